@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A growable byte buffer with a maximum. Its content is always followed by a NUL that is not part
+ * of it, so `data` is a C string whenever the content has no NUL of its own. */
+#ifndef KINFORMER_BUF_H
+#define KINFORMER_BUF_H
+
+#include <kinformer/alloc.h>
+#include <kinformer/defs.h>
+#include <kinformer/str.h>
+
+KI_BEGIN_DECLS
+
+typedef struct ki_buf {
+    char *data;            /* NULL while nothing was ever added */
+    size_t len;            /* bytes of content */
+    size_t cap;            /* bytes allocated, the NUL included */
+    size_t max;            /* content never grows beyond this */
+    const ki_alloc *alloc; /* where data comes from */
+} ki_buf;
+
+/** Prepares an empty buffer that may hold up to `max` bytes. `max` must not be 0: every buffer has
+ * a limit. Allocates nothing. `alloc` may be NULL. Owner: release with ki_buf_done().  Thread:
+ * one-at-a-time.  Blocks: no.  Since: 0.1 */
+KI_API void ki_buf_init(ki_buf *buf, const ki_alloc *alloc, size_t max);
+
+/** Frees the content. The buffer may be used again, empty. NULL is fine.
+ *  Thread: one-at-a-time.  Blocks: no.  Since: 0.1 */
+KI_API void ki_buf_done(ki_buf *buf);
+
+/** Empties the buffer and keeps its memory for what comes next.
+ *  Thread: one-at-a-time.  Blocks: no.  Since: 0.1 */
+KI_API void ki_buf_clear(ki_buf *buf);
+
+/** Appends `len` bytes. On failure the content is as it was.
+ *  Thread: one-at-a-time.  Blocks: no.
+ *  Errors: KI_ERR_LIMIT  the maximum would be passed;  -ENOMEM.  Since: 0.1 */
+KI_API KI_NODISCARD int ki_buf_add(ki_buf *buf, const void *bytes, size_t len);
+
+/** Appends one byte. As ki_buf_add().  Since: 0.1 */
+KI_API KI_NODISCARD int ki_buf_add_char(ki_buf *buf, char c);
+
+/** Appends a view. As ki_buf_add().  Since: 0.1 */
+KI_API KI_NODISCARD int ki_buf_add_str(ki_buf *buf, ki_str s);
+
+/** Appends a C string. As ki_buf_add().  Since: 0.1 */
+KI_API KI_NODISCARD int ki_buf_add_text(ki_buf *buf, const char *text);
+
+/** Makes room for `len` more bytes and gives the place where they go; the content does not grow
+ *  until the caller adds to `buf->len` what it wrote. As ki_buf_add(); *ret_room is set on success
+ *  only.  Since: 0.1 */
+KI_API KI_NODISCARD int ki_buf_reserve(ki_buf *buf, size_t len, char **ret_room);
+
+/** A view of the content, valid until the next call that changes the buffer. */
+static inline ki_str ki_buf_str(const ki_buf *buf)
+{
+    return ki_str_make(buf->data, buf->len);
+}
+
+/** The content as a C string: "" while nothing was added. */
+static inline const char *ki_buf_text(const ki_buf *buf)
+{
+    return buf->data != NULL ? buf->data : "";
+}
+
+KI_END_DECLS
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Macros that every public header uses: visibility, attributes, options structs. */
+#ifndef KINFORMER_DEFS_H
+#define KINFORMER_DEFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define KI_BEGIN_DECLS extern "C" {
+#define KI_END_DECLS }
+#else
+#define KI_BEGIN_DECLS
+#define KI_END_DECLS
+#endif
+
+#if defined(__GNUC__)
+#define KI_API __attribute__((visibility("default")))
+#define KI_NODISCARD __attribute__((warn_unused_result))
+#define KI_PRINTF(format_index, first_arg) __attribute__((format(printf, format_index, first_arg)))
+#else
+#define KI_API
+#define KI_NODISCARD
+#define KI_PRINTF(format_index, first_arg)
+#endif
+
+/* An options struct on the spot: KI_OPTIONS(ki_store_options, .alloc = &mine). Every options struct
+ * begins with `size`; zero in any other member means its default. A size of 0 stands for the
+ * struct as it was in 0.1. */
+#define KI_OPTIONS(type, ...) (&(type){.size = sizeof(type), __VA_ARGS__})
+
+#endif

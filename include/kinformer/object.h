@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kubernetes objects: immutable, counted by reference, one block of memory that holds the bytes as
+ * the server sent them and where the metadata stands in them. */
+#ifndef KINFORMER_OBJECT_H
+#define KINFORMER_OBJECT_H
+
+#include <kinformer/alloc.h>
+#include <kinformer/defs.h>
+#include <kinformer/error.h>
+#include <kinformer/str.h>
+#include <kinformer/value.h>
+
+KI_BEGIN_DECLS
+
+typedef struct ki_object ki_object;
+
+typedef enum ki_encoding { KI_ENCODING_JSON, KI_ENCODING_MAX } ki_encoding;
+
+typedef struct ki_object_options {
+    size_t size;
+    const ki_alloc *alloc;           /* NULL: the default; must outlive the object */
+    size_t max_bytes;                /* 0: 16 MiB; never more than 1 GiB */
+    uint32_t max_depth;              /* maps and lists within each other; 0: 128; at most 1024 */
+    const char *default_kind;        /* when the bytes have none, as list items do; NULL: "" */
+    const char *default_api_version; /* the same */
+} ki_object_options;
+
+/** Reads an object from JSON: checks all of it (RFC 8259), finds the metadata, and keeps a copy of
+ *  the bytes. `options` may be NULL.
+ *
+ *  Policy where RFC 8259 leaves room: members named twice are refused at the top and in metadata;
+ *  elsewhere the first counts. The escape \u0000 is refused in the strings that have an accessor
+ *  below, and kept elsewhere. A lone surrogate escape reads as U+FFFD. A byte order mark is
+ * refused.
+ *
+ *  Owner:  *ret_object is the caller's; release with ki_object_unref().   Thread: any.  Blocks: no.
+ *  Errors: KI_ERR_SYNTAX, KI_ERR_ENCODING, KI_ERR_DEPTH  with offset, line and column in `error`;
+ *          KI_ERR_LIMIT    more than max_bytes, or an identity string of over 1024 bytes;
+ *          KI_ERR_INVALID  not a map, or metadata of a wrong type;  -ENOMEM, -EINVAL, -E2BIG.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_object_from_json(const char *bytes, size_t len,
+                                            const ki_object_options *options,
+                                            ki_object **ret_object, ki_error *error);
+
+/** One more reference. Returns `object`; NULL gives NULL.
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API ki_object *ki_object_ref(const ki_object *object);
+
+/** Gives a reference back; the last one frees the object. Always returns NULL; NULL is fine.
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API ki_object *ki_object_unref(const ki_object *object);
+
+/* The accessors below never fail: what the object does not have is "", 0 or KI_TYPE_NONE. Text is
+ * NUL-terminated and valid as long as the object.  Thread: any.  Blocks: no.  Since: 0.1 */
+
+/** "namespace/name", or "name" without a namespace; "" if there is no name. */
+KI_API const char *ki_object_key(const ki_object *object);
+KI_API const char *ki_object_name(const ki_object *object);
+KI_API const char *ki_object_namespace(const ki_object *object);
+KI_API const char *ki_object_uid(const ki_object *object);
+KI_API const char *ki_object_resource_version(const ki_object *object);
+KI_API const char *ki_object_kind(const ki_object *object);
+KI_API const char *ki_object_api_version(const ki_object *object);
+
+/** metadata.generation; 0 if absent. */
+KI_API int64_t ki_object_generation(const ki_object *object);
+
+/** metadata.creationTimestamp in seconds since 1970; 0 if absent or not a time. */
+KI_API int64_t ki_object_creation_time(const ki_object *object);
+
+/** metadata.deletionTimestamp in seconds since 1970; 0 if absent or not a time. */
+KI_API int64_t ki_object_deletion_time(const ki_object *object);
+
+/** Whether the object is being deleted: it has a deletionTimestamp. */
+KI_API bool ki_object_is_deleting(const ki_object *object);
+
+/** Maps and lists of metadata; of KI_TYPE_NONE if absent or null. */
+KI_API ki_value ki_object_labels(const ki_object *object);
+KI_API ki_value ki_object_annotations(const ki_object *object);
+KI_API ki_value ki_object_owner_references(const ki_object *object);
+KI_API ki_value ki_object_finalizers(const ki_object *object);
+
+/** The value of a label or an annotation.
+ *  Errors: KI_ERR_NOT_FOUND;  KI_ERR_TYPE  it is not a string.  */
+KI_API KI_NODISCARD int ki_object_label(const ki_object *object, ki_str name, ki_value *ret_value);
+KI_API KI_NODISCARD int ki_object_annotation(const ki_object *object, ki_str name,
+                                             ki_value *ret_value);
+
+/** One owner reference. Text is a view into the object; what is encoded or absent is empty. */
+typedef struct ki_owner {
+    ki_str api_version;
+    ki_str kind;
+    ki_str name;
+    ki_str uid;
+    bool controller;
+} ki_owner;
+
+/** The owner reference that has `controller: true`.
+ *  Errors: KI_ERR_NOT_FOUND.  */
+KI_API KI_NODISCARD int ki_object_controller(const ki_object *object, ki_owner *ret_owner);
+
+/** The whole object as a value. */
+KI_API ki_value ki_object_root(const ki_object *object);
+
+/** The bytes as they came, and how they are encoded. */
+KI_API ki_str ki_object_bytes(const ki_object *object);
+KI_API ki_encoding ki_object_encoding(const ki_object *object);
+
+/** The memory the object takes, its header and bytes together. */
+KI_API size_t ki_object_memory(const ki_object *object);
+
+/** Appends the object as JSON.  Errors: as ki_value_write_json().  */
+KI_API KI_NODISCARD int ki_object_write_json(const ki_object *object, ki_buf *out);
+
+KI_END_DECLS
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resources: which kind of object, under which path of the API. The built-in ones are constants,
+ * KI_CORE_V1_PODS and so on; custom ones are made at run time.
+ * All functions may be called on any thread and never block. */
+#ifndef KINFORMER_RESOURCE_H
+#define KINFORMER_RESOURCE_H
+
+#include <kinformer/alloc.h>
+#include <kinformer/builtin_resources.h>
+#include <kinformer/defs.h>
+#include <kinformer/error.h>
+
+KI_BEGIN_DECLS
+
+typedef struct ki_resource ki_resource;
+
+typedef struct ki_resource_options {
+    size_t size;
+    const char *group;              /* NULL or "": the core group */
+    const char *version;            /* required, such as "v1" */
+    const char *resource;           /* required, plural, such as "widgets" */
+    const char *kind;               /* required, such as "Widget" */
+    const char *singular;           /* NULL: the kind in lower case */
+    bool cluster_scoped;            /* false: its objects live in namespaces */
+    const char *const *short_names; /* ends with NULL; NULL: none */
+    const ki_alloc *alloc;          /* NULL: the default; must outlive the resource */
+} ki_resource_options;
+
+/** A descriptor for a custom resource. Everything is copied.
+ *  Owner:  release with ki_resource_unref().
+ *  Errors: -EINVAL  a required member is missing;  KI_ERR_INVALID  one is not a valid name;
+ * -ENOMEM, -E2BIG. Since:  0.1 */
+KI_API KI_NODISCARD int ki_resource_new(const ki_resource_options *options,
+                                        ki_resource **ret_resource, ki_error *error);
+
+/** References. Built-in resources are never freed; both calls are fine for them.  Since: 0.1 */
+KI_API const ki_resource *ki_resource_ref(const ki_resource *resource);
+KI_API const ki_resource *ki_resource_unref(const ki_resource *resource);
+
+/* What it says of itself. Text lives as long as the resource.  Since: 0.1 */
+KI_API const char *ki_resource_group(const ki_resource *resource); /* "" for core */
+KI_API const char *ki_resource_version(const ki_resource *resource);
+KI_API const char *ki_resource_name(const ki_resource *resource); /* plural: "pods" */
+KI_API const char *ki_resource_singular(const ki_resource *resource);
+KI_API const char *ki_resource_kind(const ki_resource *resource);
+KI_API const char *ki_resource_api_version(const ki_resource *resource); /* "v1", "apps/v1" */
+KI_API bool ki_resource_is_namespaced(const ki_resource *resource);
+/** Short name number `index`, from 0; NULL after the last. */
+KI_API const char *ki_resource_short_name(const ki_resource *resource, size_t index);
+
+/** Built-in resource number `index`, from 0; NULL after the last.  Since: 0.1 */
+KI_API const ki_resource *ki_resource_builtin_at(size_t index);
+
+/** The built-in resource with this group ("" for core), version and plural name; NULL if none.
+ *  Since: 0.1 */
+KI_API const ki_resource *ki_resource_builtin(const char *group, const char *version,
+                                              const char *name);
+
+/** The built-in resource whose objects have this apiVersion and kind; NULL if none.  Since: 0.1 */
+KI_API const ki_resource *ki_resource_builtin_of_kind(const char *api_version, const char *kind);
+
+KI_END_DECLS
+
+#endif

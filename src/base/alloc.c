@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The default allocator table and the checked calls through any table. This is the one file of the
+ * library that may call malloc. */
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *default_alloc(size_t size, void *user)
+{
+    (void)user;
+    return malloc(size);
+}
+
+static void *default_realloc(void *block, size_t size, void *user)
+{
+    (void)user;
+    return realloc(block, size);
+}
+
+static void default_free(void *block, void *user)
+{
+    (void)user;
+    free(block);
+}
+
+const ki_alloc *ki_alloc_default(void)
+{
+    static const ki_alloc table = {
+        .alloc = default_alloc,
+        .realloc = default_realloc,
+        .free = default_free,
+    };
+    return &table;
+}
+
+void *ki__alloc(const ki_alloc *alloc, size_t size)
+{
+    return alloc->alloc(size != 0 ? size : 1, alloc->user);
+}
+
+void *ki__alloc_zero(const ki_alloc *alloc, size_t size)
+{
+    void *block = ki__alloc(alloc, size);
+    if (block != NULL) {
+        memset(block, 0, size);
+    }
+    return block;
+}
+
+void *ki__alloc_array(const ki_alloc *alloc, size_t count, size_t size)
+{
+    size_t total;
+    if (__builtin_mul_overflow(count, size, &total)) {
+        return NULL;
+    }
+    return ki__alloc(alloc, total);
+}
+
+void *ki__realloc_array(const ki_alloc *alloc, void *block, size_t count, size_t size)
+{
+    size_t total;
+    if (__builtin_mul_overflow(count, size, &total)) {
+        return NULL;
+    }
+    if (block == NULL) {
+        return ki__alloc(alloc, total);
+    }
+    return alloc->realloc(block, total != 0 ? total : 1, alloc->user);
+}
+
+void ki__free(const ki_alloc *alloc, void *block)
+{
+    if (block != NULL) {
+        alloc->free(block, alloc->user);
+    }
+}
+
+int ki__array_reserve(const ki_alloc *alloc, void **block, size_t *cap, size_t need, size_t size)
+{
+    if (need <= *cap) {
+        return 0;
+    }
+    size_t grown = *cap < 8 ? 8 : *cap;
+    while (grown < need) {
+        if (__builtin_mul_overflow(grown, (size_t)2, &grown)) {
+            return -ENOMEM;
+        }
+    }
+    void *moved = ki__realloc_array(alloc, *block, grown, size);
+    if (moved == NULL) {
+        return -ENOMEM;
+    }
+    *block = moved;
+    *cap = grown;
+    return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The only way the library gets memory. Sizes are checked for overflow here, once. */
+#ifndef KI_BASE_ALLOC_H
+#define KI_BASE_ALLOC_H
+
+#include <kinformer/alloc.h>
+
+/** `alloc`, or the default table if it is NULL. */
+static inline const ki_alloc *ki__alloc_or_default(const ki_alloc *alloc)
+{
+    return alloc != NULL ? alloc : ki_alloc_default();
+}
+
+/** `size` bytes, not cleared; NULL if there is no memory. A size of 0 gives a block all the same.
+ */
+void *ki__alloc(const ki_alloc *alloc, size_t size);
+
+/** `size` bytes of zeros. */
+void *ki__alloc_zero(const ki_alloc *alloc, size_t size);
+
+/** `count` elements of `size` bytes, not cleared; NULL also when the product does not fit. */
+void *ki__alloc_array(const ki_alloc *alloc, size_t count, size_t size);
+
+/** Resizes `block`, which may be NULL; NULL leaves it as it was. */
+void *ki__realloc_array(const ki_alloc *alloc, void *block, size_t count, size_t size);
+
+/** Frees `block`, which may be NULL. */
+void ki__free(const ki_alloc *alloc, void *block);
+
+/** Makes room for at least `need` elements in the array *block of *cap elements, growing by
+ *  doubling. 0, or -ENOMEM with everything as it was. */
+int ki__array_reserve(const ki_alloc *alloc, void **block, size_t *cap, size_t need, size_t size);
+
+#endif

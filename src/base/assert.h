@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Assertions about our own code, kept in every build. Never about input: input gets an error. */
+#ifndef KI_BASE_ASSERT_H
+#define KI_BASE_ASSERT_H
+
+/* A broken invariant stops the process at the place where it broke, before it does harm. */
+#define ki_assert(condition)                     \
+    do {                                         \
+        if (__builtin_expect(!(condition), 0)) { \
+            __builtin_trap();                    \
+        }                                        \
+    } while (0)
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SipHash with one compression and three finalisation rounds (Aumasson and Bernstein, 2012). */
+#include "base/hash.h"
+
+#include <string.h>
+
+struct sip {
+    uint64_t v0, v1, v2, v3;
+};
+
+static inline uint64_t rotl(uint64_t x, unsigned bits)
+{
+    return (x << bits) | (x >> (64 - bits));
+}
+
+static inline void sip_round(struct sip *s)
+{
+    s->v0 += s->v1;
+    s->v1 = rotl(s->v1, 13) ^ s->v0;
+    s->v0 = rotl(s->v0, 32);
+    s->v2 += s->v3;
+    s->v3 = rotl(s->v3, 16) ^ s->v2;
+    s->v0 += s->v3;
+    s->v3 = rotl(s->v3, 21) ^ s->v0;
+    s->v2 += s->v1;
+    s->v1 = rotl(s->v1, 17) ^ s->v2;
+    s->v2 = rotl(s->v2, 32);
+}
+
+static inline uint64_t load_le64(const unsigned char *p)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof(word));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+static inline uint64_t load_tail(const unsigned char *p, size_t len)
+{
+    uint64_t word = 0;
+    for (size_t i = 0; i < len; i++) {
+        word |= (uint64_t)p[i] << (8 * i);
+    }
+    return word;
+}
+
+uint64_t ki__hash(ki__hash_key key, const void *bytes, size_t len)
+{
+    struct sip s = {
+        .v0 = key.k0 ^ UINT64_C(0x736f6d6570736575),
+        .v1 = key.k1 ^ UINT64_C(0x646f72616e646f6d),
+        .v2 = key.k0 ^ UINT64_C(0x6c7967656e657261),
+        .v3 = key.k1 ^ UINT64_C(0x7465646279746573),
+    };
+    const unsigned char *p = bytes;
+    size_t left = len;
+    for (; left >= 8; left -= 8, p += 8) {
+        uint64_t word = load_le64(p);
+        s.v3 ^= word;
+        sip_round(&s);
+        s.v0 ^= word;
+    }
+    uint64_t last = load_tail(p, left) | (uint64_t)(len & 0xff) << 56;
+    s.v3 ^= last;
+    sip_round(&s);
+    s.v0 ^= last;
+    s.v2 ^= 0xff;
+    sip_round(&s);
+    sip_round(&s);
+    sip_round(&s);
+    return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+}
+
+ki__hash_key ki__hash_key_make(const ki_random *random, const void *salt)
+{
+    ki__hash_key key;
+    if (random != NULL && random->fill(&key, sizeof(key), random->user) >= 0) {
+        return key;
+    }
+    ki__hash_key mix = {(uint64_t)(uintptr_t)salt, (uint64_t)(uintptr_t)&ki__hash_key_make};
+    const void *stack = &key;
+    key.k0 = ki__hash(mix, &stack, sizeof(stack));
+    key.k1 = ki__hash(mix, &key.k0, sizeof(key.k0));
+    return key;
+}

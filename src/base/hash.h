@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SipHash-1-3: a keyed hash, so that whoever chooses names cannot choose collisions. */
+#ifndef KI_BASE_HASH_H
+#define KI_BASE_HASH_H
+
+#include <kinformer/clock.h>
+#include <kinformer/str.h>
+
+typedef struct ki__hash_key {
+    uint64_t k0;
+    uint64_t k1;
+} ki__hash_key;
+
+/** A key from `random`. Without one (NULL), or if it fails, the key is mixed from the addresses of
+ *  `salt` and of code, which differ from process to process where addresses are randomised. */
+ki__hash_key ki__hash_key_make(const ki_random *random, const void *salt);
+
+uint64_t ki__hash(ki__hash_key key, const void *bytes, size_t len);
+
+static inline uint64_t ki__hash_str(ki__hash_key key, ki_str s)
+{
+    return ki__hash(key, s.ptr, s.len);
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A binary min-heap of elements that know their own place, so any of them can be moved or removed.
+ */
+#ifndef KI_BASE_HEAP_H
+#define KI_BASE_HEAP_H
+
+#include <kinformer/alloc.h>
+
+/** Embed one in each element; recover the element with KI__CONTAINER_OF. */
+typedef struct ki__heap_node {
+    size_t position; /* index in the heap plus 1; 0 while in none */
+} ki__heap_node;
+
+/** Whether `a` comes out before `b`. */
+typedef bool (*ki__heap_before)(const ki__heap_node *a, const ki__heap_node *b);
+
+typedef struct ki__heap {
+    ki__heap_node **nodes;
+    size_t count;
+    size_t cap;
+    size_t max; /* most elements it may hold */
+    ki__heap_before before;
+    const ki_alloc *alloc;
+} ki__heap;
+
+/** An empty heap for up to `max` elements (not 0). Allocates nothing. */
+void ki__heap_init(ki__heap *heap, const ki_alloc *alloc, ki__heap_before before, size_t max);
+
+/** Frees the table, not the elements. */
+void ki__heap_done(ki__heap *heap);
+
+/** Adds an element that is in no heap. -ENOMEM or KI_ERR_LIMIT leave the heap as it was. */
+int ki__heap_push(ki__heap *heap, ki__heap_node *node);
+
+/** The first element, or NULL. */
+ki__heap_node *ki__heap_peek(const ki__heap *heap);
+
+/** Takes the first element out, or gives NULL. */
+ki__heap_node *ki__heap_pop(ki__heap *heap);
+
+/** Takes any element out; one that is in no heap is left alone. */
+void ki__heap_remove(ki__heap *heap, ki__heap_node *node);
+
+/** Restores order after the element's own key changed. */
+void ki__heap_update(ki__heap *heap, ki__heap_node *node);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A hash map from byte strings to pointers. The map borrows the bytes of its keys: they live in, or
+ * as long as, the values. */
+#ifndef KI_BASE_MAP_H
+#define KI_BASE_MAP_H
+
+#include <kinformer/alloc.h>
+#include <kinformer/str.h>
+
+#include "base/hash.h"
+
+typedef struct ki__map_slot {
+    ki_str key;
+    void *value; /* NULL marks a free slot */
+    uint64_t hash;
+} ki__map_slot;
+
+typedef struct ki__map {
+    ki__map_slot *slots;
+    size_t cap;   /* 0 or a power of two */
+    size_t count; /* slots in use */
+    size_t max;   /* most entries it may hold */
+    ki__hash_key hash_key;
+    const ki_alloc *alloc;
+} ki__map;
+
+/** An empty map for up to `max` entries (not 0). Allocates nothing. */
+void ki__map_init(ki__map *map, const ki_alloc *alloc, ki__hash_key hash_key, size_t max);
+
+/** Frees the table, not the values. */
+void ki__map_done(ki__map *map);
+
+/** The value of `key`, or NULL. */
+void *ki__map_get(const ki__map *map, ki_str key);
+
+/** Sets the value (not NULL) of `key`. *ret_old, if asked for, is what stood there, or NULL.
+ *  -ENOMEM or KI_ERR_LIMIT leave the map as it was; replacing a value cannot fail. The key is
+ *  borrowed from now on in place of the old one. */
+int ki__map_set(ki__map *map, ki_str key, void *value, void **ret_old);
+
+/** Removes `key` and gives its value, or NULL if it was not there. */
+void *ki__map_remove(ki__map *map, ki_str key);
+
+/** Walks the entries in no particular order: start with *position 0; NULL ends it. The map must not
+ *  change meanwhile. */
+void *ki__map_next(const ki__map *map, size_t *position);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Locks over pthread. Errors other than at creation can only mean misuse of ours: asserted. */
+#include "base/sync.h"
+
+#include "base/assert.h"
+
+int ki__mutex_init(ki__mutex *mutex)
+{
+    return -pthread_mutex_init(&mutex->handle, NULL);
+}
+
+void ki__mutex_done(ki__mutex *mutex)
+{
+    ki_assert(pthread_mutex_destroy(&mutex->handle) == 0);
+}
+
+void ki__mutex_lock(ki__mutex *mutex)
+{
+    ki_assert(pthread_mutex_lock(&mutex->handle) == 0);
+}
+
+bool ki__mutex_try_lock(ki__mutex *mutex)
+{
+    return pthread_mutex_trylock(&mutex->handle) == 0;
+}
+
+void ki__mutex_unlock(ki__mutex *mutex)
+{
+    ki_assert(pthread_mutex_unlock(&mutex->handle) == 0);
+}
+
+int ki__cond_init(ki__cond *cond)
+{
+    return -pthread_cond_init(&cond->handle, NULL);
+}
+
+void ki__cond_done(ki__cond *cond)
+{
+    ki_assert(pthread_cond_destroy(&cond->handle) == 0);
+}
+
+void ki__cond_wait(ki__cond *cond, ki__mutex *mutex)
+{
+    ki_assert(pthread_cond_wait(&cond->handle, &mutex->handle) == 0);
+}
+
+void ki__cond_wake_one(ki__cond *cond)
+{
+    ki_assert(pthread_cond_signal(&cond->handle) == 0);
+}
+
+void ki__cond_wake_all(ki__cond *cond)
+{
+    ki_assert(pthread_cond_broadcast(&cond->handle) == 0);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Locks. The pure layers use these and no thread call: nothing here starts a thread or reads a
+ * clock, and with a single thread nothing here ever waits. */
+#ifndef KI_BASE_SYNC_H
+#define KI_BASE_SYNC_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+typedef struct ki__mutex {
+    pthread_mutex_t handle;
+} ki__mutex;
+
+/** 0 or -errno. */
+int ki__mutex_init(ki__mutex *mutex);
+void ki__mutex_done(ki__mutex *mutex);
+void ki__mutex_lock(ki__mutex *mutex);
+/** Whether the lock was had. */
+bool ki__mutex_try_lock(ki__mutex *mutex);
+void ki__mutex_unlock(ki__mutex *mutex);
+
+typedef struct ki__cond {
+    pthread_cond_t handle;
+} ki__cond;
+
+/** 0 or -errno. */
+int ki__cond_init(ki__cond *cond);
+void ki__cond_done(ki__cond *cond);
+/** Gives the locked mutex up until woken, which may also happen for no reason. */
+void ki__cond_wait(ki__cond *cond, ki__mutex *mutex);
+void ki__cond_wake_one(ki__cond *cond);
+void ki__cond_wake_all(ki__cond *cond);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an encoding implements so that <kinformer/value.h> can read it. The reading API, paths and
+ * selectors go through this table alone: a new encoding is a new table. Input was checked when the
+ * object was made, so nothing here meets malformed bytes. */
+#ifndef KI_OBJECT_VALUE_H
+#define KI_OBJECT_VALUE_H
+
+#include <kinformer/value.h>
+
+typedef struct ki__value_ops {
+    ki_type (*type)(const ki_value *value);
+
+    /* The next three are called for strings only. */
+    int (*string)(const ki_value *value, ki_str *ret_text); /* or KI_ERR_NOT_PLAIN */
+    int (*copy_string)(const ki_value *value, ki_buf *out);
+    bool (*equals)(const ki_value *value, ki_str text);
+
+    /* For numbers only. */
+    int (*number_text)(const ki_value *value, ki_str *ret_text); /* or KI_ERR_NOT_PLAIN */
+    int (*int64)(const ki_value *value, int64_t *ret_number);
+    int (*real)(const ki_value *value, double *ret_number);
+
+    /* For booleans only. */
+    bool (*boolean)(const ki_value *value);
+
+    /* For maps only: the first member of that name, or KI_ERR_NOT_FOUND. */
+    int (*member)(const ki_value *map, ki_str name, ki_value *ret_member);
+
+    /* For lists and maps only. `iter` comes with its container set. */
+    void (*iter_init)(ki_iter *iter);
+    int (*iter_next)(ki_iter *iter, ki_value *ret_key, ki_value *ret_value);
+
+    int (*write_json)(const ki_value *value, ki_buf *out);
+} ki__value_ops;
+
+#endif
