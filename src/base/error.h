@@ -17,4 +17,9 @@ int ki__error_at(ki_error *error, int code, ki_str text, size_t offset, const ch
 /** Sets the code with its own text from the table, for failures that need no more words. */
 int ki__error_code(ki_error *error, int code);
 
+/** Appends text of unknown origin to the message, as far as whole characters fit: blanks stand for
+ *  line ends and tabs, '?' for other control characters and for what is not UTF-8. A NULL `error`
+ *  is fine. */
+void ki__error_add(ki_error *error, ki_str text);
+
 #endif
