@@ -35,9 +35,10 @@ format: ## format every C and C++ file
 	@tools/setup lint
 	@tools/format
 
-lint: ## check the format of every C and C++ file
+lint: ## check the format, and let gcc's static analyzer read the library
 	@tools/setup lint
 	@tools/format --check
+	@tools/analyze
 
 clean: ## remove everything that was built
 	rm -rf build
