@@ -2,26 +2,30 @@
 /* A C++17 program against the installed library: prints the version of the library it runs with. */
 #include <cstdio>
 #include <memory>
+#include <string_view>
 
 #include <kinformer/kinformer.h>
 
+struct unref {
+    void operator()(ki_object *object) const
+    {
+        ki_object_unref(object);
+    }
+};
+
 int main()
 {
-    if (ki_version_num() != KI_VERSION_NUM) {
-        return 1;
-    }
-    ki_buf buf;
-    ki_buf_init(&buf, nullptr, 64);
-    int r = ki_buf_add_text(&buf, ki_version());
-    if (r < 0) {
-        std::fprintf(stderr, "%s\n", ki_error_text(r));
-        return 1;
-    }
-    std::puts(ki_buf_text(&buf));
-    ki_buf_done(&buf);
-
+    constexpr std::string_view json = R"({"kind": "Pod", "metadata": {"name": "a"}})";
     ki_error error = KI_ERROR_INIT;
     ki_object_options options = KI_OPTIONS_INIT(ki_object_options);
     options.max_bytes = 1024;
-    return error.code == 0 && options.size == sizeof(options) ? 0 : 1;
+    ki_object *made = nullptr;
+    if (ki_object_from_json(json.data(), json.size(), &options, &made, &error) < 0) {
+        std::fprintf(stderr, "%s\n", error.message);
+        return 1;
+    }
+    std::unique_ptr<ki_object, unref> pod(made);
+    bool same = ki_str_eq_text(ki_str_from(ki_object_key(pod.get())), "a");
+    std::puts(ki_version());
+    return same && ki_version_num() == KI_VERSION_NUM ? 0 : 1;
 }
