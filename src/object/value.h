@@ -13,7 +13,7 @@ typedef struct ki__value_ops {
     /* The next three are called for strings only. */
     int (*string)(const ki_value *value, ki_str *ret_text); /* or KI_ERR_NOT_PLAIN */
     size_t (*decode)(const ki_value *value, char *out,
-                     size_t size); /* the length; writes if it fits */
+                     size_t size); /* the length; writes the first `size` bytes, or all */
     bool (*equals)(const ki_value *value, ki_str text);
 
     /* For numbers only. */
@@ -33,5 +33,9 @@ typedef struct ki__value_ops {
 
     int (*write_json)(const ki_value *value, ki_buf *out);
 } ki__value_ops;
+
+/** The beginning of a string, decoded: as many whole characters as `size` bytes hold. Returns how
+ *  many bytes that is, 0 for what is not a string. No NUL is added. */
+size_t ki__value_prefix(const ki_value *value, char *out, size_t size);
 
 #endif

@@ -3,13 +3,14 @@
 """Writes the table of built-in resources: include/kinformer/builtin_resources.h and
 src/object/builtin_resources.c.
 
-The facts come from what Kubernetes publishes, fetched as Go modules (needs `go` and clang-format-14):
-  - the discovery documents of a kube-apiserver with every API switched on: names, scope, short names;
-  - the generated typed clients: versions that no server of these releases serves any more, but that
-    older servers do. Both sources must agree where they overlap, or nothing is written.
+The facts come from what Kubernetes publishes, fetched as Go modules (needs go, clang-format-14):
+  - the discovery documents of a kube-apiserver with every API switched on: names, scope and
+    short names;
+  - the generated typed clients: versions that no server of these releases serves any more, but
+    that older servers do. Both sources must agree where they overlap, or nothing is written.
 
-The order is append-only, since it is part of the ABI: what the header has stays where it is, and new
-resources go to the end. What disappears from the sources stays in the table.
+The order is append-only, since it is part of the ABI: what the header has stays where it is, and
+new resources go to the end. What disappears from the sources stays in the table.
 
 Usage: gen_resources.py          write both files
        gen_resources.py --check  write nothing; fail if the committed files differ
