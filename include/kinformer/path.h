@@ -30,7 +30,7 @@ KI_API KI_NODISCARD int ki_path_compile(const char *text, const ki_alloc *alloc,
 KI_API ki_path *ki_path_ref(const ki_path *path);
 KI_API ki_path *ki_path_unref(const ki_path *path);
 
-/** The text it was compiled from.  Owner: the path's. */
+/** The text it was compiled from.  Owner: the path's.  Since: 0.1 */
 KI_API const char *ki_path_text(const ki_path *path);
 
 /** The first value at the path under `root`.
