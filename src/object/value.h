@@ -27,7 +27,9 @@ typedef struct ki__value_ops {
     /* For maps only: the first member of that name, or KI_ERR_NOT_FOUND. */
     int (*member)(const ki_value *map, ki_str name, ki_value *ret_member);
 
-    /* For lists and maps only. `iter` comes with its container set. */
+    /* For lists and maps only. `iter` comes with its container set. Its `next` is a place in the
+     * bytes of the object that goes forward with the walk, at the end behind the last child: paths
+     * measure by it what they read. */
     void (*iter_init)(ki_iter *iter);
     int (*iter_next)(ki_iter *iter, ki_value *ret_key, ki_value *ret_value);
 
