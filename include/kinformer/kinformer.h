@@ -16,6 +16,7 @@
 #include <kinformer/resource.h>
 #include <kinformer/selector.h>
 #include <kinformer/status.h>
+#include <kinformer/store.h>
 #include <kinformer/str.h>
 #include <kinformer/value.h>
 #include <kinformer/version.h>
