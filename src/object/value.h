@@ -12,7 +12,8 @@ typedef struct ki__value_ops {
 
     /* The next three are called for strings only. */
     int (*string)(const ki_value *value, ki_str *ret_text); /* or KI_ERR_NOT_PLAIN */
-    int (*copy_string)(const ki_value *value, ki_buf *out);
+    size_t (*decode)(const ki_value *value, char *out,
+                     size_t size); /* the length; writes if it fits */
     bool (*equals)(const ki_value *value, ki_str text);
 
     /* For numbers only. */

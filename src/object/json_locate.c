@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Walks the two levels where names matter, the top and metadata, member by member, and hands every
+ * value below to the checking pass. Keeps the promise that no name stands twice on these levels. */
+#include "object/json_locate.h"
+
+#include <kinformer/value.h>
+
+#include "base/error.h"
+#include "object/json_scan.h"
+#include "object/json_string.h"
+
+typedef enum field_kind { FIELD_IDENTITY, FIELD_PLACE, FIELD_METADATA } field_kind;
+
+typedef struct known_field {
+    const char *name;
+    const char *path; /* for messages */
+    field_kind kind;
+    unsigned index; /* a ki__identity or a ki__place */
+    ki_type type;   /* what it must be, or null; KI_TYPE_NONE: anything */
+} known_field;
+
+static const known_field top_fields[] = {
+    {"kind", "kind", FIELD_IDENTITY, KI__IDENTITY_KIND, KI_TYPE_STRING},
+    {"apiVersion", "apiVersion", FIELD_IDENTITY, KI__IDENTITY_API_VERSION, KI_TYPE_STRING},
+    {"metadata", "metadata", FIELD_METADATA, KI__PLACE_METADATA, KI_TYPE_MAP},
+    {"spec", "spec", FIELD_PLACE, KI__PLACE_SPEC, KI_TYPE_NONE},
+    {"status", "status", FIELD_PLACE, KI__PLACE_STATUS, KI_TYPE_NONE},
+};
+
+static const known_field metadata_fields[] = {
+    {"name", "metadata.name", FIELD_IDENTITY, KI__IDENTITY_NAME, KI_TYPE_STRING},
+    {"namespace", "metadata.namespace", FIELD_IDENTITY, KI__IDENTITY_NAMESPACE, KI_TYPE_STRING},
+    {"uid", "metadata.uid", FIELD_IDENTITY, KI__IDENTITY_UID, KI_TYPE_STRING},
+    {"resourceVersion", "metadata.resourceVersion", FIELD_IDENTITY, KI__IDENTITY_RESOURCE_VERSION,
+     KI_TYPE_STRING},
+    {"labels", "metadata.labels", FIELD_PLACE, KI__PLACE_LABELS, KI_TYPE_MAP},
+    {"annotations", "metadata.annotations", FIELD_PLACE, KI__PLACE_ANNOTATIONS, KI_TYPE_MAP},
+    {"ownerReferences", "metadata.ownerReferences", FIELD_PLACE, KI__PLACE_OWNER_REFERENCES,
+     KI_TYPE_LIST},
+    {"finalizers", "metadata.finalizers", FIELD_PLACE, KI__PLACE_FINALIZERS, KI_TYPE_LIST},
+    {"creationTimestamp", "metadata.creationTimestamp", FIELD_PLACE, KI__PLACE_CREATION,
+     KI_TYPE_STRING},
+    {"deletionTimestamp", "metadata.deletionTimestamp", FIELD_PLACE, KI__PLACE_DELETION,
+     KI_TYPE_STRING},
+    {"generation", "metadata.generation", FIELD_PLACE, KI__PLACE_GENERATION, KI_TYPE_NUMBER},
+};
+
+/* One of the two levels. */
+typedef struct name_level {
+    const known_field *fields;
+    size_t field_count;
+    bool top;
+    size_t member_count;
+    struct {
+        uint32_t hash; /* of the name, decoded */
+        uint32_t offset;
+        uint32_t len;
+    } members[KI__JSON_MEMBERS_MAX];
+} name_level;
+
+typedef struct locate {
+    ki__json_scan scan;
+    name_level top;
+    name_level metadata;
+    ki__json_located *located;
+} locate;
+
+/* ---- names ---- */
+
+static uint32_t hash_name(ki_str name)
+{
+    ki__json_pieces pieces;
+    ki__json_pieces_init(&pieces, name);
+    uint32_t hash = 2166136261U;
+    for (ki_str piece; (piece = ki__json_pieces_next(&pieces)).len != 0;) {
+        for (size_t i = 0; i < piece.len; i++) {
+            hash = (hash ^ (unsigned char)piece.ptr[i]) * 16777619U;
+        }
+    }
+    return hash;
+}
+
+/* Remembers a name, which must be new on its level. The count is bounded, so comparing with all
+ * those before costs little, whoever chose the names. */
+static const char *add_name(locate *l, name_level *level, ki_str name)
+{
+    const char *start = l->scan.start;
+    uint32_t hash = hash_name(name);
+    for (size_t i = 0; i < level->member_count; i++) {
+        ki_str other = ki_str_make(start + level->members[i].offset, level->members[i].len);
+        if (level->members[i].hash == hash && ki__json_raw_same(name, other)) {
+            return ki__json_scan_fail(&l->scan, name.ptr - 1, KI_ERR_INVALID,
+                                      level->top ? "this member of the object stands twice"
+                                                 : "this member of metadata stands twice");
+        }
+    }
+    if (level->member_count == KI__JSON_MEMBERS_MAX) {
+        return ki__json_scan_fail(&l->scan, name.ptr - 1, KI_ERR_LIMIT,
+                                  level->top ? "the object has too many members"
+                                             : "metadata has too many members");
+    }
+    level->members[level->member_count].hash = hash;
+    level->members[level->member_count].offset = (uint32_t)(name.ptr - start);
+    level->members[level->member_count].len = (uint32_t)name.len;
+    level->member_count++;
+    return name.ptr;
+}
+
+static const known_field *find_field(const name_level *level, ki_str name)
+{
+    for (size_t i = 0; i < level->field_count; i++) {
+        if (ki__json_raw_equals(name, ki_str_from(level->fields[i].name))) {
+            return &level->fields[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- values ---- */
+
+static ki_type type_at(const char *p)
+{
+    switch (*p) {
+    case '{':
+        return KI_TYPE_MAP;
+    case '[':
+        return KI_TYPE_LIST;
+    case '"':
+        return KI_TYPE_STRING;
+    case 'n':
+        return KI_TYPE_NULL;
+    case 't':
+    case 'f':
+        return KI_TYPE_BOOL;
+    default:
+        return KI_TYPE_NUMBER;
+    }
+}
+
+/* An identity becomes a C string: it must be short and must not have a NUL. */
+static const char *check_identity(locate *l, const known_field *field, ki_str raw)
+{
+    ki__json_pieces pieces;
+    ki__json_pieces_init(&pieces, raw);
+    size_t len = 0;
+    for (ki_str piece; (piece = ki__json_pieces_next(&pieces)).len != 0;) {
+        if (piece.len == 1 && piece.ptr[0] == '\0') {
+            return ki__json_scan_fail(&l->scan, raw.ptr - 1, KI_ERR_INVALID,
+                                      "%s must not have a NUL", field->path);
+        }
+        len += piece.len;
+    }
+    if (len > KI__IDENTITY_BYTES_MAX) {
+        return ki__json_scan_fail(&l->scan, raw.ptr - 1, KI_ERR_LIMIT,
+                                  "%s must not have more than %d bytes", field->path,
+                                  KI__IDENTITY_BYTES_MAX);
+    }
+    return raw.ptr;
+}
+
+/* Keeps what is to be kept of the field whose value, already checked, is from `p` to `after`. */
+static const char *keep_field(locate *l, const name_level *level, const known_field *field,
+                              const char *p, const char *after)
+{
+    ki_type type = type_at(p);
+    if (type != KI_TYPE_NULL && field->type != KI_TYPE_NONE && type != field->type) {
+        return ki__json_scan_fail(&l->scan, p, KI_ERR_INVALID, "%s must be a %s, not a %s",
+                                  field->path, ki_type_name(field->type), ki_type_name(type));
+    }
+    if (field->kind == FIELD_IDENTITY) {
+        if (type == KI_TYPE_NULL) {
+            return after;
+        }
+        ki_str raw = ki_str_make(p + 1, (size_t)(after - p) - 2);
+        l->located->identity[field->index] = raw;
+        return check_identity(l, field, raw) != NULL ? after : NULL;
+    }
+    if (type != KI_TYPE_NULL || level->top) {
+        l->located->place[field->index] = (uint32_t)(p - l->scan.start);
+    }
+    return after;
+}
+
+static void init_level(name_level *level, const known_field *fields, size_t count, bool top)
+{
+    level->fields = fields; /* names are written before they are read */
+    level->field_count = count;
+    level->top = top;
+    level->member_count = 0;
+}
+
+static const char *locate_map(locate *l, name_level *level, const char *p);
+
+/* The value at `p`, of a known field or of none (NULL). Only the top level has metadata, so this
+ * and locate_map() call each other once and no deeper. */
+static const char *locate_value(locate *l, const name_level *level, const known_field *field,
+                                const char *p)
+{
+    bool metadata = field != NULL && field->kind == FIELD_METADATA;
+    const char *after = metadata && p != l->scan.end && *p == '{'
+                            ? locate_map(l, &l->metadata, p)
+                            : ki__json_scan_value(&l->scan, p);
+    if (after == NULL || field == NULL) {
+        return after;
+    }
+    return keep_field(l, level, field, p, after);
+}
+
+/* The map that begins at `p`; the result is after its closing bracket. */
+static const char *locate_map(locate *l, name_level *level, const char *p)
+{
+    p = ki__json_scan_open_map(&l->scan, p);
+    if (p == NULL) {
+        return NULL;
+    }
+    bool more = p == l->scan.end || *p != '}';
+    while (more) {
+        ki_str name;
+        p = ki__json_scan_name(&l->scan, p, &name);
+        if (p == NULL || add_name(l, level, name) == NULL) {
+            return NULL;
+        }
+        p = locate_value(l, level, find_field(level, name), p);
+        if (p == NULL) {
+            return NULL;
+        }
+        p = ki__json_scan_next_member(&l->scan, p, &more);
+        if (p == NULL) {
+            return NULL;
+        }
+    }
+    return ki__json_scan_close_map(&l->scan, p);
+}
+
+int ki__json_locate(ki_str text, uint32_t max_depth, ki__json_located *ret_located, ki_error *error)
+{
+    locate l;
+    ki__json_located located = {0};
+    l.located = &located;
+    init_level(&l.top, top_fields, sizeof(top_fields) / sizeof(top_fields[0]), true);
+    init_level(&l.metadata, metadata_fields, sizeof(metadata_fields) / sizeof(metadata_fields[0]),
+               false);
+    ki__json_scan_init(&l.scan, text, max_depth, error);
+    const char *start = ki__json_scan_space(&l.scan, l.scan.start);
+    bool map = start != l.scan.end && *start == '{';
+    const char *p = map ? locate_map(&l, &l.top, start) : ki__json_scan_value(&l.scan, start);
+    if (p == NULL || ki__json_scan_end(&l.scan, p) == NULL) {
+        return l.scan.code;
+    }
+    if (!map) {
+        (void)ki__json_scan_fail(&l.scan, start, KI_ERR_INVALID,
+                                 "an object must be a map, not a %s", ki_type_name(type_at(start)));
+        return l.scan.code;
+    }
+    *ret_located = located;
+    return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding the way in JSON that was checked before. Nothing here looks for errors or for the end:
+ * the text must be valid, and KI__JSON_PADDING bytes after it must be readable, as they are in the
+ * block of an object. */
+#ifndef KI_OBJECT_JSON_SKIP_H
+#define KI_OBJECT_JSON_SKIP_H
+
+#include "object/json_simd.h"
+
+enum { KI__JSON_PADDING = 64 };
+
+static inline const char *ki__json_skip_space(const char *p)
+{
+    while (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r') {
+        p++;
+    }
+    return p;
+}
+
+/** The first quote or backslash at or after `p`. */
+static inline const char *ki__json_find_quote(const char *p)
+{
+    unsigned at;
+    do {
+        at = ki__json_block_quote(p);
+        p += at;
+    } while (at == KI__JSON_BLOCK);
+    return p;
+}
+
+/** `p` is inside a string, or after its opening quote; the result is its closing quote. */
+static inline const char *ki__json_string_end(const char *p)
+{
+    for (;;) {
+        p = ki__json_find_quote(p);
+        if (*p == '"') {
+            return p;
+        }
+        p += 2;
+    }
+}
+
+/** The place after the value that begins at `p`. */
+const char *ki__json_skip_value(const char *p);
+
+/** `p` is at the name of a member; the result is the place of its value. */
+const char *ki__json_skip_name(const char *p);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The block that an object is: this header, the bytes as they came, then the identity as C strings.
+ * The strings come last so that there is always something readable after the bytes. */
+#ifndef KI_OBJECT_OBJECT_H
+#define KI_OBJECT_OBJECT_H
+
+#include <stdatomic.h>
+
+#include <kinformer/object.h>
+
+#include "object/json_value.h"
+
+/* Header and strings of a usual object must stay below 200 bytes: mind the size. */
+struct ki_object {
+    const ki_alloc *alloc;
+    _Atomic uint32_t refs;
+    uint32_t len;                 /* of the bytes */
+    ki__json_shortcuts shortcuts; /* offsets in the bytes from here on; 0: absent */
+    uint32_t labels;
+    uint32_t annotations;
+    uint32_t owner_references;
+    uint32_t finalizers;
+    uint32_t creation;
+    uint32_t deletion;
+    uint32_t generation;
+    uint16_t name; /* offsets in the strings, which begin with the key */
+    uint16_t name_space;
+    uint16_t uid;
+    uint16_t resource_version;
+    uint16_t kind;
+    uint16_t api_version;
+    uint16_t strings_len; /* padding included */
+    uint8_t encoding;
+};
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reading API: checks types, and leaves the rest to the table of the value's encoding. */
+#include "object/value.h"
+
+#include <kinformer/error.h>
+
+#include "base/assert.h"
+
+static const ki__value_ops *ops_of(const ki_value *value)
+{
+    return value->ops;
+}
+
+ki_type ki_value_type(const ki_value *value)
+{
+    return value->ops != NULL ? ops_of(value)->type(value) : KI_TYPE_NONE;
+}
+
+const char *ki_type_name(ki_type type)
+{
+    static const char *const names[] = {
+        [KI_TYPE_NONE] = "none",     [KI_TYPE_NULL] = "null",     [KI_TYPE_BOOL] = "bool",
+        [KI_TYPE_NUMBER] = "number", [KI_TYPE_STRING] = "string", [KI_TYPE_LIST] = "list",
+        [KI_TYPE_MAP] = "map",
+    };
+    _Static_assert(sizeof(names) / sizeof(names[0]) == KI_TYPE_MAX, "a name for each type");
+    return (size_t)type < KI_TYPE_MAX ? names[type] : "unknown";
+}
+
+int ki_value_string(const ki_value *value, ki_str *ret_text)
+{
+    if (ki_value_type(value) != KI_TYPE_STRING) {
+        return KI_ERR_TYPE;
+    }
+    return ops_of(value)->string(value, ret_text);
+}
+
+int ki_value_copy_string(const ki_value *value, ki_buf *out)
+{
+    ki_str text;
+    int r = ki_value_string(value, &text);
+    if (r == 0) {
+        return ki_buf_add_str(out, text);
+    }
+    if (r != KI_ERR_NOT_PLAIN) {
+        return r;
+    }
+    char *room;
+    size_t len = ops_of(value)->decode(value, NULL, 0);
+    r = ki_buf_reserve(out, len, &room);
+    if (r < 0) {
+        return r;
+    }
+    size_t written = ops_of(value)->decode(value, room, len);
+    ki_assert(written == len);
+    room[len] = '\0';
+    out->len += len;
+    return 0;
+}
+
+int ki_value_get_string(const ki_value *value, char *text, size_t size)
+{
+    ki_assert(size != 0);
+    ki_str plain;
+    int r = ki_value_string(value, &plain);
+    if (r < 0 && r != KI_ERR_NOT_PLAIN) {
+        return r;
+    }
+    size_t room = size - 1 < INT32_MAX ? size - 1 : INT32_MAX;
+    size_t len = r == 0 ? plain.len : ops_of(value)->decode(value, text, room);
+    if (len > room) {
+        return KI_ERR_LIMIT;
+    }
+    if (r == 0 && len != 0) {
+        memcpy(text, plain.ptr, len);
+    }
+    text[len] = '\0';
+    return (int)len;
+}
+
+bool ki_value_equals(const ki_value *value, ki_str text)
+{
+    return ki_value_type(value) == KI_TYPE_STRING && ops_of(value)->equals(value, text);
+}
+
+int ki_value_int64(const ki_value *value, int64_t *ret_number)
+{
+    if (ki_value_type(value) != KI_TYPE_NUMBER) {
+        return KI_ERR_TYPE;
+    }
+    return ops_of(value)->int64(value, ret_number);
+}
+
+int ki_value_double(const ki_value *value, double *ret_number)
+{
+    if (ki_value_type(value) != KI_TYPE_NUMBER) {
+        return KI_ERR_TYPE;
+    }
+    return ops_of(value)->real(value, ret_number);
+}
+
+int ki_value_number_text(const ki_value *value, ki_str *ret_text)
+{
+    if (ki_value_type(value) != KI_TYPE_NUMBER) {
+        return KI_ERR_TYPE;
+    }
+    return ops_of(value)->number_text(value, ret_text);
+}
+
+int ki_value_bool(const ki_value *value, bool *ret_flag)
+{
+    if (ki_value_type(value) != KI_TYPE_BOOL) {
+        return KI_ERR_TYPE;
+    }
+    *ret_flag = ops_of(value)->boolean(value);
+    return 0;
+}
+
+int ki_value_member(const ki_value *map, ki_str name, ki_value *ret_member)
+{
+    if (ki_value_type(map) != KI_TYPE_MAP) {
+        return KI_ERR_TYPE;
+    }
+    return ops_of(map)->member(map, name, ret_member);
+}
+
+int ki_value_element(const ki_value *list, int64_t index, ki_value *ret_element)
+{
+    if (ki_value_type(list) != KI_TYPE_LIST) {
+        return KI_ERR_TYPE;
+    }
+    if (index < 0) {
+        size_t count;
+        int r = ki_value_count(list, &count);
+        if (r < 0) {
+            return r;
+        }
+        index += (int64_t)count;
+        if (index < 0) {
+            return KI_ERR_NOT_FOUND;
+        }
+    }
+    ki_iter iter;
+    int r = ki_value_iter(list, &iter);
+    if (r < 0) {
+        return r;
+    }
+    ki_value element;
+    while (ki_iter_next(&iter, NULL, &element) > 0) {
+        if (index-- == 0) {
+            *ret_element = element;
+            return 0;
+        }
+    }
+    return KI_ERR_NOT_FOUND;
+}
+
+int ki_value_count(const ki_value *container, size_t *ret_count)
+{
+    ki_iter iter;
+    int r = ki_value_iter(container, &iter);
+    if (r < 0) {
+        return r;
+    }
+    ki_value value;
+    size_t count = 0;
+    while (ki_iter_next(&iter, NULL, &value) > 0) {
+        count++;
+    }
+    *ret_count = count;
+    return 0;
+}
+
+int ki_value_iter(const ki_value *container, ki_iter *ret_iter)
+{
+    ki_type type = ki_value_type(container);
+    if (type != KI_TYPE_LIST && type != KI_TYPE_MAP) {
+        return KI_ERR_TYPE;
+    }
+    *ret_iter = (ki_iter){.container = *container};
+    ops_of(container)->iter_init(ret_iter);
+    return 0;
+}
+
+int ki_iter_next(ki_iter *iter, ki_value *ret_key, ki_value *ret_value)
+{
+    if (iter->container.ops == NULL) {
+        return 0; /* a zeroed walk is over */
+    }
+    return ops_of(&iter->container)->iter_next(iter, ret_key, ret_value);
+}
+
+int ki_value_write_json(const ki_value *value, ki_buf *out)
+{
+    if (value->ops == NULL) {
+        return KI_ERR_TYPE;
+    }
+    return ops_of(value)->write_json(value, out);
+}
