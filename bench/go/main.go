@@ -61,23 +61,27 @@ type short struct {
 func measure(o *options, cases []short) {
 	counts := make([]int, len(cases))
 	times := make([][]float64, len(cases))
+	cpu := make([][]float64, len(cases))
 	for i, c := range cases {
 		counts[i] = calibrate(c, float64(o.roundMS)*1e6)
 	}
 	for range o.rounds {
 		for i, c := range cases {
-			start := time.Now()
+			start, cpuStart := time.Now(), cpuSeconds()
 			c.run(counts[i])
 			times[i] = append(times[i], float64(time.Since(start).Nanoseconds())/float64(counts[i]))
+			cpu[i] = append(cpu[i], (cpuSeconds()-cpuStart)*1e9/float64(counts[i]))
 		}
 	}
 	for i, c := range cases {
 		sort.Float64s(times[i])
+		sort.Float64s(cpu[i])
 		n := len(times[i])
 		line := append([]member{
 			{"ns", (times[i][(n-1)/2] + times[i][n/2]) / 2},
 			{"ns_min", times[i][0]},
 			{"ns_max", times[i][n-1]},
+			{"cpu_ns", (cpu[i][(n-1)/2] + cpu[i][n/2]) / 2},
 			{"rounds", n},
 			{"runs", counts[i]},
 		}, c.extra...)

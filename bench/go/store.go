@@ -60,7 +60,17 @@ func newEnv(o *options) *env {
 // worker makes the function that does one operation. Each goroutine has its own.
 type worker func(e *env, seed uint64) func()
 
-var found atomic.Int64 // keeps results in use
+const batch = 100 // changes in a transaction of update100
+
+// changes gives the next state of random objects.
+func changes(e *env, seed uint64) func() interface{} {
+	state := make([]uint8, len(e.keys))
+	return func() interface{} {
+		i := random(&seed) % uint64(len(e.keys))
+		state[i] ^= 1
+		return e.pods[state[i]][i]
+	}
+}
 
 var workers = map[string]worker{
 	"get": func(e *env, seed uint64) func() {
@@ -98,12 +108,23 @@ var workers = map[string]worker{
 		}
 	},
 	"update": func(e *env, seed uint64) func() {
-		state := make([]uint8, len(e.keys))
+		change := changes(e, seed)
 		return func() {
-			i := random(&seed) % uint64(len(e.keys))
-			state[i] ^= 1
-			if err := e.indexer.Update(e.pods[state[i]][i]); err != nil {
+			if err := e.indexer.Update(change()); err != nil {
 				fail("update: %v", err)
+			}
+		}
+	},
+	"update100": func(e *env, seed uint64) func() {
+		change := changes(e, seed)
+		store := e.indexer.(cache.TransactionStore)
+		return func() {
+			txns := make([]cache.Transaction, batch)
+			for i := range txns {
+				txns[i] = cache.Transaction{Object: change(), Type: cache.TransactionTypeUpdate}
+			}
+			if err := store.Transaction(txns...); err != nil {
+				fail("update100: %v", err)
 			}
 		}
 	},
@@ -181,7 +202,7 @@ func (r *result) print(o *options, bench, row string, extra ...member) {
 func parseRow(row string) (writer, reader string) {
 	for _, name := range strings.Split(row, "+") {
 		switch name {
-		case "update", "replace":
+		case "update", "update100", "replace":
 			writer = name
 		case "get", "list", "list_match", "by_index":
 			reader = name
@@ -213,13 +234,17 @@ func runStore(o *options) {
 	counters := make([]counter, o.readers+1) // the writer's is the last
 	start := func(name string, index int) {
 		work := workers[name](e, mix(uint64(index)+1))
+		each := int64(1)
+		if name == "update100" {
+			each = batch
+		}
 		done.Add(1)
 		go func() {
 			defer done.Done()
 			<-begin
 			for !stop.Load() {
 				work()
-				counters[index].ops.Add(1)
+				counters[index].ops.Add(each)
 			}
 		}()
 	}

@@ -95,11 +95,15 @@ double bench_option_seconds(const bench_option *option)
     return seconds;
 }
 
-static double run_ns(const bench_case *c, uint64_t count)
+/* Nanoseconds that `count` runs take, and in *ret_cpu those of the processor. */
+static double run_ns(const bench_case *c, uint64_t count, double *ret_cpu)
 {
+    uint64_t cpu = bench_cpu_ns();
     uint64_t start = bench_wall_ns();
     c->run(c->user, count);
-    return (double)(bench_wall_ns() - start);
+    uint64_t wall = bench_wall_ns() - start;
+    *ret_cpu = (double)(bench_cpu_ns() - cpu);
+    return (double)wall;
 }
 
 /* How many runs take about `round_ms`. Also warms the case up. */
@@ -107,7 +111,8 @@ static uint64_t calibrate(const bench_case *c, unsigned round_ms)
 {
     double want = (double)round_ms * 1e6;
     for (uint64_t count = 1;; count *= 4) {
-        double took = run_ns(c, count);
+        double cpu;
+        double took = run_ns(c, count, &cpu);
         if (took >= want / 8) {
             double scaled = (double)count * want / took;
             return scaled < 1 ? 1 : (uint64_t)scaled;
@@ -122,14 +127,22 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void print_case(const bench_case *c, double *ns, unsigned rounds, uint64_t count)
+/* Sorts them. */
+static double median_of(double *values, unsigned count)
 {
-    qsort(ns, rounds, sizeof(ns[0]), compare_doubles);
-    double median = rounds % 2 != 0 ? ns[rounds / 2] : (ns[rounds / 2 - 1] + ns[rounds / 2]) / 2;
+    qsort(values, count, sizeof(values[0]), compare_doubles);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+static void print_case(const bench_case *c, double *ns, double *cpu, unsigned rounds,
+                       uint64_t count)
+{
+    double median = median_of(ns, rounds);
     bench_line_begin(c->bench, c->impl, c->row);
     bench_line_number("ns", median);
     bench_line_number("ns_min", ns[0]);
     bench_line_number("ns_max", ns[rounds - 1]);
+    bench_line_number("cpu_ns", median_of(cpu, rounds));
     if (c->bytes > 0) {
         bench_line_number("bytes", c->bytes);
         bench_line_number("mb_s", c->bytes * 1e3 / median);
@@ -152,8 +165,9 @@ void bench_measure(bench_case *cases, size_t count, unsigned rounds, unsigned ro
         bench_fail("rounds are 1 to %d, of at least 1 ms", ROUNDS_MAX);
     }
     double *ns = calloc(count * rounds, sizeof(ns[0]));
+    double *cpu = calloc(count * rounds, sizeof(cpu[0]));
     uint64_t *runs = calloc(count, sizeof(runs[0]));
-    if (ns == NULL || runs == NULL) {
+    if (ns == NULL || cpu == NULL || runs == NULL) {
         bench_fail("out of memory");
     }
     for (size_t i = 0; i < count; i++) {
@@ -161,14 +175,17 @@ void bench_measure(bench_case *cases, size_t count, unsigned rounds, unsigned ro
     }
     for (unsigned round = 0; round < rounds; round++) {
         for (size_t i = 0; i < count; i++) {
-            double per_run = cases[i].per_run > 0 ? cases[i].per_run : 1;
-            ns[i * rounds + round] = run_ns(&cases[i], runs[i]) / (double)runs[i] / per_run;
+            double *of_round = &ns[i * rounds + round];
+            double *cpu_of_round = &cpu[i * rounds + round];
+            *of_round = run_ns(&cases[i], runs[i], cpu_of_round) / (double)runs[i];
+            *cpu_of_round /= (double)runs[i];
         }
     }
     for (size_t i = 0; i < count; i++) {
-        print_case(&cases[i], ns + i * rounds, rounds, runs[i]);
+        print_case(&cases[i], ns + i * rounds, cpu + i * rounds, rounds, runs[i]);
     }
     free(runs);
+    free(cpu);
     free(ns);
 }
 

@@ -59,7 +59,6 @@ typedef struct bench_case {
     double bytes;        /* read each time; 0: none, and no MB/s are printed */
     const char *comment; /* what is special about it; NULL: nothing */
     double memory;       /* kept by one result, or less than 0: not known */
-    double per_run;      /* results one run gives; 0 counts as 1 */
 } bench_case;
 
 /* Measures the cases in turn: every round runs each of them for `round_ms`, so that a change in the
