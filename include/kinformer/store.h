@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store: objects by key, with any number of indexes over them.
+ *
+ * It is versioned. A write builds the next version beside the current one, sharing what did not
+ * change, and publishes it in one step. A snapshot is one version: the objects and all indexes at
+ * one resource version; taking one costs the same however large the store is. Readers never wait
+ * for the writer nor the writer for readers, and nobody ever sees half a write. What only old
+ * versions hold is freed when the last snapshot of them is given back.
+ *
+ * There is one writer at a time: a write that begins while another is under way, also from inside
+ * an index function, gets KI_ERR_BUSY at once. */
+#ifndef KINFORMER_STORE_H
+#define KINFORMER_STORE_H
+
+#include <kinformer/alloc.h>
+#include <kinformer/clock.h>
+#include <kinformer/defs.h>
+#include <kinformer/error.h>
+#include <kinformer/object.h>
+#include <kinformer/path.h>
+#include <kinformer/str.h>
+
+KI_BEGIN_DECLS
+
+typedef struct ki_store ki_store;
+typedef struct ki_snapshot ki_snapshot;
+typedef struct ki_txn ki_txn;
+typedef struct ki_list ki_list;
+
+/* Indexes */
+
+/** Where an index function puts the values of an object. */
+typedef struct ki_index_values ki_index_values;
+
+/** Adds one value. Adding the same value twice is fine. The bytes are copied.
+ *  Thread: only inside an index function.  Blocks: no.
+ *  Errors: KI_ERR_LIMIT  a value over 64 KiB, or over 1 MiB of values for one object;  -ENOMEM.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_index_values_add(ki_index_values *values, ki_str value);
+
+/** An index: a name, and a function that tells under which values an object is found. The function
+ *  returns 0 or more, or an error, which makes the write fail and leaves the store as it was. It
+ *  must give the same values for the same object each time. It runs on the writer's thread, for
+ *  ki_snapshot_list_like() on the reader's. */
+typedef struct ki_index {
+    const char *name; /* copied */
+    int (*values)(const ki_object *object, ki_index_values *values, void *user);
+    void *user;
+    void (*destroy)(void *user); /* runs once, when nothing uses the index any more; may be NULL */
+} ki_index;
+
+/** The name of the index that ki_index_by_namespace() makes. */
+#define KI_INDEX_NAMESPACE "namespace"
+
+/** The index by namespace, named KI_INDEX_NAMESPACE; objects without one are under "".
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API ki_index ki_index_by_namespace(void);
+
+/** An index by the value of a label. Objects without the label are not in it. `label` is copied,
+ *  `name` borrowed until the index is added.
+ *  Owner:  *ret_index, until it was added to a store without error: then it is the store's.
+ *  Thread: any.  Blocks: no.  Errors: -ENOMEM.  Since: 0.1 */
+KI_API KI_NODISCARD int ki_index_by_label(const char *name, const char *label,
+                                          const ki_alloc *alloc, ki_index *ret_index);
+
+/** An index by all values at a path: strings, numbers and booleans as text; others do not count.
+ *  Owner, Thread, Blocks, Errors: as ki_index_by_label(). The path is kept by reference.
+ *  Since: 0.1 */
+KI_API KI_NODISCARD int ki_index_by_path(const char *name, const ki_path *path,
+                                         const ki_alloc *alloc, ki_index *ret_index);
+
+/* The store */
+
+typedef struct ki_store_options {
+    size_t size;
+    const ki_alloc *alloc;   /* NULL: the default; must outlive the store and its snapshots */
+    const ki_random *random; /* seeds the hash; NULL: seeded from addresses, see base/hash.h */
+    const ki_index *indexes; /* read during the call only */
+    size_t index_count;
+    size_t max_objects; /* 0: 2^30, which is also the most */
+
+    /** Called for each object before it is stored: gives the object to store instead in *ret_object
+     *  (a reference; ki_object_ref(object) to keep it). An error makes the write fail. NULL: none.
+     */
+    int (*transform)(const ki_object *object, ki_object **ret_object, void *user);
+    void *transform_user;
+} ki_store_options;
+
+/** An empty store. `options` may be NULL.
+ *  Owner:  release with ki_store_unref(). The indexes become the store's on success only.
+ *  Thread: any.  Blocks: no.
+ *  Errors: KI_ERR_EXISTS  two indexes of one name;  -EINVAL  an index without name or function;
+ *          -ENOMEM, -E2BIG.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_store_new(const ki_store_options *options, ki_store **ret_store,
+                                     ki_error *error);
+
+/** References. Snapshots and lists stay valid after the last reference to the store is gone.
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API ki_store *ki_store_ref(ki_store *store);
+KI_API ki_store *ki_store_unref(ki_store *store);
+
+/* Each of the writes below is one version.
+ * Thread: any, one at a time.  Blocks: no.
+ * Errors: KI_ERR_BUSY            another writer is at work;
+ *         KI_ERR_KEY             the object has no name, or a '/' in its name or namespace;
+ *         KI_ERR_INDEX_FUNCTION  an index function failed; `error` says which and how;
+ *         KI_ERR_LIMIT           max_objects, or a resource version over 1024 bytes;
+ *         -ENOMEM;  what the transform function returned.
+ * After an error the store is exactly as it was.  Since: 0.1 */
+
+/** Adds an object, or puts it in the place of the one with its key. The store's resource version
+ *  becomes the object's. Takes a reference of its own. */
+KI_API KI_NODISCARD int ki_store_add(ki_store *store, const ki_object *object, ki_error *error);
+
+/** The same as ki_store_add(): as in client-go, updating what is not there adds it. */
+KI_API KI_NODISCARD int ki_store_update(ki_store *store, const ki_object *object, ki_error *error);
+
+/** Removes the object with this key: 1 if it was there, 0 if not. The store's resource version
+ *  becomes `resource_version` unless that is NULL. */
+KI_API KI_NODISCARD int ki_store_delete(ki_store *store, ki_str key, const char *resource_version,
+                                        ki_error *error);
+
+/** Makes `objects` the content of the store and `resource_version` its version, in one step. Of
+ *  several objects with one key the last counts. */
+KI_API KI_NODISCARD int ki_store_replace(ki_store *store, const ki_object *const *objects,
+                                         size_t count, const char *resource_version,
+                                         ki_error *error);
+
+/** Notes that the content is current at `resource_version`. */
+KI_API KI_NODISCARD int ki_store_bookmark(ki_store *store, const char *resource_version,
+                                          ki_error *error);
+
+/** Adds indexes, over the objects that are there as well.
+ *  Errors (besides): KI_ERR_EXISTS  the name is taken;  -EINVAL. */
+KI_API KI_NODISCARD int ki_store_add_indexes(ki_store *store, const ki_index *indexes, size_t count,
+                                             ki_error *error);
+
+/* Transactions: many changes, one version. */
+
+/** Begins one. Until it ends, other writers get KI_ERR_BUSY; readers see nothing of it.
+ *  Owner:  ends with ki_txn_commit() or ki_txn_abort().  Errors: KI_ERR_BUSY, -ENOMEM.  Since: 0.1
+ */
+KI_API KI_NODISCARD int ki_store_begin(ki_store *store, ki_txn **ret_txn, ki_error *error);
+
+/* As the functions of the store. After an error the transaction is as it was before that call and
+ * may go on.  Thread: one-at-a-time.  Blocks: no.  Since: 0.1 */
+KI_API KI_NODISCARD int ki_txn_add(ki_txn *txn, const ki_object *object, ki_error *error);
+KI_API KI_NODISCARD int ki_txn_delete(ki_txn *txn, ki_str key, const char *resource_version,
+                                      ki_error *error);
+KI_API KI_NODISCARD int ki_txn_set_resource_version(ki_txn *txn, const char *resource_version,
+                                                    ki_error *error);
+
+/** The object with this key as the transaction would leave it; NULL if none. Borrowed until the
+ * next call on the transaction. */
+KI_API const ki_object *ki_txn_get(const ki_txn *txn, ki_str key);
+
+/** Publishes all changes as one version, and ends the transaction. Cannot fail. */
+KI_API void ki_txn_commit(ki_txn *txn);
+
+/** Forgets all changes, and ends the transaction. NULL is fine. */
+KI_API void ki_txn_abort(ki_txn *txn);
+
+/* Reading the present. Thread: any.  Blocks: no.  Since: 0.1 */
+
+/** The current version. Never fails.
+ *  Owner: release with ki_snapshot_unref(). */
+KI_API ki_snapshot *ki_store_snapshot(ki_store *store);
+
+/** The object with this key, as a reference of the caller's; NULL if there is none. */
+KI_API ki_object *ki_store_get(ki_store *store, ki_str key);
+
+/** All objects.  Owner: release with ki_list_free().  Errors: -ENOMEM. */
+KI_API KI_NODISCARD int ki_store_list(ki_store *store, ki_list **ret_list);
+
+/** The objects that an index has under a value.
+ *  Owner: release with ki_list_free().  Errors: KI_ERR_UNKNOWN_INDEX, -ENOMEM. */
+KI_API KI_NODISCARD int ki_store_by_index(ki_store *store, const char *index, ki_str value,
+                                          ki_list **ret_list);
+
+/* Snapshots. Objects and text that they give are borrowed, valid while the snapshot is held.
+ * Thread: any.  Blocks: no.  Since: 0.1 */
+
+KI_API ki_snapshot *ki_snapshot_ref(ki_snapshot *snapshot);
+/** Always returns NULL; NULL is fine. */
+KI_API ki_snapshot *ki_snapshot_unref(ki_snapshot *snapshot);
+
+/** Rises by one with each version of the store. */
+KI_API uint64_t ki_snapshot_version(const ki_snapshot *snapshot);
+/** Of the last change, replace or bookmark; "" before the first. */
+KI_API const char *ki_snapshot_resource_version(const ki_snapshot *snapshot);
+KI_API size_t ki_snapshot_count(const ki_snapshot *snapshot);
+/** The object with this key; NULL if there is none. */
+KI_API const ki_object *ki_snapshot_get(const ki_snapshot *snapshot, ki_str key);
+
+/** A walk over objects of a snapshot, which must be held meanwhile. Its members are private. */
+typedef struct ki_snapshot_iter {
+    const ki_snapshot *snapshot;
+    const void *set;
+    const void *leaf;
+    uint64_t bits;
+    uint64_t position;
+} ki_snapshot_iter;
+
+/** Begins a walk over all objects, in an order that does not change while they stay. */
+KI_API ki_snapshot_iter ki_snapshot_all(const ki_snapshot *snapshot);
+
+/** Begins a walk over the objects that an index has under a value.
+ *  Errors: KI_ERR_UNKNOWN_INDEX. */
+KI_API KI_NODISCARD int ki_snapshot_find(const ki_snapshot *snapshot, const char *index,
+                                         ki_str value, ki_snapshot_iter *ret_iter);
+
+/** The next object of a walk; NULL at the end. */
+KI_API const ki_object *ki_snapshot_next(ki_snapshot_iter *iter);
+
+/** How many objects an index has under a value.  Errors: KI_ERR_UNKNOWN_INDEX. */
+KI_API KI_NODISCARD int ki_snapshot_find_count(const ki_snapshot *snapshot, const char *index,
+                                               ki_str value, size_t *ret_count);
+
+/** Walks the values of an index: start with *position 0. 1 with the value and the number of its
+ *  objects (each may be NULL), 0 at the end. There are no values without objects.
+ *  Errors: KI_ERR_UNKNOWN_INDEX. */
+KI_API int ki_snapshot_next_value(const ki_snapshot *snapshot, const char *index,
+                                  uint32_t *position, ki_str *ret_value, size_t *ret_count);
+
+/** The name of index number `position`, from 0; NULL after the last. */
+KI_API const char *ki_snapshot_index_name(const ki_snapshot *snapshot, size_t position);
+
+/* Lists: the objects of a walk, kept. A list holds its snapshot; nothing in it changes or goes away
+ * until it is freed.  Thread: any.  Blocks: no.  Since: 0.1 */
+
+/** What is left of a walk, as a list.
+ *  Owner: release with ki_list_free().  Errors: -ENOMEM. */
+KI_API KI_NODISCARD int ki_snapshot_list(ki_snapshot_iter *iter, ki_list **ret_list);
+
+/** The objects that share a value of the index with `object`, which need not be in the store. Each
+ * is there once. Owner: release with ki_list_free(). Errors: KI_ERR_UNKNOWN_INDEX,
+ * KI_ERR_INDEX_FUNCTION, -ENOMEM. */
+KI_API KI_NODISCARD int ki_snapshot_list_like(const ki_snapshot *snapshot, const char *index,
+                                              const ki_object *object, ki_list **ret_list,
+                                              ki_error *error);
+
+KI_API ki_list *ki_list_free(ki_list *list);
+KI_API size_t ki_list_count(const ki_list *list);
+/** Object number `position`, from 0; NULL after the last. Borrowed from the list. */
+KI_API const ki_object *ki_list_at(const ki_list *list, size_t position);
+/** Sorts by key. */
+KI_API void ki_list_sort(ki_list *list);
+
+KI_END_DECLS
+
+#endif

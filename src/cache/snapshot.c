@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a store: snapshots, walks and lists. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/sort.h"
+#include "cache/version.h"
+
+struct ki_list {
+    ki_snapshot *snapshot;
+    size_t count;
+    const ki_object *objects[];
+};
+
+/* Snapshots */
+
+ki_snapshot *ki_store_snapshot(ki_store *store)
+{
+    return ki__version_acquire(store);
+}
+
+ki_snapshot *ki_snapshot_ref(ki_snapshot *snapshot)
+{
+    atomic_fetch_add_explicit(&snapshot->refs, 1, memory_order_relaxed);
+    return snapshot;
+}
+
+ki_snapshot *ki_snapshot_unref(ki_snapshot *snapshot)
+{
+    if (snapshot != NULL) {
+        ki__version_release(snapshot);
+    }
+    return NULL;
+}
+
+uint64_t ki_snapshot_version(const ki_snapshot *snapshot)
+{
+    return snapshot->number;
+}
+
+const char *ki_snapshot_resource_version(const ki_snapshot *snapshot)
+{
+    return snapshot->resource_version;
+}
+
+size_t ki_snapshot_count(const ki_snapshot *snapshot)
+{
+    return snapshot->keys.count;
+}
+
+const ki_object *ki_snapshot_get(const ki_snapshot *snapshot, ki_str key)
+{
+    uint32_t id = ki__version_find(snapshot, ki__key_hash(snapshot->store, key), key);
+    return id != KI__TABLE_NONE ? ki__vec_get(&snapshot->objects, id).ptr : NULL;
+}
+
+const char *ki_snapshot_index_name(const ki_snapshot *snapshot, size_t position)
+{
+    return position < snapshot->index_count ? snapshot->indexes[position].def->index.name : NULL;
+}
+
+/* The number of an index, or -1. */
+static int index_number(const ki_snapshot *snapshot, const char *index)
+{
+    for (size_t i = 0; i < snapshot->index_count; i++) {
+        if (strcmp(snapshot->indexes[i].def->index.name, index) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* The posting of a value in *ret_posting, NULL if no object has it. */
+static int find_posting(const ki_snapshot *snapshot, const char *index, ki_str value,
+                        const ki__posting **ret_posting)
+{
+    int number = index_number(snapshot, index);
+    if (number < 0) {
+        return KI_ERR_UNKNOWN_INDEX;
+    }
+    uint32_t hash = ki__key_hash(snapshot->store, value);
+    *ret_posting = ki__index_find(&snapshot->indexes[number].state, hash, value);
+    return 0;
+}
+
+/* Walks: `leaf` holds the objects of the block at hand, `bits` those of them still to come, and
+ * `position` is the next block. `set` limits the walk to a posting; NULL means all objects. */
+
+ki_snapshot_iter ki_snapshot_all(const ki_snapshot *snapshot)
+{
+    return (ki_snapshot_iter){.snapshot = snapshot};
+}
+
+int ki_snapshot_find(const ki_snapshot *snapshot, const char *index, ki_str value,
+                     ki_snapshot_iter *ret_iter)
+{
+    const ki__posting *posting;
+    int r = find_posting(snapshot, index, value, &posting);
+    if (r < 0) {
+        return r;
+    }
+    *ret_iter = (ki_snapshot_iter){.snapshot = snapshot, .set = posting};
+    if (posting == NULL) {
+        ret_iter->position = UINT64_MAX; /* behind everything */
+    }
+    return 0;
+}
+
+static uint64_t used_slots(const ki__vec_node *leaf)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < KI__VEC_WIDTH; i++) {
+        bits |= (uint64_t)(leaf->slots[i].ptr != NULL) << i;
+    }
+    return bits;
+}
+
+/* Moves on to the next block that has objects. */
+static bool next_block(ki_snapshot_iter *iter)
+{
+    const ki__vec *objects = &iter->snapshot->objects;
+    uint64_t block = iter->position;
+    if (iter->set != NULL) {
+        iter->bits = ki__posting_next_block(iter->set, &block);
+        iter->leaf = iter->bits != 0 ? ki__vec_leaf(objects, (uint32_t)(block * 64)) : NULL;
+    } else if (block <= UINT32_MAX / 64) {
+        uint64_t first = block * 64;
+        iter->leaf = ki__vec_next_leaf(objects, &first);
+        iter->bits = iter->leaf != NULL ? used_slots(iter->leaf) : 0;
+        block = first / 64;
+    } else {
+        iter->leaf = NULL;
+    }
+    iter->position = block + 1;
+    return iter->leaf != NULL;
+}
+
+const ki_object *ki_snapshot_next(ki_snapshot_iter *iter)
+{
+    while (iter->bits == 0) {
+        if (!next_block(iter)) {
+            iter->position = UINT64_MAX;
+            return NULL;
+        }
+    }
+    const ki__vec_node *leaf = iter->leaf;
+    uint32_t i = (uint32_t)__builtin_ctzll(iter->bits);
+    iter->bits &= iter->bits - 1;
+    return leaf->slots[i].ptr;
+}
+
+int ki_snapshot_find_count(const ki_snapshot *snapshot, const char *index, ki_str value,
+                           size_t *ret_count)
+{
+    const ki__posting *posting;
+    int r = find_posting(snapshot, index, value, &posting);
+    if (r >= 0) {
+        *ret_count = posting != NULL ? posting->count : 0;
+    }
+    return r;
+}
+
+int ki_snapshot_next_value(const ki_snapshot *snapshot, const char *index, uint32_t *position,
+                           ki_str *ret_value, size_t *ret_count)
+{
+    int number = index_number(snapshot, index);
+    if (number < 0) {
+        return KI_ERR_UNKNOWN_INDEX;
+    }
+    const ki__vec *postings = &snapshot->indexes[number].state.postings;
+    uint64_t at = *position;
+    for (;;) {
+        uint64_t first = at;
+        const ki__vec_node *leaf = ki__vec_next_leaf(postings, &first);
+        if (leaf == NULL) {
+            return 0;
+        }
+        for (at = at > first ? at : first; at < first + KI__VEC_WIDTH; at++) {
+            const ki__posting *posting = leaf->slots[at % KI__VEC_WIDTH].ptr;
+            if (posting == NULL) {
+                continue;
+            }
+            *position = (uint32_t)at + 1;
+            if (ret_value != NULL) {
+                *ret_value = ki__posting_value(posting);
+            }
+            if (ret_count != NULL) {
+                *ret_count = posting->count;
+            }
+            return 1;
+        }
+    }
+}
+
+/* Lists */
+
+/* A list with room for `max` objects. */
+static ki_list *new_list(const ki_snapshot *snapshot, size_t max)
+{
+    const ki_alloc *alloc = snapshot->store->alloc;
+    size_t size;
+    if (__builtin_mul_overflow(max, sizeof(ki_object *), &size) ||
+        __builtin_add_overflow(size, sizeof(ki_list), &size)) {
+        return NULL;
+    }
+    ki_list *list = ki__alloc(alloc, size);
+    if (list != NULL) {
+        list->snapshot = ki_snapshot_ref((ki_snapshot *)(uintptr_t)snapshot);
+        list->count = 0;
+    }
+    return list;
+}
+
+/* How many objects a walk can give at the most. */
+static size_t most_left(const ki_snapshot_iter *iter)
+{
+    const ki__posting *set = iter->set;
+    if (iter->position == UINT64_MAX) {
+        return 0;
+    }
+    return set != NULL ? set->count : ki_snapshot_count(iter->snapshot);
+}
+
+int ki_snapshot_list(ki_snapshot_iter *iter, ki_list **ret_list)
+{
+    ki_list *list = new_list(iter->snapshot, most_left(iter));
+    if (list == NULL) {
+        return -ENOMEM;
+    }
+    const ki_object *object;
+    while ((object = ki_snapshot_next(iter)) != NULL) {
+        list->objects[list->count++] = object;
+    }
+    *ret_list = list;
+    return 0;
+}
+
+/* One bit for each object under any of the values, in an array of `words` words. */
+static void gather(const ki__index_state *state, const ki_index_values *values, uint64_t *set)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        const ki__posting *posting =
+            ki__index_find(state, values->values[i].hash, values->values[i].text);
+        uint64_t block = 0;
+        uint64_t bits;
+        while (posting != NULL && (bits = ki__posting_next_block(posting, &block)) != 0) {
+            set[block++] |= bits;
+        }
+    }
+}
+
+static int list_set(const ki_snapshot *snapshot, const uint64_t *set, size_t words,
+                    ki_list **ret_list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < words; i++) {
+        count += (size_t)__builtin_popcountll(set[i]);
+    }
+    ki_list *list = new_list(snapshot, count);
+    if (list == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < words; i++) {
+        for (uint64_t bits = set[i]; bits != 0; bits &= bits - 1) {
+            uint32_t id = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(bits);
+            list->objects[list->count++] = ki__vec_get(&snapshot->objects, id).ptr;
+        }
+    }
+    *ret_list = list;
+    return 0;
+}
+
+static int list_values(const ki_snapshot *snapshot, int number, const ki_index_values *values,
+                       ki_list **ret_list)
+{
+    const ki_alloc *alloc = snapshot->store->alloc;
+    size_t words = 1;
+    for (uint64_t first = 0; ki__vec_next_leaf(&snapshot->objects, &first) != NULL; first += 64) {
+        words = first / 64 + 1;
+    }
+    uint64_t *set = ki__alloc_zero(alloc, words * sizeof(*set));
+    if (set == NULL) {
+        return -ENOMEM;
+    }
+    gather(&snapshot->indexes[number].state, values, set);
+    int r = list_set(snapshot, set, words, ret_list);
+    ki__free(alloc, set);
+    return r;
+}
+
+int ki_snapshot_list_like(const ki_snapshot *snapshot, const char *index, const ki_object *object,
+                          ki_list **ret_list, ki_error *error)
+{
+    int number = index_number(snapshot, index);
+    if (number < 0) {
+        return ki__error_set(error, KI_ERR_UNKNOWN_INDEX, "there is no index named %s", index);
+    }
+    ki_index_values values;
+    ki__index_values_init(&values, snapshot->store->alloc, snapshot->store->hash_key);
+    int r = ki__index_values_of(&values, snapshot->indexes[number].def, object, error);
+    if (r >= 0) {
+        r = list_values(snapshot, number, &values, ret_list);
+        if (r < 0) {
+            (void)ki__error_code(error, r);
+        }
+    }
+    ki__index_values_done(&values);
+    return r;
+}
+
+ki_list *ki_list_free(ki_list *list)
+{
+    if (list != NULL) {
+        ki_snapshot *snapshot = list->snapshot;
+        ki__free(snapshot->store->alloc, list);
+        ki__version_release(snapshot);
+    }
+    return NULL;
+}
+
+size_t ki_list_count(const ki_list *list)
+{
+    return list->count;
+}
+
+const ki_object *ki_list_at(const ki_list *list, size_t position)
+{
+    return position < list->count ? list->objects[position] : NULL;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const ki_object *const *left = a;
+    const ki_object *const *right = b;
+    return strcmp(ki_object_key(*left), ki_object_key(*right));
+}
+
+void ki_list_sort(ki_list *list)
+{
+    ki__sort(list->objects, list->count, sizeof(list->objects[0]), compare_keys);
+}
+
+/* Reading the present */
+
+ki_object *ki_store_get(ki_store *store, ki_str key)
+{
+    ki_snapshot *snapshot = ki__version_acquire(store);
+    ki_object *object = ki_object_ref(ki_snapshot_get(snapshot, key));
+    ki__version_release(snapshot);
+    return object;
+}
+
+int ki_store_list(ki_store *store, ki_list **ret_list)
+{
+    ki_snapshot *snapshot = ki__version_acquire(store);
+    ki_snapshot_iter iter = ki_snapshot_all(snapshot);
+    int r = ki_snapshot_list(&iter, ret_list);
+    ki__version_release(snapshot);
+    return r;
+}
+
+int ki_store_by_index(ki_store *store, const char *index, ki_str value, ki_list **ret_list)
+{
+    ki_snapshot *snapshot = ki__version_acquire(store);
+    ki_snapshot_iter iter;
+    int r = ki_snapshot_find(snapshot, index, value, &iter);
+    if (r >= 0) {
+        r = ki_snapshot_list(&iter, ret_list);
+    }
+    ki__version_release(snapshot);
+    return r;
+}

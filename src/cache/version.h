@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Versions of a store, and how they come and go. A ki_snapshot is a version.
+ *
+ * Who may touch what: `current`, `dead`, `collecting` and the counts are atomic and anyone's. The
+ * content of a version never changes once it is published. Links and garbage belong to the writer
+ * while the version is being built or current, and to the collector from then on. */
+#ifndef KI_CACHE_VERSION_H
+#define KI_CACHE_VERSION_H
+
+#include <stdatomic.h>
+
+#include <kinformer/store.h>
+
+#include "base/hash.h"
+#include "cache/edit.h"
+#include "cache/ids.h"
+#include "cache/index.h"
+#include "cache/table.h"
+#include "cache/vec.h"
+
+enum { KI__VERSION_GARBAGE = 6, KI__VERSION_TEXT = 48 };
+
+struct ki_snapshot {
+    ki__garbage_chunk first_garbage; /* must stay first: the chunk frees the whole block */
+    ki__garbage_item first_items[KI__VERSION_GARBAGE];
+    ki_store *store;
+    _Atomic(int64_t) refs; /* see version.c */
+    uint64_t number;
+    ki__vec objects;        /* from ids to objects */
+    ki__table keys;         /* from the hashes of keys to ids */
+    char *resource_version; /* text, or memory of its own if that is too small */
+    char text[KI__VERSION_TEXT];
+    ki__garbage_chunk *garbage; /* what this version has and the next has not */
+    struct ki_snapshot *older;  /* the neighbours that are still there */
+    struct ki_snapshot *newer;
+    struct ki_snapshot *next_dead;
+    bool last_and_dead; /* the store is gone; waits for the older ones */
+    size_t index_count;
+    struct {
+        ki__index_def *def;
+        ki__index_state state;
+    } indexes[];
+};
+
+/** What the writer needs for each index besides the state. */
+typedef struct ki__index_writer {
+    ki__ids ids; /* numbers of the values */
+    ki_index_values old_values;
+    ki_index_values new_values;
+    size_t added; /* of new_values, how many the operation at hand has put into the index */
+} ki__index_writer;
+
+struct ki_txn {
+    ki_store *store;
+    ki_snapshot *base; /* the current version */
+    ki_snapshot *next; /* the one being built */
+    ki__edit edit;
+};
+
+struct ki_store {
+    const ki_alloc *alloc;
+    ki__hash_key hash_key;
+    int (*transform)(const ki_object *object, ki_object **ret_object, void *user);
+    void *transform_user;
+
+    /* Anyone. */
+    atomic_uint handles;         /* references of users */
+    atomic_uint refs;            /* handles together, and each version, hold one */
+    _Atomic(uint64_t) current;   /* version and count of acquisitions: see version.c */
+    _Atomic(ki_snapshot *) dead; /* versions that nobody holds, not yet collected */
+    atomic_bool collecting;      /* someone is at it */
+    atomic_bool writing;         /* there is a writer */
+
+    /* The writer only. */
+    ki_txn txn;
+    ki__ids ids; /* numbers of the objects */
+    ki__index_writer *writers;
+    size_t writer_count;
+};
+
+/** The current version, held. */
+ki_snapshot *ki__version_acquire(ki_store *store);
+
+/** The current version, for the writer: only the writer replaces it, so it need not hold it. */
+ki_snapshot *ki__version_current(ki_store *store);
+
+/** Gives one hold back. */
+void ki__version_release(ki_snapshot *version);
+
+/** A version after `base` with the same content and room for `index_count` indexes, of which it has
+ *  those of `base`; the very first if `base` is NULL. NULL if there is no memory. */
+ki_snapshot *ki__version_new(ki_store *store, const ki_snapshot *base, size_t index_count);
+
+/** Publishes `version` in place of `base`. NULL for the first, which has no base. */
+void ki__version_publish(ki_snapshot *version, ki_snapshot *base);
+
+/** Frees a version that was never published and all that was born in it. */
+void ki__version_abandon(ki_snapshot *version, ki_snapshot *base);
+
+/** Takes the current version out of the store, for good. */
+void ki__version_close(ki_store *store);
+
+/** One of the store's own references, which its versions and its handles hold. */
+void ki__store_hold(ki_store *store);
+void ki__store_drop(ki_store *store);
+
+static inline uint32_t ki__key_hash(const ki_store *store, ki_str key)
+{
+    return (uint32_t)ki__hash_str(store->hash_key, key);
+}
+
+/** The id of the object with this key in a version, or KI__TABLE_NONE. */
+uint32_t ki__version_find(const ki_snapshot *version, uint32_t hash, ki_str key);
+
+#endif
