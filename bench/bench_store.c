@@ -36,6 +36,7 @@ typedef struct env {
     ki_store *store;
     ki_object **objects[2];
     size_t count;
+    char (*keys)[96]; /* apart from the objects, as a caller has them */
     char (*namespaces)[32];
     size_t namespace_count;
     ki_selector *selector;
@@ -108,7 +109,7 @@ static uint64_t run_replace(worker *w)
 
 static uint64_t run_get(worker *w)
 {
-    const char *key = ki_object_key(w->e->objects[0][random_below(w, w->e->count)]);
+    const char *key = w->e->keys[random_below(w, w->e->count)];
     ki_object *object = ki_store_get(w->e->store, ki_str_from(key));
     if (object == NULL) {
         bench_fail("get: %s is missing", key);
@@ -256,6 +257,7 @@ static void env_init(env *e, size_t count, size_t per_ns, const ki_alloc *alloc)
     memset(e, 0, sizeof(*e));
     e->count = count;
     e->namespace_count = (count + per_ns - 1) / per_ns;
+    e->keys = allocate(count, sizeof(e->keys[0]));
     e->namespaces = allocate(e->namespace_count, sizeof(e->namespaces[0]));
     for (size_t i = 0; i < e->namespace_count; i++) {
         bench_pod_namespace(i, e->namespaces[i], sizeof(e->namespaces[i]));
@@ -265,6 +267,7 @@ static void env_init(env *e, size_t count, size_t per_ns, const ki_alloc *alloc)
         for (size_t i = 0; i < count; i++) {
             bench_pod pod = {.number = i, .ns = i / per_ns, .generation = state};
             e->objects[state][i] = make_object(&pod);
+            (void)snprintf(e->keys[i], sizeof(e->keys[i]), "%s", ki_object_key(e->objects[0][i]));
         }
     }
     ki_index by_namespace = ki_index_by_namespace();
@@ -287,6 +290,7 @@ static void env_done(env *e)
         }
         free(e->objects[state]);
     }
+    free(e->keys);
     free(e->namespaces);
 }
 
