@@ -12,7 +12,7 @@ typedef struct test_path_case {
 } test_path_case;
 
 /** An object from JSON that must be good. */
-ki_object *test_object(const char *json);
+ki_object *test_path_object(const char *json);
 
 /** A path that must compile. */
 ki_path *test_path(const char *text);
