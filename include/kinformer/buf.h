@@ -18,9 +18,9 @@ typedef struct ki_buf {
     const ki_alloc *alloc; /* where data comes from */
 } ki_buf;
 
-/** Prepares an empty buffer that may hold up to `max` bytes. `max` must not be 0: every buffer has
- * a limit. Allocates nothing. `alloc` may be NULL. Owner: release with ki_buf_done().  Thread:
- * one-at-a-time.  Blocks: no.  Since: 0.1 */
+/** Prepares an empty buffer that may hold up to `max` bytes. Every buffer has a limit: 0 does not
+ *  mean none, it means that nothing fits. Allocates nothing. `alloc` may be NULL.
+ *  Owner: release with ki_buf_done().  Thread: one-at-a-time.  Blocks: no.  Since: 0.1 */
 KI_API void ki_buf_init(ki_buf *buf, const ki_alloc *alloc, size_t max);
 
 /** Frees the content. The buffer may be used again, empty. NULL is fine.
@@ -31,7 +31,7 @@ KI_API void ki_buf_done(ki_buf *buf);
  *  Thread: one-at-a-time.  Blocks: no.  Since: 0.1 */
 KI_API void ki_buf_clear(ki_buf *buf);
 
-/** Appends `len` bytes. On failure the content is as it was.
+/** Appends `len` bytes, which must not be the buffer's own. On failure the content is as it was.
  *  Thread: one-at-a-time.  Blocks: no.
  *  Errors: KI_ERR_LIMIT  the maximum would be passed;  -ENOMEM.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_buf_add(ki_buf *buf, const void *bytes, size_t len);
@@ -42,13 +42,21 @@ KI_API KI_NODISCARD int ki_buf_add_char(ki_buf *buf, char c);
 /** Appends a view. As ki_buf_add().  Since: 0.1 */
 KI_API KI_NODISCARD int ki_buf_add_str(ki_buf *buf, ki_str s);
 
-/** Appends a C string. As ki_buf_add().  Since: 0.1 */
+/** Appends a C string; NULL appends nothing. As ki_buf_add().  Since: 0.1 */
 KI_API KI_NODISCARD int ki_buf_add_text(ki_buf *buf, const char *text);
 
-/** Makes room for `len` more bytes and gives the place where they go; the content does not grow
- *  until the caller adds to `buf->len` what it wrote. As ki_buf_add(); *ret_room is set on success
- *  only.  Since: 0.1 */
+/** Makes room for `len` more bytes and gives the place where they go. Whoever writes there finishes
+ *  with ki_buf_commit(), before anything else is done with the buffer. As ki_buf_add(); *ret_room
+ *  is set on success only.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_buf_reserve(ki_buf *buf, size_t len, char **ret_room);
+
+/** Makes the first `len` bytes of the room that ki_buf_reserve() gave part of the content: no more
+ *  than were asked for there, and 0 if none is wanted after all. */
+static inline void ki_buf_commit(ki_buf *buf, size_t len)
+{
+    buf->len += len;
+    buf->data[buf->len] = '\0';
+}
 
 /** A view of the content, valid until the next call that changes the buffer. */
 static inline ki_str ki_buf_str(const ki_buf *buf)

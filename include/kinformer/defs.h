@@ -25,9 +25,20 @@
 #define KI_PRINTF(format_index, first_arg)
 #endif
 
-/* An options struct on the spot: KI_OPTIONS(ki_store_options, .alloc = &mine). Every options struct
- * begins with `size`; zero in any other member means its default. A size of 0 stands for the
- * struct as it was in 0.1. */
+/* Every options struct begins with `size`; zero in any other member means its default. A size of 0
+ * stands for the struct as it was in 0.1. Two ways to make one:
+ *   ki_object_options options = KI_OPTIONS_INIT(ki_object_options);    C and C++
+ *   KI_OPTIONS(ki_object_options, .max_bytes = 4096)                   C: a pointer, on the spot */
+#ifdef __cplusplus
+#define KI_OPTIONS_INIT(type)                             \
+    ([] {                                                 \
+        type ki_options_value{};                          \
+        ki_options_value.size = sizeof(ki_options_value); \
+        return ki_options_value;                          \
+    }())
+#else
+#define KI_OPTIONS_INIT(type) ((type){.size = sizeof(type)})
 #define KI_OPTIONS(type, ...) (&(type){.size = sizeof(type), __VA_ARGS__})
+#endif
 
 #endif

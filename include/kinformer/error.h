@@ -36,7 +36,7 @@ typedef enum ki_error_code {
 #undef KI_ERROR_ENUM
 } ki_error_code;
 
-#define KI_ERR_FIRST (-5000)
+#define KI_ERR_FIRST (-5000) /* the greatest of them */
 
 /* What an API server says in the `reason` of a Status. X(name, text, HTTP code, or 0) */
 #define KI_REASON_MAP(X)                                      \
@@ -77,7 +77,7 @@ typedef struct ki_error {
     size_t offset;          /* bytes from the start of the text that was read */
     uint32_t line;          /* of that place, from 1; 0 if it has none */
     uint32_t column;        /* in bytes, from 1; 0 if it has none */
-    char message[256];      /* for a person; always terminated, cut if too long */
+    char message[256];      /* for a person; terminated, cut between characters if too long */
 } ki_error;
 
 #ifdef __cplusplus
@@ -86,11 +86,13 @@ typedef struct ki_error {
 #define KI_ERROR_INIT ((ki_error){0})
 #endif
 
-/** The name of a code, such as "KI_ERR_LIMIT" or, for -errno, "ENOMEM". Codes that nobody knows
- * give "unknown".  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */
+/** The name of a code, such as "KI_ERR_LIMIT" or, for -errno, "ENOMEM"; 0 gives "ok", a code that
+ *  has no name gives "unknown".
+ *  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const char *ki_error_name(int code);
 
-/** A short sentence for a code.  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */
+/** A few words for a code: English, the same on every system and in every locale.
+ *  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const char *ki_error_text(int code);
 
 /** Whether trying the same again later may succeed: the one place that decides this for codes.

@@ -22,18 +22,26 @@ typedef struct ki_resource_options {
     const char *kind;               /* required, such as "Widget" */
     const char *singular;           /* NULL: the kind in lower case */
     bool cluster_scoped;            /* false: its objects live in namespaces */
-    const char *const *short_names; /* ends with NULL; NULL: none */
+    const char *const *short_names; /* ends with NULL; at most 64; NULL: none */
     const ki_alloc *alloc;          /* NULL: the default; must outlive the resource */
 } ki_resource_options;
 
 /** A descriptor for a custom resource. Everything is copied.
+ *
+ *  Names follow the rules for a CustomResourceDefinition: the group is a DNS-1123 subdomain; all
+ *  others are DNS-1035 labels (a letter, then letters, digits and '-', 63 bytes at most), in lower
+ *  case but for the kind.
+ *
  *  Owner:  release with ki_resource_unref().
- *  Errors: -EINVAL  a required member is missing;  KI_ERR_INVALID  one is not a valid name;
- * -ENOMEM, -E2BIG. Since:  0.1 */
+ *  Errors: -EINVAL         a required member is missing;
+ *          KI_ERR_INVALID  one is not a valid name; the offset in `error` is the place in it;
+ *          KI_ERR_LIMIT    too many short names;  -ENOMEM, -E2BIG.
+ *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_resource_new(const ki_resource_options *options,
                                         ki_resource **ret_resource, ki_error *error);
 
-/** References. Built-in resources are never freed; both calls are fine for them.  Since: 0.1 */
+/** References. Built-in resources are never freed; both calls are fine for them, and for NULL.
+ *  ki_resource_unref() always returns NULL.  Since: 0.1 */
 KI_API const ki_resource *ki_resource_ref(const ki_resource *resource);
 KI_API const ki_resource *ki_resource_unref(const ki_resource *resource);
 

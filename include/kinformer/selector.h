@@ -20,7 +20,7 @@ typedef struct ki_selector ki_selector;
  *  Owner:  release with ki_selector_unref().
  *  Errors: KI_ERR_SYNTAX   with the offending place in `error`;
  *          KI_ERR_INVALID  a key or value that no label can have, with its place;
- *          KI_ERR_LIMIT    over 64 KiB of text;  -ENOMEM.
+ *          KI_ERR_LIMIT    over 64 KiB of text, as given or as printed;  -ENOMEM.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_selector_parse(ki_str text, const ki_alloc *alloc,
                                           ki_selector **ret_selector, ki_error *error);
@@ -51,13 +51,16 @@ KI_API bool ki_selector_matches(const ki_selector *selector, const ki_object *ob
 KI_API bool ki_selector_matches_labels(const ki_selector *selector, const ki_value *labels);
 
 /** Appends the selector as text that parses to the same selector: requirements by key, values
- *  sorted.  Errors: KI_ERR_LIMIT, -ENOMEM.  Since: 0.1 */
+ *  sorted.
+ *  Errors: KI_ERR_UNSUPPORTED  it selects nothing, which no text says ("" selects everything);
+ *          KI_ERR_LIMIT or -ENOMEM from `out`. On failure `out` is as it was.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_selector_print(const ki_selector *selector, ki_buf *out);
 
 typedef struct ki_field_selector ki_field_selector;
 
 /** Parses a field selector, such as "spec.nodeName=n1,status.phase!=Running". "" selects
- * everything. Owner, Errors: as ki_selector_parse().  Since: 0.1 */
+ *  everything. In a value a backslash goes before ',', '=' and itself.
+ *  Owner, Errors: as ki_selector_parse(), but any path and value is valid.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_field_selector_parse(ki_str text, const ki_alloc *alloc,
                                                 ki_field_selector **ret_selector, ki_error *error);
 KI_API const ki_field_selector *ki_field_selector_ref(const ki_field_selector *selector);
@@ -65,8 +68,9 @@ KI_API const ki_field_selector *ki_field_selector_unref(const ki_field_selector 
 
 KI_API bool ki_field_selector_is_everything(const ki_field_selector *selector);
 
-/** Whether the fields of an object match. A field is a dotted path; what is absent counts as "",
- *  numbers and booleans as their JSON text.  Since: 0.1 */
+/** Whether the fields of an object match. A field is a dotted path, each step the name of a member.
+ *  Numbers and booleans count as their JSON text; null, a map, a list and what is absent as "".
+ *  Since: 0.1 */
 KI_API bool ki_field_selector_matches(const ki_field_selector *selector, const ki_object *object);
 
 /** The value that `field` must have for anything to match.
@@ -74,8 +78,8 @@ KI_API bool ki_field_selector_matches(const ki_field_selector *selector, const k
 KI_API KI_NODISCARD int ki_field_selector_requires(const ki_field_selector *selector, ki_str field,
                                                    ki_str *ret_value);
 
-/** Appends the selector as text, terms sorted, values escaped.
- *  Errors: KI_ERR_LIMIT, -ENOMEM.  Since: 0.1 */
+/** Appends the selector as text that parses to the same selector: terms sorted, values escaped.
+ *  Errors: KI_ERR_LIMIT or -ENOMEM from `out`, which is then as it was.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_field_selector_print(const ki_field_selector *selector, ki_buf *out);
 
 KI_END_DECLS

@@ -11,11 +11,11 @@ static inline const ki_alloc *ki__alloc_or_default(const ki_alloc *alloc)
     return alloc != NULL ? alloc : ki_alloc_default();
 }
 
-/** `size` bytes, not cleared; NULL if there is no memory. A size of 0 gives a block all the same.
+/** `size` bytes, not cleared; NULL if there is no memory. A size of 0 gives a block nevertheless.
  */
 void *ki__alloc(const ki_alloc *alloc, size_t size);
 
-/** `size` bytes of zeros. */
+/** The same, all zeros. */
 void *ki__alloc_zero(const ki_alloc *alloc, size_t size);
 
 /** `count` elements of `size` bytes, not cleared; NULL also when the product does not fit. */

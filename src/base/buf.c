@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The growable buffer. Invariant: data is NULL, or len < cap and data[len] is NUL. */
+/* The growable buffer. Invariant: data is NULL and len and cap are 0, or len < cap <= max + 1 and
+ * data[len] is NUL, save between ki_buf_reserve() and ki_buf_commit(). */
 #include <errno.h>
 #include <string.h>
 
@@ -7,13 +8,11 @@
 #include <kinformer/error.h>
 
 #include "base/alloc.h"
-#include "base/assert.h"
 
 enum { BUF_FIRST_CAP = 64 };
 
 void ki_buf_init(ki_buf *buf, const ki_alloc *alloc, size_t max)
 {
-    ki_assert(max != 0);
     *buf = (ki_buf){
         /* Leaves room for the NUL and for doubling without overflow. */
         .max = max < SIZE_MAX / 4 ? max : SIZE_MAX / 4,
@@ -76,8 +75,7 @@ int ki_buf_add(ki_buf *buf, const void *bytes, size_t len)
     if (len != 0) {
         memcpy(room, bytes, len);
     }
-    buf->len += len;
-    buf->data[buf->len] = '\0';
+    ki_buf_commit(buf, len);
     return 0;
 }
 
@@ -93,5 +91,5 @@ int ki_buf_add_str(ki_buf *buf, ki_str s)
 
 int ki_buf_add_text(ki_buf *buf, const char *text)
 {
-    return ki_buf_add(buf, text, strlen(text));
+    return ki_buf_add_str(buf, ki_str_from(text));
 }

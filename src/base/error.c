@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Error codes, reasons and their texts, all from the tables of <kinformer/error.h>. */
+/* Error codes, reasons and their texts, from the tables of <kinformer/error.h> and the one of
+ * errnos below. Invariant: a filled ki_error has a terminated message that is never cut inside a
+ * UTF-8 sequence. */
 #include "base/error.h"
 
 #include <errno.h>
@@ -9,60 +11,134 @@
 
 #include "base/assert.h"
 
+/* The errnos that files, sockets, processes and threads give us, in our own words: the C library's
+ * differ from system to system, and only glibc can tell the names.
+ * X(name, whether trying again may help, text) */
+#define ERRNO_MAP(X)                                              \
+    X(E2BIG, false, "the argument is too large, or too new")      \
+    X(EACCES, false, "permission denied")                         \
+    X(EADDRINUSE, false, "the address is in use")                 \
+    X(EADDRNOTAVAIL, true, "the address is not available")        \
+    X(EAFNOSUPPORT, false, "the address family is not supported") \
+    X(EAGAIN, true, "not ready yet, try again")                   \
+    X(EALREADY, false, "already in progress")                     \
+    X(EBADF, false, "bad file descriptor")                        \
+    X(EBADMSG, false, "bad message")                              \
+    X(EBUSY, true, "in use by somebody else")                     \
+    X(ECANCELED, false, "cancelled")                              \
+    X(ECHILD, false, "no such child process")                     \
+    X(ECONNABORTED, true, "connection aborted")                   \
+    X(ECONNREFUSED, true, "connection refused")                   \
+    X(ECONNRESET, true, "connection reset by the peer")           \
+    X(EDEADLK, false, "the lock would never be had")              \
+    X(EDOM, false, "outside what is defined")                     \
+    X(EDQUOT, false, "disk quota exceeded")                       \
+    X(EEXIST, false, "the file exists already")                   \
+    X(EFAULT, false, "bad memory address")                        \
+    X(EFBIG, false, "the file is too large")                      \
+    X(EHOSTDOWN, true, "the host is down")                        \
+    X(EHOSTUNREACH, true, "the host cannot be reached")           \
+    X(EILSEQ, false, "invalid character sequence")                \
+    X(EINPROGRESS, false, "now in progress")                      \
+    X(EINTR, true, "interrupted by a signal")                     \
+    X(EINVAL, false, "invalid argument")                          \
+    X(EIO, false, "input or output error")                        \
+    X(EISCONN, false, "already connected")                        \
+    X(EISDIR, false, "it is a directory")                         \
+    X(ELOOP, false, "too many symbolic links")                    \
+    X(EMFILE, true, "too many open files in this process")        \
+    X(EMSGSIZE, false, "the message is too long")                 \
+    X(ENAMETOOLONG, false, "the file name is too long")           \
+    X(ENETDOWN, true, "the network is down")                      \
+    X(ENETRESET, true, "connection dropped by the network")       \
+    X(ENETUNREACH, true, "the network cannot be reached")         \
+    X(ENFILE, true, "too many open files in the system")          \
+    X(ENOBUFS, true, "no buffer space")                           \
+    X(ENODATA, false, "no data")                                  \
+    X(ENODEV, false, "no such device")                            \
+    X(ENOENT, false, "no such file or directory")                 \
+    X(ENOEXEC, false, "not a program that can be run")            \
+    X(ENOMEM, true, "out of memory")                              \
+    X(ENOSPC, false, "no space left on the device")               \
+    X(ENOSYS, false, "the system has no such call")               \
+    X(ENOTCONN, false, "not connected")                           \
+    X(ENOTDIR, false, "not a directory")                          \
+    X(ENOTEMPTY, false, "the directory is not empty")             \
+    X(ENOTSOCK, false, "not a socket")                            \
+    X(ENOTTY, false, "not the right kind of device")              \
+    X(ENXIO, false, "no such device or address")                  \
+    X(EOPNOTSUPP, false, "the operation is not supported")        \
+    X(EOVERFLOW, false, "the value is too large for its type")    \
+    X(EPERM, false, "the operation is not permitted")             \
+    X(EPIPE, true, "nobody reads the other end")                  \
+    X(EPROTO, false, "protocol error")                            \
+    X(EPROTONOSUPPORT, false, "the protocol is not supported")    \
+    X(ERANGE, false, "the result is out of range")                \
+    X(EROFS, false, "the file system is read-only")               \
+    X(ESPIPE, false, "this file cannot seek")                     \
+    X(ESRCH, false, "no such process")                            \
+    X(ESTALE, false, "stale file handle")                         \
+    X(ETIMEDOUT, true, "timed out")                               \
+    X(ETXTBSY, false, "the program file is being written")        \
+    X(EXDEV, false, "not on the same file system")
+
 const char *ki_error_name(int code)
 {
     switch (code) {
+    case 0:
+        return "ok";
 #define ERROR_NAME(name, value, text) \
     case value:                       \
         return "KI_ERR_" #name;
         KI_ERROR_MAP(ERROR_NAME)
 #undef ERROR_NAME
+#define ERRNO_NAME(name, retriable, text) \
+    case -name:                           \
+        return #name;
+        ERRNO_MAP(ERRNO_NAME)
+#undef ERRNO_NAME
     default:
-        break;
+        return "unknown";
     }
-    const char *name = code < 0 && code > -4096 ? strerrorname_np(-code) : NULL;
-    return name != NULL ? name : code == 0 ? "ok" : "unknown";
 }
 
 const char *ki_error_text(int code)
 {
     switch (code) {
+    case 0:
+        return "success";
 #define ERROR_TEXT(name, value, text) \
     case value:                       \
         return text;
         KI_ERROR_MAP(ERROR_TEXT)
 #undef ERROR_TEXT
+#define ERRNO_TEXT(name, retriable, text) \
+    case -name:                           \
+        return text;
+        ERRNO_MAP(ERRNO_TEXT)
+#undef ERRNO_TEXT
     default:
-        break;
+        return code < 0 && code > -4096 ? "unknown system error" : "unknown error";
     }
-    const char *text = code <= 0 && code > -4096 ? strerrordesc_np(-code) : NULL;
-    return text != NULL ? text : "unknown error";
 }
 
 bool ki_error_is_retriable(int code)
 {
     switch (code) {
-    case -EAGAIN:
-    case -EINTR:
-    case -ENOMEM:
-    case -ETIMEDOUT:
-    case -ECONNREFUSED:
-    case -ECONNRESET:
-    case -ECONNABORTED:
-    case -ENETUNREACH:
-    case -EHOSTUNREACH:
-    case -EPIPE:
     case KI_ERR_BUSY:
         return true;
+#define ERRNO_RETRIABLE(name, retriable, text) \
+    case -name:                                \
+        return retriable;
+        ERRNO_MAP(ERRNO_RETRIABLE)
+#undef ERRNO_RETRIABLE
     default:
         return false;
     }
 }
 
-static const struct {
-    const char *text;
-} reasons[] = {
-#define REASON_TEXT(name, text, code) [KI_REASON_##name] = {text},
+static const char *const reasons[] = {
+#define REASON_TEXT(name, text, code) [KI_REASON_##name] = (text),
     KI_REASON_MAP(REASON_TEXT)
 #undef REASON_TEXT
 };
@@ -70,44 +146,75 @@ _Static_assert(sizeof(reasons) / sizeof(reasons[0]) == KI_REASON_MAX, "a text fo
 
 const char *ki_reason_text(ki_reason reason)
 {
-    return (size_t)reason < KI_REASON_MAX ? reasons[reason].text : "";
+    return (size_t)reason < KI_REASON_MAX ? reasons[reason] : "";
 }
 
 ki_reason ki_reason_from(ki_str text)
 {
     for (size_t i = KI_REASON_UNKNOWN + 1; i < KI_REASON_MAX; i++) {
-        if (ki_str_eq_text(text, reasons[i].text)) {
+        if (ki_str_eq_text(text, reasons[i])) {
             return (ki_reason)i;
         }
     }
     return KI_REASON_UNKNOWN;
 }
 
-static int error_vset(ki_error *error, int code, const char *format, va_list args)
+/* How much of a message that was cut after `len` bytes may stay, so that it does not end inside a
+ * UTF-8 sequence. What is not UTF-8 stays as it is. */
+static size_t whole_characters(const char *message, size_t len)
 {
-    ki_assert(code < 0);
+    size_t start = len;
+    while (start > 0 && len - start < 3 && ((unsigned char)message[start - 1] & 0xc0) == 0x80) {
+        start--;
+    }
+    if (start == 0) {
+        return len;
+    }
+    unsigned char lead = (unsigned char)message[start - 1];
+    size_t follow = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
+    return len - start < follow ? start - 1 : len;
+}
+
+/* The message is made aside first: an error's own message may be among the arguments. */
+KI_PRINTF(3, 0)
+static void error_vset(ki_error *error, int code, const char *format, va_list args)
+{
+    char message[sizeof(error->message)];
+    int len = vsnprintf(message, sizeof(message), format, args);
+    if (len < 0) {
+        /* More than INT_MAX bytes: the C library gives up instead of cutting. */
+        (void)snprintf(message, sizeof(message), "%s", ki_error_text(code));
+    } else if ((size_t)len >= sizeof(message)) {
+        message[whole_characters(message, sizeof(message) - 1)] = '\0';
+    }
     *error = (ki_error){.code = code};
-    (void)vsnprintf(error->message, sizeof(error->message), format, args); /* cut is fine */
-    return code;
+    memcpy(error->message, message, sizeof(message));
 }
 
 int ki__error_set(ki_error *error, int code, const char *format, ...)
 {
+    ki_assert(code < 0);
     if (error == NULL) {
         return code;
     }
     va_list args;
     va_start(args, format);
-    (void)error_vset(error, code, format, args);
+    error_vset(error, code, format, args);
     va_end(args);
     return code;
 }
 
+static uint32_t clamp_u32(size_t n)
+{
+    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+/* A place beyond the end of the text is its end. */
 static void locate(ki_error *error, ki_str text, size_t offset)
 {
     size_t end = offset < text.len ? offset : text.len;
     size_t line_start = 0;
-    uint32_t line = 1;
+    size_t line = 1;
     for (size_t i = 0; i < end; i++) {
         if (text.ptr[i] == '\n') {
             line_start = i + 1;
@@ -115,18 +222,19 @@ static void locate(ki_error *error, ki_str text, size_t offset)
         }
     }
     error->offset = end;
-    error->line = line;
-    error->column = (uint32_t)(end - line_start) + 1;
+    error->line = clamp_u32(line);
+    error->column = clamp_u32(end - line_start + 1);
 }
 
 int ki__error_at(ki_error *error, int code, ki_str text, size_t offset, const char *format, ...)
 {
+    ki_assert(code < 0);
     if (error == NULL) {
         return code;
     }
     va_list args;
     va_start(args, format);
-    (void)error_vset(error, code, format, args);
+    error_vset(error, code, format, args);
     va_end(args);
     locate(error, text, offset);
     return code;
@@ -135,4 +243,65 @@ int ki__error_at(ki_error *error, int code, ki_str text, size_t offset, const ch
 int ki__error_code(ki_error *error, int code)
 {
     return ki__error_set(error, code, "%s", ki_error_text(code));
+}
+
+/* The length of the UTF-8 character at the start of `text`, which is not empty; 0 if there is none:
+ * no surrogates, nothing overlong, nothing beyond U+10FFFF. */
+static size_t character_length(ki_str text)
+{
+    const unsigned char *p = (const unsigned char *)text.ptr;
+    if (p[0] < 0x80) {
+        return 1;
+    }
+    size_t len = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+    if (p[0] < 0xc2 || p[0] > 0xf4 || len > text.len) {
+        return 0;
+    }
+    unsigned char low = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
+    unsigned char high = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
+    for (size_t i = 1; i < len; i++) {
+        if (p[i] < low || p[i] > high) {
+            return 0;
+        }
+        low = 0x80;
+        high = 0xbf;
+    }
+    return len;
+}
+
+/* What stands for the character of `len` bytes at `p`, or NUL if it may stay. */
+static char replacement(const char *p, size_t len)
+{
+    unsigned char first = (unsigned char)p[0];
+    if (len == 0) {
+        return '?';
+    }
+    if (first == '\t' || first == '\n' || first == '\r') {
+        return ' ';
+    }
+    bool high_control = first == 0xc2 && (unsigned char)p[1] < 0xa0; /* U+0080 to U+009F */
+    return first < 0x20 || first == 0x7f || high_control ? '?' : '\0';
+}
+
+void ki__error_add(ki_error *error, ki_str text)
+{
+    if (error == NULL) {
+        return;
+    }
+    char *out = error->message + strnlen(error->message, sizeof(error->message) - 1);
+    const char *end = error->message + sizeof(error->message) - 1; /* keeps a place for the NUL */
+    while (text.len != 0) {
+        size_t len = character_length(text);
+        char other = replacement(text.ptr, len);
+        const char *from = other != '\0' ? &other : text.ptr;
+        size_t size = other != '\0' ? 1 : len;
+        if ((size_t)(end - out) < size) {
+            break;
+        }
+        memcpy(out, from, size);
+        out += size;
+        size_t taken = len != 0 ? len : 1;
+        text = ki_str_make(text.ptr + taken, text.len - taken);
+    }
+    *out = '\0';
 }

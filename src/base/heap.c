@@ -45,6 +45,7 @@ static size_t sift_up(ki__heap *heap, size_t i, ki__heap_node *node)
     return i;
 }
 
+/* The same away from the top. */
 static void sift_down(ki__heap *heap, size_t i, ki__heap_node *node)
 {
     for (;;) {
@@ -94,13 +95,20 @@ ki__heap_node *ki__heap_pop(ki__heap *heap)
     return first;
 }
 
+/* Where `node` is; a node of another heap is found out here. */
+static size_t index_of(const ki__heap *heap, const ki__heap_node *node)
+{
+    size_t i = node->position - 1;
+    ki_assert(i < heap->count && heap->nodes[i] == node);
+    return i;
+}
+
 void ki__heap_remove(ki__heap *heap, ki__heap_node *node)
 {
     if (node->position == 0) {
         return;
     }
-    size_t i = node->position - 1;
-    ki_assert(i < heap->count && heap->nodes[i] == node);
+    size_t i = index_of(heap, node);
     node->position = 0;
     ki__heap_node *last = heap->nodes[--heap->count];
     if (last != node) {
@@ -110,6 +118,5 @@ void ki__heap_remove(ki__heap *heap, ki__heap_node *node)
 
 void ki__heap_update(ki__heap *heap, ki__heap_node *node)
 {
-    ki_assert(node->position != 0);
-    sift_down(heap, sift_up(heap, node->position - 1, node), node);
+    sift_down(heap, sift_up(heap, index_of(heap, node), node), node);
 }

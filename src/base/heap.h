@@ -11,7 +11,7 @@ typedef struct ki__heap_node {
     size_t position; /* index in the heap plus 1; 0 while in none */
 } ki__heap_node;
 
-/** Whether `a` comes out before `b`. */
+/** Whether `a` comes out before `b`. Those where neither is so come out in any order. */
 typedef bool (*ki__heap_before)(const ki__heap_node *a, const ki__heap_node *b);
 
 typedef struct ki__heap {
@@ -26,7 +26,7 @@ typedef struct ki__heap {
 /** An empty heap for up to `max` elements (not 0). Allocates nothing. */
 void ki__heap_init(ki__heap *heap, const ki_alloc *alloc, ki__heap_before before, size_t max);
 
-/** Frees the table, not the elements. */
+/** Frees the table, not the elements, which are in no heap afterwards. */
 void ki__heap_done(ki__heap *heap);
 
 /** Adds an element that is in no heap. -ENOMEM or KI_ERR_LIMIT leave the heap as it was. */
@@ -38,10 +38,10 @@ ki__heap_node *ki__heap_peek(const ki__heap *heap);
 /** Takes the first element out, or gives NULL. */
 ki__heap_node *ki__heap_pop(ki__heap *heap);
 
-/** Takes any element out; one that is in no heap is left alone. */
+/** Takes any element of this heap out; one that is in no heap is left alone. */
 void ki__heap_remove(ki__heap *heap, ki__heap_node *node);
 
-/** Restores order after the element's own key changed. */
+/** Restores order after the key of one element of this heap changed. */
 void ki__heap_update(ki__heap *heap, ki__heap_node *node);
 
 #endif

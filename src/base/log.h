@@ -11,18 +11,23 @@ static inline bool ki__log_wants(const ki_log *log, ki_log_level level)
     return log != NULL && log->write != NULL && level <= log->level;
 }
 
-/** Hands a record to the hook if it wants the level. */
+/** Hands a record to the hook if it wants the level. `fields` may be NULL if there are none. */
 void ki__log_write(const ki_log *log, ki_log_level level, const char *component,
                    const char *message, const ki_log_field *fields, size_t field_count);
 
-/** KI__LOG(log, KI_LOG_INFO, "reflector", "synced", {"resource", name}); fields are optional. */
-#define KI__LOG(log, log_level, component, message, ...)                              \
-    do {                                                                              \
-        if (ki__log_wants((log), (log_level))) {                                      \
-            const ki_log_field ki__fields[] = {{NULL, {NULL, 0}}, __VA_ARGS__};       \
-            ki__log_write((log), (log_level), (component), (message), ki__fields + 1, \
-                          sizeof(ki__fields) / sizeof(ki__fields[0]) - 1);            \
-        }                                                                             \
+/* The message as the key of a field of its own, and the fields behind it. KI__LOG calls it with one
+ * empty argument at the end, for C11 wants something to stand for the dots. */
+#define KI__LOG_FIELDS(message, ...) {(message), {NULL, 0}}, __VA_ARGS__
+
+/** KI__LOG(log, KI_LOG_INFO, "reflector", "synced", {"resource", name}): component, message, and
+ *  any number of fields. Nothing but `log` and the level is evaluated if nobody listens. */
+#define KI__LOG(log, log_level, component, ...)                                               \
+    do {                                                                                      \
+        if (ki__log_wants((log), (log_level))) {                                              \
+            const ki_log_field ki__fields[] = {KI__LOG_FIELDS(__VA_ARGS__, )};                \
+            ki__log_write((log), (log_level), (component), ki__fields[0].key, &ki__fields[1], \
+                          sizeof(ki__fields) / sizeof(ki__fields[0]) - 1);                    \
+        }                                                                                     \
     } while (0)
 
 #endif

@@ -1,29 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One reader for all options structs, so that every one of them keeps the same promise about older
+ * and newer callers. Invariant: what comes out is a whole struct of ours, or nothing was written.
+ */
 #include "base/options.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "base/assert.h"
+
+/* No options struct will be larger. A caller's `size` beyond this was never set, and reading that
+ * many bytes of the caller's memory would only crash. */
+enum { OPTIONS_SIZE_MAX = 4096 };
+
 int ki__options_read(void *ours, size_t our_size, size_t first_size, const void *theirs)
 {
-    memset(ours, 0, our_size);
-    if (theirs == NULL) {
-        return 0;
-    }
-    size_t their_size;
-    memcpy(&their_size, theirs, sizeof(their_size)); /* every options struct begins with it */
-    if (their_size == 0) {
-        their_size = first_size;
-    }
-    if (their_size < sizeof(their_size)) {
-        return -EINVAL;
-    }
-    const unsigned char *bytes = theirs;
-    for (size_t i = our_size; i < their_size; i++) {
-        if (bytes[i] != 0) {
-            return -E2BIG;
+    ki_assert(first_size >= sizeof(size_t) && first_size <= our_size);
+    ki_assert(our_size <= OPTIONS_SIZE_MAX);
+    size_t their_size = 0;
+    if (theirs != NULL) {
+        memcpy(&their_size, theirs, sizeof(their_size)); /* every options struct begins with it */
+        if (their_size == 0) {
+            their_size = first_size;
+        }
+        if (their_size < sizeof(their_size) || their_size > OPTIONS_SIZE_MAX) {
+            return -EINVAL;
+        }
+        const unsigned char *bytes = theirs;
+        for (size_t i = our_size; i < their_size; i++) {
+            if (bytes[i] != 0) {
+                return -E2BIG;
+            }
         }
     }
-    memcpy(ours, theirs, their_size < our_size ? their_size : our_size);
+    memset(ours, 0, our_size);
+    if (theirs != NULL) {
+        memcpy(ours, theirs, their_size < our_size ? their_size : our_size);
+    }
+    memcpy(ours, &our_size, sizeof(our_size));
     return 0;
 }

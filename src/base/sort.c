@@ -1,50 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Heapsort. */
+/* A heap sort. The C library's qsort may allocate, and may be quadratic on input made for it. */
 #include "base/sort.h"
 
 #include <string.h>
 
-#include "base/assert.h"
+typedef struct array {
+    unsigned char *bytes;
+    size_t size;
+    ki__sort_compare compare;
+} array;
 
-/* Lets the element at `root` sink to where it belongs in the heap of `count` elements. */
-static void sink(char *base, size_t root, size_t count, size_t size,
-                 int (*compare)(const void *a, const void *b))
+static void swap(unsigned char *a, unsigned char *b, size_t size)
 {
-    char moving[KI__SORT_MAX_SIZE];
-    memcpy(moving, base + root * size, size);
-    for (;;) {
+    unsigned char piece[64];
+    while (size != 0) {
+        size_t n = size < sizeof(piece) ? size : sizeof(piece);
+        memcpy(piece, a, n);
+        memcpy(a, b, n);
+        memcpy(b, piece, n);
+        a += n;
+        b += n;
+        size -= n;
+    }
+}
+
+/* Makes a heap, its greatest on top, of the tree at `root` whose two subtrees are heaps. */
+static void sift_down(const array *a, size_t root, size_t count)
+{
+    while (root < count / 2) {
         size_t child = 2 * root + 1;
-        if (child >= count) {
-            break;
-        }
-        if (child + 1 < count && compare(base + child * size, base + (child + 1) * size) < 0) {
+        unsigned char *greatest = a->bytes + child * a->size;
+        if (child + 1 < count && a->compare(greatest, greatest + a->size) < 0) {
             child++;
+            greatest += a->size;
         }
-        if (compare(moving, base + child * size) >= 0) {
-            break;
+        unsigned char *top = a->bytes + root * a->size;
+        if (a->compare(top, greatest) >= 0) {
+            return;
         }
-        memcpy(base + root * size, base + child * size, size);
+        swap(top, greatest, a->size);
         root = child;
     }
-    memcpy(base + root * size, moving, size);
 }
 
-static void swap(char *a, char *b, size_t size)
+void ki__sort(void *elements, size_t count, size_t size, ki__sort_compare compare)
 {
-    char kept[KI__SORT_MAX_SIZE];
-    memcpy(kept, a, size);
-    memcpy(a, b, size);
-    memcpy(b, kept, size);
-}
-
-void ki__sort(void *base, size_t count, size_t size, int (*compare)(const void *a, const void *b))
-{
-    ki_assert(size <= KI__SORT_MAX_SIZE);
-    for (size_t i = count / 2; i-- > 0;) {
-        sink(base, i, count, size, compare);
+    array a = {.bytes = elements, .size = size, .compare = compare};
+    for (size_t i = count / 2; i > 0; i--) {
+        sift_down(&a, i - 1, count);
     }
     for (size_t end = count; end > 1; end--) {
-        swap(base, (char *)base + (end - 1) * size, size);
-        sink(base, 0, end - 1, size, compare);
+        swap(a.bytes, a.bytes + (end - 1) * size, size);
+        sift_down(&a, 0, end - 1);
     }
 }

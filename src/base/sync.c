@@ -2,6 +2,8 @@
 /* Locks over pthread. Errors other than at creation can only mean misuse of ours: asserted. */
 #include "base/sync.h"
 
+#include <errno.h>
+
 #include "base/assert.h"
 
 int ki__mutex_init(ki__mutex *mutex)
@@ -21,7 +23,9 @@ void ki__mutex_lock(ki__mutex *mutex)
 
 bool ki__mutex_try_lock(ki__mutex *mutex)
 {
-    return pthread_mutex_trylock(&mutex->handle) == 0;
+    int r = pthread_mutex_trylock(&mutex->handle);
+    ki_assert(r == 0 || r == EBUSY);
+    return r == 0;
 }
 
 void ki__mutex_unlock(ki__mutex *mutex)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Locks. The pure layers use these and no thread call: nothing here starts a thread or reads a
- * clock, and with a single thread nothing here ever waits. */
+ * clock. With a single thread no lock ever waits; only ki__cond_wait() does, for another thread. */
 #ifndef KI_BASE_SYNC_H
 #define KI_BASE_SYNC_H
 
@@ -11,11 +11,12 @@ typedef struct ki__mutex {
     pthread_mutex_t handle;
 } ki__mutex;
 
-/** 0 or -errno. */
+/** A lock that is not recursive. 0 or -errno. */
 int ki__mutex_init(ki__mutex *mutex);
+/** Nobody may hold it. */
 void ki__mutex_done(ki__mutex *mutex);
 void ki__mutex_lock(ki__mutex *mutex);
-/** Whether the lock was had. */
+/** Takes the lock if it is free; whether it did. */
 bool ki__mutex_try_lock(ki__mutex *mutex);
 void ki__mutex_unlock(ki__mutex *mutex);
 
@@ -25,6 +26,7 @@ typedef struct ki__cond {
 
 /** 0 or -errno. */
 int ki__cond_init(ki__cond *cond);
+/** Nobody may wait on it. */
 void ki__cond_done(ki__cond *cond);
 /** Gives the locked mutex up until woken, which may also happen for no reason. */
 void ki__cond_wait(ki__cond *cond, ki__mutex *mutex);

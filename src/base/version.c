@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What the library that is linked says of itself, for programs built with another version. */
 #include <kinformer/version.h>
 
 #define TEXT_OF(x) #x

@@ -156,6 +156,7 @@ static bool value_equals(const void *context, uint32_t id, ki_str key)
 {
     const ki__index_state *state = context;
     const ki__posting *posting = ki__vec_get(&state->postings, id).ptr;
+    ki_assert(posting != NULL);
     return ki_str_eq(ki__posting_value(posting), key);
 }
 

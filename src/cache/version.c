@@ -118,16 +118,28 @@ static void free_item(const ki_alloc *alloc, const ki__garbage_item *item)
     }
 }
 
-/* Frees the garbage of a chunk that `older` does not need; the rest, if any, goes to `older`, and
- * the chunk with it. */
+/* Whether the item found room in the foremost chunk of `older`. */
+static bool move_item(ki_snapshot *older, const ki__garbage_item *item)
+{
+    ki__garbage_chunk *chunk = older->garbage;
+    if (chunk->count == chunk->cap) {
+        return false;
+    }
+    chunk->items[chunk->count++] = *item;
+    return true;
+}
+
+/* Frees the garbage of a chunk that `older` does not need, and leaves it the rest: item by item
+ * while there is room, so that a chunk is not kept for the sake of one item, then as a chunk. */
 static void sift_chunk(const ki_alloc *alloc, ki__garbage_chunk *chunk, ki_snapshot *older)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < chunk->count; i++) {
-        if (is_needed(older, &chunk->items[i])) {
-            chunk->items[kept++] = chunk->items[i];
-        } else {
-            free_item(alloc, &chunk->items[i]);
+        ki__garbage_item item = chunk->items[i];
+        if (!is_needed(older, &item)) {
+            free_item(alloc, &item);
+        } else if (!move_item(older, &item)) {
+            chunk->items[kept++] = item;
         }
     }
     chunk->count = kept;

@@ -18,7 +18,8 @@
 #include "cache/table.h"
 #include "cache/vec.h"
 
-enum { KI__VERSION_GARBAGE = 6, KI__VERSION_TEXT = 48 };
+/* Room for the garbage of a usual update, and for a usual resource version. */
+enum { KI__VERSION_GARBAGE = 12, KI__VERSION_TEXT = 48 };
 
 struct ki_snapshot {
     ki__garbage_chunk first_garbage; /* must stay first: the chunk frees the whole block */

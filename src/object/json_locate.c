@@ -13,36 +13,34 @@ typedef enum field_kind { FIELD_IDENTITY, FIELD_PLACE, FIELD_METADATA } field_ki
 
 typedef struct known_field {
     const char *name;
-    const char *path; /* for messages */
+    size_t name_len;
     field_kind kind;
     unsigned index; /* a ki__identity or a ki__place */
     ki_type type;   /* what it must be, or null; KI_TYPE_NONE: anything */
 } known_field;
 
+#define NAME(text) (text), sizeof(text) - 1
+
 static const known_field top_fields[] = {
-    {"kind", "kind", FIELD_IDENTITY, KI__IDENTITY_KIND, KI_TYPE_STRING},
-    {"apiVersion", "apiVersion", FIELD_IDENTITY, KI__IDENTITY_API_VERSION, KI_TYPE_STRING},
-    {"metadata", "metadata", FIELD_METADATA, KI__PLACE_METADATA, KI_TYPE_MAP},
-    {"spec", "spec", FIELD_PLACE, KI__PLACE_SPEC, KI_TYPE_NONE},
-    {"status", "status", FIELD_PLACE, KI__PLACE_STATUS, KI_TYPE_NONE},
+    {NAME("kind"), FIELD_IDENTITY, KI__IDENTITY_KIND, KI_TYPE_STRING},
+    {NAME("apiVersion"), FIELD_IDENTITY, KI__IDENTITY_API_VERSION, KI_TYPE_STRING},
+    {NAME("metadata"), FIELD_METADATA, KI__PLACE_METADATA, KI_TYPE_MAP},
+    {NAME("spec"), FIELD_PLACE, KI__PLACE_SPEC, KI_TYPE_NONE},
+    {NAME("status"), FIELD_PLACE, KI__PLACE_STATUS, KI_TYPE_NONE},
 };
 
 static const known_field metadata_fields[] = {
-    {"name", "metadata.name", FIELD_IDENTITY, KI__IDENTITY_NAME, KI_TYPE_STRING},
-    {"namespace", "metadata.namespace", FIELD_IDENTITY, KI__IDENTITY_NAMESPACE, KI_TYPE_STRING},
-    {"uid", "metadata.uid", FIELD_IDENTITY, KI__IDENTITY_UID, KI_TYPE_STRING},
-    {"resourceVersion", "metadata.resourceVersion", FIELD_IDENTITY, KI__IDENTITY_RESOURCE_VERSION,
-     KI_TYPE_STRING},
-    {"labels", "metadata.labels", FIELD_PLACE, KI__PLACE_LABELS, KI_TYPE_MAP},
-    {"annotations", "metadata.annotations", FIELD_PLACE, KI__PLACE_ANNOTATIONS, KI_TYPE_MAP},
-    {"ownerReferences", "metadata.ownerReferences", FIELD_PLACE, KI__PLACE_OWNER_REFERENCES,
-     KI_TYPE_LIST},
-    {"finalizers", "metadata.finalizers", FIELD_PLACE, KI__PLACE_FINALIZERS, KI_TYPE_LIST},
-    {"creationTimestamp", "metadata.creationTimestamp", FIELD_PLACE, KI__PLACE_CREATION,
-     KI_TYPE_STRING},
-    {"deletionTimestamp", "metadata.deletionTimestamp", FIELD_PLACE, KI__PLACE_DELETION,
-     KI_TYPE_STRING},
-    {"generation", "metadata.generation", FIELD_PLACE, KI__PLACE_GENERATION, KI_TYPE_NUMBER},
+    {NAME("name"), FIELD_IDENTITY, KI__IDENTITY_NAME, KI_TYPE_STRING},
+    {NAME("namespace"), FIELD_IDENTITY, KI__IDENTITY_NAMESPACE, KI_TYPE_STRING},
+    {NAME("uid"), FIELD_IDENTITY, KI__IDENTITY_UID, KI_TYPE_STRING},
+    {NAME("resourceVersion"), FIELD_IDENTITY, KI__IDENTITY_RESOURCE_VERSION, KI_TYPE_STRING},
+    {NAME("labels"), FIELD_PLACE, KI__PLACE_LABELS, KI_TYPE_MAP},
+    {NAME("annotations"), FIELD_PLACE, KI__PLACE_ANNOTATIONS, KI_TYPE_MAP},
+    {NAME("ownerReferences"), FIELD_PLACE, KI__PLACE_OWNER_REFERENCES, KI_TYPE_LIST},
+    {NAME("finalizers"), FIELD_PLACE, KI__PLACE_FINALIZERS, KI_TYPE_LIST},
+    {NAME("creationTimestamp"), FIELD_PLACE, KI__PLACE_CREATION, KI_TYPE_STRING},
+    {NAME("deletionTimestamp"), FIELD_PLACE, KI__PLACE_DELETION, KI_TYPE_STRING},
+    {NAME("generation"), FIELD_PLACE, KI__PLACE_GENERATION, KI_TYPE_NUMBER},
 };
 
 /* One of the two levels. */
@@ -50,6 +48,7 @@ typedef struct name_level {
     const known_field *fields;
     size_t field_count;
     bool top;
+    const char *path; /* in front of the names in messages */
     size_t member_count;
     struct {
         uint32_t hash; /* of the name, decoded */
@@ -108,8 +107,10 @@ static const char *add_name(locate *l, name_level *level, ki_str name)
 
 static const known_field *find_field(const name_level *level, ki_str name)
 {
+    bool encoded = ki__json_raw_is_encoded(name);
     for (size_t i = 0; i < level->field_count; i++) {
-        if (ki__json_raw_equals(name, ki_str_from(level->fields[i].name))) {
+        ki_str known = ki_str_make(level->fields[i].name, level->fields[i].name_len);
+        if (encoded ? ki__json_raw_equals(name, known) : ki_str_eq(name, known)) {
             return &level->fields[i];
         }
     }
@@ -138,7 +139,8 @@ static ki_type type_at(const char *p)
 }
 
 /* An identity becomes a C string: it must be short and must not have a NUL. */
-static const char *check_identity(locate *l, const known_field *field, ki_str raw)
+static const char *check_identity(locate *l, const name_level *level, const known_field *field,
+                                  ki_str raw)
 {
     ki__json_pieces pieces;
     ki__json_pieces_init(&pieces, raw);
@@ -146,13 +148,13 @@ static const char *check_identity(locate *l, const known_field *field, ki_str ra
     for (ki_str piece; (piece = ki__json_pieces_next(&pieces)).len != 0;) {
         if (piece.len == 1 && piece.ptr[0] == '\0') {
             return ki__json_scan_fail(&l->scan, raw.ptr - 1, KI_ERR_INVALID,
-                                      "%s must not have a NUL", field->path);
+                                      "%s%s must not have a NUL", level->path, field->name);
         }
         len += piece.len;
     }
     if (len > KI__IDENTITY_BYTES_MAX) {
         return ki__json_scan_fail(&l->scan, raw.ptr - 1, KI_ERR_LIMIT,
-                                  "%s must not have more than %d bytes", field->path,
+                                  "%s%s must not have more than %d bytes", level->path, field->name,
                                   KI__IDENTITY_BYTES_MAX);
     }
     return raw.ptr;
@@ -164,8 +166,9 @@ static const char *keep_field(locate *l, const name_level *level, const known_fi
 {
     ki_type type = type_at(p);
     if (type != KI_TYPE_NULL && field->type != KI_TYPE_NONE && type != field->type) {
-        return ki__json_scan_fail(&l->scan, p, KI_ERR_INVALID, "%s must be a %s, not a %s",
-                                  field->path, ki_type_name(field->type), ki_type_name(type));
+        return ki__json_scan_fail(&l->scan, p, KI_ERR_INVALID, "%s%s must be a %s, not a %s",
+                                  level->path, field->name, ki_type_name(field->type),
+                                  ki_type_name(type));
     }
     if (field->kind == FIELD_IDENTITY) {
         if (type == KI_TYPE_NULL) {
@@ -173,7 +176,7 @@ static const char *keep_field(locate *l, const name_level *level, const known_fi
         }
         ki_str raw = ki_str_make(p + 1, (size_t)(after - p) - 2);
         l->located->identity[field->index] = raw;
-        return check_identity(l, field, raw) != NULL ? after : NULL;
+        return check_identity(l, level, field, raw) != NULL ? after : NULL;
     }
     if (type != KI_TYPE_NULL || level->top) {
         l->located->place[field->index] = (uint32_t)(p - l->scan.start);
@@ -186,6 +189,7 @@ static void init_level(name_level *level, const known_field *fields, size_t coun
     level->fields = fields; /* names are written before they are read */
     level->field_count = count;
     level->top = top;
+    level->path = top ? "" : "metadata.";
     level->member_count = 0;
 }
 

@@ -10,18 +10,6 @@
 #include "base/error.h"
 #include "object/json_simd.h"
 
-void ki__json_scan_init(ki__json_scan *scan, ki_str text, uint32_t max_depth, ki_error *error)
-{
-    ki_assert(max_depth <= KI__JSON_MAX_DEPTH);
-    scan->start = text.len != 0 ? text.ptr : "";
-    scan->end = scan->start + text.len;
-    scan->error = error;
-    scan->code = 0;
-    scan->depth = 0;
-    scan->max_depth = max_depth;
-    scan->maps[0] = 0; /* the rest is written before it is read */
-}
-
 const char *ki__json_scan_fail(ki__json_scan *scan, const char *p, int code, const char *format,
                                ...)
 {
@@ -47,7 +35,9 @@ static const char *fail_syntax(ki__json_scan *scan, const char *p, const char *m
 
 static inline const char *skip_space(const char *p, const char *end)
 {
-    while (p != end && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')) {
+    /* Most texts have none, and one comparison tells. */
+    while (p != end && (unsigned char)*p <= ' ' &&
+           (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')) {
         p++;
     }
     return p;
@@ -240,26 +230,50 @@ static const char *scan_special(ki__json_scan *scan, const char *p)
     return p;
 }
 
-static inline const char *find_special(const char *p, const char *end)
+/* Looks at the chunk that begins with the 64 bytes at `p`. What is beyond the end of the text
+ * counts as special, so that no search passes it. */
+static __attribute__((noinline)) void look_at_chunk(ki__json_scan *scan, const char *p)
 {
-    while ((size_t)(end - p) >= KI__JSON_BLOCK) {
-        unsigned at = ki__json_block_special(p);
-        p += at;
-        if (at != KI__JSON_BLOCK) {
-            return p;
-        }
+    size_t i = 0;
+    scan->chunk = p;
+    for (; i <= KI__JSON_CHUNK / 64 && scan->end - p >= 64; i++) {
+        scan->special[i] = ki__json_special_64(p);
+        p += 64;
     }
-    while (p != end && *p != '"' && *p != '\\' && byte_at(p) - 0x20 < 0x60) {
-        p++;
+    if (i <= KI__JSON_CHUNK / 64) {
+        char last[64] = {0};
+        memcpy(last, p, (size_t)(scan->end - p));
+        scan->special[i] = ki__json_special_64(last);
     }
-    return p;
+    if (i < KI__JSON_CHUNK / 64) {
+        scan->special[i + 1] = UINT64_MAX;
+    }
 }
 
-/* `p` is after the opening quote; the result is after the closing one. */
-static inline const char *scan_string(ki__json_scan *scan, const char *p)
+/* The first byte at or after `p` that is not plain, or the end. To look at whole chunks first keeps
+ * the vector work free of branches that depend on the text; what remains for each string is to pick
+ * 64 bits and find the lowest. */
+static inline const char *find_special(ki__json_scan *scan, const char *p)
 {
     for (;;) {
-        p = find_special(p, scan->end);
+        size_t at = (size_t)(p - scan->chunk);
+        if (at >= KI__JSON_CHUNK) {
+            look_at_chunk(scan, scan->chunk + (at & ~(size_t)63));
+            at &= 63;
+        }
+        uint64_t low = scan->special[at / 64] >> (at % 64);
+        uint64_t high = scan->special[at / 64 + 1] << 1 << (63 - at % 64);
+        if ((low | high) != 0) {
+            return p + __builtin_ctzll(low | high);
+        }
+        p += 64;
+    }
+}
+
+/* The rest of a string, from something in it that is not plain. */
+static __attribute__((noinline)) const char *scan_string_rest(ki__json_scan *scan, const char *p)
+{
+    for (;;) {
         if (p == scan->end) {
             return fail_syntax(scan, p, "");
         }
@@ -270,7 +284,18 @@ static inline const char *scan_string(ki__json_scan *scan, const char *p)
         if (p == NULL) {
             return NULL;
         }
+        p = find_special(scan, p);
     }
+}
+
+/* `p` is after the opening quote; the result is after the closing one. */
+static inline const char *scan_string(ki__json_scan *scan, const char *p)
+{
+    p = find_special(scan, p);
+    if (p != scan->end && *p == '"') {
+        return p + 1;
+    }
+    return scan_string_rest(scan, p);
 }
 
 /* ---- maps and lists ---- */
@@ -418,6 +443,19 @@ const char *ki__json_scan_end(ki__json_scan *scan, const char *p)
         return ki__json_scan_fail(scan, p, KI_ERR_SYNTAX, "nothing may follow the value");
     }
     return p;
+}
+
+void ki__json_scan_init(ki__json_scan *scan, ki_str text, uint32_t max_depth, ki_error *error)
+{
+    ki_assert(max_depth <= KI__JSON_MAX_DEPTH);
+    scan->start = text.len != 0 ? text.ptr : "";
+    scan->end = scan->start + text.len;
+    scan->error = error;
+    scan->code = 0;
+    scan->depth = 0;
+    scan->max_depth = max_depth;
+    scan->maps[0] = 0; /* the rest is written before it is read */
+    look_at_chunk(scan, scan->start);
 }
 
 int ki__json_check(ki_str text, uint32_t max_depth, ki_error *error)

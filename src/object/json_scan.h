@@ -8,7 +8,7 @@
 #include <kinformer/error.h>
 #include <kinformer/str.h>
 
-enum { KI__JSON_MAX_DEPTH = 1024 };
+enum { KI__JSON_MAX_DEPTH = 1024, KI__JSON_CHUNK = 4096 };
 
 typedef struct ki__json_scan {
     const char *start;
@@ -18,6 +18,9 @@ typedef struct ki__json_scan {
     uint32_t depth;                             /* maps and lists that are open */
     uint32_t max_depth;                         /* at most KI__JSON_MAX_DEPTH */
     uint64_t maps[KI__JSON_MAX_DEPTH / 64 + 1]; /* a bit for each depth: a map, not a list */
+    const char *chunk; /* what was looked at last; no place to come is before it */
+    /* A bit for each byte of it, and of 64 bytes more, that is not plain text in a string. */
+    uint64_t special[KI__JSON_CHUNK / 64 + 1];
 } ki__json_scan;
 
 void ki__json_scan_init(ki__json_scan *scan, ki_str text, uint32_t max_depth, ki_error *error);

@@ -11,7 +11,7 @@ enum { KI__JSON_PADDING = 64 };
 
 static inline const char *ki__json_skip_space(const char *p)
 {
-    while (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r') {
+    while ((unsigned char)*p <= ' ') { /* nothing else that low stands outside of strings */
         p++;
     }
     return p;
@@ -20,12 +20,11 @@ static inline const char *ki__json_skip_space(const char *p)
 /** The first quote or backslash at or after `p`. */
 static inline const char *ki__json_find_quote(const char *p)
 {
-    unsigned at;
-    do {
-        at = ki__json_block_quote(p);
-        p += at;
-    } while (at == KI__JSON_BLOCK);
-    return p;
+    uint32_t mask;
+    while ((mask = ki__json_quotes_32(p)) == 0) {
+        p += 32;
+    }
+    return p + __builtin_ctz(mask);
 }
 
 /** `p` is inside a string, or after its opening quote; the result is its closing quote. */
@@ -42,8 +41,5 @@ static inline const char *ki__json_string_end(const char *p)
 
 /** The place after the value that begins at `p`. */
 const char *ki__json_skip_value(const char *p);
-
-/** `p` is at the name of a member; the result is the place of its value. */
-const char *ki__json_skip_name(const char *p);
 
 #endif

@@ -98,28 +98,16 @@ ki_str ki__json_pieces_next(ki__json_pieces *pieces)
     return ki_str_make(pieces->escape, 1);
 }
 
-static size_t decoded_length(ki_str raw)
+size_t ki__json_decode(ki_str raw, char *out, size_t size)
 {
     ki__json_pieces pieces;
     ki__json_pieces_init(&pieces, raw);
     size_t len = 0;
     for (ki_str piece; (piece = ki__json_pieces_next(&pieces)).len != 0;) {
+        if (len < size) {
+            memcpy(out + len, piece.ptr, piece.len < size - len ? piece.len : size - len);
+        }
         len += piece.len;
-    }
-    return len;
-}
-
-size_t ki__json_decode(ki_str raw, char *out, size_t size)
-{
-    size_t len = decoded_length(raw);
-    if (len > size) {
-        return len;
-    }
-    ki__json_pieces pieces;
-    ki__json_pieces_init(&pieces, raw);
-    for (ki_str piece; (piece = ki__json_pieces_next(&pieces)).len != 0;) {
-        memcpy(out, piece.ptr, piece.len);
-        out += piece.len;
     }
     return len;
 }

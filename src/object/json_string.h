@@ -18,7 +18,7 @@ void ki__json_pieces_init(ki__json_pieces *pieces, ki_str raw);
 /** The next piece, valid until the next call; an empty one at the end. */
 ki_str ki__json_pieces_next(ki__json_pieces *pieces);
 
-/** How many bytes it is decoded. Writes them to `out` if they are not more than `size`. */
+/** How many bytes it is decoded. Writes the first `size` of them, or all, to `out`. */
 size_t ki__json_decode(ki_str raw, char *out, size_t size);
 
 /** Whether it is exactly `text` once decoded. */

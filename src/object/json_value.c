@@ -57,20 +57,24 @@ static size_t json_decode(const ki_value *value, char *out, size_t size)
     return ki__json_decode(raw_string(place(value)), out, size);
 }
 
-/* Whether the string at `p` reads as `text`. */
-static inline bool string_is(const char *p, ki_str text)
+/* Whether the string at `p` reads as `text`. *ret_after is the place after it. */
+static inline bool string_is(const char *p, ki_str text, const char **ret_after)
 {
     const char *end = ki__json_find_quote(p + 1);
-    if (*end == '"') {
-        size_t len = (size_t)(end - p) - 1;
-        return len == text.len && (len == 0 || memcmp(p + 1, text.ptr, len) == 0);
+    if (*end != '"') {
+        end = ki__json_string_end(end);
+        *ret_after = end + 1;
+        return ki__json_raw_equals(ki_str_make(p + 1, (size_t)(end - p) - 1), text);
     }
-    return ki__json_raw_equals(raw_string(p), text);
+    *ret_after = end + 1;
+    size_t len = (size_t)(end - p) - 1;
+    return len == text.len && (len == 0 || memcmp(p + 1, text.ptr, len) == 0);
 }
 
 static bool json_equals(const ki_value *value, ki_str text)
 {
-    return string_is(place(value), text);
+    const char *after;
+    return string_is(place(value), text, &after);
 }
 
 /* ---- numbers and booleans ---- */
@@ -116,6 +120,19 @@ static bool find_shortcut(const ki__json_shortcuts *shortcuts, ki_str name, uint
     return true;
 }
 
+/* `p` is after the name of a member; the result is its value. */
+static inline const char *after_colon(const char *p)
+{
+    return ki__json_skip_space(ki__json_skip_space(p) + 1);
+}
+
+/* `p` is at a value; the result is the next name or value, or the closing bracket. */
+static inline const char *next_item(const char *p)
+{
+    p = ki__json_skip_space(ki__json_skip_value(p));
+    return *p == ',' ? ki__json_skip_space(p + 1) : p;
+}
+
 static int json_member(const ki_value *map, ki_str name, ki_value *ret_member)
 {
     const char *p = place(map);
@@ -130,15 +147,13 @@ static int json_member(const ki_value *map, ki_str name, ki_value *ret_member)
     }
     p = ki__json_skip_space(p + 1);
     while (*p == '"') {
-        const char *member = ki__json_skip_name(p);
-        if (string_is(p, name)) {
-            *ret_member = ki__json_value_at(member, end);
+        bool found = string_is(p, name, &p);
+        p = after_colon(p);
+        if (found) {
+            *ret_member = ki__json_value_at(p, end);
             return 0;
         }
-        p = ki__json_skip_space(ki__json_skip_value(member));
-        if (*p == ',') {
-            p = ki__json_skip_space(p + 1);
-        }
+        p = next_item(p);
     }
     return KI_ERR_NOT_FOUND;
 }
@@ -155,10 +170,7 @@ static int json_iter_next(ki_iter *iter, ki_value *ret_key, ki_value *ret_value)
     const char *p = iter->next;
     const char *end = place(&iter->container) + iter->container.len;
     if (iter->detail[0] != 0) {
-        p = ki__json_skip_space(ki__json_skip_value(p));
-        if (*p == ',') {
-            p = ki__json_skip_space(p + 1);
-        }
+        p = next_item(p);
     }
     bool map = *place(&iter->container) == '{';
     iter->next = p;
@@ -169,7 +181,7 @@ static int json_iter_next(ki_iter *iter, ki_value *ret_key, ki_value *ret_value)
     ki_value key = {0};
     if (map) {
         key = ki__json_value_at(p, end);
-        p = ki__json_skip_name(p);
+        p = after_colon(ki__json_string_end(p + 1) + 1);
     }
     if (ret_key != NULL) {
         *ret_key = key;

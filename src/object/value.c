@@ -67,15 +67,47 @@ int ki_value_get_string(const ki_value *value, char *text, size_t size)
         return r;
     }
     size_t room = size - 1 < INT32_MAX ? size - 1 : INT32_MAX;
-    size_t len = r == 0 ? plain.len : ops_of(value)->decode(value, text, room);
+    size_t len = r == 0 ? plain.len : ops_of(value)->decode(value, NULL, 0);
     if (len > room) {
         return KI_ERR_LIMIT;
     }
-    if (r == 0 && len != 0) {
+    if (r < 0) {
+        (void)ops_of(value)->decode(value, text, len); /* the same length again */
+    } else if (len != 0) {
         memcpy(text, plain.ptr, len);
     }
     text[len] = '\0';
     return (int)len;
+}
+
+/* The length of valid UTF-8 without a last character that was cut. */
+static size_t whole_characters(const char *text, size_t len)
+{
+    size_t start = len;
+    do {
+        if (start == 0) {
+            return 0;
+        }
+        start--;
+    } while (((unsigned char)text[start] & 0xc0) == 0x80);
+    unsigned char first = (unsigned char)text[start];
+    size_t need = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+    return len - start < need ? start : len;
+}
+
+size_t ki__value_prefix(const ki_value *value, char *out, size_t size)
+{
+    ki_str plain;
+    int r = ki_value_string(value, &plain);
+    if (r < 0 && r != KI_ERR_NOT_PLAIN) {
+        return 0;
+    }
+    size_t len = r == 0 ? plain.len : ops_of(value)->decode(value, out, size);
+    size_t written = len < size ? len : size;
+    if (r == 0 && written != 0) {
+        memcpy(out, plain.ptr, written);
+    }
+    return len > size ? whole_characters(out, written) : written;
 }
 
 bool ki_value_equals(const ki_value *value, ki_str text)

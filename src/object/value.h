@@ -13,7 +13,7 @@ typedef struct ki__value_ops {
     /* The next three are called for strings only. */
     int (*string)(const ki_value *value, ki_str *ret_text); /* or KI_ERR_NOT_PLAIN */
     size_t (*decode)(const ki_value *value, char *out,
-                     size_t size); /* the length; writes if it fits */
+                     size_t size); /* the length; writes the first `size` bytes, or all */
     bool (*equals)(const ki_value *value, ki_str text);
 
     /* For numbers only. */
@@ -27,11 +27,17 @@ typedef struct ki__value_ops {
     /* For maps only: the first member of that name, or KI_ERR_NOT_FOUND. */
     int (*member)(const ki_value *map, ki_str name, ki_value *ret_member);
 
-    /* For lists and maps only. `iter` comes with its container set. */
+    /* For lists and maps only. `iter` comes with its container set. Its `next` is a place in the
+     * bytes of the object that goes forward with the walk, at the end behind the last child: paths
+     * measure by it what they read. */
     void (*iter_init)(ki_iter *iter);
     int (*iter_next)(ki_iter *iter, ki_value *ret_key, ki_value *ret_value);
 
     int (*write_json)(const ki_value *value, ki_buf *out);
 } ki__value_ops;
+
+/** The beginning of a string, decoded: as many whole characters as `size` bytes hold. Returns how
+ *  many bytes that is, 0 for what is not a string. No NUL is added. */
+size_t ki__value_prefix(const ki_value *value, char *out, size_t size);
 
 #endif

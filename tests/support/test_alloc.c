@@ -30,6 +30,16 @@ static bool account(test_alloc *a, size_t size, size_t old_size)
     return true;
 }
 
+static void *new_block(size_t size)
+{
+    union header *block = malloc(sizeof(*block) + size);
+    if (block == NULL) {
+        fail_msg("the machine has no memory for a test");
+    }
+    block->size = size;
+    return memset(block + 1, 0xa5, size); /* whoever reads what it did not write shall notice */
+}
+
 static void *counted_alloc(size_t size, void *user)
 {
     test_alloc *a = user;
@@ -39,33 +49,24 @@ static void *counted_alloc(size_t size, void *user)
         a->live_blocks++;
     }
     pthread_mutex_unlock(a->lock);
-    if (!ok) {
-        return NULL;
-    }
-    union header *block = malloc(sizeof(*block) + size);
-    if (block == NULL) {
-        fail_msg("the machine has no memory for a test");
-    }
-    block->size = size;
-    return memset(block + 1, 0xa5, size); /* whoever reads what it did not write shall notice */
+    return ok ? new_block(size) : NULL;
 }
 
+/* Always moves, so that a pointer kept across growth is found out. */
 static void *counted_realloc(void *data, size_t size, void *user)
 {
     test_alloc *a = user;
-    union header *block = (union header *)data - 1;
+    union header *old = (union header *)data - 1;
     pthread_mutex_lock(a->lock);
-    bool ok = account(a, size, block->size);
+    bool ok = account(a, size, old->size);
     pthread_mutex_unlock(a->lock);
     if (!ok) {
         return NULL;
     }
-    block = realloc(block, sizeof(*block) + size);
-    if (block == NULL) {
-        fail_msg("the machine has no memory for a test");
-    }
-    block->size = size;
-    return block + 1;
+    void *moved = new_block(size);
+    memcpy(moved, data, size < old->size ? size : old->size);
+    free(old);
+    return moved;
 }
 
 static void counted_free(void *data, void *user)

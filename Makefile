@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# The short front to CMake. The long one: cmake --preset dev, and see CMakePresets.json.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+.PHONY: all test demo test-e2e bench install format lint clean help
+
+all: ## build the library (build/release)
+	@tools/setup --check build
+	@cmake --preset release --log-level=WARNING
+	@cmake --build --preset release
+
+test: ## install what is missing, build, and run every test: plain, ASan+UBSan, TSan
+	@tools/setup test
+	@tools/run-tests
+
+demo: ## (later) the demo
+	@echo "make demo: there is no demo yet; it comes with the informer." >&2; exit 1
+
+test-e2e: ## (later) end-to-end tests on a real API server
+	@echo "make test-e2e: there are no end-to-end tests yet; they come with the client." >&2; exit 1
+
+bench: ## (later) every benchmark in one run; bench/README.md tells how to run those that exist
+	@echo "make bench: not yet; it comes with a later release." >&2
+	@echo "bench/README.md tells how to run the benchmarks that exist." >&2; exit 1
+
+install: ## build and install; PREFIX=/usr/local, DESTDIR=
+	@tools/setup --check build
+	@cmake --preset release --log-level=WARNING -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
+	@cmake --build --preset release
+	@DESTDIR="$(DESTDIR)" cmake --install build/release
+
+format: ## format every C and C++ file
+	@tools/setup lint
+	@tools/format
+
+lint: ## check the format, and let gcc's static analyzer read the library
+	@tools/setup lint
+	@tools/format --check
+	@tools/analyze
+
+clean: ## remove everything that was built
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1|/p' $(firstword $(MAKEFILE_LIST)) | \
+	    while IFS='|' read -r name text; do printf 'make %-9s %s\n' "$$name" "$$text"; done

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads pods from JSON, keeps them in a store, and prints which image those run that a label
+ * selector selects. */
+#include <stdio.h>
+#include <string.h>
+
+#include <kinformer/kinformer.h>
+
+static const char *const pods[] = {
+    "{\"apiVersion\": \"v1\", \"kind\": \"Pod\","
+    " \"metadata\": {\"namespace\": \"shop\", \"name\": \"web\", \"labels\": {\"tier\": "
+    "\"front\"}},"
+    " \"spec\": {\"containers\": [{\"name\": \"main\", \"image\": \"nginx:1.27\"}]}}",
+    "{\"apiVersion\": \"v1\", \"kind\": \"Pod\","
+    " \"metadata\": {\"namespace\": \"shop\", \"name\": \"db\", \"labels\": {\"tier\": \"back\"}},"
+    " \"spec\": {\"containers\": [{\"name\": \"main\", \"image\": \"postgres:17\"}]}}",
+};
+
+static int add(ki_store *store, const char *json, ki_error *error)
+{
+    ki_object *pod = NULL;
+    int r = ki_object_from_json(json, strlen(json), NULL, &pod, error);
+    if (r >= 0) {
+        r = ki_store_add(store, pod, error); /* the store takes a reference of its own */
+    }
+    ki_object_unref(pod);
+    return r;
+}
+
+static void print_images(ki_store *store, const ki_selector *selector, const ki_path *image)
+{
+    ki_snapshot *snapshot = ki_store_snapshot(store); /* one state; writers go on meanwhile */
+    ki_snapshot_iter iter = ki_snapshot_all(snapshot);
+    const ki_object *pod;
+    char text[128];
+    while ((pod = ki_snapshot_next(&iter)) != NULL) {
+        if (ki_selector_matches(selector, pod) &&
+            ki_object_get_string(pod, image, text, sizeof(text)) >= 0) {
+            printf("%s runs %s\n", ki_object_key(pod), text);
+        }
+    }
+    ki_snapshot_unref(snapshot);
+}
+
+int main(void)
+{
+    ki_error error = KI_ERROR_INIT;
+    ki_store *store = NULL;
+    ki_path *image = NULL;
+    ki_selector *front = NULL;
+
+    int r = ki_store_new(NULL, &store, &error);
+    for (size_t i = 0; r >= 0 && i < sizeof(pods) / sizeof(pods[0]); i++) {
+        r = add(store, pods[i], &error);
+    }
+    if (r >= 0) {
+        r = ki_path_compile(".spec.containers[0].image", NULL, &image, &error);
+    }
+    if (r >= 0) {
+        r = ki_selector_parse(ki_str_from("tier in (front, edge)"), NULL, &front, &error);
+    }
+    if (r >= 0) {
+        print_images(store, front, image);
+    } else {
+        fprintf(stderr, "%s: %s\n", ki_error_name(r), error.message);
+    }
+
+    ki_selector_unref(front);
+    ki_path_unref(image);
+    ki_store_unref(store);
+    return r < 0 ? 1 : 0;
+}

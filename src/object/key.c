@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keys and resource versions. A key that was joined always splits into the same two parts. */
+#include <kinformer/error.h>
+#include <kinformer/key.h>
+
+static bool has_slash(ki_str text)
+{
+    return text.len != 0 && memchr(text.ptr, '/', text.len) != NULL;
+}
+
+int ki_key_join(ki_str name_space, ki_str name, ki_buf *out)
+{
+    if (name.len == 0 || has_slash(name_space) || has_slash(name)) {
+        return KI_ERR_KEY;
+    }
+    size_t prefix = name_space.len != 0 ? name_space.len + 1 : 0;
+    if (name.len > SIZE_MAX - prefix) {
+        return KI_ERR_LIMIT;
+    }
+    char *room;
+    int r = ki_buf_reserve(out, prefix + name.len, &room);
+    if (r < 0) {
+        return r;
+    }
+    if (prefix != 0) {
+        memcpy(room, name_space.ptr, name_space.len);
+        room[name_space.len] = '/';
+    }
+    memcpy(room + prefix, name.ptr, name.len);
+    room[prefix + name.len] = '\0';
+    out->len += prefix + name.len;
+    return 0;
+}
+
+int ki_key_split(ki_str key, ki_str *ret_namespace, ki_str *ret_name)
+{
+    const char *slash = key.len != 0 ? memchr(key.ptr, '/', key.len) : NULL;
+    ki_str name_space = ki_str_make(key.ptr, slash != NULL ? (size_t)(slash - key.ptr) : 0);
+    ki_str name = key;
+    if (slash != NULL) {
+        name = ki_str_make(slash + 1, key.len - name_space.len - 1);
+    }
+    if (name.len == 0 || has_slash(name)) {
+        return KI_ERR_KEY;
+    }
+    *ret_namespace = name_space;
+    *ret_name = name;
+    return 0;
+}
+
+static bool has_order(ki_str version)
+{
+    if (version.len == 0 || version.ptr[0] == '0') {
+        return false;
+    }
+    for (size_t i = 0; i < version.len; i++) {
+        if (version.ptr[i] < '0' || version.ptr[i] > '9') {
+            return false;
+        }
+    }
+    return true;
+}
+
+int ki_resource_version_compare(ki_str a, ki_str b, int *ret_order)
+{
+    if (!has_order(a) || !has_order(b)) {
+        return KI_ERR_INVALID;
+    }
+    if (a.len != b.len) { /* without leading zeros the longer number is the larger one */
+        *ret_order = a.len < b.len ? -1 : 1;
+        return 0;
+    }
+    int order = memcmp(a.ptr, b.ptr, a.len);
+    *ret_order = order < 0 ? -1 : order > 0 ? 1 : 0;
+    return 0;
+}

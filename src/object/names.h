@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The syntax of the names that Kubernetes gives to things. Each check says where a name breaks
+ * which rule, so that whoever read the name from a text can point at the place. */
+#ifndef KI_OBJECT_NAMES_H
+#define KI_OBJECT_NAMES_H
+
+#include <kinformer/str.h>
+
+enum {
+    KI__LABEL_VALUE_MAX = 63,
+    KI__LABEL_NAME_MAX = 63,    /* of a key, after the prefix */
+    KI__DNS_LABEL_MAX = 63,     /* RFC 1123 */
+    KI__DNS_SUBDOMAIN_MAX = 253 /* RFC 1123 */
+};
+/* The longest label key there is: prefix, slash and name. */
+enum { KI__LABEL_KEY_MAX = KI__DNS_SUBDOMAIN_MAX + 1 + KI__LABEL_NAME_MAX };
+
+/** What is wrong with a name. */
+typedef struct ki__names_fault {
+    size_t offset; /* of the first byte that breaks the rule; the length if something is missing */
+    const char *rule; /* what is allowed; static text */
+} ki__names_fault;
+
+/* Whether the name is valid. If not, *ret_fault, which may be NULL, is set. */
+
+/** A label key: a name, or a DNS subdomain, '/' and a name. */
+bool ki__names_label_key(ki_str key, ki__names_fault *ret_fault);
+
+/** A label value: empty, or letters, digits, '-', '_' and '.', with a letter or digit at each end.
+ */
+bool ki__names_label_value(ki_str value, ki__names_fault *ret_fault);
+
+/** An RFC 1123 label: lower case letters, digits and '-', with a letter or digit at each end. */
+bool ki__names_dns_label(ki_str name, ki__names_fault *ret_fault);
+
+/** An RFC 1123 subdomain: labels joined by '.'. Only the whole has a limit of length. */
+bool ki__names_dns_subdomain(ki_str name, ki__names_fault *ret_fault);
+
+#endif

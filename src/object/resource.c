@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Resource descriptors: looking the built-in ones up, and making custom ones. A custom one is one
+ * block of memory, the descriptor followed by its short names and all its text. The rules for names
+ * are those a CustomResourceDefinition must keep, so whatever a server can serve can be described.
+ */
+#include "object/resource.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/error.h"
+#include "base/options.h"
+
+#define LABEL_MAX 63
+#define SUBDOMAIN_MAX 253
+#define SHORT_NAMES_MAX 64
+
+typedef struct custom_resource {
+    ki_resource resource; /* first: a ki_resource that is not built in is one of these */
+    const ki_alloc *alloc;
+    atomic_uint refs;
+} custom_resource;
+
+static bool is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static char to_lower(char c)
+{
+    return is_upper(c) ? (char)(c - 'A' + 'a') : c;
+}
+
+static int bad_name(ki_error *error, const char *what, ki_str text, size_t offset, const char *why)
+{
+    return ki__error_at(error, KI_ERR_INVALID, text, offset, "%s: %s", what, why);
+}
+
+/* A label of RFC 1035: a letter, then letters, digits and '-', not '-' at the end. */
+static int check_label(const char *what, const char *name, bool mixed_case, ki_error *error)
+{
+    ki_str text = ki_str_from(name);
+    if (text.len == 0) {
+        return bad_name(error, what, text, 0, "is empty");
+    }
+    if (text.len > LABEL_MAX) {
+        return bad_name(error, what, text, LABEL_MAX, "is longer than 63 bytes");
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        char c = mixed_case ? to_lower(name[i]) : name[i];
+        if (i == 0 && !is_lower(c)) {
+            return bad_name(error, what, text, 0,
+                            mixed_case ? "must begin with a letter"
+                                       : "must begin with a lower-case letter");
+        }
+        if (!is_lower(c) && !is_digit(c) && c != '-') {
+            return bad_name(error, what, text, i,
+                            mixed_case ? "may have letters, digits and '-' only"
+                                       : "may have lower-case letters, digits and '-' only");
+        }
+    }
+    if (name[text.len - 1] == '-') {
+        return bad_name(error, what, text, text.len - 1, "must not end with '-'");
+    }
+    return 0;
+}
+
+/* A subdomain of RFC 1123: parts of lower-case letters, digits and inner '-', joined by '.'. */
+static int check_group(const char *name, ki_error *error)
+{
+    ki_str text = ki_str_from(name);
+    if (text.len > SUBDOMAIN_MAX) {
+        return bad_name(error, "group", text, SUBDOMAIN_MAX, "is longer than 253 bytes");
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        bool alphanumeric = is_lower(name[i]) || is_digit(name[i]);
+        bool inner = i > 0 && name[i - 1] != '.' && i + 1 < text.len && name[i + 1] != '.';
+        if (!alphanumeric && name[i] != '-' && name[i] != '.') {
+            return bad_name(error, "group", text, i,
+                            "may have lower-case letters, digits, '-' and '.' only");
+        }
+        if (!alphanumeric && !inner) {
+            return bad_name(error, "group", text, i,
+                            "its parts must begin and end with a letter or digit");
+        }
+    }
+    return 0;
+}
+
+static int check_options(const ki_resource_options *options, ki_error *error)
+{
+    if (options->version == NULL || options->resource == NULL || options->kind == NULL) {
+        return ki__error_set(error, -EINVAL, "version, resource and kind are required");
+    }
+    int r = options->group != NULL ? check_group(options->group, error) : 0;
+    if (r == 0) {
+        r = check_label("version", options->version, false, error);
+    }
+    if (r == 0) {
+        r = check_label("resource", options->resource, false, error);
+    }
+    if (r == 0) {
+        r = check_label("kind", options->kind, true, error);
+    }
+    if (r == 0 && options->singular != NULL) {
+        r = check_label("singular", options->singular, false, error);
+    }
+    return r;
+}
+
+static int check_short_names(const char *const *short_names, size_t *ret_count, ki_error *error)
+{
+    size_t count = 0;
+    for (; short_names != NULL && short_names[count] != NULL; count++) {
+        if (count == SHORT_NAMES_MAX) {
+            return ki__error_set(error, KI_ERR_LIMIT, "more than %d short names", SHORT_NAMES_MAX);
+        }
+        int r = check_label("short name", short_names[count], false, error);
+        if (r < 0) {
+            return r;
+        }
+    }
+    *ret_count = count;
+    return 0;
+}
+
+/* Copies text behind what *next has already taken. Its room was counted by text_size(). */
+static const char *put(char **next, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = memcpy(*next, text, size);
+    *next += size;
+    return copy;
+}
+
+static const char *put_lower(char **next, const char *text)
+{
+    char *copy = *next;
+    (void)put(next, text);
+    for (char *c = copy; *c != '\0'; c++) {
+        *c = to_lower(*c);
+    }
+    return copy;
+}
+
+static const char *put_api_version(char **next, const char *group, const char *version)
+{
+    const char *copy = *next;
+    if (group[0] != '\0') {
+        (void)put(next, group);
+        (*next)[-1] = '/';
+    }
+    (void)put(next, version);
+    return copy;
+}
+
+/* Every name is at most SUBDOMAIN_MAX bytes and their number is limited: no sum here overflows. */
+static size_t text_size(const ki_resource_options *options, size_t short_count)
+{
+    size_t group = strlen(options->group) + 1;
+    size_t version = strlen(options->version) + 1;
+    size_t kind = strlen(options->kind) + 1;
+    size_t singular = options->singular != NULL ? strlen(options->singular) + 1 : kind;
+    size_t total =
+        group + version + strlen(options->resource) + 1 + singular + kind + group + version;
+    for (size_t i = 0; i < short_count; i++) {
+        total += strlen(options->short_names[i]) + 1;
+    }
+    return total;
+}
+
+static custom_resource *build(const ki_resource_options *options, size_t short_count)
+{
+    const ki_alloc *alloc = ki__alloc_or_default(options->alloc);
+    size_t pointers = short_count != 0 ? short_count + 1 : 0;
+    size_t text = text_size(options, short_count);
+    custom_resource *custom =
+        ki__alloc_zero(alloc, sizeof(*custom) + pointers * sizeof(char *) + text);
+    if (custom == NULL) {
+        return NULL;
+    }
+    const char **short_names = (const char **)(custom + 1);
+    char *next = (char *)(short_names + pointers);
+    ki_resource *resource = &custom->resource;
+    resource->group = put(&next, options->group);
+    resource->version = put(&next, options->version);
+    resource->name = put(&next, options->resource);
+    resource->singular =
+        options->singular != NULL ? put(&next, options->singular) : put_lower(&next, options->kind);
+    resource->kind = put(&next, options->kind);
+    resource->api_version = put_api_version(&next, options->group, options->version);
+    for (size_t i = 0; i < short_count; i++) {
+        short_names[i] = put(&next, options->short_names[i]);
+    }
+    resource->short_names = short_count != 0 ? short_names : NULL;
+    resource->namespaced = !options->cluster_scoped;
+    custom->alloc = alloc;
+    atomic_init(&custom->refs, 1);
+    return custom;
+}
+
+int ki_resource_new(const ki_resource_options *options, ki_resource **ret_resource, ki_error *error)
+{
+    ki_resource_options ours;
+    int r = ki__options_read(&ours, sizeof(ours),
+                             offsetof(ki_resource_options, alloc) + sizeof(ours.alloc), options);
+    if (r < 0) {
+        return ki__error_code(error, r);
+    }
+    size_t short_count = 0;
+    r = check_options(&ours, error);
+    if (r == 0) {
+        r = check_short_names(ours.short_names, &short_count, error);
+    }
+    if (r < 0) {
+        return r;
+    }
+    if (ours.group == NULL) {
+        ours.group = "";
+    }
+    custom_resource *custom = build(&ours, short_count);
+    if (custom == NULL) {
+        return ki__error_code(error, -ENOMEM);
+    }
+    *ret_resource = &custom->resource;
+    return 0;
+}
+
+/* Only the count changes behind a const pointer, and only in blocks that build() made. */
+static custom_resource *custom_of(const ki_resource *resource)
+{
+    return (custom_resource *)(uintptr_t)resource;
+}
+
+const ki_resource *ki_resource_ref(const ki_resource *resource)
+{
+    if (resource != NULL && !resource->builtin) {
+        unsigned before =
+            atomic_fetch_add_explicit(&custom_of(resource)->refs, 1, memory_order_relaxed);
+        ki_assert(before != 0 && before != UINT32_MAX);
+    }
+    return resource;
+}
+
+const ki_resource *ki_resource_unref(const ki_resource *resource)
+{
+    if (resource != NULL && !resource->builtin) {
+        custom_resource *custom = custom_of(resource);
+        unsigned before = atomic_fetch_sub_explicit(&custom->refs, 1, memory_order_acq_rel);
+        ki_assert(before != 0);
+        if (before == 1) {
+            ki__free(custom->alloc, custom);
+        }
+    }
+    return NULL;
+}
+
+const char *ki_resource_group(const ki_resource *resource)
+{
+    return resource->group;
+}
+
+const char *ki_resource_version(const ki_resource *resource)
+{
+    return resource->version;
+}
+
+const char *ki_resource_name(const ki_resource *resource)
+{
+    return resource->name;
+}
+
+const char *ki_resource_singular(const ki_resource *resource)
+{
+    return resource->singular;
+}
+
+const char *ki_resource_kind(const ki_resource *resource)
+{
+    return resource->kind;
+}
+
+const char *ki_resource_api_version(const ki_resource *resource)
+{
+    return resource->api_version;
+}
+
+bool ki_resource_is_namespaced(const ki_resource *resource)
+{
+    return resource->namespaced;
+}
+
+const char *ki_resource_short_name(const ki_resource *resource, size_t index)
+{
+    if (resource->short_names == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < index; i++) { /* stops at the end, however far off `index` is */
+        if (resource->short_names[i] == NULL) {
+            return NULL;
+        }
+    }
+    return resource->short_names[index];
+}
+
+const ki_resource *ki_resource_builtin_at(size_t index)
+{
+    return index < KI_BUILTIN_MAX ? &ki__builtin_resources[index] : NULL;
+}
+
+/* What is looked for; `group` is NULL in a search by apiVersion and kind. */
+typedef struct lookup {
+    const char *group;
+    const char *version;
+    const char *name;
+} lookup;
+
+static int compare(const lookup *wanted, const ki_resource *resource)
+{
+    if (wanted->group == NULL) {
+        int order = strcmp(wanted->version, resource->api_version);
+        return order != 0 ? order : strcmp(wanted->name, resource->kind);
+    }
+    int order = strcmp(wanted->group, resource->group);
+    if (order == 0) {
+        order = strcmp(wanted->version, resource->version);
+    }
+    return order != 0 ? order : strcmp(wanted->name, resource->name);
+}
+
+static const ki_resource *find(const lookup *wanted, const uint16_t *order)
+{
+    size_t low = 0;
+    size_t high = KI_BUILTIN_MAX;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const ki_resource *resource = &ki__builtin_resources[order[middle]];
+        int c = compare(wanted, resource);
+        if (c == 0) {
+            return resource;
+        }
+        if (c < 0) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return NULL;
+}
+
+const ki_resource *ki_resource_builtin(const char *group, const char *version, const char *name)
+{
+    if (version == NULL || name == NULL) {
+        return NULL;
+    }
+    const lookup wanted = {.group = group != NULL ? group : "", .version = version, .name = name};
+    return find(&wanted, ki__builtin_by_name);
+}
+
+const ki_resource *ki_resource_builtin_of_kind(const char *api_version, const char *kind)
+{
+    if (api_version == NULL || kind == NULL) {
+        return NULL;
+    }
+    const lookup wanted = {.version = api_version, .name = kind};
+    return find(&wanted, ki__builtin_by_kind);
+}

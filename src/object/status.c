@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Status objects to errors, and the questions that apimachinery's api/errors answers. What a server
+ * says is hostile: nothing of it is trusted to be of the right type or size, or fit to print. */
+#include <errno.h>
+
+#include <kinformer/status.h>
+
+#include "base/error.h"
+#include "object/value.h"
+
+bool ki_object_is_status(const ki_object *object)
+{
+    if (object == NULL || strcmp(ki_object_kind(object), "Status") != 0) {
+        return false;
+    }
+    const char *api_version = ki_object_api_version(object);
+    return strcmp(api_version, "v1") == 0 || strcmp(api_version, "meta.k8s.io/v1") == 0;
+}
+
+/* The member `name`, of KI_TYPE_NONE if there is none or `map` is not a map. */
+static ki_value member(const ki_value *map, const char *name)
+{
+    ki_value value;
+    return ki_value_member(map, ki_str_from(name), &value) == 0 ? value : (ki_value){0};
+}
+
+/* A number within 0 to INT32_MAX, which is what the API says of both places it is used for. */
+static int32_t count_of(const ki_value *map, const char *name)
+{
+    ki_value value = member(map, name);
+    int64_t number;
+    if (ki_value_int64(&value, &number) < 0 || number < 0) {
+        return 0;
+    }
+    return number < INT32_MAX ? (int32_t)number : INT32_MAX;
+}
+
+static ki_reason reason_of(const ki_value *status)
+{
+    char text[64]; /* more than the longest reason needs */
+    ki_value value = member(status, "reason");
+    int len = ki_value_get_string(&value, text, sizeof(text));
+    return len > 0 ? ki_reason_from(ki_str_make(text, (size_t)len)) : KI_REASON_UNKNOWN;
+}
+
+static void add_string(ki_error *error, const ki_value *value)
+{
+    char text[2 * sizeof(error->message)]; /* twice, since some characters shrink */
+    ki__error_add(error, ki_str_make(text, ki__value_prefix(value, text, sizeof(text))));
+}
+
+static void add_message(ki_error *error, const ki_value *status)
+{
+    ki_value message = member(status, "message");
+    add_string(error, &message);
+    if (error->message[0] != '\0') {
+        return;
+    }
+    ki__error_add(error, ki_str_from(ki_error_text(KI_ERR_STATUS)));
+    ki_value reason = member(status, "reason");
+    if (ki_value_type(&reason) == KI_TYPE_STRING && !ki_value_equals(&reason, ki_str_from(""))) {
+        ki__error_add(error, ki_str_from(": "));
+        add_string(error, &reason);
+    }
+}
+
+int ki_status_to_error(const ki_object *status, ki_error *error)
+{
+    if (!ki_object_is_status(status)) {
+        return ki__error_set(error, KI_ERR_INVALID, "not a Status object");
+    }
+    ki_value root = ki_object_root(status);
+    ki_value outcome = member(&root, "status");
+    if (ki_value_equals(&outcome, ki_str_from("Success"))) {
+        return 0;
+    }
+    if (error != NULL) {
+        ki_value details = member(&root, "details");
+        *error = (ki_error){
+            .code = KI_ERR_STATUS,
+            .http_code = count_of(&root, "code"),
+            .reason = reason_of(&root),
+            .retry_after_s = (uint32_t)count_of(&details, "retryAfterSeconds"),
+        };
+        add_message(error, &root);
+    }
+    return KI_ERR_STATUS;
+}
+
+static ki_value causes_of(const ki_object *status)
+{
+    if (!ki_object_is_status(status)) {
+        return (ki_value){0};
+    }
+    ki_value root = ki_object_root(status);
+    ki_value details = member(&root, "details");
+    return member(&details, "causes");
+}
+
+static ki_value string_member(const ki_value *map, const char *name)
+{
+    ki_value value = member(map, name);
+    return ki_value_type(&value) == KI_TYPE_STRING ? value : (ki_value){0};
+}
+
+int ki_status_cause_at(const ki_object *status, size_t index, ki_status_cause *ret_cause)
+{
+    ki_value causes = causes_of(status);
+    ki_value cause;
+    if (index > INT64_MAX || ki_value_element(&causes, (int64_t)index, &cause) < 0) {
+        return KI_ERR_NOT_FOUND;
+    }
+    *ret_cause = (ki_status_cause){
+        .type = string_member(&cause, "reason"),
+        .message = string_member(&cause, "message"),
+        .field = string_member(&cause, "field"),
+    };
+    return 0;
+}
+
+bool ki_status_has_cause(const ki_object *status, const char *type)
+{
+    ki_value causes = causes_of(status);
+    ki_iter iter;
+    if (ki_value_type(&causes) != KI_TYPE_LIST || ki_value_iter(&causes, &iter) < 0) {
+        return false;
+    }
+    ki_value cause;
+    while (ki_iter_next(&iter, NULL, &cause) > 0) {
+        ki_value reason = member(&cause, "reason");
+        if (ki_value_equals(&reason, ki_str_from(type))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- answers without a Status ---- */
+
+static const struct response {
+    int code;
+    ki_reason reason;
+    const char *text;
+} responses[] = {
+    {400, KI_REASON_BAD_REQUEST, "the server rejects the request"},
+    {401, KI_REASON_UNAUTHORIZED, "the server asks for credentials"},
+    {403, KI_REASON_FORBIDDEN, "the server forbids the request"},
+    {404, KI_REASON_NOT_FOUND, "the server does not have what was asked for"},
+    {405, KI_REASON_METHOD_NOT_ALLOWED, "the server does not allow this method here"},
+    {406, KI_REASON_NOT_ACCEPTABLE, "the server cannot answer in an acceptable content type"},
+    {409, KI_REASON_CONFLICT, "the server reports a conflict"},
+    {415, KI_REASON_UNSUPPORTED_MEDIA_TYPE, "the server does not read this content type"},
+    {422, KI_REASON_INVALID, "the server finds the request invalid"},
+    {429, KI_REASON_TOO_MANY_REQUESTS, "the server has too many requests; try again later"},
+    {503, KI_REASON_SERVICE_UNAVAILABLE, "the server cannot handle requests at present"},
+    {504, KI_REASON_TIMEOUT, "the server did not answer in time and may still be at work"},
+};
+
+static const struct response *find_response(int http_code)
+{
+    for (size_t i = 0; i < sizeof(responses) / sizeof(responses[0]); i++) {
+        if (responses[i].code == http_code) {
+            return &responses[i];
+        }
+    }
+    return NULL;
+}
+
+static void begin_message(ki_error *error, int http_code, bool is_post)
+{
+    const struct response *response = find_response(http_code);
+    if (response != NULL) {
+        (void)ki__error_set(error, KI_ERR_STATUS, "%s", response->text);
+        bool exists = http_code == 409 && is_post;
+        error->reason = exists ? KI_REASON_ALREADY_EXISTS : response->reason;
+    } else if (http_code >= 500) {
+        (void)ki__error_set(error, KI_ERR_STATUS, "the server failed with status code %d",
+                            http_code);
+        error->reason = KI_REASON_INTERNAL_ERROR;
+    } else {
+        (void)ki__error_set(error, KI_ERR_STATUS, "the server answered with status code %d",
+                            http_code);
+    }
+}
+
+static void add_lower_case(ki_error *error, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        char c = *text >= 'A' && *text <= 'Z' ? (char)(*text - 'A' + 'a') : *text;
+        ki__error_add(error, ki_str_make(&c, 1));
+    }
+}
+
+static void add_request(ki_error *error, const char *verb, const char *resource, const char *name)
+{
+    const char *const parts[] = {verb, resource, name};
+    const char *before = " (";
+    bool any = false;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (parts[i] == NULL || parts[i][0] == '\0') {
+            continue;
+        }
+        ki__error_add(error, ki_str_from(before));
+        if (i == 0) {
+            add_lower_case(error, verb);
+        } else {
+            ki__error_add(error, ki_str_from(parts[i]));
+        }
+        before = " ";
+        any = true;
+    }
+    if (any) {
+        ki__error_add(error, ki_str_from(")"));
+    }
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static ki_str trim(ki_str text)
+{
+    while (text.len != 0 && is_blank(text.ptr[0])) {
+        text = ki_str_make(text.ptr + 1, text.len - 1);
+    }
+    while (text.len != 0 && is_blank(text.ptr[text.len - 1])) {
+        text.len--;
+    }
+    return text;
+}
+
+int ki_status_from_http(int http_code, const char *verb, const char *resource, const char *name,
+                        ki_str body, uint32_t retry_after_s, ki_error *error)
+{
+    if (error == NULL) {
+        return KI_ERR_STATUS;
+    }
+    begin_message(error, http_code, verb != NULL && strcmp(verb, "POST") == 0);
+    error->http_code = http_code;
+    error->retry_after_s = retry_after_s;
+    add_request(error, verb, resource, name);
+    body = trim(body);
+    if (body.len != 0) {
+        ki__error_add(error, ki_str_from(": "));
+        ki__error_add(error, body);
+    }
+    return KI_ERR_STATUS;
+}
+
+/* ---- questions ---- */
+
+static bool has_reason(const ki_error *error, ki_reason reason)
+{
+    return error != NULL && error->code == KI_ERR_STATUS && error->reason == reason;
+}
+
+static bool has_code(const ki_error *error, int http_code)
+{
+    return error != NULL && error->code == KI_ERR_STATUS && error->http_code == http_code;
+}
+
+/* A reason that is known has the last word; a server too new or too old for ours has its code. */
+static bool has_reason_or_code(const ki_error *error, ki_reason reason, int http_code)
+{
+    return has_reason(error, reason) ||
+           (has_reason(error, KI_REASON_UNKNOWN) && has_code(error, http_code));
+}
+
+bool ki_error_is_not_found(const ki_error *error)
+{
+    return has_reason_or_code(error, KI_REASON_NOT_FOUND, 404);
+}
+
+bool ki_error_is_already_exists(const ki_error *error)
+{
+    return has_reason(error, KI_REASON_ALREADY_EXISTS);
+}
+
+bool ki_error_is_conflict(const ki_error *error)
+{
+    return has_reason_or_code(error, KI_REASON_CONFLICT, 409);
+}
+
+bool ki_error_is_invalid(const ki_error *error)
+{
+    return has_reason_or_code(error, KI_REASON_INVALID, 422);
+}
+
+bool ki_error_is_gone(const ki_error *error)
+{
+    return has_reason_or_code(error, KI_REASON_GONE, 410);
+}
+
+bool ki_error_is_resource_expired(const ki_error *error)
+{
+    return has_reason(error, KI_REASON_EXPIRED);
+}
+
+bool ki_error_is_not_acceptable(const ki_error *error)
+{
+    return has_reason_or_code(error, KI_REASON_NOT_ACCEPTABLE, 406);
+}
+
+bool ki_error_is_unsupported_media_type(const ki_error *error)
+{
+    return has_reason_or_code(error, KI_REASON_UNSUPPORTED_MEDIA_TYPE, 415);
+}
+
+bool ki_error_is_method_not_supported(const ki_error *error)
+{
+    return has_reason_or_code(error, KI_REASON_METHOD_NOT_ALLOWED, 405);
+}
+
+bool ki_error_is_service_unavailable(const ki_error *error)
+{
+    return has_reason_or_code(error, KI_REASON_SERVICE_UNAVAILABLE, 503);
+}
+
+bool ki_error_is_bad_request(const ki_error *error)
+{
+    return has_reason_or_code(error, KI_REASON_BAD_REQUEST, 400);
+}
+
+bool ki_error_is_unauthorized(const ki_error *error)
+{
+    return has_reason_or_code(error, KI_REASON_UNAUTHORIZED, 401);
+}
+
+bool ki_error_is_forbidden(const ki_error *error)
+{
+    return has_reason_or_code(error, KI_REASON_FORBIDDEN, 403);
+}
+
+bool ki_error_is_timeout(const ki_error *error)
+{
+    return has_reason_or_code(error, KI_REASON_TIMEOUT, 504);
+}
+
+bool ki_error_is_server_timeout(const ki_error *error)
+{
+    return has_reason(error, KI_REASON_SERVER_TIMEOUT);
+}
+
+bool ki_error_is_internal_error(const ki_error *error)
+{
+    return has_reason_or_code(error, KI_REASON_INTERNAL_ERROR, 500);
+}
+
+bool ki_error_is_too_many_requests(const ki_error *error)
+{
+    return has_reason(error, KI_REASON_TOO_MANY_REQUESTS) || has_code(error, 429);
+}
+
+bool ki_error_is_request_entity_too_large(const ki_error *error)
+{
+    return has_reason(error, KI_REASON_REQUEST_ENTITY_TOO_LARGE) || has_code(error, 413);
+}
+
+bool ki_error_is_store_read_error(const ki_error *error)
+{
+    return has_reason(error, KI_REASON_STORE_READ_ERROR);
+}
+
+bool ki_error_suggests_delay(const ki_error *error, uint32_t *ret_seconds)
+{
+    if (error == NULL || error->code != KI_ERR_STATUS) {
+        return false;
+    }
+    if (error->retry_after_s == 0 && error->reason != KI_REASON_SERVER_TIMEOUT) {
+        return false;
+    }
+    if (ret_seconds != NULL) {
+        *ret_seconds = error->retry_after_s;
+    }
+    return true;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/objects.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/test.h"
+
+ki_object *test_object(const ki_alloc *alloc, const char *json)
+{
+    char text[1024];
+    size_t len = strlen(json);
+    assert_true(len < sizeof(text));
+    for (size_t i = 0; i <= len; i++) {
+        text[i] = json[i] == '\'' ? '"' : json[i];
+    }
+    ki_object *object = NULL;
+    ki_error error = KI_ERROR_INIT;
+    const ki_object_options options = {.size = sizeof(options), .alloc = alloc};
+    int r = ki_object_from_json(text, len, &options, &object, &error);
+    if (r < 0 && r != -ENOMEM) {
+        fail_msg("%s: %s", text, error.message);
+    }
+    return object;
+}
+
+ki_object *test_pod(const ki_alloc *alloc, const char *name_space, const char *name,
+                    unsigned resource_version, const char *group)
+{
+    char json[512];
+    int len = snprintf(json, sizeof(json),
+                       "{'metadata':{'name':'%s','namespace':'%s','resourceVersion':'%u',"
+                       "'labels':{'group':'%s'}}}",
+                       name, name_space, resource_version, group);
+    assert_true(len > 0 && (size_t)len < sizeof(json));
+    return test_object(alloc, json);
+}
+
+static bool has_group(const ki_object *object, ki_str group)
+{
+    ki_value value;
+    return ki_object_label(object, ki_str_from("group"), &value) >= 0 &&
+           ki_value_equals(&value, group);
+}
+
+static size_t check_value(const ki_snapshot *snapshot, const char *index, ki_str value,
+                          size_t expected)
+{
+    ki_snapshot_iter iter;
+    assert_int_equal(ki_snapshot_find(snapshot, index, value, &iter), 0);
+    const ki_object *object;
+    size_t count = 0;
+    while ((object = ki_snapshot_next(&iter)) != NULL) {
+        assert_true(has_group(object, value));
+        assert_ptr_equal(ki_snapshot_get(snapshot, ki_str_from(ki_object_key(object))), object);
+        count++;
+    }
+    assert_int_equal(count, expected);
+    return count;
+}
+
+void test_check_snapshot(const ki_snapshot *snapshot, const char *group_index)
+{
+    ki_snapshot_iter iter = ki_snapshot_all(snapshot);
+    const ki_object *object;
+    size_t count = 0;
+    size_t grouped = 0;
+    while ((object = ki_snapshot_next(&iter)) != NULL) {
+        ki_value value;
+        assert_ptr_equal(ki_snapshot_get(snapshot, ki_str_from(ki_object_key(object))), object);
+        grouped += ki_object_label(object, ki_str_from("group"), &value) >= 0;
+        count++;
+    }
+    assert_null(ki_snapshot_next(&iter));
+    assert_int_equal(count, ki_snapshot_count(snapshot));
+    if (group_index == NULL) {
+        return;
+    }
+    uint32_t position = 0;
+    ki_str value;
+    size_t in_value;
+    size_t in_index = 0;
+    while (ki_snapshot_next_value(snapshot, group_index, &position, &value, &in_value) > 0) {
+        assert_true(in_value > 0);
+        in_index += check_value(snapshot, group_index, value, in_value);
+    }
+    assert_int_equal(in_index, grouped);
+}

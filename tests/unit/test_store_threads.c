@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Readers and a writer at once; threads: yes. The writer moves "tokens" between groups so that in
+ * every version each group has exactly one; a reader that ever saw half a write would miss one. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <kinformer/store.h>
+
+#include "support/objects.h"
+#include "support/test.h"
+
+enum { GROUPS = 20, READERS = 4, VERSIONS = 3000, FOLD_READS = 300000 };
+
+struct shared {
+    ki_store *store;
+    atomic_bool stop;
+    atomic_uint failures;
+    atomic_ullong reads;
+};
+
+static int group_values(const ki_object *object, ki_index_values *values, void *user)
+{
+    (void)user;
+    ki_value value;
+    ki_str text;
+    int r = ki_object_label(object, ki_str_from("group"), &value);
+    if (r >= 0) {
+        r = ki_value_string(&value, &text);
+    }
+    return r < 0 ? r : ki_index_values_add(values, text);
+}
+
+static ki_store *new_store(const ki_alloc *alloc)
+{
+    ki_store *store = NULL;
+    const ki_index index = {.name = "group", .values = group_values};
+    const ki_store_options options = {
+        .size = sizeof(options), .alloc = alloc, .indexes = &index, .index_count = 1};
+    assert_int_equal(ki_store_new(&options, &store, NULL), 0);
+    return store;
+}
+
+/* One object a group, in version `version`; which object has which group changes each time. */
+static void write_version(ki_store *store, const ki_alloc *alloc, unsigned version)
+{
+    ki_object *objects[GROUPS];
+    for (unsigned i = 0; i < GROUPS; i++) {
+        char name[16];
+        char group[16];
+        (void)snprintf(name, sizeof(name), "o%u", i);
+        (void)snprintf(group, sizeof(group), "g%u", (i + version) % GROUPS);
+        objects[i] = test_pod(alloc, "a", name, version, group);
+    }
+    char text[16];
+    (void)snprintf(text, sizeof(text), "%u", version);
+    if (version % 3 == 0) {
+        assert_int_equal(
+            ki_store_replace(store, (const ki_object *const *)objects, GROUPS, text, NULL), 0);
+    } else {
+        ki_txn *txn;
+        assert_int_equal(ki_store_begin(store, &txn, NULL), 0);
+        for (unsigned i = 0; i < GROUPS; i++) {
+            assert_int_equal(ki_txn_add(txn, objects[i], NULL), 0);
+        }
+        if (version % 5 == 1) {
+            ki_txn_abort(txn); /* and once more, for good */
+            assert_int_equal(ki_store_begin(store, &txn, NULL), 0);
+            for (unsigned i = 0; i < GROUPS; i++) {
+                assert_int_equal(ki_txn_add(txn, objects[i], NULL), 0);
+            }
+        }
+        ki_txn_commit(txn);
+    }
+    for (unsigned i = 0; i < GROUPS; i++) {
+        ki_object_unref(objects[i]);
+    }
+}
+
+/* Whether all objects of the snapshot are of its version and each group has exactly one. */
+static bool is_whole(const ki_snapshot *snapshot)
+{
+    const char *version = ki_snapshot_resource_version(snapshot);
+    for (unsigned i = 0; i < GROUPS; i++) {
+        char group[16];
+        (void)snprintf(group, sizeof(group), "g%u", i);
+        ki_snapshot_iter iter;
+        if (ki_snapshot_find(snapshot, "group", ki_str_from(group), &iter) < 0) {
+            return false;
+        }
+        const ki_object *object = ki_snapshot_next(&iter);
+        if (object == NULL || ki_snapshot_next(&iter) != NULL ||
+            strcmp(ki_object_resource_version(object), version) != 0 ||
+            ki_snapshot_get(snapshot, ki_str_from(ki_object_key(object))) != object) {
+            return false;
+        }
+    }
+    return ki_snapshot_count(snapshot) == GROUPS;
+}
+
+static void *reader(void *user)
+{
+    struct shared *s = user;
+    ki_snapshot *kept = ki_store_snapshot(s->store);
+    uint64_t last = 0;
+    for (unsigned i = 0; !atomic_load(&s->stop); i++) {
+        ki_snapshot *now = ki_store_snapshot(s->store);
+        bool good = is_whole(now) && ki_snapshot_version(now) >= last;
+        last = ki_snapshot_version(now);
+        if (i % 64 == 0) { /* hold one over many versions */
+            good = good && is_whole(kept);
+            ki_snapshot_unref(kept);
+            kept = ki_snapshot_ref(now);
+        }
+        ki_snapshot_unref(now);
+        ki_list *list;
+        ki_object *object = ki_store_get(s->store, ki_str_from("a/o3"));
+        good = good && object != NULL && ki_store_list(s->store, &list) == 0;
+        if (!good) {
+            atomic_fetch_add(&s->failures, 1);
+            break;
+        }
+        ki_object_unref(object);
+        ki_list_free(list);
+        atomic_fetch_add(&s->reads, 1);
+    }
+    ki_snapshot_unref(kept);
+    return NULL;
+}
+
+static void readers_see_whole_versions_only(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    struct shared s = {.store = new_store(&alloc.table)};
+    pthread_t threads[READERS];
+    write_version(s.store, &alloc.table, 1);
+    for (unsigned i = 0; i < READERS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, reader, &s), 0);
+    }
+    for (unsigned version = 2; version < VERSIONS; version++) {
+        write_version(s.store, &alloc.table, version);
+    }
+    atomic_store(&s.stop, true);
+    for (unsigned i = 0; i < READERS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_int_equal(atomic_load(&s.failures), 0);
+    assert_true(atomic_load(&s.reads) > 0);
+    ki_store_unref(s.store);
+    test_alloc_done(&alloc);
+}
+
+static void *folding_reader(void *user)
+{
+    struct shared *s = user;
+    for (unsigned i = 0; i < FOLD_READS; i++) {
+        ki_snapshot *snapshot = ki_store_snapshot(s->store);
+        if (ki_snapshot_count(snapshot) != GROUPS) {
+            atomic_fetch_add(&s->failures, 1);
+        }
+        ki_snapshot_unref(snapshot);
+    }
+    return NULL;
+}
+
+static void a_version_may_be_taken_any_number_of_times(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    struct shared s = {.store = new_store(&alloc.table)};
+    write_version(s.store, &alloc.table, 1);
+    pthread_t threads[READERS];
+    for (unsigned i = 0; i < READERS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, folding_reader, &s), 0);
+    }
+    for (unsigned i = 0; i < READERS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_int_equal(atomic_load(&s.failures), 0);
+    write_version(s.store, &alloc.table, 2);
+    ki_store_unref(s.store);
+    test_alloc_done(&alloc);
+}
+
+static void *contending_writer(void *user)
+{
+    struct shared *s = user;
+    for (unsigned i = 1; i <= 2000; i++) {
+        char text[16];
+        (void)snprintf(text, sizeof(text), "%u", i);
+        int r = ki_store_bookmark(s->store, text, NULL);
+        if (r == 0) {
+            atomic_fetch_add(&s->reads, 1);
+        } else if (r != KI_ERR_BUSY) {
+            atomic_fetch_add(&s->failures, 1);
+        }
+    }
+    return NULL;
+}
+
+static void of_two_writers_each_version_has_one(void **state)
+{
+    (void)state;
+    struct shared s = {.store = new_store(NULL)};
+    ki_snapshot *first = ki_store_snapshot(s.store);
+    pthread_t threads[2];
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, contending_writer, &s), 0);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    ki_snapshot *last = ki_store_snapshot(s.store);
+    assert_int_equal(atomic_load(&s.failures), 0);
+    assert_int_equal(ki_snapshot_version(last) - ki_snapshot_version(first), atomic_load(&s.reads));
+    ki_snapshot_unref(first);
+    ki_snapshot_unref(last);
+    ki_store_unref(s.store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(readers_see_whole_versions_only),
+        cmocka_unit_test(a_version_may_be_taken_any_number_of_times),
+        cmocka_unit_test(of_two_writers_each_version_has_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
