@@ -7,6 +7,23 @@
 
 #include "support/test.h"
 
+static ki_object *make(const ki_alloc *alloc, const char *json, size_t len)
+{
+    ki_object *object = NULL;
+    ki_error error = KI_ERROR_INIT;
+    const ki_object_options options = {.size = sizeof(options), .alloc = alloc};
+    int r = ki_object_from_json(json, len, &options, &object, &error);
+    if (r < 0 && r != -ENOMEM) {
+        fail_msg("offset %zu: %s: %s", error.offset, error.message, json);
+    }
+    return object;
+}
+
+ki_object *test_json(const char *json)
+{
+    return make(NULL, json, strlen(json));
+}
+
 ki_object *test_object(const ki_alloc *alloc, const char *json)
 {
     char text[1024];
@@ -15,14 +32,7 @@ ki_object *test_object(const ki_alloc *alloc, const char *json)
     for (size_t i = 0; i <= len; i++) {
         text[i] = json[i] == '\'' ? '"' : json[i];
     }
-    ki_object *object = NULL;
-    ki_error error = KI_ERROR_INIT;
-    const ki_object_options options = {.size = sizeof(options), .alloc = alloc};
-    int r = ki_object_from_json(text, len, &options, &object, &error);
-    if (r < 0 && r != -ENOMEM) {
-        fail_msg("%s: %s", text, error.message);
-    }
-    return object;
+    return make(alloc, text, len);
 }
 
 ki_object *test_pod(const ki_alloc *alloc, const char *name_space, const char *name,

@@ -6,7 +6,10 @@
 #include <kinformer/object.h>
 #include <kinformer/store.h>
 
-/** An object from JSON, written with ' instead of "; NULL only if there is no memory. */
+/** An object from JSON that must be good. */
+ki_object *test_json(const char *json);
+
+/** The same with ' instead of " in the text; NULL only if there is no memory. */
 ki_object *test_object(const ki_alloc *alloc, const char *json);
 
 /** An object with this namespace, name, resource version and the label "group". */

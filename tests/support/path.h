@@ -5,14 +5,13 @@
 
 #include <kinformer/path.h>
 
+#include "support/objects.h"
+
 /** One row of a table: what a path leads to in a document. */
 typedef struct test_path_case {
     const char *path;
     const char *results; /* as JSON with one space between; "" for none */
 } test_path_case;
-
-/** An object from JSON that must be good. */
-ki_object *test_object(const char *json);
 
 /** A path that must compile. */
 ki_path *test_path(const char *text);

@@ -4,16 +4,6 @@
 
 #define RESULTS_MAX ((size_t)1 << 20)
 
-ki_object *test_object(const char *json)
-{
-    ki_object *object = NULL;
-    ki_error error = KI_ERROR_INIT;
-    if (ki_object_from_json(json, strlen(json), NULL, &object, &error) < 0) {
-        fail_msg("offset %zu: %s: %s", error.offset, error.message, json);
-    }
-    return object;
-}
-
 ki_path *test_path(const char *text)
 {
     ki_path *path = NULL;
@@ -61,7 +51,7 @@ static void check_first(const ki_path *path, const ki_value *root, const char *r
 
 void test_path_cases(const char *json, const test_path_case *cases, size_t count)
 {
-    ki_object *object = test_object(json);
+    ki_object *object = test_json(json);
     ki_value root = ki_object_root(object);
     for (size_t i = 0; i < count; i++) {
         ki_path *path = test_path(cases[i].path);

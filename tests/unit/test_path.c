@@ -54,7 +54,7 @@ static void failing_leaves_the_output_alone(void **state)
 static void getters_read_what_the_path_leads_to(void **state)
 {
     (void)state;
-    ki_object *object = test_object(pod);
+    ki_object *object = test_json(pod);
     ki_path *node = test_path("spec.nodeName");
     ki_path *priority = test_path("{.spec.priority}");
     ki_path *host = test_path("$.spec.hostNetwork");
@@ -112,7 +112,7 @@ static void first_allocates_nothing_without_descent(void **state)
         ".*.*[*].*",
         ".missing",
     };
-    ki_object *object = test_object(pod);
+    ki_object *object = test_json(pod);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         test_alloc alloc;
         ki_path *path;
@@ -133,7 +133,7 @@ static void first_allocates_nothing_without_descent(void **state)
 static int compile_and_walk(const ki_alloc *alloc, void *user)
 {
     const char *text = user;
-    ki_object *object = test_object(pod);
+    ki_object *object = test_json(pod);
     ki_value root = ki_object_root(object);
     ki_path *path = NULL;
     ki_path_iter *iter = NULL;
@@ -198,8 +198,8 @@ static int compare_encoded(const ki_alloc *alloc, void *user)
 static void decoding_may_fail(void **state)
 {
     (void)state;
-    ki_object *object = test_object("{\"l\":[{\"a\":\"x\\ny\",\"b\":\"x\\n\",\"id\":1},"
-                                    "{\"a\":\"x\\n\",\"b\":\"x\\nz\",\"id\":2}]}");
+    ki_object *object = test_json("{\"l\":[{\"a\":\"x\\ny\",\"b\":\"x\\n\",\"id\":1},"
+                                  "{\"a\":\"x\\n\",\"b\":\"x\\nz\",\"id\":2}]}");
     test_alloc_sweep(compare_encoded, object);
     ki_object_unref(object);
 }
@@ -227,7 +227,7 @@ static void *read_many_times(void *user)
 static void many_threads_share_a_path(void **state)
 {
     (void)state;
-    shared s = {test_path("..[?(@.type==\"Ready\")].status"), test_object(pod)};
+    shared s = {test_path("..[?(@.type==\"Ready\")].status"), test_json(pod)};
     pthread_t threads[4];
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, read_many_times, &s), 0);

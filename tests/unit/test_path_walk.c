@@ -311,7 +311,7 @@ static void nothing_leads_nowhere(void **state)
 static void walks_below_a_value(void **state)
 {
     (void)state;
-    ki_object *object = test_object(letters);
+    ki_object *object = test_json(letters);
     ki_value root = ki_object_root(object);
     ki_value grid;
     ki_value value;
@@ -457,7 +457,7 @@ static void long_lists_are_walked_to_the_end(void **state)
     }
     r |= ki_buf_add_text(&json, "]}");
     assert_int_equal(r, 0);
-    ki_object *object = test_object(ki_buf_text(&json));
+    ki_object *object = test_json(ki_buf_text(&json));
     size_t count;
     assert_int_equal(count_values(object, ".l[*].a", &count), 0);
     assert_int_equal(count, ELEMENTS);
