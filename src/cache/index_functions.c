@@ -6,6 +6,7 @@
 #include <kinformer/store.h>
 
 #include "base/alloc.h"
+#include "object/object.h"
 
 /* Text that is stored encoded is decoded into a buffer of at most this size: longer values could
  * not be indexed anyway. */
@@ -14,7 +15,7 @@ enum { TEXT_MAX = 64 * 1024 };
 static int namespace_values(const ki_object *object, ki_index_values *values, void *user)
 {
     (void)user;
-    return ki_index_values_add(values, ki_str_from(ki_object_namespace(object)));
+    return ki_index_values_add(values, ki__object_namespace(object));
 }
 
 ki_index ki_index_by_namespace(void)

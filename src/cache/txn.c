@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "object/object.h"
 
 enum { RESOURCE_VERSION_MAX = 1024 };
 
@@ -342,7 +343,7 @@ static int put(ki_txn *txn, const ki_object *object, uint32_t *ret_id, ki_error 
     if (r < 0) {
         return r;
     }
-    ki_str key = ki_str_from(ki_object_key(object));
+    ki_str key = ki__object_key(object);
     uint32_t hash = ki__key_hash(txn->store, key);
     uint32_t id = ki__version_find(txn->next, hash, key);
     if (id == KI__TABLE_NONE) {
@@ -377,7 +378,7 @@ int ki__txn_remove(ki_txn *txn, uint32_t id, ki_error *error)
         return ki__error_code(error, r);
     }
     const ki_object *object = slot->ptr;
-    uint32_t hash = ki__key_hash(txn->store, ki_str_from(ki_object_key(object)));
+    uint32_t hash = ki__key_hash(txn->store, ki__object_key(object));
     r = ki__table_touch(&txn->edit, &next->keys, hash);
     if (r >= 0) {
         r = ki__ids_reserve(&txn->store->ids, 1);

@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "object/object.h"
 
 #define BIAS (INT64_C(1) << 40)
 
@@ -317,8 +318,7 @@ void ki__version_close(ki_store *store)
 static bool key_equals(const void *context, uint32_t id, ki_str key)
 {
     const ki_snapshot *version = context;
-    const ki_object *object = ki__vec_get(&version->objects, id).ptr;
-    return ki_str_eq_text(key, ki_object_key(object));
+    return ki_str_eq(key, ki__object_key(ki__vec_get(&version->objects, id).ptr));
 }
 
 uint32_t ki__version_find(const ki_snapshot *version, uint32_t hash, ki_str key)

@@ -20,12 +20,17 @@ enum { BYTES_DEFAULT = 16 << 20, BYTES_MAX = 1 << 30, DEPTH_DEFAULT = 128, DEPTH
 
 static const char *bytes_of(const ki_object *object)
 {
-    return (const char *)(object + 1);
+    return object->near_strings + object->near_len;
 }
 
-static const char *strings_of(const ki_object *object)
+static const char *far_strings_of(const ki_object *object)
 {
     return bytes_of(object) + object->len;
+}
+
+static size_t block_size(size_t near_len, size_t len, size_t far_len)
+{
+    return offsetof(ki_object, near_strings) + near_len + len + far_len;
 }
 
 /* ---- making ---- */
@@ -59,10 +64,10 @@ static int read_options(const ki_object_options *options, ki_object_options *ret
 
 /* The identity strings, gathered before the block is allocated. */
 typedef struct strings {
-    uint16_t name;
-    uint16_t at[KI__IDENTITY_MAX];
+    uint16_t at[KI__IDENTITY_MAX]; /* of each; those of the far strings from `near_len` on */
+    uint16_t near_len;
     uint16_t len;
-    /* key, then all identities, each with its end; then padding */
+    /* key and resource version; an empty string and the others; padding */
     char text[(KI__IDENTITY_MAX + 2) * (KI__IDENTITY_BYTES_MAX + 1) + KI__JSON_PADDING];
 } strings;
 
@@ -82,29 +87,41 @@ static uint16_t add_text(strings *s, ki_str raw, bool plain, char end)
     return at;
 }
 
-static void gather_strings(strings *s, const ki__json_located *located,
-                           const ki_object_options *options)
+static void gather_near(strings *s, const ki_str *identity)
 {
-    const ki_str *identity = located->identity;
     ki_str name = identity[KI__IDENTITY_NAME];
     ki_str name_space = identity[KI__IDENTITY_NAMESPACE];
     s->len = 0;
     if (name.len != 0 && name_space.len != 0) {
         (void)add_text(s, name_space, false, '/');
     }
-    s->name = add_text(s, name, false, '\0');
-    uint16_t empty = (uint16_t)(s->len - 1);
-    for (unsigned i = 0; i < KI__IDENTITY_MAX; i++) {
-        const char *fallback = i == KI__IDENTITY_KIND          ? options->default_kind
-                               : i == KI__IDENTITY_API_VERSION ? options->default_api_version
-                                                               : NULL;
-        bool absent = identity[i].len == 0;
-        ki_str text = absent ? ki_str_from(fallback) : identity[i];
-        s->at[i] = i == KI__IDENTITY_NAME ? s->name
-                   : text.len == 0        ? empty
-                                          : add_text(s, text, absent, '\0');
+    s->at[KI__IDENTITY_NAME] = add_text(s, name, false, '\0');
+    s->at[KI__IDENTITY_RESOURCE_VERSION] =
+        add_text(s, identity[KI__IDENTITY_RESOURCE_VERSION], false, '\0');
+    s->near_len = s->len;
+}
+
+static void add_far(strings *s, unsigned which, ki_str raw, const char *fallback)
+{
+    ki_str text = raw.len != 0 ? raw : ki_str_from(fallback);
+    s->at[which] = 0;
+    if (text.len != 0) {
+        s->at[which] = (uint16_t)(add_text(s, text, raw.len == 0, '\0') - s->near_len);
     }
-    while (s->len < KI__JSON_PADDING) {
+}
+
+static void gather_strings(strings *s, const ki__json_located *located,
+                           const ki_object_options *options)
+{
+    const ki_str *identity = located->identity;
+    gather_near(s, identity);
+    s->text[s->len++] = '\0';
+    add_far(s, KI__IDENTITY_NAMESPACE, identity[KI__IDENTITY_NAMESPACE], NULL);
+    add_far(s, KI__IDENTITY_UID, identity[KI__IDENTITY_UID], NULL);
+    add_far(s, KI__IDENTITY_KIND, identity[KI__IDENTITY_KIND], options->default_kind);
+    add_far(s, KI__IDENTITY_API_VERSION, identity[KI__IDENTITY_API_VERSION],
+            options->default_api_version);
+    while (s->len < s->near_len + KI__JSON_PADDING) {
         s->text[s->len++] = '\0';
     }
 }
@@ -123,13 +140,13 @@ static void fill_header(ki_object *object, const ki__json_located *located, cons
     object->creation = located->place[KI__PLACE_CREATION];
     object->deletion = located->place[KI__PLACE_DELETION];
     object->generation = located->place[KI__PLACE_GENERATION];
-    object->name = s->name;
+    object->name = s->at[KI__IDENTITY_NAME];
+    object->near_len = s->near_len;
     object->name_space = s->at[KI__IDENTITY_NAMESPACE];
     object->uid = s->at[KI__IDENTITY_UID];
     object->resource_version = s->at[KI__IDENTITY_RESOURCE_VERSION];
     object->kind = s->at[KI__IDENTITY_KIND];
     object->api_version = s->at[KI__IDENTITY_API_VERSION];
-    object->strings_len = s->len;
     object->encoding = KI_ENCODING_JSON;
 }
 
@@ -155,7 +172,7 @@ int ki_object_from_json(const char *bytes, size_t len, const ki_object_options *
     }
     strings s;
     gather_strings(&s, &located, &o);
-    ki_object *object = ki__alloc(o.alloc, sizeof(*object) + len + s.len);
+    ki_object *object = ki__alloc(o.alloc, block_size(s.near_len, len, s.len - s.near_len));
     if (object == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
@@ -163,8 +180,9 @@ int ki_object_from_json(const char *bytes, size_t len, const ki_object_options *
     atomic_init(&object->refs, 1);
     object->len = (uint32_t)len;
     fill_header(object, &located, &s);
-    memcpy((char *)(object + 1), bytes, len);
-    memcpy((char *)(object + 1) + len, s.text, s.len);
+    memcpy(object->near_strings, s.text, s.near_len);
+    memcpy(object->near_strings + s.near_len, bytes, len);
+    memcpy(object->near_strings + s.near_len + len, s.text + s.near_len, s.len - s.near_len);
     *ret_object = object;
     return 0;
 }
@@ -199,37 +217,37 @@ ki_object *ki_object_unref(const ki_object *object)
 
 const char *ki_object_key(const ki_object *object)
 {
-    return strings_of(object);
+    return object->near_strings;
 }
 
 const char *ki_object_name(const ki_object *object)
 {
-    return strings_of(object) + object->name;
+    return object->near_strings + object->name;
 }
 
 const char *ki_object_namespace(const ki_object *object)
 {
-    return strings_of(object) + object->name_space;
+    return far_strings_of(object) + object->name_space;
 }
 
 const char *ki_object_uid(const ki_object *object)
 {
-    return strings_of(object) + object->uid;
+    return far_strings_of(object) + object->uid;
 }
 
 const char *ki_object_resource_version(const ki_object *object)
 {
-    return strings_of(object) + object->resource_version;
+    return object->near_strings + object->resource_version;
 }
 
 const char *ki_object_kind(const ki_object *object)
 {
-    return strings_of(object) + object->kind;
+    return far_strings_of(object) + object->kind;
 }
 
 const char *ki_object_api_version(const ki_object *object)
 {
-    return strings_of(object) + object->api_version;
+    return far_strings_of(object) + object->api_version;
 }
 
 static ki_value value_at(const ki_object *object, uint32_t offset)
@@ -382,7 +400,13 @@ ki_encoding ki_object_encoding(const ki_object *object)
 
 size_t ki_object_memory(const ki_object *object)
 {
-    return sizeof(*object) + object->len + object->strings_len;
+    const uint16_t at[] = {object->name_space, object->uid, object->kind, object->api_version};
+    size_t far_len = KI__JSON_PADDING;
+    for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+        size_t end = at[i] + strlen(far_strings_of(object) + at[i]) + 1;
+        far_len = end > far_len ? end : far_len;
+    }
+    return block_size(object->near_len, object->len, far_len);
 }
 
 int ki_object_write_json(const ki_object *object, ki_buf *out)

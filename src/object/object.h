@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The block that an object is: this header, the bytes as they came, then the identity as C strings.
- * The strings come last so that there is always something readable after the bytes. */
+/* The block that an object is: this header, the key and the resource version, the bytes as they
+ * came, then the rest of the identity as C strings. The key is next to the header because a store
+ * reads both for every look-up; the others come last so that there is always something readable
+ * after the bytes. */
 #ifndef KI_OBJECT_OBJECT_H
 #define KI_OBJECT_OBJECT_H
 
@@ -23,14 +25,27 @@ struct ki_object {
     uint32_t creation;
     uint32_t deletion;
     uint32_t generation;
-    uint16_t name; /* offsets in the strings, which begin with the key */
-    uint16_t name_space;
+    uint16_t name;             /* offset in the near strings, which begin with the key */
+    uint16_t resource_version; /* the same; it follows the key */
+    uint16_t near_len;
+    uint16_t name_space; /* offsets in the far strings, which begin with an empty one */
     uint16_t uid;
-    uint16_t resource_version;
     uint16_t kind;
     uint16_t api_version;
-    uint16_t strings_len; /* padding included */
     uint8_t encoding;
+    char near_strings[];
 };
+
+/** The key and its length. */
+static inline ki_str ki__object_key(const ki_object *object)
+{
+    return ki_str_make(object->near_strings, (size_t)object->resource_version - 1);
+}
+
+/** The namespace of an object that has a name, from its key. */
+static inline ki_str ki__object_namespace(const ki_object *object)
+{
+    return ki_str_make(object->near_strings, object->name != 0 ? (size_t)object->name - 1 : 0);
+}
 
 #endif
