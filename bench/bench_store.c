@@ -36,7 +36,7 @@ typedef struct env {
     ki_store *store;
     ki_object **objects[2];
     size_t count;
-    char (*keys)[96]; /* apart from the objects, as a caller has them */
+    char (*keys)[64]; /* the callers' own, not those in the objects */
     char (*namespaces)[32];
     size_t namespace_count;
     ki_selector *selector;
@@ -257,17 +257,20 @@ static void env_init(env *e, size_t count, size_t per_ns, const ki_alloc *alloc)
     memset(e, 0, sizeof(*e));
     e->count = count;
     e->namespace_count = (count + per_ns - 1) / per_ns;
-    e->keys = allocate(count, sizeof(e->keys[0]));
     e->namespaces = allocate(e->namespace_count, sizeof(e->namespaces[0]));
     for (size_t i = 0; i < e->namespace_count; i++) {
         bench_pod_namespace(i, e->namespaces[i], sizeof(e->namespaces[i]));
+    }
+    e->keys = allocate(count, sizeof(e->keys[0]));
+    for (size_t i = 0; i < count; i++) {
+        bench_pod pod = {.number = i, .ns = i / per_ns};
+        bench_pod_key(&pod, e->keys[i], sizeof(e->keys[i]));
     }
     for (size_t state = 0; state < 2; state++) {
         e->objects[state] = allocate(count, sizeof(ki_object *));
         for (size_t i = 0; i < count; i++) {
             bench_pod pod = {.number = i, .ns = i / per_ns, .generation = state};
             e->objects[state][i] = make_object(&pod);
-            (void)snprintf(e->keys[i], sizeof(e->keys[i]), "%s", ki_object_key(e->objects[0][i]));
         }
     }
     ki_index by_namespace = ki_index_by_namespace();
