@@ -476,7 +476,7 @@ static void looking_through_long_values_counts(void **state)
     r |= ki_buf_add_text(&json, middle);
     r |= ki_buf_add_text(&json, "}]}");
     assert_int_equal(r, 0);
-    ki_object *object = test_object(ki_buf_text(&json));
+    ki_object *object = test_json(ki_buf_text(&json));
     assert_int_equal(count_values(object, ".l[?(@.t[*]==2)]", &count), 0);
     assert_int_equal(count_values(object, ".l[?(@.t[*]==@.none)]", &count), KI_ERR_LIMIT);
     ki_object_unref(object);
