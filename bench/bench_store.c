@@ -4,7 +4,9 @@
  *   writers  update      a random object by another state of it, each one version
  *            update100   the same, a hundred in one transaction; each counts
  *            replace     the whole content
- *   readers  get         a random key; the reference is given back
+ *   readers  get         a random key, from a snapshot that is kept current; a field is read
+ *            get_ref     the same by ki_store_get, with a reference to the object
+ *            lookup      the same without looking at the object
  *            list        all objects as a list, every pointer looked at
  *            walk        the same without making a list
  *            list_match  a list, and a label selector on every object
@@ -50,7 +52,8 @@ typedef struct worker {
     _Alignas(128) env *e;
     const struct operation *does;
     uint64_t random;
-    uint8_t *state; /* of each object, for writers */
+    uint8_t *state;    /* of each object, for writers */
+    ki_snapshot *held; /* for readers that keep one */
     pthread_t thread;
 } worker;
 
@@ -107,14 +110,39 @@ static uint64_t run_replace(worker *w)
     return 1;
 }
 
+static ki_str random_key(worker *w)
+{
+    return ki_str_from(w->e->keys[random_below(w, w->e->count)]);
+}
+
+static void read_object(const ki_object *object)
+{
+    if (object == NULL || ki_object_resource_version(object)[0] == '\0') {
+        bench_fail("get: an object is missing, or has no resource version");
+    }
+}
+
 static uint64_t run_get(worker *w)
 {
-    const char *key = w->e->keys[random_below(w, w->e->count)];
-    ki_object *object = ki_store_get(w->e->store, ki_str_from(key));
-    if (object == NULL) {
-        bench_fail("get: %s is missing", key);
-    }
+    w->held = ki_store_refresh(w->e->store, w->held);
+    read_object(ki_snapshot_get(w->held, random_key(w)));
+    return 1;
+}
+
+static uint64_t run_get_ref(worker *w)
+{
+    ki_object *object = ki_store_get(w->e->store, random_key(w));
+    read_object(object);
     (void)ki_object_unref(object);
+    return 1;
+}
+
+static uint64_t run_lookup(worker *w)
+{
+    w->held = ki_store_refresh(w->e->store, w->held);
+    if (ki_snapshot_get(w->held, random_key(w)) == NULL) {
+        bench_fail("lookup: an object is missing");
+    }
     return 1;
 }
 
@@ -200,15 +228,11 @@ static uint64_t run_find(worker *w)
 }
 
 static const operation operations[] = {
-    {"update", true, run_update},
-    {"update100", true, run_update100},
-    {"replace", true, run_replace},
-    {"get", false, run_get},
-    {"list", false, run_list},
-    {"walk", false, run_walk},
-    {"by_index", false, run_by_index},
-    {"find", false, run_find},
-    {"list_match", false, run_list_match},
+    {"update", true, run_update},   {"update100", true, run_update100},
+    {"replace", true, run_replace}, {"get", false, run_get},
+    {"lookup", false, run_lookup},  {"list", false, run_list},
+    {"walk", false, run_walk},      {"by_index", false, run_by_index},
+    {"find", false, run_find},      {"list_match", false, run_list_match},
 };
 
 /* The operation whose name is the first `len` bytes of `text`. */
@@ -231,6 +255,7 @@ static void *work(void *user)
         ops += w->does->run(w);
         atomic_store_explicit(&w->ops, ops, memory_order_relaxed);
     }
+    w->held = ki_snapshot_unref(w->held);
     return NULL;
 }
 

@@ -21,6 +21,15 @@ ki_snapshot *ki_store_snapshot(ki_store *store)
     return ki__version_acquire(store);
 }
 
+ki_snapshot *ki_store_refresh(ki_store *store, ki_snapshot *held)
+{
+    if (held != NULL && ki__version_current(store) == held) {
+        return held;
+    }
+    (void)ki_snapshot_unref(held);
+    return ki__version_acquire(store);
+}
+
 ki_snapshot *ki_snapshot_ref(ki_snapshot *snapshot)
 {
     atomic_fetch_add_explicit(&snapshot->refs, 1, memory_order_relaxed);
@@ -196,12 +205,12 @@ int ki_snapshot_next_value(const ki_snapshot *snapshot, const char *index, uint3
 
 /* Lists */
 
-/* A list with room for `max` objects. */
+/* A list with room for `max` objects, and for one more to write to and not count. */
 static ki_list *new_list(const ki_snapshot *snapshot, size_t max)
 {
     const ki_alloc *alloc = snapshot->store->alloc;
     size_t size;
-    if (__builtin_mul_overflow(max, sizeof(ki_object *), &size) ||
+    if (__builtin_mul_overflow(max + 1, sizeof(ki_object *), &size) ||
         __builtin_add_overflow(size, sizeof(ki_list), &size)) {
         return NULL;
     }
@@ -223,6 +232,20 @@ static size_t most_left(const ki_snapshot_iter *iter)
     return set != NULL ? set->count : ki_snapshot_count(iter->snapshot);
 }
 
+/* All objects, leaf by leaf and without a branch for each: this is what most lists are. */
+static void fill_with_all(const ki_snapshot *snapshot, ki_list *list)
+{
+    uint64_t first = 0;
+    const ki__vec_node *leaf;
+    while ((leaf = ki__vec_next_leaf(&snapshot->objects, &first)) != NULL) {
+        for (uint32_t i = 0; i < KI__VEC_WIDTH; i++) {
+            list->objects[list->count] = leaf->slots[i].ptr;
+            list->count += leaf->slots[i].ptr != NULL;
+        }
+        first += KI__VEC_WIDTH;
+    }
+}
+
 int ki_snapshot_list(ki_snapshot_iter *iter, ki_list **ret_list)
 {
     ki_list *list = new_list(iter->snapshot, most_left(iter));
@@ -230,6 +253,10 @@ int ki_snapshot_list(ki_snapshot_iter *iter, ki_list **ret_list)
         return -ENOMEM;
     }
     const ki_object *object;
+    if (iter->set == NULL && iter->position == 0) {
+        fill_with_all(iter->snapshot, list);
+        iter->position = UINT64_MAX;
+    }
     while ((object = ki_snapshot_next(iter)) != NULL) {
         list->objects[list->count++] = object;
     }

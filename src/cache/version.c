@@ -65,7 +65,7 @@ ki_snapshot *ki__version_acquire(ki_store *store)
 
 ki_snapshot *ki__version_current(ki_store *store)
 {
-    return unpack(atomic_load(&store->current));
+    return unpack(atomic_load_explicit(&store->current, memory_order_acquire));
 }
 
 static void release_object(ki__slot slot, uint32_t id, void *user)

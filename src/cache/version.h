@@ -82,7 +82,8 @@ struct ki_store {
 /** The current version, held. */
 ki_snapshot *ki__version_acquire(ki_store *store);
 
-/** The current version, for the writer: only the writer replaces it, so it need not hold it. */
+/** The current version, not held: to compare with, and for the writer, as only the writer replaces
+ *  it. */
 ki_snapshot *ki__version_current(ki_store *store);
 
 /** Gives one hold back. */

@@ -612,6 +612,25 @@ static void old_versions_give_their_memory_back(void **state)
     test_alloc_done(&alloc);
 }
 
+static void a_held_snapshot_is_refreshed_only_when_something_changed(void **state)
+{
+    (void)state;
+    ki_store *store = new_store(NULL);
+    add(store, "shop", "web", 1, "a");
+    ki_snapshot *held = ki_store_refresh(store, NULL);
+    assert_ptr_equal(ki_store_refresh(store, held), held);
+    uint64_t version = ki_snapshot_version(held);
+    ki_snapshot *kept = ki_snapshot_ref(held);
+    add(store, "shop", "web", 2, "a");
+    held = ki_store_refresh(store, held);
+    assert_int_equal(ki_snapshot_version(held), version + 1);
+    assert_string_equal(ki_snapshot_resource_version(held), "2");
+    assert_string_equal(ki_snapshot_resource_version(kept), "1");
+    ki_snapshot_unref(kept);
+    ki_store_unref(store);
+    ki_snapshot_unref(held);
+}
+
 static void snapshots_outlive_the_store(void **state)
 {
     (void)state;
@@ -819,6 +838,7 @@ int main(void)
         cmocka_unit_test(the_transform_function_decides_what_is_stored),
         cmocka_unit_test(a_full_store_says_so),
         cmocka_unit_test(old_versions_give_their_memory_back),
+        cmocka_unit_test(a_held_snapshot_is_refreshed_only_when_something_changed),
         cmocka_unit_test(snapshots_outlive_the_store),
         cmocka_unit_test(large_values_of_an_index_stay_exact),
         cmocka_unit_test(every_failing_allocation_leaves_it_whole),
