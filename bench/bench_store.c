@@ -228,11 +228,17 @@ static uint64_t run_find(worker *w)
 }
 
 static const operation operations[] = {
-    {"update", true, run_update},   {"update100", true, run_update100},
-    {"replace", true, run_replace}, {"get", false, run_get},
-    {"lookup", false, run_lookup},  {"list", false, run_list},
-    {"walk", false, run_walk},      {"by_index", false, run_by_index},
-    {"find", false, run_find},      {"list_match", false, run_list_match},
+    {"update", true, run_update},
+    {"update100", true, run_update100},
+    {"replace", true, run_replace},
+    {"get", false, run_get},
+    {"lookup", false, run_lookup},
+    {"get_ref", false, run_get_ref},
+    {"list", false, run_list},
+    {"walk", false, run_walk},
+    {"by_index", false, run_by_index},
+    {"find", false, run_find},
+    {"list_match", false, run_list_match},
 };
 
 /* The operation whose name is the first `len` bytes of `text`. */
