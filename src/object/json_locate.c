@@ -5,7 +5,6 @@
 
 #include <kinformer/value.h>
 
-#include "base/error.h"
 #include "object/json_scan.h"
 #include "object/json_string.h"
 
@@ -79,6 +78,16 @@ static uint32_t hash_name(ki_str name)
     return hash;
 }
 
+/* Enough of a name for a message, never half a character. */
+static ki_str short_name(ki_str name)
+{
+    size_t len = name.len < 64 ? name.len : 64;
+    while (len != 0 && len < name.len && ((unsigned char)name.ptr[len] & 0xc0) == 0x80) {
+        len--;
+    }
+    return ki_str_make(name.ptr, len);
+}
+
 /* Remembers a name, which must be new on its level. The count is bounded, so comparing with all
  * those before costs little, whoever chose the names. */
 static const char *add_name(locate *l, name_level *level, ki_str name)
@@ -88,9 +97,8 @@ static const char *add_name(locate *l, name_level *level, ki_str name)
     for (size_t i = 0; i < level->member_count; i++) {
         ki_str other = ki_str_make(start + level->members[i].offset, level->members[i].len);
         if (level->members[i].hash == hash && ki__json_raw_same(name, other)) {
-            return ki__json_scan_fail(&l->scan, name.ptr - 1, KI_ERR_INVALID,
-                                      level->top ? "this member of the object stands twice"
-                                                 : "this member of metadata stands twice");
+            return ki__json_scan_fail(&l->scan, name.ptr - 1, KI_ERR_INVALID, "%s%.*s stands twice",
+                                      level->path, KI_STR_ARG(short_name(name)));
         }
     }
     if (level->member_count == KI__JSON_MEMBERS_MAX) {

@@ -298,16 +298,23 @@ static void a_nul_in_an_identity_is_refused(void **state)
 static void members_named_twice_are_refused_at_the_top_and_in_metadata(void **state)
 {
     (void)state;
-    refuses("{\"spec\":1,\"spec\":1}", KI_ERR_INVALID, 10,
-            "this member of the object stands twice");
-    refuses("{\"x\":1,\"y\":2,\"\\u0078\":3}", KI_ERR_INVALID, 13,
-            "this member of the object stands twice");
+    refuses("{\"spec\":1,\"spec\":1}", KI_ERR_INVALID, 10, "spec stands twice");
+    refuses("{\"x\":1,\"y\":2,\"\\u0078\":3}", KI_ERR_INVALID, 13, "\\u0078 stands twice");
     refuses("{\"metadata\":{},\"\\u006detadata\":{}}", KI_ERR_INVALID, 15,
-            "this member of the object stands twice");
+            "\\u006detadata stands twice");
     refuses("{\"metadata\":{\"name\":\"a\",\"name\":\"b\"}}", KI_ERR_INVALID, 24,
-            "this member of metadata stands twice");
+            "metadata.name stands twice");
     refuses("{\"metadata\":{\"x\":1,\"\\u0078\":1}}", KI_ERR_INVALID, 19,
-            "this member of metadata stands twice");
+            "metadata.\\u0078 stands twice");
+    /* Long names are cut for the message, and not within a character. */
+    char json[400];
+    char name[101] = {0};
+    char message[100];
+    memset(name, 'n', 63);
+    strcat(name, "\xe2\x82\xac, and more of it");
+    (void)snprintf(json, sizeof(json), "{\"%s\":1,\"%s\":1}", name, name);
+    (void)snprintf(message, sizeof(message), "%.63s stands twice", name);
+    refuses(json, KI_ERR_INVALID, strlen(name) + 6, message);
     /* The same name on different levels, and twice anywhere else, is fine. */
     ki_object_unref(make("{\"name\":1,\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":\"1\",\"x\":"
                          "\"2\"}},\"spec\":{\"a\":1,\"a\":2}}"));
