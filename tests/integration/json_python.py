@@ -163,7 +163,8 @@ def main():
         refused += got == "refused"
         expected = expected or judge(data)
         if got != expected:
-            failures.append(f"{name}: {data[:300]!r}\n  ours:   {got[:300]}\n  python: {expected[:300]}")
+            failures.append(f"{name}: {data[:300]!r}\n"
+                            f"  ours:   {got[:300]}\n  python: {expected[:300]}")
     for failure in failures[:20]:
         print(failure)
     print(f"{len(cases)} texts, {refused} refused, {len(failures)} differences")

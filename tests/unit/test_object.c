@@ -321,58 +321,58 @@ static void members_named_twice_are_refused_at_the_top_and_in_metadata(void **st
 }
 
 /* A map of `count` members whose names are numbers, at the top or in metadata. */
-static char *many_members(bool top, size_t count)
+static void many_members(ki_buf *json, bool top, size_t count)
 {
-    char *json = malloc(count * 12 + 100);
-    assert_non_null(json);
-    size_t len = (size_t)sprintf(json, "%s", top ? "{" : "{\"metadata\":{");
+    ki_buf_init(json, NULL, SIZE_MAX);
+    test_add(json, top ? "{" : "{\"metadata\":{", 1);
     for (size_t i = 0; i < count; i++) {
-        len += (size_t)sprintf(json + len, "%s\"%zu\":0", i != 0 ? "," : "", i);
+        char member[32];
+        (void)snprintf(member, sizeof(member), "%s\"%zu\":0", i != 0 ? "," : "", i);
+        test_add(json, member, 1);
     }
-    strcpy(json + len, top ? "}" : "}}");
-    return json;
+    test_add(json, top ? "}" : "}}", 1);
 }
 
 static void the_number_of_members_is_limited_where_names_matter(void **state)
 {
     (void)state;
     for (int top = 0; top <= 1; top++) {
-        char *json = many_members(top != 0, 512);
-        ki_object_unref(make(json));
-        free(json);
-        json = many_members(top != 0, 513);
+        ki_buf json;
+        many_members(&json, top != 0, 512);
+        ki_object_unref(make(ki_buf_text(&json)));
+        ki_buf_done(&json);
+        many_members(&json, top != 0, 513);
         ki_object *object = NULL;
         ki_error error = KI_ERROR_INIT;
-        assert_int_equal(ki_object_from_json(json, strlen(json), NULL, &object, &error),
+        assert_int_equal(ki_object_from_json(json.data, json.len, NULL, &object, &error),
                          KI_ERR_LIMIT);
         assert_string_equal(error.message, top != 0 ? "the object has too many members"
                                                     : "metadata has too many members");
-        free(json);
+        ki_buf_done(&json);
     }
 }
 
 static void identity_strings_are_limited(void **state)
 {
     (void)state;
-    static char json[8000];
-    for (int extra = 0; extra <= 1; extra++) {
-        size_t len = (size_t)sprintf(json, "{\"metadata\":{\"name\":\"");
-        memset(json + len, 'n', 1024);
-        strcpy(json + len + 1024, extra != 0 ? "n" : "");
-        len = strlen(json);
-        len += (size_t)sprintf(json + len, "\",\"namespace\":\"");
-        for (size_t i = 0; i < 512; i++) {
-            len += (size_t)sprintf(json + len, "\\u00e9"); /* two bytes each once decoded */
-        }
-        strcpy(json + len, "\"}}");
+    for (size_t extra = 0; extra <= 1; extra++) {
+        ki_buf json;
+        ki_buf_init(&json, NULL, SIZE_MAX);
+        test_add(&json, "{\"metadata\":{\"name\":\"", 1);
+        test_add(&json, "n", 1024 + extra);
+        test_add(&json, "\",\"namespace\":\"", 1);
+        test_add(&json, "\\u00e9", 512); /* two bytes each once decoded */
+        test_add(&json, "\"}}", 1);
         if (extra != 0) {
-            refuses(json, KI_ERR_LIMIT, 20, "metadata.name must not have more than 1024 bytes");
+            refuses(ki_buf_text(&json), KI_ERR_LIMIT, 20,
+                    "metadata.name must not have more than 1024 bytes");
         } else {
-            ki_object *object = make(json);
+            ki_object *object = make(ki_buf_text(&json));
             assert_int_equal(strlen(ki_object_key(object)), 2049);
             assert_int_equal(strlen(ki_object_namespace(object)), 1024);
             ki_object_unref(object);
         }
+        ki_buf_done(&json);
     }
 }
 
@@ -397,15 +397,17 @@ static void size_and_depth_are_limited(void **state)
                      KI_ERR_DEPTH);
     assert_int_equal(error.offset, 10);
     assert_null(object);
-    /* The default is 128, and a place can be found at any depth. */
-    static char deep[4000];
-    for (int depth = 128; depth <= 129; depth++) {
-        size_t n = (size_t)sprintf(deep, "{\"a\":");
-        memset(deep + n, '[', (size_t)depth - 1);
-        memset(deep + n + depth - 1, ']', (size_t)depth - 1);
-        strcpy(deep + n + 2 * (depth - 1), "}");
-        assert_int_equal(ki_object_from_json(deep, strlen(deep), NULL, &object, &error),
+    /* The default is 128. */
+    for (size_t depth = 128; depth <= 129; depth++) {
+        ki_buf deep;
+        ki_buf_init(&deep, NULL, SIZE_MAX);
+        test_add(&deep, "{\"a\":", 1);
+        test_add(&deep, "[", depth - 1);
+        test_add(&deep, "]", depth - 1);
+        test_add(&deep, "}", 1);
+        assert_int_equal(ki_object_from_json(deep.data, deep.len, NULL, &object, &error),
                          depth == 128 ? 0 : KI_ERR_DEPTH);
+        ki_buf_done(&deep);
     }
     ki_object_unref(object);
 }
