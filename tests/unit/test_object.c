@@ -308,10 +308,9 @@ static void members_named_twice_are_refused_at_the_top_and_in_metadata(void **st
             "metadata.\\u0078 stands twice");
     /* Long names are cut for the message, and not within a character. */
     char json[400];
-    char name[101] = {0};
+    char name[101];
     char message[100];
-    memset(name, 'n', 63);
-    strcat(name, "\xe2\x82\xac, and more of it");
+    (void)snprintf(name, sizeof(name), "%063d\xe2\x82\xac, and more of it", 0);
     (void)snprintf(json, sizeof(json), "{\"%s\":1,\"%s\":1}", name, name);
     (void)snprintf(message, sizeof(message), "%.63s stands twice", name);
     refuses(json, KI_ERR_INVALID, strlen(name) + 6, message);
