@@ -38,7 +38,8 @@ typedef struct env {
     ki_store *store;
     ki_object **objects[2];
     size_t count;
-    char (*keys)[64]; /* the callers' own, not those in the objects */
+    ki_str *keys; /* the callers' own, not those in the objects; close together, as Go's are */
+    char *key_text;
     char (*namespaces)[32];
     size_t namespace_count;
     ki_selector *selector;
@@ -112,7 +113,7 @@ static uint64_t run_replace(worker *w)
 
 static ki_str random_key(worker *w)
 {
-    return ki_str_from(w->e->keys[random_below(w, w->e->count)]);
+    return w->e->keys[random_below(w, w->e->count)];
 }
 
 static void read_object(const ki_object *object)
@@ -283,6 +284,20 @@ static void *allocate(size_t count, size_t size)
     return block;
 }
 
+static void make_keys(env *e, size_t per_ns)
+{
+    enum { KEY_MAX = 64 };
+    e->keys = allocate(e->count, sizeof(e->keys[0]));
+    e->key_text = allocate(e->count, KEY_MAX);
+    char *next = e->key_text;
+    for (size_t i = 0; i < e->count; i++) {
+        bench_pod pod = {.number = i, .ns = i / per_ns};
+        bench_pod_key(&pod, next, KEY_MAX);
+        e->keys[i] = ki_str_from(next);
+        next += e->keys[i].len;
+    }
+}
+
 static void env_init(env *e, size_t count, size_t per_ns, const ki_alloc *alloc)
 {
     memset(e, 0, sizeof(*e));
@@ -292,11 +307,7 @@ static void env_init(env *e, size_t count, size_t per_ns, const ki_alloc *alloc)
     for (size_t i = 0; i < e->namespace_count; i++) {
         bench_pod_namespace(i, e->namespaces[i], sizeof(e->namespaces[i]));
     }
-    e->keys = allocate(count, sizeof(e->keys[0]));
-    for (size_t i = 0; i < count; i++) {
-        bench_pod pod = {.number = i, .ns = i / per_ns};
-        bench_pod_key(&pod, e->keys[i], sizeof(e->keys[i]));
-    }
+    make_keys(e, per_ns);
     for (size_t state = 0; state < 2; state++) {
         e->objects[state] = allocate(count, sizeof(ki_object *));
         for (size_t i = 0; i < count; i++) {
@@ -325,6 +336,7 @@ static void env_done(env *e)
         free(e->objects[state]);
     }
     free(e->keys);
+    free(e->key_text);
     free(e->namespaces);
 }
 

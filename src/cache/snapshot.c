@@ -126,38 +126,53 @@ static uint64_t used_slots(const ki__vec_node *leaf)
     return bits;
 }
 
-/* Moves on to the next block that has objects. */
-static bool next_block(ki_snapshot_iter *iter)
+/* The leaf of the first block from *block on that the walk has to look at, and which of its slots;
+ * NULL at the end. */
+static const ki__vec_node *find_block(const ki_snapshot_iter *iter, uint64_t *block, uint64_t *bits)
 {
     const ki__vec *objects = &iter->snapshot->objects;
-    uint64_t block = iter->position;
-    if (iter->set != NULL) {
-        iter->bits = ki__posting_next_block(iter->set, &block);
-        iter->leaf = iter->bits != 0 ? ki__vec_leaf(objects, (uint32_t)(block * 64)) : NULL;
-    } else if (block <= UINT32_MAX / 64) {
-        uint64_t first = block * 64;
-        iter->leaf = ki__vec_next_leaf(objects, &first);
-        iter->bits = iter->leaf != NULL ? used_slots(iter->leaf) : 0;
-        block = first / 64;
-    } else {
-        iter->leaf = NULL;
+    if (iter->set == NULL) {
+        uint64_t first = *block * 64;
+        const ki__vec_node *leaf = ki__vec_next_leaf(objects, &first);
+        *block = first / 64;
+        *bits = leaf != NULL ? used_slots(leaf) : 0;
+        return leaf;
     }
-    iter->position = block + 1;
-    return iter->leaf != NULL;
+    const ki__vec_node *leaf = NULL;
+    while (leaf == NULL && (*bits = ki__posting_next_block(iter->set, block)) != 0) {
+        leaf = ki__vec_leaf(objects, (uint32_t)(*block * 64));
+        *block += leaf == NULL; /* nothing there: an index function has changed its mind */
+    }
+    return leaf;
+}
+
+/* Moves on to the next block that has objects; false at the end. */
+static bool next_block(ki_snapshot_iter *iter)
+{
+    while (iter->bits == 0) {
+        uint64_t block = iter->position;
+        iter->leaf = block <= UINT32_MAX / 64 ? find_block(iter, &block, &iter->bits) : NULL;
+        if (iter->leaf == NULL) {
+            iter->position = UINT64_MAX;
+            iter->bits = 0;
+            return false;
+        }
+        iter->position = block + 1;
+    }
+    return true;
 }
 
 const ki_object *ki_snapshot_next(ki_snapshot_iter *iter)
 {
-    while (iter->bits == 0) {
-        if (!next_block(iter)) {
-            iter->position = UINT64_MAX;
-            return NULL;
+    while (next_block(iter)) {
+        const ki__vec_node *leaf = iter->leaf;
+        uint32_t i = (uint32_t)__builtin_ctzll(iter->bits);
+        iter->bits &= iter->bits - 1;
+        if (leaf->slots[i].ptr != NULL) {
+            return leaf->slots[i].ptr;
         }
     }
-    const ki__vec_node *leaf = iter->leaf;
-    uint32_t i = (uint32_t)__builtin_ctzll(iter->bits);
-    iter->bits &= iter->bits - 1;
-    return leaf->slots[i].ptr;
+    return NULL;
 }
 
 int ki_snapshot_find_count(const ki_snapshot *snapshot, const char *index, ki_str value,
