@@ -247,17 +247,23 @@ static size_t most_left(const ki_snapshot_iter *iter)
     return set != NULL ? set->count : ki_snapshot_count(iter->snapshot);
 }
 
-/* All objects, leaf by leaf and without a branch for each: this is what most lists are. */
-static void fill_with_all(const ki_snapshot *snapshot, ki_list *list)
+static void add_object(ki_list *list, const ki_object *object)
 {
-    uint64_t first = 0;
-    const ki__vec_node *leaf;
-    while ((leaf = ki__vec_next_leaf(&snapshot->objects, &first)) != NULL) {
+    list->objects[list->count] = object;
+    list->count += object != NULL; /* or an index function has changed its mind */
+}
+
+/* Adds the objects of a leaf whose bits are set. */
+static void add_leaf(ki_list *list, const ki__vec_node *leaf, uint64_t bits)
+{
+    if (bits == UINT64_MAX) {
         for (uint32_t i = 0; i < KI__VEC_WIDTH; i++) {
-            list->objects[list->count] = leaf->slots[i].ptr;
-            list->count += leaf->slots[i].ptr != NULL;
+            add_object(list, leaf->slots[i].ptr);
         }
-        first += KI__VEC_WIDTH;
+        return;
+    }
+    for (; bits != 0; bits &= bits - 1) {
+        add_object(list, leaf->slots[__builtin_ctzll(bits)].ptr);
     }
 }
 
@@ -267,13 +273,9 @@ int ki_snapshot_list(ki_snapshot_iter *iter, ki_list **ret_list)
     if (list == NULL) {
         return -ENOMEM;
     }
-    const ki_object *object;
-    if (iter->set == NULL && iter->position == 0) {
-        fill_with_all(iter->snapshot, list);
-        iter->position = UINT64_MAX;
-    }
-    while ((object = ki_snapshot_next(iter)) != NULL) {
-        list->objects[list->count++] = object;
+    while (next_block(iter)) {
+        add_leaf(list, iter->leaf, iter->bits);
+        iter->bits = 0;
     }
     *ret_list = list;
     return 0;
