@@ -42,8 +42,9 @@ int ki__path_add_step(ki__path_parser *parser, ki__path_kind kind, ki__path_step
 {
     ki_path *path = parser->path;
     if (path->step_count == KI__PATH_STEPS_MAX) {
-        return ki__error_at(parser->error, KI_ERR_LIMIT, path->text, parser->at,
-                            "a path may have up to %d steps", KI__PATH_STEPS_MAX);
+        (void)ki__error_at(parser->error, KI_ERR_LIMIT, path->text, parser->at,
+                           "a path may have up to %d steps", KI__PATH_STEPS_MAX);
+        return KI_ERR_LIMIT; /* so that compilers see that ret_step is set on success */
     }
     ki_assert(path->step_count < path->step_cap);
     ki__path_step *step = &path->steps[path->step_count++];
@@ -105,7 +106,7 @@ static int parse_name(ki__path_parser *parser, ki_str *ret_name)
 /* What stands behind a dot: a name, or '*'. */
 static int parse_field(ki__path_parser *parser)
 {
-    ki__path_step *step = NULL;
+    ki__path_step *step;
     bool all = ki__path_peek(parser) == '*';
     int r = ki__path_add_step(parser, all ? KI__PATH_ALL : KI__PATH_FIELD, &step);
     if (r < 0) {
@@ -237,7 +238,7 @@ static int parse_index_or_slice(ki__path_parser *parser, ki__path_step *step)
 /* One of the things between the commas of a bracket. */
 static int parse_member(ki__path_parser *parser, ki__path_step **ret_step)
 {
-    ki__path_step *step = NULL;
+    ki__path_step *step;
     int r = ki__path_add_step(parser, KI__PATH_FIELD, &step);
     if (r < 0) {
         return r;
@@ -262,7 +263,7 @@ static int parse_member(ki__path_parser *parser, ki__path_step **ret_step)
 /* The rest of a union whose first member was read; a comma comes next. */
 static int parse_union(ki__path_parser *parser, ki__path_step **step)
 {
-    ki__path_step *all = NULL;
+    ki__path_step *all;
     int r = ki__path_add_step(parser, KI__PATH_UNION, &all);
     if (r < 0) {
         return r;
@@ -270,7 +271,7 @@ static int parse_union(ki__path_parser *parser, ki__path_step **step)
     all->inner = step_index(parser, *step);
     ki__path_step *last = *step;
     while (ki__path_peek(parser) == ',') {
-        ki__path_step *member = NULL;
+        ki__path_step *member;
         parser->at++;
         r = parse_member(parser, &member);
         if (r < 0) {
@@ -287,7 +288,7 @@ static int parse_union(ki__path_parser *parser, ki__path_step **step)
 /* The inside of a bracket that is no filter, and its end. */
 static int parse_bracket(ki__path_parser *parser)
 {
-    ki__path_step *step = NULL;
+    ki__path_step *step;
     int r = parse_member(parser, &step);
     if (r < 0) {
         return r;
@@ -309,7 +310,7 @@ static int parse_bracket(ki__path_parser *parser)
 /* Behind "..": a bare name or '*' may follow at once; all else is a step of its own. */
 static int parse_descend(ki__path_parser *parser)
 {
-    ki__path_step *step = NULL;
+    ki__path_step *step;
     int r = ki__path_add_step(parser, KI__PATH_DESCEND, &step);
     if (r < 0) {
         return r;
