@@ -105,7 +105,8 @@ KI_API ki_store *ki_store_unref(ki_store *store);
  * Errors: KI_ERR_BUSY            another writer is at work;
  *         KI_ERR_KEY             the object has no name, or a '/' in its name or namespace;
  *         KI_ERR_INDEX_FUNCTION  an index function failed; `error` says which and how;
- *         KI_ERR_LIMIT           max_objects, or a resource version over 1024 bytes;
+ *         KI_ERR_LIMIT           max_objects, a resource version over 1024 bytes, or values of an
+ *                                index over the limits of ki_index_values_add();
  *         -ENOMEM;  what the transform function returned.
  * After an error the store is exactly as it was.  Since: 0.1 */
 
@@ -235,7 +236,7 @@ KI_API KI_NODISCARD int ki_snapshot_list(ki_snapshot_iter *iter, ki_list **ret_l
 
 /** The objects that share a value of the index with `object`, which need not be in the store. Each
  * is there once. Owner: release with ki_list_free(). Errors: KI_ERR_UNKNOWN_INDEX,
- * KI_ERR_INDEX_FUNCTION, -ENOMEM. */
+ * KI_ERR_INDEX_FUNCTION, KI_ERR_LIMIT, -ENOMEM. */
 KI_API KI_NODISCARD int ki_snapshot_list_like(const ki_snapshot *snapshot, const char *index,
                                               const ki_object *object, ki_list **ret_list,
                                               ki_error *error);

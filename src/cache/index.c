@@ -144,7 +144,7 @@ int ki__index_values_of(ki_index_values *values, const ki__index_def *def, const
                              ki_object_key(object), ki_error_text(values->failed));
     }
     if (r < 0) {
-        return ki__error_set(error, r == -ENOMEM ? r : KI_ERR_INDEX_FUNCTION,
+        return ki__error_set(error, r == -ENOMEM || r == KI_ERR_LIMIT ? r : KI_ERR_INDEX_FUNCTION,
                              "index %s failed for object %s: %s", def->index.name,
                              ki_object_key(object), ki_error_text(r));
     }
