@@ -36,6 +36,7 @@ typedef struct env {
     ki_store *store;
     ki_object **objects[2];
     size_t count;
+    char (*keys)[64]; /* the callers' own, not those in the objects */
     char (*namespaces)[32];
     size_t namespace_count;
     ki_selector *selector;
@@ -108,7 +109,7 @@ static uint64_t run_replace(worker *w)
 
 static uint64_t run_get(worker *w)
 {
-    const char *key = ki_object_key(w->e->objects[0][random_below(w, w->e->count)]);
+    const char *key = w->e->keys[random_below(w, w->e->count)];
     ki_object *object = ki_store_get(w->e->store, ki_str_from(key));
     if (object == NULL) {
         bench_fail("get: %s is missing", key);
@@ -260,6 +261,11 @@ static void env_init(env *e, size_t count, size_t per_ns, const ki_alloc *alloc)
     for (size_t i = 0; i < e->namespace_count; i++) {
         bench_pod_namespace(i, e->namespaces[i], sizeof(e->namespaces[i]));
     }
+    e->keys = allocate(count, sizeof(e->keys[0]));
+    for (size_t i = 0; i < count; i++) {
+        bench_pod pod = {.number = i, .ns = i / per_ns};
+        bench_pod_key(&pod, e->keys[i], sizeof(e->keys[i]));
+    }
     for (size_t state = 0; state < 2; state++) {
         e->objects[state] = allocate(count, sizeof(ki_object *));
         for (size_t i = 0; i < count; i++) {
@@ -287,6 +293,7 @@ static void env_done(env *e)
         }
         free(e->objects[state]);
     }
+    free(e->keys);
     free(e->namespaces);
 }
 

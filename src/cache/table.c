@@ -17,21 +17,9 @@ enum {
     BUCKET_STEP = 4, /* buckets have room for multiples of this */
 };
 
-struct entry {
-    uint32_t hash;
-    uint32_t id;
-};
-
-struct bucket {
-    uint64_t birth; /* a ki__block */
-    uint32_t count;
-    uint32_t cap;
-    struct entry entries[];
-};
-
 static size_t bucket_size(uint32_t cap)
 {
-    return sizeof(struct bucket) + cap * sizeof(struct entry);
+    return sizeof(ki__bucket) + cap * sizeof(struct ki__table_entry);
 }
 
 static uint32_t largest_power(uint32_t count)
@@ -39,32 +27,10 @@ static uint32_t largest_power(uint32_t count)
     return UINT32_C(1) << (31 - __builtin_clz(count));
 }
 
-static uint32_t bucket_of(const ki__table *table, uint32_t hash)
-{
-    uint32_t power = largest_power(table->bucket_count);
-    uint32_t wide = (uint32_t)(hash & (((uint64_t)power << 1) - 1));
-    return wide < table->bucket_count ? wide : hash & (power - 1);
-}
-
-uint32_t ki__table_find(const ki__table *table, uint32_t hash, ki_str key, ki__table_equals equals,
-                        const void *context)
-{
-    if (table->count == 0) {
-        return KI__TABLE_NONE;
-    }
-    const struct bucket *bucket = ki__vec_get(&table->buckets, bucket_of(table, hash)).ptr;
-    for (uint32_t i = 0; bucket != NULL && i < bucket->count; i++) {
-        if (bucket->entries[i].hash == hash && equals(context, bucket->entries[i].id, key)) {
-            return bucket->entries[i].id;
-        }
-    }
-    return KI__TABLE_NONE;
-}
-
 /* Makes the bucket in *slot the edit's own, with room for `more` further entries. */
 static int own_bucket(ki__edit *edit, ki__slot *slot, uint32_t more)
 {
-    struct bucket *bucket = slot->ptr;
+    ki__bucket *bucket = slot->ptr;
     uint32_t count = bucket != NULL ? bucket->count : 0;
     uint32_t cap = (count + more + BUCKET_STEP - 1) / BUCKET_STEP * BUCKET_STEP;
     if (bucket == NULL) {
@@ -96,7 +62,7 @@ static int touch_bucket(ki__edit *edit, ki__table *table, uint32_t number, uint3
 static void drop_if_empty(const ki__edit *edit, ki__table *table, uint32_t number)
 {
     ki__slot *slot = ki__vec_touched(edit, &table->buckets, number);
-    struct bucket *bucket = slot->ptr;
+    ki__bucket *bucket = slot->ptr;
     if (bucket->count == 0) {
         ki__free(edit->alloc, bucket);
         slot->ptr = NULL;
@@ -110,7 +76,7 @@ static void grow(ki__edit *edit, ki__table *table)
     uint32_t added = table->bucket_count;
     uint32_t moved_bit = largest_power(added);
     uint32_t from = added - moved_bit;
-    const struct bucket *whole = ki__vec_get(&table->buckets, from).ptr;
+    const ki__bucket *whole = ki__vec_get(&table->buckets, from).ptr;
     if (whole == NULL) {
         table->bucket_count++;
         return;
@@ -120,11 +86,11 @@ static void grow(ki__edit *edit, ki__table *table)
     if (touch_bucket(edit, table, from, 0, &slot) < 0) {
         return;
     }
-    struct bucket *source = slot->ptr;
+    ki__bucket *source = slot->ptr;
     if (touch_bucket(edit, table, added, source->count, &added_slot) < 0) {
         return;
     }
-    struct bucket *target = added_slot->ptr;
+    ki__bucket *target = added_slot->ptr;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < source->count; i++) {
         if ((source->entries[i].hash & moved_bit) != 0) {
@@ -153,11 +119,11 @@ static void shrink(ki__edit *edit, ki__table *table)
     if (touch_bucket(edit, table, last, 0, &slot) < 0) {
         return;
     }
-    struct bucket *source = slot->ptr;
+    ki__bucket *source = slot->ptr;
     if (touch_bucket(edit, table, into, source->count, &into_slot) < 0) {
         return;
     }
-    struct bucket *target = into_slot->ptr;
+    ki__bucket *target = into_slot->ptr;
     memcpy(target->entries + target->count, source->entries,
            source->count * sizeof(source->entries[0]));
     target->count += source->count;
@@ -172,12 +138,12 @@ int ki__table_insert(ki__edit *edit, ki__table *table, uint32_t hash, uint32_t i
         table->bucket_count = 1;
     }
     ki__slot *slot;
-    int r = touch_bucket(edit, table, bucket_of(table, hash), 1, &slot);
+    int r = touch_bucket(edit, table, ki__table_bucket_of(table, hash), 1, &slot);
     if (r < 0) {
         return r;
     }
-    struct bucket *bucket = slot->ptr;
-    bucket->entries[bucket->count++] = (struct entry){hash, id};
+    ki__bucket *bucket = slot->ptr;
+    bucket->entries[bucket->count++] = (struct ki__table_entry){hash, id};
     table->count++;
     if (table->count / LOAD_MAX > table->bucket_count) {
         grow(edit, table);
@@ -188,13 +154,13 @@ int ki__table_insert(ki__edit *edit, ki__table *table, uint32_t hash, uint32_t i
 int ki__table_touch(ki__edit *edit, ki__table *table, uint32_t hash)
 {
     ki__slot *slot;
-    return touch_bucket(edit, table, bucket_of(table, hash), 0, &slot);
+    return touch_bucket(edit, table, ki__table_bucket_of(table, hash), 0, &slot);
 }
 
 void ki__table_remove(ki__edit *edit, ki__table *table, uint32_t hash, uint32_t id)
 {
-    uint32_t number = bucket_of(table, hash);
-    struct bucket *bucket = ki__vec_touched(edit, &table->buckets, number)->ptr;
+    uint32_t number = ki__table_bucket_of(table, hash);
+    ki__bucket *bucket = ki__vec_touched(edit, &table->buckets, number)->ptr;
     ki_assert(bucket != NULL && ki__edit_owns(edit, bucket));
     uint32_t i = 0;
     while (i < bucket->count && bucket->entries[i].id != id) {

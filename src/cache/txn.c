@@ -321,17 +321,21 @@ static int overwrite(ki_txn *txn, const ki_object *object, uint32_t id, ki_error
     return 0;
 }
 
+static bool has_slash(ki_str text)
+{
+    return text.len != 0 && memchr(text.ptr, '/', text.len) != NULL;
+}
+
 static int check_key(const ki_object *object, ki_error *error)
 {
     const char *name = ki_object_name(object);
-    const char *name_space = ki_object_namespace(object);
     if (name[0] == '\0') {
         return ki__error_set(error, KI_ERR_KEY, "the object has no metadata.name");
     }
-    if (strchr(name, '/') != NULL || strchr(name_space, '/') != NULL) {
+    if (has_slash(ki_str_from(name)) || has_slash(ki__object_namespace(object))) {
         return ki__error_set(error, KI_ERR_KEY,
                              "no key for namespace '%s' and name '%s': they must not have a '/'",
-                             name_space, name);
+                             ki_object_namespace(object), name);
     }
     return 0;
 }

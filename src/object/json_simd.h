@@ -101,6 +101,17 @@ static inline uint32_t ki__json_quotes_32(const char *p)
     return mask;
 }
 
+static inline uint32_t ki__json_quote_pairs_32(const char *p, const char *q)
+{
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        uint64_t found = ki__json_equal(ki__json_word(p + 8 * i), '"') &
+                         ki__json_equal(ki__json_word(q + 8 * i), '"');
+        mask |= (uint32_t)ki__json_gather(found) << (8 * i);
+    }
+    return mask;
+}
+
 static inline ki__json_masks ki__json_masks_64(const char *p)
 {
     ki__json_masks m = {0};
@@ -143,6 +154,11 @@ static inline ki__json_vector ki__json_or(ki__json_vector a, ki__json_vector b)
     return vorrq_u8(a, b);
 }
 
+static inline ki__json_vector ki__json_and(ki__json_vector a, ki__json_vector b)
+{
+    return vandq_u8(a, b);
+}
+
 static inline ki__json_vector ki__json_fold(ki__json_vector v)
 {
     return vorrq_u8(v, vdupq_n_u8(0x20));
@@ -182,6 +198,11 @@ static inline ki__json_vector ki__json_or(ki__json_vector a, ki__json_vector b)
     return _mm_or_si128(a, b);
 }
 
+static inline ki__json_vector ki__json_and(ki__json_vector a, ki__json_vector b)
+{
+    return _mm_and_si128(a, b);
+}
+
 static inline ki__json_vector ki__json_fold(ki__json_vector v)
 {
     return _mm_or_si128(v, _mm_set1_epi8(0x20));
@@ -215,6 +236,17 @@ static inline uint32_t ki__json_quotes_32(const char *p)
     uint32_t low = ki__json_mask(ki__json_quote_or_slash(ki__json_load(p)));
     uint32_t high = ki__json_mask(ki__json_quote_or_slash(ki__json_load(p + 16)));
     return low | high << 16;
+}
+
+static inline uint32_t ki__json_quote_pairs_32(const char *p, const char *q)
+{
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        ki__json_vector one = ki__json_equal(ki__json_load(p + 16 * i), '"');
+        ki__json_vector other = ki__json_equal(ki__json_load(q + 16 * i), '"');
+        mask |= ki__json_mask(ki__json_and(one, other)) << (16 * i);
+    }
+    return mask;
 }
 
 static inline ki__json_masks ki__json_masks_64(const char *p)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading JSON values in place. All text here was checked when its object was made. In a value,
- * `schema` points to the shortcuts if the value is the root of an object and is NULL otherwise; for
- * a root, `detail` is how many bytes of text come before it. */
+ * `schema` points to the shortcuts if the value is the root of an object and is NULL otherwise. For
+ * a root, `detail` is how many bytes of text come before it; else it is the length of a map that is
+ * known to be flat, or 0. */
 #include "object/json_value.h"
 
 #include <kinformer/error.h>
 
+#include "object/json_flat.h"
 #include "object/json_number.h"
 #include "object/json_skip.h"
 #include "object/json_string.h"
@@ -137,6 +139,14 @@ static int json_member(const ki_value *map, ki_str name, ki_value *ret_member)
 {
     const char *p = place(map);
     const char *end = p + map->len;
+    if (map->schema == NULL && map->detail != 0 && ki__json_flat_can_find(name)) {
+        p = ki__json_flat_find(p, map->detail, name);
+        if (p == NULL) {
+            return KI_ERR_NOT_FOUND;
+        }
+        *ret_member = ki__json_value_at(p, end);
+        return 0;
+    }
     uint32_t offset;
     if (map->schema != NULL && find_shortcut(map->schema, name, &offset)) {
         if (offset == 0) {

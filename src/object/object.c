@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "object/json_flat.h"
 #include "object/json_locate.h"
 #include "object/json_skip.h"
 #include "object/json_string.h"
@@ -183,6 +184,8 @@ int ki_object_from_json(const char *bytes, size_t len, const ki_object_options *
     memcpy(object->near_strings, s.text, s.near_len);
     memcpy(object->near_strings + s.near_len, bytes, len);
     memcpy(object->near_strings + s.near_len + len, s.text + s.near_len, s.len - s.near_len);
+    object->labels_flat =
+        object->labels != 0 ? ki__json_flat_len(bytes_of(object) + object->labels) : 0;
     *ret_object = object;
     return 0;
 }
@@ -295,7 +298,27 @@ bool ki_object_is_deleting(const ki_object *object)
 
 ki_value ki_object_labels(const ki_object *object)
 {
-    return value_at(object, object->labels);
+    ki_value labels = value_at(object, object->labels);
+    labels.detail = object->labels_flat;
+    return labels;
+}
+
+int ki__object_label_text(const ki_object *object, ki_str name, ki_str *ret_text)
+{
+    if (object->labels_flat == 0) {
+        return object->labels == 0 ? 0 : KI_ERR_NOT_PLAIN;
+    }
+    const char *labels = bytes_of(object) + object->labels;
+    return ki__json_flat_text(labels, object->labels_flat, name, ret_text) ? 1 : 0;
+}
+
+int ki__object_label_is(const ki_object *object, ki_str name, ki_str text)
+{
+    if (object->labels_flat == 0) {
+        return object->labels == 0 ? 0 : KI_ERR_NOT_PLAIN;
+    }
+    const char *labels = bytes_of(object) + object->labels;
+    return ki__json_flat_is(labels, object->labels_flat, name, text) ? 1 : 0;
 }
 
 ki_value ki_object_annotations(const ki_object *object)

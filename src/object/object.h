@@ -19,6 +19,7 @@ struct ki_object {
     uint32_t len;                 /* of the bytes */
     ki__json_shortcuts shortcuts; /* offsets in the bytes from here on; 0: absent */
     uint32_t labels;
+    uint32_t labels_flat; /* the length of the labels, if they are a flat map; else 0 */
     uint32_t annotations;
     uint32_t owner_references;
     uint32_t finalizers;
@@ -47,5 +48,14 @@ static inline ki_str ki__object_namespace(const ki_object *object)
 {
     return ki_str_make(object->near_strings, object->name != 0 ? (size_t)object->name - 1 : 0);
 }
+
+/* Labels by the short way, for keys and values that are valid as such. Less than 0 if this object
+ * does not keep its labels so that there is one: then ask ki_object_labels(). */
+
+/** 1 with *ret_text set, or 0 if there is no label of that name. */
+int ki__object_label_text(const ki_object *object, ki_str name, ki_str *ret_text);
+
+/** 1 if there is a label of that name and it is `text`; else 0. */
+int ki__object_label_is(const ki_object *object, ki_str name, ki_str text);
 
 #endif

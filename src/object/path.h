@@ -74,7 +74,7 @@ struct ki_path {
     uint8_t term_count;
     uint8_t term_cap;
     uint8_t frame_count; /* steps that may lead to more than one value */
-    bool multiplies;     /* one value may be reached in several ways */
+    bool multiplies;     /* a value may be looked into many times before it is passed */
     const ki_alloc *alloc;
     ki_str text;
     ki__path_step *steps;

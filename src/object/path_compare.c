@@ -43,17 +43,11 @@ static order order_of(bool less, bool equal)
     return less ? LESS : equal ? EQUAL : GREATER;
 }
 
-/* An integer against a number that is none: a fraction, or one beyond the integers on either side,
- * where the nearest double of the largest integer would seem equal. */
+/* An integer against a number that is none: a fraction, or one beyond all integers, to which the
+ * nearest double of the largest integer would seem equal. */
 static order order_mixed(int64_t integer, double real)
 {
-    if (real >= 0x1p63) {
-        return LESS;
-    }
-    if (real <= -0x1p63) {
-        return GREATER;
-    }
-    return order_of((double)integer < real, false);
+    return order_of(real >= 0x1p63 || (double)integer < real, false);
 }
 
 static order order_numbers(const ki__path_operand *left, const ki__path_operand *right)

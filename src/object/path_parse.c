@@ -54,20 +54,6 @@ int ki__path_add_step(ki__path_parser *parser, ki__path_kind kind, ki__path_step
     return 0;
 }
 
-/* A second way to one value comes from a union that names it twice, or from two descents that share
- * the way. */
-static bool leads_twice(const ki__path_parser *parser, const ki__path_step *step)
-{
-    if (step->kind == KI__PATH_UNION) {
-        return true;
-    }
-    size_t descents = 0;
-    for (size_t i = 0; i < parser->path->step_count; i++) {
-        descents += parser->path->steps[i].kind == KI__PATH_DESCEND;
-    }
-    return descents > 1;
-}
-
 static uint8_t step_index(const ki__path_parser *parser, const ki__path_step *step)
 {
     return (uint8_t)(step - parser->path->steps);
@@ -79,7 +65,7 @@ void ki__path_link(ki__path_parser *parser, ki__path_step *step)
     parser->tail = &step->next;
     if (step->kind != KI__PATH_FIELD && step->kind != KI__PATH_INDEX) {
         parser->path->frame_count++;
-        parser->path->multiplies = parser->path->multiplies || leads_twice(parser, step);
+        parser->path->multiplies = parser->path->multiplies || step->kind == KI__PATH_UNION;
     }
 }
 

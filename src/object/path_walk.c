@@ -122,8 +122,8 @@ static int count_children(walk *w, const ki_value *container, int64_t *ret_count
     return r;
 }
 
-/* A lookup in `value` costs no more than passing it. Where each value is reached in one way only,
- * whoever passes it pays; otherwise it is paid here, each time. */
+/* A lookup in `value` costs no more than passing it, and the frame that led there will pass it.
+ * Where it may be looked into more often than it is passed, it is paid here, each time. */
 static int charge_lookup(walk *w, const ki_value *value)
 {
     int64_t count;
@@ -341,7 +341,6 @@ static int test(walk *w)
         return GO_DOWN;
     }
     w->testing = NOT_TESTING;
-    w->right = false;
     w->value = w->element;
     w->at = w->path->steps[f->step].next;
     return GO_DOWN;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The selector of a metav1.LabelSelector. As in every Kubernetes object, null stands for what is
  * absent, and members that nobody knows are passed over. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/error.h"

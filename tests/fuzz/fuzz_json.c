@@ -65,6 +65,41 @@ static size_t walk(ki_value root, ki_buf *text)
     return count;
 }
 
+/* The map that a path of members leads to. */
+static bool find_labels(const ki_object *object, ki_value *ret_labels)
+{
+    ki_value root = ki_object_root(object);
+    ki_value metadata;
+    return ki_value_member(&root, ki_str_from("metadata"), &metadata) == 0 &&
+           ki_value_member(&metadata, ki_str_from("labels"), ret_labels) == 0;
+}
+
+/* Labels have a short way of their own: it must lead where the long one does. */
+static void read_labels(const ki_object *object, ki_buf *text)
+{
+    ki_value labels = ki_object_labels(object);
+    ki_value same;
+    ki_iter iter;
+    if (ki_value_iter(&labels, &iter) < 0 || !find_labels(object, &same)) {
+        return;
+    }
+    ki_value key;
+    ki_value value;
+    while (ki_iter_next(&iter, &key, &value) > 0) {
+        ki_buf_clear(text);
+        must(ki_value_copy_string(&key, text) == 0);
+        ki_value shortly;
+        ki_value slowly;
+        must(ki_value_member(&labels, ki_buf_str(text), &shortly) == 0);
+        must(ki_value_member(&same, ki_buf_str(text), &slowly) == 0);
+        must(shortly.bytes == slowly.bytes);
+        must(ki_buf_add_char(text, 'x') == 0);
+        int r = ki_value_member(&labels, ki_buf_str(text), &shortly);
+        must(ki_value_member(&same, ki_buf_str(text), &slowly) == r);
+        must(r < 0 || shortly.bytes == slowly.bytes);
+    }
+}
+
 static void read_accessors(const ki_object *object)
 {
     must(strlen(ki_object_key(object)) >= strlen(ki_object_name(object)));
@@ -91,6 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     ki_buf_init(&text, NULL, SIZE_MAX);
     ki_buf_init(&written, NULL, SIZE_MAX);
     read_accessors(object);
+    read_labels(object, &text);
     size_t count = walk(ki_object_root(object), &text);
     must(ki_object_write_json(object, &written) == 0);
     ki_object *again;

@@ -162,6 +162,8 @@ static void joined_conditions(void **state)
         {".l[?(@.t[*]=='y' && @.t[*]=='x')].id", "1"},
         {".l[?(@..s=='b' && @..s=='b' || @.id==2)].id", "1 2 5"},
         {".l[?(@.n==@.m && @.f || @.z)].id", "1 3"},
+        {".l[?(@.n==@.m && @.m==@.id)].id", ""},
+        {".l[?(@.n==@.m && @.id<@.m)].id", "1"},
         {".l[?(@..s=='b' && @.n==5)]..n", "5"},
         {"..[?(@..s=='b' && @.id)]..s", "\"b\" {\"s\":\"b\"} \"b\""},
     };
@@ -179,6 +181,22 @@ static void first_goes_on_behind_an_element_that_leads_nowhere(void **state)
     };
     TEST_PATH_CASES("{\"c\":[{\"type\":\"Ready\"},{\"type\":\"Ready\",\"status\":\"True\","
                     "\"list\":[{\"a\":1},{\"a\":1,\"b\":2}]}]}",
+                    cases);
+}
+
+/* The sides of a filter are walked on top of the descent that led to it, and must leave nothing
+ * behind there. */
+static void filters_within_descents(void **state)
+{
+    (void)state;
+    static const test_path_case cases[] = {
+        {"..[?(@..s=='b')].id", "1 2 3"},
+        {"..[?(@..s=='b' && @..s)].id", "1 2 3"},
+        {"..[?(@..s=='none' || @..s=='b')]..id", "1 2 3 2 3"},
+        {"..[?(@[*].s=='b')].id", "1"},
+    };
+    TEST_PATH_CASES("{\"l\":[{\"id\":1,\"q\":{\"s\":\"b\"},\"after\":[{\"s\":\"b\",\"id\":2},"
+                    "{\"s\":\"b\",\"id\":3}]}]}",
                     cases);
 }
 
@@ -247,6 +265,7 @@ int main(void)
         cmocka_unit_test(comparisons_with_any_of_several),
         cmocka_unit_test(joined_conditions),
         cmocka_unit_test(first_goes_on_behind_an_element_that_leads_nowhere),
+        cmocka_unit_test(filters_within_descents),
         cmocka_unit_test(large_numbers_compare_exactly),
         cmocka_unit_test(encoded_strings),
     };

@@ -424,24 +424,63 @@ static void walks_that_explode_are_stopped(void **state)
     ki_object_unref(deep);
 }
 
+/* A string of 1 MiB in JSON. */
+static char *long_string(void)
+{
+    size_t len = (size_t)1 << 20;
+    char *text = malloc(len + 3);
+    assert_non_null(text);
+    memset(text, 'z', len + 2);
+    text[0] = '"';
+    text[len + 1] = '"';
+    text[len + 2] = '\0';
+    return text;
+}
+
 /* What a walk pays for is the bytes it goes over, not only the values that it sees. */
 static void passing_long_values_counts(void **state)
 {
     (void)state;
-    size_t len = (size_t)1 << 20;
-    char *middle = malloc(len + 3);
-    assert_non_null(middle);
-    memset(middle, 'z', len + 2);
-    middle[0] = '"';
-    middle[len + 1] = '"';
-    middle[len + 2] = '\0';
     size_t count;
+    char *middle = long_string();
     ki_object *maps = nested_object("{\"a\":", middle, "}", 60);
     assert_int_equal(count_values(maps, "..a", &count), 0); /* sixty times the long string */
     assert_int_equal(count, 60);
     assert_int_equal(count_values(maps, "..a..a", &count), KI_ERR_LIMIT);
     assert_true(count < 60 * 59 / 2);
     ki_object_unref(maps);
+    free(middle);
+}
+
+/* So do looking for what is not there, where a union or a filter makes a walk look many times. */
+static void looking_through_long_values_counts(void **state)
+{
+    (void)state;
+    size_t count;
+    char *middle = long_string();
+    ki_object *maps = nested_object("{\"a\":", middle, "}", 12);
+    assert_int_equal(count_values(maps, ".r['a','a']['a','a']['a','a']['a','a'].none", &count), 0);
+    assert_int_equal(count_values(maps,
+                                  ".r['a','a']['a','a']['a','a']['a','a']['a','a']"
+                                  "['a','a']['a','a']['a','a']['a','a']['a','a'].none",
+                                  &count),
+                     KI_ERR_LIMIT);
+    ki_object_unref(maps);
+    ki_buf json;
+    ki_buf_init(&json, NULL, (size_t)4 << 20);
+    int r = ki_buf_add_text(&json, "{\"l\":[{\"t\":[1");
+    for (size_t i = 0; i < 1000; i++) {
+        r |= ki_buf_add_text(&json, ",1");
+    }
+    r |= ki_buf_add_text(&json, "],\"long\":");
+    r |= ki_buf_add_text(&json, middle);
+    r |= ki_buf_add_text(&json, "}]}");
+    assert_int_equal(r, 0);
+    ki_object *object = test_json(ki_buf_text(&json));
+    assert_int_equal(count_values(object, ".l[?(@.t[*]==2)]", &count), 0);
+    assert_int_equal(count_values(object, ".l[?(@.t[*]==@.none)]", &count), KI_ERR_LIMIT);
+    ki_object_unref(object);
+    ki_buf_done(&json);
     free(middle);
 }
 
@@ -487,6 +526,7 @@ int main(void)
         cmocka_unit_test(descents_reach_the_deepest_value),
         cmocka_unit_test(walks_that_explode_are_stopped),
         cmocka_unit_test(passing_long_values_counts),
+        cmocka_unit_test(looking_through_long_values_counts),
         cmocka_unit_test(long_lists_are_walked_to_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Label selectors as text, against the tables of selector_cases.h, which were checked against
- * k8s.io/apimachinery v0.37.2. */
+ * k8s.io/apimachinery v0.37.2.
+ * threads: yes */
+#include <pthread.h>
+
 #include "unit/selector_cases.h"
 #include "unit/selector_labels.h"
 
@@ -390,6 +393,49 @@ static void the_last_unref_frees(void **state)
     test_alloc_done(&alloc);
 }
 
+typedef struct shared {
+    const ki_selector *selector;
+    const ki_object *object;
+} shared;
+
+static void *use_shared(void *user)
+{
+    const shared *s = user;
+    size_t matched = 0;
+    for (int i = 0; i < 5000; i++) {
+        const ki_selector *mine = ki_selector_ref(s->selector);
+        matched += ki_selector_matches(mine, s->object) ? 1 : 0;
+        ki_selector_unref(mine);
+        ki_selector_unref(ki_selector_ref(ki_selector_everything()));
+    }
+    ki_selector_unref(s->selector); /* the one that was taken for this thread */
+    return (void *)(uintptr_t)matched;
+}
+
+static void threads_share_a_selector(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    ki_object *object = labels_object("{\"a\":\"b\"}");
+    ki_selector *selector = NULL;
+    assert_int_equal(ki_selector_parse(ki_str_from("a=b"), &alloc.table, &selector, NULL), 0);
+    shared s = {selector, object};
+    pthread_t threads[3];
+    for (size_t i = 0; i < 3; i++) {
+        ki_selector_ref(selector);
+        assert_int_equal(pthread_create(&threads[i], NULL, use_shared, &s), 0);
+    }
+    ki_selector_unref(selector);
+    for (size_t i = 0; i < 3; i++) {
+        void *matched = NULL;
+        assert_int_equal(pthread_join(threads[i], &matched), 0);
+        assert_int_equal((uintptr_t)matched, 5000);
+    }
+    ki_object_unref(object);
+    test_alloc_done(&alloc); /* the last of them freed it */
+}
+
 static void print_appends_or_leaves_all_as_it_was(void **state)
 {
     (void)state;
@@ -453,6 +499,7 @@ int main(void)
         cmocka_unit_test(everything_and_nothing_live_for_ever),
         cmocka_unit_test(nothing_has_no_text),
         cmocka_unit_test(the_last_unref_frees),
+        cmocka_unit_test(threads_share_a_selector),
         cmocka_unit_test(print_appends_or_leaves_all_as_it_was),
         cmocka_unit_test(failing_allocations_leave_nothing_behind),
     };
