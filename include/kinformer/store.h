@@ -34,7 +34,8 @@ typedef struct ki_index_values ki_index_values;
 
 /** Adds one value. Adding the same value twice is fine. The bytes are copied.
  *  Thread: only inside an index function.  Blocks: no.
- *  Errors: KI_ERR_LIMIT  a value over 64 KiB, or over 1 MiB of values for one object;  -ENOMEM.
+ *  Errors: KI_ERR_LIMIT  a value over 64 KiB, or over 1 MiB or 2^20 of values for one object;
+ *          -ENOMEM.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_index_values_add(ki_index_values *values, ki_str value);
 

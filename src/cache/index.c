@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/sort.h"
 
+/* VALUES_MAX is for the bytes of all values of an object, and for their number: they may be empty.
+ */
 enum { VALUE_MAX = 64 * 1024, VALUES_MAX = 1024 * 1024 };
 
 ki__index_def *ki__index_def_new(const ki_alloc *alloc, const ki_index *index)
@@ -64,7 +66,7 @@ void ki__index_values_done(ki_index_values *values)
 
 static int values_add(ki_index_values *values, ki_str value)
 {
-    if (value.len > VALUE_MAX) {
+    if (value.len > VALUE_MAX || values->count == VALUES_MAX) {
         return KI_ERR_LIMIT;
     }
     void *block = values->values;
