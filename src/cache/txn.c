@@ -26,6 +26,7 @@ int ki__txn_begin(ki_store *store, size_t more_indexes, ki_txn **ret_txn, ki_err
     }
     ki_txn *txn = &store->txn;
     txn->store = store;
+    txn->max_objects = store->max_objects;
     txn->base = ki__version_current(store);
     txn->next = ki__version_new(store, txn->base, txn->base->index_count + more_indexes);
     if (txn->next == NULL) {
@@ -268,8 +269,9 @@ static int insert(ki_txn *txn, const ki_object *object, uint32_t hash, uint32_t 
                   ki_error *error)
 {
     ki_snapshot *next = txn->next;
-    uint32_t id;
-    int r = ki__ids_take(&txn->store->ids, &id);
+    uint32_t id = 0;
+    int r =
+        next->keys.count < txn->max_objects ? ki__ids_take(&txn->store->ids, &id) : KI_ERR_LIMIT;
     if (r < 0) {
         return ki__error_set(error, r, "the store is full: it holds %u objects", next->keys.count);
     }

@@ -53,8 +53,9 @@ typedef struct ki__index_writer {
 
 struct ki_txn {
     ki_store *store;
-    ki_snapshot *base; /* the current version */
-    ki_snapshot *next; /* the one being built */
+    ki_snapshot *base;    /* the current version */
+    ki_snapshot *next;    /* the one being built */
+    uint32_t max_objects; /* that `next` may hold; replacing holds more for a while */
     ki__edit edit;
 };
 
@@ -63,6 +64,7 @@ struct ki_store {
     ki__hash_key hash_key;
     int (*transform)(const ki_object *object, ki_object **ret_object, void *user);
     void *transform_user;
+    uint32_t max_objects;
 
     /* Anyone. */
     atomic_uint handles;         /* references of users */

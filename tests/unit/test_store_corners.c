@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store where it is easily wrong: limits that are only just kept, objects that vanish under a
+ * call, and functions of the user that do what they should not. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <kinformer/store.h>
+
+#include "support/objects.h"
+#include "support/test.h"
+
+static ki_object *pod(const char *name, unsigned version)
+{
+    return test_pod(NULL, "a", name, version, "g");
+}
+
+static ki_object *numbered(unsigned number, unsigned version)
+{
+    char name[16];
+    (void)snprintf(name, sizeof(name), "n%u", number);
+    return pod(name, version);
+}
+
+static ki_store *new_store(const ki_store_options *options)
+{
+    ki_store *store = NULL;
+    assert_int_equal(ki_store_new(options, &store, NULL), 0);
+    return store;
+}
+
+static size_t count(ki_store *store)
+{
+    ki_snapshot *snapshot = ki_store_snapshot(store);
+    size_t found = ki_snapshot_count(snapshot);
+    test_check_snapshot(snapshot, NULL);
+    ki_snapshot_unref(snapshot);
+    return found;
+}
+
+/* Limits */
+
+static void a_full_store_can_be_replaced(void **state)
+{
+    (void)state;
+    const ki_store_options options = {.size = sizeof(options), .max_objects = 3};
+    ki_store *store = new_store(&options);
+    ki_object *objects[12];
+    for (unsigned i = 0; i < 12; i++) {
+        objects[i] = numbered(i / 2, i + 1); /* two of each key */
+    }
+    const ki_object *const *list = (const ki_object *const *)objects;
+    assert_int_equal(ki_store_replace(store, list, 6, "1", NULL), 0);
+    assert_int_equal(ki_store_replace(store, list + 6, 6, "2", NULL), 0); /* all others */
+    assert_int_equal(count(store), 3);
+    assert_int_equal(ki_store_replace(store, list + 5, 6, "3", NULL), KI_ERR_LIMIT); /* four keys */
+    assert_int_equal(count(store), 3);
+    ki_object *there = ki_store_get(store, ki_str_from("a/n5"));
+    assert_ptr_equal(there, objects[11]);
+    ki_object_unref(there);
+    assert_int_equal(ki_store_add(store, objects[0], NULL),
+                     KI_ERR_LIMIT); /* is full all the same */
+    for (unsigned i = 0; i < 12; i++) {
+        ki_object_unref(objects[i]);
+    }
+    ki_store_unref(store);
+}
+
+static void a_transaction_may_make_room_in_a_full_store(void **state)
+{
+    (void)state;
+    const ki_store_options options = {.size = sizeof(options), .max_objects = 1};
+    ki_store *store = new_store(&options);
+    ki_object *one = pod("one", 1);
+    ki_object *two = pod("two", 2);
+    assert_int_equal(ki_store_add(store, one, NULL), 0);
+    ki_txn *txn;
+    assert_int_equal(ki_store_begin(store, &txn, NULL), 0);
+    for (unsigned i = 0; i < 5; i++) {
+        assert_int_equal(ki_txn_add(txn, two, NULL), KI_ERR_LIMIT);
+        assert_int_equal(ki_txn_delete(txn, ki_str_from("a/one"), NULL, NULL), 1);
+        assert_int_equal(ki_txn_add(txn, two, NULL), 0);
+        assert_int_equal(ki_txn_add(txn, one, NULL), KI_ERR_LIMIT);
+        assert_int_equal(ki_txn_delete(txn, ki_str_from("a/two"), NULL, NULL), 1);
+        assert_int_equal(ki_txn_add(txn, one, NULL), 0);
+    }
+    ki_txn_commit(txn);
+    assert_int_equal(count(store), 1);
+    ki_object_unref(one);
+    ki_object_unref(two);
+    ki_store_unref(store);
+}
+
+static int countless_values(const ki_object *object, ki_index_values *values, void *user)
+{
+    (void)object;
+    unsigned *given = user;
+    for (*given = 0; *given < 3000000; ++*given) {
+        int r = ki_index_values_add(values, ki_str_from(""));
+        if (r < 0) {
+            return r;
+        }
+    }
+    return 0;
+}
+
+static void values_without_bytes_are_limited_too(void **state)
+{
+    (void)state;
+    unsigned given;
+    const ki_index index = {.name = "countless", .values = countless_values, .user = &given};
+    const ki_store_options options = {.size = sizeof(options), .indexes = &index, .index_count = 1};
+    ki_store *store = new_store(&options);
+    ki_object *object = pod("one", 1);
+    assert_int_equal(ki_store_add(store, object, NULL), KI_ERR_LIMIT);
+    assert_int_equal(given, 1024 * 1024);
+    assert_int_equal(count(store), 0);
+    ki_object_unref(object);
+    ki_store_unref(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_full_store_can_be_replaced),
+        cmocka_unit_test(a_transaction_may_make_room_in_a_full_store),
+        cmocka_unit_test(values_without_bytes_are_limited_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
