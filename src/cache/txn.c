@@ -430,16 +430,17 @@ int ki_txn_add(ki_txn *txn, const ki_object *object, ki_error *error)
     if (r < 0) {
         return r;
     }
+    /* With a transform function the object may be what is replaced, with no other reference. */
+    ki_object *held = txn->store->transform != NULL ? ki_object_ref(object) : NULL;
     uint32_t id;
     r = ki__txn_put(txn, object, &id, error);
     if (r < 0) {
         ki__free(txn->store->alloc, memory);
-        return r;
-    }
-    if (resource_version[0] != '\0') {
+    } else if (resource_version[0] != '\0') {
         set_text(txn, resource_version, memory);
     }
-    return 0;
+    (void)ki_object_unref(held);
+    return r;
 }
 
 int ki_txn_delete(ki_txn *txn, ki_str key, const char *resource_version, ki_error *error)
@@ -450,15 +451,16 @@ int ki_txn_delete(ki_txn *txn, ki_str key, const char *resource_version, ki_erro
         return r;
     }
     uint32_t id = ki__version_find(txn->next, ki__key_hash(txn->store, key), key);
+    ki_object *held = NULL; /* `resource_version` may lie in the object */
     if (id != KI__TABLE_NONE) {
+        held = ki_object_ref(ki__vec_get(&txn->next->objects, id).ptr);
         r = ki__txn_remove(txn, id, error);
-        if (r < 0) {
-            ki__free(txn->store->alloc, memory);
-            return r;
-        }
     }
-    if (resource_version != NULL) {
+    if (r < 0) {
+        ki__free(txn->store->alloc, memory);
+    } else if (resource_version != NULL) {
         set_text(txn, resource_version, memory);
     }
-    return id != KI__TABLE_NONE;
+    (void)ki_object_unref(held);
+    return r < 0 ? r : id != KI__TABLE_NONE;
 }

@@ -119,12 +119,64 @@ static void values_without_bytes_are_limited_too(void **state)
     ki_store_unref(store);
 }
 
+/* Objects that vanish under a call */
+
+static void an_object_may_name_the_version_of_its_own_end(void **state)
+{
+    (void)state;
+    ki_store *store = new_store(NULL);
+    ki_txn *txn;
+    assert_int_equal(ki_store_begin(store, &txn, NULL), 0);
+    ki_object *object = pod("one", 77);
+    assert_int_equal(ki_txn_add(txn, object, NULL), 0);
+    ki_object_unref(object);
+    /* Key and version lie in the object, which only the transaction still holds. */
+    const ki_object *there = ki_txn_get(txn, ki_str_from("a/one"));
+    assert_int_equal(ki_txn_set_resource_version(txn, "1", NULL), 0);
+    assert_int_equal(ki_txn_delete(txn, ki_str_from(ki_object_key(there)),
+                                   ki_object_resource_version(there), NULL),
+                     1);
+    ki_txn_commit(txn);
+    ki_snapshot *snapshot = ki_store_snapshot(store);
+    assert_string_equal(ki_snapshot_resource_version(snapshot), "77");
+    ki_snapshot_unref(snapshot);
+    ki_store_unref(store);
+}
+
+static int always_anew(const ki_object *object, ki_object **ret_object, void *user)
+{
+    (void)object;
+    (void)user;
+    *ret_object = pod("one", 77);
+    return 0;
+}
+
+static void an_object_may_be_added_over_itself(void **state)
+{
+    (void)state;
+    const ki_store_options options = {.size = sizeof(options), .transform = always_anew};
+    ki_store *store = new_store(&options);
+    ki_txn *txn;
+    assert_int_equal(ki_store_begin(store, &txn, NULL), 0);
+    ki_object *object = pod("one", 5);
+    assert_int_equal(ki_txn_add(txn, object, NULL), 0);
+    ki_object_unref(object);
+    assert_int_equal(ki_txn_add(txn, ki_txn_get(txn, ki_str_from("a/one")), NULL), 0);
+    ki_txn_commit(txn);
+    ki_snapshot *snapshot = ki_store_snapshot(store);
+    assert_string_equal(ki_snapshot_resource_version(snapshot), "77");
+    ki_snapshot_unref(snapshot);
+    ki_store_unref(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_store_can_be_replaced),
         cmocka_unit_test(a_transaction_may_make_room_in_a_full_store),
         cmocka_unit_test(values_without_bytes_are_limited_too),
+        cmocka_unit_test(an_object_may_name_the_version_of_its_own_end),
+        cmocka_unit_test(an_object_may_be_added_over_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
