@@ -146,7 +146,8 @@ KI_API KI_NODISCARD int ki_store_add_indexes(ki_store *store, const ki_index *in
 KI_API KI_NODISCARD int ki_store_begin(ki_store *store, ki_txn **ret_txn, ki_error *error);
 
 /* As the functions of the store. After an error the transaction is as it was before that call and
- * may go on.  Thread: one-at-a-time.  Blocks: no.  Since: 0.1 */
+ * may go on. From inside an index function, adding and deleting give KI_ERR_BUSY.
+ * Thread: one-at-a-time.  Blocks: no.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_txn_add(ki_txn *txn, const ki_object *object, ki_error *error);
 KI_API KI_NODISCARD int ki_txn_delete(ki_txn *txn, ki_str key, const char *resource_version,
                                       ki_error *error);

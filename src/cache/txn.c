@@ -26,6 +26,7 @@ int ki__txn_begin(ki_store *store, size_t more_indexes, ki_txn **ret_txn, ki_err
     }
     ki_txn *txn = &store->txn;
     txn->store = store;
+    txn->preparing = false;
     txn->max_objects = store->max_objects;
     txn->base = ki__version_current(store);
     txn->next = ki__version_new(store, txn->base, txn->base->index_count + more_indexes);
@@ -209,6 +210,7 @@ static int prepare_indexes(ki_txn *txn, const ki_object *old_object, const ki_ob
     for (size_t i = 0; i < next->index_count; i++) {
         txn->store->writers[i].added = 0;
     }
+    txn->preparing = true;
     for (size_t i = 0; r >= 0 && i < next->index_count; i++) {
         ki__index_writer *writer = &txn->store->writers[i];
         const ki__index_def *def = next->indexes[i].def;
@@ -223,6 +225,7 @@ static int prepare_indexes(ki_txn *txn, const ki_object *old_object, const ki_ob
             }
         }
     }
+    txn->preparing = false;
     if (r < 0) {
         unprepare_indexes(txn, id);
     }
@@ -277,16 +280,19 @@ static int insert(ki_txn *txn, const ki_object *object, uint32_t hash, uint32_t 
     }
     ki__slot *slot;
     r = ki__vec_touch(&txn->edit, &next->objects, id, &slot);
-    if (r >= 0) {
-        r = ki__table_insert(&txn->edit, &next->keys, hash, id);
-    }
     if (r < 0) {
         ki__ids_untake(&txn->store->ids, id);
         return ki__error_code(error, r);
     }
     r = prepare_indexes(txn, NULL, object, id, error);
+    if (r >= 0) { /* not before: index functions may look up keys, and there is no object yet */
+        r = ki__table_insert(&txn->edit, &next->keys, hash, id);
+        if (r < 0) {
+            unprepare_indexes(txn, id);
+            (void)ki__error_code(error, r);
+        }
+    }
     if (r < 0) {
-        ki__table_remove(&txn->edit, &next->keys, hash, id);
         ki__vec_prune(&txn->edit, &next->objects, id);
         ki__ids_untake(&txn->store->ids, id);
         return r;
@@ -424,6 +430,9 @@ int ki__txn_index(ki_txn *txn, size_t index, const ki_object *object, uint32_t i
 
 int ki_txn_add(ki_txn *txn, const ki_object *object, ki_error *error)
 {
+    if (txn->preparing) {
+        return ki__error_code(error, KI_ERR_BUSY);
+    }
     const char *resource_version = ki_object_resource_version(object);
     char *memory;
     int r = prepare_text(txn, resource_version, &memory, error);
@@ -445,6 +454,9 @@ int ki_txn_add(ki_txn *txn, const ki_object *object, ki_error *error)
 
 int ki_txn_delete(ki_txn *txn, ki_str key, const char *resource_version, ki_error *error)
 {
+    if (txn->preparing) {
+        return ki__error_code(error, KI_ERR_BUSY);
+    }
     char *memory = NULL;
     int r = resource_version != NULL ? prepare_text(txn, resource_version, &memory, error) : 0;
     if (r < 0) {

@@ -55,6 +55,7 @@ struct ki_txn {
     ki_store *store;
     ki_snapshot *base;    /* the current version */
     ki_snapshot *next;    /* the one being built */
+    bool preparing;       /* index functions are being called */
     uint32_t max_objects; /* that `next` may hold; replacing holds more for a while */
     ki__edit edit;
 };

@@ -169,6 +169,93 @@ static void an_object_may_be_added_over_itself(void **state)
     ki_store_unref(store);
 }
 
+/* Functions of the user */
+
+struct meddler {
+    ki_txn *txn;
+    ki_object *other;
+    unsigned calls;
+};
+
+static int meddling_values(const ki_object *object, ki_index_values *values, void *user)
+{
+    struct meddler *m = user;
+    if (m->txn != NULL) {
+        m->calls++;
+        ki_str key = ki_str_from(ki_object_key(object));
+        (void)ki_txn_get(m->txn, key);
+        assert_int_equal(ki_txn_add(m->txn, m->other, NULL), KI_ERR_BUSY);
+        assert_int_equal(ki_txn_delete(m->txn, key, "9", NULL), KI_ERR_BUSY);
+    }
+    return ki_index_values_add(values, ki_str_from(ki_object_name(object)));
+}
+
+static void an_index_function_cannot_change_its_transaction(void **state)
+{
+    (void)state;
+    struct meddler m = {.other = pod("other", 4)};
+    const ki_index index = {.name = "meddler", .values = meddling_values, .user = &m};
+    const ki_store_options options = {.size = sizeof(options), .indexes = &index, .index_count = 1};
+    ki_store *store = new_store(&options);
+    ki_object *one = pod("one", 1);
+    ki_object *two = pod("one", 2);
+    assert_int_equal(ki_store_begin(store, &m.txn, NULL), 0);
+    assert_int_equal(ki_txn_add(m.txn, one, NULL), 0);
+    assert_int_equal(ki_txn_add(m.txn, two, NULL), 0);
+    assert_int_equal(ki_txn_delete(m.txn, ki_str_from("a/one"), NULL, NULL), 1);
+    assert_int_equal(ki_txn_add(m.txn, one, NULL), 0);
+    assert_int_equal(m.calls, 5);
+    ki_txn *txn = m.txn;
+    m.txn = NULL;
+    ki_txn_commit(txn);
+    assert_int_equal(count(store), 1);
+    ki_object_unref(one);
+    ki_object_unref(two);
+    ki_object_unref(m.other);
+    ki_store_unref(store);
+}
+
+static int moody_values(const ki_object *object, ki_index_values *values, void *user)
+{
+    (void)object;
+    const char *const *value = user;
+    return ki_index_values_add(values, ki_str_from(*value));
+}
+
+static void what_a_fickle_index_function_left_behind_does_no_harm(void **state)
+{
+    (void)state;
+    const char *value = "old";
+    const ki_index index = {.name = "moody", .values = moody_values, .user = &value};
+    const ki_store_options options = {.size = sizeof(options), .indexes = &index, .index_count = 1};
+    ki_store *store = new_store(&options);
+    ki_object *objects[5000];
+    for (unsigned i = 0; i < 5000; i++) {
+        objects[i] = numbered(i, i + 1);
+    }
+    assert_int_equal(ki_store_replace(store, (const ki_object *const *)objects, 5000, "1", NULL),
+                     0);
+    value = "new"; /* so that the objects which go now stay under "old" */
+    assert_int_equal(ki_store_replace(store, (const ki_object *const *)objects, 70, "2", NULL), 0);
+    value = "old";
+    ki_snapshot *snapshot = ki_store_snapshot(store);
+    ki_list *list;
+    assert_int_equal(ki_snapshot_list_like(snapshot, "moody", objects[0], &list, NULL), 0);
+    assert_int_equal(ki_list_count(list), 70);
+    for (size_t i = 0; i < ki_list_count(list); i++) {
+        assert_non_null(ki_list_at(list, i));
+    }
+    ki_list_free(list);
+    assert_int_equal(ki_store_by_index(store, "moody", ki_str_from("old"), &list), 0);
+    assert_int_equal(ki_list_count(list), 70);
+    ki_list_free(list);
+    ki_snapshot_unref(snapshot);
+    for (unsigned i = 0; i < 5000; i++) {
+        ki_object_unref(objects[i]);
+    }
+    ki_store_unref(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +264,8 @@ int main(void)
         cmocka_unit_test(values_without_bytes_are_limited_too),
         cmocka_unit_test(an_object_may_name_the_version_of_its_own_end),
         cmocka_unit_test(an_object_may_be_added_over_itself),
+        cmocka_unit_test(an_index_function_cannot_change_its_transaction),
+        cmocka_unit_test(what_a_fickle_index_function_left_behind_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
