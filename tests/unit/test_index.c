@@ -115,6 +115,19 @@ static void values_come_sorted_and_once_each(void **state)
     test_alloc_done(&alloc);
 }
 
+static void values_of_one_hash_are_ordered_by_their_bytes(void **state)
+{
+    (void)state;
+    const ki__index_value a = {.hash = 7, .text = ki_str_from("a")};
+    const ki__index_value b = {.hash = 7, .text = ki_str_from("b")};
+    const ki__index_value c = {.hash = 8, .text = ki_str_from("a")};
+    assert_int_equal(ki__index_value_compare(&a, &a), 0);
+    assert_true(ki__index_value_compare(&a, &b) < 0);
+    assert_true(ki__index_value_compare(&b, &a) > 0);
+    assert_true(ki__index_value_compare(&b, &c) < 0);
+    assert_true(ki__index_value_compare(&c, &b) > 0);
+}
+
 static void values_of_no_object_are_none(void **state)
 {
     (void)state;
@@ -260,6 +273,13 @@ static void check(const struct version *version)
     assert_int_equal(version->state.values.count, used);
 }
 
+/* Ends a version: every number that was taken is that of a value, or was given back. */
+static void commit(const struct version *version, ki__ids *ids)
+{
+    ki__ids_commit(ids);
+    assert_int_equal(ids->next - ids->free_count, version->state.values.count);
+}
+
 /* Adds or removes; the error of what can fail, after which all must be as it was. */
 static int flip(struct version *version, ki__ids *ids, size_t v, uint32_t id)
 {
@@ -312,7 +332,7 @@ static void build(struct version *version, const struct version *base, const ki_
             check(base);
         }
     }
-    ki__ids_commit(ids);
+    commit(version, ids);
 }
 
 static void every_version_stays_as_it_was(void **state)
@@ -355,7 +375,7 @@ static void an_index_without_objects_takes_no_memory(void **state)
                 assert_true(flip(&versions[n], &ids, v, id) >= 0);
             }
         }
-        ki__ids_commit(&ids);
+        commit(&versions[n], &ids);
     }
     check(&versions[1]);
     check(&versions[2]);
@@ -413,7 +433,7 @@ static int state_scenario(const ki_alloc *alloc, void *user)
             first_error = first_error < 0 ? first_error : r < 0 ? r : 0;
             check(version);
         }
-        ki__ids_commit(&ids);
+        commit(version, &ids);
     }
     check(&versions[1]);
     test_edit_collect(&versions[2].edit);
@@ -435,6 +455,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_reference_destroys_only_what_was_adopted),
         cmocka_unit_test(values_come_sorted_and_once_each),
+        cmocka_unit_test(values_of_one_hash_are_ordered_by_their_bytes),
         cmocka_unit_test(values_of_no_object_are_none),
         cmocka_unit_test(one_value_may_have_64_kib),
         cmocka_unit_test(all_values_may_have_one_mib_together),

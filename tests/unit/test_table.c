@@ -40,10 +40,11 @@ static uint32_t counted(uint32_t id)
     return id;
 }
 
-static const int the_context;
+static int the_context; /* counts the comparisons */
 
 static bool has_key(const void *context, uint32_t id, ki_str key)
 {
+    the_context++;
     uint32_t wanted;
     assert_int_equal(key.len, sizeof(wanted));
     memcpy(&wanted, key.ptr, sizeof(wanted));
@@ -190,6 +191,25 @@ static void growing_and_shrinking_copies_older_buckets(void **state)
     test_alloc_done(&alloc);
 }
 
+static void only_keys_of_the_same_hash_are_compared(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    struct version v = {0};
+    test_edit_begin(&v.edit, &alloc.table, 1);
+    for (uint32_t id = 0; id < KEYS; id += 2) {
+        flip(&v, id, counted);
+    }
+    for (uint32_t id = 0; id < KEYS; id++) {
+        the_context = 0;
+        assert_int_equal(find(&v.table, id, counted), id % 2 == 0 ? id : KI__TABLE_NONE);
+        assert_int_equal(the_context, id % 2 == 0);
+    }
+    ki__table_free(&alloc.table, &v.table, 1);
+    test_alloc_done(&alloc);
+}
+
 static void an_empty_table_finds_nothing(void **state)
 {
     (void)state;
@@ -245,6 +265,7 @@ int main(void)
         cmocka_unit_test(an_empty_table_finds_nothing),
         cmocka_unit_test(every_version_stays_as_it_was),
         cmocka_unit_test(it_grows_and_shrinks_with_its_entries),
+        cmocka_unit_test(only_keys_of_the_same_hash_are_compared),
         cmocka_unit_test(growing_and_shrinking_copies_older_buckets),
         cmocka_unit_test(a_failed_change_changes_nothing),
     };
