@@ -34,7 +34,8 @@ typedef struct ki_index_values ki_index_values;
 
 /** Adds one value. Adding the same value twice is fine. The bytes are copied.
  *  Thread: only inside an index function.  Blocks: no.
- *  Errors: KI_ERR_LIMIT  a value over 64 KiB, or over 1 MiB of values for one object;  -ENOMEM.
+ *  Errors: KI_ERR_LIMIT  a value over 64 KiB, or over 1 MiB or 2^20 of values for one object;
+ *          -ENOMEM.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_index_values_add(ki_index_values *values, ki_str value);
 
@@ -105,7 +106,8 @@ KI_API ki_store *ki_store_unref(ki_store *store);
  * Errors: KI_ERR_BUSY            another writer is at work;
  *         KI_ERR_KEY             the object has no name, or a '/' in its name or namespace;
  *         KI_ERR_INDEX_FUNCTION  an index function failed; `error` says which and how;
- *         KI_ERR_LIMIT           max_objects, or a resource version over 1024 bytes;
+ *         KI_ERR_LIMIT           max_objects, a resource version over 1024 bytes, or values of an
+ *                                index over the limits of ki_index_values_add();
  *         -ENOMEM;  what the transform function returned.
  * After an error the store is exactly as it was.  Since: 0.1 */
 
@@ -144,7 +146,8 @@ KI_API KI_NODISCARD int ki_store_add_indexes(ki_store *store, const ki_index *in
 KI_API KI_NODISCARD int ki_store_begin(ki_store *store, ki_txn **ret_txn, ki_error *error);
 
 /* As the functions of the store. After an error the transaction is as it was before that call and
- * may go on.  Thread: one-at-a-time.  Blocks: no.  Since: 0.1 */
+ * may go on. From inside an index function, adding and deleting give KI_ERR_BUSY.
+ * Thread: one-at-a-time.  Blocks: no.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_txn_add(ki_txn *txn, const ki_object *object, ki_error *error);
 KI_API KI_NODISCARD int ki_txn_delete(ki_txn *txn, ki_str key, const char *resource_version,
                                       ki_error *error);
@@ -243,7 +246,7 @@ KI_API KI_NODISCARD int ki_snapshot_list(ki_snapshot_iter *iter, ki_list **ret_l
 
 /** The objects that share a value of the index with `object`, which need not be in the store. Each
  * is there once. Owner: release with ki_list_free(). Errors: KI_ERR_UNKNOWN_INDEX,
- * KI_ERR_INDEX_FUNCTION, -ENOMEM. */
+ * KI_ERR_INDEX_FUNCTION, KI_ERR_LIMIT, -ENOMEM. */
 KI_API KI_NODISCARD int ki_snapshot_list_like(const ki_snapshot *snapshot, const char *index,
                                               const ki_object *object, ki_list **ret_list,
                                               ki_error *error);

@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/sort.h"
 
+/* VALUES_MAX is for the bytes of all values of an object, and for their number: they may be empty.
+ */
 enum { VALUE_MAX = 64 * 1024, VALUES_MAX = 1024 * 1024 };
 
 ki__index_def *ki__index_def_new(const ki_alloc *alloc, const ki_index *index)
@@ -64,7 +66,7 @@ void ki__index_values_done(ki_index_values *values)
 
 static int values_add(ki_index_values *values, ki_str value)
 {
-    if (value.len > VALUE_MAX) {
+    if (value.len > VALUE_MAX || values->count == VALUES_MAX) {
         return KI_ERR_LIMIT;
     }
     void *block = values->values;
@@ -144,7 +146,7 @@ int ki__index_values_of(ki_index_values *values, const ki__index_def *def, const
                              ki_object_key(object), ki_error_text(values->failed));
     }
     if (r < 0) {
-        return ki__error_set(error, r == -ENOMEM ? r : KI_ERR_INDEX_FUNCTION,
+        return ki__error_set(error, r == -ENOMEM || r == KI_ERR_LIMIT ? r : KI_ERR_INDEX_FUNCTION,
                              "index %s failed for object %s: %s", def->index.name,
                              ki_object_key(object), ki_error_text(r));
     }

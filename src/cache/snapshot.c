@@ -281,8 +281,10 @@ int ki_snapshot_list(ki_snapshot_iter *iter, ki_list **ret_list)
     return 0;
 }
 
-/* One bit for each object under any of the values, in an array of `words` words. */
-static void gather(const ki__index_state *state, const ki_index_values *values, uint64_t *set)
+/* One bit for each object under any of the values, in an array of `words` words. There is nothing
+ * behind them, but for what an index function left that changed its mind. */
+static void gather(const ki__index_state *state, const ki_index_values *values, uint64_t *set,
+                   size_t words)
 {
     for (size_t i = 0; i < values->count; i++) {
         const ki__posting *posting =
@@ -290,7 +292,10 @@ static void gather(const ki__index_state *state, const ki_index_values *values, 
         uint64_t block = 0;
         uint64_t bits;
         while (posting != NULL && (bits = ki__posting_next_block(posting, &block)) != 0) {
-            set[block++] |= bits;
+            if (block < words) {
+                set[block] |= bits;
+            }
+            block++;
         }
     }
 }
@@ -309,7 +314,10 @@ static int list_set(const ki_snapshot *snapshot, const uint64_t *set, size_t wor
     for (size_t i = 0; i < words; i++) {
         for (uint64_t bits = set[i]; bits != 0; bits &= bits - 1) {
             uint32_t id = (uint32_t)(i * 64) + (uint32_t)__builtin_ctzll(bits);
-            list->objects[list->count++] = ki__vec_get(&snapshot->objects, id).ptr;
+            const ki_object *object = ki__vec_get(&snapshot->objects, id).ptr;
+            if (object != NULL) {
+                list->objects[list->count++] = object;
+            }
         }
     }
     *ret_list = list;
@@ -328,7 +336,7 @@ static int list_values(const ki_snapshot *snapshot, int number, const ki_index_v
     if (set == NULL) {
         return -ENOMEM;
     }
-    gather(&snapshot->indexes[number].state, values, set);
+    gather(&snapshot->indexes[number].state, values, set, words);
     int r = list_set(snapshot, set, words, ret_list);
     ki__free(alloc, set);
     return r;

@@ -76,7 +76,9 @@ int ki_store_new(const ki_store_options *options, ki_store **ret_store, ki_error
     atomic_init(&store->handles, 1);
     atomic_init(&store->refs, 1);
     size_t max = o.max_objects != 0 && o.max_objects < OBJECTS_MAX ? o.max_objects : OBJECTS_MAX;
-    ki__ids_init(&store->ids, alloc, (uint32_t)max);
+    store->max_objects = (uint32_t)max;
+    /* Numbers of objects that go are not free before the version is done, so there are more. */
+    ki__ids_init(&store->ids, alloc, UINT32_MAX);
     ki_snapshot *first = ki__version_new(store, NULL, 0);
     if (first == NULL) {
         ki__store_drop(store);
@@ -144,6 +146,29 @@ static int remove_unseen(ki_txn *txn, const uint64_t *seen, ki_error *error)
     return 0;
 }
 
+/* Puts the new content beside what is there. `seen` gets a bit for each id of it. */
+static int put_all(ki_txn *txn, const ki_object *const *objects, size_t count, uint64_t *seen,
+                   ki_error *error)
+{
+    uint32_t max = txn->max_objects;
+    uint32_t kept = 0;
+    txn->max_objects = UINT32_MAX; /* what is there still counts, but will go */
+    for (size_t i = 0; i < count; i++) {
+        uint32_t id;
+        int r = ki__txn_put(txn, objects[i], &id, error);
+        if (r < 0) {
+            return r;
+        }
+        uint64_t bit = UINT64_C(1) << (id % 64);
+        kept += (seen[id / 64] & bit) == 0;
+        seen[id / 64] |= bit;
+        if (kept > max) {
+            return ki__error_set(error, KI_ERR_LIMIT, "more than the %u objects of the store", max);
+        }
+    }
+    return 0;
+}
+
 static int replace(ki_txn *txn, const ki_object *const *objects, size_t count, ki_error *error)
 {
     _Static_assert(KI__VEC_WIDTH == 64, "one word of `seen` is one leaf");
@@ -153,14 +178,7 @@ static int replace(ki_txn *txn, const ki_object *const *objects, size_t count, k
         return ki__error_code(error, -ENOMEM);
     }
     memset(seen, 0, words * sizeof(*seen));
-    int r = 0;
-    for (size_t i = 0; r >= 0 && i < count; i++) {
-        uint32_t id;
-        r = ki__txn_put(txn, objects[i], &id, error);
-        if (r >= 0) {
-            seen[id / 64] |= UINT64_C(1) << (id % 64);
-        }
-    }
+    int r = put_all(txn, objects, count, seen, error);
     if (r >= 0) {
         r = remove_unseen(txn, seen, error);
     }

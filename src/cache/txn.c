@@ -26,6 +26,8 @@ int ki__txn_begin(ki_store *store, size_t more_indexes, ki_txn **ret_txn, ki_err
     }
     ki_txn *txn = &store->txn;
     txn->store = store;
+    txn->preparing = false;
+    txn->max_objects = store->max_objects;
     txn->base = ki__version_current(store);
     txn->next = ki__version_new(store, txn->base, txn->base->index_count + more_indexes);
     if (txn->next == NULL) {
@@ -211,6 +213,7 @@ static int prepare_indexes(ki_txn *txn, const ki_object *old_object, const ki_ob
     for (size_t i = 0; i < next->index_count; i++) {
         txn->store->writers[i].added = 0;
     }
+    txn->preparing = true;
     for (size_t i = 0; r >= 0 && i < next->index_count; i++) {
         ki__index_writer *writer = &txn->store->writers[i];
         const ki__index_def *def = next->indexes[i].def;
@@ -225,6 +228,7 @@ static int prepare_indexes(ki_txn *txn, const ki_object *old_object, const ki_ob
             }
         }
     }
+    txn->preparing = false;
     if (r < 0) {
         unprepare_indexes(txn, id);
     }
@@ -271,23 +275,27 @@ static int insert(ki_txn *txn, const ki_object *object, uint32_t hash, uint32_t 
                   ki_error *error)
 {
     ki_snapshot *next = txn->next;
-    uint32_t id;
-    int r = ki__ids_take(&txn->store->ids, &id);
+    uint32_t id = 0;
+    int r =
+        next->keys.count < txn->max_objects ? ki__ids_take(&txn->store->ids, &id) : KI_ERR_LIMIT;
     if (r < 0) {
         return ki__error_set(error, r, "the store is full: it holds %u objects", next->keys.count);
     }
     ki__slot *slot;
     r = ki__vec_touch(&txn->edit, &next->objects, id, &slot);
-    if (r >= 0) {
-        r = ki__table_insert(&txn->edit, &next->keys, hash, id);
-    }
     if (r < 0) {
         ki__ids_untake(&txn->store->ids, id);
         return ki__error_code(error, r);
     }
     r = prepare_indexes(txn, NULL, object, id, error);
+    if (r >= 0) { /* not before: index functions may look up keys, and there is no object yet */
+        r = ki__table_insert(&txn->edit, &next->keys, hash, id);
+        if (r < 0) {
+            unprepare_indexes(txn, id);
+            (void)ki__error_code(error, r);
+        }
+    }
     if (r < 0) {
-        ki__table_remove(&txn->edit, &next->keys, hash, id);
         ki__vec_prune(&txn->edit, &next->objects, id);
         ki__ids_untake(&txn->store->ids, id);
         return r;
@@ -425,41 +433,49 @@ int ki__txn_index(ki_txn *txn, size_t index, const ki_object *object, uint32_t i
 
 int ki_txn_add(ki_txn *txn, const ki_object *object, ki_error *error)
 {
+    if (txn->preparing) {
+        return ki__error_code(error, KI_ERR_BUSY);
+    }
     const char *resource_version = ki_object_resource_version(object);
     char *memory;
     int r = prepare_text(txn, resource_version, &memory, error);
     if (r < 0) {
         return r;
     }
+    /* With a transform function the object may be what is replaced, with no other reference. */
+    ki_object *held = txn->store->transform != NULL ? ki_object_ref(object) : NULL;
     uint32_t id;
     r = ki__txn_put(txn, object, &id, error);
     if (r < 0) {
         ki__free(txn->store->alloc, memory);
-        return r;
-    }
-    if (resource_version[0] != '\0') {
+    } else if (resource_version[0] != '\0') {
         set_text(txn, resource_version, memory);
     }
-    return 0;
+    (void)ki_object_unref(held);
+    return r;
 }
 
 int ki_txn_delete(ki_txn *txn, ki_str key, const char *resource_version, ki_error *error)
 {
+    if (txn->preparing) {
+        return ki__error_code(error, KI_ERR_BUSY);
+    }
     char *memory = NULL;
     int r = resource_version != NULL ? prepare_text(txn, resource_version, &memory, error) : 0;
     if (r < 0) {
         return r;
     }
     uint32_t id = ki__version_find(txn->next, ki__key_hash(txn->store, key), key);
+    ki_object *held = NULL; /* `resource_version` may lie in the object */
     if (id != KI__TABLE_NONE) {
+        held = ki_object_ref(ki__vec_get(&txn->next->objects, id).ptr);
         r = ki__txn_remove(txn, id, error);
-        if (r < 0) {
-            ki__free(txn->store->alloc, memory);
-            return r;
-        }
     }
-    if (resource_version != NULL) {
+    if (r < 0) {
+        ki__free(txn->store->alloc, memory);
+    } else if (resource_version != NULL) {
         set_text(txn, resource_version, memory);
     }
-    return id != KI__TABLE_NONE;
+    (void)ki_object_unref(held);
+    return r < 0 ? r : id != KI__TABLE_NONE;
 }

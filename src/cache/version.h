@@ -53,8 +53,10 @@ typedef struct ki__index_writer {
 
 struct ki_txn {
     ki_store *store;
-    ki_snapshot *base; /* the current version */
-    ki_snapshot *next; /* the one being built */
+    ki_snapshot *base;    /* the current version */
+    ki_snapshot *next;    /* the one being built */
+    bool preparing;       /* index functions are being called */
+    uint32_t max_objects; /* that `next` may hold; replacing holds more for a while */
     ki__edit edit;
 };
 
@@ -71,6 +73,7 @@ struct ki_store {
     ki__hash_key hash_key;
     int (*transform)(const ki_object *object, ki_object **ret_object, void *user);
     void *transform_user;
+    uint32_t max_objects;
 
     /* Anyone. */
     atomic_uint handles;         /* references of users */
