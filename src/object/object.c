@@ -6,7 +6,6 @@
 #include <errno.h>
 
 #include "base/alloc.h"
-#include "base/assert.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "object/json_flat.h"
@@ -199,7 +198,7 @@ int ki_object_from_json(const char *bytes, size_t len, const ki_object_options *
         return ki__error_code(error, -ENOMEM);
     }
     object->alloc = o.alloc;
-    atomic_init(&object->refs, 1);
+    ki__refs_init(&object->refs);
     object->len = (uint32_t)len;
     fill_header(object, &located, &plan);
     put_strings(object, &located, &plan);
@@ -217,8 +216,7 @@ ki_object *ki_object_ref(const ki_object *object)
     }
     /* An object is constant but for its count; so callers hold it const and ref it all the same. */
     ki_object *mutable = (ki_object *)(uintptr_t)object;
-    uint32_t refs = atomic_fetch_add_explicit(&mutable->refs, 1, memory_order_relaxed);
-    ki_assert(refs != 0 && refs != UINT32_MAX);
+    ki__refs_take(&mutable->refs);
     return mutable;
 }
 
@@ -228,9 +226,7 @@ ki_object *ki_object_unref(const ki_object *object)
         return NULL;
     }
     ki_object *mutable = (ki_object *)(uintptr_t)object;
-    uint32_t refs = atomic_fetch_sub_explicit(&mutable->refs, 1, memory_order_acq_rel);
-    ki_assert(refs != 0);
-    if (refs == 1) {
+    if (ki__refs_drop(&mutable->refs)) {
         ki__free(mutable->alloc, mutable);
     }
     return NULL;

@@ -6,13 +6,12 @@
 #include "object/resource.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/assert.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/refs.h"
 #include "object/names.h"
 
 #define SHORT_NAMES_MAX 64
@@ -20,7 +19,7 @@
 typedef struct custom_resource {
     ki_resource resource; /* first: a ki_resource that is not built in is one of these */
     const ki_alloc *alloc;
-    atomic_uint refs;
+    ki__refs refs;
 } custom_resource;
 
 static bool is_lower(char c)
@@ -196,7 +195,7 @@ static custom_resource *build(const ki_resource_options *options, size_t short_c
     resource->short_names = short_count != 0 ? short_names : NULL;
     resource->namespaced = !options->cluster_scoped;
     custom->alloc = alloc;
-    atomic_init(&custom->refs, 1);
+    ki__refs_init(&custom->refs);
     return custom;
 }
 
@@ -236,9 +235,7 @@ static custom_resource *custom_of(const ki_resource *resource)
 const ki_resource *ki_resource_ref(const ki_resource *resource)
 {
     if (resource != NULL && !resource->builtin) {
-        unsigned before =
-            atomic_fetch_add_explicit(&custom_of(resource)->refs, 1, memory_order_relaxed);
-        ki_assert(before != 0 && before != UINT32_MAX);
+        ki__refs_take(&custom_of(resource)->refs);
     }
     return resource;
 }
@@ -247,9 +244,7 @@ const ki_resource *ki_resource_unref(const ki_resource *resource)
 {
     if (resource != NULL && !resource->builtin) {
         custom_resource *custom = custom_of(resource);
-        unsigned before = atomic_fetch_sub_explicit(&custom->refs, 1, memory_order_acq_rel);
-        ki_assert(before != 0);
-        if (before == 1) {
+        if (ki__refs_drop(&custom->refs)) {
             ki__free(custom->alloc, custom);
         }
     }
