@@ -43,7 +43,9 @@ void ki__store_drop(ki_store *store)
 
 ki_store *ki_store_ref(ki_store *store)
 {
-    atomic_fetch_add_explicit(&store->handles, 1, memory_order_relaxed);
+    if (store != NULL) {
+        atomic_fetch_add_explicit(&store->handles, 1, memory_order_relaxed);
+    }
     return store;
 }
 
