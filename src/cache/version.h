@@ -12,6 +12,7 @@
 #include <kinformer/store.h>
 
 #include "base/hash.h"
+#include "base/refs.h"
 #include "cache/edit.h"
 #include "cache/ids.h"
 #include "cache/index.h"
@@ -76,8 +77,8 @@ struct ki_store {
     uint32_t max_objects;
 
     /* Anyone. */
-    atomic_uint handles;         /* references of users */
-    atomic_uint refs;            /* handles together, and each version, hold one */
+    ki__refs handles;            /* references of users */
+    ki__refs refs;               /* handles together, and each version, hold one */
     _Atomic(uint64_t) current;   /* version and count of acquisitions: see version.c */
     _Atomic(ki_snapshot *) dead; /* versions that nobody holds, not yet collected */
     atomic_bool collecting;      /* someone is at it */
