@@ -36,9 +36,10 @@ typedef struct ki_object_options {
  *  Owner:  *ret_object is the caller's; release with ki_object_unref().   Thread: any.  Blocks: no.
  *  Errors: KI_ERR_SYNTAX, KI_ERR_ENCODING, KI_ERR_DEPTH  with offset, line and column in `error`;
  *          KI_ERR_LIMIT    more than max_bytes, an identity string of over 1024 bytes, or over 512
- *                          members at the top or in metadata;
+ *                          members at the top and in metadata together, or names there that were
+ *                          made to have one hash;
  *          KI_ERR_INVALID  not a map, metadata of a wrong type (null counts as absent), or a name
- *                          twice;  -ENOMEM;  -EINVAL, -E2BIG  the options.
+ *                          twice;  -ENOMEM;  -EINVAL, -E2BIG  the options, or NULL for `bytes`.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_object_from_json(const char *bytes, size_t len,
                                             const ki_object_options *options,

@@ -15,6 +15,7 @@
 #include "object/field_selector.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -246,7 +247,9 @@ static ki_field_selector *writable(const ki_field_selector *selector)
 const ki_field_selector *ki_field_selector_ref(const ki_field_selector *selector)
 {
     if (selector != NULL && selector->alloc != NULL) {
-        atomic_fetch_add_explicit(&writable(selector)->refs, 1, memory_order_relaxed);
+        unsigned int before =
+            atomic_fetch_add_explicit(&writable(selector)->refs, 1, memory_order_relaxed);
+        ki_assert(before != 0 && before != UINT_MAX);
     }
     return selector;
 }

@@ -13,9 +13,8 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "object/names.h"
 
-#define LABEL_MAX 63
-#define SUBDOMAIN_MAX 253
 #define SHORT_NAMES_MAX 64
 
 typedef struct custom_resource {
@@ -56,8 +55,8 @@ static int check_label(const char *what, const char *name, bool mixed_case, ki_e
     if (text.len == 0) {
         return bad_name(error, what, text, 0, "is empty");
     }
-    if (text.len > LABEL_MAX) {
-        return bad_name(error, what, text, LABEL_MAX, "is longer than 63 bytes");
+    if (text.len > KI__DNS_LABEL_MAX) {
+        return bad_name(error, what, text, KI__DNS_LABEL_MAX, "is longer than 63 bytes");
     }
     for (size_t i = 0; i < text.len; i++) {
         char c = mixed_case ? to_lower(name[i]) : name[i];
@@ -78,26 +77,14 @@ static int check_label(const char *what, const char *name, bool mixed_case, ki_e
     return 0;
 }
 
-/* A subdomain of RFC 1123: parts of lower-case letters, digits and inner '-', joined by '.'. */
 static int check_group(const char *name, ki_error *error)
 {
     ki_str text = ki_str_from(name);
-    if (text.len > SUBDOMAIN_MAX) {
-        return bad_name(error, "group", text, SUBDOMAIN_MAX, "is longer than 253 bytes");
+    ki__names_fault fault = {0};
+    if (text.len == 0 || ki__names_dns_subdomain(text, &fault)) {
+        return 0;
     }
-    for (size_t i = 0; i < text.len; i++) {
-        bool alphanumeric = is_lower(name[i]) || is_digit(name[i]);
-        bool inner = i > 0 && name[i - 1] != '.' && i + 1 < text.len && name[i + 1] != '.';
-        if (!alphanumeric && name[i] != '-' && name[i] != '.') {
-            return bad_name(error, "group", text, i,
-                            "may have lower-case letters, digits, '-' and '.' only");
-        }
-        if (!alphanumeric && !inner) {
-            return bad_name(error, "group", text, i,
-                            "its parts must begin and end with a letter or digit");
-        }
-    }
-    return 0;
+    return bad_name(error, "group", text, fault.offset, fault.rule);
 }
 
 static int check_options(const ki_resource_options *options, ki_error *error)
@@ -167,7 +154,8 @@ static const char *put_api_version(char **next, const char *group, const char *v
     return copy;
 }
 
-/* Every name is at most SUBDOMAIN_MAX bytes and their number is limited: no sum here overflows. */
+/* Every name is at most KI__DNS_SUBDOMAIN_MAX bytes and their number is limited: no sum here
+ * overflows. */
 static size_t text_size(const ki_resource_options *options, size_t short_count)
 {
     size_t group = strlen(options->group) + 1;

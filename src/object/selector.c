@@ -4,6 +4,7 @@
 #include "object/selector.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -55,7 +56,9 @@ static ki_selector *writable(const ki_selector *selector)
 const ki_selector *ki_selector_ref(const ki_selector *selector)
 {
     if (selector != NULL && selector->alloc != NULL) {
-        atomic_fetch_add_explicit(&writable(selector)->refs, 1, memory_order_relaxed);
+        unsigned int before =
+            atomic_fetch_add_explicit(&writable(selector)->refs, 1, memory_order_relaxed);
+        ki_assert(before != 0 && before != UINT_MAX);
     }
     return selector;
 }

@@ -337,10 +337,10 @@ static void the_number_of_members_is_limited_where_names_matter(void **state)
     (void)state;
     for (int top = 0; top <= 1; top++) {
         ki_buf json;
-        many_members(&json, top != 0, 512);
+        many_members(&json, top != 0, top != 0 ? 512 : 511); /* "metadata" is one as well */
         ki_object_unref(make(ki_buf_text(&json)));
         ki_buf_done(&json);
-        many_members(&json, top != 0, 513);
+        many_members(&json, top != 0, top != 0 ? 513 : 512);
         ki_object *object = NULL;
         ki_error error = KI_ERROR_INIT;
         assert_int_equal(ki_object_from_json(json.data, json.len, NULL, &object, &error),
@@ -349,6 +349,40 @@ static void the_number_of_members_is_limited_where_names_matter(void **state)
                                                     : "metadata has too many members");
         ki_buf_done(&json);
     }
+}
+
+/* All of one hash: without a limit, comparing long names of this kind with each other would take
+ * time that grows with the square of their number. */
+static void names_made_to_collide_are_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "gharmoya", "yhyevqvb", "znzxhurc", "eguufzdd", "zropdxed", "ydvywqme", "iqsxzgoe",
+        "jhhzacye", "mqimtxdf", "nkadgfgf", "hmanuizf", "osvxzhag", "drsnhacg", "yaulmzkg",
+        "lykqzfpg", "mefymllh", "ygkqvoqh", "ohupyrwh", "tlrrdjxh", "ltevwebi",
+    };
+    ki_buf json;
+    ki_buf_init(&json, NULL, SIZE_MAX);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char member[32];
+        (void)snprintf(member, sizeof(member), "%s\"%s\":0", i != 0 ? "," : "{", names[i]);
+        test_add(&json, member, 1);
+        if (i == 3) { /* a few may well be */
+            test_add(&json, "}", 1);
+            ki_object *object = make(ki_buf_text(&json));
+            ki_value root = ki_object_root(object);
+            ki_value value;
+            assert_int_equal(ki_value_member(&root, ki_str_from("eguufzdd"), &value), 0);
+            ki_object_unref(object);
+            json.len--;
+        }
+    }
+    test_add(&json, "}", 1);
+    /* The seventh meets the six before it, which makes 21 pairs. */
+    refuses(ki_buf_text(&json), KI_ERR_LIMIT, 79, "too many names of members have the same hash");
+    ki_buf_done(&json);
+    refuses("{\"gharmoya\":0,\"yhyevqvb\":0,\"gharmoya\":0}", KI_ERR_INVALID, 27,
+            "gharmoya stands twice");
 }
 
 static void identity_strings_are_limited(void **state)
@@ -371,6 +405,46 @@ static void identity_strings_are_limited(void **state)
             assert_int_equal(strlen(ki_object_namespace(object)), 1024);
             ki_object_unref(object);
         }
+        ki_buf_done(&json);
+    }
+}
+
+/* The most that the strings of one object can take. */
+static void all_identity_strings_may_have_their_limit(void **state)
+{
+    (void)state;
+    for (int escaped = 0; escaped <= 1; escaped++) {
+        static const char *const names[] = {"name", "namespace", "uid", "resourceVersion"};
+        ki_buf json;
+        ki_buf_init(&json, NULL, SIZE_MAX);
+        test_add(&json, "{\"metadata\":", 1);
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+            char member[32];
+            (void)snprintf(member, sizeof(member), "%s\"%s\":\"", i != 0 ? "," : "{", names[i]);
+            test_add(&json, member, 1);
+            test_add(&json, escaped != 0 ? "\\ud83d\\ude00" : "\xf0\x9f\x98\x80", 256);
+            test_add(&json, "\"", 1);
+        }
+        test_add(&json, "}}", 1);
+        char text[1025];
+        memset(text, '\\', 1024); /* defaults are no JSON: nothing in them is an escape */
+        text[1024] = '\0';
+        ki_object *object = NULL;
+        assert_int_equal(ki_object_from_json(json.data, json.len,
+                                             KI_OPTIONS(ki_object_options, .default_kind = text,
+                                                        .default_api_version = text),
+                                             &object, NULL),
+                         0);
+        assert_int_equal(strlen(ki_object_key(object)), 2049);
+        assert_string_equal(ki_object_name(object), ki_object_key(object) + 1025);
+        assert_memory_equal(ki_object_namespace(object), ki_object_key(object), 1024);
+        assert_string_equal(ki_object_uid(object), ki_object_name(object));
+        assert_string_equal(ki_object_resource_version(object), ki_object_name(object));
+        assert_memory_equal(ki_object_name(object), "\xf0\x9f\x98\x80", 4);
+        assert_string_equal(ki_object_kind(object), text);
+        assert_string_equal(ki_object_api_version(object), text);
+        assert_memory_equal(ki_object_bytes(object).ptr, json.data, json.len);
+        ki_object_unref(object);
         ki_buf_done(&json);
     }
 }
@@ -572,7 +646,9 @@ int main(void)
         cmocka_unit_test(a_nul_in_an_identity_is_refused),
         cmocka_unit_test(members_named_twice_are_refused_at_the_top_and_in_metadata),
         cmocka_unit_test(the_number_of_members_is_limited_where_names_matter),
+        cmocka_unit_test(names_made_to_collide_are_refused),
         cmocka_unit_test(identity_strings_are_limited),
+        cmocka_unit_test(all_identity_strings_may_have_their_limit),
         cmocka_unit_test(size_and_depth_are_limited),
         cmocka_unit_test(options_are_checked),
         cmocka_unit_test(an_object_is_one_block_of_little_more_than_its_bytes),
