@@ -432,6 +432,7 @@ static int letters_scenario(const ki_alloc *alloc, void *user)
         r = steps[i][1] != 0
                 ? ki_store_add(store, object, NULL)
                 : ki_store_delete(store, ki_str_from(ki_object_key(object)), NULL, NULL);
+        assert_true(r >= 0 || r == -ENOMEM); /* and goes on after that */
         model[key] = r < 0 ? model[key] : steps[i][1];
         first_error = first_error < 0 ? first_error : r < 0 ? r : 0;
         ki_object_unref(object);
