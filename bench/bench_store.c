@@ -4,7 +4,9 @@
  *   writers  update      a random object by another state of it, each one version
  *            update100   the same, a hundred in one transaction; each counts
  *            replace     the whole content
- *   readers  get         a random key; the reference is given back
+ *   readers  get         a random key, from a snapshot that is kept current; a field is read
+ *            get_ref     the same by ki_store_get, with a reference to the object
+ *            lookup      the same without looking at the object
  *            list        all objects as a list, every pointer looked at
  *            walk        the same without making a list
  *            list_match  a list, and a label selector on every object
@@ -36,7 +38,8 @@ typedef struct env {
     ki_store *store;
     ki_object **objects[2];
     size_t count;
-    char (*keys)[64]; /* the callers' own, not those in the objects */
+    ki_str *keys; /* the callers' own, not those in the objects; close together, as Go's are */
+    char *key_text;
     char (*namespaces)[32];
     size_t namespace_count;
     ki_selector *selector;
@@ -50,7 +53,8 @@ typedef struct worker {
     _Alignas(128) env *e;
     const struct operation *does;
     uint64_t random;
-    uint8_t *state; /* of each object, for writers */
+    uint8_t *state;    /* of each object, for writers */
+    ki_snapshot *held; /* for readers that keep one */
     pthread_t thread;
 } worker;
 
@@ -107,14 +111,39 @@ static uint64_t run_replace(worker *w)
     return 1;
 }
 
+static ki_str random_key(worker *w)
+{
+    return w->e->keys[random_below(w, w->e->count)];
+}
+
+static void read_object(const ki_object *object)
+{
+    if (object == NULL || ki_object_resource_version(object)[0] == '\0') {
+        bench_fail("get: an object is missing, or has no resource version");
+    }
+}
+
 static uint64_t run_get(worker *w)
 {
-    const char *key = w->e->keys[random_below(w, w->e->count)];
-    ki_object *object = ki_store_get(w->e->store, ki_str_from(key));
-    if (object == NULL) {
-        bench_fail("get: %s is missing", key);
-    }
+    w->held = ki_store_refresh(w->e->store, w->held);
+    read_object(ki_snapshot_get(w->held, random_key(w)));
+    return 1;
+}
+
+static uint64_t run_get_ref(worker *w)
+{
+    ki_object *object = ki_store_get(w->e->store, random_key(w));
+    read_object(object);
     (void)ki_object_unref(object);
+    return 1;
+}
+
+static uint64_t run_lookup(worker *w)
+{
+    w->held = ki_store_refresh(w->e->store, w->held);
+    if (ki_snapshot_get(w->held, random_key(w)) == NULL) {
+        bench_fail("lookup: an object is missing");
+    }
     return 1;
 }
 
@@ -204,6 +233,8 @@ static const operation operations[] = {
     {"update100", true, run_update100},
     {"replace", true, run_replace},
     {"get", false, run_get},
+    {"lookup", false, run_lookup},
+    {"get_ref", false, run_get_ref},
     {"list", false, run_list},
     {"walk", false, run_walk},
     {"by_index", false, run_by_index},
@@ -231,6 +262,7 @@ static void *work(void *user)
         ops += w->does->run(w);
         atomic_store_explicit(&w->ops, ops, memory_order_relaxed);
     }
+    w->held = ki_snapshot_unref(w->held);
     return NULL;
 }
 
@@ -252,6 +284,20 @@ static void *allocate(size_t count, size_t size)
     return block;
 }
 
+static void make_keys(env *e, size_t per_ns)
+{
+    enum { KEY_MAX = 64 };
+    e->keys = allocate(e->count, sizeof(e->keys[0]));
+    e->key_text = allocate(e->count, KEY_MAX);
+    char *next = e->key_text;
+    for (size_t i = 0; i < e->count; i++) {
+        bench_pod pod = {.number = i, .ns = i / per_ns};
+        bench_pod_key(&pod, next, KEY_MAX);
+        e->keys[i] = ki_str_from(next);
+        next += e->keys[i].len;
+    }
+}
+
 static void env_init(env *e, size_t count, size_t per_ns, const ki_alloc *alloc)
 {
     memset(e, 0, sizeof(*e));
@@ -261,11 +307,7 @@ static void env_init(env *e, size_t count, size_t per_ns, const ki_alloc *alloc)
     for (size_t i = 0; i < e->namespace_count; i++) {
         bench_pod_namespace(i, e->namespaces[i], sizeof(e->namespaces[i]));
     }
-    e->keys = allocate(count, sizeof(e->keys[0]));
-    for (size_t i = 0; i < count; i++) {
-        bench_pod pod = {.number = i, .ns = i / per_ns};
-        bench_pod_key(&pod, e->keys[i], sizeof(e->keys[i]));
-    }
+    make_keys(e, per_ns);
     for (size_t state = 0; state < 2; state++) {
         e->objects[state] = allocate(count, sizeof(ki_object *));
         for (size_t i = 0; i < count; i++) {
@@ -294,6 +336,7 @@ static void env_done(env *e)
         free(e->objects[state]);
     }
     free(e->keys);
+    free(e->key_text);
     free(e->namespaces);
 }
 

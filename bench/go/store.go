@@ -76,8 +76,16 @@ var workers = map[string]worker{
 	"get": func(e *env, seed uint64) func() {
 		return func() {
 			obj, exists, err := e.indexer.GetByKey(e.keys[random(&seed)%uint64(len(e.keys))])
+			if err != nil || !exists || obj.(*corev1.Pod).ResourceVersion == "" {
+				fail("get: an object is missing, or has no resource version")
+			}
+		}
+	},
+	"lookup": func(e *env, seed uint64) func() {
+		return func() {
+			obj, exists, err := e.indexer.GetByKey(e.keys[random(&seed)%uint64(len(e.keys))])
 			if err != nil || !exists || obj == nil {
-				fail("get: an object is missing")
+				fail("lookup: an object is missing")
 			}
 		}
 	},
@@ -204,7 +212,7 @@ func parseRow(row string) (writer, reader string) {
 		switch name {
 		case "update", "update100", "replace":
 			writer = name
-		case "get", "list", "list_match", "by_index":
+		case "get", "lookup", "list", "list_match", "by_index":
 			reader = name
 		default:
 			fail("no such row: %s", row)

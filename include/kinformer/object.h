@@ -31,12 +31,15 @@ typedef struct ki_object_options {
  *  Policy where RFC 8259 leaves room: members named twice are refused at the top and in metadata;
  *  elsewhere the first counts. The escape \u0000 is refused in the strings that have an accessor
  *  below, and kept elsewhere. A lone surrogate escape reads as U+FFFD. A byte order mark is
- * refused.
+ *  refused.
  *
  *  Owner:  *ret_object is the caller's; release with ki_object_unref().   Thread: any.  Blocks: no.
  *  Errors: KI_ERR_SYNTAX, KI_ERR_ENCODING, KI_ERR_DEPTH  with offset, line and column in `error`;
- *          KI_ERR_LIMIT    more than max_bytes, or an identity string of over 1024 bytes;
- *          KI_ERR_INVALID  not a map, or metadata of a wrong type;  -ENOMEM, -EINVAL, -E2BIG.
+ *          KI_ERR_LIMIT    more than max_bytes, an identity string of over 1024 bytes, or over 512
+ *                          members at the top and in metadata together, or names there that were
+ *                          made to have one hash;
+ *          KI_ERR_INVALID  not a map, metadata of a wrong type (null counts as absent), or a name
+ *                          twice;  -ENOMEM;  -EINVAL, -E2BIG  the options, or NULL for `bytes`.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_object_from_json(const char *bytes, size_t len,
                                             const ki_object_options *options,

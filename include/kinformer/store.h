@@ -170,6 +170,14 @@ KI_API void ki_txn_abort(ki_txn *txn);
  *  Owner: release with ki_snapshot_unref(). */
 KI_API ki_snapshot *ki_store_snapshot(ki_store *store);
 
+/** The current version for a reader that keeps one: `held` itself if nothing was written since it
+ *  was taken, which costs no more than a look; otherwise `held` is given back and the current
+ *  version taken. The fastest way to read often: one call a round, then ki_snapshot_get() and its
+ *  like, with no count of references touched. `held` may be NULL and must not be used after the
+ *  call.
+ *  Owner: as ki_store_snapshot(). A reader that goes idle should give its snapshot back. */
+KI_API ki_snapshot *ki_store_refresh(ki_store *store, ki_snapshot *held);
+
 /** The object with this key, as a reference of the caller's; NULL if there is none. */
 KI_API ki_object *ki_store_get(ki_store *store, ki_str key);
 

@@ -22,7 +22,7 @@ ki__index_def *ki__index_def_new(const ki_alloc *alloc, const ki_index *index)
         return NULL;
     }
     char *name = memcpy(def + 1, index->name, name_size);
-    atomic_init(&def->refs, 1);
+    ki__refs_init(&def->refs);
     def->alloc = alloc;
     def->index = (ki_index){.name = name, .values = index->values, .user = index->user};
     return def;
@@ -35,13 +35,13 @@ void ki__index_def_adopt(ki__index_def *def, const ki_index *index)
 
 ki__index_def *ki__index_def_ref(ki__index_def *def)
 {
-    atomic_fetch_add_explicit(&def->refs, 1, memory_order_relaxed);
+    ki__refs_take(&def->refs);
     return def;
 }
 
 void ki__index_def_unref(ki__index_def *def)
 {
-    if (def == NULL || atomic_fetch_sub_explicit(&def->refs, 1, memory_order_acq_rel) != 1) {
+    if (def == NULL || !ki__refs_drop(&def->refs)) {
         return;
     }
     if (def->index.destroy != NULL) {

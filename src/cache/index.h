@@ -4,19 +4,18 @@
 #ifndef KI_CACHE_INDEX_H
 #define KI_CACHE_INDEX_H
 
-#include <stdatomic.h>
-
 #include <kinformer/buf.h>
 #include <kinformer/store.h>
 
 #include "base/hash.h"
+#include "base/refs.h"
 #include "cache/ids.h"
 #include "cache/posting.h"
 #include "cache/table.h"
 
 /** The definition of an index, shared by the versions that have it. */
 typedef struct ki__index_def {
-    atomic_uint refs;
+    ki__refs refs;
     const ki_alloc *alloc;
     ki_index index; /* its name lies behind the struct */
 } ki__index_def;

@@ -21,6 +21,15 @@ ki_snapshot *ki_store_snapshot(ki_store *store)
     return ki__version_acquire(store);
 }
 
+ki_snapshot *ki_store_refresh(ki_store *store, ki_snapshot *held)
+{
+    if (held != NULL && ki__version_current(store) == held) {
+        return held;
+    }
+    (void)ki_snapshot_unref(held);
+    return ki__version_acquire(store);
+}
+
 ki_snapshot *ki_snapshot_ref(ki_snapshot *snapshot)
 {
     atomic_fetch_add_explicit(&snapshot->refs, 1, memory_order_relaxed);
@@ -117,38 +126,53 @@ static uint64_t used_slots(const ki__vec_node *leaf)
     return bits;
 }
 
-/* Moves on to the next block that has objects. */
-static bool next_block(ki_snapshot_iter *iter)
+/* The leaf of the first block from *block on that the walk has to look at, and which of its slots;
+ * NULL at the end. */
+static const ki__vec_node *find_block(const ki_snapshot_iter *iter, uint64_t *block, uint64_t *bits)
 {
     const ki__vec *objects = &iter->snapshot->objects;
-    uint64_t block = iter->position;
-    if (iter->set != NULL) {
-        iter->bits = ki__posting_next_block(iter->set, &block);
-        iter->leaf = iter->bits != 0 ? ki__vec_leaf(objects, (uint32_t)(block * 64)) : NULL;
-    } else if (block <= UINT32_MAX / 64) {
-        uint64_t first = block * 64;
-        iter->leaf = ki__vec_next_leaf(objects, &first);
-        iter->bits = iter->leaf != NULL ? used_slots(iter->leaf) : 0;
-        block = first / 64;
-    } else {
-        iter->leaf = NULL;
+    if (iter->set == NULL) {
+        uint64_t first = *block * 64;
+        const ki__vec_node *leaf = ki__vec_next_leaf(objects, &first);
+        *block = first / 64;
+        *bits = leaf != NULL ? used_slots(leaf) : 0;
+        return leaf;
     }
-    iter->position = block + 1;
-    return iter->leaf != NULL;
+    const ki__vec_node *leaf = NULL;
+    while (leaf == NULL && (*bits = ki__posting_next_block(iter->set, block)) != 0) {
+        leaf = ki__vec_leaf(objects, (uint32_t)(*block * 64));
+        *block += leaf == NULL; /* nothing there: an index function has changed its mind */
+    }
+    return leaf;
+}
+
+/* Moves on to the next block that has objects; false at the end. */
+static bool next_block(ki_snapshot_iter *iter)
+{
+    while (iter->bits == 0) {
+        uint64_t block = iter->position;
+        iter->leaf = block <= UINT32_MAX / 64 ? find_block(iter, &block, &iter->bits) : NULL;
+        if (iter->leaf == NULL) {
+            iter->position = UINT64_MAX;
+            iter->bits = 0;
+            return false;
+        }
+        iter->position = block + 1;
+    }
+    return true;
 }
 
 const ki_object *ki_snapshot_next(ki_snapshot_iter *iter)
 {
-    while (iter->bits == 0) {
-        if (!next_block(iter)) {
-            iter->position = UINT64_MAX;
-            return NULL;
+    while (next_block(iter)) {
+        const ki__vec_node *leaf = iter->leaf;
+        uint32_t i = (uint32_t)__builtin_ctzll(iter->bits);
+        iter->bits &= iter->bits - 1;
+        if (leaf->slots[i].ptr != NULL) {
+            return leaf->slots[i].ptr;
         }
     }
-    const ki__vec_node *leaf = iter->leaf;
-    uint32_t i = (uint32_t)__builtin_ctzll(iter->bits);
-    iter->bits &= iter->bits - 1;
-    return leaf->slots[i].ptr;
+    return NULL;
 }
 
 int ki_snapshot_find_count(const ki_snapshot *snapshot, const char *index, ki_str value,
@@ -196,12 +220,12 @@ int ki_snapshot_next_value(const ki_snapshot *snapshot, const char *index, uint3
 
 /* Lists */
 
-/* A list with room for `max` objects. */
+/* A list with room for `max` objects, and for one more to write to and not count. */
 static ki_list *new_list(const ki_snapshot *snapshot, size_t max)
 {
     const ki_alloc *alloc = snapshot->store->alloc;
     size_t size;
-    if (__builtin_mul_overflow(max, sizeof(ki_object *), &size) ||
+    if (__builtin_mul_overflow(max + 1, sizeof(ki_object *), &size) ||
         __builtin_add_overflow(size, sizeof(ki_list), &size)) {
         return NULL;
     }
@@ -223,15 +247,35 @@ static size_t most_left(const ki_snapshot_iter *iter)
     return set != NULL ? set->count : ki_snapshot_count(iter->snapshot);
 }
 
+static void add_object(ki_list *list, const ki_object *object)
+{
+    list->objects[list->count] = object;
+    list->count += object != NULL; /* or an index function has changed its mind */
+}
+
+/* Adds the objects of a leaf whose bits are set. */
+static void add_leaf(ki_list *list, const ki__vec_node *leaf, uint64_t bits)
+{
+    if (bits == UINT64_MAX) {
+        for (uint32_t i = 0; i < KI__VEC_WIDTH; i++) {
+            add_object(list, leaf->slots[i].ptr);
+        }
+        return;
+    }
+    for (; bits != 0; bits &= bits - 1) {
+        add_object(list, leaf->slots[__builtin_ctzll(bits)].ptr);
+    }
+}
+
 int ki_snapshot_list(ki_snapshot_iter *iter, ki_list **ret_list)
 {
     ki_list *list = new_list(iter->snapshot, most_left(iter));
     if (list == NULL) {
         return -ENOMEM;
     }
-    const ki_object *object;
-    while ((object = ki_snapshot_next(iter)) != NULL) {
-        list->objects[list->count++] = object;
+    while (next_block(iter)) {
+        add_leaf(list, iter->leaf, iter->bits);
+        iter->bits = 0;
     }
     *ret_list = list;
     return 0;

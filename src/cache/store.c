@@ -16,7 +16,7 @@
 
 void ki__store_hold(ki_store *store)
 {
-    atomic_fetch_add_explicit(&store->refs, 1, memory_order_relaxed);
+    ki__refs_take(&store->refs);
 }
 
 /* Frees what the writer has for the indexes from number `count` on. */
@@ -32,7 +32,7 @@ static void cut_writers(ki_store *store, size_t count)
 
 void ki__store_drop(ki_store *store)
 {
-    if (atomic_fetch_sub_explicit(&store->refs, 1, memory_order_acq_rel) != 1) {
+    if (!ki__refs_drop(&store->refs)) {
         return;
     }
     cut_writers(store, 0);
@@ -43,13 +43,13 @@ void ki__store_drop(ki_store *store)
 
 ki_store *ki_store_ref(ki_store *store)
 {
-    atomic_fetch_add_explicit(&store->handles, 1, memory_order_relaxed);
+    ki__refs_take(&store->handles);
     return store;
 }
 
 ki_store *ki_store_unref(ki_store *store)
 {
-    if (store == NULL || atomic_fetch_sub_explicit(&store->handles, 1, memory_order_acq_rel) != 1) {
+    if (store == NULL || !ki__refs_drop(&store->handles)) {
         return NULL;
     }
     ki__version_close(store);
@@ -73,8 +73,8 @@ int ki_store_new(const ki_store_options *options, ki_store **ret_store, ki_error
     store->hash_key = ki__hash_key_make(o.random, store);
     store->transform = o.transform;
     store->transform_user = o.transform_user;
-    atomic_init(&store->handles, 1);
-    atomic_init(&store->refs, 1);
+    ki__refs_init(&store->handles);
+    ki__refs_init(&store->refs);
     size_t max = o.max_objects != 0 && o.max_objects < OBJECTS_MAX ? o.max_objects : OBJECTS_MAX;
     store->max_objects = (uint32_t)max;
     /* Numbers of objects that go are not free before the version is done, so there are more. */

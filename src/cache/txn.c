@@ -20,8 +20,8 @@ enum { RESOURCE_VERSION_MAX = 1024 };
 
 int ki__txn_begin(ki_store *store, size_t more_indexes, ki_txn **ret_txn, ki_error *error)
 {
-    bool idle = false;
-    if (!atomic_compare_exchange_strong(&store->writing, &idle, true)) {
+    int idle = KI__WRITER_NONE;
+    if (!atomic_compare_exchange_strong(&store->writer, &idle, KI__WRITER_AT_WORK)) {
         return ki__error_code(error, KI_ERR_BUSY);
     }
     ki_txn *txn = &store->txn;
@@ -31,7 +31,7 @@ int ki__txn_begin(ki_store *store, size_t more_indexes, ki_txn **ret_txn, ki_err
     txn->base = ki__version_current(store);
     txn->next = ki__version_new(store, txn->base, txn->base->index_count + more_indexes);
     if (txn->next == NULL) {
-        atomic_store(&store->writing, false);
+        ki__version_set_writer(store, KI__WRITER_NONE);
         return ki__error_code(error, -ENOMEM);
     }
     txn->edit = (ki__edit){store->alloc, txn->next->number, txn->base->garbage};
@@ -53,7 +53,7 @@ static void commit(ki_txn *txn)
     txn->base->garbage = txn->edit.garbage;
     end_ids(store, ki__ids_commit);
     ki__version_publish(txn->next, txn->base);
-    atomic_store(&store->writing, false);
+    ki__version_set_writer(store, KI__WRITER_NONE);
 }
 
 static void rollback(ki_txn *txn)
@@ -62,7 +62,7 @@ static void rollback(ki_txn *txn)
     txn->base->garbage = txn->edit.garbage;
     ki__version_abandon(txn->next, txn->base);
     end_ids(store, ki__ids_abort);
-    atomic_store(&store->writing, false);
+    ki__version_set_writer(store, KI__WRITER_NONE);
 }
 
 int ki__txn_finish(ki_txn *txn, int r)
@@ -80,6 +80,7 @@ int ki_store_begin(ki_store *store, ki_txn **ret_txn, ki_error *error)
     int r = ki__txn_begin(store, 0, ret_txn, error);
     if (r >= 0) {
         (void)ki_store_ref(store); /* the store stays until the transaction ends */
+        ki__version_set_writer(store, KI__WRITER_OPEN);
     }
     return r;
 }
@@ -87,6 +88,7 @@ int ki_store_begin(ki_store *store, ki_txn **ret_txn, ki_error *error)
 void ki_txn_commit(ki_txn *txn)
 {
     ki_store *store = txn->store;
+    ki__version_set_writer(store, KI__WRITER_AT_WORK);
     commit(txn);
     (void)ki_store_unref(store);
 }
@@ -95,6 +97,7 @@ void ki_txn_abort(ki_txn *txn)
 {
     if (txn != NULL) {
         ki_store *store = txn->store;
+        ki__version_set_writer(store, KI__WRITER_AT_WORK);
         rollback(txn);
         (void)ki_store_unref(store);
     }

@@ -65,7 +65,7 @@ ki_snapshot *ki__version_acquire(ki_store *store)
 
 ki_snapshot *ki__version_current(ki_store *store)
 {
-    return unpack(atomic_load(&store->current));
+    return unpack(atomic_load_explicit(&store->current, memory_order_acquire));
 }
 
 static void release_object(ki__slot slot, uint32_t id, void *user)
@@ -183,37 +183,72 @@ static void collect_version(ki_snapshot *version)
     }
 }
 
-static void collect(ki_store *store)
+/* Whether a writer is at work that will collect when it is done. */
+static bool writer_collects(ki_store *store)
 {
-    do {
-        if (atomic_exchange(&store->collecting, true)) {
-            return;
-        }
-        ki_snapshot *version = atomic_exchange(&store->dead, NULL);
-        while (version != NULL) {
-            ki_snapshot *next = version->next_dead;
-            collect_version(version);
-            version = next;
-        }
-        atomic_store(&store->collecting, false);
-    } while (atomic_load(&store->dead) != NULL);
+    return atomic_load(&store->writer) == KI__WRITER_AT_WORK;
 }
 
-static void bury(ki_snapshot *version)
+/* Puts the versions from `first` to `last`, in a row by next_dead, on the stack. */
+static void push_dead(ki_store *store, ki_snapshot *first, ki_snapshot *last)
+{
+    last->next_dead = atomic_load(&store->dead);
+    while (!atomic_compare_exchange_weak(&store->dead, &last->next_dead, first)) {
+    }
+}
+
+/* Collects versions in a row by next_dead. A reader stops, and puts the rest back, as soon as there
+ * is a writer: that one frees faster, and a reader has other things to do than tidy up after it. */
+static void collect_row(ki_store *store, ki_snapshot *version, bool writer)
+{
+    while (version != NULL) {
+        ki_snapshot *next = version->next_dead;
+        collect_version(version);
+        version = next;
+        if (version != NULL && !writer && writer_collects(store)) {
+            ki_snapshot *last = version;
+            while (last->next_dead != NULL) {
+                last = last->next_dead;
+            }
+            push_dead(store, version, last);
+            return;
+        }
+    }
+}
+
+/* Collects what is on the stack, and what comes meanwhile. */
+static void collect(ki_store *store, bool writer)
+{
+    while (atomic_load(&store->dead) != NULL && (writer || !writer_collects(store))) {
+        if (atomic_exchange(&store->collecting, true)) {
+            return; /* whoever is at it will look again */
+        }
+        collect_row(store, atomic_exchange(&store->dead, NULL), writer);
+        atomic_store(&store->collecting, false);
+    }
+}
+
+void ki__version_set_writer(ki_store *store, ki__writer writer)
+{
+    ki__store_hold(store); /* without a writer, another may drop the last handle at once */
+    atomic_store(&store->writer, writer);
+    collect(store, false); /* what readers have left to this writer */
+    ki__store_drop(store);
+}
+
+static void bury(ki_snapshot *version, bool writer)
 {
     ki_store *store = version->store;
     ki__store_hold(store); /* as soon as it is on the stack, another may free it */
-    version->next_dead = atomic_load(&store->dead);
-    while (!atomic_compare_exchange_weak(&store->dead, &version->next_dead, version)) {
-    }
-    collect(store);
+    push_dead(store, version, version);
+    collect(store, writer);
     ki__store_drop(store);
 }
 
 void ki__version_release(ki_snapshot *version)
 {
     if (atomic_fetch_sub_explicit(&version->refs, 1, memory_order_acq_rel) == 1) {
-        bury(version);
+        bury(version, false);
     }
 }
 
@@ -222,7 +257,7 @@ static void retire(ki_snapshot *version, uint64_t word)
 {
     int64_t change = (int64_t)(word & COUNT_MASK) - BIAS;
     if (atomic_fetch_add(&version->refs, change) + change == 0) {
-        bury(version);
+        bury(version, true);
     }
 }
 

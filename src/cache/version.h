@@ -12,6 +12,7 @@
 #include <kinformer/store.h>
 
 #include "base/hash.h"
+#include "base/refs.h"
 #include "cache/edit.h"
 #include "cache/ids.h"
 #include "cache/index.h"
@@ -60,6 +61,14 @@ struct ki_txn {
     ki__edit edit;
 };
 
+/** There is one writer at a time. While it is at work, which is never for long, readers leave dead
+ *  versions to it. */
+typedef enum ki__writer {
+    KI__WRITER_NONE,
+    KI__WRITER_AT_WORK,
+    KI__WRITER_OPEN, /* a transaction in the hands of the user */
+} ki__writer;
+
 struct ki_store {
     const ki_alloc *alloc;
     ki__hash_key hash_key;
@@ -68,12 +77,12 @@ struct ki_store {
     uint32_t max_objects;
 
     /* Anyone. */
-    atomic_uint handles;         /* references of users */
-    atomic_uint refs;            /* handles together, and each version, hold one */
+    ki__refs handles;            /* references of users */
+    ki__refs refs;               /* handles together, and each version, hold one */
     _Atomic(uint64_t) current;   /* version and count of acquisitions: see version.c */
     _Atomic(ki_snapshot *) dead; /* versions that nobody holds, not yet collected */
     atomic_bool collecting;      /* someone is at it */
-    atomic_bool writing;         /* there is a writer */
+    atomic_int writer;           /* a ki__writer */
 
     /* The writer only. */
     ki_txn txn;
@@ -85,7 +94,8 @@ struct ki_store {
 /** The current version, held. */
 ki_snapshot *ki__version_acquire(ki_store *store);
 
-/** The current version, for the writer: only the writer replaces it, so it need not hold it. */
+/** The current version, not held: to compare with, and for the writer, as only the writer replaces
+ *  it. */
 ki_snapshot *ki__version_current(ki_store *store);
 
 /** Gives one hold back. */
@@ -100,6 +110,9 @@ void ki__version_publish(ki_snapshot *version, ki_snapshot *base);
 
 /** Frees a version that was never published and all that was born in it. */
 void ki__version_abandon(ki_snapshot *version, ki_snapshot *base);
+
+/** Says what the writer does now; collects what readers have left to it, unless it is at work. */
+void ki__version_set_writer(ki_store *store, ki__writer writer);
 
 /** Takes the current version out of the store, for good. */
 void ki__version_close(ki_store *store);

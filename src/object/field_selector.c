@@ -201,7 +201,7 @@ static int make_room(pass *p, const ki_alloc *alloc)
         return -ENOMEM;
     }
     p->selector->alloc = alloc;
-    atomic_init(&p->selector->refs, 1);
+    ki__refs_init(&p->selector->refs);
     p->selector->count = (uint32_t)p->terms;
     p->byte_room = (char *)p->selector + head;
     p->bytes_max = p->bytes;
@@ -246,7 +246,7 @@ static ki_field_selector *writable(const ki_field_selector *selector)
 const ki_field_selector *ki_field_selector_ref(const ki_field_selector *selector)
 {
     if (selector != NULL && selector->alloc != NULL) {
-        atomic_fetch_add_explicit(&writable(selector)->refs, 1, memory_order_relaxed);
+        ki__refs_take(&writable(selector)->refs);
     }
     return selector;
 }
@@ -257,10 +257,7 @@ const ki_field_selector *ki_field_selector_unref(const ki_field_selector *select
         return NULL;
     }
     ki_field_selector *mine = writable(selector);
-    /* Whoever frees must see all that the other holders did before. */
-    unsigned int before = atomic_fetch_sub_explicit(&mine->refs, 1, memory_order_acq_rel);
-    ki_assert(before != 0);
-    if (before == 1) {
+    if (ki__refs_drop(&mine->refs)) {
         ki__free(mine->alloc, mine);
     }
     return NULL;

@@ -4,9 +4,9 @@
 #ifndef KI_OBJECT_FIELD_SELECTOR_H
 #define KI_OBJECT_FIELD_SELECTOR_H
 
-#include <stdatomic.h>
-
 #include <kinformer/selector.h>
+
+#include "base/refs.h"
 
 /* Fields that an object has at hand. */
 typedef enum ki__field {
@@ -25,7 +25,7 @@ typedef struct ki__field_term {
 
 struct ki_field_selector {
     const ki_alloc *alloc; /* NULL: static */
-    atomic_uint refs;      /* not used if static */
+    ki__refs refs;         /* not used if static */
     uint32_t count;
     ki__field_term terms[];
 };

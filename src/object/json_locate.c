@@ -5,9 +5,11 @@
 
 #include <kinformer/value.h>
 
-#include "base/error.h"
 #include "object/json_scan.h"
 #include "object/json_string.h"
+
+/* Names that nobody made for it do not even collide once. */
+enum { COLLISIONS_MAX = 16 };
 
 typedef enum field_kind { FIELD_IDENTITY, FIELD_PLACE, FIELD_METADATA } field_kind;
 
@@ -48,29 +50,46 @@ typedef struct name_level {
     const known_field *fields;
     size_t field_count;
     bool top;
-    const char *path; /* in front of the names in messages */
-    size_t member_count;
-    struct {
-        uint32_t hash; /* of the name, decoded */
-        uint32_t offset;
-        uint32_t len;
-    } members[KI__JSON_MEMBERS_MAX];
+    const char *path;     /* in front of the names in messages */
+    const char *too_many; /* the message for that */
 } name_level;
+
+static const name_level top_level = {
+    .fields = top_fields,
+    .field_count = sizeof(top_fields) / sizeof(top_fields[0]),
+    .top = true,
+    .path = "",
+    .too_many = "the object has too many members",
+};
+
+static const name_level metadata_level = {
+    .fields = metadata_fields,
+    .field_count = sizeof(metadata_fields) / sizeof(metadata_fields[0]),
+    .top = false,
+    .path = "metadata.",
+    .too_many = "metadata has too many members",
+};
 
 typedef struct locate {
     ki__json_scan scan;
-    name_level top;
-    name_level metadata;
     ki__json_located *located;
+    size_t collisions; /* names that differ but have one hash */
+    size_t member_count;
+    struct {
+        uint32_t hash;               /* of the name, decoded, and its level */
+        uint32_t offset;             /* of the name, after its quote */
+    } members[KI__JSON_MEMBERS_MAX]; /* of both levels; written before they are read */
 } locate;
 
 /* ---- names ---- */
 
-static uint32_t hash_name(ki_str name)
+/* Every round maps different hashes to different ones, so the same name never has the same hash on
+ * both levels. */
+static uint32_t hash_name(const name_level *level, ki_str name)
 {
     ki__json_pieces pieces;
     ki__json_pieces_init(&pieces, name);
-    uint32_t hash = 2166136261U;
+    uint32_t hash = 2166136261U + level->top;
     for (ki_str piece; (piece = ki__json_pieces_next(&pieces)).len != 0;) {
         for (size_t i = 0; i < piece.len; i++) {
             hash = (hash ^ (unsigned char)piece.ptr[i]) * 16777619U;
@@ -79,29 +98,52 @@ static uint32_t hash_name(ki_str name)
     return hash;
 }
 
-/* Remembers a name, which must be new on its level. The count is bounded, so comparing with all
- * those before costs little, whoever chose the names. */
-static const char *add_name(locate *l, name_level *level, ki_str name)
+/* The name, checked before, that begins at `p`, after its quote. */
+static ki_str name_at(const char *p)
+{
+    const char *end = p;
+    while (*end != '"') {
+        end += *end == '\\' ? 2 : 1;
+    }
+    return ki_str_make(p, (size_t)(end - p));
+}
+
+/* Enough of a name for a message, never half a character. */
+static ki_str short_name(ki_str name)
+{
+    size_t len = name.len < 64 ? name.len : 64;
+    while (len != 0 && len < name.len && ((unsigned char)name.ptr[len] & 0xc0) == 0x80) {
+        len--;
+    }
+    return ki_str_make(name.ptr, len);
+}
+
+/* Remembers a name, which must be new on its level. Both the count of names and that of names that
+ * must be compared byte by byte are bounded, so this costs little, whoever chose the names. */
+static const char *add_name(locate *l, const name_level *level, ki_str name)
 {
     const char *start = l->scan.start;
-    uint32_t hash = hash_name(name);
-    for (size_t i = 0; i < level->member_count; i++) {
-        ki_str other = ki_str_make(start + level->members[i].offset, level->members[i].len);
-        if (level->members[i].hash == hash && ki__json_raw_same(name, other)) {
-            return ki__json_scan_fail(&l->scan, name.ptr - 1, KI_ERR_INVALID,
-                                      level->top ? "this member of the object stands twice"
-                                                 : "this member of metadata stands twice");
+    const char *quote = name.ptr - 1;
+    uint32_t hash = hash_name(level, name);
+    for (size_t i = 0; i < l->member_count; i++) {
+        if (l->members[i].hash != hash) {
+            continue;
+        }
+        if (ki__json_raw_same(name, name_at(start + l->members[i].offset))) {
+            return ki__json_scan_fail(&l->scan, quote, KI_ERR_INVALID, "%s%.*s stands twice",
+                                      level->path, KI_STR_ARG(short_name(name)));
+        }
+        if (++l->collisions > COLLISIONS_MAX) {
+            return ki__json_scan_fail(&l->scan, quote, KI_ERR_LIMIT,
+                                      "too many names of members have the same hash");
         }
     }
-    if (level->member_count == KI__JSON_MEMBERS_MAX) {
-        return ki__json_scan_fail(&l->scan, name.ptr - 1, KI_ERR_LIMIT,
-                                  level->top ? "the object has too many members"
-                                             : "metadata has too many members");
+    if (l->member_count == KI__JSON_MEMBERS_MAX) {
+        return ki__json_scan_fail(&l->scan, quote, KI_ERR_LIMIT, "%s", level->too_many);
     }
-    level->members[level->member_count].hash = hash;
-    level->members[level->member_count].offset = (uint32_t)(name.ptr - start);
-    level->members[level->member_count].len = (uint32_t)name.len;
-    level->member_count++;
+    l->members[l->member_count].hash = hash;
+    l->members[l->member_count].offset = (uint32_t)(name.ptr - start);
+    l->member_count++;
     return name.ptr;
 }
 
@@ -157,6 +199,7 @@ static const char *check_identity(locate *l, const name_level *level, const know
                                   "%s%s must not have more than %d bytes", level->path, field->name,
                                   KI__IDENTITY_BYTES_MAX);
     }
+    l->located->identity_len[field->index] = (uint16_t)len;
     return raw.ptr;
 }
 
@@ -184,16 +227,7 @@ static const char *keep_field(locate *l, const name_level *level, const known_fi
     return after;
 }
 
-static void init_level(name_level *level, const known_field *fields, size_t count, bool top)
-{
-    level->fields = fields; /* names are written before they are read */
-    level->field_count = count;
-    level->top = top;
-    level->path = top ? "" : "metadata.";
-    level->member_count = 0;
-}
-
-static const char *locate_map(locate *l, name_level *level, const char *p);
+static const char *locate_map(locate *l, const name_level *level, const char *p);
 
 /* The value at `p`, of a known field or of none (NULL). Only the top level has metadata, so this
  * and locate_map() call each other once and no deeper. */
@@ -202,7 +236,7 @@ static const char *locate_value(locate *l, const name_level *level, const known_
 {
     bool metadata = field != NULL && field->kind == FIELD_METADATA;
     const char *after = metadata && p != l->scan.end && *p == '{'
-                            ? locate_map(l, &l->metadata, p)
+                            ? locate_map(l, &metadata_level, p)
                             : ki__json_scan_value(&l->scan, p);
     if (after == NULL || field == NULL) {
         return after;
@@ -211,7 +245,7 @@ static const char *locate_value(locate *l, const name_level *level, const known_
 }
 
 /* The map that begins at `p`; the result is after its closing bracket. */
-static const char *locate_map(locate *l, name_level *level, const char *p)
+static const char *locate_map(locate *l, const name_level *level, const char *p)
 {
     p = ki__json_scan_open_map(&l->scan, p);
     if (p == NULL) {
@@ -241,13 +275,12 @@ int ki__json_locate(ki_str text, uint32_t max_depth, ki__json_located *ret_locat
     locate l;
     ki__json_located located = {0};
     l.located = &located;
-    init_level(&l.top, top_fields, sizeof(top_fields) / sizeof(top_fields[0]), true);
-    init_level(&l.metadata, metadata_fields, sizeof(metadata_fields) / sizeof(metadata_fields[0]),
-               false);
+    l.collisions = 0;
+    l.member_count = 0;
     ki__json_scan_init(&l.scan, text, max_depth, error);
     const char *start = ki__json_scan_space(&l.scan, l.scan.start);
     bool map = start != l.scan.end && *start == '{';
-    const char *p = map ? locate_map(&l, &l.top, start) : ki__json_scan_value(&l.scan, start);
+    const char *p = map ? locate_map(&l, &top_level, start) : ki__json_scan_value(&l.scan, start);
     if (p == NULL || ki__json_scan_end(&l.scan, p) == NULL) {
         return l.scan.code;
     }

@@ -34,12 +34,13 @@ typedef enum ki__place {
 
 enum {
     KI__IDENTITY_BYTES_MAX = 1024, /* decoded, for each identity */
-    KI__JSON_MEMBERS_MAX = 512,    /* at the top, and in metadata */
+    KI__JSON_MEMBERS_MAX = 512,    /* at the top and in metadata together */
 };
 
 typedef struct ki__json_located {
-    ki_str identity[KI__IDENTITY_MAX]; /* raw, between the quotes; empty if absent or null */
-    uint32_t place[KI__PLACE_MAX];     /* offsets in the text; 0 if absent, or null in metadata */
+    ki_str identity[KI__IDENTITY_MAX];       /* raw, between the quotes; empty if absent or null */
+    uint16_t identity_len[KI__IDENTITY_MAX]; /* decoded: less than raw if there are escapes */
+    uint32_t place[KI__PLACE_MAX]; /* offsets in the text; 0 if absent, or null in metadata */
 } ki__json_located;
 
 /** 0, or the code with `error` filled. The text has at most 4 GiB. */

@@ -3,10 +3,11 @@
  * where x86-64 has it, NEON on 64-bit ARM, plain 64-bit words elsewhere or when KI_JSON_PORTABLE is
  * defined. Blocks need not be aligned, and exactly as many bytes are read as the name says.
  *
- * Each variant gives the same four functions:
+ * All variants give the same functions:
  *   ki__json_special_64(p)  bit i is set if byte i ends a run of plain text in a string: a quote, a
  *                           backslash, a control character or anything that is not ASCII
  *   ki__json_quotes_32(p)   the same for quotes and backslashes only
+ *   ki__json_quote_pairs_32(p, q)  bit i is set if there is a quote at both p + i and q + i
  *   ki__json_masks_64(p)    for each byte, whether it is a quote, a backslash, opens or closes
  *   ki__json_bits(mask)     how many bits are set */
 #ifndef KI_OBJECT_JSON_SIMD_H

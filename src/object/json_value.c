@@ -152,7 +152,7 @@ static int json_member(const ki_value *map, ki_str name, ki_value *ret_member)
         if (offset == 0) {
             return KI_ERR_NOT_FOUND;
         }
-        *ret_member = ki__json_value_at(p - map->detail + offset, end);
+        *ret_member = ki__json_value_at(p - (size_t)map->detail + offset, end);
         return 0;
     }
     p = ki__json_skip_space(p + 1);

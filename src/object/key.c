@@ -27,8 +27,7 @@ int ki_key_join(ki_str name_space, ki_str name, ki_buf *out)
         room[name_space.len] = '/';
     }
     memcpy(room + prefix, name.ptr, name.len);
-    room[prefix + name.len] = '\0';
-    out->len += prefix + name.len;
+    ki_buf_commit(out, prefix + name.len);
     return 0;
 }
 

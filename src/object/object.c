@@ -6,7 +6,6 @@
 #include <errno.h>
 
 #include "base/alloc.h"
-#include "base/assert.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "object/json_flat.h"
@@ -63,71 +62,91 @@ static int read_options(const ki_object_options *options, ki_object_options *ret
     return 0;
 }
 
-/* The identity strings, gathered before the block is allocated. */
-typedef struct strings {
-    uint16_t at[KI__IDENTITY_MAX]; /* of each; those of the far strings from `near_len` on */
-    uint16_t near_len;
-    uint16_t len;
-    /* key and resource version; an empty string and the others; padding */
-    char text[(KI__IDENTITY_MAX + 2) * (KI__IDENTITY_BYTES_MAX + 1) + KI__JSON_PADDING];
-} strings;
-
-/* Adds a text that was checked to be short, with `end` after it. */
-static uint16_t add_text(strings *s, ki_str raw, bool plain, char end)
+/* What the bytes do not say is taken from the options, where nothing is encoded. */
+static void use_default(ki__json_located *located, ki__identity which, const char *text)
 {
-    uint16_t at = s->len;
-    size_t len = raw.len;
-    if (plain || !ki__json_raw_is_encoded(raw)) {
-        memcpy(s->text + at, len != 0 ? raw.ptr : "", len);
-    } else {
-        len = ki__json_decode(raw, s->text + at, KI__IDENTITY_BYTES_MAX);
+    ki_str fallback = ki_str_from(text);
+    if (located->identity[which].len == 0) {
+        located->identity[which] = fallback;
+        located->identity_len[which] = (uint16_t)fallback.len;
     }
-    ki_assert(len <= KI__IDENTITY_BYTES_MAX);
-    s->text[at + len] = end;
-    s->len = (uint16_t)(at + len + 1);
+}
+
+/* Where the identity strings go in the block. Each is limited, so no sum here overflows. */
+typedef struct layout {
+    uint16_t at[KI__IDENTITY_MAX];
+    uint16_t near_len;
+    uint16_t far_len;
+} layout;
+_Static_assert((KI__IDENTITY_MAX + 1) * (KI__IDENTITY_BYTES_MAX + 1) + KI__JSON_PADDING <=
+                   UINT16_MAX,
+               "offsets of strings have 16 bits");
+
+static const ki__identity far_identity[] = {
+    KI__IDENTITY_NAMESPACE,
+    KI__IDENTITY_UID,
+    KI__IDENTITY_KIND,
+    KI__IDENTITY_API_VERSION,
+};
+enum { FAR_COUNT = sizeof(far_identity) / sizeof(far_identity[0]) };
+
+/* Takes room for a string and what ends it. */
+static uint16_t take_room(uint16_t *end, uint16_t len)
+{
+    uint16_t at = *end;
+    *end = (uint16_t)(at + len + 1);
     return at;
 }
 
-static void gather_near(strings *s, const ki_str *identity)
+static layout plan_strings(const ki__json_located *located)
 {
-    ki_str name = identity[KI__IDENTITY_NAME];
-    ki_str name_space = identity[KI__IDENTITY_NAMESPACE];
-    s->len = 0;
-    if (name.len != 0 && name_space.len != 0) {
-        (void)add_text(s, name_space, false, '/');
+    const uint16_t *len = located->identity_len;
+    layout plan = {0};
+    if (len[KI__IDENTITY_NAME] != 0 && len[KI__IDENTITY_NAMESPACE] != 0) {
+        (void)take_room(&plan.near_len, len[KI__IDENTITY_NAMESPACE]);
     }
-    s->at[KI__IDENTITY_NAME] = add_text(s, name, false, '\0');
-    s->at[KI__IDENTITY_RESOURCE_VERSION] =
-        add_text(s, identity[KI__IDENTITY_RESOURCE_VERSION], false, '\0');
-    s->near_len = s->len;
+    plan.at[KI__IDENTITY_NAME] = take_room(&plan.near_len, len[KI__IDENTITY_NAME]);
+    plan.at[KI__IDENTITY_RESOURCE_VERSION] =
+        take_room(&plan.near_len, len[KI__IDENTITY_RESOURCE_VERSION]);
+    (void)take_room(&plan.far_len, 0); /* the empty string, which all that are empty share */
+    for (size_t i = 0; i < FAR_COUNT; i++) {
+        ki__identity which = far_identity[i];
+        plan.at[which] = len[which] != 0 ? take_room(&plan.far_len, len[which]) : 0;
+    }
+    if (plan.far_len < KI__JSON_PADDING) {
+        plan.far_len = KI__JSON_PADDING;
+    }
+    return plan;
 }
 
-static void add_far(strings *s, unsigned which, ki_str raw, const char *fallback)
+static void put_text(char *place, const ki__json_located *located, ki__identity which, char end)
 {
-    ki_str text = raw.len != 0 ? raw : ki_str_from(fallback);
-    s->at[which] = 0;
-    if (text.len != 0) {
-        s->at[which] = (uint16_t)(add_text(s, text, raw.len == 0, '\0') - s->near_len);
+    ki_str raw = located->identity[which];
+    size_t len = located->identity_len[which];
+    if (len != raw.len) {
+        (void)ki__json_decode(raw, place, len); /* as long as it was found to be before */
+    } else if (len != 0) {
+        memcpy(place, raw.ptr, len);
+    }
+    place[len] = end;
+}
+
+static void put_strings(ki_object *object, const ki__json_located *located, const layout *plan)
+{
+    char *near = object->near_strings;
+    char *far = near + object->near_len + object->len;
+    if (object->name != 0) {
+        put_text(near, located, KI__IDENTITY_NAMESPACE, '/');
+    }
+    put_text(near + object->name, located, KI__IDENTITY_NAME, '\0');
+    put_text(near + object->resource_version, located, KI__IDENTITY_RESOURCE_VERSION, '\0');
+    memset(far, 0, plan->far_len);
+    for (size_t i = 0; i < FAR_COUNT; i++) {
+        put_text(far + plan->at[far_identity[i]], located, far_identity[i], '\0');
     }
 }
 
-static void gather_strings(strings *s, const ki__json_located *located,
-                           const ki_object_options *options)
-{
-    const ki_str *identity = located->identity;
-    gather_near(s, identity);
-    s->text[s->len++] = '\0';
-    add_far(s, KI__IDENTITY_NAMESPACE, identity[KI__IDENTITY_NAMESPACE], NULL);
-    add_far(s, KI__IDENTITY_UID, identity[KI__IDENTITY_UID], NULL);
-    add_far(s, KI__IDENTITY_KIND, identity[KI__IDENTITY_KIND], options->default_kind);
-    add_far(s, KI__IDENTITY_API_VERSION, identity[KI__IDENTITY_API_VERSION],
-            options->default_api_version);
-    while (s->len < s->near_len + KI__JSON_PADDING) {
-        s->text[s->len++] = '\0';
-    }
-}
-
-static void fill_header(ki_object *object, const ki__json_located *located, const strings *s)
+static void fill_header(ki_object *object, const ki__json_located *located, const layout *plan)
 {
     object->shortcuts = (ki__json_shortcuts){
         .metadata = located->place[KI__PLACE_METADATA],
@@ -141,13 +160,13 @@ static void fill_header(ki_object *object, const ki__json_located *located, cons
     object->creation = located->place[KI__PLACE_CREATION];
     object->deletion = located->place[KI__PLACE_DELETION];
     object->generation = located->place[KI__PLACE_GENERATION];
-    object->name = s->at[KI__IDENTITY_NAME];
-    object->near_len = s->near_len;
-    object->name_space = s->at[KI__IDENTITY_NAMESPACE];
-    object->uid = s->at[KI__IDENTITY_UID];
-    object->resource_version = s->at[KI__IDENTITY_RESOURCE_VERSION];
-    object->kind = s->at[KI__IDENTITY_KIND];
-    object->api_version = s->at[KI__IDENTITY_API_VERSION];
+    object->name = plan->at[KI__IDENTITY_NAME];
+    object->near_len = plan->near_len;
+    object->name_space = plan->at[KI__IDENTITY_NAMESPACE];
+    object->uid = plan->at[KI__IDENTITY_UID];
+    object->resource_version = plan->at[KI__IDENTITY_RESOURCE_VERSION];
+    object->kind = plan->at[KI__IDENTITY_KIND];
+    object->api_version = plan->at[KI__IDENTITY_API_VERSION];
     object->encoding = KI_ENCODING_JSON;
 }
 
@@ -171,19 +190,19 @@ int ki_object_from_json(const char *bytes, size_t len, const ki_object_options *
     if (r < 0) {
         return r;
     }
-    strings s;
-    gather_strings(&s, &located, &o);
-    ki_object *object = ki__alloc(o.alloc, block_size(s.near_len, len, s.len - s.near_len));
+    use_default(&located, KI__IDENTITY_KIND, o.default_kind);
+    use_default(&located, KI__IDENTITY_API_VERSION, o.default_api_version);
+    layout plan = plan_strings(&located);
+    ki_object *object = ki__alloc(o.alloc, block_size(plan.near_len, len, plan.far_len));
     if (object == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
     object->alloc = o.alloc;
-    atomic_init(&object->refs, 1);
+    ki__refs_init(&object->refs);
     object->len = (uint32_t)len;
-    fill_header(object, &located, &s);
-    memcpy(object->near_strings, s.text, s.near_len);
-    memcpy(object->near_strings + s.near_len, bytes, len);
-    memcpy(object->near_strings + s.near_len + len, s.text + s.near_len, s.len - s.near_len);
+    fill_header(object, &located, &plan);
+    put_strings(object, &located, &plan);
+    memcpy(object->near_strings + object->near_len, bytes, len);
     object->labels_flat =
         object->labels != 0 ? ki__json_flat_len(bytes_of(object) + object->labels) : 0;
     *ret_object = object;
@@ -197,8 +216,7 @@ ki_object *ki_object_ref(const ki_object *object)
     }
     /* An object is constant but for its count; so callers hold it const and ref it all the same. */
     ki_object *mutable = (ki_object *)(uintptr_t)object;
-    uint32_t refs = atomic_fetch_add_explicit(&mutable->refs, 1, memory_order_relaxed);
-    ki_assert(refs != 0 && refs != UINT32_MAX);
+    ki__refs_take(&mutable->refs);
     return mutable;
 }
 
@@ -208,9 +226,7 @@ ki_object *ki_object_unref(const ki_object *object)
         return NULL;
     }
     ki_object *mutable = (ki_object *)(uintptr_t)object;
-    uint32_t refs = atomic_fetch_sub_explicit(&mutable->refs, 1, memory_order_acq_rel);
-    ki_assert(refs != 0);
-    if (refs == 1) {
+    if (ki__refs_drop(&mutable->refs)) {
         ki__free(mutable->alloc, mutable);
     }
     return NULL;

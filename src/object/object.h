@@ -6,16 +6,15 @@
 #ifndef KI_OBJECT_OBJECT_H
 #define KI_OBJECT_OBJECT_H
 
-#include <stdatomic.h>
-
 #include <kinformer/object.h>
 
+#include "base/refs.h"
 #include "object/json_value.h"
 
 /* Header and strings of a usual object must stay below 200 bytes: mind the size. */
 struct ki_object {
     const ki_alloc *alloc;
-    _Atomic uint32_t refs;
+    ki__refs refs;
     uint32_t len;                 /* of the bytes */
     ki__json_shortcuts shortcuts; /* offsets in the bytes from here on; 0: absent */
     uint32_t labels;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/assert.h"
 #include "base/error.h"
 
 /* The most steps that `text` can make: each begins with a dot or a bracket, the first may do
@@ -54,7 +53,7 @@ static ki_path *path_new(ki_str text, const ki_alloc *alloc)
     }
     path->text = ki_str_make(copy, text.len); /* the block was cleared: a NUL follows */
     path->names = copy + text.len + 1;
-    atomic_init(&path->refs, 1);
+    ki__refs_init(&path->refs);
     return path;
 }
 _Static_assert(_Alignof(ki_path) >= _Alignof(ki__path_step), "steps follow the path");
@@ -87,8 +86,7 @@ ki_path *ki_path_ref(const ki_path *path)
         return NULL;
     }
     ki_path *shared = (ki_path *)(uintptr_t)path; /* all but the count is constant */
-    uint32_t before = atomic_fetch_add_explicit(&shared->refs, 1, memory_order_relaxed);
-    ki_assert(before != 0 && before != UINT32_MAX);
+    ki__refs_take(&shared->refs);
     return shared;
 }
 
@@ -98,9 +96,7 @@ ki_path *ki_path_unref(const ki_path *path)
         return NULL;
     }
     ki_path *shared = (ki_path *)(uintptr_t)path;
-    uint32_t before = atomic_fetch_sub_explicit(&shared->refs, 1, memory_order_acq_rel);
-    ki_assert(before != 0);
-    if (before == 1) {
+    if (ki__refs_drop(&shared->refs)) {
         ki__free(shared->alloc, shared);
     }
     return NULL;

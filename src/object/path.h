@@ -5,9 +5,9 @@
 #ifndef KI_OBJECT_PATH_H
 #define KI_OBJECT_PATH_H
 
-#include <stdatomic.h>
-
 #include <kinformer/path.h>
+
+#include "base/refs.h"
 
 #define KI__PATH_BYTES_MAX 4096
 #define KI__PATH_STEPS_MAX 64 /* those in unions and filters included */
@@ -67,7 +67,7 @@ typedef struct ki__path_term {
 } ki__path_term;
 
 struct ki_path {
-    _Atomic uint32_t refs;
+    ki__refs refs;
     uint8_t first; /* the first step */
     uint8_t step_count;
     uint8_t step_cap;

@@ -42,8 +42,9 @@ int ki__path_add_step(ki__path_parser *parser, ki__path_kind kind, ki__path_step
 {
     ki_path *path = parser->path;
     if (path->step_count == KI__PATH_STEPS_MAX) {
-        return ki__error_at(parser->error, KI_ERR_LIMIT, path->text, parser->at,
-                            "a path may have up to %d steps", KI__PATH_STEPS_MAX);
+        (void)ki__error_at(parser->error, KI_ERR_LIMIT, path->text, parser->at,
+                           "a path may have up to %d steps", KI__PATH_STEPS_MAX);
+        return KI_ERR_LIMIT; /* so that compilers see that ret_step is set on success */
     }
     ki_assert(path->step_count < path->step_cap);
     ki__path_step *step = &path->steps[path->step_count++];

@@ -6,22 +6,20 @@
 #include "object/resource.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/assert.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/refs.h"
+#include "object/names.h"
 
-#define LABEL_MAX 63
-#define SUBDOMAIN_MAX 253
 #define SHORT_NAMES_MAX 64
 
 typedef struct custom_resource {
     ki_resource resource; /* first: a ki_resource that is not built in is one of these */
     const ki_alloc *alloc;
-    atomic_uint refs;
+    ki__refs refs;
 } custom_resource;
 
 static bool is_lower(char c)
@@ -56,8 +54,8 @@ static int check_label(const char *what, const char *name, bool mixed_case, ki_e
     if (text.len == 0) {
         return bad_name(error, what, text, 0, "is empty");
     }
-    if (text.len > LABEL_MAX) {
-        return bad_name(error, what, text, LABEL_MAX, "is longer than 63 bytes");
+    if (text.len > KI__DNS_LABEL_MAX) {
+        return bad_name(error, what, text, KI__DNS_LABEL_MAX, "is longer than 63 bytes");
     }
     for (size_t i = 0; i < text.len; i++) {
         char c = mixed_case ? to_lower(name[i]) : name[i];
@@ -78,26 +76,14 @@ static int check_label(const char *what, const char *name, bool mixed_case, ki_e
     return 0;
 }
 
-/* A subdomain of RFC 1123: parts of lower-case letters, digits and inner '-', joined by '.'. */
 static int check_group(const char *name, ki_error *error)
 {
     ki_str text = ki_str_from(name);
-    if (text.len > SUBDOMAIN_MAX) {
-        return bad_name(error, "group", text, SUBDOMAIN_MAX, "is longer than 253 bytes");
+    ki__names_fault fault = {0};
+    if (text.len == 0 || ki__names_dns_subdomain(text, &fault)) {
+        return 0;
     }
-    for (size_t i = 0; i < text.len; i++) {
-        bool alphanumeric = is_lower(name[i]) || is_digit(name[i]);
-        bool inner = i > 0 && name[i - 1] != '.' && i + 1 < text.len && name[i + 1] != '.';
-        if (!alphanumeric && name[i] != '-' && name[i] != '.') {
-            return bad_name(error, "group", text, i,
-                            "may have lower-case letters, digits, '-' and '.' only");
-        }
-        if (!alphanumeric && !inner) {
-            return bad_name(error, "group", text, i,
-                            "its parts must begin and end with a letter or digit");
-        }
-    }
-    return 0;
+    return bad_name(error, "group", text, fault.offset, fault.rule);
 }
 
 static int check_options(const ki_resource_options *options, ki_error *error)
@@ -167,7 +153,8 @@ static const char *put_api_version(char **next, const char *group, const char *v
     return copy;
 }
 
-/* Every name is at most SUBDOMAIN_MAX bytes and their number is limited: no sum here overflows. */
+/* Every name is at most KI__DNS_SUBDOMAIN_MAX bytes and their number is limited: no sum here
+ * overflows. */
 static size_t text_size(const ki_resource_options *options, size_t short_count)
 {
     size_t group = strlen(options->group) + 1;
@@ -208,7 +195,7 @@ static custom_resource *build(const ki_resource_options *options, size_t short_c
     resource->short_names = short_count != 0 ? short_names : NULL;
     resource->namespaced = !options->cluster_scoped;
     custom->alloc = alloc;
-    atomic_init(&custom->refs, 1);
+    ki__refs_init(&custom->refs);
     return custom;
 }
 
@@ -248,9 +235,7 @@ static custom_resource *custom_of(const ki_resource *resource)
 const ki_resource *ki_resource_ref(const ki_resource *resource)
 {
     if (resource != NULL && !resource->builtin) {
-        unsigned before =
-            atomic_fetch_add_explicit(&custom_of(resource)->refs, 1, memory_order_relaxed);
-        ki_assert(before != 0 && before != UINT32_MAX);
+        ki__refs_take(&custom_of(resource)->refs);
     }
     return resource;
 }
@@ -259,9 +244,7 @@ const ki_resource *ki_resource_unref(const ki_resource *resource)
 {
     if (resource != NULL && !resource->builtin) {
         custom_resource *custom = custom_of(resource);
-        unsigned before = atomic_fetch_sub_explicit(&custom->refs, 1, memory_order_acq_rel);
-        ki_assert(before != 0);
-        if (before == 1) {
+        if (ki__refs_drop(&custom->refs)) {
             ki__free(custom->alloc, custom);
         }
     }

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/error.h"
 #include "base/sort.h"
 
 static ki_selector everything;
@@ -55,7 +56,7 @@ static ki_selector *writable(const ki_selector *selector)
 const ki_selector *ki_selector_ref(const ki_selector *selector)
 {
     if (selector != NULL && selector->alloc != NULL) {
-        atomic_fetch_add_explicit(&writable(selector)->refs, 1, memory_order_relaxed);
+        ki__refs_take(&writable(selector)->refs);
     }
     return selector;
 }
@@ -66,10 +67,7 @@ const ki_selector *ki_selector_unref(const ki_selector *selector)
         return NULL;
     }
     ki_selector *mine = writable(selector);
-    /* Whoever frees must see all that the other holders did before. */
-    unsigned int before = atomic_fetch_sub_explicit(&mine->refs, 1, memory_order_acq_rel);
-    ki_assert(before != 0);
-    if (before == 1) {
+    if (ki__refs_drop(&mine->refs)) {
         ki__free(mine->alloc, mine);
     }
     return NULL;
@@ -239,7 +237,8 @@ void ki__selector_builder_end(ki__selector_builder *builder, bool distinct)
     }
 }
 
-int ki__selector_builder_alloc(ki__selector_builder *builder, const ki_alloc *alloc)
+/* Ends the counting and makes room for what was counted. */
+static int builder_alloc(ki__selector_builder *builder, const ki_alloc *alloc)
 {
     ki_assert(builder->selector == NULL);
     size_t head = sizeof(ki_selector) + builder->requirements * sizeof(ki__requirement);
@@ -250,7 +249,7 @@ int ki__selector_builder_alloc(ki__selector_builder *builder, const ki_alloc *al
         return -ENOMEM;
     }
     selector->alloc = alloc;
-    atomic_init(&selector->refs, 1);
+    ki__refs_init(&selector->refs);
     selector->count = (uint32_t)builder->requirements;
     ki_str *values = (ki_str *)(void *)((char *)selector + head);
     *builder = (ki__selector_builder){
@@ -269,7 +268,7 @@ static bool repeats(const ki__requirement *a, const ki__requirement *b)
     return a->label && b->label && ki_str_eq(a->key, b->key);
 }
 
-ki_selector *ki__selector_builder_finish(ki__selector_builder *builder)
+static ki_selector *builder_finish(ki__selector_builder *builder)
 {
     ki_selector *selector = builder->selector;
     ki_assert(selector != NULL && builder->requirements == selector->count);
@@ -286,12 +285,29 @@ ki_selector *ki__selector_builder_finish(ki__selector_builder *builder)
     return selector;
 }
 
-void ki__selector_builder_cancel(ki__selector_builder *builder)
+int ki__selector_build(ki__selector_fill fill, const void *source, const ki_alloc *alloc,
+                       ki_selector **ret_selector, ki_error *error)
 {
-    if (builder->selector != NULL) {
-        ki__free(builder->selector->alloc, builder->selector);
-        builder->selector = NULL;
+    ki__selector_builder builder = {0};
+    int r = fill(source, &builder, error);
+    if (r < 0) {
+        return r;
     }
+    if (builder.requirements == 0) {
+        *ret_selector = ki__selector_everything();
+        return 0;
+    }
+    r = builder_alloc(&builder, alloc);
+    if (r < 0) {
+        return ki__error_code(error, r);
+    }
+    r = fill(source, &builder, error);
+    if (r < 0) {
+        ki__free(builder.selector->alloc, builder.selector);
+        return r;
+    }
+    *ret_selector = builder_finish(&builder);
+    return 0;
 }
 
 bool ki__selector_read_int64(ki_str text, int64_t *ret_number)

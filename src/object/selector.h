@@ -2,14 +2,14 @@
 /* What a label selector is, and how one is built. A selector is one block: the requirements sorted
  * by key, their values, and the bytes of both; or one of two static ones that are never freed.
  *
- * Building takes two passes over the same source with the same calls: the first, before
- * ki__selector_builder_alloc(), only counts; the second fills the block of exactly that size. */
+ * ki__selector_build() makes two passes over the same source with the same calls: the first only
+ * counts, the second fills the block of exactly that size. */
 #ifndef KI_OBJECT_SELECTOR_H
 #define KI_OBJECT_SELECTOR_H
 
-#include <stdatomic.h>
-
 #include <kinformer/selector.h>
+
+#include "base/refs.h"
 
 enum { KI__SELECTOR_TEXT_MAX = 65536 };
 
@@ -38,7 +38,7 @@ typedef struct ki__requirement {
 
 struct ki_selector {
     const ki_alloc *alloc; /* NULL: static */
-    atomic_uint refs;      /* not used if static */
+    ki__refs refs;         /* not used if static */
     bool nothing;          /* matches nothing, and has no requirements */
     uint32_t count;
     ki__requirement requirements[];
@@ -71,14 +71,13 @@ int ki__selector_builder_add_value(ki__selector_builder *builder, ki_str value);
 /** Sorts the values of the last requirement; `distinct` keeps one of several that are equal. */
 void ki__selector_builder_end(ki__selector_builder *builder, bool distinct);
 
-/** Ends the first pass: makes room for what it counted. Errors: -ENOMEM. */
-int ki__selector_builder_alloc(ki__selector_builder *builder, const ki_alloc *alloc);
+/** Reads requirements from a source into the builder. Called twice with the same source. */
+typedef int (*ki__selector_fill)(const void *source, ki__selector_builder *builder,
+                                 ki_error *error);
 
-/** Ends the second pass: the selector, with one reference. */
-ki_selector *ki__selector_builder_finish(ki__selector_builder *builder);
-
-/** Frees what an unfinished second pass had made; nothing otherwise. */
-void ki__selector_builder_cancel(ki__selector_builder *builder);
+/** Makes the selector of all that `fill` finds in `source`. */
+int ki__selector_build(ki__selector_fill fill, const void *source, const ki_alloc *alloc,
+                       ki_selector **ret_selector, ki_error *error);
 
 /** The static selectors, as the functions that make selectors hand them out. */
 ki_selector *ki__selector_everything(void);

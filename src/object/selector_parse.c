@@ -268,9 +268,10 @@ static int parse_requirement(parser *p)
 }
 
 /* One pass over the text, into the builder. */
-static int parse(ki_str text, ki__selector_builder *builder, ki_error *error)
+static int parse(const void *source, ki__selector_builder *builder, ki_error *error)
 {
-    parser p = {.text = text, .builder = builder, .error = error};
+    const ki_str *text = source;
+    parser p = {.text = *text, .builder = builder, .error = error};
     advance(&p);
     if (p.token == TOKEN_END) {
         return 0;
@@ -297,24 +298,5 @@ int ki_selector_parse(ki_str text, const ki_alloc *alloc, ki_selector **ret_sele
         return ki__error_at(error, KI_ERR_LIMIT, text, KI__SELECTOR_TEXT_MAX,
                             "the selector has more than %d bytes", KI__SELECTOR_TEXT_MAX);
     }
-    ki__selector_builder builder = {0};
-    int r = parse(text, &builder, error);
-    if (r < 0) {
-        return r;
-    }
-    if (builder.requirements == 0) {
-        *ret_selector = ki__selector_everything();
-        return 0;
-    }
-    r = ki__selector_builder_alloc(&builder, alloc);
-    if (r < 0) {
-        return ki__error_code(error, r);
-    }
-    r = parse(text, &builder, error);
-    if (r < 0) {
-        ki__selector_builder_cancel(&builder);
-        return r;
-    }
-    *ret_selector = ki__selector_builder_finish(&builder);
-    return 0;
+    return ki__selector_build(parse, &text, alloc, ret_selector, error);
 }

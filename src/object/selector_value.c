@@ -263,8 +263,9 @@ static int read_match_expressions(reader *rd, const ki_value *expressions)
 }
 
 /* One pass over the value, into the builder. */
-static int read_selector(const ki_value *selector, ki__selector_builder *builder, ki_error *error)
+static int read_selector(const void *source, ki__selector_builder *builder, ki_error *error)
 {
+    const ki_value *selector = source;
     reader rd = {.builder = builder, .error = error};
     if (ki_value_type(selector) != KI_TYPE_MAP) {
         return wrong_type(&rd, "map", selector);
@@ -287,24 +288,5 @@ int ki_selector_from_value(const ki_value *label_selector, const ki_alloc *alloc
         *ret_selector = ki__selector_nothing();
         return 0;
     }
-    ki__selector_builder builder = {0};
-    int r = read_selector(label_selector, &builder, error);
-    if (r < 0) {
-        return r;
-    }
-    if (builder.requirements == 0) {
-        *ret_selector = ki__selector_everything();
-        return 0;
-    }
-    r = ki__selector_builder_alloc(&builder, alloc);
-    if (r < 0) {
-        return ki__error_code(error, r);
-    }
-    r = read_selector(label_selector, &builder, error);
-    if (r < 0) {
-        ki__selector_builder_cancel(&builder);
-        return r;
-    }
-    *ret_selector = ki__selector_builder_finish(&builder);
-    return 0;
+    return ki__selector_build(read_selector, label_selector, alloc, ret_selector, error);
 }

@@ -53,8 +53,7 @@ int ki_value_copy_string(const ki_value *value, ki_buf *out)
     }
     size_t written = ops_of(value)->decode(value, room, len);
     ki_assert(written == len);
-    room[len] = '\0';
-    out->len += len;
+    ki_buf_commit(out, len);
     return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include <kinformer/alloc.h>
+#include <kinformer/buf.h>
 #include <kinformer/str.h>
 
 /** An allocator that knows what it gave out. All calls may come from any thread. */
@@ -48,6 +49,14 @@ static inline uint64_t test_random(uint64_t *state)
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
+}
+
+/** Appends `text` to `buf`, `times` times; what does not fit fails the test. */
+static inline void test_add(ki_buf *buf, const char *text, size_t times)
+{
+    for (size_t i = 0; i < times; i++) {
+        assert_int_equal(ki_buf_add_text(buf, text), 0);
+    }
 }
 
 #define assert_str(view, text)                                                              \

@@ -85,7 +85,7 @@ static void long_texts_are_read_exactly(void **state)
     /* 1 and 2000 zeros, divided by as much. */
     memset(text, '0', sizeof(text));
     text[0] = '1';
-    strcpy(text + 2001, "e-2000");
+    memcpy(text + 2001, "e-2000", sizeof("e-2000"));
     assert_int_equal(ki__json_int64(ki_str_from(text), &value), 0);
     assert_int_equal(value, 1);
     /* The same with a 7 as the last digit is no integer: the digit is beyond those kept. */
@@ -295,7 +295,7 @@ static void digits_beyond_those_kept_still_count(void **state)
     for (size_t zeros = 0; zeros < 2000; zeros += 97) {
         size_t len = (size_t)snprintf(text, sizeof(text), "9007199254740993.");
         memset(text + len, '0', zeros + 1);
-        strcpy(text + len + zeros + 1, "1");
+        memcpy(text + len + zeros + 1, "1", sizeof("1"));
         double value;
         assert_int_equal(ki__json_double(ki_str_from(text), &value), 0);
         assert_true(value == 9007199254740994.0);

@@ -298,74 +298,154 @@ static void a_nul_in_an_identity_is_refused(void **state)
 static void members_named_twice_are_refused_at_the_top_and_in_metadata(void **state)
 {
     (void)state;
-    refuses("{\"spec\":1,\"spec\":1}", KI_ERR_INVALID, 10,
-            "this member of the object stands twice");
-    refuses("{\"x\":1,\"y\":2,\"\\u0078\":3}", KI_ERR_INVALID, 13,
-            "this member of the object stands twice");
+    refuses("{\"spec\":1,\"spec\":1}", KI_ERR_INVALID, 10, "spec stands twice");
+    refuses("{\"x\":1,\"y\":2,\"\\u0078\":3}", KI_ERR_INVALID, 13, "\\u0078 stands twice");
     refuses("{\"metadata\":{},\"\\u006detadata\":{}}", KI_ERR_INVALID, 15,
-            "this member of the object stands twice");
+            "\\u006detadata stands twice");
     refuses("{\"metadata\":{\"name\":\"a\",\"name\":\"b\"}}", KI_ERR_INVALID, 24,
-            "this member of metadata stands twice");
+            "metadata.name stands twice");
     refuses("{\"metadata\":{\"x\":1,\"\\u0078\":1}}", KI_ERR_INVALID, 19,
-            "this member of metadata stands twice");
+            "metadata.\\u0078 stands twice");
+    /* Long names are cut for the message, and not within a character. */
+    char json[400];
+    char name[101];
+    char message[100];
+    (void)snprintf(name, sizeof(name), "%063d\xe2\x82\xac, and more of it", 0);
+    (void)snprintf(json, sizeof(json), "{\"%s\":1,\"%s\":1}", name, name);
+    (void)snprintf(message, sizeof(message), "%.63s stands twice", name);
+    refuses(json, KI_ERR_INVALID, strlen(name) + 6, message);
     /* The same name on different levels, and twice anywhere else, is fine. */
     ki_object_unref(make("{\"name\":1,\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":\"1\",\"x\":"
                          "\"2\"}},\"spec\":{\"a\":1,\"a\":2}}"));
 }
 
 /* A map of `count` members whose names are numbers, at the top or in metadata. */
-static char *many_members(bool top, size_t count)
+static void many_members(ki_buf *json, bool top, size_t count)
 {
-    char *json = malloc(count * 12 + 100);
-    assert_non_null(json);
-    size_t len = (size_t)sprintf(json, "%s", top ? "{" : "{\"metadata\":{");
+    ki_buf_init(json, NULL, SIZE_MAX);
+    test_add(json, top ? "{" : "{\"metadata\":{", 1);
     for (size_t i = 0; i < count; i++) {
-        len += (size_t)sprintf(json + len, "%s\"%zu\":0", i != 0 ? "," : "", i);
+        char member[32];
+        (void)snprintf(member, sizeof(member), "%s\"%zu\":0", i != 0 ? "," : "", i);
+        test_add(json, member, 1);
     }
-    strcpy(json + len, top ? "}" : "}}");
-    return json;
+    test_add(json, top ? "}" : "}}", 1);
 }
 
 static void the_number_of_members_is_limited_where_names_matter(void **state)
 {
     (void)state;
     for (int top = 0; top <= 1; top++) {
-        char *json = many_members(top != 0, 512);
-        ki_object_unref(make(json));
-        free(json);
-        json = many_members(top != 0, 513);
+        ki_buf json;
+        many_members(&json, top != 0, top != 0 ? 512 : 511); /* "metadata" is one as well */
+        ki_object_unref(make(ki_buf_text(&json)));
+        ki_buf_done(&json);
+        many_members(&json, top != 0, top != 0 ? 513 : 512);
         ki_object *object = NULL;
         ki_error error = KI_ERROR_INIT;
-        assert_int_equal(ki_object_from_json(json, strlen(json), NULL, &object, &error),
+        assert_int_equal(ki_object_from_json(json.data, json.len, NULL, &object, &error),
                          KI_ERR_LIMIT);
         assert_string_equal(error.message, top != 0 ? "the object has too many members"
                                                     : "metadata has too many members");
-        free(json);
+        ki_buf_done(&json);
     }
+}
+
+/* All of one hash: without a limit, comparing long names of this kind with each other would take
+ * time that grows with the square of their number. */
+static void names_made_to_collide_are_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "gharmoya", "yhyevqvb", "znzxhurc", "eguufzdd", "zropdxed", "ydvywqme", "iqsxzgoe",
+        "jhhzacye", "mqimtxdf", "nkadgfgf", "hmanuizf", "osvxzhag", "drsnhacg", "yaulmzkg",
+        "lykqzfpg", "mefymllh", "ygkqvoqh", "ohupyrwh", "tlrrdjxh", "ltevwebi",
+    };
+    ki_buf json;
+    ki_buf_init(&json, NULL, SIZE_MAX);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char member[32];
+        (void)snprintf(member, sizeof(member), "%s\"%s\":0", i != 0 ? "," : "{", names[i]);
+        test_add(&json, member, 1);
+        if (i == 3) { /* a few may well be */
+            test_add(&json, "}", 1);
+            ki_object *object = make(ki_buf_text(&json));
+            ki_value root = ki_object_root(object);
+            ki_value value;
+            assert_int_equal(ki_value_member(&root, ki_str_from("eguufzdd"), &value), 0);
+            ki_object_unref(object);
+            json.len--;
+        }
+    }
+    test_add(&json, "}", 1);
+    /* The seventh meets the six before it, which makes 21 pairs. */
+    refuses(ki_buf_text(&json), KI_ERR_LIMIT, 79, "too many names of members have the same hash");
+    ki_buf_done(&json);
+    refuses("{\"gharmoya\":0,\"yhyevqvb\":0,\"gharmoya\":0}", KI_ERR_INVALID, 27,
+            "gharmoya stands twice");
 }
 
 static void identity_strings_are_limited(void **state)
 {
     (void)state;
-    static char json[8000];
-    for (int extra = 0; extra <= 1; extra++) {
-        size_t len = (size_t)sprintf(json, "{\"metadata\":{\"name\":\"");
-        memset(json + len, 'n', 1024);
-        strcpy(json + len + 1024, extra != 0 ? "n" : "");
-        len = strlen(json);
-        len += (size_t)sprintf(json + len, "\",\"namespace\":\"");
-        for (size_t i = 0; i < 512; i++) {
-            len += (size_t)sprintf(json + len, "\\u00e9"); /* two bytes each once decoded */
-        }
-        strcpy(json + len, "\"}}");
+    for (size_t extra = 0; extra <= 1; extra++) {
+        ki_buf json;
+        ki_buf_init(&json, NULL, SIZE_MAX);
+        test_add(&json, "{\"metadata\":{\"name\":\"", 1);
+        test_add(&json, "n", 1024 + extra);
+        test_add(&json, "\",\"namespace\":\"", 1);
+        test_add(&json, "\\u00e9", 512); /* two bytes each once decoded */
+        test_add(&json, "\"}}", 1);
         if (extra != 0) {
-            refuses(json, KI_ERR_LIMIT, 20, "metadata.name must not have more than 1024 bytes");
+            refuses(ki_buf_text(&json), KI_ERR_LIMIT, 20,
+                    "metadata.name must not have more than 1024 bytes");
         } else {
-            ki_object *object = make(json);
+            ki_object *object = make(ki_buf_text(&json));
             assert_int_equal(strlen(ki_object_key(object)), 2049);
             assert_int_equal(strlen(ki_object_namespace(object)), 1024);
             ki_object_unref(object);
         }
+        ki_buf_done(&json);
+    }
+}
+
+/* The most that the strings of one object can take. */
+static void all_identity_strings_may_have_their_limit(void **state)
+{
+    (void)state;
+    for (int escaped = 0; escaped <= 1; escaped++) {
+        static const char *const names[] = {"name", "namespace", "uid", "resourceVersion"};
+        ki_buf json;
+        ki_buf_init(&json, NULL, SIZE_MAX);
+        test_add(&json, "{\"metadata\":", 1);
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+            char member[32];
+            (void)snprintf(member, sizeof(member), "%s\"%s\":\"", i != 0 ? "," : "{", names[i]);
+            test_add(&json, member, 1);
+            test_add(&json, escaped != 0 ? "\\ud83d\\ude00" : "\xf0\x9f\x98\x80", 256);
+            test_add(&json, "\"", 1);
+        }
+        test_add(&json, "}}", 1);
+        char text[1025];
+        memset(text, '\\', 1024); /* defaults are no JSON: nothing in them is an escape */
+        text[1024] = '\0';
+        ki_object *object = NULL;
+        assert_int_equal(ki_object_from_json(json.data, json.len,
+                                             KI_OPTIONS(ki_object_options, .default_kind = text,
+                                                        .default_api_version = text),
+                                             &object, NULL),
+                         0);
+        assert_int_equal(strlen(ki_object_key(object)), 2049);
+        assert_string_equal(ki_object_name(object), ki_object_key(object) + 1025);
+        assert_memory_equal(ki_object_namespace(object), ki_object_key(object), 1024);
+        assert_string_equal(ki_object_uid(object), ki_object_name(object));
+        assert_string_equal(ki_object_resource_version(object), ki_object_name(object));
+        assert_memory_equal(ki_object_name(object), "\xf0\x9f\x98\x80", 4);
+        assert_string_equal(ki_object_kind(object), text);
+        assert_string_equal(ki_object_api_version(object), text);
+        assert_memory_equal(ki_object_bytes(object).ptr, json.data, json.len);
+        ki_object_unref(object);
+        ki_buf_done(&json);
     }
 }
 
@@ -390,15 +470,17 @@ static void size_and_depth_are_limited(void **state)
                      KI_ERR_DEPTH);
     assert_int_equal(error.offset, 10);
     assert_null(object);
-    /* The default is 128, and a place can be found at any depth. */
-    static char deep[4000];
-    for (int depth = 128; depth <= 129; depth++) {
-        size_t n = (size_t)sprintf(deep, "{\"a\":");
-        memset(deep + n, '[', (size_t)depth - 1);
-        memset(deep + n + depth - 1, ']', (size_t)depth - 1);
-        strcpy(deep + n + 2 * (depth - 1), "}");
-        assert_int_equal(ki_object_from_json(deep, strlen(deep), NULL, &object, &error),
+    /* The default is 128. */
+    for (size_t depth = 128; depth <= 129; depth++) {
+        ki_buf deep;
+        ki_buf_init(&deep, NULL, SIZE_MAX);
+        test_add(&deep, "{\"a\":", 1);
+        test_add(&deep, "[", depth - 1);
+        test_add(&deep, "]", depth - 1);
+        test_add(&deep, "}", 1);
+        assert_int_equal(ki_object_from_json(deep.data, deep.len, NULL, &object, &error),
                          depth == 128 ? 0 : KI_ERR_DEPTH);
+        ki_buf_done(&deep);
     }
     ki_object_unref(object);
 }
@@ -564,7 +646,9 @@ int main(void)
         cmocka_unit_test(a_nul_in_an_identity_is_refused),
         cmocka_unit_test(members_named_twice_are_refused_at_the_top_and_in_metadata),
         cmocka_unit_test(the_number_of_members_is_limited_where_names_matter),
+        cmocka_unit_test(names_made_to_collide_are_refused),
         cmocka_unit_test(identity_strings_are_limited),
+        cmocka_unit_test(all_identity_strings_may_have_their_limit),
         cmocka_unit_test(size_and_depth_are_limited),
         cmocka_unit_test(options_are_checked),
         cmocka_unit_test(an_object_is_one_block_of_little_more_than_its_bytes),

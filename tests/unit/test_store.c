@@ -612,6 +612,78 @@ static void old_versions_give_their_memory_back(void **state)
     test_alloc_done(&alloc);
 }
 
+struct dropping {
+    test_alloc alloc;
+    ki_snapshot *held;
+    size_t blocks; /* right after it was dropped */
+};
+
+static int drops_snapshot(const ki_object *object, ki_index_values *values, void *user)
+{
+    (void)object;
+    (void)values;
+    struct dropping *d = user;
+    if (d->held != NULL) {
+        size_t before = d->alloc.live_blocks;
+        d->held = ki_snapshot_unref(d->held);
+        d->blocks = d->alloc.live_blocks;
+        assert_int_equal(d->blocks, before);
+    }
+    return 0;
+}
+
+/* A reader that freed versions while a writer makes more could be kept at it for ever. So it leaves
+ * them to a writer at work, but not to a transaction that may stay open for long. */
+static void readers_leave_dead_versions_to_a_writer_at_work(void **state)
+{
+    (void)state;
+    struct dropping d = {0};
+    test_alloc_init(&d.alloc);
+    ki_store *store = NULL;
+    const ki_index index = {.name = "drops", .values = drops_snapshot, .user = &d};
+    const ki_store_options options = {
+        .size = sizeof(options), .alloc = &d.alloc.table, .indexes = &index, .index_count = 1};
+    assert_int_equal(ki_store_new(&options, &store, NULL), 0);
+    add(store, "shop", "web", 1, "a");
+    ki_snapshot *held = ki_store_snapshot(store);
+    add(store, "shop", "web", 2, "a");
+    size_t settled = d.alloc.live_blocks;
+    d.held = held;
+    add(store, "shop", "web", 3, "a");
+    assert_null(d.held);
+    assert_true(d.alloc.live_blocks < settled); /* the writer has freed it when it was done */
+
+    held = ki_store_snapshot(store);
+    add(store, "shop", "web", 4, "a");
+    ki_txn *txn;
+    assert_int_equal(ki_store_begin(store, &txn, NULL), 0);
+    settled = d.alloc.live_blocks;
+    ki_snapshot_unref(held);
+    assert_true(d.alloc.live_blocks < settled);
+    ki_txn_abort(txn);
+    ki_store_unref(store);
+    test_alloc_done(&d.alloc);
+}
+
+static void a_held_snapshot_is_refreshed_only_when_something_changed(void **state)
+{
+    (void)state;
+    ki_store *store = new_store(NULL);
+    add(store, "shop", "web", 1, "a");
+    ki_snapshot *held = ki_store_refresh(store, NULL);
+    assert_ptr_equal(ki_store_refresh(store, held), held);
+    uint64_t version = ki_snapshot_version(held);
+    ki_snapshot *kept = ki_snapshot_ref(held);
+    add(store, "shop", "web", 2, "a");
+    held = ki_store_refresh(store, held);
+    assert_int_equal(ki_snapshot_version(held), version + 1);
+    assert_string_equal(ki_snapshot_resource_version(held), "2");
+    assert_string_equal(ki_snapshot_resource_version(kept), "1");
+    ki_snapshot_unref(kept);
+    ki_store_unref(store);
+    ki_snapshot_unref(held);
+}
+
 static void snapshots_outlive_the_store(void **state)
 {
     (void)state;
@@ -819,6 +891,8 @@ int main(void)
         cmocka_unit_test(the_transform_function_decides_what_is_stored),
         cmocka_unit_test(a_full_store_says_so),
         cmocka_unit_test(old_versions_give_their_memory_back),
+        cmocka_unit_test(readers_leave_dead_versions_to_a_writer_at_work),
+        cmocka_unit_test(a_held_snapshot_is_refreshed_only_when_something_changed),
         cmocka_unit_test(snapshots_outlive_the_store),
         cmocka_unit_test(large_values_of_an_index_stay_exact),
         cmocka_unit_test(every_failing_allocation_leaves_it_whole),
