@@ -93,6 +93,20 @@ static void a_transaction_may_make_room_in_a_full_store(void **state)
     ki_store_unref(store);
 }
 
+static void a_limit_of_objects_may_be_any_number(void **state)
+{
+    (void)state;
+    static const size_t limits[] = {1, (size_t)1 << 30, UINT32_MAX, SIZE_MAX, SIZE_MAX / 2 + 1};
+    ki_object *object = pod("one", 1);
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        const ki_store_options options = {.size = sizeof(options), .max_objects = limits[i]};
+        ki_store *store = new_store(&options);
+        assert_int_equal(ki_store_add(store, object, NULL), 0);
+        ki_store_unref(store);
+    }
+    ki_object_unref(object);
+}
+
 static int countless_values(const ki_object *object, ki_index_values *values, void *user)
 {
     (void)object;
@@ -349,7 +363,102 @@ static void what_dies_during_a_collection_is_collected_too(void **state)
     test_alloc_done(&alloc);
 }
 
+static void a_transaction_keeps_the_store(void **state)
+{
+    (void)state;
+    for (int commit = 0; commit <= 1; commit++) {
+        test_alloc alloc;
+        test_alloc_init(&alloc);
+        const ki_store_options options = {.size = sizeof(options), .alloc = &alloc.table};
+        ki_store *store = new_store(&options);
+        ki_object *object = pod("one", 1);
+        ki_txn *txn;
+        assert_int_equal(ki_store_begin(store, &txn, NULL), 0);
+        ki_store_unref(store);
+        assert_int_equal(ki_txn_add(txn, object, NULL), 0);
+        if (commit != 0) {
+            ki_txn_commit(txn);
+        } else {
+            ki_txn_abort(txn);
+        }
+        ki_object_unref(object);
+        test_alloc_done(&alloc);
+    }
+}
+
+static void a_list_of_nothing_takes_next_to_nothing(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    const ki_index index = ki_index_by_namespace();
+    const ki_store_options options = {
+        .size = sizeof(options), .alloc = &alloc.table, .indexes = &index, .index_count = 1};
+    ki_store *store = new_store(&options);
+    for (unsigned i = 0; i < 200; i++) {
+        ki_object *object = numbered(i, i + 1);
+        assert_int_equal(ki_store_add(store, object, NULL), 0);
+        ki_object_unref(object);
+    }
+    size_t bytes = alloc.live_bytes;
+    ki_list *list;
+    assert_int_equal(ki_store_by_index(store, KI_INDEX_NAMESPACE, ki_str_from("none"), &list), 0);
+    assert_int_equal(ki_list_count(list), 0);
+    assert_true(alloc.live_bytes < bytes + 100);
+    ki_list_free(list);
+    ki_store_unref(store);
+    test_alloc_done(&alloc);
+}
+
 /* Functions of the user */
+
+static int name_values(const ki_object *object, ki_index_values *values, void *user)
+{
+    const char *refused = user;
+    if (refused != NULL && strcmp(ki_object_name(object), refused) == 0) {
+        return -EPERM;
+    }
+    return ki_index_values_add(values, ki_str_from(ki_object_name(object)));
+}
+
+static void several_indexes_are_added_together_or_not_at_all(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    const ki_store_options options = {.size = sizeof(options), .alloc = &alloc.table};
+    ki_store *store = new_store(&options);
+    for (unsigned i = 0; i < 100; i++) {
+        ki_object *object = numbered(i, i + 1);
+        assert_int_equal(ki_store_add(store, object, NULL), 0);
+        ki_object_unref(object);
+    }
+    char refused[] = "n70";
+    ki_index indexes[] = {{.name = "one", .values = name_values},
+                          {.name = "two", .values = name_values, .user = refused}};
+    size_t bytes = 0;
+    for (unsigned i = 0; i < 5; i++) {
+        assert_int_equal(ki_store_add_indexes(store, indexes, 2, NULL), KI_ERR_INDEX_FUNCTION);
+        bytes = i == 0 ? alloc.live_bytes : bytes;
+        assert_int_equal(alloc.live_bytes, bytes); /* trying again costs nothing */
+    }
+    indexes[1].user = NULL;
+    assert_int_equal(ki_store_add_indexes(store, indexes, 2, NULL), 0);
+    ki_snapshot *snapshot = ki_store_snapshot(store);
+    for (unsigned i = 0; i < 100; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "n%u", i);
+        for (unsigned n = 0; n < 2; n++) {
+            size_t found = 0;
+            assert_int_equal(
+                ki_snapshot_find_count(snapshot, indexes[n].name, ki_str_from(name), &found), 0);
+            assert_int_equal(found, 1);
+        }
+    }
+    ki_snapshot_unref(snapshot);
+    ki_store_unref(store);
+    test_alloc_done(&alloc);
+}
 
 struct meddler {
     ki_txn *txn;
@@ -441,11 +550,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_store_can_be_replaced),
         cmocka_unit_test(a_transaction_may_make_room_in_a_full_store),
+        cmocka_unit_test(a_limit_of_objects_may_be_any_number),
         cmocka_unit_test(values_without_bytes_are_limited_too),
         cmocka_unit_test(keys_and_values_of_one_hash_are_told_apart),
         cmocka_unit_test(an_object_may_name_the_version_of_its_own_end),
         cmocka_unit_test(an_object_may_be_added_over_itself),
         cmocka_unit_test(what_dies_during_a_collection_is_collected_too),
+        cmocka_unit_test(a_transaction_keeps_the_store),
+        cmocka_unit_test(a_list_of_nothing_takes_next_to_nothing),
+        cmocka_unit_test(several_indexes_are_added_together_or_not_at_all),
         cmocka_unit_test(an_index_function_cannot_change_its_transaction),
         cmocka_unit_test(what_a_fickle_index_function_left_behind_does_no_harm),
     };

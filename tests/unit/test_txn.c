@@ -260,6 +260,196 @@ static void a_refused_object_leaves_no_memory(void **state)
     test_alloc_done(&alloc);
 }
 
+static void resource_versions_may_have_any_length_up_to_1024(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    ki_store *store = NULL;
+    assert_int_equal(new_store(&alloc.table, &store), 0);
+    for (size_t len = 0; len <= 1025; len += len == 100 ? 900 : 1) {
+        char text[1026];
+        memset(text, '1' + (int)(len % 9), len);
+        text[len] = '\0';
+        if (len > 1024) {
+            assert_int_equal(ki_store_bookmark(store, text, NULL), KI_ERR_LIMIT);
+            continue;
+        }
+        assert_int_equal(ki_store_bookmark(store, text, NULL), 0);
+        assert_int_equal(ki_store_delete(store, ki_str_from("x"), NULL, NULL), 0); /* keeps it */
+        ki_snapshot *snapshot = ki_store_snapshot(store);
+        assert_string_equal(ki_snapshot_resource_version(snapshot), text);
+        ki_snapshot_unref(snapshot);
+    }
+    ki_store_unref(store);
+    test_alloc_done(&alloc);
+}
+
+/* Objects with many values: one for each letter of their group. */
+
+enum { KEYS = 6, LETTERS = 12 };
+
+static int letter_values(const ki_object *object, ki_index_values *values, void *user)
+{
+    (void)user;
+    ki_value value;
+    ki_str text = {0};
+    int r = ki_object_label(object, ki_str_from("group"), &value);
+    if (r >= 0) {
+        r = ki_value_string(&value, &text);
+    }
+    for (size_t i = 0; r >= 0 && i < text.len; i++) {
+        r = ki_index_values_add(values, ki_str_make(text.ptr + i, 1));
+    }
+    return r;
+}
+
+/* Comes after the letters, and says no if it is told to. */
+static int gate_values(const ki_object *object, ki_index_values *values, void *user)
+{
+    (void)object;
+    (void)values;
+    const bool *closed = user;
+    return *closed ? -EPERM : 0;
+}
+
+static ki_object *letter_object(const ki_alloc *alloc, unsigned key, unsigned letters)
+{
+    char name[16];
+    char group[LETTERS + 1];
+    size_t len = 0;
+    for (unsigned i = 0; i < LETTERS; i++) {
+        if ((letters >> i & 1) != 0) {
+            group[len++] = (char)('a' + i);
+        }
+    }
+    group[len] = '\0';
+    (void)snprintf(name, sizeof(name), "k%u", key);
+    return test_pod(alloc, "", name, 1, group);
+}
+
+/* Compares the index with the model: the letters of each key, or 0 if it is not there. */
+static void check_letters(const ki_snapshot *snapshot, const unsigned *model)
+{
+    for (unsigned i = 0; i < LETTERS; i++) {
+        char letter = (char)('a' + i);
+        ki_snapshot_iter iter;
+        assert_int_equal(ki_snapshot_find(snapshot, "letters", ki_str_make(&letter, 1), &iter), 0);
+        unsigned found = 0;
+        const ki_object *object;
+        while ((object = ki_snapshot_next(&iter)) != NULL) {
+            found |= 1U << (ki_object_name(object)[1] - '0');
+        }
+        for (unsigned key = 0; key < KEYS; key++) {
+            assert_int_equal(found >> key & 1, model[key] >> i & 1);
+        }
+    }
+}
+
+static int new_letter_store(const ki_alloc *alloc, bool *closed, ki_store **ret_store)
+{
+    const ki_index indexes[] = {{.name = "letters", .values = letter_values},
+                                {.name = "gate", .values = gate_values, .user = closed}};
+    const ki_store_options options = {
+        .size = sizeof(options), .alloc = alloc, .indexes = indexes, .index_count = 2};
+    return ki_store_new(&options, ret_store, NULL);
+}
+
+static void a_refused_change_leaves_all_values_as_they_were(void **state)
+{
+    (void)state;
+    bool closed = false;
+    uint64_t random = 8;
+    unsigned model[KEYS] = {0};
+    ki_store *store = NULL;
+    assert_int_equal(new_letter_store(NULL, &closed, &store), 0);
+    for (unsigned round = 0; round < 300; round++) {
+        ki_txn *txn;
+        assert_int_equal(ki_store_begin(store, &txn, NULL), 0);
+        for (unsigned i = 0; i < 8; i++) {
+            unsigned key = (unsigned)(test_random(&random) % KEYS);
+            unsigned letters = (unsigned)(test_random(&random) % ((1U << LETTERS) - 1)) + 1;
+            letters = test_random(&random) % 4 == 0 ? 0 : letters;
+            closed = test_random(&random) % 2 == 0;
+            ki_object *object = letter_object(NULL, key, letters);
+            int r = letters != 0
+                        ? ki_txn_add(txn, object, NULL)
+                        : ki_txn_delete(txn, ki_str_from(ki_object_key(object)), NULL, NULL);
+            bool called = letters != 0 || model[key] != 0;
+            assert_int_equal(r < 0 ? r : 0, closed && called ? KI_ERR_INDEX_FUNCTION : 0);
+            model[key] = closed ? model[key] : letters;
+            ki_object_unref(object);
+        }
+        ki_txn_commit(txn);
+        ki_snapshot *snapshot = ki_store_snapshot(store);
+        check_letters(snapshot, model);
+        ki_snapshot_unref(snapshot);
+    }
+    ki_store_unref(store);
+}
+
+static void a_long_resource_version_is_freed_with_the_change(void **state)
+{
+    (void)state;
+    static const char version[] = "0123456789012345678901234567890123456789012345678901234567890";
+    char json[256];
+    (void)snprintf(json, sizeof(json),
+                   "{'metadata':{'name':'k1','resourceVersion':'%s','labels':{'group':'a'}}}",
+                   version);
+    bool closed = true;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    ki_store *store = NULL;
+    ki_object *object = test_object(NULL, json);
+    assert_int_equal(new_letter_store(&alloc.table, &closed, &store), 0);
+    assert_int_equal(ki_store_add(store, object, NULL), KI_ERR_INDEX_FUNCTION);
+    closed = false;
+    assert_int_equal(ki_store_add(store, object, NULL), 0);
+    closed = true;
+    assert_int_equal(ki_store_delete(store, ki_str_from("k1"), version, NULL),
+                     KI_ERR_INDEX_FUNCTION);
+    ki_object_unref(object);
+    ki_store_unref(store);
+    test_alloc_done(&alloc);
+}
+
+static int letters_scenario(const ki_alloc *alloc, void *user)
+{
+    (void)user;
+    static const unsigned steps[][2] = {{0, 0x0f},  {1, 0xf3}, {0, 0x3c}, {1, 0xaaa},
+                                        {2, 0xfff}, {0, 0},    {2, 0x111}};
+    bool closed = false;
+    unsigned model[KEYS] = {0};
+    ki_store *store = NULL;
+    int r = new_letter_store(alloc, &closed, &store);
+    if (r < 0) {
+        return r;
+    }
+    int first_error = 0;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        unsigned key = steps[i][0];
+        ki_object *object = letter_object(NULL, key, steps[i][1]);
+        r = steps[i][1] != 0
+                ? ki_store_add(store, object, NULL)
+                : ki_store_delete(store, ki_str_from(ki_object_key(object)), NULL, NULL);
+        assert_true(r >= 0 || r == -ENOMEM); /* and goes on after that */
+        model[key] = r < 0 ? model[key] : steps[i][1];
+        first_error = first_error < 0 ? first_error : r < 0 ? r : 0;
+        ki_object_unref(object);
+        ki_snapshot *snapshot = ki_store_snapshot(store);
+        check_letters(snapshot, model);
+        ki_snapshot_unref(snapshot);
+    }
+    ki_store_unref(store);
+    return first_error;
+}
+
+static void changes_of_many_values_are_done_or_not_done(void **state)
+{
+    (void)state;
+    test_alloc_sweep(letters_scenario, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +458,10 @@ int main(void)
         cmocka_unit_test(an_emptied_store_takes_no_more_than_before),
         cmocka_unit_test(an_aborted_transaction_takes_nothing),
         cmocka_unit_test(a_refused_object_leaves_no_memory),
+        cmocka_unit_test(resource_versions_may_have_any_length_up_to_1024),
+        cmocka_unit_test(a_refused_change_leaves_all_values_as_they_were),
+        cmocka_unit_test(a_long_resource_version_is_freed_with_the_change),
+        cmocka_unit_test(changes_of_many_values_are_done_or_not_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
