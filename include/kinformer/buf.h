@@ -51,20 +51,22 @@ KI_API KI_NODISCARD int ki_buf_add_text(ki_buf *buf, const char *text);
 KI_API KI_NODISCARD int ki_buf_reserve(ki_buf *buf, size_t len, char **ret_room);
 
 /** Makes the first `len` bytes of the room that ki_buf_reserve() gave part of the content: no more
- *  than were asked for there, and 0 if none is wanted after all. */
+ *  than were asked for there, and 0 if none is wanted after all.
+ *  Thread: one-at-a-time.  Blocks: no.  Since: 0.1 */
 static inline void ki_buf_commit(ki_buf *buf, size_t len)
 {
     buf->len += len;
     buf->data[buf->len] = '\0';
 }
 
-/** A view of the content, valid until the next call that changes the buffer. */
+/** A view of the content, valid until the next call that changes the buffer.
+ *  Thread: one-at-a-time.  Blocks: no.  Since: 0.1 */
 static inline ki_str ki_buf_str(const ki_buf *buf)
 {
     return ki_str_make(buf->data, buf->len);
 }
 
-/** The content as a C string: "" while nothing was added. */
+/** The content as a C string: "" while nothing was added. As ki_buf_str().  Since: 0.1 */
 static inline const char *ki_buf_text(const ki_buf *buf)
 {
     return buf->data != NULL ? buf->data : "";

@@ -25,10 +25,14 @@
 #define KI_PRINTF(format_index, first_arg)
 #endif
 
-/* Every options struct begins with `size`; zero in any other member means its default. A size of 0
- * stands for the struct as it was in 0.1. Two ways to make one:
- *   ki_object_options options = KI_OPTIONS_INIT(ki_object_options);    C and C++
- *   KI_OPTIONS(ki_object_options, .max_bytes = 4096)                   C: a pointer, on the spot */
+/* Options structs. Each begins with `size`, its size as the program knows it; in any other member
+ * zero means the default. Two ways to make one:
+ *   ki_object_options options = KI_OPTIONS_INIT(ki_object_options);    C and C++; then set members
+ *   KI_OPTIONS(ki_object_options, .max_bytes = 4096)                   C: a pointer, on the spot,
+ *                                                                      valid in its block
+ * So structs can grow: members that an older program does not have are taken as zero. A newer
+ * program gets -E2BIG if it sets a member that this library does not know, and -EINVAL is for a
+ * size that cannot be right. A size of 0 stands for the struct as it was in 0.1. */
 #ifdef __cplusplus
 #define KI_OPTIONS_INIT(type)                             \
     ([] {                                                 \

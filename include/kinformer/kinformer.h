@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All of kinformer in one. */
+/* All of kinformer in one.
+ *
+ * How to read the headers. The comment of a function, of the group it stands in, or at the head of
+ * its header says:
+ *   Owner:   whose a result is, and what releases it.
+ *   Thread:  "any": any thread, also several at once. "one-at-a-time": any thread, but not two at
+ *            once on the same thing; locking is the caller's.
+ *   Blocks:  whether it may wait for others or for the system.
+ *   Errors:  what it may return; see <kinformer/error.h>. Outputs (ret_x) are set on success only.
+ *   Since:   the release that brought it.
+ * A pointer may be NULL where this is said, and wherever a `const ki_alloc *` (the default
+ * allocator) or a `ki_error *` (no details wanted) is passed. */
 #ifndef KINFORMER_KINFORMER_H
 #define KINFORMER_KINFORMER_H
 

@@ -17,7 +17,7 @@ typedef struct ki_object ki_object;
 typedef enum ki_encoding { KI_ENCODING_JSON, KI_ENCODING_MAX } ki_encoding;
 
 typedef struct ki_object_options {
-    size_t size;
+    size_t size;                     /* see KI_OPTIONS_INIT */
     const ki_alloc *alloc;           /* NULL: the default; must outlive the object */
     size_t max_bytes;                /* 0: 16 MiB; never more than 1 GiB */
     uint32_t max_depth;              /* maps and lists within each other; 0: 128; at most 1024 */

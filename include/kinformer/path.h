@@ -47,6 +47,8 @@ typedef struct ki_path_iter ki_path_iter;
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_path_compile(const char *text, const ki_alloc *alloc, ki_path **ret_path,
                                         ki_error *error);
+
+/** References. ki_path_unref() always returns NULL; NULL is fine for both.  Since: 0.1 */
 KI_API ki_path *ki_path_ref(const ki_path *path);
 KI_API ki_path *ki_path_unref(const ki_path *path);
 
@@ -73,6 +75,8 @@ KI_API KI_NODISCARD int ki_path_iter_new(const ki_path *path, const ki_value *ro
  *          a walk fails for ever.
  *  Since:  0.1 */
 KI_API int ki_path_iter_next(ki_path_iter *iter, ki_value *ret_value);
+
+/** Ends a walk, at any point of it. Always returns NULL; NULL is fine.  Since: 0.1 */
 KI_API ki_path_iter *ki_path_iter_free(ki_path_iter *iter);
 
 /* The first value at the path of an object, as a C type.

@@ -15,7 +15,7 @@ KI_BEGIN_DECLS
 typedef struct ki_resource ki_resource;
 
 typedef struct ki_resource_options {
-    size_t size;
+    size_t size;                    /* see KI_OPTIONS_INIT */
     const char *group;              /* NULL or "": the core group */
     const char *version;            /* required, such as "v1" */
     const char *resource;           /* required, plural, such as "widgets" */

@@ -37,6 +37,7 @@ KI_API KI_NODISCARD int ki_selector_from_value(const ki_value *label_selector,
 KI_API const ki_selector *ki_selector_everything(void);
 KI_API const ki_selector *ki_selector_nothing(void);
 
+/** References. ki_selector_unref() always returns NULL; NULL is fine for both.  Since: 0.1 */
 KI_API const ki_selector *ki_selector_ref(const ki_selector *selector);
 KI_API const ki_selector *ki_selector_unref(const ki_selector *selector);
 
@@ -63,9 +64,12 @@ typedef struct ki_field_selector ki_field_selector;
  *  Owner, Errors: as ki_selector_parse(), but any path and value is valid.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_field_selector_parse(ki_str text, const ki_alloc *alloc,
                                                 ki_field_selector **ret_selector, ki_error *error);
+
+/** References. ki_field_selector_unref() always returns NULL; NULL is fine for both.  Since: 0.1 */
 KI_API const ki_field_selector *ki_field_selector_ref(const ki_field_selector *selector);
 KI_API const ki_field_selector *ki_field_selector_unref(const ki_field_selector *selector);
 
+/** Whether it matches everything.  Since: 0.1 */
 KI_API bool ki_field_selector_is_everything(const ki_field_selector *selector);
 
 /** Whether the fields of an object match. A field is a dotted path, each step the name of a member.

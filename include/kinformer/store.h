@@ -34,7 +34,7 @@ typedef struct ki_index_values ki_index_values;
 
 /** Adds one value. Adding the same value twice is fine. The bytes are copied.
  *  Thread: only inside an index function.  Blocks: no.
- *  Errors: KI_ERR_LIMIT  a value over 64 KiB, or over 1 MiB or 2^20 of values for one object;
+ *  Errors: KI_ERR_LIMIT  a value over 64 KiB, or for one object over 2^20 values or 1 MiB of them;
  *          -ENOMEM.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_index_values_add(ki_index_values *values, ki_str value);
@@ -47,7 +47,10 @@ typedef struct ki_index {
     const char *name; /* copied */
     int (*values)(const ki_object *object, ki_index_values *values, void *user);
     void *user;
-    void (*destroy)(void *user); /* runs once, when nothing uses the index any more; may be NULL */
+    /** Runs once, when nothing uses the index any more, on the thread that let go last. May be
+     * NULL.
+     */
+    void (*destroy)(void *user);
 } ki_index;
 
 /** The name of the index that ki_index_by_namespace() makes. */
@@ -73,16 +76,16 @@ KI_API KI_NODISCARD int ki_index_by_path(const char *name, const ki_path *path,
 /* The store */
 
 typedef struct ki_store_options {
-    size_t size;
+    size_t size;             /* see KI_OPTIONS_INIT */
     const ki_alloc *alloc;   /* NULL: the default; must outlive the store and its snapshots */
-    const ki_random *random; /* seeds the hash; NULL: seeded from addresses, see base/hash.h */
+    const ki_random *random; /* seeds the hash; NULL: from addresses, which an attacker may guess */
     const ki_index *indexes; /* read during the call only */
     size_t index_count;
     size_t max_objects; /* 0: 2^30, which is also the most */
 
-    /** Called for each object before it is stored: gives the object to store instead in *ret_object
-     *  (a reference; ki_object_ref(object) to keep it). An error makes the write fail. NULL: none.
-     */
+    /** Called on the writer's thread for each object before it is stored: gives the object to store
+     * instead in *ret_object (a reference; ki_object_ref(object) to keep it). An error makes the
+     * write fail. NULL: none. */
     int (*transform)(const ki_object *object, ki_object **ret_object, void *user);
     void *transform_user;
 } ki_store_options;
@@ -97,33 +100,35 @@ KI_API KI_NODISCARD int ki_store_new(const ki_store_options *options, ki_store *
                                      ki_error *error);
 
 /** References. Snapshots and lists stay valid after the last reference to the store is gone.
+ *  ki_store_unref() always returns NULL; NULL is fine for both.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API ki_store *ki_store_ref(ki_store *store);
 KI_API ki_store *ki_store_unref(ki_store *store);
 
 /* Each of the writes below is one version.
- * Thread: any, one at a time.  Blocks: no.
+ * Thread: any; of two at once, the second gets KI_ERR_BUSY.  Blocks: no.
  * Errors: KI_ERR_BUSY            another writer is at work;
  *         KI_ERR_KEY             the object has no name, or a '/' in its name or namespace;
  *         KI_ERR_INDEX_FUNCTION  an index function failed; `error` says which and how;
  *         KI_ERR_LIMIT           max_objects, a resource version over 1024 bytes, or values of an
  *                                index over the limits of ki_index_values_add();
  *         -ENOMEM;  what the transform function returned.
- * After an error the store is exactly as it was.  Since: 0.1 */
+ * After an error the store is exactly as it was. A `resource_version` of NULL leaves the store's as
+ * it is.  Since: 0.1 */
 
 /** Adds an object, or puts it in the place of the one with its key. The store's resource version
- *  becomes the object's. Takes a reference of its own. */
+ *  becomes the object's, if that has one. Takes a reference of its own. */
 KI_API KI_NODISCARD int ki_store_add(ki_store *store, const ki_object *object, ki_error *error);
 
 /** The same as ki_store_add(): as in client-go, updating what is not there adds it. */
 KI_API KI_NODISCARD int ki_store_update(ki_store *store, const ki_object *object, ki_error *error);
 
 /** Removes the object with this key: 1 if it was there, 0 if not. The store's resource version
- *  becomes `resource_version` unless that is NULL. */
+ *  becomes `resource_version`. */
 KI_API KI_NODISCARD int ki_store_delete(ki_store *store, ki_str key, const char *resource_version,
                                         ki_error *error);
 
-/** Makes `objects` the content of the store and `resource_version` its version, in one step. Of
+/** Makes `objects` the content of the store and `resource_version` its own, in one step. Of
  *  several objects with one key the last counts. */
 KI_API KI_NODISCARD int ki_store_replace(ki_store *store, const ki_object *const *objects,
                                          size_t count, const char *resource_version,
@@ -133,7 +138,7 @@ KI_API KI_NODISCARD int ki_store_replace(ki_store *store, const ki_object *const
 KI_API KI_NODISCARD int ki_store_bookmark(ki_store *store, const char *resource_version,
                                           ki_error *error);
 
-/** Adds indexes, over the objects that are there as well.
+/** Adds indexes, over the objects that are there as well. On success they are the store's.
  *  Errors (besides): KI_ERR_EXISTS  the name is taken;  -EINVAL. */
 KI_API KI_NODISCARD int ki_store_add_indexes(ki_store *store, const ki_index *indexes, size_t count,
                                              ki_error *error);
@@ -192,8 +197,8 @@ KI_API KI_NODISCARD int ki_store_by_index(ki_store *store, const char *index, ki
 /* Snapshots. Objects and text that they give are borrowed, valid while the snapshot is held.
  * Thread: any.  Blocks: no.  Since: 0.1 */
 
+/** References. ki_snapshot_unref() always returns NULL; NULL is fine for both. */
 KI_API ki_snapshot *ki_snapshot_ref(ki_snapshot *snapshot);
-/** Always returns NULL; NULL is fine. */
 KI_API ki_snapshot *ki_snapshot_unref(ki_snapshot *snapshot);
 
 /** Rises by one with each version of the store. */
@@ -204,7 +209,8 @@ KI_API size_t ki_snapshot_count(const ki_snapshot *snapshot);
 /** The object with this key; NULL if there is none. */
 KI_API const ki_object *ki_snapshot_get(const ki_snapshot *snapshot, ki_str key);
 
-/** A walk over objects of a snapshot, which must be held meanwhile. Its members are private. */
+/** A walk over objects of a snapshot, which must be held meanwhile. It belongs to one thread at a
+ *  time and needs no release. Its members are private. */
 typedef struct ki_snapshot_iter {
     const ki_snapshot *snapshot;
     const void *set;
@@ -238,19 +244,22 @@ KI_API int ki_snapshot_next_value(const ki_snapshot *snapshot, const char *index
 KI_API const char *ki_snapshot_index_name(const ki_snapshot *snapshot, size_t position);
 
 /* Lists: the objects of a walk, kept. A list holds its snapshot; nothing in it changes or goes away
- * until it is freed.  Thread: any.  Blocks: no.  Since: 0.1 */
+ * until it is freed.  Thread: any; one-at-a-time while it is sorted or freed.  Blocks: no.
+ * Since: 0.1 */
 
 /** What is left of a walk, as a list.
  *  Owner: release with ki_list_free().  Errors: -ENOMEM. */
 KI_API KI_NODISCARD int ki_snapshot_list(ki_snapshot_iter *iter, ki_list **ret_list);
 
 /** The objects that share a value of the index with `object`, which need not be in the store. Each
- * is there once. Owner: release with ki_list_free(). Errors: KI_ERR_UNKNOWN_INDEX,
- * KI_ERR_INDEX_FUNCTION, KI_ERR_LIMIT, -ENOMEM. */
+ *  is there once.
+ *  Owner:  release with ki_list_free().
+ *  Errors: KI_ERR_UNKNOWN_INDEX, KI_ERR_INDEX_FUNCTION, KI_ERR_LIMIT, -ENOMEM. */
 KI_API KI_NODISCARD int ki_snapshot_list_like(const ki_snapshot *snapshot, const char *index,
                                               const ki_object *object, ki_list **ret_list,
                                               ki_error *error);
 
+/** Always returns NULL; NULL is fine. */
 KI_API ki_list *ki_list_free(ki_list *list);
 KI_API size_t ki_list_count(const ki_list *list);
 /** Object number `position`, from 0; NULL after the last. Borrowed from the list. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A string view: bytes with a length, not owned and not NUL-terminated. */
+/* A string view: bytes with a length, not owned and not NUL-terminated.
+ * All functions may be called on any thread, never block and never fail.  Since: 0.1 */
 #ifndef KINFORMER_STR_H
 #define KINFORMER_STR_H
 
@@ -14,7 +15,7 @@ typedef struct ki_str {
     size_t len;
 } ki_str;
 
-/** For printf: printf("%.*s", KI_STR_ARG(view)) */
+/** For printf: printf("%.*s", KI_STR_ARG(view)). Evaluates its argument more than once. */
 #define KI_STR_ARG(s) \
     ((int)((s).len < INT32_MAX ? (s).len : INT32_MAX)), ((s).len != 0 ? (s).ptr : "")
 

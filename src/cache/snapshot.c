@@ -32,7 +32,9 @@ ki_snapshot *ki_store_refresh(ki_store *store, ki_snapshot *held)
 
 ki_snapshot *ki_snapshot_ref(ki_snapshot *snapshot)
 {
-    atomic_fetch_add_explicit(&snapshot->refs, 1, memory_order_relaxed);
+    if (snapshot != NULL) {
+        atomic_fetch_add_explicit(&snapshot->refs, 1, memory_order_relaxed);
+    }
     return snapshot;
 }
 

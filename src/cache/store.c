@@ -43,7 +43,9 @@ void ki__store_drop(ki_store *store)
 
 ki_store *ki_store_ref(ki_store *store)
 {
-    ki__refs_take(&store->handles);
+    if (store != NULL) {
+        ki__refs_take(&store->handles);
+    }
     return store;
 }
 

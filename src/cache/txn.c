@@ -141,6 +141,9 @@ static void set_text(ki_txn *txn, const char *text, char *memory)
 
 int ki_txn_set_resource_version(ki_txn *txn, const char *resource_version, ki_error *error)
 {
+    if (resource_version == NULL) {
+        return 0;
+    }
     char *memory;
     int r = prepare_text(txn, resource_version, &memory, error);
     if (r >= 0) {

@@ -8,9 +8,9 @@
  * from reaching zero while the version is current.
  *
  * A version whose count is zero is dead. Whoever finds that pushes it on a stack and collects,
- * unless someone is collecting already, who will then find it there: nobody waits. Collecting a
- * version frees those parts of its garbage that the next older version alive does not have, and
- * leaves the others to that one. */
+ * unless someone is collecting already, or a writer is at work, which collects when it is done: they
+ * will find it there, and nobody waits. Collecting a version frees those parts of its garbage that
+ * the next older version alive does not have, and leaves the others to that one. */
 #include "cache/version.h"
 
 #include <errno.h>

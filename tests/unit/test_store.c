@@ -205,7 +205,21 @@ static void bookmarks_move_the_resource_version_alone(void **state)
     ki_object_unref(nameless);
     assert_int_equal(ki_store_bookmark(store, too_long, NULL), KI_ERR_LIMIT);
     check_version(store, longer, 2);
+    assert_int_equal(ki_store_bookmark(store, NULL, NULL), 0); /* no version does not, either */
+    check_version(store, longer, 2);
+    assert_int_equal(ki_store_replace(store, NULL, 0, NULL, NULL), 0);
+    check_version(store, longer, 0);
     ki_store_unref(store);
+}
+
+static void references_to_nothing_are_fine(void **state)
+{
+    (void)state;
+    assert_null(ki_store_ref(NULL));
+    assert_null(ki_store_unref(NULL));
+    assert_null(ki_snapshot_ref(NULL));
+    assert_null(ki_snapshot_unref(NULL));
+    assert_null(ki_list_free(NULL));
 }
 
 static void transactions_are_one_version_or_none(void **state)
@@ -879,6 +893,7 @@ int main(void)
         cmocka_unit_test(objects_without_a_usable_key_are_refused),
         cmocka_unit_test(replace_is_one_version),
         cmocka_unit_test(bookmarks_move_the_resource_version_alone),
+        cmocka_unit_test(references_to_nothing_are_fine),
         cmocka_unit_test(transactions_are_one_version_or_none),
         cmocka_unit_test(a_transaction_may_put_back_what_it_changed),
         cmocka_unit_test(a_second_writer_is_turned_away),
