@@ -8,9 +8,9 @@
  * from reaching zero while the version is current.
  *
  * A version whose count is zero is dead. Whoever finds that pushes it on a stack and collects,
- * unless someone is collecting already, or a writer is at work, which collects when it is done: they
- * will find it there, and nobody waits. Collecting a version frees those parts of its garbage that
- * the next older version alive does not have, and leaves the others to that one. */
+ * unless someone is collecting already, or a writer is at work, which collects when it is done:
+ * they will find it there, and nobody waits. Collecting a version frees those parts of its garbage
+ * that the next older version alive does not have, and leaves the others to that one. */
 #include "cache/version.h"
 
 #include <errno.h>
@@ -230,35 +230,37 @@ static void collect(ki_store *store, bool writer)
 
 void ki__version_set_writer(ki_store *store, ki__writer writer)
 {
-    ki__store_hold(store); /* without a writer, another may drop the last handle at once */
     atomic_store(&store->writer, writer);
     collect(store, false); /* what readers have left to this writer */
-    ki__store_drop(store);
-}
-
-static void bury(ki_snapshot *version, bool writer)
-{
-    ki_store *store = version->store;
-    ki__store_hold(store); /* as soon as it is on the stack, another may free it */
-    push_dead(store, version, version);
-    collect(store, writer);
-    ki__store_drop(store);
 }
 
 void ki__version_release(ki_snapshot *version)
 {
     if (atomic_fetch_sub_explicit(&version->refs, 1, memory_order_acq_rel) == 1) {
-        bury(version, false);
+        ki_store *store = version->store;
+        ki__store_hold(store); /* as soon as it is on the stack, another may free it */
+        push_dead(store, version, version);
+        collect(store, false);
+        ki__store_drop(store);
     }
 }
 
-/* Turns the count for a current version into that for one of the past. */
+/* Turns the count for a current version into that for one of the past. Called for someone who has a
+ * handle of the store, so that stays. */
 static void retire(ki_snapshot *version, uint64_t word)
 {
+    ki_store *store = version->store;
     int64_t change = (int64_t)(word & COUNT_MASK) - BIAS;
-    if (atomic_fetch_add(&version->refs, change) + change == 0) {
-        bury(version, true);
+    if (atomic_fetch_add(&version->refs, change) + change != 0) {
+        return; /* readers have it */
     }
+    if (atomic_exchange(&store->collecting, true)) {
+        push_dead(store, version, version);
+    } else {
+        collect_version(version);
+        atomic_store(&store->collecting, false);
+    }
+    collect(store, true);
 }
 
 static void copy_content(ki_snapshot *version, const ki_snapshot *base)
@@ -291,11 +293,14 @@ static int copy_resource_version(ki_snapshot *version, const ki_snapshot *base)
 ki_snapshot *ki__version_new(ki_store *store, const ki_snapshot *base, size_t index_count)
 {
     size_t size = sizeof(ki_snapshot) + index_count * sizeof(((ki_snapshot *)0)->indexes[0]);
-    ki_snapshot *version = ki__alloc_zero(store->alloc, size);
+    ki_snapshot *version = ki__alloc(store->alloc, size);
     if (version == NULL) {
         return NULL;
     }
     ki_assert(unpack(pack(version)) == version);
+    /* All is zero but the room for garbage, which is written before it is read. */
+    size_t used = offsetof(ki_snapshot, store);
+    memset((char *)version + used, 0, size - used);
     version->first_garbage = (ki__garbage_chunk){
         .block = version,
         .cap = KI__VERSION_GARBAGE,

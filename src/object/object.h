@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The block that an object is: this header, the key and the resource version, the bytes as they
- * came, then the rest of the identity as C strings. The key is next to the header because a store
- * reads both for every look-up; the others come last so that there is always something readable
- * after the bytes. */
+ * came, then the rest of the identity as C strings. The key stands next to what a store reads and
+ * counts at every look-up, mostly in one cache line; the others come last so that there is always
+ * something readable after the bytes. */
 #ifndef KI_OBJECT_OBJECT_H
 #define KI_OBJECT_OBJECT_H
 
@@ -14,8 +14,6 @@
 /* Header and strings of a usual object must stay below 200 bytes: mind the size. */
 struct ki_object {
     const ki_alloc *alloc;
-    ki__refs refs;
-    uint32_t len;                 /* of the bytes */
     ki__json_shortcuts shortcuts; /* offsets in the bytes from here on; 0: absent */
     uint32_t labels;
     uint32_t labels_flat; /* the length of the labels, if they are a flat map; else 0 */
@@ -25,13 +23,15 @@ struct ki_object {
     uint32_t creation;
     uint32_t deletion;
     uint32_t generation;
-    uint16_t name;             /* offset in the near strings, which begin with the key */
-    uint16_t resource_version; /* the same; it follows the key */
-    uint16_t near_len;
+    uint32_t len;        /* of the bytes */
     uint16_t name_space; /* offsets in the far strings, which begin with an empty one */
     uint16_t uid;
     uint16_t kind;
     uint16_t api_version;
+    ki__refs refs;             /* from here on: what a store touches */
+    uint16_t name;             /* offset in the near strings, which begin with the key */
+    uint16_t resource_version; /* the same; it follows the key */
+    uint16_t near_len;
     uint8_t encoding;
     char near_strings[];
 };
