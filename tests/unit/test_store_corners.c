@@ -9,6 +9,7 @@
 #include <kinformer/store.h>
 
 #include "base/hash.h"
+#include "cache/version.h"
 #include "support/objects.h"
 #include "support/test.h"
 
@@ -305,12 +306,13 @@ static void an_object_may_be_added_over_itself(void **state)
     ki_store_unref(store);
 }
 
-/* An allocator that gives a snapshot back from inside the next free: as another thread would while
- * this one is collecting. */
+/* An allocator that gives a snapshot back, or writes to a store, from inside the next free: as
+ * another thread would while this one is collecting. */
 struct intruder {
     ki_alloc table;
     test_alloc *inner;
     ki_snapshot *snapshot;
+    ki_store *store;
 };
 
 static void *intruder_alloc(size_t size, void *user)
@@ -329,8 +331,14 @@ static void intruder_free(void *data, void *user)
 {
     struct intruder *i = user;
     ki_snapshot *snapshot = i->snapshot;
+    ki_store *store = i->store;
     i->snapshot = NULL;
+    i->store = NULL;
     ki_snapshot_unref(snapshot);
+    if (store != NULL) {
+        assert_int_equal(ki_store_bookmark(store, "9", NULL), 0);
+        assert_non_null(atomic_load(&store->dead)); /* left to the one that is at it */
+    }
     i->inner->table.free(data, i->inner->table.user);
 }
 
@@ -406,6 +414,26 @@ static void a_list_of_nothing_takes_next_to_nothing(void **state)
     assert_int_equal(ki_list_count(list), 0);
     assert_true(alloc.live_bytes < bytes + 100);
     ki_list_free(list);
+    ki_store_unref(store);
+    test_alloc_done(&alloc);
+}
+
+static void a_write_during_a_collection_leaves_its_old_version_to_it(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    struct intruder intruder = {.inner = &alloc};
+    intruder.table = (ki_alloc){intruder_alloc, intruder_realloc, intruder_free, &intruder};
+    const ki_store_options options = {.size = sizeof(options), .alloc = &intruder.table};
+    ki_store *store = new_store(&options);
+    ki_snapshot *old = ki_store_snapshot(store);
+    size_t blocks = alloc.live_blocks;
+    assert_int_equal(ki_store_bookmark(store, "8", NULL), 0);
+    intruder.store = store;
+    ki_snapshot_unref(old);
+    assert_null(intruder.store);
+    assert_int_equal(alloc.live_blocks, blocks);
     ki_store_unref(store);
     test_alloc_done(&alloc);
 }
@@ -599,6 +627,7 @@ int main(void)
         cmocka_unit_test(an_object_may_name_the_version_of_its_own_end),
         cmocka_unit_test(an_object_may_be_added_over_itself),
         cmocka_unit_test(what_dies_during_a_collection_is_collected_too),
+        cmocka_unit_test(a_write_during_a_collection_leaves_its_old_version_to_it),
         cmocka_unit_test(a_transaction_keeps_the_store),
         cmocka_unit_test(a_list_of_nothing_takes_next_to_nothing),
         cmocka_unit_test(several_indexes_are_added_together_or_not_at_all),
