@@ -9,6 +9,7 @@
 #include <kinformer/store.h>
 
 #include "base/hash.h"
+#include "cache/version.h"
 #include "support/objects.h"
 #include "support/test.h"
 
@@ -305,12 +306,13 @@ static void an_object_may_be_added_over_itself(void **state)
     ki_store_unref(store);
 }
 
-/* An allocator that gives a snapshot back from inside the next free: as another thread would while
- * this one is collecting. */
+/* An allocator that gives a snapshot back, or writes to a store, from inside the next free: as
+ * another thread would while this one is collecting. */
 struct intruder {
     ki_alloc table;
     test_alloc *inner;
     ki_snapshot *snapshot;
+    ki_store *store;
 };
 
 static void *intruder_alloc(size_t size, void *user)
@@ -329,8 +331,14 @@ static void intruder_free(void *data, void *user)
 {
     struct intruder *i = user;
     ki_snapshot *snapshot = i->snapshot;
+    ki_store *store = i->store;
     i->snapshot = NULL;
+    i->store = NULL;
     ki_snapshot_unref(snapshot);
+    if (store != NULL) {
+        assert_int_equal(ki_store_bookmark(store, "9", NULL), 0);
+        assert_non_null(atomic_load(&store->dead)); /* left to the one that is at it */
+    }
     i->inner->table.free(data, i->inner->table.user);
 }
 
@@ -406,6 +414,26 @@ static void a_list_of_nothing_takes_next_to_nothing(void **state)
     assert_int_equal(ki_list_count(list), 0);
     assert_true(alloc.live_bytes < bytes + 100);
     ki_list_free(list);
+    ki_store_unref(store);
+    test_alloc_done(&alloc);
+}
+
+static void a_write_during_a_collection_leaves_its_old_version_to_it(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    struct intruder intruder = {.inner = &alloc};
+    intruder.table = (ki_alloc){intruder_alloc, intruder_realloc, intruder_free, &intruder};
+    const ki_store_options options = {.size = sizeof(options), .alloc = &intruder.table};
+    ki_store *store = new_store(&options);
+    ki_snapshot *old = ki_store_snapshot(store);
+    size_t blocks = alloc.live_blocks;
+    assert_int_equal(ki_store_bookmark(store, "8", NULL), 0);
+    intruder.store = store;
+    ki_snapshot_unref(old);
+    assert_null(intruder.store);
+    assert_int_equal(alloc.live_blocks, blocks);
     ki_store_unref(store);
     test_alloc_done(&alloc);
 }
@@ -504,6 +532,45 @@ static void an_index_function_cannot_change_its_transaction(void **state)
     ki_store_unref(store);
 }
 
+/* Gives a snapshot back and fails, if there is one to give back. */
+static int releasing_values(const ki_object *object, ki_index_values *values, void *user)
+{
+    (void)object;
+    (void)values;
+    ki_snapshot **held = user;
+    bool fail = *held != NULL;
+    *held = ki_snapshot_unref(*held);
+    return fail ? -EPERM : 0;
+}
+
+static void what_dies_during_a_write_is_collected_after_it(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    ki_snapshot *held = NULL;
+    const ki_index index = {.name = "releasing", .values = releasing_values, .user = &held};
+    const ki_store_options options = {
+        .size = sizeof(options), .alloc = &alloc.table, .indexes = &index, .index_count = 1};
+    ki_store *store = new_store(&options);
+    ki_object *one = pod("one", 1);
+    ki_object *two = pod("two", 2);
+    assert_int_equal(ki_store_add(store, one, NULL), 0);
+    ki_snapshot *old = ki_store_snapshot(store);
+    assert_int_equal(ki_store_delete(store, ki_str_from("a/one"), NULL, NULL), 1);
+    ki_snapshot *current = ki_store_snapshot(store); /* so that the write itself retires none */
+    size_t blocks = alloc.live_blocks;
+    held = old;
+    assert_int_equal(ki_store_add(store, two, NULL), KI_ERR_INDEX_FUNCTION);
+    assert_null(held);
+    assert_true(alloc.live_blocks < blocks);
+    ki_snapshot_unref(current);
+    ki_object_unref(one);
+    ki_object_unref(two);
+    ki_store_unref(store);
+    test_alloc_done(&alloc);
+}
+
 static int moody_values(const ki_object *object, ki_index_values *values, void *user)
 {
     (void)object;
@@ -524,8 +591,12 @@ static void what_a_fickle_index_function_left_behind_does_no_harm(void **state)
     }
     assert_int_equal(ki_store_replace(store, (const ki_object *const *)objects, 5000, "1", NULL),
                      0);
+    const ki_object *kept[70]; /* from both ends: whole blocks between them are empty */
+    for (unsigned i = 0; i < 70; i++) {
+        kept[i] = objects[i < 35 ? i : 5000 - 70 + i];
+    }
     value = "new"; /* so that the objects which go now stay under "old" */
-    assert_int_equal(ki_store_replace(store, (const ki_object *const *)objects, 70, "2", NULL), 0);
+    assert_int_equal(ki_store_replace(store, kept, 70, "2", NULL), 0);
     value = "old";
     ki_snapshot *snapshot = ki_store_snapshot(store);
     ki_list *list;
@@ -556,10 +627,12 @@ int main(void)
         cmocka_unit_test(an_object_may_name_the_version_of_its_own_end),
         cmocka_unit_test(an_object_may_be_added_over_itself),
         cmocka_unit_test(what_dies_during_a_collection_is_collected_too),
+        cmocka_unit_test(a_write_during_a_collection_leaves_its_old_version_to_it),
         cmocka_unit_test(a_transaction_keeps_the_store),
         cmocka_unit_test(a_list_of_nothing_takes_next_to_nothing),
         cmocka_unit_test(several_indexes_are_added_together_or_not_at_all),
         cmocka_unit_test(an_index_function_cannot_change_its_transaction),
+        cmocka_unit_test(what_dies_during_a_write_is_collected_after_it),
         cmocka_unit_test(what_a_fickle_index_function_left_behind_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Readers and a writer at once; threads: yes. The writer moves "tokens" between groups so that in
  * every version each group has exactly one; a reader that ever saw half a write would miss one. */
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <kinformer/store.h>
 
+#include "cache/version.h"
 #include "support/objects.h"
 #include "support/test.h"
 
@@ -237,6 +240,117 @@ static void any_thread_may_be_the_last_to_hold_a_store(void **state)
     }
 }
 
+/* A collector that meets a writer: the allocator lets a writer begin while the first of several
+ * dead versions is being freed, and holds it inside its index function until the collector is done.
+ */
+struct meeting {
+    ki_alloc table;
+    test_alloc inner;
+    ki_store *store;
+    ki_snapshot *held[4]; /* given back from inside an index function */
+    atomic_bool armed;    /* the next free lets the writer begin */
+    bool block;           /* the writer's index function waits */
+    int result;           /* of the writer */
+    sem_t begin;
+    sem_t at_work;
+    sem_t go_on;
+};
+
+static void *meeting_alloc(size_t size, void *user)
+{
+    struct meeting *m = user;
+    return m->inner.table.alloc(size, m->inner.table.user);
+}
+
+static void *meeting_realloc(void *data, size_t size, void *user)
+{
+    struct meeting *m = user;
+    return m->inner.table.realloc(data, size, m->inner.table.user);
+}
+
+static void meeting_free(void *data, void *user)
+{
+    struct meeting *m = user;
+    /* Not before the write that armed it is over: what is freed now is collected. */
+    if (atomic_load(&m->armed) && atomic_load(&m->store->writer) == KI__WRITER_NONE) {
+        atomic_store(&m->armed, false);
+        sem_post(&m->begin);
+        sem_wait(&m->at_work);
+    }
+    m->inner.table.free(data, m->inner.table.user);
+}
+
+static int meeting_values(const ki_object *object, ki_index_values *values, void *user)
+{
+    (void)object;
+    (void)values;
+    struct meeting *m = user;
+    if (m->block) { /* on the writer's thread */
+        sem_post(&m->at_work);
+        sem_wait(&m->go_on);
+        return -EPERM;
+    }
+    if (m->held[0] == NULL) {
+        return 0;
+    }
+    for (unsigned i = 0; i < 4; i++) { /* they are left for the end of this write */
+        m->held[i] = ki_snapshot_unref(m->held[i]);
+    }
+    m->block = true;
+    atomic_store(&m->armed, true);
+    return -EPERM;
+}
+
+static void *meeting_writer(void *user)
+{
+    struct meeting *m = user;
+    ki_object *object = test_pod(NULL, "a", "two", 2, "g");
+    sem_wait(&m->begin);
+    m->result = ki_store_add(m->store, object, NULL);
+    ki_object_unref(object);
+    return NULL;
+}
+
+static void meet(struct meeting *m)
+{
+    ki_object *object = test_pod(NULL, "a", "one", 1, "g");
+    pthread_t thread;
+    for (unsigned i = 0; i < 4; i++) { /* old versions, and after them one that stays */
+        m->held[i] = ki_store_snapshot(m->store);
+        assert_int_equal(ki_store_bookmark(m->store, "1", NULL), 0);
+    }
+    size_t blocks = m->inner.live_blocks;
+    assert_int_equal(pthread_create(&thread, NULL, meeting_writer, m), 0);
+    assert_int_equal(ki_store_add(m->store, object, NULL), KI_ERR_INDEX_FUNCTION);
+    assert_false(atomic_load(&m->armed));
+    sem_post(&m->go_on);
+    pthread_join(thread, NULL);
+    assert_int_equal(m->result, KI_ERR_INDEX_FUNCTION);
+    assert_int_equal(m->inner.live_blocks, blocks - 4); /* a version is a block */
+    ki_object_unref(object);
+}
+
+static void a_collector_leaves_the_rest_to_a_writer(void **state)
+{
+    (void)state;
+    struct meeting m = {.block = false};
+    test_alloc_init(&m.inner);
+    m.table = (ki_alloc){meeting_alloc, meeting_realloc, meeting_free, &m};
+    assert_int_equal(sem_init(&m.begin, 0, 0), 0);
+    assert_int_equal(sem_init(&m.at_work, 0, 0), 0);
+    assert_int_equal(sem_init(&m.go_on, 0, 0), 0);
+    const ki_index index = {.name = "meeting", .values = meeting_values, .user = &m};
+    const ki_store_options options = {
+        .size = sizeof(options), .alloc = &m.table, .indexes = &index, .index_count = 1};
+    assert_int_equal(ki_store_new(&options, &m.store, NULL), 0);
+    meet(&m);
+    ki_store_unref(m.store);
+    sem_destroy(&m.begin);
+    sem_destroy(&m.at_work);
+    sem_destroy(&m.go_on);
+    test_alloc_done(&m.inner);
+}
+
 static void *contending_writer(void *user)
 {
     struct shared *s = user;
@@ -279,6 +393,7 @@ int main(void)
         cmocka_unit_test(readers_see_whole_versions_only),
         cmocka_unit_test(a_version_may_be_taken_any_number_of_times),
         cmocka_unit_test(any_thread_may_be_the_last_to_hold_a_store),
+        cmocka_unit_test(a_collector_leaves_the_rest_to_a_writer),
         cmocka_unit_test(of_two_writers_each_version_has_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 #include "support/objects.h"
 #include "support/test.h"
 
-enum { OBJECTS = 300 };
+enum { OBJECTS = 1000 };
 
 static int group_values(const ki_object *object, ki_index_values *values, void *user)
 {
@@ -25,26 +25,28 @@ static int group_values(const ki_object *object, ki_index_values *values, void *
     return r < 0 ? r : ki_index_values_add(values, text);
 }
 
-/* Variant `variant` of object number `number`; each variant has a group of its own. */
+/* An object shares its group with two others in variant 0, with none in 1, with all in 2. */
 static ki_object *make(unsigned number, unsigned variant)
 {
+    static const unsigned share[] = {3, 1, OBJECTS};
     char name[16];
     char group[24];
     (void)snprintf(name, sizeof(name), "n%u", number);
-    (void)snprintf(group, sizeof(group), "g%u-%u", number / 3, variant);
+    (void)snprintf(group, sizeof(group), "g%u-%u", number / share[variant], variant);
     return test_pod(NULL, "a", name, number + 1, group);
 }
 
 struct objects {
-    ki_object *variants[2][OBJECTS];
+    ki_object *variants[3][OBJECTS];
 };
 
 static struct objects *make_objects(void)
 {
     struct objects *objects = test_calloc(1, sizeof(*objects));
     for (unsigned i = 0; i < OBJECTS; i++) {
-        objects->variants[0][i] = make(i, 0);
-        objects->variants[1][i] = make(i, 1);
+        for (unsigned variant = 0; variant < 3; variant++) {
+            objects->variants[variant][i] = make(i, variant);
+        }
     }
     return objects;
 }
@@ -52,8 +54,9 @@ static struct objects *make_objects(void)
 static void free_objects(struct objects *objects)
 {
     for (unsigned i = 0; i < OBJECTS; i++) {
-        ki_object_unref(objects->variants[0][i]);
-        ki_object_unref(objects->variants[1][i]);
+        for (unsigned variant = 0; variant < 3; variant++) {
+            ki_object_unref(objects->variants[variant][i]);
+        }
     }
     test_free(objects);
 }
@@ -66,10 +69,9 @@ static int new_store(const ki_alloc *alloc, ki_store **ret_store)
     return ki_store_new(&options, ret_store, NULL);
 }
 
-static int fill(ki_store *store, const struct objects *objects, size_t count)
+static int fill(ki_store *store, ki_object *const *objects, size_t count)
 {
-    return ki_store_replace(store, (const ki_object *const *)objects->variants[0], count, "1",
-                            NULL);
+    return ki_store_replace(store, (const ki_object *const *)objects, count, "1", NULL);
 }
 
 static ki_str key_of(const struct objects *objects, unsigned number)
@@ -123,6 +125,7 @@ struct plan {
     unsigned stored; /* before the transaction */
     unsigned changed;
     bool removing;
+    unsigned variant; /* that is stored before; updates are to number 1 */
 };
 
 static int plan_scenario(const ki_alloc *alloc, void *user)
@@ -134,9 +137,10 @@ static int plan_scenario(const ki_alloc *alloc, void *user)
     if (r < 0) {
         return r;
     }
-    r = fill(store, plan->objects, plan->stored);
+    ki_object *const *before_all = plan->objects->variants[plan->variant];
+    r = fill(store, before_all, plan->stored);
     if (r >= 0) {
-        memcpy(model, plan->objects->variants[0], plan->stored * sizeof(model[0]));
+        memcpy(model, before_all, plan->stored * sizeof(model[0]));
         ki_snapshot *before = ki_store_snapshot(store);
         r = change(store, plan->objects, model, plan->changed, plan->removing);
         check(store, plan->objects, model);
@@ -153,10 +157,11 @@ static void changes_that_fail_leave_nothing_behind(void **state)
     (void)state;
     struct objects *objects = make_objects();
     struct plan plans[] = {
-        {objects, 20, 20, false}, /* updates */
-        {objects, 20, 20, true},  /* deletes */
-        {objects, 5, 40, false},  /* mostly additions */
-        {objects, 0, 20, false},
+        {objects, 20, 20, false, 0}, /* updates */
+        {objects, 20, 20, false, 2}, /* only the objects become garbage, but for the first */
+        {objects, 20, 20, true, 0},  /* deletes */
+        {objects, 20, 20, true, 2},  {objects, 5, 40, false, 0}, /* mostly additions */
+        {objects, 0, 20, false, 0},
     };
     for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
         test_alloc_sweep(plan_scenario, &plans[i]);
@@ -168,13 +173,32 @@ static void a_transaction_of_any_size_is_exact(void **state)
 {
     (void)state;
     struct objects *objects = make_objects();
-    for (unsigned stored = 100; stored <= OBJECTS; stored += 25) {
-        for (unsigned changed = 1; changed <= OBJECTS; changed += changed / 8 + 1) {
+    for (unsigned stored = 100; stored <= 300; stored += 50) {
+        for (unsigned changed = 1; changed <= 300; changed += changed / 8 + 1) {
             for (int removing = 0; removing <= 1; removing++) {
-                struct plan plan = {objects, stored, changed, removing != 0};
+                struct plan plan = {objects, stored, changed, removing != 0, 0};
                 assert_int_equal(plan_scenario(ki_alloc_default(), &plan), 0);
             }
         }
+    }
+    free_objects(objects);
+}
+
+static void tables_may_shrink_all_through_a_transaction(void **state)
+{
+    (void)state;
+    struct objects *objects = make_objects();
+    for (unsigned left = 200; left <= 260; left++) {
+        ki_store *store = NULL;
+        ki_object *model[OBJECTS] = {0};
+        assert_int_equal(new_store(NULL, &store), 0);
+        /* From here on each delete merges a bucket, which makes garbage of its own. */
+        assert_int_equal(fill(store, objects->variants[1], OBJECTS), 0);
+        assert_int_equal(fill(store, objects->variants[1], left), 0);
+        memcpy(model, objects->variants[1], left * sizeof(model[0]));
+        assert_int_equal(change(store, objects, model, left, true), 0);
+        check(store, objects, model);
+        ki_store_unref(store);
     }
     free_objects(objects);
 }
@@ -189,12 +213,12 @@ static void an_emptied_store_takes_no_more_than_before(void **state)
     assert_int_equal(new_store(&alloc.table, &store), 0);
     size_t blocks = alloc.live_blocks;
     for (unsigned round = 0; round < 3; round++) {
-        assert_int_equal(fill(store, objects, OBJECTS), 0);
+        assert_int_equal(fill(store, objects->variants[0], OBJECTS), 0);
         for (unsigned i = 0; round != 1 && i < OBJECTS; i++) {
             unsigned number = round == 0 ? i : OBJECTS - 1 - i;
             assert_int_equal(ki_store_delete(store, key_of(objects, number), NULL, NULL), 1);
         }
-        assert_int_equal(fill(store, objects, 0), 0);
+        assert_int_equal(fill(store, NULL, 0), 0);
         /* The numbers of the objects and of the values, and the buffers for two objects' values. */
         assert_in_range(alloc.live_blocks, blocks, blocks + 6);
     }
@@ -212,7 +236,7 @@ static void an_aborted_transaction_takes_nothing(void **state)
     ki_object *model[OBJECTS] = {0};
     ki_store *store = NULL;
     assert_int_equal(new_store(&alloc.table, &store), 0);
-    assert_int_equal(fill(store, objects, OBJECTS / 2), 0);
+    assert_int_equal(fill(store, objects->variants[0], OBJECTS / 2), 0);
     memcpy(model, objects->variants[0], OBJECTS / 2 * sizeof(model[0]));
     size_t blocks = 0;
     for (unsigned round = 0; round < 4; round++) {
@@ -455,6 +479,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changes_that_fail_leave_nothing_behind),
         cmocka_unit_test(a_transaction_of_any_size_is_exact),
+        cmocka_unit_test(tables_may_shrink_all_through_a_transaction),
         cmocka_unit_test(an_emptied_store_takes_no_more_than_before),
         cmocka_unit_test(an_aborted_transaction_takes_nothing),
         cmocka_unit_test(a_refused_object_leaves_no_memory),
