@@ -112,6 +112,7 @@ KI_API ki_store *ki_store_unref(ki_store *store);
  *         KI_ERR_INDEX_FUNCTION  an index function failed; `error` says which and how;
  *         KI_ERR_LIMIT           max_objects, a resource version over 1024 bytes, or values of an
  *                                index over the limits of ki_index_values_add();
+ *         KI_ERR_INVALID         the transform function gave no object, and no error either;
  *         -ENOMEM;  what the transform function returned.
  * After an error the store is exactly as it was. A `resource_version` of NULL leaves the store's as
  * it is.  Since: 0.1 */

@@ -382,6 +382,11 @@ int ki__txn_put(ki_txn *txn, const ki_object *object, uint32_t *ret_id, ki_error
         return ki__error_set(error, r, "the transform function failed for object %s: %s",
                              ki_object_key(object), ki_error_text(r));
     }
+    if (made == NULL) {
+        return ki__error_set(error, KI_ERR_INVALID,
+                             "the transform function gave nothing for object %s",
+                             ki_object_key(object));
+    }
     r = put(txn, made, ret_id, error);
     (void)ki_object_unref(made);
     return r;

@@ -550,8 +550,9 @@ static void ready_made_indexes_find_labels_and_paths(void **state)
 static int upper_transform(const ki_object *object, ki_object **ret_object, void *user)
 {
     const int *fail_with = user;
-    if (*fail_with < 0) {
-        return *fail_with;
+    if (*fail_with != 0) {
+        return *fail_with < 0 ? *fail_with
+                              : 0; /* more than 0: says it is well, and gives nothing */
     }
     *ret_object = strcmp(ki_object_name(object), "web") == 0 ? test_pod(NULL, "x", "made", 77, "t")
                                                              : ki_object_ref(object);
@@ -573,6 +574,8 @@ static void the_transform_function_decides_what_is_stored(void **state)
     assert_non_null(made);
     fail_with = -EPROTO;
     assert_int_equal(ki_store_add(store, made, NULL), -EPROTO);
+    fail_with = 1;
+    assert_int_equal(ki_store_add(store, made, NULL), KI_ERR_INVALID);
     ki_object_unref(made);
     ki_snapshot *snapshot = ki_store_snapshot(store);
     assert_string_equal(ki_snapshot_resource_version(snapshot), "5");
