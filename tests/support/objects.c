@@ -47,6 +47,18 @@ ki_object *test_pod(const ki_alloc *alloc, const char *name_space, const char *n
     return test_object(alloc, json);
 }
 
+int test_group_values(const ki_object *object, ki_index_values *values, void *user)
+{
+    (void)user;
+    ki_value value;
+    ki_str text;
+    if (ki_object_label(object, ki_str_from("group"), &value) < 0) {
+        return 0;
+    }
+    int r = ki_value_string(&value, &text);
+    return r < 0 ? r : ki_index_values_add(values, text);
+}
+
 static bool has_group(const ki_object *object, ki_str group)
 {
     ki_value value;

@@ -10,19 +10,7 @@
 #include "support/objects.h"
 #include "support/test.h"
 
-static int group_values(const ki_object *object, ki_index_values *values, void *user)
-{
-    (void)user;
-    ki_value value;
-    if (ki_object_label(object, ki_str_from("group"), &value) < 0) {
-        return 0;
-    }
-    ki_str text;
-    int r = ki_value_string(&value, &text);
-    return r < 0 ? r : ki_index_values_add(values, text);
-}
-
-static const ki_index by_group = {.name = "group", .values = group_values};
+static const ki_index by_group = {.name = "group", .values = test_group_values};
 
 static ki_store *new_store(const ki_alloc *alloc)
 {
@@ -489,15 +477,15 @@ static void indexes_can_be_added_over_objects(void **state)
         add(store, "a", name, i + 1, i % 2 != 0 ? "odd" : "even");
     }
     ki_snapshot *before = ki_store_snapshot(store);
-    ki_index index = {"group", group_values, &destroyed, count_destroy};
+    ki_index index = {"group", test_group_values, &destroyed, count_destroy};
     assert_int_equal(ki_store_add_indexes(store, &index, 1, NULL), 0);
     assert_int_equal(count_of(store, "group", "odd"), 100);
     ki_error error = KI_ERROR_INIT;
     assert_int_equal(ki_store_add_indexes(store, &index, 1, &error), KI_ERR_EXISTS);
-    const ki_index twins[] = {{"t", group_values, &destroyed, count_destroy},
-                              {"t", group_values, &destroyed, count_destroy}};
+    const ki_index twins[] = {{"t", test_group_values, &destroyed, count_destroy},
+                              {"t", test_group_values, &destroyed, count_destroy}};
     assert_int_equal(ki_store_add_indexes(store, twins, 2, &error), KI_ERR_EXISTS);
-    const ki_index nameless = {.values = group_values};
+    const ki_index nameless = {.values = test_group_values};
     assert_int_equal(ki_store_add_indexes(store, &nameless, 1, &error), -EINVAL);
     ki_snapshot *after = ki_store_snapshot(store);
     assert_string_equal(ki_snapshot_index_name(after, 0), "group");

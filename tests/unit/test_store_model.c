@@ -57,18 +57,6 @@ static ki_object *make_object(struct model *m, unsigned key)
     return object;
 }
 
-static int group_values(const ki_object *object, ki_index_values *values, void *user)
-{
-    (void)user;
-    ki_value value;
-    ki_str text;
-    if (ki_object_label(object, ki_str_from("group"), &value) < 0) {
-        return 0;
-    }
-    int r = ki_value_string(&value, &text);
-    return r < 0 ? r : ki_index_values_add(values, text);
-}
-
 static void start(struct model *m, uint64_t seed, unsigned keys, unsigned groups)
 {
     *m = (struct model){.random = seed, .keys = keys, .groups = groups};
@@ -79,7 +67,8 @@ static void start(struct model *m, uint64_t seed, unsigned keys, unsigned groups
     for (unsigned i = 0; i < keys * VARIANTS; i++) {
         m->objects[i] = make_object(m, i / VARIANTS);
     }
-    const ki_index indexes[] = {{.name = "group", .values = group_values}, ki_index_by_namespace()};
+    const ki_index indexes[] = {{.name = "group", .values = test_group_values},
+                                ki_index_by_namespace()};
     const ki_store_options options = {
         .size = sizeof(options), .alloc = &m->alloc.table, .indexes = indexes, .index_count = 2};
     assert_int_equal(ki_store_new(&options, &m->store, NULL), 0);

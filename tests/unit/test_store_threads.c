@@ -30,22 +30,10 @@ struct shared {
     atomic_ullong reads;
 };
 
-static int group_values(const ki_object *object, ki_index_values *values, void *user)
-{
-    (void)user;
-    ki_value value;
-    ki_str text;
-    int r = ki_object_label(object, ki_str_from("group"), &value);
-    if (r >= 0) {
-        r = ki_value_string(&value, &text);
-    }
-    return r < 0 ? r : ki_index_values_add(values, text);
-}
-
 static ki_store *new_store(const ki_alloc *alloc)
 {
     ki_store *store = NULL;
-    const ki_index index = {.name = "group", .values = group_values};
+    const ki_index index = {.name = "group", .values = test_group_values};
     const ki_store_options options = {
         .size = sizeof(options), .alloc = alloc, .indexes = &index, .index_count = 1};
     assert_int_equal(ki_store_new(&options, &store, NULL), 0);
