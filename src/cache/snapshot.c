@@ -332,7 +332,7 @@ static int list_values(const ki_snapshot *snapshot, int number, const ki_index_v
     const ki_alloc *alloc = snapshot->store->alloc;
     size_t words = 1;
     for (uint64_t first = 0; ki__vec_next_leaf(&snapshot->objects, &first) != NULL; first += 64) {
-        words = first / 64 + 1;
+        words = (size_t)(first / 64) + 1;
     }
     uint64_t *set = ki__alloc_zero(alloc, words * sizeof(*set));
     if (set == NULL) {

@@ -140,7 +140,7 @@ static int json_member(const ki_value *map, ki_str name, ki_value *ret_member)
     const char *p = place(map);
     const char *end = p + map->len;
     if (map->schema == NULL && map->detail != 0 && ki__json_flat_can_find(name)) {
-        p = ki__json_flat_find(p, map->detail, name);
+        p = ki__json_flat_find(p, (size_t)map->detail, name);
         if (p == NULL) {
             return KI_ERR_NOT_FOUND;
         }

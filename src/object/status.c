@@ -107,7 +107,8 @@ int ki_status_cause_at(const ki_object *status, size_t index, ki_status_cause *r
 {
     ki_value causes = causes_of(status);
     ki_value cause;
-    if (index > INT64_MAX || ki_value_element(&causes, (int64_t)index, &cause) < 0) {
+    int64_t at = (int64_t)index; /* less than 0 beyond what an object could have */
+    if (at < 0 || ki_value_element(&causes, at, &cause) < 0) {
         return KI_ERR_NOT_FOUND;
     }
     *ret_cause = (ki_status_cause){

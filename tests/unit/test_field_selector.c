@@ -19,8 +19,8 @@ static const char *const objects[] = {
     "{\"metadata\":{\"name\":\"n2\"},"
     "\"spec\":{\"nodeName\":\"\",\"hostNetwork\":false,\"priority\":-1},"
     "\"status\":{\"phase\":\"a,b=c\\\\d\"}}",
-    "{\"metadata\":{\"name\":\"n1\",\"namespace\":\"other\",\"labels\":{\"a\":\"b\"}},"
-    "\"status\":{\"phase\":\"Pending\"},\"spec\":{\"nodeName\":\" node-1 \"}}",
+    ("{\"metadata\":{\"name\":\"n1\",\"namespace\":\"other\",\"labels\":{\"a\":\"b\"}},"
+     "\"status\":{\"phase\":\"Pending\"},\"spec\":{\"nodeName\":\" node-1 \"}}"),
 };
 enum { OBJECTS = sizeof(objects) / sizeof(objects[0]) };
 

@@ -496,8 +496,8 @@ static void no_causes_where_there_are_none(void **state)
         "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"details\":null}",
         "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"details\":{}}",
         "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"details\":{\"causes\":[]}}",
-        "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"details\":{\"causes\":{\"a\":{\"reason\":"
-        "\"R\"}}}}",
+        ("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"details\":"
+         "{\"causes\":{\"a\":{\"reason\":\"R\"}}}}"),
         "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"details\":{\"causes\":[{\"reason\":\"R\"}]}}",
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
