@@ -2,7 +2,7 @@
 /* SipHash with one compression and three finalisation rounds (Aumasson and Bernstein, 2012). */
 #include "base/hash.h"
 
-#include <string.h>
+#include "base/bytes.h"
 
 struct sip {
     uint64_t v0, v1, v2, v3;
@@ -27,16 +27,6 @@ static inline void sip_round(struct sip *s)
     s->v2 = rotl(s->v2, 32);
 }
 
-static inline uint64_t load_le64(const unsigned char *p)
-{
-    uint64_t word;
-    memcpy(&word, p, sizeof(word));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return word;
-}
-
 static inline uint64_t load_tail(const unsigned char *p, size_t len)
 {
     uint64_t word = 0;
@@ -57,7 +47,7 @@ uint64_t ki__hash(ki__hash_key key, const void *bytes, size_t len)
     const unsigned char *p = bytes;
     size_t left = len;
     for (; left >= 8; left -= 8, p += 8) {
-        uint64_t word = load_le64(p);
+        uint64_t word = ki__load_le64(p);
         s.v3 ^= word;
         sip_round(&s);
         s.v0 ^= word;

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "object/key.h"
 #include "object/object.h"
 
 enum { RESOURCE_VERSION_MAX = 1024 };
@@ -335,18 +336,13 @@ static int overwrite(ki_txn *txn, const ki_object *object, uint32_t id, ki_error
     return 0;
 }
 
-static bool has_slash(ki_str text)
-{
-    return text.len != 0 && memchr(text.ptr, '/', text.len) != NULL;
-}
-
 static int check_key(const ki_object *object, ki_error *error)
 {
     const char *name = ki_object_name(object);
     if (name[0] == '\0') {
         return ki__error_set(error, KI_ERR_KEY, "the object has no metadata.name");
     }
-    if (has_slash(ki_str_from(name)) || has_slash(ki__object_namespace(object))) {
+    if (ki__key_has_slash(ki_str_from(name)) || ki__key_has_slash(ki__object_namespace(object))) {
         return ki__error_set(error, KI_ERR_KEY,
                              "no key for namespace '%s' and name '%s': they must not have a '/'",
                              ki_object_namespace(object), name);

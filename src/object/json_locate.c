@@ -7,6 +7,7 @@
 
 #include "object/json_scan.h"
 #include "object/json_string.h"
+#include "object/json_value.h"
 
 /* Names that nobody made for it do not even collide once. */
 enum { COLLISIONS_MAX = 16 };
@@ -161,25 +162,6 @@ static const known_field *find_field(const name_level *level, ki_str name)
 
 /* ---- values ---- */
 
-static ki_type type_at(const char *p)
-{
-    switch (*p) {
-    case '{':
-        return KI_TYPE_MAP;
-    case '[':
-        return KI_TYPE_LIST;
-    case '"':
-        return KI_TYPE_STRING;
-    case 'n':
-        return KI_TYPE_NULL;
-    case 't':
-    case 'f':
-        return KI_TYPE_BOOL;
-    default:
-        return KI_TYPE_NUMBER;
-    }
-}
-
 /* An identity becomes a C string: it must be short and must not have a NUL. */
 static const char *check_identity(locate *l, const name_level *level, const known_field *field,
                                   ki_str raw)
@@ -207,7 +189,7 @@ static const char *check_identity(locate *l, const name_level *level, const know
 static const char *keep_field(locate *l, const name_level *level, const known_field *field,
                               const char *p, const char *after)
 {
-    ki_type type = type_at(p);
+    ki_type type = ki__json_type_at(p);
     if (type != KI_TYPE_NULL && field->type != KI_TYPE_NONE && type != field->type) {
         return ki__json_scan_fail(&l->scan, p, KI_ERR_INVALID, "%s%s must be a %s, not a %s",
                                   level->path, field->name, ki_type_name(field->type),
@@ -286,7 +268,8 @@ int ki__json_locate(ki_str text, uint32_t max_depth, ki__json_located *ret_locat
     }
     if (!map) {
         (void)ki__json_scan_fail(&l.scan, start, KI_ERR_INVALID,
-                                 "an object must be a map, not a %s", ki_type_name(type_at(start)));
+                                 "an object must be a map, not a %s",
+                                 ki_type_name(ki__json_type_at(start)));
         return l.scan.code;
     }
     *ret_located = located;

@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/bytes.h"
+
 #if !defined(KI_JSON_PORTABLE) && defined(__SSE2__)
 #include <emmintrin.h>
 #define KI__JSON_SIMD "sse2"
@@ -48,16 +50,6 @@ static inline unsigned ki__json_bits(uint64_t mask)
 
 #define KI__JSON_EACH(byte) (UINT64_C(0x0101010101010101) * (uint64_t)(byte))
 
-static inline uint64_t ki__json_word(const char *p)
-{
-    uint64_t word;
-    memcpy(&word, p, sizeof(word));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return word;
-}
-
 /* From the top bit of each byte to a bit for each byte. */
 static inline uint64_t ki__json_gather(uint64_t tops)
 {
@@ -83,7 +75,7 @@ static inline uint64_t ki__json_special_64(const char *p)
 {
     uint64_t mask = 0;
     for (unsigned i = 0; i < 8; i++) {
-        uint64_t word = ki__json_word(p + 8 * i);
+        uint64_t word = ki__load_le64(p + 8 * i);
         uint64_t found =
             ki__json_equal(word, '"') | ki__json_equal(word, '\\') | ki__json_unusual(word);
         mask |= ki__json_gather(found) << (8 * i);
@@ -95,7 +87,7 @@ static inline uint32_t ki__json_quotes_32(const char *p)
 {
     uint32_t mask = 0;
     for (unsigned i = 0; i < 4; i++) {
-        uint64_t word = ki__json_word(p + 8 * i);
+        uint64_t word = ki__load_le64(p + 8 * i);
         uint64_t found = ki__json_equal(word, '"') | ki__json_equal(word, '\\');
         mask |= (uint32_t)ki__json_gather(found) << (8 * i);
     }
@@ -106,8 +98,8 @@ static inline uint32_t ki__json_quote_pairs_32(const char *p, const char *q)
 {
     uint32_t mask = 0;
     for (unsigned i = 0; i < 4; i++) {
-        uint64_t found = ki__json_equal(ki__json_word(p + 8 * i), '"') &
-                         ki__json_equal(ki__json_word(q + 8 * i), '"');
+        uint64_t found = ki__json_equal(ki__load_le64(p + 8 * i), '"') &
+                         ki__json_equal(ki__load_le64(q + 8 * i), '"');
         mask |= (uint32_t)ki__json_gather(found) << (8 * i);
     }
     return mask;
@@ -117,7 +109,7 @@ static inline ki__json_masks ki__json_masks_64(const char *p)
 {
     ki__json_masks m = {0};
     for (unsigned i = 0; i < 8; i++) {
-        uint64_t word = ki__json_word(p + 8 * i);
+        uint64_t word = ki__load_le64(p + 8 * i);
         uint64_t folded = word | KI__JSON_EACH(0x20); /* [ becomes {, and ] becomes } */
         m.quote |= ki__json_gather(ki__json_equal(word, '"')) << (8 * i);
         m.slash |= ki__json_gather(ki__json_equal(word, '\\')) << (8 * i);

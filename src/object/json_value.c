@@ -19,21 +19,7 @@ static const char *place(const ki_value *value)
 
 static ki_type json_type(const ki_value *value)
 {
-    switch (*place(value)) {
-    case '{':
-        return KI_TYPE_MAP;
-    case '[':
-        return KI_TYPE_LIST;
-    case '"':
-        return KI_TYPE_STRING;
-    case 't':
-    case 'f':
-        return KI_TYPE_BOOL;
-    case 'n':
-        return KI_TYPE_NULL;
-    default:
-        return KI_TYPE_NUMBER;
-    }
+    return ki__json_type_at(place(value));
 }
 
 /* ---- strings ---- */

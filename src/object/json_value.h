@@ -17,6 +17,26 @@ typedef struct ki__json_shortcuts {
     uint32_t status;
 } ki__json_shortcuts;
 
+/** The type of the value that begins at `p`: its first byte tells. */
+static inline ki_type ki__json_type_at(const char *p)
+{
+    switch (*p) {
+    case '{':
+        return KI_TYPE_MAP;
+    case '[':
+        return KI_TYPE_LIST;
+    case '"':
+        return KI_TYPE_STRING;
+    case 't':
+    case 'f':
+        return KI_TYPE_BOOL;
+    case 'n':
+        return KI_TYPE_NULL;
+    default:
+        return KI_TYPE_NUMBER;
+    }
+}
+
 /** The value that begins at `p` in checked text that ends at `end`. */
 static inline ki_value ki__json_value_at(const char *p, const char *end)
 {

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys and resource versions. A key that was joined always splits into the same two parts. */
+#include "object/key.h"
+
 #include <kinformer/error.h>
 #include <kinformer/key.h>
 
-static bool has_slash(ki_str text)
-{
-    return text.len != 0 && memchr(text.ptr, '/', text.len) != NULL;
-}
-
 int ki_key_join(ki_str name_space, ki_str name, ki_buf *out)
 {
-    if (name.len == 0 || has_slash(name_space) || has_slash(name)) {
+    if (name.len == 0 || ki__key_has_slash(name_space) || ki__key_has_slash(name)) {
         return KI_ERR_KEY;
     }
     size_t prefix = name_space.len != 0 ? name_space.len + 1 : 0;
@@ -39,7 +36,7 @@ int ki_key_split(ki_str key, ki_str *ret_namespace, ki_str *ret_name)
     if (slash != NULL) {
         name = ki_str_make(slash + 1, key.len - name_space.len - 1);
     }
-    if (name.len == 0 || has_slash(name)) {
+    if (name.len == 0 || ki__key_has_slash(name)) {
         return KI_ERR_KEY;
     }
     *ret_namespace = name_space;
