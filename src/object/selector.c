@@ -27,11 +27,6 @@ static const struct {
     [KI__OP_LESS] = {"", "<", ""},
 };
 
-ki_selector *ki__selector_everything(void)
-{
-    return &everything;
-}
-
 ki_selector *ki__selector_nothing(void)
 {
     return &nothing;
@@ -294,7 +289,7 @@ int ki__selector_build(ki__selector_fill fill, const void *source, const ki_allo
         return r;
     }
     if (builder.requirements == 0) {
-        *ret_selector = ki__selector_everything();
+        *ret_selector = &everything;
         return 0;
     }
     r = builder_alloc(&builder, alloc);

@@ -79,8 +79,7 @@ typedef int (*ki__selector_fill)(const void *source, ki__selector_builder *build
 int ki__selector_build(ki__selector_fill fill, const void *source, const ki_alloc *alloc,
                        ki_selector **ret_selector, ki_error *error);
 
-/** The static selectors, as the functions that make selectors hand them out. */
-ki_selector *ki__selector_everything(void);
+/** The static selector that matches nothing, as the functions that make selectors hand it out. */
 ki_selector *ki__selector_nothing(void);
 
 /** An integer as Go's strconv.ParseInt reads it in base 10: a sign or none, then digits and nothing
