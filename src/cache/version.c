@@ -292,7 +292,11 @@ static int copy_resource_version(ki_snapshot *version, const ki_snapshot *base)
 
 ki_snapshot *ki__version_new(ki_store *store, const ki_snapshot *base, size_t index_count)
 {
-    size_t size = sizeof(ki_snapshot) + index_count * sizeof(((ki_snapshot *)0)->indexes[0]);
+    size_t size;
+    if (__builtin_mul_overflow(index_count, sizeof(((ki_snapshot *)0)->indexes[0]), &size) ||
+        __builtin_add_overflow(size, sizeof(ki_snapshot), &size)) {
+        return NULL;
+    }
     ki_snapshot *version = ki__alloc(store->alloc, size);
     if (version == NULL) {
         return NULL;

@@ -485,6 +485,7 @@ static void indexes_can_be_added_over_objects(void **state)
     const ki_index twins[] = {{"t", test_group_values, &destroyed, count_destroy},
                               {"t", test_group_values, &destroyed, count_destroy}};
     assert_int_equal(ki_store_add_indexes(store, twins, 2, &error), KI_ERR_EXISTS);
+    assert_int_equal(ki_store_add_indexes(store, &index, SIZE_MAX / 16, &error), -ENOMEM);
     const ki_index nameless = {.values = test_group_values};
     assert_int_equal(ki_store_add_indexes(store, &nameless, 1, &error), -EINVAL);
     ki_snapshot *after = ki_store_snapshot(store);
