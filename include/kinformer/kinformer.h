@@ -19,6 +19,7 @@
 #include <kinformer/builtin_resources.h>
 #include <kinformer/clock.h>
 #include <kinformer/defs.h>
+#include <kinformer/engine.h>
 #include <kinformer/error.h>
 #include <kinformer/key.h>
 #include <kinformer/log.h>
