@@ -21,10 +21,12 @@
 #include <kinformer/defs.h>
 #include <kinformer/engine.h>
 #include <kinformer/error.h>
+#include <kinformer/handler.h>
 #include <kinformer/key.h>
 #include <kinformer/log.h>
 #include <kinformer/object.h>
 #include <kinformer/path.h>
+#include <kinformer/registration.h>
 #include <kinformer/resource.h>
 #include <kinformer/selector.h>
 #include <kinformer/status.h>
