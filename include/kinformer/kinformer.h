@@ -20,12 +20,15 @@
 #include <kinformer/clock.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
+#include <kinformer/handler.h>
 #include <kinformer/key.h>
 #include <kinformer/log.h>
 #include <kinformer/object.h>
 #include <kinformer/path.h>
+#include <kinformer/queue.h>
 #include <kinformer/resource.h>
 #include <kinformer/selector.h>
+#include <kinformer/simple_informer.h>
 #include <kinformer/status.h>
 #include <kinformer/store.h>
 #include <kinformer/str.h>
