@@ -26,9 +26,11 @@
 #include <kinformer/log.h>
 #include <kinformer/object.h>
 #include <kinformer/path.h>
+#include <kinformer/queue.h>
 #include <kinformer/registration.h>
 #include <kinformer/resource.h>
 #include <kinformer/selector.h>
+#include <kinformer/simple_informer.h>
 #include <kinformer/status.h>
 #include <kinformer/store.h>
 #include <kinformer/str.h>
