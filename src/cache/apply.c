@@ -263,7 +263,7 @@ static int apply_all(work *w, const ki_deltas *deltas, ki_error *error)
     return r;
 }
 
-int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error)
+int ki__apply_prepare(ki__applier *applier, const ki_deltas *deltas, ki_error *error)
 {
     work w = {.applier = applier, .is_initial = deltas->is_initial};
     ki__apply_end(applier);
@@ -274,7 +274,7 @@ int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error)
     applier->before = ki_store_snapshot(applier->store);
     r = apply_all(&w, deltas, error);
     if (r >= 0 && w.changed) {
-        ki_txn_commit(w.txn);
+        applier->txn = w.txn;
     } else {
         ki_txn_abort(w.txn);
     }
@@ -282,6 +282,32 @@ int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error)
         ki__apply_end(applier);
     }
     return r < 0 ? r : 0;
+}
+
+void ki__apply_commit(ki__applier *applier)
+{
+    if (applier->txn != NULL) {
+        ki_txn_commit(applier->txn);
+        applier->txn = NULL;
+    }
+}
+
+int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error)
+{
+    int r = ki__apply_prepare(applier, deltas, error);
+    if (r == 0) {
+        ki__apply_commit(applier);
+    }
+    return r;
+}
+
+size_t ki__apply_count(const ki__applier *applier)
+{
+    size_t count = applier->note_count;
+    for (size_t i = 0; i < applier->note_count; i++) {
+        count += applier->notes[i].object == NULL ? ki_snapshot_count(applier->before) : 0;
+    }
+    return count;
 }
 
 bool ki__apply_next(ki__applier *applier, ki__note *ret_note)
@@ -310,6 +336,8 @@ bool ki__apply_next(ki__applier *applier, ki__note *ret_note)
 
 void ki__apply_end(ki__applier *applier)
 {
+    ki_txn_abort(applier->txn);
+    applier->txn = NULL;
     applier->before = ki_snapshot_unref(applier->before);
     applier->note_count = 0;
     applier->next = 0;

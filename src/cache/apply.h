@@ -21,6 +21,7 @@ typedef struct ki__note {
     bool is_initial;          /* of an addition: part of the first list */
     bool final_state_unknown; /* of a deletion: it was not seen */
     bool same_version;        /* of an update: uid and resource version have not changed */
+    uint32_t merged;          /* in the queue of a handler: how many others went into it */
 } ki__note;
 
 typedef struct ki__applier {
@@ -33,6 +34,7 @@ typedef struct ki__applier {
     uint64_t unchanged;     /* updates that were left out for having the same version */
 
     /* the batch at hand */
+    ki_txn *txn;         /* prepared and not committed, or NULL */
     ki_snapshot *before; /* holds the old objects */
     ki__note *notes;
     size_t note_count;
@@ -46,16 +48,25 @@ typedef struct ki__applier {
 int ki__applier_init(ki__applier *applier, ki_store *store, const ki_alloc *alloc, ki_error *error);
 void ki__applier_done(ki__applier *applier);
 
-/** Applies a batch as one version of the store. An object that the store does not take is reported
- *  and left out. On an error that may pass (-ENOMEM, KI_ERR_BUSY) nothing has happened, and the
- * same batch can be tried again. The notes of it are there until ki__apply_end(), their objects
- * until then and as long as the batch is held. */
+/** Applies a batch as one version of the store, which is there only after ki__apply_commit(). An
+ *  object that the store does not take is reported and left out. On an error that may pass
+ * (-ENOMEM, KI_ERR_BUSY) nothing has happened, and the same batch can be tried again. The notes of
+ * it are there until ki__apply_end(), their objects until then and as long as the batch is held. */
+int ki__apply_prepare(ki__applier *applier, const ki_deltas *deltas, ki_error *error);
+
+/** Publishes the version. Cannot fail. */
+void ki__apply_commit(ki__applier *applier);
+
+/** Both of them. */
 int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error);
+
+/** How many notes there are; all objects of a resync count. */
+size_t ki__apply_count(const ki__applier *applier);
 
 /** The next note, in the order in which handlers are to be told; false after the last. */
 bool ki__apply_next(ki__applier *applier, ki__note *ret_note);
 
-/** Lets go of the batch. */
+/** Lets go of the batch, and forgets its version if it was not committed. */
 void ki__apply_end(ki__applier *applier);
 
 #endif

@@ -57,7 +57,7 @@ static int tell(const ki_handler *h, const ki__note *note)
     return 0;
 }
 
-void ki__handler_tell(const ki_handler *handler, const ki__note *note, const ki_error_hook *hook)
+int ki__handler_tell(const ki_handler *handler, const ki__note *note, const ki_error_hook *hook)
 {
     int r = tell(handler, note);
     if (r < 0 && hook->report != NULL) {
@@ -66,4 +66,5 @@ void ki__handler_tell(const ki_handler *handler, const ki__note *note, const ki_
                             ki_object_key(note->object), ki_error_text(r));
         hook->report("handler", ki__object_key(note->object), &error, hook->user);
     }
+    return r;
 }

@@ -8,7 +8,7 @@
 #include "cache/apply.h"
 
 /** Calls what a note means to this handler, its filter considered. An error of the handler is told
- *  to the hook. */
-void ki__handler_tell(const ki_handler *handler, const ki__note *note, const ki_error_hook *hook);
+ *  to the hook, and returned. */
+int ki__handler_tell(const ki_handler *handler, const ki__note *note, const ki_error_hook *hook);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notices stand in a ring and are known by number, which only rises; so the index over the keys can
- * name a notice wherever the ring moves to. The index is there only while more wait than the limit
+/* Notes stand in a ring and are known by number, which only rises; so the index over the keys can
+ * name a note wherever the ring moves to. The index is there only while more wait than the limit
  * allows, and without memory for it nothing is merged: it is a means to save, not to be right. */
 #include "cache/handler_queue.h"
 
@@ -22,17 +22,17 @@ void ki__handler_queue_init(ki__handler_queue *queue, const ki_alloc *alloc, ki_
     ki__map_init(&queue->last, alloc, hash_key, KEYS_MAX);
 }
 
-static ki__notice *at(const ki__handler_queue *queue, size_t number)
+static ki__note *at(const ki__handler_queue *queue, size_t number)
 {
     return &queue->ring[number & (queue->cap - 1)];
 }
 
-void ki__notice_done(ki__notice *notice)
+void ki__note_unref(ki__note *note)
 {
-    (void)ki_object_unref(notice->old);
-    (void)ki_object_unref(notice->object);
-    notice->old = NULL;
-    notice->object = NULL;
+    (void)ki_object_unref(note->old);
+    (void)ki_object_unref(note->object);
+    note->old = NULL;
+    note->object = NULL;
 }
 
 /* ---- the index ---- */
@@ -60,8 +60,8 @@ static void make_index(ki__handler_queue *queue)
     }
     int r = 0;
     for (size_t i = queue->head; r == 0 && i != queue->head + queue->count; i++) {
-        const ki__notice *notice = at(queue, i);
-        r = notice->type != KI__NOTICE_NONE ? note_last(queue, notice->object, i) : 0;
+        const ki__note *note = at(queue, i);
+        r = note->object != NULL ? note_last(queue, note->object, i) : 0;
     }
     if (r < 0) {
         drop_index(queue);
@@ -71,7 +71,7 @@ static void make_index(ki__handler_queue *queue)
     queue->indexed = true;
 }
 
-/* Whether the last waiting notice of the object's key is known, and which it is. */
+/* Whether the last waiting note of the object's key is known, and which it is. */
 static bool find_last(const ki__handler_queue *queue, const ki_object *object, size_t *ret_number)
 {
     if (!queue->indexed) {
@@ -82,11 +82,11 @@ static bool find_last(const ki__handler_queue *queue, const ki_object *object, s
     return value != NULL;
 }
 
-static void forget_last(ki__handler_queue *queue, const ki__notice *notice, size_t number)
+static void forget_last(ki__handler_queue *queue, const ki__note *note, size_t number)
 {
     size_t last;
-    if (find_last(queue, notice->object, &last) && last == number) {
-        (void)ki__map_remove(&queue->last, ki__object_key(notice->object));
+    if (find_last(queue, note->object, &last) && last == number) {
+        (void)ki__map_remove(&queue->last, ki__object_key(note->object));
     }
 }
 
@@ -95,14 +95,14 @@ static void forget_last(ki__handler_queue *queue, const ki__notice *notice, size
 /* Moves what waits into a ring of `cap` places, without what was left out. */
 static int move_ring(ki__handler_queue *queue, size_t cap)
 {
-    ki__notice *ring = ki__alloc_array(queue->alloc, cap, sizeof(*ring));
+    ki__note *ring = ki__alloc_array(queue->alloc, cap, sizeof(*ring));
     if (ring == NULL) {
         return -ENOMEM;
     }
     drop_index(queue); /* numbers change */
     size_t live = 0;
     for (size_t i = queue->head; i != queue->head + queue->count; i++) {
-        if (at(queue, i)->type != KI__NOTICE_NONE) {
+        if (at(queue, i)->object != NULL) {
             ring[live++] = *at(queue, i);
         }
     }
@@ -150,23 +150,23 @@ static void after_pop(ki__handler_queue *queue)
 
 /* ---- merging ---- */
 
-/* Takes a waiting notice out from between others. */
+/* Takes a waiting note out from between others. */
 static void leave_out(ki__handler_queue *queue, size_t number)
 {
-    ki__notice *waiting = at(queue, number);
+    ki__note *waiting = at(queue, number);
     forget_last(queue, waiting, number);
-    queue->initial_count -= waiting->initial;
+    queue->initial_count -= waiting->is_initial;
     queue->merged += 2; /* it, and the delete that it goes with */
-    ki__notice_done(waiting);
-    *waiting = (ki__notice){.type = KI__NOTICE_NONE};
+    ki__note_unref(waiting);
+    *waiting = (ki__note){0};
     queue->dead++;
 }
 
-/* Puts a newer object into a waiting notice. Its key is the same, but the index must borrow it from
+/* Puts a newer object into a waiting note. Its key is the same, but the index must borrow it from
  * the object that stays; putting a key anew cannot fail. */
 static void renew(ki__handler_queue *queue, size_t number, const ki_object *object)
 {
-    ki__notice *waiting = at(queue, number);
+    ki__note *waiting = at(queue, number);
     const ki_object *before = waiting->object;
     waiting->object = ki_object_ref(object);
     int r = note_last(queue, waiting->object, number);
@@ -176,40 +176,40 @@ static void renew(ki__handler_queue *queue, size_t number, const ki_object *obje
     (void)ki_object_unref(before);
 }
 
-/* Whether the notice went into one that waits. */
-static bool merge(ki__handler_queue *queue, const ki__notice *notice)
+/* Whether the note went into one that waits. */
+static bool merge(ki__handler_queue *queue, const ki__note *note)
 {
     size_t number;
-    if (!find_last(queue, notice->object, &number)) {
+    if (!find_last(queue, note->object, &number)) {
         return false;
     }
-    ki__notice *waiting = at(queue, number);
-    bool pending = waiting->type == KI__NOTICE_ADD || waiting->type == KI__NOTICE_UPDATE;
-    switch (notice->type) {
-    case KI__NOTICE_UPDATE:
+    ki__note *waiting = at(queue, number);
+    bool pending = waiting->type == KI__NOTE_ADD || waiting->type == KI__NOTE_UPDATE;
+    switch (note->type) {
+    case KI__NOTE_UPDATE:
         if (!pending) {
             return false;
         }
-        renew(queue, number, notice->object);
-        waiting->same_version = waiting->same_version && notice->same_version;
+        renew(queue, number, note->object);
+        waiting->same_version = waiting->same_version && note->same_version;
         return true;
-    case KI__NOTICE_SYNC: /* there is news of the object anyway */
-        if (!pending && waiting->type != KI__NOTICE_SYNC) {
+    case KI__NOTE_SYNC: /* there is news of the object anyway */
+        if (!pending && waiting->type != KI__NOTE_SYNC) {
             return false;
         }
-        renew(queue, number, notice->object);
+        renew(queue, number, note->object);
         return true;
-    case KI__NOTICE_DELETE:
-        if (waiting->type == KI__NOTICE_ADD) {
+    case KI__NOTE_DELETE:
+        if (waiting->type == KI__NOTE_ADD) {
             leave_out(queue, number);
             return true;
         }
-        if (waiting->type != KI__NOTICE_UPDATE) {
+        if (waiting->type != KI__NOTE_UPDATE) {
             return false;
         }
-        renew(queue, number, notice->object);
-        waiting->type = KI__NOTICE_DELETE;
-        waiting->final_state_unknown = notice->final_state_unknown;
+        renew(queue, number, note->object);
+        waiting->type = KI__NOTE_DELETE;
+        waiting->final_state_unknown = note->final_state_unknown;
         waiting->same_version = false;
         return true;
     default:
@@ -233,26 +233,26 @@ static void end_walk(ki__handler_queue *queue)
     queue->walk_left = 0;
 }
 
-void ki__handler_queue_push(ki__handler_queue *queue, const ki__notice *notice)
+void ki__handler_queue_push(ki__handler_queue *queue, const ki__note *note)
 {
     make_index(queue);
-    if (merge(queue, notice)) {
+    if (merge(queue, note)) {
         return;
     }
     ki_assert(queue->count < queue->cap);
     size_t number = queue->head + queue->count++;
-    ki__notice *place = at(queue, number);
-    *place = *notice;
-    place->old = ki_object_ref(notice->old);
-    place->object = ki_object_ref(notice->object);
-    queue->initial_count += notice->initial;
+    ki__note *place = at(queue, number);
+    *place = *note;
+    place->old = ki_object_ref(note->old);
+    place->object = ki_object_ref(note->object);
+    queue->initial_count += note->is_initial;
     if (queue->indexed && note_last(queue, place->object, number) < 0) {
         drop_index(queue);
         queue->index_at = queue->count * 2;
     }
 }
 
-static bool pop_from_walk(ki__handler_queue *queue, ki__notice *ret_notice)
+static bool pop_from_walk(ki__handler_queue *queue, ki__note *ret_note)
 {
     const ki_object *object = ki_snapshot_next(&queue->walk);
     if (object == NULL) {
@@ -260,9 +260,9 @@ static bool pop_from_walk(ki__handler_queue *queue, ki__notice *ret_notice)
         return false;
     }
     queue->walk_left--;
-    *ret_notice = (ki__notice){
-        .type = KI__NOTICE_ADD,
-        .initial = true,
+    *ret_note = (ki__note){
+        .type = KI__NOTE_ADD,
+        .is_initial = true,
         .object = ki_object_ref(object),
     };
     if (queue->walk_left == 0) {
@@ -271,19 +271,19 @@ static bool pop_from_walk(ki__handler_queue *queue, ki__notice *ret_notice)
     return true;
 }
 
-bool ki__handler_queue_pop(ki__handler_queue *queue, ki__notice *ret_notice)
+bool ki__handler_queue_pop(ki__handler_queue *queue, ki__note *ret_note)
 {
-    if (queue->snapshot != NULL && pop_from_walk(queue, ret_notice)) {
+    if (queue->snapshot != NULL && pop_from_walk(queue, ret_note)) {
         return true;
     }
     while (queue->count != 0) {
         size_t number = queue->head;
-        ki__notice *first = at(queue, number);
-        bool live = first->type != KI__NOTICE_NONE;
+        ki__note *first = at(queue, number);
+        bool live = first->object != NULL;
         if (live) {
             forget_last(queue, first, number);
-            queue->initial_count -= first->initial;
-            *ret_notice = *first;
+            queue->initial_count -= first->is_initial;
+            *ret_note = *first;
         } else {
             queue->dead--;
         }
@@ -305,7 +305,7 @@ void ki__handler_queue_done(ki__handler_queue *queue)
     }
     drop_index(queue);
     for (size_t i = queue->head; i != queue->head + queue->count; i++) {
-        ki__notice_done(at(queue, i));
+        ki__note_unref(at(queue, i));
     }
     ki__free(queue->alloc, queue->ring);
     queue->ring = NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The queue of one handler: what it is still to be told, in order.
  *
- * Up to a limit everything is kept. Beyond it, notices of one key merge: a later update goes into
+ * Up to a limit everything is kept. Beyond it, notes of one key merge: a later update goes into
  * the add or update that waits (its `old` stays, so that it is still what the handler saw last), a
  * delete takes the place of an update that waits, and an object that came and went while the
  * handler looked elsewhere is left out. A delete of what the handler knows is never lost, nor is a
  * change of identity: the delete and the add of it stay two. So a handler that stands still costs
- * the limit and a few notices a key, not more. What was merged is counted.
+ * the limit and a few notes a key, not more. What was merged is counted.
  *
  * The objects that are there when a handler comes are not queued one by one: the queue keeps the
  * snapshot and walks it, before all that is queued.
@@ -19,32 +19,13 @@
 
 #include "base/hash.h"
 #include "base/map.h"
-
-typedef enum ki__notice_type {
-    KI__NOTICE_NONE, /* left out while it waited */
-    KI__NOTICE_ADD,
-    KI__NOTICE_UPDATE,
-    KI__NOTICE_DELETE,
-    KI__NOTICE_SYNC, /* nothing changed: it is time to look again */
-} ki__notice_type;
-
-/* One thing to tell a handler. Of the objects, `old` is there for updates and deletes: what was
- * known before. */
-typedef struct ki__notice {
-    uint8_t type;
-    bool initial;             /* of an add: one of those that were there when the handler came */
-    bool final_state_unknown; /* of a delete: `object` is the last that was seen of it */
-    bool same_version;        /* of an update: a relist met the object unchanged */
-    uint32_t merged;          /* how many others went into it */
-    const ki_object *old;     /* or NULL */
-    const ki_object *object;
-} ki__notice;
+#include "cache/apply.h"
 
 /** Its members are private. */
 typedef struct ki__handler_queue {
     const ki_alloc *alloc;
     size_t limit;
-    ki__notice *ring;
+    ki__note *ring;
     size_t cap;           /* 0 or a power of two */
     size_t count;         /* places in use, those left out as well */
     size_t dead;          /* those left out */
@@ -54,7 +35,7 @@ typedef struct ki__handler_queue {
     ki_snapshot *snapshot;
     ki_snapshot_iter walk;
     size_t walk_left; /* objects of the walk that are still to come */
-    bool indexed;     /* `last` holds the last waiting notice of every key in the ring */
+    bool indexed;     /* `last` holds the last waiting note of every key in the ring */
     size_t index_at;  /* from this count on, an index is made */
     ki__map last;     /* key to number + 1 */
 } ki__handler_queue;
@@ -70,19 +51,19 @@ void ki__handler_queue_done(ki__handler_queue *queue);
  *  yet. The reference of the caller becomes the queue's. */
 void ki__handler_queue_begin(ki__handler_queue *queue, ki_snapshot *snapshot);
 
-/** Makes room, so that pushing `count` notices cannot fail. -ENOMEM leaves all as it was. */
+/** Makes room, so that pushing `count` notes cannot fail. -ENOMEM leaves all as it was. */
 int ki__handler_queue_reserve(ki__handler_queue *queue, size_t count);
 
-/** Queues a notice, for which room was made. Takes references of its own. */
-void ki__handler_queue_push(ki__handler_queue *queue, const ki__notice *notice);
+/** Queues a note, for which room was made. Takes references of its own. */
+void ki__handler_queue_push(ki__handler_queue *queue, const ki__note *note);
 
-/** Takes the next notice out; false if there is none. Its references become the caller's, who ends
- *  it with ki__notice_done(). */
-bool ki__handler_queue_pop(ki__handler_queue *queue, ki__notice *ret_notice);
+/** Takes the next note out; false if there is none. Its references become the caller's, who ends
+ *  it with ki__note_unref(). */
+bool ki__handler_queue_pop(ki__handler_queue *queue, ki__note *ret_note);
 
-void ki__notice_done(ki__notice *notice);
+void ki__note_unref(ki__note *note);
 
-/** How many notices wait. */
+/** How many notes wait. */
 size_t ki__handler_queue_len(const ki__handler_queue *queue);
 
 /** How many of them are initial adds. */

@@ -14,6 +14,7 @@
 #include "base/options.h"
 #include "base/refs.h"
 #include "base/sync.h"
+#include "cache/handler.h"
 
 enum { LIMIT_DEFAULT = 1024, NAME_MAX_BYTES = 256, STEP_EVENTS = 64 };
 
@@ -173,68 +174,22 @@ bool ki__registration_wants_unchanged(const ki_registration *registration)
 
 /* ---- calling the handler ---- */
 
-static int call_update(const ki_handler *h, const ki__notice *notice)
+static void report_failure(const char *component, ki_str key, const ki_error *error, void *user)
 {
-    bool before = h->filter == NULL || h->filter(notice->old, h->user);
-    bool after = h->filter == NULL || h->filter(notice->object, h->user);
-    if (before && after) {
-        return h->on_update != NULL ? h->on_update(notice->old, notice->object, h->user) : 0;
-    }
-    if (after) {
-        return h->on_add != NULL ? h->on_add(notice->object, false, h->user) : 0;
-    }
-    return before && h->on_delete != NULL ? h->on_delete(notice->old, false, h->user) : 0;
+    ki_registration *reg = user;
+    ki__engine_report(reg->engine, component, reg->name, key.ptr, error);
 }
 
-static int call_sync(const ki_handler *h, const ki_object *object)
+static void tell(ki_registration *reg, ki__note *note)
 {
-    if (h->on_sync != NULL) {
-        return h->on_sync(object, h->user);
-    }
-    return h->on_update != NULL ? h->on_update(object, object, h->user) : 0;
-}
-
-/* What a delete tells is wanted if what the handler knew of it was. */
-static bool wants(const ki_handler *h, const ki__notice *notice)
-{
-    bool by_old = notice->type == KI__NOTICE_DELETE && notice->old != NULL;
-    return h->filter == NULL || h->filter(by_old ? notice->old : notice->object, h->user);
-}
-
-static int call_handler(const ki_handler *h, const ki__notice *notice)
-{
-    if (notice->type == KI__NOTICE_UPDATE) {
-        return call_update(h, notice);
-    }
-    if (!wants(h, notice)) {
-        return 0;
-    }
-    switch (notice->type) {
-    case KI__NOTICE_ADD:
-        return h->on_add != NULL ? h->on_add(notice->object, notice->initial, h->user) : 0;
-    case KI__NOTICE_DELETE:
-        return h->on_delete != NULL
-                   ? h->on_delete(notice->object, notice->final_state_unknown, h->user)
-                   : 0;
-    default:
-        return call_sync(h, notice->object);
-    }
-}
-
-static void tell(ki_registration *reg, ki__notice *notice)
-{
-    int r = call_handler(&reg->handler, notice);
-    if (r < 0) {
-        ki_error error;
-        (void)ki__error_set(&error, r, "the handler failed: %s", ki_error_text(r));
-        ki__engine_report(reg->engine, "handler", reg->name, ki_object_key(notice->object), &error);
-    }
+    ki_error_hook hook = {.report = report_failure, .user = reg};
+    int r = ki__handler_tell(&reg->handler, note, &hook);
     ki__mutex_lock(&reg->lock);
     reg->stats.delivered++;
     reg->stats.failed += r < 0;
     reg->calling_initial = false;
     ki__mutex_unlock(&reg->lock);
-    ki__notice_done(notice);
+    ki__note_unref(note);
 }
 
 /* ---- delivering ---- */
@@ -263,20 +218,20 @@ static bool has_something(ki_registration *reg)
 /* One callback; false if there is nothing to tell. The lock is held before and after it. */
 static bool deliver_one(ki_registration *reg)
 {
-    ki__notice notice;
+    ki__note note;
     bool synced = !reg->removed && must_tell_synced(reg);
-    if (reg->removed || (!synced && !ki__handler_queue_pop(&reg->queue, &notice))) {
+    if (reg->removed || (!synced && !ki__handler_queue_pop(&reg->queue, &note))) {
         return false;
     }
     reg->told_synced = reg->told_synced || synced;
-    reg->calling_initial = !synced && notice.initial;
+    reg->calling_initial = !synced && note.is_initial;
     ki__mutex_unlock(&reg->lock);
     call here = {.registration = reg, .outer = calls};
     calls = &here;
     if (synced) {
         reg->options.on_synced(reg->options.user);
     } else {
-        tell(reg, &notice);
+        tell(reg, &note);
     }
     calls = here.outer;
     ki__mutex_lock(&reg->lock);
@@ -436,12 +391,12 @@ int ki__registration_reserve(ki_registration *registration, size_t count)
     return r;
 }
 
-void ki__registration_push(ki_registration *registration, const ki__notice *notice)
+void ki__registration_push(ki_registration *registration, const ki__note *note)
 {
     ki__mutex_lock(&registration->lock);
     if (!registration->removed) {
         registration->begun = true;
-        ki__handler_queue_push(&registration->queue, notice);
+        ki__handler_queue_push(&registration->queue, note);
     }
     ki__mutex_unlock(&registration->lock);
 }

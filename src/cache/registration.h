@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One handler of an informer: its queue, and the calling of it. An informer gives notices from
+/* One handler of an informer: its queue, and the calling of it. An informer gives notes from
  * inside its engine; callbacks run where the delivery says, with no lock held. */
 #ifndef KI_CACHE_REGISTRATION_H
 #define KI_CACHE_REGISTRATION_H
@@ -46,7 +46,7 @@ void ki__registration_begin(ki_registration *registration, ki_snapshot *snapshot
 /** Whether it was never told anything and nothing waits, so that begin is possible. */
 bool ki__registration_is_fresh(ki_registration *registration);
 int ki__registration_reserve(ki_registration *registration, size_t count);
-void ki__registration_push(ki_registration *registration, const ki__notice *notice);
+void ki__registration_push(ki_registration *registration, const ki__note *note);
 
 /** The informer has synced: what is queued as initial is all there will be. */
 void ki__registration_synced(ki_registration *registration);

@@ -175,7 +175,7 @@ static int process(const ki_deltas *deltas, void *user)
     informer->one_by_one = false;
     ki__note note;
     while (ki__apply_next(&informer->applier, &note)) {
-        ki__handler_tell(&informer->handler, &note, &informer->on_error);
+        (void)ki__handler_tell(&informer->handler, &note, &informer->on_error);
     }
     ki__apply_end(&informer->applier);
     return KI_POP_DONE;

@@ -28,18 +28,18 @@ static void end(fixture *f)
     test_alloc_done(&f->alloc);
 }
 
-static int try_push(ki__handler_queue *queue, ki__notice_type type, const ki_object *old,
+static int try_push(ki__handler_queue *queue, ki__note_type type, const ki_object *old,
                     const ki_object *object)
 {
     int r = ki__handler_queue_reserve(queue, 1);
     if (r == 0) {
         ki__handler_queue_push(queue,
-                               &(ki__notice){.type = (uint8_t)type, .old = old, .object = object});
+                               &(ki__note){.type = (uint8_t)type, .old = old, .object = object});
     }
     return r;
 }
 
-static void push(fixture *f, ki__notice_type type, const ki_object *old, const ki_object *object)
+static void push(fixture *f, ki__note_type type, const ki_object *old, const ki_object *object)
 {
     assert_int_equal(try_push(&f->queue, type, old, object), 0);
 }
@@ -48,22 +48,22 @@ static void push(fixture *f, ki__notice_type type, const ki_object *old, const k
  * if n others went into it. */
 static void expect(fixture *f, const char *want)
 {
-    static const char marks[] = {' ', '+', '~', '-', '='};
+    static const char marks[] = {'+', '~', '-', '='};
     char got[512] = "";
-    ki__notice notice;
+    ki__note note;
     size_t len = 0;
-    while (ki__handler_queue_pop(&f->queue, &notice)) {
-        len += (size_t)snprintf(got + len, sizeof(got) - len, "%c%s%s%s%s", marks[notice.type],
-                                ki_object_name(notice.object),
-                                notice.old != NULL ? ki_object_resource_version(notice.old) : "",
-                                notice.old != NULL ? ">" : "",
-                                ki_object_resource_version(notice.object));
-        if (notice.merged != 0) {
-            len += (size_t)snprintf(got + len, sizeof(got) - len, "(%u)", notice.merged);
+    while (ki__handler_queue_pop(&f->queue, &note)) {
+        len +=
+            (size_t)snprintf(got + len, sizeof(got) - len, "%c%s%s%s%s", marks[note.type],
+                             ki_object_name(note.object),
+                             note.old != NULL ? ki_object_resource_version(note.old) : "",
+                             note.old != NULL ? ">" : "", ki_object_resource_version(note.object));
+        if (note.merged != 0) {
+            len += (size_t)snprintf(got + len, sizeof(got) - len, "(%u)", note.merged);
         }
         len += (size_t)snprintf(got + len, sizeof(got) - len, " ");
         assert_true(len < sizeof(got));
-        ki__notice_done(&notice);
+        ki__note_unref(&note);
     }
     assert_string_equal(got, want);
     assert_int_equal(ki__handler_queue_len(&f->queue), 0);
@@ -96,13 +96,13 @@ static void up_to_the_limit_everything_is_kept_in_order(void **state)
     make(&a, "a");
     make(&b, "b");
     begin(&f, 100);
-    push(&f, KI__NOTICE_ADD, NULL, a.of[1]);
-    push(&f, KI__NOTICE_UPDATE, a.of[1], a.of[2]);
-    push(&f, KI__NOTICE_ADD, NULL, b.of[3]);
-    push(&f, KI__NOTICE_UPDATE, a.of[2], a.of[4]);
-    push(&f, KI__NOTICE_SYNC, NULL, a.of[4]);
-    push(&f, KI__NOTICE_DELETE, a.of[4], a.of[5]);
-    push(&f, KI__NOTICE_ADD, NULL, a.of[6]);
+    push(&f, KI__NOTE_ADD, NULL, a.of[1]);
+    push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
+    push(&f, KI__NOTE_ADD, NULL, b.of[3]);
+    push(&f, KI__NOTE_UPDATE, a.of[2], a.of[4]);
+    push(&f, KI__NOTE_SYNC, NULL, a.of[4]);
+    push(&f, KI__NOTE_DELETE, a.of[4], a.of[5]);
+    push(&f, KI__NOTE_ADD, NULL, a.of[6]);
     assert_int_equal(ki__handler_queue_len(&f.queue), 7);
     expect(&f, "+a1 ~a1>2 +b3 ~a2>4 =a4 -a4>5 +a6 ");
     assert_int_equal(f.queue.merged, 0);
@@ -120,12 +120,12 @@ static void beyond_the_limit_updates_merge_into_what_waits(void **state)
     make(&a, "a");
     make(&b, "b");
     begin(&f, 2);
-    push(&f, KI__NOTICE_ADD, NULL, a.of[1]);
-    push(&f, KI__NOTICE_UPDATE, b.of[0], b.of[1]);
-    push(&f, KI__NOTICE_UPDATE, a.of[1], a.of[2]);
-    push(&f, KI__NOTICE_UPDATE, b.of[1], b.of[2]);
-    push(&f, KI__NOTICE_UPDATE, a.of[2], a.of[3]);
-    push(&f, KI__NOTICE_SYNC, NULL, b.of[2]);
+    push(&f, KI__NOTE_ADD, NULL, a.of[1]);
+    push(&f, KI__NOTE_UPDATE, b.of[0], b.of[1]);
+    push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
+    push(&f, KI__NOTE_UPDATE, b.of[1], b.of[2]);
+    push(&f, KI__NOTE_UPDATE, a.of[2], a.of[3]);
+    push(&f, KI__NOTE_SYNC, NULL, b.of[2]);
     assert_int_equal(ki__handler_queue_len(&f.queue), 2);
     assert_int_equal(f.queue.merged, 4);
     expect(&f, "+a3(2) ~b0>2(2) ");
@@ -143,10 +143,10 @@ static void a_delete_is_never_lost_and_says_what_the_handler_saw_last(void **sta
     make(&a, "a");
     make(&b, "b");
     begin(&f, 1);
-    push(&f, KI__NOTICE_UPDATE, a.of[1], a.of[2]);
-    push(&f, KI__NOTICE_SYNC, NULL, b.of[1]);
-    push(&f, KI__NOTICE_DELETE, a.of[2], a.of[3]); /* takes the place of the update */
-    push(&f, KI__NOTICE_DELETE, b.of[1], b.of[2]); /* after a sync it stands for itself */
+    push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
+    push(&f, KI__NOTE_SYNC, NULL, b.of[1]);
+    push(&f, KI__NOTE_DELETE, a.of[2], a.of[3]); /* takes the place of the update */
+    push(&f, KI__NOTE_DELETE, b.of[1], b.of[2]); /* after a sync it stands for itself */
     expect(&f, "-a1>3(1) =b1 -b1>2 ");
     end(&f);
     drop(&a);
@@ -162,11 +162,11 @@ static void what_came_and_went_unseen_is_left_out(void **state)
     make(&a, "a");
     make(&b, "b");
     begin(&f, 1);
-    push(&f, KI__NOTICE_ADD, NULL, b.of[1]);
+    push(&f, KI__NOTE_ADD, NULL, b.of[1]);
     for (unsigned i = 0; i < 200; i++) {
-        push(&f, KI__NOTICE_ADD, NULL, a.of[1]);
-        push(&f, KI__NOTICE_UPDATE, a.of[1], a.of[2]);
-        push(&f, KI__NOTICE_DELETE, a.of[2], a.of[3]);
+        push(&f, KI__NOTE_ADD, NULL, a.of[1]);
+        push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
+        push(&f, KI__NOTE_DELETE, a.of[2], a.of[3]);
     }
     assert_int_equal(ki__handler_queue_len(&f.queue), 1);
     assert_int_equal(f.queue.merged, 600);
@@ -184,12 +184,12 @@ static void a_change_of_identity_stays_a_delete_and_an_add(void **state)
     versions a;
     make(&a, "a");
     begin(&f, 1);
-    push(&f, KI__NOTICE_UPDATE, a.of[1], a.of[2]);
-    push(&f, KI__NOTICE_DELETE, a.of[2], a.of[2]);
-    push(&f, KI__NOTICE_ADD, NULL, a.of[3]);
-    push(&f, KI__NOTICE_UPDATE, a.of[3], a.of[4]);
-    push(&f, KI__NOTICE_DELETE, a.of[4], a.of[5]); /* the second life was never seen */
-    push(&f, KI__NOTICE_ADD, NULL, a.of[6]);
+    push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
+    push(&f, KI__NOTE_DELETE, a.of[2], a.of[2]);
+    push(&f, KI__NOTE_ADD, NULL, a.of[3]);
+    push(&f, KI__NOTE_UPDATE, a.of[3], a.of[4]);
+    push(&f, KI__NOTE_DELETE, a.of[4], a.of[5]); /* the second life was never seen */
+    push(&f, KI__NOTE_ADD, NULL, a.of[6]);
     expect(&f, "-a1>2(1) +a6 ");
     end(&f);
     drop(&a);
@@ -204,14 +204,14 @@ static void what_is_delivered_is_merged_into_no_more(void **state)
     make(&a, "a");
     make(&b, "b");
     begin(&f, 1);
-    push(&f, KI__NOTICE_ADD, NULL, a.of[1]);
-    push(&f, KI__NOTICE_ADD, NULL, b.of[1]);
-    push(&f, KI__NOTICE_UPDATE, a.of[1], a.of[2]); /* makes the index */
-    ki__notice notice;
-    assert_true(ki__handler_queue_pop(&f.queue, &notice));
-    ki__notice_done(&notice);
-    push(&f, KI__NOTICE_UPDATE, a.of[2], a.of[3]);
-    push(&f, KI__NOTICE_UPDATE, a.of[3], a.of[4]);
+    push(&f, KI__NOTE_ADD, NULL, a.of[1]);
+    push(&f, KI__NOTE_ADD, NULL, b.of[1]);
+    push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]); /* makes the index */
+    ki__note note;
+    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    ki__note_unref(&note);
+    push(&f, KI__NOTE_UPDATE, a.of[2], a.of[3]);
+    push(&f, KI__NOTE_UPDATE, a.of[3], a.of[4]);
     expect(&f, "+b1 ~a2>4(1) ");
     end(&f);
     drop(&a);
@@ -232,16 +232,16 @@ static void the_objects_of_a_snapshot_come_first(void **state)
     assert_int_equal(ki_store_add(store, a.of[1], NULL), 0);
     assert_int_equal(ki_store_add(store, b.of[1], NULL), 0);
     ki__handler_queue_begin(&f.queue, ki_store_snapshot(store));
-    push(&f, KI__NOTICE_UPDATE, a.of[1], a.of[2]);
+    push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
     assert_int_equal(ki__handler_queue_len(&f.queue), 3);
     assert_int_equal(ki__handler_queue_initial(&f.queue), 2);
-    ki__notice notice;
-    assert_true(ki__handler_queue_pop(&f.queue, &notice));
-    assert_true(notice.initial);
-    ki__notice_done(&notice);
+    ki__note note;
+    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    assert_true(note.is_initial);
+    ki__note_unref(&note);
     assert_int_equal(ki__handler_queue_initial(&f.queue), 1);
-    assert_true(ki__handler_queue_pop(&f.queue, &notice));
-    ki__notice_done(&notice);
+    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    ki__note_unref(&note);
     assert_int_equal(ki__handler_queue_initial(&f.queue), 0);
     assert_null(f.queue.snapshot); /* given back with the last object, not one call later */
     expect(&f, "~a1>2 ");
@@ -263,11 +263,11 @@ static void an_initial_add_counts_until_it_is_taken_or_left_out(void **state)
     begin(&f, 1);
     assert_int_equal(ki__handler_queue_reserve(&f.queue, 2), 0);
     ki__handler_queue_push(
-        &f.queue, &(ki__notice){.type = KI__NOTICE_ADD, .initial = true, .object = a.of[1]});
+        &f.queue, &(ki__note){.type = KI__NOTE_ADD, .is_initial = true, .object = a.of[1]});
     ki__handler_queue_push(
-        &f.queue, &(ki__notice){.type = KI__NOTICE_ADD, .initial = true, .object = b.of[1]});
+        &f.queue, &(ki__note){.type = KI__NOTE_ADD, .is_initial = true, .object = b.of[1]});
     assert_int_equal(ki__handler_queue_initial(&f.queue), 2);
-    push(&f, KI__NOTICE_DELETE, a.of[1], a.of[2]);
+    push(&f, KI__NOTE_DELETE, a.of[1], a.of[2]);
     assert_int_equal(ki__handler_queue_initial(&f.queue), 1);
     expect(&f, "+b1 ");
     assert_int_equal(ki__handler_queue_initial(&f.queue), 0);
@@ -308,14 +308,14 @@ static int change(model *m, ki__handler_queue *queue, uint64_t *seed)
     uint64_t what = test_random(seed) % 8;
     int r;
     if (old == NULL) {
-        r = try_push(queue, KI__NOTICE_ADD, NULL, object);
+        r = try_push(queue, KI__NOTE_ADD, NULL, object);
     } else if (what == 0) {
-        r = try_push(queue, KI__NOTICE_DELETE, old, object);
+        r = try_push(queue, KI__NOTE_DELETE, old, object);
     } else if (what == 1) {
         object = old;
-        r = try_push(queue, KI__NOTICE_SYNC, NULL, old);
+        r = try_push(queue, KI__NOTE_SYNC, NULL, old);
     } else {
-        r = try_push(queue, KI__NOTICE_UPDATE, old, object);
+        r = try_push(queue, KI__NOTE_UPDATE, old, object);
     }
     if (r < 0) {
         return r;
@@ -328,24 +328,24 @@ static int change(model *m, ki__handler_queue *queue, uint64_t *seed)
 /* What may be told depends on what was told: an add of what is not there, and so on. */
 static bool hear(model *m, ki__handler_queue *queue)
 {
-    ki__notice notice;
-    if (!ki__handler_queue_pop(queue, &notice)) {
+    ki__note note;
+    if (!ki__handler_queue_pop(queue, &note)) {
         return false;
     }
-    unsigned k = key_of(notice.object);
-    unsigned version = version_of(notice.object) + 1;
-    if (notice.type == KI__NOTICE_ADD) {
+    unsigned k = key_of(note.object);
+    unsigned version = version_of(note.object) + 1;
+    if (note.type == KI__NOTE_ADD) {
         assert_int_equal(m->seen[k], 0);
-        assert_null(notice.old);
-    } else if (notice.type == KI__NOTICE_SYNC) {
+        assert_null(note.old);
+    } else if (note.type == KI__NOTE_SYNC) {
         assert_int_equal(m->seen[k], version);
     } else {
-        assert_int_equal(m->seen[k], version_of(notice.old) + 1);
+        assert_int_equal(m->seen[k], version_of(note.old) + 1);
     }
-    m->seen[k] = notice.type == KI__NOTICE_DELETE ? 0 : version;
+    m->seen[k] = note.type == KI__NOTE_DELETE ? 0 : version;
     m->popped++;
-    m->told_merged += notice.merged;
-    ki__notice_done(&notice);
+    m->told_merged += note.merged;
+    ki__note_unref(&note);
     return true;
 }
 
@@ -424,11 +424,11 @@ static void a_flood_gives_its_memory_back(void **state)
     make(&a, "a");
     begin(&f, 1 << 20);
     for (unsigned i = 0; i < 5000; i++) {
-        push(&f, KI__NOTICE_SYNC, NULL, a.of[i % 10]);
+        push(&f, KI__NOTE_SYNC, NULL, a.of[i % 10]);
     }
-    ki__notice notice;
-    while (ki__handler_queue_pop(&f.queue, &notice)) {
-        ki__notice_done(&notice);
+    ki__note note;
+    while (ki__handler_queue_pop(&f.queue, &note)) {
+        ki__note_unref(&note);
     }
     assert_int_equal(f.alloc.live_blocks, 0);
     assert_int_equal(ki__handler_queue_reserve(&f.queue, SIZE_MAX / 2), -ENOMEM);

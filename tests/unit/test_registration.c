@@ -192,11 +192,10 @@ static void end(fixture *f)
     test_alloc_done(&f->alloc);
 }
 
-static void push(fixture *f, ki__notice_type type, const ki_object *old, const ki_object *object)
+static void push(fixture *f, ki__note_type type, const ki_object *old, const ki_object *object)
 {
     assert_int_equal(ki__registration_reserve(f->reg, 1), 0);
-    ki__registration_push(f->reg,
-                          &(ki__notice){.type = (uint8_t)type, .old = old, .object = object});
+    ki__registration_push(f->reg, &(ki__note){.type = (uint8_t)type, .old = old, .object = object});
     ki__registration_wake(f->reg);
 }
 
@@ -211,10 +210,10 @@ static void events_come_in_order_inside_the_engine(void **state)
     (void)state;
     fixture f;
     begin(&f, KI_DELIVERY_DEFAULT);
-    push(&f, KI__NOTICE_ADD, NULL, f.a[0]);
-    push(&f, KI__NOTICE_UPDATE, f.a[0], f.a[1]);
-    push(&f, KI__NOTICE_SYNC, NULL, f.a[1]);
-    push(&f, KI__NOTICE_DELETE, f.a[1], f.a[2]);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    push(&f, KI__NOTE_UPDATE, f.a[0], f.a[1]);
+    push(&f, KI__NOTE_SYNC, NULL, f.a[1]);
+    push(&f, KI__NOTE_DELETE, f.a[1], f.a[2]);
     expect(&f, "");
     assert_int_equal(ki_registration_get_stats(f.reg).waiting, 4);
     test_world_settle(f.engine);
@@ -234,7 +233,7 @@ static void a_long_queue_takes_turns_with_the_rest_of_the_engine(void **state)
     fixture f;
     begin(&f, KI_DELIVERY_ENGINE);
     for (unsigned i = 0; i < 100; i++) {
-        push(&f, KI__NOTICE_SYNC, NULL, f.a[0]);
+        push(&f, KI__NOTE_SYNC, NULL, f.a[0]);
         f.heard[0] = '\0';
     }
     assert_int_equal(ki_engine_run(f.engine, 1), 1);
@@ -251,8 +250,8 @@ static void a_caller_dispatches_when_it_wants_and_is_woken_once(void **state)
     fixture f;
     begin(&f, KI_DELIVERY_CALLER);
     assert_int_equal(ki_registration_dispatch(f.reg, 0), 0);
-    push(&f, KI__NOTICE_ADD, NULL, f.a[0]);
-    push(&f, KI__NOTICE_UPDATE, f.a[0], f.a[1]);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    push(&f, KI__NOTE_UPDATE, f.a[0], f.a[1]);
     assert_int_equal(f.wakes, 1);
     test_world_settle(f.engine);
     expect(&f, "");
@@ -262,7 +261,7 @@ static void a_caller_dispatches_when_it_wants_and_is_woken_once(void **state)
     assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
     expect(&f, "~0>1 ");
     assert_int_equal(f.wakes, 2);
-    push(&f, KI__NOTICE_DELETE, f.a[1], f.a[1]);
+    push(&f, KI__NOTE_DELETE, f.a[1], f.a[1]);
     assert_int_equal(f.wakes, 3);
     ki_registration_remove(f.reg);
     assert_int_equal(ki_registration_dispatch(f.reg, 0), KI_ERR_STOPPED);
@@ -279,15 +278,15 @@ static void a_filter_turns_changes_into_coming_and_going(void **state)
     handler.filter = in_group_g;
     ki_handler_options options = options_of(&f, KI_DELIVERY_ENGINE);
     register_it(&f, &handler, &options);
-    push(&f, KI__NOTICE_ADD, NULL, f.other);
-    push(&f, KI__NOTICE_UPDATE, f.other, f.a[1]);
-    push(&f, KI__NOTICE_UPDATE, f.a[1], f.a[2]);
-    push(&f, KI__NOTICE_UPDATE, f.a[2], f.other);
-    push(&f, KI__NOTICE_UPDATE, f.other, f.other);
-    push(&f, KI__NOTICE_SYNC, NULL, f.other);
-    push(&f, KI__NOTICE_DELETE, f.other, f.a[3]); /* it did not know of it */
-    push(&f, KI__NOTICE_ADD, NULL, f.a[0]);
-    push(&f, KI__NOTICE_DELETE, f.a[0], f.other); /* it did of this */
+    push(&f, KI__NOTE_ADD, NULL, f.other);
+    push(&f, KI__NOTE_UPDATE, f.other, f.a[1]);
+    push(&f, KI__NOTE_UPDATE, f.a[1], f.a[2]);
+    push(&f, KI__NOTE_UPDATE, f.a[2], f.other);
+    push(&f, KI__NOTE_UPDATE, f.other, f.other);
+    push(&f, KI__NOTE_SYNC, NULL, f.other);
+    push(&f, KI__NOTE_DELETE, f.other, f.a[3]); /* it did not know of it */
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    push(&f, KI__NOTE_DELETE, f.a[0], f.other); /* it did of this */
     test_world_settle(f.engine);
     expect(&f, "+1 ~1>2 -2 +0 -9 ");
     end(&f);
@@ -302,7 +301,7 @@ static void without_on_sync_a_resync_is_an_update_to_itself(void **state)
     handler.on_sync = NULL;
     ki_handler_options options = options_of(&f, KI_DELIVERY_ENGINE);
     register_it(&f, &handler, &options);
-    push(&f, KI__NOTICE_SYNC, NULL, f.a[1]);
+    push(&f, KI__NOTE_SYNC, NULL, f.a[1]);
     test_world_settle(f.engine);
     expect(&f, "~1>1 ");
     end(&f);
@@ -315,10 +314,10 @@ static void callbacks_may_all_be_missing(void **state)
     begin_engine(&f);
     ki_handler handler = {.user = &f, .destroy = on_destroy};
     register_it(&f, &handler, NULL);
-    push(&f, KI__NOTICE_ADD, NULL, f.a[0]);
-    push(&f, KI__NOTICE_UPDATE, f.a[0], f.a[1]);
-    push(&f, KI__NOTICE_SYNC, NULL, f.a[1]);
-    push(&f, KI__NOTICE_DELETE, f.a[1], f.a[1]);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    push(&f, KI__NOTE_UPDATE, f.a[0], f.a[1]);
+    push(&f, KI__NOTE_SYNC, NULL, f.a[1]);
+    push(&f, KI__NOTE_DELETE, f.a[1], f.a[1]);
     test_world_settle(f.engine);
     assert_int_equal(ki_registration_get_stats(f.reg).delivered, 4);
     end(&f);
@@ -330,8 +329,8 @@ static void a_failure_is_reported_and_stops_nothing(void **state)
     fixture f;
     begin(&f, KI_DELIVERY_ENGINE);
     f.result = KI_ERR_INVALID;
-    push(&f, KI__NOTICE_ADD, NULL, f.a[0]);
-    push(&f, KI__NOTICE_DELETE, f.a[0], f.a[1]);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    push(&f, KI__NOTE_DELETE, f.a[0], f.a[1]);
     test_world_settle(f.engine);
     expect(&f, "+0 -1 ");
     assert_int_equal(f.reports, 2);
@@ -371,7 +370,7 @@ static void synced_means_that_every_initial_callback_has_returned(void **state)
     assert_true(ki__registration_is_fresh(f.reg));
     ki__registration_begin(f.reg, snapshot_of(&f));
     assert_false(ki__registration_is_fresh(f.reg));
-    push(&f, KI__NOTICE_UPDATE, f.a[0], f.a[1]);
+    push(&f, KI__NOTE_UPDATE, f.a[0], f.a[1]);
     f.inside = check_not_synced;
     assert_int_equal(ki_registration_dispatch(f.reg, 2), 2);
     expect(&f, "*0 *7 ");
@@ -437,8 +436,8 @@ static void a_handler_may_remove_itself_and_hears_no_more(void **state)
     fixture f;
     begin(&f, KI_DELIVERY_ENGINE);
     f.inside = remove_myself;
-    push(&f, KI__NOTICE_ADD, NULL, f.a[0]);
-    push(&f, KI__NOTICE_DELETE, f.a[0], f.a[0]);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    push(&f, KI__NOTE_DELETE, f.a[0], f.a[0]);
     test_world_settle(f.engine);
     expect(&f, "+0 ");
     assert_int_equal(f.destroyed, 1);
@@ -458,7 +457,7 @@ static void dispatching_inside_a_callback_is_refused(void **state)
     fixture f;
     begin(&f, KI_DELIVERY_CALLER);
     f.inside = dispatch_inside;
-    push(&f, KI__NOTICE_ADD, NULL, f.a[0]);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
     assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
     assert_null(f.inside);
     end(&f);
@@ -469,11 +468,11 @@ static void what_comes_after_the_removal_is_forgotten(void **state)
     (void)state;
     fixture f;
     begin(&f, KI_DELIVERY_ENGINE);
-    push(&f, KI__NOTICE_ADD, NULL, f.a[0]); /* its task is posted, and finds nothing to do */
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]); /* its task is posted, and finds nothing to do */
     ki__registration_stop(f.reg);
     assert_int_equal(f.destroyed, 1);
     assert_true(f.owned); /* stop is the owner's own doing */
-    push(&f, KI__NOTICE_ADD, NULL, f.a[0]);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
     ki__registration_begin(f.reg, snapshot_of(&f));
     test_world_settle(f.engine);
     expect(&f, "");
@@ -571,7 +570,7 @@ static void removing_and_waiting_returns_after_the_running_callback(void **state
     pthread_t runner;
     pthread_t remover;
     assert_int_equal(pthread_create(&runner, NULL, run_thread, &t), 0);
-    push(&f, KI__NOTICE_ADD, NULL, f.a[0]); /* wakes the thread, whether it waits already or not */
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]); /* wakes the thread, whether it waits already or not */
     wait_for(&t, &t.inside);
     assert_int_equal(ki_registration_dispatch(f.reg, 0), KI_ERR_BUSY);
     assert_int_equal(pthread_create(&remover, NULL, remove_thread, &t), 0);
@@ -607,7 +606,7 @@ static int scenario(const ki_alloc *alloc, void *user)
         for (unsigned i = 0; r == 0 && i < 30; i++) {
             r = ki__registration_reserve(f.reg, 20);
             if (r == 0) {
-                ki__registration_push(f.reg, &(ki__notice){.type = KI__NOTICE_SYNC, .object = a});
+                ki__registration_push(f.reg, &(ki__note){.type = KI__NOTE_SYNC, .object = a});
             }
         }
         (void)ki_object_unref(a);
