@@ -334,14 +334,19 @@ bool ki__apply_next(ki__applier *applier, ki__note *ret_note)
     return false;
 }
 
+void ki__apply_rewind(ki__applier *applier)
+{
+    applier->next = 0;
+    applier->syncing = false;
+}
+
 void ki__apply_end(ki__applier *applier)
 {
     ki_txn_abort(applier->txn);
     applier->txn = NULL;
     applier->before = ki_snapshot_unref(applier->before);
     applier->note_count = 0;
-    applier->next = 0;
-    applier->syncing = false;
+    ki__apply_rewind(applier);
     if (applier->note_cap > NOTES_KEPT) {
         ki__free(applier->alloc, applier->notes);
         applier->notes = NULL;

@@ -66,6 +66,9 @@ size_t ki__apply_count(const ki__applier *applier);
 /** The next note, in the order in which handlers are to be told; false after the last. */
 bool ki__apply_next(ki__applier *applier, ki__note *ret_note);
 
+/** Begins again with the first note. */
+void ki__apply_rewind(ki__applier *applier);
+
 /** Lets go of the batch, and forgets its version if it was not committed. */
 void ki__apply_end(ki__applier *applier);
 

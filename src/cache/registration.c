@@ -37,8 +37,9 @@ struct ki_registration {
     bool begun;           /* something was queued once */
     bool upstream_synced;
     bool synced;
-    bool told_synced;
-    bool woken; /* and nobody came yet */
+    bool told_synced; /* the handler */
+    bool owner_knows; /* the owner, of the same */
+    bool woken;       /* and nobody came yet */
     ki_registration_stats stats;
     char name[];
 };
@@ -123,6 +124,7 @@ int ki__registration_new(ki_engine *engine, const ki_handler *handler,
     reg->owner = *owner;
     reg->seat.resync_ms = o.resync_ms;
     ki__list_init(&reg->seat.link);
+    ki__list_init(&reg->seat.wake_link);
     ki__task_init(&reg->task, run_task);
     ki__handler_queue_init(&reg->queue, alloc, ki__engine_hash_key(engine), o.queue_limit);
     if (name.len != 0) {
@@ -157,6 +159,14 @@ ki_registration *ki_registration_unref(ki_registration *registration)
     return NULL;
 }
 
+void ki__registration_abandon(ki_registration *registration)
+{
+    registration->removed = true;
+    registration->destroying = true;
+    registration->over = true;
+    (void)ki_registration_unref(registration);
+}
+
 ki__registration_seat *ki__registration_seat_of(ki_registration *registration)
 {
     return &registration->seat;
@@ -165,11 +175,6 @@ ki__registration_seat *ki__registration_seat_of(ki_registration *registration)
 ki_registration *ki__registration_of_seat(ki__registration_seat *seat)
 {
     return KI__CONTAINER_OF(seat, ki_registration, seat);
-}
-
-bool ki__registration_wants_unchanged(const ki_registration *registration)
-{
-    return registration->options.deliver_unchanged;
 }
 
 /* ---- calling the handler ---- */
@@ -260,6 +265,31 @@ static void finish(ki_registration *reg)
     reg->over = true;
     ki__cond_wake_all(&reg->changed);
     ki__mutex_unlock(&reg->lock);
+    reg->owner.over(reg->owner.user);
+}
+
+static void tell_owner(ki_registration *reg)
+{
+    ki__mutex_lock(&reg->lock);
+    bool tell_it = reg->synced && !reg->owner_knows;
+    reg->owner_knows = reg->synced;
+    ki__mutex_unlock(&reg->lock);
+    if (tell_it) {
+        reg->owner.synced(reg->owner.user);
+    }
+}
+
+/* With the lock held, but for the time of telling the owner, in which something may come. */
+static void wait_for_more(ki_registration *reg)
+{
+    if (reg->synced && !reg->owner_knows) {
+        ki__mutex_unlock(&reg->lock);
+        tell_owner(reg);
+        ki__mutex_lock(&reg->lock);
+        return;
+    }
+    reg->woken = false;
+    ki__cond_wait(&reg->changed, &reg->lock);
 }
 
 /* Up to `max` callbacks; for as long as there may be more, if `forever`. The number of them, or
@@ -278,7 +308,7 @@ static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_mor
         if (deliver_one(reg)) {
             count += forever ? 0 : 1;
         } else if (forever && !reg->removed) {
-            ki__cond_wait(&reg->changed, &reg->lock);
+            wait_for_more(reg);
         } else {
             break;
         }
@@ -287,6 +317,7 @@ static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_mor
     *ret_more = has_something(reg);
     ki__cond_wake_all(&reg->changed);
     ki__mutex_unlock(&reg->lock);
+    tell_owner(reg);
     finish(reg);
     return (int)count;
 }
@@ -326,6 +357,7 @@ void ki__registration_wake(ki_registration *registration)
     } else if (wake && reg->options.wake != NULL) {
         reg->options.wake(reg->options.user);
     }
+    tell_owner(reg);
 }
 
 /* What the functions for callers have in common. */
@@ -399,6 +431,29 @@ void ki__registration_push(ki_registration *registration, const ki__note *note)
         ki__handler_queue_push(&registration->queue, note);
     }
     ki__mutex_unlock(&registration->lock);
+}
+
+static bool concerns(const ki_registration *reg, const ki__note *note)
+{
+    if (note->type == KI__NOTE_SYNC) {
+        return reg->seat.syncing;
+    }
+    return !note->same_version || reg->options.deliver_unchanged;
+}
+
+void ki__registration_push_batch(ki_registration *registration, ki__applier *applier)
+{
+    ki_registration *reg = registration;
+    ki__note note;
+    ki__apply_rewind(applier);
+    ki__mutex_lock(&reg->lock);
+    while (!reg->removed && ki__apply_next(applier, &note)) {
+        if (concerns(reg, &note)) {
+            reg->begun = true;
+            ki__handler_queue_push(&reg->queue, &note);
+        }
+    }
+    ki__mutex_unlock(&reg->lock);
 }
 
 void ki__registration_synced(ki_registration *registration)
@@ -477,12 +532,4 @@ void ki__registration_stop(ki_registration *registration)
     if (set_removed(registration)) {
         finish(registration);
     }
-}
-
-bool ki__registration_is_over(ki_registration *registration)
-{
-    ki__mutex_lock(&registration->lock);
-    bool over = registration->over;
-    ki__mutex_unlock(&registration->lock);
-    return over;
 }

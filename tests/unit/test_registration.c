@@ -19,6 +19,8 @@ typedef struct fixture {
     ki_registration *reg;
     bool owned; /* the owner still has its reference */
     int releases;
+    int overs;
+    int syncs;
     int destroyed;
     int wakes;
     int reports;
@@ -101,9 +103,30 @@ static void on_removed(ki_registration *registration, void *user)
     (void)ki_registration_unref(registration);
 }
 
+static void on_over(void *user)
+{
+    ((fixture *)user)->overs++;
+}
+
+static void on_owner_synced(void *user)
+{
+    ((fixture *)user)->syncs++;
+}
+
 static void on_release(void *user)
 {
     ((fixture *)user)->releases++;
+}
+
+static ki__registration_owner owner_of(fixture *f)
+{
+    return (ki__registration_owner){
+        .removed = on_removed,
+        .synced = on_owner_synced,
+        .over = on_over,
+        .release = on_release,
+        .user = f,
+    };
 }
 
 static void on_report(const ki_report *report, void *user)
@@ -154,11 +177,7 @@ static void begin_engine(fixture *f)
 
 static void register_it(fixture *f, const ki_handler *handler, const ki_handler_options *options)
 {
-    ki__registration_owner owner = {
-        .removed = on_removed,
-        .release = on_release,
-        .user = f,
-    };
+    ki__registration_owner owner = owner_of(f);
     assert_int_equal(ki__registration_new(f->engine, handler, options, &owner, &f->reg, NULL), 0);
     f->owned = true;
     (void)ki_registration_ref(f->reg); /* one for the owner, one for the test */
@@ -178,7 +197,7 @@ static void end(fixture *f)
         ki__registration_stop(f->reg);
         (void)ki_registration_unref(f->reg);
     }
-    assert_true(ki__registration_is_over(f->reg));
+    assert_int_equal(f->overs, 1);
     assert_int_equal(f->destroyed, 1);
     assert_int_equal(f->releases, 0);
     f->reg = ki_registration_unref(f->reg);
@@ -379,7 +398,9 @@ static void synced_means_that_every_initial_callback_has_returned(void **state)
     ki__registration_synced(f.reg);
     ki__registration_wake(f.reg);
     assert_true(ki_registration_has_synced(f.reg));
+    assert_int_equal(f.syncs, 1);
     assert_int_equal(ki_registration_dispatch(f.reg, 0), 2);
+    assert_int_equal(f.syncs, 1);
     expect(&f, "synced ~0>1 ");
     assert_int_equal(ki_registration_dispatch(f.reg, 0), 0); /* told once */
     end(&f);
@@ -394,8 +415,10 @@ static void the_last_initial_callback_is_not_synced_while_it_runs(void **state)
     ki__registration_synced(f.reg);
     ki__registration_wake(f.reg);
     f.inside = check_not_synced;
+    assert_int_equal(f.syncs, 0);
     test_world_settle(f.engine);
     expect(&f, "*0 *7 ");
+    assert_int_equal(f.syncs, 1);
     assert_true(ki_registration_has_synced(f.reg));
     ki_registration_remove(f.reg);
     assert_true(ki_registration_has_synced(f.reg)); /* stays true */
@@ -486,7 +509,7 @@ static void bad_options_are_refused(void **state)
     begin(&f, KI_DELIVERY_ENGINE);
     ki_handler handler = handler_of(&f);
     ki_handler_options options = options_of(&f, (ki_delivery)77);
-    ki__registration_owner owner = {.removed = on_removed, .release = on_release, .user = &f};
+    ki__registration_owner owner = owner_of(&f);
     ki_registration *reg = NULL;
     assert_int_equal(ki__registration_new(f.engine, &handler, &options, &owner, &reg, NULL),
                      -EINVAL);
@@ -598,7 +621,7 @@ static int scenario(const ki_alloc *alloc, void *user)
     ki_handler handler = handler_of(&f);
     ki_handler_options options = options_of(&f, KI_DELIVERY_ENGINE);
     options.queue_limit = 1;
-    ki__registration_owner owner = {.removed = on_removed, .release = on_release, .user = &f};
+    ki__registration_owner owner = owner_of(&f);
     r = ki__registration_new(f.engine, &handler, &options, &owner, &f.reg, NULL);
     if (r == 0) {
         f.owned = true;
