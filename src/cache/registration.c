@@ -202,7 +202,7 @@ static void tell(ki_registration *reg, ki__note *note)
 /* With the lock held. */
 static void look_whether_synced(ki_registration *reg)
 {
-    if (reg->upstream_synced && !reg->calling_initial &&
+    if (reg->upstream_synced && !reg->removed && !reg->calling_initial &&
         ki__handler_queue_initial(&reg->queue) == 0) {
         reg->synced = true;
     }
@@ -271,6 +271,7 @@ static void finish(ki_registration *reg)
 static void tell_owner(ki_registration *reg)
 {
     ki__mutex_lock(&reg->lock);
+    look_whether_synced(reg);
     bool tell_it = reg->synced && !reg->owner_knows;
     reg->owner_knows = reg->synced;
     ki__mutex_unlock(&reg->lock);
@@ -469,9 +470,7 @@ void ki__registration_synced(ki_registration *registration)
 bool ki_registration_has_synced(ki_registration *registration)
 {
     ki__mutex_lock(&registration->lock);
-    if (!registration->removed) {
-        look_whether_synced(registration);
-    }
+    look_whether_synced(registration);
     bool synced = registration->synced;
     ki__mutex_unlock(&registration->lock);
     return synced;
