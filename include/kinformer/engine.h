@@ -13,6 +13,7 @@
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/log.h>
+#include <kinformer/str.h>
 
 KI_BEGIN_DECLS
 
@@ -23,7 +24,7 @@ typedef struct ki_engine ki_engine;
 typedef struct ki_report {
     const char *component; /* such as "reflector" */
     const char *name;      /* of the one among several, such as "pods"; "" if it has none */
-    const char *key;       /* of the object; "" if it is not about one, or not known */
+    ki_str key;            /* of the object; empty if it is not about one, or not known */
     const ki_error *error;
     uint64_t suppressed; /* how many were not told since the last one that was */
 } ki_report;

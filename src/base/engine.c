@@ -280,6 +280,11 @@ const ki_clock *ki__engine_clock(const ki_engine *engine)
     return engine->options.clock;
 }
 
+const ki_random *ki__engine_entropy(const ki_engine *engine)
+{
+    return engine->options.random;
+}
+
 const ki_log *ki__engine_log(const ki_engine *engine)
 {
     return engine->options.log;
@@ -336,13 +341,13 @@ static bool may_report(ki_engine *engine, uint64_t *ret_suppressed)
     return may;
 }
 
-void ki__engine_report(ki_engine *engine, const char *component, const char *name, const char *key,
+void ki__engine_report(ki_engine *engine, const char *component, const char *name, ki_str key,
                        const ki_error *error)
 {
     ki_report report = {
         .component = component,
         .name = name != NULL ? name : "",
-        .key = key != NULL ? key : "",
+        .key = key,
         .error = error,
     };
     if (!may_report(engine, &report.suppressed)) {
@@ -353,7 +358,7 @@ void ki__engine_report(ki_engine *engine, const char *component, const char *nam
         return;
     }
     KI__LOG(engine->options.log, KI_LOG_ERROR, component, "failed",
-            {"name", ki_str_from(report.name)}, {"key", ki_str_from(report.key)},
+            {"name", ki_str_from(report.name)}, {"key", report.key},
             {"code", ki_str_from(ki_error_name(error->code))},
             {"error", ki_str_from(error->message)});
 }

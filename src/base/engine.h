@@ -52,6 +52,7 @@ bool ki__engine_post(ki_engine *engine, ki__task *task);
 
 const ki_alloc *ki__engine_alloc(const ki_engine *engine);
 const ki_clock *ki__engine_clock(const ki_engine *engine);
+const ki_random *ki__engine_entropy(const ki_engine *engine);
 const ki_log *ki__engine_log(const ki_engine *engine);
 uint64_t ki__engine_now(const ki_engine *engine); /* monotonic */
 
@@ -62,8 +63,8 @@ uint64_t ki__engine_random(ki_engine *engine, uint64_t limit);
 /** A key for a hash table, seeded alike. Any thread. */
 ki__hash_key ki__engine_hash_key(ki_engine *engine);
 
-/** Tells of a failure that nobody waits for, within the rate. Any thread. Text may be NULL. */
-void ki__engine_report(ki_engine *engine, const char *component, const char *name, const char *key,
+/** Tells of a failure that nobody waits for, within the rate. Any thread. `name` may be NULL. */
+void ki__engine_report(ki_engine *engine, const char *component, const char *name, ki_str key,
                        const ki_error *error);
 
 #endif

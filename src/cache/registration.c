@@ -122,7 +122,7 @@ int ki__registration_new(ki_engine *engine, const ki_handler *handler,
     reg->handler = *handler;
     reg->options = o;
     reg->owner = *owner;
-    reg->seat.resync_ms = o.resync_ms;
+    reg->seat.wanted_ms = o.resync_ms;
     ki__list_init(&reg->seat.link);
     ki__list_init(&reg->seat.wake_link);
     ki__task_init(&reg->task, run_task);
@@ -182,7 +182,7 @@ ki_registration *ki__registration_of_seat(ki__registration_seat *seat)
 static void report_failure(const char *component, ki_str key, const ki_error *error, void *user)
 {
     ki_registration *reg = user;
-    ki__engine_report(reg->engine, component, reg->name, key.ptr, error);
+    ki__engine_report(reg->engine, component, reg->name, key, error);
 }
 
 static void tell(ki_registration *reg, ki__note *note)

@@ -37,7 +37,8 @@ void ki__registration_abandon(ki_registration *registration);
 typedef struct ki__registration_seat {
     ki__list link;
     ki__list wake_link;
-    uint32_t resync_ms; /* as asked for; then as the owner decides */
+    uint64_t wanted_ms; /* as asked for; then what that comes to; 0: never */
+    uint64_t resync_ms; /* as it is; 0: never */
     uint64_t next_resync;
     bool syncing; /* takes part in the resync that goes on */
 } ki__registration_seat;

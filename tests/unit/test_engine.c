@@ -246,8 +246,8 @@ static void hear(const ki_report *report, void *user)
     heard *h = user;
     h->count++;
     h->suppressed += report->suppressed;
-    int len = snprintf(h->text, sizeof(h->text), "%s|%s|%s", report->component, report->name,
-                       report->key);
+    int len = snprintf(h->text, sizeof(h->text), "%s|%s|%.*s", report->component, report->name,
+                       (int)report->key.len, report->key.ptr);
     assert_true(len > 0 && (size_t)len < sizeof(h->text));
 }
 
@@ -265,12 +265,12 @@ static void reports_are_limited_and_what_was_not_told_is_counted(void **state)
     assert_int_equal(ki_engine_new(&options, &engine, NULL), 0);
     ki_error error = {.code = KI_ERR_LIMIT};
     for (size_t i = 0; i < 10; i++) {
-        ki__engine_report(engine, "part", "pods", NULL, &error);
+        ki__engine_report(engine, "part", "pods", ki_str_from(""), &error);
     }
     assert_int_equal(h.count, 3);
     assert_string_equal(h.text, "part|pods|");
     world.now += TEST_SECOND;
-    ki__engine_report(engine, "part", NULL, "a/b", &error);
+    ki__engine_report(engine, "part", NULL, ki_str_from("a/b"), &error);
     assert_int_equal(h.count, 4);
     assert_int_equal(h.suppressed, 7);
     assert_string_equal(h.text, "part||a/b");
@@ -297,7 +297,7 @@ static void without_a_hook_reports_are_logged(void **state)
     ki_engine *engine;
     assert_int_equal(ki_engine_new(&options, &engine, NULL), 0);
     ki_error error = {.code = -ENOMEM};
-    ki__engine_report(engine, "part", NULL, NULL, &error);
+    ki__engine_report(engine, "part", NULL, ki_str_from(NULL), &error);
     assert_int_equal(h.count, 1);
     assert_ptr_equal(ki__engine_log(engine), &log);
     assert_ptr_equal(ki__engine_clock(engine), &world.clock);
