@@ -63,7 +63,7 @@ static int read_options(const ki_object_options *options, ki_object_options *ret
 }
 
 /* What the bytes do not say is taken from the options, where nothing is encoded. */
-static void use_default(ki__json_located *located, ki__identity which, const char *text)
+static void use_default(ki__located *located, ki__identity which, const char *text)
 {
     ki_str fallback = ki_str_from(text);
     if (located->identity[which].len == 0) {
@@ -98,7 +98,7 @@ static uint16_t take_room(uint16_t *end, uint16_t len)
     return at;
 }
 
-static layout plan_strings(const ki__json_located *located)
+static layout plan_strings(const ki__located *located)
 {
     const uint16_t *len = located->identity_len;
     layout plan = {0};
@@ -119,7 +119,7 @@ static layout plan_strings(const ki__json_located *located)
     return plan;
 }
 
-static void put_text(char *place, const ki__json_located *located, ki__identity which, char end)
+static void put_text(char *place, const ki__located *located, ki__identity which, char end)
 {
     ki_str raw = located->identity[which];
     size_t len = located->identity_len[which];
@@ -131,7 +131,7 @@ static void put_text(char *place, const ki__json_located *located, ki__identity 
     place[len] = end;
 }
 
-static void put_strings(ki_object *object, const ki__json_located *located, const layout *plan)
+static void put_strings(ki_object *object, const ki__located *located, const layout *plan)
 {
     char *near = object->near_strings;
     char *far = near + object->near_len + object->len;
@@ -146,7 +146,7 @@ static void put_strings(ki_object *object, const ki__json_located *located, cons
     }
 }
 
-static void fill_header(ki_object *object, const ki__json_located *located, const layout *plan)
+static void fill_header(ki_object *object, const ki__located *located, const layout *plan)
 {
     object->shortcuts = (ki__json_shortcuts){
         .metadata = located->place[KI__PLACE_METADATA],
@@ -185,7 +185,7 @@ int ki_object_from_json(const char *bytes, size_t len, const ki_object_options *
         return ki__error_set(error, KI_ERR_LIMIT, "the object has %zu bytes and the limit is %zu",
                              len, o.max_bytes);
     }
-    ki__json_located located;
+    ki__located located;
     r = ki__json_locate(ki_str_make(bytes, len), o.max_depth, &located, error);
     if (r < 0) {
         return r;
