@@ -39,4 +39,14 @@ typedef struct ki__located {
     uint32_t place[KI__PLACE_MAX]; /* offsets in the bytes; 0 if absent, or null in metadata */
 } ki__located;
 
+/** What the bytes do not say is taken from the options, where nothing is encoded. */
+static inline void ki__located_default(ki__located *located, ki__identity which, const char *text)
+{
+    ki_str fallback = ki_str_from(text);
+    if (located->identity[which].len == 0) {
+        located->identity[which] = fallback;
+        located->identity_len[which] = (uint16_t)fallback.len;
+    }
+}
+
 #endif

@@ -134,23 +134,13 @@ static inline double ki__proto_double(ki_str payload)
     return out;
 }
 
-/** Field `number` among `count` fields by ascending number, or NULL. Numbers begin with 1, so a
- *  field is at the index of its number or before, and mostly just there. */
-static inline const ki__schema_field *ki__proto_field(const ki__schema_field *fields, size_t count,
-                                                      uint32_t number)
-{
-    size_t i = number < count ? number : count;
-    while (i != 0 && fields[i - 1].number > number) {
-        i--;
-    }
-    return i != 0 && fields[i - 1].number == number ? &fields[i - 1] : NULL;
-}
-
+/** The first field of a message in the tables. */
 static inline const ki__schema_field *ki__proto_fields(const ki__schema_message *message)
 {
     return &ki__schema_fields[message->first_field];
 }
 
+/** The message of a field in the tables. */
 static inline const ki__schema_message *ki__proto_message(const ki__schema_field *field)
 {
     return &ki__schema_messages[field->message];
