@@ -77,9 +77,8 @@ static const ki__schema_field entry_fields[KI__SCHEMA_TYPE_MAX][2] = {
 
 /* ---- failures ---- */
 
-/* Refuses the bytes at `p`. Always NULL. */
-static const char *fail(check *c, const char *p, int code, const ki__schema_field *field,
-                        const char *what)
+static void refuse(check *c, const char *p, int code, const ki__schema_field *field,
+                   const char *what)
 {
     if (field == NULL || field->name == 0) {
         field = c->top->field; /* the nearest that has a name */
@@ -91,6 +90,13 @@ static const char *fail(check *c, const char *p, int code, const ki__schema_fiel
     if (c->error != NULL) {
         c->error->offset = (size_t)(p - c->checked->start);
     }
+}
+
+/* Refuses the bytes at `p`. Always NULL. */
+static inline const char *fail(check *c, const char *p, int code, const ki__schema_field *field,
+                               const char *what)
+{
+    refuse(c, p, code, field, what);
     return NULL;
 }
 
@@ -110,6 +116,13 @@ static const char *fail_wire(check *c, const char *p, const ki__schema_field *fi
 
 /* ---- numbers and lengths ---- */
 
+static const char *fail_number(check *c, const char *p, const ki__schema_field *field)
+{
+    return fail(c, p, KI_ERR_SYNTAX, field,
+                c->top->end - p < KI__VARINT_MAX ? "the message ends within a number"
+                                                 : "a number has more than 10 bytes");
+}
+
 static const char *read_number(check *c, const char *p, const ki__schema_field *field)
 {
     uint64_t number;
@@ -118,12 +131,7 @@ static const char *read_number(check *c, const char *p, const ki__schema_field *
         return p + 1;
     }
     const char *after = ki__proto_varint_in(p, end, KI__VARINT_MAX, &number);
-    if (after != NULL) {
-        return after;
-    }
-    return fail(c, p, KI_ERR_SYNTAX, field,
-                end - p < KI__VARINT_MAX ? "the message ends within a number"
-                                         : "a number has more than 10 bytes");
+    return after != NULL ? after : fail_number(c, p, field);
 }
 
 /* The place after a length; what it measures is within the message. */
@@ -139,7 +147,7 @@ static inline const char *read_len(check *c, const char *p, const ki__schema_fie
     } else {
         after = ki__proto_varint_in(p, end, KI__VARINT_MAX, &len);
         if (after == NULL) {
-            return read_number(c, p, field); /* which fails */
+            return fail_number(c, p, field);
         }
     }
     if (len > (uint64_t)(end - after)) {

@@ -6,10 +6,10 @@
 #include <errno.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "object/proto_check.h"
 #include "object/proto_value.h"
 #include "object/proto_wire.h"
-#include "object/text_format.h"
 
 static const char magic[] = {'k', '8', 's', '\0'};
 static const char content_type[] = "application/vnd.kubernetes.protobuf";
