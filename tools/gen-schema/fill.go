@@ -280,7 +280,8 @@ func (f *filler) quantity() resource.Quantity {
 	return resource.MustParse(pick(f, quantities...))
 }
 
-var rawObjects = []string{"{}", `{"a":1}`, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"x"}}`,
+var rawObjects = []string{"{}", `{"a":1}`,
+	`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"x"}}`,
 	`{"f:metadata":{"f:labels":{".":{},"f:app":{}}}}`, `{"a":[1,2.50,-0,1e5,"s",null,true,{"b":{}}]}`,
 	`{ "spaced" : [ 1 , 2 ] }`, `{"html":"<&>","u":"\u00e9\ud83d\ude00","n":"\n"}`}
 
