@@ -4,8 +4,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -26,23 +24,10 @@ func tables(args []string) {
 	checkSpecials()
 	m := buildModel(allKinds())
 	names := collectNames(m)
-	outputs := []struct{ path, text string }{
-		{"src/object/schema_tables.h", headerText(names)},
-		{"src/object/schema_tables.c", sourceText(m, names)},
-	}
-	for _, output := range outputs {
-		path := filepath.Join(root, output.path)
-		old, err := os.ReadFile(path)
-		if err == nil && string(old) == output.text {
-			continue
-		}
-		if check {
-			fail("not as generated: %s", output.path)
-		}
-		if err := os.WriteFile(path, []byte(output.text), 0o644); err != nil {
-			fail("%v", err)
-		}
-	}
+	writeOutputs([]output{
+		{"src/object/schema_tables.h", []byte(headerText(names))},
+		{"src/object/schema_tables.c", []byte(sourceText(m, names))},
+	}, check)
 	fmt.Printf("%d kinds, %d messages, %d fields, %d bytes of names\n", len(m.kinds),
 		len(m.messages), fieldCount(m), len(names.text))
 }

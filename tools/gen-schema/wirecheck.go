@@ -36,28 +36,31 @@ func wireTypeOf(kind fieldType) int {
 	return wireBytes
 }
 
+// wireNext takes one field off a message that Go wrote.
+func wireNext(data []byte) (number, wire int, content, rest []byte) {
+	tag, n := binary.Uvarint(data)
+	number, wire, data = int(tag>>3), int(tag&7), data[n:]
+	length := uint64(8)
+	switch wire {
+	case wireVarint:
+		_, n = binary.Uvarint(data)
+		length = uint64(n)
+	case wireFixed64:
+	case wireBytes:
+		length, n = binary.Uvarint(data)
+		data = data[n:]
+	default:
+		fail("field %d: wire type %d", number, wire)
+	}
+	return number, wire, data[:length], data[length:]
+}
+
 // wireFields gives the wire type and the last content of each field of a message.
-func wireFields(data []byte, where string) (map[int]int, map[int][]byte) {
+func wireFields(data []byte) (map[int]int, map[int][]byte) {
 	types, contents := map[int]int{}, map[int][]byte{}
 	for len(data) > 0 {
-		tag, n := binary.Uvarint(data)
-		number := int(tag >> 3)
-		types[number] = int(tag & 7)
-		length := uint64(8)
-		data = data[n:]
-		switch tag & 7 {
-		case wireVarint:
-			_, n = binary.Uvarint(data)
-			length = uint64(n)
-		case wireFixed64:
-		case wireBytes:
-			length, n = binary.Uvarint(data)
-			data = data[n:]
-		default:
-			fail("%s: wire type %d", where, tag&7)
-		}
-		contents[number] = data[:length]
-		data = data[length:]
+		number, wire, content, rest := wireNext(data)
+		types[number], contents[number], data = wire, content, rest
 	}
 	return types, contents
 }
@@ -75,7 +78,7 @@ func marshal(value reflect.Value, where string) []byte {
 func checkMessage(table *messageTable) {
 	where := typeName(table.goType)
 	value := reflect.New(table.goType).Elem()
-	empty, _ := wireFields(marshal(value, where), where)
+	empty, _ := wireFields(marshal(value, where))
 	wantEmpty, wantFull := map[int]int{}, map[int]int{}
 	for _, f := range table.fields {
 		wire := wireTypeOf(f.kind)
@@ -100,14 +103,14 @@ func checkMessage(table *messageTable) {
 		}
 		wantFull[f.number] = wire
 	}
-	full, contents := wireFields(marshal(value, where), where)
+	full, contents := wireFields(marshal(value, where))
 	if !maps.Equal(empty, wantEmpty) || !maps.Equal(full, wantFull) {
 		fail("%s: on the wire are %v and %v, expected %v and %v", where, empty, full, wantEmpty,
 			wantFull)
 	}
 	for _, f := range table.fields {
 		if f.flags&flagMap != 0 {
-			entry, _ := wireFields(contents[f.number], where)
+			entry, _ := wireFields(contents[f.number])
 			if !maps.Equal(entry, map[int]int{1: wireBytes, 2: wireTypeOf(f.kind)}) {
 				fail("%s: map %s has entries %v", where, f.name, entry)
 			}
