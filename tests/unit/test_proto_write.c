@@ -4,6 +4,7 @@
 #include <kinformer/error.h>
 #include <kinformer/object.h>
 
+#include "support/golden.h"
 #include "support/objects.h"
 #include "support/test.h"
 
@@ -143,6 +144,87 @@ static void things_that_are_not_the_same(void **state)
         ki_buf_done(&a);
         ki_buf_done(&b);
     }
+}
+
+/* ---- Go ---- */
+
+static void write_as_go_does(const golden_record *record, void *user)
+{
+    ki_buf *out = user;
+    ki_error error = KI_ERROR_INIT;
+    ki_object *object = NULL;
+    ki_buf_clear(out);
+    if (ki_object_from_json(record->json.ptr, record->json.len, NULL, &object, &error) < 0 ||
+        ki_object_write_protobuf(object, out, &error) < 0) {
+        fail_msg("%.*s: %s", KI_STR_ARG(record->json), error.message);
+    }
+    if (!ki_str_eq(ki_buf_str(out), record->rewritten)) {
+        fail_msg("not as Go writes it: %.*s", KI_STR_ARG(record->json));
+    }
+    ki_object_unref(object);
+}
+
+static void golden_vectors_are_written_as_go_writes_them(void **state)
+{
+    (void)state;
+    ki_buf out;
+    ki_buf_init(&out, NULL, OUT_MAX);
+    assert_true(golden_each(TEST_DATA_DIR "/protobuf", write_as_go_does, &out) > 2000);
+    ki_buf_done(&out);
+}
+
+/* ---- protobuf objects ---- */
+
+static ki_object *from_protobuf(ki_str bytes, const char *api_version, const char *kind)
+{
+    ki_object_options options = KI_OPTIONS_INIT(ki_object_options);
+    options.default_api_version = api_version;
+    options.default_kind = kind;
+    ki_object *object = NULL;
+    assert_int_equal(ki_object_from_protobuf(bytes.ptr, bytes.len, &options, &object, NULL), 0);
+    return object;
+}
+
+static void protobuf_objects_give_their_own_bytes(void **state)
+{
+    (void)state;
+    ki_buf json = written(CORE("Pod", "'metadata':{'name':'a'}"));
+    ki_object *object = from_protobuf(ki_buf_str(&json), NULL, NULL);
+    ki_buf out;
+    ki_buf_init(&out, NULL, OUT_MAX);
+    assert_int_equal(ki_object_write_protobuf(object, &out, NULL), 0);
+    assert_true(ki_str_eq(ki_buf_str(&out), ki_buf_str(&json)));
+    out.max = out.len + 5;
+    ki_error error = KI_ERROR_INIT;
+    assert_int_equal(ki_object_write_protobuf(object, &out, &error), KI_ERR_LIMIT);
+    assert_int_equal(error.code, KI_ERR_LIMIT);
+    assert_true(ki_str_eq(ki_buf_str(&out), ki_buf_str(&json)));
+    ki_object_unref(object);
+    ki_buf_done(&out);
+    ki_buf_done(&json);
+}
+
+static void a_message_alone_gets_an_envelope(void **state)
+{
+    (void)state;
+    static const char expected[] = "k8s\0"
+                                   "\x0a\x09\x0a\x02v9\x12\x03Odd"
+                                   "\x12\x03\x0a\x01z"
+                                   "\x1a\0\x22";
+    ki_object *object = from_protobuf(ki_str_from("\x0a\x01z"), "v9", "Odd");
+    ki_buf out;
+    ki_buf_init(&out, NULL, sizeof(expected));
+    assert_int_equal(ki_object_write_protobuf(object, &out, NULL), 0);
+    assert_int_equal(out.len, sizeof(expected));
+    assert_memory_equal(out.data, expected, sizeof(expected));
+    for (size_t max = 0; max < sizeof(expected); max++) {
+        ki_buf_clear(&out);
+        out.max = max;
+        assert_int_equal(ki_object_write_protobuf(object, &out, NULL), KI_ERR_LIMIT);
+        assert_int_equal(out.len, 0);
+    }
+    ki_object_unref(object);
+    ki_buf_done(&out);
 }
 
 /* ---- errors ---- */
@@ -400,6 +482,9 @@ int main(void)
         cmocka_unit_test(bytes_of_a_config_map),
         cmocka_unit_test(spellings_of_one_object),
         cmocka_unit_test(things_that_are_not_the_same),
+        cmocka_unit_test(golden_vectors_are_written_as_go_writes_them),
+        cmocka_unit_test(protobuf_objects_give_their_own_bytes),
+        cmocka_unit_test(a_message_alone_gets_an_envelope),
         cmocka_unit_test(what_a_field_cannot_hold_is_named),
         cmocka_unit_test(the_place_is_that_of_the_value),
         cmocka_unit_test(a_kind_without_schema_is_refused),
