@@ -107,8 +107,8 @@ static void spellings_of_one_object(void **state)
          CORE("Secret", "'data':{'b':'','a':'Zm9v\\/w\\u003d=\\n'}")},
         /* numbers */
         {CORE("Pod", "'spec':{'priority':1000}"), CORE("Pod", "'spec':{'priority':1e3}")},
-        {CORE("Pod", "'spec':{'overhead':{'cpu':'2','x':'0'}}"),
-         CORE("Pod", "'spec':{'overhead':{'cpu':2,'x':null}}")},
+        {CORE("Pod", "'spec':{'overhead':{'cpu':'2','x':'0','y':'1Gi'}}"),
+         CORE("Pod", "'spec':{'overhead':{'cpu':2,'x':null,'y':'1\\u0047i'}}")},
         /* messages around one value */
         {CRD("{'additionalProperties':{},'items':{'type':'a'}}"),
          CRD("{'items':{'type':'a','x':1},'additionalProperties':{'type':null}}")},
@@ -251,6 +251,8 @@ static const struct {
     {CORE("Pod", "'spec':{'volumes':[{'emptyDir':1}]}"),
      "a map is needed at .spec.volumes[0].emptyDir"},
     {CORE("Pod", "'spec':{'overhead':{'a':'1','cpu':true}}"),
+     "a quantity is needed at .spec.overhead[cpu]"},
+    {CORE("Pod", "'spec':{'overhead':{'cpu':'1 core'}}"),
      "a quantity is needed at .spec.overhead[cpu]"},
     {CORE("Pod", "'spec':{'overhead':{'cpu':''}}"), "a quantity is needed at .spec.overhead[cpu]"},
     {CORE("Pod", "'spec':{'nodeSelector':[]}"), "a map is needed at .spec.nodeSelector"},
