@@ -21,6 +21,7 @@
 #include <kinformer/defs.h>
 #include <kinformer/engine.h>
 #include <kinformer/error.h>
+#include <kinformer/event.h>
 #include <kinformer/handler.h>
 #include <kinformer/key.h>
 #include <kinformer/log.h>
