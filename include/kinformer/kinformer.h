@@ -18,12 +18,14 @@
 #include <kinformer/buf.h>
 #include <kinformer/builtin_resources.h>
 #include <kinformer/clock.h>
+#include <kinformer/controller.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/key.h>
 #include <kinformer/log.h>
 #include <kinformer/object.h>
 #include <kinformer/path.h>
+#include <kinformer/rate_limiter.h>
 #include <kinformer/resource.h>
 #include <kinformer/selector.h>
 #include <kinformer/status.h>
@@ -31,5 +33,6 @@
 #include <kinformer/str.h>
 #include <kinformer/value.h>
 #include <kinformer/version.h>
+#include <kinformer/workqueue.h>
 
 #endif

@@ -35,7 +35,17 @@ void ki__mutex_unlock(ki__mutex *mutex)
 
 int ki__cond_init(ki__cond *cond)
 {
-    return -pthread_cond_init(&cond->handle, NULL);
+    pthread_condattr_t attributes;
+    int r = pthread_condattr_init(&attributes);
+    if (r != 0) {
+        return -r;
+    }
+    r = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    if (r == 0) {
+        r = pthread_cond_init(&cond->handle, &attributes);
+    }
+    (void)pthread_condattr_destroy(&attributes); /* of no consequence: it holds nothing */
+    return -r;
 }
 
 void ki__cond_done(ki__cond *cond)
@@ -46,6 +56,22 @@ void ki__cond_done(ki__cond *cond)
 void ki__cond_wait(ki__cond *cond, ki__mutex *mutex)
 {
     ki_assert(pthread_cond_wait(&cond->handle, &mutex->handle) == 0);
+}
+
+bool ki__cond_wait_until(ki__cond *cond, ki__mutex *mutex, uint64_t deadline_ns)
+{
+    enum { NS_IN_S = 1000000000 };
+    if (deadline_ns > (uint64_t)INT64_MAX) { /* in 292 years, which not every system can say */
+        ki__cond_wait(cond, mutex);
+        return true;
+    }
+    struct timespec deadline = {
+        .tv_sec = (time_t)(deadline_ns / NS_IN_S),
+        .tv_nsec = (long)(deadline_ns % NS_IN_S),
+    };
+    int r = pthread_cond_timedwait(&cond->handle, &mutex->handle, &deadline);
+    ki_assert(r == 0 || r == ETIMEDOUT);
+    return r == 0;
 }
 
 void ki__cond_wake_one(ki__cond *cond)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Locks. The pure layers use these and no thread call: nothing here starts a thread or reads a
- * clock. With a single thread no lock ever waits; only ki__cond_wait() does, for another thread. */
+ * clock. With a single thread no lock ever waits; only the waits on conditions do, for another
+ * thread or for a time that the caller names. */
 #ifndef KI_BASE_SYNC_H
 #define KI_BASE_SYNC_H
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct ki__mutex {
     pthread_mutex_t handle;
@@ -30,6 +32,9 @@ int ki__cond_init(ki__cond *cond);
 void ki__cond_done(ki__cond *cond);
 /** Gives the locked mutex up until woken, which may also happen for no reason. */
 void ki__cond_wait(ki__cond *cond, ki__mutex *mutex);
+/** The same, but until `deadline_ns` of CLOCK_MONOTONIC at most; UINT64_MAX: no deadline. Whether
+ *  it was woken, for a reason or none; false: the deadline is past. */
+bool ki__cond_wait_until(ki__cond *cond, ki__mutex *mutex, uint64_t deadline_ns);
 void ki__cond_wake_one(ki__cond *cond);
 void ki__cond_wake_all(ki__cond *cond);
 
