@@ -125,6 +125,11 @@ KI_API KI_NODISCARD int ki_workqueue_try_get(ki_workqueue *queue, ki_work *ret_w
  *  Blocks: no.  Since: 0.1 */
 KI_API void ki_workqueue_done(ki_workqueue *queue, ki_work *work);
 
+/** ki_workqueue_done() with what is in `work`, if anything is, and ki_workqueue_get() into it, in
+ * one step: what a worker does in its loop. Begin with all zeros. After an error nothing is in it.
+ *  Owner, Blocks, Errors: as ki_workqueue_get().  Since: 0.1 */
+KI_API KI_NODISCARD int ki_workqueue_next(ki_workqueue *queue, ki_work *work);
+
 /** How many keys can be got now. Those that are delayed, or were added while they are worked on, do
  *  not count. It may be another number as soon as you have it.
  *  Blocks: no.  Since: 0.1 */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locks over pthread. Errors other than at creation can only mean misuse of ours: asserted. */
+/* Locks over pthread. */
 #include "base/sync.h"
 
 #include <errno.h>
-
-#include "base/assert.h"
 
 int ki__mutex_init(ki__mutex *mutex)
 {
@@ -16,21 +14,11 @@ void ki__mutex_done(ki__mutex *mutex)
     ki_assert(pthread_mutex_destroy(&mutex->handle) == 0);
 }
 
-void ki__mutex_lock(ki__mutex *mutex)
-{
-    ki_assert(pthread_mutex_lock(&mutex->handle) == 0);
-}
-
 bool ki__mutex_try_lock(ki__mutex *mutex)
 {
     int r = pthread_mutex_trylock(&mutex->handle);
     ki_assert(r == 0 || r == EBUSY);
     return r == 0;
-}
-
-void ki__mutex_unlock(ki__mutex *mutex)
-{
-    ki_assert(pthread_mutex_unlock(&mutex->handle) == 0);
 }
 
 int ki__cond_init(ki__cond *cond)

@@ -9,6 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/assert.h"
+
+/* What is called most is inline. Errors other than at creation can only mean misuse of ours. */
+
 typedef struct ki__mutex {
     pthread_mutex_t handle;
 } ki__mutex;
@@ -17,10 +21,19 @@ typedef struct ki__mutex {
 int ki__mutex_init(ki__mutex *mutex);
 /** Nobody may hold it. */
 void ki__mutex_done(ki__mutex *mutex);
-void ki__mutex_lock(ki__mutex *mutex);
+
+static inline void ki__mutex_lock(ki__mutex *mutex)
+{
+    ki_assert(pthread_mutex_lock(&mutex->handle) == 0);
+}
+
+static inline void ki__mutex_unlock(ki__mutex *mutex)
+{
+    ki_assert(pthread_mutex_unlock(&mutex->handle) == 0);
+}
+
 /** Takes the lock if it is free; whether it did. */
 bool ki__mutex_try_lock(ki__mutex *mutex);
-void ki__mutex_unlock(ki__mutex *mutex);
 
 typedef struct ki__cond {
     pthread_cond_t handle;

@@ -85,7 +85,9 @@ static void retry(const ki_controller_options *o, ki_str key, int r, ki_error *e
     ki_assert(r >= 0 || r == KI_ERR_STOPPED); /* shut down: nothing is tried again */
 }
 
-static void work_on(const ki_controller_options *o, ki_work *work)
+/* Reconciles a key and sees to it that it comes again if it must. The caller is done with it then.
+ */
+static void work_on(const ki_controller_options *o, const ki_work *work)
 {
     uint64_t retry_after_ns = 0;
     ki_error error = KI_ERROR_INIT;
@@ -99,19 +101,16 @@ static void work_on(const ki_controller_options *o, ki_work *work)
             ki_assert(r >= 0 || r == KI_ERR_STOPPED);
         }
     }
-    ki_workqueue_done(o->queue, work);
 }
 
 int ki_controller_run_worker(ki_controller *controller)
 {
-    for (;;) {
-        ki_work work;
-        int r = ki_workqueue_get(controller->options.queue, &work);
-        if (r < 0) {
-            return r == KI_ERR_STOPPED ? 0 : r;
-        }
+    ki_work work = {{NULL, 0}, NULL};
+    int r;
+    while ((r = ki_workqueue_next(controller->options.queue, &work)) >= 0) {
         work_on(&controller->options, &work);
     }
+    return r == KI_ERR_STOPPED ? 0 : r;
 }
 
 int ki_controller_work_one(ki_controller *controller)
@@ -120,6 +119,7 @@ int ki_controller_work_one(ki_controller *controller)
     int r = ki_workqueue_try_get(controller->options.queue, &work);
     if (r == 1) {
         work_on(&controller->options, &work);
+        ki_workqueue_done(controller->options.queue, &work);
     }
     return r;
 }

@@ -27,7 +27,7 @@ void ki__workqueue_drop_delayed(ki_workqueue *queue)
     while ((delay = ki__deadlines_pop_any(&queue->delayed)) != NULL) {
         ki__work_entry *entry = KI__CONTAINER_OF(delay, ki__work_entry, delay);
         if (entry->state == WORK_IDLE) {
-            ki__workqueue_unlearn(queue, entry);
+            ki__workqueue_rest(queue, entry);
         }
     }
     ki__deadlines_done(&queue->delayed);
@@ -41,6 +41,7 @@ static int delay_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t when
         return 0;
     }
     uint64_t before_ns = ki__deadlines_next(&queue->delayed);
+    ki__workqueue_rouse(queue, entry);
     ki__deadlines_put(&queue->delayed, &entry->delay, when_ns);
     if (when_ns < before_ns && queue->waiters != 0) {
         ki__cond_wake_one(&queue->ready); /* it now has to wake earlier */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The entries of a work queue and their states. Entries of short keys are of one size, and a few
- * are kept when they end, so that a queue in steady use asks for no memory.
- * Invariant: there is room in `delayed` for all that are known, so a known key can always be
- * delayed. */
+/* The entries of a work queue and their states.
+ * Invariant: there is room in `delayed` for all entries, so a known key can always be delayed. */
 #include <errno.h>
 #include <string.h>
 
@@ -11,8 +9,9 @@
 #include "workqueue/queue.h"
 
 enum {
-    SHORT_BYTES = 64, /* of a key and its zero byte, in entries that are kept */
-    SPARE_MAX = 64,
+    IDLE_MAX = 256, /* entries that are kept */
+    ROOM_STEP = 32, /* so that one entry can be used again for another key */
+    ROOM_KEPT = 256,
 };
 
 ki__work_entry *ki__workqueue_find(const ki_workqueue *queue, uint64_t hash, ki_str key)
@@ -20,27 +19,33 @@ ki__work_entry *ki__workqueue_find(const ki_workqueue *queue, uint64_t hash, ki_
     return ki__map_get_hashed(&queue->keys, hash, key);
 }
 
-static ki__work_entry *entry_alloc(ki_workqueue *queue, size_t len)
+/* Takes the entry that is idle longest out of the map: nobody knows it any more. */
+static ki__work_entry *evict(ki_workqueue *queue)
 {
-    if (len < SHORT_BYTES && queue->spare != NULL) {
-        ki__list *link = queue->spare;
-        queue->spare = link->next;
-        queue->spare_len--;
-        return KI__CONTAINER_OF(link, ki__work_entry, link);
-    }
-    size_t room = len < SHORT_BYTES ? SHORT_BYTES : len + 1;
-    return ki__alloc(queue->alloc, sizeof(ki__work_entry) + room);
+    ki__work_entry *entry = KI__CONTAINER_OF(queue->idle.next, ki__work_entry, link);
+    ki__workqueue_rouse(queue, entry);
+    ki__map_remove_hashed(&queue->keys, entry->hash, entry);
+    return entry;
 }
 
-static void entry_free(ki_workqueue *queue, ki__work_entry *entry)
+/* An entry with room for `room` bytes: one that is kept, if there are enough of those, or a new
+ * one. */
+static ki__work_entry *entry_make(ki_workqueue *queue, size_t room)
 {
-    if (entry->len < SHORT_BYTES && queue->spare_len < SPARE_MAX) {
-        entry->link.next = queue->spare;
-        queue->spare = &entry->link;
-        queue->spare_len++;
-    } else {
+    if (queue->idle_len == IDLE_MAX ||
+        (queue->idle_len != 0 && queue->keys.count == queue->keys.max)) {
+        ki__work_entry *entry = evict(queue);
+        if (entry->room >= room) {
+            return entry;
+        }
         ki__free(queue->alloc, entry);
     }
+    room = (room + ROOM_STEP - 1) / ROOM_STEP * ROOM_STEP;
+    ki__work_entry *entry = ki__alloc(queue->alloc, sizeof(*entry) + room);
+    if (entry != NULL) {
+        entry->room = (uint32_t)room;
+    }
+    return entry;
 }
 
 int ki__workqueue_learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work_entry **ret_entry)
@@ -51,13 +56,14 @@ int ki__workqueue_learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work
             return r;
         }
     }
-    ki__work_entry *entry = entry_alloc(queue, key.len);
+    ki__work_entry *entry = entry_make(queue, key.len + 1);
     if (entry == NULL) {
         return -ENOMEM;
     }
+    ki__list_init(&entry->link);
     entry->delay.position = 0;
     entry->hash = hash;
-    entry->len = (uint32_t)key.len;
+    entry->len = (uint16_t)key.len;
     entry->state = WORK_IDLE;
     if (key.len != 0) {
         memcpy(entry->bytes, key.ptr, key.len);
@@ -65,19 +71,24 @@ int ki__workqueue_learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work
     entry->bytes[key.len] = '\0';
     int r = ki__map_add_hashed(&queue->keys, hash, ki_str_make(entry->bytes, key.len), entry);
     if (r < 0) {
-        entry_free(queue, entry);
+        ki__free(queue->alloc, entry);
         return r;
     }
     *ret_entry = entry;
     return 0;
 }
 
-void ki__workqueue_unlearn(ki_workqueue *queue, ki__work_entry *entry)
+void ki__workqueue_rest(ki_workqueue *queue, ki__work_entry *entry)
 {
     ki_assert(entry->state == WORK_IDLE && !ki__deadline_is_set(&entry->delay));
+    if (queue->idle_len < IDLE_MAX && entry->room <= ROOM_KEPT) {
+        ki__list_push_back(&queue->idle, &entry->link);
+        queue->idle_len++;
+        return;
+    }
     ki__map_remove_hashed(&queue->keys, entry->hash, entry);
     ki__deadlines_trim(&queue->delayed, queue->keys.count);
-    entry_free(queue, entry);
+    ki__free(queue->alloc, entry);
 }
 
 void ki__workqueue_unlearn_all(ki_workqueue *queue)
@@ -87,72 +98,12 @@ void ki__workqueue_unlearn_all(ki_workqueue *queue)
     while ((entry = ki__map_next(&queue->keys, &position)) != NULL) {
         ki__free(queue->alloc, entry);
     }
-    while (queue->spare != NULL) {
-        ki__list *link = queue->spare;
-        queue->spare = link->next;
-        ki__free(queue->alloc, KI__CONTAINER_OF(link, ki__work_entry, link));
-    }
     ki__map_done(&queue->keys);
 }
 
-/* The table of queue.h; WORK_STATE_MAX stands for what cannot be. */
-static const unsigned char next_state[WORK_STATE_MAX][WORK_EVENT_MAX] = {
+const uint8_t ki__work_next[WORK_STATE_MAX][WORK_EVENT_MAX] = {
     [WORK_IDLE] = {WORK_QUEUED, WORK_STATE_MAX, WORK_STATE_MAX},
     [WORK_QUEUED] = {WORK_QUEUED, WORK_PROCESSING, WORK_STATE_MAX},
     [WORK_PROCESSING] = {WORK_DIRTY, WORK_STATE_MAX, WORK_IDLE},
     [WORK_DIRTY] = {WORK_DIRTY, WORK_STATE_MAX, WORK_QUEUED},
 };
-
-static void leave_state(ki_workqueue *queue, ki__work_entry *entry)
-{
-    switch (entry->state) {
-    case WORK_QUEUED:
-        ki__list_remove(&entry->link);
-        queue->line_len--;
-        break;
-    case WORK_DIRTY:
-        queue->dirty_len--;
-        break;
-    case WORK_IDLE:
-    case WORK_PROCESSING:
-    case WORK_STATE_MAX:
-        break;
-    }
-}
-
-static void enter_state(ki_workqueue *queue, ki__work_entry *entry)
-{
-    switch (entry->state) {
-    case WORK_QUEUED:
-        ki__list_push_back(&queue->line, &entry->link);
-        queue->line_len++;
-        break;
-    case WORK_DIRTY:
-        queue->dirty_len++;
-        break;
-    case WORK_IDLE:
-    case WORK_PROCESSING:
-    case WORK_STATE_MAX:
-        break;
-    }
-}
-
-bool ki__workqueue_step(ki_workqueue *queue, ki__work_entry *entry, ki__work_event event)
-{
-    ki__work_state next = (ki__work_state)next_state[entry->state][event];
-    ki_assert(next != WORK_STATE_MAX);
-    if (next == entry->state) {
-        return false;
-    }
-    leave_state(queue, entry);
-    if (event == WORK_GET) {
-        ki__list_push_back(&queue->processing, &entry->link);
-        queue->processing_len++;
-    } else if (event == WORK_DONE) {
-        ki__list_remove(&entry->link);
-        queue->processing_len--;
-    }
-    entry->state = next;
-    enter_state(queue, entry);
-    return next == WORK_QUEUED;
-}

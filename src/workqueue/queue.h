@@ -3,18 +3,20 @@
  * is the matter with the key is its state:
  *
  *   state              where its link is     becomes, on        add     get         done
- *   idle               nowhere                                  queued  -           -
+ *   idle               in `idle`, if not delayed                queued  -           -
  *   queued             in `line`                                -       processing  -
  *   processing         in `processing`                          dirty   -           idle
  *   processing, dirty  in `processing`                          -       -           queued
  *
- * Beside that a key may be delayed: then it is in `delayed`, and gets an add when its time comes.
- * Invariant: an idle key is delayed, else it is not known. */
+ * Beside that a key may be delayed: then it is in `delayed`, and gets an add when its time comes. A
+ * few keys that are idle and not delayed are kept, for most keys come again: a queue in steady use
+ * asks for no memory and changes no map. */
 #ifndef KI_WORKQUEUE_QUEUE_H
 #define KI_WORKQUEUE_QUEUE_H
 
 #include <kinformer/workqueue.h>
 
+#include "base/assert.h"
 #include "base/deadlines.h"
 #include "base/list.h"
 #include "base/map.h"
@@ -32,14 +34,15 @@ typedef enum ki__work_state {
 typedef enum ki__work_event { WORK_ADD, WORK_GET, WORK_DONE, WORK_EVENT_MAX } ki__work_event;
 
 typedef struct ki__work_entry {
-    ki__list link; /* as the table above says; of spare entries only `next` is used */
+    ki__list link; /* as the table above says */
     ki__deadline delay;
     uint64_t hash;
     uint64_t added_ns;   /* when it came to wait; only if times are measured */
     uint64_t started_ns; /* when it was got; likewise */
-    uint32_t len;
-    ki__work_state state;
-    char bytes[]; /* the key and a zero byte */
+    uint32_t room;       /* for the key and its zero byte */
+    uint16_t len;
+    uint8_t state; /* ki__work_state */
+    char bytes[];  /* the key and a zero byte */
 } ki__work_entry;
 
 struct ki_workqueue {
@@ -58,7 +61,9 @@ struct ki_workqueue {
     ki__map keys; /* the entries */
     ki__list line;
     ki__list processing; /* in the order of get, so the first one runs longest */
+    ki__list idle;       /* the one that is idle longest first */
     ki__deadlines delayed;
+    size_t idle_len;
     size_t line_len;
     size_t processing_len;
     size_t dirty_len;    /* of those in processing */
@@ -68,8 +73,6 @@ struct ki_workqueue {
     uint64_t shut_downs; /* calls of shut_down, each of which releases the drainers */
     bool shutting_down;
     bool wake_wanted; /* a try_get found nothing, and nobody was woken since */
-    size_t spare_len;
-    ki__list *spare; /* entries to be used again, linked by next */
     uint64_t adds;
     uint64_t retries;
     uint64_t started_sum_ns; /* of those in processing, modulo 2^64 */
@@ -81,15 +84,55 @@ struct ki_workqueue {
 
 /** The entry of `key`, or NULL if it is not known. */
 ki__work_entry *ki__workqueue_find(const ki_workqueue *queue, uint64_t hash, ki_str key);
-/** A new entry for a key that is not known, idle and not delayed yet. -ENOMEM or KI_ERR_LIMIT. */
+/** A new entry for a key that is not known: idle, not delayed, and not in `idle`, so it has to
+ *  become something. -ENOMEM or KI_ERR_LIMIT. */
 int ki__workqueue_learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work_entry **ret_entry);
-/** Ends an entry that is neither waiting, worked on nor delayed. */
-void ki__workqueue_unlearn(ki_workqueue *queue, ki__work_entry *entry);
-/** Ends all entries and what was kept for more. */
+/** Puts an entry that is idle and not delayed among those that are kept, or ends it. */
+void ki__workqueue_rest(ki_workqueue *queue, ki__work_entry *entry);
+/** Ends all entries. */
 void ki__workqueue_unlearn_all(ki_workqueue *queue);
+/** The table above, by state and event; WORK_STATE_MAX stands for what cannot be. */
+extern const uint8_t ki__work_next[WORK_STATE_MAX][WORK_EVENT_MAX];
+
+/** Takes an entry out of `idle`, if it is there, because something is to become of it. */
+static inline void ki__workqueue_rouse(ki_workqueue *queue, ki__work_entry *entry)
+{
+    if (entry->state == WORK_IDLE && !ki__list_is_empty(&entry->link)) {
+        ki__list_remove(&entry->link);
+        queue->idle_len--;
+    }
+}
+
 /** Moves an entry on as the table says; the event must be possible. Whether it waits now and did
- *  not before, which is when a waiter has something to get. */
-bool ki__workqueue_step(ki_workqueue *queue, ki__work_entry *entry, ki__work_event event);
+ *  not before, which is when a waiter has something to get. Inline, as the event is known to the
+ *  compiler where it is called. */
+static inline bool ki__workqueue_step(ki_workqueue *queue, ki__work_entry *entry,
+                                      ki__work_event event)
+{
+    uint8_t next = ki__work_next[entry->state][event];
+    ki_assert(next != WORK_STATE_MAX);
+    if (next == entry->state) {
+        return false;
+    }
+    queue->dirty_len += (size_t)(next == WORK_DIRTY) - (size_t)(entry->state == WORK_DIRTY);
+    if (event == WORK_GET) {
+        ki__list_remove(&entry->link);
+        queue->line_len--;
+        ki__list_push_back(&queue->processing, &entry->link);
+        queue->processing_len++;
+    } else if (event == WORK_DONE) {
+        ki__list_remove(&entry->link);
+        queue->processing_len--;
+    } else {
+        ki__workqueue_rouse(queue, entry);
+    }
+    entry->state = next;
+    if (next == WORK_QUEUED) {
+        ki__list_push_back(&queue->line, &entry->link);
+        queue->line_len++;
+    }
+    return next == WORK_QUEUED;
+}
 
 /* workqueue.c */
 

@@ -77,6 +77,7 @@ static void queue_init(ki_workqueue *queue, const ki_workqueue_options *o)
     ki__deadlines_init(&queue->delayed, queue->alloc);
     ki__list_init(&queue->line);
     ki__list_init(&queue->processing);
+    ki__list_init(&queue->idle);
 }
 
 int ki_workqueue_new(const ki_workqueue_options *options, ki_workqueue **ret_queue, ki_error *error)
@@ -282,10 +283,10 @@ static int wait_for_work(ki_workqueue *queue, uint64_t *slack_ns)
     return *slack_ns > clock_slack_ns ? KI_ERR_UNSUPPORTED : 0;
 }
 
-int ki_workqueue_get(ki_workqueue *queue, ki_work *ret_work)
+/* Gets with the lock held, waiting if need be. */
+static int get_locked(ki_workqueue *queue, ki_work *ret_work)
 {
     uint64_t slack_ns = 0;
-    ki__mutex_lock(&queue->lock);
     int r = take_if_any(queue, ret_work);
     while (r == 0) {
         r = wait_for_work(queue, &slack_ns);
@@ -296,6 +297,13 @@ int ki_workqueue_get(ki_workqueue *queue, ki_work *ret_work)
     if (queue->waiters != 0 && ki__deadlines_next(&queue->delayed) < queue->timer_ns) {
         ki__cond_wake_one(&queue->ready); /* to keep the time in our place */
     }
+    return r;
+}
+
+int ki_workqueue_get(ki_workqueue *queue, ki_work *ret_work)
+{
+    ki__mutex_lock(&queue->lock);
+    int r = get_locked(queue, ret_work);
     ki__mutex_unlock(&queue->lock);
     return r;
 }
@@ -317,15 +325,9 @@ static bool is_drained(const ki_workqueue *queue, ki_drain until)
            (until == KI_DRAIN_IDLE || queue->line_len == 0);
 }
 
-void ki_workqueue_done(ki_workqueue *queue, ki_work *work)
+/* Ends the work on an entry. Whether those who poll have to know. */
+static bool done_locked(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns)
 {
-    ki__work_entry *entry = work->entry;
-    if (entry == NULL) {
-        return;
-    }
-    *work = (ki_work){{NULL, 0}, NULL};
-    uint64_t now_ns = queue->measure_times ? ki__workqueue_now(queue) : 0;
-    ki__mutex_lock(&queue->lock);
     if (queue->measure_times) {
         queue->started_sum_ns -= entry->started_ns;
         ki__durations_observe(&queue->work, entry->started_ns, now_ns);
@@ -334,18 +336,51 @@ void ki_workqueue_done(ki_workqueue *queue, ki_work *work)
     if (again) {
         ki__workqueue_wake_waiters(queue, 1);
     } else if (!ki__deadline_is_set(&entry->delay)) {
-        ki__workqueue_unlearn(queue, entry);
+        ki__workqueue_rest(queue, entry);
     }
     bool drained = is_drained(queue, KI_DRAIN_IDLE); /* if not for one, then not for the other */
     if (drained) {
         queue->wake_wanted = true;
         ki__cond_wake_all(&queue->drained);
     }
-    if (again || drained) {
+    return again || drained;
+}
+
+/* Locks the queue, and ends the work if there is one. */
+static void lock_and_be_done(ki_workqueue *queue, ki_work *work)
+{
+    ki__work_entry *entry = work->entry;
+    uint64_t now_ns = queue->measure_times ? ki__workqueue_now(queue) : 0;
+    *work = (ki_work){{NULL, 0}, NULL};
+    ki__mutex_lock(&queue->lock);
+    if (entry != NULL && done_locked(queue, entry, now_ns) && queue->wake != NULL) {
+        ki__workqueue_unlock_and_wake(queue);
+        ki__mutex_lock(&queue->lock);
+    }
+}
+
+void ki_workqueue_done(ki_workqueue *queue, ki_work *work)
+{
+    ki__work_entry *entry = work->entry;
+    if (entry == NULL) {
+        return;
+    }
+    uint64_t now_ns = queue->measure_times ? ki__workqueue_now(queue) : 0;
+    *work = (ki_work){{NULL, 0}, NULL};
+    ki__mutex_lock(&queue->lock);
+    if (done_locked(queue, entry, now_ns)) {
         ki__workqueue_unlock_and_wake(queue);
     } else {
         ki__mutex_unlock(&queue->lock);
     }
+}
+
+int ki_workqueue_next(ki_workqueue *queue, ki_work *work)
+{
+    lock_and_be_done(queue, work);
+    int r = get_locked(queue, work);
+    ki__mutex_unlock(&queue->lock);
+    return r;
 }
 
 size_t ki_workqueue_len(ki_workqueue *queue)
