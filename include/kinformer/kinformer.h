@@ -18,6 +18,7 @@
 #include <kinformer/buf.h>
 #include <kinformer/builtin_resources.h>
 #include <kinformer/clock.h>
+#include <kinformer/controller.h>
 #include <kinformer/defs.h>
 #include <kinformer/engine.h>
 #include <kinformer/error.h>
@@ -28,6 +29,7 @@
 #include <kinformer/object.h>
 #include <kinformer/path.h>
 #include <kinformer/queue.h>
+#include <kinformer/rate_limiter.h>
 #include <kinformer/registration.h>
 #include <kinformer/resource.h>
 #include <kinformer/selector.h>
@@ -37,5 +39,6 @@
 #include <kinformer/str.h>
 #include <kinformer/value.h>
 #include <kinformer/version.h>
+#include <kinformer/workqueue.h>
 
 #endif
