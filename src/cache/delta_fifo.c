@@ -6,7 +6,9 @@
  * matters: a list does not miss a key whose Added is in flight, and a resync does not bring back
  * the state that an update in flight is about to replace.
  *
- * Invariant: the deltas of an entry are never two deletions in a row. */
+ * Invariant: the deltas of an entry are never two deletions in a row. They stay so when what is in
+ * flight goes back before newer ones: while the last in flight is a deletion, none is queued as the
+ * first. */
 #include <errno.h>
 #include <string.h>
 
@@ -56,7 +58,7 @@ static bool add(delta_fifo *f, const ki_delta *delta)
         return true;
     }
     ki_delta *older = &entry->last->delta;
-    if (ki__deletion_is_better(older)) {
+    if (!older->final_state_unknown) {
         return false;
     }
     ki__queue_uncount(&f->base, older);
@@ -332,19 +334,12 @@ static int delta_fifo_take(ki_queue *queue, size_t max_keys)
     return 0;
 }
 
-/* A deletion that another has made superfluous. */
-static void forget(const ki_delta *delta, void *user)
-{
-    ki__queue_uncount(user, delta);
-    ki__delta_release(user, delta);
-}
-
 static void put_back(delta_fifo *f)
 {
     for (size_t i = 0; i < f->base.batch_count; i++) {
         ki__queue_count(&f->base, &f->base.batch[i]);
     }
-    ki__delta_table_put_back(&f->table, forget, &f->base);
+    ki__delta_table_put_back(&f->table);
 }
 
 static size_t delta_fifo_finish(ki_queue *queue, bool again)

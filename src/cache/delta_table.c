@@ -261,31 +261,7 @@ void ki__delta_table_drop(ki__delta_table *table)
     }
 }
 
-/* Removes the last delta of `older` or the first of `newer` if both are deletions; tells which. */
-static bool merge_deletions(ki__delta_table *table, ki__delta_entry *older, ki__delta_entry *newer,
-                            ki_delta *ret_gone)
-{
-    ki__delta_node *a = older->last;
-    ki__delta_node *b = newer->first;
-    if (a->delta.type != KI_DELTA_DELETED || b->delta.type != KI_DELTA_DELETED) {
-        return false;
-    }
-    *ret_gone = b->delta;
-    if (!ki__deletion_is_better(&a->delta)) {
-        *ret_gone = a->delta;
-        a->delta = b->delta;
-    }
-    newer->first = b->next; /* `a` has what is left of the two, and may be the last of all */
-    if (newer->first == NULL) {
-        newer->last = a;
-    }
-    newer->count--;
-    spare_node(table, b);
-    return true;
-}
-
-void ki__delta_table_put_back(ki__delta_table *table,
-                              void (*forget)(const ki_delta *delta, void *user), void *user)
+void ki__delta_table_put_back(ki__delta_table *table)
 {
     while (table->in_flight.first != NULL) {
         ki__delta_entry *entry = line_take(&table->in_flight);
@@ -295,16 +271,11 @@ void ki__delta_table_put_back(ki__delta_table *table,
             line_add(&table->queued, entry);
             continue;
         }
-        ki_delta gone;
-        bool merged = merge_deletions(table, entry, newer, &gone);
         entry->last->next = newer->first;
         newer->first = entry->first;
         newer->count += entry->count;
         newer->initial = newer->initial || entry->initial;
         unlink_from_bucket(table, entry);
         spare_entry(table, entry);
-        if (merged) {
-            forget(&gone, user);
-        }
     }
 }

@@ -69,16 +69,8 @@ ki__delta_entry *ki__delta_table_take(ki__delta_table *table);
 void ki__delta_table_drop(ki__delta_table *table);
 
 /** Puts the entries in flight back at the end of the queue; the deltas of a key that was queued
- *  meanwhile go before the newer ones, where it stands. If two deletions meet there, `forget` is
- *  told of the one that goes. Cannot fail. */
-void ki__delta_table_put_back(ki__delta_table *table,
-                              void (*forget)(const ki_delta *delta, void *user), void *user);
-
-/** Of two deletions of one object in a row, whether the older one is better: it was seen. */
-static inline bool ki__deletion_is_better(const ki_delta *older)
-{
-    return !older->final_state_unknown;
-}
+ *  meanwhile go before the newer ones, where it stands. Cannot fail. */
+void ki__delta_table_put_back(ki__delta_table *table);
 
 /** Frees spare parts beyond what is kept from one burst to the next. */
 void ki__delta_table_trim(ki__delta_table *table);
