@@ -21,15 +21,22 @@
 #include <kinformer/defs.h>
 #include <kinformer/engine.h>
 #include <kinformer/error.h>
+#include <kinformer/event.h>
 #include <kinformer/key.h>
 #include <kinformer/log.h>
 #include <kinformer/object.h>
+#include <kinformer/pager.h>
 #include <kinformer/path.h>
+#include <kinformer/reflector.h>
+#include <kinformer/replacement.h>
 #include <kinformer/resource.h>
+#include <kinformer/retry_watcher.h>
 #include <kinformer/selector.h>
+#include <kinformer/source.h>
 #include <kinformer/status.h>
 #include <kinformer/store.h>
 #include <kinformer/str.h>
+#include <kinformer/transport.h>
 #include <kinformer/value.h>
 #include <kinformer/version.h>
 
