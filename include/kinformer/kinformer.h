@@ -24,7 +24,9 @@
 #include <kinformer/error.h>
 #include <kinformer/event.h>
 #include <kinformer/handler.h>
+#include <kinformer/informer.h>
 #include <kinformer/key.h>
+#include <kinformer/lister.h>
 #include <kinformer/log.h>
 #include <kinformer/object.h>
 #include <kinformer/pager.h>

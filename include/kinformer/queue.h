@@ -25,6 +25,13 @@ KI_BEGIN_DECLS
 
 typedef struct ki_queue ki_queue;
 
+/** The two kinds, for those who make one of either. */
+typedef enum ki_queue_kind {
+    KI_QUEUE_FIFO, /* the default */
+    KI_QUEUE_DELTA_FIFO,
+    KI_QUEUE_KIND_MAX
+} ki_queue_kind;
+
 /* Deltas */
 
 typedef enum ki_delta_type {

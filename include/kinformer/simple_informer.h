@@ -17,12 +17,6 @@ KI_BEGIN_DECLS
 
 typedef struct ki_simple_informer ki_simple_informer;
 
-typedef enum ki_queue_kind {
-    KI_QUEUE_FIFO, /* the default */
-    KI_QUEUE_DELTA_FIFO,
-    KI_QUEUE_KIND_MAX
-} ki_queue_kind;
-
 typedef struct ki_simple_informer_options {
     size_t size;               /* see KI_OPTIONS_INIT */
     const ki_alloc *alloc;     /* NULL: the default; must outlive the informer and its store */

@@ -92,8 +92,8 @@ static int check_options(const ki_informer_options *options, ki_informer_options
     if (r < 0) {
         return ki__error_set(error, r, "the options struct has a size or members unknown here");
     }
-    if (o.engine == NULL || o.source == NULL || o.source->list == NULL ||
-        o.source->watch == NULL || o.source->cancel == NULL) {
+    if (o.engine == NULL || o.source == NULL || o.source->list == NULL || o.source->watch == NULL ||
+        o.source->cancel == NULL) {
         return ki__error_set(error, -EINVAL, "an informer needs an engine and a source");
     }
     if ((unsigned)o.queue >= KI_QUEUE_KIND_MAX) {
@@ -280,7 +280,8 @@ static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, k
     options.label_selector = o->label_selector;
     options.field_selector = o->field_selector;
     options.expected_kind = o->resource != NULL ? ki_resource_kind(o->resource) : NULL;
-    options.expected_api_version = o->resource != NULL ? ki_resource_api_version(o->resource) : NULL;
+    options.expected_api_version =
+        o->resource != NULL ? ki_resource_api_version(o->resource) : NULL;
     options.resync_period_ns = informer->resync_ms * MS_NS;
     options.should_resync = should_resync;
     options.on_error = o->on_watch_error != NULL ? on_error : NULL;
@@ -365,8 +366,7 @@ bool ki_informer_has_synced(ki_informer *informer)
 static bool all_have_synced(ki_informer *informer)
 {
     bool synced = informer->synced;
-    KI__LIST_FOR_EACH(link, &informer->handlers)
-    {
+    KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki__registration_seat *seat = KI__CONTAINER_OF(link, ki__registration_seat, link);
         synced = synced && ki_registration_has_synced(ki__registration_of_seat(seat));
     }
@@ -400,7 +400,7 @@ ki_store *ki_informer_store(const ki_informer *informer)
 
 ki_lister ki_informer_lister(const ki_informer *informer)
 {
-    return ki_lister_of_store(informer->store, informer->options.resource);
+    return ki_lister_of(informer->store, informer->options.resource);
 }
 
 const ki_resource *ki_informer_resource(const ki_informer *informer)
@@ -465,4 +465,47 @@ int ki_informer_last_sync_resource_version(ki_informer *informer, char *text, si
     int r = ki_reflector_last_sync_resource_version(reflector, text, size);
     (void)ki_reflector_unref(reflector);
     return r;
+}
+
+/* With the lock held. */
+static void count_handlers(ki_informer *informer, ki_informer_health *h)
+{
+    h->handlers = informer->handler_count;
+    h->merged = informer->merged_before;
+    KI__LIST_FOR_EACH (link, &informer->handlers) {
+        ki__registration_seat *seat = KI__CONTAINER_OF(link, ki__registration_seat, link);
+        ki_registration_stats stats = ki_registration_get_stats(ki__registration_of_seat(seat));
+        h->merged += stats.merged;
+        h->handlers_waiting =
+            stats.waiting > h->handlers_waiting ? stats.waiting : h->handlers_waiting;
+    }
+}
+
+int ki_informer_read_health(ki_informer *informer, ki_informer_health *health)
+{
+    ki_informer_health h = {.reflector = KI_OPTIONS_INIT(ki_reflector_health)};
+    if (health->size < sizeof(health->size) || health->size > sizeof(h)) {
+        return -EINVAL;
+    }
+    ki__mutex_lock(&informer->lock);
+    ki_reflector *reflector = ki_reflector_ref(informer->reflector);
+    h.size = health->size;
+    h.synced = informer->synced;
+    h.stopped = informer->state == KI__INFORMER_STOPPED && informer->unfinished == 0;
+    h.applied = informer->applied;
+    h.set_aside = informer->set_aside;
+    h.mutations = informer->mutation_count;
+    count_handlers(informer, &h);
+    ki__mutex_unlock(&informer->lock);
+    if (reflector != NULL) {
+        (void)ki_reflector_read_health(reflector, &h.reflector);
+        (void)ki_reflector_unref(reflector);
+    }
+    ki_snapshot *snapshot = ki_store_snapshot(informer->store);
+    h.objects = ki_snapshot_count(snapshot);
+    (void)ki_snapshot_unref(snapshot);
+    h.queued = ki_queue_length(informer->queue);
+    h.queued_bytes = ki_queue_bytes(informer->queue);
+    memcpy(health, &h, health->size);
+    return 0;
 }

@@ -51,10 +51,11 @@ struct ki_informer {
     bool synced;
     ki__list handlers; /* seats of registrations that are not removed */
     size_t handler_count;
-    size_t unfinished; /* registrations that are not over, those that are removed too */
-    ki__list to_wake;  /* seats of those that were given something */
+    size_t unfinished;  /* registrations that are not over, those that are removed too */
+    ki__list to_wake;   /* seats of those that were given something */
     uint64_t resync_ms; /* how often the reflector asks; the least of what is wanted */
     uint64_t applied;
+    uint64_t set_aside;
     uint64_t mutation_count;
     uint64_t merged_before; /* by handlers that are gone */
     char text[];

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The handlers of a shared informer: coming, going, and when they resync. */
-#include "cache/informer.h"
-
 #include <errno.h>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "cache/informer.h"
 
 enum { RESYNC_MIN_MS = 1000 };
 #define MS_NS UINT64_C(1000000)
@@ -93,8 +92,7 @@ static void plan_resync(ki_informer *informer, ki__registration_seat *seat)
     bool lower = wanted != 0 && wanted < informer->resync_ms;
     if (lower && informer->state == KI__INFORMER_NEW) {
         informer->resync_ms = wanted;
-        KI__LIST_FOR_EACH(link, &informer->handlers)
-        {
+        KI__LIST_FOR_EACH (link, &informer->handlers) {
             set_resync(informer, seat_at(link));
         }
     }
@@ -106,8 +104,7 @@ bool ki__informer_should_resync(ki_informer *informer)
     uint64_t now = ki__engine_now(informer->engine);
     bool any = false;
     ki__mutex_lock(&informer->lock);
-    KI__LIST_FOR_EACH(link, &informer->handlers)
-    {
+    KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki__registration_seat *seat = seat_at(link);
         seat->syncing = seat->resync_ms != 0 && now >= seat->next_resync;
         if (seat->syncing) {

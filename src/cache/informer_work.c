@@ -4,11 +4,10 @@
  * room in the queues of the handlers, and then, in one step that nobody sees half of, publishes the
  * version and queues what is to be told. Without memory nothing has happened and the batch is tried
  * again a little later. */
-#include "cache/informer.h"
-
 #include <errno.h>
 
 #include "base/error.h"
+#include "cache/informer.h"
 #include "object/object.h"
 
 #define RETRY_NS UINT64_C(100000000)
@@ -94,8 +93,7 @@ static int make_room(ki_informer *informer, bool first_list)
 {
     size_t count = ki__apply_count(&informer->applier);
     int r = 0;
-    KI__LIST_FOR_EACH(link, &informer->handlers)
-    {
+    KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
             ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
         if (r == 0 && !(first_list && ki__registration_is_fresh(registration))) {
@@ -110,8 +108,8 @@ static void publish(ki_informer *informer, bool first_list)
 {
     ki__apply_commit(&informer->applier);
     informer->applied++;
-    KI__LIST_FOR_EACH(link, &informer->handlers)
-    {
+    informer->set_aside = informer->applier.set_aside;
+    KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
             ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
         if (first_list && ki__registration_is_fresh(registration)) {
@@ -126,8 +124,9 @@ static void publish(ki_informer *informer, bool first_list)
 static void report_mutation(ki_informer *informer, ki_str key)
 {
     ki_error error = KI_ERROR_INIT;
-    (void)ki__error_set(&error, KI_ERR_INVALID,
-                        "the memory of a cached object was changed; objects must not be written to");
+    (void)ki__error_set(
+        &error, KI_ERR_INVALID,
+        "the memory of a cached object was changed; objects must not be written to");
     ki__engine_report(informer->engine, "mutations", informer->options.name, key, &error);
     ki__mutex_lock(&informer->lock);
     informer->mutation_count++;
@@ -142,10 +141,10 @@ static void check_mutations(ki_informer *informer)
     while (ki__apply_next(&informer->applier, &note)) {
         ki_str key = ki__object_key(note.object);
         resync = resync || note.type == KI__NOTE_SYNC;
-        bool same = note.type == KI__NOTE_SYNC ||
-                    (note.type == KI__NOTE_DELETE
-                         ? ki__mutations_remove(&informer->mutations, key)
-                         : ki__mutations_put(&informer->mutations, note.object));
+        bool same =
+            note.type == KI__NOTE_SYNC ||
+            (note.type == KI__NOTE_DELETE ? ki__mutations_remove(&informer->mutations, key)
+                                          : ki__mutations_put(&informer->mutations, note.object));
         if (!same) {
             report_mutation(informer, key);
         }
@@ -190,8 +189,7 @@ static void look_whether_synced(ki_informer *informer)
     }
     ki__mutex_lock(&informer->lock);
     informer->synced = true;
-    KI__LIST_FOR_EACH(link, &informer->handlers)
-    {
+    KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
             ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
         ki__registration_synced(registration);

@@ -117,7 +117,7 @@ static void on_set_aside(const char *key, const ki_error *error, void *user)
     if (atomic_load(&pager->cancelled)) {
         return;
     }
-    ki__engine_report(pager->engine, "pager", "", key, error);
+    ki__engine_report(pager->engine, "pager", "", ki_str_from(key), error);
     int r = pager->options.on_object == NULL ? ki__collect_add_unread(&pager->found, key) : 0;
     if (r < 0) {
         give_up(pager, r);

@@ -216,7 +216,7 @@ void ki__reflector_set_version(ki_reflector *r, const char *version, bool from_e
 void ki__reflector_set_aside(ki_reflector *r, const char *key, const ki_error *error)
 {
     ki__reflector_count(r, &r->shared.health.set_aside, 1);
-    ki__engine_report(r->engine, "reflector", r->options.name, key, error);
+    ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(key), error);
 }
 
 /* ---- making and freeing ---- */

@@ -8,8 +8,9 @@
 #include "base/log.h"
 #include "cache/reflector.h"
 
-#define RETRY_AFTER_MAX_NS (300 * KI__SECOND_NS) /* whoever asks for longer is asked again sooner \
-                                                  */
+#define RETRY_AFTER_MAX_NS                                                 \
+    (300 * KI__SECOND_NS) /* whoever asks for longer is asked again sooner \
+                           */
 
 #define A(name) (1U << KI_REFLECTOR_##name)
 

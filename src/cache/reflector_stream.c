@@ -129,7 +129,7 @@ void ki__reflector_stream_idle(ki_reflector *r, const char *why)
     uint64_t now = ki__engine_now(r->engine);
     uint64_t pause = r->options.no_streaming_ns;
     r->no_streaming_until = pause < UINT64_MAX - now ? now + pause : UINT64_MAX;
-    ki__engine_report(r->engine, "reflector", r->options.name, "", &error);
+    ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(""), &error);
     if (!ki__reflector_is_stopping(r)) {
         fall_back(r, &error);
     }

@@ -138,7 +138,8 @@ static void refuse_old(ki_reflector *r, const ki_object *object)
     ki__error_add(&error, ki_str_from(ki_object_resource_version(object)));
     ki__error_add(&error, ki_str_from(", but there was "));
     ki__error_add(&error, ki_str_from(r->version));
-    ki__engine_report(r->engine, "reflector", r->options.name, ki_object_key(object), &error);
+    ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(ki_object_key(object)),
+                      &error);
     if (!ki__reflector_is_stopping(r)) {
         ki__reflector_back_off(r, false, &error);
     }
@@ -191,7 +192,7 @@ static bool goes_on_after(ki_reflector *r, int code, const char *key, ki_error *
         return false;
     }
     ki__reflector_count(r, &r->shared.health.target_errors, 1);
-    ki__engine_report(r->engine, "reflector", r->options.name, key, error);
+    ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(key), error);
     return true;
 }
 
@@ -433,7 +434,7 @@ void ki__reflector_on_resync(ki__timer *timer)
         if (error.code == 0) {
             (void)ki__error_code(&error, code);
         }
-        ki__engine_report(r->engine, "reflector", r->options.name, "", &error);
+        ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(""), &error);
         if (!ki__reflector_is_stopping(r)) {
             ki__reflector_back_off(r, false, &error);
         }

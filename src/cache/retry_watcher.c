@@ -177,7 +177,7 @@ static void on_set_aside(ki_event_type type, const char *key, const char *resour
     if (len != 0 && len <= KI__VERSION_MAX) {
         memcpy(w->version, resource_version, len + 1);
     }
-    ki__engine_report(w->engine, "retry watcher", "", key, error);
+    ki__engine_report(w->engine, "retry watcher", "", ki_str_from(key), error);
 }
 
 static void on_alive(size_t bytes, void *user)
