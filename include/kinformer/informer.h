@@ -82,9 +82,9 @@ KI_API ki_informer *ki_informer_unref(ki_informer *informer);
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_informer_start(ki_informer *informer, ki_error *error);
 
-/** Ends it for good: the reflector first, then the handlers, who are not told of what still waits.
- *  It is over when ki_informer_is_stopped() says so, which takes a ki_engine_run(). The store stays
- *  as it is. Stopping twice is fine.  Blocks: no.  Since: 0.1 */
+/** Ends it for good. No callback begins after this; handlers are not told of what still waits. It
+ *  is over when ki_informer_is_stopped() says so, which takes a ki_engine_run(). The store stays as
+ *  it is. Stopping twice is fine.  Blocks: no.  Since: 0.1 */
 KI_API void ki_informer_stop(ki_informer *informer);
 
 /** Whether it was stopped and nothing of it runs any more. Stays true.  Blocks: no.  Since: 0.1 */

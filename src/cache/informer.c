@@ -263,7 +263,6 @@ static void on_stopped(ki_reflector *reflector, void *user)
     informer->state = KI__INFORMER_STOPPED;
     ki__cond_wake_all(&informer->changed);
     ki__mutex_unlock(&informer->lock);
-    ki__informer_stop_handlers(informer);
     (void)ki_informer_unref(informer); /* that of the run */
 }
 
@@ -340,8 +339,8 @@ void ki_informer_stop(ki_informer *informer)
         ki_reflector_stop(informer->reflector);
     } else if (before == KI__INFORMER_NEW) {
         ki_queue_close(informer->queue);
-        ki__informer_stop_handlers(informer);
     }
+    ki__informer_stop_handlers(informer);
 }
 
 bool ki_informer_is_stopped(ki_informer *informer)
