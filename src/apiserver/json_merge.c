@@ -32,6 +32,7 @@ typedef struct walk {
 
 static void walk_init(walk *w, const ki_alloc *alloc)
 {
+    alloc = ki__alloc_or_default(alloc);
     *w = (walk){.alloc = alloc, .budget = BUDGET_BYTES};
     ki_buf_init(&w->name, alloc, SIZE_MAX);
 }
