@@ -85,10 +85,11 @@ static const ki__schema_field entry_fields[KI__SCHEMA_TYPE_MAX][2] = {
 static void refuse(check *c, const char *p, int code, const ki__schema_field *field,
                    const char *what)
 {
-    if (field == NULL || field->name == 0) {
-        field = c->top->field; /* the nearest that has a name */
+    uint16_t nearest = field != NULL ? field->name : 0;
+    for (const frame *f = c->top; nearest == 0 && f->field != NULL; f--) {
+        nearest = f->field->name;
     }
-    ki_str name = ki__schema_name(field != NULL ? field->name : 0);
+    ki_str name = ki__schema_name(nearest);
     c->code = code;
     (void)ki__error_set(c->error, code, "%.*s%s%s", KI_STR_ARG(name), name.len != 0 ? ": " : "",
                         what);
