@@ -103,7 +103,8 @@ func calibrate(c short, wantNS float64) int {
 
 func main() {
 	var o options
-	flag.StringVar(&o.what, "what", "", "store, indexer, memory, informer, selector, path, json or wire")
+	flag.StringVar(&o.what, "what", "",
+		"store, indexer, memory, informer, selector, path, json, proto or wire")
 	flag.StringVar(&o.row, "row", "get", "row of store; see README.md")
 	flag.IntVar(&o.objects, "objects", 10000, "objects in the store")
 	flag.IntVar(&o.readers, "readers", 1, "readers")
@@ -122,7 +123,8 @@ func main() {
 	}
 	runs := map[string]func(*options){
 		"store": runStore, "indexer": runIndexer, "memory": runMemory, "informer": runInformer,
-		"selector": runSelector, "path": runPath, "json": runJSON, "wire": runWire,
+		"selector": runSelector, "path": runPath, "json": runJSON,
+		"proto": runProto, "wire": runWire,
 	}
 	run := runs[o.what]
 	if run == nil || o.objects < 1 || o.perNS < 1 || o.readers < 0 || o.rounds < 1 || o.roundMS < 1 {

@@ -512,11 +512,13 @@ static int step(writer *w)
 
 /* ---- the whole ---- */
 
-/* {apiVersion 1, kind 2} as field 1 of what is around every object. */
-static int put_type(writer *w, const ki_object *object)
+static const char magic[] = {'k', '8', 's', '\0'};
+
+/* {apiVersion 1, kind 2} as field 1 of the envelope. */
+static int open_envelope(writer *w, const ki_object *object)
 {
     uint32_t message;
-    int r = ki_buf_add(w->out.buf, "k8s", 4);
+    int r = ki_buf_add(w->out.buf, magic, sizeof(magic));
     if (r == 0) {
         r = ki__proto_out_open(&w->out, 1, &message);
     }
@@ -532,21 +534,10 @@ static int put_type(writer *w, const ki_object *object)
     return check(w, r);
 }
 
-/* The object itself is field 2; encoding and content type, both empty, are fields 3 and 4. */
-static int write_object(writer *w, const ki_object *object, const ki__schema_message *message)
+/* How the object is encoded, beyond protobuf, and its content type: both empty. */
+static int close_envelope(writer *w)
 {
-    ki_value root = ki_object_root(object);
-    int r = put_type(w, object);
-    if (r == 0) {
-        r = open_members(w, 2, message, &root);
-    }
-    while (r == 0 && w->frame_count != 0) {
-        r = step(w);
-    }
-    if (r < 0) {
-        return r;
-    }
-    r = ki__proto_out_bytes(&w->out, 3, ki_str_from(""));
+    int r = ki__proto_out_bytes(&w->out, 3, ki_str_from(""));
     if (r == 0) {
         r = ki__proto_out_bytes(&w->out, 4, ki_str_from(""));
     }
@@ -556,20 +547,47 @@ static int write_object(writer *w, const ki_object *object, const ki__schema_mes
     return check(w, r);
 }
 
-int ki_object_write_protobuf(const ki_object *object, ki_buf *out, ki_error *error)
+static int write_json_object(writer *w, const ki_object *object)
 {
-    const ki__schema_message *message = ki__schema_of_kind(
-        ki_str_from(ki_object_api_version(object)), ki_str_from(ki_object_kind(object)));
+    ki_str api_version = ki_str_from(ki_object_api_version(object));
+    ki_str kind = ki_str_from(ki_object_kind(object));
+    const ki__schema_message *message = ki__schema_of_kind(api_version, kind);
     if (message == NULL) {
-        int r = ki__error_set(error, KI_ERR_NO_SCHEMA, "no schema of this kind: ");
-        ki__error_add(error, ki_str_from(ki_object_api_version(object)));
-        ki__error_add(error, ki_str_from(" "));
-        ki__error_add(error, ki_str_from(ki_object_kind(object)));
+        int r = ki__error_set(w->error, KI_ERR_NO_SCHEMA, "no schema of this kind: ");
+        ki__error_add(w->error, api_version);
+        ki__error_add(w->error, ki_str_from(" "));
+        ki__error_add(w->error, kind);
         return r;
     }
+    ki_value root = ki_object_root(object);
+    int r = open_envelope(w, object);
+    if (r == 0) {
+        r = open_members(w, 2, message, &root);
+    }
+    while (r == 0 && w->frame_count != 0) {
+        r = step(w);
+    }
+    return r < 0 ? r : close_envelope(w);
+}
+
+static int write_protobuf_object(writer *w, const ki_object *object)
+{
+    if (w->text.len >= sizeof(magic) && memcmp(w->text.ptr, magic, sizeof(magic)) == 0) {
+        return check(w, ki_buf_add_str(w->out.buf, w->text));
+    }
+    int r = open_envelope(w, object);
+    if (r == 0) {
+        r = check(w, ki__proto_out_bytes(&w->out, 2, w->text));
+    }
+    return r < 0 ? r : close_envelope(w);
+}
+
+int ki_object_write_protobuf(const ki_object *object, ki_buf *out, ki_error *error)
+{
     writer w = {.alloc = out->alloc, .text = ki_object_bytes(object), .error = error};
     ki__proto_out_init(&w.out, out);
-    int r = write_object(&w, object, message);
+    int r = ki_object_encoding(object) == KI_ENCODING_JSON ? write_json_object(&w, object)
+                                                           : write_protobuf_object(&w, object);
     if (r < 0) {
         ki__proto_out_undo(&w.out);
     }
