@@ -106,13 +106,8 @@ func calibrate(c short, wantNS float64) int {
 func main() {
 	var o options
 	flag.StringVar(&o.what, "what", "",
-<<<<<<< HEAD
-		"store, indexer, memory, informer, selector, path, json, proto or workqueue")
+		"store, indexer, memory, informer, selector, path, json, proto, wire or workqueue")
 	flag.StringVar(&o.row, "row", "get", "row of store or workqueue; see README.md")
-=======
-		"store, indexer, memory, informer, selector, path, json, proto or wire")
-	flag.StringVar(&o.row, "row", "get", "row of store; see README.md")
->>>>>>> wire
 	flag.IntVar(&o.objects, "objects", 10000, "objects in the store")
 	flag.IntVar(&o.readers, "readers", 1, "readers")
 	flag.IntVar(&o.perNS, "per-ns", 100, "objects in one namespace")
@@ -131,11 +126,7 @@ func main() {
 	runs := map[string]func(*options){
 		"store": runStore, "indexer": runIndexer, "memory": runMemory, "informer": runInformer,
 		"selector": runSelector, "path": runPath, "json": runJSON,
-<<<<<<< HEAD
-		"proto": runProto, "workqueue": runWorkqueue,
-=======
-		"proto": runProto, "wire": runWire,
->>>>>>> wire
+		"proto": runProto, "wire": runWire, "workqueue": runWorkqueue,
 	}
 	run := runs[o.what]
 	if run == nil || o.objects < 1 || o.perNS < 1 || o.readers < 0 || o.rounds < 1 || o.roundMS < 1 {
