@@ -89,6 +89,15 @@ typedef struct ki_error {
 #define KI_ERROR_INIT ((ki_error){0})
 #endif
 
+/** Where errors go that nobody waits for: a handler's, an index function's, an object's that was
+ * set aside. `component` says where it happened ("queue", "store", "handler", ...), `key` which
+ * object it was, empty if that is not known. All is borrowed for the call. A NULL function:
+ * nowhere. */
+typedef struct ki_error_hook {
+    void (*report)(const char *component, ki_str key, const ki_error *error, void *user);
+    void *user;
+} ki_error_hook;
+
 /** The name of a code, such as "KI_ERR_LIMIT" or, for -errno, "ENOMEM"; 0 gives "ok", a code that
  *  has no name gives "unknown".
  *  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */

@@ -298,7 +298,7 @@ static void from_no_version_nothing_can_be_taken_up(void **state)
 static void a_watch_that_ends_is_taken_up_at_once_from_the_last_version(void **state)
 {
     (void)state;
-    const int codes[] = {0, -ECONNRESET, -EPIPE, -ETIMEDOUT, -ECONNABORTED, -EPROTO};
+    const int codes[] = {0, -ECONNRESET, -EPIPE, -ETIMEDOUT, -ECONNABORTED, -EPROTO, KI_ERR_CUT};
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
         for (int with_event = 0; with_event <= 1; with_event++) {
             reflecting r;
