@@ -9,8 +9,9 @@
 #include "base/log.h"
 #include "cache/reflector.h"
 
-#define INTERNAL_WINDOW_NS (60 * KI__SECOND_NS) /* so long without a 500, and they are forgotten \
-                                                 */
+#define INTERNAL_WINDOW_NS                                                \
+    (60 * KI__SECOND_NS) /* so long without a 500, and they are forgotten \
+                          */
 #define TOO_LARGE_CAUSE "ResourceVersionTooLarge"
 #define TOO_LARGE_TEXT "Too large resource version"
 

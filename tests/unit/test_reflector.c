@@ -315,6 +315,7 @@ static void provoke(reflecting *r, char at)
     case 'I': /* a report: the stream never ends */
         r->hook_at = '!';
         reflecting_start(r);
+        fake_alive(s, 0);
         reflecting_advance(r, 15 * TEST_SECOND);
         return;
     case 'P': /* a report: an object of the list was set aside */

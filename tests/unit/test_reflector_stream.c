@@ -363,6 +363,23 @@ static void no_end_bookmark_falls_back_after_15_s(void **state)
     reflecting_done(&r);
 }
 
+/* Connecting may take its time, and says nothing about what the server can do. */
+static void a_stream_that_is_not_accepted_has_three_minutes(void **state)
+{
+    (void)state;
+    reflecting r;
+    reflecting_init(&r);
+    reflecting_start(&r);
+    for (size_t i = 1; i <= 2; i++) {
+        reflecting_advance(&r, 180 * TEST_SECOND - 1);
+        reflecting_expect_state(&r, KI_REFLECTOR_STREAMING, "");
+        assert_int_equal(r.source.count, i);
+        reflecting_advance(&r, 1);
+    }
+    expect_fallback(&r); /* after the second time */
+    reflecting_done(&r);
+}
+
 static void bytes_without_an_event_yet_are_progress(void **state)
 {
     (void)state;
@@ -450,6 +467,7 @@ static void after_that_streaming_is_not_tried_for_ten_minutes(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_start(&r);
+    fake_alive(&r.source, 0);
     reflecting_advance(&r, 15 * TEST_SECOND);
     uint64_t gave_up = r.world.now;
     fake_end_list(&r.source, "5", "");
@@ -478,6 +496,7 @@ static void the_times_of_the_fallback_can_be_chosen(void **state)
     r.options.initial_idle_ns = TEST_SECOND;
     r.options.no_streaming_ns = UINT64_MAX;
     reflecting_start(&r);
+    fake_alive(&r.source, 0);
     reflecting_advance(&r, TEST_SECOND);
     expect_fallback(&r);
     fake_end_list(&r.source, "5", "");
@@ -568,6 +587,7 @@ int main(void)
         cmocka_unit_test(streaming_is_tried_first_each_time),
         cmocka_unit_test(a_target_that_refuses_the_list_is_told_and_tried_again),
         cmocka_unit_test(no_end_bookmark_falls_back_after_15_s),
+        cmocka_unit_test(a_stream_that_is_not_accepted_has_three_minutes),
         cmocka_unit_test(bytes_without_an_event_yet_are_progress),
         cmocka_unit_test(an_unannotated_bookmark_is_no_progress),
         cmocka_unit_test(live_changes_without_an_end_are_no_progress),
