@@ -32,7 +32,7 @@ void ki__intake_init(ki__intake *intake, const ki__wire_options *options)
         .expected_kind = options->expected_kind,
         .expected_api_version = options->expected_api_version,
     };
-    ki_buf_init(&intake->gathered, alloc, max_bytes);
+    ki_buf_init(&intake->gathered, alloc, SIZE_MAX); /* who gathers has a limit each time */
     ki_buf_init(&intake->key, alloc, TEXT_MAX);
     ki_buf_init(&intake->resource_version, alloc, TEXT_MAX);
 }

@@ -288,7 +288,7 @@ static int on_text(ki__list_decoder *decoder, const ki__piece *piece, const ki__
         decoder->member = MEMBER_NONE;
     }
     ki__gather_clear(&decoder->intake.gathered);
-    if (r < 0 && r != -ENOMEM && error != NULL) {
+    if (r < 0 && r != -ENOMEM) {
         error->offset += (size_t)event->start; /* from the beginning of the body */
         error->line = 0;
         error->column = 0;
@@ -366,8 +366,6 @@ int ki__list_json_finish(ki__list_decoder *decoder, ki_error *error)
         return ki__error_set(error, KI_ERR_INVALID, "the answer is not a list, not even a map");
     }
     (void)ki__error_set(error, KI_ERR_CUT, "the body ends before the list does");
-    if (error != NULL) {
-        error->offset = (size_t)decoder->json.offset;
-    }
+    error->offset = (size_t)decoder->json.offset;
     return KI_ERR_CUT;
 }

@@ -8,7 +8,7 @@
 /* Far more than anyone needs; only memory must not be without a bound. */
 enum { KI__LIST_TEXT_BYTES_MAX = 1024, KI__LIST_METADATA_BYTES_MAX = 1 << 20 };
 
-/** The parts for each encoding. As the functions of list_decoder.h. */
+/** The parts for each encoding. As the functions of list_decoder.h, but `error` is never NULL. */
 void ki__list_json_init(ki__list_decoder *decoder);
 int ki__list_json_feed(ki__list_decoder *decoder, const char *bytes, size_t len, size_t *ret_taken,
                        ki__wire_item *ret_item, ki_error *error);

@@ -255,11 +255,14 @@ int ki__list_proto_feed(ki__list_decoder *decoder, const char *bytes, size_t len
         size_t count;
         r = ki__proto_stream_feed(&decoder->proto, piece.bytes, len - taken, &count, &event, error);
         taken += count;
-        if (r == 0) {
+        if (r < 0) {
+            error->offset += sizeof(magic);
+        } else if (r == 0) {
             r = keep_rest(decoder, &piece, error);
             break;
+        } else {
+            r = on_event(decoder, &piece, &event, ret_item, error);
         }
-        r = r == 1 ? on_event(decoder, &piece, &event, ret_item, error) : r;
     }
     *ret_taken = taken;
     return r;
@@ -271,8 +274,6 @@ int ki__list_proto_finish(ki__list_decoder *decoder, ki_error *error)
         return 0;
     }
     (void)ki__error_set(error, KI_ERR_CUT, "the body ends before the list does");
-    if (error != NULL) {
-        error->offset = (size_t)decoder->proto.offset + decoder->magic;
-    }
+    error->offset = (size_t)decoder->proto.offset + decoder->magic;
     return KI_ERR_CUT;
 }

@@ -178,6 +178,9 @@ int ki__peek(ki_encoding encoding, ki_str bytes, ki_buf *key, ki_buf *resource_v
     }
     ki_buf_clear(key);
     ki_buf_clear(resource_version);
+    if (bytes.len == 0) {
+        return 0;
+    }
     if (encoding == KI_ENCODING_JSON) {
         peek_json(bytes, &f);
     } else {

@@ -133,9 +133,7 @@ int ki__watch_fail_size(ki__watch_decoder *decoder, ki_error *error)
         ki__error_add(error, ki_str_from(": "));
         ki__error_add(error, ki_buf_str(&intake->key));
     }
-    if (error != NULL) {
-        error->offset = (size_t)decoder->event_start;
-    }
+    error->offset = (size_t)decoder->event_start;
     return KI_ERR_LIMIT;
 }
 

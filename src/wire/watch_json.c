@@ -107,9 +107,7 @@ static int on_event(ki__watch_decoder *decoder, const ki__piece *piece, const ki
 {
     if (event->depth == 0 && event->type != KI__JSON_END && event->first != '{') {
         (void)ki__error_set(error, KI_ERR_INVALID, "an event must be a map");
-        if (error != NULL) {
-            error->offset = (size_t)event->start;
-        }
+        error->offset = (size_t)event->start;
         return KI_ERR_INVALID;
     }
     switch (event->type) {
@@ -184,8 +182,6 @@ int ki__watch_json_finish(ki__watch_decoder *decoder, ki_error *error)
         return ki__error_set(error, KI_ERR_INVALID, "an event must be a map");
     }
     (void)ki__error_set(error, KI_ERR_CUT, "the body ends within an event");
-    if (error != NULL) {
-        error->offset = (size_t)decoder->json.offset;
-    }
+    error->offset = (size_t)decoder->json.offset;
     return KI_ERR_CUT;
 }

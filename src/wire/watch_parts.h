@@ -15,7 +15,7 @@ typedef enum ki__watch_member {
     KI__WATCH_OTHER,
 } ki__watch_member;
 
-/** The parts for each encoding. As the functions of watch_decoder.h. */
+/** The parts for each encoding. As the functions of watch_decoder.h, but `error` is never NULL. */
 void ki__watch_json_init(ki__watch_decoder *decoder);
 int ki__watch_json_feed(ki__watch_decoder *decoder, const char *bytes, size_t len,
                         size_t *ret_taken, ki__watch_event *ret_event, ki_error *error);

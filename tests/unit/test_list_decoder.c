@@ -336,6 +336,18 @@ static void an_item_over_the_limit_is_set_aside(void **state)
             " objects=0 aside=1\n");
 }
 
+/* The limit is for items; what the list says of itself has its own. */
+static void a_limit_for_items_is_none_for_the_list(void **state)
+{
+    (void)state;
+    const ki__wire_options small = {.max_bytes = 10};
+    list_is(&small,
+            "{'kind':'PodList','apiVersion':'a-group.that-is-long.example.org/v1'," META
+            ",'items':[]}",
+            "complete PodList a-group.that-is-long.example.org/v1 @9 continue= remaining=-1 "
+            "objects=0 aside=0\n");
+}
+
 static void an_item_nested_too_deep_is_set_aside(void **state)
 {
     (void)state;
@@ -543,6 +555,7 @@ int main(void)
         cmocka_unit_test(one_bad_item_is_set_aside_and_the_rest_goes_on),
         cmocka_unit_test(an_item_of_another_kind_is_set_aside),
         cmocka_unit_test(an_item_over_the_limit_is_set_aside),
+        cmocka_unit_test(a_limit_for_items_is_none_for_the_list),
         cmocka_unit_test(an_item_nested_too_deep_is_set_aside),
         cmocka_unit_test(what_is_wrong_with_the_list_itself_ends_it),
         cmocka_unit_test(large_parts_of_the_list_itself_are_refused),
