@@ -27,9 +27,9 @@ typedef struct ki_factory_options {
     int (*make_source)(const ki_resource *resource, const char *name_space, void *user,
                        ki_source *ret_source, ki_error *error);
 
-    const char *name_space;       /* objects of this one only; NULL or "": of all; copied */
-    uint32_t resync_ms;           /* of the informers; 0: never */
-    ki_transform transform;       /* the same */
+    const char *name_space; /* objects of this one only; NULL or "": of all; copied */
+    uint32_t resync_ms;     /* of the informers; 0: never */
+    ki_transform transform; /* the same */
     void *transform_user;
 
     /** May change the options of an informer before it is made: its resync period, its indexes, its

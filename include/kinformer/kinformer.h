@@ -23,6 +23,7 @@
 #include <kinformer/engine.h>
 #include <kinformer/error.h>
 #include <kinformer/event.h>
+#include <kinformer/factory.h>
 #include <kinformer/handler.h>
 #include <kinformer/informer.h>
 #include <kinformer/key.h>

@@ -2,10 +2,10 @@
 /* The factory. Its lock keeps the list of informers and is never held while something is called
  * that may call back: informers are made before they are entered, and taken out before they are
  * stopped. */
-#include <kinformer/factory.h>
-
 #include <errno.h>
 #include <string.h>
+
+#include <kinformer/factory.h>
 
 #include "base/alloc.h"
 #include "base/engine.h"
@@ -149,8 +149,7 @@ static bool is_same(const ki_resource *a, const ki_resource *b)
 /* With the lock held. */
 static entry *find(ki_factory *factory, const ki_resource *resource)
 {
-    KI__LIST_FOR_EACH(link, &factory->entries)
-    {
+    KI__LIST_FOR_EACH (link, &factory->entries) {
         entry *e = entry_at(link);
         if (is_same(e->resource, resource)) {
             return e;
@@ -286,8 +285,7 @@ void ki_factory_release(ki_factory *factory, ki_informer *informer)
 {
     entry *unused = NULL;
     ki__mutex_lock(&factory->lock);
-    KI__LIST_FOR_EACH(link, &factory->entries)
-    {
+    KI__LIST_FOR_EACH (link, &factory->entries) {
         entry *e = entry_at(link);
         if (e->informer == informer && --e->users == 0) {
             ki__list_remove(&e->link);
@@ -309,8 +307,7 @@ static ki_informer *next_without(ki_factory *factory, unsigned mark)
 {
     ki_informer *informer = NULL;
     ki__mutex_lock(&factory->lock);
-    KI__LIST_FOR_EACH(link, &factory->entries)
-    {
+    KI__LIST_FOR_EACH (link, &factory->entries) {
         entry *e = entry_at(link);
         if (informer == NULL && (e->marks & mark) == 0) {
             e->marks |= mark;
@@ -324,8 +321,7 @@ static ki_informer *next_without(ki_factory *factory, unsigned mark)
 static void mark_failed(ki_factory *factory, const ki_informer *informer)
 {
     ki__mutex_lock(&factory->lock);
-    KI__LIST_FOR_EACH(link, &factory->entries)
-    {
+    KI__LIST_FOR_EACH (link, &factory->entries) {
         entry *e = entry_at(link);
         e->marks |= e->informer == informer ? FAILED : 0;
     }
@@ -336,8 +332,7 @@ static void mark_failed(ki_factory *factory, const ki_informer *informer)
 static void forget_failures(ki_factory *factory)
 {
     ki__mutex_lock(&factory->lock);
-    KI__LIST_FOR_EACH(link, &factory->entries)
-    {
+    KI__LIST_FOR_EACH (link, &factory->entries) {
         entry *e = entry_at(link);
         if ((e->marks & FAILED) != 0) {
             e->marks &= ~(unsigned)(STARTED | FAILED);
@@ -393,8 +388,7 @@ bool ki_factory_is_stopped(ki_factory *factory)
 {
     ki__mutex_lock(&factory->lock);
     bool stopped = factory->stopped;
-    KI__LIST_FOR_EACH(link, &factory->entries)
-    {
+    KI__LIST_FOR_EACH (link, &factory->entries) {
         stopped = stopped && ki_informer_is_stopped(entry_at(link)->informer);
     }
     ki__mutex_unlock(&factory->lock);
@@ -411,8 +405,7 @@ static int started_ones(ki_factory *factory, const ki_resource *resource,
     ki__mutex_lock(&factory->lock);
     ki_informer **informers =
         ki__alloc_array(factory->alloc, factory->count, sizeof(ki_informer *));
-    KI__LIST_FOR_EACH(link, &factory->entries)
-    {
+    KI__LIST_FOR_EACH (link, &factory->entries) {
         entry *e = entry_at(link);
         bool wanted = resource == NULL || is_same(e->resource, resource);
         if (informers != NULL && wanted && (e->marks & STARTED) != 0) {
