@@ -111,8 +111,7 @@ ki_queue *ki_queue_unref(ki_queue *queue)
 
 /* Deltas */
 
-/* ki_object_memory() would have to look at the far end of the object, which costs more than all else
- * here. */
+/* ki_object_memory() looks at the far end of the object, which costs more than all else here. */
 size_t ki__queue_size_of(const ki_object *object)
 {
     return sizeof(*object) + object->near_len + object->len;
