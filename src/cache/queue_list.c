@@ -46,7 +46,7 @@ static int add_objects(const ki_queue *queue, const ki_replacement *list, ki__li
         }
         if (r >= 0) {
             block->objects[count++] = made;
-            block->bytes += ki_object_memory(made);
+            block->bytes += ki__queue_size_of(made);
         } else if (ki_error_is_retriable(r)) {
             for (size_t n = 0; n < count; n++) {
                 (void)ki_object_unref(block->objects[n]);

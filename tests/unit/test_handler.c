@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which callback a note becomes, with and without a filter. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cache/handler.h"
+#include "support/deltas.h"
+#include "support/objects.h"
+#include "support/test.h"
+
+static const ki_error_hook nowhere;
+
+/* The objects are those with these specs, NULL for none. */
+static void tell(const ki_handler *handler, ki__note note, const char *old, const char *object,
+                 const ki_error_hook *hook)
+{
+    ki_object *a = old != NULL ? test_thing(NULL, old) : NULL;
+    ki_object *b = test_thing(NULL, object);
+    note.old = a;
+    note.object = b;
+    ki__handler_tell(handler, &note, hook);
+    ki_object_unref(a);
+    ki_object_unref(b);
+}
+
+static void every_kind_of_note_has_its_callback(void **state)
+{
+    (void)state;
+    test_log log = {.len = 0};
+    const ki_handler handler = test_log_handler(&log);
+    tell(&handler, (ki__note){.type = KI__NOTE_ADD}, NULL, "a@1", &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_ADD, .is_initial = true}, NULL, "b@1", &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_UPDATE}, "a@1", "a@2", &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@2", "a@3", &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_DELETE, .final_state_unknown = true}, "b@1", "b@1",
+         &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_SYNC}, "c@4", "c@4", &nowhere);
+    test_said(&log, "+a@1 +b@1! ~a@1>2 -a@3 -b@1? =c@4");
+}
+
+static void a_sync_is_an_update_for_who_has_no_callback_for_it(void **state)
+{
+    (void)state;
+    test_log log = {.len = 0};
+    ki_handler handler = test_log_handler(&log);
+    handler.on_sync = NULL;
+    tell(&handler, (ki__note){.type = KI__NOTE_SYNC}, "c@4", "c@4", &nowhere);
+    test_said(&log, "~c@4>4");
+}
+
+static void callbacks_may_be_missing(void **state)
+{
+    (void)state;
+    const ki_handler handler = {.user = NULL};
+    for (int type = KI__NOTE_ADD; type <= KI__NOTE_SYNC; type++) {
+        tell(&handler, (ki__note){.type = (ki__note_type)type}, "a@1", "a@2", &nowhere);
+    }
+}
+
+/* Wants versions from 5 on. */
+static bool is_late(const ki_object *object, void *user)
+{
+    (void)user;
+    return ki_object_resource_version(object)[0] >= '5';
+}
+
+static void a_filter_hides_objects(void **state)
+{
+    (void)state;
+    test_log log = {.len = 0};
+    ki_handler handler = test_log_handler(&log);
+    handler.filter = is_late;
+    const ki__note add = {.type = KI__NOTE_ADD, .is_initial = true};
+    const ki__note sync = {.type = KI__NOTE_SYNC};
+    const ki__note deletion = {.type = KI__NOTE_DELETE, .final_state_unknown = true};
+    tell(&handler, add, NULL, "a@1", &nowhere);
+    tell(&handler, add, NULL, "b@5", &nowhere);
+    tell(&handler, sync, "a@1", "a@1", &nowhere);
+    tell(&handler, sync, "b@5", "b@5", &nowhere);
+    tell(&handler, deletion, "a@1", "a@1", &nowhere);
+    tell(&handler, deletion, "b@5", "b@5", &nowhere);
+    test_said(&log, "+b@5! =b@5 -b@5?");
+}
+
+static void an_update_across_a_filter_is_an_addition_or_a_deletion(void **state)
+{
+    (void)state;
+    test_log log = {.len = 0};
+    ki_handler handler = test_log_handler(&log);
+    handler.filter = is_late;
+    const ki__note update = {.type = KI__NOTE_UPDATE};
+    tell(&handler, update, "a@5", "a@6", &nowhere);
+    tell(&handler, update, "a@1", "a@6", &nowhere);
+    tell(&handler, update, "a@6", "a@1", &nowhere);
+    tell(&handler, update, "a@1", "a@2", &nowhere);
+    test_said(&log, "~a@5>6 +a@6 -a@6");
+}
+
+/* The handler has heard of the object, and must hear of its end. */
+static void a_deletion_is_told_even_if_the_final_state_is_filtered(void **state)
+{
+    (void)state;
+    test_log log = {.len = 0};
+    ki_handler handler = test_log_handler(&log);
+    handler.filter = is_late;
+    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@5", "a@1", &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@1", "a@5", &nowhere);
+    test_said(&log, "-a@1");
+}
+
+static void report(const char *component, ki_str key, const ki_error *error, void *user)
+{
+    test_log *log = user;
+    char text[160];
+    (void)snprintf(text, sizeof(text), "[%s %.*s %s] ", component, KI_STR_ARG(key),
+                   ki_error_name(error->code));
+    test_say(log, text);
+}
+
+static void an_error_of_a_handler_goes_to_the_hook(void **state)
+{
+    (void)state;
+    test_log log = {.answer = -EPIPE};
+    const ki_handler handler = test_log_handler(&log);
+    const ki_error_hook hook = {.report = report, .user = &log};
+    tell(&handler, (ki__note){.type = KI__NOTE_ADD}, NULL, "a@1", &hook);
+    tell(&handler, (ki__note){.type = KI__NOTE_ADD}, NULL, "b@1", &nowhere);
+    log.answer = 1;
+    tell(&handler, (ki__note){.type = KI__NOTE_ADD}, NULL, "c@1", &hook);
+    test_said(&log, "+a@1 [handler a EPIPE] +b@1 +c@1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_of_note_has_its_callback),
+        cmocka_unit_test(a_sync_is_an_update_for_who_has_no_callback_for_it),
+        cmocka_unit_test(callbacks_may_be_missing),
+        cmocka_unit_test(a_filter_hides_objects),
+        cmocka_unit_test(an_update_across_a_filter_is_an_addition_or_a_deletion),
+        cmocka_unit_test(a_deletion_is_told_even_if_the_final_state_is_filtered),
+        cmocka_unit_test(an_error_of_a_handler_goes_to_the_hook),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
