@@ -104,7 +104,8 @@ func calibrate(c short, wantNS float64) int {
 
 func main() {
 	var o options
-	flag.StringVar(&o.what, "what", "", "store, indexer, memory, informer, selector, path, json or workqueue")
+	flag.StringVar(&o.what, "what", "", "store, indexer, memory, informer, selector, path, "+
+		"json or workqueue")
 	flag.StringVar(&o.row, "row", "get", "row of store or workqueue; see README.md")
 	flag.IntVar(&o.objects, "objects", 10000, "objects in the store")
 	flag.IntVar(&o.readers, "readers", 1, "readers")
