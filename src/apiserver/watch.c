@@ -337,7 +337,7 @@ static int send_due_bookmark(ki__api_exchange *x, uint64_t now)
         return 0;
     }
     /* None before the end of the initial events, nor for a version the client is past already. */
-    bool sound = !watch->tell_end && seen(x) >= watch->after;
+    bool sound = !watch->tell_end && x->server->reader.applied >= watch->after;
     int r = sound ? send_bookmark(x, false) : 0;
     if (r == 0) {
         bool periodic = due == &watch->bookmark_at;
