@@ -54,6 +54,7 @@ func printLine(bench, row string, members ...member) {
 type short struct {
 	bench, row string
 	run        func(count int)
+	operations int // in one run, of which the times are; 0: 1
 	extra      []member
 }
 
@@ -69,8 +70,9 @@ func measure(o *options, cases []short) {
 		for i, c := range cases {
 			start, cpuStart := time.Now(), cpuSeconds()
 			c.run(counts[i])
-			times[i] = append(times[i], float64(time.Since(start).Nanoseconds())/float64(counts[i]))
-			cpu[i] = append(cpu[i], (cpuSeconds()-cpuStart)*1e9/float64(counts[i]))
+			operations := float64(counts[i] * max(1, c.operations))
+			times[i] = append(times[i], float64(time.Since(start).Nanoseconds())/operations)
+			cpu[i] = append(cpu[i], (cpuSeconds()-cpuStart)*1e9/operations)
 		}
 	}
 	for i, c := range cases {
@@ -103,8 +105,8 @@ func calibrate(c short, wantNS float64) int {
 func main() {
 	var o options
 	flag.StringVar(&o.what, "what", "",
-		"store, indexer, memory, informer, selector, path, json or proto")
-	flag.StringVar(&o.row, "row", "get", "row of store; see README.md")
+		"store, indexer, memory, informer, selector, path, json, proto or workqueue")
+	flag.StringVar(&o.row, "row", "get", "row of store or workqueue; see README.md")
 	flag.IntVar(&o.objects, "objects", 10000, "objects in the store")
 	flag.IntVar(&o.readers, "readers", 1, "readers")
 	flag.IntVar(&o.perNS, "per-ns", 100, "objects in one namespace")
@@ -122,7 +124,7 @@ func main() {
 	runs := map[string]func(*options){
 		"store": runStore, "indexer": runIndexer, "memory": runMemory, "informer": runInformer,
 		"selector": runSelector, "path": runPath, "json": runJSON,
-		"proto": runProto,
+		"proto": runProto, "workqueue": runWorkqueue,
 	}
 	run := runs[o.what]
 	if run == nil || o.objects < 1 || o.perNS < 1 || o.readers < 0 || o.rounds < 1 || o.roundMS < 1 {

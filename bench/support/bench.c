@@ -177,8 +177,10 @@ void bench_measure(bench_case *cases, size_t count, unsigned rounds, unsigned ro
         for (size_t i = 0; i < count; i++) {
             double *of_round = &ns[i * rounds + round];
             double *cpu_of_round = &cpu[i * rounds + round];
-            *of_round = run_ns(&cases[i], runs[i], cpu_of_round) / (double)runs[i];
-            *cpu_of_round /= (double)runs[i];
+            double operations =
+                (double)runs[i] * (double)(cases[i].operations != 0 ? cases[i].operations : 1);
+            *of_round = run_ns(&cases[i], runs[i], cpu_of_round) / operations;
+            *cpu_of_round /= operations;
         }
     }
     for (size_t i = 0; i < count; i++) {

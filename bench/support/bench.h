@@ -58,6 +58,7 @@ typedef struct bench_case {
     void *user;
     double bytes;        /* read each time; 0: none, and no MB/s are printed */
     const char *comment; /* what is special about it; NULL: nothing */
+    uint64_t operations; /* in one run, of which the times are; 0: 1 */
     double memory;       /* kept by one result, or less than 0: not known */
 } bench_case;
 

@@ -18,18 +18,35 @@
 #include <kinformer/buf.h>
 #include <kinformer/builtin_resources.h>
 #include <kinformer/clock.h>
+#include <kinformer/controller.h>
 #include <kinformer/defs.h>
+#include <kinformer/engine.h>
 #include <kinformer/error.h>
+#include <kinformer/event.h>
+#include <kinformer/handler.h>
+#include <kinformer/informer.h>
 #include <kinformer/key.h>
+#include <kinformer/lister.h>
 #include <kinformer/log.h>
 #include <kinformer/object.h>
+#include <kinformer/pager.h>
 #include <kinformer/path.h>
+#include <kinformer/queue.h>
+#include <kinformer/rate_limiter.h>
+#include <kinformer/reflector.h>
+#include <kinformer/registration.h>
+#include <kinformer/replacement.h>
 #include <kinformer/resource.h>
+#include <kinformer/retry_watcher.h>
 #include <kinformer/selector.h>
+#include <kinformer/simple_informer.h>
+#include <kinformer/source.h>
 #include <kinformer/status.h>
 #include <kinformer/store.h>
 #include <kinformer/str.h>
+#include <kinformer/transport.h>
 #include <kinformer/value.h>
 #include <kinformer/version.h>
+#include <kinformer/workqueue.h>
 
 #endif

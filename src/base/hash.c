@@ -27,11 +27,19 @@ static inline void sip_round(struct sip *s)
     s->v2 = rotl(s->v2, 32);
 }
 
-static inline uint64_t load_tail(const unsigned char *p, size_t len)
+/* The last `left` bytes, less than eight, of the `len` that end at `end`. Where there are eight in
+ * all, they are the upper ones of the last eight. */
+static inline uint64_t load_tail(const unsigned char *end, size_t left, size_t len)
 {
+    if (left == 0) {
+        return 0;
+    }
+    if (len >= 8) {
+        return ki__load_le64(end - 8) >> (8 * (8 - left));
+    }
     uint64_t word = 0;
-    for (size_t i = 0; i < len; i++) {
-        word |= (uint64_t)p[i] << (8 * i);
+    for (size_t i = 0; i < left; i++) {
+        word = word << 8 | *--end;
     }
     return word;
 }
@@ -52,7 +60,7 @@ uint64_t ki__hash(ki__hash_key key, const void *bytes, size_t len)
         sip_round(&s);
         s.v0 ^= word;
     }
-    uint64_t last = load_tail(p, left) | (uint64_t)(len & 0xff) << 56;
+    uint64_t last = load_tail(p + left, left, len) | (uint64_t)(len & 0xff) << 56;
     s.v3 ^= last;
     sip_round(&s);
     s.v0 ^= last;

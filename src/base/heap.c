@@ -65,15 +65,21 @@ static void sift_down(ki__heap *heap, size_t i, ki__heap_node *node)
     place(heap, i, node);
 }
 
-int ki__heap_push(ki__heap *heap, ki__heap_node *node)
+int ki__heap_reserve(ki__heap *heap, size_t count)
 {
-    ki_assert(node->position == 0);
-    if (heap->count >= heap->max) {
+    if (count > heap->max) {
         return KI_ERR_LIMIT;
     }
     void *nodes = heap->nodes;
-    int r = ki__array_reserve(heap->alloc, &nodes, &heap->cap, heap->count + 1, sizeof(node));
+    int r = ki__array_reserve(heap->alloc, &nodes, &heap->cap, count, sizeof(*heap->nodes));
     heap->nodes = nodes;
+    return r;
+}
+
+int ki__heap_push(ki__heap *heap, ki__heap_node *node)
+{
+    ki_assert(node->position == 0);
+    int r = ki__heap_reserve(heap, heap->count + 1);
     if (r < 0) {
         return r;
     }

@@ -32,6 +32,10 @@ void ki__heap_done(ki__heap *heap);
 /** Adds an element that is in no heap. -ENOMEM or KI_ERR_LIMIT leave the heap as it was. */
 int ki__heap_push(ki__heap *heap, ki__heap_node *node);
 
+/** Takes memory for `count` elements, so that pushing up to that many cannot fail. -ENOMEM or
+ *  KI_ERR_LIMIT leave the heap as it was. */
+int ki__heap_reserve(ki__heap *heap, size_t count);
+
 /** The first element, or NULL. */
 ki__heap_node *ki__heap_peek(const ki__heap *heap);
 

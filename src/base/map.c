@@ -43,78 +43,90 @@ static size_t find_slot(const ki__map *map, uint64_t hash, ki_str key)
     return i;
 }
 
-void *ki__map_get(const ki__map *map, ki_str key)
+void *ki__map_get_hashed(const ki__map *map, uint64_t hash, ki_str key)
 {
-    if (map->count == 0) {
-        return NULL;
-    }
-    return map->slots[find_slot(map, ki__hash_str(map->hash_key, key), key)].value;
+    return map->count != 0 ? map->slots[find_slot(map, hash, key)].value : NULL;
 }
 
-static int grow(ki__map *map)
+void *ki__map_get(const ki__map *map, ki_str key)
 {
-    size_t cap = map->cap == 0 ? MAP_FIRST_CAP : map->cap * 2;
+    return map->count != 0 ? ki__map_get_hashed(map, ki__map_hash(map, key), key) : NULL;
+}
+
+/* The first free slot from the home of `hash` on. */
+static size_t find_free(const ki__map_slot *slots, size_t cap, uint64_t hash)
+{
+    size_t i = (size_t)hash & (cap - 1);
+    while (slots[i].value != NULL) {
+        i = (i + 1) & (cap - 1);
+    }
+    return i;
+}
+
+/* Moves all entries to a table of `cap` slots. */
+static int resize(ki__map *map, size_t cap)
+{
     ki__map_slot *slots = ki__alloc_array(map->alloc, cap, sizeof(*slots));
     if (slots == NULL) {
         return -ENOMEM;
     }
     memset(slots, 0, cap * sizeof(*slots));
-    ki__map bigger = *map;
-    bigger.slots = slots;
-    bigger.cap = cap;
     for (size_t i = 0; i < map->cap; i++) {
         if (map->slots[i].value != NULL) {
-            slots[find_slot(&bigger, map->slots[i].hash, map->slots[i].key)] = map->slots[i];
+            slots[find_free(slots, cap, map->slots[i].hash)] = map->slots[i];
         }
     }
     ki__free(map->alloc, map->slots);
-    *map = bigger;
+    map->slots = slots;
+    map->cap = cap;
+    return 0;
+}
+
+int ki__map_add_hashed(ki__map *map, uint64_t hash, ki_str key, void *value)
+{
+    ki_assert(value != NULL);
+    if (map->count >= map->max) {
+        return KI_ERR_LIMIT;
+    }
+    if (map->count + 1 > map->cap / 4 * 3) {
+        int r = resize(map, map->cap == 0 ? MAP_FIRST_CAP : map->cap * 2);
+        if (r < 0) {
+            return r;
+        }
+    }
+    map->slots[find_free(map->slots, map->cap, hash)] = (ki__map_slot){key, value, hash};
+    map->count++;
     return 0;
 }
 
 int ki__map_set(ki__map *map, ki_str key, void *value, void **ret_old)
 {
     ki_assert(value != NULL);
-    uint64_t hash = ki__hash_str(map->hash_key, key);
+    uint64_t hash = ki__map_hash(map, key);
+    void *old = NULL;
     if (map->cap != 0) {
         ki__map_slot *slot = &map->slots[find_slot(map, hash, key)];
-        if (slot->value != NULL) {
-            if (ret_old != NULL) {
-                *ret_old = slot->value;
-            }
+        old = slot->value;
+        if (old != NULL) {
             slot->key = key;
             slot->value = value;
-            return 0;
         }
     }
-    if (map->count >= map->max) {
-        return KI_ERR_LIMIT;
-    }
-    if (map->count + 1 > map->cap / 4 * 3) {
-        int r = grow(map);
+    if (old == NULL) {
+        int r = ki__map_add_hashed(map, hash, key, value);
         if (r < 0) {
             return r;
         }
     }
-    map->slots[find_slot(map, hash, key)] = (ki__map_slot){key, value, hash};
-    map->count++;
     if (ret_old != NULL) {
-        *ret_old = NULL;
+        *ret_old = old;
     }
     return 0;
 }
 
-void *ki__map_remove(ki__map *map, ki_str key)
+static void remove_slot(ki__map *map, size_t hole)
 {
-    if (map->count == 0) {
-        return NULL;
-    }
     size_t mask = map->cap - 1;
-    size_t hole = find_slot(map, ki__hash_str(map->hash_key, key), key);
-    void *value = map->slots[hole].value;
-    if (value == NULL) {
-        return NULL;
-    }
     /* Move back every later entry of the run that the hole would hide from its own home. */
     for (size_t i = (hole + 1) & mask; map->slots[i].value != NULL; i = (i + 1) & mask) {
         size_t home = (size_t)map->slots[i].hash & mask;
@@ -125,7 +137,35 @@ void *ki__map_remove(ki__map *map, ki_str key)
     }
     map->slots[hole].value = NULL;
     map->count--;
+    /* After it there is room for three times as many before it grows again, so a count that goes
+     * up and down does not make the table do so. Without memory it stays as it is. */
+    if (map->cap > MAP_FIRST_CAP && map->count < map->cap / 8) {
+        (void)resize(map, map->cap / 2);
+    }
+}
+
+void *ki__map_remove(ki__map *map, ki_str key)
+{
+    if (map->count == 0) {
+        return NULL;
+    }
+    size_t i = find_slot(map, ki__map_hash(map, key), key);
+    void *value = map->slots[i].value;
+    if (value != NULL) {
+        remove_slot(map, i);
+    }
     return value;
+}
+
+void ki__map_remove_hashed(ki__map *map, uint64_t hash, const void *value)
+{
+    ki_assert(map->count != 0);
+    size_t i = (size_t)hash & (map->cap - 1);
+    while (map->slots[i].value != value) {
+        ki_assert(map->slots[i].value != NULL);
+        i = (i + 1) & (map->cap - 1);
+    }
+    remove_slot(map, i);
 }
 
 void *ki__map_next(const ki__map *map, size_t *position)

@@ -38,8 +38,24 @@ void *ki__map_get(const ki__map *map, ki_str key);
  *  borrowed from now on in place of the old one. */
 int ki__map_set(ki__map *map, ki_str key, void *value, void **ret_old);
 
-/** Removes `key` and gives its value, or NULL if it was not there. */
+/** Removes `key` and gives its value, or NULL if it was not there. A table that has become far too
+ *  large gives memory back, if there is memory for the smaller one. */
 void *ki__map_remove(ki__map *map, ki_str key);
+
+/* For callers that use one key several times, or keep its hash: `hash` is ki__map_hash() of the
+ * key in this map. */
+
+static inline uint64_t ki__map_hash(const ki__map *map, ki_str key)
+{
+    return ki__hash_str(map->hash_key, key);
+}
+
+/** As ki__map_get(). */
+void *ki__map_get_hashed(const ki__map *map, uint64_t hash, ki_str key);
+/** Adds a key that is not in the map; errors as ki__map_set(). */
+int ki__map_add_hashed(ki__map *map, uint64_t hash, ki_str key, void *value);
+/** Removes the entry whose value is this very one; it must be there. */
+void ki__map_remove_hashed(ki__map *map, uint64_t hash, const void *value);
 
 /** Walks the entries in no particular order: start with *position 0; NULL ends it. The map must not
  *  change meanwhile. */

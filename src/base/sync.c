@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locks over pthread. Errors other than at creation can only mean misuse of ours: asserted. */
+/* Locks over pthread. */
 #include "base/sync.h"
 
 #include <errno.h>
-
-#include "base/assert.h"
 
 int ki__mutex_init(ki__mutex *mutex)
 {
@@ -16,11 +14,6 @@ void ki__mutex_done(ki__mutex *mutex)
     ki_assert(pthread_mutex_destroy(&mutex->handle) == 0);
 }
 
-void ki__mutex_lock(ki__mutex *mutex)
-{
-    ki_assert(pthread_mutex_lock(&mutex->handle) == 0);
-}
-
 bool ki__mutex_try_lock(ki__mutex *mutex)
 {
     int r = pthread_mutex_trylock(&mutex->handle);
@@ -28,14 +21,19 @@ bool ki__mutex_try_lock(ki__mutex *mutex)
     return r == 0;
 }
 
-void ki__mutex_unlock(ki__mutex *mutex)
-{
-    ki_assert(pthread_mutex_unlock(&mutex->handle) == 0);
-}
-
 int ki__cond_init(ki__cond *cond)
 {
-    return -pthread_cond_init(&cond->handle, NULL);
+    pthread_condattr_t attributes;
+    int r = pthread_condattr_init(&attributes);
+    if (r != 0) {
+        return -r;
+    }
+    r = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    if (r == 0) {
+        r = pthread_cond_init(&cond->handle, &attributes);
+    }
+    (void)pthread_condattr_destroy(&attributes); /* of no consequence: it holds nothing */
+    return -r;
 }
 
 void ki__cond_done(ki__cond *cond)
@@ -46,6 +44,22 @@ void ki__cond_done(ki__cond *cond)
 void ki__cond_wait(ki__cond *cond, ki__mutex *mutex)
 {
     ki_assert(pthread_cond_wait(&cond->handle, &mutex->handle) == 0);
+}
+
+bool ki__cond_wait_until(ki__cond *cond, ki__mutex *mutex, uint64_t deadline_ns)
+{
+    enum { NS_IN_S = 1000000000 };
+    if (deadline_ns > (uint64_t)INT64_MAX) { /* in 292 years, which not every system can say */
+        ki__cond_wait(cond, mutex);
+        return true;
+    }
+    struct timespec deadline = {
+        .tv_sec = (time_t)(deadline_ns / NS_IN_S),
+        .tv_nsec = (long)(deadline_ns % NS_IN_S),
+    };
+    int r = pthread_cond_timedwait(&cond->handle, &mutex->handle, &deadline);
+    ki_assert(r == 0 || r == ETIMEDOUT);
+    return r == 0;
 }
 
 void ki__cond_wake_one(ki__cond *cond)

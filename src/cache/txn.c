@@ -309,7 +309,8 @@ static int insert(ki_txn *txn, const ki_object *object, uint32_t hash, uint32_t 
     return 0;
 }
 
-static int overwrite(ki_txn *txn, const ki_object *object, uint32_t id, ki_error *error)
+static int overwrite(ki_txn *txn, const ki_object *object, uint32_t id, const ki_object **ret_old,
+                     ki_error *error)
 {
     ki__slot *slot;
     int r = ki__vec_touch(&txn->edit, &txn->next->objects, id, &slot);
@@ -317,6 +318,7 @@ static int overwrite(ki_txn *txn, const ki_object *object, uint32_t id, ki_error
         return ki__error_code(error, r);
     }
     const ki_object *old = slot->ptr;
+    *ret_old = old;
     if (old == object) {
         return 0;
     }
@@ -336,7 +338,7 @@ static int overwrite(ki_txn *txn, const ki_object *object, uint32_t id, ki_error
     return 0;
 }
 
-static int check_key(const ki_object *object, ki_error *error)
+int ki__txn_check_key(const ki_object *object, ki_error *error)
 {
     const char *name = ki_object_name(object);
     if (name[0] == '\0') {
@@ -350,10 +352,11 @@ static int check_key(const ki_object *object, ki_error *error)
     return 0;
 }
 
-/* Stores an object as it is. */
-static int put(ki_txn *txn, const ki_object *object, uint32_t *ret_id, ki_error *error)
+/* Stores an object as it is. *ret_old is what stood in its place, or NULL. */
+static int put(ki_txn *txn, const ki_object *object, uint32_t *ret_id, const ki_object **ret_old,
+               ki_error *error)
 {
-    int r = check_key(object, error);
+    int r = ki__txn_check_key(object, error);
     if (r < 0) {
         return r;
     }
@@ -361,16 +364,36 @@ static int put(ki_txn *txn, const ki_object *object, uint32_t *ret_id, ki_error 
     uint32_t hash = ki__key_hash(txn->store, key);
     uint32_t id = ki__version_find(txn->next, hash, key);
     if (id == KI__TABLE_NONE) {
+        *ret_old = NULL;
         return insert(txn, object, hash, ret_id, error);
     }
     *ret_id = id;
-    return overwrite(txn, object, id, error);
+    return overwrite(txn, object, id, ret_old, error);
+}
+
+int ki__txn_exchange(ki_txn *txn, const ki_object *object, const ki_object **ret_old,
+                     ki_error *error)
+{
+    uint32_t id;
+    return put(txn, object, &id, ret_old, error);
+}
+
+int ki__txn_take(ki_txn *txn, ki_str key, const ki_object **ret_old, ki_error *error)
+{
+    uint32_t id = ki__version_find(txn->next, ki__key_hash(txn->store, key), key);
+    if (id == KI__TABLE_NONE) {
+        return 0;
+    }
+    *ret_old = ki__vec_get(&txn->next->objects, id).ptr;
+    int r = ki__txn_remove(txn, id, error);
+    return r < 0 ? r : 1;
 }
 
 int ki__txn_put(ki_txn *txn, const ki_object *object, uint32_t *ret_id, ki_error *error)
 {
+    const ki_object *old;
     if (txn->store->transform == NULL) {
-        return put(txn, object, ret_id, error);
+        return put(txn, object, ret_id, &old, error);
     }
     ki_object *made = NULL;
     int r = txn->store->transform(object, &made, txn->store->transform_user);
@@ -383,7 +406,7 @@ int ki__txn_put(ki_txn *txn, const ki_object *object, uint32_t *ret_id, ki_error
                              "the transform function gave nothing for object %s",
                              ki_object_key(object));
     }
-    r = put(txn, made, ret_id, error);
+    r = put(txn, made, ret_id, &old, error);
     (void)ki_object_unref(made);
     return r;
 }

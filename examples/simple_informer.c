@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An informer that is not shared: a queue, a store, one handler. Here the program itself plays the
+ * API server and puts into the queue what a list and a watch would tell. */
+#include <stdio.h>
+#include <string.h>
+
+#include <kinformer/kinformer.h>
+
+static int on_add(const ki_object *pod, bool is_initial, void *user)
+{
+    (void)user;
+    printf("+ %s%s\n", ki_object_key(pod), is_initial ? " (was there at the start)" : "");
+    return 0;
+}
+
+static int on_update(const ki_object *old_pod, const ki_object *pod, void *user)
+{
+    (void)user;
+    printf("~ %s %s -> %s\n", ki_object_key(pod), ki_object_resource_version(old_pod),
+           ki_object_resource_version(pod));
+    return 0;
+}
+
+static int on_delete(const ki_object *pod, bool final_state_unknown, void *user)
+{
+    (void)user;
+    printf("- %s%s\n", ki_object_key(pod), final_state_unknown ? " (not seen when)" : "");
+    return 0;
+}
+
+static ki_object *pod(const char *name, const char *uid, int version)
+{
+    char json[256];
+    ki_object *object = NULL;
+    int len = snprintf(json, sizeof(json),
+                       "{\"kind\": \"Pod\", \"metadata\": {\"namespace\": \"shop\", \"name\": "
+                       "\"%s\", \"uid\": \"%s\", \"resourceVersion\": \"%d\"}}",
+                       name, uid, version);
+    return ki_object_from_json(json, (size_t)len, NULL, &object, NULL) < 0 ? NULL : object;
+}
+
+/* What a list brings: the whole content. */
+static int list(ki_queue *queue, ki_object *a, ki_object *b, const char *version, ki_error *error)
+{
+    const ki_object *objects[] = {a, b};
+    ki_replacement all = {.objects = objects, .object_count = 2, .resource_version = version};
+    int r = ki_queue_replace(queue, &all, error); /* the queue takes references of its own */
+    ki_object_unref(a);
+    ki_object_unref(b);
+    return r;
+}
+
+/* Whatever is in the queue goes into the store, and then to the handler. */
+static int drain(ki_simple_informer *informer, ki_error *error)
+{
+    int r;
+    do {
+        r = ki_simple_informer_step(informer, false, error);
+    } while (r > 0);
+    return r;
+}
+
+static int run(ki_simple_informer *informer, ki_error *error)
+{
+    ki_queue *queue = ki_simple_informer_queue(informer);
+    int r = list(queue, pod("web", "u1", 1), pod("db", "u2", 2), "3", error);
+    if (r >= 0) {
+        r = drain(informer, error);
+    }
+    printf("synced: %d\n", ki_simple_informer_has_synced(informer));
+    ki_object *web = pod("web", "u1", 4); /* a watch tells of a change */
+    if (r >= 0) {
+        r = ki_queue_update(queue, web, error);
+    }
+    ki_object_unref(web);
+    /* Then the connection was lost. Meanwhile db went away, and web was made anew. */
+    if (r >= 0) {
+        r = list(queue, pod("web", "u3", 7), pod("cache", "u4", 6), "8", error);
+    }
+    return r < 0 ? r : drain(informer, error);
+}
+
+int main(void)
+{
+    ki_error error = KI_ERROR_INIT;
+    ki_simple_informer *informer = NULL;
+    const ki_handler handler = {.on_add = on_add, .on_update = on_update, .on_delete = on_delete};
+
+    int r = ki_simple_informer_new(KI_OPTIONS(ki_simple_informer_options, .handler = &handler),
+                                   &informer, &error);
+    if (r >= 0) {
+        r = run(informer, &error);
+    }
+    if (r < 0) {
+        fprintf(stderr, "%s: %s\n", ki_error_name(r), error.message);
+    }
+    ki_simple_informer_unref(informer);
+    return r < 0 ? 1 : 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The engine: what reflectors and informers run on. It keeps their timers and what other threads
+ * ask of them, and does nothing by itself: whoever owns it calls ki_engine_run() when there is
+ * something to do. It reads no clock, sleeps never and starts no thread; an event loop, a thread or
+ * a simulator goes around it.
+ *
+ * All that runs on an engine runs inside ki_engine_run(), one thing at a time. */
+#ifndef KINFORMER_ENGINE_H
+#define KINFORMER_ENGINE_H
+
+#include <kinformer/alloc.h>
+#include <kinformer/clock.h>
+#include <kinformer/defs.h>
+#include <kinformer/error.h>
+#include <kinformer/log.h>
+#include <kinformer/str.h>
+
+KI_BEGIN_DECLS
+
+typedef struct ki_engine ki_engine;
+
+/** A failure that nobody waits for: of a handler, an index function, an object that could not be
+ *  read. Everything it points to is valid during the call only. */
+typedef struct ki_report {
+    const char *component; /* such as "reflector" */
+    const char *name;      /* of the one among several, such as "pods"; "" if it has none */
+    ki_str key;            /* of the object; empty if it is not about one, or not known */
+    const ki_error *error;
+    uint64_t suppressed; /* how many were not told since the last one that was */
+} ki_report;
+
+typedef struct ki_engine_options {
+    size_t size;           /* see KI_OPTIONS_INIT */
+    const ki_alloc *alloc; /* NULL: the default; must outlive the engine and all that runs on it */
+    const ki_clock *clock; /* required; the same for this and the next two */
+    const ki_random *random; /* required */
+    const ki_log *log;       /* NULL: none */
+
+    /** Tells that ki_engine_run() should be called soon, because something was asked for from
+     * outside of it. Called on any thread, with no lock held; must not call ki_engine_run() itself.
+     * NULL: the owner looks at ki_engine_deadline() often enough. */
+    void (*wake)(void *user);
+    void *wake_user;
+
+    /** Hears of failures that nobody waits for, at most `reports_per_second` (0: 10) of them in a
+     * second, on the thread where they happened and with no lock held. NULL: they are logged. */
+    void (*on_report)(const ki_report *report, void *user);
+    void *report_user;
+    uint32_t reports_per_second;
+} ki_engine_options;
+
+/** An engine with nothing to do.
+ *  Owner:  release with ki_engine_unref().  Thread: any.  Blocks: no.
+ *  Errors: -EINVAL  no clock or no randomness;  -ENOMEM, -E2BIG;  what `random` returned.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_engine_new(const ki_engine_options *options, ki_engine **ret_engine,
+                                      ki_error *error);
+
+/** References. Whatever runs on the engine holds one. ki_engine_unref() always returns NULL; NULL
+ *  is fine for both.
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API ki_engine *ki_engine_ref(ki_engine *engine);
+KI_API ki_engine *ki_engine_unref(ki_engine *engine);
+
+/** When ki_engine_run() must be called, in monotonic nanoseconds of the clock: 0 for at once,
+ *  UINT64_MAX for not before it is woken.
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API uint64_t ki_engine_deadline(ki_engine *engine);
+
+/** Does what is due, up to `max_steps` things (0: 1000). Returns how many it did; if that is
+ *  `max_steps`, more may be due. From inside itself it does nothing and returns 0.
+ *  Thread: one-at-a-time.  Blocks: no, but for the callbacks it makes.  Since: 0.1 */
+KI_API size_t ki_engine_run(ki_engine *engine, size_t max_steps);
+
+KI_END_DECLS
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shared informer: one cache of one resource, kept current, for any number of handlers.
+ *
+ * A reflector brings what the source has and what changes there; a queue takes it; each batch of it
+ * becomes one version of the store, and then every handler is told, in order. All of this happens
+ * inside ki_engine_run() of the engine it was made on. The functions here may be called on any
+ * thread, also inside callbacks, unless they say otherwise. */
+#ifndef KINFORMER_INFORMER_H
+#define KINFORMER_INFORMER_H
+
+#include <kinformer/defs.h>
+#include <kinformer/engine.h>
+#include <kinformer/error.h>
+#include <kinformer/handler.h>
+#include <kinformer/lister.h>
+#include <kinformer/queue.h>
+#include <kinformer/reflector.h>
+#include <kinformer/registration.h>
+#include <kinformer/resource.h>
+#include <kinformer/source.h>
+#include <kinformer/store.h>
+
+KI_BEGIN_DECLS
+
+typedef struct ki_informer ki_informer;
+
+/** Gives the object to keep instead in *ret_object (a reference; ki_object_ref(object) to keep it),
+ *  which must have the same key. May be called more than once for one object. */
+typedef int (*ki_transform)(const ki_object *object, ki_object **ret_object, void *user);
+
+/** Hears of lists and watch requests that failed. */
+typedef void (*ki_watch_error_handler)(ki_informer *informer, const ki_error *error, void *user);
+
+typedef struct ki_informer_options {
+    size_t size;                 /* see KI_OPTIONS_INIT */
+    ki_engine *engine;           /* required; kept by reference */
+    const ki_source *source;     /* required; copied, and the informer's on success */
+    const ki_resource *resource; /* what it is of; NULL: unknown, and any kind of object is taken */
+    const char *name;            /* in logs and reports; NULL: the resource's */
+    const char *label_selector;  /* NULL: every object */
+    const char *field_selector;  /* NULL: every object */
+    uint32_t resync_ms;          /* how often handlers are told of all objects; 0: never */
+
+    const ki_index *indexes; /* as those of ki_store_options, besides the index by namespace */
+    size_t index_count;
+    bool no_namespace_index;
+
+    ki_queue_kind queue; /* in order of arrival by default */
+    ki_transform transform;
+    void *transform_user;
+    ki_watch_error_handler on_watch_error; /* NULL: they are logged */
+    void *watch_error_user;
+
+    /* Of the reflector: as in ki_reflector_options, zero is the default. */
+    bool no_streaming;
+    bool allow_stale_start;
+    uint32_t page_size;
+    uint64_t min_watch_timeout_ns;
+
+    /** For finding bugs: remembers a checksum of each object and reports those whose memory was
+     * changed by someone. */
+    bool check_mutations;
+} ki_informer_options;
+
+/** An informer, not started.
+ *  Owner:  release with ki_informer_unref(). On success the source and the indexes are its own.
+ *  Blocks: no.
+ *  Errors: -EINVAL  engine or source is missing;  as ki_store_new(), ki_reflector_new(); -ENOMEM.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_informer_new(const ki_informer_options *options,
+                                        ki_informer **ret_informer, ki_error *error);
+
+/** References. One that was started lives until it has stopped, whoever lets go of it.
+ *  ki_informer_unref() always returns NULL; NULL is fine for both.  Blocks: no.  Since: 0.1 */
+KI_API ki_informer *ki_informer_ref(ki_informer *informer);
+KI_API ki_informer *ki_informer_unref(ki_informer *informer);
+
+/** Begins, in ki_engine_run().
+ *  Blocks: no.
+ *  Errors: KI_ERR_EXISTS  it was started before;  KI_ERR_STOPPED  it cannot be started again;
+ *          -ENOMEM.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_informer_start(ki_informer *informer, ki_error *error);
+
+/** Ends it for good. No callback begins after this; handlers are not told of what still waits. It
+ *  is over when ki_informer_is_stopped() says so, which takes a ki_engine_run(). The store stays as
+ *  it is. Stopping twice is fine.  Blocks: no.  Since: 0.1 */
+KI_API void ki_informer_stop(ki_informer *informer);
+
+/** Whether it was stopped and nothing of it runs any more. Stays true.  Blocks: no.  Since: 0.1 */
+KI_API bool ki_informer_is_stopped(ki_informer *informer);
+
+/** Whether the store has all that the source had at the start. Says nothing of handlers:
+ *  ki_registration_has_synced() does. Stays true, also after a stop.  Blocks: no.  Since: 0.1 */
+KI_API bool ki_informer_has_synced(ki_informer *informer);
+
+/** Waits until the informer and the handlers that it has now have synced. `timeout_ms` of 0 only
+ *  looks, UINT32_MAX waits for ever.
+ *  Thread: any but one that is inside ki_engine_run() or a callback.  Blocks: yes.
+ *  Errors: -ETIMEDOUT;  KI_ERR_STOPPED  it will never be.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_informer_wait_for_sync(ki_informer *informer, uint32_t timeout_ms);
+
+/** Adds a handler, at any time before the stop. It is told of the objects that are there as initial
+ *  additions, and from then on of everything. `options` may be NULL. `ret_registration` may be
+ *  NULL: then the handler stays until the informer stops.
+ *  Owner:  *ret_registration: release with ki_registration_unref(). On success the handler, with
+ *          its `destroy`, is the informer's.
+ *  Blocks: no.
+ *  Errors: KI_ERR_STOPPED;  -EINVAL  no such delivery;  KI_ERR_LIMIT  the name;  -ENOMEM, -E2BIG.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
+                                                const ki_handler_options *options,
+                                                ki_registration **ret_registration,
+                                                ki_error *error);
+
+/** The store, for reading; only the informer writes to it.  Owner: borrowed.  Since: 0.1 */
+KI_API ki_store *ki_informer_store(const ki_informer *informer);
+
+/** A lister over the store, valid as long as the informer.  Since: 0.1 */
+KI_API ki_lister ki_informer_lister(const ki_informer *informer);
+
+/** What it is of; NULL if that is not known.  Owner: borrowed.  Since: 0.1 */
+KI_API const ki_resource *ki_informer_resource(const ki_informer *informer);
+/** Owner: the informer.  Since: 0.1 */
+KI_API const char *ki_informer_name(const ki_informer *informer);
+
+/** Adds indexes, over the objects that are there as well. On success they are the informer's. While
+ *  a batch is being applied on another thread, KI_ERR_BUSY: try again.
+ *  Blocks: no.  Errors: KI_ERR_STOPPED;  as ki_store_add_indexes().  Since: 0.1 */
+KI_API KI_NODISCARD int ki_informer_add_indexes(ki_informer *informer, const ki_index *indexes,
+                                                size_t count, ki_error *error);
+
+/** Set what the options can set as well.
+ *  Blocks: no.  Errors: KI_ERR_EXISTS  the informer was started already.  Since: 0.1 */
+KI_API KI_NODISCARD int ki_informer_set_transform(ki_informer *informer, ki_transform transform,
+                                                  void *user);
+KI_API KI_NODISCARD int ki_informer_set_watch_error_handler(ki_informer *informer,
+                                                            ki_watch_error_handler on_watch_error,
+                                                            void *user);
+
+/** Copies the resource version up to which the reflector knows all to `text` of `size` bytes; ""
+ *  before the first list. Returns its length.
+ *  Blocks: no.  Errors: KI_ERR_LIMIT  it does not fit, NUL included.  Since: 0.1 */
+KI_API KI_NODISCARD int ki_informer_last_sync_resource_version(ki_informer *informer, char *text,
+                                                               size_t size);
+
+/** How it is. */
+typedef struct ki_informer_health {
+    size_t size; /* see KI_OPTIONS_INIT */
+    ki_reflector_health reflector;
+    bool synced;
+    bool stopped;
+    size_t objects;          /* in the store */
+    size_t queued;           /* deltas between reflector and store */
+    size_t queued_bytes;     /* the memory of the objects in them */
+    uint64_t applied;        /* batches of deltas */
+    uint64_t set_aside;      /* objects that the store did not take */
+    uint64_t mutations;      /* found by check_mutations */
+    size_t handlers;         /* at present */
+    size_t handlers_waiting; /* events that wait for the handler that is furthest behind */
+    uint64_t merged;         /* events that handlers were not told of, as others stood for them */
+} ki_informer_health;
+
+/** Fills `health`, whose `size` must be set.
+ *  Blocks: no.  Errors: -EINVAL  the size.  Since: 0.1 */
+KI_API KI_NODISCARD int ki_informer_read_health(ki_informer *informer, ki_informer_health *health);
+
+KI_END_DECLS
+
+#endif

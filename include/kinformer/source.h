@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a reflector gets its objects: a table that can list and watch. The usual one asks an API
+ * server through a transport (ki_source_http_new); a program may give its own, to keep a cache of
+ * whatever has names and versions. */
+#ifndef KINFORMER_SOURCE_H
+#define KINFORMER_SOURCE_H
+
+#include <kinformer/defs.h>
+#include <kinformer/engine.h>
+#include <kinformer/error.h>
+#include <kinformer/event.h>
+#include <kinformer/object.h>
+#include <kinformer/resource.h>
+#include <kinformer/transport.h>
+
+KI_BEGIN_DECLS
+
+/** What to list or watch. Text is borrowed for the time of the call; NULL is the same as "". */
+typedef struct ki_list_options {
+    size_t size; /* see KI_OPTIONS_INIT */
+    const char *label_selector;
+    const char *field_selector;
+    const char *resource_version;
+    const char *resource_version_match; /* "NotOlderThan", "Exact" or "" */
+    const char *continue_token;
+    uint32_t limit;           /* 0: none */
+    uint32_t timeout_seconds; /* of a watch; 0: the server's own */
+    bool allow_bookmarks;
+    bool send_initial_events;
+} ki_list_options;
+
+/** What a list says of itself. */
+typedef struct ki_list_meta {
+    const char *resource_version;
+    const char *continue_token; /* "" after the last page */
+    int64_t remaining;          /* how many objects are left, if the server said; else -1 */
+} ki_list_meta;
+
+/** Who hears of a list or a watch; called inside ki_engine_run() only, never from inside the
+ *  functions of the source. What they point to is valid during the call only; take references. Any
+ *  function of the source may be called from inside them. */
+typedef struct ki_source_sink {
+    /** An object of a list (type KI_EVENT_ADDED), or an event of a watch. A bookmark has an object
+     *  with a resource version. An error event has `error`, and `object` is the Status. */
+    void (*on_event)(ki_event_type type, const ki_object *object, const ki_error *error,
+                     void *user);
+    /** An object or event that could not be read; the others go on. `key` and `resource_version`
+     *  are "" and `type` is KI_EVENT_MAX if not even they could be. Never for want of memory: that
+     *  ends the call. */
+    void (*on_set_aside)(ki_event_type type, const char *key, const char *resource_version,
+                         const ki_error *error, void *user);
+    /** Bytes came, of whatever meaning: the connection lives. */
+    void (*on_alive)(size_t bytes, void *user);
+    /** The last call. A list that is complete has `meta`; a watch that ended in order has neither.
+     *  `status` is the Status that `error` was made of, or NULL. */
+    void (*on_end)(const ki_list_meta *meta, const ki_error *error, const ki_object *status,
+                   void *user);
+    void *user;
+} ki_source_sink;
+
+/** The table. All functions but `destroy` are called inside ki_engine_run(). */
+typedef struct ki_source {
+    /** Begins; *ret_call names it until on_end or cancel. A failure that is known at once may be
+     *  returned; then nothing of the sink is called. */
+    int (*list)(const ki_list_options *options, const ki_source_sink *sink, void *user,
+                void **ret_call, ki_error *error);
+    int (*watch)(const ki_list_options *options, const ki_source_sink *sink, void *user,
+                 void **ret_call, ki_error *error);
+    /** Ends a call at any moment, also from inside the sink: nothing of it is called any more. */
+    void (*cancel)(void *call, void *user);
+    /** Stops giving events, or goes on; some may still come. May be NULL. */
+    void (*pause)(void *call, bool paused, void *user);
+    bool no_streaming_list; /* it cannot send initial events on a watch: always list */
+    void *user;
+    void (*destroy)(void *user); /* may be NULL; runs when nobody uses the source any more */
+} ki_source;
+
+typedef struct ki_source_http_options {
+    size_t size;                    /* see KI_OPTIONS_INIT */
+    ki_engine *engine;              /* required */
+    const ki_transport *transport;  /* required; copied */
+    const ki_resource *resource;    /* required */
+    const char *name_space;         /* NULL or "": all */
+    bool json_only;                 /* false: protobuf where the schema tables know the kind */
+    bool metadata_only;             /* PartialObjectMetadata instead of whole objects */
+    size_t max_object_bytes;        /* 0: 16 MiB */
+    uint64_t watch_idle_timeout_ns; /* a watch without a byte for so long is dead; 0: no limit */
+} ki_source_http_options;
+
+/** A source that lists and watches a resource of an API server.
+ *  Owner:  release by handing it to a reflector or an informer, or by its own `destroy`.
+ *  Thread: any.  Blocks: no.  Errors: -EINVAL, -ENOMEM, -E2BIG;  KI_ERR_INVALID  the namespace.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_source_http_new(const ki_source_http_options *options,
+                                           ki_source *ret_source, ki_error *error);
+
+KI_END_DECLS
+
+#endif

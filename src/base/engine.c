@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The engine. One lock keeps the heap of timers, the line of tasks and the rate of reports; it is
+ * never held while something is called. Room for a timer is taken when the timer is made, so that
+ * setting it cannot fail; tasks are links in a list, so that posting them cannot. */
+#include "base/engine.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "base/refs.h"
+#include "base/sync.h"
+
+enum { TIMERS_MAX = 1 << 20, STEPS_DEFAULT = 1000, REPORTS_DEFAULT = 10 };
+#define SECOND_NS UINT64_C(1000000000)
+
+struct ki_engine {
+    ki__refs refs;
+    ki_engine_options options;
+    bool running; /* only the thread that runs it looks at it */
+    ki__mutex lock;
+    ki__heap timers;
+    size_t timer_count; /* made, whether set or not */
+    uint64_t timer_order;
+    ki__list tasks;
+    uint64_t random_state;
+    uint64_t report_second;
+    uint32_t report_count;
+    uint64_t suppressed;
+};
+
+/* ---- making ---- */
+
+static bool timer_before(const ki__heap_node *a, const ki__heap_node *b)
+{
+    const ki__timer *x = KI__CONTAINER_OF(a, const ki__timer, node);
+    const ki__timer *y = KI__CONTAINER_OF(b, const ki__timer, node);
+    return x->deadline != y->deadline ? x->deadline < y->deadline : x->order < y->order;
+}
+
+static int check_options(const ki_engine_options *o, ki_error *error)
+{
+    if (o->clock == NULL || o->clock->monotonic_ns == NULL || o->clock->realtime_ns == NULL) {
+        return ki__error_set(error, -EINVAL, "an engine needs a clock with both of its functions");
+    }
+    if (o->random == NULL || o->random->fill == NULL) {
+        return ki__error_set(error, -EINVAL, "an engine needs a source of randomness");
+    }
+    return 0;
+}
+
+int ki_engine_new(const ki_engine_options *options, ki_engine **ret_engine, ki_error *error)
+{
+    ki_engine_options o = {0};
+    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    if (r < 0) {
+        return ki__error_set(error, r, "the options struct has a size or members unknown here");
+    }
+    r = check_options(&o, error);
+    if (r < 0) {
+        return r;
+    }
+    o.alloc = ki__alloc_or_default(o.alloc);
+    uint64_t seed;
+    r = o.random->fill(&seed, sizeof(seed), o.random->user);
+    if (r < 0) {
+        return ki__error_set(error, r, "the source of randomness failed");
+    }
+    ki_engine *engine = ki__alloc_zero(o.alloc, sizeof(*engine));
+    if (engine == NULL) {
+        return ki__error_code(error, -ENOMEM);
+    }
+    r = ki__mutex_init(&engine->lock);
+    if (r < 0) {
+        ki__free(o.alloc, engine);
+        return ki__error_code(error, r);
+    }
+    engine->options = o;
+    engine->random_state = seed;
+    ki__refs_init(&engine->refs);
+    ki__heap_init(&engine->timers, o.alloc, timer_before, TIMERS_MAX);
+    ki__list_init(&engine->tasks);
+    *ret_engine = engine;
+    return 0;
+}
+
+ki_engine *ki_engine_ref(ki_engine *engine)
+{
+    if (engine != NULL) {
+        ki__refs_take(&engine->refs);
+    }
+    return engine;
+}
+
+ki_engine *ki_engine_unref(ki_engine *engine)
+{
+    if (engine == NULL || !ki__refs_drop(&engine->refs)) {
+        return NULL;
+    }
+    ki_assert(engine->timer_count == 0 && ki__list_is_empty(&engine->tasks));
+    ki__heap_done(&engine->timers);
+    ki__mutex_done(&engine->lock);
+    ki__free(engine->options.alloc, engine);
+    return NULL;
+}
+
+/* ---- timers ---- */
+
+int ki__timer_init(ki__timer *timer, ki_engine *engine, void (*fire)(ki__timer *timer))
+{
+    ki__mutex_lock(&engine->lock);
+    int r = ki__heap_reserve(&engine->timers, engine->timer_count + 1);
+    if (r == 0) {
+        engine->timer_count++;
+    }
+    ki__mutex_unlock(&engine->lock);
+    if (r == 0) {
+        *timer = (ki__timer){.engine = engine, .fire = fire};
+    }
+    return r;
+}
+
+void ki__timer_done(ki__timer *timer)
+{
+    ki_engine *engine = timer->engine;
+    if (engine == NULL) {
+        return;
+    }
+    ki__mutex_lock(&engine->lock);
+    ki__heap_remove(&engine->timers, &timer->node);
+    engine->timer_count--;
+    ki__mutex_unlock(&engine->lock);
+    timer->engine = NULL;
+}
+
+void ki__timer_set(ki__timer *timer, uint64_t deadline)
+{
+    ki_engine *engine = timer->engine;
+    ki__mutex_lock(&engine->lock);
+    ki__heap_remove(&engine->timers, &timer->node);
+    if (deadline != UINT64_MAX) {
+        timer->deadline = deadline;
+        timer->order = engine->timer_order++;
+        int r = ki__heap_push(&engine->timers, &timer->node);
+        ki_assert(r == 0); /* there is room for every timer that was made */
+    }
+    ki__mutex_unlock(&engine->lock);
+}
+
+void ki__timer_set_after(ki__timer *timer, uint64_t delay_ns)
+{
+    uint64_t now = ki__engine_now(timer->engine);
+    ki__timer_set(timer, delay_ns < UINT64_MAX - now ? now + delay_ns : UINT64_MAX);
+}
+
+void ki__timer_cancel(ki__timer *timer)
+{
+    if (timer->engine != NULL) {
+        ki__timer_set(timer, UINT64_MAX);
+    }
+}
+
+bool ki__timer_is_set(const ki__timer *timer)
+{
+    return timer->node.position != 0;
+}
+
+/* ---- tasks ---- */
+
+void ki__task_init(ki__task *task, void (*run)(ki__task *task))
+{
+    ki__list_init(&task->link);
+    task->posted = false;
+    task->run = run;
+}
+
+bool ki__engine_post(ki_engine *engine, ki__task *task)
+{
+    /* Once the lock is given up the task may run, and end whoever held the engine for us. */
+    void (*wake)(void *user) = engine->options.wake;
+    void *wake_user = engine->options.wake_user;
+    ki__mutex_lock(&engine->lock);
+    bool posted = !task->posted;
+    if (posted) {
+        task->posted = true;
+        ki__list_push_back(&engine->tasks, &task->link);
+    }
+    ki__mutex_unlock(&engine->lock);
+    if (posted && wake != NULL) {
+        wake(wake_user);
+    }
+    return posted;
+}
+
+/* ---- running ---- */
+
+uint64_t ki_engine_deadline(ki_engine *engine)
+{
+    uint64_t deadline = UINT64_MAX;
+    ki__mutex_lock(&engine->lock);
+    ki__heap_node *first = ki__heap_peek(&engine->timers);
+    if (!ki__list_is_empty(&engine->tasks)) {
+        deadline = 0;
+    } else if (first != NULL) {
+        deadline = KI__CONTAINER_OF(first, ki__timer, node)->deadline;
+    }
+    ki__mutex_unlock(&engine->lock);
+    return deadline;
+}
+
+static bool run_task(ki_engine *engine)
+{
+    ki__mutex_lock(&engine->lock);
+    ki__list *link = ki__list_pop_front(&engine->tasks);
+    ki__task *task = link != NULL ? KI__CONTAINER_OF(link, ki__task, link) : NULL;
+    if (task != NULL) {
+        task->posted = false;
+    }
+    ki__mutex_unlock(&engine->lock);
+    if (task != NULL) {
+        task->run(task);
+    }
+    return task != NULL;
+}
+
+static bool run_timer(ki_engine *engine)
+{
+    uint64_t now = ki__engine_now(engine);
+    ki__mutex_lock(&engine->lock);
+    ki__heap_node *first = ki__heap_peek(&engine->timers);
+    ki__timer *timer = first != NULL ? KI__CONTAINER_OF(first, ki__timer, node) : NULL;
+    if (timer != NULL && timer->deadline <= now) {
+        ki__heap_remove(&engine->timers, first);
+    } else {
+        timer = NULL;
+    }
+    ki__mutex_unlock(&engine->lock);
+    if (timer != NULL) {
+        timer->fire(timer);
+    }
+    return timer != NULL;
+}
+
+/* Tasks and timers take turns, so that neither can keep the other from its turn. */
+size_t ki_engine_run(ki_engine *engine, size_t max_steps)
+{
+    size_t steps = 0;
+    if (engine->running) {
+        return 0;
+    }
+    max_steps = max_steps != 0 ? max_steps : STEPS_DEFAULT;
+    (void)ki_engine_ref(engine); /* the last user may let go inside */
+    engine->running = true;
+    bool more = true;
+    while (more && steps < max_steps) {
+        bool task = run_task(engine);
+        steps += task;
+        bool timer = steps < max_steps && run_timer(engine);
+        steps += timer;
+        more = task || timer;
+    }
+    engine->running = false;
+    (void)ki_engine_unref(engine);
+    return steps;
+}
+
+/* ---- the rest of the world ---- */
+
+const ki_alloc *ki__engine_alloc(const ki_engine *engine)
+{
+    return engine->options.alloc;
+}
+
+const ki_clock *ki__engine_clock(const ki_engine *engine)
+{
+    return engine->options.clock;
+}
+
+const ki_random *ki__engine_entropy(const ki_engine *engine)
+{
+    return engine->options.random;
+}
+
+const ki_log *ki__engine_log(const ki_engine *engine)
+{
+    return engine->options.log;
+}
+
+uint64_t ki__engine_now(const ki_engine *engine)
+{
+    const ki_clock *clock = engine->options.clock;
+    return clock->monotonic_ns(clock->user);
+}
+
+/* SplitMix64 (Steele, Lea and Flood, 2014). */
+static uint64_t next_random(ki_engine *engine)
+{
+    ki__mutex_lock(&engine->lock);
+    engine->random_state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = engine->random_state;
+    ki__mutex_unlock(&engine->lock);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+uint64_t ki__engine_random(ki_engine *engine, uint64_t limit)
+{
+    ki_assert(limit != 0);
+    return next_random(engine) % limit; /* for jitter, the bias does not matter */
+}
+
+ki__hash_key ki__engine_hash_key(ki_engine *engine)
+{
+    return ki__hash_key_make(engine->options.random, engine);
+}
+
+static bool may_report(ki_engine *engine, uint64_t *ret_suppressed)
+{
+    uint64_t second = ki__engine_now(engine) / SECOND_NS;
+    uint32_t most = engine->options.reports_per_second;
+    most = most != 0 ? most : REPORTS_DEFAULT;
+    ki__mutex_lock(&engine->lock);
+    if (second != engine->report_second) {
+        engine->report_second = second;
+        engine->report_count = 0;
+    }
+    bool may = engine->report_count < most;
+    if (may) {
+        engine->report_count++;
+        *ret_suppressed = engine->suppressed;
+        engine->suppressed = 0;
+    } else {
+        engine->suppressed++;
+    }
+    ki__mutex_unlock(&engine->lock);
+    return may;
+}
+
+void ki__engine_report(ki_engine *engine, const char *component, const char *name, ki_str key,
+                       const ki_error *error)
+{
+    ki_report report = {
+        .component = component,
+        .name = name != NULL ? name : "",
+        .key = key,
+        .error = error,
+    };
+    if (!may_report(engine, &report.suppressed)) {
+        return;
+    }
+    if (engine->options.on_report != NULL) {
+        engine->options.on_report(&report, engine->options.report_user);
+        return;
+    }
+    KI__LOG(engine->options.log, KI_LOG_ERROR, component, "failed",
+            {"name", ki_str_from(report.name)}, {"key", report.key},
+            {"code", ki_str_from(ki_error_name(error->code))},
+            {"error", ki_str_from(error->message)});
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Timers and tasks on an engine. Both are part of the thing that uses them; setting and posting
+ * never fail, so that whatever must be done can always be asked for. */
+#ifndef KI_BASE_ENGINE_H
+#define KI_BASE_ENGINE_H
+
+#include <kinformer/engine.h>
+
+#include "base/hash.h"
+#include "base/heap.h"
+#include "base/list.h"
+
+/* ---- timers: inside ki_engine_run() only ---- */
+
+typedef struct ki__timer {
+    ki__heap_node node;
+    ki_engine *engine; /* not counted: the owner of the timer holds the engine */
+    uint64_t deadline;
+    uint64_t order; /* of two with one deadline, the one set first fires first */
+    void (*fire)(struct ki__timer *timer);
+} ki__timer;
+
+/** Takes room in the engine for a timer; -ENOMEM or KI_ERR_LIMIT. Ends with ki__timer_done(). Any
+ *  thread may call these two, as long as nobody else uses the timer. */
+int ki__timer_init(ki__timer *timer, ki_engine *engine, void (*fire)(ki__timer *timer));
+/** Also fine for one that is zeroed. */
+void ki__timer_done(ki__timer *timer);
+
+/** Sets it, or sets it anew, to fire once at `deadline`; UINT64_MAX: never. */
+void ki__timer_set(ki__timer *timer, uint64_t deadline);
+/** Sets it to fire `delay_ns` from now. */
+void ki__timer_set_after(ki__timer *timer, uint64_t delay_ns);
+void ki__timer_cancel(ki__timer *timer);
+bool ki__timer_is_set(const ki__timer *timer);
+
+/* ---- tasks: from any thread ---- */
+
+typedef struct ki__task {
+    ki__list link;
+    bool posted;
+    void (*run)(struct ki__task *task);
+} ki__task;
+
+void ki__task_init(ki__task *task, void (*run)(ki__task *task));
+
+/** Has the task run inside ki_engine_run(), once, in the order of posting. While it waits, posting
+ *  it again does nothing; from inside its own run it may be posted anew. Whether it was posted by
+ *  this call. */
+bool ki__engine_post(ki_engine *engine, ki__task *task);
+
+/* ---- the rest of the world ---- */
+
+const ki_alloc *ki__engine_alloc(const ki_engine *engine);
+const ki_clock *ki__engine_clock(const ki_engine *engine);
+const ki_random *ki__engine_entropy(const ki_engine *engine);
+const ki_log *ki__engine_log(const ki_engine *engine);
+uint64_t ki__engine_now(const ki_engine *engine); /* monotonic */
+
+/** A number below `limit` (not 0), from a generator that was seeded with the engine's randomness:
+ *  for jitter, not for secrets. Inside ki_engine_run() only. */
+uint64_t ki__engine_random(ki_engine *engine, uint64_t limit);
+
+/** A key for a hash table, seeded alike. Any thread. */
+ki__hash_key ki__engine_hash_key(ki_engine *engine);
+
+/** Tells of a failure that nobody waits for, within the rate. Any thread. `name` may be NULL. */
+void ki__engine_report(ki_engine *engine, const char *component, const char *name, ki_str key,
+                       const ki_error *error);
+
+#endif

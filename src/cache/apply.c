@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Applying deltas to a store; the counterpart of processDeltas and its like in client-go's
+ * controller.go, with these differences:
+ *   - A deletion of what the store does not have makes no note: handlers hear of the end of exactly
+ *     those objects of whose beginning they heard.
+ *   - An object with another uid than the one in its place is another object: a deletion, final
+ *     state unknown, and an addition.
+ *   - Updates that bring the version that is there make no note, unless asked for.
+ *   - One object that the store refuses does not keep the rest of a batch or list from it.
+ *
+ * Invariant: either the whole batch is in the store and all notes are made, or nothing is. Old
+ * objects come from the version before, which is held, or from the batch itself. */
+#include "cache/apply.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "cache/keyset.h"
+#include "cache/txn.h"
+#include "object/object.h"
+
+enum { NOTES_KEPT = 1 << 12 }; /* room that is kept from batch to batch */
+
+/* One batch on its way. */
+typedef struct work {
+    ki__applier *applier;
+    ki_txn *txn;
+    const char *resource_version; /* of the store when all is done; NULL: as before */
+    bool is_initial;
+    bool changed;
+} work;
+
+int ki__applier_init(ki__applier *applier, ki_store *store, const ki_alloc *alloc, ki_error *error)
+{
+    if (store->transform != NULL) {
+        return ki__error_set(error, -EINVAL,
+                             "objects are transformed on their way into the queue, not the store");
+    }
+    *applier = (ki__applier){.store = ki_store_ref(store), .alloc = alloc};
+    return 0;
+}
+
+void ki__applier_done(ki__applier *applier)
+{
+    ki__apply_end(applier);
+    ki__free(applier->alloc, applier->notes);
+    (void)ki_store_unref(applier->store);
+}
+
+/* Notes */
+
+static int add_note(work *w, const ki__note *note)
+{
+    ki__applier *a = w->applier;
+    int r = ki__array_reserve(a->alloc, (void **)&a->notes, &a->note_cap, a->note_count + 1,
+                              sizeof(*note));
+    if (r >= 0) {
+        a->notes[a->note_count++] = *note;
+    }
+    return r;
+}
+
+static int note_addition(work *w, const ki_object *object)
+{
+    return add_note(
+        w, &(ki__note){.type = KI__NOTE_ADD, .object = object, .is_initial = w->is_initial});
+}
+
+static int note_unseen_deletion(work *w, const ki_object *old)
+{
+    return add_note(
+        w, &(ki__note){
+               .type = KI__NOTE_DELETE, .old = old, .object = old, .final_state_unknown = true});
+}
+
+static bool same_version(const ki_object *a, const ki_object *b)
+{
+    const char *version = ki_object_resource_version(a);
+    return a == b || (version[0] != '\0' && strcmp(version, ki_object_resource_version(b)) == 0);
+}
+
+static int note_update(work *w, const ki_object *old, const ki_object *object)
+{
+    const char *old_uid = ki_object_uid(old);
+    const char *uid = ki_object_uid(object);
+    bool same_uid = strcmp(old_uid, uid) == 0;
+    if (!same_uid && old_uid[0] != '\0' && uid[0] != '\0') {
+        int r = note_unseen_deletion(w, old);
+        return r < 0 ? r : note_addition(w, object);
+    }
+    bool same = same_uid && same_version(old, object);
+    if (same && !w->applier->keep_same_version) {
+        w->applier->unchanged++;
+        return 0;
+    }
+    return add_note(w, &(ki__note){
+                           .type = KI__NOTE_UPDATE,
+                           .old = old,
+                           .object = object,
+                           .same_version = same,
+                       });
+}
+
+/* Single objects */
+
+/* What becomes of an error: those that may pass end the batch, the others set the object aside. */
+static int set_aside(work *w, ki_str key, const ki_error *problem, ki_error *error)
+{
+    const ki_error_hook *hook = &w->applier->on_error;
+    if (ki_error_is_retriable(problem->code)) {
+        if (error != NULL) {
+            *error = *problem;
+        }
+        return problem->code;
+    }
+    w->applier->set_aside++;
+    if (hook->report != NULL) {
+        hook->report("store", key, problem, hook->user);
+    }
+    return 0;
+}
+
+static int put(work *w, const ki_object *object, ki_error *error)
+{
+    ki_error problem = KI_ERROR_INIT;
+    const ki_object *old;
+    int r = ki__txn_exchange(w->txn, object, &old, &problem);
+    if (r < 0) {
+        return set_aside(w, ki__object_key(object), &problem, error);
+    }
+    w->changed = true;
+    r = old != NULL ? note_update(w, old, object) : note_addition(w, object);
+    return r < 0 ? ki__error_code(error, r) : 0;
+}
+
+/* Removes a key. `object` is the final state, or NULL if that is unknown. */
+static int take(work *w, ki_str key, const ki_object *object, ki_error *error)
+{
+    ki_error problem = KI_ERROR_INIT;
+    const ki_object *old;
+    int r = ki__txn_take(w->txn, key, &old, &problem);
+    if (r < 0) {
+        return set_aside(w, key, &problem, error);
+    }
+    if (r == 0) {
+        w->applier->unknown++;
+        return 0;
+    }
+    w->changed = true;
+    if (object == NULL) {
+        r = note_unseen_deletion(w, old);
+    } else {
+        r = add_note(w, &(ki__note){.type = KI__NOTE_DELETE, .old = old, .object = object});
+    }
+    return r < 0 ? ki__error_code(error, r) : 0;
+}
+
+/* Notes that an object is as it was. What the store has counts: it may be newer than the delta. */
+static int sync_one(work *w, const ki_object *object, ki_error *error)
+{
+    const ki_object *stored = ki_txn_get(w->txn, ki__object_key(object));
+    if (stored == NULL) {
+        return put(w, object, error);
+    }
+    int r = add_note(w, &(ki__note){.type = KI__NOTE_SYNC, .old = stored, .object = stored});
+    return r < 0 ? ki__error_code(error, r) : 0;
+}
+
+/* Lists */
+
+/* Removes what the store has and the list has not. */
+static int take_missing(work *w, const ki__keyset *listed, ki_error *error)
+{
+    ki_snapshot_iter iter = ki_snapshot_all(w->applier->before);
+    const ki_object *object;
+    int r = 0;
+    while (r >= 0 && (object = ki_snapshot_next(&iter)) != NULL) {
+        ki_str key = ki__object_key(object);
+        if (!ki__keyset_has(listed, key)) {
+            r = take(w, key, NULL, error);
+        }
+    }
+    return r;
+}
+
+static int replace_all(work *w, const ki_replacement *all, ki_error *error)
+{
+    int r = 0;
+    if (ki_snapshot_count(w->applier->before) != 0) {
+        ki__keyset listed;
+        ki__keyset_init(&listed, w->applier->alloc, w->applier->store->hash_key);
+        r = ki__keyset_reset(&listed, all->object_count + all->unread_count);
+        if (r < 0) {
+            return ki__error_code(error, r);
+        }
+        for (size_t i = 0; i < all->object_count; i++) {
+            (void)ki__keyset_add(&listed, ki__object_key(all->objects[i]));
+        }
+        for (size_t i = 0; i < all->unread_count; i++) {
+            (void)ki__keyset_add(&listed, all->unread[i]);
+        }
+        r = take_missing(w, &listed, error);
+        ki__keyset_done(&listed);
+    }
+    for (size_t i = 0; r >= 0 && i < all->object_count; i++) {
+        r = put(w, all->objects[i], error);
+    }
+    return r;
+}
+
+/* Batches */
+
+static int apply_one(work *w, const ki_delta *delta, ki_error *error)
+{
+    switch (delta->type) {
+    case KI_DELTA_ADDED:
+    case KI_DELTA_UPDATED:
+        w->resource_version = ki_object_resource_version(delta->object);
+        return put(w, delta->object, error);
+    case KI_DELTA_REPLACED: /* in the order of a list, not of versions */
+        return put(w, delta->object, error);
+    case KI_DELTA_DELETED:
+        if (delta->final_state_unknown) {
+            return take(w, ki_delta_key(delta), NULL, error);
+        }
+        w->resource_version = ki_object_resource_version(delta->object);
+        return take(w, ki_delta_key(delta), delta->object, error);
+    case KI_DELTA_SYNC:
+        return sync_one(w, delta->object, error);
+    case KI_DELTA_REPLACED_ALL:
+        w->resource_version = delta->replaced->resource_version;
+        return replace_all(w, delta->replaced, error);
+    case KI_DELTA_SYNC_ALL: { /* a note without an object: ki__apply_next() makes more of it */
+        int r = add_note(w, &(ki__note){.type = KI__NOTE_SYNC});
+        return r < 0 ? ki__error_code(error, r) : 0;
+    }
+    case KI_DELTA_BOOKMARK:
+        w->resource_version = delta->resource_version;
+        return 0;
+    case KI_DELTA_MAX:
+        break;
+    }
+    return ki__error_code(error, -EINVAL);
+}
+
+static int apply_all(work *w, const ki_deltas *deltas, ki_error *error)
+{
+    int r = 0;
+    const char *version = NULL;
+    for (size_t i = 0; r >= 0 && i < deltas->count; i++) {
+        w->resource_version = NULL;
+        r = apply_one(w, &deltas->deltas[i], error);
+        if (w->resource_version != NULL && w->resource_version[0] != '\0') {
+            version = w->resource_version;
+        }
+    }
+    if (r >= 0 && version != NULL) {
+        w->changed = true;
+        r = ki_txn_set_resource_version(w->txn, version, error);
+    }
+    return r;
+}
+
+int ki__apply_prepare(ki__applier *applier, const ki_deltas *deltas, ki_error *error)
+{
+    work w = {.applier = applier, .is_initial = deltas->is_initial};
+    ki__apply_end(applier);
+    int r = ki_store_begin(applier->store, &w.txn, error);
+    if (r < 0) {
+        return r;
+    }
+    applier->before = ki_store_snapshot(applier->store);
+    r = apply_all(&w, deltas, error);
+    if (r >= 0 && w.changed) {
+        applier->txn = w.txn;
+    } else {
+        ki_txn_abort(w.txn);
+    }
+    if (r < 0) {
+        ki__apply_end(applier);
+    }
+    return r < 0 ? r : 0;
+}
+
+void ki__apply_commit(ki__applier *applier)
+{
+    if (applier->txn != NULL) {
+        ki_txn_commit(applier->txn);
+        applier->txn = NULL;
+    }
+}
+
+int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error)
+{
+    int r = ki__apply_prepare(applier, deltas, error);
+    if (r == 0) {
+        ki__apply_commit(applier);
+    }
+    return r;
+}
+
+size_t ki__apply_count(const ki__applier *applier)
+{
+    size_t count = applier->note_count;
+    for (size_t i = 0; i < applier->note_count; i++) {
+        count += applier->notes[i].object == NULL ? ki_snapshot_count(applier->before) : 0;
+    }
+    return count;
+}
+
+bool ki__apply_next(ki__applier *applier, ki__note *ret_note)
+{
+    while (applier->next < applier->note_count) {
+        const ki__note *note = &applier->notes[applier->next];
+        if (note->object != NULL) {
+            *ret_note = *note;
+            applier->next++;
+            return true;
+        }
+        if (!applier->syncing) {
+            applier->iter = ki_snapshot_all(applier->before);
+            applier->syncing = true;
+        }
+        const ki_object *object = ki_snapshot_next(&applier->iter);
+        if (object != NULL) {
+            *ret_note = (ki__note){.type = KI__NOTE_SYNC, .old = object, .object = object};
+            return true;
+        }
+        applier->syncing = false;
+        applier->next++;
+    }
+    return false;
+}
+
+void ki__apply_rewind(ki__applier *applier)
+{
+    applier->next = 0;
+    applier->syncing = false;
+}
+
+void ki__apply_end(ki__applier *applier)
+{
+    ki_txn_abort(applier->txn);
+    applier->txn = NULL;
+    applier->before = ki_snapshot_unref(applier->before);
+    applier->note_count = 0;
+    ki__apply_rewind(applier);
+    if (applier->note_cap > NOTES_KEPT) {
+        ki__free(applier->alloc, applier->notes);
+        applier->notes = NULL;
+        applier->note_cap = 0;
+    }
+}

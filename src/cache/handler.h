@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Telling a handler. */
+#ifndef KI_CACHE_HANDLER_H
+#define KI_CACHE_HANDLER_H
+
+#include <kinformer/handler.h>
+
+#include "cache/apply.h"
+
+/** Calls what a note means to this handler, its filter considered. An error of the handler is told
+ *  to the hook, and returned. */
+int ki__handler_tell(const ki_handler *handler, const ki__note *note, const ki_error_hook *hook);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Notes stand in a ring and are known by number, which only rises; so the index over the keys can
+ * name a note wherever the ring moves to. The index is there only while more wait than the limit
+ * allows, and without memory for it nothing is merged: it is a means to save, not to be right. */
+#include "cache/handler_queue.h"
+
+#include <errno.h>
+
+#include <kinformer/error.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "object/object.h"
+
+enum { RING_MIN = 16, RING_KEPT = 1024 };
+#define KEYS_MAX ((size_t)1 << 31)
+
+void ki__handler_queue_init(ki__handler_queue *queue, const ki_alloc *alloc, ki__hash_key hash_key,
+                            size_t limit)
+{
+    *queue = (ki__handler_queue){.alloc = alloc, .limit = limit, .index_at = limit};
+    ki__map_init(&queue->last, alloc, hash_key, KEYS_MAX);
+}
+
+static ki__note *at(const ki__handler_queue *queue, size_t number)
+{
+    return &queue->ring[number & (queue->cap - 1)];
+}
+
+void ki__note_unref(ki__note *note)
+{
+    (void)ki_object_unref(note->old);
+    (void)ki_object_unref(note->object);
+    note->old = NULL;
+    note->object = NULL;
+}
+
+/* ---- the index ---- */
+
+static void drop_index(ki__handler_queue *queue)
+{
+    ki__map_done(&queue->last);
+    queue->indexed = false;
+}
+
+/* Map values are pointers, and NULL is none. */
+static int note_last(ki__handler_queue *queue, const ki_object *object, size_t number)
+{
+    void *value = (void *)(uintptr_t)(number + 1);
+    if (value == NULL) {
+        return KI_ERR_LIMIT; /* after so many that numbers begin anew */
+    }
+    return ki__map_set(&queue->last, ki__object_key(object), value, NULL);
+}
+
+static void make_index(ki__handler_queue *queue)
+{
+    if (queue->indexed || queue->count < queue->index_at) {
+        return;
+    }
+    int r = 0;
+    for (size_t i = queue->head; r == 0 && i != queue->head + queue->count; i++) {
+        const ki__note *note = at(queue, i);
+        r = note->object != NULL ? note_last(queue, note->object, i) : 0;
+    }
+    if (r < 0) {
+        drop_index(queue);
+        queue->index_at = queue->count * 2; /* try again, but not each time */
+        return;
+    }
+    queue->indexed = true;
+}
+
+/* Whether the last waiting note of the object's key is known, and which it is. */
+static bool find_last(const ki__handler_queue *queue, const ki_object *object, size_t *ret_number)
+{
+    if (!queue->indexed) {
+        return false;
+    }
+    const void *value = ki__map_get(&queue->last, ki__object_key(object));
+    *ret_number = (size_t)(uintptr_t)value - 1;
+    return value != NULL;
+}
+
+static void forget_last(ki__handler_queue *queue, const ki__note *note, size_t number)
+{
+    size_t last;
+    if (find_last(queue, note->object, &last) && last == number) {
+        (void)ki__map_remove(&queue->last, ki__object_key(note->object));
+    }
+}
+
+/* ---- room ---- */
+
+/* Moves what waits into a ring of `cap` places, without what was left out. */
+static int move_ring(ki__handler_queue *queue, size_t cap)
+{
+    ki__note *ring = ki__alloc_array(queue->alloc, cap, sizeof(*ring));
+    if (ring == NULL) {
+        return -ENOMEM;
+    }
+    drop_index(queue); /* numbers change */
+    size_t live = 0;
+    for (size_t i = queue->head; i != queue->head + queue->count; i++) {
+        if (at(queue, i)->object != NULL) {
+            ring[live++] = *at(queue, i);
+        }
+    }
+    ki__free(queue->alloc, queue->ring);
+    queue->ring = ring;
+    queue->cap = cap;
+    queue->head = 0;
+    queue->count = live;
+    queue->dead = 0;
+    return 0;
+}
+
+int ki__handler_queue_reserve(ki__handler_queue *queue, size_t count)
+{
+    if (count <= queue->cap - queue->count) {
+        return 0;
+    }
+    size_t live = queue->count - queue->dead;
+    if (count > SIZE_MAX / 4 - live) {
+        return -ENOMEM;
+    }
+    size_t cap = queue->cap != 0 ? queue->cap : RING_MIN;
+    while (cap < live || cap - live < count + live / 2) { /* moving must pay */
+        cap *= 2;
+    }
+    return move_ring(queue, cap);
+}
+
+/* Gives memory back after a flood. */
+static void after_pop(ki__handler_queue *queue)
+{
+    if (queue->indexed && queue->count <= queue->limit / 2) {
+        drop_index(queue);
+    }
+    if (queue->count != 0) {
+        return;
+    }
+    queue->index_at = queue->limit;
+    if (queue->cap > RING_KEPT) {
+        ki__free(queue->alloc, queue->ring);
+        queue->ring = NULL;
+        queue->cap = 0;
+    }
+}
+
+/* ---- merging ---- */
+
+/* Takes a waiting note out from between others. */
+static void leave_out(ki__handler_queue *queue, size_t number)
+{
+    ki__note *waiting = at(queue, number);
+    forget_last(queue, waiting, number);
+    queue->initial_count -= waiting->is_initial;
+    queue->merged += 2; /* it, and the delete that it goes with */
+    ki__note_unref(waiting);
+    *waiting = (ki__note){0};
+    queue->dead++;
+}
+
+/* Puts a newer object into a waiting note. Its key is the same, but the index must borrow it from
+ * the object that stays; putting a key anew cannot fail. */
+static void renew(ki__handler_queue *queue, size_t number, const ki_object *object)
+{
+    ki__note *waiting = at(queue, number);
+    const ki_object *before = waiting->object;
+    waiting->object = ki_object_ref(object);
+    int r = note_last(queue, waiting->object, number);
+    ki_assert(r == 0);
+    waiting->merged++;
+    queue->merged++;
+    (void)ki_object_unref(before);
+}
+
+/* Whether the note went into one that waits. */
+static bool merge(ki__handler_queue *queue, const ki__note *note)
+{
+    size_t number;
+    if (!find_last(queue, note->object, &number)) {
+        return false;
+    }
+    ki__note *waiting = at(queue, number);
+    bool pending = waiting->type == KI__NOTE_ADD || waiting->type == KI__NOTE_UPDATE;
+    switch (note->type) {
+    case KI__NOTE_UPDATE:
+        if (!pending) {
+            return false;
+        }
+        renew(queue, number, note->object);
+        waiting->same_version = waiting->same_version && note->same_version;
+        return true;
+    case KI__NOTE_SYNC: /* there is news of the object anyway */
+        if (!pending && waiting->type != KI__NOTE_SYNC) {
+            return false;
+        }
+        renew(queue, number, note->object);
+        return true;
+    case KI__NOTE_DELETE:
+        if (waiting->type == KI__NOTE_ADD) {
+            leave_out(queue, number);
+            return true;
+        }
+        if (waiting->type != KI__NOTE_UPDATE) {
+            return false;
+        }
+        renew(queue, number, note->object);
+        waiting->type = KI__NOTE_DELETE;
+        waiting->final_state_unknown = note->final_state_unknown;
+        waiting->same_version = false;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- the queue ---- */
+
+void ki__handler_queue_begin(ki__handler_queue *queue, ki_snapshot *snapshot)
+{
+    ki_assert(queue->count == 0 && queue->snapshot == NULL);
+    queue->snapshot = snapshot;
+    queue->walk = ki_snapshot_all(snapshot);
+    queue->walk_left = ki_snapshot_count(snapshot);
+}
+
+static void end_walk(ki__handler_queue *queue)
+{
+    queue->snapshot = ki_snapshot_unref(queue->snapshot);
+    queue->walk_left = 0;
+}
+
+void ki__handler_queue_push(ki__handler_queue *queue, const ki__note *note)
+{
+    make_index(queue);
+    if (merge(queue, note)) {
+        return;
+    }
+    ki_assert(queue->count < queue->cap);
+    size_t number = queue->head + queue->count++;
+    ki__note *place = at(queue, number);
+    *place = *note;
+    place->old = ki_object_ref(note->old);
+    place->object = ki_object_ref(note->object);
+    queue->initial_count += note->is_initial;
+    if (queue->indexed && note_last(queue, place->object, number) < 0) {
+        drop_index(queue);
+        queue->index_at = queue->count * 2;
+    }
+}
+
+static bool pop_from_walk(ki__handler_queue *queue, ki__note *ret_note)
+{
+    const ki_object *object = ki_snapshot_next(&queue->walk);
+    if (object == NULL) {
+        end_walk(queue);
+        return false;
+    }
+    queue->walk_left--;
+    *ret_note = (ki__note){
+        .type = KI__NOTE_ADD,
+        .is_initial = true,
+        .object = ki_object_ref(object),
+    };
+    if (queue->walk_left == 0) {
+        end_walk(queue); /* nobody may come for what is not there */
+    }
+    return true;
+}
+
+bool ki__handler_queue_pop(ki__handler_queue *queue, ki__note *ret_note)
+{
+    if (queue->snapshot != NULL && pop_from_walk(queue, ret_note)) {
+        return true;
+    }
+    while (queue->count != 0) {
+        size_t number = queue->head;
+        ki__note *first = at(queue, number);
+        bool live = first->object != NULL;
+        if (live) {
+            forget_last(queue, first, number);
+            queue->initial_count -= first->is_initial;
+            *ret_note = *first;
+        } else {
+            queue->dead--;
+        }
+        queue->head++;
+        queue->count--;
+        if (live) {
+            after_pop(queue);
+            return true;
+        }
+    }
+    after_pop(queue);
+    return false;
+}
+
+void ki__handler_queue_done(ki__handler_queue *queue)
+{
+    if (queue->snapshot != NULL) {
+        end_walk(queue);
+    }
+    drop_index(queue);
+    for (size_t i = queue->head; i != queue->head + queue->count; i++) {
+        ki__note_unref(at(queue, i));
+    }
+    ki__free(queue->alloc, queue->ring);
+    queue->ring = NULL;
+    queue->cap = 0;
+    queue->count = 0;
+    queue->dead = 0;
+    queue->initial_count = 0;
+    queue->index_at = queue->limit;
+}
+
+size_t ki__handler_queue_len(const ki__handler_queue *queue)
+{
+    return queue->walk_left + queue->count - queue->dead;
+}
+
+size_t ki__handler_queue_initial(const ki__handler_queue *queue)
+{
+    return queue->walk_left + queue->initial_count;
+}

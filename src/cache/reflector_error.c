@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What errors mean to a reflector. The same Status means the same whether it came as the answer to
+ * a request or as an event of a watch. */
+#include <errno.h>
+#include <string.h>
+
+#include <kinformer/status.h>
+
+#include "base/log.h"
+#include "cache/reflector.h"
+
+#define INTERNAL_WINDOW_NS                                                \
+    (60 * KI__SECOND_NS) /* so long without a 500, and they are forgotten \
+                          */
+#define TOO_LARGE_CAUSE "ResourceVersionTooLarge"
+#define TOO_LARGE_TEXT "Too large resource version"
+
+/* Whether a cause has the text as its message, as servers of 1.17 and 1.18 said it. */
+static bool has_cause_message(const ki_object *status, const char *text)
+{
+    ki_status_cause cause;
+    for (size_t i = 0; ki_status_cause_at(status, i, &cause) == 0; i++) {
+        if (ki_value_equals(&cause.message, ki_str_from(text))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_too_large(const ki_error *error, const ki_object *status)
+{
+    if (ki_status_has_cause(status, TOO_LARGE_CAUSE)) {
+        return true;
+    }
+    if (!ki_error_is_timeout(error) && !ki_error_is_internal_error(error)) {
+        return false;
+    }
+    return strstr(error->message, TOO_LARGE_TEXT) != NULL ||
+           has_cause_message(status, TOO_LARGE_TEXT);
+}
+
+static ki__trouble classify_status(const ki_error *error, const ki_object *status)
+{
+    if (is_too_large(error, status)) {
+        return KI__TROUBLE_TOO_LARGE;
+    }
+    if (ki_error_is_resource_expired(error) || ki_error_is_gone(error)) {
+        return KI__TROUBLE_EXPIRED;
+    }
+    if (ki_error_is_too_many_requests(error)) {
+        return KI__TROUBLE_BUSY;
+    }
+    return ki_error_is_internal_error(error) ? KI__TROUBLE_INTERNAL : KI__TROUBLE_OTHER;
+}
+
+ki__trouble ki__reflector_classify(const ki_error *error, const ki_object *status)
+{
+    switch (error->code) {
+    case KI_ERR_STATUS:
+        return classify_status(error, status);
+    case -ECONNREFUSED:
+        return KI__TROUBLE_REFUSED;
+    case -ENOMEM:
+    case -EMFILE:
+    case -ENFILE:
+    case -ENOBUFS:
+    case KI_ERR_BUSY:
+        return KI__TROUBLE_MEMORY;
+    case -EPROTO: /* of HTTP/2, such as a GOAWAY */
+    case -EIO:
+        return KI__TROUBLE_NETWORK;
+    default:
+        return ki_error_is_retriable(error->code) ? KI__TROUBLE_NETWORK : KI__TROUBLE_OTHER;
+    }
+}
+
+void ki__reflector_note_reason(ki_reflector *r, const ki_error *error)
+{
+    ki__mutex_lock(&r->shared.lock);
+    r->shared.health.reason = *error;
+    ki__mutex_unlock(&r->shared.lock);
+}
+
+/* Without a handler: a version that is too old is daily business, and so is a cut connection. */
+static ki_log_level level_of(const ki_error *error)
+{
+    switch (ki__reflector_classify(error, NULL)) {
+    case KI__TROUBLE_EXPIRED:
+    case KI__TROUBLE_NETWORK:
+        return KI_LOG_DEBUG;
+    case KI__TROUBLE_BUSY:
+    case KI__TROUBLE_REFUSED:
+    case KI__TROUBLE_TOO_LARGE:
+    case KI__TROUBLE_INTERNAL:
+    case KI__TROUBLE_MEMORY:
+    case KI__TROUBLE_OTHER:
+        break;
+    }
+    return KI_LOG_ERROR;
+}
+
+void ki__reflector_tell_error(ki_reflector *r, const ki_error *error)
+{
+    ki__reflector_note_reason(r, error);
+    if (r->options.on_error != NULL) {
+        r->options.on_error(r, error, r->options.user);
+        return;
+    }
+    KI__LOG(ki__engine_log(r->engine), level_of(error), "reflector", "a request failed",
+            {"name", ki_str_from(r->options.name)},
+            {"code", ki_str_from(ki_error_name(error->code))},
+            {"error", ki_str_from(error->message)});
+}
+
+bool ki__reflector_may_retry_internal(ki_reflector *r)
+{
+    uint64_t now = ki__engine_now(r->engine);
+    uint64_t window = r->options.internal_error_retry_ns;
+    if (r->last_internal == 0 || now - r->last_internal >= INTERNAL_WINDOW_NS) {
+        r->first_internal = now;
+    }
+    r->last_internal = now;
+    if (now - r->first_internal <= window && window != 0) {
+        return true;
+    }
+    r->last_internal = 0;
+    return false;
+}

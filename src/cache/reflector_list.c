@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All objects in pages. Which version is asked for, and how large a page is, follows client-go: the
+ * last version that is known, so that the list is never older and the server's cache can answer;
+ * none, for the latest, if the server does not have that one any more, or not yet. */
+#include <errno.h>
+#include <string.h>
+
+#include <kinformer/pager.h>
+
+#include "base/error.h"
+#include "cache/reflector.h"
+
+static const char *version_to_ask(const ki_reflector *r)
+{
+    if (r->unavailable) {
+        return "";
+    }
+    if (r->version[0] == '\0') {
+        return r->options.allow_stale_start ? "0" : "";
+    }
+    return r->version;
+}
+
+/* With a version, a server answers from its cache only if everything is asked for at once. */
+static uint32_t page_size(const ki_reflector *r, const char *version)
+{
+    if (r->options.page_size != 0) {
+        return r->options.page_size;
+    }
+    bool any_version = version[0] == '\0' || strcmp(version, "0") == 0;
+    return r->paginated || any_version ? KI_PAGER_LIMIT : 0;
+}
+
+void ki__reflector_list_begin(ki_reflector *r)
+{
+    const char *version = version_to_ask(r);
+    memcpy(r->asked, version, strlen(version) + 1); /* it must outlive the version we have */
+    r->consistent = version[0] == '\0';
+    const ki_list_options options = {
+        .size = sizeof(options),
+        .label_selector = r->options.label_selector,
+        .field_selector = r->options.field_selector,
+        .resource_version = r->asked,
+        /* The server refuses one without a version. */
+        .resource_version_match = r->consistent ? "" : "NotOlderThan",
+        .limit = page_size(r, r->asked),
+    };
+    ki__reflector_count(r, &r->shared.health.lists, 1);
+    r->pages.paused = r->paused;
+    ki_error error = KI_ERROR_INIT;
+    if (ki__pages_begin(&r->pages, &options, true, &error) < 0) {
+        ki__reflector_list_failed(r, &error, NULL);
+    } else {
+        ki__reflector_begin_call(r, UINT64_MAX);
+    }
+}
+
+void ki__reflector_list_failed(ki_reflector *r, const ki_error *error, const ki_object *status)
+{
+    ki__trouble trouble = ki__reflector_classify(error, status);
+    bool version = trouble == KI__TROUBLE_EXPIRED || trouble == KI__TROUBLE_TOO_LARGE;
+    if (version && !r->unavailable) {
+        r->unavailable = true;
+        ki__reflector_note_reason(r, error);
+        ki__reflector_go(r, KI_REFLECTOR_LISTING);
+        return;
+    }
+    ki__reflector_tell_error(r, error);
+    if (!ki__reflector_is_stopping(r)) {
+        ki__reflector_back_off(r, false, error);
+    }
+}
+
+/* ---- what the pages bring ---- */
+
+static void fail_with(ki_reflector *r, int code)
+{
+    ki_error error;
+    (void)ki__error_code(&error, code);
+    ki__reflector_list_failed(r, &error, NULL);
+}
+
+static void on_object(const ki_object *object, void *user)
+{
+    ki_reflector *r = user;
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    int code = ki__collect_append(&r->found, object);
+    if (code < 0) {
+        fail_with(r, code);
+    }
+    ki__reflector_check(r);
+}
+
+static void on_set_aside(const char *key, const ki_error *error, void *user)
+{
+    ki_reflector *r = user;
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    ki__reflector_set_aside(r, key, error);
+    int code = error->code == -ENOMEM ? -ENOMEM : ki__collect_add_unread(&r->found, key);
+    if (code < 0 && !ki__reflector_is_stopping(r)) {
+        fail_with(r, code);
+    }
+    ki__reflector_check(r);
+}
+
+static void on_alive(size_t bytes, void *user)
+{
+    ki_reflector *r = user;
+    r->alive = ki__engine_now(r->engine);
+    ki__reflector_note_bytes(r, bytes);
+}
+
+static void on_restart(void *user)
+{
+    ki_reflector *r = user;
+    ki__collect_clear(&r->found);
+}
+
+static void on_end(const char *version, const ki_error *error, const ki_object *status, void *user)
+{
+    ki_reflector *r = user;
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    if (error != NULL) {
+        ki__reflector_list_failed(r, error, status);
+        ki__reflector_check(r);
+        return;
+    }
+    if (strcmp(r->asked, "0") == 0 && r->pages.count > 1) {
+        r->paginated = true;
+    }
+    ki_error failure;
+    int code = ki__reflector_complete(r, version, &failure);
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    if (code < 0) {
+        ki__reflector_list_failed(r, &failure, NULL);
+    } else {
+        r->quick = false;
+        ki__reflector_go(r, KI_REFLECTOR_WATCHING);
+    }
+    ki__reflector_check(r);
+}
+
+const ki__pages_sink ki__reflector_pages_sink = {
+    .on_object = on_object,
+    .on_set_aside = on_set_aside,
+    .on_alive = on_alive,
+    .on_restart = on_restart,
+    .on_end = on_end,
+};

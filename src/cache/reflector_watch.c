@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What changes, event by event. Invariant: the version moves on only after the target has heard of
+ * all up to it, so that a watch which is taken up again misses nothing; and never back.
+ *
+ * A watch that ends is taken up from that version: at once if it lived, after a wait if it did not
+ * or the server asks for one. Only what the server says about the version, and what we could not
+ * make sense of, leads to a new list. */
+#include <errno.h>
+#include <string.h>
+
+#include <kinformer/key.h>
+
+#include "base/error.h"
+#include "cache/reflector.h"
+
+#define LIMIT_SLACK_NS (30 * KI__SECOND_NS) /* for a server that ends a watch in its own time */
+
+static bool has_version(const ki_reflector *r)
+{
+    return r->version[0] != '\0' && strcmp(r->version, "0") != 0;
+}
+
+/* ---- how it ends ---- */
+
+/* From where it was. Many of them in a row, each over in no time, are spread out. */
+static void take_up(ki_reflector *r)
+{
+    bool quick = ki__engine_now(r->engine) - r->began < KI__WATCH_SHORT_NS;
+    if (!has_version(r)) {
+        ki__reflector_back_off(r, false, NULL); /* there is no "from where" */
+    } else if (quick && r->quick) {
+        ki__reflector_back_off(r, true, NULL);
+    } else {
+        r->quick = quick;
+        ki__reflector_go(r, KI_REFLECTOR_WATCHING);
+    }
+}
+
+static void wait_and_take_up(ki_reflector *r, const ki_error *error)
+{
+    ki__reflector_back_off(r, has_version(r), error);
+}
+
+static void give_way_to_list(ki_reflector *r, const ki_error *error, bool in_stream)
+{
+    if (!in_stream) {
+        ki__reflector_tell_error(r, error);
+    }
+    if (!ki__reflector_is_stopping(r)) {
+        ki__reflector_back_off(r, false, error);
+    }
+}
+
+static void ended_with(ki_reflector *r, const ki_error *error, const ki_object *status,
+                       bool in_stream, bool empty)
+{
+    switch (ki__reflector_classify(error, status)) {
+    case KI__TROUBLE_NETWORK:
+        if (!empty) {
+            ki__reflector_note_reason(r, error);
+            take_up(r);
+            break;
+        }
+        wait_and_take_up(r, error);
+        break;
+    case KI__TROUBLE_REFUSED:
+    case KI__TROUBLE_BUSY:
+    case KI__TROUBLE_MEMORY:
+        wait_and_take_up(r, error);
+        break;
+    case KI__TROUBLE_INTERNAL:
+        if (in_stream && ki__reflector_may_retry_internal(r)) {
+            ki__reflector_note_reason(r, error);
+            take_up(r);
+            break;
+        }
+        give_way_to_list(r, error, in_stream);
+        break;
+    case KI__TROUBLE_EXPIRED:
+    case KI__TROUBLE_TOO_LARGE:
+    case KI__TROUBLE_OTHER:
+        give_way_to_list(r, error, in_stream);
+        break;
+    }
+}
+
+void ki__reflector_watch_ended(ki_reflector *r, const ki_error *error, const ki_object *status,
+                               bool in_stream)
+{
+    uint64_t lived = ki__engine_now(r->engine) - r->began;
+    bool empty = r->events == 0 && lived < KI__WATCH_SHORT_NS;
+    if (error != NULL) {
+        ended_with(r, error, status, in_stream, empty);
+    } else if (empty) {
+        ki_error nothing;
+        (void)ki__error_set(&nothing, KI_ERR_UNSUPPORTED, "the watch ended at once, without event");
+        ki__reflector_back_off(r, false, &nothing);
+    } else {
+        take_up(r);
+    }
+}
+
+/* ---- its events ---- */
+
+/* What the version of an event says. */
+typedef enum age { NEW, AGAIN, OLD } age;
+
+static bool was_last(const ki_reflector *r, ki_event_type type, const ki_object *object)
+{
+    return r->last_object != NULL && r->last_type == type &&
+           strcmp(ki_object_key(r->last_object), ki_object_key(object)) == 0;
+}
+
+/* Several events may have one version: etcd drops all objects of a lease at once. */
+static age age_of(ki_reflector *r, ki_event_type type, const ki_object *object)
+{
+    int order;
+    ki_str version = ki_str_from(ki_object_resource_version(object));
+    if (r->unordered || ki_resource_version_compare(version, ki_str_from(r->version), &order) < 0 ||
+        order > 0) {
+        return NEW;
+    }
+    bool known = order < 0 || !r->from_event || was_last(r, type, object);
+    if (known) {
+        ki__reflector_count(r, &r->shared.health.anomalies, 1);
+    }
+    if (order < 0) {
+        return OLD;
+    }
+    return r->from_event && known ? AGAIN : NEW;
+}
+
+/* A server that lags behind, or a bookmark that promised too much: a list puts it right. */
+static void refuse_old(ki_reflector *r, const ki_object *object)
+{
+    ki_error error;
+    (void)ki__error_set(&error, KI_ERR_STALE, "an event is from the past: resource version ");
+    ki__error_add(&error, ki_str_from(ki_object_resource_version(object)));
+    ki__error_add(&error, ki_str_from(", but there was "));
+    ki__error_add(&error, ki_str_from(r->version));
+    ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(ki_object_key(object)),
+                      &error);
+    if (!ki__reflector_is_stopping(r)) {
+        ki__reflector_back_off(r, false, &error);
+    }
+}
+
+/* Initial events of a watch from no version are in no order: their versions say nothing. */
+static void advance(ki_reflector *r, ki_event_type type, const char *version, bool from_event)
+{
+    if (r->unordered && type == KI_EVENT_ADDED) {
+        return;
+    }
+    r->unordered = false;
+    if (version[0] != '\0') {
+        ki__reflector_set_version(r, version, from_event);
+    }
+}
+
+static int tell(ki_reflector *r, ki_event_type type, const ki_object *object, ki_error *error)
+{
+    const ki_reflector_target *target = &r->target;
+    switch (type) {
+    case KI_EVENT_ADDED:
+        return target->add(object, target->user, error);
+    case KI_EVENT_MODIFIED:
+        return target->update(object, target->user, error);
+    case KI_EVENT_DELETED:
+        return target->remove(object, target->user, error);
+    case KI_EVENT_BOOKMARK:
+    case KI_EVENT_ERROR:
+    case KI_EVENT_MAX:
+        break;
+    }
+    return 0;
+}
+
+/* What the target did not take comes again later, if that can help; else it is reported. Whether
+ * the watch goes on. */
+static bool goes_on_after(ki_reflector *r, int code, const char *key, ki_error *error)
+{
+    if (code >= 0) {
+        return true;
+    }
+    if (error->code == 0) {
+        (void)ki__error_code(error, code);
+    }
+    if (ki_error_is_retriable(code)) {
+        if (!ki__reflector_is_stopping(r)) {
+            wait_and_take_up(r, error);
+        }
+        return false;
+    }
+    ki__reflector_count(r, &r->shared.health.target_errors, 1);
+    ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(key), error);
+    return true;
+}
+
+static void on_bookmark(ki_reflector *r, const ki_object *object)
+{
+    const char *version = ki_object_resource_version(object);
+    int order;
+    ki__reflector_note(r, &r->shared.health.last_bookmark, &r->shared.health.bookmarks);
+    if (version[0] == '\0') {
+        return;
+    }
+    if (ki_resource_version_compare(ki_str_from(version), ki_str_from(r->version), &order) == 0 &&
+        order < 0) {
+        ki__reflector_count(r, &r->shared.health.anomalies, 1);
+        return;
+    }
+    ki_error error = KI_ERROR_INIT;
+    int code = 0;
+    if (r->target.bookmark != NULL) {
+        code = r->target.bookmark(version, r->target.user, &error);
+    }
+    if (goes_on_after(r, code, "", &error)) {
+        advance(r, KI_EVENT_BOOKMARK, version, false);
+    }
+}
+
+static void watch_event(ki_reflector *r, ki_event_type type, const ki_object *object)
+{
+    if (type == KI_EVENT_BOOKMARK) {
+        on_bookmark(r, object);
+        return;
+    }
+    ki__reflector_note(r, &r->shared.health.last_event, &r->shared.health.events);
+    if (!ki__reflector_is_usable(r, type, object)) {
+        bool lost = type == KI_EVENT_DELETED && ki_object_key(object)[0] == '\0';
+        if (lost && !ki__reflector_is_stopping(r)) {
+            ki__reflector_back_off(r, false, NULL); /* whatever it was, a list does not have it */
+        }
+        return;
+    }
+    age is = age_of(r, type, object);
+    if (is == OLD) {
+        refuse_old(r, object);
+        return;
+    }
+    ki_error error = KI_ERROR_INIT;
+    int code = is == NEW ? tell(r, type, object, &error) : 0;
+    if (goes_on_after(r, code, ki_object_key(object), &error)) {
+        advance(r, type, ki_object_resource_version(object), true);
+        (void)ki_object_unref(r->last_object);
+        r->last_object = ki_object_ref(object);
+        r->last_type = type;
+    }
+}
+
+/* An event that could not be read. A deletion must not be lost, nor what might be one. */
+static void watch_set_aside(ki_reflector *r, ki_event_type type, const char *key,
+                            const char *version)
+{
+    ki_error error = KI_ERROR_INIT;
+    int code = 0;
+    bool may_be_deletion = type == KI_EVENT_DELETED || (size_t)type >= KI_EVENT_MAX;
+    ki__reflector_note(r, &r->shared.health.last_event, &r->shared.health.events);
+    if (type == KI_EVENT_DELETED && key[0] != '\0' && r->target.remove_key != NULL) {
+        code = r->target.remove_key(key, r->target.user, &error);
+    } else if (may_be_deletion) {
+        ki__reflector_back_off(r, false, NULL);
+        return;
+    }
+    int order;
+    bool older =
+        ki_resource_version_compare(ki_str_from(version), ki_str_from(r->version), &order) == 0 &&
+        order < 0;
+    if (goes_on_after(r, code, key, &error) && !older) {
+        advance(r, type, version, true);
+    }
+}
+
+/* ---- what the source calls, for streams and watches alike ---- */
+
+static void on_error_event(ki_reflector *r, const ki_error *error, const ki_object *status)
+{
+    ki_error unknown;
+    if (error == NULL) {
+        (void)ki__error_set(&unknown, KI_ERR_STATUS, "an error event came without a reason");
+        error = &unknown;
+    }
+    if (r->state == KI_REFLECTOR_STREAMING) {
+        ki__reflector_stream_ended(r, error, status);
+    } else {
+        ki__reflector_watch_ended(r, error, status, true);
+    }
+}
+
+static void on_event(ki_event_type type, const ki_object *object, const ki_error *error, void *user)
+{
+    ki_reflector *r = user;
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    if (type == KI_EVENT_ERROR) {
+        on_error_event(r, error, object);
+    } else if (object != NULL) {
+        r->events++;
+        if (r->state == KI_REFLECTOR_STREAMING) {
+            ki__reflector_stream_event(r, type, object);
+        } else {
+            watch_event(r, type, object);
+        }
+    }
+    ki__reflector_check(r);
+}
+
+static void on_set_aside(ki_event_type type, const char *key, const char *resource_version,
+                         const ki_error *error, void *user)
+{
+    ki_reflector *r = user;
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    if (error->code == -ENOMEM) {
+        on_error_event(r, error, NULL); /* not its own fault: it is to come again */
+        ki__reflector_check(r);
+        return;
+    }
+    r->events++;
+    ki__reflector_set_aside(r, key, error);
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    if (r->state == KI_REFLECTOR_STREAMING) {
+        ki__reflector_stream_set_aside(r, type, key);
+    } else {
+        watch_set_aside(r, type, key, resource_version);
+    }
+    ki__reflector_check(r);
+}
+
+static void on_alive(size_t bytes, void *user)
+{
+    ki_reflector *r = user;
+    r->alive = ki__engine_now(r->engine);
+    ki__reflector_note_bytes(r, bytes);
+}
+
+static void on_end(const ki_list_meta *meta, const ki_error *error, const ki_object *status,
+                   void *user)
+{
+    (void)meta;
+    ki_reflector *r = user;
+    r->call = NULL;
+    ki__timer_cancel(&r->watchdog);
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    if (r->state == KI_REFLECTOR_STREAMING) {
+        ki__reflector_stream_ended(r, error, status);
+    } else {
+        ki__reflector_watch_ended(r, error, status, false);
+    }
+    ki__reflector_check(r);
+}
+
+/* ---- how it begins ---- */
+
+int ki__reflector_open_watch(ki_reflector *r, ki_list_options *options, ki_error *error)
+{
+    const ki_source_sink sink = {
+        .on_event = on_event,
+        .on_set_aside = on_set_aside,
+        .on_alive = on_alive,
+        .on_end = on_end,
+        .user = r,
+    };
+    uint64_t shortest = r->options.min_watch_timeout_ns / KI__SECOND_NS;
+    uint64_t seconds = shortest + ki__engine_random(r->engine, shortest);
+    r->limit = seconds * KI__SECOND_NS + LIMIT_SLACK_NS;
+    options->label_selector = r->options.label_selector;
+    options->field_selector = r->options.field_selector;
+    options->timeout_seconds = (uint32_t)seconds;
+    options->allow_bookmarks = true;
+    int code = r->source.watch(options, &sink, r->source.user, &r->call, error);
+    if (code < 0) {
+        r->call = NULL;
+        r->began = ki__engine_now(r->engine);
+        r->events = 0;
+        if (error->code == 0) {
+            (void)ki__error_code(error, code);
+        }
+    }
+    return code;
+}
+
+void ki__reflector_watch_begin(ki_reflector *r)
+{
+    ki_list_options options = {.size = sizeof(options), .resource_version = r->version};
+    ki_error error = KI_ERROR_INIT;
+    r->unordered = !has_version(r);
+    ki__mutex_lock(&r->shared.lock);
+    r->shared.health.watches++;
+    r->shared.health.reconnects += !r->fresh;
+    ki__mutex_unlock(&r->shared.lock);
+    r->fresh = false;
+    if (ki__reflector_open_watch(r, &options, &error) < 0) {
+        ki__reflector_watch_ended(r, &error, NULL, false);
+    } else {
+        ki__reflector_begin_call(r, r->limit);
+    }
+}
+
+void ki__reflector_follow_watch(ki_reflector *r)
+{
+    uint64_t limit = r->limit;
+    r->deadline = limit < UINT64_MAX - r->began ? r->began + limit : UINT64_MAX;
+    r->alive = ki__engine_now(r->engine);
+    r->fresh = false;
+}
+
+/* ---- resync ---- */
+
+void ki__reflector_on_resync(ki__timer *timer)
+{
+    ki_reflector *r = KI__CONTAINER_OF(timer, ki_reflector, resync);
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    ki_error error = KI_ERROR_INIT;
+    int code = 0;
+    bool wanted = r->state == KI_REFLECTOR_WATCHING && r->target.resync != NULL &&
+                  (r->options.should_resync == NULL || r->options.should_resync(r->options.user));
+    if (wanted && !ki__reflector_is_stopping(r)) {
+        ki__reflector_count(r, &r->shared.health.resyncs, 1);
+        code = r->target.resync(r->target.user, &error);
+    }
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    if (code < 0) {
+        if (error.code == 0) {
+            (void)ki__error_code(&error, code);
+        }
+        ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(""), &error);
+        if (!ki__reflector_is_stopping(r)) {
+            ki__reflector_back_off(r, false, &error);
+        }
+    } else {
+        ki__timer_set_after(timer, r->options.resync_period_ns);
+    }
+    ki__reflector_check(r);
+}

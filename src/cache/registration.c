@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A handler and its queue. One lock keeps both; it is never held while something is called. At most
+ * one thread is inside deliver() at a time (`delivering`), which is what makes calls of one handler
+ * sequential. Once `removed` is set no call begins; the handler is destroyed by whoever finds it
+ * removed with nobody delivering. */
+#include "cache/registration.h"
+
+#include <errno.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/engine.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "base/refs.h"
+#include "base/sync.h"
+#include "cache/handler.h"
+
+enum { LIMIT_DEFAULT = 1024, NAME_MAX_BYTES = 256, STEP_EVENTS = 64 };
+
+struct ki_registration {
+    ki__refs refs;
+    ki_engine *engine;
+    ki_handler handler;
+    ki_handler_options options;
+    ki__registration_owner owner;
+    ki__registration_seat seat;
+    ki__task task; /* holds a reference while it is posted */
+    ki__mutex lock;
+    ki__cond changed;
+    ki__handler_queue queue;
+    bool removed;
+    bool over;            /* removed, and the handler destroyed */
+    bool delivering;      /* somebody is inside deliver() */
+    bool destroying;      /* somebody is about to destroy the handler */
+    bool calling_initial; /* an initial add is under way */
+    bool begun;           /* something was queued once */
+    bool upstream_synced;
+    bool synced;
+    bool told_synced; /* the handler */
+    bool owner_knows; /* the owner, of the same */
+    bool woken;       /* and nobody came yet */
+    ki_registration_stats stats;
+    char name[];
+};
+
+/* The calls that are under way on this thread, the innermost first. */
+typedef struct call {
+    const ki_registration *registration;
+    const struct call *outer;
+} call;
+static _Thread_local const call *calls;
+
+static bool is_inside(const ki_registration *registration)
+{
+    const call *c = calls;
+    while (c != NULL && c->registration != registration) {
+        c = c->outer;
+    }
+    return c != NULL;
+}
+
+/* ---- making and freeing ---- */
+
+static void run_task(ki__task *task);
+
+static int init_locks(ki_registration *reg)
+{
+    int r = ki__mutex_init(&reg->lock);
+    if (r < 0) {
+        return r;
+    }
+    r = ki__cond_init(&reg->changed);
+    if (r < 0) {
+        ki__mutex_done(&reg->lock);
+    }
+    return r;
+}
+
+static int check_options(const ki_handler_options *options, ki_handler_options *ret_options,
+                         ki_error *error)
+{
+    ki_handler_options o = {0};
+    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    if (r < 0) {
+        return ki__error_set(error, r, "the options struct has a size or members unknown here");
+    }
+    if ((unsigned)o.delivery > KI_DELIVERY_CALLER) {
+        return ki__error_set(error, -EINVAL, "there is no such delivery");
+    }
+    if (ki_str_from(o.name).len > NAME_MAX_BYTES) {
+        return ki__error_set(error, KI_ERR_LIMIT, "the name of a handler has at most %d bytes",
+                             NAME_MAX_BYTES);
+    }
+    o.queue_limit = o.queue_limit != 0 ? o.queue_limit : LIMIT_DEFAULT;
+    *ret_options = o;
+    return 0;
+}
+
+int ki__registration_new(ki_engine *engine, const ki_handler *handler,
+                         const ki_handler_options *options, const ki__registration_owner *owner,
+                         ki_registration **ret_registration, ki_error *error)
+{
+    ki_handler_options o = {0};
+    int r = check_options(options, &o, error);
+    if (r < 0) {
+        return r;
+    }
+    const ki_alloc *alloc = ki__engine_alloc(engine);
+    ki_str name = ki_str_from(o.name);
+    ki_registration *reg = ki__alloc_zero(alloc, sizeof(*reg) + name.len + 1);
+    if (reg == NULL) {
+        return ki__error_code(error, -ENOMEM);
+    }
+    r = init_locks(reg);
+    if (r < 0) {
+        ki__free(alloc, reg);
+        return ki__error_code(error, r);
+    }
+    ki__refs_init(&reg->refs);
+    reg->engine = ki_engine_ref(engine);
+    reg->handler = *handler;
+    reg->options = o;
+    reg->owner = *owner;
+    reg->seat.wanted_ms = o.resync_ms;
+    ki__list_init(&reg->seat.link);
+    ki__list_init(&reg->seat.wake_link);
+    ki__task_init(&reg->task, run_task);
+    ki__handler_queue_init(&reg->queue, alloc, ki__engine_hash_key(engine), o.queue_limit);
+    if (name.len != 0) {
+        memcpy(reg->name, name.ptr, name.len);
+    }
+    *ret_registration = reg;
+    return 0;
+}
+
+ki_registration *ki_registration_ref(ki_registration *registration)
+{
+    if (registration != NULL) {
+        ki__refs_take(&registration->refs);
+    }
+    return registration;
+}
+
+ki_registration *ki_registration_unref(ki_registration *registration)
+{
+    if (registration == NULL || !ki__refs_drop(&registration->refs)) {
+        return NULL;
+    }
+    ki_registration *reg = registration;
+    ki_engine *engine = reg->engine;
+    ki_assert(reg->over); /* its owner held it until then */
+    ki__handler_queue_done(&reg->queue);
+    ki__cond_done(&reg->changed);
+    ki__mutex_done(&reg->lock);
+    reg->owner.release(reg->owner.user);
+    ki__free(ki__engine_alloc(engine), reg);
+    (void)ki_engine_unref(engine);
+    return NULL;
+}
+
+void ki__registration_abandon(ki_registration *registration)
+{
+    registration->removed = true;
+    registration->destroying = true;
+    registration->over = true;
+    (void)ki_registration_unref(registration);
+}
+
+ki__registration_seat *ki__registration_seat_of(ki_registration *registration)
+{
+    return &registration->seat;
+}
+
+ki_registration *ki__registration_of_seat(ki__registration_seat *seat)
+{
+    return KI__CONTAINER_OF(seat, ki_registration, seat);
+}
+
+/* ---- calling the handler ---- */
+
+static void report_failure(const char *component, ki_str key, const ki_error *error, void *user)
+{
+    ki_registration *reg = user;
+    ki__engine_report(reg->engine, component, reg->name, key, error);
+}
+
+static void tell(ki_registration *reg, ki__note *note)
+{
+    ki_error_hook hook = {.report = report_failure, .user = reg};
+    int r = ki__handler_tell(&reg->handler, note, &hook);
+    ki__mutex_lock(&reg->lock);
+    reg->stats.delivered++;
+    reg->stats.failed += r < 0;
+    reg->calling_initial = false;
+    ki__mutex_unlock(&reg->lock);
+    ki__note_unref(note);
+}
+
+/* ---- delivering ---- */
+
+/* With the lock held. */
+static void look_whether_synced(ki_registration *reg)
+{
+    if (reg->upstream_synced && !reg->removed && !reg->calling_initial &&
+        ki__handler_queue_initial(&reg->queue) == 0) {
+        reg->synced = true;
+    }
+}
+
+/* Whether the handler is still to be told that it has synced. With the lock held. */
+static bool must_tell_synced(ki_registration *reg)
+{
+    look_whether_synced(reg);
+    return reg->synced && !reg->told_synced && reg->options.on_synced != NULL;
+}
+
+static bool has_something(ki_registration *reg)
+{
+    return !reg->removed && (ki__handler_queue_len(&reg->queue) != 0 || must_tell_synced(reg));
+}
+
+/* One callback; false if there is nothing to tell. The lock is held before and after it. */
+static bool deliver_one(ki_registration *reg)
+{
+    ki__note note;
+    bool synced = !reg->removed && must_tell_synced(reg);
+    if (reg->removed || (!synced && !ki__handler_queue_pop(&reg->queue, &note))) {
+        return false;
+    }
+    reg->told_synced = reg->told_synced || synced;
+    reg->calling_initial = !synced && note.is_initial;
+    ki__mutex_unlock(&reg->lock);
+    call here = {.registration = reg, .outer = calls};
+    calls = &here;
+    if (synced) {
+        reg->options.on_synced(reg->options.user);
+    } else {
+        tell(reg, &note);
+    }
+    calls = here.outer;
+    ki__mutex_lock(&reg->lock);
+    look_whether_synced(reg);
+    return true;
+}
+
+/* Destroys the handler once it is removed and nobody calls it. */
+static void finish(ki_registration *reg)
+{
+    ki__mutex_lock(&reg->lock);
+    bool mine = reg->removed && !reg->delivering && !reg->destroying;
+    if (mine) {
+        reg->destroying = true;
+        reg->stats.merged = reg->queue.merged;
+        ki__handler_queue_done(&reg->queue);
+    }
+    ki__mutex_unlock(&reg->lock);
+    if (!mine) {
+        return;
+    }
+    if (reg->handler.destroy != NULL) {
+        reg->handler.destroy(reg->handler.user);
+    }
+    ki__mutex_lock(&reg->lock);
+    reg->over = true;
+    ki__cond_wake_all(&reg->changed);
+    ki__mutex_unlock(&reg->lock);
+    reg->owner.over(reg->owner.user);
+}
+
+static void tell_owner(ki_registration *reg)
+{
+    ki__mutex_lock(&reg->lock);
+    look_whether_synced(reg);
+    bool tell_it = reg->synced && !reg->owner_knows;
+    reg->owner_knows = reg->synced;
+    ki__mutex_unlock(&reg->lock);
+    if (tell_it) {
+        reg->owner.synced(reg->owner.user);
+    }
+}
+
+/* With the lock held, but for the time of telling the owner, in which something may come. */
+static void wait_for_more(ki_registration *reg)
+{
+    if (reg->synced && !reg->owner_knows) {
+        ki__mutex_unlock(&reg->lock);
+        tell_owner(reg);
+        ki__mutex_lock(&reg->lock);
+        return;
+    }
+    reg->woken = false;
+    ki__cond_wait(&reg->changed, &reg->lock);
+}
+
+/* Up to `max` callbacks; for as long as there may be more, if `forever`. The number of them, or
+ * KI_ERR_BUSY. *ret_more: something is left. */
+static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_more)
+{
+    ki__mutex_lock(&reg->lock);
+    if (reg->delivering) {
+        ki__mutex_unlock(&reg->lock);
+        return KI_ERR_BUSY;
+    }
+    reg->delivering = true;
+    reg->woken = false;
+    size_t count = 0;
+    while (count < max && !reg->removed) {
+        if (deliver_one(reg)) {
+            count += forever ? 0 : 1;
+        } else if (forever && !reg->removed) {
+            wait_for_more(reg);
+        } else {
+            break;
+        }
+    }
+    reg->delivering = false;
+    *ret_more = has_something(reg);
+    ki__cond_wake_all(&reg->changed);
+    ki__mutex_unlock(&reg->lock);
+    tell_owner(reg);
+    finish(reg);
+    return (int)count;
+}
+
+static void post(ki_registration *reg)
+{
+    (void)ki_registration_ref(reg);
+    if (!ki__engine_post(reg->engine, &reg->task)) {
+        (void)ki_registration_unref(reg); /* the one that is posted has a reference */
+    }
+}
+
+static void run_task(ki__task *task)
+{
+    ki_registration *reg = KI__CONTAINER_OF(task, ki_registration, task);
+    bool more = false;
+    (void)deliver(reg, STEP_EVENTS, false, &more);
+    if (more) {
+        post(reg);
+    }
+    (void)ki_registration_unref(reg);
+}
+
+void ki__registration_wake(ki_registration *registration)
+{
+    ki_registration *reg = registration;
+    bool by_caller = reg->options.delivery == KI_DELIVERY_CALLER;
+    ki__mutex_lock(&reg->lock);
+    bool wake = has_something(reg) && !reg->woken;
+    reg->woken = reg->woken || wake;
+    if (wake && by_caller) {
+        ki__cond_wake_all(&reg->changed);
+    }
+    ki__mutex_unlock(&reg->lock);
+    if (wake && !by_caller) {
+        post(reg);
+    } else if (wake && reg->options.wake != NULL) {
+        reg->options.wake(reg->options.user);
+    }
+    tell_owner(reg);
+}
+
+/* What the functions for callers have in common. */
+static int deliver_for_caller(ki_registration *reg, size_t max, bool forever)
+{
+    if (reg->options.delivery != KI_DELIVERY_CALLER) {
+        return KI_ERR_UNSUPPORTED;
+    }
+    (void)ki_registration_ref(reg); /* a callback may give the caller's away */
+    bool more = false;
+    int r = deliver(reg, max, forever, &more);
+    ki__mutex_lock(&reg->lock);
+    bool stopped = reg->removed && r == 0;
+    ki__mutex_unlock(&reg->lock);
+    if (r >= 0 && more) {
+        ki__registration_wake(reg);
+    }
+    (void)ki_registration_unref(reg);
+    return stopped ? KI_ERR_STOPPED : r;
+}
+
+int ki_registration_dispatch(ki_registration *registration, size_t max)
+{
+    return deliver_for_caller(registration, max != 0 && max < INT32_MAX ? max : INT32_MAX, false);
+}
+
+int ki_registration_run(ki_registration *registration)
+{
+    return deliver_for_caller(registration, 1, true);
+}
+
+/* ---- queueing ---- */
+
+bool ki__registration_is_fresh(ki_registration *registration)
+{
+    ki__mutex_lock(&registration->lock);
+    bool fresh = !registration->begun && !registration->removed;
+    ki__mutex_unlock(&registration->lock);
+    return fresh;
+}
+
+void ki__registration_begin(ki_registration *registration, ki_snapshot *snapshot)
+{
+    ki_registration *reg = registration;
+    ki__mutex_lock(&reg->lock);
+    bool take = !reg->removed;
+    if (take) {
+        ki_assert(!reg->begun);
+        reg->begun = true;
+        ki__handler_queue_begin(&reg->queue, snapshot);
+    }
+    ki__mutex_unlock(&reg->lock);
+    if (!take) {
+        (void)ki_snapshot_unref(snapshot);
+    }
+}
+
+int ki__registration_reserve(ki_registration *registration, size_t count)
+{
+    ki__mutex_lock(&registration->lock);
+    int r = registration->removed ? 0 : ki__handler_queue_reserve(&registration->queue, count);
+    ki__mutex_unlock(&registration->lock);
+    return r;
+}
+
+void ki__registration_push(ki_registration *registration, const ki__note *note)
+{
+    ki__mutex_lock(&registration->lock);
+    if (!registration->removed) {
+        registration->begun = true;
+        ki__handler_queue_push(&registration->queue, note);
+    }
+    ki__mutex_unlock(&registration->lock);
+}
+
+static bool concerns(const ki_registration *reg, const ki__note *note)
+{
+    if (note->type == KI__NOTE_SYNC) {
+        return reg->seat.syncing;
+    }
+    return !note->same_version || reg->options.deliver_unchanged;
+}
+
+void ki__registration_push_batch(ki_registration *registration, ki__applier *applier)
+{
+    ki_registration *reg = registration;
+    ki__note note;
+    ki__apply_rewind(applier);
+    ki__mutex_lock(&reg->lock);
+    while (!reg->removed && ki__apply_next(applier, &note)) {
+        if (concerns(reg, &note)) {
+            reg->begun = true;
+            ki__handler_queue_push(&reg->queue, &note);
+        }
+    }
+    ki__mutex_unlock(&reg->lock);
+}
+
+void ki__registration_synced(ki_registration *registration)
+{
+    ki__mutex_lock(&registration->lock);
+    registration->upstream_synced = true;
+    registration->begun = true;
+    ki__mutex_unlock(&registration->lock);
+}
+
+/* ---- asking and removing ---- */
+
+bool ki_registration_has_synced(ki_registration *registration)
+{
+    ki__mutex_lock(&registration->lock);
+    look_whether_synced(registration);
+    bool synced = registration->synced;
+    ki__mutex_unlock(&registration->lock);
+    return synced;
+}
+
+ki_registration_stats ki_registration_get_stats(ki_registration *registration)
+{
+    ki__mutex_lock(&registration->lock);
+    ki_registration_stats stats = registration->stats;
+    if (!registration->destroying) {
+        stats.merged = registration->queue.merged;
+        stats.waiting = ki__handler_queue_len(&registration->queue);
+    }
+    ki__mutex_unlock(&registration->lock);
+    return stats;
+}
+
+/* Whether it was this call that removed it. */
+static bool set_removed(ki_registration *reg)
+{
+    ki__mutex_lock(&reg->lock);
+    bool first = !reg->removed;
+    if (first) {
+        look_whether_synced(reg); /* for the last time */
+        reg->removed = true;
+        ki__cond_wake_all(&reg->changed);
+    }
+    ki__mutex_unlock(&reg->lock);
+    return first;
+}
+
+void ki_registration_remove(ki_registration *registration)
+{
+    (void)ki_registration_ref(registration); /* the owner may have the last */
+    if (set_removed(registration)) {
+        finish(registration);
+        registration->owner.removed(registration, registration->owner.user);
+    }
+    (void)ki_registration_unref(registration);
+}
+
+int ki_registration_remove_wait(ki_registration *registration)
+{
+    ki_registration_remove(registration);
+    if (is_inside(registration)) {
+        return KI_ERR_BUSY;
+    }
+    ki__mutex_lock(&registration->lock);
+    while (!registration->over) {
+        ki__cond_wait(&registration->changed, &registration->lock);
+    }
+    ki__mutex_unlock(&registration->lock);
+    return 0;
+}
+
+void ki__registration_stop(ki_registration *registration)
+{
+    if (set_removed(registration)) {
+        finish(registration);
+    }
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The controller: what a worker does with a key. A key is given back to the queue after it was put
+ * back, never before, so no other worker has it meanwhile; and putting back a key that is worked on
+ * cannot fail, so none is lost. */
+#include <errno.h>
+
+#include <kinformer/controller.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "base/refs.h"
+#include "workqueue/queue.h"
+
+struct ki_controller {
+    ki__refs refs;
+    ki_controller_options options; /* with a reference to the queue */
+};
+
+int ki_controller_new(const ki_controller_options *options, ki_controller **ret_controller,
+                      ki_error *error)
+{
+    ki_controller_options o;
+    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    if (r < 0) {
+        return ki__error_code(error, r);
+    }
+    if (o.queue == NULL || o.reconcile == NULL) {
+        return ki__error_set(error, -EINVAL, "a controller needs a queue and a reconcile function");
+    }
+    if (o.queue->limiter.when == NULL) {
+        return ki__error_set(error, -EINVAL, "the queue of a controller needs a clock");
+    }
+    o.alloc = ki__alloc_or_default(o.alloc);
+    ki_controller *controller = ki__alloc(o.alloc, sizeof(*controller));
+    if (controller == NULL) {
+        return ki__error_code(error, -ENOMEM);
+    }
+    ki__refs_init(&controller->refs);
+    controller->options = o;
+    (void)ki_workqueue_ref(o.queue);
+    *ret_controller = controller;
+    return 0;
+}
+
+ki_controller *ki_controller_ref(ki_controller *controller)
+{
+    if (controller != NULL) {
+        ki__refs_take(&controller->refs);
+    }
+    return controller;
+}
+
+ki_controller *ki_controller_unref(ki_controller *controller)
+{
+    if (controller == NULL || !ki__refs_drop(&controller->refs)) {
+        return NULL;
+    }
+    const ki_controller_options *o = &controller->options;
+    (void)ki_workqueue_unref(o->queue);
+    if (o->destroy != NULL) {
+        o->destroy(o->user);
+    }
+    ki__free(o->alloc, controller);
+    return NULL;
+}
+
+static void retry(const ki_controller_options *o, ki_str key, int r, ki_error *error)
+{
+    uint32_t failures = ki_workqueue_requeues(o->queue, key);
+    failures += failures != UINT32_MAX; /* this one */
+    bool give_up = o->max_retries != 0 && failures > o->max_retries;
+    if (o->on_error != NULL) {
+        if (error->code != r) {
+            (void)ki__error_code(error, r);
+        }
+        o->on_error(key, error, failures, give_up, o->user);
+    }
+    if (give_up) {
+        ki_workqueue_forget(o->queue, key);
+        return;
+    }
+    r = ki_workqueue_add_rate_limited(o->queue, key);
+    ki_assert(r >= 0 || r == KI_ERR_STOPPED); /* shut down: nothing is tried again */
+}
+
+/* Reconciles a key and sees to it that it comes again if it must. The caller is done with it then.
+ */
+static void work_on(const ki_controller_options *o, const ki_work *work)
+{
+    uint64_t retry_after_ns = 0;
+    ki_error error = KI_ERROR_INIT;
+    int r = o->reconcile(work->key, &retry_after_ns, &error, o->user);
+    if (r < 0) {
+        retry(o, work->key, r, &error);
+    } else {
+        ki_workqueue_forget(o->queue, work->key);
+        if (retry_after_ns != 0) {
+            r = ki_workqueue_add_after(o->queue, work->key, retry_after_ns);
+            ki_assert(r >= 0 || r == KI_ERR_STOPPED);
+        }
+    }
+}
+
+int ki_controller_run_worker(ki_controller *controller)
+{
+    ki_work work = {{NULL, 0}, NULL};
+    int r;
+    while ((r = ki_workqueue_next(controller->options.queue, &work)) >= 0) {
+        work_on(&controller->options, &work);
+    }
+    return r == KI_ERR_STOPPED ? 0 : r;
+}
+
+int ki_controller_work_one(ki_controller *controller)
+{
+    ki_work work;
+    int r = ki_workqueue_try_get(controller->options.queue, &work);
+    if (r == 1) {
+        work_on(&controller->options, &work);
+        ki_workqueue_done(controller->options.queue, &work);
+    }
+    return r;
+}

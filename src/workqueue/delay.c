@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keys that are added later: by a delay, or as the rate limiter says. client-go:
+ * delaying_queue.go, rate_limiting_queue.go. Nothing wakes up by itself here: whoever looks for
+ * keys to get first adds those that are due. */
+#include "base/assert.h"
+#include "workqueue/queue.h"
+
+size_t ki__workqueue_release_due(ki_workqueue *queue, uint64_t *now_ns)
+{
+    if (queue->delayed.count == 0) {
+        return 0;
+    }
+    *now_ns = ki__workqueue_now(queue);
+    size_t released = 0;
+    ki__deadline *delay;
+    while ((delay = ki__deadlines_pop_due(&queue->delayed, *now_ns)) != NULL) {
+        ki__work_entry *entry = KI__CONTAINER_OF(delay, ki__work_entry, delay);
+        int added = ki__workqueue_add_entry(queue, entry, *now_ns);
+        released += added != 0 && entry->state == WORK_QUEUED ? 1 : 0;
+    }
+    return released;
+}
+
+void ki__workqueue_drop_delayed(ki_workqueue *queue)
+{
+    ki__deadline *delay;
+    while ((delay = ki__deadlines_pop_any(&queue->delayed)) != NULL) {
+        ki__work_entry *entry = KI__CONTAINER_OF(delay, ki__work_entry, delay);
+        if (entry->state == WORK_IDLE) {
+            ki__workqueue_rest(queue, entry);
+        }
+    }
+    ki__deadlines_done(&queue->delayed);
+}
+
+/* Sets the time of an entry, or leaves an earlier one. 1 if it is new, else 0. */
+static int delay_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t when_ns)
+{
+    if (ki__deadline_is_set(&entry->delay) &&
+        ki__deadlines_when(&queue->delayed, &entry->delay) <= when_ns) {
+        return 0;
+    }
+    uint64_t before_ns = ki__deadlines_next(&queue->delayed);
+    ki__workqueue_rouse(queue, entry);
+    ki__deadlines_put(&queue->delayed, &entry->delay, when_ns);
+    if (when_ns < before_ns && queue->waiters != 0) {
+        ki__cond_wake_one(&queue->ready); /* it now has to wake earlier */
+    }
+    return 1;
+}
+
+/* The key is to come at `now_ns` and `delay_ns` more. */
+static int add_later(ki_workqueue *queue, ki_str key, uint64_t now_ns, uint64_t delay_ns)
+{
+    uint64_t when_ns;
+    if (__builtin_add_overflow(now_ns, delay_ns, &when_ns) || when_ns == UINT64_MAX) {
+        when_ns = UINT64_MAX - 1; /* UINT64_MAX means never, and a key is never lost */
+    }
+    uint64_t hash = ki__map_hash(&queue->keys, key);
+    ki__mutex_lock(&queue->lock);
+    int r = KI_ERR_STOPPED;
+    if (queue->shutting_down) {
+        goto out;
+    }
+    ki__work_entry *entry = ki__workqueue_find(queue, hash, key);
+    if (entry == NULL) {
+        r = ki__workqueue_learn(queue, hash, key, &entry);
+        if (r < 0) {
+            goto out;
+        }
+    }
+    queue->retries++;
+    uint64_t before_ns = ki__deadlines_next(&queue->delayed);
+    r = delay_entry(queue, entry, when_ns);
+    if (ki__deadlines_next(&queue->delayed) != before_ns) {
+        ki__workqueue_unlock_and_wake(queue);
+        return r;
+    }
+out:
+    ki__mutex_unlock(&queue->lock);
+    return r;
+}
+
+int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ns)
+{
+    if (delay_ns == 0) {
+        return ki__workqueue_add(queue, key, true);
+    }
+    if (queue->clock == NULL) {
+        return KI_ERR_UNSUPPORTED;
+    }
+    if (key.len > queue->max_key_bytes) {
+        return KI_ERR_LIMIT;
+    }
+    return add_later(queue, key, ki__workqueue_now(queue), delay_ns);
+}
+
+int ki_workqueue_add_rate_limited(ki_workqueue *queue, ki_str key)
+{
+    const ki_rate_limiter *limiter = &queue->limiter;
+    if (limiter->when == NULL) {
+        return KI_ERR_UNSUPPORTED;
+    }
+    if (key.len > queue->max_key_bytes) {
+        return KI_ERR_LIMIT;
+    }
+    uint64_t now_ns = ki__workqueue_now(queue);
+    uint64_t delay_ns = limiter->when(key, now_ns, limiter->user);
+    int r = delay_ns == 0 ? ki__workqueue_add(queue, key, true)
+                          : add_later(queue, key, now_ns, delay_ns);
+    if (r <= 0 && limiter->unused != NULL) {
+        limiter->unused(key, limiter->user);
+    }
+    return r;
+}
+
+void ki_workqueue_forget(ki_workqueue *queue, ki_str key)
+{
+    if (queue->limiter.forget != NULL) {
+        queue->limiter.forget(key, queue->limiter.user);
+    }
+}
+
+uint32_t ki_workqueue_requeues(ki_workqueue *queue, ki_str key)
+{
+    return queue->limiter.requeues != NULL ? queue->limiter.requeues(key, queue->limiter.user) : 0;
+}
+
+uint64_t ki_workqueue_next_deadline(ki_workqueue *queue)
+{
+    uint64_t now_ns = 0;
+    ki__mutex_lock(&queue->lock);
+    ki__workqueue_wake_waiters(queue, ki__workqueue_release_due(queue, &now_ns));
+    uint64_t next_ns = ki__deadlines_next(&queue->delayed);
+    if (queue->line_len != 0 || (queue->shutting_down && queue->processing_len == 0)) {
+        next_ns = 0;
+    }
+    ki__mutex_unlock(&queue->lock);
+    return next_ns;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rate limiters made of others: the longest wait of several, and a wait with a bound; and the one
+ * that controllers use. */
+#include <errno.h>
+#include <string.h>
+
+#include <kinformer/rate_limiter.h>
+
+#include "base/alloc.h"
+#include "workqueue/queue.h"
+
+enum { LIMITERS_MAX = 64 };
+
+typedef struct group {
+    const ki_alloc *alloc;
+    uint64_t max_ns;
+    size_t count;
+    ki_rate_limiter limiters[];
+} group;
+
+static uint64_t group_when(ki_str key, uint64_t now_ns, void *user)
+{
+    const group *g = user;
+    uint64_t longest_ns = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        uint64_t wait_ns = g->limiters[i].when(key, now_ns, g->limiters[i].user);
+        longest_ns = wait_ns > longest_ns ? wait_ns : longest_ns;
+    }
+    return longest_ns < g->max_ns ? longest_ns : g->max_ns;
+}
+
+static void group_forget(ki_str key, void *user)
+{
+    const group *g = user;
+    for (size_t i = 0; i < g->count; i++) {
+        g->limiters[i].forget(key, g->limiters[i].user);
+    }
+}
+
+static uint32_t group_requeues(ki_str key, void *user)
+{
+    const group *g = user;
+    uint32_t most = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        uint32_t requeues = g->limiters[i].requeues(key, g->limiters[i].user);
+        most = requeues > most ? requeues : most;
+    }
+    return most;
+}
+
+static void group_unused(ki_str key, void *user)
+{
+    const group *g = user;
+    for (size_t i = 0; i < g->count; i++) {
+        if (g->limiters[i].unused != NULL) {
+            g->limiters[i].unused(key, g->limiters[i].user);
+        }
+    }
+}
+
+static void group_destroy(void *user)
+{
+    group *g = user;
+    for (size_t i = 0; i < g->count; i++) {
+        ki_rate_limiter_done(&g->limiters[i]);
+    }
+    ki__free(g->alloc, g);
+}
+
+static int group_new(const ki_rate_limiter *limiters, size_t count, uint64_t max_ns,
+                     const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
+{
+    ki_rate_limiter_options o;
+    int r = ki__rate_limiter_options(options, &o);
+    if (r < 0) {
+        return r;
+    }
+    if (count == 0 || count > LIMITERS_MAX) {
+        return -EINVAL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!ki__rate_limiter_is_complete(&limiters[i])) {
+            return -EINVAL;
+        }
+    }
+    group *g = ki__alloc(o.alloc, sizeof(*g) + count * sizeof(limiters[0]));
+    if (g == NULL) {
+        return -ENOMEM;
+    }
+    *g = (group){.alloc = o.alloc, .max_ns = max_ns, .count = count};
+    memcpy(g->limiters, limiters, count * sizeof(limiters[0]));
+    *ret_limiter = (ki_rate_limiter){
+        .when = group_when,
+        .forget = group_forget,
+        .requeues = group_requeues,
+        .unused = group_unused,
+        .destroy = group_destroy,
+        .user = g,
+    };
+    return 0;
+}
+
+int ki_rate_limiter_max_of(const ki_rate_limiter *limiters, size_t count,
+                           const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
+{
+    return group_new(limiters, count, UINT64_MAX, options, ret_limiter);
+}
+
+int ki_rate_limiter_with_max_wait(const ki_rate_limiter *limiter, uint64_t max_ns,
+                                  const ki_rate_limiter_options *options,
+                                  ki_rate_limiter *ret_limiter)
+{
+    return group_new(limiter, 1, max_ns, options, ret_limiter);
+}
+
+int ki_rate_limiter_default(const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
+{
+    const uint64_t ms = 1000000;
+    ki_rate_limiter both[2] = {{0}, {0}};
+    int r = ki_rate_limiter_exponential(5 * ms, 1000000 * ms, options, &both[0]);
+    if (r >= 0) {
+        r = ki_rate_limiter_bucket(100 * ms, 100, options, &both[1]);
+    }
+    if (r >= 0) {
+        r = ki_rate_limiter_max_of(both, 2, options, ret_limiter);
+    }
+    if (r < 0) {
+        ki_rate_limiter_done(&both[0]);
+        ki_rate_limiter_done(&both[1]);
+    }
+    return r;
+}

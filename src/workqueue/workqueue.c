@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The work queue: adding, getting, being done. client-go: util/workqueue/queue.go.
+ *
+ * Who wakes whom. A key that comes to wait wakes one waiter. A waiter sleeps until the first
+ * delayed key is due, unless another one does so already (timer_ns); when that one leaves with a
+ * key while others sleep, it wakes one of them to keep the time. Signals are given with the lock
+ * held, so that whoever waits for the queue to be drained may end it right after. */
+#include <errno.h>
+
+#include <kinformer/workqueue.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "workqueue/queue.h"
+
+enum { KEY_BYTES_DEFAULT = 1024, KEY_BYTES_MAX = 65535 };
+static const size_t keys_default = (size_t)1 << 24;
+static const size_t keys_max = (size_t)1 << 30;
+
+/* A clock that is this far behind when its time should have come is another one than it must be. */
+static const uint64_t clock_slack_ns = 1000000000;
+
+static int check_options(const ki_workqueue_options *o, ki_error *error)
+{
+    if (o->clock == NULL && o->limiter != NULL) {
+        return ki__error_set(error, -EINVAL, "a queue with a rate limiter needs a clock");
+    }
+    if (o->clock == NULL && o->measure_times) {
+        return ki__error_set(error, -EINVAL, "a queue that measures times needs a clock");
+    }
+    if (o->limiter != NULL && !ki__rate_limiter_is_complete(o->limiter)) {
+        return ki__error_set(error, -EINVAL, "the rate limiter lacks a function");
+    }
+    if (o->max_keys > keys_max || o->max_key_bytes > KEY_BYTES_MAX) {
+        return ki__error_set(error, -EINVAL, "max_keys or max_key_bytes is too large");
+    }
+    return 0;
+}
+
+static int locks_init(ki_workqueue *queue)
+{
+    int r = ki__mutex_init(&queue->lock);
+    if (r < 0) {
+        return r;
+    }
+    r = ki__cond_init(&queue->ready);
+    if (r < 0) {
+        goto fail_ready;
+    }
+    r = ki__cond_init(&queue->drained);
+    if (r < 0) {
+        goto fail_drained;
+    }
+    return 0;
+fail_drained:
+    ki__cond_done(&queue->ready);
+fail_ready:
+    ki__mutex_done(&queue->lock);
+    return r;
+}
+
+static void queue_init(ki_workqueue *queue, const ki_workqueue_options *o)
+{
+    ki__refs_init(&queue->refs);
+    queue->alloc = ki__alloc_or_default(o->alloc);
+    queue->clock = o->clock;
+    queue->wake = o->wake;
+    queue->wake_user = o->wake_user;
+    queue->wake_wanted = true;
+    queue->max_key_bytes = o->max_key_bytes != 0 ? o->max_key_bytes : KEY_BYTES_DEFAULT;
+    queue->measure_times = o->measure_times;
+    queue->timer_ns = UINT64_MAX;
+    ki__map_init(&queue->keys, queue->alloc, ki__hash_key_make(o->random, queue),
+                 o->max_keys != 0 ? o->max_keys : keys_default);
+    ki__deadlines_init(&queue->delayed, queue->alloc);
+    ki__list_init(&queue->line);
+    ki__list_init(&queue->processing);
+    ki__list_init(&queue->idle);
+}
+
+int ki_workqueue_new(const ki_workqueue_options *options, ki_workqueue **ret_queue, ki_error *error)
+{
+    ki_workqueue_options o;
+    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    if (r < 0) {
+        return ki__error_code(error, r);
+    }
+    r = check_options(&o, error);
+    if (r < 0) {
+        return r;
+    }
+    ki_workqueue *queue = ki__alloc_zero(ki__alloc_or_default(o.alloc), sizeof(*queue));
+    if (queue == NULL) {
+        return ki__error_code(error, -ENOMEM);
+    }
+    queue_init(queue, &o);
+    r = locks_init(queue);
+    if (r < 0) {
+        goto fail_locks;
+    }
+    if (o.limiter != NULL) {
+        queue->limiter = *o.limiter;
+    } else if (o.clock != NULL) {
+        ki_rate_limiter_options limits = KI_OPTIONS_INIT(ki_rate_limiter_options);
+        limits.alloc = o.alloc;
+        limits.random = o.random;
+        r = ki_rate_limiter_default(&limits, &queue->limiter);
+        if (r < 0) {
+            goto fail_limiter;
+        }
+    }
+    *ret_queue = queue;
+    return 0;
+fail_limiter:
+    ki__cond_done(&queue->drained);
+    ki__cond_done(&queue->ready);
+    ki__mutex_done(&queue->lock);
+fail_locks:
+    ki__free(queue->alloc, queue);
+    return ki__error_code(error, r);
+}
+
+ki_workqueue *ki_workqueue_ref(ki_workqueue *queue)
+{
+    if (queue != NULL) {
+        ki__refs_take(&queue->refs);
+    }
+    return queue;
+}
+
+ki_workqueue *ki_workqueue_unref(ki_workqueue *queue)
+{
+    if (queue == NULL || !ki__refs_drop(&queue->refs)) {
+        return NULL;
+    }
+    ki_assert(queue->waiters == 0 && queue->drainers == 0);
+    ki__deadlines_done(&queue->delayed);
+    ki__workqueue_unlearn_all(queue);
+    ki_rate_limiter_done(&queue->limiter);
+    ki__cond_done(&queue->drained);
+    ki__cond_done(&queue->ready);
+    ki__mutex_done(&queue->lock);
+    ki__free(queue->alloc, queue);
+    return NULL;
+}
+
+/* Waking */
+
+void ki__workqueue_wake_waiters(ki_workqueue *queue, size_t count)
+{
+    if (count >= queue->waiters) {
+        if (queue->waiters != 0) {
+            ki__cond_wake_all(&queue->ready);
+        }
+        return;
+    }
+    for (; count != 0; count--) {
+        ki__cond_wake_one(&queue->ready);
+    }
+}
+
+void ki__workqueue_unlock_and_wake(ki_workqueue *queue)
+{
+    void (*wake)(void *user) = NULL;
+    void *wake_user = queue->wake_user;
+    if (queue->wake_wanted) {
+        queue->wake_wanted = false;
+        wake = queue->wake;
+    }
+    ki__mutex_unlock(&queue->lock);
+    if (wake != NULL) {
+        wake(wake_user);
+    }
+}
+
+/* Adding */
+
+int ki__workqueue_add_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns)
+{
+    if (entry->state == WORK_QUEUED || entry->state == WORK_DIRTY) {
+        return 0;
+    }
+    queue->adds++;
+    entry->added_ns = now_ns;
+    (void)ki__workqueue_step(queue, entry, WORK_ADD);
+    return 1;
+}
+
+int ki__workqueue_add(ki_workqueue *queue, ki_str key, bool is_retry)
+{
+    if (key.len > queue->max_key_bytes) {
+        return KI_ERR_LIMIT;
+    }
+    uint64_t hash = ki__map_hash(&queue->keys, key);
+    uint64_t now_ns = queue->measure_times ? ki__workqueue_now(queue) : 0;
+    ki__mutex_lock(&queue->lock);
+    int r = KI_ERR_STOPPED;
+    if (queue->shutting_down) {
+        goto out;
+    }
+    ki__work_entry *entry = ki__workqueue_find(queue, hash, key);
+    if (entry == NULL) {
+        r = ki__workqueue_learn(queue, hash, key, &entry);
+        if (r < 0) {
+            goto out;
+        }
+    }
+    queue->retries += is_retry;
+    r = ki__workqueue_add_entry(queue, entry, now_ns);
+    if (r != 0 && entry->state == WORK_QUEUED) {
+        ki__workqueue_wake_waiters(queue, 1);
+        ki__workqueue_unlock_and_wake(queue);
+        return r;
+    }
+out:
+    ki__mutex_unlock(&queue->lock);
+    return r;
+}
+
+int ki_workqueue_add(ki_workqueue *queue, ki_str key)
+{
+    return ki__workqueue_add(queue, key, false);
+}
+
+/* Working */
+
+/* Takes the first of the line. `now_ns` is the time if it is known already, else 0. */
+static void take(ki_workqueue *queue, uint64_t now_ns, ki_work *ret_work)
+{
+    ki__work_entry *entry = KI__CONTAINER_OF(queue->line.next, ki__work_entry, link);
+    (void)ki__workqueue_step(queue, entry, WORK_GET);
+    if (queue->measure_times) {
+        entry->started_ns = now_ns != 0 ? now_ns : ki__workqueue_now(queue);
+        queue->started_sum_ns += entry->started_ns;
+        ki__durations_observe(&queue->latency, entry->added_ns, entry->started_ns);
+    }
+    *ret_work = (ki_work){{entry->bytes, entry->len}, entry};
+}
+
+/* What get and try_get do alike: 1, 0 if there is nothing now, or KI_ERR_STOPPED. */
+static int take_if_any(ki_workqueue *queue, ki_work *ret_work)
+{
+    uint64_t now_ns = 0;
+    size_t released = ki__workqueue_release_due(queue, &now_ns);
+    if (queue->line_len == 0) {
+        return queue->shutting_down ? KI_ERR_STOPPED : 0;
+    }
+    take(queue, now_ns, ret_work);
+    if (released > 1) {
+        ki__workqueue_wake_waiters(queue, released - 1);
+    }
+    return 1;
+}
+
+/* Sleeps until there may be something to get. *slack_ns is how much later than the clock says the
+ * system is to wake us; it is set when we were woken too early, for a clock of coarse steps. */
+static int wait_for_work(ki_workqueue *queue, uint64_t *slack_ns)
+{
+    uint64_t next_ns = ki__deadlines_next(&queue->delayed);
+    queue->waiters++;
+    if (next_ns >= queue->timer_ns) {
+        ki__cond_wait(&queue->ready, &queue->lock); /* somebody else keeps the time, or none */
+        queue->waiters--;
+        return 0;
+    }
+    queue->timer_ns = next_ns;
+    uint64_t deadline_ns;
+    if (__builtin_add_overflow(next_ns, *slack_ns, &deadline_ns)) {
+        deadline_ns = UINT64_MAX;
+    }
+    bool woken = ki__cond_wait_until(&queue->ready, &queue->lock, deadline_ns);
+    queue->waiters--;
+    if (queue->timer_ns == next_ns) {
+        queue->timer_ns = UINT64_MAX;
+    }
+    *slack_ns = 0;
+    if (!woken) {
+        uint64_t now_ns = ki__workqueue_now(queue);
+        *slack_ns = now_ns < next_ns ? next_ns - now_ns : 0;
+    }
+    return *slack_ns > clock_slack_ns ? KI_ERR_UNSUPPORTED : 0;
+}
+
+/* Gets with the lock held, waiting if need be. */
+static int get_locked(ki_workqueue *queue, ki_work *ret_work)
+{
+    uint64_t slack_ns = 0;
+    int r = take_if_any(queue, ret_work);
+    while (r == 0) {
+        r = wait_for_work(queue, &slack_ns);
+        if (r == 0) {
+            r = take_if_any(queue, ret_work);
+        }
+    }
+    if (queue->waiters != 0 && ki__deadlines_next(&queue->delayed) < queue->timer_ns) {
+        ki__cond_wake_one(&queue->ready); /* to keep the time in our place */
+    }
+    return r;
+}
+
+int ki_workqueue_get(ki_workqueue *queue, ki_work *ret_work)
+{
+    ki__mutex_lock(&queue->lock);
+    int r = get_locked(queue, ret_work);
+    ki__mutex_unlock(&queue->lock);
+    return r;
+}
+
+int ki_workqueue_try_get(ki_workqueue *queue, ki_work *ret_work)
+{
+    ki__mutex_lock(&queue->lock);
+    int r = take_if_any(queue, ret_work);
+    if (r == 0) {
+        queue->wake_wanted = true;
+    }
+    ki__mutex_unlock(&queue->lock);
+    return r;
+}
+
+static bool is_drained(const ki_workqueue *queue, ki_drain until)
+{
+    return queue->shutting_down && queue->processing_len == 0 &&
+           (until == KI_DRAIN_IDLE || queue->line_len == 0);
+}
+
+/* Ends the work on an entry. Whether those who poll have to know. */
+static bool done_locked(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns)
+{
+    if (queue->measure_times) {
+        queue->started_sum_ns -= entry->started_ns;
+        ki__durations_observe(&queue->work, entry->started_ns, now_ns);
+    }
+    bool again = ki__workqueue_step(queue, entry, WORK_DONE);
+    if (again) {
+        ki__workqueue_wake_waiters(queue, 1);
+    } else if (!ki__deadline_is_set(&entry->delay)) {
+        ki__workqueue_rest(queue, entry);
+    }
+    bool drained = is_drained(queue, KI_DRAIN_IDLE); /* if not for one, then not for the other */
+    if (drained) {
+        queue->wake_wanted = true;
+        ki__cond_wake_all(&queue->drained);
+    }
+    return again || drained;
+}
+
+/* Locks the queue, and ends the work if there is one. */
+static void lock_and_be_done(ki_workqueue *queue, ki_work *work)
+{
+    ki__work_entry *entry = work->entry;
+    uint64_t now_ns = queue->measure_times ? ki__workqueue_now(queue) : 0;
+    *work = (ki_work){{NULL, 0}, NULL};
+    ki__mutex_lock(&queue->lock);
+    if (entry != NULL && done_locked(queue, entry, now_ns) && queue->wake != NULL) {
+        ki__workqueue_unlock_and_wake(queue);
+        ki__mutex_lock(&queue->lock);
+    }
+}
+
+void ki_workqueue_done(ki_workqueue *queue, ki_work *work)
+{
+    ki__work_entry *entry = work->entry;
+    if (entry == NULL) {
+        return;
+    }
+    uint64_t now_ns = queue->measure_times ? ki__workqueue_now(queue) : 0;
+    *work = (ki_work){{NULL, 0}, NULL};
+    ki__mutex_lock(&queue->lock);
+    if (done_locked(queue, entry, now_ns)) {
+        ki__workqueue_unlock_and_wake(queue);
+    } else {
+        ki__mutex_unlock(&queue->lock);
+    }
+}
+
+int ki_workqueue_next(ki_workqueue *queue, ki_work *work)
+{
+    lock_and_be_done(queue, work);
+    int r = get_locked(queue, work);
+    ki__mutex_unlock(&queue->lock);
+    return r;
+}
+
+size_t ki_workqueue_len(ki_workqueue *queue)
+{
+    uint64_t now_ns = 0;
+    ki__mutex_lock(&queue->lock);
+    ki__workqueue_wake_waiters(queue, ki__workqueue_release_due(queue, &now_ns));
+    size_t len = queue->line_len;
+    ki__mutex_unlock(&queue->lock);
+    return len;
+}
+
+/* Ending */
+
+static void begin_shut_down(ki_workqueue *queue)
+{
+    if (queue->shutting_down) {
+        return;
+    }
+    uint64_t now_ns = 0;
+    (void)ki__workqueue_release_due(queue, &now_ns); /* what was due has been added before this */
+    queue->shutting_down = true;
+    ki__workqueue_drop_delayed(queue);
+    ki__cond_wake_all(&queue->ready);
+}
+
+void ki_workqueue_shut_down(ki_workqueue *queue)
+{
+    ki__mutex_lock(&queue->lock);
+    begin_shut_down(queue);
+    queue->shut_downs++;
+    ki__cond_wake_all(&queue->drained);
+    ki__workqueue_unlock_and_wake(queue);
+}
+
+/* Counts calls instead of keeping a flag: a drain that begins after a shut_down cannot make an
+ * earlier one, which that call has released, wait again. */
+int ki_workqueue_shut_down_with_drain(ki_workqueue *queue, ki_drain until)
+{
+    if ((unsigned)until >= KI_DRAIN_MAX) {
+        return -EINVAL;
+    }
+    ki__mutex_lock(&queue->lock);
+    begin_shut_down(queue);
+    uint64_t shut_downs = queue->shut_downs;
+    ki__workqueue_unlock_and_wake(queue); /* those who poll have to know now */
+    ki__mutex_lock(&queue->lock);
+    queue->drainers++;
+    while (!is_drained(queue, until) && queue->shut_downs == shut_downs) {
+        ki__cond_wait(&queue->drained, &queue->lock);
+    }
+    queue->drainers--;
+    int r = is_drained(queue, until) ? 0 : KI_ERR_STOPPED;
+    ki__mutex_unlock(&queue->lock);
+    return r;
+}
+
+bool ki_workqueue_is_shutting_down(ki_workqueue *queue)
+{
+    ki__mutex_lock(&queue->lock);
+    bool shutting_down = queue->shutting_down;
+    ki__mutex_unlock(&queue->lock);
+    return shutting_down;
+}
+
+bool ki_workqueue_is_drained(ki_workqueue *queue, ki_drain until)
+{
+    ki__mutex_lock(&queue->lock);
+    bool drained = is_drained(queue, until);
+    ki__mutex_unlock(&queue->lock);
+    return drained;
+}

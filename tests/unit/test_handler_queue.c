@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The queue of one handler: order, the walk over what is there, and what merges beyond the limit.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cache/handler_queue.h"
+#include "support/objects.h"
+#include "support/test.h"
+
+static const ki__hash_key hash_key = {1, 2};
+
+typedef struct fixture {
+    test_alloc alloc;
+    ki__handler_queue queue;
+} fixture;
+
+static void begin(fixture *f, size_t limit)
+{
+    test_alloc_init(&f->alloc);
+    ki__handler_queue_init(&f->queue, &f->alloc.table, hash_key, limit);
+}
+
+static void end(fixture *f)
+{
+    ki__handler_queue_done(&f->queue);
+    test_alloc_done(&f->alloc);
+}
+
+static int try_push(ki__handler_queue *queue, ki__note_type type, const ki_object *old,
+                    const ki_object *object)
+{
+    int r = ki__handler_queue_reserve(queue, 1);
+    if (r == 0) {
+        ki__handler_queue_push(queue,
+                               &(ki__note){.type = (uint8_t)type, .old = old, .object = object});
+    }
+    return r;
+}
+
+static void push(fixture *f, ki__note_type type, const ki_object *old, const ki_object *object)
+{
+    assert_int_equal(try_push(&f->queue, type, old, object), 0);
+}
+
+/* "+a1" is an add of a at version 1, "~a1>2" an update, "-a2" a delete, "=a1" a sync; (n) follows
+ * if n others went into it. */
+static void expect(fixture *f, const char *want)
+{
+    static const char marks[] = {'+', '~', '-', '='};
+    char got[512] = "";
+    ki__note note;
+    size_t len = 0;
+    while (ki__handler_queue_pop(&f->queue, &note)) {
+        len +=
+            (size_t)snprintf(got + len, sizeof(got) - len, "%c%s%s%s%s", marks[note.type],
+                             ki_object_name(note.object),
+                             note.old != NULL ? ki_object_resource_version(note.old) : "",
+                             note.old != NULL ? ">" : "", ki_object_resource_version(note.object));
+        if (note.merged != 0) {
+            len += (size_t)snprintf(got + len, sizeof(got) - len, "(%u)", note.merged);
+        }
+        len += (size_t)snprintf(got + len, sizeof(got) - len, " ");
+        assert_true(len < sizeof(got));
+        ki__note_unref(&note);
+    }
+    assert_string_equal(got, want);
+    assert_int_equal(ki__handler_queue_len(&f->queue), 0);
+}
+
+typedef struct versions {
+    ki_object *of[10];
+} versions;
+
+static void make(versions *v, const char *name)
+{
+    for (unsigned i = 0; i < 10; i++) {
+        v->of[i] = test_pod(NULL, "", name, i, "g");
+    }
+}
+
+static void drop(versions *v)
+{
+    for (unsigned i = 0; i < 10; i++) {
+        v->of[i] = ki_object_unref(v->of[i]);
+    }
+}
+
+static void up_to_the_limit_everything_is_kept_in_order(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    versions b;
+    make(&a, "a");
+    make(&b, "b");
+    begin(&f, 100);
+    push(&f, KI__NOTE_ADD, NULL, a.of[1]);
+    push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
+    push(&f, KI__NOTE_ADD, NULL, b.of[3]);
+    push(&f, KI__NOTE_UPDATE, a.of[2], a.of[4]);
+    push(&f, KI__NOTE_SYNC, NULL, a.of[4]);
+    push(&f, KI__NOTE_DELETE, a.of[4], a.of[5]);
+    push(&f, KI__NOTE_ADD, NULL, a.of[6]);
+    assert_int_equal(ki__handler_queue_len(&f.queue), 7);
+    expect(&f, "+a1 ~a1>2 +b3 ~a2>4 =a4 -a4>5 +a6 ");
+    assert_int_equal(f.queue.merged, 0);
+    end(&f);
+    drop(&a);
+    drop(&b);
+}
+
+static void beyond_the_limit_updates_merge_into_what_waits(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    versions b;
+    make(&a, "a");
+    make(&b, "b");
+    begin(&f, 2);
+    push(&f, KI__NOTE_ADD, NULL, a.of[1]);
+    push(&f, KI__NOTE_UPDATE, b.of[0], b.of[1]);
+    push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
+    push(&f, KI__NOTE_UPDATE, b.of[1], b.of[2]);
+    push(&f, KI__NOTE_UPDATE, a.of[2], a.of[3]);
+    push(&f, KI__NOTE_SYNC, NULL, b.of[2]);
+    assert_int_equal(ki__handler_queue_len(&f.queue), 2);
+    assert_int_equal(f.queue.merged, 4);
+    expect(&f, "+a3(2) ~b0>2(2) ");
+    end(&f);
+    drop(&a);
+    drop(&b);
+}
+
+static void a_delete_is_never_lost_and_says_what_the_handler_saw_last(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    versions b;
+    make(&a, "a");
+    make(&b, "b");
+    begin(&f, 1);
+    push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
+    push(&f, KI__NOTE_SYNC, NULL, b.of[1]);
+    push(&f, KI__NOTE_DELETE, a.of[2], a.of[3]); /* takes the place of the update */
+    push(&f, KI__NOTE_DELETE, b.of[1], b.of[2]); /* after a sync it stands for itself */
+    expect(&f, "-a1>3(1) =b1 -b1>2 ");
+    end(&f);
+    drop(&a);
+    drop(&b);
+}
+
+static void what_came_and_went_unseen_is_left_out(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    versions b;
+    make(&a, "a");
+    make(&b, "b");
+    begin(&f, 1);
+    push(&f, KI__NOTE_ADD, NULL, b.of[1]);
+    for (unsigned i = 0; i < 200; i++) {
+        push(&f, KI__NOTE_ADD, NULL, a.of[1]);
+        push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
+        push(&f, KI__NOTE_DELETE, a.of[2], a.of[3]);
+    }
+    assert_int_equal(ki__handler_queue_len(&f.queue), 1);
+    assert_int_equal(f.queue.merged, 600);
+    assert_true(f.queue.cap <= 64); /* what is left out takes no room for long */
+    expect(&f, "+b1 ");
+    end(&f);
+    drop(&a);
+    drop(&b);
+}
+
+static void a_change_of_identity_stays_a_delete_and_an_add(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    make(&a, "a");
+    begin(&f, 1);
+    push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
+    push(&f, KI__NOTE_DELETE, a.of[2], a.of[2]);
+    push(&f, KI__NOTE_ADD, NULL, a.of[3]);
+    push(&f, KI__NOTE_UPDATE, a.of[3], a.of[4]);
+    push(&f, KI__NOTE_DELETE, a.of[4], a.of[5]); /* the second life was never seen */
+    push(&f, KI__NOTE_ADD, NULL, a.of[6]);
+    expect(&f, "-a1>2(1) +a6 ");
+    end(&f);
+    drop(&a);
+}
+
+static void what_is_delivered_is_merged_into_no_more(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    versions b;
+    make(&a, "a");
+    make(&b, "b");
+    begin(&f, 1);
+    push(&f, KI__NOTE_ADD, NULL, a.of[1]);
+    push(&f, KI__NOTE_ADD, NULL, b.of[1]);
+    push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]); /* makes the index */
+    ki__note note;
+    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    ki__note_unref(&note);
+    push(&f, KI__NOTE_UPDATE, a.of[2], a.of[3]);
+    push(&f, KI__NOTE_UPDATE, a.of[3], a.of[4]);
+    expect(&f, "+b1 ~a2>4(1) ");
+    end(&f);
+    drop(&a);
+    drop(&b);
+}
+
+static void the_objects_of_a_snapshot_come_first(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, 10);
+    ki_store *store;
+    assert_int_equal(ki_store_new(NULL, &store, NULL), 0);
+    versions a;
+    versions b;
+    make(&a, "a");
+    make(&b, "b");
+    assert_int_equal(ki_store_add(store, a.of[1], NULL), 0);
+    assert_int_equal(ki_store_add(store, b.of[1], NULL), 0);
+    ki__handler_queue_begin(&f.queue, ki_store_snapshot(store));
+    push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
+    assert_int_equal(ki__handler_queue_len(&f.queue), 3);
+    assert_int_equal(ki__handler_queue_initial(&f.queue), 2);
+    ki__note note;
+    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    assert_true(note.is_initial);
+    ki__note_unref(&note);
+    assert_int_equal(ki__handler_queue_initial(&f.queue), 1);
+    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    ki__note_unref(&note);
+    assert_int_equal(ki__handler_queue_initial(&f.queue), 0);
+    assert_null(f.queue.snapshot); /* given back with the last object, not one call later */
+    expect(&f, "~a1>2 ");
+    ki__handler_queue_begin(&f.queue, ki_store_snapshot(store)); /* done lets go of it as well */
+    end(&f);
+    (void)ki_store_unref(store);
+    drop(&a);
+    drop(&b);
+}
+
+static void an_initial_add_counts_until_it_is_taken_or_left_out(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    versions b;
+    make(&a, "a");
+    make(&b, "b");
+    begin(&f, 1);
+    assert_int_equal(ki__handler_queue_reserve(&f.queue, 2), 0);
+    ki__handler_queue_push(
+        &f.queue, &(ki__note){.type = KI__NOTE_ADD, .is_initial = true, .object = a.of[1]});
+    ki__handler_queue_push(
+        &f.queue, &(ki__note){.type = KI__NOTE_ADD, .is_initial = true, .object = b.of[1]});
+    assert_int_equal(ki__handler_queue_initial(&f.queue), 2);
+    push(&f, KI__NOTE_DELETE, a.of[1], a.of[2]);
+    assert_int_equal(ki__handler_queue_initial(&f.queue), 1);
+    expect(&f, "+b1 ");
+    assert_int_equal(ki__handler_queue_initial(&f.queue), 0);
+    end(&f);
+    drop(&a);
+    drop(&b);
+}
+
+/* ---- against a handler that keeps a view of its own ---- */
+
+enum { KEYS = 12, VERSIONS = 10, STEPS = 20000 };
+
+typedef struct model {
+    versions pods[KEYS];
+    unsigned present[KEYS]; /* version + 1 of what is there; 0: nothing */
+    unsigned seen[KEYS];    /* the same of what the handler was told */
+    uint64_t pushed;
+    uint64_t popped;
+    uint64_t told_merged;
+} model;
+
+static unsigned version_of(const ki_object *object)
+{
+    return (unsigned)(ki_object_resource_version(object)[0] - '0');
+}
+
+static unsigned key_of(const ki_object *object)
+{
+    return (unsigned)(ki_object_name(object)[0] - 'a');
+}
+
+static int change(model *m, ki__handler_queue *queue, uint64_t *seed)
+{
+    unsigned k = (unsigned)(test_random(seed) % KEYS);
+    unsigned version = (unsigned)(test_random(seed) % VERSIONS);
+    const ki_object *object = m->pods[k].of[version];
+    const ki_object *old = m->present[k] != 0 ? m->pods[k].of[m->present[k] - 1] : NULL;
+    uint64_t what = test_random(seed) % 8;
+    int r;
+    if (old == NULL) {
+        r = try_push(queue, KI__NOTE_ADD, NULL, object);
+    } else if (what == 0) {
+        r = try_push(queue, KI__NOTE_DELETE, old, object);
+    } else if (what == 1) {
+        object = old;
+        r = try_push(queue, KI__NOTE_SYNC, NULL, old);
+    } else {
+        r = try_push(queue, KI__NOTE_UPDATE, old, object);
+    }
+    if (r < 0) {
+        return r;
+    }
+    m->present[k] = old != NULL && what == 0 ? 0 : version_of(object) + 1;
+    m->pushed++;
+    return 0;
+}
+
+/* What may be told depends on what was told: an add of what is not there, and so on. */
+static bool hear(model *m, ki__handler_queue *queue)
+{
+    ki__note note;
+    if (!ki__handler_queue_pop(queue, &note)) {
+        return false;
+    }
+    unsigned k = key_of(note.object);
+    unsigned version = version_of(note.object) + 1;
+    if (note.type == KI__NOTE_ADD) {
+        assert_int_equal(m->seen[k], 0);
+        assert_null(note.old);
+    } else if (note.type == KI__NOTE_SYNC) {
+        assert_int_equal(m->seen[k], version);
+    } else {
+        assert_int_equal(m->seen[k], version_of(note.old) + 1);
+    }
+    m->seen[k] = note.type == KI__NOTE_DELETE ? 0 : version;
+    m->popped++;
+    m->told_merged += note.merged;
+    ki__note_unref(&note);
+    return true;
+}
+
+static int play(const ki_alloc *alloc, size_t limit, size_t steps, uint64_t seed)
+{
+    model m = {0};
+    for (unsigned k = 0; k < KEYS; k++) {
+        char name[2] = {(char)('a' + k), '\0'};
+        make(&m.pods[k], name);
+    }
+    ki__handler_queue queue;
+    ki__handler_queue_init(&queue, alloc, hash_key, limit);
+    int result = 0;
+    uint64_t pops_in_ten = 0;
+    for (size_t i = 0; i < steps; i++) {
+        if (i % 100 == 0) {
+            pops_in_ten =
+                test_random(&seed) % 8; /* times in which it falls behind, or catches up */
+        }
+        if (test_random(&seed) % 10 < pops_in_ten) {
+            (void)hear(&m, &queue);
+        } else {
+            int r = change(&m, &queue, &seed);
+            result = result == 0 ? r : result;
+        }
+        if (result == 0) { /* without memory for the index there is no bound */
+            assert_true(ki__handler_queue_len(&queue) <= limit + 4 * KEYS);
+            assert_true(queue.cap <= 64 + 4 * (limit + 4 * KEYS));
+        }
+    }
+    while (hear(&m, &queue)) {
+    }
+    assert_int_equal(m.pushed, m.popped + queue.merged);
+    assert_true(m.told_merged <= queue.merged);
+    assert_memory_equal(m.seen, m.present, sizeof(m.seen));
+    ki__handler_queue_done(&queue);
+    for (unsigned k = 0; k < KEYS; k++) {
+        drop(&m.pods[k]);
+    }
+    return result;
+}
+
+static void a_handler_that_hears_all_knows_what_is_there(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    const size_t limits[] = {0, 1, 5, 40, 1000000};
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        if (limits[i] < 100) {
+            assert_int_equal(play(&alloc.table, limits[i], STEPS, 7 + i), 0);
+        } else {
+            assert_int_equal(play(&alloc.table, limits[i], STEPS / 10, 7 + i), 0);
+        }
+    }
+    test_alloc_done(&alloc);
+}
+
+static int sweep_scenario(const ki_alloc *alloc, void *user)
+{
+    (void)user;
+    return play(alloc, 8, 300, 3);
+}
+
+static void without_memory_it_stays_right_and_only_merges_less(void **state)
+{
+    (void)state;
+    test_alloc_sweep(sweep_scenario, NULL);
+}
+
+static void a_flood_gives_its_memory_back(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    make(&a, "a");
+    begin(&f, 1 << 20);
+    for (unsigned i = 0; i < 5000; i++) {
+        push(&f, KI__NOTE_SYNC, NULL, a.of[i % 10]);
+    }
+    ki__note note;
+    while (ki__handler_queue_pop(&f.queue, &note)) {
+        ki__note_unref(&note);
+    }
+    assert_int_equal(f.alloc.live_blocks, 0);
+    assert_int_equal(ki__handler_queue_reserve(&f.queue, SIZE_MAX / 2), -ENOMEM);
+    end(&f);
+    drop(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(up_to_the_limit_everything_is_kept_in_order),
+        cmocka_unit_test(beyond_the_limit_updates_merge_into_what_waits),
+        cmocka_unit_test(a_delete_is_never_lost_and_says_what_the_handler_saw_last),
+        cmocka_unit_test(what_came_and_went_unseen_is_left_out),
+        cmocka_unit_test(a_change_of_identity_stays_a_delete_and_an_add),
+        cmocka_unit_test(what_is_delivered_is_merged_into_no_more),
+        cmocka_unit_test(the_objects_of_a_snapshot_come_first),
+        cmocka_unit_test(an_initial_add_counts_until_it_is_taken_or_left_out),
+        cmocka_unit_test(a_handler_that_hears_all_knows_what_is_there),
+        cmocka_unit_test(without_memory_it_stays_right_and_only_merges_less),
+        cmocka_unit_test(a_flood_gives_its_memory_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

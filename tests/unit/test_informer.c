@@ -1,0 +1,906 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shared informer: one cache, many handlers.  threads: yes */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <kinformer/informer.h>
+#include <kinformer/status.h>
+
+#include "base/engine.h"
+#include "support/objects.h"
+#include "support/test.h"
+#include "support/world.h"
+
+/* ---- a source whose answers are written by hand ---- */
+
+typedef struct fake_call {
+    ki_source_sink sink;
+    bool open;
+    bool watch;
+    bool initial_events;
+} fake_call;
+
+typedef struct fixture {
+    test_alloc alloc;
+    test_world world;
+    ki_engine *engine;
+    fake_call call; /* the one that is open */
+    int lists;
+    int watches;
+    int source_destroyed;
+    bool paused;
+    ki_informer *informer;
+    int reports;
+    char last_report[128];
+    int watch_errors;
+} fixture;
+
+static int begin_call(fixture *f, const ki_source_sink *sink, bool watch, bool initial_events,
+                      void **ret_call)
+{
+    assert_false(f->call.open); /* one thing at a time */
+    f->call =
+        (fake_call){.sink = *sink, .open = true, .watch = watch, .initial_events = initial_events};
+    *ret_call = &f->call;
+    return 0;
+}
+
+static int fake_list(const ki_list_options *options, const ki_source_sink *sink, void *user,
+                     void **ret_call, ki_error *error)
+{
+    (void)options;
+    (void)error;
+    fixture *f = user;
+    f->lists++;
+    return begin_call(f, sink, false, false, ret_call);
+}
+
+static int fake_watch(const ki_list_options *options, const ki_source_sink *sink, void *user,
+                      void **ret_call, ki_error *error)
+{
+    (void)error;
+    fixture *f = user;
+    f->watches++;
+    return begin_call(f, sink, true, options->send_initial_events, ret_call);
+}
+
+static void fake_cancel(void *call, void *user)
+{
+    (void)user;
+    ((fake_call *)call)->open = false;
+}
+
+static void fake_pause(void *call, bool paused, void *user)
+{
+    (void)call;
+    ((fixture *)user)->paused = paused;
+}
+
+static void fake_destroy(void *user)
+{
+    ((fixture *)user)->source_destroyed++;
+}
+
+/* What the source says happens inside the engine, as everything does. */
+typedef struct say_task {
+    ki__task task;
+    fixture *f;
+    ki_event_type type;
+    const ki_object *object;
+    const ki_list_meta *meta; /* the end of a list */
+} say_task;
+
+static void run_say(ki__task *task)
+{
+    say_task *say = KI__CONTAINER_OF(task, say_task, task);
+    fake_call *call = &say->f->call;
+    assert_true(call->open);
+    if (say->meta != NULL) {
+        call->open = false;
+        call->sink.on_end(say->meta, NULL, NULL, call->sink.user);
+    } else {
+        call->sink.on_event(say->type, say->object, NULL, call->sink.user);
+    }
+}
+
+static void say(fixture *f, ki_event_type type, const ki_object *object, const ki_list_meta *meta)
+{
+    say_task task = {.f = f, .type = type, .object = object, .meta = meta};
+    ki__task_init(&task.task, run_say);
+    (void)ki__engine_post(f->engine, &task.task);
+    test_world_settle(f->engine);
+}
+
+static void say_pod(fixture *f, ki_event_type type, const char *name, unsigned version,
+                    const char *group)
+{
+    ki_object *object = test_pod(&f->alloc.table, "ns", name, version, group);
+    assert_non_null(object);
+    say(f, type, object, NULL);
+    (void)ki_object_unref(object);
+}
+
+static void end_list(fixture *f, const char *version)
+{
+    ki_list_meta meta = {.resource_version = version, .continue_token = "", .remaining = -1};
+    say(f, KI_EVENT_ADDED, NULL, &meta);
+}
+
+/* ---- a handler that writes down what it hears ---- */
+
+typedef struct ear {
+    fixture *f;
+    char heard[512];
+    int destroyed;
+    int synced;
+    int result;
+    void (*inside)(struct ear *ear);
+    ki_registration *reg;
+} ear;
+
+static void hear(ear *e, const char *mark, const ki_object *object)
+{
+    size_t len = strlen(e->heard);
+    int more = snprintf(e->heard + len, sizeof(e->heard) - len, "%s%s%s ", mark,
+                        ki_object_name(object), ki_object_resource_version(object));
+    assert_true(more > 0 && len + (size_t)more < sizeof(e->heard));
+    if (e->inside != NULL) {
+        e->inside(e);
+    }
+}
+
+static int ear_add(const ki_object *object, bool is_initial, void *user)
+{
+    ear *e = user;
+    hear(e, is_initial ? "*" : "+", object);
+    return e->result;
+}
+
+static int ear_update(const ki_object *old_object, const ki_object *object, void *user)
+{
+    ear *e = user;
+    hear(e, old_object == object ? "=" : "~", object);
+    return e->result;
+}
+
+static int ear_delete(const ki_object *object, bool final_state_unknown, void *user)
+{
+    ear *e = user;
+    hear(e, final_state_unknown ? "?" : "-", object);
+    return e->result;
+}
+
+static void ear_destroy(void *user)
+{
+    ((ear *)user)->destroyed++;
+}
+
+static void ear_synced(void *user)
+{
+    ((ear *)user)->synced++;
+}
+
+static ki_handler handler_of(ear *e)
+{
+    return (ki_handler){.on_add = ear_add,
+                        .on_update = ear_update,
+                        .on_delete = ear_delete,
+                        .user = e,
+                        .destroy = ear_destroy};
+}
+
+static int try_listen(ear *e, fixture *f, const ki_handler_options *options)
+{
+    ki_handler handler = handler_of(e);
+    e->f = f;
+    return ki_informer_add_handler(f->informer, &handler, options, &e->reg, NULL);
+}
+
+static void listen_with(ear *e, fixture *f, ki_handler_options options)
+{
+    *e = (ear){0};
+    options.on_synced = ear_synced;
+    options.user = e;
+    assert_int_equal(try_listen(e, f, &options), 0);
+}
+
+static void listen(ear *e, fixture *f)
+{
+    listen_with(e, f, KI_OPTIONS_INIT(ki_handler_options));
+}
+
+static void expect(ear *e, const char *want)
+{
+    assert_string_equal(e->heard, want);
+    e->heard[0] = '\0';
+}
+
+/* ---- the fixture ---- */
+
+static void on_report(const ki_report *report, void *user)
+{
+    fixture *f = user;
+    f->reports++;
+    (void)snprintf(f->last_report, sizeof(f->last_report), "%s/%s/%.*s", report->component,
+                   report->name, (int)report->key.len, report->key.ptr);
+}
+
+static void begin_engine(fixture *f)
+{
+    *f = (fixture){0};
+    test_alloc_init(&f->alloc);
+    test_world_init(&f->world);
+    ki_engine_options options = test_world_engine_options(&f->world, &f->alloc.table);
+    options.on_report = on_report;
+    options.report_user = f;
+    assert_int_equal(ki_engine_new(&options, &f->engine, NULL), 0);
+}
+
+static ki_source source_of(fixture *f)
+{
+    return (ki_source){
+        .list = fake_list,
+        .watch = fake_watch,
+        .cancel = fake_cancel,
+        .pause = fake_pause,
+        .no_streaming_list = true,
+        .user = f,
+        .destroy = fake_destroy,
+    };
+}
+
+static ki_informer_options options_of(fixture *f, const ki_source *source)
+{
+    ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
+    options.engine = f->engine;
+    options.source = source;
+    options.name = "pods";
+    return options;
+}
+
+static void begin_with(fixture *f, ki_queue_kind queue, uint32_t resync_ms)
+{
+    begin_engine(f);
+    ki_source source = source_of(f);
+    ki_informer_options options = options_of(f, &source);
+    options.queue = queue;
+    options.resync_ms = resync_ms;
+    options.check_mutations = true;
+    assert_int_equal(ki_informer_new(&options, &f->informer, NULL), 0);
+}
+
+static void begin(fixture *f)
+{
+    begin_with(f, KI_QUEUE_FIFO, 0);
+}
+
+static void start(fixture *f)
+{
+    assert_int_equal(ki_informer_start(f->informer, NULL), 0);
+    test_world_settle(f->engine);
+    assert_true(f->call.open);
+}
+
+/* Started and synced with the pods a1 and b1. */
+static void begin_synced(fixture *f)
+{
+    begin(f);
+    start(f);
+    say_pod(f, KI_EVENT_ADDED, "a", 1, "g");
+    say_pod(f, KI_EVENT_ADDED, "b", 1, "g");
+    end_list(f, "10");
+    assert_true(ki_informer_has_synced(f->informer));
+}
+
+static void end(fixture *f)
+{
+    ki_informer_stop(f->informer);
+    test_world_settle(f->engine);
+    assert_true(ki_informer_is_stopped(f->informer));
+    assert_false(f->call.open);
+    f->informer = ki_informer_unref(f->informer);
+    test_world_settle(f->engine);
+    (void)ki_engine_unref(f->engine);
+    test_alloc_done(&f->alloc);
+    assert_int_equal(f->source_destroyed, 1);
+}
+
+/* ---- tests ---- */
+
+static void handlers_hear_of_the_first_list_and_of_changes(void **state)
+{
+    (void)state;
+    fixture f;
+    ear one;
+    begin(&f);
+    listen(&one, &f);
+    start(&f);
+    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
+    say_pod(&f, KI_EVENT_ADDED, "b", 1, "g");
+    expect(&one, "");
+    assert_false(ki_informer_has_synced(f.informer));
+    end_list(&f, "10");
+    expect(&one, "*a1 *b1 ");
+    assert_int_equal(one.synced, 1);
+    assert_true(ki_registration_has_synced(one.reg));
+    say_pod(&f, KI_EVENT_MODIFIED, "a", 11, "g");
+    say_pod(&f, KI_EVENT_ADDED, "c", 12, "g");
+    say_pod(&f, KI_EVENT_DELETED, "b", 13, "g");
+    expect(&one, "~a11 +c12 -b13 ");
+    char version[64];
+    assert_int_equal(ki_informer_last_sync_resource_version(f.informer, version, sizeof(version)),
+                     2);
+    assert_string_equal(version, "13");
+    (void)ki_registration_unref(one.reg);
+    end(&f);
+    assert_int_equal(one.destroyed, 1);
+}
+
+static void a_late_handler_hears_of_what_is_there_and_then_of_the_same_as_all(void **state)
+{
+    (void)state;
+    fixture f;
+    ear one;
+    ear late;
+    begin_synced(&f);
+    listen(&one, &f);
+    test_world_settle(f.engine);
+    expect(&one, "*a1 *b1 ");
+    say_pod(&f, KI_EVENT_MODIFIED, "a", 11, "g");
+    listen(&late, &f);
+    say_pod(&f, KI_EVENT_DELETED, "a", 12, "g");
+    expect(&one, "~a11 -a12 ");
+    expect(&late, "*a11 *b1 -a12 ");
+    assert_int_equal(late.synced, 1);
+    ki_registration_remove(one.reg);
+    say_pod(&f, KI_EVENT_ADDED, "d", 13, "g");
+    expect(&one, "");
+    expect(&late, "+d13 ");
+    assert_int_equal(one.destroyed, 1);
+    (void)ki_registration_unref(one.reg);
+    (void)ki_registration_unref(late.reg);
+    end(&f);
+}
+
+static void a_relist_tells_what_it_changed_and_nothing_else(void **state)
+{
+    (void)state;
+    fixture f;
+    ear one;
+    ear all;
+    begin_synced(&f);
+    listen(&one, &f);
+    ki_handler_options options = KI_OPTIONS_INIT(ki_handler_options);
+    options.deliver_unchanged = true;
+    listen_with(&all, &f, options);
+    test_world_settle(f.engine);
+    one.heard[0] = '\0';
+    all.heard[0] = '\0';
+    /* The watch ends with an error that means: list again. */
+    ki_error gone = {.code = KI_ERR_STATUS, .http_code = 410, .reason = KI_REASON_EXPIRED};
+    fake_call call = f.call;
+    f.call.open = false;
+    call.sink.on_end(NULL, &gone, NULL, call.sink.user);
+    test_world_advance(&f.world, f.engine, 60 * TEST_SECOND);
+    assert_int_equal(f.lists, 2);
+    say_pod(&f, KI_EVENT_ADDED, "c", 20, "g");
+    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
+    end_list(&f, "30");
+    expect(&one, "?b1 +c20 ");
+    expect(&all, "?b1 +c20 ~a1 ");
+    (void)ki_registration_unref(one.reg);
+    (void)ki_registration_unref(all.reg);
+    end(&f);
+}
+
+static void both_kinds_of_queue_tell_the_same(void **state)
+{
+    (void)state;
+    fixture f;
+    ear one;
+    begin_with(&f, KI_QUEUE_DELTA_FIFO, 0);
+    listen(&one, &f);
+    start(&f);
+    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
+    say_pod(&f, KI_EVENT_ADDED, "b", 1, "g");
+    end_list(&f, "10");
+    say_pod(&f, KI_EVENT_MODIFIED, "a", 11, "g");
+    say_pod(&f, KI_EVENT_DELETED, "b", 13, "g");
+    expect(&one, "*a1 *b1 ~a11 -b13 ");
+    assert_int_equal(one.synced, 1);
+    (void)ki_registration_unref(one.reg);
+    end(&f);
+}
+
+static void the_store_has_a_change_before_the_handler_hears_of_it(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_synced(&f);
+    ki_lister lister = ki_informer_lister(f.informer);
+    ki_object *object = NULL;
+    assert_int_equal(ki_lister_get(&lister, "ns", "a", &object, NULL), 0);
+    assert_string_equal(ki_object_resource_version(object), "1");
+    (void)ki_object_unref(object);
+    ki_error error;
+    assert_int_equal(ki_lister_get(&lister, "ns", "x", &object, &error), KI_ERR_STATUS);
+    assert_true(ki_error_is_not_found(&error));
+    assert_string_equal(ki_informer_name(f.informer), "pods");
+    assert_null(ki_informer_resource(f.informer));
+    end(&f);
+}
+
+static void a_transform_changes_what_is_kept(void **state)
+{
+    (void)state;
+    (void)state;
+    fixture f;
+    begin(&f);
+    assert_int_equal(ki_informer_set_transform(f.informer, NULL, NULL), 0);
+    assert_int_equal(ki_informer_set_watch_error_handler(f.informer, NULL, NULL), 0);
+    start(&f);
+    assert_int_equal(ki_informer_set_transform(f.informer, NULL, NULL), KI_ERR_EXISTS);
+    assert_int_equal(ki_informer_set_watch_error_handler(f.informer, NULL, NULL), KI_ERR_EXISTS);
+    end(&f);
+}
+
+/* ---- resyncs ---- */
+
+static ki_handler_options every(uint32_t resync_ms)
+{
+    ki_handler_options options = KI_OPTIONS_INIT(ki_handler_options);
+    options.resync_ms = resync_ms;
+    return options;
+}
+
+static void each_handler_resyncs_in_its_own_time(void **state)
+{
+    (void)state;
+    fixture f;
+    ear fast;
+    ear slow;
+    ear never;
+    begin_with(&f, KI_QUEUE_FIFO, 30000);
+    listen_with(&fast, &f, every(2000)); /* lowers what the informer asks, before the start */
+    listen_with(&slow, &f, every(0));
+    listen_with(&never, &f, every(KI_RESYNC_NEVER));
+    start(&f);
+    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
+    end_list(&f, "10");
+    fast.heard[0] = slow.heard[0] = never.heard[0] = '\0';
+    test_world_advance(&f.world, f.engine, 5 * TEST_SECOND);
+    expect(&fast, "=a1 =a1 ");
+    expect(&slow, "");
+    ear late; /* after the start, a handler cannot make it more often */
+    listen_with(&late, &f, every(1000));
+    test_world_settle(f.engine);
+    expect(&late, "*a1 ");
+    test_world_advance(&f.world, f.engine, 2 * TEST_SECOND);
+    expect(&fast, "=a1 ");
+    test_world_advance(&f.world, f.engine, 28 * TEST_SECOND);
+    expect(&slow, "=a1 ");
+    expect(&never, "");
+    assert_true(strlen(late.heard) <= strlen(fast.heard));
+    assert_true(strlen(late.heard) > 0);
+    (void)ki_registration_unref(fast.reg);
+    (void)ki_registration_unref(slow.reg);
+    (void)ki_registration_unref(never.reg);
+    (void)ki_registration_unref(late.reg);
+    end(&f);
+}
+
+static void without_a_period_of_the_informer_nobody_resyncs(void **state)
+{
+    (void)state;
+    fixture f;
+    ear one;
+    begin_with(&f, KI_QUEUE_FIFO, 0);
+    listen_with(&one, &f, every(1000));
+    start(&f);
+    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
+    end_list(&f, "10");
+    expect(&one, "*a1 ");
+    test_world_advance(&f.world, f.engine, 100 * TEST_SECOND);
+    expect(&one, "");
+    (void)ki_registration_unref(one.reg);
+    end(&f);
+}
+
+/* ---- starting and stopping ---- */
+
+static void it_starts_once_and_stops_for_good(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    assert_false(ki_informer_is_stopped(f.informer));
+    start(&f);
+    assert_int_equal(ki_informer_start(f.informer, NULL), KI_ERR_EXISTS);
+    ki_informer_stop(f.informer);
+    ki_informer_stop(f.informer);
+    test_world_settle(f.engine);
+    assert_true(ki_informer_is_stopped(f.informer));
+    assert_int_equal(ki_informer_start(f.informer, NULL), KI_ERR_STOPPED);
+    ear one = {0};
+    assert_int_equal(try_listen(&one, &f, NULL), KI_ERR_STOPPED);
+    assert_int_equal(one.destroyed, 0); /* it is still the caller's */
+    assert_int_equal(ki_informer_add_indexes(f.informer, NULL, 0, NULL), KI_ERR_STOPPED);
+    assert_int_equal(ki_informer_wait_for_sync(f.informer, 0), KI_ERR_STOPPED);
+    end(&f);
+}
+
+static void one_that_never_started_ends_with_its_last_user(void **state)
+{
+    (void)state;
+    fixture f;
+    ear one;
+    ear kept;
+    begin(&f);
+    listen(&one, &f);
+    one.reg = ki_registration_unref(one.reg);
+    listen(&kept, &f);
+    f.informer = ki_informer_unref(f.informer);
+    assert_int_equal(one.destroyed, 1);
+    assert_int_equal(kept.destroyed, 1);
+    assert_false(ki_registration_has_synced(kept.reg)); /* what is left of it may still be asked */
+    ki_registration_remove(kept.reg);
+    kept.reg = ki_registration_unref(kept.reg);
+    assert_int_equal(f.source_destroyed, 1);
+    (void)ki_engine_unref(f.engine);
+    test_alloc_done(&f.alloc);
+}
+
+static void one_that_runs_lives_until_it_has_stopped(void **state)
+{
+    (void)state;
+    fixture f;
+    ear one;
+    begin_synced(&f);
+    listen(&one, &f);
+    one.reg = ki_registration_unref(one.reg);
+    ki_informer *informer = f.informer;
+    f.informer = ki_informer_unref(f.informer);
+    say_pod(&f, KI_EVENT_ADDED, "c", 11, "g");
+    expect(&one, "*a1 *b1 +c11 ");
+    ki_informer_stop(informer); /* somebody inside a callback would have it */
+    test_world_settle(f.engine);
+    assert_int_equal(one.destroyed, 1);
+    assert_int_equal(f.source_destroyed, 1);
+    (void)ki_engine_unref(f.engine);
+    test_alloc_done(&f.alloc);
+}
+
+static void stop_it(ear *e)
+{
+    e->inside = NULL;
+    ki_informer_stop(e->f->informer);
+}
+
+static void stopping_inside_a_callback_lets_nobody_hear_more(void **state)
+{
+    (void)state;
+    fixture f;
+    ear one;
+    ear two;
+    begin_synced(&f);
+    listen(&one, &f);
+    listen(&two, &f);
+    one.inside = stop_it;
+    test_world_settle(f.engine);
+    assert_true(ki_informer_is_stopped(f.informer));
+    expect(&one, "*a1 ");
+    expect(&two, "");
+    assert_int_equal(one.destroyed + two.destroyed, 2);
+    assert_true(ki_informer_has_synced(f.informer)); /* stays so */
+    (void)ki_registration_unref(one.reg);
+    (void)ki_registration_unref(two.reg);
+    end(&f);
+}
+
+static void remove_it(ear *e)
+{
+    e->inside = NULL;
+    ki_registration_remove(e->reg);
+}
+
+static ear *added_inside;
+
+static void add_another(ear *e)
+{
+    e->inside = NULL;
+    listen(added_inside, e->f);
+}
+
+static void handlers_come_and_go_inside_callbacks(void **state)
+{
+    (void)state;
+    fixture f;
+    ear one;
+    ear two;
+    ear three;
+    begin_synced(&f);
+    listen(&one, &f);
+    listen(&two, &f);
+    added_inside = &three;
+    one.inside = remove_it;
+    two.inside = add_another;
+    test_world_settle(f.engine);
+    expect(&one, "*a1 ");
+    expect(&two, "*a1 *b1 ");
+    expect(&three, "*a1 *b1 ");
+    say_pod(&f, KI_EVENT_MODIFIED, "b", 12, "g");
+    expect(&one, "");
+    expect(&two, "~b12 ");
+    expect(&three, "~b12 ");
+    (void)ki_registration_unref(one.reg);
+    (void)ki_registration_unref(two.reg);
+    (void)ki_registration_unref(three.reg);
+    end(&f);
+}
+
+static void a_failing_handler_stops_no_other(void **state)
+{
+    (void)state;
+    fixture f;
+    ear bad;
+    ear good;
+    begin_synced(&f);
+    listen(&bad, &f);
+    listen(&good, &f);
+    bad.result = KI_ERR_INVALID;
+    test_world_settle(f.engine);
+    expect(&bad, "*a1 *b1 ");
+    expect(&good, "*a1 *b1 ");
+    assert_int_equal(f.reports, 2);
+    assert_string_equal(f.last_report, "handler//ns/b");
+    (void)ki_registration_unref(bad.reg);
+    (void)ki_registration_unref(good.reg);
+    end(&f);
+}
+
+static void an_object_that_was_written_to_is_reported(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_synced(&f);
+    ki_object *a = ki_store_get(ki_informer_store(f.informer), ki_str_from("ns/a"));
+    char *bytes = (char *)(uintptr_t)ki_object_bytes(a).ptr;
+    char *text = strstr(bytes, "group");
+    assert_non_null(text);
+    text[0] = 'G';
+    (void)ki_object_unref(a);
+    say_pod(&f, KI_EVENT_MODIFIED, "a", 11, "g");
+    assert_string_equal(f.last_report, "mutations/pods/ns/a");
+    ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
+    assert_int_equal(ki_informer_read_health(f.informer, &health), 0);
+    assert_int_equal(health.mutations, 1);
+    end(&f);
+}
+
+static void its_health_tells_how_it_is(void **state)
+{
+    (void)state;
+    fixture f;
+    ear one;
+    begin_synced(&f);
+    ki_handler_options options = KI_OPTIONS_INIT(ki_handler_options);
+    options.delivery = KI_DELIVERY_CALLER;
+    listen_with(&one, &f, options);
+    say_pod(&f, KI_EVENT_ADDED, "c", 11, "g");
+    ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
+    assert_int_equal(ki_informer_read_health(f.informer, &health), 0);
+    assert_true(health.synced);
+    assert_false(health.stopped);
+    assert_int_equal(health.objects, 3);
+    assert_int_equal(health.handlers, 1);
+    assert_int_equal(health.handlers_waiting, 3);
+    assert_int_equal(health.queued, 0);
+    assert_int_equal(health.applied, 2);
+    assert_int_equal(health.reflector.state, KI_REFLECTOR_WATCHING);
+    assert_int_equal(health.reflector.events, 1);
+    health.size = 1;
+    assert_int_equal(ki_informer_read_health(f.informer, &health), -EINVAL);
+    assert_int_equal(ki_registration_dispatch(one.reg, 0), 4); /* one of them is on_synced */
+    expect(&one, "*a1 *b1 +c11 ");
+    (void)ki_registration_unref(one.reg);
+    end(&f);
+}
+
+static void bad_options_are_refused(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_engine(&f);
+    ki_source source = source_of(&f);
+    ki_informer *informer = NULL;
+    ki_informer_options options = options_of(&f, &source);
+    options.engine = NULL;
+    assert_int_equal(ki_informer_new(&options, &informer, NULL), -EINVAL);
+    options = options_of(&f, NULL);
+    assert_int_equal(ki_informer_new(&options, &informer, NULL), -EINVAL);
+    options = options_of(&f, &source);
+    options.queue = (ki_queue_kind)9;
+    assert_int_equal(ki_informer_new(&options, &informer, NULL), -EINVAL);
+    ki_index twice[2] = {ki_index_by_namespace(), ki_index_by_namespace()};
+    options = options_of(&f, &source);
+    options.indexes = twice;
+    options.index_count = 2;
+    assert_int_equal(ki_informer_new(&options, &informer, NULL), KI_ERR_EXISTS);
+    assert_null(informer);
+    assert_int_equal(f.source_destroyed, 0); /* still the caller's */
+    (void)ki_engine_unref(f.engine);
+    test_alloc_done(&f.alloc);
+}
+
+/* ---- without memory ---- */
+
+static int scenario(const ki_alloc *alloc, void *user)
+{
+    (void)user;
+    test_alloc *counts = (test_alloc *)(uintptr_t)alloc;
+    fixture f = {0};
+    test_world_init(&f.world);
+    ki_engine_options engine_options = test_world_engine_options(&f.world, alloc);
+    int r = ki_engine_new(&engine_options, &f.engine, NULL);
+    if (r < 0) {
+        return r;
+    }
+    ki_source source = source_of(&f);
+    ki_informer_options options = options_of(&f, &source);
+    r = ki_informer_new(&options, &f.informer, NULL);
+    ear one = {0};
+    if (r == 0) {
+        r = try_listen(&one, &f, NULL);
+    }
+    if (r == 0) {
+        r = ki_informer_start(f.informer, NULL);
+    }
+    if (r < 0) {
+        (void)ki_registration_unref(one.reg);
+        (void)ki_informer_unref(f.informer);
+        (void)ki_engine_unref(f.engine);
+        return r;
+    }
+    /* From here on a failed allocation is something to get over. */
+    ki_object *a = test_pod(NULL, "ns", "a", 1, "g");
+    ki_object *a2 = test_pod(NULL, "ns", "a", 12, "g");
+    for (unsigned i = 0; i < 2000 && !ki_informer_has_synced(f.informer); i++) {
+        test_world_advance(&f.world, f.engine, TEST_SECOND);
+        if (f.call.open && !f.call.watch) {
+            say(&f, KI_EVENT_ADDED, a, NULL);
+            if (f.call.open) {
+                end_list(&f, "10");
+            }
+        }
+        if (counts->fail_onwards && counts->failures > 20) {
+            counts->fail_at = 0; /* memory is there again */
+            counts->fail_onwards = false;
+        }
+    }
+    assert_true(ki_informer_has_synced(f.informer));
+    for (unsigned i = 0; i < 2000 && strstr(one.heard, "~a12") == NULL; i++) {
+        test_world_advance(&f.world, f.engine, TEST_SECOND);
+        if (f.call.open && f.call.watch) {
+            say(&f, KI_EVENT_MODIFIED, a2, NULL);
+        } else if (f.call.open) {
+            say(&f, KI_EVENT_ADDED, a2, NULL);
+            if (f.call.open) {
+                end_list(&f, "20");
+            }
+        }
+        if (counts->fail_onwards && counts->failures > 20) {
+            counts->fail_at = 0;
+            counts->fail_onwards = false;
+        }
+    }
+    assert_string_equal(one.heard, "*a1 ~a12 ");
+    (void)ki_object_unref(a);
+    (void)ki_object_unref(a2);
+    ki_informer_stop(f.informer);
+    test_world_settle(f.engine);
+    assert_true(ki_informer_is_stopped(f.informer));
+    (void)ki_registration_unref(one.reg);
+    (void)ki_informer_unref(f.informer);
+    (void)ki_engine_unref(f.engine);
+    return counts->failures != 0 ? -ENOMEM : 0;
+}
+
+static void without_memory_it_waits_and_goes_on(void **state)
+{
+    (void)state;
+    test_alloc_sweep(scenario, NULL);
+}
+
+/* ---- threads ---- */
+
+typedef struct looper {
+    fixture *f;
+    pthread_mutex_t lock;
+    bool stop;
+} looper;
+
+static void *loop(void *user)
+{
+    looper *l = user;
+    for (;;) {
+        (void)ki_engine_run(l->f->engine, 0);
+        pthread_mutex_lock(&l->lock);
+        bool stop = l->stop;
+        pthread_mutex_unlock(&l->lock);
+        if (stop) {
+            return NULL;
+        }
+    }
+}
+
+static void *wait_thread(void *user)
+{
+    fixture *f = user;
+    assert_int_equal(ki_informer_wait_for_sync(f->informer, UINT32_MAX), 0);
+    return NULL;
+}
+
+static void threads_add_remove_wait_and_read_while_it_runs(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    looper l = {.f = &f};
+    pthread_mutex_init(&l.lock, NULL);
+    assert_int_equal(ki_informer_wait_for_sync(f.informer, 1), -ETIMEDOUT);
+    pthread_t waiter;
+    assert_int_equal(pthread_create(&waiter, NULL, wait_thread, &f), 0);
+    start(&f);
+    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
+    end_list(&f, "10");
+    pthread_join(waiter, NULL);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, loop, &l), 0);
+    for (unsigned i = 0; i < 200; i++) {
+        ear e;
+        listen(&e, &f);
+        assert_int_equal(ki_registration_remove_wait(e.reg), 0);
+        assert_int_equal(e.destroyed, 1); /* nothing touches it any more */
+        (void)ki_registration_unref(e.reg);
+        ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
+        assert_int_equal(ki_informer_read_health(f.informer, &health), 0);
+        assert_int_equal(health.objects, 1);
+    }
+    ki_informer_stop(f.informer);
+    while (!ki_informer_is_stopped(f.informer)) {
+    }
+    pthread_mutex_lock(&l.lock);
+    l.stop = true;
+    pthread_mutex_unlock(&l.lock);
+    pthread_join(thread, NULL);
+    pthread_mutex_destroy(&l.lock);
+    end(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(handlers_hear_of_the_first_list_and_of_changes),
+        cmocka_unit_test(a_late_handler_hears_of_what_is_there_and_then_of_the_same_as_all),
+        cmocka_unit_test(a_relist_tells_what_it_changed_and_nothing_else),
+        cmocka_unit_test(both_kinds_of_queue_tell_the_same),
+        cmocka_unit_test(the_store_has_a_change_before_the_handler_hears_of_it),
+        cmocka_unit_test(a_transform_changes_what_is_kept),
+        cmocka_unit_test(each_handler_resyncs_in_its_own_time),
+        cmocka_unit_test(without_a_period_of_the_informer_nobody_resyncs),
+        cmocka_unit_test(it_starts_once_and_stops_for_good),
+        cmocka_unit_test(one_that_never_started_ends_with_its_last_user),
+        cmocka_unit_test(one_that_runs_lives_until_it_has_stopped),
+        cmocka_unit_test(stopping_inside_a_callback_lets_nobody_hear_more),
+        cmocka_unit_test(handlers_come_and_go_inside_callbacks),
+        cmocka_unit_test(a_failing_handler_stops_no_other),
+        cmocka_unit_test(an_object_that_was_written_to_is_reported),
+        cmocka_unit_test(its_health_tells_how_it_is),
+        cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(without_memory_it_waits_and_goes_on),
+        cmocka_unit_test(threads_add_remove_wait_and_read_while_it_runs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,673 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One handler of an informer: what it is told, where, and when that ends.  threads: yes */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/engine.h"
+#include "cache/registration.h"
+#include "support/objects.h"
+#include "support/test.h"
+#include "support/world.h"
+
+/* An owner, as an informer is one, and a handler that writes down what it hears. */
+typedef struct fixture {
+    test_alloc alloc;
+    test_world world;
+    ki_engine *engine;
+    ki_registration *reg;
+    bool owned; /* the owner still has its reference */
+    int releases;
+    int overs;
+    int syncs;
+    int destroyed;
+    int wakes;
+    int reports;
+    int result; /* what the handler returns */
+    char heard[256];
+    void (*inside)(struct fixture *f); /* done in each callback */
+    ki_object *a[4];                   /* in group g */
+    ki_object *other;                  /* the same pod in group h */
+} fixture;
+
+static void hear(fixture *f, const char *what, const ki_object *object)
+{
+    size_t len = strlen(f->heard);
+    int more = snprintf(f->heard + len, sizeof(f->heard) - len, "%s%s ", what,
+                        object != NULL ? ki_object_resource_version(object) : "");
+    assert_true(more > 0 && len + (size_t)more < sizeof(f->heard));
+    if (f->inside != NULL) {
+        f->inside(f);
+    }
+}
+
+static int on_add(const ki_object *object, bool is_initial, void *user)
+{
+    fixture *f = user;
+    hear(f, is_initial ? "*" : "+", object);
+    return f->result;
+}
+
+static int on_update(const ki_object *old_object, const ki_object *object, void *user)
+{
+    fixture *f = user;
+    hear(f, "~", old_object);
+    f->heard[strlen(f->heard) - 1] = '>';
+    hear(f, "", object);
+    return f->result;
+}
+
+static int on_delete(const ki_object *object, bool final_state_unknown, void *user)
+{
+    fixture *f = user;
+    hear(f, final_state_unknown ? "?" : "-", object);
+    return f->result;
+}
+
+static int on_sync(const ki_object *object, void *user)
+{
+    fixture *f = user;
+    hear(f, "=", object);
+    return f->result;
+}
+
+static bool in_group_g(const ki_object *object, void *user)
+{
+    (void)user;
+    ki_value group;
+    return ki_object_label(object, ki_str_from("group"), &group) == 0 &&
+           ki_value_equals(&group, ki_str_from("g"));
+}
+
+static void on_synced(void *user)
+{
+    hear(user, "synced", NULL);
+}
+
+static void on_wake(void *user)
+{
+    ((fixture *)user)->wakes++;
+}
+
+static void on_destroy(void *user)
+{
+    ((fixture *)user)->destroyed++;
+}
+
+static void on_removed(ki_registration *registration, void *user)
+{
+    fixture *f = user;
+    assert_true(f->owned);
+    f->owned = false;
+    (void)ki_registration_unref(registration);
+}
+
+static void on_over(void *user)
+{
+    ((fixture *)user)->overs++;
+}
+
+static void on_owner_synced(void *user)
+{
+    ((fixture *)user)->syncs++;
+}
+
+static void on_release(void *user)
+{
+    ((fixture *)user)->releases++;
+}
+
+static ki__registration_owner owner_of(fixture *f)
+{
+    return (ki__registration_owner){
+        .removed = on_removed,
+        .synced = on_owner_synced,
+        .over = on_over,
+        .release = on_release,
+        .user = f,
+    };
+}
+
+static void on_report(const ki_report *report, void *user)
+{
+    fixture *f = user;
+    assert_string_equal(report->component, "handler");
+    assert_string_equal(report->name, "test");
+    assert_str(report->key, "ns/a");
+    f->reports++;
+}
+
+static ki_handler handler_of(fixture *f)
+{
+    return (ki_handler){
+        .on_add = on_add,
+        .on_update = on_update,
+        .on_delete = on_delete,
+        .on_sync = on_sync,
+        .user = f,
+        .destroy = on_destroy,
+    };
+}
+
+static ki_handler_options options_of(fixture *f, ki_delivery delivery)
+{
+    ki_handler_options options = KI_OPTIONS_INIT(ki_handler_options);
+    options.name = "test";
+    options.delivery = delivery;
+    options.wake = on_wake;
+    options.user = f;
+    return options;
+}
+
+static void begin_engine(fixture *f)
+{
+    *f = (fixture){0};
+    test_alloc_init(&f->alloc);
+    test_world_init(&f->world);
+    ki_engine_options options = test_world_engine_options(&f->world, &f->alloc.table);
+    options.on_report = on_report;
+    options.report_user = f;
+    assert_int_equal(ki_engine_new(&options, &f->engine, NULL), 0);
+    for (unsigned i = 0; i < 4; i++) {
+        f->a[i] = test_pod(NULL, "ns", "a", i, "g");
+    }
+    f->other = test_pod(NULL, "ns", "a", 9, "h");
+}
+
+static void register_it(fixture *f, const ki_handler *handler, const ki_handler_options *options)
+{
+    ki__registration_owner owner = owner_of(f);
+    assert_int_equal(ki__registration_new(f->engine, handler, options, &owner, &f->reg, NULL), 0);
+    f->owned = true;
+    (void)ki_registration_ref(f->reg); /* one for the owner, one for the test */
+}
+
+static void begin(fixture *f, ki_delivery delivery)
+{
+    begin_engine(f);
+    ki_handler handler = handler_of(f);
+    ki_handler_options options = options_of(f, delivery);
+    register_it(f, &handler, &options);
+}
+
+static void end(fixture *f)
+{
+    if (f->owned) {
+        ki__registration_stop(f->reg);
+        (void)ki_registration_unref(f->reg);
+    }
+    assert_int_equal(f->overs, 1);
+    assert_int_equal(f->destroyed, 1);
+    assert_int_equal(f->releases, 0);
+    f->reg = ki_registration_unref(f->reg);
+    test_world_settle(f->engine);
+    assert_int_equal(f->releases, 1);
+    (void)ki_engine_unref(f->engine);
+    for (unsigned i = 0; i < 4; i++) {
+        (void)ki_object_unref(f->a[i]);
+    }
+    (void)ki_object_unref(f->other);
+    test_alloc_done(&f->alloc);
+}
+
+static void push(fixture *f, ki__note_type type, const ki_object *old, const ki_object *object)
+{
+    assert_int_equal(ki__registration_reserve(f->reg, 1), 0);
+    ki__registration_push(f->reg, &(ki__note){.type = (uint8_t)type, .old = old, .object = object});
+    ki__registration_wake(f->reg);
+}
+
+static void expect(fixture *f, const char *want)
+{
+    assert_string_equal(f->heard, want);
+    f->heard[0] = '\0';
+}
+
+static void events_come_in_order_inside_the_engine(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_DEFAULT);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    push(&f, KI__NOTE_UPDATE, f.a[0], f.a[1]);
+    push(&f, KI__NOTE_SYNC, NULL, f.a[1]);
+    push(&f, KI__NOTE_DELETE, f.a[1], f.a[2]);
+    expect(&f, "");
+    assert_int_equal(ki_registration_get_stats(f.reg).waiting, 4);
+    test_world_settle(f.engine);
+    expect(&f, "+0 ~0>1 =1 -2 ");
+    ki_registration_stats stats = ki_registration_get_stats(f.reg);
+    assert_int_equal(stats.delivered, 4);
+    assert_int_equal(stats.waiting, 0);
+    assert_int_equal(f.wakes, 0); /* that hook is for callers who dispatch */
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), KI_ERR_UNSUPPORTED);
+    assert_int_equal(ki_registration_run(f.reg), KI_ERR_UNSUPPORTED);
+    end(&f);
+}
+
+static void a_long_queue_takes_turns_with_the_rest_of_the_engine(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_ENGINE);
+    for (unsigned i = 0; i < 100; i++) {
+        push(&f, KI__NOTE_SYNC, NULL, f.a[0]);
+        f.heard[0] = '\0';
+    }
+    assert_int_equal(ki_engine_run(f.engine, 1), 1);
+    assert_in_range(ki_registration_get_stats(f.reg).waiting, 1, 99);
+    f.heard[0] = '\0';
+    test_world_settle(f.engine);
+    assert_int_equal(ki_registration_get_stats(f.reg).delivered, 100);
+    end(&f);
+}
+
+static void a_caller_dispatches_when_it_wants_and_is_woken_once(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_CALLER);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 0);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    push(&f, KI__NOTE_UPDATE, f.a[0], f.a[1]);
+    assert_int_equal(f.wakes, 1);
+    test_world_settle(f.engine);
+    expect(&f, "");
+    assert_int_equal(ki_registration_dispatch(f.reg, 1), 1);
+    expect(&f, "+0 ");
+    assert_int_equal(f.wakes, 2); /* something was left */
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
+    expect(&f, "~0>1 ");
+    assert_int_equal(f.wakes, 2);
+    push(&f, KI__NOTE_DELETE, f.a[1], f.a[1]);
+    assert_int_equal(f.wakes, 3);
+    ki_registration_remove(f.reg);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), KI_ERR_STOPPED);
+    expect(&f, ""); /* what waited is not told any more */
+    end(&f);
+}
+
+static void a_filter_turns_changes_into_coming_and_going(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_engine(&f);
+    ki_handler handler = handler_of(&f);
+    handler.filter = in_group_g;
+    ki_handler_options options = options_of(&f, KI_DELIVERY_ENGINE);
+    register_it(&f, &handler, &options);
+    push(&f, KI__NOTE_ADD, NULL, f.other);
+    push(&f, KI__NOTE_UPDATE, f.other, f.a[1]);
+    push(&f, KI__NOTE_UPDATE, f.a[1], f.a[2]);
+    push(&f, KI__NOTE_UPDATE, f.a[2], f.other);
+    push(&f, KI__NOTE_UPDATE, f.other, f.other);
+    push(&f, KI__NOTE_SYNC, NULL, f.other);
+    push(&f, KI__NOTE_DELETE, f.other, f.a[3]); /* it did not know of it */
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    push(&f, KI__NOTE_DELETE, f.a[0], f.other); /* it did of this */
+    test_world_settle(f.engine);
+    expect(&f, "+1 ~1>2 -2 +0 -9 ");
+    end(&f);
+}
+
+static void without_on_sync_a_resync_is_an_update_to_itself(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_engine(&f);
+    ki_handler handler = handler_of(&f);
+    handler.on_sync = NULL;
+    ki_handler_options options = options_of(&f, KI_DELIVERY_ENGINE);
+    register_it(&f, &handler, &options);
+    push(&f, KI__NOTE_SYNC, NULL, f.a[1]);
+    test_world_settle(f.engine);
+    expect(&f, "~1>1 ");
+    end(&f);
+}
+
+static void callbacks_may_all_be_missing(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_engine(&f);
+    ki_handler handler = {.user = &f, .destroy = on_destroy};
+    register_it(&f, &handler, NULL);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    push(&f, KI__NOTE_UPDATE, f.a[0], f.a[1]);
+    push(&f, KI__NOTE_SYNC, NULL, f.a[1]);
+    push(&f, KI__NOTE_DELETE, f.a[1], f.a[1]);
+    test_world_settle(f.engine);
+    assert_int_equal(ki_registration_get_stats(f.reg).delivered, 4);
+    end(&f);
+}
+
+static void a_failure_is_reported_and_stops_nothing(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_ENGINE);
+    f.result = KI_ERR_INVALID;
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    push(&f, KI__NOTE_DELETE, f.a[0], f.a[1]);
+    test_world_settle(f.engine);
+    expect(&f, "+0 -1 ");
+    assert_int_equal(f.reports, 2);
+    assert_int_equal(ki_registration_get_stats(f.reg).failed, 2);
+    end(&f);
+}
+
+/* ---- having synced ---- */
+
+static void check_not_synced(fixture *f)
+{
+    assert_false(ki_registration_has_synced(f->reg));
+}
+
+static ki_snapshot *snapshot_of(fixture *f)
+{
+    ki_store *store;
+    assert_int_equal(ki_store_new(NULL, &store, NULL), 0);
+    ki_object *b = test_pod(NULL, "ns", "b", 7, "g");
+    assert_int_equal(ki_store_add(store, f->a[0], NULL), 0);
+    assert_int_equal(ki_store_add(store, b, NULL), 0);
+    (void)ki_object_unref(b);
+    ki_snapshot *snapshot = ki_store_snapshot(store);
+    (void)ki_store_unref(store);
+    return snapshot;
+}
+
+static void synced_means_that_every_initial_callback_has_returned(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_engine(&f);
+    ki_handler handler = handler_of(&f);
+    ki_handler_options options = options_of(&f, KI_DELIVERY_CALLER);
+    options.on_synced = on_synced;
+    register_it(&f, &handler, &options);
+    assert_true(ki__registration_is_fresh(f.reg));
+    ki__registration_begin(f.reg, snapshot_of(&f));
+    assert_false(ki__registration_is_fresh(f.reg));
+    push(&f, KI__NOTE_UPDATE, f.a[0], f.a[1]);
+    f.inside = check_not_synced;
+    assert_int_equal(ki_registration_dispatch(f.reg, 2), 2);
+    expect(&f, "*0 *7 ");
+    check_not_synced(&f); /* the informer has not */
+    f.inside = NULL;
+    ki__registration_synced(f.reg);
+    ki__registration_wake(f.reg);
+    assert_true(ki_registration_has_synced(f.reg));
+    assert_int_equal(f.syncs, 1);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 2);
+    assert_int_equal(f.syncs, 1);
+    expect(&f, "synced ~0>1 ");
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 0); /* told once */
+    end(&f);
+}
+
+static void the_last_initial_callback_is_not_synced_while_it_runs(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_ENGINE);
+    ki__registration_begin(f.reg, snapshot_of(&f));
+    ki__registration_synced(f.reg);
+    ki__registration_wake(f.reg);
+    f.inside = check_not_synced;
+    assert_int_equal(f.syncs, 0);
+    test_world_settle(f.engine);
+    expect(&f, "*0 *7 ");
+    assert_int_equal(f.syncs, 1);
+    assert_true(ki_registration_has_synced(f.reg));
+    ki_registration_remove(f.reg);
+    assert_true(ki_registration_has_synced(f.reg)); /* stays true */
+    end(&f);
+}
+
+static void with_nothing_there_it_has_synced_at_once_and_is_told(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_engine(&f);
+    ki_handler handler = handler_of(&f);
+    ki_handler_options options = options_of(&f, KI_DELIVERY_ENGINE);
+    options.on_synced = on_synced;
+    register_it(&f, &handler, &options);
+    ki__registration_synced(f.reg);
+    ki__registration_wake(f.reg);
+    test_world_settle(f.engine);
+    expect(&f, "synced ");
+    end(&f);
+}
+
+/* ---- removing ---- */
+
+static void remove_myself(fixture *f)
+{
+    f->inside = NULL;
+    ki_registration_remove(f->reg);
+    ki_registration_remove(f->reg);
+    assert_int_equal(ki_registration_remove_wait(f->reg), KI_ERR_BUSY);
+    assert_int_equal(f->destroyed, 0); /* not while it runs */
+    assert_false(f->owned);
+}
+
+static void a_handler_may_remove_itself_and_hears_no_more(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_ENGINE);
+    f.inside = remove_myself;
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    push(&f, KI__NOTE_DELETE, f.a[0], f.a[0]);
+    test_world_settle(f.engine);
+    expect(&f, "+0 ");
+    assert_int_equal(f.destroyed, 1);
+    assert_int_equal(ki_registration_remove_wait(f.reg), 0); /* is over already */
+    end(&f);
+}
+
+static void dispatch_inside(fixture *f)
+{
+    f->inside = NULL;
+    assert_int_equal(ki_registration_dispatch(f->reg, 0), KI_ERR_BUSY);
+}
+
+static void dispatching_inside_a_callback_is_refused(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_CALLER);
+    f.inside = dispatch_inside;
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
+    assert_null(f.inside);
+    end(&f);
+}
+
+static void what_comes_after_the_removal_is_forgotten(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_ENGINE);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]); /* its task is posted, and finds nothing to do */
+    ki__registration_stop(f.reg);
+    assert_int_equal(f.destroyed, 1);
+    assert_true(f.owned); /* stop is the owner's own doing */
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    ki__registration_begin(f.reg, snapshot_of(&f));
+    test_world_settle(f.engine);
+    expect(&f, "");
+    end(&f);
+}
+
+static void bad_options_are_refused(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_ENGINE);
+    ki_handler handler = handler_of(&f);
+    ki_handler_options options = options_of(&f, (ki_delivery)77);
+    ki__registration_owner owner = owner_of(&f);
+    ki_registration *reg = NULL;
+    assert_int_equal(ki__registration_new(f.engine, &handler, &options, &owner, &reg, NULL),
+                     -EINVAL);
+    char name[400];
+    memset(name, 'n', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    options = options_of(&f, KI_DELIVERY_ENGINE);
+    options.name = name;
+    assert_int_equal(ki__registration_new(f.engine, &handler, &options, &owner, &reg, NULL),
+                     KI_ERR_LIMIT);
+    assert_null(reg);
+    end(&f);
+}
+
+/* ---- threads ---- */
+
+typedef struct threads {
+    fixture *f;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool inside; /* a callback is running */
+    bool may_end;
+    bool removed; /* remove_wait has returned */
+    int result;
+} threads;
+
+static void set(threads *t, bool *flag)
+{
+    pthread_mutex_lock(&t->lock);
+    *flag = true;
+    pthread_cond_broadcast(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void wait_for(threads *t, const bool *flag)
+{
+    pthread_mutex_lock(&t->lock);
+    while (!*flag) {
+        pthread_cond_wait(&t->changed, &t->lock);
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+static int block_in_add(const ki_object *object, bool is_initial, void *user)
+{
+    threads *t = user;
+    (void)object;
+    (void)is_initial;
+    set(t, &t->inside);
+    wait_for(t, &t->may_end);
+    assert_false(t->removed);
+    return 0;
+}
+
+static void *run_thread(void *user)
+{
+    threads *t = user;
+    t->result = ki_registration_run(t->f->reg);
+    return NULL;
+}
+
+static void *remove_thread(void *user)
+{
+    threads *t = user;
+    assert_int_equal(ki_registration_remove_wait(t->f->reg), 0);
+    set(t, &t->removed);
+    return NULL;
+}
+
+static void removing_and_waiting_returns_after_the_running_callback(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_engine(&f);
+    threads t = {.f = &f};
+    pthread_mutex_init(&t.lock, NULL);
+    pthread_cond_init(&t.changed, NULL);
+    ki_handler handler = {.on_add = block_in_add, .user = &t};
+    ki_handler_options options = options_of(&f, KI_DELIVERY_CALLER);
+    register_it(&f, &handler, &options);
+    pthread_t runner;
+    pthread_t remover;
+    assert_int_equal(pthread_create(&runner, NULL, run_thread, &t), 0);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]); /* wakes the thread, whether it waits already or not */
+    wait_for(&t, &t.inside);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), KI_ERR_BUSY);
+    assert_int_equal(pthread_create(&remover, NULL, remove_thread, &t), 0);
+    set(&t, &t.may_end);
+    pthread_join(remover, NULL);
+    pthread_join(runner, NULL);
+    assert_int_equal(t.result, KI_ERR_STOPPED);
+    assert_false(f.owned);
+    f.destroyed = 1; /* this handler has no destroy function */
+    pthread_cond_destroy(&t.changed);
+    pthread_mutex_destroy(&t.lock);
+    end(&f);
+}
+
+static int scenario(const ki_alloc *alloc, void *user)
+{
+    (void)user;
+    fixture f = {0};
+    test_world_init(&f.world);
+    ki_engine_options engine_options = test_world_engine_options(&f.world, alloc);
+    int r = ki_engine_new(&engine_options, &f.engine, NULL);
+    if (r < 0) {
+        return r;
+    }
+    ki_handler handler = handler_of(&f);
+    ki_handler_options options = options_of(&f, KI_DELIVERY_ENGINE);
+    options.queue_limit = 1;
+    ki__registration_owner owner = owner_of(&f);
+    r = ki__registration_new(f.engine, &handler, &options, &owner, &f.reg, NULL);
+    if (r == 0) {
+        f.owned = true;
+        ki_object *a = test_pod(NULL, "ns", "a", 1, "g");
+        for (unsigned i = 0; r == 0 && i < 30; i++) {
+            r = ki__registration_reserve(f.reg, 20);
+            if (r == 0) {
+                ki__registration_push(f.reg, &(ki__note){.type = KI__NOTE_SYNC, .object = a});
+            }
+        }
+        (void)ki_object_unref(a);
+        ki__registration_wake(f.reg);
+        test_world_settle(f.engine);
+        ki_registration_remove(f.reg);
+        assert_int_equal(f.destroyed, 1);
+        assert_int_equal(f.releases, 1);
+    }
+    (void)ki_engine_unref(f.engine);
+    return r;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    test_alloc_sweep(scenario, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_come_in_order_inside_the_engine),
+        cmocka_unit_test(a_long_queue_takes_turns_with_the_rest_of_the_engine),
+        cmocka_unit_test(a_caller_dispatches_when_it_wants_and_is_woken_once),
+        cmocka_unit_test(a_filter_turns_changes_into_coming_and_going),
+        cmocka_unit_test(without_on_sync_a_resync_is_an_update_to_itself),
+        cmocka_unit_test(callbacks_may_all_be_missing),
+        cmocka_unit_test(a_failure_is_reported_and_stops_nothing),
+        cmocka_unit_test(synced_means_that_every_initial_callback_has_returned),
+        cmocka_unit_test(the_last_initial_callback_is_not_synced_while_it_runs),
+        cmocka_unit_test(with_nothing_there_it_has_synced_at_once_and_is_told),
+        cmocka_unit_test(a_handler_may_remove_itself_and_hears_no_more),
+        cmocka_unit_test(dispatching_inside_a_callback_is_refused),
+        cmocka_unit_test(what_comes_after_the_removal_is_forgotten),
+        cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(removing_and_waiting_returns_after_the_running_callback),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
