@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/change.h"
+
+#include <errno.h>
+
+#include "apiserver/compose.h"
+#include "apiserver/emit.h"
+#include "apiserver/namespaces.h"
+#include "apiserver/negotiate.h"
+
+static int fail_body(ki__api_exchange *x, int r, const ki_error *error)
+{
+    if (r == -ENOMEM) {
+        return r;
+    }
+    if (r == KI_ERR_LIMIT) {
+        return ki__api_fail(&x->failure, 413, KI_REASON_REQUEST_ENTITY_TOO_LARGE,
+                            "the object is too large: ", error->message, NULL);
+    }
+    return ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST,
+                        "the body is not an object: ", error->message, NULL);
+}
+
+/* Whether the content type can be read, for a patch or for an object. */
+static bool is_readable(const ki__api_exchange *x)
+{
+    ki_str header = ki__api_request_header(x->request, "content-type");
+    ki_str type = ki__api_media_type(header);
+    if (x->verb == KI__API_PATCH) {
+        return ki__api_is_media_type(type, "application/merge-patch+json");
+    }
+    return type.len == 0 || ki__api_is_media_type(type, "application/json");
+}
+
+int ki__api_read_body(ki__api_exchange *x, bool optional, ki_object **ret_object)
+{
+    ki_str body = x->request->body;
+    *ret_object = NULL;
+    if (body.len == 0 && optional) {
+        return 0;
+    }
+    if (!is_readable(x)) {
+        return ki__api_fail(&x->failure, 415, KI_REASON_UNSUPPORTED_MEDIA_TYPE,
+                            x->verb == KI__API_PATCH
+                                ? "patches can be application/merge-patch+json only"
+                                : "the body can be application/json only",
+                            NULL);
+    }
+    ki_error error = KI_ERROR_INIT;
+    ki_object_options options = {
+        .size = sizeof(options),
+        .alloc = x->alloc,
+        .max_bytes = x->model->options.object_bytes_max,
+    };
+    int r =
+        ki_object_from_json(body.len != 0 ? body.ptr : "", body.len, &options, ret_object, &error);
+    return r < 0 ? fail_body(x, r, &error) : 0;
+}
+
+static int check_same(ki__api_exchange *x, const char *what, const char *in_body,
+                      const char *expected)
+{
+    if (in_body[0] == '\0' || strcmp(in_body, expected) == 0) {
+        return 0;
+    }
+    return ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST, "the ", what, " of the object (",
+                        in_body, ") is not the one that was asked for (", expected, ")", NULL);
+}
+
+int ki__api_check_body(ki__api_exchange *x, const ki_object *body)
+{
+    const ki_resource *resource = x->type->resource;
+    const struct {
+        const char *what;
+        const char *in_body;
+        const char *expected;
+    } checks[] = {
+        {"apiVersion", ki_object_api_version(body), ki_resource_api_version(resource)},
+        {"kind", ki_object_kind(body), ki_resource_kind(resource)},
+        {"namespace", ki_object_namespace(body), x->route.name_space},
+        {"name", x->route.name[0] != '\0' ? ki_object_name(body) : "", x->route.name},
+    };
+    int r = 0;
+    for (size_t i = 0; i < 4 && r == 0 && x->failure.code == 0; i++) {
+        r = check_same(x, checks[i].what, checks[i].in_body, checks[i].expected);
+    }
+    return r;
+}
+
+int ki__api_make_key(const ki__api_exchange *x, const char *name, ki_buf *out)
+{
+    const char *name_space = x->route.name_space;
+    return ki__emit_text(out, name_space, name_space[0] != '\0' ? "/" : "", name, NULL);
+}
+
+int ki__api_find_target(ki__api_exchange *x, ki_object **ret_object)
+{
+    ki_buf key;
+    ki_buf_init(&key, x->alloc, KI__API_TARGET_MAX);
+    int r = ki__api_make_key(x, x->route.name, &key);
+    if (r == 0) {
+        *ret_object = ki__api_model_get(x->type, ki_buf_str(&key), x->model->head);
+        if (*ret_object == NULL) {
+            r = ki__api_fail_not_found(&x->failure, x->type, x->route.name);
+        }
+    }
+    ki_buf_done(&key);
+    return r;
+}
+
+int ki__api_read_dry_run(ki__api_exchange *x, bool *ret_dry_run)
+{
+    *ret_dry_run = strcmp(x->route.dry_run, "All") == 0;
+    if (*ret_dry_run || x->route.dry_run[0] == '\0') {
+        return 0;
+    }
+    return ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST, "dryRun: \"", x->route.dry_run,
+                        "\" is not \"All\"", NULL);
+}
+
+int ki__api_fail_write(ki__api_exchange *x, int r)
+{
+    if (r >= 0 || r == -ENOMEM) {
+        return r;
+    }
+    if (r == KI_ERR_LIMIT) {
+        return ki__api_fail(&x->failure, 413, KI_REASON_REQUEST_ENTITY_TOO_LARGE,
+                            "the object, or the number of objects, is too large", NULL);
+    }
+    return ki__api_fail(&x->failure, 500, KI_REASON_INTERNAL_ERROR,
+                        "the object could not be stored: ", ki_error_text(r), NULL);
+}
+
+bool ki__api_has_finalizers(const ki_object *object)
+{
+    ki_value finalizers = ki_object_finalizers(object);
+    size_t count = 0;
+    return ki_value_count(&finalizers, &count) == 0 && count != 0;
+}
+
+int ki__api_remove(ki__api_model *model, ki__api_type *type, ki_object *object,
+                   ki_object **ret_object)
+{
+    ki_object *last;
+    int r = ki__api_restamp(model, type, object, model->head + 1, &last);
+    if (r < 0) {
+        return r;
+    }
+    r = ki__api_model_write(model, type, ki_str_from(ki_object_key(last)), KI__API_DELETED, last);
+    if (r == 0 && ret_object != NULL) {
+        *ret_object = ki_object_ref(last);
+    }
+    ki_object_unref(last);
+    return r;
+}
+
+static int mark(ki__api_model *model, ki__api_type *type, ki_object *object, ki_object **ret_object)
+{
+    ki__api_parts parts;
+    ki__api_parts_of(type, object, &parts);
+    int64_t now = ki__api_model_seconds(model);
+    parts.deletion = now > 0 ? now : 1;
+    parts.rv = model->head + 1;
+    parts.generation += type->options.has_generation ? 1 : 0;
+    ki_object *marked;
+    int r = ki__api_compose(model, &parts, &marked);
+    if (r < 0) {
+        return r;
+    }
+    r = ki__api_model_write(model, type, ki_str_from(ki_object_key(marked)), KI__API_MODIFIED,
+                            marked);
+    if (r < 0) {
+        ki_object_unref(marked);
+        return r;
+    }
+    *ret_object = marked;
+    return 0;
+}
+
+int ki__api_delete_object(ki__api_model *model, ki__api_type *type, ki_object *object,
+                          ki_object **ret_object, bool *ret_gone)
+{
+    bool waits = ki__api_has_finalizers(object) || ki__api_namespaces_is_namespace(model, type);
+    *ret_gone = !waits;
+    if (!waits) {
+        return ki__api_remove(model, type, object, ret_object);
+    }
+    if (ki_object_is_deleting(object)) {
+        *ret_object = ki_object_ref(object);
+        return 0;
+    }
+    return mark(model, type, object, ret_object);
+}

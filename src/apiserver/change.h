@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What writes have in common: reading a body, naming, and putting the result into the model. */
+#ifndef KI_APISERVER_CHANGE_H
+#define KI_APISERVER_CHANGE_H
+
+#include "apiserver/exchange.h"
+
+/** Reads the body as an object. *ret_object is NULL if there is none and `optional`, or if the
+ *  failure was filled. 0 or -ENOMEM. */
+int ki__api_read_body(ki__api_exchange *x, bool optional, ki_object **ret_object);
+
+/** Checks that the body speaks of what the path names, and fills the failure if not. */
+int ki__api_check_body(ki__api_exchange *x, const ki_object *body);
+
+/** Appends the key of a name within the namespace of the request. */
+int ki__api_make_key(const ki__api_exchange *x, const char *name, ki_buf *out);
+
+/** The object at the head that the path names; borrowed; NULL with the failure filled. */
+int ki__api_find_target(ki__api_exchange *x, ki_object **ret_object);
+
+/** Whether the request asks to change nothing; fills the failure if it says so wrongly. */
+int ki__api_read_dry_run(ki__api_exchange *x, bool *ret_dry_run);
+
+/** Fills the failure for an error of composing or writing; -ENOMEM is passed on. */
+int ki__api_fail_write(ki__api_exchange *x, int r);
+
+/** Whether an object has finalizers. */
+bool ki__api_has_finalizers(const ki_object *object);
+
+/** Removes an object from the model: writes its deletion. *ret_object, if asked for, is its last
+ *  state. */
+int ki__api_remove(ki__api_model *model, ki__api_type *type, ki_object *object,
+                   ki_object **ret_object);
+
+/** Deletes an object: removes it, or marks it if it has finalizers or is a namespace that has to be
+ *  emptied first. *ret_object is how it is now, or was last; *ret_gone tells which. */
+int ki__api_delete_object(ki__api_model *model, ki__api_type *type, ki_object *object,
+                          ki_object **ret_object, bool *ret_gone);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* DELETE of one object and of all that are selected. */
+#include <errno.h>
+
+#include "apiserver/change.h"
+#include "apiserver/compose.h"
+#include "apiserver/emit.h"
+#include "apiserver/namespaces.h"
+
+static ki_value member(const ki_value *map, const char *name)
+{
+    ki_value value;
+    return ki_value_member(map, ki_str_from(name), &value) == 0 ? value : (ki_value){0};
+}
+
+/* Whether a precondition of the DeleteOptions holds; one that is absent does. */
+static bool holds(const ki_object *options, const char *name, const char *actual)
+{
+    ki_value root = ki_object_root(options);
+    ki_value conditions = member(&root, "preconditions");
+    ki_value wanted = member(&conditions, name);
+    ki_type type = ki_value_type(&wanted);
+    return type == KI_TYPE_NONE || type == KI_TYPE_NULL ||
+           ki_value_equals(&wanted, ki_str_from(actual));
+}
+
+static bool is_dry_run(const ki_object *options)
+{
+    ki_value root = ki_object_root(options);
+    ki_value list = member(&root, "dryRun");
+    ki_value first;
+    return ki_value_element(&list, 0, &first) == 0 && ki_value_equals(&first, ki_str_from("All"));
+}
+
+static int check_options(ki__api_exchange *x, const ki_object *options, const ki_object *object)
+{
+    if (!holds(options, "uid", ki_object_uid(object))) {
+        return ki__api_fail_conflict(&x->failure, x->type, x->route.name,
+                                     "its uid is not that of the precondition");
+    }
+    if (!holds(options, "resourceVersion", ki_object_resource_version(object))) {
+        return ki__api_fail_conflict(&x->failure, x->type, x->route.name,
+                                     "its resourceVersion is not that of the precondition");
+    }
+    return 0;
+}
+
+/* Makes the answer first, since afterwards nothing may fail. */
+static int answer_gone(ki__api_exchange *x, const ki_object *object)
+{
+    int r = ki__api_success_write(x->type, object, &x->out);
+    if (r == 0) {
+        x->status = 200;
+        x->stage = KI__API_STAGE_TEXT;
+    }
+    return r;
+}
+
+static int delete_one(ki__api_exchange *x, ki_object *object, bool dry_run)
+{
+    if (dry_run) {
+        return answer_gone(x, object);
+    }
+    bool gone;
+    ki_object *now = NULL;
+    bool waits =
+        ki__api_has_finalizers(object) || ki__api_namespaces_is_namespace(x->model, x->type);
+    int r = waits ? 0 : answer_gone(x, object);
+    r = r < 0 ? r : ki__api_delete_object(x->model, x->type, object, &now, &gone);
+    if (r < 0) {
+        return ki__api_fail_write(x, r);
+    }
+    if (waits) {
+        r = ki__api_answer_object(x, 200, now);
+    }
+    ki_object_unref(now);
+    return r;
+}
+
+int ki__api_do_delete(ki__api_exchange *x)
+{
+    ki_object *options;
+    ki_object *object = NULL;
+    bool dry_run = false;
+    int r = ki__api_read_body(x, true, &options);
+    r = r < 0 || x->failure.code != 0 ? r : ki__api_read_dry_run(x, &dry_run);
+    r = r < 0 || x->failure.code != 0 ? r : ki__api_find_target(x, &object);
+    if (r == 0 && x->failure.code == 0 && options != NULL) {
+        r = check_options(x, options, object);
+        dry_run = dry_run || is_dry_run(options);
+    }
+    ki_object_unref(options);
+    if (r < 0 || x->failure.code != 0) {
+        return r;
+    }
+    ki_object_ref(object); /* writing may drop it from the history */
+    r = delete_one(x, object, dry_run);
+    ki_object_unref(object);
+    if (r == 0 && x->failure.code == 0 && !dry_run) {
+        bool is_namespace = ki__api_namespaces_is_namespace(x->model, x->type);
+        r = ki__api_namespaces_sweep(x->model, is_namespace ? x->route.name : x->route.name_space);
+    }
+    return r;
+}
+
+/* Deletes the items of a list one by one, and puts into their place how they are now. */
+static int delete_items(ki__api_exchange *x)
+{
+    int r = 0;
+    for (size_t i = 0; i < x->item_count && r == 0; i++) {
+        bool gone;
+        ki_object *now;
+        r = ki__api_delete_object(x->model, x->type, x->items[i], &now, &gone);
+        if (r == 0) {
+            ki_object_unref(x->items[i]);
+            x->items[i] = now;
+        }
+    }
+    return ki__api_fail_write(x, r);
+}
+
+int ki__api_do_delete_collection(ki__api_exchange *x)
+{
+    bool dry_run;
+    ki_object *options;
+    int r = ki__api_read_body(x, true, &options);
+    r = r < 0 || x->failure.code != 0 ? r : ki__api_read_dry_run(x, &dry_run);
+    if (r == 0 && x->failure.code == 0 && options != NULL) {
+        dry_run = dry_run || is_dry_run(options);
+    }
+    ki_object_unref(options);
+    if (r == 0 && x->failure.code == 0) {
+        x->route.rv = ""; /* what is deleted is what there is now */
+        r = ki__api_do_list(x);
+    }
+    if (r < 0 || x->failure.code != 0 || dry_run) {
+        return r;
+    }
+    r = delete_items(x);
+    x->rv = x->model->head;
+    if (r == 0 && x->failure.code == 0) {
+        r = ki__api_namespaces_sweep(x->model, x->route.name_space);
+    }
+    return r;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of an exchange: what is asked for, what shall go wrong with it, the verb, and handing
+ * the answer out in pieces. */
+#include "apiserver/exchange.h"
+
+#include <errno.h>
+
+#include "apiserver/negotiate.h"
+#include "base/alloc.h"
+#include "base/assert.h"
+
+#define CHUNK_BYTES ((size_t)16 << 10)
+
+/* ---- what is asked for ---- */
+
+static int fail_method(ki__api_exchange *x)
+{
+    return ki__api_fail(&x->failure, 405, KI_REASON_METHOD_NOT_ALLOWED,
+                        "this method is not allowed here", NULL);
+}
+
+static bool find_verb(const ki__api_exchange *x, ki_str method, ki__api_verb *ret_verb)
+{
+    const ki__api_route *route = &x->route;
+    static const struct {
+        const char *method;
+        bool named;
+        ki__api_verb verb;
+    } verbs[] = {
+        {"GET", true, KI__API_GET},
+        {"GET", false, KI__API_LIST},
+        {"POST", false, KI__API_CREATE},
+        {"PUT", true, KI__API_UPDATE},
+        {"PATCH", true, KI__API_PATCH},
+        {"DELETE", true, KI__API_DELETE},
+        {"DELETE", false, KI__API_DELETE_COLLECTION},
+    };
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        if (ki_str_eq_text(method, verbs[i].method) && verbs[i].named == (route->name[0] != '\0')) {
+            bool watch = verbs[i].verb == KI__API_LIST && route->watch;
+            *ret_verb = watch ? KI__API_WATCH : verbs[i].verb;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Only lists span namespaces, and only GET, PUT and PATCH are for a status. */
+static bool is_allowed(const ki__api_exchange *x)
+{
+    const ki__api_route *route = &x->route;
+    bool spans = ki_resource_is_namespaced(x->type->resource) && route->name_space[0] == '\0';
+    bool lists = x->verb == KI__API_LIST || x->verb == KI__API_WATCH;
+    bool deletes = x->verb == KI__API_DELETE || x->verb == KI__API_DELETE_COLLECTION;
+    return (!spans || lists) && (route->subresource[0] == '\0' || !deletes);
+}
+
+static int find_type(ki__api_exchange *x)
+{
+    const ki__api_route *route = &x->route;
+    int r = route->is_resource ? ki__api_model_type(x->model, route->group, route->version,
+                                                    route->resource, &x->type)
+                               : KI_ERR_NOT_FOUND;
+    if (r == -ENOMEM) {
+        return r;
+    }
+    bool found = r == 0;
+    if (found && route->name_space[0] != '\0') {
+        found = ki_resource_is_namespaced(x->type->resource);
+    }
+    if (found && route->subresource[0] != '\0') {
+        found = strcmp(route->subresource, "status") == 0 && x->type->options.has_status;
+    }
+    return found ? 0
+                 : ki__api_fail(&x->failure, 404, KI_REASON_NOT_FOUND,
+                                "there is no such resource at this path", NULL);
+}
+
+static int negotiate(ki__api_exchange *x)
+{
+    ki_str accept = ki__api_request_header(x->request, "accept");
+    if (ki__api_negotiate(accept, x->type->builtin, &x->encoding)) {
+        return 0;
+    }
+    return ki__api_fail(&x->failure, 406, KI_REASON_NOT_ACCEPTABLE,
+                        "none of the media types that are accepted can be served", NULL);
+}
+
+/* ---- what goes wrong ---- */
+
+static int apply_plan(ki__api_exchange *x)
+{
+    const ki__api_faults *faults = x->server->options.faults;
+    if (faults != NULL) {
+        const ki__api_point point = {
+            .verb = x->verb,
+            .group = x->route.group,
+            .resource = x->route.resource,
+            .name_space = x->route.name_space,
+            .streams = x->verb == KI__API_WATCH && x->route.send_initial == KI__API_TRUE,
+        };
+        faults->decide(&point, &x->plan, faults->user);
+    }
+    x->not_before = ki__api_model_now(x->model) + x->plan.latency_ms * 1000000;
+    bool inside = x->plan.in_stream && x->verb == KI__API_WATCH;
+    if (x->plan.refuse || x->plan.http_code == 0 || inside) {
+        return 0;
+    }
+    int code = x->plan.http_code;
+    ki_reason reason = code == 429   ? KI_REASON_TOO_MANY_REQUESTS
+                       : code == 503 ? KI_REASON_SERVICE_UNAVAILABLE
+                       : code == 504 ? KI_REASON_TIMEOUT
+                       : code == 410 ? KI_REASON_EXPIRED
+                       : code == 403 ? KI_REASON_FORBIDDEN
+                       : code == 401 ? KI_REASON_UNAUTHORIZED
+                                     : KI_REASON_INTERNAL_ERROR;
+    x->failure.retry_after_s = x->plan.retry_after_s;
+    return ki__api_fail(&x->failure, code, reason, "a fault that was asked for", NULL);
+}
+
+/* ---- the verb ---- */
+
+static int run_verb(ki__api_exchange *x)
+{
+    switch (x->verb) {
+    case KI__API_GET:
+        return ki__api_do_get(x);
+    case KI__API_LIST:
+        return ki__api_do_list(x);
+    case KI__API_WATCH:
+        return ki__api_do_watch(x);
+    case KI__API_CREATE:
+        return ki__api_do_create(x);
+    case KI__API_UPDATE:
+    case KI__API_PATCH:
+        return ki__api_do_update(x);
+    case KI__API_DELETE:
+        return ki__api_do_delete(x);
+    case KI__API_DELETE_COLLECTION:
+        return ki__api_do_delete_collection(x);
+    case KI__API_VERB_MAX:
+        break;
+    }
+    return fail_method(x);
+}
+
+/* A failure is the whole answer, whatever was begun. */
+static int answer_failure(ki__api_exchange *x)
+{
+    ki__api_unwrite(&x->out, 0);
+    int r = ki__api_failure_write(&x->failure, &x->out);
+    if (r < 0) {
+        ki__api_unwrite(&x->out, 0);
+        return r;
+    }
+    ki__api_watch_close(x);
+    x->stage = KI__API_STAGE_TEXT;
+    x->encoding = KI_ENCODING_JSON;
+    x->status = x->failure.code;
+    return 0;
+}
+
+static int prepare(ki__api_exchange *x)
+{
+    int r = ki__api_route_init(&x->route, x->request->target, x->alloc, &x->failure);
+    if (r == 0 && x->failure.code == 0) {
+        r = find_type(x);
+    }
+    if (r < 0 || x->failure.code != 0) {
+        return r;
+    }
+    if (!find_verb(x, x->request->method, &x->verb) || !is_allowed(x)) {
+        return fail_method(x);
+    }
+    r = apply_plan(x);
+    if (r == 0 && x->failure.code == 0 && !x->plan.refuse) {
+        r = negotiate(x);
+    }
+    return r;
+}
+
+static int start(ki__api_exchange *x)
+{
+    int r = prepare(x);
+    if (r == 0 && x->failure.code == 0 && !x->plan.refuse) {
+        r = run_verb(x);
+    }
+    if (r == 0 && x->failure.code != 0) {
+        r = answer_failure(x);
+    }
+    x->request = NULL;
+    return r;
+}
+
+int ki__api_exchange_new(ki__api_server *server, const ki__api_request *request,
+                         ki__api_exchange **ret_exchange)
+{
+    const ki_alloc *alloc = server->model->alloc;
+    ki__api_exchange *x = ki__alloc_zero(alloc, sizeof(*x));
+    if (x == NULL) {
+        return -ENOMEM;
+    }
+    size_t out_max = 4 * server->model->options.object_bytes_max + 2 * CHUNK_BYTES + 65536;
+    x->server = server;
+    x->model = server->model;
+    x->alloc = alloc;
+    x->request = request;
+    ki_buf_init(&x->out, alloc, out_max);
+    ki_buf_init(&x->name, alloc, KI__API_TARGET_MAX);
+    ki_buf_init(&x->token, alloc, 8192);
+    ki__api_failure_init(&x->failure, alloc);
+    ki__list_init(&x->watch.link);
+    ki__list_init(&x->watch.hold.link);
+    int r = start(x);
+    if (r < 0) {
+        ki__api_exchange_free(x);
+        return r;
+    }
+    *ret_exchange = x;
+    return 0;
+}
+
+ki__api_exchange *ki__api_exchange_free(ki__api_exchange *x)
+{
+    if (x == NULL) {
+        return NULL;
+    }
+    ki__api_watch_close(x);
+    for (size_t i = 0; i < x->item_count; i++) {
+        ki_object_unref(x->items[i]);
+    }
+    ki__free(x->alloc, x->items);
+    ki_selector_unref(x->labels);
+    ki_field_selector_unref(x->fields);
+    ki__api_failure_done(&x->failure);
+    ki__api_route_done(&x->route);
+    ki_buf_done(&x->name);
+    ki_buf_done(&x->token);
+    ki_buf_done(&x->out);
+    ki__free(x->alloc, x);
+    return NULL;
+}
+
+/* ---- pulling ---- */
+
+/* Tries again what waits for a version to come. 1 if it waits no longer. */
+static int wake(ki__api_exchange *x)
+{
+    int r = x->failure.code == 0 ? run_verb(x) : 0;
+    if (r == 0 && x->failure.code != 0) {
+        r = answer_failure(x);
+    }
+    return r < 0 ? r : x->stage != KI__API_STAGE_FRESH;
+}
+
+/* Adds more to `out`: 1 if there may be more at once, 0 if not. */
+static int fill(ki__api_exchange *x)
+{
+    switch (x->stage) {
+    case KI__API_STAGE_TEXT:
+        x->stage = KI__API_STAGE_END;
+        return 0;
+    case KI__API_STAGE_FRESH:
+        return wake(x);
+    case KI__API_STAGE_LIST:
+        return ki__api_list_fill(x);
+    case KI__API_STAGE_WATCH:
+        return ki__api_watch_fill(x);
+    case KI__API_STAGE_END:
+        break;
+    }
+    return 0;
+}
+
+static int fill_chunk(ki__api_exchange *x)
+{
+    int r = 1;
+    if (x->sent == x->out.len) {
+        ki__api_unwrite(&x->out, 0);
+        x->sent = 0;
+    }
+    while (r > 0 && x->out.len - x->sent < CHUNK_BYTES) {
+        r = fill(x);
+    }
+    return r;
+}
+
+static ki__api_result hand_out(ki__api_exchange *x, size_t max, ki_str *ret_bytes)
+{
+    size_t len = x->out.len - x->sent;
+    len = len < max ? len : max;
+    if (x->plan.cut && x->plan.cut_after - x->taken < len) {
+        len = (size_t)(x->plan.cut_after - x->taken);
+    }
+    if (x->plan.cut && len == 0 && (x->sent < x->out.len || x->stage == KI__API_STAGE_END)) {
+        return KI__API_CUT;
+    }
+    if (len != 0) {
+        *ret_bytes = ki_str_make(x->out.data + x->sent, len);
+        x->sent += len;
+        x->taken += len;
+        return KI__API_DATA;
+    }
+    if (x->stage == KI__API_STAGE_END) {
+        return x->broken ? KI__API_CUT : KI__API_END;
+    }
+    return KI__API_WAIT;
+}
+
+int ki__api_exchange_next(ki__api_exchange *x, size_t max, ki_str *ret_bytes)
+{
+    ki_assert(max != 0);
+    if (ki__api_model_now(x->model) < x->not_before) {
+        return KI__API_WAIT;
+    }
+    if (x->plan.refuse) {
+        return KI__API_REFUSED;
+    }
+    if (x->out.len - x->sent == 0) {
+        int r = fill_chunk(x);
+        if (r < 0 && x->out.len == x->sent) {
+            return r; /* what was made before it failed is handed out first */
+        }
+    }
+    return (int)hand_out(x, max, ret_bytes);
+}
+
+int ki__api_exchange_status(const ki__api_exchange *x)
+{
+    bool begun = ki__api_model_now(x->model) >= x->not_before && !x->plan.refuse;
+    return begun && x->stage != KI__API_STAGE_FRESH ? x->status : 0;
+}
+
+const char *ki__api_exchange_content_type(const ki__api_exchange *x)
+{
+    (void)x;
+    return "application/json";
+}
+
+uint32_t ki__api_exchange_retry_after(const ki__api_exchange *x)
+{
+    return x->failure.code != 0 && x->status == x->failure.code ? x->failure.retry_after_s : 0;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+uint64_t ki__api_exchange_deadline(const ki__api_exchange *x)
+{
+    uint64_t deadline = UINT64_MAX;
+    if (x->stage == KI__API_STAGE_FRESH) {
+        deadline = x->fresh_by;
+    } else if (x->stage == KI__API_STAGE_WATCH) {
+        deadline = earlier(earlier(x->watch.bookmark_at, x->watch.last_bookmark_at),
+                           earlier(x->watch.end_at, x->watch.drop_at));
+    }
+    bool held_back = ki__api_model_now(x->model) < x->not_before;
+    return held_back ? x->not_before : deadline;
+}

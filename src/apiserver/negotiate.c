@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/negotiate.h"
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static ki_str trim(ki_str text)
+{
+    while (text.len != 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t')) {
+        text = ki_str_make(text.ptr + 1, text.len - 1);
+    }
+    while (text.len != 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t')) {
+        text.len--;
+    }
+    return text;
+}
+
+/* Takes what stands before the next `separator` out of *rest; at the end *rest is empty. */
+static ki_str take(ki_str *rest, char separator)
+{
+    const char *at = rest->len != 0 ? memchr(rest->ptr, separator, rest->len) : NULL;
+    size_t len = at != NULL ? (size_t)(at - rest->ptr) : rest->len;
+    ki_str part = ki_str_make(rest->ptr, len);
+    *rest = at != NULL ? ki_str_make(at + 1, rest->len - len - 1) : ki_str_make(NULL, 0);
+    return trim(part);
+}
+
+bool ki__api_is_media_type(ki_str type, const char *other)
+{
+    size_t len = strlen(other);
+    if (type.len != len) {
+        return false;
+    }
+    for (size_t i = 0; i < len; i++) {
+        if (lower(type.ptr[i]) != other[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+ki_str ki__api_media_type(ki_str content_type)
+{
+    return take(&content_type, ';');
+}
+
+ki_str ki__api_request_header(const ki__api_request *request, const char *name)
+{
+    for (size_t i = 0; i < request->header_count; i++) {
+        if (ki__api_is_media_type(request->headers[i].name, name)) {
+            return request->headers[i].value;
+        }
+    }
+    return ki_str_make(NULL, 0);
+}
+
+/* Parameters that say "not this" (q=0), or ask for another form of the object (as=Table). */
+static bool is_refused(ki_str parameters)
+{
+    while (parameters.len != 0) {
+        ki_str parameter = take(&parameters, ';');
+        ki_str name = take(&parameter, '=');
+        if (ki__api_is_media_type(name, "as")) {
+            return true;
+        }
+        if (ki__api_is_media_type(name, "q")) {
+            bool zero = parameter.len != 0;
+            for (size_t i = 0; i < parameter.len; i++) {
+                zero = zero && (parameter.ptr[i] == '0' || parameter.ptr[i] == '.');
+            }
+            if (zero) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool ki__api_negotiate(ki_str accept, bool protobuf, ki_encoding *ret_encoding)
+{
+    (void)protobuf;
+    *ret_encoding = KI_ENCODING_JSON;
+    if (trim(accept).len == 0) {
+        return true;
+    }
+    while (accept.len != 0) {
+        ki_str range = take(&accept, ',');
+        ki_str type = take(&range, ';');
+        if (is_refused(range)) {
+            continue;
+        }
+        if (ki__api_is_media_type(type, "application/json") ||
+            ki__api_is_media_type(type, "application/*") || ki__api_is_media_type(type, "*/*")) {
+            return true;
+        }
+    }
+    return false;
+}

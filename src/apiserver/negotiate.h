@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Content types: which encoding a client accepts, and which one it sends. */
+#ifndef KI_APISERVER_NEGOTIATE_H
+#define KI_APISERVER_NEGOTIATE_H
+
+#include "apiserver/exchange.h"
+
+/** The value of a header, or the empty view. */
+ki_str ki__api_request_header(const ki__api_request *request, const char *name);
+
+/** What comes first in `accept` that can be served: any order of types, parameters and weights is
+ *  fine; weights other than 0 do not count. False if there is none. */
+bool ki__api_negotiate(ki_str accept, bool protobuf, ki_encoding *ret_encoding);
+
+/** The type of a body, without its parameters and blanks; a view of the input. */
+ki_str ki__api_media_type(ki_str content_type);
+
+/** Whether two media types are the same; their case does not matter. */
+bool ki__api_is_media_type(ki_str type, const char *other);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the target of a request asks for: /api/v1/namespaces/x/pods/y/status?watch=1&limit=5 taken
+ * apart, percent-decoded, with its numbers read. Targets are hostile: any bytes give a route or a
+ * failure to tell the client. */
+#ifndef KI_APISERVER_ROUTE_H
+#define KI_APISERVER_ROUTE_H
+
+#include <kinformer/alloc.h>
+#include <kinformer/str.h>
+
+#include "apiserver/failure.h"
+
+enum {
+    KI__API_TARGET_MAX = 65536,
+    KI__API_PARAMETERS_MAX = 64,
+};
+
+typedef enum ki__api_flag { KI__API_UNSET, KI__API_FALSE, KI__API_TRUE } ki__api_flag;
+
+/** Text is never NULL, lives in the route, and is "" where the target has none. */
+typedef struct ki__api_route {
+    bool is_resource; /* else `path` is something like /version, and only the query is read */
+    const char *path; /* decoded, without the query */
+    const char *group;
+    const char *version;
+    const char *resource;
+    const char *name_space;
+    const char *name;
+    const char *subresource;
+    /* The query. Of a parameter that comes twice, the first counts; unknown ones are ignored. */
+    bool watch;
+    bool bookmarks;
+    ki__api_flag send_initial;
+    const char *rv;
+    const char *rv_match;
+    const char *token; /* "continue" */
+    const char *labels;
+    const char *fields;
+    const char *dry_run;
+    int64_t limit;     /* 0: none */
+    int64_t timeout_s; /* 0: none */
+    const ki_alloc *alloc;
+    char *block;
+} ki__api_route;
+
+/** Reads a target. 0 with either the route, or failure->code set; -ENOMEM. In each case the route
+ *  must be released. */
+int ki__api_route_init(ki__api_route *route, ki_str target, const ki_alloc *alloc,
+                       ki__api_failure *failure);
+
+void ki__api_route_done(ki__api_route *route);
+
+#endif

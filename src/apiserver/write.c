@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CREATE, UPDATE and PATCH. A patch is the update that it leads to; each checks everything, makes
+ * the object, and then writes once. */
+#include <errno.h>
+
+#include "apiserver/change.h"
+#include "apiserver/compose.h"
+#include "apiserver/emit.h"
+#include "apiserver/json_edit.h"
+#include "apiserver/namespaces.h"
+#include "object/names.h"
+
+enum { NAME_TRIES = 8, GENERATED_BASE_MAX = 58 };
+
+static int fail_metadata(ki__api_exchange *x, const char *name, const char *reason,
+                         const char *field, const char *message)
+{
+    const ki__api_cause cause = {reason, message, field};
+    return ki__api_fail_field(&x->failure, x->type, name, &cause);
+}
+
+/* ---- create ---- */
+
+/* A name out of metadata.generateName that is not taken; "" if none was found. */
+static int generate_name(ki__api_exchange *x, const ki_object *body, ki_buf *name)
+{
+    ki_value root = ki_object_root(body);
+    ki_value metadata;
+    ki_value base;
+    if (ki_value_member(&root, ki_str_from("metadata"), &metadata) < 0 ||
+        ki_value_member(&metadata, ki_str_from("generateName"), &base) < 0 ||
+        ki_value_type(&base) != KI_TYPE_STRING) {
+        return 0;
+    }
+    ki_buf key;
+    ki_buf_init(&key, x->alloc, KI__API_TARGET_MAX);
+    int r = ki_value_copy_string(&base, name);
+    size_t len = name->len < GENERATED_BASE_MAX ? name->len : GENERATED_BASE_MAX;
+    for (int i = 0; r == 0 && len != 0; i++) {
+        char suffix[KI__API_SUFFIX_LEN];
+        ki__api_unwrite(name, len);
+        ki_buf_clear(&key);
+        r = ki__api_make_suffix(x->model, suffix);
+        r = r < 0 ? r : ki_buf_add(name, suffix, sizeof(suffix));
+        r = r < 0 ? r : ki__api_make_key(x, name->data, &key);
+        if (i == NAME_TRIES ||
+            (r == 0 && ki__api_model_get(x->type, ki_buf_str(&key), x->model->head) == NULL)) {
+            break;
+        }
+    }
+    ki_buf_done(&key);
+    return r;
+}
+
+static bool is_valid_name(const ki__api_type *type, ki_str name)
+{
+    if (strcmp(ki_resource_group(type->resource), "rbac.authorization.k8s.io") == 0) {
+        /* Any segment of a path: roles are called system:node and the like. */
+        return name.len <= KI__DNS_SUBDOMAIN_MAX && !ki_str_eq_text(name, ".") &&
+               !ki_str_eq_text(name, "..") && memchr(name.ptr, '/', name.len) == NULL &&
+               memchr(name.ptr, '%', name.len) == NULL;
+    }
+    return ki__names_dns_subdomain(name, NULL);
+}
+
+static int check_new(ki__api_exchange *x, const ki_object *body, const ki_buf *name)
+{
+    if (ki_object_resource_version(body)[0] != '\0') {
+        return ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST,
+                            "resourceVersion must not be set on an object to be created", NULL);
+    }
+    if (name->len == 0) {
+        return fail_metadata(x, "", "FieldValueRequired", "metadata.name",
+                             "Required value: name or generateName is required");
+    }
+    if (!is_valid_name(x->type, ki_buf_str(name))) {
+        return fail_metadata(x, name->data, "FieldValueInvalid", "metadata.name",
+                             "Invalid value: not a name for an object of this resource");
+    }
+    return ki__api_namespaces_check(x->model, x->type, name->data, x->route.name_space,
+                                    &x->failure);
+}
+
+static int store_new(ki__api_exchange *x, const ki_object *body, const char *name, ki_str key)
+{
+    char uid[KI__API_UID_SIZE];
+    bool dry_run;
+    ki_object *object = NULL;
+    bool keeps_status = !x->type->options.has_status || x->model->options.status_on_create;
+    int r = ki__api_read_dry_run(x, &dry_run);
+    if (r < 0 || x->failure.code != 0) {
+        return r;
+    }
+    r = ki__api_make_uid(x->model, uid);
+    const ki__api_parts parts = {
+        .type = x->type,
+        .name = name,
+        .name_space = x->route.name_space,
+        .uid = uid,
+        .rv = x->model->head + 1,
+        .generation = x->type->options.has_generation ? 1 : 0,
+        .creation = ki__api_model_seconds(x->model),
+        .metadata = body,
+        .content = body,
+        .status = keeps_status ? body : NULL,
+    };
+    r = r < 0 ? r : ki__api_compose(x->model, &parts, &object);
+    r = r < 0 ? r : ki__api_answer_object(x, 201, object);
+    if (r == 0 && !dry_run) {
+        r = ki__api_model_write(x->model, x->type, key, KI__API_ADDED, object);
+    }
+    ki_object_unref(object);
+    return ki__api_fail_write(x, r);
+}
+
+static int create(ki__api_exchange *x, const ki_object *body, ki_buf *name, ki_buf *key)
+{
+    int r = ki_buf_add_text(name, ki_object_name(body));
+    r = r < 0 || name->len != 0 ? r : generate_name(x, body, name);
+    if (r < 0) {
+        return ki__api_fail_write(x, r);
+    }
+    r = check_new(x, body, name);
+    if (r < 0 || x->failure.code != 0) {
+        return r;
+    }
+    r = ki__api_make_key(x, name->data, key);
+    if (r < 0) {
+        return r;
+    }
+    if (ki__api_model_get(x->type, ki_buf_str(key), x->model->head) != NULL) {
+        return ki__api_fail_exists(&x->failure, x->type, name->data);
+    }
+    return store_new(x, body, name->data, ki_buf_str(key));
+}
+
+int ki__api_do_create(ki__api_exchange *x)
+{
+    ki_object *body;
+    ki_buf key;
+    ki_buf_init(&key, x->alloc, KI__API_TARGET_MAX);
+    int r = ki__api_read_body(x, false, &body);
+    if (r == 0 && x->failure.code == 0) {
+        r = ki__api_check_body(x, body);
+    }
+    if (r == 0 && x->failure.code == 0) {
+        r = create(x, body, &x->name, &key);
+    }
+    ki_object_unref(body);
+    ki_buf_done(&key);
+    return r;
+}
+
+/* ---- update ---- */
+
+static int check_old(ki__api_exchange *x, const ki_object *body, const ki_object *old)
+{
+    const char *rv = ki_object_resource_version(body);
+    const char *uid = ki_object_uid(body);
+    if (rv[0] == '\0' && !x->type->builtin) { /* custom resources insist on it */
+        return fail_metadata(x, x->route.name, "FieldValueInvalid", "metadata.resourceVersion",
+                             "Invalid value: must be specified for an update");
+    }
+    if (uid[0] != '\0' && strcmp(uid, ki_object_uid(old)) != 0) {
+        return ki__api_fail_conflict(&x->failure, x->type, x->route.name,
+                                     "it is another object than the one with this uid");
+    }
+    if (rv[0] != '\0' && strcmp(rv, "0") != 0 && strcmp(rv, ki_object_resource_version(old)) != 0) {
+        return ki__api_fail_conflict(&x->failure, x->type, x->route.name,
+                                     "the object has been modified; read it again and apply the "
+                                     "change to that version");
+    }
+    return 0;
+}
+
+/* Whether each finalizer of `object` is one that `old` has too. */
+static bool has_no_new_finalizers(const ki_object *object, const ki_object *old)
+{
+    ki_value now = ki_object_finalizers(object);
+    ki_value before = ki_object_finalizers(old);
+    ki_iter outer;
+    ki_value finalizer;
+    char text[256];
+    bool known = true;
+    if (ki_value_iter(&now, &outer) < 0) {
+        return true;
+    }
+    while (known && ki_iter_next(&outer, NULL, &finalizer) > 0) {
+        ki_iter inner;
+        ki_value other;
+        known = false;
+        if (ki_value_get_string(&finalizer, text, sizeof(text)) < 0 ||
+            ki_value_iter(&before, &inner) < 0) {
+            break;
+        }
+        while (!known && ki_iter_next(&inner, NULL, &other) > 0) {
+            known = ki_value_equals(&other, ki_str_from(text));
+        }
+    }
+    return known;
+}
+
+/* Whether anything but metadata and status differs. */
+static int content_differs(const ki__api_exchange *x, const ki_object *a, const ki_object *b,
+                           bool *ret_differs)
+{
+    static const char *const ignored[] = {"kind", "apiVersion", "metadata", "status", NULL};
+    ki_value sides[] = {ki_object_root(a), ki_object_root(b)};
+    ki_object *contents[2] = {NULL, NULL};
+    int r = 0;
+    for (size_t i = 0; i < 2 && r == 0; i++) {
+        ki_buf text;
+        bool first = true;
+        ki_object_options options = {
+            .size = sizeof(options), .alloc = x->alloc, .max_bytes = (size_t)128 << 20};
+        ki_buf_init(&text, x->alloc, (size_t)128 << 20);
+        r = ki_buf_add_char(&text, '{');
+        r = r < 0 ? r : ki__json_copy_members(&sides[i], ignored, &first, &text);
+        r = r < 0 ? r : ki_buf_add_char(&text, '}');
+        r = r < 0 ? r : ki_object_from_json(text.data, text.len, &options, &contents[i], NULL);
+        ki_buf_done(&text);
+    }
+    if (r == 0) {
+        ki_value left = ki_object_root(contents[0]);
+        ki_value right = ki_object_root(contents[1]);
+        bool same = false;
+        r = ki__json_same(&left, &right, x->alloc, &same);
+        *ret_differs = !same;
+    }
+    ki_object_unref(contents[0]);
+    ki_object_unref(contents[1]);
+    return r;
+}
+
+/* The object as it shall be, but with the version of the old one: *ret_object; and whether there is
+ * anything to write. */
+static int make_update(ki__api_exchange *x, const ki_object *body, const ki_object *old,
+                       ki_object **ret_object, bool *ret_changed)
+{
+    bool status = x->route.subresource[0] != '\0';
+    ki__api_parts parts;
+    ki__api_parts_of(x->type, old, &parts);
+    parts.metadata = status ? old : body;
+    parts.content = status ? old : body;
+    parts.status = status || !x->type->options.has_status ? body : old;
+    bool differs = false;
+    int r =
+        x->type->options.has_generation && !status ? content_differs(x, body, old, &differs) : 0;
+    parts.generation += differs ? 1 : 0;
+    ki_object *object;
+    r = r < 0 ? r : ki__api_compose(x->model, &parts, &object);
+    if (r < 0) {
+        return r;
+    }
+    ki_value now = ki_object_root(object);
+    ki_value before = ki_object_root(old);
+    bool same = false;
+    r = ki__json_same(&now, &before, x->alloc, &same);
+    if (r < 0) {
+        ki_object_unref(object);
+        return r;
+    }
+    *ret_object = object;
+    *ret_changed = !same;
+    return 0;
+}
+
+/* Writes the update; one that takes the last finalizer of what is being deleted removes it. */
+static int store_update(ki__api_exchange *x, ki_object *object, ki_object *old)
+{
+    ki_object *stamped = NULL;
+    bool gone = ki_object_is_deleting(old) && !ki__api_has_finalizers(object) &&
+                !ki__api_namespaces_is_namespace(x->model, x->type);
+    int r = ki__api_restamp(x->model, x->type, object, x->model->head + 1, &stamped);
+    r = r < 0 ? r : ki__api_answer_object(x, 200, stamped);
+    if (r == 0 && gone) {
+        r = ki__api_remove(x->model, x->type, old, NULL);
+    } else if (r == 0) {
+        r = ki__api_model_write(x->model, x->type, ki_str_from(ki_object_key(stamped)),
+                                KI__API_MODIFIED, stamped);
+    }
+    ki_object_unref(stamped);
+    return r;
+}
+
+static int update(ki__api_exchange *x, const ki_object *body, ki_object *old)
+{
+    bool dry_run;
+    bool changed;
+    ki_object *object;
+    int r = ki__api_check_body(x, body);
+    r = r < 0 || x->failure.code != 0 ? r : check_old(x, body, old);
+    r = r < 0 || x->failure.code != 0 ? r : ki__api_read_dry_run(x, &dry_run);
+    if (r < 0 || x->failure.code != 0) {
+        return r;
+    }
+    r = make_update(x, body, old, &object, &changed);
+    if (r < 0) {
+        return ki__api_fail_write(x, r);
+    }
+    if (ki_object_is_deleting(old) && !has_no_new_finalizers(object, old)) {
+        r = fail_metadata(x, x->route.name, "FieldValueForbidden", "metadata.finalizers",
+                          "Forbidden: none can be added while the object is being deleted");
+    } else if (!changed || dry_run) {
+        r = ki__api_answer_object(x, 200, object);
+    } else {
+        r = ki__api_fail_write(x, store_update(x, object, old));
+    }
+    ki_object_unref(object);
+    return r;
+}
+
+/* What a merge patch makes of the old object. */
+static int merge(ki__api_exchange *x, const ki_object *patch, const ki_object *old,
+                 ki_object **ret_object)
+{
+    size_t max = x->model->options.object_bytes_max + 4096;
+    ki_object_options options = {.size = sizeof(options), .alloc = x->alloc, .max_bytes = max};
+    ki_value target = ki_object_root(old);
+    ki_value changes = ki_object_root(patch);
+    ki_error error = KI_ERROR_INIT;
+    ki_buf text;
+    ki_buf_init(&text, x->alloc, max);
+    int r = ki__json_merge(&target, &changes, x->alloc, &text);
+    r = r < 0 ? r : ki_object_from_json(text.data, text.len, &options, ret_object, &error);
+    ki_buf_done(&text);
+    if (r < 0 && r != -ENOMEM && r != KI_ERR_LIMIT) {
+        return ki__api_fail(&x->failure, 422, KI_REASON_INVALID,
+                            "the patched object is not valid: ", error.message, NULL);
+    }
+    return ki__api_fail_write(x, r);
+}
+
+int ki__api_do_update(ki__api_exchange *x)
+{
+    ki_object *body;
+    ki_object *old = NULL;
+    ki_object *merged = NULL;
+    int r = ki__api_read_body(x, false, &body);
+    if (r == 0 && x->failure.code == 0) {
+        r = ki__api_find_target(x, &old);
+    }
+    if (r == 0 && x->failure.code == 0 && x->verb == KI__API_PATCH) {
+        r = merge(x, body, old, &merged);
+    }
+    if (r == 0 && x->failure.code == 0) {
+        old = ki_object_ref(old); /* writing may drop it from the history */
+        r = update(x, merged != NULL ? merged : body, old);
+        ki_object_unref(old);
+    }
+    if (r == 0 && x->failure.code == 0) {
+        r = ki__api_namespaces_sweep(x->model, x->route.name_space);
+    }
+    ki_object_unref(merged);
+    ki_object_unref(body);
+    return r;
+}
