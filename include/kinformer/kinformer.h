@@ -21,6 +21,8 @@
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/key.h>
+#include <kinformer/kinds.h>
+#include <kinformer/lister.h>
 #include <kinformer/log.h>
 #include <kinformer/object.h>
 #include <kinformer/path.h>

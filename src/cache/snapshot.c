@@ -6,13 +6,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/sort.h"
+#include "cache/list.h"
 #include "cache/version.h"
-
-struct ki_list {
-    ki_snapshot *snapshot;
-    size_t count;
-    const ki_object *objects[];
-};
 
 /* Snapshots */
 
@@ -112,10 +107,8 @@ int ki_snapshot_find(const ki_snapshot *snapshot, const char *index, ki_str valu
     if (r < 0) {
         return r;
     }
-    *ret_iter = (ki_snapshot_iter){.snapshot = snapshot, .set = posting};
-    if (posting == NULL) {
-        ret_iter->position = UINT64_MAX; /* behind everything */
-    }
+    *ret_iter = posting != NULL ? (ki_snapshot_iter){.snapshot = snapshot, .set = posting}
+                                : ki__snapshot_none(snapshot);
     return 0;
 }
 
@@ -175,6 +168,16 @@ const ki_object *ki_snapshot_next(ki_snapshot_iter *iter)
         }
     }
     return NULL;
+}
+
+const ki_object *ki__snapshot_peek(const ki_snapshot_iter *iter, uint32_t ahead)
+{
+    const ki__vec_node *leaf = iter->leaf;
+    if (iter->bits == 0) {
+        return NULL;
+    }
+    uint32_t i = (uint32_t)__builtin_ctzll(iter->bits) + ahead;
+    return i < KI__VEC_WIDTH && (iter->bits >> i & 1) != 0 ? leaf->slots[i].ptr : NULL;
 }
 
 int ki_snapshot_find_count(const ki_snapshot *snapshot, const char *index, ki_str value,
@@ -237,6 +240,13 @@ static ki_list *new_list(const ki_snapshot *snapshot, size_t max)
         list->count = 0;
     }
     return list;
+}
+
+ki_list *ki__list_fit(ki_list *list)
+{
+    size_t size = sizeof(*list) + list->count * sizeof(list->objects[0]);
+    ki_list *smaller = ki__realloc_array(list->snapshot->store->alloc, list, 1, size);
+    return smaller != NULL ? smaller : list; /* too large is good enough */
 }
 
 /* How many objects a walk can give at the most. */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a list of objects is. It holds the snapshot that its objects belong to. */
+#ifndef KI_CACHE_LIST_H
+#define KI_CACHE_LIST_H
+
+#include <kinformer/store.h>
+
+struct ki_list {
+    ki_snapshot *snapshot;
+    size_t count;
+    const ki_object *objects[];
+};
+
+/** A walk over nothing: it is at its end. */
+static inline ki_snapshot_iter ki__snapshot_none(const ki_snapshot *snapshot)
+{
+    ki_snapshot_iter iter = {.snapshot = snapshot, .position = UINT64_MAX};
+    return iter; /* behind everything */
+}
+
+/** An object that the walk will come to, about `ahead` after the next; NULL if there is none near.
+ */
+const ki_object *ki__snapshot_peek(const ki_snapshot_iter *iter, uint32_t ahead);
+
+/** Gives back what a list has room for and does not use. It may move. */
+ki_list *ki__list_fit(ki_list *list);
+
+#endif
