@@ -27,6 +27,7 @@
 #include <kinformer/handler.h>
 #include <kinformer/informer.h>
 #include <kinformer/key.h>
+#include <kinformer/kinds.h>
 #include <kinformer/lister.h>
 #include <kinformer/log.h>
 #include <kinformer/object.h>
