@@ -178,6 +178,11 @@ static void a_key_of_the_far_future_costs_nothing_and_does_not_come(void **state
     ki_workqueue_shut_down(f.queue);
     assert_int_equal(wq_stats(f.queue).delayed, 0);
     ki_workqueue_unref(f.queue);
+
+    open_queue(&f);
+    (void)wq_add_after(f.queue, "a", UINT64_MAX - atomic_load(&f.clock.now_ns));
+    assert_int_equal(ki_workqueue_next_deadline(f.queue), UINT64_MAX - 1);
+    ki_workqueue_unref(f.queue);
 }
 
 static void without_a_clock_only_delays_are_refused(void **state)

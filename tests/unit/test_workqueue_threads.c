@@ -221,7 +221,10 @@ static void an_earlier_delay_wakes_a_sleeper_earlier(void **state)
     (void)wq_add_after(queue, "z", 3600 * S_NS);
     sleeper s[2] = {{.queue = queue}, {.queue = queue}};
     pthread_t threads[2] = {start(get_one, &s[0]), start(get_one, &s[1])};
-    wait_for_sleepers(queue, 2, 0); /* one of them until in an hour */
+    wait_for_sleepers(queue, 2, 0); /* one of them until in an hour, the other without a time */
+    ki__mutex_lock(&queue->lock);
+    assert_int_equal(queue->timer_ns, ki__deadlines_next(&queue->delayed));
+    ki__mutex_unlock(&queue->lock);
     (void)wq_add_after(queue, "a", 20 * MS_NS);
     (void)wq_add_after(queue, "b", 40 * MS_NS);
     join(threads[0]);
