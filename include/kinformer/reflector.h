@@ -9,7 +9,7 @@
 #include <kinformer/engine.h>
 #include <kinformer/error.h>
 #include <kinformer/object.h>
-#include <kinformer/replacement.h>
+#include <kinformer/queue.h>
 #include <kinformer/source.h>
 
 KI_BEGIN_DECLS

@@ -49,7 +49,8 @@ typedef struct ki_source_sink {
      *  ends the call. */
     void (*on_set_aside)(ki_event_type type, const char *key, const char *resource_version,
                          const ki_error *error, void *user);
-    /** Bytes came, of whatever meaning: the connection lives. */
+    /** Bytes came, of whatever meaning: the connection lives. Also with 0, once, when a request is
+     *  accepted and its answer is on the way. */
     void (*on_alive)(size_t bytes, void *user);
     /** The last call. A list that is complete has `meta`; a watch that ended in order has neither.
      *  `status` is the Status that `error` was made of, or NULL. */

@@ -66,6 +66,7 @@ struct ki_reflector {
     bool cut_short;   /* the last stream ended before its list was complete */
     bool quick;       /* the last watch had events, but ended within a second */
     bool fresh;       /* no watch was begun since the last list */
+    bool accepted;    /* the call at hand gave a sign of life */
     ki__backoff backoff;
     void *call;      /* of STREAMING and WATCHING */
     ki__pages pages; /* of LISTING */
@@ -131,6 +132,8 @@ void ki__reflector_back_off(ki_reflector *r, bool resume, const ki_error *error)
 void ki__reflector_drop_call(ki_reflector *r);
 /** A call begins now: sets its times. `limit_ns` is how long it may take in all. */
 void ki__reflector_begin_call(ki_reflector *r, uint64_t limit_ns);
+/** Sets the watchdog to the next time when something may be wrong. */
+void ki__reflector_watch_over(ki_reflector *r);
 /** Tells the source of the call whether to hold back. */
 void ki__reflector_apply_pause(ki_reflector *r);
 void ki__reflector_on_wait(ki__timer *timer);

@@ -190,12 +190,19 @@ static uint64_t watchdog_time(const ki_reflector *r)
 {
     uint64_t last = r->alive;
     uint64_t limit = r->options.silence_ns;
-    if (r->state == KI_REFLECTOR_STREAMING) {
+    if (r->state == KI_REFLECTOR_STREAMING && r->accepted) {
         last = r->progress > r->alive ? r->progress : r->alive;
         limit = r->options.initial_idle_ns;
     }
     uint64_t time = later(last, limit);
     return time < r->deadline ? time : r->deadline;
+}
+
+void ki__reflector_watch_over(ki_reflector *r)
+{
+    if (!r->paused) {
+        ki__timer_set(&r->watchdog, watchdog_time(r));
+    }
 }
 
 void ki__reflector_begin_call(ki_reflector *r, uint64_t limit_ns)
@@ -206,9 +213,9 @@ void ki__reflector_begin_call(ki_reflector *r, uint64_t limit_ns)
     r->progress = now;
     r->deadline = later(now, limit_ns);
     r->events = 0;
-    if (!r->paused) {
-        ki__timer_set(&r->watchdog, watchdog_time(r));
-    } else if (r->call != NULL && r->source.pause != NULL) {
+    r->accepted = false;
+    ki__reflector_watch_over(r);
+    if (r->paused && r->call != NULL && r->source.pause != NULL) {
         r->source.pause(r->call, true, r->source.user);
     }
 }
@@ -227,16 +234,20 @@ void ki__reflector_apply_pause(ki_reflector *r)
         uint64_t soon = later(now, r->options.initial_idle_ns);
         r->alive = now;
         r->deadline = r->deadline > soon ? r->deadline : soon;
-        ki__timer_set(&r->watchdog, watchdog_time(r));
+        ki__reflector_watch_over(r);
     }
 }
 
 static void give_up(ki_reflector *r, bool overdue)
 {
-    ki_error error = {.code = -ETIMEDOUT};
+    ki_error error;
     (void)ki__error_set(&error, -ETIMEDOUT, "no byte came from the server for too long");
     switch (r->state) {
     case KI_REFLECTOR_STREAMING:
+        if (!r->accepted) {
+            ki__reflector_stream_ended(r, &error, NULL);
+            break;
+        }
         ki__reflector_stream_idle(r, overdue ? "the initial events did not come to an end"
                                              : "the initial events stopped before their end");
         break;

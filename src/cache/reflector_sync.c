@@ -84,6 +84,7 @@ int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error
         return code;
     }
     r->unavailable = false;
+    r->fresh = true;
     r->cut_short = false;
     r->last_object = ki_object_unref(r->last_object);
     ki__reflector_set_version(r, version, false);

@@ -287,12 +287,22 @@ static void on_error_event(ki_reflector *r, const ki_error *error, const ki_obje
     }
 }
 
+/* From the first sign of life on, a stream has less time to bring something. */
+static void note_accepted(ki_reflector *r)
+{
+    if (!r->accepted) {
+        r->accepted = true;
+        ki__reflector_watch_over(r);
+    }
+}
+
 static void on_event(ki_event_type type, const ki_object *object, const ki_error *error, void *user)
 {
     ki_reflector *r = user;
     if (ki__reflector_is_stopping(r)) {
         return;
     }
+    note_accepted(r);
     if (type == KI_EVENT_ERROR) {
         on_error_event(r, error, object);
     } else if (object != NULL) {
@@ -313,6 +323,7 @@ static void on_set_aside(ki_event_type type, const char *key, const char *resour
     if (ki__reflector_is_stopping(r)) {
         return;
     }
+    note_accepted(r);
     if (error->code == -ENOMEM) {
         on_error_event(r, error, NULL); /* not its own fault: it is to come again */
         ki__reflector_check(r);
@@ -336,6 +347,7 @@ static void on_alive(size_t bytes, void *user)
     ki_reflector *r = user;
     r->alive = ki__engine_now(r->engine);
     ki__reflector_note_bytes(r, bytes);
+    note_accepted(r);
 }
 
 static void on_end(const ki_list_meta *meta, const ki_error *error, const ki_object *status,
