@@ -17,7 +17,6 @@
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/object.h>
-#include <kinformer/replacement.h>
 #include <kinformer/store.h>
 #include <kinformer/str.h>
 
@@ -45,6 +44,17 @@ typedef enum ki_delta_type {
     KI_DELTA_BOOKMARK,     /* ki_fifo: the content is current at a resource version */
     KI_DELTA_MAX
 } ki_delta_type;
+
+/** A list of all objects, at a resource version. */
+typedef struct ki_replacement {
+    const ki_object *const *objects;
+    size_t object_count;
+    /** Keys of objects that are there but could not be read: nothing is known of them, and so they
+     * stay as they were. */
+    const ki_str *unread;
+    size_t unread_count;
+    const char *resource_version; /* NULL: none */
+} ki_replacement;
 
 typedef struct ki_delta {
     ki_delta_type type;
