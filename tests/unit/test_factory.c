@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The factory: one informer for each resource, started and stopped together. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <kinformer/factory.h>
@@ -101,7 +102,7 @@ static int make_source(const ki_resource *resource, const char *name_space, void
     (void)error;
     fixture *f = user;
     f->made++;
-    strncpy(f->name_space, name_space, sizeof(f->name_space) - 1);
+    (void)snprintf(f->name_space, sizeof(f->name_space), "%s", name_space);
     if (f->fail < 0) {
         return f->fail;
     }
