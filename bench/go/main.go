@@ -102,7 +102,8 @@ func calibrate(c short, wantNS float64) int {
 
 func main() {
 	var o options
-	flag.StringVar(&o.what, "what", "", "store, indexer, memory, informer, selector, path or json")
+	flag.StringVar(&o.what, "what", "",
+		"store, indexer, memory, informer, selector, path, json or proto")
 	flag.StringVar(&o.row, "row", "get", "row of store; see README.md")
 	flag.IntVar(&o.objects, "objects", 10000, "objects in the store")
 	flag.IntVar(&o.readers, "readers", 1, "readers")
@@ -121,6 +122,7 @@ func main() {
 	runs := map[string]func(*options){
 		"store": runStore, "indexer": runIndexer, "memory": runMemory, "informer": runInformer,
 		"selector": runSelector, "path": runPath, "json": runJSON,
+		"proto": runProto,
 	}
 	run := runs[o.what]
 	if run == nil || o.objects < 1 || o.perNS < 1 || o.readers < 0 || o.rounds < 1 || o.roundMS < 1 {

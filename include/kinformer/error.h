@@ -29,7 +29,7 @@ KI_BEGIN_DECLS
     X(INDEX_FUNCTION, -5014, "an index function failed")                       \
     X(UNSUPPORTED, -5015, "not supported")                                     \
     X(STATUS, -5016, "the API server answered with an error")                  \
-    X(NO_SCHEMA, -5017, "the object has it, but no schema tells how to read it")
+    X(NO_SCHEMA, -5017, "no schema tells how to read or write it")
 
 typedef enum ki_error_code {
 #define KI_ERROR_ENUM(name, code, text) KI_ERR_##name = (code),

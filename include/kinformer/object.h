@@ -148,6 +148,17 @@ KI_API size_t ki_object_memory(const ki_object *object);
 /** Appends the object as JSON.  Errors: as ki_value_write_json().  */
 KI_API KI_NODISCARD int ki_object_write_json(const ki_object *object, ki_buf *out);
 
+/** Appends the object as protobuf, with the envelope that API servers put around it. Protobuf
+ *  objects give their own bytes, whatever their kind. Of a JSON object it is to the byte what Go
+ *  makes of the same JSON: members that the schema does not know are dropped, null counts as
+ *  absent. Quantities are written as they are spelt.
+ *  Errors: KI_ERR_NO_SCHEMA  JSON of a kind that is not built in;
+ *          KI_ERR_INVALID    a value that its field cannot hold; the message names the field;
+ *          KI_ERR_DEPTH      nested too deep;
+ *          KI_ERR_LIMIT or -ENOMEM.  On failure `out` is as it was.  */
+KI_API KI_NODISCARD int ki_object_write_protobuf(const ki_object *object, ki_buf *out,
+                                                 ki_error *error);
+
 KI_END_DECLS
 
 #endif

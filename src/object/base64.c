@@ -79,7 +79,10 @@ int ki__base64_decode(ki_str text, char *out, size_t *ret_len)
         bits = bits << 6 | (uint32_t)value;
         /* What is complete is written at once: never beyond the characters already read. */
         if (++count >= 2) {
-            out[len++] = (char)(bits >> (8 - 2 * count));
+            if (out != NULL) {
+                out[len] = (char)(bits >> (8 - 2 * count));
+            }
+            len++;
         }
         count %= 4;
     }

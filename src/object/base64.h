@@ -14,8 +14,9 @@ static inline size_t ki__base64_length(size_t len)
 /** Returns the length of the whole text and writes the first `size` bytes of it, or all. */
 size_t ki__base64_encode(ki_str bytes, char *out, size_t size);
 
-/** What the text stands for. `out` has room for text.len bytes and may be the text itself. Line
- *  ends are skipped, as in Go; else only the standard alphabet, with its padding.
+/** What the text stands for: never more bytes than it has itself. `out` may be the text itself, or
+ *  NULL if only the length is wanted. Line ends are skipped, as in Go; else only the standard
+ *  alphabet, with its padding.
  *  Errors: KI_ERR_INVALID; what is in `out` then is undefined. */
 int ki__base64_decode(ki_str text, char *out, size_t *ret_len);
 
