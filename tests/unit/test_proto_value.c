@@ -592,6 +592,27 @@ static void paths_filter_slice_and_descend(void **state)
     CHECK_SHOWN(core, "Pod", cases);
 }
 
+/* ---- the tables ---- */
+
+/* What the reader relies on, and tables of another release might not keep. */
+static void the_tables_need_no_more_than_the_reader_does(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ki__schema_message_count; i++) {
+        const ki__schema_message *message = &ki__schema_messages[i];
+        for (size_t j = 0; j < message->field_count; j++) {
+            const ki__schema_field *field = &ki__schema_fields[message->first_field + j];
+            bool time = field->type == KI__SCHEMA_TIME || field->type == KI__SCHEMA_MICRO_TIME;
+            /* Whether a plain message is zero would need a look at all that is in it. */
+            assert_true((field->flags & KI__SCHEMA_OMIT_ZERO) == 0 || time);
+            assert_true((field->flags & KI__SCHEMA_INLINE) == 0 ||
+                        field->flags == KI__SCHEMA_INLINE);
+            assert_true((field->flags & KI__SCHEMA_REPEATED) == 0 ||
+                        (field->flags & (KI__SCHEMA_MAP | KI__SCHEMA_POINTER)) == 0);
+        }
+    }
+}
+
 /* ---- memory ---- */
 
 static int write_scenario(const ki_alloc *alloc, void *user)
@@ -657,6 +678,7 @@ int main(void)
         cmocka_unit_test(unknown_fields_are_left_out_and_told),
         cmocka_unit_test(walks_of_paths_tell_of_missing_schemas_too),
         cmocka_unit_test(paths_filter_slice_and_descend),
+        cmocka_unit_test(the_tables_need_no_more_than_the_reader_does),
         cmocka_unit_test(writing_survives_every_failed_allocation_and_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
