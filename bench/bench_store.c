@@ -12,6 +12,10 @@
  *            list_match  a list, and a label selector on every object
  *            by_index    the objects of a random namespace as a list, every pointer looked at
  *            find        the same without making a list
+ *            lister_get     a random object by namespace and name, with a reference to it
+ *            lister_list    the objects of a random namespace as a list, every pointer looked at
+ *            lister_select  the objects of all namespaces that a label selector selects, as a list
+ *            lister_walk    the same without making a list
  * "shared_store" is update+by_index with all objects in one namespace: the store's part of
  * client-go's BenchmarkSharedIndexInformer. "indexer" is the work of its BenchmarkIndexer, "memory"
  * what the store takes for an object besides the object itself. */
@@ -23,6 +27,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <kinformer/lister.h>
 #include <kinformer/object.h>
 #include <kinformer/selector.h>
 #include <kinformer/store.h>
@@ -40,6 +45,8 @@ typedef struct env {
     size_t count;
     ki_str *keys; /* the callers' own, not those in the objects; close together, as Go's are */
     char *key_text;
+    const char **names; /* in key_text, where each ends with a NUL */
+    size_t per_ns;
     char (*namespaces)[32];
     size_t namespace_count;
     ki_selector *selector;
@@ -228,6 +235,55 @@ static uint64_t run_find(worker *w)
     return 1;
 }
 
+static ki_lister lister_of(worker *w)
+{
+    return ki_lister_of(w->e->store, KI_CORE_V1_PODS);
+}
+
+static uint64_t run_lister_get(worker *w)
+{
+    ki_lister lister = lister_of(w);
+    size_t i = random_below(w, w->e->count);
+    ki_object *object = NULL;
+    check(ki_lister_get(&lister, w->e->namespaces[i / w->e->per_ns], w->e->names[i], &object, NULL),
+          "lister_get");
+    read_object(object);
+    (void)ki_object_unref(object);
+    return 1;
+}
+
+static uint64_t run_lister_list(worker *w)
+{
+    ki_lister lister = lister_of(w);
+    ki_list *list = NULL;
+    const char *ns = w->e->namespaces[random_below(w, w->e->namespace_count)];
+    check(ki_lister_list(&lister, ns, ki_selector_everything(), &list), "lister_list");
+    visit_list(list, 1, "lister_list");
+    return 1;
+}
+
+static uint64_t run_lister_select(worker *w)
+{
+    ki_lister lister = lister_of(w);
+    ki_list *list = NULL;
+    check(ki_lister_list(&lister, NULL, w->e->selector, &list), "lister_select");
+    visit_list(list, 1, "lister_select");
+    return 1;
+}
+
+static uint64_t run_lister_walk(worker *w)
+{
+    ki_lister lister = lister_of(w);
+    ki_lister_iter iter = ki_lister_begin(&lister, NULL, w->e->selector);
+    size_t visited = 0;
+    while (ki_lister_next(&iter) != NULL) {
+        visited++;
+    }
+    expect(visited, 1, "lister_walk");
+    ki_lister_end(&iter);
+    return 1;
+}
+
 static const operation operations[] = {
     {"update", true, run_update},
     {"update100", true, run_update100},
@@ -240,6 +296,10 @@ static const operation operations[] = {
     {"by_index", false, run_by_index},
     {"find", false, run_find},
     {"list_match", false, run_list_match},
+    {"lister_get", false, run_lister_get},
+    {"lister_list", false, run_lister_list},
+    {"lister_select", false, run_lister_select},
+    {"lister_walk", false, run_lister_walk},
 };
 
 /* The operation whose name is the first `len` bytes of `text`. */
@@ -289,12 +349,14 @@ static void make_keys(env *e, size_t per_ns)
     enum { KEY_MAX = 64 };
     e->keys = allocate(e->count, sizeof(e->keys[0]));
     e->key_text = allocate(e->count, KEY_MAX);
+    e->names = allocate(e->count, sizeof(e->names[0]));
     char *next = e->key_text;
     for (size_t i = 0; i < e->count; i++) {
         bench_pod pod = {.number = i, .ns = i / per_ns};
         bench_pod_key(&pod, next, KEY_MAX);
         e->keys[i] = ki_str_from(next);
-        next += e->keys[i].len;
+        e->names[i] = strchr(next, '/') + 1;
+        next += e->keys[i].len + 1;
     }
 }
 
@@ -302,6 +364,7 @@ static void env_init(env *e, size_t count, size_t per_ns, const ki_alloc *alloc)
 {
     memset(e, 0, sizeof(*e));
     e->count = count;
+    e->per_ns = per_ns;
     e->namespace_count = (count + per_ns - 1) / per_ns;
     e->namespaces = allocate(e->namespace_count, sizeof(e->namespaces[0]));
     for (size_t i = 0; i < e->namespace_count; i++) {
@@ -337,6 +400,7 @@ static void env_done(env *e)
     }
     free(e->keys);
     free(e->key_text);
+    free(e->names);
     free(e->namespaces);
 }
 

@@ -105,8 +105,7 @@ func calibrate(c short, wantNS float64) int {
 
 func main() {
 	var o options
-	flag.StringVar(&o.what, "what", "",
-		"store, indexer, memory, informer, selector, path, json, proto, wire or workqueue")
+	flag.StringVar(&o.what, "what", "", "what to run; see README.md")
 	flag.StringVar(&o.row, "row", "get", "row of store or workqueue; see README.md")
 	flag.IntVar(&o.objects, "objects", 10000, "objects in the store")
 	flag.IntVar(&o.readers, "readers", 1, "readers")
@@ -125,7 +124,7 @@ func main() {
 	}
 	runs := map[string]func(*options){
 		"store": runStore, "indexer": runIndexer, "memory": runMemory, "informer": runInformer,
-		"selector": runSelector, "path": runPath, "json": runJSON,
+		"selector": runSelector, "path": runPath, "json": runJSON, "queue": runQueue,
 		"proto": runProto, "wire": runWire, "workqueue": runWorkqueue,
 	}
 	run := runs[o.what]

@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -28,7 +29,10 @@ type env struct {
 	pods       [2][]interface{}
 	keys       []string
 	namespaces []string
+	perNS      int
+	names      []string
 	selector   labels.Selector
+	lister     listers.PodLister
 }
 
 func newEnv(o *options) *env {
@@ -43,10 +47,13 @@ func newEnv(o *options) *env {
 		}
 		pod := e.pods[0][i].(*corev1.Pod)
 		e.keys = append(e.keys, pod.Namespace+"/"+pod.Name)
+		e.names = append(e.names, pod.Name)
 		if i%o.perNS == 0 {
 			e.namespaces = append(e.namespaces, pod.Namespace)
 		}
 	}
+	e.perNS = o.perNS
+	e.lister = listers.NewPodLister(e.indexer)
 	var err error
 	if e.selector, err = labels.Parse("tier=edge"); err != nil {
 		fail("%v", err)
@@ -115,6 +122,34 @@ var workers = map[string]worker{
 			visit(list, 1)
 		}
 	},
+	"lister_get": func(e *env, seed uint64) func() {
+		return func() {
+			i := int(random(&seed) % uint64(len(e.names)))
+			pod, err := e.lister.Pods(e.namespaces[i/e.perNS]).Get(e.names[i])
+			if err != nil || pod.ResourceVersion == "" {
+				fail("lister_get: an object is missing, or has no resource version")
+			}
+		}
+	},
+	"lister_list": func(e *env, seed uint64) func() {
+		return func() {
+			list, err := e.lister.Pods(e.namespaces[random(&seed)%uint64(len(e.namespaces))]).
+				List(labels.Everything())
+			if err != nil {
+				fail("lister_list: %v", err)
+			}
+			visitPods(list)
+		}
+	},
+	"lister_select": func(e *env, seed uint64) func() {
+		return func() {
+			list, err := e.lister.List(e.selector)
+			if err != nil {
+				fail("lister_select: %v", err)
+			}
+			visitPods(list)
+		}
+	},
 	"update": func(e *env, seed uint64) func() {
 		change := changes(e, seed)
 		return func() {
@@ -157,6 +192,19 @@ func visit(list []interface{}, atLeast int) {
 	}
 	if count < atLeast {
 		fail("a list is too short: %d", count)
+	}
+}
+
+// visitPods looks at every pointer of a list.
+func visitPods(list []*corev1.Pod) {
+	count := 0
+	for _, pod := range list {
+		if pod != nil {
+			count++
+		}
+	}
+	if count == 0 {
+		fail("a list is empty")
 	}
 }
 
@@ -212,7 +260,8 @@ func parseRow(row string) (writer, reader string) {
 		switch name {
 		case "update", "update100", "replace":
 			writer = name
-		case "get", "lookup", "list", "list_match", "by_index":
+		case "get", "lookup", "list", "list_match", "by_index", "lister_get", "lister_list",
+			"lister_select":
 			reader = name
 		default:
 			fail("no such row: %s", row)

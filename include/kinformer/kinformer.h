@@ -23,9 +23,11 @@
 #include <kinformer/engine.h>
 #include <kinformer/error.h>
 #include <kinformer/event.h>
+#include <kinformer/factory.h>
 #include <kinformer/handler.h>
 #include <kinformer/informer.h>
 #include <kinformer/key.h>
+#include <kinformer/kinds.h>
 #include <kinformer/lister.h>
 #include <kinformer/log.h>
 #include <kinformer/object.h>

@@ -17,7 +17,6 @@
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/object.h>
-#include <kinformer/replacement.h>
 #include <kinformer/store.h>
 #include <kinformer/str.h>
 
@@ -45,6 +44,17 @@ typedef enum ki_delta_type {
     KI_DELTA_BOOKMARK,     /* ki_fifo: the content is current at a resource version */
     KI_DELTA_MAX
 } ki_delta_type;
+
+/** A list of all objects, at a resource version. */
+typedef struct ki_replacement {
+    const ki_object *const *objects;
+    size_t object_count;
+    /** Keys of objects that are there but could not be read: nothing is known of them, and so they
+     * stay as they were. */
+    const ki_str *unread;
+    size_t unread_count;
+    const char *resource_version; /* NULL: none */
+} ki_replacement;
 
 typedef struct ki_delta {
     ki_delta_type type;
@@ -204,8 +214,8 @@ KI_API bool ki_queue_is_closed(const ki_queue *queue);
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API bool ki_queue_has_synced(const ki_queue *queue);
 
-/** The deltas that wait, and the memory of the objects in them, which they may share with others;
- *  without those that are being processed. A ki_fifo counts a whole list as one delta.
+/** The deltas that wait, and about the memory of the objects in them, which they may share with
+ *  others; without those that are being processed. A ki_fifo counts a whole list as one delta.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API size_t ki_queue_length(const ki_queue *queue);
 KI_API size_t ki_queue_bytes(const ki_queue *queue);

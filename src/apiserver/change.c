@@ -7,6 +7,7 @@
 #include "apiserver/emit.h"
 #include "apiserver/namespaces.h"
 #include "apiserver/negotiate.h"
+#include "wire/media_type.h"
 
 static int fail_body(ki__api_exchange *x, int r, const ki_error *error)
 {
@@ -29,7 +30,28 @@ static bool is_readable(const ki__api_exchange *x)
     if (x->verb == KI__API_PATCH) {
         return ki__api_is_media_type(type, "application/merge-patch+json");
     }
-    return type.len == 0 || ki__api_is_media_type(type, "application/json");
+    return type.len == 0 || ki__api_is_media_type(type, KI__MEDIA_TYPE_JSON) ||
+           ki__api_is_media_type(type, KI__MEDIA_TYPE_PROTOBUF);
+}
+
+/* Protobuf is kept as the JSON that it means. */
+static int read_protobuf(const ki__api_exchange *x, const ki_object_options *options,
+                         ki_object **ret_object, ki_error *error)
+{
+    ki_object *object;
+    ki_buf json;
+    ki_str body = x->request->body;
+    int r = ki_object_from_protobuf(body.ptr != NULL ? body.ptr : "", body.len, options, &object,
+                                    error);
+    if (r < 0) {
+        return r;
+    }
+    ki_buf_init(&json, x->alloc, 4 * x->model->options.object_bytes_max);
+    r = ki_object_write_json(object, &json);
+    r = r < 0 ? r : ki_object_from_json(json.data, json.len, options, ret_object, error);
+    ki_buf_done(&json);
+    ki_object_unref(object);
+    return r;
 }
 
 int ki__api_read_body(ki__api_exchange *x, bool optional, ki_object **ret_object)
@@ -43,7 +65,7 @@ int ki__api_read_body(ki__api_exchange *x, bool optional, ki_object **ret_object
         return ki__api_fail(&x->failure, 415, KI_REASON_UNSUPPORTED_MEDIA_TYPE,
                             x->verb == KI__API_PATCH
                                 ? "patches can be application/merge-patch+json only"
-                                : "the body can be application/json only",
+                                : "the body can be application/json or protobuf only",
                             NULL);
     }
     ki_error error = KI_ERROR_INIT;
@@ -52,8 +74,11 @@ int ki__api_read_body(ki__api_exchange *x, bool optional, ki_object **ret_object
         .alloc = x->alloc,
         .max_bytes = x->model->options.object_bytes_max,
     };
-    int r =
-        ki_object_from_json(body.len != 0 ? body.ptr : "", body.len, &options, ret_object, &error);
+    ki_str type = ki__api_media_type(ki__api_request_header(x->request, "content-type"));
+    int r = ki__api_is_media_type(type, KI__MEDIA_TYPE_PROTOBUF)
+                ? read_protobuf(x, &options, ret_object, &error)
+                : ki_object_from_json(body.ptr != NULL ? body.ptr : "", body.len, &options,
+                                      ret_object, &error);
     return r < 0 ? fail_body(x, r, &error) : 0;
 }
 
@@ -129,6 +154,23 @@ int ki__api_fail_write(ki__api_exchange *x, int r)
     }
     return ki__api_fail(&x->failure, 500, KI_REASON_INTERNAL_ERROR,
                         "the object could not be stored: ", ki_error_text(r), NULL);
+}
+
+int ki__api_check_schema(ki__api_exchange *x, const ki_object *object)
+{
+    if (!ki_resource_has_protobuf(x->type->resource)) {
+        return 0;
+    }
+    ki_buf scratch;
+    ki_error error = KI_ERROR_INIT;
+    ki_buf_init(&scratch, x->alloc, 4 * x->model->options.object_bytes_max);
+    int r = ki_object_write_protobuf(object, &scratch, &error);
+    ki_buf_done(&scratch);
+    if (r == KI_ERR_INVALID || r == KI_ERR_DEPTH) {
+        return ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST,
+                            "the object is not one of this kind: ", error.message, NULL);
+    }
+    return ki__api_fail_write(x, r);
 }
 
 bool ki__api_has_finalizers(const ki_object *object)

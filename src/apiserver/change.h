@@ -24,6 +24,10 @@ int ki__api_read_dry_run(ki__api_exchange *x, bool *ret_dry_run);
 /** Fills the failure for an error of composing or writing; -ENOMEM is passed on. */
 int ki__api_fail_write(ki__api_exchange *x, int r);
 
+/** Checks an object of a built-in kind against its schema, as decoding it would: fills the failure
+ *  if a member is of a wrong type. So whatever is stored can be sent in both encodings. */
+int ki__api_check_schema(ki__api_exchange *x, const ki_object *object);
+
 /** Whether an object has finalizers. */
 bool ki__api_has_finalizers(const ki_object *object);
 

@@ -5,6 +5,7 @@
 #include "apiserver/change.h"
 #include "apiserver/compose.h"
 #include "apiserver/emit.h"
+#include "apiserver/encode.h"
 #include "apiserver/namespaces.h"
 
 static ki_value member(const ki_value *map, const char *name)
@@ -48,7 +49,11 @@ static int check_options(ki__api_exchange *x, const ki_object *options, const ki
 /* Makes the answer first, since afterwards nothing may fail. */
 static int answer_gone(ki__api_exchange *x, const ki_object *object)
 {
-    int r = ki__api_success_write(x->type, object, &x->out);
+    ki_buf status;
+    ki_buf_init(&status, x->alloc, KI__API_TARGET_MAX);
+    int r = ki__api_success_write(x->type, object, &status);
+    r = r < 0 ? r : ki__api_encode_json(x, ki_buf_str(&status));
+    ki_buf_done(&status);
     if (r == 0) {
         x->status = 200;
         x->stage = KI__API_STAGE_TEXT;

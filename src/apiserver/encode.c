@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* JSON, and the choice between it and protobuf. */
 #include "apiserver/encode.h"
 
 #include "apiserver/compose.h"
 #include "apiserver/emit.h"
+
+static bool is_proto(const ki__api_exchange *x)
+{
+    return x->encoding == KI_ENCODING_PROTOBUF;
+}
 
 static int kept(ki__api_exchange *x, size_t mark, int r)
 {
@@ -12,8 +18,13 @@ static int kept(ki__api_exchange *x, size_t mark, int r)
     return r;
 }
 
+/* ---- lists ---- */
+
 int ki__api_encode_list_begin(ki__api_exchange *x)
 {
+    if (is_proto(x)) {
+        return ki__api_proto_list_begin(x);
+    }
     ki_buf *out = &x->out;
     size_t mark = out->len;
     const ki_resource *resource = x->type->resource;
@@ -35,6 +46,9 @@ int ki__api_encode_list_begin(ki__api_exchange *x)
 
 int ki__api_encode_list_item(ki__api_exchange *x)
 {
+    if (is_proto(x)) {
+        return ki__api_proto_list_item(x);
+    }
     size_t mark = x->out.len;
     ki_str bytes = ki_object_bytes(x->items[x->item_next]);
     int r = x->item_next != 0 ? ki_buf_add_char(&x->out, ',') : 0;
@@ -49,24 +63,67 @@ int ki__api_encode_list_item(ki__api_exchange *x)
 
 int ki__api_encode_list_end(ki__api_exchange *x)
 {
-    return ki_buf_add_text(&x->out, "]}\n");
+    return is_proto(x) ? ki__api_proto_list_end(x) : ki_buf_add_text(&x->out, "]}\n");
 }
 
-int ki__api_encode_event_json(ki__api_exchange *x, ki__api_event event, ki_str json)
+/* ---- objects ---- */
+
+int ki__api_encode_object(ki__api_exchange *x, const ki_object *object)
 {
-    static const char *const names[] = {
-        [KI__API_EVENT_ADDED] = "ADDED",     [KI__API_EVENT_MODIFIED] = "MODIFIED",
-        [KI__API_EVENT_DELETED] = "DELETED", [KI__API_EVENT_BOOKMARK] = "BOOKMARK",
-        [KI__API_EVENT_ERROR] = "ERROR",
-    };
+    if (is_proto(x)) {
+        return ki_object_write_protobuf(object, &x->out, NULL);
+    }
     size_t mark = x->out.len;
-    int r = ki__emit_text(&x->out, "{\"type\":\"", names[event], "\",\"object\":", NULL);
+    int r = ki_buf_add_str(&x->out, ki_object_bytes(object));
+    r = r < 0 ? r : ki_buf_add_char(&x->out, '\n');
+    return kept(x, mark, r);
+}
+
+static int parse(const ki__api_exchange *x, ki_str json, ki_object **ret_object)
+{
+    ki_object_options options = {.size = sizeof(options), .alloc = x->alloc};
+    return ki_object_from_json(json.ptr, json.len, &options, ret_object, NULL);
+}
+
+int ki__api_encode_json(ki__api_exchange *x, ki_str json)
+{
+    ki_object *object;
+    int r = parse(x, json, &object);
+    if (r == 0) {
+        r = ki__api_encode_object(x, object);
+        ki_object_unref(object);
+    }
+    return r;
+}
+
+/* ---- events ---- */
+
+static int json_event(ki__api_exchange *x, ki_event_type type, ki_str json)
+{
+    size_t mark = x->out.len;
+    int r =
+        ki__emit_text(&x->out, "{\"type\":\"", ki_event_type_name(type), "\",\"object\":", NULL);
     r = r < 0 ? r : ki_buf_add_str(&x->out, json);
     r = r < 0 ? r : ki_buf_add_text(&x->out, "}\n");
     return kept(x, mark, r);
 }
 
-int ki__api_encode_event(ki__api_exchange *x, ki__api_event event, const ki_object *object)
+int ki__api_encode_event(ki__api_exchange *x, ki_event_type type, const ki_object *object)
 {
-    return ki__api_encode_event_json(x, event, ki_object_bytes(object));
+    return is_proto(x) ? ki__api_proto_event(x, type, object)
+                       : json_event(x, type, ki_object_bytes(object));
+}
+
+int ki__api_encode_event_json(ki__api_exchange *x, ki_event_type type, ki_str json)
+{
+    if (!is_proto(x)) {
+        return json_event(x, type, json);
+    }
+    ki_object *object;
+    int r = parse(x, json, &object);
+    if (r == 0) {
+        r = ki__api_proto_event(x, type, object);
+        ki_object_unref(object);
+    }
+    return r;
 }

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists and watch events as bytes on the wire. Each call appends, and on failure leaves `out` as it
- * was. */
+/* Answers as bytes on the wire, in the encoding of the exchange. Each call appends to x->out, and
+ * on failure leaves it as it was. Errors: -ENOMEM;  others only for objects that have no form in
+ * this encoding, which no stored object of a built-in kind is. */
 #ifndef KI_APISERVER_ENCODE_H
 #define KI_APISERVER_ENCODE_H
 
-#include "apiserver/exchange.h"
+#include <kinformer/event.h>
 
-typedef enum ki__api_event {
-    KI__API_EVENT_ADDED,
-    KI__API_EVENT_MODIFIED,
-    KI__API_EVENT_DELETED,
-    KI__API_EVENT_BOOKMARK,
-    KI__API_EVENT_ERROR,
-    KI__API_EVENT_MAX
-} ki__api_event;
+#include "apiserver/exchange.h"
 
 /** Everything of a list before its first item. */
 int ki__api_encode_list_begin(ki__api_exchange *x);
@@ -24,10 +18,22 @@ int ki__api_encode_list_item(ki__api_exchange *x);
 /** What follows the last item. */
 int ki__api_encode_list_end(ki__api_exchange *x);
 
-/** One event of a watch. */
-int ki__api_encode_event(ki__api_exchange *x, ki__api_event event, const ki_object *object);
+/** An object that is the whole answer. */
+int ki__api_encode_object(ki__api_exchange *x, const ki_object *object);
 
-/** One event whose object is JSON that is not stored: a bookmark or a Status. */
-int ki__api_encode_event_json(ki__api_exchange *x, ki__api_event event, ki_str json);
+/** The same for JSON that is not stored: a Status. */
+int ki__api_encode_json(ki__api_exchange *x, ki_str json);
+
+/** One event of a watch. */
+int ki__api_encode_event(ki__api_exchange *x, ki_event_type type, const ki_object *object);
+
+/** The same for JSON that is not stored: a bookmark or a Status. */
+int ki__api_encode_event_json(ki__api_exchange *x, ki_event_type type, ki_str json);
+
+/* The same in protobuf (encode_proto.c). */
+int ki__api_proto_list_begin(ki__api_exchange *x);
+int ki__api_proto_list_item(ki__api_exchange *x);
+int ki__api_proto_list_end(ki__api_exchange *x);
+int ki__api_proto_event(ki__api_exchange *x, ki_event_type type, const ki_object *object);
 
 #endif

@@ -5,9 +5,11 @@
 
 #include <errno.h>
 
+#include "apiserver/encode.h"
 #include "apiserver/negotiate.h"
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "wire/media_type.h"
 
 #define CHUNK_BYTES ((size_t)16 << 10)
 
@@ -79,7 +81,7 @@ static int find_type(ki__api_exchange *x)
 static int negotiate(ki__api_exchange *x)
 {
     ki_str accept = ki__api_request_header(x->request, "accept");
-    if (ki__api_negotiate(accept, x->type->builtin, &x->encoding)) {
+    if (ki__api_negotiate(accept, ki_resource_has_protobuf(x->type->resource), &x->encoding)) {
         return 0;
     }
     return ki__api_fail(&x->failure, 406, KI_REASON_NOT_ACCEPTABLE,
@@ -147,15 +149,17 @@ static int run_verb(ki__api_exchange *x)
 /* A failure is the whole answer, whatever was begun. */
 static int answer_failure(ki__api_exchange *x)
 {
+    ki_buf status;
+    ki_buf_init(&status, x->alloc, x->out.max);
     ki__api_unwrite(&x->out, 0);
-    int r = ki__api_failure_write(&x->failure, &x->out);
+    int r = ki__api_failure_write(&x->failure, &status);
+    r = r < 0 ? r : ki__api_encode_json(x, ki_buf_str(&status));
+    ki_buf_done(&status);
     if (r < 0) {
-        ki__api_unwrite(&x->out, 0);
         return r;
     }
     ki__api_watch_close(x);
     x->stage = KI__API_STAGE_TEXT;
-    x->encoding = KI_ENCODING_JSON;
     x->status = x->failure.code;
     return 0;
 }
@@ -333,8 +337,11 @@ int ki__api_exchange_status(const ki__api_exchange *x)
 
 const char *ki__api_exchange_content_type(const ki__api_exchange *x)
 {
-    (void)x;
-    return "application/json";
+    if (x->encoding == KI_ENCODING_JSON) {
+        return KI__MEDIA_TYPE_JSON;
+    }
+    bool streams = x->verb == KI__API_WATCH && x->failure.code == 0;
+    return streams ? KI__MEDIA_TYPE_PROTOBUF ";stream=watch" : KI__MEDIA_TYPE_PROTOBUF;
 }
 
 uint32_t ki__api_exchange_retry_after(const ki__api_exchange *x)

@@ -178,7 +178,7 @@ int ki__api_failure_write(const ki__api_failure *failure, ki_buf *out)
     }
     r = r < 0 ? r : ki_buf_add_text(out, ",\"code\":");
     r = r < 0 ? r : ki__emit_u64(out, (uint64_t)failure->code);
-    return r < 0 ? r : ki_buf_add_text(out, "}\n");
+    return r < 0 ? r : ki_buf_add_char(out, '}');
 }
 
 int ki__api_success_write(const ki__api_type *type, const ki_object *object, ki_buf *out)
@@ -193,5 +193,5 @@ int ki__api_success_write(const ki__api_type *type, const ki_object *object, ki_
     r = r < 0 ? r
               : ki__emit_member(out, "kind", ki_str_from(ki_resource_name(type->resource)), false);
     r = r < 0 ? r : ki__emit_member(out, "uid", ki_str_from(ki_object_uid(object)), false);
-    return r < 0 ? r : ki_buf_add_text(out, "}}\n");
+    return r < 0 ? r : ki_buf_add_text(out, "}}");
 }

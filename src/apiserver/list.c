@@ -224,7 +224,7 @@ int ki__api_do_list(ki__api_exchange *x)
     return r;
 }
 
-int ki__api_list_fill(ki__api_exchange *x)
+static int fill(ki__api_exchange *x)
 {
     int r;
     if (!x->opened) {
@@ -239,4 +239,15 @@ int ki__api_list_fill(ki__api_exchange *x)
         return r;
     }
     return r < 0 ? r : 1;
+}
+
+int ki__api_list_fill(ki__api_exchange *x)
+{
+    int r = fill(x);
+    if (r < 0 && r != -ENOMEM) { /* something that the client's encoding cannot say */
+        x->broken = true;
+        x->stage = KI__API_STAGE_END;
+        return 0;
+    }
+    return r;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/negotiate.h"
 
+#include "wire/media_type.h"
+
 static char lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
@@ -80,7 +82,6 @@ static bool is_refused(ki_str parameters)
 
 bool ki__api_negotiate(ki_str accept, bool protobuf, ki_encoding *ret_encoding)
 {
-    (void)protobuf;
     *ret_encoding = KI_ENCODING_JSON;
     if (trim(accept).len == 0) {
         return true;
@@ -91,7 +92,11 @@ bool ki__api_negotiate(ki_str accept, bool protobuf, ki_encoding *ret_encoding)
         if (is_refused(range)) {
             continue;
         }
-        if (ki__api_is_media_type(type, "application/json") ||
+        if (protobuf && ki__api_is_media_type(type, KI__MEDIA_TYPE_PROTOBUF)) {
+            *ret_encoding = KI_ENCODING_PROTOBUF;
+            return true;
+        }
+        if (ki__api_is_media_type(type, KI__MEDIA_TYPE_JSON) ||
             ki__api_is_media_type(type, "application/*") || ki__api_is_media_type(type, "*/*")) {
             return true;
         }

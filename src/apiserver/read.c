@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "apiserver/emit.h"
+#include "apiserver/encode.h"
 #include "apiserver/exchange.h"
 #include "base/alloc.h"
 
@@ -134,8 +135,7 @@ int ki__api_add_item(ki__api_exchange *x, ki_object *object)
 
 int ki__api_answer_object(ki__api_exchange *x, int status, const ki_object *object)
 {
-    int r = ki_buf_add_str(&x->out, ki_object_bytes(object));
-    r = r < 0 ? r : ki_buf_add_char(&x->out, '\n');
+    int r = ki__api_encode_object(x, object);
     if (r == 0) {
         x->status = status;
         x->stage = KI__API_STAGE_TEXT;

@@ -53,8 +53,7 @@ static int end_inside(ki__api_exchange *x)
     ki_buf_init(&status, x->alloc, SIZE_MAX);
     int r = ki__api_failure_write(&x->failure, &status);
     if (r == 0) {
-        status.len -= 1; /* the end of line */
-        r = ki__api_encode_event_json(x, KI__API_EVENT_ERROR, ki_buf_str(&status));
+        r = ki__api_encode_event_json(x, KI_EVENT_ERROR, ki_buf_str(&status));
     }
     ki_buf_done(&status);
     if (r == 0) {
@@ -260,7 +259,23 @@ static int send_bookmark(ki__api_exchange *x, bool end)
                                            "\"true\"}");
     }
     r = r < 0 ? r : ki_buf_add_text(&json, "}}");
-    r = r < 0 ? r : ki__api_encode_event_json(x, KI__API_EVENT_BOOKMARK, ki_buf_str(&json));
+    r = r < 0 ? r : ki__api_encode_event_json(x, KI_EVENT_BOOKMARK, ki_buf_str(&json));
+    ki_buf_done(&json);
+    return r;
+}
+
+/* A deletion that does not say of what. In protobuf even nothing has a kind. */
+static int send_bare(ki__api_exchange *x)
+{
+    const ki_resource *resource = x->type->resource;
+    ki_buf json;
+    ki_buf_init(&json, x->alloc, 4096);
+    int r =
+        x->encoding == KI_ENCODING_JSON
+            ? ki_buf_add_text(&json, "{}")
+            : ki__emit_text(&json, "{\"kind\":\"", ki_resource_kind(resource),
+                            "\",\"apiVersion\":\"", ki_resource_api_version(resource), "\"}", NULL);
+    r = r < 0 ? r : ki__api_encode_event_json(x, KI_EVENT_DELETED, ki_buf_str(&json));
     ki_buf_done(&json);
     return r;
 }
@@ -268,15 +283,15 @@ static int send_bookmark(ki__api_exchange *x, bool end)
 static int send_deleted(ki__api_exchange *x, const ki__api_entry *entry)
 {
     if (x->plan.bare_deletes) {
-        return ki__api_encode_event_json(x, KI__API_EVENT_DELETED, ki_str_from("{}"));
+        return send_bare(x);
     }
     if (entry->change == KI__API_DELETED) {
-        return ki__api_encode_event(x, KI__API_EVENT_DELETED, entry->object);
+        return ki__api_encode_event(x, KI_EVENT_DELETED, entry->object);
     }
     ki_object *object;
     int r = ki__api_restamp(x->model, x->type, entry->before, entry->rv, &object);
     if (r == 0) {
-        r = ki__api_encode_event(x, KI__API_EVENT_DELETED, object);
+        r = ki__api_encode_event(x, KI_EVENT_DELETED, object);
         ki_object_unref(object);
     }
     return r;
@@ -294,8 +309,8 @@ static int send_change(ki__api_exchange *x, const ki__api_entry *entry)
     }
     if (x->watch.changes + 1 != x->plan.skip_event) {
         int r = !is   ? send_deleted(x, entry)
-                : was ? ki__api_encode_event(x, KI__API_EVENT_MODIFIED, entry->object)
-                      : ki__api_encode_event(x, KI__API_EVENT_ADDED, entry->object);
+                : was ? ki__api_encode_event(x, KI_EVENT_MODIFIED, entry->object)
+                      : ki__api_encode_event(x, KI_EVENT_ADDED, entry->object);
         if (r < 0) {
             return r;
         }
@@ -337,7 +352,7 @@ static int send_due_bookmark(ki__api_exchange *x, uint64_t now)
         return 0;
     }
     /* None before the end of the initial events, nor for a version the client is past already. */
-    bool sound = !watch->tell_end && seen(x) >= watch->after;
+    bool sound = !watch->tell_end && x->server->reader.applied >= watch->after;
     int r = sound ? send_bookmark(x, false) : 0;
     if (r == 0) {
         bool periodic = due == &watch->bookmark_at;
@@ -352,7 +367,7 @@ static void end_watch(ki__api_exchange *x)
     x->stage = KI__API_STAGE_END;
 }
 
-int ki__api_watch_fill(ki__api_exchange *x)
+static int fill(ki__api_exchange *x)
 {
     ki__api_watch *watch = &x->watch;
     uint64_t now = ki__api_model_now(x->model);
@@ -364,7 +379,7 @@ int ki__api_watch_fill(ki__api_exchange *x)
     }
     int r;
     if (x->item_next < x->item_count) {
-        r = ki__api_encode_event(x, KI__API_EVENT_ADDED, x->items[x->item_next]);
+        r = ki__api_encode_event(x, KI_EVENT_ADDED, x->items[x->item_next]);
         x->item_next += r == 0 ? 1 : 0;
         return r < 0 ? r : 1;
     }
@@ -379,4 +394,15 @@ int ki__api_watch_fill(ki__api_exchange *x)
         return r < 0 ? r : 1;
     }
     return send_due_bookmark(x, now);
+}
+
+int ki__api_watch_fill(ki__api_exchange *x)
+{
+    int r = fill(x);
+    if (r < 0 && r != -ENOMEM) { /* something that the client's encoding cannot say */
+        x->broken = true;
+        end_watch(x);
+        return 0;
+    }
+    return r;
 }

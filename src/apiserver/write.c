@@ -105,8 +105,9 @@ static int store_new(ki__api_exchange *x, const ki_object *body, const char *nam
         .status = keeps_status ? body : NULL,
     };
     r = r < 0 ? r : ki__api_compose(x->model, &parts, &object);
-    r = r < 0 ? r : ki__api_answer_object(x, 201, object);
-    if (r == 0 && !dry_run) {
+    r = r < 0 ? r : ki__api_check_schema(x, object);
+    r = r < 0 || x->failure.code != 0 ? r : ki__api_answer_object(x, 201, object);
+    if (r == 0 && x->failure.code == 0 && !dry_run) {
         r = ki__api_model_write(x->model, x->type, key, KI__API_ADDED, object);
     }
     ki_object_unref(object);
@@ -297,6 +298,11 @@ static int update(ki__api_exchange *x, const ki_object *body, ki_object *old)
     r = make_update(x, body, old, &object, &changed);
     if (r < 0) {
         return ki__api_fail_write(x, r);
+    }
+    r = ki__api_check_schema(x, object);
+    if (r < 0 || x->failure.code != 0) {
+        ki_object_unref(object);
+        return r;
     }
     if (ki_object_is_deleting(old) && !has_no_new_finalizers(object, old)) {
         r = fail_metadata(x, x->route.name, "FieldValueForbidden", "metadata.finalizers",

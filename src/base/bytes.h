@@ -17,4 +17,15 @@ static inline uint64_t ki__load_le64(const void *p)
     return word;
 }
 
+/** Four bytes, likewise. */
+static inline uint32_t ki__load_le32(const void *p)
+{
+    uint32_t word;
+    memcpy(&word, p, sizeof(word));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap32(word);
+#endif
+    return word;
+}
+
 #endif

@@ -27,8 +27,9 @@ static inline void sip_round(struct sip *s)
     s->v2 = rotl(s->v2, 32);
 }
 
-/* The last `left` bytes, less than eight, of the `len` that end at `end`. Where there are eight in
- * all, they are the upper ones of the last eight. */
+/* The last `left` bytes, less than eight, of the `len` that end at `end`. If there are eight in
+ * all, they are the upper ones of the last eight; else four and four that overlap, or one by one.
+ */
 static inline uint64_t load_tail(const unsigned char *end, size_t left, size_t len)
 {
     if (left == 0) {
@@ -37,11 +38,11 @@ static inline uint64_t load_tail(const unsigned char *end, size_t left, size_t l
     if (len >= 8) {
         return ki__load_le64(end - 8) >> (8 * (8 - left));
     }
-    uint64_t word = 0;
-    for (size_t i = 0; i < left; i++) {
-        word = word << 8 | *--end;
+    const unsigned char *p = end - left;
+    if (left >= 4) {
+        return ki__load_le32(p) | (uint64_t)ki__load_le32(end - 4) << (8 * (left - 4));
     }
-    return word;
+    return p[0] | (uint64_t)p[left / 2] << (8 * (left / 2)) | (uint64_t)end[-1] << (8 * (left - 1));
 }
 
 uint64_t ki__hash(ki__hash_key key, const void *bytes, size_t len)

@@ -137,9 +137,9 @@ static void remove_slot(ki__map *map, size_t hole)
     }
     map->slots[hole].value = NULL;
     map->count--;
-    /* After it there is room for three times as many before it grows again, so a count that goes
-     * up and down does not make the table do so. Without memory it stays as it is. */
-    if (map->cap > MAP_FIRST_CAP && map->count < map->cap / 8) {
+    /* Half full afterwards, it is as far from growing again as from shrinking more, so a count that
+     * goes up and down does not make the table do so. Without memory it stays as it is. */
+    if (map->cap > MAP_FIRST_CAP && map->count < map->cap / 4) {
         (void)resize(map, map->cap / 2);
     }
 }

@@ -18,6 +18,10 @@ static inline ki_snapshot_iter ki__snapshot_none(const ki_snapshot *snapshot)
     return iter; /* behind everything */
 }
 
+/** An object that the walk will come to, about `ahead` after the next; NULL if there is none near.
+ */
+const ki_object *ki__snapshot_peek(const ki_snapshot_iter *iter, uint32_t ahead);
+
 /** Gives back what a list has room for and does not use. It may move. */
 ki_list *ki__list_fit(ki_list *list);
 

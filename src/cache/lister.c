@@ -13,6 +13,10 @@
 /* No key of an object is longer. */
 enum { KEY_MAX = 2 * KI__IDENTITY_BYTES_MAX + 1 };
 
+/* How many objects before its turn one is fetched into the cache, and then its labels. Objects lie
+ * anywhere in memory, and without this a search mostly waits for them. */
+enum { OBJECTS_AHEAD = 16, LABELS_AHEAD = 8 };
+
 ki_lister ki_lister_of(ki_store *store, const ki_resource *resource)
 {
     return (ki_lister){.store = store, .resource = resource};
@@ -132,6 +136,25 @@ ki_lister_iter ki_lister_begin(const ki_lister *lister, const char *name_space,
     return iter;
 }
 
+/* Always inline: what only fetches is nothing to do in the eyes of gcc, and left away. */
+static inline __attribute__((always_inline)) void fetch_object(const ki_object *object)
+{
+    if (object != NULL) {
+        __builtin_prefetch(object);
+        __builtin_prefetch(object->near_strings);
+    }
+}
+
+static inline __attribute__((always_inline)) void fetch_labels(const ki_object *object)
+{
+    if (object != NULL) {
+        const char *labels = ki__object_bytes(object) + object->labels;
+        for (size_t i = 0; i < 4; i++) { /* lines, which is where usual labels end */
+            __builtin_prefetch(labels + i * 64);
+        }
+    }
+}
+
 static bool wanted(const ki_lister_iter *iter, const ki_object *object)
 {
     if (iter->name_space.len != 0 && !ki_str_eq(ki__object_namespace(object), iter->name_space)) {
@@ -144,6 +167,10 @@ const ki_object *ki_lister_next(ki_lister_iter *iter)
 {
     const ki_object *object;
     do {
+        if (iter->selector != NULL) {
+            fetch_object(ki__snapshot_peek(&iter->walk, OBJECTS_AHEAD));
+            fetch_labels(ki__snapshot_peek(&iter->walk, LABELS_AHEAD));
+        }
         object = ki_snapshot_next(&iter->walk);
     } while (object != NULL && !wanted(iter, object));
     return object;
@@ -163,6 +190,10 @@ static ki_list *filter(ki_list *list, const ki_lister_iter *iter)
     size_t count = list->count;
     list->count = 0;
     for (size_t i = 0; i < count; i++) {
+        fetch_object(i + OBJECTS_AHEAD < count ? list->objects[i + OBJECTS_AHEAD] : NULL);
+        if (iter->selector != NULL) {
+            fetch_labels(i + LABELS_AHEAD < count ? list->objects[i + LABELS_AHEAD] : NULL);
+        }
         const ki_object *object = list->objects[i];
         if (wanted(iter, object)) {
             list->objects[list->count++] = object;

@@ -170,6 +170,16 @@ const ki_object *ki_snapshot_next(ki_snapshot_iter *iter)
     return NULL;
 }
 
+const ki_object *ki__snapshot_peek(const ki_snapshot_iter *iter, uint32_t ahead)
+{
+    const ki__vec_node *leaf = iter->leaf;
+    if (iter->bits == 0) {
+        return NULL;
+    }
+    uint32_t i = (uint32_t)__builtin_ctzll(iter->bits) + ahead;
+    return i < KI__VEC_WIDTH && (iter->bits >> i & 1) != 0 ? leaf->slots[i].ptr : NULL;
+}
+
 int ki_snapshot_find_count(const ki_snapshot *snapshot, const char *index, ki_str value,
                            size_t *ret_count)
 {

@@ -208,24 +208,6 @@ int ki_object_annotation(const ki_object *object, ki_str name, ki_value *ret_val
     return string_member(&annotations, name, ret_value);
 }
 
-static ki_str text_member(const ki_value *map, const char *name)
-{
-    ki_value value;
-    ki_str text;
-    if (string_member(map, ki_str_from(name), &value) < 0 || ki_value_string(&value, &text) < 0) {
-        return ki_str_make(NULL, 0);
-    }
-    return text;
-}
-
-static bool is_controller(const ki_value *owner)
-{
-    ki_value flag;
-    bool is;
-    return ki_value_member(owner, ki_str_from("controller"), &flag) == 0 &&
-           ki_value_bool(&flag, &is) == 0 && is;
-}
-
 int ki_object_controller(const ki_object *object, ki_owner *ret_owner)
 {
     ki_value owners = ki_object_owner_references(object);
@@ -235,12 +217,12 @@ int ki_object_controller(const ki_object *object, ki_owner *ret_owner)
     }
     ki_value owner;
     while (ki_iter_next(&iter, NULL, &owner) > 0) {
-        if (is_controller(&owner)) {
+        if (ki__value_child_flag(&owner, "controller")) {
             *ret_owner = (ki_owner){
-                .api_version = text_member(&owner, "apiVersion"),
-                .kind = text_member(&owner, "kind"),
-                .name = text_member(&owner, "name"),
-                .uid = text_member(&owner, "uid"),
+                .api_version = ki__value_child_text(&owner, "apiVersion"),
+                .kind = ki__value_child_text(&owner, "kind"),
+                .name = ki__value_child_text(&owner, "name"),
+                .uid = ki__value_child_text(&owner, "uid"),
                 .controller = true,
             };
             return 0;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "object/names.h"
 #include "object/selector.h"
+#include "object/value.h"
 
 /* A pass over the value, and the place where it is. */
 typedef struct reader {
@@ -64,13 +65,6 @@ static bool is_absent(const ki_value *value)
 {
     ki_type type = ki_value_type(value);
     return type == KI_TYPE_NONE || type == KI_TYPE_NULL;
-}
-
-/* A member of a map, of KI_TYPE_NONE if it is not there. */
-static ki_value member(const ki_value *map, const char *name)
-{
-    ki_value found;
-    return ki_value_member(map, ki_str_from(name), &found) == 0 ? found : (ki_value){0};
 }
 
 /* Text of up to `size` - 1 bytes; what is absent is "". Nothing longer is valid anywhere here. */
@@ -216,14 +210,14 @@ static int read_expression(reader *rd, const ki_value *expression)
     char room[KI__LABEL_KEY_MAX + 1];
     ki_str key = {0};
     rd->member = "key";
-    ki_value value = member(expression, rd->member);
+    ki_value value = ki__value_child(expression, rd->member);
     int r = read_key(rd, &value, room, &key);
     if (r < 0) {
         return r;
     }
     ki__operator op = KI__OP_EXISTS;
     rd->member = "operator";
-    value = member(expression, rd->member);
+    value = ki__value_child(expression, rd->member);
     r = read_operator(rd, &value, &op);
     if (r >= 0) {
         r = refused(rd, ki__selector_builder_add(rd->builder, key, op));
@@ -232,7 +226,7 @@ static int read_expression(reader *rd, const ki_value *expression)
         return r;
     }
     rd->member = "values";
-    value = member(expression, rd->member);
+    value = ki__value_child(expression, rd->member);
     r = read_values(rd, &value, op);
     if (r >= 0) {
         ki__selector_builder_end(rd->builder, false);
@@ -271,13 +265,13 @@ static int read_selector(const void *source, ki__selector_builder *builder, ki_e
         return wrong_type(&rd, "map", selector);
     }
     rd.list = "matchLabels";
-    ki_value list = member(selector, rd.list);
+    ki_value list = ki__value_child(selector, rd.list);
     int r = read_match_labels(&rd, &list);
     if (r < 0) {
         return r;
     }
     rd.list = "matchExpressions";
-    list = member(selector, rd.list);
+    list = ki__value_child(selector, rd.list);
     return read_match_expressions(&rd, &list);
 }
 

@@ -17,28 +17,10 @@ bool ki_object_is_status(const ki_object *object)
     return strcmp(api_version, "v1") == 0 || strcmp(api_version, "meta.k8s.io/v1") == 0;
 }
 
-/* The member `name`, of KI_TYPE_NONE if there is none or `map` is not a map. */
-static ki_value member(const ki_value *map, const char *name)
-{
-    ki_value value;
-    return ki_value_member(map, ki_str_from(name), &value) == 0 ? value : (ki_value){0};
-}
-
-/* A number within 0 to INT32_MAX, which is what the API says of both places it is used for. */
-static int32_t count_of(const ki_value *map, const char *name)
-{
-    ki_value value = member(map, name);
-    int64_t number;
-    if (ki_value_int64(&value, &number) < 0 || number < 0) {
-        return 0;
-    }
-    return number < INT32_MAX ? (int32_t)number : INT32_MAX;
-}
-
 static ki_reason reason_of(const ki_value *status)
 {
     char text[64]; /* more than the longest reason needs */
-    ki_value value = member(status, "reason");
+    ki_value value = ki__value_child(status, "reason");
     int len = ki_value_get_string(&value, text, sizeof(text));
     return len > 0 ? ki_reason_from(ki_str_make(text, (size_t)len)) : KI_REASON_UNKNOWN;
 }
@@ -51,13 +33,13 @@ static void add_string(ki_error *error, const ki_value *value)
 
 static void add_message(ki_error *error, const ki_value *status)
 {
-    ki_value message = member(status, "message");
+    ki_value message = ki__value_child(status, "message");
     add_string(error, &message);
     if (error->message[0] != '\0') {
         return;
     }
     ki__error_add(error, ki_str_from(ki_error_text(KI_ERR_STATUS)));
-    ki_value reason = member(status, "reason");
+    ki_value reason = ki__value_child(status, "reason");
     if (ki_value_type(&reason) == KI_TYPE_STRING && !ki_value_equals(&reason, ki_str_from(""))) {
         ki__error_add(error, ki_str_from(": "));
         add_string(error, &reason);
@@ -70,17 +52,17 @@ int ki_status_to_error(const ki_object *status, ki_error *error)
         return ki__error_set(error, KI_ERR_INVALID, "not a Status object");
     }
     ki_value root = ki_object_root(status);
-    ki_value outcome = member(&root, "status");
+    ki_value outcome = ki__value_child(&root, "status");
     if (ki_value_equals(&outcome, ki_str_from("Success"))) {
         return 0;
     }
     if (error != NULL) {
-        ki_value details = member(&root, "details");
+        ki_value details = ki__value_child(&root, "details");
         *error = (ki_error){
             .code = KI_ERR_STATUS,
-            .http_code = count_of(&root, "code"),
+            .http_code = ki__value_child_count(&root, "code"),
             .reason = reason_of(&root),
-            .retry_after_s = (uint32_t)count_of(&details, "retryAfterSeconds"),
+            .retry_after_s = (uint32_t)ki__value_child_count(&details, "retryAfterSeconds"),
         };
         add_message(error, &root);
     }
@@ -93,13 +75,13 @@ static ki_value causes_of(const ki_object *status)
         return (ki_value){0};
     }
     ki_value root = ki_object_root(status);
-    ki_value details = member(&root, "details");
-    return member(&details, "causes");
+    ki_value details = ki__value_child(&root, "details");
+    return ki__value_child(&details, "causes");
 }
 
 static ki_value string_member(const ki_value *map, const char *name)
 {
-    ki_value value = member(map, name);
+    ki_value value = ki__value_child(map, name);
     return ki_value_type(&value) == KI_TYPE_STRING ? value : (ki_value){0};
 }
 
@@ -128,7 +110,7 @@ bool ki_status_has_cause(const ki_object *status, const char *type)
     }
     ki_value cause;
     while (ki_iter_next(&iter, NULL, &cause) > 0) {
-        ki_value reason = member(&cause, "reason");
+        ki_value reason = ki__value_child(&cause, "reason");
         if (ki_value_equals(&reason, ki_str_from(type))) {
             return true;
         }

@@ -109,6 +109,36 @@ size_t ki__value_prefix(const ki_value *value, char *out, size_t size)
     return len > size ? whole_characters(out, written) : written;
 }
 
+ki_value ki__value_child(const ki_value *map, const char *name)
+{
+    ki_value value;
+    return ki_value_member(map, ki_str_from(name), &value) == 0 ? value : (ki_value){0};
+}
+
+ki_str ki__value_child_text(const ki_value *map, const char *name)
+{
+    ki_value value = ki__value_child(map, name);
+    ki_str text;
+    return ki_value_string(&value, &text) == 0 ? text : ki_str_make(NULL, 0);
+}
+
+int32_t ki__value_child_count(const ki_value *map, const char *name)
+{
+    ki_value value = ki__value_child(map, name);
+    int64_t number;
+    if (ki_value_int64(&value, &number) < 0 || number < 0) {
+        return 0;
+    }
+    return number < INT32_MAX ? (int32_t)number : INT32_MAX;
+}
+
+bool ki__value_child_flag(const ki_value *map, const char *name)
+{
+    ki_value value = ki__value_child(map, name);
+    bool flag;
+    return ki_value_bool(&value, &flag) == 0 && flag;
+}
+
 bool ki_value_equals(const ki_value *value, ki_str text)
 {
     return ki_value_type(value) == KI_TYPE_STRING && ops_of(value)->equals(value, text);

@@ -41,4 +41,18 @@ typedef struct ki__value_ops {
  *  many bytes that is, 0 for what is not a string. No NUL is added. */
 size_t ki__value_prefix(const ki_value *value, char *out, size_t size);
 
+/* Members for readers to whom absent, null and of a wrong type are one. */
+
+/** The member `name`; of KI_TYPE_NONE if there is none, or `map` is not a map. */
+ki_value ki__value_child(const ki_value *map, const char *name);
+
+/** A string that is stored plain; empty if it is not. */
+ki_str ki__value_child_text(const ki_value *map, const char *name);
+
+/** A number from 0 to INT32_MAX, which more counts as; 0 if it is none. */
+int32_t ki__value_child_count(const ki_value *map, const char *name);
+
+/** Whether it is true. */
+bool ki__value_child_flag(const ki_value *map, const char *name);
+
 #endif

@@ -128,7 +128,8 @@ static void on_report(const ki_report *report, void *user)
     reflecting *r = user;
     r->reports++;
     r->report_code = report->error->code;
-    (void)snprintf(r->report_key, sizeof(r->report_key), "%s", report->key);
+    (void)snprintf(r->report_key, sizeof(r->report_key), "%.*s", (int)report->key.len,
+                   report->key.ptr);
     hook(r, '!');
 }
 

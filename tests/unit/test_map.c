@@ -278,6 +278,64 @@ static void done_map_may_be_used_again(void **state)
     ki__map_done(&map);
 }
 
+static void hashed_calls_are_the_same_with_the_hash_given(void **state)
+{
+    (void)state;
+    struct entry entries[ENTRIES];
+    name_entries(entries, ENTRIES);
+    ki__map map;
+    ki__map_init(&map, NULL, hash_key, ENTRIES - 1);
+    assert_null(ki__map_get_hashed(&map, 1, ki_str_from("none")));
+    for (size_t i = 0; i < ENTRIES - 1; i++) {
+        ki_str key = key_of(&entries[i]);
+        assert_int_equal(ki__map_add_hashed(&map, ki__map_hash(&map, key), key, &entries[i]), 0);
+        entries[i].present = true;
+    }
+    ki_str last = key_of(&entries[ENTRIES - 1]);
+    assert_int_equal(ki__map_add_hashed(&map, ki__map_hash(&map, last), last, entries),
+                     KI_ERR_LIMIT);
+    check(&map, entries, ENTRIES);
+    for (size_t i = 0; i < ENTRIES - 1; i += 2) {
+        uint64_t hash = ki__map_hash(&map, key_of(&entries[i]));
+        assert_ptr_equal(ki__map_get_hashed(&map, hash, key_of(&entries[i])), &entries[i]);
+        ki__map_remove_hashed(&map, hash, &entries[i]);
+        entries[i].present = false;
+    }
+    check(&map, entries, ENTRIES);
+    ki__map_done(&map);
+}
+
+static void a_map_that_empties_gives_memory_back(void **state)
+{
+    (void)state;
+    struct entry entries[ENTRIES];
+    name_entries(entries, ENTRIES);
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    ki__map map;
+    ki__map_init(&map, &alloc.table, hash_key, ENTRIES);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        add_or_replace(&map, &entries[i]);
+    }
+    for (size_t i = 0; i < ENTRIES; i++) {
+        alloc.fail_at = i < 100 ? 0 : i < 390 ? alloc.calls + 1 : 0; /* sometimes it cannot */
+        assert_ptr_equal(ki__map_remove(&map, key_of(&entries[i])), &entries[i]);
+        entries[i].present = false;
+        check(&map, entries, ENTRIES);
+    }
+    assert_true(alloc.failures > 0);
+    assert_int_equal(map.cap, 16);
+    uint64_t calls = alloc.calls;
+    for (size_t i = 0; i < 1000; i++) { /* up and down near one count does not move the table */
+        add_or_replace(&map, &entries[0]);
+        assert_ptr_equal(ki__map_remove(&map, key_of(&entries[0])), &entries[0]);
+        entries[0].present = false;
+    }
+    assert_int_equal(alloc.calls, calls);
+    ki__map_done(&map);
+    test_alloc_done(&alloc);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +348,8 @@ int main(void)
         cmocka_unit_test(equal_hashes_are_told_apart_by_the_bytes),
         cmocka_unit_test(failed_growth_leaves_the_map),
         cmocka_unit_test(done_map_may_be_used_again),
+        cmocka_unit_test(hashed_calls_are_the_same_with_the_hash_given),
+        cmocka_unit_test(a_map_that_empties_gives_memory_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /* Locks and conditions under real threads.
  * threads: yes */
 #include <pthread.h>
+#include <time.h>
 
 #include "base/sync.h"
 #include "support/test.h"
@@ -159,6 +160,61 @@ static void wake_all_wakes_every_waiter(void **state)
     shared_done(&s);
 }
 
+static uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void a_wait_ends_at_its_deadline_and_not_before(void **state)
+{
+    (void)state;
+    struct shared s;
+    shared_init(&s);
+    ki__mutex_lock(&s.mutex);
+    assert_false(ki__cond_wait_until(&s.cond, &s.mutex, 0)); /* long past */
+    uint64_t deadline = monotonic_ns() + 20000000;
+    while (ki__cond_wait_until(&s.cond, &s.mutex, deadline)) { /* woken for no reason */
+    }
+    assert_true(monotonic_ns() >= deadline);
+    ki__mutex_unlock(&s.mutex);
+    shared_done(&s);
+}
+
+static void *wait_for_ever(void *user)
+{
+    struct shared *s = user;
+    ki__mutex_lock(&s->mutex);
+    s->waiting++;
+    ki__cond_wake_all(&s->cond);
+    while (!s->released) {
+        uint64_t deadline = s->waiting % 2 == 0 ? UINT64_MAX : UINT64_MAX / 2 - 1;
+        assert_true(ki__cond_wait_until(&s->cond, &s->mutex, deadline));
+    }
+    ki__mutex_unlock(&s->mutex);
+    return NULL;
+}
+
+static void a_wait_until_the_end_of_time_is_ended_by_a_wake(void **state)
+{
+    (void)state;
+    struct shared s;
+    shared_init(&s);
+    pthread_t threads[2] = {start(wait_for_ever, &s), start(wait_for_ever, &s)};
+    ki__mutex_lock(&s.mutex);
+    while (s.waiting < 2) {
+        ki__cond_wait(&s.cond, &s.mutex);
+    }
+    s.released = true;
+    ki__cond_wake_all(&s.cond);
+    ki__mutex_unlock(&s.mutex);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    shared_done(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +222,8 @@ int main(void)
         cmocka_unit_test(try_lock_takes_a_free_lock_only),
         cmocka_unit_test(two_threads_take_turns),
         cmocka_unit_test(wake_all_wakes_every_waiter),
+        cmocka_unit_test(a_wait_ends_at_its_deadline_and_not_before),
+        cmocka_unit_test(a_wait_until_the_end_of_time_is_ended_by_a_wake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

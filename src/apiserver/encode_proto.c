@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Protobuf on the wire. A list is the magic, then an envelope {1: {1: apiVersion, 2: kind}, 2: the
+ * list, 3: "", 4: ""}; the list is {1: metadata, 2: item, 2: item, ...}. Lengths stand before what
+ * they measure, so all items are measured first and made once more when they are sent: a list is
+ * never held as a whole. An event is its length in four bytes, then {1: type, 2: {1: object}}. */
+#include <kinformer/error.h>
+
+#include "apiserver/emit.h"
+#include "apiserver/encode.h"
+#include "base/assert.h"
+#include "object/proto_wire.h"
+
+enum { TAG_1 = 0x0a, TAG_2 = 0x12, TAG_3 = 0x1a, TAG_4 = 0x22, TAG_4_NUMBER = 0x20 };
+
+static int add_varint(ki_buf *out, uint64_t number)
+{
+    int r = 0;
+    while (number >= 0x80 && r == 0) {
+        r = ki_buf_add_char(out, (char)(number | 0x80));
+        number >>= 7;
+    }
+    return r < 0 ? r : ki_buf_add_char(out, (char)number);
+}
+
+static uint64_t varint_len(uint64_t number)
+{
+    uint64_t len = 1;
+    while (number >= 0x80) {
+        number >>= 7;
+        len++;
+    }
+    return len;
+}
+
+/* The tag and the length of what follows. */
+static int add_head(ki_buf *out, int tag, uint64_t len)
+{
+    int r = ki_buf_add_char(out, (char)tag);
+    return r < 0 ? r : add_varint(out, len);
+}
+
+static int add_field(ki_buf *out, int tag, ki_str bytes)
+{
+    int r = add_head(out, tag, bytes.len);
+    return r < 0 ? r : ki_buf_add_str(out, bytes);
+}
+
+/* The message inside the envelope of an object. */
+static ki_str message_of(ki_str envelope)
+{
+    ki__proto_item item = {0};
+    ki_str fields = ki_str_make(envelope.ptr + 4, envelope.len - 4);
+    const char *found = ki__proto_find(fields, 2, &item);
+    ki_assert(found != NULL);
+    return item.payload;
+}
+
+/* ---- lists ---- */
+
+static int write_metadata(const ki__api_exchange *x, ki_buf *out)
+{
+    ki_buf rv;
+    ki_buf_init(&rv, out->alloc, 32);
+    int r = ki__emit_u64(&rv, x->rv);
+    r = r < 0 ? r : add_field(out, TAG_1, ki_str_make(NULL, 0)); /* selfLink */
+    r = r < 0 ? r : add_field(out, TAG_2, ki_buf_str(&rv));
+    r = r < 0 ? r : add_field(out, TAG_3, ki_buf_str(&x->token));
+    if (x->tell_remaining) {
+        r = r < 0 ? r : add_head(out, TAG_4_NUMBER, x->remaining);
+    }
+    ki_buf_done(&rv);
+    return r;
+}
+
+static int write_type(const ki__api_exchange *x, ki_buf *out)
+{
+    const ki_resource *resource = x->type->resource;
+    ki_str kind = ki_str_from(ki_resource_kind(resource));
+    int r = add_field(out, TAG_1, ki_str_from(ki_resource_api_version(resource)));
+    r = r < 0 ? r : add_head(out, TAG_2, kind.len + 4);
+    r = r < 0 ? r : ki_buf_add_str(out, kind);
+    return r < 0 ? r : ki_buf_add_text(out, "List");
+}
+
+/* The bytes that all items will take. */
+static int measure(const ki__api_exchange *x, uint64_t *ret_len)
+{
+    ki_buf scratch;
+    uint64_t len = 0;
+    int r = 0;
+    ki_buf_init(&scratch, x->alloc, x->out.max);
+    for (size_t i = 0; i < x->item_count && r == 0; i++) {
+        ki_buf_clear(&scratch);
+        r = ki_object_write_protobuf(x->items[i], &scratch, NULL);
+        if (r == 0) {
+            size_t item = message_of(ki_buf_str(&scratch)).len;
+            len += 1 + varint_len(item) + item;
+        }
+    }
+    ki_buf_done(&scratch);
+    *ret_len = len;
+    return r;
+}
+
+static int write_begin(ki__api_exchange *x, ki_buf *metadata, ki_buf *type)
+{
+    uint64_t items = 0;
+    int r = write_metadata(x, metadata);
+    r = r < 0 ? r : write_type(x, type);
+    r = r < 0 ? r : measure(x, &items);
+    r = r < 0 ? r : ki_buf_add(&x->out, "k8s\0", 4);
+    r = r < 0 ? r : add_field(&x->out, TAG_1, ki_buf_str(type));
+    r = r < 0 ? r : add_head(&x->out, TAG_2, 1 + varint_len(metadata->len) + metadata->len + items);
+    return r < 0 ? r : add_field(&x->out, TAG_1, ki_buf_str(metadata));
+}
+
+int ki__api_proto_list_begin(ki__api_exchange *x)
+{
+    size_t mark = x->out.len;
+    ki_buf metadata;
+    ki_buf type;
+    ki_buf_init(&metadata, x->alloc, x->out.max);
+    ki_buf_init(&type, x->alloc, x->out.max);
+    int r = write_begin(x, &metadata, &type);
+    if (r < 0) {
+        ki__api_unwrite(&x->out, mark);
+    }
+    ki_buf_done(&metadata);
+    ki_buf_done(&type);
+    return r;
+}
+
+int ki__api_proto_list_item(ki__api_exchange *x)
+{
+    size_t mark = x->out.len;
+    ki_buf scratch;
+    ki_buf_init(&scratch, x->alloc, x->out.max);
+    int r = ki_object_write_protobuf(x->items[x->item_next], &scratch, NULL);
+    r = r < 0 ? r : add_field(&x->out, TAG_2, message_of(ki_buf_str(&scratch)));
+    if (r < 0) {
+        ki__api_unwrite(&x->out, mark);
+    }
+    ki_buf_done(&scratch);
+    return r;
+}
+
+int ki__api_proto_list_end(ki__api_exchange *x)
+{
+    const char end[] = {TAG_3, 0, TAG_4, 0}; /* neither encoding nor type of content */
+    return ki_buf_add(&x->out, end, sizeof(end));
+}
+
+/* ---- events ---- */
+
+int ki__api_proto_event(ki__api_exchange *x, ki_event_type type, const ki_object *object)
+{
+    size_t mark = x->out.len;
+    ki_buf envelope;
+    ki_str name = ki_str_from(ki_event_type_name(type));
+    ki_buf_init(&envelope, x->alloc, x->out.max);
+    int r = ki_object_write_protobuf(object, &envelope, NULL);
+    uint64_t inner = 1 + varint_len(envelope.len) + envelope.len;
+    uint64_t len = 2 + name.len + 1 + varint_len(inner) + inner;
+    const char frame[] = {(char)(len >> 24), (char)(len >> 16), (char)(len >> 8), (char)len};
+    r = r < 0 ? r : ki_buf_add(&x->out, frame, sizeof(frame));
+    r = r < 0 ? r : add_field(&x->out, TAG_1, name);
+    r = r < 0 ? r : add_head(&x->out, TAG_2, inner);
+    r = r < 0 ? r : add_field(&x->out, TAG_1, ki_buf_str(&envelope));
+    if (r < 0) {
+        ki__api_unwrite(&x->out, mark);
+    }
+    ki_buf_done(&envelope);
+    return r;
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What programs ask most often of the common kinds. Every function is a few steps through members
+ * of the object, where absent, null and of a wrong type are one. */
+#include <kinformer/kinds.h>
+
+#include "object/base64.h"
+#include "object/proto_value.h"
+#include "object/value.h"
+
+enum { TEXT_MAX = 1 << 30 }; /* no object is larger, nor a text in it */
+
+static ki_value part_of(const ki_object *object, const char *part)
+{
+    ki_value root = ki_object_root(object);
+    return ki__value_child(&root, part);
+}
+
+static ki_value value_in(const ki_object *object, const char *part, const char *name)
+{
+    ki_value map = part_of(object, part);
+    return ki__value_child(&map, name);
+}
+
+static ki_str text_in(const ki_object *object, const char *part, const char *name)
+{
+    ki_value map = part_of(object, part);
+    return ki__value_child_text(&map, name);
+}
+
+static ki_value string_in(const ki_object *object, const char *part, const char *name)
+{
+    ki_value value = value_in(object, part, name);
+    return ki_value_type(&value) == KI_TYPE_STRING ? value : (ki_value){0};
+}
+
+/* Begins a walk over a list; over nothing if it is none. */
+static ki_iter elements_of(const ki_value *list)
+{
+    ki_iter iter;
+    bool walks = ki_value_type(list) == KI_TYPE_LIST && ki_value_iter(list, &iter) == 0;
+    return walks ? iter : (ki_iter){0};
+}
+
+static bool child_is(const ki_value *map, const char *name, const char *text)
+{
+    ki_value value = ki__value_child(map, name);
+    return ki_value_equals(&value, ki_str_from(text));
+}
+
+/* ---- conditions ---- */
+
+ki_value ki_object_condition(const ki_object *object, const char *type)
+{
+    ki_value conditions = value_in(object, "status", "conditions");
+    ki_iter iter = elements_of(&conditions);
+    ki_value condition;
+    while (ki_iter_next(&iter, NULL, &condition) > 0) {
+        if (child_is(&condition, "type", type)) {
+            return condition;
+        }
+    }
+    return (ki_value){0};
+}
+
+bool ki_object_condition_is_true(const ki_object *object, const char *type)
+{
+    ki_value condition = ki_object_condition(object, type);
+    return child_is(&condition, "status", "True");
+}
+
+/* ---- pods and nodes ---- */
+
+ki_str ki_pod_phase(const ki_object *pod)
+{
+    return text_in(pod, "status", "phase");
+}
+
+ki_str ki_pod_node_name(const ki_object *pod)
+{
+    return text_in(pod, "spec", "nodeName");
+}
+
+ki_str ki_pod_ip(const ki_object *pod)
+{
+    return text_in(pod, "status", "podIP");
+}
+
+bool ki_pod_is_ready(const ki_object *pod)
+{
+    return ki_object_condition_is_true(pod, "Ready");
+}
+
+size_t ki_pod_container_count(const ki_object *pod)
+{
+    ki_value containers = value_in(pod, "spec", "containers");
+    size_t count = 0;
+    bool counted =
+        ki_value_type(&containers) == KI_TYPE_LIST && ki_value_count(&containers, &count) == 0;
+    return counted ? count : 0;
+}
+
+size_t ki_pod_ready_count(const ki_object *pod)
+{
+    ki_value statuses = value_in(pod, "status", "containerStatuses");
+    ki_iter iter = elements_of(&statuses);
+    ki_value status;
+    size_t count = 0;
+    while (ki_iter_next(&iter, NULL, &status) > 0) {
+        count += ki__value_child_flag(&status, "ready");
+    }
+    return count;
+}
+
+int64_t ki_pod_restarts(const ki_object *pod)
+{
+    ki_value statuses = value_in(pod, "status", "containerStatuses");
+    ki_iter iter = elements_of(&statuses);
+    ki_value status;
+    int64_t count = 0; /* an object has no room for enough containers to overflow it */
+    while (ki_iter_next(&iter, NULL, &status) > 0) {
+        count += ki__value_child_count(&status, "restartCount");
+    }
+    return count;
+}
+
+bool ki_node_is_ready(const ki_object *node)
+{
+    return ki_object_condition_is_true(node, "Ready");
+}
+
+bool ki_node_is_unschedulable(const ki_object *node)
+{
+    ki_value spec = part_of(node, "spec");
+    return ki__value_child_flag(&spec, "unschedulable");
+}
+
+/* ---- workloads ---- */
+
+/* The members of status with the counts. */
+typedef struct count_names {
+    const char *desired; /* NULL: spec.replicas */
+    const char *total;
+    const char *ready;
+    const char *available;
+    const char *updated;
+} count_names;
+
+static int32_t desired_of(const ki_object *object)
+{
+    ki_value spec = part_of(object, "spec");
+    ki_value replicas = ki__value_child(&spec, "replicas");
+    bool given = ki_value_type(&replicas) == KI_TYPE_NUMBER;
+    return given ? ki__value_child_count(&spec, "replicas") : 1;
+}
+
+static bool is_observed(const ki_object *object, const ki_value *status)
+{
+    ki_value value = ki__value_child(status, "observedGeneration");
+    int64_t observed;
+    if (ki_value_int64(&value, &observed) < 0) {
+        observed = 0;
+    }
+    return observed >= ki_object_generation(object);
+}
+
+static ki_replicas replicas_of(const ki_object *object, const count_names *names)
+{
+    ki_value status = part_of(object, "status");
+    return (ki_replicas){
+        .desired = names->desired != NULL ? ki__value_child_count(&status, names->desired)
+                                          : desired_of(object),
+        .total = ki__value_child_count(&status, names->total),
+        .ready = ki__value_child_count(&status, names->ready),
+        .available = ki__value_child_count(&status, names->available),
+        .updated = ki__value_child_count(&status, names->updated),
+        .observed = is_observed(object, &status),
+    };
+}
+
+static const count_names usual_names = {
+    .total = "replicas",
+    .ready = "readyReplicas",
+    .available = "availableReplicas",
+    .updated = "updatedReplicas",
+};
+
+static const count_names replica_set_names = {
+    .total = "replicas",
+    .ready = "readyReplicas",
+    .available = "availableReplicas",
+    .updated = "replicas", /* its template never changes */
+};
+
+static const count_names daemon_set_names = {
+    .desired = "desiredNumberScheduled",
+    .total = "currentNumberScheduled",
+    .ready = "numberReady",
+    .available = "numberAvailable",
+    .updated = "updatedNumberScheduled",
+};
+
+ki_replicas ki_deployment_replicas(const ki_object *deployment)
+{
+    return replicas_of(deployment, &usual_names);
+}
+
+ki_replicas ki_replica_set_replicas(const ki_object *replica_set)
+{
+    return replicas_of(replica_set, &replica_set_names);
+}
+
+ki_replicas ki_stateful_set_replicas(const ki_object *stateful_set)
+{
+    return replicas_of(stateful_set, &usual_names);
+}
+
+ki_replicas ki_daemon_set_replicas(const ki_object *daemon_set)
+{
+    return replicas_of(daemon_set, &daemon_set_names);
+}
+
+bool ki_job_is_complete(const ki_object *job)
+{
+    return ki_object_condition_is_true(job, "Complete");
+}
+
+bool ki_job_is_failed(const ki_object *job)
+{
+    return ki_object_condition_is_true(job, "Failed");
+}
+
+/* ---- services and namespaces ---- */
+
+ki_str ki_service_type(const ki_object *service)
+{
+    ki_str type = text_in(service, "spec", "type");
+    return type.len != 0 ? type : ki_str_from("ClusterIP");
+}
+
+ki_str ki_service_cluster_ip(const ki_object *service)
+{
+    return text_in(service, "spec", "clusterIP");
+}
+
+ki_str ki_namespace_phase(const ki_object *name_space)
+{
+    return text_in(name_space, "status", "phase");
+}
+
+/* ---- data ---- */
+
+static int entry_of(const ki_object *object, const char *part, ki_str key, ki_value *ret_value)
+{
+    ki_value map = part_of(object, part);
+    int r = ki_value_member(&map, key, ret_value);
+    return r == KI_ERR_TYPE ? KI_ERR_NOT_FOUND : r; /* no such part is no such entry */
+}
+
+static int add_decoded(ki_buf *out, ki_str text)
+{
+    size_t len;
+    char *room;
+    int r = ki__base64_decode(text, NULL, &len);
+    if (r == 0) {
+        r = ki_buf_reserve(out, len, &room);
+    }
+    if (r == 0) {
+        (void)ki__base64_decode(text, room, &len); /* as just now */
+        ki_buf_commit(out, len);
+    }
+    return r;
+}
+
+/* Bytes, which JSON shows in base64, and protobuf holds as they are. */
+static int add_bytes(ki_buf *out, const ki_value *value)
+{
+    if (ki_value_type(value) == KI_TYPE_NULL) {
+        return 0; /* how Go writes an empty value that was never set */
+    }
+    if (value->ops == &ki__proto_value_ops && ki__proto_shape_of(value) == KI__PROTO_BASE64) {
+        return ki_buf_add_str(out, ki__proto_bytes_of(value));
+    }
+    ki_str text;
+    int r = ki_value_string(value, &text);
+    if (r != KI_ERR_NOT_PLAIN) {
+        return r < 0 ? r : add_decoded(out, text);
+    }
+    ki_buf unescaped;
+    ki_buf_init(&unescaped, out->alloc, TEXT_MAX);
+    r = ki_value_copy_string(value, &unescaped);
+    if (r == 0) {
+        r = add_decoded(out, ki_buf_str(&unescaped));
+    }
+    ki_buf_done(&unescaped);
+    return r;
+}
+
+int ki_config_map_get(const ki_object *config_map, ki_str key, ki_value *ret_value)
+{
+    ki_value value;
+    int r = entry_of(config_map, "data", key, &value);
+    if (r == 0 && ki_value_type(&value) != KI_TYPE_STRING) {
+        r = KI_ERR_TYPE;
+    }
+    if (r == 0) {
+        *ret_value = value;
+    }
+    return r;
+}
+
+int ki_config_map_copy(const ki_object *config_map, ki_str key, ki_buf *out)
+{
+    ki_value value;
+    int r = ki_config_map_get(config_map, key, &value);
+    if (r != KI_ERR_NOT_FOUND) {
+        return r < 0 ? r : ki_value_copy_string(&value, out);
+    }
+    r = entry_of(config_map, "binaryData", key, &value);
+    return r < 0 ? r : add_bytes(out, &value);
+}
+
+int ki_secret_copy(const ki_object *secret, ki_str key, ki_buf *out)
+{
+    ki_value value;
+    int r = entry_of(secret, "data", key, &value);
+    return r < 0 ? r : add_bytes(out, &value);
+}
+
+/* ---- events ---- */
+
+/* events.k8s.io has its own names for the same members. */
+static ki_value either(const ki_object *object, const char *name, const char *other)
+{
+    ki_value root = ki_object_root(object);
+    ki_value value = ki__value_child(&root, name);
+    return ki_value_type(&value) != KI_TYPE_NONE ? value : ki__value_child(&root, other);
+}
+
+ki_str ki_event_reason(const ki_object *event)
+{
+    ki_value root = ki_object_root(event);
+    return ki__value_child_text(&root, "reason");
+}
+
+bool ki_event_is_warning(const ki_object *event)
+{
+    ki_value root = ki_object_root(event);
+    return child_is(&root, "type", "Warning");
+}
+
+ki_value ki_event_message(const ki_object *event)
+{
+    ki_value message = either(event, "message", "note");
+    return ki_value_type(&message) == KI_TYPE_STRING ? message : (ki_value){0};
+}
+
+ki_reference ki_event_involved(const ki_object *event)
+{
+    ki_value object = either(event, "involvedObject", "regarding");
+    return (ki_reference){
+        .api_version = ki__value_child_text(&object, "apiVersion"),
+        .kind = ki__value_child_text(&object, "kind"),
+        .name_space = ki__value_child_text(&object, "namespace"),
+        .name = ki__value_child_text(&object, "name"),
+        .uid = ki__value_child_text(&object, "uid"),
+    };
+}
+
+/* ---- leases ---- */
+
+ki_value ki_lease_holder(const ki_object *lease)
+{
+    return string_in(lease, "spec", "holderIdentity");
+}
+
+int32_t ki_lease_duration_s(const ki_object *lease)
+{
+    ki_value spec = part_of(lease, "spec");
+    return ki__value_child_count(&spec, "leaseDurationSeconds");
+}
+
+/* ---- definitions ---- */
+
+static ki_str stored_version(const ki_value *spec)
+{
+    ki_value versions = ki__value_child(spec, "versions");
+    ki_iter iter = elements_of(&versions);
+    ki_value version;
+    while (ki_iter_next(&iter, NULL, &version) > 0) {
+        if (ki__value_child_flag(&version, "storage")) {
+            return ki__value_child_text(&version, "name");
+        }
+    }
+    return ki_str_make(NULL, 0);
+}
+
+ki_crd ki_crd_of(const ki_object *definition)
+{
+    ki_value spec = part_of(definition, "spec");
+    ki_value names = ki__value_child(&spec, "names");
+    return (ki_crd){
+        .group = ki__value_child_text(&spec, "group"),
+        .plural = ki__value_child_text(&names, "plural"),
+        .singular = ki__value_child_text(&names, "singular"),
+        .kind = ki__value_child_text(&names, "kind"),
+        .list_kind = ki__value_child_text(&names, "listKind"),
+        .version = stored_version(&spec),
+        .cluster_scoped = child_is(&spec, "scope", "Cluster"),
+        .established = ki_object_condition_is_true(definition, "Established"),
+    };
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/workqueue.h"
+
+#include <kinformer/error.h>
+
+#include "support/test.h"
+#include "workqueue/queue.h"
+
+/* How many entries are in a list; all must be of one of two states. */
+static size_t count_list(const ki__list *head, uint8_t state, uint8_t or_state)
+{
+    size_t count = 0;
+    for (const ki__list *link = head->next; link != head; link = link->next) {
+        const ki__work_entry *entry = KI__CONTAINER_OF(link, const ki__work_entry, link);
+        assert_true(entry->state == state || entry->state == or_state);
+        assert_ptr_equal(link->next->prev, link);
+        count++;
+    }
+    return count;
+}
+
+/* The entry is found by its key, and is in a list exactly if its state says so. */
+static void check_entry(ki_workqueue *queue, const ki__work_entry *entry)
+{
+    ki_str key = {entry->bytes, entry->len};
+    assert_true(entry->state < WORK_STATE_MAX);
+    assert_int_equal(entry->bytes[entry->len], 0);
+    assert_true(entry->room > entry->len);
+    assert_int_equal(entry->hash, ki__map_hash(&queue->keys, key));
+    assert_ptr_equal(ki__workqueue_find(queue, entry->hash, key), entry);
+    bool listed = entry->link.next != &entry->link;
+    bool delayed = ki__deadline_is_set(&entry->delay);
+    if (entry->state == WORK_IDLE) {
+        assert_true(listed != delayed);
+    } else {
+        assert_true(listed);
+    }
+    if (delayed) {
+        assert_ptr_equal(queue->delayed.slots[entry->delay.position - 1].deadline, &entry->delay);
+    }
+}
+
+void wq_check(ki_workqueue *queue)
+{
+    ki__mutex_lock(&queue->lock);
+    size_t of_state[WORK_STATE_MAX] = {0};
+    size_t delayed = 0;
+    size_t resting = 0;
+    size_t position = 0;
+    const ki__work_entry *entry;
+    while ((entry = ki__map_next(&queue->keys, &position)) != NULL) {
+        check_entry(queue, entry);
+        of_state[entry->state]++;
+        delayed += ki__deadline_is_set(&entry->delay);
+        resting += entry->state == WORK_IDLE && !ki__deadline_is_set(&entry->delay);
+    }
+    size_t processing = of_state[WORK_PROCESSING] + of_state[WORK_DIRTY];
+    assert_int_equal(queue->line_len, of_state[WORK_QUEUED]);
+    assert_int_equal(queue->processing_len, processing);
+    assert_int_equal(queue->dirty_len, of_state[WORK_DIRTY]);
+    assert_int_equal(queue->delayed.count, delayed);
+    assert_int_equal(queue->idle_len, resting);
+    assert_int_equal(count_list(&queue->line, WORK_QUEUED, WORK_QUEUED), queue->line_len);
+    assert_int_equal(count_list(&queue->processing, WORK_PROCESSING, WORK_DIRTY), processing);
+    assert_int_equal(count_list(&queue->idle, WORK_IDLE, WORK_IDLE), queue->idle_len);
+    if (queue->clock != NULL && !queue->shutting_down) {
+        assert_true(queue->delayed.cap >= queue->keys.count);
+    }
+    if (queue->shutting_down) {
+        assert_int_equal(delayed, 0);
+    }
+    ki__mutex_unlock(&queue->lock);
+}
+
+ki_workqueue_stats wq_stats(ki_workqueue *queue)
+{
+    ki_workqueue_stats stats = KI_OPTIONS_INIT(ki_workqueue_stats);
+    ki_workqueue_get_stats(queue, &stats);
+    return stats;
+}
+
+static int checked(ki_workqueue *queue, int r)
+{
+    if (r < 0) {
+        fail_msg("%s", ki_error_name(r));
+    }
+    wq_check(queue);
+    return r;
+}
+
+int wq_add(ki_workqueue *queue, const char *key)
+{
+    return checked(queue, ki_workqueue_add(queue, ki_str_from(key)));
+}
+
+int wq_add_after(ki_workqueue *queue, const char *key, uint64_t delay_ns)
+{
+    return checked(queue, ki_workqueue_add_after(queue, ki_str_from(key), delay_ns));
+}
+
+int wq_add_rate_limited(ki_workqueue *queue, const char *key)
+{
+    return checked(queue, ki_workqueue_add_rate_limited(queue, ki_str_from(key)));
+}
+
+ki_work wq_take(ki_workqueue *queue, const char *key)
+{
+    ki_work work = {{NULL, 0}, NULL};
+    assert_int_equal(ki_workqueue_try_get(queue, &work), 1);
+    assert_string_equal(work.key.ptr, key);
+    assert_int_equal(work.key.len, strlen(key));
+    wq_check(queue);
+    return work;
+}
+
+void wq_take_none(ki_workqueue *queue)
+{
+    ki_work work;
+    assert_int_equal(ki_workqueue_try_get(queue, &work), 0);
+    wq_check(queue);
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The factory: one informer for each resource, started and stopped together. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <kinformer/factory.h>
+
+#include "base/engine.h"
+#include "support/objects.h"
+#include "support/test.h"
+#include "support/world.h"
+
+/* A source that lists one object at once, and then watches in silence. */
+typedef struct quiet {
+    struct fixture *f;
+    const ki_alloc *alloc;
+    ki__timer timer;
+    ki_source_sink sink;
+    bool listing;
+} quiet;
+
+typedef struct fixture {
+    test_alloc alloc;
+    test_world world;
+    ki_engine *engine;
+    ki_factory *factory;
+    int sources;
+    int destroyed;
+    int made; /* calls of make_source */
+    int fail; /* what make_source returns */
+    char name_space[32];
+    char selector[32]; /* the label selector of the last request */
+    const char *tweak_to;
+    bool silent; /* lists never end */
+} fixture;
+
+static void answer(ki__timer *timer)
+{
+    quiet *q = KI__CONTAINER_OF(timer, quiet, timer);
+    ki_object *object = test_pod(NULL, "ns", "a", 1, "g");
+    q->listing = false;
+    ki_list_meta meta = {.resource_version = "5", .continue_token = "", .remaining = -1};
+    q->sink.on_event(KI_EVENT_ADDED, object, NULL, q->sink.user);
+    q->sink.on_end(&meta, NULL, NULL, q->sink.user);
+    (void)ki_object_unref(object);
+}
+
+static void note_selector(fixture *f, const ki_list_options *options)
+{
+    ki_str selector = ki_str_from(options->label_selector);
+    assert_true(selector.len < sizeof(f->selector));
+    if (selector.len != 0) {
+        memcpy(f->selector, selector.ptr, selector.len);
+    }
+    f->selector[selector.len] = '\0';
+}
+
+static int quiet_list(const ki_list_options *options, const ki_source_sink *sink, void *user,
+                      void **ret_call, ki_error *error)
+{
+    (void)error;
+    quiet *q = user;
+    note_selector(q->f, options);
+    q->sink = *sink;
+    q->listing = true;
+    if (!q->f->silent) {
+        ki__timer_set_after(&q->timer, 0);
+    }
+    *ret_call = q;
+    return 0;
+}
+
+static int quiet_watch(const ki_list_options *options, const ki_source_sink *sink, void *user,
+                       void **ret_call, ki_error *error)
+{
+    (void)error;
+    (void)sink;
+    note_selector(((quiet *)user)->f, options);
+    *ret_call = user;
+    return 0;
+}
+
+static void quiet_cancel(void *call, void *user)
+{
+    (void)user;
+    ki__timer_cancel(&((quiet *)call)->timer);
+}
+
+static void quiet_destroy(void *user)
+{
+    quiet *q = user;
+    q->f->destroyed++;
+    ki__timer_done(&q->timer);
+    q->alloc->free(q, q->alloc->user);
+}
+
+static int make_source(const ki_resource *resource, const char *name_space, void *user,
+                       ki_source *ret_source, ki_error *error)
+{
+    (void)resource;
+    (void)error;
+    fixture *f = user;
+    f->made++;
+    (void)snprintf(f->name_space, sizeof(f->name_space), "%s", name_space);
+    if (f->fail < 0) {
+        return f->fail;
+    }
+    const ki_alloc *alloc = ki__engine_alloc(f->engine);
+    quiet *q = alloc->alloc(sizeof(*q), alloc->user);
+    if (q == NULL) {
+        return -ENOMEM;
+    }
+    *q = (quiet){.f = f, .alloc = alloc};
+    int r = ki__timer_init(&q->timer, f->engine, answer);
+    if (r < 0) {
+        alloc->free(q, alloc->user);
+        return r;
+    }
+    f->sources++;
+    *ret_source = (ki_source){
+        .list = quiet_list,
+        .watch = quiet_watch,
+        .cancel = quiet_cancel,
+        .no_streaming_list = true,
+        .user = q,
+        .destroy = quiet_destroy,
+    };
+    return 0;
+}
+
+static void tweak(const ki_resource *resource, ki_list_options *options, void *user)
+{
+    (void)resource;
+    options->label_selector = ((fixture *)user)->tweak_to;
+}
+
+static void configure(const ki_resource *resource, ki_informer_options *options, void *user)
+{
+    (void)user;
+    if (strcmp(ki_resource_name(resource), "nodes") == 0) {
+        options->label_selector = "only=nodes";
+        options->resync_ms = 1234;
+    }
+}
+
+static ki_factory_options options_of(fixture *f)
+{
+    ki_factory_options options = KI_OPTIONS_INIT(ki_factory_options);
+    options.engine = f->engine;
+    options.make_source = make_source;
+    options.configure = configure;
+    options.user = f;
+    return options;
+}
+
+static void begin_engine(fixture *f)
+{
+    *f = (fixture){0};
+    test_alloc_init(&f->alloc);
+    test_world_init(&f->world);
+    ki_engine_options options = test_world_engine_options(&f->world, &f->alloc.table);
+    assert_int_equal(ki_engine_new(&options, &f->engine, NULL), 0);
+}
+
+static void begin(fixture *f)
+{
+    begin_engine(f);
+    ki_factory_options options = options_of(f);
+    assert_int_equal(ki_factory_new(&options, &f->factory, NULL), 0);
+}
+
+static void end(fixture *f)
+{
+    f->factory = ki_factory_unref(f->factory);
+    test_world_settle(f->engine);
+    assert_int_equal(f->destroyed, f->sources);
+    (void)ki_engine_unref(f->engine);
+    test_alloc_done(&f->alloc);
+}
+
+static ki_informer *informer_of(fixture *f, const ki_resource *resource)
+{
+    ki_informer *informer = NULL;
+    assert_int_equal(ki_factory_informer(f->factory, resource, &informer, NULL), 0);
+    return informer;
+}
+
+static ki_resource *widgets(void)
+{
+    ki_resource_options options = KI_OPTIONS_INIT(ki_resource_options);
+    options.group = "example.com";
+    options.version = "v1";
+    options.resource = "widgets";
+    options.kind = "Widget";
+    ki_resource *resource = NULL;
+    assert_int_equal(ki_resource_new(&options, &resource, NULL), 0);
+    return resource;
+}
+
+static void everyone_gets_the_same_informer_of_a_resource(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    ki_informer *pods = informer_of(&f, KI_CORE_V1_PODS);
+    assert_ptr_equal(informer_of(&f, KI_CORE_V1_PODS), pods);
+    assert_ptr_not_equal(informer_of(&f, KI_CORE_V1_NODES), pods);
+    assert_string_equal(ki_informer_name(pods), "pods");
+    ki_resource *one = widgets();
+    ki_resource *two = widgets(); /* the same, said twice */
+    assert_ptr_equal(informer_of(&f, one), informer_of(&f, two));
+    assert_int_equal(f.sources, 3);
+    (void)ki_resource_unref(one);
+    (void)ki_resource_unref(two);
+    end(&f);
+}
+
+static void starting_again_starts_what_is_new(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    ki_informer *pods = informer_of(&f, KI_CORE_V1_PODS);
+    assert_int_equal(ki_factory_wait_for_sync(f.factory, 0, NULL), 0); /* nothing was started */
+    assert_int_equal(ki_factory_start(f.factory, NULL), 0);
+    ki_error error;
+    assert_int_equal(ki_factory_wait_for_sync(f.factory, 0, &error), -ETIMEDOUT);
+    assert_non_null(strstr(error.message, "pods"));
+    test_world_settle(f.engine);
+    assert_int_equal(ki_factory_wait_for_sync(f.factory, 0, NULL), 0);
+    assert_true(ki_informer_has_synced(pods));
+    ki_informer *nodes = informer_of(&f, KI_CORE_V1_NODES);
+    assert_int_equal(ki_factory_wait_for_sync_of(f.factory, KI_CORE_V1_NODES, 0, &error),
+                     KI_ERR_NOT_FOUND);
+    assert_int_equal(ki_factory_start(f.factory, NULL), 0);
+    assert_int_equal(ki_factory_wait_for_sync_of(f.factory, KI_CORE_V1_NODES, 0, &error),
+                     -ETIMEDOUT);
+    test_world_settle(f.engine);
+    assert_true(ki_informer_has_synced(nodes));
+    assert_int_equal(ki_factory_wait_for_sync_of(f.factory, KI_CORE_V1_NODES, 0, NULL), 0);
+    assert_int_equal(ki_factory_start(f.factory, NULL), 0);
+    end(&f);
+}
+
+static void one_that_was_started_by_hand_is_fine(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    assert_int_equal(ki_informer_start(informer_of(&f, KI_CORE_V1_PODS), NULL), 0);
+    assert_int_equal(ki_factory_start(f.factory, NULL), 0);
+    end(&f);
+}
+
+static void a_stopped_factory_stays_stopped(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    ki_informer *pods = informer_of(&f, KI_CORE_V1_PODS);
+    assert_int_equal(ki_factory_start(f.factory, NULL), 0);
+    assert_false(ki_factory_is_stopped(f.factory));
+    ki_factory_stop(f.factory);
+    ki_factory_stop(f.factory);
+    test_world_settle(f.engine);
+    assert_true(ki_factory_is_stopped(f.factory));
+    assert_true(ki_informer_is_stopped(pods));
+    ki_informer *informer = NULL;
+    assert_int_equal(ki_factory_informer(f.factory, KI_CORE_V1_PODS, &informer, NULL),
+                     KI_ERR_STOPPED);
+    assert_int_equal(ki_factory_informer(f.factory, KI_CORE_V1_NODES, &informer, NULL),
+                     KI_ERR_STOPPED);
+    assert_int_equal(ki_factory_start(f.factory, NULL), KI_ERR_STOPPED);
+    assert_int_equal(ki_factory_wait_for_sync(f.factory, 0, NULL), KI_ERR_STOPPED);
+    end(&f);
+}
+
+static void an_informer_ends_with_its_last_user_and_not_before(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    ki_informer *pods = informer_of(&f, KI_CORE_V1_PODS);
+    (void)informer_of(&f, KI_CORE_V1_PODS);
+    assert_int_equal(ki_factory_start(f.factory, NULL), 0);
+    test_world_settle(f.engine);
+    ki_factory_release(f.factory, pods);
+    test_world_settle(f.engine);
+    assert_false(ki_informer_is_stopped(pods));
+    (void)ki_informer_ref(pods);
+    ki_factory_release(f.factory, pods);
+    ki_factory_release(f.factory, NULL);
+    test_world_settle(f.engine);
+    assert_true(ki_informer_is_stopped(pods));
+    (void)ki_informer_unref(pods);
+    assert_int_equal(f.destroyed, 1);
+    (void)informer_of(&f, KI_CORE_V1_PODS); /* a new one */
+    assert_int_equal(f.sources, 2);
+    end(&f);
+}
+
+static void the_namespace_is_for_what_lives_in_one(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_engine(&f);
+    ki_factory_options options = options_of(&f);
+    options.name_space = "blue";
+    assert_int_equal(ki_factory_new(&options, &f.factory, NULL), 0);
+    (void)informer_of(&f, KI_CORE_V1_PODS);
+    assert_string_equal(f.name_space, "blue");
+    memset(f.name_space, 0, sizeof(f.name_space));
+    (void)informer_of(&f, KI_CORE_V1_NODES);
+    assert_string_equal(f.name_space, "");
+    end(&f);
+}
+
+static void options_and_requests_can_be_changed(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_engine(&f);
+    ki_factory_options options = options_of(&f);
+    assert_int_equal(ki_factory_new(&options, &f.factory, NULL), 0);
+    (void)informer_of(&f, KI_CORE_V1_NODES);
+    assert_int_equal(ki_factory_start(f.factory, NULL), 0);
+    test_world_settle(f.engine);
+    assert_string_equal(f.selector, "only=nodes");
+    (void)ki_factory_unref(f.factory);
+    options.tweak = tweak;
+    f.tweak_to = "tweaked=yes";
+    assert_int_equal(ki_factory_new(&options, &f.factory, NULL), 0);
+    (void)informer_of(&f, KI_CORE_V1_NODES);
+    assert_int_equal(ki_factory_start(f.factory, NULL), 0);
+    test_world_settle(f.engine);
+    assert_string_equal(f.selector, "tweaked=yes");
+    end(&f);
+}
+
+static void bad_options_and_failures_are_told(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    ki_factory *factory = NULL;
+    ki_factory_options options = options_of(&f);
+    options.engine = NULL;
+    assert_int_equal(ki_factory_new(&options, &factory, NULL), -EINVAL);
+    options = options_of(&f);
+    options.make_source = NULL;
+    assert_int_equal(ki_factory_new(&options, &factory, NULL), -EINVAL);
+    ki_transport transport = {0};
+    options = options_of(&f);
+    options.transport = &transport;
+    assert_int_equal(ki_factory_new(&options, &factory, NULL), -EINVAL);
+    char name[300];
+    memset(name, 'n', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    options = options_of(&f);
+    options.name_space = name;
+    assert_int_equal(ki_factory_new(&options, &factory, NULL), -EINVAL);
+    f.fail = KI_ERR_UNSUPPORTED;
+    ki_informer *informer = NULL;
+    assert_int_equal(ki_factory_informer(f.factory, KI_CORE_V1_PODS, &informer, NULL),
+                     KI_ERR_UNSUPPORTED);
+    assert_null(informer);
+    assert_null(ki_factory_ref(NULL));
+    assert_null(ki_factory_unref(NULL));
+    end(&f);
+}
+
+static int scenario(const ki_alloc *alloc, void *user)
+{
+    (void)user;
+    fixture f = {0};
+    test_world_init(&f.world);
+    ki_engine_options engine_options = test_world_engine_options(&f.world, alloc);
+    int r = ki_engine_new(&engine_options, &f.engine, NULL);
+    if (r < 0) {
+        return r;
+    }
+    ki_factory_options options = options_of(&f);
+    options.tweak = tweak;
+    r = ki_factory_new(&options, &f.factory, NULL);
+    const ki_resource *resources[] = {KI_CORE_V1_PODS, KI_CORE_V1_NODES};
+    for (size_t i = 0; r == 0 && i < 2; i++) {
+        ki_informer *informer;
+        r = ki_factory_informer(f.factory, resources[i], &informer, NULL);
+    }
+    if (r == 0) {
+        r = ki_factory_start(f.factory, NULL);
+        if (r == -ENOMEM) { /* the others were started, and this one can be */
+            int again = ki_factory_start(f.factory, NULL);
+            assert_true(again == 0 || again == -ENOMEM);
+        }
+    }
+    if (r == 0) {
+        r = ki_factory_wait_for_sync(f.factory, 0, NULL);
+        r = r == -ETIMEDOUT ? 0 : r;
+    }
+    (void)ki_factory_unref(f.factory);
+    test_world_settle(f.engine);
+    assert_int_equal(f.destroyed, f.sources);
+    (void)ki_engine_unref(f.engine);
+    return r;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    test_alloc_sweep(scenario, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everyone_gets_the_same_informer_of_a_resource),
+        cmocka_unit_test(starting_again_starts_what_is_new),
+        cmocka_unit_test(one_that_was_started_by_hand_is_fine),
+        cmocka_unit_test(a_stopped_factory_stays_stopped),
+        cmocka_unit_test(an_informer_ends_with_its_last_user_and_not_before),
+        cmocka_unit_test(the_namespace_is_for_what_lives_in_one),
+        cmocka_unit_test(options_and_requests_can_be_changed),
+        cmocka_unit_test(bad_options_and_failures_are_told),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
