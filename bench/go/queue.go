@@ -84,8 +84,8 @@ func (e *queueEnv) ignoreBatch(deltas []cache.Delta, _ bool) error {
 	return nil
 }
 
-// batches puts deltas into a queue, a batch at a time, and has each popped. The batches are always of
-// the same pods, or of others each time.
+// batches puts deltas into a queue, a batch at a time, and has each popped. The batches are always
+// of the same pods, or of others each time.
 func (e *queueEnv) batches(queue cache.Queue, count int, same bool, pop func(batch int)) {
 	for count > 0 {
 		base, batch := e.base(), min(count, 1000)
