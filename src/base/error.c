@@ -127,6 +127,7 @@ bool ki_error_is_retriable(int code)
 {
     switch (code) {
     case KI_ERR_BUSY:
+    case KI_ERR_CUT:
         return true;
 #define ERRNO_RETRIABLE(name, retriable, text) \
     case -name:                                \

@@ -53,12 +53,11 @@ static ki_str metadata_at(const ki_object *object, uint32_t offset)
     return ki_str_make(ki__object_bytes(object) + offset, object->metadata_end - offset);
 }
 
-/* The field of the tables that stands at `offset` in the metadata of a protobuf object, as a value.
- * Metadata is the first field of every kind that has it. */
+/* The field that stands at `offset` in the metadata of a protobuf object, as a value. */
 static ki_value proto_value_at(const ki_object *object, uint32_t offset)
 {
     const ki__schema_message *message = &ki__schema_messages[object->body.message];
-    const ki__schema_message *metadata = ki__proto_message(ki__proto_fields(message));
+    const ki__schema_message *metadata = ki__proto_message(ki__proto_metadata_field(message));
     ki_str rest = metadata_at(object, offset);
     ki__proto_item item = ki__proto_item_at(rest.ptr);
     const ki__schema_field *field = ki__schema_field_by_number(metadata, item.number);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One pass over all fields, with a frame for each message that is open. The small messages that
  * stand for times, quantities and entries of maps come in one form nearly always: that form is
- * known by a glance, and only another one gets a frame. */
+ * known by a glance, and only another one gets a frame.
+ *
+ * Two readers stand here. check_field() knows every rule and every error. In front of it is
+ * check_plain(), which takes what servers send nearly always and leaves all else to it. */
 #include "object/proto_check.h"
 
 #include <errno.h>
@@ -13,6 +16,7 @@
 enum {
     FRAMES_INLINE = 24, /* deeper than any usual object */
     NO_FIELD = 0xff,
+    UNORDERED = 0xff, /* as the least index: no index is that great */
 };
 
 typedef struct frame {
@@ -21,7 +25,8 @@ typedef struct frame {
     uint64_t seen;                  /* a bit for the index of each field that stood here */
     uint16_t count;                 /* of the fields */
     uint16_t depth;                 /* of the maps and lists that JSON would have open here */
-    uint8_t last;                   /* the index of the field that stood here last */
+    uint8_t least;                  /* no field before this index comes, if they are in order */
+    uint8_t last;                   /* once they are not: the index of the field before */
     const ki__schema_field *field;  /* whose message this is; NULL for the whole */
 } frame;
 
@@ -31,7 +36,7 @@ typedef struct check {
     int code; /* of the failure */
     frame *top;
     frame *frames;
-    size_t cap;
+    frame *last_frame; /* no more without growing */
     frame inline_frames[FRAMES_INLINE];
 } check;
 
@@ -80,10 +85,11 @@ static const ki__schema_field entry_fields[KI__SCHEMA_TYPE_MAX][2] = {
 static void refuse(check *c, const char *p, int code, const ki__schema_field *field,
                    const char *what)
 {
-    if (field == NULL || field->name == 0) {
-        field = c->top->field; /* the nearest that has a name */
+    uint16_t nearest = field != NULL ? field->name : 0;
+    for (const frame *f = c->top; nearest == 0 && f->field != NULL; f--) {
+        nearest = f->field->name;
     }
-    ki_str name = ki__schema_name(field != NULL ? field->name : 0);
+    ki_str name = ki__schema_name(nearest);
     c->code = code;
     (void)ki__error_set(c->error, code, "%.*s%s%s", KI_STR_ARG(name), name.len != 0 ? ": " : "",
                         what);
@@ -184,14 +190,60 @@ static const char *read_long_tag(check *c, const char *p, uint32_t *ret_tag)
 
 /* ---- fields ---- */
 
-/* Numbers grow, from 1 on, so a field is at the index of its number or before. */
-static const ki__schema_field *search_field(const frame *f, uint32_t number)
+/* The index of field `number`, or NO_FIELD. Numbers grow, from 1 on, so a field is at the index
+ * that fits without gaps, and mostly it is, or before. */
+static inline size_t find_field(const ki__schema_field *fields, size_t count, size_t number)
 {
-    size_t i = number < f->count ? number : f->count;
-    while (i != 0 && f->fields[i - 1].number > number) {
+    if (number - 1 < count && fields[number - 1].number == number) {
+        return number - 1;
+    }
+    size_t i = number < count ? number : count;
+    while (i != 0 && fields[i - 1].number > number) {
         i--;
     }
-    return i != 0 && f->fields[i - 1].number == number ? &f->fields[i - 1] : NULL;
+    return i != 0 && fields[i - 1].number == number ? i - 1 : NO_FIELD;
+}
+
+static inline bool is_run(const ki__schema_field *field)
+{
+    return (field->flags & (KI__SCHEMA_REPEATED | KI__SCHEMA_MAP)) != 0;
+}
+
+/* Notes a field that comes in order. The next of a list or map may be the same again. */
+static inline void mark(frame *f, size_t index, bool run)
+{
+    f->seen |= UINT64_C(1) << index;
+    f->least = (uint8_t)(index + (run ? 0 : 1));
+}
+
+/* Notes that what comes next is not the next of a list or map. */
+static void end_run(frame *f)
+{
+    if (f->least == UNORDERED) {
+        f->last = NO_FIELD;
+    } else if (f->least < f->count && (f->seen >> f->least & 1) != 0) {
+        f->least++;
+    }
+}
+
+/* Notes a field, which must be a new one or the next of a list or map. */
+static const char *check_order(check *c, const char *p, const ki__schema_field *field)
+{
+    frame *f = c->top;
+    size_t index = (size_t)(field - f->fields);
+    if (index >= f->least && f->least != UNORDERED) {
+        mark(f, index, is_run(field));
+        return p;
+    }
+    bool next = f->least == UNORDERED && f->last == index;
+    if ((f->seen >> index & 1) != 0 && !(next && is_run(field))) {
+        return fail(c, p, KI_ERR_INVALID, field,
+                    is_run(field) ? "the list is not in one piece" : "the field stands twice");
+    }
+    f->seen |= UINT64_C(1) << index;
+    f->least = UNORDERED;
+    f->last = (uint8_t)index;
+    return p;
 }
 
 static const char *skip_unknown(check *c, const char *p, const char *after, uint32_t tag)
@@ -201,7 +253,7 @@ static const char *skip_unknown(check *c, const char *p, const char *after, uint
         return fail(c, p, KI_ERR_SYNTAX, NULL, "a field number must not be 0");
     }
     c->checked->complete = false;
-    c->top->last = NO_FIELD;
+    end_run(c->top);
     switch (tag & KI__WIRE_MASK) {
     case KI__WIRE_VARINT:
         return read_number(c, after, NULL);
@@ -217,27 +269,15 @@ static const char *skip_unknown(check *c, const char *p, const char *after, uint
     }
 }
 
-/* A field that was here before: the next of a list or map, or one too many. */
-static const char *check_again(check *c, const char *p, const ki__schema_field *field)
-{
-    if ((field->flags & (KI__SCHEMA_REPEATED | KI__SCHEMA_MAP)) == 0) {
-        return fail(c, p, KI_ERR_INVALID, field, "the field stands twice");
-    }
-    if (c->top->last != (size_t)(field - c->top->fields)) {
-        return fail(c, p, KI_ERR_INVALID, field, "the list is not in one piece");
-    }
-    return p;
-}
-
 /* ---- messages ---- */
 
 /* Makes a frame on top of the others, with all but its fields set. */
 static frame *push(check *c, const ki__schema_field *field, const char *end, uint32_t depth)
 {
     size_t used = (size_t)(c->top - c->frames) + 1;
-    if (used == c->cap) {
+    if (c->top == c->last_frame) {
         bool moved = c->frames != c->inline_frames;
-        frame *frames = ki__realloc_array(c->checked->alloc, moved ? c->frames : NULL, c->cap * 2,
+        frame *frames = ki__realloc_array(c->checked->alloc, moved ? c->frames : NULL, used * 2,
                                           sizeof(*frames));
         if (frames == NULL) {
             c->code = ki__error_code(c->error, -ENOMEM);
@@ -247,14 +287,14 @@ static frame *push(check *c, const ki__schema_field *field, const char *end, uin
             memcpy(frames, c->inline_frames, sizeof(c->inline_frames));
         }
         c->frames = frames;
-        c->cap *= 2;
+        c->last_frame = frames + used * 2 - 1;
     }
     frame *f = c->frames + used;
     f->end = end;
     f->field = field;
     f->seen = 0;
     f->depth = (uint16_t)depth;
-    f->last = NO_FIELD;
+    f->least = 0;
     c->top = f;
     return f;
 }
@@ -280,6 +320,25 @@ static const char *open_message(check *c, const char *p, size_t len, const ki__s
     }
     const ki__schema_message *message = ki__proto_message(field);
     return open_fields(c, p, len, field, ki__proto_fields(message), message->field_count, depth);
+}
+
+/* How deep the members of a message are: one deeper than its field, or two in a list, or the same
+ * if they are shown in its place. Lists and maps of plain values do not count. */
+static inline uint32_t depth_in(const frame *f, const ki__schema_field *field)
+{
+    unsigned flags = field->flags;
+    return f->depth + 1U + (flags & KI__SCHEMA_REPEATED) - (flags & KI__SCHEMA_INLINE) / 4U;
+}
+_Static_assert(KI__SCHEMA_REPEATED == 1 && KI__SCHEMA_INLINE == 4, "they are counted as bits");
+
+/* A message that JSON shows as a map. */
+static const char *open_map(check *c, const char *p, size_t len, const ki__schema_field *field)
+{
+    uint32_t depth = depth_in(c->top, field);
+    if (depth > c->checked->max_depth) {
+        return fail(c, p, KI_ERR_DEPTH, field, "nested too deep");
+    }
+    return open_message(c, p, len, field, depth);
 }
 
 /* Whether a message is nothing but field 1 with a text or bytes. */
@@ -368,20 +427,13 @@ static const char *check_content(check *c, const char *p, size_t len, const ki__
     if (len == 0) {
         return p;
     }
-    if (field->type != KI__SCHEMA_MESSAGE) {
-        return check_special(c, p, len, field);
-    }
-    depth += (field->flags & KI__SCHEMA_REPEATED) != 0 ? 2 : 1;
-    depth -= (field->flags & KI__SCHEMA_INLINE) != 0;
-    if (depth > c->checked->max_depth) {
-        return fail(c, p, KI_ERR_DEPTH, field, "nested too deep");
-    }
-    return open_message(c, p, len, field, depth);
+    return field->type == KI__SCHEMA_MESSAGE ? open_map(c, p, len, field)
+                                             : check_special(c, p, len, field);
 }
 
 /* Checks the field at `p`, which is not the end: gives the place after it, or that of its content,
  * which then has a frame. */
-static inline const char *check_field(check *c, const char *p)
+static const char *check_field(check *c, const char *p)
 {
     const char *at = p;
     frame *f = c->top;
@@ -392,33 +444,19 @@ static inline const char *check_field(check *c, const char *p)
             return NULL;
         }
     }
-    uint32_t number = tag >> KI__WIRE_BITS;
     uint32_t wire = tag & KI__WIRE_MASK;
-    const ki__schema_field *field;
-    if (number - 1 < f->count && f->fields[number - 1].number == number) {
-        field = &f->fields[number - 1];
-    } else {
-        field = search_field(f, number);
-        if (field == NULL) {
-            return skip_unknown(c, at, p, tag);
-        }
+    size_t index = find_field(f->fields, f->count, tag >> KI__WIRE_BITS);
+    if (index == NO_FIELD) {
+        return skip_unknown(c, at, p, tag);
     }
+    const ki__schema_field *field = &f->fields[index];
     bool map = (field->flags & KI__SCHEMA_MAP) != 0;
     if (wire != (map ? KI__WIRE_BYTES : wire_of_type[field->type])) {
         return fail_wire(c, at, field, wire);
     }
-    size_t index = (size_t)(field - f->fields);
-    uint64_t bit = UINT64_C(1) << index;
-    if ((f->seen & bit) != 0) {
-        if (check_again(c, at, field) == NULL) {
-            return NULL;
-        }
-    } else if ((field->flags & (KI__SCHEMA_REPEATED | KI__SCHEMA_MAP)) != 0 &&
-               f->depth == c->checked->max_depth) {
-        return fail(c, at, KI_ERR_DEPTH, field, "nested too deep");
+    if (check_order(c, at, field) == NULL) {
+        return NULL;
     }
-    f->seen |= bit;
-    f->last = (uint8_t)index;
     size_t len;
     switch (wire) {
     case KI__WIRE_VARINT:
@@ -434,14 +472,142 @@ static inline const char *check_field(check *c, const char *p)
     }
 }
 
+/* ---- the plain way ---- */
+
+/* The index of the field whose tag, of one or two bytes, is at *p, which becomes the place after
+ * it; NO_FIELD for any other. */
+static inline size_t plain_field(const ki__schema_field *fields, size_t count, const char **p,
+                                 const char *end)
+{
+    const char *at = *p;
+    size_t number = (unsigned char)*at++;
+    if (number >= 0x80) {
+        if (at == end || (unsigned char)*at >= 0x80) {
+            return NO_FIELD;
+        }
+        number = (number & 0x7f) | (size_t)(unsigned char)*at++ << 7;
+    }
+    *p = at;
+    return find_field(fields, count, number >> KI__WIRE_BITS);
+}
+
+/* The place after a length of one or two bytes, or NULL; what it measures is before `end`. */
+static inline const char *plain_len(const char *p, const char *end, size_t *ret_len)
+{
+    if (p == end) {
+        return NULL;
+    }
+    size_t len = (unsigned char)*p++;
+    if (len >= 0x80) {
+        if (p == end || (unsigned char)*p >= 0x80) {
+            return NULL;
+        }
+        len = (len & 0x7f) | (size_t)(unsigned char)*p++ << 7;
+    }
+    *ret_len = len;
+    return len <= (size_t)(end - p) ? p : NULL;
+}
+
+/* The place after the payload of a field that needs no frame, or NULL. */
+static inline const char *skip_plain(const ki__schema_field *field, unsigned wire, const char *p,
+                                     const char *end)
+{
+    ki__schema_type type = (ki__schema_type)field->type;
+    bool map = (field->flags & KI__SCHEMA_MAP) != 0;
+    uint64_t number;
+    size_t len;
+    if (wire != wire_of_type[type]) {
+        return NULL;
+    }
+    if (wire == KI__WIRE_VARINT) {
+        return map ? NULL : ki__proto_varint_in(p, end, KI__VARINT_MAX, &number);
+    }
+    p = wire == KI__WIRE_BYTES ? plain_len(p, end, &len) : NULL;
+    if (p == NULL) {
+        return NULL;
+    }
+    bool plain = len == 0;
+    if (map) {
+        plain = is_plain_entry(p, len, type);
+    } else if (type <= KI__SCHEMA_BYTES) {
+        plain = true;
+    } else if (type == KI__SCHEMA_TIME) {
+        plain = plain || is_plain_time(p, len);
+    } else if (type == KI__SCHEMA_QUANTITY || type == KI__SCHEMA_RAW) {
+        plain = is_plain_text(p, len);
+    }
+    return plain ? p + len : NULL;
+}
+
+/* The frame for the content of a field that is a message; NULL if that is not plain. */
+static inline frame *open_plain(const check *c, frame *f, const ki__schema_field *field,
+                                const char *end)
+{
+    uint32_t depth = depth_in(f, field);
+    if (depth > c->checked->max_depth || (field->flags & KI__SCHEMA_MAP) != 0 ||
+        f->fields == entry_fields[KI__SCHEMA_MESSAGE] || f == c->last_frame) {
+        return NULL;
+    }
+    const ki__schema_message *message = ki__proto_message(field);
+    f++;
+    f->end = end;
+    f->fields = ki__proto_fields(message);
+    f->seen = 0;
+    f->count = message->field_count;
+    f->depth = (uint16_t)depth;
+    f->least = 0;
+    f->field = field;
+    return f;
+}
+
+/* Goes on from `p` until there is a field that is not plain, or the end of it all. */
+static const char *check_plain(check *c, const char *p)
+{
+    frame *f = c->top;
+    for (;;) {
+        if (p == f->end) {
+            if (f == c->frames) {
+                break;
+            }
+            f--;
+            continue;
+        }
+        const char *after = p;
+        size_t index = plain_field(f->fields, f->count, &after, f->end);
+        if (index == NO_FIELD || index < f->least) {
+            break;
+        }
+        const ki__schema_field *field = &f->fields[index];
+        unsigned wire = (unsigned char)*p & KI__WIRE_MASK;
+        if (field->type == KI__SCHEMA_MESSAGE && wire == KI__WIRE_BYTES) {
+            size_t len;
+            const char *content = plain_len(after, f->end, &len);
+            frame *inner = content != NULL ? open_plain(c, f, field, content + len) : NULL;
+            if (inner == NULL) {
+                break;
+            }
+            mark(f, index, is_run(field));
+            f = inner;
+            p = content;
+            continue;
+        }
+        after = skip_plain(field, wire, after, f->end);
+        if (after == NULL) {
+            break;
+        }
+        mark(f, index, is_run(field));
+        p = after;
+    }
+    c->top = f;
+    return p;
+}
+
 static int check_all(check *c, const char *p)
 {
     for (;;) {
-        while (p == c->top->end) {
-            if (c->top == c->frames) {
-                return 0;
-            }
-            c->top--;
+        p = check_plain(c, p);
+        if (p == c->top->end) {
+            return 0;
         }
         p = check_field(c, p);
         if (p == NULL) {
@@ -459,13 +625,12 @@ int ki__proto_check(ki__proto_checked *checked, ki_str bytes, const ki__schema_f
     c.code = 0;
     c.frames = c.inline_frames;
     c.top = c.frames;
-    c.cap = FRAMES_INLINE;
+    c.last_frame = c.frames + FRAMES_INLINE - 1;
     c.frames[0] = (frame){
         .end = bytes.ptr + bytes.len,
         .fields = fields,
         .count = (uint16_t)count,
         .depth = 1,
-        .last = NO_FIELD,
     };
     int r = check_all(&c, bytes.ptr);
     if (c.frames != c.inline_frames) {

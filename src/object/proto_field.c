@@ -90,8 +90,8 @@ static ki_value int_or_string_of(ki_str payload)
     }
 }
 
-/* The JSON text that it holds. A number ends where the bytes do, which its reader must be told;
- * everything else has an end of its own. What is no JSON is just bytes. */
+/* The JSON text that it holds. Numbers and literals end where the bytes do, which their reader must
+ * be told; everything else has an end of its own. What is no JSON is just bytes. */
 static ki_value raw_of(ki_str payload)
 {
     ki_str raw = part(payload, 1);
@@ -103,13 +103,19 @@ static ki_value raw_of(ki_str payload)
     }
     const char *p = ki__json_skip_space(raw.ptr);
     const char *end = raw.ptr + raw.len;
-    if (ki__json_type_at(p) != KI_TYPE_NUMBER) {
+    switch (ki__json_type_at(p)) {
+    case KI_TYPE_NULL:
+        return null_at(raw);
+    case KI_TYPE_BOOL:
+        return ki__proto_make(KI__PROTO_BOOL, ki_str_make("\1", *p == 't' ? 1 : 0), NULL);
+    case KI_TYPE_NUMBER:
+        while ((unsigned char)end[-1] <= ' ') {
+            end--;
+        }
+        return ki__proto_make(KI__PROTO_NUMBER, ki_str_make(p, (size_t)(end - p)), NULL);
+    default:
         return ki__json_value_at(p, end);
     }
-    while ((unsigned char)end[-1] <= ' ') {
-        end--;
-    }
-    return ki__proto_make(KI__PROTO_NUMBER, ki_str_make(p, (size_t)(end - p)), NULL);
 }
 
 static ki_value items_of(ki_str payload)

@@ -9,11 +9,15 @@
 #include "object/base64.h"
 #include "object/duration.h"
 #include "object/json_skip.h"
+#include "object/quantity.h"
 #include "object/rfc3339.h"
 #include "object/value.h"
 
 /* 0001-01-01T00:00:00Z, which in Go means that there is no time. */
 static const int64_t ZERO_TIME_SECONDS = INT64_C(-62135596800);
+
+/* Texts longer than these are refused; those that mean something are much shorter. */
+enum { TIME_MAX = 63, DURATION_MAX = 127, QUANTITY_MAX = 255 };
 
 static int put_string(ki__proto_out *out, uint32_t number, const ki_value *value)
 {
@@ -83,7 +87,7 @@ static int put_double(ki__proto_out *out, uint32_t number, const ki_value *value
 /* {seconds 1, nanos 2} */
 static int put_time(ki__proto_out *out, uint32_t number, const ki_value *value, bool micros)
 {
-    char text[64];
+    char text[TIME_MAX + 1];
     int64_t seconds = ZERO_TIME_SECONDS;
     int32_t nanos = 0;
     int len = value != NULL ? ki_value_get_string(value, text, sizeof(text)) : 0;
@@ -108,7 +112,7 @@ static int put_time(ki__proto_out *out, uint32_t number, const ki_value *value, 
 /* {duration 1} */
 static int put_duration(ki__proto_out *out, uint32_t number, const ki_value *value)
 {
-    char text[128]; /* the longest that make sense are much shorter */
+    char text[DURATION_MAX + 1];
     int64_t nanoseconds = 0;
     int len = value != NULL ? ki_value_get_string(value, text, sizeof(text)) : 0;
     if (len < 0 ||
@@ -126,20 +130,34 @@ static int put_duration(ki__proto_out *out, uint32_t number, const ki_value *val
     return r;
 }
 
-/* {string 1}. JSON may have a number. The text is taken as it is; the API server brings it to one
- * form, which takes arithmetic, and writes that to everybody. */
+/* The text of a quantity, for which JSON may have a number; false if it is none. */
+static bool read_quantity(const ki_value *value, char *room, size_t size, ki_str *ret_text)
+{
+    ki_str text;
+    if (ki_value_number_text(value, &text) < 0) {
+        int len = ki_value_get_string(value, room, size);
+        if (len < 0) {
+            return false;
+        }
+        text = ki_str_make(room, (size_t)len);
+    }
+    *ret_text = text;
+    return ki__quantity_valid(text);
+}
+
+/* {string 1}. The text is taken as it is; the API server brings it to one form, which takes
+ * arithmetic, and writes that to everybody. */
 static int put_quantity(ki__proto_out *out, uint32_t number, const ki_value *value)
 {
-    ki_str digits = ki_str_from("0");
-    bool is_string = value != NULL && ki_value_type(value) == KI_TYPE_STRING;
-    if (value != NULL && (is_string ? ki_value_equals(value, ki_str_from(""))
-                                    : ki_value_number_text(value, &digits) < 0)) {
+    char room[QUANTITY_MAX + 1];
+    ki_str text = ki_str_from("0");
+    if (value != NULL && !read_quantity(value, room, sizeof(room), &text)) {
         return KI_ERR_INVALID;
     }
     uint32_t message;
     int r = ki__proto_out_open(out, number, &message);
     if (r == 0) {
-        r = is_string ? put_string(out, 1, value) : ki__proto_out_bytes(out, 1, digits);
+        r = ki__proto_out_bytes(out, 1, text);
     }
     if (r == 0) {
         ki__proto_out_close(out, message);

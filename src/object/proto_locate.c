@@ -174,13 +174,25 @@ static int keep_field(locate *l, uint16_t name, const char *p, ki_str payload)
     return 0;
 }
 
+const ki__schema_field *ki__proto_metadata_field(const ki__schema_message *message)
+{
+    const ki__schema_field *fields = ki__proto_fields(message);
+    for (size_t i = 0; i < message->field_count; i++) {
+        if (fields[i].name == KI__SCHEMA_NAME_METADATA) {
+            bool usual = fields[i].type == KI__SCHEMA_MESSAGE &&
+                         (fields[i].message == KI__SCHEMA_OBJECT_META ||
+                          fields[i].message == KI__SCHEMA_LIST_META);
+            return usual ? &fields[i] : NULL;
+        }
+    }
+    return NULL;
+}
+
 static int read_metadata(locate *l, const ki__schema_message *message)
 {
-    const ki__schema_field *field = ki__proto_fields(message);
+    const ki__schema_field *field = ki__proto_metadata_field(message);
     ki__proto_item item;
-    if (message->field_count == 0 || field->name != KI__SCHEMA_NAME_METADATA ||
-        field->type != KI__SCHEMA_MESSAGE || field->message > KI__SCHEMA_LIST_META ||
-        ki__proto_find(l->body, field->number, &item) == NULL) {
+    if (field == NULL || ki__proto_find(l->body, field->number, &item) == NULL) {
         return 0;
     }
     const ki__schema_message *metadata = ki__proto_message(field);

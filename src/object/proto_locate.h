@@ -6,6 +6,7 @@
 #include <kinformer/object.h>
 
 #include "object/located.h"
+#include "object/schema.h"
 
 enum { KI__PROTO_UNKNOWN = UINT16_MAX };
 
@@ -22,6 +23,9 @@ typedef struct ki__proto_located {
     ki__proto_body body;
     uint32_t metadata_end; /* offset of the place after metadata; 0 if there is none */
 } ki__proto_located;
+
+/** The field with the metadata in the message of a kind, or NULL. It is the first but for one. */
+const ki__schema_field *ki__proto_metadata_field(const ki__schema_message *message);
 
 /** 0, or the code with `error` filled. `options` are complete: nothing in them means a default. The
  *  kind and apiVersion of the options are in the result if the bytes have none. */

@@ -107,8 +107,8 @@ static void spellings_of_one_object(void **state)
          CORE("Secret", "'data':{'b':'','a':'Zm9v\\/w\\u003d=\\n'}")},
         /* numbers */
         {CORE("Pod", "'spec':{'priority':1000}"), CORE("Pod", "'spec':{'priority':1e3}")},
-        {CORE("Pod", "'spec':{'overhead':{'cpu':'2','x':'0'}}"),
-         CORE("Pod", "'spec':{'overhead':{'cpu':2,'x':null}}")},
+        {CORE("Pod", "'spec':{'overhead':{'cpu':'2','x':'0','y':'1Gi'}}"),
+         CORE("Pod", "'spec':{'overhead':{'cpu':2,'x':null,'y':'1\\u0047i'}}")},
         /* messages around one value */
         {CRD("{'additionalProperties':{},'items':{'type':'a'}}"),
          CRD("{'items':{'type':'a','x':1},'additionalProperties':{'type':null}}")},
@@ -229,88 +229,88 @@ static void a_message_alone_gets_an_envelope(void **state)
 
 /* ---- errors ---- */
 
+static const struct {
+    const char *json;
+    const char *message;
+} wrong[] = {
+    {CORE("Pod", "'spec':[]"), "a map is needed at .spec"},
+    {CORE("Pod", "'spec':{'nodeName':5}"), "a string is needed at .spec.nodeName"},
+    {CORE("Pod", "'spec':{'nodeName':['x']}"), "a string is needed at .spec.nodeName"},
+    {CORE("Pod", "'spec':{'containers':{}}"), "a list is needed at .spec.containers"},
+    {CORE("Pod", "'spec':{'containers':[{},{'ports':[{'containerPort':'x'}]}]}"),
+     "an integer of 32 bits is needed at .spec.containers[1].ports[0].containerPort"},
+    {CORE("Pod", "'spec':{'containers':[{'ports':[{'containerPort':2147483648}]}]}"),
+     "an integer of 32 bits is needed at .spec.containers[0].ports[0].containerPort"},
+    {CORE("Pod", "'spec':{'containers':[{'ports':[{'containerPort':-2147483649}]}]}"),
+     "an integer of 32 bits is needed at .spec.containers[0].ports[0].containerPort"},
+    {CORE("Pod", "'spec':{'containers':[{'ports':[{'containerPort':1.5}]}]}"),
+     "an integer of 32 bits is needed at .spec.containers[0].ports[0].containerPort"},
+    {CORE("Pod", "'metadata':{'generation':9223372036854775808}"),
+     "an integer of 64 bits is needed at .metadata.generation"},
+    {CORE("Pod", "'spec':{'hostNetwork':'true'}"), "true or false is needed at .spec.hostNetwork"},
+    {CORE("Pod", "'spec':{'volumes':[{'emptyDir':1}]}"),
+     "a map is needed at .spec.volumes[0].emptyDir"},
+    {CORE("Pod", "'spec':{'overhead':{'a':'1','cpu':true}}"),
+     "a quantity is needed at .spec.overhead[cpu]"},
+    {CORE("Pod", "'spec':{'overhead':{'cpu':'1 core'}}"),
+     "a quantity is needed at .spec.overhead[cpu]"},
+    {CORE("Pod", "'spec':{'overhead':{'cpu':''}}"), "a quantity is needed at .spec.overhead[cpu]"},
+    {CORE("Pod", "'spec':{'nodeSelector':[]}"), "a map is needed at .spec.nodeSelector"},
+    {CORE("Pod", "'spec':{'nodeSelector':'x'}"), "a map is needed at .spec.nodeSelector"},
+    {CORE("Pod", "'spec':{'nodeSelector':{'b':'x','a':1}}"),
+     "a string is needed at .spec.nodeSelector[a]"},
+    {CORE("Pod", "'status':{'startTime':'yesterday'}"),
+     "a time (RFC 3339) is needed at .status.startTime"},
+    {CORE("Pod", "'status':{'startTime':17}"), "a time (RFC 3339) is needed at .status.startTime"},
+    {CORE("Pod", "'status':{'startTime':'                                                  "
+                 "                                                    '}"),
+     "a time (RFC 3339) is needed at .status.startTime"},
+    {CORE("Secret", "'data':{'a':'not base64'}"), "a string in base64 is needed at .data[a]"},
+    {CORE("Secret", "'data':{'a':'Zg\\u003d'}"), "a string in base64 is needed at .data[a]"},
+    {CORE("Secret", "'data':{'a':[102]}"), "a string in base64 is needed at .data[a]"},
+    {CORE("Service", "'spec':{'ports':[{'targetPort':{}}]}"),
+     "an integer of 32 bits or a string is needed at .spec.ports[0].targetPort"},
+    {CORE("Service", "'spec':{'ports':[{'targetPort':1e10}]}"),
+     "an integer of 32 bits or a string is needed at .spec.ports[0].targetPort"},
+    {CRD("{'maximum':'1'}"),
+     "a number is needed at .spec.versions[0].schema.openAPIV3Schema.maximum"},
+    {CRD("{'maximum':1e999}"),
+     "a number is needed at .spec.versions[0].schema.openAPIV3Schema.maximum"},
+    {CRD("{'additionalProperties':1}"),
+     "a map, true or false is needed at "
+     ".spec.versions[0].schema.openAPIV3Schema.additionalProperties"},
+    {CRD("{'additionalProperties':{'type':1}}"),
+     "a string is needed at "
+     ".spec.versions[0].schema.openAPIV3Schema.additionalProperties.type"},
+    {CRD("{'items':'x'}"),
+     "a map or a list is needed at .spec.versions[0].schema.openAPIV3Schema.items"},
+    {CRD("{'items':[{},1]}"),
+     "a map is needed at .spec.versions[0].schema.openAPIV3Schema.items[1]"},
+    {CRD("{'dependencies':{'q':['x',1]}}"),
+     "a string is needed at .spec.versions[0].schema.openAPIV3Schema.dependencies[q][1]"},
+    {"{'apiVersion':'authentication.k8s.io/v1','kind':'TokenReview','status':{'user':"
+     "{'extra':{'a':['x',{}]}}}}",
+     "a string is needed at .status.user.extra[a][1]"},
+    {"{'apiVersion':'authentication.k8s.io/v1','kind':'TokenReview','status':{'user':"
+     "{'extra':{'a':'x'}}}}",
+     "a list is needed at .status.user.extra[a]"},
+    {"{'apiVersion':'node.k8s.io/v1','kind':'RuntimeClass','overhead':7}",
+     "a map is needed at .overhead"},
+};
+
 static void what_a_field_cannot_hold_is_named(void **state)
 {
     (void)state;
-    static const struct {
-        const char *json;
-        const char *message;
-    } cases[] = {
-        {CORE("Pod", "'spec':[]"), "a map is needed at .spec"},
-        {CORE("Pod", "'spec':{'nodeName':5}"), "a string is needed at .spec.nodeName"},
-        {CORE("Pod", "'spec':{'nodeName':['x']}"), "a string is needed at .spec.nodeName"},
-        {CORE("Pod", "'spec':{'containers':{}}"), "a list is needed at .spec.containers"},
-        {CORE("Pod", "'spec':{'containers':[{},{'ports':[{'containerPort':'x'}]}]}"),
-         "an integer of 32 bits is needed at .spec.containers[1].ports[0].containerPort"},
-        {CORE("Pod", "'spec':{'containers':[{'ports':[{'containerPort':2147483648}]}]}"),
-         "an integer of 32 bits is needed at .spec.containers[0].ports[0].containerPort"},
-        {CORE("Pod", "'spec':{'containers':[{'ports':[{'containerPort':-2147483649}]}]}"),
-         "an integer of 32 bits is needed at .spec.containers[0].ports[0].containerPort"},
-        {CORE("Pod", "'spec':{'containers':[{'ports':[{'containerPort':1.5}]}]}"),
-         "an integer of 32 bits is needed at .spec.containers[0].ports[0].containerPort"},
-        {CORE("Pod", "'metadata':{'generation':9223372036854775808}"),
-         "an integer of 64 bits is needed at .metadata.generation"},
-        {CORE("Pod", "'spec':{'hostNetwork':'true'}"),
-         "true or false is needed at .spec.hostNetwork"},
-        {CORE("Pod", "'spec':{'volumes':[{'emptyDir':1}]}"),
-         "a map is needed at .spec.volumes[0].emptyDir"},
-        {CORE("Pod", "'spec':{'overhead':{'a':'1','cpu':true}}"),
-         "a quantity is needed at .spec.overhead[cpu]"},
-        {CORE("Pod", "'spec':{'overhead':{'cpu':''}}"),
-         "a quantity is needed at .spec.overhead[cpu]"},
-        {CORE("Pod", "'spec':{'nodeSelector':[]}"), "a map is needed at .spec.nodeSelector"},
-        {CORE("Pod", "'spec':{'nodeSelector':'x'}"), "a map is needed at .spec.nodeSelector"},
-        {CORE("Pod", "'spec':{'nodeSelector':{'b':'x','a':1}}"),
-         "a string is needed at .spec.nodeSelector[a]"},
-        {CORE("Pod", "'status':{'startTime':'yesterday'}"),
-         "a time (RFC 3339) is needed at .status.startTime"},
-        {CORE("Pod", "'status':{'startTime':17}"),
-         "a time (RFC 3339) is needed at .status.startTime"},
-        {CORE("Pod", "'status':{'startTime':'                                                  "
-                     "                                                    '}"),
-         "a time (RFC 3339) is needed at .status.startTime"},
-        {CORE("Secret", "'data':{'a':'not base64'}"), "a string in base64 is needed at .data[a]"},
-        {CORE("Secret", "'data':{'a':'Zg\\u003d'}"), "a string in base64 is needed at .data[a]"},
-        {CORE("Secret", "'data':{'a':[102]}"), "a string in base64 is needed at .data[a]"},
-        {CORE("Service", "'spec':{'ports':[{'targetPort':{}}]}"),
-         "an integer of 32 bits or a string is needed at .spec.ports[0].targetPort"},
-        {CORE("Service", "'spec':{'ports':[{'targetPort':1e10}]}"),
-         "an integer of 32 bits or a string is needed at .spec.ports[0].targetPort"},
-        {CRD("{'maximum':'1'}"),
-         "a number is needed at .spec.versions[0].schema.openAPIV3Schema.maximum"},
-        {CRD("{'maximum':1e999}"),
-         "a number is needed at .spec.versions[0].schema.openAPIV3Schema.maximum"},
-        {CRD("{'additionalProperties':1}"),
-         "a map, true or false is needed at "
-         ".spec.versions[0].schema.openAPIV3Schema.additionalProperties"},
-        {CRD("{'additionalProperties':{'type':1}}"),
-         "a string is needed at "
-         ".spec.versions[0].schema.openAPIV3Schema.additionalProperties.type"},
-        {CRD("{'items':'x'}"),
-         "a map or a list is needed at .spec.versions[0].schema.openAPIV3Schema.items"},
-        {CRD("{'items':[{},1]}"),
-         "a map is needed at .spec.versions[0].schema.openAPIV3Schema.items[1]"},
-        {CRD("{'dependencies':{'q':['x',1]}}"),
-         "a string is needed at .spec.versions[0].schema.openAPIV3Schema.dependencies[q][1]"},
-        {"{'apiVersion':'authentication.k8s.io/v1','kind':'TokenReview','status':{'user':"
-         "{'extra':{'a':['x',{}]}}}}",
-         "a string is needed at .status.user.extra[a][1]"},
-        {"{'apiVersion':'authentication.k8s.io/v1','kind':'TokenReview','status':{'user':"
-         "{'extra':{'a':'x'}}}}",
-         "a list is needed at .status.user.extra[a]"},
-        {"{'apiVersion':'node.k8s.io/v1','kind':'RuntimeClass','overhead':7}",
-         "a map is needed at .overhead"},
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        ki_object *object = test_object(NULL, cases[i].json);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        ki_object *object = test_object(NULL, wrong[i].json);
         ki_error error = KI_ERROR_INIT;
         ki_buf out;
         ki_buf_init(&out, NULL, OUT_MAX);
         assert_int_equal(ki_buf_add_text(&out, "before"), 0);
         int r = ki_object_write_protobuf(object, &out, &error);
         if (r != KI_ERR_INVALID || error.code != r ||
-            strcmp(error.message, cases[i].message) != 0) {
-            fail_msg("%s\ngave %d %s", cases[i].json, r, error.message);
+            strcmp(error.message, wrong[i].message) != 0) {
+            fail_msg("%s\ngave %d %s", wrong[i].json, r, error.message);
         }
         assert_int_equal(error.line, 1);
         assert_int_equal(error.column, error.offset + 1);
