@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/key.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "cache/keyset.h"
@@ -30,6 +32,7 @@ typedef struct work {
     ki_txn *txn;
     const char *resource_version; /* of the store when all is done; NULL: as before */
     bool is_initial;
+    bool listed; /* there is an object of a list, or all of it: only then versions may go back */
     bool changed;
 } work;
 
@@ -221,32 +224,61 @@ static int replace_all(work *w, const ki_replacement *all, ki_error *error)
 
 /* Batches */
 
+static bool is_older(const char *version, const char *than)
+{
+    int order;
+    return ki_resource_version_compare(ki_str_from(version), ki_str_from(than), &order) == 0 &&
+           order < 0;
+}
+
+/* The newest counts: a ki_delta_fifo gives them in the order of keys. */
+static void note_version(work *w, const char *version)
+{
+    if (version != NULL && version[0] != '\0' &&
+        (w->resource_version == NULL || !is_older(version, w->resource_version))) {
+        w->resource_version = version;
+    }
+}
+
+static int set_version(work *w, ki_error *error)
+{
+    const char *version = w->resource_version;
+    if (version == NULL ||
+        (!w->listed && is_older(version, ki_snapshot_resource_version(w->applier->before)))) {
+        return 0;
+    }
+    w->changed = true;
+    return ki_txn_set_resource_version(w->txn, version, error);
+}
+
 static int apply_one(work *w, const ki_delta *delta, ki_error *error)
 {
     switch (delta->type) {
     case KI_DELTA_ADDED:
     case KI_DELTA_UPDATED:
-        w->resource_version = ki_object_resource_version(delta->object);
+        note_version(w, ki_object_resource_version(delta->object));
         return put(w, delta->object, error);
     case KI_DELTA_REPLACED: /* in the order of a list, not of versions */
+        w->listed = true;
         return put(w, delta->object, error);
     case KI_DELTA_DELETED:
         if (delta->final_state_unknown) {
             return take(w, ki_delta_key(delta), NULL, error);
         }
-        w->resource_version = ki_object_resource_version(delta->object);
+        note_version(w, ki_object_resource_version(delta->object));
         return take(w, ki_delta_key(delta), delta->object, error);
     case KI_DELTA_SYNC:
         return sync_one(w, delta->object, error);
     case KI_DELTA_REPLACED_ALL:
-        w->resource_version = delta->replaced->resource_version;
+        w->listed = true;
+        note_version(w, delta->replaced->resource_version);
         return replace_all(w, delta->replaced, error);
     case KI_DELTA_SYNC_ALL: { /* a note without an object: ki__apply_next() makes more of it */
         int r = add_note(w, &(ki__note){.type = KI__NOTE_SYNC});
         return r < 0 ? ki__error_code(error, r) : 0;
     }
     case KI_DELTA_BOOKMARK:
-        w->resource_version = delta->resource_version;
+        note_version(w, delta->resource_version);
         return 0;
     case KI_DELTA_MAX:
         break;
@@ -257,7 +289,6 @@ static int apply_one(work *w, const ki_delta *delta, ki_error *error)
 static int apply_all(work *w, const ki_deltas *deltas, ki_error *error)
 {
     int r = 0;
-    const char *version = NULL;
     ki__warmer warmer;
     ki__warmer_init(&warmer, w->applier->before);
     for (size_t i = 0; i < KI__WARM_AHEAD && i < deltas->count; i++) {
@@ -267,17 +298,9 @@ static int apply_all(work *w, const ki_deltas *deltas, ki_error *error)
         if (deltas->count - i > KI__WARM_AHEAD) {
             ki__warmer_add(&warmer, deltas->deltas[i + KI__WARM_AHEAD].object);
         }
-        w->resource_version = NULL;
         r = apply_one(w, &deltas->deltas[i], error);
-        if (w->resource_version != NULL && w->resource_version[0] != '\0') {
-            version = w->resource_version;
-        }
     }
-    if (r >= 0 && version != NULL) {
-        w->changed = true;
-        r = ki_txn_set_resource_version(w->txn, version, error);
-    }
-    return r;
+    return r < 0 ? r : set_version(w, error);
 }
 
 int ki__apply_prepare(ki__applier *applier, const ki_deltas *deltas, ki_error *error)

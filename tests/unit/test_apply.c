@@ -227,6 +227,23 @@ static void an_update_to_the_same_version_is_told_to_nobody(void **state)
     end(&b);
 }
 
+static void the_version_of_the_store_is_that_of_the_newest_change(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, true); /* which gathers the changes of a key, and so hands out 9 before 8 */
+    check(&b, "=#5", "");
+    check(&b, "+a@7 +b@8 ~a@9", "+a@7 ~a@7>9 +b@8");
+    check_store(&b, "a@9 b@8", "9");
+    check(&b, "~b@8", "");
+    check_store(&b, "a@9 b@8", "9");
+    end(&b);
+    begin(&b, false);
+    check(&b, "=a@7#9 =a@3#4", "+a@7! | ~a@7>3"); /* but a list may be of a server set back */
+    check_store(&b, "a@3", "4");
+    end(&b);
+}
+
 static void an_object_without_version_is_never_the_same(void **state)
 {
     (void)state;
@@ -535,6 +552,7 @@ int main(void)
         cmocka_unit_test(a_name_made_anew_is_a_deletion_and_an_addition),
         cmocka_unit_test(an_object_without_uid_is_no_other_object),
         cmocka_unit_test(an_update_to_the_same_version_is_told_to_nobody),
+        cmocka_unit_test(the_version_of_the_store_is_that_of_the_newest_change),
         cmocka_unit_test(an_object_without_version_is_never_the_same),
         cmocka_unit_test(a_resync_tells_of_every_object),
         cmocka_unit_test(a_resync_of_one_object_has_what_the_store_has),
