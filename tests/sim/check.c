@@ -192,7 +192,6 @@ static void check_handler(sim_handler *handler, const ki_snapshot *snapshot, boo
 static void check_handlers(sim_informer *informer, const ki_snapshot *snapshot, bool changed)
 {
     bool now_synced = !informer->synced && ki_informer_has_synced(informer->informer);
-    informer->synced = informer->synced || now_synced;
     for (int i = 0; i < informer->handler_count; i++) {
         sim_handler *handler = &informer->handlers[i];
         if (now_synced && !handler->has_initial) {
@@ -203,6 +202,7 @@ static void check_handlers(sim_informer *informer, const ki_snapshot *snapshot, 
             check_handler(handler, snapshot, changed);
         }
     }
+    informer->synced = informer->synced || now_synced;
 }
 
 /* ---- informers ---- */

@@ -216,8 +216,8 @@ static void send_end(sim_call *call, int code)
     call_at(call, arrival(call), on_over, 0);
 }
 
-/* What nobody can read: in JSON a control character in a string, in protobuf a length that is longer
- * than what it stands in. */
+/* What nobody can read: in JSON a control character in a string, in protobuf a length that is
+ * longer than what it stands in. */
 static void poison(sim_call *call, size_t from)
 {
     static const char mark[] = "POISON";
