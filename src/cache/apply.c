@@ -4,7 +4,8 @@
  *   - A deletion of what the store does not have makes no note: handlers hear of the end of exactly
  *     those objects of whose beginning they heard.
  *   - An object with another uid than the one in its place is another object: a deletion, final
- *     state unknown, and an addition.
+ *     state unknown, and an addition. A deletion of another object than the one in the store is
+ *     told as the end of the one in the store.
  *   - Updates that bring the version that is there make no note, unless asked for.
  *   - One object that the store refuses does not keep the rest of a batch or list from it.
  *
@@ -85,15 +86,21 @@ static bool same_version(const ki_object *a, const ki_object *b)
     return a == b || (version[0] != '\0' && strcmp(version, ki_object_resource_version(b)) == 0);
 }
 
+/* Whether two objects of one name are known not to be the same object. */
+static bool is_another(const ki_object *a, const ki_object *b)
+{
+    const char *uid = ki_object_uid(a);
+    const char *other = ki_object_uid(b);
+    return uid[0] != '\0' && other[0] != '\0' && strcmp(uid, other) != 0;
+}
+
 static int note_update(work *w, const ki_object *old, const ki_object *object)
 {
-    const char *old_uid = ki_object_uid(old);
-    const char *uid = ki_object_uid(object);
-    bool same_uid = strcmp(old_uid, uid) == 0;
-    if (!same_uid && old_uid[0] != '\0' && uid[0] != '\0') {
+    if (is_another(old, object)) {
         int r = note_unseen_deletion(w, old);
         return r < 0 ? r : note_addition(w, object);
     }
+    bool same_uid = strcmp(ki_object_uid(old), ki_object_uid(object)) == 0;
     bool same = same_uid && same_version(old, object);
     if (same && !w->applier->keep_same_version) {
         w->applier->unchanged++;
@@ -153,7 +160,7 @@ static int take(work *w, ki_str key, const ki_object *object, ki_error *error)
         return 0;
     }
     w->changed = true;
-    if (object == NULL) {
+    if (object == NULL || is_another(old, object)) {
         r = note_unseen_deletion(w, old);
     } else {
         r = add_note(w, &(ki__note){.type = KI__NOTE_DELETE, .old = old, .object = object});

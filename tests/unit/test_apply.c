@@ -199,6 +199,16 @@ static void a_name_made_anew_is_a_deletion_and_an_addition(void **state)
     end(&b);
 }
 
+static void a_deletion_of_another_object_ends_the_one_that_is_known(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, false); /* its own deletion, and the addition of the other, were missed */
+    check(&b, "+a@1/u1 -a@5/u2", "+a@1 | -a@1>1?");
+    check_store(&b, "", "5");
+    end(&b);
+}
+
 static void an_object_without_uid_is_no_other_object(void **state)
 {
     (void)state;
@@ -550,6 +560,7 @@ int main(void)
         cmocka_unit_test(a_deletion_of_the_unknown_is_told_to_nobody),
         cmocka_unit_test(a_deletion_by_key_has_what_the_store_had),
         cmocka_unit_test(a_name_made_anew_is_a_deletion_and_an_addition),
+        cmocka_unit_test(a_deletion_of_another_object_ends_the_one_that_is_known),
         cmocka_unit_test(an_object_without_uid_is_no_other_object),
         cmocka_unit_test(an_update_to_the_same_version_is_told_to_nobody),
         cmocka_unit_test(the_version_of_the_store_is_that_of_the_newest_change),
