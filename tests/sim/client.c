@@ -161,13 +161,16 @@ static void on_start(sim *s, void *arg, uint64_t tag)
     sim_informer *informer = arg;
     ki_error error = KI_ERROR_INIT;
     (void)tag;
+    if (informer->stopping) {
+        return;
+    }
     int r = informer->informer == NULL ? make_informer(informer, &error) : 0;
     if (r == 0 && informer->handler_count == 0) {
         for (uint32_t i = sim_draw(s, SIM_CLIENT, 4); i > 0; i--) {
             (void)sim_handler_add(informer, false);
         }
     }
-    if (r == 0 && !informer->stopping) {
+    if (r == 0) {
         informer->head_at_start = s->model->head;
         r = ki_informer_start(informer->informer, &error);
     }

@@ -46,6 +46,7 @@ static void stop_all(sim *s)
     s->writes_left = 0;
     uint64_t until = s->now + 2 * SIM_SECOND;
     run_until(s, until);
+    sim_check_step(s);
     for (int i = 0; i < s->informer_count; i++) {
         if (!s->informers[i].over) {
             sim_violation(s, "L3", "informer %d has not stopped", i);
