@@ -4,7 +4,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: all test demo test-e2e bench install format lint clean help
+.PHONY: all test sim demo test-e2e bench install format lint clean help
 
 all: ## build the library (build/release)
 	@tools/setup --check build
@@ -14,6 +14,15 @@ all: ## build the library (build/release)
 test: ## install what is missing, build, and run every test: plain, ASan+UBSan, TSan
 	@tools/setup test
 	@tools/run-tests
+
+SEEDS ?= 100000
+FROM ?= 1
+
+sim: ## run the simulator: SEEDS=100000 histories, FROM=1 on
+	@tools/setup --check test
+	@cmake --preset dev --log-level=WARNING
+	@cmake --build --preset dev --target sim
+	@tools/run-sim $(FROM) $(SEEDS)
 
 demo: ## (later) the demo
 	@echo "make demo: there is no demo yet; it comes with the informer." >&2; exit 1

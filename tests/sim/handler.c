@@ -252,8 +252,10 @@ void sim_handler_note_initial(sim_handler *handler, const ki_snapshot *snapshot)
     while ((object = ki_snapshot_next(&iter)) != NULL) {
         int key = sim_key_of(ki_object_key(object));
         /* A list that went by keys is not to be told from what came right after it. */
-        bool listed = !handler->owner->deltas || handler->owner->synced ||
-                      sim_rv(object) <= handler->owner->head_at_start;
+        const sim_informer *owner = handler->owner;
+        bool fresh = !owner->s->byzantine && !owner->stale_start;
+        bool listed =
+            !owner->deltas || owner->synced || (fresh && sim_rv(object) <= owner->head_at_start);
         handler->initial[key] = listed && sim_handler_wants(handler, object);
     }
     handler->has_initial = true;

@@ -87,58 +87,104 @@ static void usage(void)
     (void)fprintf(
         stderr,
         "usage: sim [--seeds COUNT] [--from SEED] [--counts] [--without FAULT,...] [--only ...]\n"
+        "       sim --list FILE\n"
         "       sim --seed SEED [--trace] [--without FAULT,...] [--only FAULT,...]\n");
     exit(2);
 }
 
+typedef struct arguments {
+    uint64_t from;
+    uint64_t seeds;
+    const char *list; /* a file of seeds */
+    bool single;
+    bool counts;
+} arguments;
+
+static bool read_flag(const char *name, arguments *a)
+{
+    if (strcmp(name, "--trace") == 0) {
+        options.trace = true;
+    } else if (strcmp(name, "--counts") == 0) {
+        a->counts = true;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void read_value(const char *name, const char *value, arguments *a)
+{
+    if (value == NULL) {
+        usage();
+    } else if (strcmp(name, "--seed") == 0) {
+        a->from = strtoull(value, NULL, 0);
+        a->seeds = 1;
+        a->single = true;
+    } else if (strcmp(name, "--seeds") == 0) {
+        a->seeds = strtoull(value, NULL, 0);
+    } else if (strcmp(name, "--from") == 0) {
+        a->from = strtoull(value, NULL, 0);
+    } else if (strcmp(name, "--list") == 0) {
+        a->list = value;
+    } else if (strcmp(name, "--without") == 0) {
+        options.without = read_faults(value);
+    } else if (strcmp(name, "--only") == 0) {
+        options.only = read_faults(value);
+    } else {
+        usage();
+    }
+}
+
+static void run_one(uint64_t seed, uint64_t counts[SIM_COUNT_MAX])
+{
+    options.seed = seed;
+    note_replay();
+    sim_run(&options, counts);
+}
+
+/* A line of the file is a seed, and what it found once; '#' begins a comment. */
+static uint64_t run_list(const char *path, uint64_t counts[SIM_COUNT_MAX])
+{
+    FILE *file = fopen(path, "r");
+    char line[256];
+    uint64_t seeds = 0;
+    if (file == NULL) {
+        perror(path);
+        exit(2);
+    }
+    while (fgets(line, sizeof(line), file) != NULL) {
+        if (line[0] >= '0' && line[0] <= '9') {
+            run_one(strtoull(line, NULL, 10), counts);
+            seeds++;
+        }
+    }
+    (void)fclose(file);
+    return seeds;
+}
+
 int main(int argc, char **argv)
 {
-    uint64_t from = 1;
-    uint64_t seeds = 1000;
-    bool single = false;
-    bool show = false;
+    arguments a = {.from = 1, .seeds = 1000};
     uint64_t counts[SIM_COUNT_MAX] = {0};
     for (int i = 1; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-        if (strcmp(argv[i], "--trace") == 0) {
-            options.trace = true;
-            continue;
+        if (!read_flag(argv[i], &a)) {
+            read_value(argv[i], i + 1 < argc ? argv[i + 1] : NULL, &a);
+            i++;
         }
-        if (strcmp(argv[i], "--counts") == 0) {
-            show = true;
-            continue;
-        }
-        if (value == NULL) {
-            usage();
-        } else if (strcmp(argv[i], "--seed") == 0) {
-            from = strtoull(value, NULL, 0);
-            seeds = 1;
-            single = true;
-        } else if (strcmp(argv[i], "--seeds") == 0) {
-            seeds = strtoull(value, NULL, 0);
-        } else if (strcmp(argv[i], "--from") == 0) {
-            from = strtoull(value, NULL, 0);
-        } else if (strcmp(argv[i], "--without") == 0) {
-            options.without = read_faults(value);
-        } else if (strcmp(argv[i], "--only") == 0) {
-            options.only = read_faults(value);
-        } else {
-            usage();
-        }
-        i++;
     }
     options.on_violation = on_violation;
     (void)signal(SIGABRT, on_signal);
     (void)signal(SIGSEGV, on_signal);
-    for (uint64_t seed = from; seed < from + seeds; seed++) {
-        options.seed = seed;
-        note_replay();
-        sim_run(&options, counts);
+    if (a.list != NULL) {
+        a.seeds = run_list(a.list, counts);
+    } else {
+        for (uint64_t seed = a.from; seed < a.from + a.seeds; seed++) {
+            run_one(seed, counts);
+        }
     }
     (void)printf("%llu seeds, %.1f simulated hours, %llu steps: no violation\n",
-                 (unsigned long long)seeds, (double)counts[SIM_COUNT_SIM_SECONDS] / 3600,
+                 (unsigned long long)a.seeds, (double)counts[SIM_COUNT_SIM_SECONDS] / 3600,
                  (unsigned long long)counts[SIM_COUNT_STEPS]);
-    bool whole = options.without == 0 && options.only == 0 && !single;
-    int failed = check_counts(counts, whole ? seeds : 0, show);
-    return failed == 0 ? 0 : 1;
+    bool whole = options.without == 0 && options.only == 0 && !a.single && a.list == NULL;
+    return check_counts(counts, whole ? a.seeds : 0, a.counts) == 0 ? 0 : 1;
 }
