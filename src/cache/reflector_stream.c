@@ -79,7 +79,11 @@ void ki__reflector_stream_event(ki_reflector *r, ki_event_type type, const ki_ob
         }
         return;
     }
+    bool nameless = ki_object_key(object)[0] == '\0';
     if (!ki__reflector_is_usable(r, type, object)) {
+        if (type == KI_EVENT_DELETED && nameless && !ki__reflector_is_stopping(r)) {
+            ki__reflector_back_off(r, false, NULL);
+        }
         return;
     }
     if (type == KI_EVENT_DELETED) {
@@ -94,10 +98,16 @@ void ki__reflector_stream_event(ki_reflector *r, ki_event_type type, const ki_ob
     }
 }
 
+/* What was or may have been a deletion of nobody knows what: any of the objects so far may be gone,
+ * and only another list can tell. */
 void ki__reflector_stream_set_aside(ki_reflector *r, ki_event_type type, const char *key)
 {
     note_progress(r, KI_EVENT_ADDED);
     int code = 0;
+    if ((type == KI_EVENT_DELETED && key[0] == '\0') || (size_t)type >= KI_EVENT_MAX) {
+        ki__reflector_back_off(r, false, NULL);
+        return;
+    }
     if (type == KI_EVENT_DELETED) {
         ki__collect_remove(&r->found, key);
     } else {
