@@ -207,6 +207,25 @@ static void check_handlers(sim_informer *informer, const ki_snapshot *snapshot, 
 
 /* ---- informers ---- */
 
+/* A connection that breaks is no reason to list again: the watch is taken up where it was. */
+static void check_resumes(const sim_informer *informer, const ki_reflector_health *health)
+{
+    static const sim_fault harmless[] = {SIM_LAG,    SIM_MOVE, SIM_RESET,     SIM_STALL, SIM_SPLIT,
+                                         SIM_REFUSE, SIM_CUT,  SIM_DELAY,     SIM_LATE,  SIM_REMOVE,
+                                         SIM_SLOW,   SIM_JUMP, SIM_REENTRANT, SIM_RENEW};
+    const sim *s = informer->s;
+    uint64_t set = 0;
+    for (int i = 0; i < SIM_FAULT_MAX; i++) {
+        set |= (uint64_t)s->faults[i] << i;
+    }
+    for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
+        set &= ~(UINT64_C(1) << harmless[i]);
+    }
+    if (set == 0 && health->relists != 0) {
+        sim_violation(s, "I16", "informer %d lists again without need", informer->id);
+    }
+}
+
 /* I2 once more, of what the reflector says, and how it got there. */
 static void check_reflector(sim_informer *informer, const ki_reflector_health *health)
 {
@@ -236,8 +255,9 @@ static void check_reflector(sim_informer *informer, const ki_reflector_health *h
     if (health->syncs != informer->syncs) {
         informer->listed_rv = rv;
     }
-    informer->syncs = health->syncs;
     informer->sync_rv = rv;
+    check_resumes(informer, health);
+    informer->syncs = health->syncs;
 }
 
 static void count_health(sim_informer *informer, const ki_reflector_health *h)
@@ -274,6 +294,10 @@ static void check_store(sim_informer *informer, const ki_snapshot *snapshot, siz
         }
     }
     informer->store_rv = rv;
+    if (!informer->deltas && rv > informer->sync_rv) {
+        sim_violation(s, "I13", "informer %d: the store is at %llu, the reflector only at %llu",
+                      informer->id, (unsigned long long)rv, (unsigned long long)informer->sync_rv);
+    }
 }
 
 static void check_informer(sim_informer *informer)

@@ -113,7 +113,7 @@ static void decide_sound(sim *s, const ki__api_point *point, ki__api_plan *plan)
     plan->shuffle = sim_draw(s, SIM_SERVER, 2) == 0 ? 0 : 1 + sim_draw(s, SIM_SERVER, 100000);
 }
 
-static void decide_byzantine(sim *s, ki__api_plan *plan)
+static void decide_unsound(sim *s, ki__api_plan *plan)
 {
     if (sim_is_on(s, SIM_SKIP) && sim_once_in(s, SIM_SERVER, 3)) {
         plan->skip_event = 1 + sim_draw(s, SIM_SERVER, 10);
@@ -135,7 +135,7 @@ void sim_faults_decide(const ki__api_point *point, ki__api_plan *plan, void *use
         return; /* the load is not disturbed */
     }
     decide_sound(s, point, plan);
-    decide_byzantine(s, plan);
+    decide_unsound(s, plan);
 }
 
 /* ---- by themselves ---- */

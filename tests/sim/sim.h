@@ -85,13 +85,13 @@ typedef enum sim_fault {
     SIM_SLOW,          /* handlers that sleep */
     SIM_RENEW,         /* informers are stopped, and new ones started */
     SIM_STOP_EARLY,    /* everything ends in the middle */
-    /* what no sound server does */
-    SIM_SKIP,
-    SIM_REWIND,
-    SIM_AHEAD,
-    SIM_BARE,
-    SIM_STALE,
-    SIM_RESTORE,
+    SIM_REWIND,        /* watches begin with events from the past */
+    SIM_BARE,          /* deletions do not say of what */
+    /* what makes it impossible to be right */
+    SIM_SKIP,    /* events are left out */
+    SIM_AHEAD,   /* bookmarks promise what has not come */
+    SIM_STALE,   /* the newest that is asked for is not the newest */
+    SIM_RESTORE, /* servers go back to a backup */
     SIM_FAULT_MAX
 } sim_fault;
 
