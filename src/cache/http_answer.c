@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What becomes of an answer: objects, events, or an error. Bodies are decoded as they arrive; at
+ * most one object is held.
+ *
+ * A request is made once more, up to ten times, where client-go does: on 429 and 5xx if the server
+ * says when, and on connections that broke before there was an answer, a second later. Once an
+ * answer has begun, what went wrong is told instead: objects that were given cannot be taken back.
+ * A server that asks for a long wait is told as an error too, so that whoever called can decide. */
+#include <errno.h>
+#include <string.h>
+
+#include <kinformer/status.h>
+
+#include "base/assert.h"
+#include "base/error.h"
+#include "cache/http_source.h"
+#include "wire/media_type.h"
+
+enum { TRIES_MAX = 10, RETRY_AFTER_MAX_S = 10, STATUS_MAX = 64 << 10, BODY_SHOWN_MAX = 2048 };
+#define SECOND_NS UINT64_C(1000000000)
+
+/* ---- once more ---- */
+
+/* Whether the request will be made again after a while, in place of what failed. */
+static bool try_again(ki__http_call *call, uint32_t after_s)
+{
+    if (call->tries >= TRIES_MAX || after_s > RETRY_AFTER_MAX_S) {
+        return false;
+    }
+    call->tries++;
+    call->exchange = NULL;
+    ki__http_drop_body(call);
+    ki__timer_set_after(&call->again, after_s * SECOND_NS);
+    return true;
+}
+
+void ki__http_on_again(ki__timer *timer)
+{
+    ki__http_call *call = KI__CONTAINER_OF(timer, ki__http_call, again);
+    ki_error error = KI_ERROR_INIT;
+    call->busy = true;
+    if (ki__http_send(call, &error) < 0) {
+        ki__http_end(call, NULL, &error, NULL);
+    }
+    ki__http_leave(call);
+}
+
+/* A connection that broke before there was an answer. */
+static bool is_worth_another(const ki__http_call *call, int code)
+{
+    switch (code) {
+    case -EPIPE: /* what Go calls a probable EOF */
+        return true;
+    case -ECONNRESET:
+    case -ECONNABORTED:
+        return !call->watch;
+    case -ETIMEDOUT:
+        return call->watch;
+    default:
+        return false;
+    }
+}
+
+/* ---- the head of an answer ---- */
+
+static void read_retry_after(ki__http_call *call, ki_str value)
+{
+    uint32_t seconds = 0;
+    call->has_retry_after = value.len != 0;
+    for (size_t i = 0; i < value.len; i++) {
+        if (value.ptr[i] < '0' || value.ptr[i] > '9') {
+            call->has_retry_after = false; /* a date, or nonsense */
+            break;
+        }
+        uint32_t digit = (uint32_t)(value.ptr[i] - '0');
+        seconds = seconds > (UINT32_MAX - digit) / 10 ? UINT32_MAX : seconds * 10 + digit;
+    }
+    call->retry_after_s = call->has_retry_after ? seconds : 0;
+}
+
+static int read_content_type(ki__http_call *call, ki_str value, ki_error *error)
+{
+    char text[256]; /* what is cut off are parameters, or it is no type that we know */
+    size_t len = value.len < sizeof(text) ? value.len : sizeof(text) - 1;
+    if (len != 0) {
+        memcpy(text, value.ptr, len);
+    }
+    text[len] = '\0';
+    return ki__media_type_encoding(text, &call->encoding, error);
+}
+
+static void begin_body(ki__http_call *call)
+{
+    const ki__http_source *source = call->source;
+    bool metadata = source->options.metadata_only;
+    const ki__wire_options options = {
+        .encoding = call->encoding,
+        .alloc = source->alloc,
+        .max_bytes = source->options.max_object_bytes,
+        .default_kind = metadata ? "PartialObjectMetadata" : ki_resource_kind(source->resource),
+        .default_api_version =
+            metadata ? "meta.k8s.io/v1" : ki_resource_api_version(source->resource),
+    };
+    if (call->watch) {
+        call->body = KI__HTTP_EVENTS;
+        ki__watch_decoder_init(&call->events, &options);
+    } else {
+        call->body = KI__HTTP_LIST;
+        ki__list_decoder_init(&call->list, &options);
+    }
+}
+
+static void on_response(int status, const ki_http_header *headers, size_t header_count, void *user)
+{
+    ki__http_call *call = user;
+    ki_error error = KI_ERROR_INIT;
+    call->busy = true;
+    call->status = status;
+    read_retry_after(call, ki_http_header_find(headers, header_count, "retry-after"));
+    ki_str type = ki_http_header_find(headers, header_count, "content-type");
+    int r = read_content_type(call, type, &error);
+    if (status < 200 || status > 299) {
+        call->body = KI__HTTP_FAILURE;
+        ki_buf_init(&call->failure, call->source->alloc, STATUS_MAX);
+        if (r < 0) {
+            call->encoding = KI_ENCODING_MAX; /* nothing to read a Status from */
+        }
+    } else if (r < 0) {
+        ki__http_end(call, NULL, &error, NULL);
+    } else {
+        begin_body(call);
+        call->sink.on_alive(0, call->sink.user);
+    }
+    ki__http_leave(call);
+}
+
+/* ---- its body ---- */
+
+static void give_object(ki__http_call *call, ki__wire_item *item)
+{
+    const ki_source_sink *sink = &call->sink;
+    if (item->object != NULL) {
+        sink->on_event(KI_EVENT_ADDED, item->object, NULL, sink->user);
+        item->object = ki_object_unref(item->object);
+    } else {
+        sink->on_set_aside(KI_EVENT_ADDED, item->key, item->resource_version, &item->error,
+                           sink->user);
+    }
+}
+
+static void give_event(ki__http_call *call, ki__watch_event *event)
+{
+    const ki_source_sink *sink = &call->sink;
+    ki__wire_item *item = &event->item;
+    if (event->type == KI_EVENT_ERROR) {
+        sink->on_event(event->type, item->object, &item->error, sink->user);
+    } else if (item->object != NULL) {
+        sink->on_event(event->type, item->object, NULL, sink->user);
+    } else {
+        sink->on_set_aside(event->type, item->key, item->resource_version, &item->error,
+                           sink->user);
+    }
+    item->object = ki_object_unref(item->object);
+}
+
+/* Feeds the decoder one object or event. 1 if there may be more in the rest of `bytes`. */
+static int feed(ki__http_call *call, ki_str *bytes, ki_error *error)
+{
+    size_t taken = 0;
+    int r;
+    if (call->body == KI__HTTP_LIST) {
+        ki__wire_item item;
+        r = ki__list_decoder_feed(&call->list, bytes->ptr, bytes->len, &taken, &item, error);
+        if (r > 0) {
+            give_object(call, &item);
+        }
+    } else {
+        ki__watch_event event;
+        r = ki__watch_decoder_feed(&call->events, bytes->ptr, bytes->len, &taken, &event, error);
+        if (r > 0) {
+            give_event(call, &event);
+        }
+    }
+    *bytes = ki_str_make(bytes->ptr + taken, bytes->len - taken);
+    return r;
+}
+
+/* The Status stays as it was read until the call is freed, so it may be told. */
+static void end_undecodable(ki__http_call *call, const ki_error *error)
+{
+    const ki_object *status = NULL;
+    if (call->body == KI__HTTP_LIST) {
+        status = ki__list_decoder_status(&call->list);
+    }
+    ki__http_end(call, NULL, error, status);
+}
+
+static void decode(ki__http_call *call, ki_str bytes)
+{
+    ki_error error = KI_ERROR_INIT;
+    int r = 1;
+    while (r > 0 && !call->closed) {
+        r = feed(call, &bytes, &error);
+    }
+    if (r < 0 && !call->closed) {
+        end_undecodable(call, &error);
+    }
+}
+
+static void on_body(ki_str bytes, void *user)
+{
+    ki__http_call *call = user;
+    call->busy = true;
+    if (call->body == KI__HTTP_FAILURE) {
+        size_t room = call->failure.max - call->failure.len;
+        size_t len = bytes.len < room ? bytes.len : room;
+        if (ki_buf_add(&call->failure, bytes.ptr, len) < 0) {
+            ki_buf_done(&call->failure); /* the code alone says enough */
+        }
+    } else {
+        call->sink.on_alive(bytes.len, call->sink.user);
+        decode(call, bytes);
+    }
+    ki__http_leave(call);
+}
+
+/* ---- its end ---- */
+
+/* The Status of an answer that is not 2xx; NULL if there is none, or no memory for it. */
+static ki_object *read_status(ki__http_call *call)
+{
+    ki_object_options options = KI_OPTIONS_INIT(ki_object_options);
+    options.alloc = call->source->alloc;
+    ki_str body = ki_buf_str(&call->failure);
+    ki_object *object = NULL;
+    int r = KI_ERR_UNSUPPORTED;
+    if (body.len != 0 && call->encoding == KI_ENCODING_JSON) {
+        r = ki_object_from_json(body.ptr, body.len, &options, &object, NULL);
+    } else if (body.len != 0 && call->encoding == KI_ENCODING_PROTOBUF) {
+        r = ki_object_from_protobuf(body.ptr, body.len, &options, &object, NULL);
+    }
+    if (r == 0 && !ki_object_is_status(object)) {
+        object = ki_object_unref(object);
+    }
+    return object;
+}
+
+static void end_failure(ki__http_call *call)
+{
+    bool temporary = call->status == 429 || call->status >= 500;
+    if (temporary && call->has_retry_after && try_again(call, call->retry_after_s)) {
+        return;
+    }
+    ki_error error = KI_ERROR_INIT;
+    ki_object *status = read_status(call);
+    if (status == NULL || ki_status_to_error(status, &error) >= 0) {
+        ki_str body = ki_buf_str(&call->failure);
+        body.len = body.len < BODY_SHOWN_MAX ? body.len : BODY_SHOWN_MAX;
+        (void)ki_status_from_http(call->status, "GET", ki_resource_name(call->source->resource), "",
+                                  body, call->retry_after_s, &error);
+    }
+    if (error.http_code == 0) {
+        error.http_code = call->status;
+    }
+    if (error.retry_after_s == 0) {
+        error.retry_after_s = call->retry_after_s;
+    }
+    ki__http_end(call, NULL, &error, status);
+    (void)ki_object_unref(status);
+}
+
+static void end_list(ki__http_call *call)
+{
+    ki_error error = KI_ERROR_INIT;
+    if (ki__list_decoder_finish(&call->list, &error) < 0) {
+        end_undecodable(call, &error);
+        return;
+    }
+    ki__list_info info = ki__list_decoder_info(&call->list);
+    const ki_list_meta meta = {
+        .resource_version = info.resource_version,
+        .continue_token = info.continue_token,
+        .remaining = info.remaining_item_count,
+    };
+    ki__http_end(call, &meta, NULL, NULL);
+}
+
+static void end_complete(ki__http_call *call)
+{
+    ki_error error = KI_ERROR_INIT;
+    switch (call->body) {
+    case KI__HTTP_LIST:
+        end_list(call);
+        break;
+    case KI__HTTP_EVENTS:
+        if (ki__watch_decoder_finish(&call->events, &error) < 0) {
+            ki__http_end(call, NULL, &error, NULL);
+        } else {
+            ki__http_end(call, NULL, NULL, NULL);
+        }
+        break;
+    case KI__HTTP_FAILURE:
+        end_failure(call);
+        break;
+    case KI__HTTP_NOTHING:
+        (void)ki__error_set(&error, -EPIPE, "the connection ended without an answer");
+        ki__http_end(call, NULL, &error, NULL);
+        break;
+    }
+}
+
+static void on_end(const ki_error *error, void *user)
+{
+    ki__http_call *call = user;
+    call->busy = true;
+    call->exchange = NULL;
+    if (error == NULL) {
+        end_complete(call);
+    } else if (call->status != 0 || !is_worth_another(call, error->code) || !try_again(call, 1)) {
+        ki__http_end(call, NULL, error, NULL);
+    }
+    ki__http_leave(call);
+}
+
+const ki_response_sink ki__http_response_sink = {
+    .on_response = on_response,
+    .on_body = on_body,
+    .on_end = on_end,
+};

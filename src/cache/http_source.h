@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The HTTP source from inside: the source, its calls, and the parts that share them.
+ *
+ *   http_source.c  the table of a source: making it, beginning and ending calls
+ *   http_query.c   what stands in a request
+ *   http_answer.c  what becomes of an answer, and when a request is made once more */
+#ifndef KI_CACHE_HTTP_SOURCE_H
+#define KI_CACHE_HTTP_SOURCE_H
+
+#include <kinformer/buf.h>
+#include <kinformer/source.h>
+
+#include "base/engine.h"
+#include "wire/list_decoder.h"
+#include "wire/watch_decoder.h"
+
+typedef struct ki__http_source {
+    ki_engine *engine;
+    const ki_alloc *alloc;
+    ki_transport transport;
+    const ki_resource *resource;
+    ki_source_http_options options; /* its pointers are not valid any more */
+    ki_buf path;
+    size_t calls; /* that are open */
+} ki__http_source;
+
+/* What the body of an answer is. */
+typedef enum ki__http_body {
+    KI__HTTP_NOTHING, /* there is no answer yet, or nobody wants it */
+    KI__HTTP_LIST,
+    KI__HTTP_EVENTS,
+    KI__HTTP_FAILURE /* of an answer that is not 2xx */
+} ki__http_body;
+
+typedef struct ki__http_call {
+    ki__http_source *source;
+    ki_source_sink sink;
+    bool watch;
+    bool paused;
+    bool busy;   /* inside a callback of the transport: freed when it returns */
+    bool closed; /* ended or cancelled: nobody is told anything any more */
+    ki_buf query;
+    void *exchange; /* of the transport; NULL while it waits to be made once more */
+    ki__timer again;
+    uint32_t tries; /* that failed */
+    int status;     /* of the answer; 0 before it */
+    bool has_retry_after;
+    uint32_t retry_after_s;
+    ki_encoding encoding;
+    ki__http_body body;
+    union { /* by `body` */
+        ki__list_decoder list;
+        ki__watch_decoder events;
+        ki_buf failure;
+    };
+} ki__http_call;
+
+/* ---- http_source.c ---- */
+
+/** Makes the request, for the first time or once more. */
+int ki__http_send(ki__http_call *call, ki_error *error);
+/** Forgets what there is of an answer. */
+void ki__http_drop_body(ki__http_call *call);
+/** Tells the end, and closes the call. */
+void ki__http_end(ki__http_call *call, const ki_list_meta *meta, const ki_error *error,
+                  const ki_object *status);
+
+/** Last in every callback of the transport or timer, which begin with setting `busy`. */
+void ki__http_leave(ki__http_call *call);
+
+/* ---- http_query.c ---- */
+
+/** Appends the path of a resource in a namespace ("" for all).
+ *  Errors: KI_ERR_INVALID  the namespace is no name, or the resource has none;  -ENOMEM. */
+int ki__http_path(const ki_resource *resource, const char *name_space, ki_buf *out,
+                  ki_error *error);
+/** Appends the query of a list or watch. */
+int ki__http_query(const ki_list_options *options, bool watch, ki_buf *out, ki_error *error);
+/** The value of the Accept header. */
+const char *ki__http_accept(bool protobuf, bool metadata, bool watch);
+
+/* ---- http_answer.c ---- */
+
+extern const ki_response_sink ki__http_response_sink; /* without its user */
+void ki__http_on_again(ki__timer *timer);
+
+#endif
