@@ -20,6 +20,7 @@
 #include <kinformer/clock.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
+#include <kinformer/event.h>
 #include <kinformer/handler.h>
 #include <kinformer/key.h>
 #include <kinformer/log.h>
