@@ -93,7 +93,8 @@ bool ki__proto_text_is(ki_str raw, ki_str text)
         return false;
     }
     size_t same = 0;
-    while (same < raw.len && raw.ptr[same] == text.ptr[same]) {
+    while (same < raw.len && raw.ptr[same] == text.ptr[same] &&
+           (unsigned char)raw.ptr[same] < 0x80) {
         same++;
     }
     return same < raw.len && (unsigned char)raw.ptr[same] >= 0x80 && repaired_is(raw, text);
