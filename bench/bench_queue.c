@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The delta queues, and applying deltas to a store. bench/go does the same with client-go's queues
- * and names its rows alike. One operation is one delta, of a pod; keys come in a random order:
- *   delta_fifo        an Updated is put into a ki_delta_fifo and popped
- *   delta_fifo_1000   a thousand keys are put in, then popped: by client-go one by one, by ours as
- *                     one batch
- *   fifo_1000         the same with ki_fifo, popped as one batch on both sides
- *   apply             as fifo_1000, and each batch goes into a store with an index, and a handler
- * is told relist            all objects as a list, of which one in ten has changed, on the same
- * way; told are those that have changed, by client-go all */
+ * and names its rows alike; README.md tells them. One operation is one delta, of a pod, or one
+ * list.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,13 +45,17 @@ static void *allocate(size_t count, size_t size)
     return block;
 }
 
-/* Deltas of a batch are of neighbours in a random order: none comes twice, and the next batch is
- * far away. */
-static const ki_object *change(env *e, size_t base, size_t number)
+/* The other state of an object. */
+static const ki_object *change(env *e, size_t i)
 {
-    size_t i = (base + number * 7919) % e->count;
     e->state[i] ^= 1;
     return e->objects[e->state[i]][i];
+}
+
+/* Number `number` of a batch that is spread over all objects: none comes twice. */
+static size_t spread(const env *e, size_t base, size_t number)
+{
+    return (base + number * 7919) % e->count;
 }
 
 static size_t random_base(env *e)
@@ -75,19 +74,21 @@ static void run_delta_fifo(void *user, uint64_t count)
 {
     env *e = user;
     for (; count != 0; count--) {
-        check(ki_queue_update(e->delta_fifo, change(e, random_base(e), 0), NULL), "update");
+        check(ki_queue_update(e->delta_fifo, change(e, count % BATCH), NULL), "update");
         check(ki_queue_poll(e->delta_fifo, 1, ignore, e), "pop");
     }
 }
 
-/* Puts `count` deltas in, a batch at a time, and lets `pop` take each out again. */
-static void run_batches(env *e, ki_queue *queue, uint64_t count, int (*pop)(env *e))
+/* Puts `count` deltas in, a batch at a time, and lets `pop` take each out again. The batches are
+ * always of the same objects, or of others each time. */
+static void run_batches(env *e, ki_queue *queue, uint64_t count, bool same, int (*pop)(env *e))
 {
     while (count != 0) {
         size_t base = random_base(e);
         size_t batch = count < BATCH ? (size_t)count : BATCH;
         for (size_t i = 0; i < batch; i++) {
-            check(ki_queue_update(queue, change(e, base, i), NULL), "update");
+            const ki_object *object = change(e, same ? i : spread(e, base, i));
+            check(ki_queue_update(queue, object, NULL), "update");
         }
         while (ki_queue_length(queue) != 0) {
             check(pop(e), "pop");
@@ -104,7 +105,7 @@ static int pop_delta_fifo(env *e)
 static void run_delta_fifo_1000(void *user, uint64_t count)
 {
     env *e = user;
-    run_batches(e, e->delta_fifo, count, pop_delta_fifo);
+    run_batches(e, e->delta_fifo, count, true, pop_delta_fifo);
 }
 
 static int pop_fifo(env *e)
@@ -115,7 +116,7 @@ static int pop_fifo(env *e)
 static void run_fifo_1000(void *user, uint64_t count)
 {
     env *e = user;
-    run_batches(e, e->fifo, count, pop_fifo);
+    run_batches(e, e->fifo, count, true, pop_fifo);
 }
 
 static int step(env *e)
@@ -126,7 +127,7 @@ static int step(env *e)
 static void run_apply(void *user, uint64_t count)
 {
     env *e = user;
-    run_batches(e, ki_simple_informer_queue(e->informer), count, step);
+    run_batches(e, ki_simple_informer_queue(e->informer), count, false, step);
 }
 
 /* A tenth of the objects has changed since the last list. One operation is a whole list. */

@@ -58,9 +58,8 @@ func newQueueEnv(o *options) *queueEnv {
 	return e
 }
 
-// change gives the next state of pod `number` of a batch, as in bench_queue.c.
-func (e *queueEnv) change(base, number int) interface{} {
-	i := (base + number*7919) % len(e.state)
+// change gives the other state of a pod.
+func (e *queueEnv) change(i int) interface{} {
 	e.state[i] ^= 1
 	return e.pods[e.state[i]][i]
 }
@@ -85,12 +84,17 @@ func (e *queueEnv) ignoreBatch(deltas []cache.Delta, _ bool) error {
 	return nil
 }
 
-// batches puts deltas into a queue, a batch at a time, and has each popped.
-func (e *queueEnv) batches(queue cache.Queue, count int, pop func(batch int)) {
+// batches puts deltas into a queue, a batch at a time, and has each popped. The batches are always
+// of the same pods, or of others each time.
+func (e *queueEnv) batches(queue cache.Queue, count int, same bool, pop func(batch int)) {
 	for count > 0 {
 		base, batch := e.base(), min(count, 1000)
 		for i := range batch {
-			must(queue.Update(e.change(base, i)))
+			pod := i
+			if !same {
+				pod = (base + i*7919) % len(e.state)
+			}
+			must(queue.Update(e.change(pod)))
 		}
 		pop(batch)
 		count -= batch
@@ -194,19 +198,19 @@ func runQueue(o *options) {
 	name := func(row string) string { return fmt.Sprintf("%s %d", row, o.objects) }
 	measure(o, []short{
 		{bench: "queue", row: name("delta_fifo"), run: func(count int) {
-			for range count {
-				must(e.deltaFIFO.Update(e.change(e.base(), 0)))
+			for i := range count {
+				must(e.deltaFIFO.Update(e.change(i % 1000)))
 				popDeltaFIFO(1)
 			}
 		}},
 		{bench: "queue", row: name("delta_fifo_1000"), run: func(count int) {
-			e.batches(e.deltaFIFO, count, popDeltaFIFO)
+			e.batches(e.deltaFIFO, count, true, popDeltaFIFO)
 		}},
 		{bench: "queue", row: name("fifo_1000"), run: func(count int) {
-			e.batches(e.fifo, count, popFIFO(e.ignoreBatch, e.ignore))
+			e.batches(e.fifo, count, true, popFIFO(e.ignoreBatch, e.ignore))
 		}},
 		{bench: "queue", row: name("apply"), run: func(count int) {
-			e.batches(e.fifo, count, popFIFO(e.applyBatch, e.applyOne))
+			e.batches(e.fifo, count, false, popFIFO(e.applyBatch, e.applyOne))
 		}},
 		{bench: "queue", row: name("relist"), run: e.relist},
 	})
