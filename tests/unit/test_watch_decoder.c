@@ -213,6 +213,15 @@ static void one_bad_event_is_set_aside_and_the_rest_goes_on(void **state)
     }
 }
 
+static void the_key_of_one_bad_event_is_not_that_of_the_next(void **state)
+{
+    (void)state;
+    watch_is(&plain, EVENT("NONE", POD("p", "7")) "{'type':'ADDED'}",
+             "unknown aside p@7 KI_ERR_INVALID: the event is of no known type\n"
+             "ADDED aside @ KI_ERR_INVALID: the event has no object\n"
+             "complete objects=0 aside=2\n");
+}
+
 static void an_object_of_another_kind_is_set_aside(void **state)
 {
     (void)state;
@@ -425,6 +434,7 @@ int main(void)
         cmocka_unit_test(an_error_event_of_any_code_is_what_the_http_code_is),
         cmocka_unit_test(an_error_event_is_an_error_whatever_is_in_it),
         cmocka_unit_test(one_bad_event_is_set_aside_and_the_rest_goes_on),
+        cmocka_unit_test(the_key_of_one_bad_event_is_not_that_of_the_next),
         cmocka_unit_test(an_object_of_another_kind_is_set_aside),
         cmocka_unit_test(tables_end_the_watch),
         cmocka_unit_test(what_makes_no_sense_between_events_ends_the_watch),

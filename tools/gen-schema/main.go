@@ -13,6 +13,7 @@ import (
 
 const usage = `usage: gen-schema tables [--check]
        gen-schema vectors [--check | --random COUNT --dir FOLDER]
+       gen-schema wire [--check]
        gen-schema verify FILE...`
 
 // The root of the project, as seen from the folder of this tool.
@@ -25,6 +26,8 @@ func main() {
 		tables(args[1:])
 	case len(args) >= 1 && args[0] == "vectors":
 		vectors(args[1:])
+	case len(args) >= 1 && args[0] == "wire":
+		wire(args[1:])
 	case len(args) >= 2 && args[0] == "verify":
 		verify(args[1:])
 	default:
