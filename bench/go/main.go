@@ -103,8 +103,7 @@ func calibrate(c short, wantNS float64) int {
 
 func main() {
 	var o options
-	flag.StringVar(&o.what, "what", "",
-		"store, indexer, memory, informer, selector, path, json, proto or wire")
+	flag.StringVar(&o.what, "what", "", "what to run; see README.md")
 	flag.StringVar(&o.row, "row", "get", "row of store; see README.md")
 	flag.IntVar(&o.objects, "objects", 10000, "objects in the store")
 	flag.IntVar(&o.readers, "readers", 1, "readers")
@@ -123,7 +122,7 @@ func main() {
 	}
 	runs := map[string]func(*options){
 		"store": runStore, "indexer": runIndexer, "memory": runMemory, "informer": runInformer,
-		"selector": runSelector, "path": runPath, "json": runJSON,
+		"selector": runSelector, "path": runPath, "json": runJSON, "queue": runQueue,
 		"proto": runProto, "wire": runWire,
 	}
 	run := runs[o.what]

@@ -31,8 +31,9 @@ typedef struct ki_handler {
     int (*on_sync)(const ki_object *object, void *user);
 
     /** Which objects the handler wants to hear of; NULL: all. An object that begins to be wanted by
-     * a change is told of by on_add(), one that ceases to by on_delete() with its old state. Must
-     * say the same of the same object each time. */
+     * a change is told of by on_add(), one that ceases to by on_delete() with its old state. The
+     * end of an object is told if its old state was wanted, whatever its final state. Must say the
+     * same of the same object each time. */
     bool (*filter)(const ki_object *object, void *user);
 
     void *user;

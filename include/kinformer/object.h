@@ -56,7 +56,9 @@ KI_API KI_NODISCARD int ki_object_from_json(const char *bytes, size_t len,
  *  an unknown kind the metadata is read, if it is where all kinds have it.
  *
  *  Policy: a field that is no list or map must stand once, and the parts of a list or map must
- *  stand together, as every Kubernetes server writes them; groups and packed lists are refused. A
+ *  stand together, as every Kubernetes server writes them; groups and packed lists are refused. Of
+ *  several entries with one key, the first counts. Depth counts as in JSON, but for lists and maps
+ *  of plain values. A
  *  string that is no UTF-8 reads with U+FFFD for each wrong byte. JSON text inside protobuf (such
  *  as managedFields) is looked at when it is read; what is no valid JSON, or over 128 deep, then
  *  reads as its bytes in base64.

@@ -207,8 +207,8 @@ KI_API bool ki_queue_is_closed(const ki_queue *queue);
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API bool ki_queue_has_synced(const ki_queue *queue);
 
-/** The deltas that wait, and the memory of the objects in them, which they may share with others;
- *  without those that are being processed. A ki_fifo counts a whole list as one delta.
+/** The deltas that wait, and about the memory of the objects in them, which they may share with
+ *  others; without those that are being processed. A ki_fifo counts a whole list as one delta.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API size_t ki_queue_length(const ki_queue *queue);
 KI_API size_t ki_queue_bytes(const ki_queue *queue);

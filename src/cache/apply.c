@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "cache/keyset.h"
 #include "cache/txn.h"
+#include "cache/warm.h"
 #include "object/object.h"
 
 enum { NOTES_KEPT = 1 << 12 }; /* room that is kept from batch to batch */
@@ -125,7 +126,7 @@ static int set_aside(work *w, ki_str key, const ki_error *problem, ki_error *err
 static int put(work *w, const ki_object *object, ki_error *error)
 {
     ki_error problem = KI_ERROR_INIT;
-    const ki_object *old;
+    const ki_object *old = NULL;
     int r = ki__txn_exchange(w->txn, object, &old, &problem);
     if (r < 0) {
         return set_aside(w, ki__object_key(object), &problem, error);
@@ -139,7 +140,7 @@ static int put(work *w, const ki_object *object, ki_error *error)
 static int take(work *w, ki_str key, const ki_object *object, ki_error *error)
 {
     ki_error problem = KI_ERROR_INIT;
-    const ki_object *old;
+    const ki_object *old = NULL;
     int r = ki__txn_take(w->txn, key, &old, &problem);
     if (r < 0) {
         return set_aside(w, key, &problem, error);
@@ -204,7 +205,15 @@ static int replace_all(work *w, const ki_replacement *all, ki_error *error)
         r = take_missing(w, &listed, error);
         ki__keyset_done(&listed);
     }
+    ki__warmer warmer;
+    ki__warmer_init(&warmer, w->applier->before);
+    for (size_t i = 0; i < KI__WARM_AHEAD && i < all->object_count; i++) {
+        ki__warmer_add(&warmer, all->objects[i]);
+    }
     for (size_t i = 0; r >= 0 && i < all->object_count; i++) {
+        if (all->object_count - i > KI__WARM_AHEAD) {
+            ki__warmer_add(&warmer, all->objects[i + KI__WARM_AHEAD]);
+        }
         r = put(w, all->objects[i], error);
     }
     return r;
@@ -249,7 +258,15 @@ static int apply_all(work *w, const ki_deltas *deltas, ki_error *error)
 {
     int r = 0;
     const char *version = NULL;
+    ki__warmer warmer;
+    ki__warmer_init(&warmer, w->applier->before);
+    for (size_t i = 0; i < KI__WARM_AHEAD && i < deltas->count; i++) {
+        ki__warmer_add(&warmer, deltas->deltas[i].object);
+    }
     for (size_t i = 0; r >= 0 && i < deltas->count; i++) {
+        if (deltas->count - i > KI__WARM_AHEAD) {
+            ki__warmer_add(&warmer, deltas->deltas[i + KI__WARM_AHEAD].object);
+        }
         w->resource_version = NULL;
         r = apply_one(w, &deltas->deltas[i], error);
         if (w->resource_version != NULL && w->resource_version[0] != '\0') {

@@ -111,10 +111,16 @@ ki_queue *ki_queue_unref(ki_queue *queue)
 
 /* Deltas */
 
+/* ki_object_memory() looks at the far end of the object, which costs more than all else here. */
+size_t ki__queue_size_of(const ki_object *object)
+{
+    return sizeof(*object) + object->near_len + object->len;
+}
+
 static size_t bytes_of(const ki_delta *delta)
 {
     if (delta->object != NULL) {
-        return ki_object_memory(delta->object);
+        return ki__queue_size_of(delta->object);
     }
     return delta->type == KI_DELTA_REPLACED_ALL ? ki__list_block_of(delta)->bytes : 0;
 }
@@ -241,7 +247,7 @@ static int push_object(ki_queue *queue, ki_delta_type type, const ki_object *obj
     if (r < 0) {
         return r;
     }
-    ki_object *made;
+    ki_object *made = NULL;
     r = ki__queue_transform(queue, object, &made, error);
     if (r < 0 && type == KI_DELTA_DELETED) {
         made = ki_object_ref(object); /* nothing would make up for a deletion that is lost */
@@ -290,7 +296,7 @@ int ki_queue_delete_key(ki_queue *queue, ki_str key, ki_error *error)
 {
     ki_str name_space;
     ki_str name;
-    char *copy;
+    char *copy = NULL;
     if (ki_key_split(key, &name_space, &name) < 0 || memchr(key.ptr, '\0', key.len) != NULL) {
         return ki__error_code(error, KI_ERR_KEY);
     }
@@ -319,7 +325,7 @@ int ki_queue_delete_key(ki_queue *queue, ki_str key, ki_error *error)
 
 int ki_queue_bookmark(ki_queue *queue, const char *resource_version, ki_error *error)
 {
-    char *copy;
+    char *copy = NULL;
     int r = copy_text(queue, ki_str_from(resource_version), TEXT_MAX, &copy, error);
     if (r < 0) {
         return r;

@@ -84,6 +84,9 @@ int ki__queue_check_room(const ki_queue *queue, size_t more);
 void ki__queue_count(ki_queue *queue, const ki_delta *delta);
 void ki__queue_uncount(ki_queue *queue, const ki_delta *delta);
 
+/** About the memory of an object. */
+size_t ki__queue_size_of(const ki_object *object);
+
 /** Makes room for `count` deltas in the batch. 0 or -ENOMEM. */
 int ki__queue_reserve_batch(ki_queue *queue, size_t count);
 

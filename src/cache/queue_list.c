@@ -16,7 +16,10 @@
 #include "object/object.h"
 
 enum { LIST_TEXT_MAX = 1024 };
-#define LIST_OBJECTS_MAX ((size_t)1 << 30)
+/* As many as a store may hold, or as an array can have. */
+#define LIST_OBJECTS_MAX                                                               \
+    (SIZE_MAX / 4 / sizeof(void *) < ((size_t)1 << 30) ? SIZE_MAX / 4 / sizeof(void *) \
+                                                       : (size_t)1 << 30)
 
 void ki__list_block_free(const ki_alloc *alloc, ki__list_block *block)
 {
@@ -39,14 +42,14 @@ static int add_objects(const ki_queue *queue, const ki_replacement *list, ki__li
     for (size_t i = 0; i < list->object_count; i++) {
         const ki_object *object = list->objects[i];
         ki_error problem = KI_ERROR_INIT;
-        ki_object *made;
+        ki_object *made = NULL;
         int r = ki__txn_check_key(object, &problem);
         if (r >= 0) {
             r = ki__queue_transform(queue, object, &made, &problem);
         }
         if (r >= 0) {
             block->objects[count++] = made;
-            block->bytes += ki_object_memory(made);
+            block->bytes += ki__queue_size_of(made);
         } else if (ki_error_is_retriable(r)) {
             for (size_t n = 0; n < count; n++) {
                 (void)ki_object_unref(block->objects[n]);

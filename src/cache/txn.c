@@ -352,14 +352,10 @@ int ki__txn_check_key(const ki_object *object, ki_error *error)
     return 0;
 }
 
-/* Stores an object as it is. *ret_old is what stood in its place, or NULL. */
+/* Stores an object as it is; its key was checked. *ret_old is what stood in its place, or NULL. */
 static int put(ki_txn *txn, const ki_object *object, uint32_t *ret_id, const ki_object **ret_old,
                ki_error *error)
 {
-    int r = ki__txn_check_key(object, error);
-    if (r < 0) {
-        return r;
-    }
     ki_str key = ki__object_key(object);
     uint32_t hash = ki__key_hash(txn->store, key);
     uint32_t id = ki__version_find(txn->next, hash, key);
@@ -393,7 +389,8 @@ int ki__txn_put(ki_txn *txn, const ki_object *object, uint32_t *ret_id, ki_error
 {
     const ki_object *old;
     if (txn->store->transform == NULL) {
-        return put(txn, object, ret_id, &old, error);
+        int r = ki__txn_check_key(object, error);
+        return r < 0 ? r : put(txn, object, ret_id, &old, error);
     }
     ki_object *made = NULL;
     int r = txn->store->transform(object, &made, txn->store->transform_user);
@@ -406,7 +403,10 @@ int ki__txn_put(ki_txn *txn, const ki_object *object, uint32_t *ret_id, ki_error
                              "the transform function gave nothing for object %s",
                              ki_object_key(object));
     }
-    r = put(txn, made, ret_id, &old, error);
+    r = ki__txn_check_key(made, error);
+    if (r >= 0) {
+        r = put(txn, made, ret_id, &old, error);
+    }
     (void)ki_object_unref(made);
     return r;
 }

@@ -93,7 +93,8 @@ bool ki__proto_text_is(ki_str raw, ki_str text)
         return false;
     }
     size_t same = 0;
-    while (same < raw.len && raw.ptr[same] == text.ptr[same]) {
+    while (same < raw.len && raw.ptr[same] == text.ptr[same] &&
+           (unsigned char)raw.ptr[same] < 0x80) {
         same++;
     }
     return same < raw.len && (unsigned char)raw.ptr[same] >= 0x80 && repaired_is(raw, text);
@@ -142,14 +143,11 @@ int ki__proto_number_text(const ki_value *value, ki_str *ret_text)
     return 0;
 }
 
-/* What is integral and not beyond int64, as with numbers of JSON. */
+/* A double counts as what JSON shows of it, which is not all of its digits from 2^53 on. */
 static int int64_from_double(double number, int64_t *ret_number)
 {
-    if (!(number >= -0x1p63 && number < 0x1p63) || (double)(int64_t)number != number) {
-        return KI_ERR_RANGE;
-    }
-    *ret_number = (int64_t)number;
-    return 0;
+    char text[KI__DOUBLE_TEXT_MAX];
+    return ki__json_int64(ki_str_make(text, ki__format_double(number, text)), ret_number);
 }
 
 int ki__proto_int64_of(const ki_value *value, int64_t *ret_number)

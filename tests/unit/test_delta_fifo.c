@@ -352,6 +352,18 @@ static void a_first_list_that_goes_back_is_not_synced(void **state)
     end(&p);
 }
 
+static void a_first_list_that_goes_back_to_newer_deltas_is_not_synced(void **state)
+{
+    (void)state;
+    struct pair p = new_pair("");
+    test_put_all(p.queue, "=a@1#2");
+    pop_meanwhile(&p, "~a@3", KI_POP_AGAIN, "*{Replaced a@1}");
+    assert_false(ki_queue_has_synced(p.queue));
+    pop_meanwhile(&p, "", KI_POP_DONE, "*{Replaced a@1, Updated a@3}");
+    assert_true(ki_queue_has_synced(p.queue));
+    end(&p);
+}
+
 static int ignore(const ki_deltas *deltas, void *user)
 {
     (void)deltas;
@@ -465,6 +477,7 @@ int main(void)
         cmocka_unit_test(what_goes_back_comes_before_what_is_newer),
         cmocka_unit_test(deletions_do_not_meet_when_one_goes_back),
         cmocka_unit_test(a_first_list_that_goes_back_is_not_synced),
+        cmocka_unit_test(a_first_list_that_goes_back_to_newer_deltas_is_not_synced),
         cmocka_unit_test(a_burst_is_not_kept_for_ever),
         cmocka_unit_test(runs_out_of_memory_anywhere),
     };

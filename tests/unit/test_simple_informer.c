@@ -313,6 +313,133 @@ static void stopping_releases_a_step_that_waits(void **state)
     }
 }
 
+/* A server that goes on while deltas are applied on another thread. */
+enum { LIVE_KEYS = 12, LIVE_EVENTS = 6000 };
+
+struct live {
+    struct fixture f;
+    ki_object *server[LIVE_KEYS];
+    const char *view[LIVE_KEYS]; /* the uid that the handler knows; NULL: none */
+    char uids[LIVE_KEYS][16];
+    unsigned last[LIVE_KEYS]; /* version that the handler was told */
+    bool sane;
+};
+
+static void live_told(struct live *l, const ki_object *object, bool is_there, bool was_there)
+{
+    unsigned key = (unsigned)(ki_object_name(object)[0] - 'a');
+    unsigned version = 0;
+    (void)sscanf(ki_object_resource_version(object), "%u", &version);
+    l->sane = l->sane && (l->view[key] != NULL) == was_there && version >= l->last[key];
+    l->last[key] = version;
+    (void)snprintf(l->uids[key], sizeof(l->uids[key]), "%s", ki_object_uid(object));
+    l->view[key] = is_there ? l->uids[key] : NULL;
+}
+
+static int live_add(const ki_object *object, bool is_initial, void *user)
+{
+    (void)is_initial;
+    live_told(user, object, true, false);
+    return 0;
+}
+
+static int live_update(const ki_object *old_object, const ki_object *object, void *user)
+{
+    (void)old_object;
+    live_told(user, object, true, true);
+    return 0;
+}
+
+static int live_delete(const ki_object *object, bool final_state_unknown, void *user)
+{
+    (void)final_state_unknown;
+    live_told(user, object, false, true);
+    return 0;
+}
+
+static void live_list(struct live *l)
+{
+    const ki_object *list[LIVE_KEYS];
+    ki_replacement all = {.objects = list};
+    for (unsigned i = 0; i < LIVE_KEYS; i++) {
+        if (l->server[i] != NULL) {
+            list[all.object_count++] = l->server[i];
+        }
+    }
+    assert_int_equal(ki_queue_replace(l->f.queue, &all, NULL), 0);
+}
+
+static void live_event(struct live *l, unsigned version, uint64_t *random, bool seen)
+{
+    char spec[32];
+    unsigned key = (unsigned)(test_random(random) % LIVE_KEYS);
+    bool is_gone = l->server[key] != NULL && test_random(random) % 3 == 0;
+    const char *uid = l->server[key] != NULL ? ki_object_uid(l->server[key]) : "";
+    char new_uid[16];
+    (void)snprintf(new_uid, sizeof(new_uid), "u%u", version);
+    (void)snprintf(spec, sizeof(spec), "%c%c@%u/%s", is_gone ? '-' : '~', (char)('a' + key),
+                   version, uid[0] != '\0' ? uid : new_uid);
+    if (seen) {
+        assert_int_equal(test_put(l->f.queue, NULL, spec), 0);
+    }
+    ki_object *object = is_gone ? NULL : test_thing(NULL, spec + 1);
+    ki_object_unref(l->server[key]);
+    l->server[key] = object;
+}
+
+static void a_server_may_go_on_meanwhile(void **state)
+{
+    (void)state;
+    for (size_t kind = 0; kind < 2; kind++) {
+        struct live l = {.sane = true};
+        const ki_handler handler = {
+            .on_add = live_add, .on_update = live_update, .on_delete = live_delete, .user = &l};
+        ki_simple_informer_options options = kinds[kind];
+        options.handler = &handler;
+        options.batch_keys = 3;
+        begin(&l.f, options);
+        pthread_t thread;
+        void *result;
+        uint64_t random = 7 + kind;
+        bool seen = false;
+        assert_int_equal(pthread_create(&thread, NULL, wait_for_step, &l.f), 0);
+        for (unsigned i = 1; i <= LIVE_EVENTS; i++) {
+            unsigned what = (unsigned)(test_random(&random) % 40);
+            if (what == 0) {
+                seen = false; /* the watch breaks */
+            } else if (what == 1 || (!seen && what < 8)) {
+                live_list(&l);
+                seen = true;
+            } else if (what == 9) {
+                assert_int_equal(ki_queue_resync(l.f.queue, NULL), 0);
+            }
+            live_event(&l, i, &random, seen);
+        }
+        live_list(&l);
+        while (ki_queue_length(l.f.queue) > 0) {
+            sched_yield();
+        }
+        ki_simple_informer_stop(l.f.informer);
+        pthread_join(thread, &result);
+        assert_true(l.sane);
+        for (unsigned i = 0; i < LIVE_KEYS; i++) {
+            const char name[] = {(char)('a' + i), '\0'};
+            ki_object *stored =
+                ki_store_get(ki_simple_informer_store(l.f.informer), ki_str_from(name));
+            assert_int_equal(stored != NULL, l.server[i] != NULL);
+            assert_int_equal(l.view[i] != NULL, l.server[i] != NULL);
+            if (stored != NULL) {
+                assert_string_equal(ki_object_resource_version(stored),
+                                    ki_object_resource_version(l.server[i]));
+                assert_string_equal(ki_object_uid(l.server[i]), l.view[i]);
+            }
+            ki_object_unref(stored);
+            ki_object_unref(l.server[i]);
+        }
+        ki_simple_informer_unref(l.f.informer);
+    }
+}
+
 /* Errors */
 
 static void report(const char *component, ki_str key, const ki_error *error, void *user)
@@ -429,6 +556,7 @@ int main(void)
         cmocka_unit_test(a_handler_may_stop_and_release_the_informer),
         cmocka_unit_test(a_handler_may_read_the_store_but_not_step),
         cmocka_unit_test(stopping_releases_a_step_that_waits),
+        cmocka_unit_test(a_server_may_go_on_meanwhile),
         cmocka_unit_test(errors_go_to_the_hook_and_the_rest_goes_on),
         cmocka_unit_test(a_busy_store_is_told_and_nothing_is_lost),
         cmocka_unit_test(short_memory_makes_small_steps),
