@@ -24,6 +24,7 @@ type options struct {
 	rounds  int
 	roundMS int
 	pod     string
+	lists   string
 }
 
 // member is one name and value of a line; a line keeps their order.
@@ -104,8 +105,8 @@ func calibrate(c short, wantNS float64) int {
 
 func main() {
 	var o options
-	flag.StringVar(&o.what, "what", "", "store, indexer, memory, informer, selector, path, "+
-		"json or workqueue")
+	flag.StringVar(&o.what, "what", "", "store, indexer, memory, informer, selector, path, json, "+
+		"proto, wire or workqueue")
 	flag.StringVar(&o.row, "row", "get", "row of store or workqueue; see README.md")
 	flag.IntVar(&o.objects, "objects", 10000, "objects in the store")
 	flag.IntVar(&o.readers, "readers", 1, "readers")
@@ -113,6 +114,7 @@ func main() {
 	flag.Float64Var(&o.seconds, "seconds", 2, "time that is measured")
 	flag.IntVar(&o.rounds, "rounds", 15, "rounds of short work")
 	flag.IntVar(&o.roundMS, "ms", 30, "of one kind of work in one round")
+	flag.StringVar(&o.lists, "lists", ".", "the folder with list.json and list.pb")
 	flag.StringVar(&o.pod, "pod", "../data/pod.json", "the pod as JSON")
 	flag.Parse()
 
@@ -123,7 +125,8 @@ func main() {
 	}
 	runs := map[string]func(*options){
 		"store": runStore, "indexer": runIndexer, "memory": runMemory, "informer": runInformer,
-		"selector": runSelector, "path": runPath, "json": runJSON, "workqueue": runWorkqueue,
+		"selector": runSelector, "path": runPath, "json": runJSON,
+		"proto": runProto, "wire": runWire, "workqueue": runWorkqueue,
 	}
 	run := runs[o.what]
 	if run == nil || o.objects < 1 || o.perNS < 1 || o.readers < 0 || o.rounds < 1 || o.roundMS < 1 {

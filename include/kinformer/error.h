@@ -11,24 +11,26 @@
 KI_BEGIN_DECLS
 
 /* X(name, code, text) */
-#define KI_ERROR_MAP(X)                                                        \
-    X(LIMIT, -5000, "a limit was reached")                                     \
-    X(NOT_FOUND, -5001, "not found")                                           \
-    X(EXISTS, -5002, "already exists")                                         \
-    X(TYPE, -5003, "the value is of another type")                             \
-    X(RANGE, -5004, "the number does not fit")                                 \
-    X(SYNTAX, -5005, "syntax error")                                           \
-    X(ENCODING, -5006, "invalid UTF-8 or an invalid escape")                   \
-    X(DEPTH, -5007, "nested too deep")                                         \
-    X(KEY, -5008, "the key is not valid, or no key can be made of the object") \
-    X(INVALID, -5009, "the value is not valid")                                \
-    X(NOT_PLAIN, -5010, "the text is stored encoded; copy it instead")         \
-    X(BUSY, -5011, "another writer is at work")                                \
-    X(STOPPED, -5012, "already stopped")                                       \
-    X(UNKNOWN_INDEX, -5013, "no index of that name")                           \
-    X(INDEX_FUNCTION, -5014, "an index function failed")                       \
-    X(UNSUPPORTED, -5015, "not supported")                                     \
-    X(STATUS, -5016, "the API server answered with an error")
+#define KI_ERROR_MAP(X)                                                          \
+    X(LIMIT, -5000, "a limit was reached")                                       \
+    X(NOT_FOUND, -5001, "not found")                                             \
+    X(EXISTS, -5002, "already exists")                                           \
+    X(TYPE, -5003, "the value is of another type")                               \
+    X(RANGE, -5004, "the number does not fit")                                   \
+    X(SYNTAX, -5005, "syntax error")                                             \
+    X(ENCODING, -5006, "invalid UTF-8 or an invalid escape")                     \
+    X(DEPTH, -5007, "nested too deep")                                           \
+    X(KEY, -5008, "the key is not valid, or no key can be made of the object")   \
+    X(INVALID, -5009, "the value is not valid")                                  \
+    X(NOT_PLAIN, -5010, "the text is stored encoded; copy it instead")           \
+    X(BUSY, -5011, "another writer is at work")                                  \
+    X(STOPPED, -5012, "already stopped")                                         \
+    X(UNKNOWN_INDEX, -5013, "no index of that name")                             \
+    X(INDEX_FUNCTION, -5014, "an index function failed")                         \
+    X(UNSUPPORTED, -5015, "not supported")                                       \
+    X(STATUS, -5016, "the API server answered with an error")                    \
+    X(NO_SCHEMA, -5017, "the object has it, but no schema tells how to read it") \
+    X(CUT, -5018, "the bytes end too early")
 
 typedef enum ki_error_code {
 #define KI_ERROR_ENUM(name, code, text) KI_ERR_##name = (code),

@@ -21,6 +21,7 @@
 #include <kinformer/controller.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
+#include <kinformer/event.h>
 #include <kinformer/key.h>
 #include <kinformer/log.h>
 #include <kinformer/object.h>

@@ -14,7 +14,7 @@ KI_BEGIN_DECLS
 
 typedef struct ki_object ki_object;
 
-typedef enum ki_encoding { KI_ENCODING_JSON, KI_ENCODING_MAX } ki_encoding;
+typedef enum ki_encoding { KI_ENCODING_JSON, KI_ENCODING_PROTOBUF, KI_ENCODING_MAX } ki_encoding;
 
 typedef struct ki_object_options {
     size_t size;                     /* see KI_OPTIONS_INIT */
@@ -44,6 +44,37 @@ typedef struct ki_object_options {
 KI_API KI_NODISCARD int ki_object_from_json(const char *bytes, size_t len,
                                             const ki_object_options *options,
                                             ki_object **ret_object, ki_error *error);
+
+/** Reads an object from protobuf (application/vnd.kubernetes.protobuf): with the envelope that API
+ *  servers put around it, or the message alone, as lists and watches hold it; then the kind comes
+ *  from the options. Checks all of it to the bottom, finds the metadata, and keeps a copy of the
+ *  bytes. `options` may be NULL.
+ *
+ *  Schema tables inside the library tell what the fields of the built-in kinds are: everything
+ *  below reads as it would from JSON, with what JSON shows for fields that are absent. Fields and
+ *  kinds that the tables do not know are kept: ki_object_is_complete() tells if there are any. Of
+ *  an unknown kind the metadata is read, if it is where all kinds have it.
+ *
+ *  Policy: a field that is no list or map must stand once, and the parts of a list or map must
+ *  stand together, as every Kubernetes server writes them; groups and packed lists are refused. Of
+ *  several entries with one key, the first counts. Depth counts as in JSON, but for lists and maps
+ *  of plain values. A
+ *  string that is no UTF-8 reads with U+FFFD for each wrong byte. JSON text inside protobuf (such
+ *  as managedFields) is looked at when it is read; what is no valid JSON, or over 128 deep, then
+ *  reads as its bytes in base64.
+ *
+ *  Owner:  *ret_object is the caller's; release with ki_object_unref().   Thread: any.  Blocks: no.
+ *  Errors: KI_ERR_SYNTAX   malformed, cut off or overlong;  KI_ERR_DEPTH;
+ *          KI_ERR_INVALID  a field that stands twice, has another wire type than it must have, or a
+ *                          NUL in a string that has an accessor below;  all these with the offset
+ *                          in `error`, and the name of the field where it is known;
+ *          KI_ERR_LIMIT    more than max_bytes, or an identity string of over 1024 bytes;
+ *          KI_ERR_UNSUPPORTED  the envelope holds something else than plain protobuf;
+ *          -ENOMEM;  -EINVAL, -E2BIG  the options, or NULL for `bytes`.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_object_from_protobuf(const char *bytes, size_t len,
+                                                const ki_object_options *options,
+                                                ki_object **ret_object, ki_error *error);
 
 /** One more reference. Returns `object`; NULL gives NULL.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
@@ -105,6 +136,10 @@ KI_API KI_NODISCARD int ki_object_controller(const ki_object *object, ki_owner *
 /** The whole object as a value. */
 KI_API ki_value ki_object_root(const ki_object *object);
 
+/** Whether everything in the object can be read: false for protobuf of a kind, or with a field,
+ * that the library does not know. Such fields are kept, but neither found nor written as JSON. */
+KI_API bool ki_object_is_complete(const ki_object *object);
+
 /** The bytes as they came, and how they are encoded. */
 KI_API ki_str ki_object_bytes(const ki_object *object);
 KI_API ki_encoding ki_object_encoding(const ki_object *object);
@@ -114,6 +149,17 @@ KI_API size_t ki_object_memory(const ki_object *object);
 
 /** Appends the object as JSON.  Errors: as ki_value_write_json().  */
 KI_API KI_NODISCARD int ki_object_write_json(const ki_object *object, ki_buf *out);
+
+/** Appends the object as protobuf, with the envelope that API servers put around it. Protobuf
+ *  objects give their own bytes, whatever their kind. Of a JSON object it is to the byte what Go
+ *  makes of the same JSON: members that the schema does not know are dropped, null counts as
+ *  absent. Quantities are written as they are spelt.
+ *  Errors: KI_ERR_NO_SCHEMA  JSON of a kind that is not built in;
+ *          KI_ERR_INVALID    a value that its field cannot hold; the message names the field;
+ *          KI_ERR_DEPTH      nested too deep;
+ *          KI_ERR_LIMIT or -ENOMEM.  On failure `out` is as it was.  */
+KI_API KI_NODISCARD int ki_object_write_protobuf(const ki_object *object, ki_buf *out,
+                                                 ki_error *error);
 
 KI_END_DECLS
 

@@ -57,7 +57,9 @@ KI_API const char *ki_path_text(const ki_path *path);
 
 /** The first value at the path under `root`. Allocates nothing, unless the path has `..`, or over
  *  eight steps with a choice, or a filter compares strings that are stored encoded.
- *  Errors: KI_ERR_NOT_FOUND;  KI_ERR_LIMIT  as ki_path_iter_next();  -ENOMEM.
+ *  Errors: KI_ERR_NOT_FOUND;  KI_ERR_NO_SCHEMA  the same, but the path led to protobuf fields that
+ *          the library has no schema for, and the value may be among them;
+ *          KI_ERR_LIMIT  as ki_path_iter_next();  -ENOMEM.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_path_first(const ki_path *path, const ki_value *root,
                                       ki_value *ret_value);
@@ -70,7 +72,8 @@ KI_API KI_NODISCARD int ki_path_iter_new(const ki_path *path, const ki_value *ro
 
 /** The next value: 1 with *ret_value set, 0 at the end. A value is given once for each way that the
  *  path has to it.
- *  Errors: KI_ERR_LIMIT  the walk has read 64 MiB and the object 256 times over, which only several
+ *  Errors: KI_ERR_NO_SCHEMA  as ki_path_first(), after a walk that gave nothing;
+ *          KI_ERR_LIMIT  the walk has read 64 MiB and the object 256 times over, which only several
  *          `..` or unions in one path, or objects of great depth, come near;  -ENOMEM. Once failed,
  *          a walk fails for ever.
  *  Since:  0.1 */

@@ -53,6 +53,9 @@ KI_API const char *ki_resource_singular(const ki_resource *resource);
 KI_API const char *ki_resource_kind(const ki_resource *resource);
 KI_API const char *ki_resource_api_version(const ki_resource *resource); /* "v1", "apps/v1" */
 KI_API bool ki_resource_is_namespaced(const ki_resource *resource);
+/** Whether the library knows how to read this kind in protobuf: most built-in kinds. Custom
+ *  resources have only JSON. */
+KI_API bool ki_resource_has_protobuf(const ki_resource *resource);
 /** Short name number `index`, from 0; NULL after the last. */
 KI_API const char *ki_resource_short_name(const ki_resource *resource, size_t index);
 

@@ -46,7 +46,8 @@ KI_API const char *ki_type_name(ki_type type);
 
 /** A string as a view into the object, without a copy.
  *  Errors: KI_ERR_TYPE       not a string;
- *          KI_ERR_NOT_PLAIN  it is stored encoded (say, with escapes): use ki_value_copy_string().
+ *          KI_ERR_NOT_PLAIN  it is stored encoded (say, with escapes, or as the number of seconds
+ *                            of a time): use ki_value_copy_string().
  *  Since: 0.1 */
 KI_API KI_NODISCARD int ki_value_string(const ki_value *value, ki_str *ret_text);
 
@@ -80,7 +81,8 @@ KI_API KI_NODISCARD int ki_value_number_text(const ki_value *value, ki_str *ret_
 KI_API KI_NODISCARD int ki_value_bool(const ki_value *value, bool *ret_flag);
 
 /** The member `name` of a map. Of several with one name, the first counts.
- *  Errors: KI_ERR_TYPE  not a map;  KI_ERR_NOT_FOUND.  Since: 0.1 */
+ *  Errors: KI_ERR_TYPE  not a map;  KI_ERR_NOT_FOUND;  KI_ERR_NO_SCHEMA  not found, but the map is
+ *          protobuf with fields that the library has no schema for.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_value_member(const ki_value *map, ki_str name, ki_value *ret_member);
 
 /** The element `index` of a list, from 0; from the end when negative.
@@ -100,7 +102,8 @@ KI_API KI_NODISCARD int ki_value_iter(const ki_value *container, ki_iter *ret_it
  * a string, or of KI_TYPE_NONE in a list; ret_key may be NULL. Since: 0.1 */
 KI_API int ki_iter_next(ki_iter *iter, ki_value *ret_key, ki_value *ret_value);
 
-/** Appends the value as JSON. JSON objects give their own bytes back.
+/** Appends the value as JSON. JSON objects give their own bytes back; of protobuf what the library
+ *  has no schema for is left out.
  *  Errors: KI_ERR_LIMIT or -ENOMEM from `out`, which is then as it was;  KI_ERR_TYPE  no value.
  *  Since: 0.1 */
 KI_API KI_NODISCARD int ki_value_write_json(const ki_value *value, ki_buf *out);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/utf8.h"
 
 /* The errnos that files, sockets, processes and threads give us, in our own words: the C library's
  * differ from system to system, and only glibc can tell the names.
@@ -126,6 +127,7 @@ bool ki_error_is_retriable(int code)
 {
     switch (code) {
     case KI_ERR_BUSY:
+    case KI_ERR_CUT:
         return true;
 #define ERRNO_RETRIABLE(name, retriable, text) \
     case -name:                                \
@@ -245,30 +247,6 @@ int ki__error_code(ki_error *error, int code)
     return ki__error_set(error, code, "%s", ki_error_text(code));
 }
 
-/* The length of the UTF-8 character at the start of `text`, which is not empty; 0 if there is none:
- * no surrogates, nothing overlong, nothing beyond U+10FFFF. */
-static size_t character_length(ki_str text)
-{
-    const unsigned char *p = (const unsigned char *)text.ptr;
-    if (p[0] < 0x80) {
-        return 1;
-    }
-    size_t len = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-    if (p[0] < 0xc2 || p[0] > 0xf4 || len > text.len) {
-        return 0;
-    }
-    unsigned char low = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
-    unsigned char high = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
-    for (size_t i = 1; i < len; i++) {
-        if (p[i] < low || p[i] > high) {
-            return 0;
-        }
-        low = 0x80;
-        high = 0xbf;
-    }
-    return len;
-}
-
 /* What stands for the character of `len` bytes at `p`, or NUL if it may stay. */
 static char replacement(const char *p, size_t len)
 {
@@ -291,7 +269,7 @@ void ki__error_add(ki_error *error, ki_str text)
     char *out = error->message + strnlen(error->message, sizeof(error->message) - 1);
     const char *end = error->message + sizeof(error->message) - 1; /* keeps a place for the NUL */
     while (text.len != 0) {
-        size_t len = character_length(text);
+        size_t len = ki__utf8_length(text);
         char other = replacement(text.ptr, len);
         const char *from = other != '\0' ? &other : text.ptr;
         size_t size = other != '\0' ? 1 : len;

@@ -8,7 +8,7 @@
 
 #include <kinformer/error.h>
 
-#include "base/assert.h"
+#include "object/big.h"
 
 /* ---- reading ---- */
 
@@ -95,102 +95,15 @@ bool ki__decimal_to_double_fast(const ki__decimal *number, double *ret_value)
     return true;
 }
 
-/* ---- large integers ---- */
+/* ---- the exact way ---- */
 
-/* Room for 769 digits (2555 bits), for 5^1093 (2538 bits) and for a bit more while dividing. */
-enum { BIG_LIMBS = 84 };
-
-typedef struct big {
-    uint32_t count; /* limbs in use; the last is not 0 */
-    uint32_t limb[BIG_LIMBS];
-} big;
-
-static void big_multiply_add(big *b, uint32_t factor, uint32_t addend)
-{
-    uint64_t carry = addend;
-    for (uint32_t i = 0; i < b->count; i++) {
-        carry += (uint64_t)b->limb[i] * factor;
-        b->limb[i] = (uint32_t)carry;
-        carry >>= 32;
-    }
-    if (carry != 0) {
-        ki_assert(b->count < BIG_LIMBS);
-        b->limb[b->count++] = (uint32_t)carry;
-    }
-}
-
-static void big_multiply_power_of_5(big *b, int64_t power)
-{
-    for (; power >= 13; power -= 13) {
-        big_multiply_add(b, 1220703125U, 0); /* 5^13, the largest that fits */
-    }
-    for (; power > 0; power--) {
-        big_multiply_add(b, 5, 0);
-    }
-}
-
-static void big_from_digits(big *b, const ki__decimal *number)
+static void big_from_digits(ki__big *b, const ki__decimal *number)
 {
     b->count = 0;
     for (uint32_t i = 0; i < number->count; i++) {
-        big_multiply_add(b, 10, number->digits[i]);
+        ki__big_multiply_add(b, 10, number->digits[i]);
     }
 }
-
-static int64_t big_bits(const big *b)
-{
-    return (int64_t)b->count * 32 - __builtin_clz(b->limb[b->count - 1]);
-}
-
-static void big_shift_left(big *b, int64_t bits)
-{
-    uint32_t limbs = (uint32_t)(bits / 32);
-    uint32_t rest = (uint32_t)(bits % 32);
-    ki_assert(b->count + limbs + 1 <= BIG_LIMBS);
-    uint32_t carry = 0;
-    for (uint32_t i = 0; i < b->count && rest != 0; i++) {
-        uint32_t limb = b->limb[i];
-        b->limb[i] = limb << rest | carry;
-        carry = limb >> (32 - rest);
-    }
-    if (carry != 0) {
-        b->limb[b->count++] = carry;
-    }
-    if (limbs != 0 && b->count != 0) {
-        memmove(b->limb + limbs, b->limb, b->count * sizeof(b->limb[0]));
-        memset(b->limb, 0, limbs * sizeof(b->limb[0]));
-        b->count += limbs;
-    }
-}
-
-static bool big_less(const big *a, const big *b)
-{
-    if (a->count != b->count) {
-        return a->count < b->count;
-    }
-    for (uint32_t i = a->count; i-- > 0;) {
-        if (a->limb[i] != b->limb[i]) {
-            return a->limb[i] < b->limb[i];
-        }
-    }
-    return false;
-}
-
-/* a -= b, which is not larger. */
-static void big_subtract(big *a, const big *b)
-{
-    uint64_t borrow = 0;
-    for (uint32_t i = 0; i < a->count; i++) {
-        uint64_t take = borrow + (i < b->count ? b->limb[i] : 0);
-        borrow = a->limb[i] < take;
-        a->limb[i] = (uint32_t)(a->limb[i] - take);
-    }
-    while (a->count != 0 && a->limb[a->count - 1] == 0) {
-        a->count--;
-    }
-}
-
-/* ---- rounding ---- */
 
 /* quotient x 2^power, plus a little less than one unit of it if `rest`, as the nearest double. The
  * quotient has its 63rd or 64th bit set. */
@@ -230,21 +143,21 @@ int ki__decimal_to_double_exact(const ki__decimal *number, double *ret_value)
     if (magnitude > 309) {
         return KI_ERR_RANGE;
     }
-    big top;
-    big bottom = {.count = 1, .limb = {1}};
+    ki__big top;
+    ki__big bottom = {.count = 1, .limb = {1}};
     big_from_digits(&top, number);
-    big_multiply_power_of_5(&top, number->power);
-    big_multiply_power_of_5(&bottom, -number->power);
-    int64_t shift = big_bits(&bottom) - big_bits(&top);
-    big_shift_left(shift > 0 ? &top : &bottom, shift > 0 ? shift : -shift);
+    ki__big_multiply_power_of_5(&top, number->power);
+    ki__big_multiply_power_of_5(&bottom, -number->power);
+    int64_t shift = ki__big_bits(&bottom) - ki__big_bits(&top);
+    ki__big_shift_left(shift > 0 ? &top : &bottom, shift > 0 ? shift : -shift);
     uint64_t quotient = 0;
     for (int i = 0; i < 64; i++) {
-        bool fits = !big_less(&top, &bottom);
+        bool fits = !ki__big_less(&top, &bottom);
         if (fits) {
-            big_subtract(&top, &bottom);
+            ki__big_subtract(&top, &bottom);
         }
         quotient = quotient << 1 | fits;
-        big_shift_left(&top, 1);
+        ki__big_shift_left(&top, 1);
     }
     return round_to_double(quotient, top.count != 0, number->power - shift - 63, ret_value);
 }

@@ -73,7 +73,7 @@ static const name_level metadata_level = {
 
 typedef struct locate {
     ki__json_scan scan;
-    ki__json_located *located;
+    ki__located *located;
     size_t collisions; /* names that differ but have one hash */
     size_t member_count;
     struct {
@@ -252,10 +252,10 @@ static const char *locate_map(locate *l, const name_level *level, const char *p)
     return ki__json_scan_close_map(&l->scan, p);
 }
 
-int ki__json_locate(ki_str text, uint32_t max_depth, ki__json_located *ret_located, ki_error *error)
+int ki__json_locate(ki_str text, uint32_t max_depth, ki__located *ret_located, ki_error *error)
 {
     locate l;
-    ki__json_located located = {0};
+    ki__located located = {0};
     l.located = &located;
     l.collisions = 0;
     l.member_count = 0;

@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/utf8.h"
 #include "object/json_simd.h"
 
 const char *ki__json_scan_fail(ki__json_scan *scan, const char *p, int code, const char *format,
@@ -178,39 +179,6 @@ static const char *scan_escape(ki__json_scan *scan, const char *p)
     }
 }
 
-/* How long the UTF-8 sequence at `p` is; 0 if it is not well-formed. The bounds of the second byte
- * keep out overlong forms, surrogates and what is beyond U+10FFFF (RFC 3629, section 4). */
-static unsigned utf8_length(const char *p, const char *end)
-{
-    size_t left = (size_t)(end - p);
-    unsigned first = byte_at(p);
-    unsigned low = 0x80;
-    unsigned high = 0xbf;
-    unsigned len;
-    if (first >= 0xc2 && first <= 0xdf) {
-        len = 2;
-    } else if (first >= 0xe0 && first <= 0xef) {
-        len = 3;
-        low = first == 0xe0 ? 0xa0 : low;
-        high = first == 0xed ? 0x9f : high;
-    } else if (first >= 0xf0 && first <= 0xf4) {
-        len = 4;
-        low = first == 0xf0 ? 0x90 : low;
-        high = first == 0xf4 ? 0x8f : high;
-    } else {
-        return 0;
-    }
-    if (left < len || byte_at(p + 1) < low || byte_at(p + 1) > high) {
-        return 0;
-    }
-    for (unsigned i = 2; i < len; i++) {
-        if ((byte_at(p + i) & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    return len;
-}
-
 /* Whatever in a string is not plain: `p` is at a backslash, a control character or beyond ASCII. */
 static const char *scan_special(ki__json_scan *scan, const char *p)
 {
@@ -221,7 +189,7 @@ static const char *scan_special(ki__json_scan *scan, const char *p)
         return fail_syntax(scan, p, "a control character in a string must be escaped");
     }
     while (p != scan->end && byte_at(p) >= 0x80) {
-        unsigned len = utf8_length(p, scan->end);
+        size_t len = ki__utf8_length(ki_str_make(p, (size_t)(scan->end - p)));
         if (len == 0) {
             return ki__json_scan_fail(scan, p, KI_ERR_ENCODING, "not valid UTF-8");
         }

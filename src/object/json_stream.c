@@ -351,6 +351,16 @@ int ki__json_stream_feed(ki__json_stream *stream, const char *bytes, size_t len,
     return r;
 }
 
+bool ki__json_stream_is_inside(const ki__json_stream *stream, uint64_t *ret_start)
+{
+    bool inside = stream->state == STATE_IN_STRING || stream->state == STATE_IN_WORD ||
+                  stream->state == STATE_IN_CONTAINER;
+    if (inside) {
+        *ret_start = stream->start;
+    }
+    return inside;
+}
+
 int ki__json_stream_finish(ki__json_stream *stream, ki__json_event *ret_event, ki_error *error)
 {
     if (stream->code != 0) {

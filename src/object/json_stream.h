@@ -62,6 +62,10 @@ void ki__json_stream_enter(ki__json_stream *stream, uint32_t depth);
 int ki__json_stream_feed(ki__json_stream *stream, const char *bytes, size_t len, size_t *ret_taken,
                          ki__json_event *ret_event, ki_error *error);
 
+/** Whether a name or a value that will come as one event has begun and is not over; *ret_start is
+ *  where. Who wants its bytes keeps those of the piece just fed. */
+bool ki__json_stream_is_inside(const ki__json_stream *stream, uint64_t *ret_start);
+
 /** Tells that no bytes will follow: 1 with an event if that ends a number, 0 otherwise.
  *  Errors: KI_ERR_SYNTAX if something is not complete. */
 int ki__json_stream_finish(ki__json_stream *stream, ki__json_event *ret_event, ki_error *error);

@@ -125,7 +125,7 @@ bool ki__json_raw_equals(ki_str raw, ki_str text)
     return text.len == 0;
 }
 
-bool ki__json_raw_same(ki_str a, ki_str b)
+int ki__json_raw_compare(ki_str a, ki_str b)
 {
     ki__json_pieces left;
     ki__json_pieces right;
@@ -135,13 +135,14 @@ bool ki__json_raw_same(ki_str a, ki_str b)
     ki_str y = ki__json_pieces_next(&right);
     while (x.len != 0 && y.len != 0) {
         size_t len = x.len < y.len ? x.len : y.len;
-        if (memcmp(x.ptr, y.ptr, len) != 0) {
-            return false;
+        int order = memcmp(x.ptr, y.ptr, len);
+        if (order != 0) {
+            return order;
         }
         x = ki_str_make(x.ptr + len, x.len - len);
         y = ki_str_make(y.ptr + len, y.len - len);
         x = x.len != 0 ? x : ki__json_pieces_next(&left);
         y = y.len != 0 ? y : ki__json_pieces_next(&right);
     }
-    return x.len == 0 && y.len == 0;
+    return (x.len != 0) - (y.len != 0);
 }

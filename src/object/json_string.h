@@ -24,8 +24,14 @@ size_t ki__json_decode(ki_str raw, char *out, size_t size);
 /** Whether it is exactly `text` once decoded. */
 bool ki__json_raw_equals(ki_str raw, ki_str text);
 
+/** The order of both by bytes once decoded, as memcmp gives it. */
+int ki__json_raw_compare(ki_str a, ki_str b);
+
 /** Whether both are the same once decoded. */
-bool ki__json_raw_same(ki_str a, ki_str b);
+static inline bool ki__json_raw_same(ki_str a, ki_str b)
+{
+    return ki__json_raw_compare(a, b) == 0;
+}
 
 /** Whether it has an escape and so is not what it reads as. */
 static inline bool ki__json_raw_is_encoded(ki_str raw)

@@ -6,17 +6,26 @@
 #ifndef KI_OBJECT_OBJECT_H
 #define KI_OBJECT_OBJECT_H
 
+#include <stddef.h>
+
 #include <kinformer/object.h>
 
 #include "base/refs.h"
 #include "object/json_value.h"
+#include "object/proto_locate.h"
 
 /* Header and strings of a usual object must stay below 200 bytes: mind the size. */
 struct ki_object {
     const ki_alloc *alloc;
-    ki__json_shortcuts shortcuts; /* offsets in the bytes from here on; 0: absent */
-    uint32_t labels;
-    uint32_t labels_flat; /* the length of the labels, if they are a flat map; else 0 */
+    union {
+        ki__json_shortcuts shortcuts; /* of JSON */
+        ki__proto_body body;          /* of protobuf */
+    };
+    uint32_t labels; /* offsets in the bytes from here on; 0: absent */
+    union {
+        uint32_t labels_flat;  /* of JSON: their length, if they are a flat map; else 0 */
+        uint32_t metadata_end; /* of protobuf */
+    };
     uint32_t annotations;
     uint32_t owner_references;
     uint32_t finalizers;
@@ -35,6 +44,24 @@ struct ki_object {
     uint8_t encoding;
     char near_strings[];
 };
+
+/** The bytes as they came. */
+static inline const char *ki__object_bytes(const ki_object *object)
+{
+    return object->near_strings + object->near_len;
+}
+
+/** The strings after them. */
+static inline const char *ki__object_far_strings(const ki_object *object)
+{
+    return ki__object_bytes(object) + object->len;
+}
+
+/** The size of the block. */
+static inline size_t ki__object_size(size_t near_len, size_t len, size_t far_len)
+{
+    return offsetof(ki_object, near_strings) + near_len + len + far_len;
+}
 
 /** The key and its length. */
 static inline ki_str ki__object_key(const ki_object *object)

@@ -43,6 +43,7 @@ typedef struct walk {
     uint8_t at;       /* the step to take from there */
     bool begun;       /* the first value was asked for */
     bool right;       /* on the right side of a term */
+    bool no_schema;   /* a way ended at fields that no schema tells */
     uint8_t term;     /* the term that is tested */
     size_t testing;   /* the frame of its filter */
     ki_value element; /* the element it is tested on */
@@ -59,6 +60,7 @@ typedef struct walk {
 struct ki_path_iter {
     walk walk;
     int failure; /* once it failed, it fails for ever */
+    bool found;  /* it gave something */
     frame frames[];
 };
 
@@ -73,6 +75,7 @@ static void walk_init(walk *w, const ki_path *path, const ki_value *root, frame 
     w->at = path->first;
     w->begun = ki_value_type(root) == KI_TYPE_NONE; /* nothing in nothing */
     w->right = false;
+    w->no_schema = false;
     w->testing = NOT_TESTING;
     w->budget = BUDGET_BASE + BUDGET_TIMES * (len < UINT32_MAX ? len : UINT32_MAX);
     w->longest = len;
@@ -143,6 +146,7 @@ static int look_up(walk *w, const ki__path_step *step, const ki_value *value, ki
     }
     r = step->kind == KI__PATH_FIELD ? ki_value_member(value, step->name, ret_value)
                                      : ki_value_element(value, step->from, ret_value);
+    w->no_schema = w->no_schema || r == KI_ERR_NO_SCHEMA;
     return r >= 0;
 }
 
@@ -446,7 +450,10 @@ int ki_path_first(const ki_path *path, const ki_value *root, ki_value *ret_value
     if (frames != inline_frames) {
         ki__free(path->alloc, frames);
     }
-    return r < 0 ? r : r == 0 ? KI_ERR_NOT_FOUND : 0;
+    if (r == 0) {
+        return w.no_schema ? KI_ERR_NO_SCHEMA : KI_ERR_NOT_FOUND;
+    }
+    return r < 0 ? r : 0;
 }
 
 int ki_path_iter_new(const ki_path *path, const ki_value *root, ki_path_iter **ret_iter)
@@ -458,6 +465,7 @@ int ki_path_iter_new(const ki_path *path, const ki_value *root, ki_path_iter **r
     }
     walk_init(&iter->walk, path, root, iter->frames);
     iter->failure = 0;
+    iter->found = false;
     *ret_iter = iter;
     return 0;
 }
@@ -468,9 +476,13 @@ int ki_path_iter_next(ki_path_iter *iter, ki_value *ret_value)
         return iter->failure;
     }
     int r = walk_next(&iter->walk);
+    if (r == 0 && iter->walk.no_schema && !iter->found) {
+        r = KI_ERR_NO_SCHEMA;
+    }
     if (r < 0) {
         iter->failure = r;
     } else if (r > 0) {
+        iter->found = true;
         *ret_value = iter->walk.value;
     }
     return r;

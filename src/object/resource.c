@@ -13,6 +13,7 @@
 #include "base/options.h"
 #include "base/refs.h"
 #include "object/names.h"
+#include "object/schema.h"
 
 #define SHORT_NAMES_MAX 64
 
@@ -284,6 +285,12 @@ const char *ki_resource_api_version(const ki_resource *resource)
 bool ki_resource_is_namespaced(const ki_resource *resource)
 {
     return resource->namespaced;
+}
+
+bool ki_resource_has_protobuf(const ki_resource *resource)
+{
+    return ki__schema_of_kind(ki_str_from(resource->api_version), ki_str_from(resource->kind)) !=
+           NULL;
 }
 
 const char *ki_resource_short_name(const ki_resource *resource, size_t index)

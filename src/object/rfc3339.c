@@ -37,16 +37,20 @@ static int64_t take_number(reader *r, int digits, int64_t min, int64_t max)
     return number;
 }
 
-static void take_fraction(reader *r)
+static int32_t take_fraction(reader *r)
 {
     if (r->left.len == 0 || *r->left.ptr != '.') {
-        return;
+        return 0;
     }
     (void)take(r);
-    (void)take_number(r, 1, 0, 9); /* at least one digit */
-    while (r->left.len != 0 && *r->left.ptr >= '0' && *r->left.ptr <= '9') {
-        (void)take(r);
-    }
+    int32_t nanos = 0;
+    int32_t unit = 100000000;
+    do {
+        int64_t digit = take_number(r, 1, 0, 9); /* at least one */
+        nanos += r->ok ? (int32_t)digit * unit : 0;
+        unit /= 10;
+    } while (r->left.len != 0 && *r->left.ptr >= '0' && *r->left.ptr <= '9');
+    return nanos;
 }
 
 static int64_t take_offset(reader *r)
@@ -88,7 +92,7 @@ static int64_t days_since_epoch(int64_t year, int64_t month, int64_t day)
     return days - 719528; /* from year 0 to 1970 */
 }
 
-int ki__rfc3339_read(ki_str text, int64_t *ret_seconds)
+int ki__rfc3339_read_nanos(ki_str text, int64_t *ret_seconds, int32_t *ret_nanos)
 {
     reader r = {.left = text, .ok = true};
     int64_t year = take_number(&r, 4, 0, 9999);
@@ -102,12 +106,19 @@ int ki__rfc3339_read(ki_str text, int64_t *ret_seconds)
     int64_t minute = take_number(&r, 2, 0, 59);
     take_mark(&r, ':');
     int64_t second = take_number(&r, 2, 0, 59);
-    take_fraction(&r);
+    int32_t nanos = take_fraction(&r);
     int64_t offset = take_offset(&r);
     if (!r.ok || r.left.len != 0 || day > days_in_month(year, month)) {
         return KI_ERR_INVALID;
     }
     int64_t days = days_since_epoch(year, month, day);
     *ret_seconds = ((days * 24 + hour) * 60 + minute) * 60 + second - offset;
+    *ret_nanos = nanos;
     return 0;
+}
+
+int ki__rfc3339_read(ki_str text, int64_t *ret_seconds)
+{
+    int32_t nanos;
+    return ki__rfc3339_read_nanos(text, ret_seconds, &nanos);
 }

@@ -11,6 +11,8 @@
 
 #include <kinformer/str.h>
 
+#include "object/schema_tables.h"
+
 /* What a field holds; of a list, what each element is, and of a map, each value. Those from
  * KI__SCHEMA_MESSAGE on are messages on the wire. */
 typedef enum ki__schema_type {
@@ -30,9 +32,10 @@ typedef enum ki__schema_type {
     KI__SCHEMA_INT_OR_STRING, /* {type 1, intVal 2, strVal 3}: a number if type is 0 */
     KI__SCHEMA_RAW,           /* {raw 1}: the JSON text that it holds; null if empty */
     KI__SCHEMA_ITEMS,         /* {items 1, repeated string}: a list of strings */
-    KI__SCHEMA_OR_BOOL,       /* {allows 1, schema 2}: the schema if there is one, else a bool */
+    KI__SCHEMA_OR_BOOL,       /* {allows 1, schema 2}: the schema if there is one, else a bool.
+                                 `message` is a table with just these two fields */
     KI__SCHEMA_OR_LIST,       /* {schema 1, list 2}: the list if not empty, else the schema, or
-                                 null. `message` is a table with just these two fields, so that
+                                 null. `message` is again a table with just the two, so that
                                  field 2 tells whether it is of messages or of strings */
     KI__SCHEMA_TYPE_MAX
 } ki__schema_type;
@@ -42,7 +45,8 @@ typedef enum ki__schema_flag {
     KI__SCHEMA_MAP = 2,         /* a map with string keys: entries {key 1, value 2} */
     KI__SCHEMA_INLINE = 4,      /* JSON shows the members of this message in its parent; no name */
     KI__SCHEMA_POINTER = 8,     /* absent and zero are different: if it is there, it is shown */
-    KI__SCHEMA_OMIT_EMPTY = 16, /* JSON leaves out an empty string, list or map, 0, false, nil */
+    KI__SCHEMA_OMIT_EMPTY = 16, /* JSON leaves out an empty string, list or map, 0, false, nil;
+                                   never set where it would do nothing: for plain messages */
     KI__SCHEMA_OMIT_ZERO = 32,  /* JSON leaves out a message (or time) that has nothing set */
 } ki__schema_flag;
 
@@ -57,7 +61,8 @@ typedef struct ki__schema_field {
 
 /* The fields of a message, by number. Slots count what JSON shows as members of one map: the
  * message's own fields have their index as slot, those of its inline messages follow, from the slot
- * that the inline field names. There are never more than 64, and inline messages are in each other
+ * that the inline field names (of an inline message in an inline message: counted from the slot of
+ * the outer one's first field). There are never more than 64, and inline messages are in each other
  * at most twice. */
 typedef struct ki__schema_message {
     uint16_t first_field; /* index in ki__schema_fields */
@@ -87,12 +92,27 @@ static inline ki_str ki__schema_name(uint16_t name)
     return ki_str_make(text + 1, (unsigned char)text[0]);
 }
 
-/** Field `number` of a message, or NULL. Numbers are mostly without gaps, so it is mostly at its
- *  own index. */
-const ki__schema_field *ki__schema_field_by_number(const ki__schema_message *message,
-                                                   uint32_t number);
+/** Field `number` of a message, or NULL, however many gaps there are. */
+const ki__schema_field *ki__schema_field_search(const ki__schema_message *message, uint32_t number);
+
+/** The same. Numbers are mostly without gaps, so it is mostly at its own index. */
+static inline const ki__schema_field *ki__schema_field_by_number(const ki__schema_message *message,
+                                                                 uint32_t number)
+{
+    uint32_t index = number - 1; /* 0 wraps around, and is found nowhere */
+    if (index < message->field_count) {
+        const ki__schema_field *field = &ki__schema_fields[message->first_field + index];
+        if (field->number == number) {
+            return field;
+        }
+    }
+    return ki__schema_field_search(message, number);
+}
 
 /** The message of a kind, or NULL if the tables do not know it. */
 const ki__schema_message *ki__schema_of_kind(ki_str api_version, ki_str kind);
+
+/** The field with the elements of a list kind, such as PodList; NULL if the message is of none. */
+const ki__schema_field *ki__schema_list_items(const ki__schema_message *message);
 
 #endif

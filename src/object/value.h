@@ -24,7 +24,8 @@ typedef struct ki__value_ops {
     /* For booleans only. */
     bool (*boolean)(const ki_value *value);
 
-    /* For maps only: the first member of that name, or KI_ERR_NOT_FOUND. */
+    /* For maps only: the first member of that name, or KI_ERR_NOT_FOUND, or KI_ERR_NO_SCHEMA if the
+     * map has members whose names nobody knows. */
     int (*member)(const ki_value *map, ki_str name, ki_value *ret_member);
 
     /* For lists and maps only. `iter` comes with its container set. Its `next` is a place in the

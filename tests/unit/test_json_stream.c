@@ -352,6 +352,36 @@ static void values_end_where_the_check_says(void **state)
     ki_buf_done(&text);
 }
 
+static void what_is_not_over_can_be_asked_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool inside;
+        uint64_t start;
+    } cases[] = {
+        {"", false, 0},           {" ", false, 0},           {"{", false, 0},
+        {"{\"a", true, 1},        {"{\"a\"", false, 0},      {"{\"a\": ", false, 0},
+        {"{\"a\": [", true, 6},   {"{\"a\": [1]", false, 0}, {"{\"a\":12", true, 5},
+        {"{\"a\":\"\\", true, 5}, {"{\"a\":1}", false, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ki__json_stream stream;
+        ki__json_event event;
+        size_t taken;
+        size_t len = strlen(cases[i].text);
+        uint64_t at = 0;
+        ki__json_stream_init(&stream, 100, 10);
+        ki__json_stream_enter(&stream, 1);
+        for (size_t done = 0; ki__json_stream_feed(&stream, cases[i].text + done, len - done,
+                                                   &taken, &event, NULL) == 1;) {
+            done += taken;
+        }
+        assert_int_equal(ki__json_stream_is_inside(&stream, &at), cases[i].inside);
+        assert_int_equal(at, cases[i].start);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -364,6 +394,7 @@ int main(void)
         cmocka_unit_test(every_cut_gives_the_same_events),
         cmocka_unit_test(random_cuts_give_the_same_events),
         cmocka_unit_test(values_end_where_the_check_says),
+        cmocka_unit_test(what_is_not_over_can_be_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

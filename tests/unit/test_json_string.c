@@ -122,6 +122,21 @@ static void names_are_compared_decoded(void **state)
     }
 }
 
+static void names_have_the_order_of_what_they_read_as(void **state)
+{
+    (void)state;
+    static const char *const ordered[] = {
+        "", "\\u0001", "A", "a", "a\\u0062", "abc", "b", "\xc3\xa9", "\\uffff", "\\ud83d\\ude00",
+    };
+    size_t count = sizeof(ordered) / sizeof(ordered[0]);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < count; k++) {
+            int order = ki__json_raw_compare(ki_str_from(ordered[i]), ki_str_from(ordered[k]));
+            assert_int_equal((order > 0) - (order < 0), (i > k) - (i < k));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +145,7 @@ int main(void)
         cmocka_unit_test(every_code_point_decodes),
         cmocka_unit_test(no_more_is_written_than_fits),
         cmocka_unit_test(names_are_compared_decoded),
+        cmocka_unit_test(names_have_the_order_of_what_they_read_as),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

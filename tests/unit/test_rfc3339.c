@@ -39,6 +39,30 @@ static void times_are_read(void **state)
     }
 }
 
+static void fractions_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t seconds;
+        int32_t nanos;
+    } cases[] = {
+        {"1970-01-01T00:00:00Z", 0, 0},
+        {"1970-01-01T00:00:00.5Z", 0, 500000000},
+        {"1969-12-31T23:59:59.000001Z", -1, 1000},
+        {"2024-05-01T12:00:00.123456789+02:00", 1714557600, 123456789},
+        {"2024-05-01T10:00:00.1234567899Z", 1714557600, 123456789},
+        {"2024-05-01T10:00:00.00000000000000000001Z", 1714557600, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int64_t seconds = 7;
+        int32_t nanos = 7;
+        assert_int_equal(ki__rfc3339_read_nanos(ki_str_from(cases[i].text), &seconds, &nanos), 0);
+        assert_int_equal(seconds, cases[i].seconds);
+        assert_int_equal(nanos, cases[i].nanos);
+    }
+}
+
 static void what_is_no_time_is_refused(void **state)
 {
     (void)state;
@@ -112,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_are_read),
+        cmocka_unit_test(fractions_are_read),
         cmocka_unit_test(what_is_no_time_is_refused),
         cmocka_unit_test(days_agree_with_the_c_library),
     };

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is found in the bytes of an object while they are checked, whatever their encoding. */
+#ifndef KI_OBJECT_LOCATED_H
+#define KI_OBJECT_LOCATED_H
+
+#include <kinformer/str.h>
+
+/* Text that identifies an object. */
+typedef enum ki__identity {
+    KI__IDENTITY_NAMESPACE,
+    KI__IDENTITY_NAME,
+    KI__IDENTITY_UID,
+    KI__IDENTITY_RESOURCE_VERSION,
+    KI__IDENTITY_KIND,
+    KI__IDENTITY_API_VERSION,
+    KI__IDENTITY_MAX
+} ki__identity;
+
+/* Values that are only remembered by their place. */
+typedef enum ki__place {
+    KI__PLACE_LABELS,
+    KI__PLACE_ANNOTATIONS,
+    KI__PLACE_OWNER_REFERENCES,
+    KI__PLACE_FINALIZERS,
+    KI__PLACE_CREATION,
+    KI__PLACE_DELETION,
+    KI__PLACE_GENERATION,
+    KI__PLACE_METADATA, /* the last three are for JSON */
+    KI__PLACE_SPEC,
+    KI__PLACE_STATUS,
+    KI__PLACE_MAX
+} ki__place;
+
+enum { KI__IDENTITY_BYTES_MAX = 1024 }; /* decoded, for each identity */
+
+typedef struct ki__located {
+    ki_str identity[KI__IDENTITY_MAX];       /* raw: of JSON, between the quotes; empty if absent */
+    uint16_t identity_len[KI__IDENTITY_MAX]; /* decoded; it differs from raw if that is encoded */
+    uint32_t place[KI__PLACE_MAX]; /* offsets in the bytes; 0 if absent, or null in metadata */
+} ki__located;
+
+/** What the bytes do not say is taken from the options, where nothing is encoded. */
+static inline void ki__located_default(ki__located *located, ki__identity which, const char *text)
+{
+    ki_str fallback = ki_str_from(text);
+    if (located->identity[which].len == 0) {
+        located->identity[which] = fallback;
+        located->identity_len[which] = (uint16_t)fallback.len;
+    }
+}
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an object tells of itself. An object never changes, so all of this is safe on any thread. */
+#include "object/json_flat.h"
+#include "object/json_skip.h"
+#include "object/object.h"
+#include "object/proto_value.h"
+#include "object/proto_wire.h"
+#include "object/rfc3339.h"
+
+const char *ki_object_key(const ki_object *object)
+{
+    return object->near_strings;
+}
+
+const char *ki_object_name(const ki_object *object)
+{
+    return object->near_strings + object->name;
+}
+
+const char *ki_object_namespace(const ki_object *object)
+{
+    return ki__object_far_strings(object) + object->name_space;
+}
+
+const char *ki_object_uid(const ki_object *object)
+{
+    return ki__object_far_strings(object) + object->uid;
+}
+
+const char *ki_object_resource_version(const ki_object *object)
+{
+    return object->near_strings + object->resource_version;
+}
+
+const char *ki_object_kind(const ki_object *object)
+{
+    return ki__object_far_strings(object) + object->kind;
+}
+
+const char *ki_object_api_version(const ki_object *object)
+{
+    return ki__object_far_strings(object) + object->api_version;
+}
+
+static bool is_json(const ki_object *object)
+{
+    return object->encoding == KI_ENCODING_JSON;
+}
+
+/* The rest of the metadata from `offset` on. */
+static ki_str metadata_at(const ki_object *object, uint32_t offset)
+{
+    return ki_str_make(ki__object_bytes(object) + offset, object->metadata_end - offset);
+}
+
+/* The field that stands at `offset` in the metadata of a protobuf object, as a value. */
+static ki_value proto_value_at(const ki_object *object, uint32_t offset)
+{
+    const ki__schema_message *message = &ki__schema_messages[object->body.message];
+    const ki__schema_message *metadata = ki__proto_message(ki__proto_metadata_field(message));
+    ki_str rest = metadata_at(object, offset);
+    ki__proto_item item = ki__proto_item_at(rest.ptr);
+    const ki__schema_field *field = ki__schema_field_by_number(metadata, item.number);
+    if ((field->flags & (KI__SCHEMA_REPEATED | KI__SCHEMA_MAP)) != 0) {
+        return ki__proto_run(field, rest.ptr, rest.ptr + rest.len);
+    }
+    return ki__proto_value_of(field, item.payload);
+}
+
+static ki_value value_at(const ki_object *object, uint32_t offset)
+{
+    if (offset == 0) {
+        return (ki_value){0};
+    }
+    if (!is_json(object)) {
+        return proto_value_at(object, offset);
+    }
+    const char *bytes = ki__object_bytes(object);
+    return ki__json_value_at(bytes + offset, bytes + object->len);
+}
+
+int64_t ki_object_generation(const ki_object *object)
+{
+    ki_value value = value_at(object, object->generation);
+    int64_t generation;
+    return ki_value_int64(&value, &generation) == 0 ? generation : 0;
+}
+
+static int64_t time_at(const ki_object *object, uint32_t offset)
+{
+    int64_t seconds = 0;
+    if (offset != 0 && !is_json(object)) {
+        ki__proto_item item = ki__proto_item_at(metadata_at(object, offset).ptr);
+        (void)ki__proto_time(item.payload, &seconds); /* is one, or it had no place */
+        return seconds;
+    }
+    ki_value value = value_at(object, offset);
+    char text[64]; /* a time that does not fit is none */
+    int len = ki_value_get_string(&value, text, sizeof(text));
+    if (len < 0 || ki__rfc3339_read(ki_str_make(text, (size_t)len), &seconds) < 0) {
+        return 0;
+    }
+    return seconds;
+}
+
+int64_t ki_object_creation_time(const ki_object *object)
+{
+    return time_at(object, object->creation);
+}
+
+int64_t ki_object_deletion_time(const ki_object *object)
+{
+    return time_at(object, object->deletion);
+}
+
+bool ki_object_is_deleting(const ki_object *object)
+{
+    return object->deletion != 0;
+}
+
+ki_value ki_object_labels(const ki_object *object)
+{
+    ki_value labels = value_at(object, object->labels);
+    if (is_json(object)) {
+        labels.detail = object->labels_flat;
+    }
+    return labels;
+}
+
+static int find_proto_label(const ki_object *object, ki_str name, ki_str *ret_text)
+{
+    ki_str rest = metadata_at(object, object->labels);
+    return ki__proto_map_find(rest.ptr, rest.ptr + rest.len, name, ret_text) ? 1 : 0;
+}
+
+int ki__object_label_text(const ki_object *object, ki_str name, ki_str *ret_text)
+{
+    if (object->labels == 0) {
+        return 0;
+    }
+    if (!is_json(object)) {
+        return find_proto_label(object, name, ret_text);
+    }
+    if (object->labels_flat == 0) {
+        return KI_ERR_NOT_PLAIN;
+    }
+    const char *labels = ki__object_bytes(object) + object->labels;
+    return ki__json_flat_text(labels, object->labels_flat, name, ret_text) ? 1 : 0;
+}
+
+int ki__object_label_is(const ki_object *object, ki_str name, ki_str text)
+{
+    if (object->labels == 0) {
+        return 0;
+    }
+    if (!is_json(object)) {
+        ki_str found;
+        return find_proto_label(object, name, &found) && ki_str_eq(found, text) ? 1 : 0;
+    }
+    if (object->labels_flat == 0) {
+        return KI_ERR_NOT_PLAIN;
+    }
+    const char *labels = ki__object_bytes(object) + object->labels;
+    return ki__json_flat_is(labels, object->labels_flat, name, text) ? 1 : 0;
+}
+
+ki_value ki_object_annotations(const ki_object *object)
+{
+    return value_at(object, object->annotations);
+}
+
+ki_value ki_object_owner_references(const ki_object *object)
+{
+    return value_at(object, object->owner_references);
+}
+
+ki_value ki_object_finalizers(const ki_object *object)
+{
+    return value_at(object, object->finalizers);
+}
+
+static int string_member(const ki_value *map, ki_str name, ki_value *ret_value)
+{
+    ki_value value;
+    if (map->ops == NULL) {
+        return KI_ERR_NOT_FOUND;
+    }
+    int r = ki_value_member(map, name, &value);
+    if (r < 0) {
+        return r;
+    }
+    if (ki_value_type(&value) != KI_TYPE_STRING) {
+        return KI_ERR_TYPE;
+    }
+    *ret_value = value;
+    return 0;
+}
+
+int ki_object_label(const ki_object *object, ki_str name, ki_value *ret_value)
+{
+    ki_value labels = ki_object_labels(object);
+    return string_member(&labels, name, ret_value);
+}
+
+int ki_object_annotation(const ki_object *object, ki_str name, ki_value *ret_value)
+{
+    ki_value annotations = ki_object_annotations(object);
+    return string_member(&annotations, name, ret_value);
+}
+
+static ki_str text_member(const ki_value *map, const char *name)
+{
+    ki_value value;
+    ki_str text;
+    if (string_member(map, ki_str_from(name), &value) < 0 || ki_value_string(&value, &text) < 0) {
+        return ki_str_make(NULL, 0);
+    }
+    return text;
+}
+
+static bool is_controller(const ki_value *owner)
+{
+    ki_value flag;
+    bool is;
+    return ki_value_member(owner, ki_str_from("controller"), &flag) == 0 &&
+           ki_value_bool(&flag, &is) == 0 && is;
+}
+
+int ki_object_controller(const ki_object *object, ki_owner *ret_owner)
+{
+    ki_value owners = ki_object_owner_references(object);
+    ki_iter iter;
+    if (ki_value_iter(&owners, &iter) < 0) {
+        return KI_ERR_NOT_FOUND;
+    }
+    ki_value owner;
+    while (ki_iter_next(&iter, NULL, &owner) > 0) {
+        if (is_controller(&owner)) {
+            *ret_owner = (ki_owner){
+                .api_version = text_member(&owner, "apiVersion"),
+                .kind = text_member(&owner, "kind"),
+                .name = text_member(&owner, "name"),
+                .uid = text_member(&owner, "uid"),
+                .controller = true,
+            };
+            return 0;
+        }
+    }
+    return KI_ERR_NOT_FOUND;
+}
+
+ki_value ki_object_root(const ki_object *object)
+{
+    if (is_json(object)) {
+        return ki__json_root(ki_object_bytes(object), &object->shortcuts);
+    }
+    const char *body = ki__object_bytes(object) + object->body.at;
+    return ki__proto_make(KI__PROTO_ROOT, ki_str_make(body, object->body.len), object);
+}
+
+bool ki_object_is_complete(const ki_object *object)
+{
+    return is_json(object) || object->body.complete;
+}
+
+ki_str ki_object_bytes(const ki_object *object)
+{
+    return ki_str_make(ki__object_bytes(object), object->len);
+}
+
+ki_encoding ki_object_encoding(const ki_object *object)
+{
+    return (ki_encoding)object->encoding;
+}
+
+size_t ki_object_memory(const ki_object *object)
+{
+    const uint16_t at[] = {object->name_space, object->uid, object->kind, object->api_version};
+    size_t far_len = KI__JSON_PADDING;
+    for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+        size_t end = at[i] + strlen(ki__object_far_strings(object) + at[i]) + 1;
+        far_len = end > far_len ? end : far_len;
+    }
+    return ki__object_size(object->near_len, object->len, far_len);
+}
+
+int ki_object_write_json(const ki_object *object, ki_buf *out)
+{
+    ki_value root = ki_object_root(object);
+    return ki_value_write_json(&root, out);
+}

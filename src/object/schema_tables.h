@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the library asks the schema tables for by name. Written by tools/gen-schema: change that,
+ * not this. */
+#ifndef KI_OBJECT_SCHEMA_TABLES_H
+#define KI_OBJECT_SCHEMA_TABLES_H
+
+/* Offsets in ki__schema_names. */
+enum {
+    KI__SCHEMA_NAME_API_VERSION = 3808,
+    KI__SCHEMA_NAME_KIND = 9021,
+    KI__SCHEMA_NAME_METADATA = 10041,
+    KI__SCHEMA_NAME_SPEC = 14825,
+    KI__SCHEMA_NAME_STATUS = 14962,
+    KI__SCHEMA_NAME_ITEMS = 8930,
+    KI__SCHEMA_NAME_NAME = 10283,
+    KI__SCHEMA_NAME_NAMESPACE = 10306,
+    KI__SCHEMA_NAME_UID = 16230,
+    KI__SCHEMA_NAME_RESOURCE_VERSION = 13472,
+    KI__SCHEMA_NAME_GENERATION = 8007,
+    KI__SCHEMA_NAME_CREATION_TIMESTAMP = 5838,
+    KI__SCHEMA_NAME_DELETION_TIMESTAMP = 6247,
+    KI__SCHEMA_NAME_LABELS = 9123,
+    KI__SCHEMA_NAME_ANNOTATIONS = 3759,
+    KI__SCHEMA_NAME_OWNER_REFERENCES = 11240,
+    KI__SCHEMA_NAME_FINALIZERS = 7626,
+};
+
+/* Indexes in ki__schema_messages. */
+enum {
+    KI__SCHEMA_OBJECT_META = 0,
+    KI__SCHEMA_LIST_META = 1,
+};
+
+#endif

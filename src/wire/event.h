@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of event types, backwards. */
+#ifndef KI_WIRE_EVENT_H
+#define KI_WIRE_EVENT_H
+
+#include <kinformer/event.h>
+#include <kinformer/str.h>
+
+/** The type that is spelt so; KI_EVENT_MAX if none is. */
+ki_event_type ki__event_type_from(ki_str name);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where bytes become objects. Keeps the promise that one bad object is never more than that: only
+ * a lack of memory is an error of the whole. */
+#include "wire/intake.h"
+
+#include <errno.h>
+
+#include <kinformer/key.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "object/key.h"
+#include "wire/peek.h"
+
+enum { BYTES_DEFAULT = 16 << 20, TEXT_MAX = 4096 };
+
+void ki__intake_init(ki__intake *intake, const ki__wire_options *options)
+{
+    const ki_alloc *alloc = ki__alloc_or_default(options->alloc);
+    size_t max_bytes = options->max_bytes != 0 ? options->max_bytes : BYTES_DEFAULT;
+    *intake = (ki__intake){
+        .encoding = options->encoding,
+        .options =
+            {
+                .size = sizeof(ki_object_options),
+                .alloc = alloc,
+                .max_bytes = max_bytes,
+                .max_depth = options->max_depth,
+                .default_kind = options->default_kind,
+                .default_api_version = options->default_api_version,
+            },
+        .expected_kind = options->expected_kind,
+        .expected_api_version = options->expected_api_version,
+    };
+    ki_buf_init(&intake->gathered, alloc, SIZE_MAX); /* who gathers has a limit each time */
+    ki_buf_init(&intake->key, alloc, TEXT_MAX);
+    ki_buf_init(&intake->resource_version, alloc, TEXT_MAX);
+}
+
+void ki__intake_done(ki__intake *intake)
+{
+    ki_buf_done(&intake->gathered);
+    ki_buf_done(&intake->key);
+    ki_buf_done(&intake->resource_version);
+}
+
+static bool differs(const char *expected, const char *text)
+{
+    return expected != NULL && text[0] != '\0' && strcmp(expected, text) != 0;
+}
+
+bool ki__intake_is_unexpected(const ki__intake *intake, const char *api_version, const char *kind)
+{
+    return differs(intake->expected_kind, kind) ||
+           differs(intake->expected_api_version, api_version);
+}
+
+int ki__intake_read(ki__intake *intake, ki_str bytes, ki_object **ret_object, ki_error *ret_why,
+                    ki_error *error)
+{
+    int r =
+        intake->encoding == KI_ENCODING_JSON
+            ? ki_object_from_json(bytes.ptr, bytes.len, &intake->options, ret_object, ret_why)
+            : ki_object_from_protobuf(bytes.ptr, bytes.len, &intake->options, ret_object, ret_why);
+    if (r >= 0) {
+        ret_why->code = 0;
+        return 0;
+    }
+    if (r > KI_ERR_FIRST) {
+        return ki__error_set(error, r, "%s", ret_why->message);
+    }
+    return 0;
+}
+
+int ki__intake_check(const ki__intake *intake, const ki_object *object, ki_error *why)
+{
+    const char *kind = ki_object_kind(object);
+    const char *api_version = ki_object_api_version(object);
+    if (ki_object_name(object)[0] == '\0') {
+        return ki__error_set(why, KI_ERR_KEY, "the object has no name");
+    }
+    if (ki__key_has_slash(ki_str_from(ki_object_name(object))) ||
+        ki__key_has_slash(ki_str_from(ki_object_namespace(object)))) {
+        return ki__error_set(why, KI_ERR_KEY, "the name or the namespace has a slash");
+    }
+    if (ki__intake_is_unexpected(intake, api_version, kind)) {
+        return ki__error_set(why, KI_ERR_TYPE, "the object is a %s of %s", kind, api_version);
+    }
+    return 0;
+}
+
+int ki__intake_note_bytes(ki__intake *intake, ki_str bytes)
+{
+    return ki__peek(intake->encoding, bytes, &intake->key, &intake->resource_version);
+}
+
+int ki__intake_note_object(ki__intake *intake, const ki_object *object)
+{
+    ki__intake_note_none(intake);
+    ki_str name = ki_str_from(ki_object_name(object));
+    ki_str name_space = ki_str_from(ki_object_namespace(object));
+    int r = ki_key_join(name_space, name, &intake->key);
+    if (r != -ENOMEM) {
+        r = ki_buf_add_text(&intake->resource_version, ki_object_resource_version(object));
+    }
+    return r;
+}
+
+void ki__intake_note_none(ki__intake *intake)
+{
+    ki_buf_clear(&intake->key);
+    ki_buf_clear(&intake->resource_version);
+}
+
+void ki__intake_set_aside(ki__intake *intake, const ki_error *why, ki__wire_item *ret_item)
+{
+    intake->set_aside++;
+    *ret_item = (ki__wire_item){
+        .key = ki_buf_text(&intake->key),
+        .resource_version = ki_buf_text(&intake->resource_version),
+        .error = *why,
+    };
+}
+
+bool ki__wire_is_table(const char *api_version, const char *kind)
+{
+    return strcmp(kind, "Table") == 0 && strncmp(api_version, "meta.k8s.io/", 12) == 0;
+}
+
+int ki__wire_refuse_table(ki_error *error)
+{
+    return ki__error_set(error, KI_ERR_UNSUPPORTED,
+                         "the server answers with a Table, which has no whole objects; ask for "
+                         "them: the Accept header must not say as=Table");
+}

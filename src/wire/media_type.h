@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which encoding the Content-Type of an answer means. */
+#ifndef KI_WIRE_MEDIA_TYPE_H
+#define KI_WIRE_MEDIA_TYPE_H
+
+#include <kinformer/error.h>
+#include <kinformer/object.h>
+
+#define KI__MEDIA_TYPE_JSON "application/json"
+#define KI__MEDIA_TYPE_PROTOBUF "application/vnd.kubernetes.protobuf"
+
+/** The encoding of a body with this Content-Type. Parameters such as ";stream=watch" are not looked
+ *  at; none at all (NULL, or blank) means JSON, as it does to client-go.
+ *  Errors: KI_ERR_UNSUPPORTED  something else. */
+int ki__media_type_encoding(const char *content_type, ki_encoding *ret_encoding, ki_error *error);
+
+#endif

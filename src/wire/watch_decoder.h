@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers to WATCH, decoded as they arrive: bytes in, in pieces of any size, and events out, each
+ * as soon as its last byte is there. JSON is one map after another; protobuf has a length of four
+ * bytes in front of each event.
+ *
+ * One event that cannot be read is set aside and the rest goes on, as long as it is certain where
+ * the next one begins. An event over the limit ends the watch: who passed over it could be passing
+ * over all that follows, in silence. */
+#ifndef KI_WIRE_WATCH_DECODER_H
+#define KI_WIRE_WATCH_DECODER_H
+
+#include <kinformer/event.h>
+
+#include "object/json_stream.h"
+#include "wire/intake.h"
+#include "wire/proto_stream.h"
+
+/** An event. Its object is
+ *    of KI_EVENT_ADDED, _MODIFIED and _DELETED   there, with a key, or the event was set aside;
+ *    of KI_EVENT_BOOKMARK   there, with a resource version, or the event was set aside;
+ *    of KI_EVENT_ERROR      the Status; NULL if there was none that could be read. The error is
+ *                           filled in any case, and the event is never set aside.
+ *  An event that was set aside has the type KI_EVENT_MAX if its own could not be read. */
+typedef struct ki__watch_event {
+    ki_event_type type;
+    bool initial_events_end; /* a bookmark that says so */
+    ki__wire_item item;
+} ki__watch_event;
+
+/** Its members are private. */
+typedef struct ki__watch_decoder {
+    ki__intake intake;
+    ki__json_stream json;
+    ki__proto_stream proto;
+    uint64_t event_start; /* JSON: of the event at hand */
+    uint64_t frame_left;  /* protobuf: bytes to come of the event at hand */
+    ki_error failure;     /* of the watch, once there was one */
+    ki_error why;         /* the event at hand must be set aside, if it has a code */
+    ki_object *object;    /* of the event at hand */
+    ki_event_type type;   /* of the event at hand */
+    uint32_t seen;        /* its members: a bit for each */
+    uint8_t member;       /* JSON: the one at hand */
+    uint8_t header;       /* protobuf: bytes of the length that were read */
+    bool inside;          /* an event has begun */
+    bool noted;           /* whose its object is, which could not be read */
+} ki__watch_decoder;
+
+void ki__watch_decoder_init(ki__watch_decoder *decoder, const ki__wire_options *options);
+void ki__watch_decoder_done(ki__watch_decoder *decoder);
+
+/** Takes bytes up to the end of the next event: 1 with *ret_event, 0 when all were taken without
+ *  one. Call it until it returns 0, with the bytes that are left. *ret_taken is how many were
+ *  taken, on failure too. A decoder that failed stays failed and gives the same error again.
+ *  Errors: KI_ERR_SYNTAX       the stream makes no sense from here on;
+ *          KI_ERR_INVALID      something else than events;
+ *          KI_ERR_LIMIT        an event of more than max_bytes;
+ *          KI_ERR_UNSUPPORTED  Tables instead of objects;
+ *          -ENOMEM. */
+int ki__watch_decoder_feed(ki__watch_decoder *decoder, const char *bytes, size_t len,
+                           size_t *ret_taken, ki__watch_event *ret_event, ki_error *error);
+
+/** Tells that the body is over. 0 if it ended between two events.
+ *  Errors: KI_ERR_CUT  within an event, which is lost;  else as ki__watch_decoder_feed(). */
+int ki__watch_decoder_finish(ki__watch_decoder *decoder, ki_error *error);
+
+/** How many objects were given out, and how many events set aside. */
+static inline uint64_t ki__watch_decoder_objects(const ki__watch_decoder *decoder)
+{
+    return decoder->intake.objects;
+}
+
+static inline uint64_t ki__watch_decoder_set_aside(const ki__watch_decoder *decoder)
+{
+    return decoder->intake.set_aside;
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the watch decoder have of each other. */
+#ifndef KI_WIRE_WATCH_PARTS_H
+#define KI_WIRE_WATCH_PARTS_H
+
+#include "wire/gather.h"
+#include "wire/watch_decoder.h"
+
+/* The parts of an event, in `seen`. */
+typedef enum ki__watch_member {
+    KI__WATCH_NONE, /* JSON: the next thing is a name */
+    KI__WATCH_TYPE,
+    KI__WATCH_OBJECT,
+    KI__WATCH_RAW, /* protobuf: the bytes of it */
+    KI__WATCH_OTHER,
+} ki__watch_member;
+
+/** The parts for each encoding. As the functions of watch_decoder.h, but `error` is never NULL. */
+void ki__watch_json_init(ki__watch_decoder *decoder);
+int ki__watch_json_feed(ki__watch_decoder *decoder, const char *bytes, size_t len,
+                        size_t *ret_taken, ki__watch_event *ret_event, ki_error *error);
+int ki__watch_json_finish(ki__watch_decoder *decoder, ki_error *error);
+int ki__watch_proto_feed(ki__watch_decoder *decoder, const char *bytes, size_t len,
+                         size_t *ret_taken, ki__watch_event *ret_event, ki_error *error);
+int ki__watch_proto_finish(ki__watch_decoder *decoder, ki_error *error);
+
+/** An event begins. */
+void ki__watch_begin(ki__watch_decoder *decoder);
+
+/** A part of it begins; one that was there before spoils the event. */
+void ki__watch_see(ki__watch_decoder *decoder, ki__watch_member member);
+
+/** What is wrong with the event at hand, which shall be set aside for it. The first reason counts.
+ */
+void ki__watch_spoil(ki__watch_decoder *decoder, const ki_error *why);
+
+/** Its object ends in this piece. 0 or -ENOMEM. */
+int ki__watch_take_object(ki__watch_decoder *decoder, const ki__piece *piece, uint64_t start,
+                          uint64_t end, ki_error *error);
+
+/** It is over: 1 with *ret_event, or the code. */
+int ki__watch_end(ki__watch_decoder *decoder, ki__watch_event *ret_event, ki_error *error);
+
+/** Fails for an event over the limit; the object may have begun. */
+int ki__watch_fail_size(ki__watch_decoder *decoder, ki_error *error);
+
+#endif
