@@ -77,6 +77,26 @@ KI_API uint64_t ki_engine_deadline(ki_engine *engine);
  *  Thread: one-at-a-time.  Blocks: no, but for the callbacks it makes.  Since: 0.1 */
 KI_API size_t ki_engine_run(ki_engine *engine, size_t max_steps);
 
+/* Tasks: how a source or a transport of a program's own gets into ki_engine_run(). */
+
+typedef struct ki_engine_task ki_engine_task;
+
+/** A task, which does nothing until it is posted. `run` is called inside ki_engine_run().
+ *  Owner:  release with ki_engine_task_free().  Thread: any.  Blocks: no.
+ *  Errors: -EINVAL  no engine or no function;  -ENOMEM.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_engine_task_new(ki_engine *engine, void (*run)(void *user), void *user,
+                                           ki_engine_task **ret_task, ki_error *error);
+
+/** Has it run once, soon. While it waits, posting it again does nothing; from inside `run` it may
+ * be posted anew. Never fails. Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API void ki_engine_task_post(ki_engine_task *task);
+
+/** Frees it, also from inside `run`. It is not run any more, posted or not, unless it is running at
+ *  this moment on another thread. Always returns NULL; NULL is fine.
+ *  Thread: any, but nobody may post it meanwhile.  Blocks: no.  Since: 0.1 */
+KI_API ki_engine_task *ki_engine_task_free(ki_engine_task *task);
+
 KI_END_DECLS
 
 #endif

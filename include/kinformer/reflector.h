@@ -11,6 +11,7 @@
 #include <kinformer/object.h>
 #include <kinformer/queue.h>
 #include <kinformer/source.h>
+#include <kinformer/store.h>
 
 KI_BEGIN_DECLS
 
@@ -49,6 +50,14 @@ typedef struct ki_reflector_target {
     void *user;
     void (*destroy)(void *user); /* may be NULL; runs once, when the reflector is freed */
 } ki_reflector_target;
+
+/** Targets for a queue and for a store. A store on its own has no use for resyncs, and keeps what
+ *  could not be read as it was.
+ *  Owner:  the target holds a reference, which `destroy` gives back: the reflector's, once one was
+ *          made with it, else the caller's.
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API ki_reflector_target ki_reflector_target_queue(ki_queue *queue);
+KI_API ki_reflector_target ki_reflector_target_store(ki_store *store);
 
 typedef struct ki_reflector_options {
     size_t size;                       /* see KI_OPTIONS_INIT */

@@ -203,6 +203,9 @@ static int mark(ki__api_model *model, ki__api_type *type, ki_object *object, ki_
     int64_t now = ki__api_model_seconds(model);
     parts.deletion = now > 0 ? now : 1;
     parts.rv = model->head + 1;
+    if (ki__api_namespaces_is_namespace(model, type)) {
+        parts.status_json = "{\"phase\":\"Terminating\"}";
+    }
     parts.generation += type->options.has_generation ? 1 : 0;
     ki_object *marked;
     int r = ki__api_compose(model, &parts, &marked);

@@ -92,12 +92,15 @@ static int write_metadata(const ki__api_parts *parts, ki_buf *out)
     return r < 0 ? r : ki_buf_add_char(out, '}');
 }
 
-static int write_status(const ki_object *source, ki_buf *out)
+static int write_status(const ki__api_parts *parts, ki_buf *out)
 {
-    if (source == NULL) {
+    if (parts->status_json != NULL) {
+        return ki__emit_text(out, ",\"status\":", parts->status_json, NULL);
+    }
+    if (parts->status == NULL) {
         return 0;
     }
-    ki_value root = ki_object_root(source);
+    ki_value root = ki_object_root(parts->status);
     ki_value status;
     if (ki_value_member(&root, ki_str_from("status"), &status) < 0) {
         return 0;
@@ -118,7 +121,7 @@ int ki__api_compose(const ki__api_model *model, const ki__api_parts *parts, ki_o
     int r = write_prefix(parts->type, &out);
     r = r < 0 ? r : write_metadata(parts, &out);
     r = r < 0 ? r : ki__json_copy_members(&content, own_members, &first, &out);
-    r = r < 0 ? r : write_status(parts->status, &out);
+    r = r < 0 ? r : write_status(parts, &out);
     r = r < 0 ? r : ki_buf_add_char(&out, '}');
     if (r == 0) {
         r = ki_object_from_json(out.data, out.len, &options, ret_object, NULL);

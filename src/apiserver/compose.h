@@ -19,6 +19,7 @@ typedef struct ki__api_parts {
     const ki_object *metadata; /* has the other members of metadata */
     const ki_object *content;  /* has everything but metadata and status */
     const ki_object *status;   /* has the status; NULL: none */
+    const char *status_json;   /* the status, in place of that; NULL: as it says */
 } ki__api_parts;
 
 /** The parts of a stored object, which is its own source of everything. */

@@ -296,7 +296,8 @@ static ki__api_result hand_out(ki__api_exchange *x, size_t max, ki_str *ret_byte
     if (x->plan.cut && x->plan.cut_after - x->taken < len) {
         len = (size_t)(x->plan.cut_after - x->taken);
     }
-    if (x->plan.cut && len == 0 && (x->sent < x->out.len || x->stage == KI__API_STAGE_END)) {
+    bool over = x->stage == KI__API_STAGE_END && len == 0;
+    if (x->plan.cut && (over || x->taken == x->plan.cut_after)) {
         return KI__API_CUT;
     }
     if (len != 0) {

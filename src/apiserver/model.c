@@ -11,6 +11,7 @@
 #include "base/assert.h"
 
 #define HISTORY_MAX 65536
+#define HISTORY_BYTES ((size_t)256 << 20)
 #define OBJECTS_MAX ((size_t)1 << 20)
 #define OBJECT_BYTES_MAX ((size_t)3 << 20)
 #define OBJECT_BYTES_LIMIT ((size_t)64 << 20)
@@ -31,6 +32,7 @@ int ki__api_model_new(const ki__api_model_options *options, ki__api_model **ret_
     model->options = *options;
     ki__api_model_options *own = &model->options;
     own->history_max = own->history_max != 0 ? own->history_max : HISTORY_MAX;
+    own->history_bytes = own->history_bytes != 0 ? own->history_bytes : HISTORY_BYTES;
     own->objects_max = own->objects_max != 0 ? own->objects_max : OBJECTS_MAX;
     own->object_bytes_max = own->object_bytes_max != 0 ? own->object_bytes_max : OBJECT_BYTES_MAX;
     if (own->object_bytes_max > OBJECT_BYTES_LIMIT) {
@@ -230,6 +232,7 @@ static void append(ki__api_model *model, ki__api_key *key, ki__api_change change
     ki_object *before = key->count != 0 ? key->versions[key->count - 1].object : NULL;
     ki_assert((before == NULL) == (change == KI__API_ADDED));
     model->head++;
+    model->bytes += ki_object_memory(object);
     model->entries[model->first + model->count++] = (ki__api_entry){
         .rv = model->head,
         .key = key,
@@ -319,15 +322,28 @@ static void push_readers(ki__api_model *model)
     }
 }
 
+/* How many of the oldest changes are beyond the limits. */
+static size_t count_excess(const ki__api_model *model)
+{
+    size_t excess = 0;
+    size_t bytes = model->bytes;
+    while (model->count - excess > model->options.history_max ||
+           bytes > model->options.history_bytes) {
+        bytes -= ki_object_memory(model->entries[model->first + excess].object);
+        excess++;
+    }
+    return excess;
+}
+
 void ki__api_model_trim(ki__api_model *model)
 {
     KI__LIST_FOR_EACH (link, &model->readers) {
         ki__api_reader *reader = KI__CONTAINER_OF(link, ki__api_reader, link);
         reader->applied = reader->follows ? model->head : reader->applied;
     }
-    if (model->count > model->options.history_max) {
-        size_t last = model->first + (model->count - model->options.history_max) - 1;
-        uint64_t rv = model->entries[last].rv;
+    size_t excess = count_excess(model);
+    if (excess != 0) {
+        uint64_t rv = model->entries[model->first + excess - 1].rv;
         model->compacted = model->compacted < rv ? rv : model->compacted;
         push_readers(model);
     }
@@ -335,6 +351,7 @@ void ki__api_model_trim(ki__api_model *model)
     while (model->count != 0 && model->entries[model->first].rv <= model->floor) {
         ki__api_entry *entry = &model->entries[model->first];
         trim_key(model, entry->key, entry->rv);
+        model->bytes -= ki_object_memory(entry->object);
         free_entry(entry);
         model->first++;
         model->count--;
@@ -360,6 +377,7 @@ static void pop_entry(ki__api_model *model)
     if (key->count == 0) {
         remove_key(model, key);
     }
+    model->bytes -= ki_object_memory(entry->object);
     free_entry(entry);
 }
 

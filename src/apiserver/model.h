@@ -28,6 +28,7 @@ typedef struct ki__api_model_options {
     const ki_clock *clock;   /* required; outlives the model */
     const ki_random *random; /* required; outlives the model */
     size_t history_max;      /* changes kept; 0: 65536 */
+    size_t history_bytes;    /* of all of them, roughly; 0: 256 MiB */
     size_t objects_max;      /* of all resources together; 0: 1,048,576 */
     size_t object_bytes_max; /* of one object and one request body; 0: 3 MiB; at most 64 MiB */
     uint64_t first_version;  /* the resource version of the empty model; 0: 1 */
@@ -101,6 +102,7 @@ struct ki__api_model {
     size_t first;
     size_t count;
     size_t cap;
+    size_t bytes;      /* of the objects in them */
     uint64_t sequence; /* of the oldest entry; it counts up for ever */
     uint64_t floor;
     uint64_t compacted;

@@ -103,6 +103,8 @@ static int store_new(ki__api_exchange *x, const ki_object *body, const char *nam
         .metadata = body,
         .content = body,
         .status = keeps_status ? body : NULL,
+        .status_json =
+            ki__api_namespaces_is_namespace(x->model, x->type) ? "{\"phase\":\"Active\"}" : NULL,
     };
     r = r < 0 ? r : ki__api_compose(x->model, &parts, &object);
     r = r < 0 ? r : ki__api_check_schema(x, object);

@@ -66,7 +66,6 @@ ki__trouble ki__reflector_classify(const ki_error *error, const ki_object *statu
     case -ENOBUFS:
     case KI_ERR_BUSY:
         return KI__TROUBLE_MEMORY;
-    case KI_ERR_CUT:
     case -EPROTO: /* of HTTP/2, such as a GOAWAY */
     case -EIO:
         return KI__TROUBLE_NETWORK;

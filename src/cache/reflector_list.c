@@ -86,8 +86,16 @@ static void on_object(const ki_object *object, void *user)
     if (ki__reflector_is_stopping(r)) {
         return;
     }
-    int code = ki__collect_append(&r->found, object);
-    if (code < 0) {
+    /* Of lists only this is checked, as in client-go: what has no key cannot be kept. */
+    int code = 0;
+    if (ki_object_key(object)[0] != '\0') {
+        code = ki__collect_append(&r->found, object);
+    } else {
+        ki_error error;
+        (void)ki__error_set(&error, KI_ERR_KEY, "an object of the list has no name");
+        ki__reflector_set_aside(r, "", &error);
+    }
+    if (code < 0 && !ki__reflector_is_stopping(r)) {
         fail_with(r, code);
     }
     ki__reflector_check(r);

@@ -57,6 +57,23 @@ static void the_history_has_a_limit(void **state)
     test_api_done(&api);
 }
 
+static void the_history_has_a_limit_in_bytes(void **state)
+{
+    (void)state;
+    test_api api;
+    const ki__api_model_options options = {.history_bytes = 4000};
+    test_api_init(&api, NULL, &options, NULL);
+    for (int i = 0; i < 100; i++) {
+        test_api_pod(&api, "ns", "a", "");
+        test_api_call(&api, "DELETE", PODS "/a", "");
+        assert_true(api.model->bytes <= 4000);
+    }
+    assert_in_range(api.model->count, 3, 20);
+    ki__api_model_compact(api.model, api.model->head);
+    assert_int_equal(api.model->bytes, 0);
+    test_api_done(&api);
+}
+
 static void a_server_that_lags_is_not_disturbed_by_compaction(void **state)
 {
     (void)state;
@@ -476,6 +493,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compaction_keeps_the_state_at_its_version),
         cmocka_unit_test(the_history_has_a_limit),
+        cmocka_unit_test(the_history_has_a_limit_in_bytes),
         cmocka_unit_test(a_server_that_lags_is_not_disturbed_by_compaction),
         cmocka_unit_test(several_servers_see_one_log),
         cmocka_unit_test(a_restore_goes_back_and_ends_watches),

@@ -846,22 +846,6 @@ static void api_server(fake_transport *transport, const fake_asked *request, voi
     }
 }
 
-static int store_add(const ki_object *object, void *user, ki_error *error)
-{
-    return ki_store_add(user, object, error);
-}
-
-static int store_remove(const ki_object *object, void *user, ki_error *error)
-{
-    return ki_store_delete(user, ki_str_from(ki_object_key(object)),
-                           ki_object_resource_version(object), error);
-}
-
-static int store_replace(const ki_replacement *list, void *user, ki_error *error)
-{
-    return ki_store_replace(user, list->objects, list->object_count, list->resource_version, error);
-}
-
 typedef struct chain {
     test_world world;
     ki_engine *engine;
@@ -893,18 +877,13 @@ static int chain_begin(chain *c, const ki_alloc *alloc, size_t piece)
     if (r < 0) {
         return r;
     }
-    const ki_reflector_target target = {
-        .add = store_add,
-        .update = store_add,
-        .remove = store_remove,
-        .replace = store_replace,
-        .user = c->store,
-    };
+    const ki_reflector_target target = ki_reflector_target_store(c->store);
     r = ki_reflector_new(KI_OPTIONS(ki_reflector_options, .engine = c->engine, .source = &c->source,
                                     .target = &target),
                          &c->reflector, NULL);
     if (r < 0) {
         c->source.destroy(c->source.user);
+        target.destroy(target.user);
     }
     return r;
 }

@@ -278,100 +278,89 @@ static void stop_it(reflecting *r)
     ki_reflector_stop(r->reflector);
 }
 
-/* Every callback there is, and how to get it called. */
+/* The callbacks before a list is complete, and how to get them called. Whether it was one. */
+static bool provoke_before_sync(reflecting *r, char at)
+{
+    fake_source *s = &r->source;
+    if (strchr("=LETIP", at) == NULL) {
+        return false;
+    }
+    r->hook_at = at == 'L' ? '=' : at == 'T' ? 'E' : at == 'I' || at == 'P' ? '!' : at;
+    r->options.no_streaming = strchr("LEP", at) != NULL;
+    reflecting_start(r);
+    switch (at) {
+    case '=': /* replace, by a stream */
+        fake_event(s, KI_EVENT_ADDED, fake_pod("a", 1));
+        fake_bookmark(s, "10", true);
+        break;
+    case 'L': /* replace, by pages */
+        fake_end_list(s, "10", "");
+        break;
+    case 'E': /* the list failed */
+        fake_end_status(s, 403, "Forbidden", "no");
+        break;
+    case 'T': /* the target refuses what was streamed */
+        r->fail = KI_ERR_LIMIT;
+        fake_bookmark(s, "10", true);
+        break;
+    case 'I': /* a report: the stream never ends */
+        fake_alive(s, 0);
+        reflecting_advance(r, 15 * TEST_SECOND);
+        break;
+    default: /* a report: an object of the list was set aside */
+        fake_set_aside(s, KI_EVENT_ADDED, "default/z", "", KI_ERR_SYNTAX);
+        break;
+    }
+    return true;
+}
+
+/* The others. */
 static void provoke(reflecting *r, char at)
 {
     fake_source *s = &r->source;
-    r->hook_at = at;
     r->hook = stop_it;
-    switch (at) {
-    case '=':
-        reflecting_start(r);
-        fake_event(s, KI_EVENT_ADDED, fake_pod("a", 1));
-        fake_bookmark(s, "10", true);
+    if (provoke_before_sync(r, at)) {
         return;
-    case 'L': /* the same for pages */
-        r->hook_at = '=';
-        r->options.no_streaming = true;
-        reflecting_start(r);
-        fake_end_list(s, "10", "");
-        return;
-    case 'E':
-        r->options.no_streaming = true;
-        reflecting_start(r);
-        fake_end_status(s, 403, "Forbidden", "no");
-        return;
-    case 'W': /* the same for a watch */
-        r->hook_at = 'E';
-        reflecting_sync_by_list(r);
-        fake_end_status(s, 403, "Forbidden", "no");
-        return;
-    case 'T': /* and for a target that refuses what was streamed */
-        r->hook_at = 'E';
-        reflecting_start(r);
-        r->fail = KI_ERR_LIMIT;
-        fake_bookmark(s, "10", true);
-        return;
-    case 'I': /* a report: the stream never ends */
-        r->hook_at = '!';
-        reflecting_start(r);
-        fake_alive(s, 0);
-        reflecting_advance(r, 15 * TEST_SECOND);
-        return;
-    case 'P': /* a report: an object of the list was set aside */
-        r->hook_at = '!';
-        r->options.no_streaming = true;
-        reflecting_start(r);
-        fake_set_aside(s, KI_EVENT_ADDED, "default/z", "", KI_ERR_SYNTAX);
-        return;
-    default:
-        break;
     }
+    r->hook_at = at == 'W' ? 'E' : at == 'K' ? '-' : strchr("ORY", at) != NULL ? '!' : at;
     r->options.resync_period_ns = 10 * TEST_SECOND;
-    reflecting_sync(r);
+    reflecting_sync_by_list(r);
+    r->fail = at == 'R' || at == 'Y' ? KI_ERR_LIMIT : 0;
     switch (at) {
+    case 'W': /* the watch was refused */
+        fake_end_status(s, 403, "Forbidden", "no");
+        break;
     case '+':
         fake_event(s, KI_EVENT_ADDED, fake_pod("b", 11));
         break;
     case '~':
-        fake_event(s, KI_EVENT_MODIFIED, fake_pod("b", 11));
+    case 'R': /* a report: the target did not take it */
+        fake_event(s, KI_EVENT_MODIFIED, fake_pod("a", 11));
         break;
     case '-':
         fake_event(s, KI_EVENT_DELETED, fake_pod("b", 11));
         break;
-    case 'K':
-        r->hook_at = '-';
+    case 'K': /* remove_key */
         fake_set_aside(s, KI_EVENT_DELETED, "default/a", "11", KI_ERR_SYNTAX);
         break;
-    case '!':
+    case '!': /* a report: an event was set aside */
         fake_set_aside(s, KI_EVENT_DELETED, "", "11", KI_ERR_SYNTAX);
         break;
-    case 'O':
-        r->hook_at = '!';
+    case 'O': /* a report: an event from the past */
         fake_event(s, KI_EVENT_MODIFIED, fake_pod("a", 2));
-        break;
-    case 'R':
-        r->hook_at = '!';
-        r->fail = KI_ERR_LIMIT;
-        fake_event(s, KI_EVENT_MODIFIED, fake_pod("a", 12));
         break;
     case 'B':
         fake_bookmark(s, "11", false);
         break;
-    case 'Y': /* a report: the resync failed */
-        r->hook_at = '!';
-        r->fail = KI_ERR_LIMIT;
-        reflecting_advance(r, 10 * TEST_SECOND);
-        break;
     case 'S':
     case '?':
+    case 'Y': /* a report: the resync failed */
         reflecting_advance(r, 10 * TEST_SECOND);
         break;
-    case 'X':
+    default:
+        assert_int_equal(at, 'X');
         ki_reflector_stop(r->reflector);
         break;
-    default:
-        fail();
     }
 }
 
@@ -816,28 +805,6 @@ static void good_server(fake_source *source, const fake_request *request, void *
     }
 }
 
-/* A store as the target, so that it needs memory as well. */
-static int store_add(const ki_object *object, void *user, ki_error *error)
-{
-    return ki_store_add(user, object, error);
-}
-
-static int store_remove(const ki_object *object, void *user, ki_error *error)
-{
-    return ki_store_delete(user, ki_str_from(ki_object_key(object)),
-                           ki_object_resource_version(object), error);
-}
-
-static int store_replace(const ki_replacement *list, void *user, ki_error *error)
-{
-    return ki_store_replace(user, list->objects, list->object_count, list->resource_version, error);
-}
-
-static int store_bookmark(const char *version, void *user, ki_error *error)
-{
-    return ki_store_bookmark(user, version, error);
-}
-
 static void check_store(ki_store *store)
 {
     ki_snapshot *snapshot = ki_store_snapshot(store);
@@ -874,20 +841,18 @@ static int sweep_begin(sweep *s, const ki_alloc *alloc, void *pages)
     fake_source_init(&s->source, s->engine, &s->world);
     s->source.respond = good_server;
     s->source.respond_user = pages;
-    const ki_reflector_target target = {
-        .add = store_add,
-        .update = store_add,
-        .remove = store_remove,
-        .replace = store_replace,
-        .bookmark = store_bookmark,
-        .user = s->store,
-    };
+    /* A store, so that the target needs memory as well. */
+    const ki_reflector_target target = ki_reflector_target_store(s->store);
     ki_reflector_options options = KI_OPTIONS_INIT(ki_reflector_options);
     options.engine = s->engine;
     options.source = &s->source.table;
     options.target = &target;
     options.label_selector = "app=web";
-    return ki_reflector_new(&options, &s->reflector, NULL);
+    r = ki_reflector_new(&options, &s->reflector, NULL);
+    if (r < 0) {
+        target.destroy(target.user);
+    }
+    return r;
 }
 
 /* Whatever fails, and for however long: when there is memory again, the store is right. */

@@ -383,11 +383,15 @@ static void objects_set_aside_are_named_to_the_target(void **state)
     reflecting_start(&r);
     fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
     fake_set_aside(&r.source, KI_EVENT_ADDED, "default/poison", "2", KI_ERR_SYNTAX);
+    assert_int_equal(r.reports, 0);
+    reflecting_settle(&r);
+    assert_string_equal(r.report_key, "default/poison");
     fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 3));
+    fake_event(&r.source, KI_EVENT_ADDED, test_object(NULL, "{'metadata':{}}")); /* no name */
     fake_end_list(&r.source, "7", "");
     reflecting_expect(&r, "=(a@1,b@3?default/poison)@7");
-    assert_int_equal(reflecting_health(&r).set_aside, 1);
-    assert_string_equal(r.report_key, "default/poison");
+    assert_int_equal(reflecting_health(&r).set_aside, 2);
+    assert_int_equal(r.report_code, KI_ERR_KEY);
     reflecting_done(&r);
 }
 

@@ -494,6 +494,9 @@ static void internal_errors_are_retried_only_if_asked_for(void **state)
     reflecting_advance(&r, 60 * TEST_SECOND);
     fake_error_event(&r.source, 500, "InternalError", "no"); /* a minute without: another */
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "20");
+    fake_end_status(&r.source, 500, "InternalError", "no"); /* as an answer it never is */
+    reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "20");
+    assert_int_equal(reflecting_health(&r).next, KI_REFLECTOR_LISTING);
     reflecting_done(&r);
 }
 

@@ -470,6 +470,7 @@ static void objects_need_their_namespace(void **state)
     assert_string_equal(test_api_at(&api, ".details.kind"), "namespaces");
     test_api_call(&api, "POST", "/api/v1/namespaces", "{'metadata':{'name':'ns'}}");
     assert_status(&api, 201);
+    assert_string_equal(test_api_at(&api, ".status.phase"), "Active");
     test_api_pod(&api, "ns", "a", "");
     assert_status(&api, 201);
     test_api_done(&api);
@@ -490,7 +491,7 @@ static void deleting_a_namespace_empties_it(void **state)
     test_api_get(&api, ALL_PODS);
     assert_string_equal(test_api_items(&api), "z@8");
     test_api_get(&api, "/api/v1/namespaces/ns"); /* one object is still in it */
-    assert_status(&api, 200);
+    assert_string_equal(test_api_at(&api, ".status.phase"), "Terminating");
     test_api_pod(&api, "ns", "b", "");
     check_failure(&api, 403, "Forbidden");
     assert_string_equal(test_api_at(&api, ".details.causes[0].reason"), "NamespaceTerminating");

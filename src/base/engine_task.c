@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tasks for programs: one of the engine's own with a count of references, so that it can be freed
+ * at any moment, posted or not. */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+#include "base/engine.h"
+#include "base/error.h"
+#include "base/refs.h"
+
+struct ki_engine_task {
+    ki__refs refs; /* the owner's, and the engine's while it is posted */
+    ki_engine *engine;
+    void (*run)(void *user);
+    void *user;
+    atomic_bool freed;
+    ki__task task;
+};
+
+static void unref(ki_engine_task *task)
+{
+    if (ki__refs_drop(&task->refs)) {
+        ki_engine *engine = task->engine;
+        ki__free(ki__engine_alloc(engine), task);
+        (void)ki_engine_unref(engine);
+    }
+}
+
+static void work(ki__task *posted)
+{
+    ki_engine_task *task = KI__CONTAINER_OF(posted, ki_engine_task, task);
+    if (!atomic_load(&task->freed)) {
+        task->run(task->user);
+    }
+    unref(task);
+}
+
+int ki_engine_task_new(ki_engine *engine, void (*run)(void *user), void *user,
+                       ki_engine_task **ret_task, ki_error *error)
+{
+    if (engine == NULL || run == NULL) {
+        return ki__error_set(error, -EINVAL, "a task needs an engine and a function");
+    }
+    ki_engine_task *task = ki__alloc_zero(ki__engine_alloc(engine), sizeof(*task));
+    if (task == NULL) {
+        return ki__error_code(error, -ENOMEM);
+    }
+    ki__refs_init(&task->refs);
+    task->engine = ki_engine_ref(engine);
+    task->run = run;
+    task->user = user;
+    ki__task_init(&task->task, work);
+    *ret_task = task;
+    return 0;
+}
+
+void ki_engine_task_post(ki_engine_task *task)
+{
+    ki__refs_take(&task->refs);
+    if (!ki__engine_post(task->engine, &task->task)) {
+        unref(task);
+    }
+}
+
+ki_engine_task *ki_engine_task_free(ki_engine_task *task)
+{
+    if (task != NULL) {
+        atomic_store(&task->freed, true);
+        unref(task);
+    }
+    return NULL;
+}
