@@ -20,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/mutant.h"
 #include "cache/keyset.h"
 #include "cache/txn.h"
 #include "cache/warm.h"
@@ -75,9 +76,10 @@ static int note_addition(work *w, const ki_object *object)
 
 static int note_unseen_deletion(work *w, const ki_object *old)
 {
-    return add_note(
-        w, &(ki__note){
-               .type = KI__NOTE_DELETE, .old = old, .object = old, .final_state_unknown = true});
+    return add_note(w, &(ki__note){.type = KI__NOTE_DELETE,
+                                   .old = old,
+                                   .object = old,
+                                   .final_state_unknown = !KI__MUTANT(18)});
 }
 
 static bool same_version(const ki_object *a, const ki_object *b)
@@ -91,7 +93,7 @@ static bool is_another(const ki_object *a, const ki_object *b)
 {
     const char *uid = ki_object_uid(a);
     const char *other = ki_object_uid(b);
-    return uid[0] != '\0' && other[0] != '\0' && strcmp(uid, other) != 0;
+    return !KI__MUTANT(19) && uid[0] != '\0' && other[0] != '\0' && strcmp(uid, other) != 0;
 }
 
 static int note_update(work *w, const ki_object *old, const ki_object *object)
@@ -102,6 +104,9 @@ static int note_update(work *w, const ki_object *old, const ki_object *object)
     }
     bool same_uid = strcmp(ki_object_uid(old), ki_object_uid(object)) == 0;
     bool same = same_uid && same_version(old, object);
+    if (KI__MUTANT(15) && w->listed) { /* a list is told as if it was a resync */
+        return add_note(w, &(ki__note){.type = KI__NOTE_SYNC, .old = object, .object = object});
+    }
     if (same && !w->applier->keep_same_version) {
         w->applier->unchanged++;
         return 0;
@@ -189,7 +194,7 @@ static int take_missing(work *w, const ki__keyset *listed, ki_error *error)
     int r = 0;
     while (r >= 0 && (object = ki_snapshot_next(&iter)) != NULL) {
         ki_str key = ki__object_key(object);
-        if (!ki__keyset_has(listed, key)) {
+        if (!ki__keyset_has(listed, key) && !KI__MUTANT(20)) {
             r = take(w, key, NULL, error);
         }
     }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/mutant.h"
 #include "cache/reflector.h"
 
 #define END_ANNOTATION "k8s.io/initial-events-end"
@@ -87,8 +88,13 @@ void ki__reflector_stream_event(ki_reflector *r, ki_event_type type, const ki_ob
         return;
     }
     if (type == KI_EVENT_DELETED) {
-        ki__collect_remove(&r->found, ki_object_key(object));
+        if (!KI__MUTANT(26)) {
+            ki__collect_remove(&r->found, ki_object_key(object));
+        }
         return;
+    }
+    if (KI__MUTANT(25)) {
+        ki__reflector_set_version(r, ki_object_resource_version(object), true);
     }
     int code = ki__collect_put(&r->found, object);
     if (code < 0) {
@@ -104,7 +110,8 @@ void ki__reflector_stream_set_aside(ki_reflector *r, ki_event_type type, const c
 {
     note_progress(r, KI_EVENT_ADDED);
     int code = 0;
-    if ((type == KI_EVENT_DELETED && key[0] == '\0') || (size_t)type >= KI_EVENT_MAX) {
+    if (!KI__MUTANT(13) &&
+        ((type == KI_EVENT_DELETED && key[0] == '\0') || (size_t)type >= KI_EVENT_MAX)) {
         ki__reflector_back_off(r, false, NULL);
         return;
     }

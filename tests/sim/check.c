@@ -254,6 +254,7 @@ static void check_reflector(sim_informer *informer, const ki_reflector_health *h
     }
     if (health->syncs != informer->syncs) {
         informer->listed_rv = rv;
+        informer->refused = false;
     }
     informer->sync_rv = rv;
     check_resumes(informer, health);

@@ -130,6 +130,14 @@ static void check_i7_chain(const told *t)
     }
 }
 
+/* I5: nobody is told of what is unchanged who did not ask for it. */
+static void check_i5_resync(const told *t)
+{
+    if (t->handler->never && is_resync(t)) {
+        violated(t, "I5", "this handler asked for no resync");
+    }
+}
+
 /* I6: the store is never behind. */
 static void check_i6_store_first(const told *t)
 {
@@ -216,6 +224,7 @@ void sim_check_callback(sim_handler *handler, sim_callback callback, const ki_ob
     check_i12_calls(&t);
     check_i7_chain(&t);
     check_i8_initial(&t);
+    check_i5_resync(&t);
     if (!t.s->byzantine) {
         check_i1_ordered(&t);
         check_i3_true(&t);

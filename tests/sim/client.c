@@ -118,6 +118,8 @@ static void draw_kind(sim_informer *informer)
                               ? (uint32_t)sim_draw_skewed(s, SIM_CLIENT, 1500, 120000)
                               : 0;
     informer->server = (int)sim_draw(s, SIM_CLIENT, (uint32_t)s->server_count);
+    informer->no_streaming = sim_once_in(s, SIM_CLIENT, 3);
+    informer->first_handlers = sim_draw(s, SIM_CLIENT, 4);
 }
 
 static int make_informer(sim_informer *informer, ki_error *error)
@@ -137,7 +139,7 @@ static int make_informer(sim_informer *informer, ki_error *error)
     options.field_selector = informer->scope == SIM_SCOPE_FIELD ? "metadata.namespace=ns1" : NULL;
     options.resync_ms = informer->resync_ms;
     options.queue = informer->deltas ? KI_QUEUE_DELTA_FIFO : KI_QUEUE_FIFO;
-    options.no_streaming = sim_once_in(s, SIM_CLIENT, 3);
+    options.no_streaming = informer->no_streaming;
     options.allow_stale_start = informer->stale_start;
     options.page_size = informer->page_size;
     options.check_mutations = sim_once_in(s, SIM_CLIENT, 4);
@@ -166,7 +168,7 @@ static void on_start(sim *s, void *arg, uint64_t tag)
     }
     int r = informer->informer == NULL ? make_informer(informer, &error) : 0;
     if (r == 0 && informer->handler_count == 0) {
-        for (uint32_t i = sim_draw(s, SIM_CLIENT, 4); i > 0; i--) {
+        for (uint32_t i = informer->first_handlers; i > 0; i--) {
             (void)sim_handler_add(informer, false);
         }
     }
@@ -188,12 +190,17 @@ sim_informer *sim_informer_start(sim *s)
     *informer = (sim_informer){.s = s, .id = s->informer_count};
     s->informer_count++;
     draw_kind(informer);
+    sim_informer_begin(s, informer);
+    return informer;
+}
+
+void sim_informer_begin(sim *s, sim_informer *informer)
+{
     sim_trace(s, "informer %d: type %d scope %d%s%s%s page %u resync %u", informer->id,
               informer->type, (int)informer->scope, informer->deltas ? " deltas" : "",
               informer->json ? " json" : "", informer->stale_start ? " stale-start" : "",
               informer->page_size, informer->resync_ms);
     on_start(s, informer, 0);
-    return informer;
 }
 
 void sim_informer_stop(sim_informer *informer)
@@ -218,7 +225,7 @@ static void on_report(const ki_report *report, void *user)
               report->key.ptr != NULL ? report->key.ptr : "", report->error->message);
 }
 
-void sim_client_start(sim *s)
+void sim_engine_start(sim *s)
 {
     ki_engine_options options = KI_OPTIONS_INIT(ki_engine_options);
     options.alloc = &s->client_alloc;
@@ -233,6 +240,11 @@ void sim_client_start(sim *s)
         sim_violation(s, "setup", "no engine");
     }
     s->memory_rate = rate;
+}
+
+void sim_client_start(sim *s)
+{
+    sim_engine_start(s);
     for (uint32_t i = 1 + sim_draw(s, SIM_CLIENT, 5) / 3; i > 0; i--) {
         (void)sim_informer_start(s);
     }

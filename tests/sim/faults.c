@@ -37,6 +37,7 @@ static const char *const names[] = {
     [SIM_REWIND] = "rewind",
     [SIM_AHEAD] = "ahead",
     [SIM_BARE] = "bare",
+    [SIM_MIX] = "mix",
     [SIM_STALE] = "stale",
     [SIM_RESTORE] = "restore",
 };
@@ -125,6 +126,7 @@ static void decide_unsound(sim *s, ki__api_plan *plan)
         plan->bookmark_ahead = 1 + sim_draw(s, SIM_SERVER, 5);
     }
     plan->bare_deletes = sim_is_on(s, SIM_BARE) && sim_once_in(s, SIM_SERVER, 2);
+    plan->mix_pages = sim_is_on(s, SIM_MIX) && sim_once_in(s, SIM_SERVER, 2);
     plan->stale = sim_is_on(s, SIM_STALE) && sim_once_in(s, SIM_SERVER, 2);
 }
 

@@ -231,6 +231,7 @@ static void draw_options(sim_handler *handler, ki_handler_options *options)
     if (sim_once_in(s, SIM_CLIENT, 4)) {
         options->resync_ms = sim_draw(s, SIM_CLIENT, 2) == 0 ? KI_RESYNC_NEVER : 4000;
     }
+    handler->never = options->resync_ms == KI_RESYNC_NEVER || handler->owner->resync_ms == 0;
 }
 
 /* What it must have been told of before it has synced. */

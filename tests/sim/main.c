@@ -31,6 +31,14 @@ static void note_replay(void)
     (void)snprintf(replay + len, sizeof(replay) - (size_t)len, "\n");
 }
 
+static bool quick;
+
+static void note_order(uint64_t number)
+{
+    (void)snprintf(replay, sizeof(replay), "replay with: sim --order %llu --trace%s\n",
+                   (unsigned long long)number, quick ? " --quick" : "");
+}
+
 static void on_violation(const sim *s, const char *invariant, const char *text)
 {
     (void)s;
@@ -88,6 +96,8 @@ static void usage(void)
         stderr,
         "usage: sim [--seeds COUNT] [--from SEED] [--counts] [--without FAULT,...] [--only ...]\n"
         "       sim --list FILE\n"
+        "       sim --small [--quick]\n"
+        "       sim --order NUMBER [--quick] [--trace]\n"
         "       sim --seed SEED [--trace] [--without FAULT,...] [--only FAULT,...]\n");
     exit(2);
 }
@@ -96,7 +106,10 @@ typedef struct arguments {
     uint64_t from;
     uint64_t seeds;
     const char *list; /* a file of seeds */
+    uint64_t order;   /* of the small scope; UINT64_MAX: all */
     bool single;
+    bool small;
+    bool quick;
     bool counts;
 } arguments;
 
@@ -106,6 +119,10 @@ static bool read_flag(const char *name, arguments *a)
         options.trace = true;
     } else if (strcmp(name, "--counts") == 0) {
         a->counts = true;
+    } else if (strcmp(name, "--small") == 0) {
+        a->small = true;
+    } else if (strcmp(name, "--quick") == 0) {
+        a->quick = true;
     } else {
         return false;
     }
@@ -126,6 +143,9 @@ static void read_value(const char *name, const char *value, arguments *a)
         a->from = strtoull(value, NULL, 0);
     } else if (strcmp(name, "--list") == 0) {
         a->list = value;
+    } else if (strcmp(name, "--order") == 0) {
+        a->small = true;
+        a->order = strtoull(value, NULL, 0);
     } else if (strcmp(name, "--without") == 0) {
         options.without = read_faults(value);
     } else if (strcmp(name, "--only") == 0) {
@@ -164,7 +184,7 @@ static uint64_t run_list(const char *path, uint64_t counts[SIM_COUNT_MAX])
 
 int main(int argc, char **argv)
 {
-    arguments a = {.from = 1, .seeds = 1000};
+    arguments a = {.from = 1, .seeds = 1000, .order = UINT64_MAX};
     uint64_t counts[SIM_COUNT_MAX] = {0};
     for (int i = 1; i < argc; i++) {
         if (!read_flag(argv[i], &a)) {
@@ -173,8 +193,18 @@ int main(int argc, char **argv)
         }
     }
     options.on_violation = on_violation;
-    (void)signal(SIGABRT, on_signal);
-    (void)signal(SIGSEGV, on_signal);
+    static const int deadly[] = {SIGABRT, SIGSEGV, SIGILL, SIGTRAP, SIGBUS, SIGFPE};
+    for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++) {
+        (void)signal(deadly[i], on_signal);
+    }
+    if (a.small) {
+        uint64_t orders = a.order == UINT64_MAX ? sim_small_queue(&options, a.quick) : 0;
+        options.on_start = note_order;
+        quick = a.quick;
+        orders += sim_small(&options, a.quick, a.order);
+        (void)printf("%llu orders: no violation\n", (unsigned long long)orders);
+        return 0;
+    }
     if (a.list != NULL) {
         a.seeds = run_list(a.list, counts);
     } else {

@@ -47,7 +47,8 @@ struct sim_call {
     bool end_arrived;
     bool silent;
     bool paused;
-    bool dead; /* cancelled, or the client was told the end */
+    bool says_expired; /* a watch: its version is too old */
+    bool dead;         /* cancelled, or the client was told the end */
 };
 
 static void call_unref(sim_call *call)
@@ -69,6 +70,7 @@ static void call_at(sim_call *call, uint64_t at, sim_fire fire, uint64_t tag)
 
 static void bury(sim_call *call)
 {
+    call->owner->expired = call->says_expired && call->end_code == 0 && call->given == call->len;
     sim_call **link = &call->s->calls;
     while (*link != call) {
         link = &(*link)->next;
@@ -237,8 +239,9 @@ static void poison(sim_call *call, size_t from)
 }
 
 /* Failures, wherever they stand: in an answer, or in an event of a watch. */
-static void count_failures(sim *s, ki_str bytes)
+static void count_failures(sim_call *call, ki_str bytes)
 {
+    sim *s = call->s;
     static const struct {
         const char *text;
         sim_count count;
@@ -251,15 +254,21 @@ static void count_failures(sim *s, ki_str bytes)
     if (memmem(bytes.ptr, bytes.len, "Failure", 7) == NULL) {
         return;
     }
+    call->owner->refused = true;
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
         s->counts[marks[i].count] +=
             memmem(bytes.ptr, bytes.len, marks[i].text, strlen(marks[i].text)) != NULL;
     }
 }
 
+static bool says(const sim_call *call, const char *text)
+{
+    return memmem(call->bytes, call->len, text, strlen(text)) != NULL;
+}
+
 static void send_bytes(sim_call *call, ki_str bytes)
 {
-    count_failures(call->s, bytes);
+    count_failures(call, bytes);
     if (call->len + bytes.len > call->cap) {
         call->cap = 2 * (call->len + bytes.len);
         call->bytes = realloc(call->bytes, call->cap);
@@ -269,6 +278,9 @@ static void send_bytes(sim_call *call, ki_str bytes)
     call->len += bytes.len;
     if (call->s->faults[SIM_POISON]) {
         poison(call, from);
+    }
+    if (call->watch) {
+        call->says_expired = says(call, "Failure") && says(call, "Expired");
     }
     call_at(call, arrival(call), on_piece, call->len);
 }
@@ -298,6 +310,7 @@ static void send_head(sim_call *call)
         return;
     }
     call->status = status;
+    call->owner->refused = call->owner->refused || status >= 400;
     call->retry_after = ki__api_exchange_retry_after(call->exchange);
     (void)snprintf(call->content_type, sizeof(call->content_type), "%s",
                    ki__api_exchange_content_type(call->exchange));
@@ -450,6 +463,34 @@ static void check_i16_rate(sim_informer *owner, const char *query)
     *oldest = s->now;
 }
 
+/* Asking for the latest, which costs the servers most, must have a reason: a version that was
+ * refused. */
+static void check_i16_latest(const sim_informer *owner, const char *query)
+{
+    bool watch = strstr(query, "watch=true") != NULL;
+    bool streams = strstr(query, "sendInitialEvents=true") != NULL;
+    if ((watch && !streams) || strstr(query, "continue=") != NULL ||
+        strstr(query, "resourceVersion=") != NULL) {
+        return;
+    }
+    if (owner->syncs != 0 && !owner->refused && !owner->s->byzantine) {
+        sim_violation(owner->s, "I16", "informer %d asks for the latest list without need",
+                      owner->id);
+    }
+}
+
+/* Once a watch has expired, watching on from there makes no sense. */
+static void check_l1_expired(sim_informer *owner, const char *query)
+{
+    bool watches = strstr(query, "watch=true") != NULL;
+    bool streams = strstr(query, "sendInitialEvents=true") != NULL;
+    if (owner->expired && watches && !streams && !owner->s->faults[SIM_MEMORY]) {
+        sim_violation(owner->s, "L1", "informer %d watches on after its version has expired",
+                      owner->id);
+    }
+    owner->expired = false;
+}
+
 static int net_start(const ki_request *request, const ki_response_sink *sink, void *user,
                      void **ret_call, ki_error *error)
 {
@@ -459,6 +500,8 @@ static int net_start(const ki_request *request, const ki_response_sink *sink, vo
         return ki__error_code(error, -ENOMEM);
     }
     check_i16_rate(owner, request->query);
+    check_i16_latest(owner, request->query);
+    check_l1_expired(owner, request->query);
     sim_call *call = calloc(1, sizeof(*call));
     size_t len = strlen(request->path) + strlen(request->query) + 2;
     ki_str accept = ki_http_header_find(request->headers, request->header_count, "Accept");

@@ -20,7 +20,7 @@ static bool must_converge(const sim *s)
     return !s->byzantine;
 }
 
-static void converge(sim *s)
+void sim_converge(sim *s)
 {
     uint64_t limit = s->now + CONVERGE_NS;
     const char *wrong = "nothing happens";
@@ -71,22 +71,32 @@ static void live(sim *s)
     s->writes_left = s->writes_left < 6 ? s->writes_left : 6;
     run_until(s, s->now + 2 * SIM_MINUTE);
     s->writes_left = 0;
-    converge(s);
+    sim_converge(s);
+}
+
+void sim_begin(sim *s, const sim_options *options)
+{
+    sim_world_init(s, options);
+    s->server_count = 1 + (int)sim_draw(s, SIM_SETUP, SIM_SERVERS);
+    s->key_count = 1 + sim_draw(s, SIM_SETUP, SIM_KEYS);
+    sim_faults_draw(s);
+    sim_servers_init(s);
+}
+
+void sim_end(sim *s)
+{
+    stop_all(s);
+    sim_client_done(s);
+    sim_servers_done(s);
+    sim_world_done(s);
 }
 
 void sim_run(const sim_options *options, uint64_t counts[SIM_COUNT_MAX])
 {
     static sim s; /* one at a time */
-    sim_world_init(&s, options);
-    s.server_count = 1 + (int)sim_draw(&s, SIM_SETUP, SIM_SERVERS);
-    s.key_count = 1 + sim_draw(&s, SIM_SETUP, SIM_KEYS);
-    sim_faults_draw(&s);
-    sim_servers_init(&s);
+    sim_begin(&s, options);
     live(&s);
-    stop_all(&s);
-    sim_client_done(&s);
-    sim_servers_done(&s);
-    sim_world_done(&s);
+    sim_end(&s);
     for (int i = 0; i < SIM_COUNT_MAX; i++) {
         counts[i] += s.counts[i];
     }

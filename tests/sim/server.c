@@ -94,7 +94,7 @@ ki_object *sim_record_at(const sim *s, int type, int key, uint64_t rv)
 
 /* ---- writing ---- */
 
-static int request(sim *s, const char *method, const char *target, const char *body)
+int sim_request(sim *s, const char *method, const char *target, const char *body)
 {
     const ki__api_header type = {ki_str_from("Content-Type"), ki_str_from("application/json")};
     const ki__api_request r = {
@@ -149,19 +149,19 @@ void sim_write(sim *s)
     int status;
     if (object == NULL) {
         make_path(s, type, key, false, path);
-        status = request(s, "POST", path, body);
+        status = sim_request(s, "POST", path, body);
     } else if (kind < 3) {
         make_path(s, type, key, true, path);
-        status = request(s, "DELETE", path, "");
+        status = sim_request(s, "DELETE", path, "");
         if (kind == 0 && sim_record_at(s, type, key, UINT64_MAX) == object) {
             sim_read_log(s);
             make_path(s, type, key, false, path);
-            status = request(s, "POST", path, body); /* deleted and made anew, in one moment */
-            status = status == 409 ? 200 : status;   /* it has a finalizer */
+            status = sim_request(s, "POST", path, body); /* deleted and made anew, in one moment */
+            status = status == 409 ? 200 : status;       /* it has a finalizer */
         }
     } else {
         make_path(s, type, key, true, path);
-        status = request(s, "PUT", path, body);
+        status = sim_request(s, "PUT", path, body);
     }
     if (status >= 300 && status != 422) { /* what is being deleted gets no new finalizers */
         sim_violation(s, "setup", "writing to %s gives %d", path, status);

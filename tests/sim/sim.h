@@ -32,7 +32,7 @@ enum {
     SIM_SERVERS = 3,
     SIM_INFORMERS = 6, /* in one history, one after the other or side by side */
     SIM_HANDLERS = 24, /* of one informer, in its life */
-    SIM_REQUESTS_KEPT = 96,
+    SIM_REQUESTS_KEPT = 40,
 };
 
 #define SIM_MS UINT64_C(1000000)
@@ -87,6 +87,7 @@ typedef enum sim_fault {
     SIM_STOP_EARLY,    /* everything ends in the middle */
     SIM_REWIND,        /* watches begin with events from the past */
     SIM_BARE,          /* deletions do not say of what */
+    SIM_MIX,           /* pages of a list are of different moments */
     /* what makes it impossible to be right */
     SIM_SKIP,    /* events are left out */
     SIM_AHEAD,   /* bookmarks promise what has not come */
@@ -186,6 +187,7 @@ typedef struct sim_handler {
     bool filtered;  /* wants app=a only */
     bool wants_sync;
     bool unchanged; /* deliver_unchanged */
+    bool never;     /* wants no resync */
     bool late;
     bool removing; /* remove was called, inside of a callback of its own */
     bool removed;  /* remove returned */
@@ -217,7 +219,11 @@ struct sim_informer {
     bool stale_start; /* allowed */
     bool stopping;    /* was asked to stop */
     bool over;        /* and has */
+    bool refused;     /* a request, since the last list */
+    bool expired;     /* a watch, and nothing was asked for since */
     int server;       /* it is at, if sticky */
+    bool no_streaming;
+    uint32_t first_handlers;
     uint32_t page_size;
     uint32_t resync_ms;
     uint64_t head_at_start;
@@ -257,6 +263,8 @@ typedef struct sim_options {
     uint64_t only;    /* a bit for each that may be there; 0: all */
     bool trace;
     bool abort; /* on a violation, rather than to end the process in order */
+    /** Hears of each order of the small scope before it is run. */
+    void (*on_start)(uint64_t number);
     /** Hears of a violation before the process ends. */
     void (*on_violation)(const sim *s, const char *invariant, const char *text);
 } sim_options;
@@ -329,6 +337,9 @@ static inline void sim_after(sim *s, uint64_t delay, sim_fire fire, void *arg, u
  *  which the clock has moved then. */
 bool sim_step(sim *s, uint64_t until);
 
+/** Lets the engine do all that is due, and checks after each thing. */
+void sim_settle(sim *s);
+
 void sim_trace(const sim *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** Something that must hold does not. Does not return. */
@@ -349,6 +360,8 @@ void sim_read_log(sim *s);
 /** One write of some kind to some object. */
 void sim_write(sim *s);
 void sim_load_start(sim *s);
+/** A request that changes something; the status of the answer. */
+int sim_request(sim *s, const char *method, const char *target, const char *body);
 /** The object of a key at a version; NULL if there was none. */
 ki_object *sim_record_at(const sim *s, int type, int key, uint64_t rv);
 /** The version of an object as a number. */
@@ -392,6 +405,10 @@ static inline bool sim_is_on(const sim *s, sim_fault fault)
 
 void sim_client_start(sim *s);
 sim_informer *sim_informer_start(sim *s);
+/** An engine for the clients. */
+void sim_engine_start(sim *s);
+/** The same as sim_informer_start() for one whose kind was set. */
+void sim_informer_begin(sim *s, sim_informer *informer);
 void sim_informer_stop(sim_informer *informer);
 void sim_client_wake_all(sim *s);
 void sim_client_done(sim *s);
@@ -432,8 +449,26 @@ const char *sim_check_converged(sim *s);
 
 /* ---- run.c ---- */
 
+/** Everything that a history begins with, but for the informers. */
+void sim_begin(sim *s, const sim_options *options);
+/** Waits until everything is as it must be. */
+void sim_converge(sim *s);
+/** The end of one: everything stops and is given back. */
+void sim_end(sim *s);
+
 /** One whole history. Adds what it met to `counts`. */
 void sim_run(const sim_options *options, uint64_t counts[SIM_COUNT_MAX]);
+
+/* ---- small.c ---- */
+
+/** Every order of a few things; of fewer if `quick`. Returns how many orders there were. `only` is
+ *  the number of the last one to run, which is told of; or UINT64_MAX. */
+uint64_t sim_small(const sim_options *options, bool quick, uint64_t only);
+
+/* ---- small_queue.c ---- */
+
+/** The same of what comes into a delta queue and what is taken out of it. */
+uint64_t sim_small_queue(const sim_options *options, bool quick);
 
 /* ---- counts.c ---- */
 

@@ -149,6 +149,29 @@ static bool move_on(sim *s, uint64_t until)
     return true;
 }
 
+/* What follows every step. */
+static void finish_step(sim *s)
+{
+    if (s->changed) {
+        s->changed = false;
+        sim_net_pump(s);
+    }
+    s->steps++;
+    s->counts[SIM_COUNT_STEPS]++;
+    if (++s->steps_now > STUCK_STEPS) {
+        sim_violation(s, "I16", "the time does not go on: something is done again and again");
+    }
+    sim_check_step(s);
+}
+
+void sim_settle(sim *s)
+{
+    while (ki_engine_deadline(s->engine) <= s->now) {
+        (void)ki_engine_run(s->engine, 1);
+        finish_step(s);
+    }
+}
+
 bool sim_step(sim *s, uint64_t until)
 {
     if (!move_on(s, until)) {
@@ -162,16 +185,7 @@ bool sim_step(sim *s, uint64_t until)
     } else {
         (void)ki_engine_run(s->engine, 1);
     }
-    if (s->changed) {
-        s->changed = false;
-        sim_net_pump(s);
-    }
-    s->steps++;
-    s->counts[SIM_COUNT_STEPS]++;
-    if (++s->steps_now > STUCK_STEPS) {
-        sim_violation(s, "I16", "the time does not go on: something is done again and again");
-    }
-    sim_check_step(s);
+    finish_step(s);
     return true;
 }
 
