@@ -41,6 +41,9 @@ typedef struct ki_engine_options {
      * NULL: the owner looks at ki_engine_deadline() often enough. */
     void (*wake)(void *user);
     void *wake_user;
+    /** Runs once, when the engine is freed; on failure of ki_engine_new() it does not. May be NULL.
+     */
+    void (*wake_destroy)(void *user);
 
     /** Hears of failures that nobody waits for, at most `reports_per_second` (0: 10) of them in a
      * second, on the thread where they happened and with no lock held. NULL: they are logged. */

@@ -102,6 +102,9 @@ ki_engine *ki_engine_unref(ki_engine *engine)
         return NULL;
     }
     ki_assert(engine->timer_count == 0 && ki__list_is_empty(&engine->tasks));
+    if (engine->options.wake_destroy != NULL) {
+        engine->options.wake_destroy(engine->options.wake_user);
+    }
     ki__heap_done(&engine->timers);
     ki__mutex_done(&engine->lock);
     ki__free(engine->options.alloc, engine);
