@@ -65,11 +65,6 @@ KI_API KI_NODISCARD int ki_engine_new(const ki_engine_options *options, ki_engin
 KI_API ki_engine *ki_engine_ref(ki_engine *engine);
 KI_API ki_engine *ki_engine_unref(ki_engine *engine);
 
-/** Has `run` called inside ki_engine_run(), once, in the order of posting. That is how a source or
- *  a transport of one's own, with threads of its own, gives what it has.
- *  Thread: any.  Blocks: no.  Errors: -ENOMEM.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_engine_post(ki_engine *engine, void (*run)(void *user), void *user);
-
 /** When ki_engine_run() must be called, in monotonic nanoseconds of the clock: 0 for at once,
  *  UINT64_MAX for not before it is woken.
  *  Thread: any.  Blocks: no.  Since: 0.1 */

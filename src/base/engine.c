@@ -199,35 +199,6 @@ bool ki__engine_post(ki_engine *engine, ki__task *task)
     return posted;
 }
 
-/* A task of the program's own. */
-typedef struct posted {
-    ki__task task;
-    ki_engine *engine;
-    void (*run)(void *user);
-    void *user;
-} posted;
-
-static void run_posted(ki__task *task)
-{
-    posted *p = KI__CONTAINER_OF(task, posted, task);
-    ki_engine *engine = p->engine;
-    p->run(p->user);
-    ki__free(engine->options.alloc, p);
-    (void)ki_engine_unref(engine);
-}
-
-int ki_engine_post(ki_engine *engine, void (*run)(void *user), void *user)
-{
-    posted *p = ki__alloc(engine->options.alloc, sizeof(*p));
-    if (p == NULL) {
-        return -ENOMEM;
-    }
-    *p = (posted){.engine = ki_engine_ref(engine), .run = run, .user = user};
-    ki__task_init(&p->task, run_posted);
-    (void)ki__engine_post(engine, &p->task);
-    return 0;
-}
-
 /* ---- running ---- */
 
 uint64_t ki_engine_deadline(ki_engine *engine)
