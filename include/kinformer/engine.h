@@ -29,6 +29,14 @@ typedef struct ki_report {
     uint64_t suppressed; /* how many were not told since the last one that was */
 } ki_report;
 
+/** Starts threads, for handlers that run on one of their own. */
+typedef struct ki_threads {
+    /** Starts a thread that calls `run(arg)` and ends when it returns. 0, or -errno. Called on any
+     *  thread with no lock held. */
+    int (*start)(void (*run)(void *arg), void *arg, void *user);
+    void *user;
+} ki_threads;
+
 typedef struct ki_engine_options {
     size_t size;           /* see KI_OPTIONS_INIT */
     const ki_alloc *alloc; /* NULL: the default; must outlive the engine and all that runs on it */
@@ -44,6 +52,9 @@ typedef struct ki_engine_options {
     /** Runs once, when the engine is freed; on failure of ki_engine_new() it does not. May be NULL.
      */
     void (*wake_destroy)(void *user);
+
+    const ki_threads
+        *threads; /* must outlive all that runs on the engine; NULL: none are started */
 
     /** Hears of failures that nobody waits for, at most `reports_per_second` (0: 10) of them in a
      * second, on the thread where they happened and with no lock held. NULL: they are logged. */

@@ -288,6 +288,11 @@ const ki_random *ki__engine_entropy(const ki_engine *engine)
     return engine->options.random;
 }
 
+const ki_threads *ki__engine_threads(const ki_engine *engine)
+{
+    return engine->options.threads;
+}
+
 const ki_log *ki__engine_log(const ki_engine *engine)
 {
     return engine->options.log;
