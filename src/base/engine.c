@@ -102,6 +102,9 @@ ki_engine *ki_engine_unref(ki_engine *engine)
         return NULL;
     }
     ki_assert(engine->timer_count == 0 && ki__list_is_empty(&engine->tasks));
+    if (engine->options.wake_destroy != NULL) {
+        engine->options.wake_destroy(engine->options.wake_user);
+    }
     ki__heap_done(&engine->timers);
     ki__mutex_done(&engine->lock);
     ki__free(engine->options.alloc, engine);
@@ -196,35 +199,6 @@ bool ki__engine_post(ki_engine *engine, ki__task *task)
     return posted;
 }
 
-/* A task of the program's own. */
-typedef struct posted {
-    ki__task task;
-    ki_engine *engine;
-    void (*run)(void *user);
-    void *user;
-} posted;
-
-static void run_posted(ki__task *task)
-{
-    posted *p = KI__CONTAINER_OF(task, posted, task);
-    ki_engine *engine = p->engine;
-    p->run(p->user);
-    ki__free(engine->options.alloc, p);
-    (void)ki_engine_unref(engine);
-}
-
-int ki_engine_post(ki_engine *engine, void (*run)(void *user), void *user)
-{
-    posted *p = ki__alloc(engine->options.alloc, sizeof(*p));
-    if (p == NULL) {
-        return -ENOMEM;
-    }
-    *p = (posted){.engine = ki_engine_ref(engine), .run = run, .user = user};
-    ki__task_init(&p->task, run_posted);
-    (void)ki__engine_post(engine, &p->task);
-    return 0;
-}
-
 /* ---- running ---- */
 
 uint64_t ki_engine_deadline(ki_engine *engine)
@@ -312,6 +286,11 @@ const ki_clock *ki__engine_clock(const ki_engine *engine)
 const ki_random *ki__engine_entropy(const ki_engine *engine)
 {
     return engine->options.random;
+}
+
+const ki_threads *ki__engine_threads(const ki_engine *engine)
+{
+    return engine->options.threads;
 }
 
 const ki_log *ki__engine_log(const ki_engine *engine)

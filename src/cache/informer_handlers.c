@@ -156,6 +156,12 @@ int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
         return r;
     }
     ki__informer_hold(informer);
+    r = ki__registration_start(registration);
+    if (r < 0) {
+        ki__registration_abandon(registration);
+        return ki__error_set(error, r, "cannot start a thread for the handler: %s",
+                             ki_error_text(r));
+    }
     ki__mutex_lock(&informer->lock);
     bool stopped = informer->state >= KI__INFORMER_STOPPING;
     if (!stopped) {

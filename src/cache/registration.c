@@ -78,16 +78,23 @@ static int init_locks(ki_registration *reg)
     return r;
 }
 
-static int check_options(const ki_handler_options *options, ki_handler_options *ret_options,
-                         ki_error *error)
+static int check_options(const ki_engine *engine, const ki_handler_options *options,
+                         ki_handler_options *ret_options, ki_error *error)
 {
     ki_handler_options o = {0};
     int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
     if (r < 0) {
         return ki__error_set(error, r, "the options struct has a size or members unknown here");
     }
-    if ((unsigned)o.delivery > KI_DELIVERY_CALLER) {
+    if ((unsigned)o.delivery > KI_DELIVERY_THREAD) {
         return ki__error_set(error, -EINVAL, "there is no such delivery");
+    }
+    bool threads = ki__engine_threads(engine) != NULL;
+    if (o.delivery == KI_DELIVERY_THREAD && !threads) {
+        return ki__error_set(error, KI_ERR_UNSUPPORTED, "the engine has no way to start threads");
+    }
+    if (o.delivery == KI_DELIVERY_DEFAULT) {
+        o.delivery = threads ? KI_DELIVERY_THREAD : KI_DELIVERY_ENGINE;
     }
     if (ki_str_from(o.name).len > NAME_MAX_BYTES) {
         return ki__error_set(error, KI_ERR_LIMIT, "the name of a handler has at most %d bytes",
@@ -103,7 +110,7 @@ int ki__registration_new(ki_engine *engine, const ki_handler *handler,
                          ki_registration **ret_registration, ki_error *error)
 {
     ki_handler_options o = {0};
-    int r = check_options(options, &o, error);
+    int r = check_options(engine, options, &o, error);
     if (r < 0) {
         return r;
     }
@@ -162,10 +169,13 @@ ki_registration *ki_registration_unref(ki_registration *registration)
 
 void ki__registration_abandon(ki_registration *registration)
 {
+    ki__mutex_lock(&registration->lock);
     registration->removed = true;
     registration->destroying = true;
     registration->over = true;
-    (void)ki_registration_unref(registration);
+    ki__cond_wake_all(&registration->changed);
+    ki__mutex_unlock(&registration->lock);
+    (void)ki_registration_unref(registration); /* its thread, if there is one, has another */
 }
 
 ki__registration_seat *ki__registration_seat_of(ki_registration *registration)
@@ -344,10 +354,32 @@ static void run_task(ki__task *task)
     (void)ki_registration_unref(reg);
 }
 
+static void run_thread(void *arg)
+{
+    ki_registration *reg = arg;
+    bool more;
+    (void)deliver(reg, 1, true, &more);
+    (void)ki_registration_unref(reg);
+}
+
+int ki__registration_start(ki_registration *registration)
+{
+    if (registration->options.delivery != KI_DELIVERY_THREAD) {
+        return 0;
+    }
+    const ki_threads *threads = ki__engine_threads(registration->engine);
+    (void)ki_registration_ref(registration); /* the thread's */
+    int r = threads->start(run_thread, registration, threads->user);
+    if (r < 0) {
+        (void)ki_registration_unref(registration);
+    }
+    return r;
+}
+
 void ki__registration_wake(ki_registration *registration)
 {
     ki_registration *reg = registration;
-    bool by_caller = reg->options.delivery == KI_DELIVERY_CALLER;
+    bool by_caller = reg->options.delivery != KI_DELIVERY_ENGINE;
     ki__mutex_lock(&reg->lock);
     bool wake = has_something(reg) && !reg->woken;
     reg->woken = reg->woken || wake;
@@ -357,7 +389,7 @@ void ki__registration_wake(ki_registration *registration)
     ki__mutex_unlock(&reg->lock);
     if (wake && !by_caller) {
         post(reg);
-    } else if (wake && reg->options.wake != NULL) {
+    } else if (wake && reg->options.delivery == KI_DELIVERY_CALLER && reg->options.wake != NULL) {
         reg->options.wake(reg->options.user);
     }
     tell_owner(reg);
