@@ -165,7 +165,7 @@ static int take(work *w, ki_str key, const ki_object *object, ki_error *error)
         return 0;
     }
     w->changed = true;
-    if (object == NULL || is_another(old, object)) {
+    if (object == NULL || (is_another(old, object) && !KI__MUTANT(43))) {
         r = note_unseen_deletion(w, old);
     } else {
         r = add_note(w, &(ki__note){.type = KI__NOTE_DELETE, .old = old, .object = object});
@@ -247,7 +247,8 @@ static bool is_older(const char *version, const char *than)
 static void note_version(work *w, const char *version)
 {
     if (version != NULL && version[0] != '\0' &&
-        (w->resource_version == NULL || !is_older(version, w->resource_version))) {
+        (w->resource_version == NULL || KI__MUTANT(42) ||
+         !is_older(version, w->resource_version))) {
         w->resource_version = version;
     }
 }

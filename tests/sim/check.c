@@ -356,7 +356,7 @@ void sim_check_step(sim *s)
 
 /* ---- in the end ---- */
 
-static const char *check_l1_l2(sim_informer *informer)
+static const char *check_l1_l2(sim_informer *informer, bool sleepers_too)
 {
     static char why[160];
     const char *wrong = NULL;
@@ -369,7 +369,7 @@ static const char *check_l1_l2(sim_informer *informer)
     }
     for (int i = 0; wrong == NULL && i < informer->handler_count; i++) {
         sim_handler *handler = &informer->handlers[i];
-        if (!sim_handler_is_active(handler)) {
+        if (!sim_handler_is_active(handler) || (handler->sleeps && !sleepers_too)) {
             continue;
         }
         if (!ki_registration_has_synced(handler->registration) || !handler->told_synced) {
@@ -388,12 +388,12 @@ static const char *check_l1_l2(sim_informer *informer)
     return NULL;
 }
 
-const char *sim_check_converged(sim *s)
+const char *sim_check_converged(sim *s, bool sleepers_too)
 {
     for (int i = 0; i < s->informer_count; i++) {
         sim_informer *informer = &s->informers[i];
         if (sim_client_is_running(informer)) {
-            const char *wrong = check_l1_l2(informer);
+            const char *wrong = check_l1_l2(informer, sleepers_too);
             if (wrong != NULL) {
                 return wrong;
             }

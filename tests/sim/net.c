@@ -45,6 +45,7 @@ struct sim_call {
     bool head_arrived;
     bool head_given;
     bool end_arrived;
+    bool end_given;
     bool silent;
     bool paused;
     bool says_expired; /* a watch: its version is too old */
@@ -70,7 +71,9 @@ static void call_at(sim_call *call, uint64_t at, sim_fire fire, uint64_t tag)
 
 static void bury(sim_call *call)
 {
-    call->owner->expired = call->says_expired && call->end_code == 0 && call->given == call->len;
+    bool known = call->status == 200 || call->end_given; /* an answer counts when it is complete */
+    call->owner->expired =
+        call->says_expired && known && call->end_code == 0 && call->given == call->len;
     sim_call **link = &call->s->calls;
     while (*link != call) {
         link = &(*link)->next;
@@ -135,6 +138,7 @@ static void give_end(sim_call *call)
     }
     sim_trace(call->s, "informer %d: answer ends: %s", call->owner->id,
               code < 0 ? ki_error_name(code) : "in order");
+    call->end_given = true;
     bury(call);
     sink.on_end(code < 0 ? &error : NULL, sink.user);
 }

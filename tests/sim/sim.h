@@ -445,7 +445,7 @@ void sim_check_callback(sim_handler *handler, sim_callback callback, const ki_ob
 
 void sim_check_step(sim *s);
 /** NULL if all informers and their handlers are as the servers, or what is not. */
-const char *sim_check_converged(sim *s);
+const char *sim_check_converged(sim *s, bool sleepers_too);
 
 /* ---- run.c ---- */
 
