@@ -221,8 +221,9 @@ typedef struct sim_work {
     bool polling; /* the next look is on its way */
     uint64_t poll_at;
     bool working[SIM_KEYS];
-    bool pending[SIM_KEYS];  /* could not be added for want of memory, and will be */
-    uint64_t seen[SIM_KEYS]; /* the version that was worked on last */
+    bool pending[SIM_KEYS];     /* could not be added for want of memory, and will be */
+    uint64_t seen[SIM_KEYS];    /* the version that was worked on last */
+    uint64_t promise[SIM_KEYS]; /* when it is to be worked on again, at the latest; 0: need not */
 } sim_work;
 
 struct sim_informer {
@@ -314,6 +315,7 @@ struct sim {
     bool faults[SIM_FAULT_MAX];
     bool byzantine;
     bool healed; /* faults are over */
+    bool ending; /* everything was told to stop */
     uint64_t heal_at;
     uint32_t writes_left;
     uint32_t key_count;

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/rate_limiter.h>
+
 #include "sim/sim.h"
 
 #define WORK_MAX_NS SIM_SECOND
@@ -56,12 +58,15 @@ static void put_back(sim_work *work, ki_str key)
 {
     sim *s = work->owner->s;
     uint32_t outcome = s->healed ? 5 : sim_draw(s, SIM_CLIENT, 6);
+    uint64_t *promise = &work->promise[sim_key_of(key.ptr)];
     int r = 0;
-    if (outcome == 0) {
-        r = ki_workqueue_add_rate_limited(work->queue, key);
-    } else if (outcome == 1) {
-        r = ki_workqueue_add_after(work->queue, key,
-                                   sim_draw_skewed(s, SIM_CLIENT, SIM_MS, LATER_MAX_NS));
+    if (outcome < 2) {
+        uint64_t delay = outcome == 0 ? 0 : sim_draw_skewed(s, SIM_CLIENT, SIM_MS, LATER_MAX_NS);
+        r = outcome == 0 ? ki_workqueue_add_rate_limited(work->queue, key)
+                         : ki_workqueue_add_after(work->queue, key, delay);
+        delay = r == 0 ? 0 : delay; /* it comes earlier anyway */
+        bool earlier = *promise == 0 || s->now + delay < *promise;
+        *promise = r >= 0 && earlier ? s->now + delay : *promise;
     } else {
         ki_workqueue_forget(work->queue, key);
     }
@@ -93,6 +98,7 @@ static void begin(sim_work *work, int worker)
     }
     ki_object *object = ki_store_get(ki_informer_store(informer->informer), work->held[worker].key);
     work->working[key] = true;
+    work->promise[key] = s->now >= work->promise[key] ? 0 : work->promise[key];
     work->seen[key] = object != NULL ? sim_rv(object) : 0;
     (void)ki_object_unref(object);
     sim_after(s, sim_draw_skewed(s, SIM_CLIENT, 0, WORK_MAX_NS), on_done, work, (uint64_t)worker);
@@ -136,7 +142,18 @@ void sim_work_start(sim_informer *informer)
     options.measure_times = true;
     work->owner = informer;
     work->workers = 1 + (int)sim_draw(s, SIM_CLIENT, SIM_WORKERS);
-    int r = ki_workqueue_new(&options, &work->queue, NULL);
+    ki_rate_limiter limiter;
+    ki_rate_limiter_options limits = KI_OPTIONS_INIT(ki_rate_limiter_options);
+    limits.alloc = &s->client_alloc;
+    limits.random = &s->entropy;
+    int r = ki_rate_limiter_exponential(5 * SIM_MS, SIM_MINUTE, &limits, &limiter);
+    if (r == 0) {
+        options.limiter = &limiter;
+        r = ki_workqueue_new(&options, &work->queue, NULL);
+        if (r < 0) {
+            limiter.destroy(limiter.user);
+        }
+    }
     if (r < 0 && r != -ENOMEM) {
         sim_violation(s, "setup", "no work queue: %s", ki_error_name(r));
     }
@@ -159,6 +176,9 @@ const char *sim_work_check(const sim_work *work, const sim_handler *feeder)
         const ki_object *view = feeder->view[key];
         if (work->working[key] || work->pending[key]) {
             return "I14: a key is worked on";
+        }
+        if (work->promise[key] != 0) {
+            return "I14: a key that was put back does not come";
         }
         if (feeder->told[key] && work->seen[key] != (view != NULL ? sim_rv(view) : 0)) {
             return "I14: a key was not worked on after its last change";
