@@ -63,7 +63,8 @@ KI_API ki_engine *ki_engine_ref(ki_engine *engine);
 KI_API ki_engine *ki_engine_unref(ki_engine *engine);
 
 /** Has `run` called inside ki_engine_run(), once, in the order of posting. That is how a source or
- *  a transport of one's own, with threads of its own, gives what it has.
+ *  a transport of one's own, with threads of its own, gives what it has. Until then it keeps the
+ *  engine: an owner who is about to let go runs it until nothing is due.
  *  Thread: any.  Blocks: no.  Errors: -ENOMEM.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_engine_post(ki_engine *engine, void (*run)(void *user), void *user);
 

@@ -196,6 +196,18 @@ bool ki__engine_post(ki_engine *engine, ki__task *task)
     return posted;
 }
 
+bool ki__engine_unpost(ki_engine *engine, ki__task *task)
+{
+    ki__mutex_lock(&engine->lock);
+    bool was_posted = task->posted;
+    task->posted = false;
+    if (was_posted) {
+        ki__list_remove(&task->link);
+    }
+    ki__mutex_unlock(&engine->lock);
+    return was_posted;
+}
+
 /* A task of the program's own. */
 typedef struct posted {
     ki__task task;

@@ -48,6 +48,10 @@ void ki__task_init(ki__task *task, void (*run)(ki__task *task));
  *  this call. */
 bool ki__engine_post(ki_engine *engine, ki__task *task);
 
+/** Has it not run after all. Whether it was posted and will not run now; if not, it may be running
+ *  at this moment. */
+bool ki__engine_unpost(ki_engine *engine, ki__task *task);
+
 /* ---- the rest of the world ---- */
 
 const ki_alloc *ki__engine_alloc(const ki_engine *engine);
