@@ -81,9 +81,10 @@ KI_API KI_NODISCARD int ki_registration_remove_wait(ki_registration *registratio
 /** With KI_DELIVERY_CALLER: calls the handler for up to `max` events (0: about as many as wait when
  *  it begins). Returns how many it was called for; on_synced() counts as one.
  *  Thread: one-at-a-time.  Blocks: no, but for the callbacks.
- *  Errors: KI_ERR_BUSY         another thread is at it, or called inside a callback of this
- * handler; KI_ERR_UNSUPPORTED  the delivery is another; KI_ERR_STOPPED      removed, or the
- * informer has stopped: no event will come. Since:  0.1 */
+ *  Errors: KI_ERR_BUSY         another thread is at it, or called inside a callback of this one;
+ *          KI_ERR_UNSUPPORTED  the delivery is another;
+ *          KI_ERR_STOPPED      removed, or the informer has stopped: no event will come.
+ *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_registration_dispatch(ki_registration *registration, size_t max);
 
 /** The same for ever: waits for events, until the handler is removed or the informer stops. For a

@@ -470,6 +470,13 @@ int ki__registration_reserve(ki_registration *registration, size_t count)
     return r;
 }
 
+int ki__registration_reserve_batch(ki_registration *registration, const ki__applier *applier)
+{
+    bool unchanged = registration->options.deliver_unchanged;
+    return ki__registration_reserve(
+        registration, ki__apply_count(applier, unchanged, registration->seat.syncing));
+}
+
 void ki__registration_push(ki_registration *registration, const ki__note *note)
 {
     ki__mutex_lock(&registration->lock);
@@ -494,9 +501,14 @@ void ki__registration_push_batch(ki_registration *registration, ki__applier *app
     ki__note note;
     ki__apply_rewind(applier);
     ki__mutex_lock(&reg->lock);
-    while (!reg->removed && ki__apply_next(applier, &note)) {
-        if (concerns(reg, &note)) {
-            reg->begun = true;
+    while (!reg->removed && ki__apply_next_whole(applier, &note)) {
+        if (!concerns(reg, &note)) {
+            continue;
+        }
+        reg->begun = true;
+        if (note.object == NULL) {
+            ki__handler_queue_resync(&reg->queue, ki_snapshot_ref(applier->before));
+        } else {
             ki__handler_queue_push(&reg->queue, &note);
         }
     }
