@@ -54,6 +54,10 @@ bool ki__engine_unpost(ki_engine *engine, ki__task *task);
 
 /* ---- the rest of the world ---- */
 
+/** Whether this thread is inside ki_engine_run() of it: what waits for the engine here waits for
+ *  ever. */
+bool ki__engine_is_inside(const ki_engine *engine);
+
 const ki_alloc *ki__engine_alloc(const ki_engine *engine);
 const ki_clock *ki__engine_clock(const ki_engine *engine);
 const ki_random *ki__engine_entropy(const ki_engine *engine);

@@ -163,7 +163,8 @@ static int process(const ki_deltas *deltas, void *user)
     int r = ki__apply_prepare(&informer->applier, deltas, &error);
     if (r == 0) {
         ki__mutex_lock(&informer->lock);
-        r = make_room(informer, first_list);
+        bool stopped = informer->state != KI__INFORMER_STARTED; /* then the store stays as it is */
+        r = stopped ? KI_ERR_STOPPED : make_room(informer, first_list);
         if (r == 0) {
             publish(informer, first_list);
         }

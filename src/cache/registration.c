@@ -72,6 +72,15 @@ static bool is_inside(const ki_registration *registration)
     return c != NULL;
 }
 
+bool ki__registration_is_calling(const void *user)
+{
+    const call *c = calls;
+    while (c != NULL && c->registration->owner.user != user) {
+        c = c->outer;
+    }
+    return c != NULL;
+}
+
 /* ---- making and freeing ---- */
 
 static void run_task(ki__task *task);

@@ -64,6 +64,9 @@ void ki__registration_synced(ki_registration *registration);
 /** Lets whoever delivers know that there is something. */
 void ki__registration_wake(ki_registration *registration);
 
+/** Whether this thread is inside a callback of a registration whose owner has this `user`. */
+bool ki__registration_is_calling(const void *user);
+
 /** The owner is going: as ki_registration_remove(), but the owner is not told. */
 void ki__registration_stop(ki_registration *registration);
 
