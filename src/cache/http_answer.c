@@ -207,16 +207,32 @@ static void decode(ki__http_call *call, ki_str bytes)
     }
 }
 
+static void end_failure(ki__http_call *call);
+
+/* Keeps what comes. What is too long, or too much for our memory, is not waited for: the code says
+ * enough, and it may have no end. */
+static void keep_failure(ki__http_call *call, ki_str bytes)
+{
+    ki_buf *failure = &call->failure;
+    size_t room = failure->max - failure->len;
+    size_t len = bytes.len < room ? bytes.len : room;
+    int r = ki_buf_add(failure, bytes.ptr, len);
+    if (r == 0 && failure->len != failure->max) {
+        return;
+    }
+    void *exchange = call->exchange;
+    const ki_transport *transport = &call->source->transport;
+    call->exchange = NULL;
+    transport->cancel(exchange, transport->user);
+    end_failure(call);
+}
+
 static void on_body(ki_str bytes, void *user)
 {
     ki__http_call *call = user;
     call->busy = true;
     if (call->body == KI__HTTP_FAILURE) {
-        size_t room = call->failure.max - call->failure.len;
-        size_t len = bytes.len < room ? bytes.len : room;
-        if (ki_buf_add(&call->failure, bytes.ptr, len) < 0) {
-            ki_buf_done(&call->failure); /* the code alone says enough */
-        }
+        keep_failure(call, bytes);
     } else {
         call->sink.on_alive(bytes.len, call->sink.user);
         decode(call, bytes);
