@@ -30,7 +30,8 @@ static bool try_again(ki__http_call *call, uint32_t after_s)
     call->tries++;
     call->exchange = NULL;
     ki__http_drop_body(call);
-    ki__timer_set_after(&call->again, after_s * SECOND_NS);
+    /* Ten requests in a row, without a breath, help no server that is in trouble. */
+    ki__timer_set_after(&call->again, (after_s != 0 ? after_s : 1) * SECOND_NS);
     return true;
 }
 

@@ -672,6 +672,7 @@ static void temporary_failures_with_retry_after_are_tried_ten_times_more(void **
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
         assert_int_equal(count_tries(codes[i], "1", 0, false), 11);
         assert_int_equal(count_tries(codes[i], "1", 0, true), 11);
+        assert_int_equal(count_tries(codes[i], "0", 0, false), 11); /* not all at once */
         assert_int_equal(count_tries(codes[i], "", 0, false), 1);
         assert_int_equal(count_tries(codes[i], "Wed, 21 Oct 2015 07:28:00 GMT", 0, false), 1);
         assert_int_equal(count_tries(codes[i], "-1", 0, false), 1);
