@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/engine.h"
 #include "base/error.h"
+#include "base/mutant.h"
 #include "base/options.h"
 #include "base/refs.h"
 #include "base/sync.h"
@@ -234,7 +235,7 @@ static void tell(ki_registration *reg, ki__note *note)
 static void look_whether_synced(ki_registration *reg)
 {
     if (reg->upstream_synced && !reg->removed && !reg->calling_initial &&
-        ki__handler_queue_initial(&reg->queue) == 0) {
+        (ki__handler_queue_initial(&reg->queue) == 0 || KI__MUTANT(27))) {
         reg->synced = true;
     }
 }
@@ -256,7 +257,8 @@ static bool deliver_one(ki_registration *reg)
 {
     ki__note note;
     bool synced = !reg->removed && must_tell_synced(reg);
-    if (reg->removed || (!synced && !ki__handler_queue_pop(&reg->queue, &note))) {
+    if ((reg->removed && !KI__MUTANT(29)) ||
+        (!synced && !ki__handler_queue_pop(&reg->queue, &note))) {
         return false;
     }
     reg->told_synced = reg->told_synced || synced;
@@ -354,7 +356,7 @@ static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_mor
         size_t all = ki__handler_queue_len(&reg->queue) + 1; /* the one more is on_synced() */
         max = all < INT32_MAX ? all : INT32_MAX;
     }
-    while (count < max && !reg->removed) {
+    while (count < max && (!reg->removed || KI__MUTANT(29))) {
         if (deliver_one(reg)) {
             count += forever ? 0 : 1;
             (void)tell_owner_between(reg); /* and not only when nothing more comes */
@@ -531,9 +533,9 @@ void ki__registration_push(ki_registration *registration, const ki__note *note)
 static bool concerns(const ki_registration *reg, const ki__note *note)
 {
     if (note->type == KI__NOTE_SYNC) {
-        return reg->seat.syncing;
+        return reg->seat.syncing || KI__MUTANT(36);
     }
-    return !note->same_version || reg->options.deliver_unchanged;
+    return !note->same_version || reg->options.deliver_unchanged || KI__MUTANT(37);
 }
 
 void ki__registration_push_batch(ki_registration *registration, ki__applier *applier)
