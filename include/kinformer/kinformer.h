@@ -38,7 +38,6 @@
 #include <kinformer/rate_limiter.h>
 #include <kinformer/reflector.h>
 #include <kinformer/registration.h>
-#include <kinformer/replacement.h>
 #include <kinformer/resource.h>
 #include <kinformer/retry_watcher.h>
 #include <kinformer/selector.h>

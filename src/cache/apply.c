@@ -64,6 +64,9 @@ static int add_note(work *w, const ki__note *note)
                               sizeof(*note));
     if (r >= 0) {
         a->notes[a->note_count++] = *note;
+        a->same_count += note->same_version;
+        a->sync_count += note->type == KI__NOTE_SYNC && note->object != NULL;
+        a->sync_all_count += note->object == NULL;
     }
     return r;
 }
@@ -354,13 +357,19 @@ int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error)
     return r;
 }
 
-size_t ki__apply_count(const ki__applier *applier)
+size_t ki__apply_count(const ki__applier *applier, bool same_version, bool sync)
 {
-    size_t count = applier->note_count;
-    for (size_t i = 0; i < applier->note_count; i++) {
-        count += applier->notes[i].object == NULL ? ki_snapshot_count(applier->before) : 0;
+    return applier->note_count - applier->sync_all_count -
+           (same_version ? 0 : applier->same_count) - (sync ? 0 : applier->sync_count);
+}
+
+bool ki__apply_next_whole(ki__applier *applier, ki__note *ret_note)
+{
+    if (applier->next == applier->note_count) {
+        return false;
     }
-    return count;
+    *ret_note = applier->notes[applier->next++];
+    return true;
 }
 
 bool ki__apply_next(ki__applier *applier, ki__note *ret_note)
@@ -399,6 +408,9 @@ void ki__apply_end(ki__applier *applier)
     applier->txn = NULL;
     applier->before = ki_snapshot_unref(applier->before);
     applier->note_count = 0;
+    applier->same_count = 0;
+    applier->sync_count = 0;
+    applier->sync_all_count = 0;
     ki__apply_rewind(applier);
     if (applier->note_cap > NOTES_KEPT) {
         ki__free(applier->alloc, applier->notes);

@@ -92,13 +92,12 @@ static bool is_first_list(const ki_deltas *deltas)
 /* With the lock held. A handler that was told nothing yet gets a first list as a snapshot. */
 static int make_room(ki_informer *informer, bool first_list)
 {
-    size_t count = ki__apply_count(&informer->applier);
     int r = 0;
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
             ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
         if (r == 0 && !(first_list && ki__registration_is_fresh(registration))) {
-            r = ki__registration_reserve(registration, count);
+            r = ki__registration_reserve_batch(registration, &informer->applier);
         }
     }
     return r;
@@ -167,7 +166,8 @@ static int process(const ki_deltas *deltas, void *user)
     int r = ki__apply_prepare(&informer->applier, deltas, &error);
     if (r == 0) {
         ki__mutex_lock(&informer->lock);
-        r = make_room(informer, first_list);
+        bool stopped = informer->state != KI__INFORMER_STARTED; /* then the store stays as it is */
+        r = stopped ? KI_ERR_STOPPED : make_room(informer, first_list);
         if (r == 0) {
             publish(informer, first_list);
         }

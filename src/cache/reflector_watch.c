@@ -279,7 +279,8 @@ static void watch_set_aside(ki_reflector *r, ki_event_type type, const char *key
     bool older =
         ki_resource_version_compare(ki_str_from(version), ki_str_from(r->version), &order) == 0 &&
         order < 0;
-    if (goes_on_after(r, code, key, &error) && !older) {
+    bool fits = strnlen(version, KI__VERSION_MAX + 1) <= KI__VERSION_MAX; /* no object has it, so */
+    if (goes_on_after(r, code, key, &error) && !older && fits) {
         advance(r, type, version, true);
     }
 }

@@ -2,7 +2,7 @@
 /* A handler and its queue. One lock keeps both; it is never held while something is called. At most
  * one thread is inside deliver() at a time (`delivering`), which is what makes calls of one handler
  * sequential. Once `removed` is set no call begins; the handler is destroyed by whoever finds it
- * removed with nobody delivering. */
+ * removed with nobody delivering and nobody waking. */
 #include "cache/registration.h"
 
 #include <errno.h>
@@ -34,6 +34,7 @@ struct ki_registration {
     bool over;            /* removed, and the handler destroyed */
     bool delivering;      /* somebody is inside deliver() */
     bool destroying;      /* somebody is about to destroy the handler */
+    size_t waking;        /* how many are about to tell that something waits */
     bool calling_initial; /* an initial add is under way */
     bool begun;           /* something was queued once */
     bool upstream_synced;
@@ -52,10 +53,30 @@ typedef struct call {
 } call;
 static _Thread_local const call *calls;
 
+static void enter(call *here, const ki_registration *registration)
+{
+    *here = (call){.registration = registration, .outer = calls};
+    calls = here;
+}
+
+static void leave(const call *here)
+{
+    calls = here->outer;
+}
+
 static bool is_inside(const ki_registration *registration)
 {
     const call *c = calls;
     while (c != NULL && c->registration != registration) {
+        c = c->outer;
+    }
+    return c != NULL;
+}
+
+bool ki__registration_is_calling(const void *user)
+{
+    const call *c = calls;
+    while (c != NULL && c->registration->owner.user != user) {
         c = c->outer;
     }
     return c != NULL;
@@ -243,14 +264,14 @@ static bool deliver_one(ki_registration *reg)
     reg->told_synced = reg->told_synced || synced;
     reg->calling_initial = !synced && note.is_initial;
     ki__mutex_unlock(&reg->lock);
-    call here = {.registration = reg, .outer = calls};
-    calls = &here;
+    call here;
+    enter(&here, reg);
     if (synced) {
         reg->options.on_synced(reg->options.user);
     } else {
         tell(reg, &note);
     }
-    calls = here.outer;
+    leave(&here);
     ki__mutex_lock(&reg->lock);
     look_whether_synced(reg);
     return true;
@@ -260,7 +281,7 @@ static bool deliver_one(ki_registration *reg)
 static void finish(ki_registration *reg)
 {
     ki__mutex_lock(&reg->lock);
-    bool mine = reg->removed && !reg->delivering && !reg->destroying;
+    bool mine = reg->removed && !reg->delivering && reg->waking == 0 && !reg->destroying;
     if (mine) {
         reg->destroying = true;
         reg->stats.merged = reg->queue.merged;
@@ -270,8 +291,14 @@ static void finish(ki_registration *reg)
     if (!mine) {
         return;
     }
+    call here;
+    enter(&here, reg);
     if (reg->handler.destroy != NULL) {
         reg->handler.destroy(reg->handler.user);
+    }
+    leave(&here);
+    if (ki__engine_unpost(reg->engine, &reg->task)) {
+        (void)ki_registration_unref(reg); /* that of the posting; our caller has another */
     }
     ki__mutex_lock(&reg->lock);
     reg->over = true;
@@ -292,21 +319,29 @@ static void tell_owner(ki_registration *reg)
     }
 }
 
-/* With the lock held, but for the time of telling the owner, in which something may come. */
-static void wait_for_more(ki_registration *reg)
+/* With the lock held, but for the time of telling the owner, in which something may come. Whether
+ * there was something to tell. */
+static bool tell_owner_between(ki_registration *reg)
 {
-    if (reg->synced && !reg->owner_knows) {
-        ki__mutex_unlock(&reg->lock);
-        tell_owner(reg);
-        ki__mutex_lock(&reg->lock);
-        return;
+    if (!reg->synced || reg->owner_knows) {
+        return false;
     }
-    reg->woken = false;
-    ki__cond_wait(&reg->changed, &reg->lock);
+    ki__mutex_unlock(&reg->lock);
+    tell_owner(reg);
+    ki__mutex_lock(&reg->lock);
+    return true;
 }
 
-/* Up to `max` callbacks; for as long as there may be more, if `forever`. The number of them, or
- * KI_ERR_BUSY. *ret_more: something is left. */
+static void wait_for_more(ki_registration *reg)
+{
+    if (!tell_owner_between(reg)) {
+        reg->woken = false;
+        ki__cond_wait(&reg->changed, &reg->lock);
+    }
+}
+
+/* Up to `max` callbacks, 0 for those that wait now; for as long as there may be more, if `forever`.
+ * The number of them, or KI_ERR_BUSY. *ret_more: something is left. */
 static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_more)
 {
     ki__mutex_lock(&reg->lock);
@@ -317,9 +352,14 @@ static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_mor
     reg->delivering = true;
     reg->woken = false;
     size_t count = 0;
+    if (max == 0) {
+        size_t all = ki__handler_queue_len(&reg->queue) + 1; /* the one more is on_synced() */
+        max = all < INT32_MAX ? all : INT32_MAX;
+    }
     while (count < max && (!reg->removed || KI__MUTANT(29))) {
         if (deliver_one(reg)) {
             count += forever ? 0 : 1;
+            (void)tell_owner_between(reg); /* and not only when nothing more comes */
         } else if (forever && !reg->removed) {
             wait_for_more(reg);
         } else {
@@ -376,21 +416,36 @@ int ki__registration_start(ki_registration *registration)
     return r;
 }
 
+/* Without the lock; `waking` counts it. */
+static void wake_now(ki_registration *reg)
+{
+    call here;
+    enter(&here, reg);
+    if (reg->options.delivery == KI_DELIVERY_ENGINE) {
+        post(reg);
+    } else if (reg->options.delivery == KI_DELIVERY_CALLER && reg->options.wake != NULL) {
+        reg->options.wake(reg->options.user);
+    }
+    leave(&here);
+    ki__mutex_lock(&reg->lock);
+    reg->waking--;
+    ki__mutex_unlock(&reg->lock);
+    finish(reg); /* it may have been removed meanwhile */
+}
+
 void ki__registration_wake(ki_registration *registration)
 {
     ki_registration *reg = registration;
-    bool by_caller = reg->options.delivery != KI_DELIVERY_ENGINE;
     ki__mutex_lock(&reg->lock);
     bool wake = has_something(reg) && !reg->woken;
-    reg->woken = reg->woken || wake;
-    if (wake && by_caller) {
+    if (wake) {
+        reg->woken = true;
+        reg->waking++;
         ki__cond_wake_all(&reg->changed);
     }
     ki__mutex_unlock(&reg->lock);
-    if (wake && !by_caller) {
-        post(reg);
-    } else if (wake && reg->options.delivery == KI_DELIVERY_CALLER && reg->options.wake != NULL) {
-        reg->options.wake(reg->options.user);
+    if (wake) {
+        wake_now(reg);
     }
     tell_owner(reg);
 }
@@ -416,7 +471,7 @@ static int deliver_for_caller(ki_registration *reg, size_t max, bool forever)
 
 int ki_registration_dispatch(ki_registration *registration, size_t max)
 {
-    return deliver_for_caller(registration, max != 0 && max < INT32_MAX ? max : INT32_MAX, false);
+    return deliver_for_caller(registration, max < INT32_MAX ? max : INT32_MAX, false);
 }
 
 int ki_registration_run(ki_registration *registration)
@@ -458,6 +513,13 @@ int ki__registration_reserve(ki_registration *registration, size_t count)
     return r;
 }
 
+int ki__registration_reserve_batch(ki_registration *registration, const ki__applier *applier)
+{
+    bool unchanged = registration->options.deliver_unchanged;
+    return ki__registration_reserve(
+        registration, ki__apply_count(applier, unchanged, registration->seat.syncing));
+}
+
 void ki__registration_push(ki_registration *registration, const ki__note *note)
 {
     ki__mutex_lock(&registration->lock);
@@ -482,9 +544,14 @@ void ki__registration_push_batch(ki_registration *registration, ki__applier *app
     ki__note note;
     ki__apply_rewind(applier);
     ki__mutex_lock(&reg->lock);
-    while (!reg->removed && ki__apply_next(applier, &note)) {
-        if (concerns(reg, &note)) {
-            reg->begun = true;
+    while (!reg->removed && ki__apply_next_whole(applier, &note)) {
+        if (!concerns(reg, &note)) {
+            continue;
+        }
+        reg->begun = true;
+        if (note.object == NULL) {
+            ki__handler_queue_resync(&reg->queue, ki_snapshot_ref(applier->before));
+        } else {
             ki__handler_queue_push(&reg->queue, &note);
         }
     }
