@@ -14,6 +14,13 @@ static void run_until(sim *s, uint64_t until)
     }
 }
 
+/* The time of faults. */
+static void suffer(sim *s, uint64_t until)
+{
+    while (!sim_is_exhausted(s) && sim_step(s, until)) {
+    }
+}
+
 /* Faults that nothing but luck makes up for: a client that was lied to stays wrong. */
 static bool must_converge(const sim *s)
 {
@@ -69,10 +76,10 @@ static void live(sim *s)
     sim_faults_start(s);
     sim_load_start(s);
     if (s->faults[SIM_STOP_EARLY]) {
-        run_until(s, s->now + sim_draw_skewed(s, SIM_SETUP, 1, faults_ns));
+        suffer(s, s->now + sim_draw_skewed(s, SIM_SETUP, 1, faults_ns));
         return;
     }
-    run_until(s, s->heal_at);
+    suffer(s, s->heal_at);
     sim_faults_heal(s);
     s->writes_left = s->writes_left < 6 ? s->writes_left : 6;
     run_until(s, s->now + 2 * SIM_MINUTE);

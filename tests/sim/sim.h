@@ -343,6 +343,8 @@ void sim_world_done(sim *s);
 
 /** A number below n, which is not 0. */
 uint32_t sim_draw(sim *s, sim_topic topic, uint32_t n);
+/** Whether there are no bytes left to draw from, or they have led on for long enough. */
+bool sim_is_exhausted(const sim *s);
 /** True once in n times. */
 bool sim_once_in(sim *s, sim_topic topic, uint32_t n);
 /** Between two numbers, both included; small ones are more likely. */

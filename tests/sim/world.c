@@ -10,7 +10,7 @@
 
 #include "sim/sim.h"
 
-enum { STUCK_STEPS = 100000 };
+enum { STUCK_STEPS = 100000, STEPS_OF_BYTES = 5000 };
 
 /* ---- choices ---- */
 
@@ -25,6 +25,11 @@ static uint64_t mix(uint64_t *state)
 static uint32_t draw_byte(sim *s)
 {
     return s->byte < s->options.len ? s->options.bytes[s->byte++] : 0;
+}
+
+bool sim_is_exhausted(const sim *s)
+{
+    return s->options.bytes != NULL && (s->byte >= s->options.len || s->steps > STEPS_OF_BYTES);
 }
 
 uint32_t sim_draw(sim *s, sim_topic topic, uint32_t n)
