@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sim/sim.h"
@@ -98,7 +99,7 @@ static void usage(void)
         "       sim --list FILE\n"
         "       sim --small [--quick]\n"
         "       sim --order NUMBER [--quick] [--trace]\n"
-        "       sim --seed SEED [--trace] [--without FAULT,...] [--only FAULT,...]\n");
+        "       sim --seed SEED [--trace] [--shrink] [--without FAULT,...] [--only FAULT,...]\n");
     exit(2);
 }
 
@@ -110,6 +111,7 @@ typedef struct arguments {
     bool single;
     bool small;
     bool quick;
+    bool shrink;
     bool counts;
 } arguments;
 
@@ -123,6 +125,8 @@ static bool read_flag(const char *name, arguments *a)
         a->small = true;
     } else if (strcmp(name, "--quick") == 0) {
         a->quick = true;
+    } else if (strcmp(name, "--shrink") == 0) {
+        a->shrink = true;
     } else {
         return false;
     }
@@ -152,6 +156,42 @@ static void read_value(const char *name, const char *value, arguments *a)
         options.only = read_faults(value);
     } else {
         usage();
+    }
+}
+
+/* Whether the history still breaks something. */
+static bool breaks(uint64_t seed)
+{
+    int status = 0;
+    (void)fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        uint64_t counts[SIM_COUNT_MAX] = {0};
+        (void)!freopen("/dev/null", "w", stdout);
+        options.seed = seed;
+        options.trace = false;
+        sim_run(&options, counts);
+        _exit(0);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && status != 0;
+}
+
+/* Leaves out one fault after the other, as long as it still breaks. */
+static void shrink(uint64_t seed)
+{
+    if (!breaks(seed)) {
+        (void)printf("seed %llu breaks nothing\n", (unsigned long long)seed);
+        exit(0);
+    }
+    for (int fault = 0; fault < SIM_FAULT_MAX; fault++) {
+        uint64_t bit = UINT64_C(1) << fault;
+        options.without |= bit;
+        options.without &= breaks(seed) ? UINT64_MAX : ~bit;
+    }
+    uint64_t left = ((UINT64_C(1) << SIM_FAULT_MAX) - 1) & ~options.without;
+    if (left != 0) { /* which is shorter to say */
+        options.only = left;
+        options.without = 0;
     }
 }
 
@@ -204,6 +244,9 @@ int main(int argc, char **argv)
         orders += sim_small(&options, a.quick, a.order);
         (void)printf("%llu orders: no violation\n", (unsigned long long)orders);
         return 0;
+    }
+    if (a.shrink) {
+        shrink(a.from); /* and then it runs with what is left */
     }
     if (a.list != NULL) {
         a.seeds = run_list(a.list, counts);
