@@ -224,6 +224,24 @@ static int replace_all(work *w, const ki_replacement *all, ki_error *error)
 
 /* Batches */
 
+/* What is tried again must not count twice. */
+static void keep_counts(ki__applier *applier)
+{
+    applier->counted[0] = applier->set_aside;
+    applier->counted[1] = applier->unknown;
+    applier->counted[2] = applier->unchanged;
+    applier->committed = false;
+}
+
+static void restore_counts(ki__applier *applier)
+{
+    if (!applier->committed) {
+        applier->set_aside = applier->counted[0];
+        applier->unknown = applier->counted[1];
+        applier->unchanged = applier->counted[2];
+    }
+}
+
 static int apply_one(work *w, const ki_delta *delta, ki_error *error)
 {
     switch (delta->type) {
@@ -287,6 +305,7 @@ int ki__apply_prepare(ki__applier *applier, const ki_deltas *deltas, ki_error *e
 {
     work w = {.applier = applier, .is_initial = deltas->is_initial};
     ki__apply_end(applier);
+    keep_counts(applier);
     int r = ki_store_begin(applier->store, &w.txn, error);
     if (r < 0) {
         return r;
@@ -310,6 +329,7 @@ void ki__apply_commit(ki__applier *applier)
         ki_txn_commit(applier->txn);
         applier->txn = NULL;
     }
+    applier->committed = true;
 }
 
 int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error)
@@ -368,6 +388,7 @@ void ki__apply_rewind(ki__applier *applier)
 
 void ki__apply_end(ki__applier *applier)
 {
+    restore_counts(applier);
     ki_txn_abort(applier->txn);
     applier->txn = NULL;
     applier->before = ki_snapshot_unref(applier->before);

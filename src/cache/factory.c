@@ -425,7 +425,8 @@ static int started_ones(ki_factory *factory, const ki_resource *resource,
 static uint32_t time_left(const ki_factory *factory, uint64_t deadline)
 {
     uint64_t now = ki__engine_now(factory->engine);
-    uint64_t left_ms = now < deadline ? (deadline - now + MS_NS - 1) / MS_NS : 0;
+    uint64_t left = now < deadline ? deadline - now : 0;
+    uint64_t left_ms = left / MS_NS + (left % MS_NS != 0);
     return left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX;
 }
 

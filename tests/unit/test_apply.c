@@ -22,12 +22,18 @@ struct bench {
 };
 
 static int fail_index; /* what the index function returns for objects named "bad" */
+static int fail_once;  /* what it returns once for those named "late" */
 
 static int index_values(const ki_object *object, ki_index_values *values, void *user)
 {
     (void)user;
     if (fail_index < 0 && strcmp(ki_object_name(object), "bad") == 0) {
         return fail_index;
+    }
+    if (fail_once < 0 && strcmp(ki_object_name(object), "late") == 0) {
+        int r = fail_once;
+        fail_once = 0;
+        return r;
     }
     return ki_index_values_add(values, ki_str_from(ki_object_resource_version(object)));
 }
@@ -379,6 +385,24 @@ static void a_refused_object_is_set_aside_and_the_rest_goes_on(void **state)
     end(&b);
 }
 
+static void what_is_tried_again_counts_once(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, false);
+    fail_index = KI_ERR_TYPE;
+    fail_once = -ENOMEM;
+    test_put_all(b.queue, "+bad@1 -unknown@2 +late@3");
+    assert_int_equal(ki_queue_poll(b.queue, 0, apply, &b), 3);
+    assert_int_equal(b.failure, -ENOMEM);
+    assert_int_equal(b.applier.set_aside, 0);
+    assert_int_equal(ki_queue_poll(b.queue, 0, apply, &b), 3);
+    assert_int_equal(b.failure, 0);
+    assert_int_equal(b.applier.set_aside, 1);
+    assert_int_equal(b.applier.unknown, 1);
+    end(&b);
+}
+
 static void a_refused_update_leaves_the_old_object(void **state)
 {
     (void)state;
@@ -546,6 +570,7 @@ int main(void)
         cmocka_unit_test(a_list_leaves_what_could_not_be_read),
         cmocka_unit_test(a_full_store_takes_a_list_of_others),
         cmocka_unit_test(versions_of_objects_in_a_list_are_not_that_of_the_store),
+        cmocka_unit_test(what_is_tried_again_counts_once),
         cmocka_unit_test(a_refused_object_is_set_aside_and_the_rest_goes_on),
         cmocka_unit_test(a_refused_update_leaves_the_old_object),
         cmocka_unit_test(a_full_store_sets_aside),
