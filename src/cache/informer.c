@@ -321,8 +321,9 @@ int ki_informer_start(ki_informer *informer, ki_error *error)
     if (r == 0) {
         r = ki_reflector_start(informer->reflector);
         ki_assert(r == 0 || r == KI_ERR_STOPPED); /* someone else has stopped it already */
+        r = r < 0 ? ki__error_code(error, r) : 0;
     }
-    return r < 0 ? r : 0;
+    return r;
 }
 
 /* ---- stopping ---- */
