@@ -85,15 +85,14 @@ static int note_unseen_deletion(work *w, const ki_object *old)
                                    .final_state_unknown = !KI__MUTANT(18)});
 }
 
-/* A version that is the same does not do: a server that was set back counts anew from there, and one
- * that was updated may show the same object with more in it. */
+/* A version that is the same does not do: a server that was set back counts anew from there, and
+ * one that was updated may show the same object with more in it. */
 static bool same_version(const ki_object *a, const ki_object *b)
 {
     const char *version = ki_object_resource_version(a);
-    return a == b ||
-           (version[0] != '\0' && strcmp(version, ki_object_resource_version(b)) == 0 &&
-            ki_object_encoding(a) == ki_object_encoding(b) &&
-            ki_str_eq(ki_object_bytes(a), ki_object_bytes(b)));
+    return a == b || (version[0] != '\0' && strcmp(version, ki_object_resource_version(b)) == 0 &&
+                      ki_object_encoding(a) == ki_object_encoding(b) &&
+                      ki_str_eq(ki__object_content(a), ki__object_content(b)));
 }
 
 /* Whether two objects of one name are known not to be the same object. */
@@ -271,7 +270,6 @@ static int set_version(work *w, ki_error *error)
     w->changed = true;
     return ki_txn_set_resource_version(w->txn, version, error);
 }
-
 
 /* What is tried again must not count twice. */
 static void keep_counts(ki__applier *applier)

@@ -249,12 +249,14 @@ static void an_object_that_differs_is_told_whatever_its_version_is(void **state)
     (void)state;
     struct bench b;
     begin(&b, false);
-    const char *json = "{\"metadata\":{\"name\":\"a\",\"uid\":\"u\",\"resourceVersion\":\"7\"%s}}";
     ki_object *pods[3];
     const char *labels[] = {"", ",\"labels\":{\"x\":\"1\"}", ",\"labels\":{\"x\":\"2\"}"};
     for (size_t i = 0; i < 3; i++) {
         char text[256];
-        (void)snprintf(text, sizeof(text), json, labels[i]);
+        (void)snprintf(text, sizeof(text),
+                       "{\"metadata\":{\"name\":\"a\",\"uid\":\"u\","
+                       "\"resourceVersion\":\"7\"%s}}",
+                       labels[i]);
         pods[i] = test_json(text);
         assert_int_equal(ki_queue_update(b.queue, pods[i], NULL), 0);
         check(&b, "", i == 0 ? "+a@7" : "~a@7>7");
