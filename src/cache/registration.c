@@ -103,9 +103,9 @@ static int check_options(const ki_engine *engine, const ki_handler_options *opti
                          ki_handler_options *ret_options, ki_error *error)
 {
     ki_handler_options o = {0};
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_set(error, r, "the options struct has a size or members unknown here");
+        return r;
     }
     if ((unsigned)o.delivery > KI_DELIVERY_THREAD) {
         return ki__error_set(error, -EINVAL, "there is no such delivery");

@@ -84,9 +84,9 @@ static void queue_init(ki_workqueue *queue, const ki_workqueue_options *o)
 int ki_workqueue_new(const ki_workqueue_options *options, ki_workqueue **ret_queue, ki_error *error)
 {
     ki_workqueue_options o;
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_code(error, r);
+        return r;
     }
     r = check_options(&o, error);
     if (r < 0) {
