@@ -541,6 +541,32 @@ static void a_handler_that_hears_all_knows_what_is_there(void **state)
     test_alloc_done(&alloc);
 }
 
+static void a_handler_that_stands_still_costs_little(void **state)
+{
+    (void)state;
+    fixture f;
+    versions pods[KEYS];
+    begin(&f, 1024);
+    for (unsigned k = 0; k < KEYS; k++) {
+        make(&pods[k], (char[2]){(char)('a' + k), '\0'});
+    }
+    for (unsigned i = 0; i < 1000000; i++) {
+        const versions *pod = &pods[i % KEYS];
+        unsigned life = i / KEYS % 10; /* it comes, changes, and goes, again and again */
+        push(&f,
+             life == 0   ? KI__NOTE_ADD
+             : life == 9 ? KI__NOTE_DELETE
+                         : KI__NOTE_UPDATE,
+             life == 0 ? NULL : pod->of[life - 1], pod->of[life]);
+    }
+    assert_true(f.alloc.peak_bytes < 512 << 10);
+    assert_int_equal(ki__handler_queue_len(&f.queue) + f.queue.merged, 1000000);
+    end(&f);
+    for (unsigned k = 0; k < KEYS; k++) {
+        drop(&pods[k]);
+    }
+}
+
 static int sweep_scenario(const ki_alloc *alloc, void *user)
 {
     (void)user;
@@ -600,6 +626,7 @@ int main(void)
         cmocka_unit_test(a_resync_keeps_its_place_and_nothing_merges_across_it),
         cmocka_unit_test(a_resync_may_come_while_another_is_told),
         cmocka_unit_test(a_handler_that_hears_all_knows_what_is_there),
+        cmocka_unit_test(a_handler_that_stands_still_costs_little),
         cmocka_unit_test(without_memory_it_stays_right_and_only_merges_less),
         cmocka_unit_test(a_flood_gives_its_memory_back),
     };

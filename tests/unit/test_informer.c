@@ -768,6 +768,26 @@ static void remove_it(ear *e)
     ki_registration_remove(e->reg);
 }
 
+static void handlers_that_have_gone_leave_nothing(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_synced(&f);
+    size_t blocks = f.alloc.live_blocks;
+    for (unsigned i = 0; i < 10000; i++) {
+        ear e;
+        listen(&e, &f);
+        if (i % 3 == 0) {
+            test_world_settle(f.engine);
+        }
+        ki_registration_remove(e.reg);
+        assert_int_equal(e.destroyed, 1);
+        (void)ki_registration_unref(e.reg);
+        assert_int_equal(f.alloc.live_blocks, blocks);
+    }
+    end(&f);
+}
+
 static ear *added_inside;
 
 static void add_another(ear *e)
@@ -1086,6 +1106,7 @@ int main(void)
         cmocka_unit_test(one_that_never_started_ends_with_its_last_user),
         cmocka_unit_test(one_that_runs_lives_until_it_has_stopped),
         cmocka_unit_test(stopping_inside_a_callback_lets_nobody_hear_more),
+        cmocka_unit_test(handlers_that_have_gone_leave_nothing),
         cmocka_unit_test(handlers_come_and_go_inside_callbacks),
         cmocka_unit_test(a_failing_handler_stops_no_other),
         cmocka_unit_test(a_resync_finds_what_was_written_to),
