@@ -98,10 +98,7 @@ static void plan_resync(ki_informer *informer, ki__registration_seat *seat)
     uint64_t wanted = seat->wanted_ms;
     bool lower = wanted != 0 && wanted < informer->resync_ms;
     if (lower && informer->state == KI__INFORMER_NEW) {
-        informer->resync_ms = wanted;
-        KI__LIST_FOR_EACH (link, &informer->handlers) {
-            set_resync(informer, seat_at(link));
-        }
+        informer->resync_ms = wanted; /* the others want no less, so nothing changes for them */
     }
     set_resync(informer, seat);
 }

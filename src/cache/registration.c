@@ -368,7 +368,6 @@ static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_mor
     }
     reg->delivering = false;
     *ret_more = has_something(reg);
-    ki__cond_wake_all(&reg->changed);
     ki__mutex_unlock(&reg->lock);
     tell_owner(reg);
     finish(reg);

@@ -179,6 +179,28 @@ static void a_delete_is_never_lost_and_says_what_the_handler_saw_last(void **sta
     drop(&b);
 }
 
+static void a_delete_that_was_merged_still_says_whether_it_was_seen(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    make(&a, "a");
+    begin(&f, 1);
+    push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
+    assert_int_equal(ki__handler_queue_reserve(&f.queue, 1), 0);
+    ki__handler_queue_push(&f.queue, &(ki__note){.type = KI__NOTE_DELETE,
+                                                 .old = a.of[2],
+                                                 .object = a.of[2],
+                                                 .final_state_unknown = true});
+    ki__note note;
+    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    assert_int_equal(note.type, KI__NOTE_DELETE);
+    assert_true(note.final_state_unknown);
+    ki__note_unref(&note);
+    end(&f);
+    drop(&a);
+}
+
 static void what_came_and_went_unseen_is_left_out(void **state)
 {
     (void)state;
@@ -519,6 +541,32 @@ static void a_handler_that_hears_all_knows_what_is_there(void **state)
     test_alloc_done(&alloc);
 }
 
+static void a_handler_that_stands_still_costs_little(void **state)
+{
+    (void)state;
+    fixture f;
+    versions pods[KEYS];
+    begin(&f, 1024);
+    for (unsigned k = 0; k < KEYS; k++) {
+        make(&pods[k], (char[2]){(char)('a' + k), '\0'});
+    }
+    for (unsigned i = 0; i < 1000000; i++) {
+        const versions *pod = &pods[i % KEYS];
+        unsigned life = i / KEYS % 10; /* it comes, changes, and goes, again and again */
+        push(&f,
+             life == 0   ? KI__NOTE_ADD
+             : life == 9 ? KI__NOTE_DELETE
+                         : KI__NOTE_UPDATE,
+             life == 0 ? NULL : pod->of[life - 1], pod->of[life]);
+    }
+    assert_true(f.alloc.peak_bytes < 512 << 10);
+    assert_int_equal(ki__handler_queue_len(&f.queue) + f.queue.merged, 1000000);
+    end(&f);
+    for (unsigned k = 0; k < KEYS; k++) {
+        drop(&pods[k]);
+    }
+}
+
 static int sweep_scenario(const ki_alloc *alloc, void *user)
 {
     (void)user;
@@ -547,6 +595,17 @@ static void a_flood_gives_its_memory_back(void **state)
     }
     assert_int_equal(f.alloc.live_blocks, 0);
     assert_int_equal(ki__handler_queue_reserve(&f.queue, SIZE_MAX / 2), -ENOMEM);
+    f.queue.limit = 4;
+    f.queue.index_at = 4;
+    for (unsigned i = 0; i < 10; i++) {
+        push(&f, KI__NOTE_DELETE, a.of[0], a.of[0]);
+    }
+    assert_int_equal(f.alloc.live_blocks, 2); /* the ring, and an index over it */
+    for (unsigned i = 0; i < 8; i++) {
+        assert_true(ki__handler_queue_pop(&f.queue, &note));
+        ki__note_unref(&note);
+    }
+    assert_int_equal(f.alloc.live_blocks, 1);
     end(&f);
     drop(&a);
 }
@@ -558,6 +617,7 @@ int main(void)
         cmocka_unit_test(beyond_the_limit_updates_merge_into_what_waits),
         cmocka_unit_test(below_the_limit_everything_is_kept_again),
         cmocka_unit_test(a_delete_is_never_lost_and_says_what_the_handler_saw_last),
+        cmocka_unit_test(a_delete_that_was_merged_still_says_whether_it_was_seen),
         cmocka_unit_test(what_came_and_went_unseen_is_left_out),
         cmocka_unit_test(a_change_of_identity_stays_a_delete_and_an_add),
         cmocka_unit_test(what_is_delivered_is_merged_into_no_more),
@@ -566,6 +626,7 @@ int main(void)
         cmocka_unit_test(a_resync_keeps_its_place_and_nothing_merges_across_it),
         cmocka_unit_test(a_resync_may_come_while_another_is_told),
         cmocka_unit_test(a_handler_that_hears_all_knows_what_is_there),
+        cmocka_unit_test(a_handler_that_stands_still_costs_little),
         cmocka_unit_test(without_memory_it_stays_right_and_only_merges_less),
         cmocka_unit_test(a_flood_gives_its_memory_back),
     };

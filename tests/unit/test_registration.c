@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/engine.h"
 #include "cache/registration.h"
@@ -608,6 +609,71 @@ static void removing_and_waiting_returns_after_the_running_callback(void **state
     end(&f);
 }
 
+static int push_once_more(const ki_object *object, bool is_initial, void *user)
+{
+    threads *t = user;
+    (void)is_initial;
+    if (strcmp(ki_object_resource_version(object), "0") == 0) {
+        push(t->f, KI__NOTE_ADD, NULL, t->f->a[1]);
+        return 0;
+    }
+    set(t, strcmp(ki_object_resource_version(object), "1") == 0 ? &t->inside : &t->may_end);
+    return 0;
+}
+
+static void a_thread_that_runs_is_woken_each_time_it_waits(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_engine(&f);
+    threads t = {.f = &f};
+    pthread_mutex_init(&t.lock, NULL);
+    pthread_cond_init(&t.changed, NULL);
+    ki_handler handler = {.on_add = push_once_more, .user = &t};
+    ki_handler_options options = options_of(&f, KI_DELIVERY_CALLER);
+    options.wake = NULL;
+    register_it(&f, &handler, &options);
+    pthread_t runner;
+    assert_int_equal(pthread_create(&runner, NULL, run_thread, &t), 0);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]); /* leads to another while it is told of */
+    wait_for(&t, &t.inside);
+    struct timespec time = {.tv_nsec = 20000000};
+    (void)nanosleep(&time, NULL); /* most likely it waits by now */
+    push(&f, KI__NOTE_ADD, NULL, f.a[2]);
+    wait_for(&t, &t.may_end);
+    assert_int_equal(ki_registration_remove_wait(f.reg), 0);
+    pthread_join(runner, NULL);
+    assert_int_equal(t.result, KI_ERR_STOPPED);
+    f.destroyed = 1;
+    pthread_cond_destroy(&t.changed);
+    pthread_mutex_destroy(&t.lock);
+    end(&f);
+}
+
+static void what_had_synced_stays_so_though_it_is_removed(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_CALLER);
+    ki__registration_synced(f.reg);
+    ki_registration_remove(f.reg);
+    assert_true(ki_registration_has_synced(f.reg));
+    end(&f);
+}
+
+static void a_queue_keeps_about_a_thousand_if_nobody_says_otherwise(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_CALLER);
+    for (unsigned i = 0; i < 3000; i++) {
+        push(&f, KI__NOTE_UPDATE, f.a[0], f.a[0]);
+    }
+    assert_int_equal(ki_registration_get_stats(f.reg).waiting, 1024);
+    assert_int_equal(ki_registration_get_stats(f.reg).merged, 3000 - 1024);
+    end(&f);
+}
+
 /* ---- the ends of life ---- */
 
 static void remove_in_wake(void *user)
@@ -787,6 +853,9 @@ int main(void)
         cmocka_unit_test(what_comes_after_the_removal_is_forgotten),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(removing_and_waiting_returns_after_the_running_callback),
+        cmocka_unit_test(a_thread_that_runs_is_woken_each_time_it_waits),
+        cmocka_unit_test(what_had_synced_stays_so_though_it_is_removed),
+        cmocka_unit_test(a_queue_keeps_about_a_thousand_if_nobody_says_otherwise),
         cmocka_unit_test(the_handler_is_not_destroyed_while_its_wake_runs),
         cmocka_unit_test(destroy_may_call_everything),
         cmocka_unit_test(who_waits_for_it_to_sync_need_not_wait_for_all_that_follows),
