@@ -131,7 +131,8 @@ func main() {
 		"fanout": runFanout,
 	}
 	run := runs[o.what]
-	if run == nil || o.objects < 1 || o.perNS < 1 || o.readers < 0 || o.events < 1 || o.rounds < 1 || o.roundMS < 1 {
+	if run == nil || o.objects < 1 || o.perNS < 1 || o.readers < 0 || o.events < 1 ||
+		o.rounds < 1 || o.roundMS < 1 {
 		flag.Usage()
 		os.Exit(2)
 	}

@@ -11,6 +11,21 @@
 
 static const ki__hash_key hash_key = {1, 2};
 
+/* One note, with references of its own. */
+static bool pop(ki__handler_queue *queue, ki__note *ret_note)
+{
+    ki__hand hand;
+    if (!ki__handler_queue_take(queue, 1, &hand)) {
+        return false;
+    }
+    assert_int_equal(hand.count, 1);
+    *ret_note = hand.notes[0];
+    (void)ki_object_ref(ret_note->old);
+    (void)ki_object_ref(ret_note->object);
+    ki__hand_done(&hand);
+    return true;
+}
+
 typedef struct fixture {
     test_alloc alloc;
     ki__handler_queue queue;
@@ -52,7 +67,7 @@ static void expect(fixture *f, const char *want)
     char got[512] = "";
     ki__note note;
     size_t len = 0;
-    while (ki__handler_queue_pop(&f->queue, &note)) {
+    while (pop(&f->queue, &note)) {
         len +=
             (size_t)snprintf(got + len, sizeof(got) - len, "%c%s%s%s%s", marks[note.type],
                              ki_object_name(note.object),
@@ -208,7 +223,7 @@ static void what_is_delivered_is_merged_into_no_more(void **state)
     push(&f, KI__NOTE_ADD, NULL, b.of[1]);
     push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]); /* makes the index */
     ki__note note;
-    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    assert_true(pop(&f.queue, &note));
     ki__note_unref(&note);
     push(&f, KI__NOTE_UPDATE, a.of[2], a.of[3]);
     push(&f, KI__NOTE_UPDATE, a.of[3], a.of[4]);
@@ -236,11 +251,11 @@ static void the_objects_of_a_snapshot_come_first(void **state)
     assert_int_equal(ki__handler_queue_len(&f.queue), 3);
     assert_int_equal(ki__handler_queue_initial(&f.queue), 2);
     ki__note note;
-    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    assert_true(pop(&f.queue, &note));
     assert_true(note.is_initial);
     ki__note_unref(&note);
     assert_int_equal(ki__handler_queue_initial(&f.queue), 1);
-    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    assert_true(pop(&f.queue, &note));
     ki__note_unref(&note);
     assert_int_equal(ki__handler_queue_initial(&f.queue), 0);
     assert_null(f.queue.snapshot); /* given back with the last object, not one call later */
@@ -329,7 +344,7 @@ static int change(model *m, ki__handler_queue *queue, uint64_t *seed)
 static bool hear(model *m, ki__handler_queue *queue)
 {
     ki__note note;
-    if (!ki__handler_queue_pop(queue, &note)) {
+    if (!pop(queue, &note)) {
         return false;
     }
     unsigned k = key_of(note.object);
@@ -427,7 +442,7 @@ static void a_flood_gives_its_memory_back(void **state)
         push(&f, KI__NOTE_SYNC, NULL, a.of[i % 10]);
     }
     ki__note note;
-    while (ki__handler_queue_pop(&f.queue, &note)) {
+    while (pop(&f.queue, &note)) {
         ki__note_unref(&note);
     }
     assert_int_equal(f.alloc.live_blocks, 0);
