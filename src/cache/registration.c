@@ -386,9 +386,6 @@ static bool must_poke(ki_registration *reg)
 {
     bool poke = !reg->woken && has_something(reg);
     reg->woken = reg->woken || poke;
-    if (poke && reg->options.delivery == KI_DELIVERY_CALLER) {
-        ki__cond_wake_all(&reg->changed);
-    }
     return poke;
 }
 
@@ -405,7 +402,10 @@ void ki__registration_poke(ki_registration *registration)
     ki_registration *reg = registration;
     if (reg->options.delivery != KI_DELIVERY_CALLER) {
         post(reg);
-    } else if (reg->options.wake != NULL) {
+        return;
+    }
+    ki__cond_wake_all(&reg->changed); /* without the lock, so that who is woken can have it */
+    if (reg->options.wake != NULL) {
         reg->options.wake(reg->options.user);
     }
 }

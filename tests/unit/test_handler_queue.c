@@ -54,6 +54,27 @@ static int try_push(ki__handler_queue *queue, ki__note_type type, const ki_objec
     return r;
 }
 
+/* A batch of one note, shared if the queue can; else, and if it is a resync, a note of its own. */
+static int try_share(ki__handler_queue *queue, ki__note_type type, const ki_object *old,
+                     const ki_object *object)
+{
+    ki__note note = {.type = type, .old = old, .object = object};
+    const ki__applier applier = {.alloc = queue->alloc, .notes = &note, .note_count = 1};
+    ki__notes *notes = NULL;
+    int r = ki__notes_new(&applier, &notes);
+    if (r < 0 || notes == NULL) {
+        return r < 0 ? r : try_push(queue, type, old, object);
+    }
+    r = ki__handler_queue_reserve_shared(queue, 1);
+    if (r == 0) {
+        ki__handler_queue_push(queue, &note);
+    } else if (r > 0) {
+        ki__handler_queue_share(queue, notes);
+    }
+    (void)ki__notes_unref(notes);
+    return r < 0 ? r : 0;
+}
+
 static void push(fixture *f, ki__note_type type, const ki_object *old, const ki_object *object)
 {
     assert_int_equal(try_push(&f->queue, type, old, object), 0);
@@ -291,6 +312,181 @@ static void an_initial_add_counts_until_it_is_taken_or_left_out(void **state)
     drop(&b);
 }
 
+/* ---- what is shared ---- */
+
+static ki__notes *notes_of(fixture *f, ki__note *notes, size_t count)
+{
+    const ki__applier applier = {.alloc = &f->alloc.table, .notes = notes, .note_count = count};
+    ki__notes *shared = NULL;
+    assert_int_equal(ki__notes_new(&applier, &shared), 0);
+    return shared;
+}
+
+static void share(fixture *f, ki__notes *notes)
+{
+    assert_int_equal(ki__handler_queue_reserve_shared(&f->queue, notes->count), 1);
+    ki__handler_queue_share(&f->queue, notes);
+}
+
+static void only_notes_that_are_the_same_for_all_are_shared(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    make(&a, "a");
+    begin(&f, 10);
+    ki__note update = {.type = KI__NOTE_UPDATE, .old = a.of[1], .object = a.of[2]};
+    ki__note notes[] = {{.type = KI__NOTE_ADD, .object = a.of[1]}, update};
+    assert_null(notes_of(&f, notes, 0));
+    notes[1].same_version = true;
+    assert_null(notes_of(&f, notes, 2));
+    notes[1] = (ki__note){.type = KI__NOTE_SYNC, .old = a.of[1], .object = a.of[1]};
+    assert_null(notes_of(&f, notes, 2));
+    notes[1] = (ki__note){.type = KI__NOTE_SYNC}; /* all objects */
+    assert_null(notes_of(&f, notes, 2));
+    notes[1] = update;
+    notes[0].is_initial = true;
+    assert_null(notes_of(&f, notes, 2));
+    notes[0].is_initial = false;
+    ki__notes *shared = notes_of(&f, notes, 2);
+    assert_int_equal(shared->count, 2);
+    assert_false(shared->is_initial);
+    (void)ki__notes_unref(shared);
+    static ki__note many[KI_QUEUE_BATCH + 1];
+    for (size_t i = 0; i < KI_QUEUE_BATCH + 1; i++) {
+        many[i] = update;
+    }
+    assert_null(notes_of(&f, many, KI_QUEUE_BATCH + 1)); /* of a list */
+    end(&f);
+    drop(&a);
+}
+
+static void a_batch_is_shared_and_taken_by_the_hand(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    make(&a, "a");
+    begin(&f, 1000);
+    ki__note notes[100];
+    for (unsigned i = 0; i < 100; i++) {
+        notes[i] = (ki__note){.type = KI__NOTE_UPDATE, .old = a.of[1], .object = a.of[i % 10]};
+    }
+    ki__notes *shared = notes_of(&f, notes, 100);
+    share(&f, shared);
+    share(&f, shared);
+    (void)ki__notes_unref(shared);
+    assert_int_equal(ki__handler_queue_len(&f.queue), 200);
+    const size_t want[] = {64, 10, 26, 64, 36};
+    size_t told = 0;
+    for (size_t i = 0; i < 5; i++) {
+        ki__hand hand;
+        assert_true(ki__handler_queue_take(&f.queue, i == 1 ? 10 : 1000, &hand));
+        assert_int_equal(hand.count, want[i]);
+        for (size_t n = 0; n < hand.count; n++) {
+            assert_ptr_equal(hand.notes[n].object, a.of[told++ % 10]);
+        }
+        assert_int_equal(ki__handler_queue_len(&f.queue), 200 - told);
+        if (i == 3) { /* what is in hand stays, whatever becomes of the queue */
+            ki__handler_queue_done(&f.queue);
+            assert_ptr_equal(hand.notes[63].object, a.of[163 % 10]);
+            ki__hand_done(&hand);
+            break;
+        }
+        ki__hand_done(&hand);
+    }
+    assert_int_equal(f.alloc.live_blocks, 0);
+    end(&f);
+    drop(&a);
+}
+
+static void who_falls_behind_shares_no_more_and_merges(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    versions b;
+    make(&a, "a");
+    make(&b, "b");
+    begin(&f, 4);
+    ki__note notes[] = {
+        {.type = KI__NOTE_ADD, .object = a.of[1]},
+        {.type = KI__NOTE_ADD, .object = b.of[1]},
+        {.type = KI__NOTE_UPDATE, .old = a.of[1], .object = a.of[2]},
+    };
+    ki__notes *shared = notes_of(&f, notes, 3);
+    share(&f, shared);
+    (void)ki__notes_unref(shared);
+    assert_int_equal(ki__handler_queue_reserve_shared(&f.queue, 2), 0); /* that would be five */
+    ki__handler_queue_push(&f.queue,
+                           &(ki__note){.type = KI__NOTE_UPDATE, .old = b.of[1], .object = b.of[2]});
+    ki__handler_queue_push(&f.queue,
+                           &(ki__note){.type = KI__NOTE_UPDATE, .old = b.of[2], .object = b.of[3]});
+    assert_int_equal(ki__handler_queue_reserve_shared(&f.queue, 1), 0); /* not before it is empty */
+    ki__handler_queue_push(&f.queue,
+                           &(ki__note){.type = KI__NOTE_UPDATE, .old = a.of[2], .object = a.of[3]});
+    expect(&f, "+a1 +b1 ~a1>3(1) ~b1>3(1) ");
+    assert_int_equal(f.queue.merged, 2);
+    ki__handler_queue_unreserve(&f.queue);
+    assert_int_equal(ki__handler_queue_reserve_shared(&f.queue, 3), 1);
+    end(&f);
+    drop(&a);
+    drop(&b);
+}
+
+static void initial_notes_that_are_shared_count_until_they_are_taken(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    versions b;
+    make(&a, "a");
+    make(&b, "b");
+    begin(&f, 4);
+    ki__note notes[] = {
+        {.type = KI__NOTE_ADD, .is_initial = true, .object = a.of[1]},
+        {.type = KI__NOTE_ADD, .is_initial = true, .object = b.of[1]},
+    };
+    ki__notes *shared = notes_of(&f, notes, 2);
+    share(&f, shared);
+    (void)ki__notes_unref(shared);
+    assert_int_equal(ki__handler_queue_initial(&f.queue), 2);
+    ki__note note;
+    assert_true(pop(&f.queue, &note));
+    ki__note_unref(&note);
+    assert_int_equal(ki__handler_queue_initial(&f.queue), 1);
+    assert_int_equal(ki__handler_queue_reserve(&f.queue, 1), 0); /* it becomes the queue's own */
+    assert_int_equal(ki__handler_queue_initial(&f.queue), 1);
+    expect(&f, "+b1 ");
+    assert_int_equal(ki__handler_queue_initial(&f.queue), 0);
+    end(&f);
+    drop(&a);
+    drop(&b);
+}
+
+static void room_that_was_promised_is_not_given_back(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    make(&a, "a");
+    begin(&f, 10);
+    assert_int_equal(ki__handler_queue_reserve(&f.queue, 5000), 0);
+    for (unsigned i = 0; i < 3; i++) { /* as if another thread were quicker */
+        ki__handler_queue_push(&f.queue,
+                               &(ki__note){.type = KI__NOTE_ADD, .old = NULL, .object = a.of[i]});
+        ki__note note;
+        assert_true(pop(&f.queue, &note));
+        assert_ptr_equal(note.object, a.of[i]);
+        ki__note_unref(&note);
+    }
+    assert_int_not_equal(f.alloc.live_blocks, 0);
+    ki__handler_queue_unreserve(&f.queue);
+    assert_int_equal(f.alloc.live_blocks, 0);
+    end(&f);
+    drop(&a);
+}
+
 /* ---- against a handler that keeps a view of its own ---- */
 
 enum { KEYS = 12, VERSIONS = 10, STEPS = 20000 };
@@ -321,16 +517,18 @@ static int change(model *m, ki__handler_queue *queue, uint64_t *seed)
     const ki_object *object = m->pods[k].of[version];
     const ki_object *old = m->present[k] != 0 ? m->pods[k].of[m->present[k] - 1] : NULL;
     uint64_t what = test_random(seed) % 8;
+    int (*give)(ki__handler_queue *, ki__note_type, const ki_object *, const ki_object *) =
+        test_random(seed) % 4 != 0 ? try_share : try_push;
     int r;
     if (old == NULL) {
-        r = try_push(queue, KI__NOTE_ADD, NULL, object);
+        r = give(queue, KI__NOTE_ADD, NULL, object);
     } else if (what == 0) {
-        r = try_push(queue, KI__NOTE_DELETE, old, object);
+        r = give(queue, KI__NOTE_DELETE, old, object);
     } else if (what == 1) {
         object = old;
-        r = try_push(queue, KI__NOTE_SYNC, NULL, old);
+        r = give(queue, KI__NOTE_SYNC, NULL, old);
     } else {
-        r = try_push(queue, KI__NOTE_UPDATE, old, object);
+        r = give(queue, KI__NOTE_UPDATE, old, object);
     }
     if (r < 0) {
         return r;
@@ -341,26 +539,33 @@ static int change(model *m, ki__handler_queue *queue, uint64_t *seed)
 }
 
 /* What may be told depends on what was told: an add of what is not there, and so on. */
-static bool hear(model *m, ki__handler_queue *queue)
+static void hear_note(model *m, const ki__note *note)
 {
-    ki__note note;
-    if (!pop(queue, &note)) {
-        return false;
-    }
-    unsigned k = key_of(note.object);
-    unsigned version = version_of(note.object) + 1;
-    if (note.type == KI__NOTE_ADD) {
+    unsigned k = key_of(note->object);
+    unsigned version = version_of(note->object) + 1;
+    if (note->type == KI__NOTE_ADD) {
         assert_int_equal(m->seen[k], 0);
-        assert_null(note.old);
-    } else if (note.type == KI__NOTE_SYNC) {
+        assert_null(note->old);
+    } else if (note->type == KI__NOTE_SYNC) {
         assert_int_equal(m->seen[k], version);
     } else {
-        assert_int_equal(m->seen[k], version_of(note.old) + 1);
+        assert_int_equal(m->seen[k], version_of(note->old) + 1);
     }
-    m->seen[k] = note.type == KI__NOTE_DELETE ? 0 : version;
+    m->seen[k] = note->type == KI__NOTE_DELETE ? 0 : version;
     m->popped++;
-    m->told_merged += note.merged;
-    ki__note_unref(&note);
+    m->told_merged += note->merged;
+}
+
+static bool hear(model *m, ki__handler_queue *queue)
+{
+    ki__hand hand;
+    if (!ki__handler_queue_take(queue, 1 + m->popped % 3, &hand)) {
+        return false;
+    }
+    for (size_t i = 0; i < hand.count; i++) {
+        hear_note(m, &hand.notes[i]);
+    }
+    ki__hand_done(&hand);
     return true;
 }
 
@@ -462,6 +667,11 @@ int main(void)
         cmocka_unit_test(what_is_delivered_is_merged_into_no_more),
         cmocka_unit_test(the_objects_of_a_snapshot_come_first),
         cmocka_unit_test(an_initial_add_counts_until_it_is_taken_or_left_out),
+        cmocka_unit_test(only_notes_that_are_the_same_for_all_are_shared),
+        cmocka_unit_test(a_batch_is_shared_and_taken_by_the_hand),
+        cmocka_unit_test(who_falls_behind_shares_no_more_and_merges),
+        cmocka_unit_test(initial_notes_that_are_shared_count_until_they_are_taken),
+        cmocka_unit_test(room_that_was_promised_is_not_given_back),
         cmocka_unit_test(a_handler_that_hears_all_knows_what_is_there),
         cmocka_unit_test(without_memory_it_stays_right_and_only_merges_less),
         cmocka_unit_test(a_flood_gives_its_memory_back),
