@@ -26,7 +26,6 @@
 enum {
     BURST = 50, /* events that come in one piece: those of a read of 64 KiB */
     HANDLERS_MAX = 1000,
-    ROUNDS_MAX = 200,
 };
 
 /* A source: a list, and a watch that gives what it was told to give. */
@@ -63,14 +62,6 @@ typedef struct env {
     size_t handler_count;
     handler handlers[HANDLERS_MAX];
 } env;
-
-typedef struct samples {
-    double ns[ROUNDS_MAX];
-    double cpu[ROUNDS_MAX];
-    unsigned count;
-    uint64_t wall_start;
-    uint64_t cpu_start;
-} samples;
 
 static void check(int r, const char *what)
 {
@@ -359,27 +350,14 @@ static void give(env *e, size_t more)
     run_engine(e);
 }
 
-static void samples_begin(samples *s)
-{
-    s->cpu_start = bench_cpu_ns();
-    s->wall_start = bench_wall_ns();
-}
-
-static void samples_end(samples *s, size_t operations)
-{
-    s->ns[s->count] = (double)(bench_wall_ns() - s->wall_start) / (double)operations;
-    s->cpu[s->count] = (double)(bench_cpu_ns() - s->cpu_start) / (double)operations;
-    s->count++;
-}
-
 /* One round: `events` at once, or one by one. */
-static void round_of(env *e, size_t events, bool one_by_one, samples *s)
+static void round_of(env *e, size_t events, bool one_by_one, bench_samples *s)
 {
     make_events(e, events);
     for (size_t i = 0; i < e->handler_count; i++) {
         expect(&e->handlers[i], events);
     }
-    samples_begin(s);
+    bench_samples_begin(s);
     if (one_by_one) {
         for (size_t i = 0; i < events; i++) {
             give(e, 1);
@@ -392,43 +370,22 @@ static void round_of(env *e, size_t events, bool one_by_one, samples *s)
             await(&e->handlers[i]);
         }
     }
-    samples_end(s, events);
+    bench_samples_end(s, events);
 }
 
 /* ---- results ---- */
 
-static int compare(const void *a, const void *b)
+static void print(const env *e, const char *row, size_t handlers, bench_samples *s, double memory)
 {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, unsigned number)
-{
-    qsort(values, number, sizeof(*values), compare);
-    return (values[(number - 1) / 2] + values[number / 2]) / 2;
-}
-
-static void print(const env *e, const char *row, size_t handlers, samples *s, double memory)
-{
-    double ns = median(s->ns, s->count);
-    double cpu = median(s->cpu, s->count);
     bench_line_begin("informer", "kinformer", row);
     bench_line_number("objects", (double)e->objects);
     if (handlers != 0) {
         bench_line_number("readers", (double)handlers);
-        bench_line_number("callback_ns", ns / (double)handlers);
-        bench_line_number("callback_cpu_ns", cpu / (double)handlers);
     }
-    bench_line_number("ns", ns);
-    bench_line_number("ns_min", s->ns[0]);
-    bench_line_number("ns_max", s->ns[s->count - 1]);
-    bench_line_number("cpu_ns", cpu);
+    bench_samples_print(s, handlers);
     if (memory >= 0) {
         bench_line_number("memory", memory);
     }
-    bench_line_number("rounds", s->count);
     bench_line_end();
 }
 
@@ -454,7 +411,7 @@ static void run_fanout(env *e, const plan *p)
 {
     bool threads = strcmp(p->row, "fanout_threads") == 0;
     bool one_by_one = strcmp(p->row, "trickle") == 0;
-    samples s = {.count = 0};
+    static bench_samples s;
     make_informer(e);
     for (size_t i = 0; i < p->handlers; i++) {
         handler *h = add_handler(e, threads ? KI_DELIVERY_CALLER : KI_DELIVERY_ENGINE,
@@ -482,7 +439,7 @@ static void run_fanout(env *e, const plan *p)
 
 static void run_slow(env *e, const plan *p)
 {
-    samples s = {.count = 0};
+    static bench_samples s;
     make_informer(e);
     expect(add_handler(e, KI_DELIVERY_ENGINE, 0), e->objects);
     start_informer(e);
@@ -493,10 +450,10 @@ static void run_slow(env *e, const plan *p)
     while (s.count < p->rounds) {
         make_events(e, p->events);
         expect(&e->handlers[0], p->events);
-        samples_begin(&s);
+        bench_samples_begin(&s);
         give(e, p->events);
         await(&e->handlers[0]);
-        samples_end(&s, p->events);
+        bench_samples_end(&s, p->events);
     }
     double after = (double)mallinfo2().uordblks + (double)mallinfo2().hblkhd;
     if (ki_registration_get_stats(still->registration).waiting == 0) {
@@ -509,15 +466,15 @@ static void run_slow(env *e, const plan *p)
 
 static void run_first_sync(env *e, const plan *p)
 {
-    samples s = {.count = 0};
+    static bench_samples s;
     while (s.count < p->rounds) {
         make_informer(e);
         handler *h = add_handler(e, KI_DELIVERY_ENGINE, 0);
         expect(h, e->objects);
-        samples_begin(&s);
+        bench_samples_begin(&s);
         start_informer(e);
         await(h);
-        samples_end(&s, e->objects);
+        bench_samples_end(&s, e->objects);
         if (!ki_registration_has_synced(h->registration)) {
             bench_fail("the handler has not synced");
         }
@@ -528,16 +485,16 @@ static void run_first_sync(env *e, const plan *p)
 
 static void run_late(env *e, const plan *p)
 {
-    samples s = {.count = 0};
+    static bench_samples s;
     make_informer(e);
     start_informer(e);
     while (s.count < p->rounds) {
-        samples_begin(&s);
+        bench_samples_begin(&s);
         handler *h = add_handler(e, KI_DELIVERY_ENGINE, 0);
         expect(h, e->objects);
         run_engine(e);
         await(h);
-        samples_end(&s, e->objects);
+        bench_samples_end(&s, e->objects);
         ki_registration_remove(h->registration);
         run_engine(e);
     }
@@ -576,7 +533,7 @@ int main(int argc, char **argv)
         bench_fail("no such row: %s", p.row);
     }
     if (objects == 0 || objects % 7919 == 0 || p.handlers == 0 || p.handlers > HANDLERS_MAX ||
-        p.events == 0 || p.rounds == 0 || p.rounds + 1 > ROUNDS_MAX) {
+        p.events == 0 || p.rounds == 0 || p.rounds >= BENCH_SAMPLES_MAX) {
         bench_fail("not with such numbers");
     }
     static env e;

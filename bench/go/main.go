@@ -111,7 +111,7 @@ func main() {
 	flag.IntVar(&o.objects, "objects", 10000, "objects in the store")
 	flag.IntVar(&o.readers, "readers", 1, "readers")
 	flag.IntVar(&o.perNS, "per-ns", 100, "objects in one namespace")
-	flag.IntVar(&o.events, "events", 10000, "events of one round")
+	flag.IntVar(&o.events, "events", 1000, "events of one round")
 	flag.Float64Var(&o.seconds, "seconds", 2, "time that is measured")
 	flag.IntVar(&o.rounds, "rounds", 15, "rounds of short work")
 	flag.IntVar(&o.roundMS, "ms", 30, "of one kind of work in one round")

@@ -152,14 +152,23 @@ static void unshare(ki__handler_queue *queue)
     }
 }
 
+void ki__handler_queue_shareable(const ki__handler_queue *queue, size_t *ret_notes,
+                                 size_t *ret_batches)
+{
+    bool keeps_up = queue->count == 0 && queue->shared_left <= queue->limit;
+    *ret_notes = keeps_up ? queue->limit - queue->shared_left : 0;
+    *ret_batches = queue->shared_cap - queue->shared_count;
+}
+
 int ki__handler_queue_reserve_shared(ki__handler_queue *queue, size_t count)
 {
-    bool keeps_up = queue->count == 0 && queue->shared_left <= queue->limit &&
-                    count <= queue->limit - queue->shared_left;
-    if (!keeps_up) {
+    size_t notes;
+    size_t batches;
+    ki__handler_queue_shareable(queue, &notes, &batches);
+    if (count > notes) {
         return ki__handler_queue_reserve(queue, count);
     }
-    int r = queue->shared_count == queue->shared_cap ? grow_shared(queue) : 0;
+    int r = batches == 0 ? grow_shared(queue) : 0;
     return r < 0 ? r : 1;
 }
 

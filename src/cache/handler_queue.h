@@ -75,7 +75,12 @@ void ki__handler_queue_unreserve(ki__handler_queue *queue);
  *  1, 0 or -ENOMEM, which leaves all as it was. */
 int ki__handler_queue_reserve_shared(ki__handler_queue *queue, size_t count);
 
-/** Queues a batch, which can be shared, as the last call of the above said. Takes a reference. */
+/** How many notes, in how many batches, can be shared at least, as long as nothing else is queued.
+ */
+void ki__handler_queue_shareable(const ki__handler_queue *queue, size_t *ret_notes,
+                                 size_t *ret_batches);
+
+/** Queues a batch, which can be shared, as one of the two above said. Takes a reference. */
 void ki__handler_queue_share(ki__handler_queue *queue, ki__notes *notes);
 
 /** Notes that were taken out: the next `count`, either all initial or none of them. */

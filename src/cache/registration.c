@@ -36,8 +36,11 @@ struct ki_registration {
     bool delivering;      /* somebody is inside deliver() */
     bool destroying;      /* somebody is about to destroy the handler */
     bool calling_initial; /* initial adds are under way */
-    bool sharing;         /* there is room for the batch that comes next, as shared notes */
-    bool begun;           /* something was queued once */
+    /* For who queues: */
+    bool sharing;     /* there is room for the batch that comes next, as shared notes */
+    size_t may_share; /* so many notes, in so many batches, can be shared without looking: */
+    size_t may_batch; /* who delivers only makes more room */
+    bool begun;       /* something was queued once */
     bool upstream_synced;
     bool synced;
     bool told_synced; /* the handler */
@@ -479,10 +482,19 @@ void ki__registration_begin(ki_registration *registration, ki_snapshot *snapshot
     }
 }
 
+/* Makes room for notes of its own; then nothing is shared until they are told. With the lock held.
+ */
+static int reserve(ki_registration *reg, size_t count)
+{
+    reg->may_share = 0;
+    reg->may_batch = 0;
+    return ki__handler_queue_reserve(&reg->queue, count);
+}
+
 int ki__registration_reserve(ki_registration *registration, size_t count)
 {
     ki__mutex_lock(&registration->lock);
-    int r = registration->removed ? 0 : ki__handler_queue_reserve(&registration->queue, count);
+    int r = registration->removed ? 0 : reserve(registration, count);
     ki__mutex_unlock(&registration->lock);
     return r;
 }
@@ -505,19 +517,39 @@ static bool concerns(const ki_registration *reg, const ki__note *note)
     return !note->same_version || reg->options.deliver_unchanged;
 }
 
+/* With the lock held. */
+static int reserve_shared(ki_registration *reg, size_t count)
+{
+    int r = ki__handler_queue_reserve_shared(&reg->queue, count);
+    reg->may_share = 0;
+    reg->may_batch = 0;
+    if (r > 0) {
+        ki__handler_queue_shareable(&reg->queue, &reg->may_share, &reg->may_batch);
+    }
+    return r;
+}
+
 int ki__registration_reserve_batch(ki_registration *registration, const ki__applier *applier,
                                    const ki__notes *notes)
 {
     ki_registration *reg = registration;
-    int r = 0;
-    ki__mutex_lock(&reg->lock);
-    if (!is_removed(reg) && notes != NULL) {
-        r = ki__handler_queue_reserve_shared(&reg->queue, notes->count);
-    } else if (!is_removed(reg)) {
-        r = ki__handler_queue_reserve(&reg->queue, ki__apply_count(applier));
+    int r = 1;
+    if (notes == NULL || notes->count > reg->may_share || reg->may_batch == 0) {
+        ki__mutex_lock(&reg->lock);
+        if (is_removed(reg)) {
+            r = 0;
+        } else if (notes != NULL) {
+            r = reserve_shared(reg, notes->count);
+        } else {
+            r = reserve(reg, ki__apply_count(applier));
+        }
+        ki__mutex_unlock(&reg->lock);
     }
     reg->sharing = r > 0;
-    ki__mutex_unlock(&reg->lock);
+    if (reg->sharing) {
+        reg->may_share -= notes->count;
+        reg->may_batch--;
+    }
     return r < 0 ? r : 0;
 }
 
