@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/mutant.h"
 #include "object/object.h"
 
 enum { RING_MIN = 16, RING_KEPT = 1024, SHARED_MIN = 8 };
@@ -47,7 +48,7 @@ static int note_last(ki__handler_queue *queue, const ki_object *object, size_t n
 
 static void make_index(ki__handler_queue *queue)
 {
-    if (queue->indexed || queue->count < queue->index_at) {
+    if (queue->indexed || queue->count < queue->index_at || KI__MUTANT(31)) {
         return;
     }
     int r = 0;
@@ -130,7 +131,8 @@ static const ki__note *take_shared(ki__handler_queue *queue, size_t max, size_t 
 
 void ki__handler_queue_share(ki__handler_queue *queue, ki__notes *notes)
 {
-    ki_assert(queue->count == 0 && queue->shared_count < queue->shared_cap);
+    ki_assert(queue->count == 0 && queue->resync == NULL);
+    ki_assert(queue->shared_count < queue->shared_cap);
     *shared_at(queue, queue->shared_count++) = ki__notes_ref(notes);
     queue->shared_left += notes->count;
     queue->shared_initial += notes->is_initial ? notes->count : 0;
@@ -138,9 +140,11 @@ void ki__handler_queue_share(ki__handler_queue *queue, ki__notes *notes)
 
 static void append(ki__handler_queue *queue, const ki__note *note);
 
-/* Makes notes of the queue's own of all that is shared; there is room for them. */
+/* Makes notes of the queue's own of all that is shared; there is room for them. They came before a
+ * resync that waits, as nothing is shared while one does. */
 static void unshare(ki__handler_queue *queue)
 {
+    queue->resync_at += queue->shared_left;
     while (queue->shared_count != 0) {
         ki__notes *notes;
         size_t count;
@@ -155,7 +159,8 @@ static void unshare(ki__handler_queue *queue)
 void ki__handler_queue_shareable(const ki__handler_queue *queue, size_t *ret_notes,
                                  size_t *ret_batches)
 {
-    bool keeps_up = queue->count == 0 && queue->shared_left <= queue->limit;
+    bool keeps_up =
+        queue->count == 0 && queue->resync == NULL && queue->shared_left <= queue->limit;
     *ret_notes = keeps_up ? queue->limit - queue->shared_left : 0;
     *ret_batches = queue->shared_cap - queue->shared_count;
 }
@@ -174,6 +179,11 @@ int ki__handler_queue_reserve_shared(ki__handler_queue *queue, size_t count)
 
 /* ---- room ---- */
 
+static bool is_before_resync(const ki__handler_queue *queue, size_t number)
+{
+    return queue->resync != NULL && number - queue->head < queue->resync_at - queue->head;
+}
+
 /* Moves what waits into a ring of `cap` places, without what was left out. */
 static int move_ring(ki__handler_queue *queue, size_t cap)
 {
@@ -183,9 +193,11 @@ static int move_ring(ki__handler_queue *queue, size_t cap)
     }
     drop_index(queue); /* numbers change */
     size_t live = 0;
+    size_t before_resync = 0;
     for (size_t i = queue->head; i != queue->head + queue->count; i++) {
         if (at(queue, i)->object != NULL) {
             ring[live++] = *at(queue, i);
+            before_resync += is_before_resync(queue, i);
         }
     }
     ki__free(queue->alloc, queue->ring);
@@ -194,6 +206,7 @@ static int move_ring(ki__handler_queue *queue, size_t cap)
     queue->head = 0;
     queue->count = live;
     queue->dead = 0;
+    queue->resync_at = before_resync;
     return 0;
 }
 
@@ -218,11 +231,11 @@ int ki__handler_queue_reserve(ki__handler_queue *queue, size_t count)
     if (count > SIZE_MAX / 4) {
         return -ENOMEM;
     }
-    int r = make_room(queue, queue->shared_left + count);
-    if (r == 0) {
+    int r = count != 0 ? make_room(queue, queue->shared_left + count) : 0;
+    if (r == 0 && count != 0) {
         unshare(queue);
-        queue->reserved = count;
     }
+    queue->reserved = r == 0 ? count : 0;
     return r;
 }
 
@@ -275,7 +288,8 @@ static void renew(ki__handler_queue *queue, size_t number, const ki_object *obje
 static bool merge(ki__handler_queue *queue, const ki__note *note)
 {
     size_t number;
-    if (!find_last(queue, note->object, &number)) {
+    if (queue->count - queue->dead < queue->limit || !find_last(queue, note->object, &number) ||
+        is_before_resync(queue, number)) {
         return false;
     }
     ki__note *waiting = at(queue, number);
@@ -284,6 +298,10 @@ static bool merge(ki__handler_queue *queue, const ki__note *note)
     case KI__NOTE_UPDATE:
         if (!pending) {
             return false;
+        }
+        if (KI__MUTANT(22) && waiting->old != NULL) { /* from what the store had, not the handler */
+            (void)ki_object_unref(waiting->old);
+            waiting->old = ki_object_ref(note->old);
         }
         renew(queue, number, note->object);
         waiting->same_version = waiting->same_version && note->same_version;
@@ -295,7 +313,7 @@ static bool merge(ki__handler_queue *queue, const ki__note *note)
         renew(queue, number, note->object);
         return true;
     case KI__NOTE_DELETE:
-        if (waiting->type == KI__NOTE_ADD) {
+        if (waiting->type == KI__NOTE_ADD || (KI__MUTANT(21) && pending)) {
             leave_out(queue, number);
             return true;
         }
@@ -314,22 +332,35 @@ static bool merge(ki__handler_queue *queue, const ki__note *note)
 
 /* ---- the queue ---- */
 
-void ki__handler_queue_begin(ki__handler_queue *queue, ki_snapshot *snapshot)
+static void begin_walk(ki__handler_queue *queue, ki_snapshot *snapshot, bool is_initial)
 {
-    ki_assert(queue->count == 0 && queue->shared_count == 0 && queue->snapshot == NULL);
-    if (ki_snapshot_count(snapshot) == 0) {
-        (void)ki_snapshot_unref(snapshot);
-        return;
-    }
     queue->snapshot = snapshot;
     queue->walk = ki_snapshot_all(snapshot);
     queue->walk_left = ki_snapshot_count(snapshot);
+    queue->walk_is_initial = is_initial;
 }
 
-static void end_walk(ki__handler_queue *queue)
+void ki__handler_queue_begin(ki__handler_queue *queue, ki_snapshot *snapshot)
 {
-    queue->snapshot = ki_snapshot_unref(queue->snapshot);
-    queue->walk_left = 0;
+    ki_assert(queue->count == 0 && queue->shared_count == 0);
+    ki_assert(queue->snapshot == NULL && queue->resync == NULL);
+    if (ki_snapshot_count(snapshot) != 0) {
+        begin_walk(queue, snapshot, true);
+    } else {
+        (void)ki_snapshot_unref(snapshot);
+    }
+}
+
+void ki__handler_queue_resync(ki__handler_queue *queue, ki_snapshot *snapshot)
+{
+    size_t count = ki_snapshot_count(snapshot);
+    if (queue->resync != NULL || count == 0) {
+        queue->merged += count;
+        (void)ki_snapshot_unref(snapshot);
+        return;
+    }
+    queue->resync = snapshot;
+    queue->resync_at = queue->head + queue->count;
 }
 
 static void append(ki__handler_queue *queue, const ki__note *note)
@@ -369,14 +400,15 @@ void ki__handler_queue_push(ki__handler_queue *queue, const ki__note *note)
 static size_t take_from_walk(ki__handler_queue *queue, size_t max, ki__hand *hand)
 {
     size_t count = 0;
-    max = max < KI__HAND_OWN ? max : KI__HAND_OWN;
-    while (count < max && queue->walk_left != 0) {
+    for (; count < max && count < KI__HAND_OWN && queue->walk_left != 0; queue->walk_left--) {
         const ki_object *object = ki_snapshot_next(&queue->walk);
         ki_assert(object != NULL);
-        hand->own[count++] = (ki__note){.type = KI__NOTE_ADD, .is_initial = true, .object = object};
-        queue->walk_left--;
+        hand->own[count++] = (ki__note){
+            .type = queue->walk_is_initial ? KI__NOTE_ADD : KI__NOTE_SYNC,
+            .is_initial = queue->walk_is_initial,
+            .object = object,
+        };
     }
-    hand->notes = hand->own;
     hand->snapshot = queue->walk_left != 0 ? ki_snapshot_ref(queue->snapshot) : queue->snapshot;
     if (queue->walk_left == 0) {
         queue->snapshot = NULL; /* nobody may come for what is not there */
@@ -384,43 +416,49 @@ static size_t take_from_walk(ki__handler_queue *queue, size_t max, ki__hand *han
     return count;
 }
 
-static size_t take_own(ki__handler_queue *queue, ki__hand *hand)
+/* Takes the first place of the ring; 0 if it was left out. */
+static size_t take_from_ring(ki__handler_queue *queue, ki__hand *hand)
 {
-    size_t taken = 0;
-    while (taken == 0 && queue->count != 0) {
-        size_t number = queue->head;
-        ki__note *first = at(queue, number);
-        if (first->object != NULL) {
-            forget_last(queue, first, number);
-            queue->initial_count -= first->is_initial;
-            hand->own[taken++] = *first;
-        } else {
-            queue->dead--;
-        }
-        queue->head++;
-        queue->count--;
+    size_t number = queue->head;
+    ki__note *first = at(queue, number);
+    hand->owns = first->object != NULL;
+    if (hand->owns) {
+        forget_last(queue, first, number);
+        queue->initial_count -= first->is_initial;
+        hand->own[0] = *first;
+    } else {
+        queue->dead--;
     }
+    queue->head++;
+    queue->count--;
     after_pop(queue);
-    hand->notes = hand->own;
-    hand->owns = taken != 0;
-    return taken;
+    return hand->owns;
 }
 
 bool ki__handler_queue_take(ki__handler_queue *queue, size_t max, ki__hand *ret_hand)
 {
     ki__hand *hand = ret_hand;
+    hand->notes = hand->own;
+    hand->count = 0;
     hand->owns = false;
     hand->shared = NULL;
     hand->snapshot = NULL;
     max = max < KI__HAND_MAX ? max : KI__HAND_MAX;
-    if (queue->snapshot != NULL) {
-        hand->count = take_from_walk(queue, max, hand);
-    } else if (queue->shared_count != 0) {
-        hand->notes = take_shared(queue, max, &hand->count, &hand->shared);
-    } else {
-        hand->count = take_own(queue, hand);
+    while (hand->count == 0) {
+        if (queue->snapshot != NULL) {
+            hand->count = take_from_walk(queue, max, hand);
+        } else if (queue->shared_count != 0) {
+            hand->notes = take_shared(queue, max, &hand->count, &hand->shared);
+        } else if (queue->resync != NULL && queue->head == queue->resync_at) {
+            begin_walk(queue, queue->resync, false);
+            queue->resync = NULL;
+        } else if (queue->count != 0) {
+            hand->count = take_from_ring(queue, hand);
+        } else {
+            return false;
+        }
     }
-    return hand->count != 0;
+    return true;
 }
 
 void ki__hand_done(ki__hand *hand)
@@ -434,9 +472,9 @@ void ki__hand_done(ki__hand *hand)
 
 void ki__handler_queue_done(ki__handler_queue *queue)
 {
-    if (queue->snapshot != NULL) {
-        end_walk(queue);
-    }
+    queue->snapshot = ki_snapshot_unref(queue->snapshot);
+    queue->walk_left = 0;
+    queue->resync = ki_snapshot_unref(queue->resync);
     drop_index(queue);
     for (size_t i = queue->head; i != queue->head + queue->count; i++) {
         ki__note_unref(at(queue, i));
@@ -463,10 +501,12 @@ void ki__handler_queue_done(ki__handler_queue *queue)
 
 size_t ki__handler_queue_len(const ki__handler_queue *queue)
 {
-    return queue->walk_left + queue->shared_left + queue->count - queue->dead;
+    size_t resync = queue->resync != NULL ? ki_snapshot_count(queue->resync) : 0;
+    return queue->walk_left + queue->shared_left + queue->count - queue->dead + resync;
 }
 
 size_t ki__handler_queue_initial(const ki__handler_queue *queue)
 {
-    return queue->walk_left + queue->shared_initial + queue->initial_count;
+    size_t walk = queue->walk_is_initial ? queue->walk_left : 0;
+    return walk + queue->shared_initial + queue->initial_count;
 }

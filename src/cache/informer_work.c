@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "base/error.h"
+#include "base/mutant.h"
 #include "cache/informer.h"
 #include "object/object.h"
 
@@ -115,12 +116,14 @@ static void publish(ki_informer *informer, ki__notes *notes, bool first_list)
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
             ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
-        bool poke;
-        if (first_list && ki__registration_is_fresh(registration)) {
+        bool begin = first_list && ki__registration_is_fresh(registration);
+        bool poke = false;
+        if (begin) {
             ki__registration_begin(registration, ki_store_snapshot(informer->store));
             poke = ki__registration_must_poke(registration);
-        } else {
-            poke = ki__registration_push_batch(registration, &informer->applier, notes);
+        }
+        if (!begin || KI__MUTANT(30)) { /* twice */
+            poke = ki__registration_push_batch(registration, &informer->applier, notes) || poke;
         }
         if (poke) {
             ki__informer_mark(informer, registration);
@@ -172,7 +175,8 @@ static int spread(ki_informer *informer, bool first_list)
         return r;
     }
     ki__mutex_lock(&informer->lock);
-    r = make_room(informer, notes, first_list);
+    bool stopped = informer->state != KI__INFORMER_STARTED; /* then the store stays as it is */
+    r = stopped ? KI_ERR_STOPPED : make_room(informer, notes, first_list);
     if (r == 0) {
         publish(informer, notes, first_list);
     }
@@ -195,7 +199,7 @@ static int process(const ki_deltas *deltas, void *user)
     }
     ki__apply_end(&informer->applier);
     informer->retrying = r < 0;
-    return r < 0 ? KI_POP_AGAIN : KI_POP_DONE;
+    return r < 0 && !KI__MUTANT(38) ? KI_POP_AGAIN : KI_POP_DONE;
 }
 
 /* The first list is in the store: handlers that have nothing left of it have synced as well. */

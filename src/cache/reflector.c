@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/mutant.h"
 #include "base/options.h"
 #include "cache/texts.h"
 
@@ -29,6 +30,9 @@ void ki__reflector_post(ki_reflector *r)
 
 static void finish(ki_reflector *r)
 {
+    if (KI__MUTANT(32)) { /* forgets to take the request back */
+        r->call = NULL;
+    }
     ki__reflector_drop_call(r);
     r->last_object = ki_object_unref(r->last_object);
     ki__reflector_set_state(r, KI_REFLECTOR_STOPPED);

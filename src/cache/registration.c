@@ -3,7 +3,7 @@
  * one thread is inside deliver() at a time (`delivering`), which is what makes calls of one handler
  * sequential. It takes some notes out at a time, its hand, and gives them without the lock. Once
  * `removed` is set, which needs the lock, no call begins; the handler is destroyed by whoever finds
- * it removed with nobody delivering. */
+ * it removed with nobody delivering and nobody waking. */
 #include "cache/registration.h"
 
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include "base/assert.h"
 #include "base/engine.h"
 #include "base/error.h"
+#include "base/mutant.h"
 #include "base/options.h"
 #include "base/refs.h"
 #include "base/sync.h"
@@ -35,19 +36,20 @@ struct ki_registration {
     bool over;            /* removed, and the handler destroyed */
     bool delivering;      /* somebody is inside deliver() */
     bool destroying;      /* somebody is about to destroy the handler */
+    size_t waking;        /* how many are about to tell that something waits */
     bool calling_initial; /* initial adds are under way */
-    /* For who queues: */
-    bool sharing;     /* there is room for the batch that comes next, as shared notes */
-    size_t may_share; /* so many notes, in so many batches, can be shared without looking: */
-    size_t may_batch; /* who delivers only makes more room */
-    bool begun;       /* something was queued once */
+    bool begun;           /* something was queued once */
     bool upstream_synced;
     bool synced;
     bool told_synced; /* the handler */
     bool owner_knows; /* the owner, of the same */
     bool woken;       /* and nobody came yet */
     uint64_t merged;  /* once the queue is gone */
-    /* Written by who delivers only. */
+    /* For who queues: */
+    bool sharing;     /* there is room for the batch that comes next, as shared notes */
+    size_t may_share; /* so many notes, in so many batches, can be shared without looking: */
+    size_t may_batch; /* who delivers only makes more room */
+    /* Written by who delivers only: */
     _Atomic uint64_t delivered;
     _Atomic uint64_t failed;
     _Atomic size_t in_hand; /* notes that were taken out, and whose turn has not come */
@@ -61,10 +63,30 @@ typedef struct call {
 } call;
 static _Thread_local const call *calls;
 
+static void enter(call *here, const ki_registration *registration)
+{
+    *here = (call){.registration = registration, .outer = calls};
+    calls = here;
+}
+
+static void leave(const call *here)
+{
+    calls = here->outer;
+}
+
 static bool is_inside(const ki_registration *registration)
 {
     const call *c = calls;
     while (c != NULL && c->registration != registration) {
+        c = c->outer;
+    }
+    return c != NULL;
+}
+
+bool ki__registration_is_calling(const void *user)
+{
+    const call *c = calls;
+    while (c != NULL && c->registration->owner.user != user) {
         c = c->outer;
     }
     return c != NULL;
@@ -87,16 +109,23 @@ static int init_locks(ki_registration *reg)
     return r;
 }
 
-static int check_options(const ki_handler_options *options, ki_handler_options *ret_options,
-                         ki_error *error)
+static int check_options(const ki_engine *engine, const ki_handler_options *options,
+                         ki_handler_options *ret_options, ki_error *error)
 {
     ki_handler_options o = {0};
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_set(error, r, "the options struct has a size or members unknown here");
+        return r;
     }
-    if ((unsigned)o.delivery > KI_DELIVERY_CALLER) {
+    if ((unsigned)o.delivery > KI_DELIVERY_THREAD) {
         return ki__error_set(error, -EINVAL, "there is no such delivery");
+    }
+    bool threads = ki__engine_threads(engine) != NULL;
+    if (o.delivery == KI_DELIVERY_THREAD && !threads) {
+        return ki__error_set(error, KI_ERR_UNSUPPORTED, "the engine has no way to start threads");
+    }
+    if (o.delivery == KI_DELIVERY_DEFAULT) {
+        o.delivery = threads ? KI_DELIVERY_THREAD : KI_DELIVERY_ENGINE;
     }
     if (ki_str_from(o.name).len > NAME_MAX_BYTES) {
         return ki__error_set(error, KI_ERR_LIMIT, "the name of a handler has at most %d bytes",
@@ -112,7 +141,7 @@ int ki__registration_new(ki_engine *engine, const ki_handler *handler,
                          ki_registration **ret_registration, ki_error *error)
 {
     ki_handler_options o = {0};
-    int r = check_options(options, &o, error);
+    int r = check_options(engine, options, &o, error);
     if (r < 0) {
         return r;
     }
@@ -171,10 +200,13 @@ ki_registration *ki_registration_unref(ki_registration *registration)
 
 void ki__registration_abandon(ki_registration *registration)
 {
+    ki__mutex_lock(&registration->lock);
     registration->removed = true;
     registration->destroying = true;
     registration->over = true;
-    (void)ki_registration_unref(registration);
+    ki__cond_wake_all(&registration->changed);
+    ki__mutex_unlock(&registration->lock);
+    (void)ki_registration_unref(registration); /* its thread, if there is one, has another */
 }
 
 ki__registration_seat *ki__registration_seat_of(ki_registration *registration)
@@ -212,7 +244,7 @@ static size_t tell(ki_registration *reg, const ki__hand *hand)
 {
     ki_error_hook hook = {.report = report_failure, .user = reg};
     size_t told = 0;
-    while (told < hand->count && !is_removed(reg)) {
+    while (told < hand->count && (!is_removed(reg) || KI__MUTANT(29))) {
         const ki__note *note = &hand->notes[told++];
         atomic_store_explicit(&reg->in_hand, hand->count - told, memory_order_relaxed);
         if (ki__handler_tell(&reg->handler, note, &hook) < 0) {
@@ -229,7 +261,7 @@ static size_t tell(ki_registration *reg, const ki__hand *hand)
 static void look_whether_synced(ki_registration *reg)
 {
     if (!reg->synced && reg->upstream_synced && !reg->removed && !reg->calling_initial &&
-        ki__handler_queue_initial(&reg->queue) == 0) {
+        (ki__handler_queue_initial(&reg->queue) == 0 || KI__MUTANT(27))) {
         reg->synced = true;
     }
 }
@@ -246,7 +278,8 @@ static bool must_tell_synced(ki_registration *reg)
 
 static bool has_something(ki_registration *reg)
 {
-    return !reg->removed && (ki__handler_queue_len(&reg->queue) != 0 || must_tell_synced(reg));
+    bool removed = is_removed(reg) && !KI__MUTANT(29);
+    return !removed && (ki__handler_queue_len(&reg->queue) != 0 || must_tell_synced(reg));
 }
 
 /* Some callbacks, up to `max`, of one that is not removed. The number of them; 0 if there is
@@ -265,15 +298,15 @@ static size_t deliver_some(ki_registration *reg, size_t max)
     }
     ki__mutex_unlock(&reg->lock);
     size_t told = 1;
-    call here = {.registration = reg, .outer = calls};
-    calls = &here;
+    call here;
+    enter(&here, reg);
     if (synced) {
         reg->options.on_synced(reg->options.user);
     } else {
         told = tell(reg, &hand);
         ki__hand_done(&hand);
     }
-    calls = here.outer;
+    leave(&here);
     ki__mutex_lock(&reg->lock);
     atomic_store_explicit(&reg->in_hand, 0, memory_order_relaxed);
     reg->calling_initial = false;
@@ -285,7 +318,7 @@ static size_t deliver_some(ki_registration *reg, size_t max)
 static void finish(ki_registration *reg)
 {
     ki__mutex_lock(&reg->lock);
-    bool mine = reg->removed && !reg->delivering && !reg->destroying;
+    bool mine = reg->removed && !reg->delivering && reg->waking == 0 && !reg->destroying;
     if (mine) {
         reg->destroying = true;
         reg->merged = reg->queue.merged;
@@ -295,8 +328,14 @@ static void finish(ki_registration *reg)
     if (!mine) {
         return;
     }
+    call here;
+    enter(&here, reg);
     if (reg->handler.destroy != NULL) {
         reg->handler.destroy(reg->handler.user);
+    }
+    leave(&here);
+    if (ki__engine_unpost(reg->engine, &reg->task)) {
+        (void)ki_registration_unref(reg); /* that of the posting; our caller has another */
     }
     ki__mutex_lock(&reg->lock);
     reg->over = true;
@@ -328,8 +367,8 @@ static bool tell_owner(ki_registration *reg)
     return true;
 }
 
-/* Up to `max` callbacks; for as long as there may be more, if `forever`. The number of them, or
- * KI_ERR_BUSY. *ret_more: something is left. */
+/* Up to `max` callbacks, 0 for those that wait now; for as long as there may be more, if `forever`.
+ * The number of them, or KI_ERR_BUSY. *ret_more: something is left. */
 static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_more)
 {
     ki__mutex_lock(&reg->lock);
@@ -340,14 +379,18 @@ static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_mor
     reg->delivering = true;
     reg->woken = false;
     size_t count = 0;
-    while (count < max && !is_removed(reg)) {
+    if (max == 0) {
+        size_t all = ki__handler_queue_len(&reg->queue) + 1; /* the one more is on_synced() */
+        max = all < INT32_MAX ? all : INT32_MAX;
+    }
+    while (count < max && (!is_removed(reg) || KI__MUTANT(29))) {
         if (has_something(reg)) {
             size_t told = deliver_some(reg, forever ? KI__HAND_MAX : max - count);
             count += forever ? 0 : told;
-            (void)tell_owner(reg);
+            (void)tell_owner(reg); /* and not only when nothing more comes */
         } else if (tell_owner(reg)) {
             continue; /* something may have come meanwhile */
-        } else if (forever) {
+        } else if (forever && !is_removed(reg)) {
             reg->woken = false;
             ki__cond_wait(&reg->changed, &reg->lock);
         } else {
@@ -384,11 +427,41 @@ static void run_task(ki__task *task)
     (void)ki_registration_unref(reg);
 }
 
-/* Whether to poke whoever delivers. With the lock held. */
+static void run_thread(void *arg)
+{
+    ki_registration *reg = arg;
+    bool more;
+    (void)deliver(reg, 1, true, &more);
+    (void)ki_registration_unref(reg);
+}
+
+int ki__registration_start(ki_registration *registration)
+{
+    if (registration->options.delivery != KI_DELIVERY_THREAD) {
+        return 0;
+    }
+    const ki_threads *threads = ki__engine_threads(registration->engine);
+    (void)ki_registration_ref(registration); /* the thread's */
+    int r = threads->start(run_thread, registration, threads->user);
+    if (r < 0) {
+        (void)ki_registration_unref(registration);
+    }
+    return r;
+}
+
+/* ---- waking who delivers ---- */
+
+static bool has_wake_hook(const ki_registration *reg)
+{
+    return reg->options.delivery == KI_DELIVERY_CALLER && reg->options.wake != NULL;
+}
+
+/* Whether ki__registration_poke() is to follow. With the lock held. */
 static bool must_poke(ki_registration *reg)
 {
     bool poke = !reg->woken && has_something(reg);
     reg->woken = reg->woken || poke;
+    reg->waking += poke && has_wake_hook(reg);
     return poke;
 }
 
@@ -400,16 +473,32 @@ bool ki__registration_must_poke(ki_registration *registration)
     return poke;
 }
 
+/* `waking` counts it. */
+static void call_wake_hook(ki_registration *reg)
+{
+    call here;
+    enter(&here, reg);
+    reg->options.wake(reg->options.user);
+    leave(&here);
+    ki__mutex_lock(&reg->lock);
+    reg->waking--;
+    ki__mutex_unlock(&reg->lock);
+    finish(reg); /* it may have been removed meanwhile */
+}
+
 void ki__registration_poke(ki_registration *registration)
 {
     ki_registration *reg = registration;
-    if (reg->options.delivery != KI_DELIVERY_CALLER) {
+    if (reg->options.delivery == KI_DELIVERY_ENGINE) {
         post(reg);
+        if (is_removed(reg) && ki__engine_unpost(reg->engine, &reg->task)) {
+            (void)ki_registration_unref(reg); /* who removed it came too early to find the task */
+        }
         return;
     }
     ki__cond_wake_all(&reg->changed); /* without the lock, so that who is woken can have it */
-    if (reg->options.wake != NULL) {
-        reg->options.wake(reg->options.user);
+    if (has_wake_hook(reg)) {
+        call_wake_hook(reg);
     }
 }
 
@@ -448,7 +537,7 @@ static int deliver_for_caller(ki_registration *reg, size_t max, bool forever)
 
 int ki_registration_dispatch(ki_registration *registration, size_t max)
 {
-    return deliver_for_caller(registration, max != 0 && max < INT32_MAX ? max : INT32_MAX, false);
+    return deliver_for_caller(registration, max < INT32_MAX ? max : INT32_MAX, false);
 }
 
 int ki_registration_run(ki_registration *registration)
@@ -512,9 +601,9 @@ void ki__registration_push(ki_registration *registration, const ki__note *note)
 static bool concerns(const ki_registration *reg, const ki__note *note)
 {
     if (note->type == KI__NOTE_SYNC) {
-        return reg->seat.syncing;
+        return reg->seat.syncing || KI__MUTANT(36);
     }
-    return !note->same_version || reg->options.deliver_unchanged;
+    return !note->same_version || reg->options.deliver_unchanged || KI__MUTANT(37);
 }
 
 /* With the lock held. */
@@ -541,7 +630,8 @@ int ki__registration_reserve_batch(ki_registration *registration, const ki__appl
         } else if (notes != NULL) {
             r = reserve_shared(reg, notes->count);
         } else {
-            r = reserve(reg, ki__apply_count(applier));
+            bool unchanged = reg->options.deliver_unchanged;
+            r = reserve(reg, ki__apply_count(applier, unchanged, reg->seat.syncing));
         }
         ki__mutex_unlock(&reg->lock);
     }
@@ -558,9 +648,14 @@ static void push_each(ki_registration *reg, ki__applier *applier)
 {
     ki__note note;
     ki__apply_rewind(applier);
-    while (ki__apply_next(applier, &note)) {
-        if (concerns(reg, &note)) {
-            reg->begun = true;
+    while (ki__apply_next_whole(applier, &note)) {
+        if (!concerns(reg, &note)) {
+            continue;
+        }
+        reg->begun = true;
+        if (note.object == NULL) {
+            ki__handler_queue_resync(&reg->queue, ki_snapshot_ref(applier->before));
+        } else {
             ki__handler_queue_push(&reg->queue, &note);
         }
     }
