@@ -24,7 +24,8 @@ typedef struct ki_engine ki_engine;
 typedef struct ki_report {
     const char *component; /* such as "reflector" */
     const char *name;      /* of the one among several, such as "pods"; "" if it has none */
-    ki_str key;            /* of the object; empty if it is not about one, or not known */
+    ki_str key;            /* of the object, as the server sent it, so that it may hold any
+                              bytes; empty if it is not about one, or not known */
     const ki_error *error;
     uint64_t suppressed; /* how many were not told since the last one that was */
 } ki_report;

@@ -56,9 +56,9 @@ static int check_options(const ki_engine_options *o, ki_error *error)
 int ki_engine_new(const ki_engine_options *options, ki_engine **ret_engine, ki_error *error)
 {
     ki_engine_options o = {0};
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_set(error, r, "the options struct has a size or members unknown here");
+        return r;
     }
     r = check_options(&o, error);
     if (r < 0) {

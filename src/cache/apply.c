@@ -85,10 +85,14 @@ static int note_unseen_deletion(work *w, const ki_object *old)
                                    .final_state_unknown = !KI__MUTANT(18)});
 }
 
+/* A version that is the same does not do: a server that was set back counts anew from there, and
+ * one that was updated may show the same object with more in it. */
 static bool same_version(const ki_object *a, const ki_object *b)
 {
     const char *version = ki_object_resource_version(a);
-    return a == b || (version[0] != '\0' && strcmp(version, ki_object_resource_version(b)) == 0);
+    return a == b || (version[0] != '\0' && strcmp(version, ki_object_resource_version(b)) == 0 &&
+                      ki_object_encoding(a) == ki_object_encoding(b) &&
+                      ki_str_eq(ki__object_content(a), ki__object_content(b)));
 }
 
 /* Whether two objects of one name are known not to be the same object. */
@@ -267,6 +271,24 @@ static int set_version(work *w, ki_error *error)
     return ki_txn_set_resource_version(w->txn, version, error);
 }
 
+/* What is tried again must not count twice. */
+static void keep_counts(ki__applier *applier)
+{
+    applier->counted[0] = applier->set_aside;
+    applier->counted[1] = applier->unknown;
+    applier->counted[2] = applier->unchanged;
+    applier->committed = false;
+}
+
+static void restore_counts(ki__applier *applier)
+{
+    if (!applier->committed) {
+        applier->set_aside = applier->counted[0];
+        applier->unknown = applier->counted[1];
+        applier->unchanged = applier->counted[2];
+    }
+}
+
 static int apply_one(work *w, const ki_delta *delta, ki_error *error)
 {
     switch (delta->type) {
@@ -323,6 +345,7 @@ int ki__apply_prepare(ki__applier *applier, const ki_deltas *deltas, ki_error *e
 {
     work w = {.applier = applier, .is_initial = deltas->is_initial};
     ki__apply_end(applier);
+    keep_counts(applier);
     int r = ki_store_begin(applier->store, &w.txn, error);
     if (r < 0) {
         return r;
@@ -346,6 +369,7 @@ void ki__apply_commit(ki__applier *applier)
         ki_txn_commit(applier->txn);
         applier->txn = NULL;
     }
+    applier->committed = true;
 }
 
 int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error)
@@ -404,6 +428,7 @@ void ki__apply_rewind(ki__applier *applier)
 
 void ki__apply_end(ki__applier *applier)
 {
+    restore_counts(applier);
     ki_txn_abort(applier->txn);
     applier->txn = NULL;
     applier->before = ki_snapshot_unref(applier->before);

@@ -32,6 +32,8 @@ typedef struct ki__applier {
     uint64_t set_aside;     /* objects that the store did not take */
     uint64_t unknown;       /* deletions of what the store did not have: nobody is told */
     uint64_t unchanged;     /* updates that were left out for having the same version */
+    uint64_t counted[3];    /* the same before the batch at hand, */
+    bool committed;         /* to which they go back if it is not */
 
     /* the batch at hand */
     ki_txn *txn;         /* prepared and not committed, or NULL */

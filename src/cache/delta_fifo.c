@@ -380,9 +380,9 @@ static const ki__queue_kind delta_fifo_kind = {
 int ki_delta_fifo_new(const ki_queue_options *options, ki_queue **ret_queue, ki_error *error)
 {
     ki_queue_options o;
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_code(error, r);
+        return r;
     }
     r = ki__queue_new(&delta_fifo_kind, sizeof(delta_fifo), &o, ret_queue, error);
     if (r >= 0) {

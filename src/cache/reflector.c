@@ -307,9 +307,9 @@ int ki_reflector_new(const ki_reflector_options *options, ki_reflector **ret_ref
                      ki_error *error)
 {
     ki_reflector_options o = {0};
-    int code = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int code = ki__options_take(&o, sizeof(o), options, error);
     if (code < 0) {
-        return ki__error_set(error, code, "the options struct has a size or members unknown here");
+        return code;
     }
     code = check_options(&o, error);
     if (code < 0) {

@@ -196,9 +196,9 @@ static void release(ki_loop *loop)
 int ki_loop_new(const ki_loop_options *options, ki_loop **ret_loop, ki_error *error)
 {
     ki_loop_options o = {0};
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_set(error, r, "the options struct has a size or members unknown here");
+        return r;
     }
     const ki_alloc *alloc = ki__alloc_or_default(o.alloc);
     ki_loop *loop = ki__alloc_zero(alloc, sizeof(*loop));

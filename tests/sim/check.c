@@ -379,6 +379,9 @@ static const char *check_l1_l2(sim_informer *informer, bool sleepers_too)
         } else {
             wrong = compare_view(handler, snapshot);
         }
+        if (wrong == NULL && handler->feeds) {
+            wrong = sim_work_check(&informer->work, handler);
+        }
     }
     (void)ki_snapshot_unref(snapshot);
     if (wrong != NULL) {

@@ -120,6 +120,7 @@ static void draw_kind(sim_informer *informer)
     informer->server = (int)sim_draw(s, SIM_CLIENT, (uint32_t)s->server_count);
     informer->no_streaming = sim_once_in(s, SIM_CLIENT, 3);
     informer->first_handlers = sim_draw(s, SIM_CLIENT, 4);
+    informer->works = sim_once_in(s, SIM_CLIENT, 4);
 }
 
 static int make_informer(sim_informer *informer, ki_error *error)
@@ -168,6 +169,9 @@ static void on_start(sim *s, void *arg, uint64_t tag)
     }
     int r = informer->informer == NULL ? make_informer(informer, &error) : 0;
     if (r == 0 && informer->handler_count == 0) {
+        if (informer->works && informer->work.queue == NULL) {
+            sim_work_start(informer);
+        }
         for (uint32_t i = informer->first_handlers; i > 0; i--) {
             (void)sim_handler_add(informer, false);
         }
@@ -212,6 +216,7 @@ void sim_informer_stop(sim_informer *informer)
     if (informer->informer != NULL) {
         ki_informer_stop(informer->informer);
     }
+    sim_work_stop(&informer->work);
     informer->stopping = true;
     informer->stopped_at = informer->s->now;
 }
@@ -273,6 +278,7 @@ void sim_client_done(sim *s)
     for (int i = 0; i < s->informer_count; i++) {
         sim_informer *informer = &s->informers[i];
         sim_handlers_done(informer);
+        sim_work_done(&informer->work);
         informer->informer = ki_informer_unref(informer->informer);
     }
     for (int i = 0; ki_engine_deadline(s->engine) <= s->now && i < 1000; i++) {

@@ -47,6 +47,7 @@ static const struct {
     [SIM_COUNT_FAILED_CALLBACKS] = {"callbacks that failed", 16000},
     [SIM_COUNT_RESTARTED_CLIENTS] = {"clients that began anew", 2300},
     [SIM_COUNT_PROTOBUF] = {"answers in protobuf", 13000},
+    [SIM_COUNT_WORKED] = {"keys worked on", 10000},
     [SIM_COUNT_CONVERGED] = {"histories that ended well", 2800},
     [SIM_COUNT_SIM_SECONDS] = {"simulated seconds", 1200000},
 };

@@ -165,7 +165,7 @@ static void restore(sim *s)
 static void on_fault(sim *s, void *arg, uint64_t tag)
 {
     (void)arg;
-    if (s->healed) {
+    if (s->healed || s->ending) {
         return;
     }
     switch ((sim_fault)tag) {

@@ -103,6 +103,9 @@ static int called(sim_handler *handler, sim_callback callback, const ki_object *
     sim *s = handler->owner->s;
     sim_check_callback(handler, callback, old, object, flag);
     handler->inside = true;
+    if (handler->feeds) {
+        sim_work_add(&handler->owner->work, sim_key_of(ki_object_key(object)));
+    }
     act(handler);
     handler->inside = false;
     bool failed = sim_once_in(s, SIM_CLIENT, 30);
@@ -216,9 +219,11 @@ static void draw_options(sim_handler *handler, ki_handler_options *options)
 {
     sim *s = handler->owner->s;
     static const size_t limits[] = {0, 0, 1, 2, 5};
+    handler->feeds = handler->id == 0 && handler->owner->work.queue != NULL;
     handler->on_caller = sim_once_in(s, SIM_CLIENT, 3) || s->faults[SIM_SLOW];
     handler->sleeps = s->faults[SIM_SLOW] && sim_draw(s, SIM_CLIENT, 2) == 0;
-    handler->filtered = sim_once_in(s, SIM_CLIENT, 5);
+    handler->sleeps = handler->sleeps && !handler->feeds;
+    handler->filtered = sim_once_in(s, SIM_CLIENT, 5) && !handler->feeds;
     handler->wants_sync = sim_draw(s, SIM_CLIENT, 2) == 0;
     handler->unchanged = sim_once_in(s, SIM_CLIENT, 8);
     options->delivery = handler->on_caller ? KI_DELIVERY_CALLER : KI_DELIVERY_ENGINE;

@@ -49,6 +49,7 @@ static void stop_all(sim *s)
         sim_informer_stop(&s->informers[i]);
     }
     s->writes_left = 0;
+    s->ending = true;
     uint64_t until = s->now + 2 * SIM_SECOND;
     run_until(s, until);
     sim_check_step(s);

@@ -7,7 +7,7 @@
  *   server.c   the API servers, what is written to them, and the record of what was
  *   net.c      requests and answers as streams of bytes; the balancer
  *   faults.c   what goes wrong in this history, and when
- *   client.c   informers; handler.c: their handlers
+ *   client.c   informers; handler.c: their handlers; work.c: work queues that these feed
  *   check.c    what must hold after every step, and at the end
  *   run.c      one history from beginning to end
  *   small.c    every order of a few things, instead of some orders of many */
@@ -21,6 +21,7 @@
 #include <kinformer/clock.h>
 #include <kinformer/engine.h>
 #include <kinformer/informer.h>
+#include <kinformer/workqueue.h>
 
 #include "apiserver/exchange.h"
 #include "apiserver/server.h"
@@ -33,6 +34,7 @@ enum {
     SIM_INFORMERS = 6, /* in one history, one after the other or side by side */
     SIM_HANDLERS = 24, /* of one informer, in its life */
     SIM_REQUESTS_KEPT = 40,
+    SIM_WORKERS = 3,
 };
 
 #define SIM_MS UINT64_C(1000000)
@@ -142,6 +144,7 @@ typedef enum sim_count {
     SIM_COUNT_FAILED_CALLBACKS,
     SIM_COUNT_RESTARTED_CLIENTS,
     SIM_COUNT_PROTOBUF,
+    SIM_COUNT_WORKED,
     SIM_COUNT_CONVERGED,
     SIM_COUNT_SIM_SECONDS,
     SIM_COUNT_MAX
@@ -188,6 +191,7 @@ typedef struct sim_handler {
     bool wants_sync;
     bool unchanged; /* deliver_unchanged */
     bool never;     /* wants no resync */
+    bool feeds;     /* the work queue */
     bool late;
     bool removing; /* remove was called, inside of a callback of its own */
     bool removed;  /* remove returned */
@@ -208,6 +212,20 @@ typedef struct sim_handler {
     uint64_t base_rv;                /* of the store when it came */
 } sim_handler;
 
+/** A work queue that a handler feeds. */
+typedef struct sim_work {
+    sim_informer *owner;
+    ki_workqueue *queue; /* NULL: none */
+    ki_work held[SIM_WORKERS];
+    int workers;
+    bool polling; /* the next look is on its way */
+    uint64_t poll_at;
+    bool working[SIM_KEYS];
+    bool pending[SIM_KEYS];     /* could not be added for want of memory, and will be */
+    uint64_t seen[SIM_KEYS];    /* the version that was worked on last */
+    uint64_t promise[SIM_KEYS]; /* when it is to be worked on again, at the latest; 0: need not */
+} sim_work;
+
 struct sim_informer {
     sim *s;
     int id;
@@ -223,6 +241,7 @@ struct sim_informer {
     bool expired;     /* a watch, and nothing was asked for since */
     int server;       /* it is at, if sticky */
     bool no_streaming;
+    bool works; /* has a work queue */
     uint32_t first_handlers;
     uint32_t page_size;
     uint32_t resync_ms;
@@ -239,6 +258,7 @@ struct sim_informer {
     ki_reflector_health health;
     uint64_t requests[SIM_REQUESTS_KEPT]; /* times of the last ones */
     size_t request_count;
+    sim_work work;
     sim_handler handlers[SIM_HANDLERS];
     int handler_count;
 };
@@ -295,6 +315,7 @@ struct sim {
     bool faults[SIM_FAULT_MAX];
     bool byzantine;
     bool healed; /* faults are over */
+    bool ending; /* everything was told to stop */
     uint64_t heal_at;
     uint32_t writes_left;
     uint32_t key_count;
@@ -414,6 +435,16 @@ void sim_client_wake_all(sim *s);
 void sim_client_done(sim *s);
 bool sim_in_scope(const sim_informer *informer, const ki_object *object);
 bool sim_client_is_running(const sim_informer *informer);
+
+/* ---- work.c ---- */
+
+/** Gives an informer a work queue, if there is memory. */
+void sim_work_start(sim_informer *informer);
+void sim_work_add(sim_work *work, int key);
+void sim_work_stop(sim_work *work);
+/** What is not worked on yet of that which a handler was told; NULL if nothing. */
+const char *sim_work_check(const sim_work *work, const sim_handler *feeder);
+void sim_work_done(sim_work *work);
 
 /* ---- handler.c ---- */
 

@@ -108,7 +108,7 @@ static void one_key_is_unread_once(void **state)
     assert_int_equal(collect.unread_count, 1);
     assert_str(collect.unread[0], "x/b");
     ki__collect_clear(&collect);
-    assert_int_equal(alloc.live_blocks, 0);
+    test_alloc_done(&alloc);
 }
 
 static void objects_that_come_and_go_take_no_room(void **state)
@@ -133,6 +133,7 @@ static void objects_that_come_and_go_take_no_room(void **state)
     expect(&collect, "a@2 c@4 ");
     ki__collect_clear(&collect);
     assert_true(alloc.peak_bytes < 10000);
+    test_alloc_done(&alloc);
 }
 
 /* With a search through all of them this takes minutes. */

@@ -601,6 +601,25 @@ static void an_error_answer_without_a_status(void **state)
     end(&f);
 }
 
+static void a_redirect_is_not_followed(void **state)
+{
+    (void)state;
+    const int codes[] = {301, 302, 303, 307, 308};
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        fixture f;
+        begin(&f);
+        (void)asked(&f, i % 2 == 0);
+        fake_head(&f.transport, codes[i], "application/json", "1");
+        fake_body_text(&f.transport, "{'kind':'PodList','apiVersion':'v1','items':[]}");
+        fake_over(&f.transport, 0);
+        expect(&f, "failed");
+        assert_int_equal(f.error.http_code, codes[i]);
+        test_world_advance(&f.world, f.engine, 60 * TEST_SECOND);
+        assert_int_equal(f.transport.count, 1);
+        end(&f);
+    }
+}
+
 static void an_error_answer_of_any_size(void **state)
 {
     (void)state;
@@ -981,6 +1000,7 @@ int main(void)
         cmocka_unit_test(objects_over_the_limit),
         cmocka_unit_test(an_error_answer_with_a_status),
         cmocka_unit_test(an_error_answer_without_a_status),
+        cmocka_unit_test(a_redirect_is_not_followed),
         cmocka_unit_test(an_error_answer_of_any_size),
         cmocka_unit_test(an_error_answer_without_end_is_tried_again_as_any),
         cmocka_unit_test(temporary_failures_with_retry_after_are_tried_ten_times_more),

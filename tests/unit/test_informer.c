@@ -438,17 +438,60 @@ static void the_store_has_a_change_before_the_handler_hears_of_it(void **state)
     end(&f);
 }
 
+static int to_group_t(const ki_object *object, ki_object **ret_object, void *user)
+{
+    fixture *f = user;
+    unsigned version = (unsigned)(ki_object_resource_version(object)[0] - '0');
+    *ret_object = test_pod(&f->alloc.table, "ns", ki_object_name(object), version, "t");
+    return *ret_object != NULL ? 0 : -ENOMEM;
+}
+
+static void count_watch_error(ki_informer *informer, const ki_error *error, void *user)
+{
+    fixture *f = user;
+    assert_ptr_equal(informer, f->informer);
+    assert_int_equal(error->http_code, 403);
+    f->watch_errors++;
+}
+
+static bool is_in_group(fixture *f, const char *key, const char *group)
+{
+    ki_value label;
+    ki_object *object = ki_store_get(ki_informer_store(f->informer), ki_str_from(key));
+    bool is = ki_object_label(object, ki_str_from("group"), &label) == 0 &&
+              ki_value_equals(&label, ki_str_from(group));
+    (void)ki_object_unref(object);
+    return is;
+}
+
 static void a_transform_changes_what_is_kept(void **state)
 {
     (void)state;
+    fixture f;
+    begin(&f);
+    assert_int_equal(ki_informer_set_transform(f.informer, to_group_t, &f), 0);
+    start(&f);
+    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
+    end_list(&f, "1");
+    assert_true(is_in_group(&f, "ns/a", "t"));
+    say_pod(&f, KI_EVENT_ADDED, "b", 2, "g");
+    assert_true(is_in_group(&f, "ns/b", "t"));
+    assert_int_equal(ki_informer_set_transform(f.informer, NULL, NULL), KI_ERR_EXISTS);
+    end(&f);
+}
+
+static void requests_that_fail_are_told_to_who_asked_for_it(void **state)
+{
     (void)state;
     fixture f;
     begin(&f);
-    assert_int_equal(ki_informer_set_transform(f.informer, NULL, NULL), 0);
-    assert_int_equal(ki_informer_set_watch_error_handler(f.informer, NULL, NULL), 0);
+    assert_int_equal(ki_informer_set_watch_error_handler(f.informer, count_watch_error, &f), 0);
     start(&f);
-    assert_int_equal(ki_informer_set_transform(f.informer, NULL, NULL), KI_ERR_EXISTS);
     assert_int_equal(ki_informer_set_watch_error_handler(f.informer, NULL, NULL), KI_ERR_EXISTS);
+    ki_error forbidden = {.code = KI_ERR_STATUS, .http_code = 403, .reason = KI_REASON_FORBIDDEN};
+    f.call.open = false;
+    f.call.sink.on_end(NULL, &forbidden, NULL, f.call.sink.user);
+    assert_int_equal(f.watch_errors, 1);
     end(&f);
 }
 
@@ -991,6 +1034,7 @@ int main(void)
         cmocka_unit_test(both_kinds_of_queue_tell_the_same),
         cmocka_unit_test(the_store_has_a_change_before_the_handler_hears_of_it),
         cmocka_unit_test(a_transform_changes_what_is_kept),
+        cmocka_unit_test(requests_that_fail_are_told_to_who_asked_for_it),
         cmocka_unit_test(each_handler_resyncs_in_its_own_time),
         cmocka_unit_test(without_a_period_of_the_informer_nobody_resyncs),
         cmocka_unit_test(a_resync_of_many_objects_costs_handlers_next_to_nothing),
