@@ -329,7 +329,7 @@ static int apply_all(work *w, const ki_deltas *deltas, ki_error *error)
     int r = 0;
     ki__warmer warmer;
     ki__warmer_init(&warmer, w->applier->before);
-    for (size_t i = 0; i < KI__WARM_AHEAD && i < deltas->count; i++) {
+    for (size_t i = 0; i < KI__WARM_AHEAD && i < deltas->count && deltas->count > 1; i++) {
         ki__warmer_add(&warmer, deltas->deltas[i].object);
     }
     for (size_t i = 0; r >= 0 && i < deltas->count; i++) {
