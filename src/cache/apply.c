@@ -34,7 +34,7 @@ typedef struct work {
     ki_txn *txn;
     const char *resource_version; /* of the store when all is done; NULL: as before */
     bool is_initial;
-    bool listed; /* there is an object of a list, or all of it: only then versions may go back */
+    bool listed; /* all of a list: only then the version may go back */
     bool changed;
 } work;
 
@@ -296,8 +296,7 @@ static int apply_one(work *w, const ki_delta *delta, ki_error *error)
     case KI_DELTA_UPDATED:
         note_version(w, ki_object_resource_version(delta->object));
         return put(w, delta->object, error);
-    case KI_DELTA_REPLACED: /* in the order of a list, not of versions */
-        w->listed = true;
+    case KI_DELTA_REPLACED: /* in the order of a list, not of versions; and updates came since */
         return put(w, delta->object, error);
     case KI_DELTA_DELETED:
         if (delta->final_state_unknown) {

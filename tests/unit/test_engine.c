@@ -273,8 +273,11 @@ static void a_thread_knows_what_it_is_inside_of(void **state)
     begin(&f);
     begin(&g);
     ki_engine *engines[2] = {f.engine, g.engine};
-    assert_int_equal(ki_engine_post(f.engine, look_whether_inside, engines), 0);
+    ki_engine_task *task = NULL;
+    assert_int_equal(ki_engine_task_new(f.engine, look_whether_inside, engines, &task, NULL), 0);
+    ki_engine_task_post(task);
     test_world_settle(f.engine);
+    ki_engine_task_free(task);
     assert_false(ki__engine_is_inside(f.engine));
     end(&g);
     end(&f);

@@ -229,7 +229,7 @@ static void a_delete_that_was_merged_still_says_whether_it_was_seen(void **state
                                                  .object = a.of[2],
                                                  .final_state_unknown = true});
     ki__note note;
-    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    assert_true(pop(&f.queue, &note));
     assert_int_equal(note.type, KI__NOTE_DELETE);
     assert_true(note.final_state_unknown);
     ki__note_unref(&note);
@@ -855,7 +855,7 @@ static void a_flood_gives_its_memory_back(void **state)
     }
     assert_int_equal(f.alloc.live_blocks, 2); /* the ring, and an index over it */
     for (unsigned i = 0; i < 8; i++) {
-        assert_true(ki__handler_queue_pop(&f.queue, &note));
+        assert_true(pop(&f.queue, &note));
         ki__note_unref(&note);
     }
     assert_int_equal(f.alloc.live_blocks, 1);

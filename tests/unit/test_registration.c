@@ -1044,13 +1044,10 @@ int main(void)
         cmocka_unit_test(what_comes_after_the_removal_is_forgotten),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(removing_and_waiting_returns_after_the_running_callback),
-<<<<<<< HEAD
         cmocka_unit_test(a_thread_that_runs_is_woken_each_time_it_waits),
         cmocka_unit_test(what_had_synced_stays_so_though_it_is_removed),
         cmocka_unit_test(a_queue_keeps_about_a_thousand_if_nobody_says_otherwise),
-=======
         cmocka_unit_test(a_thread_follows_while_more_comes),
->>>>>>> benchinf
         cmocka_unit_test(the_handler_is_not_destroyed_while_its_wake_runs),
         cmocka_unit_test(destroy_may_call_everything),
         cmocka_unit_test(who_waits_for_it_to_sync_need_not_wait_for_all_that_follows),
