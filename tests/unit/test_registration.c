@@ -32,12 +32,17 @@ typedef struct fixture {
     ki_object *other;                  /* the same pod in group h */
 } fixture;
 
-static void hear(fixture *f, const char *what, const ki_object *object)
+static void say(fixture *f, const char *what, const ki_object *object)
 {
     size_t len = strlen(f->heard);
     int more = snprintf(f->heard + len, sizeof(f->heard) - len, "%s%s ", what,
                         object != NULL ? ki_object_resource_version(object) : "");
     assert_true(more > 0 && len + (size_t)more < sizeof(f->heard));
+}
+
+static void hear(fixture *f, const char *what, const ki_object *object)
+{
+    say(f, what, object);
     if (f->inside != NULL) {
         f->inside(f);
     }
@@ -53,7 +58,7 @@ static int on_add(const ki_object *object, bool is_initial, void *user)
 static int on_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     fixture *f = user;
-    hear(f, "~", old_object);
+    say(f, "~", old_object);
     f->heard[strlen(f->heard) - 1] = '>';
     hear(f, "", object);
     return f->result;
