@@ -958,7 +958,7 @@ static void dispatching_all_comes_to_an_end_though_more_comes(void **state)
     fixture f;
     begin(&f, KI_DELIVERY_CALLER);
     push(&f, KI__NOTE_ADD, NULL, f.a[0]);
-    push(&f, KI__NOTE_UPDATE, f.a[0], f.a[1]);
+    push(&f, KI__NOTE_SYNC, NULL, f.a[0]);
     f.inside = push_another;
     assert_in_range(ki_registration_dispatch(f.reg, 0), 2, 3);
     assert_in_range(ki_registration_get_stats(f.reg).waiting, 1, 3);
