@@ -20,6 +20,7 @@ type options struct {
 	objects int
 	readers int
 	perNS   int
+	events  int
 	seconds float64
 	rounds  int
 	roundMS int
@@ -110,6 +111,7 @@ func main() {
 	flag.IntVar(&o.objects, "objects", 10000, "objects in the store")
 	flag.IntVar(&o.readers, "readers", 1, "readers")
 	flag.IntVar(&o.perNS, "per-ns", 100, "objects in one namespace")
+	flag.IntVar(&o.events, "events", 1000, "events of one round")
 	flag.Float64Var(&o.seconds, "seconds", 2, "time that is measured")
 	flag.IntVar(&o.rounds, "rounds", 15, "rounds of short work")
 	flag.IntVar(&o.roundMS, "ms", 30, "of one kind of work in one round")
@@ -126,9 +128,11 @@ func main() {
 		"store": runStore, "indexer": runIndexer, "memory": runMemory, "informer": runInformer,
 		"selector": runSelector, "path": runPath, "json": runJSON, "queue": runQueue,
 		"proto": runProto, "wire": runWire, "workqueue": runWorkqueue,
+		"fanout": runFanout,
 	}
 	run := runs[o.what]
-	if run == nil || o.objects < 1 || o.perNS < 1 || o.readers < 0 || o.rounds < 1 || o.roundMS < 1 {
+	if run == nil || o.objects < 1 || o.perNS < 1 || o.readers < 0 || o.events < 1 ||
+		o.rounds < 1 || o.roundMS < 1 {
 		flag.Usage()
 		os.Exit(2)
 	}

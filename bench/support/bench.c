@@ -191,6 +191,39 @@ void bench_measure(bench_case *cases, size_t count, unsigned rounds, unsigned ro
     free(ns);
 }
 
+void bench_samples_begin(bench_samples *samples)
+{
+    if (samples->count == BENCH_SAMPLES_MAX) {
+        bench_fail("at most %d rounds", BENCH_SAMPLES_MAX);
+    }
+    samples->cpu_start = bench_cpu_ns();
+    samples->wall_start = bench_wall_ns();
+}
+
+void bench_samples_end(bench_samples *samples, size_t operations)
+{
+    uint64_t wall = bench_wall_ns() - samples->wall_start;
+    uint64_t cpu = bench_cpu_ns() - samples->cpu_start;
+    samples->ns[samples->count] = (double)wall / (double)operations;
+    samples->cpu[samples->count] = (double)cpu / (double)operations;
+    samples->count++;
+}
+
+void bench_samples_print(bench_samples *samples, size_t parts)
+{
+    double ns = median_of(samples->ns, samples->count);
+    double cpu = median_of(samples->cpu, samples->count);
+    bench_line_number("ns", ns);
+    bench_line_number("ns_min", samples->ns[0]);
+    bench_line_number("ns_max", samples->ns[samples->count - 1]);
+    bench_line_number("cpu_ns", cpu);
+    if (parts != 0) {
+        bench_line_number("callback_ns", ns / (double)parts);
+        bench_line_number("callback_cpu_ns", cpu / (double)parts);
+    }
+    bench_line_number("rounds", samples->count);
+}
+
 void bench_line_begin(const char *bench, const char *impl, const char *row)
 {
     printf("{\"bench\":\"%s\",\"impl\":\"%s\",\"row\":\"%s\"", bench, impl, row);

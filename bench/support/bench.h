@@ -72,6 +72,22 @@ void bench_line_number(const char *name, double value);
 void bench_line_text(const char *name, const char *value);
 void bench_line_end(void);
 
+/* Rounds of work that has to be got ready before each, for what bench_measure() cannot do. */
+enum { BENCH_SAMPLES_MAX = 200 };
+typedef struct bench_samples {
+    double ns[BENCH_SAMPLES_MAX];
+    double cpu[BENCH_SAMPLES_MAX];
+    unsigned count;
+    uint64_t wall_start;
+    uint64_t cpu_start;
+} bench_samples;
+
+void bench_samples_begin(bench_samples *samples);
+void bench_samples_end(bench_samples *samples, size_t operations);
+/* Adds what they come to, for one operation, to a line: ns, ns_min, ns_max, cpu_ns, rounds; with
+ * `parts` also callback_ns and callback_cpu_ns, for one of so many parts of an operation. */
+void bench_samples_print(bench_samples *samples, size_t parts);
+
 /* The whole file, followed by `padding` zero bytes; the caller frees it. */
 char *bench_read_file(const char *path, size_t padding, size_t *ret_len);
 

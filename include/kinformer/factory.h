@@ -56,7 +56,8 @@ KI_API ki_factory *ki_factory_ref(ki_factory *factory);
 KI_API ki_factory *ki_factory_unref(ki_factory *factory);
 
 /** The informer of a resource: made at the first call, the same one from then on.
- *  Owner:  the caller is one of its users from now on, until ki_factory_release().
+ *  Owner:  the caller is one of its users from now on, until ki_factory_release(). It lives as long
+ *          as that and the factory; ki_informer_ref() keeps it beyond.
  *  Blocks: no.
  *  Errors: KI_ERR_STOPPED;  as ki_informer_new() and ki_source_http_new(), or make_source.
  *  Since:  0.1 */
@@ -77,7 +78,8 @@ KI_API KI_NODISCARD int ki_factory_start(ki_factory *factory, ki_error *error);
  *  ki_engine_run(). Stopping twice is fine.  Blocks: no.  Since: 0.1 */
 KI_API void ki_factory_stop(ki_factory *factory);
 
-/** Whether it was stopped and no informer of it runs any more.  Blocks: no.  Since: 0.1 */
+/** Whether it was stopped and no informer of it runs any more, but for those that were released.
+ *  Blocks: no.  Since: 0.1 */
 KI_API bool ki_factory_is_stopped(ki_factory *factory);
 
 /** Waits until the informers that were started, and their handlers, have synced. `timeout_ms` of 0

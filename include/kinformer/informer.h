@@ -58,7 +58,7 @@ typedef struct ki_informer_options {
     uint64_t min_watch_timeout_ns;
 
     /** For finding bugs: remembers a checksum of each object and reports those whose memory was
-     * changed by someone. */
+     * changed by someone, when they are replaced or deleted and at each resync. */
     bool check_mutations;
 } ki_informer_options;
 
@@ -82,9 +82,9 @@ KI_API ki_informer *ki_informer_unref(ki_informer *informer);
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_informer_start(ki_informer *informer, ki_error *error);
 
-/** Ends it for good. No callback begins after this; handlers are not told of what still waits. It
- *  is over when ki_informer_is_stopped() says so, which takes a ki_engine_run(). The store stays as
- *  it is. Stopping twice is fine.  Blocks: no.  Since: 0.1 */
+/** Ends it for good. No callback of a handler begins after this; what still waits is not told. It
+ * is over when ki_informer_is_stopped() says so, which takes a ki_engine_run(). The store stays as
+ * it is. Stopping twice is fine.  Blocks: no.  Since: 0.1 */
 KI_API void ki_informer_stop(ki_informer *informer);
 
 /** Whether it was stopped and nothing of it runs any more. Stays true.  Blocks: no.  Since: 0.1 */

@@ -213,21 +213,23 @@ bool ki__engine_unpost(ki_engine *engine, ki__task *task)
 
 /* ---- running ---- */
 
+/* With the lock held. */
+static uint64_t first_deadline(const ki_engine *engine)
+{
+    ki__heap_node *first = ki__heap_peek(&engine->timers);
+    return first != NULL ? KI__CONTAINER_OF(first, ki__timer, node)->deadline : UINT64_MAX;
+}
+
 uint64_t ki_engine_deadline(ki_engine *engine)
 {
-    uint64_t deadline = UINT64_MAX;
     ki__mutex_lock(&engine->lock);
-    ki__heap_node *first = ki__heap_peek(&engine->timers);
-    if (!ki__list_is_empty(&engine->tasks)) {
-        deadline = 0;
-    } else if (first != NULL) {
-        deadline = KI__CONTAINER_OF(first, ki__timer, node)->deadline;
-    }
+    uint64_t deadline = ki__list_is_empty(&engine->tasks) ? first_deadline(engine) : 0;
     ki__mutex_unlock(&engine->lock);
     return deadline;
 }
 
-static bool run_task(ki_engine *engine)
+/* The first task, or NULL, and the time of the first timer. */
+static ki__task *take_task(ki_engine *engine, uint64_t *ret_deadline)
 {
     ki__mutex_lock(&engine->lock);
     ki__list *link = ki__list_pop_front(&engine->tasks);
@@ -235,16 +237,19 @@ static bool run_task(ki_engine *engine)
     if (task != NULL) {
         task->posted = false;
     }
+    *ret_deadline = first_deadline(engine);
     ki__mutex_unlock(&engine->lock);
-    if (task != NULL) {
-        task->run(task);
-    }
-    return task != NULL;
+    return task;
 }
 
-static bool run_timer(ki_engine *engine)
+/* Runs the first timer if it is due. `deadline` is that of the one which was first a moment ago:
+ * mostly it says that there is no need to look. */
+static bool run_timer(ki_engine *engine, uint64_t deadline)
 {
-    uint64_t now = ki__engine_now(engine);
+    uint64_t now = deadline != UINT64_MAX ? ki__engine_now(engine) : 0;
+    if (now < deadline) {
+        return false;
+    }
     ki__mutex_lock(&engine->lock);
     ki__heap_node *first = ki__heap_peek(&engine->timers);
     ki__timer *timer = first != NULL ? KI__CONTAINER_OF(first, ki__timer, node) : NULL;
@@ -290,11 +295,15 @@ size_t ki_engine_run(ki_engine *engine, size_t max_steps)
     runs = &here;
     bool more = true;
     while (more && steps < max_steps) {
-        bool task = run_task(engine);
-        steps += task;
-        bool timer = steps < max_steps && run_timer(engine);
+        uint64_t deadline;
+        ki__task *task = take_task(engine, &deadline);
+        if (task != NULL) {
+            task->run(task);
+            steps++;
+        }
+        bool timer = steps < max_steps && run_timer(engine, deadline);
         steps += timer;
-        more = task || timer;
+        more = task != NULL || timer;
     }
     runs = here.outer;
     engine->running = false;

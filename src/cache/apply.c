@@ -34,7 +34,7 @@ typedef struct work {
     ki_txn *txn;
     const char *resource_version; /* of the store when all is done; NULL: as before */
     bool is_initial;
-    bool listed; /* there is an object of a list, or all of it: only then versions may go back */
+    bool listed; /* all of a list: only then the version may go back */
     bool changed;
 } work;
 
@@ -296,8 +296,7 @@ static int apply_one(work *w, const ki_delta *delta, ki_error *error)
     case KI_DELTA_UPDATED:
         note_version(w, ki_object_resource_version(delta->object));
         return put(w, delta->object, error);
-    case KI_DELTA_REPLACED: /* in the order of a list, not of versions */
-        w->listed = true;
+    case KI_DELTA_REPLACED: /* in the order of a list, not of versions; and updates came since */
         return put(w, delta->object, error);
     case KI_DELTA_DELETED:
         if (delta->final_state_unknown) {
@@ -329,7 +328,7 @@ static int apply_all(work *w, const ki_deltas *deltas, ki_error *error)
     int r = 0;
     ki__warmer warmer;
     ki__warmer_init(&warmer, w->applier->before);
-    for (size_t i = 0; i < KI__WARM_AHEAD && i < deltas->count; i++) {
+    for (size_t i = 0; i < KI__WARM_AHEAD && i < deltas->count && deltas->count > 1; i++) {
         ki__warmer_add(&warmer, deltas->deltas[i].object);
     }
     for (size_t i = 0; r >= 0 && i < deltas->count; i++) {

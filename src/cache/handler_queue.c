@@ -13,7 +13,7 @@
 #include "base/mutant.h"
 #include "object/object.h"
 
-enum { RING_MIN = 16, RING_KEPT = 1024 };
+enum { RING_MIN = 16, RING_KEPT = 1024, SHARED_MIN = 8 };
 #define KEYS_MAX ((size_t)1 << 31)
 
 void ki__handler_queue_init(ki__handler_queue *queue, const ki_alloc *alloc, ki__hash_key hash_key,
@@ -26,14 +26,6 @@ void ki__handler_queue_init(ki__handler_queue *queue, const ki_alloc *alloc, ki_
 static ki__note *at(const ki__handler_queue *queue, size_t number)
 {
     return &queue->ring[number & (queue->cap - 1)];
-}
-
-void ki__note_unref(ki__note *note)
-{
-    (void)ki_object_unref(note->old);
-    (void)ki_object_unref(note->object);
-    note->old = NULL;
-    note->object = NULL;
 }
 
 /* ---- the index ---- */
@@ -91,6 +83,100 @@ static void forget_last(ki__handler_queue *queue, const ki__note *note, size_t n
     }
 }
 
+/* ---- what is shared ---- */
+
+static ki__notes **shared_at(const ki__handler_queue *queue, size_t position)
+{
+    return &queue->shared[(queue->shared_head + position) & (queue->shared_cap - 1)];
+}
+
+static int grow_shared(ki__handler_queue *queue)
+{
+    size_t cap = queue->shared_cap != 0 ? queue->shared_cap * 2 : SHARED_MIN;
+    ki__notes **shared = ki__alloc_array(queue->alloc, cap, sizeof(ki__notes *));
+    if (shared == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < queue->shared_count; i++) {
+        shared[i] = *shared_at(queue, i);
+    }
+    ki__free(queue->alloc, queue->shared);
+    queue->shared = shared;
+    queue->shared_cap = cap;
+    queue->shared_head = 0;
+    return 0;
+}
+
+/* Takes up to `max` notes from the first batch, and the batch itself with its last one. */
+static const ki__note *take_shared(ki__handler_queue *queue, size_t max, size_t *ret_count,
+                                   ki__notes **ret_notes)
+{
+    ki__notes *notes = *shared_at(queue, 0);
+    size_t at = queue->shared_at;
+    size_t count = notes->count - at < max ? notes->count - at : max;
+    queue->shared_at += count;
+    queue->shared_left -= count;
+    queue->shared_initial -= notes->is_initial ? count : 0;
+    if (queue->shared_at == notes->count) {
+        queue->shared_head++;
+        queue->shared_count--;
+        queue->shared_at = 0;
+        *ret_notes = notes;
+    } else {
+        *ret_notes = ki__notes_ref(notes);
+    }
+    *ret_count = count;
+    return &notes->notes[at];
+}
+
+void ki__handler_queue_share(ki__handler_queue *queue, ki__notes *notes)
+{
+    ki_assert(queue->count == 0 && queue->resync == NULL);
+    ki_assert(queue->shared_count < queue->shared_cap);
+    *shared_at(queue, queue->shared_count++) = ki__notes_ref(notes);
+    queue->shared_left += notes->count;
+    queue->shared_initial += notes->is_initial ? notes->count : 0;
+}
+
+static void append(ki__handler_queue *queue, const ki__note *note);
+
+/* Makes notes of the queue's own of all that is shared; there is room for them. They came before a
+ * resync that waits, as nothing is shared while one does. */
+static void unshare(ki__handler_queue *queue)
+{
+    queue->resync_at += queue->shared_left;
+    while (queue->shared_count != 0) {
+        ki__notes *notes;
+        size_t count;
+        const ki__note *first = take_shared(queue, SIZE_MAX, &count, &notes);
+        for (size_t i = 0; i < count; i++) {
+            append(queue, &first[i]);
+        }
+        (void)ki__notes_unref(notes);
+    }
+}
+
+void ki__handler_queue_shareable(const ki__handler_queue *queue, size_t *ret_notes,
+                                 size_t *ret_batches)
+{
+    bool keeps_up =
+        queue->count == 0 && queue->resync == NULL && queue->shared_left <= queue->limit;
+    *ret_notes = keeps_up ? queue->limit - queue->shared_left : 0;
+    *ret_batches = queue->shared_cap - queue->shared_count;
+}
+
+int ki__handler_queue_reserve_shared(ki__handler_queue *queue, size_t count)
+{
+    size_t notes;
+    size_t batches;
+    ki__handler_queue_shareable(queue, &notes, &batches);
+    if (count > notes) {
+        return ki__handler_queue_reserve(queue, count);
+    }
+    int r = batches == 0 ? grow_shared(queue) : 0;
+    return r < 0 ? r : 1;
+}
+
 /* ---- room ---- */
 
 static bool is_before_resync(const ki__handler_queue *queue, size_t number)
@@ -124,7 +210,7 @@ static int move_ring(ki__handler_queue *queue, size_t cap)
     return 0;
 }
 
-int ki__handler_queue_reserve(ki__handler_queue *queue, size_t count)
+static int make_room(ki__handler_queue *queue, size_t count)
 {
     if (count <= queue->cap - queue->count) {
         return 0;
@@ -140,6 +226,19 @@ int ki__handler_queue_reserve(ki__handler_queue *queue, size_t count)
     return move_ring(queue, cap);
 }
 
+int ki__handler_queue_reserve(ki__handler_queue *queue, size_t count)
+{
+    if (count > SIZE_MAX / 4) {
+        return -ENOMEM;
+    }
+    int r = count != 0 ? make_room(queue, queue->shared_left + count) : 0;
+    if (r == 0 && count != 0) {
+        unshare(queue);
+    }
+    queue->reserved = r == 0 ? count : 0;
+    return r;
+}
+
 /* Gives memory back after a flood. */
 static void after_pop(ki__handler_queue *queue)
 {
@@ -150,7 +249,7 @@ static void after_pop(ki__handler_queue *queue)
         return;
     }
     queue->index_at = queue->limit;
-    if (queue->cap > RING_KEPT) {
+    if (queue->cap > RING_KEPT && queue->reserved == 0) {
         ki__free(queue->alloc, queue->ring);
         queue->ring = NULL;
         queue->cap = 0;
@@ -243,8 +342,13 @@ static void begin_walk(ki__handler_queue *queue, ki_snapshot *snapshot, bool is_
 
 void ki__handler_queue_begin(ki__handler_queue *queue, ki_snapshot *snapshot)
 {
-    ki_assert(queue->count == 0 && queue->snapshot == NULL && queue->resync == NULL);
-    begin_walk(queue, snapshot, true);
+    ki_assert(queue->count == 0 && queue->shared_count == 0);
+    ki_assert(queue->snapshot == NULL && queue->resync == NULL);
+    if (ki_snapshot_count(snapshot) != 0) {
+        begin_walk(queue, snapshot, true);
+    } else {
+        (void)ki_snapshot_unref(snapshot);
+    }
 }
 
 void ki__handler_queue_resync(ki__handler_queue *queue, ki_snapshot *snapshot)
@@ -259,96 +363,133 @@ void ki__handler_queue_resync(ki__handler_queue *queue, ki_snapshot *snapshot)
     queue->resync_at = queue->head + queue->count;
 }
 
-static void end_walk(ki__handler_queue *queue)
+static void append(ki__handler_queue *queue, const ki__note *note)
 {
-    queue->snapshot = ki_snapshot_unref(queue->snapshot);
-    queue->walk_left = 0;
+    ki_assert(queue->count < queue->cap);
+    ki__note *place = at(queue, queue->head + queue->count++);
+    *place = *note;
+    (void)ki_object_ref(place->old);
+    (void)ki_object_ref(place->object);
+    queue->initial_count += note->is_initial;
+}
+
+void ki__handler_queue_unreserve(ki__handler_queue *queue)
+{
+    queue->reserved = 0;
+    after_pop(queue);
 }
 
 void ki__handler_queue_push(ki__handler_queue *queue, const ki__note *note)
 {
+    ki_assert(queue->reserved != 0 && queue->shared_count == 0);
+    queue->reserved--;
     make_index(queue);
     if (merge(queue, note)) {
         return;
     }
-    ki_assert(queue->count < queue->cap);
-    size_t number = queue->head + queue->count++;
-    ki__note *place = at(queue, number);
-    *place = *note;
-    place->old = ki_object_ref(note->old);
-    place->object = ki_object_ref(note->object);
-    queue->initial_count += note->is_initial;
+    append(queue, note);
+    size_t number = queue->head + queue->count - 1;
+    const ki__note *place = at(queue, number);
     if (queue->indexed && note_last(queue, place->object, number) < 0) {
         drop_index(queue);
         queue->index_at = queue->count * 2;
     }
 }
 
-static bool pop_from_walk(ki__handler_queue *queue, ki__note *ret_note)
+/* Objects of the walk are borrowed from the snapshot, which the hand holds. */
+static size_t take_from_walk(ki__handler_queue *queue, size_t max, ki__hand *hand)
 {
-    const ki_object *object = ki_snapshot_next(&queue->walk);
-    if (object == NULL) {
-        end_walk(queue);
-        return false;
+    size_t count = 0;
+    for (; count < max && count < KI__HAND_OWN && queue->walk_left != 0; queue->walk_left--) {
+        const ki_object *object = ki_snapshot_next(&queue->walk);
+        ki_assert(object != NULL);
+        hand->own[count++] = (ki__note){
+            .type = queue->walk_is_initial ? KI__NOTE_ADD : KI__NOTE_SYNC,
+            .is_initial = queue->walk_is_initial,
+            .object = object,
+        };
     }
-    queue->walk_left--;
-    *ret_note = (ki__note){
-        .type = queue->walk_is_initial ? KI__NOTE_ADD : KI__NOTE_SYNC,
-        .is_initial = queue->walk_is_initial,
-        .object = ki_object_ref(object),
-    };
+    hand->snapshot = queue->walk_left != 0 ? ki_snapshot_ref(queue->snapshot) : queue->snapshot;
     if (queue->walk_left == 0) {
-        end_walk(queue); /* nobody may come for what is not there */
+        queue->snapshot = NULL; /* nobody may come for what is not there */
     }
-    return true;
+    return count;
 }
 
-/* Takes the first place of the ring; false if it was left out. */
-static bool pop_from_ring(ki__handler_queue *queue, ki__note *ret_note)
+/* Takes the first place of the ring; 0 if it was left out. */
+static size_t take_from_ring(ki__handler_queue *queue, ki__hand *hand)
 {
     size_t number = queue->head;
     ki__note *first = at(queue, number);
-    bool live = first->object != NULL;
-    if (live) {
+    hand->owns = first->object != NULL;
+    if (hand->owns) {
         forget_last(queue, first, number);
         queue->initial_count -= first->is_initial;
-        *ret_note = *first;
+        hand->own[0] = *first;
     } else {
         queue->dead--;
     }
     queue->head++;
     queue->count--;
     after_pop(queue);
-    return live;
+    return hand->owns;
 }
 
-bool ki__handler_queue_pop(ki__handler_queue *queue, ki__note *ret_note)
+bool ki__handler_queue_take(ki__handler_queue *queue, size_t max, ki__hand *ret_hand)
 {
-    for (;;) {
-        if (queue->snapshot != NULL && pop_from_walk(queue, ret_note)) {
-            return true;
-        }
-        if (queue->resync != NULL && queue->head == queue->resync_at) {
+    ki__hand *hand = ret_hand;
+    hand->notes = hand->own;
+    hand->count = 0;
+    hand->owns = false;
+    hand->shared = NULL;
+    hand->snapshot = NULL;
+    max = max < KI__HAND_MAX ? max : KI__HAND_MAX;
+    while (hand->count == 0) {
+        if (queue->snapshot != NULL) {
+            hand->count = take_from_walk(queue, max, hand);
+        } else if (queue->shared_count != 0) {
+            hand->notes = take_shared(queue, max, &hand->count, &hand->shared);
+        } else if (queue->resync != NULL && queue->head == queue->resync_at) {
             begin_walk(queue, queue->resync, false);
             queue->resync = NULL;
-        } else if (queue->count == 0) {
+        } else if (queue->count != 0) {
+            hand->count = take_from_ring(queue, hand);
+        } else {
             return false;
-        } else if (pop_from_ring(queue, ret_note)) {
-            return true;
         }
     }
+    return true;
+}
+
+void ki__hand_done(ki__hand *hand)
+{
+    if (hand->owns) {
+        ki__note_unref(&hand->own[0]);
+    }
+    (void)ki__notes_unref(hand->shared);
+    (void)ki_snapshot_unref(hand->snapshot);
 }
 
 void ki__handler_queue_done(ki__handler_queue *queue)
 {
-    if (queue->snapshot != NULL) {
-        end_walk(queue);
-    }
+    queue->snapshot = ki_snapshot_unref(queue->snapshot);
+    queue->walk_left = 0;
     queue->resync = ki_snapshot_unref(queue->resync);
     drop_index(queue);
     for (size_t i = queue->head; i != queue->head + queue->count; i++) {
         ki__note_unref(at(queue, i));
     }
+    while (queue->shared_count != 0) {
+        (void)ki__notes_unref(*shared_at(queue, --queue->shared_count));
+    }
+    ki__free(queue->alloc, queue->shared);
+    queue->shared = NULL;
+    queue->shared_cap = 0;
+    queue->shared_head = 0;
+    queue->shared_at = 0;
+    queue->shared_left = 0;
+    queue->shared_initial = 0;
+    queue->reserved = 0;
     ki__free(queue->alloc, queue->ring);
     queue->ring = NULL;
     queue->cap = 0;
@@ -361,10 +502,11 @@ void ki__handler_queue_done(ki__handler_queue *queue)
 size_t ki__handler_queue_len(const ki__handler_queue *queue)
 {
     size_t resync = queue->resync != NULL ? ki_snapshot_count(queue->resync) : 0;
-    return queue->walk_left + queue->count - queue->dead + resync;
+    return queue->walk_left + queue->shared_left + queue->count - queue->dead + resync;
 }
 
 size_t ki__handler_queue_initial(const ki__handler_queue *queue)
 {
-    return (queue->walk_is_initial ? queue->walk_left : 0) + queue->initial_count;
+    size_t walk = queue->walk_is_initial ? queue->walk_left : 0;
+    return walk + queue->shared_initial + queue->initial_count;
 }

@@ -14,6 +14,9 @@
  * from before, which would tell the handler of the future and then of the past. A resync that comes
  * while another waits is merged into that one.
  *
+ * Handlers that keep up share the notes of a batch. When one falls behind, what it shares becomes
+ * notes of its own, which can merge.
+ *
  * Not for several threads at once: its owner has a lock. */
 #ifndef KI_CACHE_HANDLER_QUEUE_H
 #define KI_CACHE_HANDLER_QUEUE_H
@@ -22,7 +25,7 @@
 
 #include "base/hash.h"
 #include "base/map.h"
-#include "cache/apply.h"
+#include "cache/notes.h"
 
 /** Its members are private. */
 typedef struct ki__handler_queue {
@@ -41,9 +44,17 @@ typedef struct ki__handler_queue {
     bool walk_is_initial; /* they are initial adds, and not a resync */
     ki_snapshot *resync;  /* that waits, or NULL */
     size_t resync_at;     /* number of the note before which it comes */
-    bool indexed;         /* `last` holds the last waiting note of every key in the ring */
-    size_t index_at;      /* from this count on, an index is made */
-    ki__map last;         /* key to number + 1 */
+    size_t reserved;      /* places that are promised */
+    ki__notes **shared;   /* batches, in a ring; only as long as nothing behind them waits */
+    size_t shared_cap;    /* 0 or a power of two */
+    size_t shared_count;
+    size_t shared_head; /* position of the first */
+    size_t shared_at;   /* the next note of the first */
+    size_t shared_left; /* notes in all of them */
+    size_t shared_initial;
+    bool indexed;    /* `last` holds the last waiting note of every key in the ring */
+    size_t index_at; /* from this count on, an index is made */
+    ki__map last;    /* key to number + 1 */
 } ki__handler_queue;
 
 /** Allocates nothing. */
@@ -67,11 +78,38 @@ int ki__handler_queue_reserve(ki__handler_queue *queue, size_t count);
 /** Queues a note, for which room was made. Takes references of its own. */
 void ki__handler_queue_push(ki__handler_queue *queue, const ki__note *note);
 
-/** Takes the next note out; false if there is none. Its references become the caller's, who ends
- *  it with ki__note_unref(). */
-bool ki__handler_queue_pop(ki__handler_queue *queue, ki__note *ret_note);
+/** All that was to be pushed is: nothing is promised any more. */
+void ki__handler_queue_unreserve(ki__handler_queue *queue);
 
-void ki__note_unref(ki__note *note);
+/** Makes room for a batch that is shared: makes room, and whether it can be shared; if not, there
+ *  is room for its notes. Of what is promised by this and the one above, only the last counts.
+ *  1, 0 or -ENOMEM, which leaves all as it was. */
+int ki__handler_queue_reserve_shared(ki__handler_queue *queue, size_t count);
+
+/** How many notes, in how many batches, can be shared at least, as long as nothing else is queued.
+ */
+void ki__handler_queue_shareable(const ki__handler_queue *queue, size_t *ret_notes,
+                                 size_t *ret_batches);
+
+/** Queues a batch, which can be shared, as one of the two above said. Takes a reference. */
+void ki__handler_queue_share(ki__handler_queue *queue, ki__notes *notes);
+
+/** Notes that were taken out: the next `count`, either all initial or none of them. */
+enum { KI__HAND_MAX = 64, KI__HAND_OWN = 16 };
+typedef struct ki__hand {
+    const ki__note *notes;
+    size_t count;
+    /* private: what holds their objects */
+    bool owns; /* the one note has references of its own */
+    ki__notes *shared;
+    ki_snapshot *snapshot;
+    ki__note own[KI__HAND_OWN];
+} ki__hand;
+
+/** Takes up to `max` notes out, not 0; false if there are none. Of those that may merge only one at
+ *  a time. End it with ki__hand_done(), which needs no lock. */
+bool ki__handler_queue_take(ki__handler_queue *queue, size_t max, ki__hand *ret_hand);
+void ki__hand_done(ki__hand *hand);
 
 /** How many notes wait. */
 size_t ki__handler_queue_len(const ki__handler_queue *queue);

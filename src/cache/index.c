@@ -25,6 +25,7 @@ ki__index_def *ki__index_def_new(const ki_alloc *alloc, const ki_index *index)
     ki__refs_init(&def->refs);
     def->alloc = alloc;
     def->index = (ki_index){.name = name, .values = index->values, .user = index->user};
+    def->of_key = ki__index_is_of_key(index);
     return def;
 }
 

@@ -18,7 +18,11 @@ typedef struct ki__index_def {
     ki__refs refs;
     const ki_alloc *alloc;
     ki_index index; /* its name lies behind the struct */
+    bool of_key;    /* the values follow from the key alone: an update does not change them */
 } ki__index_def;
+
+/** Whether the values that the index gives follow from the key alone. */
+bool ki__index_is_of_key(const ki_index *index);
 
 /** A copy of `index`, which the definition takes over only once ki__index_def_adopt() was called.
  */

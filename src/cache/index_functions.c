@@ -6,6 +6,7 @@
 #include <kinformer/store.h>
 
 #include "base/alloc.h"
+#include "cache/index.h"
 #include "object/object.h"
 
 /* Text that is stored encoded is decoded into a buffer of at most this size: longer values could
@@ -21,6 +22,11 @@ static int namespace_values(const ki_object *object, ki_index_values *values, vo
 ki_index ki_index_by_namespace(void)
 {
     return (ki_index){.name = KI_INDEX_NAMESPACE, .values = namespace_values};
+}
+
+bool ki__index_is_of_key(const ki_index *index)
+{
+    return index->values == namespace_values;
 }
 
 static int add_string(ki_index_values *values, const ki_value *value, const ki_alloc *alloc)

@@ -260,6 +260,7 @@ static void on_stopped(ki_reflector *reflector, void *user)
     ki_queue_close(informer->queue);
     ki__timer_cancel(&informer->retry);
     if (ki__engine_unpost(informer->engine, &informer->task)) {
+        informer->posted = false;
         ki__informer_release(informer); /* that of the posting; the run has another */
     }
     ki__mutex_lock(&informer->lock);

@@ -37,12 +37,15 @@ struct ki_informer {
     bool has_source;
     ki_store *store;
     ki_queue *queue;
-    ki__applier applier;     /* inside the engine only, like the next five */
+    ki__applier applier;     /* inside the engine only, like the next eight */
     ki__mutations mutations; /* if asked for */
     ki__task task;
     ki__timer retry;
+    bool posted; /* the task */
     bool paused; /* the reflector was asked to hold back */
     bool retrying;
+    size_t taken;     /* deltas put in the queue; not less than are in it */
+    ki__list to_wake; /* seats of those that were given something; each holds a reference */
 
     ki__mutex lock;
     ki__cond changed; /* state, synced, or a registration */
@@ -52,7 +55,6 @@ struct ki_informer {
     ki__list handlers; /* seats of registrations that are not removed */
     size_t handler_count;
     size_t unfinished;  /* registrations that are not over, those that are removed too */
-    ki__list to_wake;   /* seats of those that were given something */
     uint64_t resync_ms; /* how often the reflector asks; the least of what is wanted */
     uint64_t applied;
     uint64_t set_aside;
@@ -76,11 +78,11 @@ extern const ki_reflector_target ki__informer_target;
 
 /* informer_handlers.c */
 
-/** With the lock held: tells every handler that there is something, at the next
- *  ki__informer_wake(). */
+/** Has a handler told that there is something, at the next ki__informer_wake(). Inside the engine
+ *  only. */
 void ki__informer_mark(ki_informer *informer, ki_registration *registration);
-/** Without the lock. */
-void ki__informer_wake(ki_informer *informer);
+/** Calls `wake` for those. Without the lock. Inside the engine only. */
+void ki__informer_wake(ki_informer *informer, void (*wake)(ki_registration *registration));
 /** Decides who takes part in a resync that is due; whether anyone does. */
 bool ki__informer_should_resync(ki_informer *informer);
 /** Ends all registrations; no new ones come any more. */

@@ -25,7 +25,6 @@ static void on_removed(ki_registration *registration, void *user)
     bool mine = !ki__list_is_empty(&seat->link); /* else the stop has it already */
     if (mine) {
         ki__list_remove(&seat->link);
-        ki__list_remove(&seat->wake_link);
         informer->handler_count--;
         informer->merged_before += ki_registration_get_stats(registration).merged;
         ki__cond_wake_all(&informer->changed);
@@ -98,10 +97,7 @@ static void plan_resync(ki_informer *informer, ki__registration_seat *seat)
     uint64_t wanted = seat->wanted_ms;
     bool lower = wanted != 0 && wanted < informer->resync_ms;
     if (lower && informer->state == KI__INFORMER_NEW) {
-        informer->resync_ms = wanted;
-        KI__LIST_FOR_EACH (link, &informer->handlers) {
-            set_resync(informer, seat_at(link));
-        }
+        informer->resync_ms = wanted; /* the others want no less, so nothing changes for them */
     }
     set_resync(informer, seat);
 }
@@ -194,28 +190,18 @@ void ki__informer_mark(ki_informer *informer, ki_registration *registration)
 {
     ki__registration_seat *seat = ki__registration_seat_of(registration);
     if (ki__list_is_empty(&seat->wake_link)) {
+        (void)ki_registration_ref(registration);
         ki__list_push_back(&informer->to_wake, &seat->wake_link);
     }
 }
 
-static ki_registration *next_to_wake(ki_informer *informer)
+void ki__informer_wake(ki_informer *informer, void (*wake)(ki_registration *registration))
 {
-    ki_registration *registration = NULL;
-    ki__mutex_lock(&informer->lock);
-    ki__list *link = ki__list_pop_front(&informer->to_wake);
-    if (link != NULL) {
-        ki__registration_seat *seat = KI__CONTAINER_OF(link, ki__registration_seat, wake_link);
-        registration = ki_registration_ref(ki__registration_of_seat(seat));
-    }
-    ki__mutex_unlock(&informer->lock);
-    return registration;
-}
-
-void ki__informer_wake(ki_informer *informer)
-{
-    ki_registration *registration;
-    while ((registration = next_to_wake(informer)) != NULL) {
-        ki__registration_wake(registration);
+    ki__list *link;
+    while ((link = ki__list_pop_front(&informer->to_wake)) != NULL) {
+        ki_registration *registration =
+            ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, wake_link));
+        wake(registration);
         (void)ki_registration_unref(registration);
     }
 }
@@ -227,7 +213,6 @@ static ki_registration *take_handler(ki_informer *informer)
     ki__list *link = ki__list_pop_front(&informer->handlers);
     if (link != NULL) {
         registration = ki__registration_of_seat(seat_at(link));
-        ki__list_remove(&seat_at(link)->wake_link);
         informer->handler_count--;
         informer->merged_before += ki_registration_get_stats(registration).merged;
     }

@@ -20,9 +20,13 @@ enum { PAUSE_AT = 4 * KI_QUEUE_BATCH, GO_ON_AT = KI_QUEUE_BATCH };
 static int taken(ki_informer *informer, int r)
 {
     if (r >= 0) {
-        if (!informer->paused && ki_queue_length(informer->queue) >= PAUSE_AT) {
-            informer->paused = true;
-            ki_reflector_pause(informer->reflector, true);
+        informer->taken++;
+        if (!informer->paused && informer->taken >= PAUSE_AT) {
+            informer->taken = ki_queue_length(informer->queue);
+            informer->paused = informer->taken >= PAUSE_AT;
+            if (informer->paused) {
+                ki_reflector_pause(informer->reflector, true);
+            }
         }
         ki__informer_post(informer);
     }
@@ -90,21 +94,21 @@ static bool is_first_list(const ki_deltas *deltas)
 }
 
 /* With the lock held. A handler that was told nothing yet gets a first list as a snapshot. */
-static int make_room(ki_informer *informer, bool first_list)
+static int make_room(ki_informer *informer, const ki__notes *notes, bool first_list)
 {
     int r = 0;
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
             ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
         if (r == 0 && !(first_list && ki__registration_is_fresh(registration))) {
-            r = ki__registration_reserve_batch(registration, &informer->applier);
+            r = ki__registration_reserve_batch(registration, &informer->applier, notes);
         }
     }
     return r;
 }
 
 /* With the lock held; cannot fail. */
-static void publish(ki_informer *informer, bool first_list)
+static void publish(ki_informer *informer, ki__notes *notes, bool first_list)
 {
     ki__apply_commit(&informer->applier);
     informer->applied++;
@@ -112,14 +116,18 @@ static void publish(ki_informer *informer, bool first_list)
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
             ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
-        bool fresh = ki__registration_is_fresh(registration);
-        if (first_list && fresh) {
+        bool begin = first_list && ki__registration_is_fresh(registration);
+        bool poke = false;
+        if (begin) {
             ki__registration_begin(registration, ki_store_snapshot(informer->store));
+            poke = ki__registration_must_poke(registration);
         }
-        if (!(first_list && fresh) || KI__MUTANT(30)) { /* twice */
-            ki__registration_push_batch(registration, &informer->applier);
+        if (!begin || KI__MUTANT(30)) { /* twice */
+            poke = ki__registration_push_batch(registration, &informer->applier, notes) || poke;
         }
-        ki__informer_mark(informer, registration);
+        if (poke) {
+            ki__informer_mark(informer, registration);
+        }
     }
 }
 
@@ -158,26 +166,36 @@ static void check_mutations(ki_informer *informer)
     }
 }
 
+/* The version is prepared: makes it what there is, and tells. */
+static int spread(ki_informer *informer, bool first_list)
+{
+    ki__notes *notes = NULL;
+    int r = ki__notes_new(&informer->applier, &notes);
+    if (r < 0) {
+        return r;
+    }
+    ki__mutex_lock(&informer->lock);
+    bool stopped = informer->state != KI__INFORMER_STARTED; /* then the store stays as it is */
+    r = stopped ? KI_ERR_STOPPED : make_room(informer, notes, first_list);
+    if (r == 0) {
+        publish(informer, notes, first_list);
+    }
+    ki__mutex_unlock(&informer->lock);
+    (void)ki__notes_unref(notes);
+    ki__informer_wake(informer, ki__registration_poke);
+    return r;
+}
+
 static int process(const ki_deltas *deltas, void *user)
 {
     ki_informer *informer = user;
-    bool first_list = is_first_list(deltas);
     ki_error error = KI_ERROR_INIT;
     int r = ki__apply_prepare(&informer->applier, deltas, &error);
     if (r == 0) {
-        ki__mutex_lock(&informer->lock);
-        bool stopped = informer->state != KI__INFORMER_STARTED; /* then the store stays as it is */
-        r = stopped ? KI_ERR_STOPPED : make_room(informer, first_list);
-        if (r == 0) {
-            publish(informer, first_list);
-        }
-        ki__mutex_unlock(&informer->lock);
+        r = spread(informer, is_first_list(deltas));
     }
-    if (r == 0) {
-        ki__informer_wake(informer);
-        if (informer->options.check_mutations) {
-            check_mutations(informer);
-        }
+    if (r == 0 && informer->options.check_mutations) {
+        check_mutations(informer);
     }
     ki__apply_end(&informer->applier);
     informer->retrying = r < 0;
@@ -200,16 +218,17 @@ static void look_whether_synced(ki_informer *informer)
     }
     ki__cond_wake_all(&informer->changed);
     ki__mutex_unlock(&informer->lock);
-    ki__informer_wake(informer);
+    ki__informer_wake(informer, ki__registration_wake);
 }
 
 /* ---- the task ---- */
 
 void ki__informer_post(ki_informer *informer)
 {
-    ki__informer_hold(informer);
-    if (!ki__engine_post(informer->engine, &informer->task)) {
-        ki__informer_release(informer);
+    if (!informer->posted) {
+        informer->posted = true;
+        ki__informer_hold(informer);
+        (void)ki__engine_post(informer->engine, &informer->task);
     }
 }
 
@@ -231,6 +250,7 @@ static void work(ki_informer *informer)
     int r = ki_queue_poll(informer->queue, 0, process, informer);
     look_whether_synced(informer);
     size_t left = ki_queue_length(informer->queue);
+    informer->taken = left;
     if (informer->paused && left <= GO_ON_AT) {
         informer->paused = false;
         ki_reflector_pause(informer->reflector, false);
@@ -246,6 +266,7 @@ static void work(ki_informer *informer)
 void ki__informer_run_task(ki__task *task)
 {
     ki_informer *informer = KI__CONTAINER_OF(task, ki_informer, task);
+    informer->posted = false;
     if (is_running(informer)) {
         work(informer);
     }

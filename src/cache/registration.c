@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A handler and its queue. One lock keeps both; it is never held while something is called. At most
  * one thread is inside deliver() at a time (`delivering`), which is what makes calls of one handler
- * sequential. Once `removed` is set no call begins; the handler is destroyed by whoever finds it
- * removed with nobody delivering and nobody waking. */
+ * sequential. It takes some notes out at a time, its hand, and gives them without the lock. Once
+ * `removed` is set, which needs the lock, no call begins; the handler is destroyed by whoever finds
+ * it removed with nobody delivering and nobody waking. */
 #include "cache/registration.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -17,7 +19,7 @@
 #include "base/sync.h"
 #include "cache/handler.h"
 
-enum { LIMIT_DEFAULT = 1024, NAME_MAX_BYTES = 256, STEP_EVENTS = 64 };
+enum { LIMIT_DEFAULT = 1024, NAME_MAX_BYTES = 256, STEP_EVENTS = KI__HAND_MAX };
 
 struct ki_registration {
     ki__refs refs;
@@ -30,19 +32,27 @@ struct ki_registration {
     ki__mutex lock;
     ki__cond changed;
     ki__handler_queue queue;
-    bool removed;
+    atomic_bool removed;
     bool over;            /* removed, and the handler destroyed */
     bool delivering;      /* somebody is inside deliver() */
     bool destroying;      /* somebody is about to destroy the handler */
     size_t waking;        /* how many are about to tell that something waits */
-    bool calling_initial; /* an initial add is under way */
+    bool calling_initial; /* initial adds are under way */
     bool begun;           /* something was queued once */
     bool upstream_synced;
     bool synced;
     bool told_synced; /* the handler */
     bool owner_knows; /* the owner, of the same */
     bool woken;       /* and nobody came yet */
-    ki_registration_stats stats;
+    uint64_t merged;  /* once the queue is gone */
+    /* For who queues: */
+    bool sharing;     /* there is room for the batch that comes next, as shared notes */
+    size_t may_share; /* so many notes, in so many batches, can be shared without looking: */
+    size_t may_batch; /* who delivers only makes more room */
+    /* Written by who delivers only: */
+    _Atomic uint64_t delivered;
+    _Atomic uint64_t failed;
+    _Atomic size_t in_hand; /* notes that were taken out, and whose turn has not come */
     char name[];
 };
 
@@ -217,16 +227,32 @@ static void report_failure(const char *component, ki_str key, const ki_error *er
     ki__engine_report(reg->engine, component, reg->name, key, error);
 }
 
-static void tell(ki_registration *reg, ki__note *note)
+static bool is_removed(ki_registration *reg)
+{
+    return atomic_load_explicit(&reg->removed, memory_order_acquire);
+}
+
+/* For a counter with one writer. */
+static void count_one(_Atomic uint64_t *counter)
+{
+    uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, before + 1, memory_order_relaxed);
+}
+
+/* Calls the handler for each note, as long as it is not removed. The number of calls. */
+static size_t tell(ki_registration *reg, const ki__hand *hand)
 {
     ki_error_hook hook = {.report = report_failure, .user = reg};
-    int r = ki__handler_tell(&reg->handler, note, &hook);
-    ki__mutex_lock(&reg->lock);
-    reg->stats.delivered++;
-    reg->stats.failed += r < 0;
-    reg->calling_initial = false;
-    ki__mutex_unlock(&reg->lock);
-    ki__note_unref(note);
+    size_t told = 0;
+    while (told < hand->count && (!is_removed(reg) || KI__MUTANT(29))) {
+        const ki__note *note = &hand->notes[told++];
+        atomic_store_explicit(&reg->in_hand, hand->count - told, memory_order_relaxed);
+        if (ki__handler_tell(&reg->handler, note, &hook) < 0) {
+            count_one(&reg->failed);
+        }
+        count_one(&reg->delivered);
+    }
+    return told;
 }
 
 /* ---- delivering ---- */
@@ -234,7 +260,7 @@ static void tell(ki_registration *reg, ki__note *note)
 /* With the lock held. */
 static void look_whether_synced(ki_registration *reg)
 {
-    if (reg->upstream_synced && !reg->removed && !reg->calling_initial &&
+    if (!reg->synced && reg->upstream_synced && !reg->removed && !reg->calling_initial &&
         (ki__handler_queue_initial(&reg->queue) == 0 || KI__MUTANT(27))) {
         reg->synced = true;
     }
@@ -243,38 +269,49 @@ static void look_whether_synced(ki_registration *reg)
 /* Whether the handler is still to be told that it has synced. With the lock held. */
 static bool must_tell_synced(ki_registration *reg)
 {
+    if (reg->told_synced || reg->options.on_synced == NULL) {
+        return false;
+    }
     look_whether_synced(reg);
-    return reg->synced && !reg->told_synced && reg->options.on_synced != NULL;
+    return reg->synced;
 }
 
 static bool has_something(ki_registration *reg)
 {
-    return !reg->removed && (ki__handler_queue_len(&reg->queue) != 0 || must_tell_synced(reg));
+    bool removed = is_removed(reg) && !KI__MUTANT(29);
+    return !removed && (ki__handler_queue_len(&reg->queue) != 0 || must_tell_synced(reg));
 }
 
-/* One callback; false if there is nothing to tell. The lock is held before and after it. */
-static bool deliver_one(ki_registration *reg)
+/* Some callbacks, up to `max`, of one that is not removed. The number of them; 0 if there is
+ * nothing to tell. The lock is held before and after it. */
+static size_t deliver_some(ki_registration *reg, size_t max)
 {
-    ki__note note;
-    bool synced = !reg->removed && must_tell_synced(reg);
-    if ((reg->removed && !KI__MUTANT(29)) ||
-        (!synced && !ki__handler_queue_pop(&reg->queue, &note))) {
-        return false;
+    ki__hand hand;
+    bool synced = must_tell_synced(reg);
+    if (!synced && !ki__handler_queue_take(&reg->queue, max, &hand)) {
+        return 0;
     }
     reg->told_synced = reg->told_synced || synced;
-    reg->calling_initial = !synced && note.is_initial;
+    if (!synced) {
+        reg->calling_initial = hand.notes[0].is_initial;
+        atomic_store_explicit(&reg->in_hand, hand.count, memory_order_relaxed);
+    }
     ki__mutex_unlock(&reg->lock);
+    size_t told = 1;
     call here;
     enter(&here, reg);
     if (synced) {
         reg->options.on_synced(reg->options.user);
     } else {
-        tell(reg, &note);
+        told = tell(reg, &hand);
+        ki__hand_done(&hand);
     }
     leave(&here);
     ki__mutex_lock(&reg->lock);
+    atomic_store_explicit(&reg->in_hand, 0, memory_order_relaxed);
+    reg->calling_initial = false;
     look_whether_synced(reg);
-    return true;
+    return told;
 }
 
 /* Destroys the handler once it is removed and nobody calls it. */
@@ -284,7 +321,7 @@ static void finish(ki_registration *reg)
     bool mine = reg->removed && !reg->delivering && reg->waking == 0 && !reg->destroying;
     if (mine) {
         reg->destroying = true;
-        reg->stats.merged = reg->queue.merged;
+        reg->merged = reg->queue.merged;
         ki__handler_queue_done(&reg->queue);
     }
     ki__mutex_unlock(&reg->lock);
@@ -307,37 +344,27 @@ static void finish(ki_registration *reg)
     reg->owner.over(reg->owner.user);
 }
 
-static void tell_owner(ki_registration *reg)
+/* Whether the owner is still to be told that it has synced: the caller does. With the lock held. */
+static bool must_tell_owner(ki_registration *reg)
 {
-    ki__mutex_lock(&reg->lock);
-    look_whether_synced(reg);
-    bool tell_it = reg->synced && !reg->owner_knows;
-    reg->owner_knows = reg->synced;
-    ki__mutex_unlock(&reg->lock);
-    if (tell_it) {
-        reg->owner.synced(reg->owner.user);
+    if (reg->owner_knows) {
+        return false;
     }
+    look_whether_synced(reg);
+    reg->owner_knows = reg->synced;
+    return reg->synced;
 }
 
-/* With the lock held, but for the time of telling the owner, in which something may come. Whether
- * there was something to tell. */
-static bool tell_owner_between(ki_registration *reg)
+/* With the lock held, but for the time of telling. Whether there was something to tell. */
+static bool tell_owner(ki_registration *reg)
 {
-    if (!reg->synced || reg->owner_knows) {
+    if (!must_tell_owner(reg)) {
         return false;
     }
     ki__mutex_unlock(&reg->lock);
-    tell_owner(reg);
+    reg->owner.synced(reg->owner.user);
     ki__mutex_lock(&reg->lock);
     return true;
-}
-
-static void wait_for_more(ki_registration *reg)
-{
-    if (!tell_owner_between(reg)) {
-        reg->woken = false;
-        ki__cond_wait(&reg->changed, &reg->lock);
-    }
 }
 
 /* Up to `max` callbacks, 0 for those that wait now; for as long as there may be more, if `forever`.
@@ -356,22 +383,27 @@ static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_mor
         size_t all = ki__handler_queue_len(&reg->queue) + 1; /* the one more is on_synced() */
         max = all < INT32_MAX ? all : INT32_MAX;
     }
-    while (count < max && (!reg->removed || KI__MUTANT(29))) {
-        if (deliver_one(reg)) {
-            count += forever ? 0 : 1;
-            (void)tell_owner_between(reg); /* and not only when nothing more comes */
-        } else if (forever && !reg->removed) {
-            wait_for_more(reg);
+    while (count < max && (!is_removed(reg) || KI__MUTANT(29))) {
+        if (has_something(reg)) {
+            size_t told = deliver_some(reg, forever ? KI__HAND_MAX : max - count);
+            count += forever ? 0 : told;
+            (void)tell_owner(reg); /* and not only when nothing more comes */
+        } else if (tell_owner(reg)) {
+            continue; /* something may have come meanwhile */
+        } else if (forever && !is_removed(reg)) {
+            reg->woken = false;
+            ki__cond_wait(&reg->changed, &reg->lock);
         } else {
             break;
         }
     }
     reg->delivering = false;
+    bool removed = is_removed(reg);
     *ret_more = has_something(reg);
-    ki__cond_wake_all(&reg->changed);
     ki__mutex_unlock(&reg->lock);
-    tell_owner(reg);
-    finish(reg);
+    if (removed) {
+        finish(reg);
+    }
     return (int)count;
 }
 
@@ -416,16 +448,36 @@ int ki__registration_start(ki_registration *registration)
     return r;
 }
 
-/* Without the lock; `waking` counts it. */
-static void wake_now(ki_registration *reg)
+/* ---- waking who delivers ---- */
+
+static bool has_wake_hook(const ki_registration *reg)
+{
+    return reg->options.delivery == KI_DELIVERY_CALLER && reg->options.wake != NULL;
+}
+
+/* Whether ki__registration_poke() is to follow. With the lock held. */
+static bool must_poke(ki_registration *reg)
+{
+    bool poke = !reg->woken && has_something(reg);
+    reg->woken = reg->woken || poke;
+    reg->waking += poke && has_wake_hook(reg);
+    return poke;
+}
+
+bool ki__registration_must_poke(ki_registration *registration)
+{
+    ki__mutex_lock(&registration->lock);
+    bool poke = must_poke(registration);
+    ki__mutex_unlock(&registration->lock);
+    return poke;
+}
+
+/* `waking` counts it. */
+static void call_wake_hook(ki_registration *reg)
 {
     call here;
     enter(&here, reg);
-    if (reg->options.delivery == KI_DELIVERY_ENGINE) {
-        post(reg);
-    } else if (reg->options.delivery == KI_DELIVERY_CALLER && reg->options.wake != NULL) {
-        reg->options.wake(reg->options.user);
-    }
+    reg->options.wake(reg->options.user);
     leave(&here);
     ki__mutex_lock(&reg->lock);
     reg->waking--;
@@ -433,21 +485,34 @@ static void wake_now(ki_registration *reg)
     finish(reg); /* it may have been removed meanwhile */
 }
 
-void ki__registration_wake(ki_registration *registration)
+void ki__registration_poke(ki_registration *registration)
 {
     ki_registration *reg = registration;
-    ki__mutex_lock(&reg->lock);
-    bool wake = has_something(reg) && !reg->woken;
-    if (wake) {
-        reg->woken = true;
-        reg->waking++;
-        ki__cond_wake_all(&reg->changed);
+    if (reg->options.delivery == KI_DELIVERY_ENGINE) {
+        post(reg);
+        if (is_removed(reg) && ki__engine_unpost(reg->engine, &reg->task)) {
+            (void)ki_registration_unref(reg); /* who removed it came too early to find the task */
+        }
+        return;
     }
-    ki__mutex_unlock(&reg->lock);
-    if (wake) {
-        wake_now(reg);
+    ki__cond_wake_all(&reg->changed); /* without the lock, so that who is woken can have it */
+    if (has_wake_hook(reg)) {
+        call_wake_hook(reg);
     }
-    tell_owner(reg);
+}
+
+void ki__registration_wake(ki_registration *registration)
+{
+    ki__mutex_lock(&registration->lock);
+    bool poke = must_poke(registration);
+    bool tell_it = must_tell_owner(registration);
+    ki__mutex_unlock(&registration->lock);
+    if (poke) {
+        ki__registration_poke(registration);
+    }
+    if (tell_it) {
+        registration->owner.synced(registration->owner.user);
+    }
 }
 
 /* What the functions for callers have in common. */
@@ -505,19 +570,21 @@ void ki__registration_begin(ki_registration *registration, ki_snapshot *snapshot
     }
 }
 
+/* Makes room for notes of its own; then nothing is shared until they are told. With the lock held.
+ */
+static int reserve(ki_registration *reg, size_t count)
+{
+    reg->may_share = 0;
+    reg->may_batch = 0;
+    return ki__handler_queue_reserve(&reg->queue, count);
+}
+
 int ki__registration_reserve(ki_registration *registration, size_t count)
 {
     ki__mutex_lock(&registration->lock);
-    int r = registration->removed ? 0 : ki__handler_queue_reserve(&registration->queue, count);
+    int r = registration->removed ? 0 : reserve(registration, count);
     ki__mutex_unlock(&registration->lock);
     return r;
-}
-
-int ki__registration_reserve_batch(ki_registration *registration, const ki__applier *applier)
-{
-    bool unchanged = registration->options.deliver_unchanged;
-    return ki__registration_reserve(
-        registration, ki__apply_count(applier, unchanged, registration->seat.syncing));
 }
 
 void ki__registration_push(ki_registration *registration, const ki__note *note)
@@ -538,13 +605,49 @@ static bool concerns(const ki_registration *reg, const ki__note *note)
     return !note->same_version || reg->options.deliver_unchanged || KI__MUTANT(37);
 }
 
-void ki__registration_push_batch(ki_registration *registration, ki__applier *applier)
+/* With the lock held. */
+static int reserve_shared(ki_registration *reg, size_t count)
+{
+    int r = ki__handler_queue_reserve_shared(&reg->queue, count);
+    reg->may_share = 0;
+    reg->may_batch = 0;
+    if (r > 0) {
+        ki__handler_queue_shareable(&reg->queue, &reg->may_share, &reg->may_batch);
+    }
+    return r;
+}
+
+int ki__registration_reserve_batch(ki_registration *registration, const ki__applier *applier,
+                                   const ki__notes *notes)
 {
     ki_registration *reg = registration;
+    int r = 1;
+    if (notes == NULL || notes->count > reg->may_share || reg->may_batch == 0) {
+        ki__mutex_lock(&reg->lock);
+        if (is_removed(reg)) {
+            r = 0;
+        } else if (notes != NULL) {
+            r = reserve_shared(reg, notes->count);
+        } else {
+            bool unchanged = reg->options.deliver_unchanged;
+            r = reserve(reg, ki__apply_count(applier, unchanged, reg->seat.syncing));
+        }
+        ki__mutex_unlock(&reg->lock);
+    }
+    reg->sharing = r > 0;
+    if (reg->sharing) {
+        reg->may_share -= notes->count;
+        reg->may_batch--;
+    }
+    return r < 0 ? r : 0;
+}
+
+/* With the lock held. */
+static void push_each(ki_registration *reg, ki__applier *applier)
+{
     ki__note note;
     ki__apply_rewind(applier);
-    ki__mutex_lock(&reg->lock);
-    while (!reg->removed && ki__apply_next_whole(applier, &note)) {
+    while (ki__apply_next_whole(applier, &note)) {
         if (!concerns(reg, &note)) {
             continue;
         }
@@ -555,7 +658,25 @@ void ki__registration_push_batch(ki_registration *registration, ki__applier *app
             ki__handler_queue_push(&reg->queue, &note);
         }
     }
+    ki__handler_queue_unreserve(&reg->queue);
+}
+
+bool ki__registration_push_batch(ki_registration *registration, ki__applier *applier,
+                                 ki__notes *notes)
+{
+    ki_registration *reg = registration;
+    ki__mutex_lock(&reg->lock);
+    bool removed = is_removed(reg);
+    if (!removed && reg->sharing) {
+        reg->begun = true;
+        ki__handler_queue_share(&reg->queue, notes);
+    } else if (!removed) {
+        push_each(reg, applier);
+    }
+    reg->sharing = false;
+    bool poke = must_poke(reg);
     ki__mutex_unlock(&reg->lock);
+    return poke;
 }
 
 void ki__registration_synced(ki_registration *registration)
@@ -579,11 +700,16 @@ bool ki_registration_has_synced(ki_registration *registration)
 
 ki_registration_stats ki_registration_get_stats(ki_registration *registration)
 {
+    ki_registration_stats stats = {
+        .delivered = atomic_load_explicit(&registration->delivered, memory_order_relaxed),
+        .failed = atomic_load_explicit(&registration->failed, memory_order_relaxed),
+    };
     ki__mutex_lock(&registration->lock);
-    ki_registration_stats stats = registration->stats;
+    stats.merged = registration->merged;
     if (!registration->destroying) {
         stats.merged = registration->queue.merged;
-        stats.waiting = ki__handler_queue_len(&registration->queue);
+        stats.waiting = ki__handler_queue_len(&registration->queue) +
+                        atomic_load_explicit(&registration->in_hand, memory_order_relaxed);
     }
     ki__mutex_unlock(&registration->lock);
     return stats;

@@ -56,11 +56,17 @@ void ki__registration_begin(ki_registration *registration, ki_snapshot *snapshot
 /** Whether it was never told anything and nothing waits, so that begin is possible. */
 bool ki__registration_is_fresh(ki_registration *registration);
 int ki__registration_reserve(ki_registration *registration, size_t count);
-/** Makes room for what it wants to hear of a batch. */
-int ki__registration_reserve_batch(ki_registration *registration, const ki__applier *applier);
 void ki__registration_push(ki_registration *registration, const ki__note *note);
-/** Pushes all notes of a batch that concern it. */
-void ki__registration_push_batch(ki_registration *registration, ki__applier *applier);
+/** Makes room for what it wants to hear of a batch. `notes` are its notes to be shared, or NULL. */
+int ki__registration_reserve_batch(ki_registration *registration, const ki__applier *applier,
+                                   const ki__notes *notes);
+/** Pushes all notes of a batch that concern it. True: end with ki__registration_poke(), with no
+ *  lock held, instead of ki__registration_wake(). False: nothing need be done. */
+bool ki__registration_push_batch(ki_registration *registration, ki__applier *applier,
+                                 ki__notes *notes);
+void ki__registration_poke(ki_registration *registration);
+/** The same answer after any other way of queueing. */
+bool ki__registration_must_poke(ki_registration *registration);
 
 /** The informer has synced: what is queued as initial is all there will be. */
 void ki__registration_synced(ki_registration *registration);

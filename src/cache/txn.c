@@ -222,6 +222,11 @@ static int prepare_indexes(ki_txn *txn, const ki_object *old_object, const ki_ob
     for (size_t i = 0; r >= 0 && i < next->index_count; i++) {
         ki__index_writer *writer = &txn->store->writers[i];
         const ki__index_def *def = next->indexes[i].def;
+        if (def->of_key && old_object != NULL && new_object != NULL) {
+            writer->old_values.count = 0;
+            writer->new_values.count = 0;
+            continue; /* both have the same key, so they have the same values */
+        }
         r = ki__index_values_of(&writer->old_values, def, old_object, error);
         if (r >= 0) {
             r = ki__index_values_of(&writer->new_values, def, new_object, error);

@@ -49,12 +49,11 @@ static bool has_order(ki_str version)
     if (version.len == 0 || version.ptr[0] == '0') {
         return false;
     }
+    bool other = false; /* asked for every event: all of it is quicker than looking for the end */
     for (size_t i = 0; i < version.len; i++) {
-        if (version.ptr[i] < '0' || version.ptr[i] > '9') {
-            return false;
-        }
+        other |= (unsigned char)(version.ptr[i] - '0') > 9;
     }
-    return true;
+    return !other;
 }
 
 int ki_resource_version_compare(ki_str a, ki_str b, int *ret_order)

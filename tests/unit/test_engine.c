@@ -235,6 +235,54 @@ static void running_inside_itself_does_nothing_and_the_last_user_may_let_go(void
     test_alloc_done(&f.alloc);
 }
 
+static void what_is_taken_back_does_not_run_but_may_be_posted_again(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    trace[0] = '\0';
+    named_task a = {.name = 'a'};
+    named_task b = {.name = 'b'};
+    ki__task_init(&a.task, run);
+    ki__task_init(&b.task, run);
+    assert_false(ki__engine_unpost(f.engine, &a.task));
+    assert_true(ki__engine_post(f.engine, &a.task));
+    assert_true(ki__engine_post(f.engine, &b.task));
+    assert_true(ki__engine_unpost(f.engine, &a.task));
+    assert_false(ki__engine_unpost(f.engine, &a.task));
+    test_world_settle(f.engine);
+    assert_string_equal(trace, "b");
+    assert_true(ki__engine_post(f.engine, &a.task));
+    test_world_settle(f.engine);
+    assert_string_equal(trace, "ba");
+    end(&f);
+}
+
+static void look_whether_inside(void *user)
+{
+    ki_engine **engines = user;
+    assert_true(ki__engine_is_inside(engines[0]));
+    assert_false(ki__engine_is_inside(engines[1]));
+}
+
+static void a_thread_knows_what_it_is_inside_of(void **state)
+{
+    (void)state;
+    fixture f;
+    fixture g;
+    begin(&f);
+    begin(&g);
+    ki_engine *engines[2] = {f.engine, g.engine};
+    ki_engine_task *task = NULL;
+    assert_int_equal(ki_engine_task_new(f.engine, look_whether_inside, engines, &task, NULL), 0);
+    ki_engine_task_post(task);
+    test_world_settle(f.engine);
+    ki_engine_task_free(task);
+    assert_false(ki__engine_is_inside(f.engine));
+    end(&g);
+    end(&f);
+}
+
 typedef struct heard {
     size_t count;
     uint64_t suppressed;
@@ -274,6 +322,8 @@ static void reports_are_limited_and_what_was_not_told_is_counted(void **state)
     assert_int_equal(h.count, 4);
     assert_int_equal(h.suppressed, 7);
     assert_string_equal(h.text, "part||a/b");
+    ki__engine_report(engine, "part", NULL, ki_str_from("a/b"), &error);
+    assert_int_equal(h.suppressed, 7); /* told once */
     (void)ki_engine_unref(engine);
 }
 
@@ -437,6 +487,8 @@ int main(void)
         cmocka_unit_test(tasks_run_once_in_order_and_wake_the_owner),
         cmocka_unit_test(tasks_and_timers_take_turns),
         cmocka_unit_test(running_inside_itself_does_nothing_and_the_last_user_may_let_go),
+        cmocka_unit_test(what_is_taken_back_does_not_run_but_may_be_posted_again),
+        cmocka_unit_test(a_thread_knows_what_it_is_inside_of),
         cmocka_unit_test(reports_are_limited_and_what_was_not_told_is_counted),
         cmocka_unit_test(without_a_hook_reports_are_logged),
         cmocka_unit_test(random_numbers_stay_below_their_limit_and_differ),

@@ -186,16 +186,21 @@ static ki_informer *informer_of(fixture *f, const ki_resource *resource)
     return informer;
 }
 
-static ki_resource *widgets(void)
+static ki_resource *widgets_of(const char *group)
 {
     ki_resource_options options = KI_OPTIONS_INIT(ki_resource_options);
-    options.group = "example.com";
+    options.group = group;
     options.version = "v1";
     options.resource = "widgets";
     options.kind = "Widget";
     ki_resource *resource = NULL;
     assert_int_equal(ki_resource_new(&options, &resource, NULL), 0);
     return resource;
+}
+
+static ki_resource *widgets(void)
+{
+    return widgets_of("example.com");
 }
 
 static void everyone_gets_the_same_informer_of_a_resource(void **state)
@@ -211,6 +216,9 @@ static void everyone_gets_the_same_informer_of_a_resource(void **state)
     ki_resource *two = widgets(); /* the same, said twice */
     assert_ptr_equal(informer_of(&f, one), informer_of(&f, two));
     assert_int_equal(f.sources, 3);
+    ki_resource *others = widgets_of("example.org");
+    assert_ptr_not_equal(informer_of(&f, others), informer_of(&f, one));
+    (void)ki_resource_unref(others);
     (void)ki_resource_unref(one);
     (void)ki_resource_unref(two);
     end(&f);
@@ -265,6 +273,59 @@ static void waiting_for_ever_is_long_with_any_clock(void **state)
     test_world_settle(f.engine);
     assert_int_equal(waited, KI_ERR_BUSY); /* it would have waited; here it cannot */
     ki_engine_task_free(task);
+    end(&f);
+}
+
+static void what_could_not_be_started_is_started_by_the_next_call(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    ki_informer *pods = informer_of(&f, KI_CORE_V1_PODS);
+    ki_informer *nodes = informer_of(&f, KI_CORE_V1_NODES);
+    f.alloc.fail_at = f.alloc.calls + 1;
+    assert_int_equal(ki_factory_start(f.factory, NULL), -ENOMEM);
+    test_world_settle(f.engine);
+    assert_false(ki_informer_has_synced(pods));
+    assert_true(ki_informer_has_synced(nodes));
+    assert_int_equal(ki_factory_start(f.factory, NULL), 0);
+    test_world_settle(f.engine);
+    assert_true(ki_informer_has_synced(pods));
+    end(&f);
+}
+
+static int to_group_t(const ki_object *object, ki_object **ret_object, void *user)
+{
+    (void)user;
+    *ret_object = test_pod(NULL, "ns", ki_object_name(object), 1, "t");
+    return 0;
+}
+
+static int count_sync(const ki_object *object, void *user)
+{
+    ki_value label;
+    assert_int_equal(ki_object_label(object, ki_str_from("group"), &label), 0);
+    assert_true(ki_value_equals(&label, ki_str_from("t")));
+    ++*(int *)user;
+    return 0;
+}
+
+static void its_informers_transform_and_resync_as_it_says(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_engine(&f);
+    ki_factory_options options = options_of(&f);
+    options.transform = to_group_t;
+    options.resync_ms = 5000;
+    assert_int_equal(ki_factory_new(&options, &f.factory, NULL), 0);
+    int syncs = 0;
+    ki_handler handler = {.on_sync = count_sync, .user = &syncs};
+    assert_int_equal(
+        ki_informer_add_handler(informer_of(&f, KI_CORE_V1_PODS), &handler, NULL, NULL, NULL), 0);
+    assert_int_equal(ki_factory_start(f.factory, NULL), 0);
+    test_world_advance(&f.world, f.engine, 16 * TEST_SECOND);
+    assert_int_equal(syncs, 3);
     end(&f);
 }
 
@@ -443,6 +504,8 @@ int main(void)
         cmocka_unit_test(everyone_gets_the_same_informer_of_a_resource),
         cmocka_unit_test(starting_again_starts_what_is_new),
         cmocka_unit_test(waiting_for_ever_is_long_with_any_clock),
+        cmocka_unit_test(what_could_not_be_started_is_started_by_the_next_call),
+        cmocka_unit_test(its_informers_transform_and_resync_as_it_says),
         cmocka_unit_test(one_that_was_started_by_hand_is_fine),
         cmocka_unit_test(a_stopped_factory_stays_stopped),
         cmocka_unit_test(an_informer_ends_with_its_last_user_and_not_before),

@@ -12,6 +12,21 @@
 
 static const ki__hash_key hash_key = {1, 2};
 
+/* One note, with references of its own. */
+static bool pop(ki__handler_queue *queue, ki__note *ret_note)
+{
+    ki__hand hand;
+    if (!ki__handler_queue_take(queue, 1, &hand)) {
+        return false;
+    }
+    assert_int_equal(hand.count, 1);
+    *ret_note = hand.notes[0];
+    (void)ki_object_ref(ret_note->old);
+    (void)ki_object_ref(ret_note->object);
+    ki__hand_done(&hand);
+    return true;
+}
+
 typedef struct fixture {
     test_alloc alloc;
     ki__handler_queue queue;
@@ -40,6 +55,27 @@ static int try_push(ki__handler_queue *queue, ki__note_type type, const ki_objec
     return r;
 }
 
+/* A batch of one note, shared if the queue can; else, and if it is a resync, a note of its own. */
+static int try_share(ki__handler_queue *queue, ki__note_type type, const ki_object *old,
+                     const ki_object *object)
+{
+    ki__note note = {.type = type, .old = old, .object = object};
+    const ki__applier applier = {.alloc = queue->alloc, .notes = &note, .note_count = 1};
+    ki__notes *notes = NULL;
+    int r = ki__notes_new(&applier, &notes);
+    if (r < 0 || notes == NULL) {
+        return r < 0 ? r : try_push(queue, type, old, object);
+    }
+    r = ki__handler_queue_reserve_shared(queue, 1);
+    if (r == 0) {
+        ki__handler_queue_push(queue, &note);
+    } else if (r > 0) {
+        ki__handler_queue_share(queue, notes);
+    }
+    (void)ki__notes_unref(notes);
+    return r < 0 ? r : 0;
+}
+
 static void push(fixture *f, ki__note_type type, const ki_object *old, const ki_object *object)
 {
     assert_int_equal(try_push(&f->queue, type, old, object), 0);
@@ -53,7 +89,7 @@ static void expect(fixture *f, const char *want)
     char got[512] = "";
     ki__note note;
     size_t len = 0;
-    while (ki__handler_queue_pop(&f->queue, &note)) {
+    while (pop(&f->queue, &note)) {
         len +=
             (size_t)snprintf(got + len, sizeof(got) - len, "%c%s%s%s%s", marks[note.type],
                              ki_object_name(note.object),
@@ -151,7 +187,7 @@ static void below_the_limit_everything_is_kept_again(void **state)
     push(&f, KI__NOTE_UPDATE, b.of[1], b.of[2]); /* one too many */
     assert_int_equal(f.queue.merged, 1);
     ki__note note;
-    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    assert_true(pop(&f.queue, &note));
     ki__note_unref(&note);
     push(&f, KI__NOTE_UPDATE, b.of[2], b.of[3]); /* there is room for it */
     expect(&f, "+b0 ~a0>1 ~b0>2(1) ~b2>3 ");
@@ -177,6 +213,28 @@ static void a_delete_is_never_lost_and_says_what_the_handler_saw_last(void **sta
     end(&f);
     drop(&a);
     drop(&b);
+}
+
+static void a_delete_that_was_merged_still_says_whether_it_was_seen(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    make(&a, "a");
+    begin(&f, 1);
+    push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
+    assert_int_equal(ki__handler_queue_reserve(&f.queue, 1), 0);
+    ki__handler_queue_push(&f.queue, &(ki__note){.type = KI__NOTE_DELETE,
+                                                 .old = a.of[2],
+                                                 .object = a.of[2],
+                                                 .final_state_unknown = true});
+    ki__note note;
+    assert_true(pop(&f.queue, &note));
+    assert_int_equal(note.type, KI__NOTE_DELETE);
+    assert_true(note.final_state_unknown);
+    ki__note_unref(&note);
+    end(&f);
+    drop(&a);
 }
 
 static void what_came_and_went_unseen_is_left_out(void **state)
@@ -234,7 +292,7 @@ static void what_is_delivered_is_merged_into_no_more(void **state)
     push(&f, KI__NOTE_ADD, NULL, b.of[1]);
     push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]); /* makes the index */
     ki__note note;
-    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    assert_true(pop(&f.queue, &note));
     ki__note_unref(&note);
     push(&f, KI__NOTE_UPDATE, a.of[2], a.of[3]);
     push(&f, KI__NOTE_UPDATE, a.of[3], a.of[4]);
@@ -262,11 +320,11 @@ static void the_objects_of_a_snapshot_come_first(void **state)
     assert_int_equal(ki__handler_queue_len(&f.queue), 3);
     assert_int_equal(ki__handler_queue_initial(&f.queue), 2);
     ki__note note;
-    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    assert_true(pop(&f.queue, &note));
     assert_true(note.is_initial);
     ki__note_unref(&note);
     assert_int_equal(ki__handler_queue_initial(&f.queue), 1);
-    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    assert_true(pop(&f.queue, &note));
     ki__note_unref(&note);
     assert_int_equal(ki__handler_queue_initial(&f.queue), 0);
     assert_null(f.queue.snapshot); /* given back with the last object, not one call later */
@@ -357,7 +415,7 @@ static void a_resync_may_come_while_another_is_told(void **state)
     ki_store *store = store_of(a.of[1], b.of[1]);
     ki__handler_queue_resync(&f.queue, ki_store_snapshot(store));
     ki__note note;
-    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    assert_true(pop(&f.queue, &note));
     ki__note_unref(&note);
     push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
     assert_int_equal(ki_store_update(store, a.of[2], NULL), 0);
@@ -371,6 +429,214 @@ static void a_resync_may_come_while_another_is_told(void **state)
     end(&f);
     (void)ki_store_unref(empty);
     (void)ki_store_unref(store);
+    drop(&a);
+    drop(&b);
+}
+
+/* ---- what is shared ---- */
+
+static ki__notes *notes_of(fixture *f, ki__note *notes, size_t count)
+{
+    const ki__applier applier = {.alloc = &f->alloc.table, .notes = notes, .note_count = count};
+    ki__notes *shared = NULL;
+    assert_int_equal(ki__notes_new(&applier, &shared), 0);
+    return shared;
+}
+
+static void share(fixture *f, ki__notes *notes)
+{
+    assert_int_equal(ki__handler_queue_reserve_shared(&f->queue, notes->count), 1);
+    ki__handler_queue_share(&f->queue, notes);
+}
+
+static void only_notes_that_are_the_same_for_all_are_shared(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    make(&a, "a");
+    begin(&f, 10);
+    ki__note update = {.type = KI__NOTE_UPDATE, .old = a.of[1], .object = a.of[2]};
+    ki__note notes[] = {{.type = KI__NOTE_ADD, .object = a.of[1]}, update};
+    assert_null(notes_of(&f, notes, 0));
+    notes[1].same_version = true;
+    assert_null(notes_of(&f, notes, 2));
+    notes[1] = (ki__note){.type = KI__NOTE_SYNC, .old = a.of[1], .object = a.of[1]};
+    assert_null(notes_of(&f, notes, 2));
+    notes[1] = (ki__note){.type = KI__NOTE_SYNC}; /* all objects */
+    assert_null(notes_of(&f, notes, 2));
+    notes[1] = update;
+    notes[0].is_initial = true;
+    assert_null(notes_of(&f, notes, 2));
+    notes[0].is_initial = false;
+    ki__notes *shared = notes_of(&f, notes, 2);
+    assert_int_equal(shared->count, 2);
+    assert_false(shared->is_initial);
+    (void)ki__notes_unref(shared);
+    static ki__note many[KI_QUEUE_BATCH + 1];
+    for (size_t i = 0; i < KI_QUEUE_BATCH + 1; i++) {
+        many[i] = update;
+    }
+    assert_null(notes_of(&f, many, KI_QUEUE_BATCH + 1)); /* of a list */
+    end(&f);
+    drop(&a);
+}
+
+static void a_batch_is_shared_and_taken_by_the_hand(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    make(&a, "a");
+    begin(&f, 1000);
+    ki__note notes[100];
+    for (unsigned i = 0; i < 100; i++) {
+        notes[i] = (ki__note){.type = KI__NOTE_UPDATE, .old = a.of[1], .object = a.of[i % 10]};
+    }
+    ki__notes *shared = notes_of(&f, notes, 100);
+    share(&f, shared);
+    share(&f, shared);
+    (void)ki__notes_unref(shared);
+    assert_int_equal(ki__handler_queue_len(&f.queue), 200);
+    const size_t want[] = {64, 10, 26, 64, 36};
+    size_t told = 0;
+    for (size_t i = 0; i < 5; i++) {
+        ki__hand hand;
+        assert_true(ki__handler_queue_take(&f.queue, i == 1 ? 10 : 1000, &hand));
+        assert_int_equal(hand.count, want[i]);
+        for (size_t n = 0; n < hand.count; n++) {
+            assert_ptr_equal(hand.notes[n].object, a.of[told++ % 10]);
+        }
+        assert_int_equal(ki__handler_queue_len(&f.queue), 200 - told);
+        if (i == 3) { /* what is in hand stays, whatever becomes of the queue */
+            ki__handler_queue_done(&f.queue);
+            assert_ptr_equal(hand.notes[63].object, a.of[163 % 10]);
+            ki__hand_done(&hand);
+            break;
+        }
+        ki__hand_done(&hand);
+    }
+    assert_int_equal(f.alloc.live_blocks, 0);
+    end(&f);
+    drop(&a);
+}
+
+static void who_falls_behind_shares_no_more_and_merges(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    versions b;
+    make(&a, "a");
+    make(&b, "b");
+    begin(&f, 4);
+    ki__note notes[] = {
+        {.type = KI__NOTE_ADD, .object = a.of[1]},
+        {.type = KI__NOTE_ADD, .object = b.of[1]},
+        {.type = KI__NOTE_UPDATE, .old = a.of[1], .object = a.of[2]},
+    };
+    ki__notes *shared = notes_of(&f, notes, 3);
+    share(&f, shared);
+    (void)ki__notes_unref(shared);
+    assert_int_equal(ki__handler_queue_reserve_shared(&f.queue, 2), 0); /* that would be five */
+    ki__handler_queue_push(&f.queue,
+                           &(ki__note){.type = KI__NOTE_UPDATE, .old = b.of[1], .object = b.of[2]});
+    ki__handler_queue_push(&f.queue,
+                           &(ki__note){.type = KI__NOTE_UPDATE, .old = b.of[2], .object = b.of[3]});
+    assert_int_equal(ki__handler_queue_reserve_shared(&f.queue, 1), 0); /* not before it is empty */
+    ki__handler_queue_push(&f.queue,
+                           &(ki__note){.type = KI__NOTE_UPDATE, .old = a.of[2], .object = a.of[3]});
+    expect(&f, "+a1 +b1 ~a1>3(1) ~b1>3(1) ");
+    assert_int_equal(f.queue.merged, 2);
+    ki__handler_queue_unreserve(&f.queue);
+    assert_int_equal(ki__handler_queue_reserve_shared(&f.queue, 3), 1);
+    end(&f);
+    drop(&a);
+    drop(&b);
+}
+
+static void initial_notes_that_are_shared_count_until_they_are_taken(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    versions b;
+    make(&a, "a");
+    make(&b, "b");
+    begin(&f, 4);
+    ki__note notes[] = {
+        {.type = KI__NOTE_ADD, .is_initial = true, .object = a.of[1]},
+        {.type = KI__NOTE_ADD, .is_initial = true, .object = b.of[1]},
+    };
+    ki__notes *shared = notes_of(&f, notes, 2);
+    share(&f, shared);
+    (void)ki__notes_unref(shared);
+    assert_int_equal(ki__handler_queue_initial(&f.queue), 2);
+    ki__note note;
+    assert_true(pop(&f.queue, &note));
+    ki__note_unref(&note);
+    assert_int_equal(ki__handler_queue_initial(&f.queue), 1);
+    assert_int_equal(ki__handler_queue_reserve(&f.queue, 1), 0); /* it becomes the queue's own */
+    assert_int_equal(ki__handler_queue_initial(&f.queue), 1);
+    expect(&f, "+b1 ");
+    assert_int_equal(ki__handler_queue_initial(&f.queue), 0);
+    end(&f);
+    drop(&a);
+    drop(&b);
+}
+
+static void room_that_was_promised_is_not_given_back(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    make(&a, "a");
+    begin(&f, 10);
+    assert_int_equal(ki__handler_queue_reserve(&f.queue, 5000), 0);
+    for (unsigned i = 0; i < 3; i++) { /* as if another thread were quicker */
+        ki__handler_queue_push(&f.queue,
+                               &(ki__note){.type = KI__NOTE_ADD, .old = NULL, .object = a.of[i]});
+        ki__note note;
+        assert_true(pop(&f.queue, &note));
+        assert_ptr_equal(note.object, a.of[i]);
+        ki__note_unref(&note);
+    }
+    assert_int_not_equal(f.alloc.live_blocks, 0);
+    ki__handler_queue_unreserve(&f.queue);
+    assert_int_equal(f.alloc.live_blocks, 0);
+    end(&f);
+    drop(&a);
+}
+
+static void a_resync_comes_after_what_is_shared(void **state)
+{
+    (void)state;
+    versions a;
+    versions b;
+    make(&a, "a");
+    make(&b, "b");
+    for (int own = 0; own < 2; own++) { /* whether the shared notes become the queue's own */
+        fixture f;
+        begin(&f, 100);
+        ki_store *store = store_of(a.of[2], b.of[1]);
+        ki__note notes[] = {
+            {.type = KI__NOTE_UPDATE, .old = a.of[1], .object = a.of[2]},
+            {.type = KI__NOTE_ADD, .object = b.of[1]},
+        };
+        ki__notes *shared = notes_of(&f, notes, 2);
+        share(&f, shared);
+        (void)ki__notes_unref(shared);
+        ki__handler_queue_resync(&f.queue, ki_store_snapshot(store));
+        if (own != 0) { /* nothing is shared behind a resync */
+            assert_int_equal(ki__handler_queue_reserve_shared(&f.queue, 1), 0);
+            ki__handler_queue_push(
+                &f.queue, &(ki__note){.type = KI__NOTE_UPDATE, .old = a.of[2], .object = a.of[3]});
+        }
+        expect(&f, own != 0 ? "~a1>2 +b1 =a2 =b1 ~a2>3 " : "~a1>2 +b1 =a2 =b1 ");
+        assert_int_equal(ki__handler_queue_reserve_shared(&f.queue, 1), 1);
+        end(&f);
+        (void)ki_store_unref(store);
+    }
     drop(&a);
     drop(&b);
 }
@@ -406,6 +672,8 @@ static int change(model *m, ki__handler_queue *queue, uint64_t *seed)
     const ki_object *object = m->pods[k].of[version];
     const ki_object *old = m->present[k] != 0 ? m->pods[k].of[m->present[k] - 1] : NULL;
     uint64_t what = test_random(seed) % 8;
+    int (*give)(ki__handler_queue *, ki__note_type, const ki_object *, const ki_object *) =
+        test_random(seed) % 4 != 0 ? try_share : try_push;
     int r;
     if (test_random(seed) % 50 == 0) {
         ki_snapshot *all = ki_store_snapshot(m->store);
@@ -414,14 +682,14 @@ static int change(model *m, ki__handler_queue *queue, uint64_t *seed)
         return 0;
     }
     if (old == NULL) {
-        r = try_push(queue, KI__NOTE_ADD, NULL, object);
+        r = give(queue, KI__NOTE_ADD, NULL, object);
     } else if (what == 0) {
-        r = try_push(queue, KI__NOTE_DELETE, old, object);
+        r = give(queue, KI__NOTE_DELETE, old, object);
     } else if (what == 1) {
         object = old;
-        r = try_push(queue, KI__NOTE_SYNC, NULL, old);
+        r = give(queue, KI__NOTE_SYNC, NULL, old);
     } else {
-        r = try_push(queue, KI__NOTE_UPDATE, old, object);
+        r = give(queue, KI__NOTE_UPDATE, old, object);
     }
     if (r < 0) {
         return r;
@@ -438,26 +706,33 @@ static int change(model *m, ki__handler_queue *queue, uint64_t *seed)
 }
 
 /* What may be told depends on what was told: an add of what is not there, and so on. */
-static bool hear(model *m, ki__handler_queue *queue)
+static void hear_note(model *m, const ki__note *note)
 {
-    ki__note note;
-    if (!ki__handler_queue_pop(queue, &note)) {
-        return false;
-    }
-    unsigned k = key_of(note.object);
-    unsigned version = version_of(note.object) + 1;
-    if (note.type == KI__NOTE_ADD) {
+    unsigned k = key_of(note->object);
+    unsigned version = version_of(note->object) + 1;
+    if (note->type == KI__NOTE_ADD) {
         assert_int_equal(m->seen[k], 0);
-        assert_null(note.old);
-    } else if (note.type == KI__NOTE_SYNC) {
+        assert_null(note->old);
+    } else if (note->type == KI__NOTE_SYNC) {
         assert_int_equal(m->seen[k], version);
     } else {
-        assert_int_equal(m->seen[k], version_of(note.old) + 1);
+        assert_int_equal(m->seen[k], version_of(note->old) + 1);
     }
-    m->seen[k] = note.type == KI__NOTE_DELETE ? 0 : version;
+    m->seen[k] = note->type == KI__NOTE_DELETE ? 0 : version;
     m->popped++;
-    m->told_merged += note.merged;
-    ki__note_unref(&note);
+    m->told_merged += note->merged;
+}
+
+static bool hear(model *m, ki__handler_queue *queue)
+{
+    ki__hand hand;
+    if (!ki__handler_queue_take(queue, 1 + m->popped % 3, &hand)) {
+        return false;
+    }
+    for (size_t i = 0; i < hand.count; i++) {
+        hear_note(m, &hand.notes[i]);
+    }
+    ki__hand_done(&hand);
     return true;
 }
 
@@ -519,6 +794,32 @@ static void a_handler_that_hears_all_knows_what_is_there(void **state)
     test_alloc_done(&alloc);
 }
 
+static void a_handler_that_stands_still_costs_little(void **state)
+{
+    (void)state;
+    fixture f;
+    versions pods[KEYS];
+    begin(&f, 1024);
+    for (unsigned k = 0; k < KEYS; k++) {
+        make(&pods[k], (char[2]){(char)('a' + k), '\0'});
+    }
+    for (unsigned i = 0; i < 1000000; i++) {
+        const versions *pod = &pods[i % KEYS];
+        unsigned life = i / KEYS % 10; /* it comes, changes, and goes, again and again */
+        push(&f,
+             life == 0   ? KI__NOTE_ADD
+             : life == 9 ? KI__NOTE_DELETE
+                         : KI__NOTE_UPDATE,
+             life == 0 ? NULL : pod->of[life - 1], pod->of[life]);
+    }
+    assert_true(f.alloc.peak_bytes < 512 << 10);
+    assert_int_equal(ki__handler_queue_len(&f.queue) + f.queue.merged, 1000000);
+    end(&f);
+    for (unsigned k = 0; k < KEYS; k++) {
+        drop(&pods[k]);
+    }
+}
+
 static int sweep_scenario(const ki_alloc *alloc, void *user)
 {
     (void)user;
@@ -542,11 +843,22 @@ static void a_flood_gives_its_memory_back(void **state)
         push(&f, KI__NOTE_SYNC, NULL, a.of[i % 10]);
     }
     ki__note note;
-    while (ki__handler_queue_pop(&f.queue, &note)) {
+    while (pop(&f.queue, &note)) {
         ki__note_unref(&note);
     }
     assert_int_equal(f.alloc.live_blocks, 0);
     assert_int_equal(ki__handler_queue_reserve(&f.queue, SIZE_MAX / 2), -ENOMEM);
+    f.queue.limit = 4;
+    f.queue.index_at = 4;
+    for (unsigned i = 0; i < 10; i++) {
+        push(&f, KI__NOTE_DELETE, a.of[0], a.of[0]);
+    }
+    assert_int_equal(f.alloc.live_blocks, 2); /* the ring, and an index over it */
+    for (unsigned i = 0; i < 8; i++) {
+        assert_true(pop(&f.queue, &note));
+        ki__note_unref(&note);
+    }
+    assert_int_equal(f.alloc.live_blocks, 1);
     end(&f);
     drop(&a);
 }
@@ -558,6 +870,7 @@ int main(void)
         cmocka_unit_test(beyond_the_limit_updates_merge_into_what_waits),
         cmocka_unit_test(below_the_limit_everything_is_kept_again),
         cmocka_unit_test(a_delete_is_never_lost_and_says_what_the_handler_saw_last),
+        cmocka_unit_test(a_delete_that_was_merged_still_says_whether_it_was_seen),
         cmocka_unit_test(what_came_and_went_unseen_is_left_out),
         cmocka_unit_test(a_change_of_identity_stays_a_delete_and_an_add),
         cmocka_unit_test(what_is_delivered_is_merged_into_no_more),
@@ -565,7 +878,14 @@ int main(void)
         cmocka_unit_test(an_initial_add_counts_until_it_is_taken_or_left_out),
         cmocka_unit_test(a_resync_keeps_its_place_and_nothing_merges_across_it),
         cmocka_unit_test(a_resync_may_come_while_another_is_told),
+        cmocka_unit_test(only_notes_that_are_the_same_for_all_are_shared),
+        cmocka_unit_test(a_batch_is_shared_and_taken_by_the_hand),
+        cmocka_unit_test(who_falls_behind_shares_no_more_and_merges),
+        cmocka_unit_test(initial_notes_that_are_shared_count_until_they_are_taken),
+        cmocka_unit_test(room_that_was_promised_is_not_given_back),
+        cmocka_unit_test(a_resync_comes_after_what_is_shared),
         cmocka_unit_test(a_handler_that_hears_all_knows_what_is_there),
+        cmocka_unit_test(a_handler_that_stands_still_costs_little),
         cmocka_unit_test(without_memory_it_stays_right_and_only_merges_less),
         cmocka_unit_test(a_flood_gives_its_memory_back),
     };

@@ -540,6 +540,23 @@ static void each_handler_resyncs_in_its_own_time(void **state)
     end(&f);
 }
 
+static void nobody_resyncs_more_than_once_a_second(void **state)
+{
+    (void)state;
+    fixture f;
+    ear one;
+    begin_with(&f, KI_QUEUE_FIFO, 60000);
+    listen_with(&one, &f, every(300));
+    start(&f);
+    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
+    end_list(&f, "10");
+    one.heard[0] = '\0';
+    test_world_advance(&f.world, f.engine, 3 * TEST_SECOND + TEST_SECOND / 2);
+    expect(&one, "=a1 =a1 =a1 ");
+    (void)ki_registration_unref(one.reg);
+    end(&f);
+}
+
 static void without_a_period_of_the_informer_nobody_resyncs(void **state)
 {
     (void)state;
@@ -751,6 +768,26 @@ static void remove_it(ear *e)
     ki_registration_remove(e->reg);
 }
 
+static void handlers_that_have_gone_leave_nothing(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_synced(&f);
+    size_t blocks = f.alloc.live_blocks;
+    for (unsigned i = 0; i < 10000; i++) {
+        ear e;
+        listen(&e, &f);
+        if (i % 3 == 0) {
+            test_world_settle(f.engine);
+        }
+        ki_registration_remove(e.reg);
+        assert_int_equal(e.destroyed, 1);
+        (void)ki_registration_unref(e.reg);
+        assert_int_equal(f.alloc.live_blocks, blocks);
+    }
+    end(&f);
+}
+
 static ear *added_inside;
 
 static void add_another(ear *e)
@@ -806,17 +843,42 @@ static void a_failing_handler_stops_no_other(void **state)
     end(&f);
 }
 
-static void an_object_that_was_written_to_is_reported(void **state)
+static void scribble(fixture *f)
 {
-    (void)state;
-    fixture f;
-    begin_synced(&f);
-    ki_object *a = ki_store_get(ki_informer_store(f.informer), ki_str_from("ns/a"));
+    ki_object *a = ki_store_get(ki_informer_store(f->informer), ki_str_from("ns/a"));
     char *bytes = (char *)(uintptr_t)ki_object_bytes(a).ptr;
     char *text = strstr(bytes, "group");
     assert_non_null(text);
     text[0] = 'G';
     (void)ki_object_unref(a);
+}
+
+static void a_resync_finds_what_was_written_to(void **state)
+{
+    (void)state;
+    fixture f;
+    ear one;
+    begin_with(&f, KI_QUEUE_FIFO, 2000);
+    listen(&one, &f);
+    start(&f);
+    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
+    end_list(&f, "10");
+    scribble(&f);
+    test_world_advance(&f.world, f.engine, TEST_SECOND);
+    assert_int_equal(f.reports, 0);
+    test_world_advance(&f.world, f.engine, 2 * TEST_SECOND);
+    assert_int_equal(f.reports, 1);
+    assert_string_equal(f.last_report, "mutations/pods/ns/a");
+    (void)ki_registration_unref(one.reg);
+    end(&f);
+}
+
+static void an_object_that_was_written_to_is_reported(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_synced(&f);
+    scribble(&f);
     say_pod(&f, KI_EVENT_MODIFIED, "a", 11, "g");
     assert_string_equal(f.last_report, "mutations/pods/ns/a");
     ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
@@ -1036,6 +1098,7 @@ int main(void)
         cmocka_unit_test(a_transform_changes_what_is_kept),
         cmocka_unit_test(requests_that_fail_are_told_to_who_asked_for_it),
         cmocka_unit_test(each_handler_resyncs_in_its_own_time),
+        cmocka_unit_test(nobody_resyncs_more_than_once_a_second),
         cmocka_unit_test(without_a_period_of_the_informer_nobody_resyncs),
         cmocka_unit_test(a_resync_of_many_objects_costs_handlers_next_to_nothing),
         cmocka_unit_test(a_relist_of_what_is_there_costs_handlers_nothing),
@@ -1043,8 +1106,10 @@ int main(void)
         cmocka_unit_test(one_that_never_started_ends_with_its_last_user),
         cmocka_unit_test(one_that_runs_lives_until_it_has_stopped),
         cmocka_unit_test(stopping_inside_a_callback_lets_nobody_hear_more),
+        cmocka_unit_test(handlers_that_have_gone_leave_nothing),
         cmocka_unit_test(handlers_come_and_go_inside_callbacks),
         cmocka_unit_test(a_failing_handler_stops_no_other),
+        cmocka_unit_test(a_resync_finds_what_was_written_to),
         cmocka_unit_test(an_object_that_was_written_to_is_reported),
         cmocka_unit_test(its_health_tells_how_it_is),
         cmocka_unit_test(bad_options_are_refused),

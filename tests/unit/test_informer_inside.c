@@ -51,7 +51,8 @@ struct fixture {
     bool stopped; /* no callback of a handler may come any more */
     place at;     /* where to do it */
     deed what;
-    int done;  /* how often it was */
+    int done; /* how often it was */
+    bool fail_index;
     bool busy; /* it is being done: what that leads to is left alone */
 };
 
@@ -137,6 +138,9 @@ static int transform(const ki_object *object, ki_object **ret_object, void *user
 static int index_values(const ki_object *object, ki_index_values *values, void *user)
 {
     pass(user, INDEX);
+    if (((fixture *)user)->fail_index) {
+        return KI_ERR_INVALID;
+    }
     return ki_index_values_add(values, ki_str_from(ki_object_name(object)));
 }
 
@@ -263,6 +267,9 @@ static void begin(fixture *f)
     options.source = &source;
     options.name = "pods";
     options.resync_ms = 60000;
+    options.label_selector = "app=web";
+    options.field_selector = "spec.nodeName=n";
+    options.no_namespace_index = true;
     options.indexes = &index;
     options.index_count = 1;
     options.transform = transform;
@@ -622,6 +629,98 @@ static void once_it_has_stopped_nothing_is_left_in_the_engine(void **state)
     }
 }
 
+static void stop_and_look(fixture *f)
+{
+    stop(f);
+    test_world_settle(f->engine); /* this handler runs outside of the engine */
+    assert_false(ki_informer_is_stopped(f->informer));
+}
+
+static void it_has_not_stopped_while_a_callback_runs(void **state)
+{
+    (void)state;
+    fixture *f = begin_synced();
+    ki_registration_remove(f->regs[0]);
+    f->at = ON_UPDATE;
+    f->what = stop_and_look;
+    say(f, KI_EVENT_MODIFIED, "a", 11);
+    assert_int_equal(f->done, 1);
+    assert_true(ki_informer_is_stopped(f->informer));
+    end(f);
+    test_free(f);
+}
+
+static void one_that_waits_to_try_again_can_be_stopped(void **state)
+{
+    (void)state;
+    fixture *f = begin_synced();
+    ki_txn *txn = NULL;
+    assert_int_equal(ki_store_begin(ki_informer_store(f->informer), &txn, NULL), 0);
+    say(f, KI_EVENT_MODIFIED, "a", 11); /* somebody writes to the store */
+    uint64_t deadline = ki_engine_deadline(f->engine);
+    assert_true(deadline > f->world.now && deadline <= f->world.now + TEST_SECOND);
+    ki_informer_stop(f->informer);
+    test_world_settle(f->engine);
+    assert_true(ki_informer_is_stopped(f->informer));
+    assert_int_equal(ki_engine_deadline(f->engine), UINT64_MAX);
+    ki_txn_abort(txn);
+    end(f);
+    test_free(f);
+}
+
+static void its_health_tells_of_the_worst_handler_and_of_what_was_left_out(void **state)
+{
+    (void)state;
+    fixture *f = begin_synced();
+    f->fail_index = true;
+    say(f, KI_EVENT_ADDED, "bad", 11);
+    f->fail_index = false;
+    ki_handler handler = {.on_add = hear_nothing};
+    ki_handler_options options = KI_OPTIONS_INIT(ki_handler_options);
+    options.delivery = KI_DELIVERY_CALLER;
+    ki_registration *regs[3];
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(ki_informer_add_handler(f->informer, &handler, &options, &regs[i], NULL),
+                         0);
+    }
+    assert_int_equal(ki_registration_dispatch(regs[0], 1), 1);
+    assert_int_equal(ki_registration_dispatch(regs[2], 1), 1);
+    struct {
+        ki_informer_health health;
+        char newer[8]; /* as a later version may have */
+    } h = {.health = KI_OPTIONS_INIT(ki_informer_health)};
+    assert_int_equal(ki_informer_read_health(f->informer, &h.health), 0);
+    assert_int_equal(h.health.handlers, 5);
+    assert_int_equal(h.health.handlers_waiting, 2);
+    assert_int_equal(h.health.set_aside, 1);
+    assert_int_equal(h.health.objects, 2);
+    h.health.size = sizeof(h);
+    assert_int_equal(ki_informer_read_health(f->informer, &h.health), -EINVAL);
+    for (unsigned i = 0; i < 3; i++) {
+        ki_registration_remove(regs[i]);
+        (void)ki_registration_unref(regs[i]);
+    }
+    end(f);
+    test_free(f);
+}
+
+static void its_options_reach_the_source_and_the_store(void **state)
+{
+    (void)state;
+    fixture *f = begin_synced();
+    assert_string_equal(fake_last(&f->source)->labels, "app=web");
+    assert_string_equal(fake_last(&f->source)->fields, "spec.nodeName=n");
+    ki_list *list = NULL;
+    ki_store *store = ki_informer_store(f->informer);
+    assert_int_equal(ki_store_by_index(store, "name", ki_str_from("a"), &list), 0);
+    assert_int_equal(ki_list_count(list), 1);
+    (void)ki_list_free(list);
+    assert_int_equal(ki_store_by_index(store, KI_INDEX_NAMESPACE, ki_str_from("default"), &list),
+                     KI_ERR_UNKNOWN_INDEX);
+    end(f);
+    test_free(f);
+}
+
 static fixture *flooded;
 
 static void flood(ki__task *task)
@@ -690,6 +789,10 @@ int main(void)
         cmocka_unit_test(after_the_stop_the_store_stays_as_it_is),
         cmocka_unit_test(what_was_merged_stays_counted),
         cmocka_unit_test(once_it_has_stopped_nothing_is_left_in_the_engine),
+        cmocka_unit_test(it_has_not_stopped_while_a_callback_runs),
+        cmocka_unit_test(one_that_waits_to_try_again_can_be_stopped),
+        cmocka_unit_test(its_health_tells_of_the_worst_handler_and_of_what_was_left_out),
+        cmocka_unit_test(its_options_reach_the_source_and_the_store),
         cmocka_unit_test(a_flood_holds_the_source_back_until_it_is_done_with),
         cmocka_unit_test(what_it_did_not_get_to_is_left_in_no_engine),
     };

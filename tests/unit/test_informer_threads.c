@@ -530,6 +530,65 @@ static void starting_stopping_and_letting_go_may_meet(void **state)
     test_alloc_done(&alloc);
 }
 
+/* ---- who waits is woken ---- */
+
+typedef struct waiter {
+    ki_informer *informer;
+    pthread_t thread;
+    int result;
+} waiter;
+
+static void *wait_for_sync(void *user)
+{
+    waiter *w = user;
+    w->result = ki_informer_wait_for_sync(w->informer, UINT32_MAX);
+    return NULL;
+}
+
+static void begin_waiting(waiter *w, ki_informer *informer)
+{
+    w->informer = informer;
+    assert_int_equal(pthread_create(&w->thread, NULL, wait_for_sync, w), 0);
+    wait_a_little(20); /* most likely it waits by now */
+}
+
+static int end_waiting(waiter *w)
+{
+    pthread_join(w->thread, NULL);
+    return w->result;
+}
+
+static void who_waits_is_woken_by_whatever_ends_the_wait(void **state)
+{
+    (void)state;
+    waiter w;
+    stage s = {0};
+    ki_registration *never = NULL;
+    begin_loop(&s.l, NULL);
+    s.informer = new_informer(&s.l);
+    begin_waiting(&w, s.informer);
+    assert_int_equal(ki_informer_start(s.informer, NULL), 0);
+    assert_int_equal(end_waiting(&w), 0); /* by the list */
+    assert_int_equal(listen(&s, KI_DELIVERY_CALLER, 0, &never), 0);
+    begin_waiting(&w, s.informer);
+    ki_registration_remove(never);
+    assert_int_equal(end_waiting(&w), 0); /* by the handler that is gone */
+    (void)ki_registration_unref(never);
+    assert_int_equal(listen(&s, KI_DELIVERY_CALLER, 0, &never), 0);
+    begin_waiting(&w, s.informer);
+    ki_informer_stop(s.informer);
+    int r = end_waiting(&w);
+    assert_true(r == 0 || r == KI_ERR_STOPPED); /* by the stop, which takes the handlers along */
+    (void)ki_registration_unref(never);
+    (void)ki_informer_unref(s.informer);
+    s.informer = new_informer(&s.l);
+    begin_waiting(&w, s.informer);
+    ki_informer_stop(s.informer);
+    assert_int_equal(end_waiting(&w), KI_ERR_STOPPED); /* and no engine has to run for it */
+    (void)ki_informer_unref(s.informer);
+    end_loop(&s.l);
+}
+
 /* ---- the factory ---- */
 
 static atomic_bool factory_may_stop;
@@ -595,6 +654,7 @@ int main(void)
         cmocka_unit_test(handlers_come_go_and_wait_on_many_threads),
         cmocka_unit_test(it_may_be_stopped_at_any_moment),
         cmocka_unit_test(starting_stopping_and_letting_go_may_meet),
+        cmocka_unit_test(who_waits_is_woken_by_whatever_ends_the_wait),
         cmocka_unit_test(a_factory_serves_many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

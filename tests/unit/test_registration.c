@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/engine.h"
 #include "cache/registration.h"
@@ -362,6 +363,104 @@ static void a_failure_is_reported_and_stops_nothing(void **state)
     end(&f);
 }
 
+/* ---- batches ---- */
+
+static void push_batch(fixture *f, ki__note *list, size_t count)
+{
+    ki__applier applier = {.alloc = &f->alloc.table, .notes = list, .note_count = count};
+    ki__notes *notes = NULL;
+    assert_int_equal(ki__notes_new(&applier, &notes), 0);
+    assert_int_equal(ki__registration_reserve_batch(f->reg, &applier, notes), 0);
+    if (ki__registration_push_batch(f->reg, &applier, notes)) {
+        ki__registration_poke(f->reg);
+    }
+    (void)ki__notes_unref(notes);
+}
+
+static void push_three(fixture *f)
+{
+    ki__note list[] = {
+        {.type = KI__NOTE_ADD, .object = f->a[0]},
+        {.type = KI__NOTE_UPDATE, .old = f->a[0], .object = f->a[1]},
+        {.type = KI__NOTE_DELETE, .old = f->a[1], .object = f->a[2]},
+    };
+    push_batch(f, list, 3);
+}
+
+static void a_batch_that_is_shared_is_told_in_order(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_ENGINE);
+    push_three(&f);
+    push(&f, KI__NOTE_ADD, NULL, f.a[3]); /* and one that is not */
+    push_three(&f);
+    assert_int_equal(ki_registration_get_stats(f.reg).waiting, 7);
+    test_world_settle(f.engine);
+    expect(&f, "+0 ~0>1 -2 +3 +0 ~0>1 -2 ");
+    assert_int_equal(ki_registration_get_stats(f.reg).delivered, 7);
+    end(&f);
+}
+
+static void unchanged_objects_of_a_batch_are_for_those_who_asked(void **state)
+{
+    (void)state;
+    for (int asked = 0; asked < 2; asked++) {
+        fixture f;
+        begin_engine(&f);
+        ki_handler handler = handler_of(&f);
+        ki_handler_options options = options_of(&f, KI_DELIVERY_ENGINE);
+        options.deliver_unchanged = asked != 0;
+        register_it(&f, &handler, &options);
+        ki__note list[] = {
+            {.type = KI__NOTE_ADD, .object = f.a[0]},
+            {.type = KI__NOTE_UPDATE, .old = f.a[0], .object = f.a[0], .same_version = true},
+            {.type = KI__NOTE_SYNC, .old = f.a[0], .object = f.a[0]},
+        };
+        push_batch(&f, list, 3);
+        test_world_settle(f.engine);
+        expect(&f, asked != 0 ? "+0 ~0>0 " : "+0 ");
+        end(&f);
+    }
+}
+
+static void a_dispatch_of_few_takes_no_more_of_a_batch(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_CALLER);
+    push_three(&f);
+    assert_int_equal(f.wakes, 1);
+    assert_int_equal(ki_registration_dispatch(f.reg, 2), 2);
+    expect(&f, "+0 ~0>1 ");
+    assert_int_equal(f.wakes, 2);
+    assert_int_equal(ki_registration_get_stats(f.reg).waiting, 1);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
+    expect(&f, "-2 ");
+    end(&f);
+}
+
+static void check_two_wait(fixture *f)
+{
+    ki_registration_stats stats = ki_registration_get_stats(f->reg);
+    assert_int_equal(stats.waiting, 2);
+    assert_int_equal(stats.delivered, 0);
+    f->inside = NULL;
+}
+
+static void what_is_in_hand_still_counts_as_waiting(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_ENGINE);
+    f.inside = check_two_wait;
+    push_three(&f);
+    test_world_settle(f.engine);
+    assert_null(f.inside);
+    assert_int_equal(ki_registration_get_stats(f.reg).waiting, 0);
+    end(&f);
+}
+
 /* ---- having synced ---- */
 
 static void check_not_synced(fixture *f)
@@ -470,6 +569,24 @@ static void a_handler_may_remove_itself_and_hears_no_more(void **state)
     expect(&f, "+0 ");
     assert_int_equal(f.destroyed, 1);
     assert_int_equal(ki_registration_remove_wait(f.reg), 0); /* is over already */
+    end(&f);
+}
+
+static void who_removes_itself_in_a_batch_hears_no_more_of_it(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_CALLER);
+    f.inside = remove_myself;
+    push_three(&f);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
+    expect(&f, "+0 ");
+    assert_int_equal(f.destroyed, 1);
+    ki_registration_stats stats = ki_registration_get_stats(f.reg);
+    assert_int_equal(stats.delivered, 1);
+    assert_int_equal(stats.waiting, 0);
+    push_three(&f); /* and nothing of a later one */
+    expect(&f, "");
     end(&f);
 }
 
@@ -613,6 +730,141 @@ static void removing_and_waiting_returns_after_the_running_callback(void **state
     end(&f);
 }
 
+static int push_once_more(const ki_object *object, bool is_initial, void *user)
+{
+    threads *t = user;
+    (void)is_initial;
+    if (strcmp(ki_object_resource_version(object), "0") == 0) {
+        push(t->f, KI__NOTE_ADD, NULL, t->f->a[1]);
+        return 0;
+    }
+    set(t, strcmp(ki_object_resource_version(object), "1") == 0 ? &t->inside : &t->may_end);
+    return 0;
+}
+
+static void a_thread_that_runs_is_woken_each_time_it_waits(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_engine(&f);
+    threads t = {.f = &f};
+    pthread_mutex_init(&t.lock, NULL);
+    pthread_cond_init(&t.changed, NULL);
+    ki_handler handler = {.on_add = push_once_more, .user = &t};
+    ki_handler_options options = options_of(&f, KI_DELIVERY_CALLER);
+    options.wake = NULL;
+    register_it(&f, &handler, &options);
+    pthread_t runner;
+    assert_int_equal(pthread_create(&runner, NULL, run_thread, &t), 0);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]); /* leads to another while it is told of */
+    wait_for(&t, &t.inside);
+    struct timespec time = {.tv_nsec = 20000000};
+    (void)nanosleep(&time, NULL); /* most likely it waits by now */
+    push(&f, KI__NOTE_ADD, NULL, f.a[2]);
+    wait_for(&t, &t.may_end);
+    assert_int_equal(ki_registration_remove_wait(f.reg), 0);
+    pthread_join(runner, NULL);
+    assert_int_equal(t.result, KI_ERR_STOPPED);
+    f.destroyed = 1;
+    pthread_cond_destroy(&t.changed);
+    pthread_mutex_destroy(&t.lock);
+    end(&f);
+}
+
+static void what_had_synced_stays_so_though_it_is_removed(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_CALLER);
+    ki__registration_synced(f.reg);
+    ki_registration_remove(f.reg);
+    assert_true(ki_registration_has_synced(f.reg));
+    end(&f);
+}
+
+static void a_queue_keeps_about_a_thousand_if_nobody_says_otherwise(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_CALLER);
+    for (unsigned i = 0; i < 3000; i++) {
+        push(&f, KI__NOTE_UPDATE, f.a[0], f.a[0]);
+    }
+    assert_int_equal(ki_registration_get_stats(f.reg).waiting, 1024);
+    assert_int_equal(ki_registration_get_stats(f.reg).merged, 3000 - 1024);
+    end(&f);
+}
+
+/* A handler on a thread of its own, that checks that each update begins where the last ended. */
+typedef struct follower {
+    ki_registration *reg;
+    const ki_object *last;
+    uint64_t told;
+} follower;
+
+static int follow_add(const ki_object *object, bool is_initial, void *user)
+{
+    follower *w = user;
+    (void)is_initial;
+    assert_null(w->last);
+    w->last = object;
+    w->told++;
+    return 0;
+}
+
+static int follow_update(const ki_object *old_object, const ki_object *object, void *user)
+{
+    follower *w = user;
+    assert_ptr_equal(w->last, old_object);
+    w->last = object;
+    w->told++;
+    return 0;
+}
+
+static void *follow(void *user)
+{
+    follower *w = user;
+    assert_int_equal(ki_registration_run(w->reg), KI_ERR_STOPPED);
+    return NULL;
+}
+
+static void a_thread_follows_while_more_comes(void **state)
+{
+    (void)state;
+    enum { BATCHES = 3000 };
+    fixture f;
+    begin_engine(&f);
+    follower w = {0};
+    ki_handler handler = {.on_add = follow_add, .on_update = follow_update, .user = &w};
+    ki_handler_options options = options_of(&f, KI_DELIVERY_CALLER);
+    options.queue_limit = 20; /* now it keeps up, now it does not */
+    register_it(&f, &handler, &options);
+    w.reg = f.reg;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, follow, &w), 0);
+    ki__note first = {.type = KI__NOTE_ADD, .object = f.a[0]};
+    push_batch(&f, &first, 1);
+    for (unsigned i = 0; i < BATCHES; i++) {
+        ki__note list[2];
+        for (unsigned n = 0; n < 2; n++) {
+            list[n] = (ki__note){.type = KI__NOTE_UPDATE,
+                                 .old = f.a[(2 * i + n) % 4],
+                                 .object = f.a[(2 * i + n + 1) % 4]};
+        }
+        push_batch(&f, list, 2);
+    }
+    ki_registration_stats stats;
+    do {
+        stats = ki_registration_get_stats(f.reg);
+    } while (stats.delivered + stats.merged != 1 + 2 * BATCHES);
+    assert_int_equal(ki_registration_remove_wait(f.reg), 0);
+    pthread_join(thread, NULL);
+    assert_ptr_equal(w.last, f.a[2 * BATCHES % 4]);
+    assert_int_equal(w.told, stats.delivered);
+    f.destroyed = 1; /* this handler has no destroy function */
+    end(&f);
+}
+
 /* ---- the ends of life ---- */
 
 static void remove_in_wake(void *user)
@@ -706,7 +958,7 @@ static void dispatching_all_comes_to_an_end_though_more_comes(void **state)
     fixture f;
     begin(&f, KI_DELIVERY_CALLER);
     push(&f, KI__NOTE_ADD, NULL, f.a[0]);
-    push(&f, KI__NOTE_UPDATE, f.a[0], f.a[1]);
+    push(&f, KI__NOTE_SYNC, NULL, f.a[0]);
     f.inside = push_another;
     assert_in_range(ki_registration_dispatch(f.reg, 0), 2, 3);
     assert_in_range(ki_registration_get_stats(f.reg).waiting, 1, 3);
@@ -784,6 +1036,11 @@ int main(void)
         cmocka_unit_test(without_on_sync_a_resync_is_an_update_to_itself),
         cmocka_unit_test(callbacks_may_all_be_missing),
         cmocka_unit_test(a_failure_is_reported_and_stops_nothing),
+        cmocka_unit_test(a_batch_that_is_shared_is_told_in_order),
+        cmocka_unit_test(unchanged_objects_of_a_batch_are_for_those_who_asked),
+        cmocka_unit_test(a_dispatch_of_few_takes_no_more_of_a_batch),
+        cmocka_unit_test(what_is_in_hand_still_counts_as_waiting),
+        cmocka_unit_test(who_removes_itself_in_a_batch_hears_no_more_of_it),
         cmocka_unit_test(synced_means_that_every_initial_callback_has_returned),
         cmocka_unit_test(the_last_initial_callback_is_not_synced_while_it_runs),
         cmocka_unit_test(with_nothing_there_it_has_synced_at_once_and_is_told),
@@ -792,6 +1049,10 @@ int main(void)
         cmocka_unit_test(what_comes_after_the_removal_is_forgotten),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(removing_and_waiting_returns_after_the_running_callback),
+        cmocka_unit_test(a_thread_that_runs_is_woken_each_time_it_waits),
+        cmocka_unit_test(what_had_synced_stays_so_though_it_is_removed),
+        cmocka_unit_test(a_queue_keeps_about_a_thousand_if_nobody_says_otherwise),
+        cmocka_unit_test(a_thread_follows_while_more_comes),
         cmocka_unit_test(the_handler_is_not_destroyed_while_its_wake_runs),
         cmocka_unit_test(destroy_may_call_everything),
         cmocka_unit_test(who_waits_for_it_to_sync_need_not_wait_for_all_that_follows),
