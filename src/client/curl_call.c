@@ -76,7 +76,7 @@ static void on_idle(ki__timer *timer)
         ki__curl_call_fail(call, -ETIMEDOUT, "no credentials came in time");
         return;
     }
-    (void)ki__curl_shut_silent(call, call->last_byte);
+    (void)ki__curl_shut_silent(call, now - call->idle_ns / 2);
     ki__curl_call_fail(call, -ETIMEDOUT, "the server sent nothing for too long");
 }
 

@@ -40,6 +40,9 @@ static int broken_code(const ki__curl_call *call)
     if (says(call, "reset")) {
         return -ECONNRESET;
     }
+    if (says(call, "alert")) {
+        return -EPROTO; /* TLS: the server does not want us */
+    }
     int r = system_code(call, -EPIPE);
     switch (r) {
     case -ETIMEDOUT: /* nothing was acknowledged for `dead_after_ns` */

@@ -89,7 +89,12 @@ class Connection:
         self.send(frame(DATA, END_STREAM, stream))
         return None
 
-    ANSWERS = {"h2": ticks, "h2-one": ticks, "h2-window": flood}
+    def second_silent(self, stream, order):
+        if order != 2:
+            return self.ticks(stream, order)
+        return self.send(frame(HEADERS, END_HEADERS, stream, OK))
+
+    ANSWERS = {"h2-silent": second_silent, "h2": ticks, "h2-one": ticks, "h2-window": flood}
 
     def on_settings(self, flags, payload):
         if flags & ACK:

@@ -62,6 +62,9 @@ class Request:
             if not more:
                 return False
             data += more
+            if data[0] == 0x16:  # TLS; what Go's servers do
+                self.send(head("400 Bad Request", length=0))
+                return False
         text, self.rest = data.split(b"\r\n\r\n", 1)
         lines = text.decode("latin-1").split("\r\n")
         self.line, self.lines = lines[0], lines[1:]
