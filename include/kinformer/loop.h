@@ -5,7 +5,10 @@
  *   ki_loop_start()   a private thread runs it. Nothing else is to be done.
  *   ki_loop_run()     the caller's thread runs it, until ki_loop_stop().
  *   ki_loop_fd(), ki_loop_dispatch()   a loop of the program's own runs it: whenever the descriptor
- *                     is readable, ki_loop_dispatch() is called. No thread is started at all.
+ *                     is readable, ki_loop_dispatch() is called.
+ *
+ * Handlers have a thread of their own unless they ask for something else, so that a slow one delays
+ * nobody. With `no_threads` in the options none is started, and they run on the loop.
  *
  * After fork() the child must not use the loop of its parent, nor anything on it; it may only let
  * go of them, which leaves the parent's alone, and make its own. */
@@ -36,6 +39,10 @@ typedef struct ki_loop_options {
     uint32_t reports_per_second;
 
     size_t steps; /* most things that one dispatch does, 0: 1,000 */
+
+    /** Start no threads, also not for handlers: those with the default delivery run on the loop.
+     * For programs that run the loop inside their own. */
+    bool no_threads;
 } ki_loop_options;
 
 /** A loop that does not run yet. `options` may be NULL.
@@ -72,9 +79,12 @@ KI_API KI_NODISCARD int ki_loop_run(ki_loop *loop);
  * Since: 0.1 */
 KI_API void ki_loop_stop(ki_loop *loop);
 
-/** Waits for the thread of ki_loop_start() to end after ki_loop_stop(). 0 also if there is none.
- *  Thread: any.  Blocks: yes.
- *  Errors: KI_ERR_BUSY  called on that very thread, or somebody else is waiting.  Since: 0.1 */
+/** Waits until no thread of the loop is left: the one of ki_loop_start(), which ends after
+ *  ki_loop_stop(), and those of handlers, which end when they are removed or their informer is
+ *  stopped. 0 also if there is none.
+ *  Thread: any but those.  Blocks: yes.
+ *  Errors: KI_ERR_BUSY  called on the thread of the loop, or somebody else is waiting.  Since: 0.1
+ */
 KI_API KI_NODISCARD int ki_loop_join(ki_loop *loop);
 
 /** A descriptor that is readable whenever ki_loop_dispatch() should be called: for input, for

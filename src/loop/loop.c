@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The loop: an epoll set with an eventfd, for being woken, and a timerfd, for the engine's next
  * deadline; so that the one descriptor of the set tells all that a foreign loop needs to know. The
- * eventfd belongs to the engine, which may outlive the loop and be posted to even then.
+ * eventfd belongs to the engine as well, which may outlive the loop and be posted to even then.
  *
  * Two counts: `users` have the loop, and the last of them stops it; `parts` need its memory: the
  * users together, and the thread.
@@ -12,10 +12,8 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -26,6 +24,7 @@
 #include "base/options.h"
 #include "base/refs.h"
 #include "base/sync.h"
+#include "loop/outside.h"
 
 enum { EVENTS = 64, STEPS_DEFAULT = 1000 };
 #define SECOND_NS UINT64_C(1000000000)
@@ -34,12 +33,6 @@ enum { EVENTS = 64, STEPS_DEFAULT = 1000 };
 typedef enum runner { NOBODY, FOR_ONE_DISPATCH, FOR_EVER } runner;
 typedef enum thread_state { NO_THREAD, THREAD_RUNS, THREAD_JOINED_BY_SOMEONE } thread_state;
 
-/* What wakes the loop; the engine's. */
-typedef struct waker {
-    const ki_alloc *alloc;
-    int fd; /* an eventfd */
-} waker;
-
 struct ki_loop {
     ki__refs users;
     ki__refs parts;
@@ -47,7 +40,7 @@ struct ki_loop {
     ki_engine *engine;
     size_t steps;
     pid_t pid; /* of who made it: a child of fork() must leave it alone */
-    waker *waker;
+    ki__outside *outside;
     int epoll;
     int timer; /* a timerfd */
     ki__watch wakeup_watch;
@@ -108,38 +101,14 @@ void ki__watch_remove(ki__watch *watch)
 
 /* ---- making ---- */
 
-/* Any thread. A full eventfd is readable as well, so there is no failure that matters. */
 static void wake(void *user)
 {
-    const waker *w = user;
-    uint64_t one = 1;
-    ssize_t written;
-    do {
-        written = write(w->fd, &one, sizeof(one));
-    } while (written < 0 && errno == EINTR);
+    ki__outside_wake(user);
 }
 
-static void free_waker(void *user)
+static void release_outside(void *user)
 {
-    waker *w = user;
-    (void)close(w->fd);
-    ki__free(w->alloc, w);
-}
-
-static int make_waker(const ki_alloc *alloc, waker **ret_waker)
-{
-    waker *w = ki__alloc(alloc, sizeof(*w));
-    if (w == NULL) {
-        return -ENOMEM;
-    }
-    *w = (waker){.alloc = alloc, .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-    if (w->fd < 0) {
-        int r = -errno;
-        ki__free(alloc, w);
-        return r;
-    }
-    *ret_waker = w;
-    return 0;
+    ki__outside_unref(user);
 }
 
 static void drain(ki__watch *watch, uint32_t events)
@@ -168,7 +137,7 @@ static int open_descriptors(ki_loop *loop)
     if (loop->timer < 0) {
         return -errno;
     }
-    int r = ki__watch_add(&loop->wakeup_watch, loop, loop->waker->fd, EPOLLIN, drain);
+    int r = ki__watch_add(&loop->wakeup_watch, loop, ki__outside_fd(loop->outside), EPOLLIN, drain);
     if (r < 0) {
         return r;
     }
@@ -177,7 +146,7 @@ static int open_descriptors(ki_loop *loop)
 
 static int make_engine(ki_loop *loop, const ki_loop_options *o, ki_error *error)
 {
-    int r = make_waker(loop->alloc, &loop->waker);
+    int r = ki__outside_new(loop->alloc, &loop->outside);
     if (r < 0) {
         return ki__error_set(error, r, "cannot make a loop: %s", ki_error_text(r));
     }
@@ -187,14 +156,16 @@ static int make_engine(ki_loop *loop, const ki_loop_options *o, ki_error *error)
     options.random = o->random != NULL ? o->random : ki_random_system();
     options.log = o->log;
     options.wake = wake;
-    options.wake_user = loop->waker;
-    options.wake_destroy = free_waker;
+    options.wake_user = loop->outside;
+    options.wake_destroy = release_outside;
+    options.threads = o->no_threads ? NULL : ki__outside_threads(loop->outside);
     options.on_report = o->on_report;
     options.report_user = o->report_user;
     options.reports_per_second = o->reports_per_second;
+    ki__outside_ref(loop->outside); /* the engine's */
     r = ki_engine_new(&options, &loop->engine, error);
     if (r < 0) {
-        free_waker(loop->waker);
+        ki__outside_unref(loop->outside);
     }
     return r;
 }
@@ -214,6 +185,9 @@ static void release(ki_loop *loop)
     if (ki__refs_drop(&loop->parts)) {
         close_descriptors(loop);
         (void)ki_engine_unref(loop->engine);
+        if (loop->outside != NULL) {
+            ki__outside_unref(loop->outside);
+        }
         ki__mutex_done(&loop->lock);
         ki__free(loop->alloc, loop);
     }
@@ -222,9 +196,9 @@ static void release(ki_loop *loop)
 int ki_loop_new(const ki_loop_options *options, ki_loop **ret_loop, ki_error *error)
 {
     ki_loop_options o = {0};
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_set(error, r, "the options struct has a size or members unknown here");
+        return r;
     }
     const ki_alloc *alloc = ki__alloc_or_default(o.alloc);
     ki_loop *loop = ki__alloc_zero(alloc, sizeof(*loop));
@@ -397,7 +371,7 @@ void ki_loop_stop(ki_loop *loop)
     ki__mutex_lock(&loop->lock);
     loop->stopped = true;
     ki__mutex_unlock(&loop->lock);
-    wake(loop->waker);
+    ki__outside_wake(loop->outside);
 }
 
 static void *thread_main(void *user)
@@ -408,21 +382,6 @@ static void *thread_main(void *user)
     return NULL;
 }
 
-/* A thread of a library takes no signals: they are the program's. */
-static int start_thread(ki_loop *loop)
-{
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    int r = pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (r != 0) {
-        return -r;
-    }
-    r = pthread_create(&loop->thread, NULL, thread_main, loop);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return -r;
-}
-
 int ki_loop_start(ki_loop *loop, ki_error *error)
 {
     int r = take_over(loop, FOR_EVER);
@@ -431,7 +390,7 @@ int ki_loop_start(ki_loop *loop, ki_error *error)
     }
     ki__refs_take(&loop->parts); /* the thread's */
     ki__mutex_lock(&loop->lock);
-    r = start_thread(loop);
+    r = ki__thread_start(thread_main, loop, false, &loop->thread);
     loop->thread_state = r == 0 ? THREAD_RUNS : NO_THREAD;
     ki__mutex_unlock(&loop->lock);
     if (r < 0) {
@@ -442,7 +401,7 @@ int ki_loop_start(ki_loop *loop, ki_error *error)
     return 0;
 }
 
-int ki_loop_join(ki_loop *loop)
+static int join_thread(ki_loop *loop)
 {
     int r = 0;
     ki__mutex_lock(&loop->lock);
@@ -461,6 +420,15 @@ int ki_loop_join(ki_loop *loop)
         ki__mutex_lock(&loop->lock);
         loop->thread_state = NO_THREAD;
         ki__mutex_unlock(&loop->lock);
+    }
+    return r;
+}
+
+int ki_loop_join(ki_loop *loop)
+{
+    int r = join_thread(loop);
+    if (r == 0) {
+        ki__outside_wait(loop->outside);
     }
     return r;
 }
@@ -493,7 +461,7 @@ ki_loop *ki_loop_unref(ki_loop *loop)
     }
     ki_loop_stop(loop);
     if (!leave_thread(loop)) {
-        int r = ki_loop_join(loop);
+        int r = join_thread(loop);
         ki_assert(r == 0); /* whoever else waits would have a reference */
     }
     release(loop);

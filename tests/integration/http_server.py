@@ -102,7 +102,8 @@ def whole(request):
 def cut(request):
     data = whole(request)
     if "chunked" in request.query:
-        data = head("200 OK", "Transfer-Encoding: chunked") + chunk(b"0123456789") * 4 + b"0\r\n\r\n"
+        data = head("200 OK", "Transfer-Encoding: chunked")
+        data += chunk(b"0123456789") * 4 + b"0\r\n\r\n"
     request.send(data[:request.number("after")])
     return False
 
