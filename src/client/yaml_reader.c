@@ -332,6 +332,10 @@ static int parser_failure(reader *r, const yaml_parser_t *parser)
     if (parser->error == YAML_READER_ERROR) {
         return fail(r->error, KI_ERR_ENCODING, parser->mark, what);
     }
+    if (parser->context != NULL && strcmp(parser->context, "while scanning a directive") == 0) {
+        return fail(r->error, KI_ERR_UNSUPPORTED, parser->context_mark,
+                    "directives are not allowed");
+    }
     return fail(r->error, KI_ERR_SYNTAX, parser->problem_mark, what);
 }
 
