@@ -330,7 +330,7 @@ static int parser_failure(reader *r, const yaml_parser_t *parser)
     }
     const char *what = parser->problem != NULL ? parser->problem : "this is not YAML";
     if (parser->error == YAML_READER_ERROR) {
-        return fail(r->error, KI_ERR_ENCODING, parser->mark, what);
+        return ki__error_at(r->error, KI_ERR_ENCODING, r->text, parser->problem_offset, "%s", what);
     }
     if (parser->context != NULL && strcmp(parser->context, "while scanning a directive") == 0) {
         return fail(r->error, KI_ERR_UNSUPPORTED, parser->context_mark,
