@@ -107,18 +107,17 @@ static bool read_plainly(ki_str text, const ki__yaml *yaml)
 
 static void compare(ki_str text)
 {
-    if (text.len >= 3 && memcmp(text.ptr, "\xef\xbb\xbf", 3) == 0) {
-        text = ki_str_make(text.ptr + 3, text.len - 3);
-    }
+    bool marked = text.len >= 3 && memcmp(text.ptr, "\xef\xbb\xbf", 3) == 0;
+    ki_str plain = marked ? ki_str_make(text.ptr + 3, text.len - 3) : text;
     ki__yaml yaml;
     ki_error error = KI_ERROR_INIT;
     int r = ki__yaml_read(text, NULL, &yaml, &error);
     if (r >= 0) {
-        must(read_plainly(text, &yaml));
+        must(read_plainly(plain, &yaml));
         ki__yaml_done(&yaml);
     } else if (r == KI_ERR_SYNTAX) {
         /* Names of directives and what is written %41 in tags are hidden too: we take neither. */
-        must(memchr(text.ptr, '%', text.len) != NULL || !read_plainly(text, NULL));
+        must(memchr(text.ptr, '%', text.len) != NULL || !read_plainly(plain, NULL));
     }
 }
 

@@ -137,7 +137,8 @@ func load(args map[string]string) (*config, error) {
 	_, uncompressed := args["disable-compression"]
 	overrides := &clientcmd.ConfigOverrides{
 		CurrentContext: args["context"],
-		Context:        api.Context{Cluster: args["cluster"], AuthInfo: args["user"], Namespace: args["namespace"]},
+		Context: api.Context{Cluster: args["cluster"], AuthInfo: args["user"],
+			Namespace: args["namespace"]},
 		ClusterInfo: api.Cluster{Server: args["server"], TLSServerName: args["tls-server-name"],
 			CertificateAuthority: args["ca-file"], InsecureSkipTLSVerify: insecure,
 			ProxyURL: args["proxy-url"], DisableCompression: uncompressed},
