@@ -108,8 +108,9 @@ KI_API KI_NODISCARD int ki_informer_wait_for_sync(ki_informer *informer, uint32_
  *  Owner:  *ret_registration: release with ki_registration_unref(). On success the handler, with
  *          its `destroy`, is the informer's.
  *  Blocks: no.
- *  Errors: KI_ERR_STOPPED;  -EINVAL  no such delivery;  KI_ERR_LIMIT  the name;  -ENOMEM, -E2BIG.
- *  Since:  0.1 */
+ *  Errors: KI_ERR_STOPPED;  -EINVAL  no such delivery;  KI_ERR_UNSUPPORTED  a thread is wanted and
+ *          the engine has none;  -EAGAIN  no more threads;  KI_ERR_LIMIT  the name;  -ENOMEM,
+ * -E2BIG. Since:  0.1 */
 KI_API KI_NODISCARD int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
                                                 const ki_handler_options *options,
                                                 ki_registration **ret_registration,

@@ -19,9 +19,11 @@ typedef struct ki_registration ki_registration;
 
 /** Where the callbacks of a handler run. */
 typedef enum ki_delivery {
-    KI_DELIVERY_DEFAULT, /* inside ki_engine_run() */
-    KI_DELIVERY_ENGINE,  /* the same: in turns with everything else there, so they must not block */
+    KI_DELIVERY_DEFAULT, /* on a thread of its own if the engine can start threads, else inside it
+                          */
+    KI_DELIVERY_ENGINE,  /* inside ki_engine_run(), in turns with all else: they must not block */
     KI_DELIVERY_CALLER,  /* inside ki_registration_dispatch() or ki_registration_run() */
+    KI_DELIVERY_THREAD,  /* on a thread of its own, which ends with the registration */
 } ki_delivery;
 
 /** Never resync. */

@@ -61,6 +61,7 @@ bool ki__engine_is_inside(const ki_engine *engine);
 const ki_alloc *ki__engine_alloc(const ki_engine *engine);
 const ki_clock *ki__engine_clock(const ki_engine *engine);
 const ki_random *ki__engine_entropy(const ki_engine *engine);
+const ki_threads *ki__engine_threads(const ki_engine *engine); /* or NULL */
 const ki_log *ki__engine_log(const ki_engine *engine);
 uint64_t ki__engine_now(const ki_engine *engine); /* monotonic */
 

@@ -209,9 +209,9 @@ static const ki__queue_kind fifo_kind = {
 int ki_fifo_new(const ki_queue_options *options, ki_queue **ret_queue, ki_error *error)
 {
     ki_queue_options o;
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_code(error, r);
+        return r;
     }
     if (o.known != NULL) {
         return ki__error_set(error, -EINVAL, "this queue does not look at known objects");

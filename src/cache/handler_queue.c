@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/mutant.h"
 #include "object/object.h"
 
 enum { RING_MIN = 16, RING_KEPT = 1024 };
@@ -55,7 +56,7 @@ static int note_last(ki__handler_queue *queue, const ki_object *object, size_t n
 
 static void make_index(ki__handler_queue *queue)
 {
-    if (queue->indexed || queue->count < queue->index_at) {
+    if (queue->indexed || queue->count < queue->index_at || KI__MUTANT(31)) {
         return;
     }
     int r = 0;
@@ -199,6 +200,10 @@ static bool merge(ki__handler_queue *queue, const ki__note *note)
         if (!pending) {
             return false;
         }
+        if (KI__MUTANT(22) && waiting->old != NULL) { /* from what the store had, not the handler */
+            (void)ki_object_unref(waiting->old);
+            waiting->old = ki_object_ref(note->old);
+        }
         renew(queue, number, note->object);
         waiting->same_version = waiting->same_version && note->same_version;
         return true;
@@ -209,7 +214,7 @@ static bool merge(ki__handler_queue *queue, const ki__note *note)
         renew(queue, number, note->object);
         return true;
     case KI__NOTE_DELETE:
-        if (waiting->type == KI__NOTE_ADD) {
+        if (waiting->type == KI__NOTE_ADD || (KI__MUTANT(21) && pending)) {
             leave_out(queue, number);
             return true;
         }

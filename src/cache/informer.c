@@ -88,9 +88,9 @@ static int check_options(const ki_informer_options *options, ki_informer_options
                          ki_error *error)
 {
     ki_informer_options o = {0};
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_set(error, r, "the options struct has a size or members unknown here");
+        return r;
     }
     if (o.engine == NULL || o.source == NULL || o.source->list == NULL || o.source->watch == NULL ||
         o.source->cancel == NULL) {

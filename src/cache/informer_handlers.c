@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/mutant.h"
 #include "cache/informer.h"
 
 enum { RESYNC_MIN_MS = 1000 };
@@ -127,7 +128,7 @@ static void admit(ki_informer *informer, ki_registration *registration)
     ki__registration_seat *seat = ki__registration_seat_of(registration);
     plan_resync(informer, seat);
     ki_snapshot *snapshot = ki_store_snapshot(informer->store);
-    if (ki_snapshot_count(snapshot) != 0) {
+    if (ki_snapshot_count(snapshot) != 0 && !KI__MUTANT(28)) {
         ki__registration_begin(registration, snapshot);
     } else {
         (void)ki_snapshot_unref(snapshot);
@@ -159,6 +160,12 @@ int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
     }
     read_wish(informer, ki__registration_seat_of(registration));
     ki__informer_hold(informer);
+    r = ki__registration_start(registration);
+    if (r < 0) {
+        ki__registration_abandon(registration);
+        return ki__error_set(error, r, "cannot start a thread for the handler: %s",
+                             ki_error_text(r));
+    }
     ki__mutex_lock(&informer->lock);
     bool stopped = informer->state >= KI__INFORMER_STOPPING;
     if (!stopped) {

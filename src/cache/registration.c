@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/engine.h"
 #include "base/error.h"
+#include "base/mutant.h"
 #include "base/options.h"
 #include "base/refs.h"
 #include "base/sync.h"
@@ -98,16 +99,23 @@ static int init_locks(ki_registration *reg)
     return r;
 }
 
-static int check_options(const ki_handler_options *options, ki_handler_options *ret_options,
-                         ki_error *error)
+static int check_options(const ki_engine *engine, const ki_handler_options *options,
+                         ki_handler_options *ret_options, ki_error *error)
 {
     ki_handler_options o = {0};
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_set(error, r, "the options struct has a size or members unknown here");
+        return r;
     }
-    if ((unsigned)o.delivery > KI_DELIVERY_CALLER) {
+    if ((unsigned)o.delivery > KI_DELIVERY_THREAD) {
         return ki__error_set(error, -EINVAL, "there is no such delivery");
+    }
+    bool threads = ki__engine_threads(engine) != NULL;
+    if (o.delivery == KI_DELIVERY_THREAD && !threads) {
+        return ki__error_set(error, KI_ERR_UNSUPPORTED, "the engine has no way to start threads");
+    }
+    if (o.delivery == KI_DELIVERY_DEFAULT) {
+        o.delivery = threads ? KI_DELIVERY_THREAD : KI_DELIVERY_ENGINE;
     }
     if (ki_str_from(o.name).len > NAME_MAX_BYTES) {
         return ki__error_set(error, KI_ERR_LIMIT, "the name of a handler has at most %d bytes",
@@ -123,7 +131,7 @@ int ki__registration_new(ki_engine *engine, const ki_handler *handler,
                          ki_registration **ret_registration, ki_error *error)
 {
     ki_handler_options o = {0};
-    int r = check_options(options, &o, error);
+    int r = check_options(engine, options, &o, error);
     if (r < 0) {
         return r;
     }
@@ -182,10 +190,13 @@ ki_registration *ki_registration_unref(ki_registration *registration)
 
 void ki__registration_abandon(ki_registration *registration)
 {
+    ki__mutex_lock(&registration->lock);
     registration->removed = true;
     registration->destroying = true;
     registration->over = true;
-    (void)ki_registration_unref(registration);
+    ki__cond_wake_all(&registration->changed);
+    ki__mutex_unlock(&registration->lock);
+    (void)ki_registration_unref(registration); /* its thread, if there is one, has another */
 }
 
 ki__registration_seat *ki__registration_seat_of(ki_registration *registration)
@@ -224,7 +235,7 @@ static void tell(ki_registration *reg, ki__note *note)
 static void look_whether_synced(ki_registration *reg)
 {
     if (reg->upstream_synced && !reg->removed && !reg->calling_initial &&
-        ki__handler_queue_initial(&reg->queue) == 0) {
+        (ki__handler_queue_initial(&reg->queue) == 0 || KI__MUTANT(27))) {
         reg->synced = true;
     }
 }
@@ -246,7 +257,8 @@ static bool deliver_one(ki_registration *reg)
 {
     ki__note note;
     bool synced = !reg->removed && must_tell_synced(reg);
-    if (reg->removed || (!synced && !ki__handler_queue_pop(&reg->queue, &note))) {
+    if ((reg->removed && !KI__MUTANT(29)) ||
+        (!synced && !ki__handler_queue_pop(&reg->queue, &note))) {
         return false;
     }
     reg->told_synced = reg->told_synced || synced;
@@ -344,7 +356,7 @@ static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_mor
         size_t all = ki__handler_queue_len(&reg->queue) + 1; /* the one more is on_synced() */
         max = all < INT32_MAX ? all : INT32_MAX;
     }
-    while (count < max && !reg->removed) {
+    while (count < max && (!reg->removed || KI__MUTANT(29))) {
         if (deliver_one(reg)) {
             count += forever ? 0 : 1;
             (void)tell_owner_between(reg); /* and not only when nothing more comes */
@@ -381,14 +393,36 @@ static void run_task(ki__task *task)
     (void)ki_registration_unref(reg);
 }
 
+static void run_thread(void *arg)
+{
+    ki_registration *reg = arg;
+    bool more;
+    (void)deliver(reg, 1, true, &more);
+    (void)ki_registration_unref(reg);
+}
+
+int ki__registration_start(ki_registration *registration)
+{
+    if (registration->options.delivery != KI_DELIVERY_THREAD) {
+        return 0;
+    }
+    const ki_threads *threads = ki__engine_threads(registration->engine);
+    (void)ki_registration_ref(registration); /* the thread's */
+    int r = threads->start(run_thread, registration, threads->user);
+    if (r < 0) {
+        (void)ki_registration_unref(registration);
+    }
+    return r;
+}
+
 /* Without the lock; `waking` counts it. */
 static void wake_now(ki_registration *reg)
 {
     call here;
     enter(&here, reg);
-    if (reg->options.delivery != KI_DELIVERY_CALLER) {
+    if (reg->options.delivery == KI_DELIVERY_ENGINE) {
         post(reg);
-    } else if (reg->options.wake != NULL) {
+    } else if (reg->options.delivery == KI_DELIVERY_CALLER && reg->options.wake != NULL) {
         reg->options.wake(reg->options.user);
     }
     leave(&here);
@@ -498,9 +532,9 @@ void ki__registration_push(ki_registration *registration, const ki__note *note)
 static bool concerns(const ki_registration *reg, const ki__note *note)
 {
     if (note->type == KI__NOTE_SYNC) {
-        return reg->seat.syncing;
+        return reg->seat.syncing || KI__MUTANT(36);
     }
-    return !note->same_version || reg->options.deliver_unchanged;
+    return !note->same_version || reg->options.deliver_unchanged || KI__MUTANT(37);
 }
 
 void ki__registration_push_batch(ki_registration *registration, ki__applier *applier)

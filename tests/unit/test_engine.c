@@ -209,31 +209,6 @@ static void tasks_and_timers_take_turns(void **state)
     end(&f);
 }
 
-static void note_it(void *user)
-{
-    note(*(const char *)user);
-}
-
-static void a_program_posts_functions_of_its_own(void **state)
-{
-    (void)state;
-    fixture f;
-    begin(&f);
-    char x = 'x';
-    char y = 'y';
-    assert_int_equal(ki_engine_post(f.engine, note_it, &x), 0);
-    assert_int_equal(ki_engine_post(f.engine, note_it, &y), 0);
-    assert_int_equal(ki_engine_post(f.engine, note_it, &x), 0);
-    expect("");
-    test_world_settle(f.engine);
-    expect("xyx");
-    f.alloc.fail_at = f.alloc.calls + 1;
-    assert_int_equal(ki_engine_post(f.engine, note_it, &x), -ENOMEM);
-    test_world_settle(f.engine);
-    expect("");
-    end(&f);
-}
-
 typedef struct inner_run {
     ki__task task;
     ki_engine *engine;
@@ -283,11 +258,17 @@ static void what_is_taken_back_does_not_run_but_may_be_posted_again(void **state
     end(&f);
 }
 
-static void look_whether_inside(void *user)
+typedef struct looker {
+    ki__task task;
+    const ki_engine *engine;
+    const ki_engine *other;
+} looker;
+
+static void look_whether_inside(ki__task *task)
 {
-    ki_engine **engines = user;
-    assert_true(ki__engine_is_inside(engines[0]));
-    assert_false(ki__engine_is_inside(engines[1]));
+    const looker *look = KI__CONTAINER_OF(task, looker, task);
+    assert_true(ki__engine_is_inside(look->engine));
+    assert_false(ki__engine_is_inside(look->other));
 }
 
 static void a_thread_knows_what_it_is_inside_of(void **state)
@@ -297,8 +278,9 @@ static void a_thread_knows_what_it_is_inside_of(void **state)
     fixture g;
     begin(&f);
     begin(&g);
-    ki_engine *engines[2] = {f.engine, g.engine};
-    assert_int_equal(ki_engine_post(f.engine, look_whether_inside, engines), 0);
+    looker look = {.engine = f.engine, .other = g.engine};
+    ki__task_init(&look.task, look_whether_inside);
+    assert_true(ki__engine_post(f.engine, &look.task));
     test_world_settle(f.engine);
     assert_false(ki__engine_is_inside(f.engine));
     end(&g);
@@ -508,7 +490,6 @@ int main(void)
         cmocka_unit_test(a_timer_may_be_set_from_its_own_firing),
         cmocka_unit_test(tasks_run_once_in_order_and_wake_the_owner),
         cmocka_unit_test(tasks_and_timers_take_turns),
-        cmocka_unit_test(a_program_posts_functions_of_its_own),
         cmocka_unit_test(running_inside_itself_does_nothing_and_the_last_user_may_let_go),
         cmocka_unit_test(what_is_taken_back_does_not_run_but_may_be_posted_again),
         cmocka_unit_test(a_thread_knows_what_it_is_inside_of),

@@ -267,9 +267,12 @@ static void waiting_for_ever_is_long_with_any_clock(void **state)
     f.silent = true;
     (void)informer_of(&f, KI_CORE_V1_PODS);
     assert_int_equal(ki_factory_start(f.factory, NULL), 0);
-    assert_int_equal(ki_engine_post(f.engine, wait_for_ever, &f), 0);
+    ki_engine_task *task = NULL;
+    assert_int_equal(ki_engine_task_new(f.engine, wait_for_ever, &f, &task, NULL), 0);
+    ki_engine_task_post(task);
     test_world_settle(f.engine);
     assert_int_equal(waited, KI_ERR_BUSY); /* it would have waited; here it cannot */
+    ki_engine_task_free(task);
     end(&f);
 }
 
