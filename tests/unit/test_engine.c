@@ -278,16 +278,9 @@ static void a_thread_knows_what_it_is_inside_of(void **state)
     fixture g;
     begin(&f);
     begin(&g);
-<<<<<<< HEAD
-    ki_engine *engines[2] = {f.engine, g.engine};
-    ki_engine_task *task = NULL;
-    assert_int_equal(ki_engine_task_new(f.engine, look_whether_inside, engines, &task, NULL), 0);
-    ki_engine_task_post(task);
-=======
     looker look = {.engine = f.engine, .other = g.engine};
     ki__task_init(&look.task, look_whether_inside);
     assert_true(ki__engine_post(f.engine, &look.task));
->>>>>>> review1
     test_world_settle(f.engine);
     ki_engine_task_free(task);
     assert_false(ki__engine_is_inside(f.engine));
