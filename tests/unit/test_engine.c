@@ -282,7 +282,6 @@ static void a_thread_knows_what_it_is_inside_of(void **state)
     ki__task_init(&look.task, look_whether_inside);
     assert_true(ki__engine_post(f.engine, &look.task));
     test_world_settle(f.engine);
-    ki_engine_task_free(task);
     assert_false(ki__engine_is_inside(f.engine));
     end(&g);
     end(&f);
