@@ -4,7 +4,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: all test demo test-e2e bench install format lint clean help
+.PHONY: all test sim sim-mutants demo test-e2e bench install format lint clean help
 
 all: ## build the library (build/release)
 	@tools/setup --check build
@@ -14,6 +14,22 @@ all: ## build the library (build/release)
 test: ## install what is missing, build, and run every test: plain, ASan+UBSan, TSan
 	@tools/setup test
 	@tools/run-tests
+
+SEEDS ?= 100000
+FROM ?= 1
+
+sim: ## run the simulator: SEEDS=100000 histories, FROM=1 on; and every order of a few things
+	@tools/setup --check test
+	@cmake --preset dev --log-level=WARNING
+	@cmake --build --preset dev --target sim
+	@tools/run-sim $(FROM) $(SEEDS)
+	@build/dev/tests/sim --small
+
+sim-mutants: ## bring back known bugs, one by one, and see that the simulator finds each
+	@tools/setup --check test
+	@cmake --preset dev --log-level=WARNING
+	@cmake --build --preset dev --target sim
+	@tools/check-mutants
 
 demo: ## (later) the demo
 	@echo "make demo: there is no demo yet; it comes with the informer." >&2; exit 1
@@ -45,4 +61,4 @@ clean: ## remove everything that was built
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1|/p' $(firstword $(MAKEFILE_LIST)) | \
-	    while IFS='|' read -r name text; do printf 'make %-9s %s\n' "$$name" "$$text"; done
+	    while IFS='|' read -r name text; do printf 'make %-11s %s\n' "$$name" "$$text"; done

@@ -2,48 +2,23 @@
 /* A shared informer with a source of the program's own: two handlers and a lister on one cache. The
  * source here is a few lines of text; an API server is another one. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <kinformer/kinformer.h>
-
-/* ---- what an engine needs of the world ---- */
-
-static uint64_t monotonic_ns(void *user)
-{
-    (void)user;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
-static int64_t realtime_ns(void *user)
-{
-    (void)user;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static int fill(void *bytes, size_t len, void *user)
-{
-    (void)user;
-    FILE *file = fopen("/dev/urandom", "rb");
-    size_t got = file != NULL ? fread(bytes, 1, len, file) : 0;
-    if (file != NULL) {
-        fclose(file);
-    }
-    return got == len ? 0 : -1;
-}
 
 /* ---- the source: it answers when the program says so, and always inside the engine ---- */
 
 typedef struct source {
-    ki_source_sink sink; /* of the call that is open */
-    bool listing;
-    bool watching;
+    ki_source_sink sink;  /* of the call that is open */
+    ki_engine_task *task; /* runs `next` inside the engine */
+    void (*next)(struct source *s);
 } source;
+
+static void run_next(void *user)
+{
+    source *s = user;
+    s->next(s);
+}
 
 static int source_list(const ki_list_options *options, const ki_source_sink *sink, void *user,
                        void **ret_call, ki_error *error)
@@ -52,7 +27,6 @@ static int source_list(const ki_list_options *options, const ki_source_sink *sin
     (void)error;
     source *s = user;
     s->sink = *sink;
-    s->listing = true;
     *ret_call = s;
     return 0;
 }
@@ -64,7 +38,6 @@ static int source_watch(const ki_list_options *options, const ki_source_sink *si
     (void)error;
     source *s = user;
     s->sink = *sink;
-    s->watching = true;
     *ret_call = s;
     return 0;
 }
@@ -72,9 +45,7 @@ static int source_watch(const ki_list_options *options, const ki_source_sink *si
 static void source_cancel(void *call, void *user)
 {
     (void)call;
-    source *s = user;
-    s->listing = false;
-    s->watching = false;
+    (void)user; /* nothing is under way between two calls of happen() */
 }
 
 static void tell(source *s, ki_event_type type, const char *json)
@@ -91,23 +62,22 @@ static void tell(source *s, ki_event_type type, const char *json)
     "\"name\":\"" name "\",\"labels\":{\"app\":\"" app "\"},"                       \
     "\"resourceVersion\":\"" version "\"}}"
 
-static void answer_list(void *user)
+static void answer_list(source *s)
 {
-    source *s = user;
     tell(s, KI_EVENT_ADDED, POD("front", "web", "1"));
     tell(s, KI_EVENT_ADDED, POD("db", "sql", "2"));
     s->sink.on_end(&(ki_list_meta){.resource_version = "3", .continue_token = ""}, NULL, NULL,
                    s->sink.user);
 }
 
-static void change_front(void *user)
+static void change_front(source *s)
 {
-    tell(user, KI_EVENT_MODIFIED, POD("front", "web", "4"));
+    tell(s, KI_EVENT_MODIFIED, POD("front", "web", "4"));
 }
 
-static void delete_db(void *user)
+static void delete_db(source *s)
 {
-    tell(user, KI_EVENT_DELETED, POD("db", "sql", "5"));
+    tell(s, KI_EVENT_DELETED, POD("db", "sql", "5"));
 }
 
 /* ---- the handlers ---- */
@@ -163,12 +133,14 @@ static int print_web(ki_informer *informer, ki_error *error)
 /* Has something happen at the source, and does all that is due. A program with other things to do
  * calls ki_engine_run() from its own loop, at ki_engine_deadline() or when the engine's `wake` says
  * so. */
-static int happen(ki_engine *engine, void (*what)(void *user), source *s)
+static void happen(ki_engine *engine, source *s, void (*what)(source *s))
 {
-    int r = what != NULL ? ki_engine_post(engine, what, s) : 0;
+    if (what != NULL) {
+        s->next = what;
+        ki_engine_task_post(s->task);
+    }
     while (ki_engine_run(engine, 0) > 0) {
     }
-    return r;
 }
 
 static int run(ki_engine *engine, ki_informer *informer, source *s, ki_error *error)
@@ -177,30 +149,24 @@ static int run(ki_engine *engine, ki_informer *informer, source *s, ki_error *er
     if (r == 0) {
         r = ki_informer_start(informer, error);
     }
-    if (r == 0) {
-        r = happen(engine, NULL, s); /* asks the source for a list */
+    if (r < 0) {
+        return r;
     }
-    if (r == 0) {
-        r = happen(engine, answer_list, s); /* then watches */
-    }
+    happen(engine, s, NULL);        /* asks the source for a list */
+    happen(engine, s, answer_list); /* then watches */
     printf("synced: %d\n", ki_informer_has_synced(informer));
-    if (r == 0) {
-        r = happen(engine, change_front, s);
+    happen(engine, s, change_front);
+    r = add_handler(informer, "two", error); /* late: it hears of what is there first */
+    if (r < 0) {
+        return r;
     }
-    if (r == 0) {
-        r = add_handler(informer, "two", error); /* late: it hears of what is there first */
-    }
-    if (r == 0) {
-        r = happen(engine, delete_db, s);
-    }
-    return r == 0 ? print_web(informer, error) : r;
+    happen(engine, s, delete_db);
+    return print_web(informer, error);
 }
 
 int main(void)
 {
     ki_error error = KI_ERROR_INIT;
-    ki_clock clock = {.monotonic_ns = monotonic_ns, .realtime_ns = realtime_ns};
-    ki_random random = {.fill = fill};
     source s = {0};
     ki_source table = {
         .list = source_list,
@@ -211,8 +177,12 @@ int main(void)
     };
     ki_engine *engine = NULL;
     ki_informer *informer = NULL;
-    int r = ki_engine_new(KI_OPTIONS(ki_engine_options, .clock = &clock, .random = &random),
-                          &engine, &error);
+    int r = ki_engine_new(
+        KI_OPTIONS(ki_engine_options, .clock = ki_clock_system(), .random = ki_random_system()),
+        &engine, &error);
+    if (r == 0) {
+        r = ki_engine_task_new(engine, run_next, &s, &s.task, &error);
+    }
     if (r == 0) {
         r = ki_informer_new(KI_OPTIONS(ki_informer_options, .engine = engine, .source = &table,
                                        .resource = KI_CORE_V1_PODS),
@@ -221,12 +191,13 @@ int main(void)
     if (r == 0) {
         r = run(engine, informer, &s, &error);
         ki_informer_stop(informer);
-        (void)happen(engine, NULL, &s);
+        happen(engine, &s, NULL);
     }
     if (r < 0) {
         fprintf(stderr, "%s: %s\n", ki_error_name(r), error.message);
     }
     ki_informer_unref(informer);
+    ki_engine_task_free(s.task);
     ki_engine_unref(engine);
     return r < 0 ? 1 : 0;
 }

@@ -8,7 +8,8 @@
 KI_BEGIN_DECLS
 
 typedef struct ki_clock {
-    /** Nanoseconds that never go back; what they count from does not matter. */
+    /** Nanoseconds that never go back; what they count from does not matter, but to the functions
+     * that wait with a timeout: they need CLOCK_MONOTONIC. */
     uint64_t (*monotonic_ns)(void *user);
     /** Nanoseconds since 1970-01-01 00:00 UTC; may jump. */
     int64_t (*realtime_ns)(void *user);

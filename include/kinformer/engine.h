@@ -24,10 +24,19 @@ typedef struct ki_engine ki_engine;
 typedef struct ki_report {
     const char *component; /* such as "reflector" */
     const char *name;      /* of the one among several, such as "pods"; "" if it has none */
-    ki_str key;            /* of the object; empty if it is not about one, or not known */
+    ki_str key;            /* of the object, as the server sent it, so that it may hold any
+                              bytes; empty if it is not about one, or not known */
     const ki_error *error;
     uint64_t suppressed; /* how many were not told since the last one that was */
 } ki_report;
+
+/** Starts threads, for handlers that run on one of their own. */
+typedef struct ki_threads {
+    /** Starts a thread that calls `run(arg)` and ends when it returns. 0, or -errno. Called on any
+     *  thread with no lock held. */
+    int (*start)(void (*run)(void *arg), void *arg, void *user);
+    void *user;
+} ki_threads;
 
 typedef struct ki_engine_options {
     size_t size;           /* see KI_OPTIONS_INIT */
@@ -41,6 +50,12 @@ typedef struct ki_engine_options {
      * NULL: the owner looks at ki_engine_deadline() often enough. */
     void (*wake)(void *user);
     void *wake_user;
+    /** Runs once, when the engine is freed; on failure of ki_engine_new() it does not. May be NULL.
+     */
+    void (*wake_destroy)(void *user);
+
+    const ki_threads
+        *threads; /* must outlive all that runs on the engine; NULL: none are started */
 
     /** Hears of failures that nobody waits for, at most `reports_per_second` (0: 10) of them in a
      * second, on the thread where they happened and with no lock held. NULL: they are logged. */
@@ -61,11 +76,6 @@ KI_API KI_NODISCARD int ki_engine_new(const ki_engine_options *options, ki_engin
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API ki_engine *ki_engine_ref(ki_engine *engine);
 KI_API ki_engine *ki_engine_unref(ki_engine *engine);
-
-/** Has `run` called inside ki_engine_run(), once, in the order of posting. That is how a source or
- *  a transport of one's own, with threads of its own, gives what it has.
- *  Thread: any.  Blocks: no.  Errors: -ENOMEM.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_engine_post(ki_engine *engine, void (*run)(void *user), void *user);
 
 /** When ki_engine_run() must be called, in monotonic nanoseconds of the clock: 0 for at once,
  *  UINT64_MAX for not before it is woken.

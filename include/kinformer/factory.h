@@ -81,9 +81,12 @@ KI_API void ki_factory_stop(ki_factory *factory);
 KI_API bool ki_factory_is_stopped(ki_factory *factory);
 
 /** Waits until the informers that were started, and their handlers, have synced. `timeout_ms` of 0
- *  only looks, UINT32_MAX waits for ever. `error` says which resource it was that did not.
- *  Thread: any but one that is inside ki_engine_run() or a callback.  Blocks: yes.
- *  Errors: -ETIMEDOUT;  KI_ERR_STOPPED;  -ENOMEM.  Since: 0.1 */
+ *  only looks, UINT32_MAX waits for ever; with any other, monotonic_ns of the engine's clock must
+ *  be CLOCK_MONOTONIC. `error` says which resource it was that did not.
+ *  Thread: any; but inside ki_engine_run() or a callback it can only look.  Blocks: yes.
+ *  Errors: -ETIMEDOUT;  KI_ERR_STOPPED;  -ENOMEM;
+ *          KI_ERR_BUSY  called inside, where waiting would never end.
+ *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_factory_wait_for_sync(ki_factory *factory, uint32_t timeout_ms,
                                                  ki_error *error);
 

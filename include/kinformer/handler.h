@@ -33,7 +33,8 @@ typedef struct ki_handler {
     /** Which objects the handler wants to hear of; NULL: all. An object that begins to be wanted by
      * a change is told of by on_add(), one that ceases to by on_delete() with its old state. The
      * end of an object is told if its old state was wanted, whatever its final state. Must say the
-     * same of the same object each time. */
+     * same of the same object each time. It is one with the call that it leads to: that comes even
+     * if the handler was removed inside the filter. */
     bool (*filter)(const ki_object *object, void *user);
 
     void *user;

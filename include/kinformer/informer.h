@@ -94,10 +94,11 @@ KI_API bool ki_informer_is_stopped(ki_informer *informer);
  *  ki_registration_has_synced() does. Stays true, also after a stop.  Blocks: no.  Since: 0.1 */
 KI_API bool ki_informer_has_synced(ki_informer *informer);
 
-/** Waits until the informer and the handlers that it has now have synced. `timeout_ms` of 0 only
- *  looks, UINT32_MAX waits for ever.
- *  Thread: any but one that is inside ki_engine_run() or a callback.  Blocks: yes.
- *  Errors: -ETIMEDOUT;  KI_ERR_STOPPED  it will never be.
+/** Waits until the informer and its handlers have synced. `timeout_ms` of 0 only looks, UINT32_MAX
+ *  waits for ever; with any other, monotonic_ns of the engine's clock must be CLOCK_MONOTONIC.
+ *  Thread: any; but inside ki_engine_run() or a callback it can only look.  Blocks: yes.
+ *  Errors: -ETIMEDOUT;  KI_ERR_STOPPED  it will never be;
+ *          KI_ERR_BUSY  called inside, where waiting would never end.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_informer_wait_for_sync(ki_informer *informer, uint32_t timeout_ms);
 
@@ -107,8 +108,9 @@ KI_API KI_NODISCARD int ki_informer_wait_for_sync(ki_informer *informer, uint32_
  *  Owner:  *ret_registration: release with ki_registration_unref(). On success the handler, with
  *          its `destroy`, is the informer's.
  *  Blocks: no.
- *  Errors: KI_ERR_STOPPED;  -EINVAL  no such delivery;  KI_ERR_LIMIT  the name;  -ENOMEM, -E2BIG.
- *  Since:  0.1 */
+ *  Errors: KI_ERR_STOPPED;  -EINVAL  no such delivery;  KI_ERR_UNSUPPORTED  a thread is wanted and
+ *          the engine has none;  -EAGAIN  no more threads;  KI_ERR_LIMIT  the name;  -ENOMEM,
+ * -E2BIG. Since:  0.1 */
 KI_API KI_NODISCARD int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
                                                 const ki_handler_options *options,
                                                 ki_registration **ret_registration,

@@ -31,6 +31,7 @@
 #include <kinformer/kinds.h>
 #include <kinformer/lister.h>
 #include <kinformer/log.h>
+#include <kinformer/loop.h>
 #include <kinformer/object.h>
 #include <kinformer/pager.h>
 #include <kinformer/path.h>

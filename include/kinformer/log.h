@@ -16,7 +16,8 @@ typedef enum ki_log_level {
     KI_LOG_LEVEL_MAX
 } ki_log_level;
 
-/** One key and value of a record. Values are text; secrets never are among them. */
+/** One key and value of a record. Secrets never are among the values; what a server sent is, such
+ * as names and versions, and it may hold any bytes: whoever prints it makes it fit to print. */
 typedef struct ki_log_field {
     const char *key;
     ki_str value;

@@ -19,9 +19,11 @@ typedef struct ki_registration ki_registration;
 
 /** Where the callbacks of a handler run. */
 typedef enum ki_delivery {
-    KI_DELIVERY_DEFAULT, /* inside ki_engine_run() */
-    KI_DELIVERY_ENGINE,  /* the same: in turns with everything else there, so they must not block */
+    KI_DELIVERY_DEFAULT, /* on a thread of its own if the engine can start threads, else inside it
+                          */
+    KI_DELIVERY_ENGINE,  /* inside ki_engine_run(), in turns with all else: they must not block */
     KI_DELIVERY_CALLER,  /* inside ki_registration_dispatch() or ki_registration_run() */
+    KI_DELIVERY_THREAD,  /* on a thread of its own, which ends with the registration */
 } ki_delivery;
 
 /** Never resync. */
@@ -41,15 +43,16 @@ typedef struct ki_handler_options {
     void (*on_synced)(void *user);
 
     /** With KI_DELIVERY_CALLER: there is something to dispatch. Called on any thread with no lock
-     * held; once until the next dispatch, which must not happen inside it. NULL: none. */
+     * held; once until the next dispatch, which must not happen inside it. Removing a handler, and
+     * its `destroy`, count it among the callbacks. NULL: none. */
     void (*wake)(void *user);
 
     void *user; /* of the two above */
 } ki_handler_options;
 
 typedef struct ki_registration_stats {
-    uint64_t delivered; /* callbacks that returned */
-    uint64_t failed;    /* those that returned an error */
+    uint64_t delivered; /* events that are done with, those that the filter passed over as well */
+    uint64_t failed;    /* those whose callback returned an error */
     uint64_t merged;    /* events that were not told because others stood for them */
     size_t waiting;     /* events in the queue */
 } ki_registration_stats;
@@ -77,12 +80,13 @@ KI_API void ki_registration_remove(ki_registration *registration);
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_registration_remove_wait(ki_registration *registration);
 
-/** With KI_DELIVERY_CALLER: calls the handler for up to `max` events (0: all that wait). Returns
- *  how many it was called for.
+/** With KI_DELIVERY_CALLER: calls the handler for up to `max` events (0: about as many as wait when
+ *  it begins). Returns how many it was called for; on_synced() counts as one.
  *  Thread: one-at-a-time.  Blocks: no, but for the callbacks.
- *  Errors: KI_ERR_BUSY         another thread is at it, or called inside a callback of this
- * handler; KI_ERR_UNSUPPORTED  the delivery is another; KI_ERR_STOPPED      removed, or the
- * informer has stopped: no event will come. Since:  0.1 */
+ *  Errors: KI_ERR_BUSY         another thread is at it, or called inside a callback of this one;
+ *          KI_ERR_UNSUPPORTED  the delivery is another;
+ *          KI_ERR_STOPPED      removed, or the informer has stopped: no event will come.
+ *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_registration_dispatch(ki_registration *registration, size_t max);
 
 /** The same for ever: waits for events, until the handler is removed or the informer stops. For a

@@ -3,6 +3,9 @@
 
 #include <kinformer/error.h>
 
+#include "object/json_write.h"
+#include "object/text_format.h"
+
 int ki__emit_texts(ki_buf *out, va_list texts)
 {
     int r = 0;
@@ -35,82 +38,15 @@ int ki__emit_u64(ki_buf *out, uint64_t number)
 
 int ki__emit_i64(ki_buf *out, int64_t number)
 {
-    int r = number < 0 ? ki_buf_add_char(out, '-') : 0;
-    return r < 0 ? r : ki__emit_u64(out, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+    char text[KI__INT64_TEXT_MAX];
+    return ki_buf_add(out, text, ki__format_int64(number, text));
 }
 
 /* ---- strings ---- */
 
-static bool is_tail(const unsigned char *p, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if ((p[i] & 0xc0) != 0x80) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The bytes of the character at `p`, or 0 if it is not UTF-8. */
-static size_t utf8_len(const unsigned char *p, size_t left)
-{
-    if (p[0] < 0x80) {
-        return 1;
-    }
-    if (p[0] >= 0xc2 && p[0] <= 0xdf) {
-        return left >= 2 && is_tail(p + 1, 1) ? 2 : 0;
-    }
-    if (p[0] >= 0xe0 && p[0] <= 0xef) {
-        bool ok = left >= 3 && is_tail(p + 1, 2);
-        ok = ok && !(p[0] == 0xe0 && p[1] < 0xa0) && !(p[0] == 0xed && p[1] >= 0xa0);
-        return ok ? 3 : 0;
-    }
-    if (p[0] >= 0xf0 && p[0] <= 0xf4) {
-        bool ok = left >= 4 && is_tail(p + 1, 3);
-        ok = ok && !(p[0] == 0xf0 && p[1] < 0x90) && !(p[0] == 0xf4 && p[1] >= 0x90);
-        return ok ? 4 : 0;
-    }
-    return 0;
-}
-
-static int emit_escaped(ki_buf *out, unsigned char c)
-{
-    static const char hex[] = "0123456789abcdef";
-    char text[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-    switch (c) {
-    case '"':
-    case '\\':
-        text[1] = (char)c;
-        return ki_buf_add(out, text, 2);
-    case '\n':
-        return ki_buf_add(out, "\\n", 2);
-    default:
-        return ki_buf_add(out, text, sizeof(text));
-    }
-}
-
 int ki__emit_string(ki_buf *out, ki_str text)
 {
-    const unsigned char *p = (const unsigned char *)text.ptr;
-    int r = ki_buf_add_char(out, '"');
-    for (size_t i = 0; i < text.len && r == 0;) {
-        size_t run = 0; /* bytes that stand for themselves */
-        while (i + run < text.len && p[i + run] >= ' ' && p[i + run] != '"' && p[i + run] != '\\') {
-            size_t len = utf8_len(p + i + run, text.len - i - run);
-            if (len == 0) {
-                break;
-            }
-            run += len;
-        }
-        if (run != 0) {
-            r = ki_buf_add(out, text.ptr + i, run);
-            i += run;
-        } else {
-            r = p[i] >= 0x80 ? ki_buf_add_char(out, '?') : emit_escaped(out, p[i]);
-            i++;
-        }
-    }
-    return r < 0 ? r : ki_buf_add_char(out, '"');
+    return ki__json_write_string(out, text);
 }
 
 int ki__emit_member(ki_buf *out, const char *name, ki_str text, bool first)
@@ -121,54 +57,13 @@ int ki__emit_member(ki_buf *out, const char *name, ki_str text, bool first)
 
 /* ---- time ---- */
 
-static int emit_digits(ki_buf *out, int64_t number, int digits)
-{
-    char room[4];
-    for (int i = digits - 1; i >= 0; i--) {
-        room[i] = (char)('0' + number % 10);
-        number /= 10;
-    }
-    return ki_buf_add(out, room, (size_t)digits);
-}
-
-/* The civil date of a day since 1970-01-01; years from 0 to 9999. Eras of 400 years begin on the
- * first of March, so that the leap day is the last of its year. */
-static void date_of(int64_t days, int64_t *ret_year, int64_t *ret_month, int64_t *ret_day)
-{
-    days += 719468; /* from 0000-03-01 */
-    int64_t era = days / 146097;
-    int64_t in_era = days % 146097;
-    int64_t year = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
-    int64_t in_year = in_era - (365 * year + year / 4 - year / 100);
-    int64_t month = (5 * in_year + 2) / 153; /* from March */
-    *ret_day = in_year - (153 * month + 2) / 5 + 1;
-    *ret_month = month < 10 ? month + 3 : month - 9;
-    *ret_year = year + era * 400 + (*ret_month <= 2 ? 1 : 0);
-}
-
 int ki__emit_time(ki_buf *out, int64_t seconds)
 {
     const int64_t first = INT64_C(-62162035200); /* 0000-03-01 */
     const int64_t last = INT64_C(253402300799);  /* 9999-12-31T23:59:59Z */
+    char text[KI__TIME_TEXT_MAX];
     seconds = seconds < first ? first : seconds > last ? last : seconds;
-    int64_t days = seconds / 86400 - (seconds % 86400 < 0 ? 1 : 0);
-    int64_t rest = seconds - days * 86400;
-    int64_t year;
-    int64_t month;
-    int64_t day;
-    date_of(days, &year, &month, &day);
-    const struct {
-        int64_t number;
-        int digits;
-        char after;
-    } parts[] = {{year, 4, '-'},        {month, 2, '-'},          {day, 2, 'T'},
-                 {rest / 3600, 2, ':'}, {rest / 60 % 60, 2, ':'}, {rest % 60, 2, 'Z'}};
-    int r = 0;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && r == 0; i++) {
-        r = emit_digits(out, parts[i].number, parts[i].digits);
-        r = r < 0 ? r : ki_buf_add_char(out, parts[i].after);
-    }
-    return r;
+    return ki_buf_add(out, text, ki__format_time(seconds, text));
 }
 
 /* ---- base64url and numbers ---- */

@@ -17,7 +17,7 @@ int ki__emit_texts(ki_buf *out, va_list texts);
 int ki__emit_u64(ki_buf *out, uint64_t number);
 int ki__emit_i64(ki_buf *out, int64_t number);
 
-/** A JSON string with its quotes. What is not UTF-8 becomes '?', byte by byte. */
+/** A JSON string with its quotes. What is not UTF-8 becomes U+FFFD, byte by byte. */
 int ki__emit_string(ki_buf *out, ki_str text);
 
 /** A member of a map: comma unless `first`, name, colon, and the string. */

@@ -45,6 +45,7 @@ static void add(ki__api_plan *plan, const ki__api_plan *more)
     plan->skip_event = more->skip_event != 0 ? more->skip_event : plan->skip_event;
     plan->rewind = more->rewind != 0 ? more->rewind : plan->rewind;
     plan->bookmark_ahead += more->bookmark_ahead;
+    plan->mix_pages |= more->mix_pages;
     plan->bare_deletes |= more->bare_deletes;
 }
 

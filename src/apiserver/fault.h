@@ -50,7 +50,8 @@ typedef struct ki__api_plan {
     uint64_t skip_event;     /* the change of this number, from 1, is not sent; 0: none */
     uint64_t rewind;         /* so many changes from before the version asked for are sent first */
     uint64_t bookmark_ahead; /* bookmarks tell a version that much too high */
-    bool bare_deletes;       /* DELETED comes with an object that is an empty map */
+    bool mix_pages;    /* later pages of a list are of the newest version, not of the first's */
+    bool bare_deletes; /* DELETED comes with an object that is an empty map */
 } ki__api_plan;
 
 /** Fills a plan, which comes all zero. */

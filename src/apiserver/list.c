@@ -86,7 +86,7 @@ static int resolve_token(ki__api_exchange *x, page *p)
                             "continue: not a token of this list", NULL);
     }
     p->continues = true;
-    p->consistent = p->token.rv != 0;
+    p->consistent = p->token.rv != 0 && !x->plan.mix_pages;
     p->at = p->consistent ? p->token.rv : x->model->head;
     if (p->at > x->model->head) {
         return ki__api_fail_too_large(&x->failure, p->at, x->model->head);

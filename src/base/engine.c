@@ -56,9 +56,9 @@ static int check_options(const ki_engine_options *o, ki_error *error)
 int ki_engine_new(const ki_engine_options *options, ki_engine **ret_engine, ki_error *error)
 {
     ki_engine_options o = {0};
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_set(error, r, "the options struct has a size or members unknown here");
+        return r;
     }
     r = check_options(&o, error);
     if (r < 0) {
@@ -102,6 +102,9 @@ ki_engine *ki_engine_unref(ki_engine *engine)
         return NULL;
     }
     ki_assert(engine->timer_count == 0 && ki__list_is_empty(&engine->tasks));
+    if (engine->options.wake_destroy != NULL) {
+        engine->options.wake_destroy(engine->options.wake_user);
+    }
     ki__heap_done(&engine->timers);
     ki__mutex_done(&engine->lock);
     ki__free(engine->options.alloc, engine);
@@ -196,33 +199,16 @@ bool ki__engine_post(ki_engine *engine, ki__task *task)
     return posted;
 }
 
-/* A task of the program's own. */
-typedef struct posted {
-    ki__task task;
-    ki_engine *engine;
-    void (*run)(void *user);
-    void *user;
-} posted;
-
-static void run_posted(ki__task *task)
+bool ki__engine_unpost(ki_engine *engine, ki__task *task)
 {
-    posted *p = KI__CONTAINER_OF(task, posted, task);
-    ki_engine *engine = p->engine;
-    p->run(p->user);
-    ki__free(engine->options.alloc, p);
-    (void)ki_engine_unref(engine);
-}
-
-int ki_engine_post(ki_engine *engine, void (*run)(void *user), void *user)
-{
-    posted *p = ki__alloc(engine->options.alloc, sizeof(*p));
-    if (p == NULL) {
-        return -ENOMEM;
+    ki__mutex_lock(&engine->lock);
+    bool was_posted = task->posted;
+    task->posted = false;
+    if (was_posted) {
+        ki__list_remove(&task->link);
     }
-    *p = (posted){.engine = ki_engine_ref(engine), .run = run, .user = user};
-    ki__task_init(&p->task, run_posted);
-    (void)ki__engine_post(engine, &p->task);
-    return 0;
+    ki__mutex_unlock(&engine->lock);
+    return was_posted;
 }
 
 /* ---- running ---- */
@@ -274,6 +260,22 @@ static bool run_timer(ki_engine *engine)
     return timer != NULL;
 }
 
+/* The runs that are under way on this thread, the innermost first. */
+typedef struct running {
+    const ki_engine *engine;
+    const struct running *outer;
+} running;
+static _Thread_local const running *runs;
+
+bool ki__engine_is_inside(const ki_engine *engine)
+{
+    const running *run = runs;
+    while (run != NULL && run->engine != engine) {
+        run = run->outer;
+    }
+    return run != NULL;
+}
+
 /* Tasks and timers take turns, so that neither can keep the other from its turn. */
 size_t ki_engine_run(ki_engine *engine, size_t max_steps)
 {
@@ -284,6 +286,8 @@ size_t ki_engine_run(ki_engine *engine, size_t max_steps)
     max_steps = max_steps != 0 ? max_steps : STEPS_DEFAULT;
     (void)ki_engine_ref(engine); /* the last user may let go inside */
     engine->running = true;
+    const running here = {.engine = engine, .outer = runs};
+    runs = &here;
     bool more = true;
     while (more && steps < max_steps) {
         bool task = run_task(engine);
@@ -292,6 +296,7 @@ size_t ki_engine_run(ki_engine *engine, size_t max_steps)
         steps += timer;
         more = task || timer;
     }
+    runs = here.outer;
     engine->running = false;
     (void)ki_engine_unref(engine);
     return steps;
@@ -312,6 +317,11 @@ const ki_clock *ki__engine_clock(const ki_engine *engine)
 const ki_random *ki__engine_entropy(const ki_engine *engine)
 {
     return engine->options.random;
+}
+
+const ki_threads *ki__engine_threads(const ki_engine *engine)
+{
+    return engine->options.threads;
 }
 
 const ki_log *ki__engine_log(const ki_engine *engine)

@@ -48,11 +48,20 @@ void ki__task_init(ki__task *task, void (*run)(ki__task *task));
  *  this call. */
 bool ki__engine_post(ki_engine *engine, ki__task *task);
 
+/** Has it not run after all. Whether it was posted and will not run now; if not, it may be running
+ *  at this moment. */
+bool ki__engine_unpost(ki_engine *engine, ki__task *task);
+
 /* ---- the rest of the world ---- */
+
+/** Whether this thread is inside ki_engine_run() of it: what waits for the engine here waits for
+ *  ever. */
+bool ki__engine_is_inside(const ki_engine *engine);
 
 const ki_alloc *ki__engine_alloc(const ki_engine *engine);
 const ki_clock *ki__engine_clock(const ki_engine *engine);
 const ki_random *ki__engine_entropy(const ki_engine *engine);
+const ki_threads *ki__engine_threads(const ki_engine *engine); /* or NULL */
 const ki_log *ki__engine_log(const ki_engine *engine);
 uint64_t ki__engine_now(const ki_engine *engine); /* monotonic */
 

@@ -67,6 +67,9 @@ ki_engine_task *ki_engine_task_free(ki_engine_task *task)
 {
     if (task != NULL) {
         atomic_store(&task->freed, true);
+        if (ki__engine_unpost(task->engine, &task->task)) {
+            unref(task); /* that of the posting */
+        }
         unref(task);
     }
     return NULL;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/error.h"
 
 /* No options struct will be larger. A caller's `size` beyond this was never set, and reading that
  * many bytes of the caller's memory would only crash. */
@@ -39,4 +40,13 @@ int ki__options_read(void *ours, size_t our_size, size_t first_size, const void 
     }
     memcpy(ours, &our_size, sizeof(our_size));
     return 0;
+}
+
+int ki__options_take(void *ours, size_t our_size, const void *theirs, ki_error *error)
+{
+    int r = ki__options_read(ours, our_size, our_size, theirs);
+    if (r < 0) {
+        (void)ki__error_set(error, r, "the options struct has a size or members unknown here");
+    }
+    return r;
 }

@@ -9,11 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <kinformer/error.h>
+
 /** Copies the caller's struct into ours of `our_size` bytes. Both begin with a size_t `size`;
  * theirs says how much they have (0: `first_size`, the struct as it was in 0.1), ours becomes
  * `our_size`. What they do not have is zero. A NULL `theirs` means all defaults. -E2BIG if they set
  * a member that this library does not know, -EINVAL if their `size` cannot be right: too small to
  * hold even itself, or absurdly large. On failure `ours` is not touched. */
 int ki__options_read(void *ours, size_t our_size, size_t first_size, const void *theirs);
+
+/** The same for a struct that has not grown since 0.1, with the failure told in words. */
+int ki__options_take(void *ours, size_t our_size, const void *theirs, ki_error *error);
 
 #endif

@@ -4,7 +4,8 @@
  *   - A deletion of what the store does not have makes no note: handlers hear of the end of exactly
  *     those objects of whose beginning they heard.
  *   - An object with another uid than the one in its place is another object: a deletion, final
- *     state unknown, and an addition.
+ *     state unknown, and an addition. A deletion of another object than the one in the store is
+ *     told as the end of the one in the store.
  *   - Updates that bring the version that is there make no note, unless asked for.
  *   - One object that the store refuses does not keep the rest of a batch or list from it.
  *
@@ -15,8 +16,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/key.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/mutant.h"
 #include "cache/keyset.h"
 #include "cache/txn.h"
 #include "cache/warm.h"
@@ -30,6 +34,7 @@ typedef struct work {
     ki_txn *txn;
     const char *resource_version; /* of the store when all is done; NULL: as before */
     bool is_initial;
+    bool listed; /* there is an object of a list, or all of it: only then versions may go back */
     bool changed;
 } work;
 
@@ -59,6 +64,9 @@ static int add_note(work *w, const ki__note *note)
                               sizeof(*note));
     if (r >= 0) {
         a->notes[a->note_count++] = *note;
+        a->same_count += note->same_version;
+        a->sync_count += note->type == KI__NOTE_SYNC && note->object != NULL;
+        a->sync_all_count += note->object == NULL;
     }
     return r;
 }
@@ -71,27 +79,41 @@ static int note_addition(work *w, const ki_object *object)
 
 static int note_unseen_deletion(work *w, const ki_object *old)
 {
-    return add_note(
-        w, &(ki__note){
-               .type = KI__NOTE_DELETE, .old = old, .object = old, .final_state_unknown = true});
+    return add_note(w, &(ki__note){.type = KI__NOTE_DELETE,
+                                   .old = old,
+                                   .object = old,
+                                   .final_state_unknown = !KI__MUTANT(18)});
 }
 
+/* A version that is the same does not do: a server that was set back counts anew from there, and
+ * one that was updated may show the same object with more in it. */
 static bool same_version(const ki_object *a, const ki_object *b)
 {
     const char *version = ki_object_resource_version(a);
-    return a == b || (version[0] != '\0' && strcmp(version, ki_object_resource_version(b)) == 0);
+    return a == b || (version[0] != '\0' && strcmp(version, ki_object_resource_version(b)) == 0 &&
+                      ki_object_encoding(a) == ki_object_encoding(b) &&
+                      ki_str_eq(ki__object_content(a), ki__object_content(b)));
+}
+
+/* Whether two objects of one name are known not to be the same object. */
+static bool is_another(const ki_object *a, const ki_object *b)
+{
+    const char *uid = ki_object_uid(a);
+    const char *other = ki_object_uid(b);
+    return !KI__MUTANT(19) && uid[0] != '\0' && other[0] != '\0' && strcmp(uid, other) != 0;
 }
 
 static int note_update(work *w, const ki_object *old, const ki_object *object)
 {
-    const char *old_uid = ki_object_uid(old);
-    const char *uid = ki_object_uid(object);
-    bool same_uid = strcmp(old_uid, uid) == 0;
-    if (!same_uid && old_uid[0] != '\0' && uid[0] != '\0') {
+    if (is_another(old, object)) {
         int r = note_unseen_deletion(w, old);
         return r < 0 ? r : note_addition(w, object);
     }
+    bool same_uid = strcmp(ki_object_uid(old), ki_object_uid(object)) == 0;
     bool same = same_uid && same_version(old, object);
+    if (KI__MUTANT(15) && w->listed) { /* a list is told as if it was a resync */
+        return add_note(w, &(ki__note){.type = KI__NOTE_SYNC, .old = object, .object = object});
+    }
     if (same && !w->applier->keep_same_version) {
         w->applier->unchanged++;
         return 0;
@@ -150,7 +172,7 @@ static int take(work *w, ki_str key, const ki_object *object, ki_error *error)
         return 0;
     }
     w->changed = true;
-    if (object == NULL) {
+    if (object == NULL || (is_another(old, object) && !KI__MUTANT(43))) {
         r = note_unseen_deletion(w, old);
     } else {
         r = add_note(w, &(ki__note){.type = KI__NOTE_DELETE, .old = old, .object = object});
@@ -179,7 +201,7 @@ static int take_missing(work *w, const ki__keyset *listed, ki_error *error)
     int r = 0;
     while (r >= 0 && (object = ki_snapshot_next(&iter)) != NULL) {
         ki_str key = ki__object_key(object);
-        if (!ki__keyset_has(listed, key)) {
+        if (!ki__keyset_has(listed, key) && !KI__MUTANT(20)) {
             r = take(w, key, NULL, error);
         }
     }
@@ -221,32 +243,80 @@ static int replace_all(work *w, const ki_replacement *all, ki_error *error)
 
 /* Batches */
 
+static bool is_older(const char *version, const char *than)
+{
+    int order;
+    return ki_resource_version_compare(ki_str_from(version), ki_str_from(than), &order) == 0 &&
+           order < 0;
+}
+
+/* The newest counts: a ki_delta_fifo gives them in the order of keys. */
+static void note_version(work *w, const char *version)
+{
+    if (version != NULL && version[0] != '\0' &&
+        (w->resource_version == NULL || KI__MUTANT(42) ||
+         !is_older(version, w->resource_version))) {
+        w->resource_version = version;
+    }
+}
+
+static int set_version(work *w, ki_error *error)
+{
+    const char *version = w->resource_version;
+    if (version == NULL ||
+        (!w->listed && is_older(version, ki_snapshot_resource_version(w->applier->before)))) {
+        return 0;
+    }
+    w->changed = true;
+    return ki_txn_set_resource_version(w->txn, version, error);
+}
+
+/* What is tried again must not count twice. */
+static void keep_counts(ki__applier *applier)
+{
+    applier->counted[0] = applier->set_aside;
+    applier->counted[1] = applier->unknown;
+    applier->counted[2] = applier->unchanged;
+    applier->committed = false;
+}
+
+static void restore_counts(ki__applier *applier)
+{
+    if (!applier->committed) {
+        applier->set_aside = applier->counted[0];
+        applier->unknown = applier->counted[1];
+        applier->unchanged = applier->counted[2];
+    }
+}
+
 static int apply_one(work *w, const ki_delta *delta, ki_error *error)
 {
     switch (delta->type) {
     case KI_DELTA_ADDED:
     case KI_DELTA_UPDATED:
-        w->resource_version = ki_object_resource_version(delta->object);
+        note_version(w, ki_object_resource_version(delta->object));
         return put(w, delta->object, error);
     case KI_DELTA_REPLACED: /* in the order of a list, not of versions */
+        w->listed = true;
         return put(w, delta->object, error);
     case KI_DELTA_DELETED:
         if (delta->final_state_unknown) {
             return take(w, ki_delta_key(delta), NULL, error);
         }
-        w->resource_version = ki_object_resource_version(delta->object);
+        note_version(w, ki_object_resource_version(delta->object));
         return take(w, ki_delta_key(delta), delta->object, error);
     case KI_DELTA_SYNC:
         return sync_one(w, delta->object, error);
     case KI_DELTA_REPLACED_ALL:
-        w->resource_version = delta->replaced->resource_version;
+        w->listed = true;
+        note_version(w, delta->replaced->resource_version);
         return replace_all(w, delta->replaced, error);
     case KI_DELTA_SYNC_ALL: { /* a note without an object: ki__apply_next() makes more of it */
         int r = add_note(w, &(ki__note){.type = KI__NOTE_SYNC});
         return r < 0 ? ki__error_code(error, r) : 0;
     }
     case KI_DELTA_BOOKMARK:
-        w->resource_version = delta->resource_version;
+        note_version(w, delta->resource_version);
         return 0;
     case KI_DELTA_MAX:
         break;
@@ -257,7 +327,6 @@ static int apply_one(work *w, const ki_delta *delta, ki_error *error)
 static int apply_all(work *w, const ki_deltas *deltas, ki_error *error)
 {
     int r = 0;
-    const char *version = NULL;
     ki__warmer warmer;
     ki__warmer_init(&warmer, w->applier->before);
     for (size_t i = 0; i < KI__WARM_AHEAD && i < deltas->count; i++) {
@@ -267,23 +336,16 @@ static int apply_all(work *w, const ki_deltas *deltas, ki_error *error)
         if (deltas->count - i > KI__WARM_AHEAD) {
             ki__warmer_add(&warmer, deltas->deltas[i + KI__WARM_AHEAD].object);
         }
-        w->resource_version = NULL;
         r = apply_one(w, &deltas->deltas[i], error);
-        if (w->resource_version != NULL && w->resource_version[0] != '\0') {
-            version = w->resource_version;
-        }
     }
-    if (r >= 0 && version != NULL) {
-        w->changed = true;
-        r = ki_txn_set_resource_version(w->txn, version, error);
-    }
-    return r;
+    return r < 0 ? r : set_version(w, error);
 }
 
 int ki__apply_prepare(ki__applier *applier, const ki_deltas *deltas, ki_error *error)
 {
     work w = {.applier = applier, .is_initial = deltas->is_initial};
     ki__apply_end(applier);
+    keep_counts(applier);
     int r = ki_store_begin(applier->store, &w.txn, error);
     if (r < 0) {
         return r;
@@ -307,6 +369,7 @@ void ki__apply_commit(ki__applier *applier)
         ki_txn_commit(applier->txn);
         applier->txn = NULL;
     }
+    applier->committed = true;
 }
 
 int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error)
@@ -318,13 +381,19 @@ int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error)
     return r;
 }
 
-size_t ki__apply_count(const ki__applier *applier)
+size_t ki__apply_count(const ki__applier *applier, bool same_version, bool sync)
 {
-    size_t count = applier->note_count;
-    for (size_t i = 0; i < applier->note_count; i++) {
-        count += applier->notes[i].object == NULL ? ki_snapshot_count(applier->before) : 0;
+    return applier->note_count - applier->sync_all_count -
+           (same_version ? 0 : applier->same_count) - (sync ? 0 : applier->sync_count);
+}
+
+bool ki__apply_next_whole(ki__applier *applier, ki__note *ret_note)
+{
+    if (applier->next == applier->note_count) {
+        return false;
     }
-    return count;
+    *ret_note = applier->notes[applier->next++];
+    return true;
 }
 
 bool ki__apply_next(ki__applier *applier, ki__note *ret_note)
@@ -359,10 +428,14 @@ void ki__apply_rewind(ki__applier *applier)
 
 void ki__apply_end(ki__applier *applier)
 {
+    restore_counts(applier);
     ki_txn_abort(applier->txn);
     applier->txn = NULL;
     applier->before = ki_snapshot_unref(applier->before);
     applier->note_count = 0;
+    applier->same_count = 0;
+    applier->sync_count = 0;
+    applier->sync_all_count = 0;
     ki__apply_rewind(applier);
     if (applier->note_cap > NOTES_KEPT) {
         ki__free(applier->alloc, applier->notes);

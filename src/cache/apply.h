@@ -32,6 +32,8 @@ typedef struct ki__applier {
     uint64_t set_aside;     /* objects that the store did not take */
     uint64_t unknown;       /* deletions of what the store did not have: nobody is told */
     uint64_t unchanged;     /* updates that were left out for having the same version */
+    uint64_t counted[3];    /* the same before the batch at hand, */
+    bool committed;         /* to which they go back if it is not */
 
     /* the batch at hand */
     ki_txn *txn;         /* prepared and not committed, or NULL */
@@ -39,6 +41,9 @@ typedef struct ki__applier {
     ki__note *notes;
     size_t note_count;
     size_t note_cap;
+    size_t same_count;     /* of them: updates that change no version, */
+    size_t sync_count;     /* resyncs of one object, */
+    size_t sync_all_count; /* and of all */
     size_t next;           /* note to give */
     bool syncing;          /* in the middle of the walk that the next note stands for */
     ki_snapshot_iter iter; /* of that walk */
@@ -60,11 +65,15 @@ void ki__apply_commit(ki__applier *applier);
 /** Both of them. */
 int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error);
 
-/** How many notes there are; all objects of a resync count. */
-size_t ki__apply_count(const ki__applier *applier);
+/** How many notes there are for a handler that wants to hear of what has not changed, and of
+ *  resyncs, or not. A resync of all objects does not count. */
+size_t ki__apply_count(const ki__applier *applier, bool same_version, bool sync);
 
 /** The next note, in the order in which handlers are to be told; false after the last. */
 bool ki__apply_next(ki__applier *applier, ki__note *ret_note);
+
+/** The same, but a resync of all is one note, without an object: it is about those in `before`. */
+bool ki__apply_next_whole(ki__applier *applier, ki__note *ret_note);
 
 /** Begins again with the first note. */
 void ki__apply_rewind(ki__applier *applier);

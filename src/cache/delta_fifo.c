@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/mutant.h"
 #include "base/options.h"
 #include "cache/delta_table.h"
 #include "cache/keyset.h"
@@ -184,7 +185,7 @@ static int find_known(delta_fifo *f, const ki__keyset *listed, found *list)
 static int find_queued(delta_fifo *f, const ki__keyset *listed, found *list)
 {
     const ki__delta_line *lines[] = {&f->table.in_flight, &f->table.queued};
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = KI__MUTANT(14) ? 2 : 0; i < 2; i++) {
         for (ki__delta_entry *entry = lines[i]->first; entry != NULL; entry = entry->next) {
             ki_str key = ki__object_key(newest(entry)->object);
             bool skip = is_deletion(newest(entry)) || ki__keyset_has(listed, key) ||
@@ -379,9 +380,9 @@ static const ki__queue_kind delta_fifo_kind = {
 int ki_delta_fifo_new(const ki_queue_options *options, ki_queue **ret_queue, ki_error *error)
 {
     ki_queue_options o;
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_code(error, r);
+        return r;
     }
     r = ki__queue_new(&delta_fifo_kind, sizeof(delta_fifo), &o, ret_queue, error);
     if (r >= 0) {

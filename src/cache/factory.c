@@ -49,9 +49,9 @@ static int check_options(const ki_factory_options *options, ki_factory_options *
                          ki_error *error)
 {
     ki_factory_options o = {0};
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_set(error, r, "the options struct has a size or members unknown here");
+        return r;
     }
     if (o.engine == NULL) {
         return ki__error_set(error, -EINVAL, "a factory needs an engine");
@@ -318,14 +318,20 @@ static ki_informer *next_without(ki_factory *factory, unsigned mark)
     return informer;
 }
 
-static void mark_failed(ki_factory *factory, const ki_informer *informer)
+/* Whether it is one of the factory's still: one that was released meanwhile has not failed. */
+static bool mark_failed(ki_factory *factory, const ki_informer *informer)
 {
+    bool found = false;
     ki__mutex_lock(&factory->lock);
     KI__LIST_FOR_EACH (link, &factory->entries) {
         entry *e = entry_at(link);
-        e->marks |= e->informer == informer ? FAILED : 0;
+        if (e->informer == informer) {
+            e->marks |= FAILED;
+            found = true;
+        }
     }
     ki__mutex_unlock(&factory->lock);
+    return found;
 }
 
 /* Those that failed may be tried again by the next call. */
@@ -359,8 +365,8 @@ int ki_factory_start(ki_factory *factory, ki_error *error)
     while ((informer = next_without(factory, STARTED)) != NULL) {
         ki_error problem = KI_ERROR_INIT;
         int r = ki_informer_start(informer, &problem);
-        if (r < 0 && r != KI_ERR_EXISTS) { /* someone may have started it directly */
-            mark_failed(factory, informer);
+        bool failed = r < 0 && r != KI_ERR_EXISTS; /* someone may have started it directly */
+        if (failed && mark_failed(factory, informer)) {
             if (result == 0 && error != NULL) {
                 *error = problem;
             }
@@ -425,7 +431,8 @@ static int started_ones(ki_factory *factory, const ki_resource *resource,
 static uint32_t time_left(const ki_factory *factory, uint64_t deadline)
 {
     uint64_t now = ki__engine_now(factory->engine);
-    uint64_t left_ms = now < deadline ? (deadline - now + MS_NS - 1) / MS_NS : 0;
+    uint64_t left = now < deadline ? deadline - now : 0;
+    uint64_t left_ms = left / MS_NS + (left % MS_NS != 0);
     return left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX;
 }
 

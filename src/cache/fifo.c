@@ -22,6 +22,7 @@ typedef struct fifo {
     size_t cap;       /* 0 or a power of two */
     size_t head;      /* where the first delta stands */
     size_t in_flight; /* deltas that are being processed: the slots before the head are theirs */
+    bool initial;     /* those belong to the first list */
     ki__keyset keys;  /* of the batch that is being popped */
 } fifo;
 
@@ -155,6 +156,7 @@ static int fifo_take(ki_queue *queue, size_t max_keys)
     }
     queue->batch_count = count;
     f->in_flight = count;
+    f->initial = queue->initial_left != 0;
     return 0;
 }
 
@@ -169,6 +171,9 @@ static size_t fifo_finish(ki_queue *queue, bool again)
             *slot(f, 0) = queue->batch[i - 1];
             ki__queue_count(queue, &queue->batch[i - 1]);
         }
+        if (!f->initial && queue->initial_left != 0) {
+            queue->initial_left += count; /* the first list came meanwhile, and is behind them */
+        }
         return 0;
     }
     if (queue->length == 0 && f->cap > RING_KEPT) { /* do not keep what a burst has needed */
@@ -177,7 +182,7 @@ static size_t fifo_finish(ki_queue *queue, bool again)
         f->cap = 0;
         f->head = 0;
     }
-    return count < queue->initial_left ? count : queue->initial_left;
+    return f->initial ? count : 0;
 }
 
 static void fifo_done(ki_queue *queue)
@@ -204,9 +209,9 @@ static const ki__queue_kind fifo_kind = {
 int ki_fifo_new(const ki_queue_options *options, ki_queue **ret_queue, ki_error *error)
 {
     ki_queue_options o;
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_code(error, r);
+        return r;
     }
     if (o.known != NULL) {
         return ki__error_set(error, -EINVAL, "this queue does not look at known objects");

@@ -4,6 +4,7 @@
 #include "cache/handler.h"
 
 #include "base/error.h"
+#include "base/mutant.h"
 #include "object/object.h"
 
 static bool is_wanted(const ki_handler *handler, const ki_object *object)
@@ -33,7 +34,7 @@ static int tell_update(const ki_handler *h, const ki__note *note)
         return old_wanted ? call_update(h, note->old, note->object)
                           : call_add(h, note->object, false);
     }
-    return old_wanted ? call_delete(h, note->old, false) : 0;
+    return old_wanted && !KI__MUTANT(35) ? call_delete(h, note->old, false) : 0;
 }
 
 static int tell(const ki_handler *h, const ki__note *note)

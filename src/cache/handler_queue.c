@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/mutant.h"
 #include "object/object.h"
 
 enum { RING_MIN = 16, RING_KEPT = 1024 };
@@ -55,7 +56,7 @@ static int note_last(ki__handler_queue *queue, const ki_object *object, size_t n
 
 static void make_index(ki__handler_queue *queue)
 {
-    if (queue->indexed || queue->count < queue->index_at) {
+    if (queue->indexed || queue->count < queue->index_at || KI__MUTANT(31)) {
         return;
     }
     int r = 0;
@@ -92,6 +93,11 @@ static void forget_last(ki__handler_queue *queue, const ki__note *note, size_t n
 
 /* ---- room ---- */
 
+static bool is_before_resync(const ki__handler_queue *queue, size_t number)
+{
+    return queue->resync != NULL && number - queue->head < queue->resync_at - queue->head;
+}
+
 /* Moves what waits into a ring of `cap` places, without what was left out. */
 static int move_ring(ki__handler_queue *queue, size_t cap)
 {
@@ -101,9 +107,11 @@ static int move_ring(ki__handler_queue *queue, size_t cap)
     }
     drop_index(queue); /* numbers change */
     size_t live = 0;
+    size_t before_resync = 0;
     for (size_t i = queue->head; i != queue->head + queue->count; i++) {
         if (at(queue, i)->object != NULL) {
             ring[live++] = *at(queue, i);
+            before_resync += is_before_resync(queue, i);
         }
     }
     ki__free(queue->alloc, queue->ring);
@@ -112,6 +120,7 @@ static int move_ring(ki__handler_queue *queue, size_t cap)
     queue->head = 0;
     queue->count = live;
     queue->dead = 0;
+    queue->resync_at = before_resync;
     return 0;
 }
 
@@ -180,7 +189,8 @@ static void renew(ki__handler_queue *queue, size_t number, const ki_object *obje
 static bool merge(ki__handler_queue *queue, const ki__note *note)
 {
     size_t number;
-    if (!find_last(queue, note->object, &number)) {
+    if (queue->count - queue->dead < queue->limit || !find_last(queue, note->object, &number) ||
+        is_before_resync(queue, number)) {
         return false;
     }
     ki__note *waiting = at(queue, number);
@@ -189,6 +199,10 @@ static bool merge(ki__handler_queue *queue, const ki__note *note)
     case KI__NOTE_UPDATE:
         if (!pending) {
             return false;
+        }
+        if (KI__MUTANT(22) && waiting->old != NULL) { /* from what the store had, not the handler */
+            (void)ki_object_unref(waiting->old);
+            waiting->old = ki_object_ref(note->old);
         }
         renew(queue, number, note->object);
         waiting->same_version = waiting->same_version && note->same_version;
@@ -200,7 +214,7 @@ static bool merge(ki__handler_queue *queue, const ki__note *note)
         renew(queue, number, note->object);
         return true;
     case KI__NOTE_DELETE:
-        if (waiting->type == KI__NOTE_ADD) {
+        if (waiting->type == KI__NOTE_ADD || (KI__MUTANT(21) && pending)) {
             leave_out(queue, number);
             return true;
         }
@@ -219,12 +233,30 @@ static bool merge(ki__handler_queue *queue, const ki__note *note)
 
 /* ---- the queue ---- */
 
-void ki__handler_queue_begin(ki__handler_queue *queue, ki_snapshot *snapshot)
+static void begin_walk(ki__handler_queue *queue, ki_snapshot *snapshot, bool is_initial)
 {
-    ki_assert(queue->count == 0 && queue->snapshot == NULL);
     queue->snapshot = snapshot;
     queue->walk = ki_snapshot_all(snapshot);
     queue->walk_left = ki_snapshot_count(snapshot);
+    queue->walk_is_initial = is_initial;
+}
+
+void ki__handler_queue_begin(ki__handler_queue *queue, ki_snapshot *snapshot)
+{
+    ki_assert(queue->count == 0 && queue->snapshot == NULL && queue->resync == NULL);
+    begin_walk(queue, snapshot, true);
+}
+
+void ki__handler_queue_resync(ki__handler_queue *queue, ki_snapshot *snapshot)
+{
+    size_t count = ki_snapshot_count(snapshot);
+    if (queue->resync != NULL || count == 0) {
+        queue->merged += count;
+        (void)ki_snapshot_unref(snapshot);
+        return;
+    }
+    queue->resync = snapshot;
+    queue->resync_at = queue->head + queue->count;
 }
 
 static void end_walk(ki__handler_queue *queue)
@@ -261,8 +293,8 @@ static bool pop_from_walk(ki__handler_queue *queue, ki__note *ret_note)
     }
     queue->walk_left--;
     *ret_note = (ki__note){
-        .type = KI__NOTE_ADD,
-        .is_initial = true,
+        .type = queue->walk_is_initial ? KI__NOTE_ADD : KI__NOTE_SYNC,
+        .is_initial = queue->walk_is_initial,
         .object = ki_object_ref(object),
     };
     if (queue->walk_left == 0) {
@@ -271,31 +303,40 @@ static bool pop_from_walk(ki__handler_queue *queue, ki__note *ret_note)
     return true;
 }
 
+/* Takes the first place of the ring; false if it was left out. */
+static bool pop_from_ring(ki__handler_queue *queue, ki__note *ret_note)
+{
+    size_t number = queue->head;
+    ki__note *first = at(queue, number);
+    bool live = first->object != NULL;
+    if (live) {
+        forget_last(queue, first, number);
+        queue->initial_count -= first->is_initial;
+        *ret_note = *first;
+    } else {
+        queue->dead--;
+    }
+    queue->head++;
+    queue->count--;
+    after_pop(queue);
+    return live;
+}
+
 bool ki__handler_queue_pop(ki__handler_queue *queue, ki__note *ret_note)
 {
-    if (queue->snapshot != NULL && pop_from_walk(queue, ret_note)) {
-        return true;
-    }
-    while (queue->count != 0) {
-        size_t number = queue->head;
-        ki__note *first = at(queue, number);
-        bool live = first->object != NULL;
-        if (live) {
-            forget_last(queue, first, number);
-            queue->initial_count -= first->is_initial;
-            *ret_note = *first;
-        } else {
-            queue->dead--;
+    for (;;) {
+        if (queue->snapshot != NULL && pop_from_walk(queue, ret_note)) {
+            return true;
         }
-        queue->head++;
-        queue->count--;
-        if (live) {
-            after_pop(queue);
+        if (queue->resync != NULL && queue->head == queue->resync_at) {
+            begin_walk(queue, queue->resync, false);
+            queue->resync = NULL;
+        } else if (queue->count == 0) {
+            return false;
+        } else if (pop_from_ring(queue, ret_note)) {
             return true;
         }
     }
-    after_pop(queue);
-    return false;
 }
 
 void ki__handler_queue_done(ki__handler_queue *queue)
@@ -303,6 +344,7 @@ void ki__handler_queue_done(ki__handler_queue *queue)
     if (queue->snapshot != NULL) {
         end_walk(queue);
     }
+    queue->resync = ki_snapshot_unref(queue->resync);
     drop_index(queue);
     for (size_t i = queue->head; i != queue->head + queue->count; i++) {
         ki__note_unref(at(queue, i));
@@ -318,10 +360,11 @@ void ki__handler_queue_done(ki__handler_queue *queue)
 
 size_t ki__handler_queue_len(const ki__handler_queue *queue)
 {
-    return queue->walk_left + queue->count - queue->dead;
+    size_t resync = queue->resync != NULL ? ki_snapshot_count(queue->resync) : 0;
+    return queue->walk_left + queue->count - queue->dead + resync;
 }
 
 size_t ki__handler_queue_initial(const ki__handler_queue *queue)
 {
-    return queue->walk_left + queue->initial_count;
+    return (queue->walk_is_initial ? queue->walk_left : 0) + queue->initial_count;
 }

@@ -9,7 +9,10 @@
  * the limit and a few notes a key, not more. What was merged is counted.
  *
  * The objects that are there when a handler comes are not queued one by one: the queue keeps the
- * snapshot and walks it, before all that is queued.
+ * snapshot and walks it, before all that is queued. So with a resync of all objects, in its place
+ * among the notes: it costs nothing but the snapshot, and what comes after it merges into nothing
+ * from before, which would tell the handler of the future and then of the past. A resync that comes
+ * while another waits is merged into that one.
  *
  * Not for several threads at once: its owner has a lock. */
 #ifndef KI_CACHE_HANDLER_QUEUE_H
@@ -26,18 +29,21 @@ typedef struct ki__handler_queue {
     const ki_alloc *alloc;
     size_t limit;
     ki__note *ring;
-    size_t cap;           /* 0 or a power of two */
-    size_t count;         /* places in use, those left out as well */
-    size_t dead;          /* those left out */
-    size_t head;          /* number of the first in the ring; numbers only rise */
-    size_t initial_count; /* initial adds in the ring */
-    uint64_t merged;      /* in all */
-    ki_snapshot *snapshot;
+    size_t cap;            /* 0 or a power of two */
+    size_t count;          /* places in use, those left out as well */
+    size_t dead;           /* those left out */
+    size_t head;           /* number of the first in the ring; numbers only rise */
+    size_t initial_count;  /* initial adds in the ring */
+    uint64_t merged;       /* in all */
+    ki_snapshot *snapshot; /* that is being walked, or NULL */
     ki_snapshot_iter walk;
-    size_t walk_left; /* objects of the walk that are still to come */
-    bool indexed;     /* `last` holds the last waiting note of every key in the ring */
-    size_t index_at;  /* from this count on, an index is made */
-    ki__map last;     /* key to number + 1 */
+    size_t walk_left;     /* objects of the walk that are still to come */
+    bool walk_is_initial; /* they are initial adds, and not a resync */
+    ki_snapshot *resync;  /* that waits, or NULL */
+    size_t resync_at;     /* number of the note before which it comes */
+    bool indexed;         /* `last` holds the last waiting note of every key in the ring */
+    size_t index_at;      /* from this count on, an index is made */
+    ki__map last;         /* key to number + 1 */
 } ki__handler_queue;
 
 /** Allocates nothing. */
@@ -50,6 +56,10 @@ void ki__handler_queue_done(ki__handler_queue *queue);
 /** Gives all objects of a snapshot as initial adds, before all else. Nothing may have been queued
  *  yet. The reference of the caller becomes the queue's. */
 void ki__handler_queue_begin(ki__handler_queue *queue, ki_snapshot *snapshot);
+
+/** Tells of all objects of a snapshot, after all that waits. The reference of the caller becomes
+ * the queue's. Needs no room. */
+void ki__handler_queue_resync(ki__handler_queue *queue, ki_snapshot *snapshot);
 
 /** Makes room, so that pushing `count` notes cannot fail. -ENOMEM leaves all as it was. */
 int ki__handler_queue_reserve(ki__handler_queue *queue, size_t count);

@@ -30,7 +30,8 @@ static bool try_again(ki__http_call *call, uint32_t after_s)
     call->tries++;
     call->exchange = NULL;
     ki__http_drop_body(call);
-    ki__timer_set_after(&call->again, after_s * SECOND_NS);
+    /* Ten requests in a row, without a breath, help no server that is in trouble. */
+    ki__timer_set_after(&call->again, (after_s != 0 ? after_s : 1) * SECOND_NS);
     return true;
 }
 
@@ -207,16 +208,32 @@ static void decode(ki__http_call *call, ki_str bytes)
     }
 }
 
+static void end_failure(ki__http_call *call);
+
+/* Keeps what comes. What is too long, or too much for our memory, is not waited for: the code says
+ * enough, and it may have no end. */
+static void keep_failure(ki__http_call *call, ki_str bytes)
+{
+    ki_buf *failure = &call->failure;
+    size_t room = failure->max - failure->len;
+    size_t len = bytes.len < room ? bytes.len : room;
+    int r = ki_buf_add(failure, bytes.ptr, len);
+    if (r == 0 && failure->len != failure->max) {
+        return;
+    }
+    void *exchange = call->exchange;
+    const ki_transport *transport = &call->source->transport;
+    call->exchange = NULL;
+    transport->cancel(exchange, transport->user);
+    end_failure(call);
+}
+
 static void on_body(ki_str bytes, void *user)
 {
     ki__http_call *call = user;
     call->busy = true;
     if (call->body == KI__HTTP_FAILURE) {
-        size_t room = call->failure.max - call->failure.len;
-        size_t len = bytes.len < room ? bytes.len : room;
-        if (ki_buf_add(&call->failure, bytes.ptr, len) < 0) {
-            ki_buf_done(&call->failure); /* the code alone says enough */
-        }
+        keep_failure(call, bytes);
     } else {
         call->sink.on_alive(bytes.len, call->sink.user);
         decode(call, bytes);

@@ -220,9 +220,9 @@ int ki_source_http_new(const ki_source_http_options *options, ki_source *ret_sou
                        ki_error *error)
 {
     ki_source_http_options o = {0};
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_set(error, r, "the options struct has a size or members unknown here");
+        return r;
     }
     r = check_options(&o, error);
     if (r < 0) {

@@ -88,9 +88,9 @@ static int check_options(const ki_informer_options *options, ki_informer_options
                          ki_error *error)
 {
     ki_informer_options o = {0};
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_set(error, r, "the options struct has a size or members unknown here");
+        return r;
     }
     if (o.engine == NULL || o.source == NULL || o.source->list == NULL || o.source->watch == NULL ||
         o.source->cancel == NULL) {
@@ -259,6 +259,9 @@ static void on_stopped(ki_reflector *reflector, void *user)
     (void)reflector;
     ki_queue_close(informer->queue);
     ki__timer_cancel(&informer->retry);
+    if (ki__engine_unpost(informer->engine, &informer->task)) {
+        ki__informer_release(informer); /* that of the posting; the run has another */
+    }
     ki__mutex_lock(&informer->lock);
     informer->state = KI__INFORMER_STOPPED;
     ki__cond_wake_all(&informer->changed);
@@ -318,8 +321,9 @@ int ki_informer_start(ki_informer *informer, ki_error *error)
     if (r == 0) {
         r = ki_reflector_start(informer->reflector);
         ki_assert(r == 0 || r == KI_ERR_STOPPED); /* someone else has stopped it already */
+        r = r < 0 ? ki__error_code(error, r) : 0;
     }
-    return r < 0 ? r : 0;
+    return r;
 }
 
 /* ---- stopping ---- */
@@ -376,6 +380,7 @@ int ki_informer_wait_for_sync(ki_informer *informer, uint32_t timeout_ms)
 {
     uint64_t now = ki__engine_now(informer->engine);
     uint64_t deadline = timeout_ms == UINT32_MAX ? UINT64_MAX : now + timeout_ms * MS_NS;
+    bool inside = ki__engine_is_inside(informer->engine) || ki__registration_is_calling(informer);
     int r = 0;
     bool in_time = true;
     ki__mutex_lock(&informer->lock);
@@ -384,6 +389,8 @@ int ki_informer_wait_for_sync(ki_informer *informer, uint32_t timeout_ms)
             r = KI_ERR_STOPPED;
         } else if (timeout_ms == 0 || !in_time) {
             r = -ETIMEDOUT;
+        } else if (inside) {
+            r = KI_ERR_BUSY;
         } else {
             in_time = ki__cond_wait_until(&informer->changed, &informer->lock, deadline);
         }

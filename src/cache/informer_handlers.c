@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/mutant.h"
 #include "cache/informer.h"
 
 enum { RESYNC_MIN_MS = 1000 };
@@ -76,8 +77,8 @@ static void set_resync(ki_informer *informer, ki__registration_seat *seat)
     seat->next_resync = ki__engine_now(informer->engine) + period * MS_NS;
 }
 
-/* A handler may ask to resync more often than the informer did, as long as it has not started. */
-static void plan_resync(ki_informer *informer, ki__registration_seat *seat)
+/* What a handler asked for comes to. Without the lock: it logs. */
+static void read_wish(const ki_informer *informer, ki__registration_seat *seat)
 {
     uint64_t wanted = seat->wanted_ms == 0                 ? informer->options.resync_ms
                       : seat->wanted_ms == KI_RESYNC_NEVER ? 0
@@ -89,6 +90,12 @@ static void plan_resync(ki_informer *informer, ki__registration_seat *seat)
         wanted = RESYNC_MIN_MS;
     }
     seat->wanted_ms = wanted;
+}
+
+/* A handler may ask to resync more often than the informer did, as long as it has not started. */
+static void plan_resync(ki_informer *informer, ki__registration_seat *seat)
+{
+    uint64_t wanted = seat->wanted_ms;
     bool lower = wanted != 0 && wanted < informer->resync_ms;
     if (lower && informer->state == KI__INFORMER_NEW) {
         informer->resync_ms = wanted;
@@ -124,7 +131,7 @@ static void admit(ki_informer *informer, ki_registration *registration)
     ki__registration_seat *seat = ki__registration_seat_of(registration);
     plan_resync(informer, seat);
     ki_snapshot *snapshot = ki_store_snapshot(informer->store);
-    if (ki_snapshot_count(snapshot) != 0) {
+    if (ki_snapshot_count(snapshot) != 0 && !KI__MUTANT(28)) {
         ki__registration_begin(registration, snapshot);
     } else {
         (void)ki_snapshot_unref(snapshot);
@@ -154,7 +161,14 @@ int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
     if (r < 0) {
         return r;
     }
+    read_wish(informer, ki__registration_seat_of(registration));
     ki__informer_hold(informer);
+    r = ki__registration_start(registration);
+    if (r < 0) {
+        ki__registration_abandon(registration);
+        return ki__error_set(error, r, "cannot start a thread for the handler: %s",
+                             ki_error_text(r));
+    }
     ki__mutex_lock(&informer->lock);
     bool stopped = informer->state >= KI__INFORMER_STOPPING;
     if (!stopped) {
@@ -215,6 +229,7 @@ static ki_registration *take_handler(ki_informer *informer)
         registration = ki__registration_of_seat(seat_at(link));
         ki__list_remove(&seat_at(link)->wake_link);
         informer->handler_count--;
+        informer->merged_before += ki_registration_get_stats(registration).merged;
     }
     ki__mutex_unlock(&informer->lock);
     return registration;

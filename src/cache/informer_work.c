@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "base/error.h"
+#include "base/mutant.h"
 #include "cache/informer.h"
 #include "object/object.h"
 
@@ -91,13 +92,12 @@ static bool is_first_list(const ki_deltas *deltas)
 /* With the lock held. A handler that was told nothing yet gets a first list as a snapshot. */
 static int make_room(ki_informer *informer, bool first_list)
 {
-    size_t count = ki__apply_count(&informer->applier);
     int r = 0;
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
             ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
         if (r == 0 && !(first_list && ki__registration_is_fresh(registration))) {
-            r = ki__registration_reserve(registration, count);
+            r = ki__registration_reserve_batch(registration, &informer->applier);
         }
     }
     return r;
@@ -112,9 +112,11 @@ static void publish(ki_informer *informer, bool first_list)
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
             ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
-        if (first_list && ki__registration_is_fresh(registration)) {
+        bool fresh = ki__registration_is_fresh(registration);
+        if (first_list && fresh) {
             ki__registration_begin(registration, ki_store_snapshot(informer->store));
-        } else {
+        }
+        if (!(first_list && fresh) || KI__MUTANT(30)) { /* twice */
             ki__registration_push_batch(registration, &informer->applier);
         }
         ki__informer_mark(informer, registration);
@@ -164,7 +166,8 @@ static int process(const ki_deltas *deltas, void *user)
     int r = ki__apply_prepare(&informer->applier, deltas, &error);
     if (r == 0) {
         ki__mutex_lock(&informer->lock);
-        r = make_room(informer, first_list);
+        bool stopped = informer->state != KI__INFORMER_STARTED; /* then the store stays as it is */
+        r = stopped ? KI_ERR_STOPPED : make_room(informer, first_list);
         if (r == 0) {
             publish(informer, first_list);
         }
@@ -178,7 +181,7 @@ static int process(const ki_deltas *deltas, void *user)
     }
     ki__apply_end(&informer->applier);
     informer->retrying = r < 0;
-    return r < 0 ? KI_POP_AGAIN : KI_POP_DONE;
+    return r < 0 && !KI__MUTANT(38) ? KI_POP_AGAIN : KI_POP_DONE;
 }
 
 /* The first list is in the store: handlers that have nothing left of it have synced as well. */

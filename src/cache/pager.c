@@ -222,9 +222,9 @@ static int read_list_options(ki_pager *pager, ki_error *error)
 int ki_pager_start(const ki_pager_options *options, ki_pager **ret_pager, ki_error *error)
 {
     ki_pager_options o = {0};
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_set(error, r, "the options struct has a size or members unknown here");
+        return r;
     }
     r = check_options(&o, error);
     if (r < 0) {

@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/mutant.h"
 
 void ki__pages_init(ki__pages *pages, const ki_source *source, const ki__pages_sink *sink,
                     void *user, const ki_alloc *alloc)
@@ -162,7 +163,7 @@ static int take_version(ki__pages *pages, const char *version, ki_error *error)
         memcpy(pages->version, version, len + 1);
         return 0;
     }
-    if (strcmp(version, pages->version) == 0) {
+    if (strcmp(version, pages->version) == 0 || KI__MUTANT(4)) {
         return 0;
     }
     (void)ki__error_set(error, KI_ERR_STALE, "a page shows resource version ");
@@ -231,7 +232,7 @@ static void on_end(const ki_list_meta *meta, const ki_error *error, const ki_obj
     }
     pages->count++;
     const char *token = meta->continue_token != NULL ? meta->continue_token : "";
-    if (token[0] == '\0') {
+    if (token[0] == '\0' || KI__MUTANT(6)) {
         end(pages, NULL, NULL);
     } else if (ask_next(pages, token, &failure) < 0) {
         fail(pages, &failure, NULL);

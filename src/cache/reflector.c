@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/mutant.h"
 #include "base/options.h"
 #include "cache/texts.h"
 
@@ -29,6 +30,9 @@ void ki__reflector_post(ki_reflector *r)
 
 static void finish(ki_reflector *r)
 {
+    if (KI__MUTANT(32)) { /* forgets to take the request back */
+        r->call = NULL;
+    }
     ki__reflector_drop_call(r);
     r->last_object = ki_object_unref(r->last_object);
     ki__reflector_set_state(r, KI_REFLECTOR_STOPPED);
@@ -303,9 +307,9 @@ int ki_reflector_new(const ki_reflector_options *options, ki_reflector **ret_ref
                      ki_error *error)
 {
     ki_reflector_options o = {0};
-    int code = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int code = ki__options_take(&o, sizeof(o), options, error);
     if (code < 0) {
-        return ki__error_set(error, code, "the options struct has a size or members unknown here");
+        return code;
     }
     code = check_options(&o, error);
     if (code < 0) {

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "cache/reflector.h"
+#include "object/value.h"
 
 #define INTERNAL_WINDOW_NS                                                \
     (60 * KI__SECOND_NS) /* so long without a 500, and they are forgotten \
@@ -18,9 +19,20 @@
 /* Whether a cause has the text as its message, as servers of 1.17 and 1.18 said it. */
 static bool has_cause_message(const ki_object *status, const char *text)
 {
-    ki_status_cause cause;
-    for (size_t i = 0; ki_status_cause_at(status, i, &cause) == 0; i++) {
-        if (ki_value_equals(&cause.message, ki_str_from(text))) {
+    if (!ki_object_is_status(status)) {
+        return false;
+    }
+    ki_value root = ki_object_root(status);
+    ki_value details = ki__value_child(&root, "details");
+    ki_value causes = ki__value_child(&details, "causes");
+    ki_iter iter;
+    ki_value cause;
+    if (ki_value_type(&causes) != KI_TYPE_LIST || ki_value_iter(&causes, &iter) < 0) {
+        return false;
+    }
+    while (ki_iter_next(&iter, NULL, &cause) > 0) {
+        ki_value message = ki__value_child(&cause, "message");
+        if (ki_value_equals(&message, ki_str_from(text))) {
             return true;
         }
     }

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/mutant.h"
 #include "cache/reflector.h"
 
 #define RETRY_AFTER_MAX_NS                                                 \
@@ -151,6 +152,9 @@ static uint64_t wait_for(ki_reflector *r, const ki_error *error)
     uint64_t delay = ki__backoff_next(&r->backoff, r->engine);
     uint64_t asked = error != NULL ? error->retry_after_s * KI__SECOND_NS : 0;
     asked = asked < RETRY_AFTER_MAX_NS ? asked : RETRY_AFTER_MAX_NS;
+    if (KI__MUTANT(34)) {
+        return 0;
+    }
     return delay > asked ? delay : asked;
 }
 
@@ -195,6 +199,12 @@ static uint64_t watchdog_time(const ki_reflector *r)
         limit = r->options.initial_idle_ns;
     }
     uint64_t time = later(last, limit);
+    if (KI__MUTANT(23) && r->state == KI_REFLECTOR_STREAMING) {
+        return UINT64_MAX;
+    }
+    if (KI__MUTANT(40) && r->state == KI_REFLECTOR_WATCHING) {
+        return UINT64_MAX;
+    }
     return time < r->deadline ? time : r->deadline;
 }
 

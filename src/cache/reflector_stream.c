@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/mutant.h"
 #include "cache/reflector.h"
 
 #define END_ANNOTATION "k8s.io/initial-events-end"
@@ -79,12 +80,21 @@ void ki__reflector_stream_event(ki_reflector *r, ki_event_type type, const ki_ob
         }
         return;
     }
+    bool nameless = ki_object_key(object)[0] == '\0';
     if (!ki__reflector_is_usable(r, type, object)) {
+        if (type == KI_EVENT_DELETED && nameless && !ki__reflector_is_stopping(r)) {
+            ki__reflector_back_off(r, false, NULL);
+        }
         return;
     }
     if (type == KI_EVENT_DELETED) {
-        ki__collect_remove(&r->found, ki_object_key(object));
+        if (!KI__MUTANT(26)) {
+            ki__collect_remove(&r->found, ki_object_key(object));
+        }
         return;
+    }
+    if (KI__MUTANT(25)) {
+        ki__reflector_set_version(r, ki_object_resource_version(object), true);
     }
     int code = ki__collect_put(&r->found, object);
     if (code < 0) {
@@ -94,10 +104,17 @@ void ki__reflector_stream_event(ki_reflector *r, ki_event_type type, const ki_ob
     }
 }
 
+/* What was or may have been a deletion of nobody knows what: any of the objects so far may be gone,
+ * and only another list can tell. */
 void ki__reflector_stream_set_aside(ki_reflector *r, ki_event_type type, const char *key)
 {
     note_progress(r, KI_EVENT_ADDED);
     int code = 0;
+    if (!KI__MUTANT(13) &&
+        ((type == KI_EVENT_DELETED && key[0] == '\0') || (size_t)type >= KI_EVENT_MAX)) {
+        ki__reflector_back_off(r, false, NULL);
+        return;
+    }
     if (type == KI_EVENT_DELETED) {
         ki__collect_remove(&r->found, key);
     } else {

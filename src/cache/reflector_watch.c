@@ -11,6 +11,7 @@
 #include <kinformer/key.h>
 
 #include "base/error.h"
+#include "base/mutant.h"
 #include "cache/reflector.h"
 
 #define LIMIT_SLACK_NS (30 * KI__SECOND_NS) /* for a server that ends a watch in its own time */
@@ -56,6 +57,10 @@ static void ended_with(ki_reflector *r, const ki_error *error, const ki_object *
 {
     switch (ki__reflector_classify(error, status)) {
     case KI__TROUBLE_NETWORK:
+        if (KI__MUTANT(8)) {
+            give_way_to_list(r, error, in_stream);
+            break;
+        }
         if (!empty) {
             ki__reflector_note_reason(r, error);
             take_up(r);
@@ -77,6 +82,12 @@ static void ended_with(ki_reflector *r, const ki_error *error, const ki_object *
         give_way_to_list(r, error, in_stream);
         break;
     case KI__TROUBLE_EXPIRED:
+        if (KI__MUTANT(7)) {
+            wait_and_take_up(r, error);
+            break;
+        }
+        give_way_to_list(r, error, in_stream);
+        break;
     case KI__TROUBLE_TOO_LARGE:
     case KI__TROUBLE_OTHER:
         give_way_to_list(r, error, in_stream);
@@ -95,6 +106,8 @@ void ki__reflector_watch_ended(ki_reflector *r, const ki_error *error, const ki_
         ki_error nothing;
         (void)ki__error_set(&nothing, KI_ERR_UNSUPPORTED, "the watch ended at once, without event");
         ki__reflector_back_off(r, false, &nothing);
+    } else if (KI__MUTANT(12)) {
+        ki__reflector_back_off(r, false, NULL);
     } else {
         take_up(r);
     }
@@ -116,8 +129,8 @@ static age age_of(ki_reflector *r, ki_event_type type, const ki_object *object)
 {
     int order;
     ki_str version = ki_str_from(ki_object_resource_version(object));
-    if (r->unordered || ki_resource_version_compare(version, ki_str_from(r->version), &order) < 0 ||
-        order > 0) {
+    if (KI__MUTANT(11) || r->unordered ||
+        ki_resource_version_compare(version, ki_str_from(r->version), &order) < 0 || order > 0) {
         return NEW;
     }
     bool known = order < 0 || !r->from_event || was_last(r, type, object);
@@ -185,7 +198,7 @@ static bool goes_on_after(ki_reflector *r, int code, const char *key, ki_error *
     if (error->code == 0) {
         (void)ki__error_code(error, code);
     }
-    if (ki_error_is_retriable(code)) {
+    if (ki_error_is_retriable(code) && !KI__MUTANT(39)) {
         if (!ki__reflector_is_stopping(r)) {
             wait_and_take_up(r, error);
         }
@@ -214,7 +227,7 @@ static void on_bookmark(ki_reflector *r, const ki_object *object)
     if (r->target.bookmark != NULL) {
         code = r->target.bookmark(version, r->target.user, &error);
     }
-    if (goes_on_after(r, code, "", &error)) {
+    if (goes_on_after(r, code, "", &error) && !KI__MUTANT(24)) {
         advance(r, KI_EVENT_BOOKMARK, version, false);
     }
 }
@@ -258,7 +271,7 @@ static void watch_set_aside(ki_reflector *r, ki_event_type type, const char *key
     ki__reflector_note(r, &r->shared.health.last_event, &r->shared.health.events);
     if (type == KI_EVENT_DELETED && key[0] != '\0' && r->target.remove_key != NULL) {
         code = r->target.remove_key(key, r->target.user, &error);
-    } else if (may_be_deletion) {
+    } else if (may_be_deletion && !KI__MUTANT(13)) {
         ki__reflector_back_off(r, false, NULL);
         return;
     }
@@ -266,7 +279,8 @@ static void watch_set_aside(ki_reflector *r, ki_event_type type, const char *key
     bool older =
         ki_resource_version_compare(ki_str_from(version), ki_str_from(r->version), &order) == 0 &&
         order < 0;
-    if (goes_on_after(r, code, key, &error) && !older) {
+    bool fits = strnlen(version, KI__VERSION_MAX + 1) <= KI__VERSION_MAX; /* no object has it, so */
+    if (goes_on_after(r, code, key, &error) && !older && fits) {
         advance(r, type, version, true);
     }
 }
@@ -304,7 +318,9 @@ static void on_event(ki_event_type type, const ki_object *object, const ki_error
     }
     note_accepted(r);
     if (type == KI_EVENT_ERROR) {
-        on_error_event(r, error, object);
+        if (!KI__MUTANT(9)) {
+            on_error_event(r, error, object);
+        }
     } else if (object != NULL) {
         r->events++;
         if (r->state == KI_REFLECTOR_STREAMING) {
@@ -401,6 +417,13 @@ int ki__reflector_open_watch(ki_reflector *r, ki_list_options *options, ki_error
 void ki__reflector_watch_begin(ki_reflector *r)
 {
     ki_list_options options = {.size = sizeof(options), .resource_version = r->version};
+    if (KI__MUTANT(10)) {
+        options.send_initial_events = true;
+        options.resource_version_match = "NotOlderThan";
+    }
+    if (KI__MUTANT(17)) {
+        options.resource_version = "";
+    }
     ki_error error = KI_ERROR_INIT;
     r->unordered = !has_version(r);
     ki__mutex_lock(&r->shared.lock);

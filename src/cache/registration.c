@@ -2,7 +2,7 @@
 /* A handler and its queue. One lock keeps both; it is never held while something is called. At most
  * one thread is inside deliver() at a time (`delivering`), which is what makes calls of one handler
  * sequential. Once `removed` is set no call begins; the handler is destroyed by whoever finds it
- * removed with nobody delivering. */
+ * removed with nobody delivering and nobody waking. */
 #include "cache/registration.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/engine.h"
 #include "base/error.h"
+#include "base/mutant.h"
 #include "base/options.h"
 #include "base/refs.h"
 #include "base/sync.h"
@@ -33,6 +34,7 @@ struct ki_registration {
     bool over;            /* removed, and the handler destroyed */
     bool delivering;      /* somebody is inside deliver() */
     bool destroying;      /* somebody is about to destroy the handler */
+    size_t waking;        /* how many are about to tell that something waits */
     bool calling_initial; /* an initial add is under way */
     bool begun;           /* something was queued once */
     bool upstream_synced;
@@ -51,10 +53,30 @@ typedef struct call {
 } call;
 static _Thread_local const call *calls;
 
+static void enter(call *here, const ki_registration *registration)
+{
+    *here = (call){.registration = registration, .outer = calls};
+    calls = here;
+}
+
+static void leave(const call *here)
+{
+    calls = here->outer;
+}
+
 static bool is_inside(const ki_registration *registration)
 {
     const call *c = calls;
     while (c != NULL && c->registration != registration) {
+        c = c->outer;
+    }
+    return c != NULL;
+}
+
+bool ki__registration_is_calling(const void *user)
+{
+    const call *c = calls;
+    while (c != NULL && c->registration->owner.user != user) {
         c = c->outer;
     }
     return c != NULL;
@@ -77,16 +99,23 @@ static int init_locks(ki_registration *reg)
     return r;
 }
 
-static int check_options(const ki_handler_options *options, ki_handler_options *ret_options,
-                         ki_error *error)
+static int check_options(const ki_engine *engine, const ki_handler_options *options,
+                         ki_handler_options *ret_options, ki_error *error)
 {
     ki_handler_options o = {0};
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_set(error, r, "the options struct has a size or members unknown here");
+        return r;
     }
-    if ((unsigned)o.delivery > KI_DELIVERY_CALLER) {
+    if ((unsigned)o.delivery > KI_DELIVERY_THREAD) {
         return ki__error_set(error, -EINVAL, "there is no such delivery");
+    }
+    bool threads = ki__engine_threads(engine) != NULL;
+    if (o.delivery == KI_DELIVERY_THREAD && !threads) {
+        return ki__error_set(error, KI_ERR_UNSUPPORTED, "the engine has no way to start threads");
+    }
+    if (o.delivery == KI_DELIVERY_DEFAULT) {
+        o.delivery = threads ? KI_DELIVERY_THREAD : KI_DELIVERY_ENGINE;
     }
     if (ki_str_from(o.name).len > NAME_MAX_BYTES) {
         return ki__error_set(error, KI_ERR_LIMIT, "the name of a handler has at most %d bytes",
@@ -102,7 +131,7 @@ int ki__registration_new(ki_engine *engine, const ki_handler *handler,
                          ki_registration **ret_registration, ki_error *error)
 {
     ki_handler_options o = {0};
-    int r = check_options(options, &o, error);
+    int r = check_options(engine, options, &o, error);
     if (r < 0) {
         return r;
     }
@@ -161,10 +190,13 @@ ki_registration *ki_registration_unref(ki_registration *registration)
 
 void ki__registration_abandon(ki_registration *registration)
 {
+    ki__mutex_lock(&registration->lock);
     registration->removed = true;
     registration->destroying = true;
     registration->over = true;
-    (void)ki_registration_unref(registration);
+    ki__cond_wake_all(&registration->changed);
+    ki__mutex_unlock(&registration->lock);
+    (void)ki_registration_unref(registration); /* its thread, if there is one, has another */
 }
 
 ki__registration_seat *ki__registration_seat_of(ki_registration *registration)
@@ -203,7 +235,7 @@ static void tell(ki_registration *reg, ki__note *note)
 static void look_whether_synced(ki_registration *reg)
 {
     if (reg->upstream_synced && !reg->removed && !reg->calling_initial &&
-        ki__handler_queue_initial(&reg->queue) == 0) {
+        (ki__handler_queue_initial(&reg->queue) == 0 || KI__MUTANT(27))) {
         reg->synced = true;
     }
 }
@@ -225,20 +257,21 @@ static bool deliver_one(ki_registration *reg)
 {
     ki__note note;
     bool synced = !reg->removed && must_tell_synced(reg);
-    if (reg->removed || (!synced && !ki__handler_queue_pop(&reg->queue, &note))) {
+    if ((reg->removed && !KI__MUTANT(29)) ||
+        (!synced && !ki__handler_queue_pop(&reg->queue, &note))) {
         return false;
     }
     reg->told_synced = reg->told_synced || synced;
     reg->calling_initial = !synced && note.is_initial;
     ki__mutex_unlock(&reg->lock);
-    call here = {.registration = reg, .outer = calls};
-    calls = &here;
+    call here;
+    enter(&here, reg);
     if (synced) {
         reg->options.on_synced(reg->options.user);
     } else {
         tell(reg, &note);
     }
-    calls = here.outer;
+    leave(&here);
     ki__mutex_lock(&reg->lock);
     look_whether_synced(reg);
     return true;
@@ -248,7 +281,7 @@ static bool deliver_one(ki_registration *reg)
 static void finish(ki_registration *reg)
 {
     ki__mutex_lock(&reg->lock);
-    bool mine = reg->removed && !reg->delivering && !reg->destroying;
+    bool mine = reg->removed && !reg->delivering && reg->waking == 0 && !reg->destroying;
     if (mine) {
         reg->destroying = true;
         reg->stats.merged = reg->queue.merged;
@@ -258,8 +291,14 @@ static void finish(ki_registration *reg)
     if (!mine) {
         return;
     }
+    call here;
+    enter(&here, reg);
     if (reg->handler.destroy != NULL) {
         reg->handler.destroy(reg->handler.user);
+    }
+    leave(&here);
+    if (ki__engine_unpost(reg->engine, &reg->task)) {
+        (void)ki_registration_unref(reg); /* that of the posting; our caller has another */
     }
     ki__mutex_lock(&reg->lock);
     reg->over = true;
@@ -280,21 +319,29 @@ static void tell_owner(ki_registration *reg)
     }
 }
 
-/* With the lock held, but for the time of telling the owner, in which something may come. */
-static void wait_for_more(ki_registration *reg)
+/* With the lock held, but for the time of telling the owner, in which something may come. Whether
+ * there was something to tell. */
+static bool tell_owner_between(ki_registration *reg)
 {
-    if (reg->synced && !reg->owner_knows) {
-        ki__mutex_unlock(&reg->lock);
-        tell_owner(reg);
-        ki__mutex_lock(&reg->lock);
-        return;
+    if (!reg->synced || reg->owner_knows) {
+        return false;
     }
-    reg->woken = false;
-    ki__cond_wait(&reg->changed, &reg->lock);
+    ki__mutex_unlock(&reg->lock);
+    tell_owner(reg);
+    ki__mutex_lock(&reg->lock);
+    return true;
 }
 
-/* Up to `max` callbacks; for as long as there may be more, if `forever`. The number of them, or
- * KI_ERR_BUSY. *ret_more: something is left. */
+static void wait_for_more(ki_registration *reg)
+{
+    if (!tell_owner_between(reg)) {
+        reg->woken = false;
+        ki__cond_wait(&reg->changed, &reg->lock);
+    }
+}
+
+/* Up to `max` callbacks, 0 for those that wait now; for as long as there may be more, if `forever`.
+ * The number of them, or KI_ERR_BUSY. *ret_more: something is left. */
 static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_more)
 {
     ki__mutex_lock(&reg->lock);
@@ -305,9 +352,14 @@ static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_mor
     reg->delivering = true;
     reg->woken = false;
     size_t count = 0;
-    while (count < max && !reg->removed) {
+    if (max == 0) {
+        size_t all = ki__handler_queue_len(&reg->queue) + 1; /* the one more is on_synced() */
+        max = all < INT32_MAX ? all : INT32_MAX;
+    }
+    while (count < max && (!reg->removed || KI__MUTANT(29))) {
         if (deliver_one(reg)) {
             count += forever ? 0 : 1;
+            (void)tell_owner_between(reg); /* and not only when nothing more comes */
         } else if (forever && !reg->removed) {
             wait_for_more(reg);
         } else {
@@ -342,21 +394,58 @@ static void run_task(ki__task *task)
     (void)ki_registration_unref(reg);
 }
 
+static void run_thread(void *arg)
+{
+    ki_registration *reg = arg;
+    bool more;
+    (void)deliver(reg, 1, true, &more);
+    (void)ki_registration_unref(reg);
+}
+
+int ki__registration_start(ki_registration *registration)
+{
+    if (registration->options.delivery != KI_DELIVERY_THREAD) {
+        return 0;
+    }
+    const ki_threads *threads = ki__engine_threads(registration->engine);
+    (void)ki_registration_ref(registration); /* the thread's */
+    int r = threads->start(run_thread, registration, threads->user);
+    if (r < 0) {
+        (void)ki_registration_unref(registration);
+    }
+    return r;
+}
+
+/* Without the lock; `waking` counts it. */
+static void wake_now(ki_registration *reg)
+{
+    call here;
+    enter(&here, reg);
+    if (reg->options.delivery == KI_DELIVERY_ENGINE) {
+        post(reg);
+    } else if (reg->options.delivery == KI_DELIVERY_CALLER && reg->options.wake != NULL) {
+        reg->options.wake(reg->options.user);
+    }
+    leave(&here);
+    ki__mutex_lock(&reg->lock);
+    reg->waking--;
+    ki__mutex_unlock(&reg->lock);
+    finish(reg); /* it may have been removed meanwhile */
+}
+
 void ki__registration_wake(ki_registration *registration)
 {
     ki_registration *reg = registration;
-    bool by_caller = reg->options.delivery == KI_DELIVERY_CALLER;
     ki__mutex_lock(&reg->lock);
     bool wake = has_something(reg) && !reg->woken;
-    reg->woken = reg->woken || wake;
-    if (wake && by_caller) {
+    if (wake) {
+        reg->woken = true;
+        reg->waking++;
         ki__cond_wake_all(&reg->changed);
     }
     ki__mutex_unlock(&reg->lock);
-    if (wake && !by_caller) {
-        post(reg);
-    } else if (wake && reg->options.wake != NULL) {
-        reg->options.wake(reg->options.user);
+    if (wake) {
+        wake_now(reg);
     }
     tell_owner(reg);
 }
@@ -382,7 +471,7 @@ static int deliver_for_caller(ki_registration *reg, size_t max, bool forever)
 
 int ki_registration_dispatch(ki_registration *registration, size_t max)
 {
-    return deliver_for_caller(registration, max != 0 && max < INT32_MAX ? max : INT32_MAX, false);
+    return deliver_for_caller(registration, max < INT32_MAX ? max : INT32_MAX, false);
 }
 
 int ki_registration_run(ki_registration *registration)
@@ -424,6 +513,13 @@ int ki__registration_reserve(ki_registration *registration, size_t count)
     return r;
 }
 
+int ki__registration_reserve_batch(ki_registration *registration, const ki__applier *applier)
+{
+    bool unchanged = registration->options.deliver_unchanged;
+    return ki__registration_reserve(
+        registration, ki__apply_count(applier, unchanged, registration->seat.syncing));
+}
+
 void ki__registration_push(ki_registration *registration, const ki__note *note)
 {
     ki__mutex_lock(&registration->lock);
@@ -437,9 +533,9 @@ void ki__registration_push(ki_registration *registration, const ki__note *note)
 static bool concerns(const ki_registration *reg, const ki__note *note)
 {
     if (note->type == KI__NOTE_SYNC) {
-        return reg->seat.syncing;
+        return reg->seat.syncing || KI__MUTANT(36);
     }
-    return !note->same_version || reg->options.deliver_unchanged;
+    return !note->same_version || reg->options.deliver_unchanged || KI__MUTANT(37);
 }
 
 void ki__registration_push_batch(ki_registration *registration, ki__applier *applier)
@@ -448,9 +544,14 @@ void ki__registration_push_batch(ki_registration *registration, ki__applier *app
     ki__note note;
     ki__apply_rewind(applier);
     ki__mutex_lock(&reg->lock);
-    while (!reg->removed && ki__apply_next(applier, &note)) {
-        if (concerns(reg, &note)) {
-            reg->begun = true;
+    while (!reg->removed && ki__apply_next_whole(applier, &note)) {
+        if (!concerns(reg, &note)) {
+            continue;
+        }
+        reg->begun = true;
+        if (note.object == NULL) {
+            ki__handler_queue_resync(&reg->queue, ki_snapshot_ref(applier->before));
+        } else {
             ki__handler_queue_push(&reg->queue, &note);
         }
     }

@@ -30,6 +30,10 @@ int ki__registration_new(ki_engine *engine, const ki_handler *handler,
                          const ki_handler_options *options, const ki__registration_owner *owner,
                          ki_registration **ret_registration, ki_error *error);
 
+/** Starts the thread of one that has its own; nothing for the others. To be done before it is told
+ *  anything. -errno. */
+int ki__registration_start(ki_registration *registration);
+
 /** Undoes the making of one that nobody else has: the handler stays the caller's. */
 void ki__registration_abandon(ki_registration *registration);
 
@@ -52,6 +56,8 @@ void ki__registration_begin(ki_registration *registration, ki_snapshot *snapshot
 /** Whether it was never told anything and nothing waits, so that begin is possible. */
 bool ki__registration_is_fresh(ki_registration *registration);
 int ki__registration_reserve(ki_registration *registration, size_t count);
+/** Makes room for what it wants to hear of a batch. */
+int ki__registration_reserve_batch(ki_registration *registration, const ki__applier *applier);
 void ki__registration_push(ki_registration *registration, const ki__note *note);
 /** Pushes all notes of a batch that concern it. */
 void ki__registration_push_batch(ki_registration *registration, ki__applier *applier);
@@ -61,6 +67,9 @@ void ki__registration_synced(ki_registration *registration);
 
 /** Lets whoever delivers know that there is something. */
 void ki__registration_wake(ki_registration *registration);
+
+/** Whether this thread is inside a callback of a registration whose owner has this `user`. */
+bool ki__registration_is_calling(const void *user);
 
 /** The owner is going: as ki_registration_remove(), but the owner is not told. */
 void ki__registration_stop(ki_registration *registration);

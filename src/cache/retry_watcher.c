@@ -311,9 +311,9 @@ int ki_retry_watcher_start(const ki_retry_watcher_options *options, ki_retry_wat
                            ki_error *error)
 {
     ki_retry_watcher_options o = {0};
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_set(error, r, "the options struct has a size or members unknown here");
+        return r;
     }
     r = check_options(&o, error);
     if (r < 0) {

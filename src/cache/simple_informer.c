@@ -99,9 +99,9 @@ int ki_simple_informer_new(const ki_simple_informer_options *options,
                            ki_simple_informer **ret_informer, ki_error *error)
 {
     ki_simple_informer_options o;
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_code(error, r);
+        return r;
     }
     if (o.store != NULL && o.index_count != 0) {
         return ki__error_set(error, -EINVAL, "indexes go into the store that is given");

@@ -62,9 +62,9 @@ ki_store *ki_store_unref(ki_store *store)
 int ki_store_new(const ki_store_options *options, ki_store **ret_store, ki_error *error)
 {
     ki_store_options o;
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_code(error, r);
+        return r;
     }
     const ki_alloc *alloc = ki__alloc_or_default(o.alloc);
     ki_store *store = ki__alloc_zero(alloc, sizeof(*store));

@@ -22,9 +22,9 @@ static int read_options(const ki_object_options *options, ki_object_options *ret
                         ki_error *error)
 {
     ki_object_options o;
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_set(error, r, "the options struct has a size or members unknown here");
+        return r;
     }
     if (o.max_bytes > BYTES_MAX) {
         return ki__error_set(error, -EINVAL, "max_bytes must not be more than 1 GiB");

@@ -75,6 +75,10 @@ static inline ki_str ki__object_namespace(const ki_object *object)
     return ki_str_make(object->near_strings, object->name != 0 ? (size_t)object->name - 1 : 0);
 }
 
+/** The bytes that tell one state of an object from another, in one encoding: all but what says of
+ *  which kind it is, which a list leaves out and a watch does not. */
+ki_str ki__object_content(const ki_object *object);
+
 /* Labels by the short way, for keys and values that are valid as such. Less than 0 if this object
  * does not keep its labels so that there is one: then ask ki_object_labels(). */
 

@@ -250,6 +250,16 @@ ki_str ki_object_bytes(const ki_object *object)
     return ki_str_make(ki__object_bytes(object), object->len);
 }
 
+ki_str ki__object_content(const ki_object *object)
+{
+    const char *bytes = ki__object_bytes(object);
+    if (is_json(object)) { /* apiVersion and kind stand before metadata, wherever they stand */
+        size_t from = object->shortcuts.metadata;
+        return ki_str_make(bytes + from, object->len - from);
+    }
+    return ki_str_make(bytes + object->body.at, object->body.len);
+}
+
 ki_encoding ki_object_encoding(const ki_object *object)
 {
     return (ki_encoding)object->encoding;

@@ -84,7 +84,9 @@ int ki__intake_check(const ki__intake *intake, const ki_object *object, ki_error
         return ki__error_set(why, KI_ERR_KEY, "the name or the namespace has a slash");
     }
     if (ki__intake_is_unexpected(intake, api_version, kind)) {
-        return ki__error_set(why, KI_ERR_TYPE, "the object is a %s of %s", kind, api_version);
+        (void)ki__error_set(why, KI_ERR_TYPE, "the object is a ");
+        ki__wire_error_add_kind(why, api_version, kind);
+        return KI_ERR_TYPE;
     }
     return 0;
 }
@@ -120,6 +122,13 @@ void ki__intake_set_aside(ki__intake *intake, const ki_error *why, ki__wire_item
         .resource_version = ki_buf_text(&intake->resource_version),
         .error = *why,
     };
+}
+
+void ki__wire_error_add_kind(ki_error *error, const char *api_version, const char *kind)
+{
+    ki__error_add(error, ki_str_from(kind));
+    ki__error_add(error, ki_str_from(" of "));
+    ki__error_add(error, ki_str_from(api_version));
 }
 
 bool ki__wire_is_table(const char *api_version, const char *kind)

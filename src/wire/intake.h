@@ -67,6 +67,9 @@ void ki__intake_note_none(ki__intake *intake);
 /** Sets aside what was noted. */
 void ki__intake_set_aside(ki__intake *intake, const ki_error *why, ki__wire_item *ret_item);
 
+/** Appends what something says that it is, "Pod of v1", to an error. Never trusted as it stands. */
+void ki__wire_error_add_kind(ki_error *error, const char *api_version, const char *kind);
+
 /** Whether it is a Table of meta.k8s.io, which stands for objects but has none. */
 bool ki__wire_is_table(const char *api_version, const char *kind);
 

@@ -154,8 +154,9 @@ int ki__list_identify(ki__list_decoder *decoder, ki_error *error)
     }
     const char *item_kind = ki__list_get_text(decoder, KI__LIST_ITEM_KIND);
     if (ki__intake_is_unexpected(&decoder->intake, api_version, item_kind)) {
-        return ki__error_set(error, KI_ERR_TYPE, "the server answers with a %s of %s", kind,
-                             api_version);
+        (void)ki__error_set(error, KI_ERR_TYPE, "the server answers with a ");
+        ki__wire_error_add_kind(error, api_version, kind);
+        return KI_ERR_TYPE;
     }
     decoder->intake.options.default_kind = item_kind;
     if (api_version[0] != '\0') {
@@ -170,8 +171,9 @@ int ki__list_refuse(const ki__list_decoder *decoder, ki_error *error)
     if (kind[0] == '\0') {
         return ki__error_set(error, KI_ERR_INVALID, "the answer is not a list: it has no kind");
     }
-    return ki__error_set(error, KI_ERR_INVALID, "the answer is not a list but a %s of %s", kind,
-                         ki__list_get_text(decoder, KI__LIST_API_VERSION));
+    (void)ki__error_set(error, KI_ERR_INVALID, "the answer is not a list but a ");
+    ki__wire_error_add_kind(error, ki__list_get_text(decoder, KI__LIST_API_VERSION), kind);
+    return KI_ERR_INVALID;
 }
 
 /* One whole item: sets *ret_object, or notes whose it is and tells why not. */

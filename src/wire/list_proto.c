@@ -32,6 +32,12 @@ static int see(ki__list_decoder *decoder, unsigned bit, ki_error *error)
     return 0;
 }
 
+/* Something that we know, and read as a text, a message or a number, is something else. */
+static int fail_wire_type(ki_error *error)
+{
+    return ki__error_set(error, KI_ERR_INVALID, "a field of the list has the wrong wire type");
+}
+
 /* ---- small messages, whole ---- */
 
 typedef int (*field_taker)(ki__list_decoder *decoder, const ki__proto_event *event, ki_str text,
@@ -63,7 +69,8 @@ static int take_type(ki__list_decoder *decoder, const ki__proto_event *event, ki
                      ki_error *error)
 {
     if (event->type != KI__PROTO_VALUE) {
-        return 0;
+        bool known = event->number == TYPE_API_VERSION || event->number == TYPE_KIND;
+        return known ? fail_wire_type(error) : 0;
     }
     switch (event->number) {
     case TYPE_API_VERSION:
@@ -83,7 +90,8 @@ static int take_metadata(ki__list_decoder *decoder, const ki__proto_event *event
         decoder->remaining_item_count = count <= INT64_MAX ? (int64_t)count : -1;
     }
     if (event->type != KI__PROTO_VALUE) {
-        return 0;
+        bool known = event->number == META_RESOURCE_VERSION || event->number == META_CONTINUE;
+        return known ? fail_wire_type(error) : 0;
     }
     switch (event->number) {
     case META_RESOURCE_VERSION:
@@ -170,14 +178,17 @@ static size_t bytes_wanted(const ki__list_decoder *decoder, const ki__proto_even
 
 /* ---- events ---- */
 
+static bool is_known(const ki__proto_event *event)
+{
+    return event->number <= (event->depth == 1 ? LIST_ITEMS : UNKNOWN_CONTENT_TYPE);
+}
+
 static int on_field(ki__list_decoder *decoder, const ki__piece *piece, const ki__proto_event *event,
                     ki_error *error)
 {
     size_t max = bytes_wanted(decoder, event);
-    bool known =
-        event->depth == 1 ? event->number == LIST_METADATA : event->number <= UNKNOWN_CONTENT_TYPE;
     ki_str text;
-    if (!known) {
+    if (!is_known(event)) {
         return 0;
     }
     int r = see(decoder, event->depth == 1 ? SEEN_METADATA : event->number, error);
@@ -207,6 +218,8 @@ static int on_event(ki__list_decoder *decoder, const ki__piece *piece, const ki_
         decoder->complete = true; /* what may follow says only how the content was encoded */
         return 0;
     case KI__PROTO_NUMBER:
+    case KI__PROTO_FIXED: /* items that are passed over would be taken for none */
+        return is_known(event) ? fail_wire_type(error) : 0;
     case KI__PROTO_OVER:
         return 0;
     case KI__PROTO_VALUE:

@@ -182,7 +182,7 @@ static int step_value(ki__proto_stream *stream, input *in, ki__proto_event *ret_
     }
     bool fixed = stream->state == STATE_FIXED;
     stream->state = STATE_TAG;
-    return fixed ? 0 : give(stream, KI__PROTO_VALUE, ret_event);
+    return give(stream, fixed ? KI__PROTO_FIXED : KI__PROTO_VALUE, ret_event);
 }
 
 static int step(ki__proto_stream *stream, input *in, ki__proto_event *ret_event, ki_error *error)

@@ -17,7 +17,8 @@ typedef enum ki__proto_event_type {
     KI__PROTO_BEGIN,  /* a field that is entered */
     KI__PROTO_END,    /* the end of it */
     KI__PROTO_VALUE,  /* a string, bytes, or a message that is not entered */
-    KI__PROTO_NUMBER, /* a varint. Other numbers are passed over in silence */
+    KI__PROTO_NUMBER, /* a varint */
+    KI__PROTO_FIXED,  /* a number of fixed size, which nobody wants to know */
     KI__PROTO_OVER,   /* the whole message was read */
 } ki__proto_event_type;
 

@@ -110,6 +110,7 @@ static int on_event(ki__watch_decoder *decoder, const ki__piece *piece,
         return 0;
     case KI__PROTO_END:
     case KI__PROTO_NUMBER:
+    case KI__PROTO_FIXED:
         return 0;
     case KI__PROTO_VALUE:
         return on_value(decoder, piece, event, error);

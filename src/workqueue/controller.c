@@ -22,9 +22,9 @@ int ki_controller_new(const ki_controller_options *options, ki_controller **ret_
                       ki_error *error)
 {
     ki_controller_options o;
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_code(error, r);
+        return r;
     }
     if (o.queue == NULL || o.reconcile == NULL) {
         return ki__error_set(error, -EINVAL, "a controller needs a queue and a reconcile function");

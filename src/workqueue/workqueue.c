@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/mutant.h"
 #include "base/options.h"
 #include "workqueue/queue.h"
 
@@ -83,9 +84,9 @@ static void queue_init(ki_workqueue *queue, const ki_workqueue_options *o)
 int ki_workqueue_new(const ki_workqueue_options *options, ki_workqueue **ret_queue, ki_error *error)
 {
     ki_workqueue_options o;
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), options);
+    int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
-        return ki__error_code(error, r);
+        return r;
     }
     r = check_options(&o, error);
     if (r < 0) {
@@ -179,7 +180,8 @@ void ki__workqueue_unlock_and_wake(ki_workqueue *queue)
 
 int ki__workqueue_add_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns)
 {
-    if (entry->state == WORK_QUEUED || entry->state == WORK_DIRTY) {
+    if (entry->state == WORK_QUEUED || entry->state == WORK_DIRTY ||
+        (KI__MUTANT(44) && entry->state == WORK_PROCESSING)) {
         return 0;
     }
     queue->adds++;

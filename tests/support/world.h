@@ -4,6 +4,8 @@
 #ifndef TESTS_SUPPORT_WORLD_H
 #define TESTS_SUPPORT_WORLD_H
 
+#include <stdatomic.h>
+
 #include <kinformer/engine.h>
 
 #define TEST_MS UINT64_C(1000000)
@@ -12,7 +14,7 @@
 typedef struct test_world {
     uint64_t now; /* monotonic; realtime is this plus a fixed date */
     uint64_t seed;
-    uint64_t wakes; /* calls of the engine's wake */
+    atomic_uint_fast64_t wakes; /* calls of the engine's wake, on any thread */
     ki_clock clock;
     ki_random random;
 } test_world;

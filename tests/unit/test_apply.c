@@ -22,12 +22,18 @@ struct bench {
 };
 
 static int fail_index; /* what the index function returns for objects named "bad" */
+static int fail_once;  /* what it returns once for those named "late" */
 
 static int index_values(const ki_object *object, ki_index_values *values, void *user)
 {
     (void)user;
     if (fail_index < 0 && strcmp(ki_object_name(object), "bad") == 0) {
         return fail_index;
+    }
+    if (fail_once < 0 && strcmp(ki_object_name(object), "late") == 0) {
+        int r = fail_once;
+        fail_once = 0;
+        return r;
     }
     return ki_index_values_add(values, ki_str_from(ki_object_resource_version(object)));
 }
@@ -199,6 +205,16 @@ static void a_name_made_anew_is_a_deletion_and_an_addition(void **state)
     end(&b);
 }
 
+static void a_deletion_of_another_object_ends_the_one_that_is_known(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, false); /* its own deletion, and the addition of the other, were missed */
+    check(&b, "+a@1/u1 -a@5/u2", "+a@1 | -a@1>1?");
+    check_store(&b, "", "5");
+    end(&b);
+}
+
 static void an_object_without_uid_is_no_other_object(void **state)
 {
     (void)state;
@@ -224,6 +240,49 @@ static void an_update_to_the_same_version_is_told_to_nobody(void **state)
     b.applier.keep_same_version = true;
     check(&b, "=a@1,b@6#7 ~a@1", "~a@1>1same ~b@4>6 | ~a@1>1same");
     check(&b, "~a@1/other", "-a@1>1? +a@1"); /* another uid is another object */
+    end(&b);
+}
+
+/* A server that was set back counts its versions anew: 7 then means something else. */
+static void an_object_that_differs_is_told_whatever_its_version_is(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, false);
+    ki_object *pods[3];
+    const char *labels[] = {"", ",\"labels\":{\"x\":\"1\"}", ",\"labels\":{\"x\":\"2\"}"};
+    for (size_t i = 0; i < 3; i++) {
+        char text[256];
+        (void)snprintf(text, sizeof(text),
+                       "{\"metadata\":{\"name\":\"a\",\"uid\":\"u\","
+                       "\"resourceVersion\":\"7\"%s}}",
+                       labels[i]);
+        pods[i] = test_json(text);
+        assert_int_equal(ki_queue_update(b.queue, pods[i], NULL), 0);
+        check(&b, "", i == 0 ? "+a@7" : "~a@7>7");
+    }
+    assert_int_equal(ki_queue_update(b.queue, pods[2], NULL), 0);
+    check(&b, "", "");
+    for (size_t i = 0; i < 3; i++) {
+        ki_object_unref(pods[i]);
+    }
+    end(&b);
+}
+
+static void the_version_of_the_store_is_that_of_the_newest_change(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, true); /* which gathers the changes of a key, and so hands out 9 before 8 */
+    check(&b, "=#5", "");
+    check(&b, "+a@7 +b@8 ~a@9", "+a@7 ~a@7>9 +b@8");
+    check_store(&b, "a@9 b@8", "9");
+    check(&b, "~b@8", "");
+    check_store(&b, "a@9 b@8", "9");
+    end(&b);
+    begin(&b, false);
+    check(&b, "=a@7#9 =a@3#4", "+a@7! | ~a@7>3"); /* but a list may be of a server set back */
+    check_store(&b, "a@3", "4");
     end(&b);
 }
 
@@ -376,6 +435,24 @@ static void a_refused_object_is_set_aside_and_the_rest_goes_on(void **state)
     assert_int_equal(b.applier.set_aside, 1);
     check(&b, "=a@4,bad@5,d@6#7", "store refused bad: KI_ERR_INDEX_FUNCTION -c@3>3? ~a@1>4 +d@6");
     check_store(&b, "a@4 d@6", "7");
+    end(&b);
+}
+
+static void what_is_tried_again_counts_once(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, false);
+    fail_index = KI_ERR_TYPE;
+    fail_once = -ENOMEM;
+    test_put_all(b.queue, "+bad@1 -unknown@2 +late@3");
+    assert_int_equal(ki_queue_poll(b.queue, 0, apply, &b), 3);
+    assert_int_equal(b.failure, -ENOMEM);
+    assert_int_equal(b.applier.set_aside, 0);
+    assert_int_equal(ki_queue_poll(b.queue, 0, apply, &b), 3);
+    assert_int_equal(b.failure, 0);
+    assert_int_equal(b.applier.set_aside, 1);
+    assert_int_equal(b.applier.unknown, 1);
     end(&b);
 }
 
@@ -533,8 +610,11 @@ int main(void)
         cmocka_unit_test(a_deletion_of_the_unknown_is_told_to_nobody),
         cmocka_unit_test(a_deletion_by_key_has_what_the_store_had),
         cmocka_unit_test(a_name_made_anew_is_a_deletion_and_an_addition),
+        cmocka_unit_test(a_deletion_of_another_object_ends_the_one_that_is_known),
         cmocka_unit_test(an_object_without_uid_is_no_other_object),
         cmocka_unit_test(an_update_to_the_same_version_is_told_to_nobody),
+        cmocka_unit_test(an_object_that_differs_is_told_whatever_its_version_is),
+        cmocka_unit_test(the_version_of_the_store_is_that_of_the_newest_change),
         cmocka_unit_test(an_object_without_version_is_never_the_same),
         cmocka_unit_test(a_resync_tells_of_every_object),
         cmocka_unit_test(a_resync_of_one_object_has_what_the_store_has),
@@ -546,6 +626,7 @@ int main(void)
         cmocka_unit_test(a_list_leaves_what_could_not_be_read),
         cmocka_unit_test(a_full_store_takes_a_list_of_others),
         cmocka_unit_test(versions_of_objects_in_a_list_are_not_that_of_the_store),
+        cmocka_unit_test(what_is_tried_again_counts_once),
         cmocka_unit_test(a_refused_object_is_set_aside_and_the_rest_goes_on),
         cmocka_unit_test(a_refused_update_leaves_the_old_object),
         cmocka_unit_test(a_full_store_sets_aside),

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <kinformer/error.h>
 
@@ -85,8 +86,78 @@ static void keys_that_were_not_read_are_kept_until_read_or_removed(void **state)
     ki__collect_remove(&collect, "default/b");
     assert_int_equal(collect.unread_count, 1);
     assert_str(collect.unread[0], "default/c");
+    assert_int_equal(put(&collect, fake_pod("c", 7)), 0); /* now it was read */
+    assert_int_equal(collect.unread_count, 0);
+    assert_int_equal(ki__collect_add_unread(&collect, "default/d"), 0);
     ki__collect_clear(&collect);
     assert_int_equal(collect.unread_count, 0);
+}
+
+static void one_key_is_unread_once(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    ki__collect collect;
+    ki__collect_init(&collect, &alloc.table, key, 0);
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(ki__collect_add_unread(&collect, i % 2 == 0 ? "x/a" : "x/b"), 0);
+    }
+    assert_int_equal(collect.unread_count, 2);
+    ki__collect_remove(&collect, "x/a");
+    assert_int_equal(collect.unread_count, 1);
+    assert_str(collect.unread[0], "x/b");
+    ki__collect_clear(&collect);
+    test_alloc_done(&alloc);
+}
+
+static void objects_that_come_and_go_take_no_room(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    ki__collect collect;
+    ki__collect_init(&collect, &alloc.table, key, 3);
+    assert_int_equal(put(&collect, fake_pod("stays", 1)), 0);
+    for (unsigned i = 0; i < 10000; i++) {
+        assert_int_equal(put(&collect, fake_pod("a", i)), 0);
+        assert_int_equal(put(&collect, fake_pod("b", i)), 0);
+        ki__collect_remove(&collect, "default/a");
+        ki__collect_remove(&collect, "default/b");
+    }
+    assert_int_equal(put(&collect, fake_pod("a", 2)), 0);
+    assert_int_equal(put(&collect, fake_pod("stays", 3)), 0);
+    expect(&collect, "stays@3 a@2 ");
+    ki__collect_remove(&collect, "default/stays");
+    assert_int_equal(put(&collect, fake_pod("c", 4)), 0);
+    expect(&collect, "a@2 c@4 ");
+    ki__collect_clear(&collect);
+    assert_true(alloc.peak_bytes < 10000);
+    test_alloc_done(&alloc);
+}
+
+/* With a search through all of them this takes minutes. */
+static void many_keys_that_were_not_read_are_removed_in_no_time(void **state)
+{
+    (void)state;
+    enum { MANY = 200000 };
+    ki__collect collect;
+    ki__collect_init(&collect, ki_alloc_default(), key, 0);
+    clock_t start = clock();
+    for (unsigned round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < MANY; i++) {
+            char name[32];
+            (void)snprintf(name, sizeof(name), "default/%06u", i);
+            if (round == 0) {
+                assert_int_equal(ki__collect_add_unread(&collect, name), 0);
+            } else {
+                ki__collect_remove(&collect, name);
+            }
+        }
+    }
+    assert_int_equal(collect.unread_count, 0);
+    assert_true(clock() - start < 20 * CLOCKS_PER_SEC);
+    ki__collect_clear(&collect);
 }
 
 static void there_is_a_limit(void **state)
@@ -139,6 +210,9 @@ int main(void)
         cmocka_unit_test(appended_objects_stay_in_order_even_with_one_key),
         cmocka_unit_test(an_object_put_again_takes_the_place_of_the_first),
         cmocka_unit_test(keys_that_were_not_read_are_kept_until_read_or_removed),
+        cmocka_unit_test(one_key_is_unread_once),
+        cmocka_unit_test(objects_that_come_and_go_take_no_room),
+        cmocka_unit_test(many_keys_that_were_not_read_are_removed_in_no_time),
         cmocka_unit_test(there_is_a_limit),
         cmocka_unit_test(every_allocation_may_fail),
     };

@@ -209,31 +209,6 @@ static void tasks_and_timers_take_turns(void **state)
     end(&f);
 }
 
-static void note_it(void *user)
-{
-    note(*(const char *)user);
-}
-
-static void a_program_posts_functions_of_its_own(void **state)
-{
-    (void)state;
-    fixture f;
-    begin(&f);
-    char x = 'x';
-    char y = 'y';
-    assert_int_equal(ki_engine_post(f.engine, note_it, &x), 0);
-    assert_int_equal(ki_engine_post(f.engine, note_it, &y), 0);
-    assert_int_equal(ki_engine_post(f.engine, note_it, &x), 0);
-    expect("");
-    test_world_settle(f.engine);
-    expect("xyx");
-    f.alloc.fail_at = f.alloc.calls + 1;
-    assert_int_equal(ki_engine_post(f.engine, note_it, &x), -ENOMEM);
-    test_world_settle(f.engine);
-    expect("");
-    end(&f);
-}
-
 typedef struct inner_run {
     ki__task task;
     ki_engine *engine;
@@ -461,7 +436,6 @@ int main(void)
         cmocka_unit_test(a_timer_may_be_set_from_its_own_firing),
         cmocka_unit_test(tasks_run_once_in_order_and_wake_the_owner),
         cmocka_unit_test(tasks_and_timers_take_turns),
-        cmocka_unit_test(a_program_posts_functions_of_its_own),
         cmocka_unit_test(running_inside_itself_does_nothing_and_the_last_user_may_let_go),
         cmocka_unit_test(reports_are_limited_and_what_was_not_told_is_counted),
         cmocka_unit_test(without_a_hook_reports_are_logged),

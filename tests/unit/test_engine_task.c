@@ -75,7 +75,10 @@ static void one_that_is_freed_does_not_run(void **state)
     fixture f;
     begin(&f);
     ki_engine_task_post(f.task);
+    size_t blocks = f.alloc.live_blocks;
     f.task = ki_engine_task_free(f.task);
+    assert_int_equal(f.alloc.live_blocks, blocks - 1); /* the engine need not run for that */
+    assert_int_equal(ki_engine_deadline(f.engine), UINT64_MAX);
     test_world_settle(f.engine);
     assert_int_equal(f.runs, 0);
     end(&f);

@@ -243,6 +243,31 @@ static void starting_again_starts_what_is_new(void **state)
     end(&f);
 }
 
+static int waited;
+
+static void wait_for_ever(void *user)
+{
+    waited = ki_factory_wait_for_sync(((fixture *)user)->factory, UINT32_MAX, NULL);
+}
+
+static void waiting_for_ever_is_long_with_any_clock(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    f.world.now = 0;
+    f.silent = true;
+    (void)informer_of(&f, KI_CORE_V1_PODS);
+    assert_int_equal(ki_factory_start(f.factory, NULL), 0);
+    ki_engine_task *task = NULL;
+    assert_int_equal(ki_engine_task_new(f.engine, wait_for_ever, &f, &task, NULL), 0);
+    ki_engine_task_post(task);
+    test_world_settle(f.engine);
+    assert_int_equal(waited, KI_ERR_BUSY); /* it would have waited; here it cannot */
+    ki_engine_task_free(task);
+    end(&f);
+}
+
 static void one_that_was_started_by_hand_is_fine(void **state)
 {
     (void)state;
@@ -417,6 +442,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everyone_gets_the_same_informer_of_a_resource),
         cmocka_unit_test(starting_again_starts_what_is_new),
+        cmocka_unit_test(waiting_for_ever_is_long_with_any_clock),
         cmocka_unit_test(one_that_was_started_by_hand_is_fine),
         cmocka_unit_test(a_stopped_factory_stays_stopped),
         cmocka_unit_test(an_informer_ends_with_its_last_user_and_not_before),

@@ -216,6 +216,33 @@ static void a_batch_that_goes_back_keeps_its_place(void **state)
     ki_queue_unref(a.queue);
 }
 
+static int process_meanwhile(const ki_deltas *deltas, void *user)
+{
+    struct again *a = user;
+    (void)test_log_deltas(deltas, &a->log);
+    test_put_all(a->queue, a->meanwhile);
+    return KI_POP_DONE;
+}
+
+/* What was popped before the first list came is no part of it. */
+static void a_first_list_that_comes_meanwhile_has_to_be_processed(void **state)
+{
+    (void)state;
+    struct again a = {.queue = new_fifo(), .meanwhile = "=a@1#5"};
+    test_put_all(a.queue, "#1");
+    assert_int_equal(ki_queue_poll(a.queue, 0, process_meanwhile, &a), 1);
+    assert_false(ki_queue_has_synced(a.queue));
+    test_pops(a.queue, 0, "*{ReplacedAll [a@1] 5}");
+    assert_true(ki_queue_has_synced(a.queue));
+    ki_queue_unref(a.queue);
+    a = (struct again){.queue = new_fifo(), .meanwhile = "=a@1#5"};
+    test_put_all(a.queue, "#1 #2");
+    assert_int_equal(ki_queue_poll(a.queue, 0, process_again, &a), 1);
+    test_pops(a.queue, 0, "*{Bookmark 1} *{Bookmark 2} *{ReplacedAll [a@1] 5}");
+    assert_true(ki_queue_has_synced(a.queue));
+    ki_queue_unref(a.queue);
+}
+
 /* The ring grows while a batch is out, and there is still room for it. */
 static void a_batch_can_always_go_back(void **state)
 {
@@ -335,6 +362,7 @@ int main(void)
         cmocka_unit_test(an_empty_first_list_has_to_be_processed_too),
         cmocka_unit_test(a_batch_ends_with_the_first_list),
         cmocka_unit_test(a_batch_that_goes_back_keeps_its_place),
+        cmocka_unit_test(a_first_list_that_comes_meanwhile_has_to_be_processed),
         cmocka_unit_test(a_batch_can_always_go_back),
         cmocka_unit_test(a_first_list_that_goes_back_is_not_synced),
         cmocka_unit_test(known_objects_are_refused),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cache/handler_queue.h"
+#include "object/object.h"
 #include "support/objects.h"
 #include "support/test.h"
 
@@ -129,6 +130,31 @@ static void beyond_the_limit_updates_merge_into_what_waits(void **state)
     assert_int_equal(ki__handler_queue_len(&f.queue), 2);
     assert_int_equal(f.queue.merged, 4);
     expect(&f, "+a3(2) ~b0>2(2) ");
+    end(&f);
+    drop(&a);
+    drop(&b);
+}
+
+static void below_the_limit_everything_is_kept_again(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    versions b;
+    make(&a, "a");
+    make(&b, "b");
+    begin(&f, 4);
+    push(&f, KI__NOTE_ADD, NULL, a.of[0]);
+    push(&f, KI__NOTE_ADD, NULL, b.of[0]);
+    push(&f, KI__NOTE_UPDATE, a.of[0], a.of[1]);
+    push(&f, KI__NOTE_UPDATE, b.of[0], b.of[1]);
+    push(&f, KI__NOTE_UPDATE, b.of[1], b.of[2]); /* one too many */
+    assert_int_equal(f.queue.merged, 1);
+    ki__note note;
+    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    ki__note_unref(&note);
+    push(&f, KI__NOTE_UPDATE, b.of[2], b.of[3]); /* there is room for it */
+    expect(&f, "+b0 ~a0>1 ~b0>2(1) ~b2>3 ");
     end(&f);
     drop(&a);
     drop(&b);
@@ -276,6 +302,79 @@ static void an_initial_add_counts_until_it_is_taken_or_left_out(void **state)
     drop(&b);
 }
 
+static ki_store *store_of(const ki_object *a, const ki_object *b)
+{
+    ki_store *store;
+    assert_int_equal(ki_store_new(NULL, &store, NULL), 0);
+    assert_int_equal(ki_store_add(store, a, NULL), 0);
+    assert_int_equal(ki_store_add(store, b, NULL), 0);
+    return store;
+}
+
+static void a_resync_keeps_its_place_and_nothing_merges_across_it(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    versions b;
+    make(&a, "a");
+    make(&b, "b");
+    begin(&f, 1);
+    ki_store *store = store_of(a.of[2], b.of[1]);
+    push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
+    push(&f, KI__NOTE_ADD, NULL, b.of[1]);
+    ki__handler_queue_resync(&f.queue, ki_store_snapshot(store));
+    assert_int_equal(ki__handler_queue_len(&f.queue), 4);
+    assert_int_equal(ki__handler_queue_initial(&f.queue), 0);
+    push(&f, KI__NOTE_UPDATE, a.of[2], a.of[3]); /* not into the one from before */
+    push(&f, KI__NOTE_UPDATE, a.of[3], a.of[4]);
+    push(&f, KI__NOTE_DELETE, b.of[1], b.of[2]);
+    ki__handler_queue_resync(&f.queue, ki_store_snapshot(store)); /* one waits already */
+    assert_int_equal(f.queue.merged, 3);
+    for (unsigned i = 0; i < 100; i++) { /* the ring moves, and the resync with it */
+        push(&f, KI__NOTE_ADD, NULL, b.of[3]);
+        push(&f, KI__NOTE_DELETE, b.of[3], b.of[4]);
+    }
+    expect(&f, "~a1>2 +b1 =a2 =b1 ~a2>4(1) -b1>2 ");
+    ki__handler_queue_resync(&f.queue, ki_store_snapshot(store));
+    expect(&f, "=a2 =b1 ");
+    ki__handler_queue_resync(&f.queue, ki_store_snapshot(store)); /* done lets go of it */
+    end(&f);
+    (void)ki_store_unref(store);
+    drop(&a);
+    drop(&b);
+}
+
+static void a_resync_may_come_while_another_is_told(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    versions b;
+    make(&a, "a");
+    make(&b, "b");
+    begin(&f, 10);
+    ki_store *store = store_of(a.of[1], b.of[1]);
+    ki__handler_queue_resync(&f.queue, ki_store_snapshot(store));
+    ki__note note;
+    assert_true(ki__handler_queue_pop(&f.queue, &note));
+    ki__note_unref(&note);
+    push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
+    assert_int_equal(ki_store_update(store, a.of[2], NULL), 0);
+    ki__handler_queue_resync(&f.queue, ki_store_snapshot(store));
+    assert_int_equal(f.queue.merged, 0);
+    expect(&f, "=b1 ~a1>2 =a2 =b1 ");
+    ki_store *empty;
+    assert_int_equal(ki_store_new(NULL, &empty, NULL), 0);
+    ki__handler_queue_resync(&f.queue, ki_store_snapshot(empty));
+    assert_null(f.queue.resync);
+    end(&f);
+    (void)ki_store_unref(empty);
+    (void)ki_store_unref(store);
+    drop(&a);
+    drop(&b);
+}
+
 /* ---- against a handler that keeps a view of its own ---- */
 
 enum { KEYS = 12, VERSIONS = 10, STEPS = 20000 };
@@ -284,6 +383,7 @@ typedef struct model {
     versions pods[KEYS];
     unsigned present[KEYS]; /* version + 1 of what is there; 0: nothing */
     unsigned seen[KEYS];    /* the same of what the handler was told */
+    ki_store *store;        /* of the same */
     uint64_t pushed;
     uint64_t popped;
     uint64_t told_merged;
@@ -307,6 +407,12 @@ static int change(model *m, ki__handler_queue *queue, uint64_t *seed)
     const ki_object *old = m->present[k] != 0 ? m->pods[k].of[m->present[k] - 1] : NULL;
     uint64_t what = test_random(seed) % 8;
     int r;
+    if (test_random(seed) % 50 == 0) {
+        ki_snapshot *all = ki_store_snapshot(m->store);
+        m->pushed += ki_snapshot_count(all);
+        ki__handler_queue_resync(queue, all);
+        return 0;
+    }
     if (old == NULL) {
         r = try_push(queue, KI__NOTE_ADD, NULL, object);
     } else if (what == 0) {
@@ -320,7 +426,13 @@ static int change(model *m, ki__handler_queue *queue, uint64_t *seed)
     if (r < 0) {
         return r;
     }
-    m->present[k] = old != NULL && what == 0 ? 0 : version_of(object) + 1;
+    if (old != NULL && what == 0) {
+        m->present[k] = 0;
+        assert_true(ki_store_delete(m->store, ki__object_key(object), NULL, NULL) >= 0);
+    } else {
+        m->present[k] = version_of(object) + 1;
+        assert_true(ki_store_update(m->store, object, NULL) >= 0);
+    }
     m->pushed++;
     return 0;
 }
@@ -356,6 +468,7 @@ static int play(const ki_alloc *alloc, size_t limit, size_t steps, uint64_t seed
         char name[2] = {(char)('a' + k), '\0'};
         make(&m.pods[k], name);
     }
+    assert_int_equal(ki_store_new(NULL, &m.store, NULL), 0);
     ki__handler_queue queue;
     ki__handler_queue_init(&queue, alloc, hash_key, limit);
     int result = 0;
@@ -372,8 +485,9 @@ static int play(const ki_alloc *alloc, size_t limit, size_t steps, uint64_t seed
             result = result == 0 ? r : result;
         }
         if (result == 0) { /* without memory for the index there is no bound */
-            assert_true(ki__handler_queue_len(&queue) <= limit + 4 * KEYS);
-            assert_true(queue.cap <= 64 + 4 * (limit + 4 * KEYS));
+            size_t most = 2 * (limit + 4 * KEYS); /* before a resync that waits, and after it */
+            assert_true(ki__handler_queue_len(&queue) <= most + 2 * KEYS);
+            assert_true(queue.cap <= 64 + 4 * most);
         }
     }
     while (hear(&m, &queue)) {
@@ -382,6 +496,7 @@ static int play(const ki_alloc *alloc, size_t limit, size_t steps, uint64_t seed
     assert_true(m.told_merged <= queue.merged);
     assert_memory_equal(m.seen, m.present, sizeof(m.seen));
     ki__handler_queue_done(&queue);
+    (void)ki_store_unref(m.store);
     for (unsigned k = 0; k < KEYS; k++) {
         drop(&m.pods[k]);
     }
@@ -441,12 +556,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(up_to_the_limit_everything_is_kept_in_order),
         cmocka_unit_test(beyond_the_limit_updates_merge_into_what_waits),
+        cmocka_unit_test(below_the_limit_everything_is_kept_again),
         cmocka_unit_test(a_delete_is_never_lost_and_says_what_the_handler_saw_last),
         cmocka_unit_test(what_came_and_went_unseen_is_left_out),
         cmocka_unit_test(a_change_of_identity_stays_a_delete_and_an_add),
         cmocka_unit_test(what_is_delivered_is_merged_into_no_more),
         cmocka_unit_test(the_objects_of_a_snapshot_come_first),
         cmocka_unit_test(an_initial_add_counts_until_it_is_taken_or_left_out),
+        cmocka_unit_test(a_resync_keeps_its_place_and_nothing_merges_across_it),
+        cmocka_unit_test(a_resync_may_come_while_another_is_told),
         cmocka_unit_test(a_handler_that_hears_all_knows_what_is_there),
         cmocka_unit_test(without_memory_it_stays_right_and_only_merges_less),
         cmocka_unit_test(a_flood_gives_its_memory_back),

@@ -601,6 +601,25 @@ static void an_error_answer_without_a_status(void **state)
     end(&f);
 }
 
+static void a_redirect_is_not_followed(void **state)
+{
+    (void)state;
+    const int codes[] = {301, 302, 303, 307, 308};
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        fixture f;
+        begin(&f);
+        (void)asked(&f, i % 2 == 0);
+        fake_head(&f.transport, codes[i], "application/json", "1");
+        fake_body_text(&f.transport, "{'kind':'PodList','apiVersion':'v1','items':[]}");
+        fake_over(&f.transport, 0);
+        expect(&f, "failed");
+        assert_int_equal(f.error.http_code, codes[i]);
+        test_world_advance(&f.world, f.engine, 60 * TEST_SECOND);
+        assert_int_equal(f.transport.count, 1);
+        end(&f);
+    }
+}
+
 static void an_error_answer_of_any_size(void **state)
 {
     (void)state;
@@ -611,11 +630,32 @@ static void an_error_answer_of_any_size(void **state)
     static char body[200000];
     memset(body, ' ', sizeof(body));
     fake_body(&f.transport, ki_str_make(body, sizeof(body)));
-    fake_body(&f.transport, ki_str_make(body, sizeof(body)));
-    fake_over(&f.transport, 0);
-    expect(&f, "failed");
+    expect(&f, "failed"); /* it is not waited for: who knows how long it is */
     assert_true(ki_error_is_gone(&f.error));
+    assert_int_equal(f.transport.cancels, 1);
     assert_true(f.alloc.peak_bytes < 150000); /* it is not kept */
+    end(&f);
+}
+
+static void an_error_answer_without_end_is_tried_again_as_any(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    (void)asked(&f, false);
+    static char body[70000];
+    memset(body, '[', sizeof(body));
+    fake_head(&f.transport, 503, "application/json", "2");
+    fake_body(&f.transport, ki_str_make(body, sizeof(body)));
+    test_world_settle(f.engine);
+    assert_int_equal(f.transport.cancels, 1);
+    assert_int_equal(f.transport.count, 1);
+    test_world_advance(&f.world, f.engine, 2 * TEST_SECOND);
+    assert_int_equal(f.transport.count, 2);
+    fake_answer_json(&f.transport, 200,
+                     "{'kind':'PodList','apiVersion':'v1','metadata':{'resourceVersion':'7'},"
+                     "'items':[]}");
+    expect(&f, "end @7 next= left=-1");
     end(&f);
 }
 
@@ -651,6 +691,7 @@ static void temporary_failures_with_retry_after_are_tried_ten_times_more(void **
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
         assert_int_equal(count_tries(codes[i], "1", 0, false), 11);
         assert_int_equal(count_tries(codes[i], "1", 0, true), 11);
+        assert_int_equal(count_tries(codes[i], "0", 0, false), 11); /* not all at once */
         assert_int_equal(count_tries(codes[i], "", 0, false), 1);
         assert_int_equal(count_tries(codes[i], "Wed, 21 Oct 2015 07:28:00 GMT", 0, false), 1);
         assert_int_equal(count_tries(codes[i], "-1", 0, false), 1);
@@ -959,7 +1000,9 @@ int main(void)
         cmocka_unit_test(objects_over_the_limit),
         cmocka_unit_test(an_error_answer_with_a_status),
         cmocka_unit_test(an_error_answer_without_a_status),
+        cmocka_unit_test(a_redirect_is_not_followed),
         cmocka_unit_test(an_error_answer_of_any_size),
+        cmocka_unit_test(an_error_answer_without_end_is_tried_again_as_any),
         cmocka_unit_test(temporary_failures_with_retry_after_are_tried_ten_times_more),
         cmocka_unit_test(connections_that_break_before_an_answer_are_tried_ten_times_more),
         cmocka_unit_test(a_second_try_may_succeed),

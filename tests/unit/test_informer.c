@@ -364,6 +364,18 @@ static void a_late_handler_hears_of_what_is_there_and_then_of_the_same_as_all(vo
     end(&f);
 }
 
+/* The watch ends with an error that means: list again. */
+static void list_again(fixture *f)
+{
+    ki_error gone = {.code = KI_ERR_STATUS, .http_code = 410, .reason = KI_REASON_EXPIRED};
+    fake_call call = f->call;
+    int lists = f->lists;
+    f->call.open = false;
+    call.sink.on_end(NULL, &gone, NULL, call.sink.user);
+    test_world_advance(&f->world, f->engine, 60 * TEST_SECOND);
+    assert_int_equal(f->lists, lists + 1);
+}
+
 static void a_relist_tells_what_it_changed_and_nothing_else(void **state)
 {
     (void)state;
@@ -378,13 +390,7 @@ static void a_relist_tells_what_it_changed_and_nothing_else(void **state)
     test_world_settle(f.engine);
     one.heard[0] = '\0';
     all.heard[0] = '\0';
-    /* The watch ends with an error that means: list again. */
-    ki_error gone = {.code = KI_ERR_STATUS, .http_code = 410, .reason = KI_REASON_EXPIRED};
-    fake_call call = f.call;
-    f.call.open = false;
-    call.sink.on_end(NULL, &gone, NULL, call.sink.user);
-    test_world_advance(&f.world, f.engine, 60 * TEST_SECOND);
-    assert_int_equal(f.lists, 2);
+    list_again(&f);
     say_pod(&f, KI_EVENT_ADDED, "c", 20, "g");
     say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
     end_list(&f, "30");
@@ -432,17 +438,60 @@ static void the_store_has_a_change_before_the_handler_hears_of_it(void **state)
     end(&f);
 }
 
+static int to_group_t(const ki_object *object, ki_object **ret_object, void *user)
+{
+    fixture *f = user;
+    unsigned version = (unsigned)(ki_object_resource_version(object)[0] - '0');
+    *ret_object = test_pod(&f->alloc.table, "ns", ki_object_name(object), version, "t");
+    return *ret_object != NULL ? 0 : -ENOMEM;
+}
+
+static void count_watch_error(ki_informer *informer, const ki_error *error, void *user)
+{
+    fixture *f = user;
+    assert_ptr_equal(informer, f->informer);
+    assert_int_equal(error->http_code, 403);
+    f->watch_errors++;
+}
+
+static bool is_in_group(fixture *f, const char *key, const char *group)
+{
+    ki_value label;
+    ki_object *object = ki_store_get(ki_informer_store(f->informer), ki_str_from(key));
+    bool is = ki_object_label(object, ki_str_from("group"), &label) == 0 &&
+              ki_value_equals(&label, ki_str_from(group));
+    (void)ki_object_unref(object);
+    return is;
+}
+
 static void a_transform_changes_what_is_kept(void **state)
 {
     (void)state;
+    fixture f;
+    begin(&f);
+    assert_int_equal(ki_informer_set_transform(f.informer, to_group_t, &f), 0);
+    start(&f);
+    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
+    end_list(&f, "1");
+    assert_true(is_in_group(&f, "ns/a", "t"));
+    say_pod(&f, KI_EVENT_ADDED, "b", 2, "g");
+    assert_true(is_in_group(&f, "ns/b", "t"));
+    assert_int_equal(ki_informer_set_transform(f.informer, NULL, NULL), KI_ERR_EXISTS);
+    end(&f);
+}
+
+static void requests_that_fail_are_told_to_who_asked_for_it(void **state)
+{
     (void)state;
     fixture f;
     begin(&f);
-    assert_int_equal(ki_informer_set_transform(f.informer, NULL, NULL), 0);
-    assert_int_equal(ki_informer_set_watch_error_handler(f.informer, NULL, NULL), 0);
+    assert_int_equal(ki_informer_set_watch_error_handler(f.informer, count_watch_error, &f), 0);
     start(&f);
-    assert_int_equal(ki_informer_set_transform(f.informer, NULL, NULL), KI_ERR_EXISTS);
     assert_int_equal(ki_informer_set_watch_error_handler(f.informer, NULL, NULL), KI_ERR_EXISTS);
+    ki_error forbidden = {.code = KI_ERR_STATUS, .http_code = 403, .reason = KI_REASON_FORBIDDEN};
+    f.call.open = false;
+    f.call.sink.on_end(NULL, &forbidden, NULL, f.call.sink.user);
+    assert_int_equal(f.watch_errors, 1);
     end(&f);
 }
 
@@ -505,6 +554,103 @@ static void without_a_period_of_the_informer_nobody_resyncs(void **state)
     test_world_advance(&f.world, f.engine, 100 * TEST_SECOND);
     expect(&one, "");
     (void)ki_registration_unref(one.reg);
+    end(&f);
+}
+
+/* ---- what many handlers cost ---- */
+
+enum { MANY_PODS = 1000, MANY_EARS = 50, EAR_BYTES = 1024 };
+
+static void add_many(fixture *f)
+{
+    for (unsigned i = 0; i < MANY_PODS; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "p%u", i);
+        say_pod(f, KI_EVENT_ADDED, name, 1, "g");
+    }
+}
+
+static int count_it(const ki_object *object, void *user)
+{
+    (void)object;
+    ++*(unsigned *)user;
+    return 0;
+}
+
+/* Handlers that hear of nothing but resyncs, where they stand still until told otherwise. */
+static void listen_many(fixture *f, ki_registration **regs, unsigned *synced, uint32_t resync_ms)
+{
+    ki_handler_options options = every(resync_ms);
+    options.delivery = KI_DELIVERY_CALLER;
+    for (unsigned i = 0; i < MANY_EARS; i++) {
+        ki_handler handler = {.on_sync = count_it, .user = synced};
+        assert_int_equal(ki_informer_add_handler(f->informer, &handler, &options, &regs[i], NULL),
+                         0);
+    }
+}
+
+static void dispatch_many(ki_registration **regs, int want)
+{
+    for (unsigned i = 0; i < MANY_EARS; i++) {
+        assert_int_equal(ki_registration_dispatch(regs[i], 0), want);
+    }
+}
+
+static void drop_many(ki_registration **regs)
+{
+    for (unsigned i = 0; i < MANY_EARS; i++) {
+        (void)ki_registration_unref(regs[i]);
+    }
+}
+
+static void a_resync_of_many_objects_costs_handlers_next_to_nothing(void **state)
+{
+    (void)state;
+    fixture f;
+    ki_registration *regs[MANY_EARS];
+    ki_registration *others[MANY_EARS];
+    unsigned synced = 0;
+    begin_with(&f, KI_QUEUE_FIFO, 10000);
+    listen_many(&f, regs, &synced, 0);
+    listen_many(&f, others, &synced, KI_RESYNC_NEVER);
+    start(&f);
+    add_many(&f);
+    end_list(&f, "10");
+    dispatch_many(regs, MANY_PODS);
+    dispatch_many(others, MANY_PODS);
+    size_t before = f.alloc.live_bytes;
+    test_world_advance(&f.world, f.engine, 60 * TEST_SECOND); /* six of them */
+    assert_true(f.alloc.live_bytes < before + 2 * MANY_EARS * EAR_BYTES);
+    assert_int_equal(ki_registration_get_stats(regs[0]).waiting, MANY_PODS);
+    assert_int_equal(ki_registration_get_stats(regs[0]).merged, 5 * MANY_PODS);
+    say_pod(&f, KI_EVENT_MODIFIED, "p7", 20, "g");
+    dispatch_many(regs, MANY_PODS + 1);
+    dispatch_many(others, 1);
+    assert_int_equal(synced, MANY_EARS * MANY_PODS);
+    drop_many(regs);
+    drop_many(others);
+    end(&f);
+}
+
+static void a_relist_of_what_is_there_costs_handlers_nothing(void **state)
+{
+    (void)state;
+    fixture f;
+    ki_registration *regs[MANY_EARS];
+    unsigned synced = 0;
+    begin(&f);
+    listen_many(&f, regs, &synced, 0);
+    start(&f);
+    add_many(&f);
+    end_list(&f, "10");
+    dispatch_many(regs, MANY_PODS);
+    size_t before = f.alloc.live_bytes;
+    list_again(&f);
+    add_many(&f);
+    end_list(&f, "30");
+    assert_true(f.alloc.live_bytes < before + MANY_EARS * EAR_BYTES);
+    dispatch_many(regs, 0);
+    drop_many(regs);
     end(&f);
 }
 
@@ -888,8 +1034,11 @@ int main(void)
         cmocka_unit_test(both_kinds_of_queue_tell_the_same),
         cmocka_unit_test(the_store_has_a_change_before_the_handler_hears_of_it),
         cmocka_unit_test(a_transform_changes_what_is_kept),
+        cmocka_unit_test(requests_that_fail_are_told_to_who_asked_for_it),
         cmocka_unit_test(each_handler_resyncs_in_its_own_time),
         cmocka_unit_test(without_a_period_of_the_informer_nobody_resyncs),
+        cmocka_unit_test(a_resync_of_many_objects_costs_handlers_next_to_nothing),
+        cmocka_unit_test(a_relist_of_what_is_there_costs_handlers_nothing),
         cmocka_unit_test(it_starts_once_and_stops_for_good),
         cmocka_unit_test(one_that_never_started_ends_with_its_last_user),
         cmocka_unit_test(one_that_runs_lives_until_it_has_stopped),

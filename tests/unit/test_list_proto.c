@@ -145,6 +145,20 @@ static void something_else_than_a_list_is_refused(void **state)
             "failed KI_ERR_INVALID 0  at 0: the answer is not a list: it has no kind\n");
 }
 
+static void what_is_not_fit_to_print_is_not_in_the_message(void **state)
+{
+    (void)state;
+    list l;
+    begin(&l);
+    list_is(&l, &plain, "v\x1b[2J", "Po\nd\xff",
+            "failed KI_ERR_INVALID 0  at 0: the answer is not a list but a Po d? of v?[2J\n");
+    ki__wire_options pods = plain;
+    pods.expected_kind = "Pod";
+    begin(&l);
+    list_is(&l, &pods, "v1", "\x07List",
+            "failed KI_ERR_TYPE 0  at 0: the server answers with a ?List of v1\n");
+}
+
 static void a_list_of_another_kind_is_refused(void **state)
 {
     (void)state;
@@ -239,6 +253,37 @@ static void fields_of_the_list_must_not_stand_twice(void **state)
     test_trace_is(test_trace_list, &plain, ki_buf_str(&body),
                   "failed KI_ERR_INVALID 0  at 0: a field of the list stands twice\n");
     ki_buf_done(&body);
+}
+
+/* Passed over, items or a version that are there would be taken for none. */
+static void fields_of_the_wrong_wire_type_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t field; /* of the content; 0: of the metadata */
+        const char *bytes;
+        size_t len;
+    } cases[] = {
+        {1, "\x08\x01", 2}, /* metadata, a varint */
+        {1, "\x10\x01", 2}, /* items, a varint */
+        {1, "\x11zzzzzzzz", 9}, {1, "\x15zzzz", 5},
+        {0, "\x10\x01", 2}, /* resourceVersion, a varint */
+        {0, "\x1dzzzz", 5}, /* continue, fixed */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        list l;
+        begin(&l);
+        ki_str bytes = ki_str_make(cases[i].bytes, cases[i].len);
+        if (cases[i].field == 0) {
+            test_put_bytes(&l.content, 1, bytes);
+        } else {
+            assert_int_equal(ki_buf_add_str(&l.content, bytes), 0);
+        }
+        list_is(&l, &plain, "v1", "PodList",
+                "failed KI_ERR_INVALID 0  at 0: a field of the list has the wrong wire type\n");
+    }
+    body_is("k8s\0\x08\x01", 6,
+            "failed KI_ERR_INVALID 0  at 0: a field of the list has the wrong wire type\n");
 }
 
 /* ---- poison ---- */
@@ -425,10 +470,12 @@ int main(void)
         cmocka_unit_test(unknown_fields_are_passed_over),
         cmocka_unit_test(a_list_of_partial_metadata_is_a_list),
         cmocka_unit_test(something_else_than_a_list_is_refused),
+        cmocka_unit_test(what_is_not_fit_to_print_is_not_in_the_message),
         cmocka_unit_test(a_list_of_another_kind_is_refused),
         cmocka_unit_test(a_status_in_place_of_the_list_is_its_error),
         cmocka_unit_test(a_content_that_is_encoded_is_refused),
         cmocka_unit_test(fields_of_the_list_must_not_stand_twice),
+        cmocka_unit_test(fields_of_the_wrong_wire_type_are_refused),
         cmocka_unit_test(one_bad_item_is_set_aside_and_the_rest_goes_on),
         cmocka_unit_test(an_item_without_a_name_or_over_the_limit_is_set_aside),
         cmocka_unit_test(what_is_wrong_with_the_list_itself_ends_it),

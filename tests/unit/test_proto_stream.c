@@ -16,7 +16,7 @@ typedef struct reading {
 
 static void note(ki_buf *trace, const ki__proto_event *event)
 {
-    static const char *const names[] = {"begin", "end", "value", "number", "over"};
+    static const char *const names[] = {"begin", "end", "value", "number", "fixed", "over"};
     char line[120];
     (void)snprintf(line, sizeof(line), "%s%u@%u:%llu-%llu ", names[event->type], event->number,
                    event->depth, (unsigned long long)event->start, (unsigned long long)event->end);
@@ -98,8 +98,9 @@ static void fields_come_with_their_place(void **state)
     /* 1: "ab", 2: 300, 3: a fixed32, 4: a fixed64, 5: "" */
     ki_str bytes = BYTES("\x0a\x02"
                          "ab\x10\xac\x02\x1d....\x21........\x2a\x00");
-    is(&(reading){bytes, bytes.len, {0, 0}}, "value1@0:2-4 number2@0=300 value5@0:23-23 over@0 ok");
-    is(&(reading){bytes, UINT64_MAX, {0, 0}}, "value1@0:2-4 number2@0=300 value5@0:23-23 ok");
+#define FIELDS "value1@0:2-4 number2@0=300 fixed3@0:8-12 fixed4@0:13-21 value5@0:23-23 "
+    is(&(reading){bytes, bytes.len, {0, 0}}, FIELDS "over@0 ok");
+    is(&(reading){bytes, UINT64_MAX, {0, 0}}, FIELDS "ok");
     is(&(reading){BYTES(""), 0, {0, 0}}, "over@0 ok");
     is(&(reading){BYTES(""), UINT64_MAX, {0, 0}}, "ok");
 }

@@ -531,6 +531,22 @@ static void an_object_set_aside_does_not_stop_the_others(void **state)
     reflecting_done(&r);
 }
 
+static void a_deletion_of_nobody_knows_what_spoils_the_list(void **state)
+{
+    (void)state;
+    static const ki_event_type types[] = {KI_EVENT_DELETED, KI_EVENT_MAX};
+    for (size_t i = 0; i < 2; i++) {
+        reflecting r;
+        reflecting_init(&r);
+        reflecting_start(&r);
+        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+        fake_set_aside(&r.source, types[i], "", "", KI_ERR_SYNTAX);
+        reflecting_expect(&r, "");
+        reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "");
+        reflecting_done(&r);
+    }
+}
+
 static void events_of_another_kind_are_left_out_of_the_list(void **state)
 {
     (void)state;
@@ -596,6 +612,7 @@ int main(void)
         cmocka_unit_test(after_that_streaming_is_not_tried_for_ten_minutes),
         cmocka_unit_test(the_times_of_the_fallback_can_be_chosen),
         cmocka_unit_test(an_object_set_aside_does_not_stop_the_others),
+        cmocka_unit_test(a_deletion_of_nobody_knows_what_spoils_the_list),
         cmocka_unit_test(events_of_another_kind_are_left_out_of_the_list),
         cmocka_unit_test(too_many_objects_are_a_failed_stream),
     };

@@ -3,9 +3,13 @@
  * and is taken up again, and the resync timer. */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
+
+#include <kinformer/status.h>
 
 #include "support/objects.h"
 #include "support/reflecting.h"
+#include "support/wire.h"
 
 static const fake_request *last(reflecting *r)
 {
@@ -511,6 +515,33 @@ static void an_error_event_without_a_status_is_an_error(void **state)
     reflecting_done(&r);
 }
 
+/* A search that begins anew for each cause takes minutes. */
+static void a_status_of_very_many_causes_is_read_in_no_time(void **state)
+{
+    (void)state;
+    enum { CAUSES = 100000 };
+    reflecting r;
+    ki_object *status;
+    ki_error error = KI_ERROR_INIT;
+    ki_buf text;
+    ki_buf_init(&text, NULL, 1 << 20);
+    test_quote(&text, "{'kind':'Status','apiVersion':'v1','code':504,'reason':'Timeout',"
+                      "'details':{'causes':[");
+    test_add(&text, "{},", CAUSES);
+    test_add(&text, "{}]}}", 1);
+    assert_int_equal(ki_object_from_json(text.data, text.len, NULL, &status, NULL), 0);
+    assert_int_equal(ki_status_to_error(status, &error), KI_ERR_STATUS);
+    reflecting_init(&r);
+    reflecting_sync(&r);
+    clock_t start = clock();
+    r.source.sink.on_event(KI_EVENT_ERROR, status, &error, r.source.sink.user);
+    assert_true(clock() - start < 10 * CLOCKS_PER_SEC);
+    reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "10");
+    reflecting_done(&r);
+    ki_object_unref(status);
+    ki_buf_done(&text);
+}
+
 /* ---- silence ---- */
 
 static void the_timeout_is_drawn_anew_for_each_watch(void **state)
@@ -642,6 +673,23 @@ static void a_deletion_without_a_key_or_type_leads_to_a_list(void **state)
         assert_true(last(&r)->initial);
         reflecting_done(&r);
     }
+}
+
+/* The table of a source may be the program's own: its texts have no limit. */
+static void a_version_of_any_length_that_was_set_aside_is_passed_over(void **state)
+{
+    (void)state;
+    reflecting r;
+    char version[2000];
+    memset(version, '9', sizeof(version) - 1);
+    version[sizeof(version) - 1] = '\0';
+    reflecting_init(&r);
+    reflecting_sync(&r);
+    const ki_error error = {.code = KI_ERR_SYNTAX, .message = "bad"};
+    r.source.sink.on_set_aside(KI_EVENT_MODIFIED, "default/a", version, &error, r.source.sink.user);
+    reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "10");
+    assert_int_equal(reflecting_health(&r).set_aside, 1);
+    reflecting_done(&r);
 }
 
 static void an_event_there_was_no_memory_for_comes_again(void **state)
@@ -806,6 +854,7 @@ int main(void)
         cmocka_unit_test(retry_after_in_an_event_is_waited_for),
         cmocka_unit_test(internal_errors_are_retried_only_if_asked_for),
         cmocka_unit_test(an_error_event_without_a_status_is_an_error),
+        cmocka_unit_test(a_status_of_very_many_causes_is_read_in_no_time),
         cmocka_unit_test(the_timeout_is_drawn_anew_for_each_watch),
         cmocka_unit_test(a_longer_timeout_doubles_and_a_shorter_does_not_count),
         cmocka_unit_test(a_watch_without_a_byte_for_three_minutes_is_taken_up_anew),
@@ -813,6 +862,7 @@ int main(void)
         cmocka_unit_test(a_changed_object_that_cannot_be_read_is_passed_over),
         cmocka_unit_test(a_deletion_that_cannot_be_read_is_done_by_key),
         cmocka_unit_test(a_deletion_without_a_key_or_type_leads_to_a_list),
+        cmocka_unit_test(a_version_of_any_length_that_was_set_aside_is_passed_over),
         cmocka_unit_test(an_event_there_was_no_memory_for_comes_again),
         cmocka_unit_test(resync_comes_each_period_while_watching),
         cmocka_unit_test(without_a_period_there_is_no_resync),

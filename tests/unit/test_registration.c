@@ -608,6 +608,126 @@ static void removing_and_waiting_returns_after_the_running_callback(void **state
     end(&f);
 }
 
+/* ---- the ends of life ---- */
+
+static void remove_in_wake(void *user)
+{
+    fixture *f = user;
+    f->wakes++;
+    if (f->wakes == 1) {
+        ki_registration_remove(f->reg);
+        assert_int_equal(ki_registration_remove_wait(f->reg), KI_ERR_BUSY);
+        assert_int_equal(f->destroyed, 0); /* this is a call of the handler, too */
+    }
+}
+
+static void the_handler_is_not_destroyed_while_its_wake_runs(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_engine(&f);
+    ki_handler handler = handler_of(&f);
+    ki_handler_options options = options_of(&f, KI_DELIVERY_CALLER);
+    options.wake = remove_in_wake;
+    register_it(&f, &handler, &options);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    assert_int_equal(f.wakes, 1);
+    assert_int_equal(f.destroyed, 1);
+    assert_int_equal(ki_registration_remove_wait(f.reg), 0);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    assert_int_equal(f.wakes, 1);
+    end(&f);
+}
+
+static void destroy_and_ask(void *user)
+{
+    fixture *f = user;
+    f->destroyed++;
+    ki_registration_remove(f->reg);
+    assert_int_equal(ki_registration_remove_wait(f->reg), KI_ERR_BUSY);
+    assert_int_equal(ki_registration_dispatch(f->reg, 0), KI_ERR_STOPPED);
+    assert_int_equal(ki_registration_run(f->reg), KI_ERR_STOPPED);
+    assert_false(ki_registration_has_synced(f->reg));
+    assert_int_equal(ki_registration_get_stats(f->reg).waiting, 0);
+}
+
+static void destroy_may_call_everything(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_engine(&f);
+    ki_handler handler = handler_of(&f);
+    handler.destroy = destroy_and_ask;
+    ki_handler_options options = options_of(&f, KI_DELIVERY_CALLER);
+    register_it(&f, &handler, &options);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    assert_int_equal(ki_registration_remove_wait(f.reg), 0);
+    end(&f);
+}
+
+static void check_owner_knows(fixture *f)
+{
+    size_t len = strlen(f->heard);
+    if (f->heard[len - 2] != '7') { /* all but the last initial one */
+        assert_int_equal(f->syncs, strchr(f->heard, '~') != NULL);
+    }
+}
+
+static void who_waits_for_it_to_sync_need_not_wait_for_all_that_follows(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_CALLER);
+    ki__registration_begin(f.reg, snapshot_of(&f));
+    ki__registration_synced(f.reg);
+    push(&f, KI__NOTE_UPDATE, f.a[0], f.a[1]);
+    push(&f, KI__NOTE_UPDATE, f.a[1], f.a[2]);
+    f.inside = check_owner_knows;
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 4);
+    expect(&f, "*0 *7 ~0>1 ~1>2 ");
+    assert_int_equal(f.syncs, 1);
+    end(&f);
+}
+
+static void push_another(fixture *f)
+{
+    f->heard[0] = '\0';
+    push(f, KI__NOTE_SYNC, NULL, f->a[0]);
+}
+
+static void dispatching_all_comes_to_an_end_though_more_comes(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_CALLER);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    push(&f, KI__NOTE_UPDATE, f.a[0], f.a[1]);
+    f.inside = push_another;
+    assert_in_range(ki_registration_dispatch(f.reg, 0), 2, 3);
+    assert_in_range(ki_registration_get_stats(f.reg).waiting, 1, 3);
+    f.inside = NULL;
+    end(&f);
+}
+
+static void one_that_is_removed_leaves_nothing_in_the_engine(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_ENGINE);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    assert_int_equal(ki_engine_deadline(f.engine), 0);
+    ki_registration_remove(f.reg);
+    assert_int_equal(ki_engine_deadline(f.engine), UINT64_MAX);
+    f.reg = ki_registration_unref(f.reg);
+    assert_int_equal(f.releases, 1); /* nobody has to run the engine for that */
+    (void)ki_engine_unref(f.engine);
+    for (unsigned i = 0; i < 4; i++) {
+        (void)ki_object_unref(f.a[i]);
+    }
+    (void)ki_object_unref(f.other);
+    test_alloc_done(&f.alloc);
+}
+
 static int scenario(const ki_alloc *alloc, void *user)
 {
     (void)user;
@@ -667,6 +787,11 @@ int main(void)
         cmocka_unit_test(what_comes_after_the_removal_is_forgotten),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(removing_and_waiting_returns_after_the_running_callback),
+        cmocka_unit_test(the_handler_is_not_destroyed_while_its_wake_runs),
+        cmocka_unit_test(destroy_may_call_everything),
+        cmocka_unit_test(who_waits_for_it_to_sync_need_not_wait_for_all_that_follows),
+        cmocka_unit_test(dispatching_all_comes_to_an_end_though_more_comes),
+        cmocka_unit_test(one_that_is_removed_leaves_nothing_in_the_engine),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

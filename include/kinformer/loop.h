@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loop: an engine with what it needs of the system (epoll, timers, a clock, randomness), and
+ * three ways to run it:
+ *
+ *   ki_loop_start()   a private thread runs it. Nothing else is to be done.
+ *   ki_loop_run()     the caller's thread runs it, until ki_loop_stop().
+ *   ki_loop_fd(), ki_loop_dispatch()   a loop of the program's own runs it: whenever the descriptor
+ *                     is readable, ki_loop_dispatch() is called.
+ *
+ * Handlers have a thread of their own unless they ask for something else, so that a slow one delays
+ * nobody. With `no_threads` in the options none is started, and they run on the loop.
+ *
+ * After fork() the child must not use the loop of its parent, nor anything on it; it may only let
+ * go of them, which leaves the parent's alone, and make its own. */
+#ifndef KINFORMER_LOOP_H
+#define KINFORMER_LOOP_H
+
+#include <kinformer/alloc.h>
+#include <kinformer/clock.h>
+#include <kinformer/defs.h>
+#include <kinformer/engine.h>
+#include <kinformer/error.h>
+#include <kinformer/log.h>
+
+KI_BEGIN_DECLS
+
+typedef struct ki_loop ki_loop;
+
+typedef struct ki_loop_options {
+    size_t size;             /* see KI_OPTIONS_INIT */
+    const ki_alloc *alloc;   /* NULL: the default; must outlive the loop and all that runs on it */
+    const ki_clock *clock;   /* NULL: the system's; its monotonic time must be CLOCK_MONOTONIC's */
+    const ki_random *random; /* NULL: the system's */
+    const ki_log *log;       /* NULL: none; must outlive the loop, like the two above */
+
+    /* As in ki_engine_options. */
+    void (*on_report)(const ki_report *report, void *user);
+    void *report_user;
+    uint32_t reports_per_second;
+
+    size_t steps; /* most things that one dispatch does, 0: 1,000 */
+
+    /** Start no threads, also not for handlers: those with the default delivery run on the loop.
+     * For programs that run the loop inside their own. */
+    bool no_threads;
+} ki_loop_options;
+
+/** A loop that does not run yet. `options` may be NULL.
+ *  Owner:  release with ki_loop_unref().  Thread: any.  Blocks: no.
+ *  Errors: -EMFILE, -ENFILE  too many descriptors (it needs three);  -ENOMEM, -E2BIG.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_loop_new(const ki_loop_options *options, ki_loop **ret_loop,
+                                    ki_error *error);
+
+/** References. The last one stops the loop and, if it has a thread, waits for it to end; on that
+ *  thread itself it only stops. ki_loop_unref() always returns NULL; NULL is fine for both.
+ *  Thread: any.  Blocks: as said.  Since: 0.1 */
+KI_API ki_loop *ki_loop_ref(ki_loop *loop);
+KI_API ki_loop *ki_loop_unref(ki_loop *loop);
+
+/** The engine of the loop, for informers and the like to run on.
+ *  Owner: borrowed.  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API ki_engine *ki_loop_engine(ki_loop *loop);
+
+/** Starts a thread that runs the loop. All signals are blocked in it.
+ *  Thread: any.  Blocks: no.
+ *  Errors: KI_ERR_BUSY  the loop runs already;  KI_ERR_STOPPED;  -EAGAIN  no more threads.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_loop_start(ki_loop *loop, ki_error *error);
+
+/** Runs the loop on the caller's thread until it is stopped.
+ *  Thread: any, but not inside a callback.  Blocks: yes.
+ *  Errors: KI_ERR_BUSY  the loop runs already;  KI_ERR_STOPPED  it was stopped before.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_loop_run(ki_loop *loop);
+
+/** Ends ki_loop_run(), or the thread, after what it is doing at the moment; for good. What is on
+ * the loop and not stopped yet stays where it is. Thread: any, also inside callbacks.  Blocks: no.
+ * Since: 0.1 */
+KI_API void ki_loop_stop(ki_loop *loop);
+
+/** Waits until no thread of the loop is left: the one of ki_loop_start(), which ends after
+ *  ki_loop_stop(), and those of handlers, which end when they are removed or their informer is
+ *  stopped. 0 also if there is none.
+ *  Thread: any but those.  Blocks: yes.
+ *  Errors: KI_ERR_BUSY  called on the thread of the loop, or somebody else is waiting.  Since: 0.1
+ */
+KI_API KI_NODISCARD int ki_loop_join(ki_loop *loop);
+
+/** A descriptor that is readable whenever ki_loop_dispatch() should be called: for input, for
+ * timers and when another thread asks for something. Owner: the loop's; do not read it or close it.
+ * Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API int ki_loop_fd(ki_loop *loop);
+
+/** How many milliseconds from now ki_loop_dispatch() should be called at the latest; 0: now, -1:
+ * not before the descriptor is readable. Only for loops that want to know: the descriptor alone is
+ *  enough.
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API int ki_loop_timeout(ki_loop *loop);
+
+/** Does what is due, up to `steps` things, and does not wait. Returns how many it did.
+ *  Thread: one-at-a-time.  Blocks: no, but for callbacks.
+ *  Errors: KI_ERR_BUSY  called inside itself, or somebody else runs the loop;  KI_ERR_STOPPED.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_loop_dispatch(ki_loop *loop);
+
+/** The clock and the randomness of the system, for engines without a loop.
+ *  Owner: static.  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API const ki_clock *ki_clock_system(void);
+KI_API const ki_random *ki_random_system(void);
+
+KI_END_DECLS
+
+#endif

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loop: an epoll set with an eventfd, for being woken, and a timerfd, for the engine's next
+ * deadline; so that the one descriptor of the set tells all that a foreign loop needs to know. The
+ * eventfd belongs to the engine as well, which may outlive the loop and be posted to even then.
+ *
+ * Two counts: `users` have the loop, and the last of them stops it; `parts` need its memory: the
+ * users together, and the thread.
+ *
+ * Who runs it is one of three, kept in `runner` under the lock: nobody, somebody for ever
+ * (ki_loop_run, the thread), or somebody for one dispatch. */
+#include "loop/loop.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/engine.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "base/refs.h"
+#include "base/sync.h"
+#include "loop/outside.h"
+
+enum { EVENTS = 64, STEPS_DEFAULT = 1000 };
+#define SECOND_NS UINT64_C(1000000000)
+#define MS_NS UINT64_C(1000000)
+
+typedef enum runner { NOBODY, FOR_ONE_DISPATCH, FOR_EVER } runner;
+typedef enum thread_state { NO_THREAD, THREAD_RUNS, THREAD_JOINED_BY_SOMEONE } thread_state;
+
+struct ki_loop {
+    ki__refs users;
+    ki__refs parts;
+    const ki_alloc *alloc;
+    ki_engine *engine;
+    size_t steps;
+    pid_t pid; /* of who made it: a child of fork() must leave it alone */
+    ki__outside *outside;
+    int epoll;
+    int timer; /* a timerfd */
+    ki__watch wakeup_watch;
+    ki__watch timer_watch;
+    uint64_t armed; /* what the timer is set to; UINT64_MAX: not at all */
+
+    struct epoll_event events[EVENTS]; /* those at hand; a removed watch is taken out */
+    int event_count;
+    int event_next;
+
+    ki__mutex lock;
+    runner runner;
+    bool stopped;
+    thread_state thread_state;
+    pthread_t thread;
+};
+
+/* ---- watching descriptors ---- */
+
+int ki__watch_add(ki__watch *watch, ki_loop *loop, int fd, uint32_t events,
+                  void (*ready)(ki__watch *watch, uint32_t events_ready))
+{
+    struct epoll_event event = {.events = events, .data.ptr = watch};
+    if (epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
+        return -errno;
+    }
+    *watch = (ki__watch){.loop = loop, .fd = fd, .events = events, .ready = ready};
+    return 0;
+}
+
+int ki__watch_change(ki__watch *watch, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.ptr = watch};
+    if (events == watch->events) {
+        return 0;
+    }
+    if (epoll_ctl(watch->loop->epoll, EPOLL_CTL_MOD, watch->fd, &event) < 0) {
+        return -errno;
+    }
+    watch->events = events;
+    return 0;
+}
+
+void ki__watch_remove(ki__watch *watch)
+{
+    ki_loop *loop = watch->loop;
+    if (loop == NULL) {
+        return;
+    }
+    watch->loop = NULL;
+    (void)epoll_ctl(loop->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+    for (int i = loop->event_next; i < loop->event_count; i++) {
+        if (loop->events[i].data.ptr == watch) {
+            loop->events[i].data.ptr = NULL;
+        }
+    }
+}
+
+/* ---- making ---- */
+
+static void wake(void *user)
+{
+    ki__outside_wake(user);
+}
+
+static void release_outside(void *user)
+{
+    ki__outside_unref(user);
+}
+
+static void drain(ki__watch *watch, uint32_t events)
+{
+    (void)events;
+    uint64_t count;
+    ssize_t got;
+    do {
+        got = read(watch->fd, &count, sizeof(count));
+    } while (got < 0 && errno == EINTR);
+}
+
+static void drain_timer(ki__watch *watch, uint32_t events)
+{
+    drain(watch, events);
+    watch->loop->armed = UINT64_MAX;
+}
+
+static int open_descriptors(ki_loop *loop)
+{
+    loop->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (loop->epoll < 0) {
+        return -errno;
+    }
+    loop->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (loop->timer < 0) {
+        return -errno;
+    }
+    int r = ki__watch_add(&loop->wakeup_watch, loop, ki__outside_fd(loop->outside), EPOLLIN, drain);
+    if (r < 0) {
+        return r;
+    }
+    return ki__watch_add(&loop->timer_watch, loop, loop->timer, EPOLLIN, drain_timer);
+}
+
+static int make_engine(ki_loop *loop, const ki_loop_options *o, ki_error *error)
+{
+    int r = ki__outside_new(loop->alloc, &loop->outside);
+    if (r < 0) {
+        return ki__error_set(error, r, "cannot make a loop: %s", ki_error_text(r));
+    }
+    ki_engine_options options = KI_OPTIONS_INIT(ki_engine_options);
+    options.alloc = loop->alloc;
+    options.clock = o->clock != NULL ? o->clock : ki_clock_system();
+    options.random = o->random != NULL ? o->random : ki_random_system();
+    options.log = o->log;
+    options.wake = wake;
+    options.wake_user = loop->outside;
+    options.wake_destroy = release_outside;
+    options.threads = o->no_threads ? NULL : ki__outside_threads(loop->outside);
+    options.on_report = o->on_report;
+    options.report_user = o->report_user;
+    options.reports_per_second = o->reports_per_second;
+    ki__outside_ref(loop->outside); /* the engine's */
+    r = ki_engine_new(&options, &loop->engine, error);
+    if (r < 0) {
+        ki__outside_unref(loop->outside);
+    }
+    return r;
+}
+
+static void close_descriptors(ki_loop *loop)
+{
+    if (loop->timer >= 0) {
+        (void)close(loop->timer);
+    }
+    if (loop->epoll >= 0) {
+        (void)close(loop->epoll);
+    }
+}
+
+static void release(ki_loop *loop)
+{
+    if (ki__refs_drop(&loop->parts)) {
+        close_descriptors(loop);
+        (void)ki_engine_unref(loop->engine);
+        if (loop->outside != NULL) {
+            ki__outside_unref(loop->outside);
+        }
+        ki__mutex_done(&loop->lock);
+        ki__free(loop->alloc, loop);
+    }
+}
+
+int ki_loop_new(const ki_loop_options *options, ki_loop **ret_loop, ki_error *error)
+{
+    ki_loop_options o = {0};
+    int r = ki__options_take(&o, sizeof(o), options, error);
+    if (r < 0) {
+        return r;
+    }
+    const ki_alloc *alloc = ki__alloc_or_default(o.alloc);
+    ki_loop *loop = ki__alloc_zero(alloc, sizeof(*loop));
+    if (loop == NULL) {
+        return ki__error_code(error, -ENOMEM);
+    }
+    loop->alloc = alloc;
+    loop->steps = o.steps != 0 ? o.steps : STEPS_DEFAULT;
+    loop->pid = getpid();
+    loop->epoll = -1;
+    loop->timer = -1;
+    loop->armed = UINT64_MAX;
+    ki__refs_init(&loop->users);
+    ki__refs_init(&loop->parts);
+    r = ki__mutex_init(&loop->lock);
+    if (r < 0) {
+        ki__free(alloc, loop);
+        return ki__error_code(error, r);
+    }
+    r = make_engine(loop, &o, error);
+    if (r == 0) {
+        r = open_descriptors(loop);
+        r = r < 0 ? ki__error_set(error, r, "cannot make a loop: %s", ki_error_text(r)) : 0;
+    }
+    if (r < 0) {
+        release(loop);
+        return r;
+    }
+    *ret_loop = loop;
+    return 0;
+}
+
+ki_loop *ki_loop_ref(ki_loop *loop)
+{
+    if (loop != NULL) {
+        ki__refs_take(&loop->users);
+    }
+    return loop;
+}
+
+ki_engine *ki_loop_engine(ki_loop *loop)
+{
+    return loop->engine;
+}
+
+int ki_loop_fd(ki_loop *loop)
+{
+    return loop->epoll;
+}
+
+/* ---- one dispatch ---- */
+
+/* Sets the timer to the engine's next deadline. */
+static void arm(ki_loop *loop)
+{
+    uint64_t deadline = ki_engine_deadline(loop->engine);
+    if (deadline == loop->armed) {
+        return;
+    }
+    /* All zeros would mean never, so what is due is set to the first instant there was. */
+    uint64_t at = deadline == UINT64_MAX ? 0 : deadline == 0 ? 1 : deadline;
+    struct itimerspec spec = {.it_value.tv_sec = (time_t)(at / SECOND_NS),
+                              .it_value.tv_nsec = (long)(at % SECOND_NS)};
+    if (timerfd_settime(loop->timer, TFD_TIMER_ABSTIME, &spec, NULL) == 0) {
+        loop->armed = deadline;
+    }
+}
+
+/* Descriptors first, then the engine: what they bring may make something due. */
+static int dispatch_once(ki_loop *loop, int timeout_ms)
+{
+    int count = epoll_wait(loop->epoll, loop->events, EVENTS, timeout_ms);
+    int done = 0;
+    loop->event_count = count > 0 ? count : 0;
+    for (loop->event_next = 0; loop->event_next < loop->event_count;) {
+        const struct epoll_event *event = &loop->events[loop->event_next++];
+        ki__watch *watch = event->data.ptr;
+        if (watch != NULL) {
+            bool own = watch == &loop->wakeup_watch || watch == &loop->timer_watch;
+            watch->ready(watch, event->events);
+            done += own ? 0 : 1;
+        }
+    }
+    loop->event_count = 0;
+    done += (int)ki_engine_run(loop->engine, loop->steps);
+    arm(loop);
+    return done;
+}
+
+/* Becomes the one who runs the loop, if nobody else does. */
+static int take_over(ki_loop *loop, runner as)
+{
+    int r = 0;
+    ki__mutex_lock(&loop->lock);
+    if (loop->runner != NOBODY) {
+        r = KI_ERR_BUSY;
+    } else if (loop->stopped) {
+        r = KI_ERR_STOPPED;
+    } else {
+        loop->runner = as;
+    }
+    ki__mutex_unlock(&loop->lock);
+    return r;
+}
+
+static void give_up(ki_loop *loop)
+{
+    ki__mutex_lock(&loop->lock);
+    loop->runner = NOBODY;
+    ki__mutex_unlock(&loop->lock);
+}
+
+int ki_loop_dispatch(ki_loop *loop)
+{
+    int r = take_over(loop, FOR_ONE_DISPATCH);
+    if (r < 0) {
+        return r;
+    }
+    (void)ki_loop_ref(loop); /* a callback may let go of the last */
+    r = dispatch_once(loop, 0);
+    give_up(loop);
+    (void)ki_loop_unref(loop);
+    return r;
+}
+
+int ki_loop_timeout(ki_loop *loop)
+{
+    uint64_t deadline = ki_engine_deadline(loop->engine);
+    uint64_t now = ki__engine_now(loop->engine);
+    if (deadline == UINT64_MAX) {
+        return -1;
+    }
+    uint64_t left = deadline > now ? (deadline - now + MS_NS - 1) / MS_NS : 0;
+    return left < INT32_MAX ? (int)left : INT32_MAX;
+}
+
+/* ---- running for ever ---- */
+
+static bool is_stopped(ki_loop *loop)
+{
+    ki__mutex_lock(&loop->lock);
+    bool stopped = loop->stopped;
+    ki__mutex_unlock(&loop->lock);
+    return stopped;
+}
+
+static void run_for_ever(ki_loop *loop)
+{
+    arm(loop);
+    while (!is_stopped(loop)) {
+        (void)dispatch_once(loop, -1);
+    }
+    give_up(loop);
+}
+
+int ki_loop_run(ki_loop *loop)
+{
+    int r = take_over(loop, FOR_EVER);
+    if (r < 0) {
+        return r;
+    }
+    (void)ki_loop_ref(loop);
+    run_for_ever(loop);
+    (void)ki_loop_unref(loop);
+    return 0;
+}
+
+void ki_loop_stop(ki_loop *loop)
+{
+    ki__mutex_lock(&loop->lock);
+    loop->stopped = true;
+    ki__mutex_unlock(&loop->lock);
+    ki__outside_wake(loop->outside);
+}
+
+static void *thread_main(void *user)
+{
+    ki_loop *loop = user;
+    run_for_ever(loop);
+    release(loop);
+    return NULL;
+}
+
+int ki_loop_start(ki_loop *loop, ki_error *error)
+{
+    int r = take_over(loop, FOR_EVER);
+    if (r < 0) {
+        return ki__error_code(error, r);
+    }
+    ki__refs_take(&loop->parts); /* the thread's */
+    ki__mutex_lock(&loop->lock);
+    r = ki__thread_start(thread_main, loop, false, &loop->thread);
+    loop->thread_state = r == 0 ? THREAD_RUNS : NO_THREAD;
+    ki__mutex_unlock(&loop->lock);
+    if (r < 0) {
+        give_up(loop);
+        release(loop);
+        return ki__error_set(error, r, "cannot start a thread: %s", ki_error_text(r));
+    }
+    return 0;
+}
+
+static int join_thread(ki_loop *loop)
+{
+    int r = 0;
+    ki__mutex_lock(&loop->lock);
+    bool join = loop->thread_state == THREAD_RUNS;
+    if (join && pthread_equal(loop->thread, pthread_self())) {
+        r = KI_ERR_BUSY;
+    } else if (loop->thread_state == THREAD_JOINED_BY_SOMEONE) {
+        r = KI_ERR_BUSY;
+    } else if (join) {
+        loop->thread_state = THREAD_JOINED_BY_SOMEONE;
+    }
+    ki__mutex_unlock(&loop->lock);
+    if (r == 0 && join) {
+        r = -pthread_join(loop->thread, NULL);
+        ki_assert(r == 0);
+        ki__mutex_lock(&loop->lock);
+        loop->thread_state = NO_THREAD;
+        ki__mutex_unlock(&loop->lock);
+    }
+    return r;
+}
+
+int ki_loop_join(ki_loop *loop)
+{
+    int r = join_thread(loop);
+    if (r == 0) {
+        ki__outside_wait(loop->outside);
+    }
+    return r;
+}
+
+/* ---- the end ---- */
+
+/* On its own thread nobody can wait for the thread: it ends by itself. */
+static bool leave_thread(ki_loop *loop)
+{
+    ki__mutex_lock(&loop->lock);
+    bool own = loop->thread_state == THREAD_RUNS && pthread_equal(loop->thread, pthread_self());
+    if (own) {
+        (void)pthread_detach(loop->thread);
+        loop->thread_state = NO_THREAD;
+    }
+    ki__mutex_unlock(&loop->lock);
+    return own;
+}
+
+ki_loop *ki_loop_unref(ki_loop *loop)
+{
+    if (loop == NULL || !ki__refs_drop(&loop->users)) {
+        return NULL;
+    }
+    if (loop->pid != getpid()) {
+        /* A child of fork() has no thread, and a lock may be held by one of the parent's. Closing
+         * its descriptors does nothing to those of the parent. The memory stays. */
+        close_descriptors(loop);
+        return NULL;
+    }
+    ki_loop_stop(loop);
+    if (!leave_thread(loop)) {
+        int r = join_thread(loop);
+        ki_assert(r == 0); /* whoever else waits would have a reference */
+    }
+    release(loop);
+    return NULL;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The system's clock and randomness. */
+#include <errno.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include <kinformer/loop.h>
+
+#define SECOND_NS 1000000000
+
+static uint64_t monotonic_ns(void *user)
+{
+    (void)user;
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail */
+    return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+static int64_t realtime_ns(void *user)
+{
+    (void)user;
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+static int fill(void *bytes, size_t len, void *user)
+{
+    (void)user;
+    char *place = bytes;
+    while (len != 0) {
+        ssize_t got = getrandom(place, len, 0);
+        if (got < 0 && errno != EINTR) {
+            return -errno;
+        }
+        if (got > 0) {
+            place += got;
+            len -= (size_t)got;
+        }
+    }
+    return 0;
+}
+
+const ki_clock *ki_clock_system(void)
+{
+    static const ki_clock clock = {.monotonic_ns = monotonic_ns, .realtime_ns = realtime_ns};
+    return &clock;
+}
+
+const ki_random *ki_random_system(void)
+{
+    static const ki_random random = {.fill = fill};
+    return &random;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What must hold when a handler is called. Each function is one of the invariants; what a server
+ * that lies makes impossible is asked for only where servers are sound. */
+#include <string.h>
+
+#include "sim/sim.h"
+
+static const char *const callback_names[] = {
+    [SIM_ADD] = "add", [SIM_UPDATE] = "update", [SIM_DELETE] = "delete", [SIM_SYNC] = "sync"};
+
+/* One call. */
+typedef struct told {
+    sim *s;
+    sim_handler *handler;
+    sim_informer *informer;
+    sim_callback callback;
+    const ki_object *old; /* as given */
+    const ki_object *object;
+    const ki_object *before; /* what the handler was told last */
+    int key;
+    uint64_t rv;
+    bool flag; /* initial, or final state unknown */
+} told;
+
+static _Noreturn void violated(const told *t, const char *invariant, const char *why)
+{
+    sim_violation(t->s, invariant, "informer %d, handler %d, %s of %s at %s: %s", t->informer->id,
+                  t->handler->id, callback_names[t->callback], ki_object_key(t->object),
+                  ki_object_resource_version(t->object), why);
+}
+
+/* A resync: the object as it is, told as such. */
+static bool is_resync(const told *t)
+{
+    return t->callback == SIM_SYNC || (t->callback == SIM_UPDATE && t->old == t->object);
+}
+
+/* I1: versions of a key rise. */
+static void check_i1_ordered(const told *t)
+{
+    uint64_t last = t->handler->last_rv[t->key];
+    bool same_is_fine = is_resync(t) || t->handler->unchanged || t->callback == SIM_DELETE;
+    if (t->rv < last || (t->rv == last && !same_is_fine)) {
+        violated(t, "I1", "that version, or a newer one, was told before");
+    }
+    if (t->callback == SIM_DELETE && t->rv == last && !t->flag && !t->handler->filtered) {
+        violated(t, "I1", "a deletion that was seen has the version of the object before");
+    }
+}
+
+static bool is_visible(const told *t, const ki_object *object)
+{
+    return object != NULL && sim_in_scope(t->informer, object) &&
+           sim_handler_wants(t->handler, object);
+}
+
+static bool same_label(const ki_object *a, const ki_object *b, const char *label)
+{
+    ki_value x;
+    ki_value y;
+    ki_str text;
+    return ki_object_label(a, ki_str_from(label), &x) == 0 &&
+           ki_object_label(b, ki_str_from(label), &y) == 0 && ki_value_string(&x, &text) == 0 &&
+           ki_value_equals(&y, text);
+}
+
+/* I3: what is told was so on the server, */
+static void check_i3_true(const told *t)
+{
+    if (t->callback == SIM_DELETE) {
+        return; /* its object is the one before, with the version of the deletion */
+    }
+    const ki_object *recorded = sim_record_at(t->s, t->informer->type, t->key, t->rv);
+    if (recorded == NULL || sim_rv(recorded) != t->rv ||
+        strcmp(ki_object_uid(recorded), ki_object_uid(t->object)) != 0 ||
+        !same_label(recorded, t->object, "app") || !same_label(recorded, t->object, "n")) {
+        violated(t, "I3", "the server never had this");
+    }
+    if (!is_visible(t, t->object)) {
+        violated(t, "I3", "it is none of those that were asked for");
+    }
+}
+
+/* and nothing between is left out, but for what came before a list, or was merged. */
+static void check_i3_contiguous(const told *t)
+{
+    const sim_record *record = &t->s->records[t->informer->type][t->key];
+    const sim_handler *handler = t->handler;
+    uint64_t excused =
+        handler->base_rv > t->informer->listed_rv ? handler->base_rv : t->informer->listed_rv;
+    if (handler->merged != 0 || handler->filtered || t->flag) {
+        return;
+    }
+    for (size_t i = record->count; i > 0; i--) {
+        const sim_version *version = &record->versions[i - 1];
+        if (version->rv <= excused || version->rv <= handler->last_rv[t->key]) {
+            break;
+        }
+        const ki_object *before = i > 1 ? record->versions[i - 2].object : NULL;
+        if (version->rv < t->rv && (is_visible(t, before) || is_visible(t, version->object))) {
+            sim_trace(t->s, "version %llu was not told", (unsigned long long)version->rv);
+            violated(t, "I3", "a change before it was not told");
+        }
+    }
+}
+
+/* I5, I7: each object comes, changes and goes; changes are from what was told last. */
+static void check_i7_chain(const told *t)
+{
+    if (t->callback == SIM_ADD) {
+        if (t->before != NULL) {
+            violated(t, "I5", "it was there already");
+        }
+        return;
+    }
+    if (t->before == NULL) {
+        violated(t, t->callback == SIM_DELETE ? "I4" : "I5", "it was not there");
+    }
+    bool same_uid = strcmp(ki_object_uid(t->before), ki_object_uid(t->object)) == 0;
+    if (!same_uid) {
+        violated(t, "I3", "it is another object than the one that was told before");
+    }
+    if (t->callback != SIM_DELETE &&
+        strcmp(ki_object_resource_version(t->old), ki_object_resource_version(t->before)) != 0) {
+        violated(t, "I7", "the old object is not the one that was told last");
+    }
+    if (t->callback == SIM_DELETE && t->flag && t->handler->merged == 0 &&
+        sim_rv(t->before) != t->rv) {
+        violated(t, "I7", "the last known state is not the one that was told last");
+    }
+}
+
+/* I5: nobody is told of what is unchanged who did not ask for it. */
+static void check_i5_resync(const told *t)
+{
+    if (t->handler->never && is_resync(t)) {
+        violated(t, "I5", "this handler asked for no resync");
+    }
+}
+
+/* I6: the store is never behind. */
+static void check_i6_store_first(const told *t)
+{
+    ki_object *stored = ki_store_get(ki_informer_store(t->informer->informer),
+                                     ki_str_from(ki_object_key(t->object)));
+    uint64_t stored_rv = stored != NULL ? sim_rv(stored) : 0;
+    size_t waiting = t->handler->registration != NULL
+                         ? ki_registration_get_stats(t->handler->registration).waiting
+                         : 1;
+    (void)ki_object_unref(stored);
+    if (t->callback == SIM_DELETE) {
+        bool newer = stored_rv > t->rv;
+        if (stored != NULL && !(newer && (waiting != 0 || t->handler->filtered))) {
+            violated(t, "I6", "the store still has it");
+        }
+    } else if (stored == NULL ? waiting == 0 : stored_rv < t->rv) {
+        violated(t, "I6", "the store does not have it yet");
+    }
+}
+
+/* I8: what was there at the beginning is told as such, and before the handler has synced. */
+static void check_i8_initial(const told *t)
+{
+    if (t->callback == SIM_ADD && t->flag && (t->handler->told_synced || t->handler->synced)) {
+        violated(t, "I8", "an initial object comes after the handler has synced");
+    }
+}
+
+/* I12: not after the end, and not in the middle of another call. */
+static void check_i12_calls(const told *t)
+{
+    const sim_handler *handler = t->handler;
+    if (handler->removed || handler->removing) {
+        violated(t, "I12", "the handler was removed");
+    }
+    if (t->informer->stopping) {
+        violated(t, "I12", "the informer was stopped");
+    }
+    if (handler->destroyed != 0) {
+        violated(t, "I12", "the handler was destroyed");
+    }
+    if (handler->inside) {
+        violated(t, "I12", "another call of the same handler is running");
+    }
+}
+
+static void count(const told *t)
+{
+    static const sim_count counts[] = {
+        [SIM_ADD] = SIM_COUNT_ADDS,
+        [SIM_UPDATE] = SIM_COUNT_UPDATES,
+        [SIM_DELETE] = SIM_COUNT_DELETES,
+        [SIM_SYNC] = SIM_COUNT_SYNCS,
+    };
+    sim_count_up(t->s, is_resync(t) ? SIM_COUNT_SYNCS : counts[t->callback]);
+    t->s->counts[SIM_COUNT_INITIAL_ADDS] += t->callback == SIM_ADD && t->flag;
+    t->s->counts[SIM_COUNT_UNSEEN_DELETES] += t->callback == SIM_DELETE && t->flag;
+}
+
+void sim_check_callback(sim_handler *handler, sim_callback callback, const ki_object *old,
+                        const ki_object *object, bool flag)
+{
+    told t = {
+        .s = handler->owner->s,
+        .handler = handler,
+        .informer = handler->owner,
+        .callback = callback,
+        .old = old,
+        .object = object,
+        .key = sim_key_of(ki_object_key(object)),
+        .rv = sim_rv(object),
+        .flag = flag,
+    };
+    sim_trace(t.s, "informer %d: handler %d: %s %s at %s%s", t.informer->id, handler->id,
+              callback_names[callback], ki_object_key(object), ki_object_resource_version(object),
+              flag ? " (initial or unseen)" : "");
+    if (t.key < 0) {
+        violated(&t, "I3", "there is no such key");
+    }
+    t.before = handler->view[t.key];
+    if (handler->registration != NULL) {
+        handler->merged = ki_registration_get_stats(handler->registration).merged;
+    }
+    check_i12_calls(&t);
+    check_i7_chain(&t);
+    check_i8_initial(&t);
+    check_i5_resync(&t);
+    if (!t.s->byzantine) {
+        check_i1_ordered(&t);
+        check_i3_true(&t);
+        check_i3_contiguous(&t);
+        check_i6_store_first(&t);
+    }
+    count(&t);
+    if (callback != SIM_DELETE) {
+        handler->view[t.key] = ki_object_ref(object);
+    } else {
+        handler->view[t.key] = NULL;
+    }
+    (void)ki_object_unref(t.before);
+    handler->last_rv[t.key] = t.rv;
+    handler->told[t.key] = true;
+    handler->dirty = true;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Handlers of an informer on a loop: on threads of their own, and without any.  threads: yes */
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <kinformer/informer.h>
+
+#include "base/engine.h"
+#include "loop/loop.h"
+#include "support/objects.h"
+#include "support/test.h"
+
+enum { PODS = 3 };
+
+static size_t thread_count(void)
+{
+    size_t count = 0;
+    DIR *dir = opendir("/proc/self/task");
+    assert_non_null(dir);
+    while (readdir(dir) != NULL) {
+        count++;
+    }
+    closedir(dir);
+    return count;
+}
+
+/* A source that lists some pods at once, and then watches in silence. */
+typedef struct quiet {
+    ki__timer timer;
+    ki_source_sink sink;
+} quiet;
+
+static void answer(ki__timer *timer)
+{
+    quiet *q = KI__CONTAINER_OF(timer, quiet, timer);
+    ki_list_meta meta = {.resource_version = "9", .continue_token = "", .remaining = -1};
+    for (unsigned i = 0; i < PODS; i++) {
+        char name[2] = {(char)('a' + i), '\0'};
+        ki_object *pod = test_pod(NULL, "ns", name, i + 1, "g");
+        q->sink.on_event(KI_EVENT_ADDED, pod, NULL, q->sink.user);
+        (void)ki_object_unref(pod);
+    }
+    q->sink.on_end(&meta, NULL, NULL, q->sink.user);
+}
+
+static int quiet_list(const ki_list_options *options, const ki_source_sink *sink, void *user,
+                      void **ret_call, ki_error *error)
+{
+    (void)options;
+    (void)error;
+    quiet *q = user;
+    q->sink = *sink;
+    ki__timer_set_after(&q->timer, 0);
+    *ret_call = q;
+    return 0;
+}
+
+static int quiet_watch(const ki_list_options *options, const ki_source_sink *sink, void *user,
+                       void **ret_call, ki_error *error)
+{
+    (void)options;
+    (void)sink;
+    (void)error;
+    *ret_call = user;
+    return 0;
+}
+
+static void quiet_cancel(void *call, void *user)
+{
+    (void)user;
+    ki__timer_cancel(&((quiet *)call)->timer);
+}
+
+static void quiet_destroy(void *user)
+{
+    ki__timer_done(&((quiet *)user)->timer);
+}
+
+/* A handler that counts, and may be made to wait. */
+typedef struct ear {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int heard;
+    int destroyed;
+    bool hold; /* callbacks wait while this is set */
+    pthread_t thread;
+} ear;
+
+static int ear_add(const ki_object *object, bool is_initial, void *user)
+{
+    (void)object;
+    (void)is_initial;
+    ear *e = user;
+    pthread_mutex_lock(&e->lock);
+    e->thread = pthread_self();
+    e->heard++;
+    pthread_cond_broadcast(&e->changed);
+    while (e->hold) {
+        pthread_cond_wait(&e->changed, &e->lock);
+    }
+    pthread_mutex_unlock(&e->lock);
+    return 0;
+}
+
+static void ear_destroy(void *user)
+{
+    ear *e = user;
+    pthread_mutex_lock(&e->lock);
+    e->destroyed++;
+    pthread_mutex_unlock(&e->lock);
+}
+
+static void ear_init(ear *e)
+{
+    *e = (ear){0};
+    pthread_mutex_init(&e->lock, NULL);
+    pthread_cond_init(&e->changed, NULL);
+}
+
+static void wait_heard(ear *e, int count)
+{
+    pthread_mutex_lock(&e->lock);
+    while (e->heard < count) {
+        pthread_cond_wait(&e->changed, &e->lock);
+    }
+    pthread_mutex_unlock(&e->lock);
+}
+
+static void let_go(ear *e)
+{
+    pthread_mutex_lock(&e->lock);
+    e->hold = false;
+    pthread_cond_broadcast(&e->changed);
+    pthread_mutex_unlock(&e->lock);
+}
+
+typedef struct fixture {
+    test_alloc alloc;
+    size_t threads;
+    ki_loop *loop;
+    quiet source;
+    ki_informer *informer;
+} fixture;
+
+static void begin(fixture *f, bool no_threads)
+{
+    *f = (fixture){.threads = thread_count()};
+    test_alloc_init(&f->alloc);
+    ki_loop_options options = KI_OPTIONS_INIT(ki_loop_options);
+    options.alloc = &f->alloc.table;
+    options.no_threads = no_threads;
+    assert_int_equal(ki_loop_new(&options, &f->loop, NULL), 0);
+    ki_engine *engine = ki_loop_engine(f->loop);
+    assert_int_equal(ki__timer_init(&f->source.timer, engine, answer), 0);
+    ki_source source = {
+        .list = quiet_list,
+        .watch = quiet_watch,
+        .cancel = quiet_cancel,
+        .no_streaming_list = true,
+        .user = &f->source,
+        .destroy = quiet_destroy,
+    };
+    ki_informer_options informer_options = KI_OPTIONS_INIT(ki_informer_options);
+    informer_options.engine = engine;
+    informer_options.source = &source;
+    assert_int_equal(ki_informer_new(&informer_options, &f->informer, NULL), 0);
+}
+
+/* Everything is let go of, in the order that a program would use; nothing is left. */
+static void end(fixture *f)
+{
+    ki_informer_stop(f->informer);
+    while (!ki_informer_is_stopped(f->informer)) {
+    }
+    f->informer = ki_informer_unref(f->informer);
+    ki_loop_stop(f->loop);
+    assert_int_equal(ki_loop_join(f->loop), 0);
+    for (int i = 0; i < 100000 && thread_count() != f->threads;
+         i++) { /* the kernel takes a while */
+    }
+    f->loop = ki_loop_unref(f->loop);
+    test_alloc_done(&f->alloc);
+}
+
+static void add(fixture *f, ear *e, ki_delivery delivery, ki_registration **ret_registration)
+{
+    ki_handler handler = {.on_add = ear_add, .user = e, .destroy = ear_destroy};
+    ki_handler_options options = KI_OPTIONS_INIT(ki_handler_options);
+    options.delivery = delivery;
+    assert_int_equal(
+        ki_informer_add_handler(f->informer, &handler, &options, ret_registration, NULL), 0);
+}
+
+static void a_handler_that_stands_still_delays_nobody(void **state)
+{
+    (void)state;
+    fixture f;
+    ear slow;
+    ear fast;
+    begin(&f, false);
+    ear_init(&slow);
+    ear_init(&fast);
+    slow.hold = true;
+    add(&f, &slow, KI_DELIVERY_DEFAULT, NULL);
+    add(&f, &fast, KI_DELIVERY_DEFAULT, NULL);
+    assert_int_equal(ki_informer_start(f.informer, NULL), 0);
+    assert_int_equal(ki_loop_start(f.loop, NULL), 0);
+    wait_heard(&slow, 1);
+    wait_heard(&fast, PODS);
+    pthread_mutex_lock(&slow.lock);
+    assert_int_equal(slow.heard, 1);
+    assert_false(pthread_equal(slow.thread, fast.thread));
+    pthread_mutex_unlock(&slow.lock);
+    assert_int_equal(ki_informer_wait_for_sync(f.informer, 1), -ETIMEDOUT); /* one has not */
+    let_go(&slow);
+    assert_int_equal(ki_informer_wait_for_sync(f.informer, UINT32_MAX), 0);
+    end(&f);
+    assert_int_equal(slow.heard, PODS);
+    assert_int_equal(slow.destroyed + fast.destroyed, 2);
+}
+
+static void stopping_ends_the_threads_of_handlers(void **state)
+{
+    (void)state;
+    fixture f;
+    ear many[20];
+    begin(&f, false);
+    for (size_t i = 0; i < 20; i++) {
+        ear_init(&many[i]);
+        add(&f, &many[i], KI_DELIVERY_THREAD, NULL);
+    }
+    assert_true(thread_count() >= f.threads + 20);
+    end(&f); /* never started: there was nothing to tell */
+    for (size_t i = 0; i < 20; i++) {
+        assert_int_equal(many[i].destroyed, 1);
+        assert_int_equal(many[i].heard, 0);
+    }
+}
+
+static void removing_a_handler_ends_its_thread(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, false);
+    assert_int_equal(ki_informer_start(f.informer, NULL), 0);
+    assert_int_equal(ki_loop_start(f.loop, NULL), 0);
+    for (size_t i = 0; i < 100; i++) {
+        ear e;
+        ear_init(&e);
+        ki_registration *reg = NULL;
+        add(&f, &e, KI_DELIVERY_DEFAULT, &reg);
+        assert_int_equal(ki_registration_dispatch(reg, 0), KI_ERR_UNSUPPORTED);
+        assert_int_equal(ki_registration_remove_wait(reg), 0);
+        assert_int_equal(e.destroyed, 1);
+        (void)ki_registration_unref(reg);
+    }
+    end(&f);
+}
+
+static void without_threads_handlers_run_on_the_loop(void **state)
+{
+    (void)state;
+    fixture f;
+    ear e;
+    begin(&f, true);
+    ear_init(&e);
+    add(&f, &e, KI_DELIVERY_DEFAULT, NULL);
+    ki_handler handler = {.on_add = ear_add, .user = &e};
+    ki_handler_options options = KI_OPTIONS_INIT(ki_handler_options);
+    options.delivery = KI_DELIVERY_THREAD;
+    assert_int_equal(ki_informer_add_handler(f.informer, &handler, &options, NULL, NULL),
+                     KI_ERR_UNSUPPORTED);
+    assert_int_equal(ki_informer_start(f.informer, NULL), 0);
+    while (ki_loop_dispatch(f.loop) > 0 || e.heard < PODS) {
+    }
+    assert_true(pthread_equal(e.thread, pthread_self()));
+    assert_int_equal(thread_count(), f.threads);
+    ki_informer_stop(f.informer);
+    while (!ki_informer_is_stopped(f.informer)) {
+        assert_true(ki_loop_dispatch(f.loop) >= 0);
+    }
+    end(&f);
+    assert_int_equal(e.destroyed, 1);
+}
+
+static void many_starts_and_stops_leave_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 200; i++) {
+        fixture f;
+        ear e;
+        begin(&f, false);
+        ear_init(&e);
+        add(&f, &e, KI_DELIVERY_DEFAULT, NULL);
+        assert_int_equal(ki_informer_start(f.informer, NULL), 0);
+        assert_int_equal(ki_loop_start(f.loop, NULL), 0);
+        if (i % 2 == 0) {
+            wait_heard(&e, 1);
+        }
+        end(&f);
+        assert_int_equal(e.destroyed, 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_handler_that_stands_still_delays_nobody),
+        cmocka_unit_test(stopping_ends_the_threads_of_handlers),
+        cmocka_unit_test(removing_a_handler_ends_its_thread),
+        cmocka_unit_test(without_threads_handlers_run_on_the_loop),
+        cmocka_unit_test(many_starts_and_stops_leave_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
