@@ -25,10 +25,9 @@ int ki__config_options_read(const ki_config_options *options, ki_config_options 
                             ki_error *error)
 {
     ki_config_options ours;
-    int r = ki__options_read(&ours, sizeof(ours),
-                             offsetof(ki_config_options, alloc) + sizeof(ours.alloc), options);
+    int r = ki__options_take(&ours, sizeof(ours), options, error);
     if (r < 0) {
-        return ki__error_code(error, r);
+        return r;
     }
     const char **texts[] = {
         &ours.path,
