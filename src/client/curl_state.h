@@ -51,7 +51,6 @@ typedef struct ki__curl_socket {
     ki__watch watch;
     int fd;
     uint32_t ready;      /* epoll's events that libcurl was not told of yet */
-    long local_port;     /* by which a call is found to be on it; 0: none */
     uint64_t last_input; /* when something came, monotonic */
 } ki__curl_socket;
 

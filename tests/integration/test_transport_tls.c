@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The transport over TLS: which servers are believed, and what they are shown. The certificates are
  * made for each run. */
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <openssl/ssl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support/transporting.h"
 
@@ -387,6 +390,54 @@ static void answers_over_tls_may_be_cut(void **state)
     transporting_end(&t);
 }
 
+/* The connection is made, but nobody is there for the handshake. */
+static void a_handshake_that_does_not_come_ends_in_time(void **state)
+{
+    (void)state;
+    transporting t;
+    exchange e;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t len = sizeof(address);
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(listen(listener, 8), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
+    ki__curl_options options = {.tls = tls_of(CA, NULL), .connect_timeout_ns = 300 * MS};
+    transporting_begin(&t);
+    transporting_open(&t, &options, "https", ntohs(address.sin_port));
+    exchange_init(&e, &t, "/echo", "");
+    exchange_run(&e);
+    assert_int_equal(e.error.code, -ETIMEDOUT);
+    exchange_done(&e);
+    transporting_end(&t);
+    close(listener);
+}
+
+static void a_child_of_fork_says_no_farewell(void **state)
+{
+    (void)state;
+    transporting t;
+    exchange e;
+    ki__curl_options options = {.tls = tls_of(CA, NULL)};
+    transporting_begin(&t);
+    transporting_open(&t, &options, "https", test_server_port(&server, "good"));
+    exchange_init(&e, &t, "/stream", "count=20&ms=20");
+    exchange_start(&e);
+    while (e.status == 0) {
+        transporting_for(&t, 10);
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        ki__curl_free(t.curl);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    transporting_until(&t, &e.ended);
+    assert_true(e.complete);
+    exchange_done(&e);
+    transporting_end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,6 +451,8 @@ int main(void)
         cmocka_unit_test(new_certificates_end_streams_and_are_used),
         cmocka_unit_test(a_new_ca_is_used_by_new_connections),
         cmocka_unit_test(answers_over_tls_may_be_cut),
+        cmocka_unit_test(a_handshake_that_does_not_come_ends_in_time),
+        cmocka_unit_test(a_child_of_fork_says_no_farewell),
     };
     return cmocka_run_group_tests(tests, start_server, stop_server);
 }
