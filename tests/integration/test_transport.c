@@ -241,8 +241,9 @@ static void sockets_are_tuned_and_not_inherited(void **state)
     exchange_init(&e, &t, "/stream", "hang=1");
     e.request.stream = true;
     exchange_start(&e);
-    transporting_for(&t, 300);
-    assert_int_equal(e.status, 200);
+    while (e.status == 0) {
+        transporting_for(&t, 10);
+    }
     int found = 0;
     for (int fd = 3; fd < 256; fd++) {
         struct sockaddr_in peer = {0};
@@ -460,7 +461,7 @@ static void bytes_put_the_deadline_off(void **state)
     open_plain(&t, &options);
     exchange_init(&e, &t, "/stream", "count=8&ms=100");
     e.request.stream = true;
-    e.request.idle_timeout_ns = 400 * MS;
+    e.request.idle_timeout_ns = 600 * MS;
     exchange_run(&e);
     assert_true(e.complete);
     leave(&t, &e);

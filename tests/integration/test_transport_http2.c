@@ -154,6 +154,11 @@ static void the_version_is_as_asked_for_and_offered(void **state)
     assert_string_equal(version_used("good", KI__CURL_HTTP_2, true), "1.1");
 }
 
+static void pause_here(exchange *e)
+{
+    exchange_pause(e, true);
+}
+
 /* The first stream of the connection gets all it can take. */
 static void a_paused_stream_does_not_stop_the_others(void **state)
 {
@@ -162,15 +167,17 @@ static void a_paused_stream_does_not_stop_the_others(void **state)
     exchange all[2];
     open_tls(&t, "h2-window", KI__CURL_HTTP_AUTO);
     start_watch(&all[0], &t);
-    wait_for_bytes(&t, all, 1, 1000);
-    exchange_pause(&all[0], true);
+    all[0].in_body = pause_here;
+    wait_for_bytes(&t, all, 1, 1);
     start_watch(&all[1], &t);
     wait_for_bytes(&t, &all[1], 1, 20);
+    assert_int_equal(all[1].body.data[0], '2'); /* on the same connection */
     size_t before = all[0].body.len;
     size_t other = all[1].body.len;
     transporting_for(&t, 300);
     assert_int_equal(all[0].body.len, before);
     assert_true(all[1].body.len > other + 10);
+    all[0].in_body = NULL;
     exchange_pause(&all[0], false);
     transporting_until(&t, &all[0].ended);
     assert_true(all[0].complete);
