@@ -158,6 +158,21 @@ static void check_i6_store_first(const told *t)
     }
 }
 
+/* I2: the store does not call itself older than what it has. */
+static void check_i2_store_version(const told *t)
+{
+    bool unseen = t->callback == SIM_DELETE && t->flag;
+    if (is_resync(t) || unseen || t->rv <= t->informer->listed_rv || t->rv <= t->handler->base_rv) {
+        return; /* it may have come by a list, which a ki_delta_fifo has no version of */
+    }
+    ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(t->informer->informer));
+    bool older = sim_rv_text(ki_snapshot_resource_version(snapshot)) < t->rv;
+    (void)ki_snapshot_unref(snapshot);
+    if (older) {
+        violated(t, "I2", "the store calls itself older");
+    }
+}
+
 /* I8: what was there at the beginning is told as such, and before the handler has synced. */
 static void check_i8_initial(const told *t)
 {
@@ -230,6 +245,7 @@ void sim_check_callback(sim_handler *handler, sim_callback callback, const ki_ob
         check_i3_true(&t);
         check_i3_contiguous(&t);
         check_i6_store_first(&t);
+        check_i2_store_version(&t);
     }
     count(&t);
     if (callback != SIM_DELETE) {
