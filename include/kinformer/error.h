@@ -31,7 +31,8 @@ KI_BEGIN_DECLS
     X(STATUS, -5016, "the API server answered with an error")                    \
     X(NO_SCHEMA, -5017, "the object has it, but no schema tells how to read it") \
     X(CUT, -5018, "the bytes end too early")                                     \
-    X(STALE, -5019, "older than what was seen before")
+    X(STALE, -5019, "older than what was seen before")                           \
+    X(TLS, -5020, "the certificate of the server is not accepted")
 
 typedef enum ki_error_code {
 #define KI_ERROR_ENUM(name, code, text) KI_ERR_##name = (code),

@@ -18,6 +18,7 @@
 #include <kinformer/buf.h>
 #include <kinformer/builtin_resources.h>
 #include <kinformer/clock.h>
+#include <kinformer/config.h>
 #include <kinformer/controller.h>
 #include <kinformer/defs.h>
 #include <kinformer/engine.h>

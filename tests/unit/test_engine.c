@@ -258,11 +258,17 @@ static void what_is_taken_back_does_not_run_but_may_be_posted_again(void **state
     end(&f);
 }
 
-static void look_whether_inside(void *user)
+typedef struct looker {
+    ki__task task;
+    const ki_engine *engine;
+    const ki_engine *other;
+} looker;
+
+static void look_whether_inside(ki__task *task)
 {
-    ki_engine **engines = user;
-    assert_true(ki__engine_is_inside(engines[0]));
-    assert_false(ki__engine_is_inside(engines[1]));
+    const looker *look = KI__CONTAINER_OF(task, looker, task);
+    assert_true(ki__engine_is_inside(look->engine));
+    assert_false(ki__engine_is_inside(look->other));
 }
 
 static void a_thread_knows_what_it_is_inside_of(void **state)
@@ -272,12 +278,10 @@ static void a_thread_knows_what_it_is_inside_of(void **state)
     fixture g;
     begin(&f);
     begin(&g);
-    ki_engine *engines[2] = {f.engine, g.engine};
-    ki_engine_task *task = NULL;
-    assert_int_equal(ki_engine_task_new(f.engine, look_whether_inside, engines, &task, NULL), 0);
-    ki_engine_task_post(task);
+    looker look = {.engine = f.engine, .other = g.engine};
+    ki__task_init(&look.task, look_whether_inside);
+    assert_true(ki__engine_post(f.engine, &look.task));
     test_world_settle(f.engine);
-    ki_engine_task_free(task);
     assert_false(ki__engine_is_inside(f.engine));
     end(&g);
     end(&f);

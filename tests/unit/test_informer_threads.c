@@ -48,14 +48,48 @@ typedef struct looper {
     pthread_cond_t changed;
     bool woken;
     bool end;
+    ki_threads threads;
+    size_t running; /* threads of handlers */
 } looper;
+
+typedef struct job {
+    looper *l;
+    void (*run)(void *arg);
+    void *arg;
+} job;
+
+static void *run_job(void *user)
+{
+    job j = *(job *)user;
+    free(user);
+    j.run(j.arg);
+    pthread_mutex_lock(&j.l->lock);
+    j.l->running--;
+    pthread_cond_broadcast(&j.l->changed);
+    pthread_mutex_unlock(&j.l->lock);
+    return NULL;
+}
+
+static int start_thread(void (*run)(void *arg), void *arg, void *user)
+{
+    looper *l = user;
+    job *j = calloc(1, sizeof(*j));
+    *j = (job){.l = l, .run = run, .arg = arg};
+    pthread_mutex_lock(&l->lock);
+    l->running++;
+    pthread_mutex_unlock(&l->lock);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, run_job, j), 0);
+    pthread_detach(thread);
+    return 0;
+}
 
 static void wake_looper(void *user)
 {
     looper *l = user;
     pthread_mutex_lock(&l->lock);
     l->woken = true;
-    pthread_cond_signal(&l->changed);
+    pthread_cond_broadcast(&l->changed);
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -90,6 +124,8 @@ static void begin_loop(looper *l, const ki_alloc *alloc)
     options.random = &the_random;
     options.wake = wake_looper;
     options.wake_user = l;
+    l->threads = (ki_threads){.start = start_thread, .user = l};
+    options.threads = &l->threads;
     assert_int_equal(ki_engine_new(&options, &l->engine, NULL), 0);
     assert_int_equal(pthread_create(&l->thread, NULL, loop, l), 0);
 }
@@ -98,7 +134,10 @@ static void end_loop(looper *l)
 {
     pthread_mutex_lock(&l->lock);
     l->end = true;
-    pthread_cond_signal(&l->changed);
+    pthread_cond_broadcast(&l->changed);
+    while (l->running != 0) {
+        pthread_cond_wait(&l->changed, &l->lock);
+    }
     pthread_mutex_unlock(&l->lock);
     pthread_join(l->thread, NULL);
     (void)ki_engine_unref(l->engine);
@@ -390,13 +429,14 @@ static void *come_and_go(void *user)
     return NULL;
 }
 
-/* Handlers inside the engine, and others that are dispatched by hand, or never. */
+/* Handlers inside the engine, or on threads that it starts, and others that are dispatched by hand,
+ * or never. */
 static void *come_and_go_elsewhere(void *user)
 {
     stage *s = user;
     for (unsigned i = 0; !atomic_load(&s->end); i++) {
         ki_registration *regs[2] = {0};
-        int r = listen(s, KI_DELIVERY_ENGINE, 1, &regs[0]);
+        int r = listen(s, i % 2 == 0 ? KI_DELIVERY_ENGINE : KI_DELIVERY_THREAD, 1, &regs[0]);
         r = r < 0 ? r : listen(s, KI_DELIVERY_CALLER, 1, &regs[1]);
         if (r == 0) {
             for (unsigned n = 0; n < i % 5; n++) {
@@ -512,7 +552,8 @@ static void starting_stopping_and_letting_go_may_meet(void **state)
         s.informer = new_informer(&s.l);
         ki_informer *mine = ki_informer_ref(s.informer);
         ki_registration *reg = NULL;
-        assert_int_equal(listen(&s, KI_DELIVERY_ENGINE, 0, &reg), 0);
+        ki_delivery delivery = i % 3 == 0 ? KI_DELIVERY_THREAD : KI_DELIVERY_ENGINE;
+        assert_int_equal(listen(&s, delivery, 0, &reg), 0);
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, stop_it, &s), 0);
         int r = ki_informer_start(mine, NULL);

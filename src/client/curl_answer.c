@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What libcurl brings: headers, line by line, and the body. Both are called inside libcurl, inside
+ * the task. Returning less than was given ends the transfer; why stands in `failure` then.
+ * Invariant: nothing of the sink is called after the call was closed. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "client/curl_state.h"
+
+enum { INTERIM_MAX = 3, RATIO_MAX = 100 };
+/* What a server may legitimately send can be packed a thousand times smaller: one tenant's
+ * ConfigMap of blanks must not end everybody's list. So only large answers are held to the ratio.
+ */
+#define RATIO_FROM (UINT64_C(256) << 20)
+
+/* Ends the transfer, from inside libcurl. */
+#define REFUSE(call, ...) ((void)ki__error_set(&(call)->failure, __VA_ARGS__), (size_t)0)
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* ---- the head ---- */
+
+static void begin_head(ki__curl_call *call, ki_str line)
+{
+    ki_buf_clear(&call->head);
+    call->field_count = 0;
+    call->status = 0;
+    const char *blank = memchr(line.ptr, ' ', line.len);
+    size_t at = blank != NULL ? (size_t)(blank - line.ptr) + 1 : line.len;
+    for (size_t i = 0; i < 3 && at + i < line.len; i++) {
+        char c = line.ptr[at + i];
+        call->status = c >= '0' && c <= '9' ? call->status * 10 + (c - '0') : 0;
+    }
+}
+
+static int add_field(ki__curl_call *call, ki_str name, ki_str value)
+{
+    int r = ki_buf_add_str(&call->head, name);
+    if (r == 0) {
+        r = ki_buf_add_char(&call->head, '\0');
+    }
+    if (r == 0) {
+        r = ki_buf_add_str(&call->head, value);
+    }
+    if (r == 0) {
+        r = ki_buf_add_char(&call->head, '\0');
+    }
+    return r;
+}
+
+static size_t take_field(ki__curl_call *call, ki_str line, size_t len)
+{
+    const char *colon = memchr(line.ptr, ':', line.len);
+    if (colon == NULL || colon == line.ptr || is_blank(line.ptr[0]) || is_blank(colon[-1])) {
+        return REFUSE(call, -EPROTO, "the server's answer has a header that is not well formed");
+    }
+    if (memchr(line.ptr, '\0', line.len) != NULL) {
+        return REFUSE(call, -EPROTO, "the server's answer has a NUL byte in a header");
+    }
+    if (++call->field_count > call->curl->options.max_headers) {
+        return REFUSE(call, KI_ERR_LIMIT, "the server's answer has too many headers");
+    }
+    ki_str value = ki_str_make(colon + 1, line.len - (size_t)(colon - line.ptr) - 1);
+    while (value.len != 0 && is_blank(value.ptr[0])) {
+        value = ki_str_make(value.ptr + 1, value.len - 1);
+    }
+    while (value.len != 0 && is_blank(value.ptr[value.len - 1])) {
+        value.len--;
+    }
+    int r = add_field(call, ki_str_make(line.ptr, (size_t)(colon - line.ptr)), value);
+    return r < 0 ? REFUSE(call, r, "cannot keep the headers: %s", ki_error_text(r)) : len;
+}
+
+static int make_fields(ki__curl_call *call)
+{
+    int r = ki__array_reserve(call->curl->alloc, (void **)&call->fields, &call->field_cap,
+                              call->field_count, sizeof(call->fields[0]));
+    if (r < 0) {
+        return r;
+    }
+    const char *at = ki_buf_text(&call->head);
+    for (size_t i = 0; i < call->field_count; i++) {
+        call->fields[i].name = ki_str_from(at);
+        at += call->fields[i].name.len + 1;
+        call->fields[i].value = ki_str_from(at);
+        at += call->fields[i].value.len + 1;
+    }
+    return 0;
+}
+
+/* One value of a header without regard to case. */
+static bool value_is(ki_str value, const char *text)
+{
+    const ki_http_header header = {.name = value, .value = ki_str_from("x")};
+    return ki_http_header_find(&header, 1, text).len != 0;
+}
+
+/* Every header of that name must be one of the two, and none may come twice. */
+static bool only(const ki__curl_call *call, const char *name, const char *value,
+                 const char *or_value)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < call->field_count; i++) {
+        if (ki_http_header_find(&call->fields[i], 1, name).ptr == NULL) {
+            continue;
+        }
+        ki_str is = call->fields[i].value;
+        if (++found > 1 || (!value_is(is, value) && !value_is(is, or_value))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void log_warnings(const ki__curl_call *call)
+{
+    for (size_t i = 0; i < call->field_count; i++) {
+        ki_str text = ki_http_header_find(&call->fields[i], 1, "warning");
+        if (text.len != 0) {
+            KI__LOG(call->curl->log, KI_LOG_WARNING, "client", "the API server warns",
+                    {"warning", text});
+        }
+    }
+}
+
+static size_t end_head(ki__curl_call *call, size_t len)
+{
+    if (call->status < 100 || call->status > 599) {
+        return REFUSE(call, -EPROTO, "the server's answer has no status that is valid");
+    }
+    if (call->status < 200) {
+        return ++call->interim > INTERIM_MAX
+                   ? REFUSE(call, -EPROTO, "the server sent too many interim answers")
+                   : len;
+    }
+    int r = make_fields(call);
+    if (r < 0) {
+        return REFUSE(call, r, "cannot keep the headers: %s", ki_error_text(r));
+    }
+    if (!only(call, "content-encoding", call->compressed ? "gzip" : "identity", "identity")) {
+        return REFUSE(call, KI_ERR_UNSUPPORTED,
+                      "the server's answer is packed in a way that was not asked for");
+    }
+    if (!only(call, "transfer-encoding", "chunked", "identity")) {
+        return REFUSE(call, KI_ERR_UNSUPPORTED,
+                      "the server's answer has a transfer coding that was not asked for");
+    }
+    const ki__curl_auth *auth = &call->curl->options.auth;
+    if (call->status == 401 && auth->refused != NULL) {
+        auth->refused(call->generation, auth->user);
+    }
+    log_warnings(call);
+    call->responded = true;
+    call->sink.on_response(call->status, call->fields, call->field_count, call->sink.user);
+    return call->closed ? 0 : len;
+}
+
+size_t ki__curl_on_header(char *bytes, size_t size, size_t count, void *user)
+{
+    ki__curl_call *call = user;
+    size_t len = size * count;
+    if (call->closed) {
+        return 0;
+    }
+    call->last_byte = ki__engine_now(call->curl->engine);
+    call->head_bytes += len;
+    if (call->head_bytes > call->curl->options.max_header_bytes) {
+        return REFUSE(call, KI_ERR_LIMIT, "the headers of the server's answer are too large");
+    }
+    if (call->responded) {
+        return len; /* trailers tell us nothing */
+    }
+    ki_str line = ki_str_make(bytes, len);
+    while (line.len != 0 && (line.ptr[line.len - 1] == '\n' || line.ptr[line.len - 1] == '\r')) {
+        line.len--;
+    }
+    if (line.len == 0) {
+        return end_head(call, len);
+    }
+    if (line.len >= 5 && memcmp(line.ptr, "HTTP/", 5) == 0) {
+        begin_head(call, line);
+        return len;
+    }
+    return take_field(call, line, len);
+}
+
+/* ---- the body ---- */
+
+static bool is_bomb(const ki__curl_call *call)
+{
+    curl_off_t packed = 0;
+    if (!call->compressed || call->body_bytes <= RATIO_FROM) {
+        return false;
+    }
+    return curl_easy_getinfo(call->easy, CURLINFO_SIZE_DOWNLOAD_T, &packed) == CURLE_OK &&
+           call->body_bytes / RATIO_MAX > (uint64_t)packed;
+}
+
+size_t ki__curl_on_body(char *bytes, size_t size, size_t count, void *user)
+{
+    ki__curl_call *call = user;
+    size_t len = size * count;
+    if (call->closed) {
+        return 0;
+    }
+    if (call->paused) {
+        call->held = true;
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    call->last_byte = ki__engine_now(call->curl->engine);
+    call->body_bytes += len;
+    if (!call->stream && call->body_bytes > call->curl->options.max_body_bytes) {
+        return REFUSE(call, KI_ERR_LIMIT, "the server's answer is too large");
+    }
+    if (is_bomb(call)) {
+        return REFUSE(call, KI_ERR_LIMIT,
+                      "the server's answer unpacks to more than %d times its size", RATIO_MAX);
+    }
+    if (len != 0) {
+        call->sink.on_body(ki_str_make(bytes, len), call->sink.user);
+    }
+    return call->closed ? 0 : len;
+}
