@@ -258,7 +258,6 @@ static void count_failures(sim_call *call, ki_str bytes)
     if (memmem(bytes.ptr, bytes.len, "Failure", 7) == NULL) {
         return;
     }
-    call->owner->refused = true;
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
         s->counts[marks[i].count] +=
             memmem(bytes.ptr, bytes.len, marks[i].text, strlen(marks[i].text)) != NULL;
@@ -272,7 +271,6 @@ static bool says(const sim_call *call, const char *text)
 
 static void send_bytes(sim_call *call, ki_str bytes)
 {
-    count_failures(call, bytes);
     if (call->len + bytes.len > call->cap) {
         call->cap = 2 * (call->len + bytes.len);
         call->bytes = realloc(call->bytes, call->cap);
@@ -280,6 +278,8 @@ static void send_bytes(sim_call *call, ki_str bytes)
     memcpy(call->bytes + call->len, bytes.ptr, bytes.len);
     size_t from = call->len;
     call->len += bytes.len;
+    call->owner->refused = call->owner->refused || says(call, "Failure");
+    count_failures(call, bytes);
     if (call->s->faults[SIM_POISON]) {
         poison(call, from);
     }

@@ -57,14 +57,14 @@ static void stop_all(sim *s)
     }
     s->writes_left = 0;
     s->ending = true;
-    uint64_t until = s->now + 2 * SIM_SECOND;
-    run_until(s, until);
+    run_until(s, s->now + 2 * SIM_SECOND);
     sim_check_step(s);
     for (int i = 0; i < s->informer_count; i++) {
         if (!s->informers[i].over) {
             sim_violation(s, "L3", "informer %d has not stopped", i);
         }
     }
+    run_until(s, s->now + SIM_MINUTE); /* for work that is under way */
 }
 
 static void live(sim *s)
