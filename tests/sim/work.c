@@ -174,8 +174,8 @@ const char *sim_work_check(const sim_work *work, const sim_handler *feeder)
 {
     for (int key = 0; key < SIM_KEYS; key++) {
         const ki_object *view = feeder->view[key];
-        if (work->working[key] || work->pending[key]) {
-            return "I14: a key is worked on";
+        if (work->pending[key]) {
+            return "I14: a key was not added yet";
         }
         if (work->promise[key] != 0) {
             return "I14: a key that was put back does not come";
