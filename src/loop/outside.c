@@ -52,20 +52,30 @@ int ki__thread_start(void *(*run)(void *arg), void *arg, bool detached, void *re
     return -r;
 }
 
-static void change_running(ki__outside *outside, bool more)
+static void free_outside(ki__outside *outside)
 {
-    ki__mutex_lock(&outside->lock);
-    outside->running += more ? 1 : (size_t)-1;
-    ki__cond_wake_all(&outside->changed);
-    ki__mutex_unlock(&outside->lock);
+    if (outside->fd >= 0) {
+        (void)close(outside->fd);
+    }
+    ki__cond_done(&outside->changed);
+    ki__mutex_done(&outside->lock);
+    ki__free(outside->alloc, outside);
 }
 
+/* Whoever waits for the threads holds a reference, so this one's goes under the lock: once the wait
+ * is over, no thread touches anything any more. */
 static void end_job(job *j)
 {
     ki__outside *outside = j->outside;
     ki__free(outside->alloc, j);
-    change_running(outside, false);
-    ki__outside_unref(outside);
+    ki__mutex_lock(&outside->lock);
+    outside->running--;
+    bool last = ki__refs_drop(&outside->refs);
+    ki__cond_wake_all(&outside->changed);
+    ki__mutex_unlock(&outside->lock);
+    if (last) {
+        free_outside(outside);
+    }
 }
 
 static void *run_job(void *arg)
@@ -85,7 +95,9 @@ static int start(void (*run)(void *arg), void *arg, void *user)
     }
     *j = (job){.outside = outside, .run = run, .arg = arg};
     ki__outside_ref(outside);
-    change_running(outside, true);
+    ki__mutex_lock(&outside->lock);
+    outside->running++;
+    ki__mutex_unlock(&outside->lock);
     pthread_t thread;
     int r = ki__thread_start(run_job, j, true, &thread);
     if (r < 0) {
@@ -149,15 +161,9 @@ void ki__outside_ref(ki__outside *outside)
 
 void ki__outside_unref(ki__outside *outside)
 {
-    if (!ki__refs_drop(&outside->refs)) {
-        return;
+    if (ki__refs_drop(&outside->refs)) {
+        free_outside(outside);
     }
-    if (outside->fd >= 0) {
-        (void)close(outside->fd);
-    }
-    ki__cond_done(&outside->changed);
-    ki__mutex_done(&outside->lock);
-    ki__free(outside->alloc, outside);
 }
 
 int ki__outside_fd(const ki__outside *outside)
