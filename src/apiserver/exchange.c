@@ -196,32 +196,69 @@ static int start(ki__api_exchange *x)
     return r;
 }
 
-int ki__api_exchange_new(ki__api_server *server, const ki__api_request *request,
-                         ki__api_exchange **ret_exchange)
+static ki__api_exchange *make(ki__api_server *server)
 {
     const ki_alloc *alloc = server->model->alloc;
     ki__api_exchange *x = ki__alloc_zero(alloc, sizeof(*x));
     if (x == NULL) {
-        return -ENOMEM;
+        return NULL;
     }
     size_t out_max = 4 * server->model->options.object_bytes_max + 2 * CHUNK_BYTES + 65536;
     x->server = server;
     x->model = server->model;
     x->alloc = alloc;
-    x->request = request;
     ki_buf_init(&x->out, alloc, out_max);
     ki_buf_init(&x->name, alloc, KI__API_TARGET_MAX);
     ki_buf_init(&x->token, alloc, 8192);
     ki__api_failure_init(&x->failure, alloc);
     ki__list_init(&x->watch.link);
     ki__list_init(&x->watch.hold.link);
-    int r = start(x);
+    return x;
+}
+
+/* Hands it out, or frees it. */
+static int made(ki__api_exchange *x, int r, ki__api_exchange **ret_exchange)
+{
     if (r < 0) {
         ki__api_exchange_free(x);
         return r;
     }
     *ret_exchange = x;
     return 0;
+}
+
+int ki__api_exchange_new(ki__api_server *server, const ki__api_request *request,
+                         ki__api_exchange **ret_exchange)
+{
+    ki__api_exchange *x = make(server);
+    if (x == NULL) {
+        return -ENOMEM;
+    }
+    x->request = request;
+    return made(x, start(x), ret_exchange);
+}
+
+int ki__api_exchange_failure(ki__api_server *server, int code, ki_reason reason, const char *text,
+                             ki__api_exchange **ret_exchange)
+{
+    ki__api_exchange *x = make(server);
+    if (x == NULL) {
+        return -ENOMEM;
+    }
+    int r = ki__api_fail(&x->failure, code, reason, text, NULL);
+    return made(x, r < 0 ? r : answer_failure(x), ret_exchange);
+}
+
+int ki__api_exchange_text(ki__api_server *server, int status, const char *content_type, ki_str text,
+                          ki__api_exchange **ret_exchange)
+{
+    ki__api_exchange *x = make(server);
+    if (x == NULL) {
+        return -ENOMEM;
+    }
+    x->status = status;
+    x->content_type = content_type;
+    return made(x, ki_buf_add_str(&x->out, text), ret_exchange);
 }
 
 ki__api_exchange *ki__api_exchange_free(ki__api_exchange *x)
@@ -338,6 +375,9 @@ int ki__api_exchange_status(const ki__api_exchange *x)
 
 const char *ki__api_exchange_content_type(const ki__api_exchange *x)
 {
+    if (x->content_type != NULL && x->failure.code == 0) {
+        return x->content_type;
+    }
     if (x->encoding == KI_ENCODING_JSON) {
         return KI__MEDIA_TYPE_JSON;
     }

@@ -40,6 +40,15 @@ typedef struct ki__api_exchange ki__api_exchange;
 int ki__api_exchange_new(ki__api_server *server, const ki__api_request *request,
                          ki__api_exchange **ret_exchange);
 
+/** An exchange whose answer is known before the request is looked at: a failure, as a Status.
+ * `text` is the message.  Errors: -ENOMEM. */
+int ki__api_exchange_failure(ki__api_server *server, int code, ki_reason reason, const char *text,
+                             ki__api_exchange **ret_exchange);
+
+/** The same for any text. `content_type` is static.  Errors: -ENOMEM, KI_ERR_LIMIT. */
+int ki__api_exchange_text(ki__api_server *server, int status, const char *content_type, ki_str text,
+                          ki__api_exchange **ret_exchange);
+
 /** At any time; the server does not notice. Always NULL; NULL is fine. */
 ki__api_exchange *ki__api_exchange_free(ki__api_exchange *exchange);
 
@@ -100,10 +109,11 @@ struct ki__api_exchange {
     ki__api_stage stage;
     ki_encoding encoding;
     int status;
-    bool broken;         /* at the end the connection breaks */
-    uint64_t not_before; /* when the answer may begin */
-    uint64_t taken;      /* bytes of the body handed out */
-    ki_buf out;          /* bytes made and not yet handed out, from `sent` on */
+    const char *content_type; /* NULL: that of the encoding */
+    bool broken;              /* at the end the connection breaks */
+    uint64_t not_before;      /* when the answer may begin */
+    uint64_t taken;           /* bytes of the body handed out */
+    ki_buf out;               /* bytes made and not yet handed out, from `sent` on */
     size_t sent;
     const ki_selector *labels; /* NULL: everything */
     const ki_field_selector *fields;

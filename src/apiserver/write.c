@@ -86,7 +86,8 @@ static int store_new(ki__api_exchange *x, const ki_object *body, const char *nam
     char uid[KI__API_UID_SIZE];
     bool dry_run;
     ki_object *object = NULL;
-    bool keeps_status = !x->type->options.has_status || x->model->options.status_on_create;
+    bool keeps_status = !x->type->options.has_status || x->model->options.status_on_create ||
+                        x->server->options.whole_objects;
     int r = ki__api_read_dry_run(x, &dry_run);
     if (r < 0 || x->failure.code != 0) {
         return r;
@@ -245,7 +246,8 @@ static int make_update(ki__api_exchange *x, const ki_object *body, const ki_obje
     ki__api_parts_of(x->type, old, &parts);
     parts.metadata = status ? old : body;
     parts.content = status ? old : body;
-    parts.status = status || !x->type->options.has_status ? body : old;
+    bool whole = !x->type->options.has_status || x->server->options.whole_objects;
+    parts.status = status || whole ? body : old;
     bool differs = false;
     int r =
         x->type->options.has_generation && !status ? content_differs(x, body, old, &differs) : 0;
