@@ -139,13 +139,20 @@ static size_t copy_out(char *out, size_t max, const char *bytes, size_t len)
     return len;
 }
 
+static ssize_t end_broken(ki__http_connection *c)
+{
+    ki__http_mark_ended(c);
+    return MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
 /* More of an answer that is made while it is sent. */
 static ssize_t on_more(void *user, uint64_t position, char *out, size_t max)
 {
     (void)position;
     ki__http_connection *c = user;
+    c->server->active = true;
     if (c->gone) {
-        return MHD_CONTENT_READER_END_WITH_ERROR;
+        return end_broken(c);
     }
     ki__timer_set_after(&c->timer, c->server->idle_timeout_ns);
     if (c->head_sent < c->head.len) {
@@ -173,7 +180,7 @@ static ssize_t on_more(void *user, uint64_t position, char *out, size_t max)
     case KI__API_REFUSED:
         break;
     }
-    return MHD_CONTENT_READER_END_WITH_ERROR;
+    return end_broken(c);
 }
 
 /* ---- the answer ---- */
@@ -237,12 +244,14 @@ enum MHD_Result ki__http_answer(ki__http_connection *c, const char *method)
     gather(c);
     if (c->result == KI__API_REFUSED) {
         refuse(c);
+        ki__http_mark_ended(c);
         return MHD_NO;
     }
     if (ki__api_exchange_status(c->exchange) != 0) {
         return respond(c);
     }
     if (c->result != KI__API_WAIT) {
+        ki__http_mark_ended(c);
         return MHD_NO;
     }
     ki__http_wait(c);

@@ -29,6 +29,18 @@ static int make_key(gnutls_x509_privkey_t *ret_key)
     return g < 0 ? g : gnutls_x509_privkey_generate(*ret_key, GNUTLS_PK_ECDSA, bits, 0);
 }
 
+/* Makes the name one of its own, so that the authorities of two servers are not taken for one. */
+static int add_mark(gnutls_x509_crt_t crt, const unsigned char serial[16])
+{
+    static const char hex[] = "0123456789abcdef";
+    char text[16];
+    for (size_t i = 0; i < sizeof(text); i++) {
+        text[i] = hex[i % 2 == 0 ? serial[i / 2] >> 4 : serial[i / 2] & 15];
+    }
+    return gnutls_x509_crt_set_dn_by_oid(crt, GNUTLS_OID_X520_ORGANIZATIONAL_UNIT_NAME, 0, text,
+                                         sizeof(text));
+}
+
 /* What both certificates have. */
 static int begin(const maker *m, const char *name, gnutls_x509_privkey_t key,
                  gnutls_x509_crt_t *ret_crt)
@@ -47,6 +59,7 @@ static int begin(const maker *m, const char *name, gnutls_x509_privkey_t key,
     g = g < 0 ? g
               : gnutls_x509_crt_set_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, name,
                                               (unsigned)strlen(name));
+    g = g < 0 ? g : add_mark(crt, serial);
     g = g < 0 ? g : gnutls_x509_crt_set_key(crt, key);
     unsigned char id[64];
     size_t id_len = sizeof(id);

@@ -22,6 +22,13 @@ static ki__http_connection *connection_of(struct MHD_Connection *mhd)
     return info != NULL ? info->socket_context : NULL;
 }
 
+/* libmicrohttpd forgets a connection that ends right after it was resumed, since nothing happens on
+ * its socket any more. Those with a timeout of their own it looks at every time it runs. */
+void ki__http_mark_ended(ki__http_connection *c)
+{
+    (void)MHD_set_connection_option(c->mhd, MHD_CONNECTION_OPTION_TIMEOUT, 60u);
+}
+
 static void set_limit(ki__http_connection *c, uint64_t ns)
 {
     ki__timer_set_after(&c->timer, ns);
@@ -150,6 +157,7 @@ static void close_connection(ki__http_connection *c)
 void ki__http_on_connection(void *user, struct MHD_Connection *mhd, void **socket_context,
                             enum MHD_ConnectionNotificationCode code)
 {
+    ((ki_apiserver *)user)->active = true;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         *socket_context = open_connection(user, mhd); /* NULL: its first request ends it */
     } else if (*socket_context != NULL) {
@@ -163,7 +171,7 @@ void ki__http_on_connection(void *user, struct MHD_Connection *mhd, void **socke
 /* The first line has come: the target as it was sent, before anything is decoded. */
 void *ki__http_on_target(void *user, const char *target, struct MHD_Connection *mhd)
 {
-    (void)user;
+    ((ki_apiserver *)user)->active = true;
     ki__http_connection *c = connection_of(mhd);
     if (c == NULL) {
         return NULL;
@@ -196,11 +204,15 @@ enum MHD_Result ki__http_on_request(void *user, struct MHD_Connection *mhd, cons
                                     const char *upload_data, size_t *upload_data_size,
                                     void **request_context)
 {
-    (void)user;
     (void)url;
     (void)version;
+    ((ki_apiserver *)user)->active = true;
     ki__http_connection *c = connection_of(mhd);
-    if (c == NULL || c->gone) {
+    if (c == NULL) {
+        return MHD_NO;
+    }
+    if (c->gone) {
+        ki__http_mark_ended(c);
         return MHD_NO;
     }
     if (c->state == KI__HTTP_READING && *request_context == c) {
@@ -219,8 +231,8 @@ enum MHD_Result ki__http_on_request(void *user, struct MHD_Connection *mhd, cons
 void ki__http_on_completed(void *user, struct MHD_Connection *mhd, void **request_context,
                            enum MHD_RequestTerminationCode code)
 {
-    (void)user;
     (void)code;
+    ((ki_apiserver *)user)->active = true;
     *request_context = NULL;
     ki__http_connection *c = connection_of(mhd);
     if (c != NULL) {

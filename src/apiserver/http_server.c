@@ -29,7 +29,9 @@ static void set_timer(ki_apiserver *server)
 {
     MHD_UNSIGNED_LONG_LONG ms;
     if (MHD_get_timeout(server->daemon, &ms) != MHD_YES) {
-        ki__timer_cancel(&server->timer);
+        /* While it has connections it is asked now and then, should it have forgotten one. */
+        ki__timer_set_after(&server->timer,
+                            ki__list_is_empty(&server->busy) ? UINT64_MAX : SECOND_NS);
     } else if (ms == 0) {
         ki__http_wake(server);
     } else {
@@ -50,15 +52,20 @@ static void run(ki__task *task)
     ki_apiserver *server = KI__CONTAINER_OF(task, ki_apiserver, task);
     ki__mutex_lock(&server->lock);
     resume_due(server);
+    server->active = false;
     (void)MHD_run(server->daemon);
     if (server->changed) {
         server->changed = false;
         ki__http_follow(server);
-        if (ki__http_poll_waiting(server)) {
-            ki__http_wake(server);
-        }
+        server->active = ki__http_poll_waiting(server) || server->active;
     }
-    set_timer(server);
+    /* Some of what it did may go on at once, and not all of that does it tell by its timeout: a
+     * connection that ended is to be cleaned up, and then another may be accepted. */
+    if (server->active) {
+        ki__http_wake(server);
+    } else {
+        set_timer(server);
+    }
     ki__mutex_unlock(&server->lock);
 }
 

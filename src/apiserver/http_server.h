@@ -58,6 +58,7 @@ struct ki_apiserver {
     ki__timer lag_timer; /* when a server that lags goes on */
     ki__task task;       /* all that enters libmicrohttpd */
     bool changed;        /* the model, since the waiting ones were looked at */
+    bool active;         /* libmicrohttpd called something of ours; see run() */
     ki__list busy;       /* connections that libmicrohttpd has */
     ki__list waiting;    /* those that are suspended until something happens */
     ki__list due;        /* those of them that something happened to */
@@ -123,6 +124,9 @@ bool ki__http_poll_waiting(ki_apiserver *server);
 
 /** Has a connection that waits go on. */
 void ki__http_resume(ki__http_connection *c);
+
+/** Tells libmicrohttpd that a connection is about to be closed from our side. */
+void ki__http_mark_ended(ki__http_connection *c);
 
 /** Breaks a connection, whatever it is doing. Any thread, with the lock. */
 void ki__http_break(ki__http_connection *c);
