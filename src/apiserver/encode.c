@@ -18,6 +18,20 @@ static int kept(ki__api_exchange *x, size_t mark, int r)
     return r;
 }
 
+/* A stored object as JSON; in the version that was asked for, if that is not the one it is kept in.
+ */
+static int add_object(ki__api_exchange *x, const ki_object *object)
+{
+    ki_str bytes = ki_object_bytes(object);
+    if (x->shown == x->type ||
+        strcmp(ki_object_api_version(object), ki_resource_api_version(x->type->resource)) != 0) {
+        return ki_buf_add_str(&x->out, bytes);
+    }
+    size_t prefix = ki__api_compose_prefix(x->type);
+    int r = ki__api_compose_begin(x->shown, &x->out);
+    return r < 0 ? r : ki_buf_add(&x->out, bytes.ptr + prefix, bytes.len - prefix);
+}
+
 /* ---- lists ---- */
 
 int ki__api_encode_list_begin(ki__api_exchange *x)
@@ -27,7 +41,7 @@ int ki__api_encode_list_begin(ki__api_exchange *x)
     }
     ki_buf *out = &x->out;
     size_t mark = out->len;
-    const ki_resource *resource = x->type->resource;
+    const ki_resource *resource = x->shown->resource;
     int r = ki__emit_text(out, "{\"kind\":\"", ki_resource_kind(resource),
                           "List\",\"apiVersion\":\"", ki_resource_api_version(resource),
                           "\",\"metadata\":{\"resourceVersion\":\"", NULL);
@@ -50,14 +64,16 @@ int ki__api_encode_list_item(ki__api_exchange *x)
         return ki__api_proto_list_item(x);
     }
     size_t mark = x->out.len;
-    ki_str bytes = ki_object_bytes(x->items[x->item_next]);
+    const ki_object *item = x->items[x->item_next];
     int r = x->item_next != 0 ? ki_buf_add_char(&x->out, ',') : 0;
     if (x->type->builtin) {
+        ki_str bytes = ki_object_bytes(item);
         size_t prefix = ki__api_compose_prefix(x->type);
         r = r < 0 ? r : ki_buf_add_char(&x->out, '{');
-        bytes = ki_str_make(bytes.ptr + prefix, bytes.len - prefix);
+        r = r < 0 ? r : ki_buf_add(&x->out, bytes.ptr + prefix, bytes.len - prefix);
+    } else {
+        r = r < 0 ? r : add_object(x, item);
     }
-    r = r < 0 ? r : ki_buf_add_str(&x->out, bytes);
     return kept(x, mark, r);
 }
 
@@ -74,7 +90,7 @@ int ki__api_encode_object(ki__api_exchange *x, const ki_object *object)
         return ki_object_write_protobuf(object, &x->out, NULL);
     }
     size_t mark = x->out.len;
-    int r = ki_buf_add_str(&x->out, ki_object_bytes(object));
+    int r = add_object(x, object);
     r = r < 0 ? r : ki_buf_add_char(&x->out, '\n');
     return kept(x, mark, r);
 }
@@ -110,8 +126,15 @@ static int json_event(ki__api_exchange *x, ki_event_type type, ki_str json)
 
 int ki__api_encode_event(ki__api_exchange *x, ki_event_type type, const ki_object *object)
 {
-    return is_proto(x) ? ki__api_proto_event(x, type, object)
-                       : json_event(x, type, ki_object_bytes(object));
+    if (is_proto(x)) {
+        return ki__api_proto_event(x, type, object);
+    }
+    size_t mark = x->out.len;
+    int r =
+        ki__emit_text(&x->out, "{\"type\":\"", ki_event_type_name(type), "\",\"object\":", NULL);
+    r = r < 0 ? r : add_object(x, object);
+    r = r < 0 ? r : ki_buf_add_text(&x->out, "}\n");
+    return kept(x, mark, r);
 }
 
 int ki__api_encode_event_json(ki__api_exchange *x, ki_event_type type, ki_str json)

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "apiserver/discovery.h"
 #include "apiserver/encode.h"
 #include "apiserver/negotiate.h"
 #include "base/alloc.h"
@@ -60,18 +61,17 @@ static bool is_allowed(const ki__api_exchange *x)
 static int find_type(ki__api_exchange *x)
 {
     const ki__api_route *route = &x->route;
-    int r = route->is_resource ? ki__api_model_type(x->model, route->group, route->version,
-                                                    route->resource, &x->type)
-                               : KI_ERR_NOT_FOUND;
+    int r = ki__api_model_type(x->model, route->group, route->version, route->resource, &x->shown);
     if (r == -ENOMEM) {
         return r;
     }
     bool found = r == 0;
+    x->type = found ? x->shown->store : NULL;
     if (found && route->name_space[0] != '\0') {
         found = ki_resource_is_namespaced(x->type->resource);
     }
     if (found && route->subresource[0] != '\0') {
-        found = strcmp(route->subresource, "status") == 0 && x->type->options.has_status;
+        found = strcmp(route->subresource, "status") == 0 && x->shown->options.has_status;
     }
     return found ? 0
                  : ki__api_fail(&x->failure, 404, KI_REASON_NOT_FOUND,
@@ -167,10 +167,10 @@ static int answer_failure(ki__api_exchange *x)
 static int prepare(ki__api_exchange *x)
 {
     int r = ki__api_route_init(&x->route, x->request->target, x->alloc, &x->failure);
-    if (r == 0 && x->failure.code == 0) {
+    if (r == 0 && x->failure.code == 0 && x->route.is_resource) {
         r = find_type(x);
     }
-    if (r < 0 || x->failure.code != 0) {
+    if (r < 0 || x->failure.code != 0 || !x->route.is_resource) {
         return r;
     }
     if (!find_verb(x, x->request->method, &x->verb) || !is_allowed(x)) {
@@ -187,7 +187,7 @@ static int start(ki__api_exchange *x)
 {
     int r = prepare(x);
     if (r == 0 && x->failure.code == 0 && !x->plan.refuse) {
-        r = run_verb(x);
+        r = x->route.is_resource ? run_verb(x) : ki__api_do_path(x);
     }
     if (r == 0 && x->failure.code != 0) {
         r = answer_failure(x);

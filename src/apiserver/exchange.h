@@ -79,6 +79,14 @@ typedef enum ki__api_stage {
     KI__API_STAGE_END, /* all was said; `broken` tells how it ends */
 } ki__api_stage;
 
+/** What the body of a PATCH is. */
+typedef enum ki__api_patch {
+    KI__API_PATCH_MERGE,
+    KI__API_PATCH_JSON,      /* the operations are the member "patch" of the body */
+    KI__API_PATCH_STRATEGIC, /* of built-in resources only */
+    KI__API_PATCH_APPLY,     /* an object to be applied */
+} ki__api_patch;
+
 /** The part of an exchange that is a watch. */
 typedef struct ki__api_watch {
     ki__list link;       /* in the list of the server */
@@ -105,7 +113,9 @@ struct ki__api_exchange {
     ki__api_failure failure;
     ki__api_plan plan;
     ki__api_verb verb;
-    ki__api_type *type; /* NULL if the failure came before it was known */
+    ki__api_patch patch;
+    ki__api_type *shown; /* what was asked for; NULL if the failure came before it was known */
+    ki__api_type *type;  /* where its objects are: the same, or another version of it */
     ki__api_stage stage;
     ki_encoding encoding;
     int status;

@@ -90,7 +90,11 @@ static void it_starts_and_stops_two_hundred_times(void **state)
     }
     assert_int_equal(test_descriptors(), fds);
     assert_int_equal(threads(), tasks);
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) /* they keep what is freed */
     assert_true(resident_kib() < kib + 8192);
+#else
+    (void)kib;
+#endif
 }
 
 static void it_runs_on_a_loop_of_the_program(void **state)
@@ -494,6 +498,14 @@ static void memory_may_run_out_anywhere(void **state)
     test_alloc_sweep(use_directly, NULL);
 }
 
+/* The server allocates on its own thread. */
+static void fail_after(test_alloc *alloc, uint64_t calls)
+{
+    pthread_mutex_lock(alloc->lock);
+    alloc->fail_at = calls != 0 ? alloc->calls + calls : 0;
+    pthread_mutex_unlock(alloc->lock);
+}
+
 /* Each allocation of the server fails once while a client asks: whatever the client gets, nothing
  * leaks, and the next request is fine. */
 static void memory_may_run_out_while_it_answers(void **state)
@@ -504,13 +516,13 @@ static void memory_may_run_out_while_it_answers(void **state)
         serving s;
         bool closed;
         serving_begin(&s, NULL);
-        s.alloc.fail_at = s.alloc.calls + n;
+        fail_after(&s.alloc, n);
         (void)serving_ask(&s, "POST", MAPS, "", "{'metadata':{'name':'a'},'data':{'k':'v'}}");
         int fd = serving_connect(&s);
         (void)serving_raw(fd, request, sizeof(request) - 1, 5, &closed);
         close(fd);
         assert_in_range(serving_open(&s, 1), 0, 1);
-        s.alloc.fail_at = 0;
+        fail_after(&s.alloc, 0);
         assert_int_equal(serving_ask(&s, "GET", MAPS, "", ""), 200);
         assert_true(s.e.complete);
         serving_end(&s);
