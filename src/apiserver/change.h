@@ -31,6 +31,14 @@ int ki__api_check_schema(ki__api_exchange *x, const ki_object *object);
 /** Whether an object has finalizers. */
 bool ki__api_has_finalizers(const ki_object *object);
 
+/** What a patch, of the type that the exchange has found, makes of an object; NULL with the failure
+ *  filled. */
+int ki__api_patch_object(ki__api_exchange *x, const ki_object *patch, const ki_object *old,
+                         ki_object **ret_object);
+
+/** Changes an object to what the body says, and answers with it. */
+int ki__api_update_object(ki__api_exchange *x, const ki_object *body, ki_object *old);
+
 /** Removes an object from the model: writes its deletion. *ret_object, if asked for, is its last
  *  state. */
 int ki__api_remove(ki__api_model *model, ki__api_type *type, ki_object *object,

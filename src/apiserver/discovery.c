@@ -104,7 +104,6 @@ static bool is_told(const ki_resource *resource)
     const char *version = ki_resource_version(resource);
     const char *name = ki_resource_name(resource);
     return strstr(version, "alpha") == NULL && strstr(version, "beta") == NULL &&
-           strncmp(group, "authentication.", 15) != 0 &&
            (group[0] != '\0' ||
             (strcmp(name, "bindings") != 0 && strcmp(name, "componentstatuses") != 0));
 }
@@ -170,7 +169,7 @@ static size_t after(const ki__api_catalog *catalog, size_t i,
 static const char *verbs_of(const ki_resource *resource)
 {
     const char *group = ki_resource_group(resource);
-    if (strcmp(group, "authorization.k8s.io") == 0) {
+    if (strcmp(group, "authorization.k8s.io") == 0 || strcmp(group, "authentication.k8s.io") == 0) {
         return "[\"create\"]";
     }
     return "[\"create\",\"delete\",\"deletecollection\",\"get\",\"list\",\"patch\",\"update\","

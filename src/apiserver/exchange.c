@@ -55,6 +55,9 @@ static bool is_allowed(const ki__api_exchange *x)
     bool spans = ki_resource_is_namespaced(x->type->resource) && route->name_space[0] == '\0';
     bool lists = x->verb == KI__API_LIST || x->verb == KI__API_WATCH;
     bool deletes = x->verb == KI__API_DELETE || x->verb == KI__API_DELETE_COLLECTION;
+    if (ki__api_is_review(x->type)) {
+        return x->verb == KI__API_CREATE;
+    }
     return (!spans || lists) && (route->subresource[0] == '\0' || !deletes);
 }
 
@@ -71,7 +74,9 @@ static int find_type(ki__api_exchange *x)
         found = ki_resource_is_namespaced(x->type->resource);
     }
     if (found && route->subresource[0] != '\0') {
-        found = strcmp(route->subresource, "status") == 0 && x->shown->options.has_status;
+        const ki__api_type_options *options = &x->shown->options;
+        found = (strcmp(route->subresource, "status") == 0 && options->has_status) ||
+                (strcmp(route->subresource, "scale") == 0 && options->has_scale);
     }
     return found ? 0
                  : ki__api_fail(&x->failure, 404, KI_REASON_NOT_FOUND,
@@ -81,7 +86,10 @@ static int find_type(ki__api_exchange *x)
 static int negotiate(ki__api_exchange *x)
 {
     ki_str accept = ki__api_request_header(x->request, "accept");
-    if (ki__api_negotiate(accept, ki_resource_has_protobuf(x->type->resource), &x->encoding)) {
+    bool protobuf = ki_resource_has_protobuf(x->type->resource);
+    bool reads = x->verb == KI__API_GET || x->verb == KI__API_LIST || x->verb == KI__API_WATCH;
+    bool forms = reads && x->route.subresource[0] == '\0';
+    if (ki__api_negotiate(accept, protobuf, forms, &x->encoding, &x->form)) {
         return 0;
     }
     return ki__api_fail(&x->failure, 406, KI_REASON_NOT_ACCEPTABLE,
@@ -124,6 +132,9 @@ static int apply_plan(ki__api_exchange *x)
 
 static int run_verb(ki__api_exchange *x)
 {
+    if (strcmp(x->route.subresource, "scale") == 0) {
+        return ki__api_do_scale(x);
+    }
     switch (x->verb) {
     case KI__API_GET:
         return ki__api_do_get(x);
@@ -132,7 +143,7 @@ static int run_verb(ki__api_exchange *x)
     case KI__API_WATCH:
         return ki__api_do_watch(x);
     case KI__API_CREATE:
-        return ki__api_do_create(x);
+        return ki__api_is_review(x->type) ? ki__api_do_review(x) : ki__api_do_create(x);
     case KI__API_UPDATE:
     case KI__API_PATCH:
         return ki__api_do_update(x);

@@ -79,6 +79,13 @@ typedef enum ki__api_stage {
     KI__API_STAGE_END, /* all was said; `broken` tells how it ends */
 } ki__api_stage;
 
+/** How objects are shown. */
+typedef enum ki__api_form {
+    KI__API_FORM_OBJECT,
+    KI__API_FORM_TABLE,
+    KI__API_FORM_METADATA, /* as PartialObjectMetadata */
+} ki__api_form;
+
 /** What the body of a PATCH is. */
 typedef enum ki__api_patch {
     KI__API_PATCH_MERGE,
@@ -118,6 +125,8 @@ struct ki__api_exchange {
     ki__api_type *type;  /* where its objects are: the same, or another version of it */
     ki__api_stage stage;
     ki_encoding encoding;
+    ki__api_form form;
+    bool columns_told; /* to a watch of tables: they are sent once */
     int status;
     const char *content_type; /* NULL: that of the encoding */
     bool broken;              /* at the end the connection breaks */
@@ -150,6 +159,11 @@ int ki__api_do_create(ki__api_exchange *x);
 int ki__api_do_update(ki__api_exchange *x); /* and patch */
 int ki__api_do_delete(ki__api_exchange *x);
 int ki__api_do_delete_collection(ki__api_exchange *x);
+int ki__api_do_scale(ki__api_exchange *x);  /* GET, PUT and PATCH of the subresource */
+int ki__api_do_review(ki__api_exchange *x); /* in place of a create */
+
+/** Whether objects of a type are not kept, but answered at once. */
+bool ki__api_is_review(const ki__api_type *type);
 
 /** Adds the next piece of a list or a watch to `out`: 1 if there is more to add at once, 0 if not
  *  (the stage may be over), or -ENOMEM with everything as it was. */

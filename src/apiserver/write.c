@@ -325,7 +325,7 @@ static int store_update(ki__api_exchange *x, ki_object *object, ki_object *old)
     return r;
 }
 
-static int update(ki__api_exchange *x, const ki_object *body, ki_object *old)
+int ki__api_update_object(ki__api_exchange *x, const ki_object *body, ki_object *old)
 {
     bool dry_run;
     bool changed;
@@ -370,9 +370,9 @@ static int patch_text(ki__api_exchange *x, const ki_object *patch, const ki_obje
     bool strategic = x->patch == KI__API_PATCH_STRATEGIC ||
                      (x->patch == KI__API_PATCH_APPLY && x->type->builtin);
     if (x->patch == KI__API_PATCH_JSON) {
-        ki_value operations = {0};
-        (void)ki_value_member(&changes, ki_str_from("patch"), &operations);
-        return ki__json_patch(&target, &operations, x->alloc, out, error);
+        ki_value operations;
+        int r = ki_value_member(&changes, ki_str_from("patch"), &operations);
+        return r < 0 ? r : ki__json_patch(&target, &operations, x->alloc, out, error);
     }
     if (strategic) {
         return ki__strategic_merge(&target, &changes, ki_resource_kind(x->type->resource), x->alloc,
@@ -381,8 +381,8 @@ static int patch_text(ki__api_exchange *x, const ki_object *patch, const ki_obje
     return ki__json_merge(&target, &changes, x->alloc, out);
 }
 
-static int merge(ki__api_exchange *x, const ki_object *patch, const ki_object *old,
-                 ki_object **ret_object)
+int ki__api_patch_object(ki__api_exchange *x, const ki_object *patch, const ki_object *old,
+                         ki_object **ret_object)
 {
     size_t max = x->model->options.object_bytes_max + 4096;
     ki_object_options options = {.size = sizeof(options), .alloc = x->alloc, .max_bytes = max};
@@ -437,9 +437,9 @@ int ki__api_do_update(ki__api_exchange *x)
         r = apply_new(x, body);
     } else if (r == 0 && x->failure.code == 0) {
         old = ki_object_ref(old); /* writing may drop it from the history */
-        r = x->verb == KI__API_PATCH ? merge(x, body, old, &merged) : 0;
+        r = x->verb == KI__API_PATCH ? ki__api_patch_object(x, body, old, &merged) : 0;
         if (r == 0 && x->failure.code == 0) {
-            r = update(x, merged != NULL ? merged : body, old);
+            r = ki__api_update_object(x, merged != NULL ? merged : body, old);
         }
         ki_object_unref(old);
     }
