@@ -142,7 +142,7 @@ static int check_same(ki__api_exchange *x, const char *what, const char *in_body
                         in_body, ") is not the one that was asked for (", expected, ")", NULL);
 }
 
-int ki__api_check_body(ki__api_exchange *x, const ki_object *body)
+static int check_identity(ki__api_exchange *x, const ki_object *body)
 {
     const ki_resource *resource = x->shown->resource;
     /* A patch may have been made into an object of the version that is kept. */
@@ -163,6 +163,12 @@ int ki__api_check_body(ki__api_exchange *x, const ki_object *body)
         r = check_same(x, checks[i].what, checks[i].in_body, checks[i].expected);
     }
     return r;
+}
+
+int ki__api_check_body(ki__api_exchange *x, const ki_object *body)
+{
+    int r = check_identity(x, body);
+    return r < 0 || x->failure.code != 0 ? r : ki__api_check_fields(x, body);
 }
 
 int ki__api_make_key(const ki__api_exchange *x, const char *name, ki_buf *out)

@@ -28,6 +28,10 @@ int ki__api_fail_write(ki__api_exchange *x, int r);
  *  if a member is of a wrong type. So whatever is stored can be sent in both encodings. */
 int ki__api_check_schema(ki__api_exchange *x, const ki_object *object);
 
+/** Fills the failure if the request is strict about fields (fieldValidation) and the object has one
+ *  that its built-in kind does not. 0 or -ENOMEM. */
+int ki__api_check_fields(ki__api_exchange *x, const ki_object *object);
+
 /** Whether an object has finalizers. */
 bool ki__api_has_finalizers(const ki_object *object);
 
