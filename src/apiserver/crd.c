@@ -251,10 +251,13 @@ int ki__api_crd_status(const ki__api_model *model, const ki_object *definition, 
     r = r < 0 ? r : ki_buf_add_text(out, "],\"acceptedNames\":");
     r = r < 0 ? r : write_accepted(&n, out);
     r = r < 0 ? r : ki_buf_add_text(out, ",\"storedVersions\":[");
+    bool first = true;
     while (r == 0 && ki_iter_next(&iter, NULL, &version) > 0) {
         ki_value name = member(&version, "name");
-        if (is_true(&version, "storage")) {
-            r = ki_value_write_json(&name, out);
+        if (is_true(&version, "storage") && ki_value_type(&name) == KI_TYPE_STRING) {
+            r = first ? 0 : ki_buf_add_char(out, ',');
+            r = r < 0 ? r : ki_value_write_json(&name, out);
+            first = false;
         }
     }
     return r < 0 ? r : ki_buf_add_text(out, "]}");
@@ -335,8 +338,10 @@ int ki__api_crd_serve(ki__api_model *model, ki_object *definition)
         ki_value version;
         if (is_of(type, definition) && type != store && type->definition != definition) {
             type->removed = true; /* the definition names it no more */
-        } else if (type == store && ki__api_type_version(type, &version)) {
-            type->unserved = !is_true(&version, "served");
+        } else if (type == store) {
+            ki_object_unref(type->definition);
+            type->definition = ki_object_ref(definition);
+            type->unserved = !ki__api_type_version(type, &version) || !is_true(&version, "served");
         }
     }
     return r;

@@ -395,14 +395,8 @@ static size_t find(const ki__api_catalog *catalog, const char *text,
 /* Whether the client asks for the aggregated form. */
 static bool wants_aggregated(const ki__api_exchange *x)
 {
-    static const char form[] = "as=APIGroupDiscoveryList";
     ki_str accept = ki__api_request_header(x->request, "accept");
-    for (size_t i = 0; i + sizeof(form) - 1 <= accept.len; i++) {
-        if (memcmp(accept.ptr + i, form, sizeof(form) - 1) == 0) {
-            return memmem(accept.ptr, accept.len, "v=v2", 4) != NULL;
-        }
-    }
-    return false;
+    return ki__api_accepts_form(accept, "apigroupdiscoverylist", "v2");
 }
 
 static int write_api(ki__api_exchange *x, const ki__api_catalog *catalog, bool core)

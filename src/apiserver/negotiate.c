@@ -120,3 +120,25 @@ bool ki__api_negotiate(ki_str accept, bool protobuf, bool forms, ki_encoding *re
     }
     return false;
 }
+
+bool ki__api_accepts_form(ki_str accept, const char *form, const char *version)
+{
+    while (accept.len != 0) {
+        ki_str range = take(&accept, ',');
+        bool is_form = false;
+        bool is_version = false;
+        (void)take(&range, ';');
+        while (range.len != 0) {
+            ki_str parameter = take(&range, ';');
+            ki_str name = take(&parameter, '=');
+            is_form = is_form ||
+                      (ki__api_is_media_type(name, "as") && ki__api_is_media_type(parameter, form));
+            is_version = is_version || (ki__api_is_media_type(name, "v") &&
+                                        ki__api_is_media_type(parameter, version));
+        }
+        if (is_form && is_version) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -14,6 +14,9 @@ ki_str ki__api_request_header(const ki__api_request *request, const char *name);
 bool ki__api_negotiate(ki_str accept, bool protobuf, bool forms, ki_encoding *ret_encoding,
                        ki__api_form *ret_form);
 
+/** Whether a form (in lower case) of an answer is among what is accepted, in this version. */
+bool ki__api_accepts_form(ki_str accept, const char *form, const char *version);
+
 /** The type of a body, without its parameters and blanks; a view of the input. */
 ki_str ki__api_media_type(ki_str content_type);
 

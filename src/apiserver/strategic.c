@@ -20,6 +20,7 @@ typedef struct merger {
     pair *work;
     size_t count;
     size_t cap;
+    uint32_t first_new; /* nodes from here on are neither of the target nor of the patch */
     ki_error *error;
 } merger;
 
@@ -290,34 +291,91 @@ static uint32_t ordered(merger *m, uint32_t list, const struct rule *rule, uint3
     return e;
 }
 
-/* Puts the elements that the order names into that order, each into a place that one of them had:
- * the others stay where they are. */
-static void set_order(merger *m, uint32_t list, const struct rule *rule, uint32_t order)
+/* An element of a list that gets an order. */
+typedef struct item {
+    uint32_t node;
+    size_t place; /* where it was; SIZE_MAX: it is new */
+    bool named;   /* by the order */
+} item;
+
+/* Takes all elements of a list out of it. `places` has room for them, and tells where each is. */
+static size_t take_items(merger *m, uint32_t list, item *items, size_t *places)
 {
-    uint32_t slot = child(m, list);
-    for (uint32_t o = child(m, order); o != KI__TREE_NONE; o = next(m, o)) {
-        uint32_t e = ordered(m, list, rule, o);
-        if (e == KI__TREE_NONE) {
-            continue;
-        }
-        /* The next place that is held by one that is named. */
-        while (slot != KI__TREE_NONE && slot != e) {
-            bool named = false;
-            for (uint32_t n = o; n != KI__TREE_NONE && !named; n = next(m, n)) {
-                named = ordered(m, list, rule, n) == slot;
-            }
-            if (named) {
-                break;
-            }
-            slot = next(m, slot);
-        }
-        if (slot == e) {
-            slot = next(m, slot);
-        } else if (slot != KI__TREE_NONE) {
-            ki__tree_remove(&m->tree, e);
-            ki__tree_insert(&m->tree, list, slot, e);
-        }
+    size_t count = 0;
+    for (uint32_t e; (e = child(m, list)) != KI__TREE_NONE; count++) {
+        bool is_new = e >= m->first_new;
+        items[count] = (item){.node = e, .place = is_new ? SIZE_MAX : count};
+        places[count] = SIZE_MAX;
+        ki__tree_remove(&m->tree, e);
     }
+    return count;
+}
+
+static size_t index_of(merger *m, const item *items, size_t count, uint32_t node)
+{
+    size_t i = 0;
+    while (i < count && items[i].node != node) {
+        m->tree.steps -= m->tree.steps != 0 ? 1 : 0;
+        i++;
+    }
+    return i;
+}
+
+/* Those that the order names, in its order, and the others as they were: of one of each that both
+ * were there before, the one that was further ahead goes first; else the one that is named. */
+static void put_items(merger *m, uint32_t list, const item *items, size_t count,
+                      const size_t *order, size_t named)
+{
+    size_t i = 0;
+    size_t j = 0;
+    for (size_t done = 0; done < count; done++) {
+        while (j < count && items[j].named) {
+            j++;
+        }
+        bool take_named = j == count;
+        if (i < named && j < count) {
+            size_t left = items[order[i]].place;
+            size_t right = items[j].place;
+            take_named = left == SIZE_MAX || right == SIZE_MAX || left < right;
+        }
+        size_t taken = take_named ? order[i++] : j++;
+        ki__tree_insert(&m->tree, list, KI__TREE_NONE, items[taken].node);
+    }
+}
+
+static int set_order(merger *m, uint32_t list, const struct rule *rule, uint32_t order)
+{
+    size_t count = 0;
+    size_t named = 0;
+    for (uint32_t e = child(m, list); e != KI__TREE_NONE; e = m->tree.nodes[e].next) {
+        count++;
+    }
+    item *items = ki__alloc_array(m->alloc, count + 1, sizeof(*items));
+    size_t *places = ki__alloc_array(m->alloc, count + 1, sizeof(*places));
+    uint32_t *found = ki__alloc_array(m->alloc, count + 1, sizeof(*found));
+    int r = items != NULL && places != NULL && found != NULL ? 0 : -ENOMEM;
+    if (r == 0) {
+        for (uint32_t o = child(m, order); o != KI__TREE_NONE && named < count; o = next(m, o)) {
+            uint32_t e = ordered(m, list, rule, o);
+            if (e != KI__TREE_NONE) {
+                found[named++] = e;
+            }
+        }
+        size_t used = 0;
+        (void)take_items(m, list, items, places);
+        for (size_t i = 0; i < named; i++) {
+            size_t at = index_of(m, items, count, found[i]);
+            if (at < count && !items[at].named) { /* else it is named twice */
+                items[at].named = true;
+                places[used++] = at;
+            }
+        }
+        put_items(m, list, items, count, places, used);
+    }
+    ki__free(m->alloc, items);
+    ki__free(m->alloc, places);
+    ki__free(m->alloc, found);
+    return r;
 }
 
 /* "$deleteFromPrimitiveList/x" and "$setElementOrder/x", of which the first is before what is
@@ -341,7 +399,10 @@ static int apply_to_lists(merger *m, uint32_t map, uint32_t patch, bool before)
         if (before) {
             delete_values(m, list, p);
         } else if (rule != NULL) {
-            set_order(m, list, rule, p);
+            int r = set_order(m, list, rule, p);
+            if (r < 0) {
+                return r;
+            }
         }
     }
     return 0;
@@ -444,6 +505,7 @@ int ki__strategic_merge(const ki_value *target, const ki_value *patch, const cha
     ki__tree_init(&m.tree, alloc);
     int r = ki__tree_add(&m.tree, target, &root);
     r = r < 0 ? r : ki__tree_add(&m.tree, patch, &changes);
+    m.first_new = (uint32_t)m.tree.count;
     r = r < 0 ? r : push(&m, root, changes);
     while (r == 0 && m.count != 0) {
         pair top = m.work[--m.count];
