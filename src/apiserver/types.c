@@ -153,9 +153,12 @@ int ki__api_model_type(ki__api_model *model, const char *group, const char *vers
                        const char *name, ki__api_type **ret_type)
 {
     ki__api_type *type = find(model, group, version, name);
+    if (type != NULL && type->unserved) {
+        return KI_ERR_NOT_FOUND;
+    }
     if (type != NULL) {
         *ret_type = type;
-        return type->unserved ? KI_ERR_NOT_FOUND : 0;
+        return 0;
     }
     const ki_resource *resource = ki_resource_builtin(group, version, name);
     if (resource == NULL) {

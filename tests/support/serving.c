@@ -123,10 +123,12 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-const char *serving_raw(int fd, const char *text, size_t len, int ms, bool *ret_closed)
+static const char *talk(int fd, const char *text, size_t len, const char *until, int ms,
+                        bool *ret_closed)
 {
     static char got[1 << 20];
     size_t have = 0;
+    got[0] = '\0';
     int64_t end = now_ms() + ms;
     *ret_closed = false;
     while (len != 0) {
@@ -137,7 +139,8 @@ const char *serving_raw(int fd, const char *text, size_t len, int ms, bool *ret_
         text += sent;
         len -= (size_t)sent;
     }
-    while (have < sizeof(got) - 1 && now_ms() < end && !*ret_closed) {
+    while (have < sizeof(got) - 1 && now_ms() < end && !*ret_closed &&
+           (until == NULL || strstr(got, until) == NULL)) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         if (poll(&p, 1, (int)(end - now_ms())) <= 0) {
             continue;
@@ -145,9 +148,19 @@ const char *serving_raw(int fd, const char *text, size_t len, int ms, bool *ret_
         ssize_t n = recv(fd, got + have, sizeof(got) - 1 - have, 0);
         have += n > 0 ? (size_t)n : 0;
         *ret_closed = n <= 0;
+        got[have] = '\0';
     }
-    got[have] = '\0';
     return got;
+}
+
+const char *serving_raw(int fd, const char *text, size_t len, int ms, bool *ret_closed)
+{
+    return talk(fd, text, len, NULL, ms, ret_closed);
+}
+
+const char *serving_until(int fd, const char *text, const char *until, bool *ret_closed)
+{
+    return talk(fd, text, strlen(text), until, 10000, ret_closed);
 }
 
 size_t serving_open(const serving *s, size_t want)

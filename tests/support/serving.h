@@ -43,6 +43,9 @@ int serving_connect(const serving *s);
  *  the next call; *ret_closed tells which it was. */
 const char *serving_raw(int fd, const char *text, size_t len, int ms, bool *ret_closed);
 
+/** The same, but reads until a text has come, for ten seconds at most. */
+const char *serving_until(int fd, const char *text, const char *until, bool *ret_closed);
+
 /** How many connections the server has open, after it had some time to come down to `want`. */
 size_t serving_open(const serving *s, size_t want);
 
