@@ -124,7 +124,7 @@ void fake_transport_init(fake_transport *t, ki_engine *engine, const test_world 
     memset(t, 0, sizeof(*t));
     t->world = world;
     t->engine = engine;
-    t->table = (ki_transport){start, cancel, hold, t};
+    t->table = (ki_transport){.start = start, .cancel = cancel, .pause = hold, .user = t};
     ki__task_init(&t->task, run);
 }
 
