@@ -143,6 +143,7 @@ void fake_transport_init(fake_transport *t, ki_engine *engine, const test_world 
 
 void fake_transport_done(fake_transport *t)
 {
+    assert_int_equal(t->users, 0);
     forget(t);
 }
 
