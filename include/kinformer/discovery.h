@@ -35,7 +35,7 @@ typedef enum ki_verbs {
  *  Owner:  release with ki_discovery_unref().
  *  Thread: any but that of the loop.  Blocks: yes.  Errors: as ki_client_do().  Since: 0.1 */
 KI_API KI_NODISCARD int ki_client_discover(ki_client *client, uint32_t max_age_ms,
-                                           ki_discovery **ret_discovery, ki_error *error);
+                                           const ki_discovery **ret_discovery, ki_error *error);
 
 /** The same without waiting: `done` gets it (borrowed) or an error, inside ki_engine_run().
  *  Thread: any.  Blocks: no.  Since: 0.1 */
@@ -66,6 +66,10 @@ KI_API size_t ki_discovery_count(const ki_discovery *discovery);
  *  first; *ret_verbs (may be NULL) gets ki_verbs. Borrowed; NULL after the last.  Since: 0.1 */
 KI_API const ki_resource *ki_discovery_at(const ki_discovery *discovery, size_t index,
                                           uint32_t *ret_verbs);
+
+/** How many resources and group versions the server named in ways that cannot be, or twice; they
+ * are not among the others.  Since: 0.1 */
+KI_API size_t ki_discovery_left_out(const ki_discovery *discovery);
 
 /** Group number `index` that could not be read, such as "metrics.k8s.io/v1beta1"; NULL after the
  *  last.  Since: 0.1 */
