@@ -178,10 +178,14 @@ static void destroy(void *user)
 {
     ki__http_source *source = user;
     ki_engine *engine = source->engine;
+    ki_transport transport = source->transport;
     ki_assert(source->calls == 0);
     (void)ki_resource_unref(source->resource);
     ki_buf_done(&source->path);
     ki__free(source->alloc, source);
+    if (transport.unref != NULL) {
+        transport.unref(transport.user);
+    }
     (void)ki_engine_unref(engine);
 }
 
@@ -216,6 +220,9 @@ int ki_source_http_new(const ki_source_http_options *options, ki_source *ret_sou
     source->engine = ki_engine_ref(o.engine);
     source->alloc = alloc;
     source->transport = *o.transport;
+    if (source->transport.ref != NULL) {
+        source->transport.ref(source->transport.user);
+    }
     source->resource = ki_resource_ref(o.resource);
     source->options = o;
     /* Metadata can always be read in protobuf, whatever the kind. */
