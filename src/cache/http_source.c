@@ -32,7 +32,7 @@ void ki__http_drop_body(ki__http_call *call)
         break;
     }
     call->body = KI__HTTP_NOTHING;
-    call->status = 0;
+    call->head = (ki__http_head){0};
 }
 
 static void free_call(ki__http_call *call)
@@ -229,7 +229,8 @@ int ki_source_http_new(const ki_source_http_options *options, ki_source *ret_sou
     source->options.json_only =
         o.json_only || (!o.metadata_only && !ki_resource_has_protobuf(o.resource));
     ki_buf_init(&source->path, alloc, PATH_MAX_BYTES);
-    r = ki__http_path(o.resource, o.name_space != NULL ? o.name_space : "", &source->path, error);
+    r = ki__http_path(o.resource, o.name_space != NULL ? o.name_space : "", "", "", &source->path,
+                      error);
     if (r < 0) {
         destroy(source);
         return r;

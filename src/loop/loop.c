@@ -350,7 +350,7 @@ int ki_loop_timeout(ki_loop *loop)
 
 /* ---- running for ever ---- */
 
-static bool is_stopped(ki_loop *loop)
+bool ki__loop_is_stopped(ki_loop *loop)
 {
     ki__mutex_lock(&loop->lock);
     bool stopped = loop->stopped;
@@ -361,7 +361,7 @@ static bool is_stopped(ki_loop *loop)
 static void run_for_ever(ki_loop *loop)
 {
     ki__loop_arm(loop);
-    while (!is_stopped(loop)) {
+    while (!ki__loop_is_stopped(loop)) {
         (void)ki__loop_dispatch_once(loop, -1);
     }
     give_up(loop);

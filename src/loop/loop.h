@@ -37,4 +37,7 @@ void ki__loop_call(ki_loop *loop, void (*run)(void *arg), void *arg);
 int ki__loop_wait(ki_loop *loop, bool (*is_done)(const void *arg), const void *arg);
 void ki__loop_changed(ki_loop *loop);
 
+/** Whether it was stopped. Any thread. */
+bool ki__loop_is_stopped(ki_loop *loop);
+
 #endif
