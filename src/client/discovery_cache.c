@@ -29,6 +29,7 @@ int ki__discovery_cache_init(ki__discovery_cache *cache, ki_engine *engine,
     cache->engine = engine; /* tells that all this is here */
     ki__task_init(&cache->task, work);
     ki__list_init(&cache->waiting);
+    ki__list_init(&cache->serving);
     return 0;
 }
 
@@ -87,44 +88,49 @@ static bool is_reading_needed(ki__discovery_cache *cache)
     return needed;
 }
 
-void ki__discovery_cache_withdraw(ki__discovery_cache *cache, const void *user)
+static void take_of(ki__list *from, const void *user, ki__list *taken)
 {
-    waiter *found = NULL;
-    ki__mutex_lock(&cache->lock);
-    KI__LIST_FOR_EACH (link, &cache->waiting) {
-        waiter *w = KI__CONTAINER_OF(link, waiter, link);
-        if (w->user == user) {
-            found = w;
+    KI__LIST_FOR_EACH (link, from) {
+        if (KI__CONTAINER_OF(link, waiter, link)->user == user) {
+            ki__list_remove(link);
+            ki__list_push_back(taken, link);
         }
     }
-    if (found != NULL) {
-        ki__list_remove(&found->link);
-    }
+}
+
+void ki__discovery_cache_withdraw(ki__discovery_cache *cache, const void *user)
+{
+    ki__list taken;
+    ki__list *link;
+    ki__discovery_asker asker = cache->asker;
+    const ki_alloc *alloc = ki__engine_alloc(cache->engine);
+    ki__list_init(&taken);
+    take_of(&cache->serving, user, &taken);
+    ki__mutex_lock(&cache->lock);
+    take_of(&cache->waiting, user, &taken);
     bool last = ki__list_is_empty(&cache->waiting);
     ki__mutex_unlock(&cache->lock);
-    if (found == NULL) {
-        return;
-    }
     if (last) {
         ki__discovery_fetch_end(cache->fetch);
         cache->fetch = NULL;
     }
-    ki__free(ki__engine_alloc(cache->engine), found);
-    cache->asker.unref(cache->asker.user);
+    while ((link = ki__list_pop_front(&taken)) != NULL) {
+        ki__free(alloc, KI__CONTAINER_OF(link, waiter, link));
+        asker.unref(asker.user);
+    }
 }
 
 /* ---- inside the loop ---- */
 
 /* Takes those out of line whom a reading of that time serves. Who comes while they are told waits
  * for the next turn, so that nobody can keep the loop here. */
-static void take_served(ki__discovery_cache *cache, uint64_t time, ki__list *ret_served)
+static void take_served(ki__discovery_cache *cache, uint64_t time)
 {
-    ki__list_init(ret_served);
     ki__mutex_lock(&cache->lock);
     KI__LIST_FOR_EACH (link, &cache->waiting) {
         if (KI__CONTAINER_OF(link, waiter, link)->since <= time) {
             ki__list_remove(link);
-            ki__list_push_back(ret_served, link);
+            ki__list_push_back(&cache->serving, link);
         }
     }
     ki__mutex_unlock(&cache->lock);
@@ -134,13 +140,12 @@ static void take_served(ki__discovery_cache *cache, uint64_t time, ki__list *ret
 static void tell(ki__discovery_cache *cache, uint64_t time, const ki_discovery *discovery,
                  const ki_error *error)
 {
-    ki__list served;
     ki__list *link;
-    take_served(cache, time, &served);
-    while ((link = ki__list_pop_front(&served)) != NULL) {
-        waiter *w = KI__CONTAINER_OF(link, waiter, link);
-        w->told(discovery, error, w->user);
-        ki__free(ki__engine_alloc(cache->engine), w);
+    take_served(cache, time);
+    while ((link = ki__list_pop_front(&cache->serving)) != NULL) {
+        waiter w = *KI__CONTAINER_OF(link, waiter, link);
+        ki__free(ki__engine_alloc(cache->engine), KI__CONTAINER_OF(link, waiter, link));
+        w.told(discovery, error, w.user);
         cache->asker.unref(cache->asker.user);
     }
 }

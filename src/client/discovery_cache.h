@@ -17,6 +17,7 @@ typedef struct ki__discovery_cache {
     /* Inside the loop only. */
     ki__discovery_fetch *fetch; /* what is under way */
     uint64_t began;             /* when that was */
+    ki__list serving;           /* those who are being told */
 
     /* With the lock held. */
     ki__mutex lock;
@@ -40,8 +41,8 @@ const ki_discovery *ki__discovery_cache_known(ki__discovery_cache *cache, uint64
 int ki__discovery_cache_ask(ki__discovery_cache *cache, uint64_t since, ki__discovery_told told,
                             void *user);
 
-/** Has it not called after all; nothing if it was. What is read for nobody else ends. Inside the
- *  loop. */
+/** Has nothing called any more for those who asked with this `user`. What is read for nobody else
+ *  ends. Inside the loop; the caller holds the asker. */
 void ki__discovery_cache_withdraw(ki__discovery_cache *cache, const void *user);
 
 #endif
