@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One reading at a time. Those who ask are put in line by any thread; all else happens in a task
- * inside the loop. A reading answers those who asked before it began, or who take something older;
- * for the others the next one begins. */
+/* One reading at a time. Those who ask are put in line by any thread; all else happens inside the
+ * loop. A reading answers those who asked before it began, or who take something older; for the
+ * others the next one begins.
+ *
+ * Invariant: people are told by the task alone, never out of a request's end, and the last one as
+ * the last thing it does. So whoever waits on another thread finds nothing of his under way here
+ * when he goes on, and may let go of the client. */
 #include "client/discovery_cache.h"
 
 #include <errno.h>
@@ -14,6 +18,9 @@ typedef struct waiter {
     uint64_t since;
     ki__discovery_told told;
     void *user;
+    bool holds;                    /* the asker */
+    const ki_discovery *discovery; /* what he will be told: this, or the error */
+    ki_error error;
 } waiter;
 
 static void work(ki__task *task);
@@ -57,8 +64,8 @@ const ki_discovery *ki__discovery_cache_known(ki__discovery_cache *cache, uint64
 
 /* ---- waiting ---- */
 
-int ki__discovery_cache_ask(ki__discovery_cache *cache, uint64_t since, ki__discovery_told told,
-                            void *user)
+int ki__discovery_cache_ask(ki__discovery_cache *cache, uint64_t since, bool hold,
+                            ki__discovery_told told, void *user)
 {
     waiter *w = ki__alloc_zero(ki__engine_alloc(cache->engine), sizeof(*w));
     if (w == NULL) {
@@ -67,7 +74,10 @@ int ki__discovery_cache_ask(ki__discovery_cache *cache, uint64_t since, ki__disc
     w->since = since;
     w->told = told;
     w->user = user;
-    cache->asker.ref(cache->asker.user);
+    w->holds = hold;
+    if (hold) {
+        cache->asker.ref(cache->asker.user);
+    }
     ki__mutex_lock(&cache->lock);
     ki__list_push_back(&cache->waiting, &w->link);
     ki__mutex_unlock(&cache->lock);
@@ -98,11 +108,22 @@ static void take_of(ki__list *from, const void *user, ki__list *taken)
     }
 }
 
+/* Whoever calls this has no more need of the cache, if this was the last to hold the asker. */
+static void free_waiter(const ki_alloc *alloc, const ki__discovery_asker *asker, waiter *w)
+{
+    bool holds = w->holds;
+    (void)ki_discovery_unref(w->discovery);
+    ki__free(alloc, w);
+    if (holds) {
+        asker->unref(asker->user);
+    }
+}
+
 void ki__discovery_cache_withdraw(ki__discovery_cache *cache, const void *user)
 {
     ki__list taken;
     ki__list *link;
-    ki__discovery_asker asker = cache->asker;
+    const ki__discovery_asker asker = cache->asker;
     const ki_alloc *alloc = ki__engine_alloc(cache->engine);
     ki__list_init(&taken);
     take_of(&cache->serving, user, &taken);
@@ -115,20 +136,22 @@ void ki__discovery_cache_withdraw(ki__discovery_cache *cache, const void *user)
         cache->fetch = NULL;
     }
     while ((link = ki__list_pop_front(&taken)) != NULL) {
-        ki__free(alloc, KI__CONTAINER_OF(link, waiter, link));
-        asker.unref(asker.user);
+        free_waiter(alloc, &asker, KI__CONTAINER_OF(link, waiter, link));
     }
 }
 
 /* ---- inside the loop ---- */
 
-/* Takes those out of line whom a reading of that time serves. Who comes while they are told waits
- * for the next turn, so that nobody can keep the loop here. */
-static void take_served(ki__discovery_cache *cache, uint64_t time)
+/* Has those told, by the next turn of the task, whom a reading of that time serves. */
+static void serve(ki__discovery_cache *cache, uint64_t time, const ki_discovery *discovery,
+                  const ki_error *error)
 {
     ki__mutex_lock(&cache->lock);
     KI__LIST_FOR_EACH (link, &cache->waiting) {
-        if (KI__CONTAINER_OF(link, waiter, link)->since <= time) {
+        waiter *w = KI__CONTAINER_OF(link, waiter, link);
+        if (w->since <= time) {
+            w->discovery = ki_discovery_ref(discovery);
+            w->error = error != NULL ? *error : KI_ERROR_INIT;
             ki__list_remove(link);
             ki__list_push_back(&cache->serving, link);
         }
@@ -136,25 +159,9 @@ static void take_served(ki__discovery_cache *cache, uint64_t time)
     ki__mutex_unlock(&cache->lock);
 }
 
-/* The caller holds the asker, and so the cache. */
-static void tell(ki__discovery_cache *cache, uint64_t time, const ki_discovery *discovery,
-                 const ki_error *error)
-{
-    ki__list *link;
-    take_served(cache, time);
-    while ((link = ki__list_pop_front(&cache->serving)) != NULL) {
-        waiter w = *KI__CONTAINER_OF(link, waiter, link);
-        ki__free(ki__engine_alloc(cache->engine), KI__CONTAINER_OF(link, waiter, link));
-        w.told(discovery, error, w.user);
-        cache->asker.unref(cache->asker.user);
-    }
-}
-
 static void on_fetched(const ki_discovery *discovery, const ki_error *error, void *user)
 {
     ki__discovery_cache *cache = user;
-    ki__discovery_asker asker = cache->asker;
-    asker.ref(asker.user);
     cache->fetch = NULL;
     if (discovery != NULL) {
         ki__mutex_lock(&cache->lock);
@@ -163,12 +170,10 @@ static void on_fetched(const ki_discovery *discovery, const ki_error *error, voi
         cache->known_since = cache->began;
         ki__mutex_unlock(&cache->lock);
         (void)ki_discovery_unref(old);
+    } else {
+        serve(cache, cache->began, NULL, error);
     }
-    tell(cache, cache->began, discovery, error);
-    if (is_reading_needed(cache)) {
-        (void)ki__engine_post(cache->engine, &cache->task);
-    }
-    asker.unref(asker.user);
+    (void)ki__engine_post(cache->engine, &cache->task);
 }
 
 static void fetch(ki__discovery_cache *cache)
@@ -182,22 +187,42 @@ static void fetch(ki__discovery_cache *cache)
         if (error.code == 0) {
             (void)ki__error_code(&error, r);
         }
-        tell(cache, cache->began, NULL, &error);
+        serve(cache, cache->began, NULL, &error);
     }
 }
 
+/* Tells the first of those who are served. Whether there are more; if not, the cache may be gone.
+ */
+static bool tell_one(ki__discovery_cache *cache)
+{
+    const ki__discovery_asker asker = cache->asker;
+    const ki_alloc *alloc = ki__engine_alloc(cache->engine);
+    ki__list *link = ki__list_pop_front(&cache->serving);
+    if (link == NULL) {
+        return false;
+    }
+    waiter *w = KI__CONTAINER_OF(link, waiter, link);
+    /* Who holds nothing holds it elsewhere, and may let go as soon as he is told. */
+    bool more = !ki__list_is_empty(&cache->serving);
+    w->told(w->discovery, w->discovery != NULL ? NULL : &w->error, w->user);
+    if (w->holds) {
+        more = !ki__list_is_empty(&cache->serving); /* he may have had others withdrawn */
+    }
+    free_waiter(alloc, &asker, w);
+    return more;
+}
+
+/* Those who ask while others are told wait for the next turn, so that nobody can keep the loop
+ * here. */
 static void work(ki__task *task)
 {
     ki__discovery_cache *cache = KI__CONTAINER_OF(task, ki__discovery_cache, task);
-    ki__discovery_asker asker = cache->asker;
-    asker.ref(asker.user);
-    const ki_discovery *known = ki__discovery_cache_known(cache, 0);
-    if (known != NULL) {
-        tell(cache, cache->known_since, known, NULL); /* which only this thread changes */
+    if (cache->known != NULL) { /* which only this thread changes */
+        serve(cache, cache->known_since, cache->known, NULL);
     }
-    (void)ki_discovery_unref(known);
     if (cache->fetch == NULL && is_reading_needed(cache)) {
         fetch(cache);
     }
-    asker.unref(asker.user);
+    while (tell_one(cache)) {
+    }
 }

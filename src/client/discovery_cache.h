@@ -17,7 +17,7 @@ typedef struct ki__discovery_cache {
     /* Inside the loop only. */
     ki__discovery_fetch *fetch; /* what is under way */
     uint64_t began;             /* when that was */
-    ki__list serving;           /* those who are being told */
+    ki__list serving;           /* those who will be told next */
 
     /* With the lock held. */
     ki__mutex lock;
@@ -26,7 +26,7 @@ typedef struct ki__discovery_cache {
     ki__list waiting;
 } ki__discovery_cache;
 
-/** An empty cache. Whoever waits holds the asker by its `ref`. 0 or -errno. */
+/** An empty cache. 0 or -errno. */
 int ki__discovery_cache_init(ki__discovery_cache *cache, ki_engine *engine,
                              const ki__discovery_asker *asker);
 /** Inside the loop, while nobody waits. Fine for one that is zeroed. */
@@ -36,10 +36,11 @@ void ki__discovery_cache_done(ki__discovery_cache *cache);
  *  NULL. The caller's to release. Any thread. */
 const ki_discovery *ki__discovery_cache_known(ki__discovery_cache *cache, uint64_t since);
 
-/** Has `told` called inside the loop with what is known or read since then, or with an error. Any
- *  thread. 0 or -ENOMEM. */
-int ki__discovery_cache_ask(ki__discovery_cache *cache, uint64_t since, ki__discovery_told told,
-                            void *user);
+/** Has `told` called inside the loop with what is known or read since then, or with an error. With
+ *  `hold` the asker is held until then; without, the caller does so, and may let go as soon as he
+ * is told. Any thread. 0 or -ENOMEM. */
+int ki__discovery_cache_ask(ki__discovery_cache *cache, uint64_t since, bool hold,
+                            ki__discovery_told told, void *user);
 
 /** Has nothing called any more for those who asked with this `user`. What is read for nobody else
  *  ends. Inside the loop; the caller holds the asker. */

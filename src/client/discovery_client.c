@@ -28,11 +28,16 @@ static int get(const char *path, const char *accept, bool at_once, ki_client_don
     return ki__call_start(user, &request, at_once, done, done_user, ret_call, error);
 }
 
+/* At once: nothing of the call may be under way when those who asked go on. */
 static void end(ki_client_call *call, bool is_done, void *user)
 {
-    (void)user;
+    const ki_client *client = user;
     if (!is_done) {
-        ki_client_call_cancel(call);
+        atomic_store(&call->cancelled, true);
+        ki__call_drop(call);
+        if (ki__engine_unpost(client->engine, &call->task)) {
+            (void)ki_client_call_unref(call);
+        }
     }
     (void)ki_client_call_unref(call);
 }
@@ -107,7 +112,7 @@ static int wait_for(ki_client *client, uint64_t since, const ki_discovery **ret_
                              "inside the loop nobody can wait for it: use "
                              "ki_client_discover_start()");
     }
-    int r = ki__discovery_cache_ask(&client->discovery, since, on_told, &v);
+    int r = ki__discovery_cache_ask(&client->discovery, since, false, on_told, &v);
     if (r < 0) {
         return ki__error_code(error, r);
     }
@@ -161,7 +166,7 @@ int ki_client_discover_start(ki_client *client, uint32_t max_age_ms,
         return ki__error_set(error, KI_ERR_STOPPED, "the loop of the client was stopped");
     }
     uint64_t since = before(ki__engine_now(client->engine), max_age_ms * MS_NS);
-    int r = ki__discovery_cache_ask(&client->discovery, since, done, user);
+    int r = ki__discovery_cache_ask(&client->discovery, since, true, done, user);
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 

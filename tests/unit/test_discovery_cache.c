@@ -234,8 +234,8 @@ static void on_told(const ki_discovery *discovery, const ki_error *error, void *
 static int ask(hearer *h, uint64_t max_age_ns)
 {
     uint64_t now = ki__engine_now(h->f->engine);
-    return ki__discovery_cache_ask(&h->f->cache, now > max_age_ns ? now - max_age_ns : 0, on_told,
-                                   h);
+    return ki__discovery_cache_ask(&h->f->cache, now > max_age_ns ? now - max_age_ns : 0, true,
+                                   on_told, h);
 }
 
 static void ask_now(hearer *h, fixture *f)
@@ -268,6 +268,8 @@ static void aggregated_discovery_takes_two_requests(void **state)
     answer(&f, apis);
     assert_int_equal(h.times, 0);
     answer(&f, api);
+    assert_int_equal(h.times, 0); /* not inside the end of a request */
+    run(&f);
     assert_int_equal(h.times, 1);
     assert_ptr_equal(ki_discovery_at(h.discovery, 7, NULL), KI_CORE_V1_PODS);
     assert_int_equal(f.asked, 2);
@@ -296,6 +298,7 @@ static void legacy_group_versions_are_asked_for_eight_at_a_time(void **state)
         most = count_open(&f) > most ? count_open(&f) : most;
         answer(&f, &f.questions[i]);
     }
+    run(&f);
     assert_int_equal(most, KI__DISCOVERY_PARALLEL);
     assert_int_equal(f.asked, 2 + 17);
     assert_int_equal(h.times, 1);
@@ -389,6 +392,7 @@ static void a_server_may_have_only_one_of_the_two_lists(void **state)
         run(&f);
         answer_error(open_question(&f, i == 0 ? "/api" : "/apis"), KI_ERR_STATUS, 404);
         answer(&f, open_question(&f, i == 0 ? "/apis" : "/api"));
+        run(&f);
         const ki_resource *resource = NULL;
         assert_int_equal(ki_discovery_find(h.discovery, "pods.v1.", &resource, NULL),
                          i == 0 ? KI_ERR_NOT_FOUND : 0);
@@ -402,6 +406,7 @@ static void a_server_may_have_only_one_of_the_two_lists(void **state)
     run(&f);
     answer_error(open_question(&f, "/api"), KI_ERR_STATUS, 404);
     answer_error(open_question(&f, "/apis"), KI_ERR_STATUS, 404);
+    run(&f);
     assert_int_equal(h.error.code, KI_ERR_STATUS);
     end(&f);
 }
@@ -465,6 +470,7 @@ static void who_asks_for_news_during_a_reading_gets_the_next(void **state)
     assert_int_equal(f.asked, 2);
     answer(&f, open_question(&f, "/api"));
     answer(&f, open_question(&f, "/apis"));
+    run(&f);
     assert_int_equal(first.times, 1);
     assert_int_equal(modest.times, 1);
     assert_int_equal(eager.times, 0);
@@ -553,6 +559,7 @@ static void asking_again_inside_is_fine_and_does_not_hold_the_loop(void **state)
     run(&f);
     answer(&f, open_question(&f, "/api"));
     answer(&f, open_question(&f, "/apis"));
+    assert_int_equal(ki_engine_run(f.engine, 1), 1);
     assert_int_equal(h.times, 1);
     assert_int_equal(ki_engine_run(f.engine, 1), 1);
     assert_int_equal(h.times, 2);
@@ -587,6 +594,48 @@ static void who_withdraws_hears_nothing_and_the_last_one_ends_the_reading(void *
     ask_now(&two, &f); /* withdrawn before the task ran */
     ki__discovery_cache_withdraw(&f.cache, &two);
     forget(&one);
+    end(&f);
+}
+
+static void withdraw_other(const ki_discovery *discovery, const ki_error *error, void *user)
+{
+    hearer *h = user;
+    on_told(discovery, error, h);
+    ki__discovery_cache_withdraw(&h->f->cache, h + 1);
+}
+
+static void one_who_is_told_may_have_the_next_withdrawn(void **state)
+{
+    (void)state;
+    fixture f;
+    hearer h[3] = {0};
+    assert_int_equal(begin(&f, NULL), 0);
+    h[0].f = &f;
+    assert_int_equal(ki__discovery_cache_ask(&f.cache, 0, true, withdraw_other, &h[0]), 0);
+    ask_now(&h[1], &f);
+    ask_now(&h[2], &f);
+    answer_all(&f);
+    assert_int_equal(h[0].times, 1);
+    assert_int_equal(h[1].times, 0);
+    assert_int_equal(h[2].times, 1);
+    forget(&h[0]);
+    forget(&h[2]);
+    end(&f);
+}
+
+static void one_who_is_told_may_have_all_others_withdrawn(void **state)
+{
+    (void)state;
+    fixture f;
+    hearer h[2] = {0};
+    assert_int_equal(begin(&f, NULL), 0);
+    h[0].f = &f;
+    assert_int_equal(ki__discovery_cache_ask(&f.cache, 0, true, withdraw_other, &h[0]), 0);
+    ask_now(&h[1], &f);
+    answer_all(&f);
+    assert_int_equal(h[0].times, 1);
+    assert_int_equal(h[1].times, 0);
+    forget(&h[0]);
     end(&f);
 }
 
@@ -638,6 +687,8 @@ int main(void)
         cmocka_unit_test(a_failed_reading_leaves_what_was_known),
         cmocka_unit_test(asking_again_inside_is_fine_and_does_not_hold_the_loop),
         cmocka_unit_test(who_withdraws_hears_nothing_and_the_last_one_ends_the_reading),
+        cmocka_unit_test(one_who_is_told_may_have_the_next_withdrawn),
+        cmocka_unit_test(one_who_is_told_may_have_all_others_withdrawn),
         cmocka_unit_test(no_memory_at_any_place_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
