@@ -31,13 +31,9 @@ static int get(const char *path, const char *accept, bool at_once, ki_client_don
 /* At once: nothing of the call may be under way when those who asked go on. */
 static void end(ki_client_call *call, bool is_done, void *user)
 {
-    const ki_client *client = user;
+    (void)user;
     if (!is_done) {
-        atomic_store(&call->cancelled, true);
         ki__call_drop(call);
-        if (ki__engine_unpost(client->engine, &call->task)) {
-            (void)ki_client_call_unref(call);
-        }
     }
     (void)ki_client_call_unref(call);
 }

@@ -70,7 +70,7 @@ static void end_exchange(ki_client_call *call)
 static void close_call(ki_client_call *call)
 {
     end_exchange(call);
-    call->over = true;
+    atomic_store(&call->over, true);
     ki__timer_cancel(&call->again);
     ki__timer_cancel(&call->end_of_time);
 }
@@ -107,10 +107,14 @@ static void fail(ki_client_call *call, const ki_error *error)
 void ki__call_drop(void *arg)
 {
     ki_client_call *call = arg;
-    if (!call->over) {
-        close_call(call);
+    if (atomic_load(&call->over)) {
+        return;
+    }
+    close_call(call);
+    if (ki__engine_unpost(call->client->engine, &call->task)) {
         (void)ki_client_call_unref(call);
     }
+    (void)ki_client_call_unref(call);
 }
 
 /* ---- once more ---- */
@@ -335,14 +339,15 @@ int ki_client_start(ki_client *client, const ki_client_request *request, ki_clie
 
 void ki_client_call_cancel(ki_client_call *call)
 {
-    ki_client *client = call->client;
+    ki_loop *loop = call->client->loop;
     atomic_store(&call->cancelled, true);
-    post(call);
-    if (ki__loop_is_stopped(client->loop)) {
-        /* Nobody may ever run the task. */
-        ki__loop_call(client->loop, ki__call_drop, call);
-        if (ki__engine_unpost(client->engine, &call->task)) {
-            (void)ki_client_call_unref(call);
-        }
+    if (atomic_load(&call->over)) {
+        return;
+    }
+    bool inside = ki__engine_is_inside(call->client->engine); /* perhaps in a callback of this */
+    if (!inside && ki__loop_is_stopped(loop)) {
+        ki__loop_call(loop, ki__call_drop, call); /* nobody may ever run the task */
+    } else if (inside || !ki__loop_try_call(loop, ki__call_drop, call)) {
+        post(call);
     }
 }

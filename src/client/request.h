@@ -21,11 +21,11 @@ struct ki_client_call {
     void *user;
     ki__task task;
     atomic_bool cancelled;
-    bool at_once; /* it keeps to no limit of requests in a second */
+    atomic_bool over; /* nobody is told anything any more */
+    bool at_once;     /* it keeps to no limit of requests in a second */
 
     /* Inside the loop only. */
     bool begun;
-    bool over; /* nobody is told anything any more */
     ki__timer again;
     ki__timer end_of_time;
     uint64_t deadline; /* monotonic; UINT64_MAX: none */
@@ -47,7 +47,8 @@ struct ki_client_call {
 int ki__call_start(ki_client *client, const ki_client_request *request, bool at_once,
                    ki_client_done done, void *user, ki_client_call **ret_call, ki_error *error);
 
-/** Ends it without a word, inside the loop. */
+/** Ends it without a word, inside the loop but not inside a callback of its own. The caller holds a
+ *  reference. */
 void ki__call_drop(void *call);
 
 #endif

@@ -29,6 +29,8 @@ void ki__watch_remove(ki__watch *watch);
  *  stopped; else on that thread. Any thread; the caller holds the loop, and no lock that something
  *  on it may want. */
 void ki__loop_call(ki_loop *loop, void (*run)(void *arg), void *arg);
+/** The same if nobody runs the loop at the moment; otherwise it does nothing. Whether it did. */
+bool ki__loop_try_call(ki_loop *loop, void (*run)(void *arg), void *arg);
 
 /** Waits until `is_done`, which is asked with a lock held and may only look. If nobody runs the
  *  loop, this does. Whoever changes the answer calls ki__loop_changed() after it.

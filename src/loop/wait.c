@@ -72,6 +72,17 @@ void ki__loop_call(ki_loop *loop, void (*run)(void *arg), void *arg)
     ki__mutex_unlock(&loop->lock);
 }
 
+bool ki__loop_try_call(ki_loop *loop, void (*run)(void *arg), void *arg)
+{
+    ki__mutex_lock(&loop->lock);
+    bool idle = loop->runner == KI__RUNNER_NOBODY && !ki__engine_is_inside(loop->engine);
+    if (idle) {
+        run_here(loop, run, arg);
+    }
+    ki__mutex_unlock(&loop->lock);
+    return idle;
+}
+
 /* ---- waiting ---- */
 
 void ki__loop_changed(ki_loop *loop)

@@ -138,6 +138,27 @@ static void a_call_runs_here_if_nobody_runs_the_loop(void **state)
     end(&f);
 }
 
+static void try_inside(void *arg)
+{
+    fixture *f = arg;
+    f->result = ki__loop_try_call(f->loop, note, f);
+}
+
+static void a_call_is_tried_only_while_nobody_runs_the_loop(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    assert_true(ki__loop_try_call(f.loop, note, &f));
+    assert_int_equal(f.calls, 1);
+    ki__loop_call(f.loop, try_inside, &f);
+    assert_int_equal(f.result, false);
+    assert_int_equal(ki_loop_start(f.loop, NULL), 0);
+    assert_false(ki__loop_try_call(f.loop, note, &f));
+    assert_int_equal(f.calls, 1);
+    end(&f);
+}
+
 static void a_call_runs_on_the_thread_of_the_loop(void **state)
 {
     (void)state;
@@ -310,6 +331,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_runs_here_if_nobody_runs_the_loop),
+        cmocka_unit_test(a_call_is_tried_only_while_nobody_runs_the_loop),
         cmocka_unit_test(a_call_runs_on_the_thread_of_the_loop),
         cmocka_unit_test(inside_a_call_runs_at_once_and_a_wait_is_refused),
         cmocka_unit_test(a_call_is_made_though_the_runner_ends),
