@@ -268,6 +268,7 @@ static void set_body(ki__curl_call *call)
     SET(call, CURLOPT_SEEKFUNCTION, refuse_to_rewind);
     if (call->body.len == 0) {
         SET(call, CURLOPT_FRESH_CONNECT, 1L); /* nothing is there to be rewound */
+        SET(call, CURLOPT_FORBID_REUSE, 1L);  /* or such connections would pile up */
     }
 }
 
