@@ -289,6 +289,22 @@ ki_client *ki_client_unref(ki_client *client)
     return NULL;
 }
 
+ki_client *ki_client_join(ki_client *client)
+{
+    if (client == NULL) {
+        return NULL;
+    }
+    bool wait = client->own_loop && client->pid == getpid();
+    ki_loop *loop = ki_loop_ref(client->loop);
+    (void)ki_client_unref(client);
+    if (wait) {
+        int r = ki_loop_join(loop);
+        (void)r; /* inside the loop nobody can wait for it, and somebody else may do so already */
+    }
+    (void)ki_loop_unref(loop);
+    return NULL;
+}
+
 /* ---- what it is made of ---- */
 
 const ki_config *ki_client_config(const ki_client *client)
