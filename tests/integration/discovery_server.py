@@ -12,14 +12,17 @@ answers each with lines on its standard output, of which the last is ".":
                                        how many requests it had at the same time at most
 
 Usage: discovery_server.py <ignored>
+       discovery_server.py --run <folder> <program>    with KUBECONFIG set to a file that leads here
 """
 import json
 import os
 import socket
+import subprocess
 import sys
 import threading
 import time
 
+import api_server
 import discovery_data
 import http_server
 
@@ -110,13 +113,29 @@ def command(words):
     print(".", flush=True)
 
 
-def main():
+def start():
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen(64)
-    print("api", listener.getsockname()[1])
-    print("ready 0", flush=True)
     threading.Thread(target=accept, args=(listener,), daemon=True).start()
+    return listener.getsockname()[1]
+
+
+def run(folder, program):
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, f"{os.path.basename(program)}.kubeconfig")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(api_server.CONFIG % start())
+    result = subprocess.run([program], env={**os.environ, "KUBECONFIG": path}, check=False)
+    sys.stdout.flush()
+    os._exit(result.returncode & 0xff)
+
+
+def main():
+    if sys.argv[1] == "--run":
+        run(sys.argv[2], sys.argv[3])
+    print("api", start())
+    print("ready 0", flush=True)
     for line in sys.stdin:
         with state.lock:
             command(line.split())

@@ -238,73 +238,74 @@ static void a_built_in_resource_that_is_not_as_we_know_it_is_the_servers(void **
 #define GOOD "{'resource':'widgets','responseKind':{'kind':'Widget'},'scope':'Cluster'}"
 #define LONG_63 "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijk"
 
+static const struct {
+    const char *json;
+    size_t count;
+    size_t left_out;
+} rows[] = {
+    {"[" GOOD "]", 1, 0},
+    {"[" GOOD ",{'resource':'Gadgets','responseKind':{'kind':'Gadget'}}]", 1, 1},
+    {"[{'resource':'../../../secrets','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 0},
+    {"[{'resource':'..','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
+    {"[{'resource':'a?b','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
+    {"[{'resource':'a b','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
+    {"[{'resource':'a_b','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
+    {"[{'resource':'a%2f','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
+    {"[{'resource':'gadgets\\u0000','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
+    {"[{'resource':'gadgets\\r\\n','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
+    {"[{'resource':'','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
+    {"[{'resource':null,'responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
+    {"[{'resource':7,'responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
+    {"[{'responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
+    {"[{'resource':'" LONG_63 "','responseKind':{'kind':'Gadget'}}," GOOD "]", 2, 0},
+    {"[{'resource':'" LONG_63 "l','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
+    {"[{'resource':'" LONG_63 LONG_63 LONG_63 LONG_63 LONG_63
+     "','responseKind':{'kind':'Gadget'}}," GOOD "]",
+     1, 1},
+    /* kinds */
+    {"[{'resource':'gadgets','responseKind':{'kind':'Ga dget'}}," GOOD "]", 1, 1},
+    {"[{'resource':'gadgets','responseKind':{'kind':7}}," GOOD "]", 1, 1},
+    {"[{'resource':'gadgets','responseKind':{'kind':'" LONG_63 "l'}}," GOOD "]", 1, 1},
+    /* none: only its subresources can do something */
+    {"[{'resource':'gadgets','responseKind':{'kind':''}}," GOOD "]", 1, 0},
+    {"[{'resource':'gadgets','responseKind':null}," GOOD "]", 1, 0},
+    {"[{'resource':'gadgets'}," GOOD "]", 1, 0},
+    /* not maps */
+    {"[7,null,[],'x'," GOOD "]", 1, 0},
+    {"{'0':" GOOD "}", 0, 0},
+    /* twice */
+    {"[" GOOD "," GOOD "," GOOD "]", 1, 2},
+    {"[" GOOD ",{'resource':'widgets','responseKind':{'kind':'Gadget'}}]", 1, 1},
+    /* names that only help to find it */
+    {"[{'resource':'gadgets','responseKind':{'kind':'Gadget'},'singularResource':'Ga_dget',"
+     "'shortNames':['g']}," GOOD "]",
+     2, 0},
+    {"[{'resource':'gadgets','responseKind':{'kind':'Gadget'},'shortNames':['g g',7,null,''"
+     "]}," GOOD "]",
+     2, 0},
+    {"[{'resource':'gadgets','responseKind':{'kind':'Gadget'},'shortNames':'g',"
+     "'verbs':'get'}," GOOD "]",
+     2, 0},
+    {"[{'resource':'gadgets','responseKind':{'kind':'Gadget'},'singularResource':7,"
+     "'scope':7,'verbs':{}}," GOOD "]",
+     2, 0},
+};
+
 static void resources_that_cannot_be_are_left_out_and_counted(void **state)
 {
     (void)state;
-    static const struct {
-        const char *json;
-        size_t count;
-        size_t left_out;
-    } cases[] = {
-        {"[" GOOD "]", 1, 0},
-        {"[" GOOD ",{'resource':'Gadgets','responseKind':{'kind':'Gadget'}}]", 1, 1},
-        {"[{'resource':'../../../secrets','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 0},
-        {"[{'resource':'..','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
-        {"[{'resource':'a?b','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
-        {"[{'resource':'a b','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
-        {"[{'resource':'a_b','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
-        {"[{'resource':'a%2f','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
-        {"[{'resource':'gadgets\\u0000','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
-        {"[{'resource':'gadgets\\r\\n','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
-        {"[{'resource':'','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
-        {"[{'resource':null,'responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
-        {"[{'resource':7,'responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
-        {"[{'responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
-        {"[{'resource':'" LONG_63 "','responseKind':{'kind':'Gadget'}}," GOOD "]", 2, 0},
-        {"[{'resource':'" LONG_63 "l','responseKind':{'kind':'Gadget'}}," GOOD "]", 1, 1},
-        {"[{'resource':'" LONG_63 LONG_63 LONG_63 LONG_63 LONG_63
-         "','responseKind':{'kind':'Gadget'}}," GOOD "]",
-         1, 1},
-        /* kinds */
-        {"[{'resource':'gadgets','responseKind':{'kind':'Ga dget'}}," GOOD "]", 1, 1},
-        {"[{'resource':'gadgets','responseKind':{'kind':7}}," GOOD "]", 1, 1},
-        {"[{'resource':'gadgets','responseKind':{'kind':'" LONG_63 "l'}}," GOOD "]", 1, 1},
-        /* none: only its subresources can do something */
-        {"[{'resource':'gadgets','responseKind':{'kind':''}}," GOOD "]", 1, 0},
-        {"[{'resource':'gadgets','responseKind':null}," GOOD "]", 1, 0},
-        {"[{'resource':'gadgets'}," GOOD "]", 1, 0},
-        /* not maps */
-        {"[7,null,[],'x'," GOOD "]", 1, 0},
-        {"{'0':" GOOD "}", 0, 0},
-        /* twice */
-        {"[" GOOD "," GOOD "," GOOD "]", 1, 2},
-        {"[" GOOD ",{'resource':'widgets','responseKind':{'kind':'Gadget'}}]", 1, 1},
-        /* names that only help to find it */
-        {"[{'resource':'gadgets','responseKind':{'kind':'Gadget'},'singularResource':'Ga_dget',"
-         "'shortNames':['g']}," GOOD "]",
-         2, 0},
-        {"[{'resource':'gadgets','responseKind':{'kind':'Gadget'},'shortNames':['g g',7,null,''"
-         "]}," GOOD "]",
-         2, 0},
-        {"[{'resource':'gadgets','responseKind':{'kind':'Gadget'},'shortNames':'g',"
-         "'verbs':'get'}," GOOD "]",
-         2, 0},
-        {"[{'resource':'gadgets','responseKind':{'kind':'Gadget'},'singularResource':7,"
-         "'scope':7,'verbs':{}}," GOOD "]",
-         2, 0},
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         reading t;
         begin(&t);
-        const ki_discovery *discovery = of_example(&t, cases[i].json);
-        if (ki_discovery_count(discovery) != cases[i].count ||
-            ki_discovery_left_out(discovery) != cases[i].left_out) {
-            fail_msg("%s: %zu, %zu left out", cases[i].json, ki_discovery_count(discovery),
+        const ki_discovery *discovery = of_example(&t, rows[i].json);
+        if (ki_discovery_count(discovery) != rows[i].count ||
+            ki_discovery_left_out(discovery) != rows[i].left_out) {
+            fail_msg("%s: %zu, %zu left out", rows[i].json, ki_discovery_count(discovery),
                      ki_discovery_left_out(discovery));
         }
         const ki_resource *resource = NULL;
         assert_int_equal(ki_discovery_find(discovery, "Widget", &resource, NULL),
-                         cases[i].count != 0 ? 0 : KI_ERR_NOT_FOUND);
+                         rows[i].count != 0 ? 0 : KI_ERR_NOT_FOUND);
         ki_discovery_unref(discovery);
         end(&t);
     }
