@@ -115,8 +115,6 @@ static int code_of(const ki__curl_call *call, const char **ret_what)
         r = broken_code(call);
         break;
     case CURLE_SEND_FAIL_REWIND: /* see refuse_to_rewind() */
-        r = -ECONNRESET;
-        break;
     case CURLE_GOT_NOTHING:
         what = "%s closed the connection without an answer";
         r = -EPIPE;
@@ -139,7 +137,6 @@ static int code_of(const ki__curl_call *call, const char **ret_what)
         break;
     default:
         what = "the answer of %s is not HTTP as it should be";
-        break;
     }
     *ret_what = what;
     return r;
