@@ -211,7 +211,8 @@ def trailers(request):
                  chunk(b"hello") + b"0\r\nX-T: " + b"t" * request.number("bytes", 5) + b"\r\n\r\n")
 
 
-PATHS = {"/echo": echo, "/who": who, "/cut": cut, "/pieces": pieces, "/stream": stream, "/hang": hang,
+PATHS = {"/echo": echo, "/who": who, "/cut": cut, "/pieces": pieces, "/stream": stream,
+         "/hang": hang,
          "/headers": many_headers, "/interim": interim, "/packed": packed, "/bomb": unpack_bomb,
          "/transfer-packed": transfer_packed, "/raw": raw, "/redirect": redirect,
          "/status": status, "/count": count, "/trailers": trailers}
