@@ -81,13 +81,21 @@ typedef struct ki_client_options {
 KI_API KI_NODISCARD int ki_client_new(const ki_client_options *options, ki_client **ret_client,
                                       ki_error *error);
 
-/** References. Informers and factories that were made with it hold one, and requests until they
- *  end. The last one closes all connections; if the client has a thread, it ends too. If another
- *  thread runs the loop, it waits until that has let go of the client. ki_client_unref() always
- *  returns NULL; NULL is fine for both.
+/** References. Informers and factories that were made with it hold one, and so do requests, until
+ *  they end and nobody has their call any more. The last one closes all connections; if the client
+ *  has a thread, it ends too. If another thread runs the loop, it waits until that has let go of
+ *  the client. ki_client_unref() always returns NULL; NULL is fine for both.
  *  Thread: any, also inside callbacks.  Blocks: as said.  Since: 0.1 */
 KI_API ki_client *ki_client_ref(ki_client *client);
 KI_API ki_client *ki_client_unref(ki_client *client);
+
+/** ki_client_unref(), and then, if the client has a thread of its own, waits until that has ended:
+ *  until informers that are being stopped, and requests that are being ended, have let go of the
+ *  client too, and handlers have heard the last. For the end of a program: a thread that closes
+ *  connections while the process exits may find libraries gone that it needs. Always returns NULL;
+ *  NULL is fine.
+ *  Thread: any but that of the loop and those of handlers.  Blocks: yes.  Since: 0.1 */
+KI_API ki_client *ki_client_join(ki_client *client);
 
 /** What it was made of, or made for itself.
  *  Owner: borrowed.  Thread: any.  Blocks: no.  Since: 0.1 */

@@ -104,11 +104,14 @@ typedef struct ki_client_answer {
     int http_code;     /* of the last try; 0: none came */
     ki_object *object; /* the object; for deletions what was deleted, or a Status; on a failure the
                           Status, if there is one */
-    ki_list *list;     /* of KI_VERB_LIST, in the order of the server */
+    ki_list *list;     /* of KI_VERB_LIST, in the order of the server; of KI_VERB_DELETE_COLLECTION
+                          what was deleted, if the server tells */
     const char *resource_version; /* of the list */
     const char *continue_token;   /* of the list; "" at its end */
     int64_t remaining;            /* objects after this page, if the server said; else -1 */
-    ki_str body;                  /* of KI_VERB_RAW */
+    uint64_t unread;              /* objects of the list that could not be read, and are not in it;
+                                     each was reported to the engine */
+    ki_str body;                  /* of KI_VERB_RAW; of a failure, the beginning */
     ki_str content_type;          /* of KI_VERB_RAW */
     struct ki_client_answer_memory *memory; /* private */
 } ki_client_answer;
