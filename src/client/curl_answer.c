@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "client/curl_state.h"
 
 enum { INTERIM_MAX = 3, RATIO_MAX = 100 };
@@ -118,17 +117,6 @@ static bool only(const ki__curl_call *call, const char *name, const char *value,
     return true;
 }
 
-static void log_warnings(const ki__curl_call *call)
-{
-    for (size_t i = 0; i < call->field_count; i++) {
-        ki_str text = ki_http_header_find(&call->fields[i], 1, "warning");
-        if (text.len != 0) {
-            KI__LOG(call->curl->log, KI_LOG_WARNING, "client", "the API server warns",
-                    {"warning", text});
-        }
-    }
-}
-
 static size_t end_head(ki__curl_call *call, size_t len)
 {
     if (call->status < 100 || call->status > 599) {
@@ -152,10 +140,10 @@ static size_t end_head(ki__curl_call *call, size_t len)
                       "the server's answer has a transfer coding that was not asked for");
     }
     const ki__curl_auth *auth = &call->curl->options.auth;
-    if (call->status == 401 && auth->refused != NULL) {
+    if (call->status == 401 && auth->refused != NULL && !call->probe) {
         auth->refused(call->generation, auth->user);
     }
-    log_warnings(call);
+    ki__curl_warn(call);
     call->responded = true;
     call->sink.on_response(call->status, call->fields, call->field_count, call->sink.user);
     return call->closed ? 0 : len;

@@ -105,6 +105,9 @@ class Connection:
                 self.initial = value
         self.send(frame(SETTINGS, ACK, 0))
 
+    def on_request(self, stream, order, flags, payload):
+        threading.Thread(target=self.answer, args=(stream, order), daemon=True).start()
+
     def on_window(self, stream, payload):
         with self.room:
             size = struct.unpack(">I", payload)[0] & 0x7fffffff
@@ -132,7 +135,7 @@ class Connection:
                 order += 1
                 self.windows.setdefault(stream, self.initial)
                 self.open.add(stream)
-                threading.Thread(target=self.answer, args=(stream, order), daemon=True).start()
+                self.on_request(stream, order, flags, payload)
             elif kind == RST:
                 with self.room:
                     self.open.discard(stream)

@@ -27,6 +27,12 @@ typedef struct test_server {
 void test_server_start(test_server *server, const char *script, const char *argument);
 void test_server_stop(test_server *server);
 int test_server_port(const test_server *server, const char *name);
+/** Gives a server that takes commands one, and copies its answer. */
+void test_server_ask(test_server *server, char *answer, size_t size, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/** The same where the answer is a number, or does not matter. */
+long test_server_do(test_server *server, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /** The content of a file in the server's folder; ends with ki_buf_done(). */
 void test_server_file(const test_server *server, const char *name, ki_buf *ret_content);
 
