@@ -15,7 +15,10 @@ many tests may use it at once. A line on standard input is a command, answered w
   fault NAME ...                      see fault_proxy.py
   refuse|accept NAME                  closes its listener, and opens it again
   accepted NAME                       how many connections it had
+  grow NAMESPACE NAME BYTES COUNT     updates it so often, with an annotation of that size
   sent NAMESPACE                      bytes that its streams sent so far
+  asked PORT                          how often OPTIONS * was asked of that port
+  harm PORT COUNT                     so often, that breaks the connection
 
 Actions: see Answer. Usage: fault_server.py <folder>
 """
@@ -50,12 +53,14 @@ class World:
         self.bookmarks = 0
         self.cuts = self.sent = 0
 
-    def change(self, kind, name):
+    def change(self, kind, name, size=0):
         self.version += 1
         pod = {"kind": "Pod", "apiVersion": "v1",
                "metadata": {"namespace": self.name, "name": name, "uid": f"uid-{name}",
                             "resourceVersion": str(self.version)},
                "spec": {"containers": [{"name": "main", "image": f"v{self.version}"}]}}
+        if size:
+            pod["metadata"]["annotations"] = {"x": "x" * size}
         if kind == "DELETED":
             del self.pods[name]
         else:
@@ -363,8 +368,12 @@ class Pods(http2.Connection):
         exchange = Http2(self, stream)
         try:
             if parts.path == "*":
-                asked["*"] += 1
-                exchange.answer(200, b"")
+                port = headers[":authority"].rsplit(":", 1)[1]
+                asked[port] += 1
+                if asked[port] <= harms[port]:
+                    exchange.close()
+                else:
+                    exchange.answer(200, b"")
             else:
                 answer(exchange, parts.path, query)
         except OSError:
@@ -372,6 +381,7 @@ class Pods(http2.Connection):
 
 
 asked = defaultdict(int)
+harms = defaultdict(int)
 
 
 def serve(sock, context):
@@ -431,6 +441,9 @@ def command(words):
         return "ok"
     if what == "asked":
         return asked[name]
+    if what == "harm":
+        harms[name] = int(more[0])
+        return "ok"
     world = world_of(name)
     with changed:
         changed.notify_all()
@@ -444,6 +457,9 @@ def command(words):
             world.history, world.oldest = [], world.version
         elif what == "cut":
             world.cuts += 1
+        elif what == "grow":
+            for _ in range(int(more[2])):
+                world.change("MODIFIED", more[0], int(more[1]))
         elif what == "sent":
             return world.sent
         elif what == "log":
