@@ -279,6 +279,7 @@ static void hold_or_go_on(ki__curl_call *call)
         return;
     }
     call->held = call->paused;
+    ki__curl_begin_turn(call->curl);
     CURLcode code = curl_easy_pause(call->easy, call->paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
     if (code != CURLE_OK && call->failure.code == 0) {
         call->result = code; /* what it brought when it went on was refused, or could not be kept */

@@ -277,6 +277,9 @@ static void set_answer(ki__curl_call *call)
     SET(call, CURLOPT_HEADERDATA, (void *)call);
     SET(call, CURLOPT_WRITEFUNCTION, ki__curl_on_body);
     SET(call, CURLOPT_WRITEDATA, (void *)call);
+    SET(call, CURLOPT_XFERINFOFUNCTION, ki__curl_on_progress);
+    SET(call, CURLOPT_XFERINFODATA, (void *)call);
+    SET(call, CURLOPT_NOPROGRESS, 0L);
     SET(call, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
     SET(call, CURLOPT_HTTP09_ALLOWED, 0L);
 }

@@ -191,12 +191,14 @@ void ki__curl_sockets_run(ki__curl *curl)
         ki__curl_socket *s = KI__CONTAINER_OF(link, ki__curl_socket, ready_link);
         int mask = select_of(s->ready);
         s->ready = 0;
+        ki__curl_begin_turn(curl);
         if (curl_multi_socket_action(curl->multi, s->fd, mask, &running) != CURLM_OK) {
             curl->broken = true;
         }
     }
     if (curl->timer_due) {
         curl->timer_due = false;
+        ki__curl_begin_turn(curl);
         if (curl_multi_socket_action(curl->multi, CURL_SOCKET_TIMEOUT, 0, &running) != CURLM_OK) {
             curl->broken = true;
         }
@@ -235,4 +237,12 @@ bool ki__curl_shut_silent(ki__curl_call *call, uint64_t since)
     }
     (void)shutdown(s->fd, SHUT_RDWR);
     return true;
+}
+
+void ki__curl_shut(ki__curl_call *call)
+{
+    const ki__curl_socket *s = ki__curl_socket_of(call);
+    if (s != NULL) {
+        (void)shutdown(s->fd, SHUT_RDWR);
+    }
 }

@@ -131,9 +131,11 @@ struct ki__curl {
     ki__timer silence;
     unsigned probe_harm; /* probes in a row that ended badly */
     bool timer_due;
-    bool working; /* the task runs */
-    bool freed;   /* meanwhile */
-    bool broken;  /* libcurl could not be given what it asked for: begin anew */
+    bool working;        /* the task runs */
+    bool freed;          /* meanwhile */
+    bool broken;         /* libcurl could not be given what it asked for: begin anew */
+    uint64_t turn_began; /* when libcurl was entered */
+    uint64_t turn_bytes; /* of bodies since then */
     _Atomic bool auth_ready;
     ki__curl_warnings warnings;
     ki__list calls;
@@ -167,6 +169,9 @@ bool ki__curl_wants_http2(const ki__curl_call *call);
 /* curl_answer.c: libcurl's callbacks. */
 size_t ki__curl_on_header(char *bytes, size_t size, size_t count, void *user);
 size_t ki__curl_on_body(char *bytes, size_t size, size_t count, void *user);
+int ki__curl_on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
+                         curl_off_t up);
+void ki__curl_begin_turn(ki__curl *curl); /* before libcurl is entered where it may read */
 
 /* curl_warning.c: logs the warnings among the headers of an answer. */
 void ki__curl_warn(const ki__curl_call *call);
@@ -193,6 +198,7 @@ ki__curl_socket *ki__curl_socket_of(const ki__curl_call *call);
 /** Whether the connection of the call brought nothing since `since`; then it is shut down, so that
  *  nobody uses it again and all who do hear of it. */
 bool ki__curl_shut_silent(ki__curl_call *call, uint64_t since);
+void ki__curl_shut(ki__curl_call *call); /* in any case */
 
 /* curl_probe.c */
 void ki__curl_probe_on_timer(ki__timer *timer);

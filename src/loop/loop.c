@@ -26,8 +26,9 @@
 #include "base/sync.h"
 #include "loop/outside.h"
 
-enum { EVENTS = 64, STEPS_DEFAULT = 1000 };
+enum { EVENTS = 64, STEPS_DEFAULT = 1000, SLICE = 8 };
 #define SECOND_NS UINT64_C(1000000000)
+#define DISPATCH_NS UINT64_C(10000000)
 #define MS_NS UINT64_C(1000000)
 
 typedef enum runner { NOBODY, FOR_ONE_DISPATCH, FOR_EVER } runner;
@@ -267,6 +268,21 @@ static void arm(ki_loop *loop)
     }
 }
 
+/* As many steps as there may be, or as there is time for: descriptors wait meanwhile, and so does
+ * the program that we are part of. */
+static size_t run_engine(ki_loop *loop)
+{
+    uint64_t until = ki__engine_now(loop->engine) + DISPATCH_NS;
+    size_t done = 0;
+    size_t more = 0;
+    do {
+        size_t left = loop->steps - done;
+        more = ki_engine_run(loop->engine, left < SLICE ? left : SLICE);
+        done += more;
+    } while (more == SLICE && done < loop->steps && ki__engine_now(loop->engine) < until);
+    return done;
+}
+
 /* Descriptors first, then the engine: what they bring may make something due. */
 static int dispatch_once(ki_loop *loop, int timeout_ms)
 {
@@ -283,7 +299,7 @@ static int dispatch_once(ki_loop *loop, int timeout_ms)
         }
     }
     loop->event_count = 0;
-    done += (int)ki_engine_run(loop->engine, loop->steps);
+    done += (int)run_engine(loop);
     arm(loop);
     return done;
 }

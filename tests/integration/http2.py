@@ -25,6 +25,8 @@ OK = b"\x88"  # :status 200, from the static table
 
 
 class Connection:
+    gone = False
+
     def __init__(self, sock, name):
         self.sock = sock
         self.name = name
@@ -94,7 +96,18 @@ class Connection:
             return self.ticks(stream, order)
         return self.send(frame(HEADERS, END_HEADERS, stream, OK))
 
-    ANSWERS = {"h2-silent": second_silent, "h2": ticks, "h2-one": ticks, "h2-window": flood}
+    def going(self, stream, order):
+        """The first connection serves one stream and goes away when there are three; the others are
+        for another connection, which does as usual."""
+        if order == 1 or Connection.gone:
+            return self.ticks(stream, order)
+        if order == 3:
+            Connection.gone = True
+            self.send(frame(GOAWAY, 0, 0, struct.pack(">II", 1, 0)))
+        return None
+
+    ANSWERS = {"h2-silent": second_silent, "h2": ticks, "h2-one": ticks, "h2-window": flood,
+               "h2-goaway": going}
 
     def on_settings(self, flags, payload):
         if flags & ACK:

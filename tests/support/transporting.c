@@ -36,7 +36,7 @@ static void read_ports(test_server *server)
             return;
         }
         assert_true(server->count < SERVER_PORTS);
-        snprintf(server->names[server->count], sizeof(server->names[0]), "%.23s", line);
+        snprintf(server->names[server->count], sizeof(server->names[0]), "%.31s", line);
         server->ports[server->count++] = (int)strtol(blank + 1, NULL, 10);
     }
     fclose(lines);
@@ -217,7 +217,10 @@ static void run_until(transporting *t, const bool *flag, int ms)
 {
     int64_t end = now_ms() + ms;
     while (!*flag && now_ms() < end) {
+        int64_t before = now_ms();
         assert_true(ki_loop_dispatch(t->loop) >= 0);
+        int64_t took = now_ms() - before;
+        t->longest_ms = took > t->longest_ms ? took : t->longest_ms;
         struct pollfd poll_fd = {.fd = ki_loop_fd(t->loop), .events = POLLIN};
         if (!*flag) {
             (void)poll(&poll_fd, 1, 10);

@@ -11,14 +11,14 @@
 #include "client/curl_transport.h"
 #include "support/test.h"
 
-enum { SERVER_PORTS = 40, SERVER_FOLDER = 512 };
+enum { SERVER_PORTS = 64, SERVER_FOLDER = 512 };
 
 typedef struct test_server {
     pid_t pid;
     int input; /* it ends when this is closed */
     int output;
     size_t count;
-    char names[SERVER_PORTS][24];
+    char names[SERVER_PORTS][32];
     int ports[SERVER_PORTS];
     char folder[SERVER_FOLDER]; /* certificates, a Unix socket */
 } test_server;
@@ -44,6 +44,7 @@ typedef struct transporting {
     ki_log log;
     ki_buf logged;
     char url[128];
+    int64_t longest_ms; /* that a dispatch took */
 } transporting;
 
 typedef struct exchange {
