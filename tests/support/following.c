@@ -47,8 +47,8 @@ void following_open(following *f, transporting *t, ki__curl *curl, const followi
 void following_stop(following *f)
 {
     ki_informer_stop(f->informer);
-    for (int i = 0; i < 1000 && !ki_informer_is_stopped(f->informer); i++) {
-        transporting_for(f->t, 5);
+    for (int i = 0; i < 10000 && !ki_informer_is_stopped(f->informer); i++) {
+        transporting_for(f->t, 1);
     }
     assert_true(ki_informer_is_stopped(f->informer));
     f->informer = ki_informer_unref(f->informer);

@@ -223,7 +223,7 @@ static void run_until(transporting *t, const bool *flag, int ms)
         t->longest_ms = took > t->longest_ms ? took : t->longest_ms;
         struct pollfd poll_fd = {.fd = ki_loop_fd(t->loop), .events = POLLIN};
         if (!*flag) {
-            (void)poll(&poll_fd, 1, 10);
+            (void)poll(&poll_fd, 1, ms < 10 ? ms : 10);
         }
     }
 }
