@@ -40,8 +40,8 @@ static int broken_code(const ki__curl_call *call)
     if (says(call, "reset")) {
         return -ECONNRESET;
     }
-    if (says(call, "alert")) {
-        return -EPROTO; /* TLS: the server does not want us */
+    if (says(call, "alert") || says(call, "nghttp2")) {
+        return -EPROTO; /* TLS: the server does not want us; HTTP/2: it is none */
     }
     int r = system_code(call, -EPIPE);
     switch (r) {
