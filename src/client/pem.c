@@ -68,13 +68,17 @@ static int next_block(ki_str *text, ki__secrets *secrets, block *ret_block)
     }
     ki_str rest = after(*text, at + sizeof(begin) - 1);
     const char *dashes = find(rest, "-----");
-    const char *stop = find(rest, end);
-    if (dashes == NULL || stop == NULL || dashes > stop) {
+    if (dashes == NULL) {
         return KI_ERR_INVALID;
     }
     ret_block->label = ki_str_make(rest.ptr, (size_t)(dashes - rest.ptr));
-    ki_str body = ki_str_make(dashes + 5, (size_t)(stop - dashes) - 5);
-    *text = after(rest, stop + sizeof(end) - 1);
+    ki_str body = after(rest, dashes + 5);
+    const char *stop = find(body, end);
+    if (stop == NULL) {
+        return KI_ERR_INVALID;
+    }
+    *text = after(body, stop + sizeof(end) - 1);
+    body.len = (size_t)(stop - body.ptr);
     if (text->len < ret_block->label.len + 5 ||
         memcmp(text->ptr, ret_block->label.ptr, ret_block->label.len) != 0 ||
         memcmp(text->ptr + ret_block->label.len, "-----", 5) != 0) {

@@ -616,6 +616,105 @@ static void all_may_end_at_any_moment(void **state)
     assert_int_equal(waitpid(-1, NULL, WNOHANG), 0); /* the server, and nobody else */
 }
 
+static credentialing *to_free;
+
+static void free_on_log(const ki_log_record *record, void *user)
+{
+    (void)user;
+    credentialing *c = to_free;
+    if (strcmp(record->component, "credentials") == 0 && c != NULL) {
+        to_free = NULL;
+        ki__curl_free(c->t.curl);
+        ki__credentials_free(c->credentials);
+        c->t.curl = NULL;
+        c->credentials = NULL;
+    }
+}
+
+/* A program may let go of everything when it hears of a failure. */
+static void all_may_end_inside_a_report(void **state)
+{
+    (void)state;
+    static const char *const users[] = {"tokenFile: DIR/token", EXEC,
+                                        "client-certificate: DIR/crt, client-key: DIR/key"};
+    for (size_t i = 0; i < 3; i++) {
+        credentialing c;
+        exchange e;
+        credentialing_begin(&c);
+        test_folder_write(&c.folder, "token", "one");
+        credentialing_copy(&c, &server, "client.crt", "crt");
+        credentialing_copy(&c, &server, "client.key", "key");
+        credentialing_script(&c, "#!/bin/sh\nexit 1\n");
+        credentialing_load(&c, "https://127.0.0.1:1", "", users[i]);
+        credentialing_open(&c);
+        test_folder_write(&c.folder, "token", "");
+        test_folder_write(&c.folder, "key", "");
+        credentialing_pass(&c, 61);
+        c.t.log.write = free_on_log;
+        to_free = &c;
+        exchange_init(&e, &c.t, "/who", "");
+        exchange_start(&e);
+        for (int waited = 0; waited < 500 && to_free != NULL; waited++) {
+            transporting_for(&c.t, 10);
+        }
+        assert_null(to_free);
+        transporting_for(&c.t, 20);
+        assert_false(e.ended);
+        exchange_done(&e);
+        credentialing_end(&c);
+    }
+}
+
+/* The whole way of a request, with a certificate and a token of a plugin. */
+static int sweep_request(const ki_alloc *alloc, void *user)
+{
+    credentialing *c = user;
+    transporting t = {0};
+    ki__credentials *credentials = NULL;
+    ki_error error = KI_ERROR_INIT;
+    ki_loop_options options = KI_OPTIONS_INIT(ki_loop_options);
+    options.alloc = alloc;
+    int r = ki_loop_new(&options, &t.loop, NULL);
+    if (r < 0) {
+        return r;
+    }
+    r = ki__credentials_new(t.loop, c->config, &c->options, &credentials, &error);
+    if (r == 0) {
+        const ki__curl_options curl_options = {
+            .loop = t.loop,
+            .url = ki_config_server(c->config),
+            .tls = ki__credentials_tls(credentials),
+            .auth = ki__credentials_auth(credentials),
+        };
+        r = ki__curl_new(&curl_options, &t.curl, &error);
+    }
+    if (r == 0) {
+        exchange e;
+        ki__credentials_attach(credentials, t.curl);
+        exchange_init(&e, &t, "/who", "");
+        exchange_run(&e);
+        r = e.complete ? 0 : e.error.code;
+        exchange_done(&e);
+    }
+    ki__curl_free(t.curl);
+    ki__credentials_free(credentials);
+    ki_loop_unref(t.loop);
+    return r;
+}
+
+static void lack_of_memory_is_told(void **state)
+{
+    (void)state;
+    credentialing c;
+    credentialing_begin(&c);
+    credentialing_plugin(&c);
+    credentialing_copy(&c, &server, "ca.crt", "ca");
+    credentialing_load(&c, url_of("https", "mutual"), "certificate-authority: DIR/ca", EXEC);
+    answer_pair(&c, "client.crt", "client.key");
+    test_alloc_sweep(sweep_request, &c);
+    credentialing_end(&c);
+}
+
 static void a_child_of_fork_only_forgets(void **state)
 {
     (void)state;
@@ -663,6 +762,8 @@ int main(void)
         cmocka_unit_test(certificates_of_plugins_are_shown_and_replaced),
         cmocka_unit_test(streams_wait_for_certificates),
         cmocka_unit_test(all_may_end_at_any_moment),
+        cmocka_unit_test(all_may_end_inside_a_report),
+        cmocka_unit_test(lack_of_memory_is_told),
         cmocka_unit_test(a_child_of_fork_only_forgets),
     };
     return cmocka_run_group_tests(tests, start_server, stop_server);
