@@ -251,7 +251,8 @@ class Cluster:
 
     def get(self, resource):
         """All objects of a resource, in all namespaces."""
-        return json.loads(self.kubectl("get", resource, "--all-namespaces", "-o", "json"))["items"]
+        return json.loads(self.kubectl("get", resource, "--all-namespaces", "-o", "json",
+                                       "--show-managed-fields"))["items"]
 
     def requests(self, user_agent):
         """What clients whose User-Agent begins so have asked, by the server's own audit log."""

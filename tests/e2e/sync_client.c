@@ -22,6 +22,7 @@
  *     error <resource> <http code> <reason or name of the code>    a list or watch that failed
  * Commands:
  *     dump     "= <resource> <key> <uid> <version> json|protobuf" for each object, then "dumped"
+ *     json     "# <resource> <key> <object as JSON>" for each object, then "written"
  *     health   "health <resource> name=value ..." for each resource, then "healthy"
  *     quit     (or the end of input) stops everything; the last line is "stopped" */
 #include <errno.h>
@@ -34,7 +35,7 @@
 
 #include "client/curl_transport.h"
 
-enum { MAX_RESOURCES = 200, LINE = 256, STOP_MS = 10000 };
+enum { MAX_RESOURCES = 200, LINE = 256, STOP_MS = 10000, MAX_JSON = 16 << 20 };
 
 typedef struct arguments {
     const char *kubeconfig;
@@ -137,19 +138,38 @@ static const ki_log to_stderr = {.write = write_log, .level = KI_LOG_DEBUG};
 
 /* ---- commands ---- */
 
-static void dump(program *p)
+static void tell_state(const watched *w, const ki_object *object)
+{
+    bool json = ki_object_encoding(object) == KI_ENCODING_JSON;
+    tell_object('=', w, object, json ? "json" : "protobuf");
+}
+
+static void tell_json(const watched *w, const ki_object *object)
+{
+    ki_buf json;
+    ki_buf_init(&json, NULL, MAX_JSON);
+    if (ki_object_write_json(object, &json) < 0) {
+        fprintf(stderr, "%s cannot be written\n", ki_object_key(object));
+    } else {
+        printf("# %s %s %.*s\n", w->name, ki_object_key(object), (int)ki_buf_str(&json).len,
+               ki_buf_str(&json).ptr);
+    }
+    ki_buf_done(&json);
+}
+
+static void for_each_object(program *p, void (*function)(const watched *w, const ki_object *object),
+                            const char *last)
 {
     for (size_t i = 0; i < p->count; i++) {
         ki_lister lister = ki_informer_lister(p->watched[i].informer);
         ki_lister_iter iter = ki_lister_begin(&lister, NULL, NULL);
         const ki_object *object;
         while ((object = ki_lister_next(&iter)) != NULL) {
-            bool json = ki_object_encoding(object) == KI_ENCODING_JSON;
-            tell_object('=', &p->watched[i], object, json ? "json" : "protobuf");
+            function(&p->watched[i], object);
         }
         ki_lister_end(&iter);
     }
-    tell("dumped");
+    tell(last);
 }
 
 static void tell_health(program *p)
@@ -180,7 +200,9 @@ static void obey(program *p)
     char line[LINE];
     while (fgets(line, sizeof(line), stdin) != NULL && strcmp(line, "quit\n") != 0) {
         if (strcmp(line, "dump\n") == 0) {
-            dump(p);
+            for_each_object(p, tell_state, "dumped");
+        } else if (strcmp(line, "json\n") == 0) {
+            for_each_object(p, tell_json, "written");
         } else if (strcmp(line, "health\n") == 0) {
             tell_health(p);
         } else {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A sync_client process, and a model of what it may tell: each object comes once, changes from what
 was told last, and goes once."""
+import json
 import subprocess
 import threading
 import time
@@ -36,11 +37,11 @@ class SyncClient:
     def read(self):
         answer = []
         for line in self.process.stdout:
-            words = line.rstrip("\n").split(" ")
+            words = line.rstrip("\n").split(" ", 3 if line.startswith("#") else -1)
             with self.changed:
-                if words[0] in ("dumped", "healthy", "stopped"):
+                if words[0] in ("dumped", "written", "healthy", "stopped"):
                     self.answer, answer = (words[0], answer), []
-                elif words[0] in ("=", "health"):
+                elif words[0] in ("=", "#", "health"):
                     answer.append(words[1:])
                 elif words[0] == "synced":
                     self.synced.add(words[1])
@@ -104,6 +105,11 @@ class SyncClient:
             objects[resource][key] = (uid, version)
             encodings[resource].add(encoding)
         return objects, encodings
+
+    def whole_objects(self):
+        """{(resource, key): what the object is as JSON}."""
+        return {(resource, key): json.loads(text)
+                for resource, key, text in self.ask("json", "written")}
 
     def health(self):
         """{resource: {name: number}}."""

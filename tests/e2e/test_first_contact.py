@@ -21,12 +21,17 @@ MODES = {
 }
 
 
+def whole_on_server(cluster):
+    """{(resource, key): object} as kubectl gets them."""
+    return {(resource, f"{item['metadata']['namespace']}/{item['metadata']['name']}"): item
+            for resource, name in RESOURCES.items() for item in cluster.get(name)}
+
+
 def on_server(cluster):
-    """{resource: {key: (uid, version)}} as kubectl gets them."""
-    found = {}
-    for resource, name in RESOURCES.items():
-        found[resource] = {f"{m['namespace']}/{m['name']}": (m["uid"], m["resourceVersion"])
-                           for m in (item["metadata"] for item in cluster.get(name))}
+    """{resource: {key: (uid, version)}} of the same."""
+    found = {resource: {} for resource in RESOURCES}
+    for (resource, key), item in whole_on_server(cluster).items():
+        found[resource][key] = (item["metadata"]["uid"], item["metadata"]["resourceVersion"])
     return found
 
 
@@ -109,6 +114,12 @@ class FirstContact(e2e.Case):
         _, encodings = client.dump()
         self.assertEqual(list(encodings.values()), [{wanted}, {wanted}, {"json"}])
 
+    def assert_same_content(self, client):
+        """Every object reads as the server's JSON does, whatever the encoding it came in."""
+        cache = client.whole_objects()
+        for place, item in whole_on_server(self.cluster).items():
+            self.assertEqual(cache[place], item, place)
+
     def follow(self, mode):
         client = self.start(mode)
         client.wait_for_sync()
@@ -118,6 +129,7 @@ class FirstContact(e2e.Case):
         self.assert_current(client)
         self.assert_told(client, self.round)
         self.assert_encodings(client, mode)
+        self.assert_same_content(client)
         client.quit()
         self.assert_asked_for(mode)
         self.assertEqual(client.errors, [])
