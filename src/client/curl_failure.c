@@ -114,6 +114,9 @@ static int code_of(const ki__curl_call *call, const char **ret_what)
     case CURLE_RECV_ERROR:
         r = broken_code(call);
         break;
+    case CURLE_SEND_FAIL_REWIND: /* see refuse_to_rewind() */
+        r = -ECONNRESET;
+        break;
     case CURLE_GOT_NOTHING:
         what = "%s closed the connection without an answer";
         r = -EPIPE;

@@ -236,17 +236,49 @@ static void set_where(ki__curl_call *call)
     SET(call, CURLOPT_MAXAGE_CONN, (long)IDLE_CONN_S);
 }
 
+/* What is left of the body. */
+static size_t read_body(char *room, size_t size, size_t count, void *user)
+{
+    ki__curl_call *call = user;
+    size_t left = call->body.len - call->body_sent;
+    size_t len = left < size * count ? left : size * count;
+    if (len != 0) {
+        memcpy(room, call->body.data + call->body_sent, len);
+        call->body_sent += len;
+    }
+    return len;
+}
+
+/* libcurl asks for this when a connection that was used before broke without an answer, to send the
+ * request again on another. But it may have been carried out: whoever made it must know. */
+static int refuse_to_rewind(void *user, curl_off_t offset, int origin)
+{
+    (void)user;
+    (void)offset;
+    (void)origin;
+    return CURL_SEEKFUNC_FAIL;
+}
+
+static void set_body(ki__curl_call *call)
+{
+    SET(call, CURLOPT_POST, 1L);
+    SET(call, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.len);
+    SET(call, CURLOPT_READFUNCTION, read_body);
+    SET(call, CURLOPT_READDATA, (void *)call);
+    SET(call, CURLOPT_SEEKFUNCTION, refuse_to_rewind);
+    if (call->body.len == 0) {
+        SET(call, CURLOPT_FRESH_CONNECT, 1L); /* nothing is there to be rewound */
+    }
+}
+
 static void set_what(ki__curl_call *call)
 {
     const char *method = ki_buf_text(&call->method);
+    bool safe = strcmp(method, "GET") == 0;
     if (strcmp(method, "HEAD") == 0) {
         SET(call, CURLOPT_NOBODY, 1L);
-    } else if (call->body.len != 0 || strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0 ||
-               strcmp(method, "PATCH") == 0) {
-        SET(call, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.len);
-        SET(call, CURLOPT_POSTFIELDS, ki_buf_text(&call->body));
-        SET(call, CURLOPT_CUSTOMREQUEST, method);
-    } else if (strcmp(method, "GET") != 0) {
+    } else if (!safe || call->body.len != 0) {
+        set_body(call);
         SET(call, CURLOPT_CUSTOMREQUEST, method);
     }
     ki__curl_http http = call->curl->options.http;

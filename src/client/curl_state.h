@@ -66,6 +66,7 @@ typedef struct ki__curl_call {
     ki_buf url;
     ki_buf method;
     ki_buf body;
+    size_t body_sent;
 
     bool stream;
     bool https;

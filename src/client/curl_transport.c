@@ -132,6 +132,25 @@ static void on_timer(ki__timer *timer)
 
 /* ---- making ---- */
 
+/* What the User-Agent calls this machine, in the words of Go, which API servers' logs know. */
+#if defined(__x86_64__)
+#define ARCHITECTURE "amd64"
+#elif defined(__aarch64__)
+#define ARCHITECTURE "arm64"
+#elif defined(__riscv)
+#define ARCHITECTURE "riscv64"
+#elif defined(__powerpc64__)
+#define ARCHITECTURE "ppc64le"
+#elif defined(__s390x__)
+#define ARCHITECTURE "s390x"
+#elif defined(__i386__)
+#define ARCHITECTURE "386"
+#elif defined(__arm__)
+#define ARCHITECTURE "arm"
+#else
+#define ARCHITECTURE "other"
+#endif
+
 static int global_result;
 
 /* Counted by libcurl, which is safe against other threads that do the same (since 7.84). */
@@ -160,7 +179,7 @@ static int set_user_agent(ki__curl *curl, const char *program, ki_error *error)
 {
     const char *const parts[] = {program != NULL ? program : "",
                                  program != NULL && program[0] != '\0' ? " " : "", "kinformer/",
-                                 ki_version()};
+                                 ki_version(), " (linux/" ARCHITECTURE ")"};
     int r = 0;
     for (const char *c = parts[0]; *c != '\0'; c++) {
         if (*c < ' ' || *c >= 0x7f) {
