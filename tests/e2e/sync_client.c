@@ -11,6 +11,8 @@
  *     --namespace <name>
  *     --labels <selector>     --fields <selector>
  *     --agent <name>          the program's name in the User-Agent
+ *     --exec                  the kubeconfig may name a plugin
+ *     --http <1.1 or 2>       all by this; else lists by 1.1 and watches by 2
  *   A resource is "v1/pods", "apps/v1/deployments", or of a custom one
  *   "example.com/v1/widgets/Widget".
  *
@@ -33,8 +35,6 @@
 
 #include <kinformer/kinformer.h>
 
-#include "client/curl_transport.h"
-
 enum { MAX_RESOURCES = 200, LINE = 256, STOP_MS = 10000, MAX_JSON = 16 << 20 };
 
 typedef struct arguments {
@@ -43,10 +43,12 @@ typedef struct arguments {
     const char *labels;
     const char *fields;
     const char *agent;
+    const char *http;
     uint32_t page_size;
     bool json;
     bool metadata;
     bool pages;
+    bool exec;
 } arguments;
 
 typedef struct watched {
@@ -59,11 +61,8 @@ typedef struct program {
     arguments args;
     watched watched[MAX_RESOURCES];
     size_t count;
-    ki_loop *loop;
-    ki_transport transport;
+    ki_client *client;
     ki_factory *factory;
-    ki__curl *curl;
-    ki_config *config;
 } program;
 
 /* ---- what is told ---- */
@@ -270,7 +269,7 @@ static const char **text_option(arguments *args, const char *name)
     } table[] = {
         {"--kubeconfig", &args->kubeconfig}, {"--namespace", &args->name_space},
         {"--labels", &args->labels},         {"--fields", &args->fields},
-        {"--agent", &args->agent},
+        {"--agent", &args->agent},           {"--http", &args->http},
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (strcmp(table[i].name, name) == 0) {
@@ -282,13 +281,21 @@ static const char **text_option(arguments *args, const char *name)
 
 static bool *flag_option(arguments *args, const char *name)
 {
-    if (strcmp(name, "--json") == 0) {
-        return &args->json;
+    const struct {
+        const char *name;
+        bool *flag;
+    } table[] = {
+        {"--json", &args->json},
+        {"--metadata", &args->metadata},
+        {"--pages", &args->pages},
+        {"--exec", &args->exec},
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (strcmp(table[i].name, name) == 0) {
+            return table[i].flag;
+        }
     }
-    if (strcmp(name, "--metadata") == 0) {
-        return &args->metadata;
-    }
-    return strcmp(name, "--pages") == 0 ? &args->pages : NULL;
+    return NULL;
 }
 
 static int read_arguments(program *p, int argc, char **argv, ki_error *error)
@@ -331,11 +338,12 @@ static int make_source(const ki_resource *resource, const char *name_space, void
                        ki_source *ret_source, ki_error *error)
 {
     program *p = user;
-    return ki_source_http_new(KI_OPTIONS(ki_source_http_options, .engine = ki_loop_engine(p->loop),
-                                         .transport = &p->transport, .resource = resource,
-                                         .name_space = name_space, .json_only = p->args.json,
-                                         .metadata_only = p->args.metadata),
-                              ret_source, error);
+    return ki_source_http_new(
+        KI_OPTIONS(ki_source_http_options, .engine = ki_client_engine(p->client),
+                   .transport = ki_client_transport(p->client), .resource = resource,
+                   .name_space = name_space, .json_only = p->args.json,
+                   .metadata_only = p->args.metadata),
+        ret_source, error);
 }
 
 static void configure(const ki_resource *resource, ki_informer_options *options, void *user)
@@ -362,12 +370,24 @@ static int add_informer(program *p, watched *w, ki_error *error)
         NULL, error);
 }
 
+/* The usual factory of the client, or one whose sources ask for something else. */
+static int make_factory(program *p, ki_error *error)
+{
+    ki_factory_options options = KI_OPTIONS_INIT(ki_factory_options);
+    options.name_space = p->args.name_space;
+    options.configure = configure;
+    options.user = p;
+    if (!p->args.json && !p->args.metadata) {
+        return ki_client_factory(p->client, &options, &p->factory, error);
+    }
+    options.engine = ki_client_engine(p->client);
+    options.make_source = make_source;
+    return ki_factory_new(&options, &p->factory, error);
+}
+
 static int add_informers(program *p, ki_error *error)
 {
-    int r = ki_factory_new(KI_OPTIONS(ki_factory_options, .engine = ki_loop_engine(p->loop),
-                                      .make_source = make_source, .name_space = p->args.name_space,
-                                      .configure = configure, .user = p),
-                           &p->factory, error);
+    int r = make_factory(p, error);
     for (size_t i = 0; i < p->count && r == 0; i++) {
         r = add_informer(p, &p->watched[i], error);
     }
@@ -376,39 +396,27 @@ static int add_informers(program *p, ki_error *error)
 
 /* ---- the connection ---- */
 
-static int add_token(ki__curl_headers *headers, uint64_t *ret_generation, void *user,
-                     ki_error *error)
+static ki_client_http http_of(const char *text)
 {
-    program *p = user;
-    char text[512];
-    (void)ret_generation;
-    (void)error;
-    snprintf(text, sizeof(text), "Bearer %s", ki_config_credentials_of(p->config)->token.ptr);
-    return ki__curl_header_add(headers, "Authorization", ki_str_from(text));
+    if (text == NULL) {
+        return KI_CLIENT_HTTP_AUTO;
+    }
+    return strcmp(text, "2") == 0 ? KI_CLIENT_HTTP_2 : KI_CLIENT_HTTP_1_1;
 }
 
 static int connect_to_server(program *p, ki_error *error)
 {
-    int r = ki_config_load(KI_OPTIONS(ki_config_options, .path = p->args.kubeconfig), &p->config,
-                           error);
+    ki_config *config = NULL;
+    int r =
+        ki_config_load(KI_OPTIONS(ki_config_options, .path = p->args.kubeconfig, .log = &to_stderr),
+                       &config, error);
     if (r == 0) {
-        r = ki_loop_new(KI_OPTIONS(ki_loop_options, .log = &to_stderr), &p->loop, error);
+        r = ki_client_new(KI_OPTIONS(ki_client_options, .config = config, .log = &to_stderr,
+                                     .user_agent = p->args.agent, .http = http_of(p->args.http),
+                                     .exec_policy = p->args.exec ? KI_EXEC_ALLOW : KI_EXEC_DENY),
+                          &p->client, error);
     }
-    if (r < 0) {
-        return r;
-    }
-    ki__curl_options options = {
-        .loop = p->loop,
-        .url = ki_config_server(p->config),
-        .tls = {.ca_file = ki_config_tls_of(p->config)->ca_file},
-        .auth = {.headers = add_token, .user = p},
-        .user_agent = p->args.agent,
-    };
-    r = ki__curl_new(&options, &p->curl, error);
-    if (r == 0) {
-        p->transport = ki__curl_table(p->curl);
-        r = ki_loop_start(p->loop, error);
-    }
+    ki_config_unref(config);
     return r;
 }
 
@@ -430,16 +438,10 @@ static bool stop_informers(program *p)
 static bool stop(program *p)
 {
     bool stopped = stop_informers(p);
-    if (p->loop != NULL) {
-        ki_loop_stop(p->loop);
-        stopped = ki_loop_join(p->loop) == 0 && stopped;
-    }
-    ki__curl_free(p->curl);
-    ki_loop_unref(p->loop);
+    p->client = ki_client_join(p->client);
     for (size_t i = 0; i < p->count; i++) {
         ki_resource_unref(p->watched[i].resource);
     }
-    ki_config_unref(p->config);
     return stopped;
 }
 
