@@ -364,12 +364,22 @@ static int set_connect_to(ki__curl_call *call)
     return r;
 }
 
+/* Those of this moment: they may be newer than the request, which may have waited for them. */
+static void take_certs(ki__curl_call *call)
+{
+    if (call->certs != call->curl->certs) {
+        ki__curl_certs_unref(call->certs);
+        call->certs = ki__curl_certs_ref(call->curl->certs);
+    }
+}
+
 int ki__curl_request_setup(ki__curl_call *call, ki_error *error)
 {
     int r = ask_credentials(call, error);
     if (r < 0) {
         return r;
     }
+    take_certs(call);
     r = add_own_headers(call);
     call->easy = curl_easy_init();
     if (r < 0 || call->easy == NULL) {

@@ -323,11 +323,15 @@ int ki__curl_set_tls(ki__curl *curl, const ki__curl_tls *tls, ki_error *error)
     if (r < 0) {
         return r;
     }
+    if (!ki_str_eq(ki_buf_str(&certs->server_name), ki_buf_str(&curl->certs->server_name))) {
+        ki__curl_certs_unref(certs); /* URLs of requests have it already */
+        return ki__error_set(error, -EINVAL, "the TLS server name cannot be changed");
+    }
     ki__curl_certs_unref(curl->certs);
     curl->certs = certs;
     KI__LIST_FOR_EACH (link, &curl->calls) {
         ki__curl_call *call = KI__CONTAINER_OF(link, ki__curl_call, link);
-        if (call->stream) {
+        if (call->stream && call->added) {
             ki__curl_call_fail(call, -ECONNRESET, "the certificates were replaced");
         }
     }

@@ -85,8 +85,9 @@ void ki__curl_free(ki__curl *curl);
 /** The table for sources, valid as long as the transport. */
 ki_transport ki__curl_table(ki__curl *curl);
 
-/** Puts other certificates in the place of those that were given. New requests get new
- *  connections; streams end with -ECONNRESET, so that they are made anew. On failure all stays. */
+/** Puts other certificates in the place of those that were given; `server_name` stays. New
+ *  requests, and those that wait for headers, get new connections; streams end with -ECONNRESET, so
+ *  that they are made anew. Also fine inside `headers`. On failure all stays. */
 int ki__curl_set_tls(ki__curl *curl, const ki__curl_tls *tls, ki_error *error);
 
 /** Headers may be asked for again by the requests that wait for them. Any thread. */

@@ -95,6 +95,18 @@ def echo(request):
     request.answer("\n".join(text).encode(), "Content-Type: text/plain")
 
 
+def who(request):
+    """Who asks, by certificate and by header. `need`: what the header must be, else 401."""
+    subject = ""
+    if isinstance(request.sock, ssl.SSLSocket) and request.sock.getpeercert():
+        subject = dict(pair for part in request.sock.getpeercert()["subject"] for pair in part)
+        subject = subject["commonName"]
+    header = request.headers.get("authorization", "")
+    refused = "need" in request.query and header != request.query["need"]
+    request.answer(f"{subject}|{header}|".encode(),
+                   status="401 Unauthorized" if refused else "200 OK")
+
+
 def whole(request):
     return head("200 OK", "Content-Type: text/plain", length=40) + b"0123456789" * 4
 
@@ -199,7 +211,8 @@ def trailers(request):
                  chunk(b"hello") + b"0\r\nX-T: " + b"t" * request.number("bytes", 5) + b"\r\n\r\n")
 
 
-PATHS = {"/echo": echo, "/cut": cut, "/pieces": pieces, "/stream": stream, "/hang": hang,
+PATHS = {"/echo": echo, "/who": who, "/cut": cut, "/pieces": pieces, "/stream": stream,
+         "/hang": hang,
          "/headers": many_headers, "/interim": interim, "/packed": packed, "/bomb": unpack_bomb,
          "/transfer-packed": transfer_packed, "/raw": raw, "/redirect": redirect,
          "/status": status, "/count": count, "/trailers": trailers}

@@ -127,6 +127,11 @@ static void note_log(const ki_log_record *record, void *user)
 
 void transporting_begin(transporting *t)
 {
+    transporting_begin_at(t, NULL);
+}
+
+void transporting_begin_at(transporting *t, const ki_clock *clock)
+{
     *t = (transporting){.fds = test_descriptors()};
     test_alloc_init(&t->alloc);
     ki_buf_init(&t->logged, NULL, 1 << 16);
@@ -134,6 +139,7 @@ void transporting_begin(transporting *t)
     ki_loop_options options = KI_OPTIONS_INIT(ki_loop_options);
     options.alloc = &t->alloc.table;
     options.log = &t->log;
+    options.clock = clock;
     assert_int_equal(ki_loop_new(&options, &t->loop, NULL), 0);
 }
 

@@ -66,6 +66,7 @@ size_t test_descriptors(void);
 /** A loop; then a transport with `options`, whose loop is set here and whose URL is made of scheme
  *  and port if there is none. */
 void transporting_begin(transporting *t);
+void transporting_begin_at(transporting *t, const ki_clock *clock);
 void transporting_open(transporting *t, ki__curl_options *options, const char *scheme, int port);
 /** Closes what is open. Nothing may be left: memory, descriptors. */
 void transporting_close(transporting *t);
