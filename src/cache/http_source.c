@@ -240,6 +240,7 @@ int ki_source_http_new(const ki_source_http_options *options, ki_source *ret_sou
         .watch = begin_watch,
         .cancel = cancel,
         .pause = hold,
+        .metadata_only = o.metadata_only,
         .user = source,
         .destroy = destroy,
     };

@@ -430,6 +430,7 @@ static void metadata_alone_has_its_own_kind(void **state)
     begin(&f);
     f.options.metadata_only = true;
     (void)asked(&f, false);
+    assert_true(f.source.metadata_only);
     fake_answer_json(&f.transport, 200,
                      "{'kind':'PartialObjectMetadataList','apiVersion':'meta.k8s.io/v1',"
                      "'metadata':{'resourceVersion':'7'},'items':[" POD("a", "1") "]}");
