@@ -16,14 +16,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include <kinformer/key.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/mutant.h"
 #include "cache/keyset.h"
 #include "cache/txn.h"
 #include "cache/warm.h"
+#include "object/key.h"
 #include "object/object.h"
 
 enum { NOTES_KEPT = 1 << 12 }; /* room that is kept from batch to batch */
@@ -34,7 +33,7 @@ typedef struct work {
     ki_txn *txn;
     const char *resource_version; /* of the store when all is done; NULL: as before */
     bool is_initial;
-    bool listed; /* all of a list: only then the version may go back */
+    bool listed; /* all of a list, or set back: only then the version may go back */
     bool changed;
 } work;
 
@@ -131,18 +130,16 @@ static int note_update(work *w, const ki_object *old, const ki_object *object)
 /* What becomes of an error: those that may pass end the batch, the others set the object aside. */
 static int set_aside(work *w, ki_str key, const ki_error *problem, ki_error *error)
 {
-    const ki_error_hook *hook = &w->applier->on_error;
+    ki__applier *applier = w->applier;
     if (ki_error_is_retriable(problem->code)) {
         if (error != NULL) {
             *error = *problem;
         }
         return problem->code;
     }
-    w->applier->set_aside++;
-    if (hook->report != NULL) {
-        hook->report("store", key, problem, hook->user);
-    }
-    return 0;
+    applier->set_aside++;
+    int r = ki__asides_add(&applier->asides, applier->alloc, key, problem);
+    return r < 0 ? ki__error_code(error, r) : 0;
 }
 
 static int put(work *w, const ki_object *object, ki_error *error)
@@ -243,19 +240,12 @@ static int replace_all(work *w, const ki_replacement *all, ki_error *error)
 
 /* Batches */
 
-static bool is_older(const char *version, const char *than)
-{
-    int order;
-    return ki_resource_version_compare(ki_str_from(version), ki_str_from(than), &order) == 0 &&
-           order < 0;
-}
-
 /* The newest counts: a ki_delta_fifo gives them in the order of keys. */
 static void note_version(work *w, const char *version)
 {
     if (version != NULL && version[0] != '\0' &&
         (w->resource_version == NULL || KI__MUTANT(42) ||
-         !is_older(version, w->resource_version))) {
+         !ki__version_is_older(version, w->resource_version))) {
         w->resource_version = version;
     }
 }
@@ -264,7 +254,8 @@ static int set_version(work *w, ki_error *error)
 {
     const char *version = w->resource_version;
     if (version == NULL ||
-        (!w->listed && is_older(version, ki_snapshot_resource_version(w->applier->before)))) {
+        (!w->listed &&
+         ki__version_is_older(version, ki_snapshot_resource_version(w->applier->before)))) {
         return 0;
     }
     w->changed = true;
@@ -336,6 +327,10 @@ static int apply_all(work *w, const ki_deltas *deltas, ki_error *error)
             ki__warmer_add(&warmer, deltas->deltas[i + KI__WARM_AHEAD].object);
         }
         r = apply_one(w, &deltas->deltas[i], error);
+    }
+    if (deltas->set_back != NULL) { /* the versions of some deltas are of before */
+        w->resource_version = deltas->set_back;
+        w->listed = true;
     }
     return r < 0 ? r : set_version(w, error);
 }
@@ -428,6 +423,8 @@ void ki__apply_rewind(ki__applier *applier)
 void ki__apply_end(ki__applier *applier)
 {
     restore_counts(applier);
+    ki__asides_end(&applier->asides, applier->alloc,
+                   applier->committed ? &applier->on_error : NULL);
     ki_txn_abort(applier->txn);
     applier->txn = NULL;
     applier->before = ki_snapshot_unref(applier->before);
