@@ -458,6 +458,11 @@ static bool has_wake_hook(const ki_registration *reg)
     return reg->options.delivery == KI_DELIVERY_CALLER && reg->options.wake != NULL;
 }
 
+bool ki__registration_may_sleep(const ki_registration *registration)
+{
+    return registration->options.delivery != KI_DELIVERY_ENGINE && !has_wake_hook(registration);
+}
+
 /* Whether ki__registration_poke() is to follow. With the lock held. */
 static bool must_poke(ki_registration *reg)
 {
