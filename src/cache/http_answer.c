@@ -3,17 +3,18 @@
  * most one object is held.
  *
  * A request is made once more, up to ten times, where client-go does: on 429 and 5xx if the server
- * says when, and on connections that broke before there was an answer, a second later. Once an
- * answer has begun, what went wrong is told instead: objects that were given cannot be taken back.
- * A server that asks for a long wait is told as an error too, so that whoever called can decide. */
+ * says when, and on connections that broke before there was an answer, about a second later. Once
+ * an answer has begun, what went wrong is told instead: objects that were given cannot be taken
+ * back. A server that asks for a long wait is told as an error too, so that whoever called can
+ * decide. */
 #include <errno.h>
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "cache/backoff.h"
 #include "cache/http_source.h"
 
 enum { TRIES_MAX = 10, RETRY_AFTER_MAX_S = 10 };
-#define SECOND_NS UINT64_C(1000000000)
 
 /* ---- once more ---- */
 
@@ -27,7 +28,8 @@ static bool try_again(ki__http_call *call, uint32_t after_s)
     call->exchange = NULL;
     ki__http_drop_body(call);
     /* Ten requests in a row, without a breath, help no server that is in trouble. */
-    ki__timer_set_after(&call->again, (after_s != 0 ? after_s : 1) * SECOND_NS);
+    uint64_t delay = ki__backoff_asked(call->source->engine, after_s != 0 ? after_s : 1);
+    ki__timer_set_after(&call->again, delay);
     return true;
 }
 

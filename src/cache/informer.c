@@ -138,6 +138,7 @@ static int allocate(const ki_informer_options *o, ki_informer **ret_informer)
     informer->resync_ms = o->resync_ms;
     ki__list_init(&informer->handlers);
     ki__list_init(&informer->to_wake);
+    ki__list_init(&informer->sleepers);
     ki__task_init(&informer->task, ki__informer_run_task);
     ki__mutations_init(&informer->mutations, alloc, ki__engine_hash_key(o->engine));
     *ret_informer = informer;

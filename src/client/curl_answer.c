@@ -76,6 +76,14 @@ static size_t take_field(ki__curl_call *call, ki_str line, size_t len)
     return r < 0 ? REFUSE(call, r, "cannot keep the headers: %s", ki_error_text(r)) : len;
 }
 
+/* The text at *at, which is moved behind it. */
+static ki_str next_text(const char **at)
+{
+    ki_str text = ki_str_make(*at, strlen(*at));
+    *at += text.len + 1;
+    return text;
+}
+
 static int make_fields(ki__curl_call *call)
 {
     int r = ki__array_reserve(call->curl->alloc, (void **)&call->fields, &call->field_cap,
@@ -83,12 +91,10 @@ static int make_fields(ki__curl_call *call)
     if (r < 0) {
         return r;
     }
-    const char *at = ki_buf_text(&call->head);
+    const char *at = call->head.data; /* NULL without fields */
     for (size_t i = 0; i < call->field_count; i++) {
-        call->fields[i].name = ki_str_from(at);
-        at += call->fields[i].name.len + 1;
-        call->fields[i].value = ki_str_from(at);
-        at += call->fields[i].value.len + 1;
+        call->fields[i].name = next_text(&at);
+        call->fields[i].value = next_text(&at);
     }
     return 0;
 }

@@ -14,10 +14,10 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "cache/backoff.h"
 #include "loop/loop.h"
 
-enum { TRIES_MAX = 10, RETRY_AFTER_MAX_S = 60 };
-#define SECOND_NS UINT64_C(1000000000)
+enum { TRIES_MAX = 10 };
 #define MS_NS UINT64_C(1000000)
 
 /* ---- references ---- */
@@ -124,9 +124,8 @@ static int send_request(ki_client_call *call, ki_error *error);
 static bool try_again(ki_client_call *call, uint32_t after_s)
 {
     ki_engine *engine = call->client->engine;
-    uint64_t delay = after_s < RETRY_AFTER_MAX_S ? after_s : RETRY_AFTER_MAX_S;
-    delay = (delay != 0 ? delay : 1) * SECOND_NS;   /* a server in trouble needs a breath */
-    delay += ki__engine_random(engine, delay / 10); /* and not all of its clients at once */
+    /* A server in trouble needs a breath. */
+    uint64_t delay = ki__backoff_asked(engine, after_s != 0 ? after_s : 1);
     uint64_t now = ki__engine_now(engine);
     if (call->built.no_retry || call->tries >= TRIES_MAX || call->deadline <= now ||
         call->deadline - now <= delay) {
