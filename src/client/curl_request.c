@@ -266,9 +266,9 @@ static void set_body(ki__curl_call *call)
     SET(call, CURLOPT_READFUNCTION, read_body);
     SET(call, CURLOPT_READDATA, (void *)call);
     SET(call, CURLOPT_SEEKFUNCTION, refuse_to_rewind);
-    if (call->body.len == 0) {
-        SET(call, CURLOPT_FRESH_CONNECT, 1L); /* nothing is there to be rewound */
-        SET(call, CURLOPT_FORBID_REUSE, 1L);  /* or such connections would pile up */
+    if (call->body.len == 0) { /* nothing is there to be rewound: it has a connection to itself */
+        SET(call, CURLOPT_FRESH_CONNECT, 1L);
+        SET(call, CURLOPT_FORBID_REUSE, 1L);
     }
 }
 

@@ -1,72 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies in JSON. Memory for an object is taken once, so that no copy of a Secret is left behind
- * when a buffer grows. */
+/* Bodies in JSON. */
 #include "client/request_body.h"
-
-#include <errno.h>
-#include <string.h>
 
 #include "object/json_write.h"
 
 /* ---- objects ---- */
 
-static bool has_member(const ki_object *object, const char *name)
-{
-    ki_value root = ki_object_root(object);
-    ki_value value;
-    return ki_value_member(&root, ki_str_from(name), &value) == 0;
-}
-
-/* A member before all others, which begin with what `out` has. */
-static int add_text_member(ki_buf *out, const char *name, const char *value)
-{
-    int r = ki_buf_add_char(out, '"');
-    if (r == 0) {
-        r = ki_buf_add_text(out, name);
-    }
-    if (r == 0) {
-        r = ki_buf_add_text(out, "\":");
-    }
-    if (r == 0) {
-        r = ki__json_write_string(out, ki_str_from(value));
-    }
-    return r == 0 ? ki_buf_add_char(out, ',') : r;
-}
-
-/* The bytes of a JSON object that has members, with those that it lacks before them. */
-static int add_with_kind(const ki_object *object, ki_str bytes, ki_buf *out)
-{
-    int r = ki_buf_add_char(out, '{');
-    if (r == 0 && !has_member(object, "apiVersion")) {
-        r = add_text_member(out, "apiVersion", ki_object_api_version(object));
-    }
-    if (r == 0 && !has_member(object, "kind")) {
-        r = add_text_member(out, "kind", ki_object_kind(object));
-    }
-    const char *brace = memchr(bytes.ptr, '{', bytes.len);
-    size_t skip = brace != NULL ? (size_t)(brace - bytes.ptr) + 1 : 0;
-    return r == 0 ? ki_buf_add(out, bytes.ptr + skip, bytes.len - skip) : r;
-}
-
 int ki__body_of_object(const ki_object *object, ki_buf *out)
 {
-    enum { ROOM = 4096 }; /* for kind and apiVersion, whose lengths objects limit */
-    ki_str bytes = ki_object_bytes(object);
-    if (ki_object_encoding(object) != KI_ENCODING_JSON) {
-        return ki_object_is_complete(object) ? ki_object_write_json(object, out) : KI_ERR_NO_SCHEMA;
+    if (ki_object_encoding(object) == KI_ENCODING_JSON) {
+        return ki_buf_add_str(out, ki_object_bytes(object));
     }
-    char *room = NULL;
-    int r = ki_buf_reserve(out, bytes.len + ROOM, &room);
-    if (r < 0) {
-        return r;
-    }
-    ki_buf_commit(out, 0);
-    /* One that has neither a name nor anything else is sent as it is; the server says no to it. */
-    if (!has_member(object, "metadata") ||
-        (has_member(object, "apiVersion") && has_member(object, "kind"))) {
-        return ki_buf_add_str(out, bytes);
-    }
-    return add_with_kind(object, bytes, out);
+    return ki_object_is_complete(object) ? ki_object_write_json(object, out) : KI_ERR_NO_SCHEMA;
 }
 
 /* ---- deletions ---- */

@@ -6,7 +6,7 @@
 #include <kinformer/buf.h>
 #include <kinformer/request.h>
 
-/** An object, which tells its apiVersion and kind even if its bytes do not, as those of lists.
+/** An object.
  *  Errors (besides): KI_ERR_NO_SCHEMA  protobuf that has fields which JSON would lose. */
 int ki__body_of_object(const ki_object *object, ki_buf *out);
 
