@@ -157,7 +157,7 @@ def contexts(folder):
     mutual.verify_mode = ssl.CERT_REQUIRED
     mutual.load_verify_locations(m.path("ca.crt"))
     yield "mutual", mutual
-    for name in ("h2", "h2-one", "h2-window", "h2-silent"):
+    for name in ("h2", "h2-one", "h2-window", "h2-silent", "h2-goaway"):
         c = context(m, "good")
         c.set_alpn_protocols(["h2", "http/1.1"])
         yield name, c

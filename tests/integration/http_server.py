@@ -199,7 +199,15 @@ def redirect(request):
 
 def status(request):
     request.answer(b"{}", "Content-Type: application/json", 'Warning: 299 - "old API"',
+                   'Warning: 110 - "stale", 299 host:1 "say \\"no\\"\x1b[2J" "a date"',
+                   'Warning: 299 not well formed', 'warning: 299 - "old API"',
                    status=f"{request.query['code']} Said So")
+
+
+def warn(request):
+    """Warnings that nobody has seen before."""
+    first = request.number("from")
+    request.answer(b"{}", *(f'Warning: 299 - "number {first + i}"' for i in range(100)))
 
 
 def count(request):
@@ -215,7 +223,7 @@ PATHS = {"/echo": echo, "/who": who, "/cut": cut, "/pieces": pieces, "/stream": 
          "/hang": hang,
          "/headers": many_headers, "/interim": interim, "/packed": packed, "/bomb": unpack_bomb,
          "/transfer-packed": transfer_packed, "/raw": raw, "/redirect": redirect,
-         "/status": status, "/count": count, "/trailers": trailers}
+         "/status": status, "/warn": warn, "/count": count, "/trailers": trailers}
 
 
 def tunnel(request):
