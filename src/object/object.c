@@ -231,9 +231,9 @@ static void add_member(char *to, size_t *len, const ki__located *located, ki__id
 static content identify(ki_str bytes, const ki_object_options *o, ki__located *located, char *room)
 {
     size_t len = 0;
-    add_member(room, &len, located, KI__IDENTITY_KIND, "\"kind\":\"", o->default_kind);
     add_member(room, &len, located, KI__IDENTITY_API_VERSION, "\"apiVersion\":\"",
                o->default_api_version);
+    add_member(room, &len, located, KI__IDENTITY_KIND, "\"kind\":\"", o->default_kind);
     if (len == 0) {
         return (content){.bytes = bytes};
     }

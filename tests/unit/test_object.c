@@ -160,7 +160,7 @@ static void defaults_stand_in_for_kind_and_version(void **state)
     }
 }
 
-#define TYPED "{\"kind\":\"Pod\",\"apiVersion\":\"v1\""
+#define TYPED "{\"apiVersion\":\"v1\",\"kind\":\"Pod\""
 
 /* An item of a list must read and be written as what a watch brings of the same object. */
 static void items_of_lists_get_the_kind_that_they_lack(void **state)
