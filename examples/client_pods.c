@@ -37,12 +37,12 @@ static int print_web(ki_informer *pods, ki_error *error)
     ki_list *web = NULL;
     int r = ki_selector_parse(ki_str_from("app=web"), NULL, &selector, error);
     if (r == 0) {
-        r = ki_lister_list(&lister, "shop", selector, &web);
+        r = ki_lister_list(&lister, "", selector, &web);
     }
     if (r == 0) {
         ki_list_sort(web);
         for (size_t i = 0; i < ki_list_count(web); i++) {
-            printf("web: %s\n", ki_object_name(ki_list_at(web, i)));
+            printf("web: %s\n", ki_object_key(ki_list_at(web, i)));
         }
     }
     ki_list_free(web);

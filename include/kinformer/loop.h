@@ -38,7 +38,7 @@ typedef struct ki_loop_options {
     void *report_user;
     uint32_t reports_per_second;
 
-    size_t steps; /* most things that one dispatch does, 0: 1,000 */
+    size_t steps; /* most things that one dispatch does, 0: 1,000; fewer if they take 10 ms */
 
     /** Start no threads, also not for handlers: those with the default delivery run on the loop.
      * For programs that run the loop inside their own. */

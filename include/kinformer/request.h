@@ -121,15 +121,13 @@ typedef struct ki_client_answer {
 KI_API void ki_client_answer_done(ki_client_answer *answer);
 
 /** Makes a request and waits for its answer. If nobody runs the loop at the time, the caller does,
- *  until the answer is there. `ret_answer` may be NULL; it is set on failure too (see `object`
- *  there), and must be given to ki_client_answer_done() in any case.
- *  Thread: any but that of the loop.  Blocks: yes.
- *  Errors: KI_ERR_STATUS   the server refused: see status.h;
- *          KI_ERR_INVALID, -EINVAL  names that cannot be; members that are missing or too many;
- *          -ETIMEDOUT;  KI_ERR_TLS, -ECONNREFUSED and so on: no connection;
- *          KI_ERR_LIMIT    the answer is too large;  KI_ERR_SYNTAX and so on: it cannot be read;
- *          KI_ERR_BUSY     called inside the loop, where waiting would never end;
- *          KI_ERR_STOPPED  the loop was stopped;  -ENOMEM, -E2BIG.
+ *  until the answer is there or somebody wants to run it for ever. `ret_answer` may be NULL; it is
+ * set on failure too (see `object` there), and must be given to ki_client_answer_done() in any
+ * case. Thread: any but that of the loop.  Blocks: yes. Errors: KI_ERR_STATUS   the server refused:
+ * see status.h; KI_ERR_INVALID, -EINVAL  names that cannot be; members that are missing or too
+ * many; -ETIMEDOUT;  KI_ERR_TLS, -ECONNREFUSED and so on: no connection; KI_ERR_LIMIT    the answer
+ * is too large;  KI_ERR_SYNTAX and so on: it cannot be read; KI_ERR_BUSY     called inside the
+ * loop, where waiting would never end; KI_ERR_STOPPED  the loop was stopped;  -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_client_do(ki_client *client, const ki_client_request *request,
                                      ki_client_answer *ret_answer, ki_error *error);
@@ -155,8 +153,8 @@ KI_API KI_NODISCARD int ki_client_start(ki_client *client, const ki_client_reque
  *  Thread: any, also inside callbacks.  Blocks: no.  Since: 0.1 */
 KI_API void ki_client_call_cancel(ki_client_call *call);
 
-/** References. ki_client_call_unref() always returns NULL; NULL is fine for both.
- *  Thread: any.  Blocks: no.  Since: 0.1 */
+/** References; a call holds its client. ki_client_call_unref() always returns NULL; NULL is fine
+ * for both. Thread: any.  Blocks: no, but see ki_client_unref().  Since: 0.1 */
 KI_API ki_client_call *ki_client_call_ref(ki_client_call *call);
 KI_API ki_client_call *ki_client_call_unref(ki_client_call *call);
 

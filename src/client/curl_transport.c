@@ -209,6 +209,9 @@ static int fill(ki__curl *curl, const ki__curl_options *o, ki_error *error)
         r = ki__timer_init(&curl->timer, curl->engine, on_timer);
     }
     if (r == 0) {
+        r = ki__timer_init(&curl->silence, curl->engine, ki__curl_probe_on_timer);
+    }
+    if (r == 0) {
         r = ki__curl_open_multi(curl);
     }
     if (r < 0) {
@@ -248,6 +251,7 @@ int ki__curl_new(const ki__curl_options *options, ki__curl **ret_curl, ki_error 
     curl->engine = ki_engine_ref(engine);
     curl->log = ki__engine_log(engine);
     curl->pid = getpid();
+    curl->warnings.key = ki__engine_hash_key(engine);
     curl->options = *options;
     set_defaults(&curl->options);
     forget_text(&curl->options);
@@ -277,6 +281,7 @@ static void destroy(ki__curl *curl)
     ki__curl_close_multi(curl);
     (void)ki_engine_task_free(curl->task);
     ki__timer_done(&curl->timer);
+    ki__timer_done(&curl->silence);
     ki__curl_target_done(&curl->target);
     ki__curl_certs_unref(curl->certs);
     ki_buf_done(&curl->user_agent);
@@ -323,11 +328,15 @@ int ki__curl_set_tls(ki__curl *curl, const ki__curl_tls *tls, ki_error *error)
     if (r < 0) {
         return r;
     }
+    if (!ki_str_eq(ki_buf_str(&certs->server_name), ki_buf_str(&curl->certs->server_name))) {
+        ki__curl_certs_unref(certs); /* URLs of requests have it already */
+        return ki__error_set(error, -EINVAL, "the TLS server name cannot be changed");
+    }
     ki__curl_certs_unref(curl->certs);
     curl->certs = certs;
     KI__LIST_FOR_EACH (link, &curl->calls) {
         ki__curl_call *call = KI__CONTAINER_OF(link, ki__curl_call, link);
-        if (call->stream) {
+        if (call->stream && call->added) {
             ki__curl_call_fail(call, -ECONNRESET, "the certificates were replaced");
         }
     }

@@ -18,8 +18,9 @@
 #include "base/options.h"
 #include "loop/state.h"
 
-enum { STEPS_DEFAULT = 1000 };
+enum { STEPS_DEFAULT = 1000, SLICE = 8 };
 #define SECOND_NS UINT64_C(1000000000)
+#define DISPATCH_NS UINT64_C(10000000)
 #define MS_NS UINT64_C(1000000)
 
 /* ---- watching descriptors ---- */
@@ -245,6 +246,21 @@ void ki__loop_arm(ki_loop *loop)
     }
 }
 
+/* As many steps as there may be, or as there is time for: descriptors wait meanwhile, and so does
+ * the program that we are part of. */
+static size_t run_engine(ki_loop *loop)
+{
+    uint64_t until = ki__engine_now(loop->engine) + DISPATCH_NS;
+    size_t done = 0;
+    size_t more = 0;
+    do {
+        size_t left = loop->steps - done;
+        more = ki_engine_run(loop->engine, left < SLICE ? left : SLICE);
+        done += more;
+    } while (more == SLICE && done < loop->steps && ki__engine_now(loop->engine) < until);
+    return done;
+}
+
 /* Descriptors first, then the engine: what they bring may make something due. */
 int ki__loop_dispatch_once(ki_loop *loop, int timeout_ms)
 {
@@ -261,7 +277,7 @@ int ki__loop_dispatch_once(ki_loop *loop, int timeout_ms)
         }
     }
     loop->event_count = 0;
-    done += (int)ki_engine_run(loop->engine, loop->steps);
+    done += (int)run_engine(loop);
     ki__loop_arm(loop);
     return done;
 }
