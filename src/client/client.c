@@ -147,6 +147,7 @@ static void open_inside(void *arg)
 static void close_inside(void *arg)
 {
     ki_client *client = arg;
+    ki__discovery_cache_done(&client->discovery);
     if (client->credentials != NULL) {
         ki__credentials_attach(client->credentials, NULL);
     }
@@ -237,6 +238,10 @@ int ki_client_new(const ki_client_options *options, ki_client **ret_client, ki_e
     client->alloc = alloc;
     client->pid = getpid();
     r = take_loop(client, &o, error);
+    if (r == 0) {
+        r = ki__client_init_discovery(client);
+        r = r < 0 ? ki__error_code(error, r) : 0;
+    }
     if (r == 0) {
         r = take_config(client, &o, error);
     }

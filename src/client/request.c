@@ -47,13 +47,18 @@ ki_client_call *ki_client_call_unref(ki_client_call *call)
 
 /* ---- the end ---- */
 
+static ki_transport transport_of(const ki_client_call *call)
+{
+    return call->at_once ? ki__curl_table(call->client->curl) : call->client->transport;
+}
+
 static void end_exchange(ki_client_call *call)
 {
     void *exchange = call->exchange;
-    const ki_transport *transport = &call->client->transport;
+    const ki_transport transport = transport_of(call);
     call->exchange = NULL;
     if (exchange != NULL) {
-        transport->cancel(exchange, transport->user);
+        transport.cancel(exchange, transport.user);
     }
     if (call->reading) {
         ki__reader_done(&call->reader);
@@ -223,14 +228,14 @@ static void on_end(const ki_error *error, void *user)
 
 static int send_request(ki_client_call *call, ki_error *error)
 {
-    const ki_transport *transport = &call->client->transport;
+    const ki_transport transport = transport_of(call);
     const ki_response_sink sink = {
         .on_response = on_response, .on_body = on_body, .on_end = on_end, .user = call};
     ki_http_header headers[KI__BUILT_HEADERS];
     ki_request request = ki__built_request(&call->built, headers);
     ki__reader_init(&call->reader, call->client->alloc, &call->built, on_unread, call);
     call->reading = true;
-    int r = transport->start(&request, &sink, transport->user, &call->exchange, error);
+    int r = transport.start(&request, &sink, transport.user, &call->exchange, error);
     if (r < 0) {
         call->exchange = NULL;
         if (error->code == 0) {
@@ -292,8 +297,8 @@ static int prepare(ki_client_call *call, const ki_client_request *request, ki_er
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 
-int ki__call_start(ki_client *client, const ki_client_request *request, ki_client_done done,
-                   void *user, ki_client_call **ret_call, ki_error *error)
+int ki__call_start(ki_client *client, const ki_client_request *request, bool at_once,
+                   ki_client_done done, void *user, ki_client_call **ret_call, ki_error *error)
 {
     if (client == NULL || request == NULL) {
         return ki__error_set(error, -EINVAL, "a request needs a client, and to say what it is");
@@ -307,6 +312,7 @@ int ki__call_start(ki_client *client, const ki_client_request *request, ki_clien
     }
     ki__refs_init(&call->refs);
     call->client = ki_client_ref(client);
+    call->at_once = at_once;
     call->done = done;
     call->user = user;
     ki__task_init(&call->task, work);
@@ -328,7 +334,7 @@ int ki_client_start(ki_client *client, const ki_client_request *request, ki_clie
     if (done == NULL) {
         return ki__error_set(error, -EINVAL, "a request needs someone to tell its answer to");
     }
-    return ki__call_start(client, request, done, user, ret_call, error);
+    return ki__call_start(client, request, false, done, user, ret_call, error);
 }
 
 void ki_client_call_cancel(ki_client_call *call)

@@ -22,6 +22,7 @@ struct ki_client_call {
     ki__task task;
     atomic_bool cancelled;
     atomic_bool over; /* nobody is told anything any more */
+    bool at_once;     /* it keeps to no limit of requests in a second */
 
     /* Inside the loop only. */
     bool begun;
@@ -41,9 +42,10 @@ struct ki_client_call {
     ki_error error;
 };
 
-/** As ki_client_start(); `done` may be NULL, then *ret_call keeps the answer. */
-int ki__call_start(ki_client *client, const ki_client_request *request, ki_client_done done,
-                   void *user, ki_client_call **ret_call, ki_error *error);
+/** As ki_client_start(); `done` may be NULL, then *ret_call keeps the answer. With `at_once` it
+ *  passes by the throttle. */
+int ki__call_start(ki_client *client, const ki_client_request *request, bool at_once,
+                   ki_client_done done, void *user, ki_client_call **ret_call, ki_error *error);
 
 /** Ends it without a word, inside the loop but not inside a callback of its own. The caller holds a
  *  reference. */

@@ -40,7 +40,7 @@ int ki_client_do(ki_client *client, const ki_client_request *request, ki_client_
     if (client != NULL && ki__engine_is_inside(client->engine)) {
         return refuse_inside(error);
     }
-    int r = ki__call_start(client, request, NULL, NULL, &call, error);
+    int r = ki__call_start(client, request, false, NULL, NULL, &call, error);
     if (r < 0) {
         return r;
     }
