@@ -316,6 +316,9 @@ static void set_answer(ki__curl_call *call)
     SET(call, CURLOPT_XFERINFOFUNCTION, ki__curl_on_progress);
     SET(call, CURLOPT_XFERINFODATA, (void *)call);
     SET(call, CURLOPT_NOPROGRESS, 0L);
+    SET(call, CURLOPT_DEBUGFUNCTION, ki__curl_on_debug);
+    SET(call, CURLOPT_DEBUGDATA, (void *)call);
+    SET(call, CURLOPT_VERBOSE, call->https ? 1L : 0L);
     SET(call, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
     SET(call, CURLOPT_HTTP09_ALLOWED, 0L);
 }

@@ -172,6 +172,7 @@ size_t ki__curl_on_header(char *bytes, size_t size, size_t count, void *user);
 size_t ki__curl_on_body(char *bytes, size_t size, size_t count, void *user);
 int ki__curl_on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
                          curl_off_t up);
+int ki__curl_on_debug(CURL *easy, curl_infotype type, char *bytes, size_t len, void *user);
 void ki__curl_begin_turn(ki__curl *curl); /* before libcurl is entered where it may read */
 
 /* curl_warning.c: logs the warnings among the headers of an answer. */

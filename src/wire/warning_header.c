@@ -20,7 +20,9 @@ static size_t skip_blanks(ki_str *s)
     while (count < s->len && (s->ptr[count] == ' ' || s->ptr[count] == '\t')) {
         count++;
     }
-    skip(s, count);
+    if (count != 0) {
+        skip(s, count); /* there may be no text at all to skip in */
+    }
     return count;
 }
 

@@ -26,9 +26,9 @@ def hostile(function):
     return function
 
 
-def for_ever(sock, data):
+def for_ever(sock, data, seconds=1):
     """Until it is not wanted any more; others are to have their turn, so there is an end to it."""
-    end = time.monotonic() + 1.5
+    end = time.monotonic() + seconds
     while time.monotonic() < end:
         sock.sendall(data)
     time.sleep(30)
@@ -108,6 +108,12 @@ def settings_many(sock, stream):
 def ping_flood(sock, stream):
     begin(sock, stream)
     for_ever(sock, frame(PING, 0, 0, b"12345678") * 100)
+
+
+@hostile
+def long_ping_flood(sock, stream):
+    begin(sock, stream)
+    for_ever(sock, frame(PING, 0, 0, b"12345678") * 100, 10)
 
 
 @hostile

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Just enough of HPACK (RFC 7541) to read what libcurl asks for: names and values in printable ASCII.
-Entries of the static table that no request of ours has are left out."""
+"""Just enough of HPACK (RFC 7541) to read what libcurl asks for, in printable ASCII. Entries
+of the static table that no request of ours has are left out."""
 
 # How many bits a character has, from the blank on. The code is canonical, so that is all.
 BITS = [6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6,

@@ -52,7 +52,8 @@ class Connection:
 
     def data(self, stream, payload, end=False):
         """Waits for room in both windows. False if the stream is not wanted any more."""
-        while payload:
+        payload = memoryview(payload)
+        while len(payload) != 0:
             with self.room:
                 while stream in self.open and not self.closed and (
                         self.windows[0] <= 0 or self.windows.get(stream, 0) <= 0):
@@ -63,7 +64,7 @@ class Connection:
                 self.windows[0] -= size
                 self.windows[stream] -= size
             last = end and size == len(payload)
-            self.send(frame(DATA, END_STREAM if last else 0, stream, payload[:size]))
+            self.send(frame(DATA, END_STREAM if last else 0, stream, bytes(payload[:size])))
             payload = payload[size:]
         return True
 

@@ -307,29 +307,36 @@ static void begin(running *one, const row *what, transporting *t, bool two)
     following_open(&one->f, t, one->curl, &how);
 }
 
+/* Compares one request with what it should be. */
+static bool is_asked(const char *wanted, const char *word, size_t len)
+{
+    bool pause = wanted[0] == '>';
+    char *text = NULL;
+    long gap = strtol(word, &text, 10);
+    size_t rest = len - (size_t)(text + 1 - word);
+    wanted += pause ? 1 : 0;
+    return strlen(wanted) == rest && memcmp(wanted, text + 1, rest) == 0 &&
+           (!pause || gap >= WAIT_MS);
+}
+
 /* Whether the server was asked for all that is expected. Complains if it was for something else. */
 static bool is_done(running *one)
 {
     char log[FOLLOWING_LOG];
-    char *rest = NULL;
+    const char *const *asked = one->row->asked;
     size_t i = 0;
     test_server_ask(&server, log, sizeof(log), "log %s", one->f.name_space);
-    char whole[FOLLOWING_LOG];
-    memcpy(whole, log, sizeof(whole));
-    for (char *word = strtok_r(log, "|", &rest); word != NULL; word = strtok_r(NULL, "|", &rest)) {
-        char *text = NULL;
-        long gap = strtol(word, &text, 10);
-        const char *wanted = i < ASKED_MAX && one->row->asked[i] != NULL ? one->row->asked[i] : "";
-        bool pause = wanted[0] == '>';
-        if (strcmp(text + 1, wanted + (pause ? 1 : 0)) != 0 || (pause && gap < WAIT_MS)) {
-            print_error("%s: asked for \"%s\", not for \"%s\": %s\n", one->f.name_space, word,
-                        wanted, whole);
+    for (const char *word = log; *word != '\0'; i++) {
+        size_t len = strcspn(word, "|");
+        const char *wanted = i < ASKED_MAX && asked[i] != NULL ? asked[i] : "nothing";
+        if (!is_asked(wanted, word, len)) {
+            print_error("%s: not \"%s\": %s\n", one->f.name_space, wanted, log);
             one->wrong = true;
             return true;
         }
-        i++;
+        word += word[len] == '|' ? len + 1 : len;
     }
-    return one->row->asked[i] == NULL;
+    return asked[i] == NULL;
 }
 
 static void run_all(transporting *t, running *all, size_t count)
