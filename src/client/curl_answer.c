@@ -83,11 +83,11 @@ static int make_fields(ki__curl_call *call)
     if (r < 0) {
         return r;
     }
-    const char *at = ki_buf_text(&call->head);
+    const char *at = call->head.data; /* each field has put something there */
     for (size_t i = 0; i < call->field_count; i++) {
-        call->fields[i].name = ki_str_from(at);
+        call->fields[i].name = ki_str_make(at, strlen(at));
         at += call->fields[i].name.len + 1;
-        call->fields[i].value = ki_str_from(at);
+        call->fields[i].value = ki_str_make(at, strlen(at));
         at += call->fields[i].value.len + 1;
     }
     return 0;
