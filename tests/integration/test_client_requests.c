@@ -249,7 +249,7 @@ static void what_a_list_gave_is_sent_with_its_kind(void **state)
         ki_client_update(c.client, KI_CORE_V1_CONFIGMAPS, ki_list_at(list, 0), NULL, NULL), 0);
     assert_non_null(
         strstr(clienting_asked(&c),
-               "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"i\"}}\n"));
+               "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"i\"}}\n"));
     (void)ki_list_free(list);
     clienting_end(&c);
 }
