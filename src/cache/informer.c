@@ -271,6 +271,19 @@ static void on_stopped(ki_reflector *reflector, void *user)
     (void)ki_informer_unref(informer); /* that of the run */
 }
 
+/* Which kind events must be of: that of the resource, unless the source cuts all to metadata. */
+static void set_expected(const ki_informer *informer, ki_reflector_options *options)
+{
+    const ki_resource *resource = informer->options.resource;
+    if (resource != NULL && informer->source.metadata_only) {
+        options->expected_kind = "PartialObjectMetadata";
+        options->expected_api_version = "meta.k8s.io/v1";
+    } else if (resource != NULL) {
+        options->expected_kind = ki_resource_kind(resource);
+        options->expected_api_version = ki_resource_api_version(resource);
+    }
+}
+
 static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, ki_error *error)
 {
     const ki_informer_options *o = &informer->options;
@@ -283,9 +296,7 @@ static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, k
     options.name = o->name;
     options.label_selector = o->label_selector;
     options.field_selector = o->field_selector;
-    options.expected_kind = o->resource != NULL ? ki_resource_kind(o->resource) : NULL;
-    options.expected_api_version =
-        o->resource != NULL ? ki_resource_api_version(o->resource) : NULL;
+    set_expected(informer, &options);
     options.resync_period_ns = informer->resync_ms * MS_NS;
     options.should_resync = should_resync;
     options.on_error = o->on_watch_error != NULL ? on_error : NULL;

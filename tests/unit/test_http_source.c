@@ -430,6 +430,7 @@ static void metadata_alone_has_its_own_kind(void **state)
     begin(&f);
     f.options.metadata_only = true;
     (void)asked(&f, false);
+    assert_true(f.source.metadata_only);
     fake_answer_json(&f.transport, 200,
                      "{'kind':'PartialObjectMetadataList','apiVersion':'meta.k8s.io/v1',"
                      "'metadata':{'resourceVersion':'7'},'items':[" POD("a", "1") "]}");
@@ -850,6 +851,20 @@ static void a_pause_reaches_the_transport_also_in_the_next_try(void **state)
     end(&f);
 }
 
+static void the_transport_is_kept_until_the_source_is_gone(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    assert_int_equal(ki_source_http_new(&f.options, &f.source, NULL), 0);
+    assert_int_equal(f.transport.users, 1);
+    f.source.destroy(f.source.user);
+    assert_int_equal(f.transport.users, 0);
+    f.options.name_space = "..";
+    assert_int_equal(ki_source_http_new(&f.options, &f.source, NULL), KI_ERR_INVALID);
+    end(&f); /* nobody has it any more */
+}
+
 static void headers_are_found_in_any_case(void **state)
 {
     (void)state;
@@ -1013,6 +1028,7 @@ int main(void)
         cmocka_unit_test(it_is_cancelled_anywhere),
         cmocka_unit_test(it_is_cancelled_from_inside),
         cmocka_unit_test(a_pause_reaches_the_transport_also_in_the_next_try),
+        cmocka_unit_test(the_transport_is_kept_until_the_source_is_gone),
         cmocka_unit_test(headers_are_found_in_any_case),
         cmocka_unit_test(a_reflector_gets_there_in_pieces_of_any_size),
         cmocka_unit_test(want_of_memory_never_stops_it_for_good),

@@ -401,6 +401,47 @@ static void a_relist_tells_what_it_changed_and_nothing_else(void **state)
     end(&f);
 }
 
+static void say_of_kind(fixture *f, const char *kind, const char *api_version, const char *name,
+                        unsigned version)
+{
+    char json[256];
+    (void)snprintf(json, sizeof(json),
+                   "{'kind':'%s','apiVersion':'%s','metadata':{'namespace':'ns','name':'%s',"
+                   "'resourceVersion':'%u'}}",
+                   kind, api_version, name, version);
+    ki_object *object = test_object(&f->alloc.table, json);
+    say(f, KI_EVENT_ADDED, object, NULL);
+    (void)ki_object_unref(object);
+}
+
+/* Events that are not what the source is known to give are left out. */
+static void hear_of_metadata(bool metadata_only, const char *wanted)
+{
+    fixture f;
+    ear one;
+    begin_engine(&f);
+    ki_source source = source_of(&f);
+    source.metadata_only = metadata_only;
+    ki_informer_options options = options_of(&f, &source);
+    options.resource = KI_CORE_V1_PODS;
+    assert_int_equal(ki_informer_new(&options, &f.informer, NULL), 0);
+    listen(&one, &f);
+    start(&f);
+    end_list(&f, "10");
+    say_of_kind(&f, "PartialObjectMetadata", "meta.k8s.io/v1", "a", 11);
+    say_of_kind(&f, "Pod", "v1", "b", 12);
+    expect(&one, wanted);
+    one.reg = ki_registration_unref(one.reg);
+    end(&f);
+}
+
+static void a_source_of_metadata_gives_no_whole_objects_and_others_no_metadata(void **state)
+{
+    (void)state;
+    hear_of_metadata(true, "+a11 ");
+    hear_of_metadata(false, "+b12 ");
+}
+
 static void both_kinds_of_queue_tell_the_same(void **state)
 {
     (void)state;
@@ -1093,6 +1134,7 @@ int main(void)
         cmocka_unit_test(handlers_hear_of_the_first_list_and_of_changes),
         cmocka_unit_test(a_late_handler_hears_of_what_is_there_and_then_of_the_same_as_all),
         cmocka_unit_test(a_relist_tells_what_it_changed_and_nothing_else),
+        cmocka_unit_test(a_source_of_metadata_gives_no_whole_objects_and_others_no_metadata),
         cmocka_unit_test(both_kinds_of_queue_tell_the_same),
         cmocka_unit_test(the_store_has_a_change_before_the_handler_hears_of_it),
         cmocka_unit_test(a_transform_changes_what_is_kept),
