@@ -42,7 +42,7 @@ void ki__api_parts_of(const ki__api_type *type, const ki_object *object, ki__api
     };
 }
 
-static int write_prefix(const ki__api_type *type, ki_buf *out)
+int ki__api_compose_begin(const ki__api_type *type, ki_buf *out)
 {
     return ki__emit_text(out, "{\"kind\":\"", ki_resource_kind(type->resource),
                          "\",\"apiVersion\":\"", ki_resource_api_version(type->resource), "\",",
@@ -118,7 +118,7 @@ int ki__api_compose(const ki__api_model *model, const ki__api_parts *parts, ki_o
     ki_buf_init(&out, model->alloc, max);
     ki_value content = ki_object_root(parts->content);
     bool first = false;
-    int r = write_prefix(parts->type, &out);
+    int r = ki__api_compose_begin(parts->type, &out);
     r = r < 0 ? r : write_metadata(parts, &out);
     r = r < 0 ? r : ki__json_copy_members(&content, own_members, &first, &out);
     r = r < 0 ? r : write_status(parts, &out);

@@ -37,6 +37,9 @@ int ki__api_restamp(const ki__api_model *model, const ki__api_type *type, const 
  *  resources do without: they are "{" and what follows. */
 size_t ki__api_compose_prefix(const ki__api_type *type);
 
+/** Writes these bytes. */
+int ki__api_compose_begin(const ki__api_type *type, ki_buf *out);
+
 /** A new uid. -EIO if the random source fails. */
 enum { KI__API_UID_SIZE = 37 };
 int ki__api_make_uid(const ki__api_model *model, char uid[KI__API_UID_SIZE]);
