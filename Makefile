@@ -34,8 +34,11 @@ sim-mutants: ## bring back known bugs, one by one, and see that the simulator fi
 demo: ## (later) the demo
 	@echo "make demo: there is no demo yet; it comes with the informer." >&2; exit 1
 
-test-e2e: ## (later) end-to-end tests on a real API server
-	@echo "make test-e2e: there are no end-to-end tests yet; they come with the client." >&2; exit 1
+TESTS ?=
+
+test-e2e: ## end-to-end tests on a real API server; TESTS="words in names of tests"
+	@tools/setup test
+	@tools/run-e2e $(TESTS)
 
 bench: ## (later) every benchmark in one run; bench/README.md tells how to run those that exist
 	@echo "make bench: not yet; it comes with a later release." >&2

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs PROGRAM, which must succeed and print exactly the text of the file EXPECTED.
+# Runs PROGRAM, which must succeed and print exactly the text of the file EXPECTED. RUNNER, if there
+# is one, runs it: a command, with '|' between its words.
 
-execute_process(COMMAND ${PROGRAM} RESULT_VARIABLE result OUTPUT_VARIABLE printed)
+string(REPLACE "|" ";" runner "${RUNNER}")
+execute_process(COMMAND ${runner} ${PROGRAM} RESULT_VARIABLE result OUTPUT_VARIABLE printed)
 file(READ ${EXPECTED} expected)
 if(NOT result STREQUAL "0")
     message(FATAL_ERROR "${PROGRAM} ended with ${result}")

@@ -32,7 +32,8 @@ KI_BEGIN_DECLS
     X(NO_SCHEMA, -5017, "the object has it, but no schema tells how to read it") \
     X(CUT, -5018, "the bytes end too early")                                     \
     X(STALE, -5019, "older than what was seen before")                           \
-    X(TLS, -5020, "the certificate of the server is not accepted")
+    X(TLS, -5020, "the certificate of the server is not accepted")               \
+    X(DENIED, -5021, "the program does not allow it")
 
 typedef enum ki_error_code {
 #define KI_ERROR_ENUM(name, code, text) KI_ERR_##name = (code),

@@ -12,8 +12,8 @@ KI_BEGIN_DECLS
  *  one. No lock is held. For one handler the calls come one after the other. When one comes, the
  *  store has the change already, and perhaps later ones.
  *
- *  Each returns 0 or more, or an error, which is told to the error hook of the informer and has no
- *  other effect. */
+ *  Each but on_merged() returns 0 or more, or an error, which is told to the error hook of the
+ * informer and has no other effect. */
 typedef struct ki_handler {
     /** An object is there. `is_initial`: it was there when the informer, or the handler, began. */
     int (*on_add)(const ki_object *object, bool is_initial, void *user);
@@ -29,6 +29,14 @@ typedef struct ki_handler {
 
     /** A resync: the object is as it was. NULL: on_update(object, object) is called instead. */
     int (*on_sync)(const ki_object *object, void *user);
+
+    /** Events were merged because the handler was behind (see registration.h). Called before the
+     * event that stands for them: on_update() of `object` comes next, say, and `merged` events
+     * more of the same object went into it. NULL: of objects that nothing is told of, as they came
+     * and went meanwhile, whatever the filter says of them, or of a resync that another stands for;
+     * called before the next event, whichever that is. With an object it is one with the call that
+     * follows, as `filter` is. */
+    void (*on_merged)(const ki_object *object, uint64_t merged, void *user);
 
     /** Which objects the handler wants to hear of; NULL: all. An object that begins to be wanted by
      * a change is told of by on_add(), one that ceases to by on_delete() with its old state. The

@@ -17,10 +17,12 @@
 #include <kinformer/alloc.h>
 #include <kinformer/buf.h>
 #include <kinformer/builtin_resources.h>
+#include <kinformer/client.h>
 #include <kinformer/clock.h>
 #include <kinformer/config.h>
 #include <kinformer/controller.h>
 #include <kinformer/defs.h>
+#include <kinformer/discovery.h>
 #include <kinformer/engine.h>
 #include <kinformer/error.h>
 #include <kinformer/event.h>
@@ -39,6 +41,7 @@
 #include <kinformer/rate_limiter.h>
 #include <kinformer/reflector.h>
 #include <kinformer/registration.h>
+#include <kinformer/request.h>
 #include <kinformer/resource.h>
 #include <kinformer/retry_watcher.h>
 #include <kinformer/selector.h>

@@ -38,7 +38,7 @@ typedef struct ki_loop_options {
     void *report_user;
     uint32_t reports_per_second;
 
-    size_t steps; /* most things that one dispatch does, 0: 1,000 */
+    size_t steps; /* most things that one dispatch does, 0: 1,000; fewer if they take 10 ms */
 
     /** Start no threads, also not for handlers: those with the default delivery run on the loop.
      * For programs that run the loop inside their own. */
@@ -98,7 +98,8 @@ KI_API int ki_loop_fd(ki_loop *loop);
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API int ki_loop_timeout(ki_loop *loop);
 
-/** Does what is due, up to `steps` things, and does not wait. Returns how many it did.
+/** Does what is due, up to `steps` things, and does not wait. Returns how many it did: none if
+ *  another thread does so at the moment, because it waits for an answer (see request.h).
  *  Thread: one-at-a-time.  Blocks: no, but for callbacks.
  *  Errors: KI_ERR_BUSY  called inside itself, or somebody else runs the loop;  KI_ERR_STOPPED.
  *  Since:  0.1 */

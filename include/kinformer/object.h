@@ -140,7 +140,8 @@ KI_API ki_value ki_object_root(const ki_object *object);
  * that the library does not know. Such fields are kept, but neither found nor written as JSON. */
 KI_API bool ki_object_is_complete(const ki_object *object);
 
-/** The bytes as they came, and how they are encoded. */
+/** The bytes as they came, and how they are encoded. JSON that had no kind or apiVersion of its own
+ * has those of the options as its first members. */
 KI_API ki_str ki_object_bytes(const ki_object *object);
 KI_API ki_encoding ki_object_encoding(const ki_object *object);
 

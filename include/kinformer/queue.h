@@ -167,6 +167,10 @@ typedef struct ki_deltas {
     const ki_delta *deltas;
     size_t count;
     bool is_initial; /* the queue had not synced when they were popped */
+    /** Of ki_delta_fifo: a list went back in time, as that of a server that was restored from a
+     * backup, and with this batch all of it is done. The resource version of the content then;
+     * else NULL. */
+    const char *set_back;
 } ki_deltas;
 
 enum {

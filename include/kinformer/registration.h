@@ -5,7 +5,8 @@
  * The queue is bounded. Up to its limit it keeps every event. Beyond it, changes of an object that
  * is waiting anyway merge into one: the handler still sees each object come, change from what it
  * saw last to what is now, and go, but not every step between. An object that came and went while
- * the handler was behind is not told of. How much was merged is counted. */
+ * the handler was behind is not told of. How much was merged is told to it by on_merged(),
+ * and counted. */
 #ifndef KINFORMER_REGISTRATION_H
 #define KINFORMER_REGISTRATION_H
 

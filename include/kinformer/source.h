@@ -72,6 +72,7 @@ typedef struct ki_source {
     /** Stops giving events, or goes on; some may still come. May be NULL. */
     void (*pause)(void *call, bool paused, void *user);
     bool no_streaming_list; /* it cannot send initial events on a watch: always list */
+    bool metadata_only;     /* it gives PartialObjectMetadata, whatever the resource is */
     void *user;
     void (*destroy)(void *user); /* may be NULL; runs when nobody uses the source any more */
 } ki_source;

@@ -244,8 +244,9 @@ KI_API int ki_snapshot_next_value(const ki_snapshot *snapshot, const char *index
 /** The name of index number `position`, from 0; NULL after the last. */
 KI_API const char *ki_snapshot_index_name(const ki_snapshot *snapshot, size_t position);
 
-/* Lists: the objects of a walk, kept. A list holds its snapshot; nothing in it changes or goes away
- * until it is freed. To list keys, read ki_object_key() of its objects.
+/* Lists: the objects of a walk, or of an answer (see request.h), kept. Nothing in a list changes or
+ * goes away until it is freed; one of a walk holds its snapshot. To list keys, read ki_object_key()
+ * of its objects.
  * Thread: any; one-at-a-time while it is sorted or freed.  Blocks: no.  Since: 0.1 */
 
 /** What is left of a walk, as a list.

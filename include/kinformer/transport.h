@@ -41,7 +41,7 @@ typedef struct ki_response_sink {
     void *user;
 } ki_response_sink;
 
-/** The table. All functions are called inside ki_engine_run(). */
+/** The table. All functions but the last two are called inside ki_engine_run(). */
 typedef struct ki_transport {
     /** Starts a request. *ret_call names it for the other two, until on_end or cancel. A failure
      *  that is known at once may be returned; then nothing of the sink is called. */
@@ -51,6 +51,10 @@ typedef struct ki_transport {
     void (*cancel)(void *call, void *user);
     /** Stops reading the answer, or goes on; what was read already may still come. May be NULL. */
     void (*pause)(void *call, bool paused, void *user);
+    /** One more who uses it, and one less; on any thread. Whoever copies the table calls the one,
+     *  and the other when done. NULL: it lives longer than they do. */
+    void (*ref)(void *user);
+    void (*unref)(void *user);
     void *user;
 } ki_transport;
 

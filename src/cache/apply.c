@@ -16,14 +16,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include <kinformer/key.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/mutant.h"
-#include "cache/keyset.h"
+#include "cache/listed.h"
 #include "cache/txn.h"
 #include "cache/warm.h"
+#include "object/key.h"
 #include "object/object.h"
 
 enum { NOTES_KEPT = 1 << 12 }; /* room that is kept from batch to batch */
@@ -34,8 +33,9 @@ typedef struct work {
     ki_txn *txn;
     const char *resource_version; /* of the store when all is done; NULL: as before */
     bool is_initial;
-    bool listed; /* all of a list: only then the version may go back */
+    bool listed; /* all of a list, or set back: only then the version may go back */
     bool changed;
+    const uint32_t *hashes; /* of a list: those of its keys */
 } work;
 
 int ki__applier_init(ki__applier *applier, ki_store *store, const ki_alloc *alloc, ki_error *error)
@@ -105,11 +105,11 @@ static bool is_another(const ki_object *a, const ki_object *b)
 
 static int note_update(work *w, const ki_object *old, const ki_object *object)
 {
-    if (is_another(old, object)) {
+    bool same_uid = strcmp(ki_object_uid(old), ki_object_uid(object)) == 0;
+    if (!same_uid && is_another(old, object)) {
         int r = note_unseen_deletion(w, old);
         return r < 0 ? r : note_addition(w, object);
     }
-    bool same_uid = strcmp(ki_object_uid(old), ki_object_uid(object)) == 0;
     bool same = same_uid && same_version(old, object);
     if (KI__MUTANT(15) && w->listed) { /* a list is told as if it was a resync */
         return add_note(w, &(ki__note){.type = KI__NOTE_SYNC, .old = object, .object = object});
@@ -131,25 +131,24 @@ static int note_update(work *w, const ki_object *old, const ki_object *object)
 /* What becomes of an error: those that may pass end the batch, the others set the object aside. */
 static int set_aside(work *w, ki_str key, const ki_error *problem, ki_error *error)
 {
-    const ki_error_hook *hook = &w->applier->on_error;
+    ki__applier *applier = w->applier;
     if (ki_error_is_retriable(problem->code)) {
         if (error != NULL) {
             *error = *problem;
         }
         return problem->code;
     }
-    w->applier->set_aside++;
-    if (hook->report != NULL) {
-        hook->report("store", key, problem, hook->user);
-    }
-    return 0;
+    applier->set_aside++;
+    int r = ki__asides_add(&applier->asides, applier->alloc, key, problem);
+    return r < 0 ? ki__error_code(error, r) : 0;
 }
 
-static int put(work *w, const ki_object *object, ki_error *error)
+/* `hash` is that of its key. */
+static int put(work *w, const ki_object *object, uint32_t hash, ki_error *error)
 {
     ki_error problem = KI_ERROR_INIT;
     const ki_object *old = NULL;
-    int r = ki__txn_exchange(w->txn, object, &old, &problem);
+    int r = ki__txn_exchange(w->txn, object, hash, &old, &problem);
     if (r < 0) {
         return set_aside(w, ki__object_key(object), &problem, error);
     }
@@ -181,11 +180,11 @@ static int take(work *w, ki_str key, const ki_object *object, ki_error *error)
 }
 
 /* Notes that an object is as it was. What the store has counts: it may be newer than the delta. */
-static int sync_one(work *w, const ki_object *object, ki_error *error)
+static int sync_one(work *w, const ki_object *object, uint32_t hash, ki_error *error)
 {
     const ki_object *stored = ki_txn_get(w->txn, ki__object_key(object));
     if (stored == NULL) {
-        return put(w, object, error);
+        return put(w, object, hash, error);
     }
     int r = add_note(w, &(ki__note){.type = KI__NOTE_SYNC, .old = stored, .object = stored});
     return r < 0 ? ki__error_code(error, r) : 0;
@@ -194,68 +193,64 @@ static int sync_one(work *w, const ki_object *object, ki_error *error)
 /* Lists */
 
 /* Removes what the store has and the list has not. */
-static int take_missing(work *w, const ki__keyset *listed, ki_error *error)
+static int take_missing(work *w, ki__listed *listed, ki_error *error)
 {
-    ki_snapshot_iter iter = ki_snapshot_all(w->applier->before);
     const ki_object *object;
     int r = 0;
-    while (r >= 0 && (object = ki_snapshot_next(&iter)) != NULL) {
-        ki_str key = ki__object_key(object);
-        if (!ki__keyset_has(listed, key) && !KI__MUTANT(20)) {
-            r = take(w, key, NULL, error);
-        }
+    while (r >= 0 && !KI__MUTANT(20) && (object = ki__listed_next_missing(listed)) != NULL) {
+        r = take(w, ki__object_key(object), NULL, error);
+    }
+    return r;
+}
+
+/* Asks for what the object at `i` of the list will need. */
+static void look_ahead(work *w, ki__warmer *warmer, const ki_replacement *all, size_t i)
+{
+    if (i < all->object_count) {
+        ki__warmer_add(warmer, all->objects[i], w->hashes[i]);
+    }
+}
+
+static int put_all(work *w, const ki_replacement *all, ki_error *error)
+{
+    int r = 0;
+    ki__warmer warmer;
+    ki__warmer_init(&warmer, w->applier->before);
+    for (size_t i = 0; i < KI__WARM_AHEAD; i++) {
+        look_ahead(w, &warmer, all, i);
+    }
+    for (size_t i = 0; r >= 0 && i < all->object_count; i++) {
+        look_ahead(w, &warmer, all, i + KI__WARM_AHEAD);
+        r = put(w, all->objects[i], w->hashes[i], error);
     }
     return r;
 }
 
 static int replace_all(work *w, const ki_replacement *all, ki_error *error)
 {
-    int r = 0;
-    if (ki_snapshot_count(w->applier->before) != 0) {
-        ki__keyset listed;
-        ki__keyset_init(&listed, w->applier->alloc, w->applier->store->hash_key);
-        r = ki__keyset_reset(&listed, all->object_count + all->unread_count);
-        if (r < 0) {
-            return ki__error_code(error, r);
-        }
-        for (size_t i = 0; i < all->object_count; i++) {
-            (void)ki__keyset_add(&listed, ki__object_key(all->objects[i]));
-        }
-        for (size_t i = 0; i < all->unread_count; i++) {
-            (void)ki__keyset_add(&listed, all->unread[i]);
-        }
+    ki__listed listed;
+    int r = ki__listed_init(&listed, w->applier->alloc, w->applier->before, all);
+    if (r < 0) {
+        (void)ki__error_code(error, r);
+    } else {
         r = take_missing(w, &listed, error);
-        ki__keyset_done(&listed);
     }
-    ki__warmer warmer;
-    ki__warmer_init(&warmer, w->applier->before);
-    for (size_t i = 0; i < KI__WARM_AHEAD && i < all->object_count; i++) {
-        ki__warmer_add(&warmer, all->objects[i]);
+    if (r >= 0) {
+        w->hashes = listed.hashes;
+        r = put_all(w, all, error);
     }
-    for (size_t i = 0; r >= 0 && i < all->object_count; i++) {
-        if (all->object_count - i > KI__WARM_AHEAD) {
-            ki__warmer_add(&warmer, all->objects[i + KI__WARM_AHEAD]);
-        }
-        r = put(w, all->objects[i], error);
-    }
+    ki__listed_done(&listed);
     return r;
 }
 
 /* Batches */
-
-static bool is_older(const char *version, const char *than)
-{
-    int order;
-    return ki_resource_version_compare(ki_str_from(version), ki_str_from(than), &order) == 0 &&
-           order < 0;
-}
 
 /* The newest counts: a ki_delta_fifo gives them in the order of keys. */
 static void note_version(work *w, const char *version)
 {
     if (version != NULL && version[0] != '\0' &&
         (w->resource_version == NULL || KI__MUTANT(42) ||
-         !is_older(version, w->resource_version))) {
+         !ki__version_is_older(version, w->resource_version))) {
         w->resource_version = version;
     }
 }
@@ -264,7 +259,8 @@ static int set_version(work *w, ki_error *error)
 {
     const char *version = w->resource_version;
     if (version == NULL ||
-        (!w->listed && is_older(version, ki_snapshot_resource_version(w->applier->before)))) {
+        (!w->listed &&
+         ki__version_is_older(version, ki_snapshot_resource_version(w->applier->before)))) {
         return 0;
     }
     w->changed = true;
@@ -289,15 +285,16 @@ static void restore_counts(ki__applier *applier)
     }
 }
 
-static int apply_one(work *w, const ki_delta *delta, ki_error *error)
+/* `hash` is that of the key of its object. */
+static int apply_one(work *w, const ki_delta *delta, uint32_t hash, ki_error *error)
 {
     switch (delta->type) {
     case KI_DELTA_ADDED:
     case KI_DELTA_UPDATED:
         note_version(w, ki_object_resource_version(delta->object));
-        return put(w, delta->object, error);
+        return put(w, delta->object, hash, error);
     case KI_DELTA_REPLACED: /* in the order of a list, not of versions; and updates came since */
-        return put(w, delta->object, error);
+        return put(w, delta->object, hash, error);
     case KI_DELTA_DELETED:
         if (delta->final_state_unknown) {
             return take(w, ki_delta_key(delta), NULL, error);
@@ -305,7 +302,7 @@ static int apply_one(work *w, const ki_delta *delta, ki_error *error)
         note_version(w, ki_object_resource_version(delta->object));
         return take(w, ki_delta_key(delta), delta->object, error);
     case KI_DELTA_SYNC:
-        return sync_one(w, delta->object, error);
+        return sync_one(w, delta->object, hash, error);
     case KI_DELTA_REPLACED_ALL:
         w->listed = true;
         note_version(w, delta->replaced->resource_version);
@@ -323,19 +320,49 @@ static int apply_one(work *w, const ki_delta *delta, ki_error *error)
     return ki__error_code(error, -EINVAL);
 }
 
-static int apply_all(work *w, const ki_deltas *deltas, ki_error *error)
+/* 0 if it has no object, and so no need of it. */
+static uint32_t hash_of(const work *w, const ki_delta *delta)
+{
+    return delta->object != NULL ? ki__key_hash(w->applier->store, ki__object_key(delta->object))
+                                 : 0;
+}
+
+/* The hash for the delta at `i`; asks for what it will need. */
+static uint32_t hash_ahead(const work *w, ki__warmer *warmer, const ki_deltas *deltas, size_t i)
+{
+    if (i >= deltas->count) {
+        return 0;
+    }
+    uint32_t hash = hash_of(w, &deltas->deltas[i]);
+    ki__warmer_add(warmer, deltas->deltas[i].object, hash);
+    return hash;
+}
+
+static int apply_many(work *w, const ki_deltas *deltas, ki_error *error)
 {
     int r = 0;
     ki__warmer warmer;
+    uint32_t hashes[KI__WARM_AHEAD]; /* of the next so many */
     ki__warmer_init(&warmer, w->applier->before);
-    for (size_t i = 0; i < KI__WARM_AHEAD && i < deltas->count && deltas->count > 1; i++) {
-        ki__warmer_add(&warmer, deltas->deltas[i].object);
+    for (size_t i = 0; i < KI__WARM_AHEAD; i++) {
+        hashes[i] = hash_ahead(w, &warmer, deltas, i);
     }
     for (size_t i = 0; r >= 0 && i < deltas->count; i++) {
-        if (deltas->count - i > KI__WARM_AHEAD) {
-            ki__warmer_add(&warmer, deltas->deltas[i + KI__WARM_AHEAD].object);
-        }
-        r = apply_one(w, &deltas->deltas[i], error);
+        uint32_t hash = hashes[i % KI__WARM_AHEAD];
+        hashes[i % KI__WARM_AHEAD] = hash_ahead(w, &warmer, deltas, i + KI__WARM_AHEAD);
+        r = apply_one(w, &deltas->deltas[i], hash, error);
+    }
+    return r;
+}
+
+static int apply_all(work *w, const ki_deltas *deltas, ki_error *error)
+{
+    int r = deltas->count == 1
+                ? apply_one(w, &deltas->deltas[0], hash_of(w, &deltas->deltas[0]), error)
+                : apply_many(w, deltas, error);
+    if (deltas->set_back != NULL) { /* the versions of some deltas are of before */
+        w->resource_version = deltas->set_back;
+        w->listed = true;
     }
     return r < 0 ? r : set_version(w, error);
 }
@@ -428,6 +455,8 @@ void ki__apply_rewind(ki__applier *applier)
 void ki__apply_end(ki__applier *applier)
 {
     restore_counts(applier);
+    ki__asides_end(&applier->asides, applier->alloc,
+                   applier->committed ? &applier->on_error : NULL);
     ki_txn_abort(applier->txn);
     applier->txn = NULL;
     applier->before = ki_snapshot_unref(applier->before);

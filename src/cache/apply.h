@@ -6,6 +6,8 @@
 #include <kinformer/queue.h>
 #include <kinformer/store.h>
 
+#include "cache/asides.h"
+
 typedef enum ki__note_type {
     KI__NOTE_ADD,
     KI__NOTE_UPDATE,
@@ -36,6 +38,7 @@ typedef struct ki__applier {
     bool committed;         /* to which they go back if it is not */
 
     /* the batch at hand */
+    ki__asides asides;   /* reported when it ends, if it was committed */
     ki_txn *txn;         /* prepared and not committed, or NULL */
     ki_snapshot *before; /* holds the old objects */
     ki__note *notes;
@@ -54,7 +57,8 @@ int ki__applier_init(ki__applier *applier, ki_store *store, const ki_alloc *allo
 void ki__applier_done(ki__applier *applier);
 
 /** Applies a batch as one version of the store, which is there only after ki__apply_commit(). An
- *  object that the store does not take is reported and left out. On an error that may pass
+ *  object that the store does not take is left out, and reported at the end. On an error that may
+ * pass
  * (-ENOMEM, KI_ERR_BUSY) nothing has happened, and the same batch can be tried again. The notes of
  * it are there until ki__apply_end(), their objects until then and as long as the batch is held. */
 int ki__apply_prepare(ki__applier *applier, const ki_deltas *deltas, ki_error *error);

@@ -43,3 +43,15 @@ uint64_t ki__backoff_next(ki__backoff *backoff, ki_engine *engine)
     }
     return step + ki__engine_random(engine, step);
 }
+
+void ki__backoff_reset(ki__backoff *backoff)
+{
+    backoff->step_ns = backoff->initial_ns;
+}
+
+uint64_t ki__backoff_asked(ki_engine *engine, uint32_t seconds)
+{
+    seconds = seconds < KI__RETRY_AFTER_MAX_S ? seconds : KI__RETRY_AFTER_MAX_S;
+    uint64_t ns = seconds * UINT64_C(1000000000);
+    return ns != 0 ? ns + ki__engine_random(engine, ns / 4) : 0;
+}

@@ -8,7 +8,10 @@
  *
  * Invariant: the deltas of an entry are never two deletions in a row. They stay so when what is in
  * flight goes back before newer ones: while the last in flight is a deletion, none is queued as the
- * first. */
+ * first.
+ *
+ * Deltas come out by key, and the newest version among them is that of the store; but not if a list
+ * goes back in time. Then the last version that was put in counts, once the queue is empty. */
 #include <errno.h>
 #include <string.h>
 
@@ -19,13 +22,23 @@
 #include "base/options.h"
 #include "cache/delta_table.h"
 #include "cache/keyset.h"
+#include "cache/pages.h"
 #include "cache/queue.h"
+#include "object/key.h"
 #include "object/object.h"
+
+/* After a list that went back in time, until all of it is done. */
+typedef struct set_back {
+    char last[KI__VERSION_MAX + 1];  /* version that was put in */
+    char batch[KI__VERSION_MAX + 1]; /* the same, when what is in flight was taken */
+    bool renewed;                    /* another list went back since then */
+} set_back;
 
 typedef struct delta_fifo {
     ki_queue base;
     ki_store *known; /* or NULL */
     ki__delta_table table;
+    set_back *set_back; /* or NULL */
 } delta_fifo;
 
 static delta_fifo *delta_fifo_of(ki_queue *queue)
@@ -41,6 +54,68 @@ static const ki_delta *newest(const ki__delta_entry *entry)
 static bool is_deletion(const ki_delta *delta)
 {
     return delta != NULL && delta->type == KI_DELTA_DELETED;
+}
+
+/* Going back in time */
+
+static bool has_newer(const ki__delta_line *line, const char *version)
+{
+    for (const ki__delta_entry *entry = line->first; entry != NULL; entry = entry->next) {
+        for (const ki__delta_node *node = entry->first; node != NULL; node = node->next) {
+            if (ki__version_is_older(version, ki_object_resource_version(node->delta.object))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Whether a list of this version is older than what is queued, in flight, or in the store. */
+static bool goes_back(const delta_fifo *f, const ki_snapshot *known, const char *version)
+{
+    return version != NULL &&
+           ((known != NULL && ki__version_is_older(version, ki_snapshot_resource_version(known))) ||
+            has_newer(&f->table.in_flight, version) || has_newer(&f->table.queued, version));
+}
+
+static int begin_set_back(delta_fifo *f)
+{
+    if (f->set_back == NULL) {
+        f->set_back = ki__alloc_zero(f->base.alloc, sizeof(*f->set_back));
+    }
+    if (f->set_back == NULL) {
+        return -ENOMEM;
+    }
+    f->set_back->renewed = true;
+    return 0;
+}
+
+/* Notes the version of what is put in. */
+static void note_version(delta_fifo *f, const char *version)
+{
+    size_t len = strlen(version);
+    if (f->set_back != NULL && len != 0 && len <= KI__VERSION_MAX) {
+        memcpy(f->set_back->last, version, len + 1);
+    }
+}
+
+/* With what was taken, all that was put in is done. */
+static void take_set_back(delta_fifo *f)
+{
+    if (f->set_back != NULL) {
+        memcpy(f->set_back->batch, f->set_back->last, sizeof(f->set_back->batch));
+        f->set_back->renewed = false;
+        f->base.batch_set_back = f->set_back->batch;
+    }
+}
+
+static void finish_set_back(delta_fifo *f, bool again)
+{
+    if (f->base.batch_set_back != NULL && !again && !f->set_back->renewed) {
+        ki__free(f->base.alloc, f->set_back);
+        f->set_back = NULL;
+    }
+    f->base.batch_set_back = NULL;
 }
 
 /* Putting in */
@@ -107,7 +182,11 @@ static int delta_fifo_push(ki_queue *queue, const ki_delta *delta)
         return 0;
     }
     int r = ki__delta_table_reserve(&f->table, 1);
-    return r < 0 ? r : add(f, delta);
+    if (r < 0) {
+        return r;
+    }
+    note_version(f, ki_object_resource_version(delta->object));
+    return add(f, delta);
 }
 
 static int delta_fifo_push_key(ki_queue *queue, char *copy)
@@ -253,7 +332,11 @@ static int delta_fifo_replace(ki_queue *queue, ki__list_block **block)
     if (r >= 0) {
         r = reserve(f, all->object_count + missing.count);
     }
+    if (r >= 0 && goes_back(f, missing.known, all->resource_version)) {
+        r = begin_set_back(f);
+    }
     if (r >= 0) {
+        note_version(f, all->resource_version != NULL ? all->resource_version : "");
         for (size_t i = 0; i < all->object_count; i++) {
             (void)add(f, &(ki_delta){.type = KI_DELTA_REPLACED,
                                      .object = ki_object_ref(all->objects[i])});
@@ -332,6 +415,9 @@ static int delta_fifo_take(ki_queue *queue, size_t max_keys)
         }
     }
     queue->batch_count = count;
+    if (f->table.queued.count == 0) {
+        take_set_back(f);
+    }
     return 0;
 }
 
@@ -346,6 +432,7 @@ static void put_back(delta_fifo *f)
 static size_t delta_fifo_finish(ki_queue *queue, bool again)
 {
     delta_fifo *f = delta_fifo_of(queue);
+    finish_set_back(f, again);
     if (again) {
         put_back(f);
         return 0;
@@ -363,6 +450,7 @@ static void delta_fifo_done(ki_queue *queue)
 {
     delta_fifo *f = delta_fifo_of(queue);
     ki__delta_table_done(&f->table);
+    ki__free(f->base.alloc, f->set_back);
     (void)ki_store_unref(f->known);
 }
 

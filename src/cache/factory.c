@@ -91,6 +91,9 @@ int ki_factory_new(const ki_factory_options *options, ki_factory **ret_factory, 
     if (o.transport != NULL) {
         factory->transport = *o.transport;
         factory->options.transport = &factory->transport;
+        if (factory->transport.ref != NULL) {
+            factory->transport.ref(factory->transport.user);
+        }
     }
     ki_str name_space = ki_str_from(o.name_space);
     if (name_space.len != 0) {
@@ -132,8 +135,12 @@ ki_factory *ki_factory_unref(ki_factory *factory)
         free_entry(factory, entry_at(link));
     }
     ki_engine *engine = factory->engine;
+    ki_transport transport = factory->transport;
     ki__mutex_done(&factory->lock);
     ki__free(factory->alloc, factory);
+    if (transport.unref != NULL) {
+        transport.unref(transport.user);
+    }
     (void)ki_engine_unref(engine);
     return NULL;
 }

@@ -11,4 +11,7 @@
  *  to the hook, and returned. */
 int ki__handler_tell(const ki_handler *handler, const ki__note *note, const ki_error_hook *hook);
 
+/** Tells how many events there were of which nothing else is told; nothing if there were none. */
+void ki__handler_tell_left_out(const ki_handler *handler, uint64_t left_out);
+
 #endif

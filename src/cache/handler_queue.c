@@ -265,6 +265,7 @@ static void leave_out(ki__handler_queue *queue, size_t number)
     forget_last(queue, waiting, number);
     queue->initial_count -= waiting->is_initial;
     queue->merged += 2; /* it, and the delete that it goes with */
+    queue->left_out += 2 + (uint64_t)waiting->merged;
     ki__note_unref(waiting);
     *waiting = (ki__note){0};
     queue->dead++;
@@ -356,6 +357,7 @@ void ki__handler_queue_resync(ki__handler_queue *queue, ki_snapshot *snapshot)
     size_t count = ki_snapshot_count(snapshot);
     if (queue->resync != NULL || count == 0) {
         queue->merged += count;
+        queue->left_out += count;
         (void)ki_snapshot_unref(snapshot);
         return;
     }
@@ -458,6 +460,8 @@ bool ki__handler_queue_take(ki__handler_queue *queue, size_t max, ki__hand *ret_
             return false;
         }
     }
+    hand->left_out = queue->left_out;
+    queue->left_out = 0;
     return true;
 }
 
@@ -496,6 +500,7 @@ void ki__handler_queue_done(ki__handler_queue *queue)
     queue->count = 0;
     queue->dead = 0;
     queue->initial_count = 0;
+    queue->left_out = 0;
     queue->index_at = queue->limit;
 }
 

@@ -38,6 +38,7 @@ typedef struct ki__handler_queue {
     size_t head;           /* number of the first in the ring; numbers only rise */
     size_t initial_count;  /* initial adds in the ring */
     uint64_t merged;       /* in all */
+    uint64_t left_out;     /* of them: those that went into nothing, since the last take */
     ki_snapshot *snapshot; /* that is being walked, or NULL */
     ki_snapshot_iter walk;
     size_t walk_left;     /* objects of the walk that are still to come */
@@ -99,6 +100,7 @@ enum { KI__HAND_MAX = 64, KI__HAND_OWN = 16 };
 typedef struct ki__hand {
     const ki__note *notes;
     size_t count;
+    uint64_t left_out; /* events that were merged before them and are part of none */
     /* private: what holds their objects */
     bool owns; /* the one note has references of its own */
     ki__notes *shared;

@@ -3,21 +3,18 @@
  * most one object is held.
  *
  * A request is made once more, up to ten times, where client-go does: on 429 and 5xx if the server
- * says when, and on connections that broke before there was an answer, a second later. Once an
- * answer has begun, what went wrong is told instead: objects that were given cannot be taken back.
- * A server that asks for a long wait is told as an error too, so that whoever called can decide. */
+ * says when, and on connections that broke before there was an answer, about a second later. Once
+ * an answer has begun, what went wrong is told instead: objects that were given cannot be taken
+ * back. A server that asks for a long wait is told as an error too, so that whoever called can
+ * decide. */
 #include <errno.h>
-#include <string.h>
-
-#include <kinformer/status.h>
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "cache/backoff.h"
 #include "cache/http_source.h"
-#include "wire/media_type.h"
 
-enum { TRIES_MAX = 10, RETRY_AFTER_MAX_S = 10, STATUS_MAX = 64 << 10, BODY_SHOWN_MAX = 2048 };
-#define SECOND_NS UINT64_C(1000000000)
+enum { TRIES_MAX = 10, RETRY_AFTER_MAX_S = 10 };
 
 /* ---- once more ---- */
 
@@ -31,7 +28,8 @@ static bool try_again(ki__http_call *call, uint32_t after_s)
     call->exchange = NULL;
     ki__http_drop_body(call);
     /* Ten requests in a row, without a breath, help no server that is in trouble. */
-    ki__timer_set_after(&call->again, (after_s != 0 ? after_s : 1) * SECOND_NS);
+    uint64_t delay = ki__backoff_asked(call->source->engine, after_s != 0 ? after_s : 1);
+    ki__timer_set_after(&call->again, delay);
     return true;
 }
 
@@ -64,38 +62,12 @@ static bool is_worth_another(const ki__http_call *call, int code)
 
 /* ---- the head of an answer ---- */
 
-static void read_retry_after(ki__http_call *call, ki_str value)
-{
-    uint32_t seconds = 0;
-    call->has_retry_after = value.len != 0;
-    for (size_t i = 0; i < value.len; i++) {
-        if (value.ptr[i] < '0' || value.ptr[i] > '9') {
-            call->has_retry_after = false; /* a date, or nonsense */
-            break;
-        }
-        uint32_t digit = (uint32_t)(value.ptr[i] - '0');
-        seconds = seconds > (UINT32_MAX - digit) / 10 ? UINT32_MAX : seconds * 10 + digit;
-    }
-    call->retry_after_s = call->has_retry_after ? seconds : 0;
-}
-
-static int read_content_type(ki__http_call *call, ki_str value, ki_error *error)
-{
-    char text[256]; /* what is cut off are parameters, or it is no type that we know */
-    size_t len = value.len < sizeof(text) ? value.len : sizeof(text) - 1;
-    if (len != 0) {
-        memcpy(text, value.ptr, len);
-    }
-    text[len] = '\0';
-    return ki__media_type_encoding(text, &call->encoding, error);
-}
-
 static void begin_body(ki__http_call *call)
 {
     const ki__http_source *source = call->source;
     bool metadata = source->options.metadata_only;
     const ki__wire_options options = {
-        .encoding = call->encoding,
+        .encoding = call->head.encoding,
         .alloc = source->alloc,
         .max_bytes = source->options.max_object_bytes,
         .default_kind = metadata ? "PartialObjectMetadata" : ki_resource_kind(source->resource),
@@ -116,16 +88,10 @@ static void on_response(int status, const ki_http_header *headers, size_t header
     ki__http_call *call = user;
     ki_error error = KI_ERROR_INIT;
     call->busy = true;
-    call->status = status;
-    read_retry_after(call, ki_http_header_find(headers, header_count, "retry-after"));
-    ki_str type = ki_http_header_find(headers, header_count, "content-type");
-    int r = read_content_type(call, type, &error);
-    if (status < 200 || status > 299) {
+    int r = ki__http_read_head(status, headers, header_count, &call->head, &error);
+    if (!ki__http_is_success(&call->head)) {
         call->body = KI__HTTP_FAILURE;
-        ki_buf_init(&call->failure, call->source->alloc, STATUS_MAX);
-        if (r < 0) {
-            call->encoding = KI_ENCODING_MAX; /* nothing to read a Status from */
-        }
+        ki_buf_init(&call->failure, call->source->alloc, KI__HTTP_FAILURE_MAX);
     } else if (r < 0) {
         ki__http_end(call, NULL, &error, NULL);
     } else {
@@ -243,45 +209,16 @@ static void on_body(ki_str bytes, void *user)
 
 /* ---- its end ---- */
 
-/* The Status of an answer that is not 2xx; NULL if there is none, or no memory for it. */
-static ki_object *read_status(ki__http_call *call)
-{
-    ki_object_options options = KI_OPTIONS_INIT(ki_object_options);
-    options.alloc = call->source->alloc;
-    ki_str body = ki_buf_str(&call->failure);
-    ki_object *object = NULL;
-    int r = KI_ERR_UNSUPPORTED;
-    if (body.len != 0 && call->encoding == KI_ENCODING_JSON) {
-        r = ki_object_from_json(body.ptr, body.len, &options, &object, NULL);
-    } else if (body.len != 0 && call->encoding == KI_ENCODING_PROTOBUF) {
-        r = ki_object_from_protobuf(body.ptr, body.len, &options, &object, NULL);
-    }
-    if (r == 0 && !ki_object_is_status(object)) {
-        object = ki_object_unref(object);
-    }
-    return object;
-}
-
 static void end_failure(ki__http_call *call)
 {
-    bool temporary = call->status == 429 || call->status >= 500;
-    if (temporary && call->has_retry_after && try_again(call, call->retry_after_s)) {
+    if (ki__http_asks_again(&call->head) && try_again(call, call->head.retry_after_s)) {
         return;
     }
     ki_error error = KI_ERROR_INIT;
-    ki_object *status = read_status(call);
-    if (status == NULL || ki_status_to_error(status, &error) >= 0) {
-        ki_str body = ki_buf_str(&call->failure);
-        body.len = body.len < BODY_SHOWN_MAX ? body.len : BODY_SHOWN_MAX;
-        (void)ki_status_from_http(call->status, "GET", ki_resource_name(call->source->resource), "",
-                                  body, call->retry_after_s, &error);
-    }
-    if (error.http_code == 0) {
-        error.http_code = call->status;
-    }
-    if (error.retry_after_s == 0) {
-        error.retry_after_s = call->retry_after_s;
-    }
+    const ki__http_source *source = call->source;
+    ki_object *status =
+        ki__http_failure(&call->head, ki_buf_str(&call->failure), "GET",
+                         ki_resource_name(source->resource), "", source->alloc, &error);
     ki__http_end(call, NULL, &error, status);
     (void)ki_object_unref(status);
 }
@@ -333,7 +270,8 @@ static void on_end(const ki_error *error, void *user)
     call->exchange = NULL;
     if (error == NULL) {
         end_complete(call);
-    } else if (call->status != 0 || !is_worth_another(call, error->code) || !try_again(call, 1)) {
+    } else if (call->head.status != 0 || !is_worth_another(call, error->code) ||
+               !try_again(call, 1)) {
         ki__http_end(call, NULL, error, NULL);
     }
     ki__http_leave(call);

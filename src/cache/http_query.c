@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cache/http_source.h"
+#include "cache/http_common.h"
 
 enum { NAME_MAX_BYTES = 253 };
 
@@ -34,26 +34,29 @@ static int add_encoded(ki_buf *out, const char *text)
 /* ---- the path ---- */
 
 /* What client-go refuses in a name, as it would change the path. */
-static int check_name(const char *name, ki_error *error)
+static int check_name(const char *what, const char *name, ki_error *error)
 {
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
-        return ki__error_set(error, KI_ERR_INVALID, "a namespace may not be \"%s\"", name);
+        return ki__error_set(error, KI_ERR_INVALID, "a %s may not be \"%s\"", what, name);
     }
     if (strpbrk(name, "/%") != NULL) {
-        return ki__error_set(error, KI_ERR_INVALID, "a namespace may not have a '/' or '%%' in it");
+        return ki__error_set(error, KI_ERR_INVALID, "a %s may not have a '/' or '%%' in it", what);
     }
     if (strlen(name) > NAME_MAX_BYTES) {
-        return ki__error_set(error, KI_ERR_INVALID, "a namespace may not have over %d bytes",
+        return ki__error_set(error, KI_ERR_INVALID, "a %s may not have over %d bytes", what,
                              NAME_MAX_BYTES);
     }
     return 0;
 }
 
+/* Those that are not "". */
 static int add_segments(ki_buf *out, const char *const *segments, size_t count)
 {
     int r = 0;
     for (size_t i = 0; i < count && r == 0; i++) {
-        r = ki_buf_add_char(out, '/');
+        if (segments[i][0] != '\0') {
+            r = ki_buf_add_char(out, '/');
+        }
         if (r == 0) {
             r = add_encoded(out, segments[i]);
         }
@@ -61,37 +64,46 @@ static int add_segments(ki_buf *out, const char *const *segments, size_t count)
     return r;
 }
 
-int ki__http_path(const ki_resource *resource, const char *name_space, ki_buf *out, ki_error *error)
+/* The names that come from outside. */
+static int check_names(const ki_resource *resource, const char *name_space, const char *name,
+                       const char *subresource, ki_error *error)
 {
-    const char *segments[6];
-    size_t count = 0;
+    if (name_space[0] != '\0' && !ki_resource_is_namespaced(resource)) {
+        return ki__error_set(error, KI_ERR_INVALID, "%s are not in namespaces",
+                             ki_resource_name(resource));
+    }
+    int r = check_name("namespace", name_space, error);
+    if (r == 0) {
+        r = check_name("name", name, error);
+    }
+    return r == 0 ? check_name("subresource", subresource, error) : r;
+}
+
+int ki__http_path(const ki_resource *resource, const char *name_space, const char *name,
+                  const char *subresource, ki_buf *out, ki_error *error)
+{
+    int r = check_names(resource, name_space, name, subresource, error);
+    if (r < 0) {
+        return r;
+    }
     const char *group = ki_resource_group(resource);
-    segments[count++] = group[0] == '\0' ? "api" : "apis";
-    if (group[0] != '\0') {
-        segments[count++] = group;
-    }
-    segments[count++] = ki_resource_version(resource);
-    if (name_space[0] != '\0') {
-        if (!ki_resource_is_namespaced(resource)) {
-            return ki__error_set(error, KI_ERR_INVALID, "%s are not in namespaces",
-                                 ki_resource_name(resource));
-        }
-        int r = check_name(name_space, error);
-        if (r < 0) {
-            return r;
-        }
-        segments[count++] = "namespaces";
-        segments[count++] = name_space;
-    }
-    segments[count++] = ki_resource_name(resource);
-    int r = add_segments(out, segments, count);
+    const char *const segments[] = {
+        group[0] == '\0' ? "api" : "apis",
+        group,
+        ki_resource_version(resource),
+        name_space[0] != '\0' ? "namespaces" : "",
+        name_space,
+        ki_resource_name(resource),
+        name,
+        subresource,
+    };
+    r = add_segments(out, segments, sizeof(segments) / sizeof(segments[0]));
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 
 /* ---- the query ---- */
 
-/* Once something has failed, nothing is added any more. */
-static void add(ki_buf *out, const char *name, const char *value, int *r)
+void ki__http_add_parameter(ki_buf *out, const char *name, const char *value, int *r)
 {
     if (value == NULL || value[0] == '\0' || *r < 0) {
         return;
@@ -119,23 +131,25 @@ static void add_number(ki_buf *out, const char *name, uint32_t value, int *r)
     for (; value != 0; value /= 10) {
         digits[--at] = (char)('0' + value % 10);
     }
-    add(out, name, &digits[at], r);
+    ki__http_add_parameter(out, name, &digits[at], r);
 }
 
 /* In the order of the names, as Go writes them. */
 int ki__http_query(const ki_list_options *o, bool watch, ki_buf *out, ki_error *error)
 {
     int r = 0;
-    add(out, "allowWatchBookmarks", watch && o->allow_bookmarks ? "true" : "", &r);
-    add(out, "continue", o->continue_token, &r);
-    add(out, "fieldSelector", o->field_selector, &r);
-    add(out, "labelSelector", o->label_selector, &r);
+    ki__http_add_parameter(out, "allowWatchBookmarks", watch && o->allow_bookmarks ? "true" : "",
+                           &r);
+    ki__http_add_parameter(out, "continue", o->continue_token, &r);
+    ki__http_add_parameter(out, "fieldSelector", o->field_selector, &r);
+    ki__http_add_parameter(out, "labelSelector", o->label_selector, &r);
     add_number(out, "limit", o->limit, &r);
-    add(out, "resourceVersion", o->resource_version, &r);
-    add(out, "resourceVersionMatch", o->resource_version_match, &r);
-    add(out, "sendInitialEvents", watch && o->send_initial_events ? "true" : "", &r);
+    ki__http_add_parameter(out, "resourceVersion", o->resource_version, &r);
+    ki__http_add_parameter(out, "resourceVersionMatch", o->resource_version_match, &r);
+    ki__http_add_parameter(out, "sendInitialEvents", watch && o->send_initial_events ? "true" : "",
+                           &r);
     add_number(out, "timeoutSeconds", o->timeout_seconds, &r);
-    add(out, "watch", watch ? "true" : "", &r);
+    ki__http_add_parameter(out, "watch", watch ? "true" : "", &r);
     if (r == KI_ERR_LIMIT) {
         return ki__error_set(error, r, "the query of the request has over %zu bytes", out->max);
     }

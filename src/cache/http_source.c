@@ -32,7 +32,7 @@ void ki__http_drop_body(ki__http_call *call)
         break;
     }
     call->body = KI__HTTP_NOTHING;
-    call->status = 0;
+    call->head = (ki__http_head){0};
 }
 
 static void free_call(ki__http_call *call)
@@ -178,10 +178,14 @@ static void destroy(void *user)
 {
     ki__http_source *source = user;
     ki_engine *engine = source->engine;
+    ki_transport transport = source->transport;
     ki_assert(source->calls == 0);
     (void)ki_resource_unref(source->resource);
     ki_buf_done(&source->path);
     ki__free(source->alloc, source);
+    if (transport.unref != NULL) {
+        transport.unref(transport.user);
+    }
     (void)ki_engine_unref(engine);
 }
 
@@ -216,13 +220,17 @@ int ki_source_http_new(const ki_source_http_options *options, ki_source *ret_sou
     source->engine = ki_engine_ref(o.engine);
     source->alloc = alloc;
     source->transport = *o.transport;
+    if (source->transport.ref != NULL) {
+        source->transport.ref(source->transport.user);
+    }
     source->resource = ki_resource_ref(o.resource);
     source->options = o;
     /* Metadata can always be read in protobuf, whatever the kind. */
     source->options.json_only =
         o.json_only || (!o.metadata_only && !ki_resource_has_protobuf(o.resource));
     ki_buf_init(&source->path, alloc, PATH_MAX_BYTES);
-    r = ki__http_path(o.resource, o.name_space != NULL ? o.name_space : "", &source->path, error);
+    r = ki__http_path(o.resource, o.name_space != NULL ? o.name_space : "", "", "", &source->path,
+                      error);
     if (r < 0) {
         destroy(source);
         return r;
@@ -232,6 +240,7 @@ int ki_source_http_new(const ki_source_http_options *options, ki_source *ret_sou
         .watch = begin_watch,
         .cancel = cancel,
         .pause = hold,
+        .metadata_only = o.metadata_only,
         .user = source,
         .destroy = destroy,
     };

@@ -2,15 +2,14 @@
 /* The HTTP source from inside: the source, its calls, and the parts that share them.
  *
  *   http_source.c  the table of a source: making it, beginning and ending calls
- *   http_query.c   what stands in a request
+ *   http_query.c   what stands in a request (http_common.h)
+ *   http_head.c    what stands in the head of an answer, and in one that failed (the same)
  *   http_answer.c  what becomes of an answer, and when a request is made once more */
 #ifndef KI_CACHE_HTTP_SOURCE_H
 #define KI_CACHE_HTTP_SOURCE_H
 
-#include <kinformer/buf.h>
-#include <kinformer/source.h>
-
 #include "base/engine.h"
+#include "cache/http_common.h"
 #include "wire/list_decoder.h"
 #include "wire/watch_decoder.h"
 
@@ -43,10 +42,7 @@ typedef struct ki__http_call {
     void *exchange; /* of the transport; NULL while it waits to be made once more */
     ki__timer again;
     uint32_t tries; /* that failed */
-    int status;     /* of the answer; 0 before it */
-    bool has_retry_after;
-    uint32_t retry_after_s;
-    ki_encoding encoding;
+    ki__http_head head;
     ki__http_body body;
     union { /* by `body` */
         ki__list_decoder list;
@@ -67,17 +63,6 @@ void ki__http_end(ki__http_call *call, const ki_list_meta *meta, const ki_error 
 
 /** Last in every callback of the transport or timer, which begin with setting `busy`. */
 void ki__http_leave(ki__http_call *call);
-
-/* ---- http_query.c ---- */
-
-/** Appends the path of a resource in a namespace ("" for all).
- *  Errors: KI_ERR_INVALID  the namespace is no name, or the resource has none;  -ENOMEM. */
-int ki__http_path(const ki_resource *resource, const char *name_space, ki_buf *out,
-                  ki_error *error);
-/** Appends the query of a list or watch. */
-int ki__http_query(const ki_list_options *options, bool watch, ki_buf *out, ki_error *error);
-/** The value of the Accept header. */
-const char *ki__http_accept(bool protobuf, bool metadata, bool watch);
 
 /* ---- http_answer.c ---- */
 

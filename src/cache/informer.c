@@ -138,6 +138,7 @@ static int allocate(const ki_informer_options *o, ki_informer **ret_informer)
     informer->resync_ms = o->resync_ms;
     ki__list_init(&informer->handlers);
     ki__list_init(&informer->to_wake);
+    ki__list_init(&informer->sleepers);
     ki__task_init(&informer->task, ki__informer_run_task);
     ki__mutations_init(&informer->mutations, alloc, ki__engine_hash_key(o->engine));
     *ret_informer = informer;
@@ -263,11 +264,25 @@ static void on_stopped(ki_reflector *reflector, void *user)
         informer->posted = false;
         ki__informer_release(informer); /* that of the posting; the run has another */
     }
+    ki__informer_wake_sleepers(informer); /* for which the task was posted, perhaps */
     ki__mutex_lock(&informer->lock);
     informer->state = KI__INFORMER_STOPPED;
     ki__cond_wake_all(&informer->changed);
     ki__mutex_unlock(&informer->lock);
     (void)ki_informer_unref(informer); /* that of the run */
+}
+
+/* Which kind events must be of: that of the resource, unless the source cuts all to metadata. */
+static void set_expected(const ki_informer *informer, ki_reflector_options *options)
+{
+    const ki_resource *resource = informer->options.resource;
+    if (resource != NULL && informer->source.metadata_only) {
+        options->expected_kind = "PartialObjectMetadata";
+        options->expected_api_version = "meta.k8s.io/v1";
+    } else if (resource != NULL) {
+        options->expected_kind = ki_resource_kind(resource);
+        options->expected_api_version = ki_resource_api_version(resource);
+    }
 }
 
 static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, ki_error *error)
@@ -282,9 +297,7 @@ static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, k
     options.name = o->name;
     options.label_selector = o->label_selector;
     options.field_selector = o->field_selector;
-    options.expected_kind = o->resource != NULL ? ki_resource_kind(o->resource) : NULL;
-    options.expected_api_version =
-        o->resource != NULL ? ki_resource_api_version(o->resource) : NULL;
+    set_expected(informer, &options);
     options.resync_period_ns = informer->resync_ms * MS_NS;
     options.should_resync = should_resync;
     options.on_error = o->on_watch_error != NULL ? on_error : NULL;

@@ -44,8 +44,11 @@ struct ki_informer {
     bool posted; /* the task */
     bool paused; /* the reflector was asked to hold back */
     bool retrying;
-    size_t taken;     /* deltas put in the queue; not less than are in it */
-    ki__list to_wake; /* seats of those that were given something; each holds a reference */
+    size_t taken;      /* deltas put in the queue; not less than are in it */
+    ki__list to_wake;  /* seats of those that were given something; each holds a reference */
+    ki__list sleepers; /* the same, of threads that are woken a little later */
+    size_t held_back;  /* deltas that came since the first of them was put there, */
+    size_t turns;      /* and batches */
 
     ki__mutex lock;
     ki__cond changed; /* state, synced, or a registration */
@@ -81,6 +84,10 @@ extern const ki_reflector_target ki__informer_target;
 /** Has a handler told that there is something, at the next ki__informer_wake(). Inside the engine
  *  only. */
 void ki__informer_mark(ki_informer *informer, ki_registration *registration);
+/** The same for one that has only to be poked: at once, or with the sleepers if it is a thread. */
+void ki__informer_mark_poked(ki_informer *informer, ki_registration *registration);
+/** Wakes the sleepers. Without the lock. Inside the engine only. */
+void ki__informer_wake_sleepers(ki_informer *informer);
 /** Calls `wake` for those. Without the lock. Inside the engine only. */
 void ki__informer_wake(ki_informer *informer, void (*wake)(ki_registration *registration));
 /** Decides who takes part in a resync that is due; whether anyone does. */

@@ -186,24 +186,47 @@ int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
 
 /* ---- waking and going ---- */
 
-void ki__informer_mark(ki_informer *informer, ki_registration *registration)
+static void mark(ki__list *list, ki_registration *registration)
 {
     ki__registration_seat *seat = ki__registration_seat_of(registration);
     if (ki__list_is_empty(&seat->wake_link)) {
         (void)ki_registration_ref(registration);
-        ki__list_push_back(&informer->to_wake, &seat->wake_link);
+        ki__list_push_back(list, &seat->wake_link);
     }
 }
 
-void ki__informer_wake(ki_informer *informer, void (*wake)(ki_registration *registration))
+void ki__informer_mark(ki_informer *informer, ki_registration *registration)
+{
+    mark(&informer->to_wake, registration);
+}
+
+void ki__informer_mark_poked(ki_informer *informer, ki_registration *registration)
+{
+    bool sleeps = ki__registration_may_sleep(registration);
+    mark(sleeps ? &informer->sleepers : &informer->to_wake, registration);
+}
+
+static void wake_all(ki__list *list, void (*wake)(ki_registration *registration))
 {
     ki__list *link;
-    while ((link = ki__list_pop_front(&informer->to_wake)) != NULL) {
+    while ((link = ki__list_pop_front(list)) != NULL) {
         ki_registration *registration =
             ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, wake_link));
         wake(registration);
         (void)ki_registration_unref(registration);
     }
+}
+
+void ki__informer_wake(ki_informer *informer, void (*wake)(ki_registration *registration))
+{
+    wake_all(&informer->to_wake, wake);
+}
+
+void ki__informer_wake_sleepers(ki_informer *informer)
+{
+    informer->held_back = 0;
+    informer->turns = 0;
+    wake_all(&informer->sleepers, ki__registration_poke);
 }
 
 static ki_registration *take_handler(ki_informer *informer)

@@ -12,6 +12,9 @@
 #include "object/object.h"
 
 #define RETRY_NS UINT64_C(100000000)
+/* Threads of handlers sleep on while batch follows batch, as waking one costs more than telling it
+ * of a hundred changes; until so many have come, or so many batches. */
+enum { HOLD_BACK_MAX = 256, TURNS_MAX = 8 };
 enum { PAUSE_AT = 4 * KI_QUEUE_BATCH, GO_ON_AT = KI_QUEUE_BATCH };
 
 /* ---- from the reflector into the queue ---- */
@@ -126,7 +129,7 @@ static void publish(ki_informer *informer, ki__notes *notes, bool first_list)
             poke = ki__registration_push_batch(registration, &informer->applier, notes) || poke;
         }
         if (poke) {
-            ki__informer_mark(informer, registration);
+            ki__informer_mark_poked(informer, registration);
         }
     }
 }
@@ -208,6 +211,7 @@ static void look_whether_synced(ki_informer *informer)
     if (informer->synced || !ki_queue_has_synced(informer->queue)) {
         return;
     }
+    ki__informer_wake_sleepers(informer); /* each can be marked in one way only */
     ki__mutex_lock(&informer->lock);
     informer->synced = true;
     KI__LIST_FOR_EACH (link, &informer->handlers) {
@@ -222,6 +226,21 @@ static void look_whether_synced(ki_informer *informer)
 }
 
 /* ---- the task ---- */
+
+/* After a batch of so many deltas, or none. The next turn of the task comes after whatever the
+ * engine has to do now, which may bring more. */
+static void wake_or_wait(ki_informer *informer, int count)
+{
+    if (ki__list_is_empty(&informer->sleepers)) {
+        return;
+    }
+    informer->held_back += count > 0 ? (size_t)count : 0;
+    if (count <= 0 || informer->held_back >= HOLD_BACK_MAX || ++informer->turns >= TURNS_MAX) {
+        ki__informer_wake_sleepers(informer);
+    } else {
+        ki__informer_post(informer);
+    }
+}
 
 void ki__informer_post(ki_informer *informer)
 {
@@ -249,6 +268,7 @@ static void work(ki_informer *informer)
 {
     int r = ki_queue_poll(informer->queue, 0, process, informer);
     look_whether_synced(informer);
+    wake_or_wait(informer, r);
     size_t left = ki_queue_length(informer->queue);
     informer->taken = left;
     if (informer->paused && left <= GO_ON_AT) {
@@ -269,6 +289,8 @@ void ki__informer_run_task(ki__task *task)
     informer->posted = false;
     if (is_running(informer)) {
         work(informer);
+    } else {
+        ki__informer_wake_sleepers(informer);
     }
     ki__informer_release(informer);
 }

@@ -423,7 +423,12 @@ static int consume(ki_queue *queue, size_t max_keys, bool wait, ki_queue_process
     if (count <= 0) {
         return count;
     }
-    const ki_deltas deltas = {queue->batch, queue->batch_count, is_initial};
+    const ki_deltas deltas = {
+        .deltas = queue->batch,
+        .count = queue->batch_count,
+        .is_initial = is_initial,
+        .set_back = queue->batch_set_back,
+    };
     int r = process(&deltas, user);
     finish(queue, r > 0);
     return r < 0 ? r : count;

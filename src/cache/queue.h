@@ -71,6 +71,7 @@ struct ki_queue {
     ki_delta *batch;
     size_t batch_count;
     size_t batch_cap;
+    const char *batch_set_back; /* see ki_deltas; or NULL */
 };
 
 /** Makes a queue of `size` bytes, which begins with a struct ki_queue; the rest is zero. */

@@ -289,6 +289,7 @@ static int init_parts(ki_reflector *r, ki_error *error)
     ki__collect_init(&r->found, r->alloc, ki__engine_hash_key(r->engine), r->options.max_objects);
     ki__backoff_init(&r->backoff, r->options.backoff_initial_ns, r->options.backoff_max_ns,
                      r->options.backoff_reset_ns);
+    r->rewatch = r->backoff;
     int code = copy_text(r, error);
     if (code < 0) {
         return code;

@@ -55,21 +55,22 @@ struct ki_reflector {
     ki__timer watchdog; /* of a phase */
     ki__timer resync;
     ki_reflector_state state;
-    bool due;         /* the task is to begin the present phase */
-    bool resume;      /* BACKOFF: to WATCHING; else to a list */
-    bool paused;      /* what the source was told */
-    bool unavailable; /* the server does not have our version: list without one */
-    bool paginated;   /* a list of version "0" came in pages: the server has no cache */
-    bool consistent;  /* the list at hand was asked for without a version */
-    bool unordered;   /* the first events of the watch at hand are not in order */
-    bool from_event;  /* `version` came from an event, not from a list or bookmark */
-    bool cut_short;   /* the last stream ended before its list was complete */
-    bool quick;       /* the last watch had events, but ended within a second */
-    bool fresh;       /* no watch was begun since the last list */
-    bool accepted;    /* the call at hand gave a sign of life */
-    ki__backoff backoff;
-    void *call;      /* of STREAMING and WATCHING */
-    ki__pages pages; /* of LISTING */
+    bool due;            /* the task is to begin the present phase */
+    bool resume;         /* BACKOFF: to WATCHING; else to a list */
+    bool paused;         /* what the source was told */
+    bool unavailable;    /* the server does not have our version: list without one */
+    bool paginated;      /* a list of version "0" came in pages: the server has no cache */
+    bool consistent;     /* the list at hand was asked for without a version */
+    bool unordered;      /* the first events of the watch at hand are not in order */
+    bool from_event;     /* `version` came from an event, not from a list or bookmark */
+    bool cut_short;      /* the last stream ended before its list was complete */
+    bool quick;          /* the last watch had events, but ended within a second */
+    bool fresh;          /* no watch was begun since the last list */
+    bool accepted;       /* the call at hand gave a sign of life */
+    ki__backoff backoff; /* before a list */
+    ki__backoff rewatch; /* before a watch is taken up; begins anew when one made progress */
+    void *call;          /* of STREAMING and WATCHING */
+    ki__pages pages;     /* of LISTING */
     ki__collect found;
     uint64_t began;    /* when the present call did */
     uint64_t deadline; /* when it must be over */

@@ -9,10 +9,6 @@
 #include "base/mutant.h"
 #include "cache/reflector.h"
 
-#define RETRY_AFTER_MAX_NS                                                 \
-    (300 * KI__SECOND_NS) /* whoever asks for longer is asked again sooner \
-                           */
-
 #define A(name) (1U << KI_REFLECTOR_##name)
 
 /* From the first list on it is in one of the middle four until it stops. A watch that may go on
@@ -147,11 +143,10 @@ void ki__reflector_go_sync(ki_reflector *r)
     ki__reflector_go(r, way_to_list(r));
 }
 
-static uint64_t wait_for(ki_reflector *r, const ki_error *error)
+static uint64_t wait_for(ki_reflector *r, bool resume, const ki_error *error)
 {
-    uint64_t delay = ki__backoff_next(&r->backoff, r->engine);
-    uint64_t asked = error != NULL ? error->retry_after_s * KI__SECOND_NS : 0;
-    asked = asked < RETRY_AFTER_MAX_NS ? asked : RETRY_AFTER_MAX_NS;
+    uint64_t delay = ki__backoff_next(resume ? &r->rewatch : &r->backoff, r->engine);
+    uint64_t asked = ki__backoff_asked(r->engine, error != NULL ? error->retry_after_s : 0);
     if (KI__MUTANT(34)) {
         return 0;
     }
@@ -160,7 +155,7 @@ static uint64_t wait_for(ki_reflector *r, const ki_error *error)
 
 void ki__reflector_back_off(ki_reflector *r, bool resume, const ki_error *error)
 {
-    uint64_t until = later(ki__engine_now(r->engine), wait_for(r, error));
+    uint64_t until = later(ki__engine_now(r->engine), wait_for(r, resume, error));
     if (error != NULL) {
         ki__reflector_note_reason(r, error);
     }

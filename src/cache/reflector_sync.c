@@ -4,20 +4,10 @@
  * says that it is older: then it was set back itself, say from a backup, and that is told. */
 #include <string.h>
 
-#include <kinformer/key.h>
-
 #include "base/error.h"
 #include "base/mutant.h"
 #include "cache/reflector.h"
-
-/* Whether `version` is older than what the target has. What has no order is never older. */
-static bool is_older(const ki_reflector *r, const char *version)
-{
-    int order;
-    return ki_resource_version_compare(ki_str_from(version), ki_str_from(r->version), &order) ==
-               0 &&
-           order < 0;
-}
+#include "object/key.h"
 
 static void fill_stale(const ki_reflector *r, const char *version, const char *what,
                        ki_error *error)
@@ -30,7 +20,7 @@ static void fill_stale(const ki_reflector *r, const char *version, const char *w
 
 static int check_age(ki_reflector *r, const char *version, ki_error *error)
 {
-    if (!is_older(r, version) || KI__MUTANT(1)) {
+    if (!ki__version_is_older(version, r->version) || KI__MUTANT(1)) {
         return 0;
     }
     if (r->consistent) {

@@ -165,9 +165,13 @@ static void advance(ki_reflector *r, ki_event_type type, const char *version, bo
         return;
     }
     r->unordered = false;
-    if (version[0] != '\0') {
-        ki__reflector_set_version(r, version, from_event);
+    if (version[0] == '\0') {
+        return;
     }
+    if (strcmp(version, r->version) != 0) {
+        ki__backoff_reset(&r->rewatch); /* watches that bring something are worth taking up soon */
+    }
+    ki__reflector_set_version(r, version, from_event);
 }
 
 static int tell(ki_reflector *r, ki_event_type type, const ki_object *object, ki_error *error)

@@ -244,6 +244,9 @@ static size_t tell(ki_registration *reg, const ki__hand *hand)
 {
     ki_error_hook hook = {.report = report_failure, .user = reg};
     size_t told = 0;
+    if (!is_removed(reg)) {
+        ki__handler_tell_left_out(&reg->handler, hand->left_out);
+    }
     while (told < hand->count && (!is_removed(reg) || KI__MUTANT(29))) {
         const ki__note *note = &hand->notes[told++];
         atomic_store_explicit(&reg->in_hand, hand->count - told, memory_order_relaxed);
@@ -453,6 +456,11 @@ int ki__registration_start(ki_registration *registration)
 static bool has_wake_hook(const ki_registration *reg)
 {
     return reg->options.delivery == KI_DELIVERY_CALLER && reg->options.wake != NULL;
+}
+
+bool ki__registration_may_sleep(const ki_registration *registration)
+{
+    return registration->options.delivery != KI_DELIVERY_ENGINE && !has_wake_hook(registration);
 }
 
 /* Whether ki__registration_poke() is to follow. With the lock held. */

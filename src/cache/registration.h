@@ -65,6 +65,8 @@ int ki__registration_reserve_batch(ki_registration *registration, const ki__appl
 bool ki__registration_push_batch(ki_registration *registration, ki__applier *applier,
                                  ki__notes *notes);
 void ki__registration_poke(ki_registration *registration);
+/** Whether poking only wakes a thread, which may sleep on for a while. */
+bool ki__registration_may_sleep(const ki_registration *registration);
 /** The same answer after any other way of queueing. */
 bool ki__registration_must_poke(ki_registration *registration);
 

@@ -14,11 +14,11 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/refs.h"
+#include "cache/backoff.h"
 #include "cache/pages.h"
 #include "cache/texts.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define RETRY_AFTER_MAX_S 300
 
 struct ki_retry_watcher {
     ki__refs refs;
@@ -109,7 +109,7 @@ static void watch_again(ki_retry_watcher *w, uint32_t delay_s)
 {
     drop_call(w);
     uint64_t now = ki__engine_now(w->engine);
-    uint64_t delay = (delay_s < RETRY_AFTER_MAX_S ? delay_s : RETRY_AFTER_MAX_S) * SECOND_NS;
+    uint64_t delay = ki__backoff_asked(w->engine, delay_s);
     uint64_t soonest = w->began + SECOND_NS;
     ki__timer_set(&w->again, now + delay > soonest ? now + delay : soonest);
 }

@@ -226,9 +226,8 @@ int ki_snapshot_next_value(const ki_snapshot *snapshot, const char *index, uint3
 /* Lists */
 
 /* A list with room for `max` objects, and for one more to write to and not count. */
-static ki_list *new_list(const ki_snapshot *snapshot, size_t max)
+static ki_list *new_list_with(const ki_alloc *alloc, size_t max)
 {
-    const ki_alloc *alloc = snapshot->store->alloc;
     size_t size;
     if (__builtin_mul_overflow(max + 1, sizeof(ki_object *), &size) ||
         __builtin_add_overflow(size, sizeof(ki_list), &size)) {
@@ -236,16 +235,41 @@ static ki_list *new_list(const ki_snapshot *snapshot, size_t max)
     }
     ki_list *list = ki__alloc(alloc, size);
     if (list != NULL) {
-        list->snapshot = ki_snapshot_ref((ki_snapshot *)(uintptr_t)snapshot);
+        list->snapshot = NULL;
+        list->alloc = alloc;
         list->count = 0;
     }
     return list;
 }
 
+static ki_list *new_list(const ki_snapshot *snapshot, size_t max)
+{
+    ki_list *list = new_list_with(snapshot->store->alloc, max);
+    if (list != NULL) {
+        list->snapshot = ki_snapshot_ref((ki_snapshot *)(uintptr_t)snapshot);
+    }
+    return list;
+}
+
+int ki__list_of(const ki_alloc *alloc, const ki_object *const *objects, size_t count,
+                ki_list **ret_list)
+{
+    ki_list *list = new_list_with(alloc, count);
+    if (list == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        list->objects[i] = ki_object_ref(objects[i]);
+    }
+    list->count = count;
+    *ret_list = list;
+    return 0;
+}
+
 ki_list *ki__list_fit(ki_list *list)
 {
     size_t size = sizeof(*list) + list->count * sizeof(list->objects[0]);
-    ki_list *smaller = ki__realloc_array(list->snapshot->store->alloc, list, 1, size);
+    ki_list *smaller = ki__realloc_array(list->alloc, list, 1, size);
     return smaller != NULL ? smaller : list; /* too large is good enough */
 }
 
@@ -376,9 +400,15 @@ int ki_snapshot_list_like(const ki_snapshot *snapshot, const char *index, const 
 
 ki_list *ki_list_free(ki_list *list)
 {
-    if (list != NULL) {
-        ki_snapshot *snapshot = list->snapshot;
-        ki__free(snapshot->store->alloc, list);
+    if (list == NULL) {
+        return NULL;
+    }
+    ki_snapshot *snapshot = list->snapshot;
+    for (size_t i = 0; snapshot == NULL && i < list->count; i++) {
+        (void)ki_object_unref(list->objects[i]);
+    }
+    ki__free(list->alloc, list);
+    if (snapshot != NULL) {
         ki__version_release(snapshot);
     }
     return NULL;

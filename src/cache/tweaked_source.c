@@ -74,6 +74,7 @@ int ki__tweak_source(ki_source *source, const ki_alloc *alloc, const ki_resource
         .cancel = tweaked_cancel,
         .pause = t->inner.pause != NULL ? tweaked_pause : NULL,
         .no_streaming_list = t->inner.no_streaming_list,
+        .metadata_only = t->inner.metadata_only,
         .user = t,
         .destroy = tweaked_destroy,
     };

@@ -358,13 +358,12 @@ int ki__txn_check_key(const ki_object *object, ki_error *error)
     return 0;
 }
 
-/* Stores an object as it is; its key was checked. *ret_old is what stood in its place, or NULL. */
-static int put(ki_txn *txn, const ki_object *object, uint32_t *ret_id, const ki_object **ret_old,
-               ki_error *error)
+/* Stores an object as it is; its key was checked, `hash` is that of it. *ret_old is what stood in
+ * its place, or NULL. */
+static int put(ki_txn *txn, const ki_object *object, uint32_t hash, uint32_t *ret_id,
+               const ki_object **ret_old, ki_error *error)
 {
-    ki_str key = ki__object_key(object);
-    uint32_t hash = ki__key_hash(txn->store, key);
-    uint32_t id = ki__version_find(txn->next, hash, key);
+    uint32_t id = ki__version_find(txn->next, hash, ki__object_key(object));
     if (id == KI__TABLE_NONE) {
         *ret_old = NULL;
         return insert(txn, object, hash, ret_id, error);
@@ -373,11 +372,11 @@ static int put(ki_txn *txn, const ki_object *object, uint32_t *ret_id, const ki_
     return overwrite(txn, object, id, ret_old, error);
 }
 
-int ki__txn_exchange(ki_txn *txn, const ki_object *object, const ki_object **ret_old,
+int ki__txn_exchange(ki_txn *txn, const ki_object *object, uint32_t hash, const ki_object **ret_old,
                      ki_error *error)
 {
     uint32_t id;
-    return put(txn, object, &id, ret_old, error);
+    return put(txn, object, hash, &id, ret_old, error);
 }
 
 int ki__txn_take(ki_txn *txn, ki_str key, const ki_object **ret_old, ki_error *error)
@@ -396,7 +395,11 @@ int ki__txn_put(ki_txn *txn, const ki_object *object, uint32_t *ret_id, ki_error
     const ki_object *old;
     if (txn->store->transform == NULL) {
         int r = ki__txn_check_key(object, error);
-        return r < 0 ? r : put(txn, object, ret_id, &old, error);
+        if (r < 0) {
+            return r;
+        }
+        uint32_t hash = ki__key_hash(txn->store, ki__object_key(object));
+        return put(txn, object, hash, ret_id, &old, error);
     }
     ki_object *made = NULL;
     int r = txn->store->transform(object, &made, txn->store->transform_user);
@@ -411,7 +414,8 @@ int ki__txn_put(ki_txn *txn, const ki_object *object, uint32_t *ret_id, ki_error
     }
     r = ki__txn_check_key(made, error);
     if (r >= 0) {
-        r = put(txn, made, ret_id, &old, error);
+        uint32_t hash = ki__key_hash(txn->store, ki__object_key(made));
+        r = put(txn, made, hash, ret_id, &old, error);
     }
     (void)ki_object_unref(made);
     return r;

@@ -17,9 +17,10 @@ int ki__txn_check_key(const ki_object *object, ki_error *error);
 /** Stores what the transform function makes of an object; *ret_id is where it went. */
 int ki__txn_put(ki_txn *txn, const ki_object *object, uint32_t *ret_id, ki_error *error);
 
-/** Stores an object, whose key was checked, as it is, whatever the transform function; *ret_old is
- *  what stood in its place, or NULL. That one lives only as long as something else holds it. */
-int ki__txn_exchange(ki_txn *txn, const ki_object *object, const ki_object **ret_old,
+/** Stores an object, whose key was checked and has this hash, as it is, whatever the transform
+ *  function; *ret_old is what stood in its place, or NULL. That one lives only as long as something
+ *  else holds it. */
+int ki__txn_exchange(ki_txn *txn, const ki_object *object, uint32_t hash, const ki_object **ret_old,
                      ki_error *error);
 
 /** Removes the object with this key: 1 with the object in *ret_old, as above, or 0 if there is

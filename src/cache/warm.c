@@ -50,7 +50,7 @@ static void ask_for_uid(const ki_object *object)
     }
 }
 
-void ki__warmer_add(ki__warmer *warmer, const ki_object *object)
+void ki__warmer_add(ki__warmer *warmer, const ki_object *object, uint32_t hash)
 {
     const ki_snapshot *version = warmer->version;
     const size_t mask = KI__WARM_AHEAD - 1;
@@ -60,7 +60,6 @@ void ki__warmer_add(ki__warmer *warmer, const ki_object *object)
     warmer->ahead[at].slot = NULL;
     warmer->ahead[at].old = NULL;
     if (object != NULL && version->keys.count != 0) {
-        uint32_t hash = ki__key_hash(version->store, ki__object_key(object));
         uint32_t number = ki__table_bucket_of(&version->keys, hash);
         warmer->ahead[at].hash = hash;
         warmer->ahead[at].bucket = ki__vec_get(&version->keys.buckets, number).ptr;

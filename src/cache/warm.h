@@ -25,7 +25,7 @@ typedef struct ki__warmer {
 /** Begins looking ahead in a version, which must be held. */
 void ki__warmer_init(ki__warmer *warmer, const ki_snapshot *version);
 
-/** One more object that will be written, put or removed. NULL is fine. */
-void ki__warmer_add(ki__warmer *warmer, const ki_object *object);
+/** One more object that will be written, put or removed, and the hash of its key. NULL is fine. */
+void ki__warmer_add(ki__warmer *warmer, const ki_object *object, uint32_t hash);
 
 #endif

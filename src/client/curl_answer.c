@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "client/curl_state.h"
 
 enum { INTERIM_MAX = 3, RATIO_MAX = 100 };
@@ -77,6 +76,14 @@ static size_t take_field(ki__curl_call *call, ki_str line, size_t len)
     return r < 0 ? REFUSE(call, r, "cannot keep the headers: %s", ki_error_text(r)) : len;
 }
 
+/* The text at *at, which is moved behind it. */
+static ki_str next_text(const char **at)
+{
+    ki_str text = ki_str_make(*at, strlen(*at));
+    *at += text.len + 1;
+    return text;
+}
+
 static int make_fields(ki__curl_call *call)
 {
     int r = ki__array_reserve(call->curl->alloc, (void **)&call->fields, &call->field_cap,
@@ -84,12 +91,10 @@ static int make_fields(ki__curl_call *call)
     if (r < 0) {
         return r;
     }
-    const char *at = ki_buf_text(&call->head);
+    const char *at = call->head.data; /* NULL without fields */
     for (size_t i = 0; i < call->field_count; i++) {
-        call->fields[i].name = ki_str_from(at);
-        at += call->fields[i].name.len + 1;
-        call->fields[i].value = ki_str_from(at);
-        at += call->fields[i].value.len + 1;
+        call->fields[i].name = next_text(&at);
+        call->fields[i].value = next_text(&at);
     }
     return 0;
 }
@@ -118,17 +123,6 @@ static bool only(const ki__curl_call *call, const char *name, const char *value,
     return true;
 }
 
-static void log_warnings(const ki__curl_call *call)
-{
-    for (size_t i = 0; i < call->field_count; i++) {
-        ki_str text = ki_http_header_find(&call->fields[i], 1, "warning");
-        if (text.len != 0) {
-            KI__LOG(call->curl->log, KI_LOG_WARNING, "client", "the API server warns",
-                    {"warning", text});
-        }
-    }
-}
-
 static size_t end_head(ki__curl_call *call, size_t len)
 {
     if (call->status < 100 || call->status > 599) {
@@ -152,10 +146,10 @@ static size_t end_head(ki__curl_call *call, size_t len)
                       "the server's answer has a transfer coding that was not asked for");
     }
     const ki__curl_auth *auth = &call->curl->options.auth;
-    if (call->status == 401 && auth->refused != NULL) {
+    if (call->status == 401 && auth->refused != NULL && !call->probe) {
         auth->refused(call->generation, auth->user);
     }
-    log_warnings(call);
+    ki__curl_warn(call);
     call->responded = true;
     call->sink.on_response(call->status, call->fields, call->field_count, call->sink.user);
     return call->closed ? 0 : len;
@@ -190,6 +184,59 @@ size_t ki__curl_on_header(char *bytes, size_t size, size_t count, void *user)
     return take_field(call, line, len);
 }
 
+/* ---- turns ----
+ *
+ * libcurl reads for as long as there is something to read. A server that sends faster than the
+ * sinks take it in would have the loop to itself, and all timers would wait for it. So a call that
+ * has had its turn is held, and goes on in the next run of the task. What libcurl swallows without
+ * a call of ours cannot be held like that, but whoever sends so much of it is up to no good. */
+
+#define TURN_BYTES (UINT64_C(1) << 20)
+#define TURN_NS UINT64_C(5000000)
+#define FLOOD_NS UINT64_C(1000000000)
+
+void ki__curl_begin_turn(ki__curl *curl)
+{
+    curl->turn_began = ki__engine_now(curl->engine);
+    curl->turn_bytes = 0;
+}
+
+static bool turn_is_over(const ki__curl *curl)
+{
+    return curl->turn_bytes >= TURN_BYTES ||
+           (curl->turn_bytes != 0 && ki__engine_now(curl->engine) - curl->turn_began >= TURN_NS);
+}
+
+int ki__curl_on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
+                         curl_off_t up)
+{
+    ki__curl_call *call = user;
+    ki__curl *curl = call->curl;
+    (void)down_total;
+    (void)down;
+    (void)up_total;
+    (void)up;
+    if (curl->turn_bytes != 0 || ki__engine_now(curl->engine) - curl->turn_began < FLOOD_NS) {
+        return 0;
+    }
+    ki__curl_shut(call);
+    (void)REFUSE(call, -EPROTO, "the server floods the connection with what is no answer");
+    return 1;
+}
+
+/* PINGs that are answered keep libcurl from saying anything else. Its words for people to read are
+ * of no interest, only that it still reads; headers with credentials pass by here, too. */
+int ki__curl_on_debug(CURL *easy, curl_infotype type, char *bytes, size_t len, void *user)
+{
+    (void)easy;
+    (void)bytes;
+    (void)len;
+    if (type == CURLINFO_SSL_DATA_IN) {
+        (void)ki__curl_on_progress(user, 0, 0, 0, 0);
+    }
+    return 0;
+}
+
 /* ---- the body ---- */
 
 static bool is_bomb(const ki__curl_call *call)
@@ -213,6 +260,12 @@ size_t ki__curl_on_body(char *bytes, size_t size, size_t count, void *user)
         call->held = true;
         return CURL_WRITEFUNC_PAUSE;
     }
+    if (turn_is_over(call->curl)) {
+        call->held = true;
+        ki__curl_call_todo(call);
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    call->curl->turn_bytes += len;
     call->last_byte = ki__engine_now(call->curl->engine);
     call->body_bytes += len;
     if (!call->stream && call->body_bytes > call->curl->options.max_body_bytes) {

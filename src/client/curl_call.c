@@ -229,6 +229,9 @@ void ki__curl_call_pause(void *opaque, bool paused, void *user)
     call->paused = paused;
     call->last_byte = ki__engine_now(call->curl->engine); /* what was not read was not missed */
     set_idle(call);
+    if (!paused && call->stream) {
+        ki__curl_probe_later(call->curl);
+    }
     ki__curl_call_todo(call);
 }
 
@@ -259,6 +262,9 @@ static void hand_over(ki__curl_call *call)
     if (r == 0) {
         CURLMcode code = curl_multi_add_handle(call->curl->multi, call->easy);
         call->added = code == CURLM_OK;
+        if (call->added && call->stream) {
+            ki__curl_probe_later(call->curl);
+        }
         if (!call->added) {
             (void)ki__error_set(&call->failure, -ENOMEM, "libcurl does not take the request: %s",
                                 curl_multi_strerror(code));
@@ -273,6 +279,7 @@ static void hold_or_go_on(ki__curl_call *call)
         return;
     }
     call->held = call->paused;
+    ki__curl_begin_turn(call->curl);
     CURLcode code = curl_easy_pause(call->easy, call->paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
     if (code != CURLE_OK && call->failure.code == 0) {
         call->result = code; /* what it brought when it went on was refused, or could not be kept */

@@ -40,8 +40,8 @@ static int broken_code(const ki__curl_call *call)
     if (says(call, "reset")) {
         return -ECONNRESET;
     }
-    if (says(call, "alert")) {
-        return -EPROTO; /* TLS: the server does not want us */
+    if (says(call, "alert") || says(call, "nghttp2")) {
+        return -EPROTO; /* TLS: the server does not want us; HTTP/2: it is none */
     }
     int r = system_code(call, -EPIPE);
     switch (r) {
@@ -114,6 +114,7 @@ static int code_of(const ki__curl_call *call, const char **ret_what)
     case CURLE_RECV_ERROR:
         r = broken_code(call);
         break;
+    case CURLE_SEND_FAIL_REWIND: /* see refuse_to_rewind() */
     case CURLE_GOT_NOTHING:
         what = "%s closed the connection without an answer";
         r = -EPIPE;
@@ -136,7 +137,6 @@ static int code_of(const ki__curl_call *call, const char **ret_what)
         break;
     default:
         what = "the answer of %s is not HTTP as it should be";
-        break;
     }
     *ret_what = what;
     return r;

@@ -135,7 +135,7 @@ static int ask_credentials(ki__curl_call *call, ki_error *error)
 {
     const ki__curl_auth *auth = &call->curl->options.auth;
     ki__curl_headers headers = {.call = call};
-    if (auth->headers == NULL) {
+    if (auth->headers == NULL || call->probe) {
         return 0;
     }
     int r = auth->headers(&headers, &call->generation, auth->user, error);
@@ -236,21 +236,65 @@ static void set_where(ki__curl_call *call)
     SET(call, CURLOPT_MAXAGE_CONN, (long)IDLE_CONN_S);
 }
 
+/* What is left of the body. */
+static size_t read_body(char *room, size_t size, size_t count, void *user)
+{
+    ki__curl_call *call = user;
+    size_t left = call->body.len - call->body_sent;
+    size_t len = left < size * count ? left : size * count;
+    if (len != 0) {
+        memcpy(room, call->body.data + call->body_sent, len);
+        call->body_sent += len;
+    }
+    return len;
+}
+
+/* libcurl asks for this when a connection that was used before broke without an answer, to send the
+ * request again on another. But it may have been carried out: whoever made it must know. */
+static int refuse_to_rewind(void *user, curl_off_t offset, int origin)
+{
+    (void)user;
+    (void)offset;
+    (void)origin;
+    return CURL_SEEKFUNC_FAIL;
+}
+
+static void set_body(ki__curl_call *call)
+{
+    SET(call, CURLOPT_POST, 1L);
+    SET(call, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.len);
+    SET(call, CURLOPT_READFUNCTION, read_body);
+    SET(call, CURLOPT_READDATA, (void *)call);
+    SET(call, CURLOPT_SEEKFUNCTION, refuse_to_rewind);
+    if (call->body.len == 0) { /* nothing is there to be rewound: it has a connection to itself */
+        SET(call, CURLOPT_FRESH_CONNECT, 1L);
+        SET(call, CURLOPT_FORBID_REUSE, 1L);
+    }
+}
+
+bool ki__curl_wants_http2(const ki__curl_call *call)
+{
+    ki__curl_http http = call->curl->options.http;
+    return http == KI__CURL_HTTP_2 || (http == KI__CURL_HTTP_AUTO && (call->stream || call->probe));
+}
+
 static void set_what(ki__curl_call *call)
 {
     const char *method = ki_buf_text(&call->method);
+    bool get = strcmp(method, "GET") == 0;
+    bool safe = get || strcmp(method, "OPTIONS") == 0;
     if (strcmp(method, "HEAD") == 0) {
         SET(call, CURLOPT_NOBODY, 1L);
-    } else if (call->body.len != 0 || strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0 ||
-               strcmp(method, "PATCH") == 0) {
-        SET(call, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.len);
-        SET(call, CURLOPT_POSTFIELDS, ki_buf_text(&call->body));
+    } else if (!safe || call->body.len != 0) {
+        set_body(call);
         SET(call, CURLOPT_CUSTOMREQUEST, method);
-    } else if (strcmp(method, "GET") != 0) {
+    } else if (!get) {
         SET(call, CURLOPT_CUSTOMREQUEST, method);
     }
-    ki__curl_http http = call->curl->options.http;
-    bool two = http == KI__CURL_HTTP_2 || (http == KI__CURL_HTTP_AUTO && call->stream);
+    if (call->probe) {
+        SET(call, CURLOPT_REQUEST_TARGET, "*");
+    }
+    bool two = ki__curl_wants_http2(call);
     SET(call, CURLOPT_HTTP_VERSION,
         two ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
     SET(call, CURLOPT_PIPEWAIT, two && call->https ? 1L : 0L);
@@ -269,6 +313,12 @@ static void set_answer(ki__curl_call *call)
     SET(call, CURLOPT_HEADERDATA, (void *)call);
     SET(call, CURLOPT_WRITEFUNCTION, ki__curl_on_body);
     SET(call, CURLOPT_WRITEDATA, (void *)call);
+    SET(call, CURLOPT_XFERINFOFUNCTION, ki__curl_on_progress);
+    SET(call, CURLOPT_XFERINFODATA, (void *)call);
+    SET(call, CURLOPT_NOPROGRESS, 0L);
+    SET(call, CURLOPT_DEBUGFUNCTION, ki__curl_on_debug);
+    SET(call, CURLOPT_DEBUGDATA, (void *)call);
+    SET(call, CURLOPT_VERBOSE, call->https ? 1L : 0L);
     SET(call, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
     SET(call, CURLOPT_HTTP09_ALLOWED, 0L);
 }
@@ -285,7 +335,11 @@ static void set_blob(ki__curl_call *call, CURLoption option, ki_buf *bytes)
 static void set_tls(ki__curl_call *call)
 {
     ki__curl_certs *certs = call->certs;
-    SET(call, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    /* libcurl would put a watch that could go by HTTP/2 on a connection that a list left behind. It
+     * does not where TLS differs, so it differs here, if only in that the newest is named. */
+    long newest =
+        ki__curl_wants_http2(call) ? CURL_SSLVERSION_MAX_TLSv1_3 : CURL_SSLVERSION_MAX_DEFAULT;
+    SET(call, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2 | newest);
     SET(call, CURLOPT_SSL_VERIFYPEER, certs->insecure ? 0L : 1L);
     SET(call, CURLOPT_SSL_VERIFYHOST, certs->insecure ? 0L : 2L);
     SET(call, CURLOPT_SSL_SESSIONID_CACHE, 0L);
@@ -332,12 +386,22 @@ static int set_connect_to(ki__curl_call *call)
     return r;
 }
 
+/* Those of this moment: they may be newer than the request, which may have waited for them. */
+static void take_certs(ki__curl_call *call)
+{
+    if (call->certs != call->curl->certs) {
+        ki__curl_certs_unref(call->certs);
+        call->certs = ki__curl_certs_ref(call->curl->certs);
+    }
+}
+
 int ki__curl_request_setup(ki__curl_call *call, ki_error *error)
 {
     int r = ask_credentials(call, error);
     if (r < 0) {
         return r;
     }
+    take_certs(call);
     r = add_own_headers(call);
     call->easy = curl_easy_init();
     if (r < 0 || call->easy == NULL) {

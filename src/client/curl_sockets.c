@@ -4,6 +4,7 @@
  * for want of memory, libcurl would be stuck for good; so then everything begins anew. */
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -13,11 +14,15 @@
 enum { IDLE_CONNECTIONS = 16 };
 #define MS_NS UINT64_C(1000000)
 
-static long port_of(int fd)
+/* Known once it is connected, or about to be. */
+static long port_of(const ki__curl_socket *s)
 {
     struct sockaddr_storage address = {0};
     socklen_t len = sizeof(address);
-    if (getsockname(fd, (struct sockaddr *)&address, &len) < 0) {
+    if (s->port != 0) {
+        return s->port;
+    }
+    if (getsockname(s->fd, (struct sockaddr *)&address, &len) < 0) {
         return 0;
     }
     if (address.ss_family == AF_INET) {
@@ -186,31 +191,58 @@ void ki__curl_sockets_run(ki__curl *curl)
         ki__curl_socket *s = KI__CONTAINER_OF(link, ki__curl_socket, ready_link);
         int mask = select_of(s->ready);
         s->ready = 0;
+        ki__curl_begin_turn(curl);
         if (curl_multi_socket_action(curl->multi, s->fd, mask, &running) != CURLM_OK) {
             curl->broken = true;
         }
     }
     if (curl->timer_due) {
         curl->timer_due = false;
+        ki__curl_begin_turn(curl);
         if (curl_multi_socket_action(curl->multi, CURL_SOCKET_TIMEOUT, 0, &running) != CURLM_OK) {
             curl->broken = true;
         }
     }
 }
 
-bool ki__curl_shut_silent(ki__curl_call *call, uint64_t since)
+ki__curl_socket *ki__curl_socket_of(const ki__curl_call *call)
 {
     long port = 0;
     if (call->easy == NULL ||
         curl_easy_getinfo(call->easy, CURLINFO_LOCAL_PORT, &port) != CURLE_OK || port == 0) {
-        return false;
+        return NULL;
     }
     KI__LIST_FOR_EACH (link, &call->curl->sockets) {
         ki__curl_socket *s = KI__CONTAINER_OF(link, ki__curl_socket, link);
-        if (port_of(s->fd) == port && s->last_input <= since) {
-            (void)shutdown(s->fd, SHUT_RDWR);
-            return true;
+        if (port_of(s) == port) {
+            s->port = port;
+            return s;
         }
     }
-    return false;
+    return NULL;
+}
+
+/* A program that did not run the loop for a while finds everything late, also what has come. */
+static bool has_input(int fd)
+{
+    struct pollfd in = {.fd = fd, .events = POLLIN};
+    return poll(&in, 1, 0) > 0;
+}
+
+bool ki__curl_shut_silent(ki__curl_call *call, uint64_t since)
+{
+    ki__curl_socket *s = ki__curl_socket_of(call);
+    if (s == NULL || s->last_input > since || has_input(s->fd)) {
+        return false;
+    }
+    (void)shutdown(s->fd, SHUT_RDWR);
+    return true;
+}
+
+void ki__curl_shut(ki__curl_call *call)
+{
+    const ki__curl_socket *s = ki__curl_socket_of(call);
+    if (s != NULL) {
+        (void)shutdown(s->fd, SHUT_RDWR);
+    }
 }

@@ -52,6 +52,8 @@ typedef struct ki__curl_socket {
     int fd;
     uint32_t ready;      /* epoll's events that libcurl was not told of yet */
     uint64_t last_input; /* when something came, monotonic */
+    uint64_t probed;     /* when it was asked for a sign of life; 0: never */
+    long port;           /* ours; 0 if it is not known */
 } ki__curl_socket;
 
 typedef struct ki__curl_call {
@@ -66,8 +68,10 @@ typedef struct ki__curl_call {
     ki_buf url;
     ki_buf method;
     ki_buf body;
+    size_t body_sent;
 
     bool stream;
+    bool probe; /* our own: for a sign of life; see curl_probe.c */
     bool https;
     bool typed;          /* it has a Content-Type */
     bool compressed;     /* gzip was asked for */
@@ -99,6 +103,17 @@ typedef struct ki__curl_call {
     char text[CURL_ERROR_SIZE]; /* libcurl's own words */
 } ki__curl_call;
 
+enum { KI__CURL_WARNINGS = 64 };
+
+/* Warnings that were told. */
+typedef struct ki__curl_warnings {
+    ki__hash_key key;
+    uint64_t hashes[KI__CURL_WARNINGS]; /* a ring */
+    size_t next;
+    uint64_t since; /* when the minute began in which `count` came */
+    unsigned count;
+} ki__curl_warnings;
+
 struct ki__curl {
     const ki_alloc *alloc;
     ki_loop *loop;
@@ -114,11 +129,16 @@ struct ki__curl {
 
     CURLM *multi;
     ki__timer timer; /* libcurl's */
+    ki__timer silence;
+    unsigned probe_harm; /* probes in a row that ended badly */
     bool timer_due;
-    bool working; /* the task runs */
-    bool freed;   /* meanwhile */
-    bool broken;  /* libcurl could not be given what it asked for: begin anew */
+    bool working;        /* the task runs */
+    bool freed;          /* meanwhile */
+    bool broken;         /* libcurl could not be given what it asked for: begin anew */
+    uint64_t turn_began; /* when libcurl was entered */
+    uint64_t turn_bytes; /* of bodies since then */
     _Atomic bool auth_ready;
+    ki__curl_warnings warnings;
     ki__list calls;
     ki__list todo; /* calls that want something done */
     ki__list sockets;
@@ -145,10 +165,18 @@ void ki__curl_wipe(ki_buf *buf); /* overwrites and frees */
 int ki__curl_request_headers(ki__curl_call *call, const ki_request *request, ki_error *error);
 int ki__curl_request_setup(ki__curl_call *call, ki_error *error);
 void ki__curl_headers_free(struct curl_slist *headers); /* overwrites them first */
+bool ki__curl_wants_http2(const ki__curl_call *call);
 
 /* curl_answer.c: libcurl's callbacks. */
 size_t ki__curl_on_header(char *bytes, size_t size, size_t count, void *user);
 size_t ki__curl_on_body(char *bytes, size_t size, size_t count, void *user);
+int ki__curl_on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
+                         curl_off_t up);
+int ki__curl_on_debug(CURL *easy, curl_infotype type, char *bytes, size_t len, void *user);
+void ki__curl_begin_turn(ki__curl *curl); /* before libcurl is entered where it may read */
+
+/* curl_warning.c: logs the warnings among the headers of an answer. */
+void ki__curl_warn(const ki__curl_call *call);
 
 /* curl_failure.c */
 void ki__curl_failure(const ki__curl_call *call, ki_error *error);
@@ -167,8 +195,15 @@ void ki__curl_call_fail(ki__curl_call *call, int code, const char *text); /* end
 int ki__curl_open_multi(ki__curl *curl);
 void ki__curl_close_multi(ki__curl *curl); /* no call may be in it any more */
 void ki__curl_sockets_run(ki__curl *curl);
+/** The socket of the call's connection; NULL if it has none, or nobody can tell. */
+ki__curl_socket *ki__curl_socket_of(const ki__curl_call *call);
 /** Whether the connection of the call brought nothing since `since`; then it is shut down, so that
  *  nobody uses it again and all who do hear of it. */
 bool ki__curl_shut_silent(ki__curl_call *call, uint64_t since);
+void ki__curl_shut(ki__curl_call *call); /* in any case */
+
+/* curl_probe.c */
+void ki__curl_probe_on_timer(ki__timer *timer);
+void ki__curl_probe_later(ki__curl *curl); /* there is a stream to watch over */
 
 #endif

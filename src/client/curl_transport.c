@@ -132,6 +132,25 @@ static void on_timer(ki__timer *timer)
 
 /* ---- making ---- */
 
+/* What the User-Agent calls this machine, in the words of Go, which API servers' logs know. */
+#if defined(__x86_64__)
+#define ARCHITECTURE "amd64"
+#elif defined(__aarch64__)
+#define ARCHITECTURE "arm64"
+#elif defined(__riscv)
+#define ARCHITECTURE "riscv64"
+#elif defined(__powerpc64__)
+#define ARCHITECTURE "ppc64le"
+#elif defined(__s390x__)
+#define ARCHITECTURE "s390x"
+#elif defined(__i386__)
+#define ARCHITECTURE "386"
+#elif defined(__arm__)
+#define ARCHITECTURE "arm"
+#else
+#define ARCHITECTURE "other"
+#endif
+
 static int global_result;
 
 /* Counted by libcurl, which is safe against other threads that do the same (since 7.84). */
@@ -160,7 +179,7 @@ static int set_user_agent(ki__curl *curl, const char *program, ki_error *error)
 {
     const char *const parts[] = {program != NULL ? program : "",
                                  program != NULL && program[0] != '\0' ? " " : "", "kinformer/",
-                                 ki_version()};
+                                 ki_version(), " (linux/" ARCHITECTURE ")"};
     int r = 0;
     for (const char *c = parts[0]; *c != '\0'; c++) {
         if (*c < ' ' || *c >= 0x7f) {
@@ -188,6 +207,9 @@ static int fill(ki__curl *curl, const ki__curl_options *o, ki_error *error)
     r = ki_buf_add_text(&curl->unix_socket, o->unix_socket);
     if (r == 0) {
         r = ki__timer_init(&curl->timer, curl->engine, on_timer);
+    }
+    if (r == 0) {
+        r = ki__timer_init(&curl->silence, curl->engine, ki__curl_probe_on_timer);
     }
     if (r == 0) {
         r = ki__curl_open_multi(curl);
@@ -229,6 +251,7 @@ int ki__curl_new(const ki__curl_options *options, ki__curl **ret_curl, ki_error 
     curl->engine = ki_engine_ref(engine);
     curl->log = ki__engine_log(engine);
     curl->pid = getpid();
+    curl->warnings.key = ki__engine_hash_key(engine);
     curl->options = *options;
     set_defaults(&curl->options);
     forget_text(&curl->options);
@@ -258,6 +281,7 @@ static void destroy(ki__curl *curl)
     ki__curl_close_multi(curl);
     (void)ki_engine_task_free(curl->task);
     ki__timer_done(&curl->timer);
+    ki__timer_done(&curl->silence);
     ki__curl_target_done(&curl->target);
     ki__curl_certs_unref(curl->certs);
     ki_buf_done(&curl->user_agent);
@@ -304,11 +328,15 @@ int ki__curl_set_tls(ki__curl *curl, const ki__curl_tls *tls, ki_error *error)
     if (r < 0) {
         return r;
     }
+    if (!ki_str_eq(ki_buf_str(&certs->server_name), ki_buf_str(&curl->certs->server_name))) {
+        ki__curl_certs_unref(certs); /* URLs of requests have it already */
+        return ki__error_set(error, -EINVAL, "the TLS server name cannot be changed");
+    }
     ki__curl_certs_unref(curl->certs);
     curl->certs = certs;
     KI__LIST_FOR_EACH (link, &curl->calls) {
         ki__curl_call *call = KI__CONTAINER_OF(link, ki__curl_call, link);
-        if (call->stream) {
+        if (call->stream && call->added) {
             ki__curl_call_fail(call, -ECONNRESET, "the certificates were replaced");
         }
     }

@@ -62,12 +62,14 @@ typedef struct ki__curl_options {
     bool environment;       /* if `proxy` is NULL: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, read now */
     const char *unix_socket; /* connect to this path; the URL's host is only a name then */
     ki__curl_http http;
+    bool no_probes;      /* do not ask silent HTTP/2 connections for a sign of life */
     bool no_compression; /* do not ask for gzip, which otherwise is asked for all but streams */
 
     /* Limits. 0 stands for the value that is told. */
     uint64_t connect_timeout_ns; /* 30 s: name, connection, TLS and proxy together */
     uint64_t idle_timeout_ns;    /* 120 s: of requests that name none and are no streams */
-    uint64_t dead_after_ns;      /* 20 s: a peer that acknowledges nothing for so long is gone */
+    uint64_t dead_after_ns;      /* 20 s: a peer that acknowledges nothing for so long is gone, and
+                                  * so is an HTTP/2 server that says nothing when asked */
     size_t max_header_bytes;     /* 64 KiB: of an answer's headers together */
     size_t max_headers;          /* 200 */
     uint64_t max_body_bytes;     /* 4 GiB: of an answer that is no stream, unpacked */
@@ -85,8 +87,9 @@ void ki__curl_free(ki__curl *curl);
 /** The table for sources, valid as long as the transport. */
 ki_transport ki__curl_table(ki__curl *curl);
 
-/** Puts other certificates in the place of those that were given. New requests get new
- *  connections; streams end with -ECONNRESET, so that they are made anew. On failure all stays. */
+/** Puts other certificates in the place of those that were given; `server_name` stays. New
+ *  requests, and those that wait for headers, get new connections; streams end with -ECONNRESET, so
+ *  that they are made anew. Also fine inside `headers`. On failure all stays. */
 int ki__curl_set_tls(ki__curl *curl, const ki__curl_tls *tls, ki_error *error);
 
 /** Headers may be asked for again by the requests that wait for them. Any thread. */

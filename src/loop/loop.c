@@ -5,15 +5,9 @@
  *
  * Two counts: `users` have the loop, and the last of them stops it; `parts` need its memory: the
  * users together, and the thread.
- *
- * Who runs it is one of three, kept in `runner` under the lock: nobody, somebody for ever
- * (ki_loop_run, the thread), or somebody for one dispatch. */
-#include "loop/loop.h"
-
+ */
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -22,41 +16,12 @@
 #include "base/engine.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/refs.h"
-#include "base/sync.h"
-#include "loop/outside.h"
+#include "loop/state.h"
 
-enum { EVENTS = 64, STEPS_DEFAULT = 1000 };
+enum { STEPS_DEFAULT = 1000, SLICE = 8 };
 #define SECOND_NS UINT64_C(1000000000)
+#define DISPATCH_NS UINT64_C(10000000)
 #define MS_NS UINT64_C(1000000)
-
-typedef enum runner { NOBODY, FOR_ONE_DISPATCH, FOR_EVER } runner;
-typedef enum thread_state { NO_THREAD, THREAD_RUNS, THREAD_JOINED_BY_SOMEONE } thread_state;
-
-struct ki_loop {
-    ki__refs users;
-    ki__refs parts;
-    const ki_alloc *alloc;
-    ki_engine *engine;
-    size_t steps;
-    pid_t pid; /* of who made it: a child of fork() must leave it alone */
-    ki__outside *outside;
-    int epoll;
-    int timer; /* a timerfd */
-    ki__watch wakeup_watch;
-    ki__watch timer_watch;
-    uint64_t armed; /* what the timer is set to; UINT64_MAX: not at all */
-
-    struct epoll_event events[EVENTS]; /* those at hand; a removed watch is taken out */
-    int event_count;
-    int event_next;
-
-    ki__mutex lock;
-    runner runner;
-    bool stopped;
-    thread_state thread_state;
-    pthread_t thread;
-};
 
 /* ---- watching descriptors ---- */
 
@@ -188,9 +153,23 @@ static void release(ki_loop *loop)
         if (loop->outside != NULL) {
             ki__outside_unref(loop->outside);
         }
+        ki__cond_done(&loop->changed);
         ki__mutex_done(&loop->lock);
         ki__free(loop->alloc, loop);
     }
+}
+
+static int init_locks(ki_loop *loop)
+{
+    int r = ki__mutex_init(&loop->lock);
+    if (r < 0) {
+        return r;
+    }
+    r = ki__cond_init(&loop->changed);
+    if (r < 0) {
+        ki__mutex_done(&loop->lock);
+    }
+    return r;
 }
 
 int ki_loop_new(const ki_loop_options *options, ki_loop **ret_loop, ki_error *error)
@@ -213,7 +192,7 @@ int ki_loop_new(const ki_loop_options *options, ki_loop **ret_loop, ki_error *er
     loop->armed = UINT64_MAX;
     ki__refs_init(&loop->users);
     ki__refs_init(&loop->parts);
-    r = ki__mutex_init(&loop->lock);
+    r = init_locks(loop);
     if (r < 0) {
         ki__free(alloc, loop);
         return ki__error_code(error, r);
@@ -252,7 +231,7 @@ int ki_loop_fd(ki_loop *loop)
 /* ---- one dispatch ---- */
 
 /* Sets the timer to the engine's next deadline. */
-static void arm(ki_loop *loop)
+void ki__loop_arm(ki_loop *loop)
 {
     uint64_t deadline = ki_engine_deadline(loop->engine);
     if (deadline == loop->armed) {
@@ -267,10 +246,25 @@ static void arm(ki_loop *loop)
     }
 }
 
-/* Descriptors first, then the engine: what they bring may make something due. */
-static int dispatch_once(ki_loop *loop, int timeout_ms)
+/* As many steps as there may be, or as there is time for: descriptors wait meanwhile, and so does
+ * the program that we are part of. */
+static size_t run_engine(ki_loop *loop)
 {
-    int count = epoll_wait(loop->epoll, loop->events, EVENTS, timeout_ms);
+    uint64_t until = ki__engine_now(loop->engine) + DISPATCH_NS;
+    size_t done = 0;
+    size_t more = 0;
+    do {
+        size_t left = loop->steps - done;
+        more = ki_engine_run(loop->engine, left < SLICE ? left : SLICE);
+        done += more;
+    } while (more == SLICE && done < loop->steps && ki__engine_now(loop->engine) < until);
+    return done;
+}
+
+/* Descriptors first, then the engine: what they bring may make something due. */
+int ki__loop_dispatch_once(ki_loop *loop, int timeout_ms)
+{
+    int count = epoll_wait(loop->epoll, loop->events, KI__LOOP_EVENTS, timeout_ms);
     int done = 0;
     loop->event_count = count > 0 ? count : 0;
     for (loop->event_next = 0; loop->event_next < loop->event_count;) {
@@ -283,23 +277,58 @@ static int dispatch_once(ki_loop *loop, int timeout_ms)
         }
     }
     loop->event_count = 0;
-    done += (int)ki_engine_run(loop->engine, loop->steps);
-    arm(loop);
+    done += (int)run_engine(loop);
+    ki__loop_arm(loop);
     return done;
 }
 
-/* Becomes the one who runs the loop, if nobody else does. */
-static int take_over(ki_loop *loop, runner as)
+bool ki__loop_is_mine(const ki_loop *loop)
 {
-    int r = 0;
-    ki__mutex_lock(&loop->lock);
-    if (loop->runner != NOBODY) {
-        r = KI_ERR_BUSY;
-    } else if (loop->stopped) {
-        r = KI_ERR_STOPPED;
-    } else {
-        loop->runner = as;
+    return loop->runner != KI__RUNNER_NOBODY && pthread_equal(loop->runner_thread, pthread_self());
+}
+
+/* Has a helper give way. */
+static void send_helper_away(ki_loop *loop)
+{
+    loop->wanted++;
+    ki__outside_wake(loop->outside);
+    while (loop->runner == KI__RUNNER_HELPER) {
+        ki__cond_wait(&loop->changed, &loop->lock);
     }
+    loop->wanted--;
+    ki__cond_wake_all(&loop->changed); /* whoever waits for this to run it may do so now */
+}
+
+int ki__loop_take_over(ki_loop *loop, ki__runner as)
+{
+    bool helped = loop->runner == KI__RUNNER_HELPER && !ki__loop_is_mine(loop);
+    if (helped && as == KI__RUNNER_ONE_DISPATCH) {
+        return -EAGAIN;
+    }
+    if (helped && as == KI__RUNNER_FOR_EVER) {
+        send_helper_away(loop);
+    }
+    if (loop->runner != KI__RUNNER_NOBODY) {
+        return KI_ERR_BUSY;
+    }
+    if (loop->stopped) {
+        return KI_ERR_STOPPED;
+    }
+    loop->runner = as;
+    loop->runner_thread = pthread_self();
+    return 0;
+}
+
+void ki__loop_give_up(ki_loop *loop)
+{
+    loop->runner = KI__RUNNER_NOBODY;
+    ki__cond_wake_all(&loop->changed);
+}
+
+static int take_over(ki_loop *loop, ki__runner as)
+{
+    ki__mutex_lock(&loop->lock);
+    int r = ki__loop_take_over(loop, as);
     ki__mutex_unlock(&loop->lock);
     return r;
 }
@@ -307,18 +336,18 @@ static int take_over(ki_loop *loop, runner as)
 static void give_up(ki_loop *loop)
 {
     ki__mutex_lock(&loop->lock);
-    loop->runner = NOBODY;
+    ki__loop_give_up(loop);
     ki__mutex_unlock(&loop->lock);
 }
 
 int ki_loop_dispatch(ki_loop *loop)
 {
-    int r = take_over(loop, FOR_ONE_DISPATCH);
+    int r = take_over(loop, KI__RUNNER_ONE_DISPATCH);
     if (r < 0) {
-        return r;
+        return r == -EAGAIN ? 0 : r; /* all is being done at this moment */
     }
     (void)ki_loop_ref(loop); /* a callback may let go of the last */
-    r = dispatch_once(loop, 0);
+    r = ki__loop_dispatch_once(loop, 0);
     give_up(loop);
     (void)ki_loop_unref(loop);
     return r;
@@ -337,7 +366,7 @@ int ki_loop_timeout(ki_loop *loop)
 
 /* ---- running for ever ---- */
 
-static bool is_stopped(ki_loop *loop)
+bool ki__loop_is_stopped(ki_loop *loop)
 {
     ki__mutex_lock(&loop->lock);
     bool stopped = loop->stopped;
@@ -347,16 +376,16 @@ static bool is_stopped(ki_loop *loop)
 
 static void run_for_ever(ki_loop *loop)
 {
-    arm(loop);
-    while (!is_stopped(loop)) {
-        (void)dispatch_once(loop, -1);
+    ki__loop_arm(loop);
+    while (!ki__loop_is_stopped(loop)) {
+        (void)ki__loop_dispatch_once(loop, -1);
     }
     give_up(loop);
 }
 
 int ki_loop_run(ki_loop *loop)
 {
-    int r = take_over(loop, FOR_EVER);
+    int r = take_over(loop, KI__RUNNER_FOR_EVER);
     if (r < 0) {
         return r;
     }
@@ -370,6 +399,7 @@ void ki_loop_stop(ki_loop *loop)
 {
     ki__mutex_lock(&loop->lock);
     loop->stopped = true;
+    ki__cond_wake_all(&loop->changed);
     ki__mutex_unlock(&loop->lock);
     ki__outside_wake(loop->outside);
 }
@@ -384,14 +414,15 @@ static void *thread_main(void *user)
 
 int ki_loop_start(ki_loop *loop, ki_error *error)
 {
-    int r = take_over(loop, FOR_EVER);
+    int r = take_over(loop, KI__RUNNER_FOR_EVER);
     if (r < 0) {
         return ki__error_code(error, r);
     }
     ki__refs_take(&loop->parts); /* the thread's */
     ki__mutex_lock(&loop->lock);
     r = ki__thread_start(thread_main, loop, false, &loop->thread);
-    loop->thread_state = r == 0 ? THREAD_RUNS : NO_THREAD;
+    loop->runner_thread = r == 0 ? loop->thread : pthread_self();
+    loop->thread_state = r == 0 ? KI__THREAD_RUNS : KI__NO_THREAD;
     ki__mutex_unlock(&loop->lock);
     if (r < 0) {
         give_up(loop);
@@ -405,20 +436,20 @@ static int join_thread(ki_loop *loop)
 {
     int r = 0;
     ki__mutex_lock(&loop->lock);
-    bool join = loop->thread_state == THREAD_RUNS;
+    bool join = loop->thread_state == KI__THREAD_RUNS;
     if (join && pthread_equal(loop->thread, pthread_self())) {
         r = KI_ERR_BUSY;
-    } else if (loop->thread_state == THREAD_JOINED_BY_SOMEONE) {
+    } else if (loop->thread_state == KI__THREAD_JOINED_BY_SOMEONE) {
         r = KI_ERR_BUSY;
     } else if (join) {
-        loop->thread_state = THREAD_JOINED_BY_SOMEONE;
+        loop->thread_state = KI__THREAD_JOINED_BY_SOMEONE;
     }
     ki__mutex_unlock(&loop->lock);
     if (r == 0 && join) {
         r = -pthread_join(loop->thread, NULL);
         ki_assert(r == 0);
         ki__mutex_lock(&loop->lock);
-        loop->thread_state = NO_THREAD;
+        loop->thread_state = KI__NO_THREAD;
         ki__mutex_unlock(&loop->lock);
     }
     return r;
@@ -439,10 +470,10 @@ int ki_loop_join(ki_loop *loop)
 static bool leave_thread(ki_loop *loop)
 {
     ki__mutex_lock(&loop->lock);
-    bool own = loop->thread_state == THREAD_RUNS && pthread_equal(loop->thread, pthread_self());
+    bool own = loop->thread_state == KI__THREAD_RUNS && pthread_equal(loop->thread, pthread_self());
     if (own) {
         (void)pthread_detach(loop->thread);
-        loop->thread_state = NO_THREAD;
+        loop->thread_state = KI__NO_THREAD;
     }
     ki__mutex_unlock(&loop->lock);
     return own;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptors on a loop, for whoever does input and output on it. */
+/* The loop for the rest of the library: descriptors on it, having something done inside it, and
+ * waiting for what happens there. */
 #ifndef KI_LOOP_LOOP_H
 #define KI_LOOP_LOOP_H
 
@@ -22,5 +23,23 @@ int ki__watch_change(ki__watch *watch, uint32_t events);
 /** Ends it, also from inside `ready` of this or any other: it is not called any more. Fine for one
  *  that was never added. The descriptor must still be open. */
 void ki__watch_remove(ki__watch *watch);
+
+/** Calls `run` as if inside the loop, where nothing else on it runs meanwhile, and returns when
+ *  that has: here and now if this is the thread that runs it, or if nobody does, also if it was
+ *  stopped; else on that thread. Any thread; the caller holds the loop, and no lock that something
+ *  on it may want. */
+void ki__loop_call(ki_loop *loop, void (*run)(void *arg), void *arg);
+/** The same if nobody runs the loop at the moment; otherwise it does nothing. Whether it did. */
+bool ki__loop_try_call(ki_loop *loop, void (*run)(void *arg), void *arg);
+
+/** Waits until `is_done`, which is asked with a lock held and may only look. If nobody runs the
+ *  loop, this does. Whoever changes the answer calls ki__loop_changed() after it.
+ *  Errors: KI_ERR_BUSY  called inside the loop;  KI_ERR_STOPPED  it was, so it may never be done.
+ */
+int ki__loop_wait(ki_loop *loop, bool (*is_done)(const void *arg), const void *arg);
+void ki__loop_changed(ki_loop *loop);
+
+/** Whether it was stopped. Any thread. */
+bool ki__loop_is_stopped(ki_loop *loop);
 
 #endif

@@ -197,6 +197,7 @@ static const char *keep_field(locate *l, const name_level *level, const known_fi
     }
     if (field->kind == FIELD_IDENTITY) {
         if (type == KI_TYPE_NULL) {
+            l->located->identity[field->index] = ki_str_make(p, 0);
             return after;
         }
         ki_str raw = ki_str_make(p + 1, (size_t)(after - p) - 2);

@@ -34,7 +34,7 @@ typedef enum ki__place {
 enum { KI__IDENTITY_BYTES_MAX = 1024 }; /* decoded, for each identity */
 
 typedef struct ki__located {
-    ki_str identity[KI__IDENTITY_MAX];       /* raw: of JSON, between the quotes; empty if absent */
+    ki_str identity[KI__IDENTITY_MAX];       /* raw: of JSON, between the quotes; NULL if absent */
     uint16_t identity_len[KI__IDENTITY_MAX]; /* decoded; it differs from raw if that is encoded */
     uint32_t place[KI__PLACE_MAX]; /* offsets in the bytes; 0 if absent, or null in metadata */
 } ki__located;

@@ -139,24 +139,44 @@ static void fill_header(ki_object *object, const ki__located *located, const lay
     object->api_version = plan->at[KI__IDENTITY_API_VERSION];
 }
 
+/* Bytes as they came, and what is put into them. */
+typedef struct content {
+    ki_str bytes;
+    ki_str more;
+    size_t at; /* where `more` goes */
+} content;
+
+static void put_content(char *place, const content *c)
+{
+    size_t rest = c->bytes.len - c->at;
+    if (c->at != 0) {
+        memcpy(place, c->bytes.ptr, c->at);
+    }
+    if (c->more.len != 0) {
+        memcpy(place + c->at, c->more.ptr, c->more.len);
+    }
+    if (rest != 0) {
+        memcpy(place + c->at + c->more.len, c->bytes.ptr + c->at, rest);
+    }
+}
+
 /* Makes the block, with all that the encodings share filled in. NULL if there is no memory. */
-static ki_object *make_block(ki_str bytes, ki_encoding encoding, const ki__located *located,
+static ki_object *make_block(const content *c, ki_encoding encoding, const ki__located *located,
                              const ki_alloc *alloc)
 {
     layout plan = plan_strings(located);
-    ki_object *object = ki__alloc(alloc, ki__object_size(plan.near_len, bytes.len, plan.far_len));
+    size_t len = c->bytes.len + c->more.len;
+    ki_object *object = ki__alloc(alloc, ki__object_size(plan.near_len, len, plan.far_len));
     if (object == NULL) {
         return NULL;
     }
     object->alloc = alloc;
     ki__refs_init(&object->refs);
     object->encoding = (uint8_t)encoding;
-    object->len = (uint32_t)bytes.len;
+    object->len = (uint32_t)len;
     fill_header(object, located, &plan);
     put_strings(object, located, &plan);
-    if (bytes.len != 0) {
-        memcpy(object->near_strings + object->near_len, bytes.ptr, bytes.len);
-    }
+    put_content(object->near_strings + object->near_len, c);
     return object;
 }
 
@@ -171,6 +191,66 @@ static int check_bytes(const char *bytes, size_t len, const ki_object_options *o
                              len, options->max_bytes);
     }
     return 0;
+}
+
+/* ---- JSON ---- */
+
+/* Items of a list leave kind and apiVersion to it. Alone they must have them: whoever reads or
+ * sends them does not know the list. They become the first members. */
+enum { IDENTIFY_BYTES = 2 * (KI__IDENTITY_BYTES_MAX + sizeof("\"apiVersion\":\"\",")) };
+
+/* Whether it is the same in JSON; names of kinds and versions always are. */
+static bool is_plain(ki_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        if (c < 0x20 || c > 0x7e || c == '"' || c == '\\') {
+            return false;
+        }
+    }
+    return text.len != 0;
+}
+
+static void add_text(char *to, size_t *len, ki_str text)
+{
+    memcpy(to + *len, text.ptr, text.len);
+    *len += text.len;
+}
+
+static void add_member(char *to, size_t *len, const ki__located *located, ki__identity which,
+                       const char *name, const char *value)
+{
+    if (located->identity[which].ptr == NULL && is_plain(ki_str_from(value))) {
+        add_text(to, len, ki_str_from(name));
+        add_text(to, len, ki_str_from(value));
+        add_text(to, len, ki_str_from("\","));
+    }
+}
+
+/* What is to be put into the map, in `room`, and where. */
+static content identify(ki_str bytes, const ki_object_options *o, ki__located *located, char *room)
+{
+    size_t len = 0;
+    add_member(room, &len, located, KI__IDENTITY_API_VERSION, "\"apiVersion\":\"",
+               o->default_api_version);
+    add_member(room, &len, located, KI__IDENTITY_KIND, "\"kind\":\"", o->default_kind);
+    if (len == 0) {
+        return (content){.bytes = bytes};
+    }
+    const char *open = memchr(bytes.ptr, '{', bytes.len);
+    uint32_t blanks = (uint32_t)(open - bytes.ptr); /* that are before it are left out */
+    const char *first = open + 1 + strspn(open + 1, " \t\r\n");
+    len -= *first == '}'; /* no comma if nothing follows */
+    for (size_t i = 0; i < KI__PLACE_MAX; i++) {
+        if (located->place[i] != 0) {
+            located->place[i] += (uint32_t)len - blanks;
+        }
+    }
+    return (content){
+        .bytes = ki_str_make(open, bytes.len - blanks),
+        .more = ki_str_make(room, len),
+        .at = 1,
+    };
 }
 
 int ki_object_from_json(const char *bytes, size_t len, const ki_object_options *options,
@@ -188,9 +268,11 @@ int ki_object_from_json(const char *bytes, size_t len, const ki_object_options *
     if (r < 0) {
         return r;
     }
+    char room[IDENTIFY_BYTES];
+    content c = identify(ki_str_make(bytes, len), &o, &located, room);
     ki__located_default(&located, KI__IDENTITY_KIND, o.default_kind);
     ki__located_default(&located, KI__IDENTITY_API_VERSION, o.default_api_version);
-    ki_object *object = make_block(ki_str_make(bytes, len), KI_ENCODING_JSON, &located, o.alloc);
+    ki_object *object = make_block(&c, KI_ENCODING_JSON, &located, o.alloc);
     if (object == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
@@ -221,7 +303,8 @@ int ki_object_from_protobuf(const char *bytes, size_t len, const ki_object_optio
     if (r < 0) {
         return r;
     }
-    ki_object *object = make_block(view, KI_ENCODING_PROTOBUF, &located.common, o.alloc);
+    ki_object *object =
+        make_block(&(content){.bytes = view}, KI_ENCODING_PROTOBUF, &located.common, o.alloc);
     if (object == NULL) {
         return ki__error_code(error, -ENOMEM);
     }

@@ -269,7 +269,7 @@ static int put(ki__proto_out *out, uint32_t number, ki__schema_type type, const 
     case KI__SCHEMA_TYPE_MAX:
         break;
     }
-    ki_assert(!"a leaf");
+    ki_assert(false); /* no leaf */
     return KI_ERR_INVALID;
 }
 

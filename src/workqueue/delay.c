@@ -60,7 +60,7 @@ static int add_later(ki_workqueue *queue, ki_str key, uint64_t now_ns, uint64_t 
     if (__builtin_add_overflow(now_ns, delay_ns, &when_ns) || when_ns == UINT64_MAX) {
         when_ns = UINT64_MAX - 1; /* UINT64_MAX means never, and a key is never lost */
     }
-    uint64_t hash = ki__map_hash(&queue->keys, key);
+    uint64_t hash = ki__workqueue_hash(queue, key);
     ki__mutex_lock(&queue->lock);
     int r = KI_ERR_STOPPED;
     if (queue->shutting_down) {

@@ -6,25 +6,98 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/bytes.h"
 #include "workqueue/queue.h"
 
 enum {
     IDLE_MAX = 256, /* entries that are kept */
     ROOM_STEP = 32, /* so that one entry can be used again for another key */
     ROOM_KEPT = 256,
+    BUCKETS_MIN = 64,
 };
+
+/* ---- the table: entries are chained, and no bucket has more than one on average ---- */
 
 ki__work_entry *ki__workqueue_find(const ki_workqueue *queue, uint64_t hash, ki_str key)
 {
-    return ki__map_get_hashed(&queue->keys, hash, key);
+    if (queue->bucket_count == 0) {
+        return NULL;
+    }
+    ki__work_entry *entry = queue->buckets[hash & (queue->bucket_count - 1)];
+    while (entry != NULL && !(entry->hash == hash && entry->len == key.len &&
+                              ki__bytes_eq(entry->bytes, key.ptr, key.len))) {
+        entry = entry->next_in_bucket;
+    }
+    return entry;
 }
 
-/* Takes the entry that is idle longest out of the map: nobody knows it any more. */
+static int resize(ki_workqueue *queue, size_t count)
+{
+    ki__work_entry **buckets = ki__alloc_array(queue->alloc, count, sizeof(ki__work_entry *));
+    if (buckets == NULL) {
+        return -ENOMEM;
+    }
+    memset(buckets, 0, count * sizeof(ki__work_entry *));
+    for (size_t i = 0; i < queue->bucket_count; i++) {
+        ki__work_entry *entry = queue->buckets[i];
+        while (entry != NULL) {
+            ki__work_entry *next = entry->next_in_bucket;
+            ki__work_entry **bucket = &buckets[entry->hash & (count - 1)];
+            entry->next_in_bucket = *bucket;
+            *bucket = entry;
+            entry = next;
+        }
+    }
+    ki__free(queue->alloc, queue->buckets);
+    queue->buckets = buckets;
+    queue->bucket_count = count;
+    return 0;
+}
+
+/* Makes room for one more. KI_ERR_LIMIT or -ENOMEM. */
+static int reserve_key(ki_workqueue *queue)
+{
+    if (queue->key_count >= queue->max_keys) {
+        return KI_ERR_LIMIT;
+    }
+    if (queue->key_count < queue->bucket_count) {
+        return 0;
+    }
+    return resize(queue, queue->bucket_count != 0 ? queue->bucket_count * 2 : BUCKETS_MIN);
+}
+
+static void add_key(ki_workqueue *queue, ki__work_entry *entry)
+{
+    ki__work_entry **bucket = &queue->buckets[entry->hash & (queue->bucket_count - 1)];
+    entry->next_in_bucket = *bucket;
+    *bucket = entry;
+    queue->key_count++;
+}
+
+/* A table that has become far too large gives memory back, if there is memory for the smaller one.
+ */
+static void remove_key(ki_workqueue *queue, const ki__work_entry *entry)
+{
+    ki__work_entry **at = &queue->buckets[entry->hash & (queue->bucket_count - 1)];
+    while (*at != entry) {
+        ki_assert(*at != NULL);
+        at = &(*at)->next_in_bucket;
+    }
+    *at = entry->next_in_bucket;
+    queue->key_count--;
+    if (queue->bucket_count > BUCKETS_MIN && queue->key_count < queue->bucket_count / 8) {
+        (void)resize(queue, queue->bucket_count / 4);
+    }
+}
+
+/* ---- entries ---- */
+
+/* Takes the entry that is idle longest out of the table: nobody knows it any more. */
 static ki__work_entry *evict(ki_workqueue *queue)
 {
     ki__work_entry *entry = KI__CONTAINER_OF(queue->idle.next, ki__work_entry, link);
     ki__workqueue_rouse(queue, entry);
-    ki__map_remove_hashed(&queue->keys, entry->hash, entry);
+    remove_key(queue, entry);
     return entry;
 }
 
@@ -33,7 +106,7 @@ static ki__work_entry *evict(ki_workqueue *queue)
 static ki__work_entry *entry_make(ki_workqueue *queue, size_t room)
 {
     if (queue->idle_len == IDLE_MAX ||
-        (queue->idle_len != 0 && queue->keys.count == queue->keys.max)) {
+        (queue->idle_len != 0 && queue->key_count == queue->max_keys)) {
         ki__work_entry *entry = evict(queue);
         if (entry->room >= room) {
             return entry;
@@ -51,7 +124,7 @@ static ki__work_entry *entry_make(ki_workqueue *queue, size_t room)
 int ki__workqueue_learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work_entry **ret_entry)
 {
     if (queue->clock != NULL) {
-        int r = ki__deadlines_reserve(&queue->delayed, queue->keys.count + 1);
+        int r = ki__deadlines_reserve(&queue->delayed, queue->key_count + 1);
         if (r < 0) {
             return r;
         }
@@ -59,6 +132,11 @@ int ki__workqueue_learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work
     ki__work_entry *entry = entry_make(queue, key.len + 1);
     if (entry == NULL) {
         return -ENOMEM;
+    }
+    int r = reserve_key(queue);
+    if (r < 0) {
+        ki__free(queue->alloc, entry);
+        return r;
     }
     ki__list_init(&entry->link);
     entry->delay.position = 0;
@@ -69,11 +147,7 @@ int ki__workqueue_learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work
         memcpy(entry->bytes, key.ptr, key.len);
     }
     entry->bytes[key.len] = '\0';
-    int r = ki__map_add_hashed(&queue->keys, hash, ki_str_make(entry->bytes, key.len), entry);
-    if (r < 0) {
-        ki__free(queue->alloc, entry);
-        return r;
-    }
+    add_key(queue, entry);
     *ret_entry = entry;
     return 0;
 }
@@ -86,19 +160,25 @@ void ki__workqueue_rest(ki_workqueue *queue, ki__work_entry *entry)
         queue->idle_len++;
         return;
     }
-    ki__map_remove_hashed(&queue->keys, entry->hash, entry);
-    ki__deadlines_trim(&queue->delayed, queue->keys.count);
+    remove_key(queue, entry);
+    ki__deadlines_trim(&queue->delayed, queue->key_count);
     ki__free(queue->alloc, entry);
 }
 
 void ki__workqueue_unlearn_all(ki_workqueue *queue)
 {
-    size_t position = 0;
-    ki__work_entry *entry;
-    while ((entry = ki__map_next(&queue->keys, &position)) != NULL) {
-        ki__free(queue->alloc, entry);
+    for (size_t i = 0; i < queue->bucket_count; i++) {
+        ki__work_entry *entry = queue->buckets[i];
+        while (entry != NULL) {
+            ki__work_entry *next = entry->next_in_bucket;
+            ki__free(queue->alloc, entry);
+            entry = next;
+        }
     }
-    ki__map_done(&queue->keys);
+    ki__free(queue->alloc, queue->buckets);
+    queue->buckets = NULL;
+    queue->bucket_count = 0;
+    queue->key_count = 0;
 }
 
 const uint8_t ki__work_next[WORK_STATE_MAX][WORK_EVENT_MAX] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a work queue. Every known key has one entry, found by one look at the map, and what
- * is the matter with the key is its state:
+/* The inside of a work queue. Every known key has one entry, found by one look into a hash table,
+ * and what is the matter with the key is its state:
  *
  *   state              where its link is     becomes, on        add     get         done
  *   idle               in `idle`, if not delayed                queued  -           -
@@ -10,7 +10,7 @@
  *
  * Beside that a key may be delayed: then it is in `delayed`, and gets an add when its time comes. A
  * few keys that are idle and not delayed are kept, for most keys come again: a queue in steady use
- * asks for no memory and changes no map. */
+ * asks for no memory and changes no table. */
 #ifndef KI_WORKQUEUE_QUEUE_H
 #define KI_WORKQUEUE_QUEUE_H
 
@@ -18,8 +18,8 @@
 
 #include "base/assert.h"
 #include "base/deadlines.h"
+#include "base/hash.h"
 #include "base/list.h"
-#include "base/map.h"
 #include "base/refs.h"
 #include "base/sync.h"
 
@@ -35,6 +35,7 @@ typedef enum ki__work_event { WORK_ADD, WORK_GET, WORK_DONE, WORK_EVENT_MAX } ki
 
 typedef struct ki__work_entry {
     ki__list link; /* as the table above says */
+    struct ki__work_entry *next_in_bucket;
     ki__deadline delay;
     uint64_t hash;
     uint64_t added_ns;   /* when it came to wait; only if times are measured */
@@ -58,7 +59,11 @@ struct ki_workqueue {
     ki__mutex lock; /* of all that follows; no function of the user's but the clock runs with it */
     ki__cond ready; /* waited for in get */
     ki__cond drained;
-    ki__map keys; /* the entries */
+    ki__work_entry **buckets; /* the entries by their hashes */
+    size_t bucket_count;      /* 0 or a power of two */
+    size_t key_count;
+    size_t max_keys;
+    ki__hash_key hash_key;
     ki__list line;
     ki__list processing; /* in the order of get, so the first one runs longest */
     ki__list idle;       /* the one that is idle longest first */
@@ -79,6 +84,11 @@ struct ki_workqueue {
     ki_durations latency;
     ki_durations work;
 };
+
+static inline uint64_t ki__workqueue_hash(const ki_workqueue *queue, ki_str key)
+{
+    return ki__hash_str(queue->hash_key, key);
+}
 
 /* keys.c: entries; with the lock held */
 

@@ -73,8 +73,8 @@ static void queue_init(ki_workqueue *queue, const ki_workqueue_options *o)
     queue->max_key_bytes = o->max_key_bytes != 0 ? o->max_key_bytes : KEY_BYTES_DEFAULT;
     queue->measure_times = o->measure_times;
     queue->timer_ns = UINT64_MAX;
-    ki__map_init(&queue->keys, queue->alloc, ki__hash_key_make(o->random, queue),
-                 o->max_keys != 0 ? o->max_keys : keys_default);
+    queue->hash_key = ki__hash_key_make(o->random, queue);
+    queue->max_keys = o->max_keys != 0 ? o->max_keys : keys_default;
     ki__deadlines_init(&queue->delayed, queue->alloc);
     ki__list_init(&queue->line);
     ki__list_init(&queue->processing);
@@ -195,7 +195,7 @@ int ki__workqueue_add(ki_workqueue *queue, ki_str key, bool is_retry)
     if (key.len > queue->max_key_bytes) {
         return KI_ERR_LIMIT;
     }
-    uint64_t hash = ki__map_hash(&queue->keys, key);
+    uint64_t hash = ki__workqueue_hash(queue, key);
     uint64_t now_ns = queue->measure_times ? ki__workqueue_now(queue) : 0;
     ki__mutex_lock(&queue->lock);
     int r = KI_ERR_STOPPED;

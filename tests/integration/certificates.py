@@ -55,6 +55,9 @@ class Maker:
             self.openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", path)
         return path
 
+    def key_of(self, name, command, *words):
+        self.openssl(command, "-out", self.path(f"{name}.key"), *words)
+
     def root(self, name):
         self.openssl("req", "-new", "-x509", "-key", self.key(name), "-subj", f"/CN={name}",
                      "-days", "30", "-config", self.path("openssl.cnf"), "-extensions", "ca",
@@ -104,6 +107,17 @@ def make(folder):
     m.signed("client", "ca", "client", subject="alice")
     m.signed("client2", "ca", "client", subject="bob")
     m.signed("client-other", "other-ca", "client", subject="mallory")
+    m.key_of("client-rsa", "genrsa", "-traditional", "2048")
+    m.key_of("client-ed25519", "genpkey", "-algorithm", "ed25519")
+    m.signed("client-rsa", "ca", "client")
+    m.signed("client-ed25519", "ca", "client")
+    for name in ("client", "client-rsa"):
+        m.openssl("pkcs8", "-topk8", "-nocrypt", "-in", m.path(f"{name}.key"), "-out",
+                  m.path(f"{name}.pkcs8"))
+    m.openssl("pkcs8", "-topk8", "-passout", "pass:x", "-in", m.path("client.key"), "-out",
+              m.path("client.encrypted"))
+    m.openssl("ec", "-aes128", "-passout", "pass:x", "-in", m.path("client.key"), "-out",
+              m.path("client.old-encrypted"))
     m.chain("below", "below", "sub-ca")
     m.chain("out-of-bounds", "out-of-bounds", "bound-ca")
     m.chain("by-leaf", "by-leaf", "good")
@@ -143,7 +157,7 @@ def contexts(folder):
     mutual.verify_mode = ssl.CERT_REQUIRED
     mutual.load_verify_locations(m.path("ca.crt"))
     yield "mutual", mutual
-    for name in ("h2", "h2-one", "h2-window", "h2-silent"):
+    for name in ("h2", "h2-one", "h2-window", "h2-silent", "h2-goaway"):
         c = context(m, "good")
         c.set_alpn_protocols(["h2", "http/1.1"])
         yield name, c

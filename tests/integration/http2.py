@@ -25,6 +25,8 @@ OK = b"\x88"  # :status 200, from the static table
 
 
 class Connection:
+    gone = False
+
     def __init__(self, sock, name):
         self.sock = sock
         self.name = name
@@ -50,7 +52,8 @@ class Connection:
 
     def data(self, stream, payload, end=False):
         """Waits for room in both windows. False if the stream is not wanted any more."""
-        while payload:
+        payload = memoryview(payload)
+        while len(payload) != 0:
             with self.room:
                 while stream in self.open and not self.closed and (
                         self.windows[0] <= 0 or self.windows.get(stream, 0) <= 0):
@@ -61,7 +64,7 @@ class Connection:
                 self.windows[0] -= size
                 self.windows[stream] -= size
             last = end and size == len(payload)
-            self.send(frame(DATA, END_STREAM if last else 0, stream, payload[:size]))
+            self.send(frame(DATA, END_STREAM if last else 0, stream, bytes(payload[:size])))
             payload = payload[size:]
         return True
 
@@ -94,7 +97,18 @@ class Connection:
             return self.ticks(stream, order)
         return self.send(frame(HEADERS, END_HEADERS, stream, OK))
 
-    ANSWERS = {"h2-silent": second_silent, "h2": ticks, "h2-one": ticks, "h2-window": flood}
+    def going(self, stream, order):
+        """The first connection serves one stream and goes away when there are three; the others are
+        for another connection, which does as usual."""
+        if order == 1 or Connection.gone:
+            return self.ticks(stream, order)
+        if order == 3:
+            Connection.gone = True
+            self.send(frame(GOAWAY, 0, 0, struct.pack(">II", 1, 0)))
+        return None
+
+    ANSWERS = {"h2-silent": second_silent, "h2": ticks, "h2-one": ticks, "h2-window": flood,
+               "h2-goaway": going}
 
     def on_settings(self, flags, payload):
         if flags & ACK:
@@ -104,6 +118,9 @@ class Connection:
             if key == 4:
                 self.initial = value
         self.send(frame(SETTINGS, ACK, 0))
+
+    def on_request(self, stream, order, flags, payload):
+        threading.Thread(target=self.answer, args=(stream, order), daemon=True).start()
 
     def on_window(self, stream, payload):
         with self.room:
@@ -132,7 +149,7 @@ class Connection:
                 order += 1
                 self.windows.setdefault(stream, self.initial)
                 self.open.add(stream)
-                threading.Thread(target=self.answer, args=(stream, order), daemon=True).start()
+                self.on_request(stream, order, flags, payload)
             elif kind == RST:
                 with self.room:
                     self.open.discard(stream)

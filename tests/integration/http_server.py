@@ -95,6 +95,18 @@ def echo(request):
     request.answer("\n".join(text).encode(), "Content-Type: text/plain")
 
 
+def who(request):
+    """Who asks, by certificate and by header. `need`: what the header must be, else 401."""
+    subject = ""
+    if isinstance(request.sock, ssl.SSLSocket) and request.sock.getpeercert():
+        subject = dict(pair for part in request.sock.getpeercert()["subject"] for pair in part)
+        subject = subject["commonName"]
+    header = request.headers.get("authorization", "")
+    refused = "need" in request.query and header != request.query["need"]
+    request.answer(f"{subject}|{header}|".encode(),
+                   status="401 Unauthorized" if refused else "200 OK")
+
+
 def whole(request):
     return head("200 OK", "Content-Type: text/plain", length=40) + b"0123456789" * 4
 
@@ -187,7 +199,15 @@ def redirect(request):
 
 def status(request):
     request.answer(b"{}", "Content-Type: application/json", 'Warning: 299 - "old API"',
+                   'Warning: 110 - "stale", 299 host:1 "say \\"no\\"\x1b[2J" "a date"',
+                   'Warning: 299 not well formed', 'warning: 299 - "old API"',
                    status=f"{request.query['code']} Said So")
+
+
+def warn(request):
+    """Warnings that nobody has seen before."""
+    first = request.number("from")
+    request.answer(b"{}", *(f'Warning: 299 - "number {first + i}"' for i in range(100)))
 
 
 def count(request):
@@ -199,10 +219,11 @@ def trailers(request):
                  chunk(b"hello") + b"0\r\nX-T: " + b"t" * request.number("bytes", 5) + b"\r\n\r\n")
 
 
-PATHS = {"/echo": echo, "/cut": cut, "/pieces": pieces, "/stream": stream, "/hang": hang,
+PATHS = {"/echo": echo, "/who": who, "/cut": cut, "/pieces": pieces, "/stream": stream,
+         "/hang": hang,
          "/headers": many_headers, "/interim": interim, "/packed": packed, "/bomb": unpack_bomb,
          "/transfer-packed": transfer_packed, "/raw": raw, "/redirect": redirect,
-         "/status": status, "/count": count, "/trailers": trailers}
+         "/status": status, "/warn": warn, "/count": count, "/trailers": trailers}
 
 
 def tunnel(request):

@@ -84,7 +84,7 @@ case("folded text", config().replace(f"server: '{SERVER}'", f"server: '{SERVER}'
 case("two users, the right one", config(user="token: right") +
      "- name: v\n  user: {token: wrong}\n")
 case("names with blanks and signs", config().replace("name: c\n", "name: 'a b/c@d:e'\n").replace(
-    "cluster: c,", "cluster: 'a b/c@d:e',").replace("current-context: c", "current-context: 'a b/c@d:e'"))
+    "cluster: c,", "cluster: 'a b/c@d:e',").replace("context: c\n", "context: 'a b/c@d:e'\n"))
 case("names that look like numbers", config().replace("name: c\n", "name: '12'\n").replace(
     "cluster: c,", "cluster: '12',").replace("current-context: c", "current-context: '12'"))
 
@@ -156,8 +156,9 @@ case("exec variable without a name", plugin("command: get-token, interactiveMode
                                             "env: [{value: z}]"))
 case("exec and token", config(user=f"token: t, exec: {{apiVersion: {V1}, command: get-token, "
                               "interactiveMode: Never}"))
-case("exec and auth provider", config(user=f"auth-provider: {{name: gcp}}, exec: {{apiVersion: {V1}, "
-                                      "command: get-token, interactiveMode: Never}"))
+case("exec and auth provider",
+     config(user=f"auth-provider: {{name: gcp}}, exec: {{apiVersion: {V1}, command: get-token, "
+            "interactiveMode: Never}"))
 
 # What is missing.
 case("no such context", config(current="nothing"))

@@ -606,7 +606,36 @@ static void warnings_are_logged(void **state)
     ask(&t, &e, "/status", "code=404");
     assert_true(e.complete);
     assert_int_equal(e.status, 404);
-    assert_has(&t.logged, "299 - \"old API\"");
+    assert_string_equal(ki_buf_text(&t.logged),
+                        "the API server warns old APIthe API server warns say \"no\"[2J");
+    ki_buf_clear(&t.logged);
+    exchange_done(&e);
+    exchange_init(&e, &t, "/status", "code=200");
+    exchange_run(&e);
+    assert_true(e.complete);
+    assert_int_equal(t.logged.len, 0); /* once is enough */
+    leave(&t, &e);
+}
+
+static void warnings_do_not_flood_the_log(void **state)
+{
+    (void)state;
+    transporting t;
+    exchange e;
+    ask(&t, &e, "/warn", "from=0");
+    for (int i = 1; i < 10; i++) {
+        char query[32];
+        exchange_done(&e);
+        snprintf(query, sizeof(query), "from=%d", i * 100);
+        exchange_init(&e, &t, "/warn", query);
+        exchange_run(&e);
+        assert_true(e.complete);
+    }
+    assert_has(&t.logged, "number 0");
+    assert_has(&t.logged, "number 60");
+    assert_has(&t.logged, "not all of it is shown");
+    assert_null(strstr(ki_buf_text(&t.logged), "number 70"));
+    assert_true(t.logged.len < 8192);
     leave(&t, &e);
 }
 
@@ -635,6 +664,7 @@ int main(void)
         cmocka_unit_test(packed_answers_are_unpacked_once),
         cmocka_unit_test(bombs_are_bounded),
         cmocka_unit_test(warnings_are_logged),
+        cmocka_unit_test(warnings_do_not_flood_the_log),
     };
     return cmocka_run_group_tests(tests, start_server, stop_server);
 }

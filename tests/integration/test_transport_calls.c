@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "support/transporting.h"
 
@@ -542,6 +543,32 @@ static void nothing_grows(void **state)
     transporting_end(&t);
 }
 
+static void take_time(exchange *e)
+{
+    (void)e;
+    nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL);
+}
+
+/* Who sends faster than it is taken does not have the loop to itself. */
+static void a_fast_server_takes_turns(void **state)
+{
+    (void)state;
+    transporting t;
+    exchange e;
+    ki__curl_options options = {0};
+    open_plain(&t, &options);
+    exchange_init(&e, &t, "/stream", "count=1024&size=65536");
+    exchange_start(&e);
+    e.in_body = take_time;
+    transporting_until(&t, &e.ended);
+    assert_true(e.complete);
+    assert_int_equal(e.body.len, 64 << 20);
+    assert_true(e.bodies >= 1000); /* so it took a second at least */
+    assert_in_range(t.longest_ms, 0, 500);
+    exchange_done(&e);
+    transporting_end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -559,6 +586,7 @@ int main(void)
         cmocka_unit_test(a_tunnel_does_not_see_credentials),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(nothing_grows),
+        cmocka_unit_test(a_fast_server_takes_turns),
     };
     return cmocka_run_group_tests(tests, start_server, stop_server);
 }

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "support/transporting.h"
 
@@ -273,6 +274,49 @@ static void a_server_that_goes_is_told(void **state)
     transporting_end(&t);
 }
 
+/* What the server has not begun is for another connection; what it has begun it ends in peace. */
+static void a_server_that_goes_away_loses_nothing(void **state)
+{
+    (void)state;
+    transporting t;
+    exchange all[3];
+    open_tls(&t, "h2-goaway", KI__CURL_HTTP_AUTO);
+    start_watch(&all[0], &t);
+    wait_for_bytes(&t, all, 1, 2);
+    start_watch(&all[1], &t);
+    start_watch(&all[2], &t);
+    wait_for_bytes(&t, all, 3, 2);
+    size_t before = all[0].body.len;
+    wait_for_bytes(&t, all, 1, before + 6);
+    for (size_t i = 0; i < 3; i++) {
+        assert_false(all[i].ended);
+    }
+    finish(&t, all, 3);
+}
+
+static void take_time(exchange *e)
+{
+    (void)e;
+    nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL);
+}
+
+/* Who sends faster than it is taken does not have the loop to itself. */
+static void a_fast_server_takes_turns(void **state)
+{
+    (void)state;
+    transporting t;
+    exchange e;
+    open_tls(&t, "h2-window", KI__CURL_HTTP_AUTO);
+    start_watch(&e, &t);
+    e.in_body = take_time;
+    transporting_until(&t, &e.ended);
+    assert_true(e.complete);
+    assert_int_equal(e.body.len, 64 << 20);
+    assert_true(e.bodies >= 1000); /* so it took a second at least */
+    assert_in_range(t.longest_ms, 0, 500);
+    finish(&t, &e, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +328,8 @@ int main(void)
         cmocka_unit_test(a_silent_connection_is_left_by_all),
         cmocka_unit_test(a_silent_stream_ends_alone),
         cmocka_unit_test(a_server_that_goes_is_told),
+        cmocka_unit_test(a_server_that_goes_away_loses_nothing),
+        cmocka_unit_test(a_fast_server_takes_turns),
     };
     return cmocka_run_group_tests(tests, start_server, stop_server);
 }

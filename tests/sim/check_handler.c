@@ -199,6 +199,30 @@ static void check_i12_calls(const told *t)
     }
 }
 
+/* I16: what is merged is told, right before the event that stands for it. */
+static void check_i16_merged(const told *t)
+{
+    const ki_object *merged = t->handler->merged_now;
+    t->handler->merged_now = NULL;
+    if (merged != NULL && merged != t->object) {
+        violated(t, "I16", "events of another object were told as merged into this one");
+    }
+    if (t->handler->told_merged > t->handler->merged && t->handler->registration != NULL) {
+        violated(t, "I16", "more events were told as merged than were");
+    }
+}
+
+void sim_check_merged(sim_handler *handler, const ki_object *object, uint64_t merged)
+{
+    if (handler->removed || handler->inside || handler->merged_now != NULL || merged == 0) {
+        sim_violation(handler->owner->s, "I16",
+                      "handler %d is told of %u merged events out of turn", handler->id,
+                      (unsigned)merged);
+    }
+    handler->merged_now = object;
+    handler->told_merged += merged;
+}
+
 static void count(const told *t)
 {
     static const sim_count counts[] = {
@@ -240,6 +264,7 @@ void sim_check_callback(sim_handler *handler, sim_callback callback, const ki_ob
     check_i7_chain(&t);
     check_i8_initial(&t);
     check_i5_resync(&t);
+    check_i16_merged(&t);
     if (!t.s->byzantine) {
         check_i1_ordered(&t);
         check_i3_true(&t);

@@ -133,6 +133,11 @@ static int on_sync(const ki_object *object, void *user)
     return called(user, SIM_SYNC, object, object, false);
 }
 
+static void on_merged(const ki_object *object, uint64_t merged, void *user)
+{
+    sim_check_merged(user, object, merged);
+}
+
 static bool filter(const ki_object *object, void *user)
 {
     return sim_handler_wants(user, object);
@@ -282,6 +287,7 @@ sim_handler *sim_handler_add(sim_informer *informer, bool late)
         .on_update = on_update,
         .on_delete = on_delete,
         .on_sync = handler->wants_sync ? on_sync : NULL,
+        .on_merged = on_merged,
         .filter = handler->filtered ? filter : NULL,
         .user = handler,
         .destroy = on_destroy,

@@ -117,8 +117,10 @@ static void make_path(const sim *s, int type, int key, bool whole, char path[sta
 {
     const ki_resource *r = s->resources[type];
     const char *group = ki_resource_group(r);
-    char name[16];
-    (void)snprintf(name, sizeof(name), whole ? "/k%d" : "", key);
+    char name[16] = "";
+    if (whole) {
+        (void)snprintf(name, sizeof(name), "/k%d", key);
+    }
     (void)snprintf(path, 128, "/%s%s%s/%s/namespaces/ns%d/%s%s", group[0] != '\0' ? "apis" : "api",
                    group[0] != '\0' ? "/" : "", group, ki_resource_version(r), key % 3,
                    ki_resource_name(r), name);

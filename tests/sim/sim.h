@@ -203,6 +203,8 @@ typedef struct sim_handler {
     size_t limit;
     uint64_t merged;
     uint64_t counted_merged;
+    uint64_t told_merged;        /* as it was told itself */
+    const ki_object *merged_now; /* the event that comes next stands for several of this object */
     const ki_object *view[SIM_KEYS]; /* what it was told last; NULL: nothing, or deleted */
     uint64_t last_rv[SIM_KEYS];      /* of what it was told last, deletions too */
     bool told[SIM_KEYS];             /* ever */
@@ -473,6 +475,8 @@ typedef enum sim_callback { SIM_ADD, SIM_UPDATE, SIM_DELETE, SIM_SYNC } sim_call
 
 void sim_check_callback(sim_handler *handler, sim_callback callback, const ki_object *old,
                         const ki_object *object, bool flag);
+/** Before that callback: so many events went into it, or with NULL into none. */
+void sim_check_merged(sim_handler *handler, const ki_object *object, uint64_t merged);
 
 /* ---- check.c: after each step ---- */
 

@@ -135,7 +135,14 @@ static void destroy(void *user)
 void fake_source_init(fake_source *f, ki_engine *engine, const test_world *world)
 {
     *f = (fake_source){.world = world, .engine = engine};
-    f->table = (ki_source){list, watch, cancel, hold, false, f, destroy};
+    f->table = (ki_source){
+        .list = list,
+        .watch = watch,
+        .cancel = cancel,
+        .pause = hold,
+        .user = f,
+        .destroy = destroy,
+    };
     ki__task_init(&f->task, run);
 }
 

@@ -119,17 +119,31 @@ static void hold(void *call, bool paused, void *user)
     t->paused = paused;
 }
 
+static void take(void *user)
+{
+    fake_transport *t = user;
+    t->users++;
+}
+
+static void give(void *user)
+{
+    fake_transport *t = user;
+    assert_int_not_equal(t->users, 0);
+    t->users--;
+}
+
 void fake_transport_init(fake_transport *t, ki_engine *engine, const test_world *world)
 {
     memset(t, 0, sizeof(*t));
     t->world = world;
     t->engine = engine;
-    t->table = (ki_transport){start, cancel, hold, t};
+    t->table = (ki_transport){start, cancel, hold, take, give, t};
     ki__task_init(&t->task, run);
 }
 
 void fake_transport_done(fake_transport *t)
 {
+    assert_int_equal(t->users, 0);
     forget(t);
 }
 

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static void read_ports(test_server *server)
             return;
         }
         assert_true(server->count < SERVER_PORTS);
-        snprintf(server->names[server->count], sizeof(server->names[0]), "%.23s", line);
+        snprintf(server->names[server->count], sizeof(server->names[0]), "%.31s", line);
         server->ports[server->count++] = (int)strtol(blank + 1, NULL, 10);
     }
     fclose(lines);
@@ -86,6 +87,45 @@ int test_server_port(const test_server *server, const char *name)
     return 0;
 }
 
+static void ask(test_server *server, char *answer, size_t size, const char *format, va_list args)
+{
+    char line[512];
+    size_t at = 0;
+    int len = vsnprintf(line, sizeof(line) - 1, format, args);
+    assert_in_range(len, 1, sizeof(line) - 2);
+    line[len++] = '\n';
+    assert_int_equal(write(server->input, line, (size_t)len), len);
+    for (;;) {
+        assert_true(at + 1 < size);
+        ssize_t got = read(server->output, answer + at, size - at - 1);
+        assert_true(got > 0);
+        at += (size_t)got;
+        answer[at] = '\0';
+        if (answer[at - 1] == '\n') {
+            answer[at - 1] = '\0';
+            return;
+        }
+    }
+}
+
+void test_server_ask(test_server *server, char *answer, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    ask(server, answer, size, format, args);
+    va_end(args);
+}
+
+long test_server_do(test_server *server, const char *format, ...)
+{
+    char answer[256];
+    va_list args;
+    va_start(args, format);
+    ask(server, answer, sizeof(answer), format, args);
+    va_end(args);
+    return strtol(answer, NULL, 10);
+}
+
 void test_server_file(const test_server *server, const char *name, ki_buf *ret_content)
 {
     char path[SERVER_FOLDER + 64];
@@ -127,6 +167,11 @@ static void note_log(const ki_log_record *record, void *user)
 
 void transporting_begin(transporting *t)
 {
+    transporting_begin_at(t, NULL);
+}
+
+void transporting_begin_at(transporting *t, const ki_clock *clock)
+{
     *t = (transporting){.fds = test_descriptors()};
     test_alloc_init(&t->alloc);
     ki_buf_init(&t->logged, NULL, 1 << 16);
@@ -134,6 +179,7 @@ void transporting_begin(transporting *t)
     ki_loop_options options = KI_OPTIONS_INIT(ki_loop_options);
     options.alloc = &t->alloc.table;
     options.log = &t->log;
+    options.clock = clock;
     assert_int_equal(ki_loop_new(&options, &t->loop, NULL), 0);
 }
 
@@ -177,10 +223,13 @@ static void run_until(transporting *t, const bool *flag, int ms)
 {
     int64_t end = now_ms() + ms;
     while (!*flag && now_ms() < end) {
+        int64_t before = now_ms();
         assert_true(ki_loop_dispatch(t->loop) >= 0);
+        int64_t took = now_ms() - before;
+        t->longest_ms = took > t->longest_ms ? took : t->longest_ms;
         struct pollfd poll_fd = {.fd = ki_loop_fd(t->loop), .events = POLLIN};
         if (!*flag) {
-            (void)poll(&poll_fd, 1, 10);
+            (void)poll(&poll_fd, 1, ms < 10 ? ms : 10);
         }
     }
 }

@@ -11,14 +11,14 @@
 #include "client/curl_transport.h"
 #include "support/test.h"
 
-enum { SERVER_PORTS = 40, SERVER_FOLDER = 512 };
+enum { SERVER_PORTS = 64, SERVER_FOLDER = 512 };
 
 typedef struct test_server {
     pid_t pid;
     int input; /* it ends when this is closed */
     int output;
     size_t count;
-    char names[SERVER_PORTS][24];
+    char names[SERVER_PORTS][32];
     int ports[SERVER_PORTS];
     char folder[SERVER_FOLDER]; /* certificates, a Unix socket */
 } test_server;
@@ -27,6 +27,12 @@ typedef struct test_server {
 void test_server_start(test_server *server, const char *script, const char *argument);
 void test_server_stop(test_server *server);
 int test_server_port(const test_server *server, const char *name);
+/** Gives a server that takes commands one, and copies its answer. */
+void test_server_ask(test_server *server, char *answer, size_t size, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/** The same where the answer is a number, or does not matter. */
+long test_server_do(test_server *server, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /** The content of a file in the server's folder; ends with ki_buf_done(). */
 void test_server_file(const test_server *server, const char *name, ki_buf *ret_content);
 
@@ -38,6 +44,7 @@ typedef struct transporting {
     ki_log log;
     ki_buf logged;
     char url[128];
+    int64_t longest_ms; /* that a dispatch took */
 } transporting;
 
 typedef struct exchange {
@@ -66,6 +73,7 @@ size_t test_descriptors(void);
 /** A loop; then a transport with `options`, whose loop is set here and whose URL is made of scheme
  *  and port if there is none. */
 void transporting_begin(transporting *t);
+void transporting_begin_at(transporting *t, const ki_clock *clock);
 void transporting_open(transporting *t, ki__curl_options *options, const char *scheme, int port);
 /** Closes what is open. Nothing may be left: memory, descriptors. */
 void transporting_close(transporting *t);

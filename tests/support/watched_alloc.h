@@ -30,7 +30,7 @@ static inline void watched_look(watched_alloc *watched, void *block)
 static inline void *watched_new(size_t size, void *user)
 {
     (void)user;
-    size_t *block = malloc(size + 2 * sizeof(size_t));
+    size_t *block = calloc(1, size + 2 * sizeof(size_t)); /* others may have left words there */
     if (block == NULL) {
         return NULL;
     }

@@ -26,7 +26,7 @@ static void check_entry(ki_workqueue *queue, const ki__work_entry *entry)
     assert_true(entry->state < WORK_STATE_MAX);
     assert_int_equal(entry->bytes[entry->len], 0);
     assert_true(entry->room > entry->len);
-    assert_int_equal(entry->hash, ki__map_hash(&queue->keys, key));
+    assert_int_equal(entry->hash, ki__workqueue_hash(queue, key));
     assert_ptr_equal(ki__workqueue_find(queue, entry->hash, key), entry);
     bool listed = entry->link.next != &entry->link;
     bool delayed = ki__deadline_is_set(&entry->delay);
@@ -46,14 +46,19 @@ void wq_check(ki_workqueue *queue)
     size_t of_state[WORK_STATE_MAX] = {0};
     size_t delayed = 0;
     size_t resting = 0;
-    size_t position = 0;
-    const ki__work_entry *entry;
-    while ((entry = ki__map_next(&queue->keys, &position)) != NULL) {
-        check_entry(queue, entry);
-        of_state[entry->state]++;
-        delayed += ki__deadline_is_set(&entry->delay);
-        resting += entry->state == WORK_IDLE && !ki__deadline_is_set(&entry->delay);
+    size_t count = 0;
+    for (size_t i = 0; i < queue->bucket_count; i++) {
+        for (const ki__work_entry *entry = queue->buckets[i]; entry != NULL;
+             entry = entry->next_in_bucket) {
+            check_entry(queue, entry);
+            of_state[entry->state]++;
+            delayed += ki__deadline_is_set(&entry->delay);
+            resting += entry->state == WORK_IDLE && !ki__deadline_is_set(&entry->delay);
+            count++;
+        }
     }
+    assert_int_equal(queue->key_count, count);
+    assert_true(count <= queue->bucket_count && count <= queue->max_keys);
     size_t processing = of_state[WORK_PROCESSING] + of_state[WORK_DIRTY];
     assert_int_equal(queue->line_len, of_state[WORK_QUEUED]);
     assert_int_equal(queue->processing_len, processing);
@@ -64,7 +69,7 @@ void wq_check(ki_workqueue *queue)
     assert_int_equal(count_list(&queue->processing, WORK_PROCESSING, WORK_DIRTY), processing);
     assert_int_equal(count_list(&queue->idle, WORK_IDLE, WORK_IDLE), queue->idle_len);
     if (queue->clock != NULL && !queue->shutting_down) {
-        assert_true(queue->delayed.cap >= queue->keys.count);
+        assert_true(queue->delayed.cap >= queue->key_count);
     }
     if (queue->shutting_down) {
         assert_int_equal(delayed, 0);

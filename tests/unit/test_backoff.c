@@ -109,6 +109,40 @@ static void times_can_be_chosen(void **state)
     end(&f);
 }
 
+static void after_a_reset_the_waits_begin_anew(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    expect_step(&f, 800);
+    expect_step(&f, 1600);
+    ki__backoff_reset(&f.backoff);
+    expect_step(&f, 800);
+    end(&f);
+}
+
+static void a_server_that_asks_for_a_time_gets_it_and_up_to_a_quarter(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    const uint32_t asked[] = {1, 7, 60, 61, 86400, UINT32_MAX};
+    for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+        uint64_t ns = (asked[i] < 60 ? asked[i] : 60) * TEST_SECOND;
+        uint64_t least = UINT64_MAX;
+        uint64_t most = 0;
+        for (int n = 0; n < 1000; n++) {
+            uint64_t wait = ki__backoff_asked(f.engine, asked[i]);
+            least = wait < least ? wait : least;
+            most = wait > most ? wait : most;
+        }
+        assert_in_range(least, ns, ns + ns / 100);
+        assert_in_range(most, ns + ns / 4 - ns / 100, ns + ns / 4);
+    }
+    assert_int_equal(ki__backoff_asked(f.engine, 0), 0);
+    end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +151,8 @@ int main(void)
         cmocka_unit_test(two_minutes_without_a_wait_begin_anew),
         cmocka_unit_test(failing_all_the_time_never_begins_anew),
         cmocka_unit_test(times_can_be_chosen),
+        cmocka_unit_test(after_a_reset_the_waits_begin_anew),
+        cmocka_unit_test(a_server_that_asks_for_a_time_gets_it_and_up_to_a_quarter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <kinformer/factory.h>
 
 #include "base/engine.h"
+#include "support/fake_transport.h"
 #include "support/objects.h"
 #include "support/test.h"
 #include "support/world.h"
@@ -456,6 +457,32 @@ static void bad_options_and_failures_are_told(void **state)
     end(&f);
 }
 
+static void a_transport_is_kept_by_factory_and_informers(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    fake_transport transport;
+    fake_transport_init(&transport, f.engine, &f.world);
+    ki_factory_options options = options_of(&f);
+    options.make_source = NULL;
+    options.transport = &transport.table;
+    ki_factory *factory = NULL;
+    ki_informer *informer = NULL;
+    assert_int_equal(ki_factory_new(&options, &factory, NULL), 0);
+    assert_int_equal(transport.users, 1);
+    assert_int_equal(ki_factory_informer(factory, KI_CORE_V1_PODS, &informer, NULL), 0);
+    assert_int_equal(transport.users, 2);
+    (void)ki_informer_ref(informer);
+    (void)ki_factory_unref(factory);
+    test_world_settle(f.engine);
+    assert_int_equal(transport.users, 1);
+    (void)ki_informer_unref(informer);
+    test_world_settle(f.engine);
+    fake_transport_done(&transport);
+    end(&f);
+}
+
 static int scenario(const ki_alloc *alloc, void *user)
 {
     (void)user;
@@ -512,6 +539,7 @@ int main(void)
         cmocka_unit_test(the_namespace_is_for_what_lives_in_one),
         cmocka_unit_test(options_and_requests_can_be_changed),
         cmocka_unit_test(bad_options_and_failures_are_told),
+        cmocka_unit_test(a_transport_is_kept_by_factory_and_informers),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

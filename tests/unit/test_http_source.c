@@ -430,6 +430,7 @@ static void metadata_alone_has_its_own_kind(void **state)
     begin(&f);
     f.options.metadata_only = true;
     (void)asked(&f, false);
+    assert_true(f.source.metadata_only);
     fake_answer_json(&f.transport, 200,
                      "{'kind':'PartialObjectMetadataList','apiVersion':'meta.k8s.io/v1',"
                      "'metadata':{'resourceVersion':'7'},'items':[" POD("a", "1") "]}");
@@ -650,7 +651,7 @@ static void an_error_answer_without_end_is_tried_again_as_any(void **state)
     test_world_settle(f.engine);
     assert_int_equal(f.transport.cancels, 1);
     assert_int_equal(f.transport.count, 1);
-    test_world_advance(&f.world, f.engine, 2 * TEST_SECOND);
+    test_world_advance(&f.world, f.engine, 2500 * TEST_MS);
     assert_int_equal(f.transport.count, 2);
     fake_answer_json(&f.transport, 200,
                      "{'kind':'PodList','apiVersion':'v1','metadata':{'resourceVersion':'7'},"
@@ -659,7 +660,8 @@ static void an_error_answer_without_end_is_tried_again_as_any(void **state)
     end(&f);
 }
 
-/* Gives the answer again and again; how many requests there were, one second apart. */
+/* Gives the answer again and again; how many requests there were, a second or a little more apart.
+ */
 static size_t count_tries(int status, const char *retry_after, int error, bool watch)
 {
     fixture f;
@@ -675,7 +677,7 @@ static size_t count_tries(int status, const char *retry_after, int error, bool w
         test_world_settle(f.engine);
         test_world_advance(&f.world, f.engine, TEST_SECOND - 1);
         assert_int_equal(f.transport.count, before);
-        test_world_advance(&f.world, f.engine, 1);
+        test_world_advance(&f.world, f.engine, TEST_SECOND / 4);
     }
     assert_int_equal(f.ends, 1);
     assert_true(f.error.code == error || f.error.http_code == status);
@@ -726,7 +728,7 @@ static void a_second_try_may_succeed(void **state)
     fake_body_text(&f.transport, "wait");
     fake_over(&f.transport, 0);
     test_world_settle(f.engine);
-    test_world_advance(&f.world, f.engine, 2 * TEST_SECOND);
+    test_world_advance(&f.world, f.engine, 2500 * TEST_MS);
     assert_int_equal(f.transport.count, 2);
     assert_string_equal(fake_transport_last(&f.transport)->query, "limit=5");
     fake_answer_json(&f.transport, 200, LIST("", "'resourceVersion':'7'"));
@@ -764,7 +766,7 @@ static void a_transport_that_refuses_at_once(void **state)
     (void)asked(&f, false); /* and in a second try */
     f.transport.refuse = -ECONNREFUSED;
     fake_over(&f.transport, -EPIPE);
-    test_world_advance(&f.world, f.engine, TEST_SECOND);
+    test_world_advance(&f.world, f.engine, 1250 * TEST_MS);
     expect(&f, "failed");
     assert_int_equal(f.error.code, -ECONNREFUSED);
     end(&f);
@@ -842,11 +844,25 @@ static void a_pause_reaches_the_transport_also_in_the_next_try(void **state)
     fake_over(&f.transport, -EPIPE);
     test_world_settle(f.engine);
     f.source.pause(f.call, true, f.source.user); /* while there is nothing to pause */
-    test_world_advance(&f.world, f.engine, TEST_SECOND);
+    test_world_advance(&f.world, f.engine, 1250 * TEST_MS);
     assert_true(f.transport.paused);
     f.source.pause(f.call, false, f.source.user);
     assert_false(f.transport.paused);
     end(&f);
+}
+
+static void the_transport_is_kept_until_the_source_is_gone(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    assert_int_equal(ki_source_http_new(&f.options, &f.source, NULL), 0);
+    assert_int_equal(f.transport.users, 1);
+    f.source.destroy(f.source.user);
+    assert_int_equal(f.transport.users, 0);
+    f.options.name_space = "..";
+    assert_int_equal(ki_source_http_new(&f.options, &f.source, NULL), KI_ERR_INVALID);
+    end(&f); /* nobody has it any more */
 }
 
 static void headers_are_found_in_any_case(void **state)
@@ -1012,6 +1028,7 @@ int main(void)
         cmocka_unit_test(it_is_cancelled_anywhere),
         cmocka_unit_test(it_is_cancelled_from_inside),
         cmocka_unit_test(a_pause_reaches_the_transport_also_in_the_next_try),
+        cmocka_unit_test(the_transport_is_kept_until_the_source_is_gone),
         cmocka_unit_test(headers_are_found_in_any_case),
         cmocka_unit_test(a_reflector_gets_there_in_pieces_of_any_size),
         cmocka_unit_test(want_of_memory_never_stops_it_for_good),

@@ -401,6 +401,47 @@ static void a_relist_tells_what_it_changed_and_nothing_else(void **state)
     end(&f);
 }
 
+static void say_of_kind(fixture *f, const char *kind, const char *api_version, const char *name,
+                        unsigned version)
+{
+    char json[256];
+    (void)snprintf(json, sizeof(json),
+                   "{'kind':'%s','apiVersion':'%s','metadata':{'namespace':'ns','name':'%s',"
+                   "'resourceVersion':'%u'}}",
+                   kind, api_version, name, version);
+    ki_object *object = test_object(&f->alloc.table, json);
+    say(f, KI_EVENT_ADDED, object, NULL);
+    (void)ki_object_unref(object);
+}
+
+/* Events that are not what the source is known to give are left out. */
+static void hear_of_metadata(bool metadata_only, const char *wanted)
+{
+    fixture f;
+    ear one;
+    begin_engine(&f);
+    ki_source source = source_of(&f);
+    source.metadata_only = metadata_only;
+    ki_informer_options options = options_of(&f, &source);
+    options.resource = KI_CORE_V1_PODS;
+    assert_int_equal(ki_informer_new(&options, &f.informer, NULL), 0);
+    listen(&one, &f);
+    start(&f);
+    end_list(&f, "10");
+    say_of_kind(&f, "PartialObjectMetadata", "meta.k8s.io/v1", "a", 11);
+    say_of_kind(&f, "Pod", "v1", "b", 12);
+    expect(&one, wanted);
+    one.reg = ki_registration_unref(one.reg);
+    end(&f);
+}
+
+static void a_source_of_metadata_gives_no_whole_objects_and_others_no_metadata(void **state)
+{
+    (void)state;
+    hear_of_metadata(true, "+a11 ");
+    hear_of_metadata(false, "+b12 ");
+}
+
 static void both_kinds_of_queue_tell_the_same(void **state)
 {
     (void)state;
@@ -418,6 +459,40 @@ static void both_kinds_of_queue_tell_the_same(void **state)
     assert_int_equal(one.synced, 1);
     (void)ki_registration_unref(one.reg);
     end(&f);
+}
+
+static bool stops_when_woken;
+
+static void stop_when_woken(void *user)
+{
+    if (stops_when_woken) {
+        ki_informer_stop(((ear *)user)->f->informer);
+    }
+}
+
+/* Threads sleep on for a while after a batch. Here one waits in ki_registration_run(), so to speak,
+ * while another handler stops the informer as soon as it can hear of that batch. */
+static void a_stop_does_not_forget_who_was_to_be_woken_later(void **state)
+{
+    (void)state;
+    fixture f;
+    ear sleeper;
+    ear other;
+    begin_synced(&f);
+    ki_handler_options options = KI_OPTIONS_INIT(ki_handler_options);
+    options.delivery = KI_DELIVERY_CALLER;
+    listen_with(&sleeper, &f, options);
+    options.wake = stop_when_woken;
+    listen_with(&other, &f, options);
+    assert_true(ki_registration_dispatch(sleeper.reg, 0) > 0);
+    assert_true(ki_registration_dispatch(other.reg, 0) > 0);
+    stops_when_woken = true;
+    say_pod(&f, KI_EVENT_MODIFIED, "a", 11, "g");
+    stops_when_woken = false;
+    assert_true(ki_informer_is_stopped(f.informer));
+    (void)ki_registration_unref(sleeper.reg);
+    (void)ki_registration_unref(other.reg);
+    end(&f); /* which finds what was left behind */
 }
 
 static void the_store_has_a_change_before_the_handler_hears_of_it(void **state)
@@ -1093,7 +1168,9 @@ int main(void)
         cmocka_unit_test(handlers_hear_of_the_first_list_and_of_changes),
         cmocka_unit_test(a_late_handler_hears_of_what_is_there_and_then_of_the_same_as_all),
         cmocka_unit_test(a_relist_tells_what_it_changed_and_nothing_else),
+        cmocka_unit_test(a_source_of_metadata_gives_no_whole_objects_and_others_no_metadata),
         cmocka_unit_test(both_kinds_of_queue_tell_the_same),
+        cmocka_unit_test(a_stop_does_not_forget_who_was_to_be_woken_later),
         cmocka_unit_test(the_store_has_a_change_before_the_handler_hears_of_it),
         cmocka_unit_test(a_transform_changes_what_is_kept),
         cmocka_unit_test(requests_that_fail_are_told_to_who_asked_for_it),

@@ -195,6 +195,25 @@ static void versions_that_are_not_numbers_have_no_order(void **state)
         KI_ERR_INVALID);
 }
 
+static void one_byte_that_is_no_digit_is_found_wherever_it_stands(void **state)
+{
+    (void)state;
+    for (size_t len = 1; len <= 26; len++) {
+        for (size_t at = 0; at < len; at++) {
+            for (int byte = 0; byte < 256; byte++) {
+                char version[26];
+                memset(version, '7', len);
+                version[at] = (char)byte;
+                int order = 99;
+                bool digit = byte >= (at == 0 ? '1' : '0') && byte <= '9';
+                int r = ki_resource_version_compare(ki_str_make(version, len),
+                                                    ki_str_make(version, len), &order);
+                assert_int_equal(r, digit ? 0 : KI_ERR_INVALID);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +226,7 @@ int main(void)
         cmocka_unit_test(failing_allocations_leave_the_buffer_as_it_was),
         cmocka_unit_test(versions_order_as_numbers_of_any_length),
         cmocka_unit_test(versions_that_are_not_numbers_have_no_order),
+        cmocka_unit_test(one_byte_that_is_no_digit_is_found_wherever_it_stands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

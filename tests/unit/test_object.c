@@ -160,6 +160,49 @@ static void defaults_stand_in_for_kind_and_version(void **state)
     }
 }
 
+#define TYPED "{\"apiVersion\":\"v1\",\"kind\":\"Pod\""
+
+/* An item of a list must read and be written as what a watch brings of the same object. */
+static void items_of_lists_get_the_kind_that_they_lack(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json;
+        const char *written;
+    } cases[] = {
+        {"{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"x\":1}}",
+         TYPED ",\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"x\":1}}"},
+        {" { }", TYPED " }"},
+        {"  {\"spec\":{\"x\":1},\"metadata\":{\"labels\":{\"a\":\"b\"}}}",
+         TYPED ",\"spec\":{\"x\":1},\"metadata\":{\"labels\":{\"a\":\"b\"}}}"},
+        {"{}", TYPED "}"},
+        {"{\n\"a\":1}", TYPED ",\n\"a\":1}"},
+        {"{\"apiVersion\":\"v2\"}", "{\"kind\":\"Pod\",\"apiVersion\":\"v2\"}"},
+        {"{\"kind\":\"Own\"}", "{\"apiVersion\":\"v1\",\"kind\":\"Own\"}"},
+        {"{\"kind\":null,\"apiVersion\":\"\"}", "{\"kind\":null,\"apiVersion\":\"\"}"},
+        {"{\"\\u006bind\":\"\",\"apiVersion\":null}", "{\"\\u006bind\":\"\",\"apiVersion\":null}"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ki_object *object = NULL;
+        assert_int_equal(ki_object_from_json(cases[i].json, strlen(cases[i].json),
+                                             KI_OPTIONS(ki_object_options, .default_kind = "Pod",
+                                                        .default_api_version = "v1"),
+                                             &object, NULL),
+                         0);
+        assert_true(ki_str_eq(ki_object_bytes(object), ki_str_from(cases[i].written)));
+        bool has_both = strstr(cases[i].json, "spec") != NULL;
+        ki_value root = ki_object_root(object);
+        ki_value value;
+        assert_int_equal(ki_value_member(&root, ki_str_from("spec"), &value),
+                         has_both ? 0 : KI_ERR_NOT_FOUND);
+        assert_int_equal(ki_object_label(object, ki_str_from("a"), &value),
+                         has_both ? 0 : KI_ERR_NOT_FOUND);
+        assert_int_equal(ki_value_member(&root, ki_str_from("kind"), &value), 0);
+        assert_int_equal(ki_value_member(&root, ki_str_from("apiVersion"), &value), 0);
+        ki_object_unref(object);
+    }
+}
+
 static void times_and_generation_are_read_or_zero(void **state)
 {
     (void)state;
@@ -639,6 +682,7 @@ int main(void)
         cmocka_unit_test(keys_need_a_name),
         cmocka_unit_test(identity_is_decoded),
         cmocka_unit_test(defaults_stand_in_for_kind_and_version),
+        cmocka_unit_test(items_of_lists_get_the_kind_that_they_lack),
         cmocka_unit_test(times_and_generation_are_read_or_zero),
         cmocka_unit_test(the_controller_is_the_owner_that_says_so),
         cmocka_unit_test(only_maps_are_objects),

@@ -590,7 +590,6 @@ static const bad_server bad_servers[] = {
     {"closes every watch at once", close_all},
     {"says 410 to everything", expire_all},
     {"forgets faster than it lists", expire_watches},
-    {"ends each watch after one event", one_event_each},
     {"cuts streams and has no lists", cut_streams},
     {"sends what nobody can read", poison},
     {"sends events from the past", from_the_past},
@@ -630,6 +629,24 @@ static void attempts_in_a_minute_follow_the_back_off(void **state)
         assert_true(r.source.count > 30); /* but it never gives up */
         reflecting_done(&r);
     }
+}
+
+/* As proxies do that take an answer for complete when it pauses. What each brings is news, so that
+ * waits do not grow; yet there is one. */
+static void watches_that_end_after_one_event_are_taken_up_about_once_a_second(void **state)
+{
+    (void)state;
+    reflecting r;
+    reflecting_init(&r);
+    r.source.respond = one_event_each;
+    reflecting_start(&r);
+    fake_end_watch(&r.source); /* that came of the streaming list */
+    reflecting_settle(&r);
+    uint64_t start = r.world.now + TEST_SECOND;
+    reflecting_advance(&r, 121 * TEST_SECOND);
+    assert_in_range(requests_between(&r.source, start, r.world.now), 120 * 10 / 16, 120 * 10 / 8);
+    assert_int_equal(reflecting_health(&r).relists, 0);
+    reflecting_done(&r);
 }
 
 /* A server that is fine but for ending each watch after a second or so is asked once for each. */
@@ -957,6 +974,7 @@ int main(void)
         cmocka_unit_test(a_pause_holds_for_every_call_that_is_made_meanwhile),
         cmocka_unit_test(a_source_that_cannot_pause_is_left_alone),
         cmocka_unit_test(attempts_in_a_minute_follow_the_back_off),
+        cmocka_unit_test(watches_that_end_after_one_event_are_taken_up_about_once_a_second),
         cmocka_unit_test(watches_that_live_are_taken_up_at_once_but_not_more_than_once_a_second),
         cmocka_unit_test(the_waits_of_many_reflectors_spread),
         cmocka_unit_test(an_hour_without_events_does_not_list_again),

@@ -313,12 +313,12 @@ static void the_wait_is_as_long_as_the_server_asks_for(void **state)
     reflecting_settle(&r);
     reflecting_advance(&r, 17 * TEST_SECOND - 1);
     assert_int_equal(r.source.count, 1);
-    reflecting_advance(&r, 1);
+    reflecting_advance(&r, 17 * TEST_SECOND / 4); /* and a little, so that not all come at once */
     assert_int_equal(r.source.count, 2);
     fake_end_status_json(&r.source, "{'kind':'Status','apiVersion':'v1','code':429,"
                                     "'details':{'retryAfterSeconds':2000000000}}");
     reflecting_settle(&r);
-    reflecting_advance(&r, 300 * TEST_SECOND); /* but never longer than this */
+    reflecting_advance(&r, 75 * TEST_SECOND); /* but never longer than this */
     assert_int_equal(r.source.count, 3);
     reflecting_done(&r);
 }

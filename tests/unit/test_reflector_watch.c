@@ -386,6 +386,51 @@ static void a_connection_that_breaks_at_once_waits_and_is_taken_up(void **state)
     }
 }
 
+static void watches_that_are_cut_but_bring_something_never_wait_for_long(void **state)
+{
+    (void)state;
+    reflecting r;
+    reflecting_init(&r);
+    reflecting_sync_by_list(&r);
+    for (unsigned i = 0; i < 20; i++) {
+        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11 + i));
+        fake_end_error(&r.source, -ECONNRESET);
+        reflecting_settle(&r);
+        size_t count = r.source.count;
+        if (i > 0) { /* and yet never as fast as it can */
+            assert_true(last(&r)->watch);
+            assert_int_equal(reflecting_health(&r).state, KI_REFLECTOR_BACKOFF);
+            reflecting_advance(&r, 800 * TEST_MS - 1);
+            assert_int_equal(r.source.count, count);
+            reflecting_advance(&r, 800 * TEST_MS);
+            assert_int_equal(r.source.count, count + 1);
+        }
+    }
+    assert_int_equal(reflecting_health(&r).relists, 0);
+    reflecting_done(&r);
+}
+
+/* Nothing is gained by asking soon for what came before. */
+static void watches_that_bring_the_same_again_wait_ever_longer(void **state)
+{
+    (void)state;
+    reflecting r;
+    reflecting_init(&r);
+    reflecting_sync_by_list(&r);
+    for (unsigned i = 0; i < 20; i++) {
+        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11));
+        fake_end_error(&r.source, -ECONNRESET);
+        reflecting_advance(&r, 60 * TEST_SECOND);
+    }
+    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11));
+    fake_end_error(&r.source, -ECONNRESET);
+    reflecting_settle(&r);
+    size_t count = r.source.count;
+    reflecting_advance(&r, 29 * TEST_SECOND);
+    assert_int_equal(r.source.count, count);
+    reflecting_done(&r);
+}
+
 typedef struct failure_case {
     int code;
     const char *reason;
@@ -468,7 +513,7 @@ static void retry_after_in_an_event_is_waited_for(void **state)
                                      "'details':{'retryAfterSeconds':30}}");
     reflecting_advance(&r, 30 * TEST_SECOND - 1);
     assert_int_equal(r.source.count, 1);
-    reflecting_advance(&r, 1);
+    reflecting_advance(&r, 30 * TEST_SECOND / 4);
     assert_int_equal(r.source.count, 2);
     reflecting_done(&r);
 }
@@ -849,6 +894,8 @@ int main(void)
         cmocka_unit_test(the_stream_that_became_the_watch_is_taken_up_too),
         cmocka_unit_test(a_very_short_watch_waits_and_lists_again),
         cmocka_unit_test(a_connection_that_breaks_at_once_waits_and_is_taken_up),
+        cmocka_unit_test(watches_that_are_cut_but_bring_something_never_wait_for_long),
+        cmocka_unit_test(watches_that_bring_the_same_again_wait_ever_longer),
         cmocka_unit_test(every_status_leads_to_the_same_as_answer_and_as_event),
         cmocka_unit_test(undecodable_frames_wait_and_list_again),
         cmocka_unit_test(retry_after_in_an_event_is_waited_for),

@@ -78,6 +78,13 @@ static int on_sync(const ki_object *object, void *user)
     return f->result;
 }
 
+static void on_merged(const ki_object *object, uint64_t merged, void *user)
+{
+    char text[32];
+    (void)snprintf(text, sizeof(text), "(%u)", (unsigned)merged);
+    say(user, text, object);
+}
+
 static bool in_group_g(const ki_object *object, void *user)
 {
     (void)user;
@@ -795,6 +802,82 @@ static void a_queue_keeps_about_a_thousand_if_nobody_says_otherwise(void **state
     end(&f);
 }
 
+/* A handler for one waiting event, with `on_merged` beside the others. */
+static void begin_merging(fixture *f, bool filtered)
+{
+    begin_engine(f);
+    ki_handler handler = handler_of(f);
+    handler.on_merged = on_merged;
+    handler.filter = filtered ? in_group_g : NULL;
+    ki_handler_options options = options_of(f, KI_DELIVERY_CALLER);
+    options.queue_limit = 1;
+    register_it(f, &handler, &options);
+}
+
+static void a_handler_is_told_how_many_events_one_stands_for(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_merging(&f, false);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    push(&f, KI__NOTE_UPDATE, f.a[0], f.a[1]);
+    push(&f, KI__NOTE_UPDATE, f.a[1], f.a[2]);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
+    expect(&f, "(2)2 +2 ");
+    push(&f, KI__NOTE_UPDATE, f.a[2], f.a[3]);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
+    expect(&f, "~2>3 ");
+    push(&f, KI__NOTE_SYNC, NULL, f.a[3]);
+    push(&f, KI__NOTE_SYNC, NULL, f.a[3]);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
+    expect(&f, "(1)3 =3 ");
+    push(&f, KI__NOTE_UPDATE, f.a[3], f.a[1]);
+    push(&f, KI__NOTE_DELETE, f.a[1], f.a[2]);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
+    expect(&f, "(1)2 -2 ");
+    assert_int_equal(ki_registration_get_stats(f.reg).merged, 4);
+    end(&f);
+}
+
+static void what_came_and_went_is_told_as_a_number_with_the_next_event(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_merging(&f, false);
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    push(&f, KI__NOTE_UPDATE, f.a[0], f.a[1]);
+    push(&f, KI__NOTE_DELETE, f.a[1], f.a[2]);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 0);
+    expect(&f, "");
+    push(&f, KI__NOTE_ADD, NULL, f.a[3]);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
+    expect(&f, "(3) +3 ");
+    push(&f, KI__NOTE_UPDATE, f.a[3], f.a[0]);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
+    expect(&f, "~3>0 "); /* each is told once */
+    end(&f);
+}
+
+static void what_a_filter_hides_is_no_merged_event_either(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_merging(&f, true);
+    push(&f, KI__NOTE_ADD, NULL, f.other);
+    push(&f, KI__NOTE_UPDATE, f.other, f.other);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
+    expect(&f, "");
+    push(&f, KI__NOTE_UPDATE, f.other, f.a[1]);
+    push(&f, KI__NOTE_UPDATE, f.a[1], f.a[2]);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
+    expect(&f, "(1)2 +2 ");
+    push(&f, KI__NOTE_UPDATE, f.a[2], f.a[3]);
+    push(&f, KI__NOTE_UPDATE, f.a[3], f.other);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
+    expect(&f, "(1)2 -2 "); /* of the object that the next call is about */
+    end(&f);
+}
+
 /* A handler on a thread of its own, that checks that each update begins where the last ended. */
 typedef struct follower {
     ki_registration *reg;
@@ -1052,6 +1135,9 @@ int main(void)
         cmocka_unit_test(a_thread_that_runs_is_woken_each_time_it_waits),
         cmocka_unit_test(what_had_synced_stays_so_though_it_is_removed),
         cmocka_unit_test(a_queue_keeps_about_a_thousand_if_nobody_says_otherwise),
+        cmocka_unit_test(a_handler_is_told_how_many_events_one_stands_for),
+        cmocka_unit_test(what_came_and_went_is_told_as_a_number_with_the_next_event),
+        cmocka_unit_test(what_a_filter_hides_is_no_merged_event_either),
         cmocka_unit_test(a_thread_follows_while_more_comes),
         cmocka_unit_test(the_handler_is_not_destroyed_while_its_wake_runs),
         cmocka_unit_test(destroy_may_call_everything),

@@ -68,6 +68,73 @@ static void both_queues_tell_the_same(void **state)
     }
 }
 
+static void expect_version(const struct fixture *f, const char *version)
+{
+    ki_snapshot *snapshot = ki_store_snapshot(ki_simple_informer_store(f->informer));
+    assert_string_equal(ki_snapshot_resource_version(snapshot), version);
+    (void)ki_snapshot_unref(snapshot);
+}
+
+/* A server that was restored from a backup begins again at a lower version. */
+static void the_version_of_the_store_goes_back_with_a_list(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct fixture f;
+        begin(&f, kinds[i]);
+        check(&f, "=a@1,b@2#3", "+a@1! +b@2!");
+        check(&f, "~a@900", "~a@1>900");
+        expect_version(&f, "900");
+        check(&f, "=a@1,b@2#50", "~a@900>1");
+        expect_version(&f, "50");
+        check(&f, "~b@51", "~b@2>51");
+        expect_version(&f, "51");
+        check(&f, "=a@1,b@51#60 ~a@61", "~a@1>61");
+        expect_version(&f, "61");
+        end(&f);
+    }
+}
+
+/* What was put in before the list is of the time before; what came after it is not. */
+static void also_if_it_finds_deltas_that_wait(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct fixture f;
+        begin(&f, kinds[i]);
+        check(&f, "=a@1,b@2#3", "+a@1! +b@2!");
+        check(&f, "~a@900 -b@901 +c@902 =a@1,b@2#50 ~b@51 ~a@52",
+              i == 0 ? "~a@1>900 -b@901 +c@902 -c@902? ~a@900>1 +b@2 ~b@2>51 ~a@1>52"
+                     : "~a@1>900 ~a@900>1 ~a@1>52 -b@901 +b@2 ~b@2>51 +c@902 -c@902?");
+        expect_version(&f, "52");
+        end(&f);
+    }
+}
+
+static int again_once(const ki_deltas *deltas, void *user)
+{
+    struct fixture *f = user;
+    assert_string_equal(deltas->set_back, "50");
+    test_put_all(f->queue, "~a@51");
+    return KI_POP_AGAIN;
+}
+
+static void also_if_the_list_has_to_be_processed_twice(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f, kinds[1]);
+    check(&f, "=a@1#3 ~a@900", "+a@1! ~a@1>900");
+    test_put_all(f.queue, "=a@1#50");
+    assert_int_equal(ki_queue_poll(f.queue, 0, again_once, &f), 1);
+    check(&f, "", "~a@900>1 ~a@1>51");
+    expect_version(&f, "51");
+    test_put_all(f.queue, "=a@1#40");
+    assert_int_equal(ki_simple_informer_step(f.informer, false, NULL), 1);
+    expect_version(&f, "40");
+    end(&f);
+}
+
 /* k/k PR 115620: deltas that wait when a list comes. */
 static void a_list_over_waiting_deltas_misses_no_deletion(void **state)
 {
@@ -545,6 +612,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_queues_tell_the_same),
+        cmocka_unit_test(the_version_of_the_store_goes_back_with_a_list),
+        cmocka_unit_test(also_if_it_finds_deltas_that_wait),
+        cmocka_unit_test(also_if_the_list_has_to_be_processed_twice),
         cmocka_unit_test(a_list_over_waiting_deltas_misses_no_deletion),
         cmocka_unit_test(a_list_with_a_change_is_an_update),
         cmocka_unit_test(a_deletion_by_a_list_reaches_the_indexes),

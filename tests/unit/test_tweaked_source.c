@@ -66,6 +66,7 @@ static ki_source inner_of(char *name)
         .cancel = cancel,
         .pause = hold,
         .no_streaming_list = true,
+        .metadata_only = true,
         .user = name,
         .destroy = destroy,
     };
@@ -82,6 +83,7 @@ static void everything_goes_through(void **state)
     ki_source source = inner_of(name);
     assert_int_equal(ki__tweak_source(&source, &alloc.table, KI_CORE_V1_PODS, tweak, after), 0);
     assert_true(source.no_streaming_list);
+    assert_true(source.metadata_only);
     ki_list_options options = KI_OPTIONS_INIT(ki_list_options);
     options.label_selector = "before";
     ki_source_sink sink = {0};
@@ -108,10 +110,12 @@ static void what_may_be_missing_may_be_missing(void **state)
     ki_source source = inner_of(NULL);
     source.pause = NULL;
     source.no_streaming_list = false;
+    source.metadata_only = false;
     source.destroy = NULL;
     assert_int_equal(ki__tweak_source(&source, &alloc.table, KI_CORE_V1_PODS, tweak, NULL), 0);
     assert_null(source.pause);
     assert_false(source.no_streaming_list);
+    assert_false(source.metadata_only);
     source.destroy(source.user);
     assert_string_equal(trace, "");
     test_alloc_done(&alloc);

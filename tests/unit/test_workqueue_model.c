@@ -201,7 +201,7 @@ static void step_shut_down(run *r)
 /* The state of a key in the queue; idle if it is not known. */
 static ki__work_state state_of(run *r, size_t key, uint64_t *ret_due_ns)
 {
-    uint64_t hash = ki__map_hash(&r->queue->keys, name_of(r, key));
+    uint64_t hash = ki__workqueue_hash(r->queue, name_of(r, key));
     const ki__work_entry *entry = ki__workqueue_find(r->queue, hash, name_of(r, key));
     *ret_due_ns = entry != NULL && ki__deadline_is_set(&entry->delay)
                       ? ki__deadlines_when(&r->queue->delayed, &entry->delay)

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The client: configuration, credentials, transport and throttle on one loop, under one count of
+ * references. Whatever touches the loop is made and freed inside it, whichever thread asks. */
+#include "client/client.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <kinformer/buf.h>
+
+#include "base/alloc.h"
+#include "base/engine.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "loop/loop.h"
+
+enum { URL_MAX_BYTES = 1 << 20 };
+
+/* ---- what is allowed ---- */
+
+static int check_exec(const ki_config_exec *exec, const ki_client_options *o, ki_error *error)
+{
+    if (exec == NULL || o->exec_policy != KI_EXEC_DENY) {
+        return 0;
+    }
+    (void)ki__error_set(error, KI_ERR_DENIED, "the configuration gets its credentials from \"");
+    ki__error_add(error, ki_str_from(exec->command));
+    ki__error_add(error, ki_str_from("\", and no program may be run: see exec_policy of the "
+                                     "client's options"));
+    return KI_ERR_DENIED;
+}
+
+static int check_policy(const ki_config *config, const ki_client_options *o, ki_error *error)
+{
+    if (ki_config_tls_of(config)->insecure && !o->allow_insecure) {
+        return ki__error_set(error, KI_ERR_DENIED,
+                             "the configuration asks not to verify the server: that needs "
+                             "allow_insecure of the client's options");
+    }
+    return check_exec(ki_config_exec_of(config), o, error);
+}
+
+static int check_options(const ki_client_options *options, ki_client_options *ret_options,
+                         ki_error *error)
+{
+    ki_client_options o = {0};
+    int r = ki__options_take(&o, sizeof(o), options, error);
+    if (r < 0) {
+        return r;
+    }
+    if ((unsigned)o.exec_policy >= KI_EXEC_MAX || (unsigned)o.http >= KI_CLIENT_HTTP_MAX) {
+        return ki__error_set(error, -EINVAL, "an option of the client has no such value");
+    }
+    *ret_options = o;
+    return 0;
+}
+
+/* ---- inside the loop ---- */
+
+typedef struct making {
+    ki_client *client;
+    const ki_client_options *options;
+    const char *url;
+    ki_error *error;
+    int result;
+} making;
+
+static int open_curl(ki_client *client, const making *m)
+{
+    static const ki__curl_http http[KI_CLIENT_HTTP_MAX] = {
+        [KI_CLIENT_HTTP_AUTO] = KI__CURL_HTTP_AUTO,
+        [KI_CLIENT_HTTP_1_1] = KI__CURL_HTTP_1_1,
+        [KI_CLIENT_HTTP_2] = KI__CURL_HTTP_2,
+    };
+    ki_str proxy = ki_config_proxy_url(client->config);
+    const ki__curl_options options = {
+        .loop = client->loop,
+        .url = m->url,
+        .tls = ki__credentials_tls(client->credentials),
+        .auth = ki__credentials_auth(client->credentials),
+        .user_agent = m->options->user_agent,
+        .proxy = proxy.len != 0 ? proxy.ptr : NULL,
+        .environment = m->options->environment_proxy,
+        .unix_socket = m->options->unix_socket,
+        .http = http[m->options->http],
+        .no_compression = ki_config_disable_compression(client->config),
+    };
+    return ki__curl_new(&options, &client->curl, m->error);
+}
+
+static void take_reference(void *user)
+{
+    (void)ki_client_ref(user);
+}
+
+static void drop_reference(void *user)
+{
+    (void)ki_client_unref(user);
+}
+
+static int start_call(const ki_request *request, const ki_response_sink *sink, void *user,
+                      void **ret_call, ki_error *error)
+{
+    const ki_client *client = user;
+    const ki_transport throttle = ki__throttle_table(client->throttle);
+    return throttle.start(request, sink, throttle.user, ret_call, error);
+}
+
+static void set_table(ki_client *client)
+{
+    client->transport = ki__throttle_table(client->throttle);
+    client->transport.start = start_call; /* the others know the throttle by their call */
+    client->transport.ref = take_reference;
+    client->transport.unref = drop_reference;
+    client->transport.user = client;
+}
+
+static int open_parts(const making *m)
+{
+    ki_client *client = m->client;
+    int r = ki__credentials_new(client->loop, client->config, m->options, &client->credentials,
+                                m->error);
+    if (r == 0) {
+        r = open_curl(client, m);
+    }
+    if (r < 0) {
+        return r;
+    }
+    ki__credentials_attach(client->credentials, client->curl);
+    const ki_transport curl = ki__curl_table(client->curl);
+    r = ki__throttle_new(client->engine, &curl, m->options->qps, m->options->burst,
+                         &client->throttle, m->error);
+    if (r == 0) {
+        set_table(client);
+    }
+    return r;
+}
+
+static void open_inside(void *arg)
+{
+    making *m = arg;
+    m->result = open_parts(m);
+}
+
+static void close_inside(void *arg)
+{
+    ki_client *client = arg;
+    ki__discovery_cache_done(&client->discovery);
+    if (client->credentials != NULL) {
+        ki__credentials_attach(client->credentials, NULL);
+    }
+    ki__throttle_free(client->throttle);
+    ki__curl_free(client->curl);
+    ki__credentials_free(client->credentials);
+}
+
+/* ---- making ---- */
+
+static int take_loop(ki_client *client, const ki_client_options *o, ki_error *error)
+{
+    if (o->loop != NULL) {
+        client->loop = ki_loop_ref(o->loop);
+    } else {
+        ki_loop_options options = KI_OPTIONS_INIT(ki_loop_options);
+        options.alloc = o->alloc;
+        options.log = o->log;
+        int r = ki_loop_new(&options, &client->loop, error);
+        if (r < 0) {
+            return r;
+        }
+        client->own_loop = true;
+    }
+    client->engine = ki_loop_engine(client->loop);
+    return 0;
+}
+
+static int take_config(ki_client *client, const ki_client_options *o, ki_error *error)
+{
+    ki_config *loaded = NULL;
+    int r = 0;
+    if (o->config == NULL) {
+        ki_config_options options = KI_OPTIONS_INIT(ki_config_options);
+        options.alloc = client->alloc;
+        options.log = ki__engine_log(client->engine);
+        r = ki_config_load(&options, &loaded, error);
+    }
+    if (r < 0) {
+        return r;
+    }
+    client->config = loaded != NULL ? loaded : ki_config_ref(o->config);
+    r = check_policy(client->config, o, error);
+    if (r == 0 && ki_config_tls_of(client->config)->insecure) {
+        KI__LOG(ki__engine_log(client->engine), KI_LOG_WARNING, "client",
+                "the server is not verified, as its configuration asks",
+                {"server", ki_str_from(ki_config_server(client->config))});
+    }
+    return r;
+}
+
+static int open_client(ki_client *client, const ki_client_options *o, ki_error *error)
+{
+    ki_buf url;
+    ki_buf_init(&url, client->alloc, URL_MAX_BYTES);
+    int r = ki_buf_add_text(&url, ki_config_server(client->config));
+    if (r == 0) {
+        r = ki_buf_add_text(&url, ki_config_path_prefix(client->config));
+    }
+    if (r < 0) {
+        (void)ki__error_code(error, r);
+    } else {
+        making m = {.client = client, .options = o, .url = ki_buf_text(&url), .error = error};
+        ki__loop_call(client->loop, open_inside, &m);
+        r = m.result;
+    }
+    ki_buf_done(&url);
+    if (r == 0 && client->own_loop) {
+        r = ki_loop_start(client->loop, error);
+    }
+    return r;
+}
+
+int ki_client_new(const ki_client_options *options, ki_client **ret_client, ki_error *error)
+{
+    ki_client_options o = {0};
+    int r = check_options(options, &o, error);
+    if (r < 0) {
+        return r;
+    }
+    const ki_alloc *alloc =
+        o.loop != NULL ? ki__engine_alloc(ki_loop_engine(o.loop)) : ki__alloc_or_default(o.alloc);
+    ki_client *client = ki__alloc_zero(alloc, sizeof(*client));
+    if (client == NULL) {
+        return ki__error_code(error, -ENOMEM);
+    }
+    ki__refs_init(&client->refs);
+    client->alloc = alloc;
+    client->pid = getpid();
+    r = take_loop(client, &o, error);
+    if (r == 0) {
+        r = ki__client_init_discovery(client);
+        r = r < 0 ? ki__error_code(error, r) : 0;
+    }
+    if (r == 0) {
+        r = take_config(client, &o, error);
+    }
+    if (r == 0) {
+        r = open_client(client, &o, error);
+    }
+    if (r < 0) {
+        (void)ki_client_unref(client);
+        return r;
+    }
+    *ret_client = client;
+    return 0;
+}
+
+/* ---- the end ---- */
+
+ki_client *ki_client_ref(ki_client *client)
+{
+    if (client != NULL) {
+        ki__refs_take(&client->refs);
+    }
+    return client;
+}
+
+ki_client *ki_client_unref(ki_client *client)
+{
+    if (client == NULL || !ki__refs_drop(&client->refs)) {
+        return NULL;
+    }
+    ki_loop *loop = client->loop;
+    if (client->pid != getpid()) {
+        /* A child of fork(): connections, plugins and locks are the parent's. The memory stays. */
+        (void)ki_loop_unref(loop);
+        return NULL;
+    }
+    if (loop != NULL) {
+        ki__loop_call(loop, close_inside, client);
+        if (client->own_loop) {
+            ki_loop_stop(loop);
+        }
+    }
+    (void)ki_config_unref(client->config);
+    ki__free(client->alloc, client);
+    (void)ki_loop_unref(loop);
+    return NULL;
+}
+
+ki_client *ki_client_join(ki_client *client)
+{
+    if (client == NULL) {
+        return NULL;
+    }
+    bool wait = client->own_loop && client->pid == getpid();
+    ki_loop *loop = ki_loop_ref(client->loop);
+    (void)ki_client_unref(client);
+    if (wait) {
+        int r = ki_loop_join(loop);
+        (void)r; /* inside the loop nobody can wait for it, and somebody else may do so already */
+    }
+    (void)ki_loop_unref(loop);
+    return NULL;
+}
+
+/* ---- what it is made of ---- */
+
+const ki_config *ki_client_config(const ki_client *client)
+{
+    return client->config;
+}
+
+ki_loop *ki_client_loop(const ki_client *client)
+{
+    return client->loop;
+}
+
+ki_engine *ki_client_engine(const ki_client *client)
+{
+    return client->engine;
+}
+
+const ki_transport *ki_client_transport(const ki_client *client)
+{
+    return &client->transport;
+}
+
+int ki_client_factory(ki_client *client, const ki_factory_options *options,
+                      ki_factory **ret_factory, ki_error *error)
+{
+    ki_factory_options o = {0};
+    int r = ki__options_take(&o, sizeof(o), options, error);
+    if (r < 0) {
+        return r;
+    }
+    if ((o.engine != NULL && o.engine != client->engine) || o.transport != NULL ||
+        o.make_source != NULL) {
+        return ki__error_set(error, -EINVAL,
+                             "a factory of a client has its engine and its transport");
+    }
+    o.engine = client->engine;
+    o.transport = &client->transport;
+    return ki_factory_new(&o, ret_factory, error);
+}

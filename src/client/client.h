@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a client is, for the files that make requests with it. But for what the server has,
+ * nothing in it changes after it was made. */
+#ifndef KI_CLIENT_CLIENT_H
+#define KI_CLIENT_CLIENT_H
+
+#include <sys/types.h>
+
+#include <kinformer/client.h>
+
+#include "base/refs.h"
+#include "client/credentials.h"
+#include "client/curl_transport.h"
+#include "client/discovery_cache.h"
+#include "client/throttle.h"
+
+struct ki_client {
+    ki__refs refs;
+    const ki_alloc *alloc;
+    const ki_config *config;
+    ki_loop *loop;
+    bool own_loop;     /* which ends with the client */
+    ki_engine *engine; /* of the loop */
+    pid_t pid;         /* of who made it: a child of fork() only lets go */
+
+    ki__discovery_cache discovery; /* what the server has; the one thing that changes */
+
+    /* Inside the loop only. */
+    ki__credentials *credentials;
+    ki__curl *curl;
+    ki__throttle *throttle;
+    ki_transport transport; /* of the throttle, with the references of the client */
+};
+
+/** Prepares `discovery`; that ends with ki__discovery_cache_done(). 0 or -errno. */
+int ki__client_init_discovery(ki_client *client);
+
+#endif

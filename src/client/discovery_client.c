@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Discovery of a client: asking by its requests, waiting for what it keeps, and resolving names. */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "base/error.h"
+#include "client/client.h"
+#include "client/request.h"
+#include "loop/loop.h"
+
+enum { REQUEST_TIMEOUT_MS = 32000 }; /* client-go's; also how long one group version may hang */
+#define MS_NS UINT64_C(1000000)
+#define SECOND_NS UINT64_C(1000000000)
+#define MAX_AGE_NS (600 * SECOND_NS)
+#define MISS_AGE_NS \
+    (2 * SECOND_NS) /* what is newer is not read again for a name that is not in it */
+
+/* ---- the asker ---- */
+
+static int get(const char *path, const char *accept, bool at_once, ki_client_done done,
+               void *done_user, void *user, ki_client_call **ret_call, ki_error *error)
+{
+    ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
+    request.verb = KI_VERB_RAW;
+    request.path = path;
+    request.accept = accept;
+    request.timeout_ms = REQUEST_TIMEOUT_MS;
+    return ki__call_start(user, &request, at_once, done, done_user, ret_call, error);
+}
+
+/* At once: nothing of the call may be under way when those who asked go on. */
+static void end(ki_client_call *call, bool is_done, void *user)
+{
+    (void)user;
+    if (!is_done) {
+        ki__call_drop(call);
+    }
+    (void)ki_client_call_unref(call);
+}
+
+static void take_client(void *user)
+{
+    (void)ki_client_ref(user);
+}
+
+static void drop_client(void *user)
+{
+    (void)ki_client_unref(user);
+}
+
+int ki__client_init_discovery(ki_client *client)
+{
+    const ki__discovery_asker asker = {
+        .get = get, .end = end, .ref = take_client, .unref = drop_client, .user = client};
+    return ki__discovery_cache_init(&client->discovery, client->engine, &asker);
+}
+
+/* ---- waiting ---- */
+
+/* What `age_ns` before `now` was; the beginning of time if there was none. */
+static uint64_t before(uint64_t now, uint64_t age_ns)
+{
+    return now > age_ns ? now - age_ns : 0;
+}
+
+typedef struct visitor {
+    ki_client *client;
+    const ki_discovery *discovery;
+    ki_error error;
+    atomic_bool is_told;
+} visitor;
+
+static bool is_told(const void *arg)
+{
+    return atomic_load(&((visitor *)(uintptr_t)arg)->is_told);
+}
+
+static void on_told(const ki_discovery *discovery, const ki_error *error, void *user)
+{
+    visitor *v = user;
+    ki_loop *loop = v->client->loop; /* which runs this, and so will be here */
+    v->discovery = ki_discovery_ref(discovery);
+    if (error != NULL) {
+        v->error = *error;
+    }
+    atomic_store(&v->is_told, true); /* now it may be gone */
+    ki__loop_changed(loop);
+}
+
+typedef struct withdrawal {
+    ki_client *client;
+    const void *user;
+} withdrawal;
+
+static void withdraw(void *arg)
+{
+    const withdrawal *w = arg;
+    ki__discovery_cache_withdraw(&w->client->discovery, w->user);
+}
+
+/* Waits for what was read at `since` or later. */
+static int wait_for(ki_client *client, uint64_t since, const ki_discovery **ret_discovery,
+                    ki_error *error)
+{
+    visitor v = {.client = client};
+    if (ki__engine_is_inside(client->engine)) {
+        return ki__error_set(error, KI_ERR_BUSY,
+                             "inside the loop nobody can wait for it: use "
+                             "ki_client_discover_start()");
+    }
+    int r = ki__discovery_cache_ask(&client->discovery, since, false, on_told, &v);
+    if (r < 0) {
+        return ki__error_code(error, r);
+    }
+    r = ki__loop_wait(client->loop, is_told, &v);
+    if (r < 0) {
+        ki_client_discover_cancel(client, &v);
+        if (!is_told(&v)) {
+            return ki__error_set(error, r, "the loop was stopped before there was an answer");
+        }
+    }
+    if (v.discovery == NULL) {
+        if (error != NULL) {
+            *error = v.error;
+        }
+        return v.error.code;
+    }
+    *ret_discovery = v.discovery;
+    return 0;
+}
+
+static int discover(ki_client *client, uint64_t since, const ki_discovery **ret_discovery,
+                    ki_error *error)
+{
+    const ki_discovery *known = ki__discovery_cache_known(&client->discovery, since);
+    if (known == NULL) {
+        return wait_for(client, since, ret_discovery, error);
+    }
+    *ret_discovery = known;
+    return 0;
+}
+
+int ki_client_discover(ki_client *client, uint32_t max_age_ms, const ki_discovery **ret_discovery,
+                       ki_error *error)
+{
+    uint64_t now = ki__engine_now(client->engine);
+    if (max_age_ms == 0) {
+        return wait_for(client, now, ret_discovery, error);
+    }
+    return discover(client, before(now, max_age_ms * MS_NS), ret_discovery, error);
+}
+
+int ki_client_discover_start(ki_client *client, uint32_t max_age_ms,
+                             void (*done)(const ki_discovery *discovery, const ki_error *error,
+                                          void *user),
+                             void *user, ki_error *error)
+{
+    if (done == NULL) {
+        return ki__error_set(error, -EINVAL, "discovery needs someone to tell its answer to");
+    }
+    if (ki__loop_is_stopped(client->loop)) {
+        return ki__error_set(error, KI_ERR_STOPPED, "the loop of the client was stopped");
+    }
+    uint64_t since = before(ki__engine_now(client->engine), max_age_ms * MS_NS);
+    int r = ki__discovery_cache_ask(&client->discovery, since, true, done, user);
+    return r < 0 ? ki__error_code(error, r) : 0;
+}
+
+void ki_client_discover_cancel(ki_client *client, const void *user)
+{
+    withdrawal w = {.client = client, .user = user};
+    ki__loop_call(client->loop, withdraw, &w);
+}
+
+/* ---- resolving ---- */
+
+static int find(const ki_discovery *discovery, const char *name, const ki_resource **ret_resource,
+                ki_error *error)
+{
+    const ki_resource *resource = NULL;
+    int r = ki_discovery_find(discovery, name, &resource, error);
+    if (r == 0) {
+        *ret_resource = ki_resource_ref(resource);
+    }
+    return r;
+}
+
+/* What was known before serves if it has the name and the server cannot be asked. */
+static int find_in_old(ki_client *client, int failure, const char *name,
+                       const ki_resource **ret_resource)
+{
+    const ki_discovery *old = ki__discovery_cache_known(&client->discovery, 0);
+    int r = old != NULL ? find(old, name, ret_resource, NULL) : failure;
+    (void)ki_discovery_unref(old);
+    return r == 0 ? 0 : failure;
+}
+
+static int resolve(ki_client *client, const char *name, const ki_resource **ret_resource,
+                   ki_error *error)
+{
+    uint64_t now = ki__engine_now(client->engine);
+    const ki_discovery *first = NULL;
+    const ki_discovery *second = NULL;
+    int r = discover(client, before(now, MAX_AGE_NS), &first, error);
+    if (r < 0) {
+        return find_in_old(client, r, name, ret_resource);
+    }
+    r = find(first, name, ret_resource, error);
+    if (r == KI_ERR_NOT_FOUND) { /* it may have come since */
+        ki_error failure = KI_ERROR_INIT;
+        int again = discover(client, before(now, MISS_AGE_NS), &second, &failure);
+        if (again < 0) {
+            r = again;
+            *error = failure;
+        } else if (second != first) {
+            r = find(second, name, ret_resource, error);
+        }
+    }
+    (void)ki_discovery_unref(first);
+    (void)ki_discovery_unref(second);
+    return r;
+}
+
+int ki_client_resolve(ki_client *client, const char *name, const ki_resource **ret_resource,
+                      ki_error *error)
+{
+    ki_error failure = KI_ERROR_INIT;
+    int r = resolve(client, name, ret_resource, &failure);
+    if (r < 0 && error != NULL) {
+        *error = failure;
+    }
+    return r;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A call: one request from its start to its answer, with its repetitions. */
+#ifndef KI_CLIENT_REQUEST_H
+#define KI_CLIENT_REQUEST_H
+
+#include <stdatomic.h>
+
+#include <kinformer/request.h>
+
+#include "base/engine.h"
+#include "base/refs.h"
+#include "client/client.h"
+#include "client/request_answer.h"
+#include "client/request_build.h"
+
+struct ki_client_call {
+    ki__refs refs; /* users, itself until it is over, and the task while it is posted */
+    ki_client *client;
+    ki__built built;
+    ki_client_done done; /* NULL: the answer is kept here for whoever waits */
+    void *user;
+    ki__task task;
+    atomic_bool cancelled;
+    atomic_bool over; /* nobody is told anything any more */
+    bool at_once;     /* it keeps to no limit of requests in a second */
+
+    /* Inside the loop only. */
+    bool begun;
+    ki__timer again;
+    ki__timer end_of_time;
+    uint64_t deadline; /* monotonic; UINT64_MAX: none */
+    uint32_t tries;    /* that failed */
+    int last_status;   /* of the last answer; 0: none came */
+    void *exchange;    /* of the transport; NULL: none is under way */
+    bool reading;      /* there is a reader */
+    ki__reader reader;
+
+    /* What is kept; others may look once it has ended. */
+    atomic_bool ended;
+    int result;
+    ki_client_answer answer;
+    ki_error error;
+};
+
+/** As ki_client_start(); `done` may be NULL, then *ret_call keeps the answer. With `at_once` it
+ *  passes by the throttle. */
+int ki__call_start(ki_client *client, const ki_client_request *request, bool at_once,
+                   ki_client_done done, void *user, ki_client_call **ret_call, ki_error *error);
+
+/** Ends it without a word, inside the loop but not inside a callback of its own. The caller holds a
+ *  reference. */
+void ki__call_drop(void *call);
+
+#endif

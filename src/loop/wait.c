@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From outside of a loop: having something done inside, and waiting for something that happens
+ * there. Both work whoever runs the loop, also if nobody does or the one who does ends meanwhile:
+ * then whoever waits takes it over. */
+#include <errno.h>
+
+#include "base/engine.h"
+#include "loop/state.h"
+
+/* ---- having something done ---- */
+
+typedef struct errand {
+    ki_loop *loop;
+    ki__task task;
+    void (*run)(void *arg);
+    void *arg;
+    bool done; /* under the lock of the loop */
+} errand;
+
+static void run_errand(ki__task *task)
+{
+    errand *e = KI__CONTAINER_OF(task, errand, task);
+    ki_loop *loop = e->loop;
+    e->run(e->arg);
+    ki__mutex_lock(&loop->lock);
+    e->done = true; /* now it may be gone */
+    ki__cond_wake_all(&loop->changed);
+    ki__mutex_unlock(&loop->lock);
+}
+
+/* With the lock held, while nobody runs the loop, stopped or not. */
+static void run_here(ki_loop *loop, void (*run)(void *arg), void *arg)
+{
+    loop->runner = KI__RUNNER_HELPER;
+    loop->runner_thread = pthread_self();
+    ki__mutex_unlock(&loop->lock);
+    run(arg);
+    ki__mutex_lock(&loop->lock);
+    ki__loop_give_up(loop);
+}
+
+/* With the lock held, which is given up for a while. */
+static void have_it_run(ki_loop *loop, errand *e)
+{
+    ki__mutex_unlock(&loop->lock);
+    (void)ki__engine_post(loop->engine, &e->task);
+    ki__mutex_lock(&loop->lock);
+    while (!e->done) {
+        if (loop->runner == KI__RUNNER_NOBODY && ki__engine_unpost(loop->engine, &e->task)) {
+            run_here(loop, e->run, e->arg);
+            return;
+        }
+        ki__cond_wait(&loop->changed, &loop->lock);
+    }
+}
+
+void ki__loop_call(ki_loop *loop, void (*run)(void *arg), void *arg)
+{
+    ki__mutex_lock(&loop->lock);
+    if (ki__loop_is_mine(loop) || ki__engine_is_inside(loop->engine)) {
+        ki__mutex_unlock(&loop->lock);
+        run(arg);
+        return;
+    }
+    if (loop->runner == KI__RUNNER_NOBODY) {
+        run_here(loop, run, arg);
+    } else {
+        errand e = {.loop = loop, .run = run, .arg = arg};
+        ki__task_init(&e.task, run_errand);
+        have_it_run(loop, &e);
+    }
+    ki__mutex_unlock(&loop->lock);
+}
+
+bool ki__loop_try_call(ki_loop *loop, void (*run)(void *arg), void *arg)
+{
+    ki__mutex_lock(&loop->lock);
+    bool idle = loop->runner == KI__RUNNER_NOBODY && !ki__engine_is_inside(loop->engine);
+    if (idle) {
+        run_here(loop, run, arg);
+    }
+    ki__mutex_unlock(&loop->lock);
+    return idle;
+}
+
+/* ---- waiting ---- */
+
+void ki__loop_changed(ki_loop *loop)
+{
+    ki__mutex_lock(&loop->lock);
+    ki__cond_wake_all(&loop->changed);
+    ki__mutex_unlock(&loop->lock);
+}
+
+/* Runs it until there is no need any more, or somebody wants to do so for ever. With the lock held,
+ * which is given up meanwhile. */
+static void help(ki_loop *loop, bool (*is_done)(const void *arg), const void *arg)
+{
+    ki__mutex_unlock(&loop->lock);
+    ki__loop_arm(loop);
+    ki__mutex_lock(&loop->lock);
+    while (!is_done(arg) && !loop->stopped && loop->wanted == 0) {
+        ki__mutex_unlock(&loop->lock);
+        (void)ki__loop_dispatch_once(loop, -1);
+        ki__mutex_lock(&loop->lock);
+    }
+    ki__loop_give_up(loop);
+}
+
+int ki__loop_wait(ki_loop *loop, bool (*is_done)(const void *arg), const void *arg)
+{
+    int r = 0;
+    ki__mutex_lock(&loop->lock);
+    if (ki__loop_is_mine(loop) || ki__engine_is_inside(loop->engine)) {
+        r = is_done(arg) ? 0 : KI_ERR_BUSY;
+        ki__mutex_unlock(&loop->lock);
+        return r;
+    }
+    while (r == 0 && !is_done(arg)) {
+        bool busy = loop->runner != KI__RUNNER_NOBODY || loop->wanted != 0;
+        if (busy) {
+            ki__cond_wait(&loop->changed, &loop->lock);
+        } else {
+            r = ki__loop_take_over(loop, KI__RUNNER_HELPER);
+            if (r == 0) {
+                help(loop, is_done, arg);
+            }
+        }
+    }
+    ki__mutex_unlock(&loop->lock);
+    return r;
+}

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the end-to-end tests share: a cluster for each class of tests, clients that end with their
+test, and the logs of both when a test fails."""
+import os
+import tempfile
+import unittest
+
+import processes
+from cluster import ROOT
+from sync_client import SyncClient
+
+
+def program(name):
+    """A program of the build that is tested; tools/run-e2e says which one that is."""
+    build = os.environ.get("KI_E2E_BUILD", str(ROOT / "build" / "dev"))
+    return os.path.join(build, "tests", name)
+
+
+class Case(unittest.TestCase):
+    """A subclass gives make_cluster() and may fill it in prepare()."""
+    cluster = None
+    logs = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = cls.enterClassContext(cls.make_cluster())
+        cls.prepare()
+
+    @classmethod
+    def prepare(cls):
+        pass
+
+    def run(self, result=None):
+        self.logs = []
+        count = len(result.failures) + len(result.errors)
+        super().run(result)
+        if len(result.failures) + len(result.errors) > count and self.cluster is not None:
+            print(self.cluster.logs(), *(processes.tail(log) for log in self.logs), sep="")
+        return result
+
+    def client(self, kubeconfig, resources, flags=()):
+        """A sync_client; the end of its log is printed if the test fails."""
+        descriptor, log = tempfile.mkstemp(prefix="client-", suffix=".log", dir=self.cluster.folder)
+        os.close(descriptor)
+        self.logs.append(log)
+        client = SyncClient(program("sync_client"), kubeconfig, resources, log, flags)
+        self.addCleanup(client.close)
+        return client

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Informers of any resources of a real server, for a driver to look at: tells what the handlers
+ * hear on standard output, answers commands on standard input, and logs to standard error.
+ *
+ *   sync_client [options] <resource> ...
+ *     --kubeconfig <file>     the server and who we are
+ *     --json                  JSON only; else protobuf where it is known
+ *     --metadata              metadata only
+ *     --pages                 list in pages, not by streaming
+ *     --page-size <n>
+ *     --namespace <name>
+ *     --labels <selector>     --fields <selector>
+ *     --agent <name>          the program's name in the User-Agent
+ *     --exec                  the kubeconfig may name a plugin
+ *     --http <1.1 or 2>       all by this; else lists by 1.1 and watches by 2
+ *   A resource is "v1/pods", "apps/v1/deployments", or of a custom one
+ *   "example.com/v1/widgets/Widget".
+ *
+ * It prints, one line each, words parted by blanks:
+ *     + <resource> <key> <uid> <version> initial|live
+ *     ~ <resource> <key> <uid> <version> <version before>
+ *     - <resource> <key> <uid> <version> known|unknown
+ *     synced <resource>
+ *     error <resource> <http code> <reason or name of the code>    a list or watch that failed
+ * Commands:
+ *     dump     "= <resource> <key> <uid> <version> json|protobuf" for each object, then "dumped"
+ *     json     "# <resource> <key> <object as JSON>" for each object, then "written"
+ *     health   "health <resource> name=value ..." for each resource, then "healthy"
+ *     quit     (or the end of input) stops everything; the last line is "stopped" */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <kinformer/kinformer.h>
+
+enum { MAX_RESOURCES = 200, LINE = 256, STOP_MS = 10000, MAX_JSON = 16 << 20 };
+
+typedef struct arguments {
+    const char *kubeconfig;
+    const char *name_space;
+    const char *labels;
+    const char *fields;
+    const char *agent;
+    const char *http;
+    uint32_t page_size;
+    bool json;
+    bool metadata;
+    bool pages;
+    bool exec;
+} arguments;
+
+typedef struct watched {
+    char name[LINE]; /* as it was given */
+    const ki_resource *resource;
+    ki_informer *informer;
+} watched;
+
+typedef struct program {
+    arguments args;
+    watched watched[MAX_RESOURCES];
+    size_t count;
+    ki_client *client;
+    ki_factory *factory;
+} program;
+
+/* ---- what is told ---- */
+
+static void tell(const char *text)
+{
+    puts(text);
+    fflush(stdout);
+}
+
+static void tell_object(char what, const watched *w, const ki_object *object, const char *more)
+{
+    /* One call, so that lines of different threads do not mix. */
+    printf("%c %s %s %s %s %s\n", what, w->name, ki_object_key(object), ki_object_uid(object),
+           ki_object_resource_version(object), more);
+    fflush(stdout);
+}
+
+static int on_add(const ki_object *object, bool is_initial, void *user)
+{
+    tell_object('+', user, object, is_initial ? "initial" : "live");
+    return 0;
+}
+
+static int on_update(const ki_object *old_object, const ki_object *object, void *user)
+{
+    tell_object('~', user, object, ki_object_resource_version(old_object));
+    return 0;
+}
+
+static int on_delete(const ki_object *object, bool final_state_unknown, void *user)
+{
+    tell_object('-', user, object, final_state_unknown ? "unknown" : "known");
+    return 0;
+}
+
+static void on_synced(void *user)
+{
+    const watched *w = user;
+    printf("synced %s\n", w->name);
+    fflush(stdout);
+}
+
+static void on_watch_error(ki_informer *informer, const ki_error *error, void *user)
+{
+    const watched *w = user;
+    (void)informer;
+    const char *reason = ki_reason_text(error->reason);
+    printf("error %s %d %s\n", w->name, error->http_code,
+           reason[0] != '\0' ? reason : ki_error_name(error->code));
+    fflush(stdout);
+    fprintf(stderr, "%s: %s\n", w->name, error->message);
+}
+
+static void write_log(const ki_log_record *record, void *user)
+{
+    (void)user;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    flockfile(stderr);
+    fprintf(stderr, "%lld.%03ld %s %s: %s", (long long)now.tv_sec, now.tv_nsec / 1000000,
+            ki_log_level_name(record->level), record->component, record->message);
+    for (size_t i = 0; i < record->field_count; i++) {
+        fprintf(stderr, " %s=%.*s", record->fields[i].key, (int)record->fields[i].value.len,
+                record->fields[i].value.ptr);
+    }
+    fputc('\n', stderr);
+    funlockfile(stderr);
+}
+
+static const ki_log to_stderr = {.write = write_log, .level = KI_LOG_DEBUG};
+
+/* ---- commands ---- */
+
+static void tell_state(const watched *w, const ki_object *object)
+{
+    bool json = ki_object_encoding(object) == KI_ENCODING_JSON;
+    tell_object('=', w, object, json ? "json" : "protobuf");
+}
+
+static void tell_json(const watched *w, const ki_object *object)
+{
+    ki_buf json;
+    ki_buf_init(&json, NULL, MAX_JSON);
+    if (ki_object_write_json(object, &json) < 0) {
+        fprintf(stderr, "%s cannot be written\n", ki_object_key(object));
+    } else {
+        printf("# %s %s %.*s\n", w->name, ki_object_key(object), (int)ki_buf_str(&json).len,
+               ki_buf_str(&json).ptr);
+    }
+    ki_buf_done(&json);
+}
+
+static void for_each_object(program *p, void (*function)(const watched *w, const ki_object *object),
+                            const char *last)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        ki_lister lister = ki_informer_lister(p->watched[i].informer);
+        ki_lister_iter iter = ki_lister_begin(&lister, NULL, NULL);
+        const ki_object *object;
+        while ((object = ki_lister_next(&iter)) != NULL) {
+            function(&p->watched[i], object);
+        }
+        ki_lister_end(&iter);
+    }
+    tell(last);
+}
+
+static void tell_health(program *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        ki_informer_health h = KI_OPTIONS_INIT(ki_informer_health);
+        if (ki_informer_read_health(p->watched[i].informer, &h) < 0) {
+            continue;
+        }
+        const ki_reflector_health *r = &h.reflector;
+        printf("health %s state=%d synced=%d objects=%zu streams=%llu lists=%llu watches=%llu"
+               " syncs=%llu relists=%llu reconnects=%llu fallbacks=%llu backoffs=%llu events=%llu"
+               " bookmarks=%llu set_aside=%llu anomalies=%llu epoch_changes=%llu merged=%llu\n",
+               p->watched[i].name, (int)r->state, h.synced, h.objects,
+               (unsigned long long)r->streams, (unsigned long long)r->lists,
+               (unsigned long long)r->watches, (unsigned long long)r->syncs,
+               (unsigned long long)r->relists, (unsigned long long)r->reconnects,
+               (unsigned long long)r->fallbacks, (unsigned long long)r->backoffs,
+               (unsigned long long)r->events, (unsigned long long)r->bookmarks,
+               (unsigned long long)(r->set_aside + h.set_aside), (unsigned long long)r->anomalies,
+               (unsigned long long)r->epoch_changes, (unsigned long long)h.merged);
+    }
+    tell("healthy");
+}
+
+static void obey(program *p)
+{
+    char line[LINE];
+    while (fgets(line, sizeof(line), stdin) != NULL && strcmp(line, "quit\n") != 0) {
+        if (strcmp(line, "dump\n") == 0) {
+            for_each_object(p, tell_state, "dumped");
+        } else if (strcmp(line, "json\n") == 0) {
+            for_each_object(p, tell_json, "written");
+        } else if (strcmp(line, "health\n") == 0) {
+            tell_health(p);
+        } else {
+            fprintf(stderr, "no such command: %s", line);
+        }
+    }
+}
+
+/* ---- arguments ---- */
+
+/* Cuts "group/version/plural/Kind" in place. Returns the number of parts. */
+static size_t cut(char *text, char *parts[4])
+{
+    size_t count = 0;
+    char *rest = text;
+    while (rest != NULL && count < 4) {
+        parts[count++] = rest;
+        rest = strchr(rest, '/');
+        if (rest != NULL) {
+            *rest++ = '\0';
+        }
+    }
+    return rest == NULL ? count : 0;
+}
+
+static int find_resource(watched *w, ki_error *error)
+{
+    char text[LINE];
+    char *parts[4];
+    snprintf(text, sizeof(text), "%s", w->name);
+    size_t count = cut(text, parts);
+    if (count == 4) {
+        ki_resource *resource = NULL;
+        int r =
+            ki_resource_new(KI_OPTIONS(ki_resource_options, .group = parts[0], .version = parts[1],
+                                       .resource = parts[2], .kind = parts[3]),
+                            &resource, error);
+        w->resource = resource;
+        return r;
+    }
+    if (count == 3) {
+        w->resource = ki_resource_builtin(parts[0], parts[1], parts[2]);
+    } else if (count == 2) {
+        w->resource = ki_resource_builtin("", parts[0], parts[1]);
+    }
+    return w->resource == NULL ? -EINVAL : 0;
+}
+
+static int add_resource(program *p, const char *name, ki_error *error)
+{
+    if (p->count == MAX_RESOURCES) {
+        return -E2BIG;
+    }
+    watched *w = &p->watched[p->count++];
+    snprintf(w->name, sizeof(w->name), "%s", name);
+    return find_resource(w, error);
+}
+
+/* An option that takes a value: where it goes. */
+static const char **text_option(arguments *args, const char *name)
+{
+    const struct {
+        const char *name;
+        const char **text;
+    } table[] = {
+        {"--kubeconfig", &args->kubeconfig}, {"--namespace", &args->name_space},
+        {"--labels", &args->labels},         {"--fields", &args->fields},
+        {"--agent", &args->agent},           {"--http", &args->http},
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (strcmp(table[i].name, name) == 0) {
+            return table[i].text;
+        }
+    }
+    return NULL;
+}
+
+static bool *flag_option(arguments *args, const char *name)
+{
+    const struct {
+        const char *name;
+        bool *flag;
+    } table[] = {
+        {"--json", &args->json},
+        {"--metadata", &args->metadata},
+        {"--pages", &args->pages},
+        {"--exec", &args->exec},
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (strcmp(table[i].name, name) == 0) {
+            return table[i].flag;
+        }
+    }
+    return NULL;
+}
+
+static int read_arguments(program *p, int argc, char **argv, ki_error *error)
+{
+    int r = 0;
+    for (int i = 1; i < argc && r == 0; i++) {
+        const char **text = text_option(&p->args, argv[i]);
+        bool *flag = flag_option(&p->args, argv[i]);
+        if (flag != NULL) {
+            *flag = true;
+        } else if (text != NULL && i + 1 < argc) {
+            *text = argv[++i];
+        } else if (strcmp(argv[i], "--page-size") == 0 && i + 1 < argc) {
+            p->args.page_size = (uint32_t)strtoul(argv[++i], NULL, 10);
+        } else if (argv[i][0] == '-') {
+            r = -EINVAL;
+        } else {
+            r = add_resource(p, argv[i], error);
+        }
+        if (r < 0) {
+            fprintf(stderr, "not understood: %s\n", argv[i]);
+        }
+    }
+    return r;
+}
+
+/* ---- informers ---- */
+
+static watched *find_watched(program *p, const ki_resource *resource)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->watched[i].resource == resource) {
+            return &p->watched[i];
+        }
+    }
+    return NULL;
+}
+
+static int make_source(const ki_resource *resource, const char *name_space, void *user,
+                       ki_source *ret_source, ki_error *error)
+{
+    program *p = user;
+    return ki_source_http_new(
+        KI_OPTIONS(ki_source_http_options, .engine = ki_client_engine(p->client),
+                   .transport = ki_client_transport(p->client), .resource = resource,
+                   .name_space = name_space, .json_only = p->args.json,
+                   .metadata_only = p->args.metadata),
+        ret_source, error);
+}
+
+static void configure(const ki_resource *resource, ki_informer_options *options, void *user)
+{
+    program *p = user;
+    options->no_streaming = p->args.pages;
+    options->page_size = p->args.page_size;
+    options->label_selector = p->args.labels;
+    options->field_selector = p->args.fields;
+    options->on_watch_error = on_watch_error;
+    options->watch_error_user = find_watched(p, resource);
+}
+
+static int add_informer(program *p, watched *w, ki_error *error)
+{
+    int r = ki_factory_informer(p->factory, w->resource, &w->informer, error);
+    if (r < 0) {
+        return r;
+    }
+    ki_handler handler = {
+        .on_add = on_add, .on_update = on_update, .on_delete = on_delete, .user = w};
+    return ki_informer_add_handler(
+        w->informer, &handler, KI_OPTIONS(ki_handler_options, .on_synced = on_synced, .user = w),
+        NULL, error);
+}
+
+/* The usual factory of the client, or one whose sources ask for something else. */
+static int make_factory(program *p, ki_error *error)
+{
+    ki_factory_options options = KI_OPTIONS_INIT(ki_factory_options);
+    options.name_space = p->args.name_space;
+    options.configure = configure;
+    options.user = p;
+    if (!p->args.json && !p->args.metadata) {
+        return ki_client_factory(p->client, &options, &p->factory, error);
+    }
+    options.engine = ki_client_engine(p->client);
+    options.make_source = make_source;
+    return ki_factory_new(&options, &p->factory, error);
+}
+
+static int add_informers(program *p, ki_error *error)
+{
+    int r = make_factory(p, error);
+    for (size_t i = 0; i < p->count && r == 0; i++) {
+        r = add_informer(p, &p->watched[i], error);
+    }
+    return r == 0 ? ki_factory_start(p->factory, error) : r;
+}
+
+/* ---- the connection ---- */
+
+static ki_client_http http_of(const char *text)
+{
+    if (text == NULL) {
+        return KI_CLIENT_HTTP_AUTO;
+    }
+    return strcmp(text, "2") == 0 ? KI_CLIENT_HTTP_2 : KI_CLIENT_HTTP_1_1;
+}
+
+static int connect_to_server(program *p, ki_error *error)
+{
+    ki_config *config = NULL;
+    int r =
+        ki_config_load(KI_OPTIONS(ki_config_options, .path = p->args.kubeconfig, .log = &to_stderr),
+                       &config, error);
+    if (r == 0) {
+        r = ki_client_new(KI_OPTIONS(ki_client_options, .config = config, .log = &to_stderr,
+                                     .user_agent = p->args.agent, .http = http_of(p->args.http),
+                                     .exec_policy = p->args.exec ? KI_EXEC_ALLOW : KI_EXEC_DENY),
+                          &p->client, error);
+    }
+    ki_config_unref(config);
+    return r;
+}
+
+/* Whether all informers came to their end in time. */
+static bool stop_informers(program *p)
+{
+    if (p->factory == NULL) {
+        return true;
+    }
+    ki_factory_stop(p->factory);
+    for (int ms = 0; ms < STOP_MS && !ki_factory_is_stopped(p->factory); ms++) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    bool stopped = ki_factory_is_stopped(p->factory);
+    p->factory = ki_factory_unref(p->factory);
+    return stopped;
+}
+
+static bool stop(program *p)
+{
+    bool stopped = stop_informers(p);
+    p->client = ki_client_join(p->client);
+    for (size_t i = 0; i < p->count; i++) {
+        ki_resource_unref(p->watched[i].resource);
+    }
+    return stopped;
+}
+
+int main(int argc, char **argv)
+{
+    static program p;
+    ki_error error = KI_ERROR_INIT;
+    int r = read_arguments(&p, argc, argv, &error);
+    if (r == 0) {
+        r = connect_to_server(&p, &error);
+    }
+    if (r == 0) {
+        r = add_informers(&p, &error);
+    }
+    if (r == 0) {
+        obey(&p);
+    } else {
+        fprintf(stderr, "%s: %s\n", ki_error_name(r), error.message);
+    }
+    if (!stop(&p)) {
+        fprintf(stderr, "it does not stop\n");
+        return 2;
+    }
+    tell("stopped");
+    return r < 0 ? 1 : 0;
+}
