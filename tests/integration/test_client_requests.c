@@ -395,6 +395,14 @@ static void a_list_that_leads_nowhere_ends(void **state)
     clienting_answer(&c, PAGE("7", "t", "b"));
     assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, &error),
                      KI_ERR_INVALID);
+    static const char *const ring[] = {PAGE("7", "x", "a"), PAGE("7", "y", "b"),
+                                       PAGE("7", "z", "c")};
+    for (int i = 0; i < 12; i++) {
+        clienting_answer(&c, i == 0 ? PAGE("7", "t", "begin") : ring[i % 3]);
+    }
+    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, &error),
+                     KI_ERR_INVALID); /* a longer way to where it was */
+    clienting_forget(&c);
     clienting_answer(&c, EXPIRED);
     assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, &error),
                      KI_ERR_STATUS); /* the first page has nothing to start again for */
