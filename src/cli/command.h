@@ -47,5 +47,7 @@ int cli_usage_error(const cli_command *command, const ki_error *error);
 
 extern const cli_command cli_command_version;
 extern const cli_command cli_command_help;
+extern const cli_command cli_command_watch;
+extern const cli_command cli_command_get;
 
 #endif
