@@ -35,7 +35,8 @@ int ki_client_do(ki_client *client, const ki_client_request *request, ki_client_
 {
     ki_client_call *call = NULL;
     if (ret_answer != NULL) {
-        *ret_answer = (ki_client_answer){.resource_version = "", .continue_token = ""};
+        *ret_answer =
+            (ki_client_answer){.resource_version = "", .continue_token = "", .remaining = -1};
     }
     if (client != NULL && ki__engine_is_inside(client->engine)) {
         return refuse_inside(error);
