@@ -35,7 +35,8 @@ int ki_client_do(ki_client *client, const ki_client_request *request, ki_client_
 {
     ki_client_call *call = NULL;
     if (ret_answer != NULL) {
-        *ret_answer = (ki_client_answer){.resource_version = "", .continue_token = ""};
+        *ret_answer =
+            (ki_client_answer){.resource_version = "", .continue_token = "", .remaining = -1};
     }
     if (client != NULL && ki__engine_is_inside(client->engine)) {
         return refuse_inside(error);
@@ -47,7 +48,9 @@ int ki_client_do(ki_client *client, const ki_client_request *request, ki_client_
     r = ki__loop_wait(client->loop, is_ended, call);
     if (r < 0) {
         ki_client_call_cancel(call);
-        (void)ki__error_set(error, r, "the loop was stopped before there was an answer");
+        r = r == KI_ERR_BUSY
+                ? refuse_inside(error)
+                : ki__error_set(error, r, "the loop was stopped before there was an answer");
     } else {
         r = call->result;
         if (r < 0 && error != NULL) {

@@ -477,8 +477,11 @@ static void requests_that_cannot_be_are_refused_before_anything_is_sent(void **s
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         int wanted = names[i][0] != '\0' ? KI_ERR_INVALID : -EINVAL;
         ki_error error = KI_ERROR_INIT;
+        ki_client_answer answer;
         request.name = names[i];
-        assert_int_equal(ki_client_do(c.client, &request, NULL, &error), wanted);
+        assert_int_equal(ki_client_do(c.client, &request, &answer, &error), wanted);
+        assert_true(answer.http_code == 0 && answer.remaining == -1);
+        ki_client_answer_done(&answer);
         assert_int_equal(error.code, wanted);
         assert_true(error.message[0] != '\0');
     }
