@@ -152,6 +152,7 @@ typedef struct ki_reflector_health {
     ki_reflector_state state;
     ki_reflector_state next; /* what comes after a back-off; else the same as `state` */
     bool synced;             /* the target got at least one list */
+    bool answered;           /* the source has accepted the stream or watch that is under way */
     bool paused;
     ki_error reason; /* the last failure, if there was one since the last list or event */
 
@@ -173,6 +174,7 @@ typedef struct ki_reflector_health {
     uint64_t events;        /* of watches, bookmarks not counted */
     uint64_t bookmarks;     /* of watches */
     uint64_t objects;       /* in the last list */
+    uint64_t arrived;       /* of the list that is coming, so far; 0 while none is */
     uint64_t resyncs;       /* told to the target */
     uint64_t set_aside;     /* objects and events that could not be read or used */
     uint64_t anomalies;     /* lists, events and bookmarks that were older than they may be */

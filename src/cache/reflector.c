@@ -203,6 +203,7 @@ void ki__reflector_note_bytes(ki_reflector *r, size_t bytes)
     ki__mutex_lock(&r->shared.lock);
     r->shared.health.last_byte = r->alive;
     r->shared.health.bytes += bytes;
+    r->shared.health.arrived = r->found.count - r->found.gaps;
     ki__mutex_unlock(&r->shared.lock);
 }
 

@@ -68,6 +68,8 @@ static void publish(ki_reflector *r)
     health->state = r->state;
     health->next = next;
     health->backoff_until = 0;
+    health->arrived = 0;                               /* it was cleared just now */
+    health->answered = r->call != NULL && r->accepted; /* a stream that goes on as a watch */
     ki__mutex_unlock(&r->shared.lock);
 }
 

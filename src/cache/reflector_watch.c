@@ -310,6 +310,9 @@ static void note_accepted(ki_reflector *r)
 {
     if (!r->accepted) {
         r->accepted = true;
+        ki__mutex_lock(&r->shared.lock);
+        r->shared.health.answered = true;
+        ki__mutex_unlock(&r->shared.lock);
         ki__reflector_watch_over(r);
     }
 }

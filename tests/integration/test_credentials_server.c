@@ -305,6 +305,7 @@ static void pairs_of_certificate_and_key_are_known(void **state)
     } cases[] = {
         {"client.crt", "client.key", 0},
         {"client.crt", "client.pkcs8", 0},
+        {"client.crt", "client.compressed", 0},
         {"client2.crt", "client2.key", 0},
         {"client-rsa.crt", "client-rsa.key", 0},
         {"client-rsa.crt", "client-rsa.pkcs8", 0},
@@ -312,6 +313,9 @@ static void pairs_of_certificate_and_key_are_known(void **state)
         {"below.chain", "below.key", 0},
         {"client.crt", "client2.key", KI_ERR_INVALID},
         {"client2.crt", "client.pkcs8", KI_ERR_INVALID},
+        {"client2.crt", "client.compressed", KI_ERR_INVALID},
+        {"client.crt", "longer.key", KI_ERR_INVALID},
+        {"client-rsa.crt", "longer-rsa.key", KI_ERR_INVALID},
         {"client.crt", "client-rsa.key", KI_ERR_INVALID},
         {"client-rsa.crt", "client.pkcs8", KI_ERR_INVALID},
         {"client.crt", "client-ed25519.key", KI_ERR_INVALID},

@@ -65,6 +65,34 @@ static void the_same_stream_goes_on_as_the_watch(void **state)
     reflecting_done(&r);
 }
 
+static void health_tells_how_much_of_a_list_has_come_and_whether_a_watch_stands(void **state)
+{
+    (void)state;
+    reflecting r;
+    reflecting_init(&r);
+    reflecting_start(&r);
+    assert_false(reflecting_health(&r).answered);
+    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 2));
+    fake_alive(&r.source, 100);
+    reflecting_settle(&r);
+    assert_true(reflecting_health(&r).answered);
+    assert_int_equal(reflecting_health(&r).arrived, 2);
+    fake_bookmark(&r.source, "10", true);
+    reflecting_expect(&r, "=(a@1,b@2)@10");
+    assert_true(reflecting_health(&r).answered); /* the same stream goes on */
+    assert_int_equal(reflecting_health(&r).arrived, 0);
+    reflecting_advance(&r, UINT64_C(5000000000));
+    fake_end_watch(&r.source);
+    reflecting_settle(&r);
+    assert_int_equal(reflecting_health(&r).state, KI_REFLECTOR_WATCHING);
+    assert_false(reflecting_health(&r).answered); /* it was asked for again */
+    fake_alive(&r.source, 0);
+    reflecting_settle(&r);
+    assert_true(reflecting_health(&r).answered);
+    reflecting_done(&r);
+}
+
 static void changes_before_the_end_bookmark_are_part_of_the_list(void **state)
 {
     (void)state;
@@ -589,6 +617,7 @@ int main(void)
         cmocka_unit_test(the_request_of_a_streaming_list),
         cmocka_unit_test(the_end_bookmark_hands_all_objects_over_at_its_version),
         cmocka_unit_test(the_same_stream_goes_on_as_the_watch),
+        cmocka_unit_test(health_tells_how_much_of_a_list_has_come_and_whether_a_watch_stands),
         cmocka_unit_test(changes_before_the_end_bookmark_are_part_of_the_list),
         cmocka_unit_test(other_bookmarks_do_not_end_the_initial_events),
         cmocka_unit_test(every_status_leads_to_the_same_as_answer_and_as_event),

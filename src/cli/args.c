@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line. It knows nothing of any command: tables tell it what there is. */
+#include "cli/args.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/failure.h"
+
+enum { NAME_MAX_LEN = 63, NAMES_MAX = 128 };
+
+typedef struct reading {
+    const cli_option_set *sets;
+    size_t set_count;
+    const char *const *next; /* the next word */
+    cli_words *operands;
+    ki_error *error;
+} reading;
+
+void cli_words_add(cli_words *words, const char *word)
+{
+    const char **items = realloc(words->items, (words->count + 2) * sizeof(*items));
+    if (items == NULL) {
+        cli_fail_memory();
+    }
+    items[words->count++] = word;
+    items[words->count] = NULL;
+    words->items = items;
+}
+
+void cli_words_done(cli_words *words)
+{
+    free(words->items);
+    *words = (cli_words){0};
+}
+
+/* ---- values ---- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* A number at *text, which moves behind it. */
+static int read_number(const char **text, uint64_t *ret_number)
+{
+    uint64_t number = 0;
+    if (!is_digit(**text)) {
+        return KI_ERR_INVALID;
+    }
+    for (; is_digit(**text); (*text)++) {
+        number = number * 10 + (uint64_t)(**text - '0');
+        if (number > UINT32_MAX) {
+            return KI_ERR_INVALID;
+        }
+    }
+    *ret_number = number;
+    return 0;
+}
+
+/* Milliseconds of the unit at *text, which moves behind it; 0 if it is none. */
+static uint64_t read_unit(const char **text)
+{
+    static const struct {
+        const char *name;
+        uint64_t ms;
+    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60 * 1000}, {"h", 3600 * 1000}};
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        size_t len = strlen(units[i].name);
+        if (strncmp(*text, units[i].name, len) == 0) {
+            *text += len;
+            return units[i].ms;
+        }
+    }
+    return 0;
+}
+
+int cli_args_duration(const char *text, uint32_t *ret_ms)
+{
+    uint64_t sum = 0;
+    do {
+        uint64_t number;
+        int r = read_number(&text, &number);
+        if (r < 0) {
+            return r;
+        }
+        uint64_t unit = *text == '\0' && sum == 0 ? 1000 : read_unit(&text);
+        sum += number * unit;
+        if (unit == 0 || sum >= UINT32_MAX) {
+            return KI_ERR_INVALID;
+        }
+    } while (*text != '\0');
+    *ret_ms = (uint32_t)sum;
+    return 0;
+}
+
+static int set_flag(bool *flag, const char *value)
+{
+    if (value == NULL || strcmp(value, "true") == 0 || strcmp(value, "1") == 0) {
+        *flag = true;
+    } else if (strcmp(value, "false") == 0 || strcmp(value, "0") == 0) {
+        *flag = false;
+    } else {
+        return KI_ERR_INVALID;
+    }
+    return 0;
+}
+
+static int set_number(uint32_t *number, const char *value)
+{
+    uint64_t read;
+    int r = read_number(&value, &read);
+    if (r < 0 || *value != '\0') {
+        return KI_ERR_INVALID;
+    }
+    *number = (uint32_t)read;
+    return 0;
+}
+
+static void take_rest(reading *reads, cli_words *words, const char *value)
+{
+    cli_words_add(words, value);
+    for (; *reads->next != NULL; reads->next++) {
+        cli_words_add(words, *reads->next);
+    }
+}
+
+static int set_value(reading *reads, const cli_option *option, void *member, const char *value)
+{
+    switch (option->type) {
+    case CLI_ARG_FLAG:
+        return set_flag(member, value);
+    case CLI_ARG_COUNT:
+        if (value != NULL) {
+            return set_number(member, value);
+        }
+        (*(uint32_t *)member)++;
+        return 0;
+    case CLI_ARG_TEXT:
+        *(const char **)member = value;
+        return 0;
+    case CLI_ARG_OPTIONAL:
+        *(const char **)member = value != NULL ? value : "";
+        return 0;
+    case CLI_ARG_LIST:
+        cli_words_add(member, value);
+        return 0;
+    case CLI_ARG_NUMBER:
+        return set_number(member, value);
+    case CLI_ARG_DURATION:
+        return cli_args_duration(value, member);
+    case CLI_ARG_REST:
+        take_rest(reads, member, value);
+        return 0;
+    case CLI_ARG_MAX:
+        break;
+    }
+    return KI_ERR_INVALID;
+}
+
+static bool needs_value(const cli_option *option)
+{
+    return option->type != CLI_ARG_FLAG && option->type != CLI_ARG_COUNT &&
+           option->type != CLI_ARG_OPTIONAL;
+}
+
+/* Gives an option its value: that after '=', or the next word. */
+static int take(reading *reads, const cli_option *option, void *target, const char *value)
+{
+    if (value == NULL && needs_value(option)) {
+        if (*reads->next == NULL) {
+            return cli_fail(reads->error, KI_ERR_INVALID, "--%s needs a value: %s", option->name,
+                            option->value);
+        }
+        value = *reads->next++;
+    }
+    int r = set_value(reads, option, (char *)target + option->offset, value);
+    if (r < 0) {
+        return cli_fail(reads->error, r, "--%s cannot be \"%s\": it is %s", option->name, value,
+                        option->value != NULL ? option->value : "true or false");
+    }
+    return 0;
+}
+
+/* ---- names ---- */
+
+/* How many letters must be put in, taken out or changed to make one of the other. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[NAME_MAX_LEN + 2];
+    size_t a_len = strlen(a);
+    size_t b_len = strlen(b);
+    if (a_len > NAME_MAX_LEN || b_len > NAME_MAX_LEN) {
+        return NAME_MAX_LEN;
+    }
+    for (size_t j = 0; j <= b_len; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 1; i <= a_len; i++) {
+        size_t corner = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b_len; j++) {
+            size_t best = corner + (a[i - 1] != b[j - 1] ? 1 : 0);
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            corner = row[j];
+            row[j] = best;
+        }
+    }
+    return row[b_len];
+}
+
+const char *cli_args_nearest(const char *text, const char *const *names)
+{
+    const char *nearest = NULL;
+    size_t least = strlen(text) / 3 + 2; /* that much must be the same */
+    for (; *names != NULL; names++) {
+        size_t found = distance(text, *names);
+        bool begins = strlen(text) >= 3 && strncmp(text, *names, strlen(text)) == 0;
+        if (found < least || (begins && nearest == NULL)) {
+            nearest = *names;
+            least = found < least ? found : least;
+        }
+    }
+    return nearest;
+}
+
+static int unknown_name(const reading *reads, const char *name)
+{
+    const char *names[NAMES_MAX + 1];
+    size_t count = 0;
+    for (size_t i = 0; i < reads->set_count; i++) {
+        for (size_t j = 0; j < reads->sets[i].count && count < NAMES_MAX; j++) {
+            names[count++] = reads->sets[i].options[j].name;
+        }
+    }
+    names[count] = NULL;
+    const char *nearest = cli_args_nearest(name, names);
+    if (nearest == NULL) {
+        return cli_fail(reads->error, KI_ERR_INVALID, "there is no option --%s", name);
+    }
+    return cli_fail(reads->error, KI_ERR_INVALID, "there is no option --%s; is it --%s?", name,
+                    nearest);
+}
+
+static int read_long(reading *reads, const char *word)
+{
+    char name[NAME_MAX_LEN + 1];
+    const char *equals = strchr(word, '=');
+    size_t len = equals != NULL ? (size_t)(equals - word) : strlen(word);
+    len = len < sizeof(name) - 1 ? len : sizeof(name) - 1;
+    memcpy(name, word, len);
+    name[len] = '\0';
+    for (size_t i = 0; i < reads->set_count; i++) {
+        const cli_option_set *set = &reads->sets[i];
+        for (size_t j = 0; j < set->count; j++) {
+            if (strcmp(set->options[j].name, name) == 0) {
+                return take(reads, &set->options[j], set->target,
+                            equals != NULL ? equals + 1 : NULL);
+            }
+        }
+    }
+    return unknown_name(reads, name);
+}
+
+static const cli_option *find_letter(const reading *reads, char letter, void **ret_target)
+{
+    for (size_t i = 0; i < reads->set_count; i++) {
+        const cli_option_set *set = &reads->sets[i];
+        for (size_t j = 0; j < set->count; j++) {
+            if (set->options[j].letter == letter) {
+                *ret_target = set->target;
+                return &set->options[j];
+            }
+        }
+    }
+    return NULL;
+}
+
+/* -abc: flags up to one that has a value, which is the rest of the word, if there is one. */
+static int read_letters(reading *reads, const char *letters)
+{
+    for (; *letters != '\0'; letters++) {
+        void *target = NULL;
+        const cli_option *option = find_letter(reads, *letters, &target);
+        if (option == NULL) {
+            return cli_fail(reads->error, KI_ERR_INVALID, "there is no option -%c", *letters);
+        }
+        const char *value = NULL;
+        if (letters[1] == '=') {
+            value = letters + 2;
+        } else if (needs_value(option) && letters[1] != '\0') {
+            value = letters + 1;
+        }
+        int r = take(reads, option, target, value);
+        if (r < 0 || value != NULL) {
+            return r;
+        }
+    }
+    return 0;
+}
+
+int cli_args_parse(const cli_option_set *sets, size_t set_count, const char *const *argv,
+                   cli_words *ret_operands, ki_error *error)
+{
+    reading reads = {sets, set_count, argv, ret_operands, error};
+    int r = 0;
+    while (r == 0 && *reads.next != NULL) {
+        const char *word = *reads.next++;
+        if (word[0] != '-' || word[1] == '\0') {
+            cli_words_add(ret_operands, word);
+        } else if (strcmp(word, "--") == 0) {
+            for (; *reads.next != NULL; reads.next++) {
+                cli_words_add(ret_operands, *reads.next);
+            }
+        } else if (word[1] == '-') {
+            r = read_long(&reads, word + 2);
+        } else {
+            r = read_letters(&reads, word + 1);
+        }
+    }
+    return r;
+}

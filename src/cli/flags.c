@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options that all commands share. */
+#include "cli/flags.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <kinformer/version.h>
+
+#include "cli/failure.h"
+#include "cli/term.h"
+#include "cli/text.h"
+
+#define AT(member) offsetof(cli_flags, member)
+
+const cli_option cli_flags_general[] = {
+    {"help", 'h', CLI_ARG_FLAG, AT(help), NULL, "what there is to say, with examples"},
+    {"verbose", 'v', CLI_ARG_COUNT, AT(verbose), NULL, "tell more on standard error; -vv all"},
+    {"color", 0, CLI_ARG_TEXT, AT(color), "auto|always|never", "colours; auto: on a terminal"},
+};
+const size_t cli_flags_general_count = sizeof(cli_flags_general) / sizeof(cli_flags_general[0]);
+
+const cli_option cli_flags_connect[] = {
+    {"kubeconfig", 0, CLI_ARG_TEXT, AT(kubeconfig), "FILE", "the file to use"},
+    {"context", 0, CLI_ARG_TEXT, AT(context), "NAME", "the context to use"},
+    {"cluster", 0, CLI_ARG_TEXT, AT(cluster), "NAME", "the cluster, instead of the context's"},
+    {"user", 0, CLI_ARG_TEXT, AT(user), "NAME", "the user, instead of the context's"},
+    {"namespace", 'n', CLI_ARG_TEXT, AT(name_space), "NAME", "the namespace"},
+    {"all-namespaces", 'A', CLI_ARG_FLAG, AT(all_namespaces), NULL, "all of them"},
+    {"selector", 'l', CLI_ARG_TEXT, AT(selector), "SELECTOR", "labels, such as app=web,!canary"},
+    {"field-selector", 0, CLI_ARG_TEXT, AT(field_selector), "SELECTOR",
+     "fields, such as status.phase=Running"},
+    {"server", 's', CLI_ARG_TEXT, AT(server), "URL", "the API server, instead of the cluster's"},
+    {"tls-server-name", 0, CLI_ARG_TEXT, AT(tls_server_name), "NAME",
+     "the name in the server's certificate"},
+    {"certificate-authority", 0, CLI_ARG_TEXT, AT(ca_file), "FILE", "whom to trust"},
+    {"insecure-skip-tls-verify", 0, CLI_ARG_FLAG, AT(insecure), NULL,
+     "talk to a server that may be anybody's"},
+    {"client-certificate", 0, CLI_ARG_TEXT, AT(client_cert), "FILE", "our certificate"},
+    {"client-key", 0, CLI_ARG_TEXT, AT(client_key), "FILE", "and its key"},
+    {"token", 0, CLI_ARG_TEXT, AT(token), "TOKEN", "a bearer token"},
+    {"as", 0, CLI_ARG_TEXT, AT(as_user), "NAME", "act as this user"},
+    {"as-uid", 0, CLI_ARG_TEXT, AT(as_uid), "UID", "with this UID"},
+    {"as-group", 0, CLI_ARG_LIST, AT(as_groups), "NAME", "and in this group; may be repeated"},
+    {"allow-exec", 0, CLI_ARG_LIST, AT(allow_exec), "NAME|any",
+     "let the kubeconfig run this plugin; may be repeated"},
+    {"request-timeout", 0, CLI_ARG_DURATION, AT(request_timeout_ms), "DURATION",
+     "give up if the first answer takes longer; 0: never"},
+};
+const size_t cli_flags_connect_count = sizeof(cli_flags_connect) / sizeof(cli_flags_connect[0]);
+
+void cli_flags_done(cli_flags *flags)
+{
+    cli_words_done(&flags->as_groups);
+    cli_words_done(&flags->allow_exec);
+}
+
+/* ---- the log ---- */
+
+static void write_record(const ki_log_record *record, void *user)
+{
+    ki_buf line;
+    (void)user;
+    cli_text_init(&line);
+    cli_putf(&line, "kinformer: %s: %s: %s", ki_log_level_name(record->level), record->component,
+             record->message);
+    for (size_t i = 0; i < record->field_count; i++) {
+        cli_putf(&line, " %s=", record->fields[i].key);
+        cli_put_quoted(&line, record->fields[i].value);
+    }
+    cli_put_char(&line, '\n');
+    cli_term_note(ki_buf_str(&line));
+    ki_buf_done(&line);
+}
+
+ki_log cli_flags_log(const cli_flags *flags)
+{
+    ki_log log = {.write = write_record, .level = KI_LOG_WARNING};
+    if (flags->verbose > 0) {
+        log.level = flags->verbose > 1 ? KI_LOG_DEBUG : KI_LOG_INFO;
+    }
+    return log;
+}
+
+/* ---- the client ---- */
+
+int cli_flags_config(const cli_flags *flags, const ki_log *log, const ki_config **ret_config,
+                     ki_error *error)
+{
+    ki_config_options options = KI_OPTIONS_INIT(ki_config_options);
+    ki_config *config = NULL;
+    options.path = flags->kubeconfig;
+    options.context = flags->context;
+    options.cluster = flags->cluster;
+    options.user = flags->user;
+    options.name_space = flags->name_space;
+    options.server = flags->server;
+    options.tls_server_name = flags->tls_server_name;
+    options.ca_file = flags->ca_file;
+    options.insecure = flags->insecure;
+    options.client_cert_file = flags->client_cert;
+    options.client_key_file = flags->client_key;
+    options.token = flags->token;
+    options.as_user = flags->as_user;
+    options.as_uid = flags->as_uid;
+    options.as_groups = flags->as_groups.items;
+    options.loopback_credentials = true; /* they do not leave this machine */
+    options.log = log;
+    int r = ki_config_load(&options, &config, error);
+    if (r < 0) {
+        error->code = r == KI_ERR_NOT_FOUND ? KI_ERR_INVALID : r; /* no thing of the cluster */
+        return r;
+    }
+    *ret_config = config;
+    return 0;
+}
+
+/* Names from the options and from $KINFORMER_ALLOW_EXEC; the text must outlive them. */
+static void collect_allowed(const cli_flags *flags, char *variable, cli_words *ret_names)
+{
+    for (size_t i = 0; i < flags->allow_exec.count; i++) {
+        cli_words_add(ret_names, flags->allow_exec.items[i]);
+    }
+    while (variable != NULL && *variable != '\0') {
+        char *comma = strchr(variable, ',');
+        if (comma != NULL) {
+            *comma = '\0';
+        }
+        cli_words_add(ret_names, variable);
+        variable = comma != NULL ? comma + 1 : NULL;
+    }
+}
+
+static ki_exec_policy policy_of(const cli_words *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        if (strcmp(names->items[i], "any") == 0) {
+            return KI_EXEC_ALLOW;
+        }
+    }
+    return names->count != 0 ? KI_EXEC_LISTED : KI_EXEC_DENY;
+}
+
+/* KI_ERR_DENIED in words of this program. */
+static void explain_denied(const ki_config *config, ki_error *error)
+{
+    const ki_config_exec *plugin = ki_config_exec_of(config);
+    if (plugin != NULL) {
+        const char *slash = strrchr(plugin->command, '/');
+        const char *name = slash != NULL ? slash + 1 : plugin->command;
+        (void)cli_fail(error, KI_ERR_DENIED,
+                       "the kubeconfig wants to run \"%.100s\" for credentials; to allow it, say "
+                       "--allow-exec=%.60s or set KINFORMER_ALLOW_EXEC=%.60s",
+                       plugin->command, slash != NULL ? plugin->command : name,
+                       slash != NULL ? plugin->command : name);
+        return;
+    }
+    (void)cli_fail(error, KI_ERR_DENIED,
+                   "the kubeconfig asks not to verify the server; to allow it, say "
+                   "--insecure-skip-tls-verify");
+}
+
+int cli_flags_client(const cli_flags *flags, const ki_config *config, ki_loop *loop,
+                     ki_client **ret_client, ki_error *error)
+{
+    ki_client_options options = KI_OPTIONS_INIT(ki_client_options);
+    const char *variable = getenv("KINFORMER_ALLOW_EXEC");
+    char *copy = variable != NULL ? strdup(variable) : NULL;
+    cli_words names = {0};
+    collect_allowed(flags, copy, &names);
+    options.config = config;
+    options.loop = loop;
+    options.user_agent = "kinformer-cli";
+    options.exec_policy = policy_of(&names);
+    options.exec_allowed = names.items;
+    options.exec_interactive = isatty(STDIN_FILENO) == 1;
+    options.allow_insecure = flags->insecure;
+    options.environment_proxy = true;
+    int r = ki_client_new(&options, ret_client, error);
+    if (r == KI_ERR_DENIED) {
+        explain_denied(config, error);
+    }
+    cli_words_done(&names);
+    free(copy);
+    return r;
+}
+
+const char *cli_flags_namespace(const cli_flags *flags, const ki_config *config)
+{
+    if (flags->all_namespaces) {
+        return "";
+    }
+    return ki_config_namespace(config);
+}

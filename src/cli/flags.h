@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options that all commands share, spelt as kubectl spells them, and the client they make. */
+#ifndef KI_CLI_FLAGS_H
+#define KI_CLI_FLAGS_H
+
+#include <kinformer/client.h>
+#include <kinformer/config.h>
+#include <kinformer/log.h>
+#include <kinformer/loop.h>
+
+#include "cli/args.h"
+
+typedef struct cli_flags {
+    /* For every command. */
+    bool help;
+    uint32_t verbose;
+    const char *color;
+
+    /* For those that talk to a server. */
+    const char *kubeconfig;
+    const char *context;
+    const char *cluster;
+    const char *user;
+    const char *name_space;
+    bool all_namespaces;
+    const char *selector;
+    const char *field_selector;
+    const char *server;
+    const char *tls_server_name;
+    const char *ca_file;
+    bool insecure;
+    const char *client_cert;
+    const char *client_key;
+    const char *token;
+    const char *as_user;
+    const char *as_uid;
+    cli_words as_groups;
+    cli_words allow_exec;
+    uint32_t request_timeout_ms; /* 0: none */
+} cli_flags;
+
+extern const cli_option cli_flags_general[];
+extern const size_t cli_flags_general_count;
+extern const cli_option cli_flags_connect[];
+extern const size_t cli_flags_connect_count;
+
+void cli_flags_done(cli_flags *flags);
+
+/** The log that -v asks for, on standard error. Warnings and errors are always told. */
+ki_log cli_flags_log(const cli_flags *flags);
+
+/** The configuration that the options choose, and a client of it on `loop`. Errors are fit to be
+ *  shown: they name what to type.
+ *  Owner: ki_client_unref(), ki_config_unref(); `log` must outlive both. */
+KI_NODISCARD int cli_flags_config(const cli_flags *flags, const ki_log *log,
+                                  const ki_config **ret_config, ki_error *error);
+KI_NODISCARD int cli_flags_client(const cli_flags *flags, const ki_config *config, ki_loop *loop,
+                                  ki_client **ret_client, ki_error *error);
+
+/** The namespace to look at: that of the options, or of the configuration; "": all. */
+const char *cli_flags_namespace(const cli_flags *flags, const ki_config *config);
+
+#endif

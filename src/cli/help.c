@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `kinformer help`, and --help of every command, from the tables. */
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/failure.h"
+#include "cli/term.h"
+#include "cli/text.h"
+
+enum { OPTION_COLUMN = 34 };
+
+#define EXIT_CODES                                     \
+    "Exit codes:\n"                                    \
+    "  0  all is well; also after SIGINT or SIGTERM\n" \
+    "  1  it failed\n"                                 \
+    "  2  the command line is wrong\n"                 \
+    "  3  no such resource or object\n"                \
+    "  4  not allowed, or not known who we are\n"      \
+    "  5  no connection, or no answer in time\n"
+
+static void put_spaces(ki_buf *out, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        cli_put_char(out, ' ');
+    }
+}
+
+static void put_option(ki_buf *out, const cli_option *option)
+{
+    size_t begin = out->len;
+    cli_put(out, "  ");
+    if (option->letter != 0) {
+        cli_putf(out, "-%c, ", option->letter);
+    } else {
+        cli_put(out, "    ");
+    }
+    cli_putf(out, "--%s", option->name);
+    if (option->value != NULL && option->type == CLI_ARG_OPTIONAL) {
+        cli_putf(out, "[=%s]", option->value);
+    } else if (option->value != NULL) {
+        cli_putf(out, option->type == CLI_ARG_REST ? " %s" : "=%s", option->value);
+    }
+    size_t width = out->len - begin;
+    if (width + 2 > OPTION_COLUMN) {
+        cli_put_char(out, '\n');
+        width = 0;
+    }
+    put_spaces(out, width, OPTION_COLUMN);
+    cli_put(out, option->help);
+    cli_put_char(out, '\n');
+}
+
+static void put_options(ki_buf *out, const char *title, const cli_option *options, size_t count)
+{
+    if (count == 0) {
+        return;
+    }
+    cli_putf(out, "\n%s:\n", title);
+    for (size_t i = 0; i < count; i++) {
+        put_option(out, &options[i]);
+    }
+}
+
+static void put_command(ki_buf *out, const cli_command *command)
+{
+    cli_putf(out, "Usage: kinformer %s%s%s [options]\n\n", command->name,
+             command->operands[0] != '\0' ? " " : "", command->operands);
+    cli_putf(out, "%s\n", command->about);
+    cli_put(out, "\nExamples:\n");
+    cli_put(out, command->examples);
+    put_options(out, "Options", command->options, command->option_count);
+    if (command->connects) {
+        put_options(out, "Which server, and what of it", cli_flags_connect,
+                    cli_flags_connect_count);
+    }
+    put_options(out, "For all commands", cli_flags_general, cli_flags_general_count);
+    cli_put(out, "\n" EXIT_CODES);
+}
+
+static void put_all(ki_buf *out)
+{
+    cli_put(out, "kinformer: live caches of Kubernetes objects, from the command line\n\n"
+                 "Usage: kinformer COMMAND [options]\n\nCommands:\n");
+    for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
+        size_t begin = out->len;
+        cli_putf(out, "  %s", (*command)->name);
+        put_spaces(out, out->len - begin, 14);
+        cli_putf(out, "%s\n", (*command)->summary);
+    }
+    cli_put(out,
+            "\nExamples:\n"
+            "  kinformer watch pods -A              every change of every pod, and what it is\n"
+            "  kinformer get deploy -n shop         once, from a synced cache\n"
+            "  kinformer run cm --exec ./sync.sh    a controller in any language\n"
+            "\n`kinformer help COMMAND` tells more of one.\n\n" EXIT_CODES);
+}
+
+void cli_help_print(const cli_command *command)
+{
+    ki_buf out;
+    cli_text_init(&out);
+    if (command != NULL) {
+        put_command(&out, command);
+    } else {
+        put_all(&out);
+    }
+    cli_term_out(ki_buf_str(&out));
+    ki_buf_done(&out);
+}
+
+int cli_usage_error(const cli_command *command, const ki_error *error)
+{
+    if (command == NULL) {
+        cli_say("%s\nTry 'kinformer help'.", cli_error_text(error));
+        return CLI_USAGE;
+    }
+    cli_say_error(error);
+    cli_say("try 'kinformer %s --help'", command->name);
+    return CLI_USAGE;
+}
+
+static int run_help(cli_call *call)
+{
+    if (call->operands.count == 0) {
+        cli_help_print(NULL);
+        return CLI_OK;
+    }
+    const cli_command *command = cli_command_find(call->operands.items[0]);
+    if (command == NULL) {
+        cli_say("there is no command %s", call->operands.items[0]);
+        return CLI_USAGE;
+    }
+    cli_help_print(command);
+    return CLI_OK;
+}
+
+const cli_command cli_command_help = {
+    .name = "help",
+    .operands = "[COMMAND]",
+    .summary = "what a command does, with examples",
+    .about = "Tells what there is, or what one command does.",
+    .examples = "  kinformer help\n  kinformer help watch\n",
+    .operands_max = 1,
+    .run = run_help,
+};

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command `kinformer`: finds out which command is meant, reads its options and runs it. */
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/failure.h"
+#include "cli/term.h"
+
+const cli_command *const cli_commands[] = {
+    &cli_command_watch, &cli_command_get, &cli_command_version, &cli_command_help, NULL,
+};
+
+enum { COMMANDS_MAX = 32, SETS = 3 };
+
+const cli_command *cli_command_find(const char *name)
+{
+    for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
+        if (strcmp((*command)->name, name) == 0) {
+            return *command;
+        }
+    }
+    return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+    const char *names[COMMANDS_MAX + 1];
+    size_t count = 0;
+    for (; cli_commands[count] != NULL && count < COMMANDS_MAX; count++) {
+        names[count] = cli_commands[count]->name;
+    }
+    names[count] = NULL;
+    const char *nearest = cli_args_nearest(name, names);
+    if (nearest != NULL) {
+        cli_say("there is no command \"%s\"; is it \"%s\"?", name, nearest);
+    } else {
+        cli_say("there is no command \"%s\"", name);
+    }
+    cli_say("try 'kinformer help'");
+    return CLI_USAGE;
+}
+
+static int check_operands(const cli_call *call, ki_error *error)
+{
+    const cli_command *command = call->command;
+    if (call->operands.count < command->operands_min) {
+        return cli_fail(error, KI_ERR_INVALID, "'%s' needs more: %s %s", command->name,
+                        command->name, command->operands);
+    }
+    if (call->operands.count > command->operands_max) {
+        return cli_fail(error, KI_ERR_INVALID, "'%s' does not take \"%s\"", command->name,
+                        call->operands.items[command->operands_max]);
+    }
+    return 0;
+}
+
+static int read_options(cli_call *call, const char *const *words, ki_error *error)
+{
+    const cli_command *command = call->command;
+    cli_option_set sets[SETS] = {
+        {command->options, command->option_count, call->options},
+        {cli_flags_general, cli_flags_general_count, &call->flags},
+        {cli_flags_connect, cli_flags_connect_count, &call->flags},
+    };
+    int r =
+        cli_args_parse(sets, command->connects ? SETS : SETS - 1, words, &call->operands, error);
+    if (r == 0 && cli_term_init(call->flags.color) < 0) {
+        r = cli_fail(error, KI_ERR_INVALID, "--color is auto, always or never");
+    }
+    if (r == 0 && !call->flags.help) {
+        r = check_operands(call, error);
+    }
+    return r;
+}
+
+static int run_command(const cli_command *command, const char *const *words)
+{
+    cli_call call = {.command = command};
+    ki_error error = KI_ERROR_INIT;
+    int code;
+    call.options = calloc(1, command->options_size + 1);
+    if (call.options == NULL) {
+        cli_fail_memory();
+    }
+    if (read_options(&call, words, &error) < 0) {
+        code = cli_usage_error(command, &error);
+    } else if (call.flags.help) {
+        cli_help_print(command);
+        code = CLI_OK;
+    } else {
+        code = command->run(&call);
+    }
+    if (command->options_done != NULL) {
+        command->options_done(call.options);
+    }
+    free(call.options);
+    cli_words_done(&call.operands);
+    cli_flags_done(&call.flags);
+    return code;
+}
+
+/* What was written must have arrived; that nobody reads it is no failure. */
+static int finish(int code)
+{
+    int r = cli_term_flush();
+    if (r < 0 && r != -EPIPE && code == CLI_OK) {
+        cli_say("cannot write: %s", strerror(-r));
+        return CLI_FAILED;
+    }
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    (void)setlocale(LC_CTYPE, "C.UTF-8"); /* for the width of characters */
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)cli_term_init(NULL);
+    if (argc < 2) {
+        cli_help_print(NULL);
+        return finish(CLI_USAGE);
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        name = cli_command_help.name;
+    } else if (strcmp(name, "--version") == 0) {
+        name = cli_command_version.name;
+    }
+    const cli_command *command = cli_command_find(name);
+    return finish(command != NULL ? run_command(command, (const char *const *)argv + 2)
+                                  : unknown_command(name));
+}

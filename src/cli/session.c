@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session. Nothing here waits anywhere but in the one loop, so that signals and the time limit
+ * always count. */
+#include "cli/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <kinformer/status.h>
+
+#include "cli/failure.h"
+#include "cli/follow.h"
+#include "cli/output.h"
+#include "cli/term.h"
+#include "cli/text.h"
+
+enum { TICK_MS = 100, CLOSE_MS = 2000 };
+
+/* ---- opening ---- */
+
+static void report(const ki_report *report, void *user)
+{
+    (void)user;
+    if (report->key.len != 0) {
+        cli_say("%s: %.*s: %s", report->name, KI_STR_ARG(report->key),
+                cli_error_text(report->error));
+    } else {
+        cli_say("%s: %s", report->name, cli_error_text(report->error));
+    }
+}
+
+static int connect_client(cli_session *s, ki_error *error)
+{
+    ki_loop_options options = KI_OPTIONS_INIT(ki_loop_options);
+    options.log = &s->log;
+    options.no_threads = true;
+    options.on_report = report;
+    int r = cli_flags_config(s->flags, &s->log, &s->config, error);
+    if (r == 0) {
+        r = ki_loop_new(&options, &s->loop, error);
+    }
+    if (r == 0) {
+        r = cli_loop_open(&s->events, s->loop, error);
+    }
+    if (r == 0) {
+        r = cli_flags_client(s->flags, s->config, s->loop, &s->client, error);
+    }
+    return r;
+}
+
+static void discovered(const ki_discovery *discovery, const ki_error *error, void *user)
+{
+    cli_session *s = user;
+    if (error != NULL) {
+        s->failure = *error;
+    } else {
+        s->discovery = ki_discovery_ref(discovery);
+    }
+    cli_loop_stop(&s->events);
+}
+
+static int discover(cli_session *s, ki_error *error)
+{
+    int r = ki_client_discover_start(s->client, 0, discovered, s, error);
+    if (r < 0) {
+        return r;
+    }
+    r = cli_loop_run(&s->events, s->flags->request_timeout_ms);
+    if (s->discovery != NULL) {
+        return 0;
+    }
+    if (s->failure.code != 0) {
+        *error = s->failure;
+        return error->code;
+    }
+    ki_client_discover_cancel(s->client, s);
+    if (r == -ETIMEDOUT) {
+        return cli_fail(error, r, "%s does not answer in time", ki_config_server(s->config));
+    }
+    return cli_fail(error, r < 0 ? r : -EINTR, "ended by a signal");
+}
+
+/* What discovery says the resource can do. */
+static uint32_t verbs_of(const ki_discovery *discovery, const ki_resource *resource)
+{
+    uint32_t verbs = 0;
+    for (size_t i = 0; i < ki_discovery_count(discovery); i++) {
+        if (ki_discovery_at(discovery, i, &verbs) == resource) {
+            return verbs;
+        }
+    }
+    return 0;
+}
+
+static int add_target(cli_session *s, const char *name, ki_error *error)
+{
+    const ki_resource *resource;
+    ki_buf label;
+    int r = ki_discovery_find(s->discovery, name, &resource, error);
+    if (r < 0) {
+        return r;
+    }
+    uint32_t wanted = KI_CAN_LIST | KI_CAN_WATCH;
+    if ((verbs_of(s->discovery, resource) & wanted) != wanted) {
+        return cli_fail(error, KI_ERR_UNSUPPORTED, "%s cannot be listed and watched", name);
+    }
+    for (size_t i = 0; i < s->target_count; i++) {
+        if (s->targets[i].resource == resource) {
+            return 0; /* it was named twice */
+        }
+    }
+    if (s->target_count == CLI_TARGETS_MAX) {
+        return cli_fail(error, KI_ERR_LIMIT, "over %d resources", CLI_TARGETS_MAX);
+    }
+    cli_target *target = &s->targets[s->target_count++];
+    cli_text_init(&label);
+    cli_put_resource(&label, resource);
+    *target = (cli_target){.session = s, .resource = ki_resource_ref(resource)};
+    target->label = strdup(ki_buf_text(&label));
+    ki_buf_done(&label);
+    if (target->label == NULL) {
+        cli_fail_memory();
+    }
+    return 0;
+}
+
+static int add_targets(cli_session *s, const char *names, ki_error *error)
+{
+    int r = 0;
+    char *copy = strdup(names);
+    if (copy == NULL) {
+        cli_fail_memory();
+    }
+    for (char *name = copy; r == 0 && name != NULL;) {
+        char *comma = strchr(name, ',');
+        if (comma != NULL) {
+            *comma = '\0';
+        }
+        r = add_target(s, name, error);
+        name = comma != NULL ? comma + 1 : NULL;
+    }
+    free(copy);
+    return r;
+}
+
+int cli_session_open(cli_session *s, const cli_flags *flags, const char *const *names,
+                     size_t name_count)
+{
+    ki_error error = KI_ERROR_INIT;
+    *s = (cli_session){.flags = flags, .log = cli_flags_log(flags), .field_selector = ""};
+    s->events.epoll_fd = -1;
+    s->events.signal_fd = -1;
+    int r = connect_client(s, &error);
+    if (r == 0) {
+        r = discover(s, &error);
+    }
+    for (size_t i = 0; r == 0 && i < name_count; i++) {
+        r = add_targets(s, names[i], &error);
+    }
+    if (r < 0) {
+        if (s->events.signal != 0) {
+            return CLI_OK; /* nothing was wrong; cli_session_run() ends at once */
+        }
+        cli_say_error(&error);
+        return cli_exit_code(&error);
+    }
+    return CLI_OK;
+}
+
+/* ---- informers ---- */
+
+/* Trying again does not help: whoever asked should know. Once synced, anything may pass. */
+static bool is_final(const ki_error *error)
+{
+    if (error->code == KI_ERR_STATUS) {
+        return ki_error_is_forbidden(error) || ki_error_is_unauthorized(error) ||
+               ki_error_is_not_found(error) || ki_error_is_bad_request(error) ||
+               ki_error_is_method_not_supported(error) || ki_error_is_invalid(error);
+    }
+    return error->code == KI_ERR_TLS || error->code == KI_ERR_INVALID;
+}
+
+static void watch_failed(ki_informer *informer, const ki_error *error, void *user)
+{
+    cli_session *s = user;
+    if (s->failure.code == 0 && !ki_informer_has_synced(informer) && is_final(error)) {
+        s->failure = *error;
+        cli_loop_stop(&s->events);
+    }
+}
+
+static void configure(const ki_resource *resource, ki_informer_options *options, void *user)
+{
+    cli_session *s = user;
+    (void)resource;
+    options->label_selector = s->flags->selector;
+    options->field_selector =
+        s->field_selector[0] != '\0' ? s->field_selector : s->flags->field_selector;
+    options->on_watch_error = watch_failed;
+    options->watch_error_user = s;
+}
+
+static void handler_synced(void *user)
+{
+    cli_target *target = user;
+    cli_session *s = target->session;
+    target->synced = true;
+    if (++s->synced_count == s->target_count) {
+        s->synced_ns = cli_now_ns();
+    }
+    if (s->on_synced != NULL) {
+        s->on_synced(target);
+    }
+}
+
+static int start_target(cli_session *s, cli_target *target, const ki_handler *handler,
+                        ki_error *error)
+{
+    ki_handler mine = *handler;
+    ki_handler_options options = KI_OPTIONS_INIT(ki_handler_options);
+    mine.user = target;
+    options.name = "cli";
+    options.delivery = KI_DELIVERY_ENGINE;
+    options.on_synced = handler_synced;
+    options.user = target;
+    int r = ki_factory_informer(s->factory, target->resource, &target->informer, error);
+    if (r == 0 && s->prepare != NULL) {
+        r = s->prepare(target, error);
+    }
+    if (r == 0) {
+        r = ki_informer_add_handler(target->informer, &mine, &options, &target->registration,
+                                    error);
+    }
+    return r;
+}
+
+int cli_session_start(cli_session *s, const ki_handler *handler,
+                      void (*on_synced)(cli_target *target), ki_error *error)
+{
+    ki_factory_options options = KI_OPTIONS_INIT(ki_factory_options);
+    options.name_space = cli_flags_namespace(s->flags, s->config);
+    options.configure = configure;
+    options.user = s;
+    s->on_synced = on_synced;
+    s->started_ns = cli_now_ns();
+    int r = ki_client_factory(s->client, &options, &s->factory, error);
+    for (size_t i = 0; r == 0 && i < s->target_count; i++) {
+        r = start_target(s, &s->targets[i], handler, error);
+    }
+    return r == 0 ? ki_factory_start(s->factory, error) : r;
+}
+
+bool cli_session_is_synced(const cli_session *s)
+{
+    return s->synced_count == s->target_count;
+}
+
+/* ---- running ---- */
+
+void cli_session_end(cli_session *s)
+{
+    cli_loop_stop(&s->events);
+}
+
+static int run_once(cli_session *s, uint32_t timeout_ms)
+{
+    int r = cli_loop_run(&s->events, timeout_ms);
+    cli_term_progress(ki_str_from(""));
+    if (s->failure.code != 0) {
+        cli_say_error(&s->failure);
+        return cli_exit_code(&s->failure);
+    }
+    if (r == -ETIMEDOUT) {
+        ki_error error = KI_ERROR_INIT;
+        cli_follow_reason(s, &error);
+        cli_say("not synced in time%s%s", error.code != 0 ? ": " : "",
+                error.code != 0 ? cli_error_text(&error) : "");
+        int code = error.code != 0 ? cli_exit_code(&error) : CLI_NO_CONNECTION;
+        return code == CLI_FAILED ? CLI_NO_CONNECTION : code;
+    }
+    if (r < 0 && r != -EINTR && r != -EPIPE) {
+        cli_say("cannot write: %s", strerror(-r));
+        return CLI_FAILED;
+    }
+    return CLI_OK;
+}
+
+int cli_session_run(cli_session *s, uint32_t timeout_ms)
+{
+    if (s->events.signal != 0) {
+        return CLI_OK;
+    }
+    if (s->events.tick_ms == 0) {
+        s->events.tick_ms = TICK_MS;
+    }
+    return run_once(s, timeout_ms);
+}
+
+/* ---- closing ---- */
+
+/* Lets informers end in order, if that is not asking too much. */
+static void stop_informers(cli_session *s)
+{
+    struct timespec pause = {.tv_nsec = 1000000};
+    ki_factory_stop(s->factory);
+    for (int i = 0; i < CLOSE_MS && !ki_factory_is_stopped(s->factory); i++) {
+        if (ki_loop_dispatch(s->loop) == 0) {
+            (void)nanosleep(&pause, NULL);
+        }
+    }
+}
+
+void cli_session_close(cli_session *s)
+{
+    if (s->factory != NULL) {
+        stop_informers(s);
+    }
+    for (size_t i = 0; i < s->target_count; i++) {
+        cli_target *target = &s->targets[i];
+        (void)ki_registration_unref(target->registration);
+        (void)ki_resource_unref(target->resource);
+        free(target->label);
+    }
+    s->target_count = 0;
+    s->factory = ki_factory_unref(s->factory);
+    s->discovery = ki_discovery_unref(s->discovery);
+    s->client = ki_client_unref(s->client);
+    s->config = ki_config_unref(s->config);
+    cli_loop_close(&s->events);
+    s->loop = ki_loop_unref(s->loop);
+}

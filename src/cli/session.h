@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session: a server, the resources that were named, and an informer of each, on one loop. */
+#ifndef KI_CLI_SESSION_H
+#define KI_CLI_SESSION_H
+
+#include <kinformer/client.h>
+#include <kinformer/discovery.h>
+#include <kinformer/factory.h>
+#include <kinformer/informer.h>
+
+#include "cli/args.h"
+#include "cli/flags.h"
+#include "cli/loop.h"
+
+enum { CLI_TARGETS_MAX = 64 };
+
+typedef struct cli_session cli_session;
+
+/** What was last said of an informer; see follow.h. */
+typedef struct cli_follow {
+    bool lost;
+    bool had_reason; /* when it was looked at last */
+    uint64_t lost_ns;
+    uint64_t relists;
+    uint64_t epoch_changes;
+    uint64_t backoffs;
+} cli_follow;
+
+/** One resource. */
+typedef struct cli_target {
+    cli_session *session;
+    const ki_resource *resource;
+    char *label; /* "pods", "deployments.apps" */
+    ki_informer *informer;
+    ki_registration *registration;
+    bool synced; /* the handler was told of all that was there */
+    cli_follow follow;
+    void *user; /* the command's */
+} cli_target;
+
+struct cli_session {
+    const cli_flags *flags;
+    ki_log log;
+    const ki_config *config;
+    ki_loop *loop;
+    ki_client *client;
+    ki_factory *factory;
+    cli_loop events;
+    const ki_discovery *discovery;
+    cli_target targets[CLI_TARGETS_MAX];
+    size_t target_count;
+    size_t synced_count;
+    uint64_t started_ns;
+    uint64_t synced_ns; /* when all had synced; 0 before */
+    ki_error failure;   /* why it cannot go on, if that is so */
+    void (*on_synced)(cli_target *target);
+
+    /* To be set before the start, if wanted. */
+    const char *field_selector;                          /* besides that of the flags; "": none */
+    int (*prepare)(cli_target *target, ki_error *error); /* its informer, before it starts */
+};
+
+/** Connects, and finds the resources: each word names one, or several with commas between them.
+ *  Says what is wrong. Gives an exit code; CLI_OK: go on. In any case cli_session_close(). */
+int cli_session_open(cli_session *session, const cli_flags *flags, const char *const *names,
+                     size_t name_count);
+
+/** Makes an informer for each target, with this handler, whose `user` is the target, and starts
+ *  them. `on_synced` (may be NULL) is called when the handler of a target was told of all. */
+KI_NODISCARD int cli_session_start(cli_session *session, const ki_handler *handler,
+                                   void (*on_synced)(cli_target *target), ki_error *error);
+
+/** Runs until something ends it. Gives the exit code, having said what went wrong. A signal is a
+ *  fine end. `timeout_ms`: for the first sync; 0: none. */
+int cli_session_run(cli_session *session, uint32_t timeout_ms);
+
+/** Ends it with success. */
+void cli_session_end(cli_session *session);
+
+bool cli_session_is_synced(const cli_session *session);
+
+void cli_session_close(cli_session *session);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Aligned columns. */
+#include "cli/table.h"
+
+#include <string.h>
+
+#include "cli/text.h"
+
+enum { GAP = 3 };
+
+void cli_table_init(cli_table *table, size_t columns)
+{
+    *table = (cli_table){.columns = columns};
+    cli_text_init(&table->rows);
+}
+
+void cli_table_done(cli_table *table)
+{
+    ki_buf_done(&table->rows);
+}
+
+static void end_cell(cli_table *table)
+{
+    if (table->cell == 0) {
+        return;
+    }
+    size_t column = table->cell - 1;
+    ki_str text = ki_str_make(table->rows.data + table->begin, table->rows.len - table->begin);
+    size_t width = cli_text_width(text);
+    if (width > table->widths[column]) {
+        table->widths[column] = width;
+    }
+    cli_put_str(&table->rows, ki_str_make("", 1)); /* its NUL */
+}
+
+void cli_table_row(cli_table *table, cli_color color)
+{
+    cli_put_char(&table->rows, (char)color);
+    table->cell = 0;
+}
+
+ki_buf *cli_table_cell(cli_table *table)
+{
+    end_cell(table);
+    table->cell++;
+    table->begin = table->rows.len;
+    return &table->rows;
+}
+
+void cli_table_end_row(cli_table *table)
+{
+    while (table->cell < table->columns) {
+        (void)cli_table_cell(table);
+    }
+    end_cell(table);
+    table->cell = 0;
+}
+
+static void put_gap(ki_buf *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        cli_put_char(out, ' ');
+    }
+}
+
+static void print_cell(const cli_table *table, size_t column, ki_str text, cli_color color,
+                       size_t used, ki_buf *out)
+{
+    bool colored = (table->colored & (1U << column)) != 0 && color != CLI_COLOR_NONE;
+    size_t begin = out->len;
+    bool last = column + 1 == table->columns;
+    if (last && table->line_width != 0) {
+        cli_put_str(out, text);
+        cli_text_cut(out, begin, table->line_width > used ? table->line_width - used : 1);
+        return;
+    }
+    cli_put(out, colored ? cli_term_color(color) : "");
+    cli_put_str(out, text);
+    cli_put(out, colored ? cli_term_plain() : "");
+    if (!last) {
+        put_gap(out, table->widths[column] - cli_text_width(text) + GAP);
+    }
+}
+
+static void trim(ki_buf *out, size_t from)
+{
+    while (out->len > from && out->data[out->len - 1] == ' ') {
+        out->len--;
+        out->data[out->len] = '\0';
+    }
+}
+
+void cli_table_print(cli_table *table, ki_buf *out)
+{
+    const char *at = table->rows.data;
+    const char *end = at + table->rows.len;
+    while (at < end) {
+        cli_color color = (cli_color)*at++;
+        size_t begin = out->len;
+        size_t used = 0;
+        for (size_t column = 0; column < table->columns; column++) {
+            ki_str text = ki_str_from(at);
+            print_cell(table, column, text, color, used, out);
+            used += table->widths[column] + GAP;
+            at += text.len + 1;
+        }
+        trim(out, begin);
+        cli_put_char(out, '\n');
+    }
+    ki_buf_clear(&table->rows);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Aligned columns: for all rows at once, or as they come, when columns only ever grow wider. */
+#ifndef KI_CLI_TABLE_H
+#define KI_CLI_TABLE_H
+
+#include <kinformer/buf.h>
+
+#include "cli/term.h"
+
+enum { CLI_TABLE_COLUMNS = 24 };
+
+typedef struct cli_table {
+    size_t columns;
+    size_t widths[CLI_TABLE_COLUMNS];
+    uint32_t colored;  /* columns that take the colour of their row, as bits */
+    size_t line_width; /* the last column is cut so that a line has no more; 0: it is not */
+    ki_buf rows;       /* of each a colour, then its cells, each with a NUL behind it */
+    size_t cell;       /* of the row that is being written */
+    size_t begin;      /* of the cell that is being written */
+} cli_table;
+
+void cli_table_init(cli_table *table, size_t columns);
+void cli_table_done(cli_table *table);
+
+/** Begins a row. Then each of its cells: put escaped text into the buffer that cli_table_cell()
+ *  gives, and begin the next one, or end the row. Cells that are left away are empty. */
+void cli_table_row(cli_table *table, cli_color color);
+ki_buf *cli_table_cell(cli_table *table);
+void cli_table_end_row(cli_table *table);
+
+/** Appends the rows to `out` and forgets them, but not how wide the columns are. */
+void cli_table_print(cli_table *table, ki_buf *out);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Standard output and standard error. Both may be the same terminal, so that a line of progress is
+ * taken away before anything else is written. */
+#include "cli/term.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <kinformer/error.h>
+
+static struct {
+    bool out_terminal;
+    bool error_terminal;
+    bool color;
+    bool progress; /* a line of progress is shown */
+    int failure;   /* of writing, once it has failed */
+} term;
+
+static bool wants_color(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *kind = getenv("TERM");
+    return term.out_terminal && (no_color == NULL || no_color[0] == '\0') &&
+           (kind == NULL || strcmp(kind, "dumb") != 0);
+}
+
+int cli_term_init(const char *color)
+{
+    term.out_terminal = isatty(STDOUT_FILENO) == 1;
+    term.error_terminal = isatty(STDERR_FILENO) == 1;
+    if (color == NULL || strcmp(color, "auto") == 0) {
+        term.color = wants_color();
+    } else if (strcmp(color, "always") == 0 || strcmp(color, "never") == 0) {
+        term.color = strcmp(color, "always") == 0;
+    } else {
+        return KI_ERR_INVALID;
+    }
+    return 0;
+}
+
+bool cli_term_out_is_terminal(void)
+{
+    return term.out_terminal;
+}
+
+bool cli_term_error_is_terminal(void)
+{
+    return term.error_terminal;
+}
+
+static struct winsize measure(void)
+{
+    struct winsize size = {.ws_row = 24, .ws_col = 80};
+    struct winsize found;
+    int fd = term.out_terminal ? STDOUT_FILENO : STDERR_FILENO;
+    if (ioctl(fd, TIOCGWINSZ, &found) == 0 && found.ws_col != 0 && found.ws_row != 0) {
+        return found;
+    }
+    return size;
+}
+
+size_t cli_term_width(void)
+{
+    return measure().ws_col;
+}
+
+size_t cli_term_height(void)
+{
+    return measure().ws_row;
+}
+
+const char *cli_term_color(cli_color color)
+{
+    static const char *const codes[] = {
+        [CLI_COLOR_NONE] = "",           [CLI_COLOR_GREEN] = "\033[32m",
+        [CLI_COLOR_YELLOW] = "\033[33m", [CLI_COLOR_RED] = "\033[31m",
+        [CLI_COLOR_DIM] = "\033[2m",     [CLI_COLOR_BOLD] = "\033[1m",
+    };
+    _Static_assert(sizeof(codes) / sizeof(codes[0]) == CLI_COLOR_MAX, "one for each");
+    return term.color ? codes[color] : "";
+}
+
+const char *cli_term_plain(void)
+{
+    return term.color ? "\033[0m" : "";
+}
+
+static void write_to(FILE *stream, ki_str text)
+{
+    if (text.len != 0 && fwrite(text.ptr, 1, text.len, stream) != text.len && term.failure == 0 &&
+        stream == stdout) {
+        term.failure = errno != 0 ? -errno : -EIO;
+    }
+}
+
+static void clear_progress(void)
+{
+    if (term.progress) {
+        write_to(stderr, ki_str_from("\r\033[K"));
+        (void)fflush(stderr);
+        term.progress = false;
+    }
+}
+
+void cli_term_out(ki_str text)
+{
+    if (term.out_terminal) {
+        clear_progress();
+    }
+    write_to(stdout, text);
+}
+
+int cli_term_flush(void)
+{
+    if (fflush(stdout) != 0 && term.failure == 0) {
+        term.failure = errno != 0 ? -errno : -EIO;
+    }
+    return term.failure;
+}
+
+void cli_term_note(ki_str text)
+{
+    (void)cli_term_flush(); /* so that both streams are in order; a failure is seen later */
+    clear_progress();
+    write_to(stderr, text);
+    (void)fflush(stderr);
+}
+
+void cli_term_progress(ki_str text)
+{
+    if (!term.error_terminal) {
+        return;
+    }
+    (void)cli_term_flush();
+    clear_progress();
+    if (text.len != 0) {
+        write_to(stderr, text);
+        (void)fflush(stderr);
+        term.progress = true;
+    }
+}

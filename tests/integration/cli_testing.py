@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the command share: a server, and the program under test with its lines.
+
+Usage of each test_cli_*.py: test_cli_x.py <kinformer> <scratch folder> [names of tests]
+"""
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import cli_server
+
+PROGRAM, FOLDER = "", ""
+WAIT = 60
+
+
+class Run:
+    """A command that runs; its lines can be waited for."""
+
+    def __init__(self, *words, env=None):
+        self.process = subprocess.Popen(
+            [PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env={**os.environ, **(env or {})})
+        self.out, self.err = queue.Queue(), queue.Queue()
+        self.threads = [threading.Thread(target=self.read, args=pair, daemon=True)
+                        for pair in ((self.process.stdout, self.out),
+                                     (self.process.stderr, self.err))]
+        for thread in self.threads:
+            thread.start()
+
+    @staticmethod
+    def read(stream, lines):
+        for line in stream:
+            lines.put(line.decode())
+        lines.put(None)
+
+    def until(self, text, lines=None):
+        """The lines up to the one that has this text."""
+        seen = []
+        end = time.monotonic() + WAIT
+        while time.monotonic() < end:
+            try:
+                line = (lines or self.out).get(timeout=0.2)
+            except queue.Empty:
+                continue
+            if line is None:
+                break
+            seen.append(line)
+            if text in line:
+                return seen
+        raise AssertionError(f"no {text!r} in {seen}")
+
+    def until_error(self, text):
+        return self.until(text, self.err)
+
+    def end(self):
+        """Ends it as a person would: the exit code, and what it said after what was read."""
+        self.process.terminate()
+        code = self.process.wait(timeout=WAIT)
+        return code, self.rest(self.out), self.rest(self.err)
+
+    @staticmethod
+    def rest(lines):
+        found = []
+        while True:
+            line = lines.get(timeout=WAIT)
+            if line is None:
+                return found
+            found.append(line)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.server = cli_server.Server(FOLDER)
+        self.runs = []
+
+    def tearDown(self):
+        for run in self.runs:
+            if run.process.poll() is None:
+                run.process.kill()
+            run.process.wait()
+            for thread in run.threads:
+                thread.join()
+            run.process.stdout.close()
+            run.process.stderr.close()
+        self.server.stop()
+
+    def start(self, *words, env=None):
+        run = Run(*words, "--kubeconfig", self.server.kubeconfig, env=env)
+        self.runs.append(run)
+        return run
+
+    def call(self, *words, env=None, kubeconfig=True):
+        """Runs a command to its end: exit code, what it printed, what it said."""
+        where = ["--kubeconfig", self.server.kubeconfig] if kubeconfig else []
+        done = subprocess.run([PROGRAM, *words, *where], stdin=subprocess.DEVNULL, timeout=WAIT,
+                              capture_output=True, env={**os.environ, **(env or {})}, check=False)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def pod(self, name, namespace="shop", app="web", image="a", **fields):
+        fields.setdefault("status", {"phase": "Pending"})
+        return self.server.put("pods", namespace, name, metadata={"labels": {"app": app}},
+                               spec={"containers": [{"name": "main", "image": image}]}, **fields)
+
+
+def main():
+    global PROGRAM, FOLDER
+    PROGRAM, FOLDER = sys.argv[1:3]
+    os.makedirs(FOLDER, exist_ok=True)
+    unittest.main(module="__main__", argv=[sys.argv[0], *sys.argv[3:]])

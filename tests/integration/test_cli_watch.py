@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`kinformer watch` against a scripted API server."""
+import json
+import re
+import subprocess
+import time
+
+import cli_testing
+from cli_testing import Case
+
+HOSTILE = "x\x1b[2J\x9b31m\u202e\r\ny"
+CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
+
+
+class Watch(Case):
+    def test_events_and_what_changed(self):
+        self.pod("web")
+        run = self.start("watch", "pods")
+        head, line = run.until("shop/web")
+        self.assertEqual(head.split(), ["AGE", "KIND", "NAME", "WHAT"])
+        self.assertRegex(line, r"^\+ +<unknown> +Pod +shop/web +0/1  Pending  0\n$")
+        self.pod("web", image="b", status={"phase": "Running"})
+        line = run.until("~")[0]
+        self.assertRegex(line, r"^~ .* Pod +shop/web +spec\.containers\[name=main\]\.image: a -> b, "
+                               r"status\.phase: Pending -> Running\n$")
+        self.server.delete("pods", "shop", "web")
+        self.assertRegex(run.until("- ")[0], r"^- .* shop/web ")
+        self.assertEqual(run.end(), (0, [], []))
+
+    def test_json_is_one_event_a_line(self):
+        self.pod("web")
+        run = self.start("watch", "po", "-o", "json")
+        event = json.loads(run.until("web")[0])
+        self.assertEqual((event["type"], event["initial"]), ("ADDED", True))
+        self.assertEqual(event["object"]["metadata"]["name"], "web")
+        self.assertEqual(event["object"]["kind"], "Pod")
+        self.pod("web", image="b")
+        event = json.loads(run.until("web")[0])
+        self.assertEqual((event["type"], event["initial"]), ("MODIFIED", False))
+        self.assertEqual(event["old"]["spec"]["containers"][0]["image"], "a")
+        self.assertEqual(event["object"]["spec"]["containers"][0]["image"], "b")
+        self.server.delete("pods", "shop", "web")
+        event = json.loads(run.until("web")[0])
+        self.assertEqual(event["type"], "DELETED")
+        self.assertNotIn("old", event)
+        self.assertEqual(run.end()[0], 0)
+
+    def test_other_formats(self):
+        self.pod("web")
+        self.server.put("deployments", "shop", "d")
+        code, out, _ = self.call("watch", "pods,deploy", "-o", "name", "--until-synced")
+        self.assertEqual((code, sorted(out.split())), (0, ["deployment.apps/d", "pod/web"]))
+        code, out, _ = self.call("watch", "pods", "-o", "jsonpath={.metadata.name}:{.spec.x}",
+                                 "--until-synced")
+        self.assertEqual((code, out), (0, "web:\n"))
+        code, out, _ = self.call("watch", "pods", "--until-synced", "-o",
+                                 "custom-columns=N:.metadata.name,I:.spec.containers[*].image")
+        self.assertEqual((code, out), (0, "N     I\nweb   a\n"))
+        self.assertEqual(self.call("watch", "pods", "-o", "none", "--until-synced"), (0, "", ""))
+
+    def test_selection(self):
+        self.pod("a", app="web")
+        self.pod("b", app="sql")
+        self.pod("c", namespace="other")
+        names = lambda *words: sorted(
+            self.call("watch", "pods", "-o", "name", "--until-synced", *words)[1].split())
+        self.assertEqual(names(), ["pod/a", "pod/b"])
+        self.assertEqual(names("-A"), ["pod/a", "pod/b", "pod/c"])
+        self.assertEqual(names("-nother"), ["pod/c"])
+        self.assertEqual(names("-l", "app=sql"), ["pod/b"])
+        self.call("watch", "pods", "--field-selector", "status.phase=Running", "--until-synced")
+        self.assertIn("fieldSelector=status.phase%3DRunning", self.server.asked[-1])
+
+    def test_custom_resources_and_only_changes(self):
+        self.server.put("widgets", "shop", "w", spec={"size": 1, "tags": ["a"]})
+        run = self.start("watch", "wd", "--watch-only", "--no-headers")
+        while not any("watch=true" in line for line in self.server.asked):
+            time.sleep(0.01)
+        self.server.put("widgets", "shop", "w", spec={"size": 2, "tags": ["a", "b"]})
+        line = run.until("shop/w")[0]
+        self.assertRegex(line, r"^~ .* Widget +shop/w +spec\.size: 1 -> 2, "
+                               r'spec\.tags: \["a"\] -> \["a","b"\]\n$')
+
+    def test_hostile_objects_do_nothing_to_a_terminal(self):
+        self.pod(HOSTILE, app=HOSTILE, image=HOSTILE)
+        for output in ([], ["-o", "wide"], ["-o", "json"], ["-o", "name"],
+                       ["-o", "jsonpath={.metadata.labels}{.metadata.name}"],
+                       ["-o", "custom-columns=A:.metadata.labels,B:.metadata.name"]):
+            code, out, err = self.call("watch", "pods", "--until-synced", *output)
+            self.assertEqual(code, 0)
+            self.assertIsNone(CONTROLS.search(out + err), repr(out + err))
+            self.assertLessEqual(out.count("\n"), 2)
+        run = self.start("watch", "pods")
+        run.until("+")
+        self.pod(HOSTILE, app=HOSTILE + "2", image="\x07")
+        self.assertIsNone(CONTROLS.search(run.until("~")[0]))
+
+    def test_a_lost_connection_is_survived_and_told(self):
+        self.pod("a")
+        run = self.start("watch", "pods", "--stats=json")
+        run.until("shop/a")
+        self.server.cut()
+        self.assertIn("pods: connection lost", run.until_error("pods")[0])
+        self.assertIn("nothing was missed", run.until_error("in step again")[0])
+        self.pod("b")
+        run.until("+")
+        self.server.stop()
+        run.until_error("connection lost")
+        self.server.delete("pods", "shop", "a")
+        self.server.listen()
+        run.until_error("in step again")
+        run.until("- ")
+        code, _, err = run.end()
+        self.assertEqual(code, 0)
+        stats = json.loads(err[-1])
+        self.assertEqual((stats["objects"], stats["relists"]), (1, 0))
+        self.assertGreaterEqual(stats["reconnects"], 2)
+
+    def test_a_forgotten_history_is_listed_anew(self):
+        self.pod("a")
+        self.pod("b")
+        run = self.start("watch", "pods", "-o", "json")
+        run.until('"b"')
+        self.server.stop()
+        run.until_error("connection lost")
+        self.server.delete("pods", "shop", "a")
+        self.pod("b", image="new")
+        self.server.forget()
+        self.server.listen()
+        self.assertIn("listed anew, 1 objects", run.until_error("in step again")[-1])
+        events = [json.loads(run.out.get(timeout=cli_testing.WAIT)) for _ in range(2)]
+        events = {event["type"]: event for event in events}
+        self.assertTrue(events["DELETED"]["finalStateUnknown"])
+        self.assertEqual(events["MODIFIED"]["object"]["spec"]["containers"][0]["image"], "new")
+        self.assertEqual(run.end()[0], 0)
+
+    def test_stats(self):
+        self.pod("a")
+        code, _, err = self.call("watch", "pods", "-o", "none", "--until-synced", "--stats=json")
+        stats = json.loads(err)
+        self.assertEqual((code, stats["objects"], stats["relists"]), (0, 1, 0))
+        for name in ("bytes", "memoryBytes", "peakMemoryBytes", "cpuSeconds"):
+            self.assertGreater(stats[name], 0, name)
+        self.assertGreaterEqual(stats["syncSeconds"], 0)
+        code, _, err = self.call("watch", "pods", "-o", "none", "--until-synced", "--stats")
+        self.assertEqual(code, 0)
+        self.assertIn("objects     1\n", err)
+
+    def test_a_reader_that_leaves_is_no_failure(self):
+        for i in range(200):
+            self.pod(f"p{i}")
+        words = [cli_testing.PROGRAM, "watch", "pods", "-o", "json", "--kubeconfig",
+                 self.server.kubeconfig]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            self.assertIn(b"ADDED", process.stdout.readline())
+            process.stdout.close()
+            self.pod("late")
+            self.assertEqual(process.wait(timeout=cli_testing.WAIT), 0)
+            self.assertEqual(process.stderr.read(), b"")
+
+
+class Failures(Case):
+    def test_not_known(self):
+        code, out, err = self.call("watch", "podz")
+        self.assertEqual((code, out), (3, ""))
+        self.assertIn("did you mean pods?", err)
+
+    def test_not_watchable(self):
+        code, _, err = self.call("watch", "tokenreviews")
+        self.assertEqual(code, 1)
+        self.assertIn("cannot be listed and watched", err)
+
+    def test_forbidden(self):
+        self.server.refused["pods"] = (403, "Forbidden", "pods is \x1bforbidden")
+        code, _, err = self.call("watch", "pods")
+        self.assertEqual(code, 4)
+        self.assertIn("pods is", err)
+        self.assertIsNone(CONTROLS.search(err))
+
+    def test_unauthorized(self):
+        self.server.refused["pods"] = (401, "Unauthorized", "who are you")
+        self.assertEqual(self.call("watch", "pods")[0], 4)
+
+    def test_no_connection(self):
+        self.server.stop()
+        code, _, err = self.call("watch", "pods")
+        self.assertEqual(code, 5)
+        self.assertIn("127.0.0.1", err)
+        self.server.listen()
+
+    def test_no_answer_in_time(self):
+        self.server.refused["pods"] = (503, "ServiceUnavailable", "later")
+        code, _, err = self.call("watch", "pods", "--until-synced", "--request-timeout=1s")
+        self.assertEqual(code, 5)
+        self.assertIn("not synced in time", err)
+
+    def test_usage(self):
+        for words in (["watch"], ["watch", "pods", "--nope"], ["watch", "pods", "-o", "yaml"],
+                      ["watch", "pods", "--stats=xml"], ["watch", "pods", "--color=blue"],
+                      ["nonsense"], []):
+            code, _, err = self.call(*words, kubeconfig=False)
+            self.assertEqual(code, 2, words)
+            if words:
+                self.assertIn("kinformer: ", err)
+
+    def test_plugins_need_consent(self):
+        with open(self.server.kubeconfig, encoding="utf-8") as file:
+            text = file.read()
+        plugin = ("{exec: {apiVersion: client.authentication.k8s.io/v1, command: get-me-in, "
+                  "interactiveMode: Never}}")
+        with open(self.server.kubeconfig, "w", encoding="utf-8") as file:
+            file.write(text.replace("user: {}", f"user: {plugin}"))
+        code, _, err = self.call("watch", "pods")
+        self.assertEqual(code, 1)
+        self.assertIn("--allow-exec=get-me-in", err)
+
+    def test_help_is_there_for_all(self):
+        code, out, _ = self.call("help", kubeconfig=False)
+        self.assertEqual(code, 0)
+        commands = re.findall(r"^  ([a-z]+) ", out.split("Commands:")[1].split("Examples:")[0],
+                              re.MULTILINE)
+        self.assertIn("watch", commands)
+        for command in commands:
+            code, out, err = self.call(command, "--help", kubeconfig=False)
+            self.assertEqual((code, err), (0, ""))
+            self.assertIn("Examples:\n  kinformer ", out)
+            self.assertIn("Exit codes:", out)
+            self.assertLessEqual(max(map(len, out.splitlines())), 100)
+
+
+if __name__ == "__main__":
+    cli_testing.main()
