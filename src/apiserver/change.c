@@ -198,8 +198,12 @@ int ki__api_read_dry_run(ki__api_exchange *x, bool *ret_dry_run)
     if (*ret_dry_run || x->route.dry_run[0] == '\0') {
         return 0;
     }
-    return ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST, "dryRun: \"", x->route.dry_run,
-                        "\" is not \"All\"", NULL);
+    const ki__api_cause cause = {"FieldValueNotSupported", "supported values: \"All\"", "dryRun"};
+    x->failure.kind = x->verb == KI__API_CREATE   ? "CreateOptions"
+                      : x->verb == KI__API_UPDATE ? "UpdateOptions"
+                      : x->verb == KI__API_PATCH  ? "PatchOptions"
+                                                  : "DeleteOptions";
+    return ki__api_fail_field(&x->failure, NULL, "", &cause);
 }
 
 int ki__api_fail_write(ki__api_exchange *x, int r)

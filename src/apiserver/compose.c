@@ -71,9 +71,11 @@ static int write_metadata(const ki__api_parts *parts, ki_buf *out)
         r = r < 0 ? r : ki__emit_member(out, "namespace", ki_str_from(parts->name_space), false);
     }
     r = r < 0 ? r : ki__emit_member(out, "uid", ki_str_from(parts->uid), false);
-    r = r < 0 ? r : ki_buf_add_text(out, ",\"resourceVersion\":\"");
-    r = r < 0 ? r : ki__emit_u64(out, parts->rv);
-    r = r < 0 ? r : ki_buf_add_char(out, '"');
+    if (parts->rv != 0) {
+        r = r < 0 ? r : ki_buf_add_text(out, ",\"resourceVersion\":\"");
+        r = r < 0 ? r : ki__emit_u64(out, parts->rv);
+        r = r < 0 ? r : ki_buf_add_char(out, '"');
+    }
     if (parts->generation != 0) {
         r = r < 0 ? r : ki_buf_add_text(out, ",\"generation\":");
         r = r < 0 ? r : ki__emit_i64(out, parts->generation);

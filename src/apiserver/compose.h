@@ -12,7 +12,7 @@ typedef struct ki__api_parts {
     const char *name;
     const char *name_space; /* "" for none */
     const char *uid;
-    uint64_t rv;
+    uint64_t rv;               /* 0: none */
     int64_t generation;        /* 0: none */
     int64_t creation;          /* seconds since 1970 */
     int64_t deletion;          /* the same; 0: it is not being deleted */

@@ -119,11 +119,11 @@ static int make_resource(const names *n, const char *version, const ki_alloc *al
 
 /* ---- checking ---- */
 
-static int refuse(ki__api_failure *failure, const ki__api_type *type, const ki_object *definition,
+static int refuse(ki__api_failure *failure, const ki__api_type *type, const char *name,
                   const char *field, const char *message)
 {
     const ki__api_cause cause = {"FieldValueInvalid", message, field};
-    return ki__api_fail_field(failure, type, ki_object_name(definition), &cause);
+    return ki__api_fail_field(failure, type, name, &cause);
 }
 
 /* Whether the name is <plural>.<group>. */
@@ -173,19 +173,19 @@ static int check_versions(const ki__api_model *model, const names *n, bool *ret_
 }
 
 int ki__api_crd_check(const ki__api_model *model, const ki__api_type *type,
-                      const ki_object *definition, ki__api_failure *failure)
+                      const ki_object *definition, const char *name, ki__api_failure *failure)
 {
     names n;
     const char *wrong = read_names(definition, &n);
     if (wrong != NULL) {
-        return refuse(failure, type, definition, wrong, "Invalid value: missing, or not valid");
+        return refuse(failure, type, name, wrong, "Invalid value: missing, or not valid");
     }
-    if (!is_named(&n, ki_object_name(definition))) {
-        return refuse(failure, type, definition, "metadata.name",
+    if (!is_named(&n, name)) {
+        return refuse(failure, type, name, "metadata.name",
                       "Invalid value: must be spec.names.plural+\".\"+spec.group");
     }
     if (is_builtin_group(n.group)) {
-        return refuse(failure, type, definition, "spec.group",
+        return refuse(failure, type, name, "spec.group",
                       "Invalid value: a group of built-in resources");
     }
     bool ok;
@@ -193,7 +193,7 @@ int ki__api_crd_check(const ki__api_model *model, const ki__api_type *type,
     if (r < 0 || ok) {
         return r;
     }
-    return refuse(failure, type, definition, "spec.versions",
+    return refuse(failure, type, name, "spec.versions",
                   "Invalid value: all must have valid names, and exactly one must be stored");
 }
 

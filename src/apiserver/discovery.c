@@ -367,11 +367,11 @@ static int write_resource(const ki__api_offer *offer, ki_buf *out)
 static int write_resources(const ki__api_catalog *catalog, size_t i, ki_buf *out)
 {
     size_t end = after(catalog, i, same_version);
-    int r = ki__emit_text(out,
-                          "{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\","
-                          "\"groupVersion\":\"",
-                          ki_resource_api_version(catalog->offers[i].resource),
-                          "\",\"resources\":[", NULL);
+    const ki_resource *first = catalog->offers[i].resource;
+    /* Of the core group, servers leave the apiVersion out for clients of long ago. */
+    const char *own = ki_resource_group(first)[0] != '\0' ? "\"apiVersion\":\"v1\"," : "";
+    int r = ki__emit_text(out, "{\"kind\":\"APIResourceList\",", own, "\"groupVersion\":\"",
+                          ki_resource_api_version(first), "\",\"resources\":[", NULL);
     for (size_t j = i; j < end && r == 0; j++) {
         r = j != i ? ki_buf_add_char(out, ',') : 0;
         r = r < 0 ? r : write_resource(&catalog->offers[j], out);

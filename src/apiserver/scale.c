@@ -222,7 +222,7 @@ static const char *review_status(const char *kind)
 
 int ki__api_do_review(ki__api_exchange *x)
 {
-    static const char *const own[] = {"kind", "apiVersion", "status", NULL};
+    static const char *const own[] = {"kind", "apiVersion", "metadata", "status", NULL};
     const ki_resource *resource = x->shown->resource;
     ki_object *body;
     bool first = false;
@@ -235,7 +235,7 @@ int ki__api_do_review(ki__api_exchange *x)
         ki_value root = ki_object_root(body);
         ki_buf_init(&text, x->alloc, SIZE_MAX);
         r = ki__emit_text(&text, "{\"kind\":\"", ki_resource_kind(resource), "\",\"apiVersion\":\"",
-                          ki_resource_api_version(resource), "\"", NULL);
+                          ki_resource_api_version(resource), "\",\"metadata\":{}", NULL);
         r = r < 0 ? r : ki__json_copy_members(&root, own, &first, &text);
         r = r < 0 ? r
                   : ki__emit_text(&text, ",\"status\":", review_status(ki_resource_kind(resource)),

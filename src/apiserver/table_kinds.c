@@ -726,6 +726,8 @@ static const struct kind_columns {
 const ki__api_column *ki__api_columns_of(const ki_resource *resource)
 {
     static const ki__api_column usual[] = {NAME, AGE, END};
+    static const ki__api_column custom[] = {
+        NAME, {"Age", "date", 0, ki__api_cell_age, NULL, NULL}, END};
     bool builtin = ki_resource_builtin(ki_resource_group(resource), ki_resource_version(resource),
                                        ki_resource_name(resource)) == resource;
     for (size_t i = 0; builtin && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -734,5 +736,5 @@ const ki__api_column *ki__api_columns_of(const ki_resource *resource)
             return kinds[i].columns;
         }
     }
-    return usual;
+    return builtin ? usual : custom;
 }

@@ -68,7 +68,8 @@ static bool is_valid_name(const ki__api_type *type, ki_str name)
 static int check_new(ki__api_exchange *x, const ki_object *body, const ki_buf *name)
 {
     if (ki_object_resource_version(body)[0] != '\0') {
-        return ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST,
+        /* Real servers take it for a failure of theirs. */
+        return ki__api_fail(&x->failure, 500, KI_REASON_UNKNOWN,
                             "resourceVersion must not be set on an object to be created", NULL);
     }
     if (name->len == 0) {
@@ -98,7 +99,7 @@ static int status_of(const ki__api_exchange *x, const ki_object *body, ki_buf *o
     return r;
 }
 
-static int compose_new(ki__api_exchange *x, const ki_object *body, const char *name,
+static int compose_new(ki__api_exchange *x, const ki_object *body, const char *name, bool dry_run,
                        ki_object **ret_object)
 {
     char uid[KI__API_UID_SIZE];
@@ -115,7 +116,7 @@ static int compose_new(ki__api_exchange *x, const ki_object *body, const char *n
             .name = name,
             .name_space = x->route.name_space,
             .uid = uid,
-            .rv = x->model->head + 1,
+            .rv = dry_run ? 0 : x->model->head + 1,
             .generation = x->type->options.has_generation ? 1 : 0,
             .creation = ki__api_model_seconds(x->model),
             .metadata = body,
@@ -137,10 +138,10 @@ static int store_new(ki__api_exchange *x, const ki_object *body, const char *nam
     if (r < 0 || x->failure.code != 0) {
         return r;
     }
-    r = compose_new(x, body, name, &object);
+    r = compose_new(x, body, name, dry_run, &object);
     r = r < 0 ? r : ki__api_check_schema(x, object);
     if (r == 0 && x->failure.code == 0 && ki__api_crd_is(x->type)) {
-        r = ki__api_crd_check(x->model, x->type, object, &x->failure);
+        r = ki__api_crd_check(x->model, x->type, object, name, &x->failure);
     }
     r = r < 0 || x->failure.code != 0 ? r : ki__api_answer_object(x, 201, object);
     if (r == 0 && x->failure.code == 0 && !dry_run) {
@@ -197,8 +198,10 @@ static int check_old(ki__api_exchange *x, const ki_object *body, const ki_object
     const char *uid = ki_object_uid(body);
     if (rv[0] == '\0' && !x->type->builtin &&
         !x->server->options.whole_objects) { /* custom resources insist on it */
-        return fail_metadata(x, x->route.name, "FieldValueInvalid", "metadata.resourceVersion",
-                             "Invalid value: must be specified for an update");
+        int r = fail_metadata(x, x->route.name, "FieldValueInvalid", "metadata.resourceVersion",
+                              "Invalid value: must be specified for an update");
+        x->failure.kind = ki_resource_name(x->type->resource);
+        return r;
     }
     if (uid[0] != '\0' && strcmp(uid, ki_object_uid(old)) != 0) {
         return ki__api_fail_conflict(&x->failure, x->type, x->route.name,
@@ -342,7 +345,7 @@ int ki__api_update_object(ki__api_exchange *x, const ki_object *body, ki_object 
     }
     r = ki__api_check_schema(x, object);
     if (r == 0 && x->failure.code == 0 && ki__api_crd_is(x->type)) {
-        r = ki__api_crd_check(x->model, x->type, object, &x->failure);
+        r = ki__api_crd_check(x->model, x->type, object, x->route.name, &x->failure);
     }
     if (r < 0 || x->failure.code != 0) {
         ki_object_unref(object);
