@@ -49,5 +49,6 @@ extern const cli_command cli_command_version;
 extern const cli_command cli_command_help;
 extern const cli_command cli_command_watch;
 extern const cli_command cli_command_get;
+extern const cli_command cli_command_run;
 
 #endif
