@@ -185,7 +185,7 @@ static bool is_final(const ki_error *error)
 static void watch_failed(ki_informer *informer, const ki_error *error, void *user)
 {
     cli_session *s = user;
-    if (s->failure.code == 0 && !ki_informer_has_synced(informer) && is_final(error)) {
+    if (s->failure.code == 0 && !s->stays && !ki_informer_has_synced(informer) && is_final(error)) {
         s->failure = *error;
         cli_loop_stop(&s->events);
     }
