@@ -23,6 +23,8 @@ typedef struct ki_factory_options {
 
     /* Where objects come from: one of the two. */
     const ki_transport *transport; /* to an API server; copied */
+    bool json_only;                /* with it: as in ki_source_http_options, for all resources */
+    bool metadata_only;            /* the same */
     /** Makes the source of a resource, for the namespace of the factory. */
     int (*make_source)(const ki_resource *resource, const char *name_space, void *user,
                        ki_source *ret_source, ki_error *error);

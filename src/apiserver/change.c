@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "apiserver/compose.h"
+#include "apiserver/crd.h"
 #include "apiserver/emit.h"
 #include "apiserver/namespaces.h"
 #include "apiserver/negotiate.h"
@@ -22,16 +23,50 @@ static int fail_body(ki__api_exchange *x, int r, const ki_error *error)
                         "the body is not an object: ", error->message, NULL);
 }
 
+/* Which patch a content type is. */
+static bool find_patch(ki__api_exchange *x, ki_str type)
+{
+    static const struct {
+        const char *type;
+        ki__api_patch patch;
+    } patches[] = {
+        {"application/merge-patch+json", KI__API_PATCH_MERGE},
+        {"application/json-patch+json", KI__API_PATCH_JSON},
+        {"application/strategic-merge-patch+json", KI__API_PATCH_STRATEGIC},
+        {"application/apply-patch+yaml", KI__API_PATCH_APPLY},
+    };
+    for (size_t i = 0; i < sizeof(patches) / sizeof(patches[0]); i++) {
+        if (ki__api_is_media_type(type, patches[i].type)) {
+            x->patch = patches[i].patch;
+            return x->patch != KI__API_PATCH_STRATEGIC || x->type->builtin;
+        }
+    }
+    return false;
+}
+
 /* Whether the content type can be read, for a patch or for an object. */
-static bool is_readable(const ki__api_exchange *x)
+static bool is_readable(ki__api_exchange *x)
 {
     ki_str header = ki__api_request_header(x->request, "content-type");
     ki_str type = ki__api_media_type(header);
     if (x->verb == KI__API_PATCH) {
-        return ki__api_is_media_type(type, "application/merge-patch+json");
+        return find_patch(x, type);
     }
     return type.len == 0 || ki__api_is_media_type(type, KI__MEDIA_TYPE_JSON) ||
            ki__api_is_media_type(type, KI__MEDIA_TYPE_PROTOBUF);
+}
+
+static int fail_type(ki__api_exchange *x)
+{
+    const char *text = "the body can be application/json or protobuf only";
+    if (x->verb == KI__API_PATCH) {
+        text = x->type->builtin
+                   ? "patches can be merge patches, JSON patches, strategic merge patches and "
+                     "objects to apply"
+                   : "patches of custom resources can be merge patches, JSON patches and objects "
+                     "to apply";
+    }
+    return ki__api_fail(&x->failure, 415, KI_REASON_UNSUPPORTED_MEDIA_TYPE, text, NULL);
 }
 
 /* Protobuf is kept as the JSON that it means. */
@@ -54,6 +89,21 @@ static int read_protobuf(const ki__api_exchange *x, const ki_object_options *opt
     return r;
 }
 
+/* A list is no object, but may be a member of one. */
+static int read_operations(const ki__api_exchange *x, ki_object_options *options,
+                           ki_object **ret_object, ki_error *error)
+{
+    ki_buf text;
+    options->max_bytes += 16;
+    ki_buf_init(&text, x->alloc, options->max_bytes);
+    int r = ki_buf_add_text(&text, "{\"patch\":");
+    r = r < 0 ? r : ki_buf_add_str(&text, x->request->body);
+    r = r < 0 ? r : ki_buf_add_char(&text, '}');
+    r = r < 0 ? r : ki_object_from_json(text.data, text.len, options, ret_object, error);
+    ki_buf_done(&text);
+    return r;
+}
+
 int ki__api_read_body(ki__api_exchange *x, bool optional, ki_object **ret_object)
 {
     ki_str body = x->request->body;
@@ -62,11 +112,7 @@ int ki__api_read_body(ki__api_exchange *x, bool optional, ki_object **ret_object
         return 0;
     }
     if (!is_readable(x)) {
-        return ki__api_fail(&x->failure, 415, KI_REASON_UNSUPPORTED_MEDIA_TYPE,
-                            x->verb == KI__API_PATCH
-                                ? "patches can be application/merge-patch+json only"
-                                : "the body can be application/json or protobuf only",
-                            NULL);
+        return fail_type(x);
     }
     ki_error error = KI_ERROR_INIT;
     ki_object_options options = {
@@ -75,6 +121,10 @@ int ki__api_read_body(ki__api_exchange *x, bool optional, ki_object **ret_object
         .max_bytes = x->model->options.object_bytes_max,
     };
     ki_str type = ki__api_media_type(ki__api_request_header(x->request, "content-type"));
+    if (x->verb == KI__API_PATCH && x->patch == KI__API_PATCH_JSON) {
+        int r = read_operations(x, &options, ret_object, &error);
+        return r < 0 ? fail_body(x, r, &error) : 0;
+    }
     int r = ki__api_is_media_type(type, KI__MEDIA_TYPE_PROTOBUF)
                 ? read_protobuf(x, &options, ret_object, &error)
                 : ki_object_from_json(body.ptr != NULL ? body.ptr : "", body.len, &options,
@@ -92,15 +142,18 @@ static int check_same(ki__api_exchange *x, const char *what, const char *in_body
                         in_body, ") is not the one that was asked for (", expected, ")", NULL);
 }
 
-int ki__api_check_body(ki__api_exchange *x, const ki_object *body)
+static int check_identity(ki__api_exchange *x, const ki_object *body)
 {
-    const ki_resource *resource = x->type->resource;
+    const ki_resource *resource = x->shown->resource;
+    /* A patch may have been made into an object of the version that is kept. */
+    bool kept =
+        strcmp(ki_object_api_version(body), ki_resource_api_version(x->type->resource)) == 0;
     const struct {
         const char *what;
         const char *in_body;
         const char *expected;
     } checks[] = {
-        {"apiVersion", ki_object_api_version(body), ki_resource_api_version(resource)},
+        {"apiVersion", kept ? "" : ki_object_api_version(body), ki_resource_api_version(resource)},
         {"kind", ki_object_kind(body), ki_resource_kind(resource)},
         {"namespace", ki_object_namespace(body), x->route.name_space},
         {"name", x->route.name[0] != '\0' ? ki_object_name(body) : "", x->route.name},
@@ -110,6 +163,12 @@ int ki__api_check_body(ki__api_exchange *x, const ki_object *body)
         r = check_same(x, checks[i].what, checks[i].in_body, checks[i].expected);
     }
     return r;
+}
+
+int ki__api_check_body(ki__api_exchange *x, const ki_object *body)
+{
+    int r = check_identity(x, body);
+    return r < 0 || x->failure.code != 0 ? r : ki__api_check_fields(x, body);
 }
 
 int ki__api_make_key(const ki__api_exchange *x, const char *name, ki_buf *out)
@@ -139,8 +198,12 @@ int ki__api_read_dry_run(ki__api_exchange *x, bool *ret_dry_run)
     if (*ret_dry_run || x->route.dry_run[0] == '\0') {
         return 0;
     }
-    return ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST, "dryRun: \"", x->route.dry_run,
-                        "\" is not \"All\"", NULL);
+    const ki__api_cause cause = {"FieldValueNotSupported", "supported values: \"All\"", "dryRun"};
+    x->failure.kind = x->verb == KI__API_CREATE   ? "CreateOptions"
+                      : x->verb == KI__API_UPDATE ? "UpdateOptions"
+                      : x->verb == KI__API_PATCH  ? "PatchOptions"
+                                                  : "DeleteOptions";
+    return ki__api_fail_field(&x->failure, NULL, "", &cause);
 }
 
 int ki__api_fail_write(ki__api_exchange *x, int r)
@@ -189,6 +252,9 @@ int ki__api_remove(ki__api_model *model, ki__api_type *type, ki_object *object,
         return r;
     }
     r = ki__api_model_write(model, type, ki_str_from(ki_object_key(last)), KI__API_DELETED, last);
+    if (r == 0 && ki__api_crd_is(type)) {
+        r = ki__api_crd_remove(model, object);
+    }
     if (r == 0 && ret_object != NULL) {
         *ret_object = ki_object_ref(last);
     }

@@ -28,8 +28,20 @@ int ki__api_fail_write(ki__api_exchange *x, int r);
  *  if a member is of a wrong type. So whatever is stored can be sent in both encodings. */
 int ki__api_check_schema(ki__api_exchange *x, const ki_object *object);
 
+/** Fills the failure if the request is strict about fields (fieldValidation) and the object has one
+ *  that its built-in kind does not. 0 or -ENOMEM. */
+int ki__api_check_fields(ki__api_exchange *x, const ki_object *object);
+
 /** Whether an object has finalizers. */
 bool ki__api_has_finalizers(const ki_object *object);
+
+/** What a patch, of the type that the exchange has found, makes of an object; NULL with the failure
+ *  filled. */
+int ki__api_patch_object(ki__api_exchange *x, const ki_object *patch, const ki_object *old,
+                         ki_object **ret_object);
+
+/** Changes an object to what the body says, and answers with it. */
+int ki__api_update_object(ki__api_exchange *x, const ki_object *body, ki_object *old);
 
 /** Removes an object from the model: writes its deletion. *ret_object, if asked for, is its last
  *  state. */

@@ -42,7 +42,7 @@ void ki__api_parts_of(const ki__api_type *type, const ki_object *object, ki__api
     };
 }
 
-static int write_prefix(const ki__api_type *type, ki_buf *out)
+int ki__api_compose_begin(const ki__api_type *type, ki_buf *out)
 {
     return ki__emit_text(out, "{\"kind\":\"", ki_resource_kind(type->resource),
                          "\",\"apiVersion\":\"", ki_resource_api_version(type->resource), "\",",
@@ -71,9 +71,11 @@ static int write_metadata(const ki__api_parts *parts, ki_buf *out)
         r = r < 0 ? r : ki__emit_member(out, "namespace", ki_str_from(parts->name_space), false);
     }
     r = r < 0 ? r : ki__emit_member(out, "uid", ki_str_from(parts->uid), false);
-    r = r < 0 ? r : ki_buf_add_text(out, ",\"resourceVersion\":\"");
-    r = r < 0 ? r : ki__emit_u64(out, parts->rv);
-    r = r < 0 ? r : ki_buf_add_char(out, '"');
+    if (parts->rv != 0) {
+        r = r < 0 ? r : ki_buf_add_text(out, ",\"resourceVersion\":\"");
+        r = r < 0 ? r : ki__emit_u64(out, parts->rv);
+        r = r < 0 ? r : ki_buf_add_char(out, '"');
+    }
     if (parts->generation != 0) {
         r = r < 0 ? r : ki_buf_add_text(out, ",\"generation\":");
         r = r < 0 ? r : ki__emit_i64(out, parts->generation);
@@ -118,7 +120,7 @@ int ki__api_compose(const ki__api_model *model, const ki__api_parts *parts, ki_o
     ki_buf_init(&out, model->alloc, max);
     ki_value content = ki_object_root(parts->content);
     bool first = false;
-    int r = write_prefix(parts->type, &out);
+    int r = ki__api_compose_begin(parts->type, &out);
     r = r < 0 ? r : write_metadata(parts, &out);
     r = r < 0 ? r : ki__json_copy_members(&content, own_members, &first, &out);
     r = r < 0 ? r : write_status(parts, &out);

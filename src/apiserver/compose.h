@@ -12,7 +12,7 @@ typedef struct ki__api_parts {
     const char *name;
     const char *name_space; /* "" for none */
     const char *uid;
-    uint64_t rv;
+    uint64_t rv;               /* 0: none */
     int64_t generation;        /* 0: none */
     int64_t creation;          /* seconds since 1970 */
     int64_t deletion;          /* the same; 0: it is not being deleted */
@@ -36,6 +36,9 @@ int ki__api_restamp(const ki__api_model *model, const ki__api_type *type, const 
 /** How many bytes of a stored object are its kind and apiVersion, which items of lists of built-in
  *  resources do without: they are "{" and what follows. */
 size_t ki__api_compose_prefix(const ki__api_type *type);
+
+/** Writes these bytes. */
+int ki__api_compose_begin(const ki__api_type *type, ki_buf *out);
 
 /** A new uid. -EIO if the random source fails. */
 enum { KI__API_UID_SIZE = 37 };

@@ -35,15 +35,17 @@ static bool is_dry_run(const ki_object *options)
 
 static int check_options(ki__api_exchange *x, const ki_object *options, const ki_object *object)
 {
-    if (!holds(options, "uid", ki_object_uid(object))) {
-        return ki__api_fail_conflict(&x->failure, x->type, x->route.name,
-                                     "its uid is not that of the precondition");
+    const char *why = !holds(options, "uid", ki_object_uid(object))
+                          ? "its uid is not that of the precondition"
+                      : !holds(options, "resourceVersion", ki_object_resource_version(object))
+                          ? "its resourceVersion is not that of the precondition"
+                          : NULL;
+    if (why == NULL) {
+        return 0;
     }
-    if (!holds(options, "resourceVersion", ki_object_resource_version(object))) {
-        return ki__api_fail_conflict(&x->failure, x->type, x->route.name,
-                                     "its resourceVersion is not that of the precondition");
-    }
-    return 0;
+    int r = ki__api_fail_conflict(&x->failure, x->type, x->route.name, why);
+    x->failure.kind = ki_resource_kind(x->type->resource); /* as real servers have it here */
+    return r;
 }
 
 /* Makes the answer first, since afterwards nothing may fail. */

@@ -4,6 +4,7 @@
 
 #include "apiserver/compose.h"
 #include "apiserver/emit.h"
+#include "apiserver/table.h"
 
 static bool is_proto(const ki__api_exchange *x)
 {
@@ -18,7 +19,59 @@ static int kept(ki__api_exchange *x, size_t mark, int r)
     return r;
 }
 
+/* A table of one row. */
+static int add_table(ki__api_exchange *x, const ki_object *object)
+{
+    int r = ki__emit_text(&x->out,
+                          "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{"
+                          "\"resourceVersion\":\"",
+                          ki_object_resource_version(object), "\"},\"columnDefinitions\":", NULL);
+    bool again = x->columns_told && x->verb == KI__API_WATCH;
+    r = r < 0 ? r : (again ? ki_buf_add_text(&x->out, "null") : ki__api_table_columns(x, &x->out));
+    r = r < 0 ? r : ki_buf_add_text(&x->out, ",\"rows\":[");
+    r = r < 0 ? r : ki__api_table_row(x, object, &x->out);
+    r = r < 0 ? r : ki_buf_add_text(&x->out, "]}");
+    x->columns_told = x->columns_told || r == 0;
+    return r;
+}
+
+/* A stored object as JSON; in the version that was asked for, if that is not the one it is kept in.
+ */
+static int add_object(ki__api_exchange *x, const ki_object *object)
+{
+    if (x->form == KI__API_FORM_TABLE) {
+        return add_table(x, object);
+    }
+    if (x->form == KI__API_FORM_METADATA) {
+        return ki__api_table_metadata(object, &x->out);
+    }
+    ki_str bytes = ki_object_bytes(object);
+    if (x->shown == x->type ||
+        strcmp(ki_object_api_version(object), ki_resource_api_version(x->type->resource)) != 0) {
+        return ki_buf_add_str(&x->out, bytes);
+    }
+    size_t prefix = ki__api_compose_prefix(x->type);
+    int r = ki__api_compose_begin(x->shown, &x->out);
+    return r < 0 ? r : ki_buf_add(&x->out, bytes.ptr + prefix, bytes.len - prefix);
+}
+
 /* ---- lists ---- */
+
+static int begin_kind(ki__api_exchange *x)
+{
+    const ki_resource *resource = x->shown->resource;
+    switch (x->form) {
+    case KI__API_FORM_TABLE:
+        return ki_buf_add_text(&x->out, "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1");
+    case KI__API_FORM_METADATA:
+        return ki_buf_add_text(&x->out, "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":"
+                                        "\"meta.k8s.io/v1");
+    case KI__API_FORM_OBJECT:
+        break;
+    }
+    return ki__emit_text(&x->out, "{\"kind\":\"", ki_resource_kind(resource),
+                         "List\",\"apiVersion\":\"", ki_resource_api_version(resource), NULL);
+}
 
 int ki__api_encode_list_begin(ki__api_exchange *x)
 {
@@ -27,10 +80,8 @@ int ki__api_encode_list_begin(ki__api_exchange *x)
     }
     ki_buf *out = &x->out;
     size_t mark = out->len;
-    const ki_resource *resource = x->type->resource;
-    int r = ki__emit_text(out, "{\"kind\":\"", ki_resource_kind(resource),
-                          "List\",\"apiVersion\":\"", ki_resource_api_version(resource),
-                          "\",\"metadata\":{\"resourceVersion\":\"", NULL);
+    int r = begin_kind(x);
+    r = r < 0 ? r : ki_buf_add_text(out, "\",\"metadata\":{\"resourceVersion\":\"");
     r = r < 0 ? r : ki__emit_u64(out, x->rv);
     r = r < 0 ? r : ki_buf_add_char(out, '"');
     if (x->token.len != 0) {
@@ -40,7 +91,13 @@ int ki__api_encode_list_begin(ki__api_exchange *x)
         r = r < 0 ? r : ki_buf_add_text(out, ",\"remainingItemCount\":");
         r = r < 0 ? r : ki__emit_u64(out, x->remaining);
     }
-    r = r < 0 ? r : ki_buf_add_text(out, "},\"items\":[");
+    if (x->form == KI__API_FORM_TABLE) {
+        r = r < 0 ? r : ki_buf_add_text(out, "},\"columnDefinitions\":");
+        r = r < 0 ? r : ki__api_table_columns(x, out);
+        r = r < 0 ? r : ki_buf_add_text(out, ",\"rows\":[");
+    } else {
+        r = r < 0 ? r : ki_buf_add_text(out, "},\"items\":[");
+    }
     return kept(x, mark, r);
 }
 
@@ -50,14 +107,20 @@ int ki__api_encode_list_item(ki__api_exchange *x)
         return ki__api_proto_list_item(x);
     }
     size_t mark = x->out.len;
-    ki_str bytes = ki_object_bytes(x->items[x->item_next]);
+    const ki_object *item = x->items[x->item_next];
     int r = x->item_next != 0 ? ki_buf_add_char(&x->out, ',') : 0;
-    if (x->type->builtin) {
+    if (x->form != KI__API_FORM_OBJECT) {
+        r = r < 0                           ? r
+            : x->form == KI__API_FORM_TABLE ? ki__api_table_row(x, item, &x->out)
+                                            : ki__api_table_metadata(item, &x->out);
+    } else if (x->type->builtin) {
+        ki_str bytes = ki_object_bytes(item);
         size_t prefix = ki__api_compose_prefix(x->type);
         r = r < 0 ? r : ki_buf_add_char(&x->out, '{');
-        bytes = ki_str_make(bytes.ptr + prefix, bytes.len - prefix);
+        r = r < 0 ? r : ki_buf_add(&x->out, bytes.ptr + prefix, bytes.len - prefix);
+    } else {
+        r = r < 0 ? r : add_object(x, item);
     }
-    r = r < 0 ? r : ki_buf_add_str(&x->out, bytes);
     return kept(x, mark, r);
 }
 
@@ -74,7 +137,7 @@ int ki__api_encode_object(ki__api_exchange *x, const ki_object *object)
         return ki_object_write_protobuf(object, &x->out, NULL);
     }
     size_t mark = x->out.len;
-    int r = ki_buf_add_str(&x->out, ki_object_bytes(object));
+    int r = add_object(x, object);
     r = r < 0 ? r : ki_buf_add_char(&x->out, '\n');
     return kept(x, mark, r);
 }
@@ -90,7 +153,10 @@ int ki__api_encode_json(ki__api_exchange *x, ki_str json)
     ki_object *object;
     int r = parse(x, json, &object);
     if (r == 0) {
+        ki__api_form form = x->form;
+        x->form = KI__API_FORM_OBJECT; /* a Status is always one */
         r = ki__api_encode_object(x, object);
+        x->form = form;
         ki_object_unref(object);
     }
     return r;
@@ -110,19 +176,27 @@ static int json_event(ki__api_exchange *x, ki_event_type type, ki_str json)
 
 int ki__api_encode_event(ki__api_exchange *x, ki_event_type type, const ki_object *object)
 {
-    return is_proto(x) ? ki__api_proto_event(x, type, object)
-                       : json_event(x, type, ki_object_bytes(object));
+    if (is_proto(x)) {
+        return ki__api_proto_event(x, type, object);
+    }
+    size_t mark = x->out.len;
+    int r =
+        ki__emit_text(&x->out, "{\"type\":\"", ki_event_type_name(type), "\",\"object\":", NULL);
+    r = r < 0 ? r : add_object(x, object);
+    r = r < 0 ? r : ki_buf_add_text(&x->out, "}\n");
+    return kept(x, mark, r);
 }
 
 int ki__api_encode_event_json(ki__api_exchange *x, ki_event_type type, ki_str json)
 {
-    if (!is_proto(x)) {
+    bool formed = x->form != KI__API_FORM_OBJECT && type != KI_EVENT_ERROR;
+    if (!is_proto(x) && !formed) {
         return json_event(x, type, json);
     }
     ki_object *object;
     int r = parse(x, json, &object);
     if (r == 0) {
-        r = ki__api_proto_event(x, type, object);
+        r = ki__api_encode_event(x, type, object);
         ki_object_unref(object);
     }
     return r;

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "apiserver/discovery.h"
 #include "apiserver/encode.h"
 #include "apiserver/negotiate.h"
 #include "base/alloc.h"
@@ -54,24 +55,28 @@ static bool is_allowed(const ki__api_exchange *x)
     bool spans = ki_resource_is_namespaced(x->type->resource) && route->name_space[0] == '\0';
     bool lists = x->verb == KI__API_LIST || x->verb == KI__API_WATCH;
     bool deletes = x->verb == KI__API_DELETE || x->verb == KI__API_DELETE_COLLECTION;
+    if (ki__api_is_review(x->type)) {
+        return x->verb == KI__API_CREATE;
+    }
     return (!spans || lists) && (route->subresource[0] == '\0' || !deletes);
 }
 
 static int find_type(ki__api_exchange *x)
 {
     const ki__api_route *route = &x->route;
-    int r = route->is_resource ? ki__api_model_type(x->model, route->group, route->version,
-                                                    route->resource, &x->type)
-                               : KI_ERR_NOT_FOUND;
+    int r = ki__api_model_type(x->model, route->group, route->version, route->resource, &x->shown);
     if (r == -ENOMEM) {
         return r;
     }
     bool found = r == 0;
+    x->type = found ? x->shown->store : NULL;
     if (found && route->name_space[0] != '\0') {
         found = ki_resource_is_namespaced(x->type->resource);
     }
     if (found && route->subresource[0] != '\0') {
-        found = strcmp(route->subresource, "status") == 0 && x->type->options.has_status;
+        const ki__api_type_options *options = &x->shown->options;
+        found = (strcmp(route->subresource, "status") == 0 && options->has_status) ||
+                (strcmp(route->subresource, "scale") == 0 && options->has_scale);
     }
     return found ? 0
                  : ki__api_fail(&x->failure, 404, KI_REASON_NOT_FOUND,
@@ -81,7 +86,10 @@ static int find_type(ki__api_exchange *x)
 static int negotiate(ki__api_exchange *x)
 {
     ki_str accept = ki__api_request_header(x->request, "accept");
-    if (ki__api_negotiate(accept, ki_resource_has_protobuf(x->type->resource), &x->encoding)) {
+    bool protobuf = ki_resource_has_protobuf(x->type->resource);
+    bool reads = x->verb == KI__API_GET || x->verb == KI__API_LIST || x->verb == KI__API_WATCH;
+    bool forms = reads && x->route.subresource[0] == '\0';
+    if (ki__api_negotiate(accept, protobuf, forms, &x->encoding, &x->form)) {
         return 0;
     }
     return ki__api_fail(&x->failure, 406, KI_REASON_NOT_ACCEPTABLE,
@@ -124,6 +132,9 @@ static int apply_plan(ki__api_exchange *x)
 
 static int run_verb(ki__api_exchange *x)
 {
+    if (strcmp(x->route.subresource, "scale") == 0) {
+        return ki__api_do_scale(x);
+    }
     switch (x->verb) {
     case KI__API_GET:
         return ki__api_do_get(x);
@@ -132,7 +143,7 @@ static int run_verb(ki__api_exchange *x)
     case KI__API_WATCH:
         return ki__api_do_watch(x);
     case KI__API_CREATE:
-        return ki__api_do_create(x);
+        return ki__api_is_review(x->type) ? ki__api_do_review(x) : ki__api_do_create(x);
     case KI__API_UPDATE:
     case KI__API_PATCH:
         return ki__api_do_update(x);
@@ -167,10 +178,10 @@ static int answer_failure(ki__api_exchange *x)
 static int prepare(ki__api_exchange *x)
 {
     int r = ki__api_route_init(&x->route, x->request->target, x->alloc, &x->failure);
-    if (r == 0 && x->failure.code == 0) {
+    if (r == 0 && x->failure.code == 0 && x->route.is_resource) {
         r = find_type(x);
     }
-    if (r < 0 || x->failure.code != 0) {
+    if (r < 0 || x->failure.code != 0 || !x->route.is_resource) {
         return r;
     }
     if (!find_verb(x, x->request->method, &x->verb) || !is_allowed(x)) {
@@ -187,7 +198,7 @@ static int start(ki__api_exchange *x)
 {
     int r = prepare(x);
     if (r == 0 && x->failure.code == 0 && !x->plan.refuse) {
-        r = run_verb(x);
+        r = x->route.is_resource ? run_verb(x) : ki__api_do_path(x);
     }
     if (r == 0 && x->failure.code != 0) {
         r = answer_failure(x);
@@ -196,32 +207,69 @@ static int start(ki__api_exchange *x)
     return r;
 }
 
-int ki__api_exchange_new(ki__api_server *server, const ki__api_request *request,
-                         ki__api_exchange **ret_exchange)
+static ki__api_exchange *make(ki__api_server *server)
 {
     const ki_alloc *alloc = server->model->alloc;
     ki__api_exchange *x = ki__alloc_zero(alloc, sizeof(*x));
     if (x == NULL) {
-        return -ENOMEM;
+        return NULL;
     }
     size_t out_max = 4 * server->model->options.object_bytes_max + 2 * CHUNK_BYTES + 65536;
     x->server = server;
     x->model = server->model;
     x->alloc = alloc;
-    x->request = request;
     ki_buf_init(&x->out, alloc, out_max);
     ki_buf_init(&x->name, alloc, KI__API_TARGET_MAX);
     ki_buf_init(&x->token, alloc, 8192);
     ki__api_failure_init(&x->failure, alloc);
     ki__list_init(&x->watch.link);
     ki__list_init(&x->watch.hold.link);
-    int r = start(x);
+    return x;
+}
+
+/* Hands it out, or frees it. */
+static int made(ki__api_exchange *x, int r, ki__api_exchange **ret_exchange)
+{
     if (r < 0) {
         ki__api_exchange_free(x);
         return r;
     }
     *ret_exchange = x;
     return 0;
+}
+
+int ki__api_exchange_new(ki__api_server *server, const ki__api_request *request,
+                         ki__api_exchange **ret_exchange)
+{
+    ki__api_exchange *x = make(server);
+    if (x == NULL) {
+        return -ENOMEM;
+    }
+    x->request = request;
+    return made(x, start(x), ret_exchange);
+}
+
+int ki__api_exchange_failure(ki__api_server *server, int code, ki_reason reason, const char *text,
+                             ki__api_exchange **ret_exchange)
+{
+    ki__api_exchange *x = make(server);
+    if (x == NULL) {
+        return -ENOMEM;
+    }
+    int r = ki__api_fail(&x->failure, code, reason, text, NULL);
+    return made(x, r < 0 ? r : answer_failure(x), ret_exchange);
+}
+
+int ki__api_exchange_text(ki__api_server *server, int status, const char *content_type, ki_str text,
+                          ki__api_exchange **ret_exchange)
+{
+    ki__api_exchange *x = make(server);
+    if (x == NULL) {
+        return -ENOMEM;
+    }
+    x->status = status;
+    x->content_type = content_type;
+    return made(x, ki_buf_add_str(&x->out, text), ret_exchange);
 }
 
 ki__api_exchange *ki__api_exchange_free(ki__api_exchange *x)
@@ -338,6 +386,9 @@ int ki__api_exchange_status(const ki__api_exchange *x)
 
 const char *ki__api_exchange_content_type(const ki__api_exchange *x)
 {
+    if (x->content_type != NULL && x->failure.code == 0) {
+        return x->content_type;
+    }
     if (x->encoding == KI_ENCODING_JSON) {
         return KI__MEDIA_TYPE_JSON;
     }

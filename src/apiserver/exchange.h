@@ -40,6 +40,15 @@ typedef struct ki__api_exchange ki__api_exchange;
 int ki__api_exchange_new(ki__api_server *server, const ki__api_request *request,
                          ki__api_exchange **ret_exchange);
 
+/** An exchange whose answer is known before the request is looked at: a failure, as a Status.
+ * `text` is the message.  Errors: -ENOMEM. */
+int ki__api_exchange_failure(ki__api_server *server, int code, ki_reason reason, const char *text,
+                             ki__api_exchange **ret_exchange);
+
+/** The same for any text. `content_type` is static.  Errors: -ENOMEM, KI_ERR_LIMIT. */
+int ki__api_exchange_text(ki__api_server *server, int status, const char *content_type, ki_str text,
+                          ki__api_exchange **ret_exchange);
+
 /** At any time; the server does not notice. Always NULL; NULL is fine. */
 ki__api_exchange *ki__api_exchange_free(ki__api_exchange *exchange);
 
@@ -70,6 +79,21 @@ typedef enum ki__api_stage {
     KI__API_STAGE_END, /* all was said; `broken` tells how it ends */
 } ki__api_stage;
 
+/** How objects are shown. */
+typedef enum ki__api_form {
+    KI__API_FORM_OBJECT,
+    KI__API_FORM_TABLE,
+    KI__API_FORM_METADATA, /* as PartialObjectMetadata */
+} ki__api_form;
+
+/** What the body of a PATCH is. */
+typedef enum ki__api_patch {
+    KI__API_PATCH_MERGE,
+    KI__API_PATCH_JSON,      /* the operations are the member "patch" of the body */
+    KI__API_PATCH_STRATEGIC, /* of built-in resources only */
+    KI__API_PATCH_APPLY,     /* an object to be applied */
+} ki__api_patch;
+
 /** The part of an exchange that is a watch. */
 typedef struct ki__api_watch {
     ki__list link;       /* in the list of the server */
@@ -96,14 +120,19 @@ struct ki__api_exchange {
     ki__api_failure failure;
     ki__api_plan plan;
     ki__api_verb verb;
-    ki__api_type *type; /* NULL if the failure came before it was known */
+    ki__api_patch patch;
+    ki__api_type *shown; /* what was asked for; NULL if the failure came before it was known */
+    ki__api_type *type;  /* where its objects are: the same, or another version of it */
     ki__api_stage stage;
     ki_encoding encoding;
+    ki__api_form form;
+    bool columns_told; /* to a watch of tables: they are sent once */
     int status;
-    bool broken;         /* at the end the connection breaks */
-    uint64_t not_before; /* when the answer may begin */
-    uint64_t taken;      /* bytes of the body handed out */
-    ki_buf out;          /* bytes made and not yet handed out, from `sent` on */
+    const char *content_type; /* NULL: that of the encoding */
+    bool broken;              /* at the end the connection breaks */
+    uint64_t not_before;      /* when the answer may begin */
+    uint64_t taken;           /* bytes of the body handed out */
+    ki_buf out;               /* bytes made and not yet handed out, from `sent` on */
     size_t sent;
     const ki_selector *labels; /* NULL: everything */
     const ki_field_selector *fields;
@@ -130,6 +159,11 @@ int ki__api_do_create(ki__api_exchange *x);
 int ki__api_do_update(ki__api_exchange *x); /* and patch */
 int ki__api_do_delete(ki__api_exchange *x);
 int ki__api_do_delete_collection(ki__api_exchange *x);
+int ki__api_do_scale(ki__api_exchange *x);  /* GET, PUT and PATCH of the subresource */
+int ki__api_do_review(ki__api_exchange *x); /* in place of a create */
+
+/** Whether objects of a type are not kept, but answered at once. */
+bool ki__api_is_review(const ki__api_type *type);
 
 /** Adds the next piece of a list or a watch to `out`: 1 if there is more to add at once, 0 if not
  *  (the stage may be over), or -ENOMEM with everything as it was. */

@@ -99,7 +99,9 @@ static int begin_invalid(ki__api_failure *failure, const ki__api_type *type, con
     int r = ki__api_fail(failure, 422, KI_REASON_INVALID, NULL);
     failure->name = name;
     failure->group = type != NULL ? ki_resource_group(type->resource) : "meta.k8s.io";
-    failure->kind = type != NULL ? ki_resource_kind(type->resource) : "ListOptions";
+    failure->kind = type != NULL            ? ki_resource_kind(type->resource)
+                    : failure->kind != NULL ? failure->kind
+                                            : "ListOptions";
     r = r < 0 ? r : add_resource(&failure->message, failure->kind, failure->group);
     r = r < 0 ? r : ki__emit_text(&failure->message, " \"", name, "\" is invalid: ", NULL);
     return uncut(r);

@@ -76,6 +76,7 @@ ki__api_model *ki__api_model_free(ki__api_model *model)
             free_key(model->alloc, type->keys[j]);
         }
         ki__free(model->alloc, type->keys);
+        ki_object_unref(type->definition);
         ki_resource_unref(type->resource);
         ki__free(model->alloc, type);
     }

@@ -48,13 +48,18 @@ typedef struct ki__api_type_options {
     bool has_generation; /* metadata.generation counts changes of anything but metadata and status
                           */
     bool any_field;      /* field selectors may name any path, not just name and namespace */
+    bool has_scale;      /* spec.replicas and status.replicas are shown as a Scale as well */
 } ki__api_type_options;
 
 struct ki__api_type {
     const ki_resource *resource;
     ki__api_type_options options;
     bool builtin;
-    ki__api_key **keys; /* every key that has a version, in the order of bytes */
+    bool removed;          /* served no more; it stays while the history has objects of it */
+    bool unserved;         /* it keeps the objects of others, but is not served itself */
+    ki__api_type *store;   /* where its objects are: itself, or another version of it */
+    ki_object *definition; /* the CustomResourceDefinition that made it; NULL: none */
+    ki__api_key **keys;    /* every key that has a version, in the order of bytes */
     size_t count;
     size_t cap;
 };
@@ -130,6 +135,22 @@ int ki__api_model_register(ki__api_model *model, const ki_resource *resource,
  *  Errors: KI_ERR_NOT_FOUND;  KI_ERR_LIMIT, -ENOMEM. */
 int ki__api_model_type(ki__api_model *model, const char *group, const char *version,
                        const char *name, ki__api_type **ret_type);
+
+/** How a built-in resource is served. */
+ki__api_type_options ki__api_builtin_options(const ki_resource *resource);
+
+/** Serves a version of a custom resource by its definition; `store` is the type that keeps the
+ *  objects of all versions, NULL: this one. What was served under this name is replaced.
+ *  Errors: KI_ERR_LIMIT, -ENOMEM. */
+int ki__api_model_define(ki__api_model *model, const ki_resource *resource,
+                         const ki__api_type_options *options, ki_object *definition,
+                         ki__api_type *store, ki__api_type **ret_type);
+
+/** The version of its definition that a type is: an entry of spec.versions. */
+bool ki__api_type_version(const ki__api_type *type, ki_value *ret_version);
+/** What its definition says; false if it has none, or says nothing. */
+bool ki__api_type_categories(const ki__api_type *type, ki_value *ret_categories);
+bool ki__api_type_schema(const ki__api_type *type, ki_value *ret_schema);
 
 /** The object at a version that is kept; borrowed; NULL if there was none. */
 ki_object *ki__api_model_get(const ki__api_type *type, ki_str key, uint64_t rv);

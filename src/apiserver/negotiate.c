@@ -58,14 +58,26 @@ ki_str ki__api_request_header(const ki__api_request *request, const char *name)
     return ki_str_make(NULL, 0);
 }
 
-/* Parameters that say "not this" (q=0), or ask for another form of the object (as=Table). */
-static bool is_refused(ki_str parameters)
+/* The form that parameters ask for. False if it is none of ours, or they say "not this" (q=0). */
+static bool read_parameters(ki_str parameters, ki__api_form *ret_form)
 {
+    *ret_form = KI__API_FORM_OBJECT;
+    bool version = true;
     while (parameters.len != 0) {
         ki_str parameter = take(&parameters, ';');
         ki_str name = take(&parameter, '=');
         if (ki__api_is_media_type(name, "as")) {
-            return true;
+            if (ki__api_is_media_type(parameter, "table")) {
+                *ret_form = KI__API_FORM_TABLE;
+            } else if (ki__api_is_media_type(parameter, "partialobjectmetadata") ||
+                       ki__api_is_media_type(parameter, "partialobjectmetadatalist")) {
+                *ret_form = KI__API_FORM_METADATA;
+            } else {
+                return false;
+            }
+        }
+        if (ki__api_is_media_type(name, "v")) {
+            version = ki__api_is_media_type(parameter, "v1");
         }
         if (ki__api_is_media_type(name, "q")) {
             bool zero = parameter.len != 0;
@@ -73,31 +85,58 @@ static bool is_refused(ki_str parameters)
                 zero = zero && (parameter.ptr[i] == '0' || parameter.ptr[i] == '.');
             }
             if (zero) {
-                return true;
+                return false;
             }
         }
     }
-    return false;
+    return version || *ret_form == KI__API_FORM_OBJECT;
 }
 
-bool ki__api_negotiate(ki_str accept, bool protobuf, ki_encoding *ret_encoding)
+bool ki__api_negotiate(ki_str accept, bool protobuf, bool forms, ki_encoding *ret_encoding,
+                       ki__api_form *ret_form)
 {
     *ret_encoding = KI_ENCODING_JSON;
+    *ret_form = KI__API_FORM_OBJECT;
     if (trim(accept).len == 0) {
         return true;
     }
     while (accept.len != 0) {
         ki_str range = take(&accept, ',');
         ki_str type = take(&range, ';');
-        if (is_refused(range)) {
+        ki__api_form form;
+        if (!read_parameters(range, &form) || (form != KI__API_FORM_OBJECT && !forms)) {
             continue;
         }
-        if (protobuf && ki__api_is_media_type(type, KI__MEDIA_TYPE_PROTOBUF)) {
+        if (protobuf && form == KI__API_FORM_OBJECT &&
+            ki__api_is_media_type(type, KI__MEDIA_TYPE_PROTOBUF)) {
             *ret_encoding = KI_ENCODING_PROTOBUF;
             return true;
         }
         if (ki__api_is_media_type(type, KI__MEDIA_TYPE_JSON) ||
             ki__api_is_media_type(type, "application/*") || ki__api_is_media_type(type, "*/*")) {
+            *ret_form = form;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ki__api_accepts_form(ki_str accept, const char *form, const char *version)
+{
+    while (accept.len != 0) {
+        ki_str range = take(&accept, ',');
+        bool is_form = false;
+        bool is_version = false;
+        (void)take(&range, ';');
+        while (range.len != 0) {
+            ki_str parameter = take(&range, ';');
+            ki_str name = take(&parameter, '=');
+            is_form = is_form ||
+                      (ki__api_is_media_type(name, "as") && ki__api_is_media_type(parameter, form));
+            is_version = is_version || (ki__api_is_media_type(name, "v") &&
+                                        ki__api_is_media_type(parameter, version));
+        }
+        if (is_form && is_version) {
             return true;
         }
     }

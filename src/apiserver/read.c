@@ -13,8 +13,11 @@ int ki__api_read_rv(ki__api_exchange *x, uint64_t *ret_rv)
     if (x->route.rv[0] == '\0' || ki__read_u64(ki_str_from(x->route.rv), ret_rv)) {
         return 0;
     }
-    return ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST, "resourceVersion: \"", x->route.rv,
-                        "\" is not a version", NULL);
+    /* Real servers tell a list what is wrong, and take the same for a failure of theirs else. */
+    bool list = x->verb == KI__API_LIST;
+    return ki__api_fail(&x->failure, list ? 400 : 500,
+                        list ? KI_REASON_BAD_REQUEST : KI_REASON_UNKNOWN, "resourceVersion: \"",
+                        x->route.rv, "\" is not a version", NULL);
 }
 
 int ki__api_is_fresh(ki__api_exchange *x, uint64_t rv)

@@ -186,6 +186,8 @@ static int read_query(ki__api_route *route, char *query, ki__api_failure *failur
         {.name = "labelSelector", .text = &route->labels},
         {.name = "fieldSelector", .text = &route->fields},
         {.name = "dryRun", .text = &route->dry_run},
+        {.name = "includeObject", .text = &route->include_object},
+        {.name = "fieldValidation", .text = &route->field_validation},
         {.name = "limit", .number = &route->limit},
         {.name = "timeoutSeconds", .number = &route->timeout_s},
     };
@@ -250,6 +252,8 @@ int ki__api_route_init(ki__api_route *route, ki_str target, const ki_alloc *allo
         .labels = "",
         .fields = "",
         .dry_run = "",
+        .include_object = "",
+        .field_validation = "",
         .alloc = alloc,
     };
     if (target.len > KI__API_TARGET_MAX) {

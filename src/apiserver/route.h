@@ -37,8 +37,10 @@ typedef struct ki__api_route {
     const char *labels;
     const char *fields;
     const char *dry_run;
-    int64_t limit;     /* 0: none */
-    int64_t timeout_s; /* 0: none */
+    const char *include_object;   /* of the rows of a table */
+    const char *field_validation; /* what to do with unknown fields */
+    int64_t limit;                /* 0: none */
+    int64_t timeout_s;            /* 0: none */
     const ki_alloc *alloc;
     char *block;
 } ki__api_route;

@@ -32,6 +32,7 @@ typedef struct ki__api_server_options {
     bool expired_as_answer;       /* a watch that is too old gets 410 as its answer, not inside */
     bool no_cache;                /* lists at "0" are cut into pages as well */
     bool no_inconsistent_token;   /* an expired list cannot be continued at all */
+    bool whole_objects;           /* objects are written as they come, status included */
     const ki__api_faults *faults; /* NULL: none; outlives the server */
 } ki__api_server_options;
 

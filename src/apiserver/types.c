@@ -43,9 +43,25 @@ static const struct served {
     {"storage.k8s.io", "volumeattachments", false},
 };
 
-static ki__api_type_options builtin_options(const ki_resource *resource)
+static bool is_scalable(const ki_resource *resource)
 {
-    ki__api_type_options options = {.any_field = true};
+    static const char *const names[] = {"deployments", "replicasets", "statefulsets"};
+    const char *name = ki_resource_name(resource);
+    if (strcmp(ki_resource_group(resource), "apps") != 0) {
+        return ki_resource_group(resource)[0] == '\0' &&
+               strcmp(name, "replicationcontrollers") == 0;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+ki__api_type_options ki__api_builtin_options(const ki_resource *resource)
+{
+    ki__api_type_options options = {.any_field = true, .has_scale = is_scalable(resource)};
     for (size_t i = 0; i < sizeof(with_status) / sizeof(with_status[0]); i++) {
         if (strcmp(with_status[i].group, ki_resource_group(resource)) == 0 &&
             strcmp(with_status[i].name, ki_resource_name(resource)) == 0) {
@@ -61,7 +77,7 @@ static ki__api_type *find(const ki__api_model *model, const char *group, const c
 {
     for (size_t i = 0; i < model->type_count; i++) {
         const ki_resource *resource = model->types[i]->resource;
-        if (strcmp(ki_resource_name(resource), name) == 0 &&
+        if (!model->types[i]->removed && strcmp(ki_resource_name(resource), name) == 0 &&
             strcmp(ki_resource_group(resource), group) == 0 &&
             strcmp(ki_resource_version(resource), version) == 0) {
             return model->types[i];
@@ -70,9 +86,21 @@ static ki__api_type *find(const ki__api_model *model, const char *group, const c
     return NULL;
 }
 
-static int add(ki__api_model *model, const ki_resource *resource,
-               const ki__api_type_options *options, ki__api_type **ret_type)
+/* A place for one more: that of one that was removed and left nothing in the history, or a new one.
+ */
+static int find_place(ki__api_model *model, ki__api_type **ret_type)
 {
+    for (size_t i = 0; i < model->type_count; i++) {
+        ki__api_type *type = model->types[i];
+        if (type->removed && type->count == 0) {
+            ki_resource_unref(type->resource);
+            ki_object_unref(type->definition);
+            ki__free(model->alloc, type->keys);
+            *type = (ki__api_type){0};
+            *ret_type = type;
+            return 0;
+        }
+    }
     if (model->type_count == TYPES_MAX) {
         return KI_ERR_LIMIT;
     }
@@ -84,11 +112,24 @@ static int add(ki__api_model *model, const ki_resource *resource,
     if (type == NULL) {
         return -ENOMEM;
     }
+    model->types[model->type_count++] = type;
+    *ret_type = type;
+    return 0;
+}
+
+static int add(ki__api_model *model, const ki_resource *resource,
+               const ki__api_type_options *options, ki__api_type **ret_type)
+{
+    ki__api_type *type;
+    int r = find_place(model, &type);
+    if (r < 0) {
+        return r;
+    }
     type->resource = ki_resource_ref(resource);
     type->options = *options;
+    type->store = type;
     type->builtin = ki_resource_builtin(ki_resource_group(resource), ki_resource_version(resource),
                                         ki_resource_name(resource)) == resource;
-    model->types[model->type_count++] = type;
     *ret_type = type;
     return 0;
 }
@@ -112,6 +153,9 @@ int ki__api_model_type(ki__api_model *model, const char *group, const char *vers
                        const char *name, ki__api_type **ret_type)
 {
     ki__api_type *type = find(model, group, version, name);
+    if (type != NULL && type->unserved) {
+        return KI_ERR_NOT_FOUND;
+    }
     if (type != NULL) {
         *ret_type = type;
         return 0;
@@ -120,6 +164,79 @@ int ki__api_model_type(ki__api_model *model, const char *group, const char *vers
     if (resource == NULL) {
         return KI_ERR_NOT_FOUND;
     }
-    ki__api_type_options options = builtin_options(resource);
+    ki__api_type_options options = ki__api_builtin_options(resource);
     return add(model, resource, &options, ret_type);
+}
+
+/* ---- custom resources ---- */
+
+int ki__api_model_define(ki__api_model *model, const ki_resource *resource,
+                         const ki__api_type_options *options, ki_object *definition,
+                         ki__api_type *store, ki__api_type **ret_type)
+{
+    ki__api_type *type = find(model, ki_resource_group(resource), ki_resource_version(resource),
+                              ki_resource_name(resource));
+    if (type == NULL) {
+        int r = add(model, resource, options, &type);
+        if (r < 0) {
+            return r;
+        }
+        type->store = store != NULL ? store : type;
+    } else {
+        ki_resource_unref(type->resource);
+        type->resource = ki_resource_ref(resource);
+        type->options = *options;
+    }
+    ki_object_unref(type->definition);
+    type->definition = ki_object_ref(definition);
+    *ret_type = type;
+    return 0;
+}
+
+static bool member(const ki_value *map, const char *name, ki_value *ret_value)
+{
+    return ki_value_member(map, ki_str_from(name), ret_value) == 0;
+}
+
+bool ki__api_type_version(const ki__api_type *type, ki_value *ret_version)
+{
+    if (type->definition == NULL) {
+        return false;
+    }
+    ki_value root = ki_object_root(type->definition);
+    ki_value spec;
+    ki_value versions;
+    ki_value name;
+    ki_iter iter;
+    if (!member(&root, "spec", &spec) || !member(&spec, "versions", &versions) ||
+        ki_value_iter(&versions, &iter) < 0) {
+        return false;
+    }
+    while (ki_iter_next(&iter, NULL, ret_version) > 0) {
+        if (member(ret_version, "name", &name) &&
+            ki_value_equals(&name, ki_str_from(ki_resource_version(type->resource)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ki__api_type_categories(const ki__api_type *type, ki_value *ret_categories)
+{
+    if (type->definition == NULL) {
+        return false;
+    }
+    ki_value root = ki_object_root(type->definition);
+    ki_value spec;
+    ki_value names;
+    return member(&root, "spec", &spec) && member(&spec, "names", &names) &&
+           member(&names, "categories", ret_categories);
+}
+
+bool ki__api_type_schema(const ki__api_type *type, ki_value *ret_schema)
+{
+    ki_value version;
+    ki_value schema;
+    return ki__api_type_version(type, &version) && member(&version, "schema", &schema) &&
+           member(&schema, "openAPIV3Schema", ret_schema);
 }

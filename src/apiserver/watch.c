@@ -246,7 +246,7 @@ static uint64_t seen(const ki__api_exchange *x)
 static int send_bookmark(ki__api_exchange *x, bool end)
 {
     ki_buf json;
-    const ki_resource *resource = x->type->resource;
+    const ki_resource *resource = x->shown->resource;
     ki_buf_init(&json, x->alloc, 4096);
     int r = ki__emit_text(&json, "{\"kind\":\"", ki_resource_kind(resource), "\",\"apiVersion\":\"",
                           ki_resource_api_version(resource),
@@ -267,7 +267,7 @@ static int send_bookmark(ki__api_exchange *x, bool end)
 /* A deletion that does not say of what. In protobuf even nothing has a kind. */
 static int send_bare(ki__api_exchange *x)
 {
-    const ki_resource *resource = x->type->resource;
+    const ki_resource *resource = x->shown->resource;
     ki_buf json;
     ki_buf_init(&json, x->alloc, 4096);
     int r =
@@ -392,6 +392,10 @@ static int fill(ki__api_exchange *x)
     r = next_change(x);
     if (r != 0 || (watch->tell_end && seen(x) != before)) {
         return r < 0 ? r : 1;
+    }
+    if (x->shown->removed) { /* all of it was told; there will be no more */
+        end_watch(x);
+        return 0;
     }
     return send_due_bookmark(x, now);
 }

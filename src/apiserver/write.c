@@ -5,9 +5,11 @@
 
 #include "apiserver/change.h"
 #include "apiserver/compose.h"
+#include "apiserver/crd.h"
 #include "apiserver/emit.h"
 #include "apiserver/json_edit.h"
 #include "apiserver/namespaces.h"
+#include "apiserver/patch.h"
 #include "object/names.h"
 
 enum { NAME_TRIES = 8, GENERATED_BASE_MAX = 58 };
@@ -66,7 +68,8 @@ static bool is_valid_name(const ki__api_type *type, ki_str name)
 static int check_new(ki__api_exchange *x, const ki_object *body, const ki_buf *name)
 {
     if (ki_object_resource_version(body)[0] != '\0') {
-        return ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST,
+        /* Real servers take it for a failure of theirs. */
+        return ki__api_fail(&x->failure, 500, KI_REASON_UNKNOWN,
                             "resourceVersion must not be set on an object to be created", NULL);
     }
     if (name->len == 0) {
@@ -81,36 +84,69 @@ static int check_new(ki__api_exchange *x, const ki_object *body, const ki_buf *n
                                     &x->failure);
 }
 
-static int store_new(ki__api_exchange *x, const ki_object *body, const char *name, ki_str key)
+/* The status that the server gives to what is made; appended to `out`. NULL: none of its own. */
+static int status_of(const ki__api_exchange *x, const ki_object *body, ki_buf *out,
+                     const char **ret_json)
+{
+    int r = 0;
+    *ret_json = NULL;
+    if (ki__api_namespaces_is_namespace(x->model, x->type)) {
+        *ret_json = "{\"phase\":\"Active\"}";
+    } else if (ki__api_crd_is(x->type)) {
+        r = ki__api_crd_status(x->model, body, out);
+        *ret_json = ki_buf_text(out);
+    }
+    return r;
+}
+
+static int compose_new(ki__api_exchange *x, const ki_object *body, const char *name, bool dry_run,
+                       ki_object **ret_object)
 {
     char uid[KI__API_UID_SIZE];
+    ki_buf status;
+    const char *status_json;
+    bool keeps_status = !x->type->options.has_status || x->model->options.status_on_create ||
+                        x->server->options.whole_objects;
+    ki_buf_init(&status, x->alloc, x->out.max);
+    int r = ki__api_make_uid(x->model, uid);
+    r = r < 0 ? r : status_of(x, body, &status, &status_json);
+    if (r == 0) {
+        const ki__api_parts parts = {
+            .type = x->type,
+            .name = name,
+            .name_space = x->route.name_space,
+            .uid = uid,
+            .rv = dry_run ? 0 : x->model->head + 1,
+            .generation = x->type->options.has_generation ? 1 : 0,
+            .creation = ki__api_model_seconds(x->model),
+            .metadata = body,
+            .content = body,
+            .status = keeps_status ? body : NULL,
+            .status_json = status_json,
+        };
+        r = ki__api_compose(x->model, &parts, ret_object);
+    }
+    ki_buf_done(&status);
+    return r;
+}
+
+static int store_new(ki__api_exchange *x, const ki_object *body, const char *name, ki_str key)
+{
     bool dry_run;
     ki_object *object = NULL;
-    bool keeps_status = !x->type->options.has_status || x->model->options.status_on_create;
     int r = ki__api_read_dry_run(x, &dry_run);
     if (r < 0 || x->failure.code != 0) {
         return r;
     }
-    r = ki__api_make_uid(x->model, uid);
-    const ki__api_parts parts = {
-        .type = x->type,
-        .name = name,
-        .name_space = x->route.name_space,
-        .uid = uid,
-        .rv = x->model->head + 1,
-        .generation = x->type->options.has_generation ? 1 : 0,
-        .creation = ki__api_model_seconds(x->model),
-        .metadata = body,
-        .content = body,
-        .status = keeps_status ? body : NULL,
-        .status_json =
-            ki__api_namespaces_is_namespace(x->model, x->type) ? "{\"phase\":\"Active\"}" : NULL,
-    };
-    r = r < 0 ? r : ki__api_compose(x->model, &parts, &object);
+    r = compose_new(x, body, name, dry_run, &object);
     r = r < 0 ? r : ki__api_check_schema(x, object);
+    if (r == 0 && x->failure.code == 0 && ki__api_crd_is(x->type)) {
+        r = ki__api_crd_check(x->model, x->type, object, &x->failure);
+    }
     r = r < 0 || x->failure.code != 0 ? r : ki__api_answer_object(x, 201, object);
     if (r == 0 && x->failure.code == 0 && !dry_run) {
-        r = ki__api_model_write(x->model, x->type, key, KI__API_ADDED, object);
+        r = ki__api_crd_is(x->type) ? ki__api_crd_serve(x->model, object) : 0;
+        r = r < 0 ? r : ki__api_model_write(x->model, x->type, key, KI__API_ADDED, object);
     }
     ki_object_unref(object);
     return ki__api_fail_write(x, r);
@@ -160,9 +196,12 @@ static int check_old(ki__api_exchange *x, const ki_object *body, const ki_object
 {
     const char *rv = ki_object_resource_version(body);
     const char *uid = ki_object_uid(body);
-    if (rv[0] == '\0' && !x->type->builtin) { /* custom resources insist on it */
-        return fail_metadata(x, x->route.name, "FieldValueInvalid", "metadata.resourceVersion",
-                             "Invalid value: must be specified for an update");
+    if (rv[0] == '\0' && !x->type->builtin &&
+        !x->server->options.whole_objects) { /* custom resources insist on it */
+        int r = fail_metadata(x, x->route.name, "FieldValueInvalid", "metadata.resourceVersion",
+                              "Invalid value: must be specified for an update");
+        x->failure.kind = ki_resource_name(x->type->resource);
+        return r;
     }
     if (uid[0] != '\0' && strcmp(uid, ki_object_uid(old)) != 0) {
         return ki__api_fail_conflict(&x->failure, x->type, x->route.name,
@@ -245,7 +284,8 @@ static int make_update(ki__api_exchange *x, const ki_object *body, const ki_obje
     ki__api_parts_of(x->type, old, &parts);
     parts.metadata = status ? old : body;
     parts.content = status ? old : body;
-    parts.status = status || !x->type->options.has_status ? body : old;
+    bool whole = !x->type->options.has_status || x->server->options.whole_objects;
+    parts.status = status || whole ? body : old;
     bool differs = false;
     int r =
         x->type->options.has_generation && !status ? content_differs(x, body, old, &differs) : 0;
@@ -279,14 +319,16 @@ static int store_update(ki__api_exchange *x, ki_object *object, ki_object *old)
     if (r == 0 && gone) {
         r = ki__api_remove(x->model, x->type, old, NULL);
     } else if (r == 0) {
-        r = ki__api_model_write(x->model, x->type, ki_str_from(ki_object_key(stamped)),
-                                KI__API_MODIFIED, stamped);
+        r = ki__api_crd_is(x->type) ? ki__api_crd_serve(x->model, stamped) : 0;
+        r = r < 0 ? r
+                  : ki__api_model_write(x->model, x->type, ki_str_from(ki_object_key(stamped)),
+                                        KI__API_MODIFIED, stamped);
     }
     ki_object_unref(stamped);
     return r;
 }
 
-static int update(ki__api_exchange *x, const ki_object *body, ki_object *old)
+int ki__api_update_object(ki__api_exchange *x, const ki_object *body, ki_object *old)
 {
     bool dry_run;
     bool changed;
@@ -302,6 +344,9 @@ static int update(ki__api_exchange *x, const ki_object *body, ki_object *old)
         return ki__api_fail_write(x, r);
     }
     r = ki__api_check_schema(x, object);
+    if (r == 0 && x->failure.code == 0 && ki__api_crd_is(x->type)) {
+        r = ki__api_crd_check(x->model, x->type, object, &x->failure);
+    }
     if (r < 0 || x->failure.code != 0) {
         ki_object_unref(object);
         return r;
@@ -318,18 +363,36 @@ static int update(ki__api_exchange *x, const ki_object *body, ki_object *old)
     return r;
 }
 
-/* What a merge patch makes of the old object. */
-static int merge(ki__api_exchange *x, const ki_object *patch, const ki_object *old,
-                 ki_object **ret_object)
+/* What a patch makes of the old object, as text. Objects to apply are merged as well: whoever
+ * applied what before is not looked at. */
+static int patch_text(ki__api_exchange *x, const ki_object *patch, const ki_object *old,
+                      ki_buf *out, ki_error *error)
+{
+    ki_value target = ki_object_root(old);
+    ki_value changes = ki_object_root(patch);
+    bool strategic = x->patch == KI__API_PATCH_STRATEGIC ||
+                     (x->patch == KI__API_PATCH_APPLY && x->type->builtin);
+    if (x->patch == KI__API_PATCH_JSON) {
+        ki_value operations;
+        int r = ki_value_member(&changes, ki_str_from("patch"), &operations);
+        return r < 0 ? r : ki__json_patch(&target, &operations, x->alloc, out, error);
+    }
+    if (strategic) {
+        return ki__strategic_merge(&target, &changes, ki_resource_kind(x->type->resource), x->alloc,
+                                   out, error);
+    }
+    return ki__json_merge(&target, &changes, x->alloc, out);
+}
+
+int ki__api_patch_object(ki__api_exchange *x, const ki_object *patch, const ki_object *old,
+                         ki_object **ret_object)
 {
     size_t max = x->model->options.object_bytes_max + 4096;
     ki_object_options options = {.size = sizeof(options), .alloc = x->alloc, .max_bytes = max};
-    ki_value target = ki_object_root(old);
-    ki_value changes = ki_object_root(patch);
     ki_error error = KI_ERROR_INIT;
     ki_buf text;
     ki_buf_init(&text, x->alloc, max);
-    int r = ki__json_merge(&target, &changes, x->alloc, &text);
+    int r = patch_text(x, patch, old, &text, &error);
     r = r < 0 ? r : ki_object_from_json(text.data, text.len, &options, ret_object, &error);
     ki_buf_done(&text);
     if (r < 0 && r != -ENOMEM && r != KI_ERR_LIMIT) {
@@ -339,6 +402,31 @@ static int merge(ki__api_exchange *x, const ki_object *patch, const ki_object *o
     return ki__api_fail_write(x, r);
 }
 
+/* Applying what is not there creates it. */
+static int apply_new(ki__api_exchange *x, const ki_object *body)
+{
+    ki_buf key;
+    ki_buf_init(&key, x->alloc, KI__API_TARGET_MAX);
+    int r = ki__api_check_body(x, body);
+    if (r == 0 && x->failure.code == 0) {
+        r = create(x, body, &x->name, &key);
+    }
+    ki_buf_done(&key);
+    return r;
+}
+
+/* The object that a request changes. *ret_old is NULL if one that is applied is not there. */
+static int find_old(ki__api_exchange *x, ki_object **ret_old)
+{
+    int r = ki__api_find_target(x, ret_old);
+    if (r == 0 && x->failure.code == 404 && x->verb == KI__API_PATCH &&
+        x->patch == KI__API_PATCH_APPLY && x->route.subresource[0] == '\0') {
+        x->failure.code = 0;
+        *ret_old = NULL;
+    }
+    return r;
+}
+
 int ki__api_do_update(ki__api_exchange *x)
 {
     ki_object *body;
@@ -346,14 +434,16 @@ int ki__api_do_update(ki__api_exchange *x)
     ki_object *merged = NULL;
     int r = ki__api_read_body(x, false, &body);
     if (r == 0 && x->failure.code == 0) {
-        r = ki__api_find_target(x, &old);
+        r = find_old(x, &old);
     }
-    if (r == 0 && x->failure.code == 0 && x->verb == KI__API_PATCH) {
-        r = merge(x, body, old, &merged);
-    }
-    if (r == 0 && x->failure.code == 0) {
+    if (r == 0 && x->failure.code == 0 && old == NULL) {
+        r = apply_new(x, body);
+    } else if (r == 0 && x->failure.code == 0) {
         old = ki_object_ref(old); /* writing may drop it from the history */
-        r = update(x, merged != NULL ? merged : body, old);
+        r = x->verb == KI__API_PATCH ? ki__api_patch_object(x, body, old, &merged) : 0;
+        if (r == 0 && x->failure.code == 0) {
+            r = ki__api_update_object(x, merged != NULL ? merged : body, old);
+        }
         ki_object_unref(old);
     }
     if (r == 0 && x->failure.code == 0) {

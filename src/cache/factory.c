@@ -180,6 +180,8 @@ static int make_source(ki_factory *factory, const ki_resource *resource, ki_sour
         http.transport = o->transport;
         http.resource = resource;
         http.name_space = name_space;
+        http.json_only = o->json_only;
+        http.metadata_only = o->metadata_only;
         r = ki_source_http_new(&http, &source, error);
     }
     if (r < 0) {

@@ -264,6 +264,7 @@ static void on_stopped(ki_reflector *reflector, void *user)
         informer->posted = false;
         ki__informer_release(informer); /* that of the posting; the run has another */
     }
+    ki__informer_wake_sleepers(informer); /* for which the task was posted, perhaps */
     ki__mutex_lock(&informer->lock);
     informer->state = KI__INFORMER_STOPPED;
     ki__cond_wake_all(&informer->changed);

@@ -146,7 +146,7 @@ static size_t end_head(ki__curl_call *call, size_t len)
                       "the server's answer has a transfer coding that was not asked for");
     }
     const ki__curl_auth *auth = &call->curl->options.auth;
-    if (call->status == 401 && auth->refused != NULL && !call->probe) {
+    if (call->status == 401 && auth->refused != NULL && !call->probe && !call->authorized) {
         auth->refused(call->generation, auth->user);
     }
     ki__curl_warn(call);

@@ -87,15 +87,22 @@ static int add_header(ki__curl_call *call, ki_str name, ki_str value)
     return r;
 }
 
-static bool is_secret(ki_str name)
+static bool is_named(ki_str name, const char *wanted)
 {
     const ki_http_header header = {.name = name, .value = ki_str_from("x")};
-    return ki_http_header_find(&header, 1, "authorization").len != 0 ||
-           ki_http_header_find(&header, 1, "cookie").len != 0;
+    return ki_http_header_find(&header, 1, wanted).len != 0;
+}
+
+static bool is_secret(ki_str name)
+{
+    return is_named(name, "authorization") || is_named(name, "cookie");
 }
 
 int ki__curl_header_add(ki__curl_headers *headers, const char *name, ki_str value)
 {
+    if (headers->call->authorized && is_named(ki_str_from(name), "authorization")) {
+        return 0; /* the request has the last word, as in client-go */
+    }
     headers->secret = headers->secret || is_secret(ki_str_from(name));
     return add_header(headers->call, ki_str_from(name), value);
 }
@@ -116,7 +123,8 @@ int ki__curl_request_headers(ki__curl_call *call, const ki_request *request, ki_
 {
     for (size_t i = 0; i < request->header_count; i++) {
         const ki_http_header *header = &request->headers[i];
-        call->typed = call->typed || ki_http_header_find(header, 1, "content-type").ptr != NULL;
+        call->typed = call->typed || is_named(header->name, "content-type");
+        call->authorized = call->authorized || is_named(header->name, "authorization");
         if (is_secret(header->name) && !may_show_secrets(call->curl)) {
             return refuse_plain(error);
         }

@@ -74,6 +74,7 @@ typedef struct ki__curl_call {
     bool probe; /* our own: for a sign of life; see curl_probe.c */
     bool https;
     bool typed;          /* it has a Content-Type */
+    bool authorized;     /* it has an Authorization of its own */
     bool compressed;     /* gzip was asked for */
     bool added;          /* libcurl has it */
     bool waits;          /* for credentials */

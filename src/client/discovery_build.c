@@ -48,6 +48,15 @@ static int keep(ki__discovery_builder *builder, ki_str text, uint32_t *ret_offse
     return 0;
 }
 
+int ki__discovery_builder_leave_out(ki__discovery_builder *builder)
+{
+    if (builder->left_out >= KI__DISCOVERY_RESOURCES_MAX) {
+        return KI_ERR_LIMIT;
+    }
+    builder->left_out++;
+    return 0;
+}
+
 /* ---- group versions ---- */
 
 static bool is_named(const ki__discovery_builder *builder, ki_str group, ki_str version)
@@ -68,8 +77,8 @@ int ki__discovery_builder_version(ki__discovery_builder *builder, ki_str group, 
     /* Both become parts of paths: nothing else than names may pass. */
     bool valid = group.len == 0 || ki__names_dns_subdomain(group, NULL);
     if (!valid || !ki__names_dns_label(version, NULL) || is_named(builder, group, version)) {
-        builder->left_out++;
-        return KI_ERR_INVALID;
+        int r = ki__discovery_builder_leave_out(builder);
+        return r < 0 ? r : KI_ERR_INVALID;
     }
     if (builder->version_count == KI__DISCOVERY_VERSIONS_MAX) {
         return KI_ERR_LIMIT;
@@ -188,8 +197,7 @@ int ki__discovery_builder_add(ki__discovery_builder *builder, size_t number,
         r = make_resource(builder, number, row, &draft.resource);
     }
     if (r == KI_ERR_INVALID) {
-        builder->left_out++;
-        return 0;
+        return ki__discovery_builder_leave_out(builder);
     }
     if (r < 0) {
         return r;

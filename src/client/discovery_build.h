@@ -65,6 +65,10 @@ typedef struct ki__discovery_row {
 void ki__discovery_builder_init(ki__discovery_builder *builder, const ki_alloc *alloc);
 void ki__discovery_builder_done(ki__discovery_builder *builder);
 
+/** Counts something that is left out. KI_ERR_LIMIT: there is as much of it as there may be
+ *  resources. */
+int ki__discovery_builder_leave_out(ki__discovery_builder *builder);
+
 /** Names a group version; its number is *ret_number. KI_ERR_INVALID if it cannot be one or was
  *  named before: then it is counted as left out.  -ENOMEM, KI_ERR_LIMIT. */
 int ki__discovery_builder_version(ki__discovery_builder *builder, ki_str group, ki_str version,

@@ -98,15 +98,19 @@ static void withdraw(void *arg)
     ki__discovery_cache_withdraw(&w->client->discovery, w->user);
 }
 
+static int refuse_inside(ki_error *error)
+{
+    return ki__error_set(error, KI_ERR_BUSY,
+                         "inside the loop nobody can wait for it: use ki_client_discover_start()");
+}
+
 /* Waits for what was read at `since` or later. */
 static int wait_for(ki_client *client, uint64_t since, const ki_discovery **ret_discovery,
                     ki_error *error)
 {
     visitor v = {.client = client};
     if (ki__engine_is_inside(client->engine)) {
-        return ki__error_set(error, KI_ERR_BUSY,
-                             "inside the loop nobody can wait for it: use "
-                             "ki_client_discover_start()");
+        return refuse_inside(error);
     }
     int r = ki__discovery_cache_ask(&client->discovery, since, false, on_told, &v);
     if (r < 0) {
@@ -115,6 +119,9 @@ static int wait_for(ki_client *client, uint64_t since, const ki_discovery **ret_
     r = ki__loop_wait(client->loop, is_told, &v);
     if (r < 0) {
         ki_client_discover_cancel(client, &v);
+        if (r == KI_ERR_BUSY) {
+            return refuse_inside(error);
+        }
         if (!is_told(&v)) {
             return ki__error_set(error, r, "the loop was stopped before there was an answer");
         }

@@ -140,8 +140,7 @@ static int read_resource(ki__discovery_builder *builder, size_t number, const ki
         return 0;
     }
     if (!valid || !kind_valid) {
-        builder->left_out++;
-        return 0;
+        return ki__discovery_builder_leave_out(builder);
     }
     if (!copy_text(resource, form->singular, texts.singular, sizeof(texts.singular))) {
         texts.singular[0] = '\0';
@@ -206,7 +205,7 @@ static int read_aggregated(ki__discovery_builder *builder, bool core, const ki_v
         char group[PATH_SIZE];
         ki_value metadata = ki__value_child(&item, "metadata");
         if (!copy_text(&metadata, "name", group, sizeof(group)) || core != (group[0] == '\0')) {
-            builder->left_out++; /* each of the two paths has groups of its own */
+            r = ki__discovery_builder_leave_out(builder); /* each path has groups of its own */
             continue;
         }
         bool any_version;
@@ -249,8 +248,7 @@ static int read_group(ki__discovery_builder *builder, const ki_value *group)
     char preferred[VERSION_SIZE];
     ki_value favourite = ki__value_child(group, "preferredVersion");
     if (!copy_text(group, "name", name, sizeof(name)) || name[0] == '\0') {
-        builder->left_out++;
-        return 0;
+        return ki__discovery_builder_leave_out(builder);
     }
     if (!copy_text(&favourite, "version", preferred, sizeof(preferred))) {
         preferred[0] = '\0';

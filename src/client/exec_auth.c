@@ -4,6 +4,7 @@
 #include "client/exec_auth.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -70,8 +71,12 @@ static void set_pause(ki__exec_auth *auth, bool good)
 /* Says which plugin it was; `text` is why. */
 static void set_failure(ki__exec_auth *auth, int code, const char *text)
 {
-    (void)ki__error_set(&auth->failure, code, "the exec plugin failed: %s: ", text);
-    ki__error_add(&auth->failure, ki_str_from(auth->command.path));
+    bool named = strstr(text, auth->command.path) != NULL;
+    (void)ki__error_set(&auth->failure, code, "the exec plugin failed: %s%s", text,
+                        named ? "" : ": ");
+    if (!named) {
+        ki__error_add(&auth->failure, ki_str_from(auth->command.path));
+    }
 }
 
 static int check_certificate(ki__exec_auth *auth, const ki__exec_credential *credential,

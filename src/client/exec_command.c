@@ -15,7 +15,7 @@
 
 extern char **environ;
 
-enum { VARIABLES_MAX = 1 << 16, VARIABLES_BYTES = 8 << 20 };
+enum { VARIABLES_MAX = 1 << 16, VARIABLES_BYTES = 8 << 20, LINKS_MAX = 40 };
 static const char INFO[] = "KUBERNETES_EXEC_INFO";
 
 static int fail(ki_error *error, int code, const char *text, const char *path)
@@ -128,30 +128,77 @@ static int check_policy(const ki__exec_command *command, const ki_client_options
     return allowed ? 0 : ki__error_set(error, -EINVAL, "exec_policy is none of its values");
 }
 
-static bool is_shared(const char *path)
+/* Whether somebody else could put another program in its place: by writing the folder that it is
+ * in, sticky or not, as /tmp is; or one further up, where sticky is enough to keep what is ours.
+ * `scratch` has room for it. */
+static bool is_in_shared_folder(const char *path, char *scratch)
 {
     struct stat info;
-    return stat(path, &info) == 0 && (info.st_mode & S_IWOTH) != 0;
+    mode_t sticky = 0;
+    memcpy(scratch, path, strlen(path) + 1);
+    for (char *last = strrchr(scratch, '/'); last != NULL; last = strrchr(scratch, '/')) {
+        bool root = last == scratch;
+        last[root ? 1 : 0] = '\0';
+        if (stat(scratch, &info) < 0 ||
+            ((info.st_mode & S_IWOTH) != 0 && (info.st_mode & sticky) == 0)) {
+            return true;
+        }
+        if (root) {
+            break;
+        }
+        sticky = S_ISVTX;
+    }
+    return false;
 }
 
-/* The same for the folder that it is in; also if that is sticky, as /tmp is. `path` is cut. */
-static bool is_in_shared_folder(char *path)
+/* Makes the path that of what it is a link to. Whether it is one. */
+static bool follow(char *path, char *scratch)
 {
-    char *last = strrchr(path, '/');
-    last[last == path ? 1 : 0] = '\0';
-    return is_shared(path);
+    ssize_t len = readlink(path, scratch, PATH_MAX);
+    size_t keep = len > 0 && scratch[0] != '/' ? (size_t)(strrchr(path, '/') - path) + 1 : 0;
+    if (len <= 0 || keep + (size_t)len >= PATH_MAX) {
+        return false;
+    }
+    memcpy(path + keep, scratch, (size_t)len);
+    path[keep + (size_t)len] = '\0';
+    return true;
 }
 
-/* The place that is named, and where links lead from there. */
-static bool is_unsafe(const char *path)
+/* The place that is named, those that links lead to, and where it is in the end. */
+static bool is_unsafe(const char *path, char *at, char *scratch)
 {
-    char text[PATH_MAX];
+    struct stat info;
     size_t len = strlen(path);
-    if (len >= sizeof(text) || is_shared(path)) {
+    if (len >= PATH_MAX || stat(path, &info) < 0 || (info.st_mode & S_IWOTH) != 0) {
         return true;
     }
-    memcpy(text, path, len + 1);
-    return is_in_shared_folder(text) || realpath(path, text) == NULL || is_in_shared_folder(text);
+    memcpy(at, path, len + 1);
+    size_t links = 0;
+    do {
+        if (is_in_shared_folder(at, scratch)) {
+            return true;
+        }
+    } while (links++ < LINKS_MAX && follow(at, scratch));
+    return realpath(path, at) == NULL || is_in_shared_folder(at, scratch);
+}
+
+static int check_place(const ki__exec_command *command, ki_error *error)
+{
+    ki__secrets memory; /* two paths are too much for the stack */
+    ki__secrets_init(&memory, command->secrets.alloc);
+    char *at = ki__secrets_take(&memory, PATH_MAX);
+    char *scratch = ki__secrets_take(&memory, PATH_MAX);
+    int r = 0;
+    if (at == NULL || scratch == NULL) {
+        r = ki__error_code(error, -ENOMEM);
+    } else if (is_unsafe(command->path, at, scratch)) {
+        r = fail(error, KI_ERR_DENIED,
+                 "the exec plugin is not run, since everybody may write it, or a folder on the way "
+                 "to it",
+                 command->path);
+    }
+    ki__secrets_done(&memory);
+    return r;
 }
 
 int ki__exec_command_check(const ki__exec_command *command, ki_error *error)
@@ -165,12 +212,7 @@ int ki__exec_command_check(const ki__exec_command *command, ki_error *error)
     if (!S_ISREG(info.st_mode) || access(command->path, X_OK) < 0) {
         return fail(error, -EACCES, "the exec plugin is no program that may be run", command->path);
     }
-    if (is_unsafe(command->path)) {
-        return fail(error, KI_ERR_DENIED,
-                    "the exec plugin is not run, since everybody may write it, or its folder",
-                    command->path);
-    }
-    return 0;
+    return check_place(command, error);
 }
 
 /* ---- what it is given ---- */

@@ -126,7 +126,9 @@ static void set_timer(ki__exec_plugin *plugin);
 /* Without pidfds, or without room for one, the timer looks instead. */
 static void watch_pid(ki__exec_plugin *plugin)
 {
+#ifdef SYS_pidfd_open
     plugin->pid_fd = (int)syscall(SYS_pidfd_open, plugin->pid, 0);
+#endif
     if (plugin->pid_fd >= 0 &&
         ki__watch_add(&plugin->pid_watch, plugin->loop, plugin->pid_fd, EPOLLIN, on_pid) < 0) {
         close_fd(&plugin->pid_fd);

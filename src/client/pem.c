@@ -249,6 +249,14 @@ static bool read_key(const block *key, half *ret_half)
 
 /* ---- the checks ---- */
 
+/* The part of a point that stands in both ways to write it, of which one is shorter. */
+static ki_str first_coordinate(ki_str point)
+{
+    size_t len = point.len - 1;
+    bool both = point.ptr[0] != 2 && point.ptr[0] != 3;
+    return ki_str_make(point.ptr + 1, both ? len / 2 : len);
+}
+
 static bool go_together(const half *certificate, const half *key)
 {
     if (certificate->algorithm.len != 0 && key->algorithm.len != 0 &&
@@ -257,9 +265,13 @@ static bool go_together(const half *certificate, const half *key)
         return !ki_str_eq_text(certificate->algorithm, CURVE) &&
                !ki_str_eq_text(key->algorithm, CURVE);
     }
-    /* A point may be written in two ways, of which one is shorter. */
-    return certificate->bytes.len != key->bytes.len || key->bytes.len == 0 ||
-           ki_str_eq(certificate->bytes, key->bytes);
+    if (certificate->bytes.len == 0 || key->bytes.len == 0) {
+        return true;
+    }
+    if (ki_str_eq_text(certificate->algorithm, CURVE)) {
+        return ki_str_eq(first_coordinate(certificate->bytes), first_coordinate(key->bytes));
+    }
+    return ki_str_eq(certificate->bytes, key->bytes);
 }
 
 static const char *pair_problem(ki_str certificate_text, ki_str key_text, ki__secrets *secrets,

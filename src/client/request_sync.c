@@ -35,7 +35,8 @@ int ki_client_do(ki_client *client, const ki_client_request *request, ki_client_
 {
     ki_client_call *call = NULL;
     if (ret_answer != NULL) {
-        *ret_answer = (ki_client_answer){.resource_version = "", .continue_token = ""};
+        *ret_answer =
+            (ki_client_answer){.resource_version = "", .continue_token = "", .remaining = -1};
     }
     if (client != NULL && ki__engine_is_inside(client->engine)) {
         return refuse_inside(error);
@@ -47,7 +48,9 @@ int ki_client_do(ki_client *client, const ki_client_request *request, ki_client_
     r = ki__loop_wait(client->loop, is_ended, call);
     if (r < 0) {
         ki_client_call_cancel(call);
-        (void)ki__error_set(error, r, "the loop was stopped before there was an answer");
+        r = r == KI_ERR_BUSY
+                ? refuse_inside(error)
+                : ki__error_set(error, r, "the loop was stopped before there was an answer");
     } else {
         r = call->result;
         if (r < 0 && error != NULL) {
@@ -165,7 +168,11 @@ typedef struct listing {
     ki__collect found;
     char version[256];
     size_t pages;
-    size_t barren; /* pages in a row without an object */
+    size_t barren;   /* pages in a row without an object */
+    uint64_t unread; /* objects of all pages that could not be read */
+    ki__hash_key key;
+    uint64_t mark;  /* of a token that was met */
+    size_t mark_at; /* the page whose token is the next one */
 } listing;
 
 /* All pages are of one moment, which the first one tells. */
@@ -184,6 +191,22 @@ static int check_version(listing *l, ki_error *error)
                : ki__error_set(error, KI_ERR_STALE, "the pages of the list are of two moments");
 }
 
+/* A server that leads in a ring is found out: one token is remembered, and after twice as many
+ * pages another one, so that in the end the ring is shorter than the way to the next (Brent). */
+static int check_token(listing *l, const char *before, const char *next, ki_error *error)
+{
+    ki_str token = ki_str_from(next);
+    uint64_t hash = ki__hash_str(l->key, token);
+    if (token.len != 0 && (ki_str_eq_text(token, before) || (l->pages != 0 && hash == l->mark))) {
+        return ki__error_set(error, KI_ERR_INVALID, "the list goes on from where it already was");
+    }
+    if (l->pages == l->mark_at) {
+        l->mark = hash;
+        l->mark_at = l->pages * 2 + 1;
+    }
+    return 0;
+}
+
 static int take_page(listing *l, ki_error *error)
 {
     int r = check_version(l, error);
@@ -194,7 +217,12 @@ static int take_page(listing *l, ki_error *error)
     }
     l->page.list = ki_list_free(l->page.list);
     l->pages++;
+    l->unread += l->page.unread;
     l->barren = count + l->page.unread != 0 ? 0 : l->barren + 1;
+    if (r == 0 && l->unread > OBJECTS_MAX) {
+        r = ki__error_set(error, KI_ERR_LIMIT, "%d objects of the list cannot be read",
+                          OBJECTS_MAX);
+    }
     if (r == 0 && l->barren >= BARREN_MAX) {
         r = ki__error_set(error, KI_ERR_LIMIT, "%d pages of the list had no object", BARREN_MAX);
     }
@@ -216,8 +244,8 @@ static int next_page(listing *l, ki_error *error)
         request.list.continue_token = token;
     }
     int r = ki_client_do(l->client, &request, &next, error);
-    if (r == 0 && token[0] != '\0' && strcmp(next.continue_token, token) == 0) {
-        r = ki__error_set(error, KI_ERR_INVALID, "the list goes on from where it already was");
+    if (r == 0) {
+        r = check_token(l, token, next.continue_token, error);
     }
     ki_client_answer_done(&l->page);
     l->page = next;
@@ -246,6 +274,8 @@ static void forget_pages(listing *l)
     ki_client_answer_done(&l->page);
     l->pages = 0;
     l->barren = 0;
+    l->unread = 0;
+    l->mark_at = 0;
 }
 
 int ki_client_list(ki_client *client, const ki_resource *resource, const char *name_space,
@@ -261,6 +291,7 @@ int ki_client_list(ki_client *client, const ki_resource *resource, const char *n
         l.request.list.limit = KI_PAGER_LIMIT;
     }
     ki__collect_init(&l.found, client->alloc, (ki__hash_key){0}, OBJECTS_MAX);
+    l.key = ki__engine_hash_key(client->engine);
     if (r == 0) {
         r = read_pages(&l, &failure);
     }

@@ -231,20 +231,26 @@ static void add_member(char *to, size_t *len, const ki__located *located, ki__id
 static content identify(ki_str bytes, const ki_object_options *o, ki__located *located, char *room)
 {
     size_t len = 0;
-    add_member(room, &len, located, KI__IDENTITY_KIND, "\"kind\":\"", o->default_kind);
     add_member(room, &len, located, KI__IDENTITY_API_VERSION, "\"apiVersion\":\"",
                o->default_api_version);
+    add_member(room, &len, located, KI__IDENTITY_KIND, "\"kind\":\"", o->default_kind);
     if (len == 0) {
         return (content){.bytes = bytes};
     }
-    const char *open = memchr(bytes.ptr, '{', bytes.len); /* only blanks are before it */
+    const char *open = memchr(bytes.ptr, '{', bytes.len);
+    uint32_t blanks = (uint32_t)(open - bytes.ptr); /* that are before it are left out */
     const char *first = open + 1 + strspn(open + 1, " \t\r\n");
     len -= *first == '}'; /* no comma if nothing follows */
     for (size_t i = 0; i < KI__PLACE_MAX; i++) {
-        located->place[i] += located->place[i] != 0 ? (uint32_t)len : 0;
+        if (located->place[i] != 0) {
+            located->place[i] += (uint32_t)len - blanks;
+        }
     }
     return (content){
-        .bytes = bytes, .more = ki_str_make(room, len), .at = (size_t)(open + 1 - bytes.ptr)};
+        .bytes = ki_str_make(open, bytes.len - blanks),
+        .more = ki_str_make(room, len),
+        .at = 1,
+    };
 }
 
 int ki_object_from_json(const char *bytes, size_t len, const ki_object_options *options,

@@ -108,12 +108,16 @@ def make(folder):
     m.signed("client2", "ca", "client", subject="bob")
     m.signed("client-other", "other-ca", "client", subject="mallory")
     m.key_of("client-rsa", "genrsa", "-traditional", "2048")
+    m.key_of("longer-rsa", "genrsa", "-traditional", "3072")
+    m.key_of("longer", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384")
     m.key_of("client-ed25519", "genpkey", "-algorithm", "ed25519")
     m.signed("client-rsa", "ca", "client")
     m.signed("client-ed25519", "ca", "client")
     for name in ("client", "client-rsa"):
         m.openssl("pkcs8", "-topk8", "-nocrypt", "-in", m.path(f"{name}.key"), "-out",
                   m.path(f"{name}.pkcs8"))
+    m.openssl("ec", "-in", m.path("client.key"), "-conv_form", "compressed", "-out",
+              m.path("client.compressed"))
     m.openssl("pkcs8", "-topk8", "-passout", "pass:x", "-in", m.path("client.key"), "-out",
               m.path("client.encrypted"))
     m.openssl("ec", "-aes128", "-passout", "pass:x", "-in", m.path("client.key"), "-out",

@@ -7,14 +7,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <kinformer/builtin_resources.h>
+#include <kinformer/discovery.h>
 #include <kinformer/informer.h>
 #include <kinformer/status.h>
 
+#include "base/list.h"
+#include "loop/loop.h"
 #include "support/clienting.h"
 
 static int get(ki_client *client, ki_error *error)
@@ -284,6 +288,51 @@ static void a_stop_ends_the_wait(void **state)
         assert_int_equal((int)(intptr_t)result, KI_ERR_STOPPED);
         clienting_end(&c); /* nothing is left of the request */
     }
+}
+
+/* A loop tells of descriptors outside of ki_engine_run(), and plugins end there, which is reported.
+ */
+typedef struct outside {
+    ki__watch watch;
+    ki_client *client;
+    ki_error get_error;
+    ki_error discover_error;
+    int get;
+    int discover;
+} outside;
+
+static void ask_outside(ki__watch *watch, uint32_t events)
+{
+    (void)events;
+    outside *o = KI__CONTAINER_OF(watch, outside, watch);
+    const ki_discovery *discovery = NULL;
+    ki__watch_remove(watch);
+    o->get = get(o->client, &o->get_error);
+    o->discover = ki_client_discover(o->client, 0, &discovery, &o->discover_error);
+}
+
+static void waiting_is_refused_wherever_the_loop_runs(void **state)
+{
+    (void)state;
+    clienting c;
+    int ends[2];
+    clienting_begin(&c);
+    clienting_loop(&c);
+    clienting_open(&c, NULL);
+    outside o = {.client = c.client};
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "x", 1), 1);
+    assert_int_equal(ki__watch_add(&o.watch, c.loop, ends[0], EPOLLIN, ask_outside), 0);
+    for (int i = 0; i < 5; i++) {
+        assert_true(ki_loop_dispatch(c.loop) >= 0);
+    }
+    assert_int_equal(o.get, KI_ERR_BUSY);
+    assert_int_equal(o.discover, KI_ERR_BUSY);
+    assert_non_null(strstr(o.get_error.message, "inside the loop"));
+    assert_non_null(strstr(o.discover_error.message, "inside the loop"));
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    clienting_end(&c);
 }
 
 /* ---- without waiting ---- */
@@ -699,6 +748,7 @@ int main(void)
         cmocka_unit_test(a_request_waits_whoever_runs_the_loop),
         cmocka_unit_test(a_request_waits_while_a_foreign_loop_runs_it),
         cmocka_unit_test(a_stop_ends_the_wait),
+        cmocka_unit_test(waiting_is_refused_wherever_the_loop_runs),
         cmocka_unit_test(answers_come_on_the_loop),
         cmocka_unit_test(a_request_is_cancelled_at_any_moment),
         cmocka_unit_test(a_request_on_a_stopped_loop_can_be_let_go_of),

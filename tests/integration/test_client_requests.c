@@ -249,7 +249,7 @@ static void what_a_list_gave_is_sent_with_its_kind(void **state)
         ki_client_update(c.client, KI_CORE_V1_CONFIGMAPS, ki_list_at(list, 0), NULL, NULL), 0);
     assert_non_null(
         strstr(clienting_asked(&c),
-               "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"i\"}}\n"));
+               "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"i\"}}\n"));
     (void)ki_list_free(list);
     clienting_end(&c);
 }
@@ -395,6 +395,14 @@ static void a_list_that_leads_nowhere_ends(void **state)
     clienting_answer(&c, PAGE("7", "t", "b"));
     assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, &error),
                      KI_ERR_INVALID);
+    static const char *const ring[] = {PAGE("7", "x", "a"), PAGE("7", "y", "b"),
+                                       PAGE("7", "z", "c")};
+    for (int i = 0; i < 12; i++) {
+        clienting_answer(&c, i == 0 ? PAGE("7", "t", "begin") : ring[i % 3]);
+    }
+    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, &error),
+                     KI_ERR_INVALID); /* a longer way to where it was */
+    clienting_forget(&c);
     clienting_answer(&c, EXPIRED);
     assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, &error),
                      KI_ERR_STATUS); /* the first page has nothing to start again for */
@@ -469,8 +477,11 @@ static void requests_that_cannot_be_are_refused_before_anything_is_sent(void **s
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         int wanted = names[i][0] != '\0' ? KI_ERR_INVALID : -EINVAL;
         ki_error error = KI_ERROR_INIT;
+        ki_client_answer answer;
         request.name = names[i];
-        assert_int_equal(ki_client_do(c.client, &request, NULL, &error), wanted);
+        assert_int_equal(ki_client_do(c.client, &request, &answer, &error), wanted);
+        assert_true(answer.http_code == 0 && answer.remaining == -1);
+        ki_client_answer_done(&answer);
         assert_int_equal(error.code, wanted);
         assert_true(error.message[0] != '\0');
     }

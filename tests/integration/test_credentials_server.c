@@ -2,8 +2,9 @@
 /* Credentials against a real server: what it is shown, what happens when it refuses that, and files
  * and plugins that bring others under a live watch. */
 #include <errno.h>
-#include <signal.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -304,6 +305,7 @@ static void pairs_of_certificate_and_key_are_known(void **state)
     } cases[] = {
         {"client.crt", "client.key", 0},
         {"client.crt", "client.pkcs8", 0},
+        {"client.crt", "client.compressed", 0},
         {"client2.crt", "client2.key", 0},
         {"client-rsa.crt", "client-rsa.key", 0},
         {"client-rsa.crt", "client-rsa.pkcs8", 0},
@@ -311,6 +313,9 @@ static void pairs_of_certificate_and_key_are_known(void **state)
         {"below.chain", "below.key", 0},
         {"client.crt", "client2.key", KI_ERR_INVALID},
         {"client2.crt", "client.pkcs8", KI_ERR_INVALID},
+        {"client2.crt", "client.compressed", KI_ERR_INVALID},
+        {"client.crt", "longer.key", KI_ERR_INVALID},
+        {"client-rsa.crt", "longer-rsa.key", KI_ERR_INVALID},
         {"client.crt", "client-rsa.key", KI_ERR_INVALID},
         {"client-rsa.crt", "client.pkcs8", KI_ERR_INVALID},
         {"client.crt", "client-ed25519.key", KI_ERR_INVALID},
@@ -510,6 +515,72 @@ static void a_plugin_that_hangs_ends_in_time(void **state)
     assert_int_equal(code, -ETIMEDOUT);
     assert_non_null(strstr(error.message, "took too long"));
     credentialing_end(&c);
+}
+
+/* Runs with a terminal in the place of standard input; what was typed is the token. */
+static void a_plugin_may_be_given_the_terminal(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"IfAvailable", "Always"};
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_true(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    int other = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    int saved = fcntl(0, F_DUPFD_CLOEXEC, 10);
+    assert_true(other >= 0 && dup2(other, 0) == 0);
+    for (size_t i = 0; i < 4; i++) {
+        credentialing c;
+        char user[256];
+        int code;
+        credentialing_begin(&c);
+        credentialing_script(&c, "#!/bin/sh\nread t\n"
+                                 "case $KUBERNETES_EXEC_INFO in *'\"interactive\":true'*) ;;\n"
+                                 "*) t=none ;; esac\n"
+                                 "printf '{\"kind\":\"ExecCredential\",\"apiVersion\":"
+                                 "\"client.authentication.k8s.io/v1\",\"status\":"
+                                 "{\"token\":\"%s\"}}' \"$t\"\n");
+        snprintf(user, sizeof(user),
+                 "exec: {apiVersion: client.authentication.k8s.io/v1, command: DIR/plugin,"
+                 " interactiveMode: %s}",
+                 i == 3 ? "Never" : modes[i % 2]);
+        load_plain(&c, user);
+        c.options.exec_interactive = i != 2; /* IfAvailable, but not allowed */
+        if (i < 2) {
+            assert_int_equal(write(terminal, "typed\n", 6), 6);
+        }
+        credentialing_open(&c);
+        assert_string_equal(credentialing_ask(&c, "/who", "", &code, NULL),
+                            i < 2 ? "|Bearer typed|" : "|Bearer none|");
+        credentialing_end(&c);
+    }
+    assert_int_equal(dup2(saved, 0), 0);
+    close(saved);
+    close(other);
+    close(terminal);
+}
+
+static void a_plugin_that_needs_a_terminal_fails_without(void **state)
+{
+    (void)state;
+    credentialing c;
+    ki_error error = KI_ERROR_INIT;
+    int code;
+    int saved = fcntl(0, F_DUPFD_CLOEXEC, 10);
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(dup2(nothing, 0), 0);
+    credentialing_begin(&c);
+    credentialing_plugin(&c);
+    load_plain(&c, "exec: {apiVersion: client.authentication.k8s.io/v1, command: DIR/plugin,"
+                   " interactiveMode: Always}");
+    c.options.exec_interactive = true;
+    credentialing_open(&c);
+    (void)credentialing_ask(&c, "/who", "", &code, &error);
+    assert_int_equal(code, -ENOTTY);
+    assert_non_null(strstr(error.message, "no terminal"));
+    assert_int_equal(credentialing_runs(&c), 0);
+    credentialing_end(&c);
+    assert_int_equal(dup2(saved, 0), 0);
+    close(saved);
+    close(nothing);
 }
 
 static void add_escaped(ki_buf *out, const char *name)
@@ -759,6 +830,8 @@ int main(void)
         cmocka_unit_test(what_comes_expired_is_used_and_causes_no_storm),
         cmocka_unit_test(failures_are_told_to_requests_and_tried_again_slowly),
         cmocka_unit_test(a_plugin_that_hangs_ends_in_time),
+        cmocka_unit_test(a_plugin_may_be_given_the_terminal),
+        cmocka_unit_test(a_plugin_that_needs_a_terminal_fails_without),
         cmocka_unit_test(certificates_of_plugins_are_shown_and_replaced),
         cmocka_unit_test(streams_wait_for_certificates),
         cmocka_unit_test(all_may_end_at_any_moment),

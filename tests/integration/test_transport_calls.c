@@ -300,6 +300,30 @@ static void credentials_are_asked_for_each_request(void **state)
     transporting_end(&t);
 }
 
+/* Two of them would be for the server to choose from. */
+static void a_request_that_says_who_asks_has_the_last_word(void **state)
+{
+    (void)state;
+    transporting t;
+    credentials c = {.value = "Bearer s3cret", .generation = 7};
+    ki__curl_options options = {.auth = auth_of(&c)};
+    const ki_http_header header = {ki_str_from("authorization"), ki_str_from("Bearer mine")};
+    open_plain(&t, &options);
+    for (int i = 1; i <= 2; i++) {
+        exchange e;
+        exchange_init(&e, &t, i == 1 ? "/echo" : "/status", i == 1 ? "" : "code=401");
+        e.request.headers = &header;
+        e.request.header_count = 1;
+        exchange_run(&e);
+        assert_true(e.complete);
+        assert_true(i == 2 || has(&e.body, "authorization: Bearer mine\n"));
+        assert_false(has(&e.body, "s3cret"));
+        assert_int_equal(c.refused, 0); /* it was not ours that was */
+        exchange_done(&e);
+    }
+    transporting_end(&t);
+}
+
 static void requests_wait_for_credentials(void **state)
 {
     (void)state;
@@ -579,6 +603,7 @@ int main(void)
         cmocka_unit_test(a_paused_call_gets_nothing_and_loses_nothing),
         cmocka_unit_test(a_paused_call_may_be_cancelled),
         cmocka_unit_test(credentials_are_asked_for_each_request),
+        cmocka_unit_test(a_request_that_says_who_asks_has_the_last_word),
         cmocka_unit_test(requests_wait_for_credentials),
         cmocka_unit_test(failing_credentials_fail_the_request),
         cmocka_unit_test(credentials_are_not_sent_in_the_clear),

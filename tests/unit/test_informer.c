@@ -461,6 +461,40 @@ static void both_kinds_of_queue_tell_the_same(void **state)
     end(&f);
 }
 
+static bool stops_when_woken;
+
+static void stop_when_woken(void *user)
+{
+    if (stops_when_woken) {
+        ki_informer_stop(((ear *)user)->f->informer);
+    }
+}
+
+/* Threads sleep on for a while after a batch. Here one waits in ki_registration_run(), so to speak,
+ * while another handler stops the informer as soon as it can hear of that batch. */
+static void a_stop_does_not_forget_who_was_to_be_woken_later(void **state)
+{
+    (void)state;
+    fixture f;
+    ear sleeper;
+    ear other;
+    begin_synced(&f);
+    ki_handler_options options = KI_OPTIONS_INIT(ki_handler_options);
+    options.delivery = KI_DELIVERY_CALLER;
+    listen_with(&sleeper, &f, options);
+    options.wake = stop_when_woken;
+    listen_with(&other, &f, options);
+    assert_true(ki_registration_dispatch(sleeper.reg, 0) > 0);
+    assert_true(ki_registration_dispatch(other.reg, 0) > 0);
+    stops_when_woken = true;
+    say_pod(&f, KI_EVENT_MODIFIED, "a", 11, "g");
+    stops_when_woken = false;
+    assert_true(ki_informer_is_stopped(f.informer));
+    (void)ki_registration_unref(sleeper.reg);
+    (void)ki_registration_unref(other.reg);
+    end(&f); /* which finds what was left behind */
+}
+
 static void the_store_has_a_change_before_the_handler_hears_of_it(void **state)
 {
     (void)state;
@@ -1136,6 +1170,7 @@ int main(void)
         cmocka_unit_test(a_relist_tells_what_it_changed_and_nothing_else),
         cmocka_unit_test(a_source_of_metadata_gives_no_whole_objects_and_others_no_metadata),
         cmocka_unit_test(both_kinds_of_queue_tell_the_same),
+        cmocka_unit_test(a_stop_does_not_forget_who_was_to_be_woken_later),
         cmocka_unit_test(the_store_has_a_change_before_the_handler_hears_of_it),
         cmocka_unit_test(a_transform_changes_what_is_kept),
         cmocka_unit_test(requests_that_fail_are_told_to_who_asked_for_it),

@@ -160,7 +160,7 @@ static void defaults_stand_in_for_kind_and_version(void **state)
     }
 }
 
-#define TYPED "{\"kind\":\"Pod\",\"apiVersion\":\"v1\""
+#define TYPED "{\"apiVersion\":\"v1\",\"kind\":\"Pod\""
 
 /* An item of a list must read and be written as what a watch brings of the same object. */
 static void items_of_lists_get_the_kind_that_they_lack(void **state)
@@ -172,7 +172,9 @@ static void items_of_lists_get_the_kind_that_they_lack(void **state)
     } cases[] = {
         {"{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"x\":1}}",
          TYPED ",\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"x\":1}}"},
-        {" { }", " " TYPED " }"},
+        {" { }", TYPED " }"},
+        {"  {\"spec\":{\"x\":1},\"metadata\":{\"labels\":{\"a\":\"b\"}}}",
+         TYPED ",\"spec\":{\"x\":1},\"metadata\":{\"labels\":{\"a\":\"b\"}}}"},
         {"{}", TYPED "}"},
         {"{\n\"a\":1}", TYPED ",\n\"a\":1}"},
         {"{\"apiVersion\":\"v2\"}", "{\"kind\":\"Pod\",\"apiVersion\":\"v2\"}"},
@@ -188,12 +190,13 @@ static void items_of_lists_get_the_kind_that_they_lack(void **state)
                                              &object, NULL),
                          0);
         assert_true(ki_str_eq(ki_object_bytes(object), ki_str_from(cases[i].written)));
+        bool has_both = strstr(cases[i].json, "spec") != NULL;
         ki_value root = ki_object_root(object);
         ki_value value;
         assert_int_equal(ki_value_member(&root, ki_str_from("spec"), &value),
-                         i == 0 ? 0 : KI_ERR_NOT_FOUND);
+                         has_both ? 0 : KI_ERR_NOT_FOUND);
         assert_int_equal(ki_object_label(object, ki_str_from("a"), &value),
-                         i == 0 ? 0 : KI_ERR_NOT_FOUND);
+                         has_both ? 0 : KI_ERR_NOT_FOUND);
         assert_int_equal(ki_value_member(&root, ki_str_from("kind"), &value), 0);
         assert_int_equal(ki_value_member(&root, ki_str_from("apiVersion"), &value), 0);
         ki_object_unref(object);

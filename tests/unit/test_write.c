@@ -83,7 +83,6 @@ static void create_refuses_what_does_not_fit_the_path(void **state)
         "{'metadata':{'name':'a','namespace':'other'}}",
         "{'kind':'Node','metadata':{'name':'a'}}",
         "{'apiVersion':'v2','metadata':{'name':'a'}}",
-        "{'metadata':{'name':'a','resourceVersion':'5'}}",
         "[]",
         "{",
         "",
@@ -93,6 +92,8 @@ static void create_refuses_what_does_not_fit_the_path(void **state)
         test_api_call(&api, "POST", PODS, bodies[i]);
         check_failure(&api, 400, "BadRequest");
     }
+    test_api_call(&api, "POST", PODS, "{'metadata':{'name':'a','resourceVersion':'5'}}");
+    assert_status(&api, 500); /* a real server takes it for a failure of its own */
     assert_int_equal(api.model->head, 1);
     test_api_done(&api);
 }
@@ -147,9 +148,85 @@ static void the_content_type_must_be_known(void **state)
     api.content_type = "Application/JSON";
     test_api_pod(&api, "ns", "a", "");
     assert_status(&api, 201);
-    api.content_type = "application/strategic-merge-patch+json";
+    api.content_type = "application/json";
     test_api_call(&api, "PATCH", PODS "/a", "{}");
     check_failure(&api, 415, "UnsupportedMediaType");
+    test_api_done(&api);
+}
+
+static void patches_are_of_four_types(void **state)
+{
+    (void)state;
+    test_api api;
+    test_api_init(&api, NULL, NULL, NULL);
+    test_api_pod(&api, "ns", "a", "'x':'1'");
+    api.content_type = "application/json-patch+json";
+    test_api_call(&api, "PATCH", PODS "/a",
+                  "[{'op':'replace','path':'/metadata/labels/x','value':'2'}]");
+    assert_status(&api, 200);
+    assert_string_equal(test_api_at(&api, ".metadata.labels.x"), "2");
+    test_api_call(&api, "PATCH", PODS "/a", "[{'op':'remove','path':'/nothing'}]");
+    check_failure(&api, 422, "Invalid");
+    test_api_call(&api, "PATCH", PODS "/a", "[{]");
+    check_failure(&api, 400, "BadRequest");
+    api.content_type = "application/strategic-merge-patch+json";
+    test_api_call(&api, "PATCH", PODS "/a", "{'spec':{'containers':[{'name':'c'}]}}");
+    test_api_call(&api, "PATCH", PODS "/a",
+                  "{'spec':{'containers':[{'name':'c','image':'i'},{'name':'d'}]}}");
+    assert_status(&api, 200);
+    assert_string_equal(test_api_at(&api, ".spec.containers[0].image"), "i");
+    assert_string_equal(test_api_at(&api, ".spec.containers[1].name"), "d");
+    api.content_type = "application/apply-patch+yaml";
+    test_api_call(&api, "PATCH", PODS "/a",
+                  "{'metadata':{'labels':{'y':'3'}},'spec':{'containers':[{'name':'d','image':'j'}]"
+                  "}}");
+    assert_status(&api, 200);
+    assert_string_equal(test_api_at(&api, ".spec.containers[0].image"), "i");
+    assert_string_equal(test_api_at(&api, ".spec.containers[1].image"), "j");
+    test_api_call(&api, "PATCH", PODS "/new",
+                  "{'kind':'Pod','apiVersion':'v1','metadata':{'name':'new'}}");
+    assert_status(&api, 201);
+    test_api_call(&api, "PATCH", PODS "/other", "{'metadata':{'name':'new'}}");
+    check_failure(&api, 400, "BadRequest");
+    test_api_call(&api, "PATCH", PODS "/x/status", "{'metadata':{'name':'x'}}");
+    check_failure(&api, 404, "NotFound");
+    test_api_done(&api);
+}
+
+/* The members that are not in the schema of a built-in kind. */
+static void unknown_fields_are_refused_by_who_is_strict(void **state)
+{
+    (void)state;
+    static const char *const good[] = {
+        "{'spec':{'containers':[{'name':'c','resources':{'limits':{'cpu':1}}}]}}",
+        "{'spec':{'volumes':[{'name':'v','emptyDir':{}}],'nodeSelector':{'any':'thing'}}}",
+        "{'metadata':{'labels':{'any':'thing'},'managedFields':[{'fieldsV1':{'f:x':{}}}]}}",
+    };
+    static const char *const bad[][2] = {
+        {"{'spek':{}}", "spek"},
+        {"{'spec':{'nodename':'x'}}", "spec.nodename"},
+        {"{'spec':{'containers':[{'name':'c'},{'imagee':'c'}]}}", "spec.containers[1].imagee"},
+        {"{'metadata':{'label':{}}}", "metadata.label"},
+        {"{'spec':{'volumes':[{'emptyDir':{'x':1}}]}}", "spec.volumes[0].emptyDir.x"},
+    };
+    test_api api;
+    char body[512];
+    test_api_init(&api, NULL, NULL, NULL);
+    test_api_pod(&api, "ns", "a", "");
+    for (size_t i = 0; i < 3; i++) {
+        test_api_call(&api, "PATCH", PODS "/a?fieldValidation=Strict", good[i]);
+        assert_status(&api, 200);
+    }
+    for (size_t i = 0; i < 5; i++) {
+        snprintf(body, sizeof(body), "%s", bad[i][0]);
+        test_api_call(&api, "PATCH", PODS "/a?fieldValidation=Strict", body);
+        check_failure(&api, 400, "BadRequest");
+        if (strstr(test_api_at(&api, ".message"), bad[i][1]) == NULL) {
+            fail_msg("no %s in %s", bad[i][1], test_api_at(&api, ".message"));
+        }
+        test_api_call(&api, "PATCH", PODS "/a?fieldValidation=Warn&dryRun=All", body);
+        assert_status(&api, 200);
+    }
     test_api_done(&api);
 }
 
@@ -288,7 +365,7 @@ static void dry_run_changes_nothing(void **state)
     test_api_get(&api, PODS "/a");
     assert_string_equal(test_api_at(&api, ".spec.nodeName"), "n1");
     test_api_call(&api, "DELETE", PODS "/a?dryRun=Some", "");
-    check_failure(&api, 400, "BadRequest");
+    check_failure(&api, 422, "Invalid");
     assert_int_equal(api.model->head, 2);
     test_api_done(&api);
 }
@@ -406,7 +483,7 @@ static void methods_and_paths_that_do_not_go_together(void **state)
         {"GET", "/apis/x.io/v1/pods", 404},
         {"GET", "/api/v1/namespaces/ns/nodes", 404},
         {"GET", PODS "/a/log", 404},
-        {"GET", "/version", 404},
+        {"GET", "/nothing", 404},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         test_api_call(&api, cases[i].method, cases[i].target, "");
@@ -565,6 +642,8 @@ int main(void)
         cmocka_unit_test(generate_name_makes_names),
         cmocka_unit_test(a_body_that_is_too_large_is_refused),
         cmocka_unit_test(the_content_type_must_be_known),
+        cmocka_unit_test(patches_are_of_four_types),
+        cmocka_unit_test(unknown_fields_are_refused_by_who_is_strict),
         cmocka_unit_test(update_keeps_what_the_server_owns),
         cmocka_unit_test(update_of_an_old_version_is_a_conflict),
         cmocka_unit_test(update_without_a_change_is_no_write),

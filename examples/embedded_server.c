@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An API server inside the program, and an informer on it: what a test of one's own code begins
+ * with. Prints what the cache has, and what it hears of a change. */
+#include <stdio.h>
+#include <time.h>
+
+#include <kinformer/apiserver.h>
+#include <kinformer/kinformer.h>
+
+static const char objects[] = "apiVersion: v1\n"
+                              "kind: ConfigMap\n"
+                              "metadata: {name: colours, namespace: shop}\n"
+                              "data: {first: red}\n"
+                              "---\n"
+                              "apiVersion: v1\n"
+                              "kind: ConfigMap\n"
+                              "metadata: {name: sizes, namespace: shop}\n";
+
+static int fail(const ki_error *error)
+{
+    fprintf(stderr, "%s\n", error->message);
+    return 1;
+}
+
+/* A client of the server, by the kubeconfig that it writes. */
+static int connect_to(const ki_apiserver *server, ki_client **ret_client, ki_error *error)
+{
+    ki_buf text;
+    ki_config *config = NULL;
+    ki_config_options from = KI_OPTIONS_INIT(ki_config_options);
+    ki_client_options options = KI_OPTIONS_INIT(ki_client_options);
+    ki_buf_init(&text, NULL, 65536);
+    int r = ki_apiserver_write_kubeconfig(server, &text);
+    from.text = ki_buf_str(&text);
+    r = r < 0 ? r : ki_config_load(&from, &config, error);
+    options.config = config;
+    r = r < 0 ? r : ki_client_new(&options, ret_client, error);
+    (void)ki_config_unref(config);
+    ki_buf_done(&text);
+    return r;
+}
+
+static int watch_maps(ki_client *client, ki_apiserver *server, ki_error *error)
+{
+    ki_factory *factory = NULL;
+    ki_informer *maps = NULL;
+    int r = ki_client_factory(client, NULL, &factory, error);
+    r = r < 0 ? r : ki_factory_informer(factory, KI_CORE_V1_CONFIGMAPS, &maps, error);
+    r = r < 0 ? r : ki_factory_start(factory, error);
+    r = r < 0 ? r : ki_factory_wait_for_sync(factory, 10000, error);
+    if (r >= 0) {
+        ki_object *map = ki_store_get(ki_informer_store(maps), ki_str_from("shop/colours"));
+        printf("the cache has %s\n", ki_object_key(map));
+        ki_object_unref(map);
+        r = ki_apiserver_delete(server, KI_CORE_V1_CONFIGMAPS, "shop", "colours", error);
+    }
+    for (int i = 0; r >= 0 && i < 1000; i++) { /* the informer hears of it in a moment */
+        ki_object *map = ki_store_get(ki_informer_store(maps), ki_str_from("shop/colours"));
+        if (map == NULL) {
+            puts("it was deleted");
+            break;
+        }
+        ki_object_unref(map);
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    if (factory != NULL) {
+        ki_factory_stop(factory);
+    }
+    ki_factory_unref(factory);
+    return r;
+}
+
+int main(void)
+{
+    ki_error error = KI_ERROR_INIT;
+    ki_client *client = NULL;
+    ki_apiserver *server = NULL;
+    int r = ki_apiserver_new(NULL, &server, &error); /* 127.0.0.1, a port that is free */
+    r = r < 0 ? r : ki_apiserver_load(server, ki_str_from(objects), NULL, &error);
+    r = r < 0 ? r : connect_to(server, &client, &error);
+    r = r < 0 ? r : watch_maps(client, server, &error);
+    (void)ki_client_join(client);
+    ki_apiserver_unref(server);
+    return r < 0 ? fail(&error) : 0;
+}

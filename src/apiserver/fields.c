@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fields that a built-in kind does not have, found by the schema tables: what
+ * fieldValidation=Strict refuses, and with it a misspelt name. */
+#include <errno.h>
+
+#include "apiserver/change.h"
+#include "apiserver/emit.h"
+#include "base/alloc.h"
+#include "object/schema.h"
+
+enum { LEVELS_MAX = 64 };
+
+typedef struct level {
+    ki_iter iter;
+    const ki__schema_message *message; /* of each element, if this is a list or a map of them */
+    bool of_message;                   /* this is such a message itself: its members are fields */
+    bool list;
+    size_t index;  /* of the element at hand */
+    ki_value name; /* of the member at hand */
+} level;
+
+/* The field of a message, or of those that JSON shows in its place. */
+static const ki__schema_field *find_field(const ki__schema_message *message, const ki_value *name)
+{
+    const ki__schema_message *stack[KI__SCHEMA_INLINE_DEPTH_MAX + 1] = {message};
+    size_t next[KI__SCHEMA_INLINE_DEPTH_MAX + 1] = {0};
+    size_t depth = 1;
+    while (depth != 0) {
+        const ki__schema_message *top = stack[depth - 1];
+        if (next[depth - 1] == top->field_count) {
+            depth--;
+            continue;
+        }
+        const ki__schema_field *field = &ki__schema_fields[top->first_field + next[depth - 1]++];
+        if ((field->flags & KI__SCHEMA_INLINE) == 0) {
+            if (ki_value_equals(name, ki__schema_name(field->name))) {
+                return field;
+            }
+        } else if (depth <= KI__SCHEMA_INLINE_DEPTH_MAX && field->type == KI__SCHEMA_MESSAGE) {
+            stack[depth] = &ki__schema_messages[field->message];
+            next[depth++] = 0;
+        }
+    }
+    return NULL;
+}
+
+/* "spec.containers[0].imagee" */
+static int write_path(const level *levels, size_t depth, ki_buf *out)
+{
+    int r = 0;
+    for (size_t i = 0; i < depth && r == 0; i++) {
+        if (levels[i].list) {
+            r = ki_buf_add_char(out, '[');
+            r = r < 0 ? r : ki__emit_u64(out, levels[i].index - 1);
+            r = r < 0 ? r : ki_buf_add_char(out, ']');
+        } else {
+            r = out->len != 0 ? ki_buf_add_char(out, '.') : 0;
+            r = r < 0 ? r : ki_value_copy_string(&levels[i].name, out);
+        }
+    }
+    return r;
+}
+
+static int fail(ki__api_exchange *x, const level *levels, size_t depth)
+{
+    ki_buf path;
+    ki_buf_init(&path, x->alloc, 4096);
+    int r = write_path(levels, depth, &path);
+    r = r == KI_ERR_LIMIT ? 0 : r;
+    r = r < 0 ? r
+              : ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST,
+                             "strict decoding error: unknown field \"", ki_buf_text(&path), "\"",
+                             NULL);
+    ki_buf_done(&path);
+    return r;
+}
+
+/* Opens what may have fields below it. What does not have the type that it should have is found
+ * elsewhere. */
+static void open_value(level *levels, size_t *depth, const ki_value *value,
+                       const ki__schema_message *message, bool of_message)
+{
+    if (*depth < LEVELS_MAX && ki_value_iter(value, &levels[*depth].iter) == 0) {
+        level *top = &levels[(*depth)++];
+        top->message = message;
+        top->list = ki_value_type(value) == KI_TYPE_LIST;
+        top->of_message = of_message && !top->list;
+        top->index = 0;
+    }
+}
+
+static int step(ki__api_exchange *x, level *levels, size_t *depth)
+{
+    level *top = &levels[*depth - 1];
+    ki_value value;
+    if (ki_iter_next(&top->iter, &top->name, &value) <= 0) {
+        (*depth)--;
+        return 0;
+    }
+    top->index++;
+    if (!top->of_message) {
+        open_value(levels, depth, &value, top->message, true);
+        return 0;
+    }
+    bool type = *depth == 1 && (ki_value_equals(&top->name, ki_str_from("kind")) ||
+                                ki_value_equals(&top->name, ki_str_from("apiVersion")));
+    const ki__schema_field *field = find_field(top->message, &top->name);
+    if (field == NULL) {
+        return type ? 0 : fail(x, levels, *depth);
+    }
+    if (field->type == KI__SCHEMA_MESSAGE) {
+        bool many = (field->flags & (KI__SCHEMA_REPEATED | KI__SCHEMA_MAP)) != 0;
+        open_value(levels, depth, &value, &ki__schema_messages[field->message], !many);
+    }
+    return 0;
+}
+
+int ki__api_check_fields(ki__api_exchange *x, const ki_object *object)
+{
+    const ki_resource *resource = x->type->resource;
+    const ki__schema_message *message =
+        x->type->builtin && strcmp(x->route.field_validation, "Strict") == 0
+            ? ki__schema_of_kind(ki_str_from(ki_resource_api_version(resource)),
+                                 ki_str_from(ki_resource_kind(resource)))
+            : NULL;
+    if (message == NULL) {
+        return 0;
+    }
+    level *levels = ki__alloc_array(x->alloc, LEVELS_MAX, sizeof(*levels));
+    if (levels == NULL) {
+        return -ENOMEM;
+    }
+    ki_value root = ki_object_root(object);
+    size_t depth = 0;
+    int r = 0;
+    open_value(levels, &depth, &root, message, true);
+    while (depth != 0 && r == 0 && x->failure.code == 0) {
+        r = step(x, levels, &depth);
+    }
+    ki__free(x->alloc, levels);
+    return r;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Many objects from one text: JSON values one after the other, or YAML documents. Lists are taken
+ * apart. */
+#include <errno.h>
+
+#include "apiserver/http_server.h"
+#include "base/error.h"
+#include "client/kubeconfig.h"
+#include "client/yaml_reader.h"
+#include "object/json_scan.h"
+
+enum { DEPTH_MAX = 128 };
+
+typedef struct loader {
+    ki_apiserver *server;
+    ki_str text;
+    size_t count;
+    ki_error *error;
+} loader;
+
+/* ---- objects and lists ---- */
+
+static int parse(loader *l, ki_str json, const char *kind, const char *api_version,
+                 ki_object **ret_object)
+{
+    ki_object_options options = {
+        .size = sizeof(options),
+        .alloc = l->server->alloc,
+        .max_bytes = (size_t)1 << 30,
+        .default_kind = kind,
+        .default_api_version = api_version,
+    };
+    return ki_object_from_json(json.ptr, json.len, &options, ret_object, l->error);
+}
+
+static int apply(loader *l, const ki_object *object)
+{
+    int r = ki__http_apply(l->server, object, l->error);
+    l->count += r == 0 ? 1 : 0;
+    if (r < 0 && l->error != NULL) {
+        ki_error inner = *l->error;
+        ki__error_set(l->error, r, "%.60s %.80s: %s", ki_object_kind(object), ki_object_key(object),
+                      inner.message);
+        l->error->http_code = inner.http_code;
+        l->error->reason = inner.reason;
+    }
+    return r;
+}
+
+/* The items of a list of one kind have none of their own. */
+static int apply_items(loader *l, const ki_object *list, const ki_value *items)
+{
+    ki_iter iter;
+    ki_value item;
+    ki_buf kind;
+    ki_str name = ki_str_from(ki_object_kind(list));
+    bool mixed = ki_str_eq_text(name, "List");
+    ki_buf_init(&kind, l->server->alloc, 1024);
+    int r = ki_buf_add(&kind, name.ptr, name.len - 4);
+    r = r < 0 ? ki__error_code(l->error, r) : ki_value_iter(items, &iter);
+    while (r == 0 && ki_iter_next(&iter, NULL, &item) > 0) {
+        ki_object *object;
+        ki_buf json;
+        ki_buf_init(&json, l->server->alloc, SIZE_MAX);
+        r = ki_value_write_json(&item, &json);
+        r = r < 0 ? ki__error_code(l->error, r)
+                  : parse(l, ki_buf_str(&json), mixed ? NULL : kind.data,
+                          mixed ? NULL : ki_object_api_version(list), &object);
+        if (r == 0) {
+            r = apply(l, object);
+            ki_object_unref(object);
+        }
+        ki_buf_done(&json);
+    }
+    ki_buf_done(&kind);
+    return r;
+}
+
+static int take(loader *l, ki_str json)
+{
+    ki_object *object;
+    int r = parse(l, json, NULL, NULL, &object);
+    if (r < 0) {
+        return r;
+    }
+    ki_value root = ki_object_root(object);
+    ki_value items;
+    ki_str kind = ki_str_from(ki_object_kind(object));
+    bool is_list = kind.len >= 4 && memcmp(kind.ptr + kind.len - 4, "List", 4) == 0 &&
+                   ki_value_member(&root, ki_str_from("items"), &items) == 0 &&
+                   ki_value_type(&items) == KI_TYPE_LIST;
+    r = is_list ? apply_items(l, object, &items) : apply(l, object);
+    ki_object_unref(object);
+    return r;
+}
+
+/* ---- JSON ---- */
+
+static int load_json(loader *l)
+{
+    ki__json_scan scan;
+    const char *p = l->text.ptr;
+    ki__json_scan_init(&scan, l->text, DEPTH_MAX, l->error);
+    int r = 0;
+    while (r == 0 && (p = ki__json_scan_space(&scan, p)) != scan.end) {
+        const char *after = ki__json_scan_value(&scan, p);
+        if (after == NULL) {
+            return scan.code;
+        }
+        r = take(l, ki_str_make(p, (size_t)(after - p)));
+        p = after;
+    }
+    return r;
+}
+
+/* ---- YAML ---- */
+
+/* A line "---" begins a document: nothing else may stand there, not even in a block of text. */
+static bool is_separator(ki_str rest)
+{
+    if (rest.len < 3 || memcmp(rest.ptr, "---", 3) != 0) {
+        return false;
+    }
+    return rest.len == 3 || rest.ptr[3] == '\n' || rest.ptr[3] == '\r' || rest.ptr[3] == ' ' ||
+           rest.ptr[3] == '\t';
+}
+
+/* Takes one document off *rest, the separator before it included. *ret_lines is how many it has. */
+static ki_str next_document(ki_str *rest, uint32_t *ret_lines)
+{
+    size_t i = 0;
+    uint32_t lines = 0;
+    do {
+        const char *end = memchr(rest->ptr + i, '\n', rest->len - i);
+        i = end != NULL ? (size_t)(end - rest->ptr) + 1 : rest->len;
+        lines++;
+    } while (i < rest->len && !is_separator(ki_str_make(rest->ptr + i, rest->len - i)));
+    ki_str document = ki_str_make(rest->ptr, i);
+    *rest = ki_str_make(rest->ptr + i, rest->len - i);
+    *ret_lines = lines;
+    return document;
+}
+
+static int take_yaml(loader *l, ki_str document, uint32_t line)
+{
+    ki__yaml yaml;
+    ki_str json;
+    ki__secrets secrets;
+    uint32_t bad_line = 0;
+    int r = ki__yaml_read(document, l->server->alloc, &yaml, l->error);
+    if (r < 0) {
+        if (l->error != NULL) {
+            l->error->line += line;
+        }
+        return r;
+    }
+    ki__secrets_init(&secrets, l->server->alloc);
+    if (yaml.root != KI__YAML_NONE && !ki__yaml_is_null(ki__yaml_at(&yaml, yaml.root))) {
+        r = ki__yaml_to_json(&yaml, yaml.root, &secrets, &json, &bad_line);
+        if (r < 0) {
+            (void)ki__error_set(l->error, r, "a number that JSON has not, in line %u",
+                                bad_line + line);
+        }
+        r = r < 0 ? r : take(l, json);
+    }
+    ki__secrets_done(&secrets);
+    ki__yaml_done(&yaml);
+    return r;
+}
+
+static int load_yaml(loader *l)
+{
+    ki_str rest = l->text;
+    uint32_t line = 0;
+    int r = 0;
+    while (r == 0 && rest.len != 0) {
+        uint32_t lines;
+        ki_str document = next_document(&rest, &lines);
+        r = take_yaml(l, document, line);
+        line += lines;
+    }
+    return r;
+}
+
+int ki_apiserver_load(ki_apiserver *server, ki_str objects, size_t *ret_count, ki_error *error)
+{
+    loader l = {.server = server, .text = objects, .error = error};
+    size_t i = 0;
+    while (i < objects.len && (objects.ptr[i] == ' ' || objects.ptr[i] == '\t' ||
+                               objects.ptr[i] == '\r' || objects.ptr[i] == '\n')) {
+        i++;
+    }
+    int r = 0;
+    if (i < objects.len) {
+        ki__mutex_lock(&server->lock);
+        r = objects.ptr[i] == '{' ? load_json(&l) : load_yaml(&l);
+        ki__mutex_unlock(&server->lock);
+    }
+    if (ret_count != NULL) {
+        *ret_count = l.count;
+    }
+    return r;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The HTTP front of the embedded API server, inside: libmicrohttpd, driven by a loop, carries the
+ * requests to exchanges of the model and their answers back.
+ *
+ * One lock is around everything. The loop's thread has it while libmicrohttpd runs; other threads
+ * take it to reach the model. Timers, descriptors and libmicrohttpd are for the loop's thread alone
+ * (or for whoever makes and frees the server while nobody runs the loop). */
+#ifndef KI_APISERVER_HTTP_SERVER_H
+#define KI_APISERVER_HTTP_SERVER_H
+
+#include <microhttpd.h>
+
+#include <kinformer/apiserver.h>
+
+#include "apiserver/exchange.h"
+#include "apiserver/fault_text.h"
+#include "base/engine.h"
+#include "base/refs.h"
+#include "base/sync.h"
+#include "loop/loop.h"
+
+enum { KI__HTTP_URL_MAX = 80 };
+
+/** PEM, for the server and for its clients. Empty without TLS. */
+typedef struct ki__http_identity {
+    ki_buf ca;
+    ki_buf certificate;
+    ki_buf key;
+} ki__http_identity;
+
+struct ki_apiserver {
+    ki__refs refs;
+    const ki_alloc *alloc;
+    const ki_log *log;
+    ki_loop *loop;
+    ki_engine *engine;
+    bool own_loop;
+    char url[KI__HTTP_URL_MAX];
+    ki_buf token;
+    ki__http_identity identity;
+    uint64_t request_timeout_ns;
+    uint64_t idle_timeout_ns;
+    uint64_t seed;
+
+    ki__mutex lock; /* of all that follows */
+    ki__api_model *model;
+    ki__api_server *server; /* what clients talk to */
+    ki__api_server *direct; /* for this process: without faults */
+    ki__api_faults faults;
+    ki__api_fault_set fault_set;
+    uint64_t due_version; /* with a lag: what the server has got to when lag_timer fires */
+    bool lag_set;         /* it is on its way */
+
+    struct MHD_Daemon *daemon;
+    int listen_fd;
+    ki__watch watch;     /* of the daemon's own epoll descriptor */
+    ki__timer timer;     /* of the daemon's time limits */
+    ki__timer lag_timer; /* when a server that lags goes on */
+    ki__task task;       /* all that enters libmicrohttpd */
+    bool changed;        /* the model, since the waiting ones were looked at */
+    bool active;         /* libmicrohttpd called something of ours; see run() */
+    ki__list busy;       /* connections that libmicrohttpd has */
+    ki__list waiting;    /* those that are suspended until something happens */
+    ki__list due;        /* those of them that something happened to */
+    size_t open_connections;
+    uint64_t connections;
+    uint64_t requests;
+};
+
+typedef enum ki__http_state {
+    KI__HTTP_IDLE,    /* no request yet */
+    KI__HTTP_READING, /* a request is on its way */
+    KI__HTTP_WAITING, /* suspended: the answer waits for something */
+    KI__HTTP_SENDING,
+} ki__http_state;
+
+typedef struct ki__http_connection {
+    ki__list link; /* in one of the server's lists */
+    ki_apiserver *server;
+    struct MHD_Connection *mhd;
+    int fd;
+    ki__http_state state;
+    ki__timer timer;  /* for a client that is too slow, or the deadline of the exchange */
+    ki__watch hangup; /* while it is suspended, for nobody else looks at the socket then */
+    bool gone;        /* the client is, or this is to be broken */
+
+    /* The request. */
+    ki_buf target;
+    ki_buf body;
+    bool failed;    /* there was no memory for it */
+    bool too_large; /* the body; the rest of it is passed over */
+    uint64_t passed_over;
+
+    /* The answer. */
+    ki__api_exchange *exchange;
+    ki__api_result result; /* what the last pull said */
+    ki_str ready;          /* bytes of it that were not sent yet */
+    ki_buf head;           /* the beginning of the answer, gathered to see whether it is all */
+    size_t head_sent;
+} ki__http_connection;
+
+/* ---- http_server.c ---- */
+
+/** Has the daemon run soon. Any thread. */
+static inline void ki__http_wake(ki_apiserver *server)
+{
+    (void)ki__engine_post(server->engine, &server->task);
+}
+
+/* ---- http_connection.c: what libmicrohttpd calls ---- */
+
+void ki__http_on_connection(void *user, struct MHD_Connection *mhd, void **socket_context,
+                            enum MHD_ConnectionNotificationCode code);
+void *ki__http_on_target(void *user, const char *target, struct MHD_Connection *mhd);
+enum MHD_Result ki__http_on_request(void *user, struct MHD_Connection *mhd, const char *url,
+                                    const char *method, const char *version,
+                                    const char *upload_data, size_t *upload_data_size,
+                                    void **request_context);
+void ki__http_on_completed(void *user, struct MHD_Connection *mhd, void **request_context,
+                           enum MHD_RequestTerminationCode code);
+
+/** Looks at all that wait: which of them can go on? Whether any can. */
+bool ki__http_poll_waiting(ki_apiserver *server);
+
+/** Has a connection that waits go on. */
+void ki__http_resume(ki__http_connection *c);
+
+/** Tells libmicrohttpd that a connection is about to be closed from our side. */
+void ki__http_mark_ended(ki__http_connection *c);
+
+/** Breaks a connection, whatever it is doing. Any thread, with the lock. */
+void ki__http_break(ki__http_connection *c);
+
+/* ---- http_answer.c ---- */
+
+/** Pulls the exchange once, if there is nothing that was pulled before. */
+void ki__http_pull(ki__http_connection *c);
+
+/** Answers the request that is complete: with a response, or later. MHD_NO: by closing. */
+enum MHD_Result ki__http_answer(ki__http_connection *c, const char *method);
+
+/** Frees the exchange and forgets the request. */
+void ki__http_reset(ki__http_connection *c);
+
+/** Suspends it until the exchange can go on. */
+void ki__http_wait(ki__http_connection *c);
+
+/* ---- http_control.c: /kinformer/..., what no real server has ---- */
+
+bool ki__http_is_control(ki_str target);
+
+/** Does what a request asks for and makes its answer. 0, -ENOMEM. */
+int ki__http_control(ki_apiserver *server, const ki__api_request *request,
+                     ki__api_exchange **ret_exchange);
+
+/** Sets the faults. With the lock. */
+int ki__http_set_faults(ki_apiserver *server, ki_str text, ki_error *error);
+
+/** The model changed: lets the server that clients talk to see it, now or later. With the lock. */
+void ki__http_follow(ki_apiserver *server);
+void ki__http_on_lag(ki__timer *timer);
+
+/* ---- http_direct.c ---- */
+
+/** ki_apiserver_apply() with the lock. */
+int ki__http_apply(ki_apiserver *server, const ki_object *object, ki_error *error);
+
+/* ---- http_listen.c ---- */
+
+/** Opens the socket that `text` tells and writes the URL of it.
+ *  Errors: KI_ERR_INVALID  not an address and a port;  -errno. */
+int ki__http_listen(const char *text, bool tls, char url[KI__HTTP_URL_MAX], int *ret_fd,
+                    ki_error *error);
+
+/* ---- http_certificate.c ---- */
+
+/** Makes an authority and a certificate for this machine and the host of the URL. */
+int ki__http_make_identity(const ki_apiserver *server, ki__http_identity *identity,
+                           ki_error *error);
+
+#endif

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real kubectl on the embedded API server: what docs/embedded-apiserver.md says that works."""
+import json
+import subprocess
+import time
+import unittest
+
+import objects
+from embedded import Embedded
+
+DEPLOYMENT = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, labels: {app: web}}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: a, image: "front:1", ports: [{containerPort: 80}]}
+      - {name: b, image: "back:1", env: [{name: X, value: "1"}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {selector: {app: web}, ports: [{port: 80, name: http}]}
+"""
+IMAGES = "-o=jsonpath={.spec.replicas} {.spec.template.spec.containers[*].image}"
+
+
+class Kubectl(unittest.TestCase):
+    def setUp(self):
+        self.server = self.enterContext(Embedded())
+        self.kubectl = self.server.kubectl
+
+    def lines(self, *words):
+        return [line.split() for line in self.kubectl(*words).splitlines()]
+
+    def test_apply_again_and_changed(self):
+        self.assertIn("created", self.kubectl("apply", "-f", "-", text=DEPLOYMENT))
+        again = self.kubectl("apply", "-f", "-", text=DEPLOYMENT)
+        self.assertEqual(again.count("unchanged"), 2)
+        changed = DEPLOYMENT.replace("front:1", "front:2").replace("replicas: 2", "replicas: 5")
+        self.assertIn("deployment.apps/web configured",
+                      self.kubectl("apply", "-f", "-", text=changed))
+        self.assertEqual(self.kubectl("get", "deploy", "web", IMAGES), "5 front:2 back:1")
+        without = changed.replace("""      - {name: b, image: "back:1", env: [{name: X, value: "1"}]}
+""", "")
+        self.kubectl("apply", "-f", "-", text=without)
+        self.assertEqual(self.kubectl("get", "deploy", "web", IMAGES), "5 front:2")
+        diff = self.server.run("diff", "-f", "-", text=DEPLOYMENT)
+        self.assertEqual(diff.returncode, 1)
+        self.assertIn("+        image: back:1", diff.stdout)
+
+    def test_misspelt_fields_are_refused(self):
+        wrong = DEPLOYMENT.replace("image: \"front", "imagee: \"front")
+        run = self.server.run("apply", "-f", "-", text=wrong)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn('unknown field "spec.template.spec.containers[0].imagee"', run.stderr)
+        self.kubectl("apply", "--validate=false", "-f", "-", text=wrong)
+
+    def test_server_side_apply_merges(self):
+        self.kubectl("apply", "--server-side", "-f", "-", text=DEPLOYMENT)
+        self.kubectl("apply", "--server-side", "-f", "-",
+                     text=DEPLOYMENT.replace("back:1", "back:2"))
+        self.assertEqual(self.kubectl("get", "deploy", "web", IMAGES), "2 front:1 back:2")
+
+    def test_patch_edit_label_scale(self):
+        self.kubectl("apply", "-f", "-", text=DEPLOYMENT)
+        self.kubectl("patch", "deploy", "web", "-p", json.dumps(
+            {"spec": {"template": {"spec": {"containers": [{"name": "b", "image": "back:3"}]}}}}))
+        self.kubectl("patch", "deploy", "web", "--type=json", "-p",
+                     '[{"op": "replace", "path": "/spec/replicas", "value": 7}]')
+        self.kubectl("patch", "svc", "web", "--type=merge", "-p",
+                     '{"spec": {"type": "NodePort"}}')
+        self.kubectl("set", "image", "deploy/web", "a=front:9")
+        self.assertEqual(self.kubectl("get", "deploy", "web", IMAGES), "7 front:9 back:3")
+        self.kubectl("edit", "deploy", "web", EDITOR="sed -i s/front:9/front:10/")
+        self.kubectl("scale", "deploy", "web", "--replicas=4")
+        self.assertEqual(self.kubectl("get", "deploy", "web", IMAGES), "4 front:10 back:3")
+        self.kubectl("label", "deploy", "web", "tier=front")
+        self.kubectl("annotate", "deploy", "web", "note=yes")
+        self.assertEqual(len(self.lines("get", "deploy", "-l", "tier=front", "--no-headers")), 1)
+        self.assertIn("restarted", self.kubectl("rollout", "restart", "deploy/web"))
+        self.assertEqual(self.server.run("patch", "deploy", "web", "--type=json", "-p",
+                                         '[{"op": "remove", "path": "/nothing"}]').returncode, 1)
+
+    def test_get_prints_the_columns_of_a_real_server(self):
+        self.kubectl("apply", "-f", "-", text=DEPLOYMENT)
+        self.kubectl("run", "one", "--image=x")
+        self.kubectl("create", "configmap", "c", "--from-literal=a=b")
+        self.kubectl("create", "secret", "generic", "s", "--from-literal=a=b")
+        self.assertEqual(self.lines("get", "deploy")[0],
+                         ["NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE"])
+        self.assertEqual(self.lines("get", "deploy")[1][:4], ["web", "0/2", "0", "0"])
+        self.assertEqual(self.lines("get", "pods")[0],
+                         ["NAME", "READY", "STATUS", "RESTARTS", "AGE"])
+        self.assertEqual(self.lines("get", "pods")[1][:4], ["one", "0/1", "Pending", "0"])
+        self.assertEqual(self.lines("get", "svc")[1][:5],
+                         ["web", "ClusterIP", "<none>", "<none>", "80/TCP"])
+        self.assertEqual(self.lines("get", "cm")[1][:2], ["c", "1"])
+        self.assertEqual(self.lines("get", "secret")[1][:3], ["s", "Opaque", "1"])
+        self.assertEqual(self.lines("get", "ns", "default")[1][:2], ["default", "Active"])
+        self.assertIn("deployment.apps/web", self.kubectl("get", "all"))
+        self.assertIn("front:1,back:1", self.kubectl("get", "deploy", "-o", "wide"))
+        self.assertEqual(self.kubectl("get", "pods", "-o", "name", "--field-selector",
+                                      "metadata.name=one", "-A"), "pod/one\n")
+        self.assertIn("Image:", self.kubectl("describe", "pod", "one"))
+        self.assertIn("Selector:", self.kubectl("describe", "deploy", "web"))
+
+    def test_watch_tells_of_changes(self):
+        words = [self.server.kubectl_program, "--kubeconfig", self.server.path("kubeconfig"),
+                 "--cache-dir", self.server.path("cache"), "get", "pods", "-w", "-o", "name"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as watch:
+            try:
+                time.sleep(0.5)
+                for name in ("one", "two"):
+                    self.kubectl("run", name, "--image=x")
+                self.assertEqual([watch.stdout.readline() for _ in range(2)],
+                                 ["pod/one\n", "pod/two\n"])
+            finally:
+                watch.kill()
+
+    def test_delete_and_namespaces(self):
+        self.kubectl("create", "ns", "shop")
+        self.kubectl("run", "one", "--image=x", "-n", "shop")
+        self.kubectl("delete", "ns", "shop", "--timeout=20s")
+        self.assertEqual(self.kubectl("get", "pods", "-A", "-o", "name"), "")
+        self.assertEqual(self.server.run("run", "one", "--image=x", "-n", "shop").returncode, 1)
+        self.kubectl("create", "configmap", "a")
+        self.kubectl("create", "configmap", "b")
+        self.kubectl("delete", "configmap", "a", "--cascade=foreground")
+        self.kubectl("delete", "configmap", "--all")
+        self.assertEqual(self.kubectl("get", "cm", "-o", "name"), "")
+
+    def test_custom_resources(self):
+        self.kubectl("apply", "-f", "-", text=json.dumps(objects.widget_definition()))
+        self.kubectl("wait", "--for=condition=Established", "crd/widgets.example.com",
+                     "--timeout=10s")
+        self.kubectl("apply", "-f", "-", text=json.dumps(objects.widget("w", "default", 3)))
+        self.kubectl("patch", "widget", "w", "--type=merge", "-p", '{"spec": {"more": 1}}')
+        self.assertEqual(self.kubectl("get", "widgets", "-o", "jsonpath={.items[0].spec.more}"),
+                         "1")
+        self.assertIn("widgets", self.kubectl("api-resources", "--api-group=example.com"))
+        self.kubectl("explain", "widget")
+        self.kubectl("delete", "crd", "widgets.example.com")
+        self.assertEqual(self.server.run("get", "widgets").returncode, 1)
+
+    def test_what_the_server_says_of_itself(self):
+        self.assertIn("Server Version: v1.36", self.kubectl("version"))
+        self.assertIn("apps/v1", self.kubectl("api-versions").split())
+        self.assertIn("deployments", self.kubectl("api-resources"))
+        self.assertIn("replicas\t<integer>", self.kubectl("explain", "deployment.spec"))
+        self.assertEqual(self.kubectl("get", "--raw", "/readyz"), "ok")
+        self.assertEqual(self.kubectl("auth", "can-i", "create", "pods").strip(), "yes")
+
+    def test_what_is_not_there_is_said_clearly(self):
+        self.kubectl("run", "one", "--image=x")
+        for words in (("logs", "one"), ("exec", "one", "--", "ls"), ("get", "nothing"),
+                      ("top", "pods")):
+            run = self.server.run(*words)
+            self.assertEqual(run.returncode, 1, words)
+            self.assertTrue(run.stderr.strip(), words)
+
+
+class Secure(unittest.TestCase):
+    def test_kubectl_trusts_the_kubeconfig(self):
+        with Embedded("--tls", "--token", "a-token") as server:
+            self.assertTrue(server.url.startswith("https://"))
+            self.assertIn("namespace/default", server.kubectl("get", "ns", "-o", "name"))
+            run = server.run("get", "ns", "--token", "another")
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("Unauthorized", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Informers of the client on the embedded API server, by the kubeconfig that it writes: through
+ * churn, faults, cut connections and expired histories the caches come to be what the server has.
+ * threads: yes */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <kinformer/apiserver.h>
+#include <kinformer/client.h>
+#include <kinformer/factory.h>
+#include <kinformer/store.h>
+
+#include "support/test.h"
+
+enum { PODS = 60, ROUNDS = 12, WAIT_MS = 30000 };
+
+typedef struct world {
+    ki_apiserver *server;
+    ki_client *client;
+    ki_factory *factory;
+    ki_informer *pods;
+    ki_informer *widgets;
+    const ki_resource *widget;
+} world;
+
+static const char definition[] = "apiVersion: apiextensions.k8s.io/v1\n"
+                                 "kind: CustomResourceDefinition\n"
+                                 "metadata: {name: widgets.example.com}\n"
+                                 "spec:\n"
+                                 "  group: example.com\n"
+                                 "  scope: Namespaced\n"
+                                 "  names: {plural: widgets, kind: Widget}\n"
+                                 "  versions:\n"
+                                 "  - {name: v1, served: true, storage: true}\n";
+
+static void must(int r, const ki_error *error)
+{
+    if (r < 0) {
+        fail_msg("%s: %s", ki_error_name(r), error->message);
+    }
+}
+
+static void write_one(world *w, const char *kind, const char *api_version, int name, int value)
+{
+    char text[256];
+    ki_error error = KI_ERROR_INIT;
+    int len = snprintf(text, sizeof(text),
+                       "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"name\":\"o%d\","
+                       "\"namespace\":\"default\",\"labels\":{\"v\":\"%d\"}}}",
+                       kind, api_version, name, value);
+    must(ki_apiserver_load(w->server, ki_str_make(text, (size_t)len), NULL, &error), &error);
+}
+
+static void begin(world *w, ki_apiserver_options *options)
+{
+    ki_error error = KI_ERROR_INIT;
+    ki_config *config;
+    ki_buf text;
+    ki_resource *widget;
+    must(ki_apiserver_new(options, &w->server, &error), &error);
+    must(ki_apiserver_load(w->server, ki_str_from(definition), NULL, &error), &error);
+    ki_buf_init(&text, NULL, 65536);
+    assert_int_equal(ki_apiserver_write_kubeconfig(w->server, &text), 0);
+    ki_config_options from = KI_OPTIONS_INIT(ki_config_options);
+    from.text = ki_buf_str(&text);
+    must(ki_config_load(&from, &config, &error), &error);
+    ki_buf_done(&text);
+    ki_client_options with = KI_OPTIONS_INIT(ki_client_options);
+    with.config = config;
+    with.qps = -1;
+    must(ki_client_new(&with, &w->client, &error), &error);
+    (void)ki_config_unref(config);
+    must(ki_resource_new(KI_OPTIONS(ki_resource_options, .group = "example.com", .version = "v1",
+                                    .resource = "widgets", .kind = "Widget"),
+                         &widget, &error),
+         &error);
+    w->widget = widget;
+    must(ki_client_factory(w->client, NULL, &w->factory, &error), &error);
+    must(ki_factory_informer(w->factory, KI_CORE_V1_PODS, &w->pods, &error), &error);
+    must(ki_factory_informer(w->factory, w->widget, &w->widgets, &error), &error);
+}
+
+static void end(world *w)
+{
+    ki_factory_stop(w->factory);
+    ki_factory_unref(w->factory);
+    (void)ki_client_join(w->client);
+    ki_apiserver_unref(w->server);
+    (void)ki_resource_unref(w->widget);
+}
+
+static void start(world *w)
+{
+    ki_error error = KI_ERROR_INIT;
+    must(ki_factory_start(w->factory, &error), &error);
+    must(ki_factory_wait_for_sync(w->factory, WAIT_MS, &error), &error);
+}
+
+/* Whether a cache has exactly the objects whose number is in `there`, each with its value. */
+static bool is_current(ki_informer *informer, const int *values)
+{
+    ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(informer));
+    size_t expected = 0;
+    bool same = true;
+    for (int i = 0; i < PODS && same; i++) {
+        char key[32];
+        char label[16] = "";
+        ki_value value;
+        snprintf(key, sizeof(key), "default/o%d", i);
+        const ki_object *object = ki_snapshot_get(snapshot, ki_str_from(key));
+        same = (object != NULL) == (values[i] != 0);
+        if (same && object != NULL) {
+            expected++;
+            same = ki_object_label(object, ki_str_from("v"), &value) == 0 &&
+                   ki_value_get_string(&value, label, sizeof(label)) > 0 &&
+                   strtol(label, NULL, 10) == values[i];
+        }
+    }
+    same = same && ki_snapshot_count(snapshot) == expected;
+    ki_snapshot_unref(snapshot);
+    return same;
+}
+
+static void wait_for(ki_informer *informer, const int *values)
+{
+    for (int i = 0; i < WAIT_MS / 10; i++) {
+        if (is_current(informer, values)) {
+            return;
+        }
+        (void)usleep(10000);
+    }
+    fail_msg("the cache of %s did not become what the server has", ki_informer_name(informer));
+}
+
+/* Creates, changes and deletes, and does harm in between. */
+static void churn(world *w, int *pods, int *widgets, bool harm)
+{
+    uint64_t seed = 42;
+    for (int round = 1; round <= ROUNDS; round++) {
+        for (int i = 0; i < PODS; i++) {
+            uint64_t what = test_random(&seed) % 4;
+            if (what == 0 && pods[i] != 0) {
+                ki_error error = KI_ERROR_INIT;
+                char name[16];
+                snprintf(name, sizeof(name), "o%d", i);
+                must(ki_apiserver_delete(w->server, KI_CORE_V1_PODS, "default", name, &error),
+                     &error);
+                pods[i] = 0;
+            } else if (what == 1) {
+                write_one(w, "Pod", "v1", i, round);
+                pods[i] = round;
+            } else if (what == 2) {
+                write_one(w, "Widget", "example.com/v1", i, round);
+                widgets[i] = round;
+            }
+        }
+        if (harm && round % 3 == 0) {
+            ki_apiserver_cut(w->server);
+        } else if (harm && round % 3 == 1) {
+            ki_apiserver_expire_history(w->server);
+            ki_apiserver_drop_watches(w->server);
+        }
+        (void)usleep(20000);
+    }
+}
+
+static void follow(ki_apiserver_options *options, bool harm)
+{
+    world w = {0};
+    int pods[PODS] = {0};
+    int widgets[PODS] = {0};
+    begin(&w, options);
+    for (int i = 0; i < PODS / 2; i++) {
+        write_one(&w, "Pod", "v1", i, 1000);
+        pods[i] = 1000;
+    }
+    start(&w);
+    wait_for(w.pods, pods);
+    churn(&w, pods, widgets, harm);
+    wait_for(w.pods, pods);
+    wait_for(w.widgets, widgets);
+    end(&w);
+}
+
+static void caches_follow_the_server(void **state)
+{
+    (void)state;
+    ki_apiserver_options options = KI_OPTIONS_INIT(ki_apiserver_options);
+    follow(&options, false);
+}
+
+static void caches_follow_it_over_tls_with_a_token(void **state)
+{
+    (void)state;
+    ki_apiserver_options options = KI_OPTIONS_INIT(ki_apiserver_options);
+    options.tls = true;
+    options.token = "a-token";
+    follow(&options, false);
+}
+
+static void caches_survive_what_goes_wrong(void **state)
+{
+    (void)state;
+    ki_apiserver_options options = KI_OPTIONS_INIT(ki_apiserver_options);
+    options.seed = 7;
+    options.faults =
+        "status=500,rate=10%; status=429,retry-after=1,rate=5%,times=3; refuse,rate=5%;"
+        "cut=3000,rate=20%; latency=20ms,rate=30%; drop=300ms,rate=30%;"
+        "expire,verb=watch,rate=10%; no-end-bookmark,rate=5%,times=1";
+    follow(&options, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(caches_follow_the_server),
+        cmocka_unit_test(caches_follow_it_over_tls_with_a_token),
+        cmocka_unit_test(caches_survive_what_goes_wrong),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
