@@ -49,9 +49,9 @@ class Top(Case):
         self.assertEqual((code, err), (0, ""))
         lines = out.splitlines()
         self.assertEqual(len(lines), 4)
-        self.assertRegex(lines[2], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ pods state=watching objects=1 "
-                                   r"received=[1-9]\d* memory=[1-9]\d* events=0 rate=0.0 lag=0 "
-                                   r"relists=0 listed=\ds$")
+        self.assertRegex(lines[2], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ pods state=watching "
+                                   r"objects=1 received=[1-9]\d* memory=[1-9]\d* "
+                                   r"events=0 rate=0.0 lag=0 relists=0 listed=\ds$")
         self.assertIn("widgets.example.com state=watching", lines[3])
 
     def test_what_is_refused_is_shown_and_others_go_on(self):
