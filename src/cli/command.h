@@ -49,5 +49,9 @@ extern const cli_command cli_command_version;
 extern const cli_command cli_command_help;
 extern const cli_command cli_command_watch;
 extern const cli_command cli_command_get;
+extern const cli_command cli_command_run;
+extern const cli_command cli_command_top;
+extern const cli_command cli_command_completion;
+extern const cli_command cli_command_apiserver; /* if it was built */
 
 #endif

@@ -41,7 +41,7 @@ int cli_loop_open(cli_loop *loop, ki_loop *library, ki_error *error)
     (void)sigaddset(&signals, SIGTERM);
     (void)sigaddset(&signals, SIGHUP);
     (void)sigaddset(&signals, SIGCHLD);
-    *loop = (cli_loop){.loop = library, .epoll_fd = -1, .signal_fd = -1};
+    *loop = (cli_loop){.loop = library, .epoll_fd = -1, .signal_fd = -1, .wake_ns = UINT64_MAX};
     (void)sigprocmask(SIG_BLOCK, &signals, &loop->before);
     loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     loop->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -126,6 +126,12 @@ static void dispatch(cli_loop *loop, const struct epoll_event *events, int count
     }
 }
 
+static uint64_t earliest(uint64_t a, uint64_t b, uint64_t c)
+{
+    uint64_t first = a < b ? a : b;
+    return first < c ? first : c;
+}
+
 static int wait_ms(uint64_t until, uint64_t now)
 {
     if (until == UINT64_MAX) {
@@ -144,7 +150,7 @@ int cli_loop_run(cli_loop *loop, uint32_t timeout_ms)
     loop->stopping = false;
     while (!loop->stopping) {
         int count = epoll_wait(loop->epoll_fd, events, EVENTS,
-                               wait_ms(tick < deadline ? tick : deadline, now));
+                               wait_ms(earliest(tick, deadline, loop->wake_ns), now));
         dispatch(loop, events, count > 0 ? count : 0);
         now = cli_now_ns();
         if (now >= tick && !loop->stopping) {

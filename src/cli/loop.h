@@ -17,6 +17,7 @@ typedef struct cli_loop {
     bool stopping;
     int signal; /* that asked us to end; 0: none */
     uint32_t tick_ms;
+    uint64_t wake_ns; /* there is a round then at the latest; UINT64_MAX: need not be */
 
     /* What happens on it; each may be NULL. */
     void (*on_round)(void *user); /* after anything happened */

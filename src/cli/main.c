@@ -11,7 +11,11 @@
 #include "cli/term.h"
 
 const cli_command *const cli_commands[] = {
-    &cli_command_watch, &cli_command_get, &cli_command_version, &cli_command_help, NULL,
+    &cli_command_watch,      &cli_command_get,     &cli_command_run,  &cli_command_top,
+#ifdef CLI_WITH_APISERVER
+    &cli_command_apiserver,
+#endif
+    &cli_command_completion, &cli_command_version, &cli_command_help, NULL,
 };
 
 enum { COMMANDS_MAX = 32, SETS = 3 };

@@ -185,7 +185,7 @@ static bool is_final(const ki_error *error)
 static void watch_failed(ki_informer *informer, const ki_error *error, void *user)
 {
     cli_session *s = user;
-    if (s->failure.code == 0 && !ki_informer_has_synced(informer) && is_final(error)) {
+    if (s->failure.code == 0 && !s->stays && !ki_informer_has_synced(informer) && is_final(error)) {
         s->failure = *error;
         cli_loop_stop(&s->events);
     }
@@ -241,6 +241,7 @@ int cli_session_start(cli_session *s, const ki_handler *handler,
 {
     ki_factory_options options = KI_OPTIONS_INIT(ki_factory_options);
     options.name_space = cli_flags_namespace(s->flags, s->config);
+    options.resync_ms = s->resync_ms;
     options.configure = configure;
     options.user = s;
     s->on_synced = on_synced;

@@ -56,7 +56,9 @@ struct cli_session {
     void (*on_synced)(cli_target *target);
 
     /* To be set before the start, if wanted. */
-    const char *field_selector;                          /* besides that of the flags; "": none */
+    const char *field_selector; /* besides that of the flags; "": none */
+    bool stays;                 /* also if the server refuses the first list */
+    uint32_t resync_ms;         /* handlers hear of all objects that often; 0: never */
     int (*prepare)(cli_target *target, ki_error *error); /* its informer, before it starts */
 };
 

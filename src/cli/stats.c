@@ -59,6 +59,18 @@ static double seconds(const struct timeval *time)
     return (double)time->tv_sec + (double)time->tv_usec / 1e6;
 }
 
+double cli_stats_cpu_seconds(void)
+{
+    struct rusage usage = {0};
+    (void)getrusage(RUSAGE_SELF, &usage);
+    return seconds(&usage.ru_utime) + seconds(&usage.ru_stime);
+}
+
+uint64_t cli_stats_memory(void)
+{
+    return read_status("VmRSS");
+}
+
 static sums sum_up(const cli_session *session)
 {
     sums all = {0};
@@ -77,15 +89,13 @@ static sums sum_up(const cli_session *session)
 
 static costs count_up(const cli_session *session)
 {
-    struct rusage usage = {0};
     costs all = {.sync_s = -1};
-    (void)getrusage(RUSAGE_SELF, &usage);
     if (session->synced_ns != 0) {
         all.sync_s = (double)(session->synced_ns - session->started_ns) / SECOND_NS;
     }
     all.run_s = (double)(cli_now_ns() - session->started_ns) / SECOND_NS;
-    all.cpu_s = seconds(&usage.ru_utime) + seconds(&usage.ru_stime);
-    all.memory = read_status("VmRSS");
+    all.cpu_s = cli_stats_cpu_seconds();
+    all.memory = cli_stats_memory();
     all.peak = read_status("VmHWM");
     return all;
 }

@@ -15,6 +15,10 @@
  *  --stats says; NULL: nothing is said. */
 void cli_stats_print(const cli_session *session, const char *format);
 
+/** What the process has taken so far: CPU time, and memory that is resident. */
+double cli_stats_cpu_seconds(void);
+uint64_t cli_stats_memory(void);
+
 /** Whether --stats can be that. */
 bool cli_stats_is_format(const char *format);
 

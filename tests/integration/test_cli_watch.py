@@ -22,7 +22,8 @@ class Watch(Case):
         self.assertRegex(line, r"^\+ +<unknown> +Pod +shop/web +0/1  Pending  0\n$")
         self.pod("web", image="b", status={"phase": "Running"})
         line = run.until("~")[0]
-        self.assertRegex(line, r"^~ .* Pod +shop/web +spec\.containers\[name=main\]\.image: a -> b, "
+        self.assertRegex(line, r"^~ .* Pod +shop/web +"
+                               r"spec\.containers\[name=main\]\.image: a -> b, "
                                r"status\.phase: Pending -> Running\n$")
         self.server.delete("pods", "shop", "web")
         self.assertRegex(run.until("- ")[0], r"^- .* shop/web ")

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `kinformer apiserver`: the embedded API server as a process. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <kinformer/apiserver.h>
+
+#include "cli/command.h"
+#include "cli/failure.h"
+#include "cli/loop.h"
+#include "cli/term.h"
+#include "cli/text.h"
+
+enum { PIECE = 65536, OWN_FILE_MAX = 1 << 20 };
+
+/* What our kubeconfigs have and those of people have not. */
+#define MARK "\"name\":\"kinformer\""
+
+typedef struct apiserver_options {
+    const char *listen;
+    bool tls;
+    const char *token;
+    const char *kubeconfig_out;
+    cli_words load;
+    cli_words faults;
+    uint32_t seed;
+    bool any_namespace;
+} apiserver_options;
+
+#define AT(member) offsetof(apiserver_options, member)
+
+static const cli_option options[] = {
+    {"listen", 0, CLI_ARG_TEXT, AT(listen), "ADDRESS:PORT",
+     "where; 127.0.0.1:0, and port 0 is one that is free"},
+    {"tls", 0, CLI_ARG_FLAG, AT(tls), NULL, "HTTPS, with a certificate that is made now"},
+    {"token", 0, CLI_ARG_TEXT, AT(token), "TOKEN", "who does not bring it is refused"},
+    {"kubeconfig-out", 0, CLI_ARG_TEXT, AT(kubeconfig_out), "FILE",
+     "write a kubeconfig that leads here"},
+    {"load", 0, CLI_ARG_LIST, AT(load), "FILE|-",
+     "objects to begin with, JSON or YAML; may be repeated"},
+    {"fault", 0, CLI_ARG_LIST, AT(faults), "RULE",
+     "what goes wrong, such as status=500,verb=list,rate=10%; may be repeated"},
+    {"seed", 0, CLI_ARG_NUMBER, AT(seed), "N", "of faults that have a rate; 0: a random one"},
+    {"any-namespace", 0, CLI_ARG_FLAG, AT(any_namespace), NULL,
+     "objects may be in namespaces that do not exist"},
+};
+
+typedef struct serving {
+    const apiserver_options *options;
+    ki_log log;
+    ki_loop *loop;
+    cli_loop events;
+    ki_apiserver *server;
+} serving;
+
+/* ---- files ---- */
+
+/* Appends what can be read; 0 or -errno. */
+static int read_all(int fd, ki_buf *out)
+{
+    char piece[PIECE];
+    for (;;) {
+        ssize_t n = read(fd, piece, sizeof(piece));
+        if (n < 0 && errno != EINTR) {
+            return -errno;
+        }
+        if (n == 0) {
+            return 0;
+        }
+        if (n > 0) {
+            cli_put_str(out, ki_str_make(piece, (size_t)n));
+        }
+    }
+}
+
+static int load(serving *s, const char *path, ki_error *error)
+{
+    ki_buf text;
+    size_t count = 0;
+    bool input = strcmp(path, "-") == 0;
+    int fd = input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return cli_fail(error, -errno, "%s: %s", path, strerror(errno));
+    }
+    cli_text_init(&text);
+    int r = read_all(fd, &text);
+    if (r < 0) {
+        (void)cli_fail(error, r, "%s: %s", path, strerror(-r));
+    } else {
+        r = ki_apiserver_load(s->server, ki_buf_str(&text), &count, error);
+        if (r < 0) {
+            ki_error why = *error;
+            (void)cli_fail(error, r, "%.100s: object %zu: %.140s", path, count + 1,
+                           cli_error_text(&why));
+        }
+    }
+    if (!input) {
+        (void)close(fd);
+    }
+    ki_buf_done(&text);
+    return r;
+}
+
+/* Whether a file that is there is one of ours, or empty: another is not to be lost. */
+static bool may_replace(int fd)
+{
+    struct stat about;
+    ki_buf text;
+    if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode) || about.st_size > OWN_FILE_MAX) {
+        return false;
+    }
+    cli_text_init(&text);
+    bool ours =
+        read_all(fd, &text) == 0 && (text.len == 0 || strstr(ki_buf_text(&text), MARK) != NULL);
+    ki_buf_done(&text);
+    return ours;
+}
+
+static int write_all(int fd, ki_str text)
+{
+    while (text.len > 0) {
+        ssize_t n = write(fd, text.ptr, text.len);
+        if (n < 0 && errno != EINTR) {
+            return -errno;
+        }
+        if (n > 0) {
+            text = ki_str_make(text.ptr + n, text.len - (size_t)n);
+        }
+    }
+    return 0;
+}
+
+static int write_kubeconfig(serving *s, const char *path, ki_error *error)
+{
+    ki_buf text;
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (fd < 0) {
+        return cli_fail(error, -errno, "%s: %s", path, strerror(errno));
+    }
+    if (!may_replace(fd)) {
+        (void)close(fd);
+        return cli_fail(error, -EEXIST, "%s is there, and is not of ours: it stays", path);
+    }
+    cli_text_init(&text);
+    int r = ki_apiserver_write_kubeconfig(s->server, &text);
+    if (r == 0 &&
+        (fchmod(fd, S_IRUSR | S_IWUSR) < 0 || ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0)) {
+        r = -errno;
+    }
+    if (r == 0) {
+        r = write_all(fd, ki_buf_str(&text));
+    }
+    if (close(fd) < 0 && r == 0) {
+        r = -errno;
+    }
+    ki_buf_done(&text);
+    return r < 0 ? cli_fail(error, r, "%s: %s", path, ki_error_text(r)) : 0;
+}
+
+/* ---- the command ---- */
+
+static int open_server(serving *s, ki_error *error)
+{
+    ki_loop_options of_loop = KI_OPTIONS_INIT(ki_loop_options);
+    ki_apiserver_options wanted = KI_OPTIONS_INIT(ki_apiserver_options);
+    ki_buf faults;
+    of_loop.log = &s->log;
+    of_loop.no_threads = true;
+    int r = ki_loop_new(&of_loop, &s->loop, error);
+    if (r == 0) {
+        r = cli_loop_open(&s->events, s->loop, error);
+    }
+    if (r < 0) {
+        return r;
+    }
+    cli_text_init(&faults);
+    for (size_t i = 0; i < s->options->faults.count; i++) {
+        cli_put(&faults, i != 0 ? ";" : "");
+        cli_put(&faults, s->options->faults.items[i]);
+    }
+    wanted.loop = s->loop;
+    wanted.log = &s->log;
+    wanted.listen = s->options->listen;
+    wanted.tls = s->options->tls;
+    wanted.token = s->options->token;
+    wanted.faults = ki_buf_text(&faults);
+    wanted.seed = s->options->seed;
+    wanted.any_namespace = s->options->any_namespace;
+    r = ki_apiserver_new(&wanted, &s->server, error);
+    ki_buf_done(&faults);
+    return r;
+}
+
+static void tell(const serving *s)
+{
+    ki_buf out;
+    cli_text_init(&out);
+    cli_putf(&out, "%s\n", ki_apiserver_url(s->server));
+    cli_term_out(ki_buf_str(&out));
+    ki_buf_done(&out);
+    if (s->options->kubeconfig_out != NULL && cli_term_error_is_terminal()) {
+        cli_say("in another terminal: export KUBECONFIG=%s", s->options->kubeconfig_out);
+    }
+}
+
+static int serve(serving *s)
+{
+    ki_error error = KI_ERROR_INIT;
+    int r = open_server(s, &error);
+    for (size_t i = 0; r == 0 && i < s->options->load.count; i++) {
+        r = load(s, s->options->load.items[i], &error);
+    }
+    if (r == 0 && s->options->kubeconfig_out != NULL) {
+        r = write_kubeconfig(s, s->options->kubeconfig_out, &error);
+    }
+    if (r < 0) {
+        cli_say_error(&error);
+        return CLI_FAILED;
+    }
+    tell(s);
+    r = cli_term_flush();
+    if (r == 0) {
+        r = cli_loop_run(&s->events, 0);
+    }
+    return r == 0 || r == -EINTR || r == -EPIPE ? CLI_OK : CLI_FAILED;
+}
+
+static int run(cli_call *call)
+{
+    serving s = {.options = call->options, .log = cli_flags_log(&call->flags)};
+    s.events.epoll_fd = -1;
+    s.events.signal_fd = -1;
+    int code = serve(&s);
+    s.server = ki_apiserver_unref(s.server);
+    cli_loop_close(&s.events);
+    s.loop = ki_loop_unref(s.loop);
+    return code;
+}
+
+static void options_done(void *given)
+{
+    apiserver_options *o = given;
+    cli_words_done(&o->load);
+    cli_words_done(&o->faults);
+}
+
+const cli_command cli_command_apiserver = {
+    .name = "apiserver",
+    .operands = "",
+    .summary = "an API server in memory, for trying things out",
+    .about =
+        "Serves the Kubernetes API from memory, for tests and for trying things out: kubectl,\n"
+        "client-go and curl can use it. It prints its address, and runs until SIGINT or\n"
+        "SIGTERM. Nothing is kept after that.",
+    .examples = "  kinformer apiserver --kubeconfig-out /tmp/config --load objects.yaml\n"
+                "  kinformer apiserver --tls --token secret --kubeconfig-out /tmp/config\n"
+                "  kinformer apiserver --fault cut=5000,verb=watch --fault latency=200ms\n",
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+    .options_size = sizeof(apiserver_options),
+    .options_done = options_done,
+    .run = run,
+};

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `kinformer completion`: scripts for shells, made from the same tables as the help. */
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/failure.h"
+#include "cli/term.h"
+#include "cli/text.h"
+
+/* What a shell offers where a resource is wanted: names, which need no server. */
+#define RESOURCES                                                                               \
+    "pods nodes services configmaps secrets events namespaces endpoints serviceaccounts "       \
+    "persistentvolumes persistentvolumeclaims deployments replicasets statefulsets daemonsets " \
+    "jobs cronjobs ingresses leases customresourcedefinitions"
+
+typedef void (*option_sink)(const cli_command *command, const cli_option *option, ki_buf *out);
+
+static void each_option(const cli_command *command, option_sink sink, ki_buf *out)
+{
+    for (size_t i = 0; i < command->option_count; i++) {
+        sink(command, &command->options[i], out);
+    }
+    for (size_t i = 0; command->connects && i < cli_flags_connect_count; i++) {
+        sink(command, &cli_flags_connect[i], out);
+    }
+    for (size_t i = 0; i < cli_flags_general_count; i++) {
+        sink(command, &cli_flags_general[i], out);
+    }
+}
+
+static bool takes_word(const cli_option *option)
+{
+    return option->value != NULL && option->type != CLI_ARG_OPTIONAL;
+}
+
+static void put_commands(ki_buf *out)
+{
+    for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
+        cli_putf(out, "%s%s", command != cli_commands ? " " : "", (*command)->name);
+    }
+}
+
+/* ---- bash ---- */
+
+static void put_bash_option(const cli_command *command, const cli_option *option, ki_buf *out)
+{
+    (void)command;
+    if (option->letter != 0) {
+        cli_putf(out, " -%c", option->letter);
+    }
+    cli_putf(out, " --%s%s", option->name, takes_word(option) ? "=" : "");
+}
+
+static void put_bash(ki_buf *out)
+{
+    cli_put(out, "# bash completion for kinformer; to be read by bash:\n"
+                 "#   source <(kinformer completion bash)\n"
+                 "_kinformer()\n{\n"
+                 "    local word=${COMP_WORDS[COMP_CWORD]} options= words=\n"
+                 "    COMPREPLY=()\n"
+                 "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+                 "        COMPREPLY=($(compgen -W '");
+    put_commands(out);
+    cli_put(out, "' -- \"$word\"))\n        return\n    fi\n"
+                 "    case ${COMP_WORDS[1]} in\n");
+    for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
+        cli_putf(out, "    %s)\n        options='", (*command)->name);
+        each_option(*command, put_bash_option, out);
+        cli_put(out, "'\n");
+        if ((*command)->names_resources) {
+            cli_put(out, "        words='" RESOURCES "'\n");
+        } else if (strcmp((*command)->name, "completion") == 0) {
+            cli_put(out, "        words='bash zsh fish'\n");
+        } else if (strcmp((*command)->name, "help") == 0) {
+            cli_put(out, "        words='");
+            put_commands(out);
+            cli_put(out, "'\n");
+        }
+        cli_put(out, "        ;;\n");
+    }
+    cli_put(out, "    esac\n"
+                 "    case $word in\n"
+                 "    -*)\n"
+                 "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+                 "        case ${COMPREPLY[0]} in *=) compopt -o nospace ;; esac\n"
+                 "        ;;\n"
+                 "    *)\n"
+                 "        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+                 "        ;;\n"
+                 "    esac\n}\n"
+                 "complete -o default -F _kinformer kinformer\n");
+}
+
+/* ---- zsh ---- */
+
+/* In single quotes, with what zsh reads into descriptions escaped. */
+static void put_zsh_text(ki_buf *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '\'') {
+            cli_put(out, "'\\''");
+        } else {
+            cli_put(out, strchr("[]:\\", *text) != NULL ? "\\" : "");
+            cli_put_char(out, *text);
+        }
+    }
+}
+
+static void put_zsh_option(const cli_command *command, const cli_option *option, ki_buf *out)
+{
+    (void)command;
+    const char *many = option->type == CLI_ARG_LIST || option->type == CLI_ARG_COUNT ? "*" : "";
+    for (int form = option->letter != 0 ? 0 : 1; form < 2; form++) {
+        cli_putf(out, " \\\n            '%s", many);
+        if (form == 0) {
+            cli_putf(out, "-%c%s", option->letter, takes_word(option) ? "+" : "");
+        } else {
+            cli_putf(out, "--%s%s", option->name, takes_word(option) ? "=" : "");
+        }
+        cli_put_char(out, '[');
+        put_zsh_text(out, option->help);
+        cli_put_char(out, ']');
+        if (takes_word(option)) {
+            cli_put_char(out, ':');
+            put_zsh_text(out, option->value);
+            cli_put(out, strcmp(option->value, "FILE") == 0 ? ":_files" : ": ");
+        }
+        cli_put_char(out, '\'');
+    }
+}
+
+static void put_zsh(ki_buf *out)
+{
+    cli_put(out, "#compdef kinformer\n"
+                 "# zsh completion for kinformer; put it into a file _kinformer in $fpath, or:\n"
+                 "#   source <(kinformer completion zsh)\n"
+                 "_kinformer()\n{\n"
+                 "    if ((CURRENT == 2)); then\n"
+                 "        local -a commands=(");
+    for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
+        cli_putf(out, "\n            '%s:", (*command)->name);
+        put_zsh_text(out, (*command)->summary);
+        cli_put_char(out, '\'');
+    }
+    cli_put(out, ")\n        _describe command commands\n        return\n    fi\n"
+                 "    shift words\n    ((CURRENT--))\n"
+                 "    case $words[1] in\n");
+    for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
+        cli_putf(out, "    %s)\n        _arguments -s", (*command)->name);
+        each_option(*command, put_zsh_option, out);
+        if ((*command)->names_resources) {
+            cli_put(out, " \\\n            '*:resource:(" RESOURCES ")'");
+        } else if (strcmp((*command)->name, "completion") == 0) {
+            cli_put(out, " \\\n            '*:shell:(bash zsh fish)'");
+        }
+        cli_put(out, "\n        ;;\n");
+    }
+    cli_put(out, "    esac\n}\n"
+                 "if [ \"$funcstack[1]\" = _kinformer ]; then # loaded on demand\n"
+                 "    _kinformer \"$@\"\n"
+                 "else\n    compdef _kinformer kinformer\nfi\n");
+}
+
+/* ---- fish ---- */
+
+static void put_fish_text(ki_buf *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        cli_put(out, *text == '\'' || *text == '\\' ? "\\" : "");
+        cli_put_char(out, *text);
+    }
+}
+
+static void put_fish_option(const cli_command *command, const cli_option *option, ki_buf *out)
+{
+    cli_putf(out, "complete -c kinformer -n '__fish_seen_subcommand_from %s'", command->name);
+    if (option->letter != 0) {
+        cli_putf(out, " -s %c", option->letter);
+    }
+    cli_putf(out, " -l %s%s -d '", option->name, takes_word(option) ? " -x" : "");
+    put_fish_text(out, option->help);
+    cli_put(out, "'\n");
+}
+
+static void put_fish(ki_buf *out)
+{
+    cli_put(out, "# fish completion for kinformer; to be read by fish:\n"
+                 "#   kinformer completion fish | source\n"
+                 "complete -c kinformer -f\n");
+    for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
+        cli_putf(out, "complete -c kinformer -n __fish_use_subcommand -a %s -d '",
+                 (*command)->name);
+        put_fish_text(out, (*command)->summary);
+        cli_put(out, "'\n");
+        each_option(*command, put_fish_option, out);
+        const char *words = (*command)->names_resources ? RESOURCES : NULL;
+        if (strcmp((*command)->name, "completion") == 0) {
+            words = "bash zsh fish";
+        }
+        if (words != NULL) {
+            cli_putf(out, "complete -c kinformer -n '__fish_seen_subcommand_from %s' -a '%s'\n",
+                     (*command)->name, words);
+        }
+    }
+}
+
+static int run(cli_call *call)
+{
+    static const struct {
+        const char *shell;
+        void (*put)(ki_buf *out);
+    } shells[] = {{"bash", put_bash}, {"zsh", put_zsh}, {"fish", put_fish}};
+    ki_buf out;
+    for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
+        if (strcmp(shells[i].shell, call->operands.items[0]) == 0) {
+            cli_text_init(&out);
+            shells[i].put(&out);
+            cli_term_out(ki_buf_str(&out));
+            ki_buf_done(&out);
+            return CLI_OK;
+        }
+    }
+    ki_error error = KI_ERROR_INIT;
+    (void)cli_fail(&error, KI_ERR_INVALID, "there are scripts for bash, zsh and fish, not for %s",
+                   call->operands.items[0]);
+    return cli_usage_error(call->command, &error);
+}
+
+const cli_command cli_command_completion = {
+    .name = "completion",
+    .operands = "bash|zsh|fish",
+    .summary = "a script that lets a shell complete words",
+    .about = "Prints a script with which a shell completes commands, options and resources.",
+    .examples = "  source <(kinformer completion bash)\n"
+                "  kinformer completion zsh >\"${fpath[1]}/_kinformer\"\n"
+                "  kinformer completion fish | source\n",
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run,
+};

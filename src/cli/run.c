@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `kinformer run`: a controller whose reconcile function is a command. The work queue sees to it
+ * that no two runs have the same key; commands run beside the loop, as many at once as there are
+ * workers. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <kinformer/path.h>
+#include <kinformer/rate_limiter.h>
+#include <kinformer/store.h>
+#include <kinformer/workqueue.h>
+
+#include "cli/changes.h"
+#include "cli/child.h"
+#include "cli/command.h"
+#include "cli/failure.h"
+#include "cli/follow.h"
+#include "cli/output.h"
+#include "cli/session.h"
+#include "cli/stats.h"
+#include "cli/term.h"
+#include "cli/text.h"
+
+enum { WORKERS_MAX = 256, GRACE_MS = 10000 };
+#define MS_NS UINT64_C(1000000)
+#define SECOND_NS UINT64_C(1000000000)
+#define RETRY_SECONDS_MAX (365.0 * 24 * 3600)
+
+extern char **environ;
+
+typedef struct run_options {
+    cli_words exec;
+    uint32_t workers;
+    uint32_t timeout_ms;
+    uint32_t max_retries;
+    uint32_t resync_ms;
+    bool once;
+    bool quiet;
+    const char *stats;
+} run_options;
+
+#define AT(member) offsetof(run_options, member)
+
+static const cli_option options[] = {
+    {"exec", 0, CLI_ARG_REST, AT(exec), "COMMAND...",
+     "what to run for a key; all words behind it belong to it"},
+    {"workers", 'w', CLI_ARG_NUMBER, AT(workers), "N", "how many run at the same time; 1"},
+    {"timeout", 0, CLI_ARG_DURATION, AT(timeout_ms), "DURATION",
+     "end a run that takes longer; it has failed then"},
+    {"max-retries", 0, CLI_ARG_NUMBER, AT(max_retries), "N",
+     "leave a key alone after so many failures; 0: never"},
+    {"resync", 0, CLI_ARG_DURATION, AT(resync_ms), "DURATION", "run for all objects that often"},
+    {"once", 0, CLI_ARG_FLAG, AT(once), NULL, "leave when all that was there is done with"},
+    {"quiet", 'q', CLI_ARG_FLAG, AT(quiet), NULL, "do not tell of runs that failed"},
+    CLI_STATS_OPTION(run_options, stats),
+};
+
+/* One that can run. */
+typedef struct worker {
+    cli_child child;
+    ki_work work;
+    cli_change_type type;
+    ki_object *object; /* that it was started for */
+    uint64_t deadline_ns;
+    bool timed_out;
+} worker;
+
+typedef struct running {
+    cli_session session;
+    const run_options *options;
+    ki_workqueue *queue;
+    cli_changes changes;
+    worker *workers;
+    size_t worker_count;
+    bool ending;
+    uint64_t kill_ns;
+    uint64_t runs;
+    uint64_t failures;
+    uint64_t given_up;
+} running;
+
+/* ---- what happens to objects ---- */
+
+static int note(cli_target *target, const ki_object *object, cli_change_type type)
+{
+    running *r = target->user;
+    const char *key = ki_object_key(object);
+    cli_changes_note(&r->changes, key, type, object);
+    return ki_workqueue_add(r->queue, ki_str_from(key));
+}
+
+static int on_add(const ki_object *object, bool is_initial, void *user)
+{
+    (void)is_initial;
+    return note(user, object, CLI_CHANGE_ADD);
+}
+
+static int on_update(const ki_object *old_object, const ki_object *object, void *user)
+{
+    (void)old_object;
+    return note(user, object, CLI_CHANGE_UPDATE);
+}
+
+static int on_delete(const ki_object *object, bool final_state_unknown, void *user)
+{
+    (void)final_state_unknown;
+    return note(user, object, CLI_CHANGE_DELETE);
+}
+
+static int on_sync(const ki_object *object, void *user)
+{
+    return note(user, object, CLI_CHANGE_SYNC);
+}
+
+/* ---- a run ---- */
+
+static void add_variable(cli_words *words, const char *name, const char *value)
+{
+    ki_buf text;
+    cli_text_init(&text);
+    cli_putf(&text, "KINFORMER_%s=", name);
+    cli_put(&text, value);
+    char *copy = strdup(ki_buf_text(&text));
+    ki_buf_done(&text);
+    if (copy == NULL) {
+        cli_fail_memory();
+    }
+    cli_words_add(words, copy);
+}
+
+/* Ours first, so that they count, then those we were started with; the former are ours to free. */
+static size_t make_environment(const running *r, const worker *w, cli_words *ret_words)
+{
+    char attempt[32];
+    (void)snprintf(attempt, sizeof(attempt), "%u", ki_workqueue_requeues(r->queue, w->work.key));
+    add_variable(ret_words, "KEY", ki_object_key(w->object));
+    add_variable(ret_words, "NAMESPACE", ki_object_namespace(w->object));
+    add_variable(ret_words, "NAME", ki_object_name(w->object));
+    add_variable(ret_words, "EVENT", cli_change_name(w->type));
+    add_variable(ret_words, "RESOURCE", r->session.targets[0].label);
+    add_variable(ret_words, "RETRIES", attempt);
+    size_t ours = ret_words->count;
+    for (char **variable = environ; *variable != NULL; variable++) {
+        if (strncmp(*variable, "KINFORMER_", strlen("KINFORMER_")) != 0) {
+            cli_words_add(ret_words, *variable);
+        }
+    }
+    return ours;
+}
+
+static void free_environment(cli_words *words, size_t ours)
+{
+    for (size_t i = 0; i < ours; i++) {
+        union {
+            const char *from;
+            char *to;
+        } text = {words->items[i]};
+        free(text.to);
+    }
+    cli_words_done(words);
+}
+
+static void release(running *r, worker *w)
+{
+    w->object = ki_object_unref(w->object);
+    ki_workqueue_done(r->queue, &w->work);
+}
+
+/* The object of a key as it is now, or its last state. False: there is nothing to tell of it. */
+static bool find_object(running *r, worker *w)
+{
+    ki_object *last = NULL;
+    ki_store *store = ki_informer_store(r->session.targets[0].informer);
+    w->type = cli_changes_take(&r->changes, w->work.key.ptr, &last);
+    w->object = ki_store_get(store, w->work.key);
+    if (w->object != NULL) {
+        (void)ki_object_unref(last);
+        if (w->type == CLI_CHANGE_NONE || w->type == CLI_CHANGE_DELETE) {
+            w->type = CLI_CHANGE_UPDATE; /* it asked to come again; or it is there anew */
+        }
+        return true;
+    }
+    w->object = last;
+    w->type = CLI_CHANGE_DELETE;
+    return last != NULL; /* else a deletion is on its way to us, or was told */
+}
+
+/* Starts the command for a key that was got. */
+static void start(running *r, worker *w)
+{
+    cli_words environment = {0};
+    ki_error error = KI_ERROR_INIT;
+    if (!find_object(r, w)) {
+        ki_workqueue_forget(r->queue, w->work.key);
+        release(r, w);
+        return;
+    }
+    ki_buf_clear(&w->child.text);
+    cli_put_object(&w->child.text, w->object, 0);
+    cli_put_char(&w->child.text, '\n');
+    size_t ours = make_environment(r, w, &environment);
+    int failed = cli_child_start(&w->child, r->options->exec.items, environment.items, &error);
+    free_environment(&environment, ours);
+    w->timed_out = false;
+    w->deadline_ns =
+        r->options->timeout_ms != 0 ? cli_now_ns() + r->options->timeout_ms * MS_NS : UINT64_MAX;
+    if (failed < 0) { /* no command, no memory: the next would fare no better */
+        r->session.failure = error;
+        release(r, w);
+        cli_session_end(&r->session);
+    }
+    r->runs++;
+}
+
+/* ---- how it ended ---- */
+
+/* {"retryAfterSeconds": N} and nothing else. */
+static bool read_answer(ki_str printed, double *ret_seconds)
+{
+    ki_object *answer = NULL;
+    ki_value value;
+    double seconds = 0;
+    if (printed.len == 0 ||
+        ki_object_from_json(printed.ptr, printed.len, NULL, &answer, NULL) < 0) {
+        return false;
+    }
+    ki_value root = ki_object_root(answer);
+    bool found = ki_value_member(&root, ki_str_from("retryAfterSeconds"), &value) == 0 &&
+                 ki_value_double(&value, &seconds) == 0 && seconds >= 0;
+    (void)ki_object_unref(answer);
+    *ret_seconds = seconds < RETRY_SECONDS_MAX ? seconds : RETRY_SECONDS_MAX;
+    return found;
+}
+
+static void say_failure(const running *r, const worker *w, int status, uint32_t failures,
+                        bool given_up)
+{
+    char how[64];
+    if (w->timed_out) {
+        (void)snprintf(how, sizeof(how), "took too long");
+    } else if (WIFSIGNALED(status)) {
+        (void)snprintf(how, sizeof(how), "was killed by signal %d", WTERMSIG(status));
+    } else {
+        (void)snprintf(how, sizeof(how), "ended with %d", WEXITSTATUS(status));
+    }
+    if (!r->options->quiet) {
+        cli_say("%s: %s %s; %s after %u %s", ki_object_key(w->object), r->options->exec.items[0],
+                how, given_up ? "left alone" : "again later", failures,
+                failures == 1 ? "failure" : "failures");
+    }
+}
+
+static void succeeded(running *r, worker *w)
+{
+    double seconds;
+    ki_str printed = ki_buf_str(&w->child.printed);
+    ki_workqueue_forget(r->queue, w->work.key);
+    if (!w->child.cut && read_answer(printed, &seconds)) {
+        (void)!ki_workqueue_add_after(r->queue, w->work.key,
+                                      (uint64_t)(seconds * (double)SECOND_NS));
+        return;
+    }
+    cli_term_out(printed); /* the command is a program of ours; it may say what it likes */
+}
+
+static void failed(running *r, worker *w, int status)
+{
+    uint32_t failures = ki_workqueue_requeues(r->queue, w->work.key) + 1;
+    bool given_up = r->options->max_retries != 0 && failures > r->options->max_retries;
+    r->failures++;
+    r->given_up += given_up;
+    cli_term_out(ki_buf_str(&w->child.printed));
+    if (!r->ending) {
+        say_failure(r, w, status, failures, given_up);
+    }
+    if (given_up) {
+        ki_workqueue_forget(r->queue, w->work.key);
+        return;
+    }
+    cli_changes_put_back(&r->changes, w->work.key.ptr, w->type, w->object);
+    (void)!ki_workqueue_add_rate_limited(r->queue, w->work.key); /* fails at the end only */
+}
+
+static void on_child(void *user)
+{
+    running *r = user;
+    int status;
+    for (size_t i = 0; i < r->worker_count; i++) {
+        worker *w = &r->workers[i];
+        if (!cli_child_has_ended(&w->child, &status)) {
+            continue;
+        }
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !w->timed_out) {
+            succeeded(r, w);
+        } else {
+            failed(r, w, status);
+        }
+        release(r, w);
+    }
+}
+
+/* ---- rounds ---- */
+
+static size_t busy_count(const running *r)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < r->worker_count; i++) {
+        count += cli_child_runs(&r->workers[i].child);
+    }
+    return count;
+}
+
+static void start_some(running *r)
+{
+    for (size_t i = 0; i < r->worker_count && !r->ending; i++) {
+        worker *w = &r->workers[i];
+        while (!cli_child_runs(&w->child) && r->session.failure.code == 0 &&
+               ki_workqueue_try_get(r->queue, &w->work) > 0) {
+            start(r, w);
+        }
+    }
+}
+
+static void end_late(running *r, uint64_t now)
+{
+    for (size_t i = 0; i < r->worker_count; i++) {
+        worker *w = &r->workers[i];
+        if (cli_child_runs(&w->child) && now >= w->deadline_ns) {
+            w->timed_out = true;
+            w->deadline_ns = UINT64_MAX;
+            cli_child_signal(&w->child, SIGKILL);
+        }
+        if (r->ending && now >= r->kill_ns) {
+            cli_child_signal(&w->child, SIGKILL);
+        }
+    }
+}
+
+static uint64_t next_wake(running *r)
+{
+    uint64_t next = r->ending ? r->kill_ns : UINT64_MAX;
+    for (size_t i = 0; i < r->worker_count; i++) {
+        const worker *w = &r->workers[i];
+        if (cli_child_runs(&w->child) && w->deadline_ns < next) {
+            next = w->deadline_ns;
+        }
+    }
+    if (!r->ending && busy_count(r) < r->worker_count) {
+        uint64_t queue = ki_workqueue_next_deadline(r->queue);
+        next = queue < next ? queue : next;
+    }
+    return next;
+}
+
+static bool is_idle(running *r)
+{
+    ki_workqueue_stats stats = KI_OPTIONS_INIT(ki_workqueue_stats);
+    ki_workqueue_get_stats(r->queue, &stats);
+    return stats.depth == 0 && stats.processing == 0 && stats.delayed == 0;
+}
+
+static void on_round(void *user)
+{
+    running *r = user;
+    end_late(r, cli_now_ns());
+    start_some(r);
+    cli_follow_check(&r->session);
+    r->session.events.wake_ns = next_wake(r);
+    bool done = r->options->once && cli_session_is_synced(&r->session) && is_idle(r);
+    if (done || (r->ending && busy_count(r) == 0)) {
+        cli_session_end(&r->session);
+    }
+}
+
+/* Nothing new is begun, and what runs is asked to end. */
+static void on_signal(void *user)
+{
+    running *r = user;
+    r->ending = true;
+    r->kill_ns = cli_now_ns() + GRACE_MS * MS_NS;
+    ki_workqueue_shut_down(r->queue);
+    for (size_t i = 0; i < r->worker_count; i++) {
+        cli_child_signal(&r->workers[i].child, SIGTERM);
+    }
+}
+
+/* ---- the command ---- */
+
+static int make_queue(running *r, ki_error *error)
+{
+    ki_workqueue_options wanted = KI_OPTIONS_INIT(ki_workqueue_options);
+    wanted.clock = ki_clock_system();
+    wanted.random = ki_random_system();
+    return ki_workqueue_new(&wanted, &r->queue, error);
+}
+
+static void make_workers(running *r)
+{
+    size_t count = r->options->workers != 0 ? r->options->workers : 1;
+    r->workers = calloc(count, sizeof(*r->workers));
+    if (r->workers == NULL) {
+        cli_fail_memory();
+    }
+    r->worker_count = count;
+    for (size_t i = 0; i < count; i++) {
+        cli_child_init(&r->workers[i].child, &r->session.events);
+    }
+}
+
+static int control(running *r, cli_call *call)
+{
+    cli_session *session = &r->session;
+    ki_handler handler = {
+        .on_add = on_add, .on_update = on_update, .on_delete = on_delete, .on_sync = on_sync};
+    ki_error error = KI_ERROR_INIT;
+    int code = cli_session_open(session, &call->flags, call->operands.items, 1);
+    if (code != CLI_OK || session->events.signal != 0) {
+        return code;
+    }
+    session->targets[0].user = r;
+    session->resync_ms = r->options->resync_ms;
+    session->events.on_round = on_round;
+    session->events.on_child = on_child;
+    session->events.on_signal = on_signal;
+    session->events.user = r;
+    make_workers(r);
+    if (make_queue(r, &error) < 0 || cli_session_start(session, &handler, NULL, &error) < 0) {
+        cli_say_error(&error);
+        return cli_exit_code(&error);
+    }
+    code = cli_session_run(session, 0);
+    cli_stats_print(session, r->options->stats);
+    return code == CLI_OK && r->options->once && r->given_up != 0 ? CLI_FAILED : code;
+}
+
+static void done(running *r)
+{
+    for (size_t i = 0; i < r->worker_count; i++) {
+        worker *w = &r->workers[i];
+        cli_child_done(&w->child);
+        (void)ki_object_unref(w->object);
+    }
+    cli_session_close(&r->session);
+    free(r->workers);
+    cli_changes_done(&r->changes);
+    r->queue = ki_workqueue_unref(r->queue);
+}
+
+static int check(const run_options *given, const cli_call *call, ki_error *error)
+{
+    if (given->exec.count == 0 || given->exec.items[0][0] == '\0') {
+        return cli_fail(error, KI_ERR_INVALID, "say what to run: --exec COMMAND...");
+    }
+    if (given->workers > WORKERS_MAX) {
+        return cli_fail(error, KI_ERR_INVALID, "--workers is at most %d", WORKERS_MAX);
+    }
+    if (given->resync_ms != 0 && given->resync_ms < 1000) {
+        return cli_fail(error, KI_ERR_INVALID, "--resync is at least 1s");
+    }
+    if (strchr(call->operands.items[0], ',') != NULL) {
+        return cli_fail(error, KI_ERR_INVALID, "run takes one resource");
+    }
+    if (!cli_stats_is_format(given->stats)) {
+        return cli_fail(error, KI_ERR_INVALID, "--stats is json, or has no value");
+    }
+    return 0;
+}
+
+static int run(cli_call *call)
+{
+    running r = {.options = call->options};
+    ki_error error = KI_ERROR_INIT;
+    if (check(r.options, call, &error) < 0) {
+        return cli_usage_error(call->command, &error);
+    }
+    r.session.events.epoll_fd = -1;
+    r.session.events.signal_fd = -1;
+    int code = control(&r, call);
+    done(&r);
+    return code;
+}
+
+static void options_done(void *given)
+{
+    cli_words_done(&((run_options *)given)->exec);
+}
+
+const cli_command cli_command_run = {
+    .name = "run",
+    .operands = "RESOURCE --exec COMMAND...",
+    .summary = "a controller: run a command for what changes",
+    .about =
+        "Runs a command for each object that is there and for each that changes or goes. The\n"
+        "object is on its standard input, as JSON; after a deletion it is the last state. In the\n"
+        "environment are KINFORMER_KEY, _NAMESPACE, _NAME, _RESOURCE, _EVENT (add, update,\n"
+        "delete or sync) and _RETRIES. No two runs have the same object at a time, and changes\n"
+        "that come meanwhile are one run more. A run that does not end with 0 is repeated,\n"
+        "after 5 ms and then twice as long each time. One that prints\n"
+        "{\"retryAfterSeconds\": N} and nothing else comes again then; whatever else it prints\n"
+        "is printed. On SIGINT or SIGTERM, what runs gets SIGTERM and 10 seconds.",
+    .examples =
+        "  kinformer run configmaps --exec ./reconcile.sh\n"
+        "  kinformer run deploy -A -l app=web --workers 4 --exec python3 scale.py --dry-run\n"
+        "  kinformer run secrets --once --exec sh -c 'echo \"$KINFORMER_EVENT $KINFORMER_KEY\"'\n",
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+    .options_size = sizeof(run_options),
+    .options_done = options_done,
+    .connects = true,
+    .names_resources = true,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run,
+};

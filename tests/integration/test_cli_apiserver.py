@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`kinformer apiserver`, and the other commands on it, with things going wrong on the way."""
+import json
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+import urllib.request
+
+import cli_testing
+from cli_testing import Run
+
+CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
+
+
+class Served(unittest.TestCase):
+    def setUp(self):
+        helped = subprocess.run([cli_testing.PROGRAM, "help"], capture_output=True, text=True,
+                                check=True).stdout
+        if "\n  apiserver " not in helped:
+            self.skipTest("the embedded server was not built")
+        self.folder = tempfile.TemporaryDirectory(dir=cli_testing.FOLDER)
+        self.addCleanup(self.folder.cleanup)
+        self.kubeconfig = os.path.join(self.folder.name, "config")
+        self.runs = []
+        self.url = ""
+
+    def tearDown(self):
+        for run in self.runs:
+            if run.process.poll() is None:
+                run.process.kill()
+            run.process.wait()
+            for thread in run.threads:
+                thread.join()
+            run.process.stdout.close()
+            run.process.stderr.close()
+
+    def start(self, *words):
+        run = Run(*words, env={"KUBECONFIG": self.kubeconfig})
+        self.runs.append(run)
+        return run
+
+    def serve(self, *words):
+        run = self.start("apiserver", "--kubeconfig-out", self.kubeconfig, *words)
+        self.url = run.until("http")[0].strip()
+        return run
+
+    def call(self, *words, env=None, text=None):
+        done = subprocess.run([cli_testing.PROGRAM, *words], capture_output=True, input=text,
+                              env={**os.environ, "KUBECONFIG": self.kubeconfig, **(env or {})},
+                              timeout=cli_testing.WAIT, check=False, text=True)
+        return done.returncode, done.stdout, done.stderr
+
+    def write(self, name, content):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content)
+        return path
+
+    def ask(self, method, path, value=None, kind="application/json"):
+        body = None if value is None else \
+            value.encode() if isinstance(value, str) else json.dumps(value).encode()
+        request = urllib.request.Request(self.url + path, data=body, method=method,
+                                         headers={"Content-Type": kind})
+        with urllib.request.urlopen(request, timeout=cli_testing.WAIT) as answer:
+            return answer.read()
+
+    def config_map(self, name, **data):
+        return {"apiVersion": "v1", "kind": "ConfigMap",
+                "metadata": {"name": name, "namespace": "default"}, "data": data}
+
+    def test_objects_come_from_files_and_are_followed(self):
+        path = self.write("objects.yaml", "apiVersion: v1\nkind: ConfigMap\n"
+                          "metadata: {name: one, namespace: default}\ndata: {a: '1'}\n"
+                          "---\napiVersion: v1\nkind: ConfigMap\n"
+                          "metadata: {name: two, namespace: default}\n")
+        self.serve("--load", path)
+        code, out, err = self.call("get", "cm", "-o", "name")
+        self.assertEqual((code, out, err), (0, "configmap/one\nconfigmap/two\n", ""))
+        run = self.start("watch", "cm", "-o", "wide")
+        run.until("default/two")
+        self.ask("POST", "/api/v1/namespaces/default/configmaps", self.config_map("three", x="1"))
+        run.until("default/three")
+        self.ask("PATCH", "/api/v1/namespaces/default/configmaps/one",
+                 {"data": {"a": "2", "b": None}}, "application/merge-patch+json")
+        self.assertIn("data.a: 1 -> 2", run.until("~")[0])
+        self.ask("DELETE", "/api/v1/namespaces/default/configmaps/two")
+        self.assertIn("default/two", run.until("- ")[0])
+        self.assertEqual(run.end()[0], 0)
+
+    def test_a_watch_survives_what_goes_wrong(self):
+        self.serve()
+        run = self.start("watch", "cm", "-o", "json", "--stats=json")
+        maps = "/api/v1/namespaces/default/configmaps"
+        known = {}
+        self.ask("POST", "/kinformer/faults", "cut=3000,verb=watch,times=3",
+                 "text/plain")
+        for i in range(60):
+            self.ask("POST", maps, self.config_map(f"m{i:02}", x="x" * 100))
+            if i % 20 == 10:
+                self.ask("POST", "/kinformer/cut")
+            if i % 20 == 15:
+                self.ask("POST", "/kinformer/expire")
+                self.ask("POST", "/kinformer/drop-watches")
+        self.ask("DELETE", maps + "/m00")
+        while len(known) < 59 or "m00" in known:
+            event = json.loads(run.until("{")[-1])
+            name = event["object"]["metadata"]["name"]
+            if event["type"] == "DELETED":
+                del known[name]
+            else:
+                known[name] = event["object"]
+        code, _, err = run.end()
+        self.assertEqual(code, 0)
+        self.assertEqual(json.loads(err[-1])["objects"], 59)
+        self.assertTrue(any("in step again" in line for line in err), err)
+
+    def test_tls_and_token(self):
+        self.serve("--tls", "--token", "secret")
+        self.assertTrue(self.url.startswith("https://"))
+        self.assertEqual(oct(os.stat(self.kubeconfig).st_mode & 0o777), "0o600")
+        code, out, err = self.call("get", "ns", "default", "-o", "name")
+        self.assertEqual((code, out, err), (0, "namespace/default\n", ""))
+        self.assertEqual(self.call("get", "ns", "--token", "wrong")[0], 4)
+
+    def test_a_controller_on_it(self):
+        self.serve()
+        self.ask("POST", "/api/v1/namespaces/default/configmaps", self.config_map("one"))
+        run = self.start("run", "cm", "--exec", "sh", "-c",
+                         "echo $KINFORMER_EVENT $KINFORMER_KEY")
+        run.until("add default/one")
+        self.ask("DELETE", "/api/v1/namespaces/default/configmaps/one")
+        run.until("delete default/one")
+        self.assertEqual(run.end(), (0, [], []))
+
+    def test_hostile_values_over_protobuf(self):
+        self.serve()
+        value = self.config_map("one")
+        value["data"] = {"k": "x\x1b[2J\u202e\x9b1m\n\x7f"}
+        value["metadata"]["annotations"] = {"a": "\x1b]0;owned\x07"}
+        self.ask("POST", "/api/v1/namespaces/default/configmaps", value)
+        for words in (["-o", "json"], ["-o", "jsonpath={.items[*].data}{.items[*].data.k}"],
+                      ["-o", "custom-columns=A:.metadata.annotations,D:.data.k"]):
+            code, out, _ = self.call("get", "cm", *words)
+            self.assertEqual(code, 0)
+            self.assertIsNone(CONTROLS.search(out), repr(out))
+        told = json.loads(self.call("get", "cm", "one", "-o", "json")[1])
+        self.assertEqual(told["data"], value["data"])
+        self.assertEqual(self.call("get", "cm", "one", "--raw", "-o", "jsonpath={.data.k}")[1],
+                         value["data"]["k"])
+
+    def test_a_kubeconfig_of_a_person_is_left_alone(self):
+        theirs = self.write("config", "apiVersion: v1\nkind: Config\n")
+        code, _, err = self.call("apiserver", "--kubeconfig-out", theirs)
+        self.assertEqual(code, 1)
+        self.assertIn("is not of ours", err)
+        with open(theirs, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "apiVersion: v1\nkind: Config\n")
+
+    def test_what_cannot_be_is_said(self):
+        bad = self.write("bad.json", '{"kind": "Nothing", "apiVersion": "v1"}')
+        for words in (["--listen", "nowhere"], ["--fault", "nonsense"], ["--load", bad],
+                      ["--load", "/no/such/file"]):
+            code, out, err = self.call("apiserver", *words)
+            self.assertEqual((code, out), (1, ""), words)
+            self.assertTrue(err.startswith("kinformer: "), err)
+        code, _, err = self.call("apiserver", "--load", "-", text="{")
+        self.assertEqual(code, 1)
+
+
+if __name__ == "__main__":
+    cli_testing.main()

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`kinformer top`, `completion`, `version` and `help`, and what a terminal sees."""
+import os
+import pty
+import re
+import shutil
+import subprocess
+import time
+import unittest
+
+import cli_testing
+from cli_testing import Case
+
+
+def on_terminal(*words, until=b"\0", seconds=cli_testing.WAIT, columns=100):
+    """Runs a command on a terminal of its own until it ends, or has printed something; what the
+    terminal got, and the exit code."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.environ["TERM"] = "xterm"
+        os.environ.pop("NO_COLOR", None)
+        subprocess.run(["stty", "cols", str(columns)], check=False)
+        os.execv(cli_testing.PROGRAM, [cli_testing.PROGRAM, *words])
+    seen = b""
+    end = time.monotonic() + seconds
+    signalled = False
+    while time.monotonic() < end:
+        try:
+            piece = os.read(fd, 65536)
+        except OSError:
+            break
+        seen += piece
+        if until in seen and not signalled:
+            os.kill(pid, 15)
+            signalled = True
+        if not piece:
+            break
+    _, status = os.waitpid(pid, 0)
+    os.close(fd)
+    return seen.decode(), os.waitstatus_to_exitcode(status)
+
+
+class Top(Case):
+    def test_lines_elsewhere(self):
+        self.pod("a")
+        self.server.put("widgets", "shop", "w")
+        code, out, err = self.call("top", "pods,widgets", "--count=2", "--interval=200ms")
+        self.assertEqual((code, err), (0, ""))
+        lines = out.splitlines()
+        self.assertEqual(len(lines), 4)
+        self.assertRegex(lines[2], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ pods state=watching "
+                                   r"objects=1 received=[1-9]\d* memory=[1-9]\d* "
+                                   r"events=0 rate=0.0 lag=0 relists=0 listed=\ds$")
+        self.assertIn("widgets.example.com state=watching", lines[3])
+
+    def test_what_is_refused_is_shown_and_others_go_on(self):
+        self.pod("a")
+        self.server.refused["widgets"] = (403, "Forbidden", "not \x1byours")
+        code, out, _ = self.call("top", "pods", "widgets", "--count=1", "--interval=500ms")
+        self.assertEqual(code, 0)
+        self.assertIn("pods state=watching objects=1 ", out)
+        self.assertRegex(out, 'widgets.example.com state=back-off .* reason="not .*yours"')
+        self.assertNotIn("\x1b", out)
+
+    def test_a_picture_on_a_terminal(self):
+        self.pod("a")
+        seen, code = on_terminal("top", "pods", "--interval=100ms", "--count=3", "--kubeconfig",
+                                 self.server.kubeconfig)
+        self.assertEqual(code, 0)
+        self.assertTrue(seen.startswith("\x1b[?1049h"))
+        self.assertTrue(seen.endswith("\x1b[?1049l"))
+        self.assertEqual(seen.count("\x1b[H"), 3)
+        self.assertRegex(seen, "RESOURCE +OBJECTS +RECEIVED +MEMORY +EVENTS/S +LAG +LISTED +STATE")
+        self.assertIn("\x1b[32mwatching\x1b[0m", seen)
+
+
+class Terminal(Case):
+    def test_colours_and_lines_that_fit(self):
+        self.pod("web", app="x" * 300)
+        seen, code = on_terminal("watch", "pods", "--kubeconfig", self.server.kubeconfig,
+                                 until=b"shop/web", columns=60)
+        self.assertEqual(code, 0)
+        self.assertIn("\x1b[32m+\x1b[0m", seen)
+        plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen)
+        for line in plain.replace("\r", "").splitlines():
+            self.assertLessEqual(len(line), 60, line)
+
+    def test_no_colours_if_they_are_not_wanted(self):
+        self.pod("web")
+        for words in (["--color=never"],):
+            seen, _ = on_terminal("watch", "pods", "--until-synced", *words, "--kubeconfig",
+                                  self.server.kubeconfig)
+            self.assertNotIn("\x1b[3", seen)
+        out = self.call("watch", "pods", "--until-synced", "--color=always")[1]
+        self.assertIn("\x1b[32m", out)
+        self.assertNotIn("\x1b", self.call("watch", "pods", "--until-synced")[1])
+
+
+class Shell(Case):
+    def test_version(self):
+        code, out, _ = self.call("version", kubeconfig=False)
+        self.assertEqual(code, 0)
+        self.assertRegex(out, r"^kinformer \d+\.\d+\.\d+\n$")
+        self.assertEqual(self.call("--version", kubeconfig=False)[1], out)
+
+    def complete(self, *words):
+        script = self.call("completion", "bash", kubeconfig=False)[1]
+        script += (f"COMP_WORDS=({' '.join(repr(word) for word in words)})\n"
+                   f"COMP_CWORD={len(words) - 1}\ncompopt() {{ :; }}\n_kinformer\n"
+                   'printf "%s\\n" "${COMPREPLY[@]}"\n')
+        done = subprocess.run(["bash", "-c", script], capture_output=True, check=True, text=True)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_bash_completes(self):
+        self.assertEqual(self.complete("kinformer", "wa"), ["watch"])
+        self.assertIn("get", self.complete("kinformer", ""))
+        self.assertEqual(self.complete("kinformer", "watch", "--unt"), ["--until-synced"])
+        self.assertEqual(self.complete("kinformer", "get", "--wh"), ["--where="])
+        self.assertEqual(self.complete("kinformer", "get", "conf"), ["configmaps"])
+        self.assertEqual(self.complete("kinformer", "completion", "z"), ["zsh"])
+        self.assertEqual(self.complete("kinformer", "version", "--kube"), [])
+
+    def test_other_shells_can_read_their_scripts(self):
+        for shell, check in (("zsh", ["-n"]), ("fish", ["--no-execute"])):
+            code, out, _ = self.call("completion", shell, kubeconfig=False)
+            self.assertEqual(code, 0)
+            self.assertIn("--until-synced" if shell == "zsh" else "-l until-synced", out)
+            if shutil.which(shell):
+                subprocess.run([shell, *check, "/dev/stdin"], input=out, text=True, check=True)
+        self.assertEqual(self.call("completion", "tcsh", kubeconfig=False)[0], 2)
+
+    def test_the_manual_page_has_every_command_and_option(self):
+        folder = os.path.dirname(os.path.abspath(__file__))
+        page = os.path.join(folder, "../../man/kinformer.1")
+        with open(page, encoding="utf-8") as file:
+            text = file.read().replace("\\-", "-")
+        commands = re.findall(r"^complete .* -a (\w+) -d", self.call(
+            "completion", "fish", kubeconfig=False)[1], re.MULTILINE)
+        for command in commands:
+            self.assertIn(f".SS {command}", text)
+            out = self.call(command, "--help", kubeconfig=False)[1]
+            for option in re.findall(r"--[a-z-]+", out.split("Options:")[-1].split("Exit")[0]):
+                self.assertIn(option, text, command)
+
+    @unittest.skipUnless(shutil.which("groff"), "groff is not there")
+    def test_the_manual_page_is_well_formed(self):
+        folder = os.path.dirname(os.path.abspath(__file__))
+        done = subprocess.run(["groff", "-man", "-Tutf8", "-ww",
+                               os.path.join(folder, "../../man/kinformer.1")],
+                              capture_output=True, check=True, text=True)
+        self.assertEqual(done.stderr, "")
+
+
+if __name__ == "__main__":
+    cli_testing.main()
