@@ -117,6 +117,24 @@ static int make_resource(const names *n, const char *version, const ki_alloc *al
     return ki_resource_new(&options, ret_resource, NULL);
 }
 
+/* Whether a type was made by the definition of this name. */
+static bool is_of(const ki__api_type *type, const ki_object *definition)
+{
+    return type->definition != NULL && !type->removed &&
+           strcmp(ki_object_name(type->definition), ki_object_name(definition)) == 0;
+}
+
+/* Where the objects are already, whatever versions there are now. */
+static ki__api_type *find_store(const ki__api_model *model, const ki_object *definition)
+{
+    for (size_t i = 0; i < model->type_count; i++) {
+        if (is_of(model->types[i], definition)) {
+            return model->types[i]->store;
+        }
+    }
+    return NULL;
+}
+
 /* ---- checking ---- */
 
 static int refuse(ki__api_failure *failure, const ki__api_type *type, const char *name,
@@ -187,6 +205,12 @@ int ki__api_crd_check(const ki__api_model *model, const ki__api_type *type,
     if (is_builtin_group(n.group)) {
         return refuse(failure, type, name, "spec.group",
                       "Invalid value: a group of built-in resources");
+    }
+    const ki__api_type *store = find_store(model, definition);
+    if (store != NULL && (strcmp(ki_resource_kind(store->resource), n.kind) != 0 ||
+                          ki_resource_is_namespaced(store->resource) == n.cluster_scoped)) {
+        return refuse(failure, type, name, "spec.names.kind",
+                      "Invalid value: kind and scope cannot be changed");
     }
     bool ok;
     int r = check_versions(model, &n, &ok);
@@ -264,24 +288,6 @@ int ki__api_crd_status(const ki__api_model *model, const ki_object *definition, 
 }
 
 /* ---- serving ---- */
-
-/* Whether a type was made by the definition of this name. */
-static bool is_of(const ki__api_type *type, const ki_object *definition)
-{
-    return type->definition != NULL && !type->removed &&
-           strcmp(ki_object_name(type->definition), ki_object_name(definition)) == 0;
-}
-
-/* Where the objects are already, whatever versions there are now. */
-static ki__api_type *find_store(const ki__api_model *model, const ki_object *definition)
-{
-    for (size_t i = 0; i < model->type_count; i++) {
-        if (is_of(model->types[i], definition)) {
-            return model->types[i]->store;
-        }
-    }
-    return NULL;
-}
 
 static int serve_version(ki__api_model *model, const names *n, const ki_value *version,
                          ki_object *definition, ki__api_type **store)
