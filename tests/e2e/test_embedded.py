@@ -46,8 +46,9 @@ class Kubectl(unittest.TestCase):
         self.assertIn("deployment.apps/web configured",
                       self.kubectl("apply", "-f", "-", text=changed))
         self.assertEqual(self.kubectl("get", "deploy", "web", IMAGES), "5 front:2 back:1")
-        without = changed.replace("""      - {name: b, image: "back:1", env: [{name: X, value: "1"}]}
-""", "")
+        second = '      - {name: b, image: "back:1", env: [{name: X, value: "1"}]}\n'
+        self.assertIn(second, changed)
+        without = changed.replace(second, "")
         self.kubectl("apply", "-f", "-", text=without)
         self.assertEqual(self.kubectl("get", "deploy", "web", IMAGES), "5 front:2")
         diff = self.server.run("diff", "-f", "-", text=DEPLOYMENT)
