@@ -6,7 +6,7 @@
 
 #include "cli/text.h"
 
-enum { GAP = 3 };
+enum { INDENT = 8 };
 
 void cli_table_init(cli_table *table, size_t columns)
 {
@@ -47,8 +47,20 @@ ki_buf *cli_table_cell(cli_table *table)
     return &table->rows;
 }
 
+ki_buf *cli_table_line(cli_table *table)
+{
+    cli_put_char(&table->rows, (char)CLI_COLOR_MAX);
+    table->in_line = true;
+    return &table->rows;
+}
+
 void cli_table_end_row(cli_table *table)
 {
+    if (table->in_line) {
+        cli_put_str(&table->rows, ki_str_make("", 1)); /* its NUL */
+        table->in_line = false;
+        return;
+    }
     while (table->cell < table->columns) {
         (void)cli_table_cell(table);
     }
@@ -78,7 +90,7 @@ static void print_cell(const cli_table *table, size_t column, ki_str text, cli_c
     cli_put_str(out, text);
     cli_put(out, colored ? cli_term_plain() : "");
     if (!last) {
-        put_gap(out, table->widths[column] - cli_text_width(text) + GAP);
+        put_gap(out, table->widths[column] - cli_text_width(text) + CLI_TABLE_GAP);
     }
 }
 
@@ -90,6 +102,18 @@ static void trim(ki_buf *out, size_t from)
     }
 }
 
+static size_t print_line(const cli_table *table, ki_str text, ki_buf *out)
+{
+    size_t begin = out->len;
+    put_gap(out, INDENT);
+    cli_put_str(out, text);
+    if (table->line_width != 0) {
+        cli_text_cut(out, begin, table->line_width);
+    }
+    cli_put_char(out, '\n');
+    return text.len;
+}
+
 void cli_table_print(cli_table *table, ki_buf *out)
 {
     const char *at = table->rows.data;
@@ -97,11 +121,15 @@ void cli_table_print(cli_table *table, ki_buf *out)
     while (at < end) {
         cli_color color = (cli_color)*at++;
         size_t begin = out->len;
+        if (color == CLI_COLOR_MAX) {
+            at += print_line(table, ki_str_from(at), out) + 1;
+            continue;
+        }
         size_t used = 0;
         for (size_t column = 0; column < table->columns; column++) {
             ki_str text = ki_str_from(at);
             print_cell(table, column, text, color, used, out);
-            used += table->widths[column] + GAP;
+            used += table->widths[column] + CLI_TABLE_GAP;
             at += text.len + 1;
         }
         trim(out, begin);

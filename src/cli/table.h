@@ -7,16 +7,18 @@
 
 #include "cli/term.h"
 
-enum { CLI_TABLE_COLUMNS = 24 };
+enum { CLI_TABLE_COLUMNS = 24, CLI_TABLE_GAP = 3 };
 
 typedef struct cli_table {
     size_t columns;
     size_t widths[CLI_TABLE_COLUMNS];
     uint32_t colored;  /* columns that take the colour of their row, as bits */
     size_t line_width; /* the last column is cut so that a line has no more; 0: it is not */
-    ki_buf rows;       /* of each a colour, then its cells, each with a NUL behind it */
+    ki_buf rows;       /* of each a colour (of a line CLI_COLOR_MAX), then its cells, each with a
+                          NUL behind it */
     size_t cell;       /* of the row that is being written */
     size_t begin;      /* of the cell that is being written */
+    bool in_line;      /* what is being written is a line */
 } cli_table;
 
 void cli_table_init(cli_table *table, size_t columns);
@@ -27,6 +29,10 @@ void cli_table_done(cli_table *table);
 void cli_table_row(cli_table *table, cli_color color);
 ki_buf *cli_table_cell(cli_table *table);
 void cli_table_end_row(cli_table *table);
+
+/** A line between rows that has no columns; it is indented, and cut as rows are. Put escaped text
+ *  into the buffer, then end it as a row. */
+ki_buf *cli_table_line(cli_table *table);
 
 /** Appends the rows to `out` and forgets them, but not how wide the columns are. */
 void cli_table_print(cli_table *table, ki_buf *out);

@@ -14,7 +14,7 @@
 #include "cli/term.h"
 #include "cli/text.h"
 
-enum { COLUMNS = 5, CHANGE_WIDTH = 60, KIND_COLUMN = 2, NAME_COLUMN = 3 };
+enum { COLUMNS = 5, CHANGE_WIDTH = 60, KIND_COLUMN = 2, NAME_COLUMN = 3, LINES_MAX = 10 };
 
 typedef struct watch_options {
     const char *output;
@@ -67,29 +67,61 @@ static void put_short(ki_buf *out, const ki_value *value)
     cli_text_cut(out, begin, CHANGE_WIDTH);
 }
 
+/* Where changes go: into one cell, or, on a terminal, where that is too narrow, a line each. */
 typedef struct telling {
     ki_buf *out;
+    cli_table *lines; /* NULL: `out` */
     size_t count;
 } telling;
 
 static void put_change(const cli_change *change, void *user)
 {
     telling *t = user;
-    cli_put(t->out, t->count++ != 0 ? ", " : "");
-    cli_put_escaped(t->out, change->path);
-    cli_put(t->out, ": ");
-    put_short(t->out, &change->before);
-    cli_put(t->out, " -> ");
-    put_short(t->out, &change->after);
+    ki_buf *out = t->out;
+    t->count++;
+    if (t->lines != NULL) {
+        if (t->count > LINES_MAX) {
+            return;
+        }
+        out = cli_table_line(t->lines);
+    } else {
+        cli_put(out, t->count != 1 ? ", " : "");
+    }
+    cli_put_escaped(out, change->path);
+    cli_put(out, ": ");
+    put_short(out, &change->before);
+    cli_put(out, " -> ");
+    put_short(out, &change->after);
+    if (t->lines != NULL) {
+        cli_table_end_row(t->lines);
+    }
+}
+
+/* Whether all was told. */
+static bool tell_changes(telling *t, const ki_object *before, const ki_object *after)
+{
+    ki_value old_root = ki_object_root(before);
+    ki_value new_root = ki_object_root(after);
+    return cli_diff(&old_root, &new_root, put_change, t);
 }
 
 static void put_changes(ki_buf *out, const ki_object *before, const ki_object *after)
 {
     telling t = {.out = out};
-    ki_value old_root = ki_object_root(before);
-    ki_value new_root = ki_object_root(after);
-    if (!cli_diff(&old_root, &new_root, put_change, &t)) {
+    if (!tell_changes(&t, before, after)) {
         cli_put(out, ", and more");
+    }
+}
+
+static void put_change_lines(cli_table *table, const ki_object *before, const ki_object *after)
+{
+    telling t = {.lines = table};
+    bool whole = tell_changes(&t, before, after);
+    if (!whole || t.count > LINES_MAX) {
+        size_t left = t.count > LINES_MAX ? t.count - LINES_MAX : 0;
+        cli_putf(cli_table_line(table), "and %zu more%s; -o wide tells all", left,
+                 whole ? "" : " or so");
+        cli_table_end_row(table);
     }
 }
 
@@ -122,6 +154,16 @@ static void put_head(watching *w)
     cli_table_end_row(&w->table);
 }
 
+/* How wide a line gets with this in its last column. */
+static size_t width_with(const cli_table *table, ki_str text)
+{
+    size_t width = cli_text_width(text);
+    for (size_t i = 0; i + 1 < COLUMNS; i++) {
+        width += table->widths[i] + CLI_TABLE_GAP;
+    }
+    return width;
+}
+
 static void show_row(watching *w, const cli_target *target, const char *sign, cli_color color,
                      const ki_object *before, const ki_object *object)
 {
@@ -134,12 +176,21 @@ static void show_row(watching *w, const cli_target *target, const char *sign, cl
     cli_put(cli_table_cell(table), ki_resource_kind(target->resource));
     cli_put_escaped(cli_table_cell(table), ki_str_from(ki_object_key(object)));
     ki_buf *what = cli_table_cell(table);
-    if (before != NULL) {
-        put_changes(what, before, object);
-    } else {
+    if (before == NULL) {
         cli_kind_summary(target->resource, object, what);
+        cli_table_end_row(table);
+        return;
     }
-    cli_table_end_row(table);
+    size_t begin = what->len;
+    put_changes(what, before, object);
+    ki_str text = ki_str_make(what->data + begin, what->len - begin);
+    if (cut && width_with(table, text) > table->line_width) {
+        what->len = begin;
+        cli_table_end_row(table);
+        put_change_lines(table, before, object);
+    } else {
+        cli_table_end_row(table);
+    }
 }
 
 /* ---- all formats ---- */

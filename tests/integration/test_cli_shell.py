@@ -6,6 +6,7 @@ import pty
 import re
 import shutil
 import subprocess
+import threading
 import time
 import unittest
 
@@ -85,6 +86,22 @@ class Terminal(Case):
         plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen)
         for line in plain.replace("\r", "").splitlines():
             self.assertLessEqual(len(line), 60, line)
+
+    def test_changes_that_do_not_fit_have_a_line_each(self):
+        self.pod("web")
+
+        def change():
+            while not any("watch=true" in line for line in self.server.asked):
+                time.sleep(0.01)
+            time.sleep(0.5)
+            self.pod("web", app="sql", image="a" * 100, status={f"f{i}": i for i in range(12)})
+
+        threading.Thread(target=change, daemon=True).start()
+        seen, code = on_terminal("watch", "pods", "--kubeconfig", self.server.kubeconfig,
+                                 until=b"more", columns=60)
+        self.assertEqual(code, 0)
+        self.assertIn("\r\n        metadata.labels.app: web -> sql\r\n", seen)
+        self.assertIn("and 5 more; -o wide tells all", seen)
 
     def test_no_colours_if_they_are_not_wanted(self):
         self.pod("web")

@@ -209,6 +209,11 @@ static void tables_are_aligned_and_only_grow(void **state)
     table.line_width = 14;
     cli_table_print(&table, &out);
     assert_string_equal(ki_buf_text(&out), "b        0123…\n\n");
+    ki_buf_clear(&out);
+    cli_put(cli_table_line(&table), "a line that is long");
+    cli_table_end_row(&table);
+    cli_table_print(&table, &out);
+    assert_string_equal(ki_buf_text(&out), "        a lin…\n");
     cli_table_done(&table);
 }
 
