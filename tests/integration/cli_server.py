@@ -28,6 +28,7 @@ class Server:
     def __init__(self, folder):
         self.store = api_server.Store()
         self.cuts = 0
+        self.watches = 0  # that were told all that was there
         self.oldest = 0
         self.refused = {}  # resource: (code, reason, message)
         self.asked = []
@@ -152,6 +153,7 @@ class Server:
                     request.send(api_server.line("ADDED", json.dumps(value)))
                 seen = self.store.version
                 request.send(api_server.bookmark(seen, True))
+            self.watches += 1
             while True:
                 for version, kind, key, text in self.store.history:
                     if version > seen and key[:2] == where[:2] and where[2] in ("", key[2]):

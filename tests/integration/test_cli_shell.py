@@ -91,9 +91,8 @@ class Terminal(Case):
         self.pod("web")
 
         def change():
-            while not any("watch=true" in line for line in self.server.asked):
+            while self.server.watches == 0:
                 time.sleep(0.01)
-            time.sleep(0.5)
             self.pod("web", app="sql", image="a" * 100, status={f"f{i}": i for i in range(12)})
 
         threading.Thread(target=change, daemon=True).start()

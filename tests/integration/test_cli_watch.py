@@ -76,7 +76,7 @@ class Watch(Case):
     def test_custom_resources_and_only_changes(self):
         self.server.put("widgets", "shop", "w", spec={"size": 1, "tags": ["a"]})
         run = self.start("watch", "wd", "--watch-only", "--no-headers")
-        while not any("watch=true" in line for line in self.server.asked):
+        while self.server.watches == 0:
             time.sleep(0.01)
         self.server.put("widgets", "shop", "w", spec={"size": 2, "tags": ["a", "b"]})
         line = run.until("shop/w")[0]
@@ -129,7 +129,7 @@ class Watch(Case):
         self.pod("b", image="new")
         self.server.forget()
         self.server.listen()
-        self.assertIn("listed anew, 1 objects", run.until_error("in step again")[-1])
+        run.until_error("listed anew, 1 objects")
         events = [json.loads(run.out.get(timeout=cli_testing.WAIT)) for _ in range(2)]
         events = {event["type"]: event for event in events}
         self.assertTrue(events["DELETED"]["finalStateUnknown"])
@@ -225,7 +225,7 @@ class Failures(Case):
         for command in commands:
             code, out, err = self.call(command, "--help", kubeconfig=False)
             self.assertEqual((code, err), (0, ""))
-            self.assertIn("Examples:\n  kinformer ", out)
+            self.assertRegex(out, "Examples:\n  .*kinformer ")
             self.assertIn("Exit codes:", out)
             self.assertLessEqual(max(map(len, out.splitlines())), 100)
 
