@@ -117,13 +117,31 @@ static int make_resource(const names *n, const char *version, const ki_alloc *al
     return ki_resource_new(&options, ret_resource, NULL);
 }
 
+/* Whether a type was made by the definition of this name. */
+static bool is_of(const ki__api_type *type, const ki_object *definition)
+{
+    return type->definition != NULL && !type->removed &&
+           strcmp(ki_object_name(type->definition), ki_object_name(definition)) == 0;
+}
+
+/* Where the objects are already, whatever versions there are now. */
+static ki__api_type *find_store(const ki__api_model *model, const ki_object *definition)
+{
+    for (size_t i = 0; i < model->type_count; i++) {
+        if (is_of(model->types[i], definition)) {
+            return model->types[i]->store;
+        }
+    }
+    return NULL;
+}
+
 /* ---- checking ---- */
 
-static int refuse(ki__api_failure *failure, const ki__api_type *type, const ki_object *definition,
+static int refuse(ki__api_failure *failure, const ki__api_type *type, const char *name,
                   const char *field, const char *message)
 {
     const ki__api_cause cause = {"FieldValueInvalid", message, field};
-    return ki__api_fail_field(failure, type, ki_object_name(definition), &cause);
+    return ki__api_fail_field(failure, type, name, &cause);
 }
 
 /* Whether the name is <plural>.<group>. */
@@ -173,27 +191,33 @@ static int check_versions(const ki__api_model *model, const names *n, bool *ret_
 }
 
 int ki__api_crd_check(const ki__api_model *model, const ki__api_type *type,
-                      const ki_object *definition, ki__api_failure *failure)
+                      const ki_object *definition, const char *name, ki__api_failure *failure)
 {
     names n;
     const char *wrong = read_names(definition, &n);
     if (wrong != NULL) {
-        return refuse(failure, type, definition, wrong, "Invalid value: missing, or not valid");
+        return refuse(failure, type, name, wrong, "Invalid value: missing, or not valid");
     }
-    if (!is_named(&n, ki_object_name(definition))) {
-        return refuse(failure, type, definition, "metadata.name",
+    if (!is_named(&n, name)) {
+        return refuse(failure, type, name, "metadata.name",
                       "Invalid value: must be spec.names.plural+\".\"+spec.group");
     }
     if (is_builtin_group(n.group)) {
-        return refuse(failure, type, definition, "spec.group",
+        return refuse(failure, type, name, "spec.group",
                       "Invalid value: a group of built-in resources");
+    }
+    const ki__api_type *store = find_store(model, definition);
+    if (store != NULL && (strcmp(ki_resource_kind(store->resource), n.kind) != 0 ||
+                          ki_resource_is_namespaced(store->resource) == n.cluster_scoped)) {
+        return refuse(failure, type, name, "spec.names.kind",
+                      "Invalid value: kind and scope cannot be changed");
     }
     bool ok;
     int r = check_versions(model, &n, &ok);
     if (r < 0 || ok) {
         return r;
     }
-    return refuse(failure, type, definition, "spec.versions",
+    return refuse(failure, type, name, "spec.versions",
                   "Invalid value: all must have valid names, and exactly one must be stored");
 }
 
@@ -264,24 +288,6 @@ int ki__api_crd_status(const ki__api_model *model, const ki_object *definition, 
 }
 
 /* ---- serving ---- */
-
-/* Whether a type was made by the definition of this name. */
-static bool is_of(const ki__api_type *type, const ki_object *definition)
-{
-    return type->definition != NULL && !type->removed &&
-           strcmp(ki_object_name(type->definition), ki_object_name(definition)) == 0;
-}
-
-/* Where the objects are already, whatever versions there are now. */
-static ki__api_type *find_store(const ki__api_model *model, const ki_object *definition)
-{
-    for (size_t i = 0; i < model->type_count; i++) {
-        if (is_of(model->types[i], definition)) {
-            return model->types[i]->store;
-        }
-    }
-    return NULL;
-}
 
 static int serve_version(ki__api_model *model, const names *n, const ki_value *version,
                          ki_object *definition, ki__api_type **store)

@@ -11,9 +11,10 @@
 /** Whether a type is that of the definitions. */
 bool ki__api_crd_is(const ki__api_type *type);
 
-/** Fills the failure if an object does not define anything. 0 or -ENOMEM. */
+/** Fills the failure if an object does not define anything. `name` is its name, and outlives the
+ *  failure. 0 or -ENOMEM. */
 int ki__api_crd_check(const ki__api_model *model, const ki__api_type *type,
-                      const ki_object *definition, ki__api_failure *failure);
+                      const ki_object *definition, const char *name, ki__api_failure *failure);
 
 /** Appends the status of a definition: its names are accepted, and it is established. */
 int ki__api_crd_status(const ki__api_model *model, const ki_object *definition, ki_buf *out);

@@ -134,6 +134,9 @@ static void gather(ki__http_connection *c)
 
 static size_t copy_out(char *out, size_t max, const char *bytes, size_t len)
 {
+    if (bytes == NULL) {
+        return 0;
+    }
     len = len < max ? len : max;
     memcpy(out, bytes, len);
     return len;

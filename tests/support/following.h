@@ -20,7 +20,7 @@ typedef struct following_options {
 typedef struct following {
     transporting *t;
     ki_informer *informer;
-    char name_space[32];
+    char name_space[40];
     unsigned errors; /* told to the handler of watch errors */
 } following;
 

@@ -160,6 +160,10 @@ static void a_definition_can_change(void **state)
     assert_int_equal(test_api_get(&api, WIDGETS_BETA), 404);
     assert_int_equal(test_api_get(&api, "/apis/example.com/v2/namespaces/ns/widgets/a"), 200);
     assert_string_equal(test_api_at(&api, ".apiVersion"), "example.com/v2");
+    test_api_call(&api, "PATCH", CRDS "/widgets.example.com", "{'spec':{'names':{'kind':'W'}}}");
+    assert_status(&api, 422);
+    test_api_call(&api, "PATCH", CRDS "/widgets.example.com", "{'spec':{'scope':'Cluster'}}");
+    assert_status(&api, 422);
     test_api_get(&api, "/apis/example.com");
     assert_string_equal(test_api_at(&api, ".versions[0].version"), "v2");
     assert_string_equal(test_api_at(&api, ".versions[1].version"), "");

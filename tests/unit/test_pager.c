@@ -330,6 +330,24 @@ static void a_token_that_leads_nowhere_is_an_error(void **state)
     end(&f);
 }
 
+static void a_list_that_goes_in_a_ring_is_an_error(void **state)
+{
+    (void)state;
+    for (int length = 1; length <= 7; length++) {
+        fixture f;
+        begin(&f);
+        (void)start(&f);
+        for (int i = 0; i < 100 && f.ends == 0; i++) {
+            char token[16];
+            (void)snprintf(token, sizeof(token), "t%d", i < 5 ? i : 5 + i % length);
+            page(&f, "same", token);
+        }
+        assert_int_equal(f.error.code, KI_ERR_INVALID);
+        assert_true(f.source.count <= (size_t)(5 + 4 * length));
+        end(&f);
+    }
+}
+
 static void empty_pages_end_some_time(void **state)
 {
     (void)state;
@@ -583,6 +601,7 @@ int main(void)
         cmocka_unit_test(objects_one_by_one_end_with_an_empty_list),
         cmocka_unit_test(pages_of_two_versions_are_not_put_together),
         cmocka_unit_test(a_token_that_leads_nowhere_is_an_error),
+        cmocka_unit_test(a_list_that_goes_in_a_ring_is_an_error),
         cmocka_unit_test(empty_pages_end_some_time),
         cmocka_unit_test(any_failure_is_told),
         cmocka_unit_test(the_next_page_may_be_refused_at_once),
