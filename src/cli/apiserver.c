@@ -44,7 +44,7 @@ static const cli_option options[] = {
     {"load", 0, CLI_ARG_LIST, AT(load), "FILE|-",
      "objects to begin with, JSON or YAML; may be repeated"},
     {"fault", 0, CLI_ARG_LIST, AT(faults), "RULE",
-     "what goes wrong, such as status=500,rate=10%; may be repeated"},
+     "what goes wrong: status=500,verb=list,rate=10%; may be repeated"},
     {"seed", 0, CLI_ARG_NUMBER, AT(seed), "N", "of faults that have a rate; 0: a random one"},
     {"any-namespace", 0, CLI_ARG_FLAG, AT(any_namespace), NULL,
      "objects may be in namespaces that do not exist"},

@@ -109,8 +109,7 @@ static int set_flag(bool *flag, const char *value)
 static int set_number(uint32_t *number, const char *value)
 {
     uint64_t read;
-    int r = read_number(&value, &read);
-    if (r < 0 || *value != '\0') {
+    if (value == NULL || read_number(&value, &read) < 0 || *value != '\0') {
         return KI_ERR_INVALID;
     }
     *number = (uint32_t)read;

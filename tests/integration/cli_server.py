@@ -34,6 +34,7 @@ class Server:
         self.asked = []
         self.connections = set()
         self.listener = None
+        self.stopped = True
         self.port = 0
         self.listen()
         self.kubeconfig = os.path.join(folder, f"cli-{os.getpid()}-{self.port}.kubeconfig")
@@ -71,6 +72,7 @@ class Server:
 
     def stop(self):
         """Nobody can connect, and connections break."""
+        self.stopped = True
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
         with lock:
@@ -83,6 +85,7 @@ class Server:
             lock.notify_all()
 
     def listen(self):
+        self.stopped = False
         self.listener = socket.socket()
         self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.listener.bind(("127.0.0.1", self.port))
@@ -115,6 +118,8 @@ class Server:
             self.connections.discard(sock)
 
     def handle(self, request):
+        if self.stopped:
+            return False
         self.asked.append(f"{request.method} {request.target}")
         if self.discover(request):
             return True
