@@ -34,7 +34,9 @@ typedef struct ki_handler_options {
     size_t size;      /* see KI_OPTIONS_INIT */
     const char *name; /* for reports; copied; NULL: "" */
     ki_delivery delivery;
-    uint32_t resync_ms; /* 0: as the informer; KI_RESYNC_NEVER; else at least 1,000 */
+    /** 0: as the informer; KI_RESYNC_NEVER; else at least 1,000. Nothing comes of it if the
+     * informer itself never resyncs. */
+    uint32_t resync_ms;
     size_t queue_limit; /* 0: 1,024 */
 
     /** Also tell of objects that a relist met unchanged, as updates from the object to itself. */
