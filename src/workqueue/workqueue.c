@@ -42,7 +42,7 @@ static int check_options(const ki_workqueue_options *o, ki_error *error)
 
 static int locks_init(ki_workqueue *queue)
 {
-    int r = ki__mutex_init(&queue->lock);
+    int r = ki__mutex_init_sought(&queue->lock);
     if (r < 0) {
         return r;
     }
