@@ -127,6 +127,16 @@ static bool has_text(const ki_object *object, const char *path, const char *text
     return same;
 }
 
+static size_t count_data(const ki_object *object)
+{
+    ki_value root = ki_object_root(object);
+    ki_value data;
+    size_t count = 0;
+    bool counted = ki_value_member(&root, ki_str_from("data"), &data) >= 0 &&
+                   ki_value_count(&data, &count) >= 0;
+    return counted ? count : 0;
+}
+
 /* `members` NULL: there must be none. */
 static bool config_is(cluster *c, const char *name_space, const char *team, const char *members)
 {
@@ -138,7 +148,8 @@ static bool config_is(cluster *c, const char *name_space, const char *team, cons
         must(ki_error_is_not_found(&error) ? 0 : r, &error);
         return members == NULL;
     }
-    bool same = members != NULL && has_text(config, ".data.namespace", name_space) &&
+    bool same = members != NULL && count_data(config) == 3 &&
+                has_text(config, ".data.namespace", name_space) &&
                 has_text(config, ".data.team", team) && has_text(config, ".data.members", members);
     ki_object_unref(config);
     return same;
