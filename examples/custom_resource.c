@@ -87,8 +87,8 @@ static int on_delete(const ki_object *widget, bool final_state_unknown, void *us
     return print_widget("-", widget, user);
 }
 
-/* Lists and watches that failed; the informer tries again by itself, with longer and longer pauses
- * up to half a minute. Of these only what may surprise is told. */
+/* Hears of lists and watches that failed. The informer tries again by itself, with ever longer
+ * pauses up to a minute; telling it once is enough. */
 static void on_watch_error(ki_informer *informer, const ki_error *error, void *user)
 {
     bool *told = user;

@@ -2,7 +2,7 @@
 /* Tests the controller on an API server inside this program, which does what a cluster does on bad
  * days. A test changes something, perhaps while things go wrong, and then waits until the server
  * has what it should have: in what order the controller got there does not matter, so no test
- * looks at that. threads: yes */
+ * looks at that. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
