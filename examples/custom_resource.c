@@ -58,15 +58,13 @@ static int count_colours(const ki_object *widget, const paths *p)
 static int print_widget(const char *sign, const ki_object *widget, const paths *p)
 {
     int64_t size = 0;
-    char ready[16] = "Unknown";
+    char ready[16];
     if (ki_object_get_int64(widget, p->size, &size) < 0) {
         return printf("%s %s has no size\n", sign, ki_object_key(widget));
     }
-    if (ki_object_get_string(widget, p->ready, ready, sizeof(ready)) < 0) {
-        /* nobody said yet: it stays "Unknown" */
-    }
+    bool known = ki_object_get_string(widget, p->ready, ready, sizeof(ready)) >= 0;
     return printf("%s %s size %lld, colours %d, ready %s\n", sign, ki_object_key(widget),
-                  (long long)size, count_colours(widget, p), ready);
+                  (long long)size, count_colours(widget, p), known ? ready : "Unknown");
 }
 
 static int on_add(const ki_object *widget, bool is_initial, void *user)

@@ -122,8 +122,8 @@ static int ask(namespace_config *c, ki_client_request request, ki_object **ret_o
     ki_client_answer answer = {0};
     request.size = sizeof(request);
     request.resource = KI_CORE_V1_CONFIGMAPS;
-    request.name =
-        request.verb == KI_VERB_CREATE ? "" : CONFIG_NAME; /* which is in what it sends */
+    /* What is created has its name in itself. */
+    request.name = request.verb == KI_VERB_CREATE ? "" : CONFIG_NAME;
     request.timeout_ms = REQUEST_TIMEOUT_MS;
     int r = ki_client_do(c->client, &request, &answer, error);
     if (r >= 0 && ret_object != NULL) {
