@@ -43,7 +43,7 @@ int ki__emit_i64(ki_buf *out, int64_t number)
 
 int ki__emit_string(ki_buf *out, ki_str text)
 {
-    return ki__json_write_string(out, text);
+    return ki_buf_add_json_string(out, text);
 }
 
 int ki__emit_member(ki_buf *out, const char *name, ki_str text, bool first)

@@ -37,7 +37,7 @@ static void put_string(writer *w, const char *name, const char *value)
     }
     put(w, name);
     if (w->result == 0) {
-        w->result = ki__json_write_string(w->out, ki_str_from(value));
+        w->result = ki_buf_add_json_string(w->out, ki_str_from(value));
     }
 }
 
