@@ -10,7 +10,7 @@ enum { INDENT = 8 };
 
 void cli_table_init(cli_table *table, size_t columns)
 {
-    *table = (cli_table){.columns = columns};
+    *table = (cli_table){.columns = columns, .gap = CLI_TABLE_GAP};
     cli_text_init(&table->rows);
 }
 
@@ -86,12 +86,13 @@ static void print_cell(const cli_table *table, size_t column, ki_str text, cli_c
         cli_text_cut(out, begin, table->line_width > used ? table->line_width - used : 1);
         return;
     }
+    bool right = (table->right & (1U << column)) != 0;
+    size_t missing = last ? 0 : table->widths[column] - cli_text_width(text);
+    put_gap(out, right ? missing : 0);
     cli_put(out, colored ? cli_term_color(color) : "");
     cli_put_str(out, text);
     cli_put(out, colored ? cli_term_plain() : "");
-    if (!last) {
-        put_gap(out, table->widths[column] - cli_text_width(text) + CLI_TABLE_GAP);
-    }
+    put_gap(out, last ? 0 : table->gap + (right ? 0 : missing));
 }
 
 static void trim(ki_buf *out, size_t from)
@@ -129,7 +130,7 @@ void cli_table_print(cli_table *table, ki_buf *out)
         for (size_t column = 0; column < table->columns; column++) {
             ki_str text = ki_str_from(at);
             print_cell(table, column, text, color, used, out);
-            used += table->widths[column] + CLI_TABLE_GAP;
+            used += table->widths[column] + table->gap;
             at += text.len + 1;
         }
         trim(out, begin);
