@@ -134,7 +134,7 @@ struct demo {
     /* What goes wrong. */
     size_t act; /* the next one */
     uint64_t cuts;
-    uint64_t outages;
+    bool away; /* it refuses connections */
 
     /* What is told. */
     demo_line lines[DEMO_LINES];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The end of the demo: what there was to see, in plain words. */
+#include <errno.h> /* program_invocation_name */
+
 #include "cli/demo.h"
 #include "cli/follow.h"
 #include "cli/text.h"
@@ -46,9 +48,9 @@ static void put_what(const demo *d, const sums *all, ki_buf *out)
     cli_putf(out, " in %.0f seconds and ",
              d->changed_s != 0 ? d->changed_s : demo_changing_seconds(d));
     cli_put_count(out, d->controller.writes);
-    cli_put(out, " by the controller; handlers were told ");
+    cli_put(out, " by the controller; ");
     cli_put_count(out, all->told);
-    cli_put_char(out, '\n');
+    cli_put(out, " were told\n");
 }
 
 static void put_trouble(const demo *d, const sums *all, ki_buf *out)
@@ -120,9 +122,12 @@ static void put_verdict(const demo_result *result, ki_buf *out)
 
 static void put_next(ki_buf *out)
 {
-    cli_put(out, "\nTo see the same on a cluster of your own, set KUBECONFIG and say:\n"
-                 "  kinformer top\n"
-                 "  kinformer watch pods -A\n");
+    const char *program = program_invocation_name; /* may not be on $PATH yet */
+    cli_putf(out,
+             "\nTo see the same on a cluster of your own, set KUBECONFIG and say:\n"
+             "  %s top\n"
+             "  %s watch pods -A\n",
+             program, program);
 }
 
 void demo_summary_print(demo *d, const demo_result *result)
@@ -130,7 +135,7 @@ void demo_summary_print(demo *d, const demo_result *result)
     ki_buf out;
     sums all = sum_up(d);
     cli_text_init(&out);
-    cli_putf(&out, "%sWhat happened%s\n\n", cli_term_color(CLI_COLOR_BOLD), cli_term_plain());
+    cli_putf(&out, "\n%sWhat happened%s\n\n", cli_term_color(CLI_COLOR_BOLD), cli_term_plain());
     put_what(d, &all, &out);
     put_trouble(d, &all, &out);
     put_work(d, &out);

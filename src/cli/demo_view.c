@@ -287,7 +287,6 @@ void demo_view_end(demo *d)
     if (cli_term_out_is_terminal()) {
         cli_term_leave();
         put_picture(d, &out, cli_term_width(), SIZE_MAX);
-        cli_put_char(&out, '\n');
     } else {
         put_new_lines(d, &out);
     }

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kinformer top`, `completion`, `version` and `help`, and what a terminal sees."""
 import os
-import pty
 import re
 import shutil
 import subprocess
@@ -11,35 +10,7 @@ import time
 import unittest
 
 import cli_testing
-from cli_testing import Case
-
-
-def on_terminal(*words, until=b"\0", seconds=cli_testing.WAIT, columns=100):
-    """Runs a command on a terminal of its own until it ends, or has printed something; what the
-    terminal got, and the exit code."""
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.environ["TERM"] = "xterm"
-        os.environ.pop("NO_COLOR", None)
-        subprocess.run(["stty", "cols", str(columns)], check=False)
-        os.execv(cli_testing.PROGRAM, [cli_testing.PROGRAM, *words])
-    seen = b""
-    end = time.monotonic() + seconds
-    signalled = False
-    while time.monotonic() < end:
-        try:
-            piece = os.read(fd, 65536)
-        except OSError:
-            break
-        seen += piece
-        if until in seen and not signalled:
-            os.kill(pid, 15)
-            signalled = True
-        if not piece:
-            break
-    _, status = os.waitpid(pid, 0)
-    os.close(fd)
-    return seen.decode(), os.waitstatus_to_exitcode(status)
+from cli_testing import Case, on_terminal
 
 
 class Top(Case):
