@@ -8,61 +8,19 @@
 #include "cli/table.h"
 #include "cli/text.h"
 
-enum { WIDE = 120, FIXED_LINES = 9 }; /* besides the rows and the story */
+enum { FIXED_LINES = 9 };             /* besides the rows and the story */
 #define LINES_NS UINT64_C(2000000000) /* between two lines that only count */
 
 /* ---- the table ---- */
 
-/* In the order of the columns; some only where there is room. */
-static const struct {
-    const char *title;
-    bool wide;
-    bool number;
-} columns[] = {
-    {"RESOURCE", false, false},
-    {"OBJECTS", false, true},
-    {"ADDED", false, true},
-    {"CHANGED", false, true},
-    {"GONE", false, true},
-    {"RELISTS", true, true},
-    {"RESUMED", true, true},
-    {"RECEIVED", true, true},
-    {"MEMORY", true, true},
-    {"STATE", false, false},
-    {"TOLD, EACH 0.5 S", false, false},
+static const cli_heading headings[] = {
+    {"RESOURCE", false, false, true}, {"OBJECTS", false, true, false},
+    {"ADDED", false, true, false},    {"CHANGED", false, true, false},
+    {"GONE", false, true, false},     {"RELISTS", true, true, false},
+    {"RESUMED", true, true, false},   {"RECEIVED", true, true, false},
+    {"MEMORY", true, true, false},    {"STATE", false, false, true},
+    {"TOLD", false, false, false},
 };
-enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
-
-static void put_titles(cli_table *table, bool wide)
-{
-    cli_table_row(table, CLI_COLOR_NONE);
-    for (size_t i = 0; i < COLUMNS; i++) {
-        if (wide || !columns[i].wide) {
-            cli_put(cli_table_cell(table), columns[i].title);
-        }
-    }
-    cli_table_end_row(table);
-}
-
-static void begin_table(cli_table *table, size_t width)
-{
-    size_t count = 0;
-    bool wide = width >= WIDE;
-    uint32_t right = 0;
-    uint32_t colored = 1;
-    for (size_t i = 0; i < COLUMNS; i++) {
-        if (wide || !columns[i].wide) {
-            right |= columns[i].number ? 1U << count : 0;
-            colored |= i + 2 == COLUMNS ? 1U << count : 0; /* the state */
-            count++;
-        }
-    }
-    cli_table_init(table, count);
-    table->gap = wide ? 3 : 2;
-    table->right = right;
-    table->colored = colored;
-    table->line_width = width;
-}
 
 /* How busy it was, the latest at the right: `most_bars` half seconds at most. */
 static void put_bars(ki_buf *out, const demo_row *row, size_t most_bars)
@@ -113,18 +71,19 @@ static size_t room_for_bars(const cli_table *table)
 
 static void put_table(demo *d, ki_buf *out, size_t width)
 {
-    cli_table table;
-    begin_table(&table, width);
+    size_t bars = 1;
     for (int pass = 0; pass < 2; pass++) { /* the first tells how wide columns are */
-        size_t bars = pass != 0 ? room_for_bars(&table) : 1;
-        ki_buf_clear(&table.rows);
-        put_titles(&table, width >= WIDE);
+        cli_table table;
+        cli_table_init_headed(&table, headings, sizeof(headings) / sizeof(headings[0]), width);
         for (size_t i = 0; i < d->session.target_count; i++) {
-            put_row(d, &table, i, width >= WIDE, bars);
+            put_row(d, &table, i, width >= CLI_TABLE_WIDE, bars);
         }
+        bars = room_for_bars(&table);
+        if (pass == 1) {
+            cli_table_print(&table, out);
+        }
+        cli_table_done(&table);
     }
-    cli_table_print(&table, out);
-    cli_table_done(&table);
 }
 
 /* ---- the lines around it ---- */

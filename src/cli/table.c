@@ -14,6 +14,26 @@ void cli_table_init(cli_table *table, size_t columns)
     cli_text_init(&table->rows);
 }
 
+void cli_table_init_headed(cli_table *table, const cli_heading *headings, size_t count,
+                           size_t line_width)
+{
+    bool wide = line_width >= CLI_TABLE_WIDE;
+    cli_table_init(table, 0);
+    table->gap = wide ? CLI_TABLE_GAP : CLI_TABLE_GAP - 1;
+    table->line_width = line_width;
+    cli_table_row(table, CLI_COLOR_NONE);
+    for (size_t i = 0; i < count; i++) {
+        if (headings[i].wide && !wide) {
+            continue;
+        }
+        table->right |= headings[i].number ? 1U << table->columns : 0;
+        table->colored |= headings[i].colored ? 1U << table->columns : 0;
+        table->columns++;
+        cli_put(cli_table_cell(table), headings[i].title);
+    }
+    cli_table_end_row(table);
+}
+
 void cli_table_done(cli_table *table)
 {
     ki_buf_done(&table->rows);

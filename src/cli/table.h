@@ -23,7 +23,20 @@ typedef struct cli_table {
     bool in_line;      /* what is being written is a line */
 } cli_table;
 
+/** A column with a title. */
+typedef struct cli_heading {
+    const char *title;
+    bool wide;    /* only where there is room */
+    bool number;  /* ends in one line */
+    bool colored; /* takes the colour of its row */
+} cli_heading;
+
 void cli_table_init(cli_table *table, size_t columns);
+/** A table with these columns, for a terminal that is so wide, and its first row: the titles. With
+ *  less than CLI_TABLE_WIDE the columns that need room are left out, and gaps are smaller. */
+enum { CLI_TABLE_WIDE = 120 };
+void cli_table_init_headed(cli_table *table, const cli_heading *headings, size_t count,
+                           size_t line_width);
 void cli_table_done(cli_table *table);
 
 /** Begins a row. Then each of its cells: put escaped text into the buffer that cli_table_cell()

@@ -14,7 +14,6 @@
 #include "cli/term.h"
 #include "cli/text.h"
 
-enum { COLUMNS = 9, STATE_COLUMN = 7 };
 #define SECOND_NS UINT64_C(1000000000)
 #define DEFAULT_RESOURCES "pods,nodes,services,configmaps,deployments.apps"
 
@@ -56,39 +55,41 @@ static void put_since(ki_buf *out, uint64_t then, uint64_t now)
     }
 }
 
+static const cli_heading headings[] = {
+    {"RESOURCE", false, false, true}, {"STATE", false, false, true},
+    {"OBJECTS", false, true, false},  {"MEMORY", false, true, false},
+    {"RECEIVED", true, true, false},  {"EVENTS/S", false, true, false},
+    {"LAG", false, true, false},      {"LISTED", false, true, false},
+    {"RELISTS", true, true, false},   {"WHY", true, false, false},
+};
+
 static void put_row(cli_table *table, const cli_target *target, uint64_t now)
 {
     ki_informer_health health = cli_follow_health(target);
     const ki_reflector_health *r = &health.reflector;
     const cli_gauge *gauge = measure(target, &health);
+    const char *why = r->reason.code != 0 ? cli_error_text(&r->reason) : "";
+    bool wide = table->line_width >= CLI_TABLE_WIDE;
     cli_table_row(table, cli_gauge_color(&health));
     cli_put(cli_table_cell(table), target->label);
+    cli_put(cli_table_cell(table), ki_reflector_state_name(r->state));
     cli_put_count(cli_table_cell(table), cli_gauge_objects(&health));
-    cli_put_bytes(cli_table_cell(table), r->bytes);
     cli_put_bytes(cli_table_cell(table), gauge->memory);
+    if (wide) {
+        cli_put_bytes(cli_table_cell(table), r->bytes);
+    }
     cli_putf(cli_table_cell(table), "%.1f", gauge->rate);
     cli_put_count(cli_table_cell(table), health.queued + health.handlers_waiting);
     put_since(cli_table_cell(table), r->last_sync, now);
-    cli_put(cli_table_cell(table), ki_reflector_state_name(r->state));
-    ki_buf *why = cli_table_cell(table);
-    if (r->relists != 0) {
-        cli_putf(why, "%llu relists ", (unsigned long long)r->relists);
-    }
-    if (r->reason.code != 0) {
-        cli_put_escaped(why, ki_str_from(cli_error_text(&r->reason)));
+    if (wide) {
+        cli_put_count(cli_table_cell(table), r->relists);
+        cli_put_escaped(cli_table_cell(table), ki_str_from(why));
     }
     cli_table_end_row(table);
-}
-
-static void put_head(cli_table *table)
-{
-    static const char *const titles[COLUMNS] = {
-        "RESOURCE", "OBJECTS", "RECEIVED", "MEMORY", "EVENTS/S", "LAG", "LISTED", "STATE", "WHY"};
-    cli_table_row(table, CLI_COLOR_NONE);
-    for (size_t i = 0; i < COLUMNS; i++) {
-        cli_put(cli_table_cell(table), titles[i]);
+    if (!wide && why[0] != '\0') {
+        cli_put_escaped(cli_table_line(table), ki_str_from(why));
+        cli_table_end_row(table);
     }
-    cli_table_end_row(table);
 }
 
 static void put_picture(topping *t, ki_buf *out)
@@ -102,11 +103,8 @@ static void put_picture(topping *t, ki_buf *out)
     cli_put(out, "  memory ");
     cli_put_bytes(out, cli_stats_memory());
     cli_putf(out, "  CPU %.2f s\n\n", cli_stats_cpu_seconds());
-    cli_table_init(&table, COLUMNS);
-    table.colored = 1U | 1U << STATE_COLUMN;
-    table.right = 0x7e; /* all between the resource and the state */
-    table.line_width = cli_term_width();
-    put_head(&table);
+    cli_table_init_headed(&table, headings, sizeof(headings) / sizeof(headings[0]),
+                          cli_term_width());
     for (size_t i = 0; i < t->session.target_count; i++) {
         put_row(&table, &t->session.targets[i], now);
     }

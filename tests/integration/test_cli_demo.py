@@ -55,7 +55,8 @@ class Demo(unittest.TestCase):
         text = "".join(out)
         self.assertEqual((code, err), (0, []), text)
         order = ["server: listens on http://127.0.0.1:", "informers: all 6 have synced in ",
-                 "cluster: objects begin to change, 200 in a second", "server: cuts all connections",
+                 "cluster: objects begin to change, 200 in a second",
+                 "server: cuts all connections",
                  "server: ends all watches", "refuses new ones", "has forgotten what happened",
                  "cluster: node-07 fails", "cluster: nothing changes any more", "What happened",
                  EQUAL, " top\n", " watch pods -A\n"]

@@ -106,8 +106,22 @@ class Top(Case):
         self.assertTrue(seen.startswith("\x1b[?1049h"))
         self.assertTrue(seen.endswith("\x1b[?1049l"))
         self.assertEqual(seen.count("\x1b[H"), 3)
-        self.assertRegex(seen, "RESOURCE +OBJECTS +RECEIVED +MEMORY +EVENTS/S +LAG +LISTED +STATE")
+        self.assertRegex(seen, "RESOURCE +STATE +OBJECTS +MEMORY +EVENTS/S +LAG +LISTED\r\n")
         self.assertIn("\x1b[32mwatching\x1b[0m", seen)
+
+
+    def test_a_picture_fits_its_terminal_and_tells_why(self):
+        self.pod("a")
+        self.server.refused["widgets"] = (403, "Forbidden", "not yours " * 30)
+        for columns in (80, 200):
+            seen, code = on_terminal("top", "pods", "widgets", "--interval=500ms", "--count=2",
+                                     "--kubeconfig", self.server.kubeconfig, columns=columns)
+            self.assertEqual(code, 0)
+            last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.split("\x1b[H")[-1]).split("\r\n")
+            self.assertLessEqual(max(map(len, last)), columns)
+            self.assertRegex("\n".join(last), "widgets.example.com +back-off ")
+            self.assertRegex("\n".join(last), "not yours not yours .*…")
+            self.assertEqual("RECEIVED" in last[2], columns == 200)
 
 
 class Terminal(Case):
@@ -181,9 +195,10 @@ class Shell(Case):
 
     @unittest.skipUnless(shutil.which("fish"), "fish is not there")
     def test_fish_completes(self):
-        cases = [("wat", "watch"), ("watch --unt", "--until-synced"), ("watch config", "configmaps"),
-                 ("get pods --wh", "--where"), ("completion z", "zsh"), ("help wa", "watch"),
-                 ("watch --color al", "always"), ("watch --kubeconfig /proc/self/statu", "/proc/self/status"),
+        cases = [("wat", "watch"), ("watch --unt", "--until-synced"), ("help wa", "watch"),
+                 ("watch config", "configmaps"), ("get pods --wh", "--where"),
+                 ("completion z", "zsh"), ("watch --color al", "always"),
+                 ("watch --kubeconfig /proc/self/statu", "/proc/self/status"),
                  ("version --kube", "")]
         script = self.call("completion", "fish", kubeconfig=False)[1]
         for words, _ in cases:
