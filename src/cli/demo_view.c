@@ -14,12 +14,17 @@ enum { FIXED_LINES = 9 };             /* besides the rows and the story */
 /* ---- the table ---- */
 
 static const cli_heading headings[] = {
-    {"RESOURCE", false, false, true}, {"OBJECTS", false, true, false},
-    {"ADDED", false, true, false},    {"CHANGED", false, true, false},
-    {"GONE", false, true, false},     {"RELISTS", true, true, false},
-    {"RESUMED", true, true, false},   {"RECEIVED", true, true, false},
-    {"MEMORY", true, true, false},    {"STATE", false, false, true},
-    {"TOLD", false, false, false},
+    {"RESOURCE", false, false, true},
+    {"OBJECTS", false, true, false},
+    {"ADDED", false, true, false},
+    {"CHANGED", false, true, false},
+    {"GONE", false, true, false},
+    {"RELISTS", true, true, false},
+    {"RESUMED", true, true, false},
+    {"RECEIVED", true, true, false},
+    {"MEMORY", true, true, false},
+    {"STATE", false, false, true},
+    {"EVENTS OVER TIME", false, false, false},
 };
 
 /* How busy it was, the latest at the right: `most_bars` half seconds at most. */
@@ -32,7 +37,10 @@ static void put_bars(ki_buf *out, const demo_row *row, size_t most_bars)
         most = row->bars[i] > most ? row->bars[i] : most;
     }
     for (size_t i = from; i < row->bar_count; i++) {
-        uint64_t height = (row->bars[i] * 8 + most - 1) / most;
+        uint64_t height = 0;
+        while (height * height * most < 64 * row->bars[i]) { /* by its root: a peak hides less */
+            height++;
+        }
         cli_put(out, bars[height]);
     }
 }
@@ -154,7 +162,7 @@ static void put_line(ki_buf *out, const demo_line *line, size_t width)
 {
     ki_buf text;
     cli_text_init(&text);
-    cli_putf(&text, "%5.1f s  %s", line->seconds, line->text);
+    cli_putf(&text, "%4.1f s  %s", line->seconds, line->text);
     put_cut(out, &text, width, line->color);
     ki_buf_done(&text);
 }
@@ -198,13 +206,13 @@ static void put_counts(demo *d, ki_buf *out)
         objects += cli_follow_health(&d->session.targets[i]).objects;
         told += d->rows[i].adds + d->rows[i].updates + d->rows[i].deletes - d->rows[i].initial;
     }
-    cli_putf(out, "%5.1f s  caches: ", demo_seconds(d));
+    cli_putf(out, "%4.1f s  caches: ", demo_seconds(d));
     cli_put_count(out, objects);
     cli_put(out, " objects; handlers were told ");
     cli_put_count(out, told);
-    cli_put(out, " changes\n         ");
+    cli_put(out, " changes\n        ");
     put_queue(d, out);
-    cli_put(out, "\n         ");
+    cli_put(out, "\n        ");
     put_query(d, out);
     cli_put_char(out, '\n');
 }

@@ -101,14 +101,14 @@ static void print_cell(const cli_table *table, size_t column, ki_str text, cli_c
     bool colored = (table->colored & (1U << column)) != 0 && color != CLI_COLOR_NONE;
     size_t begin = out->len;
     bool last = column + 1 == table->columns;
+    bool right = (table->right & (1U << column)) != 0;
+    size_t missing = !last || right ? table->widths[column] - cli_text_width(text) : 0;
+    put_gap(out, right ? missing : 0);
     if (last && table->line_width != 0) {
         cli_put_str(out, text);
         cli_text_cut(out, begin, table->line_width > used ? table->line_width - used : 1);
         return;
     }
-    bool right = (table->right & (1U << column)) != 0;
-    size_t missing = last ? 0 : table->widths[column] - cli_text_width(text);
-    put_gap(out, right ? missing : 0);
     cli_put(out, colored ? cli_term_color(color) : "");
     cli_put_str(out, text);
     cli_put(out, colored ? cli_term_plain() : "");

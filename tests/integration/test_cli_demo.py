@@ -90,13 +90,13 @@ class Demo(unittest.TestCase):
 
     def test_it_fits_a_small_terminal(self):
         last, after = self.frames(80, 24)
-        self.assertRegex(last, r"RESOURCE +OBJECTS +ADDED +CHANGED +GONE +STATE +TOLD")
+        self.assertRegex(last, r"RESOURCE +OBJECTS +ADDED +CHANGED +GONE +STATE +EVENTS OVER TIME")
         self.assertRegex(last, r"podcounts\.example\.com +16 ")
         self.assertIn("server: cuts all connections", after)  # the whole story stays to be read
 
     def test_it_fills_a_large_terminal(self):
         last, _ = self.frames(200, 50)
-        self.assertRegex(last, r"GONE +RELISTS +RESUMED +RECEIVED +MEMORY +STATE +TOLD")
+        self.assertRegex(last, r"GONE +RELISTS +RESUMED +RECEIVED +MEMORY +STATE +EVENTS OVER TIME")
         self.assertIn("informers: all 6 have synced", last)
 
     def test_caches_that_are_behind_are_a_failure(self):
