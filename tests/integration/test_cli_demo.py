@@ -11,7 +11,7 @@ import urllib.request
 import cli_testing
 from cli_testing import Run, on_terminal
 
-QUICK = ["demo", "--seconds", "3", "--objects", "500", "--rate", "200"]
+QUICK = ["demo", "--seconds", "3", "--objects", "500", "--rate", "200", "--wait", "60s"]
 EQUAL = "All 6 caches equal the server"
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -68,7 +68,7 @@ class Demo(unittest.TestCase):
         self.assertRegex(text, r"pods on node-07: \d+, found in \d+\.\d us; looking at all \d+")
         self.assertRegex(text, r"work queue +[\d,]+ events became \d+ runs")
         self.assertNotIn("\x1b", text)
-        self.assertLess(len(out), 70)
+        self.assertLess(len(out), 150)
 
     def frames(self, columns, rows):
         seen, code = on_terminal(*QUICK, columns=columns, rows=rows)
@@ -76,7 +76,7 @@ class Demo(unittest.TestCase):
         self.assertTrue(seen.startswith("\x1b[?1049h"))
         shown, _, after = seen.rpartition("\x1b[?1049l")
         frames = shown.split("\x1b[H")[1:]
-        self.assertGreater(len(frames), 20)
+        self.assertGreater(len(frames), 5)
         for frame in frames:
             lines = ESCAPES.sub("", frame).split("\r\n")
             self.assertLessEqual(len(lines), rows)
@@ -100,11 +100,10 @@ class Demo(unittest.TestCase):
         self.assertIn("informers: all 6 have synced", last)
 
     def test_caches_that_are_behind_are_a_failure(self):
-        run = self.start("demo", "--seconds", "4", "--objects", "500", "--wait", "1s")
+        run = self.start("demo", "--seconds", "6", "--objects", "500", "--wait", "1s")
         url = re.search(r"http://[\d.:]+", run.until("listens on")[-1])[0]
         run.until("has forgotten what happened")
-        self.post(url + "/kinformer/faults", "refuse,verb=watch")
-        self.post(url + "/kinformer/cut")
+        self.post(url + "/kinformer/faults", "lag=600s")  # watches tell nothing any more
         code, out, _ = self.wait(run)
         text = "".join(out)
         self.assertEqual(code, 1, text)
@@ -113,7 +112,7 @@ class Demo(unittest.TestCase):
         self.assertNotIn(EQUAL, text)
 
     def test_a_server_that_cannot_be_read_is_a_failure(self):
-        run = self.start("demo", "--seconds", "2", "--objects", "500", "--wait", "1s")
+        run = self.start("demo", "--seconds", "5", "--objects", "500", "--wait", "1s")
         url = re.search(r"http://[\d.:]+", run.until("listens on")[-1])[0]
         run.until("has forgotten what happened")
         self.post(url + "/kinformer/faults", "status=403,verb=list")
@@ -122,7 +121,7 @@ class Demo(unittest.TestCase):
         self.assertIn("Nothing was compared: ", "".join(out))
 
     def test_who_has_seen_enough_still_learns_how_it_ended(self):
-        run = self.start("demo", "--seconds", "600", "--objects", "500")
+        run = self.start("demo", "--seconds", "600", "--objects", "500", "--wait", "60s")
         run.until("begin to change")
         run.process.send_signal(signal.SIGINT)
         code, out, _ = self.wait(run)
