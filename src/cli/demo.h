@@ -79,7 +79,6 @@ typedef struct demo_controller {
     uint64_t runs;
     uint64_t writes;
     uint64_t failures;
-    uint64_t deepest;
 } demo_controller;
 
 /** An answer of the index. */
@@ -120,7 +119,6 @@ struct demo {
     double changed_s;     /* how long objects have changed; 0: they still do */
     bool interrupted;     /* by whoever looks on */
     uint64_t loaded;      /* objects */
-    double load_s;
 
     /* Changes. */
     uint64_t created;

@@ -3,7 +3,7 @@
 #include "cli/demo.h"
 #include "cli/failure.h"
 
-/* When each of them is, as parts of the whole time. */
+/* How many seconds the server is gone. */
 static double outage(const demo *d)
 {
     double seconds = 0.08 * d->options->seconds;
@@ -20,7 +20,6 @@ static void cut(demo *d)
 static void drop(demo *d)
 {
     ki_apiserver_drop_watches(d->server);
-    d->cuts++;
     demo_tell(d, CLI_COLOR_YELLOW, "server: ends all watches, as one that is asked to stop");
 }
 

@@ -29,7 +29,6 @@ static int apply(demo *d, ki_error *error)
 int demo_churn_load(demo *d, ki_error *error)
 {
     const demo_world *world = &d->world;
-    uint64_t began = cli_now_ns();
     int r = ki_apiserver_load(d->server, ki_str_from(demo_definition), NULL, error);
     for (size_t i = 0; r == 0 && i < DEMO_NAMESPACES; i++, d->loaded++) {
         demo_world_put_namespace(world, i, &d->scratch);
@@ -51,7 +50,6 @@ int demo_churn_load(demo *d, ki_error *error)
         demo_world_put_pod(world, &world->pods[i], &d->scratch);
         r = apply(d, error);
     }
-    d->load_s = (double)(cli_now_ns() - began) / SECOND_NS;
     return r;
 }
 

@@ -170,8 +170,6 @@ static ki_workqueue_stats stats_of(demo *d)
 void demo_controller_run(demo *d)
 {
     demo_controller *c = &d->controller;
-    uint64_t depth = stats_of(d).depth;
-    c->deepest = depth > c->deepest ? depth : c->deepest;
     if (!cli_session_is_synced(&d->session)) {
         return; /* what the caches do not know yet would be written wrong */
     }

@@ -56,7 +56,7 @@ static void put_what(const demo *d, const sums *all, ki_buf *out)
 static void put_trouble(const demo *d, const sums *all, ki_buf *out)
 {
     put_label(out, "connections");
-    cli_putf(out, "all broken %llu times; %llu watches went on where they were\n",
+    cli_putf(out, "all cut %llu times; %llu watches went on where they were\n",
              (unsigned long long)d->cuts, (unsigned long long)all->reconnects);
     put_label(out, "history");
     if (all->relists == 0) {
