@@ -57,6 +57,9 @@ cli_news cli_follow_look(cli_target *target, const ki_reflector_health *now)
     bool troubled =
         (now->reason.code != 0 && !follow->had_reason) || now->backoffs != follow->backoffs;
     bool proven = is_proven(follow, now);
+    if (!follow->lost) {
+        follow->syncs = now->syncs;
+    }
     follow->had_reason = now->reason.code != 0;
     follow->backoffs = now->backoffs;
     if (!follow->lost && troubled && now->state != KI_REFLECTOR_STOPPED) {
@@ -69,7 +72,8 @@ cli_news cli_follow_look(cli_target *target, const ki_reflector_health *now)
         follow->relists = now->relists;
         return CLI_NEWS_RELISTED;
     }
-    if (follow->lost && now->synced && proven) {
+    bool listed = now->syncs != follow->syncs && follow->back_ns != 0; /* for the first time */
+    if (follow->lost && now->synced && (proven || listed)) {
         follow->lost = false;
         return CLI_NEWS_RESUMED;
     }

@@ -24,6 +24,7 @@ typedef struct cli_follow {
     uint64_t back_ns; /* when the watch under way was first seen accepted; 0: not yet */
     uint64_t watches; /* which one that is */
     uint64_t told;    /* events and bookmarks before it */
+    uint64_t syncs;   /* before it was lost */
     uint64_t relists;
     uint64_t epoch_changes;
     uint64_t backoffs;
