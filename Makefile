@@ -31,8 +31,13 @@ sim-mutants: ## bring back known bugs, one by one, and see that the simulator fi
 	@cmake --build --preset dev --target sim
 	@tools/check-mutants
 
-demo: ## (later) the demo
-	@echo "make demo: there is no demo yet; it comes with the informer." >&2; exit 1
+DEMO ?=
+
+demo: ## install what is missing, build, and show what informers do; DEMO="--seconds 60" for options
+	@tools/setup demo
+	@cmake --preset release --log-level=WARNING
+	@cmake --build --preset release --target kinformer_cli
+	@build/release/src/kinformer demo $(DEMO)
 
 TESTS ?=
 

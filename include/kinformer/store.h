@@ -62,10 +62,15 @@ KI_API ki_index ki_index_by_namespace(void);
 
 /** An index by the value of a label. Objects without the label are not in it. `label` is copied,
  *  `name` borrowed until the index is added.
- *  Owner:  *ret_index, until it was added to a store without error: then it is the store's.
+ *  Owner:  *ret_index: release with ki_index_done(), unless it was added to a store without error:
+ *          then it is the store's.
  *  Thread: any.  Blocks: no.  Errors: -ENOMEM.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_index_by_label(const char *name, const char *label,
                                           const ki_alloc *alloc, ki_index *ret_index);
+
+/** Releases an index that no store has taken: runs its `destroy`, and clears it. Fine for one that
+ * is all zeros. Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API void ki_index_done(ki_index *index);
 
 /** An index by all values at a path: strings, numbers and booleans as text; others do not count.
  *  Owner, Thread, Blocks, Errors: as ki_index_by_label(). The path is kept by reference.

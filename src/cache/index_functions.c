@@ -151,3 +151,11 @@ int ki_index_by_path(const char *name, const ki_path *path, const ki_alloc *allo
     *ret_index = (ki_index){name, path_values, by, path_destroy};
     return 0;
 }
+
+void ki_index_done(ki_index *index)
+{
+    if (index->destroy != NULL) {
+        index->destroy(index->user);
+    }
+    *index = (ki_index){0};
+}

@@ -52,6 +52,7 @@ extern const cli_command cli_command_get;
 extern const cli_command cli_command_run;
 extern const cli_command cli_command_top;
 extern const cli_command cli_command_completion;
-extern const cli_command cli_command_apiserver; /* if it was built */
+extern const cli_command cli_command_apiserver; /* these two if it was built */
+extern const cli_command cli_command_demo;
 
 #endif

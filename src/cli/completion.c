@@ -33,11 +33,47 @@ static bool takes_word(const cli_option *option)
     return option->value != NULL && option->type != CLI_ARG_OPTIONAL;
 }
 
+static bool takes_file(const cli_option *option)
+{
+    return takes_word(option) && strncmp(option->value, "FILE", strlen("FILE")) == 0;
+}
+
+/* Whether what it takes is one of a few words, such as auto|always|never. */
+static bool takes_choice(const cli_option *option)
+{
+    return takes_word(option) && option->value[0] >= 'a' && option->value[0] <= 'z';
+}
+
+static void put_choices(const cli_option *option, ki_buf *out)
+{
+    for (const char *at = option->value; *at != '\0'; at++) {
+        cli_put_char(out, (char)(*at == '|' ? ' ' : *at));
+    }
+}
+
 static void put_commands(ki_buf *out)
 {
     for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
         cli_putf(out, "%s%s", command != cli_commands ? " " : "", (*command)->name);
     }
+}
+
+/* What a shell offers for the operands of a command; nothing: whatever the shell likes. */
+static void put_operands(const cli_command *command, ki_buf *out)
+{
+    if (command->names_resources) {
+        cli_put(out, RESOURCES);
+    } else if (command == &cli_command_completion) {
+        cli_put(out, "bash zsh fish");
+    } else if (command == &cli_command_help) {
+        put_commands(out);
+    }
+}
+
+static bool has_operands(const cli_command *command)
+{
+    return command->names_resources || command == &cli_command_completion ||
+           command == &cli_command_help;
 }
 
 /* ---- bash ---- */
@@ -67,13 +103,9 @@ static void put_bash(ki_buf *out)
         cli_putf(out, "    %s)\n        options='", (*command)->name);
         each_option(*command, put_bash_option, out);
         cli_put(out, "'\n");
-        if ((*command)->names_resources) {
-            cli_put(out, "        words='" RESOURCES "'\n");
-        } else if (strcmp((*command)->name, "completion") == 0) {
-            cli_put(out, "        words='bash zsh fish'\n");
-        } else if (strcmp((*command)->name, "help") == 0) {
+        if (has_operands(*command)) {
             cli_put(out, "        words='");
-            put_commands(out);
+            put_operands(*command, out);
             cli_put(out, "'\n");
         }
         cli_put(out, "        ;;\n");
@@ -106,24 +138,39 @@ static void put_zsh_text(ki_buf *out, const char *text)
     }
 }
 
+/* What comes behind the name of an option that takes something. */
+static void put_zsh_value(const cli_option *option, ki_buf *out)
+{
+    cli_put(out, option->type == CLI_ARG_REST ? ":*::" : ":");
+    put_zsh_text(out, option->value);
+    if (option->type == CLI_ARG_REST) {
+        cli_put(out, ":_normal"); /* a command, and what that takes */
+    } else if (takes_choice(option)) {
+        cli_put(out, ":(");
+        put_choices(option, out);
+        cli_put_char(out, ')');
+    } else {
+        cli_put(out, takes_file(option) ? ":_files" : ": ");
+    }
+}
+
 static void put_zsh_option(const cli_command *command, const cli_option *option, ki_buf *out)
 {
     (void)command;
     const char *many = option->type == CLI_ARG_LIST || option->type == CLI_ARG_COUNT ? "*" : "";
+    bool attached = takes_word(option) && option->type != CLI_ARG_REST;
     for (int form = option->letter != 0 ? 0 : 1; form < 2; form++) {
         cli_putf(out, " \\\n            '%s", many);
         if (form == 0) {
-            cli_putf(out, "-%c%s", option->letter, takes_word(option) ? "+" : "");
+            cli_putf(out, "-%c%s", option->letter, attached ? "+" : "");
         } else {
-            cli_putf(out, "--%s%s", option->name, takes_word(option) ? "=" : "");
+            cli_putf(out, "--%s%s", option->name, attached ? "=" : "");
         }
         cli_put_char(out, '[');
         put_zsh_text(out, option->help);
         cli_put_char(out, ']');
         if (takes_word(option)) {
-            cli_put_char(out, ':');
-            put_zsh_text(out, option->value);
-            cli_put(out, strcmp(option->value, "FILE") == 0 ? ":_files" : ": ");
+            put_zsh_value(option, out);
         }
         cli_put_char(out, '\'');
     }
@@ -148,10 +195,11 @@ static void put_zsh(ki_buf *out)
     for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
         cli_putf(out, "    %s)\n        _arguments -s", (*command)->name);
         each_option(*command, put_zsh_option, out);
-        if ((*command)->names_resources) {
-            cli_put(out, " \\\n            '*:resource:(" RESOURCES ")'");
-        } else if (strcmp((*command)->name, "completion") == 0) {
-            cli_put(out, " \\\n            '*:shell:(bash zsh fish)'");
+        if (has_operands(*command)) {
+            cli_putf(out, " \\\n            '*:%s:(",
+                     (*command)->names_resources ? "resource" : (*command)->operands);
+            put_operands(*command, out);
+            cli_put(out, ")'");
         }
         cli_put(out, "\n        ;;\n");
     }
@@ -177,7 +225,17 @@ static void put_fish_option(const cli_command *command, const cli_option *option
     if (option->letter != 0) {
         cli_putf(out, " -s %c", option->letter);
     }
-    cli_putf(out, " -l %s%s -d '", option->name, takes_word(option) ? " -x" : "");
+    cli_putf(out, " -l %s", option->name);
+    if (takes_file(option) || option->type == CLI_ARG_REST) {
+        cli_put(out, " -r -F");
+    } else if (takes_choice(option)) {
+        cli_put(out, " -x -a '");
+        put_choices(option, out);
+        cli_put_char(out, '\'');
+    } else if (takes_word(option)) {
+        cli_put(out, " -x");
+    }
+    cli_put(out, " -d '");
     put_fish_text(out, option->help);
     cli_put(out, "'\n");
 }
@@ -193,13 +251,11 @@ static void put_fish(ki_buf *out)
         put_fish_text(out, (*command)->summary);
         cli_put(out, "'\n");
         each_option(*command, put_fish_option, out);
-        const char *words = (*command)->names_resources ? RESOURCES : NULL;
-        if (strcmp((*command)->name, "completion") == 0) {
-            words = "bash zsh fish";
-        }
-        if (words != NULL) {
-            cli_putf(out, "complete -c kinformer -n '__fish_seen_subcommand_from %s' -a '%s'\n",
-                     (*command)->name, words);
+        if (has_operands(*command)) {
+            cli_putf(out, "complete -c kinformer -n '__fish_seen_subcommand_from %s' -a '",
+                     (*command)->name);
+            put_operands(*command, out);
+            cli_put(out, "'\n");
         }
     }
 }

@@ -92,6 +92,7 @@ int cli_flags_config(const cli_flags *flags, const ki_log *log, const ki_config 
     ki_config_options options = KI_OPTIONS_INIT(ki_config_options);
     ki_config *config = NULL;
     options.path = flags->kubeconfig;
+    options.text = ki_str_from(flags->own_kubeconfig);
     options.context = flags->context;
     options.cluster = flags->cluster;
     options.user = flags->user;
@@ -177,7 +178,8 @@ int cli_flags_client(const cli_flags *flags, const ki_config *config, ki_loop *l
     options.exec_allowed = names.items;
     options.exec_interactive = isatty(STDIN_FILENO) == 1;
     options.allow_insecure = flags->insecure;
-    options.environment_proxy = true;
+    options.environment_proxy = flags->own_kubeconfig == NULL;
+    options.qps = flags->own_kubeconfig != NULL ? -1 : 0;
     int r = ki_client_new(&options, ret_client, error);
     if (r == KI_ERR_DENIED) {
         explain_denied(config, error);

@@ -37,6 +37,10 @@ typedef struct cli_flags {
     cli_words as_groups;
     cli_words allow_exec;
     uint32_t request_timeout_ms; /* 0: none */
+
+    /** No option: a command that brings its own server sets it, and then nothing of what the user
+     *  has configured counts, nor is there a limit on requests. NULL: none. */
+    const char *own_kubeconfig;
 } cli_flags;
 
 extern const cli_option cli_flags_general[];

@@ -8,6 +8,7 @@
 #include "cli/text.h"
 
 #define SECOND_NS UINT64_C(1000000000)
+#define PROOF_NS (SECOND_NS / 2) /* a watch that lives so long is one that the server can serve */
 
 ki_informer_health cli_follow_health(const cli_target *target)
 {
@@ -30,16 +31,59 @@ static void say_lost(cli_target *target, const ki_reflector_health *now)
     }
 }
 
-static void say_back(cli_target *target, const ki_reflector_health *now)
+/* Whether the watch under way proves that nothing was missed. That the server has accepted it does
+ * not: a server that has forgotten says so in the stream, as the first thing. */
+static bool is_proven(cli_follow *follow, const ki_reflector_health *now)
+{
+    uint64_t told = now->events + now->bookmarks;
+    if (now->state != KI_REFLECTOR_WATCHING || !now->answered) {
+        follow->back_ns = 0;
+        follow->told = told;
+        return false;
+    }
+    if (follow->back_ns == 0 || follow->watches != now->watches) {
+        if (follow->back_ns != 0) { /* the end of the one before was not seen */
+            follow->told = told;
+        }
+        follow->back_ns = cli_now_ns();
+        follow->watches = now->watches;
+    }
+    return told != follow->told || cli_now_ns() - follow->back_ns >= PROOF_NS;
+}
+
+cli_news cli_follow_look(cli_target *target, const ki_reflector_health *now)
 {
     cli_follow *follow = &target->follow;
-    double seconds = (double)(cli_now_ns() - follow->lost_ns) / (double)SECOND_NS;
-    if (now->relists != follow->relists) {
-        cli_say("%s: in step again after %.1f s: listed anew, %llu objects", target->label, seconds,
-                (unsigned long long)now->objects);
-    } else {
-        cli_say("%s: in step again after %.1f s, nothing was missed", target->label, seconds);
+    bool troubled =
+        (now->reason.code != 0 && !follow->had_reason) || now->backoffs != follow->backoffs;
+    bool proven = is_proven(follow, now);
+    if (!follow->lost) {
+        follow->syncs = now->syncs;
     }
+    follow->had_reason = now->reason.code != 0;
+    follow->backoffs = now->backoffs;
+    if (!follow->lost && troubled && now->state != KI_REFLECTOR_STOPPED) {
+        follow->lost = true;
+        follow->lost_ns = cli_now_ns();
+        return CLI_NEWS_LOST;
+    }
+    if (now->relists != follow->relists && (!follow->lost || follow->back_ns != 0)) {
+        follow->lost = false;
+        follow->relists = now->relists;
+        return CLI_NEWS_RELISTED;
+    }
+    bool listed = now->syncs != follow->syncs && follow->back_ns != 0; /* for the first time */
+    if (follow->lost && now->synced && (proven || listed)) {
+        follow->lost = false;
+        return CLI_NEWS_RESUMED;
+    }
+    return CLI_NEWS_NONE;
+}
+
+double cli_follow_seconds(const cli_follow *follow)
+{
+    uint64_t took = follow->back_ns > follow->lost_ns ? follow->back_ns - follow->lost_ns : 0;
+    return (double)took / (double)SECOND_NS;
 }
 
 static void check(cli_target *target)
@@ -47,27 +91,32 @@ static void check(cli_target *target)
     ki_informer_health health = cli_follow_health(target);
     const ki_reflector_health *now = &health.reflector;
     cli_follow *follow = &target->follow;
-    bool troubled =
-        (now->reason.code != 0 && !follow->had_reason) || now->backoffs != follow->backoffs;
+    bool was_lost = follow->lost;
     if (now->epoch_changes != follow->epoch_changes) {
         cli_say("%s: the server has gone back in time", target->label);
+        follow->epoch_changes = now->epoch_changes;
     }
-    if (!follow->lost && troubled && now->state != KI_REFLECTOR_STOPPED) {
-        follow->lost = true;
-        follow->lost_ns = cli_now_ns();
+    cli_news news = cli_follow_look(target, now);
+    double seconds = cli_follow_seconds(follow);
+    switch (news) {
+    case CLI_NEWS_NONE:
+        break;
+    case CLI_NEWS_LOST:
         say_lost(target, now);
+        break;
+    case CLI_NEWS_RESUMED:
+        cli_say("%s: in step again after %.1f s, nothing was missed", target->label, seconds);
+        break;
+    case CLI_NEWS_RELISTED:
+        if (was_lost) {
+            cli_say("%s: in step again after %.1f s: listed anew, %llu objects", target->label,
+                    seconds, (unsigned long long)now->objects);
+        } else {
+            cli_say("%s: listed anew, %llu objects", target->label,
+                    (unsigned long long)now->objects);
+        }
+        break;
     }
-    if (follow->lost && now->synced && now->state == KI_REFLECTOR_WATCHING && now->answered) {
-        follow->lost = false;
-        say_back(target, now);
-        follow->relists = now->relists;
-    } else if (!follow->lost && now->relists != follow->relists) {
-        cli_say("%s: listed anew, %llu objects", target->label, (unsigned long long)now->objects);
-        follow->relists = now->relists;
-    }
-    follow->had_reason = now->reason.code != 0;
-    follow->epoch_changes = now->epoch_changes;
-    follow->backoffs = now->backoffs;
 }
 
 void cli_follow_check(cli_session *session)

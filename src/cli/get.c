@@ -171,18 +171,6 @@ static void select_name(getting *g, const cli_flags *flags)
 
 /* ---- indexes ---- */
 
-static int add_index(cli_target *target, int made, ki_index *index, ki_error *error)
-{
-    if (made < 0) {
-        return cli_fail(error, made, "no index: %s", ki_error_text(made));
-    }
-    int r = ki_informer_add_indexes(target->informer, index, 1, error);
-    if (r < 0 && index->destroy != NULL) {
-        index->destroy(index->user);
-    }
-    return r;
-}
-
 static int prepare(cli_target *target, ki_error *error)
 {
     getting *g = target->user;
@@ -191,12 +179,12 @@ static int prepare(cli_target *target, ki_error *error)
     for (size_t i = 0; r == 0 && i < g->condition_count; i++) {
         /* The text of the path is its name; the same path twice is one index. */
         int made = ki_index_by_path(g->conditions[i].text, g->conditions[i].path, NULL, &index);
-        r = add_index(target, made, &index, error);
+        r = cli_session_add_index(target, made, &index, error);
         r = r == KI_ERR_EXISTS ? 0 : r;
     }
     if (r == 0 && g->label != NULL) {
         int made = ki_index_by_label(LABEL_INDEX, g->label, NULL, &index);
-        r = add_index(target, made, &index, error);
+        r = cli_session_add_index(target, made, &index, error);
     }
     return r;
 }

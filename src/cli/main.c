@@ -13,7 +13,7 @@
 const cli_command *const cli_commands[] = {
     &cli_command_watch,      &cli_command_get,     &cli_command_run,  &cli_command_top,
 #ifdef CLI_WITH_APISERVER
-    &cli_command_apiserver,
+    &cli_command_apiserver,  &cli_command_demo,
 #endif
     &cli_command_completion, &cli_command_version, &cli_command_help, NULL,
 };

@@ -241,6 +241,18 @@ int cli_session_start(cli_session *s, const ki_handler *handler,
     return r == 0 ? ki_factory_start(s->factory, error) : r;
 }
 
+int cli_session_add_index(cli_target *target, int made, ki_index *index, ki_error *error)
+{
+    if (made < 0) {
+        return cli_fail(error, made, "no index: %s", ki_error_text(made));
+    }
+    int r = ki_informer_add_indexes(target->informer, index, 1, error);
+    if (r < 0) {
+        ki_index_done(index);
+    }
+    return r;
+}
+
 bool cli_session_is_synced(const cli_session *s)
 {
     return s->synced_count == s->target_count;

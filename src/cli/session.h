@@ -21,6 +21,10 @@ typedef struct cli_follow {
     bool lost;
     bool had_reason; /* when it was looked at last */
     uint64_t lost_ns;
+    uint64_t back_ns; /* when the watch under way was first seen accepted; 0: not yet */
+    uint64_t watches; /* which one that is */
+    uint64_t told;    /* events and bookmarks before it */
+    uint64_t syncs;   /* before it was lost */
     uint64_t relists;
     uint64_t epoch_changes;
     uint64_t backoffs;
@@ -71,6 +75,11 @@ int cli_session_open(cli_session *session, const cli_flags *flags, const char *c
  *  them. `on_synced` (may be NULL) is called when the handler of a target was told of all. */
 KI_NODISCARD int cli_session_start(cli_session *session, const ki_handler *handler,
                                    void (*on_synced)(cli_target *target), ki_error *error);
+
+/** Adds an index to the informer of a target, for `prepare`. `made` is what making the index gave.
+ */
+KI_NODISCARD int cli_session_add_index(cli_target *target, int made, ki_index *index,
+                                       ki_error *error);
 
 /** Runs until something ends it. Gives the exit code, having said what went wrong. A signal is a
  *  fine end. `timeout_ms`: for the first sync; 0: none. */

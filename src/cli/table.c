@@ -10,8 +10,28 @@ enum { INDENT = 8 };
 
 void cli_table_init(cli_table *table, size_t columns)
 {
-    *table = (cli_table){.columns = columns};
+    *table = (cli_table){.columns = columns, .gap = CLI_TABLE_GAP};
     cli_text_init(&table->rows);
+}
+
+void cli_table_init_headed(cli_table *table, const cli_heading *headings, size_t count,
+                           size_t line_width)
+{
+    bool wide = line_width >= CLI_TABLE_WIDE;
+    cli_table_init(table, 0);
+    table->gap = wide ? CLI_TABLE_GAP : CLI_TABLE_GAP - 1;
+    table->line_width = line_width;
+    cli_table_row(table, CLI_COLOR_NONE);
+    for (size_t i = 0; i < count; i++) {
+        if (headings[i].wide && !wide) {
+            continue;
+        }
+        table->right |= headings[i].number ? 1U << table->columns : 0;
+        table->colored |= headings[i].colored ? 1U << table->columns : 0;
+        table->columns++;
+        cli_put(cli_table_cell(table), headings[i].title);
+    }
+    cli_table_end_row(table);
 }
 
 void cli_table_done(cli_table *table)
@@ -81,6 +101,9 @@ static void print_cell(const cli_table *table, size_t column, ki_str text, cli_c
     bool colored = (table->colored & (1U << column)) != 0 && color != CLI_COLOR_NONE;
     size_t begin = out->len;
     bool last = column + 1 == table->columns;
+    bool right = (table->right & (1U << column)) != 0;
+    size_t missing = !last || right ? table->widths[column] - cli_text_width(text) : 0;
+    put_gap(out, right ? missing : 0);
     if (last && table->line_width != 0) {
         cli_put_str(out, text);
         cli_text_cut(out, begin, table->line_width > used ? table->line_width - used : 1);
@@ -89,9 +112,7 @@ static void print_cell(const cli_table *table, size_t column, ki_str text, cli_c
     cli_put(out, colored ? cli_term_color(color) : "");
     cli_put_str(out, text);
     cli_put(out, colored ? cli_term_plain() : "");
-    if (!last) {
-        put_gap(out, table->widths[column] - cli_text_width(text) + CLI_TABLE_GAP);
-    }
+    put_gap(out, last ? 0 : table->gap + (right ? 0 : missing));
 }
 
 static void trim(ki_buf *out, size_t from)
@@ -129,7 +150,7 @@ void cli_table_print(cli_table *table, ki_buf *out)
         for (size_t column = 0; column < table->columns; column++) {
             ki_str text = ki_str_from(at);
             print_cell(table, column, text, color, used, out);
-            used += table->widths[column] + CLI_TABLE_GAP;
+            used += table->widths[column] + table->gap;
             at += text.len + 1;
         }
         trim(out, begin);

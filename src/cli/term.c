@@ -17,6 +17,7 @@ static struct {
     bool error_terminal;
     bool color;
     bool progress; /* a line of progress is shown */
+    bool screen;   /* the other screen is shown */
     int failure;   /* of writing, once it has failed */
 } term;
 
@@ -120,6 +121,35 @@ int cli_term_flush(void)
         term.failure = errno != 0 ? -errno : -EIO;
     }
     return term.failure;
+}
+
+void cli_term_show(ki_str lines)
+{
+    size_t left = cli_term_height();
+    /* Without wrapping, so that a line is a line however narrow the terminal is. Each is cleared
+     * when its turn comes: clearing all of them first would flicker. */
+    write_to(stdout, ki_str_from(term.screen ? "" : "\033[?1049h\033[?25l\033[?7l"));
+    write_to(stdout, ki_str_from("\033[H"));
+    term.screen = true;
+    while (lines.len > 0 && left > 0) {
+        const char *end = memchr(lines.ptr, '\n', lines.len);
+        size_t len = end != NULL ? (size_t)(end - lines.ptr) : lines.len;
+        size_t taken = end != NULL ? len + 1 : len;
+        left--;
+        write_to(stdout, ki_str_from("\033[K"));
+        write_to(stdout, ki_str_make(lines.ptr, len));
+        lines = ki_str_make(lines.ptr + taken, lines.len - taken);
+        write_to(stdout, ki_str_from(left > 0 ? "\n" : ""));
+    }
+    write_to(stdout, ki_str_from(left > 0 ? "\033[J" : ""));
+}
+
+void cli_term_leave(void)
+{
+    if (term.screen) {
+        write_to(stdout, ki_str_from("\033[?7h\033[?25h\033[?1049l"));
+        term.screen = false;
+    }
 }
 
 void cli_term_note(ki_str text)

@@ -35,6 +35,12 @@ void cli_term_out(ki_str text);
 /** Writes out what is buffered: 0, or -errno; -EPIPE if nobody reads any more. */
 int cli_term_flush(void);
 
+/** Fills the screen of the terminal behind standard output with lines, in the place of those
+ * before, and cuts what does not fit. The first time the terminal's other screen is taken; leaving
+ * it brings back what was there before. */
+void cli_term_show(ki_str lines);
+void cli_term_leave(void);
+
 /** Writes whole lines to standard error, at once. A line of progress makes way for them. */
 void cli_term_note(ki_str text);
 /** Shows a line of progress on the terminal behind standard error, in the place of the one before;

@@ -7,13 +7,13 @@
 #include "cli/command.h"
 #include "cli/failure.h"
 #include "cli/follow.h"
+#include "cli/gauge.h"
 #include "cli/session.h"
 #include "cli/stats.h"
 #include "cli/table.h"
 #include "cli/term.h"
 #include "cli/text.h"
 
-enum { COLUMNS = 9, STATE_COLUMN = 7 };
 #define SECOND_NS UINT64_C(1000000000)
 #define DEFAULT_RESOURCES "pods,nodes,services,configmaps,deployments.apps"
 
@@ -29,59 +29,19 @@ static const cli_option options[] = {
     {"count", 'c', CLI_ARG_NUMBER, AT(count), "N", "leave after so many times; 0: never"},
 };
 
-/* What is counted of one resource. */
-typedef struct counted {
-    uint64_t memory;  /* of the objects in the cache */
-    uint64_t version; /* of the cache, when they were weighed */
-    uint64_t events;  /* when it was shown last */
-    uint64_t shown_ns;
-    double rate; /* events in a second since then */
-} counted;
-
 typedef struct topping {
     cli_session session;
     const top_options *options;
-    counted counts[CLI_TARGETS_MAX];
+    cli_gauge gauges[CLI_TARGETS_MAX];
     uint32_t shown;
-    bool screen; /* the terminal shows our picture */
 } topping;
 
-/* ---- counting ---- */
-
-static counted *counts_of(const cli_target *target)
+static const cli_gauge *measure(const cli_target *target, const ki_informer_health *health)
 {
     topping *t = target->user;
-    return &t->counts[target - t->session.targets];
-}
-
-/* Walks the objects, unless nothing has changed since the last time. */
-static void weigh(const cli_target *target)
-{
-    counted *c = counts_of(target);
-    ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(target->informer));
-    if (ki_snapshot_version(snapshot) != c->version) {
-        ki_snapshot_iter iter = ki_snapshot_all(snapshot);
-        const ki_object *object;
-        c->memory = 0;
-        c->version = ki_snapshot_version(snapshot);
-        while ((object = ki_snapshot_next(&iter)) != NULL) {
-            c->memory += ki_object_memory(object);
-        }
-    }
-    (void)ki_snapshot_unref(snapshot);
-}
-
-static void measure(const cli_target *target, const ki_informer_health *health, uint64_t now)
-{
-    counted *c = counts_of(target);
-    weigh(target);
-    uint64_t passed = now - c->shown_ns;
-    if (c->shown_ns != 0 && passed != 0) {
-        c->rate =
-            (double)(health->reflector.events - c->events) * (double)SECOND_NS / (double)passed;
-    }
-    c->events = health->reflector.events;
-    c->shown_ns = now;
+    cli_gauge *gauge = &t->gauges[target - t->session.targets];
+    cli_gauge_measure(gauge, target, health);
+    return gauge;
 }
 
 /* ---- the picture ---- */
@@ -95,69 +55,47 @@ static void put_since(ki_buf *out, uint64_t then, uint64_t now)
     }
 }
 
-static cli_color color_of(const ki_informer_health *health)
-{
-    switch (health->reflector.state) {
-    case KI_REFLECTOR_WATCHING:
-        return health->reflector.answered ? CLI_COLOR_GREEN : CLI_COLOR_YELLOW;
-    case KI_REFLECTOR_BACKOFF:
-    case KI_REFLECTOR_STOPPED:
-        return CLI_COLOR_RED;
-    case KI_REFLECTOR_NEW:
-    case KI_REFLECTOR_STREAMING:
-    case KI_REFLECTOR_LISTING:
-    case KI_REFLECTOR_STATE_MAX:
-        break;
-    }
-    return CLI_COLOR_YELLOW;
-}
-
-static uint64_t objects_of(const ki_informer_health *health)
-{
-    return health->synced ? health->objects : health->reflector.arrived;
-}
+static const cli_heading headings[] = {
+    {"RESOURCE", false, false, true}, {"STATE", false, false, true},
+    {"OBJECTS", false, true, false},  {"MEMORY", false, true, false},
+    {"RECEIVED", true, true, false},  {"EVENTS/S", false, true, false},
+    {"LAG", false, true, false},      {"LISTED", false, true, false},
+    {"RELISTS", true, true, false},   {"WHY", true, false, false},
+};
 
 static void put_row(cli_table *table, const cli_target *target, uint64_t now)
 {
     ki_informer_health health = cli_follow_health(target);
     const ki_reflector_health *r = &health.reflector;
-    measure(target, &health, now);
-    cli_table_row(table, color_of(&health));
+    const cli_gauge *gauge = measure(target, &health);
+    const char *why = r->reason.code != 0 ? cli_error_text(&r->reason) : "";
+    bool wide = table->line_width >= CLI_TABLE_WIDE;
+    cli_table_row(table, cli_gauge_color(&health));
     cli_put(cli_table_cell(table), target->label);
-    cli_put_count(cli_table_cell(table), objects_of(&health));
-    cli_put_bytes(cli_table_cell(table), r->bytes);
-    cli_put_bytes(cli_table_cell(table), counts_of(target)->memory);
-    cli_putf(cli_table_cell(table), "%.1f", counts_of(target)->rate);
+    cli_put(cli_table_cell(table), ki_reflector_state_name(r->state));
+    cli_put_count(cli_table_cell(table), cli_gauge_objects(&health));
+    cli_put_bytes(cli_table_cell(table), gauge->memory);
+    if (wide) {
+        cli_put_bytes(cli_table_cell(table), r->bytes);
+    }
+    cli_putf(cli_table_cell(table), "%.1f", gauge->rate);
     cli_put_count(cli_table_cell(table), health.queued + health.handlers_waiting);
     put_since(cli_table_cell(table), r->last_sync, now);
-    cli_put(cli_table_cell(table), ki_reflector_state_name(r->state));
-    ki_buf *why = cli_table_cell(table);
-    if (r->relists != 0) {
-        cli_putf(why, "%llu relists ", (unsigned long long)r->relists);
-    }
-    if (r->reason.code != 0) {
-        cli_put_escaped(why, ki_str_from(cli_error_text(&r->reason)));
+    if (wide) {
+        cli_put_count(cli_table_cell(table), r->relists);
+        cli_put_escaped(cli_table_cell(table), ki_str_from(why));
     }
     cli_table_end_row(table);
-}
-
-static void put_head(cli_table *table)
-{
-    static const char *const titles[COLUMNS] = {
-        "RESOURCE", "OBJECTS", "RECEIVED", "MEMORY", "EVENTS/S", "LAG", "LISTED", "STATE", "WHY"};
-    cli_table_row(table, CLI_COLOR_NONE);
-    for (size_t i = 0; i < COLUMNS; i++) {
-        cli_put(cli_table_cell(table), titles[i]);
+    if (!wide && why[0] != '\0') {
+        cli_put_escaped(cli_table_line(table), ki_str_from(why));
+        cli_table_end_row(table);
     }
-    cli_table_end_row(table);
 }
 
 static void put_picture(topping *t, ki_buf *out)
 {
     cli_table table;
     uint64_t now = cli_now_ns();
-    cli_put(out, t->screen ? "\033[H\033[J" : "\033[?1049h\033[?25l\033[H\033[J");
-    t->screen = true;
     cli_putf(out, "kinformer top  ");
     cli_put_escaped(out, ki_str_from(ki_config_server(t->session.config)));
     cli_put(out, "  up ");
@@ -165,23 +103,13 @@ static void put_picture(topping *t, ki_buf *out)
     cli_put(out, "  memory ");
     cli_put_bytes(out, cli_stats_memory());
     cli_putf(out, "  CPU %.2f s\n\n", cli_stats_cpu_seconds());
-    cli_table_init(&table, COLUMNS);
-    table.colored = 1U | 1U << STATE_COLUMN;
-    table.line_width = cli_term_width();
-    put_head(&table);
+    cli_table_init_headed(&table, headings, sizeof(headings) / sizeof(headings[0]),
+                          cli_term_width());
     for (size_t i = 0; i < t->session.target_count; i++) {
         put_row(&table, &t->session.targets[i], now);
     }
     cli_table_print(&table, out);
     cli_table_done(&table);
-}
-
-static void leave_screen(topping *t)
-{
-    if (t->screen) {
-        cli_term_out(ki_str_from("\033[?25h\033[?1049l"));
-        t->screen = false;
-    }
 }
 
 /* ---- lines ---- */
@@ -201,13 +129,13 @@ static void put_line(ki_buf *out, const cli_target *target, uint64_t now)
 {
     ki_informer_health health = cli_follow_health(target);
     const ki_reflector_health *r = &health.reflector;
-    measure(target, &health, now);
+    const cli_gauge *gauge = measure(target, &health);
     put_time(out);
     cli_putf(out, " %s state=%s objects=%llu received=%llu memory=%llu events=%llu", target->label,
-             ki_reflector_state_name(r->state), (unsigned long long)objects_of(&health),
-             (unsigned long long)r->bytes, (unsigned long long)counts_of(target)->memory,
+             ki_reflector_state_name(r->state), (unsigned long long)cli_gauge_objects(&health),
+             (unsigned long long)r->bytes, (unsigned long long)gauge->memory,
              (unsigned long long)r->events);
-    cli_putf(out, " rate=%.1f lag=%zu relists=%llu listed=", counts_of(target)->rate,
+    cli_putf(out, " rate=%.1f lag=%zu relists=%llu listed=", gauge->rate,
              health.queued + health.handlers_waiting, (unsigned long long)r->relists);
     put_since(out, r->last_sync, now);
     if (r->reason.code != 0) {
@@ -224,12 +152,13 @@ static void on_tick(void *user)
     cli_text_init(&out);
     if (cli_term_out_is_terminal()) {
         put_picture(t, &out);
+        cli_term_show(ki_buf_str(&out));
     } else {
         for (size_t i = 0; i < t->session.target_count; i++) {
             put_line(&out, &t->session.targets[i], cli_now_ns());
         }
+        cli_term_out(ki_buf_str(&out));
     }
-    cli_term_out(ki_buf_str(&out));
     ki_buf_done(&out);
     if (++t->shown == t->options->count) {
         cli_session_end(&t->session);
@@ -262,7 +191,7 @@ static int top(topping *t, cli_call *call)
         return cli_exit_code(&error);
     }
     code = cli_session_run(session, 0);
-    leave_screen(t);
+    cli_term_leave();
     return code;
 }
 

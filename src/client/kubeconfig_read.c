@@ -145,8 +145,10 @@ static int read_files(ki__kubeconfig *kubeconfig, const path_list *list, ki_erro
         }
     }
     if (list->count != 0 && kubeconfig->count == 0) {
-        KI__LOG(kubeconfig->options->log, KI_LOG_WARNING, "config", "no kubeconfig file is there",
-                {"first", list->paths[0]});
+        const char *server = kubeconfig->options->server; /* who names one may need no file */
+        bool needed = server == NULL || server[0] == '\0';
+        KI__LOG(kubeconfig->options->log, needed ? KI_LOG_WARNING : KI_LOG_INFO, "config",
+                "no kubeconfig file is there", {"first", list->paths[0]});
     }
     return 0;
 }

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import threading
+import time
 
 import api_server
 import discovery_data
@@ -30,6 +31,7 @@ class Server:
         self.cuts = 0
         self.watches = 0  # that were told all that was there
         self.oldest = 0
+        self.late = False  # who asks for what is forgotten hears it in the stream, a moment later
         self.refused = {}  # resource: (code, reason, message)
         self.asked = []
         self.connections = set()
@@ -144,6 +146,13 @@ class Server:
     def watch(self, request, where):
         seen = int(request.query.get("resourceVersion") or 0)
         initial = request.query.get("sendInitialEvents") == "true"
+        if seen < self.oldest and not initial and self.late:
+            request.send(head("200 OK", "Content-Type: application/json",
+                              "Transfer-Encoding: chunked"))
+            time.sleep(0.2)
+            gone = failure(410, "Expired", "too old resource version").decode()
+            request.send(api_server.line("ERROR", gone) + END)
+            return True
         if seen < self.oldest and not initial:
             request.answer(failure(410, "Expired", "too old resource version"),
                            "Content-Type: application/json", status="410 Gone")

@@ -4,6 +4,7 @@
 Usage of each test_cli_*.py: test_cli_x.py <kinformer> <scratch folder> [names of tests]
 """
 import os
+import pty
 import queue
 import subprocess
 import sys
@@ -70,6 +71,38 @@ class Run:
             if line is None:
                 return found
             found.append(line)
+
+
+def on_terminal(*words, until=b"\0", seconds=WAIT, columns=100, rows=24, signals=(15,)):
+    """Runs a command on a terminal of its own until it ends. Each time it has printed `until` anew
+    it gets the next of the signals. What the terminal got, and the exit code."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.environ["TERM"] = "xterm"
+        os.environ.pop("NO_COLOR", None)
+        subprocess.run(["stty", "cols", str(columns), "rows", str(rows)], check=False)
+        os.execv(PROGRAM, [PROGRAM, *words])
+    seen, sent = b"", 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            piece = os.read(fd, 65536)
+        except OSError:
+            break
+        seen += piece
+        if sent < len(signals) and seen.count(until) > sent:
+            os.kill(pid, signals[sent])
+            sent += 1
+        if not piece:
+            break
+    _, status = os.waitpid(pid, 0)
+    os.close(fd)
+    return seen.decode(), os.waitstatus_to_exitcode(status)
+
+
+def embedded_server_is_built():
+    return "\n  apiserver " in subprocess.run([PROGRAM, "help"], capture_output=True, text=True,
+                                              check=True).stdout
 
 
 class Case(unittest.TestCase):

@@ -17,9 +17,7 @@ CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 class Served(unittest.TestCase):
     def setUp(self):
-        helped = subprocess.run([cli_testing.PROGRAM, "help"], capture_output=True, text=True,
-                                check=True).stdout
-        if "\n  apiserver " not in helped:
+        if not cli_testing.embedded_server_is_built():
             self.skipTest("the embedded server was not built")
         self.folder = tempfile.TemporaryDirectory(dir=cli_testing.FOLDER)
         self.addCleanup(self.folder.cleanup)

@@ -6,40 +6,74 @@ import pty
 import re
 import shutil
 import subprocess
+import tempfile
 import threading
 import time
 import unittest
 
 import cli_testing
-from cli_testing import Case
+from cli_testing import Case, on_terminal
 
 
-def on_terminal(*words, until=b"\0", seconds=cli_testing.WAIT, columns=100):
-    """Runs a command on a terminal of its own until it ends, or has printed something; what the
-    terminal got, and the exit code."""
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.environ["TERM"] = "xterm"
-        os.environ.pop("NO_COLOR", None)
-        subprocess.run(["stty", "cols", str(columns)], check=False)
-        os.execv(cli_testing.PROGRAM, [cli_testing.PROGRAM, *words])
-    seen = b""
-    end = time.monotonic() + seconds
-    signalled = False
+def at_home(home):
+    """An environment in which a shell finds nothing of the user's, and the program on its path."""
+    folder = os.path.dirname(os.path.abspath(cli_testing.PROGRAM))
+    return {**os.environ, "HOME": home, "ZDOTDIR": home, "TERM": "dumb",
+            "PATH": folder + ":" + os.environ["PATH"]}
+
+
+ZSH_SETUP = """autoload -Uz compinit
+fpath=("$HOME" $fpath)
+compinit -u -D
+[[ -e $HOME/_kinformer ]] || source $HOME/script
+show() { print -r -- "$BUFFER" >>$HOME/found; BUFFER= }
+zle -N show
+bindkey '^T' show
+print ready >>$HOME/found
+"""
+
+
+def complete_in_zsh(script, lines, on_demand):
+    """What becomes of lines behind "kinformer" when a person types TAB. The script is read at the
+    start, or found by zsh when it is needed."""
+    with tempfile.TemporaryDirectory() as home:
+        for name, text in (("_kinformer" if on_demand else "script", script), ("setup", ZSH_SETUP)):
+            with open(os.path.join(home, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.execvpe("zsh", ["zsh", "-f", "-i"], at_home(home))
+        threading.Thread(target=drain, args=(fd,), daemon=True).start()
+        os.write(fd, b"source ~/setup\n")
+        found = os.path.join(home, "found")
+        wait_for_lines(found, 1)
+        for number, line in enumerate(lines):
+            os.write(fd, f"kinformer {line}\t\x14".encode())
+            wait_for_lines(found, number + 2)
+        os.write(fd, b"exit\n")
+        os.waitpid(pid, 0)
+        os.close(fd)
+        with open(found, encoding="utf-8") as file:
+            return file.read().splitlines()[1:]
+
+
+def drain(fd):
+    try:
+        while os.read(fd, 65536):
+            pass
+    except OSError:
+        pass
+
+
+def wait_for_lines(path, count):
+    end = time.monotonic() + cli_testing.WAIT
     while time.monotonic() < end:
-        try:
-            piece = os.read(fd, 65536)
-        except OSError:
-            break
-        seen += piece
-        if until in seen and not signalled:
-            os.kill(pid, 15)
-            signalled = True
-        if not piece:
-            break
-    _, status = os.waitpid(pid, 0)
-    os.close(fd)
-    return seen.decode(), os.waitstatus_to_exitcode(status)
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                if file.read().count("\n") >= count:
+                    return
+        time.sleep(0.02)
+    raise AssertionError(f"not {count} lines in {path}")
 
 
 class Top(Case):
@@ -72,8 +106,22 @@ class Top(Case):
         self.assertTrue(seen.startswith("\x1b[?1049h"))
         self.assertTrue(seen.endswith("\x1b[?1049l"))
         self.assertEqual(seen.count("\x1b[H"), 3)
-        self.assertRegex(seen, "RESOURCE +OBJECTS +RECEIVED +MEMORY +EVENTS/S +LAG +LISTED +STATE")
+        self.assertRegex(seen, "RESOURCE +STATE +OBJECTS +MEMORY +EVENTS/S +LAG +LISTED\r\n")
         self.assertIn("\x1b[32mwatching\x1b[0m", seen)
+
+
+    def test_a_picture_fits_its_terminal_and_tells_why(self):
+        self.pod("a")
+        self.server.refused["widgets"] = (403, "Forbidden", "not yours " * 30)
+        for columns in (80, 200):
+            seen, code = on_terminal("top", "pods", "widgets", "--interval=500ms", "--count=2",
+                                     "--kubeconfig", self.server.kubeconfig, columns=columns)
+            self.assertEqual(code, 0)
+            last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.split("\x1b[H")[-1]).split("\r\n")
+            self.assertLessEqual(max(map(len, last)), columns)
+            self.assertRegex("\n".join(last), "widgets.example.com +back-off ")
+            self.assertRegex("\n".join(last), "not yours not yours .*…")
+            self.assertEqual("RECEIVED" in last[2], columns == 200)
 
 
 class Terminal(Case):
@@ -138,14 +186,44 @@ class Shell(Case):
         self.assertEqual(self.complete("kinformer", "completion", "z"), ["zsh"])
         self.assertEqual(self.complete("kinformer", "version", "--kube"), [])
 
-    def test_other_shells_can_read_their_scripts(self):
-        for shell, check in (("zsh", ["-n"]), ("fish", ["--no-execute"])):
+    def test_other_shells_have_scripts_too(self):
+        for shell, option in (("zsh", "--until-synced"), ("fish", "-l until-synced")):
             code, out, _ = self.call("completion", shell, kubeconfig=False)
             self.assertEqual(code, 0)
-            self.assertIn("--until-synced" if shell == "zsh" else "-l until-synced", out)
-            if shutil.which(shell):
-                subprocess.run([shell, *check, "/dev/stdin"], input=out, text=True, check=True)
+            self.assertIn(option, out)
         self.assertEqual(self.call("completion", "tcsh", kubeconfig=False)[0], 2)
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not there")
+    def test_fish_completes(self):
+        cases = [("wat", "watch"), ("watch --unt", "--until-synced"), ("help wa", "watch"),
+                 ("watch config", "configmaps"), ("get pods --wh", "--where"),
+                 ("completion z", "zsh"), ("watch --color al", "always"),
+                 ("watch --kubeconfig /proc/self/statu", "/proc/self/status"),
+                 ("version --kube", "")]
+        script = self.call("completion", "fish", kubeconfig=False)[1]
+        for words, _ in cases:
+            script += f"echo '>'(complete -C 'kinformer {words}' | string replace -r '\\t.*' '')\n"
+        with tempfile.TemporaryDirectory() as home:
+            done = subprocess.run(["fish", "--no-config"], input=script, capture_output=True,
+                                  check=True, text=True, env=at_home(home))
+        self.assertEqual(done.stderr, "")
+        found = [line[1:] for line in done.stdout.splitlines()]
+        self.assertEqual(found, [answer for _, answer in cases])
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not there")
+    def test_zsh_completes(self):
+        cases = [("wat", "watch "), ("watch --unt", "watch --until-synced "),
+                 ("watch config", "watch configmaps "), ("get pods --wh", "get pods --where="),
+                 ("completion z", "completion zsh "), ("help wa", "help watch "),
+                 ("watch --color al", "watch --color always "),
+                 ("watch --kubeconfig /proc/self/statu", "watch --kubeconfig /proc/self/status "),
+                 ("run pods --exec kinformer wat", "run pods --exec kinformer watch "),
+                 ("version --kube", "version --kube")]
+        script = self.call("completion", "zsh", kubeconfig=False)[1]
+        for on_demand in (False, True):
+            found = complete_in_zsh(script, [words for words, _ in cases], on_demand)
+            self.assertEqual([line.removeprefix("kinformer ") for line in found],
+                             [answer for _, answer in cases])
 
     def test_the_manual_page_has_every_command_and_option(self):
         folder = os.path.dirname(os.path.abspath(__file__))

@@ -136,6 +136,22 @@ class Watch(Case):
         self.assertEqual(events["MODIFIED"]["object"]["spec"]["containers"][0]["image"], "new")
         self.assertEqual(run.end()[0], 0)
 
+    def test_a_watch_is_in_step_only_if_the_server_can_serve_it(self):
+        self.pod("a")
+        self.server.late = True
+        run = self.start("watch", "pods")
+        run.until("shop/a")
+        self.server.stop()
+        run.until_error("connection lost")
+        self.server.delete("pods", "shop", "a")
+        self.server.forget()
+        self.server.listen()
+        said = run.until_error("in step again")
+        self.assertIn("listed anew, 0 objects", said[-1])
+        run.until("- ")
+        code, _, err = run.end()
+        self.assertEqual((code, err), (0, []))
+
     def test_stats(self):
         self.pod("a")
         code, _, err = self.call("watch", "pods", "-o", "none", "--until-synced", "--stats=json")

@@ -54,13 +54,6 @@ static void check(const ki_index *index, const char *json, const char *expected)
     ki_object_unref(object);
 }
 
-static void end(const ki_index *index)
-{
-    if (index->destroy != NULL) {
-        index->destroy(index->user);
-    }
-}
-
 static void by_namespace_each_object_has_one_value(void **state)
 {
     (void)state;
@@ -68,7 +61,7 @@ static void by_namespace_each_object_has_one_value(void **state)
     assert_string_equal(index.name, "namespace");
     check(&index, "{'metadata':{'name':'a','namespace':'shop'}}", "shop|");
     check(&index, "{'metadata':{'name':'a'}}", "|");
-    end(&index);
+    ki_index_done(&index);
 }
 
 static void by_label_only_strings_count(void **state)
@@ -90,7 +83,7 @@ static void by_label_only_strings_count(void **state)
     check(&index, "{'metadata':{'name':'a','labels':{'example.com/app':5}}}", "");
     check(&index, "{'metadata':{'name':'a','labels':null}}", "");
     check(&index, "{'metadata':{'name':'a'}}", "");
-    end(&index);
+    ki_index_done(&index);
     test_alloc_done(&alloc);
 }
 
@@ -118,7 +111,7 @@ static void by_path_scalars_count_as_text(void **state)
           "80|\xc3\xa4\xf0\x9f\x98\x80|");
     check(&index, "{'metadata':{'name':'a'},'spec':{}}", "");
     check(&index, "{'metadata':{'name':'a'}}", "");
-    end(&index);
+    ki_index_done(&index);
     test_alloc_done(&alloc);
 }
 
@@ -148,7 +141,7 @@ static void values_over_64_kib_are_refused_however_they_are_written(void **state
                          KI_ERR_LIMIT);
         ki_object_unref(object);
     }
-    end(&index);
+    ki_index_done(&index);
 }
 
 static int functions_scenario(const ki_alloc *alloc, void *user)
@@ -176,9 +169,9 @@ static int functions_scenario(const ki_alloc *alloc, void *user)
             assert_string_equal(text, r < 0 ? "" : "e|true|");
         }
         ki_object_unref(object);
-        end(&indexes[1]);
+        ki_index_done(&indexes[1]);
     }
-    end(&indexes[0]);
+    ki_index_done(&indexes[0]);
     return r;
 }
 
@@ -188,6 +181,20 @@ static void no_memory_is_reported_as_such(void **state)
     test_alloc_sweep(functions_scenario, NULL);
 }
 
+static void one_that_nobody_took_is_released_once(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    ki_index index = {0};
+    ki_index_done(&index); /* none was made */
+    assert_int_equal(ki_index_by_label("app", "app", &alloc.table, &index), 0);
+    ki_index_done(&index);
+    assert_null(index.destroy);
+    ki_index_done(&index);
+    test_alloc_done(&alloc); /* sees that all was given back */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +202,7 @@ int main(void)
         cmocka_unit_test(by_label_only_strings_count),
         cmocka_unit_test(by_path_scalars_count_as_text),
         cmocka_unit_test(values_over_64_kib_are_refused_however_they_are_written),
+        cmocka_unit_test(one_that_nobody_took_is_released_once),
         cmocka_unit_test(no_memory_is_reported_as_such),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is measured of an informer again and again. */
+#include "cli/gauge.h"
+
+#define SECOND_NS 1e9
+
+static void weigh(cli_gauge *gauge, ki_store *store)
+{
+    ki_snapshot *snapshot = ki_store_snapshot(store);
+    if (ki_snapshot_version(snapshot) != gauge->version) {
+        ki_snapshot_iter iter = ki_snapshot_all(snapshot);
+        const ki_object *object;
+        gauge->memory = 0;
+        gauge->bytes = 0;
+        gauge->version = ki_snapshot_version(snapshot);
+        while ((object = ki_snapshot_next(&iter)) != NULL) {
+            gauge->memory += ki_object_memory(object);
+            gauge->bytes += ki_object_bytes(object).len;
+        }
+    }
+    (void)ki_snapshot_unref(snapshot);
+}
+
+void cli_gauge_measure(cli_gauge *gauge, const cli_target *target, const ki_informer_health *health)
+{
+    uint64_t now = cli_now_ns();
+    uint64_t passed = now - gauge->time_ns;
+    weigh(gauge, ki_informer_store(target->informer));
+    if (gauge->time_ns != 0 && passed != 0) {
+        gauge->rate =
+            (double)(health->reflector.events - gauge->events) * SECOND_NS / (double)passed;
+    }
+    gauge->events = health->reflector.events;
+    gauge->time_ns = now;
+}
+
+uint64_t cli_gauge_objects(const ki_informer_health *health)
+{
+    return health->synced ? health->objects : health->reflector.arrived;
+}
+
+cli_color cli_gauge_color(const ki_informer_health *health)
+{
+    switch (health->reflector.state) {
+    case KI_REFLECTOR_WATCHING:
+        return health->reflector.answered ? CLI_COLOR_GREEN : CLI_COLOR_YELLOW;
+    case KI_REFLECTOR_BACKOFF:
+    case KI_REFLECTOR_STOPPED:
+        return CLI_COLOR_RED;
+    case KI_REFLECTOR_NEW:
+    case KI_REFLECTOR_STREAMING:
+    case KI_REFLECTOR_LISTING:
+    case KI_REFLECTOR_STATE_MAX:
+        break;
+    }
+    return CLI_COLOR_YELLOW;
+}
