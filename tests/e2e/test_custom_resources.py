@@ -202,9 +202,9 @@ class CustomResources(e2e.Case):
             self.assert_current(client, resource)
         known = client.dump()[0][OLD_WIDGETS]
         self.define(("v1", True), ("v1alpha1", False))
+        self.wait_for_health(client, OLD_WIDGETS, state=BACKOFF, http=404, objects=1)
         self.create("b")
         self.assert_current(client, WIDGETS)
-        self.wait_for_health(client, OLD_WIDGETS, state=BACKOFF, http=404, objects=1)
         self.assertEqual(client.dump()[0][OLD_WIDGETS], known)  # nobody said that they are gone
         self.wait_for_health(client, WIDGETS, state=WATCHING, http=0)
         self.define(("v1", True), ("v1alpha1", True))
