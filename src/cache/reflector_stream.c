@@ -190,8 +190,10 @@ void ki__reflector_stream_ended(ki_reflector *r, const ki_error *error, const ki
         break;
     case KI__TROUBLE_EXPIRED:
     case KI__TROUBLE_TOO_LARGE:
-        if (r->unavailable) { /* it was asked for the latest: nothing better to ask for */
-            ki__reflector_back_off(r, false, error);
+        if (r->unavailable) {
+            /* It was asked for the latest. A server whose cache lags, or cannot be filled, may list
+             * nevertheless; if not, its answer tells why. */
+            fall_back(r, error);
         } else {
             r->unavailable = true;
             ki__reflector_note_reason(r, error);

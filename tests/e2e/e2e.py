@@ -38,11 +38,16 @@ class Case(unittest.TestCase):
             print(self.cluster.logs(), *(processes.tail(log) for log in self.logs), sep="")
         return result
 
-    def client(self, kubeconfig, resources, flags=()):
-        """A sync_client; the end of its log is printed if the test fails."""
-        descriptor, log = tempfile.mkstemp(prefix="client-", suffix=".log", dir=self.cluster.folder)
+    @classmethod
+    def new_client(cls, kubeconfig, resources, flags=()):
+        """A sync_client, to be closed by the caller."""
+        descriptor, log = tempfile.mkstemp(prefix="client-", suffix=".log", dir=cls.cluster.folder)
         os.close(descriptor)
-        self.logs.append(log)
-        client = SyncClient(program("sync_client"), kubeconfig, resources, log, flags)
+        return SyncClient(program("sync_client"), kubeconfig, resources, log, flags)
+
+    def client(self, kubeconfig, resources, flags=()):
+        """One that ends with the test; the end of its log is printed if the test fails."""
+        client = self.new_client(kubeconfig, resources, flags)
+        self.logs.append(client.log)
         self.addCleanup(client.close)
         return client

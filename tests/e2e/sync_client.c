@@ -13,10 +13,13 @@
  *     --agent <name>          the program's name in the User-Agent
  *     --exec                  the kubeconfig may name a plugin
  *     --http <1.1 or 2>       all by this; else lists by 1.1 and watches by 2
+ *     --fast                  no limit to requests in a second
+ *     --all                   every resource that the server lets list and watch, in all versions
  *   A resource is "v1/pods", "apps/v1/deployments", or of a custom one
  *   "example.com/v1/widgets/Widget".
  *
- * It prints, one line each, words parted by blanks:
+ * It prints, one line each, words parted by blanks; what is odd in a key is percent-encoded:
+ *     resource <resource>    for each one of --all, then "discovered"
  *     + <resource> <key> <uid> <version> initial|live
  *     ~ <resource> <key> <uid> <version> <version before>
  *     - <resource> <key> <uid> <version> known|unknown
@@ -25,7 +28,13 @@
  * Commands:
  *     dump     "= <resource> <key> <uid> <version> json|protobuf" for each object, then "dumped"
  *     json     "# <resource> <key> <object as JSON>" for each object, then "written"
- *     health   "health <resource> name=value ..." for each resource, then "healthy"
+ *     protobuf "% <resource> <key> <bytes> <their CRC-32>" of each object as protobuf, where its
+ * kind has that, then "encoded" health   "health <resource> name=value ..." for each resource, then
+ * "healthy" path <resource> <key in hex> <path in hex>
+ *              "@ <number of values> <type> <content> <JSON in hex>" of the first value, where the
+ *              content is: of a string its bytes in hex, of a list or map the number of elements
+ *              (and no JSON)
+ *     end      "ended", when all before it was answered
  *     quit     (or the end of input) stops everything; the last line is "stopped" */
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +44,16 @@
 
 #include <kinformer/kinformer.h>
 
-enum { MAX_RESOURCES = 200, LINE = 256, STOP_MS = 10000, MAX_JSON = 16 << 20 };
+#include "sync_client_paths.h"
+
+enum {
+    MAX_RESOURCES = 200,
+    LINE = 256,
+    COMMAND = 16384,
+    MAX_KEY = 512,
+    STOP_MS = 10000,
+    MAX_JSON = 16 << 20
+};
 
 typedef struct arguments {
     const char *kubeconfig;
@@ -49,6 +67,8 @@ typedef struct arguments {
     bool metadata;
     bool pages;
     bool exec;
+    bool fast;
+    bool all;
 } arguments;
 
 typedef struct watched {
@@ -73,10 +93,26 @@ static void tell(const char *text)
     fflush(stdout);
 }
 
+/* Names may have blanks in them, as those of roles do. */
+static const char *key_text(const ki_object *object, char text[3 * MAX_KEY])
+{
+    size_t len = 0;
+    for (const char *c = ki_object_key(object); *c != '\0' && len < 3 * MAX_KEY - 4; c++) {
+        if (*c <= ' ' || *c == '%' || *c == 127) {
+            len += (size_t)snprintf(text + len, 4, "%%%02X", (unsigned)(unsigned char)*c);
+        } else {
+            text[len++] = *c;
+        }
+    }
+    text[len] = '\0';
+    return text;
+}
+
 static void tell_object(char what, const watched *w, const ki_object *object, const char *more)
 {
+    char key[3 * MAX_KEY];
     /* One call, so that lines of different threads do not mix. */
-    printf("%c %s %s %s %s %s\n", what, w->name, ki_object_key(object), ki_object_uid(object),
+    printf("%c %s %s %s %s %s\n", what, w->name, key_text(object, key), ki_object_uid(object),
            ki_object_resource_version(object), more);
     fflush(stdout);
 }
@@ -145,15 +181,28 @@ static void tell_state(const watched *w, const ki_object *object)
 
 static void tell_json(const watched *w, const ki_object *object)
 {
+    char key[3 * MAX_KEY];
     ki_buf json;
     ki_buf_init(&json, NULL, MAX_JSON);
     if (ki_object_write_json(object, &json) < 0) {
         fprintf(stderr, "%s cannot be written\n", ki_object_key(object));
     } else {
-        printf("# %s %s %.*s\n", w->name, ki_object_key(object), (int)ki_buf_str(&json).len,
+        printf("# %s %s %.*s\n", w->name, key_text(object, key), (int)ki_buf_str(&json).len,
                ki_buf_str(&json).ptr);
     }
     ki_buf_done(&json);
+}
+
+static void tell_protobuf(const watched *w, const ki_object *object)
+{
+    char key[3 * MAX_KEY];
+    ki_buf bytes;
+    ki_buf_init(&bytes, NULL, MAX_JSON);
+    if (ki_object_write_protobuf(object, &bytes, NULL) == 0) {
+        printf("%% %s %s %zu %08lx\n", w->name, key_text(object, key), ki_buf_str(&bytes).len,
+               (unsigned long)checksum(ki_buf_str(&bytes)));
+    }
+    ki_buf_done(&bytes);
 }
 
 static void for_each_object(program *p, void (*function)(const watched *w, const ki_object *object),
@@ -171,6 +220,16 @@ static void for_each_object(program *p, void (*function)(const watched *w, const
     tell(last);
 }
 
+static const watched *find_named(const program *p, const char *name)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        if (strcmp(p->watched[i].name, name) == 0) {
+            return &p->watched[i];
+        }
+    }
+    return NULL;
+}
+
 static void tell_health(program *p)
 {
     for (size_t i = 0; i < p->count; i++) {
@@ -179,11 +238,12 @@ static void tell_health(program *p)
             continue;
         }
         const ki_reflector_health *r = &h.reflector;
-        printf("health %s state=%d synced=%d objects=%zu streams=%llu lists=%llu watches=%llu"
+        printf("health %s state=%d next=%d answered=%d http=%d synced=%d objects=%zu streams=%llu "
+               "lists=%llu watches=%llu"
                " syncs=%llu relists=%llu reconnects=%llu fallbacks=%llu backoffs=%llu events=%llu"
                " bookmarks=%llu set_aside=%llu anomalies=%llu epoch_changes=%llu merged=%llu\n",
-               p->watched[i].name, (int)r->state, h.synced, h.objects,
-               (unsigned long long)r->streams, (unsigned long long)r->lists,
+               p->watched[i].name, (int)r->state, (int)r->next, r->answered, r->reason.http_code,
+               h.synced, h.objects, (unsigned long long)r->streams, (unsigned long long)r->lists,
                (unsigned long long)r->watches, (unsigned long long)r->syncs,
                (unsigned long long)r->relists, (unsigned long long)r->reconnects,
                (unsigned long long)r->fallbacks, (unsigned long long)r->backoffs,
@@ -194,16 +254,50 @@ static void tell_health(program *p)
     tell("healthy");
 }
 
+static void obey_path(program *p, char *line)
+{
+    char key[COMMAND];
+    char path[COMMAND];
+    char *words[4] = {NULL};
+    char *rest = line;
+    for (size_t i = 0; i < 4; i++) {
+        words[i] = strsep(&rest, " \n");
+    }
+    const watched *w = words[1] != NULL ? find_named(p, words[1]) : NULL;
+    if (w == NULL || !unhex(words[2], key, sizeof(key)) || !unhex(words[3], path, sizeof(path))) {
+        fprintf(stderr, "not understood: path\n");
+        return;
+    }
+    ki_object *object = NULL;
+    ki_lister lister = ki_informer_lister(w->informer);
+    int r = ki_lister_get_key(&lister, ki_str_from(key), &object, NULL);
+    flockfile(stdout); /* handlers tell of events meanwhile */
+    if (r == 0) {
+        r = tell_path(object, path);
+    }
+    if (r < 0) {
+        printf("@ 0 %s 0 \n", ki_error_name(r));
+    }
+    funlockfile(stdout);
+    ki_object_unref(object);
+}
+
 static void obey(program *p)
 {
-    char line[LINE];
+    char line[COMMAND];
     while (fgets(line, sizeof(line), stdin) != NULL && strcmp(line, "quit\n") != 0) {
         if (strcmp(line, "dump\n") == 0) {
             for_each_object(p, tell_state, "dumped");
         } else if (strcmp(line, "json\n") == 0) {
             for_each_object(p, tell_json, "written");
+        } else if (strcmp(line, "protobuf\n") == 0) {
+            for_each_object(p, tell_protobuf, "encoded");
         } else if (strcmp(line, "health\n") == 0) {
             tell_health(p);
+        } else if (strncmp(line, "path ", 5) == 0) {
+            obey_path(p, line);
+        } else if (strcmp(line, "end\n") == 0) {
+            tell("ended");
         } else {
             fprintf(stderr, "no such command: %s", line);
         }
@@ -285,10 +379,8 @@ static bool *flag_option(arguments *args, const char *name)
         const char *name;
         bool *flag;
     } table[] = {
-        {"--json", &args->json},
-        {"--metadata", &args->metadata},
-        {"--pages", &args->pages},
-        {"--exec", &args->exec},
+        {"--json", &args->json}, {"--metadata", &args->metadata}, {"--pages", &args->pages},
+        {"--exec", &args->exec}, {"--fast", &args->fast},         {"--all", &args->all},
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (strcmp(table[i].name, name) == 0) {
@@ -385,6 +477,32 @@ static int make_factory(program *p, ki_error *error)
     return ki_factory_new(&options, &p->factory, error);
 }
 
+/* Every resource that the server lets list and watch. */
+static int discover(program *p, ki_error *error)
+{
+    const ki_discovery *discovery = NULL;
+    int r = ki_client_discover(p->client, 0, &discovery, error);
+    const ki_resource *resource;
+    uint32_t verbs = 0;
+    for (size_t i = 0; r == 0 && (resource = ki_discovery_at(discovery, i, &verbs)) != NULL; i++) {
+        if ((verbs & (KI_CAN_LIST | KI_CAN_WATCH)) != (KI_CAN_LIST | KI_CAN_WATCH)) {
+            continue;
+        }
+        if (p->count == MAX_RESOURCES) {
+            r = -E2BIG;
+            break;
+        }
+        watched *w = &p->watched[p->count++];
+        w->resource = ki_resource_ref(resource);
+        snprintf(w->name, sizeof(w->name), "%s/%s", ki_resource_api_version(resource),
+                 ki_resource_name(resource));
+        printf("resource %s\n", w->name);
+    }
+    ki_discovery_unref(discovery);
+    tell("discovered");
+    return r;
+}
+
 static int add_informers(program *p, ki_error *error)
 {
     int r = make_factory(p, error);
@@ -413,6 +531,7 @@ static int connect_to_server(program *p, ki_error *error)
     if (r == 0) {
         r = ki_client_new(KI_OPTIONS(ki_client_options, .config = config, .log = &to_stderr,
                                      .user_agent = p->args.agent, .http = http_of(p->args.http),
+                                     .qps = p->args.fast ? -1 : 0,
                                      .exec_policy = p->args.exec ? KI_EXEC_ALLOW : KI_EXEC_DENY),
                           &p->client, error);
     }
@@ -452,6 +571,9 @@ int main(int argc, char **argv)
     int r = read_arguments(&p, argc, argv, &error);
     if (r == 0) {
         r = connect_to_server(&p, &error);
+    }
+    if (r == 0 && p.args.all) {
+        r = discover(&p, &error);
     }
     if (r == 0) {
         r = add_informers(&p, &error);

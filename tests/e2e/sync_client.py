@@ -5,6 +5,7 @@ import json
 import subprocess
 import threading
 import time
+from urllib.parse import unquote
 
 import processes
 
@@ -23,6 +24,7 @@ class SyncClient:
         self.complaints = []
         self.errors = []  # (resource, HTTP code, reason)
         self.synced = set()
+        self.discovered = False
         self.answer = None
         self.ended = False
         with open(log, "ab") as errors:
@@ -39,10 +41,16 @@ class SyncClient:
         for line in self.process.stdout:
             words = line.rstrip("\n").split(" ", 3 if line.startswith("#") else -1)
             with self.changed:
-                if words[0] in ("dumped", "written", "healthy", "stopped"):
+                if words[0] in ("dumped", "written", "healthy", "ended", "encoded",
+                                "stopped"):
                     self.answer, answer = (words[0], answer), []
-                elif words[0] in ("=", "#", "health"):
+                elif words[0] in ("=", "#", "@", "%", "health"):
                     answer.append(words[1:])
+                elif words[0] == "resource":
+                    self.resources.append(words[1])
+                    self.told[words[1]] = {}
+                elif words[0] == "discovered":
+                    self.discovered = True
                 elif words[0] == "synced":
                     self.synced.add(words[1])
                 elif words[0] == "error":
@@ -56,6 +64,7 @@ class SyncClient:
 
     def note(self, what, resource, key, uid, version, more):
         """Whether the event fits to what was told before."""
+        key = unquote(key)
         before = self.told[resource].get(key)
         fits = {"+": before is None,
                 "~": before == (uid, more),
@@ -81,6 +90,10 @@ class SyncClient:
                     raise AssertionError(f"not {what}: {why}")
                 self.changed.wait(left)
 
+    def wait_for_discovery(self):
+        """Of a client with --all: until self.resources has them."""
+        self.wait(lambda: self.discovered, "told what the server has")
+
     def wait_for_sync(self):
         self.wait(lambda: self.synced >= set(self.resources), "synced")
 
@@ -101,6 +114,7 @@ class SyncClient:
         objects = {resource: {} for resource in self.resources}
         encodings = {resource: set() for resource in self.resources}
         for resource, key, uid, version, encoding in self.ask("dump", "dumped"):
+            key = unquote(key)
             assert key not in objects[resource], f"{resource} {key} is there twice"
             objects[resource][key] = (uid, version)
             encodings[resource].add(encoding)
@@ -108,8 +122,21 @@ class SyncClient:
 
     def whole_objects(self):
         """{(resource, key): what the object is as JSON}."""
-        return {(resource, key): json.loads(text)
+        return {(resource, unquote(key)): json.loads(text)
                 for resource, key, text in self.ask("json", "written")}
+
+    def read_paths(self, questions):
+        """For each (resource, key, path): (number of values, type, content, JSON) of the first."""
+        lines = [f"path {resource} {key.encode().hex()} {path.encode().hex()}"
+                 for resource, key, path in questions]
+        answers = self.ask("\n".join([*lines, "end"]), "ended")
+        return [(int(count), type_name, content, bytes.fromhex(text).decode())
+                for count, type_name, content, text in answers]
+
+    def protobuf(self):
+        """{(resource, key): (number of bytes, checksum)} of what can be protobuf."""
+        return {(resource, unquote(key)): (int(size), checksum)
+                for resource, key, size, checksum in self.ask("protobuf", "encoded")}
 
     def health(self):
         """{resource: {name: number}}."""
