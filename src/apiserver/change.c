@@ -192,6 +192,15 @@ int ki__api_find_target(ki__api_exchange *x, ki_object **ret_object)
     return r;
 }
 
+int ki__api_fail_option(ki__api_exchange *x, const ki__api_cause *cause)
+{
+    x->failure.kind = x->verb == KI__API_CREATE   ? "CreateOptions"
+                      : x->verb == KI__API_UPDATE ? "UpdateOptions"
+                      : x->verb == KI__API_PATCH  ? "PatchOptions"
+                                                  : "DeleteOptions";
+    return ki__api_fail_field(&x->failure, NULL, "", cause);
+}
+
 int ki__api_read_dry_run(ki__api_exchange *x, bool *ret_dry_run)
 {
     *ret_dry_run = strcmp(x->route.dry_run, "All") == 0;
@@ -199,11 +208,7 @@ int ki__api_read_dry_run(ki__api_exchange *x, bool *ret_dry_run)
         return 0;
     }
     const ki__api_cause cause = {"FieldValueNotSupported", "supported values: \"All\"", "dryRun"};
-    x->failure.kind = x->verb == KI__API_CREATE   ? "CreateOptions"
-                      : x->verb == KI__API_UPDATE ? "UpdateOptions"
-                      : x->verb == KI__API_PATCH  ? "PatchOptions"
-                                                  : "DeleteOptions";
-    return ki__api_fail_field(&x->failure, NULL, "", &cause);
+    return ki__api_fail_option(x, &cause);
 }
 
 int ki__api_fail_write(ki__api_exchange *x, int r)

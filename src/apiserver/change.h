@@ -40,6 +40,21 @@ bool ki__api_has_finalizers(const ki_object *object);
 int ki__api_patch_object(ki__api_exchange *x, const ki_object *patch, const ki_object *old,
                          ki_object **ret_object);
 
+/** Makes the managedFields for a body that is created, if `old` is NULL, or changes `old`:
+ * x->managed, if they are kept for this object. 0 or -ENOMEM. */
+int ki__api_track(ki__api_exchange *x, const ki_object *body, const ki_object *old);
+
+/** What applying an object makes of `old`, or of nothing if that is NULL; and the managedFields for
+ *  it. NULL with the failure filled. */
+int ki__api_apply_object(ki__api_exchange *x, const ki_object *config, const ki_object *old,
+                         ki_object **ret_object);
+
+/** Fills the failure if the request says wrongly who writes, or how. 0 or -ENOMEM. */
+int ki__api_check_options(ki__api_exchange *x);
+
+/** Fills the failure for a parameter of a write. */
+int ki__api_fail_option(ki__api_exchange *x, const ki__api_cause *cause);
+
 /** Changes an object to what the body says, and answers with it. */
 int ki__api_update_object(ki__api_exchange *x, const ki_object *body, ki_object *old);
 

@@ -10,6 +10,7 @@
 
 /* Metadata that only the server writes, besides the name. */
 static const char *const own_metadata[] = {
+    "managedFields", /* the first one, which is not always its own */
     "name",
     "namespace",
     "uid",
@@ -89,7 +90,12 @@ static int write_metadata(const ki__api_parts *parts, ki_buf *out)
     ki_value metadata;
     bool first = false;
     if (r == 0 && ki_value_member(&root, ki_str_from("metadata"), &metadata) == 0) {
-        r = ki__json_copy_members(&metadata, own_metadata, &first, out);
+        r = ki__json_copy_members(&metadata, own_metadata + (parts->managed == NULL ? 1 : 0),
+                                  &first, out);
+    }
+    if (parts->managed != NULL && parts->managed->len != 0) {
+        r = r < 0 ? r : ki_buf_add_text(out, ",\"managedFields\":");
+        r = r < 0 ? r : ki_buf_add_str(out, ki_buf_str(parts->managed));
     }
     return r < 0 ? r : ki_buf_add_char(out, '}');
 }
@@ -114,7 +120,7 @@ static int write_status(const ki__api_parts *parts, ki_buf *out)
 int ki__api_compose(const ki__api_model *model, const ki__api_parts *parts, ki_object **ret_object)
 {
     /* What the server adds must not make an object too large that was not. */
-    size_t max = model->options.object_bytes_max + 4096;
+    size_t max = 2 * model->options.object_bytes_max + 4096;
     ki_object_options options = {.size = sizeof(options), .alloc = model->alloc, .max_bytes = max};
     ki_buf out;
     ki_buf_init(&out, model->alloc, max);

@@ -27,6 +27,7 @@ typedef struct ki__api_failure {
     const char *kind; /* the resource, or the kind for Invalid, as servers have it */
     ki__api_cause causes[KI__API_CAUSES_MAX];
     size_t cause_count;
+    ki_buf more_causes; /* as JSON, with commas between them */
     uint32_t retry_after_s;
     ki_buf token; /* to continue with, for a list that expired */
 } ki__api_failure;

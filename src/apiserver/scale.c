@@ -164,6 +164,7 @@ static int change_scale(ki__api_exchange *x, const ki_object *body, ki_object *o
     }
     if (r == 0 && x->failure.code == 0) {
         x->route.subresource = ""; /* from here on it is a change of the object itself */
+        x->own_subresource = "scale";
         r = ki__api_update_object(x, object, old);
     }
     if (r == 0 && x->failure.code == 0) {
@@ -183,6 +184,11 @@ int ki__api_do_scale(ki__api_exchange *x)
     ki_object *body;
     ki_object *old = NULL;
     int r = ki__api_read_body(x, false, &body);
+    if (r == 0 && x->failure.code == 0 && x->verb == KI__API_PATCH &&
+        x->patch == KI__API_PATCH_APPLY) {
+        r = ki__api_fail(&x->failure, 415, KI_REASON_UNSUPPORTED_MEDIA_TYPE,
+                         "a scale cannot be applied here: apply the object itself", NULL);
+    }
     if (r == 0 && x->failure.code == 0) {
         r = ki__api_find_target(x, &old);
     }
