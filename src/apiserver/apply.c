@@ -91,6 +91,14 @@ static void take_from_others(work *w, const ki__manager *writer)
     }
 }
 
+static void set_time(ki__manager *m, const ki__manager *who)
+{
+    if (who->has_time) {
+        m->has_time = true;
+        m->time = who->time;
+    }
+}
+
 /* ---- updates ---- */
 
 static int own_changes(work *w, const ki__manager *who)
@@ -105,8 +113,7 @@ static int own_changes(work *w, const ki__manager *who)
     int r = m == NULL ? ki__managers_add(w->managers, who, &m) : 0;
     r = r < 0 ? r : ki__field_set_unite(&m->fields, &w->changed);
     if (r == 0) {
-        m->has_time = who->has_time;
-        m->time = who->time;
+        set_time(m, who);
         ki__managers_drop_empty(w->managers);
     }
     return r;
@@ -162,7 +169,6 @@ static int read_config(work *w, ki__field_set *set, ki_error *error)
 static int prune(work *w, const ki__field_set *last)
 {
     ki__layout layout;
-    bool any;
     size_t count = w->managers->count;
     const ki__field_set **owned = ki__alloc_array(w->tree.alloc, count + 1, sizeof(*owned));
     if (owned == NULL) {
@@ -173,7 +179,7 @@ static int prune(work *w, const ki__field_set *last)
     }
     int r = ki__layout_init(&layout, &w->tree, w->now, &w->write->type, false, &w->managers->text,
                             NULL);
-    r = r < 0 ? r : ki__merge_prune(&w->tree, &layout, last, owned, count, &any);
+    r = r < 0 ? r : ki__merge_prune(&w->tree, &layout, last, owned, count);
     ki__layout_done(&layout);
     ki__free(w->tree.alloc, owned);
     return r;
@@ -211,9 +217,13 @@ static int merge(work *w, ki__field_set *set, ki__field_set *last, ki__manager *
 {
     const ki__manager *who = &w->write->who;
     ki__manager *m = ki__managers_find(w->managers, who);
-    int r = m == NULL ? ki__managers_add(w->managers, who, &m) : 0;
-    if (r < 0) {
-        return r;
+    int r = 0;
+    if (m == NULL) {
+        r = ki__managers_add(w->managers, who, &m);
+        if (r < 0) {
+            return r;
+        }
+        m->has_time = false;
     }
     *last = m->fields;
     m->fields = *set;
@@ -224,8 +234,7 @@ static int merge(work *w, ki__field_set *set, ki__field_set *last, ki__manager *
     return r < 0 ? r : prune(w, last);
 }
 
-static int finish(work *w, ki__manager *writer, const ki__field_set *last,
-                  ki__apply_conflicts *conflicts, ki_buf *out)
+static int finish(work *w, ki__manager *writer, ki__apply_conflicts *conflicts, ki_buf *out)
 {
     const ki__manager *who = &w->write->who;
     int r = compare(w, w->old, w->now);
@@ -235,13 +244,12 @@ static int finish(work *w, ki__manager *writer, const ki__field_set *last,
     if (r < 0 || conflicts->count != 0) {
         return r;
     }
-    if (w->changed.count != 0 || w->removed.count != 0 ||
-        !ki__field_set_same(&writer->fields, last)) {
-        writer->has_time = who->has_time; /* else it is as if nothing was applied */
-        writer->time = who->time;
+    if (w->changed.count != 0 || w->removed.count != 0) {
+        set_time(writer, who); /* else it stays, even if there is none */
     }
     take_from_others(w, writer);
     ki__managers_drop_empty(w->managers);
+    ki__merge_drop_emptied(&w->tree, w->now);
     return ki__tree_write(&w->tree, w->now, out);
 }
 
@@ -266,7 +274,7 @@ int ki__apply_config(const ki__apply_write *write, const ki_value *old, const ki
         r = r < 0 ? r : ki__tree_copy(&w.tree, w.old, &w.now);
     }
     r = r < 0 ? r : merge(&w, &set, &last, &writer);
-    r = r < 0 ? r : finish(&w, writer, &last, conflicts, out);
+    r = r < 0 ? r : finish(&w, writer, conflicts, out);
     ki__field_set_done(&set);
     ki__field_set_done(&last);
     work_done(&w);

@@ -18,8 +18,9 @@ typedef enum ki__apply_part {
 typedef struct ki__apply_write {
     ki__merge_type type;
     ki__apply_part part;
-    ki__manager who; /* `applies` tells which kind of write; its time is that of the write */
-    bool force;      /* take fields from others that own them with another value */
+    ki__manager
+        who; /* `applies` tells which kind of write; its time is that of the write, if it has one */
+    bool force; /* take fields from others that own them with another value */
 } ki__apply_write;
 
 /** A field that somebody else owns. */

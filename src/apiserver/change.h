@@ -32,6 +32,16 @@ int ki__api_check_schema(ki__api_exchange *x, const ki_object *object);
  *  that its built-in kind does not. 0 or -ENOMEM. */
 int ki__api_check_fields(ki__api_exchange *x, const ki_object *object);
 
+/** Whether the request applies an object. */
+static inline bool ki__api_is_apply(const ki__api_exchange *x)
+{
+    return x->verb == KI__API_PATCH && x->patch == KI__API_PATCH_APPLY;
+}
+
+/** Fills the failure for an object that is not one of its kind. Real servers take that for a
+ * failure of theirs if the object was to be applied. */
+int ki__api_fail_kind(ki__api_exchange *x, const char *why, const char *more, const char *end);
+
 /** Whether an object has finalizers. */
 bool ki__api_has_finalizers(const ki_object *object);
 

@@ -23,6 +23,13 @@ void ki__api_failure_done(ki__api_failure *failure)
     ki_buf_done(&failure->more_causes);
 }
 
+void ki__api_failure_clear(ki__api_failure *failure)
+{
+    failure->code = 0;
+    failure->name = failure->group = failure->kind = NULL;
+    ki_buf_clear(&failure->message);
+}
+
 /* A message that is cut at its limit is good enough. */
 static int uncut(int r)
 {

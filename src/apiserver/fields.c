@@ -43,9 +43,8 @@ static int fail(ki__api_exchange *x, const level *levels, size_t depth)
     int r = write_path(levels, depth, &path);
     r = r == KI_ERR_LIMIT ? 0 : r;
     r = r < 0 ? r
-              : ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST,
-                             "strict decoding error: unknown field \"", ki_buf_text(&path), "\"",
-                             NULL);
+              : ki__api_fail_kind(x, "strict decoding error: unknown field \"", ki_buf_text(&path),
+                                  "\"");
     ki_buf_done(&path);
     return r;
 }
@@ -96,8 +95,9 @@ static int step(ki__api_exchange *x, level *levels, size_t *depth)
 int ki__api_check_fields(ki__api_exchange *x, const ki_object *object)
 {
     const ki_resource *resource = x->type->resource;
+    bool strict = strcmp(x->route.field_validation, "Strict") == 0 || ki__api_is_apply(x);
     const ki__schema_message *message =
-        x->type->builtin && strcmp(x->route.field_validation, "Strict") == 0
+        x->type->builtin && strict
             ? ki__schema_of_kind(ki_str_from(ki_resource_api_version(resource)),
                                  ki_str_from(ki_resource_kind(resource)))
             : NULL;

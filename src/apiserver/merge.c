@@ -296,21 +296,31 @@ static bool is_owned(const ki__layout_item *item, const ki__field_set *const *ow
     return false;
 }
 
-/* Takes a node out, and what it was in if that is empty now. */
-static void take_out(ki__tree *tree, uint32_t node)
+void ki__merge_drop_emptied(ki__tree *tree, uint32_t root)
 {
-    uint32_t parent = ki__tree_at(tree, node)->parent;
-    ki__tree_remove(tree, node);
-    bool top = parent == KI__TREE_NONE || ki__tree_at(tree, parent)->parent == KI__TREE_NONE;
-    if (!top && ki__tree_at(tree, parent)->first == KI__TREE_NONE) {
-        ki__tree_remove(tree, parent);
+    uint32_t node = ki__tree_at(tree, root)->first;
+    while (node != KI__TREE_NONE) { /* in the order of the text: what this empties stays */
+        const ki__tree_node *n = ki__tree_at(tree, node);
+        ki_value source = ki__tree_value(tree, node);
+        size_t count = 0;
+        uint32_t next = n->first;
+        uint32_t up = node;
+        bool emptied = (n->type == KI_TYPE_MAP || n->type == KI_TYPE_LIST) &&
+                       next == KI__TREE_NONE && ki_value_count(&source, &count) == 0 && count != 0;
+        while (next == KI__TREE_NONE && up != root) {
+            next = ki__tree_at(tree, up)->next;
+            up = ki__tree_at(tree, up)->parent;
+        }
+        if (emptied) {
+            ki__tree_remove(tree, node);
+        }
+        node = next;
     }
 }
 
 int ki__merge_prune(ki__tree *tree, const ki__layout *layout, const ki__field_set *last,
-                    const ki__field_set *const *owned, size_t owned_count, bool *ret_any)
+                    const ki__field_set *const *owned, size_t owned_count)
 {
-    *ret_any = false;
     if (last->count == 0) {
         return 0;
     }
@@ -327,8 +337,7 @@ int ki__merge_prune(ki__tree *tree, const ki__layout *layout, const ki__field_se
             marks[i] |= GONE;
         }
         if ((marks[i] & GONE) != 0 && in_last) {
-            take_out(tree, item->node);
-            *ret_any = true;
+            ki__tree_remove(tree, item->node);
         }
     }
     ki__free(tree->alloc, marks);

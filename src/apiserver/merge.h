@@ -10,9 +10,12 @@
  * nothing is left.  Errors: KI_ERR_LIMIT, -ENOMEM. */
 int ki__merge_objects(ki__tree *tree, uint32_t target, uint32_t config, const ki__merge_type *type);
 
+/** Takes maps and lists out that had something in them and have nothing now. */
+void ki__merge_drop_emptied(ki__tree *tree, uint32_t root);
+
 /** Takes out of an object what `last` has, which its owner applied before, and none of the `owned`
- *  sets has now. *ret_any tells whether there was something. */
+ *  sets has now. What it was in may be empty then, and is still there. */
 int ki__merge_prune(ki__tree *tree, const ki__layout *layout, const ki__field_set *last,
-                    const ki__field_set *const *owned, size_t owned_count, bool *ret_any);
+                    const ki__field_set *const *owned, size_t owned_count);
 
 #endif

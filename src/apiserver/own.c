@@ -18,6 +18,11 @@ static const char *subresource(const ki__api_exchange *x)
     return x->own_subresource != NULL ? x->own_subresource : x->route.subresource;
 }
 
+static bool is_scale(const ki__api_exchange *x)
+{
+    return strcmp(subresource(x), "scale") == 0;
+}
+
 /* The manager is named, or is the program that asks, without its version. */
 static void name_manager(const ki__api_exchange *x, ki__manager *who)
 {
@@ -52,6 +57,8 @@ static void describe_write(const ki__api_exchange *x, bool applies, ki__apply_wr
         .force = x->route.force == KI__API_TRUE,
         .who = {.applies = applies, .has_time = true, .time = ki__api_model_seconds(x->model)},
     };
+    /* The subresource has no times: what it tells the object leaves those alone. */
+    write->who.has_time = !is_scale(x);
     name_manager(x, &write->who);
     copy_text(write->who.api_version, sizeof(write->who.api_version),
               ki_resource_api_version(x->shown->resource));
@@ -83,7 +90,7 @@ int ki__api_check_options(ki__api_exchange *x)
     static const ki__api_cause invalid = {"FieldValueInvalid",
                                           "Invalid value: should only contain printable characters",
                                           "fieldManager"};
-    bool applies = x->verb == KI__API_PATCH && x->patch == KI__API_PATCH_APPLY;
+    bool applies = ki__api_is_apply(x);
     const char *manager = x->route.field_manager;
     const ki__api_cause *cause = NULL;
     if (applies && manager[0] == '\0') {
@@ -160,6 +167,19 @@ static bool is_untracked(const ki__api_exchange *x, const ki_value *in_body, con
     return !x->server->options.tracks_fields && (is_new || !has_old);
 }
 
+/* Whether somebody owns what a scale changes. If not, it has no owners, and so gets none. */
+static bool has_scale_owner(const ki__managers *managers)
+{
+    static const char path[] = "f:spec\xff"
+                               "f:replicas";
+    for (size_t i = 0; i < managers->count; i++) {
+        if (ki__field_set_has(&managers->items[i].fields, ki_str_from(path))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int ki__api_track(ki__api_exchange *x, const ki_object *body, const ki_object *old)
 {
     ki_value in_body = managed_fields(body);
@@ -173,7 +193,8 @@ int ki__api_track(ki__api_exchange *x, const ki_object *body, const ki_object *o
     }
     ki__managers_init(&managers, x->alloc);
     int r = find_managers(x, &in_body, &in_old, &managers);
-    if (r == 0 && (managers.count != 0 || old == NULL)) {
+    bool unowned = is_scale(x) && !has_scale_owner(&managers);
+    if (r == 0 && (managers.count != 0 || old == NULL) && !unowned) {
         before = old != NULL ? ki_object_root(old) : before;
         describe_write(x, false, &write);
         r = ki__apply_update(&write, &before, &now, &managers);
@@ -287,7 +308,8 @@ static int check_config(ki__api_exchange *x, const ki_object *config, const ki_o
         return ki__api_fail_conflict(&x->failure, x->type, x->route.name,
                                      "it has a uid, but no such object exists");
     }
-    return ki__api_check_body(x, config);
+    int r = ki__api_check_body(x, config);
+    return r < 0 || x->failure.code != 0 ? r : ki__api_check_schema(x, config);
 }
 
 static int apply(ki__api_exchange *x, const ki_object *config, const ki_object *old,

@@ -150,21 +150,50 @@ static int scaled(ki__api_exchange *x, const ki_object *scale, const ki_object *
     return ki__api_fail_write(x, r);
 }
 
+/* A scale that is applied is an object with nothing but its replicas that is. */
+static int apply_scale(ki__api_exchange *x, const ki_object *scale, const ki_object *old,
+                       ki_object **ret_object)
+{
+    ki_object_options options = {.size = sizeof(options), .alloc = x->alloc};
+    ki_value root = ki_object_root(scale);
+    ki_value spec = member(&root, "spec");
+    ki_value replicas = member(&spec, "replicas");
+    ki_object *config = NULL;
+    ki_buf text;
+    ki_buf_init(&text, x->alloc, TEXT_MAX);
+    int r = ki__emit_text(&text, "{\"kind\":\"", ki_resource_kind(x->shown->resource),
+                          "\",\"apiVersion\":\"", ki_resource_api_version(x->shown->resource),
+                          "\",\"spec\":{", NULL);
+    if (ki_value_type(&replicas) != KI_TYPE_NONE) {
+        r = r < 0 ? r : ki_buf_add_text(&text, "\"replicas\":");
+        r = r < 0 ? r : ki_value_write_json(&replicas, &text);
+    }
+    r = r < 0 ? r : ki_buf_add_text(&text, "}}");
+    r = r < 0 ? r : ki_object_from_json(text.data, text.len, &options, &config, NULL);
+    ki_buf_done(&text);
+    r = r < 0 ? ki__api_fail_write(x, r) : ki__api_apply_object(x, config, old, ret_object);
+    ki_object_unref(config);
+    return r;
+}
+
 static int change_scale(ki__api_exchange *x, const ki_object *body, ki_object *old)
 {
     ki_object *scale = NULL;
     ki_object *patched = NULL;
     ki_object *object = NULL;
-    int r = x->verb == KI__API_PATCH ? make_scale(x, old, &scale) : 0;
+    bool applies = ki__api_is_apply(x);
+    x->own_subresource = "scale";
+    int r = applies                    ? apply_scale(x, body, old, &object)
+            : x->verb == KI__API_PATCH ? make_scale(x, old, &scale)
+                                       : 0;
     if (r == 0 && scale != NULL) {
         r = ki__api_patch_object(x, body, scale, &patched);
     }
-    if (r == 0 && x->failure.code == 0) {
+    if (r == 0 && x->failure.code == 0 && !applies) {
         r = scaled(x, patched != NULL ? patched : body, old, &object);
     }
     if (r == 0 && x->failure.code == 0) {
         x->route.subresource = ""; /* from here on it is a change of the object itself */
-        x->own_subresource = "scale";
         r = ki__api_update_object(x, object, old);
     }
     if (r == 0 && x->failure.code == 0) {
@@ -184,11 +213,7 @@ int ki__api_do_scale(ki__api_exchange *x)
     ki_object *body;
     ki_object *old = NULL;
     int r = ki__api_read_body(x, false, &body);
-    if (r == 0 && x->failure.code == 0 && x->verb == KI__API_PATCH &&
-        x->patch == KI__API_PATCH_APPLY) {
-        r = ki__api_fail(&x->failure, 415, KI_REASON_UNSUPPORTED_MEDIA_TYPE,
-                         "a scale cannot be applied here: apply the object itself", NULL);
-    }
+    r = r < 0 || x->failure.code != 0 ? r : ki__api_check_options(x);
     if (r == 0 && x->failure.code == 0) {
         r = ki__api_find_target(x, &old);
     }

@@ -67,7 +67,7 @@ static bool is_valid_name(const ki__api_type *type, ki_str name)
 
 static int check_new(ki__api_exchange *x, const ki_object *body, const ki_buf *name)
 {
-    if (ki_object_resource_version(body)[0] != '\0') {
+    if (ki_object_resource_version(body)[0] != '\0' && x->verb == KI__API_CREATE) {
         /* Real servers take it for a failure of theirs. */
         return ki__api_fail(&x->failure, 500, KI_REASON_UNKNOWN,
                             "resourceVersion must not be set on an object to be created", NULL);
@@ -207,6 +207,10 @@ static int check_old(ki__api_exchange *x, const ki_object *body, const ki_object
         return r;
     }
     if (uid[0] != '\0' && strcmp(uid, ki_object_uid(old)) != 0) {
+        if (x->verb == KI__API_PATCH) {
+            return fail_metadata(x, x->route.name, "FieldValueInvalid", "metadata.uid",
+                                 "Invalid value: field is immutable");
+        }
         return ki__api_fail_conflict(&x->failure, x->type, x->route.name,
                                      "it is another object than the one with this uid");
     }
@@ -420,9 +424,9 @@ static int create_applied(ki__api_exchange *x, const ki_object *object)
 static int find_old(ki__api_exchange *x, ki_object **ret_old)
 {
     int r = ki__api_find_target(x, ret_old);
-    if (r == 0 && x->failure.code == 404 && x->verb == KI__API_PATCH &&
-        x->patch == KI__API_PATCH_APPLY && x->route.subresource[0] == '\0') {
-        x->failure.code = 0;
+    if (r == 0 && x->failure.code == 404 && ki__api_is_apply(x) &&
+        x->route.subresource[0] == '\0') {
+        ki__api_failure_clear(&x->failure);
         *ret_old = NULL;
     }
     return r;
