@@ -211,8 +211,8 @@ static size_t next_shared(const element *applied, size_t count, size_t from)
     return from;
 }
 
-/* Both in one order: elements that both have come in the order in which they are applied, and the
- * others stay beside those that they were beside. */
+/* Both in one order: elements that both have come in the order in which they are applied. Others
+ * that were there come as early as that allows, and new ones where they were applied. */
 static int put_all(merger *m, const job *j, element *live, size_t live_count, element *applied,
                    size_t applied_count)
 {

@@ -293,12 +293,17 @@ static int fail_conflicts(ki__api_exchange *x, const ki__managers *managers,
 static int check_config(ki__api_exchange *x, const ki_object *config, const ki_object *old)
 {
     ki_value managed = managed_fields(config);
-    const char *expected = ki_resource_api_version(x->shown->resource);
-    if (strcmp(ki_object_api_version(config), expected) != 0) {
+    const ki_resource *resource = x->shown->resource;
+    if (strcmp(ki_object_api_version(config), ki_resource_api_version(resource)) != 0 ||
+        strcmp(ki_object_kind(config), ki_resource_kind(resource)) != 0) {
         return ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST,
-                            "Incorrect version specified in apply patch: \"",
-                            ki_object_api_version(config), "\" instead of \"", expected, "\"",
-                            NULL);
+                            "an object to apply must be of the apiVersion \"",
+                            ki_resource_api_version(resource), "\" and the kind \"",
+                            ki_resource_kind(resource), "\"", NULL);
+    }
+    if (old == NULL && ki_object_name(config)[0] == '\0') {
+        return ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST,
+                            "an object to apply must have a name", NULL);
     }
     if (ki_value_type(&managed) > KI_TYPE_NULL) {
         return ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST,

@@ -67,7 +67,7 @@ func fromType(rule *mergeRule, f field, sources map[reflect.Type]marks) {
 	}
 }
 
-// fromField: what the marks of a field say; those of strategic merge patches if there are no others.
+// fromField: what the marks of a field say, or those of strategic merge patches.
 func fromField(rule *mergeRule, f field, said map[string][]string, goField reflect.StructField) {
 	if slices.Contains(said["mapType"], "atomic") || slices.Contains(said["structType"], "atomic") {
 		rule.how = mergeAtomic
