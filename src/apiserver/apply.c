@@ -280,3 +280,30 @@ int ki__apply_config(const ki__apply_write *write, const ki_value *old, const ki
     work_done(&w);
     return r;
 }
+
+int ki__apply_forgive(const ki__apply_write *write, const ki_value *last, const ki_value *live,
+                      ki__managers *managers, ki__apply_conflicts *conflicts)
+{
+    work w;
+    ki__field_set own;
+    size_t kept = 0;
+    work_init(&w, write, managers);
+    ki__field_set_init(&own, managers->alloc);
+    int r = add_node(&w, last, &w.config);
+    r = r < 0 ? r : add_node(&w, live, &w.now);
+    r = r < 0 ? r : read_config(&w, &own, NULL);
+    r = r < 0 ? r : compare(&w, w.config, w.now);
+    if (r == 0) {
+        ki__field_set_subtract(&own, &w.changed);
+        ki__field_set_subtract(&own, &w.removed);
+        for (size_t i = 0; i < conflicts->count; i++) {
+            if (!ki__field_set_has(&own, conflicts->items[i].path)) {
+                conflicts->items[kept++] = conflicts->items[i];
+            }
+        }
+        conflicts->count = kept;
+    }
+    ki__field_set_done(&own);
+    work_done(&w);
+    return r;
+}

@@ -50,4 +50,10 @@ int ki__apply_config(const ki__apply_write *write, const ki_value *old, const ki
                      ki__managers *managers, ki__apply_conflicts *conflicts, ki_buf *out,
                      ki_error *error);
 
+/** Drops the conflicts about fields that `last`, which a client applied in its own way before, has
+ * as `live` has them: these are that client's. Errors: KI_ERR_INVALID  as for ki__apply_config();
+ * KI_ERR_LIMIT, -ENOMEM. */
+int ki__apply_forgive(const ki__apply_write *write, const ki_value *last, const ki_value *live,
+                      ki__managers *managers, ki__apply_conflicts *conflicts);
+
 #endif

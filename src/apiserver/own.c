@@ -7,6 +7,7 @@
 #include "apiserver/apply.h"
 #include "apiserver/change.h"
 #include "apiserver/emit.h"
+#include "apiserver/last_applied.h"
 #include "apiserver/negotiate.h"
 #include "base/alloc.h"
 #include "base/utf8.h"
@@ -317,19 +318,19 @@ static int check_config(ki__api_exchange *x, const ki_object *config, const ki_o
     return r < 0 || x->failure.code != 0 ? r : ki__api_check_schema(x, config);
 }
 
-static int apply(ki__api_exchange *x, const ki_object *config, const ki_object *old,
-                 ki__managers *managers, ki__apply_conflicts *conflicts, ki_object **ret_object,
-                 ki_error *error)
+static int apply(ki__api_exchange *x, const ki__apply_write *write, const ki_object *config,
+                 const ki_object *old, ki__managers *managers, ki__apply_conflicts *conflicts,
+                 ki_object **ret_object, ki_error *error)
 {
     size_t max = 2 * x->model->options.object_bytes_max + 4096;
     ki_object_options options = {.size = sizeof(options), .alloc = x->alloc, .max_bytes = max};
+    ki_value list = managed_fields(old);
     ki_value before = old != NULL ? ki_object_root(old) : (ki_value){0};
     ki_value applied = ki_object_root(config);
-    ki__apply_write write;
     ki_buf text;
-    describe_write(x, true, &write);
     ki_buf_init(&text, x->alloc, max);
-    int r = ki__apply_config(&write, &before, &applied, managers, conflicts, &text, error);
+    int r = read_managers(&list, managers);
+    r = r < 0 ? r : ki__apply_config(write, &before, &applied, managers, conflicts, &text, error);
     if (r == 0 && conflicts->count == 0) {
         r = keep_managers(x, managers);
         r = r < 0 ? r : ki_object_from_json(text.data, text.len, &options, ret_object, error);
@@ -338,20 +339,54 @@ static int apply(ki__api_exchange *x, const ki_object *config, const ki_object *
     return r;
 }
 
+/* kubectl may apply what it has applied without the server's help before: then it is its own, and
+ * the annotation that it did that with goes along. */
+static int apply_kubectl(ki__api_exchange *x, ki__apply_write *write, const ki_object *config,
+                         const ki_object *old, ki__managers *managers,
+                         ki__apply_conflicts *conflicts, ki_object **ret_object, ki_error *error)
+{
+    ki_object *last = NULL;
+    int r = ki__last_applied_read(old, x->alloc, &last);
+    if (r < 0 || last == NULL) {
+        return r;
+    }
+    if (conflicts->count != 0) {
+        ki_value then = ki_object_root(last);
+        ki_value live = ki_object_root(old);
+        r = ki__apply_forgive(write, &then, &live, managers, conflicts);
+        r = r == KI_ERR_INVALID ? 0 : r;
+        if (r == 0 && conflicts->count == 0) {
+            ki__managers_done(managers);
+            ki__managers_init(managers, x->alloc);
+            write->force = true;
+            r = apply(x, write, config, old, managers, conflicts, ret_object, error);
+        }
+    }
+    ki_object_unref(last);
+    if (r == 0 && conflicts->count == 0) {
+        r = ki__last_applied_write(config, x->alloc, ret_object);
+    }
+    return r;
+}
+
 int ki__api_apply_object(ki__api_exchange *x, const ki_object *config, const ki_object *old,
                          ki_object **ret_object)
 {
-    ki_value list = managed_fields(old);
     ki__managers managers;
+    ki__apply_write write;
     ki__apply_conflicts conflicts = {.alloc = x->alloc};
     ki_error error = KI_ERROR_INIT;
+    ki_object *made = NULL;
     int r = check_config(x, config, old);
     if (r < 0 || x->failure.code != 0) {
         return r;
     }
+    describe_write(x, true, &write);
     ki__managers_init(&managers, x->alloc);
-    r = read_managers(&list, &managers);
-    r = r < 0 ? r : apply(x, config, old, &managers, &conflicts, ret_object, &error);
+    r = apply(x, &write, config, old, &managers, &conflicts, &made, &error);
+    if (r == 0 && old != NULL && strcmp(write.who.name, "kubectl") == 0) {
+        r = apply_kubectl(x, &write, config, old, &managers, &conflicts, &made, &error);
+    }
     if (r == 0 && conflicts.count != 0) {
         r = fail_conflicts(x, &managers, &conflicts);
     } else if (r == KI_ERR_INVALID) {
@@ -360,5 +395,10 @@ int ki__api_apply_object(ki__api_exchange *x, const ki_object *config, const ki_
     }
     ki__free(x->alloc, conflicts.items);
     ki__managers_done(&managers);
-    return ki__api_fail_write(x, r);
+    if (r < 0 || x->failure.code != 0) {
+        ki_object_unref(made);
+        return ki__api_fail_write(x, r);
+    }
+    *ret_object = made;
+    return 0;
 }

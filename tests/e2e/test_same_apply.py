@@ -14,6 +14,7 @@ MERGE = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 JSON = "application/json"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def config_map(name, data=None, **metadata):
@@ -221,6 +222,14 @@ SCRIPT = [
     ("d-scale-force", *apply(DEPLOYMENTS, "d/scale", "other", scale("d", 7), FORCE)),
     ("d-after-scale", *patch(DEPLOYMENTS, "d", {"metadata": {"labels": {"x": "y"}}}, MERGE,
                              "?fieldManager=up")),
+    # what kubectl applied by itself before
+    ("k-post", "POST", MAPS + "?fieldManager=kubectl-client-side-apply",
+     config_map("k", {"a": "1", "b": "1"}, annotations={LAST_APPLIED: json.dumps(
+         config_map("k", {"a": "1", "b": "2", "c": "3"}))}), JSON),
+    ("k-other-manager", *apply_map("other", {"a": "2"}, name="k")),
+    ("k-changed-since", *apply_map("kubectl", {"a": "2", "b": "2"}, name="k")),
+    ("k-apply", *apply_map("kubectl", {"a": "2"}, name="k")),
+    ("k-again", *apply_map("kubectl", {"a": "2", "d": "4"}, name="k")),
     # status
     ("s-apply", *apply(DEPLOYMENTS, "d/status", "s", status(
         "d", replicas=2, conditions=[condition("Available", "True")]))),
@@ -291,6 +300,9 @@ def names_in(items):
 def content_of(body):
     """What is in an object, without what a real server adds to it."""
     spec = body.get("spec", {})
+    annotations = body["metadata"].get("annotations", {})
+    if LAST_APPLIED in annotations:
+        annotations[LAST_APPLIED] = json.loads(annotations[LAST_APPLIED])
     for part in spec.get("parts", []):
         part.setdefault("kind", "K")  # the embedded server does not do this
     if body["kind"] != "Deployment":

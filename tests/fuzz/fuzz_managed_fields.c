@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "apiserver/apply.h"
-#include "apiserver/json_edit.h"
 
 static void must(bool condition)
 {
@@ -86,13 +85,11 @@ static void apply_twice(const ki_object *input, ki__managers *managers)
     }
     ki_object *first = apply(&write, &live, &config, managers);
     if (first != NULL) {
-        bool same = false;
         ki_value before = ki_object_root(first);
         same_again(managers);
         ki_object *second = apply(&write, &before, &config, managers);
         must(second != NULL);
-        ki_value after = ki_object_root(second);
-        must(ki__json_same(&before, &after, NULL, &same) == 0 && same);
+        must(ki_str_eq(ki_object_bytes(first), ki_object_bytes(second)));
         ki_object_unref(second);
     }
     ki_object_unref(first);
