@@ -288,6 +288,9 @@ static bool counts_in(const ki__field_set *set, const ki__layout_item *item)
 
 static bool is_owned(const ki__layout_item *item, const ki__field_set *const *owned, size_t count)
 {
+    if (ki_str_eq_text(item->path, "f:metadata")) {
+        return true; /* the name in it, which sets do not tell, is everybody's */
+    }
     for (size_t i = 0; i < count; i++) {
         if (counts_in(owned[i], item)) {
             return true;

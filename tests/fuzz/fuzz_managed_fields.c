@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/object.h>
+
 #include "apiserver/apply.h"
 
 static void must(bool condition)
@@ -67,6 +69,19 @@ static ki_object *apply(const ki__apply_write *write, const ki_value *live, cons
     return object;
 }
 
+/* Whether a value is what a request may have as its body, or what can be stored. */
+static bool is_object(const ki_value *value)
+{
+    ki_object *object = NULL;
+    ki_buf text;
+    ki_buf_init(&text, NULL, 64 << 20);
+    must(ki_value_write_json(value, &text) == 0);
+    int r = ki_object_from_json(text.data, text.len, NULL, &object, NULL);
+    ki_object_unref(object);
+    ki_buf_done(&text);
+    return r == 0;
+}
+
 static void apply_twice(const ki_object *input, ki__managers *managers)
 {
     ki_value live = member(input, "live");
@@ -79,8 +94,8 @@ static void apply_twice(const ki_object *input, ki__managers *managers)
         .who = {.name = "fuzz", .api_version = "v1", .applies = true},
         .force = true,
     };
-    if (ki_value_type(&config) != KI_TYPE_MAP ||
-        (ki_value_type(&live) != KI_TYPE_MAP && ki_value_type(&live) != KI_TYPE_NONE)) {
+    if (ki_value_type(&config) == KI_TYPE_NONE || !is_object(&config) ||
+        (ki_value_type(&live) != KI_TYPE_NONE && !is_object(&live))) {
         return;
     }
     ki_object *first = apply(&write, &live, &config, managers);

@@ -214,6 +214,18 @@ static void what_is_applied_no_more_is_removed_unless_shared(void **state)
     thing_done(&t);
 }
 
+/* Nobody owns the name, but it is always applied. */
+static void metadata_stays(void **state)
+{
+    (void)state;
+    thing t;
+    thing_init(&t, NULL, "ConfigMap");
+    check_apply(&t, "a", "{'metadata':{'name':'n','uid':'u','labels':{'l':'1'}}}",
+                "{'metadata':{'name':'n','uid':'u','labels':{'l':'1'}}}");
+    check_apply(&t, "a", "{'metadata':{'name':'n'}}", "{'metadata':{'name':'n','uid':'u'}}");
+    thing_done(&t);
+}
+
 static void updates_own_what_they_change(void **state)
 {
     (void)state;
@@ -522,6 +534,7 @@ int main(void)
         cmocka_unit_test(what_is_applied_is_owned),
         cmocka_unit_test(other_values_are_conflicts_but_by_force),
         cmocka_unit_test(what_is_applied_no_more_is_removed_unless_shared),
+        cmocka_unit_test(metadata_stays),
         cmocka_unit_test(updates_own_what_they_change),
         cmocka_unit_test(what_was_there_before_is_somebodys),
         cmocka_unit_test(what_go_always_shows_is_not_owned),
