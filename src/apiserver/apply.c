@@ -145,6 +145,18 @@ static int own_before_first(work *w)
     return r < 0 ? r : own_changes(w, &who);
 }
 
+/* The object is given without its managedFields, which are told apart. */
+static void forget_owners(work *w)
+{
+    uint32_t metadata = ki__tree_get(&w->tree, w->now, ki_str_from("metadata"));
+    uint32_t owners = metadata != KI__TREE_NONE
+                          ? ki__tree_get(&w->tree, metadata, ki_str_from("managedFields"))
+                          : (uint32_t)KI__TREE_NONE;
+    if (owners != KI__TREE_NONE) {
+        ki__tree_remove(&w->tree, owners);
+    }
+}
+
 static int read_config(work *w, ki__field_set *set, ki_error *error)
 {
     ki__layout layout;
@@ -272,6 +284,9 @@ int ki__apply_config(const ki__apply_write *write, const ki_value *old, const ki
     } else if (r == 0) {
         r = managers->count == 0 ? own_before_first(&w) : 0;
         r = r < 0 ? r : ki__tree_copy(&w.tree, w.old, &w.now);
+        if (r == 0) {
+            forget_owners(&w);
+        }
     }
     r = r < 0 ? r : merge(&w, &set, &last, &writer);
     r = r < 0 ? r : finish(&w, writer, conflicts, out);

@@ -41,10 +41,10 @@ typedef struct ki__apply_conflicts {
 int ki__apply_update(const ki__apply_write *write, const ki_value *old, const ki_value *now,
                      ki__managers *managers);
 
-/** Applies `config` to `old`, which may be of KI_TYPE_NONE: appends the object, and changes the
- *  owners; or, if others own what would change, tells only that. `conflicts` has its allocator set,
- *  and must be freed. Without owners, what is there counts as somebody's.
- *  Errors: KI_ERR_INVALID  an element of a list that cannot be told apart from others;
+/** Applies `config` to `old`, which may be of KI_TYPE_NONE: appends the object without
+ *  managedFields, and changes the owners; or, if others own what would change, tells only that.
+ * `conflicts` has its allocator set, and must be freed. Without owners, what is there counts as
+ * somebody's. Errors: KI_ERR_INVALID  an element of a list that cannot be told apart from others;
  * KI_ERR_LIMIT, -ENOMEM. */
 int ki__apply_config(const ki__apply_write *write, const ki_value *old, const ki_value *config,
                      ki__managers *managers, ki__apply_conflicts *conflicts, ki_buf *out,

@@ -200,12 +200,12 @@ int ki__api_track(ki__api_exchange *x, const ki_object *body, const ki_object *o
         describe_write(x, false, &write);
         r = ki__apply_update(&write, &before, &now, &managers);
     }
+    r = r < 0 ? r : keep_managers(x, &managers);
     if (r == KI_ERR_LIMIT) { /* too much to keep: nobody owns anything */
-        ki__managers_done(&managers);
-        ki__managers_init(&managers, x->alloc);
+        ki__api_unwrite(&x->managed, 0);
+        x->managed_known = true;
         r = 0;
     }
-    r = r < 0 ? r : keep_managers(x, &managers);
     ki__managers_done(&managers);
     return ki__api_fail_write(x, r);
 }
@@ -322,7 +322,7 @@ static int apply(ki__api_exchange *x, const ki__apply_write *write, const ki_obj
                  const ki_object *old, ki__managers *managers, ki__apply_conflicts *conflicts,
                  ki_object **ret_object, ki_error *error)
 {
-    size_t max = 2 * x->model->options.object_bytes_max + 4096;
+    size_t max = x->model->options.object_bytes_max + 4096;
     ki_object_options options = {.size = sizeof(options), .alloc = x->alloc, .max_bytes = max};
     ki_value list = managed_fields(old);
     ki_value before = old != NULL ? ki_object_root(old) : (ki_value){0};

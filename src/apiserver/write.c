@@ -393,7 +393,8 @@ static int patch_text(ki__api_exchange *x, const ki_object *patch, const ki_obje
 int ki__api_patch_object(ki__api_exchange *x, const ki_object *patch, const ki_object *old,
                          ki_object **ret_object)
 {
-    size_t max = x->model->options.object_bytes_max + 4096;
+    /* With the managedFields, which do not count for the limit that it has when it is stored. */
+    size_t max = 2 * x->model->options.object_bytes_max + 4096;
     ki_object_options options = {.size = sizeof(options), .alloc = x->alloc, .max_bytes = max};
     ki_error error = KI_ERROR_INIT;
     ki_buf text;

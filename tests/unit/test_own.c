@@ -307,6 +307,76 @@ static void custom_resources_are_merged_by_their_schema(void **state)
     test_api_done(&api);
 }
 
+/* What the program itself writes is kept as it comes, unless it would lose owners. */
+static void direct_writes_keep_owners(void **state)
+{
+    (void)state;
+    static const ki__api_server_options whole = {.whole_objects = true};
+    test_api api;
+    ki__api_server *direct;
+    init(&api);
+    ki__api_server *front = api.server;
+    assert_int_equal(ki__api_server_new(api.model, &whole, &direct), 0);
+    api.server = direct;
+    test_api_call(&api, "POST", MAPS, MAP(",'data':{'k':'v'}"));
+    assert_string_equal(owners(&api), "");
+    test_api_call(&api, "PUT", MAPS "/m", MAP(",'data':{'k':'w'}"));
+    assert_string_equal(owners(&api), "");
+    api.server = front;
+    apply(&api, MAPS "/m?fieldManager=a", MAP(",'data':{'k':'w','x':'y'}"));
+    assert_string_equal(owners(&api), "a Apply before-first-apply Update");
+    api.server = direct;
+    test_api_call(&api, "PUT", MAPS "/m", MAP(",'data':{'k':'z','x':'y'}"));
+    assert_string_equal(owners(&api), "a Apply before-first-apply Update tests Update");
+    test_api_call(&api, "PUT", MAPS "/m",
+                  "{'metadata':{'name':'m','managedFields':[{'manager':'odd'}]}}");
+    assert_string_equal(test_api_at(&api, ".metadata.managedFields[0].manager"), "odd");
+    api.server = front;
+    ki__api_server_free(direct);
+    test_api_done(&api);
+}
+
+/* managedFields do not count for the size that objects may have. */
+static void owners_do_not_make_objects_too_large(void **state)
+{
+    (void)state;
+    test_api api;
+    ki__api_model_options options = {.object_bytes_max = 3000};
+    ki_buf body;
+    test_api_init(&api, NULL, &options, &tracking);
+    ki_buf_init(&body, NULL, 10000);
+    test_add(&body, "{'metadata':{'name':'m'},'data':{'a':''", 1);
+    for (int i = 0; i < 200; i++) {
+        char item[32];
+        snprintf(item, sizeof(item), ",'key-%03d':''", i);
+        test_add(&body, item, 1);
+    }
+    test_add(&body, "}}", 1);
+    assert_true(body.len < 3000 && body.len > 2600);
+    test_api_call(&api, "POST", MAPS, body.data);
+    assert_status(&api, 201);
+    for (int i = 0; i < 3; i++) {
+        test_api_call(&api, "PATCH", MAPS "/m",
+                      i == 1 ? "{'data':{'a':'1'}}" : "{'data':{'b':''}}");
+        assert_status(&api, 200);
+    }
+    apply(&api, MAPS "/m?fieldManager=a", MAP(",'data':{'b':''}"));
+    assert_status(&api, 200);
+    assert_string_equal(owners(&api), "a Apply unknown Update");
+    ki_buf_clear(&body); /* which as FieldsV1 is much larger than it is */
+    test_add(&body, "{'metadata':{'name':'n'},'data':{'a':''", 1);
+    for (int i = 0; i < 350; i++) {
+        char item[32];
+        snprintf(item, sizeof(item), ",'%x':''", i);
+        test_add(&body, item, 1);
+    }
+    test_add(&body, "}}", 1);
+    test_api_call(&api, "POST", MAPS, body.data);
+    assert_status(&api, 201);
+    ki_buf_done(&body);
+    test_api_done(&api);
+}
+
 static int scenario(const ki_alloc *alloc, void *user)
 {
     (void)user;
@@ -344,6 +414,8 @@ int main(void)
         cmocka_unit_test(subresources_have_owners_of_their_own),
         cmocka_unit_test(a_scale_without_owners_gets_none),
         cmocka_unit_test(custom_resources_are_merged_by_their_schema),
+        cmocka_unit_test(direct_writes_keep_owners),
+        cmocka_unit_test(owners_do_not_make_objects_too_large),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
