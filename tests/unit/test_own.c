@@ -307,6 +307,31 @@ static void custom_resources_are_merged_by_their_schema(void **state)
     test_api_done(&api);
 }
 
+#define LAST "kubectl.kubernetes.io/last-applied-configuration"
+/* A map that kubectl applied by itself: "b" was changed since, "c" is gone. */
+#define BY_KUBECTL                                                                           \
+    "{'metadata':{'name':'m','annotations':{'" LAST "':'{\\\"data\\\":{\\\"a\\\":\\\"1\\\"," \
+    "\\\"b\\\":\\\"2\\\",\\\"c\\\":\\\"3\\\"}}'}},'data':{'a':'1','b':'1'}}"
+
+static void kubectl_goes_on_with_what_it_applied_itself(void **state)
+{
+    (void)state;
+    test_api api;
+    init(&api);
+    test_api_call(&api, "POST", MAPS "?fieldManager=kubectl-client-side-apply", BY_KUBECTL);
+    assert_status(&api, 201);
+    apply(&api, MAPS "/m?fieldManager=other", MAP(",'data':{'a':'2'}"));
+    check_failure(&api, 409, "Conflict");
+    apply(&api, MAPS "/m?fieldManager=kubectl", MAP(",'data':{'a':'2','b':'2'}"));
+    check_failure(&api, 409, "Conflict");
+    assert_string_equal(test_api_at(&api, ".details.causes[*].field"), ".data.b");
+    apply(&api, MAPS "/m?fieldManager=kubectl", MAP(",'data':{'a':'2'}"));
+    assert_status(&api, 200);
+    assert_string_equal(test_api_at(&api, ".data"), "{\"a\":\"2\",\"b\":\"1\"}");
+    assert_non_null(strstr(test_api_at(&api, ".metadata.annotations"), "{\\\"a\\\":\\\"2\\\"}"));
+    test_api_done(&api);
+}
+
 /* What the program itself writes is kept as it comes, unless it would lose owners. */
 static void direct_writes_keep_owners(void **state)
 {
@@ -363,16 +388,31 @@ static void owners_do_not_make_objects_too_large(void **state)
     apply(&api, MAPS "/m?fieldManager=a", MAP(",'data':{'b':''}"));
     assert_status(&api, 200);
     assert_string_equal(owners(&api), "a Apply unknown Update");
-    ki_buf_clear(&body); /* which as FieldsV1 is much larger than it is */
-    test_add(&body, "{'metadata':{'name':'n'},'data':{'a':''", 1);
-    for (int i = 0; i < 350; i++) {
+    ki_buf_done(&body);
+    test_api_done(&api);
+}
+
+static void too_many_owned_fields_are_nobodys(void **state)
+{
+    (void)state;
+    test_api api;
+    ki__api_model_options options = {.object_bytes_max = 100000};
+    ki_buf body;
+    test_api_init(&api, NULL, &options, &tracking);
+    ki_buf_init(&body, NULL, 200000);
+    test_add(&body, "{'kind':'ConfigMap','apiVersion':'v1','metadata':{'name':'m'},'data':{'a':''",
+             1);
+    for (int i = 0; i < 9500; i++) {
         char item[32];
-        snprintf(item, sizeof(item), ",'%x':''", i);
+        snprintf(item, sizeof(item), ",'%04x':''", i); /* which is longer in FieldsV1 */
         test_add(&body, item, 1);
     }
     test_add(&body, "}}", 1);
     test_api_call(&api, "POST", MAPS, body.data);
     assert_status(&api, 201);
+    assert_string_equal(owners(&api), "");
+    apply(&api, MAPS "/m?fieldManager=a", body.data);
+    assert_status(&api, 413);
     ki_buf_done(&body);
     test_api_done(&api);
 }
@@ -390,6 +430,9 @@ static int scenario(const ki_alloc *alloc, void *user)
     apply(&api, DEPLOYMENTS "/d?fieldManager=a", DEPLOYMENT(",'spec':{'replicas':2}"));
     apply(&api, DEPLOYMENTS "/d/scale?fieldManager=b",
           "{'kind':'Scale','apiVersion':'autoscaling/v1','spec':{'replicas':2}}");
+    test_api_call(&api, "DELETE", MAPS "/m", "");
+    test_api_call(&api, "POST", MAPS, BY_KUBECTL);
+    apply(&api, MAPS "/m?fieldManager=kubectl", MAP(",'data':{'a':'2'}"));
     int r = api.failed;
     test_api_done(&api);
     return r;
@@ -414,8 +457,10 @@ int main(void)
         cmocka_unit_test(subresources_have_owners_of_their_own),
         cmocka_unit_test(a_scale_without_owners_gets_none),
         cmocka_unit_test(custom_resources_are_merged_by_their_schema),
+        cmocka_unit_test(kubectl_goes_on_with_what_it_applied_itself),
         cmocka_unit_test(direct_writes_keep_owners),
         cmocka_unit_test(owners_do_not_make_objects_too_large),
+        cmocka_unit_test(too_many_owned_fields_are_nobodys),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
