@@ -262,6 +262,7 @@ static int finish(work *w, ki__manager *writer, ki__apply_conflicts *conflicts, 
     take_from_others(w, writer);
     ki__managers_drop_empty(w->managers);
     ki__merge_drop_emptied(&w->tree, w->now);
+    forget_owners(w);
     return ki__tree_write(&w->tree, w->now, out);
 }
 
@@ -284,9 +285,6 @@ int ki__apply_config(const ki__apply_write *write, const ki_value *old, const ki
     } else if (r == 0) {
         r = managers->count == 0 ? own_before_first(&w) : 0;
         r = r < 0 ? r : ki__tree_copy(&w.tree, w.old, &w.now);
-        if (r == 0) {
-            forget_owners(&w);
-        }
     }
     r = r < 0 ? r : merge(&w, &set, &last, &writer);
     r = r < 0 ? r : finish(&w, writer, conflicts, out);
