@@ -115,7 +115,7 @@ static bool read_manager(const ki_value *entry, ki__manager *manager)
 static int read_entry(ki__managers *managers, const ki_value *entry)
 {
     ki__manager like;
-    ki__manager *made;
+    ki__manager *made = NULL;
     if (!read_manager(entry, &like)) {
         return KI_ERR_INVALID;
     }
