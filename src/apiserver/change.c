@@ -192,6 +192,15 @@ int ki__api_find_target(ki__api_exchange *x, ki_object **ret_object)
     return r;
 }
 
+int ki__api_fail_option(ki__api_exchange *x, const ki__api_cause *cause)
+{
+    x->failure.kind = x->verb == KI__API_CREATE   ? "CreateOptions"
+                      : x->verb == KI__API_UPDATE ? "UpdateOptions"
+                      : x->verb == KI__API_PATCH  ? "PatchOptions"
+                                                  : "DeleteOptions";
+    return ki__api_fail_field(&x->failure, NULL, "", cause);
+}
+
 int ki__api_read_dry_run(ki__api_exchange *x, bool *ret_dry_run)
 {
     *ret_dry_run = strcmp(x->route.dry_run, "All") == 0;
@@ -199,11 +208,7 @@ int ki__api_read_dry_run(ki__api_exchange *x, bool *ret_dry_run)
         return 0;
     }
     const ki__api_cause cause = {"FieldValueNotSupported", "supported values: \"All\"", "dryRun"};
-    x->failure.kind = x->verb == KI__API_CREATE   ? "CreateOptions"
-                      : x->verb == KI__API_UPDATE ? "UpdateOptions"
-                      : x->verb == KI__API_PATCH  ? "PatchOptions"
-                                                  : "DeleteOptions";
-    return ki__api_fail_field(&x->failure, NULL, "", &cause);
+    return ki__api_fail_option(x, &cause);
 }
 
 int ki__api_fail_write(ki__api_exchange *x, int r)
@@ -219,6 +224,13 @@ int ki__api_fail_write(ki__api_exchange *x, int r)
                         "the object could not be stored: ", ki_error_text(r), NULL);
 }
 
+int ki__api_fail_kind(ki__api_exchange *x, const char *why, const char *more, const char *end)
+{
+    bool applied = ki__api_is_apply(x);
+    return ki__api_fail(&x->failure, applied ? 500 : 400,
+                        applied ? KI_REASON_UNKNOWN : KI_REASON_BAD_REQUEST, why, more, end, NULL);
+}
+
 int ki__api_check_schema(ki__api_exchange *x, const ki_object *object)
 {
     if (!ki_resource_has_protobuf(x->type->resource)) {
@@ -230,8 +242,7 @@ int ki__api_check_schema(ki__api_exchange *x, const ki_object *object)
     int r = ki_object_write_protobuf(object, &scratch, &error);
     ki_buf_done(&scratch);
     if (r == KI_ERR_INVALID || r == KI_ERR_DEPTH) {
-        return ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST,
-                            "the object is not one of this kind: ", error.message, NULL);
+        return ki__api_fail_kind(x, "the object is not one of this kind: ", error.message, "");
     }
     return ki__api_fail_write(x, r);
 }

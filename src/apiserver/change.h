@@ -32,6 +32,16 @@ int ki__api_check_schema(ki__api_exchange *x, const ki_object *object);
  *  that its built-in kind does not. 0 or -ENOMEM. */
 int ki__api_check_fields(ki__api_exchange *x, const ki_object *object);
 
+/** Whether the request applies an object. */
+static inline bool ki__api_is_apply(const ki__api_exchange *x)
+{
+    return x->verb == KI__API_PATCH && x->patch == KI__API_PATCH_APPLY;
+}
+
+/** Fills the failure for an object that is not one of its kind. Real servers take that for a
+ * failure of theirs if the object was to be applied. */
+int ki__api_fail_kind(ki__api_exchange *x, const char *why, const char *more, const char *end);
+
 /** Whether an object has finalizers. */
 bool ki__api_has_finalizers(const ki_object *object);
 
@@ -39,6 +49,21 @@ bool ki__api_has_finalizers(const ki_object *object);
  *  filled. */
 int ki__api_patch_object(ki__api_exchange *x, const ki_object *patch, const ki_object *old,
                          ki_object **ret_object);
+
+/** Makes the managedFields for a body that is created, if `old` is NULL, or changes `old`:
+ * x->managed, if they are kept for this object. 0 or -ENOMEM. */
+int ki__api_track(ki__api_exchange *x, const ki_object *body, const ki_object *old);
+
+/** What applying an object makes of `old`, or of nothing if that is NULL; and the managedFields for
+ *  it. NULL with the failure filled. */
+int ki__api_apply_object(ki__api_exchange *x, const ki_object *config, const ki_object *old,
+                         ki_object **ret_object);
+
+/** Fills the failure if the request says wrongly who writes, or how. 0 or -ENOMEM. */
+int ki__api_check_options(ki__api_exchange *x);
+
+/** Fills the failure for a parameter of a write. */
+int ki__api_fail_option(ki__api_exchange *x, const ki__api_cause *cause);
 
 /** Changes an object to what the body says, and answers with it. */
 int ki__api_update_object(ki__api_exchange *x, const ki_object *body, ki_object *old);

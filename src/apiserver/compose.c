@@ -7,9 +7,11 @@
 
 #include "apiserver/emit.h"
 #include "apiserver/json_edit.h"
+#include "object/json_skip.h"
 
 /* Metadata that only the server writes, besides the name. */
 static const char *const own_metadata[] = {
+    "managedFields", /* the first one, which is not always its own */
     "name",
     "namespace",
     "uid",
@@ -89,7 +91,12 @@ static int write_metadata(const ki__api_parts *parts, ki_buf *out)
     ki_value metadata;
     bool first = false;
     if (r == 0 && ki_value_member(&root, ki_str_from("metadata"), &metadata) == 0) {
-        r = ki__json_copy_members(&metadata, own_metadata, &first, out);
+        r = ki__json_copy_members(&metadata, own_metadata + (parts->managed == NULL ? 1 : 0),
+                                  &first, out);
+    }
+    if (parts->managed != NULL && parts->managed->len != 0) {
+        r = r < 0 ? r : ki_buf_add_text(out, ",\"managedFields\":");
+        r = r < 0 ? r : ki_buf_add_str(out, ki_buf_str(parts->managed));
     }
     return r < 0 ? r : ki_buf_add_char(out, '}');
 }
@@ -111,10 +118,27 @@ static int write_status(const ki__api_parts *parts, ki_buf *out)
     return r < 0 ? r : ki_value_write_json(&status, out);
 }
 
+/* How much of the object will be its managedFields. */
+static size_t managed_len(const ki__api_parts *parts)
+{
+    ki_value root = ki_object_root(parts->metadata);
+    ki_value metadata;
+    ki_value managed;
+    if (parts->managed != NULL) {
+        return parts->managed->len;
+    }
+    if (ki_value_member(&root, ki_str_from("metadata"), &metadata) < 0 ||
+        ki_value_type(&metadata) != KI_TYPE_MAP ||
+        ki_value_member(&metadata, ki_str_from("managedFields"), &managed) < 0) {
+        return 0;
+    }
+    return (size_t)(ki__json_skip_value(managed.bytes) - (const char *)managed.bytes);
+}
+
 int ki__api_compose(const ki__api_model *model, const ki__api_parts *parts, ki_object **ret_object)
 {
     /* What the server adds must not make an object too large that was not. */
-    size_t max = model->options.object_bytes_max + 4096;
+    size_t max = model->options.object_bytes_max + 4096 + managed_len(parts);
     ki_object_options options = {.size = sizeof(options), .alloc = model->alloc, .max_bytes = max};
     ki_buf out;
     ki_buf_init(&out, model->alloc, max);

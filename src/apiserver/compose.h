@@ -20,6 +20,7 @@ typedef struct ki__api_parts {
     const ki_object *content;  /* has everything but metadata and status */
     const ki_object *status;   /* has the status; NULL: none */
     const char *status_json;   /* the status, in place of that; NULL: as it says */
+    const ki_buf *managed;     /* the managedFields, maybe none; NULL: as `metadata` has them */
 } ki__api_parts;
 
 /** The parts of a stored object, which is its own source of everything. */

@@ -224,6 +224,7 @@ static ki__api_exchange *make(ki__api_server *server)
     x->alloc = alloc;
     ki_buf_init(&x->out, alloc, out_max);
     ki_buf_init(&x->name, alloc, KI__API_TARGET_MAX);
+    ki_buf_init(&x->managed, alloc, server->model->options.object_bytes_max + 4096);
     ki_buf_init(&x->token, alloc, 8192);
     ki__api_failure_init(&x->failure, alloc);
     ki__list_init(&x->watch.link);
@@ -291,6 +292,7 @@ ki__api_exchange *ki__api_exchange_free(ki__api_exchange *x)
     ki__api_failure_done(&x->failure);
     ki__api_route_done(&x->route);
     ki_buf_done(&x->name);
+    ki_buf_done(&x->managed);
     ki_buf_done(&x->token);
     ki_buf_done(&x->out);
     ki__free(x->alloc, x);

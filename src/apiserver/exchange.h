@@ -143,9 +143,12 @@ struct ki__api_exchange {
     size_t item_count;
     size_t item_cap;
     size_t item_next;
-    bool opened;  /* the beginning of the list was written */
-    ki_buf name;  /* of an object that is created: a failure may speak of it */
-    ki_buf token; /* for the rest of the list; empty: this is all */
+    bool opened;                 /* the beginning of the list was written */
+    ki_buf name;                 /* of an object that is created: a failure may speak of it */
+    ki_buf managed;              /* who owns what of the object that is written, once it is known */
+    bool managed_known;          /* else managedFields are as they come */
+    const char *own_subresource; /* that the owner writes through; NULL: that of the route */
+    ki_buf token;                /* for the rest of the list; empty: this is all */
     uint64_t remaining;
     bool tell_remaining;
     ki__api_watch watch;

@@ -6,18 +6,28 @@
 #include "apiserver/emit.h"
 
 #define MESSAGE_MAX ((size_t)16 << 10)
+#define CAUSES_MAX ((size_t)1 << 20)
 
 void ki__api_failure_init(ki__api_failure *failure, const ki_alloc *alloc)
 {
     *failure = (ki__api_failure){0};
     ki_buf_init(&failure->message, alloc, MESSAGE_MAX);
     ki_buf_init(&failure->token, alloc, MESSAGE_MAX);
+    ki_buf_init(&failure->more_causes, alloc, CAUSES_MAX);
 }
 
 void ki__api_failure_done(ki__api_failure *failure)
 {
     ki_buf_done(&failure->message);
     ki_buf_done(&failure->token);
+    ki_buf_done(&failure->more_causes);
+}
+
+void ki__api_failure_clear(ki__api_failure *failure)
+{
+    failure->code = 0;
+    failure->name = failure->group = failure->kind = NULL;
+    ki_buf_clear(&failure->message);
 }
 
 /* A message that is cut at its limit is good enough. */
@@ -134,6 +144,7 @@ static int write_causes(const ki__api_failure *failure, ki_buf *out)
         }
         r = r < 0 ? r : ki_buf_add_char(out, '}');
     }
+    r = r < 0 ? r : ki_buf_add_str(out, ki_buf_str(&failure->more_causes));
     return r < 0 ? r : ki_buf_add_char(out, ']');
 }
 
@@ -149,7 +160,7 @@ static int write_details(const ki__api_failure *failure, ki_buf *out)
             first = false;
         }
     }
-    if (r == 0 && failure->cause_count != 0) {
+    if (r == 0 && (failure->cause_count != 0 || failure->more_causes.len != 0)) {
         r = first ? 0 : ki_buf_add_char(out, ',');
         r = r < 0 ? r : write_causes(failure, out);
         first = false;
@@ -175,7 +186,7 @@ int ki__api_failure_write(const ki__api_failure *failure, ki_buf *out)
                                     false);
     }
     if (failure->name != NULL || failure->kind != NULL || failure->cause_count != 0 ||
-        failure->retry_after_s != 0) {
+        failure->more_causes.len != 0 || failure->retry_after_s != 0) {
         r = r < 0 ? r : write_details(failure, out);
     }
     r = r < 0 ? r : ki_buf_add_text(out, ",\"code\":");

@@ -27,12 +27,16 @@ typedef struct ki__api_failure {
     const char *kind; /* the resource, or the kind for Invalid, as servers have it */
     ki__api_cause causes[KI__API_CAUSES_MAX];
     size_t cause_count;
+    ki_buf more_causes; /* as JSON, with commas between them */
     uint32_t retry_after_s;
     ki_buf token; /* to continue with, for a list that expired */
 } ki__api_failure;
 
 void ki__api_failure_init(ki__api_failure *failure, const ki_alloc *alloc);
 void ki__api_failure_done(ki__api_failure *failure);
+
+/** Forgets it: the request goes on. */
+void ki__api_failure_clear(ki__api_failure *failure);
 
 /** Sets code, reason and message, which is the C strings up to NULL. 0, or -ENOMEM. */
 int ki__api_fail(ki__api_failure *failure, int code, ki_reason reason, ...);

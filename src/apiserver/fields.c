@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "object/schema.h"
 
-enum { LEVELS_MAX = 64 };
+enum { LEVELS_MAX = 64, NAME_SIZE = 256 };
 
 typedef struct level {
     ki_iter iter;
@@ -18,31 +18,6 @@ typedef struct level {
     size_t index;  /* of the element at hand */
     ki_value name; /* of the member at hand */
 } level;
-
-/* The field of a message, or of those that JSON shows in its place. */
-static const ki__schema_field *find_field(const ki__schema_message *message, const ki_value *name)
-{
-    const ki__schema_message *stack[KI__SCHEMA_INLINE_DEPTH_MAX + 1] = {message};
-    size_t next[KI__SCHEMA_INLINE_DEPTH_MAX + 1] = {0};
-    size_t depth = 1;
-    while (depth != 0) {
-        const ki__schema_message *top = stack[depth - 1];
-        if (next[depth - 1] == top->field_count) {
-            depth--;
-            continue;
-        }
-        const ki__schema_field *field = &ki__schema_fields[top->first_field + next[depth - 1]++];
-        if ((field->flags & KI__SCHEMA_INLINE) == 0) {
-            if (ki_value_equals(name, ki__schema_name(field->name))) {
-                return field;
-            }
-        } else if (depth <= KI__SCHEMA_INLINE_DEPTH_MAX && field->type == KI__SCHEMA_MESSAGE) {
-            stack[depth] = &ki__schema_messages[field->message];
-            next[depth++] = 0;
-        }
-    }
-    return NULL;
-}
 
 /* "spec.containers[0].imagee" */
 static int write_path(const level *levels, size_t depth, ki_buf *out)
@@ -68,9 +43,8 @@ static int fail(ki__api_exchange *x, const level *levels, size_t depth)
     int r = write_path(levels, depth, &path);
     r = r == KI_ERR_LIMIT ? 0 : r;
     r = r < 0 ? r
-              : ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST,
-                             "strict decoding error: unknown field \"", ki_buf_text(&path), "\"",
-                             NULL);
+              : ki__api_fail_kind(x, "strict decoding error: unknown field \"", ki_buf_text(&path),
+                                  "\"");
     ki_buf_done(&path);
     return r;
 }
@@ -104,7 +78,10 @@ static int step(ki__api_exchange *x, level *levels, size_t *depth)
     }
     bool type = *depth == 1 && (ki_value_equals(&top->name, ki_str_from("kind")) ||
                                 ki_value_equals(&top->name, ki_str_from("apiVersion")));
-    const ki__schema_field *field = find_field(top->message, &top->name);
+    char name[NAME_SIZE]; /* none is longer */
+    const ki__schema_field *field = ki_value_get_string(&top->name, name, sizeof(name)) >= 0
+                                        ? ki__schema_field_by_name(top->message, ki_str_from(name))
+                                        : NULL;
     if (field == NULL) {
         return type ? 0 : fail(x, levels, *depth);
     }
@@ -118,8 +95,9 @@ static int step(ki__api_exchange *x, level *levels, size_t *depth)
 int ki__api_check_fields(ki__api_exchange *x, const ki_object *object)
 {
     const ki_resource *resource = x->type->resource;
+    bool strict = strcmp(x->route.field_validation, "Strict") == 0 || ki__api_is_apply(x);
     const ki__schema_message *message =
-        x->type->builtin && strcmp(x->route.field_validation, "Strict") == 0
+        x->type->builtin && strict
             ? ki__schema_of_kind(ki_str_from(ki_resource_api_version(resource)),
                                  ki_str_from(ki_resource_kind(resource)))
             : NULL;

@@ -58,12 +58,53 @@ static bool is_allowed(const ki_apiserver *server, const ki__api_request *reques
     return same_secret(ki_str_make(value.ptr + 7, value.len - 7), ki_buf_str(&server->token));
 }
 
+/* The model reads JSON only. What is YAML by its type, and does not look like JSON, becomes that.
+ */
+static int read_yaml(ki__http_connection *c, header_list *list, ki__api_request *request)
+{
+    static const char json[] = "application/json";
+    ki_str type = ki__api_media_type(ki__api_request_header(request, "content-type"));
+    bool yaml = ki__api_is_media_type(type, "application/yaml");
+    size_t i = 0;
+    while (i < c->body.len && strchr(" \t\r\n", c->body.data[i]) != NULL &&
+           c->body.data[i] != '\0') {
+        i++;
+    }
+    bool looks_json = i < c->body.len && c->body.data[i] == '{';
+    if (!yaml && (looks_json || !ki__api_is_media_type(type, "application/apply-patch+yaml"))) {
+        return 0;
+    }
+    for (size_t h = 0; yaml && h < list->count; h++) {
+        if (ki__api_is_media_type(list->headers[h].name, "content-type")) {
+            list->headers[h].value = ki_str_from(json);
+        }
+    }
+    ki_buf text;
+    ki_error error = KI_ERROR_INIT;
+    ki_buf_init(&text, c->server->alloc, c->body.max);
+    int r = ki__http_yaml_to_json(c->server->alloc, ki_buf_str(&c->body), 0, &text, &error);
+    if (r == -ENOMEM) {
+        ki_buf_done(&text);
+        return r;
+    }
+    if (r < 0) {
+        ki_buf_done(&text);
+        return ki__api_exchange_failure(c->server->server, 400, KI_REASON_BAD_REQUEST,
+                                        error.message[0] != '\0' ? error.message : "not YAML",
+                                        &c->exchange);
+    }
+    ki_buf_done(&c->body);
+    c->body = text;
+    request->body = ki_buf_str(&c->body);
+    return 0;
+}
+
 static int make_exchange(ki__http_connection *c, const char *method)
 {
     ki_apiserver *server = c->server;
     header_list list = {.count = 0};
     (void)MHD_get_connection_values(c->mhd, MHD_HEADER_KIND, add_header, &list);
-    const ki__api_request request = {
+    ki__api_request request = {
         .method = ki_str_from(method),
         .target = ki_buf_str(&c->target),
         .headers = list.headers,
@@ -85,7 +126,10 @@ static int make_exchange(ki__http_connection *c, const char *method)
     if (ki__http_is_control(request.target)) {
         return ki__http_control(server, &request, &c->exchange);
     }
-    return ki__api_exchange_new(server->server, &request, &c->exchange);
+    int r = read_yaml(c, &list, &request);
+    return r < 0 || c->exchange != NULL
+               ? r
+               : ki__api_exchange_new(server->server, &request, &c->exchange);
 }
 
 void ki__http_reset(ki__http_connection *c)

@@ -46,12 +46,15 @@ static int told(ki__api_exchange *x, const ki_alloc *alloc, const char *method, 
 static int ask(ki_apiserver *server, const char *method, ki_str target, ki_str body, int expected,
                ki_error *error)
 {
-    const ki__api_header type = {ki_str_from("content-type"), ki_str_from(KI__MEDIA_TYPE_JSON)};
+    const ki__api_header headers[] = {
+        {ki_str_from("content-type"), ki_str_from(KI__MEDIA_TYPE_JSON)},
+        {ki_str_from("user-agent"), ki_str_from("kinformer")},
+    };
     const ki__api_request request = {
         .method = ki_str_from(method),
         .target = target,
-        .headers = &type,
-        .header_count = 1,
+        .headers = headers,
+        .header_count = 2,
         .body = body,
     };
     ki__api_exchange *x;

@@ -141,30 +141,42 @@ static ki_str next_document(ki_str *rest, uint32_t *ret_lines)
     return document;
 }
 
-static int take_yaml(loader *l, ki_str document, uint32_t line)
+int ki__http_yaml_to_json(const ki_alloc *alloc, ki_str document, uint32_t line, ki_buf *out,
+                          ki_error *error)
 {
     ki__yaml yaml;
     ki_str json;
     ki__secrets secrets;
     uint32_t bad_line = 0;
-    int r = ki__yaml_read(document, l->server->alloc, &yaml, l->error);
+    int r = ki__yaml_read(document, KI__YAML_DEPTH_MAX, alloc, &yaml, error);
     if (r < 0) {
-        if (l->error != NULL) {
-            l->error->line += line;
+        if (error != NULL) {
+            error->line += line;
         }
         return r;
     }
-    ki__secrets_init(&secrets, l->server->alloc);
+    ki__secrets_init(&secrets, alloc);
     if (yaml.root != KI__YAML_NONE && !ki__yaml_is_null(ki__yaml_at(&yaml, yaml.root))) {
         r = ki__yaml_to_json(&yaml, yaml.root, &secrets, &json, &bad_line);
-        if (r < 0) {
-            (void)ki__error_set(l->error, r, "a number that JSON has not, in line %u",
+        if (r == KI_ERR_UNSUPPORTED) {
+            (void)ki__error_set(error, r, "a number that JSON has not, in line %u",
                                 bad_line + line);
+        } else if (r == 0) {
+            r = ki_buf_add_str(out, json);
         }
-        r = r < 0 ? r : take(l, json);
     }
     ki__secrets_done(&secrets);
     ki__yaml_done(&yaml);
+    return r;
+}
+
+static int take_yaml(loader *l, ki_str document, uint32_t line)
+{
+    ki_buf json;
+    ki_buf_init(&json, l->server->alloc, SIZE_MAX);
+    int r = ki__http_yaml_to_json(l->server->alloc, document, line, &json, l->error);
+    r = r < 0 || json.len == 0 ? r : take(l, ki_buf_str(&json));
+    ki_buf_done(&json);
     return r;
 }
 

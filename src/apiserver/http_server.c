@@ -119,6 +119,7 @@ static int make_model(ki_apiserver *server, const ki_apiserver_options *o, ki_er
         .bookmark_ms = ms_of(o->bookmark_ns),
         .watch_timeout_s = (ms_of(o->watch_timeout_ns) + 999) / 1000,
         .faults = &server->faults,
+        .tracks_fields = true,
     };
     const ki__api_server_options direct = {.whole_objects = true};
     int r = ki__api_model_new(&model, &server->model);

@@ -81,9 +81,9 @@ static int add_one(ki__tree *tree, const ki_value *key, const ki_value *value, u
         return r;
     }
     ki__tree_node *n = ki__tree_at(tree, *ret_node);
+    n->text = ki_str_make(value->bytes, value->len);
     if (type != KI_TYPE_MAP && type != KI_TYPE_LIST) {
-        const char *from = value->bytes;
-        n->text = ki_str_make(from, (size_t)(ki__json_skip_value(from) - from));
+        n->text.len = (size_t)(ki__json_skip_value(n->text.ptr) - n->text.ptr);
     }
     if (key != NULL && ki_value_type(key) == KI_TYPE_STRING) {
         n->name = tree->names.len;

@@ -8,6 +8,8 @@
 #include <kinformer/buf.h>
 #include <kinformer/value.h>
 
+#include "object/json_value.h"
+
 enum { KI__TREE_NONE = 0, KI__TREE_NODES_MAX = 1 << 20, KI__TREE_STEPS_MAX = 1 << 26 };
 
 typedef struct ki__tree_node {
@@ -19,7 +21,8 @@ typedef struct ki__tree_node {
     uint32_t last;
     size_t name; /* of a member, decoded: where in `names`, and how long */
     size_t name_len;
-    ki_str text; /* of a scalar: its JSON */
+    ki_str
+        text; /* of a scalar: its JSON; else where the JSON begins, and what is left from there */
 } ki__tree_node;
 
 typedef struct ki__tree {
@@ -73,6 +76,13 @@ int ki__tree_set(ki__tree *tree, uint32_t map, ki_str name, uint32_t node);
 void ki__tree_insert(ki__tree *tree, uint32_t list, uint32_t before, uint32_t node);
 /** Takes a node out of its parent. */
 void ki__tree_remove(ki__tree *tree, uint32_t node);
+
+/** What a node was made of: changes below it are not seen. Not for those of ki__tree_new(). */
+static inline ki_value ki__tree_value(const ki__tree *tree, uint32_t node)
+{
+    ki_str text = tree->nodes[node].text;
+    return ki__json_value_at(text.ptr, text.ptr + text.len);
+}
 
 /** Whether a node is the string. */
 bool ki__tree_is_text(const ki__tree *tree, uint32_t node, const char *text);

@@ -188,6 +188,8 @@ static int read_query(ki__api_route *route, char *query, ki__api_failure *failur
         {.name = "dryRun", .text = &route->dry_run},
         {.name = "includeObject", .text = &route->include_object},
         {.name = "fieldValidation", .text = &route->field_validation},
+        {.name = "fieldManager", .text = &route->field_manager},
+        {.name = "force", .tristate = &route->force},
         {.name = "limit", .number = &route->limit},
         {.name = "timeoutSeconds", .number = &route->timeout_s},
     };
@@ -254,6 +256,7 @@ int ki__api_route_init(ki__api_route *route, ki_str target, const ki_alloc *allo
         .dry_run = "",
         .include_object = "",
         .field_validation = "",
+        .field_manager = "",
         .alloc = alloc,
     };
     if (target.len > KI__API_TARGET_MAX) {

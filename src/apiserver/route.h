@@ -39,6 +39,8 @@ typedef struct ki__api_route {
     const char *dry_run;
     const char *include_object;   /* of the rows of a table */
     const char *field_validation; /* what to do with unknown fields */
+    const char *field_manager;    /* who writes */
+    ki__api_flag force;           /* also what others own */
     int64_t limit;                /* 0: none */
     int64_t timeout_s;            /* 0: none */
     const ki_alloc *alloc;

@@ -150,16 +150,46 @@ static int scaled(ki__api_exchange *x, const ki_object *scale, const ki_object *
     return ki__api_fail_write(x, r);
 }
 
+/* A scale that is applied is an object with nothing but its replicas that is. */
+static int apply_scale(ki__api_exchange *x, const ki_object *scale, const ki_object *old,
+                       ki_object **ret_object)
+{
+    ki_object_options options = {.size = sizeof(options), .alloc = x->alloc};
+    ki_value root = ki_object_root(scale);
+    ki_value spec = member(&root, "spec");
+    ki_value replicas = member(&spec, "replicas");
+    ki_object *config = NULL;
+    ki_buf text;
+    ki_buf_init(&text, x->alloc, TEXT_MAX);
+    int r = ki__emit_text(&text, "{\"kind\":\"", ki_resource_kind(x->shown->resource),
+                          "\",\"apiVersion\":\"", ki_resource_api_version(x->shown->resource),
+                          "\",\"spec\":{", NULL);
+    if (ki_value_type(&replicas) != KI_TYPE_NONE) {
+        r = r < 0 ? r : ki_buf_add_text(&text, "\"replicas\":");
+        r = r < 0 ? r : ki_value_write_json(&replicas, &text);
+    }
+    r = r < 0 ? r : ki_buf_add_text(&text, "}}");
+    r = r < 0 ? r : ki_object_from_json(text.data, text.len, &options, &config, NULL);
+    ki_buf_done(&text);
+    r = r < 0 ? ki__api_fail_write(x, r) : ki__api_apply_object(x, config, old, ret_object);
+    ki_object_unref(config);
+    return r;
+}
+
 static int change_scale(ki__api_exchange *x, const ki_object *body, ki_object *old)
 {
     ki_object *scale = NULL;
     ki_object *patched = NULL;
     ki_object *object = NULL;
-    int r = x->verb == KI__API_PATCH ? make_scale(x, old, &scale) : 0;
+    bool applies = ki__api_is_apply(x);
+    x->own_subresource = "scale";
+    int r = applies                    ? apply_scale(x, body, old, &object)
+            : x->verb == KI__API_PATCH ? make_scale(x, old, &scale)
+                                       : 0;
     if (r == 0 && scale != NULL) {
         r = ki__api_patch_object(x, body, scale, &patched);
     }
-    if (r == 0 && x->failure.code == 0) {
+    if (r == 0 && x->failure.code == 0 && !applies) {
         r = scaled(x, patched != NULL ? patched : body, old, &object);
     }
     if (r == 0 && x->failure.code == 0) {
@@ -183,6 +213,7 @@ int ki__api_do_scale(ki__api_exchange *x)
     ki_object *body;
     ki_object *old = NULL;
     int r = ki__api_read_body(x, false, &body);
+    r = r < 0 || x->failure.code != 0 ? r : ki__api_check_options(x);
     if (r == 0 && x->failure.code == 0) {
         r = ki__api_find_target(x, &old);
     }

@@ -33,6 +33,7 @@ typedef struct ki__api_server_options {
     bool no_cache;                /* lists at "0" are cut into pages as well */
     bool no_inconsistent_token;   /* an expired list cannot be continued at all */
     bool whole_objects;           /* objects are written as they come, status included */
+    bool tracks_fields;           /* managedFields are kept for all that is created */
     const ki__api_faults *faults; /* NULL: none; outlives the server */
 } ki__api_server_options;
 

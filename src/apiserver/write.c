@@ -67,7 +67,7 @@ static bool is_valid_name(const ki__api_type *type, ki_str name)
 
 static int check_new(ki__api_exchange *x, const ki_object *body, const ki_buf *name)
 {
-    if (ki_object_resource_version(body)[0] != '\0') {
+    if (ki_object_resource_version(body)[0] != '\0' && x->verb == KI__API_CREATE) {
         /* Real servers take it for a failure of theirs. */
         return ki__api_fail(&x->failure, 500, KI_REASON_UNKNOWN,
                             "resourceVersion must not be set on an object to be created", NULL);
@@ -123,6 +123,7 @@ static int compose_new(ki__api_exchange *x, const ki_object *body, const char *n
             .content = body,
             .status = keeps_status ? body : NULL,
             .status_json = status_json,
+            .managed = x->managed_known ? &x->managed : NULL,
         };
         r = ki__api_compose(x->model, &parts, ret_object);
     }
@@ -138,7 +139,8 @@ static int store_new(ki__api_exchange *x, const ki_object *body, const char *nam
     if (r < 0 || x->failure.code != 0) {
         return r;
     }
-    r = compose_new(x, body, name, dry_run, &object);
+    r = x->managed_known ? 0 : ki__api_track(x, body, NULL);
+    r = r < 0 ? r : compose_new(x, body, name, dry_run, &object);
     r = r < 0 ? r : ki__api_check_schema(x, object);
     if (r == 0 && x->failure.code == 0 && ki__api_crd_is(x->type)) {
         r = ki__api_crd_check(x->model, x->type, object, name, &x->failure);
@@ -179,6 +181,7 @@ int ki__api_do_create(ki__api_exchange *x)
     ki_buf key;
     ki_buf_init(&key, x->alloc, KI__API_TARGET_MAX);
     int r = ki__api_read_body(x, false, &body);
+    r = r < 0 || x->failure.code != 0 ? r : ki__api_check_options(x);
     if (r == 0 && x->failure.code == 0) {
         r = ki__api_check_body(x, body);
     }
@@ -204,6 +207,10 @@ static int check_old(ki__api_exchange *x, const ki_object *body, const ki_object
         return r;
     }
     if (uid[0] != '\0' && strcmp(uid, ki_object_uid(old)) != 0) {
+        if (x->verb == KI__API_PATCH) {
+            return fail_metadata(x, x->route.name, "FieldValueInvalid", "metadata.uid",
+                                 "Invalid value: field is immutable");
+        }
         return ki__api_fail_conflict(&x->failure, x->type, x->route.name,
                                      "it is another object than the one with this uid");
     }
@@ -286,6 +293,7 @@ static int make_update(ki__api_exchange *x, const ki_object *body, const ki_obje
     parts.content = status ? old : body;
     bool whole = !x->type->options.has_status || x->server->options.whole_objects;
     parts.status = status || whole ? body : old;
+    parts.managed = x->managed_known ? &x->managed : NULL;
     bool differs = false;
     int r =
         x->type->options.has_generation && !status ? content_differs(x, body, old, &differs) : 0;
@@ -339,7 +347,8 @@ int ki__api_update_object(ki__api_exchange *x, const ki_object *body, ki_object 
     if (r < 0 || x->failure.code != 0) {
         return r;
     }
-    r = make_update(x, body, old, &object, &changed);
+    r = x->managed_known ? 0 : ki__api_track(x, body, old);
+    r = r < 0 ? r : make_update(x, body, old, &object, &changed);
     if (r < 0) {
         return ki__api_fail_write(x, r);
     }
@@ -363,21 +372,18 @@ int ki__api_update_object(ki__api_exchange *x, const ki_object *body, ki_object 
     return r;
 }
 
-/* What a patch makes of the old object, as text. Objects to apply are merged as well: whoever
- * applied what before is not looked at. */
+/* What a patch makes of the old object, as text. */
 static int patch_text(ki__api_exchange *x, const ki_object *patch, const ki_object *old,
                       ki_buf *out, ki_error *error)
 {
     ki_value target = ki_object_root(old);
     ki_value changes = ki_object_root(patch);
-    bool strategic = x->patch == KI__API_PATCH_STRATEGIC ||
-                     (x->patch == KI__API_PATCH_APPLY && x->type->builtin);
     if (x->patch == KI__API_PATCH_JSON) {
         ki_value operations;
         int r = ki_value_member(&changes, ki_str_from("patch"), &operations);
         return r < 0 ? r : ki__json_patch(&target, &operations, x->alloc, out, error);
     }
-    if (strategic) {
+    if (x->patch == KI__API_PATCH_STRATEGIC) {
         return ki__strategic_merge(&target, &changes, ki_resource_kind(x->type->resource), x->alloc,
                                    out, error);
     }
@@ -387,7 +393,8 @@ static int patch_text(ki__api_exchange *x, const ki_object *patch, const ki_obje
 int ki__api_patch_object(ki__api_exchange *x, const ki_object *patch, const ki_object *old,
                          ki_object **ret_object)
 {
-    size_t max = x->model->options.object_bytes_max + 4096;
+    /* With the managedFields, which do not count for the limit that it has when it is stored. */
+    size_t max = 2 * x->model->options.object_bytes_max + 4096;
     ki_object_options options = {.size = sizeof(options), .alloc = x->alloc, .max_bytes = max};
     ki_error error = KI_ERROR_INIT;
     ki_buf text;
@@ -402,14 +409,13 @@ int ki__api_patch_object(ki__api_exchange *x, const ki_object *patch, const ki_o
     return ki__api_fail_write(x, r);
 }
 
-/* Applying what is not there creates it. */
-static int apply_new(ki__api_exchange *x, const ki_object *body)
+static int create_applied(ki__api_exchange *x, const ki_object *object)
 {
     ki_buf key;
     ki_buf_init(&key, x->alloc, KI__API_TARGET_MAX);
-    int r = ki__api_check_body(x, body);
+    int r = ki__api_check_body(x, object);
     if (r == 0 && x->failure.code == 0) {
-        r = create(x, body, &x->name, &key);
+        r = create(x, object, &x->name, &key);
     }
     ki_buf_done(&key);
     return r;
@@ -419,37 +425,46 @@ static int apply_new(ki__api_exchange *x, const ki_object *body)
 static int find_old(ki__api_exchange *x, ki_object **ret_old)
 {
     int r = ki__api_find_target(x, ret_old);
-    if (r == 0 && x->failure.code == 404 && x->verb == KI__API_PATCH &&
-        x->patch == KI__API_PATCH_APPLY && x->route.subresource[0] == '\0') {
-        x->failure.code = 0;
+    if (r == 0 && x->failure.code == 404 && ki__api_is_apply(x) &&
+        x->route.subresource[0] == '\0') {
+        ki__api_failure_clear(&x->failure);
         *ret_old = NULL;
     }
     return r;
+}
+
+/* What the request makes of the old object: *ret_object, or NULL if that is the body itself. */
+static int make_new(ki__api_exchange *x, const ki_object *body, const ki_object *old,
+                    ki_object **ret_object)
+{
+    if (x->verb != KI__API_PATCH) {
+        return 0;
+    }
+    return x->patch == KI__API_PATCH_APPLY ? ki__api_apply_object(x, body, old, ret_object)
+                                           : ki__api_patch_object(x, body, old, ret_object);
 }
 
 int ki__api_do_update(ki__api_exchange *x)
 {
     ki_object *body;
     ki_object *old = NULL;
-    ki_object *merged = NULL;
+    ki_object *made = NULL;
     int r = ki__api_read_body(x, false, &body);
+    r = r < 0 || x->failure.code != 0 ? r : ki__api_check_options(x);
+    r = r < 0 || x->failure.code != 0 ? r : find_old(x, &old);
     if (r == 0 && x->failure.code == 0) {
-        r = find_old(x, &old);
-    }
-    if (r == 0 && x->failure.code == 0 && old == NULL) {
-        r = apply_new(x, body);
-    } else if (r == 0 && x->failure.code == 0) {
         old = ki_object_ref(old); /* writing may drop it from the history */
-        r = x->verb == KI__API_PATCH ? ki__api_patch_object(x, body, old, &merged) : 0;
+        r = make_new(x, body, old, &made);
         if (r == 0 && x->failure.code == 0) {
-            r = ki__api_update_object(x, merged != NULL ? merged : body, old);
+            r = old == NULL ? create_applied(x, made)
+                            : ki__api_update_object(x, made != NULL ? made : body, old);
         }
         ki_object_unref(old);
     }
     if (r == 0 && x->failure.code == 0) {
         r = ki__api_namespaces_sweep(x->model, x->route.name_space);
     }
-    ki_object_unref(merged);
+    ki_object_unref(made);
     ki_object_unref(body);
     return r;
 }

@@ -93,7 +93,7 @@ static int add_text(ki__kubeconfig *kubeconfig, const char *label, const char *f
     file->label = label;
     file->folder = folder;
     ki_error inner = KI_ERROR_INIT;
-    int r = ki__yaml_read(text, options->alloc, &file->yaml, &inner);
+    int r = ki__yaml_read(text, KI__YAML_CONFIG_DEPTH, options->alloc, &file->yaml, &inner);
     if (r < 0) {
         r = ki__config_error(error, r, label, inner.line, inner.message, NULL);
         if (error != NULL) {

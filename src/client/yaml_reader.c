@@ -35,6 +35,7 @@ typedef struct reader {
     place at;
     open_node stack[KI__YAML_DEPTH_MAX];
     size_t depth;
+    size_t max_depth;
     uint32_t documents;
     ki_error *error;
 } reader;
@@ -224,7 +225,7 @@ static int on_start(reader *r, const yaml_event_t *event, ki__yaml_kind kind)
     if (expects_key(r)) {
         return fail(r->error, KI_ERR_UNSUPPORTED, event->start_mark, "only text may be a key");
     }
-    if (r->depth == KI__YAML_DEPTH_MAX) {
+    if (r->depth == r->max_depth) {
         return fail(r->error, KI_ERR_DEPTH, event->start_mark, "nested too deep");
     }
     uint32_t number;
@@ -385,7 +386,8 @@ static int check_text(ki_str text, char letter, ki_error *error)
     return 0;
 }
 
-int ki__yaml_read(ki_str text, const ki_alloc *alloc, ki__yaml *ret_yaml, ki_error *error)
+int ki__yaml_read(ki_str text, size_t max_depth, const ki_alloc *alloc, ki__yaml *ret_yaml,
+                  ki_error *error)
 {
     text = skip_mark(text);
     alloc = ki__alloc_or_default(alloc);
@@ -396,7 +398,13 @@ int ki__yaml_read(ki_str text, const ki_alloc *alloc, ki__yaml *ret_yaml, ki_err
     }
     ki__yaml yaml = {.alloc = alloc};
     ki__secrets_init(&yaml.secrets, alloc);
-    reader state = {.yaml = &yaml, .text = text, .letter = letter, .error = error};
+    reader state = {
+        .yaml = &yaml,
+        .text = text,
+        .letter = letter,
+        .max_depth = max_depth < KI__YAML_DEPTH_MAX ? max_depth : KI__YAML_DEPTH_MAX,
+        .error = error,
+    };
     state.masked = ki__alloc(alloc, text.len);
     void *nodes = NULL;
     if (state.masked == NULL ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One YAML document as a tree of nodes in an array, for configuration files: core schema, no tags,
- * no anchors or aliases, no merge keys, no key twice, only scalars as keys. JSON is such YAML. */
+/* One YAML document as a tree of nodes in an array, for configuration files and objects: core
+ * schema, no tags, no anchors or aliases, no merge keys, no key twice, only scalars as keys. JSON
+ * is such YAML. */
 #ifndef KI_CLIENT_YAML_READER_H
 #define KI_CLIENT_YAML_READER_H
 
@@ -11,7 +12,8 @@
 #include "base/secret.h"
 
 enum {
-    KI__YAML_DEPTH_MAX = 32,
+    KI__YAML_DEPTH_MAX = 128,   /* whoever reads it: as deep as JSON objects may be */
+    KI__YAML_CONFIG_DEPTH = 32, /* of configuration files */
     KI__YAML_NODES_MAX = 256 * 1024,
     KI__YAML_NONE = 0 /* the number of no node */
 };
@@ -51,9 +53,11 @@ typedef struct ki__yaml {
     ki__secrets secrets; /* the text of all scalars */
 } ki__yaml;
 
-/** Reads a text. The result is complete or empty; release it with ki__yaml_done() on success. The
- *  message of an error does not tell where; line, column and offset do. */
-int ki__yaml_read(ki_str text, const ki_alloc *alloc, ki__yaml *ret_yaml, ki_error *error);
+/** Reads a text with at most `max_depth` mappings and sequences in each other, which is at most
+ *  KI__YAML_DEPTH_MAX. The result is complete or empty; release it with ki__yaml_done() on success.
+ *  The message of an error does not tell where; line, column and offset do. */
+int ki__yaml_read(ki_str text, size_t max_depth, const ki_alloc *alloc, ki__yaml *ret_yaml,
+                  ki_error *error);
 
 void ki__yaml_done(ki__yaml *yaml);
 

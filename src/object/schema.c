@@ -18,6 +18,30 @@ const ki__schema_field *ki__schema_field_search(const ki__schema_message *messag
     return i > 0 && fields[i - 1].number == number ? &fields[i - 1] : NULL;
 }
 
+const ki__schema_field *ki__schema_field_by_name(const ki__schema_message *message, ki_str name)
+{
+    const ki__schema_message *stack[KI__SCHEMA_INLINE_DEPTH_MAX + 1] = {message};
+    size_t next[KI__SCHEMA_INLINE_DEPTH_MAX + 1] = {0};
+    size_t depth = 1;
+    while (depth != 0) {
+        const ki__schema_message *top = stack[depth - 1];
+        if (next[depth - 1] == top->field_count) {
+            depth--;
+            continue;
+        }
+        const ki__schema_field *field = &ki__schema_fields[top->first_field + next[depth - 1]++];
+        if ((field->flags & KI__SCHEMA_INLINE) == 0) {
+            if (ki_str_eq(name, ki__schema_name(field->name))) {
+                return field;
+            }
+        } else if (depth <= KI__SCHEMA_INLINE_DEPTH_MAX && field->type == KI__SCHEMA_MESSAGE) {
+            stack[depth] = &ki__schema_messages[field->message];
+            next[depth++] = 0;
+        }
+    }
+    return NULL;
+}
+
 static int compare(ki_str api_version, ki_str kind, const ki__schema_kind *row)
 {
     int order = ki_str_cmp(api_version, ki__schema_name(row->api_version));

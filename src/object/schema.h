@@ -109,6 +109,10 @@ static inline const ki__schema_field *ki__schema_field_by_number(const ki__schem
     return ki__schema_field_search(message, number);
 }
 
+/** The field that JSON shows as member `name` of a message: its own, or one of those inline in it.
+ */
+const ki__schema_field *ki__schema_field_by_name(const ki__schema_message *message, ki_str name);
+
 /** The message of a kind, or NULL if the tables do not know it. */
 const ki__schema_message *ki__schema_of_kind(ki_str api_version, ki_str kind);
 

@@ -61,11 +61,60 @@ class Kubectl(unittest.TestCase):
         self.assertIn('unknown field "spec.template.spec.containers[0].imagee"', run.stderr)
         self.kubectl("apply", "--validate=false", "-f", "-", text=wrong)
 
-    def test_server_side_apply_merges(self):
-        self.kubectl("apply", "--server-side", "-f", "-", text=DEPLOYMENT)
-        self.kubectl("apply", "--server-side", "-f", "-",
-                     text=DEPLOYMENT.replace("back:1", "back:2"))
+    def apply(self, text, *words):
+        return self.server.run("apply", "--server-side", *words, "-f", "-", text=text)
+
+    def test_server_side_apply_has_owners_and_conflicts(self):
+        self.assertIn("serverside-applied", self.apply(DEPLOYMENT).stdout)
+        other = DEPLOYMENT.replace("back:1", "back:2")
+        run = self.apply(other, "--field-manager=other")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn('conflict with "kubectl": .spec.template.spec.containers[name="b"].image',
+                      run.stderr)
+        self.assertEqual(self.kubectl("get", "deploy", "web", IMAGES), "2 front:1 back:1")
+        self.apply(other, "--field-manager=other", "--force-conflicts")
         self.assertEqual(self.kubectl("get", "deploy", "web", IMAGES), "2 front:1 back:2")
+        shown = self.kubectl("get", "deploy", "web", "-o", "yaml", "--show-managed-fields")
+        self.assertIn("manager: other", shown)
+        self.assertIn('k:{"containerPort":80,"protocol":"TCP"}:', shown)
+        self.assertNotIn("managedFields", self.kubectl("get", "deploy", "web", "-o", "yaml"))
+        without = "".join(line for line in DEPLOYMENT.splitlines(True) if "replicas" not in line)
+        self.assertEqual(self.apply(without).returncode, 1)  # back:1 is a conflict now
+        self.apply(without.replace("back:1", "back:2"))
+        self.assertEqual(self.kubectl("get", "deploy", "web", IMAGES), "2 front:1 back:2")
+        self.apply(without.replace("back:1", "back:2"), "--field-manager=other")
+        self.assertEqual(self.kubectl("get", "deploy", "web", IMAGES), " front:1 back:2")
+
+    def test_server_side_apply_after_the_other_one(self):
+        self.kubectl("apply", "-f", "-", text=DEPLOYMENT)
+        run = self.apply(DEPLOYMENT.replace("front:1", "front:2"))
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertEqual(self.kubectl("get", "deploy", "web", IMAGES), "2 front:2 back:1")
+        managers = "-o=jsonpath={.metadata.managedFields[*].operation}"
+        self.assertEqual(self.kubectl("get", "deploy", "web", managers), "Apply Apply")
+        self.kubectl("apply", "-f", "-", text=DEPLOYMENT)
+        self.assertEqual(self.kubectl("get", "deploy", "web", IMAGES), "2 front:1 back:1")
+
+    def test_server_side_diff_and_dry_run(self):
+        self.apply(DEPLOYMENT)
+        changed = DEPLOYMENT.replace("front:1", "front:2")
+        diff = self.server.run("diff", "--server-side", "-f", "-", text=changed)
+        self.assertEqual(diff.returncode, 1)
+        self.assertIn("+      - image: front:2", diff.stdout)
+        self.assertIn("(server dry run)", self.apply(changed, "--dry-run=server").stdout)
+        self.assertEqual(self.kubectl("get", "deploy", "web", IMAGES), "2 front:1 back:1")
+
+    def test_yaml_is_read(self):
+        headers = {"Content-Type": "application/apply-patch+yaml"}
+        path = "/api/v1/namespaces/default/configmaps"
+        text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: y}\ndata:\n  a: |\n    1\n"
+        status, body = self.server.request("PATCH", path + "/y?fieldManager=m", text, headers)
+        self.assertEqual((status, body["data"]), (201, {"a": "1\n"}))
+        headers = {"Content-Type": "application/yaml"}
+        status, body = self.server.request("POST", path, text.replace("y}", "z}"), headers)
+        self.assertEqual((status, body["metadata"]["name"]), (201, "z"))
+        status, body = self.server.request("POST", path, "a: [", headers)
+        self.assertEqual((status, body["reason"]), (400, "BadRequest"))
 
     def test_patch_edit_label_scale(self):
         self.kubectl("apply", "-f", "-", text=DEPLOYMENT)

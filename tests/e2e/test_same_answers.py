@@ -3,16 +3,13 @@
 shapes of the answers must be equal. What differs on purpose is in DIFFERS, and must still differ.
 
 Sentences, uids, times and versions are not compared; of objects, which members they have at the top
-and in their metadata, without those that no embedded server has (managedFields)."""
-import http.client
+and in their metadata; test_same_apply.py looks at managedFields."""
 import json
-import ssl
 import unittest
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import objects
-from cluster import Cluster
-from embedded import Embedded
+from asking import BothServers
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 ALL = "/api/v1/configmaps"
@@ -126,11 +123,9 @@ DIFFERS = {
     "get-no-group": "a real server answers with plain text, not with a Status",
     "apis-none": "the same",
     "patch-add-finalizer-late": "a real server tells the one cause twice",
+    "review": "a real server tells who owns the fields of what it does not keep",
     "custom-list": "a real server has an empty continue here",
 }
-
-NOT_OURS = {"managedFields"}
-
 
 def shape_of_status(body):
     details = body.get("details", {})
@@ -140,7 +135,7 @@ def shape_of_status(body):
 
 
 def shape_of_object(body):
-    metadata = set(body.get("metadata", {})) - NOT_OURS
+    metadata = set(body.get("metadata", {}))
     return (body.get("kind"), body.get("apiVersion"), sorted(set(body) - {"status"}),
             sorted(metadata))
 
@@ -178,45 +173,15 @@ def shape(status, text):
     return status, shape_of_object(body)
 
 
-class Asked:
-    """A server that is asked the whole script."""
-
-    def __init__(self, url, context=None):
-        self.place = urlsplit(url).netloc
-        self.context = context
-
-    def ask(self, method, path, body, headers):
-        connection = (http.client.HTTPSConnection(self.place, context=self.context, timeout=60)
-                      if self.context else http.client.HTTPConnection(self.place, timeout=60))
-        try:
-            text = body if isinstance(body, (str, type(None))) else json.dumps(body)
-            connection.request(method, path, body=text, headers=headers)
-            response = connection.getresponse()
-            return shape(response.status, response.read().decode())
-        finally:
-            connection.close()
-
-
-class SameAnswers(unittest.TestCase):
-    maxDiff = None
-
-    @classmethod
-    def setUpClass(cls):
-        cls.cluster = cls.enterClassContext(Cluster())
-        cls.embedded = cls.enterClassContext(Embedded())
-        context = ssl.create_default_context(cafile=cls.cluster.path("ca.crt"))
-        context.load_cert_chain(cls.cluster.path("admin.crt"), cls.cluster.path("admin.key"))
-        cls.real = Asked(f"https://127.0.0.1:{cls.cluster.port}", context)
-        cls.ours = Asked(cls.embedded.url)
-        for kubectl in (cls.cluster.kubectl, cls.embedded.kubectl):
-            kubectl("apply", "-f", "-", text=json.dumps(objects.widget_definition()))
-            kubectl("wait", "--for=condition=Established", "crd/widgets.example.com")
-            kubectl("create", "-f", "-", text=json.dumps(objects.widget("w", "default", 3)))
+class SameAnswers(BothServers):
+    def setUp(self):
+        self.define(objects.widget_definition())
+        self.kubectl("create", "-f", "-", text=json.dumps(objects.widget("w", "default", 3)))
 
     def test_the_script(self):
         for name, *request in SCRIPT:
-            real = self.real.ask(*request)
-            ours = self.ours.ask(*request)
+            real = shape(*self.real.ask(*request))
+            ours = shape(*self.ours.ask(*request))
             with self.subTest(name):
                 if name in DIFFERS:
                     self.assertNotEqual(ours, real, "it does not differ any more")

@@ -111,7 +111,7 @@ static void compare(ki_str text)
     ki_str plain = marked ? ki_str_make(text.ptr + 3, text.len - 3) : text;
     ki__yaml yaml;
     ki_error error = KI_ERROR_INIT;
-    int r = ki__yaml_read(text, NULL, &yaml, &error);
+    int r = ki__yaml_read(text, KI__YAML_CONFIG_DEPTH, NULL, &yaml, &error);
     if (r >= 0) {
         must(read_plainly(plain, &yaml));
         ki__yaml_done(&yaml);

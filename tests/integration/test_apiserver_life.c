@@ -370,6 +370,33 @@ static void objects_are_loaded(void **state)
     serving_end(&s);
 }
 
+/* An object with this many maps and lists in each other, itself included. */
+static int load_deep(serving *s, size_t depth)
+{
+    ki_buf text;
+    ki_error error = KI_ERROR_INIT;
+    ki_buf_init(&text, NULL, 1 << 20);
+    test_add(&text, "apiVersion: apps/v1\nkind: ControllerRevision\nmetadata: {name: deep}\n", 1);
+    test_add(&text, "revision: 1\ndata: ", 1);
+    test_add(&text, "{a: ", depth - 1);
+    test_add(&text, "1", 1);
+    test_add(&text, "}", depth - 1);
+    int r = ki_apiserver_load(s->server, ki_buf_str(&text), NULL, &error);
+    ki_buf_done(&text);
+    return r;
+}
+
+static void yaml_may_be_as_deep_as_objects(void **state)
+{
+    (void)state;
+    serving s;
+    serving_begin(&s, NULL);
+    assert_int_equal(load_deep(&s, 33), 0);
+    assert_int_equal(load_deep(&s, 128), 0);
+    assert_int_equal(load_deep(&s, 129), KI_ERR_DEPTH);
+    serving_end(&s);
+}
+
 static void what_cannot_be_loaded_is_told_with_its_place(void **state)
 {
     (void)state;
@@ -541,6 +568,7 @@ int main(void)
         cmocka_unit_test(a_watch_over_tls_is_woken),
         cmocka_unit_test(objects_are_applied_and_deleted_directly),
         cmocka_unit_test(objects_are_loaded),
+        cmocka_unit_test(yaml_may_be_as_deep_as_objects),
         cmocka_unit_test(what_cannot_be_loaded_is_told_with_its_place),
         cmocka_unit_test(threads_write_while_clients_watch),
         cmocka_unit_test(memory_may_run_out_anywhere),

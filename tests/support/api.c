@@ -76,7 +76,7 @@ static char *quoted(const char *text)
 ki__api_exchange *test_api_open(test_api *api, const char *method, const char *target,
                                 const char *body)
 {
-    ki__api_header headers[2];
+    ki__api_header headers[3];
     size_t count = 0;
     if (api->accept != NULL) {
         headers[count++] = (ki__api_header){ki_str_from("Accept"), ki_str_from(api->accept)};
@@ -87,6 +87,10 @@ ki__api_exchange *test_api_open(test_api *api, const char *method, const char *t
     }
     if (type != NULL) {
         headers[count++] = (ki__api_header){ki_str_from("content-TYPE"), ki_str_from(type)};
+    }
+    if (api->user_agent != NULL) {
+        headers[count++] =
+            (ki__api_header){ki_str_from("User-Agent"), ki_str_from(api->user_agent)};
     }
     char *text = quoted(body);
     const ki__api_request request = {

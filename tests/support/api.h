@@ -25,6 +25,7 @@ typedef struct test_api {
     ki_buf body;        /* of the last request */
     const char *accept; /* headers of requests; NULL: none */
     const char *content_type;
+    const char *user_agent;
 } test_api;
 
 /** A model and a server with these options, each of which may be NULL. */

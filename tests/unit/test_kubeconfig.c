@@ -40,6 +40,31 @@ static void errors_tell_the_line(void **state)
     assert_int_equal(error.column, 1);
 }
 
+/* What is not for us may be nested as well: 32 levels in all, of which the file is the first. */
+static void depth_has_a_limit(void **state)
+{
+    (void)state;
+    for (size_t levels = 32; levels <= 33; levels++) {
+        ki_buf text;
+        ki_config *config = NULL;
+        ki_error error = KI_ERROR_INIT;
+        ki_config_options options = KI_OPTIONS_INIT(ki_config_options);
+        ki_buf_init(&text, NULL, 4096);
+        test_add(&text,
+                 "current-context: c\ncontexts: [{name: c, context: {cluster: c}}]\n"
+                 "clusters: [{name: c, cluster: {server: 'https://h'}}]\nx: ",
+                 1);
+        test_add(&text, "[", levels - 1);
+        test_add(&text, "]", levels - 1);
+        options.text = ki_buf_str(&text);
+        options.environment = test_environment_of(&nothing);
+        int r = ki_config_load(&options, &config, &error);
+        assert_int_equal(r, levels == 32 ? 0 : KI_ERR_DEPTH);
+        ki_config_unref(config);
+        ki_buf_done(&text);
+    }
+}
+
 static const char with_files[] = "current-context: c\n"
                                  "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
                                  "clusters:\n"
@@ -282,6 +307,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cases_give_what_they_should),
         cmocka_unit_test(errors_tell_the_line),
+        cmocka_unit_test(depth_has_a_limit),
         cmocka_unit_test(relative_paths_begin_at_the_file),
         cmocka_unit_test(paths_in_memory_stay_or_begin_where_told),
         cmocka_unit_test(an_explicit_file_must_be_there),

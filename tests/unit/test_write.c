@@ -154,7 +154,7 @@ static void the_content_type_must_be_known(void **state)
     test_api_done(&api);
 }
 
-static void patches_are_of_four_types(void **state)
+static void patches_are_of_three_types(void **state)
 {
     (void)state;
     test_api api;
@@ -176,20 +176,6 @@ static void patches_are_of_four_types(void **state)
     assert_status(&api, 200);
     assert_string_equal(test_api_at(&api, ".spec.containers[0].image"), "i");
     assert_string_equal(test_api_at(&api, ".spec.containers[1].name"), "d");
-    api.content_type = "application/apply-patch+yaml";
-    test_api_call(&api, "PATCH", PODS "/a",
-                  "{'metadata':{'labels':{'y':'3'}},'spec':{'containers':[{'name':'d','image':'j'}]"
-                  "}}");
-    assert_status(&api, 200);
-    assert_string_equal(test_api_at(&api, ".spec.containers[0].image"), "i");
-    assert_string_equal(test_api_at(&api, ".spec.containers[1].image"), "j");
-    test_api_call(&api, "PATCH", PODS "/new",
-                  "{'kind':'Pod','apiVersion':'v1','metadata':{'name':'new'}}");
-    assert_status(&api, 201);
-    test_api_call(&api, "PATCH", PODS "/other", "{'metadata':{'name':'new'}}");
-    check_failure(&api, 400, "BadRequest");
-    test_api_call(&api, "PATCH", PODS "/x/status", "{'metadata':{'name':'x'}}");
-    check_failure(&api, 404, "NotFound");
     test_api_done(&api);
 }
 
@@ -642,7 +628,7 @@ int main(void)
         cmocka_unit_test(generate_name_makes_names),
         cmocka_unit_test(a_body_that_is_too_large_is_refused),
         cmocka_unit_test(the_content_type_must_be_known),
-        cmocka_unit_test(patches_are_of_four_types),
+        cmocka_unit_test(patches_are_of_three_types),
         cmocka_unit_test(unknown_fields_are_refused_by_who_is_strict),
         cmocka_unit_test(update_keeps_what_the_server_owns),
         cmocka_unit_test(update_of_an_old_version_is_a_conflict),

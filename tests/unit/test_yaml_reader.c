@@ -55,7 +55,8 @@ static void accepted_texts_give_the_values_they_hold(void **state)
     for (size_t i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
         ki__yaml yaml;
         ki_error error = KI_ERROR_INIT;
-        if (ki__yaml_read(ki_str_from(accepted[i].text), NULL, &yaml, &error) < 0) {
+        if (ki__yaml_read(ki_str_from(accepted[i].text), KI__YAML_CONFIG_DEPTH, NULL, &yaml,
+                          &error) < 0) {
             fail_msg("%s: %s", accepted[i].text, error.message);
         }
         if (accepted[i].json == NULL) {
@@ -116,26 +117,54 @@ static void rejected_texts_say_what_and_where(void **state)
         ki__yaml yaml;
         ki_error error = KI_ERROR_INIT;
         ki_str text = ki_str_from(rejected[i].text);
-        int r = ki__yaml_read(text, NULL, &yaml, &error);
+        int r = ki__yaml_read(text, KI__YAML_CONFIG_DEPTH, NULL, &yaml, &error);
         if (r != rejected[i].code || error.line != rejected[i].line ||
             error.column != rejected[i].column || error.message[0] == '\0' ||
             (rejected[i].message != NULL && strcmp(error.message, rejected[i].message) != 0)) {
             fail_msg("%s: gave %s at %u:%u: %s", rejected[i].text, ki_error_name(r), error.line,
                      error.column, error.message);
         }
-        assert_int_equal(ki__yaml_read(text, NULL, &yaml, NULL), rejected[i].code);
+        assert_int_equal(ki__yaml_read(text, KI__YAML_CONFIG_DEPTH, NULL, &yaml, NULL),
+                         rejected[i].code);
     }
 }
 
-static int read_buf(const ki_buf *buf)
+static int read_deep(const ki_buf *buf, size_t max_depth)
 {
     ki__yaml yaml;
     ki_error error = KI_ERROR_INIT;
-    int r = ki__yaml_read(ki_buf_str(buf), NULL, &yaml, &error);
+    int r = ki__yaml_read(ki_buf_str(buf), max_depth, NULL, &yaml, &error);
     if (r >= 0) {
         ki__yaml_done(&yaml);
     }
     return r;
+}
+
+static int read_buf(const ki_buf *buf)
+{
+    return read_deep(buf, KI__YAML_CONFIG_DEPTH);
+}
+
+/* A sequence with so many others in it, down to the last. */
+static int read_nested(size_t depth, size_t max_depth)
+{
+    ki_buf buf;
+    ki_buf_init(&buf, NULL, SIZE_MAX);
+    test_add(&buf, "[", depth);
+    test_add(&buf, "]", depth);
+    int r = read_deep(&buf, max_depth);
+    ki_buf_done(&buf);
+    return r;
+}
+
+static void depth_is_for_the_reader_to_say(void **state)
+{
+    (void)state;
+    assert_int_equal(read_nested(1, 1), 0);
+    assert_int_equal(read_nested(2, 1), KI_ERR_DEPTH);
+    assert_int_equal(read_nested(KI__YAML_DEPTH_MAX, KI__YAML_DEPTH_MAX), 0);
+    assert_int_equal(read_nested(KI__YAML_DEPTH_MAX + 1, KI__YAML_DEPTH_MAX), KI_ERR_DEPTH);
+    assert_int_equal(read_nested(KI__YAML_DEPTH_MAX + 1, SIZE_MAX), KI_ERR_DEPTH);
 }
 
 static void depth_has_a_limit(void **state)
@@ -145,15 +174,15 @@ static void depth_has_a_limit(void **state)
     for (size_t i = 0; i < sizeof(opening) / sizeof(opening[0]); i++) {
         ki_buf buf;
         ki_buf_init(&buf, NULL, SIZE_MAX);
-        test_add(&buf, opening[i], KI__YAML_DEPTH_MAX + 1);
+        test_add(&buf, opening[i], KI__YAML_CONFIG_DEPTH + 1);
         int r = read_buf(&buf);
         assert_true(r == KI_ERR_DEPTH || r == KI_ERR_UNSUPPORTED);
         ki_buf_done(&buf);
     }
     ki_buf buf;
     ki_buf_init(&buf, NULL, SIZE_MAX);
-    test_add(&buf, "[", KI__YAML_DEPTH_MAX);
-    test_add(&buf, "]", KI__YAML_DEPTH_MAX);
+    test_add(&buf, "[", KI__YAML_CONFIG_DEPTH);
+    test_add(&buf, "]", KI__YAML_CONFIG_DEPTH);
     assert_int_equal(read_buf(&buf), 0);
     ki_buf_done(&buf);
 }
@@ -208,7 +237,7 @@ static void values_are_found_by_their_keys(void **state)
     (void)state;
     ki__yaml yaml;
     ki_str text = ki_str_from("{a: 1, b: {c: 2}, d: }");
-    assert_int_equal(ki__yaml_read(text, NULL, &yaml, NULL), 0);
+    assert_int_equal(ki__yaml_read(text, KI__YAML_CONFIG_DEPTH, NULL, &yaml, NULL), 0);
     uint32_t b = ki__yaml_get(&yaml, yaml.root, "b");
     uint32_t c = ki__yaml_get(&yaml, b, "c");
     assert_str(ki__yaml_at(&yaml, c)->text, "2");
@@ -257,7 +286,8 @@ static void numbers_that_json_has_not_are_refused(void **state)
         char text[32];
         snprintf(text, sizeof(text), "\n- %s", numbers[i]);
         ki__yaml yaml;
-        assert_int_equal(ki__yaml_read(ki_str_from(text), NULL, &yaml, NULL), 0);
+        assert_int_equal(ki__yaml_read(ki_str_from(text), KI__YAML_CONFIG_DEPTH, NULL, &yaml, NULL),
+                         0);
         ki_str json;
         uint32_t line = 0;
         assert_int_equal(ki__yaml_to_json(&yaml, yaml.root, &yaml.secrets, &json, &line),
@@ -270,7 +300,7 @@ static void numbers_that_json_has_not_are_refused(void **state)
 static int scenario(const ki_alloc *alloc, void *user)
 {
     ki__yaml yaml;
-    int r = ki__yaml_read(ki_str_from(user), alloc, &yaml, NULL);
+    int r = ki__yaml_read(ki_str_from(user), KI__YAML_CONFIG_DEPTH, alloc, &yaml, NULL);
     if (r < 0) {
         return r;
     }
@@ -295,6 +325,7 @@ int main(void)
         cmocka_unit_test(accepted_texts_give_the_values_they_hold),
         cmocka_unit_test(rejected_texts_say_what_and_where),
         cmocka_unit_test(depth_has_a_limit),
+        cmocka_unit_test(depth_is_for_the_reader_to_say),
         cmocka_unit_test(the_number_of_values_has_a_limit),
         cmocka_unit_test(hostile_texts_end_soon),
         cmocka_unit_test(values_are_found_by_their_keys),

@@ -15,7 +15,7 @@ var namedNames = []string{"apiVersion", "kind", "metadata", "spec", "status", "i
 	"namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
 	"labels", "annotations", "ownerReferences", "finalizers"}
 
-// tables writes the two generated files, or tells whether they are as they would be written.
+// tables writes the three generated files, or tells whether they are as they would be written.
 func tables(args []string) {
 	check := slices.Equal(args, []string{"--check"})
 	if len(args) > 0 && !check {
@@ -27,6 +27,7 @@ func tables(args []string) {
 	writeOutputs([]output{
 		{"src/object/schema_tables.h", []byte(headerText(names))},
 		{"src/object/schema_tables.c", []byte(sourceText(m, names))},
+		{"src/apiserver/merge_tables.c", []byte(mergeText(m, names))},
 	}, check)
 	fmt.Printf("%d kinds, %d messages, %d fields, %d bytes of names\n", len(m.kinds),
 		len(m.messages), fieldCount(m), len(names.text))
