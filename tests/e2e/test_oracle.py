@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kinformer beside client-go, for a minute of changes and harm: what both tell is what the server's
+own log allows, no deletion is lost, and in the end both have what the server has. tools/run-oracle
+does the same for longer."""
+import unittest
+
+import chaos
+from oracle import Oracle
+
+
+class SideBySide(unittest.TestCase):
+    def test_both_tell_what_the_log_allows(self):
+        with Oracle() as oracle:
+            oracle.wait_for_sync()
+            oracle.chaos.run(chaos.SHORT)
+            wrong = oracle.settle()
+            if wrong:
+                print(oracle.summary(), oracle.logs(), sep="\n")
+            self.assertEqual(wrong, [])
+            for client in oracle.clients.values():
+                self.assertGreater(client.count(), oracle.recorder.count)
+                client.quit()
+
+
+if __name__ == "__main__":
+    unittest.main()
