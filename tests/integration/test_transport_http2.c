@@ -70,13 +70,31 @@ static void finish(transporting *t, exchange *all, size_t count)
     transporting_end(t);
 }
 
-static void watches_share_one_connection(void **state)
+/* A list by HTTP/1.1, whose connection stays open. */
+static void list(transporting *t)
 {
-    (void)state;
+    exchange e;
+    exchange_init(&e, t, "/echo", "");
+    exchange_start(&e);
+    wait_for_bytes(t, &e, 1, 2);
+    assert_non_null(strstr(ki_buf_text(&e.body), "HTTP/1.1"));
+    while (!e.ended) {
+        transporting_for(t, 10);
+    }
+    exchange_done(&e);
+}
+
+/* Each watch is answered with its place on its connection: they are all another. A list comes
+ * before watch number `list_before`. */
+static void share_one_connection(size_t list_before)
+{
     transporting t;
     exchange all[STREAMS];
     open_tls(&t, "h2", KI__CURL_HTTP_AUTO);
     for (size_t i = 0; i < STREAMS; i++) {
+        if (i == list_before) {
+            list(&t);
+        }
         start_watch(&all[i], &t);
     }
     wait_for_bytes(&t, all, STREAMS, 6);
@@ -90,8 +108,21 @@ static void watches_share_one_connection(void **state)
         assert_memory_equal(all[i].body.data, text, 6);
         assert_non_null(strstr(ki_buf_text(&all[i].headers), "x-order: "));
     }
-    assert_int_equal(seen, 0x3e); /* each another: one connection had them all */
+    assert_int_equal(seen, 0x3e);
     finish(&t, all, STREAMS);
+}
+
+static void watches_share_one_connection(void **state)
+{
+    (void)state;
+    share_one_connection(STREAMS);
+}
+
+static void watches_share_one_connection_whatever_lists_use(void **state)
+{
+    (void)state;
+    share_one_connection(0);
+    share_one_connection(2);
 }
 
 static void a_cancelled_stream_leaves_the_others(void **state)
@@ -321,6 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(watches_share_one_connection),
+        cmocka_unit_test(watches_share_one_connection_whatever_lists_use),
         cmocka_unit_test(a_cancelled_stream_leaves_the_others),
         cmocka_unit_test(a_server_with_few_streams_gets_more_connections),
         cmocka_unit_test(the_version_is_as_asked_for_and_offered),
