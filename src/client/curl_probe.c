@@ -8,14 +8,17 @@
  * nothing does in the other half, the silence of that request ends the connection, as it does for
  * every request (on_idle() in curl_call.c).
  *
- * A server that breaks connections for being asked is asked no more. */
+ * A server that breaks connections for being asked is left alone for a while. */
 #include <errno.h>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "client/curl_state.h"
 
-enum { HARM_MAX = 3 };
+enum {
+    HARM_MAX = 3,
+    REST = 30, /* times `dead_after_ns` */
+};
 
 static uint64_t half(const ki__curl *curl)
 {
@@ -40,20 +43,27 @@ static void on_body(ki_str bytes, void *user)
     (void)user;
 }
 
+/* Whether the connection broke for being asked: soon after it. What we ended for its silence, what
+ * TCP found dead, and what broke any other way while nothing got through was not the fault of the
+ * question. */
+static bool is_harm(const ki__curl *curl, const ki_error *error)
+{
+    return error != NULL && error->code != -ETIMEDOUT && error->code != -ENOMEM &&
+           ki__engine_now(curl->engine) - curl->probe_asked < half(curl) / 2;
+}
+
 static void on_end(const ki_error *error, void *user)
 {
     ki__curl *curl = user;
-    /* What we ended for its silence, and what TCP found dead, was not the fault of the question. */
-    if (error == NULL || error->code == -ETIMEDOUT || error->code == -ENOMEM) {
+    if (!is_harm(curl, error) || ++curl->probe_harm < HARM_MAX) {
         return;
     }
-    if (++curl->probe_harm == HARM_MAX) {
-        curl->options.no_probes = true;
-        KI__LOG(curl->log, KI_LOG_WARNING, "client",
-                "silent connections are not asked for a sign of life any more",
-                {"server", ki_buf_str(&curl->target.authority)},
-                {"error", ki_str_from(error->message)});
-    }
+    curl->probe_harm = 0;
+    ki__timer_set_after(&curl->silence, REST * curl->options.dead_after_ns);
+    KI__LOG(curl->log, KI_LOG_WARNING, "client",
+            "silent connections are not asked for a sign of life for a while",
+            {"server", ki_buf_str(&curl->target.authority)},
+            {"error", ki_str_from(error->message)});
 }
 
 static void probe(ki__curl *curl)
@@ -64,6 +74,7 @@ static void probe(ki__curl *curl)
     ki_request with_limit = request;
     with_limit.idle_timeout_ns = half(curl);
     void *call = NULL;
+    curl->probe_asked = ki__engine_now(curl->engine);
     if (ki__curl_call_start(&with_limit, &sink, curl, &call, NULL) == 0) {
         ((ki__curl_call *)call)->probe = true;
     }
