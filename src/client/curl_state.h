@@ -133,6 +133,7 @@ struct ki__curl {
     ki__timer silence;
     unsigned probe_harm;  /* probes in a row that broke a connection */
     uint64_t probe_asked; /* when the last one began */
+    bool probing;         /* one is under way */
     bool timer_due;
     bool working;        /* the task runs */
     bool freed;          /* meanwhile */

@@ -254,6 +254,33 @@ static void a_silent_connection_is_left_by_all(void **state)
     finish(&t, all, 3);
 }
 
+/* The streams have a connection each, and none of them has room for a question. */
+static void all_connections_of_a_silent_server_are_left(void **state)
+{
+    (void)state;
+    transporting t;
+    exchange all[STREAMS];
+    transporting_begin(&t);
+    transporting_open(
+        &t, &(ki__curl_options){.tls = {.ca = ki_buf_str(&ca)}, .dead_after_ns = 1600 * MS},
+        "https", test_server_port(&server, "h2-one"));
+    for (size_t i = 0; i < STREAMS; i++) {
+        start_watch(&all[i], &t);
+        wait_for_bytes(&t, &all[i], 1, 2);
+    }
+    struct timespec begun;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    assert_int_equal(kill(server.pid, SIGSTOP), 0);
+    for (size_t i = 0; i < STREAMS; i++) {
+        transporting_until(&t, &all[i].ended);
+    }
+    struct timespec ended;
+    clock_gettime(CLOCK_MONOTONIC, &ended);
+    assert_int_equal(kill(server.pid, SIGCONT), 0);
+    assert_in_range(ended.tv_sec - begun.tv_sec, 1, 5); /* not one after the other */
+    finish(&t, all, STREAMS);
+}
+
 /* One stream is silent, the connection is not. */
 static void a_silent_stream_ends_alone(void **state)
 {
@@ -358,6 +385,7 @@ int main(void)
         cmocka_unit_test(the_version_is_as_asked_for_and_offered),
         cmocka_unit_test(a_paused_stream_does_not_stop_the_others),
         cmocka_unit_test(a_silent_connection_is_left_by_all),
+        cmocka_unit_test(all_connections_of_a_silent_server_are_left),
         cmocka_unit_test(a_silent_stream_ends_alone),
         cmocka_unit_test(a_server_that_goes_is_told),
         cmocka_unit_test(a_server_that_goes_away_loses_nothing),
