@@ -200,9 +200,11 @@ static int read_arguments(program *p, int argc, char **argv, ki_error *error)
 static void write_log(const ki_log_record *record, void *user)
 {
     (void)user;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
     flockfile(stderr);
-    fprintf(stderr, "%s %s: %s", ki_log_level_name(record->level), record->component,
-            record->message);
+    fprintf(stderr, "%lld.%03ld %s %s: %s", (long long)now.tv_sec, now.tv_nsec / 1000000,
+            ki_log_level_name(record->level), record->component, record->message);
     for (size_t i = 0; i < record->field_count; i++) {
         fprintf(stderr, " %s=%.*s", record->fields[i].key, (int)record->fields[i].value.len,
                 record->fields[i].value.ptr);
@@ -211,7 +213,7 @@ static void write_log(const ki_log_record *record, void *user)
     funlockfile(stderr);
 }
 
-static const ki_log to_stderr = {.write = write_log, .level = KI_LOG_INFO};
+static const ki_log to_stderr = {.write = write_log, .level = KI_LOG_DEBUG};
 
 static int connect_to_server(program *p, ki_error *error)
 {
