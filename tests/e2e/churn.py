@@ -106,10 +106,12 @@ class Writer:
 
 
 class Churn:
-    def __init__(self, cluster, seed, per_second):
+    """`more`: writers besides the usual ones."""
+
+    def __init__(self, cluster, seed, per_second, more=()):
         self.stop = threading.Event()
-        self.writers = [Writer(cluster, f"{seed}-{i}", per_second / THREADS)
-                        for i in range(THREADS)]
+        self.writers = [*(Writer(cluster, f"{seed}-{i}", per_second / THREADS)
+                          for i in range(THREADS)), *more]
         self.threads = [threading.Thread(target=writer.run, args=(self.stop,), daemon=True)
                         for writer in self.writers]
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Informers of kinformer and of client-go side by side on one real server, while its objects change
 all the time and harm is done to it and to the ways there. The server's etcd tells what really
-happened; histories.py holds what the informers told to that."""
+happened; histories.py holds what the informers told to that. The example controller runs beside
+them."""
 import os
 import subprocess
 import time
@@ -12,6 +13,7 @@ import etcd
 import histories
 import objects
 import processes
+import teams
 from chaos import Chaos
 from cluster import ROOT, Cluster
 from sync_client import SyncClient
@@ -85,28 +87,27 @@ def present(steps):
 
 
 class Oracle:
-    def __init__(self, seed=1, per_second=40, clients=tuple(RULES)):
+    def __init__(self, seed=1, per_second=40, clients=tuple(RULES), controller=True):
         self.seed = seed
         self.per_second = per_second
         self.names = clients
+        self.has_controller = controller
         self.cluster = Cluster(SERVER_FLAGS)
         self.clients = {}
-        self.recorder = self.chaos = self.churn = None
+        self.recorder = self.chaos = self.churn = self.controller = None
 
     # ---- from start to end ----
 
     def __enter__(self):
         self.cluster.__enter__()
         try:
-            self.cluster.apply(objects.namespace("shop"), objects.widget_definition())
+            teams.prepare(self.cluster)
+            self.cluster.apply(objects.widget_definition())
             self.cluster.kubectl("wait", "--for=condition=Established", "crd/widgets.example.com")
             self.recorder = etcd.Recorder(etcd.Etcd(self.cluster.etcd_port), RESOURCES)
             self.recorder.__enter__()
-            self.chaos = Chaos(self.cluster, self.names)
-            for name in self.names:
-                self.start(name)
-            self.churn = churn.Churn(self.cluster, self.seed, self.per_second)
-            self.churn.__enter__()
+            self.chaos = Chaos(self.cluster, (*self.names, "controller"))
+            self.start()
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -115,24 +116,34 @@ class Oracle:
     def __exit__(self, kind, error, trace):
         if self.churn is not None:
             self.churn.__exit__(kind, error, trace)
-        for client in self.clients.values():
-            client.close()
+        for client in (*self.clients.values(), self.controller):
+            if client is not None:
+                client.close()
         if self.chaos is not None:
             self.chaos.close()
         if self.recorder is not None:
             self.recorder.__exit__(kind, error, trace)
         self.cluster.__exit__(kind, error, trace)
 
-    def start(self, name):
-        """A client behind a proxy of its own."""
-        server = f"https://127.0.0.1:{self.chaos.proxies[name].port}"
-        kubeconfig = self.cluster.write_kubeconfig(
+    def start(self):
+        for name in self.names:
+            program = e2e.program("oracle_client") if name == "kinformer" else client_go()
+            self.clients[name] = Informers(program, self.kubeconfig(name), INFORMERS,
+                                           self.log(name))
+        more = []
+        if self.has_controller:
+            self.controller = teams.Controller(self.kubeconfig("controller"),
+                                               self.log("controller"))
+            more = [teams.Writer(self.cluster, self.seed, self.per_second / 8)]
+        self.churn = churn.Churn(self.cluster, self.seed, self.per_second, more)
+        self.churn.__enter__()
+
+    def kubeconfig(self, name):
+        """For a client behind a proxy of its own."""
+        return self.cluster.write_kubeconfig(
             f"of-{name}", {"client-certificate": self.cluster.path("admin.crt"),
-                           "client-key": self.cluster.path("admin.key")}, server)
-        program = e2e.program("oracle_client") if name == "kinformer" else client_go()
-        if name == "client-go":
-            os.environ.update(GO_ENVIRONMENT)
-        self.clients[name] = Informers(program, kubeconfig, INFORMERS, self.log(name))
+                           "client-key": self.cluster.path("admin.key")},
+            f"https://127.0.0.1:{self.chaos.proxies[name].port}")
 
     def log(self, name):
         return self.cluster.path(f"{name}.log")
@@ -146,8 +157,11 @@ class Oracle:
     def settle(self):
         """No more changes, and all have heard of all. Returns what is wrong, as texts."""
         self.churn.__exit__(None, None, None)
-        self.recorder.finish()
         end = time.monotonic() + SETTLE_S
+        unfinished = self.finish_controller(end)
+        self.recorder.finish()
+        if unfinished:
+            return unfinished
         for name, client in self.clients.items():
             for informer in INFORMERS:
                 wanted = present(view(self.recorder.log, informer))
@@ -157,6 +171,16 @@ class Oracle:
                 except AssertionError as error:
                     return [f"{name}: {informer}: {error}", *self.wrong()]
         return self.wrong()
+
+    def finish_controller(self, end):
+        """Until it has done all that is to be done. It writes nothing after that."""
+        if self.controller is None:
+            return []
+        while (left := teams.wrong(self.cluster)) and time.monotonic() < end:
+            time.sleep(0.5)
+        if not self.controller.stop():
+            left.append("it does not stop")
+        return [f"the controller: {text}" for text in left]
 
     def wrong(self):
         found = []
@@ -197,7 +221,7 @@ class Oracle:
     def logs(self):
         """The last words of all."""
         return "".join([self.cluster.logs(),
-                        *(processes.tail(self.log(name)) for name in self.clients)])
+                        *(processes.tail(self.log(name)) for name in self.chaos.proxies)])
 
     def summary(self):
         lines = [f"{self.recorder.count} changes by {self.churn.count()} requests, "
@@ -207,4 +231,6 @@ class Oracle:
             lines.append(f"{name}: told {client.count()} events")
             lines += [f"  {informer}: " + " ".join(f"{k}={v}" for k, v in health.items())
                       for informer, health in client.health().items()]
+        if self.controller is not None:
+            lines.append(f"the controller: {self.controller.said}")
         return "\n".join(lines)
