@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tools that run things on a real server begin with: building our programs and the servers, and
-a process whose children have fixed addresses and end in order with it."""
+"""What tools that run things on a real server begin with: building our programs and the servers,
+and a process whose children have fixed addresses and end in order with it."""
 import os
 import shutil
 import signal

@@ -12,8 +12,8 @@ PAUSE_S = 20
 RESTART_S = 1
 
 # For a minute. Each: seconds before it, and what.
-SHORT = ((2, "cut"), (2, "reset"), (2, "kill"), (2, "half"), (1, "compact"),
-         (3, "compact_and_kill"), (3, "cut"), (2, "hole"), (2, "pause"), (2, "cut"), (2, "dead"))
+SHORT = ((3, "cut"), (2, "reset"), (2, "kill"), (3, "half"), (1, "compact"),
+         (3, "compact_and_kill"), (3, "cut"), (3, "hole"), (2, "pause"), (3, "cut"), (2, "dead"))
 # For hours: how often each comes, on the average.
 OFTEN = {"cut": 10, "reset": 8, "half": 3, "hole": 3, "dead": 2, "compact": 4, "pause": 0.7,
          "kill": 1, "compact_and_kill": 1}

@@ -2,11 +2,11 @@
 """Whether what an informer told of its objects can have been, by the server's own log. Pure: no
 clock, no server.
 
-A log has for each key the versions that were written, each with the object's uid, or with None where
-it was deleted. What an informer sees of that, with its namespace and labels, is a view: steps
-(version, uid), with None where the object was deleted or ceased to match. An informer tells of steps
-one by one as long as it watches. It may pass over some where it listed again, for a list shows only
-what is there at its version. So:
+A log has for each key the versions that were written, each with the object's uid, or with None
+where it was deleted. What an informer sees of that, with its namespace and labels, is a view: steps
+(version, uid), with None where the object was deleted or ceased to match. An informer tells of
+steps one by one as long as it watches. It may pass over some where it listed again, for a list
+shows only what is there at its version. So:
 
   - an object is added once, changes from what was told last, and is deleted once;
   - each version that is told is a step of this key, of the same object, later than the one before;
@@ -107,7 +107,8 @@ class Track:
         if index <= self.at:
             raise Refused("back in time")
         if index > self.at + 1:
-            first = index - 1 if self.current is None and self.steps[index - 1][1] is None else index
+            from_nothing = self.current is None and self.steps[index - 1][1] is None
+            first = index - 1 if from_nothing else index
             self.spans.append((self.steps[first][0], self.end(index)))
         self.at = index
 

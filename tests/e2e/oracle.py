@@ -3,8 +3,6 @@
 all the time and harm is done to it and to the ways there. The server's etcd tells what really
 happened; histories.py holds what the informers told to that. The example controller runs beside
 them."""
-import os
-import subprocess
 import time
 
 import churn
@@ -15,8 +13,8 @@ import objects
 import processes
 import teams
 from chaos import Chaos
-from cluster import ROOT, Cluster
-from sync_client import SyncClient
+from cluster import Cluster
+from informers import Informers, client_go
 
 WIDGETS = "example.com/v1/widgets/Widget"
 RESOURCES = {"configmaps": "v1/configmaps", "pods": "v1/pods", "example.com/widgets": WIDGETS}
@@ -32,46 +30,8 @@ INFORMERS = (
 )
 SETTLE_S = 150
 RULES = {"kinformer": histories.KINFORMER, "client-go": histories.CLIENT_GO}
-# Both are to notice a dead connection about as soon.
-GO_ENVIRONMENT = {"HTTP2_READ_IDLE_TIMEOUT_SECONDS": "10", "HTTP2_PING_TIMEOUT_SECONDS": "10"}
 # The recorder reads what is stored.
 SERVER_FLAGS = ("--storage-media-type", "application/json")
-
-
-def client_go():
-    """The path of its program."""
-    return subprocess.run([ROOT / "tools" / "e2e-servers", "informer"], check=True, text=True,
-                          stdout=subprocess.PIPE).stdout.strip()
-
-
-class Informers(SyncClient):
-    """A client that only writes down what it is told."""
-
-    def __init__(self, *arguments):
-        self.histories = {}
-        super().__init__(*arguments)
-
-    def note(self, what, resource, key, uid, version, more):
-        if what == "~":
-            old_uid, old_version = more.split("/")
-            more = (old_uid, int(old_version))
-        elif what == "-":
-            more = more == "known"
-        self.histories.setdefault(resource, []).append(
-            histories.Told(what, key, uid, int(version), more))
-        if what == "-":
-            self.told[resource].pop(key, None)
-        else:
-            self.told[resource][key] = (uid, version)
-
-    def close(self):
-        try:
-            super().close()
-        except BrokenPipeError:
-            pass  # it had ended before
-
-    def count(self):
-        return sum(len(history) for history in self.histories.values())
 
 
 def view(log, informer):

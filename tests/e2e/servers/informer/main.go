@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Informers of client-go, which tell what their handlers hear, in the words of ../../oracle_client.c:
-// that file says which arguments it takes, what it prints, and which commands it knows.
+// Informers of client-go, which tell what their handlers hear in the words of oracle_client.c: that
+// file says which arguments it takes, what it prints, and which commands it knows.
 package main
 
 import (
