@@ -54,6 +54,7 @@ class Oracle:
         self.has_controller = controller
         self.cluster = Cluster(SERVER_FLAGS)
         self.clients = {}
+        self.settled = {}  # who: seconds after the last change
         self.recorder = self.chaos = self.churn = self.controller = None
 
     # ---- from start to end ----
@@ -117,8 +118,10 @@ class Oracle:
     def settle(self):
         """No more changes, and all have heard of all. Returns what is wrong, as texts."""
         self.churn.__exit__(None, None, None)
-        end = time.monotonic() + SETTLE_S
+        begin = time.monotonic()
+        end = begin + SETTLE_S
         unfinished = self.finish_controller(end)
+        self.settled["controller"] = time.monotonic() - begin
         self.recorder.finish()
         if unfinished:
             return unfinished
@@ -130,6 +133,7 @@ class Oracle:
                                 "told of all", max(1, end - time.monotonic()))
                 except AssertionError as error:
                     return [f"{name}: {informer}: {error}", *self.wrong()]
+            self.settled[name] = time.monotonic() - begin
         return self.wrong()
 
     def finish_controller(self, end):
@@ -191,6 +195,8 @@ class Oracle:
             lines.append(f"{name}: told {client.count()} events")
             lines += [f"  {informer}: " + " ".join(f"{k}={v}" for k, v in health.items())
                       for informer, health in client.health().items()]
+        lines.append("settled after " + ", ".join(f"{seconds:.0f} s: {name}" for name, seconds
+                                                  in self.settled.items()))
         if self.controller is not None:
             lines.append(f"the controller: {self.controller.said}")
         return "\n".join(lines)
