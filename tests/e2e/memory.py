@@ -7,13 +7,13 @@ import threading
 import time
 from typing import NamedTuple
 
-FIELDS = {"Rss": "rss", "Pss": "pss", "Private_Dirty": "dirty"}
+FIELDS = {"Rss": "rss", "Private_Dirty": "dirty"}
+WINDOW_S = 60
 
 
 class Sample(NamedTuple):
     seconds: float
     rss: int
-    pss: int
     dirty: int
     fds: int
     threads: int
@@ -77,9 +77,18 @@ def line(points):
     return Line(slope, error, statistics.fmean(values))
 
 
+def windows(samples, what):
+    """The least of each minute: what comes and goes in between does not grow, and samples that
+    follow each other closely say the same thing many times."""
+    found = {}
+    for sample in samples:
+        found.setdefault(sample.seconds // WINDOW_S, []).append(getattr(sample, what))
+    return [(window * WINDOW_S, min(values)) for window, values in found.items()]
+
+
 def growth(samples, what):
     """How a field goes in the second half."""
-    return line([(sample.seconds, getattr(sample, what)) for sample in second_half(samples)])
+    return line(windows(second_half(samples), what))
 
 
 def grows(found, limit):
