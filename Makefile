@@ -4,7 +4,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: all test sim sim-mutants demo test-e2e bench install format lint clean help
+.PHONY: all test sim sim-mutants demo test-e2e oracle soak bench install format lint clean help
 
 all: ## build the library (build/release)
 	@tools/setup --check build
@@ -44,6 +44,16 @@ TESTS ?=
 test-e2e: ## end-to-end tests on a real API server; TESTS="words in names of tests"
 	@tools/setup test
 	@tools/run-e2e $(TESTS)
+
+MINUTES ?=
+
+oracle: ## kinformer beside client-go on a real API server, under chaos; MINUTES=10
+	@tools/setup test
+	@tools/run-oracle --minutes $(or $(MINUTES),10)
+
+soak: ## the same with kinformer alone: do memory and descriptors stay flat? MINUTES=30
+	@tools/setup test
+	@tools/run-soak --minutes $(or $(MINUTES),30)
 
 bench: ## (later) every benchmark in one run; bench/README.md tells how to run those that exist
 	@echo "make bench: not yet; it comes with a later release." >&2

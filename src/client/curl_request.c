@@ -286,6 +286,18 @@ bool ki__curl_wants_http2(const ki__curl_call *call)
     return http == KI__CURL_HTTP_2 || (http == KI__CURL_HTTP_AUTO && (call->stream || call->probe));
 }
 
+/* libcurl keeps connections to one host together and remembers of all of them that they cannot be
+ * shared, once one is of HTTP/1.1: each watch after a list would get one of its own. The scope of
+ * an address is part of what it knows a host by, and means something for link-local ones of IPv6
+ * alone, so it keeps the two apart. */
+static void set_pool(ki__curl_call *call, bool two)
+{
+    const char *authority = ki_buf_text(&call->curl->target.authority);
+    if (!two && strncmp(authority, "[fe", 3) != 0) {
+        SET(call, CURLOPT_ADDRESS_SCOPE, 1L);
+    }
+}
+
 static void set_what(ki__curl_call *call)
 {
     const char *method = ki_buf_text(&call->method);
@@ -306,6 +318,11 @@ static void set_what(ki__curl_call *call)
     SET(call, CURLOPT_HTTP_VERSION,
         two ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
     SET(call, CURLOPT_PIPEWAIT, two && call->https ? 1L : 0L);
+    set_pool(call, two);
+    if (call->stream || call->probe) {
+        /* What no stream is on is not kept: it would be asked for signs of life in their place. */
+        SET(call, CURLOPT_FORBID_REUSE, 1L);
+    }
     SET(call, CURLOPT_USERAGENT, ki_buf_text(&call->curl->user_agent));
     SET(call, CURLOPT_HTTPHEADER, call->headers);
     if (call->compressed) {

@@ -131,7 +131,9 @@ struct ki__curl {
     CURLM *multi;
     ki__timer timer; /* libcurl's */
     ki__timer silence;
-    unsigned probe_harm; /* probes in a row that ended badly */
+    unsigned probe_harm;  /* probes in a row that broke a connection */
+    uint64_t probe_asked; /* when the last one began */
+    bool probing;         /* one is under way */
     bool timer_due;
     bool working;        /* the task runs */
     bool freed;          /* meanwhile */

@@ -6,8 +6,8 @@ import time
 import unittest
 
 import objects
-from cluster import ROOT
 from embedded import Embedded
+from informers import Informers, client_go
 
 DEPLOYMENT = """
 apiVersion: apps/v1
@@ -224,43 +224,11 @@ class Secure(unittest.TestCase):
             self.assertIn("Unauthorized", run.stderr)
 
 
-class Informer:
-    """A client-go informer on pods."""
-
-    def __init__(self, server, *arguments):
-        program = subprocess.run([ROOT / "tools" / "e2e-servers", "informer"], check=True,
-                                 text=True, stdout=subprocess.PIPE).stdout.strip()
-        self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-            [program, server.path("kubeconfig"), *arguments], text=True, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-
-    def __enter__(self):
-        assert self.process.stdout.readline() == "synced\n"
-        return self
-
-    def __exit__(self, kind, error, trace):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
-
-    def cache(self):
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        return self.process.stdout.readline().split()
-
-
 class ClientGo(unittest.TestCase):
     def pods(self, server):
         _, body = server.request("GET", "/api/v1/pods")
-        return sorted(f"default/{item['metadata']['name']}@{item['metadata']['resourceVersion']}"
-                      for item in body["items"])
-
-    def wait_until_same(self, server, informer):
-        end = time.monotonic() + 60
-        while informer.cache() != self.pods(server) and time.monotonic() < end:
-            time.sleep(0.1)
-        self.assertEqual(informer.cache(), self.pods(server))
+        return {f"default/{m['name']}": (m["uid"], m["resourceVersion"])
+                for m in (item["metadata"] for item in body["items"])}
 
     def change(self, server, count):
         pods = "/api/v1/namespaces/default/pods"
@@ -272,22 +240,31 @@ class ClientGo(unittest.TestCase):
                                body.replace("registry", "other") if i % 3 else None,
                                headers if i % 3 else {})
 
-    def follow(self, *arguments):
+    def follow(self, informer):
         with Embedded() as server:
             self.change(server, 20)
-            with Informer(server, *arguments) as informer:
-                self.wait_until_same(server, informer)
-                for harm in ("cut", "expire", "drop-watches"):
+            client = Informers(client_go(), server.path("kubeconfig"), [informer],
+                               server.path("client-go.log"))
+            try:
+                client.wait_for_sync()
+                for harm in (None, "cut", "expire", "drop-watches"):
                     self.change(server, 30)
-                    server.request("POST", f"/kinformer/{harm}")
+                    if harm is not None:
+                        server.request("POST", f"/kinformer/{harm}")
                     self.change(server, 25)
-                    self.wait_until_same(server, informer)
+                    client.wait_for_version(informer, self.pods(server))
+                    self.assertEqual(client.dump()[0], {informer: self.pods(server)})
+            finally:
+                client.close()
 
     def test_an_informer_follows_in_json(self):
-        self.follow()
+        self.follow("v1/pods,json,stream,-,-")
 
     def test_an_informer_follows_in_protobuf(self):
-        self.follow("application/vnd.kubernetes.protobuf")
+        self.follow("v1/pods,protobuf,stream,-,-")
+
+    def test_an_informer_follows_by_lists(self):
+        self.follow("v1/pods,json,pages,-,-")
 
 
 if __name__ == "__main__":

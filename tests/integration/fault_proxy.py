@@ -11,7 +11,7 @@
   none          as it came
 
 A harm of bytes is done to connections that begin later, a hole and death to those that are there
-only: whoever connects anew gets through."""
+only: whoever connects anew gets through. end() ends those that are there."""
 import ctypes
 import socket
 import struct
@@ -29,12 +29,16 @@ def drop_all(sock):
 
 
 class Link:
-    """One connection. `what` and `arg` are the harm done to its bytes."""
+    """One connection. `what` and `arg` are the harm done to its bytes; `ended` is called with it
+    when both ways have come to their end."""
 
-    def __init__(self, client, server, what, arg):
+    def __init__(self, client, server, what, arg, ended):
         self.client, self.server = client, server
         self.what, self.arg = what, arg
         self.holes = set()
+        self.ended = ended
+        self.ways = 2
+        self.lock = threading.Lock()
 
     def start(self):
         for way in (self.up, self.down):
@@ -45,6 +49,13 @@ class Link:
             way()
         except OSError:
             self.close()
+        with self.lock:
+            self.ways -= 1
+            if self.ways > 0:
+                return
+        for sock in (self.client, self.server):
+            sock.close()
+        self.ended(self)
 
     def close(self):
         for sock in (self.client, self.server):
@@ -85,21 +96,42 @@ class Link:
 
     def harm(self):
         if self.what == "half":
-            return self.client.shutdown(socket.SHUT_WR)
+            return self.half_close()
         if self.what == "reset":
             time.sleep(0.05)  # what was sent is to arrive first
+            return self.reset()
+        return self.close()
+
+    def die(self):
+        self.holes |= {"up", "down"}
+        try:
+            drop_all(self.client)
+        except OSError:
+            pass  # it is over
+
+    def half_close(self):
+        """Nothing more comes from the server; the client may still write."""
+        try:
+            self.client.shutdown(socket.SHUT_WR)
+        except OSError:
+            self.close()
+
+    def reset(self):
+        try:
             self.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.client.shutdown(socket.SHUT_RD)  # else the thread that reads keeps it open
             time.sleep(0.05)
-            return self.client.close()
-        return self.close()
+            self.client.close()
+            self.server.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            self.close()
 
 
 class Proxy:
     def __init__(self, target):
         self.target = target  # a port
         self.what, self.arg = "none", 0
-        self.links = []
+        self.links = set()
         self.accepted = 0
         self.port = 0
         self.open()
@@ -116,31 +148,41 @@ class Proxy:
         while True:
             try:
                 client, _ = listener.accept()
-                server = socket.create_connection(("127.0.0.1", self.target))
             except OSError:
                 return
+            try:
+                server = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:  # nobody is there, and so is this
+                client.close()
+                continue
             for sock in (client, server):
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.accepted += 1
-            link = Link(client, server, self.what, self.arg)
-            self.links.append(link)
+            link = Link(client, server, self.what, self.arg, self.links.discard)
+            self.links.add(link)
             link.start()
 
     def refuse(self):
         """Nobody listens any more, and what there was is over."""
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
-        for link in self.links:
+        for link in list(self.links):
             link.close()
-        self.links = []
+
+    def end(self, how="cut"):
+        """What there is, is over: cut, reset, or half closed by the server. Who has fallen into a
+        hole or is dead hears nothing of it."""
+        ways = {"cut": Link.close, "reset": Link.reset, "half": Link.half_close}
+        for link in list(self.links):
+            if not link.holes:
+                ways[how](link)
 
     def fault(self, what, arg="0"):
         if what == "hole":
-            for link in self.links:
+            for link in list(self.links):
                 link.holes |= {"up", "down"} if arg == "both" else {arg}
         elif what == "dead":
-            for link in self.links:
-                link.holes |= {"up", "down"}
-                drop_all(link.client)
+            for link in list(self.links):
+                link.die()
         else:
             self.what, self.arg = what, int(arg)

@@ -363,7 +363,7 @@ static void only_quiet_streams_are_asked_and_not_for_ever(void **state)
     transporting_for(&t, 2000);
     assert_int_equal(test_server_do(&server, "asked %ld", ill.port), 3);
     assert_int_equal(requests(&ill, log), 4);
-    assert_non_null(strstr(ki_buf_text(&t.logged), "not asked for a sign of life any more"));
+    assert_non_null(strstr(ki_buf_text(&t.logged), "not asked for a sign of life for a while"));
     assert_true(test_server_do(&server, "asked %ld", quiet.port) >= 3);
     assert_int_equal(requests(&quiet, log), 1);
     assert_int_equal(test_server_do(&server, "asked %ld", lively.port), 0);
@@ -375,6 +375,36 @@ static void only_quiet_streams_are_asked_and_not_for_ever(void **state)
     end(&quiet);
     end(&lively);
     end(&ill);
+    transporting_end(&t);
+}
+
+/* A connection that breaks long after it was asked, or while it is silent, did not break for being
+ * asked: one that hangs later is asked, too. */
+static void silence_is_found_however_often_connections_broke(void **state)
+{
+    (void)state;
+    enum { BROKEN = 3, DEAD_MS = 2400 };
+    transporting t;
+    fixture x;
+    char wanted[80] = "a=11 ";
+    transporting_begin(&t);
+    begin(&x, &t, "often", true, DEAD_MS);
+    start(&x, 0);
+    for (unsigned i = 0; i <= BROKEN; i++) {
+        following_expect(&x.f, wanted);
+        (void)test_server_do(&server, "fault often hole both");
+        (void)test_server_do(&server, "add often %c", (char)('b' + i));
+        if (i < BROKEN) {
+            transporting_for(&t, DEAD_MS * 9 / 10);
+            (void)test_server_do(&server, "refuse often");
+            (void)test_server_do(&server, "accept often");
+        }
+        size_t len = strlen(wanted);
+        snprintf(wanted + len, sizeof(wanted) - len, "%c=%u ", (char)('b' + i), 12 + i);
+    }
+    following_expect(&x.f, wanted);
+    assert_null(strstr(ki_buf_text(&t.logged), "sign of life"));
+    end(&x);
     transporting_end(&t);
 }
 
@@ -573,6 +603,7 @@ int main(int count, char **words)
         cmocka_unit_test(a_dead_or_silent_connection_is_left),
         cmocka_unit_test(a_way_that_leads_only_down_is_left),
         cmocka_unit_test(only_quiet_streams_are_asked_and_not_for_ever),
+        cmocka_unit_test(silence_is_found_however_often_connections_broke),
         cmocka_unit_test(a_paused_informer_holds_its_server_up_by_http1),
         cmocka_unit_test(a_paused_informer_holds_its_stream_up_by_http2),
         cmocka_unit_test(a_pause_is_not_silence),

@@ -70,13 +70,31 @@ static void finish(transporting *t, exchange *all, size_t count)
     transporting_end(t);
 }
 
-static void watches_share_one_connection(void **state)
+/* A list by HTTP/1.1, whose connection stays open. */
+static void list(transporting *t)
 {
-    (void)state;
+    exchange e;
+    exchange_init(&e, t, "/echo", "");
+    exchange_start(&e);
+    wait_for_bytes(t, &e, 1, 2);
+    assert_non_null(strstr(ki_buf_text(&e.body), "HTTP/1.1"));
+    while (!e.ended) {
+        transporting_for(t, 10);
+    }
+    exchange_done(&e);
+}
+
+/* Each watch is answered with its place on its connection: they are all another. A list comes
+ * before watch number `list_before`. */
+static void share_one_connection(size_t list_before)
+{
     transporting t;
     exchange all[STREAMS];
     open_tls(&t, "h2", KI__CURL_HTTP_AUTO);
     for (size_t i = 0; i < STREAMS; i++) {
+        if (i == list_before) {
+            list(&t);
+        }
         start_watch(&all[i], &t);
     }
     wait_for_bytes(&t, all, STREAMS, 6);
@@ -90,8 +108,21 @@ static void watches_share_one_connection(void **state)
         assert_memory_equal(all[i].body.data, text, 6);
         assert_non_null(strstr(ki_buf_text(&all[i].headers), "x-order: "));
     }
-    assert_int_equal(seen, 0x3e); /* each another: one connection had them all */
+    assert_int_equal(seen, 0x3e);
     finish(&t, all, STREAMS);
+}
+
+static void watches_share_one_connection(void **state)
+{
+    (void)state;
+    share_one_connection(STREAMS);
+}
+
+static void watches_share_one_connection_whatever_lists_use(void **state)
+{
+    (void)state;
+    share_one_connection(0);
+    share_one_connection(2);
 }
 
 static void a_cancelled_stream_leaves_the_others(void **state)
@@ -223,6 +254,33 @@ static void a_silent_connection_is_left_by_all(void **state)
     finish(&t, all, 3);
 }
 
+/* The streams have a connection each, and none of them has room for a question. */
+static void all_connections_of_a_silent_server_are_left(void **state)
+{
+    (void)state;
+    transporting t;
+    exchange all[STREAMS];
+    transporting_begin(&t);
+    transporting_open(
+        &t, &(ki__curl_options){.tls = {.ca = ki_buf_str(&ca)}, .dead_after_ns = 1600 * MS},
+        "https", test_server_port(&server, "h2-one"));
+    for (size_t i = 0; i < STREAMS; i++) {
+        start_watch(&all[i], &t);
+        wait_for_bytes(&t, &all[i], 1, 2);
+    }
+    struct timespec begun;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    assert_int_equal(kill(server.pid, SIGSTOP), 0);
+    for (size_t i = 0; i < STREAMS; i++) {
+        transporting_until(&t, &all[i].ended);
+    }
+    struct timespec ended;
+    clock_gettime(CLOCK_MONOTONIC, &ended);
+    assert_int_equal(kill(server.pid, SIGCONT), 0);
+    assert_in_range(ended.tv_sec - begun.tv_sec, 1, 5); /* not one after the other */
+    finish(&t, all, STREAMS);
+}
+
 /* One stream is silent, the connection is not. */
 static void a_silent_stream_ends_alone(void **state)
 {
@@ -321,11 +379,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(watches_share_one_connection),
+        cmocka_unit_test(watches_share_one_connection_whatever_lists_use),
         cmocka_unit_test(a_cancelled_stream_leaves_the_others),
         cmocka_unit_test(a_server_with_few_streams_gets_more_connections),
         cmocka_unit_test(the_version_is_as_asked_for_and_offered),
         cmocka_unit_test(a_paused_stream_does_not_stop_the_others),
         cmocka_unit_test(a_silent_connection_is_left_by_all),
+        cmocka_unit_test(all_connections_of_a_silent_server_are_left),
         cmocka_unit_test(a_silent_stream_ends_alone),
         cmocka_unit_test(a_server_that_goes_is_told),
         cmocka_unit_test(a_server_that_goes_away_loses_nothing),

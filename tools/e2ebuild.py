@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tools that run things on a real server begin with: building our programs and the servers,
+and a process whose children have fixed addresses and end in order with it."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TESTS = ROOT / "tests" / "e2e"
+JOBS = str(os.cpu_count() or 1)
+SAME_ADDRESSES = "KI_E2E_SAME_ADDRESSES"
+
+
+def fix_addresses():
+    """Begins anew with fixed addresses: without, sanitizers of gcc 12 fail now and then."""
+    if SAME_ADDRESSES in os.environ or shutil.which("setarch") is None:
+        return
+    prefix = ["setarch", "-R"]
+    if subprocess.run([*prefix, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+        os.environ[SAME_ADDRESSES] = "yes"
+        os.execvp(prefix[0], [*prefix, sys.executable, *sys.argv])
+
+
+def build(preset, targets):
+    """Builds our programs and the servers. Returns whether that worked."""
+    configure = ["cmake", "--preset", preset, "--log-level=WARNING"]
+    compile_ours = ["cmake", "--build", "--preset", preset, "-j", JOBS, "--target", *targets]
+    for command in (configure, compile_ours):
+        run = subprocess.run(command, cwd=ROOT, text=True, errors="replace", check=False,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if run.returncode != 0:
+            print(run.stdout[-10000:])
+            return False
+    return subprocess.run([ROOT / "tools" / "e2e-servers"], check=False,
+                          stdout=subprocess.DEVNULL).returncode == 0
+
+
+def leave(number, frame):
+    """Ends in order, so that everything is cleaned up."""
+    del frame
+    sys.exit(128 + number)
+
+
+def begin(preset, targets):
+    """The whole of it. Returns whether the programs are there, and what tests/e2e has is found."""
+    if preset != "dev":
+        fix_addresses()
+    signal.signal(signal.SIGTERM, leave)
+    sys.path.insert(0, str(TESTS))
+    os.environ["KI_E2E_BUILD"] = str(ROOT / "build" / preset)
+    return build(preset, targets)
