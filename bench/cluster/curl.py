@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The floor: curl asks for what a client asks for and throws it away."""
+import http.client
+import json
+import os
+import ssl
+import subprocess
+import time
+import urllib.parse
+from pathlib import Path
+
+from clients import AGENTS, ClientError, processes, wait_until_idle
+
+PODS = "/api/v1/pods"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+PAGE = 500
+STREAM = urllib.parse.urlencode({
+    "watch": "true", "allowWatchBookmarks": "true", "sendInitialEvents": "true",
+    "resourceVersionMatch": "NotOlderThan", "timeoutSeconds": "600"})
+
+
+def base(cluster):
+    return f"https://127.0.0.1:{cluster.port}{PODS}"
+
+
+def command(cluster, accept, *more):
+    return ["curl", "--silent", "--show-error", "--fail", "--cacert", cluster.path("ca.crt"),
+            "--cert", cluster.path("admin.crt"), "--key", cluster.path("admin.key"),
+            "--user-agent", AGENTS["curl"], "--header", f"Accept: {accept}", *more]
+
+
+def size(cluster, accept):
+    """Bytes of the whole list, not compressed."""
+    run = subprocess.run(command(cluster, accept, "--output", "/dev/null", "--write-out",
+                                 "%{size_download}", base(cluster)),
+                         check=True, text=True, stdout=subprocess.PIPE, timeout=300)
+    return int(run.stdout)
+
+
+def pages(cluster):
+    """The addresses of all pages, one of which leads to the next."""
+    context = ssl.create_default_context(cafile=cluster.path("ca.crt"))
+    context.load_cert_chain(cluster.path("admin.crt"), cluster.path("admin.key"))
+    connection = http.client.HTTPSConnection("127.0.0.1", cluster.port, context=context, timeout=60)
+    found, token = [], ""
+    while True:
+        query = {"limit": PAGE, **({"continue": token} if token else {})}
+        path = f"{PODS}?{urllib.parse.urlencode(query)}"
+        found.append(f"https://127.0.0.1:{cluster.port}{path}")
+        connection.request("GET", path, headers={"Accept": METADATA})
+        token = json.load(connection.getresponse())["metadata"].get("continue", "")
+        if not token:
+            connection.close()
+            return found
+
+
+def run_list(cluster):
+    """The pages that kinformer asks for, on one connection, compressed as there."""
+    config = cluster.write("curl.config", "".join(
+        f'url = "{url}"\noutput = "/dev/null"\n' for url in pages(cluster)))
+    words = command(cluster, PROTOBUF, "--http1.1", "--compressed", "--config", config)
+    return run_to_end(words)
+
+
+def run_to_end(words):
+    start = time.monotonic()
+    process = processes.spawn(words, stdin=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise ClientError(f"curl ended with {process.returncode}")
+    return {"cpu_s": usage.ru_utime + usage.ru_stime, "wall_s": time.monotonic() - start}
+
+
+def run_stream(cluster):
+    """The watch that begins with all objects. It has no end; it is over when nothing comes."""
+    words = command(cluster, PROTOBUF + ";stream=watch", "--http2", "--output", "/dev/null",
+                    f"{base(cluster)}?{STREAM}")
+    start = time.monotonic()
+    process = processes.spawn(words, stdin=subprocess.DEVNULL)
+    try:
+        time.sleep(0.3)  # the server may take its time before the first byte
+        last, cpu = wait_until_idle(process.pid, 300)
+        written = [line.split()[1] for line in
+                   Path(f"/proc/{process.pid}/io").read_text(encoding="ascii").splitlines()
+                   if line.startswith("wchar")]
+        return {"cpu_s": cpu, "wall_s": last - start, "bytes": int(written[0])}
+    finally:
+        processes.kill(process)

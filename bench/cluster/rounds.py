@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured. One round: each client in turn syncs, comes to rest, is told of changes at a
+steady rate, and is stopped (SIGSTOP); then all are caught up and stopped, each object is changed
+once, and each in turn goes on; then the same with a server that has begun anew."""
+import json
+import sys
+import time
+
+import curl
+from clients import AGENTS, Client, ClientError, Writer, cpu_s, memory, wait_until_idle
+from cluster import AUDIT_POLICY, Cluster
+
+SYNC_S = 300
+RATE = 200
+GO_ON_S = 300
+OTHER_CHANGES = 20
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+AUDIT = [{"level": "Metadata", "verbs": ["list", "watch"],
+          "resources": [{"group": "", "resources": ["pods"]}]}, {"level": "None"}]
+
+
+class Server(Cluster):
+    """etcd has room for all versions of all rounds; the log has lists and watches of pods only."""
+
+    def prepare(self):
+        super().prepare()
+        self.write("audit-policy.json", json.dumps(dict(AUDIT_POLICY, rules=AUDIT)))
+
+    def spawn(self, program, flags):
+        if program == "etcd":
+            flags = [*flags, "--quota-backend-bytes", str(8 << 30)]
+        return super().spawn(program, flags)
+
+
+def percentile(values, share):
+    return sorted(values)[min(len(values) - 1, int(len(values) * share))]
+
+
+class Bench:
+    def __init__(self, cluster, options, record):
+        self.cluster = cluster
+        self.options = options
+        self.record = record  # takes the members of a line
+        self.round = 0
+        self.version = 0
+        self.clients = []
+        self.writer = None
+
+    def tell(self, row, kind, mode, **values):
+        self.record({"round": self.round, "row": row, "client": kind, "mode": mode, **values})
+        shown = ", ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
+                          for name, value in values.items() if not isinstance(value, dict))
+        say(f"  {self.round} {row} {kind} {mode}: {shown}")
+
+    # ---- the server ----
+
+    def fill(self):
+        say(f"filling the server with {self.options.pods:,} pods")
+        start = time.monotonic()
+        self.writer = Writer(self.cluster.kubeconfig(), self.cluster.path("writer.log"))
+        self.version, _ = self.writer.do(f"fill {self.options.pods}", 1800)
+        say(f"  that took {time.monotonic() - start:.0f} s")
+        protobuf = curl.size(self.cluster, curl.PROTOBUF)
+        text = curl.size(self.cluster, "application/json")
+        self.tell("objects", "server", "", pods=self.options.pods, protobuf_bytes=protobuf,
+                  json_bytes=text)
+
+    # ---- first contact ----
+
+    def floor(self):
+        for mode, run in (("list", curl.run_list), ("stream", curl.run_stream)):
+            if self.wanted("curl", mode):
+                self.tell("sync", "curl", mode, **run(self.cluster))
+
+    def wanted(self, kind, mode):
+        return (kind, mode) in self.options.clients
+
+    def sync(self, kind, mode):
+        server = cpu_s(self.cluster.apiserver.pid)
+        client = Client(kind, mode, self.cluster.kubeconfig(),
+                        self.cluster.path(f"{kind}-{mode}.log"))
+        client.version = self.version  # and what comes after it, as events
+        self.clients.append(client)
+        count, _ = client.expect("synced", SYNC_S)[0].split()
+        wall, cpu = time.monotonic() - client.start, cpu_s(client.pid)
+        server = cpu_s(self.cluster.apiserver.pid) - server
+        if int(count) != self.options.pods:
+            raise ClientError(f"{client.name} has {count} objects, not {self.options.pods}")
+        self.tell("sync", kind, mode, cpu_s=cpu, wall_s=wall, server_cpu_s=server)
+        return client
+
+    def settle(self, client):
+        time.sleep(self.options.settle)
+        found = memory(client.pid)
+        own = client.own_memory()
+        if own.get("collected"):
+            own["rss"] = memory(client.pid)["rss"]
+        self.tell("memory", client.kind, client.mode, **found, own=own)
+
+    # ---- changes ----
+
+    def latency(self, client):
+        count = int(RATE * self.options.seconds)
+        version, lines = self.writer.do(f"rate {RATE} {count}", 600)
+        self.version = max(self.version, version)
+        client.until(self.version, GO_ON_S)
+        client.version = self.version
+        heard = client.marks()
+        asked, answered = [], []
+        for line in lines:
+            at, begin, end = map(int, line.split())
+            if at in heard:
+                asked.append((heard[at] - begin) / 1e6)
+                answered.append((heard[at] - end) / 1e6)
+        if len(asked) < count * 0.99:
+            raise ClientError(f"{client.name} was told of {len(asked)} of {count} changes")
+        self.tell("latency", client.kind, client.mode, p50_ms=percentile(asked, 0.5),
+                  p99_ms=percentile(asked, 0.99), worst_ms=max(asked),
+                  p50_after_answer_ms=percentile(answered, 0.5),
+                  p99_after_answer_ms=percentile(answered, 0.99), events=len(asked))
+
+    def catch_up(self):
+        """All clients know all; then they are stopped."""
+        for client in self.clients:
+            client.resume()
+            if client.version < self.version:
+                client.until(self.version, GO_ON_S)
+        for client in self.clients:
+            wait_until_idle(client.pid, GO_ON_S)
+            client.events = client.count()
+            client.pause()
+
+    def replay(self):
+        self.catch_up()
+        start = time.monotonic()
+        self.version, _ = self.writer.do("change", 1800)
+        say(f"  {self.options.pods:,} changes in {time.monotonic() - start:.0f} s")
+        for client in self.clients:
+            self.replay_one(client)
+
+    def replay_one(self, client):
+        requests = len(self.lists(client))
+        cpu, start = cpu_s(client.pid), time.time_ns()
+        client.resume()
+        events, end = client.until(self.version, GO_ON_S)
+        cpu = cpu_s(client.pid) - cpu
+        events -= client.events
+        wait_until_idle(client.pid, GO_ON_S)
+        client.pause()
+        client.version = self.version
+        self.tell("replay", client.kind, client.mode, cpu_us_event=cpu * 1e6 / events,
+                  events_s=events / ((end - start) / 1e9), events=events,
+                  wall_s=(end - start) / 1e9, lists=len(self.lists(client)) - requests)
+
+    def lists(self, client):
+        """Its lists, streaming ones included, by the server's log."""
+        found = [entry for entry in self.cluster.requests(AGENTS[client.kind])
+                 if entry["verb"] == "list" or "sendInitialEvents" in entry["requestURI"]]
+        return found
+
+    # ---- a server that has begun anew ----
+
+    def relist(self):
+        self.version, _ = self.writer.do(f"other {OTHER_CHANGES}", 60)
+        self.cluster.restart_apiserver()
+        time.sleep(self.options.settle)
+        for client in self.clients:
+            self.relist_one(client)
+
+    def relist_one(self, client):
+        requests = len(self.lists(client))
+        cpu, start = cpu_s(client.pid), time.monotonic()
+        client.resume()
+        end = start + GO_ON_S
+        while len(self.lists(client)) == requests:
+            if time.monotonic() > end:
+                raise ClientError(f"{client.name} does not list again")
+            time.sleep(0.2)
+        last, now = wait_until_idle(client.pid, GO_ON_S)
+        found = memory(client.pid)
+        self.tell("relist", client.kind, client.mode, cpu_s=now - cpu, wall_s=last - start,
+                  rss=found["rss"], peak=found["peak"],
+                  lists=len(self.lists(client)) - requests)
+        client.pause()
+
+    # ---- a round ----
+
+    def one_round(self, number):
+        self.round = number
+        try:
+            self.floor()
+            clients = [pair for pair in self.options.clients if pair[0] != "curl"]
+            turn = number % len(clients) if clients else 0
+            for kind, mode in clients[turn:] + clients[:turn]:
+                client = self.sync(kind, mode)
+                self.settle(client)
+                if mode == "stream" and "latency" in self.options.rows:
+                    self.latency(client)
+                client.pause()
+            if "replay" in self.options.rows:
+                self.replay()
+            if "relist" in self.options.rows:
+                self.relist()
+        finally:
+            for client in self.clients:
+                client.close()
+            self.clients = []
+
+    def close(self):
+        if self.writer is not None:
+            self.writer.close()
