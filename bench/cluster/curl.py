@@ -15,9 +15,8 @@ PODS = "/api/v1/pods"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 PAGE = 500
-STREAM = urllib.parse.urlencode({
-    "watch": "true", "allowWatchBookmarks": "true", "sendInitialEvents": "true",
-    "resourceVersionMatch": "NotOlderThan", "timeoutSeconds": "600"})
+WATCH = {"watch": "true", "allowWatchBookmarks": "true", "timeoutSeconds": "600"}
+STREAM = {**WATCH, "sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
 
 
 def base(cluster):
@@ -74,13 +73,22 @@ def run_to_end(words):
 
 
 def run_stream(cluster):
-    """The watch that begins with all objects. It has no end; it is over when nothing comes."""
+    """The watch that begins with all objects."""
+    return run_open_end(cluster, STREAM)
+
+
+def run_watch(cluster, version):
+    """The watch of all changes since a version."""
+    return run_open_end(cluster, {**WATCH, "resourceVersion": version})
+
+
+def run_open_end(cluster, query):
+    """A watch has no end; it is over when nothing comes any more."""
     words = command(cluster, PROTOBUF + ";stream=watch", "--http2", "--output", "/dev/null",
-                    f"{base(cluster)}?{STREAM}")
+                    f"{base(cluster)}?{urllib.parse.urlencode(query)}")
     start = time.monotonic()
     process = processes.spawn(words, stdin=subprocess.DEVNULL)
     try:
-        time.sleep(0.3)  # the server may take its time before the first byte
         last, cpu = wait_until_idle(process.pid, 300)
         written = [line.split()[1] for line in
                    Path(f"/proc/{process.pid}/io").read_text(encoding="ascii").splitlines()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured. One round: each client in turn syncs, comes to rest, is told of changes at a
-steady rate, and is stopped (SIGSTOP); then all are caught up and stopped, each object is changed
-once, and each in turn goes on; then the same with a server that has begun anew."""
+"""What is measured. A round has two parts. First each client is alone with the server: it syncs,
+comes to rest, and is told of changes at a steady rate. Then all are synced and stopped (SIGSTOP),
+each object is changed once, and each client in turn goes on; then the same with a server that has
+begun anew and does not know the version at which the client stopped."""
 import json
 import sys
 import time
@@ -84,7 +85,6 @@ class Bench:
         server = cpu_s(self.cluster.apiserver.pid)
         client = Client(kind, mode, self.cluster.kubeconfig(),
                         self.cluster.path(f"{kind}-{mode}.log"))
-        client.version = self.version  # and what comes after it, as events
         self.clients.append(client)
         count, _ = client.expect("synced", SYNC_S)[0].split()
         wall, cpu = time.monotonic() - client.start, cpu_s(client.pid)
@@ -109,7 +109,6 @@ class Bench:
         version, lines = self.writer.do(f"rate {RATE} {count}", 600)
         self.version = max(self.version, version)
         client.until(self.version, GO_ON_S)
-        client.version = self.version
         heard = client.marks()
         asked, answered = [], []
         for line in lines:
@@ -124,22 +123,16 @@ class Bench:
                   p50_after_answer_ms=percentile(answered, 0.5),
                   p99_after_answer_ms=percentile(answered, 0.99), events=len(asked))
 
-    def catch_up(self):
-        """All clients know all; then they are stopped."""
-        for client in self.clients:
-            client.resume()
-            if client.version < self.version:
-                client.until(self.version, GO_ON_S)
-        for client in self.clients:
-            wait_until_idle(client.pid, GO_ON_S)
-            client.events = client.count()
-            client.pause()
-
     def replay(self):
-        self.catch_up()
+        old = self.version
         start = time.monotonic()
         self.version, _ = self.writer.do("change", 1800)
         say(f"  {self.options.pods:,} changes in {time.monotonic() - start:.0f} s")
+        if self.wanted("curl", "stream"):
+            found = curl.run_watch(self.cluster, old)
+            self.tell("replay", "curl", "stream", events=self.options.pods,
+                      cpu_us_event=found["cpu_s"] * 1e6 / self.options.pods,
+                      events_s=self.options.pods / found["wall_s"], **found)
         for client in self.clients:
             self.replay_one(client)
 
@@ -149,13 +142,14 @@ class Bench:
         client.resume()
         events, end = client.until(self.version, GO_ON_S)
         cpu = cpu_s(client.pid) - cpu
-        events -= client.events
         wait_until_idle(client.pid, GO_ON_S)
         client.pause()
-        client.version = self.version
-        self.tell("replay", client.kind, client.mode, cpu_us_event=cpu * 1e6 / events,
-                  events_s=events / ((end - start) / 1e9), events=events,
-                  wall_s=(end - start) / 1e9, lists=len(self.lists(client)) - requests)
+        if events < self.options.pods * 0.99:
+            raise ClientError(f"{client.name} was told of {events} changes only")
+        self.tell("replay", client.kind, client.mode, events=events,
+                  cpu_us_event=cpu * 1e6 / events, events_s=events / ((end - start) / 1e9),
+                  cpu_s=cpu, wall_s=(end - start) / 1e9, rss=memory(client.pid)["rss"],
+                  lists=len(self.lists(client)) - requests)
 
     def lists(self, client):
         """Its lists, streaming ones included, by the server's log."""
@@ -192,24 +186,39 @@ class Bench:
 
     def one_round(self, number):
         self.round = number
+        clients = [pair for pair in self.options.clients if pair[0] != "curl"]
+        turn = number % len(clients) if clients else 0
+        clients = clients[turn:] + clients[:turn]
         try:
             self.floor()
-            clients = [pair for pair in self.options.clients if pair[0] != "curl"]
-            turn = number % len(clients) if clients else 0
-            for kind, mode in clients[turn:] + clients[:turn]:
-                client = self.sync(kind, mode)
-                self.settle(client)
-                if mode == "stream" and "latency" in self.options.rows:
-                    self.latency(client)
-                client.pause()
-            if "replay" in self.options.rows:
-                self.replay()
-            if "relist" in self.options.rows:
-                self.relist()
+            for kind, mode in clients:
+                self.one_alone(kind, mode)
+            if "replay" in self.options.rows or "relist" in self.options.rows:
+                self.all_together(clients)
         finally:
-            for client in self.clients:
-                client.close()
-            self.clients = []
+            self.close_clients()
+
+    def one_alone(self, kind, mode):
+        client = self.sync(kind, mode)
+        self.settle(client)
+        if mode == "stream" and "latency" in self.options.rows:
+            self.latency(client)
+        self.close_clients()
+
+    def all_together(self, clients):
+        for kind, mode in clients:
+            client = self.sync(kind, mode)
+            wait_until_idle(client.pid, GO_ON_S)
+            client.pause()
+        if "replay" in self.options.rows:
+            self.replay()
+        if "relist" in self.options.rows:
+            self.relist()
+
+    def close_clients(self):
+        for client in self.clients:
+            client.close()
+        self.clients = []
 
     def close(self):
         if self.writer is not None:
