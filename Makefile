@@ -40,9 +40,10 @@ test-e2e: ## end-to-end tests on a real API server; TESTS="words in names of tes
 	@tools/setup test
 	@tools/run-e2e $(TESTS)
 
-bench: ## (later) every benchmark in one run; bench/README.md tells how to run those that exist
-	@echo "make bench: not yet; it comes with a later release." >&2
-	@echo "bench/README.md tells how to run the benchmarks that exist." >&2; exit 1
+BENCH ?=
+
+bench: ## beside client-go, kube-rs and curl on a real API server, 25 minutes; BENCH=--quick
+	@bench/cluster/run $(BENCH)
 
 install: ## build and install; PREFIX=/usr/local, DESTDIR=
 	@tools/setup --check build

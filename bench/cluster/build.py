@@ -11,6 +11,7 @@ from clients import OUT, ROOT
 HERE = Path(__file__).resolve().parent
 BUILD = ROOT / "build" / "bench"
 GO_NEEDED = (1, 26)
+GO_TEXT = ".".join(map(str, GO_NEEDED))
 
 
 class BuildError(Exception):
@@ -41,6 +42,11 @@ def find_cargo():
     return find("cargo", "~/.cargo/bin")
 
 
+def servers():
+    """etcd and kube-apiserver, as the end-to-end tests have them."""
+    run(ROOT / "tools" / "e2e-servers")
+
+
 def kinformer():
     run("cmake", "--preset", "release", "-B", BUILD, "-DKI_BENCH=ON", "--log-level=WARNING",
         cwd=ROOT)
@@ -64,3 +70,17 @@ def sizes():
     names = {"kinformer": "kinformer", "client-go": "informer", "kube-rs": "kube-rs"}
     return {client: (OUT / name).stat().st_size for client, name in names.items()
             if (OUT / name).exists()}
+
+
+def versions():
+    """What is compared, in one line."""
+    go = (HERE / "go" / "go.mod").read_text(encoding="ascii")
+    rust = (HERE / "rust" / "Cargo.lock").read_text(encoding="ascii")
+    server = (ROOT / "tests" / "e2e" / "servers" / "go.mod").read_text(encoding="ascii")
+    found = [
+        "kube-apiserver " + re.search(r"k8s.io/kubernetes (v\S+)", server)[1],
+        "etcd " + re.search(r"go.etcd.io/etcd/server/v3 (v\S+)", server)[1],
+        "client-go " + re.search(r"k8s.io/client-go (v\S+)", go)[1],
+        "kube-rs " + re.search(r'name = "kube"\nversion = "(\S+)"', rust)[1],
+        " ".join(run("curl", "--version").split()[:2] + run("curl", "--version").split()[3:5])]
+    return ", ".join(found)

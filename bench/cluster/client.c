@@ -128,6 +128,9 @@ static void obey(program *p)
         if (strncmp(line, "until ", 6) == 0) {
             atomic_store(&p->wanted, strtoull(line + 6, NULL, 10));
             tell_if_reached(p);
+        } else if (strcmp(line, "count\n") == 0) {
+            printf("count %" PRIu64 "\n", atomic_load(&p->events));
+            fflush(stdout);
         } else if (strcmp(line, "marks\n") == 0) {
             tell_marks(p);
         } else if (strcmp(line, "memory\n") == 0) {

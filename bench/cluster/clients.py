@@ -140,6 +140,12 @@ class Client(Talker):
         gate = {"KUBE_FEATURE_WatchListClient": "true" if mode == "stream" else "false"}
         super().__init__(f"{kind} {mode}", commands[kind], log, gate)
         self.kind, self.mode = kind, mode
+        self.events = 0  # when it was stopped
+
+    def count(self):
+        """Events after the first sync."""
+        self.say("count")
+        return int(self.expect("count", 60)[0])
 
     def until(self, version, timeout):
         """Waits until its handler was told of this version. Returns the events so far, and when."""

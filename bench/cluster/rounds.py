@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured. A round has two parts. First each client is alone with the server: it syncs,
-comes to rest, and is told of changes at a steady rate. Then all are synced and stopped (SIGSTOP),
-each object is changed once, and each client in turn goes on; then the same with a server that has
-begun anew and does not know the version at which the client stopped."""
+"""What is measured. A round has two parts. First each client is alone with the server: it syncs and
+comes to rest. Then all are synced. Those that stream are told of changes at a steady rate. All are
+stopped (SIGSTOP), each object is changed once, and each client in turn goes on; then the same with
+a server that has begun anew and does not know the version at which the client stopped."""
 import json
 import sys
 import time
@@ -98,26 +98,26 @@ class Bench:
         time.sleep(self.options.settle)
         found = memory(client.pid)
         own = client.own_memory()
-        if own.get("collected"):
-            own["rss"] = memory(client.pid)["rss"]
+        if own.pop("collected", False):
+            own["collected_rss"] = memory(client.pid)["rss"]
         self.tell("memory", client.kind, client.mode, **found, own=own)
 
     # ---- changes ----
 
-    def latency(self, client):
+    def latency(self, clients):
+        """All hear of the same changes, so that none has a better moment of the server."""
         count = int(RATE * self.options.seconds)
-        version, lines = self.writer.do(f"rate {RATE} {count}", 600)
-        self.version = max(self.version, version)
-        client.until(self.version, GO_ON_S)
-        heard = client.marks()
-        asked, answered = [], []
-        for line in lines:
-            at, begin, end = map(int, line.split())
-            if at in heard:
-                asked.append((heard[at] - begin) / 1e6)
-                answered.append((heard[at] - end) / 1e6)
-        if len(asked) < count * 0.99:
-            raise ClientError(f"{client.name} was told of {len(asked)} of {count} changes")
+        self.version, lines = self.writer.do(f"rate {RATE} {count}", 600)
+        writes = [tuple(map(int, line.split())) for line in lines]
+        for client in clients:
+            client.until(self.version, GO_ON_S)
+            self.latency_of(client, client.marks(), writes)
+
+    def latency_of(self, client, heard, writes):
+        asked = [(heard[version] - begin) / 1e6 for version, begin, _ in writes if version in heard]
+        answered = [(heard[version] - end) / 1e6 for version, _, end in writes if version in heard]
+        if len(asked) < len(writes) * 0.99:
+            raise ClientError(f"{client.name} was told of {len(asked)} of {len(writes)} changes")
         self.tell("latency", client.kind, client.mode, p50_ms=percentile(asked, 0.5),
                   p99_ms=percentile(asked, 0.99), worst_ms=max(asked),
                   p50_after_answer_ms=percentile(answered, 0.5),
@@ -142,6 +142,7 @@ class Bench:
         client.resume()
         events, end = client.until(self.version, GO_ON_S)
         cpu = cpu_s(client.pid) - cpu
+        events -= client.events
         wait_until_idle(client.pid, GO_ON_S)
         client.pause()
         if events < self.options.pods * 0.99:
@@ -193,7 +194,7 @@ class Bench:
             self.floor()
             for kind, mode in clients:
                 self.one_alone(kind, mode)
-            if "replay" in self.options.rows or "relist" in self.options.rows:
+            if self.options.rows:
                 self.all_together(clients)
         finally:
             self.close_clients()
@@ -201,14 +202,21 @@ class Bench:
     def one_alone(self, kind, mode):
         client = self.sync(kind, mode)
         self.settle(client)
-        if mode == "stream" and "latency" in self.options.rows:
-            self.latency(client)
         self.close_clients()
 
     def all_together(self, clients):
+        streaming = [self.sync(kind, mode) for kind, mode in clients if mode == "stream"]
+        if "latency" in self.options.rows and streaming:
+            self.latency(streaming)
+        if "replay" not in self.options.rows and "relist" not in self.options.rows:
+            return
         for kind, mode in clients:
-            client = self.sync(kind, mode)
+            if mode != "stream":
+                self.sync(kind, mode)
+        for client in self.clients:
             wait_until_idle(client.pid, GO_ON_S)
+            client.events = client.count()
+        for client in self.clients:
             client.pause()
         if "replay" in self.options.rows:
             self.replay()

@@ -128,6 +128,8 @@ func (p *program) obey(line string) {
 		wanted, _ := strconv.ParseUint(words[1], 10, 64)
 		p.wanted.Store(wanted)
 		p.tellIfReached()
+	case line == "count":
+		fmt.Printf("count %d\n", p.events.Load())
 	case line == "marks":
 		p.tellMarks()
 	case line == "memory":

@@ -71,6 +71,7 @@ impl Program {
                 self.wanted.store(version.parse().unwrap_or(0), SeqCst);
                 self.tell_if_reached();
             }
+            ("count", _) => tell(&format!("count {}\n", self.events.load(SeqCst))),
             ("marks", _) => {
                 let marks = self.marks.lock().expect("marks");
                 let lines = marks.iter().map(|(version, ns)| format!("{version} {ns}\n"));
