@@ -205,6 +205,7 @@ class Bench:
         self.close_clients()
 
     def all_together(self, clients):
+        self.floor()
         streaming = [self.sync(kind, mode) for kind, mode in clients if mode == "stream"]
         if "latency" in self.options.rows and streaming:
             self.latency(streaming)

@@ -30,12 +30,17 @@ struct Program {
 }
 
 fn now_ns() -> u128 {
-    SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock").as_nanos()
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .expect("a clock")
+        .as_nanos()
 }
 
 fn tell(line: &str) {
     let mut out = std::io::stdout().lock();
-    out.write_all(line.as_bytes()).and_then(|()| out.flush()).expect("somebody listens");
+    out.write_all(line.as_bytes())
+        .and_then(|()| out.flush())
+        .expect("somebody listens");
 }
 
 impl Program {
@@ -43,9 +48,16 @@ impl Program {
         let wanted = self.wanted.load(SeqCst);
         if wanted != 0
             && self.last.load(SeqCst) >= wanted
-            && self.wanted.compare_exchange(wanted, 0, SeqCst, SeqCst).is_ok()
+            && self
+                .wanted
+                .compare_exchange(wanted, 0, SeqCst, SeqCst)
+                .is_ok()
         {
-            tell(&format!("reached {} {}\n", self.events.load(SeqCst), now_ns()));
+            tell(&format!(
+                "reached {} {}\n",
+                self.events.load(SeqCst),
+                now_ns()
+            ));
         }
     }
 
@@ -74,7 +86,9 @@ impl Program {
             ("count", _) => tell(&format!("count {}\n", self.events.load(SeqCst))),
             ("marks", _) => {
                 let marks = self.marks.lock().expect("marks");
-                let lines = marks.iter().map(|(version, ns)| format!("{version} {ns}\n"));
+                let lines = marks
+                    .iter()
+                    .map(|(version, ns)| format!("{version} {ns}\n"));
                 tell(&(lines.collect::<String>() + "done\n"));
             }
             ("memory", _) => tell(&format!("memory {{\"objects\":{}}}\n", store.len())),
@@ -86,10 +100,9 @@ impl Program {
 async fn connect(path: &str) -> Result<Client, Box<dyn std::error::Error>> {
     let file = Kubeconfig::read_from(path)?;
     let mut config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
-    config.headers.push((
-        "user-agent".parse()?,
-        "bench-kube-rs".parse()?,
-    ));
+    config
+        .headers
+        .push(("user-agent".parse()?, "bench-kube-rs".parse()?));
     Ok(Client::try_from(config)?)
 }
 
@@ -109,7 +122,10 @@ async fn follow(program: Arc<Program>, client: Client, config: watcher::Config) 
     let (store, writer) = reflector::store::<Pod>();
     let mut synced = false;
     let pods = Api::<Pod>::all(client);
-    let mut events = watch(pods, config).default_backoff().reflect(writer).boxed();
+    let mut events = watch(pods, config)
+        .default_backoff()
+        .reflect(writer)
+        .boxed();
     obey_in_thread(program.clone(), store.clone());
     while let Some(event) = events.next().await {
         match event {
