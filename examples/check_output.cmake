@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs PROGRAM, which must succeed and print exactly the text of the file EXPECTED. RUNNER, if there
-# is one, runs it: a command, with '|' between its words.
+# is one, runs it. Both are commands, with '|' between their words.
 
-string(REPLACE "|" ";" runner "${RUNNER}")
-execute_process(COMMAND ${runner} ${PROGRAM} RESULT_VARIABLE result OUTPUT_VARIABLE printed)
+string(REPLACE "|" ";" words "${RUNNER}|${PROGRAM}")
+list(REMOVE_ITEM words "")
+execute_process(COMMAND ${words} RESULT_VARIABLE result OUTPUT_VARIABLE printed)
 file(READ ${EXPECTED} expected)
 if(NOT result STREQUAL "0")
     message(FATAL_ERROR "${PROGRAM} ended with ${result}")

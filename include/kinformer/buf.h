@@ -45,6 +45,11 @@ KI_API KI_NODISCARD int ki_buf_add_str(ki_buf *buf, ki_str s);
 /** Appends a C string; NULL appends nothing. As ki_buf_add().  Since: 0.1 */
 KI_API KI_NODISCARD int ki_buf_add_text(ki_buf *buf, const char *text);
 
+/** Appends a text as a string of JSON, with its quotes and escapes, for patches and objects that a
+ *  program writes. What is not UTF-8 becomes U+FFFD, byte by byte. As ki_buf_add(), but on failure
+ *  some of it may be there.  Since: 0.1 */
+KI_API KI_NODISCARD int ki_buf_add_json_string(ki_buf *buf, ki_str text);
+
 /** Makes room for `len` more bytes and gives the place where they go. Whoever writes there finishes
  *  with ki_buf_commit(), before anything else is done with the buffer. As ki_buf_add(); *ret_room
  *  is set on success only.  Since: 0.1 */

@@ -58,6 +58,8 @@ typedef struct ki_client_options {
     double qps;
     uint32_t burst;
 
+    uint32_t request_timeout_ms; /* of requests that name none; 0: KI_REQUEST_TIMEOUT_MS */
+
     ki_exec_policy exec_policy;
     /** Absolute paths, or names without '/', which match what $PATH leads to; ends with NULL. */
     const char *const *exec_allowed;

@@ -81,6 +81,10 @@ KI_API size_t ki_discovery_count(const ki_discovery *discovery);
 KI_API const ki_resource *ki_discovery_at(const ki_discovery *discovery, size_t index,
                                           uint32_t *ret_verbs);
 
+/** What a resource of this discovery can do, as ki_verbs; 0 for one that is not in it.
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API uint32_t ki_discovery_verbs(const ki_discovery *discovery, const ki_resource *resource);
+
 /** How many resources and group versions the server named in ways that cannot be, or twice. They
  *  are not among the others.  Since: 0.1 */
 KI_API size_t ki_discovery_left_out(const ki_discovery *discovery);

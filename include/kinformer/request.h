@@ -88,7 +88,7 @@ typedef struct ki_client_request {
     const char *if_version; /* only if it still is this resource version */
 
     bool json;           /* the answer in JSON; otherwise protobuf for kinds that have it */
-    uint32_t timeout_ms; /* 0: KI_REQUEST_TIMEOUT_MS; UINT32_MAX: none */
+    uint32_t timeout_ms; /* 0: that of the client; UINT32_MAX: none */
     bool no_retry;       /* once only */
 
     /* Of KI_VERB_RAW. */

@@ -3,6 +3,7 @@
 
 #include <kinformer/error.h>
 
+#include "base/digits.h"
 #include "object/json_write.h"
 #include "object/text_format.h"
 
@@ -27,13 +28,9 @@ int ki__emit_text(ki_buf *out, ...)
 
 int ki__emit_u64(ki_buf *out, uint64_t number)
 {
-    char room[20];
-    size_t i = sizeof(room);
-    do {
-        room[--i] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number != 0);
-    return ki_buf_add(out, room + i, sizeof(room) - i);
+    char room[KI__DIGITS_SIZE];
+    ki_str digits = ki__digits(number, room);
+    return ki_buf_add(out, digits.ptr, digits.len);
 }
 
 int ki__emit_i64(ki_buf *out, int64_t number)
@@ -46,7 +43,7 @@ int ki__emit_i64(ki_buf *out, int64_t number)
 
 int ki__emit_string(ki_buf *out, ki_str text)
 {
-    return ki__json_write_string(out, text);
+    return ki_buf_add_json_string(out, text);
 }
 
 int ki__emit_member(ki_buf *out, const char *name, ki_str text, bool first)

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+#include <kinformer/status.h>
+
 #include "apiserver/discovery.h"
 #include "apiserver/encode.h"
 #include "apiserver/negotiate.h"
@@ -98,6 +100,17 @@ static int negotiate(ki__api_exchange *x)
 
 /* ---- what goes wrong ---- */
 
+int ki__api_fail_as_planned(ki__api_exchange *x)
+{
+    int code = x->plan.http_code;
+    ki_error usual = KI_ERROR_INIT;
+    (void)ki_status_from_http(code, x->verb == KI__API_CREATE ? "POST" : "", NULL, NULL,
+                              (ki_str){0}, 0, &usual);
+    x->failure.retry_after_s = x->plan.retry_after_s;
+    return ki__api_fail(&x->failure, code, code == 410 ? KI_REASON_EXPIRED : usual.reason,
+                        "a fault that was asked for", NULL);
+}
+
 static int apply_plan(ki__api_exchange *x)
 {
     const ki__api_faults *faults = x->server->options.faults;
@@ -116,16 +129,7 @@ static int apply_plan(ki__api_exchange *x)
     if (x->plan.refuse || x->plan.http_code == 0 || inside) {
         return 0;
     }
-    int code = x->plan.http_code;
-    ki_reason reason = code == 429   ? KI_REASON_TOO_MANY_REQUESTS
-                       : code == 503 ? KI_REASON_SERVICE_UNAVAILABLE
-                       : code == 504 ? KI_REASON_TIMEOUT
-                       : code == 410 ? KI_REASON_EXPIRED
-                       : code == 403 ? KI_REASON_FORBIDDEN
-                       : code == 401 ? KI_REASON_UNAUTHORIZED
-                                     : KI_REASON_INTERNAL_ERROR;
-    x->failure.retry_after_s = x->plan.retry_after_s;
-    return ki__api_fail(&x->failure, code, reason, "a fault that was asked for", NULL);
+    return ki__api_fail_as_planned(x);
 }
 
 /* ---- the verb ---- */

@@ -195,6 +195,9 @@ int ki__api_add_item(ki__api_exchange *x, ki_object *object);
 /** 410 for a history that is gone. */
 int ki__api_fail_expired(ki__api_exchange *x, uint64_t rv, uint64_t oldest);
 
+/** The failure that the plan of the exchange names, with the reason that goes with its code. */
+int ki__api_fail_as_planned(ki__api_exchange *x);
+
 /** Answers with one object. */
 int ki__api_answer_object(ki__api_exchange *x, int status, const ki_object *object);
 

@@ -219,12 +219,7 @@ int ki__api_do_watch(ki__api_exchange *x)
         return r;
     }
     if (x->plan.http_code != 0) {
-        x->failure.retry_after_s = x->plan.retry_after_s;
-        r = ki__api_fail(&x->failure, x->plan.http_code,
-                         x->plan.http_code == 410   ? KI_REASON_EXPIRED
-                         : x->plan.http_code == 429 ? KI_REASON_TOO_MANY_REQUESTS
-                                                    : KI_REASON_INTERNAL_ERROR,
-                         "a fault that was asked for", NULL);
+        r = ki__api_fail_as_planned(x);
         return r < 0 ? r : end_inside(x);
     }
     if (x->server->watch_count >= x->server->options.watches_max) {

@@ -85,16 +85,6 @@ static int note_unseen_deletion(work *w, const ki_object *old)
                                    .final_state_unknown = !KI__MUTANT(18)});
 }
 
-/* A version that is the same does not do: a server that was set back counts anew from there, and
- * one that was updated may show the same object with more in it. */
-static bool same_version(const ki_object *a, const ki_object *b)
-{
-    const char *version = ki_object_resource_version(a);
-    return a == b || (version[0] != '\0' && strcmp(version, ki_object_resource_version(b)) == 0 &&
-                      ki_object_encoding(a) == ki_object_encoding(b) &&
-                      ki_str_eq(ki__object_content(a), ki__object_content(b)));
-}
-
 /* Whether two objects of one name are known not to be the same object. */
 static bool is_another(const ki_object *a, const ki_object *b)
 {
@@ -105,12 +95,11 @@ static bool is_another(const ki_object *a, const ki_object *b)
 
 static int note_update(work *w, const ki_object *old, const ki_object *object)
 {
-    bool same_uid = strcmp(ki_object_uid(old), ki_object_uid(object)) == 0;
-    if (!same_uid && is_another(old, object)) {
+    if (is_another(old, object)) {
         int r = note_unseen_deletion(w, old);
         return r < 0 ? r : note_addition(w, object);
     }
-    bool same = same_uid && same_version(old, object);
+    bool same = ki__object_is_same_state(old, object);
     if (KI__MUTANT(15) && w->listed) { /* a list is told as if it was a resync */
         return add_note(w, &(ki__note){.type = KI__NOTE_SYNC, .old = object, .object = object});
     }

@@ -46,6 +46,13 @@ static int note_last(ki__handler_queue *queue, const ki_object *object, size_t n
     return ki__map_set(&queue->last, ki__object_key(object), value, NULL);
 }
 
+/* Tries again later, but not each time: making an index costs a step for each that waits. */
+static void put_off_index(ki__handler_queue *queue)
+{
+    drop_index(queue);
+    queue->index_at = queue->count + queue->count / 8 + 1;
+}
+
 static void make_index(ki__handler_queue *queue)
 {
     if (queue->indexed || queue->count < queue->index_at || KI__MUTANT(31)) {
@@ -57,8 +64,7 @@ static void make_index(ki__handler_queue *queue)
         r = note->object != NULL ? note_last(queue, note->object, i) : 0;
     }
     if (r < 0) {
-        drop_index(queue);
-        queue->index_at = queue->count * 2; /* try again, but not each time */
+        put_off_index(queue);
         return;
     }
     queue->indexed = true;
@@ -393,8 +399,7 @@ void ki__handler_queue_push(ki__handler_queue *queue, const ki__note *note)
     size_t number = queue->head + queue->count - 1;
     const ki__note *place = at(queue, number);
     if (queue->indexed && note_last(queue, place->object, number) < 0) {
-        drop_index(queue);
-        queue->index_at = queue->count * 2;
+        put_off_index(queue);
     }
 }
 

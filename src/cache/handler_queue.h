@@ -7,7 +7,7 @@
  * handler looked elsewhere is left out. A delete of what the handler knows is never lost, nor is a
  * change of identity: the delete and the add of it stay two. So a handler that stands still costs
  * the limit and a few notes a key, not more; where there is no memory for an index of what waits,
- * nothing merges until it is twice as long and tries again. What was merged is counted.
+ * nothing merges until it has grown by an eighth and tries again. What was merged is counted.
  *
  * The objects that are there when a handler comes are not queued one by one: the queue keeps the
  * snapshot and walks it, before all that is queued. So with a resync of all objects, in its place

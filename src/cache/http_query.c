@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/error.h"
 #include "cache/http_common.h"
 
@@ -122,16 +123,10 @@ void ki__http_add_parameter(ki_buf *out, const char *name, const char *value, in
 
 static void add_number(ki_buf *out, const char *name, uint32_t value, int *r)
 {
-    char digits[11];
-    size_t at = sizeof(digits) - 1;
-    digits[at] = '\0';
-    if (value == 0) {
-        return;
+    char room[KI__DIGITS_SIZE];
+    if (value != 0) {
+        ki__http_add_parameter(out, name, ki__digits(value, room).ptr, r);
     }
-    for (; value != 0; value /= 10) {
-        digits[--at] = (char)('0' + value % 10);
-    }
-    ki__http_add_parameter(out, name, &digits[at], r);
 }
 
 /* In the order of the names, as Go writes them. */

@@ -78,6 +78,12 @@ static int target_bookmark(const char *resource_version, void *user, ki_error *e
     return taken(informer, ki_queue_bookmark(informer->queue, resource_version, error));
 }
 
+static ki_object *target_find(const char *key, void *user)
+{
+    ki_informer *informer = user;
+    return ki_store_get(informer->store, ki_str_from(key));
+}
+
 const ki_reflector_target ki__informer_target = {
     .add = target_add,
     .update = target_update,
@@ -86,6 +92,7 @@ const ki_reflector_target ki__informer_target = {
     .replace = target_replace,
     .resync = target_resync,
     .bookmark = target_bookmark,
+    .find = target_find,
 };
 
 /* ---- from the queue to the store and the handlers ---- */

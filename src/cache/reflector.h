@@ -155,6 +155,11 @@ bool ki__reflector_may_retry_internal(ki_reflector *r);
 /** The list in `found` is complete at `version`: gives it to the target. 0, or an error that says
  *  why the list does not count. */
 int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error);
+
+/** Collects an object of a list, or, if that is the same, the one that the target has. `collect` is
+ *  one of those of collect.h, and so are the errors. */
+int ki__reflector_collect(ki_reflector *r, const ki_object *object,
+                          int (*collect)(ki__collect *collect, const ki_object *object));
 /** Whether the event is of a kind that we want, and has a key. If not, it was set aside. */
 bool ki__reflector_is_usable(ki_reflector *r, ki_event_type type, const ki_object *object);
 

@@ -90,7 +90,7 @@ static void on_object(const ki_object *object, void *user)
     /* Of lists only this is checked, as in client-go: what has no key cannot be kept. */
     int code = 0;
     if (ki_object_key(object)[0] != '\0') {
-        code = ki__collect_append(&r->found, object);
+        code = ki__reflector_collect(r, object, ki__collect_append);
     } else {
         ki_error error;
         (void)ki__error_set(&error, KI_ERR_KEY, "an object of the list has no name");

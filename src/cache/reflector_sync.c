@@ -8,6 +8,7 @@
 #include "base/mutant.h"
 #include "cache/reflector.h"
 #include "object/key.h"
+#include "object/object.h"
 
 static void fill_stale(const ki_reflector *r, const char *version, const char *what,
                        ki_error *error)
@@ -49,6 +50,19 @@ static void note_sync(ki_reflector *r, size_t count)
     health->objects = count;
     health->reason = (ki_error){0};
     ki__mutex_unlock(&r->shared.lock);
+}
+
+int ki__reflector_collect(ki_reflector *r, const ki_object *object,
+                          int (*collect)(ki__collect *collect, const ki_object *object))
+{
+    ki_object *known = NULL;
+    if (r->version[0] != '\0' && r->target.find != NULL) {
+        known = r->target.find(ki_object_key(object), r->target.user);
+    }
+    bool same = known != NULL && ki__object_is_same_state(known, object);
+    int code = collect(&r->found, same ? known : object);
+    (void)ki_object_unref(known);
+    return code;
 }
 
 int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error)

@@ -126,6 +126,11 @@ static int store_bookmark(const char *resource_version, void *user, ki_error *er
     return ki_store_bookmark(user, resource_version, error);
 }
 
+static ki_object *store_find(const char *key, void *user)
+{
+    return ki_store_get(user, ki_str_from(key));
+}
+
 static void store_destroy(void *user)
 {
     (void)ki_store_unref(user);
@@ -140,6 +145,7 @@ ki_reflector_target ki_reflector_target_store(ki_store *store)
         .remove_key = store_remove_key,
         .replace = store_replace,
         .bookmark = store_bookmark,
+        .find = store_find,
         .user = ki_store_ref(store),
         .destroy = store_destroy,
     };

@@ -82,18 +82,6 @@ static int discover(cli_session *s, ki_error *error)
     return cli_fail(error, r < 0 ? r : -EINTR, "ended by a signal");
 }
 
-/* What discovery says the resource can do. */
-static uint32_t verbs_of(const ki_discovery *discovery, const ki_resource *resource)
-{
-    uint32_t verbs = 0;
-    for (size_t i = 0; i < ki_discovery_count(discovery); i++) {
-        if (ki_discovery_at(discovery, i, &verbs) == resource) {
-            return verbs;
-        }
-    }
-    return 0;
-}
-
 static int add_target(cli_session *s, const char *name, ki_error *error)
 {
     const ki_resource *resource;
@@ -103,7 +91,7 @@ static int add_target(cli_session *s, const char *name, ki_error *error)
         return r;
     }
     uint32_t wanted = KI_CAN_LIST | KI_CAN_WATCH;
-    if ((verbs_of(s->discovery, resource) & wanted) != wanted) {
+    if ((ki_discovery_verbs(s->discovery, resource) & wanted) != wanted) {
         return cli_fail(error, KI_ERR_UNSUPPORTED, "%s cannot be listed and watched", name);
     }
     for (size_t i = 0; i < s->target_count; i++) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <kinformer/buf.h>
+#include <kinformer/request.h>
 
 #include "base/alloc.h"
 #include "base/engine.h"
@@ -223,6 +224,7 @@ int ki_client_new(const ki_client_options *options, ki_client **ret_client, ki_e
         return ki__error_code(error, -ENOMEM);
     }
     ki__refs_init(&client->refs);
+    client->timeout_ms = o.request_timeout_ms != 0 ? o.request_timeout_ms : KI_REQUEST_TIMEOUT_MS;
     client->alloc = alloc;
     client->pid = getpid();
     r = take_loop(client, &o, error);

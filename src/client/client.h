@@ -19,9 +19,10 @@ struct ki_client {
     const ki_alloc *alloc;
     const ki_config *config;
     ki_loop *loop;
-    bool own_loop;     /* which ends with the client */
-    ki_engine *engine; /* of the loop */
-    pid_t pid;         /* of who made it: a child of fork() only lets go */
+    bool own_loop;       /* which ends with the client */
+    ki_engine *engine;   /* of the loop */
+    pid_t pid;           /* of who made it: a child of fork() only lets go */
+    uint32_t timeout_ms; /* of requests that name none */
 
     ki__discovery_cache discovery; /* what the server has; the one thing that changes */
 

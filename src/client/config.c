@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/digits.h"
 #include "base/error.h"
 #include "base/options.h"
 
@@ -199,13 +200,8 @@ bool ki__config_is_header_value(ki_str text)
 
 static void add_number(ki_error *error, uint32_t number)
 {
-    char digits[10];
-    size_t at = sizeof(digits);
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number != 0);
-    ki__error_add(error, ki_str_make(digits + at, sizeof(digits) - at));
+    char room[KI__DIGITS_SIZE];
+    ki__error_add(error, ki__digits(number, room));
 }
 
 int ki__config_error(ki_error *error, int code, const char *file, uint32_t line, ...)

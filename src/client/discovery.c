@@ -59,6 +59,16 @@ const ki_resource *ki_discovery_at(const ki_discovery *discovery, size_t index, 
     return discovery->entries[index].resource;
 }
 
+uint32_t ki_discovery_verbs(const ki_discovery *discovery, const ki_resource *resource)
+{
+    for (size_t i = 0; i < discovery->count; i++) {
+        if (discovery->entries[i].resource == resource) {
+            return discovery->entries[i].verbs;
+        }
+    }
+    return 0;
+}
+
 const char *ki_discovery_failure(const ki_discovery *discovery, size_t index)
 {
     return index < discovery->failure_count ? discovery->failures[index] : NULL;

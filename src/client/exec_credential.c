@@ -25,7 +25,7 @@ static int add_field(ki_buf *out, const char *name, ki_str value)
         return 0;
     }
     int r = ki_buf_add_text(out, name);
-    return r < 0 ? r : ki__json_write_string(out, value);
+    return r < 0 ? r : ki_buf_add_json_string(out, value);
 }
 
 static int add_server(ki_buf *out, const ki_config *config)
@@ -35,7 +35,7 @@ static int add_server(ki_buf *out, const ki_config *config)
     int r = ki_buf_add_text(&url, ki_config_server(config));
     r = r < 0 ? r : ki_buf_add_text(&url, ki_config_path_prefix(config));
     r = r < 0 ? r : ki_buf_add_text(out, "\"server\":");
-    r = r < 0 ? r : ki__json_write_string(out, ki_buf_str(&url));
+    r = r < 0 ? r : ki_buf_add_json_string(out, ki_buf_str(&url));
     ki_buf_done(&url);
     return r;
 }
@@ -108,7 +108,7 @@ int ki__exec_info_write(const ki__exec_info *info, ki_buf *out)
 {
     int r = ki__exec_info_reserve(info, 0, out);
     r = r < 0 ? r : ki_buf_add_text(out, "{\"kind\":\"ExecCredential\",\"apiVersion\":");
-    r = r < 0 ? r : ki__json_write_string(out, ki_str_from(info->api_version));
+    r = r < 0 ? r : ki_buf_add_json_string(out, ki_str_from(info->api_version));
     r = r < 0 ? r : ki_buf_add_text(out, ",\"spec\":{");
     if (r == 0 && info->cluster != NULL) {
         r = add_cluster(out, info);

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "base/alloc.h"
+#include "base/digits.h"
 #include "base/error.h"
 #include "base/sort.h"
 #include "client/kubeconfig.h"
@@ -159,15 +160,10 @@ static const ki__yaml_node *node_at(const checker *c, uint32_t node)
 
 static void add_index(ki_error *error, uint32_t index)
 {
-    char text[16] = "]";
-    size_t at = sizeof(text) - 2;
-    text[at] = ']';
-    do {
-        text[--at] = (char)('0' + index % 10);
-        index /= 10;
-    } while (index != 0);
-    text[--at] = '[';
-    ki__error_add(error, ki_str_make(text + at, sizeof(text) - 1 - at));
+    char room[KI__DIGITS_SIZE];
+    ki__error_add(error, ki_str_from("["));
+    ki__error_add(error, ki__digits(index, room));
+    ki__error_add(error, ki_str_from("]"));
 }
 
 /* "file:line: users[1].user.token: " and the words. */

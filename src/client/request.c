@@ -288,6 +288,9 @@ static int prepare(ki_client_call *call, const ki_client_request *request, ki_er
     if (r < 0) {
         return r;
     }
+    if (call->built.timeout_ms == 0) {
+        call->built.timeout_ms = client->timeout_ms;
+    }
     call->deadline = deadline_of(call);
     r = ki__timer_init(&call->again, client->engine, on_again);
     if (r == 0) {

@@ -2,6 +2,7 @@
 /* Bodies in JSON. */
 #include "client/request_body.h"
 
+#include "base/digits.h"
 #include "object/json_write.h"
 
 /* ---- objects ---- */
@@ -36,21 +37,15 @@ static void put_string(writer *w, const char *name, const char *value)
     }
     put(w, name);
     if (w->result == 0) {
-        w->result = ki__json_write_string(w->out, ki_str_from(value));
+        w->result = ki_buf_add_json_string(w->out, ki_str_from(value));
     }
 }
 
 static void put_number(writer *w, const char *name, uint32_t value)
 {
-    char digits[11];
-    size_t at = sizeof(digits) - 1;
-    digits[at] = '\0';
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
+    char room[KI__DIGITS_SIZE];
     put(w, name);
-    put(w, &digits[at]);
+    put(w, ki__digits(value, room).ptr);
 }
 
 static bool has(const char *text)

@@ -328,7 +328,7 @@ static int build(ki__built *built, const ki_client_request *q, const char *name_
     built->expect = v->expect;
     built->whole = !has(q->subresource);
     built->no_retry = q->no_retry;
-    built->timeout_ms = q->timeout_ms != 0 ? q->timeout_ms : KI_REQUEST_TIMEOUT_MS;
+    built->timeout_ms = q->timeout_ms;
     if (q->verb == KI_VERB_RAW) {
         r = build_raw(built, q, error);
     } else {

@@ -31,7 +31,7 @@ typedef struct ki__built {
     bool whole; /* the answer is of the kind of the resource, no subresource */
     bool safe;  /* nothing changes if it is made twice */
     bool no_retry;
-    uint32_t timeout_ms; /* UINT32_MAX: none */
+    uint32_t timeout_ms; /* 0: that of the client; UINT32_MAX: none */
 } ki__built;
 
 /** Builds it. `name_space` is that of the configuration. Ends with ki__built_done(), also after a

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/digits.h"
 #include "base/engine.h"
 #include "base/error.h"
 #include "base/list.h"
@@ -272,15 +273,11 @@ static void log_wait(ki__throttle *throttle, const call *c)
         return;
     }
     throttle->quiet_until = now + LOG_EVERY_NS;
-    char digits[24];
-    size_t at = sizeof(digits);
-    for (uint64_t ms = waited / MS_NS; ms != 0; ms /= 10) {
-        digits[--at] = (char)('0' + ms % 10);
-    }
+    char room[KI__DIGITS_SIZE];
     const ki_request *request = &c->kept->request;
     KI__LOG(ki__engine_log(throttle->engine), KI_LOG_INFO, "client",
             "a request waited for the client's own limit of requests in a second",
-            {"waited_ms", ki_str_make(&digits[at], sizeof(digits) - at)},
+            {"waited_ms", ki__digits(waited / MS_NS, room)},
             {"method", ki_str_from(request->method)}, {"path", ki_str_from(request->path)});
 }
 

@@ -2,23 +2,12 @@
 /* Whether the fields of an object match a field selector. What has no text of its own (what is
  * absent, null, a map or a list) counts as "". Nothing is allocated. */
 #include "object/field_selector.h"
-
-/* Digits, a sign and no more. */
-enum { INT64_TEXT_MAX = 20 };
+#include "object/text_format.h"
 
 static bool int64_is(int64_t number, ki_str text)
 {
-    char room[INT64_TEXT_MAX];
-    size_t i = sizeof(room);
-    uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-    do {
-        room[--i] = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest != 0);
-    if (number < 0) {
-        room[--i] = '-';
-    }
-    return ki_str_eq(ki_str_make(room + i, sizeof(room) - i), text);
+    char room[KI__INT64_TEXT_MAX];
+    return ki_str_eq(ki_str_make(room, ki__format_int64(number, room)), text);
 }
 
 static bool number_is(const ki_value *value, ki_str text)

@@ -85,7 +85,7 @@ char *ki__json_write_quotes(ki_buf *out, size_t len, int *ret_code)
     return room + 1;
 }
 
-int ki__json_write_string(ki_buf *out, ki_str raw)
+int ki_buf_add_json_string(ki_buf *out, ki_str raw)
 {
     int r = 0;
     if (raw.len == 0 || plain_length(raw.ptr, raw.ptr + raw.len) == raw.len) {

@@ -79,6 +79,11 @@ static inline ki_str ki__object_namespace(const ki_object *object)
  *  which kind it is, which a list leaves out and a watch does not. */
 ki_str ki__object_content(const ki_object *object);
 
+/** Whether both are the same state of one object. That the versions are the same does not do: a
+ *  server that was set back counts anew from there, and one that was updated may show the same
+ *  object with more in it. */
+bool ki__object_is_same_state(const ki_object *a, const ki_object *b);
+
 /* Labels by the short way, for keys and values that are valid as such. Less than 0 if this object
  * does not keep its labels so that there is one: then ask ki_object_labels(). */
 

@@ -260,6 +260,15 @@ ki_str ki__object_content(const ki_object *object)
     return ki_str_make(bytes + object->body.at, object->body.len);
 }
 
+bool ki__object_is_same_state(const ki_object *a, const ki_object *b)
+{
+    const char *version = ki_object_resource_version(a);
+    return a == b ||
+           (version[0] != '\0' && strcmp(version, ki_object_resource_version(b)) == 0 &&
+            strcmp(ki_object_uid(a), ki_object_uid(b)) == 0 && a->encoding == b->encoding &&
+            ki_str_eq(ki__object_content(a), ki__object_content(b)));
+}
+
 ki_encoding ki_object_encoding(const ki_object *object)
 {
     return (ki_encoding)object->encoding;

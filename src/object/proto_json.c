@@ -26,7 +26,7 @@ typedef struct writer {
 static int add_string(ki_buf *out, const ki_value *value)
 {
     if (ki__proto_shape_of(value) == KI__PROTO_TEXT) {
-        return ki__json_write_string(out, ki__proto_bytes_of(value));
+        return ki_buf_add_json_string(out, ki__proto_bytes_of(value));
     }
     /* Times, durations and base64 have nothing to escape. */
     int r = 0;
@@ -121,7 +121,7 @@ static int add_next(writer *w)
         r = ki_buf_add_char(out, ',');
     }
     if (r >= 0 && map) {
-        r = ki__json_write_string(out, ki__proto_bytes_of(&key));
+        r = ki_buf_add_json_string(out, ki__proto_bytes_of(&key));
         r = r >= 0 ? ki_buf_add_char(out, ':') : r;
     }
     return r >= 0 ? add_value(w, &value) : r;

@@ -3,19 +3,20 @@
  * too. */
 #include "object/text_format.h"
 
+#include <string.h>
+
+#include "base/digits.h"
+
 /* Writes the decimal digits of `number`, at least `width` of them. */
-static char *put_digits(char *out, uint64_t number, int width)
+static char *put_digits(char *out, uint64_t number, size_t width)
 {
-    char digits[20];
-    int count = 0;
-    do {
-        digits[count++] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number != 0 || count < width);
-    while (count != 0) {
-        *out++ = digits[--count];
+    char room[KI__DIGITS_SIZE];
+    ki_str digits = ki__digits(number, room);
+    for (size_t zeros = digits.len; zeros < width; zeros++) {
+        *out++ = '0';
     }
-    return out;
+    memcpy(out, digits.ptr, digits.len);
+    return out + digits.len;
 }
 
 static uint64_t magnitude(int64_t number)
@@ -23,7 +24,7 @@ static uint64_t magnitude(int64_t number)
     return number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
 }
 
-static char *put_int64(char *out, int64_t number, int width)
+static char *put_int64(char *out, int64_t number, size_t width)
 {
     if (number < 0) {
         *out++ = '-';
@@ -115,10 +116,10 @@ size_t ki__format_micro_time(int64_t seconds, int32_t nanos, char out[static KI_
 /* ---- durations ---- */
 
 /* number / 10^places with the zeros at the end of the fraction left out. */
-static char *put_fraction(char *out, uint64_t number, int places)
+static char *put_fraction(char *out, uint64_t number, size_t places)
 {
     uint64_t unit = 1;
-    for (int i = 0; i < places; i++) {
+    for (size_t i = 0; i < places; i++) {
         unit *= 10;
     }
     out = put_digits(out, number / unit, 1);

@@ -595,6 +595,21 @@ static void a_request_ends_in_time(void **state)
     clienting_end(&c);
 }
 
+static void a_client_may_say_how_long_its_requests_take(void **state)
+{
+    (void)state;
+    clienting c;
+    clienting_begin(&c);
+    clienting_loop(&c);
+    clienting_open(&c, KI_OPTIONS(ki_client_options, .request_timeout_ms = 200, .qps = -1));
+    clienting_answer(&c, "{'do': 'hang'}");
+    uint64_t before = clienting_now_ms();
+    assert_int_equal(ki_client_delete(c.client, KI_CORE_V1_PODS, "ns", "a", NULL), -ETIMEDOUT);
+    uint64_t took = clienting_now_ms() - before;
+    assert_true(took >= 190 && took < 10000);
+    clienting_end(&c);
+}
+
 /* ---- conflicts ---- */
 
 typedef struct conflict {
@@ -660,6 +675,7 @@ int main(void)
         cmocka_unit_test(without_a_time_it_is_not_asked_again),
         cmocka_unit_test(broken_connections_are_asked_again_if_nothing_can_have_changed),
         cmocka_unit_test(a_request_ends_in_time),
+        cmocka_unit_test(a_client_may_say_how_long_its_requests_take),
         cmocka_unit_test(conflicts_are_tried_five_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

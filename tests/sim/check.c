@@ -167,7 +167,8 @@ static void check_i8_synced(sim_handler *handler, bool synced)
     }
 }
 
-/* A queue that has no memory for its index merges nothing, and tries again at twice its length. */
+/* A queue that has no memory for its index merges nothing, and tries again a little later; several
+ * times, it may be. */
 static size_t most_waiting(const sim_handler *handler)
 {
     size_t factor = handler->owner->s->faults[SIM_MEMORY] ? 2 : 1;

@@ -63,14 +63,23 @@ static int removed_key(const char *key, void *user, ki_error *error)
     return called(user, text, error);
 }
 
+static ki_object *find(const char *key, void *user)
+{
+    reflecting *r = user;
+    bool known = r->known != NULL && strcmp(key, ki_object_key(r->known)) == 0;
+    return known ? ki_object_ref(r->known) : NULL;
+}
+
 static int replace(const ki_replacement *list, void *user, ki_error *error)
 {
+    const reflecting *r = user;
     char text[1024] = "=(";
     size_t len = strlen(text);
     for (size_t i = 0; i < list->object_count; i++) {
         const ki_object *object = list->objects[i];
-        len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s@%s", i != 0 ? "," : "",
-                                ki_object_name(object), ki_object_resource_version(object));
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s@%s%s", i != 0 ? "," : "",
+                                ki_object_name(object), ki_object_resource_version(object),
+                                object == r->known ? "!" : "");
         assert_true(len < sizeof(text) - 64);
     }
     for (size_t i = 0; i < list->unread_count; i++) {
@@ -145,7 +154,7 @@ void reflecting_init(reflecting *r)
     assert_int_equal(ki_engine_new(&options, &r->engine, NULL), 0);
     fake_source_init(&r->source, r->engine, &r->world);
     r->target = (ki_reflector_target){add,    update,   removed, removed_key, replace,
-                                      resync, bookmark, r,       destroy};
+                                      resync, bookmark, find,    r,           destroy};
     r->may_resync = true;
     r->options = KI_OPTIONS_INIT(ki_reflector_options);
     r->options.engine = r->engine;

@@ -19,12 +19,13 @@ typedef struct reflecting {
     ki_reflector *reflector;
 
     /** What the target heard: "+a@5" add, "~a@6" update, "-a@7" remove, "-(default/a)" remove by
-     * key, "=(a@1,b@2)@7" replace, with "?default/c" for what was not read, "B9" bookmark, "S"
-     * resync; names without namespace. */
+     * key, "=(a@1,b@2)@7" replace, with "?default/c" for what was not read, and "!" behind what
+     * is `known` itself, "B9" bookmark, "S" resync; names without namespace. */
     char heard[2048];
-    int fail;     /* what the next call of the target returns */
-    char fail_at; /* only calls that are written with this; 0: any */
-    char hook_at; /* calls `hook` in what is written with this: also 'E' on_error, 'X' */
+    ki_object *known; /* what the target has; NULL: nothing, and it cannot be asked */
+    int fail;         /* what the next call of the target returns */
+    char fail_at;     /* only calls that are written with this; 0: any */
+    char hook_at;     /* calls `hook` in what is written with this: also 'E' on_error, 'X' */
     void (*hook)(struct reflecting *r); /* on_stopped, '?' should_resync, '!' a report */
     bool may_resync;                    /* what should_resync says */
     size_t errors;                      /* calls of on_error */

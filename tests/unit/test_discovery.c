@@ -241,28 +241,17 @@ static void built_in_resources_are_the_constants(void **state)
     ki_discovery_unref(discovery);
 }
 
-static uint32_t verbs_of(const ki_discovery *discovery, const ki_resource *resource)
-{
-    for (size_t i = 0; i < ki_discovery_count(discovery); i++) {
-        uint32_t verbs = 0;
-        if (ki_discovery_at(discovery, i, &verbs) == resource) {
-            return verbs;
-        }
-    }
-    fail();
-    return 0;
-}
-
 static void verbs_are_bits(void **state)
 {
     (void)state;
     const ki_discovery *discovery = aggregated();
-    assert_int_equal(verbs_of(discovery, found(discovery, "pods")), 0xff);
-    assert_int_equal(verbs_of(discovery, found(discovery, "bindings")), KI_CAN_CREATE);
-    assert_int_equal(verbs_of(discovery, found(discovery, "NodeMetrics")),
+    assert_int_equal(ki_discovery_verbs(discovery, found(discovery, "pods")), 0xff);
+    assert_int_equal(ki_discovery_verbs(discovery, found(discovery, "bindings")), KI_CAN_CREATE);
+    assert_int_equal(ki_discovery_verbs(discovery, found(discovery, "NodeMetrics")),
                      KI_CAN_GET | KI_CAN_LIST);
-    assert_int_equal(verbs_of(discovery, found(discovery, "namespaces")),
+    assert_int_equal(ki_discovery_verbs(discovery, found(discovery, "namespaces")),
                      0xff & ~KI_CAN_DELETE_COLLECTION);
+    assert_int_equal(ki_discovery_verbs(discovery, NULL), 0);
     ki_discovery_unref(discovery);
 }
 

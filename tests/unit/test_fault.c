@@ -73,7 +73,9 @@ static void codes_come_with_their_reason_and_retry_after(void **state)
         int code;
         const char *reason;
     } cases[] = {{429, "TooManyRequests"}, {500, "InternalError"}, {503, "ServiceUnavailable"},
-                 {504, "Timeout"},         {403, "Forbidden"},     {401, "Unauthorized"}};
+                 {504, "Timeout"},         {403, "Forbidden"},     {401, "Unauthorized"},
+                 {409, "Conflict"},        {404, "NotFound"},      {410, "Expired"},
+                 {507, "InternalError"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         test_api api;
         start(&api, (ki__api_plan){.http_code = cases[i].code, .retry_after_s = 7});

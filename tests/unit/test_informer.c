@@ -395,7 +395,7 @@ static void a_relist_tells_what_it_changed_and_nothing_else(void **state)
     say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
     end_list(&f, "30");
     expect(&one, "?b1 +c20 ");
-    expect(&all, "?b1 +c20 ~a1 ");
+    expect(&all, "?b1 +c20 =a1 ");
     (void)ki_registration_unref(one.reg);
     (void)ki_registration_unref(all.reg);
     end(&f);

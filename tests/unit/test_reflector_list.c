@@ -131,6 +131,42 @@ static void a_relist_asks_for_not_older_than_what_is_known_all_at_once(void **st
     reflecting_done(&r);
 }
 
+static void what_a_list_brings_unchanged_is_the_object_that_the_target_has(void **state)
+{
+    (void)state;
+    reflecting r;
+    reflecting_init(&r);
+    r.known = fake_pod("a", 1);
+    reflecting_sync_by_list(&r); /* the first list asks for nothing */
+    expire(&r);
+    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 2));
+    fake_end_list(&r.source, "20", "");
+    reflecting_expect(&r, "=(a@1!,b@2)@20");
+    expire(&r);
+    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 21));
+    fake_end_list(&r.source, "30", "");
+    reflecting_expect(&r, "=(a@21)@30");
+    reflecting_done(&r);
+    (void)ki_object_unref(r.known);
+}
+
+static void the_version_alone_does_not_make_an_object_the_same(void **state)
+{
+    (void)state;
+    reflecting r;
+    reflecting_init(&r);
+    r.known = test_object(NULL, "{'metadata':{'name':'a','namespace':'default',"
+                                "'resourceVersion':'1'},'spec':{}}");
+    reflecting_sync_by_list(&r);
+    expire(&r);
+    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_end_list(&r.source, "20", "");
+    reflecting_expect(&r, "=(a@1)@20");
+    reflecting_done(&r);
+    (void)ki_object_unref(r.known);
+}
+
 static void a_server_that_pages_version_0_has_no_cache_and_is_paged_on(void **state)
 {
     (void)state;
@@ -572,6 +608,8 @@ int main(void)
         cmocka_unit_test(a_list_is_handed_over_at_its_version_and_then_watched),
         cmocka_unit_test(pages_are_put_together_and_later_ones_carry_only_the_token),
         cmocka_unit_test(a_relist_asks_for_not_older_than_what_is_known_all_at_once),
+        cmocka_unit_test(what_a_list_brings_unchanged_is_the_object_that_the_target_has),
+        cmocka_unit_test(the_version_alone_does_not_make_an_object_the_same),
         cmocka_unit_test(a_server_that_pages_version_0_has_no_cache_and_is_paged_on),
         cmocka_unit_test(pages_of_the_latest_say_nothing_about_the_cache),
         cmocka_unit_test(a_page_size_that_was_chosen_is_kept),

@@ -226,6 +226,24 @@ static void a_source_that_refuses_at_once_is_a_failed_request(void **state)
     reflecting_done(&r);
 }
 
+static void what_a_stream_brings_unchanged_is_the_object_that_the_target_has(void **state)
+{
+    (void)state;
+    reflecting r;
+    reflecting_init(&r);
+    r.known = fake_pod("a", 1);
+    reflecting_sync(&r);
+    fake_error_event(&r.source, 410, "Expired", "too old");
+    reflecting_advance(&r, 2 * TEST_SECOND);
+    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 2));
+    fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod("b", 3));
+    fake_bookmark(&r.source, "20", true);
+    reflecting_expect(&r, "=(a@1!,b@3)@20");
+    reflecting_done(&r);
+    (void)ki_object_unref(r.known);
+}
+
 static void an_expired_version_is_tried_once_more_without_one(void **state)
 {
     (void)state;
@@ -623,6 +641,7 @@ int main(void)
         cmocka_unit_test(every_status_leads_to_the_same_as_answer_and_as_event),
         cmocka_unit_test(connection_refused_waits_and_streams_again),
         cmocka_unit_test(a_source_that_refuses_at_once_is_a_failed_request),
+        cmocka_unit_test(what_a_stream_brings_unchanged_is_the_object_that_the_target_has),
         cmocka_unit_test(an_expired_version_is_tried_once_more_without_one),
         cmocka_unit_test(a_version_too_large_is_tried_once_more_without_one),
         cmocka_unit_test(a_stream_closed_before_its_end_is_opened_again_at_once),

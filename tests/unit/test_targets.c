@@ -56,6 +56,10 @@ static int fill_store(const ki_alloc *alloc, void *user)
     }
     if (r == 0) {
         expect_store(store, "7", 3);
+        ki_object *known = t.find("default/b", t.user);
+        assert_ptr_equal(known, b);
+        (void)ki_object_unref(known);
+        assert_null(t.find("default/never-there", t.user));
         r = with(t.remove, t.user, fake_pod("a", 8));
         r = r > 0 ? 0 : r;
     }

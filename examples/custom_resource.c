@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An informer of a custom resource: widgets.example.com, which the library knows nothing of. Its
+ * definition may come long after this program was started: the informer asks again until the
+ * resource is there. Prints each widget, with fields that are read by paths, until Enter is
+ * pressed, and then who owns how many. */
+#include <stdio.h>
+
+#include <kinformer/kinformer.h>
+
+#define INDEX_OWNER "owner"
+
+/* Compiled once, read from any number of objects, on any thread. */
+typedef struct paths {
+    ki_path *size;
+    ki_path *owner;
+    ki_path *colours;
+    ki_path *ready;
+} paths;
+
+static int compile_paths(paths *p, ki_error *error)
+{
+    int r = ki_path_compile(".spec.size", NULL, &p->size, error);
+    r = r < 0 ? r : ki_path_compile(".spec.owner", NULL, &p->owner, error);
+    r = r < 0 ? r : ki_path_compile(".spec.colours[*]", NULL, &p->colours, error);
+    return r < 0 ? r
+                 : ki_path_compile(".status.conditions[?(@.type==\"Ready\")].status", NULL,
+                                   &p->ready, error);
+}
+
+static void free_paths(paths *p)
+{
+    ki_path_unref(p->size);
+    ki_path_unref(p->owner);
+    ki_path_unref(p->colours);
+    ki_path_unref(p->ready);
+}
+
+/* ---- reading ---- */
+
+static int count_colours(const ki_object *widget, const paths *p)
+{
+    ki_value root = ki_object_root(widget);
+    ki_path_iter *iter = NULL;
+    ki_value colour;
+    int count = 0;
+    if (ki_path_iter_new(p->colours, &root, &iter) < 0) {
+        return 0;
+    }
+    while (ki_path_iter_next(iter, &colour) > 0) {
+        count++;
+    }
+    ki_path_iter_free(iter);
+    return count;
+}
+
+/* Whoever made a custom resource may have put anything into it, or nothing: no field is sure to be
+ * there, or of the type that it should be. */
+static int print_widget(const char *sign, const ki_object *widget, const paths *p)
+{
+    int64_t size = 0;
+    char ready[16];
+    if (ki_object_get_int64(widget, p->size, &size) < 0) {
+        return printf("%s %s has no size\n", sign, ki_object_key(widget));
+    }
+    bool known = ki_object_get_string(widget, p->ready, ready, sizeof(ready)) >= 0;
+    return printf("%s %s size %lld, colours %d, ready %s\n", sign, ki_object_key(widget),
+                  (long long)size, count_colours(widget, p), known ? ready : "Unknown");
+}
+
+static int on_add(const ki_object *widget, bool is_initial, void *user)
+{
+    (void)is_initial;
+    return print_widget("+", widget, user);
+}
+
+static int on_update(const ki_object *old, const ki_object *widget, void *user)
+{
+    (void)old;
+    return print_widget("~", widget, user);
+}
+
+static int on_delete(const ki_object *widget, bool final_state_unknown, void *user)
+{
+    (void)final_state_unknown;
+    return print_widget("-", widget, user);
+}
+
+/* Hears of lists and watches that failed. The informer tries again by itself, with ever longer
+ * pauses up to a minute; telling it once is enough. */
+static void on_watch_error(ki_informer *informer, const ki_error *error, void *user)
+{
+    bool *told = user;
+    if (!*told) {
+        *told = true;
+        printf("%s: %s\n", ki_informer_name(informer),
+               ki_error_is_not_found(error) ? "not defined yet" : error->message);
+    }
+}
+
+static void print_owners(ki_informer *widgets)
+{
+    ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(widgets));
+    uint32_t position = 0;
+    ki_str owner;
+    size_t count;
+    while (ki_snapshot_next_value(snapshot, INDEX_OWNER, &position, &owner, &count) > 0) {
+        printf("%.*s owns %zu\n", KI_STR_ARG(owner), count);
+    }
+    ki_snapshot_unref(snapshot);
+}
+
+/* ---- starting ---- */
+
+static int make_resource(ki_resource **ret_resource, ki_error *error)
+{
+    ki_resource_options options = KI_OPTIONS_INIT(ki_resource_options);
+    options.group = "example.com";
+    options.version = "v1";
+    options.resource = "widgets";
+    options.kind = "Widget";
+    return ki_resource_new(&options, ret_resource, error);
+}
+
+static int prepare(ki_informer *widgets, const paths *p, bool *told, ki_error *error)
+{
+    ki_handler handler = {.on_add = on_add, .on_update = on_update, .on_delete = on_delete};
+    ki_index index;
+    handler.user = (void *)(uintptr_t)p;
+    int r = ki_index_by_path(INDEX_OWNER, p->owner, NULL, &index);
+    r = r < 0 ? r : ki_informer_add_indexes(widgets, &index, 1, error);
+    r = r < 0 ? r : ki_informer_set_watch_error_handler(widgets, on_watch_error, told);
+    return r < 0 ? r : ki_informer_add_handler(widgets, &handler, NULL, NULL, error);
+}
+
+int main(void)
+{
+    ki_error error = KI_ERROR_INIT;
+    ki_resource *resource = NULL;
+    ki_client *client = NULL;
+    ki_factory *factory = NULL;
+    ki_informer *widgets = NULL;
+    paths p = {0};
+    bool told = false;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    int r = compile_paths(&p, &error);
+    r = r < 0 ? r : make_resource(&resource, &error);
+    r = r < 0 ? r : ki_client_new(NULL, &client, &error);
+    r = r < 0 ? r : ki_client_factory(client, NULL, &factory, &error);
+    r = r < 0 ? r : ki_factory_informer(factory, resource, &widgets, &error);
+    r = r < 0 ? r : prepare(widgets, &p, &told, &error);
+    r = r < 0 ? r : ki_factory_start(factory, &error);
+    if (r < 0) {
+        fprintf(stderr, "%s: %s\n", ki_error_name(r), error.message);
+    } else {
+        getchar();
+        print_owners(widgets);
+    }
+    ki_factory_unref(factory);
+    ki_client_join(client); /* the handler uses the paths until then */
+    ki_resource_unref(resource);
+    free_paths(&p);
+    return r < 0;
+}

@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two informers fill a work queue with names of namespaces; workers take a name, look into the
+ * caches at what is there and what should be, and write the difference. It does not matter what
+ * happened, or how often: only what is true when a worker looks. So events may be merged, missed
+ * or repeated, and all that a failure needs is another try later. */
+#include "controller.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WORKERS_MAX = 64, REQUEST_TIMEOUT_MS = 10000, RESYNC_MS = 600000 };
+#define MS_NS UINT64_C(1000000)
+#define INDEX_TEAM "team"
+#define CONFIG_BYTES ((size_t)512 * 1024)
+
+struct namespace_config {
+    ki_client *client;
+    ki_factory *factory;
+    ki_informer *namespaces;
+    ki_informer *configs;
+    ki_registration *registrations[2];
+    ki_workqueue *queue;
+    ki_controller *controller;
+    pthread_t workers[WORKERS_MAX];
+    unsigned worker_count;
+    namespace_config_failure on_failure;
+    atomic_bool ending;
+    atomic_ulong created, updated, deleted, failed;
+};
+
+/* ---- what should be ---- */
+
+/* A label's value has 63 bytes at most. */
+typedef char team_name[64];
+
+static bool team_of(const ki_object *name_space, team_name team)
+{
+    ki_value label;
+    return ki_object_label(name_space, ki_str_from(TEAM_LABEL), &label) >= 0 &&
+           ki_value_get_string(&label, team, sizeof(team_name)) > 0;
+}
+
+/* A namespace that is being deleted is no member: nothing can be made in it any more. */
+static bool is_member(const ki_object *name_space, team_name team)
+{
+    return !ki_object_is_deleting(name_space) && team_of(name_space, team);
+}
+
+/* An index function: under which values an object is found. */
+static int index_team(const ki_object *name_space, ki_index_values *values, void *user)
+{
+    (void)user;
+    team_name team;
+    return is_member(name_space, team) ? ki_index_values_add(values, ki_str_from(team)) : 0;
+}
+
+typedef struct wanted {
+    const char *name_space;
+    team_name team;
+    ki_buf members;
+} wanted;
+
+static int join_keys(const ki_list *list, ki_buf *out)
+{
+    int r = 0;
+    for (size_t i = 0; r >= 0 && i < ki_list_count(list); i++) {
+        r = i == 0 ? 0 : ki_buf_add_char(out, ',');
+        r = r < 0 ? r : ki_buf_add_text(out, ki_object_key(ki_list_at(list, i)));
+    }
+    return r;
+}
+
+/* 1 with what a namespace should have, 0 if nothing. `members` is to be released in any case. */
+static int find_wanted(const ki_snapshot *namespaces, const ki_object *name_space, wanted *ret)
+{
+    ki_snapshot_iter members;
+    ki_list *list = NULL;
+    ret->name_space = ki_object_name(name_space);
+    ki_buf_init(&ret->members, NULL, CONFIG_BYTES);
+    if (!is_member(name_space, ret->team)) {
+        return 0;
+    }
+    int r = ki_snapshot_find(namespaces, INDEX_TEAM, ki_str_from(ret->team), &members);
+    r = r < 0 ? r : ki_snapshot_list(&members, &list);
+    if (r >= 0) {
+        ki_list_sort(list); /* the same state must always give the same text */
+        r = join_keys(list, &ret->members);
+    }
+    ki_list_free(list);
+    return r < 0 ? r : 1;
+}
+
+static bool has(const ki_value *map, const char *name, ki_str text)
+{
+    ki_value value;
+    return ki_value_member(map, ki_str_from(name), &value) >= 0 && ki_value_equals(&value, text);
+}
+
+static bool is_as_wanted(const ki_object *config, const wanted *w)
+{
+    ki_value root = ki_object_root(config);
+    ki_value labels = ki_object_labels(config);
+    ki_value data;
+    size_t count;
+    return has(&labels, MANAGER_LABEL, ki_str_from(MANAGER)) &&
+           ki_value_member(&root, ki_str_from("data"), &data) >= 0 &&
+           ki_value_count(&data, &count) >= 0 && count == 3 &&
+           has(&data, "namespace", ki_str_from(w->name_space)) &&
+           has(&data, "team", ki_str_from(w->team)) &&
+           has(&data, "members", ki_buf_str(&w->members));
+}
+
+/* ---- writing it ---- */
+
+/* One request, with a time limit that suits a worker. */
+static int ask(namespace_config *c, ki_client_request request, ki_object **ret_object,
+               ki_error *error)
+{
+    ki_client_answer answer = {0};
+    request.size = sizeof(request);
+    request.resource = KI_CORE_V1_CONFIGMAPS;
+    /* What is created has its name in itself. */
+    request.name = request.verb == KI_VERB_CREATE ? "" : CONFIG_NAME;
+    request.timeout_ms = REQUEST_TIMEOUT_MS;
+    int r = ki_client_do(c->client, &request, &answer, error);
+    if (r >= 0 && ret_object != NULL) {
+        *ret_object = ki_object_ref(answer.object);
+    }
+    ki_client_answer_done(&answer);
+    return r;
+}
+
+/* Members of `data` that are not wanted, each as ,"key":null. */
+static int write_removals(const ki_object *current, ki_buf *out)
+{
+    ki_value root = ki_object_root(current);
+    ki_value data;
+    ki_value key;
+    ki_value value;
+    ki_iter iter;
+    int r = 0;
+    if (ki_value_member(&root, ki_str_from("data"), &data) < 0 || ki_value_iter(&data, &iter) < 0) {
+        return 0; /* it has none */
+    }
+    while (r >= 0 && ki_iter_next(&iter, &key, &value) > 0) {
+        if (ki_value_equals(&key, ki_str_from("namespace")) ||
+            ki_value_equals(&key, ki_str_from("team")) ||
+            ki_value_equals(&key, ki_str_from("members"))) {
+            continue;
+        }
+        r = ki_buf_add_char(out, ',');
+        r = r < 0 ? r : ki_value_write_json(&key, out);
+        r = r < 0 ? r : ki_buf_add_text(out, ":null");
+    }
+    return r;
+}
+
+/* The ConfigMap as JSON. With `current` it is a merge patch that makes it of that one, and that the
+ * server refuses as a conflict if it is not the current one any more. It leaves alone what others
+ * may have set besides, such as annotations. Names, labels and versions need no escapes in JSON. */
+static int write_config(const wanted *w, const ki_object *current, ki_buf *out)
+{
+    char text[2048];
+    int len = snprintf(text, sizeof(text),
+                       "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{"
+                       "\"name\":\"%s\",\"namespace\":\"%s\",\"resourceVersion\":\"%s\","
+                       "\"labels\":{\"%s\":\"%s\"}},"
+                       "\"data\":{\"namespace\":\"%s\",\"team\":\"%s\",\"members\":\"",
+                       CONFIG_NAME, w->name_space,
+                       current != NULL ? ki_object_resource_version(current) : "", MANAGER_LABEL,
+                       MANAGER, w->name_space, w->team);
+    if (len < 0 || (size_t)len >= sizeof(text)) {
+        return KI_ERR_LIMIT;
+    }
+    int r = ki_buf_add(out, text, (size_t)len);
+    r = r < 0 ? r : ki_buf_add_str(out, ki_buf_str(&w->members));
+    r = r < 0 ? r : ki_buf_add_char(out, '"');
+    r = r < 0 || current == NULL ? r : write_removals(current, out);
+    return r < 0 ? r : ki_buf_add_text(out, "}}");
+}
+
+typedef struct attempt {
+    namespace_config *c;
+    const wanted *wanted;
+    ki_object *current; /* what is there, as far as we know; NULL: ask */
+} attempt;
+
+static int write_to_server(attempt *a, ki_error *error)
+{
+    ki_buf json;
+    ki_client_request request = {.verb = a->current != NULL ? KI_VERB_PATCH : KI_VERB_CREATE,
+                                 .patch_type = KI_PATCH_MERGE,
+                                 .name_space = a->wanted->name_space,
+                                 .field_manager = MANAGER};
+    ki_buf_init(&json, NULL, CONFIG_BYTES);
+    int r = write_config(a->wanted, a->current, &json);
+    if (r >= 0) {
+        request.body = ki_buf_str(&json);
+        r = ask(a->c, request, NULL, error);
+    }
+    ki_buf_done(&json);
+    if (r >= 0) {
+        atomic_fetch_add(a->current != NULL ? &a->c->updated : &a->c->created, 1);
+    }
+    return r;
+}
+
+/* Called again, a few times, if somebody else wrote between our reading and our writing. */
+static int try_to_write(void *user, ki_error *error)
+{
+    attempt *a = user;
+    if (a->current == NULL) { /* or there is one without our label, which the cache does not have */
+        ki_client_request request = {.verb = KI_VERB_GET, .name_space = a->wanted->name_space};
+        int r = ask(a->c, request, &a->current, error);
+        if (r < 0 && !ki_error_is_not_found(error)) {
+            return r;
+        }
+    }
+    int r =
+        a->current != NULL && is_as_wanted(a->current, a->wanted) ? 0 : write_to_server(a, error);
+    a->current = ki_object_unref(a->current); /* it was too old, or has changed */
+    return r;
+}
+
+/* Takes over `config`, what the cache has; NULL if that is nothing. */
+static int keep(namespace_config *c, const wanted *w, ki_object *config, ki_error *error)
+{
+    attempt a = {.c = c, .wanted = w, .current = config};
+    int r = 0;
+    if (config == NULL || !is_as_wanted(config, w)) {
+        r = ki_client_retry_on_conflict(c->client, try_to_write, &a, error);
+    }
+    ki_object_unref(a.current);
+    return r;
+}
+
+/* Deletes what the cache has, if it still is the same on the server. */
+static int drop(namespace_config *c, const ki_object *config, ki_error *error)
+{
+    ki_client_request request = {.verb = KI_VERB_DELETE,
+                                 .name_space = ki_object_namespace(config),
+                                 .uid = ki_object_uid(config),
+                                 .if_version = ki_object_resource_version(config)};
+    int r = ask(c, request, NULL, error);
+    if (r < 0 && ki_error_is_not_found(error)) {
+        return 0; /* someone was faster */
+    }
+    atomic_fetch_add(&c->deleted, r >= 0);
+    return r;
+}
+
+/* ---- reconciling ---- */
+
+static ki_object *cached_config(namespace_config *c, const char *name_space)
+{
+    ki_lister lister = ki_informer_lister(c->configs);
+    ki_error error = KI_ERROR_INIT;
+    ki_object *config = NULL;
+    return ki_lister_get(&lister, name_space, CONFIG_NAME, &config, &error) < 0 ? NULL : config;
+}
+
+static int reconcile_namespace(namespace_config *c, const ki_snapshot *namespaces,
+                               const ki_object *name_space, ki_error *error)
+{
+    wanted w;
+    ki_object *config = cached_config(c, ki_object_name(name_space));
+    int r = find_wanted(namespaces, name_space, &w);
+    if (r > 0) {
+        r = keep(c, &w, config, error);
+        config = NULL;
+    } else if (r == 0 && config != NULL) {
+        r = drop(c, config, error);
+    }
+    ki_object_unref(config);
+    ki_buf_done(&w.members);
+    return r;
+}
+
+/* What the controller calls for a key, never on two threads for the same. */
+static int reconcile(ki_str key, uint64_t *retry_after_ns, ki_error *error, void *user)
+{
+    (void)retry_after_ns;
+    namespace_config *c = user;
+    if (atomic_load(&c->ending)) {
+        return 0; /* what waits is not begun any more */
+    }
+    /* One state for all that is read: a namespace and the members of its team fit together. */
+    ki_snapshot *namespaces = ki_store_snapshot(ki_informer_store(c->namespaces));
+    const ki_object *name_space = ki_snapshot_get(namespaces, key);
+    int r = 0;
+    if (name_space != NULL && !ki_object_is_deleting(name_space)) { /* else all in it goes anyway */
+        r = reconcile_namespace(c, namespaces, name_space, error);
+    }
+    ki_snapshot_unref(namespaces);
+    return r;
+}
+
+static void on_error(ki_str key, const ki_error *error, uint32_t failures, bool given_up,
+                     void *user)
+{
+    (void)given_up; /* it never does */
+    namespace_config *c = user;
+    atomic_fetch_add(&c->failed, 1);
+    if (c->on_failure != NULL) {
+        c->on_failure(key.ptr, error, failures);
+    }
+}
+
+/* ---- what may make a difference ---- */
+
+/* Who joins a team, or leaves it, changes what all of its members should have. That many of these
+ * come at once costs little: a key that waits already is not added again. */
+static int add_team_of(namespace_config *c, const ki_object *name_space)
+{
+    team_name team;
+    ki_snapshot_iter members;
+    if (!team_of(name_space, team)) {
+        return 0;
+    }
+    ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(c->namespaces));
+    int r = ki_snapshot_find(snapshot, INDEX_TEAM, ki_str_from(team), &members);
+    const ki_object *member = r >= 0 ? ki_snapshot_next(&members) : NULL;
+    while (member != NULL && r >= 0) {
+        r = ki_workqueue_add(c->queue, ki_str_from(ki_object_key(member)));
+        member = ki_snapshot_next(&members);
+    }
+    ki_snapshot_unref(snapshot);
+    return r;
+}
+
+static int add_namespace(namespace_config *c, const ki_object *name_space)
+{
+    int r = ki_workqueue_add(c->queue, ki_str_from(ki_object_key(name_space)));
+    return r < 0 ? r : add_team_of(c, name_space);
+}
+
+static int on_namespace_add(const ki_object *name_space, bool is_initial, void *user)
+{
+    (void)is_initial;
+    return add_namespace(user, name_space);
+}
+
+static int on_namespace_update(const ki_object *old, const ki_object *name_space, void *user)
+{
+    int r = add_namespace(user, name_space);
+    return r < 0 ? r : add_team_of(user, old);
+}
+
+static int on_namespace_delete(const ki_object *name_space, bool final_state_unknown, void *user)
+{
+    (void)final_state_unknown;
+    return add_team_of(user, name_space);
+}
+
+static int add_config(namespace_config *c, const ki_object *config)
+{
+    return ki_workqueue_add(c->queue, ki_str_from(ki_object_namespace(config)));
+}
+
+static int on_config_add(const ki_object *config, bool is_initial, void *user)
+{
+    (void)is_initial;
+    return add_config(user, config);
+}
+
+static int on_config_update(const ki_object *old, const ki_object *config, void *user)
+{
+    (void)old;
+    return add_config(user, config);
+}
+
+static int on_config_delete(const ki_object *config, bool final_state_unknown, void *user)
+{
+    (void)final_state_unknown;
+    return add_config(user, config);
+}
+
+static const ki_handler namespace_handler = {
+    .on_add = on_namespace_add, .on_update = on_namespace_update, .on_delete = on_namespace_delete};
+static const ki_handler config_handler = {
+    .on_add = on_config_add, .on_update = on_config_update, .on_delete = on_config_delete};
+
+/* ---- starting and ending ---- */
+
+/* Called for each informer that the factory makes. */
+static void configure(const ki_resource *resource, ki_informer_options *options, void *user)
+{
+    (void)user;
+    static const ki_index by_team = {.name = INDEX_TEAM, .values = index_team};
+    if (resource == KI_CORE_V1_NAMESPACES) {
+        options->indexes = &by_team;
+        options->index_count = 1;
+    } else {
+        options->label_selector = MANAGER_LABEL "=" MANAGER; /* a cluster has many others */
+    }
+}
+
+static int follow(namespace_config *c, const ki_resource *resource, ki_handler handler,
+                  ki_informer **ret_informer, ki_registration **ret_registration, ki_error *error)
+{
+    handler.user = c;
+    int r = ki_factory_informer(c->factory, resource, ret_informer, error);
+    return r < 0 ? r
+                 : ki_informer_add_handler(*ret_informer, &handler, NULL, ret_registration, error);
+}
+
+static int make_queue(namespace_config *c, ki_error *error)
+{
+    ki_rate_limiter limiter = {0};
+    ki_workqueue_options options = KI_OPTIONS_INIT(ki_workqueue_options);
+    /* Half a minute is long enough to wait, even for a server that was away for hours. */
+    int r = ki_rate_limiter_exponential(10 * MS_NS, 30000 * MS_NS, NULL, &limiter);
+    options.clock = ki_clock_system();
+    options.random = ki_random_system();
+    options.limiter = &limiter;
+    r = r < 0 ? r : ki_workqueue_new(&options, &c->queue, error);
+    if (r < 0) {
+        ki_rate_limiter_done(&limiter);
+        return r;
+    }
+    ki_controller_options controller = KI_OPTIONS_INIT(ki_controller_options);
+    controller.queue = c->queue;
+    controller.reconcile = reconcile;
+    controller.on_error = on_error;
+    controller.user = c;
+    return ki_controller_new(&controller, &c->controller, error);
+}
+
+static int make_informers(namespace_config *c, ki_error *error)
+{
+    ki_factory_options options = KI_OPTIONS_INIT(ki_factory_options);
+    options.configure = configure;
+    options.resync_ms = RESYNC_MS; /* brings what could not be queued, for want of memory say */
+    int r = ki_client_factory(c->client, &options, &c->factory, error);
+    r = r < 0 ? r
+              : follow(c, KI_CORE_V1_NAMESPACES, namespace_handler, &c->namespaces,
+                       &c->registrations[0], error);
+    return r < 0 ? r
+                 : follow(c, KI_CORE_V1_CONFIGMAPS, config_handler, &c->configs,
+                          &c->registrations[1], error);
+}
+
+/* A cache that is not complete yet would have us make what is there already. However long this
+ * takes: the informers try for ever, and a stop ends the wait. */
+static void *work(void *user)
+{
+    namespace_config *c = user;
+    ki_error error = KI_ERROR_INIT;
+    int r = ki_factory_wait_for_sync(c->factory, UINT32_MAX, &error);
+    r = r < 0 ? r : ki_controller_run_worker(c->controller); /* until the queue is shut down */
+    if (r < 0 && r != KI_ERR_STOPPED) {
+        fprintf(stderr, "a worker cannot work: %s\n", ki_error_text(r));
+    }
+    return NULL;
+}
+
+static int start_workers(namespace_config *c, unsigned count)
+{
+    int r = 0;
+    while (r == 0 && c->worker_count < count && c->worker_count < WORKERS_MAX) {
+        r = -pthread_create(&c->workers[c->worker_count], NULL, work, c);
+        c->worker_count += r == 0;
+    }
+    return r;
+}
+
+int namespace_config_start(ki_client *client, unsigned workers, namespace_config_failure on_failure,
+                           namespace_config **ret_controller, ki_error *error)
+{
+    namespace_config *c = calloc(1, sizeof(*c));
+    if (c == NULL) {
+        return -ENOMEM;
+    }
+    c->client = ki_client_ref(client);
+    c->on_failure = on_failure;
+    int r = make_queue(c, error);
+    r = r < 0 ? r : make_informers(c, error);
+    r = r < 0 ? r : ki_factory_start(c->factory, error);
+    r = r < 0 ? r : start_workers(c, workers);
+    if (r < 0) {
+        (void)namespace_config_stop(c);
+        return r;
+    }
+    *ret_controller = c;
+    return 0;
+}
+
+/* Waits for a callback that is running: it uses what is about to be freed. */
+static void remove_handler(ki_registration *registration)
+{
+    if (registration != NULL && ki_registration_remove_wait(registration) < 0) {
+        abort(); /* called by a handler, which would wait for itself */
+    }
+    ki_registration_unref(registration);
+}
+
+namespace_config *namespace_config_stop(namespace_config *c)
+{
+    if (c == NULL) {
+        return NULL;
+    }
+    atomic_store(&c->ending, true);
+    if (c->factory != NULL) {
+        ki_factory_stop(c->factory);
+    }
+    remove_handler(c->registrations[0]);
+    remove_handler(c->registrations[1]);
+    if (c->queue != NULL) {
+        ki_workqueue_shut_down(c->queue);
+    }
+    while (c->worker_count != 0) {
+        (void)pthread_join(c->workers[--c->worker_count], NULL);
+    }
+    ki_controller_unref(c->controller);
+    ki_workqueue_unref(c->queue);
+    ki_factory_unref(c->factory);
+    ki_client_unref(c->client);
+    free(c);
+    return NULL;
+}
+
+/* ---- how it is ---- */
+
+static bool is_settled(namespace_config *c, const ki_snapshot *namespaces,
+                       const ki_object *name_space)
+{
+    wanted w;
+    if (ki_object_is_deleting(name_space)) {
+        return true;
+    }
+    ki_object *config = cached_config(c, ki_object_name(name_space));
+    int r = find_wanted(namespaces, name_space, &w);
+    bool settled = r == 0 ? config == NULL : r > 0 && config != NULL && is_as_wanted(config, &w);
+    ki_buf_done(&w.members);
+    ki_object_unref(config);
+    return settled;
+}
+
+bool namespace_config_is_settled(namespace_config *c)
+{
+    ki_error error = KI_ERROR_INIT;
+    ki_workqueue_stats stats = KI_OPTIONS_INIT(ki_workqueue_stats);
+    if (ki_factory_wait_for_sync(c->factory, 0, &error) < 0) { /* 0: only looks */
+        return false;
+    }
+    ki_snapshot *namespaces = ki_store_snapshot(ki_informer_store(c->namespaces));
+    ki_snapshot_iter all = ki_snapshot_all(namespaces);
+    const ki_object *name_space = ki_snapshot_next(&all);
+    while (name_space != NULL && is_settled(c, namespaces, name_space)) {
+        name_space = ki_snapshot_next(&all);
+    }
+    ki_snapshot_unref(namespaces);
+    ki_workqueue_get_stats(c->queue, &stats);
+    return name_space == NULL && stats.depth + stats.processing + stats.delayed == 0;
+}
+
+namespace_config_stats namespace_config_read_stats(namespace_config *c)
+{
+    return (namespace_config_stats){.created = atomic_load(&c->created),
+                                    .updated = atomic_load(&c->updated),
+                                    .deleted = atomic_load(&c->deleted),
+                                    .failed = atomic_load(&c->failed)};
+}

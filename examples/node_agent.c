@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an agent on a node needs of kinformer: the pods of that node only, of each only what is
+ * used, no threads, and a loop that is the agent's own. Prints the addresses of the pods until its
+ * input ends.
+ *
+ * Usage: node_agent NODE */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <kinformer/kinformer.h>
+
+enum { POD_BYTES = 65536 };
+
+/* ---- a small cache ---- */
+
+/* Adds `before` and then "name":value, if the map has it. */
+static int add_member(const ki_value *map, const char *before, const char *name, ki_buf *out)
+{
+    ki_value value;
+    if (ki_value_member(map, ki_str_from(name), &value) < 0) {
+        return 0;
+    }
+    int r = ki_buf_add_text(out, before);
+    r = r < 0 ? r : ki_buf_add_char(out, '"');
+    r = r < 0 ? r : ki_buf_add_text(out, name);
+    r = r < 0 ? r : ki_buf_add_text(out, "\":");
+    return r < 0 ? r : ki_value_write_json(&value, out);
+}
+
+static int write_small(const ki_object *pod, ki_buf *out)
+{
+    static const char *const kept[] = {"namespace", "uid", "resourceVersion", "labels"};
+    ki_value root = ki_object_root(pod);
+    ki_value metadata;
+    ki_value status;
+    int r = ki_value_member(&root, ki_str_from("metadata"), &metadata);
+    r = r < 0 ? r : ki_buf_add_text(out, "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":");
+    r = r < 0 ? r : add_member(&metadata, "{", "name", out);
+    for (size_t i = 0; r >= 0 && i < sizeof(kept) / sizeof(kept[0]); i++) {
+        r = add_member(&metadata, ",", kept[i], out);
+    }
+    r = r < 0 ? r : ki_buf_add_char(out, '}');
+    if (r >= 0 && ki_value_member(&root, ki_str_from("status"), &status) >= 0) {
+        r = ki_buf_add_text(out, ",\"status\":{\"phase\":\"\"");
+        r = r < 0 ? r : add_member(&status, ",", "podIP", out);
+        r = r < 0 ? r : ki_buf_add_char(out, '}');
+    }
+    return r < 0 ? r : ki_buf_add_char(out, '}');
+}
+
+/* Called for each pod before it is kept: gives another to keep instead. Names, uid and resource
+ * version must stay as they are; all else is for the program to choose. */
+static int keep_little(const ki_object *pod, ki_object **ret_pod, void *user)
+{
+    (void)user;
+    ki_buf json;
+    ki_buf_init(&json, NULL, POD_BYTES);
+    int r = write_small(pod, &json);
+    r = r < 0 ? r : ki_object_from_json(ki_buf_text(&json), json.len, NULL, ret_pod, NULL);
+    ki_buf_done(&json);
+    return r;
+}
+
+/* ---- what the agent does ---- */
+
+/* Handlers run on the loop, since there are no threads: they must not block. */
+static int print_pod(const char *sign, const ki_object *pod)
+{
+    ki_str address = ki_pod_ip(pod);
+    address = address.len != 0 ? address : ki_str_from("without an address");
+    return printf("%s %s %.*s\n", sign, ki_object_key(pod), KI_STR_ARG(address));
+}
+
+static int on_add(const ki_object *pod, bool is_initial, void *user)
+{
+    (void)is_initial;
+    (void)user;
+    return print_pod("+", pod);
+}
+
+static int on_update(const ki_object *old, const ki_object *pod, void *user)
+{
+    (void)user;
+    bool same = ki_str_eq(ki_pod_ip(old), ki_pod_ip(pod));
+    return same ? 0 : print_pod("~", pod);
+}
+
+static int on_delete(const ki_object *pod, bool final_state_unknown, void *user)
+{
+    (void)final_state_unknown;
+    (void)user;
+    return print_pod("-", pod);
+}
+
+/* ---- a loop of one's own ---- */
+
+typedef struct agent {
+    ki_loop *loop;
+    ki_client *client;
+    ki_factory *factory;
+    char field_selector[320];
+} agent;
+
+static void configure(const ki_resource *resource, ki_informer_options *options, void *user)
+{
+    (void)resource;
+    agent *a = user;
+    options->field_selector = a->field_selector;
+}
+
+static int begin(agent *a, ki_error *error)
+{
+    ki_handler handler = {.on_add = on_add, .on_update = on_update, .on_delete = on_delete};
+    ki_client_options client = KI_OPTIONS_INIT(ki_client_options);
+    ki_factory_options factory = KI_OPTIONS_INIT(ki_factory_options);
+    ki_informer *pods = NULL;
+    int r = ki_loop_new(KI_OPTIONS(ki_loop_options, .no_threads = true), &a->loop, error);
+    client.loop = a->loop;
+    r = r < 0 ? r : ki_client_new(&client, &a->client, error);
+    factory.configure = configure;
+    factory.transform = keep_little;
+    factory.user = a;
+    r = r < 0 ? r : ki_client_factory(a->client, &factory, &a->factory, error);
+    r = r < 0 ? r : ki_factory_informer(a->factory, KI_CORE_V1_PODS, &pods, error);
+    r = r < 0 ? r : ki_informer_add_handler(pods, &handler, NULL, NULL, error);
+    return r < 0 ? r : ki_factory_start(a->factory, error);
+}
+
+/* One descriptor among the program's own is all that kinformer adds to a loop. */
+static int run(agent *a)
+{
+    struct pollfd fds[] = {{.fd = ki_loop_fd(a->loop), .events = POLLIN},
+                           {.fd = STDIN_FILENO, .events = POLLIN}};
+    int r = 0;
+    while (r >= 0 && fds[1].revents == 0) {
+        if (poll(fds, 2, -1) < 0) {
+            r = errno == EINTR ? 0 : -errno;
+        } else if (fds[0].revents != 0) {
+            r = ki_loop_dispatch(a->loop);
+        }
+    }
+    return r;
+}
+
+/* What is stopped must be let to end: that, too, happens on the loop. */
+static void end(agent *a)
+{
+    struct pollfd fd = {.fd = a->loop != NULL ? ki_loop_fd(a->loop) : -1, .events = POLLIN};
+    if (a->factory != NULL) {
+        ki_factory_stop(a->factory);
+        int r = 0;
+        while (r >= 0 && !ki_factory_is_stopped(a->factory)) {
+            (void)poll(&fd, 1, -1);
+            r = ki_loop_dispatch(a->loop);
+        }
+    }
+    ki_factory_unref(a->factory);
+    ki_client_unref(a->client);
+    ki_loop_unref(a->loop);
+}
+
+int main(int argc, char **argv)
+{
+    agent a = {0};
+    ki_error error = KI_ERROR_INIT;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    (void)snprintf(a.field_selector, sizeof(a.field_selector), "spec.nodeName=%s",
+                   argc > 1 ? argv[1] : "node-1");
+    int r = begin(&a, &error);
+    if (r < 0) {
+        fprintf(stderr, "%s: %s\n", ki_error_name(r), error.message);
+    } else {
+        r = run(&a);
+    }
+    end(&a);
+    return r < 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers in decimal, without printf and the locale behind it. */
+#ifndef KI_BASE_DIGITS_H
+#define KI_BASE_DIGITS_H
+
+#include <stdint.h>
+
+#include <kinformer/str.h>
+
+/** Room for the digits of any 64-bit number, and a NUL. */
+enum { KI__DIGITS_SIZE = 21 };
+
+/** The digits of `number`. They stand in `room`, with a NUL after the last one. */
+static inline ki_str ki__digits(uint64_t number, char room[static KI__DIGITS_SIZE])
+{
+    size_t at = KI__DIGITS_SIZE - 1;
+    room[at] = '\0';
+    do {
+        room[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    return ki_str_make(room + at, KI__DIGITS_SIZE - 1 - at);
+}
+
+#endif
