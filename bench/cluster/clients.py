@@ -44,11 +44,11 @@ def memory(pid):
             "peak": found["VmHWM"]}
 
 
-def wait_until_idle(pid, timeout):
+def wait_until_idle(pid, timeout, idle_s=IDLE_S):
     """Waits until a process has not worked for a while. Returns when it last did, and its time."""
     end = time.monotonic() + timeout
     last, last_change = cpu_s(pid), time.monotonic()
-    while time.monotonic() - last_change < IDLE_S:
+    while time.monotonic() - last_change < idle_s:
         time.sleep(POLL_S)
         now = cpu_s(pid)
         # Idle runtimes look around now and then.

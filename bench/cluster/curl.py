@@ -9,12 +9,13 @@ import time
 import urllib.parse
 from pathlib import Path
 
-from clients import AGENTS, ClientError, processes, wait_until_idle
+from clients import AGENTS, POLL_S, ClientError, processes, wait_until_idle
 
 PODS = "/api/v1/pods"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 PAGE = 500
+WATCH_S = 300
 WATCH = {"watch": "true", "allowWatchBookmarks": "true", "timeoutSeconds": "600"}
 STREAM = {**WATCH, "sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
 
@@ -72,27 +73,43 @@ def run_to_end(words):
     return {"cpu_s": usage.ru_utime + usage.ru_stime, "wall_s": time.monotonic() - start}
 
 
-def run_stream(cluster):
+def run_stream(cluster, size_of_list):
     """The watch that begins with all objects."""
-    return run_open_end(cluster, STREAM)
+    return run_open_end(cluster, STREAM, size_of_list)
 
 
-def run_watch(cluster, version):
-    """The watch of all changes since a version."""
-    return run_open_end(cluster, {**WATCH, "resourceVersion": version})
+def run_watch(cluster, version, size_of_list):
+    """The watch of all changes since a version, of as many objects as a list has."""
+    return run_open_end(cluster, {**WATCH, "resourceVersion": version}, size_of_list)
 
 
-def run_open_end(cluster, query):
-    """A watch has no end; it is over when nothing comes any more."""
+def bytes_written(pid):
+    for line in Path(f"/proc/{pid}/io").read_text(encoding="ascii").splitlines():
+        if line.startswith("wchar:"):
+            return int(line.split()[1])
+    raise ClientError(f"/proc/{pid}/io has no wchar")
+
+
+def wait_for_bytes(process, at_least):
+    end = time.monotonic() + WATCH_S
+    while process.poll() is None and bytes_written(process.pid) < at_least:
+        if time.monotonic() > end:
+            raise ClientError(f"curl has {bytes_written(process.pid)} of {at_least} bytes")
+        time.sleep(POLL_S)
+    if process.returncode is not None:
+        raise ClientError(f"curl ended with {process.returncode}")
+
+
+def run_open_end(cluster, query, at_least):
+    """A watch has no end; it is over when all has come, and nothing comes any more. In a watch an
+    object takes some bytes more than in a list."""
     words = command(cluster, PROTOBUF + ";stream=watch", "--http2", "--output", "/dev/null",
                     f"{base(cluster)}?{urllib.parse.urlencode(query)}")
     start = time.monotonic()
     process = processes.spawn(words, stdin=subprocess.DEVNULL)
     try:
-        last, cpu = wait_until_idle(process.pid, 300)
-        written = [line.split()[1] for line in
-                   Path(f"/proc/{process.pid}/io").read_text(encoding="ascii").splitlines()
-                   if line.startswith("wchar")]
-        return {"cpu_s": cpu, "wall_s": last - start, "bytes": int(written[0])}
+        wait_for_bytes(process, at_least)
+        last, cpu = wait_until_idle(process.pid, WATCH_S)
+        return {"cpu_s": cpu, "wall_s": last - start, "bytes": bytes_written(process.pid)}
     finally:
         processes.kill(process)

@@ -11,8 +11,8 @@ PANELS = [
     ("stripped program, MB", "size", "bytes", 1e-6),
 ]
 COLOURS = {"curl": "#8a8f98", "kinformer": "#1f77b4", "client-go": "#3aa0a0", "kube-rs": "#c4623a"}
-COLUMNS, WIDTH, GAP = 2, 470, 20
-LABEL, VALUE, BAR, STEP, HEAD = 150, 60, 14, 20, 30
+COLUMNS, WIDTH, GAP = 2, 480, 20
+LABEL, VALUE, BAR, STEP, HEAD = 165, 60, 14, 20, 30
 
 
 def bars_of(results, row, name, scale):

@@ -33,14 +33,15 @@ class Results:
         return [(kind, mode) for kind in KINDS for mode in MODES
                 if self.all("sync", kind, mode, "cpu_s")]
 
-    def share(self, row, name, mode, of=None):
-        """What kinformer needs, by what `of` needs."""
-        mine = self.median(row, "kinformer", mode, name)
+    def share(self, row, name, mode, of=None, kind="kinformer"):
+        """What a client needs, by what `of` needs, or by the objects' bytes."""
+        mine = self.median(row, kind, mode, name)
         theirs = self.median(row, of, mode, name) if of else self.objects.get("protobuf_bytes")
         return mine / theirs if mine and theirs else None
 
     def targets(self):
-        """What was aimed at: text, the most it may be, and what it is (None: not measured)."""
+        """What was aimed at: text, the most that it may be (None: only to compare with), and what
+        it is (None: not measured)."""
         found = []
         for mode in MODES:
             name = MODE_NAMES[mode]
@@ -57,6 +58,8 @@ class Results:
         found += [
             ("CPU of a replayed event by client-go's", 0.1,
              self.share("replay", "cpu_us_event", "stream", "client-go")),
+            ("curl's CPU of a replayed event by client-go's", None,
+             self.share("replay", "cpu_us_event", "stream", "client-go", "curl")),
             ("p99 of the latency by client-go's", 1.0,
              self.share("latency", "p99_ms", "stream", "client-go"))]
         return found

@@ -15,6 +15,7 @@ SYNC_S = 300
 RATE = 200
 GO_ON_S = 300
 OTHER_CHANGES = 20
+RELIST_IDLE_S = 2.0
 
 
 def say(text):
@@ -49,6 +50,7 @@ class Bench:
         self.record = record  # takes the members of a line
         self.round = 0
         self.version = 0
+        self.list_bytes = 0
         self.clients = []
         self.writer = None
 
@@ -66,17 +68,17 @@ class Bench:
         self.writer = Writer(self.cluster.kubeconfig(), self.cluster.path("writer.log"))
         self.version, _ = self.writer.do(f"fill {self.options.pods}", 1800)
         say(f"  that took {time.monotonic() - start:.0f} s")
-        protobuf = curl.size(self.cluster, curl.PROTOBUF)
-        text = curl.size(self.cluster, "application/json")
-        self.tell("objects", "server", "", pods=self.options.pods, protobuf_bytes=protobuf,
-                  json_bytes=text)
+        self.list_bytes = curl.size(self.cluster, curl.PROTOBUF)
+        self.tell("objects", "server", "", pods=self.options.pods, protobuf_bytes=self.list_bytes,
+                  json_bytes=curl.size(self.cluster, "application/json"))
 
     # ---- first contact ----
 
     def floor(self):
-        for mode, run in (("list", curl.run_list), ("stream", curl.run_stream)):
-            if self.wanted("curl", mode):
-                self.tell("sync", "curl", mode, **run(self.cluster))
+        if self.wanted("curl", "list"):
+            self.tell("sync", "curl", "list", **curl.run_list(self.cluster))
+        if self.wanted("curl", "stream"):
+            self.tell("sync", "curl", "stream", **curl.run_stream(self.cluster, self.list_bytes))
 
     def wanted(self, kind, mode):
         return (kind, mode) in self.options.clients
@@ -129,7 +131,7 @@ class Bench:
         self.version, _ = self.writer.do("change", 1800)
         say(f"  {self.options.pods:,} changes in {time.monotonic() - start:.0f} s")
         if self.wanted("curl", "stream"):
-            found = curl.run_watch(self.cluster, old)
+            found = curl.run_watch(self.cluster, old, self.list_bytes)
             self.tell("replay", "curl", "stream", events=self.options.pods,
                       cpu_us_event=found["cpu_s"] * 1e6 / self.options.pods,
                       events_s=self.options.pods / found["wall_s"], **found)
@@ -147,16 +149,17 @@ class Bench:
         client.pause()
         if events < self.options.pods * 0.99:
             raise ClientError(f"{client.name} was told of {events} changes only")
-        self.tell("replay", client.kind, client.mode, events=events,
-                  cpu_us_event=cpu * 1e6 / events, events_s=events / ((end - start) / 1e9),
-                  cpu_s=cpu, wall_s=(end - start) / 1e9, rss=memory(client.pid)["rss"],
-                  lists=len(self.lists(client)) - requests)
+        lists = len(self.lists(client)) - requests
+        # One that listed instead of watching has done something else.
+        self.tell("replay" if lists == 0 else "replay by a list", client.kind, client.mode,
+                  events=events, cpu_us_event=cpu * 1e6 / events,
+                  events_s=events / ((end - start) / 1e9), cpu_s=cpu,
+                  wall_s=(end - start) / 1e9, rss=memory(client.pid)["rss"], lists=lists)
 
     def lists(self, client):
         """Its lists, streaming ones included, by the server's log."""
-        found = [entry for entry in self.cluster.requests(AGENTS[client.kind])
-                 if entry["verb"] == "list" or "sendInitialEvents" in entry["requestURI"]]
-        return found
+        return [entry for entry in self.cluster.requests(AGENTS[client.kind])
+                if entry["verb"] == "list" or "sendInitialEvents" in entry["requestURI"]]
 
     # ---- a server that has begun anew ----
 
@@ -176,7 +179,7 @@ class Bench:
             if time.monotonic() > end:
                 raise ClientError(f"{client.name} does not list again")
             time.sleep(0.2)
-        last, now = wait_until_idle(client.pid, GO_ON_S)
+        last, now = wait_until_idle(client.pid, GO_ON_S, RELIST_IDLE_S)
         found = memory(client.pid)
         self.tell("relist", client.kind, client.mode, cpu_s=now - cpu, wall_s=last - start,
                   rss=found["rss"], peak=found["peak"],
