@@ -102,7 +102,8 @@ def facts(results):
     lines = [f"Made by `{run.get('command', '')}` on {run.get('date', '')}: {pods:,} pods, "
              f"{objects.get('protobuf_bytes', 0) / max(pods, 1):,.0f} bytes of protobuf and "
              f"{objects.get('json_bytes', 0) / max(pods, 1):,.0f} of JSON each, "
-             f"rounds: {run.get('rounds', 0)}. Medians, and in brackets from the least to the most."]
+             f"rounds: {run.get('rounds', 0)}. Medians, and in brackets from the least to the "
+             "most."]
     lines += ["", *(f"- {line}" for line in run.get("machine", []))]
     if run.get("load", 0) > 0.5:
         lines.append(f"- **The machine was busy when it began: load {run['load']:.1f}**")

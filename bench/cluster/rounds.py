@@ -27,7 +27,11 @@ AUDIT = [{"level": "Metadata", "verbs": ["list", "watch"],
 
 
 class Server(Cluster):
-    """etcd has room for all versions of all rounds; the log has lists and watches of pods only."""
+    """etcd has room for all versions of all rounds; the log has lists and watches of pods only; and
+    a server keeps events for as long as a request may take, so that a slow machine can replay."""
+
+    def __init__(self):
+        super().__init__(["--request-timeout", "285s"])
 
     def prepare(self):
         super().prepare()

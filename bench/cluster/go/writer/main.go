@@ -32,9 +32,10 @@ import (
 )
 
 const (
-	workers = 24
-	maker   = "kube-controller-manager"
-	kubelet = "kubelet"
+	workers  = 24
+	attempts = 6
+	maker    = "kube-controller-manager"
+	kubelet  = "kubelet"
 )
 
 type writer struct {
@@ -97,26 +98,47 @@ func all(count int, do func(number int) error) {
 	group.Wait()
 }
 
-func (w *writer) create(number int) error {
-	pod := w.template.pod(number, 0)
-	options := metav1.CreateOptions{FieldManager: maker}
-	_, err := w.client.CoreV1().Pods(pod.Namespace).Create(context.Background(), pod, options)
-	if err != nil && !errors.IsAlreadyExists(err) {
-		return err
+// again does something until it succeeds: a machine with much to do may fail now and then.
+func again(do func() error) error {
+	err := do()
+	for i := 1; err != nil && i < attempts; i++ {
+		fmt.Fprintf(os.Stderr, "writer: %v\n", err)
+		time.Sleep(time.Second)
+		err = do()
 	}
-	_, err = w.update(number, 0)
+	return err
+}
+
+func (w *writer) create(number int) error {
+	err := again(func() error {
+		pod := w.template.pod(number, 0)
+		options := metav1.CreateOptions{FieldManager: maker}
+		_, err := w.client.CoreV1().Pods(pod.Namespace).Create(context.Background(), pod, options)
+		if errors.IsAlreadyExists(err) {
+			return nil
+		}
+		return err
+	})
+	if err == nil {
+		_, err = w.update(number, 0)
+	}
 	return err
 }
 
 // update puts a status in place. It has no resource version: nobody else writes it.
 func (w *writer) update(number, generation int) (uint64, error) {
-	pod := w.template.pod(number, generation)
-	options := metav1.UpdateOptions{FieldManager: kubelet}
-	pod, err := w.client.CoreV1().Pods(pod.Namespace).UpdateStatus(context.Background(), pod, options)
-	if err != nil {
-		return 0, err
-	}
-	return w.reach(pod.ResourceVersion), nil
+	var version uint64
+	err := again(func() error {
+		pod := w.template.pod(number, generation)
+		options := metav1.UpdateOptions{FieldManager: kubelet}
+		pods := w.client.CoreV1().Pods(pod.Namespace)
+		pod, err := pods.UpdateStatus(context.Background(), pod, options)
+		if err == nil {
+			version = w.reach(pod.ResourceVersion)
+		}
+		return err
+	})
+	return version, err
 }
 
 func (w *writer) fill(count int) {
