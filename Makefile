@@ -55,9 +55,10 @@ soak: ## the same with kinformer alone: do memory and descriptors stay flat? MIN
 	@tools/setup test
 	@tools/run-soak --minutes $(or $(MINUTES),30)
 
-bench: ## (later) every benchmark in one run; bench/README.md tells how to run those that exist
-	@echo "make bench: not yet; it comes with a later release." >&2
-	@echo "bench/README.md tells how to run the benchmarks that exist." >&2; exit 1
+BENCH ?=
+
+bench: ## beside client-go, kube-rs and curl on a real API server, 25 minutes; BENCH=--quick
+	@bench/cluster/run $(BENCH)
 
 install: ## build and install; PREFIX=/usr/local, DESTDIR=
 	@tools/setup --check build

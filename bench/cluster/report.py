@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables and the picture. docs/benchmarks.md has words around a part that is written here."""
+import json
+import re
+
+import picture
+from clients import ROOT
+from results import MODE_NAMES, figure, spread
+
+PAGE = ROOT / "docs" / "benchmarks.md"
+PICTURE = ROOT / "docs" / "benchmarks.svg"
+RAW = ROOT / "docs" / "benchmarks.json"
+BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
+MB = 1e-6
+
+
+def table(head, rows):
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def name_of(kind, mode):
+    return f"{kind}, {MODE_NAMES[mode]}"
+
+
+def times(value, digits=2):
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def by_curl(results, row, name, kind, mode, curl_mode):
+    mine = results.median(row, kind, mode, name)
+    floor = results.median(row, "curl", curl_mode, name)
+    return times(mine / floor if mine and floor else None)
+
+
+def first_contact(results):
+    rows = []
+    for kind, mode in results.clients():
+        rows.append([name_of(kind, mode), spread(results.all("sync", kind, mode, "cpu_s")),
+                     by_curl(results, "sync", "cpu_s", kind, mode, mode),
+                     spread(results.all("sync", kind, mode, "wall_s")),
+                     figure(results.median("sync", kind, mode, "server_cpu_s"))])
+    return table(["first sync", "CPU, s", "by curl's", "time, s", "CPU of the server, s"], rows)
+
+
+def memory(results):
+    rows = []
+    objects = results.objects.get("protobuf_bytes")
+    for kind, mode in results.clients():
+        settled = results.median("memory", kind, mode, "rss")
+        if settled is None:
+            continue
+        rows.append([name_of(kind, mode),
+                     spread(results.all("memory", kind, mode, "rss"), MB),
+                     times(settled / objects if objects else None),
+                     spread(results.all("memory", kind, mode, "peak"), MB),
+                     spread(results.all("memory", kind, mode, "collected_rss"), MB),
+                     spread(results.all("replay", kind, mode, "rss"), MB),
+                     spread(results.all("relist", kind, mode, "peak"), MB)])
+    return table(["memory", "settled, MB", "by objects' bytes", "peak, MB", "collected, MB",
+                  "all changed once, MB", "peak of a relist, MB"], rows)
+
+
+def changes(results):
+    rows = []
+    for kind, mode in results.clients():
+        if not results.all("replay", kind, mode, "events_s"):
+            continue
+        rows.append([name_of(kind, mode),
+                     spread(results.all("replay", kind, mode, "cpu_us_event")),
+                     by_curl(results, "replay", "cpu_us_event", kind, mode, "stream"),
+                     spread(results.all("replay", kind, mode, "events_s")),
+                     spread(results.all("latency", kind, mode, "p50_ms")),
+                     spread(results.all("latency", kind, mode, "p99_ms")),
+                     spread(results.all("relist", kind, mode, "cpu_s")),
+                     spread(results.all("relist", kind, mode, "wall_s"))])
+    return table(["changes", "CPU of an event, µs", "by curl's", "events/s", "latency p50, ms",
+                  "latency p99, ms", "relist: CPU, s", "relist: time, s"], rows)
+
+
+def programs(results):
+    rows = [[kind, spread(results.all("size", kind, "", "bytes"), MB)]
+            for kind in ("kinformer", "client-go", "kube-rs")
+            if results.all("size", kind, "", "bytes")]
+    return table(["stripped program", "MB"], rows)
+
+
+def targets(results):
+    rows = []
+    for text, limit, value in results.targets():
+        if limit is None:
+            rows.append([text, "", times(value), ""])
+            continue
+        reached = "-" if value is None else "yes" if value <= limit else "**no**"
+        rows.append([text, f"at most {limit:g}", times(value), reached])
+    return table(["aimed at", "", "measured", "reached"], rows)
+
+
+def facts(results):
+    run, objects = results.run, results.objects
+    pods = objects.get("pods", 0)
+    lines = [f"Made by `{run.get('command', '')}` on {run.get('date', '')}: {pods:,} pods, "
+             f"{objects.get('protobuf_bytes', 0) / max(pods, 1):,.0f} bytes of protobuf and "
+             f"{objects.get('json_bytes', 0) / max(pods, 1):,.0f} of JSON each, "
+             f"rounds: {run.get('rounds', 0)}. Medians, and in brackets from the least to the "
+             "most."]
+    lines += ["", *(f"- {line}" for line in run.get("machine", []))]
+    if run.get("load", 0) > 0.5:
+        lines.append(f"- **The machine was busy when it began: load {run['load']:.1f}**")
+    return "\n".join(lines) + "\n"
+
+
+def text(results):
+    parts = [facts(results), first_contact(results), memory(results), changes(results),
+             programs(results), targets(results)]
+    return "\n".join(parts)
+
+
+def write(results, lines):
+    """Puts the results into the page, and the picture and the raw lines beside it."""
+    page = PAGE.read_text(encoding="utf-8")
+    block = f"{BEGIN}\n{text(results)}{END}"
+    if not re.search(f"{re.escape(BEGIN)}.*?{re.escape(END)}", page, re.DOTALL):
+        raise SystemExit(f"{PAGE} has no place for results")
+    page = re.sub(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: block, page, flags=re.DOTALL)
+    PAGE.write_text(page, encoding="utf-8")
+    PICTURE.write_text(picture.draw(results), encoding="utf-8")
+    RAW.write_text("[\n" + ",\n".join(json.dumps(line) for line in lines) + "\n]\n",
+                   encoding="ascii")

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results of a run: medians and spreads, and what was aimed at."""
+import collections
+import statistics
+
+KINDS = ("curl", "kinformer", "client-go", "kube-rs")
+MODES = ("stream", "list")
+MODE_NAMES = {"stream": "streaming list", "list": "list"}
+
+
+class Results:
+    def __init__(self, lines):
+        self.run = next((line for line in lines if line["row"] == "run"), {})
+        self.objects = next((line for line in lines if line["row"] == "objects"), {})
+        self.values = collections.defaultdict(list)
+        for line in lines:
+            for name, value in line.items():
+                if isinstance(value, (int, float)) and name != "round":
+                    self.values[line["row"], line["client"], line["mode"], name].append(value)
+                elif isinstance(value, dict):
+                    for inner, number in value.items():
+                        self.values[line["row"], line["client"], line["mode"], inner].append(number)
+
+    def all(self, row, kind, mode, name):
+        return self.values.get((row, kind, mode, name), [])
+
+    def median(self, row, kind, mode, name):
+        values = self.all(row, kind, mode, name)
+        return statistics.median(values) if values else None
+
+    def clients(self):
+        """Those that have rows, in the order of tables."""
+        return [(kind, mode) for kind in KINDS for mode in MODES
+                if self.all("sync", kind, mode, "cpu_s")]
+
+    def share(self, row, name, mode, of=None, kind="kinformer"):
+        """What a client needs, by what `of` needs, or by the objects' bytes."""
+        mine = self.median(row, kind, mode, name)
+        theirs = self.median(row, of, mode, name) if of else self.objects.get("protobuf_bytes")
+        return mine / theirs if mine and theirs else None
+
+    def targets(self):
+        """What was aimed at: text, the most that it may be (None: only to compare with), and what
+        it is (None: not measured)."""
+        found = []
+        for mode in MODES:
+            name = MODE_NAMES[mode]
+            peak = self.median("memory", "kinformer", mode, "peak")
+            settled = self.median("memory", "kinformer", mode, "rss")
+            found += [
+                (f"CPU of the first sync by curl's, {name}", 1.5,
+                 self.share("sync", "cpu_s", mode, "curl")),
+                (f"CPU of the first sync by client-go's, {name}", 0.5,
+                 self.share("sync", "cpu_s", mode, "client-go")),
+                (f"settled memory by the objects' bytes, {name}", 1.15,
+                 self.share("memory", "rss", mode)),
+                (f"peak by settled memory, {name}", 1.05, peak / settled if settled else None)]
+        found += [
+            ("CPU of a replayed event by client-go's", 0.1,
+             self.share("replay", "cpu_us_event", "stream", "client-go")),
+            ("curl's CPU of a replayed event by client-go's", None,
+             self.share("replay", "cpu_us_event", "stream", "client-go", "curl")),
+            ("p99 of the latency by client-go's", 1.0,
+             self.share("latency", "p99_ms", "stream", "client-go"))]
+        return found
+
+
+# ---- figures as text ----
+
+def figure(value, digits=3):
+    """With so many digits that count, and no exponent."""
+    if value is None:
+        return "-"
+    if abs(value) >= 10 ** (digits - 1):
+        return f"{value:,.0f}"
+    text = f"{value:.{digits}g}"
+    return f"{value:.{digits}f}" if "e" in text else text
+
+
+def spread(values, scale=1.0, digits=3):
+    """The median, and from where to where it goes."""
+    if not values:
+        return "-"
+    middle = figure(statistics.median(values) * scale, digits)
+    if len(values) < 2:
+        return middle
+    least, most = (figure(end(values) * scale, digits) for end in (min, max))
+    return f"{middle} ({least} to {most})"
