@@ -125,7 +125,7 @@ static void put_next(ki_buf *out)
     const char *program = program_invocation_name; /* may not be on $PATH yet */
     cli_putf(out,
              "\nTo see the same on a cluster of your own, set KUBECONFIG and say:\n"
-             "  %s top\n"
+             "  %s top -A\n"
              "  %s watch pods -A\n",
              program, program);
 }

@@ -214,7 +214,7 @@ const cli_command cli_command_top = {
         "\nif none is named) and shows how it is: objects, bytes received, memory of the\n"
         "objects, events in a second, events that wait (lag), how long ago the last list was,\n"
         "state, relists and the last failure. A picture on a terminal, lines elsewhere.",
-    .examples = "  kinformer top\n"
+    .examples = "  kinformer top -A\n"
                 "  kinformer top pods,events -A\n"
                 "  kinformer top pods -A --interval 10s | tee -a caches.log\n",
     .options = options,

@@ -59,7 +59,7 @@ class Demo(unittest.TestCase):
                  "server: cuts all connections",
                  "server: ends all watches", "refuses new ones", "has forgotten what happened",
                  "cluster: node-07 fails", "cluster: nothing changes any more", "What happened",
-                 EQUAL, " top\n", " watch pods -A\n"]
+                 EQUAL, " top -A\n", " watch pods -A\n"]
         at = 0
         for words in order:
             self.assertIn(words, text[at:], text)
