@@ -163,6 +163,19 @@ static bool needs_value(const cli_option *option)
            option->type != CLI_ARG_OPTIONAL;
 }
 
+/* What the values of an option are like, for somebody who gave it another. */
+static const char *values_of(const cli_option *option)
+{
+    switch (option->type) {
+    case CLI_ARG_DURATION:
+        return "a time such as 500ms, 10s, 1m30s or 2h";
+    case CLI_ARG_NUMBER:
+        return "a whole number";
+    default:
+        return option->value != NULL ? option->value : "true or false";
+    }
+}
+
 /* Gives an option its value: that after '=', or the next word. */
 static int take(reading *reads, const cli_option *option, void *target, const char *value)
 {
@@ -176,7 +189,7 @@ static int take(reading *reads, const cli_option *option, void *target, const ch
     int r = set_value(reads, option, (char *)target + option->offset, value);
     if (r < 0) {
         return cli_fail(reads->error, r, "--%s cannot be \"%s\": it is %s", option->name, value,
-                        option->value != NULL ? option->value : "true or false");
+                        values_of(option));
     }
     return 0;
 }

@@ -204,7 +204,8 @@ class WithoutStreamingLists(Modes, e2e.Case):
 
 
 class WithoutCache(Modes, e2e.Case):
-    """Everything comes from etcd, which forgets soon."""
+    """Everything comes from etcd, which forgets soon. A cache that is small cannot be had: of the
+    sizes that a server can be given it heeds none but 0."""
     flags = ("--watch-cache=false", f"--etcd-compaction-interval={COMPACTION_S}s")
 
     def forget(self):

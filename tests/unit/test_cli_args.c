@@ -191,6 +191,10 @@ static void what_is_wrong_is_said_with_the_nearest_name(void **state)
     assert_string_equal(error.message, "there is no option --zzzzzzzz");
     assert_int_equal(PARSE("-Ax"), KI_ERR_INVALID);
     assert_string_equal(error.message, "there is no option -x");
+    assert_int_equal(PARSE("--workers=two"), KI_ERR_INVALID);
+    assert_string_equal(error.message, "--workers cannot be \"two\": it is a whole number");
+    assert_int_equal(PARSE("--timeout=0.5s"), KI_ERR_INVALID);
+    assert_non_null(strstr(error.message, "it is a time such as 500ms"));
     assert_int_equal(PARSE("-n"), KI_ERR_INVALID);
     assert_string_equal(error.message, "--namespace needs a value: NAME");
 }
