@@ -319,7 +319,7 @@ static void set_what(ki__curl_call *call)
         two ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
     SET(call, CURLOPT_PIPEWAIT, two && call->https ? 1L : 0L);
     set_pool(call, two);
-    if (call->stream || call->probe) {
+    if (two && (call->stream || call->probe)) {
         /* What no stream is on is not kept: it would be asked for signs of life in their place. */
         SET(call, CURLOPT_FORBID_REUSE, 1L);
     }
