@@ -139,8 +139,10 @@ KI_API KI_NODISCARD int ki_apiserver_delete(ki_apiserver *server, const ki_resou
 
 /** Applies many objects: JSON, one after the other or in lists, or YAML with any number of
  *  documents, each as deep as objects may be. *ret_count, if not NULL, is how many there were, set
- * on failure as well: what came before the one that failed stays. Thread: any.  Blocks: no. Errors:
- * as ki_apiserver_apply();  KI_ERR_SYNTAX and so on  with the place in `error`. Since:  0.1 */
+ *  on failure as well: what came before the one that failed stays.
+ *  Thread: any.  Blocks: no.
+ *  Errors: as ki_apiserver_apply();  KI_ERR_SYNTAX and so on  with the place in `error`.
+ *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_apiserver_load(ki_apiserver *server, ki_str objects, size_t *ret_count,
                                           ki_error *error);
 

@@ -48,8 +48,8 @@ typedef struct ki_reflector_target {
     /** All that happened up to this resource version was told. May be NULL. */
     int (*bookmark)(const char *resource_version, void *user, ki_error *error);
     /** What there is under a key, as a reference, or NULL. With this, objects that a later list
-     * brings unchanged are taken from here, so that such a list takes hardly any memory. May be
-     * NULL. */
+     *  brings unchanged are taken from here, so that such a list takes hardly any memory. May be
+     *  NULL. */
     ki_object *(*find)(const char *key, void *user);
     void *user;
     void (*destroy)(void *user); /* may be NULL; runs once, when the reflector is freed */

@@ -69,7 +69,8 @@ KI_API KI_NODISCARD int ki_index_by_label(const char *name, const char *label,
                                           const ki_alloc *alloc, ki_index *ret_index);
 
 /** Releases an index that no store has taken: runs its `destroy`, and clears it. Fine for one that
- * is all zeros. Thread: any.  Blocks: no.  Since: 0.1 */
+ *  is all zeros.
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API void ki_index_done(ki_index *index);
 
 /** An index by all values at a path: strings, numbers and booleans as text; others do not count.

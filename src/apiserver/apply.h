@@ -18,9 +18,8 @@ typedef enum ki__apply_part {
 typedef struct ki__apply_write {
     ki__merge_type type;
     ki__apply_part part;
-    ki__manager
-        who; /* `applies` tells which kind of write; its time is that of the write, if it has one */
-    bool force; /* take fields from others that own them with another value */
+    ki__manager who; /* `applies` tells which kind of write it is, its time when it was, if known */
+    bool force;      /* take fields from others that own them with another value */
 } ki__apply_write;
 
 /** A field that somebody else owns. */
@@ -43,16 +42,17 @@ int ki__apply_update(const ki__apply_write *write, const ki_value *old, const ki
 
 /** Applies `config` to `old`, which may be of KI_TYPE_NONE: appends the object without
  *  managedFields, and changes the owners; or, if others own what would change, tells only that.
- * `conflicts` has its allocator set, and must be freed. Without owners, what is there counts as
- * somebody's. Errors: KI_ERR_INVALID  an element of a list that cannot be told apart from others;
- * KI_ERR_LIMIT, -ENOMEM. */
+ *  `conflicts` has its allocator set, and must be freed. Without owners, what is there counts as
+ *  somebody's.
+ *  Errors: KI_ERR_INVALID  an element of a list that cannot be told apart from others;
+ *          KI_ERR_LIMIT, -ENOMEM. */
 int ki__apply_config(const ki__apply_write *write, const ki_value *old, const ki_value *config,
                      ki__managers *managers, ki__apply_conflicts *conflicts, ki_buf *out,
                      ki_error *error);
 
 /** Drops the conflicts about fields that `last`, which a client applied in its own way before, has
- * as `live` has them: these are that client's. Errors: KI_ERR_INVALID  as for ki__apply_config();
- * KI_ERR_LIMIT, -ENOMEM. */
+ *  as `live` has them: these are that client's.
+ *  Errors: KI_ERR_INVALID  as for ki__apply_config();  KI_ERR_LIMIT, -ENOMEM. */
 int ki__apply_forgive(const ki__apply_write *write, const ki_value *last, const ki_value *live,
                       ki__managers *managers, ki__apply_conflicts *conflicts);
 

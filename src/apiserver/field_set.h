@@ -14,7 +14,9 @@
 enum {
     KI__FIELD_SEPARATOR = 0xff,
     KI__FIELD_KEYS_MAX = 16, /* in one element */
-    KI__FIELD_DEPTH_MAX = 256,
+    /* Elements of a path. A set nests as deep, and five more maps and lists are around it in an
+     * object, of which there may be 128. */
+    KI__FIELD_DEPTH_MAX = 128 - 5,
 };
 #define KI__FIELD_TEXT_MAX ((size_t)64 << 20)
 #define KI__FIELD_PATHS_MAX ((size_t)1 << 20)

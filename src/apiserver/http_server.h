@@ -160,15 +160,17 @@ int ki__http_set_faults(ki_apiserver *server, ki_str text, ki_error *error);
 void ki__http_follow(ki_apiserver *server);
 void ki__http_on_lag(ki__timer *timer);
 
-/* ---- http_direct.c ---- */
+/* ---- http_load.c ---- */
 
-/** ki_apiserver_apply() with the lock. */
 /** Appends a YAML document as JSON; nothing if it is empty. `line` is how many came before it.
  *  Errors: those of ki__yaml_read();  KI_ERR_UNSUPPORTED  a number that JSON has not;  KI_ERR_LIMIT
  *          or -ENOMEM from `out`. */
 int ki__http_yaml_to_json(const ki_alloc *alloc, ki_str document, uint32_t line, ki_buf *out,
                           ki_error *error);
 
+/* ---- http_direct.c ---- */
+
+/** ki_apiserver_apply() with the lock. */
 int ki__http_apply(ki_apiserver *server, const ki_object *object, ki_error *error);
 
 /* ---- http_listen.c ---- */

@@ -213,7 +213,7 @@ static int visit_all(walk *w, uint32_t root)
     int r = 0;
     while (r == 0 && node != KI__TREE_NONE) {
         bool open;
-        r = visit(w, node, &open);
+        r = ki__tree_is_spent(w->tree) ? KI_ERR_LIMIT : visit(w, node, &open);
         if (r < 0) {
             break;
         }
@@ -277,7 +277,9 @@ int ki__layout_init(ki__layout *layout, ki__tree *tree, uint32_t root, const ki_
     ki_buf_init(&w.path, alloc, KI__FIELD_TEXT_MAX);
     int r = 0;
     if (root != KI__TREE_NONE) {
-        r = open_level(&w, type);
+        ki__merge_type counted = *type;
+        counted.steps = &tree->steps;
+        r = open_level(&w, &counted);
         r = r < 0 ? r : visit_all(&w, root);
         r = r < 0 ? r : finish(&w);
     }

@@ -42,7 +42,8 @@ int ki__layout_init(ki__layout *layout, ki__tree *tree, uint32_t root, const ki_
 void ki__layout_done(ki__layout *layout);
 
 /** Appends the element that tells one of a list apart: "k:{...}" or "v:...". 1, or 0 if it has
- * none. Errors: KI_ERR_LIMIT, -ENOMEM. */
+ *  none.
+ *  Errors: KI_ERR_LIMIT, -ENOMEM. */
 int ki__layout_add_element(ki__tree *tree, uint32_t node, const ki__merge_type *list, ki_buf *out);
 
 /** What has to be owned of an object that is applied. */

@@ -265,7 +265,9 @@ int ki__merge_objects(ki__tree *tree, uint32_t target, uint32_t config, const ki
 {
     merger m = {.tree = tree, .alloc = tree->alloc};
     ki__field_text_init(&m.text, tree->alloc);
-    int r = push(&m, target, config, type);
+    ki__merge_type counted = *type;
+    counted.steps = &tree->steps;
+    int r = push(&m, target, config, &counted);
     while (r == 0 && m.count != 0) {
         job j = m.jobs[--m.count];
         r = at(&m, j.target)->type == KI_TYPE_MAP ? merge_maps(&m, &j) : merge_lists(&m, &j);

@@ -4,16 +4,36 @@
 #include "base/sort.h"
 #include "object/json_value.h"
 
-static ki_value member(const ki_value *map, ki_str name)
+static void take_steps(const ki__merge_type *type, size_t bytes)
 {
+    if (type->steps != NULL) {
+        size_t cost = bytes / KI__MERGE_STEP_BYTES + 1;
+        *type->steps -= cost < *type->steps ? (uint32_t)cost : *type->steps;
+    }
+}
+
+/* The member of a map in the schema of a type. Everything before it is gone through: a schema can
+ * be large, and is asked for each field of an object. */
+static ki_value member(const ki__merge_type *type, const ki_value *map, ki_str name)
+{
+    ki_iter iter;
+    ki_value key;
     ki_value value;
-    bool found = ki_value_type(map) == KI_TYPE_MAP && ki_value_member(map, name, &value) == 0;
+    bool found = false;
+    if ((type->steps != NULL && *type->steps == 0) || ki_value_type(map) != KI_TYPE_MAP ||
+        ki_value_iter(map, &iter) < 0) {
+        return (ki_value){0};
+    }
+    while (!found && ki_iter_next(&iter, &key, &value) > 0) {
+        found = ki_value_equals(&key, name);
+    }
+    take_steps(type, (size_t)((const char *)iter.next - (const char *)map->bytes));
     return found ? value : (ki_value){0};
 }
 
-static ki_value member_text(const ki_value *map, const char *name)
+static ki_value member_text(const ki__merge_type *type, const ki_value *map, const char *name)
 {
-    return member(map, ki_str_from(name));
+    return member(type, map, ki_str_from(name));
 }
 
 static const ki__merge_rule *find_rule(const ki__schema_field *field)
@@ -59,16 +79,16 @@ static ki__merge_type type_of_field(const ki__schema_field *field)
     };
 }
 
-static ki__merge_type type_of_property(const ki_value *schema, ki_str name)
+static ki__merge_type type_of_property(const ki__merge_type *map, ki_str name)
 {
-    ki_value properties = member_text(schema, "properties");
-    ki_value property = member(&properties, name);
+    ki_value properties = member_text(map, &map->schema, "properties");
+    ki_value property = member(map, &properties, name);
     if (ki_value_type(&property) == KI_TYPE_MAP) {
-        return (ki__merge_type){.schema = property, .named = true};
+        return (ki__merge_type){.schema = property, .named = true, .steps = map->steps};
     }
-    ki_value others = member_text(schema, "additionalProperties");
+    ki_value others = member_text(map, &map->schema, "additionalProperties");
     bool told = ki_value_type(&others) == KI_TYPE_MAP;
-    return (ki__merge_type){.schema = told ? others : (ki_value){0}};
+    return (ki__merge_type){.schema = told ? others : (ki_value){0}, .steps = map->steps};
 }
 
 static bool has_whole(const ki__merge_type *many)
@@ -89,7 +109,7 @@ ki__merge_type ki__merge_type_member(const ki__merge_type *map, ki_str name)
     if (map->message != NULL) {
         return (ki__merge_type){.message = map->message, .whole = has_whole(map)};
     }
-    return type_of_property(&map->schema, name);
+    return type_of_property(map, name);
 }
 
 ki__merge_type ki__merge_type_element(const ki__merge_type *list)
@@ -97,15 +117,16 @@ ki__merge_type ki__merge_type_element(const ki__merge_type *list)
     return (ki__merge_type){
         .message = list->many ? list->message : NULL,
         .whole = has_whole(list),
-        .schema = member_text(&list->schema, "items"),
+        .schema = member_text(list, &list->schema, "items"),
+        .steps = list->steps,
     };
 }
 
 /* ---- how ---- */
 
-static bool is_text(const ki_value *map, const char *name, const char *text)
+static bool is_text(const ki__merge_type *type, const char *name, const char *text)
 {
-    ki_value value = member_text(map, name);
+    ki_value value = member_text(type, &type->schema, name);
     return ki_value_equals(&value, ki_str_from(text));
 }
 
@@ -121,10 +142,10 @@ ki__merge_how ki__merge_type_how(const ki__merge_type *type)
         return KI__MERGE_USUAL;
     }
     static const char list_type[] = "x-kubernetes-list-type";
-    return is_text(&type->schema, "x-kubernetes-map-type", "atomic") ? KI__MERGE_ATOMIC
-           : is_text(&type->schema, list_type, "set")                ? KI__MERGE_SET
-           : is_text(&type->schema, list_type, "map")                ? KI__MERGE_KEYS
-                                                                     : KI__MERGE_USUAL;
+    return is_text(type, "x-kubernetes-map-type", "atomic") ? KI__MERGE_ATOMIC
+           : is_text(type, list_type, "set")                ? KI__MERGE_SET
+           : is_text(type, list_type, "map")                ? KI__MERGE_KEYS
+                                                            : KI__MERGE_USUAL;
 }
 
 bool ki__merge_type_is_whole(const ki__merge_type *type, ki_type value)
@@ -151,7 +172,7 @@ size_t ki__merge_type_keys(const ki__merge_type *list, ki_str keys[KI__MERGE_KEY
             keys[count] = ki__schema_name(list->rule->keys[count]);
         }
     } else {
-        ki_value names = member_text(&list->schema, "x-kubernetes-list-map-keys");
+        ki_value names = member_text(list, &list->schema, "x-kubernetes-list-map-keys");
         ki_iter iter;
         ki_value name;
         if (ki_value_type(&names) == KI_TYPE_LIST && ki_value_iter(&names, &iter) == 0) {
@@ -172,9 +193,9 @@ bool ki__merge_type_key_default(const ki__merge_type *list, ki_str key, ki_value
         *ret_value = ki__json_value_at(tcp, tcp + 5);
         return ki_str_eq_text(key, "protocol");
     }
-    ki_value items = member_text(&list->schema, "items");
-    ki_value properties = member_text(&items, "properties");
-    ki_value property = member(&properties, key);
-    *ret_value = member_text(&property, "default");
+    ki_value items = member_text(list, &list->schema, "items");
+    ki_value properties = member_text(list, &items, "properties");
+    ki_value property = member(list, &properties, key);
+    *ret_value = member_text(list, &property, "default");
     return ki_value_type(ret_value) != KI_TYPE_NONE;
 }

@@ -42,13 +42,20 @@ typedef struct ki__merge_type {
     bool shown;                        /* Go shows it even if it is not set */
     const ki__merge_rule *rule;        /* NULL: as usual, or the schema tells */
     ki_value schema;                   /* of a custom kind; of KI_TYPE_NONE: none */
+    uint32_t *steps;                   /* that are left, as those of a tree: looking into a schema
+                                          costs one for each KI__MERGE_STEP_BYTES; NULL: nothing */
 } ki__merge_type;
+
+enum { KI__MERGE_STEP_BYTES = 32 };
 
 /** The type of whole objects of a built-in kind. */
 ki__merge_type ki__merge_type_builtin(ki_str api_version, ki_str kind);
 /** The same of a custom one, with its OpenAPI schema, which may be of KI_TYPE_NONE. It outlives the
  *  type. */
 ki__merge_type ki__merge_type_custom(ki_value schema);
+
+/** What follows takes steps, if the type has some. Without any left it goes on, and its results are
+ *  worth nothing. */
 
 /** The type of a member of a map. */
 ki__merge_type ki__merge_type_member(const ki__merge_type *map, ki_str name);

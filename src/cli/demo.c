@@ -287,7 +287,7 @@ static int play(demo *d, cli_call *call, demo_result *ret_result, ki_error *erro
     if (r == -EINTR) {
         return cli_fail(error, r, "it was ended before");
     }
-    return r;
+    return r < 0 && error->code == 0 ? cli_fail(error, r, "cannot write: %s", strerror(-r)) : r;
 }
 
 static int run_demo(demo *d, cli_call *call)
@@ -304,6 +304,10 @@ static int run_demo(demo *d, cli_call *call)
     demo_view_end(d);
     result.why = r < 0 ? cli_error_text(&error) : NULL;
     demo_summary_print(d, &result);
+    int written = cli_term_flush();
+    if (written < 0 && written != -EPIPE) { /* who looks on reads nothing of it there */
+        cli_say("cannot write: %s", strerror(-written));
+    }
     bool fine = r == 0 && demo_check_is_equal(&result.check) && result.wrong == 0 && d->query.right;
     return fine ? CLI_OK : CLI_FAILED;
 }

@@ -135,11 +135,10 @@ static int change_something(demo *d)
     if (chance < 55) {
         return change_pod(d);
     }
-    if (chance < 67) {
-        return create_pod(d);
-    }
     if (chance < 79) {
-        return delete_pod(d, demo_world_random(&d->world, d->world.pod_count));
+        return demo_world_wants_pod(&d->world)
+                   ? create_pod(d)
+                   : delete_pod(d, demo_world_random(&d->world, d->world.pod_count));
     }
     if (chance < 86) {
         return change_node(d);

@@ -84,6 +84,13 @@ demo_map *demo_world_add_map(demo_world *world)
     return map;
 }
 
+bool demo_world_wants_pod(demo_world *world)
+{
+    size_t first = world->first_pods;
+    bool chance = demo_world_random(world, 2) == 0;
+    return world->pod_count <= first / 2 || (chance && world->pod_count < first + first / 2);
+}
+
 void demo_world_drop_pod(demo_world *world, size_t position)
 {
     world->pods[position] = world->pods[--world->pod_count];
@@ -112,6 +119,7 @@ void demo_world_init(demo_world *world, size_t objects, uint64_t seed, int64_t n
     for (size_t i = others; i < count; i++) {
         (void)demo_world_add_pod(world);
     }
+    world->first_pods = world->pod_count;
 }
 
 void demo_world_done(demo_world *world)

@@ -39,6 +39,7 @@ typedef struct demo_world {
     int64_t began; /* seconds since 1970; times in objects are about then */
     demo_pod *pods;
     size_t pod_count;
+    size_t first_pods; /* how many there were at first */
     size_t pod_cap;
     demo_map *maps;
     size_t map_count;
@@ -59,6 +60,9 @@ size_t demo_world_random(demo_world *world, size_t limit);
 /** A new one: a pod of some deployment on some node, a configmap. */
 demo_pod *demo_world_add_pod(demo_world *world);
 demo_map *demo_world_add_map(demo_world *world);
+/** Whether the next change of how many pods there are shall be one more: by chance, but never so
+ *  that there are far more or far fewer than at first. */
+bool demo_world_wants_pod(demo_world *world);
 /** Takes one away; the last one takes its place. */
 void demo_world_drop_pod(demo_world *world, size_t position);
 void demo_world_drop_map(demo_world *world, size_t position);

@@ -135,6 +135,14 @@ class Demo(unittest.TestCase):
         self.assertIn("\x1b[?7h\x1b[?25h\x1b[?1049l", seen)
         self.assertIn("Nothing was compared", seen)
 
+    def test_what_cannot_be_written_is_a_failure(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([cli_testing.PROGRAM, *QUICK], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, timeout=cli_testing.WAIT,
+                                  check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot write: No space left on device", done.stderr)
+
     def test_usage(self):
         for words in (["--objects", "5"], ["--rate", "999999"], ["--seconds", "9999"], ["more"]):
             done = subprocess.run([cli_testing.PROGRAM, "demo", *words], capture_output=True,

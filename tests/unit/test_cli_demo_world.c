@@ -110,6 +110,22 @@ static void the_same_seed_gives_the_same_world(void **state)
     demo_world_done(&b);
 }
 
+static void pods_never_run_out_and_never_pile_up(void **state)
+{
+    (void)state;
+    demo_world world;
+    demo_world_init(&world, DEMO_OBJECTS_MIN, 1, 0);
+    for (int i = 0; i < 200000; i++) {
+        if (demo_world_wants_pod(&world)) {
+            (void)demo_world_add_pod(&world);
+        } else {
+            demo_world_drop_pod(&world, demo_world_random(&world, world.pod_count));
+        }
+        assert_in_range(world.pod_count, world.first_pods / 2, 2 * world.first_pods);
+    }
+    demo_world_done(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +133,7 @@ int main(void)
         cmocka_unit_test(a_world_is_as_large_as_it_should_be),
         cmocka_unit_test(no_two_pods_have_one_name),
         cmocka_unit_test(the_same_seed_gives_the_same_world),
+        cmocka_unit_test(pods_never_run_out_and_never_pile_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

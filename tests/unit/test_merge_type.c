@@ -129,6 +129,34 @@ static void custom_kinds_tell_by_their_schema(void **state)
     ki_object_unref(schema);
 }
 
+/* A schema is gone through for each field: so many fields of a large one would take for ever. */
+static void looking_into_a_schema_takes_steps(void **state)
+{
+    (void)state;
+    enum { PROPERTIES = 2000, STEPS = 10000 };
+    ki_buf text;
+    ki_buf_init(&text, NULL, 100000);
+    test_add(&text, "{\"properties\":{\"a\":{}", 1);
+    test_add(&text, ",\"b\":{\"type\":\"string\"}", PROPERTIES);
+    test_add(&text, ",\"z\":{\"properties\":{\"x\":{}}}}}", 1);
+    ki_object *schema = test_json(text.data);
+    uint32_t steps = STEPS;
+    ki__merge_type root = ki__merge_type_custom(ki_object_root(schema));
+    root.steps = &steps;
+    assert_true(walk(root, "a").named);
+    assert_true(steps > STEPS - 10);
+    assert_true(walk(root, "z.x").named);
+    uint32_t used = STEPS - steps;
+    assert_in_range(used, text.len / KI__MERGE_STEP_BYTES, text.len / KI__MERGE_STEP_BYTES + 20);
+    for (uint32_t i = 0; i < STEPS / used; i++) {
+        (void)walk(root, "none.x");
+    }
+    assert_int_equal(steps, 0);
+    assert_false(walk(root, "z").named); /* there is no end to it, but no answer either */
+    ki_object_unref(schema);
+    ki_buf_done(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +164,7 @@ int main(void)
         cmocka_unit_test(built_in_kinds_are_known),
         cmocka_unit_test(keys_may_have_defaults),
         cmocka_unit_test(custom_kinds_tell_by_their_schema),
+        cmocka_unit_test(looking_into_a_schema_takes_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

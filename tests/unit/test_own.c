@@ -284,17 +284,25 @@ static void a_scale_without_owners_gets_none(void **state)
     test_api_done(&api);
 }
 
+static void define_custom(test_api *api, const char *schema)
+{
+    char text[1000];
+    snprintf(text, sizeof(text),
+             "{'metadata':{'name':'ws.e.io'},'spec':{'group':'e.io','scope':'Cluster','names':"
+             "{'plural':'ws','singular':'w','kind':'W'},'versions':[{'name':'v1','served':"
+             "true,'storage':true,'schema':{'openAPIV3Schema':%s}}]}}",
+             schema);
+    test_api_call(api, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", text);
+    assert_status(api, 201);
+}
+
 static void custom_resources_are_merged_by_their_schema(void **state)
 {
     (void)state;
     test_api api;
     init(&api);
-    test_api_call(&api, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-                  "{'metadata':{'name':'ws.e.io'},'spec':{'group':'e.io','scope':'Cluster','names':"
-                  "{'plural':'ws','singular':'w','kind':'W'},'versions':[{'name':'v1','served':"
-                  "true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object','properties':"
-                  "{'list':{'type':'array','x-kubernetes-list-type':'set'}}}}}]}}");
-    assert_status(&api, 201);
+    define_custom(&api, "{'type':'object','properties':"
+                        "{'list':{'type':'array','x-kubernetes-list-type':'set'}}}");
     apply(&api, "/apis/e.io/v1/ws/x?fieldManager=a",
           "{'kind':'W','apiVersion':'e.io/v1','metadata':{'name':'x'},'list':['a'],'other':['a']}");
     assert_status(&api, 201);
@@ -417,6 +425,40 @@ static void too_many_owned_fields_are_nobodys(void **state)
     test_api_done(&api);
 }
 
+/* An object of a kind without a schema, with so many maps in each other. */
+static void write_deep(ki_buf *out, size_t depth)
+{
+    ki_buf_clear(out);
+    test_add(out, "{'kind':'W','apiVersion':'e.io/v1','metadata':{'name':'x'},'a':", 1);
+    test_add(out, "{'a':", depth - 2);
+    test_add(out, "{}", 1);
+    test_add(out, "}", depth - 1);
+}
+
+static void owners_do_not_make_objects_too_deep(void **state)
+{
+    (void)state;
+    enum { OBJECT_MAX = 128, OWNED_MAX = OBJECT_MAX - 4 }; /* the maps around the last field */
+    test_api api;
+    ki_buf body;
+    init(&api);
+    ki_buf_init(&body, NULL, 10000);
+    define_custom(&api, "{'type':'object'}");
+    write_deep(&body, OBJECT_MAX);
+    test_api_call(&api, "POST", "/apis/e.io/v1/ws", body.data);
+    assert_status(&api, 201);
+    assert_string_equal(owners(&api), ""); /* too deep to be told */
+    apply(&api, "/apis/e.io/v1/ws/x?fieldManager=a", body.data);
+    assert_status(&api, 413);
+    write_deep(&body, OWNED_MAX);
+    test_api_call(&api, "DELETE", "/apis/e.io/v1/ws/x", "");
+    apply(&api, "/apis/e.io/v1/ws/x?fieldManager=a", body.data);
+    assert_status(&api, 201);
+    assert_string_equal(owners(&api), "a Apply");
+    ki_buf_done(&body);
+    test_api_done(&api);
+}
+
 static int scenario(const ki_alloc *alloc, void *user)
 {
     (void)user;
@@ -461,6 +503,7 @@ int main(void)
         cmocka_unit_test(direct_writes_keep_owners),
         cmocka_unit_test(owners_do_not_make_objects_too_large),
         cmocka_unit_test(too_many_owned_fields_are_nobodys),
+        cmocka_unit_test(owners_do_not_make_objects_too_deep),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
