@@ -8,39 +8,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* ---- the default table ---- */
-
-/* Outside the main thread, glibc's heap grows by no more than what each block needs, with a system
- * call and then a fault for each page: a seventh of the processor time of a first sync. So every
- * AHEAD_EVERY bytes a larger block is taken, its pages are asked for at once, and it is given back:
- * what comes next finds them there. It stays below the size from which glibc maps blocks apart, and
- * below the one from which it gives a heap's end back to the system. */
-enum { AHEAD_FROM = 1 << 10, AHEAD_EVERY = 64 << 10, AHEAD_BYTES = 96 << 10, PAGE_BYTES = 4 << 10 };
-
-static void get_ahead(void)
-{
-#if defined(__GLIBC__) && defined(MADV_POPULATE_WRITE) && !defined(__SANITIZE_ADDRESS__)
-    char *block = malloc(AHEAD_BYTES);
-    if (block != NULL) {
-        size_t skip = -(uintptr_t)block % PAGE_BYTES;
-        /* Kernels before 5.14 refuse: then the pages come one by one. */
-        (void)madvise(block + skip, AHEAD_BYTES - PAGE_BYTES, MADV_POPULATE_WRITE);
-        free(block);
-    }
-#endif
-}
-
 static void *default_alloc(size_t size, void *user)
 {
-    static _Thread_local size_t taken;
     (void)user;
-    if (size >= AHEAD_FROM && size < AHEAD_EVERY) {
-        taken += size;
-        if (taken >= AHEAD_EVERY) {
-            taken = 0;
-            get_ahead();
-        }
-    }
     return malloc(size);
 }
 
@@ -64,6 +34,24 @@ const ki_alloc *ki_alloc_default(void)
         .free = default_free,
     };
     return &table;
+}
+
+/* The block stays below the size from which glibc maps blocks apart, and below the one from which
+ * it gives a heap's end back to the system. */
+void ki__alloc_ahead(const ki_alloc *alloc)
+{
+    enum { AHEAD_BYTES = 96 << 10, PAGE_BYTES = 4 << 10 };
+#if defined(__GLIBC__) && defined(MADV_POPULATE_WRITE) && !defined(__SANITIZE_ADDRESS__)
+    char *block = alloc == ki_alloc_default() ? malloc(AHEAD_BYTES) : NULL;
+    if (block != NULL) {
+        size_t skip = -(uintptr_t)block % PAGE_BYTES;
+        /* Kernels before 5.14 refuse: then the pages come one by one. */
+        (void)madvise(block + skip, AHEAD_BYTES - PAGE_BYTES, MADV_POPULATE_WRITE);
+        free(block);
+    }
+#else
+    (void)alloc;
+#endif
 }
 
 void *ki__alloc(const ki_alloc *alloc, size_t size)

@@ -72,6 +72,7 @@ struct ki_reflector {
     void *call;          /* of STREAMING and WATCHING */
     ki__pages pages;     /* of LISTING */
     ki__collect found;
+    size_t collected;  /* bytes of it since memory was last asked for ahead */
     uint64_t began;    /* when the present call did */
     uint64_t deadline; /* when it must be over */
     uint64_t limit;    /* of a watch: when the server is to end it, and a little more */

@@ -4,11 +4,14 @@
  * says that it is older: then it was set back itself, say from a backup, and that is told. */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/mutant.h"
 #include "cache/reflector.h"
 #include "object/key.h"
 #include "object/object.h"
+
+enum { AHEAD_EVERY = 64 << 10 };
 
 static void fill_stale(const ki_reflector *r, const char *version, const char *what,
                        ki_error *error)
@@ -62,6 +65,11 @@ int ki__reflector_collect(ki_reflector *r, const ki_object *object,
     bool same = known != NULL && ki__object_is_same_state(known, object);
     int code = collect(&r->found, same ? known : object);
     (void)ki_object_unref(known);
+    r->collected += same ? 0 : ki_object_bytes(object).len;
+    if (r->collected >= AHEAD_EVERY) {
+        r->collected = 0;
+        ki__alloc_ahead(r->alloc);
+    }
     return code;
 }
 
