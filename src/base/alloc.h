@@ -29,10 +29,9 @@ void ki__free(const ki_alloc *alloc, void *block);
 
 /** Says that much more will be taken, in blocks of a few KiB, and kept: to be called every 64 KiB.
  *  Outside the main thread, glibc's heap grows by no more than what each block needs, with a system
- *  call and then a fault for each page, a seventh of the processor time of a first sync. So a
- * larger block is taken, its pages are asked for at once, and it is given back: what comes next
- * finds them there. Where the heap does not grow it only costs, so it is for lists, and not for
- * events. */
+ *  call and then a fault for each page: about a tenth of the processor time of a first sync. So one
+ *  larger block is taken, its pages are asked for at once, and it is given back: what comes next
+ *  finds them there. Where blocks are used again it has no use: it is for lists, not for events. */
 void ki__alloc_ahead(const ki_alloc *alloc);
 
 /** Makes room for at least `need` elements in the array *block of *cap elements, growing by

@@ -5,7 +5,6 @@ the server may be killed or paused at any time, and somebody else writes down wh
 import http.client
 import json
 import random
-import ssl
 import threading
 import time
 
@@ -42,17 +41,11 @@ class Writer:
         self.connection = None
         self.done = {"ok": 0, "refused": 0, "failed": 0}
 
-    def connect(self):
-        context = ssl.create_default_context(cafile=self.cluster.path("ca.crt"))
-        context.load_cert_chain(self.cluster.path("admin.crt"), self.cluster.path("admin.key"))
-        return http.client.HTTPSConnection("127.0.0.1", self.cluster.port, context=context,
-                                           timeout=TIMEOUT_S)
-
     def request(self, method, path, body=None, patch=False):
         kind = "application/merge-patch+json" if patch else "application/json"
         try:
             if self.connection is None:
-                self.connection = self.connect()
+                self.connection = self.cluster.connect(TIMEOUT_S)
             self.connection.request(method, path, None if body is None else json.dumps(body),
                                     {"Content-Type": kind})
             response = self.connection.getresponse()

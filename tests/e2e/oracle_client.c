@@ -23,10 +23,11 @@
 
 #include <kinformer/kinformer.h>
 
+#include "telling.h"
+
 enum {
     MAX_INFORMERS = 32,
     LINE = 512,
-    PART = 64,
     PAGE = 7,
     STOP_MS = 10000,
     /* So large that nothing is ever merged: each step is to be compared. */
@@ -145,25 +146,6 @@ static void obey(program *p)
 
 /* ---- arguments ---- */
 
-static int find_resource(follower *f, ki_error *error)
-{
-    char part[4][PART];
-    int count =
-        sscanf(f->parts[0], "%63[^/]/%63[^/]/%63[^/]/%63[^/]", part[0], part[1], part[2], part[3]);
-    if (count == 2) {
-        f->resource = ki_resource_builtin("", part[0], part[1]);
-    } else if (count == 4) {
-        ki_resource *resource = NULL;
-        int r =
-            ki_resource_new(KI_OPTIONS(ki_resource_options, .group = part[0], .version = part[1],
-                                       .resource = part[2], .kind = part[3]),
-                            &resource, error);
-        f->resource = resource;
-        return r;
-    }
-    return f->resource == NULL ? -EINVAL : 0;
-}
-
 static int add_follower(program *p, const char *word, ki_error *error)
 {
     if (p->count == MAX_INFORMERS) {
@@ -179,7 +161,7 @@ static int add_follower(program *p, const char *word, ki_error *error)
             return -EINVAL;
         }
     }
-    return rest != NULL ? -EINVAL : find_resource(f, error);
+    return rest != NULL ? -EINVAL : telling_resource(f->parts[0], &f->resource, error);
 }
 
 static int read_arguments(program *p, int argc, char **argv, ki_error *error)
@@ -197,31 +179,13 @@ static int read_arguments(program *p, int argc, char **argv, ki_error *error)
 
 /* ---- informers ---- */
 
-static void write_log(const ki_log_record *record, void *user)
-{
-    (void)user;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    flockfile(stderr);
-    fprintf(stderr, "%lld.%03ld %s %s: %s", (long long)now.tv_sec, now.tv_nsec / 1000000,
-            ki_log_level_name(record->level), record->component, record->message);
-    for (size_t i = 0; i < record->field_count; i++) {
-        fprintf(stderr, " %s=%.*s", record->fields[i].key, (int)record->fields[i].value.len,
-                record->fields[i].value.ptr);
-    }
-    fputc('\n', stderr);
-    funlockfile(stderr);
-}
-
-static const ki_log to_stderr = {.write = write_log, .level = KI_LOG_DEBUG};
-
 static int connect_to_server(program *p, ki_error *error)
 {
     ki_config *config = NULL;
-    int r = ki_config_load(KI_OPTIONS(ki_config_options, .path = p->kubeconfig, .log = &to_stderr),
-                           &config, error);
+    int r = ki_config_load(
+        KI_OPTIONS(ki_config_options, .path = p->kubeconfig, .log = &telling_log), &config, error);
     if (r == 0) {
-        r = ki_client_new(KI_OPTIONS(ki_client_options, .config = config, .log = &to_stderr),
+        r = ki_client_new(KI_OPTIONS(ki_client_options, .config = config, .log = &telling_log),
                           &p->client, error);
     }
     ki_config_unref(config);

@@ -45,6 +45,7 @@
 #include <kinformer/kinformer.h>
 
 #include "sync_client_paths.h"
+#include "telling.h"
 
 enum {
     MAX_RESOURCES = 200,
@@ -152,24 +153,6 @@ static void on_watch_error(ki_informer *informer, const ki_error *error, void *u
     fflush(stdout);
     fprintf(stderr, "%s: %s\n", w->name, error->message);
 }
-
-static void write_log(const ki_log_record *record, void *user)
-{
-    (void)user;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    flockfile(stderr);
-    fprintf(stderr, "%lld.%03ld %s %s: %s", (long long)now.tv_sec, now.tv_nsec / 1000000,
-            ki_log_level_name(record->level), record->component, record->message);
-    for (size_t i = 0; i < record->field_count; i++) {
-        fprintf(stderr, " %s=%.*s", record->fields[i].key, (int)record->fields[i].value.len,
-                record->fields[i].value.ptr);
-    }
-    fputc('\n', stderr);
-    funlockfile(stderr);
-}
-
-static const ki_log to_stderr = {.write = write_log, .level = KI_LOG_DEBUG};
 
 /* ---- commands ---- */
 
@@ -306,44 +289,6 @@ static void obey(program *p)
 
 /* ---- arguments ---- */
 
-/* Cuts "group/version/plural/Kind" in place. Returns the number of parts. */
-static size_t cut(char *text, char *parts[4])
-{
-    size_t count = 0;
-    char *rest = text;
-    while (rest != NULL && count < 4) {
-        parts[count++] = rest;
-        rest = strchr(rest, '/');
-        if (rest != NULL) {
-            *rest++ = '\0';
-        }
-    }
-    return rest == NULL ? count : 0;
-}
-
-static int find_resource(watched *w, ki_error *error)
-{
-    char text[LINE];
-    char *parts[4];
-    snprintf(text, sizeof(text), "%s", w->name);
-    size_t count = cut(text, parts);
-    if (count == 4) {
-        ki_resource *resource = NULL;
-        int r =
-            ki_resource_new(KI_OPTIONS(ki_resource_options, .group = parts[0], .version = parts[1],
-                                       .resource = parts[2], .kind = parts[3]),
-                            &resource, error);
-        w->resource = resource;
-        return r;
-    }
-    if (count == 3) {
-        w->resource = ki_resource_builtin(parts[0], parts[1], parts[2]);
-    } else if (count == 2) {
-        w->resource = ki_resource_builtin("", parts[0], parts[1]);
-    }
-    return w->resource == NULL ? -EINVAL : 0;
-}
-
 static int add_resource(program *p, const char *name, ki_error *error)
 {
     if (p->count == MAX_RESOURCES) {
@@ -351,7 +296,7 @@ static int add_resource(program *p, const char *name, ki_error *error)
     }
     watched *w = &p->watched[p->count++];
     snprintf(w->name, sizeof(w->name), "%s", name);
-    return find_resource(w, error);
+    return telling_resource(w->name, &w->resource, error);
 }
 
 /* An option that takes a value: where it goes. */
@@ -525,11 +470,11 @@ static ki_client_http http_of(const char *text)
 static int connect_to_server(program *p, ki_error *error)
 {
     ki_config *config = NULL;
-    int r =
-        ki_config_load(KI_OPTIONS(ki_config_options, .path = p->args.kubeconfig, .log = &to_stderr),
-                       &config, error);
+    int r = ki_config_load(
+        KI_OPTIONS(ki_config_options, .path = p->args.kubeconfig, .log = &telling_log), &config,
+        error);
     if (r == 0) {
-        r = ki_client_new(KI_OPTIONS(ki_client_options, .config = config, .log = &to_stderr,
+        r = ki_client_new(KI_OPTIONS(ki_client_options, .config = config, .log = &telling_log,
                                      .user_agent = p->args.agent, .http = http_of(p->args.http),
                                      .qps = p->args.fast ? -1 : 0,
                                      .exec_policy = p->args.exec ? KI_EXEC_ALLOW : KI_EXEC_DENY),

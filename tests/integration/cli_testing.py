@@ -63,6 +63,16 @@ class Run:
         code = self.process.wait(timeout=WAIT)
         return code, self.rest(self.out), self.rest(self.err)
 
+    def finish(self):
+        """Whatever it does, that is over."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for thread in self.threads:
+            thread.join()
+        self.process.stdout.close()
+        self.process.stderr.close()
+
     @staticmethod
     def rest(lines):
         found = []
@@ -112,13 +122,7 @@ class Case(unittest.TestCase):
 
     def tearDown(self):
         for run in self.runs:
-            if run.process.poll() is None:
-                run.process.kill()
-            run.process.wait()
-            for thread in run.threads:
-                thread.join()
-            run.process.stdout.close()
-            run.process.stderr.close()
+            run.finish()
         self.server.stop()
 
     def start(self, *words, env=None):

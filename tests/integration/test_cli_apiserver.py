@@ -27,13 +27,7 @@ class Served(unittest.TestCase):
 
     def tearDown(self):
         for run in self.runs:
-            if run.process.poll() is None:
-                run.process.kill()
-            run.process.wait()
-            for thread in run.threads:
-                thread.join()
-            run.process.stdout.close()
-            run.process.stderr.close()
+            run.finish()
 
     def start(self, *words):
         run = Run(*words, env={"KUBECONFIG": self.kubeconfig})

@@ -23,18 +23,8 @@ class Demo(unittest.TestCase):
 
     def start(self, *words, env=None):
         run = Run(*words, env=env)
-        self.addCleanup(self.finish, run)
+        self.addCleanup(run.finish)
         return run
-
-    @staticmethod
-    def finish(run):
-        if run.process.poll() is None:
-            run.process.kill()
-        run.process.wait()
-        for thread in run.threads:
-            thread.join()
-        run.process.stdout.close()
-        run.process.stderr.close()
 
     def wait(self, run):
         """The exit code, and the lines that were not read yet."""
