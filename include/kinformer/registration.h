@@ -46,8 +46,9 @@ typedef struct ki_handler_options {
     void (*on_synced)(void *user);
 
     /** With KI_DELIVERY_CALLER: there is something to dispatch. Called on any thread with no lock
-     * held; once until the next dispatch, which must not happen inside it. Removing a handler, and
-     * its `destroy`, count it among the callbacks. NULL: none. */
+     * held; once until the next dispatch, which must not happen inside it. If that dispatch returns
+     * KI_ERR_BUSY, wake() is called again when the running one ends with events left. Removing a
+     * handler, and its `destroy`, count it among the callbacks. NULL: none. */
     void (*wake)(void *user);
 
     void *user; /* of the two above */
@@ -86,7 +87,8 @@ KI_API KI_NODISCARD int ki_registration_remove_wait(ki_registration *registratio
 /** With KI_DELIVERY_CALLER: calls the handler for up to `max` events (0: about as many as wait when
  *  it begins). Returns how many it was called for; on_synced() counts as one.
  *  Thread: one-at-a-time.  Blocks: no, but for the callbacks.
- *  Errors: KI_ERR_BUSY         another thread is at it, or called inside a callback of this one;
+ *  Errors: KI_ERR_BUSY         another thread is dispatching, or called inside a callback of this
+ *                              handler; nothing is lost, see `wake`;
  *          KI_ERR_UNSUPPORTED  the delivery is another;
  *          KI_ERR_STOPPED      removed, or the informer has stopped: no event will come.
  *  Since:  0.1 */

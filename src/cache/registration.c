@@ -44,6 +44,7 @@ struct ki_registration {
     bool told_synced; /* the handler */
     bool owner_knows; /* the owner, of the same */
     bool woken;       /* and nobody came yet */
+    bool refused;     /* whoever came while another delivers: the wake-up counts for nothing */
     uint64_t merged;  /* once the queue is gone */
     /* For who queues: */
     bool sharing;     /* there is room for the batch that comes next, as shared notes */
@@ -376,6 +377,7 @@ static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_mor
 {
     ki__mutex_lock(&reg->lock);
     if (reg->delivering) {
+        reg->refused = true;
         ki__mutex_unlock(&reg->lock);
         return KI_ERR_BUSY;
     }
@@ -401,6 +403,8 @@ static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_mor
         }
     }
     reg->delivering = false;
+    reg->woken = reg->woken && !reg->refused; /* so that what is left wakes somebody again */
+    reg->refused = false;
     bool removed = is_removed(reg);
     *ret_more = has_something(reg);
     ki__mutex_unlock(&reg->lock);

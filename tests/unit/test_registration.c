@@ -615,6 +615,38 @@ static void dispatching_inside_a_callback_is_refused(void **state)
     end(&f);
 }
 
+static void push_and_dispatch_inside(fixture *f)
+{
+    f->inside = NULL;
+    push(f, KI__NOTE_UPDATE, f->a[0], f->a[1]);
+    assert_int_equal(f->wakes, 2);
+    dispatch_inside(f); /* what a nested main loop does when it is woken */
+    push(f, KI__NOTE_UPDATE, f->a[1], f->a[2]);
+    assert_int_equal(f->wakes, 2); /* it would only be refused again */
+}
+
+static void a_refused_dispatch_does_not_consume_the_wake_up(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, KI_DELIVERY_CALLER);
+    f.inside = push_and_dispatch_inside;
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
+    assert_int_equal(f.wakes, 1);
+    assert_int_equal(ki_registration_dispatch(f.reg, 1), 1);
+    assert_int_equal(f.wakes, 3); /* for the two events left */
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 2);
+    expect(&f, "+0 ~0>1 ~1>2 ");
+    f.inside = dispatch_inside; /* with nothing left */
+    push(&f, KI__NOTE_UPDATE, f.a[2], f.a[3]);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
+    assert_int_equal(f.wakes, 4);
+    push(&f, KI__NOTE_DELETE, f.a[3], f.a[3]);
+    assert_int_equal(f.wakes, 5);
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
+    end(&f);
+}
+
 static void what_comes_after_the_removal_is_forgotten(void **state)
 {
     (void)state;
@@ -1129,6 +1161,7 @@ int main(void)
         cmocka_unit_test(with_nothing_there_it_has_synced_at_once_and_is_told),
         cmocka_unit_test(a_handler_may_remove_itself_and_hears_no_more),
         cmocka_unit_test(dispatching_inside_a_callback_is_refused),
+        cmocka_unit_test(a_refused_dispatch_does_not_consume_the_wake_up),
         cmocka_unit_test(what_comes_after_the_removal_is_forgotten),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(removing_and_waiting_returns_after_the_running_callback),
