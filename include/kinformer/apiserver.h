@@ -107,6 +107,7 @@ KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server
  *    what       latency=200ms   status=500   status=429,retry-after=1   refuse   cut=1000 (bytes)
  *               drop=5s (ends watches)   expire   stale   lag=2s   no-end-bookmark
  *               plain-end-bookmark   in-stream (with status: as an event of a watch)
+ *               bare-deletes   unknown-field (of a newer API, in each object)
  *    for which  verb=list   verb=get+list+watch   resource=pods
  *    how often  rate=10%   times=3   skip=2
  *

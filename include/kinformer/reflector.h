@@ -181,6 +181,7 @@ typedef struct ki_reflector_health {
     uint64_t arrived;       /* of the list that is coming, so far; 0 while none is */
     uint64_t resyncs;       /* told to the target */
     uint64_t set_aside;     /* objects and events that could not be read or used */
+    uint64_t incomplete;    /* objects with fields that the schema tables do not know */
     uint64_t anomalies;     /* lists, events and bookmarks that were older than they may be */
     uint64_t epoch_changes; /* the server went back in time, say by a restored backup */
     uint64_t target_errors; /* events that the target did not take */

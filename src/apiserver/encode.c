@@ -35,6 +35,18 @@ static int add_table(ki__api_exchange *x, const ki_object *object)
     return r;
 }
 
+/* JSON of an object without its beginning, which was written already. */
+static int add_rest(ki__api_exchange *x, ki_str rest)
+{
+    if (!x->plan.unknown_field) {
+        return ki_buf_add_str(&x->out, rest);
+    }
+    int r = ki_buf_add(&x->out, rest.ptr, rest.len - 1); /* the last byte is its '}' */
+    return r < 0 ? r
+                 : ki_buf_add_text(&x->out,
+                                   ",\"" KI__API_UNKNOWN_NAME "\":\"" KI__API_UNKNOWN_VALUE "\"}");
+}
+
 /* A stored object as JSON; in the version that was asked for, if that is not the one it is kept in.
  */
 static int add_object(ki__api_exchange *x, const ki_object *object)
@@ -48,11 +60,11 @@ static int add_object(ki__api_exchange *x, const ki_object *object)
     ki_str bytes = ki_object_bytes(object);
     if (x->shown == x->type ||
         strcmp(ki_object_api_version(object), ki_resource_api_version(x->type->resource)) != 0) {
-        return ki_buf_add_str(&x->out, bytes);
+        return add_rest(x, bytes);
     }
     size_t prefix = ki__api_compose_prefix(x->type);
     int r = ki__api_compose_begin(x->shown, &x->out);
-    return r < 0 ? r : ki_buf_add(&x->out, bytes.ptr + prefix, bytes.len - prefix);
+    return r < 0 ? r : add_rest(x, ki_str_make(bytes.ptr + prefix, bytes.len - prefix));
 }
 
 /* ---- lists ---- */
@@ -117,7 +129,7 @@ int ki__api_encode_list_item(ki__api_exchange *x)
         ki_str bytes = ki_object_bytes(item);
         size_t prefix = ki__api_compose_prefix(x->type);
         r = r < 0 ? r : ki_buf_add_char(&x->out, '{');
-        r = r < 0 ? r : ki_buf_add(&x->out, bytes.ptr + prefix, bytes.len - prefix);
+        r = r < 0 ? r : add_rest(x, ki_str_make(bytes.ptr + prefix, bytes.len - prefix));
     } else {
         r = r < 0 ? r : add_object(x, item);
     }
@@ -134,7 +146,7 @@ int ki__api_encode_list_end(ki__api_exchange *x)
 int ki__api_encode_object(ki__api_exchange *x, const ki_object *object)
 {
     if (is_proto(x)) {
-        return ki_object_write_protobuf(object, &x->out, NULL);
+        return ki__api_proto_object(x, object);
     }
     size_t mark = x->out.len;
     int r = add_object(x, object);
@@ -154,8 +166,11 @@ int ki__api_encode_json(ki__api_exchange *x, ki_str json)
     int r = parse(x, json, &object);
     if (r == 0) {
         ki__api_form form = x->form;
+        bool unknown_field = x->plan.unknown_field;
         x->form = KI__API_FORM_OBJECT; /* a Status is always one */
+        x->plan.unknown_field = false;
         r = ki__api_encode_object(x, object);
+        x->plan.unknown_field = unknown_field;
         x->form = form;
         ki_object_unref(object);
     }
@@ -196,7 +211,10 @@ int ki__api_encode_event_json(ki__api_exchange *x, ki_event_type type, ki_str js
     ki_object *object;
     int r = parse(x, json, &object);
     if (r == 0) {
+        bool unknown_field = x->plan.unknown_field;
+        x->plan.unknown_field = false;
         r = ki__api_encode_event(x, type, object);
+        x->plan.unknown_field = unknown_field;
         ki_object_unref(object);
     }
     return r;

@@ -9,6 +9,13 @@
 
 #include "apiserver/exchange.h"
 
+/* With the fault unknown_field every object has one field more, as objects of a server that is
+ * newer than its clients have: by this number in protobuf, by this name in JSON. No API of
+ * Kubernetes has numbers that high. */
+#define KI__API_UNKNOWN_NUMBER 15000
+#define KI__API_UNKNOWN_NAME "unknownField"
+#define KI__API_UNKNOWN_VALUE "of a newer API"
+
 /** Everything of a list before its first item. */
 int ki__api_encode_list_begin(ki__api_exchange *x);
 
@@ -34,6 +41,7 @@ int ki__api_encode_event_json(ki__api_exchange *x, ki_event_type type, ki_str js
 int ki__api_proto_list_begin(ki__api_exchange *x);
 int ki__api_proto_list_item(ki__api_exchange *x);
 int ki__api_proto_list_end(ki__api_exchange *x);
+int ki__api_proto_object(ki__api_exchange *x, const ki_object *object);
 int ki__api_proto_event(ki__api_exchange *x, ki_event_type type, const ki_object *object);
 
 #endif

@@ -45,14 +45,64 @@ static int add_field(ki_buf *out, int tag, ki_str bytes)
     return r < 0 ? r : ki_buf_add_str(out, bytes);
 }
 
-/* The message inside the envelope of an object. */
+/* Where the message inside the envelope of an object stands: its tag, and in *ret_item the rest. */
+static const char *find_message(ki_str envelope, ki__proto_item *ret_item)
+{
+    ki_str fields = ki_str_make(envelope.ptr + 4, envelope.len - 4);
+    const char *found = ki__proto_find(fields, 2, ret_item);
+    ki_assert(found != NULL);
+    return found;
+}
+
 static ki_str message_of(ki_str envelope)
 {
     ki__proto_item item = {0};
-    ki_str fields = ki_str_make(envelope.ptr + 4, envelope.len - 4);
-    const char *found = ki__proto_find(fields, 2, &item);
-    ki_assert(found != NULL);
+    (void)find_message(envelope, &item);
     return item.payload;
+}
+
+/* ---- objects ---- */
+
+/* The envelope again, with the unknown field at the end of the message. */
+static int add_with_unknown(ki_buf *out, ki_str envelope)
+{
+    const uint64_t tag = (uint64_t)KI__API_UNKNOWN_NUMBER << 3 | 2;
+    const ki_str value = ki_str_from(KI__API_UNKNOWN_VALUE);
+    ki__proto_item item = {0};
+    const char *at = find_message(envelope, &item);
+    uint64_t more = varint_len(tag) + varint_len(value.len) + value.len;
+    int r = ki_buf_add(out, envelope.ptr, (size_t)(at - envelope.ptr));
+    r = r < 0 ? r : add_head(out, TAG_2, item.payload.len + more);
+    r = r < 0 ? r : ki_buf_add_str(out, item.payload);
+    r = r < 0 ? r : add_varint(out, tag);
+    r = r < 0 ? r : add_varint(out, value.len);
+    r = r < 0 ? r : ki_buf_add_str(out, value);
+    size_t rest = (size_t)(envelope.ptr + envelope.len - item.after);
+    return r < 0 ? r : ki_buf_add(out, item.after, rest);
+}
+
+/* Appends an object in its envelope. */
+static int write_object(const ki__api_exchange *x, const ki_object *object, ki_buf *out)
+{
+    if (!x->plan.unknown_field) {
+        return ki_object_write_protobuf(object, out, NULL);
+    }
+    ki_buf envelope;
+    ki_buf_init(&envelope, x->alloc, x->out.max);
+    int r = ki_object_write_protobuf(object, &envelope, NULL);
+    r = r < 0 ? r : add_with_unknown(out, ki_buf_str(&envelope));
+    ki_buf_done(&envelope);
+    return r;
+}
+
+int ki__api_proto_object(ki__api_exchange *x, const ki_object *object)
+{
+    size_t mark = x->out.len;
+    int r = write_object(x, object, &x->out);
+    if (r < 0) {
+        ki__api_unwrite(&x->out, mark);
+    }
+    return r;
 }
 
 /* ---- lists ---- */
@@ -91,7 +141,7 @@ static int measure(const ki__api_exchange *x, uint64_t *ret_len)
     ki_buf_init(&scratch, x->alloc, x->out.max);
     for (size_t i = 0; i < x->item_count && r == 0; i++) {
         ki_buf_clear(&scratch);
-        r = ki_object_write_protobuf(x->items[i], &scratch, NULL);
+        r = write_object(x, x->items[i], &scratch);
         if (r == 0) {
             size_t item = message_of(ki_buf_str(&scratch)).len;
             len += 1 + varint_len(item) + item;
@@ -135,7 +185,7 @@ int ki__api_proto_list_item(ki__api_exchange *x)
     size_t mark = x->out.len;
     ki_buf scratch;
     ki_buf_init(&scratch, x->alloc, x->out.max);
-    int r = ki_object_write_protobuf(x->items[x->item_next], &scratch, NULL);
+    int r = write_object(x, x->items[x->item_next], &scratch);
     r = r < 0 ? r : add_field(&x->out, TAG_2, message_of(ki_buf_str(&scratch)));
     if (r < 0) {
         ki__api_unwrite(&x->out, mark);
@@ -158,7 +208,7 @@ int ki__api_proto_event(ki__api_exchange *x, ki_event_type type, const ki_object
     ki_buf envelope;
     ki_str name = ki_str_from(ki_event_type_name(type));
     ki_buf_init(&envelope, x->alloc, x->out.max);
-    int r = ki_object_write_protobuf(object, &envelope, NULL);
+    int r = write_object(x, object, &envelope);
     uint64_t inner = 1 + varint_len(envelope.len) + envelope.len;
     uint64_t len = 2 + name.len + 1 + varint_len(inner) + inner;
     const char frame[] = {(char)(len >> 24), (char)(len >> 16), (char)(len >> 8), (char)len};

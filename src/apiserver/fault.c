@@ -47,6 +47,7 @@ static void add(ki__api_plan *plan, const ki__api_plan *more)
     plan->bookmark_ahead += more->bookmark_ahead;
     plan->mix_pages |= more->mix_pages;
     plan->bare_deletes |= more->bare_deletes;
+    plan->unknown_field |= more->unknown_field;
 }
 
 void ki__api_rules_decide(const ki__api_point *point, ki__api_plan *plan, void *user)

@@ -52,6 +52,8 @@ typedef struct ki__api_plan {
     uint64_t bookmark_ahead; /* bookmarks tell a version that much too high */
     bool mix_pages;    /* later pages of a list are of the newest version, not of the first's */
     bool bare_deletes; /* DELETED comes with an object that is an empty map */
+
+    bool unknown_field; /* objects have a field that no client knows yet: encode.h */
 } ki__api_plan;
 
 /** Fills a plan, which comes all zero. */

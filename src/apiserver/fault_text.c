@@ -133,6 +133,7 @@ static int take_flag(reader *r, ki_str word)
         {"plain-end-bookmark", &plan->plain_end_bookmark},
         {"in-stream", &plan->in_stream},
         {"bare-deletes", &plan->bare_deletes},
+        {"unknown-field", &plan->unknown_field},
     };
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
         if (ki_str_eq_text(word, flags[i].name)) {

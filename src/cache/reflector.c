@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mutant.h"
 #include "base/options.h"
 #include "cache/texts.h"
@@ -222,6 +223,23 @@ void ki__reflector_set_aside(ki_reflector *r, const char *key, const ki_error *e
 {
     ki__reflector_count(r, &r->shared.health.set_aside, 1);
     ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(key), error);
+}
+
+void ki__reflector_note_object(ki_reflector *r, const ki_object *object)
+{
+    if (ki_object_is_complete(object)) {
+        return;
+    }
+    ki__mutex_lock(&r->shared.lock);
+    bool first = r->shared.health.incomplete++ == 0;
+    ki__mutex_unlock(&r->shared.lock);
+    if (first) {
+        KI__LOG(ki__engine_log(r->engine), KI_LOG_WARNING, "reflector",
+                "the server sends fields that the schema tables do not know: paths and JSON output "
+                "lack them; set json_only, or use a newer kinformer",
+                {"name", ki_str_from(r->options.name)},
+                {"key", ki_str_from(ki_object_key(object))});
+    }
 }
 
 /* ---- making and freeing ---- */

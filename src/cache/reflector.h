@@ -111,6 +111,8 @@ void ki__reflector_note_bytes(ki_reflector *r, size_t bytes);
 void ki__reflector_set_version(ki_reflector *r, const char *version, bool from_event);
 /** Tells the engine of something that was left out, and counts it as set aside. */
 void ki__reflector_set_aside(ki_reflector *r, const char *key, const ki_error *error);
+/** An object arrived: counts it if the schema tables do not know all of it; the first is logged. */
+void ki__reflector_note_object(ki_reflector *r, const ki_object *object);
 /** Whether it was told to stop: then nobody is called any more. */
 static inline bool ki__reflector_is_stopping(const ki_reflector *r)
 {

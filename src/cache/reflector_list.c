@@ -87,6 +87,7 @@ static void on_object(const ki_object *object, void *user)
     if (ki__reflector_is_stopping(r)) {
         return;
     }
+    ki__reflector_note_object(r, object);
     /* Of lists only this is checked, as in client-go: what has no key cannot be kept. */
     int code = 0;
     if (ki_object_key(object)[0] != '\0') {

@@ -330,6 +330,9 @@ static void on_event(ki_event_type type, const ki_object *object, const ki_error
         }
     } else if (object != NULL) {
         r->events++;
+        if (type != KI_EVENT_BOOKMARK) {
+            ki__reflector_note_object(r, object);
+        }
         if (r->state == KI_REFLECTOR_STREAMING) {
             ki__reflector_stream_event(r, type, object);
         } else {

@@ -2,6 +2,7 @@
 /* Informers of the client on the embedded API server, by the kubeconfig that it writes: through
  * churn, faults, cut connections and expired histories the caches come to be what the server has.
  * threads: yes */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <kinformer/apiserver.h>
 #include <kinformer/client.h>
 #include <kinformer/factory.h>
+#include <kinformer/request.h>
 #include <kinformer/store.h>
 
 #include "support/test.h"
@@ -54,7 +56,7 @@ static void write_one(world *w, const char *kind, const char *api_version, int n
     must(ki_apiserver_load(w->server, ki_str_make(text, (size_t)len), NULL, &error), &error);
 }
 
-static void begin(world *w, ki_apiserver_options *options)
+static void begin_with(world *w, const ki_apiserver_options *options, ki_client_options *with)
 {
     ki_error error = KI_ERROR_INIT;
     ki_config *config;
@@ -68,10 +70,9 @@ static void begin(world *w, ki_apiserver_options *options)
     from.text = ki_buf_str(&text);
     must(ki_config_load(&from, &config, &error), &error);
     ki_buf_done(&text);
-    ki_client_options with = KI_OPTIONS_INIT(ki_client_options);
-    with.config = config;
-    with.qps = -1;
-    must(ki_client_new(&with, &w->client, &error), &error);
+    with->config = config;
+    with->qps = -1;
+    must(ki_client_new(with, &w->client, &error), &error);
     (void)ki_config_unref(config);
     must(ki_resource_new(KI_OPTIONS(ki_resource_options, .group = "example.com", .version = "v1",
                                     .resource = "widgets", .kind = "Widget"),
@@ -81,6 +82,12 @@ static void begin(world *w, ki_apiserver_options *options)
     must(ki_client_factory(w->client, NULL, &w->factory, &error), &error);
     must(ki_factory_informer(w->factory, KI_CORE_V1_PODS, &w->pods, &error), &error);
     must(ki_factory_informer(w->factory, w->widget, &w->widgets, &error), &error);
+}
+
+static void begin(world *w, const ki_apiserver_options *options)
+{
+    ki_client_options with = KI_OPTIONS_INIT(ki_client_options);
+    begin_with(w, options, &with);
 }
 
 static void end(world *w)
@@ -213,10 +220,98 @@ static void caches_survive_what_goes_wrong(void **state)
     follow(&options, true);
 }
 
+/* ---- a newer server ---- */
+
+static void count_warnings(const ki_log_record *record, void *user)
+{
+    atomic_int *count = user;
+    bool is_it = strstr(record->message, "fields that the schema tables do not know") != NULL;
+    if (record->level == KI_LOG_WARNING && is_it) {
+        atomic_fetch_add(count, 1);
+    }
+}
+
+static ki_informer_health health_of(ki_informer *informer)
+{
+    ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
+    assert_int_equal(ki_informer_read_health(informer, &health), 0);
+    return health;
+}
+
+/* Objects are kept with the field, say that they are not complete, and show JSON without it. */
+static void expect_incomplete(ki_informer *informer, const char *key)
+{
+    ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(informer));
+    const ki_object *object = ki_snapshot_get(snapshot, ki_str_from(key));
+    ki_buf json;
+    ki_buf_init(&json, NULL, 65536);
+    assert_non_null(object);
+    assert_false(ki_object_is_complete(object));
+    assert_int_equal(ki_object_write_json(object, &json), 0);
+    assert_null(strstr(json.data, "unknownField"));
+    assert_null(strstr(json.data, "of a newer API"));
+    ki_str bytes = ki_object_bytes(object);
+    assert_non_null(memmem(bytes.ptr, bytes.len, "of a newer API", strlen("of a newer API")));
+    ki_buf_done(&json);
+    ki_snapshot_unref(snapshot);
+}
+
+/* Two objects of the first list, by streaming or in pages, and one of the watch. */
+static void follow_a_newer_server(bool no_streaming)
+{
+    atomic_int warnings = 0;
+    const ki_log log = {.write = count_warnings, .level = KI_LOG_WARNING, .user = &warnings};
+    ki_apiserver_options options = KI_OPTIONS_INIT(ki_apiserver_options);
+    ki_client_options with = KI_OPTIONS_INIT(ki_client_options);
+    ki_error error = KI_ERROR_INIT;
+    int pods[PODS] = {1, 2, 3};
+    world w = {0};
+    options.faults =
+        no_streaming ? "unknown-field,resource=pods; status=422,verb=watch,resource=pods,times=1"
+                     : "unknown-field,resource=pods";
+    with.log = &log;
+    begin_with(&w, &options, &with);
+    write_one(&w, "Pod", "v1", 0, 1);
+    write_one(&w, "Pod", "v1", 1, 2);
+    write_one(&w, "Widget", "example.com/v1", 0, 1);
+    start(&w);
+    write_one(&w, "Pod", "v1", 2, 3);
+    wait_for(w.pods, pods);
+    assert_int_equal(health_of(w.pods).reflector.incomplete, 3);
+    assert_int_equal(health_of(w.pods).reflector.lists, no_streaming ? 1 : 0);
+    assert_int_equal(health_of(w.widgets).reflector.incomplete, 0);
+    expect_incomplete(w.pods, "default/o0");
+    expect_incomplete(w.pods, "default/o2");
+    assert_int_equal(atomic_load(&warnings), 1);
+    /* What is asked for as JSON has it, by its name. */
+    ki_client_answer answer;
+    ki_value value;
+    must(
+        ki_client_do(w.client,
+                     KI_OPTIONS(ki_client_request, .verb = KI_VERB_GET, .resource = KI_CORE_V1_PODS,
+                                .name_space = "default", .name = "o0", .json = true),
+                     &answer, &error),
+        &error);
+    ki_value root = ki_object_root(answer.object);
+    assert_true(ki_object_is_complete(answer.object));
+    assert_int_equal(ki_value_member(&root, ki_str_from("unknownField"), &value), 0);
+    assert_true(ki_value_equals(&value, ki_str_from("of a newer API")));
+    ki_client_answer_done(&answer);
+    end(&w);
+}
+
+static void fields_of_a_newer_server_are_counted(void **state)
+{
+    (void)state;
+    follow_a_newer_server(false);
+    follow_a_newer_server(true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(caches_follow_the_server),
+        cmocka_unit_test(fields_of_a_newer_server_are_counted),
         cmocka_unit_test(caches_follow_it_over_tls_with_a_token),
         cmocka_unit_test(caches_survive_what_goes_wrong),
     };

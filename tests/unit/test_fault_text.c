@@ -22,9 +22,10 @@ static void every_word_is_understood(void **state)
     read_ok("latency=1.5s,verb=get+list,resource=pods,rate=12.5%,times=3,skip=2\n"
             "# a remark\n"
             " status=429 , retry-after=9 , in-stream ; cut=0; refuse;expire;stale\n"
-            "drop=2s; no-end-bookmark; plain-end-bookmark; lag=250ms; rate=0.25,status=500;",
+            "drop=2s; no-end-bookmark; plain-end-bookmark; lag=250ms; rate=0.25,status=500;"
+            "bare-deletes; unknown-field,resource=pods",
             &set);
-    assert_int_equal(set.rules.count, 11);
+    assert_int_equal(set.rules.count, 13);
     assert_int_equal(set.rules.random, 7);
     const ki__api_rule *r = set.rules.rules;
     assert_int_equal(r[0].plan.latency_ms, 1500);
@@ -46,6 +47,8 @@ static void every_word_is_understood(void **state)
     assert_true(r[8].plan.plain_end_bookmark);
     assert_int_equal(set.lag_ns, 250000000);
     assert_int_equal(r[10].rate, 250000);
+    assert_true(r[11].plan.bare_deletes);
+    assert_true(r[12].plan.unknown_field);
     ki__api_fault_set_done(&set);
 }
 
