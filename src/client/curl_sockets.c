@@ -78,7 +78,8 @@ static int add_socket(ki__curl *curl, int fd, uint32_t events)
     s->last_input = ki__engine_now(curl->engine);
     ki__list_init(&s->ready_link);
     ki__list_push_back(&curl->sockets, &s->link);
-    int r = ki__watch_add(&s->watch, curl->loop, fd, events, on_ready);
+    /* libcurl may close it before it says CURL_POLL_REMOVE. */
+    int r = ki__watch_add_dup(&s->watch, curl->loop, fd, events, on_ready);
     if (r == 0 && curl_multi_assign(curl->multi, fd, s) != CURLM_OK) {
         r = -ENOMEM;
     }

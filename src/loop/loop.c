@@ -7,6 +7,7 @@
  * users together, and the thread.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "base/assert.h"
 #include "base/engine.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/options.h"
 #include "loop/state.h"
 
@@ -36,6 +38,22 @@ int ki__watch_add(ki__watch *watch, ki_loop *loop, int fd, uint32_t events,
     return 0;
 }
 
+int ki__watch_add_dup(ki__watch *watch, ki_loop *loop, int fd, uint32_t events,
+                      void (*ready)(ki__watch *watch, uint32_t events_ready))
+{
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* 0 to 2 are the program's, also if it closed them */
+    if (own < 0) {
+        return -errno;
+    }
+    int r = ki__watch_add(watch, loop, own, events, ready);
+    if (r < 0) {
+        (void)close(own);
+        return r;
+    }
+    watch->owned = true;
+    return 0;
+}
+
 int ki__watch_change(ki__watch *watch, uint32_t events)
 {
     struct epoll_event event = {.events = events, .data.ptr = watch};
@@ -49,6 +67,23 @@ int ki__watch_change(ki__watch *watch, uint32_t events)
     return 0;
 }
 
+/* epoll registers open files, not descriptors: once the descriptor is closed, a registration whose
+ * file lives on, as it does in a child of fork(), can never be removed, and returns a pointer to
+ * freed memory. So a failure to remove one is fatal. In the child itself the set is the parent's.
+ */
+static void unregister(const ki_loop *loop, int fd)
+{
+    if (loop->pid != getpid() || epoll_ctl(loop->epoll, EPOLL_CTL_DEL, fd, NULL) == 0) {
+        return;
+    }
+    ki_error error = KI_ERROR_INIT;
+    (void)ki__error_set(&error, -errno, "descriptor %d: %s", fd, ki_error_text(-errno));
+    KI__LOG(ki__engine_log(loop->engine), KI_LOG_ERROR, "loop",
+            "cannot remove a descriptor from epoll: it was closed while in use",
+            {"error", ki_str_from(error.message)});
+    ki_assert(false);
+}
+
 void ki__watch_remove(ki__watch *watch)
 {
     ki_loop *loop = watch->loop;
@@ -56,7 +91,10 @@ void ki__watch_remove(ki__watch *watch)
         return;
     }
     watch->loop = NULL;
-    (void)epoll_ctl(loop->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+    unregister(loop, watch->fd);
+    if (watch->owned) {
+        (void)close(watch->fd);
+    }
     for (int i = loop->event_next; i < loop->event_count; i++) {
         if (loop->events[i].data.ptr == watch) {
             loop->events[i].data.ptr = NULL;

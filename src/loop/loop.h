@@ -12,16 +12,20 @@ typedef struct ki__watch {
     ki_loop *loop;
     int fd;
     uint32_t events; /* of epoll */
+    bool owned;      /* `fd` is a duplicate, closed by ki__watch_remove() */
     void (*ready)(struct ki__watch *watch, uint32_t events);
 } ki__watch;
 
 /** Watches a descriptor for epoll's events, EPOLLIN and so on. -errno. */
 int ki__watch_add(ki__watch *watch, ki_loop *loop, int fd, uint32_t events,
                   void (*ready)(ki__watch *watch, uint32_t events));
+/** The same for a descriptor that somebody else may close first: a duplicate is watched. */
+int ki__watch_add_dup(ki__watch *watch, ki_loop *loop, int fd, uint32_t events,
+                      void (*ready)(ki__watch *watch, uint32_t events));
 /** Watches for others. -errno. */
 int ki__watch_change(ki__watch *watch, uint32_t events);
 /** Ends it, also from inside `ready` of this or any other: it is not called any more. Fine for one
- *  that was never added. The descriptor must still be open. */
+ *  that was never added. The descriptor must still be open, unless a duplicate is watched. */
 void ki__watch_remove(ki__watch *watch);
 
 /** Calls `run` as if inside the loop, where nothing else on it runs meanwhile, and returns when

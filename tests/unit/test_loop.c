@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -236,6 +237,99 @@ static void watches_are_called_until_they_are_removed(void **state)
 
 /* ---- on the caller's thread, and on its own ---- */
 
+/* What happens to a connection that is being made while the program forks, and that libcurl closes
+ * before it says so: the open file lives on. */
+static void a_watched_descriptor_may_be_closed_by_others(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    int alive = dup(ends[0]);
+    watched *w = calloc(1, sizeof(*w));
+    assert_int_equal(ki__watch_add_dup(&w->watch, f.loop, ends[0], EPOLLIN, on_ready), 0);
+    close(ends[0]);
+    assert_int_equal(write(ends[1], "x", 1), 1);
+    assert_int_equal(ki_loop_dispatch(f.loop), 1);
+    assert_int_equal(w->count, 1);
+    ki__watch_remove(&w->watch);
+    free(w);
+    assert_false(is_readable(ki_loop_fd(f.loop), 0));
+    assert_int_equal(ki_loop_dispatch(f.loop), 0);
+    close(ends[1]);
+    close(alive);
+    watched never = {0};
+    assert_int_equal(ki__watch_add_dup(&never.watch, f.loop, 987654, EPOLLIN, on_ready), -EBADF);
+    end(&f);
+}
+
+static void note_error(const ki_log_record *record, void *user)
+{
+    if (record->level == KI_LOG_ERROR && strstr(record->message, "epoll") != NULL) {
+        assert_int_equal(write(*(const int *)user, "e", 1), 1);
+    }
+}
+
+/* A registration that cannot be removed would return a pointer to freed memory. */
+static void a_descriptor_that_is_closed_too_early_is_logged_and_fatal(void **state)
+{
+    (void)state;
+    int told[2];
+    assert_int_equal(pipe(told), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit none = {0};
+        (void)setrlimit(RLIMIT_CORE, &none);
+        const ki_log log = {.level = KI_LOG_ERROR, .write = note_error, .user = &told[1]};
+        ki_loop_options options = KI_OPTIONS_INIT(ki_loop_options);
+        options.log = &log;
+        ki_loop *loop = NULL;
+        watched w = {0};
+        int ends[2];
+        if (ki_loop_new(&options, &loop, NULL) == 0 && pipe(ends) == 0 &&
+            ki__watch_add(&w.watch, loop, ends[0], EPOLLIN, on_ready) == 0) {
+            close(ends[0]);
+            (void)signal(SIGILL, SIG_DFL); /* cmocka's handlers would go on with the tests */
+            (void)signal(SIGTRAP, SIG_DFL);
+            ki__watch_remove(&w.watch);
+        }
+        _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_false(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_true(is_readable(told[0], 0));
+    close(told[0]);
+    close(told[1]);
+}
+
+/* The set of the parent's is the child's, too. */
+static void a_forked_child_removes_nothing_of_its_parents(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    watched w = {0};
+    assert_int_equal(ki__watch_add_dup(&w.watch, f.loop, ends[0], EPOLLIN, on_ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        ki__watch_remove(&w.watch);
+        _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(write(ends[1], "x", 1), 1);
+    assert_int_equal(ki_loop_dispatch(f.loop), 1);
+    ki__watch_remove(&w.watch);
+    close(ends[0]);
+    close(ends[1]);
+    end(&f);
+}
+
 static void run_returns_after_a_stop_from_inside(void **state)
 {
     (void)state;
@@ -439,6 +533,9 @@ int main(void)
         cmocka_unit_test(a_timer_makes_the_descriptor_readable),
         cmocka_unit_test(one_dispatch_does_no_more_than_its_steps),
         cmocka_unit_test(watches_are_called_until_they_are_removed),
+        cmocka_unit_test(a_watched_descriptor_may_be_closed_by_others),
+        cmocka_unit_test(a_descriptor_that_is_closed_too_early_is_logged_and_fatal),
+        cmocka_unit_test(a_forked_child_removes_nothing_of_its_parents),
         cmocka_unit_test(run_returns_after_a_stop_from_inside),
         cmocka_unit_test(a_private_thread_runs_it_until_it_is_stopped),
         cmocka_unit_test(letting_go_of_a_running_loop_ends_it),
