@@ -16,6 +16,7 @@
 #include "cli/table.h"
 #include "cli/term.h"
 #include "cli/text.h"
+#include "cli/yaml.h"
 
 enum { CONDITIONS_MAX = 16, INDENT = 4 };
 
@@ -365,6 +366,23 @@ static void show_json(const getting *g, const found *all, ki_buf *out)
     cli_put_char(out, '\n');
 }
 
+/* Object by object, so that the whole text is never in memory. */
+static void show_yaml(const getting *g, const found *all, ki_buf *out)
+{
+    if (!g->several && all->count == 1) {
+        cli_put_object_yaml(out, all->items[0], 0, false);
+        return;
+    }
+    cli_put(out, all->count != 0 ? "apiVersion: v1\nitems:\n" : "apiVersion: v1\nitems: []\n");
+    for (size_t i = 0; i < all->count; i++) {
+        cli_put(out, "- ");
+        cli_put_object_yaml(out, all->items[i], 2, true);
+        cli_term_out(ki_buf_str(out));
+        ki_buf_clear(out);
+    }
+    cli_put(out, "kind: List\nmetadata:\n  resourceVersion: \"\"\n");
+}
+
 static void show_jsonpath(const getting *g, const found *all, ki_buf *out)
 {
     if (!g->several && all->count == 1) {
@@ -437,6 +455,7 @@ static void show(const getting *g, const cli_target *target, const found *all, k
         }
         break;
     case CLI_FORMAT_JSON:
+    case CLI_FORMAT_YAML:
     case CLI_FORMAT_JSONPATH: /* for all resources together */
     case CLI_FORMAT_NONE:
     case CLI_FORMAT_MAX:
@@ -469,6 +488,8 @@ static int show_all(getting *g)
     }
     if (code == CLI_OK && g->output.format == CLI_FORMAT_JSON) {
         show_json(g, &everything, &out);
+    } else if (code == CLI_OK && g->output.format == CLI_FORMAT_YAML) {
+        show_yaml(g, &everything, &out);
     } else if (code == CLI_OK && g->output.format == CLI_FORMAT_JSONPATH) {
         show_jsonpath(g, &everything, &out);
     }

@@ -11,9 +11,13 @@ static const struct {
     const char *name; /* with '=' if a value follows */
     cli_format format;
 } formats[] = {
-    {"wide", CLI_FORMAT_WIDE},          {"json", CLI_FORMAT_JSON},
-    {"name", CLI_FORMAT_NAME},          {"none", CLI_FORMAT_NONE},
-    {"jsonpath=", CLI_FORMAT_JSONPATH}, {"custom-columns=", CLI_FORMAT_CUSTOM},
+    {"wide", CLI_FORMAT_WIDE},
+    {"json", CLI_FORMAT_JSON},
+    {"yaml", CLI_FORMAT_YAML},
+    {"name", CLI_FORMAT_NAME},
+    {"none", CLI_FORMAT_NONE},
+    {"jsonpath=", CLI_FORMAT_JSONPATH},
+    {"custom-columns=", CLI_FORMAT_CUSTOM},
 };
 
 static int read_value(const char *value, cli_output *output, ki_error *error)

@@ -10,12 +10,13 @@
 #include "cli/template.h"
 
 #define CLI_OUTPUT_VALUE "FORMAT"
-#define CLI_OUTPUT_HELP "wide, json, name, none, jsonpath=TEMPLATE or custom-columns=SPEC"
+#define CLI_OUTPUT_HELP "wide, json, yaml, name, none, jsonpath=PATH, custom-columns=SPEC"
 
 typedef enum cli_format {
     CLI_FORMAT_COLUMNS,
     CLI_FORMAT_WIDE,
     CLI_FORMAT_JSON,
+    CLI_FORMAT_YAML,
     CLI_FORMAT_NAME,
     CLI_FORMAT_JSONPATH,
     CLI_FORMAT_CUSTOM,

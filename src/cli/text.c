@@ -55,8 +55,7 @@ void cli_putf(ki_buf *out, const char *format, ...)
 
 /* ---- characters ---- */
 
-/* The character at the beginning, and how many bytes it has; 0 if they are no UTF-8. */
-static size_t decode(ki_str text, uint32_t *ret_code)
+size_t cli_text_char(ki_str text, uint32_t *ret_code)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned char first = (unsigned char)text.ptr[0];
@@ -79,8 +78,7 @@ static size_t decode(ki_str text, uint32_t *ret_code)
     return len;
 }
 
-/* Controls, what turns the direction of writing, and what nobody sees. */
-static bool is_harmful(uint32_t code)
+bool cli_text_is_harmful(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0xad || code == 0x61c ||
            code == 0x180e || (code >= 0x200b && code <= 0x200f) ||
@@ -114,11 +112,11 @@ void cli_put_escaped(ki_buf *out, ki_str text)
 {
     while (text.len > 0) {
         uint32_t code = 0;
-        size_t len = decode(text, &code);
+        size_t len = cli_text_char(text, &code);
         if (len == 0) {
             cli_putf(out, "\\x%02x", (unsigned int)(unsigned char)text.ptr[0]);
             len = 1;
-        } else if (is_harmful(code)) {
+        } else if (cli_text_is_harmful(code)) {
             put_escape(out, code);
         } else {
             cli_put_str(out, ki_str_make(text.ptr, len));
@@ -132,7 +130,7 @@ size_t cli_text_width(ki_str text)
     size_t width = 0;
     while (text.len > 0) {
         uint32_t code = 0;
-        size_t len = decode(text, &code);
+        size_t len = cli_text_char(text, &code);
         int columns = len != 0 && code >= 0x80 ? wcwidth((wchar_t)code) : 1;
         width += columns >= 0 ? (size_t)columns : 1;
         len = len != 0 ? len : 1;
@@ -151,7 +149,7 @@ void cli_text_cut(ki_buf *out, size_t from, size_t columns)
     size_t at = from;
     while (at < out->len) {
         uint32_t code = 0;
-        size_t len = decode(ki_str_make(out->data + at, out->len - at), &code);
+        size_t len = cli_text_char(ki_str_make(out->data + at, out->len - at), &code);
         len = len != 0 ? len : 1;
         width += cli_text_width(ki_str_make(out->data + at, len));
         if (width >= columns) {
@@ -170,8 +168,8 @@ void cli_text_cut(ki_buf *out, size_t from, size_t columns)
 static size_t put_json_char(ki_buf *out, ki_str text)
 {
     uint32_t code = REPLACEMENT;
-    size_t len = decode(text, &code);
-    if (len != 0 && !is_harmful(code)) {
+    size_t len = cli_text_char(text, &code);
+    if (len != 0 && !cli_text_is_harmful(code)) {
         cli_put_str(out, ki_str_make(text.ptr, len));
         return len;
     }

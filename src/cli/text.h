@@ -27,6 +27,12 @@ void cli_putf(ki_buf *out, const char *format, ...) KI_PRINTF(2, 3);
  *  bytes that are no UTF-8 become \xff. */
 void cli_put_escaped(ki_buf *out, ki_str text);
 
+/** The character at the beginning of a text that is not empty: how many bytes it has; 0 if they
+ *  are not UTF-8. */
+size_t cli_text_char(ki_str text, uint32_t *ret_code);
+/** Controls, invisible characters, and those that change the direction of writing. */
+bool cli_text_is_harmful(uint32_t code);
+
 /** The same for JSON text, which must be valid: it stays JSON, of the same meaning. `indent` of 0
  *  puts all in one line. */
 void cli_put_json(ki_buf *out, ki_str json, unsigned int indent);

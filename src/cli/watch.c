@@ -13,6 +13,7 @@
 #include "cli/table.h"
 #include "cli/term.h"
 #include "cli/text.h"
+#include "cli/yaml.h"
 
 enum { COLUMNS = 5, CHANGE_WIDTH = 60, KIND_COLUMN = 2, NAME_COLUMN = 3, LINES_MAX = 10 };
 
@@ -238,6 +239,12 @@ static void show(const cli_target *target, const event *e)
         break;
     case CLI_FORMAT_JSON:
         show_json(w, e->type, e->initial, e->unknown, e->before, e->object);
+        break;
+    case CLI_FORMAT_YAML:
+        ki_buf_clear(&w->line);
+        cli_put(&w->line, "---\n");
+        cli_put_object_yaml(&w->line, e->object, 0, false);
+        cli_term_out(ki_buf_str(&w->line));
         break;
     case CLI_FORMAT_NAME:
         ki_buf_clear(&w->line);

@@ -3,14 +3,17 @@
 
 Usage of each test_cli_*.py: test_cli_x.py <kinformer> <scratch folder> [names of tests]
 """
+import json
 import os
 import pty
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
+import urllib.request
 
 import cli_server
 
@@ -141,6 +144,57 @@ class Case(unittest.TestCase):
         fields.setdefault("status", {"phase": "Pending"})
         return self.server.put("pods", namespace, name, metadata={"labels": {"app": app}},
                                spec={"containers": [{"name": "main", "image": image}]}, **fields)
+
+
+class Served(unittest.TestCase):
+    """Commands on the embedded server."""
+
+    def setUp(self):
+        if not embedded_server_is_built():
+            self.skipTest("the embedded server was not built")
+        self.folder = tempfile.TemporaryDirectory(dir=FOLDER)
+        self.addCleanup(self.folder.cleanup)
+        self.kubeconfig = os.path.join(self.folder.name, "config")
+        self.runs = []
+        self.url = ""
+
+    def tearDown(self):
+        for run in self.runs:
+            run.finish()
+
+    def start(self, *words):
+        run = Run(*words, env={"KUBECONFIG": self.kubeconfig})
+        self.runs.append(run)
+        return run
+
+    def serve(self, *words):
+        run = self.start("apiserver", "--kubeconfig-out", self.kubeconfig, *words)
+        self.url = run.until("http")[0].strip()
+        return run
+
+    def call(self, *words, env=None, text=None):
+        done = subprocess.run([PROGRAM, *words], capture_output=True, input=text,
+                              env={**os.environ, "KUBECONFIG": self.kubeconfig, **(env or {})},
+                              timeout=WAIT, check=False, text=True)
+        return done.returncode, done.stdout, done.stderr
+
+    def write(self, name, content):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content)
+        return path
+
+    def ask(self, method, path, value=None, kind="application/json"):
+        body = None if value is None else \
+            value.encode() if isinstance(value, str) else json.dumps(value).encode()
+        request = urllib.request.Request(self.url + path, data=body, method=method,
+                                         headers={"Content-Type": kind})
+        with urllib.request.urlopen(request, timeout=WAIT) as answer:
+            return answer.read()
+
+    def config_map(self, name, **data):
+        return {"apiVersion": "v1", "kind": "ConfigMap",
+                "metadata": {"name": name, "namespace": "default"}, "data": data}
 
 
 def main():

@@ -4,10 +4,6 @@
 import json
 import os
 import re
-import subprocess
-import tempfile
-import unittest
-import urllib.request
 
 import cli_testing
 from cli_testing import Run
@@ -15,54 +11,7 @@ from cli_testing import Run
 CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 
-class Served(unittest.TestCase):
-    def setUp(self):
-        if not cli_testing.embedded_server_is_built():
-            self.skipTest("the embedded server was not built")
-        self.folder = tempfile.TemporaryDirectory(dir=cli_testing.FOLDER)
-        self.addCleanup(self.folder.cleanup)
-        self.kubeconfig = os.path.join(self.folder.name, "config")
-        self.runs = []
-        self.url = ""
-
-    def tearDown(self):
-        for run in self.runs:
-            run.finish()
-
-    def start(self, *words):
-        run = Run(*words, env={"KUBECONFIG": self.kubeconfig})
-        self.runs.append(run)
-        return run
-
-    def serve(self, *words):
-        run = self.start("apiserver", "--kubeconfig-out", self.kubeconfig, *words)
-        self.url = run.until("http")[0].strip()
-        return run
-
-    def call(self, *words, env=None, text=None):
-        done = subprocess.run([cli_testing.PROGRAM, *words], capture_output=True, input=text,
-                              env={**os.environ, "KUBECONFIG": self.kubeconfig, **(env or {})},
-                              timeout=cli_testing.WAIT, check=False, text=True)
-        return done.returncode, done.stdout, done.stderr
-
-    def write(self, name, content):
-        path = os.path.join(self.folder.name, name)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(content)
-        return path
-
-    def ask(self, method, path, value=None, kind="application/json"):
-        body = None if value is None else \
-            value.encode() if isinstance(value, str) else json.dumps(value).encode()
-        request = urllib.request.Request(self.url + path, data=body, method=method,
-                                         headers={"Content-Type": kind})
-        with urllib.request.urlopen(request, timeout=cli_testing.WAIT) as answer:
-            return answer.read()
-
-    def config_map(self, name, **data):
-        return {"apiVersion": "v1", "kind": "ConfigMap",
-                "metadata": {"name": name, "namespace": "default"}, "data": data}
-
+class Apiserver(cli_testing.Served):
     def test_objects_come_from_files_and_are_followed(self):
         path = self.write("objects.yaml", "apiVersion: v1\nkind: ConfigMap\n"
                           "metadata: {name: one, namespace: default}\ndata: {a: '1'}\n"

@@ -213,7 +213,7 @@ class Failures(Case):
         self.assertIn("not synced in time", err)
 
     def test_usage(self):
-        for words in (["watch"], ["watch", "pods", "--nope"], ["watch", "pods", "-o", "yaml"],
+        for words in (["watch"], ["watch", "pods", "--nope"], ["watch", "pods", "-o", "xml"],
                       ["watch", "pods", "--stats=xml"], ["watch", "pods", "--color=blue"],
                       ["nonsense"], []):
             code, _, err = self.call(*words, kubeconfig=False)

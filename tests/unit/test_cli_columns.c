@@ -240,7 +240,7 @@ static void formats_are_read(void **state)
     cli_output_done(&output);
     assert_int_equal(cli_output_parse("custom-columns=A:.a", &output, &error), 0);
     cli_output_done(&output);
-    const char *wrong[] = {"yaml", "json=", "jsonpath", "jsonpath={", "custom-columns="};
+    const char *wrong[] = {"xml", "json=", "jsonpath", "jsonpath={", "custom-columns="};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         assert_true(cli_output_parse(wrong[i], &output, &error) < 0);
     }
