@@ -5,7 +5,10 @@
  * Only the first page is asked for with a resource version; the others go on from where the one
  * before ended. All pages of a list show one moment. If that is no longer possible, because the
  * server has forgotten the moment (410) or answers for another one, the pager starts again and asks
- * for everything at once; that can happen one time only. */
+ * for everything at once; that can happen one time only.
+ *
+ * Progress is a key that no page had before: a continue token that repeats (KI_ERR_INVALID), or 100
+ * pages in a row without a new key (KI_ERR_LIMIT), end the list. */
 #ifndef KINFORMER_PAGER_H
 #define KINFORMER_PAGER_H
 
@@ -27,7 +30,7 @@ typedef struct ki_pager_result {
     const ki_replacement *list; /* NULL on failure; without objects if `on_object` took them */
     const ki_error *error;      /* NULL on success */
     const ki_object *status;    /* the Status that `error` was made of, or NULL */
-    uint32_t pages;             /* that came */
+    uint32_t pages;             /* received, those before a restart included */
 } ki_pager_result;
 
 typedef struct ki_pager_options {

@@ -241,7 +241,8 @@ int ki_pager_start(const ki_pager_options *options, ki_pager **ret_pager, ki_err
     pager->source = *o.source;
     pager->options = o;
     ki__task_init(&pager->task, work);
-    ki__pages_init(&pager->pages, &pager->source, &sink, pager, alloc);
+    ki__pages_init(&pager->pages, &pager->source, &sink, pager, alloc,
+                   ki__engine_hash_key(o.engine));
     ki__collect_init(&pager->found, alloc, ki__engine_hash_key(o.engine), o.max_objects);
     r = read_list_options(pager, error);
     if (r < 0) {

@@ -2,7 +2,7 @@
 /* Page after page, as client-go's tools/pager: the later ones carry the token alone, neither
  * resource version nor match; the version of the list is that of the first. What client-go does not
  * check is checked here: pages of two different moments are never put together, and a server cannot
- * keep us turning empty pages for ever. */
+ * keep us turning pages for ever that bring nothing new. */
 #include "cache/pages.h"
 
 #include <errno.h>
@@ -15,21 +15,24 @@
 #include "base/mutant.h"
 
 void ki__pages_init(ki__pages *pages, const ki_source *source, const ki__pages_sink *sink,
-                    void *user, const ki_alloc *alloc)
+                    void *user, const ki_alloc *alloc, ki__hash_key hash_key)
 {
     *pages = (ki__pages){.source = source, .sink = sink, .user = user};
+    ki__progress_init(&pages->progress, alloc, hash_key);
     ki_buf_init(&pages->token, alloc, KI__TOKEN_MAX);
 }
 
 void ki__pages_done(ki__pages *pages)
 {
     ki_assert(!pages->active);
+    ki__progress_reset(&pages->progress);
     ki_buf_done(&pages->token);
 }
 
 static void end(ki__pages *pages, const ki_error *error, const ki_object *status)
 {
     pages->active = false;
+    ki__progress_reset(&pages->progress);
     pages->sink->on_end(error == NULL ? pages->version : NULL, error, status, pages->user);
 }
 
@@ -38,8 +41,8 @@ static void on_event(ki_event_type type, const ki_object *object, const ki_error
     (void)type;
     (void)error; /* a list has objects only */
     ki__pages *pages = user;
-    pages->fruitful = true;
     if (object != NULL) {
+        ki__progress_note_key(&pages->progress, ki_str_from(ki_object_key(object)));
         pages->sink->on_object(object, pages->user);
     }
 }
@@ -50,7 +53,7 @@ static void on_set_aside(ki_event_type type, const char *key, const char *resour
     (void)type;
     (void)resource_version;
     ki__pages *pages = user;
-    pages->fruitful = true;
+    ki__progress_note_key(&pages->progress, ki_str_from(key));
     pages->sink->on_set_aside(key, error, pages->user);
 }
 
@@ -73,7 +76,6 @@ static int ask(ki__pages *pages, const ki_list_options *options, ki_error *error
         .user = pages,
     };
     const ki_source *source = pages->source;
-    pages->fruitful = false;
     int r = source->list(options, &sink, source->user, &pages->call, error);
     if (r < 0) {
         pages->call = NULL;
@@ -85,6 +87,14 @@ static int ask(ki__pages *pages, const ki_list_options *options, ki_error *error
     return 0;
 }
 
+static void begin(ki__pages *pages)
+{
+    pages->later = false;
+    pages->version[0] = '\0';
+    ki__progress_reset(&pages->progress);
+    ki_buf_clear(&pages->token);
+}
+
 int ki__pages_begin(ki__pages *pages, const ki_list_options *options, bool may_restart,
                     ki_error *error)
 {
@@ -92,10 +102,7 @@ int ki__pages_begin(ki__pages *pages, const ki_list_options *options, bool may_r
     pages->first = *options;
     pages->may_restart = may_restart;
     pages->count = 0;
-    pages->barren = 0;
-    pages->version[0] = '\0';
-    pages->ring = (ki__ring){0};
-    ki_buf_clear(&pages->token);
+    begin(pages);
     int r = ask(pages, &pages->first, error);
     pages->active = r == 0;
     return r;
@@ -106,6 +113,7 @@ void ki__pages_cancel(ki__pages *pages)
     void *call = pages->call;
     pages->call = NULL;
     pages->active = false;
+    ki__progress_reset(&pages->progress);
     if (call != NULL) {
         pages->source->cancel(call, pages->source->user);
     }
@@ -124,11 +132,7 @@ void ki__pages_pause(ki__pages *pages, bool paused)
 static void start_again(ki__pages *pages)
 {
     pages->may_restart = false;
-    pages->count = 0;
-    pages->barren = 0;
-    pages->version[0] = '\0';
-    pages->ring = (ki__ring){0};
-    ki_buf_clear(&pages->token);
+    begin(pages);
     pages->sink->on_restart(pages->user);
     if (!pages->active) {
         return; /* cancelled from in there */
@@ -144,9 +148,8 @@ static void start_again(ki__pages *pages)
 
 static void fail(ki__pages *pages, const ki_error *error, const ki_object *status)
 {
-    bool later_page = pages->count != 0;
     bool expired = ki_error_is_resource_expired(error) || ki_error_is_gone(error);
-    if (later_page && expired && pages->may_restart) {
+    if (pages->later && expired && pages->may_restart) {
         start_again(pages);
     } else {
         end(pages, error, status);
@@ -161,7 +164,7 @@ static int take_version(ki__pages *pages, const char *version, ki_error *error)
         return ki__error_set(error, KI_ERR_LIMIT, "the resource version of the list has %zu bytes",
                              len);
     }
-    if (pages->count == 0) {
+    if (!pages->later) {
         memcpy(pages->version, version, len + 1);
         return 0;
     }
@@ -178,17 +181,12 @@ static int take_version(ki__pages *pages, const char *version, ki_error *error)
 /* The token for the next page, which must lead on. */
 static int take_token(ki__pages *pages, const char *token, ki_error *error)
 {
-    pages->barren = pages->fruitful ? 0 : pages->barren + 1;
-    if (strcmp(token, ki_buf_text(&pages->token)) == 0 ||
-        ki__ring_closes(&pages->ring, ki_str_from(token))) {
-        return ki__error_set(error, KI_ERR_INVALID, "the list goes on from where it already was");
-    }
-    if (pages->barren >= KI__PAGES_BARREN_MAX) {
-        return ki__error_set(error, KI_ERR_LIMIT, "%u pages of the list had no object",
-                             (unsigned)pages->barren);
+    int r = ki__progress_next_page(&pages->progress, ki_str_from(token), error);
+    if (r < 0) {
+        return r;
     }
     ki_buf_clear(&pages->token);
-    int r = ki_buf_add_text(&pages->token, token);
+    r = ki_buf_add_text(&pages->token, token);
     if (r == KI_ERR_LIMIT) {
         return ki__error_set(error, r, "the continue token has over %d bytes", KI__TOKEN_MAX);
     }
@@ -234,6 +232,7 @@ static void on_end(const ki_list_meta *meta, const ki_error *error, const ki_obj
         return;
     }
     pages->count++;
+    pages->later = true;
     const char *token = meta->continue_token != NULL ? meta->continue_token : "";
     if (token[0] == '\0' || KI__MUTANT(6)) {
         end(pages, NULL, NULL);

@@ -5,12 +5,11 @@
 
 #include <kinformer/source.h>
 
-#include "cache/ring.h"
+#include "cache/progress.h"
 
 enum {
-    KI__VERSION_MAX = 1024,     /* bytes of a resource version, as in objects */
-    KI__TOKEN_MAX = 64 << 10,   /* bytes of a continue token */
-    KI__PAGES_BARREN_MAX = 100, /* pages without a single object, one after the other */
+    KI__VERSION_MAX = 1024,   /* bytes of a resource version, as in objects */
+    KI__TOKEN_MAX = 64 << 10, /* bytes of a continue token */
 };
 
 /** Who hears of it. From inside any of them ki__pages_cancel() may be called. */
@@ -35,16 +34,15 @@ typedef struct ki__pages {
     bool active;    /* begun, and neither ended nor cancelled */
     void *call;     /* NULL between pages */
     ki_buf token;   /* of the page at hand; empty for the first */
-    ki__ring ring;  /* of all tokens */
-    uint32_t count; /* pages that came whole */
-    uint32_t barren;
-    bool fruitful; /* the page at hand had an object, or one that was set aside */
+    uint32_t count; /* pages that came whole, those before a restart included */
+    bool later;     /* the page at hand is not the first since the beginning or the restart */
+    ki__progress progress;
     char version[KI__VERSION_MAX + 1]; /* of the first page */
 } ki__pages;
 
 /** Nothing is allocated. `source`, `sink` and `user` are borrowed. */
 void ki__pages_init(ki__pages *pages, const ki_source *source, const ki__pages_sink *sink,
-                    void *user, const ki_alloc *alloc);
+                    void *user, const ki_alloc *alloc, ki__hash_key hash_key);
 void ki__pages_done(ki__pages *pages);
 
 /** Begins with `options`, whose text must live until the end. A failure that is known at once is

@@ -304,7 +304,8 @@ static void free_parts(ki_reflector *r)
 static int init_parts(ki_reflector *r, ki_error *error)
 {
     ki__task_init(&r->task, work);
-    ki__pages_init(&r->pages, &r->source, &ki__reflector_pages_sink, r, r->alloc);
+    ki__pages_init(&r->pages, &r->source, &ki__reflector_pages_sink, r, r->alloc,
+                   ki__engine_hash_key(r->engine));
     ki__collect_init(&r->found, r->alloc, ki__engine_hash_key(r->engine), r->options.max_objects);
     ki__backoff_init(&r->backoff, r->options.backoff_initial_ns, r->options.backoff_max_ns,
                      r->options.backoff_reset_ns);

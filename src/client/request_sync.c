@@ -12,11 +12,11 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "cache/list.h"
-#include "cache/ring.h"
+#include "cache/progress.h"
 #include "client/request.h"
 #include "loop/loop.h"
 
-enum { ATTEMPTS = 5, BETWEEN_NS = 10000000, OBJECTS_MAX = 5000000, BARREN_MAX = 100 };
+enum { ATTEMPTS = 5, BETWEEN_NS = 10000000, OBJECTS_MAX = 5000000 };
 
 /* ---- waiting ---- */
 
@@ -169,9 +169,8 @@ typedef struct listing {
     ki__collect found;
     char version[256];
     size_t pages;
-    size_t barren;   /* pages in a row without an object */
     uint64_t unread; /* objects of all pages that could not be read */
-    ki__ring ring;   /* of their tokens */
+    ki__progress progress;
 } listing;
 
 /* All pages are of one moment, which the first one tells. */
@@ -190,33 +189,26 @@ static int check_version(listing *l, ki_error *error)
                : ki__error_set(error, KI_ERR_STALE, "the pages of the list are of two moments");
 }
 
-static int check_token(listing *l, const char *before, const char *next, ki_error *error)
-{
-    ki_str token = ki_str_from(next);
-    if (token.len != 0 && (ki_str_eq_text(token, before) || ki__ring_closes(&l->ring, token))) {
-        return ki__error_set(error, KI_ERR_INVALID, "the list goes on from where it already was");
-    }
-    return 0;
-}
-
 static int take_page(listing *l, ki_error *error)
 {
     int r = check_version(l, error);
     size_t count = ki_list_count(l->page.list);
     for (size_t i = 0; r == 0 && i < count; i++) {
-        r = ki__collect_append(&l->found, ki_list_at(l->page.list, i));
+        const ki_object *object = ki_list_at(l->page.list, i);
+        ki__progress_note_key(&l->progress, ki_str_from(ki_object_key(object)));
+        r = ki__collect_append(&l->found, object);
         r = r < 0 ? ki__error_set(error, r, "the objects of the list: %s", ki_error_text(r)) : 0;
     }
     l->page.list = ki_list_free(l->page.list);
     l->pages++;
     l->unread += l->page.unread;
-    l->barren = count + l->page.unread != 0 ? 0 : l->barren + 1;
     if (r == 0 && l->unread > OBJECTS_MAX) {
         r = ki__error_set(error, KI_ERR_LIMIT, "%d objects of the list cannot be read",
                           OBJECTS_MAX);
     }
-    if (r == 0 && l->barren >= BARREN_MAX) {
-        r = ki__error_set(error, KI_ERR_LIMIT, "%d pages of the list had no object", BARREN_MAX);
+    const char *token = l->page.continue_token;
+    if (r == 0 && token[0] != '\0') {
+        r = ki__progress_next_page(&l->progress, ki_str_from(token), error);
     }
     return r;
 }
@@ -236,9 +228,6 @@ static int next_page(listing *l, ki_error *error)
         request.list.continue_token = token;
     }
     int r = ki_client_do(l->client, &request, &next, error);
-    if (r == 0) {
-        r = check_token(l, token, next.continue_token, error);
-    }
     ki_client_answer_done(&l->page);
     l->page = next;
     return r == 0 ? take_page(l, error) : r;
@@ -265,9 +254,8 @@ static void forget_pages(listing *l)
     ki__collect_clear(&l->found);
     ki_client_answer_done(&l->page);
     l->pages = 0;
-    l->barren = 0;
     l->unread = 0;
-    l->ring = (ki__ring){0};
+    ki__progress_reset(&l->progress);
 }
 
 int ki_client_list(ki_client *client, const ki_resource *resource, const char *name_space,
@@ -283,6 +271,7 @@ int ki_client_list(ki_client *client, const ki_resource *resource, const char *n
         l.request.list.limit = KI_PAGER_LIMIT;
     }
     ki__collect_init(&l.found, client->alloc, (ki__hash_key){0}, OBJECTS_MAX);
+    ki__progress_init(&l.progress, client->alloc, ki__engine_hash_key(client->engine));
     if (r == 0) {
         r = read_pages(&l, &failure);
     }

@@ -403,6 +403,14 @@ static void a_list_that_leads_nowhere_ends(void **state)
     assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, &error),
                      KI_ERR_INVALID); /* a longer way to where it was */
     clienting_forget(&c);
+    for (int i = 0; i < 110; i++) { /* new tokens, and always the same object */
+        char page[256];
+        (void)snprintf(page, sizeof(page), PAGE("7", "n%d", "same"), i);
+        clienting_answer(&c, page);
+    }
+    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, &error),
+                     KI_ERR_LIMIT);
+    clienting_forget(&c);
     clienting_answer(&c, EXPIRED);
     assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, &error),
                      KI_ERR_STATUS); /* the first page has nothing to start again for */

@@ -233,6 +233,7 @@ static void an_expired_later_page_means_one_full_list(void **state)
     assert_string_equal(request->token, "");
     page(&f, "b", "");
     expect(&f, "b @ 7 ");
+    assert_int_equal(f.pages, 2); /* both came */
     end(&f);
 }
 
@@ -362,6 +363,51 @@ static void empty_pages_end_some_time(void **state)
     }
     assert_int_equal(f.error.code, KI_ERR_LIMIT);
     assert_int_equal(f.source.count, 100);
+    end(&f);
+}
+
+/* New tokens, and always the same objects behind them, or the same that cannot be read. */
+static void pages_without_a_new_key_end_some_time(void **state)
+{
+    (void)state;
+    for (int unread = 0; unread < 2; unread++) {
+        fixture f;
+        begin(&f);
+        (void)start(&f);
+        for (int i = 0; i < 1000 && f.ends == 0; i++) {
+            char token[16];
+            (void)snprintf(token, sizeof(token), "t%d", i);
+            if (unread != 0) {
+                fake_set_aside(&f.source, KI_EVENT_ADDED, i % 2 ? "default/bad" : "", "1",
+                               KI_ERR_SYNTAX);
+            }
+            page(&f, i % 3 ? "a" : "b", token);
+        }
+        assert_int_equal(f.error.code, KI_ERR_LIMIT);
+        assert_true(f.source.count <= 105);
+        end(&f);
+    }
+}
+
+static void pages_with_one_new_key_among_old_ones_lead_on(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    f.options.on_object = on_object;
+    (void)start(&f);
+    for (int i = 0; i < 1200; i++) {
+        char name[16];
+        char token[16];
+        (void)snprintf(name, sizeof(name), "n%d", i / 5); /* four of five pages are as the last */
+        (void)snprintf(token, sizeof(token), "t%d", i);
+        fake_event(&f.source, KI_EVENT_ADDED, fake_pod("same", 1));
+        page(&f, name, i == 1199 ? "" : token);
+        f.heard[0] = '\0';
+    }
+    assert_int_equal(f.ends, 1);
+    assert_int_equal(f.error.code, 0);
+    assert_int_equal(f.pages, 1200);
     end(&f);
 }
 
@@ -603,6 +649,8 @@ int main(void)
         cmocka_unit_test(a_token_that_leads_nowhere_is_an_error),
         cmocka_unit_test(a_list_that_goes_in_a_ring_is_an_error),
         cmocka_unit_test(empty_pages_end_some_time),
+        cmocka_unit_test(pages_without_a_new_key_end_some_time),
+        cmocka_unit_test(pages_with_one_new_key_among_old_ones_lead_on),
         cmocka_unit_test(any_failure_is_told),
         cmocka_unit_test(the_next_page_may_be_refused_at_once),
         cmocka_unit_test(a_list_that_ends_without_metadata_is_an_error),

@@ -2,6 +2,7 @@
 /* The reflector while it lists in pages: which version and page size it asks for, what it does when
  * that fails, and that it never goes back in time. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support/objects.h"
@@ -550,6 +551,30 @@ static void a_410_on_a_later_page_restarts_with_one_full_list(void **state)
     fake_event(&r.source, KI_EVENT_ADDED, fake_pod("c", 8));
     fake_end_list(&r.source, "9", "");
     reflecting_expect(&r, "=(c@8)@9"); /* nothing of the first moment */
+    expire(&r);
+    assert_int_equal(last(&r)->limit, 500); /* the server pages: it has no cache */
+    reflecting_done(&r);
+}
+
+/* New continue tokens, and always the same object. */
+static void a_list_without_a_new_key_is_given_up(void **state)
+{
+    (void)state;
+    reflecting r;
+    reflecting_init(&r);
+    r.options.no_streaming = true;
+    reflecting_start(&r);
+    for (int i = 0; i < 1000 && r.source.open; i++) {
+        char token[16];
+        (void)snprintf(token, sizeof(token), "t%d", i);
+        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+        fake_end_list(&r.source, "7", token);
+        reflecting_settle(&r);
+    }
+    assert_true(r.source.count <= 105);
+    assert_int_equal(r.errors, 1);
+    assert_int_equal(r.error.code, KI_ERR_LIMIT);
+    reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "");
     reflecting_done(&r);
 }
 
@@ -629,6 +654,7 @@ int main(void)
         cmocka_unit_test(versions_without_an_order_are_taken_as_they_come),
         cmocka_unit_test(a_restored_backup_is_an_epoch_change_that_is_told),
         cmocka_unit_test(a_410_on_a_later_page_restarts_with_one_full_list),
+        cmocka_unit_test(a_list_without_a_new_key_is_given_up),
         cmocka_unit_test(a_page_of_another_version_restarts_as_well),
         cmocka_unit_test(and_only_once),
     };
