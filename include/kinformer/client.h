@@ -53,8 +53,9 @@ typedef struct ki_client_options {
 
     const char *user_agent; /* the program, such as "agent/1.2"; ours is added. NULL: ours alone */
 
-    /** Requests in a second, and how many may come at once after a pause. Watches do not count.
-     * 0: 5 and 10, as in client-go; `qps` below 0: as many as asked for. */
+    /** Requests in a second, and how many may come at once after a pause. Watches do not count, nor
+     * do the pages of a list after its first. 0: 5 and 10, as in client-go; `qps` below 0: as many
+     * as asked for. */
     double qps;
     uint32_t burst;
 

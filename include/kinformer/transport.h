@@ -26,6 +26,7 @@ typedef struct ki_request {
     ki_str body;
     uint64_t idle_timeout_ns; /* ends with -ETIMEDOUT if no byte comes for so long; 0: no limit */
     bool stream;              /* a watch: the answer has no end of its own */
+    bool later_page; /* of a list that was begun: not subject to rate limits of the client */
 } ki_request;
 
 /** Who hears of the answer. All of it is called inside ki_engine_run() of the engine that the

@@ -20,6 +20,11 @@ int ki__http_path(const ki_resource *resource, const char *name_space, const cha
                   const char *subresource, ki_buf *out, ki_error *error);
 /** Appends the query of a list or watch. */
 int ki__http_query(const ki_list_options *options, bool watch, ki_buf *out, ki_error *error);
+/** Whether these options go on with a list that was begun. */
+static inline bool ki__http_is_later_page(const ki_list_options *options)
+{
+    return options->continue_token != NULL && options->continue_token[0] != '\0';
+}
 /** Appends one parameter, unless its value is "" or NULL. Does nothing if *r is a failure. */
 void ki__http_add_parameter(ki_buf *out, const char *name, const char *value, int *r);
 /** The value of the Accept header. */

@@ -89,6 +89,7 @@ int ki__http_send(ki__http_call *call, ki_error *error)
         .header_count = 1,
         .idle_timeout_ns = call->watch ? source->options.watch_idle_timeout_ns : 0,
         .stream = call->watch,
+        .later_page = call->later_page,
     };
     ki_response_sink sink = ki__http_response_sink;
     sink.user = call;
@@ -118,6 +119,7 @@ static int begin(ki__http_source *source, bool watch, const ki_list_options *opt
     call->source = source;
     call->sink = *sink;
     call->watch = watch;
+    call->later_page = !watch && ki__http_is_later_page(options);
     ki_buf_init(&call->query, source->alloc, QUERY_MAX_BYTES);
     int r = ki__timer_init(&call->again, source->engine, ki__http_on_again);
     if (r < 0) {

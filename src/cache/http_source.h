@@ -35,6 +35,7 @@ typedef struct ki__http_call {
     ki__http_source *source;
     ki_source_sink sink;
     bool watch;
+    bool later_page;
     bool paused;
     bool busy;   /* inside a callback of the transport: freed when it returns */
     bool closed; /* ended or cancelled: nobody is told anything any more */

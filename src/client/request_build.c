@@ -328,6 +328,7 @@ static int build(ki__built *built, const ki_client_request *q, const char *name_
     built->expect = v->expect;
     built->whole = !has(q->subresource);
     built->no_retry = q->no_retry;
+    built->later_page = q->verb == KI_VERB_LIST && ki__http_is_later_page(&q->list);
     built->timeout_ms = q->timeout_ms;
     if (q->verb == KI_VERB_RAW) {
         r = build_raw(built, q, error);
@@ -387,5 +388,6 @@ ki_request ki__built_request(const ki__built *built, ki_http_header headers[KI__
         .headers = headers,
         .header_count = built->content_type.len != 0 ? 2 : 1,
         .body = ki_buf_str(&built->body),
+        .later_page = built->later_page,
     };
 }

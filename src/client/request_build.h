@@ -31,6 +31,7 @@ typedef struct ki__built {
     bool whole; /* the answer is of the kind of the resource, no subresource */
     bool safe;  /* nothing changes if it is made twice */
     bool no_retry;
+    bool later_page;
     uint32_t timeout_ms; /* 0: that of the client; UINT32_MAX: none */
 } ki__built;
 

@@ -228,7 +228,8 @@ static int start(const ki_request *request, const ki_response_sink *sink, void *
     c->sink = *sink;
     ki__list_init(&c->line_link);
     ki__list_push_back(&throttle->calls, &c->link);
-    bool now = request->stream || (ki__list_is_empty(&throttle->line) && take_token(throttle));
+    bool exempt = request->stream || request->later_page;
+    bool now = exempt || (ki__list_is_empty(&throttle->line) && take_token(throttle));
     int r = now ? send(c, request, error) : get_in_line(c, request, error);
     if (r < 0) {
         free_call(c);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A transport in front of another that lets only so many requests through in a second: a bucket of
  * tokens, one for each request, which fills at a steady rate. Requests that find it empty wait in
- * line. Streams need no token, and keep to no line.
+ * line. Streams need no token, and keep to no line; nor do the later pages of a list: they follow
+ * one another, so that their number in a second is the server's choice, and a list that waits
+ * between its pages may expire before its end.
  *
  * All of it is for inside ki_engine_run(), or while nobody runs the engine. */
 #ifndef KI_CLIENT_THROTTLE_H

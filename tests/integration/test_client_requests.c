@@ -384,6 +384,27 @@ static void pages_of_two_moments_are_not_put_together(void **state)
     }
 }
 
+/* One token, and no more for a quarter of an hour. */
+static void later_pages_do_not_wait_for_the_rate_limit(void **state)
+{
+    (void)state;
+    clienting c;
+    clienting_begin(&c);
+    clienting_loop(&c);
+    clienting_open(&c, KI_OPTIONS(ki_client_options, .qps = 0.001, .burst = 1));
+    for (int i = 0; i < 30; i++) {
+        char page[256];
+        (void)snprintf(page, sizeof(page), PAGE("7", "n%d", "m%d"), i, i);
+        clienting_answer(&c, page);
+    }
+    clienting_answer(&c, PAGE("7", "", "last"));
+    ki_list *list = NULL;
+    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL), 0);
+    assert_int_equal(ki_list_count(list), 31);
+    (void)ki_list_free(list);
+    clienting_end(&c);
+}
+
 static void a_list_that_leads_nowhere_ends(void **state)
 {
     (void)state;
@@ -675,6 +696,7 @@ int main(void)
         cmocka_unit_test(a_list_is_in_order),
         cmocka_unit_test(the_whole_list_comes_in_pages),
         cmocka_unit_test(pages_of_two_moments_are_not_put_together),
+        cmocka_unit_test(later_pages_do_not_wait_for_the_rate_limit),
         cmocka_unit_test(a_list_that_leads_nowhere_ends),
         cmocka_unit_test(answers_that_cannot_be_read),
         cmocka_unit_test(errors_without_a_status_say_what_they_can),

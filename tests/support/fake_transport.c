@@ -79,6 +79,7 @@ static int start(const ki_request *request, const ki_response_sink *sink, void *
         .at = t->world->now,
         .idle_timeout_ns = request->idle_timeout_ns,
         .stream = request->stream,
+        .later_page = request->later_page,
     };
     ki_str accept = ki_http_header_find(request->headers, request->header_count, "accept");
     (void)snprintf(asked->path, sizeof(asked->path), "%s", request->path);

@@ -19,6 +19,7 @@ typedef struct fake_asked {
     char accept[256];
     uint64_t idle_timeout_ns;
     bool stream;
+    bool later_page;
 } fake_asked;
 
 typedef struct fake_answer {

@@ -251,7 +251,18 @@ static void the_query_of_a_list(void **state)
                         "&labelSelector=app%20in%20%28a%2Cb%29%2Cx%3Dy%26z&limit=500"
                         "&resourceVersion=10&resourceVersionMatch=NotOlderThan");
     assert_false(request->stream);
+    assert_true(request->later_page);
     assert_int_equal(request->idle_timeout_ns, 0);
+    end(&f);
+}
+
+static void the_first_page_is_no_later_one(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    f.list.limit = 500;
+    assert_false(asked(&f, false)->later_page);
     end(&f);
 }
 
@@ -271,6 +282,7 @@ static void the_query_of_a_watch(void **state)
                                         "&resourceVersionMatch=NotOlderThan&sendInitialEvents=true"
                                         "&timeoutSeconds=4294967295&watch=true");
     assert_true(request->stream);
+    assert_false(request->later_page);
     assert_int_equal(request->idle_timeout_ns, 77);
     end(&f);
 }
@@ -998,6 +1010,7 @@ int main(void)
         cmocka_unit_test(paths),
         cmocka_unit_test(names_that_would_change_the_path_are_refused),
         cmocka_unit_test(the_query_of_a_list),
+        cmocka_unit_test(the_first_page_is_no_later_one),
         cmocka_unit_test(the_query_of_a_watch),
         cmocka_unit_test(an_empty_query),
         cmocka_unit_test(built_in_kinds_ask_for_protobuf_first),

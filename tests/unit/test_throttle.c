@@ -134,7 +134,7 @@ static void end(fixture *f)
 }
 
 /* Text of the request is gone as soon as it was taken. */
-static int ask(fixture *f, size_t number, bool stream)
+static int ask_for(fixture *f, size_t number, bool stream, bool later_page)
 {
     one *o = &f->ones[number];
     char path[8] = {'/', (char)('A' + number), '\0'};
@@ -149,7 +149,8 @@ static int ask(fixture *f, size_t number, bool stream)
                           .headers = &header,
                           .header_count = 1,
                           .body = ki_str_make(body, 3),
-                          .stream = stream};
+                          .stream = stream,
+                          .later_page = later_page};
     const ki_response_sink sink = {
         .on_response = on_response, .on_body = on_body, .on_end = on_end, .user = o};
     int r = f->table.start(&request, &sink, f->table.user, &o->call, NULL);
@@ -158,6 +159,11 @@ static int ask(fixture *f, size_t number, bool stream)
     memset(value, 'x', sizeof(value));
     memset(method, 'x', sizeof(method) - 1);
     return r;
+}
+
+static int ask(fixture *f, size_t number, bool stream)
+{
+    return ask_for(f, number, stream, false);
 }
 
 static void answer(fixture *f, size_t number)
@@ -230,6 +236,31 @@ static void streams_need_no_token(void **state)
     assert_false(f.ones[1].sent);
     test_world_advance(&f.world, f.engine, TEST_SECOND);
     assert_true(f.ones[1].sent); /* whose token they did not take */
+    end(&f);
+}
+
+/* 40 pages: the first waits for its turn, the others for nothing, and cost nobody a token. */
+static void later_pages_of_a_list_need_no_token(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, 1, 1);
+    assert_int_equal(ask(&f, 0, false), 0);
+    assert_int_equal(ask(&f, 1, false), 0); /* the first page waits */
+    assert_int_equal(ask_for(&f, 2, false, true), 0);
+    assert_true(f.ones[0].sent && f.ones[2].sent);
+    assert_false(f.ones[1].sent);
+    test_world_advance(&f.world, f.engine, TEST_SECOND);
+    assert_true(f.ones[1].sent);
+    for (size_t i = 3; i < CALLS; i++) {
+        assert_int_equal(ask_for(&f, i, false, true), 0);
+        assert_true(f.ones[i].sent);
+        answer(&f, i);
+    }
+    answer(&f, 0);
+    test_world_advance(&f.world, f.engine, TEST_SECOND);
+    assert_int_equal(ask(&f, 0, false), 0);
+    assert_int_equal(f.ones[0].at, ki__engine_now(f.engine)); /* there is a token left */
     end(&f);
 }
 
@@ -393,6 +424,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_burst_and_then_the_rate),
         cmocka_unit_test(streams_need_no_token),
+        cmocka_unit_test(later_pages_of_a_list_need_no_token),
         cmocka_unit_test(without_a_limit_nobody_waits),
         cmocka_unit_test(one_that_waits_is_cancelled),
         cmocka_unit_test(one_that_waits_is_paused),
