@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command `kinformer`: finds out which command is meant, reads its options and runs it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/failure.h"
@@ -118,8 +120,23 @@ static int finish(int code)
     return code;
 }
 
+/* Standard streams that are closed at the start become /dev/null: else their numbers would go to
+ * descriptors of the library, and our text into them. */
+static void open_standard_streams(void)
+{
+    int fd = 0;
+    while (fd >= 0 && fd <= STDERR_FILENO) {
+        fd = open("/dev/null", O_RDWR); /* the lowest number that is free */
+    }
+    if (fd < 0) {
+        exit(CLI_FAILED);
+    }
+    (void)close(fd);
+}
+
 int main(int argc, char **argv)
 {
+    open_standard_streams();
     (void)setlocale(LC_CTYPE, "C.UTF-8"); /* for the width of characters */
     (void)signal(SIGPIPE, SIG_IGN);
     (void)cli_term_init(NULL);

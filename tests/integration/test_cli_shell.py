@@ -168,6 +168,22 @@ class Shell(Case):
         self.assertRegex(out, r"^kinformer \d+\.\d+\.\d+\n$")
         self.assertEqual(self.call("--version", kubeconfig=False)[1], out)
 
+    def test_streams_that_are_closed_at_the_start(self):
+        self.pod("a")
+        for closed in ([0], [1], [2], [0, 1, 2]):
+            def close(closed=tuple(closed)):
+                for fd in closed:
+                    os.close(fd)
+
+            for words, expected in ((["get", "pods"], 0), (["get", "nonsense"], 3)):
+                done = subprocess.run(
+                    [cli_testing.PROGRAM, *words, "--kubeconfig", self.server.kubeconfig],
+                    stdin=subprocess.DEVNULL, capture_output=True, timeout=cli_testing.WAIT,
+                    preexec_fn=close, check=False)
+                self.assertEqual(done.returncode, expected, (words, closed, done.stderr))
+                self.assertEqual(done.stdout != b"", expected == 0 and 1 not in closed)
+                self.assertEqual(done.stderr != b"", expected != 0 and 2 not in closed)
+
     def complete(self, *words):
         script = self.call("completion", "bash", kubeconfig=False)[1]
         script += (f"COMP_WORDS=({' '.join(repr(word) for word in words)})\n"
