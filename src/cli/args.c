@@ -116,15 +116,14 @@ static int set_number(uint32_t *number, const char *value)
     return 0;
 }
 
-static void take_rest(reading *reads, cli_words *words, const char *value)
+static void take_rest(reading *reads, cli_words *words)
 {
-    cli_words_add(words, value);
     for (; *reads->next != NULL; reads->next++) {
         cli_words_add(words, *reads->next);
     }
 }
 
-static int set_value(reading *reads, const cli_option *option, void *member, const char *value)
+static int set_value(const cli_option *option, void *member, const char *value)
 {
     switch (option->type) {
     case CLI_ARG_FLAG:
@@ -149,7 +148,7 @@ static int set_value(reading *reads, const cli_option *option, void *member, con
     case CLI_ARG_DURATION:
         return cli_args_duration(value, member);
     case CLI_ARG_REST:
-        take_rest(reads, member, value);
+        cli_words_add(member, value); /* what follows it: see take() */
         return 0;
     case CLI_ARG_MAX:
         break;
@@ -179,17 +178,21 @@ static const char *values_of(const cli_option *option)
 /* Gives an option its value: that after '=', or the next word. */
 static int take(reading *reads, const cli_option *option, void *target, const char *value)
 {
-    if (value == NULL && needs_value(option)) {
+    bool attached = value != NULL;
+    if (!attached && needs_value(option)) {
         if (*reads->next == NULL) {
             return cli_fail(reads->error, KI_ERR_INVALID, "--%s needs a value: %s", option->name,
                             option->value);
         }
         value = *reads->next++;
     }
-    int r = set_value(reads, option, (char *)target + option->offset, value);
+    int r = set_value(option, (char *)target + option->offset, value);
     if (r < 0) {
         return cli_fail(reads->error, r, "--%s cannot be \"%s\": it is %s", option->name, value,
                         values_of(option));
+    }
+    if (option->type == CLI_ARG_REST && !attached) {
+        take_rest(reads, (void *)((char *)target + option->offset));
     }
     return 0;
 }
@@ -312,6 +315,21 @@ static int read_letters(reading *reads, const char *letters)
     return 0;
 }
 
+/* The words after "--": those of the option that takes the rest, else operands. */
+static void take_after_dashes(reading *reads)
+{
+    for (size_t i = 0; i < reads->set_count; i++) {
+        const cli_option_set *set = &reads->sets[i];
+        for (size_t j = 0; j < set->count; j++) {
+            if (set->options[j].type == CLI_ARG_REST) {
+                take_rest(reads, (void *)((char *)set->target + set->options[j].offset));
+                return;
+            }
+        }
+    }
+    take_rest(reads, reads->operands);
+}
+
 int cli_args_parse(const cli_option_set *sets, size_t set_count, const char *const *argv,
                    cli_words *ret_operands, ki_error *error)
 {
@@ -322,9 +340,7 @@ int cli_args_parse(const cli_option_set *sets, size_t set_count, const char *con
         if (word[0] != '-' || word[1] == '\0') {
             cli_words_add(ret_operands, word);
         } else if (strcmp(word, "--") == 0) {
-            for (; *reads.next != NULL; reads.next++) {
-                cli_words_add(ret_operands, *reads.next);
-            }
+            take_after_dashes(&reads);
         } else if (word[1] == '-') {
             r = read_long(&reads, word + 2);
         } else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line, as people know it from kubectl: --name value, --name=value, -n value, -nvalue,
- * several letters in one, options and operands in any order, and "--" before what only looks like
- * an option. Options are told by tables, which help and completion read as well. */
+ * several letters in one, options and operands in any order, and "--" before operands that look
+ * like options. Options are told by tables, which help and completion read as well. */
 #ifndef KI_CLI_ARGS_H
 #define KI_CLI_ARGS_H
 
@@ -22,7 +22,8 @@ typedef enum cli_arg_type {
     CLI_ARG_LIST,     /* cli_words: one more each time */
     CLI_ARG_NUMBER,   /* uint32_t */
     CLI_ARG_DURATION, /* uint32_t, milliseconds: 500ms, 10s, 1m30s, 2h; a number alone is seconds */
-    CLI_ARG_REST,     /* cli_words: this word and all that follow, whatever they look like */
+    CLI_ARG_REST,     /* cli_words: --name WORD... takes all words to the end, whatever they look
+                         like; --name=WORD takes one; the words after "--" belong to it as well */
     CLI_ARG_MAX
 } cli_arg_type;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands beside the loop. Both pipes never block us: a command may read its input or not, and
- * print as much as it likes. */
+/* Commands beside the loop. Both pipes are nonblocking: a command may read its input or not, and
+ * print any amount. Invariant: both pipes are watched before the command is started, so that a
+ * command that runs is always one that can be served. */
 #include "cli/child.h"
 
 #include <errno.h>
@@ -9,17 +10,18 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/failure.h"
 #include "cli/text.h"
 
-enum { PRINTED_MAX = 1 << 20, PIECE = 16384 };
+enum { PIECE = 16384, PIECES_MAX = 16 };
 
-void cli_child_init(cli_child *child, cli_loop *loop)
+void cli_child_init(cli_child *child, cli_loop *loop, void (*pass)(void *user), void *user)
 {
-    *child = (cli_child){.loop = loop};
+    *child = (cli_child){.loop = loop, .pass = pass, .user = user};
     child->input.fd = -1;
     child->output.fd = -1;
     cli_text_init(&child->text);
@@ -79,26 +81,63 @@ static void give_input(void *user)
     close_fd(child, &child->input);
 }
 
-static void keep(cli_child *child, const char *bytes, size_t len)
+void cli_child_drop(cli_child *child, size_t len)
 {
-    size_t room = PRINTED_MAX - child->printed.len;
-    child->cut = child->cut || len > room;
-    cli_put_str(&child->printed, ki_str_make(bytes, len < room ? len : room));
+    ki_buf *printed = &child->printed;
+    if (len < printed->len) {
+        memmove(printed->data, printed->data + len, printed->len - len);
+        printed->len -= len;
+    } else {
+        ki_buf_clear(printed);
+    }
 }
 
+static void keep(cli_child *child, const char *bytes, size_t len)
+{
+    cli_put_str(&child->printed, ki_str_make(bytes, len));
+    child->passing = child->passing || child->printed.len >= CLI_CHILD_KEPT_MAX;
+    if (child->passing) {
+        child->pass(child->user);
+    }
+}
+
+/* Some of it: others have their turn even while a command prints without end. */
 static void take_output(void *user)
 {
     cli_child *child = user;
     char piece[PIECE];
-    for (;;) {
+    for (int i = 0; i < PIECES_MAX; i++) {
         ssize_t n = read(child->output.fd, piece, sizeof(piece));
         if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
             return;
         }
         if (n <= 0) {
+            close_fd(child, &child->output);
+            return;
+        }
+        keep(child, piece, (size_t)n);
+    }
+}
+
+/* What is in the pipe now: what the command itself printed last. Children that it left behind may
+ * hold the other end, and are not waited for. */
+static void take_last_output(cli_child *child)
+{
+    char piece[PIECE];
+    int left = 0;
+    if (ioctl(child->output.fd, FIONREAD, &left) < 0) {
+        left = 0;
+    }
+    while (left > 0) {
+        ssize_t n = read(child->output.fd, piece, left < PIECE ? (size_t)left : PIECE);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
             break;
         }
         keep(child, piece, (size_t)n);
+        left -= (int)n;
     }
     close_fd(child, &child->output);
 }
@@ -162,15 +201,19 @@ static void close_pair(const int *pair)
     (void)close(pair[1]);
 }
 
-static int begin_pipes(cli_child *child, int input, int output)
+static void begin_pipes(cli_child *child, int input, int output)
 {
     child->input = (cli_fd){.fd = input, .ready = give_input, .user = child};
     child->output = (cli_fd){.fd = output, .ready = take_output, .user = child};
     child->given = 0;
-    child->cut = false;
+    child->passing = false;
     ki_buf_clear(&child->printed);
     (void)fcntl(input, F_SETFL, O_NONBLOCK);
     (void)fcntl(output, F_SETFL, O_NONBLOCK);
+}
+
+static int watch_pipes(cli_child *child)
+{
     int r = cli_loop_watch(child->loop, &child->input, EPOLLOUT);
     return r == 0 ? cli_loop_watch(child->loop, &child->output, EPOLLIN) : r;
 }
@@ -182,39 +225,63 @@ int cli_child_start(cli_child *child, const char *const *argv, const char *const
     int output[2];
     child->pid = 0;
     if (pipe2(input, O_CLOEXEC) < 0) {
-        return cli_fail(error, -errno, "no pipe: %s", strerror(errno));
+        return cli_fail(error, -errno, "cannot create a pipe: %s", strerror(errno));
     }
     if (pipe2(output, O_CLOEXEC) < 0) {
         int code = -errno;
         close_pair(input);
-        return cli_fail(error, code, "no pipe: %s", strerror(-code));
+        return cli_fail(error, code, "cannot create a pipe: %s", strerror(-code));
     }
-    int r = spawn(child, argv, environment, input[0], output[1]);
-    if (r != 0) {
-        child->pid = 0;
-        close_pair(input);
-        close_pair(output);
-        return cli_fail(error, -r, "cannot run %s: %s", argv[0], strerror(r));
+    begin_pipes(child, input[1], output[0]);
+    int r = watch_pipes(child);
+    if (r < 0) {
+        (void)cli_fail(error, r, "cannot watch a pipe: %s", strerror(-r));
+    } else {
+        r = -spawn(child, argv, environment, input[0], output[1]);
+        if (r < 0) {
+            (void)cli_fail(error, r, "cannot run %s: %s", argv[0], strerror(-r));
+        }
     }
     (void)close(input[0]);
     (void)close(output[1]);
-    r = begin_pipes(child, input[1], output[0]);
     if (r < 0) {
-        return cli_fail(error, r, "no event loop for %s: %s", argv[0], strerror(-r));
+        child->pid = 0;
+        close_fd(child, &child->input);
+        close_fd(child, &child->output);
     }
-    return 0;
+    return r;
+}
+
+bool cli_child_is_shortage(int code)
+{
+    switch (code) {
+    case -EAGAIN:
+    case -ENOMEM:
+    case -EMFILE:
+    case -ENFILE:
+    case -ENOSPC: /* of watched descriptors */
+        return true;
+    default:
+        return false;
+    }
 }
 
 bool cli_child_has_ended(cli_child *child, int *ret_status)
 {
-    if (child->pid <= 0 || waitpid(child->pid, ret_status, WNOHANG) != child->pid) {
+    if (child->pid <= 0) {
         return false;
+    }
+    pid_t found = waitpid(child->pid, ret_status, WNOHANG);
+    if (found == 0 || (found < 0 && errno != ECHILD)) {
+        return false;
+    }
+    if (found < 0) {
+        *ret_status = CLI_CHILD_LOST;
     }
     child->pid = 0;
     close_fd(child, &child->input);
     if (child->output.fd >= 0) {
-        take_output(child); /* what it printed last; children of its own are not waited for */
-        close_fd(child, &child->output);
+        take_last_output(child);
     }
     return true;
 }

@@ -42,6 +42,7 @@ int cli_loop_open(cli_loop *loop, ki_loop *library, ki_error *error)
     (void)sigaddset(&signals, SIGHUP);
     (void)sigaddset(&signals, SIGCHLD);
     *loop = (cli_loop){.loop = library, .epoll_fd = -1, .signal_fd = -1, .wake_ns = UINT64_MAX};
+    (void)signal(SIGCHLD, SIG_DFL);
     (void)sigprocmask(SIG_BLOCK, &signals, &loop->before);
     loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     loop->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -98,6 +99,7 @@ static void take_signals(cli_loop *loop)
         }
         bool again = loop->signal != 0;
         loop->signal = (int)info.ssi_signo;
+        loop->signals++;
         if (loop->on_signal == NULL || again) {
             cli_loop_stop(loop);
         } else {

@@ -15,7 +15,8 @@ typedef struct cli_loop {
     int signal_fd;
     sigset_t before; /* what was blocked before; for children */
     bool stopping;
-    int signal; /* that asked us to end; 0: none */
+    int signal;       /* that asked us to end; 0: none */
+    uint32_t signals; /* how many have */
     uint32_t tick_ms;
     uint64_t wake_ns; /* there is a round then at the latest; UINT64_MAX: need not be */
 
@@ -34,7 +35,8 @@ typedef struct cli_fd {
     void *user;
 } cli_fd;
 
-/** Signals that end us are blocked from here on, and wait for the loop. */
+/** Signals that end us are blocked from here on, and wait for the loop. SIGCHLD gets its default
+ *  action: a process that was started with SIGCHLD ignored would never learn that a child ended. */
 KI_NODISCARD int cli_loop_open(cli_loop *loop, ki_loop *library, ki_error *error);
 void cli_loop_close(cli_loop *loop);
 

@@ -24,7 +24,7 @@
 #include "cli/term.h"
 #include "cli/text.h"
 
-enum { WORKERS_MAX = 256, GRACE_MS = 10000 };
+enum { WORKERS_MAX = 256, GRACE_MS = 10000, SHORTAGE_MS = 100, HOW_MAX = 320 };
 #define MS_NS UINT64_C(1000000)
 #define SECOND_NS UINT64_C(1000000000)
 #define RETRY_SECONDS_MAX (365.0 * 24 * 3600)
@@ -46,20 +46,23 @@ typedef struct run_options {
 
 static const cli_option options[] = {
     {"exec", 0, CLI_ARG_REST, AT(exec), "COMMAND...",
-     "what to run for a key; all words behind it belong to it"},
-    {"workers", 'w', CLI_ARG_NUMBER, AT(workers), "N", "how many run at the same time; 1"},
+     "the command; takes all words that follow (--exec=COMMAND: one)"},
+    {"workers", 'w', CLI_ARG_NUMBER, AT(workers), "N", "commands that run at the same time; 1"},
     {"timeout", 0, CLI_ARG_DURATION, AT(timeout_ms), "DURATION",
-     "end a run that takes longer; it has failed then"},
+     "kill a run that takes longer; it has failed"},
     {"max-retries", 0, CLI_ARG_NUMBER, AT(max_retries), "N",
-     "leave a key alone after so many failures; 0: never"},
+     "give up on a key after N failed runs; 0: never"},
     {"resync", 0, CLI_ARG_DURATION, AT(resync_ms), "DURATION", "run for all objects that often"},
-    {"once", 0, CLI_ARG_FLAG, AT(once), NULL, "leave when all that was there is done with"},
-    {"quiet", 'q', CLI_ARG_FLAG, AT(quiet), NULL, "do not tell of runs that failed"},
+    {"once", 0, CLI_ARG_FLAG, AT(once), NULL, "exit when all objects that were there are done"},
+    {"quiet", 'q', CLI_ARG_FLAG, AT(quiet), NULL, "do not report failed runs"},
     CLI_STATS_OPTION(run_options, stats),
 };
 
+struct running;
+
 /* One that can run. */
 typedef struct worker {
+    struct running *owner;
     cli_child child;
     ki_work work;
     cli_change_type type;
@@ -75,10 +78,9 @@ typedef struct running {
     cli_changes changes;
     worker *workers;
     size_t worker_count;
-    bool ending;
-    uint64_t kill_ns;
-    uint64_t runs;
-    uint64_t failures;
+    const worker *mid_line; /* has printed a part of a line and runs; NULL: none */
+    bool ending;            /* nothing new is started */
+    uint64_t resume_ns;     /* nothing is started before, for lack of resources */
     uint64_t given_up;
 } running;
 
@@ -188,33 +190,6 @@ static bool find_object(running *r, worker *w)
     return last != NULL; /* else a deletion is on its way to us, or was told */
 }
 
-/* Starts the command for a key that was got. */
-static void start(running *r, worker *w)
-{
-    cli_words environment = {0};
-    ki_error error = KI_ERROR_INIT;
-    if (!find_object(r, w)) {
-        ki_workqueue_forget(r->queue, w->work.key);
-        release(r, w);
-        return;
-    }
-    ki_buf_clear(&w->child.text);
-    cli_put_object(&w->child.text, w->object, 0);
-    cli_put_char(&w->child.text, '\n');
-    size_t ours = make_environment(r, w, &environment);
-    int failed = cli_child_start(&w->child, r->options->exec.items, environment.items, &error);
-    free_environment(&environment, ours);
-    w->timed_out = false;
-    w->deadline_ns =
-        r->options->timeout_ms != 0 ? cli_now_ns() + r->options->timeout_ms * MS_NS : UINT64_MAX;
-    if (failed < 0) { /* no command, no memory: the next would fare no better */
-        r->session.failure = error;
-        release(r, w);
-        cli_session_end(&r->session);
-    }
-    r->runs++;
-}
-
 /* ---- how it ended ---- */
 
 /* {"retryAfterSeconds": N} and nothing else. */
@@ -235,46 +210,77 @@ static bool read_answer(ki_str printed, double *ret_seconds)
     return found;
 }
 
-static void say_failure(const running *r, const worker *w, int status, uint32_t failures,
-                        bool given_up)
+/* Standard output belongs to the workers in turn, a line at a time. Only a line that is longer than
+ * what is kept may still be under way when another worker's turn comes. */
+static void print(running *r, const worker *w, ki_str text)
 {
-    char how[64];
-    if (w->timed_out) {
-        (void)snprintf(how, sizeof(how), "took too long");
-    } else if (WIFSIGNALED(status)) {
-        (void)snprintf(how, sizeof(how), "was killed by signal %d", WTERMSIG(status));
-    } else {
-        (void)snprintf(how, sizeof(how), "ended with %d", WEXITSTATUS(status));
+    if (text.len == 0) {
+        return;
     }
-    if (!r->options->quiet) {
-        cli_say("%s: %s %s; %s after %u %s", ki_object_key(w->object), r->options->exec.items[0],
-                how, given_up ? "left alone" : "again later", failures,
-                failures == 1 ? "failure" : "failures");
+    if (r->mid_line != NULL && r->mid_line != w) {
+        cli_term_out(ki_str_from("\n"));
+        cli_say("%s: a line of output longer than %d bytes was split",
+                ki_object_key(r->mid_line->object), CLI_CHILD_KEPT_MAX);
+    }
+    cli_term_out(text); /* the command is the user's own program; its output is not escaped */
+    r->mid_line = text.ptr[text.len - 1] != '\n' && cli_child_runs(&w->child) ? w : NULL;
+}
+
+static void print_rest(running *r, worker *w)
+{
+    print(r, w, ki_buf_str(&w->child.printed));
+    if (r->mid_line == w) {
+        r->mid_line = NULL;
+    }
+}
+
+/* Of a command that prints more than is kept: whole lines, and longer ones piece by piece. */
+static void pass_output(void *user)
+{
+    worker *w = user;
+    ki_str text = ki_buf_str(&w->child.printed);
+    const char *end = memrchr(text.ptr, '\n', text.len);
+    size_t len = end != NULL ? (size_t)(end - text.ptr) + 1 : text.len;
+    if (end != NULL || len >= CLI_CHILD_KEPT_MAX) {
+        print(w->owner, w, ki_str_make(text.ptr, len));
+        cli_child_drop(&w->child, len);
+    }
+}
+
+static void describe_end(const running *r, const worker *w, int status, char how[HOW_MAX])
+{
+    const char *command = r->options->exec.items[0];
+    if (w->timed_out) {
+        (void)snprintf(how, HOW_MAX, "%s took too long", command);
+    } else if (status == CLI_CHILD_LOST) {
+        (void)snprintf(how, HOW_MAX, "%s ended with an unknown status", command);
+    } else if (WIFSIGNALED(status)) {
+        (void)snprintf(how, HOW_MAX, "%s was killed by signal %d", command, WTERMSIG(status));
+    } else {
+        (void)snprintf(how, HOW_MAX, "%s exited with %d", command, WEXITSTATUS(status));
     }
 }
 
 static void succeeded(running *r, worker *w)
 {
     double seconds;
-    ki_str printed = ki_buf_str(&w->child.printed);
     ki_workqueue_forget(r->queue, w->work.key);
-    if (!w->child.cut && read_answer(printed, &seconds)) {
+    if (!w->child.passing && read_answer(ki_buf_str(&w->child.printed), &seconds)) {
         (void)!ki_workqueue_add_after(r->queue, w->work.key,
                                       (uint64_t)(seconds * (double)SECOND_NS));
         return;
     }
-    cli_term_out(printed); /* the command is a program of ours; it may say what it likes */
+    print_rest(r, w);
 }
 
-static void failed(running *r, worker *w, int status)
+static void failed(running *r, worker *w, const char *how)
 {
     uint32_t failures = ki_workqueue_requeues(r->queue, w->work.key) + 1;
-    bool given_up = r->options->max_retries != 0 && failures > r->options->max_retries;
-    r->failures++;
+    bool given_up = r->options->max_retries != 0 && failures >= r->options->max_retries;
     r->given_up += given_up;
-    cli_term_out(ki_buf_str(&w->child.printed));
-    if (!r->ending) {
-        say_failure(r, w, status, failures, given_up);
+    if (!r->ending && !r->options->quiet) {
+        cli_say("%s: %s; %s after %u failed %s", ki_object_key(w->object), how,
+                given_up ? "giving up" : "retrying", failures, failures == 1 ? "run" : "runs");
     }
     if (given_up) {
         ki_workqueue_forget(r->queue, w->work.key);
@@ -284,21 +290,68 @@ static void failed(running *r, worker *w, int status)
     (void)!ki_workqueue_add_rate_limited(r->queue, w->work.key); /* fails at the end only */
 }
 
+static void ended(running *r, worker *w, int status)
+{
+    char how[HOW_MAX];
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !w->timed_out) {
+        succeeded(r, w);
+        return;
+    }
+    print_rest(r, w);
+    describe_end(r, w, status, how);
+    failed(r, w, how);
+}
+
 static void on_child(void *user)
 {
     running *r = user;
     int status;
     for (size_t i = 0; i < r->worker_count; i++) {
         worker *w = &r->workers[i];
-        if (!cli_child_has_ended(&w->child, &status)) {
-            continue;
+        if (cli_child_has_ended(&w->child, &status)) {
+            ended(r, w, status);
+            release(r, w);
         }
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !w->timed_out) {
-            succeeded(r, w);
-        } else {
-            failed(r, w, status);
-        }
-        release(r, w);
+    }
+}
+
+/* ---- how it begins ---- */
+
+/* Too few processes, descriptors or memory: this run has failed, and nothing is started for a
+ * moment. Anything else, such as no such command, would not pass. */
+static void not_started(running *r, worker *w, const ki_error *error)
+{
+    if (cli_child_is_shortage(error->code)) {
+        failed(r, w, cli_error_text(error));
+        r->resume_ns = cli_now_ns() + SHORTAGE_MS * MS_NS;
+    } else {
+        r->session.failure = *error;
+        cli_session_end(&r->session);
+    }
+    release(r, w);
+}
+
+/* Starts the command for a key that was got. */
+static void start(running *run, worker *w)
+{
+    cli_words environment = {0};
+    ki_error error = KI_ERROR_INIT;
+    if (!find_object(run, w)) {
+        ki_workqueue_forget(run->queue, w->work.key);
+        release(run, w);
+        return;
+    }
+    ki_buf_clear(&w->child.text);
+    cli_put_object(&w->child.text, w->object, 0);
+    cli_put_char(&w->child.text, '\n');
+    size_t ours = make_environment(run, w, &environment);
+    int r = cli_child_start(&w->child, run->options->exec.items, environment.items, &error);
+    free_environment(&environment, ours);
+    w->timed_out = false;
+    w->deadline_ns = run->options->timeout_ms != 0 ? cli_now_ns() + run->options->timeout_ms * MS_NS
+                                                   : UINT64_MAX;
+    if (r < 0) {
+        not_started(run, w, &error);
     }
 }
 
@@ -313,11 +366,16 @@ static size_t busy_count(const running *r)
     return count;
 }
 
+static bool may_start(const running *r)
+{
+    return !r->ending && r->session.failure.code == 0 && cli_now_ns() >= r->resume_ns;
+}
+
 static void start_some(running *r)
 {
-    for (size_t i = 0; i < r->worker_count && !r->ending; i++) {
+    for (size_t i = 0; i < r->worker_count; i++) {
         worker *w = &r->workers[i];
-        while (!cli_child_runs(&w->child) && r->session.failure.code == 0 &&
+        while (may_start(r) && !cli_child_runs(&w->child) &&
                ki_workqueue_try_get(r->queue, &w->work) > 0) {
             start(r, w);
         }
@@ -333,15 +391,12 @@ static void end_late(running *r, uint64_t now)
             w->deadline_ns = UINT64_MAX;
             cli_child_signal(&w->child, SIGKILL);
         }
-        if (r->ending && now >= r->kill_ns) {
-            cli_child_signal(&w->child, SIGKILL);
-        }
     }
 }
 
 static uint64_t next_wake(running *r)
 {
-    uint64_t next = r->ending ? r->kill_ns : UINT64_MAX;
+    uint64_t next = UINT64_MAX;
     for (size_t i = 0; i < r->worker_count; i++) {
         const worker *w = &r->workers[i];
         if (cli_child_runs(&w->child) && w->deadline_ns < next) {
@@ -351,6 +406,9 @@ static uint64_t next_wake(running *r)
     if (!r->ending && busy_count(r) < r->worker_count) {
         uint64_t queue = ki_workqueue_next_deadline(r->queue);
         next = queue < next ? queue : next;
+    }
+    if (r->resume_ns < next && cli_now_ns() < r->resume_ns) {
+        next = r->resume_ns;
     }
     return next;
 }
@@ -375,15 +433,25 @@ static void on_round(void *user)
     }
 }
 
-/* Nothing new is begun, and what runs is asked to end. */
-static void on_signal(void *user)
+/* Whatever the reason: nothing new is started, and commands that run get SIGTERM and some time.
+ * What is left then, or at another signal, is killed by cli_child_done(). */
+static void wind_down(running *r)
 {
-    running *r = user;
+    cli_loop *loop = &r->session.events;
+    uint64_t until = cli_now_ns() + GRACE_MS * MS_NS;
+    uint32_t signals = loop->signals;
     r->ending = true;
-    r->kill_ns = cli_now_ns() + GRACE_MS * MS_NS;
     ki_workqueue_shut_down(r->queue);
     for (size_t i = 0; i < r->worker_count; i++) {
         cli_child_signal(&r->workers[i].child, SIGTERM);
+    }
+    while (busy_count(r) > 0 && loop->signals == signals) {
+        uint64_t now = cli_now_ns();
+        if (now >= until) {
+            break;
+        }
+        /* It fails if nobody reads our output any more, which does not matter here. */
+        (void)!cli_loop_run(loop, (uint32_t)((until - now) / MS_NS) + 1);
     }
 }
 
@@ -406,7 +474,8 @@ static void make_workers(running *r)
     }
     r->worker_count = count;
     for (size_t i = 0; i < count; i++) {
-        cli_child_init(&r->workers[i].child, &r->session.events);
+        r->workers[i].owner = r;
+        cli_child_init(&r->workers[i].child, &r->session.events, pass_output, &r->workers[i]);
     }
 }
 
@@ -424,7 +493,6 @@ static int control(running *r, cli_call *call)
     session->resync_ms = r->options->resync_ms;
     session->events.on_round = on_round;
     session->events.on_child = on_child;
-    session->events.on_signal = on_signal;
     session->events.user = r;
     make_workers(r);
     if (make_queue(r, &error) < 0 || cli_session_start(session, &handler, NULL, &error) < 0) {
@@ -432,6 +500,7 @@ static int control(running *r, cli_call *call)
         return cli_exit_code(&error);
     }
     code = cli_session_run(session, 0);
+    wind_down(r);
     cli_stats_print(session, r->options->stats);
     return code == CLI_OK && r->options->once && r->given_up != 0 ? CLI_FAILED : code;
 }
@@ -452,7 +521,7 @@ static void done(running *r)
 static int check(const run_options *given, const cli_call *call, ki_error *error)
 {
     if (given->exec.count == 0 || given->exec.items[0][0] == '\0') {
-        return cli_fail(error, KI_ERR_INVALID, "say what to run: --exec COMMAND...");
+        return cli_fail(error, KI_ERR_INVALID, "--exec: a command is required");
     }
     if (given->workers > WORKERS_MAX) {
         return cli_fail(error, KI_ERR_INVALID, "--workers is at most %d", WORKERS_MAX);
@@ -498,11 +567,16 @@ const cli_command cli_command_run = {
         "environment are KINFORMER_KEY, _NAMESPACE, _NAME, _RESOURCE, _EVENT (add, update,\n"
         "delete or sync) and _RETRIES. No two runs have the same object at a time, and changes\n"
         "that come meanwhile are one run more. A run that does not end with 0 is repeated,\n"
-        "after 5 ms and then twice as long each time. One that prints\n"
-        "{\"retryAfterSeconds\": N} and nothing else comes again then; whatever else it prints\n"
-        "is printed. On SIGINT or SIGTERM, what runs gets SIGTERM and 10 seconds.",
+        "after 5 ms and then twice as long each time; --max-retries limits that. A run that\n"
+        "prints {\"retryAfterSeconds\": N} and nothing else is repeated after that time; any\n"
+        "other output is printed when the run ends (beyond 1 MiB as it comes, in whole lines).\n"
+        "\n"
+        "The command is what follows --exec, or what follows \"--\"; --exec=COMMAND takes one\n"
+        "word. On SIGINT or SIGTERM, commands that run get SIGTERM, and SIGKILL after 10\n"
+        "seconds or at a second signal. The same happens when it ends for another reason.",
     .examples =
         "  kinformer run configmaps --exec ./reconcile.sh\n"
+        "  kinformer run configmaps --exec=./reconcile.sh --once --max-retries 5\n"
         "  kinformer run deploy -A -l app=web --workers 4 --exec python3 scale.py --dry-run\n"
         "  kinformer run secrets --once --exec sh -c 'echo \"$KINFORMER_EVENT $KINFORMER_KEY\"'\n",
     .options = options,

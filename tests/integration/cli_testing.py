@@ -24,10 +24,10 @@ WAIT = 60
 class Run:
     """A command that runs; its lines can be waited for."""
 
-    def __init__(self, *words, env=None):
+    def __init__(self, *words, env=None, before=None):
         self.process = subprocess.Popen(
             [PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, env={**os.environ, **(env or {})})
+            stderr=subprocess.PIPE, env={**os.environ, **(env or {})}, preexec_fn=before)
         self.out, self.err = queue.Queue(), queue.Queue()
         self.threads = [threading.Thread(target=self.read, args=pair, daemon=True)
                         for pair in ((self.process.stdout, self.out),
@@ -67,9 +67,13 @@ class Run:
         return code, self.rest(self.out), self.rest(self.err)
 
     def finish(self):
-        """Whatever it does, that is over."""
+        """Whatever it does, that is over; first in order, so that it ends its own children."""
         if self.process.poll() is None:
-            self.process.kill()
+            self.process.terminate()
+            try:
+                self.process.wait(timeout=WAIT / 2)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
         self.process.wait()
         for thread in self.threads:
             thread.join()

@@ -37,7 +37,7 @@ static sample got;
 static cli_words operands;
 static ki_error error;
 
-static int parse(const char *const *words)
+static int parse_with(size_t set_count, const char *const *words)
 {
     cli_option_set sets[] = {{options, sizeof(options) / sizeof(options[0]), &got},
                              {more, sizeof(more) / sizeof(more[0]), &got}};
@@ -46,10 +46,12 @@ static int parse(const char *const *words)
     cli_words_done(&operands);
     got = (sample){0};
     error = KI_ERROR_INIT;
-    return cli_args_parse(sets, 2, words, &operands, &error);
+    return cli_args_parse(sets, set_count, words, &operands, &error);
 }
 
-#define PARSE(...) parse((const char *const[]){__VA_ARGS__, NULL})
+#define PARSE(...) parse_with(2, (const char *const[]){__VA_ARGS__, NULL})
+/* Without an option that takes the rest. */
+#define PARSE_FEW(...) parse_with(1, (const char *const[]){__VA_ARGS__, NULL})
 
 static int teardown(void **state)
 {
@@ -99,7 +101,7 @@ static void flags_stand_together_and_the_last_may_have_a_value(void **state)
 static void options_and_operands_mix_until_two_dashes(void **state)
 {
     (void)state;
-    assert_int_equal(PARSE("pods", "-A", "-", "--", "-q", "--", "x"), 0);
+    assert_int_equal(PARSE_FEW("pods", "-A", "-", "--", "-q", "--", "x"), 0);
     assert_true(got.all);
     assert_false(got.quiet);
     assert_int_equal(operands.count, 5);
@@ -148,6 +150,32 @@ static void the_rest_is_taken_whatever_it_looks_like(void **state)
     assert_string_equal(got.exec.items[3], "-A");
     assert_false(got.all);
     assert_int_equal(operands.count, 1);
+}
+
+static void the_rest_with_an_equals_sign_is_one_word(void **state)
+{
+    (void)state;
+    assert_int_equal(PARSE("pods", "--exec=sh", "-A", "-n", "shop"), 0);
+    assert_int_equal(got.exec.count, 1);
+    assert_string_equal(got.exec.items[0], "sh");
+    assert_null(got.exec.items[1]);
+    assert_true(got.all);
+    assert_string_equal(got.space, "shop");
+    assert_int_equal(operands.count, 1);
+}
+
+static void two_dashes_begin_the_rest(void **state)
+{
+    (void)state;
+    assert_int_equal(PARSE("pods", "-A", "--", "sh", "-c", "--", "-q"), 0);
+    assert_int_equal(got.exec.count, 4);
+    assert_string_equal(got.exec.items[0], "sh");
+    assert_string_equal(got.exec.items[3], "-q");
+    assert_false(got.quiet);
+    assert_int_equal(operands.count, 1);
+    assert_int_equal(PARSE("--exec=sh", "pods", "--", "-c", "x"), 0);
+    assert_int_equal(got.exec.count, 3);
+    assert_string_equal(got.exec.items[2], "x");
 }
 
 static void numbers_are_whole_and_fit(void **state)
@@ -231,6 +259,8 @@ int main(void)
         cmocka_unit_test_teardown(an_optional_value_needs_the_equals_sign, teardown),
         cmocka_unit_test_teardown(lists_grow_and_the_last_text_counts, teardown),
         cmocka_unit_test_teardown(the_rest_is_taken_whatever_it_looks_like, teardown),
+        cmocka_unit_test_teardown(the_rest_with_an_equals_sign_is_one_word, teardown),
+        cmocka_unit_test_teardown(two_dashes_begin_the_rest, teardown),
         cmocka_unit_test_teardown(numbers_are_whole_and_fit, teardown),
         cmocka_unit_test(durations_have_units),
         cmocka_unit_test_teardown(what_is_wrong_is_said_with_the_nearest_name, teardown),
