@@ -4,7 +4,8 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: all test sim sim-mutants demo test-e2e oracle soak bench install format lint clean help
+.PHONY: all test sim sim-mutants stress demo test-e2e oracle soak bench
+.PHONY: install format lint clean help
 
 all: ## build the library (build/release)
 	@tools/setup --check build
@@ -31,6 +32,15 @@ sim-mutants: ## bring back known bugs, one by one, and see that the simulator fi
 	@cmake --build --preset dev --target sim
 	@tools/check-mutants
 
+MINUTES ?=
+PRESET ?= tsan
+
+stress: ## random calls of the API from many threads; MINUTES=10, PRESET=tsan (or asan, dev)
+	@tools/setup --check test
+	@cmake --preset $(PRESET) --log-level=WARNING
+	@cmake --build --preset $(PRESET) --target stress
+	@setarch -R build/$(PRESET)/tests/stress --seconds $$((60 * $(or $(MINUTES),10)))
+
 DEMO ?=
 
 demo: ## install what is missing, build, and show what informers do; DEMO="--seconds 60" for options
@@ -44,8 +54,6 @@ TESTS ?=
 test-e2e: ## end-to-end tests on a real API server; TESTS="words in names of tests"
 	@tools/setup test
 	@tools/run-e2e $(TESTS)
-
-MINUTES ?=
 
 oracle: ## kinformer beside client-go on a real API server, under chaos; MINUTES=10
 	@tools/setup test

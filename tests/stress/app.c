@@ -9,6 +9,8 @@
 
 #include "stress.h"
 
+enum { CALLS = 16 };
+
 typedef enum loop_mode {
     LOOP_OF_CLIENT,
     LOOP_STARTED,    /* ki_loop_start() */
@@ -35,6 +37,7 @@ struct app {
         unsigned int resource;
         ki_informer *informer; /* borrowed, to compare with */
     } probes[PROBES];
+    ki_client_call *calls[CALLS]; /* some that were started */
 };
 
 /* ---- the loop ---- */
@@ -94,7 +97,6 @@ static void end_loop(app *a)
     if (r < 0) {
         violation("ki_loop_join: %s", ki_error_name(r));
     }
-    (void)ki_loop_unref(a->loop);
 }
 
 /* ---- beginning and ending ---- */
@@ -123,8 +125,7 @@ static void begin_client(app *a)
     factory.resync_ms = 1000;
     factory.configure = configure;
     factory.user = a;
-    must(ki_client_factory(a->client, &factory, &a->factory, &error), &error,
-         "ki_client_factory");
+    must(ki_client_factory(a->client, &factory, &a->factory, &error), &error, "ki_client_factory");
 }
 
 /* The informer of a resource, with the one use of it that the app has. */
@@ -161,6 +162,16 @@ app *app_ref(app *a)
     return a;
 }
 
+static void cancel_requests(app *a)
+{
+    for (size_t i = 0; i < CALLS; i++) {
+        if (a->calls[i] != NULL) {
+            ki_client_call_cancel(a->calls[i]);
+            a->calls[i] = ki_client_call_unref(a->calls[i]);
+        }
+    }
+}
+
 static void wait_for_stop(app *a)
 {
     uint64_t end = now_ms() + PATIENCE_MS;
@@ -183,12 +194,17 @@ void app_unref(app *a)
     }
     wait_for_stop(a);
     (void)ki_factory_unref(a->factory);
+    if (a->mode != LOOP_STARTED) { /* else the loop stops first */
+        cancel_requests(a);
+    }
     if (a->mode == LOOP_OF_CLIENT) {
         (void)ki_client_join(a->client);
     } else {
         (void)ki_client_unref(a->client);
     }
     end_loop(a);
+    cancel_requests(a);
+    (void)ki_loop_unref(a->loop);
     pthread_mutex_destroy(&a->lock);
     free(a);
 }
@@ -365,11 +381,11 @@ static void do_request(app *a, unsigned int resource, dice *d)
 static void count_done(ki_client_call *call, const ki_client_answer *answer, const ki_error *error,
                        void *user)
 {
-    atomic_int *done = user;
+    atomic_int *answers = user;
     (void)call;
     (void)answer;
     (void)error;
-    if (atomic_fetch_add(done, 1) != 0) {
+    if (atomic_fetch_add(answers, 1) != 0) {
         violation("a request was answered twice");
     }
 }
@@ -379,22 +395,24 @@ static void start_request(app *a, unsigned int resource, dice *d)
     asking ask = {0};
     ki_client_call *call = NULL;
     ki_error error = KI_ERROR_INIT;
-    static atomic_int answered[4096]; /* never freed: `done` may come late */
+    static atomic_int answers[4096]; /* not of the app: `done` may come late */
     static atomic_uint next;
-    atomic_int *done = &answered[atomic_fetch_add(&next, 1) % 4096];
+    atomic_int *answered = &answers[atomic_fetch_add(&next, 1) % 4096];
+    size_t place = roll(d, CALLS);
     random_request(a, resource, d, &ask);
-    atomic_store(done, 0);
-    int r = ki_client_start(a->client, &ask.request, count_done, done, &call, &error);
+    atomic_store(answered, 0);
+    int r = ki_client_start(a->client, &ask.request, count_done, answered, &call, &error);
     if (r < 0) {
         violation("ki_client_start: %s: %s", ki_error_name(r), error.message);
     }
-    if (roll(d, 2) == 0) {
-        pause_ms(roll(d, 3));
+    pthread_mutex_lock(&a->lock);
+    ki_client_call *old = a->calls[place];
+    a->calls[place] = call;
+    pthread_mutex_unlock(&a->lock);
+    if (old != NULL) { /* or it would keep the client for ever, if the loop stops before it ends */
+        ki_client_call_cancel(old);
+        (void)ki_client_call_unref(old);
     }
-    if (roll(d, 2) == 0) {
-        ki_client_call_cancel(call);
-    }
-    (void)ki_client_call_unref(call);
     (void)ki_object_unref(ask.object);
 }
 

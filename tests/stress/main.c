@@ -82,12 +82,12 @@ ki_object *make_object(dice *d, unsigned int resource, size_t slot)
     char text[256];
     ki_object *object = NULL;
     ki_error error = KI_ERROR_INIT;
-    int len = snprintf(text, sizeof(text),
-                       "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"namespace\":"
-                       "\"ns%zu\",\"name\":\"o%zu\",\"labels\":{\"odd\":\"%u\",\"x\":\"%u\"}}}",
-                       resource == 0 ? "ConfigMap" : "Widget",
-                       resource == 0 ? "v1" : "example.com/v1", slot / NAMES, slot % NAMES,
-                       roll(d, 2), roll(d, UINT32_MAX));
+    int len =
+        snprintf(text, sizeof(text),
+                 "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"namespace\":"
+                 "\"ns%zu\",\"name\":\"o%zu\",\"labels\":{\"odd\":\"%u\",\"x\":\"%u\"}}}",
+                 resource == 0 ? "ConfigMap" : "Widget", resource == 0 ? "v1" : "example.com/v1",
+                 slot / NAMES, slot % NAMES, roll(d, 2), roll(d, UINT32_MAX));
     must(ki_object_from_json(text, (size_t)len, NULL, &object, &error), &error,
          "ki_object_from_json");
     return object;
@@ -166,8 +166,8 @@ static void *run_writer(void *argument)
         if (roll(&t->dice, 4) != 0) {
             r = ki_apiserver_apply(w->server, object, &error);
         } else {
-            r = ki_apiserver_delete(w->server, w->resources[resource],
-                                    ki_object_namespace(object), ki_object_name(object), &error);
+            r = ki_apiserver_delete(w->server, w->resources[resource], ki_object_namespace(object),
+                                    ki_object_name(object), &error);
             r = r < 0 && error.http_code == 404 ? 0 : r;
         }
         must(r, &error, "a write on the server");
@@ -250,13 +250,14 @@ static const char definition[] = "apiVersion: apiextensions.k8s.io/v1\n"
                                  "    storage: true\n"
                                  "    schema: {openAPIV3Schema: {type: object}}\n";
 
-static void begin_world(world *w)
+static void begin_world(world *w, dice *d)
 {
     ki_error error = KI_ERROR_INIT;
     ki_buf text;
     ki_resource *widgets = NULL;
     ki_apiserver_options server = KI_OPTIONS_INIT(ki_apiserver_options);
     server.any_namespace = true;
+    server.tls = roll(d, 3) == 0;
     server.bookmark_ns = 500000000;
     must(ki_apiserver_new(&server, &w->server, &error), &error, "ki_apiserver_new");
     must(ki_apiserver_load(w->server, ki_str_from(definition), NULL, &error), &error,
@@ -344,7 +345,7 @@ static void play_round(dice *d, unsigned int ms, uint64_t *events, uint64_t *cal
     thread pumps[PUMPS];
     thread writer;
     thread chaos;
-    begin_world(&w);
+    begin_world(&w, d);
     w.work = work_start();
     for (size_t i = 0; i < APPS; i++) {
         w.apps[i] = app_new(&w, d);

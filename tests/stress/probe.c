@@ -179,9 +179,9 @@ static int on_delete(const ki_object *object, bool final_state_unknown, void *us
                   final_state_unknown ? " (final state unknown)" : "");
     }
     if (version_of(object) < s->version || strcmp(ki_object_uid(object), s->uid) != 0) {
-        violation("I1: delete of %s at version %llu, uid %s after %llu, %s",
-                  ki_object_key(object), (unsigned long long)version_of(object),
-                  ki_object_uid(object), (unsigned long long)s->version, s->uid);
+        violation("I1: delete of %s at version %llu, uid %s after %llu, %s", ki_object_key(object),
+                  (unsigned long long)version_of(object), ki_object_uid(object),
+                  (unsigned long long)s->version, s->uid);
     }
     set_seen(p, s, object, false);
     leave(p, NULL);

@@ -125,7 +125,7 @@ typedef struct world {
     ki_snapshot *held; /* passed between threads */
     atomic_bool writing;
     atomic_bool acting;
-    atomic_size_t probes;    /* handlers whose `destroy` has not run */
+    atomic_size_t probes;        /* handlers whose `destroy` has not run */
     atomic_uint_fast64_t events; /* received by handlers */
     atomic_uint_fast64_t calls;  /* made by actors */
 } world;

@@ -35,7 +35,7 @@ static void *run_worker(void *argument)
     ki_work item = {0};
     int r;
     while ((r = ki_workqueue_next(w->queue, &item)) > 0) {
-        size_t number = (size_t)atoi(item.key.ptr + 1);
+        size_t number = (size_t)strtoul(item.key.ptr + 1, NULL, 10);
         if (number >= KEYS) {
             violation("work queue: unknown key %s", item.key.ptr);
         }
