@@ -6,6 +6,7 @@
 #include "apiserver/compose.h"
 #include "apiserver/crd.h"
 #include "apiserver/emit.h"
+#include "apiserver/metadata.h"
 #include "apiserver/namespaces.h"
 #include "apiserver/negotiate.h"
 #include "wire/media_type.h"
@@ -148,6 +149,7 @@ static int check_identity(ki__api_exchange *x, const ki_object *body)
     /* A patch may have been made into an object of the version that is kept. */
     bool kept =
         strcmp(ki_object_api_version(body), ki_resource_api_version(x->type->resource)) == 0;
+    bool namespaced = ki_resource_is_namespaced(resource); /* others ignore a namespace */
     const struct {
         const char *what;
         const char *in_body;
@@ -155,7 +157,7 @@ static int check_identity(ki__api_exchange *x, const ki_object *body)
     } checks[] = {
         {"apiVersion", kept ? "" : ki_object_api_version(body), ki_resource_api_version(resource)},
         {"kind", ki_object_kind(body), ki_resource_kind(resource)},
-        {"namespace", ki_object_namespace(body), x->route.name_space},
+        {"namespace", namespaced ? ki_object_namespace(body) : "", x->route.name_space},
         {"name", x->route.name[0] != '\0' ? ki_object_name(body) : "", x->route.name},
     };
     int r = 0;
@@ -168,6 +170,7 @@ static int check_identity(ki__api_exchange *x, const ki_object *body)
 int ki__api_check_body(ki__api_exchange *x, const ki_object *body)
 {
     int r = check_identity(x, body);
+    r = r < 0 || x->failure.code != 0 ? r : ki__metadata_check_types(x, body);
     return r < 0 || x->failure.code != 0 ? r : ki__api_check_fields(x, body);
 }
 

@@ -4,6 +4,7 @@
 #include <kinformer/error.h>
 
 #include "base/digits.h"
+#include "base/utf8.h"
 #include "object/json_write.h"
 #include "object/text_format.h"
 
@@ -119,4 +120,50 @@ bool ki__read_u64(ki_str text, uint64_t *ret_number)
     }
     *ret_number = number;
     return text.len != 0;
+}
+
+/* ---- strings as Go shows them ---- */
+
+static int add_hex(ki_buf *out, const char *before, unsigned int number, unsigned int digits)
+{
+    static const char hex[] = "0123456789abcdef";
+    int r = ki_buf_add_text(out, before);
+    for (unsigned int i = digits; i != 0 && r == 0; i--) {
+        r = ki_buf_add_char(out, hex[(number >> (4 * (i - 1))) & 15]);
+    }
+    return r;
+}
+
+static int quote_ascii(unsigned char c, ki_buf *out)
+{
+    static const char short_forms[] = "abtnvfr"; /* of the bytes 7 to 13 */
+    if (c == '"' || c == '\\') {
+        int r = ki_buf_add_char(out, '\\');
+        return r < 0 ? r : ki_buf_add_char(out, (char)c);
+    }
+    if (c >= 7 && c <= 13) {
+        int r = ki_buf_add_char(out, '\\');
+        return r < 0 ? r : ki_buf_add_char(out, short_forms[c - 7]);
+    }
+    return c < 0x20 || c == 0x7f ? add_hex(out, "\\x", c, 2) : ki_buf_add_char(out, (char)c);
+}
+
+int ki__emit_quoted(ki_buf *out, ki_str text)
+{
+    int r = ki_buf_add_char(out, '"');
+    while (text.len != 0 && r == 0) {
+        unsigned char c = (unsigned char)text.ptr[0];
+        size_t len = ki__utf8_length(text);
+        unsigned char second = len == 2 ? (unsigned char)text.ptr[1] : 0;
+        if (len <= 1) {
+            r = len == 1 ? quote_ascii(c, out) : add_hex(out, "\\x", c, 2);
+        } else if (c == 0xc2 && second < 0xa1) { /* the controls of Latin-1, and its hard space */
+            r = add_hex(out, "\\u", second, 4);
+        } else {
+            r = ki_buf_add(out, text.ptr, len);
+        }
+        len = len != 0 ? len : 1;
+        text = ki_str_make(text.ptr + len, text.len - len);
+    }
+    return r < 0 ? r : ki_buf_add_char(out, '"');
 }

@@ -20,6 +20,9 @@ int ki__emit_i64(ki_buf *out, int64_t number);
 /** A JSON string with its quotes. What is not UTF-8 becomes U+FFFD, byte by byte. */
 int ki__emit_string(ki_buf *out, ki_str text);
 
+/** A string as Go's %q shows it, for the messages that real servers write so. */
+int ki__emit_quoted(ki_buf *out, ki_str text);
+
 /** A member of a map: comma unless `first`, name, colon, and the string. */
 int ki__emit_member(ki_buf *out, const char *name, ki_str text, bool first);
 

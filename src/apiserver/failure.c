@@ -104,7 +104,7 @@ int ki__api_fail_too_large(ki__api_failure *failure, uint64_t wanted, uint64_t c
     return r;
 }
 
-static int begin_invalid(ki__api_failure *failure, const ki__api_type *type, const char *name)
+int ki__api_fail_invalid(ki__api_failure *failure, const ki__api_type *type, const char *name)
 {
     int r = ki__api_fail(failure, 422, KI_REASON_INVALID, NULL);
     failure->name = name;
@@ -113,7 +113,9 @@ static int begin_invalid(ki__api_failure *failure, const ki__api_type *type, con
                     : failure->kind != NULL ? failure->kind
                                             : "ListOptions";
     r = r < 0 ? r : add_resource(&failure->message, failure->kind, failure->group);
-    r = r < 0 ? r : ki__emit_text(&failure->message, " \"", name, "\" is invalid: ", NULL);
+    r = r < 0 ? r : ki_buf_add_char(&failure->message, ' ');
+    r = r < 0 ? r : ki__emit_quoted(&failure->message, ki_str_from(name));
+    r = r < 0 ? r : ki_buf_add_text(&failure->message, " is invalid: ");
     return uncut(r);
 }
 
@@ -121,7 +123,7 @@ int ki__api_fail_field(ki__api_failure *failure, const ki__api_type *type, const
                        const ki__api_cause *cause)
 {
     int r = failure->code == 422 ? ki_buf_add_text(&failure->message, "; ")
-                                 : begin_invalid(failure, type, name);
+                                 : ki__api_fail_invalid(failure, type, name);
     r = r < 0 ? r : ki__emit_text(&failure->message, cause->field, ": ", cause->message, NULL);
     if (failure->cause_count < KI__API_CAUSES_MAX) {
         failure->causes[failure->cause_count++] = *cause;

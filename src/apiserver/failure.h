@@ -49,6 +49,10 @@ int ki__api_fail_conflict(ki__api_failure *failure, const ki__api_type *type, co
 /** 504 with the cause that clients look for. */
 int ki__api_fail_too_large(ki__api_failure *failure, uint64_t wanted, uint64_t current);
 
+/** 422 for an object `name` of a type, or for the options if `type` is NULL: the beginning of the
+ *  message, after which the errors are added. */
+int ki__api_fail_invalid(ki__api_failure *failure, const ki__api_type *type, const char *name);
+
 /** 422 for a field, of the object `name` of a type, or of the options if `type` is NULL. Called
  *  again, it adds another cause. */
 int ki__api_fail_field(ki__api_failure *failure, const ki__api_type *type, const char *name,

@@ -8,9 +8,9 @@
 #include "apiserver/crd.h"
 #include "apiserver/emit.h"
 #include "apiserver/json_edit.h"
+#include "apiserver/metadata.h"
 #include "apiserver/namespaces.h"
 #include "apiserver/patch.h"
-#include "object/names.h"
 
 enum { NAME_TRIES = 8, GENERATED_BASE_MAX = 58 };
 
@@ -54,34 +54,25 @@ static int generate_name(ki__api_exchange *x, const ki_object *body, ki_buf *nam
     return r;
 }
 
-static bool is_valid_name(const ki__api_type *type, ki_str name)
-{
-    if (strcmp(ki_resource_group(type->resource), "rbac.authorization.k8s.io") == 0) {
-        /* Any segment of a path: roles are called system:node and the like. */
-        return name.len <= KI__DNS_SUBDOMAIN_MAX && !ki_str_eq_text(name, ".") &&
-               !ki_str_eq_text(name, "..") && memchr(name.ptr, '/', name.len) == NULL &&
-               memchr(name.ptr, '%', name.len) == NULL;
-    }
-    return ki__names_dns_subdomain(name, NULL);
-}
-
 static int check_new(ki__api_exchange *x, const ki_object *body, const ki_buf *name)
 {
-    if (ki_object_resource_version(body)[0] != '\0' && x->verb == KI__API_CREATE) {
+    int r = ki__api_namespaces_check(x->model, x->type, ki_buf_text(name), x->route.name_space,
+                                     &x->failure);
+    if (r < 0 || x->failure.code != 0) {
+        return r;
+    }
+    ki__invalid errors;
+    ki__invalid_init(&errors, x->alloc);
+    r = ki__metadata_check_new(x->type, body, ki_buf_str(name), &errors);
+    r = r < 0 ? r : ki__invalid_fail(&errors, &x->failure, x->type, ki_buf_text(name));
+    ki__invalid_done(&errors);
+    if (r == 0 && x->failure.code == 0 && ki_object_resource_version(body)[0] != '\0' &&
+        x->verb == KI__API_CREATE) {
         /* Real servers take it for a failure of theirs. */
-        return ki__api_fail(&x->failure, 500, KI_REASON_UNKNOWN,
-                            "resourceVersion must not be set on an object to be created", NULL);
+        r = ki__api_fail(&x->failure, 500, KI_REASON_UNKNOWN,
+                         "resourceVersion must not be set on an object to be created", NULL);
     }
-    if (name->len == 0) {
-        return fail_metadata(x, "", "FieldValueRequired", "metadata.name",
-                             "Required value: name or generateName is required");
-    }
-    if (!is_valid_name(x->type, ki_buf_str(name))) {
-        return fail_metadata(x, name->data, "FieldValueInvalid", "metadata.name",
-                             "Invalid value: not a name for an object of this resource");
-    }
-    return ki__api_namespaces_check(x->model, x->type, name->data, x->route.name_space,
-                                    &x->failure);
+    return r;
 }
 
 /* The status that the server gives to what is made; appended to `out`. NULL: none of its own. */
@@ -195,6 +186,17 @@ int ki__api_do_create(ki__api_exchange *x)
 
 /* ---- update ---- */
 
+static int fail_uid(ki__api_exchange *x, const char *uid)
+{
+    ki__invalid errors;
+    ki__invalid_init(&errors, x->alloc);
+    int r = ki__invalid_add_text(&errors, KI__INVALID_VALUE, "metadata.uid", ki_str_from(uid),
+                                 "field is immutable");
+    r = r < 0 ? r : ki__invalid_fail(&errors, &x->failure, x->type, x->route.name);
+    ki__invalid_done(&errors);
+    return r;
+}
+
 static int check_old(ki__api_exchange *x, const ki_object *body, const ki_object *old)
 {
     const char *rv = ki_object_resource_version(body);
@@ -208,11 +210,16 @@ static int check_old(ki__api_exchange *x, const ki_object *body, const ki_object
     }
     if (uid[0] != '\0' && strcmp(uid, ki_object_uid(old)) != 0) {
         if (x->verb == KI__API_PATCH) {
-            return fail_metadata(x, x->route.name, "FieldValueInvalid", "metadata.uid",
-                                 "Invalid value: field is immutable");
+            return fail_uid(x, uid);
         }
         return ki__api_fail_conflict(&x->failure, x->type, x->route.name,
                                      "it is another object than the one with this uid");
+    }
+    uint64_t version;
+    if (rv[0] != '\0' && !ki__read_u64(ki_str_from(rv), &version)) {
+        /* Real servers take it for a failure of theirs. */
+        return ki__api_fail(&x->failure, 500, KI_REASON_UNKNOWN,
+                            "metadata.resourceVersion: not a number: ", rv, NULL);
     }
     if (rv[0] != '\0' && strcmp(rv, "0") != 0 && strcmp(rv, ki_object_resource_version(old)) != 0) {
         return ki__api_fail_conflict(&x->failure, x->type, x->route.name,
@@ -222,31 +229,19 @@ static int check_old(ki__api_exchange *x, const ki_object *body, const ki_object
     return 0;
 }
 
-/* Whether each finalizer of `object` is one that `old` has too. */
-static bool has_no_new_finalizers(const ki_object *object, const ki_object *old)
+/* What an update may not do to the metadata. A status has none of its own. */
+static int check_metadata(ki__api_exchange *x, const ki_object *body, const ki_object *old)
 {
-    ki_value now = ki_object_finalizers(object);
-    ki_value before = ki_object_finalizers(old);
-    ki_iter outer;
-    ki_value finalizer;
-    char text[256];
-    bool known = true;
-    if (ki_value_iter(&now, &outer) < 0) {
-        return true;
+    if (x->route.subresource[0] != '\0') {
+        return 0;
     }
-    while (known && ki_iter_next(&outer, NULL, &finalizer) > 0) {
-        ki_iter inner;
-        ki_value other;
-        known = false;
-        if (ki_value_get_string(&finalizer, text, sizeof(text)) < 0 ||
-            ki_value_iter(&before, &inner) < 0) {
-            break;
-        }
-        while (!known && ki_iter_next(&inner, NULL, &other) > 0) {
-            known = ki_value_equals(&other, ki_str_from(text));
-        }
-    }
-    return known;
+    ki__invalid errors;
+    ki__invalid_init(&errors, x->alloc);
+    int r =
+        ki__metadata_check_update(x->type, body, old, x->server->options.whole_objects, &errors);
+    r = r < 0 ? r : ki__invalid_fail(&errors, &x->failure, x->type, x->route.name);
+    ki__invalid_done(&errors);
+    return r;
 }
 
 /* Whether anything but metadata and status differs. */
@@ -343,6 +338,7 @@ int ki__api_update_object(ki__api_exchange *x, const ki_object *body, ki_object 
     ki_object *object;
     int r = ki__api_check_body(x, body);
     r = r < 0 || x->failure.code != 0 ? r : check_old(x, body, old);
+    r = r < 0 || x->failure.code != 0 ? r : check_metadata(x, body, old);
     r = r < 0 || x->failure.code != 0 ? r : ki__api_read_dry_run(x, &dry_run);
     if (r < 0 || x->failure.code != 0) {
         return r;
@@ -360,10 +356,7 @@ int ki__api_update_object(ki__api_exchange *x, const ki_object *body, ki_object 
         ki_object_unref(object);
         return r;
     }
-    if (ki_object_is_deleting(old) && !has_no_new_finalizers(object, old)) {
-        r = fail_metadata(x, x->route.name, "FieldValueForbidden", "metadata.finalizers",
-                          "Forbidden: none can be added while the object is being deleted");
-    } else if (!changed || dry_run) {
+    if (!changed || dry_run) {
         r = ki__api_answer_object(x, 200, object);
     } else {
         r = ki__api_fail_write(x, store_update(x, object, old));

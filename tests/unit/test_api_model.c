@@ -455,7 +455,7 @@ static void random_requests_get_answers(void **state)
         "{}",
         "{'metadata':{'name':'a'}}",
         "{'metadata':{'generateName':'a-'}}",
-        "{'metadata':{'name':'a','finalizers':['x']}}",
+        "{'metadata':{'name':'a','finalizers':['x/y']}}",
         "{'metadata':{'finalizers':null}}",
         "{'status':{'a':1}}",
         "{'spec':{'a':[{}]}}",

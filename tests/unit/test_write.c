@@ -229,7 +229,7 @@ static void update_keeps_what_the_server_owns(void **state)
     api.now_ns += UINT64_C(5000000000);
     test_api_call(&api, "PUT", PODS "/a",
                   "{'metadata':{'name':'a','resourceVersion':'2','creationTimestamp':null,"
-                  "'deletionTimestamp':'2020-01-01T00:00:00Z','generation':77},"
+                  "'selfLink':'/x','generation':77},"
                   "'spec':{'nodeName':'n2'},'status':{'phase':'Running'}}");
     assert_status(&api, 200);
     assert_string_equal(test_api_at(&api, ".metadata.uid"), uid);
@@ -400,7 +400,7 @@ static void finalizers_delay_the_removal(void **state)
     (void)state;
     test_api api;
     test_api_init(&api, NULL, NULL, NULL);
-    test_api_call(&api, "POST", PODS, "{'metadata':{'name':'a','finalizers':['x/y','z']}}");
+    test_api_call(&api, "POST", PODS, "{'metadata':{'name':'a','finalizers':['x/y','z/z']}}");
     test_api_call(&api, "DELETE", PODS "/a", "");
     assert_status(&api, 200);
     assert_string_equal(test_api_at(&api, ".kind"), "Pod");
@@ -410,9 +410,9 @@ static void finalizers_delay_the_removal(void **state)
     test_api_call(&api, "DELETE", PODS "/a", ""); /* again changes nothing */
     assert_status(&api, 200);
     assert_int_equal(api.model->head, 3);
-    test_api_call(&api, "PATCH", PODS "/a", "{'metadata':{'finalizers':['z','new']}}");
+    test_api_call(&api, "PATCH", PODS "/a", "{'metadata':{'finalizers':['z/z','n/new']}}");
     check_failure(&api, 422, "Invalid");
-    test_api_call(&api, "PATCH", PODS "/a", "{'metadata':{'finalizers':['z']}}");
+    test_api_call(&api, "PATCH", PODS "/a", "{'metadata':{'finalizers':['z/z']}}");
     assert_status(&api, 200);
     assert_int_equal(api.model->head, 4);
     /* The last one goes, and the object with it: one change, the deletion, with what was stored. */
