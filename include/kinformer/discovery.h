@@ -85,6 +85,12 @@ KI_API const ki_resource *ki_discovery_at(const ki_discovery *discovery, size_t 
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API uint32_t ki_discovery_verbs(const ki_discovery *discovery, const ki_resource *resource);
 
+/** Category number `index` of a resource of this discovery, such as "all", in lower case; NULL
+ * after the last, and for a resource that is not in it. Owner: borrowed.  Thread: any.  Blocks: no.
+ * Since: 0.1 */
+KI_API const char *ki_discovery_category(const ki_discovery *discovery, const ki_resource *resource,
+                                         size_t index);
+
 /** How many resources and group versions the server named in ways that cannot be, or twice. They
  *  are not among the others.  Since: 0.1 */
 KI_API size_t ki_discovery_left_out(const ki_discovery *discovery);

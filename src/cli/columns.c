@@ -8,13 +8,19 @@
 #include "cli/failure.h"
 #include "cli/text.h"
 
-static cli_column *add(cli_columns *columns, ki_str title)
+static char *copy_of(ki_str text)
 {
-    cli_column *column = &columns->items[columns->count++];
-    *column = (cli_column){.title = strndup(title.ptr, title.len)};
-    if (column->title == NULL) {
+    char *copy = strndup(text.ptr, text.len);
+    if (copy == NULL) {
         cli_fail_memory();
     }
+    return copy;
+}
+
+static cli_column *add(cli_columns *columns, ki_str title, cli_column_type type)
+{
+    cli_column *column = &columns->items[columns->count++];
+    *column = (cli_column){.title = copy_of(title), .type = type, .absent = "<none>"};
     return column;
 }
 
@@ -22,6 +28,7 @@ void cli_columns_done(cli_columns *columns)
 {
     for (size_t i = 0; i < columns->count; i++) {
         free(columns->items[i].title);
+        free(columns->items[i].label);
         (void)ki_path_unref(columns->items[i].path);
     }
     columns->count = 0;
@@ -60,7 +67,8 @@ static int parse_one(ki_str text, cli_columns *columns, ki_error *error)
     if (columns->count == CLI_TABLE_COLUMNS) {
         return cli_fail(error, KI_ERR_LIMIT, "over %d columns", CLI_TABLE_COLUMNS);
     }
-    cli_column *column = add(columns, ki_str_make(text.ptr, (size_t)(colon - text.ptr)));
+    cli_column *column =
+        add(columns, ki_str_make(text.ptr, (size_t)(colon - text.ptr)), CLI_COLUMN_PATH);
     char *path = strndup(colon + 1, (size_t)(text.ptr + text.len - colon - 1));
     if (path == NULL) {
         cli_fail_memory();
@@ -97,14 +105,14 @@ static void put_namespace(const ki_object *object, ki_buf *out)
     cli_put_escaped(out, ki_str_from(ki_object_namespace(object)));
 }
 
-static void put_name(const ki_object *object, ki_buf *out)
-{
-    cli_put_escaped(out, ki_str_from(ki_object_name(object)));
-}
-
 static void put_age(const ki_object *object, ki_buf *out)
 {
     cli_put_age_of(out, object);
+}
+
+static void add_function(cli_columns *columns, const char *title, cli_cell cell)
+{
+    add(columns, ki_str_from(title), CLI_COLUMN_FUNCTION)->cell = cell;
 }
 
 void cli_columns_of(const ki_resource *resource, bool with_namespace, bool wide,
@@ -112,28 +120,92 @@ void cli_columns_of(const ki_resource *resource, bool with_namespace, bool wide,
 {
     ret_columns->count = 0;
     if (with_namespace) {
-        add(ret_columns, ki_str_from("NAMESPACE"))->cell = put_namespace;
+        add_function(ret_columns, "NAMESPACE", put_namespace);
     }
-    add(ret_columns, ki_str_from("NAME"))->cell = put_name;
+    (void)add(ret_columns, ki_str_from("NAME"), CLI_COLUMN_NAME);
     const cli_kind_column *kinds = cli_kind_columns(resource);
     for (const cli_kind_column *c = kinds; c->title != NULL; c++) {
         if (!c->wide) {
-            add(ret_columns, ki_str_from(c->title))->cell = c->cell;
+            add_function(ret_columns, c->title, c->cell);
         }
     }
-    add(ret_columns, ki_str_from("AGE"))->cell = put_age;
+    add_function(ret_columns, "AGE", put_age);
     for (const cli_kind_column *c = kinds; c->title != NULL && wide; c++) {
         if (c->wide) {
-            add(ret_columns, ki_str_from(c->title))->cell = c->cell;
+            add_function(ret_columns, c->title, c->cell);
         }
     }
 }
 
+/* ---- those of the server ---- */
+
+void cli_columns_of_rows(const cli_rows *rows, bool with_namespace, bool wide,
+                         cli_columns *ret_columns)
+{
+    ret_columns->count = 0;
+    if (with_namespace) {
+        add_function(ret_columns, "NAMESPACE", put_namespace);
+    }
+    for (size_t i = 0; i < rows->column_count && ret_columns->count < CLI_TABLE_COLUMNS; i++) {
+        const cli_row_column *from = &rows->columns[i];
+        if (wide || !from->wide) {
+            cli_column *column = add(ret_columns, ki_str_from(from->title),
+                                     from->is_name ? CLI_COLUMN_NAME : CLI_COLUMN_CELL);
+            column->index = i;
+            column->absent = "";
+        }
+    }
+}
+
+void cli_columns_show_kind(cli_columns *columns, const ki_resource *resource)
+{
+    for (size_t i = 0; i < columns->count; i++) {
+        if (columns->items[i].type == CLI_COLUMN_NAME) {
+            columns->items[i].kind = resource;
+        }
+    }
+}
+
+/* ---- more of them ---- */
+
 void cli_columns_add_label(cli_columns *columns, const char *label)
 {
     if (columns->count < CLI_TABLE_COLUMNS) {
-        add(columns, ki_str_from(label))->is_label = true;
+        add(columns, ki_str_from(label), CLI_COLUMN_LABEL)->label = copy_of(ki_str_from(label));
     }
+}
+
+void cli_columns_add_label_column(cli_columns *columns, const char *label)
+{
+    if (columns->count == CLI_TABLE_COLUMNS) {
+        return;
+    }
+    const char *slash = strrchr(label, '/');
+    cli_columns_add_label(columns, label);
+    cli_column *column = &columns->items[columns->count - 1];
+    free(column->title);
+    column->title = copy_of(ki_str_from(slash != NULL ? slash + 1 : label));
+    column->absent = "";
+    for (char *c = column->title; *c != '\0'; c++) {
+        *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
+    }
+}
+
+void cli_columns_add_labels(cli_columns *columns)
+{
+    if (columns->count < CLI_TABLE_COLUMNS) {
+        (void)add(columns, ki_str_from("LABELS"), CLI_COLUMN_LABELS);
+    }
+}
+
+void cli_columns_add_first(cli_columns *columns, const char *title)
+{
+    if (columns->count == CLI_TABLE_COLUMNS) {
+        return;
+    }
+    cli_column first = *add(columns, ki_str_from(title), CLI_COLUMN_TEXT);
+    memmove(columns->items + 1, columns->items, (columns->count - 1) * sizeof(first));
+    columns->items[0] = first;
 }
 
 /* ---- rows ---- */
@@ -162,6 +234,109 @@ static void put_path(const ki_path *path, const ki_object *object, ki_buf *out)
     (void)ki_path_iter_free(iter);
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* In the order of their names, as kubectl has them: "app=web,tier=front". */
+static void put_labels(const ki_object *object, ki_buf *out)
+{
+    ki_value labels = ki_object_labels(object);
+    ki_value key;
+    ki_value value;
+    ki_iter iter;
+    size_t count = 0;
+    if (ki_value_type(&labels) != KI_TYPE_MAP || ki_value_count(&labels, &count) < 0 ||
+        count == 0 || ki_value_iter(&labels, &iter) < 0) {
+        return;
+    }
+    char **texts = calloc(count, sizeof(*texts));
+    if (texts == NULL) {
+        cli_fail_memory();
+    }
+    for (size_t i = 0; i < count && ki_iter_next(&iter, &key, &value) > 0; i++) {
+        ki_buf text;
+        cli_text_init(&text);
+        cli_put_value(&text, &key, false);
+        cli_put_char(&text, '=');
+        cli_put_value(&text, &value, false);
+        texts[i] = copy_of(ki_buf_str(&text));
+        ki_buf_done(&text);
+    }
+    qsort(texts, count, sizeof(*texts), by_name);
+    for (size_t i = 0; i < count; i++) {
+        cli_put(out, i != 0 ? "," : "");
+        cli_put(out, texts[i]);
+        free(texts[i]);
+    }
+    free(texts);
+}
+
+/* A cell of the server, in one line: only the first one of its text, as kubectl shows it. */
+static void put_cell(const ki_object *row, size_t index, ki_buf *out)
+{
+    ki_value cell = cli_rows_cell(row, index);
+    ki_type type = ki_value_type(&cell);
+    if (type == KI_TYPE_NONE || type == KI_TYPE_NULL) {
+        return;
+    }
+    if (type != KI_TYPE_STRING) {
+        cli_put_value_json(out, &cell);
+        return;
+    }
+    ki_buf text;
+    cli_text_init(&text);
+    cli_put_value(&text, &cell, true);
+    size_t len = strcspn(ki_buf_text(&text), "\f\n\r");
+    cli_put_escaped(out, ki_str_make(ki_buf_text(&text), len));
+    cli_put(out, len < text.len ? "..." : "");
+    ki_buf_done(&text);
+}
+
+void cli_put_kind(ki_buf *out, const ki_resource *resource)
+{
+    cli_put(out, ki_resource_singular(resource));
+    cli_put(out, ki_resource_group(resource)[0] != '\0' ? "." : "");
+    cli_put(out, ki_resource_group(resource));
+}
+
+static void put_name(const cli_column *column, const ki_object *object, ki_buf *out)
+{
+    if (column->kind != NULL) {
+        cli_put_kind(out, column->kind);
+        cli_put_char(out, '/');
+    }
+    cli_put_escaped(out, ki_str_from(ki_object_name(object)));
+}
+
+static void put_column(const cli_column *column, const ki_object *object, ki_buf *out)
+{
+    switch (column->type) {
+    case CLI_COLUMN_FUNCTION:
+        column->cell(object, out);
+        break;
+    case CLI_COLUMN_NAME:
+        put_name(column, object, out);
+        break;
+    case CLI_COLUMN_CELL:
+        put_cell(object, column->index, out);
+        break;
+    case CLI_COLUMN_PATH:
+        put_path(column->path, object, out);
+        break;
+    case CLI_COLUMN_LABEL:
+        put_label(column->label, object, out);
+        break;
+    case CLI_COLUMN_LABELS:
+        put_labels(object, out);
+        break;
+    case CLI_COLUMN_TEXT:
+    case CLI_COLUMN_TYPE_MAX:
+        break;
+    }
+}
+
 void cli_columns_head(const cli_columns *columns, cli_table *table)
 {
     cli_table_row(table, CLI_COLOR_NONE);
@@ -178,15 +353,9 @@ void cli_columns_row(const cli_columns *columns, const ki_object *object, cli_ta
         const cli_column *column = &columns->items[i];
         ki_buf *out = cli_table_cell(table);
         size_t begin = out->len;
-        if (column->path != NULL) {
-            put_path(column->path, object, out);
-        } else if (column->is_label) {
-            put_label(column->title, object, out);
-        } else {
-            column->cell(object, out);
-        }
+        put_column(column, object, out);
         if (out->len == begin) {
-            cli_put(out, "<none>");
+            cli_put(out, column->absent);
         }
     }
     cli_table_end_row(table);

@@ -69,9 +69,7 @@ void cli_put_resource(ki_buf *out, const ki_resource *resource)
 
 void cli_put_name(ki_buf *out, const ki_resource *resource, const ki_object *object)
 {
-    cli_put(out, ki_resource_singular(resource));
-    cli_put(out, ki_resource_group(resource)[0] != '\0' ? "." : "");
-    cli_put(out, ki_resource_group(resource));
+    cli_put_kind(out, resource);
     cli_put_char(out, '/');
     cli_put_escaped(out, ki_str_from(ki_object_name(object)));
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include <kinformer/status.h>
@@ -82,18 +83,15 @@ static int discover(cli_session *s, ki_error *error)
     return cli_fail(error, r < 0 ? r : -EINTR, "ended by a signal");
 }
 
-static int add_target(cli_session *s, const char *name, ki_error *error)
+static bool is_watchable(const cli_session *s, const ki_resource *resource)
 {
-    const ki_resource *resource;
-    ki_buf label;
-    int r = ki_discovery_find(s->discovery, name, &resource, error);
-    if (r < 0) {
-        return r;
-    }
     uint32_t wanted = KI_CAN_LIST | KI_CAN_WATCH;
-    if ((ki_discovery_verbs(s->discovery, resource) & wanted) != wanted) {
-        return cli_fail(error, KI_ERR_UNSUPPORTED, "%s cannot be listed and watched", name);
-    }
+    return (ki_discovery_verbs(s->discovery, resource) & wanted) == wanted;
+}
+
+static int add_resource(cli_session *s, const ki_resource *resource, ki_error *error)
+{
+    ki_buf label;
     for (size_t i = 0; i < s->target_count; i++) {
         if (s->targets[i].resource == resource) {
             return 0; /* it was named twice */
@@ -112,6 +110,62 @@ static int add_target(cli_session *s, const char *name, ki_error *error)
         cli_fail_memory();
     }
     return 0;
+}
+
+static bool is_in_category(const cli_session *s, const ki_resource *resource, const char *name)
+{
+    const char *category;
+    for (size_t i = 0; (category = ki_discovery_category(s->discovery, resource, i)) != NULL; i++) {
+        if (strcasecmp(category, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All resources of a category, such as "all"; of each the preferred version, which is the first.
+ * How many there are. */
+static int add_category(cli_session *s, const char *name, ki_error *error)
+{
+    const ki_resource *resource;
+    int count = 0;
+    for (size_t i = 0; (resource = ki_discovery_at(s->discovery, i, NULL)) != NULL; i++) {
+        const ki_resource *preferred = NULL;
+        ki_error unknown = KI_ERROR_INIT;
+        ki_buf full;
+        if (!is_in_category(s, resource, name) || !is_watchable(s, resource)) {
+            continue;
+        }
+        cli_text_init(&full);
+        cli_put_resource(&full, resource);
+        int r = ki_discovery_find(s->discovery, ki_buf_text(&full), &preferred, &unknown);
+        ki_buf_done(&full);
+        if (r == 0 && preferred == resource) {
+            r = add_resource(s, resource, error);
+            if (r < 0) {
+                return r;
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+static int add_target(cli_session *s, const char *name, ki_error *error)
+{
+    const ki_resource *resource;
+    int r = ki_discovery_find(s->discovery, name, &resource, error);
+    if (r == KI_ERR_NOT_FOUND) {
+        int added = add_category(s, name, error);
+        return added > 0 ? 0 : added < 0 ? added : r;
+    }
+    if (r < 0) {
+        return r;
+    }
+    if (!is_watchable(s, resource)) {
+        return cli_fail(error, KI_ERR_UNSUPPORTED, "%s cannot be listed and watched", name);
+    }
+    return add_resource(s, resource, error);
 }
 
 static int add_targets(cli_session *s, const char *names, ki_error *error)
@@ -137,7 +191,7 @@ int cli_session_open(cli_session *s, const cli_flags *flags, const char *const *
                      size_t name_count)
 {
     ki_error error = KI_ERROR_INIT;
-    *s = (cli_session){.flags = flags, .log = cli_flags_log(flags), .field_selector = ""};
+    *s = (cli_session){.flags = flags, .log = cli_flags_log(flags)};
     s->events.epoll_fd = -1;
     s->events.signal_fd = -1;
     int r = connect_client(s, &error);
@@ -179,13 +233,24 @@ static void watch_failed(ki_informer *informer, const ki_error *error, void *use
     }
 }
 
+static cli_target *target_of(cli_session *s, const ki_resource *resource)
+{
+    size_t i = 0;
+    while (i + 1 < s->target_count && s->targets[i].resource != resource) {
+        i++;
+    }
+    return &s->targets[i];
+}
+
 static void configure(const ki_resource *resource, ki_informer_options *options, void *user)
 {
     cli_session *s = user;
-    (void)resource;
+    const cli_target *target = target_of(s, resource);
     options->label_selector = s->flags->selector;
     options->field_selector =
-        s->field_selector[0] != '\0' ? s->field_selector : s->flags->field_selector;
+        target->field_selector != NULL ? target->field_selector : s->flags->field_selector;
+    options->no_streaming = s->page_size != 0;
+    options->page_size = s->page_size;
     options->on_watch_error = watch_failed;
     options->watch_error_user = s;
 }
@@ -224,6 +289,13 @@ static int start_target(cli_session *s, cli_target *target, const ki_handler *ha
     return r;
 }
 
+static int make_source(const ki_resource *resource, const char *name_space, void *user,
+                       ki_source *ret_source, ki_error *error)
+{
+    cli_session *s = user;
+    return s->make_source(target_of(s, resource), name_space, ret_source, error);
+}
+
 int cli_session_start(cli_session *s, const ki_handler *handler,
                       void (*on_synced)(cli_target *target), ki_error *error)
 {
@@ -234,7 +306,14 @@ int cli_session_start(cli_session *s, const ki_handler *handler,
     options.user = s;
     s->on_synced = on_synced;
     s->started_ns = cli_now_ns();
-    int r = ki_client_factory(s->client, &options, &s->factory, error);
+    int r;
+    if (s->make_source != NULL) {
+        options.engine = ki_client_engine(s->client);
+        options.make_source = make_source;
+        r = ki_factory_new(&options, &s->factory, error);
+    } else {
+        r = ki_client_factory(s->client, &options, &s->factory, error);
+    }
     for (size_t i = 0; r == 0 && i < s->target_count; i++) {
         r = start_target(s, &s->targets[i], handler, error);
     }

@@ -39,7 +39,8 @@ typedef struct cli_target {
     ki_registration *registration;
     bool synced; /* the handler was told of all that was there */
     cli_follow follow;
-    void *user; /* the command's */
+    void *user;                 /* the command's */
+    const char *field_selector; /* in the place of that of the flags; NULL: none */
 } cli_target;
 
 struct cli_session {
@@ -60,14 +61,18 @@ struct cli_session {
     void (*on_synced)(cli_target *target);
 
     /* To be set before the start, if wanted. */
-    const char *field_selector; /* besides that of the flags; "": none */
-    bool stays;                 /* also if the server refuses the first list */
-    uint32_t resync_ms;         /* handlers hear of all objects that often; 0: never */
+    bool stays;         /* also if the server refuses the first list */
+    uint32_t resync_ms; /* handlers hear of all objects that often; 0: never */
+    uint32_t page_size; /* lists come in pages of so many objects; 0: as the library does */
     int (*prepare)(cli_target *target, ki_error *error); /* its informer, before it starts */
+    /** Makes the source of a target; NULL: objects from the server. */
+    int (*make_source)(cli_target *target, const char *name_space, ki_source *ret_source,
+                       ki_error *error);
 };
 
-/** Connects, and finds the resources: each word names one, or several with commas between them.
- *  Says what is wrong. Gives an exit code; CLI_OK: go on. In any case cli_session_close(). */
+/** Connects, and finds the resources: each word names one, a category such as "all", or several
+ * with commas between them. Says what is wrong. Gives an exit code; CLI_OK: go on. In any case
+ * cli_session_close(). */
 int cli_session_open(cli_session *session, const cli_flags *flags, const char *const *names,
                      size_t name_count);
 

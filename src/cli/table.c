@@ -26,8 +26,8 @@ void cli_table_init_headed(cli_table *table, const cli_heading *headings, size_t
         if (headings[i].wide && !wide) {
             continue;
         }
-        table->right |= headings[i].number ? 1U << table->columns : 0;
-        table->colored |= headings[i].colored ? 1U << table->columns : 0;
+        table->right |= headings[i].number ? UINT64_C(1) << table->columns : 0;
+        table->colored |= headings[i].colored ? UINT64_C(1) << table->columns : 0;
         table->columns++;
         cli_put(cli_table_cell(table), headings[i].title);
     }
@@ -98,10 +98,10 @@ static void put_gap(ki_buf *out, size_t count)
 static void print_cell(const cli_table *table, size_t column, ki_str text, cli_color color,
                        size_t used, ki_buf *out)
 {
-    bool colored = (table->colored & (1U << column)) != 0 && color != CLI_COLOR_NONE;
+    bool colored = (table->colored & (UINT64_C(1) << column)) != 0 && color != CLI_COLOR_NONE;
     size_t begin = out->len;
     bool last = column + 1 == table->columns;
-    bool right = (table->right & (1U << column)) != 0;
+    bool right = (table->right & (UINT64_C(1) << column)) != 0;
     size_t missing = !last || right ? table->widths[column] - cli_text_width(text) : 0;
     put_gap(out, right ? missing : 0);
     if (last && table->line_width != 0) {

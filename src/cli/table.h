@@ -7,14 +7,14 @@
 
 #include "cli/term.h"
 
-enum { CLI_TABLE_COLUMNS = 24, CLI_TABLE_GAP = 3 };
+enum { CLI_TABLE_COLUMNS = 64, CLI_TABLE_GAP = 3 };
 
 typedef struct cli_table {
     size_t columns;
     size_t widths[CLI_TABLE_COLUMNS];
     size_t gap;        /* between columns; CLI_TABLE_GAP at first */
-    uint32_t colored;  /* columns that take the colour of their row, as bits */
-    uint32_t right;    /* columns that end in one line, as numbers do */
+    uint64_t colored;  /* columns that take the colour of their row, as bits */
+    uint64_t right;    /* columns that end in one line, as numbers do */
     size_t line_width; /* the last column is cut so that a line has no more; 0: it is not */
     ki_buf rows;       /* of each a colour (of a line CLI_COLOR_MAX), then its cells, each with a
                           NUL behind it */

@@ -69,6 +69,22 @@ uint32_t ki_discovery_verbs(const ki_discovery *discovery, const ki_resource *re
     return 0;
 }
 
+const char *ki_discovery_category(const ki_discovery *discovery, const ki_resource *resource,
+                                  size_t index)
+{
+    for (size_t i = 0; i < discovery->count; i++) {
+        if (discovery->entries[i].resource != resource) {
+            continue;
+        }
+        const char *category = discovery->entries[i].categories;
+        for (; index > 0 && category[0] != '\0'; index--) {
+            category += strlen(category) + 1;
+        }
+        return category[0] != '\0' ? category : NULL;
+    }
+    return NULL;
+}
+
 const char *ki_discovery_failure(const ki_discovery *discovery, size_t index)
 {
     return index < discovery->failure_count ? discovery->failures[index] : NULL;

@@ -32,6 +32,7 @@ typedef struct ki__discovery_name {
 typedef struct ki__discovery_entry {
     const ki_resource *resource; /* counted */
     uint32_t verbs;
+    const char *categories; /* C strings one after the other, the last one empty; in `text` */
 } ki__discovery_entry;
 
 struct ki_discovery {

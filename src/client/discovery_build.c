@@ -181,6 +181,21 @@ static int add_names(ki__discovery_builder *builder, ki__discovery_draft *draft,
     return r;
 }
 
+/* One behind the other, and an empty one at the end. */
+static int keep_categories(ki__discovery_builder *builder, const char *const *categories,
+                           uint32_t *ret_offset)
+{
+    uint32_t first = (uint32_t)builder->text.len;
+    uint32_t offset;
+    int r = 0;
+    for (size_t i = 0; r == 0 && categories != NULL && categories[i] != NULL; i++) {
+        r = keep(builder, ki_str_from(categories[i]), &offset);
+    }
+    r = r < 0 ? r : keep(builder, ki_str_from(""), &offset);
+    *ret_offset = first;
+    return r;
+}
+
 int ki__discovery_builder_add(ki__discovery_builder *builder, size_t number,
                               const ki__discovery_row *row)
 {
@@ -203,6 +218,9 @@ int ki__discovery_builder_add(ki__discovery_builder *builder, size_t number,
         return r;
     }
     r = add_names(builder, &draft, row);
+    if (r == 0) {
+        r = keep_categories(builder, row->categories, &draft.categories);
+    }
     if (r < 0) {
         ki_resource_unref(draft.resource);
         return r;
@@ -308,8 +326,9 @@ static void fill_names(const ki__discovery_builder *builder, ki_discovery *disco
     const char *text = discovery->text.data;
     for (size_t i = 0; i < builder->draft_count; i++) {
         const ki__discovery_draft *draft = &builder->drafts[i];
-        discovery->entries[i] =
-            (ki__discovery_entry){.resource = draft->resource, .verbs = draft->verbs};
+        discovery->entries[i] = (ki__discovery_entry){.resource = draft->resource,
+                                                      .verbs = draft->verbs,
+                                                      .categories = text + draft->categories};
         for (size_t j = 0; j < draft->name_count; j++) {
             const ki__discovery_draft_name *name = &builder->names[draft->first_name + j];
             discovery->names[discovery->name_count++] =

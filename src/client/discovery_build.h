@@ -24,7 +24,8 @@ typedef struct ki__discovery_version {
 typedef struct ki__discovery_draft {
     const ki_resource *resource;
     uint32_t verbs;
-    uint32_t rank; /* of its group version */
+    uint32_t categories; /* offset of the first, which others and an empty one follow */
+    uint32_t rank;       /* of its group version */
     uint32_t order;
     uint32_t first_name;
     uint32_t name_count;
@@ -59,6 +60,7 @@ typedef struct ki__discovery_row {
     bool namespaced;
     uint32_t verbs;
     const char *const *short_names; /* ends with NULL */
+    const char *const *categories;  /* the same; NULL: none */
 } ki__discovery_row;
 
 /** An empty one. Allocates nothing. `alloc` must outlive it and what it makes. */

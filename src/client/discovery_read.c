@@ -23,6 +23,8 @@ typedef struct names {
     char singular[NAME_SIZE];
     char short_names[SHORT_NAMES_MAX][NAME_SIZE];
     const char *short_list[SHORT_NAMES_MAX + 1];
+    char categories[SHORT_NAMES_MAX][NAME_SIZE];
+    const char *category_list[SHORT_NAMES_MAX + 1];
 } names;
 
 /* Where the two forms of a resource keep the same things. */
@@ -94,19 +96,20 @@ static uint32_t read_verbs(const ki_value *resource)
     return bits;
 }
 
-static void read_short_names(const ki_value *resource, names *out)
+static void read_words(const ki_value *resource, const char *member, char texts[][NAME_SIZE],
+                       const char **list)
 {
     size_t count = 0;
     bool any;
-    ki_value name;
-    ki_iter iter = walk(resource, "shortNames", &any);
-    while (any && count < SHORT_NAMES_MAX && ki_iter_next(&iter, NULL, &name) > 0) {
-        char *text = out->short_names[count];
-        if (copy_value(&name, text, NAME_SIZE) && text[0] != '\0') {
-            out->short_list[count++] = text;
+    ki_value word;
+    ki_iter iter = walk(resource, member, &any);
+    while (any && count < SHORT_NAMES_MAX && ki_iter_next(&iter, NULL, &word) > 0) {
+        char *text = texts[count];
+        if (copy_value(&word, text, NAME_SIZE) && text[0] != '\0') {
+            list[count++] = text;
         }
     }
-    out->short_list[count] = NULL;
+    list[count] = NULL;
 }
 
 /* Whether there is a kind: an aggregated resource has none if it can do nothing itself and only has
@@ -145,13 +148,15 @@ static int read_resource(ki__discovery_builder *builder, size_t number, const ki
     if (!copy_text(resource, form->singular, texts.singular, sizeof(texts.singular))) {
         texts.singular[0] = '\0';
     }
-    read_short_names(resource, &texts);
+    read_words(resource, "shortNames", texts.short_names, texts.short_list);
+    read_words(resource, "categories", texts.categories, texts.category_list);
     const ki__discovery_row row = {.name = texts.name,
                                    .kind = texts.kind,
                                    .singular = texts.singular,
                                    .namespaced = is_namespaced(resource, form),
                                    .verbs = read_verbs(resource),
-                                   .short_names = texts.short_list};
+                                   .short_names = texts.short_list,
+                                   .categories = texts.category_list};
     return ki__discovery_builder_add(builder, number, &row);
 }
 

@@ -32,7 +32,10 @@ class Get(Case):
         code, out, _ = self.call("get", "pods,widgets")
         self.assertEqual(code, 0)
         self.assertEqual(len(out.split("\n\n")), 2)
-        self.assertTrue(out.split("\n\n")[1].startswith("NAME   AGE\nw "))
+        self.assertTrue(out.startswith("NAME     READY   "), out)
+        self.assertIn("\npod/p0   0/0 ", out)
+        self.assertTrue(out.split("\n\n")[1].startswith("NAME                   AGE\n"
+                                                        "widget.example.com/w   "), out)
 
     def test_names(self):
         self.assertEqual(self.names("p2", "p0"), ["p0", "p2"])
@@ -41,7 +44,8 @@ class Get(Case):
         code, out, err = self.call("get", "pods", "p1", "zz", "-o", "name")
         self.assertEqual((code, out), (3, "pod/p1\n"))
         self.assertIn('pods "zz" not found', err)
-        self.assertEqual(self.call("get", "pod/p1", "svc/x")[0], 2)
+        for wrong in (("pod/p1", "svc"), ("pods", "svc/x"), ("pod/",), ("/x",), ("pod/a/b",)):
+            self.assertEqual(self.call("get", *wrong)[0], 2, wrong)
 
     def test_nothing(self):
         code, out, err = self.call("get", "cm")

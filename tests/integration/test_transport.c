@@ -262,7 +262,7 @@ static void sockets_are_tuned_and_not_inherited(void **state)
         }
     }
     assert_int_equal(found, 2); /* libcurl's, and the duplicate that is watched */
-    leave(&t, &e); /* with the call alive */
+    leave(&t, &e);              /* with the call alive */
 }
 
 static void unix_sockets_and_ipv6_are_reached(void **state)

@@ -101,6 +101,26 @@ static void v2beta1_reads_like_v2(void **state)
     end(&t);
 }
 
+static void categories_are_kept_in_order(void **state)
+{
+    (void)state;
+    reading t;
+    begin(&t);
+    const ki_discovery *discovery =
+        of_example(&t, "[{'resource':'widgets','responseKind':{'kind':'Widget'},'verbs':['list'],"
+                       "'categories':['All',7,'','shop']},"
+                       "{'resource':'gadgets','responseKind':{'kind':'Gadget'},'verbs':['list']}]");
+    const ki_resource *widget = ki_discovery_at(discovery, 0, NULL);
+    assert_string_equal(ki_discovery_category(discovery, widget, 0), "all");
+    assert_string_equal(ki_discovery_category(discovery, widget, 1), "shop");
+    assert_null(ki_discovery_category(discovery, widget, 2));
+    assert_null(ki_discovery_category(discovery, widget, 99));
+    assert_null(ki_discovery_category(discovery, ki_discovery_at(discovery, 1, NULL), 0));
+    assert_null(ki_discovery_category(discovery, NULL, 0));
+    ki_discovery_unref(discovery);
+    end(&t);
+}
+
 static void an_empty_server_has_nothing(void **state)
 {
     (void)state;
@@ -544,6 +564,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(v2beta1_reads_like_v2),
+        cmocka_unit_test(categories_are_kept_in_order),
         cmocka_unit_test(an_empty_server_has_nothing),
         cmocka_unit_test(something_else_is_never_an_empty_list),
         cmocka_unit_test(both_forms_may_come_together),
