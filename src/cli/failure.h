@@ -6,14 +6,21 @@
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 
-/** What the process returns. The manual page and the help tell the same. */
-enum {
-    CLI_OK = 0,
-    CLI_FAILED = 1,
-    CLI_USAGE = 2,
-    CLI_NOT_FOUND = 3,
-    CLI_FORBIDDEN = 4,
-    CLI_NO_CONNECTION = 5,
+/** Exit codes, for the enum and for the help. The manual page and docs/cli.md have the same table,
+ *  which a test compares. */
+#define CLI_EXIT_CODES(X)                                           \
+    X(CLI_OK, 0, "success; also after SIGINT or SIGTERM")           \
+    X(CLI_FAILED, 1, "failure other than those below")              \
+    X(CLI_USAGE, 2, "invalid command line")                         \
+    X(CLI_NOT_FOUND, 3, "no such resource or object")               \
+    X(CLI_FORBIDDEN, 4, "authentication or authorization failed")   \
+    X(CLI_NO_CONNECTION, 5, "no connection, or not synced in time") \
+    X(CLI_SKIPPED, 6, "objects that could not be decoded were skipped")
+
+enum cli_exit {
+#define CLI_EXIT_MEMBER(name, code, text) name = (code),
+    CLI_EXIT_CODES(CLI_EXIT_MEMBER)
+#undef CLI_EXIT_MEMBER
 };
 
 /** Fills `error` and returns `code`. */

@@ -324,6 +324,7 @@ static int get(cli_get *g, cli_call *call)
     code = cli_session_run(session, call->flags.request_timeout_ms);
     if (code == CLI_OK && cli_session_is_synced(session)) {
         code = show(g);
+        code = g->live ? code : cli_session_result(session, code);
     }
     return code;
 }

@@ -9,14 +9,21 @@
 
 enum { OPTION_COLUMN = 34 };
 
-#define EXIT_CODES                                     \
-    "Exit codes:\n"                                    \
-    "  0  all is well; also after SIGINT or SIGTERM\n" \
-    "  1  it failed\n"                                 \
-    "  2  the command line is wrong\n"                 \
-    "  3  no such resource or object\n"                \
-    "  4  not allowed, or not known who we are\n"      \
-    "  5  no connection, or no answer in time\n"
+static void put_exit_codes(ki_buf *out)
+{
+    static const struct {
+        int code;
+        const char *text;
+    } rows[] = {
+#define ROW(name, code, text) {name, text},
+        CLI_EXIT_CODES(ROW)
+#undef ROW
+    };
+    cli_put(out, "\nExit codes:\n");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cli_putf(out, "  %d  %s\n", rows[i].code, rows[i].text);
+    }
+}
 
 static void put_spaces(ki_buf *out, size_t from, size_t to)
 {
@@ -74,7 +81,7 @@ static void put_command(ki_buf *out, const cli_command *command)
                     cli_flags_connect_count);
     }
     put_options(out, "For all commands", cli_flags_general, cli_flags_general_count);
-    cli_put(out, "\n" EXIT_CODES);
+    put_exit_codes(out);
 }
 
 static void put_all(ki_buf *out)
@@ -92,7 +99,8 @@ static void put_all(ki_buf *out)
             "  kinformer watch pods -A              every change of every pod, and what it is\n"
             "  kinformer get deploy -n shop         once, from a synced cache\n"
             "  kinformer run cm --exec ./sync.sh    a controller in any language\n"
-            "\n`kinformer help COMMAND` tells more of one.\n\n" EXIT_CODES);
+            "\n`kinformer help COMMAND` describes one of them.\n");
+    put_exit_codes(out);
 }
 
 void cli_help_print(const cli_command *command)

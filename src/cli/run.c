@@ -502,7 +502,10 @@ static int control(running *r, cli_call *call)
     code = cli_session_run(session, 0);
     wind_down(r);
     cli_stats_print(session, r->options->stats);
-    return code == CLI_OK && r->options->once && r->given_up != 0 ? CLI_FAILED : code;
+    if (code != CLI_OK || !r->options->once) {
+        return code;
+    }
+    return r->given_up != 0 ? CLI_FAILED : cli_session_result(session, CLI_OK);
 }
 
 static void done(running *r)

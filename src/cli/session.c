@@ -337,6 +337,20 @@ bool cli_session_is_synced(const cli_session *s)
     return s->synced_count == s->target_count;
 }
 
+int cli_session_result(const cli_session *s, int code)
+{
+    uint64_t skipped = 0;
+    for (size_t i = 0; i < s->target_count; i++) {
+        skipped += cli_follow_health(&s->targets[i]).reflector.set_aside;
+    }
+    if (code != CLI_OK || skipped == 0) {
+        return code;
+    }
+    cli_say("%llu %s could not be decoded and %s skipped", (unsigned long long)skipped,
+            skipped == 1 ? "object" : "objects", skipped == 1 ? "was" : "were");
+    return CLI_SKIPPED;
+}
+
 /* ---- running ---- */
 
 void cli_session_end(cli_session *s)

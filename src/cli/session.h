@@ -95,6 +95,10 @@ void cli_session_end(cli_session *session);
 
 bool cli_session_is_synced(const cli_session *session);
 
+/** The exit code of a command that shows all objects: CLI_SKIPPED, having said how many, in place
+ * of CLI_OK if objects were skipped. */
+int cli_session_result(const cli_session *session, int code);
+
 void cli_session_close(cli_session *session);
 
 #endif

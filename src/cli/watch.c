@@ -346,7 +346,7 @@ static int watch(watching *w, cli_call *call)
     uint32_t timeout_ms = w->options->until_synced ? call->flags.request_timeout_ms : 0;
     code = cli_session_run(session, timeout_ms);
     cli_stats_print(session, w->options->stats);
-    return code;
+    return w->options->until_synced ? cli_session_result(session, code) : code;
 }
 
 static int run(cli_call *call)

@@ -94,6 +94,18 @@ class Get(Case):
         code, out, _ = self.call("get", "pods", "-o", "custom-columns=N:.metadata.name,X:.x")
         self.assertEqual((code, out.splitlines()[1].split()), (0, ["p0", "<none>"]))
 
+    def test_skipped_objects_have_an_exit_code_of_their_own(self):
+        self.server.put("pods", "shop", "bad", metadata={"annotations": 5})
+        skipped = "kinformer: 1 object could not be decoded and was skipped\n"
+        for words in (["get", "pods"], ["get", "pods", "-o", "json"],
+                      ["watch", "pods", "--until-synced"], ["run", "pods", "--once", "--exec=cat"]):
+            code, out, err = self.call(*words)
+            self.assertEqual(code, 6, (words, err))
+            self.assertIn("p0", out)
+            self.assertNotIn("bad", out)
+            self.assertIn("kinformer: pods: shop/bad: ", err)
+            self.assertTrue(err.endswith(skipped), err)
+
     def test_timeout(self):
         self.server.refused["pods"] = (500, "InternalError", "oh no")
         code, _, err = self.call("get", "pods", "--request-timeout", "500ms")

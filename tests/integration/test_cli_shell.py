@@ -254,6 +254,16 @@ class Shell(Case):
             for option in re.findall(r"--[a-z-]+", out.split("Options:")[-1].split("Exit")[0]):
                 self.assertIn(option, text, command)
 
+    def test_help_manual_page_and_documentation_have_the_same_exit_codes(self):
+        root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+        told = re.findall(r"^  (\d)  (.*)$", self.call("help", kubeconfig=False)[1], re.MULTILINE)
+        self.assertEqual([int(code) for code, _ in told], list(range(7)))
+        for path, row in (("man/kinformer.1", ".TP\n.B %s\n%s"), ("docs/cli.md", "| %s | %s |")):
+            with open(os.path.join(root, path), encoding="utf-8") as file:
+                text = file.read()
+            for code, meaning in told:
+                self.assertIn(row % (code, meaning), text, path)
+
     @unittest.skipUnless(shutil.which("groff"), "groff is not there")
     def test_the_manual_page_is_well_formed(self):
         folder = os.path.dirname(os.path.abspath(__file__))
