@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <kinformer/error.h>
@@ -16,9 +17,11 @@ static struct {
     bool out_terminal;
     bool error_terminal;
     bool color;
-    bool progress; /* a line of progress is shown */
-    bool screen;   /* the other screen is shown */
-    int failure;   /* of writing, once it has failed */
+    bool progress;         /* a line of progress is shown */
+    bool screen;           /* the other screen is shown */
+    bool keys;             /* single keys arrive on standard input */
+    int failure;           /* of writing, once it has failed */
+    struct termios before; /* what the terminal was set to, while `keys` */
 } term;
 
 static bool wants_color(void)
@@ -144,8 +147,37 @@ void cli_term_show(ki_str lines)
     write_to(stdout, ki_str_from(left > 0 ? "\033[J" : ""));
 }
 
+static void give_keys_back(void)
+{
+    if (term.keys) {
+        (void)tcsetattr(STDIN_FILENO, TCSANOW, &term.before);
+        term.keys = false;
+    }
+}
+
+bool cli_term_take_keys(void)
+{
+    static bool registered;
+    struct termios single;
+    if (!term.out_terminal || tcgetpgrp(STDIN_FILENO) != getpgrp() ||
+        tcgetattr(STDIN_FILENO, &term.before) < 0) {
+        return false;
+    }
+    if (!registered && atexit(give_keys_back) != 0) {
+        return false;
+    }
+    registered = true;
+    single = term.before;
+    single.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    single.c_cc[VMIN] = 1;
+    single.c_cc[VTIME] = 0;
+    term.keys = tcsetattr(STDIN_FILENO, TCSANOW, &single) == 0;
+    return term.keys;
+}
+
 void cli_term_leave(void)
 {
+    give_keys_back();
     if (term.screen) {
         write_to(stdout, ki_str_from("\033[?7h\033[?25h\033[?1049l"));
         term.screen = false;

@@ -39,7 +39,12 @@ int cli_term_flush(void);
  * before, and cuts what does not fit. The first time the terminal's other screen is taken; leaving
  * it brings back what was there before. */
 void cli_term_show(ki_str lines);
+/** Undoes cli_term_show() and cli_term_take_keys(). */
 void cli_term_leave(void);
+
+/** Has single keys arrive on standard input, without echo, if it and standard output are a terminal
+ *  and this process is in its foreground. Ctrl-C and the like stay signals. Whether they do. */
+bool cli_term_take_keys(void);
 
 /** Writes whole lines to standard error, at once. A line of progress makes way for them. */
 void cli_term_note(ki_str text);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `kinformer top`: how the caches are, again and again: a picture on a terminal, lines elsewhere.
  */
+#include <errno.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/failure.h"
@@ -34,6 +37,7 @@ typedef struct topping {
     const top_options *options;
     cli_gauge gauges[CLI_TARGETS_MAX];
     uint32_t shown;
+    cli_fd keys;
 } topping;
 
 static const cli_gauge *measure(const cli_target *target, const ki_informer_health *health)
@@ -165,6 +169,31 @@ static void on_tick(void *user)
     }
 }
 
+/* ---- keys ---- */
+
+static void on_key(void *user)
+{
+    topping *t = user;
+    char keys[64];
+    ssize_t n = read(STDIN_FILENO, keys, sizeof(keys));
+    if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) {
+        cli_loop_unwatch(&t->session.events, &t->keys); /* nobody types any more */
+    }
+    for (ssize_t i = 0; i < n; i++) {
+        if (keys[i] == 'q' || keys[i] == 'Q') {
+            cli_session_end(&t->session);
+        }
+    }
+}
+
+static void take_keys(topping *t)
+{
+    t->keys = (cli_fd){.fd = STDIN_FILENO, .ready = on_key, .user = t};
+    if (cli_term_take_keys()) {
+        (void)!cli_loop_watch(&t->session.events, &t->keys, EPOLLIN); /* without it: Ctrl-C */
+    }
+}
+
 /* ---- the command ---- */
 
 static int top(topping *t, cli_call *call)
@@ -190,6 +219,7 @@ static int top(topping *t, cli_call *call)
         cli_say_error(&error);
         return cli_exit_code(&error);
     }
+    take_keys(t);
     code = cli_session_run(session, 0);
     cli_term_leave();
     return code;
@@ -213,7 +243,8 @@ const cli_command cli_command_top = {
         "Keeps a cache of each resource (" DEFAULT_RESOURCES
         "\nif none is named) and shows how it is: objects, bytes received, memory of the\n"
         "objects, events in a second, events that wait (lag), how long ago the last list was,\n"
-        "state, relists and the last failure. A picture on a terminal, lines elsewhere.",
+        "state, relists and the last failure. A picture on a terminal, which q or Ctrl-C ends;\n"
+        "lines elsewhere.",
     .examples = "  kinformer top -A\n"
                 "  kinformer top pods,events -A\n"
                 "  kinformer top pods -A --interval 10s | tee -a caches.log\n",

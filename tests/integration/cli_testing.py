@@ -9,6 +9,7 @@ import pty
 import queue
 import subprocess
 import sys
+import termios
 import tempfile
 import threading
 import time
@@ -90,9 +91,19 @@ class Run:
             found.append(line)
 
 
+def takes_keys(fd):
+    """Whether keys come one by one on this terminal, without echo."""
+    return termios.tcgetattr(fd)[3] & (termios.ICANON | termios.ECHO) == 0
+
+
+def is_as_before(fd):
+    both = termios.ICANON | termios.ECHO
+    return termios.tcgetattr(fd)[3] & both == both
+
+
 def on_terminal(*words, until=b"\0", seconds=WAIT, columns=100, rows=24, signals=(15,)):
     """Runs a command on a terminal of its own until it ends. Each time it has printed `until` anew
-    it gets the next of the signals. What the terminal got, and the exit code."""
+    it gets the next of the signals; bytes are typed. What the terminal got, and the exit code."""
     pid, fd = pty.fork()
     if pid == 0:
         os.environ["TERM"] = "xterm"
@@ -108,11 +119,16 @@ def on_terminal(*words, until=b"\0", seconds=WAIT, columns=100, rows=24, signals
             break
         seen += piece
         if sent < len(signals) and seen.count(until) > sent:
-            os.kill(pid, signals[sent])
+            if isinstance(signals[sent], bytes):
+                assert takes_keys(fd)
+                os.write(fd, signals[sent])
+            else:
+                os.kill(pid, signals[sent])
             sent += 1
         if not piece:
             break
     _, status = os.waitpid(pid, 0)
+    assert is_as_before(fd)
     os.close(fd)
     return seen.decode(), os.waitstatus_to_exitcode(status)
 

@@ -109,6 +109,13 @@ class Top(Case):
         self.assertRegex(seen, "RESOURCE +STATE +OBJECTS +MEMORY +EVENTS/S +LAG +LISTED\r\n")
         self.assertIn("\x1b[32mwatching\x1b[0m", seen)
 
+    def test_q_or_a_signal_ends_it_and_the_terminal_is_restored(self):
+        self.pod("a")
+        for ends in ((b"xq",), (b"Q",), (2,), (b"\x03",)):  # the last is Ctrl-C
+            seen, code = on_terminal("top", "pods", "--interval=100ms", "--kubeconfig",
+                                     self.server.kubeconfig, until=b"LISTED", signals=ends)
+            self.assertEqual(code, 0, ends)
+            self.assertTrue(seen.endswith("\x1b[?1049l"), ends)
 
     def test_a_picture_fits_its_terminal_and_tells_why(self):
         self.pod("a")
