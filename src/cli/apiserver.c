@@ -227,7 +227,11 @@ static int serve(serving *s)
     if (r == 0) {
         r = cli_loop_run(&s->events, 0);
     }
-    return r == 0 || r == -EINTR || r == -EPIPE ? CLI_OK : CLI_FAILED;
+    if (r == 0 || r == -EINTR || r == -EPIPE) {
+        return CLI_OK;
+    }
+    cli_say("cannot write: %s", strerror(-r));
+    return CLI_FAILED;
 }
 
 static int run(cli_call *call)

@@ -86,6 +86,42 @@ ki_log cli_flags_log(const cli_flags *flags)
 
 /* ---- the client ---- */
 
+/* The library names options by the members of ki_config_options; people know them by our own. */
+static void name_own_option(ki_error *error)
+{
+    static const struct {
+        const char *member;
+        const char *option;
+    } names[] = {
+        {"context", "--context"},
+        {"cluster", "--cluster"},
+        {"user", "--user"},
+        {"name_space", "--namespace"},
+        {"server", "--server"},
+        {"tls_server_name", "--tls-server-name"},
+        {"ca_file", "--certificate-authority"},
+        {"client_cert_file", "--client-certificate"},
+        {"client_key_file", "--client-key"},
+        {"token", "--token"},
+        {"as_user", "--as"},
+        {"as_uid", "--as-uid"},
+        {"as_groups", "--as-group"},
+    };
+    const char *begin = "option ";
+    ki_error given = *error;
+    if (strncmp(given.message, begin, strlen(begin)) != 0) {
+        return;
+    }
+    const char *member = given.message + strlen(begin);
+    size_t len = strcspn(member, ": ");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strlen(names[i].member) == len && strncmp(names[i].member, member, len) == 0) {
+            (void)snprintf(error->message, sizeof(error->message), "%s%s", names[i].option,
+                           member + len);
+        }
+    }
+}
+
 int cli_flags_config(const cli_flags *flags, const ki_log *log, const ki_config **ret_config,
                      ki_error *error)
 {
@@ -112,6 +148,7 @@ int cli_flags_config(const cli_flags *flags, const ki_log *log, const ki_config 
     int r = ki_config_load(&options, &config, error);
     if (r < 0) {
         error->code = r == KI_ERR_NOT_FOUND ? KI_ERR_INVALID : r; /* no thing of the cluster */
+        name_own_option(error);
         return r;
     }
     *ret_config = config;

@@ -23,13 +23,25 @@ enum { TICK_MS = 100, CLOSE_MS = 2000 };
 
 static void report(const ki_report *report, void *user)
 {
-    (void)user;
+    cli_session *s = user;
+    const char *name = report->name[0] != '\0' ? report->name : report->component;
+    s->reported = *report->error;
     if (report->key.len != 0) {
-        cli_say("%s: %.*s: %s", report->name, KI_STR_ARG(report->key),
-                cli_error_text(report->error));
+        cli_say("%s: %.*s: %s", name, KI_STR_ARG(report->key), cli_error_text(report->error));
     } else {
-        cli_say("%s: %s", report->name, cli_error_text(report->error));
+        cli_say("%s: %s", name, cli_error_text(report->error));
     }
+}
+
+/* Says why it ends, unless the library has just reported that. */
+static int end_with(const cli_session *s, const ki_error *error)
+{
+    bool said = s->reported.code == error->code &&
+                strcmp(cli_error_text(&s->reported), cli_error_text(error)) == 0;
+    if (!said) {
+        cli_say_error(error);
+    }
+    return cli_exit_code(error);
 }
 
 static int connect_client(cli_session *s, ki_error *error)
@@ -38,6 +50,7 @@ static int connect_client(cli_session *s, ki_error *error)
     options.log = &s->log;
     options.no_threads = true;
     options.on_report = report;
+    options.report_user = s;
     int r = cli_flags_config(s->flags, &s->log, &s->config, error);
     if (r == 0) {
         r = ki_loop_new(&options, &s->loop, error);
@@ -205,8 +218,7 @@ int cli_session_open(cli_session *s, const cli_flags *flags, const char *const *
         if (s->events.signal != 0) {
             return CLI_OK; /* nothing was wrong; cli_session_run() ends at once */
         }
-        cli_say_error(&error);
-        return cli_exit_code(&error);
+        return end_with(s, &error);
     }
     return CLI_OK;
 }
@@ -363,8 +375,7 @@ static int run_once(cli_session *s, uint32_t timeout_ms)
     int r = cli_loop_run(&s->events, timeout_ms);
     cli_term_progress(ki_str_from(""));
     if (s->failure.code != 0) {
-        cli_say_error(&s->failure);
-        return cli_exit_code(&s->failure);
+        return end_with(s, &s->failure);
     }
     if (r == -ETIMEDOUT) {
         ki_error error = KI_ERROR_INIT;

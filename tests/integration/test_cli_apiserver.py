@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import subprocess
 
 import cli_testing
 from cli_testing import Run
@@ -99,6 +100,13 @@ class Apiserver(cli_testing.Served):
         self.assertIn("is not of ours", err)
         with open(theirs, encoding="utf-8") as file:
             self.assertEqual(file.read(), "apiVersion: v1\nkind: Config\n")
+
+    def test_output_that_cannot_be_written_is_reported(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([cli_testing.PROGRAM, "apiserver"], stdout=full,
+                                  stderr=subprocess.PIPE, timeout=cli_testing.WAIT, check=False)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, b"kinformer: cannot write: No space left on device\n"))
 
     def test_what_cannot_be_is_said(self):
         bad = self.write("bad.json", '{"kind": "Nothing", "apiVersion": "v1"}')

@@ -232,6 +232,28 @@ class Failures(Case):
         self.assertEqual(code, 1)
         self.assertIn("--allow-exec=get-me-in", err)
 
+    def test_a_plugin_that_fails_is_reported_once_and_by_name(self):
+        with open(self.server.kubeconfig, encoding="utf-8") as file:
+            text = file.read()
+        plugin = ("{exec: {apiVersion: client.authentication.k8s.io/v1, command: /bin/false, "
+                  "interactiveMode: Never}}")
+        with open(self.server.kubeconfig, "w", encoding="utf-8") as file:
+            file.write(text.replace("user: {}", f"user: {plugin}"))
+        code, _, err = self.call("get", "pods", "--allow-exec=any")
+        self.assertEqual(code, 1)
+        self.assertEqual(len(err.splitlines()), 1, err)
+        self.assertRegex(err, "^kinformer: [a-z]+: the exec plugin failed: .*/bin/false\n$")
+
+    def test_options_are_named_as_they_are_typed(self):
+        for words in (["--namespace", "a/b"], ["--certificate-authority", "/nope"],
+                      ["--client-certificate", "/nope", "--client-key", "/nope"],
+                      ["--server", "gopher://x"], ["--token", "a\nb"], ["--context", "nope"],
+                      ["--user", "nope"], ["--cluster", "nope"]):
+            code, _, err = self.call("get", "pods", *words)
+            self.assertEqual(code, 1, err)
+            self.assertTrue(err.startswith(f"kinformer: {words[0]}: "), err)
+            self.assertNotIn("_", err)
+
     def test_help_is_there_for_all(self):
         code, out, _ = self.call("help", kubeconfig=False)
         self.assertEqual(code, 0)
