@@ -106,21 +106,67 @@ static bool value_is(ki_str value, const char *text)
     return ki_http_header_find(&header, 1, text).len != 0;
 }
 
-/* Every header of that name must be one of the two, and none may come twice. */
-static bool only(const ki__curl_call *call, const char *name, const char *value,
-                 const char *or_value)
+/* The value of a header that may have one of two values, and may not come twice; NULL if it is
+ * absent or one of them. */
+static const ki_str *other_than(const ki__curl_call *call, const char *name, const char *value,
+                                const char *or_value)
 {
     size_t found = 0;
     for (size_t i = 0; i < call->field_count; i++) {
         if (ki_http_header_find(&call->fields[i], 1, name).ptr == NULL) {
             continue;
         }
-        ki_str is = call->fields[i].value;
-        if (++found > 1 || (!value_is(is, value) && !value_is(is, or_value))) {
-            return false;
+        const ki_str *is = &call->fields[i].value;
+        if (++found > 1 || (!value_is(*is, value) && !value_is(*is, or_value))) {
+            return is;
         }
     }
-    return true;
+    return NULL;
+}
+
+/* A value as it may stand in a message: cut, and plain ASCII. */
+static void printable(ki_str value, char *room, size_t size)
+{
+    size_t len = value.len < size - 1 ? value.len : size - 1;
+    for (size_t i = 0; i < len; i++) {
+        char c = value.ptr[i];
+        room[i] = c >= ' ' && c < 0x7f && c != '"' ? c : '?';
+    }
+    room[len] = '\0';
+}
+
+static size_t refuse_coding(ki__curl_call *call, const char *header, ki_str value)
+{
+    char shown[64];
+    printable(value, shown, sizeof(shown));
+    return REFUSE(call, KI_ERR_UNSUPPORTED, "the server's response has %s \"%s\", %s", header,
+                  shown, call->compressed ? "only gzip was requested" : "which was not requested");
+}
+
+/* Finds out how the body is encoded. */
+static size_t take_coding(ki__curl_call *call, size_t len)
+{
+    const ki_str *other = other_than(call, "transfer-encoding", "chunked", "identity");
+    if (other != NULL) {
+        return refuse_coding(call, "Transfer-Encoding", *other);
+    }
+    other =
+        other_than(call, "content-encoding", call->compressed ? "gzip" : "identity", "identity");
+    if (other != NULL) {
+        return refuse_coding(call, "Content-Encoding", *other);
+    }
+    ki_str coding = ki_http_header_find(call->fields, call->field_count, "content-encoding");
+    if (!value_is(coding, "gzip")) {
+        return len;
+    }
+    ki__curl *curl = call->curl;
+    if (curl->room == NULL) {
+        curl->room = ki__alloc(curl->alloc, KI__CURL_ROOM);
+    }
+    if (curl->room == NULL || ki__gzip_new(curl->alloc, &call->gzip) < 0) {
+        return REFUSE(call, -ENOMEM, "no memory to decompress the server's response");
+    }
+    return len;
 }
 
 static size_t end_head(ki__curl_call *call, size_t len)
@@ -137,13 +183,8 @@ static size_t end_head(ki__curl_call *call, size_t len)
     if (r < 0) {
         return REFUSE(call, r, "cannot keep the headers: %s", ki_error_text(r));
     }
-    if (!only(call, "content-encoding", call->compressed ? "gzip" : "identity", "identity")) {
-        return REFUSE(call, KI_ERR_UNSUPPORTED,
-                      "the server's answer is packed in a way that was not asked for");
-    }
-    if (!only(call, "transfer-encoding", "chunked", "identity")) {
-        return REFUSE(call, KI_ERR_UNSUPPORTED,
-                      "the server's answer has a transfer coding that was not asked for");
+    if (take_coding(call, len) != len) {
+        return 0;
     }
     const ki__curl_auth *auth = &call->curl->options.auth;
     if (call->status == 401 && auth->refused != NULL && !call->probe && !call->authorized) {
@@ -241,12 +282,69 @@ int ki__curl_on_debug(CURL *easy, curl_infotype type, char *bytes, size_t len, v
 
 static bool is_bomb(const ki__curl_call *call)
 {
-    curl_off_t packed = 0;
-    if (!call->compressed || call->body_bytes <= RATIO_FROM) {
+    return call->gzip != NULL && call->body_bytes > RATIO_FROM &&
+           call->body_bytes / RATIO_MAX > ki__gzip_taken(call->gzip);
+}
+
+/* Counts bytes, and hands them on. Whether there may be more. */
+static bool give_body(ki__curl_call *call, ki_str bytes)
+{
+    uint64_t max = call->stream ? UINT64_MAX : call->curl->options.max_body_bytes;
+    call->body_bytes += bytes.len;
+    if (call->body_bytes > max ||
+        (call->gzip != NULL && ki__gzip_taken(call->gzip) > max)) { /* members may be empty */
+        (void)REFUSE(call, KI_ERR_LIMIT, "the server's answer is too large");
         return false;
     }
-    return curl_easy_getinfo(call->easy, CURLINFO_SIZE_DOWNLOAD_T, &packed) == CURLE_OK &&
-           call->body_bytes / RATIO_MAX > (uint64_t)packed;
+    if (is_bomb(call)) {
+        (void)REFUSE(call, KI_ERR_LIMIT,
+                     "the server's answer unpacks to more than %d times its size", RATIO_MAX);
+        return false;
+    }
+    if (bytes.len != 0) {
+        call->sink.on_body(bytes, call->sink.user);
+    }
+    return !call->closed;
+}
+
+/* Whether libcurl must keep what it brings: the sink has paused, or it is the others' turn. */
+static bool must_hold(ki__curl_call *call)
+{
+    if (!call->paused && !turn_is_over(call->curl)) {
+        return false;
+    }
+    call->held = true;
+    if (!call->paused) {
+        ki__curl_call_todo(call);
+    }
+    return true;
+}
+
+/* libcurl takes all of a piece back, or nothing; a piece may inflate to a thousand times its size.
+ * So when a call is held in the middle of one, libcurl takes it back and brings it again later, and
+ * what was inflated of it is passed over then. It may come in other pieces, but it is the same. */
+static size_t take_compressed(ki__curl_call *call, const char *bytes, size_t len)
+{
+    ki__curl *curl = call->curl;
+    size_t before = call->inflated < len ? call->inflated : len;
+    ki_str in = ki_str_make(bytes + before, len - before);
+    size_t made = KI__CURL_ROOM;
+    while (in.len != 0 || made == KI__CURL_ROOM) {
+        size_t left = in.len;
+        if (must_hold(call)) {
+            call->inflated = call->inflated > len ? call->inflated : len - in.len;
+            return CURL_WRITEFUNC_PAUSE;
+        }
+        if (ki__gzip_feed(call->gzip, &in, curl->room, KI__CURL_ROOM, &made, &call->failure) < 0) {
+            return 0;
+        }
+        curl->turn_bytes += made + left - in.len;
+        if (!give_body(call, ki_str_make(curl->room, made))) {
+            return 0;
+        }
+    }
+    call->inflated -= before;
+    return len;
 }
 
 size_t ki__curl_on_body(char *bytes, size_t size, size_t count, void *user)
@@ -256,27 +354,13 @@ size_t ki__curl_on_body(char *bytes, size_t size, size_t count, void *user)
     if (call->closed) {
         return 0;
     }
-    if (call->paused) {
-        call->held = true;
+    if (must_hold(call)) {
         return CURL_WRITEFUNC_PAUSE;
     }
-    if (turn_is_over(call->curl)) {
-        call->held = true;
-        ki__curl_call_todo(call);
-        return CURL_WRITEFUNC_PAUSE;
+    call->last_byte = ki__engine_now(call->curl->engine);
+    if (call->gzip != NULL) {
+        return take_compressed(call, bytes, len);
     }
     call->curl->turn_bytes += len;
-    call->last_byte = ki__engine_now(call->curl->engine);
-    call->body_bytes += len;
-    if (!call->stream && call->body_bytes > call->curl->options.max_body_bytes) {
-        return REFUSE(call, KI_ERR_LIMIT, "the server's answer is too large");
-    }
-    if (is_bomb(call)) {
-        return REFUSE(call, KI_ERR_LIMIT,
-                      "the server's answer unpacks to more than %d times its size", RATIO_MAX);
-    }
-    if (len != 0) {
-        call->sink.on_body(ki_str_make(bytes, len), call->sink.user);
-    }
-    return call->closed ? 0 : len;
+    return give_body(call, ki_str_make(bytes, len)) ? len : 0;
 }

@@ -43,6 +43,7 @@ void ki__curl_call_free(ki__curl_call *call)
     ki__curl_wipe(&call->body); /* it may be a Secret */
     ki_buf_done(&call->head);
     ki__free(curl->alloc, call->fields);
+    ki__gzip_free(call->gzip);
     ki__list_remove(&call->link);
     ki__list_remove(&call->todo_link);
     ki__free(curl->alloc, call);
@@ -241,6 +242,9 @@ void ki__curl_call_pause(void *opaque, bool paused, void *user)
 static void finish(ki__curl_call *call)
 {
     ki_error error = KI_ERROR_INIT;
+    if (call->failure.code == 0 && call->result == CURLE_OK && call->gzip != NULL) {
+        (void)ki__gzip_finish(call->gzip, &call->failure);
+    }
     bool failed = call->failure.code != 0 || call->result != CURLE_OK || !call->responded;
     if (failed) {
         ki__curl_failure(call, &error);

@@ -125,6 +125,7 @@ int ki__curl_request_headers(ki__curl_call *call, const ki_request *request, ki_
         const ki_http_header *header = &request->headers[i];
         call->typed = call->typed || is_named(header->name, "content-type");
         call->authorized = call->authorized || is_named(header->name, "authorization");
+        call->encoded = call->encoded || is_named(header->name, "accept-encoding");
         if (is_secret(header->name) && !may_show_secrets(call->curl)) {
             return refuse_plain(error);
         }
@@ -163,6 +164,9 @@ static int add_own_headers(ki__curl_call *call)
     int r = 0;
     if (call->certs->server_name.len != 0 && call->https) {
         r = add_header(call, ki_str_from("Host"), ki_buf_str(&call->curl->target.authority));
+    }
+    if (r == 0 && call->compressed && !call->encoded) {
+        r = add_header(call, ki_str_from("Accept-Encoding"), ki_str_from("gzip"));
     }
     struct curl_slist *longer = r == 0 ? curl_slist_append(call->headers, "Expect:") : NULL;
     if (longer == NULL) {
@@ -325,9 +329,7 @@ static void set_what(ki__curl_call *call)
     }
     SET(call, CURLOPT_USERAGENT, ki_buf_text(&call->curl->user_agent));
     SET(call, CURLOPT_HTTPHEADER, call->headers);
-    if (call->compressed) {
-        SET(call, CURLOPT_ACCEPT_ENCODING, "gzip");
-    }
+    SET(call, CURLOPT_HTTP_CONTENT_DECODING, 0L); /* see take_compressed() */
 }
 
 static void set_answer(ki__curl_call *call)

@@ -17,6 +17,7 @@
 #include "base/list.h"
 #include "base/refs.h"
 #include "client/curl_transport.h"
+#include "client/gzip.h"
 #include "loop/loop.h"
 
 /* One set of certificates; calls and the transport count. */
@@ -75,6 +76,7 @@ typedef struct ki__curl_call {
     bool https;
     bool typed;          /* it has a Content-Type */
     bool authorized;     /* it has an Authorization of its own */
+    bool encoded;        /* it has an Accept-Encoding of its own */
     bool compressed;     /* gzip was asked for */
     bool added;          /* libcurl has it */
     bool waits;          /* for credentials */
@@ -93,7 +95,9 @@ typedef struct ki__curl_call {
     int status;
     unsigned interim;    /* answers of 1xx so far */
     bool responded;      /* on_response was called */
-    uint64_t body_bytes; /* unpacked */
+    ki__gzip *gzip;      /* NULL if it is not compressed */
+    size_t inflated;     /* bytes that libcurl will bring once more, and that are done with */
+    uint64_t body_bytes; /* uncompressed */
 
     ki__timer idle;
     uint64_t idle_ns;   /* UINT64_MAX: no limit */
@@ -140,6 +144,7 @@ struct ki__curl {
     bool broken;         /* libcurl could not be given what it asked for: begin anew */
     uint64_t turn_began; /* when libcurl was entered */
     uint64_t turn_bytes; /* of bodies since then */
+    char *room;          /* to inflate into; NULL until the first compressed response */
     _Atomic bool auth_ready;
     ki__curl_warnings warnings;
     ki__list calls;
@@ -169,6 +174,8 @@ int ki__curl_request_headers(ki__curl_call *call, const ki_request *request, ki_
 int ki__curl_request_setup(ki__curl_call *call, ki_error *error);
 void ki__curl_headers_free(struct curl_slist *headers); /* overwrites them first */
 bool ki__curl_wants_http2(const ki__curl_call *call);
+
+enum { KI__CURL_ROOM = 64 << 10 }; /* bytes inflated at a time */
 
 /* curl_answer.c: libcurl's callbacks. */
 size_t ki__curl_on_header(char *bytes, size_t size, size_t count, void *user);

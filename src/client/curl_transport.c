@@ -286,6 +286,7 @@ static void destroy(ki__curl *curl)
     ki__curl_certs_unref(curl->certs);
     ki_buf_done(&curl->user_agent);
     ki_buf_done(&curl->unix_socket);
+    ki__free(curl->alloc, curl->room);
     ki__free(curl->alloc, curl);
     (void)ki_engine_unref(engine);
 }

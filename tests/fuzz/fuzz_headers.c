@@ -155,6 +155,7 @@ static void end_head(void)
 {
     ki_buf_done(&all.head.head);
     ki__free(all.curl.alloc, all.head.fields);
+    ki__gzip_free(all.head.gzip);
 }
 
 /* Inside the engine, as everything is. */

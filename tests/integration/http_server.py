@@ -156,7 +156,16 @@ def interim(request):
 
 
 def packed(request):
-    body = gzip.compress(b"0123456789" * 1000)
+    text = b"0123456789" * 1000
+    body = gzip.compress(text)
+    if "members" in request.query:  # empty ones, too
+        step = len(text) // request.number("members")
+        body = b"".join(gzip.compress(text[at:at + step]) + gzip.compress(b"")
+                        for at in range(0, len(text), step))
+    if "cut" in request.query:
+        body = body[:-request.number("cut")]
+    if "trailing" in request.query:
+        body += b"trailing"
     encoding = request.query.get("as", "gzip")
     if "layers" in request.query:
         body = gzip.compress(body)

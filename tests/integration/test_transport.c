@@ -553,15 +553,25 @@ static void packed_answers_are_unpacked_once(void **state)
         const char *query;
         bool stream;
         int code;
-    } cases[] = {{"/packed", "", false, 0},
-                 {"/packed", "as=GZip", false, 0},
-                 {"/packed", "", true, KI_ERR_UNSUPPORTED},
-                 {"/packed", "as=br", false, KI_ERR_UNSUPPORTED},
-                 {"/packed", "as=zstd", false, KI_ERR_UNSUPPORTED},
-                 {"/packed", "as=deflate", false, KI_ERR_UNSUPPORTED},
-                 {"/packed", "as=gzip,%20gzip&layers=2", false, KI_ERR_UNSUPPORTED},
-                 {"/packed", "broken=1", false, -EBADMSG},
-                 {"/transfer-packed", "", false, KI_ERR_UNSUPPORTED}};
+        const char *text; /* part of the message */
+    } cases[] = {
+        {"/packed", "", false, 0, ""},
+        {"/packed", "as=GZip", false, 0, ""},
+        {"/packed", "members=1", false, 0, ""},
+        {"/packed", "members=2", false, 0, ""},
+        {"/packed", "members=1000", false, 0, ""},
+        {"/packed", "", true, KI_ERR_UNSUPPORTED, "\"gzip\", which was not requested"},
+        {"/packed", "as=br", false, KI_ERR_UNSUPPORTED, "\"br\", only gzip was requested"},
+        {"/packed", "as=zstd", false, KI_ERR_UNSUPPORTED, "Content-Encoding \"zstd\""},
+        {"/packed", "as=deflate", false, KI_ERR_UNSUPPORTED, "Content-Encoding \"deflate\""},
+        {"/packed", "as=gzip,%20gzip&layers=2", false, KI_ERR_UNSUPPORTED, "\"gzip, gzip\""},
+        {"/packed", "broken=1", false, -EBADMSG, "gzip: damaged data before byte"},
+        {"/packed", "cut=1", false, -EBADMSG, "gzip: truncated after"},
+        {"/packed", "members=4&cut=30", false, -EBADMSG, "gzip: truncated after"},
+        {"/packed", "trailing=1", false, -EBADMSG, "gzip: trailing garbage"},
+        {"/echo", "", false, 0, ""},
+        {"/transfer-packed", "", false, KI_ERR_UNSUPPORTED, "Transfer-Encoding \"gzip, chunked\""},
+    };
     transporting t;
     ki__curl_options options = {0};
     open_plain(&t, &options);
@@ -574,7 +584,14 @@ static void packed_answers_are_unpacked_once(void **state)
             fail_msg("%s: %d %s", cases[i].query, e.error.code, e.error.message);
         }
         assert_int_equal(e.complete, cases[i].code == 0);
-        assert_int_equal(e.body.len, cases[i].code == 0 ? 10000 : e.body.len);
+        if (strstr(e.error.message, cases[i].text) == NULL) {
+            fail_msg("%s: %s", cases[i].query, e.error.message);
+        }
+        bool whole = cases[i].code == 0 && strcmp(cases[i].path, "/packed") == 0;
+        assert_int_equal(e.body.len, whole ? 10000 : e.body.len);
+        for (size_t k = 0; whole && k < e.body.len; k++) {
+            assert_int_equal(e.body.data[k], '0' + (int)(k % 10));
+        }
         exchange_done(&e);
     }
     transporting_end(&t);
