@@ -42,8 +42,14 @@ typedef struct ki_apiserver_options {
     /** HTTPS, with a certificate that is made now; the kubeconfig has the authority that signed it.
      */
     bool tls;
-    /** Requests must have "Authorization: Bearer" with this token; NULL: they need none. */
+    /** Requests must have "Authorization: Bearer" with this token; NULL: they need none, but those
+     *  that a web page may have sent are refused: 403 for a foreign Host, Origin or Sec-Fetch-Site,
+     *  415 for a body without Content-Type. */
     const char *token;
+    /** Names or addresses that clients may call it by, in their Host header, besides the address
+     *  listened on, loopback addresses, "localhost", "*.localhost" and "kubernetes"; ends with
+     * NULL. The certificate is for them as well. NULL: none. */
+    const char *const *allowed_hosts;
     /** What goes wrong, as ki_apiserver_set_faults() reads it; NULL: nothing. */
     const char *faults;
     uint64_t seed; /* of the faults that have a rate; 0: a random one */

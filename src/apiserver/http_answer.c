@@ -119,6 +119,14 @@ static int make_exchange(ki__http_connection *c, const char *method)
         return ki__api_exchange_failure(server->server, 401, KI_REASON_UNAUTHORIZED, "Unauthorized",
                                         &c->exchange);
     }
+    if (c->malformed) {
+        return ki__api_exchange_failure(server->server, 400, KI_REASON_BAD_REQUEST,
+                                        "the target of the request has a NUL byte", &c->exchange);
+    }
+    int r = ki__http_guard(server, &request, &c->exchange);
+    if (r < 0 || c->exchange != NULL) {
+        return r;
+    }
     if (c->too_large) {
         return ki__api_exchange_failure(server->server, 413, KI_REASON_REQUEST_ENTITY_TOO_LARGE,
                                         "the body of the request is too large", &c->exchange);
@@ -126,7 +134,7 @@ static int make_exchange(ki__http_connection *c, const char *method)
     if (ki__http_is_control(request.target)) {
         return ki__http_control(server, &request, &c->exchange);
     }
-    int r = read_yaml(c, &list, &request);
+    r = read_yaml(c, &list, &request);
     return r < 0 || c->exchange != NULL
                ? r
                : ki__api_exchange_new(server->server, &request, &c->exchange);
@@ -138,6 +146,8 @@ void ki__http_reset(ki__http_connection *c)
     c->result = KI__API_WAIT;
     c->ready = ki_str_make(NULL, 0);
     c->state = KI__HTTP_IDLE;
+    c->target_end = NULL;
+    c->malformed = false;
     c->failed = false;
     c->too_large = false;
     c->passed_over = 0;

@@ -91,32 +91,30 @@ static int add_name(gnutls_x509_crt_t crt, const char *name)
                                                 (unsigned)strlen(name), GNUTLS_FSAN_APPEND);
 }
 
-/* The host of our own URL, without brackets. */
-static void host_of(const char *url, char host[KI__HTTP_URL_MAX])
+/* The names that the server goes by. */
+static int add_names(gnutls_x509_crt_t crt, const ki_apiserver *server)
 {
-    const char *from = strstr(url, "://") + 3;
-    const char *to = strrchr(from, ':');
-    if (*from == '[') {
-        from++;
-        to--;
+    char host[KI__HTTP_URL_MAX];
+    ki__http_host_of(server->url, host);
+    bool known = false;
+    int g = 0;
+    for (const char *const *name = ki__http_own_names; *name != NULL && g >= 0; name++) {
+        g = add_name(crt, *name);
+        known = known || strcmp(*name, host) == 0;
     }
-    memcpy(host, from, (size_t)(to - from));
-    host[to - from] = '\0';
+    g = g < 0 || known ? g : add_name(crt, host);
+    const char *end = server->allowed_hosts.data + server->allowed_hosts.len;
+    for (const char *at = server->allowed_hosts.data; at != end && g >= 0; at += strlen(at) + 1) {
+        g = add_name(crt, at);
+    }
+    return g;
 }
 
-static int make_certificate(maker *m, const char *url)
+static int make_certificate(maker *m, const ki_apiserver *server)
 {
-    static const char *const names[] = {"localhost", "127.0.0.1", "::1", "kubernetes"};
-    char host[KI__HTTP_URL_MAX];
-    host_of(url, host);
     int g = make_key(&m->key);
     g = g < 0 ? g : begin(m, "kinformer embedded API server", m->key, &m->certificate);
-    bool known = false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && g >= 0; i++) {
-        g = add_name(m->certificate, names[i]);
-        known = known || strcmp(names[i], host) == 0;
-    }
-    g = g < 0 || known ? g : add_name(m->certificate, host);
+    g = g < 0 ? g : add_names(m->certificate, server);
     g = g < 0 ? g : gnutls_x509_crt_set_basic_constraints(m->certificate, 0, -1);
     g = g < 0 ? g : gnutls_x509_crt_set_key_usage(m->certificate, GNUTLS_KEY_DIGITAL_SIGNATURE);
     g = g < 0 ? g
@@ -158,7 +156,7 @@ int ki__http_make_identity(const ki_apiserver *server, ki__http_identity *identi
         .random = ki__engine_entropy(server->engine),
     };
     int g = make_authority(&m);
-    g = g < 0 ? g : make_certificate(&m, server->url);
+    g = g < 0 ? g : make_certificate(&m, server);
     g = g < 0 ? g : export_all(&m, identity);
     gnutls_x509_crt_deinit(m.certificate);
     gnutls_x509_crt_deinit(m.ca);

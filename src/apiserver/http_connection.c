@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "apiserver/emit.h"
 #include "apiserver/http_server.h"
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -180,6 +181,7 @@ void *ki__http_on_target(void *user, const char *target, struct MHD_Connection *
     c->state = KI__HTTP_READING;
     set_limit(c, c->server->request_timeout_ns);
     size_t len = strlen(target);
+    c->target_end = target + len;
     len = len <= KI__API_TARGET_MAX ? len : KI__API_TARGET_MAX + 1; /* that is found too long */
     c->failed = ki_buf_add(&c->target, target, len) < 0;
     return c;
@@ -199,13 +201,36 @@ static void take_body(ki__http_connection *c, const char *bytes, size_t len)
     }
 }
 
+/* libmicrohttpd hands the target out as text that ends at a NUL; the version stands behind it in
+ * the same buffer, where the blank between them was made another. A version from elsewhere, as that
+ * of a request without one, says nothing. */
+static bool has_nul(const char *target_end, const char *version)
+{
+    uintptr_t from = (uintptr_t)target_end;
+    uintptr_t to = (uintptr_t)version;
+    return to > from + 1 && to - from <= KI__HTTP_CONNECTION_BYTES;
+}
+
+/* The head of a request is here. Whether its answer is known by that: of a body that is larger than
+ * anything we pass over, not a byte is read. */
+static bool take_head(ki__http_connection *c, const char *version)
+{
+    const char *length = MHD_lookup_connection_value(c->mhd, MHD_HEADER_KIND, "Content-Length");
+    uint64_t bytes = 0;
+    c->server->requests++;
+    c->malformed = has_nul(c->target_end, version);
+    if (length != NULL && ki__read_u64(ki_str_from(length), &bytes)) {
+        c->too_large = bytes > c->body.max + PASS_OVER_MAX;
+    }
+    return c->malformed || c->too_large;
+}
+
 enum MHD_Result ki__http_on_request(void *user, struct MHD_Connection *mhd, const char *url,
                                     const char *method, const char *version,
                                     const char *upload_data, size_t *upload_data_size,
                                     void **request_context)
 {
     (void)url;
-    (void)version;
     ((ki_apiserver *)user)->active = true;
     ki__http_connection *c = connection_of(mhd);
     if (c == NULL) {
@@ -216,9 +241,8 @@ enum MHD_Result ki__http_on_request(void *user, struct MHD_Connection *mhd, cons
         return MHD_NO;
     }
     if (c->state == KI__HTTP_READING && *request_context == c) {
-        *request_context = &c->server->requests; /* the headers are here; the body follows */
-        c->server->requests++;
-        return MHD_YES;
+        *request_context = &c->server->requests; /* the body follows */
+        return take_head(c, version) ? ki__http_answer(c, method) : MHD_YES;
     }
     if (*upload_data_size != 0) {
         take_body(c, upload_data, *upload_data_size);

@@ -91,7 +91,7 @@ static int open_socket(const address *at, socklen_t len, int *ret_fd)
 }
 
 /* Clients on this machine reach a server that listens everywhere by the loopback address. */
-static int write_url(int fd, bool tls, ki_buf *out)
+static int write_url(int fd, bool tls, ki_buf *out, bool *ret_everywhere)
 {
     address at = {0};
     socklen_t len = sizeof(at);
@@ -100,9 +100,11 @@ static int write_url(int fd, bool tls, ki_buf *out)
         return -errno;
     }
     bool v6 = at.any.sa_family == AF_INET6;
-    if (v6 && IN6_IS_ADDR_UNSPECIFIED(&at.v6.sin6_addr)) {
+    *ret_everywhere =
+        v6 ? IN6_IS_ADDR_UNSPECIFIED(&at.v6.sin6_addr) : at.v4.sin_addr.s_addr == htonl(INADDR_ANY);
+    if (*ret_everywhere && v6) {
         at.v6.sin6_addr = in6addr_loopback;
-    } else if (!v6 && at.v4.sin_addr.s_addr == htonl(INADDR_ANY)) {
+    } else if (*ret_everywhere) {
         at.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     }
     const void *number = v6 ? (const void *)&at.v6.sin6_addr : (const void *)&at.v4.sin_addr;
@@ -114,8 +116,19 @@ static int write_url(int fd, bool tls, ki_buf *out)
     return r < 0 ? r : ki__emit_u64(out, ntohs(v6 ? at.v6.sin6_port : at.v4.sin_port));
 }
 
-int ki__http_listen(const char *text, bool tls, char url[KI__HTTP_URL_MAX], int *ret_fd,
-                    ki_error *error)
+void ki__http_host_of(const char *url, char host[KI__HTTP_URL_MAX])
+{
+    const char *from = strstr(url, "://") + 3;
+    const char *to = strrchr(from, ':');
+    if (*from == '[') {
+        from++;
+        to--;
+    }
+    memcpy(host, from, (size_t)(to - from));
+    host[to - from] = '\0';
+}
+
+int ki__http_listen(ki_apiserver *server, const char *text, bool tls, ki_error *error)
 {
     address at;
     socklen_t len;
@@ -131,10 +144,10 @@ int ki__http_listen(const char *text, bool tls, char url[KI__HTTP_URL_MAX], int 
     }
     ki_buf out;
     ki_buf_init(&out, NULL, KI__HTTP_URL_MAX - 1);
-    r = write_url(fd, tls, &out);
+    r = write_url(fd, tls, &out, &server->everywhere);
     if (r == 0) {
-        memcpy(url, out.data, out.len + 1);
-        *ret_fd = fd;
+        memcpy(server->url, out.data, out.len + 1);
+        server->listen_fd = fd;
     } else {
         (void)close(fd);
         (void)ki__error_code(error, r);

@@ -16,7 +16,6 @@
 
 enum {
     CONNECTIONS_MAX = 1000,
-    CONNECTION_BYTES = 160 * 1024, /* a target of 64 KiB fits, as do headers beside it */
     TOKEN_MAX = 4096,
     PEM_MAX = 64 * 1024,
 };
@@ -174,18 +173,18 @@ static int start_daemon(ki_apiserver *server, const ki_apiserver_options *o, ki_
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (o->tls ? MHD_USE_TLS : 0);
     errno = 0;
-    server->daemon =
-        MHD_start_daemon(flags, 0, NULL, NULL, ki__http_on_request, server,            /* */
-                         MHD_OPTION_LISTEN_SOCKET, server->listen_fd,                  /* */
-                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections,           /* */
-                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, /* */
-                         MHD_OPTION_CONNECTION_TIMEOUT, 0u, /* ours are stricter */    /* */
-                         MHD_OPTION_NOTIFY_CONNECTION, ki__http_on_connection, server, /* */
-                         MHD_OPTION_NOTIFY_COMPLETED, ki__http_on_completed, server,   /* */
-                         MHD_OPTION_URI_LOG_CALLBACK, ki__http_on_target, server,      /* */
-                         MHD_OPTION_STRICT_FOR_CLIENT, 1,                              /* */
-                         MHD_OPTION_ARRAY, o->tls ? tls : none,                        /* */
-                         MHD_OPTION_END);
+    server->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, ki__http_on_request, server,                     /* */
+        MHD_OPTION_LISTEN_SOCKET, server->listen_fd,                           /* */
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections,                    /* */
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)KI__HTTP_CONNECTION_BYTES, /* */
+        MHD_OPTION_CONNECTION_TIMEOUT, 0u, /* ours are stricter */             /* */
+        MHD_OPTION_NOTIFY_CONNECTION, ki__http_on_connection, server,          /* */
+        MHD_OPTION_NOTIFY_COMPLETED, ki__http_on_completed, server,            /* */
+        MHD_OPTION_URI_LOG_CALLBACK, ki__http_on_target, server,               /* */
+        MHD_OPTION_STRICT_FOR_CLIENT, 1,                                       /* */
+        MHD_OPTION_ARRAY, o->tls ? tls : none,                                 /* */
+        MHD_OPTION_END);
     if (server->daemon == NULL) {
         int r = errno > 0 ? -errno : -EIO;
         return ki__error_set(error, r, "cannot start libmicrohttpd: %s", ki_error_text(r));
@@ -234,12 +233,12 @@ static int make(ki_apiserver *server, const ki_apiserver_options *o, ki_error *e
     }
     int r = make_loop(server, o, error);
     r = r < 0 ? r : take_token(server, o->token, error);
+    r = r < 0 ? r : ki__http_allow_hosts(server, o->allowed_hosts, error);
     r = r < 0 ? r : pick_seed(server, o->seed, error);
     r = r < 0 ? r : make_model(server, o, error);
     r = r < 0 ? r : ki__http_set_faults(server, ki_str_from(o->faults), error);
-    r = r < 0 ? r
-              : ki__http_listen(o->listen != NULL ? o->listen : "127.0.0.1:0", o->tls, server->url,
-                                &server->listen_fd, error);
+    const char *listen = o->listen != NULL ? o->listen : "127.0.0.1:0";
+    r = r < 0 ? r : ki__http_listen(server, listen, o->tls, error);
     if (r == 0 && o->tls) {
         r = ki__http_make_identity(server, &server->identity, error);
     }
@@ -288,6 +287,7 @@ static void destroy(ki_apiserver *server)
     ki__wipe(server->token.data, server->token.len);
     ki__wipe(server->identity.key.data, server->identity.key.len);
     ki_buf_done(&server->token);
+    ki_buf_done(&server->allowed_hosts);
     ki_buf_done(&server->identity.ca);
     ki_buf_done(&server->identity.certificate);
     ki_buf_done(&server->identity.key);

@@ -19,7 +19,10 @@
 #include "base/sync.h"
 #include "loop/loop.h"
 
-enum { KI__HTTP_URL_MAX = 80 };
+enum {
+    KI__HTTP_URL_MAX = 80,
+    KI__HTTP_CONNECTION_BYTES = 160 * 1024, /* a target of 64 KiB fits, as do headers beside it */
+};
 
 /** PEM, for the server and for its clients. Empty without TLS. */
 typedef struct ki__http_identity {
@@ -36,7 +39,10 @@ struct ki_apiserver {
     ki_engine *engine;
     bool own_loop;
     char url[KI__HTTP_URL_MAX];
+    bool everywhere; /* it listens on all addresses of the machine */
     ki_buf token;
+    ki_buf
+        allowed_hosts; /* names that clients may call it by besides its own; each ends with NUL */
     ki__http_identity identity;
     uint64_t request_timeout_ns;
     uint64_t idle_timeout_ns;
@@ -87,8 +93,10 @@ typedef struct ki__http_connection {
     /* The request. */
     ki_buf target;
     ki_buf body;
-    bool failed;    /* there was no memory for it */
-    bool too_large; /* the body; the rest of it is passed over */
+    const char *target_end; /* where the text of the target ends in libmicrohttpd's buffer */
+    bool malformed;         /* a NUL byte is in the target */
+    bool failed;            /* there was no memory for it */
+    bool too_large;         /* the body; the rest of it is passed over */
     uint64_t passed_over;
 
     /* The answer. */
@@ -175,10 +183,25 @@ int ki__http_apply(ki_apiserver *server, const ki_object *object, ki_error *erro
 
 /* ---- http_listen.c ---- */
 
-/** Opens the socket that `text` tells and writes the URL of it.
+/** Opens the socket that `text` tells; sets its URL, its descriptor and `everywhere`.
  *  Errors: KI_ERR_INVALID  not an address and a port;  -errno. */
-int ki__http_listen(const char *text, bool tls, char url[KI__HTTP_URL_MAX], int *ret_fd,
-                    ki_error *error);
+int ki__http_listen(ki_apiserver *server, const char *text, bool tls, ki_error *error);
+
+/** The host of a URL that it has set, without brackets. */
+void ki__http_host_of(const char *url, char host[KI__HTTP_URL_MAX]);
+
+/* ---- http_guard.c ---- */
+
+/** What the server is called on its own machine; ends with NULL. */
+extern const char *const ki__http_own_names[];
+
+/** Takes the option allowed_hosts.  Errors: KI_ERR_INVALID, KI_ERR_LIMIT, -ENOMEM. */
+int ki__http_allow_hosts(ki_apiserver *server, const char *const *hosts, ki_error *error);
+
+/** Makes the answer to a request that a web page may have sent; otherwise *ret_exchange stays as it
+ *  is. 0, -ENOMEM. */
+int ki__http_guard(const ki_apiserver *server, const ki__api_request *request,
+                   ki__api_exchange **ret_exchange);
 
 /* ---- http_certificate.c ---- */
 

@@ -26,6 +26,7 @@ typedef struct apiserver_options {
     bool tls;
     const char *token;
     const char *kubeconfig_out;
+    cli_words allowed_hosts;
     cli_words load;
     cli_words faults;
     uint32_t seed;
@@ -41,6 +42,8 @@ static const cli_option options[] = {
     {"token", 0, CLI_ARG_TEXT, AT(token), "TOKEN", "who does not bring it is refused"},
     {"kubeconfig-out", 0, CLI_ARG_TEXT, AT(kubeconfig_out), "FILE",
      "write a kubeconfig that leads here"},
+    {"allow-host", 0, CLI_ARG_LIST, AT(allowed_hosts), "NAME",
+     "without a token: also answer requests to this name; may be repeated"},
     {"load", 0, CLI_ARG_LIST, AT(load), "FILE|-",
      "objects to begin with, JSON or YAML; may be repeated"},
     {"fault", 0, CLI_ARG_LIST, AT(faults), "RULE",
@@ -188,6 +191,7 @@ static int open_server(serving *s, ki_error *error)
     wanted.listen = s->options->listen;
     wanted.tls = s->options->tls;
     wanted.token = s->options->token;
+    wanted.allowed_hosts = s->options->allowed_hosts.items; /* ends with NULL, if there are any */
     wanted.faults = ki_buf_text(&faults);
     wanted.seed = s->options->seed;
     wanted.any_namespace = s->options->any_namespace;
@@ -249,6 +253,7 @@ static int run(cli_call *call)
 static void options_done(void *given)
 {
     apiserver_options *o = given;
+    cli_words_done(&o->allowed_hosts);
     cli_words_done(&o->load);
     cli_words_done(&o->faults);
 }

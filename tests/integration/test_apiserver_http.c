@@ -225,7 +225,8 @@ static void a_client_that_leaves_its_watch_is_noticed(void **state)
     for (int i = 0; i < 20; i++) {
         int fd = serving_connect(&s);
         bool closed;
-        static const char request[] = "GET " ALL_MAPS "?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+        static const char request[] =
+            "GET " ALL_MAPS "?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
         assert_non_null(strstr(serving_until(fd, request, "200 OK", &closed), "200 OK"));
         assert_false(closed);
         close(fd);
@@ -491,10 +492,11 @@ static void connections_beyond_the_limit_wait(void **state)
     serving_begin(&s, &options);
     for (size_t i = 0; i < LIMIT; i++) {
         fds[i] = serving_connect(&s);
-        static const char request[] = "GET " MAPS " HTTP/1.1\r\nHost: x\r\n\r\n";
+        static const char request[] = "GET " MAPS " HTTP/1.1\r\nHost: localhost\r\n\r\n";
         (void)serving_until(fds[i], request, "200 OK", &closed);
     }
-    static const char last[] = "GET " MAPS " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    static const char last[] =
+        "GET " MAPS " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     int fd = serving_connect(&s);
     assert_string_equal(serving_raw(fd, last, sizeof(last) - 1, 200, &closed), "");
     assert_false(closed);
@@ -529,18 +531,20 @@ static void hostile_requests_are_refused(void **state)
         {"\r\n\r\n\r\n", ""},
         {"GET\r\n\r\n", ""},
         {"GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 400"},
-        {"GET / HTTP/9.9\r\nHost: x\r\nConnection: close\r\n\r\n", ""},
-        {"BREW " MAPS " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "HTTP/1.1 405"},
-        {"GET /%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "HTTP/1.1 400"},
-        {"GET /%00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "HTTP/1.1 400"},
-        {"POST " MAPS " HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", ""},
-        {"POST " MAPS " HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+        {"GET / HTTP/9.9\r\nHost: localhost\r\nConnection: close\r\n\r\n", ""},
+        {"BREW " MAPS " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "HTTP/1.1 405"},
+        {"GET /%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "HTTP/1.1 400"},
+        {"GET /%00 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "HTTP/1.1 400"},
+        {"POST " MAPS " HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", ""},
+        {"POST " MAPS
+         " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999999\r\n\r\n",
          ""},
-        {"POST " MAPS " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", ""},
-        {"POST " MAPS " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        {"POST " MAPS " HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+         ""},
+        {"POST " MAPS " HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
          "ffffffffffffffff1\r\n",
          ""},
-        {"POST " MAPS " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        {"POST " MAPS " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
          "Connection: close\r\nContent-Length: 3\r\n\r\n{}}",
          "HTTP/1.1 400"},
         {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", ""},
@@ -571,27 +575,27 @@ static void heads_that_are_too_large_are_refused(void **state)
     ki_buf_init(&text, NULL, 4 << 20);
     test_add(&text, "GET /api/v1/pods?x=", 1);
     test_add(&text, "a", 60000);
-    test_add(&text, " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 1);
+    test_add(&text, " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 1);
     assert_string_equal(first_line(&s, text.data, text.len, &closed), "HTTP/1.1 200 OK");
     ki_buf_clear(&text);
     test_add(&text, "GET /api/v1/pods?x=", 1);
     test_add(&text, "a", 66000);
-    test_add(&text, " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 1);
+    test_add(&text, " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 1);
     assert_true(strncmp(first_line(&s, text.data, text.len, &closed), "HTTP/1.1 414", 12) == 0);
     ki_buf_clear(&text);
     test_add(&text, "GET /api/v1/pods?x=", 1);
     test_add(&text, "a", 1 << 20);
-    test_add(&text, " HTTP/1.1\r\nHost: x\r\n\r\n", 1);
+    test_add(&text, " HTTP/1.1\r\nHost: localhost\r\n\r\n", 1);
     (void)first_line(&s, text.data, text.len, &closed);
     assert_true(closed);
     ki_buf_clear(&text);
-    test_add(&text, "GET /api/v1/pods HTTP/1.1\r\nHost: x\r\n", 1);
+    test_add(&text, "GET /api/v1/pods HTTP/1.1\r\nHost: localhost\r\n", 1);
     test_add(&text, "X-Much: 0123456789\r\n", 50000);
     test_add(&text, "\r\n", 1);
     (void)first_line(&s, text.data, text.len, &closed);
     assert_true(closed);
     ki_buf_clear(&text);
-    test_add(&text, "GET /api/v1/pods HTTP/1.1\r\nHost: x\r\nConnection: close\r\n", 1);
+    test_add(&text, "GET /api/v1/pods HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n", 1);
     test_add(&text, "X-Many: 1\r\n", 200);
     test_add(&text, "\r\n", 1);
     assert_true(strncmp(first_line(&s, text.data, text.len, &closed), "HTTP/1.1 431", 12) == 0);
@@ -607,7 +611,7 @@ static void slow_clients_are_cut_off(void **state)
     static const char *const begins[] = {
         "",
         "GET /api/v1/po",
-        "POST " MAPS " HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n",
+        "POST " MAPS " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n",
     };
     serving s;
     ki_apiserver_options options = KI_OPTIONS_INIT(ki_apiserver_options);
@@ -644,7 +648,7 @@ static void clients_that_read_nothing_are_cut_off(void **state)
         assert_int_equal(serving_ask(&s, "POST", MAPS, "", body.data), 201);
     }
     int fd = serving_connect(&s);
-    static const char request[] = "GET " MAPS " HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char request[] = "GET " MAPS " HTTP/1.1\r\nHost: localhost\r\n\r\n";
     assert_int_equal(send(fd, request, sizeof(request) - 1, 0), (ssize_t)sizeof(request) - 1);
     int64_t start = now_ms();
     while (now_ms() - start < 100) {
@@ -661,12 +665,12 @@ static void a_token_is_asked_for(void **state)
     serving s;
     bool closed;
     static const char *const requests[] = {
-        "GET " MAPS " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-        "GET " MAPS " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        "GET " MAPS " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+        "GET " MAPS " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
         "Authorization: Bearer secreT\r\n\r\n",
-        "GET " MAPS " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        "GET " MAPS " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
         "Authorization: Bearer secret1\r\n\r\n",
-        "POST /kinformer/cut HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        "POST /kinformer/cut HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
     };
     ki_apiserver_options options = KI_OPTIONS_INIT(ki_apiserver_options);
     options.token = "secret";
@@ -675,7 +679,7 @@ static void a_token_is_asked_for(void **state)
         assert_string_equal(first_line(&s, requests[i], strlen(requests[i]), &closed),
                             "HTTP/1.1 401 Unauthorized");
     }
-    static const char good[] = "GET " MAPS " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+    static const char good[] = "GET " MAPS " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
                                "authorization: bearer secret\r\n\r\n";
     assert_string_equal(first_line(&s, good, sizeof(good) - 1, &closed), "HTTP/1.1 200 OK");
     serving_end(&s);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`kinformer apiserver`, and the other commands on it, with things going wrong on the way."""
+import http.client
 import json
 import os
 import re
@@ -66,6 +67,23 @@ class Apiserver(cli_testing.Served):
         code, out, err = self.call("get", "ns", "default", "-o", "name")
         self.assertEqual((code, out, err), (0, "namespace/default\n", ""))
         self.assertEqual(self.call("get", "ns", "--token", "wrong")[0], 4)
+
+    def status_by_name(self, host):
+        """Of a request to the server under this name, as a rebound web page sends it."""
+        address = self.url.split("//")[1]
+        connection = http.client.HTTPConnection(address, timeout=60)
+        try:
+            connection.request("GET", "/api/v1/secrets", headers={"Host": host})
+            return connection.getresponse().status
+        finally:
+            connection.close()
+
+    def test_other_names_are_refused_unless_allowed(self):
+        self.serve("--allow-host", "api.example", "--allow-host", "10.0.0.1")
+        found = {host: self.status_by_name(host) for host in
+                 ("localhost", "api.example:80", "10.0.0.1", "10.0.0.2", "evil.example")}
+        self.assertEqual(found, {"localhost": 200, "api.example:80": 200, "10.0.0.1": 200,
+                                 "10.0.0.2": 403, "evil.example": 403})
 
     def test_a_controller_on_it(self):
         self.serve()
