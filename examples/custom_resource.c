@@ -85,11 +85,12 @@ static int on_delete(const ki_object *widget, bool final_state_unknown, void *us
     return print_widget("-", widget, user);
 }
 
-/* Hears of lists and watches that failed. The informer tries again by itself, with ever longer
- * pauses up to a minute; telling it once is enough. */
-static void on_watch_error(ki_informer *informer, const ki_error *error, void *user)
+/* Called for each list and watch that failed. The informer tries again by itself, with ever longer
+ * pauses up to a minute; printing the first is enough. */
+static void on_watch_error(ki_informer *informer, const ki_watch_failure *failure, void *user)
 {
     bool *told = user;
+    const ki_error *error = failure->error;
     if (!*told) {
         *told = true;
         printf("%s: %s\n", ki_informer_name(informer),

@@ -86,7 +86,8 @@ KI_API bool ki_factory_is_stopped(ki_factory *factory);
 
 /** Waits until the informers that were started, and their handlers, have synced. `timeout_ms` of 0
  *  only looks, UINT32_MAX waits for ever; with any other, monotonic_ns of the engine's clock must
- *  be CLOCK_MONOTONIC. `error` says which resource it was that did not.
+ *  be CLOCK_MONOTONIC. The message of `error` names the informer that is furthest behind and
+ *  its latest failure; its http_code and reason are that failure's.
  *  Thread: any; but inside ki_engine_run() or a callback it can only look.  Blocks: yes.
  *  Errors: -ETIMEDOUT;  KI_ERR_STOPPED;  -ENOMEM;
  *          KI_ERR_BUSY  called inside, where waiting would never end.

@@ -28,8 +28,10 @@ typedef struct ki_informer ki_informer;
  *  which must have the same key. May be called more than once for one object. */
 typedef int (*ki_transform)(const ki_object *object, ki_object **ret_object, void *user);
 
-/** Hears of lists and watch requests that failed. */
-typedef void (*ki_watch_error_handler)(ki_informer *informer, const ki_error *error, void *user);
+/** Called for every failed attempt to list or watch, inside ki_engine_run(): as on_watch_error of
+ *  ki_reflector_options. */
+typedef void (*ki_watch_error_handler)(ki_informer *informer, const ki_watch_failure *failure,
+                                       void *user);
 
 typedef struct ki_informer_options {
     size_t size;                 /* see KI_OPTIONS_INIT */
@@ -48,7 +50,7 @@ typedef struct ki_informer_options {
     ki_queue_kind queue; /* in order of arrival by default */
     ki_transform transform;
     void *transform_user;
-    ki_watch_error_handler on_watch_error; /* NULL: they are logged */
+    ki_watch_error_handler on_watch_error; /* besides the log; may be NULL */
     void *watch_error_user;
 
     /* Of the reflector: as in ki_reflector_options, zero is the default. */
@@ -95,12 +97,14 @@ KI_API bool ki_informer_is_stopped(ki_informer *informer);
 KI_API bool ki_informer_has_synced(ki_informer *informer);
 
 /** Waits until the informer and its handlers have synced. `timeout_ms` of 0 only looks, UINT32_MAX
- *  waits for ever; with any other, monotonic_ns of the engine's clock must be CLOCK_MONOTONIC.
+ *  waits for ever; with any other, monotonic_ns of the engine's clock must be CLOCK_MONOTONIC. The
+ *  message of `error` includes the latest failure; its http_code and reason are that failure's.
  *  Thread: any; but inside ki_engine_run() or a callback it can only look.  Blocks: yes.
  *  Errors: -ETIMEDOUT;  KI_ERR_STOPPED  it will never be;
  *          KI_ERR_BUSY  called inside, where waiting would never end.
  *  Since:  0.1 */
-KI_API KI_NODISCARD int ki_informer_wait_for_sync(ki_informer *informer, uint32_t timeout_ms);
+KI_API KI_NODISCARD int ki_informer_wait_for_sync(ki_informer *informer, uint32_t timeout_ms,
+                                                  ki_error *error);
 
 /** Adds a handler, at any time before the stop. It is told of the objects that are there as initial
  *  additions, and from then on of everything. `options` may be NULL. `ret_registration` may be

@@ -31,6 +31,57 @@ typedef enum ki_reflector_state {
  *  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const char *ki_reflector_state_name(ki_reflector_state state);
 
+/** What a request of a reflector was for. */
+typedef enum ki_watch_operation {
+    KI_OPERATION_LIST,           /* all objects, in pages or at once */
+    KI_OPERATION_STREAMING_LIST, /* all objects as the initial events of a watch */
+    KI_OPERATION_WATCH,          /* changes from a resource version on */
+    KI_OPERATION_MAX
+} ki_watch_operation;
+
+/** The name of an operation: "list", "streaming list", "watch"; "unknown" for any other number.
+ *  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API const char *ki_watch_operation_name(ki_watch_operation operation);
+
+/** Classes of failures, for reports that repeat only when the cause changes. */
+typedef enum ki_failure_class {
+    KI_FAILURE_NONE,
+    KI_FAILURE_CONNECTION,     /* no connection, or it broke, timed out or was cut short */
+    KI_FAILURE_TLS,            /* the server's certificate is not accepted */
+    KI_FAILURE_AUTHENTICATION, /* 401, or credentials could not be obtained */
+    KI_FAILURE_FORBIDDEN,      /* 403 */
+    KI_FAILURE_NOT_FOUND,      /* 404: the resource or its version is not served */
+    KI_FAILURE_EXPIRED,        /* 410: the resource version is too old */
+    KI_FAILURE_THROTTLED,      /* 429 */
+    KI_FAILURE_SERVER,         /* 5xx, and timeouts that the server reports */
+    KI_FAILURE_REJECTED,       /* any other status */
+    KI_FAILURE_RESPONSE,       /* the response is not usable: not decodable, older than before */
+    KI_FAILURE_LOCAL,          /* memory, descriptors, limits or settings of this program */
+    KI_FAILURE_CLASS_MAX
+} ki_failure_class;
+
+/** The class of an error; KI_FAILURE_NONE if error->code is 0 or `error` is NULL.
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API ki_failure_class ki_failure_classify(const ki_error *error);
+
+/** The name of a class, such as "connection" or "not found"; "unknown" for any other number.
+ *  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API const char *ki_failure_class_name(ki_failure_class failure_class);
+
+/** A list, streaming list or watch that failed. Everything it points to is valid during the
+ *  callback only. Later versions may append members; `size` says how many bytes there are. */
+typedef struct ki_watch_failure {
+    size_t size;
+    ki_watch_operation operation;
+    ki_failure_class failure_class;
+    const ki_error *error;   /* with http_code if the server responded, else the system's code */
+    const ki_object *status; /* the server's Status; NULL if it sent none */
+    const char *url;         /* of the request, without query and credentials; "" if unknown */
+    uint64_t attempt;        /* failed attempts in a row, this one included: from 1 */
+    uint64_t failing_ns;     /* time since the first of them */
+    uint64_t retry_delay_ns; /* time until the next attempt; 0: at once */
+} ki_watch_failure;
+
 /** Where the objects go. Each function returns 0 or more, or an error, and is called inside
  *  ki_engine_run() only. After an error that may pass (ki_error_is_retriable(), such as -ENOMEM)
  * the same comes again later; any other is reported to the engine and counts as done with. */
@@ -81,9 +132,12 @@ typedef struct ki_reflector_options {
     /** Asked when the resync period is over. NULL: yes. */
     bool (*should_resync)(void *user);
 
-    /** Hears of lists and watch requests that failed, not of watches that merely ended. NULL: they
-     * are logged. */
-    void (*on_error)(ki_reflector *reflector, const ki_error *error, void *user);
+    /** Called for every failed attempt to list or watch, also for those that the source repeats by
+     *  itself. Not for a watch that the server had accepted and that is resumed at once, nor for a
+     *  fallback (from a streaming list to a list, or to a list without a resource version): these
+     *  are not failures. Failures are logged whether or not there is a callback: see
+     *  docs/reflector.md. May be NULL. */
+    void (*on_watch_error)(ki_reflector *reflector, const ki_watch_failure *failure, void *user);
     /** Nothing of the source or the target is called after this. May be NULL. */
     void (*on_stopped)(ki_reflector *reflector, void *user);
     void *user;
@@ -158,7 +212,13 @@ typedef struct ki_reflector_health {
     bool synced;             /* the target got at least one list */
     bool answered;           /* the source has accepted the stream or watch that is under way */
     bool paused;
-    ki_error reason; /* the last failure, if there was one since the last list or event */
+    /** The last failure, until a list, an event, a bookmark, or 5 s of an accepted watch. A watch
+     *  that broke and is being resumed counts here as well. */
+    ki_error reason;
+    ki_failure_class reason_class;       /* of `reason`; KI_FAILURE_NONE if there is none */
+    ki_watch_operation reason_operation; /* of `reason` */
+    uint64_t failed_attempts;            /* in a row, up to now */
+    uint64_t failing_since;              /* the first of them; 0 if there is none */
 
     uint64_t since;         /* the present state */
     uint64_t backoff_until; /* of a back-off; else 0 */
@@ -175,6 +235,7 @@ typedef struct ki_reflector_health {
     uint64_t reconnects;    /* watches that took up where another ended */
     uint64_t fallbacks;     /* from streaming to pages */
     uint64_t backoffs;      /* waits */
+    uint64_t failures;      /* failed attempts in all */
     uint64_t events;        /* of watches, bookmarks not counted */
     uint64_t bookmarks;     /* of watches */
     uint64_t objects;       /* in the last list */

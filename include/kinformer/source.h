@@ -52,6 +52,9 @@ typedef struct ki_source_sink {
     /** Bytes came, of whatever meaning: the connection lives. Also with 0, once, when a request is
      *  accepted and its answer is on the way. */
     void (*on_alive)(size_t bytes, void *user);
+    /** An attempt failed, and the source will make the request again by itself after `delay_ns`;
+     *  the call goes on. For reports only. Only if on_retry is not NULL. */
+    void (*on_retry)(const ki_error *error, const ki_object *status, uint64_t delay_ns, void *user);
     /** The last call. A list that is complete has `meta`; a watch that ended in order has neither.
      *  `status` is the Status that `error` was made of, or NULL. */
     void (*on_end)(const ki_list_meta *meta, const ki_error *error, const ki_object *status,
@@ -73,6 +76,9 @@ typedef struct ki_source {
     void (*pause)(void *call, bool paused, void *user);
     bool no_streaming_list; /* it cannot send initial events on a watch: always list */
     bool metadata_only;     /* it gives PartialObjectMetadata, whatever the resource is */
+    /** What is listed and watched, for logs: a URL without query and credentials. NULL: unknown.
+     *  Lives as long as the source. */
+    const char *url;
     void *user;
     void (*destroy)(void *user); /* may be NULL; runs when nobody uses the source any more */
 } ki_source;

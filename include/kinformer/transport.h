@@ -56,6 +56,9 @@ typedef struct ki_transport {
      *  and the other when done. NULL: it lives longer than they do. */
     void (*ref)(void *user);
     void (*unref)(void *user);
+    /** The server, for logs: "https://host:6443", without credentials. NULL: unknown. Lives as long
+     *  as the transport. */
+    const char *url;
     void *user;
 } ki_transport;
 

@@ -14,6 +14,7 @@
 #include "base/options.h"
 #include "base/refs.h"
 #include "base/sync.h"
+#include "cache/informer.h"
 #include "cache/tweaked_source.h"
 
 #define MS_NS UINT64_C(1000000)
@@ -445,16 +446,56 @@ static uint32_t time_left(const ki_factory *factory, uint64_t deadline)
     return left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX;
 }
 
+/* Whether `a` is further behind than `b`: without a list rather than with one, and of those the one
+ * that has failed for longest. */
+static bool is_further_behind(const ki__informer_lag *a, const ki__informer_lag *b)
+{
+    if (a->synced || b->synced) {
+        return !a->synced;
+    }
+    if (a->has_list != b->has_list) {
+        return !a->has_list;
+    }
+    if ((a->failed_attempts != 0) != (b->failed_attempts != 0)) {
+        return a->failed_attempts != 0;
+    }
+    return a->failing_since < b->failing_since;
+}
+
+static int explain_timeout(ki_informer *const *informers, size_t count, ki_error *error)
+{
+    ki_informer *furthest = informers[0];
+    ki__informer_lag lag = ki__informer_lag_of(furthest);
+    size_t behind = lag.synced ? 0 : 1;
+    for (size_t i = 1; i < count; i++) {
+        ki__informer_lag next = ki__informer_lag_of(informers[i]);
+        behind += next.synced ? 0 : 1;
+        if (is_further_behind(&next, &lag)) {
+            furthest = informers[i];
+            lag = next;
+        }
+    }
+    (void)ki__informer_explain_wait(furthest, -ETIMEDOUT, error);
+    if (behind > 1 && error != NULL) {
+        ki_error all;
+        (void)ki__error_set(&all, -ETIMEDOUT, "%zu of %zu informers not synced; ", behind, count);
+        ki__error_add(&all, ki_str_from(error->message));
+        all.http_code = error->http_code;
+        all.reason = error->reason;
+        *error = all;
+    }
+    return -ETIMEDOUT;
+}
+
 static int wait_for_all(ki_factory *factory, ki_informer *const *informers, size_t count,
                         uint32_t timeout_ms, ki_error *error)
 {
     uint64_t now = ki__engine_now(factory->engine);
     uint64_t deadline = timeout_ms == UINT32_MAX ? UINT64_MAX : now + timeout_ms * MS_NS;
     for (size_t i = 0; i < count; i++) {
-        int r = ki_informer_wait_for_sync(informers[i], time_left(factory, deadline));
+        int r = ki_informer_wait_for_sync(informers[i], time_left(factory, deadline), error);
         if (r < 0) {
-            return ki__error_set(error, r, "the informer of %s has not synced: %s",
-                                 ki_informer_name(informers[i]), ki_error_text(r));
+            return r == -ETIMEDOUT ? explain_timeout(informers, count, error) : r;
         }
     }
     return 0;

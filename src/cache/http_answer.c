@@ -19,7 +19,8 @@ enum { TRIES_MAX = 10, RETRY_AFTER_MAX_S = 10 };
 /* ---- once more ---- */
 
 /* Whether the request will be made again after a while, in place of what failed. */
-static bool try_again(ki__http_call *call, uint32_t after_s)
+static bool try_again(ki__http_call *call, uint32_t after_s, const ki_error *error,
+                      const ki_object *status)
 {
     if (call->tries >= TRIES_MAX || after_s > RETRY_AFTER_MAX_S) {
         return false;
@@ -30,6 +31,9 @@ static bool try_again(ki__http_call *call, uint32_t after_s)
     /* Ten requests in a row, without a breath, help no server that is in trouble. */
     uint64_t delay = ki__backoff_asked(call->source->engine, after_s != 0 ? after_s : 1);
     ki__timer_set_after(&call->again, delay);
+    if (call->sink.on_retry != NULL) {
+        call->sink.on_retry(error, status, delay, call->sink.user);
+    }
     return true;
 }
 
@@ -211,15 +215,15 @@ static void on_body(ki_str bytes, void *user)
 
 static void end_failure(ki__http_call *call)
 {
-    if (ki__http_asks_again(&call->head) && try_again(call, call->head.retry_after_s)) {
-        return;
-    }
     ki_error error = KI_ERROR_INIT;
     const ki__http_source *source = call->source;
     ki_object *status =
         ki__http_failure(&call->head, ki_buf_str(&call->failure), "GET",
                          ki_resource_name(source->resource), "", source->alloc, &error);
-    ki__http_end(call, NULL, &error, status);
+    if (!ki__http_asks_again(&call->head) ||
+        !try_again(call, call->head.retry_after_s, &error, status)) {
+        ki__http_end(call, NULL, &error, status);
+    }
     (void)ki_object_unref(status);
 }
 
@@ -271,7 +275,7 @@ static void on_end(const ki_error *error, void *user)
     if (error == NULL) {
         end_complete(call);
     } else if (call->head.status != 0 || !is_worth_another(call, error->code) ||
-               !try_again(call, 1)) {
+               !try_again(call, 1, error, NULL)) {
         ki__http_end(call, NULL, error, NULL);
     }
     ki__http_leave(call);

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/options.h"
 
-enum { PATH_MAX_BYTES = 4096, QUERY_MAX_BYTES = 2 << 20 };
+enum { PATH_MAX_BYTES = 4096, URL_MAX_BYTES = 16384, QUERY_MAX_BYTES = 2 << 20 };
 
 /* ---- calls ---- */
 
@@ -184,11 +184,28 @@ static void destroy(void *user)
     ki_assert(source->calls == 0);
     (void)ki_resource_unref(source->resource);
     ki_buf_done(&source->path);
+    ki_buf_done(&source->url);
     ki__free(source->alloc, source);
     if (transport.unref != NULL) {
         transport.unref(transport.user);
     }
     (void)ki_engine_unref(engine);
+}
+
+static int make_texts(ki__http_source *source, const ki_source_http_options *o, ki_error *error)
+{
+    ki_buf_init(&source->path, source->alloc, PATH_MAX_BYTES);
+    ki_buf_init(&source->url, source->alloc, URL_MAX_BYTES);
+    int r = ki__http_path(o->resource, o->name_space != NULL ? o->name_space : "", "", "",
+                          &source->path, error);
+    if (r < 0) {
+        return r;
+    }
+    r = ki_buf_add_text(&source->url, source->transport.url);
+    if (r == 0) {
+        r = ki_buf_add_str(&source->url, ki_buf_str(&source->path));
+    }
+    return r < 0 ? ki__error_code(error, r) : 0;
 }
 
 static int check_options(const ki_source_http_options *o, ki_error *error)
@@ -230,9 +247,7 @@ int ki_source_http_new(const ki_source_http_options *options, ki_source *ret_sou
     /* Metadata can always be read in protobuf, whatever the kind. */
     source->options.json_only =
         o.json_only || (!o.metadata_only && !ki_resource_has_protobuf(o.resource));
-    ki_buf_init(&source->path, alloc, PATH_MAX_BYTES);
-    r = ki__http_path(o.resource, o.name_space != NULL ? o.name_space : "", "", "", &source->path,
-                      error);
+    r = make_texts(source, &o, error);
     if (r < 0) {
         destroy(source);
         return r;
@@ -243,6 +258,7 @@ int ki_source_http_new(const ki_source_http_options *options, ki_source *ret_sou
         .cancel = cancel,
         .pause = hold,
         .metadata_only = o.metadata_only,
+        .url = ki_buf_text(&source->url),
         .user = source,
         .destroy = destroy,
     };

@@ -20,6 +20,7 @@ typedef struct ki__http_source {
     const ki_resource *resource;
     ki_source_http_options options; /* its pointers are not valid any more */
     ki_buf path;
+    ki_buf url;   /* with the server, for logs */
     size_t calls; /* that are open */
 } ki__http_source;
 

@@ -246,11 +246,11 @@ static bool should_resync(void *user)
     return ki__informer_should_resync(user);
 }
 
-static void on_error(ki_reflector *reflector, const ki_error *error, void *user)
+static void on_watch_error(ki_reflector *reflector, const ki_watch_failure *failure, void *user)
 {
     ki_informer *informer = user;
     (void)reflector;
-    informer->options.on_watch_error(informer, error, informer->options.watch_error_user);
+    informer->options.on_watch_error(informer, failure, informer->options.watch_error_user);
 }
 
 /* The reflector has ended; nothing comes into the queue any more. */
@@ -300,7 +300,7 @@ static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, k
     set_expected(informer, &options);
     options.resync_period_ns = informer->resync_ms * MS_NS;
     options.should_resync = should_resync;
-    options.on_error = o->on_watch_error != NULL ? on_error : NULL;
+    options.on_watch_error = o->on_watch_error != NULL ? on_watch_error : NULL;
     options.on_stopped = on_stopped;
     options.user = informer;
     options.no_streaming = o->no_streaming;
@@ -390,7 +390,7 @@ static bool all_have_synced(ki_informer *informer)
     return synced;
 }
 
-int ki_informer_wait_for_sync(ki_informer *informer, uint32_t timeout_ms)
+static int wait_for_sync(ki_informer *informer, uint32_t timeout_ms)
 {
     uint64_t now = ki__engine_now(informer->engine);
     uint64_t deadline = timeout_ms == UINT32_MAX ? UINT64_MAX : now + timeout_ms * MS_NS;
@@ -411,6 +411,63 @@ int ki_informer_wait_for_sync(ki_informer *informer, uint32_t timeout_ms)
     }
     ki__mutex_unlock(&informer->lock);
     return r;
+}
+
+static ki_reflector_health reflector_health(ki_informer *informer)
+{
+    ki_reflector_health health = KI_OPTIONS_INIT(ki_reflector_health);
+    ki__mutex_lock(&informer->lock);
+    ki_reflector *reflector = ki_reflector_ref(informer->reflector);
+    ki__mutex_unlock(&informer->lock);
+    if (reflector != NULL) {
+        (void)ki_reflector_read_health(reflector, &health);
+        (void)ki_reflector_unref(reflector);
+    }
+    return health;
+}
+
+ki__informer_lag ki__informer_lag_of(ki_informer *informer)
+{
+    const ki_reflector_health health = reflector_health(informer);
+    ki__mutex_lock(&informer->lock);
+    ki__informer_lag lag = {
+        .has_list = informer->synced,
+        .synced = all_have_synced(informer),
+        .failed_attempts = health.failed_attempts,
+        .failing_since = health.failing_since,
+    };
+    ki__mutex_unlock(&informer->lock);
+    return lag;
+}
+
+int ki__informer_explain_wait(ki_informer *informer, int code, ki_error *error)
+{
+    if (error == NULL) {
+        return code;
+    }
+    const ki_reflector_health health = reflector_health(informer);
+    const ki_error *why = &health.reason;
+    (void)ki__error_set(error, code, "%s not synced: %s", informer->options.name,
+                        ki_error_text(code));
+    if (!ki_informer_has_synced(informer)) {
+        if (why->code != 0) {
+            (void)ki__error_set(error, code, "%s: %s %s: ", error->message,
+                                ki_watch_operation_name(health.reason_operation),
+                                health.failed_attempts > 1 ? "keeps failing" : "failed");
+            ki__error_add(error, ki_str_from(why->message));
+        }
+        error->http_code = why->http_code;
+        error->reason = why->reason;
+    } else if (code == -ETIMEDOUT) {
+        ki__error_add(error, ki_str_from(": a handler has not processed the initial list"));
+    }
+    return code;
+}
+
+int ki_informer_wait_for_sync(ki_informer *informer, uint32_t timeout_ms, ki_error *error)
+{
+    int r = wait_for_sync(informer, timeout_ms);
+    return r < 0 ? ki__informer_explain_wait(informer, r, error) : r;
 }
 
 ki_store *ki_informer_store(const ki_informer *informer)

@@ -70,6 +70,18 @@ struct ki_informer {
 void ki__informer_hold(ki_informer *informer);
 void ki__informer_release(ki_informer *informer);
 
+/** How far behind an informer is that has not synced, for comparison with others. */
+typedef struct ki__informer_lag {
+    bool has_list; /* in the store */
+    bool synced;   /* with its handlers */
+    uint64_t failed_attempts;
+    uint64_t failing_since;
+} ki__informer_lag;
+
+ki__informer_lag ki__informer_lag_of(ki_informer *informer);
+/** Sets the error of a wait that ended with `code`, and returns that. */
+int ki__informer_explain_wait(ki_informer *informer, int code, ki_error *error);
+
 /* informer_work.c */
 
 /** Has deltas processed, soon. Inside the engine only. */

@@ -63,6 +63,14 @@ static void on_alive(size_t bytes, void *user)
     pages->sink->on_alive(bytes, pages->user);
 }
 
+static void on_retry(const ki_error *error, const ki_object *status, uint64_t delay_ns, void *user)
+{
+    ki__pages *pages = user;
+    if (pages->sink->on_retry != NULL) {
+        pages->sink->on_retry(error, status, delay_ns, pages->user);
+    }
+}
+
 static void on_end(const ki_list_meta *meta, const ki_error *error, const ki_object *status,
                    void *user);
 
@@ -72,6 +80,7 @@ static int ask(ki__pages *pages, const ki_list_options *options, ki_error *error
         .on_event = on_event,
         .on_set_aside = on_set_aside,
         .on_alive = on_alive,
+        .on_retry = on_retry,
         .on_end = on_end,
         .user = pages,
     };

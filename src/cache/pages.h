@@ -17,6 +17,8 @@ typedef struct ki__pages_sink {
     void (*on_object)(const ki_object *object, void *user);
     void (*on_set_aside)(const char *key, const ki_error *error, void *user);
     void (*on_alive)(size_t bytes, void *user);
+    /** As that of ki_source_sink; may be NULL. */
+    void (*on_retry)(const ki_error *error, const ki_object *status, uint64_t delay_ns, void *user);
     /** It starts again: what was given so far does not count. */
     void (*on_restart)(void *user);
     /** The last call. `resource_version` is that of the first page, NULL on failure. */

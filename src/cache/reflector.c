@@ -35,6 +35,7 @@ static void finish(ki_reflector *r)
         r->call = NULL;
     }
     ki__reflector_drop_call(r);
+    ki__timer_cancel(&r->reminder);
     r->last_object = ki_object_unref(r->last_object);
     ki__reflector_set_state(r, KI_REFLECTOR_STOPPED);
     ki__reflector_check(r);
@@ -193,10 +194,11 @@ void ki__reflector_note(ki_reflector *r, uint64_t *time, uint64_t *counter)
     ki__mutex_lock(&r->shared.lock);
     *time = now;
     (*counter)++;
-    if (r->shared.health.reason.code != 0) {
-        r->shared.health.reason = (ki_error){0};
-    }
+    bool troubled = r->shared.health.reason.code != 0;
     ki__mutex_unlock(&r->shared.lock);
+    if (troubled) {
+        ki__reflector_recovered(r);
+    }
 }
 
 void ki__reflector_note_bytes(ki_reflector *r, size_t bytes)
@@ -296,9 +298,28 @@ static void free_parts(ki_reflector *r)
     ki__timer_done(&r->wait);
     ki__timer_done(&r->watchdog);
     ki__timer_done(&r->resync);
+    ki__timer_done(&r->proof);
+    ki__timer_done(&r->reminder);
     ki__pages_done(&r->pages);
     ki__collect_clear(&r->found);
     ki__free(r->alloc, r->text);
+}
+
+static int init_timers(ki_reflector *r)
+{
+    const struct {
+        ki__timer *timer;
+        void (*fire)(ki__timer *timer);
+    } timers[] = {
+        {&r->wait, ki__reflector_on_wait},         {&r->watchdog, ki__reflector_on_watchdog},
+        {&r->resync, ki__reflector_on_resync},     {&r->proof, ki__reflector_on_proof},
+        {&r->reminder, ki__reflector_on_reminder},
+    };
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < sizeof(timers) / sizeof(timers[0]); i++) {
+        code = ki__timer_init(timers[i].timer, r->engine, timers[i].fire);
+    }
+    return code;
 }
 
 static int init_parts(ki_reflector *r, ki_error *error)
@@ -314,13 +335,7 @@ static int init_parts(ki_reflector *r, ki_error *error)
     if (code < 0) {
         return code;
     }
-    code = ki__timer_init(&r->wait, r->engine, ki__reflector_on_wait);
-    if (code == 0) {
-        code = ki__timer_init(&r->watchdog, r->engine, ki__reflector_on_watchdog);
-    }
-    if (code == 0) {
-        code = ki__timer_init(&r->resync, r->engine, ki__reflector_on_resync);
-    }
+    code = init_timers(r);
     return code < 0 ? ki__error_code(error, code) : 0;
 }
 

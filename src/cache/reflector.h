@@ -4,6 +4,7 @@
  *   reflector.c         making, starting, stopping, and what other threads may ask
  *   reflector_state.c   the states, and the one way from each to the next
  *   reflector_error.c   what kinds of failure there are
+ *   reflector_failure.c reporting of failed attempts
  *   reflector_sync.c    handing a complete list to the target
  *   reflector_stream.c  all objects as the first events of a watch
  *   reflector_list.c    all objects in pages
@@ -36,6 +37,7 @@ typedef enum ki__trouble {
     KI__TROUBLE_TOO_LARGE, /* the server does not know the resource version yet */
     KI__TROUBLE_INTERNAL,  /* 500 */
     KI__TROUBLE_MEMORY,    /* ours, or whatever else may pass by itself */
+    KI__TROUBLE_FINAL,     /* any other request would get the same: 401, 404, no trust */
     KI__TROUBLE_OTHER
 } ki__trouble;
 
@@ -54,6 +56,13 @@ struct ki_reflector {
     ki__timer wait;     /* of a back-off */
     ki__timer watchdog; /* of a phase */
     ki__timer resync;
+    ki__timer proof;    /* of an accepted watch: when it has lived long enough to count as good */
+    ki__timer reminder; /* of a row of failures that was logged: when to log it again */
+    struct {
+        uint64_t attempts;       /* that failed in a row */
+        uint64_t since;          /* when the first did */
+        ki_failure_class logged; /* the class of the last line in the log; NONE: no line yet */
+    } failing;
     ki_reflector_state state;
     bool due;            /* the task is to begin the present phase */
     bool resume;         /* BACKOFF: to WATCHING; else to a list */
@@ -104,7 +113,7 @@ struct ki_reflector {
 void ki__reflector_post(ki_reflector *r);
 /** Adds to a counter of the health. */
 void ki__reflector_count(ki_reflector *r, uint64_t *counter, uint64_t by);
-/** Sets a time of the health to now, and counts. All is well, then. */
+/** Sets a time of the health to now, and counts. Ends a row of failures. */
 void ki__reflector_note(ki_reflector *r, uint64_t *time, uint64_t *counter);
 /** Bytes came. */
 void ki__reflector_note_bytes(ki_reflector *r, size_t bytes);
@@ -130,8 +139,15 @@ void ki__reflector_go(ki_reflector *r, ki_reflector_state state);
 /** The same for whichever way to list is right now. */
 void ki__reflector_go_sync(ki_reflector *r);
 /** Drops the present call and waits; then watches again if `resume`, else lists. `error` is the
- *  reason, or NULL. */
+ *  reason, or NULL; it is not reported as a failed attempt. */
 void ki__reflector_back_off(ki_reflector *r, bool resume, const ki_error *error);
+/** The same for an attempt that failed, which is reported. Nothing of the reflector may be touched
+ *  after it but by ki__reflector_check(): the program may have stopped it. */
+void ki__reflector_fail(ki_reflector *r, bool resume, const ki_error *error,
+                        const ki_object *status);
+/** The same, but the next phase begins without a wait. */
+void ki__reflector_fail_at_once(ki_reflector *r, ki_reflector_state next, const ki_error *error,
+                                const ki_object *status);
 /** Cancels whatever is under way, and the timers that belong to it. */
 void ki__reflector_drop_call(ki_reflector *r);
 /** A call begins now: sets its times. `limit_ns` is how long it may take in all. */
@@ -146,12 +162,26 @@ void ki__reflector_on_watchdog(ki__timer *timer);
 /* ---- reflector_error.c ---- */
 
 ki__trouble ki__reflector_classify(const ki_error *error, const ki_object *status);
-/** Notes the reason in the health. */
-void ki__reflector_note_reason(ki_reflector *r, const ki_error *error);
-/** Tells the program of a request that failed. */
-void ki__reflector_tell_error(ki_reflector *r, const ki_error *error);
 /** Whether a watch that got a 500 may just be resumed. */
 bool ki__reflector_may_retry_internal(ki_reflector *r);
+
+/* ---- reflector_failure.c ---- */
+
+/** What the present phase is for. */
+ki_watch_operation ki__reflector_operation(const ki_reflector *r);
+/** Notes the reason in the health, without a report. */
+void ki__reflector_note_reason(ki_reflector *r, const ki_error *error);
+/** Logs, for debugging, that a request was refused in a way that only leads to another one. */
+void ki__reflector_log_fallback(const ki_reflector *r, const char *message, const ki_error *error);
+/** Counts, logs and reports a failed attempt. The program may stop the reflector in there. */
+void ki__reflector_report(ki_reflector *r, ki_watch_operation operation, const ki_error *error,
+                          const ki_object *status, uint64_t delay_ns);
+/** Ends a row of failures, if there is one. */
+void ki__reflector_recovered(ki_reflector *r);
+/** The watch was accepted. */
+void ki__reflector_await_proof(ki_reflector *r);
+void ki__reflector_on_proof(ki__timer *timer);
+void ki__reflector_on_reminder(ki__timer *timer);
 
 /* ---- reflector_sync.c ---- */
 

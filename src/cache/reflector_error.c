@@ -6,7 +6,6 @@
 
 #include <kinformer/status.h>
 
-#include "base/log.h"
 #include "cache/reflector.h"
 #include "object/value.h"
 
@@ -62,6 +61,9 @@ static ki__trouble classify_status(const ki_error *error, const ki_object *statu
     if (ki_error_is_too_many_requests(error)) {
         return KI__TROUBLE_BUSY;
     }
+    if (ki_error_is_not_found(error) || ki_error_is_unauthorized(error)) {
+        return KI__TROUBLE_FINAL;
+    }
     return ki_error_is_internal_error(error) ? KI__TROUBLE_INTERNAL : KI__TROUBLE_OTHER;
 }
 
@@ -72,6 +74,9 @@ ki__trouble ki__reflector_classify(const ki_error *error, const ki_object *statu
         return classify_status(error, status);
     case -ECONNREFUSED:
         return KI__TROUBLE_REFUSED;
+    case KI_ERR_TLS:
+    case KI_ERR_DENIED:
+        return KI__TROUBLE_FINAL;
     case -ENOMEM:
     case -EMFILE:
     case -ENFILE:
@@ -84,44 +89,6 @@ ki__trouble ki__reflector_classify(const ki_error *error, const ki_object *statu
     default:
         return ki_error_is_retriable(error->code) ? KI__TROUBLE_NETWORK : KI__TROUBLE_OTHER;
     }
-}
-
-void ki__reflector_note_reason(ki_reflector *r, const ki_error *error)
-{
-    ki__mutex_lock(&r->shared.lock);
-    r->shared.health.reason = *error;
-    ki__mutex_unlock(&r->shared.lock);
-}
-
-/* Without a handler: a version that is too old is daily business, and so is a cut connection. */
-static ki_log_level level_of(const ki_error *error)
-{
-    switch (ki__reflector_classify(error, NULL)) {
-    case KI__TROUBLE_EXPIRED:
-    case KI__TROUBLE_NETWORK:
-        return KI_LOG_DEBUG;
-    case KI__TROUBLE_BUSY:
-    case KI__TROUBLE_REFUSED:
-    case KI__TROUBLE_TOO_LARGE:
-    case KI__TROUBLE_INTERNAL:
-    case KI__TROUBLE_MEMORY:
-    case KI__TROUBLE_OTHER:
-        break;
-    }
-    return KI_LOG_ERROR;
-}
-
-void ki__reflector_tell_error(ki_reflector *r, const ki_error *error)
-{
-    ki__reflector_note_reason(r, error);
-    if (r->options.on_error != NULL) {
-        r->options.on_error(r, error, r->options.user);
-        return;
-    }
-    KI__LOG(ki__engine_log(r->engine), level_of(error), "reflector", "a request failed",
-            {"name", ki_str_from(r->options.name)},
-            {"code", ki_str_from(ki_error_name(error->code))},
-            {"error", ki_str_from(error->message)});
 }
 
 bool ki__reflector_may_retry_internal(ki_reflector *r)

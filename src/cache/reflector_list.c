@@ -62,14 +62,11 @@ void ki__reflector_list_failed(ki_reflector *r, const ki_error *error, const ki_
     bool version = trouble == KI__TROUBLE_EXPIRED || trouble == KI__TROUBLE_TOO_LARGE;
     if (version && !r->unavailable) {
         r->unavailable = true;
-        ki__reflector_note_reason(r, error);
+        ki__reflector_log_fallback(r, "resource version not available; listing the latest", error);
         ki__reflector_go(r, KI_REFLECTOR_LISTING);
         return;
     }
-    ki__reflector_tell_error(r, error);
-    if (!ki__reflector_is_stopping(r)) {
-        ki__reflector_back_off(r, false, error);
-    }
+    ki__reflector_fail(r, false, error, status);
 }
 
 /* ---- what the pages bring ---- */
@@ -128,6 +125,14 @@ static void on_alive(size_t bytes, void *user)
     ki__reflector_note_bytes(r, bytes);
 }
 
+static void on_retry(const ki_error *error, const ki_object *status, uint64_t delay_ns, void *user)
+{
+    ki_reflector *r = user;
+    if (!ki__reflector_is_stopping(r)) {
+        ki__reflector_report(r, KI_OPERATION_LIST, error, status, delay_ns);
+    }
+}
+
 static void on_restart(void *user)
 {
     ki_reflector *r = user;
@@ -168,6 +173,7 @@ const ki__pages_sink ki__reflector_pages_sink = {
     .on_object = on_object,
     .on_set_aside = on_set_aside,
     .on_alive = on_alive,
+    .on_retry = on_retry,
     .on_restart = on_restart,
     .on_end = on_end,
 };

@@ -104,6 +104,8 @@ static void check_call(const ki_reflector *r)
         ki_assert(ki__timer_is_set(&r->wait) == (r->state == KI_REFLECTOR_BACKOFF));
     }
     ki_assert(!ki__timer_is_set(&r->watchdog) || streams || lists);
+    ki_assert(!ki__timer_is_set(&r->proof) || r->state == KI_REFLECTOR_WATCHING);
+    ki_assert(!ki__timer_is_set(&r->reminder) || r->failing.logged != KI_FAILURE_NONE);
 }
 
 void ki__reflector_check(const ki_reflector *r)
@@ -126,6 +128,7 @@ void ki__reflector_drop_call(ki_reflector *r)
     r->due = false;
     ki__timer_cancel(&r->watchdog);
     ki__timer_cancel(&r->wait);
+    ki__timer_cancel(&r->proof);
     ki__pages_cancel(&r->pages);
     if (call != NULL) {
         r->source.cancel(call, r->source.user);
@@ -155,12 +158,8 @@ static uint64_t wait_for(ki_reflector *r, bool resume, const ki_error *error)
     return delay > asked ? delay : asked;
 }
 
-void ki__reflector_back_off(ki_reflector *r, bool resume, const ki_error *error)
+static void wait_until(ki_reflector *r, bool resume, uint64_t until)
 {
-    uint64_t until = later(ki__engine_now(r->engine), wait_for(r, resume, error));
-    if (error != NULL) {
-        ki__reflector_note_reason(r, error);
-    }
     ki__reflector_drop_call(r);
     r->resume = resume;
     ki__reflector_set_state(r, KI_REFLECTOR_BACKOFF);
@@ -169,6 +168,40 @@ void ki__reflector_back_off(ki_reflector *r, bool resume, const ki_error *error)
     r->shared.health.backoff_until = until;
     r->shared.health.backoffs++;
     ki__mutex_unlock(&r->shared.lock);
+}
+
+void ki__reflector_back_off(ki_reflector *r, bool resume, const ki_error *error)
+{
+    uint64_t until = later(ki__engine_now(r->engine), wait_for(r, resume, error));
+    if (error != NULL) {
+        ki__reflector_note_reason(r, error);
+    }
+    wait_until(r, resume, until);
+}
+
+/* The program hears of it last, so that the health it may read in its callback is that of the wait.
+ * What dropping the call may free is kept until then. */
+void ki__reflector_fail(ki_reflector *r, bool resume, const ki_error *error,
+                        const ki_object *status)
+{
+    ki_watch_operation operation = ki__reflector_operation(r);
+    uint64_t delay = wait_for(r, resume, error);
+    ki_error kept = *error;
+    ki_object *kept_status = ki_object_ref(status);
+    wait_until(r, resume, later(ki__engine_now(r->engine), delay));
+    ki__reflector_report(r, operation, &kept, kept_status, delay);
+    (void)ki_object_unref(kept_status);
+}
+
+void ki__reflector_fail_at_once(ki_reflector *r, ki_reflector_state next, const ki_error *error,
+                                const ki_object *status)
+{
+    ki_watch_operation operation = ki__reflector_operation(r);
+    ki_error kept = *error;
+    ki_object *kept_status = ki_object_ref(status);
+    ki__reflector_go(r, next);
+    ki__reflector_report(r, operation, &kept, kept_status, 0);
+    (void)ki_object_unref(kept_status);
 }
 
 void ki__reflector_on_wait(ki__timer *timer)

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/mutant.h"
 #include "cache/reflector.h"
 
@@ -50,10 +49,7 @@ static void complete(ki_reflector *r, const ki_object *bookmark)
         return;
     }
     if (code < 0) {
-        ki__reflector_tell_error(r, &error);
-        if (!ki__reflector_is_stopping(r)) {
-            ki__reflector_back_off(r, false, &error);
-        }
+        ki__reflector_fail(r, false, &error, NULL);
         return;
     }
     ki__reflector_set_state(r, KI_REFLECTOR_WATCHING); /* on the same call */
@@ -129,47 +125,70 @@ void ki__reflector_stream_set_aside(ki_reflector *r, ki_event_type type, const c
 
 /* ---- its end ---- */
 
-static void fall_back(ki_reflector *r, const ki_error *error)
+static void note_fallback(ki_reflector *r, const ki_error *error)
 {
-    KI__LOG(ki__engine_log(r->engine), KI_LOG_INFO, "reflector", "falls back to lists in pages",
-            {"name", ki_str_from(r->options.name)}, {"error", ki_str_from(error->message)});
-    ki__reflector_note_reason(r, error);
+    ki__reflector_log_fallback(r, "falling back from streaming list to list", error);
     ki__reflector_count(r, &r->shared.health.fallbacks, 1);
     r->cut_short = false;
+}
+
+/* The server refuses to stream, which is no failure: a list follows at once, and if that fails too,
+ * its error is the one that matters. */
+static void fall_back(ki_reflector *r, const ki_error *error)
+{
+    note_fallback(r, error);
     ki__reflector_go(r, KI_REFLECTOR_LISTING);
+}
+
+/* Streams come to no end here: a failed attempt, and the next is a list. */
+static void give_up_streaming(ki_reflector *r, const ki_error *error)
+{
+    uint64_t now = ki__engine_now(r->engine);
+    uint64_t pause = r->options.no_streaming_ns;
+    r->no_streaming_until = pause < UINT64_MAX - now ? now + pause : UINT64_MAX;
+    note_fallback(r, error);
+    ki__reflector_fail_at_once(r, KI_REFLECTOR_LISTING, error, NULL);
 }
 
 void ki__reflector_stream_idle(ki_reflector *r, const char *why)
 {
     ki_error error;
     (void)ki__error_set(&error, KI_ERR_UNSUPPORTED, "%s", why);
-    uint64_t now = ki__engine_now(r->engine);
-    uint64_t pause = r->options.no_streaming_ns;
-    r->no_streaming_until = pause < UINT64_MAX - now ? now + pause : UINT64_MAX;
-    ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(""), &error);
-    if (!ki__reflector_is_stopping(r)) {
-        fall_back(r, &error);
+    give_up_streaming(r, &error);
+}
+
+/* It lived, and ended before its time. The first time, it is tried again: at once if the server had
+ * accepted it, else after a wait, for then it may be that nobody is there. */
+static void cut_short(ki_reflector *r, const ki_error *error)
+{
+    if (r->cut_short) {
+        give_up_streaming(r, error);
+        return;
+    }
+    r->cut_short = true;
+    if (r->accepted) {
+        ki__reflector_fail_at_once(r, KI_REFLECTOR_STREAMING, error, NULL);
+    } else {
+        ki__reflector_fail(r, false, error, NULL);
     }
 }
 
 /* It was cut, or ended in order, before the bookmark came; `error` may be NULL. */
 static void closed(ki_reflector *r, const ki_error *error)
 {
+    ki_error ended;
     uint64_t lived = ki__engine_now(r->engine) - r->began;
     if (r->events != 0 || lived >= KI__WATCH_SHORT_NS) {
-        if (r->cut_short) {
-            ki__reflector_stream_idle(r, "the initial events were cut twice before their end");
-        } else {
-            r->cut_short = true;
-            ki__reflector_go(r, KI_REFLECTOR_STREAMING);
+        if (error == NULL) {
+            (void)ki__error_set(&ended, KI_ERR_CUT,
+                                "the stream ended before its initial events did");
         }
+        cut_short(r, error != NULL ? error : &ended);
     } else if (error != NULL) {
-        ki__reflector_back_off(r, false, error);
+        ki__reflector_fail(r, false, error, NULL);
     } else {
-        ki_error nothing;
-        (void)ki__error_set(&nothing, KI_ERR_UNSUPPORTED,
-                            "the stream ended at once, without event");
-        fall_back(r, &nothing);
+        (void)ki__error_set(&ended, KI_ERR_UNSUPPORTED, "the stream ended at once, without event");
+        fall_back(r, &ended);
     }
 }
 
@@ -186,7 +205,8 @@ void ki__reflector_stream_ended(ki_reflector *r, const ki_error *error, const ki
     case KI__TROUBLE_BUSY:
     case KI__TROUBLE_REFUSED:
     case KI__TROUBLE_MEMORY:
-        ki__reflector_back_off(r, false, error);
+    case KI__TROUBLE_FINAL:
+        ki__reflector_fail(r, false, error, status);
         break;
     case KI__TROUBLE_EXPIRED:
     case KI__TROUBLE_TOO_LARGE:
@@ -196,7 +216,8 @@ void ki__reflector_stream_ended(ki_reflector *r, const ki_error *error, const ki
             fall_back(r, error);
         } else {
             r->unavailable = true;
-            ki__reflector_note_reason(r, error);
+            ki__reflector_log_fallback(r, "resource version not available; listing the latest",
+                                       error);
             ki__reflector_go(r, KI_REFLECTOR_STREAMING);
         }
         break;

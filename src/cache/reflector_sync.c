@@ -51,8 +51,8 @@ static void note_sync(ki_reflector *r, size_t count)
     health->synced = true;
     health->last_sync = now;
     health->objects = count;
-    health->reason = (ki_error){0};
     ki__mutex_unlock(&r->shared.lock);
+    ki__reflector_recovered(r);
 }
 
 int ki__reflector_collect(ki_reflector *r, const ki_object *object,

@@ -23,74 +23,62 @@ static bool has_version(const ki_reflector *r)
 
 /* ---- how it ends ---- */
 
-/* From where it was. Many of them in a row, each over in no time, are spread out. */
-static void take_up(ki_reflector *r)
+/* From where it was. Many of them in a row, each over in no time, are spread out. `error` is NULL
+ * if the watch ended in order. */
+static void take_up(ki_reflector *r, const ki_error *error)
 {
     bool quick = ki__engine_now(r->engine) - r->began < KI__WATCH_SHORT_NS;
-    if (!has_version(r)) {
-        ki__reflector_back_off(r, false, NULL); /* there is no "from where" */
-    } else if (quick && r->quick) {
-        ki__reflector_back_off(r, true, NULL);
-    } else {
+    bool resume = has_version(r); /* else there is no "from where" */
+    if (resume && !(quick && r->quick)) {
+        if (error != NULL) {
+            ki__reflector_note_reason(r, error);
+        }
         r->quick = quick;
         ki__reflector_go(r, KI_REFLECTOR_WATCHING);
+    } else if (error != NULL) {
+        ki__reflector_fail(r, resume, error, NULL);
+    } else {
+        ki__reflector_back_off(r, resume, NULL);
     }
 }
 
-static void wait_and_take_up(ki_reflector *r, const ki_error *error)
+static void wait_and_take_up(ki_reflector *r, const ki_error *error, const ki_object *status)
 {
-    ki__reflector_back_off(r, has_version(r), error);
-}
-
-static void give_way_to_list(ki_reflector *r, const ki_error *error, bool in_stream)
-{
-    if (!in_stream) {
-        ki__reflector_tell_error(r, error);
-    }
-    if (!ki__reflector_is_stopping(r)) {
-        ki__reflector_back_off(r, false, error);
-    }
+    ki__reflector_fail(r, has_version(r), error, status);
 }
 
 static void ended_with(ki_reflector *r, const ki_error *error, const ki_object *status,
-                       bool in_stream, bool empty)
+                       bool in_stream, bool lived)
 {
     switch (ki__reflector_classify(error, status)) {
     case KI__TROUBLE_NETWORK:
         if (KI__MUTANT(8)) {
-            give_way_to_list(r, error, in_stream);
-            break;
+            ki__reflector_fail(r, false, error, status);
+        } else if (lived) {
+            take_up(r, error);
+        } else {
+            wait_and_take_up(r, error, status);
         }
-        if (!empty) {
-            ki__reflector_note_reason(r, error);
-            take_up(r);
-            break;
-        }
-        wait_and_take_up(r, error);
         break;
     case KI__TROUBLE_REFUSED:
     case KI__TROUBLE_BUSY:
     case KI__TROUBLE_MEMORY:
-        wait_and_take_up(r, error);
+        wait_and_take_up(r, error, status);
         break;
     case KI__TROUBLE_INTERNAL:
         if (in_stream && ki__reflector_may_retry_internal(r)) {
-            ki__reflector_note_reason(r, error);
-            take_up(r);
-            break;
+            take_up(r, error);
+        } else {
+            ki__reflector_fail(r, false, error, status);
         }
-        give_way_to_list(r, error, in_stream);
         break;
     case KI__TROUBLE_EXPIRED:
-        if (KI__MUTANT(7)) {
-            wait_and_take_up(r, error);
-            break;
-        }
-        give_way_to_list(r, error, in_stream);
+        ki__reflector_fail(r, KI__MUTANT(7) && has_version(r), error, status);
         break;
     case KI__TROUBLE_TOO_LARGE:
+    case KI__TROUBLE_FINAL:
     case KI__TROUBLE_OTHER:
-        give_way_to_list(r, error, in_stream);
+        ki__reflector_fail(r, false, error, status);
         break;
     }
 }
@@ -101,15 +89,17 @@ void ki__reflector_watch_ended(ki_reflector *r, const ki_error *error, const ki_
     uint64_t lived = ki__engine_now(r->engine) - r->began;
     bool empty = r->events == 0 && lived < KI__WATCH_SHORT_NS;
     if (error != NULL) {
-        ended_with(r, error, status, in_stream, empty);
+        /* One that was never accepted has not lived, however long that took. */
+        bool worked = r->events != 0 || (r->accepted && lived >= KI__WATCH_SHORT_NS);
+        ended_with(r, error, status, in_stream, worked);
     } else if (empty) {
         ki_error nothing;
         (void)ki__error_set(&nothing, KI_ERR_UNSUPPORTED, "the watch ended at once, without event");
-        ki__reflector_back_off(r, false, &nothing);
+        ki__reflector_fail(r, false, &nothing, NULL);
     } else if (KI__MUTANT(12)) {
         ki__reflector_back_off(r, false, NULL);
     } else {
-        take_up(r);
+        take_up(r, NULL);
     }
 }
 
@@ -204,7 +194,7 @@ static bool goes_on_after(ki_reflector *r, int code, const char *key, ki_error *
     }
     if (ki_error_is_retriable(code) && !KI__MUTANT(39)) {
         if (!ki__reflector_is_stopping(r)) {
-            wait_and_take_up(r, error);
+            wait_and_take_up(r, error, NULL);
         }
         return false;
     }
@@ -218,7 +208,7 @@ static void on_bookmark(ki_reflector *r, const ki_object *object)
     const char *version = ki_object_resource_version(object);
     int order;
     ki__reflector_note(r, &r->shared.health.last_bookmark, &r->shared.health.bookmarks);
-    if (version[0] == '\0') {
+    if (version[0] == '\0' || ki__reflector_is_stopping(r)) {
         return;
     }
     if (ki_resource_version_compare(ki_str_from(version), ki_str_from(r->version), &order) == 0 &&
@@ -243,6 +233,9 @@ static void watch_event(ki_reflector *r, ki_event_type type, const ki_object *ob
         return;
     }
     ki__reflector_note(r, &r->shared.health.last_event, &r->shared.health.events);
+    if (ki__reflector_is_stopping(r)) {
+        return; /* by the log */
+    }
     if (!ki__reflector_is_usable(r, type, object)) {
         bool lost = type == KI_EVENT_DELETED && ki_object_key(object)[0] == '\0';
         if (lost && !ki__reflector_is_stopping(r)) {
@@ -273,6 +266,9 @@ static void watch_set_aside(ki_reflector *r, ki_event_type type, const char *key
     int code = 0;
     bool may_be_deletion = type == KI_EVENT_DELETED || (size_t)type >= KI_EVENT_MAX;
     ki__reflector_note(r, &r->shared.health.last_event, &r->shared.health.events);
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
     if (type == KI_EVENT_DELETED && key[0] != '\0' && r->target.remove_key != NULL) {
         code = r->target.remove_key(key, r->target.user, &error);
     } else if (may_be_deletion && !KI__MUTANT(13)) {
@@ -314,6 +310,9 @@ static void note_accepted(ki_reflector *r)
         r->shared.health.answered = true;
         ki__mutex_unlock(&r->shared.lock);
         ki__reflector_watch_over(r);
+        if (r->state == KI_REFLECTOR_WATCHING) {
+            ki__reflector_await_proof(r);
+        }
     }
 }
 
@@ -376,6 +375,14 @@ static void on_alive(size_t bytes, void *user)
     note_accepted(r);
 }
 
+static void on_retry(const ki_error *error, const ki_object *status, uint64_t delay_ns, void *user)
+{
+    ki_reflector *r = user;
+    if (!ki__reflector_is_stopping(r)) {
+        ki__reflector_report(r, ki__reflector_operation(r), error, status, delay_ns);
+    }
+}
+
 static void on_end(const ki_list_meta *meta, const ki_error *error, const ki_object *status,
                    void *user)
 {
@@ -402,6 +409,7 @@ int ki__reflector_open_watch(ki_reflector *r, ki_list_options *options, ki_error
         .on_event = on_event,
         .on_set_aside = on_set_aside,
         .on_alive = on_alive,
+        .on_retry = on_retry,
         .on_end = on_end,
         .user = r,
     };
@@ -417,6 +425,7 @@ int ki__reflector_open_watch(ki_reflector *r, ki_list_options *options, ki_error
         r->call = NULL;
         r->began = ki__engine_now(r->engine);
         r->events = 0;
+        r->accepted = false;
         if (error->code == 0) {
             (void)ki__error_code(error, code);
         }
@@ -454,6 +463,7 @@ void ki__reflector_follow_watch(ki_reflector *r)
     r->deadline = limit < UINT64_MAX - r->began ? r->began + limit : UINT64_MAX;
     r->alive = ki__engine_now(r->engine);
     r->fresh = false;
+    ki__reflector_await_proof(r);
 }
 
 /* ---- resync ---- */

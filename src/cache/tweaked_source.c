@@ -75,6 +75,7 @@ int ki__tweak_source(ki_source *source, const ki_alloc *alloc, const ki_resource
         .pause = t->inner.pause != NULL ? tweaked_pause : NULL,
         .no_streaming_list = t->inner.no_streaming_list,
         .metadata_only = t->inner.metadata_only,
+        .url = t->inner.url,
         .user = t,
         .destroy = tweaked_destroy,
     };

@@ -62,7 +62,11 @@ void cli_flags_done(cli_flags *flags)
 static void write_record(const ki_log_record *record, void *user)
 {
     ki_buf line;
-    (void)user;
+    const cli_flags *flags = user;
+    if (flags->verbose == 0 && record->level == KI_LOG_WARNING &&
+        strcmp(record->component, "reflector") == 0) {
+        return; /* follow.c reports failed requests in fewer words */
+    }
     cli_text_init(&line);
     cli_putf(&line, "kinformer: %s: %s: %s", ki_log_level_name(record->level), record->component,
              record->message);
@@ -77,7 +81,7 @@ static void write_record(const ki_log_record *record, void *user)
 
 ki_log cli_flags_log(const cli_flags *flags)
 {
-    ki_log log = {.write = write_record, .level = KI_LOG_WARNING};
+    ki_log log = {.write = write_record, .level = KI_LOG_WARNING, .user = (void *)(uintptr_t)flags};
     if (flags->verbose > 0) {
         log.level = flags->verbose > 1 ? KI_LOG_DEBUG : KI_LOG_INFO;
     }

@@ -236,9 +236,10 @@ static bool is_final(const ki_error *error)
     return error->code == KI_ERR_TLS || error->code == KI_ERR_INVALID;
 }
 
-static void watch_failed(ki_informer *informer, const ki_error *error, void *user)
+static void watch_failed(ki_informer *informer, const ki_watch_failure *failure, void *user)
 {
     cli_session *s = user;
+    const ki_error *error = failure->error;
     if (s->failure.code == 0 && !s->stays && !ki_informer_has_synced(informer) && is_final(error)) {
         s->failure = *error;
         cli_loop_stop(&s->events);

@@ -39,6 +39,7 @@ typedef struct ki__curl_target {
     ki_buf port;      /* always there */
     ki_buf authority; /* host, and the port if the URL had one: what the Host header says */
     ki_buf prefix;    /* path without a slash at its end; "" mostly */
+    ki_buf url;       /* of the three: scheme, authority, prefix */
     ki_buf proxy;     /* "" if none */
     bool https;
     bool local; /* plain HTTP stays on this machine */

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "client/curl_state.h"
 
-enum { PART_MAX = 4096 };
+enum { PART_MAX = 4096, URL_MAX = 3 * PART_MAX };
 
 void ki__curl_target_done(ki__curl_target *target)
 {
@@ -17,6 +17,7 @@ void ki__curl_target_done(ki__curl_target *target)
     ki_buf_done(&target->port);
     ki_buf_done(&target->authority);
     ki_buf_done(&target->prefix);
+    ki_buf_done(&target->url);
     ki__curl_wipe(&target->proxy);
 }
 
@@ -194,6 +195,22 @@ static int find_proxy(ki__curl_target *target, const ki__curl_options *o, ki_err
     return read_proxy(target, proxy, error);
 }
 
+static int join_url(ki__curl_target *target, ki_error *error)
+{
+    ki_buf *url = &target->url;
+    int r = ki_buf_add_str(url, ki_buf_str(&target->scheme));
+    if (r == 0) {
+        r = ki_buf_add_text(url, "://");
+    }
+    if (r == 0) {
+        r = ki_buf_add_str(url, ki_buf_str(&target->authority));
+    }
+    if (r == 0) {
+        r = ki_buf_add_str(url, ki_buf_str(&target->prefix));
+    }
+    return r < 0 ? ki__error_code(error, r) : 0;
+}
+
 int ki__curl_target_parse(ki__curl_target *target, const ki_alloc *alloc,
                           const ki__curl_options *options, ki_error *error)
 {
@@ -203,7 +220,11 @@ int ki__curl_target_parse(ki__curl_target *target, const ki_alloc *alloc,
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         ki_buf_init(parts[i], alloc, PART_MAX);
     }
+    ki_buf_init(&target->url, alloc, URL_MAX);
     int r = read_server(target, options->url, error);
+    if (r == 0) {
+        r = join_url(target, error);
+    }
     if (r == 0 && options->proxy != NULL && options->unix_socket != NULL) {
         r = ki__error_set(error, -EINVAL, "a Unix socket is not reached through a proxy");
     }

@@ -318,6 +318,7 @@ ki_transport ki__curl_table(ki__curl *curl)
         .start = ki__curl_call_start,
         .cancel = ki__curl_call_cancel,
         .pause = ki__curl_call_pause,
+        .url = ki_buf_text(&curl->target.url),
         .user = curl,
     };
 }

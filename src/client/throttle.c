@@ -384,5 +384,9 @@ void ki__throttle_free(ki__throttle *throttle)
 
 ki_transport ki__throttle_table(ki__throttle *throttle)
 {
-    return (ki_transport){.start = start, .cancel = cancel, .pause = hold, .user = throttle};
+    return (ki_transport){.start = start,
+                          .cancel = cancel,
+                          .pause = hold,
+                          .url = throttle->inner.url,
+                          .user = throttle};
 }

@@ -87,11 +87,11 @@ static void on_synced(void *user)
     fflush(stdout);
 }
 
-static void on_watch_error(ki_informer *informer, const ki_error *error, void *user)
+static void on_watch_error(ki_informer *informer, const ki_watch_failure *failure, void *user)
 {
     const follower *f = user;
     (void)informer;
-    fprintf(stderr, "%s: %s\n", f->name, error->message);
+    fprintf(stderr, "%s: %s\n", f->name, failure->error->message);
 }
 
 /* ---- commands ---- */

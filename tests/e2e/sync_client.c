@@ -143,9 +143,10 @@ static void on_synced(void *user)
     fflush(stdout);
 }
 
-static void on_watch_error(ki_informer *informer, const ki_error *error, void *user)
+static void on_watch_error(ki_informer *informer, const ki_watch_failure *failure, void *user)
 {
     const watched *w = user;
+    const ki_error *error = failure->error;
     (void)informer;
     const char *reason = ki_reason_text(error->reason);
     printf("error %s %d %s\n", w->name, error->http_code,

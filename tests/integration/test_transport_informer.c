@@ -197,7 +197,7 @@ static void a_private_thread_does_it_all(void **state)
     do_there(&f, "add=a");
     assert_int_equal(ki_loop_start(f.t.loop, NULL), 0);
     assert_int_equal(ki_informer_start(f.informer, NULL), 0);
-    assert_int_equal(ki_informer_wait_for_sync(f.informer, PATIENCE_MS), 0);
+    assert_int_equal(ki_informer_wait_for_sync(f.informer, PATIENCE_MS, NULL), 0);
     char text[64];
     describe(&f, text, sizeof(text));
     assert_string_equal(text, "a=v11 ");

@@ -42,7 +42,7 @@ static void look_around(sim_handler *handler)
     ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
     char version[1025];
     bool synced = ki_informer_has_synced(informer->informer);
-    int waited = ki_informer_wait_for_sync(informer->informer, 0);
+    int waited = ki_informer_wait_for_sync(informer->informer, 0, NULL);
     if (ki_informer_read_health(informer->informer, &health) < 0 ||
         ki_informer_last_sync_resource_version(informer->informer, version, sizeof(version)) < 0 ||
         (waited == 0 && !synced)) {

@@ -10,11 +10,11 @@
 
 enum { PATIENCE_MS = 40000, PODS = 16, POD_TEXT = 32 };
 
-static void on_watch_error(ki_informer *informer, const ki_error *error, void *user)
+static void on_watch_error(ki_informer *informer, const ki_watch_failure *failure, void *user)
 {
     following *f = user;
     (void)informer;
-    assert_true(error->code < 0);
+    assert_true(failure->error->code < 0);
     f->errors++;
 }
 

@@ -115,12 +115,15 @@ static bool should_resync(void *user)
     return r->may_resync;
 }
 
-static void on_error(ki_reflector *reflector, const ki_error *error, void *user)
+static void on_watch_error(ki_reflector *reflector, const ki_watch_failure *failure, void *user)
 {
     reflecting *r = user;
     assert_ptr_equal(reflector, r->reflector);
     r->errors++;
-    r->error = *error;
+    r->error = *failure->error;
+    r->failure = *failure;
+    r->failure.error = &r->error;
+    r->failure.status = NULL; /* which is valid in here only */
     hook(r, 'E');
 }
 
@@ -142,6 +145,28 @@ static void on_report(const ki_report *report, void *user)
     hook(r, '!');
 }
 
+/* "W request failed: operation=watch ...", without what is the same in all */
+static void write_log(const ki_log_record *record, void *user)
+{
+    reflecting *r = user;
+    if (record->level > r->log_level || strcmp(record->component, "reflector") != 0) {
+        return;
+    }
+    char line[1024];
+    int len = snprintf(line, sizeof(line), "%c %s:", "EWID"[record->level], record -> message);
+    for (size_t i = 0; i < record->field_count; i++) {
+        const ki_log_field *field = &record->fields[i];
+        if (strcmp(field->key, "name") != 0) {
+            len += snprintf(line + len, sizeof(line) - (size_t)len, " %s=%.*s", field->key,
+                            KI_STR_ARG(field->value));
+            assert_true(len > 0 && (size_t)len < sizeof(line));
+        }
+    }
+    r->log_lines++;
+    (void)snprintf(r->log_line, sizeof(r->log_line), "%s", line);
+    hook(r, 'L');
+}
+
 void reflecting_init(reflecting *r)
 {
     memset(r, 0, sizeof(*r));
@@ -151,6 +176,9 @@ void reflecting_init(reflecting *r)
     options.on_report = on_report;
     options.report_user = r;
     options.reports_per_second = 1000;
+    r->log = (ki_log){.write = write_log, .level = KI_LOG_DEBUG, .user = r};
+    r->log_level = KI_LOG_INFO;
+    options.log = &r->log;
     assert_int_equal(ki_engine_new(&options, &r->engine, NULL), 0);
     fake_source_init(&r->source, r->engine, &r->world);
     r->target = (ki_reflector_target){add,    update,   removed, removed_key, replace,
@@ -162,7 +190,7 @@ void reflecting_init(reflecting *r)
     r->options.target = &r->target;
     r->options.name = "pods";
     r->options.should_resync = should_resync;
-    r->options.on_error = on_error;
+    r->options.on_watch_error = on_watch_error;
     r->options.on_stopped = on_stopped;
     r->options.user = r;
 }

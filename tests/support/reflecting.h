@@ -25,13 +25,18 @@ typedef struct reflecting {
     ki_object *known; /* what the target has; NULL: nothing, and it cannot be asked */
     int fail;         /* what the next call of the target returns */
     char fail_at;     /* only calls that are written with this; 0: any */
-    char hook_at;     /* calls `hook` in what is written with this: also 'E' on_error, 'X' */
-    void (*hook)(struct reflecting *r); /* on_stopped, '?' should_resync, '!' a report */
+    char hook_at;     /* calls `hook` in what is written with this: also 'E' on_watch_error, 'X' */
+    void (*hook)(struct reflecting *r); /* on_stopped, '?' should_resync, '!' a report, 'L' log */
     bool may_resync;                    /* what should_resync says */
-    size_t errors;                      /* calls of on_error */
-    ki_error error;                     /* the last of them */
-    size_t stopped;                     /* calls of on_stopped */
-    size_t destroyed;                   /* of the target */
+    size_t errors;                      /* calls of on_watch_error */
+    ki_error error;                     /* the last of them, */
+    ki_watch_failure failure;           /* in full, without its Status */
+    ki_log log;
+    ki_log_level log_level; /* of the lines that count here; INFO */
+    size_t log_lines;       /* of the reflector */
+    char log_line[1024];    /* the last: "W request failed: operation=list url=..." */
+    size_t stopped;         /* calls of on_stopped */
+    size_t destroyed;       /* of the target */
     size_t reports;
     int report_code;      /* of the last */
     char report_key[128]; /* the same */

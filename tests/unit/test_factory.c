@@ -16,6 +16,7 @@
 typedef struct quiet {
     struct fixture *f;
     const ki_alloc *alloc;
+    const char *name; /* of the resource */
     ki__timer timer;
     ki_source_sink sink;
     bool listing;
@@ -33,7 +34,8 @@ typedef struct fixture {
     char name_space[32];
     char selector[32]; /* the label selector of the last request */
     const char *tweak_to;
-    bool silent; /* lists never end */
+    bool silent;         /* lists never end */
+    const char *refused; /* the name of a resource whose lists are forbidden */
 } fixture;
 
 static void answer(ki__timer *timer)
@@ -60,9 +62,15 @@ static void note_selector(fixture *f, const ki_list_options *options)
 static int quiet_list(const ki_list_options *options, const ki_source_sink *sink, void *user,
                       void **ret_call, ki_error *error)
 {
-    (void)error;
     quiet *q = user;
     note_selector(q->f, options);
+    if (q->f->refused != NULL && strcmp(q->f->refused, q->name) == 0) {
+        *error = (ki_error){.code = KI_ERR_STATUS,
+                            .http_code = 403,
+                            .reason = KI_REASON_FORBIDDEN,
+                            .message = "you may not list these"};
+        return KI_ERR_STATUS;
+    }
     q->sink = *sink;
     q->listing = true;
     if (!q->f->silent) {
@@ -99,7 +107,6 @@ static void quiet_destroy(void *user)
 static int make_source(const ki_resource *resource, const char *name_space, void *user,
                        ki_source *ret_source, ki_error *error)
 {
-    (void)resource;
     (void)error;
     fixture *f = user;
     f->made++;
@@ -112,7 +119,7 @@ static int make_source(const ki_resource *resource, const char *name_space, void
     if (q == NULL) {
         return -ENOMEM;
     }
-    *q = (quiet){.f = f, .alloc = alloc};
+    *q = (quiet){.f = f, .alloc = alloc, .name = ki_resource_name(resource)};
     int r = ki__timer_init(&q->timer, f->engine, answer);
     if (r < 0) {
         alloc->free(q, alloc->user);
@@ -249,6 +256,48 @@ static void starting_again_starts_what_is_new(void **state)
     assert_true(ki_informer_has_synced(nodes));
     assert_int_equal(ki_factory_wait_for_sync_of(f.factory, KI_CORE_V1_NODES, 0, NULL), 0);
     assert_int_equal(ki_factory_start(f.factory, NULL), 0);
+    end(&f);
+}
+
+/* The reason of the one that is furthest behind: not of the first, which has only handlers to wait
+ * for, nor of the last, which has not failed yet. */
+static void a_wait_in_vain_says_why(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    ki_handler handler = {0};
+    ki_handler_options by_hand = KI_OPTIONS_INIT(ki_handler_options);
+    by_hand.delivery = KI_DELIVERY_CALLER;
+    ki_informer *pods = informer_of(&f, KI_CORE_V1_PODS);
+    assert_int_equal(ki_informer_add_handler(pods, &handler, &by_hand, NULL, NULL), 0);
+    assert_int_equal(ki_factory_start(f.factory, NULL), 0);
+    test_world_settle(f.engine);
+    ki_error error = KI_ERROR_INIT;
+    assert_int_equal(ki_factory_wait_for_sync(f.factory, 0, &error), -ETIMEDOUT);
+    assert_string_equal(error.message,
+                        "pods not synced: timed out: a handler has not processed the initial list");
+    (void)informer_of(&f, KI_CORE_V1_NODES);
+    (void)informer_of(&f, KI_CORE_V1_SERVICES);
+    f.refused = "nodes";
+    f.silent = true;
+    assert_int_equal(ki_factory_start(f.factory, NULL), 0);
+    test_world_settle(f.engine);
+    assert_int_equal(ki_factory_wait_for_sync(f.factory, 0, &error), -ETIMEDOUT);
+    assert_string_equal(error.message, "3 of 3 informers not synced; nodes not synced: timed out: "
+                                       "list failed: you may not list these");
+    assert_int_equal(error.code, -ETIMEDOUT);
+    assert_int_equal(error.http_code, 403);
+    assert_int_equal(error.reason, KI_REASON_FORBIDDEN);
+    test_world_advance(&f.world, f.engine, 10 * TEST_SECOND);
+    assert_int_equal(ki_factory_wait_for_sync_of(f.factory, KI_CORE_V1_NODES, 0, &error),
+                     -ETIMEDOUT);
+    assert_string_equal(error.message, "nodes not synced: timed out: list keeps failing: you may "
+                                       "not list these");
+    f.refused = NULL;
+    f.silent = false;
+    test_world_advance(&f.world, f.engine, 240 * TEST_SECOND);
+    assert_int_equal(ki_factory_wait_for_sync_of(f.factory, KI_CORE_V1_NODES, 0, &error), 0);
     end(&f);
 }
 
@@ -570,6 +619,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everyone_gets_the_same_informer_of_a_resource),
         cmocka_unit_test(starting_again_starts_what_is_new),
+        cmocka_unit_test(a_wait_in_vain_says_why),
         cmocka_unit_test(waiting_for_ever_is_long_with_any_clock),
         cmocka_unit_test(what_could_not_be_started_is_started_by_the_next_call),
         cmocka_unit_test(its_informers_transform_and_resync_as_it_says),

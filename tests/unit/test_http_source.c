@@ -30,6 +30,8 @@ typedef struct fixture {
     size_t ends;
     ki_error error;
     bool has_status;
+    size_t retries; /* that were reported */
+    uint64_t retry_delay;
     char cancel_at; /* cancels in what begins with this letter */
 } fixture;
 
@@ -104,7 +106,28 @@ static void on_end(const ki_list_meta *meta, const ki_error *error, const ki_obj
     hear(f, text);
 }
 
-static const ki_source_sink sink = {on_event, on_set_aside, on_alive, on_end, NULL};
+static void on_retry(const ki_error *error, const ki_object *status, uint64_t delay_ns, void *user)
+{
+    fixture *f = user;
+    assert_true(error->code < 0);
+    f->retries++;
+    f->error = *error;
+    f->has_status = status != NULL;
+    f->retry_delay = delay_ns;
+    if (f->cancel_at == 'R') {
+        f->source.cancel(f->call, f->source.user);
+        f->cancel_at = '\0';
+        f->call = NULL;
+    }
+}
+
+static const ki_source_sink sink = {
+    .on_event = on_event,
+    .on_set_aside = on_set_aside,
+    .on_alive = on_alive,
+    .on_retry = on_retry,
+    .on_end = on_end,
+};
 
 static void begin(fixture *f)
 {
@@ -694,6 +717,7 @@ static size_t count_tries(int status, const char *retry_after, int error, bool w
     assert_int_equal(f.ends, 1);
     assert_true(f.error.code == error || f.error.http_code == status);
     size_t count = f.transport.count;
+    assert_int_equal(f.retries, count - 1); /* each failed attempt but the last, which ended it */
     end(&f);
     return count;
 }
@@ -793,6 +817,33 @@ static void an_end_without_an_answer(void **state)
     fake_over(&f.transport, 0);
     expect(&f, "failed");
     assert_int_equal(f.error.code, -EPIPE);
+    end(&f);
+}
+
+static void a_repeated_request_is_reported_with_its_reason(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    (void)asked(&f, false);
+    assert_string_equal(f.source.url, "http://test/api/v1/namespaces/default/pods");
+    fake_head(&f.transport, 429, "application/json", "2");
+    fake_body_text(&f.transport, "{'kind':'Status','apiVersion':'v1','code':429}");
+    fake_over(&f.transport, 0);
+    test_world_settle(f.engine);
+    assert_int_equal(f.retries, 1);
+    assert_int_equal(f.error.http_code, 429);
+    assert_true(f.has_status);
+    assert_true(f.retry_delay >= 2 * TEST_SECOND && f.retry_delay <= 2500 * TEST_MS);
+    test_world_advance(&f.world, f.engine, f.retry_delay);
+    f.cancel_at = 'R';
+    fake_over(&f.transport, -EPIPE);
+    test_world_settle(f.engine);
+    assert_int_equal(f.retries, 2);
+    assert_int_equal(f.error.code, -EPIPE);
+    test_world_advance(&f.world, f.engine, 60 * TEST_SECOND);
+    assert_int_equal(f.transport.count, 2); /* it was cancelled in there */
+    assert_int_equal(f.ends, 0);
     end(&f);
 }
 
@@ -1035,6 +1086,7 @@ int main(void)
         cmocka_unit_test(temporary_failures_with_retry_after_are_tried_ten_times_more),
         cmocka_unit_test(connections_that_break_before_an_answer_are_tried_ten_times_more),
         cmocka_unit_test(a_second_try_may_succeed),
+        cmocka_unit_test(a_repeated_request_is_reported_with_its_reason),
         cmocka_unit_test(a_long_retry_after_is_left_to_the_caller),
         cmocka_unit_test(a_transport_that_refuses_at_once),
         cmocka_unit_test(an_end_without_an_answer),

@@ -521,11 +521,11 @@ static int to_group_t(const ki_object *object, ki_object **ret_object, void *use
     return *ret_object != NULL ? 0 : -ENOMEM;
 }
 
-static void count_watch_error(ki_informer *informer, const ki_error *error, void *user)
+static void count_watch_error(ki_informer *informer, const ki_watch_failure *failure, void *user)
 {
     fixture *f = user;
     assert_ptr_equal(informer, f->informer);
-    assert_int_equal(error->http_code, 403);
+    assert_int_equal(failure->error->http_code, 403);
     f->watch_errors++;
 }
 
@@ -765,7 +765,7 @@ static void it_starts_once_and_stops_for_good(void **state)
     assert_int_equal(try_listen(&one, &f, NULL), KI_ERR_STOPPED);
     assert_int_equal(one.destroyed, 0); /* it is still the caller's */
     assert_int_equal(ki_informer_add_indexes(f.informer, NULL, 0, NULL), KI_ERR_STOPPED);
-    assert_int_equal(ki_informer_wait_for_sync(f.informer, 0), KI_ERR_STOPPED);
+    assert_int_equal(ki_informer_wait_for_sync(f.informer, 0, NULL), KI_ERR_STOPPED);
     end(&f);
 }
 
@@ -1121,7 +1121,7 @@ static void *loop(void *user)
 static void *wait_thread(void *user)
 {
     fixture *f = user;
-    assert_int_equal(ki_informer_wait_for_sync(f->informer, UINT32_MAX), 0);
+    assert_int_equal(ki_informer_wait_for_sync(f->informer, UINT32_MAX, NULL), 0);
     return NULL;
 }
 
@@ -1132,7 +1132,7 @@ static void threads_add_remove_wait_and_read_while_it_runs(void **state)
     begin(&f);
     looper l = {.f = &f};
     pthread_mutex_init(&l.lock, NULL);
-    assert_int_equal(ki_informer_wait_for_sync(f.informer, 1), -ETIMEDOUT);
+    assert_int_equal(ki_informer_wait_for_sync(f.informer, 1, NULL), -ETIMEDOUT);
     pthread_t waiter;
     assert_int_equal(pthread_create(&waiter, NULL, wait_thread, &f), 0);
     start(&f);

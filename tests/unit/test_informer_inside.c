@@ -144,10 +144,10 @@ static int index_values(const ki_object *object, ki_index_values *values, void *
     return ki_index_values_add(values, ki_str_from(ki_object_name(object)));
 }
 
-static void on_watch_error(ki_informer *informer, const ki_error *error, void *user)
+static void on_watch_error(ki_informer *informer, const ki_watch_failure *failure, void *user)
 {
     (void)informer;
-    (void)error;
+    (void)failure;
     pass(user, WATCH_ERROR);
 }
 
@@ -531,8 +531,8 @@ static void it_may_be_let_go_of_in_every_callback(void **state)
 static void wait_for_ever(fixture *f)
 {
     if (f->at != LOG && f->at != ENGINE_WAKE) {
-        bool synced = ki_informer_wait_for_sync(f->informer, 0) == 0;
-        int r = ki_informer_wait_for_sync(f->informer, UINT32_MAX);
+        bool synced = ki_informer_wait_for_sync(f->informer, 0, NULL) == 0;
+        int r = ki_informer_wait_for_sync(f->informer, UINT32_MAX, NULL);
         assert_true(r == (synced ? 0 : KI_ERR_BUSY) || r == KI_ERR_STOPPED);
     }
 }
@@ -549,7 +549,7 @@ static fixture *begin_synced(void)
     begin(f);
     assert_int_equal(ki_informer_start(f->informer, NULL), 0);
     settle(f);
-    assert_int_equal(ki_informer_wait_for_sync(f->informer, 0), 0);
+    assert_int_equal(ki_informer_wait_for_sync(f->informer, 0, NULL), 0);
     return f;
 }
 

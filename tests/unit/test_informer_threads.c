@@ -416,7 +416,7 @@ static void *come_and_go(void *user)
             break;
         }
         assert_int_equal(pthread_create(&thread, NULL, run_handler, ki_registration_ref(reg)), 0);
-        int r = i % 4 == 0 ? ki_informer_wait_for_sync(s->informer, UINT32_MAX) : 0;
+        int r = i % 4 == 0 ? ki_informer_wait_for_sync(s->informer, UINT32_MAX, NULL) : 0;
         assert_true(r == 0 || r == KI_ERR_STOPPED);
         if (i % 2 == 0) {
             assert_int_equal(ki_registration_remove_wait(reg), 0);
@@ -467,7 +467,7 @@ static void *look(void *user)
         char version[32];
         assert_true(ki_informer_last_sync_resource_version(s->informer, version, sizeof(version)) >=
                     0);
-        int r = ki_informer_wait_for_sync(s->informer, 1);
+        int r = ki_informer_wait_for_sync(s->informer, 1, NULL);
         assert_true(r == 0 || r == -ETIMEDOUT || r == KI_ERR_STOPPED);
         (void)ki_informer_has_synced(s->informer);
         (void)ki_informer_unref(ki_informer_ref(s->informer));
@@ -582,7 +582,7 @@ typedef struct waiter {
 static void *wait_for_sync(void *user)
 {
     waiter *w = user;
-    w->result = ki_informer_wait_for_sync(w->informer, UINT32_MAX);
+    w->result = ki_informer_wait_for_sync(w->informer, UINT32_MAX, NULL);
     return NULL;
 }
 

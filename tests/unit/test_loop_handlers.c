@@ -214,9 +214,9 @@ static void a_handler_that_stands_still_delays_nobody(void **state)
     assert_int_equal(slow.heard, 1);
     assert_false(pthread_equal(slow.thread, fast.thread));
     pthread_mutex_unlock(&slow.lock);
-    assert_int_equal(ki_informer_wait_for_sync(f.informer, 1), -ETIMEDOUT); /* one has not */
+    assert_int_equal(ki_informer_wait_for_sync(f.informer, 1, NULL), -ETIMEDOUT); /* one has not */
     let_go(&slow);
-    assert_int_equal(ki_informer_wait_for_sync(f.informer, UINT32_MAX), 0);
+    assert_int_equal(ki_informer_wait_for_sync(f.informer, UINT32_MAX, NULL), 0);
     end(&f);
     assert_int_equal(slow.heard, PODS);
     assert_int_equal(slow.destroyed + fast.destroyed, 2);

@@ -142,9 +142,9 @@ typedef struct failure_case {
 /* Each as an answer and as an event of the stream: both must lead to the same. */
 static const failure_case failures[] = {
     {400, "BadRequest", KI_REFLECTOR_LISTING},
-    {401, "Unauthorized", KI_REFLECTOR_LISTING},
+    {401, "Unauthorized", KI_REFLECTOR_BACKOFF}, /* a list would get the same, so in the next */
     {403, "Forbidden", KI_REFLECTOR_LISTING},
-    {404, "NotFound", KI_REFLECTOR_LISTING},
+    {404, "NotFound", KI_REFLECTOR_BACKOFF},
     {410, "Expired", KI_REFLECTOR_STREAMING},
     {410, "Gone", KI_REFLECTOR_STREAMING},
     {410, "", KI_REFLECTOR_STREAMING},
@@ -169,7 +169,9 @@ static void one_failure(const failure_case *c, bool in_stream)
     }
     reflecting_expect_state(&r, c->next, "");
     ki_reflector_health health = reflecting_health(&r);
-    assert_int_equal(health.reason.http_code, c->code);
+    bool failed = c->next == KI_REFLECTOR_BACKOFF; /* else it only leads to another request */
+    assert_int_equal(health.reason.http_code, failed ? c->code : 0);
+    assert_int_equal(r.errors, failed ? 1 : 0);
     assert_int_equal(health.fallbacks, c->next == KI_REFLECTOR_LISTING);
     assert_int_equal(r.source.count, c->next == KI_REFLECTOR_BACKOFF ? 1 : 2);
     if (c->next == KI_REFLECTOR_LISTING) {
@@ -182,7 +184,7 @@ static void one_failure(const failure_case *c, bool in_stream)
         fake_bookmark(&r.source, "9", true);
         reflecting_expect(&r, "=()@9");
     }
-    assert_int_equal(r.errors, 0); /* a stream that fails is no failed list yet */
+    assert_int_equal(r.errors, failed ? 1 : 0);
     reflecting_done(&r);
 }
 
@@ -343,10 +345,13 @@ static void a_stream_that_lived_a_second_without_event_is_opened_again(void **st
     reflecting r;
     reflecting_init(&r);
     reflecting_start(&r);
+    fake_alive(&r.source, 0);
     reflecting_advance(&r, TEST_SECOND);
     fake_end_watch(&r.source);
     reflecting_expect_state(&r, KI_REFLECTOR_STREAMING, "");
     assert_int_equal(r.source.count, 2);
+    assert_int_equal(r.errors, 1);
+    assert_int_equal(r.error.code, KI_ERR_CUT);
     reflecting_done(&r);
 }
 
@@ -418,7 +423,9 @@ static void expect_fallback(reflecting *r)
     reflecting_expect_state(r, KI_REFLECTOR_LISTING, "");
     assert_false(fake_last(&r->source)->watch);
     assert_int_equal(reflecting_health(r).fallbacks, 1);
-    assert_int_equal(r->report_code, KI_ERR_UNSUPPORTED); /* and it is said */
+    assert_int_equal(r->failure.operation, KI_OPERATION_STREAMING_LIST); /* and it is reported */
+    assert_int_equal(r->failure.retry_delay_ns, 0);
+    assert_int_equal(r->reports, 0);
 }
 
 static void no_end_bookmark_falls_back_after_15_s(void **state)
@@ -449,6 +456,12 @@ static void a_stream_that_is_not_accepted_has_three_minutes(void **state)
         reflecting_expect_state(&r, KI_REFLECTOR_STREAMING, "");
         assert_int_equal(r.source.count, i);
         reflecting_advance(&r, 1);
+        assert_int_equal(r.errors, i);
+        assert_int_equal(r.error.code, -ETIMEDOUT);
+        if (i == 1) { /* the wait after the first time */
+            reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "");
+            reflecting_advance(&r, r.failure.retry_delay_ns);
+        }
     }
     expect_fallback(&r); /* after the second time */
     reflecting_done(&r);

@@ -311,6 +311,7 @@ static void a_watch_that_ends_is_taken_up_at_once_from_the_last_version(void **s
             if (with_event != 0) {
                 fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11));
             } else {
+                fake_alive(&r.source, 0);
                 reflecting_advance(&r, TEST_SECOND); /* long enough */
             }
             if (codes[i] == 0) {
@@ -355,7 +356,8 @@ static void a_very_short_watch_waits_and_lists_again(void **state)
     fake_end_watch(&r.source);
     reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "10");
     assert_int_equal(reflecting_health(&r).next, KI_REFLECTOR_LISTING);
-    assert_int_equal(r.errors, 0);
+    assert_int_equal(r.errors, 1);
+    assert_int_equal(r.error.code, KI_ERR_UNSUPPORTED);
     reflecting_advance(&r, 2 * TEST_SECOND);
     assert_false(last(&r)->watch);
     assert_string_equal(last(&r)->version, "10");
@@ -374,10 +376,13 @@ static void a_connection_that_breaks_at_once_waits_and_is_taken_up(void **state)
         fake_end_error(&r.source, codes[i]);
         reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "10");
         assert_int_equal(reflecting_health(&r).next, KI_REFLECTOR_WATCHING);
-        assert_int_equal(r.errors, 0);
+        assert_int_equal(r.errors, 1);
         r.source.refuse = codes[i]; /* and once more, known at once */
         reflecting_advance(&r, 1600 * TEST_MS);
         reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "10");
+        assert_int_equal(r.errors, 2);
+        assert_int_equal(r.failure.operation, KI_OPERATION_WATCH);
+        assert_int_equal(r.failure.attempt, 2);
         reflecting_advance(&r, 3200 * TEST_MS);
         assert_true(last(&r)->watch);
         assert_int_equal(r.source.count, 4);
@@ -453,8 +458,7 @@ static const failure_case failures[] = {
     {504, "Timeout", false},
 };
 
-/* The same transition for both; only an answer is told to the error handler, unless it is waited
- * out by taking the watch up. */
+/* The same transition for both. */
 static void one_failure(const failure_case *c, bool in_stream)
 {
     reflecting r;
@@ -468,7 +472,8 @@ static void one_failure(const failure_case *c, bool in_stream)
     }
     const char *version = in_stream ? "11" : "10";
     reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, version);
-    assert_int_equal(r.errors, !in_stream && !c->resumes);
+    assert_int_equal(r.errors, 1);
+    assert_int_equal(r.failure.operation, KI_OPERATION_WATCH);
     assert_int_equal(reflecting_health(&r).reason.http_code, c->code);
     reflecting_advance(&r, 2 * TEST_SECOND);
     assert_int_equal(r.source.count, 3);
