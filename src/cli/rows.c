@@ -465,7 +465,13 @@ int cli_rows_source(cli_rows *rows, ki_client *client, const ki_resource *resour
                     const char *name_space, bool whole, ki_source *ret_source, ki_error *error)
 {
     *rows = (cli_rows){.inner = *ki_client_transport(client), .whole = whole};
-    const ki_transport transport = {start, cancel, hold, take_ref, drop_ref, rows};
+    const ki_transport transport = {.start = start,
+                                    .cancel = cancel,
+                                    .pause = hold,
+                                    .ref = take_ref,
+                                    .unref = drop_ref,
+                                    .url = rows->inner.url,
+                                    .user = rows};
     ki_source_http_options options = KI_OPTIONS_INIT(ki_source_http_options);
     options.engine = ki_client_engine(client);
     options.transport = &transport;
