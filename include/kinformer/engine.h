@@ -30,7 +30,8 @@ typedef struct ki_report {
     uint64_t suppressed; /* how many were not told since the last one that was */
 } ki_report;
 
-/** Starts threads, for handlers that run on one of their own. */
+/** Starts the threads that handlers share; see registration.h. The clock of the engine must then
+ *  be CLOCK_MONOTONIC. */
 typedef struct ki_threads {
     /** Starts a thread that calls `run(arg)` and ends when it returns. 0, or -errno. Called on any
      *  thread with no lock held. */
@@ -56,6 +57,9 @@ typedef struct ki_engine_options {
 
     const ki_threads
         *threads; /* must outlive all that runs on the engine; NULL: none are started */
+    /** Most handlers that run on threads at the same time; 0: 256. There are never more threads
+     *  than this and one. */
+    uint32_t handler_threads;
 
     /** Hears of failures that nobody waits for, at most `reports_per_second` (0: 10) of them in a
      * second, on the thread where they happened and with no lock held. NULL: they are logged. */

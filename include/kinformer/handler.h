@@ -46,7 +46,8 @@ typedef struct ki_handler {
     bool (*filter)(const ki_object *object, void *user);
 
     void *user;
-    /** Runs once, after the last call. May be NULL. */
+    /** Runs once, after the last call: on the thread that made it, or inside the function that
+     * removed the handler or stopped the informer. May be NULL. */
     void (*destroy)(void *user);
 } ki_handler;
 

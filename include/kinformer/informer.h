@@ -84,9 +84,11 @@ KI_API ki_informer *ki_informer_unref(ki_informer *informer);
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_informer_start(ki_informer *informer, ki_error *error);
 
-/** Ends it for good. No callback of a handler begins after this; what still waits is not told. It
- * is over when ki_informer_is_stopped() says so, which takes a ki_engine_run(). The store stays as
- * it is. Stopping twice is fine.  Blocks: no.  Since: 0.1 */
+/** Ends it for good. Its handlers are removed, as by ki_registration_remove(): a callback that
+ * another thread was just about to call may still begin, but no other; events that wait are
+ * dropped. It is over, and no callback runs or begins, when ki_informer_is_stopped() says so, which
+ * takes a ki_engine_run(). The store stays as it is. Stopping twice is fine.  Blocks: no.  Since:
+ * 0.1 */
 KI_API void ki_informer_stop(ki_informer *informer);
 
 /** Whether it was stopped and nothing of it runs any more. Stays true.  Blocks: no.  Since: 0.1 */
@@ -166,6 +168,10 @@ typedef struct ki_informer_health {
     size_t handlers;         /* at present */
     size_t handlers_waiting; /* events that wait for the handler that is furthest behind */
     uint64_t merged;         /* events that handlers were not told of, as others stood for them */
+    /* Of the engine, for all its informers: */
+    size_t handler_threads;        /* that there are at present */
+    uint64_t handler_threads_full; /* how often events had to wait because all were busy and there
+                                      could be no more: handler_threads of the loop's options */
 } ki_informer_health;
 
 /** Fills `health`, whose `size` must be set.

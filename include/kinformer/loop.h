@@ -7,8 +7,9 @@
  *   ki_loop_fd(), ki_loop_dispatch()   a loop of the program's own runs it: whenever the descriptor
  *                     is readable, ki_loop_dispatch() is called.
  *
- * Handlers have a thread of their own unless they ask for something else, so that a slow one delays
- * nobody. With `no_threads` in the options none is started, and they run on the loop.
+ * Handlers run on threads that they share, unless they ask for something else, so that a slow one
+ * delays nobody (see registration.h). With `no_threads` in the options none is started, and they
+ * run on the loop. Threads are named: "ki-loop", and "ki-handler-" with a number.
  *
  * After fork() the child must not use the loop of its parent, nor anything on it; it may only let
  * go of them, which leaves the parent's alone, and make its own. */
@@ -43,6 +44,7 @@ typedef struct ki_loop_options {
     /** Start no threads, also not for handlers: those with the default delivery run on the loop.
      * For programs that run the loop inside their own. */
     bool no_threads;
+    uint32_t handler_threads; /* as in ki_engine_options: 0: 256 */
 } ki_loop_options;
 
 /** A loop that does not run yet. `options` may be NULL.
@@ -80,8 +82,8 @@ KI_API KI_NODISCARD int ki_loop_run(ki_loop *loop);
 KI_API void ki_loop_stop(ki_loop *loop);
 
 /** Waits until no thread of the loop is left: the one of ki_loop_start(), which ends after
- *  ki_loop_stop(), and those of handlers, which end when they are removed or their informer is
- *  stopped. 0 also if there is none.
+ *  ki_loop_stop(), and those of handlers, which end when all handlers were removed or their
+ *  informers stopped. 0 also if there is none.
  *  Thread: any but those.  Blocks: yes.
  *  Errors: KI_ERR_BUSY  called on the thread of the loop, or somebody else is waiting.  Since: 0.1
  */

@@ -2,6 +2,13 @@
 /* Registrations: a handler on an informer. Each has a queue of its own and is told of everything in
  * order, one thing after the other; a slow one delays nobody else.
  *
+ * Handlers with KI_DELIVERY_THREAD share the threads of their engine. A handler occupies one only
+ * while it has events, and stays on it until its queue is empty or other handlers wait for a
+ * thread. When all threads are busy and an event has waited for 5 ms, the engine starts more, up to
+ * `handler_threads` of the engine's or loop's options (default 256). At that limit events wait
+ * until a callback returns: a warning is logged, and ki_informer_health counts it. Threads that are
+ * idle for 10 s end; one stays while there are such handlers.
+ *
  * The queue is bounded. Up to its limit it keeps every event. Beyond it, changes of an object that
  * is waiting anyway merge into one: the handler still sees each object come, change from what it
  * saw last to what is now, and go, but not every step between. An object that came and went while
@@ -20,11 +27,10 @@ typedef struct ki_registration ki_registration;
 
 /** Where the callbacks of a handler run. */
 typedef enum ki_delivery {
-    KI_DELIVERY_DEFAULT, /* on a thread of its own if the engine can start threads, else inside it
-                          */
+    KI_DELIVERY_DEFAULT, /* as KI_DELIVERY_THREAD if the engine can start threads, else inside it */
     KI_DELIVERY_ENGINE,  /* inside ki_engine_run(), in turns with all else: they must not block */
     KI_DELIVERY_CALLER,  /* inside ki_registration_dispatch() or ki_registration_run() */
-    KI_DELIVERY_THREAD,  /* on a thread of its own, which ends with the registration */
+    KI_DELIVERY_THREAD,  /* on a thread of the engine; not always the same one. They may block */
 } ki_delivery;
 
 /** Never resync. */
@@ -73,12 +79,16 @@ KI_API bool ki_registration_has_synced(ki_registration *registration);
 /** Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API ki_registration_stats ki_registration_get_stats(ki_registration *registration);
 
-/** Removes the handler from its informer. No callback begins after this; one that is running on
- *  another thread may still run. What waited is not told any more. Removing twice is fine.
+/** Removes the handler from its informer and drops the events that wait. Does not wait for other
+ *  threads: a callback that is running there goes on, and one that such a thread was just about to
+ *  call may still begin after this returns, but only that one. Only ki_registration_remove_wait()
+ *  and the handler's `destroy` tell that none runs and none will begin. If no callback is running,
+ *  `destroy` is called inside this function. Removing twice is fine.
  *  Thread: any, also inside a callback.  Blocks: no.  Since: 0.1 */
 KI_API void ki_registration_remove(ki_registration *registration);
 
-/** The same, and waits for a callback that is running.
+/** The same, and waits for a callback that is running or about to begin, and for `destroy`. After
+ *  0 no callback of this handler runs or begins.
  *  Thread: any but the one of that callback.  Blocks: until it returns.
  *  Errors: KI_ERR_BUSY  called inside a callback of this handler, which is removed nevertheless.
  *  Since:  0.1 */

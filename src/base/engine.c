@@ -21,7 +21,8 @@ enum { TIMERS_MAX = 1 << 20, STEPS_DEFAULT = 1000, REPORTS_DEFAULT = 10 };
 struct ki_engine {
     ki__refs refs;
     ki_engine_options options;
-    bool running; /* only the thread that runs it looks at it */
+    ki__pool *pool; /* or NULL */
+    bool running;   /* only the thread that runs it looks at it */
     ki__mutex lock;
     ki__heap timers;
     size_t timer_count; /* made, whether set or not */
@@ -53,6 +54,21 @@ static int check_options(const ki_engine_options *o, ki_error *error)
     return 0;
 }
 
+static int make_pool(const ki_engine_options *o, ki__pool **ret_pool)
+{
+    if (o->threads == NULL) {
+        return 0;
+    }
+    ki__pool_options options = {
+        .alloc = o->alloc,
+        .clock = o->clock,
+        .log = o->log,
+        .threads = o->threads,
+        .limit = o->handler_threads,
+    };
+    return ki__pool_new(&options, ret_pool);
+}
+
 int ki_engine_new(const ki_engine_options *options, ki_engine **ret_engine, ki_error *error)
 {
     ki_engine_options o = {0};
@@ -76,6 +92,12 @@ int ki_engine_new(const ki_engine_options *options, ki_engine **ret_engine, ki_e
     }
     r = ki__mutex_init(&engine->lock);
     if (r < 0) {
+        ki__free(o.alloc, engine);
+        return ki__error_code(error, r);
+    }
+    r = make_pool(&o, &engine->pool);
+    if (r < 0) {
+        ki__mutex_done(&engine->lock);
         ki__free(o.alloc, engine);
         return ki__error_code(error, r);
     }
@@ -107,6 +129,7 @@ ki_engine *ki_engine_unref(ki_engine *engine)
     }
     ki__heap_done(&engine->timers);
     ki__mutex_done(&engine->lock);
+    ki__pool_unref(engine->pool);
     ki__free(engine->options.alloc, engine);
     return NULL;
 }
@@ -328,9 +351,9 @@ const ki_random *ki__engine_entropy(const ki_engine *engine)
     return engine->options.random;
 }
 
-const ki_threads *ki__engine_threads(const ki_engine *engine)
+ki__pool *ki__engine_pool(const ki_engine *engine)
 {
-    return engine->options.threads;
+    return engine->pool;
 }
 
 const ki_log *ki__engine_log(const ki_engine *engine)

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/heap.h"
 #include "base/list.h"
+#include "base/pool.h"
 
 /* ---- timers: inside ki_engine_run() only ---- */
 
@@ -61,7 +62,7 @@ bool ki__engine_is_inside(const ki_engine *engine);
 const ki_alloc *ki__engine_alloc(const ki_engine *engine);
 const ki_clock *ki__engine_clock(const ki_engine *engine);
 const ki_random *ki__engine_entropy(const ki_engine *engine);
-const ki_threads *ki__engine_threads(const ki_engine *engine); /* or NULL */
+ki__pool *ki__engine_pool(const ki_engine *engine); /* NULL if it can start no threads */
 const ki_log *ki__engine_log(const ki_engine *engine);
 uint64_t ki__engine_now(const ki_engine *engine); /* monotonic */
 

@@ -558,6 +558,16 @@ static void count_handlers(ki_informer *informer, ki_informer_health *h)
     }
 }
 
+static void count_threads(const ki_informer *informer, ki_informer_health *h)
+{
+    ki__pool *pool = ki__engine_pool(informer->engine);
+    if (pool != NULL) {
+        ki__pool_stats stats = ki__pool_get_stats(pool);
+        h->handler_threads = stats.threads;
+        h->handler_threads_full = stats.full;
+    }
+}
+
 int ki_informer_read_health(ki_informer *informer, ki_informer_health *health)
 {
     ki_informer_health h = {.reflector = KI_OPTIONS_INIT(ki_reflector_health)};
@@ -583,6 +593,7 @@ int ki_informer_read_health(ki_informer *informer, ki_informer_health *health)
     (void)ki_snapshot_unref(snapshot);
     h.queued = ki_queue_length(informer->queue);
     h.queued_bytes = ki_queue_bytes(informer->queue);
+    count_threads(informer, &h);
     memcpy(health, &h, health->size);
     return 0;
 }

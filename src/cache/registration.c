@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A handler and its queue. One lock keeps both; it is never held while something is called. At most
  * one thread is inside deliver() at a time (`delivering`), which is what makes calls of one handler
- * sequential. It takes some notes out at a time, its hand, and gives them without the lock. Once
- * `removed` is set, which needs the lock, no call begins; the handler is destroyed by whoever finds
- * it removed with nobody delivering and nobody waking. */
-#include "cache/registration.h"
-
+ * sequential. It takes some notes out at a time, its hand, and gives them without the lock. Before
+ * each call it looks at `removed`, without the lock: so when another thread sets that, the one call
+ * which was decided on before may still begin, and no other. The handler is destroyed by whoever
+ * finds it removed with nobody delivering and nobody waking. */
 #include <errno.h>
-#include <stdatomic.h>
 
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -15,47 +13,10 @@
 #include "base/error.h"
 #include "base/mutant.h"
 #include "base/options.h"
-#include "base/refs.h"
-#include "base/sync.h"
 #include "cache/handler.h"
+#include "cache/registration_state.h"
 
 enum { LIMIT_DEFAULT = 1024, NAME_MAX_BYTES = 256, STEP_EVENTS = KI__HAND_MAX };
-
-struct ki_registration {
-    ki__refs refs;
-    ki_engine *engine;
-    ki_handler handler;
-    ki_handler_options options;
-    ki__registration_owner owner;
-    ki__registration_seat seat;
-    ki__task task; /* holds a reference while it is posted */
-    ki__mutex lock;
-    ki__cond changed;
-    ki__handler_queue queue;
-    atomic_bool removed;
-    bool over;            /* removed, and the handler destroyed */
-    bool delivering;      /* somebody is inside deliver() */
-    bool destroying;      /* somebody is about to destroy the handler */
-    size_t waking;        /* how many are about to tell that something waits */
-    bool calling_initial; /* initial adds are under way */
-    bool begun;           /* something was queued once */
-    bool upstream_synced;
-    bool synced;
-    bool told_synced; /* the handler */
-    bool owner_knows; /* the owner, of the same */
-    bool woken;       /* and nobody came yet */
-    bool refused;     /* whoever came while another delivers: the wake-up counts for nothing */
-    uint64_t merged;  /* once the queue is gone */
-    /* For who queues: */
-    bool sharing;     /* there is room for the batch that comes next, as shared notes */
-    size_t may_share; /* so many notes, in so many batches, can be shared without looking: */
-    size_t may_batch; /* who delivers only makes more room */
-    /* Written by who delivers only: */
-    _Atomic uint64_t delivered;
-    _Atomic uint64_t failed;
-    _Atomic size_t in_hand; /* notes that were taken out, and whose turn has not come */
-    char name[];
-};
 
 /* The calls that are under way on this thread, the innermost first. */
 typedef struct call {
@@ -96,6 +57,7 @@ bool ki__registration_is_calling(const void *user)
 /* ---- making and freeing ---- */
 
 static void run_task(ki__task *task);
+static void run_job(ki__job *job);
 
 static int init_locks(ki_registration *reg)
 {
@@ -121,7 +83,7 @@ static int check_options(const ki_engine *engine, const ki_handler_options *opti
     if ((unsigned)o.delivery > KI_DELIVERY_THREAD) {
         return ki__error_set(error, -EINVAL, "there is no such delivery");
     }
-    bool threads = ki__engine_threads(engine) != NULL;
+    bool threads = ki__engine_pool(engine) != NULL;
     if (o.delivery == KI_DELIVERY_THREAD && !threads) {
         return ki__error_set(error, KI_ERR_UNSUPPORTED, "the engine has no way to start threads");
     }
@@ -166,6 +128,7 @@ int ki__registration_new(ki_engine *engine, const ki_handler *handler,
     ki__list_init(&reg->seat.link);
     ki__list_init(&reg->seat.wake_link);
     ki__task_init(&reg->task, run_task);
+    ki__job_init(&reg->job, run_job);
     ki__handler_queue_init(&reg->queue, alloc, ki__engine_hash_key(engine), o.queue_limit);
     if (name.len != 0) {
         memcpy(reg->name, name.ptr, name.len);
@@ -199,15 +162,22 @@ ki_registration *ki_registration_unref(ki_registration *registration)
     return NULL;
 }
 
+static void leave_pool(ki_registration *reg)
+{
+    if (reg->entered) {
+        ki__pool_leave(ki__engine_pool(reg->engine));
+    }
+}
+
 void ki__registration_abandon(ki_registration *registration)
 {
     ki__mutex_lock(&registration->lock);
     registration->removed = true;
     registration->destroying = true;
     registration->over = true;
-    ki__cond_wake_all(&registration->changed);
     ki__mutex_unlock(&registration->lock);
-    (void)ki_registration_unref(registration); /* its thread, if there is one, has another */
+    leave_pool(registration);
+    (void)ki_registration_unref(registration);
 }
 
 ki__registration_seat *ki__registration_seat_of(ki_registration *registration)
@@ -228,11 +198,6 @@ static void report_failure(const char *component, ki_str key, const ki_error *er
     ki__engine_report(reg->engine, component, reg->name, key, error);
 }
 
-static bool is_removed(ki_registration *reg)
-{
-    return atomic_load_explicit(&reg->removed, memory_order_acquire);
-}
-
 /* For a counter with one writer. */
 static void count_one(_Atomic uint64_t *counter)
 {
@@ -240,15 +205,20 @@ static void count_one(_Atomic uint64_t *counter)
     atomic_store_explicit(counter, before + 1, memory_order_relaxed);
 }
 
+static bool on_thread(const ki_registration *reg)
+{
+    return reg->options.delivery == KI_DELIVERY_THREAD;
+}
+
 /* Calls the handler for each note, as long as it is not removed. The number of calls. */
 static size_t tell(ki_registration *reg, const ki__hand *hand)
 {
     ki_error_hook hook = {.report = report_failure, .user = reg};
     size_t told = 0;
-    if (!is_removed(reg)) {
+    if (!ki__registration_is_removed(reg)) {
         ki__handler_tell_left_out(&reg->handler, hand->left_out);
     }
-    while (told < hand->count && (!is_removed(reg) || KI__MUTANT(29))) {
+    while (told < hand->count && (!ki__registration_is_removed(reg) || KI__MUTANT(29))) {
         const ki__note *note = &hand->notes[told++];
         atomic_store_explicit(&reg->in_hand, hand->count - told, memory_order_relaxed);
         if (ki__handler_tell(&reg->handler, note, &hook) < 0) {
@@ -282,7 +252,7 @@ static bool must_tell_synced(ki_registration *reg)
 
 static bool has_something(ki_registration *reg)
 {
-    bool removed = is_removed(reg) && !KI__MUTANT(29);
+    bool removed = ki__registration_is_removed(reg) && !KI__MUTANT(29);
     return !removed && (ki__handler_queue_len(&reg->queue) != 0 || must_tell_synced(reg));
 }
 
@@ -318,6 +288,24 @@ static size_t deliver_some(ki_registration *reg, size_t max)
     return told;
 }
 
+/* Takes back the posting, and its reference, if it has not run. The caller has another. */
+static void withdraw(ki_registration *reg)
+{
+    bool was_posted = on_thread(reg) ? ki__pool_unpost(ki__engine_pool(reg->engine), &reg->job)
+                                     : ki__engine_unpost(reg->engine, &reg->task);
+    if (was_posted) {
+        (void)ki_registration_unref(reg);
+    }
+}
+
+/* After posting: whoever removed it may have come too early to find the posting. */
+static void withdraw_if_removed(ki_registration *reg)
+{
+    if (ki__registration_is_removed(reg)) {
+        withdraw(reg);
+    }
+}
+
 /* Destroys the handler once it is removed and nobody calls it. */
 static void finish(ki_registration *reg)
 {
@@ -338,9 +326,8 @@ static void finish(ki_registration *reg)
         reg->handler.destroy(reg->handler.user);
     }
     leave(&here);
-    if (ki__engine_unpost(reg->engine, &reg->task)) {
-        (void)ki_registration_unref(reg); /* that of the posting; our caller has another */
-    }
+    withdraw(reg);
+    leave_pool(reg);
     ki__mutex_lock(&reg->lock);
     reg->over = true;
     ki__cond_wake_all(&reg->changed);
@@ -371,9 +358,23 @@ static bool tell_owner(ki_registration *reg)
     return true;
 }
 
-/* Up to `max` callbacks, 0 for those that wait now; for as long as there may be more, if `forever`.
- * The number of them, or KI_ERR_BUSY. *ret_more: something is left. */
-static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_more)
+/* When deliver() ends: after so many calls; when nothing is left, or enough was delivered and other
+ * handlers wait for the thread; when the handler is removed. */
+typedef enum stay { STAY_FOR_SOME, STAY_WHILE_UNDISTURBED, STAY_FOR_EVER } stay;
+
+/* Whether to make another call, if there is one to make. */
+static bool goes_on(ki_registration *reg, stay how, size_t count, size_t max)
+{
+    if (ki__registration_is_removed(reg) && !KI__MUTANT(29)) {
+        return false;
+    }
+    return count < max ||
+           (how == STAY_WHILE_UNDISTURBED && !ki__pool_is_wanted(ki__engine_pool(reg->engine)));
+}
+
+/* Up to `max` callbacks, or more as `how` says; 0: those that wait now. The number of them, or
+ * KI_ERR_BUSY. *ret_more: something is left. */
+static int deliver(ki_registration *reg, size_t max, stay how, bool *ret_more)
 {
     ki__mutex_lock(&reg->lock);
     if (reg->delivering) {
@@ -388,14 +389,14 @@ static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_mor
         size_t all = ki__handler_queue_len(&reg->queue) + 1; /* the one more is on_synced() */
         max = all < INT32_MAX ? all : INT32_MAX;
     }
-    while (count < max && (!is_removed(reg) || KI__MUTANT(29))) {
+    while (goes_on(reg, how, count, max)) {
         if (has_something(reg)) {
-            size_t told = deliver_some(reg, forever ? KI__HAND_MAX : max - count);
-            count += forever ? 0 : told;
+            size_t told = deliver_some(reg, how == STAY_FOR_SOME ? max - count : KI__HAND_MAX);
+            count += how != STAY_FOR_EVER ? told : 0;
             (void)tell_owner(reg); /* and not only when nothing more comes */
         } else if (tell_owner(reg)) {
             continue; /* something may have come meanwhile */
-        } else if (forever && !is_removed(reg)) {
+        } else if (how == STAY_FOR_EVER && !ki__registration_is_removed(reg)) {
             reg->woken = false;
             ki__cond_wait(&reg->changed, &reg->lock);
         } else {
@@ -403,21 +404,26 @@ static int deliver(ki_registration *reg, size_t max, bool forever, bool *ret_mor
         }
     }
     reg->delivering = false;
-    reg->woken = reg->woken && !reg->refused; /* so that what is left wakes somebody again */
+    bool removed = ki__registration_is_removed(reg);
+    bool more = has_something(reg);
+    /* On a thread, what is left is posted; else it wakes somebody again if one was refused. */
+    reg->woken = how == STAY_WHILE_UNDISTURBED ? more : reg->woken && !reg->refused;
     reg->refused = false;
-    bool removed = is_removed(reg);
-    *ret_more = has_something(reg);
     ki__mutex_unlock(&reg->lock);
+    *ret_more = more;
     if (removed) {
         finish(reg);
     }
-    return (int)count;
+    return (int)(count < INT32_MAX ? count : INT32_MAX);
 }
 
+/* Has the engine, or a thread, deliver. A posted registration holds a reference to itself. */
 static void post(ki_registration *reg)
 {
     (void)ki_registration_ref(reg);
-    if (!ki__engine_post(reg->engine, &reg->task)) {
+    bool posted = on_thread(reg) ? ki__pool_post(ki__engine_pool(reg->engine), &reg->job)
+                                 : ki__engine_post(reg->engine, &reg->task);
+    if (!posted) {
         (void)ki_registration_unref(reg); /* the one that is posted has a reference */
     }
 }
@@ -426,32 +432,29 @@ static void run_task(ki__task *task)
 {
     ki_registration *reg = KI__CONTAINER_OF(task, ki_registration, task);
     bool more = false;
-    (void)deliver(reg, STEP_EVENTS, false, &more);
+    (void)deliver(reg, STEP_EVENTS, STAY_FOR_SOME, &more);
     if (more) {
         post(reg);
     }
     (void)ki_registration_unref(reg);
 }
 
-static void run_thread(void *arg)
+static void run_job(ki__job *job)
 {
-    ki_registration *reg = arg;
-    bool more;
-    (void)deliver(reg, 1, true, &more);
+    ki_registration *reg = KI__CONTAINER_OF(job, ki_registration, job);
+    bool more = false;
+    (void)deliver(reg, STEP_EVENTS, STAY_WHILE_UNDISTURBED, &more);
+    if (more) {
+        post(reg);
+        withdraw_if_removed(reg);
+    }
     (void)ki_registration_unref(reg);
 }
 
 int ki__registration_start(ki_registration *registration)
 {
-    if (registration->options.delivery != KI_DELIVERY_THREAD) {
-        return 0;
-    }
-    const ki_threads *threads = ki__engine_threads(registration->engine);
-    (void)ki_registration_ref(registration); /* the thread's */
-    int r = threads->start(run_thread, registration, threads->user);
-    if (r < 0) {
-        (void)ki_registration_unref(registration);
-    }
+    int r = on_thread(registration) ? ki__pool_enter(ki__engine_pool(registration->engine)) : 0;
+    registration->entered = on_thread(registration) && r == 0;
     return r;
 }
 
@@ -467,10 +470,10 @@ bool ki__registration_may_sleep(const ki_registration *registration)
     return registration->options.delivery != KI_DELIVERY_ENGINE && !has_wake_hook(registration);
 }
 
-/* Whether ki__registration_poke() is to follow. With the lock held. */
-static bool must_poke(ki_registration *reg)
+bool ki__registration_must_poke_locked(ki_registration *reg)
 {
-    bool poke = !reg->woken && has_something(reg);
+    bool seen = reg->woken || (on_thread(reg) && reg->delivering); /* the thread looks again */
+    bool poke = !seen && has_something(reg);
     reg->woken = reg->woken || poke;
     reg->waking += poke && has_wake_hook(reg);
     return poke;
@@ -479,7 +482,7 @@ static bool must_poke(ki_registration *reg)
 bool ki__registration_must_poke(ki_registration *registration)
 {
     ki__mutex_lock(&registration->lock);
-    bool poke = must_poke(registration);
+    bool poke = ki__registration_must_poke_locked(registration);
     ki__mutex_unlock(&registration->lock);
     return poke;
 }
@@ -500,11 +503,9 @@ static void call_wake_hook(ki_registration *reg)
 void ki__registration_poke(ki_registration *registration)
 {
     ki_registration *reg = registration;
-    if (reg->options.delivery == KI_DELIVERY_ENGINE) {
+    if (reg->options.delivery != KI_DELIVERY_CALLER) {
         post(reg);
-        if (is_removed(reg) && ki__engine_unpost(reg->engine, &reg->task)) {
-            (void)ki_registration_unref(reg); /* who removed it came too early to find the task */
-        }
+        withdraw_if_removed(reg);
         return;
     }
     ki__cond_wake_all(&reg->changed); /* without the lock, so that who is woken can have it */
@@ -516,7 +517,7 @@ void ki__registration_poke(ki_registration *registration)
 void ki__registration_wake(ki_registration *registration)
 {
     ki__mutex_lock(&registration->lock);
-    bool poke = must_poke(registration);
+    bool poke = ki__registration_must_poke_locked(registration);
     bool tell_it = must_tell_owner(registration);
     ki__mutex_unlock(&registration->lock);
     if (poke) {
@@ -528,14 +529,14 @@ void ki__registration_wake(ki_registration *registration)
 }
 
 /* What the functions for callers have in common. */
-static int deliver_for_caller(ki_registration *reg, size_t max, bool forever)
+static int deliver_for_caller(ki_registration *reg, size_t max, stay how)
 {
     if (reg->options.delivery != KI_DELIVERY_CALLER) {
         return KI_ERR_UNSUPPORTED;
     }
     (void)ki_registration_ref(reg); /* a callback may give the caller's away */
     bool more = false;
-    int r = deliver(reg, max, forever, &more);
+    int r = deliver(reg, max, how, &more);
     ki__mutex_lock(&reg->lock);
     bool stopped = reg->removed && r == 0;
     ki__mutex_unlock(&reg->lock);
@@ -548,155 +549,12 @@ static int deliver_for_caller(ki_registration *reg, size_t max, bool forever)
 
 int ki_registration_dispatch(ki_registration *registration, size_t max)
 {
-    return deliver_for_caller(registration, max < INT32_MAX ? max : INT32_MAX, false);
+    return deliver_for_caller(registration, max < INT32_MAX ? max : INT32_MAX, STAY_FOR_SOME);
 }
 
 int ki_registration_run(ki_registration *registration)
 {
-    return deliver_for_caller(registration, 1, true);
-}
-
-/* ---- queueing ---- */
-
-bool ki__registration_is_fresh(ki_registration *registration)
-{
-    ki__mutex_lock(&registration->lock);
-    bool fresh = !registration->begun && !registration->removed;
-    ki__mutex_unlock(&registration->lock);
-    return fresh;
-}
-
-void ki__registration_begin(ki_registration *registration, ki_snapshot *snapshot)
-{
-    ki_registration *reg = registration;
-    ki__mutex_lock(&reg->lock);
-    bool take = !reg->removed;
-    if (take) {
-        ki_assert(!reg->begun);
-        reg->begun = true;
-        ki__handler_queue_begin(&reg->queue, snapshot);
-    }
-    ki__mutex_unlock(&reg->lock);
-    if (!take) {
-        (void)ki_snapshot_unref(snapshot);
-    }
-}
-
-/* Makes room for notes of its own; then nothing is shared until they are told. With the lock held.
- */
-static int reserve(ki_registration *reg, size_t count)
-{
-    reg->may_share = 0;
-    reg->may_batch = 0;
-    return ki__handler_queue_reserve(&reg->queue, count);
-}
-
-int ki__registration_reserve(ki_registration *registration, size_t count)
-{
-    ki__mutex_lock(&registration->lock);
-    int r = registration->removed ? 0 : reserve(registration, count);
-    ki__mutex_unlock(&registration->lock);
-    return r;
-}
-
-void ki__registration_push(ki_registration *registration, const ki__note *note)
-{
-    ki__mutex_lock(&registration->lock);
-    if (!registration->removed) {
-        registration->begun = true;
-        ki__handler_queue_push(&registration->queue, note);
-    }
-    ki__mutex_unlock(&registration->lock);
-}
-
-static bool concerns(const ki_registration *reg, const ki__note *note)
-{
-    if (note->type == KI__NOTE_SYNC) {
-        return reg->seat.syncing || KI__MUTANT(36);
-    }
-    return !note->same_version || reg->options.deliver_unchanged || KI__MUTANT(37);
-}
-
-/* With the lock held. */
-static int reserve_shared(ki_registration *reg, size_t count)
-{
-    int r = ki__handler_queue_reserve_shared(&reg->queue, count);
-    reg->may_share = 0;
-    reg->may_batch = 0;
-    if (r > 0) {
-        ki__handler_queue_shareable(&reg->queue, &reg->may_share, &reg->may_batch);
-    }
-    return r;
-}
-
-int ki__registration_reserve_batch(ki_registration *registration, const ki__applier *applier,
-                                   const ki__notes *notes)
-{
-    ki_registration *reg = registration;
-    int r = 1;
-    if (notes == NULL || notes->count > reg->may_share || reg->may_batch == 0) {
-        ki__mutex_lock(&reg->lock);
-        if (is_removed(reg)) {
-            r = 0;
-        } else if (notes != NULL) {
-            r = reserve_shared(reg, notes->count);
-        } else {
-            bool unchanged = reg->options.deliver_unchanged;
-            r = reserve(reg, ki__apply_count(applier, unchanged, reg->seat.syncing));
-        }
-        ki__mutex_unlock(&reg->lock);
-    }
-    reg->sharing = r > 0;
-    if (reg->sharing) {
-        reg->may_share -= notes->count;
-        reg->may_batch--;
-    }
-    return r < 0 ? r : 0;
-}
-
-/* With the lock held. */
-static void push_each(ki_registration *reg, ki__applier *applier)
-{
-    ki__note note;
-    ki__apply_rewind(applier);
-    while (ki__apply_next_whole(applier, &note)) {
-        if (!concerns(reg, &note)) {
-            continue;
-        }
-        reg->begun = true;
-        if (note.object == NULL) {
-            ki__handler_queue_resync(&reg->queue, ki_snapshot_ref(applier->before));
-        } else {
-            ki__handler_queue_push(&reg->queue, &note);
-        }
-    }
-    ki__handler_queue_unreserve(&reg->queue);
-}
-
-bool ki__registration_push_batch(ki_registration *registration, ki__applier *applier,
-                                 ki__notes *notes)
-{
-    ki_registration *reg = registration;
-    ki__mutex_lock(&reg->lock);
-    bool removed = is_removed(reg);
-    if (!removed && reg->sharing) {
-        reg->begun = true;
-        ki__handler_queue_share(&reg->queue, notes);
-    } else if (!removed) {
-        push_each(reg, applier);
-    }
-    reg->sharing = false;
-    bool poke = must_poke(reg);
-    ki__mutex_unlock(&reg->lock);
-    return poke;
-}
-
-void ki__registration_synced(ki_registration *registration)
-{
-    ki__mutex_lock(&registration->lock);
-    registration->upstream_synced = true;
-    registration->begun = true;
-    ki__mutex_unlock(&registration->lock);
+    return deliver_for_caller(registration, 1, STAY_FOR_EVER);
 }
 
 /* ---- asking and removing ---- */

@@ -30,8 +30,8 @@ int ki__registration_new(ki_engine *engine, const ki_handler *handler,
                          const ki_handler_options *options, const ki__registration_owner *owner,
                          ki_registration **ret_registration, ki_error *error);
 
-/** Starts the thread of one that has its own; nothing for the others. To be done before it is told
- *  anything. -errno. */
+/** Makes sure that there is a thread for one that is called on threads; nothing for the others. To
+ *  be done before it is told anything. -errno. */
 int ki__registration_start(ki_registration *registration);
 
 /** Undoes the making of one that nobody else has: the handler stays the caller's. */

@@ -162,6 +162,7 @@ static int make_engine(ki_loop *loop, const ki_loop_options *o, ki_error *error)
     options.wake_user = loop->outside;
     options.wake_destroy = release_outside;
     options.threads = o->no_threads ? NULL : ki__outside_threads(loop->outside);
+    options.handler_threads = o->handler_threads;
     options.on_report = o->on_report;
     options.report_user = o->report_user;
     options.reports_per_second = o->reports_per_second;
@@ -445,6 +446,7 @@ void ki_loop_stop(ki_loop *loop)
 static void *thread_main(void *user)
 {
     ki_loop *loop = user;
+    ki__thread_name("ki-loop");
     run_for_ever(loop);
     release(loop);
     return NULL;

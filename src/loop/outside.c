@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/digits.h"
 #include "base/refs.h"
 #include "base/sync.h"
 
@@ -19,7 +21,8 @@ struct ki__outside {
     ki_threads threads;
     ki__mutex lock;
     ki__cond changed;
-    size_t running; /* threads */
+    size_t running;   /* threads */
+    unsigned started; /* in all */
 };
 
 /* What a thread is to do. */
@@ -27,6 +30,7 @@ typedef struct job {
     ki__outside *outside;
     void (*run)(void *arg);
     void *arg;
+    unsigned number;
 } job;
 
 /* ---- threads ---- */
@@ -50,6 +54,11 @@ int ki__thread_start(void *(*run)(void *arg), void *arg, bool detached, void *re
     }
     (void)pthread_attr_destroy(&attributes);
     return -r;
+}
+
+void ki__thread_name(const char *name)
+{
+    (void)pthread_setname_np(pthread_self(), name); /* the thread does as well without */
 }
 
 static void free_outside(ki__outside *outside)
@@ -80,7 +89,13 @@ static void end_job(job *j)
 
 static void *run_job(void *arg)
 {
+    enum { NUMBERS = 10000 }; /* as many as fit into a name */
     job *j = arg;
+    char name[16] = "ki-handler-";
+    char room[KI__DIGITS_SIZE];
+    ki_str number = ki__digits(j->number % NUMBERS, room);
+    memcpy(name + strlen(name), number.ptr, number.len + 1);
+    ki__thread_name(name);
     j->run(j->arg);
     end_job(j);
     return NULL;
@@ -97,6 +112,7 @@ static int start(void (*run)(void *arg), void *arg, void *user)
     ki__outside_ref(outside);
     ki__mutex_lock(&outside->lock);
     outside->running++;
+    j->number = ++outside->started;
     ki__mutex_unlock(&outside->lock);
     pthread_t thread;
     int r = ki__thread_start(run_job, j, true, &thread);

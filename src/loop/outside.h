@@ -27,5 +27,7 @@ void ki__outside_wait(ki__outside *outside);
 
 /** Starts a thread with all signals blocked: they are the program's. -errno. */
 int ki__thread_start(void *(*run)(void *arg), void *arg, bool detached, void *ret_thread);
+/** Names the thread that calls it, for ps, top and debuggers. At most 15 bytes. */
+void ki__thread_name(const char *name);
 
 #endif

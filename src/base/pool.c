@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pool. One lock keeps all of it; it is never held while a job runs or a thread is started.
+ *
+ * Nobody is woken in vain: a post wakes one idle thread, unless one is on its way already, and
+ * whoever takes a job wakes the next if more are waiting. The thread that has been idle for the
+ * shortest time is woken first, so that those which are not needed grow old and end.
+ *
+ * While jobs wait and no thread is idle, one thread watches instead of working: it looks every few
+ * milliseconds whether the first job still waits, and if so becomes a worker; then whoever takes a
+ * job and leaves some behind starts the next watcher. When nothing at all has ended between two
+ * looks, the threads are blocked rather than busy: the number that is added doubles each time. */
+#include "base/pool.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/log.h"
+#include "base/refs.h"
+#include "base/sync.h"
+
+#define LOOK_NS UINT64_C(5000000)
+#define LOOK_FULL_NS UINT64_C(100000000)
+#define IDLE_NS UINT64_C(10000000000)
+#define LOG_AGAIN_NS UINT64_C(60000000000)
+enum { LOOKS = 2 }; /* while jobs end, so many looks pass before a thread is added */
+
+/* Kept until the pool is freed: whoever wakes one does so without the lock. */
+typedef struct worker {
+    ki__list link; /* among the idle or the unused */
+    struct worker *next;
+    ki__pool *pool;
+    ki__cond wake;
+    bool chosen;  /* not idle any more, but to look for a job */
+    bool watcher; /* what it begins as */
+} worker;
+
+struct ki__pool {
+    ki__refs refs; /* the owner's and each thread's */
+    ki__pool_options options;
+    ki__mutex lock;
+    ki__list jobs;
+    _Atomic size_t waiting; /* jobs; written with the lock held */
+    uint64_t posts;         /* in all */
+    uint64_t ends;          /* of jobs, in all */
+    size_t users;
+    size_t threads; /* also those that are being started, and the watcher */
+    ki__list idle;
+    ki__list unused; /* workers without a thread */
+    worker *workers; /* all */
+    size_t starting; /* of the threads, those that were not there yet; without the watcher */
+    bool searching;  /* a thread is on its way to the jobs */
+    bool watching;   /* there is a watcher, or it is being started */
+    size_t growth;   /* how many threads the watcher adds next */
+    bool known_full; /* the watcher could add none */
+    uint64_t full;
+    uint64_t logged_at; /* that it is full; 0: never */
+};
+
+/* Whom to call up once the lock is released; at most one of the two. */
+typedef struct summons {
+    worker *wake;
+    worker *start;
+} summons;
+
+/* ---- making and freeing ---- */
+
+int ki__pool_new(const ki__pool_options *options, ki__pool **ret_pool)
+{
+    ki__pool *pool = ki__alloc_zero(options->alloc, sizeof(*pool));
+    if (pool == NULL) {
+        return -ENOMEM;
+    }
+    int r = ki__mutex_init(&pool->lock);
+    if (r < 0) {
+        ki__free(options->alloc, pool);
+        return r;
+    }
+    ki__refs_init(&pool->refs);
+    pool->options = *options;
+    if (pool->options.limit == 0) {
+        pool->options.limit = KI__POOL_LIMIT;
+    }
+    pool->growth = 1;
+    ki__list_init(&pool->jobs);
+    ki__list_init(&pool->idle);
+    ki__list_init(&pool->unused);
+    *ret_pool = pool;
+    return 0;
+}
+
+void ki__pool_unref(ki__pool *pool)
+{
+    if (pool == NULL || !ki__refs_drop(&pool->refs)) {
+        return;
+    }
+    ki_assert(pool->threads == 0 && ki__list_is_empty(&pool->jobs));
+    const ki_alloc *alloc = pool->options.alloc;
+    while (pool->workers != NULL) {
+        worker *w = pool->workers;
+        pool->workers = w->next;
+        ki__cond_done(&w->wake);
+        ki__free(alloc, w);
+    }
+    ki__mutex_done(&pool->lock);
+    ki__free(alloc, pool);
+}
+
+/* ---- calling up threads ---- */
+
+static uint64_t now(const ki__pool *pool)
+{
+    return pool->options.clock->monotonic_ns(pool->options.clock->user);
+}
+
+/* Whether it is time to log that threads are short, again. With the lock held. */
+static bool may_log(ki__pool *pool)
+{
+    uint64_t at = now(pool);
+    bool may = pool->logged_at == 0 || at - pool->logged_at >= LOG_AGAIN_NS;
+    pool->logged_at = may ? at : pool->logged_at;
+    return may;
+}
+
+/* A worker for one more thread, or NULL. With the lock held. */
+static worker *recruit(ki__pool *pool, bool watcher)
+{
+    ki__list *link = ki__list_pop_front(&pool->unused);
+    worker *w = link != NULL ? KI__CONTAINER_OF(link, worker, link) : NULL;
+    if (w == NULL) {
+        w = ki__alloc_zero(pool->options.alloc, sizeof(*w));
+        if (w == NULL) {
+            return NULL;
+        }
+        if (ki__cond_init(&w->wake) < 0) {
+            ki__free(pool->options.alloc, w);
+            return NULL;
+        }
+        ki__list_init(&w->link);
+        w->pool = pool;
+        w->next = pool->workers;
+        pool->workers = w;
+    }
+    w->chosen = false;
+    w->watcher = watcher;
+    pool->threads++;
+    pool->starting += !watcher;
+    return w;
+}
+
+/* With the lock held. */
+static void dismiss(ki__pool *pool, worker *w)
+{
+    pool->threads--;
+    ki__list_push_front(&pool->unused, &w->link);
+}
+
+static void run_thread(void *arg);
+
+static int start(ki__pool *pool, worker *w)
+{
+    const ki_threads *threads = pool->options.threads;
+    ki__refs_take(&pool->refs); /* the thread's */
+    int r = threads->start(run_thread, w, threads->user);
+    if (r < 0) {
+        ki__mutex_lock(&pool->lock);
+        if (w->watcher) {
+            pool->watching = false;
+        } else {
+            pool->starting--;
+            pool->searching = false;
+        }
+        dismiss(pool, w);
+        bool log = may_log(pool);
+        ki__mutex_unlock(&pool->lock);
+        if (log) {
+            KI__LOG(pool->options.log, KI_LOG_WARNING, "pool",
+                    "cannot start another thread; events of handlers may be delayed",
+                    {"error", ki_str_from(ki_error_text(r))});
+        }
+        ki__pool_unref(pool); /* the caller has another */
+    }
+    return r;
+}
+
+/* For the jobs that wait. With the lock held. */
+static summons summon(ki__pool *pool)
+{
+    summons s = {NULL, NULL};
+    if (ki__list_is_empty(&pool->jobs) || pool->searching) {
+        return s;
+    }
+    ki__list *link = ki__list_pop_front(&pool->idle);
+    if (link != NULL) {
+        s.wake = KI__CONTAINER_OF(link, worker, link);
+        s.wake->chosen = true;
+        pool->searching = true;
+    } else if (pool->threads == 0) { /* starting the first has failed */
+        s.start = recruit(pool, false);
+        pool->searching = s.start != NULL;
+    } else if (!pool->watching) {
+        s.start = recruit(pool, true);
+        pool->watching = s.start != NULL;
+    }
+    return s;
+}
+
+/* Without the lock. */
+static void call_up(ki__pool *pool, summons s)
+{
+    if (s.wake != NULL) {
+        ki__cond_wake_one(&s.wake->wake);
+    } else if (s.start != NULL) {
+        (void)start(pool, s.start);
+    }
+}
+
+/* ---- what a thread does ---- */
+
+/* The first job is still there after a look, and no thread can be added. With the lock held, but
+ * for the time of logging. */
+static void note_full(ki__pool *pool)
+{
+    if (pool->known_full) {
+        return;
+    }
+    pool->known_full = true;
+    pool->full++;
+    if (may_log(pool)) {
+        ki__mutex_unlock(&pool->lock);
+        KI__LOG(pool->options.log, KI_LOG_WARNING, "pool",
+                "all threads for handlers are busy; events of other handlers are delayed");
+        ki__mutex_lock(&pool->lock);
+    }
+}
+
+/* Starts workers, without the lock. */
+static void grow(ki__pool *pool, size_t count)
+{
+    bool started = true;
+    ki__mutex_unlock(&pool->lock);
+    while (started && count-- > 0) {
+        ki__mutex_lock(&pool->lock);
+        worker *w = recruit(pool, false);
+        ki__mutex_unlock(&pool->lock);
+        started = w != NULL && start(pool, w) == 0;
+    }
+    ki__mutex_lock(&pool->lock);
+}
+
+static bool is_full(const ki__pool *pool)
+{
+    return pool->threads - 1 >= pool->options.limit; /* one is the watcher */
+}
+
+/* Some jobs have waited since the last look. How many threads to add, the watcher among them. With
+ * the lock held. */
+static size_t threads_to_add(ki__pool *pool, bool blocked)
+{
+    size_t limit = pool->options.limit;
+    size_t waiting = atomic_load_explicit(&pool->waiting, memory_order_relaxed);
+    size_t wanted = waiting > pool->starting ? waiting - pool->starting : 0;
+    size_t room = is_full(pool) ? 0 : limit - (pool->threads - 1);
+    size_t add = blocked ? pool->growth : 1;
+    pool->growth = blocked ? pool->growth * 2 : 1;
+    pool->growth = pool->growth < limit ? pool->growth : limit;
+    add = add < wanted ? add : wanted;
+    return add < room ? add : room;
+}
+
+/* Watches until the thread is needed for work, or no job waits. Whether it is to stay. With the
+ * lock held. */
+static bool watch(ki__pool *pool, worker *w)
+{
+    size_t add = 0;
+    unsigned looks = 0;
+    while (add == 0 && !ki__list_is_empty(&pool->jobs)) {
+        uint64_t posts = pool->posts;
+        uint64_t ends = pool->ends;
+        uint64_t until = now(pool) + (pool->known_full ? LOOK_FULL_NS : LOOK_NS);
+        while (ki__cond_wait_until(&w->wake, &pool->lock, until)) {
+        }
+        ki__list *first = pool->jobs.next;
+        bool waited =
+            first != &pool->jobs && KI__CONTAINER_OF(first, ki__job, link)->number <= posts;
+        bool blocked = ends == pool->ends;
+        looks = waited && !blocked ? looks + 1 : 0;
+        if (waited && (blocked || looks == LOOKS)) {
+            looks = 0;
+            add = threads_to_add(pool, blocked);
+            if (is_full(pool)) {
+                note_full(pool);
+            }
+        }
+    }
+    if (add == 0) {
+        pool->growth = 1;
+        pool->known_full = false;
+    } else {
+        grow(pool, add - 1);
+    }
+    pool->watching = false; /* not before: the next would not know what this one has started */
+    return add != 0 || pool->threads <= pool->options.limit;
+}
+
+/* The first job, out of the list, or NULL. With the lock held. */
+static ki__job *take(ki__pool *pool)
+{
+    ki__list *link = ki__list_pop_front(&pool->jobs);
+    if (link == NULL) {
+        return NULL;
+    }
+    ki__job *job = KI__CONTAINER_OF(link, ki__job, link);
+    job->posted = false;
+    atomic_fetch_sub_explicit(&pool->waiting, 1, memory_order_relaxed);
+    return job;
+}
+
+/* With the lock held, but for the time of the job. */
+static void run(ki__pool *pool, ki__job *job)
+{
+    summons s = summon(pool);
+    ki__mutex_unlock(&pool->lock);
+    call_up(pool, s);
+    job->run(job); /* which may be the end of it */
+    ki__mutex_lock(&pool->lock);
+    pool->ends++;
+}
+
+/* Whether it is to go on; if not, no job waits. With the lock held. */
+static bool wait_for_job(ki__pool *pool, worker *w)
+{
+    uint64_t until = now(pool) + IDLE_NS;
+    w->chosen = false;
+    ki__list_push_front(&pool->idle, &w->link);
+    while (!w->chosen && pool->users != 0) {
+        bool woken = ki__cond_wait_until(&w->wake, &pool->lock, until);
+        if (!woken && !w->chosen && pool->threads > 1) {
+            break;
+        }
+        until = woken ? until : UINT64_MAX; /* the last stays */
+    }
+    if (!w->chosen) {
+        ki__list_remove(&w->link);
+        return !ki__list_is_empty(&pool->jobs);
+    }
+    pool->searching = false;
+    return true;
+}
+
+static void run_thread(void *arg)
+{
+    worker *w = arg;
+    ki__pool *pool = w->pool;
+    ki__mutex_lock(&pool->lock);
+    bool stay = true;
+    if (w->watcher) {
+        stay = watch(pool, w);
+    } else {
+        pool->starting--;
+        pool->searching = false;
+    }
+    while (stay) {
+        ki__job *job = take(pool);
+        if (job != NULL) {
+            run(pool, job);
+        } else {
+            stay = wait_for_job(pool, w);
+        }
+    }
+    dismiss(pool, w);
+    ki__mutex_unlock(&pool->lock);
+    ki__pool_unref(pool);
+}
+
+/* ---- users ---- */
+
+int ki__pool_enter(ki__pool *pool)
+{
+    ki__mutex_lock(&pool->lock);
+    pool->users++;
+    bool first = pool->threads == 0;
+    worker *w = first ? recruit(pool, false) : NULL;
+    pool->searching = pool->searching || w != NULL;
+    ki__mutex_unlock(&pool->lock);
+    if (!first) {
+        return 0;
+    }
+    int r = w != NULL ? start(pool, w) : -ENOMEM;
+    if (r < 0) {
+        ki__mutex_lock(&pool->lock);
+        pool->users--;
+        ki__mutex_unlock(&pool->lock);
+    }
+    return r;
+}
+
+void ki__pool_leave(ki__pool *pool)
+{
+    ki__mutex_lock(&pool->lock);
+    if (--pool->users == 0) {
+        KI__LIST_FOR_EACH (link, &pool->idle) {
+            ki__cond_wake_one(&KI__CONTAINER_OF(link, worker, link)->wake);
+        }
+    }
+    ki__mutex_unlock(&pool->lock);
+}
+
+void ki__job_init(ki__job *job, void (*run_it)(ki__job *job))
+{
+    ki__list_init(&job->link);
+    job->posted = false;
+    job->number = 0;
+    job->run = run_it;
+}
+
+bool ki__pool_post(ki__pool *pool, ki__job *job)
+{
+    summons s = {NULL, NULL};
+    ki__mutex_lock(&pool->lock);
+    bool posted = !job->posted;
+    if (posted) {
+        job->posted = true;
+        job->number = ++pool->posts;
+        ki__list_push_back(&pool->jobs, &job->link);
+        atomic_fetch_add_explicit(&pool->waiting, 1, memory_order_relaxed);
+        s = summon(pool);
+    }
+    ki__mutex_unlock(&pool->lock);
+    call_up(pool, s);
+    return posted;
+}
+
+bool ki__pool_unpost(ki__pool *pool, ki__job *job)
+{
+    ki__mutex_lock(&pool->lock);
+    bool was_posted = job->posted;
+    if (was_posted) {
+        job->posted = false;
+        ki__list_remove(&job->link);
+        atomic_fetch_sub_explicit(&pool->waiting, 1, memory_order_relaxed);
+    }
+    ki__mutex_unlock(&pool->lock);
+    return was_posted;
+}
+
+bool ki__pool_is_wanted(const ki__pool *pool)
+{
+    return atomic_load_explicit(&pool->waiting, memory_order_relaxed) != 0;
+}
+
+ki__pool_stats ki__pool_get_stats(ki__pool *pool)
+{
+    ki__mutex_lock(&pool->lock);
+    ki__pool_stats stats = {.threads = pool->threads, .full = pool->full};
+    ki__mutex_unlock(&pool->lock);
+    return stats;
+}
