@@ -16,9 +16,14 @@ typedef struct ki_alloc {
     /** Frees `block`, which is never NULL. May be called on any thread. */
     void (*free)(void *block, void *user);
     void *user;
+    /** Gives memory that is not in use back to the system. Called on the thread that runs the
+     *  engine, a second after a list that freed 1 MiB or more between blocks that stay, as lists do
+     *  that are transformed; never for single events. May be NULL. */
+    void (*trim)(void *user);
 } ki_alloc;
 
-/** The C library's malloc, realloc and free.
+/** The C library's malloc, realloc and free; with glibc, `trim` is malloc_trim(), which looks
+ *  through all of the process' heap. A program that does not want that copies the table without it.
  *  Owner: static.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const ki_alloc *ki_alloc_default(void);
 

@@ -25,7 +25,15 @@ KI_BEGIN_DECLS
 typedef struct ki_informer ki_informer;
 
 /** Gives the object to keep instead in *ret_object (a reference; ki_object_ref(object) to keep it),
- *  which must have the same key. May be called more than once for one object. */
+ *  which must have the same key, and should have the same uid and resourceVersion: by these a
+ *  relist finds what has not changed. Called once for each object that a list or an event brings,
+ *  as soon as it is decoded, so that lists never take the memory of their objects as they came; in
+ *  order, inside ki_engine_run(), with no lock held.
+ *
+ *  An error that may pass (ki_error_is_retriable(), such as -ENOMEM) has the list or the event come
+ *  again later. For any other, and for another key (KI_ERR_KEY) or no object (KI_ERR_INVALID), the
+ *  object is left out and reported with its key; what the store has of it stays. A deletion is not
+ *  lost: the object is deleted as it came. */
 typedef int (*ki_transform)(const ki_object *object, ki_object **ret_object, void *user);
 
 /** Called for every failed attempt to list or watch, inside ki_engine_run(): as on_watch_error of

@@ -92,7 +92,8 @@ typedef struct ki_queue_options {
     ki_store *known;
 
     /** Called once for each object that is put in, on the producer's thread and with no lock held,
-     * but not for resyncs nor for deletions that a relist finds: gives the object to queue instead
+     * but not for resyncs nor for deletions that a relist finds; by a reflector, whose target the
+     * queue is, before that, when the object was decoded: gives the object to queue instead
      * in *ret_object (a reference; ki_object_ref(object) to keep it), which must have the same key.
      * NULL: none. */
     int (*transform)(const ki_object *object, ki_object **ret_object, void *user);

@@ -104,6 +104,10 @@ typedef struct ki_reflector_target {
     ki_object *(*find)(const char *key, void *user);
     void *user;
     void (*destroy)(void *user); /* may be NULL; runs once, when the reflector is freed */
+    /** Gives what to keep of an object in *ret_object, as a ki_transform does; called once for each
+     *  object that a list or an event brings, as soon as it is decoded, so that lists are gathered
+     *  transformed. The other functions get what this one gave. NULL: objects stay as they are. */
+    int (*transform)(const ki_object *object, ki_object **ret_object, void *user);
 } ki_reflector_target;
 
 /** Targets for a queue and for a store. A store on its own has no use for resyncs, and keeps what

@@ -8,6 +8,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 static void *default_alloc(size_t size, void *user)
 {
     (void)user;
@@ -26,12 +30,23 @@ static void default_free(void *block, void *user)
     free(block);
 }
 
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+static void default_trim(void *user)
+{
+    (void)user;
+    (void)malloc_trim(0);
+}
+#else
+#define default_trim NULL
+#endif
+
 const ki_alloc *ki_alloc_default(void)
 {
     static const ki_alloc table = {
         .alloc = default_alloc,
         .realloc = default_realloc,
         .free = default_free,
+        .trim = default_trim,
     };
     return &table;
 }
@@ -52,6 +67,13 @@ void ki__alloc_ahead(const ki_alloc *alloc)
 #else
     (void)alloc;
 #endif
+}
+
+void ki__alloc_trim(const ki_alloc *alloc)
+{
+    if (alloc->trim != NULL) {
+        alloc->trim(alloc->user);
+    }
 }
 
 void *ki__alloc(const ki_alloc *alloc, size_t size)

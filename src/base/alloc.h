@@ -34,6 +34,10 @@ void ki__free(const ki_alloc *alloc, void *block);
  *  finds them there. Where blocks are used again it has no use: it is for lists, not for events. */
 void ki__alloc_ahead(const ki_alloc *alloc);
 
+/** Gives memory that is not in use back to the system, if the allocator knows how to. May take some
+ *  milliseconds: it is for the time after a list, not for events. */
+void ki__alloc_trim(const ki_alloc *alloc);
+
 /** Makes room for at least `need` elements in the array *block of *cap elements, growing by
  *  doubling. 0, or -ENOMEM with everything as it was. */
 int ki__array_reserve(const ki_alloc *alloc, void **block, size_t *cap, size_t need, size_t size);

@@ -158,16 +158,6 @@ static int make_store(ki_informer *informer, const ki_informer_options *o, ki_er
     return ki_store_new(&options, &informer->store, error);
 }
 
-static int transform(const ki_object *object, ki_object **ret_object, void *user)
-{
-    const ki_informer *informer = user;
-    if (informer->options.transform == NULL) {
-        *ret_object = ki_object_ref(object);
-        return 0;
-    }
-    return informer->options.transform(object, ret_object, informer->options.transform_user);
-}
-
 static void report(const char *component, ki_str key, const ki_error *error, void *user)
 {
     const ki_informer *informer = user;
@@ -181,8 +171,6 @@ static int make_queue(ki_informer *informer, ki_error *error)
     options.alloc = ki__engine_alloc(informer->engine);
     options.random = ki__engine_entropy(informer->engine);
     options.known = deltas ? informer->store : NULL;
-    options.transform = transform;
-    options.transform_user = informer;
     options.on_error = (ki_error_hook){.report = report, .user = informer};
     return deltas ? ki_delta_fifo_new(&options, &informer->queue, error)
                   : ki_fifo_new(&options, &informer->queue, error);
@@ -290,6 +278,7 @@ static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, k
     const ki_informer_options *o = &informer->options;
     ki_reflector_target target = ki__informer_target;
     target.user = informer;
+    target.transform = o->transform != NULL ? ki__informer_transform : NULL;
     ki_reflector_options options = KI_OPTIONS_INIT(ki_reflector_options);
     options.engine = informer->engine;
     options.source = &informer->source;

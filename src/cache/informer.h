@@ -90,6 +90,8 @@ void ki__informer_run_task(ki__task *task);
 void ki__informer_retry(ki__timer *timer);
 /** What the reflector calls; its user is the informer. */
 extern const ki_reflector_target ki__informer_target;
+/** The same, for informers with a transform function. */
+int ki__informer_transform(const ki_object *object, ki_object **ret_object, void *user);
 
 /* informer_handlers.c */
 

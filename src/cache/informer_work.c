@@ -84,6 +84,12 @@ static ki_object *target_find(const char *key, void *user)
     return ki_store_get(informer->store, ki_str_from(key));
 }
 
+int ki__informer_transform(const ki_object *object, ki_object **ret_object, void *user)
+{
+    const ki_informer *informer = user;
+    return informer->options.transform(object, ret_object, informer->options.transform_user);
+}
+
 const ki_reflector_target ki__informer_target = {
     .add = target_add,
     .update = target_update,

@@ -188,34 +188,6 @@ static void wake(ki_queue *queue)
     }
 }
 
-int ki__queue_transform(const ki_queue *queue, const ki_object *object, ki_object **ret_object,
-                        ki_error *error)
-{
-    if (queue->transform == NULL) {
-        *ret_object = ki_object_ref(object);
-        return 0;
-    }
-    ki_object *made = NULL;
-    int r = queue->transform(object, &made, queue->transform_user);
-    if (r < 0) {
-        return ki__error_set(error, r, "the transform function failed for object %s: %s",
-                             ki_object_key(object), ki_error_text(r));
-    }
-    if (made == NULL) {
-        return ki__error_set(error, KI_ERR_INVALID,
-                             "the transform function gave nothing for object %s",
-                             ki_object_key(object));
-    }
-    if (!ki_str_eq(ki__object_key(made), ki__object_key(object))) {
-        r = ki__error_set(error, KI_ERR_KEY, "the transform function made %s of object %s",
-                          ki_object_key(made), ki_object_key(object));
-        (void)ki_object_unref(made);
-        return r;
-    }
-    *ret_object = made;
-    return 0;
-}
-
 /* Queues a delta, which it takes over; `begins` says whether this is content. */
 static int push(ki_queue *queue, const ki_delta *delta, bool begins, ki_error *error)
 {
@@ -240,15 +212,27 @@ static int push(ki_queue *queue, const ki_delta *delta, bool begins, ki_error *e
     return r < 0 ? r : 0;
 }
 
-static int push_object(ki_queue *queue, ki_delta_type type, const ki_object *object,
-                       ki_error *error)
+int ki__queue_put(ki_queue *queue, ki_delta_type type, const ki_object *object, ki_error *error)
 {
     int r = ki__txn_check_key(object, error);
     if (r < 0) {
         return r;
     }
+    return push(queue, &(ki_delta){.type = type, .object = ki_object_ref(object)}, true, error);
+}
+
+static int push_object(ki_queue *queue, ki_delta_type type, const ki_object *object,
+                       ki_error *error)
+{
+    if (queue->transform == NULL) {
+        return ki__queue_put(queue, type, object, error);
+    }
+    int r = ki__txn_check_key(object, error);
+    if (r < 0) {
+        return r;
+    }
     ki_object *made = NULL;
-    r = ki__queue_transform(queue, object, &made, error);
+    r = ki__transform(queue->transform, queue->transform_user, object, &made, error);
     if (r < 0 && type == KI_DELTA_DELETED) {
         made = ki_object_ref(object); /* nothing would make up for a deletion that is lost */
     } else if (r < 0) {
@@ -347,10 +331,11 @@ int ki_queue_resync(ki_queue *queue, ki_error *error)
     return r < 0 ? r : 0;
 }
 
-int ki_queue_replace(ki_queue *queue, const ki_replacement *replacement, ki_error *error)
+static int replace(ki_queue *queue, const ki_replacement *replacement,
+                   ki__transform_function transform, ki_error *error)
 {
     ki__list_block *block;
-    int left_out = ki__list_block_new(queue, replacement, &block, error);
+    int left_out = ki__list_block_new(queue, replacement, transform, &block, error);
     if (left_out < 0) {
         return left_out;
     }
@@ -369,6 +354,16 @@ int ki_queue_replace(ki_queue *queue, const ki_replacement *replacement, ki_erro
     ki__mutex_unlock(&queue->lock);
     ki__list_block_free(queue->alloc, block);
     return r < 0 ? r : left_out;
+}
+
+int ki_queue_replace(ki_queue *queue, const ki_replacement *replacement, ki_error *error)
+{
+    return replace(queue, replacement, queue->transform, error);
+}
+
+int ki__queue_replace(ki_queue *queue, const ki_replacement *replacement, ki_error *error)
+{
+    return replace(queue, replacement, NULL, error);
 }
 
 /* Taking out */

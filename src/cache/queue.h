@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/refs.h"
 #include "base/sync.h"
+#include "cache/transform.h"
 
 /** A list in a queue: one block, with a reference to each object. The objects that were left out
  *  stand behind the others, as their keys are borrowed. */
@@ -50,7 +51,7 @@ struct ki_queue {
     const ki_alloc *alloc;
     ki__hash_key hash_key;
     ki__refs refs;
-    int (*transform)(const ki_object *object, ki_object **ret_object, void *user);
+    ki__transform_function transform;
     void *transform_user;
     ki_error_hook on_error;
     size_t max_deltas;
@@ -73,6 +74,11 @@ struct ki_queue {
     size_t batch_cap;
     const char *batch_set_back; /* see ki_deltas; or NULL */
 };
+
+/** As ki_queue_add(), ki_queue_update() and ki_queue_delete(), by `type`, and ki_queue_replace(),
+ *  for objects that went through the transform function before. */
+int ki__queue_put(ki_queue *queue, ki_delta_type type, const ki_object *object, ki_error *error);
+int ki__queue_replace(ki_queue *queue, const ki_replacement *replacement, ki_error *error);
 
 /** Makes a queue of `size` bytes, which begins with a struct ki_queue; the rest is zero. */
 int ki__queue_new(const ki__queue_kind *kind, size_t size, const ki_queue_options *options,

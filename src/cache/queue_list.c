@@ -34,7 +34,8 @@ void ki__list_block_free(const ki_alloc *alloc, ki__list_block *block)
 }
 
 /* Fills the array: from the front what can be queued, from the back what is left out. */
-static int add_objects(const ki_queue *queue, const ki_replacement *list, ki__list_block *block,
+static int add_objects(const ki_queue *queue, const ki_replacement *list,
+                       ki__transform_function transform, ki__list_block *block,
                        size_t *ret_left_out, ki_error *error)
 {
     size_t count = 0;
@@ -44,8 +45,10 @@ static int add_objects(const ki_queue *queue, const ki_replacement *list, ki__li
         ki_error problem = KI_ERROR_INIT;
         ki_object *made = NULL;
         int r = ki__txn_check_key(object, &problem);
-        if (r >= 0) {
-            r = ki__queue_transform(queue, object, &made, &problem);
+        if (r >= 0 && transform != NULL) {
+            r = ki__transform(transform, queue->transform_user, object, &made, &problem);
+        } else if (r >= 0) {
+            made = ki_object_ref(object);
         }
         if (r >= 0) {
             block->objects[count++] = made;
@@ -140,7 +143,8 @@ static int add_texts(const ki_queue *queue, const ki_replacement *list, ki__list
 }
 
 int ki__list_block_new(const ki_queue *queue, const ki_replacement *list,
-                       ki__list_block **ret_block, ki_error *error)
+                       ki__transform_function transform, ki__list_block **ret_block,
+                       ki_error *error)
 {
     if (list->object_count > LIST_OBJECTS_MAX) {
         return ki__error_set(error, KI_ERR_LIMIT, "%zu objects, at most %zu", list->object_count,
@@ -153,7 +157,7 @@ int ki__list_block_new(const ki_queue *queue, const ki_replacement *list,
     }
     memset(block, 0, sizeof(*block));
     size_t left_out = 0;
-    int r = add_objects(queue, list, block, &left_out, error);
+    int r = add_objects(queue, list, transform, block, &left_out, error);
     if (r >= 0) {
         r = add_texts(queue, list, block, left_out, error);
     }

@@ -36,6 +36,7 @@ static void finish(ki_reflector *r)
     }
     ki__reflector_drop_call(r);
     ki__timer_cancel(&r->reminder);
+    ki__timer_cancel(&r->trim);
     r->last_object = ki_object_unref(r->last_object);
     ki__reflector_set_state(r, KI_REFLECTOR_STOPPED);
     ki__reflector_check(r);
@@ -300,6 +301,7 @@ static void free_parts(ki_reflector *r)
     ki__timer_done(&r->resync);
     ki__timer_done(&r->proof);
     ki__timer_done(&r->reminder);
+    ki__timer_done(&r->trim);
     ki__pages_done(&r->pages);
     ki__collect_clear(&r->found);
     ki__free(r->alloc, r->text);
@@ -313,7 +315,7 @@ static int init_timers(ki_reflector *r)
     } timers[] = {
         {&r->wait, ki__reflector_on_wait},         {&r->watchdog, ki__reflector_on_watchdog},
         {&r->resync, ki__reflector_on_resync},     {&r->proof, ki__reflector_on_proof},
-        {&r->reminder, ki__reflector_on_reminder},
+        {&r->reminder, ki__reflector_on_reminder}, {&r->trim, ki__reflector_on_trim},
     };
     int code = 0;
     for (size_t i = 0; code == 0 && i < sizeof(timers) / sizeof(timers[0]); i++) {

@@ -63,6 +63,7 @@ struct ki_reflector {
         uint64_t since;          /* when the first did */
         ki_failure_class logged; /* the class of the last line in the log; NONE: no line yet */
     } failing;
+    ki__timer trim; /* memory is given back then */
     ki_reflector_state state;
     bool due;            /* the task is to begin the present phase */
     bool resume;         /* BACKOFF: to WATCHING; else to a list */
@@ -82,6 +83,7 @@ struct ki_reflector {
     ki__pages pages;     /* of LISTING */
     ki__collect found;
     size_t collected;  /* bytes of it since memory was last asked for ahead */
+    size_t released;   /* bytes freed by lists, between blocks that stay, since the last trim */
     uint64_t began;    /* when the present call did */
     uint64_t deadline; /* when it must be over */
     uint64_t limit;    /* of a watch: when the server is to end it, and a little more */
@@ -189,10 +191,16 @@ void ki__reflector_on_reminder(ki__timer *timer);
  *  why the list does not count. */
 int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error);
 
-/** Collects an object of a list, or, if that is the same, the one that the target has. `collect` is
- *  one of those of collect.h, and so are the errors. */
-int ki__reflector_collect(ki_reflector *r, const ki_object *object,
-                          int (*collect)(ki__collect *collect, const ki_object *object));
+typedef int (*ki__collector)(ki__collect *collect, const ki_object *object);
+
+/** Transforms an object of a list and collects it, or, if that is the same, the one that the target
+ *  has. What cannot be transformed is set aside and counts as unread. `collect` is one of those of
+ *  collect.h.
+ *  Errors: those of collect.h;  of the transform function, those that may pass. */
+int ki__reflector_collect(ki_reflector *r, const ki_object *object, ki__collector collect,
+                          ki_error *error);
+/** Gives memory back to the system some time after a list. */
+void ki__reflector_on_trim(ki__timer *timer);
 /** Whether the event is of a kind that we want, and has a key. If not, it was set aside. */
 bool ki__reflector_is_usable(ki_reflector *r, ki_event_type type, const ki_object *object);
 

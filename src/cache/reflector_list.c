@@ -87,15 +87,15 @@ static void on_object(const ki_object *object, void *user)
     ki__reflector_note_object(r, object);
     /* Of lists only this is checked, as in client-go: what has no key cannot be kept. */
     int code = 0;
+    ki_error error;
     if (ki_object_key(object)[0] != '\0') {
-        code = ki__reflector_collect(r, object, ki__collect_append);
+        code = ki__reflector_collect(r, object, ki__collect_append, &error);
     } else {
-        ki_error error;
         (void)ki__error_set(&error, KI_ERR_KEY, "an object of the list has no name");
         ki__reflector_set_aside(r, "", &error);
     }
     if (code < 0 && !ki__reflector_is_stopping(r)) {
-        fail_with(r, code);
+        ki__reflector_list_failed(r, &error, NULL);
     }
     ki__reflector_check(r);
 }

@@ -92,10 +92,9 @@ void ki__reflector_stream_event(ki_reflector *r, ki_event_type type, const ki_ob
     if (KI__MUTANT(25)) {
         ki__reflector_set_version(r, ki_object_resource_version(object), true);
     }
-    int code = ki__reflector_collect(r, object, ki__collect_put);
-    if (code < 0) {
-        ki_error error;
-        (void)ki__error_code(&error, code);
+    ki_error error;
+    int code = ki__reflector_collect(r, object, ki__collect_put, &error);
+    if (code < 0 && !ki__reflector_is_stopping(r)) {
         ki__reflector_stream_ended(r, &error, NULL);
     }
 }

@@ -8,10 +8,12 @@
 #include "base/error.h"
 #include "base/mutant.h"
 #include "cache/reflector.h"
+#include "cache/transform.h"
 #include "object/key.h"
 #include "object/object.h"
 
-enum { AHEAD_EVERY = 64 << 10 };
+enum { AHEAD_EVERY = 64 << 10, TRIM_BYTES = 1 << 20 };
+#define TRIM_AFTER_NS KI__SECOND_NS /* then handlers have let go of most of what they replaced */
 
 static void fill_stale(const ki_reflector *r, const char *version, const char *what,
                        ki_error *error)
@@ -55,8 +57,9 @@ static void note_sync(ki_reflector *r, size_t count)
     ki__reflector_recovered(r);
 }
 
-int ki__reflector_collect(ki_reflector *r, const ki_object *object,
-                          int (*collect)(ki__collect *collect, const ki_object *object))
+/* An object that the target is to have. Memory that is freed between blocks that stay is counted:
+ * an object before it was transformed, and one that a list replaces. */
+static int gather(ki_reflector *r, const ki_object *object, ki__collector collect)
 {
     ki_object *known = NULL;
     if (r->version[0] != '\0' && r->target.find != NULL) {
@@ -64,13 +67,44 @@ int ki__reflector_collect(ki_reflector *r, const ki_object *object,
     }
     bool same = known != NULL && ki__object_is_same_state(known, object);
     int code = collect(&r->found, same ? known : object);
+    if (!same) {
+        r->collected += ki_object_bytes(object).len;
+        r->released += known != NULL ? ki_object_bytes(known).len : 0;
+    }
     (void)ki_object_unref(known);
-    r->collected += same ? 0 : ki_object_bytes(object).len;
     if (r->collected >= AHEAD_EVERY) {
         r->collected = 0;
         ki__alloc_ahead(r->alloc);
     }
     return code;
+}
+
+int ki__reflector_collect(ki_reflector *r, const ki_object *object, ki__collector collect,
+                          ki_error *error)
+{
+    ki_object *made = NULL;
+    int code = 0;
+    if (r->target.transform != NULL) {
+        code = ki__transform(r->target.transform, r->target.user, object, &made, error);
+    }
+    if (code >= 0) {
+        r->released += made != NULL && made != object ? ki_object_bytes(object).len : 0;
+        code = gather(r, made != NULL ? made : object, collect);
+        (void)ki_object_unref(made);
+    } else if (!ki_error_is_retriable(code)) {
+        ki__reflector_set_aside(r, ki_object_key(object), error);
+        code = ki__collect_add_unread(&r->found, ki_object_key(object));
+    } else {
+        return code;
+    }
+    return code < 0 ? ki__error_code(error, code) : 0;
+}
+
+void ki__reflector_on_trim(ki__timer *timer)
+{
+    ki_reflector *r = KI__CONTAINER_OF(timer, ki_reflector, trim);
+    r->released = 0;
+    ki__alloc_trim(r->alloc);
 }
 
 int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error)
@@ -102,6 +136,9 @@ int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error
     r->last_object = ki_object_unref(r->last_object);
     ki__reflector_set_version(r, version, false);
     note_sync(r, r->found.count);
+    if (r->released >= TRIM_BYTES) {
+        ki__timer_set_after(&r->trim, TRIM_AFTER_NS);
+    }
     return 0;
 }
 

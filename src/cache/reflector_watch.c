@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/mutant.h"
 #include "cache/reflector.h"
+#include "cache/transform.h"
 
 #define LIMIT_SLACK_NS (30 * KI__SECOND_NS) /* for a server that ends a watch in its own time */
 
@@ -164,7 +165,8 @@ static void advance(ki_reflector *r, ki_event_type type, const char *version, bo
     ki__reflector_set_version(r, version, from_event);
 }
 
-static int tell(ki_reflector *r, ki_event_type type, const ki_object *object, ki_error *error)
+static int tell_target(ki_reflector *r, ki_event_type type, const ki_object *object,
+                       ki_error *error)
 {
     const ki_reflector_target *target = &r->target;
     switch (type) {
@@ -180,6 +182,23 @@ static int tell(ki_reflector *r, ki_event_type type, const ki_object *object, ki
         break;
     }
     return 0;
+}
+
+static int tell(ki_reflector *r, ki_event_type type, const ki_object *object, ki_error *error)
+{
+    const ki_reflector_target *target = &r->target;
+    if (target->transform == NULL) {
+        return tell_target(r, type, object, error);
+    }
+    ki_object *made = NULL;
+    int code = ki__transform(target->transform, target->user, object, &made, error);
+    if (code >= 0 || type == KI_EVENT_DELETED) { /* a deletion must not be lost to it */
+        code = ki__reflector_is_stopping(r)
+                   ? 0
+                   : tell_target(r, type, made != NULL ? made : object, error);
+    }
+    (void)ki_object_unref(made);
+    return code;
 }
 
 /* What the target did not take comes again later, if that can help; else it is reported. Whether

@@ -7,23 +7,26 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "cache/queue.h"
 #include "cache/version.h"
 
 /* ---- a queue ---- */
 
+/* The reflector transforms objects before they come here: the queue must not do it again. */
+
 static int queue_add(const ki_object *object, void *user, ki_error *error)
 {
-    return ki_queue_add(user, object, error);
+    return ki__queue_put(user, KI_DELTA_ADDED, object, error);
 }
 
 static int queue_update(const ki_object *object, void *user, ki_error *error)
 {
-    return ki_queue_update(user, object, error);
+    return ki__queue_put(user, KI_DELTA_UPDATED, object, error);
 }
 
 static int queue_remove(const ki_object *object, void *user, ki_error *error)
 {
-    return ki_queue_delete(user, object, error);
+    return ki__queue_put(user, KI_DELTA_DELETED, object, error);
 }
 
 static int queue_remove_key(const char *key, void *user, ki_error *error)
@@ -33,7 +36,7 @@ static int queue_remove_key(const char *key, void *user, ki_error *error)
 
 static int queue_replace(const ki_replacement *list, void *user, ki_error *error)
 {
-    return ki_queue_replace(user, list, error);
+    return ki__queue_replace(user, list, error);
 }
 
 static int queue_resync(void *user, ki_error *error)
@@ -46,6 +49,12 @@ static int queue_bookmark(const char *resource_version, void *user, ki_error *er
     return ki_queue_bookmark(user, resource_version, error);
 }
 
+static int queue_transform(const ki_object *object, ki_object **ret_object, void *user)
+{
+    const ki_queue *queue = user;
+    return queue->transform(object, ret_object, queue->transform_user);
+}
+
 static void queue_destroy(void *user)
 {
     (void)ki_queue_unref(user);
@@ -54,6 +63,7 @@ static void queue_destroy(void *user)
 ki_reflector_target ki_reflector_target_queue(ki_queue *queue)
 {
     return (ki_reflector_target){
+        .transform = queue != NULL && queue->transform != NULL ? queue_transform : NULL,
         .add = queue_add,
         .update = queue_update,
         .remove = queue_remove,

@@ -121,6 +121,23 @@ static void draw_kind(sim_informer *informer)
     informer->no_streaming = sim_once_in(s, SIM_CLIENT, 3);
     informer->first_handlers = sim_draw(s, SIM_CLIENT, 4);
     informer->works = sim_once_in(s, SIM_CLIENT, 4);
+    informer->transforms = (s->options.seed + (uint64_t)informer->id) % 4 == 0;
+}
+
+/* The same object in JSON, whatever it was in; without memory now and then. */
+static int to_json(const ki_object *object, ki_object **ret_object, void *user)
+{
+    const sim *s = user;
+    ki_object_options options = KI_OPTIONS_INIT(ki_object_options);
+    ki_buf json;
+    ki_buf_init(&json, &s->client_alloc, 1 << 20);
+    options.alloc = &s->client_alloc;
+    int r = ki_object_write_json(object, &json);
+    if (r >= 0) {
+        r = ki_object_from_json(ki_buf_text(&json), json.len, &options, ret_object, NULL);
+    }
+    ki_buf_done(&json);
+    return r;
 }
 
 static int make_informer(sim_informer *informer, ki_error *error)
@@ -143,6 +160,8 @@ static int make_informer(sim_informer *informer, ki_error *error)
     options.no_streaming = informer->no_streaming;
     options.allow_stale_start = informer->stale_start;
     options.page_size = informer->page_size;
+    options.transform = informer->transforms ? to_json : NULL;
+    options.transform_user = s;
     options.check_mutations = sim_once_in(s, SIM_CLIENT, 4);
     r = ki_index_by_label("app", "app", &s->client_alloc, &by_app);
     if (r == 0) {
@@ -200,10 +219,10 @@ sim_informer *sim_informer_start(sim *s)
 
 void sim_informer_begin(sim *s, sim_informer *informer)
 {
-    sim_trace(s, "informer %d: type %d scope %d%s%s%s page %u resync %u", informer->id,
+    sim_trace(s, "informer %d: type %d scope %d%s%s%s%s page %u resync %u", informer->id,
               informer->type, (int)informer->scope, informer->deltas ? " deltas" : "",
               informer->json ? " json" : "", informer->stale_start ? " stale-start" : "",
-              informer->page_size, informer->resync_ms);
+              informer->transforms ? " transforms" : "", informer->page_size, informer->resync_ms);
     on_start(s, informer, 0);
 }
 

@@ -236,6 +236,7 @@ struct sim_informer {
     sim_scope scope;
     bool deltas;      /* a ki_delta_fifo */
     bool json;        /* only */
+    bool transforms;  /* has a transform function */
     bool stale_start; /* allowed */
     bool stopping;    /* was asked to stop */
     bool over;        /* and has */

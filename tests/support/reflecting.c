@@ -181,8 +181,18 @@ void reflecting_init(reflecting *r)
     options.log = &r->log;
     assert_int_equal(ki_engine_new(&options, &r->engine, NULL), 0);
     fake_source_init(&r->source, r->engine, &r->world);
-    r->target = (ki_reflector_target){add,    update,   removed, removed_key, replace,
-                                      resync, bookmark, find,    r,           destroy};
+    r->target = (ki_reflector_target){
+        .add = add,
+        .update = update,
+        .remove = removed,
+        .remove_key = removed_key,
+        .replace = replace,
+        .resync = resync,
+        .bookmark = bookmark,
+        .find = find,
+        .user = r,
+        .destroy = destroy,
+    };
     r->may_resync = true;
     r->options = KI_OPTIONS_INIT(ki_reflector_options);
     r->options.engine = r->engine;

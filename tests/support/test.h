@@ -26,6 +26,7 @@ typedef struct test_alloc {
     size_t live_bytes;  /* as asked for */
     size_t peak_bytes;  /* most live_bytes ever */
     size_t limit_bytes; /* live_bytes never passes this; 0: no limit */
+    unsigned trims;     /* calls of trim */
     void *lock;         /* a mutex */
 } test_alloc;
 

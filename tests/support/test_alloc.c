@@ -80,10 +80,15 @@ static void counted_free(void *data, void *user)
     free(block);
 }
 
+static void counted_trim(void *user)
+{
+    ((test_alloc *)user)->trims++;
+}
+
 void test_alloc_init(test_alloc *alloc)
 {
     *alloc = (test_alloc){
-        .table = {counted_alloc, counted_realloc, counted_free, alloc},
+        .table = {counted_alloc, counted_realloc, counted_free, alloc, counted_trim},
         .lock = malloc(sizeof(pthread_mutex_t)),
     };
     if (alloc->lock == NULL || pthread_mutex_init(alloc->lock, NULL) != 0) {

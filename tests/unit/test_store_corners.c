@@ -348,7 +348,7 @@ static void what_dies_during_a_collection_is_collected_too(void **state)
     test_alloc alloc;
     test_alloc_init(&alloc);
     struct intruder intruder = {.inner = &alloc};
-    intruder.table = (ki_alloc){intruder_alloc, intruder_realloc, intruder_free, &intruder};
+    intruder.table = (ki_alloc){intruder_alloc, intruder_realloc, intruder_free, &intruder, NULL};
     const ki_store_options options = {.size = sizeof(options), .alloc = &intruder.table};
     ki_store *store = new_store(&options);
     ki_snapshot *held[3];
@@ -424,7 +424,7 @@ static void a_write_during_a_collection_leaves_its_old_version_to_it(void **stat
     test_alloc alloc;
     test_alloc_init(&alloc);
     struct intruder intruder = {.inner = &alloc};
-    intruder.table = (ki_alloc){intruder_alloc, intruder_realloc, intruder_free, &intruder};
+    intruder.table = (ki_alloc){intruder_alloc, intruder_realloc, intruder_free, &intruder, NULL};
     const ki_store_options options = {.size = sizeof(options), .alloc = &intruder.table};
     ki_store *store = new_store(&options);
     ki_snapshot *old = ki_store_snapshot(store);

@@ -323,7 +323,7 @@ static void a_collector_leaves_the_rest_to_a_writer(void **state)
     (void)state;
     struct meeting m = {.block = false};
     test_alloc_init(&m.inner);
-    m.table = (ki_alloc){meeting_alloc, meeting_realloc, meeting_free, &m};
+    m.table = (ki_alloc){meeting_alloc, meeting_realloc, meeting_free, &m, NULL};
     assert_int_equal(sem_init(&m.begin, 0, 0), 0);
     assert_int_equal(sem_init(&m.at_work, 0, 0), 0);
     assert_int_equal(sem_init(&m.go_on, 0, 0), 0);
