@@ -9,6 +9,8 @@
  * decide. */
 #include <errno.h>
 
+#include <kinformer/status.h>
+
 #include "base/assert.h"
 #include "base/error.h"
 #include "cache/backoff.h"
@@ -93,12 +95,17 @@ static void on_response(int status, const ki_http_header *headers, size_t header
     ki_error error = KI_ERROR_INIT;
     call->busy = true;
     int r = ki__http_read_head(status, headers, header_count, &call->head, &error);
-    if (!ki__http_is_success(&call->head)) {
+    if (call->body == KI__HTTP_GROUP) {
+        /* Its body is kept as that of a failure. */
+    } else if (!ki__http_is_success(&call->head)) {
         call->body = KI__HTTP_FAILURE;
         ki_buf_init(&call->failure, call->source->alloc, KI__HTTP_FAILURE_MAX);
     } else if (r < 0) {
         ki__http_end(call, NULL, &error, NULL);
     } else {
+        call->source->served = true;
+        call->source->missing = (ki_error){0};
+        call->source->missing_until = 0;
         begin_body(call);
         call->sink.on_alive(0, call->sink.user);
     }
@@ -195,14 +202,20 @@ static void keep_failure(ki__http_call *call, ki_str bytes)
     const ki_transport *transport = &call->source->transport;
     call->exchange = NULL;
     transport->cancel(exchange, transport->user);
-    end_failure(call);
+    if (call->body == KI__HTTP_GROUP) {
+        ki_error too_long;
+        (void)ki__error_code(&too_long, r < 0 ? r : KI_ERR_LIMIT);
+        ki__http_group_ended(call, &too_long);
+    } else {
+        end_failure(call);
+    }
 }
 
 static void on_body(ki_str bytes, void *user)
 {
     ki__http_call *call = user;
     call->busy = true;
-    if (call->body == KI__HTTP_FAILURE) {
+    if (call->body == KI__HTTP_FAILURE || call->body == KI__HTTP_GROUP) {
         keep_failure(call, bytes);
     } else {
         call->sink.on_alive(bytes.len, call->sink.user);
@@ -220,8 +233,10 @@ static void end_failure(ki__http_call *call)
     ki_object *status =
         ki__http_failure(&call->head, ki_buf_str(&call->failure), "GET",
                          ki_resource_name(source->resource), "", source->alloc, &error);
-    if (!ki__http_asks_again(&call->head) ||
-        !try_again(call, call->head.retry_after_s, &error, status)) {
+    if (ki_error_is_not_found(&error)) {
+        ki__http_end_not_found(call, &error, status);
+    } else if (!ki__http_asks_again(&call->head) ||
+               !try_again(call, call->head.retry_after_s, &error, status)) {
         ki__http_end(call, NULL, &error, status);
     }
     (void)ki_object_unref(status);
@@ -260,6 +275,9 @@ static void end_complete(ki__http_call *call)
     case KI__HTTP_FAILURE:
         end_failure(call);
         break;
+    case KI__HTTP_GROUP:
+        ki__http_group_ended(call, NULL);
+        break;
     case KI__HTTP_NOTHING:
         (void)ki__error_set(&error, -EPIPE, "the connection ended without an answer");
         ki__http_end(call, NULL, &error, NULL);
@@ -274,6 +292,8 @@ static void on_end(const ki_error *error, void *user)
     call->exchange = NULL;
     if (error == NULL) {
         end_complete(call);
+    } else if (call->body == KI__HTTP_GROUP) {
+        ki__http_group_ended(call, error);
     } else if (call->head.status != 0 || !is_worth_another(call, error->code) ||
                !try_again(call, 1, error, NULL)) {
         ki__http_end(call, NULL, error, NULL);

@@ -26,6 +26,7 @@ void ki__http_drop_body(ki__http_call *call)
         ki__watch_decoder_done(&call->events);
         break;
     case KI__HTTP_FAILURE:
+    case KI__HTTP_GROUP:
         ki_buf_done(&call->failure);
         break;
     case KI__HTTP_NOTHING:
@@ -41,6 +42,7 @@ static void free_call(ki__http_call *call)
     ki__http_drop_body(call);
     ki__timer_done(&call->again);
     ki_buf_done(&call->query);
+    (void)ki_object_unref(call->not_found_status);
     ki__free(source->alloc, call);
     source->calls--;
 }

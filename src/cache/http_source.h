@@ -4,6 +4,7 @@
  *   http_source.c  the table of a source: making it, beginning and ending calls
  *   http_query.c   what stands in a request (http_common.h)
  *   http_head.c    what stands in the head of an answer, and in one that failed (the same)
+ *   http_missing.c why a resource is not there
  *   http_answer.c  what becomes of an answer, and when a request is made once more */
 #ifndef KI_CACHE_HTTP_SOURCE_H
 #define KI_CACHE_HTTP_SOURCE_H
@@ -20,8 +21,11 @@ typedef struct ki__http_source {
     const ki_resource *resource;
     ki_source_http_options options; /* its pointers are not valid any more */
     ki_buf path;
-    ki_buf url;   /* with the server, for logs */
-    size_t calls; /* that are open */
+    ki_buf url;             /* with the server, for logs */
+    size_t calls;           /* that are open */
+    bool served;            /* the resource was, once */
+    ki_error missing;       /* what its last 404 was found to mean; code 0: not known */
+    uint64_t missing_until; /* that counts */
 } ki__http_source;
 
 /* What the body of an answer is. */
@@ -29,7 +33,8 @@ typedef enum ki__http_body {
     KI__HTTP_NOTHING, /* there is no answer yet, or nobody wants it */
     KI__HTTP_LIST,
     KI__HTTP_EVENTS,
-    KI__HTTP_FAILURE /* of an answer that is not 2xx */
+    KI__HTTP_FAILURE, /* of an answer that is not 2xx */
+    KI__HTTP_GROUP,   /* the document of the resource's group, after a 404 */
 } ki__http_body;
 
 typedef struct ki__http_call {
@@ -49,8 +54,10 @@ typedef struct ki__http_call {
     union { /* by `body` */
         ki__list_decoder list;
         ki__watch_decoder events;
-        ki_buf failure;
+        ki_buf failure; /* of the last two */
     };
+    ki_error not_found; /* the 404, while the group is asked for */
+    ki_object *not_found_status;
 } ki__http_call;
 
 /* ---- http_source.c ---- */
@@ -65,6 +72,13 @@ void ki__http_end(ki__http_call *call, const ki_list_meta *meta, const ki_error 
 
 /** Last in every callback of the transport or timer, which begin with setting `busy`. */
 void ki__http_leave(ki__http_call *call);
+
+/* ---- http_missing.c ---- */
+
+/** Ends a call that got a 404: later, if the server is asked for the reason first. */
+void ki__http_end_not_found(ki__http_call *call, const ki_error *error, const ki_object *status);
+/** The document of the group is complete, or `error` says why not. */
+void ki__http_group_ended(ki__http_call *call, const ki_error *error);
 
 /* ---- http_answer.c ---- */
 
