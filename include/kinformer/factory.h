@@ -24,6 +24,7 @@ typedef struct ki_factory_options {
     /* Where objects come from: one of the two. */
     const ki_transport *transport; /* to an API server; copied */
     bool json_only;                /* with it: as in ki_source_http_options, for all resources */
+    bool json_if_incomplete;       /* the same */
     bool metadata_only;            /* the same */
     /** Makes the source of a resource, for the namespace of the factory. */
     int (*make_source)(const ki_resource *resource, const char *name_space, void *user,

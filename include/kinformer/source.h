@@ -56,7 +56,9 @@ typedef struct ki_source_sink {
      *  the call goes on. For reports only. Only if on_retry is not NULL. */
     void (*on_retry)(const ki_error *error, const ki_object *status, uint64_t delay_ns, void *user);
     /** The last call. A list that is complete has `meta`; a watch that ended in order has neither.
-     *  `status` is the Status that `error` was made of, or NULL. */
+     *  `status` is the Status that `error` was made of, or NULL. With KI_ERR_NO_SCHEMA the source
+     *  says that it has changed to another encoding: a reflector makes the same request again at
+     *  once, the first time. */
     void (*on_end)(const ki_list_meta *meta, const ki_error *error, const ki_object *status,
                    void *user);
     void *user;
@@ -90,6 +92,10 @@ typedef struct ki_source_http_options {
     const ki_resource *resource;    /* required */
     const char *name_space;         /* NULL or "": all */
     bool json_only;                 /* false: protobuf where the schema tables know the kind */
+    bool json_if_incomplete;        /* as soon as an object has fields that the schema tables do not
+                                       know (ki_object_is_complete()), all requests ask for JSON
+                                       instead; such an object is never given, and is reported to
+                                       the engine once, with KI_ERR_NO_SCHEMA */
     bool metadata_only;             /* PartialObjectMetadata instead of whole objects */
     size_t max_object_bytes;        /* 0: 16 MiB */
     uint64_t watch_idle_timeout_ns; /* a watch without a byte for so long is dead; 0: no limit */

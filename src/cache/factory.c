@@ -182,6 +182,7 @@ static int make_source(ki_factory *factory, const ki_resource *resource, ki_sour
         http.resource = resource;
         http.name_space = name_space;
         http.json_only = o->json_only;
+        http.json_if_incomplete = o->json_if_incomplete;
         http.metadata_only = o->metadata_only;
         r = ki_source_http_new(&http, &source, error);
     }

@@ -114,10 +114,33 @@ static void on_response(int status, const ki_http_header *headers, size_t header
 
 /* ---- its body ---- */
 
+/* Whether the call has ended because of an object with fields that the schema tables do not know:
+ * requests ask for JSON from now on, and whoever called makes this one again. */
+static bool ends_incomplete(ki__http_call *call, ki_event_type type, const ki__wire_item *item)
+{
+    ki__http_source *source = call->source;
+    bool is_object = item->object != NULL && type <= KI_EVENT_DELETED;
+    if (!source->options.json_if_incomplete || source->options.json_only || !is_object ||
+        ki_object_is_complete(item->object)) {
+        return false;
+    }
+    ki_error error;
+    (void)ki__error_set(&error, KI_ERR_NO_SCHEMA,
+                        "the object has fields that the schema tables do not know; requesting JSON "
+                        "instead of protobuf from now on");
+    source->options.json_only = true;
+    ki__engine_report(source->engine, "source", ki_resource_name(source->resource),
+                      ki_str_from(ki_object_key(item->object)), &error);
+    ki__http_end(call, NULL, &error, NULL); /* does nothing if the report led to a cancel */
+    return true;
+}
+
 static void give_object(ki__http_call *call, ki__wire_item *item)
 {
     const ki_source_sink *sink = &call->sink;
-    if (item->object != NULL) {
+    if (ends_incomplete(call, KI_EVENT_ADDED, item)) {
+        item->object = ki_object_unref(item->object);
+    } else if (item->object != NULL) {
         sink->on_event(KI_EVENT_ADDED, item->object, NULL, sink->user);
         item->object = ki_object_unref(item->object);
     } else {
@@ -130,6 +153,10 @@ static void give_event(ki__http_call *call, ki__watch_event *event)
 {
     const ki_source_sink *sink = &call->sink;
     ki__wire_item *item = &event->item;
+    if (ends_incomplete(call, event->type, item)) {
+        item->object = ki_object_unref(item->object);
+        return;
+    }
     if (event->type == KI_EVENT_ERROR) {
         sink->on_event(event->type, item->object, &item->error, sink->user);
     } else if (item->object != NULL) {

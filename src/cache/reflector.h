@@ -76,6 +76,7 @@ struct ki_reflector {
     bool cut_short;      /* the last stream ended before its list was complete */
     bool quick;          /* the last watch had events, but ended within a second */
     bool fresh;          /* no watch was begun since the last list */
+    bool reencoded;      /* the source has changed to another encoding */
     bool accepted;       /* the call at hand gave a sign of life */
     ki__backoff backoff; /* before a list */
     ki__backoff rewatch; /* before a watch is taken up; begins anew when one made progress */
@@ -166,6 +167,9 @@ void ki__reflector_on_watchdog(ki__timer *timer);
 ki__trouble ki__reflector_classify(const ki_error *error, const ki_object *status);
 /** Whether a watch that got a 500 may just be resumed. */
 bool ki__reflector_may_retry_internal(ki_reflector *r);
+/** Whether the error says that the source has changed to another encoding, for the first time; then
+ *  the same request is made again at once. */
+bool ki__reflector_reencode(ki_reflector *r, const ki_error *error);
 
 /* ---- reflector_failure.c ---- */
 

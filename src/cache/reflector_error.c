@@ -105,3 +105,14 @@ bool ki__reflector_may_retry_internal(ki_reflector *r)
     r->last_internal = 0;
     return false;
 }
+
+bool ki__reflector_reencode(ki_reflector *r, const ki_error *error)
+{
+    if (error->code != KI_ERR_NO_SCHEMA || r->reencoded) {
+        return false;
+    }
+    r->reencoded = true; /* a source that never ends to change fails like any other */
+    ki__reflector_log_fallback(r, "the encoding changes; repeating the request", error);
+    ki__reflector_go(r, r->state);
+    return true;
+}

@@ -58,6 +58,9 @@ void ki__reflector_list_begin(ki_reflector *r)
 
 void ki__reflector_list_failed(ki_reflector *r, const ki_error *error, const ki_object *status)
 {
+    if (ki__reflector_reencode(r, error)) {
+        return;
+    }
     ki__trouble trouble = ki__reflector_classify(error, status);
     bool version = trouble == KI__TROUBLE_EXPIRED || trouble == KI__TROUBLE_TOO_LARGE;
     if (version && !r->unavailable) {

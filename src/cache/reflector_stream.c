@@ -197,6 +197,9 @@ void ki__reflector_stream_ended(ki_reflector *r, const ki_error *error, const ki
         closed(r, NULL);
         return;
     }
+    if (ki__reflector_reencode(r, error)) {
+        return;
+    }
     switch (ki__reflector_classify(error, status)) {
     case KI__TROUBLE_NETWORK:
         closed(r, error);

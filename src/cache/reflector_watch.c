@@ -87,6 +87,9 @@ static void ended_with(ki_reflector *r, const ki_error *error, const ki_object *
 void ki__reflector_watch_ended(ki_reflector *r, const ki_error *error, const ki_object *status,
                                bool in_stream)
 {
+    if (error != NULL && has_version(r) && ki__reflector_reencode(r, error)) {
+        return;
+    }
     uint64_t lived = ki__engine_now(r->engine) - r->began;
     bool empty = r->events == 0 && lived < KI__WATCH_SHORT_NS;
     if (error != NULL) {

@@ -43,7 +43,7 @@ static const cli_option options[] = {
     {"kubeconfig-out", 0, CLI_ARG_TEXT, AT(kubeconfig_out), "FILE",
      "write a kubeconfig that leads here"},
     {"allow-host", 0, CLI_ARG_LIST, AT(allowed_hosts), "NAME",
-     "without a token: also answer requests to this name; may be repeated"},
+     "without a token: a further host name to answer; may be repeated"},
     {"load", 0, CLI_ARG_LIST, AT(load), "FILE|-",
      "objects to begin with, JSON or YAML; may be repeated"},
     {"fault", 0, CLI_ARG_LIST, AT(faults), "RULE",

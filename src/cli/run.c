@@ -331,6 +331,16 @@ static void not_started(running *r, worker *w, const ki_error *error)
     release(r, w);
 }
 
+/* JSON would lack fields of it, which a command that writes it back would delete. */
+static void refuse_incomplete(running *r, worker *w)
+{
+    cli_say("%s: not passed to %s: it has fields that this version of kinformer does not know",
+            ki_object_key(w->object), r->options->exec.items[0]);
+    r->given_up++;
+    ki_workqueue_forget(r->queue, w->work.key);
+    release(r, w);
+}
+
 /* Starts the command for a key that was got. */
 static void start(running *run, worker *w)
 {
@@ -339,6 +349,10 @@ static void start(running *run, worker *w)
     if (!find_object(run, w)) {
         ki_workqueue_forget(run->queue, w->work.key);
         release(run, w);
+        return;
+    }
+    if (!ki_object_is_complete(w->object)) { /* only of a server that sends no JSON when asked */
+        refuse_incomplete(run, w);
         return;
     }
     ki_buf_clear(&w->child.text);

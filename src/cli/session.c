@@ -315,6 +315,7 @@ int cli_session_start(cli_session *s, const ki_handler *handler,
     ki_factory_options options = KI_OPTIONS_INIT(ki_factory_options);
     options.name_space = cli_flags_namespace(s->flags, s->config);
     options.resync_ms = s->resync_ms;
+    options.json_if_incomplete = true; /* no output lacks a field */
     options.configure = configure;
     options.user = s;
     s->on_synced = on_synced;

@@ -26,6 +26,7 @@ typedef struct world {
     ki_informer *pods;
     ki_informer *widgets;
     const ki_resource *widget;
+    bool whole; /* with json_if_incomplete */
 } world;
 
 static const char definition[] = "apiVersion: apiextensions.k8s.io/v1\n"
@@ -79,7 +80,10 @@ static void begin_with(world *w, const ki_apiserver_options *options, ki_client_
                          &widget, &error),
          &error);
     w->widget = widget;
-    must(ki_client_factory(w->client, NULL, &w->factory, &error), &error);
+    must(ki_client_factory(w->client,
+                           KI_OPTIONS(ki_factory_options, .json_if_incomplete = w->whole),
+                           &w->factory, &error),
+         &error);
     must(ki_factory_informer(w->factory, KI_CORE_V1_PODS, &w->pods, &error), &error);
     must(ki_factory_informer(w->factory, w->widget, &w->widgets, &error), &error);
 }
@@ -300,6 +304,66 @@ static void follow_a_newer_server(bool no_streaming)
     end(&w);
 }
 
+static void expect_whole(ki_informer *informer, const char *key)
+{
+    ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(informer));
+    const ki_object *object = ki_snapshot_get(snapshot, ki_str_from(key));
+    ki_value value;
+    assert_non_null(object);
+    assert_true(ki_object_is_complete(object));
+    ki_value root = ki_object_root(object);
+    assert_int_equal(ki_value_member(&root, ki_str_from("unknownField"), &value), 0);
+    assert_true(ki_value_equals(&value, ki_str_from("of a newer API")));
+    ki_snapshot_unref(snapshot);
+}
+
+/* json_if_incomplete: nothing incomplete is kept, whether it comes in a list or, late, in a watch,
+ * and the change to JSON costs one more request. */
+static void follow_whole(bool no_streaming, bool late)
+{
+    ki_apiserver_options options = KI_OPTIONS_INIT(ki_apiserver_options);
+    ki_client_options with = KI_OPTIONS_INIT(ki_client_options);
+    ki_error error = KI_ERROR_INIT;
+    int pods[PODS] = {1, 2, 3};
+    const char *refusal = no_streaming ? "status=422,verb=watch,resource=pods,times=1" : "";
+    const char *newer = "unknown-field,resource=pods";
+    char faults[256];
+    world w = {.whole = true};
+    (void)snprintf(faults, sizeof(faults), "%s%s%s", late ? "" : newer,
+                   no_streaming && !late ? ";" : "", refusal);
+    options.faults = faults;
+    begin_with(&w, &options, &with);
+    write_one(&w, "Pod", "v1", 0, 1);
+    write_one(&w, "Pod", "v1", 1, 2);
+    start(&w);
+    if (late) {
+        must(ki_apiserver_set_faults(w.server, newer, &error), &error);
+        ki_apiserver_cut(w.server); /* it counts for new requests only */
+    }
+    write_one(&w, "Pod", "v1", 2, 3);
+    wait_for(w.pods, pods);
+    ki_reflector_health health = health_of(w.pods).reflector;
+    assert_int_equal(health.incomplete, 0);
+    assert_int_equal(health.relists, 0);
+    assert_true(health.failures == 0 || late); /* the cut */
+    assert_int_equal(health.streams, no_streaming || late ? 1 : 2);
+    assert_int_equal(health.lists, !no_streaming ? 0 : late ? 1 : 2);
+    if (!late) {
+        expect_whole(w.pods, "default/o0");
+    }
+    expect_whole(w.pods, "default/o2");
+    end(&w);
+}
+
+static void fields_of_a_newer_server_are_read_as_json(void **state)
+{
+    (void)state;
+    follow_whole(false, false);
+    follow_whole(true, false);
+    follow_whole(false, true);
+    follow_whole(true, true);
+}
+
 static void fields_of_a_newer_server_are_counted(void **state)
 {
     (void)state;
@@ -312,6 +376,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(caches_follow_the_server),
         cmocka_unit_test(fields_of_a_newer_server_are_counted),
+        cmocka_unit_test(fields_of_a_newer_server_are_read_as_json),
         cmocka_unit_test(caches_follow_it_over_tls_with_a_token),
         cmocka_unit_test(caches_survive_what_goes_wrong),
     };

@@ -60,6 +60,45 @@ class Apiserver(cli_testing.Served):
         self.assertEqual(json.loads(err[-1])["objects"], 59)
         self.assertTrue(any("in step again" in line for line in err), err)
 
+    def test_fields_of_a_newer_server_are_in_every_output(self):
+        self.serve("--fault", "unknown-field")
+        self.ask("POST", "/api/v1/namespaces/default/configmaps", self.config_map("one", a="1"))
+        notice = ("kinformer: configmaps: default/one: the object has fields that the schema "
+                  "tables do not know; requesting JSON instead of protobuf from now on\n")
+        value = "of a newer API"
+        for words in (["get", "cm", "-o", "json"], ["get", "cm", "one", "-o", "yaml"],
+                      ["get", "cm", "one", "-o", "jsonpath={.unknownField}"],
+                      ["get", "cm", "-o", "custom-columns=X:.unknownField"],
+                      ["get", "cm", "-o", "json", "--where", f".unknownField={value}"],
+                      ["watch", "cm", "-o", "json", "--until-synced"],
+                      ["run", "cm", "--once", "--exec=cat"]):
+            code, out, err = self.call(*words)
+            self.assertEqual((code, err), (0, notice), words)
+            self.assertIn(value, out, words)
+        code, out, err = self.call("top", "cm", "--count=1", "--interval=500ms")
+        self.assertEqual((code, err), (0, notice))
+        self.assertIn("configmaps state=watching objects=1", out)
+        self.assertNotIn("reason=", out)
+
+    def test_a_watch_changes_to_json_when_a_newer_server_takes_over(self):
+        self.serve()
+        maps = "/api/v1/namespaces/default/configmaps"
+        self.ask("POST", maps, self.config_map("one", a="1"))
+        run = self.start("watch", "cm", "-o", "json")
+        run.until('"one"')
+        self.ask("POST", "/kinformer/faults", {"faults": ["unknown-field"]})
+        self.ask("POST", "/kinformer/cut")
+        self.ask("POST", maps, self.config_map("two", a="1"))
+        lines = run.until('"two"')
+        self.assertEqual(len(lines), 1)
+        self.assertEqual(json.loads(lines[0])["object"]["unknownField"], "of a newer API")
+        self.ask("DELETE", maps + "/two")
+        lines = run.until('"DELETED"')
+        self.assertEqual(len(lines), 1)
+        self.assertEqual(json.loads(lines[0])["object"]["unknownField"], "of a newer API")
+        code, _, err = run.end()
+        self.assertEqual((code, sum("schema tables" in line for line in err)), (0, 1), err)
+
     def test_tls_and_token(self):
         self.serve("--tls", "--token", "secret")
         self.assertTrue(self.url.startswith("https://"))
