@@ -195,12 +195,17 @@ int ki__api_find_target(ki__api_exchange *x, ki_object **ret_object)
     return r;
 }
 
-int ki__api_fail_option(ki__api_exchange *x, const ki__api_cause *cause)
+void ki__api_name_options(ki__api_exchange *x)
 {
     x->failure.kind = x->verb == KI__API_CREATE   ? "CreateOptions"
                       : x->verb == KI__API_UPDATE ? "UpdateOptions"
                       : x->verb == KI__API_PATCH  ? "PatchOptions"
                                                   : "DeleteOptions";
+}
+
+int ki__api_fail_option(ki__api_exchange *x, const ki__api_cause *cause)
+{
+    ki__api_name_options(x);
     return ki__api_fail_field(&x->failure, NULL, "", cause);
 }
 

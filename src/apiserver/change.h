@@ -62,6 +62,9 @@ int ki__api_apply_object(ki__api_exchange *x, const ki_object *config, const ki_
 /** Fills the failure if the request says wrongly who writes, or how. 0 or -ENOMEM. */
 int ki__api_check_options(ki__api_exchange *x);
 
+/** Makes the failure one of the options of the request. */
+void ki__api_name_options(ki__api_exchange *x);
+
 /** Fills the failure for a parameter of a write. */
 int ki__api_fail_option(ki__api_exchange *x, const ki__api_cause *cause);
 

@@ -223,6 +223,8 @@ static ki__api_exchange *make(ki__api_server *server)
     x->model = server->model;
     x->alloc = alloc;
     ki_buf_init(&x->out, alloc, out_max);
+    ki__invalid_init(&x->invalid, alloc);
+    ki_buf_init(&x->warnings, alloc, 64 << 10);
     ki_buf_init(&x->name, alloc, KI__API_TARGET_MAX);
     ki_buf_init(&x->managed, alloc, server->model->options.object_bytes_max + 4096);
     ki_buf_init(&x->token, alloc, 8192);
@@ -291,12 +293,26 @@ ki__api_exchange *ki__api_exchange_free(ki__api_exchange *x)
     ki_field_selector_unref(x->fields);
     ki__api_failure_done(&x->failure);
     ki__api_route_done(&x->route);
+    ki__invalid_done(&x->invalid);
+    ki_buf_done(&x->warnings);
     ki_buf_done(&x->name);
     ki_buf_done(&x->managed);
     ki_buf_done(&x->token);
     ki_buf_done(&x->out);
     ki__free(x->alloc, x);
     return NULL;
+}
+
+const char *ki__api_exchange_warning(const ki__api_exchange *x, size_t index)
+{
+    const char *text = x->warnings.data;
+    if (index >= x->warning_count) {
+        return NULL;
+    }
+    for (; index != 0; index--) {
+        text += strlen(text) + 1;
+    }
+    return text;
 }
 
 /* ---- pulling ---- */

@@ -9,6 +9,7 @@
 #include <kinformer/str.h>
 
 #include "apiserver/failure.h"
+#include "apiserver/invalid.h"
 #include "apiserver/route.h"
 #include "apiserver/server.h"
 
@@ -64,6 +65,9 @@ int ki__api_exchange_status(const ki__api_exchange *exchange);
 const char *ki__api_exchange_content_type(const ki__api_exchange *exchange);
 /** Retry-After in seconds; 0: none. */
 uint32_t ki__api_exchange_retry_after(const ki__api_exchange *exchange);
+
+/** The warnings for the client, one after the other: NULL after the last. */
+const char *ki__api_exchange_warning(const ki__api_exchange *exchange, size_t index);
 
 /** When to pull again after KI__API_WAIT even if nothing changes, on the monotonic clock of the
  *  model; UINT64_MAX: never. */
@@ -143,7 +147,10 @@ struct ki__api_exchange {
     size_t item_count;
     size_t item_cap;
     size_t item_next;
-    bool opened;                 /* the beginning of the list was written */
+    bool opened;         /* the beginning of the list was written */
+    ki__invalid invalid; /* errors of the object that is written, so far */
+    ki_buf warnings;     /* for the client, each with a NUL */
+    size_t warning_count;
     ki_buf name;                 /* of an object that is created: a failure may speak of it */
     ki_buf managed;              /* who owns what of the object that is written, once it is known */
     bool managed_known;          /* else managedFields are as they come */

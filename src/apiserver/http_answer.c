@@ -242,6 +242,25 @@ static ssize_t on_more(void *user, uint64_t position, char *out, size_t max)
 
 /* ---- the answer ---- */
 
+/* 299 - "text", with what would end the text escaped and what no header may have replaced. */
+static bool add_warning(const ki__http_connection *c, struct MHD_Response *response,
+                        const char *warning)
+{
+    ki_buf text;
+    ki_buf_init(&text, c->server->alloc, 8192);
+    int r = ki_buf_add_text(&text, "299 - \"");
+    for (const char *p = warning; *p != '\0' && r == 0; p++) {
+        bool control = (unsigned char)*p < 0x20 || *p == 0x7f;
+        r = *p == '"' || *p == '\\' ? ki_buf_add_char(&text, '\\') : 0;
+        r = r < 0 ? r : ki_buf_add_char(&text, control ? '?' : *p);
+    }
+    r = r < 0 ? r : ki_buf_add_char(&text, '"');
+    bool ok = r == KI_ERR_LIMIT ||
+              (r == 0 && MHD_add_response_header(response, "Warning", text.data) == MHD_YES);
+    ki_buf_done(&text);
+    return ok;
+}
+
 static bool add_headers(const ki__http_connection *c, struct MHD_Response *response)
 {
     uint32_t retry_after = ki__api_exchange_retry_after(c->exchange);
@@ -257,6 +276,10 @@ static bool add_headers(const ki__http_connection *c, struct MHD_Response *respo
     }
     if (ok && ki__api_exchange_status(c->exchange) == 401) {
         ok = MHD_add_response_header(response, "WWW-Authenticate", "Bearer") == MHD_YES;
+    }
+    const char *warning;
+    for (size_t i = 0; ok && (warning = ki__api_exchange_warning(c->exchange, i)) != NULL; i++) {
+        ok = add_warning(c, response, warning);
     }
     return ok;
 }

@@ -41,12 +41,12 @@ static ki_str text_at(const ki__invalid *list, size_t at, size_t len)
     return ki_str_make(len != 0 ? list->texts.data + at : "", len);
 }
 
-static bool is_known(const ki__invalid *list, const ki__invalid_item *item)
+/* Whether one of those before it is the same. */
+static bool is_repeated(const ki__invalid *list, const ki__invalid_item *item)
 {
     ki_str field = text_at(list, item->field, item->field_len);
     ki_str body = text_at(list, item->body, item->body_len);
-    for (size_t i = 0; i < list->count; i++) {
-        const ki__invalid_item *other = &list->items[i];
+    for (const ki__invalid_item *other = list->items; other != item; other++) {
         if (other->reason == item->reason &&
             ki_str_eq(text_at(list, other->field, other->field_len), field) &&
             ki_str_eq(text_at(list, other->body, other->body_len), body)) {
@@ -99,7 +99,7 @@ int ki__invalid_add(ki__invalid *list, ki__invalid_reason reason, ki_str field, 
     size_t len = list->texts.len;
     ki__invalid_item item = {.reason = reason};
     r = r < 0 ? r : write_item(list, &item, field, value, detail);
-    if (r < 0 || is_known(list, &item)) {
+    if (r < 0) {
         cut(&list->texts, len);
         list->left_out += r == KI_ERR_LIMIT ? 1 : 0;
         return r == KI_ERR_LIMIT ? 0 : r;
@@ -169,6 +169,16 @@ int ki__invalid_show(const ki_value *value, ki_buf *out)
 
 /* ---- the Status ---- */
 
+static void remove_repeated(ki__invalid *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        list->items[kept] = list->items[i];
+        kept += is_repeated(list, &list->items[kept]) ? 0 : 1;
+    }
+    list->count = kept;
+}
+
 static int add_cause(const ki__invalid *list, const ki__invalid_item *item, ki_buf *out)
 {
     int r = ki_buf_add_text(out, out->len != 0 ? ",{" : "{");
@@ -187,12 +197,13 @@ static int add_message(const ki__invalid *list, const ki__invalid_item *item, ki
     return r < 0 ? r : ki_buf_add_str(out, text_at(list, item->body, item->body_len));
 }
 
-int ki__invalid_fail(const ki__invalid *list, ki__api_failure *failure, const ki__api_type *type,
+int ki__invalid_fail(ki__invalid *list, ki__api_failure *failure, const ki__api_type *type,
                      const char *name)
 {
     if (ki__invalid_is_empty(list)) {
         return 0;
     }
+    remove_repeated(list);
     int r = ki__api_fail_invalid(failure, type, name);
     r = r < 0 ? r : ki_buf_add_text(&failure->message, list->count > 1 ? "[" : "");
     for (size_t i = 0; i < list->count && r == 0; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is wrong with the fields of one object, collected and then reported as one Status of reason
  * Invalid. Reasons, field paths and texts are those of a real server: clients and tests look at
- * them. An error that was added before is not added again. */
+ * them. An error that was added twice is reported once. */
 #ifndef KI_APISERVER_INVALID_H
 #define KI_APISERVER_INVALID_H
 
@@ -63,7 +63,7 @@ int ki__invalid_show_json(const ki_value *value, ki_buf *out);
 
 /** Makes it the failure of a request to write the object `name` of a type; both outlive the
  *  failure. Nothing happens if the list is empty. 0 or -ENOMEM. */
-int ki__invalid_fail(const ki__invalid *list, ki__api_failure *failure, const ki__api_type *type,
+int ki__invalid_fail(ki__invalid *list, ki__api_failure *failure, const ki__api_type *type,
                      const char *name);
 
 #endif

@@ -77,6 +77,7 @@ ki__api_model *ki__api_model_free(ki__api_model *model)
         }
         ki__free(model->alloc, type->keys);
         ki_object_unref(type->definition);
+        ki__structural_free(type->schema);
         ki_resource_unref(type->resource);
         ki__free(model->alloc, type);
     }

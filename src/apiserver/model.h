@@ -17,6 +17,7 @@
 #include <kinformer/object.h>
 #include <kinformer/resource.h>
 
+#include "apiserver/structural.h"
 #include "base/list.h"
 
 typedef struct ki__api_model ki__api_model;
@@ -55,11 +56,12 @@ struct ki__api_type {
     const ki_resource *resource;
     ki__api_type_options options;
     bool builtin;
-    bool removed;          /* served no more; it stays while the history has objects of it */
-    bool unserved;         /* it keeps the objects of others, but is not served itself */
-    ki__api_type *store;   /* where its objects are: itself, or another version of it */
-    ki_object *definition; /* the CustomResourceDefinition that made it; NULL: none */
-    ki__api_key **keys;    /* every key that has a version, in the order of bytes */
+    bool removed;           /* served no more; it stays while the history has objects of it */
+    bool unserved;          /* it keeps the objects of others, but is not served itself */
+    ki__api_type *store;    /* where its objects are: itself, or another version of it */
+    ki_object *definition;  /* the CustomResourceDefinition that made it; NULL: none */
+    ki__structural *schema; /* by which objects are checked; NULL: none */
+    ki__api_key **keys;     /* every key that has a version, in the order of bytes */
     size_t count;
     size_t cap;
 };

@@ -6,6 +6,7 @@
 
 #include "apiserver/apply.h"
 #include "apiserver/change.h"
+#include "apiserver/custom.h"
 #include "apiserver/emit.h"
 #include "apiserver/last_applied.h"
 #include "apiserver/negotiate.h"
@@ -103,7 +104,7 @@ int ki__api_check_options(ki__api_exchange *x)
     } else if (!is_printable(manager)) {
         cause = &invalid;
     }
-    return cause != NULL ? ki__api_fail_option(x, cause) : 0;
+    return cause != NULL ? ki__api_fail_option(x, cause) : ki__api_check_field_validation(x);
 }
 
 /* ---- managedFields ---- */

@@ -95,6 +95,7 @@ static int find_place(ki__api_model *model, ki__api_type **ret_type)
         if (type->removed && type->count == 0) {
             ki_resource_unref(type->resource);
             ki_object_unref(type->definition);
+            ki__structural_free(type->schema);
             ki__free(model->alloc, type->keys);
             *type = (ki__api_type){0};
             *ret_type = type;
@@ -170,6 +171,26 @@ int ki__api_model_type(ki__api_model *model, const char *group, const char *vers
 
 /* ---- custom resources ---- */
 
+static bool member(const ki_value *map, const char *name, ki_value *ret_value)
+{
+    return ki_value_member(map, ki_str_from(name), ret_value) == 0;
+}
+
+/* Reads the schema that objects of a type are checked by. */
+static int read_schema(const ki__api_model *model, ki__api_type *type)
+{
+    ki_value source;
+    ki__structural *schema = NULL;
+    int r = ki__api_type_schema(type, &source)
+                ? ki__structural_new(type->definition, &source, model->alloc, &schema)
+                : 0;
+    if (r == 0) {
+        ki__structural_free(type->schema);
+        type->schema = schema;
+    }
+    return r;
+}
+
 int ki__api_model_define(ki__api_model *model, const ki_resource *resource,
                          const ki__api_type_options *options, ki_object *definition,
                          ki__api_type *store, ki__api_type **ret_type)
@@ -190,12 +211,7 @@ int ki__api_model_define(ki__api_model *model, const ki_resource *resource,
     ki_object_unref(type->definition);
     type->definition = ki_object_ref(definition);
     *ret_type = type;
-    return 0;
-}
-
-static bool member(const ki_value *map, const char *name, ki_value *ret_value)
-{
-    return ki_value_member(map, ki_str_from(name), ret_value) == 0;
+    return read_schema(model, type);
 }
 
 bool ki__api_type_version(const ki__api_type *type, ki_value *ret_version)

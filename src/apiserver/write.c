@@ -6,6 +6,8 @@
 #include "apiserver/change.h"
 #include "apiserver/compose.h"
 #include "apiserver/crd.h"
+#include "apiserver/crd_schema.h"
+#include "apiserver/custom.h"
 #include "apiserver/emit.h"
 #include "apiserver/json_edit.h"
 #include "apiserver/metadata.h"
@@ -14,11 +16,10 @@
 
 enum { NAME_TRIES = 8, GENERATED_BASE_MAX = 58 };
 
-static int fail_metadata(ki__api_exchange *x, const char *name, const char *reason,
-                         const char *field, const char *message)
+/* Fails for the metadata. If there is a schema to look at the rest by, errors wait for its. */
+static int fail_metadata(ki__api_exchange *x, const char *name)
 {
-    const ki__api_cause cause = {reason, message, field};
-    return ki__api_fail_field(&x->failure, x->type, name, &cause);
+    return x->shown->schema == NULL ? ki__invalid_fail(&x->invalid, &x->failure, x->type, name) : 0;
 }
 
 /* ---- create ---- */
@@ -61,11 +62,8 @@ static int check_new(ki__api_exchange *x, const ki_object *body, const ki_buf *n
     if (r < 0 || x->failure.code != 0) {
         return r;
     }
-    ki__invalid errors;
-    ki__invalid_init(&errors, x->alloc);
-    r = ki__metadata_check_new(x->type, body, ki_buf_str(name), &errors);
-    r = r < 0 ? r : ki__invalid_fail(&errors, &x->failure, x->type, ki_buf_text(name));
-    ki__invalid_done(&errors);
+    r = ki__metadata_check_new(x->type, body, ki_buf_str(name), &x->invalid);
+    r = r < 0 ? r : fail_metadata(x, ki_buf_text(name));
     if (r == 0 && x->failure.code == 0 && ki_object_resource_version(body)[0] != '\0' &&
         x->verb == KI__API_CREATE) {
         /* Real servers take it for a failure of theirs. */
@@ -122,6 +120,31 @@ static int compose_new(ki__api_exchange *x, const ki_object *body, const char *n
     return r;
 }
 
+/* A definition must define something, by schemas that are structural. */
+static int check_definition(ki__api_exchange *x, ki_object *definition, const char *name)
+{
+    ki__crd_notes notes;
+    int r = ki__api_crd_check(x->model, x->type, definition, name, &x->failure);
+    if (r < 0 || x->failure.code != 0) {
+        return r;
+    }
+    ki__invalid errors;
+    ki__invalid_init(&errors, x->alloc);
+    r = ki__crd_check_schemas(definition, x->alloc, &errors, &notes);
+    r = r < 0 ? ki__api_fail_write(x, r) : ki__invalid_fail(&errors, &x->failure, x->type, name);
+    ki__invalid_done(&errors);
+    if (r == 0 && x->failure.code == 0 && notes.rules) {
+        r = ki__api_warn(x, "x-kubernetes-validations are not evaluated by this server", NULL);
+    }
+    if (r == 0 && x->failure.code == 0 && notes.patterns) {
+        r = ki__api_warn(x,
+                         "patterns with Unicode classes, and very large ones, are not enforced by "
+                         "this server",
+                         NULL);
+    }
+    return r;
+}
+
 static int store_new(ki__api_exchange *x, const ki_object *body, const char *name, ki_str key)
 {
     bool dry_run;
@@ -134,8 +157,9 @@ static int store_new(ki__api_exchange *x, const ki_object *body, const char *nam
     r = r < 0 ? r : compose_new(x, body, name, dry_run, &object);
     r = r < 0 ? r : ki__api_check_schema(x, object);
     if (r == 0 && x->failure.code == 0 && ki__api_crd_is(x->type)) {
-        r = ki__api_crd_check(x->model, x->type, object, name, &x->failure);
+        r = check_definition(x, object, name);
     }
+    r = r < 0 || x->failure.code != 0 ? r : ki__api_conform(x, object, NULL, name);
     r = r < 0 || x->failure.code != 0 ? r : ki__api_answer_object(x, 201, object);
     if (r == 0 && x->failure.code == 0 && !dry_run) {
         r = ki__api_crd_is(x->type) ? ki__api_crd_serve(x->model, object) : 0;
@@ -160,7 +184,8 @@ static int create(ki__api_exchange *x, const ki_object *body, ki_buf *name, ki_b
     if (r < 0) {
         return r;
     }
-    if (ki__api_model_get(x->type, ki_buf_str(key), x->model->head) != NULL) {
+    if (ki__invalid_is_empty(&x->invalid) &&
+        ki__api_model_get(x->type, ki_buf_str(key), x->model->head) != NULL) {
         return ki__api_fail_exists(&x->failure, x->type, name->data);
     }
     return store_new(x, body, name->data, ki_buf_str(key));
@@ -169,6 +194,7 @@ static int create(ki__api_exchange *x, const ki_object *body, ki_buf *name, ki_b
 int ki__api_do_create(ki__api_exchange *x)
 {
     ki_object *body;
+    ki_object *meant = NULL;
     ki_buf key;
     ki_buf_init(&key, x->alloc, KI__API_TARGET_MAX);
     int r = ki__api_read_body(x, false, &body);
@@ -177,8 +203,12 @@ int ki__api_do_create(ki__api_exchange *x)
         r = ki__api_check_body(x, body);
     }
     if (r == 0 && x->failure.code == 0) {
-        r = create(x, body, &x->name, &key);
+        r = ki__api_coerce(x, body, &meant);
     }
+    if (r == 0 && x->failure.code == 0) {
+        r = create(x, meant, &x->name, &key);
+    }
+    ki_object_unref(meant);
     ki_object_unref(body);
     ki_buf_done(&key);
     return r;
@@ -186,15 +216,11 @@ int ki__api_do_create(ki__api_exchange *x)
 
 /* ---- update ---- */
 
-static int fail_uid(ki__api_exchange *x, const char *uid)
+/* Fails for one field of the metadata that cannot be as it is. */
+static int fail_field(ki__api_exchange *x, const char *field, const char *value, const char *why)
 {
-    ki__invalid errors;
-    ki__invalid_init(&errors, x->alloc);
-    int r = ki__invalid_add_text(&errors, KI__INVALID_VALUE, "metadata.uid", ki_str_from(uid),
-                                 "field is immutable");
-    r = r < 0 ? r : ki__invalid_fail(&errors, &x->failure, x->type, x->route.name);
-    ki__invalid_done(&errors);
-    return r;
+    int r = ki__invalid_add_text(&x->invalid, KI__INVALID_VALUE, field, ki_str_from(value), why);
+    return r < 0 ? r : ki__invalid_fail(&x->invalid, &x->failure, x->type, x->route.name);
 }
 
 static int check_old(ki__api_exchange *x, const ki_object *body, const ki_object *old)
@@ -203,14 +229,13 @@ static int check_old(ki__api_exchange *x, const ki_object *body, const ki_object
     const char *uid = ki_object_uid(body);
     if (rv[0] == '\0' && !x->type->builtin &&
         !x->server->options.whole_objects) { /* custom resources insist on it */
-        int r = fail_metadata(x, x->route.name, "FieldValueInvalid", "metadata.resourceVersion",
-                              "Invalid value: must be specified for an update");
+        int r = fail_field(x, "metadata.resourceVersion", "", "must be specified for an update");
         x->failure.kind = ki_resource_name(x->type->resource);
         return r;
     }
     if (uid[0] != '\0' && strcmp(uid, ki_object_uid(old)) != 0) {
         if (x->verb == KI__API_PATCH) {
-            return fail_uid(x, uid);
+            return fail_field(x, "metadata.uid", uid, "field is immutable");
         }
         return ki__api_fail_conflict(&x->failure, x->type, x->route.name,
                                      "it is another object than the one with this uid");
@@ -235,20 +260,17 @@ static int check_metadata(ki__api_exchange *x, const ki_object *body, const ki_o
     if (x->route.subresource[0] != '\0') {
         return 0;
     }
-    ki__invalid errors;
-    ki__invalid_init(&errors, x->alloc);
-    int r =
-        ki__metadata_check_update(x->type, body, old, x->server->options.whole_objects, &errors);
-    r = r < 0 ? r : ki__invalid_fail(&errors, &x->failure, x->type, x->route.name);
-    ki__invalid_done(&errors);
-    return r;
+    int r = ki__metadata_check_update(x->type, body, old, x->server->options.whole_objects,
+                                      &x->invalid);
+    return r < 0 ? r : fail_metadata(x, x->route.name);
 }
 
-/* Whether anything but metadata and status differs. */
+/* Whether anything but metadata differs, and the status if that is a subresource. */
 static int content_differs(const ki__api_exchange *x, const ki_object *a, const ki_object *b,
                            bool *ret_differs)
 {
-    static const char *const ignored[] = {"kind", "apiVersion", "metadata", "status", NULL};
+    const char *const ignored[] = {"kind", "apiVersion", "metadata",
+                                   x->type->options.has_status ? "status" : NULL, NULL};
     ki_value sides[] = {ki_object_root(a), ki_object_root(b)};
     ki_object *contents[2] = {NULL, NULL};
     int r = 0;
@@ -350,8 +372,9 @@ int ki__api_update_object(ki__api_exchange *x, const ki_object *body, ki_object 
     }
     r = ki__api_check_schema(x, object);
     if (r == 0 && x->failure.code == 0 && ki__api_crd_is(x->type)) {
-        r = ki__api_crd_check(x->model, x->type, object, x->route.name, &x->failure);
+        r = check_definition(x, object, x->route.name);
     }
+    r = r < 0 || x->failure.code != 0 ? r : ki__api_conform(x, object, old, x->route.name);
     if (r < 0 || x->failure.code != 0) {
         ki_object_unref(object);
         return r;
@@ -442,6 +465,7 @@ int ki__api_do_update(ki__api_exchange *x)
     ki_object *body;
     ki_object *old = NULL;
     ki_object *made = NULL;
+    ki_object *meant = NULL;
     int r = ki__api_read_body(x, false, &body);
     r = r < 0 || x->failure.code != 0 ? r : ki__api_check_options(x);
     r = r < 0 || x->failure.code != 0 ? r : find_old(x, &old);
@@ -449,14 +473,17 @@ int ki__api_do_update(ki__api_exchange *x)
         old = ki_object_ref(old); /* writing may drop it from the history */
         r = make_new(x, body, old, &made);
         if (r == 0 && x->failure.code == 0) {
-            r = old == NULL ? create_applied(x, made)
-                            : ki__api_update_object(x, made != NULL ? made : body, old);
+            r = ki__api_coerce(x, made != NULL ? made : body, &meant);
+        }
+        if (r == 0 && x->failure.code == 0) {
+            r = old == NULL ? create_applied(x, meant) : ki__api_update_object(x, meant, old);
         }
         ki_object_unref(old);
     }
     if (r == 0 && x->failure.code == 0) {
         r = ki__api_namespaces_sweep(x->model, x->route.name_space);
     }
+    ki_object_unref(meant);
     ki_object_unref(made);
     ki_object_unref(body);
     return r;

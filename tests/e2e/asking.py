@@ -16,6 +16,7 @@ class Asked:
     def __init__(self, url, context=None):
         self.place = urlsplit(url).netloc
         self.context = context
+        self.warnings = []  # of the last answer
 
     def ask(self, method, path, body, headers):
         """(status, text)"""
@@ -25,6 +26,7 @@ class Asked:
             text = body if isinstance(body, (str, type(None))) else json.dumps(body)
             connection.request(method, path, body=text, headers=headers)
             response = connection.getresponse()
+            self.warnings = sorted(response.headers.get_all("Warning") or [])
             return response.status, response.read().decode()
         finally:
             connection.close()

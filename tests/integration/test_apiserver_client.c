@@ -37,7 +37,9 @@ static const char definition[] = "apiVersion: apiextensions.k8s.io/v1\n"
                                  "  scope: Namespaced\n"
                                  "  names: {plural: widgets, kind: Widget}\n"
                                  "  versions:\n"
-                                 "  - {name: v1, served: true, storage: true}\n";
+                                 "  - {name: v1, served: true, storage: true, schema: {\n"
+                                 "      openAPIV3Schema: {type: object,\n"
+                                 "        x-kubernetes-preserve-unknown-fields: true}}}\n";
 
 static void must(int r, const ki_error *error)
 {

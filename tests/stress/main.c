@@ -248,7 +248,8 @@ static const char definition[] = "apiVersion: apiextensions.k8s.io/v1\n"
                                  "  - name: v1\n"
                                  "    served: true\n"
                                  "    storage: true\n"
-                                 "    schema: {openAPIV3Schema: {type: object}}\n";
+                                 "    schema: {openAPIV3Schema: {type: object,\n"
+                                 "      x-kubernetes-preserve-unknown-fields: true}}\n";
 
 static void begin_world(world *w, dice *d)
 {

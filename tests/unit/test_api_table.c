@@ -189,7 +189,9 @@ static void custom_columns_come_from_the_definition(void **state)
     test_api_call(&api, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
                   "{'metadata':{'name':'widgets.example.com'},'spec':{'group':'example.com','scope'"
                   ":'Cluster','names':{'plural':'widgets','kind':'Widget'},'versions':[{'name':'v1'"
-                  ",'served':true,'storage':true,'additionalPrinterColumns':[{'name':'Size','type':"
+                  ",'served':true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object',"
+                  "'x-kubernetes-preserve-unknown-fields':true}},'additionalPrinterColumns':[{'"
+                  "name':'Size','type':"
                   "'integer','jsonPath':'.spec.size','priority':1},{'name':'Since','type':'date',"
                   "'jsonPath':'.metadata.creationTimestamp'},{'name':'Bad','type':'string',"
                   "'jsonPath':'[[['},{'name':'None','type':'string','jsonPath':'.x.y'}]}]}}");

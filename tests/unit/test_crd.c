@@ -9,8 +9,10 @@
 #define WIDGETS "/apis/example.com/v1/namespaces/ns/widgets"
 #define WIDGETS_BETA "/apis/example.com/v1beta1/namespaces/ns/widgets"
 
-#define V1 "{'name':'v1','served':true,'storage':true,'subresources':{'status':{}}}"
-#define V1BETA1 "{'name':'v1beta1','served':true,'storage':false}"
+#define ANYTHING \
+    "'schema':{'openAPIV3Schema':{'type':'object','x-kubernetes-preserve-unknown-fields':true}}"
+#define V1 "{'name':'v1','served':true,'storage':true,'subresources':{'status':{}}," ANYTHING "}"
+#define V1BETA1 "{'name':'v1beta1','served':true,'storage':false," ANYTHING "}"
 
 static void define(test_api *api, const char *method, const char *target, const char *versions)
 {
@@ -153,8 +155,8 @@ static void a_definition_can_change(void **state)
     start(&api);
     test_api_call(&api, "POST", WIDGETS, "{'metadata':{'name':'a'}}");
     define(&api, "PUT", CRDS "/widgets.example.com",
-           "{'name':'v1','served':false,'storage':false},"
-           "{'name':'v2','served':true,'storage':true}");
+           "{'name':'v1','served':false,'storage':false," ANYTHING "},"
+           "{'name':'v2','served':true,'storage':true," ANYTHING "}");
     assert_status(&api, 200);
     assert_int_equal(test_api_get(&api, WIDGETS), 404);
     assert_int_equal(test_api_get(&api, WIDGETS_BETA), 404);

@@ -301,8 +301,9 @@ static void custom_resources_are_merged_by_their_schema(void **state)
     (void)state;
     test_api api;
     init(&api);
-    define_custom(&api, "{'type':'object','properties':"
-                        "{'list':{'type':'array','x-kubernetes-list-type':'set'}}}");
+    define_custom(&api, "{'type':'object','x-kubernetes-preserve-unknown-fields':true,'properties':"
+                        "{'list':{'type':'array','x-kubernetes-list-type':'set','items':{'type':"
+                        "'string'}}}}");
     apply(&api, "/apis/e.io/v1/ws/x?fieldManager=a",
           "{'kind':'W','apiVersion':'e.io/v1','metadata':{'name':'x'},'list':['a'],'other':['a']}");
     assert_status(&api, 201);
