@@ -1,7 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a reflector gets its objects: a table that can list and watch. The usual one asks an API
  * server through a transport (ki_source_http_new); a program may give its own, to keep a cache of
- * whatever has names and versions. */
+ * whatever has names and versions. Most programs need no table of their own for that: see
+ * local_source.h.
+ *
+ * The code of an error, whether it is returned or passed to on_end or on_event, decides what the
+ * reflector does next. It always goes on; the wait is a back-off of 0.8 s to 60 s, or
+ * `retry_after_s` if that is longer, up to 75 s. "Resume" means a watch from the last version.
+ *
+ *   code                            after a list     after a streaming list       after a watch
+ *   connection: any -errno for      wait, list       if it had events or lived    resume; at once
+ *     which ki_error_is_                             for 1 s: again, the second   if it had events,
+ *     retriable() is true,                           time list; else wait         or was accepted
+ *     -EPROTO, -EIO,                                 and stream                   and lived for
+ *     KI_ERR_CUT                                                                  1 s, else wait
+ *   unreachable: -ECONNREFUSED      wait, list       wait, stream                 wait, resume
+ *   resources: -ENOMEM, -EMFILE,    wait, list       wait, stream                 wait, resume
+ *     -ENFILE, -ENOBUFS,
+ *     KI_ERR_BUSY
+ *   KI_ERR_STATUS with 429          wait, list       wait, stream                 wait, resume
+ *   KI_ERR_STATUS with 410, or      list at once     stream at once without a     wait, list
+ *     "too large" version           without a        version; the second time
+ *                                   version, once    list
+ *   final: KI_ERR_STATUS with 401   wait, list       wait, stream                 wait, list
+ *     or 404, KI_ERR_TLS,
+ *     KI_ERR_DENIED
+ *   refusal: every other code,      wait, list       list at once: a fallback,    wait, list
+ *     any other KI_ERR_STATUS                        not reported as a failure
+ *     included
+ *
+ * So an error that may pass by itself should be a -errno: anything else makes the reflector give up
+ * its watch and list again. ki_failure_classify() in reflector.h tells how it is reported. */
 #ifndef KINFORMER_SOURCE_H
 #define KINFORMER_SOURCE_H
 

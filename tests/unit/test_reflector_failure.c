@@ -330,6 +330,35 @@ static void a_404_of_the_stream_is_final_for_the_attempt(void **state)
     reflecting_done(&r);
 }
 
+/* What source.h says of codes that another request would get as well, and of refusals. */
+static void codes_decide_between_waiting_and_a_list(void **state)
+{
+    (void)state;
+    const struct {
+        int code;
+        ki_reflector_state next;
+    } cases[] = {
+        {KI_ERR_TLS, KI_REFLECTOR_BACKOFF},
+        {KI_ERR_DENIED, KI_REFLECTOR_BACKOFF},
+        {-ECONNREFUSED, KI_REFLECTOR_BACKOFF},
+        {-ENOMEM, KI_REFLECTOR_BACKOFF},
+        {-EHOSTUNREACH, KI_REFLECTOR_BACKOFF},
+        {KI_ERR_BUSY, KI_REFLECTOR_BACKOFF},
+        {-EINVAL, KI_REFLECTOR_LISTING},
+        {KI_ERR_SYNTAX, KI_REFLECTOR_LISTING},
+        {KI_ERR_UNSUPPORTED, KI_REFLECTOR_LISTING},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        reflecting r;
+        reflecting_init(&r);
+        reflecting_start(&r);
+        fake_end_error(&r.source, cases[i].code);
+        reflecting_expect_state(&r, cases[i].next, "");
+        assert_int_equal(r.errors, cases[i].next == KI_REFLECTOR_BACKOFF ? 1 : 0);
+        reflecting_done(&r);
+    }
+}
+
 static void a_watch_that_lived_and_is_resumed_is_no_failure(void **state)
 {
     (void)state;
@@ -491,6 +520,7 @@ int main(void)
         cmocka_unit_test(an_accepted_watch_has_recovered_after_5_s),
         cmocka_unit_test(a_fallback_is_no_failure),
         cmocka_unit_test(a_404_of_the_stream_is_final_for_the_attempt),
+        cmocka_unit_test(codes_decide_between_waiting_and_a_list),
         cmocka_unit_test(a_watch_that_lived_and_is_resumed_is_no_failure),
         cmocka_unit_test(a_watch_that_was_never_accepted_has_failed),
         cmocka_unit_test(an_expired_watch_is_reported_and_no_outage),
