@@ -113,16 +113,19 @@ static void tell_reconnects(demo *d, uint64_t reconnects)
 static void follow(demo *d, cli_target *target, demo_row *row, bool *lost)
 {
     ki_informer_health health = cli_follow_health(target);
+    bool reconnected = target->follow.state == CLI_FOLLOW_RECONNECTED;
     switch (cli_follow_look(target, &health.reflector)) {
     case CLI_NEWS_NONE:
-    case CLI_NEWS_LOST: /* the server's line says so */
+    case CLI_NEWS_FAILING: /* the server's line says so */
         break;
-    case CLI_NEWS_RESUMED: {
-        double seconds = cli_follow_seconds(&target->follow);
-        d->resumed_s = seconds > d->resumed_s ? seconds : d->resumed_s;
-        d->resumed++;
+    case CLI_NEWS_RECONNECTED:
+    case CLI_NEWS_SYNCED:
+        if (!reconnected) { /* else it was counted then */
+            double seconds = cli_follow_seconds_to_connect(&target->follow);
+            d->resumed_s = seconds > d->resumed_s ? seconds : d->resumed_s;
+            d->resumed++;
+        }
         break;
-    }
     case CLI_NEWS_RELISTED:
         row->relisted = true;
         break;
@@ -130,7 +133,7 @@ static void follow(demo *d, cli_target *target, demo_row *row, bool *lost)
     if (row->relisted && has_settled(&health)) {
         tell_relist(d, target, row, &health);
     }
-    *lost = *lost || target->follow.lost;
+    *lost = *lost || target->follow.state == CLI_FOLLOW_FAILING;
 }
 
 void demo_story_follow(demo *d)

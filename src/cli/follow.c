@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an informer goes through. All of it is read from the informer's health, a moment ago and
- * now: informers call nobody when they only wait and try again. */
+/* Outages of informers. All of it is read from the informer's health, a moment ago and now, so that
+ * failures which pass between two looks are not worth a line.
+ *
+ * WELL -> FAILING -> RECONNECTED -> WELL: an accepted watch alone does not prove that the cache is
+ * current, for a server whose storage hangs accepts watches too, and one that has compacted its
+ * history says so in the stream. */
 #include "cli/follow.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #include "cli/failure.h"
 #include "cli/term.h"
 #include "cli/text.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define PROOF_NS (SECOND_NS / 2) /* a watch that lives so long is one that the server can serve */
+#define ACCEPTED_NS                                                               \
+    (SECOND_NS / 2) /* a watch that is accepted and lives so long is a connection \
+                     */
 
 ki_informer_health cli_follow_health(const cli_target *target)
 {
@@ -19,101 +28,219 @@ ki_informer_health cli_follow_health(const cli_target *target)
     return health;
 }
 
-static void say_lost(cli_target *target, const ki_reflector_health *now)
-{
-    const char *why = now->reason.code != 0 ? cli_error_text(&now->reason) : "no reason is known";
-    if (!now->synced) {
-        cli_say("%s: no list yet: %s; trying again", target->label, why);
-    } else if (now->next == KI_REFLECTOR_WATCHING) {
-        cli_say("%s: connection lost: %s; trying again", target->label, why);
-    } else {
-        cli_say("%s: listing anew: %s", target->label, why);
-    }
-}
+/* ---- what is new ---- */
 
-/* Whether the watch under way proves that nothing was missed. That the server has accepted it does
- * not: a server that has forgotten says so in the stream, as the first thing. */
-static bool is_proven(cli_follow *follow, const ki_reflector_health *now)
+/* Whether the watch under way is accepted; notes since when, and what had arrived before it. */
+static bool is_accepted(cli_follow *follow, const ki_reflector_health *now)
 {
-    uint64_t told = now->events + now->bookmarks;
-    if (now->state != KI_REFLECTOR_WATCHING || !now->answered) {
-        follow->back_ns = 0;
-        follow->told = told;
-        return false;
+    uint64_t arrived = now->events + now->bookmarks;
+    bool accepted = now->state == KI_REFLECTOR_WATCHING && now->answered;
+    bool another = follow->accepted_ns != 0 && follow->watches != now->watches;
+    if (!accepted || another) { /* if another: the end of the one before was not seen */
+        follow->arrived = arrived;
     }
-    if (follow->back_ns == 0 || follow->watches != now->watches) {
-        if (follow->back_ns != 0) { /* the end of the one before was not seen */
-            follow->told = told;
-        }
-        follow->back_ns = cli_now_ns();
+    if (!accepted) {
+        follow->accepted_ns = 0;
+    } else if (follow->accepted_ns == 0 || another) {
+        follow->accepted_ns = cli_now_ns();
         follow->watches = now->watches;
     }
-    return told != follow->told || cli_now_ns() - follow->back_ns >= PROOF_NS;
+    return accepted;
+}
+
+static cli_news begin_failing(cli_follow *follow, const ki_reflector_health *now)
+{
+    if (follow->state != CLI_FOLLOW_FAILING) {
+        follow->failed_ns = cli_now_ns();
+    }
+    follow->state = CLI_FOLLOW_FAILING;
+    follow->failure = now->reason_class;
+    return CLI_NEWS_FAILING;
 }
 
 cli_news cli_follow_look(cli_target *target, const ki_reflector_health *now)
 {
     cli_follow *follow = &target->follow;
-    bool troubled =
-        (now->reason.code != 0 && !follow->had_reason) || now->backoffs != follow->backoffs;
-    bool proven = is_proven(follow, now);
-    if (!follow->lost) {
-        follow->syncs = now->syncs;
+    bool accepted = is_accepted(follow, now);
+    bool arrived = accepted && now->events + now->bookmarks != follow->arrived;
+    bool listed = now->syncs != follow->syncs;
+    bool relisted = now->relists != follow->relists;
+    bool lived = accepted && cli_now_ns() - follow->accepted_ns >= ACCEPTED_NS;
+    bool failing = now->reason_class != KI_FAILURE_NONE && now->state != KI_REFLECTOR_STOPPED;
+    bool well = follow->state == CLI_FOLLOW_WELL;
+    follow->syncs = now->syncs;
+    follow->relists = now->relists;
+    if (relisted || (!well && (listed || arrived))) {
+        follow->state = CLI_FOLLOW_WELL;
+        return relisted ? CLI_NEWS_RELISTED : CLI_NEWS_SYNCED;
     }
-    follow->had_reason = now->reason.code != 0;
-    follow->backoffs = now->backoffs;
-    if (!follow->lost && troubled && now->state != KI_REFLECTOR_STOPPED) {
-        follow->lost = true;
-        follow->lost_ns = cli_now_ns();
-        return CLI_NEWS_LOST;
-    }
-    if (now->relists != follow->relists && (!follow->lost || follow->back_ns != 0)) {
-        follow->lost = false;
-        follow->relists = now->relists;
-        return CLI_NEWS_RELISTED;
-    }
-    bool listed = now->syncs != follow->syncs && follow->back_ns != 0; /* for the first time */
-    if (follow->lost && now->synced && (proven || listed)) {
-        follow->lost = false;
-        return CLI_NEWS_RESUMED;
+    switch (follow->state) {
+    case CLI_FOLLOW_WELL:
+        return failing ? begin_failing(follow, now) : CLI_NEWS_NONE;
+    case CLI_FOLLOW_FAILING:
+        if (lived) {
+            follow->state = CLI_FOLLOW_RECONNECTED;
+            return CLI_NEWS_RECONNECTED;
+        }
+        return failing && now->reason_class != follow->failure ? begin_failing(follow, now)
+                                                               : CLI_NEWS_NONE;
+    case CLI_FOLLOW_RECONNECTED: /* the reason may be there for a while */
+        return failing && !accepted ? begin_failing(follow, now) : CLI_NEWS_NONE;
     }
     return CLI_NEWS_NONE;
 }
 
 double cli_follow_seconds(const cli_follow *follow)
 {
-    uint64_t took = follow->back_ns > follow->lost_ns ? follow->back_ns - follow->lost_ns : 0;
-    return (double)took / (double)SECOND_NS;
+    return (double)(cli_now_ns() - follow->failed_ns) / (double)SECOND_NS;
 }
+
+double cli_follow_seconds_to_connect(const cli_follow *follow)
+{
+    /* A watch that was resumed at once is accepted before the outage is seen. */
+    bool later = follow->accepted_ns > follow->failed_ns;
+    return later ? (double)(follow->accepted_ns - follow->failed_ns) / (double)SECOND_NS : 0;
+}
+
+/* ---- a version that is gone ---- */
+
+static bool is_unknown(const ki_discovery *discovery, const char *api_version)
+{
+    const char *failed;
+    for (size_t i = 0; (failed = ki_discovery_failure(discovery, i)) != NULL; i++) {
+        if (strcmp(failed, api_version) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Appends the versions that the server has of a resource; false if the one at hand is among them,
+ * or may be. */
+static bool put_versions(ki_buf *out, const ki_discovery *discovery, const ki_resource *resource)
+{
+    const ki_resource *other;
+    if (is_unknown(discovery, ki_resource_api_version(resource))) {
+        return false;
+    }
+    for (size_t i = 0; (other = ki_discovery_at(discovery, i, NULL)) != NULL; i++) {
+        if (strcmp(ki_resource_group(other), ki_resource_group(resource)) != 0 ||
+            strcmp(ki_resource_name(other), ki_resource_name(resource)) != 0) {
+            continue;
+        }
+        if (strcmp(ki_resource_version(other), ki_resource_version(resource)) == 0) {
+            return false;
+        }
+        cli_put(out, out->len != 0 ? ", " : "");
+        cli_put(out, ki_resource_version(other));
+    }
+    return true;
+}
+
+static void say_failing(const cli_target *target, const ki_reflector_health *now)
+{
+    const char *why = cli_error_text(&now->reason);
+    if (!now->synced) {
+        cli_say("%s: not synced yet: %s; retrying", target->label, why);
+    } else if (now->reason_class == KI_FAILURE_CONNECTION) {
+        cli_say("%s: connection lost: %s; retrying", target->label, why);
+    } else if (now->reason_class == KI_FAILURE_EXPIRED) {
+        cli_say("%s: history expired: %s; relisting", target->label, why);
+    } else {
+        cli_say("%s: %s failed: %s; retrying", target->label,
+                ki_watch_operation_name(now->reason_operation), why);
+    }
+}
+
+static void on_discovered(const ki_discovery *discovery, const ki_error *error, void *user)
+{
+    cli_target *target = user;
+    ki_informer_health health = cli_follow_health(target);
+    ki_buf versions;
+    target->follow.asking = false;
+    if (health.reflector.reason_class != KI_FAILURE_NOT_FOUND) {
+        return; /* it has passed, or is reported otherwise */
+    }
+    cli_text_init(&versions);
+    if (error != NULL || !put_versions(&versions, discovery, target->resource)) {
+        say_failing(target, &health.reflector);
+    } else {
+        cli_say("%s: the server no longer serves %s; %s%s; retrying", target->label,
+                ki_resource_api_version(target->resource),
+                versions.len != 0 ? "available: " : "no other version is available",
+                ki_buf_text(&versions));
+    }
+    ki_buf_done(&versions);
+}
+
+/* 404 of something that was there: discovery knows whether its version is gone. */
+static void explain_not_found(cli_target *target, const ki_reflector_health *now)
+{
+    cli_follow *follow = &target->follow;
+    ki_error error = KI_ERROR_INIT;
+    if (follow->asking) {
+        return;
+    }
+    follow->asking =
+        ki_client_discover_start(target->session->client, 0, on_discovered, target, &error) == 0;
+    if (!follow->asking) {
+        say_failing(target, now);
+    }
+}
+
+void cli_follow_stop(cli_session *session)
+{
+    for (size_t i = 0; i < session->target_count; i++) {
+        cli_target *target = &session->targets[i];
+        if (target->follow.asking) {
+            ki_client_discover_cancel(session->client, target);
+            target->follow.asking = false;
+        }
+    }
+}
+
+/* ---- reports ---- */
 
 static void check(cli_target *target)
 {
     ki_informer_health health = cli_follow_health(target);
     const ki_reflector_health *now = &health.reflector;
     cli_follow *follow = &target->follow;
-    bool was_lost = follow->lost;
+    bool outage = follow->state != CLI_FOLLOW_WELL;
+    bool first = follow->syncs == 0;
     if (now->epoch_changes != follow->epoch_changes) {
         cli_say("%s: the server has gone back in time", target->label);
         follow->epoch_changes = now->epoch_changes;
     }
-    cli_news news = cli_follow_look(target, now);
-    double seconds = cli_follow_seconds(follow);
-    switch (news) {
+    unsigned long long objects = now->objects;
+    switch (cli_follow_look(target, now)) {
     case CLI_NEWS_NONE:
         break;
-    case CLI_NEWS_LOST:
-        say_lost(target, now);
+    case CLI_NEWS_FAILING:
+        if (now->reason_class == KI_FAILURE_NOT_FOUND) {
+            explain_not_found(target, now);
+        } else {
+            say_failing(target, now);
+        }
         break;
-    case CLI_NEWS_RESUMED:
-        cli_say("%s: in step again after %.1f s, nothing was missed", target->label, seconds);
+    case CLI_NEWS_RECONNECTED:
+        cli_say("%s: reconnected after %.1f s", target->label,
+                cli_follow_seconds_to_connect(follow));
+        break;
+    case CLI_NEWS_SYNCED:
+        if (first) {
+            cli_say("%s: synced after %.1f s: %llu objects", target->label,
+                    cli_follow_seconds(follow), objects);
+        } else {
+            cli_say("%s: synced after %.1f s", target->label, cli_follow_seconds(follow));
+        }
         break;
     case CLI_NEWS_RELISTED:
-        if (was_lost) {
-            cli_say("%s: in step again after %.1f s: listed anew, %llu objects", target->label,
-                    seconds, (unsigned long long)now->objects);
+        if (outage) {
+            cli_say("%s: synced after %.1f s: relisted, %llu objects", target->label,
+                    cli_follow_seconds(follow), objects);
         } else {
-            cli_say("%s: listed anew, %llu objects", target->label,
-                    (unsigned long long)now->objects);
+            cli_say("%s: relisted, %llu objects", target->label, objects);
         }
         break;
     }
@@ -129,11 +256,24 @@ void cli_follow_check(cli_session *session)
 void cli_follow_reason(cli_session *session, ki_error *ret_reason)
 {
     for (size_t i = 0; i < session->target_count; i++) {
-        ki_informer_health health = cli_follow_health(&session->targets[i]);
-        if (!health.reflector.synced && health.reflector.reason.code != 0) {
-            *ret_reason = health.reflector.reason;
-            return;
+        const cli_target *target = &session->targets[i];
+        ki_informer_health health = cli_follow_health(target);
+        const ki_reflector_health *now = &health.reflector;
+        if (target->synced) {
+            continue;
         }
+        if (now->reason.code != 0) {
+            *ret_reason = now->reason;
+            (void)snprintf(ret_reason->message, sizeof(ret_reason->message), "%s: %s",
+                           target->label, cli_error_text(&now->reason));
+        } else if (now->arrived != 0) {
+            (void)cli_fail(ret_reason, 0, "%s: %llu objects arrived, but not all", target->label,
+                           (unsigned long long)now->arrived);
+        } else {
+            (void)cli_fail(ret_reason, 0, "%s: no objects arrived from %s", target->label,
+                           ki_config_server(session->config));
+        }
+        return;
     }
 }
 

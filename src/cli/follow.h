@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an informer goes through, said in one line each: a connection that was lost and is there
- * again, a new list; and how far the first sync is. */
+/* Outages of informers, reported in one line each: a failure, each change of its class, the
+ * connection that is accepted again, and the first proof that the cache is current; and how far the
+ * first sync is. */
 #ifndef KI_CLI_FOLLOW_H
 #define KI_CLI_FOLLOW_H
 
@@ -9,24 +10,29 @@
 /** What is new of an informer. */
 typedef enum cli_news {
     CLI_NEWS_NONE,
-    CLI_NEWS_LOST,     /* it is not in step any more, and tries to be */
-    CLI_NEWS_RESUMED,  /* it is in step again: it took up where it was, so nothing was missed */
-    CLI_NEWS_RELISTED, /* it is in step again, or still: it got a new list */
+    CLI_NEWS_FAILING,     /* a list or watch failed, or fails for a reason of another class */
+    CLI_NEWS_RECONNECTED, /* the server has accepted the watch; it may still be stale */
+    CLI_NEWS_SYNCED,      /* an event, a bookmark or the first list arrived after an outage */
+    CLI_NEWS_RELISTED,    /* the same by a list after the first; also without an outage */
 } cli_news;
 
 /** Looks at one informer, whose health is this. */
 cli_news cli_follow_look(cli_target *target, const ki_reflector_health *now);
-/** How long it was not in step, once it is again. */
+/** Seconds from the beginning of the outage until the watch was accepted, and until now. */
+double cli_follow_seconds_to_connect(const cli_follow *follow);
 double cli_follow_seconds(const cli_follow *follow);
 
-/** Looks at all informers and says what is new. To be called after each round of the loop, and
+/** Looks at all informers and reports what is new. To be called after each round of the loop, and
  *  every now and then even if nothing happens. */
 void cli_follow_check(cli_session *session);
+/** Nothing is reported any more. */
+void cli_follow_stop(cli_session *session);
 
 /** Shows how far the first sync is, on a terminal; takes it away when it is done. */
 void cli_follow_progress(cli_session *session);
 
-/** Why an informer has not synced, if one of them knows. */
+/** Why the session has not synced: the reason of the first informer that has none, with its
+ *  resource; the code is 0 if nothing has failed. */
 void cli_follow_reason(cli_session *session, ki_error *ret_reason);
 
 /** An informer's health; all zero if it has none. */

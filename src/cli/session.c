@@ -382,8 +382,7 @@ static int run_once(cli_session *s, uint32_t timeout_ms)
     if (r == -ETIMEDOUT) {
         ki_error error = KI_ERROR_INIT;
         cli_follow_reason(s, &error);
-        cli_say("not synced in time%s%s", error.code != 0 ? ": " : "",
-                error.code != 0 ? cli_error_text(&error) : "");
+        cli_say("not synced in time: %s", error.message);
         int code = error.code != 0 ? cli_exit_code(&error) : CLI_NO_CONNECTION;
         return code == CLI_FAILED ? CLI_NO_CONNECTION : code;
     }
@@ -421,6 +420,7 @@ static void stop_informers(cli_session *s)
 
 void cli_session_close(cli_session *s)
 {
+    cli_follow_stop(s);
     if (s->factory != NULL) {
         stop_informers(s);
     }

@@ -16,18 +16,24 @@ enum { CLI_TARGETS_MAX = 64 };
 
 typedef struct cli_session cli_session;
 
-/** What was last said of an informer; see follow.h. */
+/** How an informer is, as far as it was reported; see follow.h. */
+typedef enum cli_follow_state {
+    CLI_FOLLOW_WELL,
+    CLI_FOLLOW_FAILING,
+    CLI_FOLLOW_RECONNECTED,
+} cli_follow_state;
+
 typedef struct cli_follow {
-    bool lost;
-    bool had_reason; /* when it was looked at last */
-    uint64_t lost_ns;
-    uint64_t back_ns; /* when the watch under way was first seen accepted; 0: not yet */
-    uint64_t watches; /* which one that is */
-    uint64_t told;    /* events and bookmarks before it */
-    uint64_t syncs;   /* before it was lost */
+    cli_follow_state state;
+    ki_failure_class failure; /* that was reported last */
+    bool asking;              /* discovery, what the server still serves */
+    uint64_t failed_ns;       /* when the last outage began */
+    uint64_t accepted_ns;     /* when the watch under way was first seen accepted; 0: not yet */
+    uint64_t watches;         /* which one that is */
+    uint64_t arrived;         /* events and bookmarks before it */
+    uint64_t syncs;
     uint64_t relists;
     uint64_t epoch_changes;
-    uint64_t backoffs;
 } cli_follow;
 
 /** One resource. */

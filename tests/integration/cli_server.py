@@ -33,6 +33,10 @@ class Server:
         self.oldest = 0
         self.late = False  # who asks for what is forgotten hears it in the stream, a moment later
         self.refused = {}  # resource: (code, reason, message)
+        self.groups = discovery_data.GROUPS
+        self.list_failure = None  # as above, for lists of any resource
+        self.mute = False  # lists and watches get no answer
+        self.streams = True  # else it refuses streaming lists, as servers without the gate do
         self.asked = []
         self.connections = set()
         self.listener = None
@@ -126,10 +130,28 @@ class Server:
         if self.discover(request):
             return True
         where = api_server.place(request.path)
+        root = where[0].split("/")
+        if len(root) == 3 and root[2] not in [name for name, _ in self.groups.get(root[1], [])]:
+            request.answer(failure(404, "NotFound", "the server could not find the resource"),
+                           "Content-Type: application/json", status="404 Not Found")
+            return True
         if where[1] in self.refused:
             code, reason, message = self.refused[where[1]]
             request.answer(failure(code, reason, message), "Content-Type: application/json",
                            status=f"{code} {reason}")
+            return True
+        if self.mute and where[1]:
+            with lock:
+                lock.wait_for(lambda: self.stopped)
+            return False
+        if self.list_failure and not request.query.get("watch"):
+            code, reason, message = self.list_failure
+            request.answer(failure(code, reason, message), "Content-Type: application/json",
+                           status=f"{code} {reason}")
+            return True
+        if request.query.get("sendInitialEvents") and not self.streams:
+            request.answer(failure(422, "Invalid", "sendInitialEvents is forbidden for watch"),
+                           "Content-Type: application/json", status="422 Unprocessable Entity")
             return True
         if request.query.get("watch") == "true":
             return self.watch(request, where)
@@ -137,7 +159,7 @@ class Server:
         return True
 
     def discover(self, request):
-        told = discovery_data.legacy_paths(discovery_data.GROUPS).get(request.path)
+        told = discovery_data.legacy_paths(self.groups).get(request.path)
         if told is None:
             return False
         request.answer(json.dumps(told).encode(), "Content-Type: application/json")

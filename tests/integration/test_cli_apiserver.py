@@ -59,7 +59,7 @@ class Apiserver(cli_testing.Served):
                 del known[name]
             else:
                 known[name] = event["object"]
-        run.until_error("in step again")
+        run.until_error("synced after")
         code, _, err = run.end()
         self.assertEqual(code, 0)
         self.assertEqual(json.loads(err[-1])["objects"], 59)

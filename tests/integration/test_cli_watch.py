@@ -103,14 +103,15 @@ class Watch(Case):
         run.until("shop/a")
         self.server.cut()
         self.assertIn("pods: connection lost", run.until_error("pods")[0])
-        self.assertIn("nothing was missed", run.until_error("in step again")[0])
+        self.assertRegex(run.until_error("pods")[0], r"pods: reconnected after \d+\.\d s\n$")
         self.pod("b")
         run.until("+")
+        self.assertRegex(run.until_error("pods")[0], r"pods: synced after \d+\.\d s\n$")
         self.server.stop()
         run.until_error("connection lost")
         self.server.delete("pods", "shop", "a")
         self.server.listen()
-        run.until_error("in step again")
+        run.until_error("pods: synced after")
         run.until("- ")
         code, _, err = run.end()
         self.assertEqual(code, 0)
@@ -129,14 +130,76 @@ class Watch(Case):
         self.pod("b", image="new")
         self.server.forget()
         self.server.listen()
-        run.until_error("listed anew, 1 objects")
+        run.until_error("relisted, 1 objects")
         events = [json.loads(run.out.get(timeout=cli_testing.WAIT)) for _ in range(2)]
         events = {event["type"]: event for event in events}
         self.assertTrue(events["DELETED"]["finalStateUnknown"])
         self.assertEqual(events["MODIFIED"]["object"]["spec"]["containers"][0]["image"], "new")
         self.assertEqual(run.end()[0], 0)
 
-    def test_a_watch_is_in_step_only_if_the_server_can_serve_it(self):
+    def test_a_watch_that_is_accepted_is_no_proof_of_being_current(self):
+        self.pod("a")
+        run = self.start("watch", "pods")
+        run.until("shop/a")
+        self.server.stop()
+        run.until_error("connection lost")
+        self.server.listen()
+        run.until_error("reconnected")
+        time.sleep(1)
+        self.assertTrue(run.err.empty())
+        self.pod("a", image="b")
+        self.assertIn("pods: synced after", run.until_error("pods")[0])
+
+    def test_a_failure_is_reported_again_when_its_class_changes(self):
+        self.pod("a")
+        run = self.start("watch", "pods")
+        run.until("shop/a")
+        self.server.stop()
+        run.until_error("pods: connection lost: ")
+        self.server.refused["pods"] = (403, "Forbidden", "not yours")
+        self.server.listen()
+        self.assertRegex(run.until_error("not yours")[-1],
+                         r"pods: (watch|list|streaming list) failed: not yours; retrying\n$")
+        self.server.refused["pods"] = (401, "Unauthorized", "who are you")
+        run.until_error("failed: who are you; retrying")
+        del self.server.refused["pods"]
+        run.until_error("pods: synced after")
+
+    def test_a_version_that_is_not_served_any_more_is_named(self):
+        self.server.put("widgets", "shop", "w")
+        run = self.start("watch", "widgets.example.com")
+        run.until("shop/w")
+        self.server.stop()
+        run.until_error("connection lost")
+        self.server.groups = dict(self.server.groups)
+        self.server.groups["example.com"] = self.server.groups["example.com"][1:]
+        self.server.listen()
+        said = run.until_error("no longer serves")
+        self.assertEqual(said, ["kinformer: widgets.example.com: the server no longer serves "
+                                "example.com/v1; available: v1beta1; retrying\n"])
+        self.assertEqual(run.end()[0], 0)
+
+    def test_a_fallback_is_not_reported(self):
+        self.pod("a")
+        self.server.streams = False
+        self.assertEqual(self.call("get", "pods", "-o", "name"), (0, "pod/a\n", ""))
+        self.assertTrue(any("sendInitialEvents" in line for line in self.server.asked))
+        run = self.start("watch", "pods", "--no-headers")
+        run.until("shop/a")
+        self.pod("b")
+        run.until("shop/b")
+        self.assertEqual(run.end(), (0, [], []))
+
+    def test_the_reason_behind_a_fallback_is_reported(self):
+        self.server.streams = False
+        self.server.list_failure = (500, "InternalError", "etcd is asleep")
+        code, _, err = self.call("get", "pods", "--request-timeout=2s")
+        self.assertEqual(code, 5)
+        self.assertIn("pods: not synced yet: etcd is asleep; retrying", err)
+        self.assertIn("not synced in time: pods: etcd is asleep\n", err)
+        self.assertNotIn("sendInitialEvents", err)
+
+    def test_a_watch_is_synced_only_if_the_server_can_serve_it(self):
         self.pod("a")
         self.server.late = True
         run = self.start("watch", "pods")
@@ -146,8 +209,8 @@ class Watch(Case):
         self.server.delete("pods", "shop", "a")
         self.server.forget()
         self.server.listen()
-        said = run.until_error("in step again")
-        self.assertIn("listed anew, 0 objects", said[-1])
+        said = run.until_error("synced after")
+        self.assertIn("relisted, 0 objects", said[-1])
         run.until("- ")
         code, _, err = run.end()
         self.assertEqual((code, err), (0, []))
@@ -210,7 +273,13 @@ class Failures(Case):
         self.server.refused["pods"] = (503, "ServiceUnavailable", "later")
         code, _, err = self.call("watch", "pods", "--until-synced", "--request-timeout=1s")
         self.assertEqual(code, 5)
-        self.assertIn("not synced in time", err)
+        self.assertIn("not synced in time: pods: later\n", err)
+
+    def test_silence_is_described(self):
+        self.server.mute = True
+        code, _, err = self.call("get", "pods", "--request-timeout=1s")
+        self.assertEqual(code, 5)
+        self.assertRegex(err, "not synced in time: pods: no objects arrived from http://127")
 
     def test_usage(self):
         for words in (["watch"], ["watch", "pods", "--nope"], ["watch", "pods", "-o", "xml"],
