@@ -33,7 +33,7 @@ static int create(ki_client *client, ki_error *error)
     ki_object *wanted = NULL;
     int r = make_object(CONFIG_MAP("", "\"sky\":\"grey\""), &wanted, error);
     if (r == 0) {
-        r = ki_client_create(client, KI_CORE_V1_CONFIGMAPS, wanted, NULL, error);
+        r = ki_client_create(client, KI_CORE_V1_CONFIGMAPS, wanted, NULL, NULL, error);
     }
     ki_object_unref(wanted);
     return r;
@@ -50,7 +50,7 @@ typedef struct change {
 static int patch(ki_client *client, const char *text, ki_object **ret_object, ki_error *error)
 {
     return ki_client_patch(client, KI_CORE_V1_CONFIGMAPS, "shop", "colours", KI_PATCH_MERGE,
-                           ki_str_from(text), ret_object, error);
+                           ki_str_from(text), ret_object, NULL, error);
 }
 
 static int write_as_read(ki_client *client, const ki_object *read, ki_error *error)
@@ -61,7 +61,7 @@ static int write_as_read(ki_client *client, const ki_object *read, ki_error *err
              ki_object_resource_version(read)); /* of digits */
     int r = make_object(json, &changed, error);
     if (r == 0) {
-        r = ki_client_update(client, KI_CORE_V1_CONFIGMAPS, changed, NULL, error);
+        r = ki_client_update(client, KI_CORE_V1_CONFIGMAPS, changed, NULL, NULL, error);
     }
     ki_object_unref(changed);
     return r;
@@ -72,7 +72,7 @@ static int change_once(void *user, ki_error *error)
     change *c = user;
     ki_object *read = NULL;
     c->attempts++;
-    int r = ki_client_get(c->client, KI_CORE_V1_CONFIGMAPS, "shop", "colours", &read, error);
+    int r = ki_client_get(c->client, KI_CORE_V1_CONFIGMAPS, "shop", "colours", &read, NULL, error);
     if (r == 0 && c->disturb) {
         c->disturb = false;
         r = patch(c->client, "{\"data\":{\"sea\":\"green\"}}", NULL, error);
@@ -105,12 +105,12 @@ static int run(ki_client *client, ki_error *error)
         r = make_object(CONFIG_MAP("", "\"sun\":\"yellow\""), &fields, error);
     }
     if (r == 0) {
-        r = ki_client_apply(client, KI_CORE_V1_CONFIGMAPS, fields, "painter", false, &object,
+        r = ki_client_apply(client, KI_CORE_V1_CONFIGMAPS, fields, "painter", false, &object, NULL,
                             error);
     }
     if (r == 0) {
         print_data("applied", object);
-        r = ki_client_delete(client, KI_CORE_V1_CONFIGMAPS, "shop", "colours", error);
+        r = ki_client_delete(client, KI_CORE_V1_CONFIGMAPS, "shop", "colours", NULL, error);
     }
     ki_object_unref(fields);
     ki_object_unref(object);
@@ -128,8 +128,8 @@ int main(void)
     }
     if (r < 0) {
         fprintf(stderr, "%s: %s\n", ki_error_name(r), error.message);
-    } else if (ki_client_get(client, KI_CORE_V1_CONFIGMAPS, "shop", "colours", &object, &error) <
-                   0 &&
+    } else if (ki_client_get(client, KI_CORE_V1_CONFIGMAPS, "shop", "colours", &object, NULL,
+                             &error) < 0 &&
                ki_error_is_not_found(&error)) {
         printf("deleted\n");
     }

@@ -142,8 +142,8 @@ static bool config_is(cluster *c, const char *name_space, const char *team, cons
 {
     ki_error error = KI_ERROR_INIT;
     ki_object *config = NULL;
-    int r =
-        ki_client_get(c->client, KI_CORE_V1_CONFIGMAPS, name_space, CONFIG_NAME, &config, &error);
+    int r = ki_client_get(c->client, KI_CORE_V1_CONFIGMAPS, name_space, CONFIG_NAME, &config, NULL,
+                          &error);
     if (r < 0) {
         must(ki_error_is_not_found(&error) ? 0 : r, &error);
         return members == NULL;

@@ -73,6 +73,11 @@ typedef enum ki_reason {
         KI_REASON_MAX
 } ki_reason;
 
+/** Room for the message of an error. What a server refused can be longer, with all fields that are
+ *  in conflict, or all that a webhook has to say: the whole of it is in the Status that requests
+ *  give (see request.h). */
+#define KI_ERROR_MESSAGE_SIZE 1024
+
 /** Details of a failure. Set by the function that failed; untouched on success. */
 typedef struct ki_error {
     int code;               /* what the function returned */
@@ -82,7 +87,8 @@ typedef struct ki_error {
     size_t offset;          /* bytes from the start of the text that was read */
     uint32_t line;          /* of that place, from 1; 0 if it has none */
     uint32_t column;        /* in bytes, from 1; 0 if it has none */
-    char message[256];      /* for a person; terminated, cut between characters if too long */
+    char message[KI_ERROR_MESSAGE_SIZE]; /* for a person; terminated. One that is too long is cut
+                                            between characters and ends with "..." */
 } ki_error;
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
 /* Requests to the API server: read, write, patch, apply and delete objects, one at a time. What
  * should be known at all times is better watched by an informer.
  *
- *   r = ki_client_get(client, KI_CORE_V1_PODS, "default", "web", &pod, &error);
+ *   r = ki_client_get(client, KI_CORE_V1_PODS, "default", "web", &pod, NULL, &error);
  *   if (r < 0 && ki_error_is_not_found(&error)) ...
  *
  * Each request can wait for its answer (ki_client_do() and the short forms) or give it to a
@@ -160,43 +160,51 @@ KI_API ki_client_call *ki_client_call_unref(ki_client_call *call);
 
 /* Short forms of ki_client_do(), with its errors. An object that is given back is the caller's:
  * release it with ki_object_unref(). `ret_object` may be NULL, but for ki_client_get().
+ *
+ * If the server refuses, *reterr_status is its Status, with the whole message (ki_status_message())
+ * and its causes, where `error` has what fits; NULL after any other failure, and untouched on
+ * success. The caller's, as well. `reterr_status` may be NULL.
  * Since: 0.1 */
 
 KI_API KI_NODISCARD int ki_client_get(ki_client *client, const ki_resource *resource,
                                       const char *name_space, const char *name,
-                                      ki_object **ret_object, ki_error *error);
+                                      ki_object **ret_object, ki_object **reterr_status,
+                                      ki_error *error);
 
 /** Owner: release with ki_list_free(). The whole list, in pages of 500. */
 KI_API KI_NODISCARD int ki_client_list(ki_client *client, const ki_resource *resource,
                                        const char *name_space, const ki_list_options *options,
-                                       ki_list **ret_list, ki_error *error);
+                                       ki_list **ret_list, ki_object **reterr_status,
+                                       ki_error *error);
 
 KI_API KI_NODISCARD int ki_client_create(ki_client *client, const ki_resource *resource,
                                          const ki_object *object, ki_object **ret_object,
-                                         ki_error *error);
+                                         ki_object **reterr_status, ki_error *error);
 
 /** The server refuses it (conflict) if the object has changed since the version that was read. */
 KI_API KI_NODISCARD int ki_client_update(ki_client *client, const ki_resource *resource,
                                          const ki_object *object, ki_object **ret_object,
-                                         ki_error *error);
+                                         ki_object **reterr_status, ki_error *error);
 
 /** The same for the status alone. */
 KI_API KI_NODISCARD int ki_client_update_status(ki_client *client, const ki_resource *resource,
                                                 const ki_object *object, ki_object **ret_object,
-                                                ki_error *error);
+                                                ki_object **reterr_status, ki_error *error);
 
 KI_API KI_NODISCARD int ki_client_patch(ki_client *client, const ki_resource *resource,
                                         const char *name_space, const char *name,
                                         ki_patch_type type, ki_str patch, ki_object **ret_object,
-                                        ki_error *error);
+                                        ki_object **reterr_status, ki_error *error);
 
 /** Server-side apply of `object`, which has only the fields that `field_manager` wants to own. */
 KI_API KI_NODISCARD int ki_client_apply(ki_client *client, const ki_resource *resource,
                                         const ki_object *object, const char *field_manager,
-                                        bool force, ki_object **ret_object, ki_error *error);
+                                        bool force, ki_object **ret_object,
+                                        ki_object **reterr_status, ki_error *error);
 
 KI_API KI_NODISCARD int ki_client_delete(ki_client *client, const ki_resource *resource,
-                                         const char *name_space, const char *name, ki_error *error);
+                                         const char *name_space, const char *name,
+                                         ki_object **reterr_status, ki_error *error);
 
 /** Calls `attempt`, which reads, changes and writes an object, until it returns something else than
  *  a conflict (ki_error_is_conflict() of its error): five times at most, with 10 ms and a little

@@ -15,10 +15,9 @@ KI_API bool ki_object_is_status(const ki_object *object);
 
 /** Turns a Status into an error: code KI_ERR_STATUS, with HTTP code, reason, message and
  *  retryAfterSeconds. Returns that code, or 0 and leaves `error` alone if the Status says Success.
- *  The message is cut to what fits; control characters in it become blanks or '?'. Members of a
- *  wrong type count as absent.
- *  Errors (besides): KI_ERR_INVALID  not a Status.
- *  Since:  0.1 */
+ *  A message that does not fit is cut, and ends with "..." then; control characters in it become
+ * blanks or '?'. Members of a wrong type count as absent. Errors (besides): KI_ERR_INVALID  not a
+ * Status. Since:  0.1 */
 KI_API int ki_status_to_error(const ki_object *status, ki_error *error);
 
 /** The error for an HTTP answer without a readable Status: the reason that goes with the code, and
@@ -29,6 +28,10 @@ KI_API int ki_status_to_error(const ki_object *status, ki_error *error);
 KI_API int ki_status_from_http(int http_code, const char *verb, const char *resource,
                                const char *name, ki_str body, uint32_t retry_after_s,
                                ki_error *error);
+
+/** The whole message of a Status, a string, where an error has what fits; of KI_TYPE_NONE if it has
+ *  none, or is no Status.  Owner: as long as the object.  Since: 0.1 */
+KI_API ki_value ki_status_message(const ki_object *status);
 
 /** One of details.causes: strings in the Status, or of KI_TYPE_NONE where it has none. */
 typedef struct ki_status_cause {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Error codes, reasons and their texts, from the tables of <kinformer/error.h> and the one of
  * errnos below. Invariant: a filled ki_error has a terminated message that is never cut inside a
- * UTF-8 sequence. */
+ * UTF-8 sequence, and shows it if it is cut. */
 #include "base/error.h"
 
 #include <errno.h>
@@ -177,6 +177,23 @@ static size_t whole_characters(const char *message, size_t len)
     return len - start < follow ? start - 1 : len;
 }
 
+enum { ROOM = KI_ERROR_MESSAGE_SIZE - 1, MARK_LEN = 3 }; /* for text, without the NUL */
+static const char cut_mark[] = "...";
+
+/* Marks a message of `len` bytes as cut. */
+static void mark_cut(char *message, size_t len)
+{
+    size_t most = ROOM - MARK_LEN;
+    memcpy(message + whole_characters(message, len < most ? len : most), cut_mark,
+           sizeof(cut_mark));
+}
+
+/* Marks are at the very end, less a character that was cut with them. */
+static bool is_cut(const char *message, size_t len)
+{
+    return len >= ROOM - 3 && memcmp(message + len - MARK_LEN, cut_mark, MARK_LEN) == 0;
+}
+
 /* The message is made aside first: an error's own message may be among the arguments. */
 KI_PRINTF(3, 0)
 static void error_vset(ki_error *error, int code, const char *format, va_list args)
@@ -187,10 +204,11 @@ static void error_vset(ki_error *error, int code, const char *format, va_list ar
         /* More than INT_MAX bytes: the C library gives up instead of cutting. */
         (void)snprintf(message, sizeof(message), "%s", ki_error_text(code));
     } else if ((size_t)len >= sizeof(message)) {
-        message[whole_characters(message, sizeof(message) - 1)] = '\0';
+        mark_cut(message, ROOM);
     }
-    *error = (ki_error){.code = code};
-    memcpy(error->message, message, sizeof(message));
+    ki__error_clear(error);
+    error->code = code;
+    memcpy(error->message, message, strlen(message) + 1);
 }
 
 int ki__error_set(ki_error *error, int code, const char *format, ...)
@@ -242,6 +260,11 @@ int ki__error_at(ki_error *error, int code, ki_str text, size_t offset, const ch
     return code;
 }
 
+int ki__error_null(ki_error *error, const char *argument)
+{
+    return ki__error_set(error, -EINVAL, "%s: must not be NULL", argument);
+}
+
 int ki__error_code(ki_error *error, int code)
 {
     return ki__error_set(error, code, "%s", ki_error_text(code));
@@ -266,19 +289,24 @@ void ki__error_add(ki_error *error, ki_str text)
     if (error == NULL) {
         return;
     }
-    char *out = error->message + strnlen(error->message, sizeof(error->message) - 1);
-    const char *end = error->message + sizeof(error->message) - 1; /* keeps a place for the NUL */
+    size_t len = strnlen(error->message, ROOM);
+    if (is_cut(error->message, len)) {
+        return;
+    }
+    char *out = error->message + len;
+    const char *end = error->message + ROOM;
     while (text.len != 0) {
-        size_t len = ki__utf8_length(text);
-        char other = replacement(text.ptr, len);
+        size_t taken = ki__utf8_length(text);
+        char other = replacement(text.ptr, taken);
         const char *from = other != '\0' ? &other : text.ptr;
-        size_t size = other != '\0' ? 1 : len;
+        size_t size = other != '\0' ? 1 : taken;
         if ((size_t)(end - out) < size) {
-            break;
+            mark_cut(error->message, (size_t)(out - error->message));
+            return;
         }
         memcpy(out, from, size);
         out += size;
-        size_t taken = len != 0 ? len : 1;
+        taken = taken != 0 ? taken : 1;
         text = ki_str_make(text.ptr + taken, text.len - taken);
     }
     *out = '\0';

@@ -4,7 +4,17 @@
 #ifndef KI_BASE_ERROR_H
 #define KI_BASE_ERROR_H
 
+#include <stddef.h>
+#include <string.h>
+
 #include <kinformer/error.h>
+
+/** An error that says nothing. Only the head is written, not the room for text: for errors on the
+ *  stack of what runs once for each object. */
+static inline void ki__error_clear(ki_error *error)
+{
+    memset(error, 0, offsetof(ki_error, message) + 1);
+}
 
 /** Clears `error` and sets code (less than 0) and message. The message may be made of the old one:
  *  ki__error_set(error, r, "reading the file: %s", error->message). */
@@ -17,7 +27,20 @@ int ki__error_at(ki_error *error, int code, ki_str text, size_t offset, const ch
 /** Sets the code with its own text from the table, for failures that need no more words. */
 int ki__error_code(ki_error *error, int code);
 
-/** Appends text of unknown origin to the message, as far as whole characters fit: blanks stand for
+/** -EINVAL for an argument that is NULL and must not be: "name: must not be NULL". */
+int ki__error_null(ki_error *error, const char *argument);
+
+/** The first lines of public functions: returns -EINVAL if the argument is NULL. `error` is that of
+ *  the function, or NULL if it has none. */
+#define KI__REQUIRE(argument, error)                   \
+    do {                                               \
+        if ((argument) == NULL) {                      \
+            return ki__error_null((error), #argument); \
+        }                                              \
+    } while (0)
+
+/** Appends text of unknown origin to the message, as far as whole characters fit, and "..." if not
+ *  all of them do: blanks stand for
  *  line ends and tabs, '?' for other control characters and for what is not UTF-8. A NULL `error`
  *  is fine. */
 void ki__error_add(ki_error *error, ki_str text);

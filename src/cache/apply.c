@@ -135,7 +135,8 @@ static int set_aside(work *w, ki_str key, const ki_error *problem, ki_error *err
 /* `hash` is that of its key. */
 static int put(work *w, const ki_object *object, uint32_t hash, ki_error *error)
 {
-    ki_error problem = KI_ERROR_INIT;
+    ki_error problem;
+    ki__error_clear(&problem);
     const ki_object *old = NULL;
     int r = ki__txn_exchange(w->txn, object, hash, &old, &problem);
     if (r < 0) {
@@ -149,7 +150,8 @@ static int put(work *w, const ki_object *object, uint32_t hash, ki_error *error)
 /* Removes a key. `object` is the final state, or NULL if that is unknown. */
 static int take(work *w, ki_str key, const ki_object *object, ki_error *error)
 {
-    ki_error problem = KI_ERROR_INIT;
+    ki_error problem;
+    ki__error_clear(&problem);
     const ki_object *old = NULL;
     int r = ki__txn_take(w->txn, key, &old, &problem);
     if (r < 0) {

@@ -42,7 +42,8 @@ static int add_objects(const ki_queue *queue, const ki_replacement *list,
     size_t left_out = 0;
     for (size_t i = 0; i < list->object_count; i++) {
         const ki_object *object = list->objects[i];
-        ki_error problem = KI_ERROR_INIT;
+        ki_error problem;
+        ki__error_clear(&problem);
         ki_object *made = NULL;
         int r = ki__txn_check_key(object, &problem);
         if (r >= 0 && transform != NULL) {

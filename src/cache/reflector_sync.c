@@ -155,7 +155,7 @@ static bool is_expected(const char *expected, const char *found)
 
 bool ki__reflector_is_usable(ki_reflector *r, ki_event_type type, const ki_object *object)
 {
-    ki_error error = KI_ERROR_INIT;
+    ki_error error;
     const char *key = ki_object_key(object);
     if (is_table(object)) {
         (void)ki__error_set(&error, KI_ERR_UNSUPPORTED, "a Table came in place of an object");

@@ -270,7 +270,8 @@ static void watch_event(ki_reflector *r, ki_event_type type, const ki_object *ob
         refuse_old(r, object);
         return;
     }
-    ki_error error = KI_ERROR_INIT;
+    ki_error error;
+    ki__error_clear(&error);
     int code = is == NEW ? tell(r, type, object, &error) : 0;
     if (goes_on_after(r, code, ki_object_key(object), &error)) {
         advance(r, type, ki_object_resource_version(object), true);

@@ -68,14 +68,15 @@ int ki_client_do(ki_client *client, const ki_client_request *request, ki_client_
 
 /* ---- short forms ---- */
 
-/* Does it, and gives the object of the answer. */
+/* Does it, and gives the object of the answer, or the Status of a refusal. */
 static int do_for_object(ki_client *client, const ki_client_request *request,
-                         ki_object **ret_object, ki_error *error)
+                         ki_object **ret_object, ki_object **reterr_status, ki_error *error)
 {
     ki_client_answer answer;
     int r = ki_client_do(client, request, &answer, error);
-    if (r == 0 && ret_object != NULL) {
-        *ret_object = answer.object;
+    ki_object **out = r < 0 ? reterr_status : ret_object;
+    if (out != NULL) {
+        *out = answer.object;
         answer.object = NULL;
     }
     ki_client_answer_done(&answer);
@@ -83,49 +84,53 @@ static int do_for_object(ki_client *client, const ki_client_request *request,
 }
 
 int ki_client_get(ki_client *client, const ki_resource *resource, const char *name_space,
-                  const char *name, ki_object **ret_object, ki_error *error)
+                  const char *name, ki_object **ret_object, ki_object **reterr_status,
+                  ki_error *error)
 {
     ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
     request.verb = KI_VERB_GET;
     request.resource = resource;
     request.name_space = name_space;
     request.name = name;
-    return do_for_object(client, &request, ret_object, error);
+    return do_for_object(client, &request, ret_object, reterr_status, error);
 }
 
 static int write_object(ki_client *client, ki_verb verb, const ki_resource *resource,
                         const ki_object *object, const char *subresource, ki_object **ret_object,
-                        ki_error *error)
+                        ki_object **reterr_status, ki_error *error)
 {
     ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
     request.verb = verb;
     request.resource = resource;
     request.object = object;
     request.subresource = subresource;
-    return do_for_object(client, &request, ret_object, error);
+    return do_for_object(client, &request, ret_object, reterr_status, error);
 }
 
 int ki_client_create(ki_client *client, const ki_resource *resource, const ki_object *object,
-                     ki_object **ret_object, ki_error *error)
+                     ki_object **ret_object, ki_object **reterr_status, ki_error *error)
 {
-    return write_object(client, KI_VERB_CREATE, resource, object, "", ret_object, error);
+    return write_object(client, KI_VERB_CREATE, resource, object, "", ret_object, reterr_status,
+                        error);
 }
 
 int ki_client_update(ki_client *client, const ki_resource *resource, const ki_object *object,
-                     ki_object **ret_object, ki_error *error)
+                     ki_object **ret_object, ki_object **reterr_status, ki_error *error)
 {
-    return write_object(client, KI_VERB_UPDATE, resource, object, "", ret_object, error);
+    return write_object(client, KI_VERB_UPDATE, resource, object, "", ret_object, reterr_status,
+                        error);
 }
 
 int ki_client_update_status(ki_client *client, const ki_resource *resource, const ki_object *object,
-                            ki_object **ret_object, ki_error *error)
+                            ki_object **ret_object, ki_object **reterr_status, ki_error *error)
 {
-    return write_object(client, KI_VERB_UPDATE, resource, object, "status", ret_object, error);
+    return write_object(client, KI_VERB_UPDATE, resource, object, "status", ret_object,
+                        reterr_status, error);
 }
 
 int ki_client_patch(ki_client *client, const ki_resource *resource, const char *name_space,
                     const char *name, ki_patch_type type, ki_str patch, ki_object **ret_object,
-                    ki_error *error)
+                    ki_object **reterr_status, ki_error *error)
 {
     ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
     request.verb = KI_VERB_PATCH;
@@ -134,11 +139,12 @@ int ki_client_patch(ki_client *client, const ki_resource *resource, const char *
     request.name = name;
     request.patch_type = type;
     request.body = patch;
-    return do_for_object(client, &request, ret_object, error);
+    return do_for_object(client, &request, ret_object, reterr_status, error);
 }
 
 int ki_client_apply(ki_client *client, const ki_resource *resource, const ki_object *object,
-                    const char *field_manager, bool force, ki_object **ret_object, ki_error *error)
+                    const char *field_manager, bool force, ki_object **ret_object,
+                    ki_object **reterr_status, ki_error *error)
 {
     ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
     request.verb = KI_VERB_APPLY;
@@ -146,18 +152,18 @@ int ki_client_apply(ki_client *client, const ki_resource *resource, const ki_obj
     request.object = object;
     request.field_manager = field_manager;
     request.force = force;
-    return do_for_object(client, &request, ret_object, error);
+    return do_for_object(client, &request, ret_object, reterr_status, error);
 }
 
 int ki_client_delete(ki_client *client, const ki_resource *resource, const char *name_space,
-                     const char *name, ki_error *error)
+                     const char *name, ki_object **reterr_status, ki_error *error)
 {
     ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
     request.verb = KI_VERB_DELETE;
     request.resource = resource;
     request.name_space = name_space;
     request.name = name;
-    return do_for_object(client, &request, NULL, error);
+    return do_for_object(client, &request, NULL, reterr_status, error);
 }
 
 /* ---- lists in pages ---- */
@@ -259,7 +265,8 @@ static void forget_pages(listing *l)
 }
 
 int ki_client_list(ki_client *client, const ki_resource *resource, const char *name_space,
-                   const ki_list_options *options, ki_list **ret_list, ki_error *error)
+                   const ki_list_options *options, ki_list **ret_list, ki_object **reterr_status,
+                   ki_error *error)
 {
     listing l = {.client = client, .request = KI_OPTIONS_INIT(ki_client_request)};
     ki_error failure = KI_ERROR_INIT;
@@ -287,6 +294,10 @@ int ki_client_list(ki_client *client, const ki_resource *resource, const char *n
     }
     if (r < 0 && error != NULL) {
         *error = failure;
+    }
+    if (r < 0 && reterr_status != NULL) { /* a page that came has no object */
+        *reterr_status = l.page.object;
+        l.page.object = NULL;
     }
     forget_pages(&l);
     return r;

@@ -27,7 +27,7 @@ static ki_reason reason_of(const ki_value *status)
 
 static void add_string(ki_error *error, const ki_value *value)
 {
-    char text[2 * sizeof(error->message)]; /* twice, since some characters shrink */
+    char text[2 * sizeof(error->message) + 1]; /* twice, since some characters shrink */
     ki__error_add(error, ki_str_make(text, ki__value_prefix(value, text, sizeof(text))));
 }
 
@@ -69,6 +69,21 @@ int ki_status_to_error(const ki_object *status, ki_error *error)
     return KI_ERR_STATUS;
 }
 
+static ki_value string_member(const ki_value *map, const char *name)
+{
+    ki_value value = ki__value_child(map, name);
+    return ki_value_type(&value) == KI_TYPE_STRING ? value : (ki_value){0};
+}
+
+ki_value ki_status_message(const ki_object *status)
+{
+    if (!ki_object_is_status(status)) {
+        return (ki_value){0};
+    }
+    ki_value root = ki_object_root(status);
+    return string_member(&root, "message");
+}
+
 static ki_value causes_of(const ki_object *status)
 {
     if (!ki_object_is_status(status)) {
@@ -77,12 +92,6 @@ static ki_value causes_of(const ki_object *status)
     ki_value root = ki_object_root(status);
     ki_value details = ki__value_child(&root, "details");
     return ki__value_child(&details, "causes");
-}
-
-static ki_value string_member(const ki_value *map, const char *name)
-{
-    ki_value value = ki__value_child(map, name);
-    return ki_value_type(&value) == KI_TYPE_STRING ? value : (ki_value){0};
 }
 
 int ki_status_cause_at(const ki_object *status, size_t index, ki_status_cause *ret_cause)

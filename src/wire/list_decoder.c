@@ -50,7 +50,8 @@ int ki__list_decoder_feed(ki__list_decoder *decoder, const char *bytes, size_t l
     if (decoder->failure.code != 0) {
         return give_failure(decoder, error);
     }
-    ki_error failure = KI_ERROR_INIT;
+    ki_error failure;
+    ki__error_clear(&failure);
     bytes = bytes != NULL ? bytes : "";
     int r = decoder->intake.encoding == KI_ENCODING_JSON
                 ? ki__list_json_feed(decoder, bytes, len, ret_taken, ret_item, &failure)
@@ -67,7 +68,8 @@ int ki__list_decoder_finish(ki__list_decoder *decoder, ki_error *error)
     if (decoder->failure.code != 0) {
         return give_failure(decoder, error);
     }
-    ki_error failure = KI_ERROR_INIT;
+    ki_error failure;
+    ki__error_clear(&failure);
     int r = decoder->intake.encoding == KI_ENCODING_JSON ? ki__list_json_finish(decoder, &failure)
                                                          : ki__list_proto_finish(decoder, &failure);
     if (r < 0) {

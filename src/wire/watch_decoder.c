@@ -42,7 +42,8 @@ int ki__watch_decoder_feed(ki__watch_decoder *decoder, const char *bytes, size_t
     if (decoder->failure.code != 0) {
         return give_failure(decoder, error);
     }
-    ki_error failure = KI_ERROR_INIT;
+    ki_error failure;
+    ki__error_clear(&failure);
     bytes = bytes != NULL ? bytes : "";
     int r = decoder->intake.encoding == KI_ENCODING_JSON
                 ? ki__watch_json_feed(decoder, bytes, len, ret_taken, ret_event, &failure)
@@ -59,7 +60,8 @@ int ki__watch_decoder_finish(ki__watch_decoder *decoder, ki_error *error)
     if (decoder->failure.code != 0) {
         return give_failure(decoder, error);
     }
-    ki_error failure = KI_ERROR_INIT;
+    ki_error failure;
+    ki__error_clear(&failure);
     int r = decoder->intake.encoding == KI_ENCODING_JSON
                 ? ki__watch_json_finish(decoder, &failure)
                 : ki__watch_proto_finish(decoder, &failure);

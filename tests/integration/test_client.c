@@ -25,7 +25,7 @@ static int get(ki_client *client, ki_error *error)
 {
     ki_object *object = NULL;
     ki_error own = KI_ERROR_INIT;
-    int r = ki_client_get(client, KI_CORE_V1_PODS, "", "none", &object, &own);
+    int r = ki_client_get(client, KI_CORE_V1_PODS, "", "none", &object, NULL, &own);
     (void)ki_object_unref(object);
     if (error != NULL) {
         *error = own;
@@ -606,7 +606,7 @@ static void make_pod(ki_client *client, const char *name)
     char text[256];
     snprintf(text, sizeof(text), "{'kind':'Pod','apiVersion':'v1','metadata':{'name':'%s'}}", name);
     ki_object *pod = clienting_object(text);
-    assert_int_equal(ki_client_create(client, KI_CORE_V1_PODS, pod, NULL, NULL), 0);
+    assert_int_equal(ki_client_create(client, KI_CORE_V1_PODS, pod, NULL, NULL, NULL), 0);
     (void)ki_object_unref(pod);
 }
 
@@ -640,7 +640,7 @@ static void an_informer_follows_what_the_client_writes(void **state)
     expect_count(&h.adds, 1);
     make_pod(c.client, "b");
     expect_count(&h.adds, 2);
-    assert_int_equal(ki_client_delete(c.client, KI_CORE_V1_PODS, "shop", "a", NULL), 0);
+    assert_int_equal(ki_client_delete(c.client, KI_CORE_V1_PODS, "shop", "a", NULL, NULL), 0);
     expect_count(&h.deletes, 1);
     if (*state == NULL) {
         /* The client first: the informer keeps it, and the last to go ends its thread. */

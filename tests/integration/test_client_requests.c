@@ -49,7 +49,7 @@ static void a_get(void **state)
     ki_object *object = NULL;
     clienting_answer(&c, "{'body': '{\\'kind\\':\\'Pod\\',\\'apiVersion\\':\\'v1\\',"
                          "\\'metadata\\':{\\'name\\':\\'p\\'}}'}");
-    assert_int_equal(ki_client_get(c.client, KI_CORE_V1_PODS, "", "p", &object, NULL), 0);
+    assert_int_equal(ki_client_get(c.client, KI_CORE_V1_PODS, "", "p", &object, NULL, NULL), 0);
     assert_string_equal(ki_object_name(object), "p");
     (void)ki_object_unref(object);
     expect_asked(&c, "GET /api/v1/namespaces/shop/pods/p\n" PROTO);
@@ -80,33 +80,35 @@ static void a_life(void **state)
     begin(&c);
     ki_object *object = clienting_object(CONFIG_MAP(""));
     ki_object *made = NULL;
-    assert_int_equal(ki_client_create(c.client, KI_CORE_V1_CONFIGMAPS, object, &made, NULL), 0);
+    assert_int_equal(ki_client_create(c.client, KI_CORE_V1_CONFIGMAPS, object, &made, NULL, NULL),
+                     0);
     expect_asked(&c, "POST /api/v1/namespaces/shop/configmaps\n" PROTO TYPE_JSON
                      "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\","
                      "\"namespace\":\"shop\"},\"data\":{\"k\":\"v\"}}\n");
     ki_error error = KI_ERROR_INIT;
-    assert_int_equal(ki_client_create(c.client, KI_CORE_V1_CONFIGMAPS, object, NULL, &error),
+    assert_int_equal(ki_client_create(c.client, KI_CORE_V1_CONFIGMAPS, object, NULL, NULL, &error),
                      KI_ERR_STATUS);
     assert_true(ki_error_is_already_exists(&error));
 
     ki_object *changed = NULL;
     clienting_forget(&c);
-    assert_int_equal(ki_client_update(c.client, KI_CORE_V1_CONFIGMAPS, made, &changed, NULL), 0);
+    assert_int_equal(ki_client_update(c.client, KI_CORE_V1_CONFIGMAPS, made, &changed, NULL, NULL),
+                     0);
     assert_non_null(strstr(clienting_asked(&c), "PUT /api/v1/namespaces/shop/configmaps/a\n"));
     assert_string_not_equal(ki_object_resource_version(made), ki_object_resource_version(changed));
-    assert_int_equal(ki_client_update(c.client, KI_CORE_V1_CONFIGMAPS, made, NULL, &error),
+    assert_int_equal(ki_client_update(c.client, KI_CORE_V1_CONFIGMAPS, made, NULL, NULL, &error),
                      KI_ERR_STATUS);
     assert_true(ki_error_is_conflict(&error));
     clienting_forget(&c);
-    assert_int_equal(ki_client_update_status(c.client, KI_CORE_V1_CONFIGMAPS, changed, NULL, NULL),
-                     0);
+    assert_int_equal(
+        ki_client_update_status(c.client, KI_CORE_V1_CONFIGMAPS, changed, NULL, NULL, NULL), 0);
     assert_non_null(
         strstr(clienting_asked(&c), "PUT /api/v1/namespaces/shop/configmaps/a/status\n"));
 
-    assert_int_equal(ki_client_delete(c.client, KI_CORE_V1_CONFIGMAPS, "shop", "a", NULL), 0);
+    assert_int_equal(ki_client_delete(c.client, KI_CORE_V1_CONFIGMAPS, "shop", "a", NULL, NULL), 0);
     expect_asked(&c, "DELETE /api/v1/namespaces/shop/configmaps/a\n" PROTO TYPE_JSON
                      "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\"}\n");
-    assert_int_equal(ki_client_delete(c.client, KI_CORE_V1_CONFIGMAPS, "shop", "a", &error),
+    assert_int_equal(ki_client_delete(c.client, KI_CORE_V1_CONFIGMAPS, "shop", "a", NULL, &error),
                      KI_ERR_STATUS);
     assert_true(ki_error_is_not_found(&error));
     (void)ki_object_unref(object);
@@ -184,7 +186,7 @@ static void patches_and_applies(void **state)
     begin(&c);
     ki_object *object = clienting_object(CONFIG_MAP(""));
     assert_int_equal(
-        ki_client_apply(c.client, KI_CORE_V1_CONFIGMAPS, object, "me", true, NULL, NULL), 0);
+        ki_client_apply(c.client, KI_CORE_V1_CONFIGMAPS, object, "me", true, NULL, NULL, NULL), 0);
     expect_asked(&c, "PATCH /api/v1/namespaces/shop/configmaps/a?fieldManager=me&force=true\n" PROTO
                      "Content-Type: application/apply-patch+yaml\n"
                      "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\","
@@ -193,7 +195,8 @@ static void patches_and_applies(void **state)
         ki_object *patched = NULL;
         char text[256];
         assert_int_equal(ki_client_patch(c.client, KI_CORE_V1_CONFIGMAPS, "", "a", kinds[i].type,
-                                         ki_str_from("{\"data\":{\"n\":\"1\"}}"), &patched, NULL),
+                                         ki_str_from("{\"data\":{\"n\":\"1\"}}"), &patched, NULL,
+                                         NULL),
                          0);
         (void)ki_object_unref(patched);
         snprintf(text, sizeof(text),
@@ -218,12 +221,12 @@ static void objects_go_in_their_own_encoding(void **state)
     assert_int_equal(ki_object_write_protobuf(json, &bytes, NULL), 0);
     assert_int_equal(ki_object_from_protobuf(bytes.data, bytes.len, NULL, &proto, NULL), 0);
     clienting_answer(&c, "{'status': 201, 'body': '{}'}");
-    assert_int_equal(ki_client_create(c.client, KI_CORE_V1_CONFIGMAPS, proto, NULL, NULL), 0);
+    assert_int_equal(ki_client_create(c.client, KI_CORE_V1_CONFIGMAPS, proto, NULL, NULL, NULL), 0);
     assert_non_null(strstr(clienting_asked(&c),
                            "Content-Type: application/vnd.kubernetes.protobuf\nprotobuf 6b3873"));
     /* But what is applied is JSON. */
     assert_int_equal(
-        ki_client_apply(c.client, KI_CORE_V1_CONFIGMAPS, proto, "me", false, NULL, NULL), 0);
+        ki_client_apply(c.client, KI_CORE_V1_CONFIGMAPS, proto, "me", false, NULL, NULL, NULL), 0);
     const char *asked = clienting_asked(&c);
     assert_non_null(strstr(asked, "Content-Type: application/apply-patch+yaml\n{\"kind\""));
     ki_buf_done(&bytes);
@@ -241,12 +244,14 @@ static void what_a_list_gave_is_sent_with_its_kind(void **state)
     clienting_answer(&c,
                      "{'body': '{\\'kind\\':\\'ConfigMapList\\',\\'apiVersion\\':\\'v1\\',"
                      "\\'metadata\\':{},\\'items\\':[{\\'metadata\\':{\\'name\\':\\'i\\'}}]}'}");
-    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL), 0);
+    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL, NULL),
+                     0);
     assert_int_equal(ki_list_count(list), 1);
     clienting_forget(&c);
     clienting_answer(&c, "{'body': '{}'}");
     assert_int_equal(
-        ki_client_update(c.client, KI_CORE_V1_CONFIGMAPS, ki_list_at(list, 0), NULL, NULL), 0);
+        ki_client_update(c.client, KI_CORE_V1_CONFIGMAPS, ki_list_at(list, 0), NULL, NULL, NULL),
+        0);
     assert_non_null(
         strstr(clienting_asked(&c),
                "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"i\"}}\n"));
@@ -290,6 +295,37 @@ static void raw_requests(void **state)
     clienting_end(&c);
 }
 
+/* A webhook that has 3 KB to say. */
+static void a_long_refusal_is_told_whole(void **state)
+{
+    (void)state;
+    clienting c;
+    begin(&c);
+    char answer[4096];
+    int len = snprintf(answer, sizeof(answer),
+                       "{'status': 403, 'body': '{\\'kind\\':\\'Status\\',\\'apiVersion\\':"
+                       "\\'v1\\',\\'status\\':\\'Failure\\',\\'reason\\':\\'Forbidden\\',"
+                       "\\'code\\':403,\\'message\\':\\'admission webhook denied: ");
+    memset(answer + len, 'w', 3000);
+    (void)snprintf(answer + len + 3000, sizeof(answer) - (size_t)len - 3000, " the end\\'}'}");
+    clienting_answer(&c, answer);
+    ki_object *object = clienting_object("{'kind':'ConfigMap','apiVersion':'v1','metadata':"
+                                         "{'name':'a','namespace':'shop'}}");
+    ki_error error = KI_ERROR_INIT;
+    ki_object *status = NULL;
+    assert_int_equal(
+        ki_client_create(c.client, KI_CORE_V1_CONFIGMAPS, object, NULL, &status, &error),
+        KI_ERR_STATUS);
+    assert_string_equal(error.message + strlen(error.message) - 6, "www...");
+    char message[4096];
+    ki_value value = ki_status_message(status);
+    assert_int_equal(ki_value_get_string(&value, message, sizeof(message)), 3034);
+    assert_string_equal(message + 3034 - 8, " the end");
+    (void)ki_object_unref(status);
+    (void)ki_object_unref(object);
+    clienting_end(&c);
+}
+
 /* ---- lists ---- */
 
 static void add_config_maps(clienting *c, int count)
@@ -301,7 +337,8 @@ static void add_config_maps(clienting *c, int count)
                  "'labels':{'odd':'%d'}}}",
                  i, i % 2);
         ki_object *object = clienting_object(text);
-        assert_int_equal(ki_client_create(c->client, KI_CORE_V1_CONFIGMAPS, object, NULL, NULL), 0);
+        assert_int_equal(
+            ki_client_create(c->client, KI_CORE_V1_CONFIGMAPS, object, NULL, NULL, NULL), 0);
         (void)ki_object_unref(object);
     }
     clienting_forget(c);
@@ -341,14 +378,16 @@ static void the_whole_list_comes_in_pages(void **state)
     ki_list *list = NULL;
     options.limit = 3;
     options.resource_version = "0";
-    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", &options, &list, NULL), 0);
+    assert_int_equal(
+        ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", &options, &list, NULL, NULL), 0);
     assert_int_equal(ki_list_count(list), 8);
     assert_string_equal(ki_object_key(ki_list_at(list, 7)), "shop/m0007");
     (void)ki_list_free(list);
     expect_asked(&c, "GET /api/v1/configmaps?limit=3&resourceVersion=0\n" PROTO
                      "\nGET /api/v1/configmaps?continue=108%3A3&limit=3\n" PROTO
                      "\nGET /api/v1/configmaps?continue=108%3A6&limit=3\n" PROTO);
-    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL), 0);
+    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL, NULL),
+                     0);
     (void)ki_list_free(list);
     expect_asked(&c, "GET /api/v1/configmaps?limit=500\n" PROTO);
     clienting_end(&c);
@@ -373,7 +412,8 @@ static void pages_of_two_moments_are_not_put_together(void **state)
         clienting_answer(&c, PAGE("7", "t", "gone"));
         clienting_answer(&c, second[i]);
         clienting_answer(&c, PAGE("9", "", "whole"));
-        assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL), 0);
+        assert_int_equal(
+            ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL, NULL), 0);
         assert_int_equal(ki_list_count(list), 1);
         assert_string_equal(ki_object_name(ki_list_at(list, 0)), "whole");
         (void)ki_list_free(list);
@@ -399,7 +439,8 @@ static void later_pages_do_not_wait_for_the_rate_limit(void **state)
     }
     clienting_answer(&c, PAGE("7", "", "last"));
     ki_list *list = NULL;
-    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL), 0);
+    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL, NULL),
+                     0);
     assert_int_equal(ki_list_count(list), 31);
     (void)ki_list_free(list);
     clienting_end(&c);
@@ -414,14 +455,14 @@ static void a_list_that_leads_nowhere_ends(void **state)
     ki_error error = KI_ERROR_INIT;
     clienting_answer(&c, PAGE("7", "t", "a"));
     clienting_answer(&c, PAGE("7", "t", "b"));
-    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, &error),
+    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL, &error),
                      KI_ERR_INVALID);
     static const char *const ring[] = {PAGE("7", "x", "a"), PAGE("7", "y", "b"),
                                        PAGE("7", "z", "c")};
     for (int i = 0; i < 12; i++) {
         clienting_answer(&c, i == 0 ? PAGE("7", "t", "begin") : ring[i % 3]);
     }
-    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, &error),
+    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL, &error),
                      KI_ERR_INVALID); /* a longer way to where it was */
     clienting_forget(&c);
     for (int i = 0; i < 110; i++) { /* new tokens, and always the same object */
@@ -429,11 +470,11 @@ static void a_list_that_leads_nowhere_ends(void **state)
         (void)snprintf(page, sizeof(page), PAGE("7", "n%d", "same"), i);
         clienting_answer(&c, page);
     }
-    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, &error),
+    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL, &error),
                      KI_ERR_LIMIT);
     clienting_forget(&c);
     clienting_answer(&c, EXPIRED);
-    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, &error),
+    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL, &error),
                      KI_ERR_STATUS); /* the first page has nothing to start again for */
     assert_true(ki_error_is_resource_expired(&error));
     clienting_end(&c);
@@ -445,7 +486,7 @@ static int get(clienting *c, ki_error *error)
 {
     ki_object *object = NULL;
     *error = KI_ERROR_INIT;
-    int r = ki_client_get(c->client, KI_CORE_V1_CONFIGMAPS, "", "a", &object, error);
+    int r = ki_client_get(c->client, KI_CORE_V1_CONFIGMAPS, "", "a", &object, NULL, error);
     (void)ki_object_unref(object);
     return r;
 }
@@ -539,7 +580,8 @@ static void the_server_says_when_to_ask_again(void **state)
     uint64_t before = clienting_now_ms();
     clienting_answer(&c, "{'status': 429, 'headers': {'Retry-After': '1'}}");
     clienting_answer(&c, "{'status': 503, 'headers': {'Retry-After': '0'}}");
-    assert_int_equal(ki_client_create(c.client, KI_CORE_V1_CONFIGMAPS, object, NULL, NULL), 0);
+    assert_int_equal(ki_client_create(c.client, KI_CORE_V1_CONFIGMAPS, object, NULL, NULL, NULL),
+                     0);
     uint64_t took = clienting_now_ms() - before;
     assert_true(took >= 1900);
     assert_int_equal(count_asked(&c), 3);
@@ -596,7 +638,7 @@ static void broken_connections_are_asked_again_if_nothing_can_have_changed(void 
         assert_int_equal(error.http_code, 404);
         assert_int_equal(count_asked(&c), 2);
         clienting_answer(&c, breaks[i]);
-        int r = ki_client_create(c.client, KI_CORE_V1_CONFIGMAPS, object, NULL, &error);
+        int r = ki_client_create(c.client, KI_CORE_V1_CONFIGMAPS, object, NULL, NULL, &error);
         assert_true(r == -ECONNRESET || r == -EPIPE);
         assert_int_equal(count_asked(&c), 1);
     }
@@ -633,7 +675,8 @@ static void a_client_may_say_how_long_its_requests_take(void **state)
     clienting_open(&c, KI_OPTIONS(ki_client_options, .request_timeout_ms = 200, .qps = -1));
     clienting_answer(&c, "{'do': 'hang'}");
     uint64_t before = clienting_now_ms();
-    assert_int_equal(ki_client_delete(c.client, KI_CORE_V1_PODS, "ns", "a", NULL), -ETIMEDOUT);
+    assert_int_equal(ki_client_delete(c.client, KI_CORE_V1_PODS, "ns", "a", NULL, NULL),
+                     -ETIMEDOUT);
     uint64_t took = clienting_now_ms() - before;
     assert_true(took >= 190 && took < 10000);
     clienting_end(&c);
@@ -693,6 +736,7 @@ int main(void)
         cmocka_unit_test(objects_go_in_their_own_encoding),
         cmocka_unit_test(what_a_list_gave_is_sent_with_its_kind),
         cmocka_unit_test(raw_requests),
+        cmocka_unit_test(a_long_refusal_is_told_whole),
         cmocka_unit_test(a_list_is_in_order),
         cmocka_unit_test(the_whole_list_comes_in_pages),
         cmocka_unit_test(pages_of_two_moments_are_not_put_together),

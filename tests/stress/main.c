@@ -302,7 +302,7 @@ static void read_truth(world *w, truth objects[RESOURCES][OBJECTS])
     memset(objects, 0, sizeof(truth) * RESOURCES * OBJECTS);
     for (unsigned int i = 0; i < RESOURCES; i++) {
         ki_list *list = NULL;
-        must(ki_client_list(client, w->resources[i], NULL, NULL, &list, &error), &error,
+        must(ki_client_list(client, w->resources[i], NULL, NULL, &list, NULL, &error), &error,
              "ki_client_list");
         for (size_t j = 0; j < ki_list_count(list); j++) {
             const ki_object *o = ki_list_at(list, j);

@@ -227,26 +227,35 @@ static void place_beyond_the_end_is_the_end(void **state)
     assert_int_equal(error.column, 1);
 }
 
+enum { ROOM = sizeof(((ki_error *)NULL)->message) - 1 };
+
 /* Around the cut, a message of one-byte characters and then one character repeated is cut before
- * the first that does not fit whole. */
+ * the first that does not fit whole before the mark. */
 static void long_messages_are_cut_between_characters(void **state)
 {
     (void)state;
     static const char *const characters[] = {"x", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x90\xb3"};
-    enum { ROOM = sizeof(((ki_error *)NULL)->message) - 1 };
+    const size_t most = ROOM - 3; /* before "..." */
     for (size_t i = 0; i < 4; i++) {
         size_t size = strlen(characters[i]);
         for (size_t plain = ROOM - 8; plain <= ROOM; plain++) {
             char text[ROOM * 2] = {0};
-            memset(text, '.', plain);
+            memset(text, 'p', plain);
             for (size_t n = plain; n + size < sizeof(text); n += size) {
                 memcpy(text + n, characters[i], size);
             }
             ki_error error = filled_error();
             (void)ki__error_set(&error, KI_ERR_INVALID, "%s", text);
-            size_t whole = plain + (ROOM - plain) / size * size;
-            assert_int_equal(strlen(error.message), whole);
+            size_t whole = plain >= most ? most : plain + (most - plain) / size * size;
+            assert_int_equal(strlen(error.message), whole + 3);
             assert_memory_equal(error.message, text, whole);
+            assert_string_equal(error.message + whole, "...");
+            ki_error added = filled_error();
+            added.message[0] = '\0';
+            ki__error_add(&added, ki_str_from(text));
+            assert_string_equal(added.message, error.message);
+            ki__error_add(&added, ki_str_from("y")); /* nothing comes behind the mark */
+            assert_string_equal(added.message, error.message);
         }
     }
 }
@@ -254,7 +263,6 @@ static void long_messages_are_cut_between_characters(void **state)
 static void messages_that_just_fit_are_not_cut(void **state)
 {
     (void)state;
-    enum { ROOM = sizeof(((ki_error *)NULL)->message) - 1 };
     char text[ROOM + 1] = {0};
     memset(text, 'x', ROOM);
     memcpy(text + ROOM - 2, "\xc3\xa4", 2);
@@ -269,7 +277,7 @@ static void messages_that_just_fit_are_not_cut(void **state)
 static void bytes_that_are_not_utf8_are_cut_anywhere(void **state)
 {
     (void)state;
-    char text[400];
+    char text[2000];
     memset(text, 0x80, sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     ki_error error;

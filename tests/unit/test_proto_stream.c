@@ -63,7 +63,7 @@ static void read_all(const reading *what, test_cutter cut, void *user, ki_buf *t
         free(piece);
         at += len;
     }
-    char line[300];
+    char line[sizeof(error.message) + 32];
     if (r < 0) {
         (void)snprintf(line, sizeof(line), "%zu: %s", error.offset, error.message);
         ki__proto_event event;
