@@ -191,6 +191,11 @@ static size_t end_head(ki__curl_call *call, size_t len)
         auth->refused(call->generation, auth->user);
     }
     ki__curl_warn(call);
+    long version = 0;
+    if (call->https && ki__curl_wants_http2(call) &&
+        curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version) == CURLE_OK) {
+        call->curl->no_sharing = version == CURL_HTTP_VERSION_1_1;
+    }
     call->responded = true;
     call->sink.on_response(call->status, call->fields, call->field_count, call->sink.user);
     return call->closed ? 0 : len;

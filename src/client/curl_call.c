@@ -34,6 +34,7 @@ void ki__curl_call_free(ki__curl_call *call)
         ki_assert(code == CURLM_OK); /* it was added, and we are not inside libcurl */
     }
     curl_easy_cleanup(call->easy); /* NULL is fine */
+    ki__curl_dial_free(call);
     ki__curl_headers_free(call->headers);
     curl_slist_free_all(call->connect_to);
     ki__curl_certs_unref(call->certs);
@@ -165,6 +166,7 @@ static ki__curl_call *make(ki__curl *curl, const ki_request *request, const ki_r
         return NULL;
     }
     call->curl = curl;
+    call->socket = -1;
     call->certs = ki__curl_certs_ref(curl->certs);
     call->sink = *sink;
     call->stream = request->stream;
@@ -255,8 +257,30 @@ static void finish(ki__curl_call *call)
     ki__curl_call_free(call);
 }
 
+static void give_to_libcurl(ki__curl_call *call)
+{
+    CURLMcode code = curl_multi_add_handle(call->curl->multi, call->easy);
+    call->added = code == CURLM_OK;
+    if (call->added) {
+        ki__curl_dial_added(call);
+    }
+    if (call->added && call->stream) {
+        ki__curl_probe_later(call->curl);
+    }
+    if (!call->added) {
+        (void)ki__error_set(&call->failure, -ENOMEM, "libcurl does not take the request: %s",
+                            curl_multi_strerror(code));
+    }
+}
+
 static void hand_over(ki__curl_call *call)
 {
+    if (call->easy != NULL) { /* it is being connected */
+        if (ki__curl_dial_step(call)) {
+            give_to_libcurl(call);
+        }
+        return;
+    }
     int r = ki__curl_request_setup(call, &call->failure);
     call->waits = r == -EAGAIN;
     if (call->waits) {
@@ -264,15 +288,7 @@ static void hand_over(ki__curl_call *call)
         return;
     }
     if (r == 0) {
-        CURLMcode code = curl_multi_add_handle(call->curl->multi, call->easy);
-        call->added = code == CURLM_OK;
-        if (call->added && call->stream) {
-            ki__curl_probe_later(call->curl);
-        }
-        if (!call->added) {
-            (void)ki__error_set(&call->failure, -ENOMEM, "libcurl does not take the request: %s",
-                                curl_multi_strerror(code));
-        }
+        give_to_libcurl(call);
     }
 }
 
@@ -293,10 +309,14 @@ static void hold_or_go_on(ki__curl_call *call)
 
 void ki__curl_call_step(ki__curl_call *call)
 {
+    if (!call->closed && call->done && call->failure.code == 0 && ki__curl_dial_wanted(call)) {
+        ki__curl_dial_begin(call);
+    }
     if (!call->closed && !call->done && !call->added && call->failure.code == 0) {
         hand_over(call);
     }
     if (!call->closed && !call->done && call->added && call->failure.code == 0) {
+        ki__curl_dial_nudge(call);
         hold_or_go_on(call);
     }
     if (call->closed) {

@@ -183,10 +183,17 @@ static int add_own_headers(ki__curl_call *call)
 
 /* ---- sockets ---- */
 
+static bool is_tcp(int family)
+{
+    return family == AF_INET || family == AF_INET6;
+}
+
 static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
 {
-    (void)user;
     (void)purpose;
+    if (is_tcp(address->family)) {
+        return ki__curl_dial_socket(user, address);
+    }
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
@@ -198,10 +205,8 @@ static void set_number(int fd, int level, int name, uint64_t number)
 
 /* A peer that is gone is found out in `dead_after_ns`, whether there is something to send or not:
  * probes after half of it, and an end if nothing is acknowledged. */
-static int tune_socket(void *user, curl_socket_t fd, curlsocktype purpose)
+void ki__curl_tune_socket(const ki__curl *curl, int fd)
 {
-    const ki__curl *curl = user;
-    (void)purpose;
     uint64_t ms = curl->options.dead_after_ns / MS_NS;
     uint64_t idle_s = ms / 2000 != 0 ? ms / 2000 : 1;
     uint64_t probe_s = ms / 2000 / KEEPALIVE_PROBES != 0 ? ms / 2000 / KEEPALIVE_PROBES : 1;
@@ -210,7 +215,18 @@ static int tune_socket(void *user, curl_socket_t fd, curlsocktype purpose)
     set_number(fd, IPPROTO_TCP, TCP_KEEPINTVL, probe_s);
     set_number(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_PROBES);
     set_number(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, ms);
-    return CURL_SOCKOPT_OK;
+    set_number(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+}
+
+/* Only a Unix socket is still to be connected; see curl_dial.c. */
+static int say_if_connected(void *user, curl_socket_t fd, curlsocktype purpose)
+{
+    int family = AF_UNSPEC;
+    socklen_t len = sizeof(family);
+    (void)user;
+    (void)purpose;
+    (void)getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len);
+    return is_tcp(family) ? CURL_SOCKOPT_ALREADY_CONNECTED : CURL_SOCKOPT_OK;
 }
 
 /* ---- libcurl's options ---- */
@@ -243,8 +259,12 @@ static void set_where(ki__curl_call *call)
     SET(call, CURLOPT_NOSIGNAL, 1L);
     SET(call, CURLOPT_QUICK_EXIT, 1L); /* nobody waits for a look-up that is not wanted any more */
     SET(call, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    SET(call, CURLOPT_SOCKOPTFUNCTION, tune_socket);
-    SET(call, CURLOPT_SOCKOPTDATA, call->curl);
+    SET(call, CURLOPT_OPENSOCKETDATA, (void *)call);
+    SET(call, CURLOPT_SOCKOPTFUNCTION, say_if_connected);
+    SET(call, CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, 1L); /* it only names the addresses */
+    if (curl->resolve != NULL) {
+        SET(call, CURLOPT_RESOLVE, curl->resolve);
+    }
     SET(call, CURLOPT_MAXAGE_CONN, (long)IDLE_CONN_S);
 }
 

@@ -106,7 +106,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *s
         r = ki__watch_change(&s->watch, events_of(what));
     }
     if (r < 0) {
-        curl->broken = true;
+        curl->broken = r;
         ki_engine_task_post(curl->task);
     }
     return 0;
@@ -194,14 +194,14 @@ void ki__curl_sockets_run(ki__curl *curl)
         s->ready = 0;
         ki__curl_begin_turn(curl);
         if (curl_multi_socket_action(curl->multi, s->fd, mask, &running) != CURLM_OK) {
-            curl->broken = true;
+            curl->broken = -ENOMEM;
         }
     }
     if (curl->timer_due) {
         curl->timer_due = false;
         ki__curl_begin_turn(curl);
         if (curl_multi_socket_action(curl->multi, CURL_SOCKET_TIMEOUT, 0, &running) != CURLM_OK) {
-            curl->broken = true;
+            curl->broken = -ENOMEM;
         }
     }
 }

@@ -9,6 +9,7 @@
 #define KI_CLIENT_CURL_STATE_H
 
 #include <curl/curl.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include <kinformer/buf.h>
@@ -58,6 +59,8 @@ typedef struct ki__curl_socket {
     long port;           /* ours; 0 if it is not known */
 } ki__curl_socket;
 
+typedef struct ki__curl_dial ki__curl_dial;
+
 typedef struct ki__curl_call {
     ki__list link; /* of all */
     ki__list todo_link;
@@ -67,6 +70,8 @@ typedef struct ki__curl_call {
     CURL *easy;
     struct curl_slist *headers;
     struct curl_slist *connect_to;
+    ki__curl_dial *dial; /* NULL until it needed a new connection */
+    int socket;          /* connected, for libcurl to take; -1 */
     ki_buf url;
     ki_buf method;
     ki_buf body;
@@ -133,6 +138,12 @@ struct ki__curl {
     ki_buf unix_socket;
     pid_t pid;
 
+    ki__curl_call *dialer;        /* the one that connects, of those that could share; or NULL */
+    bool no_sharing;              /* the server does not speak HTTP/2: each connects for itself */
+    struct sockaddr_storage good; /* where the last connection was made to */
+    socklen_t good_len;           /* 0: none yet */
+    struct curl_slist *resolve;   /* addresses of names, for tests */
+
     CURLM *multi;
     ki__timer timer; /* libcurl's */
     ki__timer silence;
@@ -142,7 +153,7 @@ struct ki__curl {
     bool timer_due;
     bool working;        /* the task runs */
     bool freed;          /* meanwhile */
-    bool broken;         /* libcurl could not be given what it asked for: begin anew */
+    int broken;          /* why libcurl could not be given what it asked for: begin anew; or 0 */
     uint64_t turn_began; /* when libcurl was entered */
     uint64_t turn_bytes; /* of bodies since then */
     char *room;          /* to inflate into; NULL until the first compressed response */
@@ -175,6 +186,7 @@ int ki__curl_request_headers(ki__curl_call *call, const ki_request *request, ki_
 int ki__curl_request_setup(ki__curl_call *call, ki_error *error);
 void ki__curl_headers_free(struct curl_slist *headers); /* overwrites them first */
 bool ki__curl_wants_http2(const ki__curl_call *call);
+void ki__curl_tune_socket(const ki__curl *curl, int fd);
 
 enum { KI__CURL_ROOM = 64 << 10 }; /* bytes inflated at a time */
 
@@ -212,6 +224,19 @@ ki__curl_socket *ki__curl_socket_of(const ki__curl_call *call);
  *  nobody uses it again and all who do hear of it. */
 bool ki__curl_shut_silent(ki__curl_call *call, uint64_t since);
 void ki__curl_shut(ki__curl_call *call); /* in any case */
+
+/* curl_dial.c: TCP connections. */
+/** The connection that was made for the call; or none, and the address is noted. Inside libcurl. */
+curl_socket_t ki__curl_dial_socket(ki__curl_call *call, const struct curl_sockaddr *address);
+void ki__curl_dial_nudge(ki__curl_call *call); /* has libcurl name the next address */
+/** Whether libcurl ended the call for want of a connection. */
+bool ki__curl_dial_wanted(const ki__curl_call *call);
+/** Takes it back from libcurl, and begins to connect. */
+void ki__curl_dial_begin(ki__curl_call *call);
+/** Goes on. Whether libcurl may have the call again; if it failed, `failure` says why. */
+bool ki__curl_dial_step(ki__curl_call *call);
+void ki__curl_dial_added(ki__curl_call *call); /* libcurl has it again */
+void ki__curl_dial_free(ki__curl_call *call);
 
 /* curl_probe.c */
 void ki__curl_probe_on_timer(ki__timer *timer);

@@ -31,15 +31,16 @@ static void begin_anew(ki__curl *curl)
             call->added = false;
             call->done = true;
             if (call->failure.code == 0) {
-                (void)ki__error_set(&call->failure, -ENOMEM,
-                                    "no memory or descriptors for the connections");
+                (void)ki__error_set(&call->failure, curl->broken,
+                                    "cannot watch the connections: %s",
+                                    ki_error_text(curl->broken));
             }
             ki__curl_call_todo(call);
         }
     }
     ki__curl_close_multi(curl);
-    curl->broken = ki__curl_open_multi(curl) < 0;
-    if (curl->broken) {
+    curl->broken = ki__curl_open_multi(curl);
+    if (curl->broken < 0) {
         ki__timer_set_after(&curl->timer, SECOND_NS);
     }
 }
@@ -113,7 +114,7 @@ static void run(void *user)
     curl->working = true;
     wake_waiting(curl);
     drive(curl);
-    if (curl->broken && !curl->freed) {
+    if (curl->broken < 0 && !curl->freed) {
         begin_anew(curl);
     }
     step_all(curl);
@@ -205,6 +206,10 @@ static int fill(ki__curl *curl, const ki__curl_options *o, ki_error *error)
         return r;
     }
     r = ki_buf_add_text(&curl->unix_socket, o->unix_socket);
+    if (r == 0 && o->resolve != NULL) {
+        curl->resolve = curl_slist_append(NULL, o->resolve);
+        r = curl->resolve != NULL ? 0 : -ENOMEM;
+    }
     if (r == 0) {
         r = ki__timer_init(&curl->timer, curl->engine, on_timer);
     }
@@ -227,6 +232,7 @@ static void forget_text(ki__curl_options *o)
     o->user_agent = NULL;
     o->proxy = NULL;
     o->unix_socket = NULL;
+    o->resolve = NULL;
 }
 
 int ki__curl_new(const ki__curl_options *options, ki__curl **ret_curl, ki_error *error)
@@ -287,6 +293,7 @@ static void destroy(ki__curl *curl)
     ki_buf_done(&curl->user_agent);
     ki_buf_done(&curl->unix_socket);
     ki__free(curl->alloc, curl->room);
+    curl_slist_free_all(curl->resolve);
     ki__free(curl->alloc, curl);
     (void)ki_engine_unref(engine);
 }
@@ -338,7 +345,7 @@ int ki__curl_set_tls(ki__curl *curl, const ki__curl_tls *tls, ki_error *error)
     curl->certs = certs;
     KI__LIST_FOR_EACH (link, &curl->calls) {
         ki__curl_call *call = KI__CONTAINER_OF(link, ki__curl_call, link);
-        if (call->stream && call->added) {
+        if (call->stream && call->easy != NULL) {
             ki__curl_call_fail(call, -ECONNRESET, "the certificates were replaced");
         }
     }

@@ -61,12 +61,13 @@ typedef struct ki__curl_options {
     const char *proxy;      /* its URL; NULL: none, but see the next */
     bool environment;       /* if `proxy` is NULL: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, read now */
     const char *unix_socket; /* connect to this path; the URL's host is only a name then */
+    const char *resolve;     /* for tests: "host:port:address,address" in place of a look-up */
     ki__curl_http http;
     bool no_probes;      /* do not ask silent HTTP/2 connections for a sign of life */
     bool no_compression; /* do not ask for gzip, which otherwise is asked for all but streams */
 
     /* Limits. 0 stands for the value that is told. */
-    uint64_t connect_timeout_ns; /* 30 s: name, connection, TLS and proxy together */
+    uint64_t connect_timeout_ns; /* 30 s: connection, TLS and proxy together; as long for a name */
     uint64_t idle_timeout_ns;    /* 120 s: of requests that name none and are no streams */
     uint64_t dead_after_ns;      /* 20 s: a peer that acknowledges nothing for so long is gone, and
                                   * so is an HTTP/2 server that says nothing when asked */
