@@ -58,6 +58,11 @@ typedef struct ki_apiserver_options {
      *  in it. */
     bool any_namespace;
 
+    /** Dependents of deleted objects stay as they are, and finalizers "orphan" and
+     *  "foregroundDeletion" wait for somebody else, as on a kube-apiserver without a
+     *  kube-controller-manager. */
+    bool no_garbage_collection;
+
     /* Limits. 0 stands for the value that is told. */
     size_t max_connections;   /* 1,000; more wait until one ends */
     size_t max_body_bytes;    /* 3 MiB: of a request's body, and of an object */

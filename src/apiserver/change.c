@@ -6,6 +6,7 @@
 #include "apiserver/compose.h"
 #include "apiserver/crd.h"
 #include "apiserver/emit.h"
+#include "apiserver/json_edit.h"
 #include "apiserver/metadata.h"
 #include "apiserver/namespaces.h"
 #include "apiserver/negotiate.h"
@@ -286,12 +287,13 @@ static int mark(ki__api_model *model, ki__api_type *type, ki_object *object, ki_
     ki__api_parts parts;
     ki__api_parts_of(type, object, &parts);
     int64_t now = ki__api_model_seconds(model);
-    parts.deletion = now > 0 ? now : 1;
+    bool again = ki_object_is_deleting(object); /* with another policy */
+    parts.deletion = again ? parts.deletion : now > 0 ? now : 1;
     parts.rv = model->head + 1;
     if (ki__api_namespaces_is_namespace(model, type)) {
         parts.status_json = "{\"phase\":\"Terminating\"}";
     }
-    parts.generation += type->options.has_generation ? 1 : 0;
+    parts.generation += type->options.has_generation && !again ? 1 : 0;
     ki_object *marked;
     int r = ki__api_compose(model, &parts, &marked);
     if (r < 0) {
@@ -307,17 +309,131 @@ static int mark(ki__api_model *model, ki__api_type *type, ki_object *object, ki_
     return 0;
 }
 
-int ki__api_delete_object(ki__api_model *model, ki__api_type *type, ki_object *object,
-                          ki_object **ret_object, bool *ret_gone)
+/* What of the finalizers of garbage collection an object has once a policy was applied. */
+typedef struct gc_finalizers {
+    bool orphan;
+    bool foreground;
+} gc_finalizers;
+
+static gc_finalizers gc_finalizers_of(const ki_object *object)
 {
-    bool waits = ki__api_has_finalizers(object) || ki__api_namespaces_is_namespace(model, type);
+    return (gc_finalizers){
+        .orphan = ki__garbage_has_finalizer(object, KI__FINALIZER_ORPHAN),
+        .foreground = ki__garbage_has_finalizer(object, KI__FINALIZER_FOREGROUND),
+    };
+}
+
+static gc_finalizers gc_finalizers_by(const ki_object *object, ki__api_policy policy)
+{
+    if (policy == KI__API_POLICY_UNSAID) {
+        return gc_finalizers_of(object);
+    }
+    return (gc_finalizers){
+        .orphan = policy == KI__API_POLICY_ORPHAN,
+        .foreground = policy == KI__API_POLICY_FOREGROUND,
+    };
+}
+
+static bool is_gc_finalizer(const ki_value *finalizer)
+{
+    return ki_value_equals(finalizer, ki_str_from(KI__FINALIZER_ORPHAN)) ||
+           ki_value_equals(finalizer, ki_str_from(KI__FINALIZER_FOREGROUND));
+}
+
+/* How many finalizers an object has besides those. */
+static size_t count_others(const ki_object *object)
+{
+    ki_value finalizers = ki_object_finalizers(object);
+    ki_iter iter;
+    ki_value finalizer;
+    size_t count = 0;
+    if (ki_value_iter(&finalizers, &iter) < 0) {
+        return 0;
+    }
+    while (ki_iter_next(&iter, NULL, &finalizer) > 0) {
+        count += is_gc_finalizer(&finalizer) ? 0 : 1;
+    }
+    return count;
+}
+
+bool ki__api_deletion_waits(const ki__api_model *model, const ki__api_type *type,
+                            const ki_object *object, ki__api_policy policy)
+{
+    gc_finalizers wanted = gc_finalizers_by(object, policy);
+    return ki__api_namespaces_is_namespace(model, type) || count_others(object) != 0 ||
+           wanted.orphan || wanted.foreground;
+}
+
+/* Writes the finalizers of an object with those of a policy: as a list, without its end. */
+static int write_finalizers(const ki_object *object, gc_finalizers wanted, ki_buf *out)
+{
+    ki_value finalizers = ki_object_finalizers(object);
+    ki_iter iter;
+    ki_value finalizer;
+    int r = ki_buf_add_char(out, '[');
+    if (ki_value_iter(&finalizers, &iter) == 0) {
+        while (r == 0 && ki_iter_next(&iter, NULL, &finalizer) > 0) {
+            if (!is_gc_finalizer(&finalizer)) {
+                r = out->len > 1 ? ki_buf_add_char(out, ',') : 0;
+                r = r < 0 ? r : ki_value_write_json(&finalizer, out);
+            }
+        }
+    }
+    if (wanted.orphan || wanted.foreground) {
+        r = r < 0 ? r
+                  : ki__emit_text(out, out->len > 1 ? "," : "", "\"",
+                                  wanted.orphan ? KI__FINALIZER_ORPHAN : KI__FINALIZER_FOREGROUND,
+                                  "\"", NULL);
+    }
+    return r < 0 ? r : ki_buf_add_char(out, ']');
+}
+
+/* The object with the finalizers that a policy gives it: *ret_object; the same one if it has them.
+ */
+static int apply_policy(const ki__api_model *model, ki_object *object, ki__api_policy policy,
+                        ki_object **ret_object)
+{
+    static const char *const path[] = {"metadata", "finalizers"};
+    gc_finalizers now = gc_finalizers_of(object);
+    gc_finalizers wanted = gc_finalizers_by(object, policy);
+    if (now.orphan == wanted.orphan && now.foreground == wanted.foreground) {
+        *ret_object = ki_object_ref(object);
+        return 0;
+    }
+    ki_object_options options = {.size = sizeof(options), .alloc = model->alloc};
+    ki_buf list;
+    ki_buf json;
+    ki_buf_init(&list, model->alloc, SIZE_MAX);
+    ki_buf_init(&json, model->alloc, SIZE_MAX);
+    int r = write_finalizers(object, wanted, &list);
+    r = r < 0 ? r : ki__json_set(object, path, 2, ki_buf_str(&list), &json);
+    options.max_bytes = json.len + 1;
+    r = r < 0 ? r : ki_object_from_json(json.data, json.len, &options, ret_object, NULL);
+    ki_buf_done(&list);
+    ki_buf_done(&json);
+    return r;
+}
+
+int ki__api_delete_object(ki__api_model *model, ki__api_type *type, ki_object *object,
+                          ki__api_policy policy, ki_object **ret_object, bool *ret_gone)
+{
+    bool is_namespace = ki__api_namespaces_is_namespace(model, type);
+    policy = is_namespace ? KI__API_POLICY_UNSAID : policy;
+    bool waits = ki__api_deletion_waits(model, type, object, policy);
     *ret_gone = !waits;
     if (!waits) {
         return ki__api_remove(model, type, object, ret_object);
     }
-    if (ki_object_is_deleting(object)) {
-        *ret_object = ki_object_ref(object);
+    ki_object *marked;
+    int r = apply_policy(model, object, policy, &marked);
+    if (r < 0) {
+        return r;
+    }
+    if (ki_object_is_deleting(object) && marked == object) {
+        *ret_object = marked;
         return 0;
     }
-    return mark(model, type, object, ret_object);
+    r = mark(model, type, marked, ret_object);
+    ki_object_unref(marked);
+    return r;
 }

@@ -4,6 +4,7 @@
 #define KI_APISERVER_CHANGE_H
 
 #include "apiserver/exchange.h"
+#include "apiserver/garbage.h"
 
 /** Reads the body as an object. *ret_object is NULL if there is none and `optional`, or if the
  *  failure was filled. 0 or -ENOMEM. */
@@ -76,9 +77,14 @@ int ki__api_update_object(ki__api_exchange *x, const ki_object *body, ki_object 
 int ki__api_remove(ki__api_model *model, ki__api_type *type, ki_object *object,
                    ki_object **ret_object);
 
-/** Deletes an object: removes it, or marks it if it has finalizers or is a namespace that has to be
- *  emptied first. *ret_object is how it is now, or was last; *ret_gone tells which. */
+/** Deletes an object: removes it, or marks it if it has finalizers, gets one by the policy, or is a
+ *  namespace that has to be emptied first. *ret_object is how it is now, or was last; *ret_gone
+ *  tells which. */
 int ki__api_delete_object(ki__api_model *model, ki__api_type *type, ki_object *object,
-                          ki_object **ret_object, bool *ret_gone);
+                          ki__api_policy policy, ki_object **ret_object, bool *ret_gone);
+
+/** Whether deleting an object leaves it there for the time being. */
+bool ki__api_deletion_waits(const ki__api_model *model, const ki__api_type *type,
+                            const ki_object *object, ki__api_policy policy);
 
 #endif

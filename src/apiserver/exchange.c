@@ -9,12 +9,17 @@
 
 #include "apiserver/discovery.h"
 #include "apiserver/encode.h"
+#include "apiserver/garbage.h"
 #include "apiserver/negotiate.h"
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "wire/media_type.h"
 
 #define CHUNK_BYTES ((size_t)16 << 10)
+
+/* Dependents that one request works off at most, and one pull. What is left goes on with the next:
+ * nobody sees that it waits. */
+enum { GARBAGE_AT_ONCE = 1000, GARBAGE_PER_PULL = 100 };
 
 /* ---- what is asked for ---- */
 
@@ -200,10 +205,12 @@ static int prepare(ki__api_exchange *x)
 
 static int start(ki__api_exchange *x)
 {
-    int r = prepare(x);
+    int r = ki__garbage_run(x->model, GARBAGE_AT_ONCE); /* what is left of it */
+    r = r < 0 ? r : prepare(x);
     if (r == 0 && x->failure.code == 0 && !x->plan.refuse) {
         r = x->route.is_resource ? run_verb(x) : ki__api_do_path(x);
     }
+    r = r < 0 ? r : ki__garbage_run(x->model, GARBAGE_AT_ONCE);
     if (r == 0 && x->failure.code != 0) {
         r = answer_failure(x);
     }
@@ -392,7 +399,8 @@ int ki__api_exchange_next(ki__api_exchange *x, size_t max, ki_str *ret_bytes)
         return KI__API_REFUSED;
     }
     if (x->out.len - x->sent == 0) {
-        int r = fill_chunk(x);
+        int r = x->stage == KI__API_STAGE_WATCH ? ki__garbage_run(x->model, GARBAGE_PER_PULL) : 0;
+        r = r < 0 ? r : fill_chunk(x);
         if (r < 0 && x->out.len == x->sent) {
             return r; /* what was made before it failed is handed out first */
         }

@@ -112,6 +112,7 @@ static int make_model(ki_apiserver *server, const ki_apiserver_options *o, ki_er
         .objects_max = o->max_objects,
         .object_bytes_max = o->max_body_bytes,
         .namespaces = !o->any_namespace,
+        .collects_garbage = !o->no_garbage_collection,
     };
     server->faults = (ki__api_faults){decide, server};
     const ki__api_server_options options = {

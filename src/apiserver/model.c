@@ -7,6 +7,7 @@
 
 #include <kinformer/error.h>
 
+#include "apiserver/garbage.h"
 #include "base/alloc.h"
 #include "base/assert.h"
 
@@ -42,6 +43,10 @@ int ki__api_model_new(const ki__api_model_options *options, ki__api_model **ret_
     model->floor = model->head;
     model->compacted = model->head;
     ki__list_init(&model->readers);
+    if (own->collects_garbage && ki__garbage_new(alloc, model->random, &model->garbage) < 0) {
+        ki__free(alloc, model);
+        return -ENOMEM;
+    }
     *ret_model = model;
     return 0;
 }
@@ -81,6 +86,7 @@ ki__api_model *ki__api_model_free(ki__api_model *model)
         ki_resource_unref(type->resource);
         ki__free(model->alloc, type);
     }
+    ki__garbage_free(model->garbage);
     ki__free(model->alloc, model->types);
     ki__free(model->alloc, model->entries);
     ki__free(model->alloc, model);
@@ -266,10 +272,20 @@ int ki__api_model_write(ki__api_model *model, ki__api_type *type, ki_str key_tex
     if (r < 0) {
         return r;
     }
+    bool deleted = change == KI__API_DELETED;
+    ki_object *before = key->count != 0 ? key->versions[key->count - 1].object : NULL;
+    r = ki__garbage_prepare(model->garbage, key, before, deleted ? NULL : object);
+    if (r < 0) {
+        if (!exact) {
+            free_key(model->alloc, key);
+        }
+        return r;
+    }
     if (!exact) {
         insert_key(type, at, key);
     }
     append(model, key, change, object);
+    ki__garbage_commit(model->garbage, key, before, object, deleted);
     ki__api_model_trim(model);
     tell(model);
     return 0;
@@ -391,6 +407,7 @@ int ki__api_model_restore(ki__api_model *model, uint64_t rv)
     while (model->count != 0 && model->entries[model->first + model->count - 1].rv > rv) {
         pop_entry(model);
     }
+    ki__garbage_reset(model->garbage);
     model->head = rv;
     model->compacted = model->compacted < rv ? model->compacted : rv;
     model->epoch++;

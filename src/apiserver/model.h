@@ -35,6 +35,7 @@ typedef struct ki__api_model_options {
     uint64_t first_version;  /* the resource version of the empty model; 0: 1 */
     bool namespaces;         /* objects need a namespace that exists; deleting one empties it */
     bool status_on_create;   /* keep the status of objects that come with one */
+    bool collects_garbage;   /* dependents of objects that are deleted are deleted, or released */
 } ki__api_model_options;
 
 typedef enum ki__api_change {
@@ -117,6 +118,7 @@ struct ki__api_model {
     uint64_t epoch; /* counts restores */
     size_t objects; /* at the head */
     bool namespaces_made;
+    struct ki__garbage *garbage; /* NULL: dependents stay as they are */
     ki__list readers;
     void (*on_change)(void *user); /* after a write, or a server caught up; may be NULL */
     void *on_change_user;

@@ -117,7 +117,7 @@ static int sweep_type(ki__api_model *model, ki__api_type *type, ki_str name_spac
         if (object != NULL && is_within(ki__api_key_text(key), name_space)) {
             ki_object *now = NULL;
             ki_object_ref(object);
-            r = ki__api_delete_object(model, type, object, &now, &gone);
+            r = ki__api_delete_object(model, type, object, KI__API_POLICY_UNSAID, &now, &gone);
             ki_object_unref(now);
             ki_object_unref(object);
             *left = *left || !gone;

@@ -190,6 +190,8 @@ static int read_query(ki__api_route *route, char *query, ki__api_failure *failur
         {.name = "fieldValidation", .text = &route->field_validation},
         {.name = "fieldManager", .text = &route->field_manager},
         {.name = "force", .tristate = &route->force},
+        {.name = "propagationPolicy", .text = &route->propagation},
+        {.name = "orphanDependents", .tristate = &route->orphan_dependents},
         {.name = "limit", .number = &route->limit},
         {.name = "timeoutSeconds", .number = &route->timeout_s},
     };
@@ -254,6 +256,7 @@ int ki__api_route_init(ki__api_route *route, ki_str target, const ki_alloc *allo
         .labels = "",
         .fields = "",
         .dry_run = "",
+        .propagation = "",
         .include_object = "",
         .field_validation = "",
         .field_manager = "",

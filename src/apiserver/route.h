@@ -37,12 +37,14 @@ typedef struct ki__api_route {
     const char *labels;
     const char *fields;
     const char *dry_run;
-    const char *include_object;   /* of the rows of a table */
-    const char *field_validation; /* what to do with unknown fields */
-    const char *field_manager;    /* who writes */
-    ki__api_flag force;           /* also what others own */
-    int64_t limit;                /* 0: none */
-    int64_t timeout_s;            /* 0: none */
+    const char *propagation;        /* what to do with dependents of what is deleted */
+    ki__api_flag orphan_dependents; /* the same, as it was said before */
+    const char *include_object;     /* of the rows of a table */
+    const char *field_validation;   /* what to do with unknown fields */
+    const char *field_manager;      /* who writes */
+    ki__api_flag force;             /* also what others own */
+    int64_t limit;                  /* 0: none */
+    int64_t timeout_s;              /* 0: none */
     const ki_alloc *alloc;
     char *block;
 } ki__api_route;

@@ -31,6 +31,7 @@ typedef struct apiserver_options {
     cli_words faults;
     uint32_t seed;
     bool any_namespace;
+    bool no_garbage_collection;
 } apiserver_options;
 
 #define AT(member) offsetof(apiserver_options, member)
@@ -49,6 +50,8 @@ static const cli_option options[] = {
     {"fault", 0, CLI_ARG_LIST, AT(faults), "RULE",
      "what goes wrong: status=500,verb=list,rate=10%; may be repeated"},
     {"seed", 0, CLI_ARG_NUMBER, AT(seed), "N", "of faults that have a rate; 0: a random one"},
+    {"no-garbage-collection", 0, CLI_ARG_FLAG, AT(no_garbage_collection), NULL,
+     "dependents of deleted objects stay as they are"},
     {"any-namespace", 0, CLI_ARG_FLAG, AT(any_namespace), NULL,
      "objects may be in namespaces that do not exist"},
 };
@@ -195,6 +198,7 @@ static int open_server(serving *s, ki_error *error)
     wanted.faults = ki_buf_text(&faults);
     wanted.seed = s->options->seed;
     wanted.any_namespace = s->options->any_namespace;
+    wanted.no_garbage_collection = s->options->no_garbage_collection;
     r = ki_apiserver_new(&wanted, &s->server, error);
     ki_buf_done(&faults);
     return r;

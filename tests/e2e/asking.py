@@ -34,11 +34,12 @@ class Asked:
 
 class BothServers(unittest.TestCase):
     maxDiff = None
+    flags = ()  # of the embedded server
 
     @classmethod
     def setUpClass(cls):
         cls.cluster = cls.enterClassContext(Cluster())
-        cls.embedded = cls.enterClassContext(Embedded())
+        cls.embedded = cls.enterClassContext(Embedded(*cls.flags))
         context = ssl.create_default_context(cafile=cls.cluster.path("ca.crt"))
         context.load_cert_chain(cls.cluster.path("admin.crt"), cls.cluster.path("admin.key"))
         cls.real = Asked(f"https://127.0.0.1:{cls.cluster.port}", context)

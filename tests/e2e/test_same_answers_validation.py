@@ -365,6 +365,33 @@ def definition_requests():
                                              **{"x-kubernetes-list-type": "map"}))
 
 
+def deletion_requests():
+    """Finalizers and deletionTimestamp only: there is no collector beside the real server."""
+    for i, (query, body) in enumerate([
+            ("", None), ("?propagationPolicy=Background", None),
+            ("?propagationPolicy=Foreground", None), ("?propagationPolicy=Orphan", None),
+            ("?orphanDependents=true", None), ("?orphanDependents=false", None),
+            ("", {"propagationPolicy": "Foreground"}), ("", {"propagationPolicy": "Orphan"}),
+            ("", {"orphanDependents": True}), ("", {"propagationPolicy": "Upwards"}),
+            ("?propagationPolicy=Upwards", None),
+            ("", {"propagationPolicy": "Orphan", "orphanDependents": True}),
+            ("?propagationPolicy=Orphan", {"propagationPolicy": "Foreground"})]):
+        name = f"delete-{i}"
+        options = None if body is None else {"kind": "DeleteOptions", "apiVersion": "v1", **body}
+        yield name + "-make", post(MAPS, named(name))
+        yield name, ("DELETE", MAPS + "/" + name + query, options, JSON)
+        yield name + "-get", ("GET", MAPS + "/" + name, None, {})
+        yield name + "-again", ("DELETE", MAPS + "/" + name, None, {})
+        yield name + "-background", ("DELETE", MAPS + "/" + name + "?propagationPolicy=Background",
+                                     None, {})
+        yield name + "-gone", ("GET", MAPS + "/" + name, None, {})
+    yield "kept-make", post(MAPS, named("kept", finalizers=["orphan", "a.b/c"]))
+    yield "kept", ("DELETE", MAPS + "/kept", None, {})
+    yield "kept-foreground", ("DELETE", MAPS + "/kept?propagationPolicy=Foreground", None, {})
+    yield "kept-add", patch(MAPS + "/kept", {"metadata": {"finalizers": ["a.b/c", "orphan"]}})
+    yield "kept-end", patch(MAPS + "/kept", {"metadata": {"finalizers": None}})
+
+
 # What is known not to be equal, and why.
 DIFFERS = {
     "namespace-long": "a real server labels namespaces with their name, and refuses that as well",
@@ -405,6 +432,8 @@ def shape(status, text):
 
 
 class SameValidation(BothServers):
+    flags = ("--no-garbage-collection",)
+
     def compare(self, requests):
         for name, request in requests:
             real = shape(*self.real.ask(*request)), self.real.warnings
@@ -418,6 +447,9 @@ class SameValidation(BothServers):
     def test_custom_resources(self):
         self.define(gadget_definition())
         self.compare(custom_requests())
+
+    def test_deletion(self):
+        self.compare(deletion_requests())
 
     def test_definitions(self):
         self.compare(definition_requests())

@@ -125,6 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         .objects_max = 64,
         .object_bytes_max = 16384,
         .namespaces = len % 2 != 0,
+        .collects_garbage = len % 3 != 0,
     };
     const ki__api_server_options server_options = {.window = len % 3, .lags = len % 5 == 0};
     ki__api_model *model = NULL;

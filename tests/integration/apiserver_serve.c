@@ -64,6 +64,8 @@ int main(int argc, char **argv)
             options.tls = true;
         } else if (strcmp(argv[i], "--any-namespace") == 0) {
             options.any_namespace = true;
+        } else if (strcmp(argv[i], "--no-garbage-collection") == 0) {
+            options.no_garbage_collection = true;
         } else if (strcmp(argv[i], "--token") == 0) {
             options.token = value;
         } else if (strcmp(argv[i], "--listen") == 0) {
