@@ -198,6 +198,16 @@ typedef struct ki_config_variable {
     ki_str value; /* may be a secret */
 } ki_config_variable;
 
+/** Who can have written the file that names a plugin, by owner and mode of the file as it was read.
+ */
+typedef enum ki_config_trust {
+    KI_CONFIG_TRUST_UNKNOWN, /* there is no file: the text of the options */
+    KI_CONFIG_TRUST_OWN,     /* only root and the effective user of this process */
+    KI_CONFIG_TRUST_FOREIGN, /* it is owned by another user */
+    KI_CONFIG_TRUST_SHARED,  /* its group or others may write it */
+    KI_CONFIG_TRUST_MAX
+} ki_config_trust;
+
 /** A program that gives credentials. Whether it may run is for the client to decide. */
 typedef struct ki_config_exec {
     const char *api_version; /* client.authentication.k8s.io/v1 or /v1beta1 */
@@ -210,6 +220,8 @@ typedef struct ki_config_exec {
     bool provide_cluster_info;
     ki_str cluster_config;    /* JSON that the cluster has for plugins; "" if there is none */
     const char *install_hint; /* for a person whose machine has no such command; no controls */
+    const char *file;         /* whose user names it, as it was given; "": none */
+    ki_config_trust trust;    /* in that file */
 } ki_config_exec;
 
 /** NULL if there is none.  Thread: any.  Blocks: no.  Since: 0.1 */

@@ -44,8 +44,8 @@ const cli_option cli_flags_connect[] = {
     {"as", 0, CLI_ARG_TEXT, AT(as_user), "NAME", "act as this user"},
     {"as-uid", 0, CLI_ARG_TEXT, AT(as_uid), "UID", "with this UID"},
     {"as-group", 0, CLI_ARG_LIST, AT(as_groups), "NAME", "and in this group; may be repeated"},
-    {"allow-exec", 0, CLI_ARG_LIST, AT(allow_exec), "NAME|any",
-     "let the kubeconfig run this plugin; may be repeated"},
+    {"allow-exec", 0, CLI_ARG_LIST, AT(allow_exec), "NAME|any|none",
+     "credential plugins that may run; may be repeated"},
     {"request-timeout", 0, CLI_ARG_DURATION, AT(request_timeout_ms), "DURATION",
      "give up if the first answer takes longer; 0: never"},
 };
@@ -175,28 +175,67 @@ static void collect_allowed(const cli_flags *flags, char *variable, cli_words *r
     }
 }
 
-static ki_exec_policy policy_of(const cli_words *names)
+static bool has_word(const cli_words *names, const char *word)
 {
     for (size_t i = 0; i < names->count; i++) {
-        if (strcmp(names->items[i], "any") == 0) {
-            return KI_EXEC_ALLOW;
+        if (strcmp(names->items[i], word) == 0) {
+            return true;
         }
     }
-    return names->count != 0 ? KI_EXEC_LISTED : KI_EXEC_DENY;
+    return false;
+}
+
+/* What was said counts. Else plugins of a file that nobody else can have written may run: who can
+ * write it acts as this user anyway. */
+static ki_exec_policy policy_of(const cli_words *names, const ki_config *config)
+{
+    const ki_config_exec *plugin = ki_config_exec_of(config);
+    if (has_word(names, "none")) {
+        return KI_EXEC_DENY;
+    }
+    if (has_word(names, "any")) {
+        return KI_EXEC_ALLOW;
+    }
+    if (names->count != 0) {
+        return KI_EXEC_LISTED;
+    }
+    bool own = plugin != NULL && plugin->trust == KI_CONFIG_TRUST_OWN;
+    return own ? KI_EXEC_ALLOW : KI_EXEC_DENY;
+}
+
+static void explain_plugin(const ki_config_exec *plugin, const cli_words *names, ki_error *error)
+{
+    const char *why = "is not a file";
+    if (plugin->trust == KI_CONFIG_TRUST_FOREIGN) {
+        why = "is owned by another user";
+    } else if (plugin->trust == KI_CONFIG_TRUST_SHARED) {
+        why = "can be written by its group or by others";
+    }
+    if (has_word(names, "none")) {
+        (void)cli_fail(error, KI_ERR_DENIED,
+                       "%.80s: credential plugin \"%.60s\": forbidden by "
+                       "--allow-exec=none",
+                       plugin->file, plugin->command);
+    } else if (names->count != 0) {
+        (void)cli_fail(error, KI_ERR_DENIED,
+                       "%.80s: credential plugin \"%.60s\": not allowed; "
+                       "allow it with --allow-exec=%.60s",
+                       plugin->file, plugin->command, plugin->command);
+    } else {
+        (void)cli_fail(error, KI_ERR_DENIED,
+                       "%.80s: %s, so the credential plugin \"%.40s\" is "
+                       "not run; allow it with --allow-exec=%.60s",
+                       plugin->file[0] != '\0' ? plugin->file : "the kubeconfig", why,
+                       plugin->command, plugin->command);
+    }
 }
 
 /* KI_ERR_DENIED in words of this program. */
-static void explain_denied(const ki_config *config, ki_error *error)
+static void explain_denied(const ki_config *config, const cli_words *names, ki_error *error)
 {
     const ki_config_exec *plugin = ki_config_exec_of(config);
     if (plugin != NULL) {
-        const char *slash = strrchr(plugin->command, '/');
-        const char *name = slash != NULL ? slash + 1 : plugin->command;
-        (void)cli_fail(error, KI_ERR_DENIED,
-                       "the kubeconfig wants to run \"%.100s\" for credentials; to allow it, say "
-                       "--allow-exec=%.60s or set KINFORMER_ALLOW_EXEC=%.60s",
-                       plugin->command, slash != NULL ? plugin->command : name,
-                       slash != NULL ? plugin->command : name);
+        explain_plugin(plugin, names, error);
         return;
     }
     (void)cli_fail(error, KI_ERR_DENIED,
@@ -215,7 +254,7 @@ int cli_flags_client(const cli_flags *flags, const ki_config *config, ki_loop *l
     options.config = config;
     options.loop = loop;
     options.user_agent = "kinformer-cli";
-    options.exec_policy = policy_of(&names);
+    options.exec_policy = policy_of(&names, config);
     options.exec_allowed = names.items;
     options.exec_interactive = isatty(STDIN_FILENO) == 1;
     options.allow_insecure = flags->insecure;
@@ -223,7 +262,7 @@ int cli_flags_client(const cli_flags *flags, const ki_config *config, ki_loop *l
     options.qps = flags->own_kubeconfig != NULL ? -1 : 0;
     int r = ki_client_new(&options, ret_client, error);
     if (r == KI_ERR_DENIED) {
-        explain_denied(config, error);
+        explain_denied(config, &names, error);
     }
     cli_words_done(&names);
     free(copy);

@@ -91,7 +91,11 @@ ki_config *ki__config_new(const ki_alloc *alloc)
         .tls = {none, "", none, "", none, "", "", false},
         .credentials = {none, "", "", none},
         .impersonation = {.user = "", .uid = ""},
-        .exec = {.api_version = "", .command = "", .cluster_config = none, .install_hint = ""},
+        .exec = {.api_version = "",
+                 .command = "",
+                 .cluster_config = none,
+                 .install_hint = "",
+                 .file = ""},
     };
     ki__refs_init(&config->refs);
     ki__secrets_init(&config->secrets, alloc);

@@ -36,6 +36,8 @@ static int open_regular(const char *path, size_t max, size_t *ret_size, ki__file
     *ret_size = (size_t)info.st_size;
     ret_info->others_read = (info.st_mode & S_IROTH) != 0;
     ret_info->others_write = (info.st_mode & S_IWOTH) != 0;
+    ret_info->group_write = (info.st_mode & S_IWGRP) != 0; /* with an ACL: its mask */
+    ret_info->foreign = info.st_uid != 0 && info.st_uid != geteuid();
     return fd;
 }
 

@@ -13,6 +13,8 @@
 typedef struct ki__file_info {
     bool others_read; /* everybody may read it */
     bool others_write;
+    bool group_write;
+    bool foreign; /* owned by a user who is neither root nor the effective one of the process */
 } ki__file_info;
 
 /** The content of a file, terminated, in `secrets`.

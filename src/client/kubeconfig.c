@@ -288,7 +288,12 @@ static int fill_exec(const ki__kubeconfig_choice *choice, ki_config *config, ki_
     exec->interactive = ki_str_eq_text(mode, "Never")    ? KI_CONFIG_INTERACTIVE_NEVER
                         : ki_str_eq_text(mode, "Always") ? KI_CONFIG_INTERACTIVE_ALWAYS
                                                          : KI_CONFIG_INTERACTIVE_IF_AVAILABLE;
-    int r = ki__config_set_text(config, &exec->api_version, choice->exec_api_version.text);
+    exec->trust = choice->user.file->trust;
+    int r = 0;
+    if (exec->trust != KI_CONFIG_TRUST_UNKNOWN) {
+        r = ki__config_set_text(config, &exec->file, ki_str_from(choice->user.file->label));
+    }
+    r = r < 0 ? r : ki__config_set_text(config, &exec->api_version, choice->exec_api_version.text);
     r = r < 0 ? r : ki__config_set_text(config, &exec->command, choice->exec_command.text);
     r = r < 0 ? r
               : copy_strings(config, yaml, ki__yaml_get(yaml, node, "args"), &exec->args,

@@ -10,6 +10,7 @@
 typedef struct ki__kubeconfig_file {
     const char *label;  /* how errors name it */
     const char *folder; /* absolute: where relative paths begin; NULL: they stay as they are */
+    ki_config_trust trust;
     ki__yaml yaml;
 } ki__kubeconfig_file;
 

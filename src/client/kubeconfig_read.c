@@ -106,6 +106,15 @@ static int add_text(ki__kubeconfig *kubeconfig, const char *label, const char *f
     return ki__kubeconfig_check(file, options->max_entries, options->alloc, error);
 }
 
+/* By what was seen of the open file: its path may lead to another one later. */
+static ki_config_trust trust_of(const ki__file_info *info)
+{
+    if (info->foreign) {
+        return KI_CONFIG_TRUST_FOREIGN;
+    }
+    return info->group_write || info->others_write ? KI_CONFIG_TRUST_SHARED : KI_CONFIG_TRUST_OWN;
+}
+
 /* 1 if the file was read, 0 if it is missing and may be. */
 static int add_file(ki__kubeconfig *kubeconfig, ki_str path, ki_error *error)
 {
@@ -132,6 +141,7 @@ static int add_file(ki__kubeconfig *kubeconfig, ki_str path, ki_error *error)
     if (r < 0) {
         return ki__config_error(error, r, label, 0, "its folder: ", ki_error_text(r), NULL);
     }
+    kubeconfig->files[kubeconfig->count].trust = trust_of(&info);
     r = add_text(kubeconfig, label, folder, text, error);
     return r < 0 ? r : 1;
 }

@@ -23,6 +23,29 @@ static int read_text(const char *path, size_t max, char *out, size_t size, ki__f
     return r;
 }
 
+static void who_may_write_a_file_is_seen(void **state)
+{
+    (void)state;
+    test_folder folder;
+    test_folder_init(&folder);
+    test_folder_write(&folder, "f", "x");
+    const char *path = test_folder_path(&folder, "f");
+    char text[8];
+    ki__file_info info;
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_int_equal(read_text(path, 5, text, sizeof(text), &info), 0);
+    assert_false(info.group_write || info.others_write || info.foreign);
+    assert_int_equal(chmod(path, 0620), 0);
+    assert_int_equal(read_text(path, 5, text, sizeof(text), &info), 0);
+    assert_true(info.group_write && !info.others_write && !info.foreign);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(path, 12345, (gid_t)-1), 0);
+        assert_int_equal(read_text(path, 5, text, sizeof(text), &info), 0);
+        assert_true(info.foreign);
+    }
+    test_folder_done(&folder);
+}
+
 static void a_file_is_read_up_to_its_limit(void **state)
 {
     (void)state;
@@ -142,6 +165,7 @@ static void the_folder_of_a_file_is_absolute(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_may_write_a_file_is_seen),
         cmocka_unit_test(a_file_is_read_up_to_its_limit),
         cmocka_unit_test(only_regular_files_are_read),
         cmocka_unit_test(a_file_may_be_longer_than_it_says),
