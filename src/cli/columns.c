@@ -145,12 +145,16 @@ void cli_columns_of_rows(const cli_rows *rows, bool with_namespace, bool wide,
     ret_columns->count = 0;
     if (with_namespace) {
         add_function(ret_columns, "NAMESPACE", put_namespace);
+        ret_columns->items[0].absent = "";
     }
+    bool named = false; /* the first such column is the name; others only look like names */
     for (size_t i = 0; i < rows->column_count && ret_columns->count < CLI_TABLE_COLUMNS; i++) {
         const cli_row_column *from = &rows->columns[i];
         if (wide || !from->wide) {
+            bool is_name = from->is_name && !named;
+            named = named || is_name;
             cli_column *column = add(ret_columns, ki_str_from(from->title),
-                                     from->is_name ? CLI_COLUMN_NAME : CLI_COLUMN_CELL);
+                                     is_name ? CLI_COLUMN_NAME : CLI_COLUMN_CELL);
             column->index = i;
             column->absent = "";
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `kinformer get` prints. Tables have the form of kubectl's, byte for byte where that can be.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/failure.h"
@@ -81,12 +82,23 @@ static void show_jsonpath(const cli_get *g, const cli_found *all, ki_buf *out)
 
 /* ---- tables ---- */
 
+/* Whether objects of the target, or of one before it, are in namespaces: kubectl, once it has the
+ * column, keeps it. */
+static bool has_namespaces(const cli_get *g, const cli_target *target)
+{
+    const cli_target *at = g->session.targets;
+    while (at < target && !ki_resource_is_namespaced(at->resource)) {
+        at++;
+    }
+    return ki_resource_is_namespaced(at->resource);
+}
+
 /* The columns of a target: those of the server, or ours if it sent no table. */
 static void columns_of(const cli_get *g, const cli_target *target, cli_columns *ret_columns)
 {
     const cli_get_target *mine = target->user;
     bool wide = g->output.format == CLI_FORMAT_WIDE;
-    bool spaces = g->session.flags->all_namespaces && ki_resource_is_namespaced(target->resource);
+    bool spaces = g->session.flags->all_namespaces && has_namespaces(g, target);
     if (mine->rows.column_count != 0) {
         cli_columns_of_rows(&mine->rows, spaces, wide, ret_columns);
     } else {
@@ -189,6 +201,22 @@ static void say_nothing_found(const cli_get *g)
     }
 }
 
+static int by_place(const void *a, const void *b)
+{
+    int64_t left = cli_rows_place(*(ki_object *const *)a);
+    int64_t right = cli_rows_place(*(ki_object *const *)b);
+    return left < right ? -1 : left > right;
+}
+
+/* Tables are in the order of the server, unless another was asked for. */
+static int arrange(const cli_get *g, const cli_get_target *mine, cli_found *all, ki_error *error)
+{
+    if (mine->rows.column_count != 0 && g->selection.label == NULL && all->count != 0) {
+        qsort(all->items, all->count, sizeof(*all->items), by_place);
+    }
+    return g->sort_by != NULL ? cli_found_sort(all, g->sort_by, error) : 0;
+}
+
 /* One resource, as a part of all. */
 static int show_target(cli_get *g, const cli_target *target, cli_found *everything, ki_buf *out)
 {
@@ -197,7 +225,7 @@ static int show_target(cli_get *g, const cli_target *target, cli_found *everythi
     ki_error error = KI_ERROR_INIT;
     cli_selection_find(&g->selection, &mine->names, target, &all);
     int code = check_names(target, &all);
-    if (g->sort_by != NULL && cli_found_sort(&all, g->sort_by, &error) < 0) {
+    if (arrange(g, mine, &all, &error) < 0) {
         cli_say_error(&error);
         code = CLI_FAILED;
     } else if (g->live) {
@@ -205,7 +233,7 @@ static int show_target(cli_get *g, const cli_target *target, cli_found *everythi
             cli_get_show_event(g, target, "ADDED", all.items[i]);
         }
     } else if (all.count != 0) {
-        if (out->len != 0 && g->output.format != CLI_FORMAT_NAME) {
+        if (out->len != 0 && g->output.format != CLI_FORMAT_NAME && !g->options->no_headers) {
             cli_put_char(out, '\n');
         }
         show(g, target, &all, out);

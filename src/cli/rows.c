@@ -54,6 +54,14 @@ ki_value cli_rows_cell(const ki_object *row, size_t index)
     return cell;
 }
 
+int64_t cli_rows_place(const ki_object *row)
+{
+    ki_value root = ki_object_root(row);
+    ki_value place = member(&root, CLI_ROW_PLACE);
+    int64_t number = 0;
+    return ki_value_int64(&place, &number) == 0 ? number : 0;
+}
+
 static void drop_columns(cli_rows *rows)
 {
     for (size_t i = 0; i < rows->column_count; i++) {
@@ -149,14 +157,15 @@ static int take_columns(cli_rows *rows, const ki_value *table, ki_error *error)
 
 /* The object of a row with its cells. Its kind is left to the decoder, which knows the resource:
  * that of metadata alone is PartialObjectMetadata. */
-static void put_row(const ki_value *row, ki_buf *out)
+static void put_row(cli_rows *rows, const ki_value *row, ki_buf *out)
 {
     ki_value cells = member(row, "cells");
     ki_value object = member(row, "object");
     ki_iter iter;
     ki_value key;
     ki_value value;
-    cli_put(out, "{\"" CLI_ROW_CELLS "\":");
+    cli_putf(out, "{\"" CLI_ROW_PLACE "\":%llu,", (unsigned long long)rows->places++);
+    cli_put(out, "\"" CLI_ROW_CELLS "\":");
     cli_put_value_json(out, &cells);
     if (ki_value_type(&object) == KI_TYPE_MAP && ki_value_iter(&object, &iter) == 0) {
         while (ki_iter_next(&iter, &key, &value) > 0) {
@@ -212,7 +221,7 @@ int cli_rows_convert_list(cli_rows *rows, ki_str json, ki_buf *out, ki_error *er
     bool any = walk(&list, &iter);
     while (any && ki_iter_next(&iter, NULL, &row) > 0) {
         cli_put(out, first ? "" : ",");
-        put_row(&row, out);
+        put_row(rows, &row, out);
         first = false;
     }
     cli_put(out, "]}");
@@ -220,14 +229,14 @@ int cli_rows_convert_list(cli_rows *rows, ki_str json, ki_buf *out, ki_error *er
     return r;
 }
 
-static void put_event(const ki_value *type, const ki_value *row, const ki_value *metadata,
-                      ki_buf *out)
+static void put_event(cli_rows *rows, const ki_value *type, const ki_value *row,
+                      const ki_value *metadata, ki_buf *out)
 {
     cli_put(out, "{\"type\":");
     cli_put_value_json(out, type);
     cli_put(out, ",\"object\":");
     if (row != NULL) {
-        put_row(row, out);
+        put_row(rows, row, out);
     } else {
         cli_put(out, "{\"metadata\":");
         cli_put_value_json(out, metadata);
@@ -259,10 +268,10 @@ int cli_rows_convert_event(cli_rows *rows, ki_str json, ki_buf *out, ki_error *e
     ki_iter iter;
     bool any = walk(&list, &iter) && ki_iter_next(&iter, NULL, &row) > 0;
     if (!any) { /* a bookmark */
-        put_event(&type, NULL, &metadata, out);
+        put_event(rows, &type, NULL, &metadata, out);
     }
     for (; any; any = ki_iter_next(&iter, NULL, &row) > 0) {
-        put_event(&type, &row, NULL, out);
+        put_event(rows, &type, &row, NULL, out);
     }
     (void)ki_object_unref(event);
     return r;

@@ -17,11 +17,13 @@
 
 /** The member of a row that has its cells. */
 #define CLI_ROW_CELLS "kinformer.cells"
+/** The one that has its place in the order of the server. */
+#define CLI_ROW_PLACE "kinformer.place"
 
 typedef struct cli_row_column {
     char *title;  /* in upper case */
     bool wide;    /* only with -o wide */
-    bool is_name; /* of the object */
+    bool is_name; /* of an object */
 } cli_row_column;
 
 typedef struct cli_rows {
@@ -30,6 +32,7 @@ typedef struct cli_rows {
     cli_row_column columns[CLI_TABLE_COLUMNS];
     size_t column_count; /* 0: the server sent no table */
     uint64_t changes;    /* how often the columns were others than before */
+    uint64_t places;     /* rows so far */
 } cli_rows;
 
 /** Makes a source of the rows of a resource. `rows` is filled by it as tables arrive, must stay
@@ -42,6 +45,9 @@ void cli_rows_done(cli_rows *rows);
 
 /** Cell number `index` of a row; of KI_TYPE_NONE if it has none. */
 ki_value cli_rows_cell(const ki_object *row, size_t index);
+
+/** The place of a row: the server's order is not always that of names. */
+int64_t cli_rows_place(const ki_object *row);
 
 /** Makes lines of a list or of one event of a watch: what is a table becomes a list or an event of
  *  rows, everything else stays as it is. Appends to `out`.

@@ -72,8 +72,9 @@ static void a_table_becomes_a_list_of_rows(void **state)
                 "'apiVersion':'meta.k8s.io/v1','metadata':{'name':'a'}}},"
                 "{'cells':[],'object':null}]}"),
         "{\"kind\":\"List\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"5\","
-        "\"continue\":\"x\"},\"items\":[{\"kinformer.cells\":[\"a\",\"1/1\",null],"
-        "\"metadata\":{\"name\":\"a\"}},{\"kinformer.cells\":[]}]}");
+        "\"continue\":\"x\"},\"items\":[{\"kinformer.place\":0,\"kinformer.cells\":[\"a\",\"1/"
+        "1\",null],"
+        "\"metadata\":{\"name\":\"a\"}},{\"kinformer.place\":1,\"kinformer.cells\":[]}]}");
     assert_int_equal(f->rows.column_count, 3);
     assert_string_equal(f->rows.columns[1].title, "READY");
     assert_true(f->rows.columns[0].is_name);
@@ -102,7 +103,8 @@ static void events_have_one_row_each(void **state)
     fixture *f = *state;
     assert_string_equal(event(f, "{'type':'ADDED','object':{'kind':'Table'," COLUMNS
                                  "'rows':[{'cells':['a'],'object':{'metadata':{'name':'a'}}}]}}"),
-                        "{\"type\":\"ADDED\",\"object\":{\"kinformer.cells\":[\"a\"],\"metadata\":"
+                        "{\"type\":\"ADDED\",\"object\":{\"kinformer.place\":0,\"kinformer.cells\":"
+                        "[\"a\"],\"metadata\":"
                         "{\"name\":\"a\"}}}\n");
     /* Later ones have no definitions. */
     (void)event(f, "{'type':'MODIFIED','object':{'kind':'Table','columnDefinitions':null,"
