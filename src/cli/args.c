@@ -330,6 +330,30 @@ static void take_after_dashes(reading *reads)
     take_rest(reads, reads->operands);
 }
 
+static bool is_operand(const char *word)
+{
+    return word[0] != '-' || word[1] == '\0';
+}
+
+static int read_option(reading *reads, const char *word)
+{
+    return word[1] == '-' ? read_long(reads, word + 2) : read_letters(reads, word + 1);
+}
+
+int cli_args_leading(const cli_option_set *sets, size_t set_count, const char *const *argv,
+                     size_t *ret_count, ki_error *error)
+{
+    reading reads = {sets, set_count, argv, NULL, error};
+    int r = 0;
+    while (r == 0 && *reads.next != NULL && !is_operand(*reads.next) &&
+           strcmp(*reads.next, "--") != 0) {
+        const char *word = *reads.next++;
+        r = read_option(&reads, word);
+    }
+    *ret_count = (size_t)(reads.next - argv);
+    return r;
+}
+
 int cli_args_parse(const cli_option_set *sets, size_t set_count, const char *const *argv,
                    cli_words *ret_operands, ki_error *error)
 {
@@ -337,14 +361,12 @@ int cli_args_parse(const cli_option_set *sets, size_t set_count, const char *con
     int r = 0;
     while (r == 0 && *reads.next != NULL) {
         const char *word = *reads.next++;
-        if (word[0] != '-' || word[1] == '\0') {
+        if (is_operand(word)) {
             cli_words_add(ret_operands, word);
         } else if (strcmp(word, "--") == 0) {
             take_after_dashes(&reads);
-        } else if (word[1] == '-') {
-            r = read_long(&reads, word + 2);
         } else {
-            r = read_letters(&reads, word + 1);
+            r = read_option(&reads, word);
         }
     }
     return r;

@@ -48,6 +48,11 @@ typedef struct cli_option_set {
 KI_NODISCARD int cli_args_parse(const cli_option_set *sets, size_t set_count,
                                 const char *const *argv, cli_words *ret_operands, ki_error *error);
 
+/** Reads the options before the first operand; *ret_count is how many words they are.
+ *  Errors: as cli_args_parse(). */
+KI_NODISCARD int cli_args_leading(const cli_option_set *sets, size_t set_count,
+                                  const char *const *argv, size_t *ret_count, ki_error *error);
+
 void cli_words_add(cli_words *words, const char *word);
 void cli_words_done(cli_words *words);
 

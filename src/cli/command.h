@@ -51,6 +51,7 @@ extern const cli_command cli_command_watch;
 extern const cli_command cli_command_get;
 extern const cli_command cli_command_run;
 extern const cli_command cli_command_top;
+extern const cli_command cli_command_api_resources;
 extern const cli_command cli_command_completion;
 extern const cli_command cli_command_apiserver; /* these two if it was built */
 extern const cli_command cli_command_demo;

@@ -9,7 +9,7 @@
 
 /* What a shell offers where a resource is wanted: names, which need no server. */
 #define RESOURCES                                                                               \
-    "pods nodes services configmaps secrets events namespaces endpoints serviceaccounts "       \
+    "all pods nodes services configmaps secrets events namespaces endpoints serviceaccounts "   \
     "persistentvolumes persistentvolumeclaims deployments replicasets statefulsets daemonsets " \
     "jobs cronjobs ingresses leases customresourcedefinitions"
 
@@ -76,6 +76,25 @@ static bool has_operands(const cli_command *command)
            command == &cli_command_help;
 }
 
+/* The options of all commands whose value is the next word, for a `case`, with this between them:
+ * they may stand before the command. */
+static void put_leading(ki_buf *out, const char *between)
+{
+    const char *bar = "";
+    for (size_t i = 0; i < cli_flags_connect_count + cli_flags_general_count; i++) {
+        bool connects = i < cli_flags_connect_count;
+        const cli_option *option =
+            connects ? &cli_flags_connect[i] : &cli_flags_general[i - cli_flags_connect_count];
+        if (takes_word(option)) {
+            cli_putf(out, "%s--%s", bar, option->name);
+            bar = between;
+        }
+        if (takes_word(option) && option->letter != 0) {
+            cli_putf(out, "%s-%c", between, option->letter);
+        }
+    }
+}
+
 /* ---- bash ---- */
 
 static void put_bash_option(const cli_command *command, const cli_option *option, ki_buf *out)
@@ -92,13 +111,23 @@ static void put_bash(ki_buf *out)
     cli_put(out, "# bash completion for kinformer; to be read by bash:\n"
                  "#   source <(kinformer completion bash)\n"
                  "_kinformer()\n{\n"
-                 "    local word=${COMP_WORDS[COMP_CWORD]} options= words=\n"
+                 "    local word=${COMP_WORDS[COMP_CWORD]} options= words= command= i\n"
                  "    COMPREPLY=()\n"
-                 "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+                 "    for ((i = 1; i < COMP_CWORD; i++)); do # '=' is a word of its own\n"
+                 "        case ${COMP_WORDS[i]} in\n        ");
+    put_leading(out, "|");
+    cli_put(out, ")\n            ((i++))\n"
+                 "            if [ \"${COMP_WORDS[i]}\" = '=' ]; then ((i++)); fi\n"
+                 "            ;;\n"
+                 "        -*) ;;\n"
+                 "        *)\n            command=${COMP_WORDS[i]}\n            break\n"
+                 "            ;;\n"
+                 "        esac\n    done\n"
+                 "    if [ -z \"$command\" ]; then\n"
                  "        COMPREPLY=($(compgen -W '");
     put_commands(out);
     cli_put(out, "' -- \"$word\"))\n        return\n    fi\n"
-                 "    case ${COMP_WORDS[1]} in\n");
+                 "    case $command in\n");
     for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
         cli_putf(out, "    %s)\n        options='", (*command)->name);
         each_option(*command, put_bash_option, out);
@@ -182,7 +211,15 @@ static void put_zsh(ki_buf *out)
                  "# zsh completion for kinformer; put it into a file _kinformer in $fpath, or:\n"
                  "#   source <(kinformer completion zsh)\n"
                  "_kinformer()\n{\n"
-                 "    if ((CURRENT == 2)); then\n"
+                 "    local i place=0\n"
+                 "    for ((i = 2; i < CURRENT; i++)); do\n"
+                 "        case $words[i] in\n        ");
+    put_leading(out, "|");
+    cli_put(out, ") ((i++)) ;;\n"
+                 "        -*) ;;\n"
+                 "        *)\n            place=$i\n            break\n            ;;\n"
+                 "        esac\n    done\n"
+                 "    if ((place == 0)); then\n"
                  "        local -a commands=(");
     for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
         cli_putf(out, "\n            '%s:", (*command)->name);
@@ -190,7 +227,7 @@ static void put_zsh(ki_buf *out)
         cli_put_char(out, '\'');
     }
     cli_put(out, ")\n        _describe command commands\n        return\n    fi\n"
-                 "    shift words\n    ((CURRENT--))\n"
+                 "    shift $((place - 1)) words\n    ((CURRENT -= place - 1))\n"
                  "    case $words[1] in\n");
     for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
         cli_putf(out, "    %s)\n        _arguments -s", (*command)->name);
@@ -221,7 +258,7 @@ static void put_fish_text(ki_buf *out, const char *text)
 
 static void put_fish_option(const cli_command *command, const cli_option *option, ki_buf *out)
 {
-    cli_putf(out, "complete -c kinformer -n '__fish_seen_subcommand_from %s'", command->name);
+    cli_putf(out, "complete -c kinformer -n 'contains %s (__kinformer_command)'", command->name);
     if (option->letter != 0) {
         cli_putf(out, " -s %c", option->letter);
     }
@@ -244,15 +281,26 @@ static void put_fish(ki_buf *out)
 {
     cli_put(out, "# fish completion for kinformer; to be read by fish:\n"
                  "#   kinformer completion fish | source\n"
+                 "function __kinformer_command\n"
+                 "    set -l words (commandline -opc)[2..]\n"
+                 "    while set -q words[1]\n"
+                 "        switch $words[1]\n            case ");
+    put_leading(out, " ");
+    cli_put(out, "\n                set words $words[2..]\n"
+                 "            case '-*'\n"
+                 "            case '*'\n                echo $words[1]\n                return\n"
+                 "        end\n"
+                 "        set words $words[2..]\n"
+                 "    end\n    return 1\nend\n"
                  "complete -c kinformer -f\n");
     for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
-        cli_putf(out, "complete -c kinformer -n __fish_use_subcommand -a %s -d '",
+        cli_putf(out, "complete -c kinformer -n 'not __kinformer_command >/dev/null' -a %s -d '",
                  (*command)->name);
         put_fish_text(out, (*command)->summary);
         cli_put(out, "'\n");
         each_option(*command, put_fish_option, out);
         if (has_operands(*command)) {
-            cli_putf(out, "complete -c kinformer -n '__fish_seen_subcommand_from %s' -a '",
+            cli_putf(out, "complete -c kinformer -n 'contains %s (__kinformer_command)' -a '",
                      (*command)->name);
             put_operands(*command, out);
             cli_put(out, "'\n");

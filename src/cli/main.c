@@ -13,11 +13,12 @@
 #include "cli/term.h"
 
 const cli_command *const cli_commands[] = {
-    &cli_command_watch,      &cli_command_get,     &cli_command_run,  &cli_command_top,
+    &cli_command_watch,         &cli_command_get,     &cli_command_run,  &cli_command_top,
+    &cli_command_api_resources,
 #ifdef CLI_WITH_APISERVER
-    &cli_command_apiserver,  &cli_command_demo,
+    &cli_command_apiserver,     &cli_command_demo,
 #endif
-    &cli_command_completion, &cli_command_version, &cli_command_help, NULL,
+    &cli_command_completion,    &cli_command_version, &cli_command_help, NULL,
 };
 
 enum { COMMANDS_MAX = 32, SETS = 3 };
@@ -134,6 +135,56 @@ static void open_standard_streams(void)
     (void)close(fd);
 }
 
+/* The word that names the command: the first operand. Options may stand before it. */
+static int find_command(const char *const *words, size_t *ret_place)
+{
+    cli_flags flags = {0};
+    ki_error error = KI_ERROR_INIT;
+    const cli_option_set sets[] = {
+        {cli_flags_general, cli_flags_general_count, &flags},
+        {cli_flags_connect, cli_flags_connect_count, &flags},
+    };
+    int r = cli_args_leading(sets, sizeof(sets) / sizeof(sets[0]), words, ret_place, &error);
+    bool help = flags.help;
+    cli_flags_done(&flags);
+    if (r < 0) {
+        cli_say("%s", cli_error_text(&error));
+        cli_say("options of a command follow its name; try 'kinformer help'");
+        return CLI_USAGE;
+    }
+    if (words[*ret_place] == NULL) {
+        cli_help_print(NULL);
+        return help ? CLI_OK : CLI_USAGE;
+    }
+    return -1;
+}
+
+static int dispatch(const char *const *words)
+{
+    size_t place = 0;
+    cli_words others = {0};
+    if (strcmp(words[0], "--version") == 0) {
+        return run_command(&cli_command_version, words + 1);
+    }
+    int code = find_command(words, &place);
+    if (code >= 0) {
+        return code;
+    }
+    const cli_command *command = cli_command_find(words[place]);
+    if (command == NULL) {
+        return unknown_command(words[place]);
+    }
+    for (size_t i = 0; words[i] != NULL; i++) {
+        if (i != place) {
+            cli_words_add(&others, words[i]);
+        }
+    }
+    static const char *const none[] = {NULL};
+    code = run_command(command, others.count != 0 ? others.items : none);
+    cli_words_done(&others);
+    return code;
+}
+
 int main(int argc, char **argv)
 {
     open_standard_streams();
@@ -144,13 +195,5 @@ int main(int argc, char **argv)
         cli_help_print(NULL);
         return finish(CLI_USAGE);
     }
-    const char *name = argv[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
-        name = cli_command_help.name;
-    } else if (strcmp(name, "--version") == 0) {
-        name = cli_command_version.name;
-    }
-    const cli_command *command = cli_command_find(name);
-    return finish(command != NULL ? run_command(command, (const char *const *)argv + 2)
-                                  : unknown_command(name));
+    return finish(dispatch((const char *const *)argv + 1));
 }

@@ -67,6 +67,55 @@ DEFINITION = {
                                 "priority": 1}]}]}}
 
 
+class CommandLine(Served):
+    def test_options_may_stand_before_the_command(self):
+        self.serve("--any-namespace")
+        self.ask("POST", "/api/v1/namespaces/shop/configmaps", {
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
+        expected = (0, "configmap/a\n", "")
+        for words in (("-n", "shop", "get", "cm"), ("-nshop", "get", "cm"),
+                      ("--namespace=shop", "get", "cm"), ("--namespace", "shop", "get", "cm"),
+                      ("--kubeconfig", self.kubeconfig, "-A", "get", "cm"),
+                      ("-A", "get", "-n", "other", "cm")):
+            self.assertEqual(self.call(*words, "-o", "name"), expected, words)
+        for words, text in ((("-o", "name", "get", "cm"), "there is no option -o"),
+                            (("--nope", "get"), "there is no option --nope"),
+                            (("-n", "shop", "gte", "cm"), 'is it "get"?'),
+                            (("-n",), "-n")):
+            code, _, err = self.call(*words)
+            self.assertEqual(code, 2)
+            self.assertIn(text, err)
+        self.assertEqual(self.call("-h")[0], 0)
+        self.assertIn("Commands:", self.call("--help")[1])
+        self.assertEqual(self.call("-n", "shop")[0], 2)
+        self.assertIn("get RESOURCE", self.call("-h", "get")[1])
+
+    def test_api_resources(self):
+        self.serve("--load", self.write("crd.json", json.dumps(DEFINITION)))
+        code, out, err = self.call("api-resources")
+        self.assertEqual((code, err), (0, ""))
+        lines = [line.split() for line in out.splitlines()]
+        self.assertEqual(lines[0], ["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"])
+        self.assertIn(["deployments", "deploy", "apps/v1", "true", "Deployment"], lines)
+        self.assertIn(["nodes", "no", "v1", "false", "Node"], lines)
+        self.assertIn(["shirts", "sh", "example.com/v1", "true", "Shirt"], lines)
+        wide = self.call("api-resources", "-o", "wide", "--api-group", "example.com")[1]
+        self.assertEqual(wide.splitlines()[1].split()[-2:], [
+            "create,delete,deletecollection,get,list,patch,update,watch", "all,clothes"])
+        names = self.call("api-resources", "-o", "name", "--namespaced=false")[1].split()
+        self.assertIn("nodes", names)
+        self.assertIn("customresourcedefinitions.apiextensions.k8s.io", names)
+        self.assertNotIn("pods", names)
+        self.assertEqual(self.call("api-resources", "-o", "name", "--categories", "clothes")[1],
+                         "shirts.example.com\n")
+        self.assertNotIn("Deployment ", self.call("api-resources", "--api-group", "")[1])
+        creates = self.call("api-resources", "-o", "name", "--verbs", "list,watch")[1].split()
+        self.assertIn("pods", creates)
+        self.assertNotIn("tokenreviews.authentication.k8s.io", creates)
+        for wrong in (("-o", "json"), ("--namespaced=maybe",), ("--sort-by", "age"), ("pods",)):
+            self.assertEqual(self.call("api-resources", *wrong)[0], 2, wrong)
+
+
 class Tables(Served):
     def setUp(self):
         super().setUp()

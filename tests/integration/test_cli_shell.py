@@ -208,6 +208,11 @@ class Shell(Case):
         self.assertEqual(self.complete("kinformer", "get", "conf"), ["configmaps"])
         self.assertEqual(self.complete("kinformer", "completion", "z"), ["zsh"])
         self.assertEqual(self.complete("kinformer", "version", "--kube"), [])
+        self.assertEqual(self.complete("kinformer", "-n", "shop", "wa"), ["watch"])
+        self.assertEqual(self.complete("kinformer", "--namespace", "=", "get", "api"),
+                         ["api-resources", "apiserver"])
+        self.assertEqual(self.complete("kinformer", "-n", "shop", "get", "--wh"), ["--where="])
+        self.assertEqual(self.complete("kinformer", "-A", "get", "conf"), ["configmaps"])
 
     def test_other_shells_have_scripts_too(self):
         for shell, option in (("zsh", "--until-synced"), ("fish", "-l until-synced")):
@@ -222,7 +227,8 @@ class Shell(Case):
                  ("watch config", "configmaps"), ("get pods --wh", "--where"),
                  ("completion z", "zsh"), ("watch --color al", "always"),
                  ("watch --kubeconfig /proc/self/statu", "/proc/self/status"),
-                 ("version --kube", "")]
+                 ("version --kube", ""), ("-n shop wat", "watch"),
+                 ("-n shop -A get --wh", "--where"), ("api-r", "api-resources")]
         script = self.call("completion", "fish", kubeconfig=False)[1]
         for words, _ in cases:
             script += f"echo '>'(complete -C 'kinformer {words}' | string replace -r '\\t.*' '')\n"
@@ -241,7 +247,8 @@ class Shell(Case):
                  ("watch --color al", "watch --color always "),
                  ("watch --kubeconfig /proc/self/statu", "watch --kubeconfig /proc/self/status "),
                  ("run pods --exec kinformer wat", "run pods --exec kinformer watch "),
-                 ("version --kube", "version --kube")]
+                 ("version --kube", "version --kube"), ("-n shop wat", "-n shop watch "),
+                 ("-n shop get config", "-n shop get configmaps ")]
         script = self.call("completion", "zsh", kubeconfig=False)[1]
         for on_demand in (False, True):
             found = complete_in_zsh(script, [words for words, _ in cases], on_demand)
@@ -253,7 +260,7 @@ class Shell(Case):
         page = os.path.join(folder, "../../man/kinformer.1")
         with open(page, encoding="utf-8") as file:
             text = file.read().replace("\\-", "-")
-        commands = re.findall(r"^complete .* -a (\w+) -d", self.call(
+        commands = re.findall(r"^complete .* -a ([\w-]+) -d", self.call(
             "completion", "fish", kubeconfig=False)[1], re.MULTILINE)
         for command in commands:
             self.assertIn(f".SS {command}", text)
