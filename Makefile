@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .PHONY: all test sim sim-mutants stress demo test-e2e oracle soak bench
-.PHONY: install format lint clean help
+.PHONY: install uninstall format lint clean help
 
 all: ## build the library (build/release)
 	@tools/setup --check build
@@ -73,6 +73,9 @@ install: ## build and install; PREFIX=/usr/local, DESTDIR=
 	@cmake --preset release --log-level=WARNING -DCMAKE_INSTALL_PREFIX="$(PREFIX)"
 	@cmake --build --preset release
 	@DESTDIR="$(DESTDIR)" cmake --install build/release
+
+uninstall: ## remove what `make install` installed; DESTDIR= as then
+	@tools/uninstall build/release "$(DESTDIR)"
 
 format: ## format every C and C++ file
 	@tools/setup lint

@@ -7,7 +7,7 @@
 #include "cli/term.h"
 #include "cli/text.h"
 
-enum { OPTION_COLUMN = 34 };
+enum { OPTION_COLUMN = 34, COMMAND_COLUMN = 17 };
 
 static void put_exit_codes(ki_buf *out)
 {
@@ -91,7 +91,7 @@ static void put_all(ki_buf *out)
     for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
         size_t begin = out->len;
         cli_putf(out, "  %s", (*command)->name);
-        put_spaces(out, out->len - begin, 14);
+        put_spaces(out, out->len - begin, COMMAND_COLUMN);
         cli_putf(out, "%s\n", (*command)->summary);
     }
     cli_put(out,
