@@ -126,7 +126,7 @@ class Top(Case):
             self.assertEqual(code, 0)
             last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.split("\x1b[H")[-1]).split("\r\n")
             self.assertLessEqual(max(map(len, last)), columns)
-            self.assertRegex("\n".join(last), "widgets.example.com +back-off ")
+            self.assertRegex("\n".join(last), r"widgets.example.com +(back-off|streaming|listing) ")
             self.assertRegex("\n".join(last), "not yours not yours .*…")
             self.assertEqual("RECEIVED" in last[2], columns == 200)
 
