@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Editing JSON by writing new JSON. The input is values of objects that were checked before; the
  * output is text that still has to be made an object of. Nothing recurses: depth costs memory from
- * the allocator, and comparing names costs a budget, so that no pair of inputs takes long. */
+ * the allocator, and names are looked up in sorted members, so that no pair of inputs takes long.
+ */
 #ifndef KI_APISERVER_JSON_EDIT_H
 #define KI_APISERVER_JSON_EDIT_H
 
@@ -23,14 +24,15 @@ int ki__json_set(const ki_object *object, const char *const *path, size_t steps,
 /** Appends the object without the member at a path; one that is not there is no error. */
 int ki__json_remove(const ki_object *object, const char *const *path, size_t steps, ki_buf *out);
 
-/** Appends `target` as changed by a merge patch (RFC 7386). `target` may be of KI_TYPE_NONE.
- *  Errors: KI_ERR_LIMIT  also if the names to compare are too many;  -ENOMEM. */
+/** Appends `target` as changed by a merge patch (RFC 7386). `target` may be of KI_TYPE_NONE. Takes
+ *  64 bytes of memory for each member of the maps that are open at a time, besides the output.
+ *  Errors: KI_ERR_LIMIT  from `out`;  -ENOMEM. */
 int ki__json_merge(const ki_value *target, const ki_value *patch, const ki_alloc *alloc,
                    ki_buf *out);
 
-/** Whether both mean the same: the order of members, white space and escapes do not matter.
- *  *ret_same is false as well for values that are too large to compare within the budget. A value
- *  of KI_TYPE_NONE is the same as another of these only. */
+/** Whether both mean the same: the order of members, white space and escapes do not matter. A value
+ *  of KI_TYPE_NONE is the same as another of these only. Memory as ki__json_merge().
+ *  Errors: -ENOMEM. */
 int ki__json_same(const ki_value *a, const ki_value *b, const ki_alloc *alloc, bool *ret_same);
 
 #endif
