@@ -35,6 +35,9 @@ static int parse(loader *l, ki_str json, const char *kind, const char *api_versi
 
 static int apply(loader *l, const ki_object *object)
 {
+    if (ki_object_kind(object)[0] == '\0' || ki_object_api_version(object)[0] == '\0') {
+        return ki__error_set(l->error, KI_ERR_INVALID, "the object has no kind or no apiVersion");
+    }
     int r = ki__http_apply(l->server, object, l->error);
     l->count += r == 0 ? 1 : 0;
     if (r < 0 && l->error != NULL) {
@@ -94,21 +97,24 @@ static int take(loader *l, ki_str json)
     return r;
 }
 
-/* ---- JSON ---- */
-
-static int load_json(loader *l)
+/* The same for what stands at an offset of the text. Errors tell that place: of others, inside of
+ * the object, only JSON would know. */
+static int take_at(loader *l, ki_str json, size_t offset)
 {
-    ki__json_scan scan;
-    const char *p = l->text.ptr;
-    ki__json_scan_init(&scan, l->text, DEPTH_MAX, l->error);
-    int r = 0;
-    while (r == 0 && (p = ki__json_scan_space(&scan, p)) != scan.end) {
-        const char *after = ki__json_scan_value(&scan, p);
-        if (after == NULL) {
-            return scan.code;
+    int r = take(l, json);
+    if (r < 0 && r != -ENOMEM && l->error != NULL) {
+        const char *at = l->text.ptr + offset;
+        const char *line = at;
+        uint32_t lines = 1;
+        while (line != l->text.ptr && line[-1] != '\n') {
+            line--;
         }
-        r = take(l, ki_str_make(p, (size_t)(after - p)));
-        p = after;
+        for (const char *p = l->text.ptr; p != line; p++) {
+            lines += *p == '\n' ? 1 : 0;
+        }
+        l->error->offset = offset;
+        l->error->line = lines;
+        l->error->column = (uint32_t)(at - line) + 1;
     }
     return r;
 }
@@ -170,21 +176,47 @@ int ki__http_yaml_to_json(const ki_alloc *alloc, ki_str document, uint32_t line,
     return r;
 }
 
+/* Where the content of a document begins: behind its separator, comments and empty lines. */
+static size_t skip_to_content(ki_str document)
+{
+    size_t i = 0;
+    while (i < document.len) {
+        const char *end = memchr(document.ptr + i, '\n', document.len - i);
+        size_t next = end != NULL ? (size_t)(end - document.ptr) + 1 : document.len;
+        size_t at = i;
+        while (at < next && (document.ptr[at] == ' ' || document.ptr[at] == '\t' ||
+                             document.ptr[at] == '\r' || document.ptr[at] == '\n')) {
+            at++;
+        }
+        bool separator = is_separator(ki_str_make(document.ptr + i, document.len - i));
+        if (at != next && document.ptr[at] != '#' && !separator) {
+            return at;
+        }
+        i = next;
+    }
+    return 0;
+}
+
 static int take_yaml(loader *l, ki_str document, uint32_t line)
 {
     ki_buf json;
+    size_t at = (size_t)(document.ptr - l->text.ptr) + skip_to_content(document);
     ki_buf_init(&json, l->server->alloc, SIZE_MAX);
     int r = ki__http_yaml_to_json(l->server->alloc, document, line, &json, l->error);
-    r = r < 0 || json.len == 0 ? r : take(l, ki_buf_str(&json));
+    r = r < 0 || json.len == 0 ? r : take_at(l, ki_buf_str(&json), at);
     ki_buf_done(&json);
     return r;
 }
 
-static int load_yaml(loader *l)
+/* All documents from an offset on. */
+static int load_yaml(loader *l, size_t from)
 {
-    ki_str rest = l->text;
+    ki_str rest = ki_str_make(l->text.ptr + from, l->text.len - from);
     uint32_t line = 0;
     int r = 0;
+    for (size_t i = 0; i < from; i++) {
+        line += l->text.ptr[i] == '\n' ? 1 : 0;
+    }
     while (r == 0 && rest.len != 0) {
         uint32_t lines;
         ki_str document = next_document(&rest, &lines);
@@ -194,18 +226,70 @@ static int load_yaml(loader *l)
     return r;
 }
 
+/* ---- JSON ---- */
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Whether a text begins as JSON does: YAML can as well ({a: b}), but hardly with quotes. */
+static bool looks_like_json(ki_str text)
+{
+    size_t i = 1;
+    while (i < text.len && is_space(text.ptr[i])) {
+        i++;
+    }
+    return text.len != 0 && text.ptr[0] == '{' &&
+           (i >= text.len || text.ptr[i] == '"' || text.ptr[i] == '}');
+}
+
+/* What cannot be read as JSON may still be YAML: a map in braces, or what follows "---". If it is
+ * neither, the error tells why it is not what it looks like. */
+static int load_other(loader *l, size_t at, const ki_error *in_json)
+{
+    ki_str rest = ki_str_make(l->text.ptr + at, l->text.len - at);
+    size_t before = l->count;
+    int r = load_yaml(l, at);
+    if (r >= 0 || r == -ENOMEM || l->count != before || !looks_like_json(rest)) {
+        return r;
+    }
+    if (l->error != NULL) {
+        *l->error = *in_json;
+    }
+    return in_json->code;
+}
+
+/* Values one after the other. */
+static int load_json(loader *l)
+{
+    ki__json_scan scan;
+    const char *p = l->text.ptr;
+    ki_error error = KI_ERROR_INIT;
+    int r = 0;
+    ki__json_scan_init(&scan, l->text, DEPTH_MAX, &error);
+    while (r == 0 && (p = ki__json_scan_space(&scan, p)) != scan.end) {
+        const char *after = ki__json_scan_value(&scan, p);
+        if (after == NULL) {
+            return load_other(l, (size_t)(p - l->text.ptr), &error);
+        }
+        r = take_at(l, ki_str_make(p, (size_t)(after - p)), (size_t)(p - l->text.ptr));
+        p = after;
+    }
+    return r;
+}
+
 int ki_apiserver_load(ki_apiserver *server, ki_str objects, size_t *ret_count, ki_error *error)
 {
     loader l = {.server = server, .text = objects, .error = error};
     size_t i = 0;
-    while (i < objects.len && (objects.ptr[i] == ' ' || objects.ptr[i] == '\t' ||
-                               objects.ptr[i] == '\r' || objects.ptr[i] == '\n')) {
+    while (i < objects.len && is_space(objects.ptr[i])) {
         i++;
     }
     int r = 0;
     if (i < objects.len) {
         ki__mutex_lock(&server->lock);
-        r = objects.ptr[i] == '{' ? load_json(&l) : load_yaml(&l);
+        r = objects.ptr[i] == '{' ? load_json(&l) : load_yaml(&l, 0);
         ki__mutex_unlock(&server->lock);
     }
     if (ret_count != NULL) {

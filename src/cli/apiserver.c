@@ -101,8 +101,8 @@ static int load(serving *s, const char *path, ki_error *error)
         r = ki_apiserver_load(s->server, ki_buf_str(&text), &count, error);
         if (r < 0) {
             ki_error why = *error;
-            (void)cli_fail(error, r, "%.100s: object %zu: %.140s", path, count + 1,
-                           cli_error_text(&why));
+            (void)cli_fail(error, r, "%.100s:%u:%u: %.140s", input ? "(standard input)" : path,
+                           why.line, why.column, cli_error_text(&why));
         }
     }
     if (!input) {
@@ -112,19 +112,36 @@ static int load(serving *s, const char *path, ki_error *error)
     return r;
 }
 
-/* Whether a file that is there is one of ours, or empty: another is not to be lost. */
-static bool may_replace(int fd)
+/* Whether a file that is there may be replaced: ours, and empty or written by this command. Nothing
+ * is followed, so that a token never ends up in a file of somebody else. *ret_none: there is none.
+ */
+static int check_old(const char *path, bool *ret_none, ki_error *error)
 {
     struct stat about;
-    ki_buf text;
-    if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode) || about.st_size > OWN_FILE_MAX) {
-        return false;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    *ret_none = fd < 0 && errno == ENOENT;
+    if (fd < 0) {
+        bool link = errno == ELOOP;
+        return *ret_none ? 0
+                         : cli_fail(error, -errno, "%s: %s", path,
+                                    link ? "a symbolic link; not writing a kubeconfig through it"
+                                         : strerror(errno));
     }
-    cli_text_init(&text);
-    bool ours =
-        read_all(fd, &text) == 0 && (text.len == 0 || strstr(ki_buf_text(&text), MARK) != NULL);
-    ki_buf_done(&text);
-    return ours;
+    const char *why = NULL;
+    if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode)) {
+        why = "not a regular file; not overwriting it";
+    } else if (about.st_uid != geteuid()) {
+        why = "owned by another user; not overwriting it";
+    } else {
+        ki_buf text;
+        cli_text_init(&text);
+        bool ours = about.st_size <= OWN_FILE_MAX && read_all(fd, &text) == 0 &&
+                    (text.len == 0 || strstr(ki_buf_text(&text), MARK) != NULL);
+        why = ours ? NULL : "exists and was not written by kinformer; not overwriting it";
+        ki_buf_done(&text);
+    }
+    (void)close(fd);
+    return why != NULL ? cli_fail(error, -EEXIST, "%s: %s", path, why) : 0;
 }
 
 static int write_all(int fd, ki_str text)
@@ -141,29 +158,51 @@ static int write_all(int fd, ki_str text)
     return 0;
 }
 
-static int write_kubeconfig(serving *s, const char *path, ki_error *error)
+/* Puts a complete file in its place, at once; where none was, none that came meanwhile is lost. */
+static int put_in_place(const char *from, const char *to, bool none)
 {
-    ki_buf text;
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, none ? RENAME_NOREPLACE : 0) == 0) {
+        return 0;
+    }
+    bool lacks_flag = none && (errno == EINVAL || errno == ENOSYS); /* some file systems do */
+    return lacks_flag && rename(from, to) == 0 ? 0 : -errno;
+}
+
+/* Writes a new file that only we can read, beside its place, and then moves it there. */
+static int write_beside(const char *path, bool none, ki_str text)
+{
+    ki_buf name;
+    cli_text_init(&name);
+    cli_putf(&name, "%s.XXXXXX", path);
+    int fd = mkostemp(name.data, O_CLOEXEC); /* with mode 0600 */
     if (fd < 0) {
-        return cli_fail(error, -errno, "%s: %s", path, strerror(errno));
+        int r = -errno;
+        ki_buf_done(&name);
+        return r;
     }
-    if (!may_replace(fd)) {
-        (void)close(fd);
-        return cli_fail(error, -EEXIST, "%s is there, and is not of ours: it stays", path);
-    }
-    cli_text_init(&text);
-    int r = ki_apiserver_write_kubeconfig(s->server, &text);
-    if (r == 0 &&
-        (fchmod(fd, S_IRUSR | S_IWUSR) < 0 || ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0)) {
-        r = -errno;
-    }
-    if (r == 0) {
-        r = write_all(fd, ki_buf_str(&text));
-    }
+    int r = write_all(fd, text);
     if (close(fd) < 0 && r == 0) {
         r = -errno;
     }
+    r = r < 0 ? r : put_in_place(name.data, path, none);
+    if (r < 0) {
+        (void)unlink(name.data);
+    }
+    ki_buf_done(&name);
+    return r;
+}
+
+static int write_kubeconfig(serving *s, const char *path, ki_error *error)
+{
+    ki_buf text;
+    bool none;
+    int r = check_old(path, &none, error);
+    if (r < 0) {
+        return r;
+    }
+    cli_text_init(&text);
+    r = ki_apiserver_write_kubeconfig(s->server, &text);
+    r = r < 0 ? r : write_beside(path, none, ki_buf_str(&text));
     ki_buf_done(&text);
     return r < 0 ? cli_fail(error, r, "%s: %s", path, ki_error_text(r)) : 0;
 }

@@ -341,6 +341,39 @@ static const char yaml[] = "# two documents\n"
                            "  metadata: {name: d, namespace: web}\n"
                            "  spec: {replicas: 3}\n";
 
+/* kubectl takes all of these. */
+static void braces_are_json_or_yaml(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t count;
+    } cases[] = {
+        {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", 1},
+        {"{ apiVersion: v1,\n  kind: ConfigMap, # here\n  metadata: {name: a}}\n---\n"
+         "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"b\"}}\n",
+         2},
+        {"{\"apiVersion\": v1, \"kind\": ConfigMap, \"metadata\": {\"name\": a}}", 1},
+        {"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"}}\n---\n"
+         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n",
+         2},
+        {"'apiVersion': v1\n'kind': ConfigMap\n'metadata': {'name': a}\n", 1},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        serving s;
+        size_t loaded = 0;
+        ki_error error = KI_ERROR_INIT;
+        serving_begin(&s, NULL);
+        if (ki_apiserver_load(s.server, ki_str_from(cases[i].text), &loaded, &error) < 0) {
+            fail_msg("case %zu: %u:%u: %s", i, error.line, error.column, error.message);
+        }
+        assert_int_equal(loaded, cases[i].count);
+        assert_int_equal(serving_ask(&s, "GET", MAPS, "", ""), 200);
+        assert_int_equal(count(serving_text(&s), "\"uid\""), cases[i].count);
+        serving_end(&s);
+    }
+}
+
 static void objects_are_loaded(void **state)
 {
     (void)state;
@@ -409,9 +442,17 @@ static void what_cannot_be_loaded_is_told_with_its_place(void **state)
         {"{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"x\"}}\n{\"a\":}",
          KI_ERR_SYNTAX, 2, 1},
         {"kind: ConfigMap\napiVersion: v1\nmetadata: {name: y}\n---\na: [\n", KI_ERR_SYNTAX, 6, 1},
-        {"kind: Nothing\napiVersion: v1\n", KI_ERR_NOT_FOUND, 0, 0},
-        {"[]", KI_ERR_INVALID, 0, 0},
-        {"kind: ConfigMap\napiVersion: v1\nmetadata: {name: Not_A_Name}\n", KI_ERR_STATUS, 0, 0},
+        {"kind: Nothing\napiVersion: v1\n", KI_ERR_NOT_FOUND, 1, 0},
+        {"[]", KI_ERR_INVALID, 1, 0},
+        {"---\n# x\n\nkind: ConfigMap\napiVersion: v1\nmetadata: {name: Not_A_Name}\n",
+         KI_ERR_STATUS, 4, 0},
+        {"\n\n {\"kind\":\"Nothing\",\"apiVersion\":\"v1\"}", KI_ERR_NOT_FOUND, 3, 0},
+        {"{kind: ConfigMap, apiVersion: v1, metadata: {name: z}}\n---\n{kind: }\n---\n",
+         KI_ERR_INVALID, 3, 1},
+        {"{kind: ConfigMap,\n  ]}", KI_ERR_SYNTAX, 2, 0},
+        {"{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"x\"}}\n---\n"
+         "a: [\n",
+         KI_ERR_SYNTAX, 4, 1},
     };
     serving s;
     serving_begin(&s, NULL);
@@ -568,6 +609,7 @@ int main(void)
         cmocka_unit_test(a_watch_over_tls_is_woken),
         cmocka_unit_test(objects_are_applied_and_deleted_directly),
         cmocka_unit_test(objects_are_loaded),
+        cmocka_unit_test(braces_are_json_or_yaml),
         cmocka_unit_test(yaml_may_be_as_deep_as_objects),
         cmocka_unit_test(what_cannot_be_loaded_is_told_with_its_place),
         cmocka_unit_test(threads_write_while_clients_watch),

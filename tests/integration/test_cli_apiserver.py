@@ -158,7 +158,7 @@ class Apiserver(cli_testing.Served):
         theirs = self.write("config", "apiVersion: v1\nkind: Config\n")
         code, _, err = self.call("apiserver", "--kubeconfig-out", theirs)
         self.assertEqual(code, 1)
-        self.assertIn("is not of ours", err)
+        self.assertIn(": exists and was not written by kinformer; not overwriting it", err)
         with open(theirs, encoding="utf-8") as file:
             self.assertEqual(file.read(), "apiVersion: v1\nkind: Config\n")
 
@@ -168,6 +168,60 @@ class Apiserver(cli_testing.Served):
                                   stderr=subprocess.PIPE, timeout=cli_testing.WAIT, check=False)
         self.assertEqual((done.returncode, done.stderr),
                          (1, b"kinformer: cannot write: No space left on device\n"))
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def refused(self, path):
+        code, out, err = self.call("apiserver", "--token", "secret", "--kubeconfig-out", path)
+        self.assertEqual((code, out), (1, ""))
+        return err
+
+    def test_a_token_is_only_written_where_nobody_else_reads_it(self):
+        target = self.write("target", "")
+        link = self.path("link")
+        os.symlink(target, link)
+        self.assertIn("a symbolic link", self.refused(link))
+        os.symlink(self.path("nothing"), self.path("dangling"))
+        self.assertIn("a symbolic link", self.refused(self.path("dangling")))
+        self.assertIn("not a regular file", self.refused(self.path("")))
+        os.mkfifo(self.path("fifo"))
+        self.assertIn("not a regular file", self.refused(self.path("fifo")))
+        if os.geteuid() == 0:
+            theirs = self.write("theirs", "")
+            os.chown(theirs, 65534, 65534)
+            self.assertIn("owned by another user", self.refused(theirs))
+            self.assertEqual(os.stat(theirs).st_size, 0)
+        self.assertEqual(os.stat(target).st_size, 0)
+        self.assertFalse(os.path.exists(self.path("nothing")))
+
+    def test_its_own_kubeconfig_is_replaced_as_a_whole(self):
+        path = self.path("own")
+        other = self.path("hard-link")
+        before = set(os.listdir(self.path("")))
+        for token in ("one", "two"):
+            run = self.start("apiserver", "--token", token, "--kubeconfig-out", path)
+            run.until("http")
+            with open(path, encoding="utf-8") as file:
+                self.assertIn(f'"token":"{token}"', file.read().replace(" ", ""))
+            self.assertEqual(oct(os.stat(path).st_mode & 0o777), "0o600")
+            run.end()
+            if token == "one":
+                os.chmod(path, 0o666)
+                os.link(path, other)  # who holds the old file does not see the new token
+        with open(other, encoding="utf-8") as file:
+            self.assertNotIn("two", file.read())
+        self.assertEqual(set(os.listdir(self.path(""))) - before, {"own", "hard-link"})
+
+    def test_load_says_where(self):
+        for text, place in (("kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n---\n"
+                             "data: [\n", ":6:1: "),
+                            ("\n# x\nkind: Nothing\napiVersion: v1\n", ":3:1: "),
+                            ('{"kind": "ConfigMap",\n "a" 1}', ":2:6: ")):
+            path = self.write("load", text)
+            code, _, err = self.call("apiserver", "--load", path)
+            self.assertEqual(code, 1)
+            self.assertTrue(err.startswith(f"kinformer: {path}{place}"), err)
 
     def test_what_cannot_be_is_said(self):
         bad = self.write("bad.json", '{"kind": "Nothing", "apiVersion": "v1"}')
