@@ -22,24 +22,6 @@ static int fail(const ki_error *error)
     return 1;
 }
 
-/* A client of the server, by the kubeconfig that it writes. */
-static int connect_to(const ki_apiserver *server, ki_client **ret_client, ki_error *error)
-{
-    ki_buf text;
-    ki_config *config = NULL;
-    ki_config_options from = KI_OPTIONS_INIT(ki_config_options);
-    ki_client_options options = KI_OPTIONS_INIT(ki_client_options);
-    ki_buf_init(&text, NULL, 65536);
-    int r = ki_apiserver_write_kubeconfig(server, &text);
-    from.text = ki_buf_str(&text);
-    r = r < 0 ? r : ki_config_load(&from, &config, error);
-    options.config = config;
-    r = r < 0 ? r : ki_client_new(&options, ret_client, error);
-    (void)ki_config_unref(config);
-    ki_buf_done(&text);
-    return r;
-}
-
 static int watch_maps(ki_client *client, ki_apiserver *server, ki_error *error)
 {
     ki_factory *factory = NULL;
@@ -77,7 +59,7 @@ int main(void)
     ki_apiserver *server = NULL;
     int r = ki_apiserver_new(NULL, &server, &error); /* 127.0.0.1, a port that is free */
     r = r < 0 ? r : ki_apiserver_load(server, ki_str_from(objects), NULL, &error);
-    r = r < 0 ? r : connect_to(server, &client, &error);
+    r = r < 0 ? r : ki_apiserver_client(server, NULL, &client, &error);
     r = r < 0 ? r : watch_maps(client, server, &error);
     (void)ki_client_join(client);
     ki_apiserver_unref(server);

@@ -26,7 +26,7 @@ static void check(bool holds, const char *condition, const char *file, int line)
 
 typedef struct cluster {
     ki_apiserver *server;
-    ki_client *client; /* of the controller, and of the test itself */
+    ki_client *client; /* of the controller */
     namespace_config *controller;
 } cluster;
 
@@ -36,26 +36,6 @@ static void must(int r, const ki_error *error)
         fprintf(stderr, "%s: %s\n", ki_error_name(r), error->message);
         exit(1);
     }
-}
-
-static ki_client *connect_to(const ki_apiserver *server)
-{
-    ki_buf text;
-    ki_client *client = NULL;
-    ki_config *config = NULL;
-    ki_error error = KI_ERROR_INIT;
-    ki_config_options from = KI_OPTIONS_INIT(ki_config_options);
-    ki_client_options options = KI_OPTIONS_INIT(ki_client_options);
-    ki_buf_init(&text, NULL, 65536);
-    must(ki_apiserver_write_kubeconfig(server, &text), &error);
-    from.text = ki_buf_str(&text);
-    must(ki_config_load(&from, &config, &error), &error);
-    options.config = config;
-    options.qps = -1; /* a test need not be gentle */
-    must(ki_client_new(&options, &client, &error), &error);
-    ki_config_unref(config);
-    ki_buf_done(&text);
-    return client;
 }
 
 /* What the server has at first, and what goes wrong from the beginning; NULL: nothing. */
@@ -68,7 +48,7 @@ static cluster set_up(const char *objects, const char *faults)
     options.faults = faults;
     must(ki_apiserver_new(&options, &c.server, &error), &error);
     must(ki_apiserver_load(c.server, ki_str_from(objects), NULL, &error), &error);
-    c.client = connect_to(c.server);
+    must(ki_apiserver_client(c.server, NULL, &c.client, &error), &error);
     must(namespace_config_start(c.client, 2, NULL, &c.controller, &error), &error);
     return c;
 }
@@ -142,8 +122,8 @@ static bool config_is(cluster *c, const char *name_space, const char *team, cons
 {
     ki_error error = KI_ERROR_INIT;
     ki_object *config = NULL;
-    int r = ki_client_get(c->client, KI_CORE_V1_CONFIGMAPS, name_space, CONFIG_NAME, &config, NULL,
-                          &error);
+    int r = ki_apiserver_get(c->server, KI_CORE_V1_CONFIGMAPS, name_space, CONFIG_NAME, &config,
+                             &error);
     if (r < 0) {
         must(ki_error_is_not_found(&error) ? 0 : r, &error);
         return members == NULL;

@@ -16,12 +16,15 @@
 
 #include <kinformer/alloc.h>
 #include <kinformer/buf.h>
+#include <kinformer/client.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/log.h>
 #include <kinformer/loop.h>
 #include <kinformer/object.h>
+#include <kinformer/request.h>
 #include <kinformer/resource.h>
+#include <kinformer/store.h>
 #include <kinformer/str.h>
 
 KI_BEGIN_DECLS
@@ -112,6 +115,15 @@ KI_API const char *ki_apiserver_ca(const ki_apiserver *server);
  *  Thread: any.  Blocks: no.  Errors: KI_ERR_LIMIT, -ENOMEM.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server, ki_buf *out);
 
+/** A client of this server: ki_client_new() with the server's address, authority and token.
+ * `options` may be NULL; its `config` must be. Unless `qps` is set, requests are not limited.
+ *  Owner:  release with ki_client_unref() or ki_client_join(). It does not hold the server.
+ *  Thread: any.  Blocks: no.
+ *  Errors: as ki_client_new();  -EINVAL  `config` is set.  Since: 0.1 */
+KI_API KI_NODISCARD int ki_apiserver_client(const ki_apiserver *server,
+                                            const ki_client_options *options,
+                                            ki_client **ret_client, ki_error *error);
+
 /** Sets what goes wrong from now on, in place of what was set before; "" or NULL: nothing. Rules
  *  stand in lines, or between semicolons; each is made of words with commas between them:
  *
@@ -148,6 +160,25 @@ KI_API KI_NODISCARD int ki_apiserver_apply(ki_apiserver *server, const ki_object
 KI_API KI_NODISCARD int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource,
                                             const char *name_space, const char *name,
                                             ki_error *error);
+
+/** The object of that name as it is now, whatever faults and lag there are: for tests that compare.
+ *  `name_space` is "" for resources without namespaces.
+ *  Owner:  release with ki_object_unref().  Thread: any.  Blocks: no.
+ *  Errors: KI_ERR_STATUS  with its code and reason: 404 if there is none;  -EINVAL  no name;
+ *          -ENOMEM.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_apiserver_get(ki_apiserver *server, const ki_resource *resource,
+                                         const char *name_space, const char *name,
+                                         ki_object **ret_object, ki_error *error);
+
+/** All objects of a resource, in the order of their keys, the same way. `name_space` is "" for all
+ *  of them; `label_selector` may be NULL.
+ *  Owner:  release with ki_list_free().  Thread: any.  Blocks: no.
+ *  Errors: KI_ERR_STATUS  there is no such resource, or the selector cannot be read;  -ENOMEM.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_apiserver_list(ki_apiserver *server, const ki_resource *resource,
+                                          const char *name_space, const char *label_selector,
+                                          ki_list **ret_list, ki_error *error);
 
 /** Applies many objects: JSON, one after the other or in lists, or YAML with any number of
  *  documents, each as deep as objects may be. *ret_count, if not NULL, is how many there were, set

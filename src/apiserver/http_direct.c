@@ -16,46 +16,53 @@
 
 /* ---- requests ---- */
 
-/* The failure that an answer tells. */
-static int told(ki__api_exchange *x, const ki_alloc *alloc, const char *method, ki_error *error)
+int ki__http_read_answer(ki__api_exchange *x, ki_buf *out, ki_error *error)
 {
-    ki_buf text;
     ki_str bytes;
-    ki_object *status;
     int r;
-    ki_buf_init(&text, alloc, 1 << 20);
     do {
         r = ki__api_exchange_next(x, 65536, &bytes);
-        r = r == KI__API_DATA && ki_buf_add_str(&text, bytes) < 0 ? -ENOMEM : r;
+        r = r == KI__API_DATA && ki_buf_add_str(out, bytes) < 0 ? -ENOMEM : r;
     } while (r == KI__API_DATA);
-    if (r == KI__API_END &&
-        ki_object_from_json(ki_buf_text(&text), text.len, NULL, &status, NULL) == 0) {
+    if (r == KI__API_END) {
+        return 0;
+    }
+    return r < 0 ? ki__error_code(error, r)
+                 : ki__error_set(error, KI_ERR_STATUS, "failed with code %d",
+                                 ki__api_exchange_status(x));
+}
+
+/* The failure that an answer tells. */
+static int told(ki__api_exchange *x, const ki_alloc *alloc, ki_error *error)
+{
+    ki_buf text;
+    ki_object *status;
+    ki_buf_init(&text, alloc, 1 << 20);
+    int r = ki__http_read_answer(x, &text, error);
+    if (r == 0) {
+        r = ki_object_from_json(ki_buf_text(&text), text.len, NULL, &status, error);
+    }
+    if (r == 0) {
         r = ki_status_to_error(status, error);
         ki_object_unref(status);
-    } else if (r >= 0) {
-        r = ki__error_set(error, KI_ERR_STATUS, "%s failed with code %d", method,
-                          ki__api_exchange_status(x));
-    } else {
-        (void)ki__error_code(error, r);
     }
     ki_buf_done(&text);
     return r;
 }
 
-/* Makes a request; its status, or a failure. `expected` is a status besides 2xx that is none. */
-static int ask(ki_apiserver *server, const char *method, ki_str target, ki_str body, int expected,
-               ki_error *error)
+static int ask(ki_apiserver *server, const ki__http_question *question, ki_str target,
+               ki__api_exchange **ret_exchange, ki_error *error)
 {
     const ki__api_header headers[] = {
         {ki_str_from("content-type"), ki_str_from(KI__MEDIA_TYPE_JSON)},
         {ki_str_from("user-agent"), ki_str_from("kinformer")},
     };
     const ki__api_request request = {
-        .method = ki_str_from(method),
+        .method = ki_str_from(question->method),
         .target = target,
         .headers = headers,
         .header_count = 2,
-        .body = body,
+        .body = question->body,
     };
     ki__api_exchange *x;
     int r = ki__api_exchange_new(server->direct, &request, &x);
@@ -63,9 +70,11 @@ static int ask(ki_apiserver *server, const char *method, ki_str target, ki_str b
         return ki__error_code(error, r);
     }
     int status = ki__api_exchange_status(x);
-    r = (status >= 200 && status < 300) || status == expected
-            ? status
-            : told(x, server->alloc, method, error);
+    if ((status >= 200 && status < 300) || status == question->expected) {
+        *ret_exchange = x;
+        return status;
+    }
+    r = told(x, server->alloc, error);
     ki__api_exchange_free(x);
     return r;
 }
@@ -84,36 +93,54 @@ static int add_encoded(ki_buf *out, const char *text)
     return r;
 }
 
-/* The path of a resource, and of an object if `name` is not "". */
-static int write_target(const ki_resource *resource, const char *name_space, const char *name,
-                        ki_buf *out)
+/* The path of a resource, and of an object if it has a name. */
+static int write_target(const ki__http_question *question, ki_buf *out)
 {
+    const ki_resource *resource = question->resource;
     const char *group = ki_resource_group(resource);
+    ki_str name_space = ki_str_from(question->name_space);
+    ki_str name = ki_str_from(question->name);
+    ki_str labels = ki_str_from(question->label_selector);
     int r = ki__emit_text(out, group[0] != '\0' ? "/apis/" : "/api", group, "/",
                           ki_resource_version(resource), "/", NULL);
-    if (name_space[0] != '\0') {
+    if (name_space.len != 0) {
         r = r < 0 ? r : ki_buf_add_text(out, "namespaces/");
-        r = r < 0 ? r : add_encoded(out, name_space);
+        r = r < 0 ? r : add_encoded(out, name_space.ptr);
         r = r < 0 ? r : ki_buf_add_char(out, '/');
     }
     r = r < 0 ? r : ki_buf_add_text(out, ki_resource_name(resource));
-    if (name[0] != '\0') {
+    if (name.len != 0) {
         r = r < 0 ? r : ki_buf_add_char(out, '/');
-        r = r < 0 ? r : add_encoded(out, name);
+        r = r < 0 ? r : add_encoded(out, name.ptr);
+    }
+    if (labels.len != 0) {
+        r = r < 0 ? r : ki_buf_add_text(out, "?labelSelector=");
+        r = r < 0 ? r : add_encoded(out, labels.ptr);
     }
     return r;
 }
 
+int ki__http_ask(ki_apiserver *server, const ki__http_question *question,
+                 ki__api_exchange **ret_exchange, ki_error *error)
+{
+    ki_buf target;
+    ki_buf_init(&target, server->alloc, TARGET_BYTES);
+    int r = write_target(question, &target);
+    r = r < 0 ? ki__error_code(error, r)
+              : ask(server, question, ki_buf_str(&target), ret_exchange, error);
+    ki_buf_done(&target);
+    return r;
+}
+
+/* The same for a request whose answer does not matter. */
 static int request(ki_apiserver *server, const char *method, const ki_resource *resource,
                    const char *name_space, const char *name, ki_str body, int expected,
                    ki_error *error)
 {
-    ki_buf target;
-    ki_buf_init(&target, server->alloc, TARGET_BYTES);
-    int r = write_target(resource, name_space, name, &target);
-    r = r < 0 ? ki__error_code(error, r)
-              : ask(server, method, ki_buf_str(&target), body, expected, error);
-    ki_buf_done(&target);
+    const ki__http_question question = {method, resource, name_space, name, NULL, body, expected};
+    ki__api_exchange *x = NULL;
+    int r = ki__http_ask(server, &question, &x, error);
+    ki__api_exchange_free(x);
     return r;
 }
 

@@ -178,6 +178,25 @@ int ki__http_yaml_to_json(const ki_alloc *alloc, ki_str document, uint32_t line,
 
 /* ---- http_direct.c ---- */
 
+/** A request of this process. Text may be NULL for "". */
+typedef struct ki__http_question {
+    const char *method;
+    const ki_resource *resource;
+    const char *name_space;
+    const char *name;
+    const char *label_selector;
+    ki_str body;
+    int expected; /* a status besides 2xx that is no failure; 0: none */
+} ki__http_question;
+
+/** Makes a request that no fault befalls, with the lock. Its status, or a failure; *ret_exchange is
+ *  set if it is none. */
+int ki__http_ask(ki_apiserver *server, const ki__http_question *question,
+                 ki__api_exchange **ret_exchange, ki_error *error);
+
+/** Appends the rest of an answer.  Errors: KI_ERR_STATUS, KI_ERR_LIMIT, -ENOMEM. */
+int ki__http_read_answer(ki__api_exchange *x, ki_buf *out, ki_error *error);
+
 /** ki_apiserver_apply() with the lock. */
 int ki__http_apply(ki_apiserver *server, const ki_object *object, ki_error *error);
 

@@ -2,6 +2,7 @@
 /* Informers of the client on the embedded API server, by the kubeconfig that it writes: through
  * churn, faults, cut connections and expired histories the caches come to be what the server has.
  * threads: yes */
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <kinformer/client.h>
 #include <kinformer/factory.h>
 #include <kinformer/request.h>
+#include <kinformer/status.h>
 #include <kinformer/store.h>
 
 #include "support/test.h"
@@ -39,6 +41,9 @@ static const char definition[] = "apiVersion: apiextensions.k8s.io/v1\n"
                                  "  versions:\n"
                                  "  - {name: v1, served: true, storage: true, schema: {\n"
                                  "      openAPIV3Schema: {type: object,\n"
+                                 "        x-kubernetes-preserve-unknown-fields: true}}}\n"
+                                 "  - {name: v2, served: true, storage: false, schema: {\n"
+                                 "      openAPIV3Schema: {type: object,\n"
                                  "        x-kubernetes-preserve-unknown-fields: true}}}\n";
 
 static void must(int r, const ki_error *error)
@@ -62,21 +67,10 @@ static void write_one(world *w, const char *kind, const char *api_version, int n
 static void begin_with(world *w, const ki_apiserver_options *options, ki_client_options *with)
 {
     ki_error error = KI_ERROR_INIT;
-    ki_config *config;
-    ki_buf text;
     ki_resource *widget;
     must(ki_apiserver_new(options, &w->server, &error), &error);
     must(ki_apiserver_load(w->server, ki_str_from(definition), NULL, &error), &error);
-    ki_buf_init(&text, NULL, 65536);
-    assert_int_equal(ki_apiserver_write_kubeconfig(w->server, &text), 0);
-    ki_config_options from = KI_OPTIONS_INIT(ki_config_options);
-    from.text = ki_buf_str(&text);
-    must(ki_config_load(&from, &config, &error), &error);
-    ki_buf_done(&text);
-    with->config = config;
-    with->qps = -1;
-    must(ki_client_new(with, &w->client, &error), &error);
-    (void)ki_config_unref(config);
+    must(ki_apiserver_client(w->server, with, &w->client, &error), &error);
     must(ki_resource_new(KI_OPTIONS(ki_resource_options, .group = "example.com", .version = "v1",
                                     .resource = "widgets", .kind = "Widget"),
                          &widget, &error),
@@ -224,6 +218,105 @@ static void caches_survive_what_goes_wrong(void **state)
         "cut=3000,rate=20%; latency=20ms,rate=30%; drop=300ms,rate=30%;"
         "expire,verb=watch,rate=10%; no-end-bookmark,rate=5%,times=1";
     follow(&options, true);
+}
+
+/* ---- what tests need ---- */
+
+static void a_client_keeps_to_its_options(void **state)
+{
+    (void)state;
+    ki_error error = KI_ERROR_INIT;
+    ki_apiserver *server;
+    ki_client *client = NULL;
+    ki_loop *loop;
+    ki_list *list;
+    must(ki_apiserver_new(NULL, &server, &error), &error);
+    must(ki_loop_new(NULL, &loop, &error), &error);
+    ki_client_options with = KI_OPTIONS_INIT(ki_client_options);
+    with.loop = loop;
+    must(ki_apiserver_client(server, &with, &client, &error), &error);
+    assert_ptr_equal(ki_client_loop(client), loop);
+    time_t before = time(NULL);
+    for (int i = 0; i < 150; i++) { /* the usual limit would make this last 28 seconds and more */
+        must(ki_client_list(client, KI_CORE_V1_NAMESPACES, "", NULL, &list, NULL, &error), &error);
+        ki_list_free(list);
+    }
+    assert_true(time(NULL) - before < 25);
+    with.config = ki_client_config(client);
+    ki_client *other = NULL;
+    assert_int_equal(ki_apiserver_client(server, &with, &other, &error), -EINVAL);
+    assert_null(other);
+    ki_client_unref(client);
+    ki_loop_unref(loop);
+    ki_apiserver_unref(server);
+}
+
+static void expect_names(ki_apiserver *server, const ki_resource *resource, const char *name_space,
+                         const char *labels, const char *names)
+{
+    char found[256] = "";
+    ki_error error = KI_ERROR_INIT;
+    ki_list *list;
+    must(ki_apiserver_list(server, resource, name_space, labels, &list, &error), &error);
+    for (size_t i = 0; i < ki_list_count(list); i++) {
+        const ki_object *object = ki_list_at(list, i);
+        assert_string_equal(ki_object_kind(object), ki_resource_kind(resource));
+        assert_string_equal(ki_object_api_version(object), ki_resource_api_version(resource));
+        size_t len = strlen(found);
+        snprintf(found + len, sizeof(found) - len, "%s ", ki_object_key(object));
+    }
+    assert_string_equal(found, names);
+    ki_list_free(list);
+}
+
+static const char some[] = "{apiVersion: v1, kind: Pod, metadata: {name: b, namespace: x, "
+                           "labels: {l: '1'}}}\n---\n"
+                           "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: y}}\n---\n"
+                           "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: x}}\n---\n"
+                           "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}}\n";
+
+/* Whatever goes wrong for clients, and however far behind the server is for them. */
+static void reads_are_of_the_present_and_without_faults(void **state)
+{
+    (void)state;
+    ki_error error = KI_ERROR_INIT;
+    ki_apiserver *server;
+    ki_object *object;
+    ki_list *list;
+    ki_resource *widget;
+    must(ki_apiserver_new(KI_OPTIONS(ki_apiserver_options,
+                                     .faults = "status=500; lag=1h; unknown-field; expire"),
+                          &server, &error),
+         &error);
+    must(ki_apiserver_load(server, ki_str_from(definition), NULL, &error), &error);
+    must(ki_apiserver_load(server, ki_str_from(some), NULL, &error), &error);
+    expect_names(server, KI_CORE_V1_PODS, "", NULL, "x/a x/b y/a ");
+    expect_names(server, KI_CORE_V1_PODS, "x", "", "x/a x/b ");
+    expect_names(server, KI_CORE_V1_PODS, "", "l in (1, 2)", "x/b ");
+    expect_names(server, KI_CORE_V1_PODS, "none", NULL, "");
+    must(ki_apiserver_get(server, KI_CORE_V1_PODS, "x", "b", &object, &error), &error);
+    assert_string_equal(ki_object_key(object), "x/b");
+    assert_string_equal(ki_object_kind(object), "Pod");
+    ki_object_unref(object);
+    must(ki_apiserver_delete(server, KI_CORE_V1_PODS, "x", "b", &error), &error);
+    assert_int_equal(ki_apiserver_get(server, KI_CORE_V1_PODS, "x", "b", &object, &error),
+                     KI_ERR_STATUS);
+    assert_true(ki_error_is_not_found(&error));
+    assert_int_equal(ki_apiserver_get(server, KI_CORE_V1_PODS, "x", "", &object, &error), -EINVAL);
+    assert_int_equal(ki_apiserver_list(server, KI_CORE_V1_PODS, "", "a b", &list, &error),
+                     KI_ERR_STATUS);
+    assert_int_equal(error.http_code, 400);
+    /* In the version that is asked for, which is not the one that is stored. */
+    must(ki_resource_new(KI_OPTIONS(ki_resource_options, .group = "example.com", .version = "v2",
+                                    .resource = "widgets", .kind = "Widget"),
+                         &widget, &error),
+         &error);
+    expect_names(server, widget, "", NULL, "default/w ");
+    must(ki_apiserver_get(server, widget, "default", "w", &object, &error), &error);
+    assert_string_equal(ki_object_api_version(object), "example.com/v2");
+    ki_object_unref(object);
+    ki_resource_unref(widget);
+    ki_apiserver_unref(server);
 }
 
 /* ---- a newer server ---- */
@@ -377,6 +470,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(caches_follow_the_server),
+        cmocka_unit_test(a_client_keeps_to_its_options),
+        cmocka_unit_test(reads_are_of_the_present_and_without_faults),
         cmocka_unit_test(fields_of_a_newer_server_are_counted),
         cmocka_unit_test(fields_of_a_newer_server_are_read_as_json),
         cmocka_unit_test(caches_follow_it_over_tls_with_a_token),

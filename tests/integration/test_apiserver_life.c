@@ -544,6 +544,7 @@ static int use_directly(const ki_alloc *alloc, void *user)
     options.alloc = alloc;
     options.loop = loop;
     options.token = "t";
+    options.allowed_hosts = (const char *const[]){"a.example", NULL};
     options.faults = "latency=1ms,resource=pods";
     r = ki_apiserver_new(&options, &server, NULL);
     if (r < 0) {
@@ -554,6 +555,12 @@ static int use_directly(const ki_alloc *alloc, void *user)
     r = ki_apiserver_load(server, ki_str_from(yaml), &loaded, NULL);
     r = r < 0 ? r : ki_apiserver_set_faults(server, "cut=1,rate=1%", NULL);
     r = r < 0 ? r : ki_apiserver_write_kubeconfig(server, &text);
+    ki_object *object = NULL;
+    ki_list *list = NULL;
+    r = r < 0 ? r : ki_apiserver_get(server, KI_CORE_V1_CONFIGMAPS, "default", "a", &object, NULL);
+    r = r < 0 ? r : ki_apiserver_list(server, KI_CORE_V1_CONFIGMAPS, "", "a!=b", &list, NULL);
+    ki_object_unref(object);
+    ki_list_free(list);
     r = r < 0 ? r : ki_apiserver_delete(server, KI_CORE_V1_CONFIGMAPS, "default", "a", NULL);
     ki_buf_done(&text);
     ki_apiserver_unref(server);
