@@ -79,7 +79,8 @@ typedef struct ki_source_sink {
     void (*on_set_aside)(ki_event_type type, const char *key, const char *resource_version,
                          const ki_error *error, void *user);
     /** Bytes came, of whatever meaning: the connection lives. Also with 0, once, when a request is
-     *  accepted and its answer is on the way. */
+     *  accepted and its answer is on the way. Without that, a watch counts as accepted with its
+     *  first event; one that never was is resumed after a wait, however long it lasted. */
     void (*on_alive)(size_t bytes, void *user);
     /** An attempt failed, and the source will make the request again by itself after `delay_ns`;
      *  the call goes on. For reports only. Only if on_retry is not NULL. */

@@ -177,8 +177,8 @@ bool ki__reflector_reencode(ki_reflector *r, const ki_error *error);
 ki_watch_operation ki__reflector_operation(const ki_reflector *r);
 /** Notes the reason in the health, without a report. */
 void ki__reflector_note_reason(ki_reflector *r, const ki_error *error);
-/** Logs, for debugging, that a request was refused in a way that only leads to another one. */
-void ki__reflector_log_fallback(const ki_reflector *r, const char *message, const ki_error *error);
+/** Logs, for debugging, an error that is no failure: it only leads to another request at once. */
+void ki__reflector_log_routine(const ki_reflector *r, const char *message, const ki_error *error);
 /** Counts, logs and reports a failed attempt. The program may stop the reflector in there. */
 void ki__reflector_report(ki_reflector *r, ki_watch_operation operation, const ki_error *error,
                           const ki_object *status, uint64_t delay_ns);

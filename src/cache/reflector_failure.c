@@ -169,7 +169,7 @@ static void log_failure(const ki_reflector *r, ki_log_level level, const char *m
     ki__log_write(log, level, "reflector", message, fields, count);
 }
 
-void ki__reflector_log_fallback(const ki_reflector *r, const char *message, const ki_error *error)
+void ki__reflector_log_routine(const ki_reflector *r, const char *message, const ki_error *error)
 {
     KI__LOG(ki__engine_log(r->engine), KI_LOG_DEBUG, "reflector", message,
             {"name", ki_str_from(r->options.name)},

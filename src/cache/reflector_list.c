@@ -65,7 +65,7 @@ void ki__reflector_list_failed(ki_reflector *r, const ki_error *error, const ki_
     bool version = trouble == KI__TROUBLE_EXPIRED || trouble == KI__TROUBLE_TOO_LARGE;
     if (version && !r->unavailable) {
         r->unavailable = true;
-        ki__reflector_log_fallback(r, "resource version not available; listing the latest", error);
+        ki__reflector_log_routine(r, "resource version not available; listing the latest", error);
         ki__reflector_go(r, KI_REFLECTOR_LISTING);
         return;
     }

@@ -126,7 +126,7 @@ void ki__reflector_stream_set_aside(ki_reflector *r, ki_event_type type, const c
 
 static void note_fallback(ki_reflector *r, const ki_error *error)
 {
-    ki__reflector_log_fallback(r, "falling back from streaming list to list", error);
+    ki__reflector_log_routine(r, "falling back from streaming list to list", error);
     ki__reflector_count(r, &r->shared.health.fallbacks, 1);
     r->cut_short = false;
 }
@@ -218,8 +218,8 @@ void ki__reflector_stream_ended(ki_reflector *r, const ki_error *error, const ki
             fall_back(r, error);
         } else {
             r->unavailable = true;
-            ki__reflector_log_fallback(r, "resource version not available; listing the latest",
-                                       error);
+            ki__reflector_log_routine(r, "resource version not available; listing the latest",
+                                      error);
             ki__reflector_go(r, KI_REFLECTOR_STREAMING);
         }
         break;

@@ -32,6 +32,7 @@ static void take_up(ki_reflector *r, const ki_error *error)
     bool resume = has_version(r); /* else there is no "from where" */
     if (resume && !(quick && r->quick)) {
         if (error != NULL) {
+            ki__reflector_log_routine(r, "watch broke; resuming", error);
             ki__reflector_note_reason(r, error);
         }
         r->quick = quick;

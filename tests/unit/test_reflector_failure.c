@@ -359,6 +359,15 @@ static void codes_decide_between_waiting_and_a_list(void **state)
     }
 }
 
+static char first_line[1024];
+
+static void keep_first_line(reflecting *r)
+{
+    if (r->log_lines == 1) {
+        (void)snprintf(first_line, sizeof(first_line), "%s", r->log_line);
+    }
+}
+
 static void a_watch_that_lived_and_is_resumed_is_no_failure(void **state)
 {
     (void)state;
@@ -367,10 +376,15 @@ static void a_watch_that_lived_and_is_resumed_is_no_failure(void **state)
     reflecting_sync_by_list(&r);
     fake_alive(&r.source, 0);
     reflecting_advance(&r, 10 * TEST_SECOND);
+    r.log_level = KI_LOG_DEBUG;
+    r.hook_at = 'L';
+    r.hook = keep_first_line;
+    r.log_lines = 0;
     fake_end_error(&r.source, -ECONNRESET);
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "10");
     assert_int_equal(r.errors, 0);
-    assert_int_equal(r.log_lines, 0);
+    assert_string_equal(
+        first_line, "D watch broke; resuming: code=ECONNRESET error=connection reset by the peer");
     assert_int_equal(reflecting_health(&r).reason_class, KI_FAILURE_CONNECTION);
     assert_int_equal(reflecting_health(&r).failed_attempts, 0);
     reflecting_done(&r);
