@@ -72,18 +72,22 @@ const char *cli_error_text(const ki_error *error)
 
 void cli_say(const char *format, ...)
 {
-    char text[1024];
+    char *text = NULL;
     ki_buf line;
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(text, sizeof(text), format, args);
+    int len = vasprintf(&text, format, args);
     va_end(args);
+    if (len < 0) {
+        cli_fail_memory();
+    }
     cli_text_init(&line);
     cli_put(&line, "kinformer: ");
-    cli_put_escaped(&line, ki_str_from(text));
+    cli_put_escaped(&line, ki_str_make(text, (size_t)len));
     cli_put_char(&line, '\n');
     cli_term_note(ki_buf_str(&line));
     ki_buf_done(&line);
+    free(text);
 }
 
 void cli_say_error(const ki_error *error)

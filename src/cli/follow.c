@@ -7,7 +7,6 @@
  * history says so in the stream. */
 #include "cli/follow.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/failure.h"
@@ -253,28 +252,27 @@ void cli_follow_check(cli_session *session)
     }
 }
 
-void cli_follow_reason(cli_session *session, ki_error *ret_reason)
+ki_error cli_follow_explain(const cli_session *session)
 {
     for (size_t i = 0; i < session->target_count; i++) {
         const cli_target *target = &session->targets[i];
-        ki_informer_health health = cli_follow_health(target);
-        const ki_reflector_health *now = &health.reflector;
         if (target->synced) {
             continue;
         }
+        ki_informer_health health = cli_follow_health(target);
+        const ki_reflector_health *now = &health.reflector;
         if (now->reason.code != 0) {
-            *ret_reason = now->reason;
-            (void)snprintf(ret_reason->message, sizeof(ret_reason->message), "%s: %s",
-                           target->label, cli_error_text(&now->reason));
+            cli_say("not synced in time: %s: %s", target->label, cli_error_text(&now->reason));
         } else if (now->arrived != 0) {
-            (void)cli_fail(ret_reason, 0, "%s: %llu objects arrived, but not all", target->label,
-                           (unsigned long long)now->arrived);
+            cli_say("not synced in time: %s: %llu objects arrived, but not all", target->label,
+                    (unsigned long long)now->arrived);
         } else {
-            (void)cli_fail(ret_reason, 0, "%s: no objects arrived from %s", target->label,
-                           ki_config_server(session->config));
+            cli_say("not synced in time: %s: no objects arrived from %s", target->label,
+                    ki_config_server(session->config));
         }
-        return;
+        return now->reason;
     }
+    return KI_ERROR_INIT;
 }
 
 void cli_follow_progress(cli_session *session)

@@ -31,9 +31,9 @@ void cli_follow_stop(cli_session *session);
 /** Shows how far the first sync is, on a terminal; takes it away when it is done. */
 void cli_follow_progress(cli_session *session);
 
-/** Why the session has not synced: the reason of the first informer that has none, with its
- *  resource; the code is 0 if nothing has failed. */
-void cli_follow_reason(cli_session *session, ki_error *ret_reason);
+/** Why the session has not synced: says what the first informer that has not waits for, and its
+ * last failure. Gives that failure; its code is 0 if nothing has failed. */
+ki_error cli_follow_explain(const cli_session *session);
 
 /** An informer's health; all zero if it has none. */
 ki_informer_health cli_follow_health(const cli_target *target);

@@ -17,7 +17,7 @@
 #include "cli/term.h"
 #include "cli/text.h"
 
-enum { TICK_MS = 100, CLOSE_MS = 2000 };
+enum { TICK_MS = 100, CLOSE_MS = 2000, CUT_ROOM = 8 };
 
 /* ---- opening ---- */
 
@@ -39,7 +39,7 @@ static int end_with(const cli_session *s, const ki_error *error)
     bool said = s->reported.code == error->code &&
                 strcmp(cli_error_text(&s->reported), cli_error_text(error)) == 0;
     if (!said) {
-        cli_say_error(error);
+        cli_say("%s", s->failure_text != NULL ? s->failure_text : cli_error_text(error));
     }
     return cli_exit_code(error);
 }
@@ -236,12 +236,33 @@ static bool is_final(const ki_error *error)
     return error->code == KI_ERR_TLS || error->code == KI_ERR_INVALID;
 }
 
+/* The whole message of a Status that does not fit into its error; NULL if the error has it all. */
+static char *text_of(const ki_error *error, const ki_object *status)
+{
+    ki_value message = ki_status_message(status);
+    char *copy = NULL;
+    ki_buf text;
+    bool cut = strlen(error->message) > sizeof(error->message) - CUT_ROOM;
+    if (!cut || ki_value_type(&message) != KI_TYPE_STRING) {
+        return NULL;
+    }
+    cli_text_init(&text);
+    cli_put_value(&text, &message, true);
+    copy = strdup(ki_buf_text(&text));
+    ki_buf_done(&text);
+    if (copy == NULL) {
+        cli_fail_memory();
+    }
+    return copy;
+}
+
 static void watch_failed(ki_informer *informer, const ki_watch_failure *failure, void *user)
 {
     cli_session *s = user;
     const ki_error *error = failure->error;
     if (s->failure.code == 0 && !s->stays && !ki_informer_has_synced(informer) && is_final(error)) {
         s->failure = *error;
+        s->failure_text = text_of(error, failure->status);
         cli_loop_stop(&s->events);
     }
 }
@@ -380,9 +401,7 @@ static int run_once(cli_session *s, uint32_t timeout_ms)
         return end_with(s, &s->failure);
     }
     if (r == -ETIMEDOUT) {
-        ki_error error = KI_ERROR_INIT;
-        cli_follow_reason(s, &error);
-        cli_say("not synced in time: %s", error.message);
+        ki_error error = cli_follow_explain(s);
         int code = error.code != 0 ? cli_exit_code(&error) : CLI_NO_CONNECTION;
         return code == CLI_FAILED ? CLI_NO_CONNECTION : code;
     }
@@ -420,6 +439,8 @@ static void stop_informers(cli_session *s)
 
 void cli_session_close(cli_session *s)
 {
+    free(s->failure_text);
+    s->failure_text = NULL;
     cli_follow_stop(s);
     if (s->factory != NULL) {
         stop_informers(s);

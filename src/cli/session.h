@@ -64,6 +64,7 @@ struct cli_session {
     uint64_t started_ns;
     uint64_t synced_ns; /* when all had synced; 0 before */
     ki_error failure;   /* why it cannot go on, if that is so */
+    char *failure_text; /* the server's message in full; NULL: that of `failure` does */
     ki_error reported;  /* what the library reported last */
     void (*on_synced)(cli_target *target);
 

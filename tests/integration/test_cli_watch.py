@@ -258,6 +258,11 @@ class Failures(Case):
         self.assertIn("pods is", err)
         self.assertIsNone(CONTROLS.search(err))
 
+    def test_a_long_message_arrives_whole(self):
+        message = "this webhook explains itself at length; " * 100 + "the end"
+        self.server.refused["pods"] = (403, "Forbidden", message)
+        self.assertEqual(self.call("watch", "pods"), (4, "", f"kinformer: {message}\n"))
+
     def test_unauthorized(self):
         self.server.refused["pods"] = (401, "Unauthorized", "who are you")
         self.assertEqual(self.call("watch", "pods")[0], 4)
