@@ -348,7 +348,8 @@ ki_apiserver *ki_apiserver_ref(ki_apiserver *server)
 
 ki_apiserver *ki_apiserver_unref(ki_apiserver *server)
 {
-    if (server != NULL && ki__refs_drop(&server->refs)) {
+    if (server != NULL && ki__refs_drop(&server->refs) &&
+        !ki__engine_is_inherited(server->engine)) {
         destroy(server);
     }
     return NULL;

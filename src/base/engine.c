@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/process.h"
 #include "base/refs.h"
 #include "base/sync.h"
 
@@ -20,6 +21,7 @@ enum { TIMERS_MAX = 1 << 20, STEPS_DEFAULT = 1000, REPORTS_DEFAULT = 10 };
 
 struct ki_engine {
     ki__refs refs;
+    uint64_t process;
     ki_engine_options options;
     ki__pool *pool; /* or NULL */
     bool running;   /* only the thread that runs it looks at it */
@@ -101,6 +103,7 @@ int ki_engine_new(const ki_engine_options *options, ki_engine **ret_engine, ki_e
         ki__free(o.alloc, engine);
         return ki__error_code(error, r);
     }
+    engine->process = ki__process();
     engine->options = o;
     engine->random_state = seed;
     ki__refs_init(&engine->refs);
@@ -118,9 +121,14 @@ ki_engine *ki_engine_ref(ki_engine *engine)
     return engine;
 }
 
+bool ki__engine_is_inherited(const ki_engine *engine)
+{
+    return ki__is_inherited(engine->process);
+}
+
 ki_engine *ki_engine_unref(ki_engine *engine)
 {
-    if (engine == NULL || !ki__refs_drop(&engine->refs)) {
+    if (engine == NULL || !ki__refs_drop(&engine->refs) || ki__engine_is_inherited(engine)) {
         return NULL;
     }
     ki_assert(engine->timer_count == 0 && ki__list_is_empty(&engine->tasks));
@@ -138,6 +146,9 @@ ki_engine *ki_engine_unref(ki_engine *engine)
 
 int ki__timer_init(ki__timer *timer, ki_engine *engine, void (*fire)(ki__timer *timer))
 {
+    if (ki__engine_is_inherited(engine)) {
+        return KI_ERR_STOPPED;
+    }
     ki__mutex_lock(&engine->lock);
     int r = ki__heap_reserve(&engine->timers, engine->timer_count + 1);
     if (r == 0) {
@@ -153,7 +164,7 @@ int ki__timer_init(ki__timer *timer, ki_engine *engine, void (*fire)(ki__timer *
 void ki__timer_done(ki__timer *timer)
 {
     ki_engine *engine = timer->engine;
-    if (engine == NULL) {
+    if (engine == NULL || ki__engine_is_inherited(engine)) {
         return;
     }
     ki__mutex_lock(&engine->lock);
@@ -209,6 +220,9 @@ bool ki__engine_post(ki_engine *engine, ki__task *task)
     /* Once the lock is given up the task may run, and end whoever held the engine for us. */
     void (*wake)(void *user) = engine->options.wake;
     void *wake_user = engine->options.wake_user;
+    if (ki__engine_is_inherited(engine)) {
+        return false;
+    }
     ki__mutex_lock(&engine->lock);
     bool posted = !task->posted;
     if (posted) {
@@ -224,6 +238,9 @@ bool ki__engine_post(ki_engine *engine, ki__task *task)
 
 bool ki__engine_unpost(ki_engine *engine, ki__task *task)
 {
+    if (ki__engine_is_inherited(engine)) {
+        return false;
+    }
     ki__mutex_lock(&engine->lock);
     bool was_posted = task->posted;
     task->posted = false;
@@ -245,6 +262,9 @@ static uint64_t first_deadline(const ki_engine *engine)
 
 uint64_t ki_engine_deadline(ki_engine *engine)
 {
+    if (ki__engine_is_inherited(engine)) {
+        return UINT64_MAX;
+    }
     ki__mutex_lock(&engine->lock);
     uint64_t deadline = ki__list_is_empty(&engine->tasks) ? first_deadline(engine) : 0;
     ki__mutex_unlock(&engine->lock);
@@ -308,7 +328,7 @@ bool ki__engine_is_inside(const ki_engine *engine)
 size_t ki_engine_run(ki_engine *engine, size_t max_steps)
 {
     size_t steps = 0;
-    if (engine->running) {
+    if (engine->running || ki__engine_is_inherited(engine)) {
         return 0;
     }
     max_steps = max_steps != 0 ? max_steps : STEPS_DEFAULT;

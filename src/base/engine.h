@@ -21,8 +21,8 @@ typedef struct ki__timer {
     void (*fire)(struct ki__timer *timer);
 } ki__timer;
 
-/** Takes room in the engine for a timer; -ENOMEM or KI_ERR_LIMIT. Ends with ki__timer_done(). Any
- *  thread may call these two, as long as nobody else uses the timer. */
+/** Takes room in the engine for a timer; -ENOMEM, KI_ERR_LIMIT or KI_ERR_STOPPED. Ends with
+ * ki__timer_done(). Any thread may call these two, as long as nobody else uses the timer. */
 int ki__timer_init(ki__timer *timer, ki_engine *engine, void (*fire)(ki__timer *timer));
 /** Also fine for one that is zeroed. */
 void ki__timer_done(ki__timer *timer);
@@ -58,6 +58,10 @@ bool ki__engine_unpost(ki_engine *engine, ki__task *task);
 /** Whether this thread is inside ki_engine_run() of it: what waits for the engine here waits for
  *  ever. */
 bool ki__engine_is_inside(const ki_engine *engine);
+
+/** Whether it belongs to a parent of this process: nothing may be done with it. Then posting does
+ *  nothing, and a timer cannot be made. */
+bool ki__engine_is_inherited(const ki_engine *engine);
 
 const ki_alloc *ki__engine_alloc(const ki_engine *engine);
 const ki_clock *ki__engine_clock(const ki_engine *engine);

@@ -127,7 +127,8 @@ static void free_entry(ki_factory *factory, entry *e)
 
 ki_factory *ki_factory_unref(ki_factory *factory)
 {
-    if (factory == NULL || !ki__refs_drop(&factory->refs)) {
+    if (factory == NULL || !ki__refs_drop(&factory->refs) ||
+        ki__engine_is_inherited(factory->engine)) {
         return NULL;
     }
     ki_factory_stop(factory);
@@ -233,6 +234,10 @@ static ki_informer *use_existing(ki_factory *factory, const ki_resource *resourc
                                  bool *ret_stopped)
 {
     ki_informer *informer = NULL;
+    *ret_stopped = ki__engine_is_inherited(factory->engine);
+    if (*ret_stopped) {
+        return NULL;
+    }
     ki__mutex_lock(&factory->lock);
     entry *e = find(factory, resource);
     if (e != NULL && !factory->stopped) {
@@ -295,6 +300,9 @@ int ki_factory_informer(ki_factory *factory, const ki_resource *resource,
 void ki_factory_release(ki_factory *factory, ki_informer *informer)
 {
     entry *unused = NULL;
+    if (ki__engine_is_inherited(factory->engine)) {
+        return;
+    }
     ki__mutex_lock(&factory->lock);
     KI__LIST_FOR_EACH (link, &factory->entries) {
         entry *e = entry_at(link);
@@ -360,6 +368,9 @@ static void forget_failures(ki_factory *factory)
 
 static bool was_stopped(ki_factory *factory)
 {
+    if (ki__engine_is_inherited(factory->engine)) {
+        return true;
+    }
     ki__mutex_lock(&factory->lock);
     bool stopped = factory->stopped;
     ki__mutex_unlock(&factory->lock);
@@ -391,6 +402,9 @@ int ki_factory_start(ki_factory *factory, ki_error *error)
 
 void ki_factory_stop(ki_factory *factory)
 {
+    if (ki__engine_is_inherited(factory->engine)) {
+        return;
+    }
     ki__mutex_lock(&factory->lock);
     factory->stopped = true; /* no entry comes any more */
     ki__mutex_unlock(&factory->lock);
@@ -507,6 +521,9 @@ static int wait_for(ki_factory *factory, const ki_resource *resource, uint32_t t
 {
     ki_informer **informers;
     size_t count;
+    if (ki__engine_is_inherited(factory->engine)) {
+        return ki__error_code(error, KI_ERR_STOPPED);
+    }
     int r = started_ones(factory, resource, &informers, &count);
     if (r < 0) {
         return ki__error_code(error, r);

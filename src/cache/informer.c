@@ -47,7 +47,7 @@ static void free_informer(ki_informer *informer)
 
 void ki__informer_release(ki_informer *informer)
 {
-    if (ki__refs_drop(&informer->parts)) {
+    if (ki__refs_drop(&informer->parts) && !ki__engine_is_inherited(informer->engine)) {
         free_informer(informer);
     }
 }
@@ -62,7 +62,8 @@ ki_informer *ki_informer_ref(ki_informer *informer)
 
 ki_informer *ki_informer_unref(ki_informer *informer)
 {
-    if (informer != NULL && ki__refs_drop(&informer->users)) {
+    if (informer != NULL && ki__refs_drop(&informer->users) &&
+        !ki__engine_is_inherited(informer->engine)) {
         ki_informer_stop(informer); /* if it never ran; else the run has a reference */
         ki__informer_release(informer);
     }
@@ -318,6 +319,9 @@ static int start_locked(ki_informer *informer, ki_error *error)
 
 int ki_informer_start(ki_informer *informer, ki_error *error)
 {
+    if (ki__engine_is_inherited(informer->engine)) {
+        return ki__error_code(error, KI_ERR_STOPPED);
+    }
     ki__mutex_lock(&informer->lock);
     int r = start_locked(informer, error);
     ki__mutex_unlock(&informer->lock);
@@ -333,6 +337,9 @@ int ki_informer_start(ki_informer *informer, ki_error *error)
 
 void ki_informer_stop(ki_informer *informer)
 {
+    if (ki__engine_is_inherited(informer->engine)) {
+        return;
+    }
     ki__mutex_lock(&informer->lock);
     ki__informer_state before = informer->state;
     if (before == KI__INFORMER_STARTED) {
@@ -455,6 +462,9 @@ int ki__informer_explain_wait(ki_informer *informer, int code, ki_error *error)
 
 int ki_informer_wait_for_sync(ki_informer *informer, uint32_t timeout_ms, ki_error *error)
 {
+    if (ki__engine_is_inherited(informer->engine)) {
+        return ki__error_code(error, KI_ERR_STOPPED);
+    }
     int r = wait_for_sync(informer, timeout_ms);
     return r < 0 ? ki__informer_explain_wait(informer, r, error) : r;
 }

@@ -153,6 +153,9 @@ int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
         .user = informer,
     };
     ki_registration *registration = NULL;
+    if (ki__engine_is_inherited(informer->engine)) {
+        return ki__error_set(error, KI_ERR_STOPPED, "informer: belongs to the parent process");
+    }
     int r = ki__registration_new(informer->engine, handler, options, &owner, &registration, error);
     if (r < 0) {
         return r;

@@ -44,7 +44,7 @@ ki_pager *ki_pager_ref(ki_pager *pager)
 
 ki_pager *ki_pager_unref(ki_pager *pager)
 {
-    if (pager == NULL || !ki__refs_drop(&pager->refs)) {
+    if (pager == NULL || !ki__refs_drop(&pager->refs) || ki__engine_is_inherited(pager->engine)) {
         return NULL;
     }
     ki_engine *engine = pager->engine;

@@ -17,6 +17,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/process.h"
 #include "cache/queue_list.h"
 #include "cache/txn.h"
 #include "object/object.h"
@@ -71,6 +72,7 @@ int ki__queue_new(const ki__queue_kind *kind, size_t size, const ki_queue_option
     queue->on_error = options->on_error;
     queue->max_deltas = options->max_deltas != 0 ? options->max_deltas : MAX_DELTAS_DEFAULT;
     ki__refs_init(&queue->refs);
+    queue->process = ki__process();
     atomic_init(&queue->synced, false);
     atomic_init(&queue->popping, false);
     int r = ki__mutex_init(&queue->lock);
@@ -98,7 +100,7 @@ ki_queue *ki_queue_ref(ki_queue *queue)
 
 ki_queue *ki_queue_unref(ki_queue *queue)
 {
-    if (queue == NULL || !ki__refs_drop(&queue->refs)) {
+    if (queue == NULL || !ki__refs_drop(&queue->refs) || ki__is_inherited(queue->process)) {
         return NULL;
     }
     queue->kind->done(queue);
@@ -453,6 +455,9 @@ int ki_queue_poll(ki_queue *queue, size_t max_keys, ki_queue_process process, vo
 
 void ki_queue_close(ki_queue *queue)
 {
+    if (ki__is_inherited(queue->process)) {
+        return;
+    }
     ki__mutex_lock(&queue->lock);
     queue->closed = true;
     wake(queue);

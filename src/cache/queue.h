@@ -51,6 +51,7 @@ struct ki_queue {
     const ki_alloc *alloc;
     ki__hash_key hash_key;
     ki__refs refs;
+    uint64_t process; /* that made it */
     ki__transform_function transform;
     void *transform_user;
     ki_error_hook on_error;

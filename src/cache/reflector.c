@@ -127,6 +127,9 @@ int ki_reflector_start(ki_reflector *reflector)
 
 void ki_reflector_stop(ki_reflector *reflector)
 {
+    if (ki__engine_is_inherited(reflector->engine)) {
+        return;
+    }
     ki__mutex_lock(&reflector->shared.lock); /* so that it is either started before, or never */
     atomic_store(&reflector->stopping, true);
     ki__mutex_unlock(&reflector->shared.lock);
@@ -392,7 +395,8 @@ ki_reflector *ki_reflector_ref(ki_reflector *reflector)
 
 ki_reflector *ki_reflector_unref(ki_reflector *reflector)
 {
-    if (reflector == NULL || !ki__refs_drop(&reflector->refs)) {
+    if (reflector == NULL || !ki__refs_drop(&reflector->refs) ||
+        ki__engine_is_inherited(reflector->engine)) {
         return NULL;
     }
     ki_engine *engine = reflector->engine;

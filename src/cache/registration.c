@@ -147,7 +147,8 @@ ki_registration *ki_registration_ref(ki_registration *registration)
 
 ki_registration *ki_registration_unref(ki_registration *registration)
 {
-    if (registration == NULL || !ki__refs_drop(&registration->refs)) {
+    if (registration == NULL || !ki__refs_drop(&registration->refs) ||
+        ki__engine_is_inherited(registration->engine)) {
         return NULL;
     }
     ki_registration *reg = registration;
@@ -534,6 +535,9 @@ static int deliver_for_caller(ki_registration *reg, size_t max, stay how)
     if (reg->options.delivery != KI_DELIVERY_CALLER) {
         return KI_ERR_UNSUPPORTED;
     }
+    if (ki__engine_is_inherited(reg->engine)) {
+        return KI_ERR_STOPPED;
+    }
     (void)ki_registration_ref(reg); /* a callback may give the caller's away */
     bool more = false;
     int r = deliver(reg, max, how, &more);
@@ -585,9 +589,12 @@ ki_registration_stats ki_registration_get_stats(ki_registration *registration)
     return stats;
 }
 
-/* Whether it was this call that removed it. */
+/* Whether it was this call that removed it; never in a child of fork(), which only has a copy. */
 static bool set_removed(ki_registration *reg)
 {
+    if (ki__engine_is_inherited(reg->engine)) {
+        return false;
+    }
     ki__mutex_lock(&reg->lock);
     bool first = !reg->removed;
     if (first) {
@@ -614,6 +621,9 @@ int ki_registration_remove_wait(ki_registration *registration)
     ki_registration_remove(registration);
     if (is_inside(registration)) {
         return KI_ERR_BUSY;
+    }
+    if (ki__engine_is_inherited(registration->engine)) {
+        return 0; /* its threads are not here */
     }
     ki__mutex_lock(&registration->lock);
     while (!registration->over) {

@@ -49,7 +49,8 @@ ki_retry_watcher *ki_retry_watcher_ref(ki_retry_watcher *watcher)
 
 ki_retry_watcher *ki_retry_watcher_unref(ki_retry_watcher *watcher)
 {
-    if (watcher == NULL || !ki__refs_drop(&watcher->refs)) {
+    if (watcher == NULL || !ki__refs_drop(&watcher->refs) ||
+        ki__engine_is_inherited(watcher->engine)) {
         return NULL;
     }
     ki_engine *engine = watcher->engine;

@@ -13,6 +13,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/process.h"
 #include "base/refs.h"
 #include "cache/apply.h"
 #include "cache/handler.h"
@@ -20,6 +21,7 @@
 struct ki_simple_informer {
     const ki_alloc *alloc;
     ki__refs refs;
+    uint64_t process; /* that made it */
     ki_queue *queue;
     ki_store *store;
     ki_handler handler;
@@ -119,6 +121,7 @@ int ki_simple_informer_new(const ki_simple_informer_options *options,
     informer->batch_keys = o.batch_keys;
     informer->applier.alloc = alloc;
     ki__refs_init(&informer->refs);
+    informer->process = ki__process();
     atomic_init(&informer->stopped, false);
     r = make(informer, &o, error);
     if (r < 0) {
@@ -142,7 +145,8 @@ ki_simple_informer *ki_simple_informer_ref(ki_simple_informer *informer)
 
 ki_simple_informer *ki_simple_informer_unref(ki_simple_informer *informer)
 {
-    if (informer == NULL || !ki__refs_drop(&informer->refs)) {
+    if (informer == NULL || !ki__refs_drop(&informer->refs) ||
+        ki__is_inherited(informer->process)) {
         return NULL;
     }
     if (informer->handler.destroy != NULL) {

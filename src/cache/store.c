@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/process.h"
 #include "cache/txn.h"
 #include "cache/version.h"
 
@@ -51,8 +52,8 @@ ki_store *ki_store_ref(ki_store *store)
 
 ki_store *ki_store_unref(ki_store *store)
 {
-    if (store == NULL || !ki__refs_drop(&store->handles)) {
-        return NULL;
+    if (store == NULL || !ki__refs_drop(&store->handles) || ki__is_inherited(store->process)) {
+        return NULL; /* a writer of the parent may have been in the middle of something */
     }
     ki__version_close(store);
     ki__store_drop(store);
@@ -72,6 +73,7 @@ int ki_store_new(const ki_store_options *options, ki_store **ret_store, ki_error
         return ki__error_code(error, -ENOMEM);
     }
     store->alloc = alloc;
+    store->process = ki__process();
     store->hash_key = ki__hash_key_make(o.random, store);
     store->transform = o.transform;
     store->transform_user = o.transform_user;

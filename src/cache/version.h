@@ -75,6 +75,7 @@ struct ki_store {
     int (*transform)(const ki_object *object, ki_object **ret_object, void *user);
     void *transform_user;
     uint32_t max_objects;
+    uint64_t process; /* that made it */
 
     /* Anyone. */
     ki__refs handles;            /* references of users */

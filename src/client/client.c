@@ -149,6 +149,9 @@ static void close_inside(void *arg)
 
 static int take_loop(ki_client *client, const ki_client_options *o, ki_error *error)
 {
+    if (o->loop != NULL && ki__engine_is_inherited(ki_loop_engine(o->loop))) {
+        return ki__error_set(error, KI_ERR_STOPPED, "loop: belongs to the parent process");
+    }
     if (o->loop != NULL) {
         client->loop = ki_loop_ref(o->loop);
     } else {

@@ -73,7 +73,8 @@ int ki__watch_change(ki__watch *watch, uint32_t events)
  */
 static void unregister(const ki_loop *loop, int fd)
 {
-    if (loop->pid != getpid() || epoll_ctl(loop->epoll, EPOLL_CTL_DEL, fd, NULL) == 0) {
+    if (ki__engine_is_inherited(loop->engine) ||
+        epoll_ctl(loop->epoll, EPOLL_CTL_DEL, fd, NULL) == 0) {
         return;
     }
     ki_error error = KI_ERROR_INIT;
@@ -225,7 +226,6 @@ int ki_loop_new(const ki_loop_options *options, ki_loop **ret_loop, ki_error *er
     }
     loop->alloc = alloc;
     loop->steps = o.steps != 0 ? o.steps : STEPS_DEFAULT;
-    loop->pid = getpid();
     loop->epoll = -1;
     loop->timer = -1;
     loop->armed = UINT64_MAX;
@@ -366,6 +366,9 @@ void ki__loop_give_up(ki_loop *loop)
 
 static int take_over(ki_loop *loop, ki__runner as)
 {
+    if (ki__engine_is_inherited(loop->engine)) {
+        return KI_ERR_STOPPED;
+    }
     ki__mutex_lock(&loop->lock);
     int r = ki__loop_take_over(loop, as);
     ki__mutex_unlock(&loop->lock);
@@ -407,6 +410,9 @@ int ki_loop_timeout(ki_loop *loop)
 
 bool ki__loop_is_stopped(ki_loop *loop)
 {
+    if (ki__engine_is_inherited(loop->engine)) {
+        return true;
+    }
     ki__mutex_lock(&loop->lock);
     bool stopped = loop->stopped;
     ki__mutex_unlock(&loop->lock);
@@ -436,6 +442,9 @@ int ki_loop_run(ki_loop *loop)
 
 void ki_loop_stop(ki_loop *loop)
 {
+    if (ki__engine_is_inherited(loop->engine)) {
+        return; /* the eventfd is also the parent's */
+    }
     ki__mutex_lock(&loop->lock);
     loop->stopped = true;
     ki__cond_wake_all(&loop->changed);
@@ -497,6 +506,9 @@ static int join_thread(ki_loop *loop)
 
 int ki_loop_join(ki_loop *loop)
 {
+    if (ki__engine_is_inherited(loop->engine)) {
+        return 0; /* the threads are not in this process */
+    }
     int r = join_thread(loop);
     if (r == 0) {
         ki__outside_wait(loop->outside);
@@ -524,7 +536,7 @@ ki_loop *ki_loop_unref(ki_loop *loop)
     if (loop == NULL || !ki__refs_drop(&loop->users)) {
         return NULL;
     }
-    if (loop->pid != getpid()) {
+    if (ki__engine_is_inherited(loop->engine)) {
         /* A child of fork() has no thread, and a lock may be held by one of the parent's. Closing
          * its descriptors does nothing to those of the parent. The memory stays. */
         close_descriptors(loop);

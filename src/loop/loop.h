@@ -31,9 +31,10 @@ void ki__watch_remove(ki__watch *watch);
 /** Calls `run` as if inside the loop, where nothing else on it runs meanwhile, and returns when
  *  that has: here and now if this is the thread that runs it, or if nobody does, also if it was
  *  stopped; else on that thread. Any thread; the caller holds the loop, and no lock that something
- *  on it may want. */
+ *  on it may want. In a child of fork() it does nothing. */
 void ki__loop_call(ki_loop *loop, void (*run)(void *arg), void *arg);
-/** The same if nobody runs the loop at the moment; otherwise it does nothing. Whether it did. */
+/** The same if nobody runs the loop at the moment; otherwise it does nothing. Whether it did;
+ *  true in a child of fork(), where there is nothing to do. */
 bool ki__loop_try_call(ki_loop *loop, void (*run)(void *arg), void *arg);
 
 /** Waits until `is_done`, which is asked with a lock held and may only look. If nobody runs the

@@ -9,7 +9,6 @@
 
 #include <pthread.h>
 #include <sys/epoll.h>
-#include <sys/types.h>
 
 #include "base/refs.h"
 #include "base/sync.h"
@@ -37,7 +36,6 @@ struct ki_loop {
     const ki_alloc *alloc;
     ki_engine *engine;
     size_t steps;
-    pid_t pid; /* of who made it: a child of fork() must leave it alone */
     ki__outside *outside;
     int epoll;
     int timer; /* a timerfd */

@@ -56,6 +56,9 @@ static void have_it_run(ki_loop *loop, errand *e)
 
 void ki__loop_call(ki_loop *loop, void (*run)(void *arg), void *arg)
 {
+    if (ki__engine_is_inherited(loop->engine)) {
+        return;
+    }
     ki__mutex_lock(&loop->lock);
     if (ki__loop_is_mine(loop) || ki__engine_is_inside(loop->engine)) {
         ki__mutex_unlock(&loop->lock);
@@ -74,6 +77,9 @@ void ki__loop_call(ki_loop *loop, void (*run)(void *arg), void *arg)
 
 bool ki__loop_try_call(ki_loop *loop, void (*run)(void *arg), void *arg)
 {
+    if (ki__engine_is_inherited(loop->engine)) {
+        return true;
+    }
     ki__mutex_lock(&loop->lock);
     bool idle = loop->runner == KI__RUNNER_NOBODY && !ki__engine_is_inside(loop->engine);
     if (idle) {
@@ -110,6 +116,9 @@ static void help(ki_loop *loop, bool (*is_done)(const void *arg), const void *ar
 int ki__loop_wait(ki_loop *loop, bool (*is_done)(const void *arg), const void *arg)
 {
     int r = 0;
+    if (ki__engine_is_inherited(loop->engine)) {
+        return KI_ERR_STOPPED;
+    }
     ki__mutex_lock(&loop->lock);
     if (ki__loop_is_mine(loop) || ki__engine_is_inside(loop->engine)) {
         r = is_done(arg) ? 0 : KI_ERR_BUSY;

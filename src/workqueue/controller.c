@@ -10,11 +10,13 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/process.h"
 #include "base/refs.h"
 #include "workqueue/queue.h"
 
 struct ki_controller {
     ki__refs refs;
+    uint64_t process;              /* that made it */
     ki_controller_options options; /* with a reference to the queue */
 };
 
@@ -38,6 +40,7 @@ int ki_controller_new(const ki_controller_options *options, ki_controller **ret_
         return ki__error_code(error, -ENOMEM);
     }
     ki__refs_init(&controller->refs);
+    controller->process = ki__process();
     controller->options = o;
     (void)ki_workqueue_ref(o.queue);
     *ret_controller = controller;
@@ -54,7 +57,8 @@ ki_controller *ki_controller_ref(ki_controller *controller)
 
 ki_controller *ki_controller_unref(ki_controller *controller)
 {
-    if (controller == NULL || !ki__refs_drop(&controller->refs)) {
+    if (controller == NULL || !ki__refs_drop(&controller->refs) ||
+        ki__is_inherited(controller->process)) {
         return NULL;
     }
     const ki_controller_options *o = &controller->options;

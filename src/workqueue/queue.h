@@ -48,6 +48,7 @@ typedef struct ki__work_entry {
 
 struct ki_workqueue {
     ki__refs refs;
+    uint64_t process; /* that made it */
     const ki_alloc *alloc;
     const ki_clock *clock;   /* may be NULL */
     ki_rate_limiter limiter; /* its functions are NULL if there is none */

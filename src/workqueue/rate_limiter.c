@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/options.h"
+#include "base/process.h"
 #include "workqueue/failures.h"
 #include "workqueue/queue.h"
 
@@ -42,6 +43,7 @@ void ki_rate_limiter_done(ki_rate_limiter *limiter)
 
 typedef struct counter {
     const ki_alloc *alloc;
+    uint64_t process; /* that made it */
     ki__failures failures;
     uint64_t first_ns; /* base, or fast */
     uint64_t last_ns;  /* max, or slow */
@@ -84,6 +86,9 @@ static uint32_t counter_requeues(ki_str key, void *user)
 static void counter_destroy(void *user)
 {
     counter *c = user;
+    if (ki__is_inherited(c->process)) {
+        return;
+    }
     ki__failures_done(&c->failures);
     ki__free(c->alloc, c);
 }
@@ -101,6 +106,7 @@ static int counter_new(const ki_rate_limiter_options *options, counter **ret_cou
         return -ENOMEM;
     }
     c->alloc = o.alloc;
+    c->process = ki__process();
     r = ki__failures_init(&c->failures, o.alloc, o.random, o.max_keys);
     if (r < 0) {
         ki__free(o.alloc, c);
@@ -157,6 +163,7 @@ int ki_rate_limiter_fast_slow(uint64_t fast_ns, uint64_t slow_ns, uint32_t fast_
 
 typedef struct bucket {
     const ki_alloc *alloc;
+    uint64_t process; /* that made it */
     ki__mutex lock;
     uint64_t interval_ns;
     uint64_t whole_ns; /* that a whole bucket takes to fill */
@@ -205,6 +212,9 @@ static uint32_t bucket_requeues(ki_str key, void *user)
 static void bucket_destroy(void *user)
 {
     bucket *b = user;
+    if (ki__is_inherited(b->process)) {
+        return;
+    }
     ki__mutex_done(&b->lock);
     ki__free(b->alloc, b);
 }
@@ -225,6 +235,7 @@ int ki_rate_limiter_bucket(uint64_t interval_ns, uint32_t burst,
         return -ENOMEM;
     }
     b->alloc = o.alloc;
+    b->process = ki__process();
     b->interval_ns = interval_ns;
     if (__builtin_mul_overflow(interval_ns, (uint64_t)burst, &b->whole_ns)) {
         b->whole_ns = UINT64_MAX;

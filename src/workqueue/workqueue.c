@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/mutant.h"
 #include "base/options.h"
+#include "base/process.h"
 #include "workqueue/queue.h"
 
 enum { KEY_BYTES_DEFAULT = 1024, KEY_BYTES_MAX = 65535 };
@@ -65,6 +66,7 @@ fail_ready:
 static void queue_init(ki_workqueue *queue, const ki_workqueue_options *o)
 {
     ki__refs_init(&queue->refs);
+    queue->process = ki__process();
     queue->alloc = ki__alloc_or_default(o->alloc);
     queue->clock = o->clock;
     queue->wake = o->wake;
@@ -133,7 +135,7 @@ ki_workqueue *ki_workqueue_ref(ki_workqueue *queue)
 
 ki_workqueue *ki_workqueue_unref(ki_workqueue *queue)
 {
-    if (queue == NULL || !ki__refs_drop(&queue->refs)) {
+    if (queue == NULL || !ki__refs_drop(&queue->refs) || ki__is_inherited(queue->process)) {
         return NULL;
     }
     ki_assert(queue->waiters == 0 && queue->drainers == 0);
@@ -411,6 +413,9 @@ static void begin_shut_down(ki_workqueue *queue)
 
 void ki_workqueue_shut_down(ki_workqueue *queue)
 {
+    if (ki__is_inherited(queue->process)) {
+        return;
+    }
     ki__mutex_lock(&queue->lock);
     begin_shut_down(queue);
     queue->shut_downs++;
@@ -424,6 +429,9 @@ int ki_workqueue_shut_down_with_drain(ki_workqueue *queue, ki_drain until)
 {
     if ((unsigned)until >= KI_DRAIN_MAX) {
         return -EINVAL;
+    }
+    if (ki__is_inherited(queue->process)) {
+        return KI_ERR_STOPPED;
     }
     ki__mutex_lock(&queue->lock);
     begin_shut_down(queue);
