@@ -39,6 +39,7 @@ void ki__store_drop(ki_store *store)
     cut_writers(store, 0);
     ki__free(store->alloc, store->writers);
     ki__ids_done(&store->ids);
+    ki__mutex_done(&store->wide_lock);
     ki__free(store->alloc, store);
 }
 
@@ -71,6 +72,11 @@ int ki_store_new(const ki_store_options *options, ki_store **ret_store, ki_error
     ki_store *store = ki__alloc_zero(alloc, sizeof(*store));
     if (store == NULL) {
         return ki__error_code(error, -ENOMEM);
+    }
+    r = ki__mutex_init(&store->wide_lock);
+    if (r < 0) {
+        ki__free(alloc, store);
+        return ki__error_code(error, r);
     }
     store->alloc = alloc;
     store->process = ki__process();

@@ -7,6 +7,10 @@
  * version's own count, which releases have been lowering meanwhile. A large bias keeps that count
  * from reaching zero while the version is current.
  *
+ * Only addresses below 2^48 fit into the word. Others (with tags in their upper bits, as of MTE,
+ * LAM and HWASan, or of 52 bits and more) are published beside it, under a lock: the word then says
+ * so, and acquiring takes the lock as well. Which way it goes is decided for each version.
+ *
  * A version whose count is zero is dead. Whoever finds that pushes it on a stack and collects,
  * unless someone is collecting already, or a writer is at work, which collects when it is done:
  * they will find it there, and nobody waits. Collecting a version frees those parts of its garbage
@@ -27,6 +31,10 @@ enum { COUNT_BITS = 19, ADDRESS_BITS = 3 };
 #define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)
 #define COUNT_FOLD (UINT64_C(1) << (COUNT_BITS - 2))
 
+/* The word while the version is published beside it, or this and what was added to it. */
+#define WIDE (UINT64_MAX << 40)
+#define WIDE_FOLD (UINT64_C(1) << 30)
+
 static uint64_t pack(const ki_snapshot *version)
 {
     uint64_t address = (uint64_t)(uintptr_t)version;
@@ -36,6 +44,53 @@ static uint64_t pack(const ki_snapshot *version)
 static ki_snapshot *unpack(uint64_t word)
 {
     return (ki_snapshot *)(uintptr_t)(word >> COUNT_BITS << ADDRESS_BITS);
+}
+
+static bool is_wide(uint64_t word)
+{
+    return word >= WIDE;
+}
+
+static bool fits(const ki_snapshot *version)
+{
+#ifdef KI_TEST_WIDE_POINTERS
+    return version == NULL || version->number % 3 == 0;
+#else
+    uint64_t word = pack(version);
+    return unpack(word) == version && !is_wide(word);
+#endif
+}
+
+/* Publishes a version, or NULL, and returns the word before. Only the writer does that. */
+static uint64_t swap(ki_store *store, ki_snapshot *version)
+{
+    bool fit = fits(version);
+    if (fit && !is_wide(atomic_load(&store->current))) {
+        return atomic_exchange(&store->current, pack(version));
+    }
+    ki__mutex_lock(&store->wide_lock);
+    atomic_store(&store->wide, fit ? NULL : version);
+    uint64_t word = atomic_exchange(&store->current, fit ? pack(version) : WIDE);
+    ki__mutex_unlock(&store->wide_lock);
+    return word;
+}
+
+/* Holds the version beside the word; NULL if there is none any more. It is current, so its count
+ * cannot reach zero meanwhile. */
+static ki_snapshot *acquire_wide(ki_store *store)
+{
+    ki_snapshot *version = NULL;
+    ki__mutex_lock(&store->wide_lock);
+    uint64_t word = atomic_load(&store->current);
+    if (is_wide(word)) {
+        version = atomic_load(&store->wide);
+        atomic_fetch_add(&version->refs, 1);
+        if (word - WIDE >= WIDE_FOLD) {
+            atomic_store(&store->current, WIDE); /* before it overflows; it counts nothing */
+        }
+    }
+    ki__mutex_unlock(&store->wide_lock);
+    return version;
 }
 
 /* Moves the count of acquisitions into the version's own count before it overflows. The caller
@@ -56,6 +111,13 @@ static void fold_count(ki_store *store, ki_snapshot *version)
 ki_snapshot *ki__version_acquire(ki_store *store)
 {
     uint64_t word = atomic_fetch_add_explicit(&store->current, 1, memory_order_acquire);
+    while (is_wide(word)) {
+        ki_snapshot *wide = acquire_wide(store);
+        if (wide != NULL) {
+            return wide;
+        }
+        word = atomic_fetch_add_explicit(&store->current, 1, memory_order_acquire);
+    }
     ki_snapshot *version = unpack(word);
     if ((word & COUNT_MASK) >= COUNT_FOLD) {
         fold_count(store, version);
@@ -65,7 +127,8 @@ ki_snapshot *ki__version_acquire(ki_store *store)
 
 ki_snapshot *ki__version_current(ki_store *store)
 {
-    return unpack(atomic_load_explicit(&store->current, memory_order_acquire));
+    uint64_t word = atomic_load_explicit(&store->current, memory_order_acquire);
+    return is_wide(word) ? atomic_load(&store->wide) : unpack(word);
 }
 
 static void release_object(ki__slot slot, uint32_t id, void *user)
@@ -250,7 +313,7 @@ void ki__version_release(ki_snapshot *version)
 static void retire(ki_snapshot *version, uint64_t word)
 {
     ki_store *store = version->store;
-    int64_t change = (int64_t)(word & COUNT_MASK) - BIAS;
+    int64_t change = (is_wide(word) ? 0 : (int64_t)(word & COUNT_MASK)) - BIAS;
     if (atomic_fetch_add(&version->refs, change) + change != 0) {
         return; /* readers have it */
     }
@@ -301,7 +364,6 @@ ki_snapshot *ki__version_new(ki_store *store, const ki_snapshot *base, size_t in
     if (version == NULL) {
         return NULL;
     }
-    ki_assert(unpack(pack(version)) == version);
     /* All is zero but the room for garbage, which is written before it is read. */
     size_t used = offsetof(ki_snapshot, store);
     memset((char *)version + used, 0, size - used);
@@ -331,7 +393,7 @@ void ki__version_publish(ki_snapshot *version, ki_snapshot *base)
     if (base != NULL) {
         base->newer = version;
     }
-    uint64_t word = atomic_exchange(&version->store->current, pack(version));
+    uint64_t word = swap(version->store, version);
     if (base != NULL) {
         retire(base, word);
     }
@@ -355,8 +417,8 @@ void ki__version_abandon(ki_snapshot *version, ki_snapshot *base)
 
 void ki__version_close(ki_store *store)
 {
-    uint64_t word = atomic_exchange(&store->current, 0);
-    retire(unpack(word), word);
+    ki_snapshot *version = ki__version_current(store);
+    retire(version, swap(store, NULL));
 }
 
 static bool key_equals(const void *context, uint32_t id, ki_str key)

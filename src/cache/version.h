@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Versions of a store, and how they come and go. A ki_snapshot is a version.
  *
- * Who may touch what: `current`, `dead`, `collecting` and the counts are atomic and anyone's. The
- * content of a version never changes once it is published. Links and garbage belong to the writer
- * while the version is being built or current, and to the collector from then on. */
+ * Who may touch what: `current`, `wide`, `dead`, `collecting` and the counts are atomic and
+ * anyone's. The content of a version never changes once it is published. Links and garbage belong
+ * to the writer while the version is being built or current, and to the collector from then on. */
 #ifndef KI_CACHE_VERSION_H
 #define KI_CACHE_VERSION_H
 
@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "base/refs.h"
+#include "base/sync.h"
 #include "cache/edit.h"
 #include "cache/ids.h"
 #include "cache/index.h"
@@ -81,6 +82,8 @@ struct ki_store {
     ki__refs handles;            /* references of users */
     ki__refs refs;               /* handles together, and each version, hold one */
     _Atomic(uint64_t) current;   /* version and count of acquisitions: see version.c */
+    _Atomic(ki_snapshot *) wide; /* the current version if it does not fit in there; or NULL */
+    ki__mutex wide_lock;
     _Atomic(ki_snapshot *) dead; /* versions that nobody holds, not yet collected */
     atomic_bool collecting;      /* someone is at it */
     atomic_int writer;           /* a ki__writer */
