@@ -4,7 +4,12 @@
  * something to do. It reads no clock, sleeps never and starts no thread; an event loop, a thread or
  * a simulator goes around it.
  *
- * All that runs on an engine runs inside ki_engine_run(), one thing at a time. */
+ * All that runs on an engine runs inside ki_engine_run(), one thing at a time.
+ *
+ * A callback of any kind, here and in all other headers, must return to the library: it must not
+ * throw a C++ exception, call longjmp() or end its thread. Otherwise the engine, the loop or the
+ * handler that called it stays as if the callback were running for ever. Where this can be noticed
+ * it is logged as an error. In C++, declare callbacks noexcept. */
 #ifndef KINFORMER_ENGINE_H
 #define KINFORMER_ENGINE_H
 

@@ -12,6 +12,8 @@ KI_BEGIN_DECLS
  *  one. No lock is held. For one handler the calls come one after the other. When one comes, the
  *  store has the change already, and perhaps later ones.
  *
+ *  They must not throw or longjmp (see engine.h).
+ *
  *  Each but on_merged() returns 0 or more, or an error, which is told to the error hook of the
  * informer and has no other effect. */
 typedef struct ki_handler {

@@ -11,6 +11,8 @@
  * delays nobody (see registration.h). With `no_threads` in the options none is started, and they
  * run on the loop. Threads are named: "ki-loop", and "ki-handler-" with a number.
  *
+ * Callbacks must not throw or longjmp: see engine.h.
+ *
  * After fork() the child may release what it inherited and make its own; nothing that it does
  * reaches the parent:
  *   - All functions that ref, unref, free, stop, cancel or remove return at once. They run no

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/place.h"
 #include "base/process.h"
 #include "base/refs.h"
 #include "base/sync.h"
@@ -24,7 +25,9 @@ struct ki_engine {
     uint64_t process;
     ki_engine_options options;
     ki__pool *pool; /* or NULL */
-    bool running;   /* only the thread that runs it looks at it */
+    bool running;   /* only the thread that runs it looks at it; so for the next two */
+    ki__place runs_at;
+    bool left; /* a callback never returned, and that was logged */
     ki__mutex lock;
     ki__heap timers;
     size_t timer_count; /* made, whether set or not */
@@ -324,16 +327,33 @@ bool ki__engine_is_inside(const ki_engine *engine)
     return run != NULL;
 }
 
+/* It is running already: inside a callback, or because one was left. */
+static void refuse_run(ki_engine *engine, ki__place here)
+{
+    if (engine->left || !ki__place_is_left(engine->runs_at, here)) {
+        return;
+    }
+    engine->left = true;
+    KI__LOG(engine->options.log, KI_LOG_ERROR, "engine",
+            "a callback was left by an exception or longjmp(): the engine cannot run any more");
+}
+
 /* Tasks and timers take turns, so that neither can keep the other from its turn. */
 size_t ki_engine_run(ki_engine *engine, size_t max_steps)
 {
     size_t steps = 0;
-    if (engine->running || ki__engine_is_inherited(engine)) {
+    ki__place place = KI__PLACE_HERE(runs);
+    if (ki__engine_is_inherited(engine)) {
+        return 0;
+    }
+    if (engine->running) {
+        refuse_run(engine, place);
         return 0;
     }
     max_steps = max_steps != 0 ? max_steps : STEPS_DEFAULT;
     (void)ki_engine_ref(engine); /* the last user may let go inside */
     engine->running = true;
+    engine->runs_at = place;
     const running here = {.engine = engine, .outer = runs};
     runs = &here;
     bool more = true;

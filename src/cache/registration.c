@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/engine.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mutant.h"
 #include "base/options.h"
 #include "cache/handler.h"
@@ -373,17 +374,33 @@ static bool goes_on(ki_registration *reg, stay how, size_t count, size_t max)
            (how == STAY_WHILE_UNDISTURBED && !ki__pool_is_wanted(ki__engine_pool(reg->engine)));
 }
 
+/* Somebody delivers already: another thread, a callback of this one, or nobody any more. With the
+ * lock held, which it gives up. */
+static int refuse_delivery(ki_registration *reg, ki__place here)
+{
+    bool left = !reg->left && ki__place_is_left(reg->delivers_at, here);
+    reg->left = reg->left || left;
+    reg->refused = true;
+    ki__mutex_unlock(&reg->lock);
+    if (left) {
+        KI__LOG(ki__engine_log(reg->engine), KI_LOG_ERROR, "handler",
+                "a callback was left by an exception or longjmp(): it receives no more events",
+                {"name", ki_str_from(reg->name)});
+    }
+    return KI_ERR_BUSY;
+}
+
 /* Up to `max` callbacks, or more as `how` says; 0: those that wait now. The number of them, or
  * KI_ERR_BUSY. *ret_more: something is left. */
 static int deliver(ki_registration *reg, size_t max, stay how, bool *ret_more)
 {
+    ki__place place = KI__PLACE_HERE(calls);
     ki__mutex_lock(&reg->lock);
     if (reg->delivering) {
-        reg->refused = true;
-        ki__mutex_unlock(&reg->lock);
-        return KI_ERR_BUSY;
+        return refuse_delivery(reg, place);
     }
     reg->delivering = true;
+    reg->delivers_at = place;
     reg->woken = false;
     size_t count = 0;
     if (max == 0) {

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/engine.h"
+#include "base/place.h"
 #include "base/refs.h"
 #include "base/sync.h"
 #include "cache/registration.h"
@@ -23,9 +24,11 @@ struct ki_registration {
     ki__cond changed;
     ki__handler_queue queue;
     atomic_bool removed;
-    bool entered;         /* it is a user of the pool */
-    bool over;            /* removed, and the handler destroyed */
-    bool delivering;      /* somebody is inside deliver() */
+    bool entered;    /* it is a user of the pool */
+    bool over;       /* removed, and the handler destroyed */
+    bool delivering; /* somebody is inside deliver() */
+    bool left;       /* by an exception or so, and that was logged */
+    ki__place delivers_at;
     bool destroying;      /* somebody is about to destroy the handler */
     size_t waking;        /* how many are about to tell that something waits */
     bool calling_initial; /* initial adds are under way */
