@@ -13,6 +13,8 @@
 #include "cli/term.h"
 #include "cli/text.h"
 
+enum { QPS = 50, BURST = 300 }; /* those of kubectl */
+
 #define AT(member) offsetof(cli_flags, member)
 
 const cli_option cli_flags_general[] = {
@@ -259,7 +261,8 @@ int cli_flags_client(const cli_flags *flags, const ki_config *config, ki_loop *l
     options.exec_interactive = isatty(STDIN_FILENO) == 1;
     options.allow_insecure = flags->insecure;
     options.environment_proxy = flags->own_kubeconfig == NULL;
-    options.qps = flags->own_kubeconfig != NULL ? -1 : 0;
+    options.qps = flags->own_kubeconfig != NULL ? -1 : QPS;
+    options.burst = BURST;
     int r = ki_client_new(&options, ret_client, error);
     if (r == KI_ERR_DENIED) {
         explain_denied(config, &names, error);
