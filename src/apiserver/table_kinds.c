@@ -491,6 +491,31 @@ static int role(const ki_object *o, const ki__api_column *c, int64_t now, ki_buf
     return r;
 }
 
+/* The first address of a node of the type that the column names. */
+static int node_address(const ki_object *o, const ki__api_column *c, int64_t now, ki_buf *out)
+{
+    (void)now;
+    ki_value addresses = ki__api_value_at(o, "status.addresses");
+    ki_iter iter;
+    ki_value address;
+    if (ki_value_type(&addresses) == KI_TYPE_LIST && ki_value_iter(&addresses, &iter) == 0) {
+        while (ki_iter_next(&iter, NULL, &address) > 0) {
+            ki_value type = below(address, "type");
+            if (ki_value_equals(&type, ki_str_from(c->other))) {
+                return text_or(below(address, "address"), "<none>", out);
+            }
+        }
+    }
+    return ki_buf_add_text(out, "\"<none>\"");
+}
+
+static int ingress_ports(const ki_object *o, const ki__api_column *c, int64_t now, ki_buf *out)
+{
+    (void)now;
+    bool tls = count_of(ki__api_value_at(o, c->path)) != 0;
+    return ki_buf_add_text(out, tls ? "\"80, 443\"" : "\"80\"");
+}
+
 /* ---- the columns ---- */
 
 #define NAME                                  \
@@ -508,6 +533,10 @@ static int role(const ki_object *o, const ki__api_column *c, int64_t now, ki_buf
 #define NONE(title, path)                            \
     {                                                \
         title, "string", 0, text_or_none, path, NULL \
+    }
+#define UNSET(title, path)                                 \
+    {                                                      \
+        title, "string", 0, text_or_unset, path, "<unset>" \
     }
 #define NUMBER(title, path)                     \
     {                                           \
@@ -533,7 +562,7 @@ static int role(const ki_object *o, const ki__api_column *c, int64_t now, ki_buf
 static const struct kind_columns {
     const char *group;
     const char *name;
-    ki__api_column columns[12];
+    ki__api_column columns[14];
 } kinds[] = {
     {"",
      "pods",
@@ -564,6 +593,8 @@ static const struct kind_columns {
       {"Roles", "string", 0, node_roles, NULL, NULL},
       AGE,
       TEXT("Version", "status.nodeInfo.kubeletVersion"),
+      {"Internal-IP", "string", 1, node_address, NULL, "InternalIP"},
+      {"External-IP", "string", 1, node_address, NULL, "ExternalIP"},
       WIDE("OS-Image", text_or_none, "status.nodeInfo.osImage"),
       WIDE("Kernel-Version", text_or_none, "status.nodeInfo.kernelVersion"),
       WIDE("Container-Runtime", text_or_none, "status.nodeInfo.containerRuntimeVersion"),
@@ -605,6 +636,7 @@ static const struct kind_columns {
       TEXT("Capacity", "status.capacity.storage"),
       {"Access Modes", "string", 0, listed, "status.accessModes", NULL},
       TEXT("StorageClass", "spec.storageClassName"),
+      UNSET("VolumeAttributesClass", "spec.volumeAttributesClassName"),
       AGE,
       WIDE("VolumeMode", text_or_none, "spec.volumeMode"),
       END}},
@@ -617,8 +649,10 @@ static const struct kind_columns {
       TEXT("Status", "status.phase"),
       TEXT("Claim", "spec.claimRef.name"),
       TEXT("StorageClass", "spec.storageClassName"),
+      UNSET("VolumeAttributesClass", "spec.volumeAttributesClassName"),
       TEXT("Reason", "status.reason"),
       AGE,
+      WIDE("VolumeMode", text_or_none, "spec.volumeMode"),
       END}},
     {"",
      "replicationcontrollers",
@@ -675,6 +709,9 @@ static const struct kind_columns {
       {"Active", "integer", 0, count, "status.active", NULL},
       {"Last Schedule", "string", 0, ago, "status.lastScheduleTime", NULL},
       AGE,
+      WIDE("Containers", container_names, "spec.jobTemplate." TEMPLATE),
+      WIDE("Images", container_images, "spec.jobTemplate." TEMPLATE),
+      WIDE("Selector", labels, "spec.jobTemplate.spec.selector.matchLabels"),
       END}},
     {"networking.k8s.io",
      "ingresses",
@@ -682,7 +719,12 @@ static const struct kind_columns {
       NONE("Class", "spec.ingressClassName"),
       {"Hosts", "string", 0, listed, "spec.rules", "host"},
       {"Address", "string", 0, listed, "status.loadBalancer.ingress", "ip"},
+      {"Ports", "string", 0, ingress_ports, "spec.tls", NULL},
       AGE,
+      END}},
+    {"networking.k8s.io",
+     "ingressclasses",
+     {NAME, TEXT("Controller", "spec.controller"), NONE("Parameters", "spec.parameters.name"), AGE,
       END}},
     {"networking.k8s.io",
      "networkpolicies",
@@ -711,6 +753,7 @@ static const struct kind_columns {
       NUMBER("Value", "value"),
       {"Global-Default", "boolean", 0, flag, "globalDefault", NULL},
       AGE,
+      WIDE("PreemptionPolicy", text_or_none, "preemptionPolicy"),
       END}},
     {"rbac.authorization.k8s.io", "roles", {NAME, CREATED, END}},
     {"rbac.authorization.k8s.io", "clusterroles", {NAME, CREATED, END}},
@@ -721,6 +764,17 @@ static const struct kind_columns {
      "clusterrolebindings",
      {NAME, {"Role", "string", 0, role, "roleRef", NULL}, AGE, END}},
     {"apiextensions.k8s.io", "customresourcedefinitions", {NAME, CREATED, END}},
+    {"", "limitranges", {NAME, CREATED, END}},
+    {"storage.k8s.io", "csistoragecapacities", {NAME, CREATED, END}},
+    {"storage.k8s.io",
+     "csinodes",
+     {NAME, {"Drivers", "integer", 0, count, "spec.drivers", NULL}, AGE, END}},
+    {"admissionregistration.k8s.io",
+     "mutatingwebhookconfigurations",
+     {NAME, {"Webhooks", "integer", 0, count, "webhooks", NULL}, AGE, END}},
+    {"admissionregistration.k8s.io",
+     "validatingwebhookconfigurations",
+     {NAME, {"Webhooks", "integer", 0, count, "webhooks", NULL}, AGE, END}},
 };
 
 const ki__api_column *ki__api_columns_of(const ki_resource *resource)

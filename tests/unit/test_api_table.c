@@ -98,8 +98,9 @@ static void kinds_have_the_columns_of_a_real_server(void **state)
     check_row("/api/v1/nodes",
               "{'metadata':{'name':'n','labels':{'node-role.kubernetes.io/worker':''}},'spec':{"
               "'unschedulable':true},'status':{'conditions':[{'type':'Ready','status':'True'}],"
-              "'nodeInfo':{'kubeletVersion':'v1.36.0'}}}",
-              "n|Ready,SchedulingDisabled|worker|5s|v1.36.0|<none>|<none>|<none>");
+              "'nodeInfo':{'kubeletVersion':'v1.36.0'},'addresses':[{'type':'Hostname','address':"
+              "'h'},{'type':'InternalIP','address':'10.0.0.1'}]}}",
+              "n|Ready,SchedulingDisabled|worker|5s|v1.36.0|10.0.0.1|<none>|<none>|<none>|<none>");
     check_row("/api/v1/namespaces/ns/events",
               "{'metadata':{'name':'e'},'type':'Normal','reason':'Pulled','message':'ok','count':4,"
               "'involvedObject':{'kind':'Pod','name':'p'}}",
@@ -110,6 +111,30 @@ static void kinds_have_the_columns_of_a_real_server(void **state)
               "'2023-11-14T22:15:25Z'}}",
               "j|Complete|1/1|2m5s|5s|<none>|<none>|<none>");
     check_row("/api/v1/namespaces/ns/serviceaccounts", "{'metadata':{'name':'a'}}", "a|5s");
+}
+
+static void more_kinds_have_the_columns_of_a_real_server(void **state)
+{
+    (void)state;
+    check_row("/apis/networking.k8s.io/v1/namespaces/ns/ingresses",
+              "{'metadata':{'name':'i'},'spec':{'ingressClassName':'c','tls':[{}],'rules':[{'host':"
+              "'h'}]}}",
+              "i|c|h|<none>|80, 443|5s");
+    check_row("/apis/networking.k8s.io/v1/ingressclasses",
+              "{'metadata':{'name':'c'},'spec':{'controller':'example.com/x'}}",
+              "c|example.com/x|<none>|5s");
+    check_row("/apis/batch/v1/namespaces/ns/cronjobs",
+              "{'metadata':{'name':'c'},'spec':{'schedule':'* * * * *','jobTemplate':{'spec':{"
+              "'template':{'spec':{'containers':[{'name':'a','image':'i'}]}}}}}}",
+              "c|* * * * *|<none>|false|0|<none>|5s|a|i|<none>");
+    check_row(
+        "/api/v1/persistentvolumes",
+        "{'metadata':{'name':'v'},'spec':{'capacity':{'storage':'1Gi'},'volumeMode':'Block'}}",
+        "v|1Gi|<none>|||||<unset>||5s|Block");
+    check_row("/apis/storage.k8s.io/v1/csinodes",
+              "{'metadata':{'name':'n'},'spec':{'drivers':[{'name':'a','nodeID':'n'}]}}", "n|1|5s");
+    check_row("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+              "{'metadata':{'name':'w'}}", "w|0|5s");
 }
 
 static void rows_have_as_much_of_the_object_as_is_asked_for(void **state)
@@ -290,6 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ages_are_told_in_few_characters),
         cmocka_unit_test(kinds_have_the_columns_of_a_real_server),
+        cmocka_unit_test(more_kinds_have_the_columns_of_a_real_server),
         cmocka_unit_test(rows_have_as_much_of_the_object_as_is_asked_for),
         cmocka_unit_test(a_watch_of_tables_tells_its_columns_once),
         cmocka_unit_test(metadata_alone_is_served),
