@@ -203,11 +203,13 @@ static void end_undecodable(ki__http_call *call, const ki_error *error)
 static void decode(ki__http_call *call, ki_str bytes)
 {
     ki_error error = KI_ERROR_INIT;
+    ki__http_look(&call->head, bytes);
     int r = 1;
     while (r > 0 && !call->closed) {
         r = feed(call, &bytes, &error);
     }
     if (r < 0 && !call->closed) {
+        ki__http_explain(&call->head, &error);
         end_undecodable(call, &error);
     }
 }

@@ -38,12 +38,23 @@ typedef struct ki__http_head {
     bool has_retry_after;
     uint32_t retry_after_s;
     ki_encoding encoding; /* of the body; KI_ENCODING_MAX: none that we read */
+    bool markup;          /* the body begins as HTML does; see ki__http_look() */
+    bool looked;
+    char location[160]; /* of a redirect, without user, query and fragment; "" if none */
 } ki__http_head;
 
 /** Reads it. Errors: KI_ERR_UNSUPPORTED  the body is in no encoding that we read; the rest is set.
  */
 int ki__http_read_head(int status, const ki_http_header *headers, size_t header_count,
                        ki__http_head *ret_head, ki_error *error);
+
+/** Looks whether a body begins as HTML does, blanks aside; its bytes in the order in which they
+ *  come. */
+void ki__http_look(ki__http_head *head, ki_str bytes);
+/** Puts what helps in the place of a decoder's message, if the body was HTML. Keeps the code. */
+void ki__http_explain(const ki__http_head *head, ki_error *error);
+/** The same for a whole body. */
+void ki__http_explain_body(ki_str body, ki_error *error);
 
 bool ki__http_is_success(const ki__http_head *head);
 /** Whether the server says when to ask again, and it makes sense to. */

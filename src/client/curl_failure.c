@@ -71,75 +71,65 @@ static int handshake_code(const ki__curl_call *call)
     return says(call, "unexpected eof") ? -EPIPE : -EPROTO;
 }
 
+static int connect_code(const ki__curl_call *call)
+{
+    return system_code(call, -ECONNREFUSED);
+}
+
+/* What libcurl's results mean. */
+typedef struct meaning {
+    CURLcode result;
+    const char *what; /* with the server's name in it */
+    int code;
+    int (*code_of)(const ki__curl_call *call); /* in place of `code`, if there is one */
+} meaning;
+
+static const meaning meanings[] = {
+    {CURLE_COULDNT_RESOLVE_HOST, "the address of %s cannot be found", -EHOSTUNREACH, NULL},
+    {CURLE_COULDNT_RESOLVE_PROXY, "the address of the proxy for %s cannot be found", -EHOSTUNREACH,
+     NULL},
+    {CURLE_COULDNT_CONNECT, "cannot connect to %s", 0, connect_code},
+    {CURLE_PROXY, "cannot connect to %s", 0, connect_code},
+    {CURLE_OPERATION_TIMEDOUT, "cannot connect to %s in time", -ETIMEDOUT, NULL},
+    {CURLE_PEER_FAILED_VERIFICATION, "the certificate of %s is not accepted", KI_ERR_TLS, NULL},
+    {CURLE_SSL_ISSUER_ERROR, "the certificate of %s is not accepted", KI_ERR_TLS, NULL},
+    {CURLE_SSL_CACERT_BADFILE, "the CA for %s cannot be read", KI_ERR_INVALID, NULL},
+    {CURLE_SSL_CERTPROBLEM, "the client certificate or key for %s cannot be used", KI_ERR_INVALID,
+     NULL},
+    {CURLE_SSL_CONNECT_ERROR, "no TLS connection to %s", 0, handshake_code},
+    {CURLE_SEND_ERROR, "the connection to %s broke", 0, broken_code},
+    {CURLE_RECV_ERROR, "the connection to %s broke", 0, broken_code},
+    /* See refuse_to_rewind(). */
+    {CURLE_SEND_FAIL_REWIND,
+     "%s closed the connection without a response; the request is not sent again, as it may have "
+     "been carried out",
+     -EPIPE, NULL},
+    {CURLE_GOT_NOTHING, "%s closed the connection without an answer", -EPIPE, NULL},
+    {CURLE_PARTIAL_FILE, "the answer of %s ended in the middle", -EPIPE, NULL},
+    {CURLE_HTTP2, "the connection to %s broke", 0, http2_code},
+    {CURLE_HTTP2_STREAM, "the connection to %s broke", 0, http2_code},
+    /* Not by our callbacks: those say why. */
+    {CURLE_WRITE_ERROR, "the response of %s cannot be taken in", -EPROTO, NULL},
+    {CURLE_OUT_OF_MEMORY, "no memory for the connection to %s", -ENOMEM, NULL},
+};
+
 static int code_of(const ki__curl_call *call, const char **ret_what)
 {
-    const char *what = "the connection to %s broke";
-    int r = -EPROTO;
-    switch (call->result) {
-    case CURLE_COULDNT_RESOLVE_HOST:
-        what = "the address of %s cannot be found";
-        r = -EHOSTUNREACH;
-        break;
-    case CURLE_COULDNT_RESOLVE_PROXY:
-        what = "the address of the proxy for %s cannot be found";
-        r = -EHOSTUNREACH;
-        break;
-    case CURLE_COULDNT_CONNECT:
-    case CURLE_PROXY:
-        what = "cannot connect to %s";
-        r = system_code(call, -ECONNREFUSED);
-        break;
-    case CURLE_OPERATION_TIMEDOUT:
-        what = "cannot connect to %s in time";
-        r = -ETIMEDOUT;
-        break;
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_ISSUER_ERROR:
-        what = "the certificate of %s is not accepted";
-        r = KI_ERR_TLS;
-        break;
-    case CURLE_SSL_CACERT_BADFILE:
-        what = "the CA for %s cannot be read";
-        r = KI_ERR_INVALID;
-        break;
-    case CURLE_SSL_CERTPROBLEM:
-        what = "the client certificate or key for %s cannot be used";
-        r = KI_ERR_INVALID;
-        break;
-    case CURLE_SSL_CONNECT_ERROR:
-        what = "no TLS connection to %s";
-        r = handshake_code(call);
-        break;
-    case CURLE_SEND_ERROR:
-    case CURLE_RECV_ERROR:
-        r = broken_code(call);
-        break;
-    case CURLE_SEND_FAIL_REWIND: /* see refuse_to_rewind() */
-    case CURLE_GOT_NOTHING:
-        what = "%s closed the connection without an answer";
-        r = -EPIPE;
-        break;
-    case CURLE_PARTIAL_FILE:
-        what = "the answer of %s ended in the middle";
-        r = -EPIPE;
-        break;
-    case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM:
-        r = http2_code(call);
-        break;
-    case CURLE_BAD_CONTENT_ENCODING:
-        what = "the answer of %s cannot be unpacked";
-        r = -EBADMSG;
-        break;
-    case CURLE_OUT_OF_MEMORY:
-        what = "no memory for the connection to %s";
-        r = -ENOMEM;
-        break;
-    default:
-        what = "the answer of %s is not HTTP as it should be";
+    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+        const meaning *m = &meanings[i];
+        if (m->result == call->result) {
+            *ret_what = m->what;
+            return m->code_of != NULL ? m->code_of(call) : m->code;
+        }
     }
-    *ret_what = what;
-    return r;
+    *ret_what = "the answer of %s is not HTTP as it should be";
+    return -EPROTO;
+}
+
+/* Whether libcurl's own words say more; some are about its callbacks, which are ours. */
+static bool has_words(const ki__curl_call *call)
+{
+    return call->result != CURLE_SEND_FAIL_REWIND && call->result != CURLE_WRITE_ERROR;
 }
 
 void ki__curl_failure(const ki__curl_call *call, ki_error *error)
@@ -156,8 +146,10 @@ void ki__curl_failure(const ki__curl_call *call, ki_error *error)
     ki__error_add(error, unix_socket->len != 0 ? ki_buf_str(unix_socket)
                                                : ki_buf_str(&call->curl->target.authority));
     ki__error_add(error, ki_str_from(place + 2));
-    const char *words = call->text[0] != '\0' ? call->text : curl_easy_strerror(call->result);
-    ki__error_add(error, ki_str_from(": "));
-    ki__error_add(error, ki_str_from(words));
+    if (has_words(call)) {
+        ki__error_add(error, ki_str_from(": "));
+        ki__error_add(error, ki_str_from(call->text[0] != '\0' ? call->text
+                                                               : curl_easy_strerror(call->result)));
+    }
     error->http_code = call->responded ? call->status : 0;
 }

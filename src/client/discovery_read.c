@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cache/http_common.h"
 #include "object/value.h"
 
 enum {
@@ -292,8 +293,12 @@ static int read_json(const ki__discovery_builder *builder, ki_str body, ki_objec
 {
     const ki_object_options options = {
         .size = sizeof(options), .alloc = builder->alloc, .max_bytes = KI__DISCOVERY_BODY_MAX};
-    return ki_object_from_json(body.len != 0 ? body.ptr : "", body.len, &options, ret_object,
-                               error);
+    int r =
+        ki_object_from_json(body.len != 0 ? body.ptr : "", body.len, &options, ret_object, error);
+    if (r < 0 && error != NULL) {
+        ki__http_explain_body(body, error);
+    }
+    return r;
 }
 
 static int not_expected(ki_error *error, const ki_object *object, const char *expected)

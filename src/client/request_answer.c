@@ -187,7 +187,11 @@ int ki__reader_body(ki__reader *reader, ki_str bytes, ki_error *error)
         r = keep_failure(reader, bytes);
         break;
     case KI__READER_LIST:
+        ki__http_look(&reader->head, bytes);
         r = decode(reader, bytes, &own);
+        if (r < 0) {
+            ki__http_explain(&reader->head, &own);
+        }
         break;
     case KI__READER_BYTES:
         r = ki_buf_add_str(&reader->bytes, bytes);
@@ -236,6 +240,9 @@ static int give_object(ki__reader *reader, ki_client_answer *answer, ki_error *e
     int r = reader->head.encoding == KI_ENCODING_JSON
                 ? ki_object_from_json(bytes.ptr, bytes.len, &options, &answer->object, error)
                 : ki_object_from_protobuf(bytes.ptr, bytes.len, &options, &answer->object, error);
+    if (r < 0) {
+        ki__http_explain_body(bytes, error);
+    }
     if (r == 0 && ki_object_is_status(answer->object)) {
         r = ki_status_to_error(answer->object, error);
     }

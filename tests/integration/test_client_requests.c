@@ -491,22 +491,34 @@ static int get(clienting *c, ki_error *error)
     return r;
 }
 
+#define HTML "the response is HTML instead of JSON: is this an API server?"
+
 static void answers_that_cannot_be_read(void **state)
 {
     (void)state;
     static const struct {
         const char *answer;
         int code;
+        const char *text; /* part of the message; NULL: any */
     } cases[] = {
-        {"{'body': 'nonsense'}", KI_ERR_SYNTAX},
-        {"{'body': ''}", KI_ERR_CUT},
-        {"{'body': '{}', 'headers': {'Content-Type': 'text/html'}}", KI_ERR_UNSUPPORTED},
-        {"{'body': '{\\'kind\\':\\'ConfigMap\\'}', 'do': 'cut'}", -EPIPE},
-        {"{'body': ' ', 'times': 17000000}", KI_ERR_LIMIT},
+        {"{'body': 'nonsense'}", KI_ERR_SYNTAX, NULL},
+        {"{'body': ' <html>log in</html>'}", KI_ERR_SYNTAX, HTML},
+        {"{'body': ''}", KI_ERR_CUT, NULL},
+        {"{'body': '{}', 'headers': {'Content-Type': 'text/html'}}", KI_ERR_UNSUPPORTED, HTML},
+        {"{'body': '{}', 'headers': {'Content-Type': 'Text/HTML; charset=utf-8'}}",
+         KI_ERR_UNSUPPORTED, HTML},
+        {"{'body': '{\\'kind\\':\\'ConfigMap\\'}', 'do': 'cut'}", -EPIPE, NULL},
+        {"{'body': ' ', 'times': 17000000}", KI_ERR_LIMIT, NULL},
         {"{'body': '{\\'kind\\':\\'Status\\',\\'apiVersion\\':\\'v1\\',\\'status\\':\\'Failure\\'"
          ",\\'reason\\':\\'Forbidden\\',\\'code\\':403}'}",
-         KI_ERR_STATUS},
-        {"{'status': 302, 'headers': {'Location': 'http://127.0.0.1:1/'}}", KI_ERR_STATUS},
+         KI_ERR_STATUS, NULL},
+        {"{'status': 302, 'headers': {'Location': 'http://127.0.0.1:1/'}}", KI_ERR_STATUS,
+         "redirects to http://127.0.0.1:1/ (HTTP 302), and"},
+        {"{'status': 307, 'headers': {'Location': "
+         "'https://me:secret@login.test/a?token=secret#secret'}}",
+         KI_ERR_STATUS, "redirects to https://login.test/a (HTTP 307), and"},
+        {"{'status': 303, 'headers': {'Location': '/login@here?secret'}}", KI_ERR_STATUS,
+         "redirects to /login@here (HTTP 303), and"},
     };
     clienting c;
     begin(&c);
@@ -516,6 +528,10 @@ static void answers_that_cannot_be_read(void **state)
         assert_int_equal(get(&c, &error), cases[i].code);
         assert_int_equal(error.code, cases[i].code);
         assert_true(error.message[0] != '\0');
+        if (cases[i].text != NULL && strstr(error.message, cases[i].text) == NULL) {
+            fail_msg("%s: %s", cases[i].answer, error.message);
+        }
+        assert_null(strstr(error.message, "secret"));
     }
     clienting_end(&c);
 }
@@ -641,6 +657,9 @@ static void broken_connections_are_asked_again_if_nothing_can_have_changed(void 
         int r = ki_client_create(c.client, KI_CORE_V1_CONFIGMAPS, object, NULL, NULL, &error);
         assert_true(r == -ECONNRESET || r == -EPIPE);
         assert_int_equal(count_asked(&c), 1);
+        /* In our words, not those of libcurl about its callbacks. */
+        assert_non_null(strstr(error.message, "the request is not sent again"));
+        assert_null(strstr(error.message, "callback"));
     }
     (void)ki_object_unref(object);
     clienting_end(&c);

@@ -171,6 +171,8 @@ static void something_else_is_never_an_empty_list(void **state)
         begin(&t);
         assert_int_equal(groups(&t, cases[i].core, cases[i].json), cases[i].r);
         assert_int_equal(t.error.code, cases[i].r);
+        assert_int_equal(strstr(t.error.message, "HTML instead of JSON") != NULL,
+                         cases[i].json[0] == '<');
         assert_int_equal(t.builder.version_count, 0);
         end(&t);
     }

@@ -545,8 +545,28 @@ static void what_is_neither_json_nor_protobuf_is_refused(void **state)
     fake_over(&f.transport, 0);
     expect(&f, "failed");
     assert_int_equal(f.error.code, KI_ERR_UNSUPPORTED);
+    assert_non_null(strstr(f.error.message, "HTML instead of JSON"));
     assert_int_equal(f.transport.cancels, 1);
     end(&f);
+}
+
+/* A portal that says that it is JSON. */
+static void html_is_named(void **state)
+{
+    (void)state;
+    for (int watch = 0; watch <= 1; watch++) {
+        fixture f;
+        begin(&f);
+        (void)asked(&f, watch != 0);
+        fake_head(&f.transport, 200, "application/json", "");
+        fake_body_text(&f.transport, "\n ");
+        fake_body_text(&f.transport, " <!DOCTYPE html><html>log in here</html>");
+        fake_over(&f.transport, 0);
+        expect(&f, "failed");
+        assert_int_equal(f.error.code, KI_ERR_SYNTAX);
+        assert_non_null(strstr(f.error.message, "HTML instead of JSON"));
+        end(&f);
+    }
 }
 
 static void a_body_cut_in_the_middle_is_an_error(void **state)
@@ -1080,6 +1100,7 @@ int main(void)
         cmocka_unit_test(objects_over_the_limit),
         cmocka_unit_test(an_error_answer_with_a_status),
         cmocka_unit_test(an_error_answer_without_a_status),
+        cmocka_unit_test(html_is_named),
         cmocka_unit_test(a_redirect_is_not_followed),
         cmocka_unit_test(an_error_answer_of_any_size),
         cmocka_unit_test(an_error_answer_without_end_is_tried_again_as_any),
