@@ -73,11 +73,11 @@ static int compare(const void *a, const void *b)
 static void tidy(ki__pattern *p, size_t first)
 {
     size_t count = p->range_count - first;
-    ki__pattern_range *ranges = p->ranges + first;
     size_t kept = 0;
     if (count == 0) {
         return;
     }
+    ki__pattern_range *ranges = p->ranges + first;
     ki__sort(ranges, count, sizeof(*ranges), compare);
     for (size_t i = 1; i < count; i++) {
         if (ranges[i].from <= ranges[kept].to + 1) {

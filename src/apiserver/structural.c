@@ -127,9 +127,12 @@ static int compare(const void *a, const void *b)
 static void finish_properties(ki__structural *s, uint32_t node)
 {
     ki__structural_node *n = &s->nodes[node];
-    ki__structural_property *p = s->properties + n->property;
     size_t count = s->property_count - n->property;
     size_t kept = 0;
+    if (count == 0) {
+        return;
+    }
+    ki__structural_property *p = s->properties + n->property;
     ki__sort(p, count, sizeof(*p), compare);
     for (size_t i = 1; i < count; i++) {
         if (ki_str_eq(p[i].name, p[kept].name)) {
@@ -138,7 +141,7 @@ static void finish_properties(ki__structural *s, uint32_t node)
             p[++kept] = p[i];
         }
     }
-    n->property_count = count != 0 ? kept + 1 : 0;
+    n->property_count = kept + 1;
     s->property_count = n->property + n->property_count;
     for (size_t i = 0; i < n->property_count; i++) {
         p[i].required = p[i].required != 0 ? ++n->required_count : 0;

@@ -184,14 +184,32 @@ class Kubectl(unittest.TestCase):
         self.kubectl("delete", "configmap", "--all")
         self.assertEqual(self.kubectl("get", "cm", "-o", "name"), "")
 
+    def test_dependents_go_with_their_owner(self):
+        for policy, left in (("background", ""), ("foreground", ""), ("orphan",
+                                                                      "configmap/child\n")):
+            self.kubectl("create", "configmap", "owner")
+            uid = self.kubectl("get", "cm", "owner", "-o", "jsonpath={.metadata.uid}")
+            self.kubectl("create", "-f", "-", text=json.dumps({
+                "apiVersion": "v1", "kind": "ConfigMap", "metadata": {
+                    "name": "child", "ownerReferences": [{
+                        "apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uid,
+                        "blockOwnerDeletion": True}]}}))
+            self.kubectl("delete", "cm", "owner", "--cascade=" + policy, "--timeout=20s")
+            self.assertEqual(self.kubectl("get", "cm", "-o", "name"), left)
+            self.kubectl("delete", "cm", "--all")
+
     def test_custom_resources(self):
         self.kubectl("apply", "-f", "-", text=json.dumps(objects.widget_definition()))
         self.kubectl("wait", "--for=condition=Established", "crd/widgets.example.com",
                      "--timeout=10s")
         self.kubectl("apply", "-f", "-", text=json.dumps(objects.widget("w", "default", 3)))
-        self.kubectl("patch", "widget", "w", "--type=merge", "-p", '{"spec": {"more": 1}}')
-        self.assertEqual(self.kubectl("get", "widgets", "-o", "jsonpath={.items[0].spec.more}"),
-                         "1")
+        self.kubectl("patch", "widget", "w", "--type=merge", "-p",
+                     '{"spec": {"size": 4, "more": 1}}')
+        self.assertEqual(self.kubectl("get", "widgets", "-o", "jsonpath={.items[0].spec}"),
+                         '{"size":4}')
+        refused = self.server.run("patch", "widget", "w", "--type=merge", "-p",
+                                  '{"spec": {"size": "x"}}')
+        self.assertIn("spec.size in body must be of type integer", refused.stderr)
         self.assertIn("widgets", self.kubectl("api-resources", "--api-group=example.com"))
         self.kubectl("explain", "widget")
         self.kubectl("delete", "crd", "widgets.example.com")
