@@ -5,9 +5,11 @@ import difflib
 import os
 import re
 import subprocess
+import time
 import unittest
 
 import e2e
+import processes
 from cluster import ROOT, Cluster
 
 MANIFESTS = ROOT / "tests" / "e2e" / "manifests"
@@ -53,13 +55,16 @@ class SameTables(e2e.Case):
         return [os.path.join(cls.cluster.programs, "kubectl"), "--kubeconfig",
                 cls.cluster.kubeconfig(), "--cache-dir", cls.cluster.path("cache"), *words]
 
-    def run_both(self, *words):
-        """What both print, and how they end."""
+    def commands(self, *words):
         build = os.environ.get("KI_E2E_BUILD", str(ROOT / "build" / "dev"))
         ours = [os.path.join(build, "src", "kinformer"), *words, "--kubeconfig",
                 self.cluster.kubeconfig()]
+        return self.kubectl_words(*words), ours
+
+    def run_both(self, *words):
+        """What both print, and how they end."""
         found = [subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-                 for command in (self.kubectl_words(*words), ours)]
+                 for command in self.commands(*words)]
         return [(plain(run.stdout), run.returncode) for run in found]
 
     def assert_same(self, *words):
@@ -91,6 +96,45 @@ class SameTables(e2e.Case):
                       ("ns", "-o", "custom-columns=N:.metadata.name,P:.status.phase"),
                       ("all", "-A"), ("all", "-A", "-o", "wide")):
             self.assert_same("get", *words)
+
+    def watch_both(self):
+        """A watch of ConfigMaps by both: the processes, and the files that they write to."""
+        words = ("get", "cm", "-n", "default", "-w", "-L", "x")
+        found = []
+        for name, command in zip(("kubectl", "kinformer"), self.commands(*words)):
+            path = self.cluster.path(f"{name}-watch.txt")
+            with open(path, "wb") as out:
+                process = processes.spawn(command, stdout=out, stderr=subprocess.STDOUT)
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            found.append(path)
+        return found
+
+    def wait_for(self, path, text):
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            with open(path, encoding="utf-8") as file:
+                lines = plain(file.read())
+            if any(text in line for line in lines):
+                return lines
+            time.sleep(0.1)
+        self.fail(f"no {text} in {lines}")
+
+    def test_watch(self):
+        kubectl = self.cluster.kubectl
+        kubectl("create", "cm", "first", "-n", "default")
+        both = self.watch_both()
+        for path in both:
+            self.wait_for(path, "first")
+        for i in range(3):
+            kubectl("create", "cm", f"m{i}", "-n", "default", "--from-literal=a=b")
+        kubectl("label", "cm", "m1", "-n", "default", "x=y")
+        kubectl("delete", "cm", "m0", "-n", "default")
+        kubectl("create", "cm", "last", "-n", "default")
+        theirs, ours = (self.wait_for(path, "last") for path in both)
+        self.assertEqual(theirs, ours)
+        self.assertEqual([line.split()[0] for line in ours if not line.startswith("kube-")],
+                         ["NAME", "first", "m0", "m1", "m2", "m1", "m0", "last"])
 
     @staticmethod
     def in_order(line):
