@@ -10,7 +10,8 @@
  *   Errors:  what it may return; see <kinformer/error.h>. Outputs (ret_x) are set on success only.
  *   Since:   the release that brought it.
  * A pointer may be NULL where this is said, and wherever a `const ki_alloc *` (the default
- * allocator) or a `ki_error *` (no details wanted) is passed. */
+ * allocator) or a `ki_error *` (no details wanted) is passed. Functions that return int refuse any
+ * other NULL with -EINVAL, before anything else, and name it: "client: must not be NULL". */
 #ifndef KINFORMER_KINFORMER_H
 #define KINFORMER_KINFORMER_H
 

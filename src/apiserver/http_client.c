@@ -20,6 +20,8 @@ enum { KUBECONFIG_MAX = 128 * 1024 };
 int ki_apiserver_client(const ki_apiserver *server, const ki_client_options *options,
                         ki_client **ret_client, ki_error *error)
 {
+    KI__REQUIRE(server, error);
+    KI__REQUIRE(ret_client, error);
     ki_client_options o = {0};
     int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
@@ -50,9 +52,13 @@ int ki_apiserver_client(const ki_apiserver *server, const ki_client_options *opt
 int ki_apiserver_get(ki_apiserver *server, const ki_resource *resource, const char *name_space,
                      const char *name, ki_object **ret_object, ki_error *error)
 {
+    KI__REQUIRE(server, error);
+    KI__REQUIRE(resource, error);
+    KI__REQUIRE(name, error);
+    KI__REQUIRE(ret_object, error);
     ki__api_exchange *x = NULL;
     ki_buf text;
-    if (name == NULL || name[0] == '\0') {
+    if (name[0] == '\0') {
         return ki__error_set(error, -EINVAL, "name: must not be empty");
     }
     ki_object_options options = {.size = sizeof(options), .alloc = server->alloc};
@@ -117,6 +123,9 @@ static int take_items(const ki__api_exchange *x, ki_list **ret_list)
 int ki_apiserver_list(ki_apiserver *server, const ki_resource *resource, const char *name_space,
                       const char *label_selector, ki_list **ret_list, ki_error *error)
 {
+    KI__REQUIRE(server, error);
+    KI__REQUIRE(resource, error);
+    KI__REQUIRE(ret_list, error);
     ki__api_exchange *x = NULL;
     ki__mutex_lock(&server->lock);
     int r = ki__http_ask(server,

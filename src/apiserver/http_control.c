@@ -31,6 +31,7 @@ int ki__http_set_faults(ki_apiserver *server, ki_str text, ki_error *error)
 
 int ki_apiserver_set_faults(ki_apiserver *server, const char *faults, ki_error *error)
 {
+    KI__REQUIRE(server, error);
     ki__mutex_lock(&server->lock);
     int r = ki__http_set_faults(server, ki_str_from(faults), error);
     ki__mutex_unlock(&server->lock);
@@ -95,16 +96,25 @@ static void locked(ki_apiserver *server, void (*action)(ki_apiserver *server))
 
 void ki_apiserver_expire_history(ki_apiserver *server)
 {
+    if (server == NULL) {
+        return;
+    }
     locked(server, expire);
 }
 
 void ki_apiserver_drop_watches(ki_apiserver *server)
 {
+    if (server == NULL) {
+        return;
+    }
     locked(server, drop);
 }
 
 void ki_apiserver_cut(ki_apiserver *server)
 {
+    if (server == NULL) {
+        return;
+    }
     locked(server, cut);
 }
 

@@ -236,6 +236,8 @@ int ki__http_apply(ki_apiserver *server, const ki_object *object, ki_error *erro
 
 int ki_apiserver_apply(ki_apiserver *server, const ki_object *object, ki_error *error)
 {
+    KI__REQUIRE(server, error);
+    KI__REQUIRE(object, error);
     ki__mutex_lock(&server->lock);
     int r = ki__http_apply(server, object, error);
     ki__mutex_unlock(&server->lock);
@@ -245,6 +247,9 @@ int ki_apiserver_apply(ki_apiserver *server, const ki_object *object, ki_error *
 int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const char *name_space,
                         const char *name, ki_error *error)
 {
+    KI__REQUIRE(server, error);
+    KI__REQUIRE(resource, error);
+    KI__REQUIRE(name, error);
     ki__mutex_lock(&server->lock);
     int r = request(server, "DELETE", resource, name_space, name, ki_str_make(NULL, 0), 0, error);
     ki__mutex_unlock(&server->lock);
@@ -263,6 +268,9 @@ uint64_t ki_apiserver_version(ki_apiserver *server)
 
 void ki_apiserver_stats_of(ki_apiserver *server, ki_apiserver_stats *ret_stats)
 {
+    if (server == NULL || ret_stats == NULL) {
+        return;
+    }
     ki__mutex_lock(&server->lock);
     *ret_stats = (ki_apiserver_stats){
         .connections = server->connections,
@@ -288,6 +296,8 @@ static int add_base64(ki_buf *out, ki_str bytes)
 
 int ki_apiserver_write_kubeconfig(const ki_apiserver *server, ki_buf *out)
 {
+    KI__REQUIRE(server, NULL);
+    KI__REQUIRE(out, NULL);
     size_t mark = out->len;
     int r = ki__emit_text(out,
                           "{\"apiVersion\":\"v1\",\"kind\":\"Config\",\n"

@@ -299,6 +299,7 @@ static void destroy(ki_apiserver *server)
 int ki_apiserver_new(const ki_apiserver_options *options, ki_apiserver **ret_server,
                      ki_error *error)
 {
+    KI__REQUIRE(ret_server, error);
     ki_apiserver_options o = {0};
     int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {

@@ -8,6 +8,7 @@
 #include <kinformer/error.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 
 enum { BUF_FIRST_CAP = 64 };
 
@@ -33,6 +34,9 @@ void ki_buf_done(ki_buf *buf)
 
 void ki_buf_clear(ki_buf *buf)
 {
+    if (buf == NULL) {
+        return;
+    }
     buf->len = 0;
     if (buf->data != NULL) {
         buf->data[0] = '\0';
@@ -41,6 +45,8 @@ void ki_buf_clear(ki_buf *buf)
 
 int ki_buf_reserve(ki_buf *buf, size_t len, char **ret_room)
 {
+    KI__REQUIRE(buf, NULL);
+    KI__REQUIRE(ret_room, NULL);
     if (len > buf->max - buf->len) {
         return KI_ERR_LIMIT;
     }
@@ -67,6 +73,10 @@ int ki_buf_reserve(ki_buf *buf, size_t len, char **ret_room)
 
 int ki_buf_add(ki_buf *buf, const void *bytes, size_t len)
 {
+    KI__REQUIRE(buf, NULL);
+    if (len != 0) {
+        KI__REQUIRE(bytes, NULL);
+    }
     char *room;
     int r = ki_buf_reserve(buf, len, &room);
     if (r < 0) {
@@ -81,15 +91,18 @@ int ki_buf_add(ki_buf *buf, const void *bytes, size_t len)
 
 int ki_buf_add_char(ki_buf *buf, char c)
 {
+    KI__REQUIRE(buf, NULL);
     return ki_buf_add(buf, &c, 1);
 }
 
 int ki_buf_add_str(ki_buf *buf, ki_str s)
 {
+    KI__REQUIRE(buf, NULL);
     return ki_buf_add(buf, s.ptr, s.len);
 }
 
 int ki_buf_add_text(ki_buf *buf, const char *text)
 {
+    KI__REQUIRE(buf, NULL);
     return ki_buf_add_str(buf, ki_str_from(text));
 }

@@ -76,6 +76,8 @@ static int make_pool(const ki_engine_options *o, ki__pool **ret_pool)
 
 int ki_engine_new(const ki_engine_options *options, ki_engine **ret_engine, ki_error *error)
 {
+    KI__REQUIRE(options, error);
+    KI__REQUIRE(ret_engine, error);
     ki_engine_options o = {0};
     int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {

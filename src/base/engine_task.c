@@ -39,9 +39,9 @@ static void work(ki__task *posted)
 int ki_engine_task_new(ki_engine *engine, void (*run)(void *user), void *user,
                        ki_engine_task **ret_task, ki_error *error)
 {
-    if (engine == NULL || run == NULL) {
-        return ki__error_set(error, -EINVAL, "a task needs an engine and a function");
-    }
+    KI__REQUIRE(engine, error);
+    KI__REQUIRE(run, error);
+    KI__REQUIRE(ret_task, error);
     ki_engine_task *task = ki__alloc_zero(ki__engine_alloc(engine), sizeof(*task));
     if (task == NULL) {
         return ki__error_code(error, -ENOMEM);
@@ -57,6 +57,9 @@ int ki_engine_task_new(ki_engine *engine, void (*run)(void *user), void *user,
 
 void ki_engine_task_post(ki_engine_task *task)
 {
+    if (task == NULL) {
+        return;
+    }
     ki__refs_take(&task->refs);
     if (!ki__engine_post(task->engine, &task->task)) {
         unref(task);

@@ -70,6 +70,8 @@ static int check_options(const ki_factory_options *options, ki_factory_options *
 
 int ki_factory_new(const ki_factory_options *options, ki_factory **ret_factory, ki_error *error)
 {
+    KI__REQUIRE(options, error);
+    KI__REQUIRE(ret_factory, error);
     ki_factory_options o = {0};
     int r = check_options(options, &o, error);
     if (r < 0) {
@@ -275,6 +277,9 @@ static ki_informer *enter(ki_factory *factory, entry *e)
 int ki_factory_informer(ki_factory *factory, const ki_resource *resource,
                         ki_informer **ret_informer, ki_error *error)
 {
+    KI__REQUIRE(factory, error);
+    KI__REQUIRE(resource, error);
+    KI__REQUIRE(ret_informer, error);
     bool stopped;
     ki_informer *informer = use_existing(factory, resource, &stopped);
     if (informer == NULL && !stopped) {
@@ -299,6 +304,9 @@ int ki_factory_informer(ki_factory *factory, const ki_resource *resource,
 
 void ki_factory_release(ki_factory *factory, ki_informer *informer)
 {
+    if (factory == NULL) {
+        return;
+    }
     entry *unused = NULL;
     if (ki__engine_is_inherited(factory->engine)) {
         return;
@@ -379,6 +387,7 @@ static bool was_stopped(ki_factory *factory)
 
 int ki_factory_start(ki_factory *factory, ki_error *error)
 {
+    KI__REQUIRE(factory, error);
     int result = 0;
     if (was_stopped(factory)) {
         return ki__error_set(error, KI_ERR_STOPPED, "the factory was stopped");
@@ -402,7 +411,7 @@ int ki_factory_start(ki_factory *factory, ki_error *error)
 
 void ki_factory_stop(ki_factory *factory)
 {
-    if (ki__engine_is_inherited(factory->engine)) {
+    if (factory == NULL || ki__engine_is_inherited(factory->engine)) {
         return;
     }
     ki__mutex_lock(&factory->lock);
@@ -543,11 +552,14 @@ static int wait_for(ki_factory *factory, const ki_resource *resource, uint32_t t
 
 int ki_factory_wait_for_sync(ki_factory *factory, uint32_t timeout_ms, ki_error *error)
 {
+    KI__REQUIRE(factory, error);
     return wait_for(factory, NULL, timeout_ms, error);
 }
 
 int ki_factory_wait_for_sync_of(ki_factory *factory, const ki_resource *resource,
                                 uint32_t timeout_ms, ki_error *error)
 {
+    KI__REQUIRE(factory, error);
+    KI__REQUIRE(resource, error);
     return wait_for(factory, resource, timeout_ms, error);
 }

@@ -208,6 +208,7 @@ static const ki__queue_kind fifo_kind = {
 
 int ki_fifo_new(const ki_queue_options *options, ki_queue **ret_queue, ki_error *error)
 {
+    KI__REQUIRE(ret_queue, error);
     ki_queue_options o;
     int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {

@@ -224,6 +224,8 @@ static int check_options(const ki_source_http_options *o, ki_error *error)
 int ki_source_http_new(const ki_source_http_options *options, ki_source *ret_source,
                        ki_error *error)
 {
+    KI__REQUIRE(options, error);
+    KI__REQUIRE(ret_source, error);
     ki_source_http_options o = {0};
     int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {

@@ -92,6 +92,7 @@ static int values_add(ki_index_values *values, ki_str value)
 
 int ki_index_values_add(ki_index_values *values, ki_str value)
 {
+    KI__REQUIRE(values, NULL);
     int r = values_add(values, value);
     if (r < 0 && values->failed == 0) {
         values->failed = r;

@@ -6,6 +6,7 @@
 #include <kinformer/store.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "cache/index.h"
 #include "object/object.h"
 
@@ -81,6 +82,9 @@ static void label_destroy(void *user)
 int ki_index_by_label(const char *name, const char *label, const ki_alloc *alloc,
                       ki_index *ret_index)
 {
+    KI__REQUIRE(name, NULL);
+    KI__REQUIRE(label, NULL);
+    KI__REQUIRE(ret_index, NULL);
     alloc = ki__alloc_or_default(alloc);
     size_t size = strlen(label) + 1;
     struct by_label *by = ki__alloc(alloc, sizeof(*by) + size);
@@ -142,6 +146,9 @@ static void path_destroy(void *user)
 int ki_index_by_path(const char *name, const ki_path *path, const ki_alloc *alloc,
                      ki_index *ret_index)
 {
+    KI__REQUIRE(name, NULL);
+    KI__REQUIRE(path, NULL);
+    KI__REQUIRE(ret_index, NULL);
     alloc = ki__alloc_or_default(alloc);
     struct by_path *by = ki__alloc(alloc, sizeof(*by));
     if (by == NULL) {
@@ -154,6 +161,9 @@ int ki_index_by_path(const char *name, const ki_path *path, const ki_alloc *allo
 
 void ki_index_done(ki_index *index)
 {
+    if (index == NULL) {
+        return;
+    }
     if (index->destroy != NULL) {
         index->destroy(index->user);
     }

@@ -205,6 +205,8 @@ static int make_parts(ki_informer *informer, const ki_informer_options *o, ki_er
 
 int ki_informer_new(const ki_informer_options *options, ki_informer **ret_informer, ki_error *error)
 {
+    KI__REQUIRE(options, error);
+    KI__REQUIRE(ret_informer, error);
     ki_informer_options o = {0};
     ki_informer *informer = NULL;
     int r = check_options(options, &o, error);
@@ -319,6 +321,7 @@ static int start_locked(ki_informer *informer, ki_error *error)
 
 int ki_informer_start(ki_informer *informer, ki_error *error)
 {
+    KI__REQUIRE(informer, error);
     if (ki__engine_is_inherited(informer->engine)) {
         return ki__error_code(error, KI_ERR_STOPPED);
     }
@@ -337,7 +340,7 @@ int ki_informer_start(ki_informer *informer, ki_error *error)
 
 void ki_informer_stop(ki_informer *informer)
 {
-    if (ki__engine_is_inherited(informer->engine)) {
+    if (informer == NULL || ki__engine_is_inherited(informer->engine)) {
         return;
     }
     ki__mutex_lock(&informer->lock);
@@ -462,6 +465,7 @@ int ki__informer_explain_wait(ki_informer *informer, int code, ki_error *error)
 
 int ki_informer_wait_for_sync(ki_informer *informer, uint32_t timeout_ms, ki_error *error)
 {
+    KI__REQUIRE(informer, error);
     if (ki__engine_is_inherited(informer->engine)) {
         return ki__error_code(error, KI_ERR_STOPPED);
     }
@@ -492,6 +496,10 @@ const char *ki_informer_name(const ki_informer *informer)
 int ki_informer_add_indexes(ki_informer *informer, const ki_index *indexes, size_t count,
                             ki_error *error)
 {
+    KI__REQUIRE(informer, error);
+    if (count != 0) {
+        KI__REQUIRE(indexes, error);
+    }
     ki__mutex_lock(&informer->lock);
     bool stopped = informer->state >= KI__INFORMER_STOPPING;
     ki__mutex_unlock(&informer->lock);
@@ -503,6 +511,7 @@ int ki_informer_add_indexes(ki_informer *informer, const ki_index *indexes, size
 
 int ki_informer_set_transform(ki_informer *informer, ki_transform set, void *user)
 {
+    KI__REQUIRE(informer, NULL);
     ki__mutex_lock(&informer->lock);
     bool is_new = informer->state == KI__INFORMER_NEW;
     if (is_new) {
@@ -516,6 +525,7 @@ int ki_informer_set_transform(ki_informer *informer, ki_transform set, void *use
 int ki_informer_set_watch_error_handler(ki_informer *informer, ki_watch_error_handler set,
                                         void *user)
 {
+    KI__REQUIRE(informer, NULL);
     ki__mutex_lock(&informer->lock);
     bool is_new = informer->state == KI__INFORMER_NEW;
     if (is_new) {
@@ -528,6 +538,8 @@ int ki_informer_set_watch_error_handler(ki_informer *informer, ki_watch_error_ha
 
 int ki_informer_last_sync_resource_version(ki_informer *informer, char *text, size_t size)
 {
+    KI__REQUIRE(informer, NULL);
+    KI__REQUIRE(text, NULL);
     ki__mutex_lock(&informer->lock);
     ki_reflector *reflector = ki_reflector_ref(informer->reflector);
     ki__mutex_unlock(&informer->lock);
@@ -569,6 +581,8 @@ static void count_threads(const ki_informer *informer, ki_informer_health *h)
 
 int ki_informer_read_health(ki_informer *informer, ki_informer_health *health)
 {
+    KI__REQUIRE(informer, NULL);
+    KI__REQUIRE(health, NULL);
     ki_informer_health h = {.reflector = KI_OPTIONS_INIT(ki_reflector_health)};
     if (health->size < sizeof(health->size) || health->size > sizeof(h)) {
         return -EINVAL;

@@ -145,6 +145,8 @@ int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
                             const ki_handler_options *options, ki_registration **ret_registration,
                             ki_error *error)
 {
+    KI__REQUIRE(informer, error);
+    KI__REQUIRE(handler, error);
     ki__registration_owner owner = {
         .removed = on_removed,
         .synced = on_synced,

@@ -83,6 +83,9 @@ static ki_object *find_name(const ki_lister *lister, ki_str name_space, ki_str n
 int ki_lister_get(const ki_lister *lister, const char *name_space, const char *name,
                   ki_object **ret_object, ki_error *error)
 {
+    KI__REQUIRE(lister, error);
+    KI__REQUIRE(name, error);
+    KI__REQUIRE(ret_object, error);
     ki_str space = ki_str_from(name_space);
     ki_object *object = find_name(lister, space, ki_str_from(name));
     if (object == NULL) {
@@ -94,6 +97,8 @@ int ki_lister_get(const ki_lister *lister, const char *name_space, const char *n
 
 int ki_lister_get_key(const ki_lister *lister, ki_str key, ki_object **ret_object, ki_error *error)
 {
+    KI__REQUIRE(lister, error);
+    KI__REQUIRE(ret_object, error);
     ki_object *object = find(lister, key);
     if (object == NULL) {
         ki_str name_space;
@@ -178,6 +183,9 @@ const ki_object *ki_lister_next(ki_lister_iter *iter)
 
 void ki_lister_end(ki_lister_iter *iter)
 {
+    if (iter == NULL) {
+        return;
+    }
     iter->walk = ki__snapshot_none(NULL);
     iter->held = ki_snapshot_unref(iter->held);
 }
@@ -220,6 +228,8 @@ static int list_all(ki_lister_iter *iter, ki_list **ret_list)
 int ki_lister_list(const ki_lister *lister, const char *name_space, const ki_selector *selector,
                    ki_list **ret_list)
 {
+    KI__REQUIRE(lister, NULL);
+    KI__REQUIRE(ret_list, NULL);
     ki_lister_iter iter = ki_lister_begin(lister, name_space, selector);
     return list_all(&iter, ret_list);
 }
@@ -227,6 +237,9 @@ int ki_lister_list(const ki_lister *lister, const char *name_space, const ki_sel
 int ki_lister_by_index(const ki_lister *lister, const char *index, ki_str value,
                        const ki_selector *selector, ki_list **ret_list)
 {
+    KI__REQUIRE(lister, NULL);
+    KI__REQUIRE(index, NULL);
+    KI__REQUIRE(ret_list, NULL);
     ki_lister_iter iter = begin(lister, selector);
     int r = ki_snapshot_find(iter.held, index, value, &iter.walk);
     if (r < 0) {

@@ -490,6 +490,8 @@ static int remove_locked(ki_local_source *source, const ki_object *object, ki_er
 
 int ki_local_source_put(ki_local_source *source, const ki_object *object, ki_error *error)
 {
+    KI__REQUIRE(source, error);
+    KI__REQUIRE(object, error);
     ki__mutex_lock(&source->lock);
     int r = put_locked(source, object, error);
     ki__mutex_unlock(&source->lock);
@@ -501,6 +503,8 @@ int ki_local_source_put(ki_local_source *source, const ki_object *object, ki_err
 
 int ki_local_source_remove(ki_local_source *source, const ki_object *object, ki_error *error)
 {
+    KI__REQUIRE(source, error);
+    KI__REQUIRE(object, error);
     ki__mutex_lock(&source->lock);
     int r = remove_locked(source, object, error);
     ki__mutex_unlock(&source->lock);
@@ -512,6 +516,7 @@ int ki_local_source_remove(ki_local_source *source, const ki_object *object, ki_
 
 int ki_local_source_fail(ki_local_source *source, const ki_error *error)
 {
+    KI__REQUIRE(source, NULL);
     if (error != NULL && error->code >= 0) {
         return -EINVAL;
     }
@@ -553,6 +558,8 @@ static int check_options(const ki_local_source_options *options, ki_local_source
 int ki_local_source_new(const ki_local_source_options *options, ki_local_source **ret_source,
                         ki_error *error)
 {
+    KI__REQUIRE(options, error);
+    KI__REQUIRE(ret_source, error);
     ki_local_source_options o = {0};
     int r = check_options(options, &o, error);
     if (r < 0) {

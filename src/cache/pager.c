@@ -187,12 +187,18 @@ static void post(ki_pager *pager)
 
 void ki_pager_cancel(ki_pager *pager)
 {
+    if (pager == NULL) {
+        return;
+    }
     atomic_store(&pager->cancelled, true);
     post(pager);
 }
 
 void ki_pager_pause(ki_pager *pager, bool paused)
 {
+    if (pager == NULL) {
+        return;
+    }
     atomic_store(&pager->paused, paused);
     post(pager);
 }
@@ -221,6 +227,8 @@ static int read_list_options(ki_pager *pager, ki_error *error)
 
 int ki_pager_start(const ki_pager_options *options, ki_pager **ret_pager, ki_error *error)
 {
+    KI__REQUIRE(options, error);
+    KI__REQUIRE(ret_pager, error);
     ki_pager_options o = {0};
     int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {

@@ -245,16 +245,22 @@ static int push_object(ki_queue *queue, ki_delta_type type, const ki_object *obj
 
 int ki_queue_add(ki_queue *queue, const ki_object *object, ki_error *error)
 {
+    KI__REQUIRE(queue, error);
+    KI__REQUIRE(object, error);
     return push_object(queue, KI_DELTA_ADDED, object, error);
 }
 
 int ki_queue_update(ki_queue *queue, const ki_object *object, ki_error *error)
 {
+    KI__REQUIRE(queue, error);
+    KI__REQUIRE(object, error);
     return push_object(queue, KI_DELTA_UPDATED, object, error);
 }
 
 int ki_queue_delete(ki_queue *queue, const ki_object *object, ki_error *error)
 {
+    KI__REQUIRE(queue, error);
+    KI__REQUIRE(object, error);
     return push_object(queue, KI_DELTA_DELETED, object, error);
 }
 
@@ -280,6 +286,7 @@ static int copy_text(const ki_queue *queue, ki_str text, size_t max, char **ret_
 
 int ki_queue_delete_key(ki_queue *queue, ki_str key, ki_error *error)
 {
+    KI__REQUIRE(queue, error);
     ki_str name_space;
     ki_str name;
     char *copy = NULL;
@@ -311,6 +318,7 @@ int ki_queue_delete_key(ki_queue *queue, ki_str key, ki_error *error)
 
 int ki_queue_bookmark(ki_queue *queue, const char *resource_version, ki_error *error)
 {
+    KI__REQUIRE(queue, error);
     char *copy = NULL;
     int r = copy_text(queue, ki_str_from(resource_version), TEXT_MAX, &copy, error);
     if (r < 0) {
@@ -322,6 +330,7 @@ int ki_queue_bookmark(ki_queue *queue, const char *resource_version, ki_error *e
 
 int ki_queue_resync(ki_queue *queue, ki_error *error)
 {
+    KI__REQUIRE(queue, error);
     ki__mutex_lock(&queue->lock);
     int r = queue->kind->resync(queue);
     if (r >= 0) {
@@ -360,6 +369,8 @@ static int replace(ki_queue *queue, const ki_replacement *replacement,
 
 int ki_queue_replace(ki_queue *queue, const ki_replacement *replacement, ki_error *error)
 {
+    KI__REQUIRE(queue, error);
+    KI__REQUIRE(replacement, error);
     return replace(queue, replacement, queue->transform, error);
 }
 
@@ -445,17 +456,21 @@ static int pop(ki_queue *queue, size_t max_keys, bool wait, ki_queue_process pro
 
 int ki_queue_pop(ki_queue *queue, size_t max_keys, ki_queue_process process, void *user)
 {
+    KI__REQUIRE(queue, NULL);
+    KI__REQUIRE(process, NULL);
     return pop(queue, max_keys, true, process, user);
 }
 
 int ki_queue_poll(ki_queue *queue, size_t max_keys, ki_queue_process process, void *user)
 {
+    KI__REQUIRE(queue, NULL);
+    KI__REQUIRE(process, NULL);
     return pop(queue, max_keys, false, process, user);
 }
 
 void ki_queue_close(ki_queue *queue)
 {
-    if (ki__is_inherited(queue->process)) {
+    if (queue == NULL || ki__is_inherited(queue->process)) {
         return;
     }
     ki__mutex_lock(&queue->lock);

@@ -108,6 +108,7 @@ static void work(ki__task *task)
 
 int ki_reflector_start(ki_reflector *reflector)
 {
+    KI__REQUIRE(reflector, NULL);
     ki__mutex_lock(&reflector->shared.lock);
     int r = 0;
     if (ki__reflector_is_stopping(reflector)) {
@@ -127,7 +128,7 @@ int ki_reflector_start(ki_reflector *reflector)
 
 void ki_reflector_stop(ki_reflector *reflector)
 {
-    if (ki__engine_is_inherited(reflector->engine)) {
+    if (reflector == NULL || ki__engine_is_inherited(reflector->engine)) {
         return;
     }
     ki__mutex_lock(&reflector->shared.lock); /* so that it is either started before, or never */
@@ -138,6 +139,9 @@ void ki_reflector_stop(ki_reflector *reflector)
 
 void ki_reflector_pause(ki_reflector *reflector, bool paused)
 {
+    if (reflector == NULL) {
+        return;
+    }
     ki__mutex_lock(&reflector->shared.lock);
     bool changed = reflector->shared.paused != paused;
     reflector->shared.paused = paused;
@@ -160,6 +164,8 @@ const char *ki_reflector_description(const ki_reflector *reflector)
 
 int ki_reflector_last_sync_resource_version(ki_reflector *reflector, char *text, size_t size)
 {
+    KI__REQUIRE(reflector, NULL);
+    KI__REQUIRE(text, NULL);
     ki__mutex_lock(&reflector->shared.lock);
     size_t len = strlen(reflector->shared.version);
     bool fits = len < size;
@@ -172,6 +178,8 @@ int ki_reflector_last_sync_resource_version(ki_reflector *reflector, char *text,
 
 int ki_reflector_read_health(ki_reflector *reflector, ki_reflector_health *health)
 {
+    KI__REQUIRE(reflector, NULL);
+    KI__REQUIRE(health, NULL);
     size_t size = health->size;
     if (size < sizeof(size) || size > sizeof(*health)) {
         return -EINVAL;
@@ -347,6 +355,8 @@ static int init_parts(ki_reflector *r, ki_error *error)
 int ki_reflector_new(const ki_reflector_options *options, ki_reflector **ret_reflector,
                      ki_error *error)
 {
+    KI__REQUIRE(options, error);
+    KI__REQUIRE(ret_reflector, error);
     ki_reflector_options o = {0};
     int code = ki__options_take(&o, sizeof(o), options, error);
     if (code < 0) {

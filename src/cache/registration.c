@@ -570,11 +570,13 @@ static int deliver_for_caller(ki_registration *reg, size_t max, stay how)
 
 int ki_registration_dispatch(ki_registration *registration, size_t max)
 {
+    KI__REQUIRE(registration, NULL);
     return deliver_for_caller(registration, max < INT32_MAX ? max : INT32_MAX, STAY_FOR_SOME);
 }
 
 int ki_registration_run(ki_registration *registration)
 {
+    KI__REQUIRE(registration, NULL);
     return deliver_for_caller(registration, 1, STAY_FOR_EVER);
 }
 
@@ -625,6 +627,9 @@ static bool set_removed(ki_registration *reg)
 
 void ki_registration_remove(ki_registration *registration)
 {
+    if (registration == NULL) {
+        return;
+    }
     (void)ki_registration_ref(registration); /* the owner may have the last */
     if (set_removed(registration)) {
         finish(registration);
@@ -635,6 +640,7 @@ void ki_registration_remove(ki_registration *registration)
 
 int ki_registration_remove_wait(ki_registration *registration)
 {
+    KI__REQUIRE(registration, NULL);
     ki_registration_remove(registration);
     if (is_inside(registration)) {
         return KI_ERR_BUSY;

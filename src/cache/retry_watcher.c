@@ -258,6 +258,9 @@ static void post(ki_retry_watcher *w)
 
 void ki_retry_watcher_stop(ki_retry_watcher *watcher)
 {
+    if (watcher == NULL) {
+        return;
+    }
     atomic_store(&watcher->stopping, true);
     post(watcher);
 }
@@ -311,6 +314,8 @@ static int init_parts(ki_retry_watcher *w, ki_error *error)
 int ki_retry_watcher_start(const ki_retry_watcher_options *options, ki_retry_watcher **ret_watcher,
                            ki_error *error)
 {
+    KI__REQUIRE(options, error);
+    KI__REQUIRE(ret_watcher, error);
     ki_retry_watcher_options o = {0};
     int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {

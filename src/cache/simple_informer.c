@@ -100,6 +100,7 @@ static void destroy(ki_simple_informer *informer)
 int ki_simple_informer_new(const ki_simple_informer_options *options,
                            ki_simple_informer **ret_informer, ki_error *error)
 {
+    KI__REQUIRE(ret_informer, error);
     ki_simple_informer_options o;
     int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
@@ -205,6 +206,7 @@ static int step(ki_simple_informer *informer, bool wait, ki_error *error)
 
 int ki_simple_informer_step(ki_simple_informer *informer, bool wait, ki_error *error)
 {
+    KI__REQUIRE(informer, error);
     if (atomic_load(&informer->stopped)) {
         return ki__error_code(error, KI_ERR_STOPPED);
     }
@@ -216,6 +218,9 @@ int ki_simple_informer_step(ki_simple_informer *informer, bool wait, ki_error *e
 
 void ki_simple_informer_stop(ki_simple_informer *informer)
 {
+    if (informer == NULL) {
+        return;
+    }
     atomic_store(&informer->stopped, true);
     ki_queue_close(informer->queue);
 }

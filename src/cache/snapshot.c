@@ -102,6 +102,9 @@ ki_snapshot_iter ki_snapshot_all(const ki_snapshot *snapshot)
 int ki_snapshot_find(const ki_snapshot *snapshot, const char *index, ki_str value,
                      ki_snapshot_iter *ret_iter)
 {
+    KI__REQUIRE(snapshot, NULL);
+    KI__REQUIRE(index, NULL);
+    KI__REQUIRE(ret_iter, NULL);
     const ki__posting *posting;
     int r = find_posting(snapshot, index, value, &posting);
     if (r < 0) {
@@ -183,6 +186,9 @@ const ki_object *ki__snapshot_peek(const ki_snapshot_iter *iter, uint32_t ahead)
 int ki_snapshot_find_count(const ki_snapshot *snapshot, const char *index, ki_str value,
                            size_t *ret_count)
 {
+    KI__REQUIRE(snapshot, NULL);
+    KI__REQUIRE(index, NULL);
+    KI__REQUIRE(ret_count, NULL);
     const ki__posting *posting;
     int r = find_posting(snapshot, index, value, &posting);
     if (r >= 0) {
@@ -194,6 +200,9 @@ int ki_snapshot_find_count(const ki_snapshot *snapshot, const char *index, ki_st
 int ki_snapshot_next_value(const ki_snapshot *snapshot, const char *index, uint32_t *position,
                            ki_str *ret_value, size_t *ret_count)
 {
+    KI__REQUIRE(snapshot, NULL);
+    KI__REQUIRE(index, NULL);
+    KI__REQUIRE(position, NULL);
     int number = index_number(snapshot, index);
     if (number < 0) {
         return KI_ERR_UNKNOWN_INDEX;
@@ -305,6 +314,8 @@ static void add_leaf(ki_list *list, const ki__vec_node *leaf, uint64_t bits)
 
 int ki_snapshot_list(ki_snapshot_iter *iter, ki_list **ret_list)
 {
+    KI__REQUIRE(iter, NULL);
+    KI__REQUIRE(ret_list, NULL);
     ki_list *list = new_list(iter->snapshot, most_left(iter));
     if (list == NULL) {
         return -ENOMEM;
@@ -381,6 +392,10 @@ static int list_values(const ki_snapshot *snapshot, int number, const ki_index_v
 int ki_snapshot_list_like(const ki_snapshot *snapshot, const char *index, const ki_object *object,
                           ki_list **ret_list, ki_error *error)
 {
+    KI__REQUIRE(snapshot, error);
+    KI__REQUIRE(index, error);
+    KI__REQUIRE(object, error);
+    KI__REQUIRE(ret_list, error);
     int number = index_number(snapshot, index);
     if (number < 0) {
         return ki__error_set(error, KI_ERR_UNKNOWN_INDEX, "there is no index named %s", index);
@@ -433,6 +448,9 @@ static int compare_keys(const void *a, const void *b)
 
 void ki_list_sort(ki_list *list)
 {
+    if (list == NULL) {
+        return;
+    }
     ki__sort(list->objects, list->count, sizeof(list->objects[0]), compare_keys);
 }
 
@@ -448,6 +466,8 @@ ki_object *ki_store_get(ki_store *store, ki_str key)
 
 int ki_store_list(ki_store *store, ki_list **ret_list)
 {
+    KI__REQUIRE(store, NULL);
+    KI__REQUIRE(ret_list, NULL);
     ki_snapshot *snapshot = ki__version_acquire(store);
     ki_snapshot_iter iter = ki_snapshot_all(snapshot);
     int r = ki_snapshot_list(&iter, ret_list);
@@ -457,6 +477,9 @@ int ki_store_list(ki_store *store, ki_list **ret_list)
 
 int ki_store_by_index(ki_store *store, const char *index, ki_str value, ki_list **ret_list)
 {
+    KI__REQUIRE(store, NULL);
+    KI__REQUIRE(index, NULL);
+    KI__REQUIRE(ret_list, NULL);
     ki_snapshot *snapshot = ki__version_acquire(store);
     ki_snapshot_iter iter;
     int r = ki_snapshot_find(snapshot, index, value, &iter);

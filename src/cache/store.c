@@ -63,6 +63,7 @@ ki_store *ki_store_unref(ki_store *store)
 
 int ki_store_new(const ki_store_options *options, ki_store **ret_store, ki_error *error)
 {
+    KI__REQUIRE(ret_store, error);
     ki_store_options o;
     int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
@@ -110,6 +111,8 @@ int ki_store_new(const ki_store_options *options, ki_store **ret_store, ki_error
 
 int ki_store_add(ki_store *store, const ki_object *object, ki_error *error)
 {
+    KI__REQUIRE(store, error);
+    KI__REQUIRE(object, error);
     ki_txn *txn;
     int r = ki__txn_begin(store, 0, &txn, error);
     return r < 0 ? r : ki__txn_finish(txn, ki_txn_add(txn, object, error));
@@ -117,11 +120,14 @@ int ki_store_add(ki_store *store, const ki_object *object, ki_error *error)
 
 int ki_store_update(ki_store *store, const ki_object *object, ki_error *error)
 {
+    KI__REQUIRE(store, error);
+    KI__REQUIRE(object, error);
     return ki_store_add(store, object, error);
 }
 
 int ki_store_delete(ki_store *store, ki_str key, const char *resource_version, ki_error *error)
 {
+    KI__REQUIRE(store, error);
     ki_txn *txn;
     int r = ki__txn_begin(store, 0, &txn, error);
     return r < 0 ? r : ki__txn_finish(txn, ki_txn_delete(txn, key, resource_version, error));
@@ -129,6 +135,7 @@ int ki_store_delete(ki_store *store, ki_str key, const char *resource_version, k
 
 int ki_store_bookmark(ki_store *store, const char *resource_version, ki_error *error)
 {
+    KI__REQUIRE(store, error);
     ki_txn *txn;
     int r = ki__txn_begin(store, 0, &txn, error);
     if (r < 0) {
@@ -199,6 +206,10 @@ static int replace(ki_txn *txn, const ki_object *const *objects, size_t count, k
 int ki_store_replace(ki_store *store, const ki_object *const *objects, size_t count,
                      const char *resource_version, ki_error *error)
 {
+    KI__REQUIRE(store, error);
+    if (count != 0) {
+        KI__REQUIRE(objects, error);
+    }
     if (count > OBJECTS_MAX) {
         return ki__error_set(error, KI_ERR_LIMIT, "%zu objects, at most %u", count, OBJECTS_MAX);
     }
@@ -278,6 +289,10 @@ static int fill_indexes(ki_txn *txn, size_t first_index, ki_error *error)
 
 int ki_store_add_indexes(ki_store *store, const ki_index *indexes, size_t count, ki_error *error)
 {
+    KI__REQUIRE(store, error);
+    if (count != 0) {
+        KI__REQUIRE(indexes, error);
+    }
     ki_txn *txn;
     int r = ki__txn_begin(store, count, &txn, error);
     if (r < 0) {

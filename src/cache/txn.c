@@ -79,6 +79,8 @@ int ki__txn_finish(ki_txn *txn, int r)
 
 int ki_store_begin(ki_store *store, ki_txn **ret_txn, ki_error *error)
 {
+    KI__REQUIRE(store, error);
+    KI__REQUIRE(ret_txn, error);
     int r = ki__txn_begin(store, 0, ret_txn, error);
     if (r >= 0) {
         (void)ki_store_ref(store); /* the store stays until the transaction ends */
@@ -89,6 +91,9 @@ int ki_store_begin(ki_store *store, ki_txn **ret_txn, ki_error *error)
 
 void ki_txn_commit(ki_txn *txn)
 {
+    if (txn == NULL) {
+        return;
+    }
     ki_store *store = txn->store;
     ki__version_set_writer(store, KI__WRITER_AT_WORK);
     commit(txn);
@@ -143,6 +148,7 @@ static void set_text(ki_txn *txn, const char *text, char *memory)
 
 int ki_txn_set_resource_version(ki_txn *txn, const char *resource_version, ki_error *error)
 {
+    KI__REQUIRE(txn, error);
     if (resource_version == NULL) {
         return 0;
     }
@@ -470,6 +476,8 @@ int ki__txn_index(ki_txn *txn, size_t index, const ki_object *object, uint32_t i
 
 int ki_txn_add(ki_txn *txn, const ki_object *object, ki_error *error)
 {
+    KI__REQUIRE(txn, error);
+    KI__REQUIRE(object, error);
     if (txn->preparing) {
         return ki__error_code(error, KI_ERR_BUSY);
     }
@@ -494,6 +502,7 @@ int ki_txn_add(ki_txn *txn, const ki_object *object, ki_error *error)
 
 int ki_txn_delete(ki_txn *txn, ki_str key, const char *resource_version, ki_error *error)
 {
+    KI__REQUIRE(txn, error);
     if (txn->preparing) {
         return ki__error_code(error, KI_ERR_BUSY);
     }

@@ -215,6 +215,7 @@ static int open_client(ki_client *client, const ki_client_options *o, ki_error *
 
 int ki_client_new(const ki_client_options *options, ki_client **ret_client, ki_error *error)
 {
+    KI__REQUIRE(ret_client, error);
     ki_client_options o = {0};
     int r = check_options(options, &o, error);
     if (r < 0) {
@@ -323,6 +324,8 @@ const ki_transport *ki_client_transport(const ki_client *client)
 int ki_client_factory(ki_client *client, const ki_factory_options *options,
                       ki_factory **ret_factory, ki_error *error)
 {
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(ret_factory, error);
     ki_factory_options o = {0};
     int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {

@@ -219,6 +219,9 @@ static ki_str lower(const char *name, size_t len, char *out)
 int ki_discovery_find(const ki_discovery *discovery, const char *name,
                       const ki_resource **ret_resource, ki_error *error)
 {
+    KI__REQUIRE(discovery, error);
+    KI__REQUIRE(name, error);
+    KI__REQUIRE(ret_resource, error);
     char memory[NAME_MAX_LEN];
     size_t len = name != NULL ? strlen(name) : 0;
     if (len == 0 || len > sizeof(memory)) {
@@ -248,9 +251,13 @@ static int no_kind(ki_error *error, const char *api_version, const char *kind)
 int ki_discovery_find_kind(const ki_discovery *discovery, const char *api_version, const char *kind,
                            const ki_resource **ret_resource, ki_error *error)
 {
+    KI__REQUIRE(discovery, error);
+    KI__REQUIRE(api_version, error);
+    KI__REQUIRE(kind, error);
+    KI__REQUIRE(ret_resource, error);
     char memory[NAME_MAX_LEN];
-    size_t len = kind != NULL ? strlen(kind) : 0;
-    if (api_version == NULL || len == 0 || len > sizeof(memory)) {
+    size_t len = strlen(kind);
+    if (len == 0 || len > sizeof(memory)) {
         return no_kind(error, api_version, kind);
     }
     size_t end;

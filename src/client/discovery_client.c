@@ -150,6 +150,8 @@ static int discover(ki_client *client, uint64_t since, const ki_discovery **ret_
 int ki_client_discover(ki_client *client, uint32_t max_age_ms, const ki_discovery **ret_discovery,
                        ki_error *error)
 {
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(ret_discovery, error);
     uint64_t now = ki__engine_now(client->engine);
     if (max_age_ms == 0) {
         return wait_for(client, now, ret_discovery, error);
@@ -162,9 +164,8 @@ int ki_client_discover_start(ki_client *client, uint32_t max_age_ms,
                                           void *user),
                              void *user, ki_error *error)
 {
-    if (done == NULL) {
-        return ki__error_set(error, -EINVAL, "discovery needs someone to tell its answer to");
-    }
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(done, error);
     if (ki__loop_is_stopped(client->loop)) {
         return ki__error_set(error, KI_ERR_STOPPED, "the loop of the client was stopped");
     }
@@ -175,6 +176,9 @@ int ki_client_discover_start(ki_client *client, uint32_t max_age_ms,
 
 void ki_client_discover_cancel(ki_client *client, const void *user)
 {
+    if (client == NULL) {
+        return;
+    }
     withdrawal w = {.client = client, .user = user};
     ki__loop_call(client->loop, withdraw, &w);
 }
@@ -231,6 +235,9 @@ static int resolve(ki_client *client, const char *name, const ki_resource **ret_
 int ki_client_resolve(ki_client *client, const char *name, const ki_resource **ret_resource,
                       ki_error *error)
 {
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(name, error);
+    KI__REQUIRE(ret_resource, error);
     ki_error failure = KI_ERROR_INIT;
     int r = resolve(client, name, ret_resource, &failure);
     if (r < 0 && error != NULL) {

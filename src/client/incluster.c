@@ -203,6 +203,7 @@ static int check_options(const ki_config_options *options, ki_error *error)
 
 int ki_config_in_cluster(const ki_config_options *options, ki_config **ret_config, ki_error *error)
 {
+    KI__REQUIRE(ret_config, error);
     ki_config_options ours;
     int r = ki__config_options_read(options, &ours, error);
     if (r >= 0) {

@@ -379,6 +379,7 @@ static int load_files(const ki_config_options *options, ki__kubeconfig *kubeconf
 
 int ki_config_load(const ki_config_options *options, ki_config **ret_config, ki_error *error)
 {
+    KI__REQUIRE(ret_config, error);
     ki_config_options ours;
     int r = ki__config_options_read(options, &ours, error);
     if (r < 0) {

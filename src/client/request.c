@@ -302,9 +302,6 @@ static int prepare(ki_client_call *call, const ki_client_request *request, ki_er
 int ki__call_start(ki_client *client, const ki_client_request *request, bool at_once,
                    ki_client_done done, void *user, ki_client_call **ret_call, ki_error *error)
 {
-    if (client == NULL || request == NULL) {
-        return ki__error_set(error, -EINVAL, "a request needs a client, and to say what it is");
-    }
     if (ki__loop_is_stopped(client->loop)) {
         return ki__error_set(error, KI_ERR_STOPPED, "the loop of the client was stopped");
     }
@@ -333,14 +330,17 @@ int ki__call_start(ki_client *client, const ki_client_request *request, bool at_
 int ki_client_start(ki_client *client, const ki_client_request *request, ki_client_done done,
                     void *user, ki_client_call **ret_call, ki_error *error)
 {
-    if (done == NULL) {
-        return ki__error_set(error, -EINVAL, "a request needs someone to tell its answer to");
-    }
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(request, error);
+    KI__REQUIRE(done, error);
     return ki__call_start(client, request, false, done, user, ret_call, error);
 }
 
 void ki_client_call_cancel(ki_client_call *call)
 {
+    if (call == NULL) {
+        return;
+    }
     ki_loop *loop = call->client->loop;
     atomic_store(&call->cancelled, true);
     if (atomic_load(&call->over)) {

@@ -30,6 +30,9 @@ struct ki_client_answer_memory {
 
 void ki_client_answer_done(ki_client_answer *answer)
 {
+    if (answer == NULL) {
+        return;
+    }
     struct ki_client_answer_memory *memory = answer->memory;
     (void)ki_object_unref(answer->object);
     (void)ki_list_free(answer->list);

@@ -34,12 +34,14 @@ static bool is_ended(const void *arg)
 int ki_client_do(ki_client *client, const ki_client_request *request, ki_client_answer *ret_answer,
                  ki_error *error)
 {
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(request, error);
     ki_client_call *call = NULL;
     if (ret_answer != NULL) {
         *ret_answer =
             (ki_client_answer){.resource_version = "", .continue_token = "", .remaining = -1};
     }
-    if (client != NULL && ki__engine_is_inside(client->engine)) {
+    if (ki__engine_is_inside(client->engine)) {
         return refuse_inside(error);
     }
     int r = ki__call_start(client, request, false, NULL, NULL, &call, error);
@@ -87,6 +89,10 @@ int ki_client_get(ki_client *client, const ki_resource *resource, const char *na
                   const char *name, ki_object **ret_object, ki_object **reterr_status,
                   ki_error *error)
 {
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(resource, error);
+    KI__REQUIRE(name, error);
+    KI__REQUIRE(ret_object, error);
     ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
     request.verb = KI_VERB_GET;
     request.resource = resource;
@@ -110,6 +116,9 @@ static int write_object(ki_client *client, ki_verb verb, const ki_resource *reso
 int ki_client_create(ki_client *client, const ki_resource *resource, const ki_object *object,
                      ki_object **ret_object, ki_object **reterr_status, ki_error *error)
 {
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(resource, error);
+    KI__REQUIRE(object, error);
     return write_object(client, KI_VERB_CREATE, resource, object, "", ret_object, reterr_status,
                         error);
 }
@@ -117,6 +126,9 @@ int ki_client_create(ki_client *client, const ki_resource *resource, const ki_ob
 int ki_client_update(ki_client *client, const ki_resource *resource, const ki_object *object,
                      ki_object **ret_object, ki_object **reterr_status, ki_error *error)
 {
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(resource, error);
+    KI__REQUIRE(object, error);
     return write_object(client, KI_VERB_UPDATE, resource, object, "", ret_object, reterr_status,
                         error);
 }
@@ -124,6 +136,9 @@ int ki_client_update(ki_client *client, const ki_resource *resource, const ki_ob
 int ki_client_update_status(ki_client *client, const ki_resource *resource, const ki_object *object,
                             ki_object **ret_object, ki_object **reterr_status, ki_error *error)
 {
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(resource, error);
+    KI__REQUIRE(object, error);
     return write_object(client, KI_VERB_UPDATE, resource, object, "status", ret_object,
                         reterr_status, error);
 }
@@ -132,6 +147,9 @@ int ki_client_patch(ki_client *client, const ki_resource *resource, const char *
                     const char *name, ki_patch_type type, ki_str patch, ki_object **ret_object,
                     ki_object **reterr_status, ki_error *error)
 {
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(resource, error);
+    KI__REQUIRE(name, error);
     ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
     request.verb = KI_VERB_PATCH;
     request.resource = resource;
@@ -146,6 +164,10 @@ int ki_client_apply(ki_client *client, const ki_resource *resource, const ki_obj
                     const char *field_manager, bool force, ki_object **ret_object,
                     ki_object **reterr_status, ki_error *error)
 {
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(resource, error);
+    KI__REQUIRE(object, error);
+    KI__REQUIRE(field_manager, error);
     ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
     request.verb = KI_VERB_APPLY;
     request.resource = resource;
@@ -158,6 +180,9 @@ int ki_client_apply(ki_client *client, const ki_resource *resource, const ki_obj
 int ki_client_delete(ki_client *client, const ki_resource *resource, const char *name_space,
                      const char *name, ki_object **reterr_status, ki_error *error)
 {
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(resource, error);
+    KI__REQUIRE(name, error);
     ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
     request.verb = KI_VERB_DELETE;
     request.resource = resource;
@@ -268,6 +293,9 @@ int ki_client_list(ki_client *client, const ki_resource *resource, const char *n
                    const ki_list_options *options, ki_list **ret_list, ki_object **reterr_status,
                    ki_error *error)
 {
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(resource, error);
+    KI__REQUIRE(ret_list, error);
     listing l = {.client = client, .request = KI_OPTIONS_INIT(ki_client_request)};
     ki_error failure = KI_ERROR_INIT;
     int r = ki__options_take(&l.request.list, sizeof(l.request.list), options, &failure);
@@ -317,6 +345,8 @@ static void rest(ki_client *client)
 int ki_client_retry_on_conflict(ki_client *client, int (*attempt)(void *user, ki_error *error),
                                 void *user, ki_error *error)
 {
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(attempt, error);
     if (ki__engine_is_inside(client->engine)) {
         return refuse_inside(error);
     }

@@ -214,6 +214,7 @@ static int init_locks(ki_loop *loop)
 
 int ki_loop_new(const ki_loop_options *options, ki_loop **ret_loop, ki_error *error)
 {
+    KI__REQUIRE(ret_loop, error);
     ki_loop_options o = {0};
     int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
@@ -264,6 +265,7 @@ ki_engine *ki_loop_engine(ki_loop *loop)
 
 int ki_loop_fd(ki_loop *loop)
 {
+    KI__REQUIRE(loop, NULL);
     return loop->epoll;
 }
 
@@ -384,6 +386,7 @@ static void give_up(ki_loop *loop)
 
 int ki_loop_dispatch(ki_loop *loop)
 {
+    KI__REQUIRE(loop, NULL);
     int r = take_over(loop, KI__RUNNER_ONE_DISPATCH);
     if (r < 0) {
         return r == -EAGAIN ? 0 : r; /* all is being done at this moment */
@@ -397,6 +400,7 @@ int ki_loop_dispatch(ki_loop *loop)
 
 int ki_loop_timeout(ki_loop *loop)
 {
+    KI__REQUIRE(loop, NULL);
     uint64_t deadline = ki_engine_deadline(loop->engine);
     uint64_t now = ki__engine_now(loop->engine);
     if (deadline == UINT64_MAX) {
@@ -430,6 +434,7 @@ static void run_for_ever(ki_loop *loop)
 
 int ki_loop_run(ki_loop *loop)
 {
+    KI__REQUIRE(loop, NULL);
     int r = take_over(loop, KI__RUNNER_FOR_EVER);
     if (r < 0) {
         return r;
@@ -442,7 +447,7 @@ int ki_loop_run(ki_loop *loop)
 
 void ki_loop_stop(ki_loop *loop)
 {
-    if (ki__engine_is_inherited(loop->engine)) {
+    if (loop == NULL || ki__engine_is_inherited(loop->engine)) {
         return; /* the eventfd is also the parent's */
     }
     ki__mutex_lock(&loop->lock);
@@ -463,6 +468,7 @@ static void *thread_main(void *user)
 
 int ki_loop_start(ki_loop *loop, ki_error *error)
 {
+    KI__REQUIRE(loop, error);
     int r = take_over(loop, KI__RUNNER_FOR_EVER);
     if (r < 0) {
         return ki__error_code(error, r);
@@ -506,6 +512,7 @@ static int join_thread(ki_loop *loop)
 
 int ki_loop_join(ki_loop *loop)
 {
+    KI__REQUIRE(loop, NULL);
     if (ki__engine_is_inherited(loop->engine)) {
         return 0; /* the threads are not in this process */
     }

@@ -213,6 +213,7 @@ static int make_room(pass *p, const ki_alloc *alloc)
 int ki_field_selector_parse(ki_str text, const ki_alloc *alloc, ki_field_selector **ret_selector,
                             ki_error *error)
 {
+    KI__REQUIRE(ret_selector, error);
     if (text.len > FIELD_SELECTOR_TEXT_MAX) {
         return ki__error_at(error, KI_ERR_LIMIT, text, FIELD_SELECTOR_TEXT_MAX,
                             "the selector has more than %d bytes", FIELD_SELECTOR_TEXT_MAX);
@@ -270,6 +271,8 @@ bool ki_field_selector_is_everything(const ki_field_selector *selector)
 
 int ki_field_selector_requires(const ki_field_selector *selector, ki_str field, ki_str *ret_value)
 {
+    KI__REQUIRE(selector, NULL);
+    KI__REQUIRE(ret_value, NULL);
     for (uint32_t i = 0; i < selector->count; i++) {
         const ki__field_term *term = &selector->terms[i];
         if (!term->negated && ki_str_eq(term->path, field)) {
@@ -282,6 +285,8 @@ int ki_field_selector_requires(const ki_field_selector *selector, ki_str field, 
 
 int ki_field_selector_print(const ki_field_selector *selector, ki_buf *out)
 {
+    KI__REQUIRE(selector, NULL);
+    KI__REQUIRE(out, NULL);
     size_t len = out->len;
     int r = 0;
     for (uint32_t i = 0; r >= 0 && i < selector->count; i++) {

@@ -3,6 +3,7 @@
 #include "object/json_write.h"
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "base/utf8.h"
 
 /* How many bytes from `p` on need no escape and are ASCII. */
@@ -87,6 +88,7 @@ char *ki__json_write_quotes(ki_buf *out, size_t len, int *ret_code)
 
 int ki_buf_add_json_string(ki_buf *out, ki_str raw)
 {
+    KI__REQUIRE(out, NULL);
     int r = 0;
     if (raw.len == 0 || plain_length(raw.ptr, raw.ptr + raw.len) == raw.len) {
         char *room = ki__json_write_quotes(out, raw.len, &r);

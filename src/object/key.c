@@ -6,9 +6,11 @@
 #include <kinformer/key.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 
 int ki_key_join(ki_str name_space, ki_str name, ki_buf *out)
 {
+    KI__REQUIRE(out, NULL);
     if (name.len == 0 || ki__key_has_slash(name_space) || ki__key_has_slash(name)) {
         return KI_ERR_KEY;
     }
@@ -32,6 +34,8 @@ int ki_key_join(ki_str name_space, ki_str name, ki_buf *out)
 
 int ki_key_split(ki_str key, ki_str *ret_namespace, ki_str *ret_name)
 {
+    KI__REQUIRE(ret_namespace, NULL);
+    KI__REQUIRE(ret_name, NULL);
     const char *slash = key.len != 0 ? memchr(key.ptr, '/', key.len) : NULL;
     ki_str name_space = ki_str_make(key.ptr, slash != NULL ? (size_t)(slash - key.ptr) : 0);
     ki_str name = key;
@@ -76,6 +80,7 @@ static bool has_order(ki_str version)
 
 int ki_resource_version_compare(ki_str a, ki_str b, int *ret_order)
 {
+    KI__REQUIRE(ret_order, NULL);
     if (!has_order(a) || !has_order(b)) {
         return KI_ERR_INVALID;
     }

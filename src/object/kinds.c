@@ -3,6 +3,7 @@
  * of the object, where absent, null and of a wrong type are one. */
 #include <kinformer/kinds.h>
 
+#include "base/error.h"
 #include "object/base64.h"
 #include "object/proto_value.h"
 #include "object/value.h"
@@ -297,6 +298,8 @@ static int add_bytes(ki_buf *out, const ki_value *value)
 
 int ki_config_map_get(const ki_object *config_map, ki_str key, ki_value *ret_value)
 {
+    KI__REQUIRE(config_map, NULL);
+    KI__REQUIRE(ret_value, NULL);
     ki_value value;
     int r = entry_of(config_map, "data", key, &value);
     if (r == 0 && ki_value_type(&value) != KI_TYPE_STRING) {
@@ -310,6 +313,8 @@ int ki_config_map_get(const ki_object *config_map, ki_str key, ki_value *ret_val
 
 int ki_config_map_copy(const ki_object *config_map, ki_str key, ki_buf *out)
 {
+    KI__REQUIRE(config_map, NULL);
+    KI__REQUIRE(out, NULL);
     ki_value value;
     int r = ki_config_map_get(config_map, key, &value);
     if (r != KI_ERR_NOT_FOUND) {
@@ -321,6 +326,8 @@ int ki_config_map_copy(const ki_object *config_map, ki_str key, ki_buf *out)
 
 int ki_secret_copy(const ki_object *secret, ki_str key, ki_buf *out)
 {
+    KI__REQUIRE(secret, NULL);
+    KI__REQUIRE(out, NULL);
     ki_value value;
     int r = entry_of(secret, "data", key, &value);
     return r < 0 ? r : add_bytes(out, &value);

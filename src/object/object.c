@@ -256,6 +256,10 @@ static content identify(ki_str bytes, const ki_object_options *o, ki__located *l
 int ki_object_from_json(const char *bytes, size_t len, const ki_object_options *options,
                         ki_object **ret_object, ki_error *error)
 {
+    if (len != 0) {
+        KI__REQUIRE(bytes, error);
+    }
+    KI__REQUIRE(ret_object, error);
     ki_object_options o = {0};
     ki__located located;
     int r = read_options(options, &o, error);
@@ -290,6 +294,10 @@ int ki_object_from_json(const char *bytes, size_t len, const ki_object_options *
 int ki_object_from_protobuf(const char *bytes, size_t len, const ki_object_options *options,
                             ki_object **ret_object, ki_error *error)
 {
+    if (len != 0) {
+        KI__REQUIRE(bytes, error);
+    }
+    KI__REQUIRE(ret_object, error);
     ki_object_options o = {0};
     ki__proto_located located;
     ki_str view = ki_str_make(bytes != NULL ? bytes : "", len);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an object tells of itself. An object never changes, so all of this is safe on any thread. */
+#include "base/error.h"
 #include "object/json_flat.h"
 #include "object/json_skip.h"
 #include "object/object.h"
@@ -198,18 +199,24 @@ static int string_member(const ki_value *map, ki_str name, ki_value *ret_value)
 
 int ki_object_label(const ki_object *object, ki_str name, ki_value *ret_value)
 {
+    KI__REQUIRE(object, NULL);
+    KI__REQUIRE(ret_value, NULL);
     ki_value labels = ki_object_labels(object);
     return string_member(&labels, name, ret_value);
 }
 
 int ki_object_annotation(const ki_object *object, ki_str name, ki_value *ret_value)
 {
+    KI__REQUIRE(object, NULL);
+    KI__REQUIRE(ret_value, NULL);
     ki_value annotations = ki_object_annotations(object);
     return string_member(&annotations, name, ret_value);
 }
 
 int ki_object_controller(const ki_object *object, ki_owner *ret_owner)
 {
+    KI__REQUIRE(object, NULL);
+    KI__REQUIRE(ret_owner, NULL);
     ki_value owners = ki_object_owner_references(object);
     ki_iter iter;
     if (ki_value_iter(&owners, &iter) < 0) {
@@ -287,6 +294,8 @@ size_t ki_object_memory(const ki_object *object)
 
 int ki_object_write_json(const ki_object *object, ki_buf *out)
 {
+    KI__REQUIRE(object, NULL);
+    KI__REQUIRE(out, NULL);
     ki_value root = ki_object_root(object);
     return ki_value_write_json(&root, out);
 }

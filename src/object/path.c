@@ -62,6 +62,8 @@ _Static_assert(sizeof(ki__path_step) % _Alignof(ki__path_term) == 0, "terms foll
 
 int ki_path_compile(const char *text, const ki_alloc *alloc, ki_path **ret_path, ki_error *error)
 {
+    KI__REQUIRE(text, error);
+    KI__REQUIRE(ret_path, error);
     ki_str source = ki_str_make(text, text != NULL ? strnlen(text, KI__PATH_BYTES_MAX + 1) : 0);
     if (source.len > KI__PATH_BYTES_MAX) {
         return ki__error_at(error, KI_ERR_LIMIT, source, KI__PATH_BYTES_MAX,
@@ -109,12 +111,18 @@ const char *ki_path_text(const ki_path *path)
 
 int ki_object_get(const ki_object *object, const ki_path *path, ki_value *ret_value)
 {
+    KI__REQUIRE(object, NULL);
+    KI__REQUIRE(path, NULL);
+    KI__REQUIRE(ret_value, NULL);
     ki_value root = ki_object_root(object);
     return ki_path_first(path, &root, ret_value);
 }
 
 int ki_object_get_string(const ki_object *object, const ki_path *path, char *text, size_t size)
 {
+    KI__REQUIRE(object, NULL);
+    KI__REQUIRE(path, NULL);
+    KI__REQUIRE(text, NULL);
     ki_value value;
     int r = ki_object_get(object, path, &value);
     return r < 0 ? r : ki_value_get_string(&value, text, size);
@@ -122,6 +130,9 @@ int ki_object_get_string(const ki_object *object, const ki_path *path, char *tex
 
 int ki_object_get_int64(const ki_object *object, const ki_path *path, int64_t *ret_number)
 {
+    KI__REQUIRE(object, NULL);
+    KI__REQUIRE(path, NULL);
+    KI__REQUIRE(ret_number, NULL);
     ki_value value;
     int r = ki_object_get(object, path, &value);
     return r < 0 ? r : ki_value_int64(&value, ret_number);
@@ -129,6 +140,9 @@ int ki_object_get_int64(const ki_object *object, const ki_path *path, int64_t *r
 
 int ki_object_get_double(const ki_object *object, const ki_path *path, double *ret_number)
 {
+    KI__REQUIRE(object, NULL);
+    KI__REQUIRE(path, NULL);
+    KI__REQUIRE(ret_number, NULL);
     ki_value value;
     int r = ki_object_get(object, path, &value);
     return r < 0 ? r : ki_value_double(&value, ret_number);
@@ -136,6 +150,9 @@ int ki_object_get_double(const ki_object *object, const ki_path *path, double *r
 
 int ki_object_get_bool(const ki_object *object, const ki_path *path, bool *ret_flag)
 {
+    KI__REQUIRE(object, NULL);
+    KI__REQUIRE(path, NULL);
+    KI__REQUIRE(ret_flag, NULL);
     ki_value value;
     int r = ki_object_get(object, path, &value);
     return r < 0 ? r : ki_value_bool(&value, ret_flag);

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/error.h"
 #include "object/path.h"
 
 #define DEPTH_MAX 1024  /* as deep as objects may be */
@@ -432,6 +433,9 @@ static int walk_next(walk *w)
 
 int ki_path_first(const ki_path *path, const ki_value *root, ki_value *ret_value)
 {
+    KI__REQUIRE(path, NULL);
+    KI__REQUIRE(root, NULL);
+    KI__REQUIRE(ret_value, NULL);
     frame inline_frames[INLINE_FRAMES];
     frame *frames = inline_frames;
     walk w;
@@ -458,6 +462,9 @@ int ki_path_first(const ki_path *path, const ki_value *root, ki_value *ret_value
 
 int ki_path_iter_new(const ki_path *path, const ki_value *root, ki_path_iter **ret_iter)
 {
+    KI__REQUIRE(path, NULL);
+    KI__REQUIRE(root, NULL);
+    KI__REQUIRE(ret_iter, NULL);
     ki_path_iter *iter =
         ki__alloc(path->alloc, sizeof(*iter) + path->frame_count * sizeof(iter->frames[0]));
     if (iter == NULL) {
@@ -472,6 +479,8 @@ int ki_path_iter_new(const ki_path *path, const ki_value *root, ki_path_iter **r
 
 int ki_path_iter_next(ki_path_iter *iter, ki_value *ret_value)
 {
+    KI__REQUIRE(iter, NULL);
+    KI__REQUIRE(ret_value, NULL);
     if (iter->failure < 0) {
         return iter->failure;
     }

@@ -584,6 +584,8 @@ static int write_protobuf_object(writer *w, const ki_object *object)
 
 int ki_object_write_protobuf(const ki_object *object, ki_buf *out, ki_error *error)
 {
+    KI__REQUIRE(object, error);
+    KI__REQUIRE(out, error);
     writer w = {.alloc = out->alloc, .text = ki_object_bytes(object), .error = error};
     ki__proto_out_init(&w.out, out);
     int r = ki_object_encoding(object) == KI_ENCODING_JSON ? write_json_object(&w, object)

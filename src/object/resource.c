@@ -202,6 +202,8 @@ static custom_resource *build(const ki_resource_options *options, size_t short_c
 
 int ki_resource_new(const ki_resource_options *options, ki_resource **ret_resource, ki_error *error)
 {
+    KI__REQUIRE(options, error);
+    KI__REQUIRE(ret_resource, error);
     ki_resource_options ours;
     int r = ki__options_read(&ours, sizeof(ours),
                              offsetof(ki_resource_options, alloc) + sizeof(ours.alloc), options);

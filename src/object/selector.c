@@ -102,6 +102,8 @@ static int print_requirement(const ki__requirement *requirement, ki_buf *out)
 
 int ki_selector_print(const ki_selector *selector, ki_buf *out)
 {
+    KI__REQUIRE(selector, NULL);
+    KI__REQUIRE(out, NULL);
     if (selector->nothing) {
         return KI_ERR_UNSUPPORTED;
     }

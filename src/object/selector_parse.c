@@ -294,6 +294,7 @@ static int parse(const void *source, ki__selector_builder *builder, ki_error *er
 int ki_selector_parse(ki_str text, const ki_alloc *alloc, ki_selector **ret_selector,
                       ki_error *error)
 {
+    KI__REQUIRE(ret_selector, error);
     if (text.len > KI__SELECTOR_TEXT_MAX) {
         return ki__error_at(error, KI_ERR_LIMIT, text, KI__SELECTOR_TEXT_MAX,
                             "the selector has more than %d bytes", KI__SELECTOR_TEXT_MAX);

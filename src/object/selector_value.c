@@ -278,6 +278,8 @@ static int read_selector(const void *source, ki__selector_builder *builder, ki_e
 int ki_selector_from_value(const ki_value *label_selector, const ki_alloc *alloc,
                            ki_selector **ret_selector, ki_error *error)
 {
+    KI__REQUIRE(label_selector, error);
+    KI__REQUIRE(ret_selector, error);
     if (is_absent(label_selector)) {
         *ret_selector = ki__selector_nothing();
         return 0;

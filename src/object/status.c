@@ -48,6 +48,7 @@ static void add_message(ki_error *error, const ki_value *status)
 
 int ki_status_to_error(const ki_object *status, ki_error *error)
 {
+    KI__REQUIRE(status, error);
     if (!ki_object_is_status(status)) {
         return ki__error_set(error, KI_ERR_INVALID, "not a Status object");
     }
@@ -96,6 +97,8 @@ static ki_value causes_of(const ki_object *status)
 
 int ki_status_cause_at(const ki_object *status, size_t index, ki_status_cause *ret_cause)
 {
+    KI__REQUIRE(status, NULL);
+    KI__REQUIRE(ret_cause, NULL);
     ki_value causes = causes_of(status);
     ki_value cause;
     int64_t at = (int64_t)index; /* less than 0 beyond what an object could have */

@@ -5,6 +5,7 @@
 #include <kinformer/error.h>
 
 #include "base/assert.h"
+#include "base/error.h"
 
 static const ki__value_ops *ops_of(const ki_value *value)
 {
@@ -29,6 +30,8 @@ const char *ki_type_name(ki_type type)
 
 int ki_value_string(const ki_value *value, ki_str *ret_text)
 {
+    KI__REQUIRE(value, NULL);
+    KI__REQUIRE(ret_text, NULL);
     if (ki_value_type(value) != KI_TYPE_STRING) {
         return KI_ERR_TYPE;
     }
@@ -37,6 +40,8 @@ int ki_value_string(const ki_value *value, ki_str *ret_text)
 
 int ki_value_copy_string(const ki_value *value, ki_buf *out)
 {
+    KI__REQUIRE(value, NULL);
+    KI__REQUIRE(out, NULL);
     ki_str text;
     int r = ki_value_string(value, &text);
     if (r == 0) {
@@ -59,6 +64,8 @@ int ki_value_copy_string(const ki_value *value, ki_buf *out)
 
 int ki_value_get_string(const ki_value *value, char *text, size_t size)
 {
+    KI__REQUIRE(value, NULL);
+    KI__REQUIRE(text, NULL);
     ki_assert(size != 0);
     ki_str plain;
     int r = ki_value_string(value, &plain);
@@ -146,6 +153,8 @@ bool ki_value_equals(const ki_value *value, ki_str text)
 
 int ki_value_int64(const ki_value *value, int64_t *ret_number)
 {
+    KI__REQUIRE(value, NULL);
+    KI__REQUIRE(ret_number, NULL);
     if (ki_value_type(value) != KI_TYPE_NUMBER) {
         return KI_ERR_TYPE;
     }
@@ -154,6 +163,8 @@ int ki_value_int64(const ki_value *value, int64_t *ret_number)
 
 int ki_value_double(const ki_value *value, double *ret_number)
 {
+    KI__REQUIRE(value, NULL);
+    KI__REQUIRE(ret_number, NULL);
     if (ki_value_type(value) != KI_TYPE_NUMBER) {
         return KI_ERR_TYPE;
     }
@@ -162,6 +173,8 @@ int ki_value_double(const ki_value *value, double *ret_number)
 
 int ki_value_number_text(const ki_value *value, ki_str *ret_text)
 {
+    KI__REQUIRE(value, NULL);
+    KI__REQUIRE(ret_text, NULL);
     if (ki_value_type(value) != KI_TYPE_NUMBER) {
         return KI_ERR_TYPE;
     }
@@ -170,6 +183,8 @@ int ki_value_number_text(const ki_value *value, ki_str *ret_text)
 
 int ki_value_bool(const ki_value *value, bool *ret_flag)
 {
+    KI__REQUIRE(value, NULL);
+    KI__REQUIRE(ret_flag, NULL);
     if (ki_value_type(value) != KI_TYPE_BOOL) {
         return KI_ERR_TYPE;
     }
@@ -179,6 +194,8 @@ int ki_value_bool(const ki_value *value, bool *ret_flag)
 
 int ki_value_member(const ki_value *map, ki_str name, ki_value *ret_member)
 {
+    KI__REQUIRE(map, NULL);
+    KI__REQUIRE(ret_member, NULL);
     if (ki_value_type(map) != KI_TYPE_MAP) {
         return KI_ERR_TYPE;
     }
@@ -187,6 +204,8 @@ int ki_value_member(const ki_value *map, ki_str name, ki_value *ret_member)
 
 int ki_value_element(const ki_value *list, int64_t index, ki_value *ret_element)
 {
+    KI__REQUIRE(list, NULL);
+    KI__REQUIRE(ret_element, NULL);
     if (ki_value_type(list) != KI_TYPE_LIST) {
         return KI_ERR_TYPE;
     }
@@ -218,6 +237,8 @@ int ki_value_element(const ki_value *list, int64_t index, ki_value *ret_element)
 
 int ki_value_count(const ki_value *container, size_t *ret_count)
 {
+    KI__REQUIRE(container, NULL);
+    KI__REQUIRE(ret_count, NULL);
     ki_iter iter;
     int r = ki_value_iter(container, &iter);
     if (r < 0) {
@@ -234,6 +255,8 @@ int ki_value_count(const ki_value *container, size_t *ret_count)
 
 int ki_value_iter(const ki_value *container, ki_iter *ret_iter)
 {
+    KI__REQUIRE(container, NULL);
+    KI__REQUIRE(ret_iter, NULL);
     ki_type type = ki_value_type(container);
     if (type != KI_TYPE_LIST && type != KI_TYPE_MAP) {
         return KI_ERR_TYPE;
@@ -245,6 +268,8 @@ int ki_value_iter(const ki_value *container, ki_iter *ret_iter)
 
 int ki_iter_next(ki_iter *iter, ki_value *ret_key, ki_value *ret_value)
 {
+    KI__REQUIRE(iter, NULL);
+    KI__REQUIRE(ret_value, NULL);
     if (iter->container.ops == NULL) {
         return 0; /* a zeroed walk is over */
     }
@@ -253,6 +278,8 @@ int ki_iter_next(ki_iter *iter, ki_value *ret_key, ki_value *ret_value)
 
 int ki_value_write_json(const ki_value *value, ki_buf *out)
 {
+    KI__REQUIRE(value, NULL);
+    KI__REQUIRE(out, NULL);
     if (value->ops == NULL) {
         return KI_ERR_TYPE;
     }

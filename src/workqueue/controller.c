@@ -23,6 +23,8 @@ struct ki_controller {
 int ki_controller_new(const ki_controller_options *options, ki_controller **ret_controller,
                       ki_error *error)
 {
+    KI__REQUIRE(options, error);
+    KI__REQUIRE(ret_controller, error);
     ki_controller_options o;
     int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
@@ -109,6 +111,7 @@ static void work_on(const ki_controller_options *o, const ki_work *work)
 
 int ki_controller_run_worker(ki_controller *controller)
 {
+    KI__REQUIRE(controller, NULL);
     ki_work work = {{NULL, 0}, NULL};
     int r;
     while ((r = ki_workqueue_next(controller->options.queue, &work)) >= 0) {
@@ -119,6 +122,7 @@ int ki_controller_run_worker(ki_controller *controller)
 
 int ki_controller_work_one(ki_controller *controller)
 {
+    KI__REQUIRE(controller, NULL);
     ki_work work;
     int r = ki_workqueue_try_get(controller->options.queue, &work);
     if (r == 1) {

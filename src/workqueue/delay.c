@@ -3,6 +3,7 @@
  * delaying_queue.go, rate_limiting_queue.go. Nothing wakes up by itself here: whoever looks for
  * keys to get first adds those that are due. */
 #include "base/assert.h"
+#include "base/error.h"
 #include "base/mutant.h"
 #include "workqueue/queue.h"
 
@@ -87,6 +88,7 @@ out:
 
 int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ns)
 {
+    KI__REQUIRE(queue, NULL);
     if (delay_ns == 0) {
         return ki__workqueue_add(queue, key, true);
     }
@@ -101,6 +103,7 @@ int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ns)
 
 int ki_workqueue_add_rate_limited(ki_workqueue *queue, ki_str key)
 {
+    KI__REQUIRE(queue, NULL);
     const ki_rate_limiter *limiter = &queue->limiter;
     if (limiter->when == NULL) {
         return KI_ERR_UNSUPPORTED;
@@ -120,6 +123,9 @@ int ki_workqueue_add_rate_limited(ki_workqueue *queue, ki_str key)
 
 void ki_workqueue_forget(ki_workqueue *queue, ki_str key)
 {
+    if (queue == NULL) {
+        return;
+    }
     if (queue->limiter.forget != NULL) {
         queue->limiter.forget(key, queue->limiter.user);
     }

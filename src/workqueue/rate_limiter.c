@@ -7,6 +7,7 @@
 #include <kinformer/rate_limiter.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "base/options.h"
 #include "base/process.h"
 #include "workqueue/failures.h"
@@ -33,6 +34,9 @@ bool ki__rate_limiter_is_complete(const ki_rate_limiter *limiter)
 
 void ki_rate_limiter_done(ki_rate_limiter *limiter)
 {
+    if (limiter == NULL) {
+        return;
+    }
     if (limiter->destroy != NULL) {
         limiter->destroy(limiter->user);
     }
@@ -120,6 +124,7 @@ int ki_rate_limiter_exponential(uint64_t base_ns, uint64_t max_ns,
                                 const ki_rate_limiter_options *options,
                                 ki_rate_limiter *ret_limiter)
 {
+    KI__REQUIRE(ret_limiter, NULL);
     counter *c;
     int r = counter_new(options, &c);
     if (r < 0) {
@@ -140,6 +145,7 @@ int ki_rate_limiter_exponential(uint64_t base_ns, uint64_t max_ns,
 int ki_rate_limiter_fast_slow(uint64_t fast_ns, uint64_t slow_ns, uint32_t fast_count,
                               const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
 {
+    KI__REQUIRE(ret_limiter, NULL);
     counter *c;
     int r = counter_new(options, &c);
     if (r < 0) {
@@ -222,6 +228,7 @@ static void bucket_destroy(void *user)
 int ki_rate_limiter_bucket(uint64_t interval_ns, uint32_t burst,
                            const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
 {
+    KI__REQUIRE(ret_limiter, NULL);
     ki_rate_limiter_options o;
     int r = ki__rate_limiter_options(options, &o);
     if (r < 0) {

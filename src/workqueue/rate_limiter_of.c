@@ -7,6 +7,7 @@
 #include <kinformer/rate_limiter.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "workqueue/queue.h"
 
 enum { LIMITERS_MAX = 64 };
@@ -103,6 +104,8 @@ static int group_new(const ki_rate_limiter *limiters, size_t count, uint64_t max
 int ki_rate_limiter_max_of(const ki_rate_limiter *limiters, size_t count,
                            const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
 {
+    KI__REQUIRE(limiters, NULL);
+    KI__REQUIRE(ret_limiter, NULL);
     return group_new(limiters, count, UINT64_MAX, options, ret_limiter);
 }
 
@@ -110,11 +113,14 @@ int ki_rate_limiter_with_max_wait(const ki_rate_limiter *limiter, uint64_t max_n
                                   const ki_rate_limiter_options *options,
                                   ki_rate_limiter *ret_limiter)
 {
+    KI__REQUIRE(limiter, NULL);
+    KI__REQUIRE(ret_limiter, NULL);
     return group_new(limiter, 1, max_ns, options, ret_limiter);
 }
 
 int ki_rate_limiter_default(const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
 {
+    KI__REQUIRE(ret_limiter, NULL);
     const uint64_t ms = 1000000;
     ki_rate_limiter both[2] = {{0}, {0}};
     int r = ki_rate_limiter_exponential(5 * ms, 1000000 * ms, options, &both[0]);

@@ -34,6 +34,9 @@ static void running(const ki_workqueue *queue, uint64_t now_ns, ki_workqueue_sta
 
 void ki_workqueue_get_stats(ki_workqueue *queue, ki_workqueue_stats *stats)
 {
+    if (queue == NULL || stats == NULL) {
+        return;
+    }
     ki_workqueue_stats all = KI_OPTIONS_INIT(ki_workqueue_stats);
     uint64_t now_ns = 0;
     ki__mutex_lock(&queue->lock);

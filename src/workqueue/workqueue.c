@@ -85,6 +85,7 @@ static void queue_init(ki_workqueue *queue, const ki_workqueue_options *o)
 
 int ki_workqueue_new(const ki_workqueue_options *options, ki_workqueue **ret_queue, ki_error *error)
 {
+    KI__REQUIRE(ret_queue, error);
     ki_workqueue_options o;
     int r = ki__options_take(&o, sizeof(o), options, error);
     if (r < 0) {
@@ -225,6 +226,7 @@ out:
 
 int ki_workqueue_add(ki_workqueue *queue, ki_str key)
 {
+    KI__REQUIRE(queue, NULL);
     return ki__workqueue_add(queue, key, false);
 }
 
@@ -306,6 +308,8 @@ static int get_locked(ki_workqueue *queue, ki_work *ret_work)
 
 int ki_workqueue_get(ki_workqueue *queue, ki_work *ret_work)
 {
+    KI__REQUIRE(queue, NULL);
+    KI__REQUIRE(ret_work, NULL);
     ki__mutex_lock(&queue->lock);
     int r = get_locked(queue, ret_work);
     ki__mutex_unlock(&queue->lock);
@@ -314,6 +318,8 @@ int ki_workqueue_get(ki_workqueue *queue, ki_work *ret_work)
 
 int ki_workqueue_try_get(ki_workqueue *queue, ki_work *ret_work)
 {
+    KI__REQUIRE(queue, NULL);
+    KI__REQUIRE(ret_work, NULL);
     ki__mutex_lock(&queue->lock);
     int r = take_if_any(queue, ret_work);
     if (r == 0) {
@@ -365,6 +371,9 @@ static void lock_and_be_done(ki_workqueue *queue, ki_work *work)
 
 void ki_workqueue_done(ki_workqueue *queue, ki_work *work)
 {
+    if (queue == NULL || work == NULL) {
+        return;
+    }
     ki__work_entry *entry = work->entry;
     if (entry == NULL) {
         return;
@@ -381,6 +390,8 @@ void ki_workqueue_done(ki_workqueue *queue, ki_work *work)
 
 int ki_workqueue_next(ki_workqueue *queue, ki_work *work)
 {
+    KI__REQUIRE(queue, NULL);
+    KI__REQUIRE(work, NULL);
     lock_and_be_done(queue, work);
     int r = get_locked(queue, work);
     ki__mutex_unlock(&queue->lock);
@@ -413,7 +424,7 @@ static void begin_shut_down(ki_workqueue *queue)
 
 void ki_workqueue_shut_down(ki_workqueue *queue)
 {
-    if (ki__is_inherited(queue->process)) {
+    if (queue == NULL || ki__is_inherited(queue->process)) {
         return;
     }
     ki__mutex_lock(&queue->lock);
@@ -427,6 +438,7 @@ void ki_workqueue_shut_down(ki_workqueue *queue)
  * earlier one, which that call has released, wait again. */
 int ki_workqueue_shut_down_with_drain(ki_workqueue *queue, ki_drain until)
 {
+    KI__REQUIRE(queue, NULL);
     if ((unsigned)until >= KI_DRAIN_MAX) {
         return -EINVAL;
     }

@@ -63,7 +63,7 @@ static void on_watch_error(ki_informer *informer, const ki_watch_failure *failur
     w->attempt = failure->attempt;
     w->failure_class = failure->failure_class;
     (void)snprintf(w->url, sizeof(w->url), "%s", failure->url);
-    (void)snprintf(w->message, sizeof(w->message), "%s", failure->error->message);
+    (void)snprintf(w->message, sizeof(w->message), "%.255s", failure->error->message);
     assert_null(strstr(w->message, TOKEN));
     pthread_mutex_unlock(&w->lock);
 }

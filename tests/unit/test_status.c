@@ -105,7 +105,7 @@ static void only_status_kinds_of_the_api_count(void **state)
         ki_object_unref(object);
     }
     assert_false(ki_object_is_status(NULL));
-    assert_int_equal(ki_status_to_error(NULL, NULL), KI_ERR_INVALID);
+    assert_int_equal(ki_status_to_error(NULL, NULL), -EINVAL);
 }
 
 static void success_is_no_error(void **state)

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the calls of test_null_arguments.c: every public function that returns int or nothing,
+once for each pointer that must not be NULL, with NULL there and elsewhere pointers that nobody may
+follow. So all arguments must be looked at before any of them is used. A function that comes to the
+headers is tested without a word here, unless it takes something that may be NULL.
+
+Usage: null_arguments.py FOLDER-OF-HEADERS OUTPUT
+"""
+import re
+import sys
+from pathlib import Path
+
+# Arguments that may be NULL: of any function, and of some. The headers say so.
+ANY = {"error", "user", "alloc", "reterr_status", "ret_call", "ret_registration", "selector"}
+SOME = {
+    "ki_apiserver_client": {"options"},
+    "ki_apiserver_delete": {"name_space"},
+    "ki_apiserver_get": {"name_space"},
+    "ki_apiserver_list": {"name_space", "label_selector"},
+    "ki_apiserver_load": {"ret_count"},
+    "ki_apiserver_new": {"options"},
+    "ki_apiserver_set_faults": {"faults"},
+    "ki_buf_add_text": {"text"},
+    "ki_client_apply": {"ret_object"},
+    "ki_client_create": {"ret_object"},
+    "ki_client_delete": {"name_space"},
+    "ki_client_do": {"ret_answer"},
+    "ki_client_factory": {"options"},
+    "ki_client_get": {"name_space"},
+    "ki_client_list": {"name_space", "options"},
+    "ki_client_new": {"options"},
+    "ki_client_patch": {"name_space", "ret_object"},
+    "ki_client_update": {"ret_object"},
+    "ki_client_update_status": {"ret_object"},
+    "ki_config_in_cluster": {"options"},
+    "ki_config_load": {"options"},
+    "ki_delta_fifo_new": {"options"},
+    "ki_factory_release": {"informer"},
+    "ki_fifo_new": {"options"},
+    "ki_informer_add_handler": {"options"},
+    "ki_informer_set_transform": {"transform"},
+    "ki_informer_set_watch_error_handler": {"on_watch_error"},
+    "ki_iter_next": {"ret_key"},
+    "ki_lister_get": {"name_space"},
+    "ki_lister_list": {"name_space"},
+    "ki_loop_new": {"options"},
+    "ki_object_from_json": {"options"},
+    "ki_object_from_protobuf": {"options"},
+    "ki_queue_bookmark": {"resource_version"},
+    "ki_rate_limiter_bucket": {"options"},
+    "ki_rate_limiter_default": {"options"},
+    "ki_rate_limiter_exponential": {"options"},
+    "ki_rate_limiter_fast_slow": {"options"},
+    "ki_rate_limiter_max_of": {"options"},
+    "ki_rate_limiter_with_max_wait": {"options"},
+    "ki_simple_informer_new": {"options"},
+    "ki_snapshot_next_value": {"ret_value", "ret_count"},
+    "ki_status_from_http": {"verb", "resource", "name"},
+    "ki_store_bookmark": {"resource_version"},
+    "ki_store_delete": {"resource_version"},
+    "ki_store_new": {"options"},
+    "ki_store_replace": {"resource_version"},
+    "ki_txn_delete": {"resource_version"},
+    "ki_txn_set_resource_version": {"resource_version"},
+    "ki_workqueue_new": {"options"},
+}
+
+# A buffer that is to be made must be there: the only one of its kind.
+LEFT_OUT = {"ki_buf_init"}
+
+# Of "selector" only that of listers may be NULL.
+NEVER = {"ki_selector_print": {"selector"}, "ki_field_selector_print": {"selector"},
+         "ki_field_selector_requires": {"selector"}}
+
+DECLARATION = re.compile(r"KI_API\s+(?:KI_NODISCARD\s+)?(int|void)\s+(ki_\w+)"
+                         r"\(((?:[^()]|\([^()]*\))*)\)\s*;")
+VALUES = {"ki_str": 'ki_str_from("a")', "bool": "false", "char": "'a'", "size_t": "1"}
+
+
+def split(parameters):
+    """Each parameter of a list as (type, name)."""
+    parts = re.split(r",\s*(?![^()]*\))", " ".join(parameters.split()))
+    for part in parts:
+        pointer = re.match(r"(.*\(\*)(\w+)(\)\(.*)", part)
+        plain = re.match(r"(.*?)(\w+)$", part)
+        if pointer:
+            yield pointer[1] + pointer[3], pointer[2]
+        elif plain and plain[1]:
+            yield plain[1].strip(), plain[2]
+
+
+def functions(folder):
+    """(result, name, [(type, parameter)]) of every public function that returns int or nothing."""
+    for header in sorted(Path(folder).glob("*.h")):
+        text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.DOTALL)
+        for result, name, parameters in DECLARATION.findall(text):
+            if name not in LEFT_OUT:
+                yield result, name, list(split(parameters))
+
+
+def is_function(kind):
+    return "(*" in kind or kind in ("ki_queue_process", "ki_client_done", "ki_transform",
+                                    "ki_watch_error_handler")
+
+
+def is_pointer(kind):
+    return "*" in kind or is_function(kind)
+
+
+def required(name, parameters):
+    optional = (ANY - NEVER.get(name, set())) | SOME.get(name, set())
+    return [p for kind, p in parameters if is_pointer(kind) and p not in optional]
+
+
+def sample(kind, parameter):
+    if kind == "ki_error *":
+        return "error"
+    if parameter == "user":
+        return "NULL"
+    if is_function(kind):
+        return f"({kind})poison_function"
+    if is_pointer(kind):
+        return "poison"
+    return VALUES.get(kind, "0")
+
+
+def write_calls(result, name, parameters, out):
+    has_error = any(kind == "ki_error *" for kind, _ in parameters)
+    out.append(f"static void call_{name}(ki_error *error)\n{{\n    (void)error;\n")
+    for missing in required(name, parameters):
+        arguments = ", ".join("NULL" if p == missing else sample(kind, p) for kind, p in parameters)
+        if result == "int":
+            out.append(f'    expect("{missing}", {name}({arguments}), '
+                       f'{"error" if has_error else "NULL"});\n')
+        else:
+            out.append(f"    {name}({arguments});\n")
+    out.append("}\n\n")
+
+
+def main(folder, output):
+    known = list(functions(folder))
+    out = ["/* Made by null_arguments.py. */\n\n"]
+    for function in known:
+        write_calls(*function, out)
+    out.append("static const struct {\n    const char *name;\n    void (*call)(ki_error *error);\n"
+               "} calls[] = {\n")
+    out += [f'    {{"{name}", call_{name}}},\n' for _, name, _ in known]
+    out.append("};\n")
+    Path(output).write_text("".join(out))
+    return 0 if len(known) > 100 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
