@@ -182,9 +182,10 @@ static int is_unchanged(ki__conform_walk *w, const ki_value *old_root, bool *ret
         f->role == ROLE_BRANCH || f->role == ROLE_NOT) {
         return 0;
     }
-    ki_value old = find_old(w, old_root, w->depth);
+    int r = ki__conform_take(w, w->old_steps);
+    ki_value old = r == 0 ? find_old(w, old_root, w->depth) : (ki_value){0};
     if (ki_value_type(&old) == KI_TYPE_NONE) {
-        return 0;
+        return r;
     }
     return ki__json_same(&f->value, &old, w->alloc, ret_unchanged);
 }
@@ -505,6 +506,10 @@ int ki__conform(const ki__structural *schema, uint32_t node, const ki_value *val
     ki_buf_init(&w.text, w.alloc, SIZE_MAX);
     ki_buf_init(&w.shown, w.alloc, SIZE_MAX);
     ki_buf_init(&w.detail, w.alloc, SIZE_MAX);
+    if (ki_value_type(old) != KI_TYPE_NONE) {
+        const char *start = old->bytes;
+        w.old_steps = 1 + (size_t)(ki__json_skip_value(start) - start) / 16;
+    }
     int r = ki_buf_add_text(&w.path, path);
     r = r < 0 ? r : push(&w, node, ROLE_MEMBER, value, NULL, w.path.len);
     while (r == 0 && w.depth != 0) {

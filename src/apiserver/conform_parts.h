@@ -16,7 +16,8 @@ typedef struct ki__conform_walk {
     size_t prefix;   /* what of it texts leave out */
     size_t failures; /* of the value at hand */
     uint32_t steps;
-    ki_buf text; /* used again and again */
+    size_t old_steps; /* that looking for something in the old object takes */
+    ki_buf text;      /* used again and again */
     ki_buf shown;
     ki_buf detail;
     ki__conform_frame *frames;

@@ -215,7 +215,9 @@ static int check_schema(checker *c, ki_object *definition, const ki_value *sourc
     c->schema = schema;
     notes->rules = notes->rules || schema->has_rules;
     notes->patterns = notes->patterns || schema->has_unmatched;
-    for (uint32_t i = KI__STRUCTURAL_ROOT; i < schema->count && r == 0; i++) {
+    /* Looking for the place of an error takes time: those beyond the limit are not looked for. */
+    for (uint32_t i = KI__STRUCTURAL_ROOT;
+         i < schema->count && r == 0 && c->errors->count < KI__INVALID_MAX; i++) {
         r = check_node(c, i);
     }
     ki__structural_free(schema);

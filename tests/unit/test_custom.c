@@ -287,6 +287,36 @@ static void work_has_a_limit(void **state)
     test_api_done(&api);
 }
 
+/* Errors beyond the limit are not looked for, nor are their places. */
+static void errors_have_a_limit(void **state)
+{
+    (void)state;
+    test_api api;
+    ki_buf body;
+    char text[64];
+    test_api_init(&api, NULL, NULL, NULL);
+    ki_buf_init(&body, NULL, SIZE_MAX);
+    assert_int_equal(
+        ki_buf_add_text(
+            &body,
+            "{'metadata':{'name':'widgets.example.com'},'spec':{'group':'example.com','scope':"
+            "'Cluster','names':{'plural':'widgets','kind':'Widget'},'versions':[{'name':'v1',"
+            "'served':true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object',"
+            "'properties':{'x':{'type':'string'}"),
+        0);
+    for (int i = 0; i < 60000; i++) {
+        (void)snprintf(text, sizeof(text), ",'p%d':{}", i);
+        assert_int_equal(ki_buf_add_text(&body, text), 0);
+    }
+    assert_int_equal(ki_buf_add_text(&body, "}}}}]}}"), 0);
+    test_api_call(&api, "POST", CRDS, body.data);
+    assert_status(&api, 422);
+    assert_string_equal(test_api_at(&api, ".details.causes[999].reason"), "FieldValueRequired");
+    assert_string_equal(test_api_at(&api, ".details.causes[1000].reason"), "");
+    ki_buf_done(&body);
+    test_api_done(&api);
+}
+
 static int scenario(const ki_alloc *alloc, void *user)
 {
     test_api api;
@@ -325,6 +355,7 @@ int main(void)
         cmocka_unit_test(schemas_that_cannot_be_used_are_refused),
         cmocka_unit_test(what_is_not_enforced_is_warned_of),
         cmocka_unit_test(work_has_a_limit),
+        cmocka_unit_test(errors_have_a_limit),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
