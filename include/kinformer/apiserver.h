@@ -184,8 +184,9 @@ KI_API KI_NODISCARD int ki_apiserver_list(ki_apiserver *server, const ki_resourc
  *  documents, each as deep as objects may be. *ret_count, if not NULL, is how many there were, set
  *  on failure as well: what came before the one that failed stays.
  *  Thread: any.  Blocks: no.
- *  Errors: as ki_apiserver_apply();  KI_ERR_SYNTAX and so on. Line and column in `error` tell
- * where: of the error itself, or where the object begins that was refused. Since:  0.1 */
+ *  Errors: as ki_apiserver_apply();  KI_ERR_SYNTAX and so on;  `error` has the line and column,
+ *          of the mistake or of the beginning of the object.
+ *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_apiserver_load(ki_apiserver *server, ki_str objects, size_t *ret_count,
                                           ki_error *error);
 
