@@ -32,7 +32,7 @@ typedef struct world {
     uint64_t attempt;
     ki_failure_class failure_class;
     char url[128];
-    char message[256];
+    char message[KI_ERROR_MESSAGE_SIZE];
 } world;
 
 static void write_log(const ki_log_record *record, void *user)
