@@ -210,5 +210,9 @@ class CustomResources(e2e.Case):
         self.define(("v1", True), ("v1alpha1", True))
         for resource in (WIDGETS, OLD_WIDGETS):
             self.assert_current(client, resource)
-        self.assertEqual({error[0] for error in client.errors}, {OLD_WIDGETS})
+        # The change of the definition ends watches of all versions; only one version was missing.
+        self.assertEqual({error[0] for error in client.errors if error[1] == 404}, {OLD_WIDGETS})
+        with open(client.log, encoding="utf-8") as log:
+            self.assertIn("the server no longer serves example.com/v1alpha1; available: v",
+                          log.read())
         client.quit()
