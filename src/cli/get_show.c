@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `kinformer get` prints. Tables have the form of kubectl's, byte for byte where that can be.
- */
+/* What `kinformer get` prints. Tables have the rows and cells of kubectl's. */
 #include <stdlib.h>
 #include <string.h>
 

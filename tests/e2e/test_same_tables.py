@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kinformer get` and `kubectl get` on a real server: the same tables, byte for byte but for ages
-and blanks at the ends of lines."""
+"""`kinformer get` and `kubectl get` on a real server: the same rows and cells. Ages and the
+widths of columns are not compared."""
 import difflib
 import os
 import re

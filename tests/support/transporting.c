@@ -174,7 +174,7 @@ void transporting_begin_at(transporting *t, const ki_clock *clock)
 {
     *t = (transporting){.fds = test_descriptors()};
     test_alloc_init(&t->alloc);
-    ki_buf_init(&t->logged, NULL, 1 << 16);
+    ki_buf_init(&t->logged, NULL, 4 << 20);
     t->log = (ki_log){.write = note_log, .level = KI_LOG_DEBUG, .user = t};
     ki_loop_options options = KI_OPTIONS_INIT(ki_loop_options);
     options.alloc = &t->alloc.table;
