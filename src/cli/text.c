@@ -87,7 +87,7 @@ bool cli_text_is_harmful(uint32_t code)
            (code >= 0xe0000 && code <= 0xe007f);
 }
 
-static void put_escape(ki_buf *out, uint32_t code)
+void cli_put_char_escape(ki_buf *out, uint32_t code)
 {
     switch (code) {
     case '\n':
@@ -117,7 +117,7 @@ void cli_put_escaped(ki_buf *out, ki_str text)
             cli_putf(out, "\\x%02x", (unsigned int)(unsigned char)text.ptr[0]);
             len = 1;
         } else if (cli_text_is_harmful(code)) {
-            put_escape(out, code);
+            cli_put_char_escape(out, code);
         } else {
             cli_put_str(out, ki_str_make(text.ptr, len));
         }

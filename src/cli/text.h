@@ -22,6 +22,9 @@ void cli_put_str(ki_buf *out, ki_str text);
 void cli_put_char(ki_buf *out, char c);
 void cli_putf(ki_buf *out, const char *format, ...) KI_PRINTF(2, 3);
 
+/** Appends the escape of one character: \n, \x1b, \u202e, \U000e0001. */
+void cli_put_char_escape(ki_buf *out, uint32_t code);
+
 /** Appends text of a stranger so that it does nothing to a terminal: control characters, invisible
  *  ones and those that turn the direction of writing become escapes such as \n, \x1b and \u202e,
  *  bytes that are no UTF-8 become \xff. */

@@ -140,27 +140,6 @@ static style style_of(ki_str text, bool is_key)
     return plain ? STYLE_PLAIN : STYLE_QUOTED;
 }
 
-static void put_escape(ki_buf *out, uint32_t code)
-{
-    switch (code) {
-    case '\n':
-        cli_put(out, "\\n");
-        break;
-    case '\r':
-        cli_put(out, "\\r");
-        break;
-    case '\t':
-        cli_put(out, "\\t");
-        break;
-    default:
-        if (code < 0x100) {
-            cli_putf(out, "\\x%02x", code);
-        } else {
-            cli_putf(out, code < 0x10000 ? "\\u%04x" : "\\U%08x", code);
-        }
-    }
-}
-
 static void put_quoted(ki_buf *out, ki_str text)
 {
     cli_put_char(out, '"');
@@ -171,7 +150,7 @@ static void put_quoted(ki_buf *out, ki_str text)
             cli_put_char(out, '\\');
             cli_put_char(out, (char)code);
         } else if (len == 0 || !is_printable(code)) {
-            put_escape(out, code);
+            cli_put_char_escape(out, code);
         } else {
             cli_put_str(out, ki_str_make(text.ptr + at, len));
         }

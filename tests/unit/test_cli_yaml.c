@@ -201,7 +201,7 @@ static void harmful_characters_are_escaped(void **state)
     (void)state;
     assert_string_equal(scalar("\"a\\u001b[2J\\nb\""), "\"a\\x1b[2J\\nb\"\n");
     assert_string_equal(scalar("\"\\u202e\\u0085\\ufeff\\uffff\""),
-                        "\"\\u202e\\x85\\ufeff\\uffff\"\n");
+                        "\"\\u202e\\u0085\\ufeff\\uffff\"\n");
     assert_string_equal(scalar("\"\\udb40\\udc41\""), "\"\\U000e0041\"\n");
     assert_string_equal(scalar("\"\\ud83d\\ude00\""), "\xf0\x9f\x98\x80\n");
     assert_string_equal(scalar("\"a\\tb\""), "\"a\\tb\"\n");
