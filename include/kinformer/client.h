@@ -50,6 +50,7 @@ typedef struct ki_client_options {
     ki_loop *loop;
     const ki_alloc *alloc;
     const ki_log *log;
+    uint32_t handler_threads; /* of the client's own loop, as in ki_loop_options; 0: 256 */
 
     const char *user_agent; /* the program, such as "agent/1.2"; ours is added. NULL: ours alone */
 

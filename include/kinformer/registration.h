@@ -5,9 +5,9 @@
  * Handlers with KI_DELIVERY_THREAD share the threads of their engine. A handler occupies one only
  * while it has events, and stays on it until its queue is empty or other handlers wait for a
  * thread. When all threads are busy and an event has waited for 5 ms, the engine starts more, up to
- * `handler_threads` of the engine's or loop's options (default 256). At that limit events wait
- * until a callback returns: a warning is logged, and ki_informer_health counts it. Threads that are
- * idle for 10 s end; one stays while there are such handlers.
+ * `handler_threads` of the client's, loop's or engine's options (default 256). At that limit events
+ * wait until a callback returns: a warning is logged, and ki_informer_health counts it. Threads
+ * that are idle for 10 s end; one stays while there are such handlers.
  *
  * The queue is bounded. Up to its limit it keeps every event. Beyond it, changes of an object that
  * is waiting anyway merge into one: the handler still sees each object come, change from what it

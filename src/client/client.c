@@ -158,6 +158,7 @@ static int take_loop(ki_client *client, const ki_client_options *o, ki_error *er
         ki_loop_options options = KI_OPTIONS_INIT(ki_loop_options);
         options.alloc = o->alloc;
         options.log = o->log;
+        options.handler_threads = o->handler_threads;
         int r = ki_loop_new(&options, &client->loop, error);
         if (r < 0) {
             return r;

@@ -466,9 +466,47 @@ static void fields_of_a_newer_server_are_counted(void **state)
     follow_a_newer_server(true);
 }
 
+/* A callback that returns when the test allows it. */
+static int wait_for_gate(const ki_object *object, bool is_initial, void *user)
+{
+    atomic_bool *open = user;
+    (void)object;
+    (void)is_initial;
+    while (!atomic_load(open)) {
+        usleep(1000);
+    }
+    return 0;
+}
+
+static void threads_of_handlers_are_limited_by_the_client(void **state)
+{
+    (void)state;
+    world w = {0};
+    ki_error error = KI_ERROR_INIT;
+    atomic_bool open = false;
+    ki_client_options with = KI_OPTIONS_INIT(ki_client_options);
+    with.handler_threads = 1;
+    begin_with(&w, NULL, &with);
+    write_one(&w, "Pod", "v1", 1, 1);
+    ki_handler handler = {.on_add = wait_for_gate, .user = &open};
+    for (int i = 0; i < 2; i++) {
+        must(ki_informer_add_handler(w.pods, &handler, NULL, NULL, &error), &error);
+    }
+    must(ki_factory_start(w.factory, &error), &error);
+    ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
+    while (health.handler_threads_full == 0) { /* one callback waits for the other's thread */
+        usleep(1000);
+        must(ki_informer_read_health(w.pods, &health), &error);
+    }
+    atomic_store(&open, true);
+    must(ki_factory_wait_for_sync(w.factory, WAIT_MS, &error), &error);
+    end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_of_handlers_are_limited_by_the_client),
         cmocka_unit_test(caches_follow_the_server),
         cmocka_unit_test(a_client_keeps_to_its_options),
         cmocka_unit_test(reads_are_of_the_present_and_without_faults),
