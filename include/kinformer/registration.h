@@ -82,7 +82,7 @@ KI_API ki_registration_stats ki_registration_get_stats(ki_registration *registra
 /** Removes the handler from its informer and drops the events that wait. Does not wait for other
  *  threads: a callback that is running there goes on, and one that such a thread was just about to
  *  call may still begin after this returns, but only that one. Only ki_registration_remove_wait()
- *  and the handler's `destroy` tell that none runs and none will begin. If no callback is running,
+ *  and the handler's `destroy` guarantee that none runs or begins. If no callback is running,
  *  `destroy` is called inside this function. Removing twice is fine.
  *  Thread: any, also inside a callback.  Blocks: no.  Since: 0.1 */
 KI_API void ki_registration_remove(ki_registration *registration);

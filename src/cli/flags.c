@@ -122,8 +122,7 @@ static void name_own_option(ki_error *error)
     size_t len = strcspn(member, ": ");
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strlen(names[i].member) == len && strncmp(names[i].member, member, len) == 0) {
-            (void)snprintf(error->message, sizeof(error->message), "%s%s", names[i].option,
-                           member + len);
+            (void)cli_fail(error, given.code, "%s%s", names[i].option, member + len);
         }
     }
 }
