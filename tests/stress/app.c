@@ -457,18 +457,24 @@ void app_act(app *a, dice *d)
 
 /* ---- the end of a round ---- */
 
-static bool store_equals(ki_informer *informer, const truth *objects)
+static bool store_equals(ki_informer *informer, const truth *objects, bool explain)
 {
     ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(informer));
     ki_snapshot_iter iter = ki_snapshot_all(snapshot);
-    size_t expected = 0;
+    uint64_t stored[OBJECTS] = {0};
     bool equal = true;
-    for (size_t i = 0; i < OBJECTS; i++) {
-        expected += objects[i].version != 0;
-    }
-    equal = ki_snapshot_count(snapshot) == expected;
     for (const ki_object *o; (o = ki_snapshot_next(&iter)) != NULL;) {
-        equal = equal && objects[slot_of(ki_object_key(o))].version == version_of(o);
+        stored[slot_of(ki_object_key(o))] = version_of(o);
+    }
+    for (size_t i = 0; i < OBJECTS; i++) {
+        equal = equal && stored[i] == objects[i].version;
+        if (explain && stored[i] != objects[i].version) {
+            fprintf(stderr, "object %zu: version %llu in the cache, %llu on the server\n", i,
+                    (unsigned long long)stored[i], (unsigned long long)objects[i].version);
+        }
+    }
+    if (explain) {
+        fprintf(stderr, "cache at resource version %s\n", ki_snapshot_resource_version(snapshot));
     }
     (void)ki_snapshot_unref(snapshot);
     return equal;
@@ -484,15 +490,25 @@ static void explain_informer(ki_informer *informer)
     }
 }
 
-void app_settle(app *a, const truth objects[RESOURCES][OBJECTS])
+/* Whether the server has changed since its objects were read: then there is nothing to compare. */
+static bool is_outdated(const app *a, uint64_t version)
+{
+    return ki_apiserver_version(a->world->server) != version;
+}
+
+bool app_settle(app *a, const truth objects[RESOURCES][OBJECTS], uint64_t version)
 {
     uint64_t end = now_ms() + PATIENCE_MS;
     for (unsigned int i = 0; i < RESOURCES; i++) {
-        while (!store_equals(a->informers[i], objects[i])) {
+        while (!store_equals(a->informers[i], objects[i], false)) {
+            if (is_outdated(a, version)) {
+                return false;
+            }
             if (now_ms() > end) {
+                (void)store_equals(a->informers[i], objects[i], true);
                 explain_informer(a->informers[i]);
-                violation("L1: a cache does not come to equal the server (loop mode %d)",
-                          (int)a->mode);
+                violation("L1: a cache does not come to equal the server at %llu (loop mode %d)",
+                          (unsigned long long)version, (int)a->mode);
             }
             pause_ms(2);
         }
@@ -501,6 +517,9 @@ void app_settle(app *a, const truth objects[RESOURCES][OBJECTS])
         probe *p = a->probes[i].probe;
         while (p != NULL && !probe_is_removed(p) &&
                !probe_equals(p, objects[a->probes[i].resource], false)) {
+            if (is_outdated(a, version)) {
+                return false;
+            }
             if (now_ms() > end) {
                 (void)probe_equals(p, objects[a->probes[i].resource], true);
                 explain_informer(a->probes[i].informer);
@@ -510,4 +529,5 @@ void app_settle(app *a, const truth objects[RESOURCES][OBJECTS])
             pause_ms(2);
         }
     }
+    return !is_outdated(a, version);
 }

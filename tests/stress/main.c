@@ -315,20 +315,20 @@ static void read_truth(world *w, truth objects[RESOURCES][OBJECTS])
     (void)ki_client_join(client);
 }
 
-/* Calls that were started and not cancelled may still write: the truth is read when they are over,
- * which is when two readings some time apart are the same. */
+/* Requests that were started may still write, after a retry even seconds later: then everything is
+ * read and compared again. */
 static void settle(world *w)
 {
     static truth objects[RESOURCES][OBJECTS];
-    uint64_t version;
+    bool settled;
     do {
-        version = ki_apiserver_version(w->server);
-        pause_ms(100);
+        uint64_t version = ki_apiserver_version(w->server);
         read_truth(w, objects);
-    } while (version != ki_apiserver_version(w->server));
-    for (size_t i = 0; i < APPS; i++) {
-        app_settle(w->apps[i], (const truth(*)[OBJECTS])objects);
-    }
+        settled = version == ki_apiserver_version(w->server);
+        for (size_t i = 0; settled && i < APPS; i++) {
+            settled = app_settle(w->apps[i], (const truth(*)[OBJECTS])objects, version);
+        }
+    } while (!settled);
 }
 
 static void close_ready(ready_list *list)

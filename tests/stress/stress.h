@@ -100,8 +100,9 @@ app *app_ref(app *a);
 void app_unref(app *a);
 /* One random call. */
 void app_act(app *a, dice *d);
-/* Waits until all caches and handlers in it equal the server. */
-void app_settle(app *a, const truth objects[RESOURCES][OBJECTS]);
+/* Waits until all caches and handlers in it equal the server at `version`. False: it has changed.
+ */
+bool app_settle(app *a, const truth objects[RESOURCES][OBJECTS], uint64_t version);
 
 /* ---- a work queue and its workers ---- */
 
