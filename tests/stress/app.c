@@ -226,7 +226,8 @@ static void add_probe(app *a, unsigned int resource, dice *d)
     probe *p = probe_new(a->world, informer, d);
     probe *old = p;
     pthread_mutex_lock(&a->lock);
-    if (p != NULL && a->probes[place].probe == NULL) {
+    bool current = a->informers[resource] == informer; /* else it was stopped meanwhile */
+    if (p != NULL && current && a->probes[place].probe == NULL) {
         a->probes[place].probe = p;
         a->probes[place].resource = resource;
         a->probes[place].informer = informer;
