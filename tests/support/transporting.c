@@ -206,6 +206,7 @@ void transporting_close(transporting *t)
 void transporting_end(transporting *t)
 {
     transporting_close(t);
+    assert_int_equal(ki_loop_join(t->loop), 0); /* threads of handlers have memory, too */
     t->loop = ki_loop_unref(t->loop);
     ki_buf_done(&t->logged);
     test_alloc_done(&t->alloc);
