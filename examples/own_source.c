@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A reflector on its own: it keeps a store in step with a source that the program fills itself.
+/* A reflector on its own: it keeps a store synced with a source that the program fills itself.
  * Here that is a house with a few devices; no API server is near. */
 #include <stdio.h>
 #include <time.h>

@@ -30,7 +30,7 @@
  *     included
  *
  * So an error that may pass by itself should be a -errno: anything else makes the reflector give up
- * its watch and list again. ki_failure_classify() in reflector.h tells how it is reported. */
+ * its watch and list again. ki_failure_classify() in reflector.h names its class. */
 #ifndef KINFORMER_SOURCE_H
 #define KINFORMER_SOURCE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Garbage collection: what the garbage collector of a real cluster does with the dependents of
- * objects that are deleted. The model tells of every write; an index knows the dependents of each
+ * objects that are deleted. The model reports every write; an index knows the dependents of each
  * owner by its uid; what is to be done waits as tasks, which are worked off a few objects at a time
  * (ki__garbage_run()). Everything that is done is a write of its own. */
 #ifndef KI_APISERVER_GARBAGE_H
@@ -60,7 +60,7 @@ typedef struct ki__garbage {
     size_t gone_next;
     size_t waiting; /* owners that wait for their dependents */
     bool stale;     /* the index is of another past: it has to be made again */
-    bool running;   /* its own writes are told of as well */
+    bool running;   /* its own writes are reported as well */
 } ki__garbage;
 
 /** 0 or -ENOMEM. */

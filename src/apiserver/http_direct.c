@@ -32,8 +32,8 @@ int ki__http_read_answer(ki__api_exchange *x, ki_buf *out, ki_error *error)
                                  ki__api_exchange_status(x));
 }
 
-/* The failure that an answer tells. */
-static int told(ki__api_exchange *x, const ki_alloc *alloc, ki_error *error)
+/* The failure in a response. */
+static int failure_of(ki__api_exchange *x, const ki_alloc *alloc, ki_error *error)
 {
     ki_buf text;
     ki_object *status;
@@ -74,7 +74,7 @@ static int ask(ki_apiserver *server, const ki__http_question *question, ki_str t
         *ret_exchange = x;
         return status;
     }
-    r = told(x, server->alloc, error);
+    r = failure_of(x, server->alloc, error);
     ki__api_exchange_free(x);
     return r;
 }
