@@ -20,7 +20,7 @@
 #include <kinformer/simple_informer.h>
 #include <kinformer/workqueue.h>
 
-#include "cache/registration.h"
+#include "cache/informer/registration.h"
 #include "support/bench.h"
 
 enum { NOTES = 200000, ADDS = 20000, QUEUES = 1000, KEYS = 100, DELAYED = 500000 };

@@ -11,7 +11,7 @@
 #include <kinformer/loop.h>
 #include <kinformer/source.h>
 
-#include "client/curl_transport.h"
+#include "client/curl/curl_transport.h"
 #include "support/bench.h"
 
 enum { ROUNDS_MAX = BENCH_SAMPLES_MAX, PODS = 1000 };

@@ -32,6 +32,7 @@
 #include <kinformer/informer.h>
 #include <kinformer/key.h>
 #include <kinformer/kinds.h>
+#include <kinformer/list.h>
 #include <kinformer/lister.h>
 #include <kinformer/local_source.h>
 #include <kinformer/log.h>

@@ -15,10 +15,10 @@
 #include <kinformer/client.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
+#include <kinformer/list.h>
 #include <kinformer/object.h>
 #include <kinformer/resource.h>
 #include <kinformer/source.h>
-#include <kinformer/store.h>
 #include <kinformer/str.h>
 
 KI_BEGIN_DECLS

@@ -16,6 +16,7 @@
 #include <kinformer/clock.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
+#include <kinformer/list.h>
 #include <kinformer/object.h>
 #include <kinformer/path.h>
 #include <kinformer/str.h>
@@ -25,7 +26,6 @@ KI_BEGIN_DECLS
 typedef struct ki_store ki_store;
 typedef struct ki_snapshot ki_snapshot;
 typedef struct ki_txn ki_txn;
-typedef struct ki_list ki_list;
 
 /* Indexes */
 
@@ -250,10 +250,8 @@ KI_API int ki_snapshot_next_value(const ki_snapshot *snapshot, const char *index
 /** The name of index number `position`, from 0; NULL after the last. */
 KI_API const char *ki_snapshot_index_name(const ki_snapshot *snapshot, size_t position);
 
-/* Lists: the objects of a walk, or of an answer (see request.h), kept. Nothing in a list changes or
- * goes away until it is freed; one of a walk holds its snapshot. To list keys, read ki_object_key()
- * of its objects.
- * Thread: any; one-at-a-time while it is sorted or freed.  Blocks: no.  Since: 0.1 */
+/* Lists of what a walk gives; see list.h.
+ * Thread: any.  Blocks: no.  Since: 0.1 */
 
 /** What is left of a walk, as a list.
  *  Owner: release with ki_list_free().  Errors: -ENOMEM. */
@@ -266,14 +264,6 @@ KI_API KI_NODISCARD int ki_snapshot_list(ki_snapshot_iter *iter, ki_list **ret_l
 KI_API KI_NODISCARD int ki_snapshot_list_like(const ki_snapshot *snapshot, const char *index,
                                               const ki_object *object, ki_list **ret_list,
                                               ki_error *error);
-
-/** Always returns NULL; NULL is fine. */
-KI_API ki_list *ki_list_free(ki_list *list);
-KI_API size_t ki_list_count(const ki_list *list);
-/** Object number `position`, from 0; NULL after the last. Borrowed from the list. */
-KI_API const ki_object *ki_list_at(const ki_list *list, size_t position);
-/** Sorts by key. */
-KI_API void ki_list_sort(ki_list *list);
 
 KI_END_DECLS
 

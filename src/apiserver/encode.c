@@ -2,9 +2,9 @@
 /* JSON, and the choice between it and protobuf. */
 #include "apiserver/encode.h"
 
-#include "apiserver/compose.h"
-#include "apiserver/emit.h"
-#include "apiserver/table.h"
+#include "apiserver/discovery/table_response.h"
+#include "apiserver/verbs/compose.h"
+#include "object/edit/json_emit.h"
 
 static bool is_proto(const ki__api_exchange *x)
 {
@@ -14,7 +14,7 @@ static bool is_proto(const ki__api_exchange *x)
 static int kept(ki__api_exchange *x, size_t mark, int r)
 {
     if (r < 0) {
-        ki__api_unwrite(&x->out, mark);
+        ki__emit_undo(&x->out, mark);
     }
     return r;
 }

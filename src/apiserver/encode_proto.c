@@ -5,10 +5,10 @@
  * never held as a whole. An event is its length in four bytes, then {1: type, 2: {1: object}}. */
 #include <kinformer/error.h>
 
-#include "apiserver/emit.h"
 #include "apiserver/encode.h"
 #include "base/assert.h"
-#include "object/proto_wire.h"
+#include "object/edit/json_emit.h"
+#include "object/proto/proto_wire.h"
 
 enum { TAG_1 = 0x0a, TAG_2 = 0x12, TAG_3 = 0x1a, TAG_4 = 0x22, TAG_4_NUMBER = 0x20 };
 
@@ -100,7 +100,7 @@ int ki__api_proto_object(ki__api_exchange *x, const ki_object *object)
     size_t mark = x->out.len;
     int r = write_object(x, object, &x->out);
     if (r < 0) {
-        ki__api_unwrite(&x->out, mark);
+        ki__emit_undo(&x->out, mark);
     }
     return r;
 }
@@ -173,7 +173,7 @@ int ki__api_proto_list_begin(ki__api_exchange *x)
     ki_buf_init(&type, x->alloc, x->out.max);
     int r = write_begin(x, &metadata, &type);
     if (r < 0) {
-        ki__api_unwrite(&x->out, mark);
+        ki__emit_undo(&x->out, mark);
     }
     ki_buf_done(&metadata);
     ki_buf_done(&type);
@@ -188,7 +188,7 @@ int ki__api_proto_list_item(ki__api_exchange *x)
     int r = write_object(x, x->items[x->item_next], &scratch);
     r = r < 0 ? r : add_field(&x->out, TAG_2, message_of(ki_buf_str(&scratch)));
     if (r < 0) {
-        ki__api_unwrite(&x->out, mark);
+        ki__emit_undo(&x->out, mark);
     }
     ki_buf_done(&scratch);
     return r;
@@ -217,7 +217,7 @@ int ki__api_proto_event(ki__api_exchange *x, ki_event_type type, const ki_object
     r = r < 0 ? r : add_head(&x->out, TAG_2, inner);
     r = r < 0 ? r : add_field(&x->out, TAG_1, ki_buf_str(&envelope));
     if (r < 0) {
-        ki__api_unwrite(&x->out, mark);
+        ki__emit_undo(&x->out, mark);
     }
     ki_buf_done(&envelope);
     return r;

@@ -7,12 +7,13 @@
 
 #include <kinformer/status.h>
 
-#include "apiserver/discovery.h"
+#include "apiserver/discovery/api_discovery.h"
 #include "apiserver/encode.h"
-#include "apiserver/garbage.h"
 #include "apiserver/negotiate.h"
+#include "apiserver/verbs/garbage.h"
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "object/edit/json_emit.h"
 #include "wire/media_type.h"
 
 #define CHUNK_BYTES ((size_t)16 << 10)
@@ -171,7 +172,7 @@ static int answer_failure(ki__api_exchange *x)
 {
     ki_buf status;
     ki_buf_init(&status, x->alloc, x->out.max);
-    ki__api_unwrite(&x->out, 0);
+    ki__emit_undo(&x->out, 0);
     int r = ki__api_failure_write(&x->failure, &status);
     r = r < 0 ? r : ki__api_encode_json(x, ki_buf_str(&status));
     ki_buf_done(&status);
@@ -357,7 +358,7 @@ static int fill_chunk(ki__api_exchange *x)
 {
     int r = 1;
     if (x->sent == x->out.len) {
-        ki__api_unwrite(&x->out, 0);
+        ki__emit_undo(&x->out, 0);
         x->sent = 0;
     }
     while (r > 0 && x->out.len - x->sent < CHUNK_BYTES) {

@@ -8,10 +8,10 @@
 #include <kinformer/selector.h>
 #include <kinformer/str.h>
 
-#include "apiserver/failure.h"
-#include "apiserver/invalid.h"
+#include "apiserver/api_failure.h"
 #include "apiserver/route.h"
 #include "apiserver/server.h"
+#include "apiserver/validate/invalid.h"
 
 typedef struct ki__api_header {
     ki_str name; /* in any case */
@@ -210,14 +210,5 @@ int ki__api_fail_as_planned(ki__api_exchange *x);
 
 /** Answers with one object. */
 int ki__api_answer_object(ki__api_exchange *x, int status, const ki_object *object);
-
-/** Undoes what was added to `out` after `len`. */
-static inline void ki__api_unwrite(ki_buf *out, size_t len)
-{
-    if (out->data != NULL) {
-        out->len = len;
-        out->data[len] = '\0';
-    }
-}
 
 #endif

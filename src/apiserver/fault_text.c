@@ -5,10 +5,10 @@
 
 #include <errno.h>
 
-#include "apiserver/emit.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "object/duration.h"
+#include "object/edit/json_emit.h"
+#include "object/text/duration.h"
 
 #define MS_NS INT64_C(1000000)
 #define HOURS_MAX 24

@@ -7,7 +7,7 @@
 
 #include <kinformer/error.h>
 
-#include "apiserver/garbage.h"
+#include "apiserver/verbs/garbage.h"
 #include "base/alloc.h"
 #include "base/assert.h"
 

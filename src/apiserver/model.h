@@ -17,7 +17,7 @@
 #include <kinformer/object.h>
 #include <kinformer/resource.h>
 
-#include "apiserver/structural.h"
+#include "apiserver/validate/structural.h"
 #include "base/list.h"
 
 typedef struct ki__api_model ki__api_model;

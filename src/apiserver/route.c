@@ -5,8 +5,8 @@
 
 #include <errno.h>
 
-#include "apiserver/emit.h"
 #include "base/alloc.h"
+#include "object/edit/json_emit.h"
 
 enum { SEGMENTS_MAX = 9 }; /* one more than the longest path of a resource has */
 

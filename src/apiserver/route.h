@@ -8,7 +8,7 @@
 #include <kinformer/alloc.h>
 #include <kinformer/str.h>
 
-#include "apiserver/failure.h"
+#include "apiserver/api_failure.h"
 
 enum {
     KI__API_TARGET_MAX = 65536,

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "apiserver/exchange.h"
-#include "apiserver/namespaces.h"
+#include "apiserver/verbs/namespaces.h"
 #include "base/alloc.h"
 #include "base/assert.h"
 

@@ -6,7 +6,7 @@
 #include <kinformer/error.h>
 #include <kinformer/object.h>
 
-#include "apiserver/emit.h"
+#include "object/edit/json_emit.h"
 
 #define TOKEN_MAX 4096
 #define TOKEN_VERSION "kinformer/v1"

@@ -5,12 +5,12 @@
 #include <strings.h>
 
 #include "cli/command.h"
-#include "cli/failure.h"
 #include "cli/output.h"
+#include "cli/report_failure.h"
 #include "cli/session.h"
-#include "cli/table.h"
 #include "cli/term.h"
 #include "cli/text.h"
+#include "cli/text_table.h"
 
 enum { WIDTH_MIN = 3, WORD_MAX = 64 };
 

@@ -11,8 +11,8 @@
 #include <kinformer/apiserver.h>
 
 #include "cli/command.h"
-#include "cli/failure.h"
-#include "cli/loop.h"
+#include "cli/command_loop.h"
+#include "cli/report_failure.h"
 #include "cli/term.h"
 #include "cli/text.h"
 

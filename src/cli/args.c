@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/failure.h"
+#include "cli/report_failure.h"
 
 enum { NAME_MAX_LEN = 63, NAMES_MAX = 128 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/failure.h"
+#include "cli/report_failure.h"
 
 typedef struct record {
     char *key;

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/failure.h"
+#include "cli/report_failure.h"
 #include "cli/text.h"
 
 enum { PIECE = 16384, PIECES_MAX = 16 };

@@ -10,7 +10,7 @@
 #include <kinformer/buf.h>
 #include <kinformer/error.h>
 
-#include "cli/loop.h"
+#include "cli/command_loop.h"
 
 enum { CLI_CHILD_KEPT_MAX = 1 << 20, CLI_CHILD_LOST = -1 };
 

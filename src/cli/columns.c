@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/failure.h"
+#include "cli/report_failure.h"
 #include "cli/text.h"
 
 static char *copy_of(ki_str text)

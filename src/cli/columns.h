@@ -11,7 +11,7 @@
 #include <kinformer/resource.h>
 
 #include "cli/rows.h"
-#include "cli/table.h"
+#include "cli/text_table.h"
 
 /** Appends the text of a cell, escaped. */
 typedef void (*cli_cell)(const ki_object *object, ki_buf *out);

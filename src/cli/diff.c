@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/failure.h"
+#include "cli/report_failure.h"
 #include "cli/text.h"
 
 enum { DEPTH_MAX = 48, CHANGES_MAX = 1000, SEARCHES_MAX = 10000 };

@@ -9,7 +9,7 @@
 
 #include <kinformer/version.h>
 
-#include "cli/failure.h"
+#include "cli/report_failure.h"
 #include "cli/term.h"
 #include "cli/text.h"
 

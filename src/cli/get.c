@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/failure.h"
 #include "cli/follow.h"
-#include "cli/stats.h"
+#include "cli/report_failure.h"
+#include "cli/run_stats.h"
 #include "cli/text.h"
 
 enum { PAGE = 500 };

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/failure.h"
 #include "cli/get.h"
+#include "cli/report_failure.h"
 #include "cli/term.h"
 #include "cli/text.h"
 #include "cli/yaml.h"

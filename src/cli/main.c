@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/failure.h"
+#include "cli/report_failure.h"
 #include "cli/term.h"
 
 const cli_command *const cli_commands[] = {

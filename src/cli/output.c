@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cli/failure.h"
+#include "cli/report_failure.h"
 #include "cli/text.h"
 
 static const struct {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/failure.h"
+#include "cli/report_failure.h"
 #include "cli/text.h"
 
 #define ACCEPT "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"

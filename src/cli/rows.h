@@ -13,7 +13,7 @@
 #include <kinformer/object.h>
 #include <kinformer/source.h>
 
-#include "cli/table.h"
+#include "cli/text_table.h"
 
 /** The member of a row that has its cells. */
 #define CLI_ROW_CELLS "kinformer.cells"

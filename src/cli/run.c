@@ -16,11 +16,11 @@
 #include "cli/changes.h"
 #include "cli/child.h"
 #include "cli/command.h"
-#include "cli/failure.h"
 #include "cli/follow.h"
 #include "cli/output.h"
+#include "cli/report_failure.h"
+#include "cli/run_stats.h"
 #include "cli/session.h"
-#include "cli/stats.h"
 #include "cli/term.h"
 #include "cli/text.h"
 

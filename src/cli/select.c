@@ -8,7 +8,7 @@
 #include <kinformer/lister.h>
 #include <kinformer/store.h>
 
-#include "cli/failure.h"
+#include "cli/report_failure.h"
 #include "cli/text.h"
 
 #define LABEL_INDEX "by-label"

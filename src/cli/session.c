@@ -11,9 +11,9 @@
 
 #include <kinformer/status.h>
 
-#include "cli/failure.h"
 #include "cli/follow.h"
 #include "cli/output.h"
+#include "cli/report_failure.h"
 #include "cli/term.h"
 #include "cli/text.h"
 

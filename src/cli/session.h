@@ -9,8 +9,8 @@
 #include <kinformer/informer.h>
 
 #include "cli/args.h"
+#include "cli/command_loop.h"
 #include "cli/flags.h"
-#include "cli/loop.h"
 
 enum { CLI_TARGETS_MAX = 64 };
 

@@ -7,7 +7,7 @@
 
 #include <kinformer/path.h>
 
-#include "cli/failure.h"
+#include "cli/report_failure.h"
 #include "cli/text.h"
 
 enum { PARTS_MAX = 512, RANGES_MAX = 8 };

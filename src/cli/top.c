@@ -8,14 +8,14 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/failure.h"
 #include "cli/follow.h"
 #include "cli/gauge.h"
+#include "cli/report_failure.h"
+#include "cli/run_stats.h"
 #include "cli/session.h"
-#include "cli/stats.h"
-#include "cli/table.h"
 #include "cli/term.h"
 #include "cli/text.h"
+#include "cli/text_table.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define DEFAULT_RESOURCES "pods,nodes,services,configmaps,deployments.apps"

@@ -5,14 +5,14 @@
 #include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/diff.h"
-#include "cli/failure.h"
 #include "cli/follow.h"
 #include "cli/output.h"
+#include "cli/report_failure.h"
+#include "cli/run_stats.h"
 #include "cli/session.h"
-#include "cli/stats.h"
-#include "cli/table.h"
 #include "cli/term.h"
 #include "cli/text.h"
+#include "cli/text_table.h"
 #include "cli/yaml.h"
 
 enum { COLUMNS = 5, CHANGE_WIDTH = 60, KIND_COLUMN = 2, NAME_COLUMN = 3, LINES_MAX = 10 };

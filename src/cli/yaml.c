@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/failure.h"
+#include "cli/report_failure.h"
 #include "cli/text.h"
 
 enum {

@@ -9,10 +9,10 @@
 #include <kinformer/client.h>
 
 #include "base/refs.h"
-#include "client/credentials.h"
-#include "client/curl_transport.h"
-#include "client/discovery_cache.h"
-#include "client/throttle.h"
+#include "client/auth/credentials.h"
+#include "client/curl/curl_transport.h"
+#include "client/discovery/discovery_cache.h"
+#include "rest/throttle.h"
 
 struct ki_client {
     ki__refs refs;

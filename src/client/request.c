@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/backoff.h"
 #include "base/error.h"
-#include "cache/backoff.h"
 #include "loop/loop.h"
 
 enum { TRIES_MAX = 10 };

@@ -10,8 +10,8 @@
 #include "base/engine.h"
 #include "base/refs.h"
 #include "client/client.h"
-#include "client/request_answer.h"
-#include "client/request_build.h"
+#include "rest/request_answer.h"
+#include "rest/request_build.h"
 
 struct ki_client_call {
     ki__refs refs; /* users, itself until it is over, and the task while it is posted */

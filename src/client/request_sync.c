@@ -11,10 +11,10 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "cache/list.h"
-#include "cache/progress.h"
 #include "client/request.h"
 #include "loop/loop.h"
+#include "object/object_list.h"
+#include "wire/page_progress.h"
 
 enum { ATTEMPTS = 5, BETWEEN_NS = 10000000, OBJECTS_MAX = 5000000 };
 

@@ -13,7 +13,7 @@
 #include "base/refs.h"
 #include "base/sync.h"
 #include "loop/loop.h"
-#include "loop/outside.h"
+#include "loop/wakeup.h"
 
 enum { KI__LOOP_EVENTS = 64 };
 

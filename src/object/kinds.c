@@ -4,8 +4,8 @@
 #include <kinformer/kinds.h>
 
 #include "base/error.h"
-#include "object/base64.h"
-#include "object/proto_value.h"
+#include "object/proto/proto_value.h"
+#include "object/text/base64.h"
 #include "object/value.h"
 
 enum { TEXT_MAX = 1 << 30 }; /* no object is larger, nor a text in it */

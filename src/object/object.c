@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/utf8.h"
-#include "object/json_flat.h"
-#include "object/json_locate.h"
-#include "object/json_skip.h"
-#include "object/json_string.h"
+#include "object/json/json_flat.h"
+#include "object/json/json_locate.h"
+#include "object/json/json_skip.h"
+#include "object/json/json_string.h"
 
 _Static_assert(sizeof(struct ki_object) <= 80, "an object is its bytes and little more");
 

@@ -11,8 +11,8 @@
 #include <kinformer/object.h>
 
 #include "base/refs.h"
-#include "object/json_value.h"
-#include "object/proto_locate.h"
+#include "object/json/json_value.h"
+#include "object/proto/proto_locate.h"
 
 /* Header and strings of a usual object must stay below 200 bytes: mind the size. */
 struct ki_object {

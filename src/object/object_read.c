@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an object tells of itself. An object never changes, so all of this is safe on any thread. */
 #include "base/error.h"
-#include "object/json_flat.h"
-#include "object/json_skip.h"
+#include "object/json/json_flat.h"
+#include "object/json/json_skip.h"
 #include "object/object.h"
-#include "object/proto_value.h"
-#include "object/proto_wire.h"
-#include "object/rfc3339.h"
+#include "object/proto/proto_value.h"
+#include "object/proto/proto_wire.h"
+#include "object/text/rfc3339.h"
 
 const char *ki_object_key(const ki_object *object)
 {

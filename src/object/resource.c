@@ -13,7 +13,7 @@
 #include "base/options.h"
 #include "base/refs.h"
 #include "object/names.h"
-#include "object/schema.h"
+#include "object/proto/schema.h"
 
 #define SHORT_NAMES_MAX 64
 

@@ -8,7 +8,7 @@
 #ifndef KI_WIRE_LIST_DECODER_H
 #define KI_WIRE_LIST_DECODER_H
 
-#include "object/json_stream.h"
+#include "object/json/json_stream.h"
 #include "wire/gather.h"
 #include "wire/intake.h"
 #include "wire/proto_stream.h"

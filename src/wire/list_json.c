@@ -4,10 +4,10 @@
 #include <errno.h>
 
 #include "base/error.h"
-#include "object/json_scan.h"
-#include "object/json_skip.h"
-#include "object/json_string.h"
-#include "object/json_value.h"
+#include "object/json/json_scan.h"
+#include "object/json/json_skip.h"
+#include "object/json/json_string.h"
+#include "object/json/json_value.h"
 #include "wire/list_parts.h"
 
 typedef enum list_member {

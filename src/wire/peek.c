@@ -7,9 +7,9 @@
 
 #include <kinformer/key.h>
 
-#include "object/json_scan.h"
-#include "object/json_stream.h"
-#include "object/json_string.h"
+#include "object/json/json_scan.h"
+#include "object/json/json_stream.h"
+#include "object/json/json_string.h"
 #include "wire/proto_stream.h"
 
 typedef enum wanted {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds where the fields of a protobuf message begin and end while its bytes arrive, in pieces of
- * any size. The counterpart of object/json_stream.h: it keeps no bytes, only a few words of state,
- * and gives the same events however the message was cut.
+ * any size. The counterpart of object/json/json_stream.h: it keeps no bytes, only a few words of
+ * state, and gives the same events however the message was cut.
  *
  * Of each message one field may be entered, so that a list can be taken apart item by item: enter
  * the content of the envelope, and each item in it comes as one event once it is complete. */

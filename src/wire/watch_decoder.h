@@ -11,7 +11,7 @@
 
 #include <kinformer/event.h>
 
-#include "object/json_stream.h"
+#include "object/json/json_stream.h"
 #include "wire/intake.h"
 #include "wire/proto_stream.h"
 

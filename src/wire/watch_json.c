@@ -4,8 +4,8 @@
 #include <errno.h>
 
 #include "base/error.h"
-#include "object/json_scan.h"
-#include "object/json_string.h"
+#include "object/json/json_scan.h"
+#include "object/json/json_string.h"
 #include "wire/event.h"
 #include "wire/watch_parts.h"
 

@@ -12,7 +12,7 @@
 #include "base/options.h"
 #include "base/process.h"
 #include "base/refs.h"
-#include "workqueue/queue.h"
+#include "workqueue/workqueue_state.h"
 
 struct ki_controller {
     ki__refs refs;

@@ -5,7 +5,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/mutant.h"
-#include "workqueue/queue.h"
+#include "workqueue/workqueue_state.h"
 
 size_t ki__workqueue_release_due(ki_workqueue *queue, uint64_t *now_ns)
 {

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "workqueue/queue.h"
+#include "workqueue/workqueue_state.h"
 
 enum {
     IDLE_MAX = 256, /* entries that are kept */

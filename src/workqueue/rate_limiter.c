@@ -11,7 +11,7 @@
 #include "base/options.h"
 #include "base/process.h"
 #include "workqueue/failures.h"
-#include "workqueue/queue.h"
+#include "workqueue/workqueue_state.h"
 
 static const size_t keys_default = (size_t)1 << 20;
 static const size_t keys_max = (size_t)1 << 30;

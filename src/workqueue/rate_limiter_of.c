@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "workqueue/queue.h"
+#include "workqueue/workqueue_state.h"
 
 enum { LIMITERS_MAX = 64 };
 

@@ -15,7 +15,7 @@
 #include "base/mutant.h"
 #include "base/options.h"
 #include "base/process.h"
-#include "workqueue/queue.h"
+#include "workqueue/workqueue_state.h"
 
 enum { KEY_BYTES_DEFAULT = 1024, KEY_BYTES_MAX = 65535 };
 static const size_t keys_default = (size_t)1 << 24;

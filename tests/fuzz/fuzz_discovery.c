@@ -5,7 +5,7 @@
  * and all its names are such as a path may have. */
 #include <kinformer/discovery.h>
 
-#include "client/discovery_read.h"
+#include "client/discovery/discovery_read.h"
 
 static void must(bool condition)
 {

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/config.h"
-#include "client/exec_credential.h"
-#include "client/pem.h"
-#include "object/json_skip.h"
+#include "client/auth/exec_credential.h"
+#include "client/auth/pem.h"
+#include "client/config/config.h"
+#include "object/json/json_skip.h"
 
 #define V1 "client.authentication.k8s.io/v1"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/gzip.h"
+#include "client/curl/gzip.h"
 
 enum { OUT_MAX = 1 << 22, ROOM = 4096 };
 

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/utf8.h"
-#include "client/curl_state.h"
+#include "client/curl/curl_state.h"
 
 enum { HEADERS_MAX = 20, BYTES_MAX = 4096 };
 

@@ -4,8 +4,8 @@
  * piece and in many. */
 #include <kinformer/object.h>
 
-#include "object/json_scan.h"
-#include "object/json_stream.h"
+#include "object/json/json_scan.h"
+#include "object/json/json_stream.h"
 
 static void must(bool condition)
 {

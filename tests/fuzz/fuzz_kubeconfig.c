@@ -8,7 +8,7 @@
 
 #include <kinformer/config.h>
 
-#include "client/yaml_reader.h"
+#include "client/config/yaml_reader.h"
 
 static void must(bool condition)
 {

@@ -7,7 +7,7 @@
 
 #include <kinformer/object.h>
 
-#include "apiserver/apply.h"
+#include "apiserver/patch/server_side_apply.h"
 
 static void must(bool condition)
 {

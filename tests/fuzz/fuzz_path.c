@@ -6,7 +6,7 @@
 
 #include <kinformer/path.h>
 
-#include "object/path.h"
+#include "object/path/path.h"
 
 static const char pod[] =
     "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"web-0\",\"labels\":{"

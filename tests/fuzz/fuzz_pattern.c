@@ -6,7 +6,7 @@
 
 #include <kinformer/error.h>
 
-#include "apiserver/pattern.h"
+#include "apiserver/validate/pattern.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,8 +7,8 @@
 
 #include <kinformer/path.h>
 
-#include "object/proto_wire.h"
-#include "object/schema.h"
+#include "object/proto/proto_wire.h"
+#include "object/proto/schema.h"
 #include "support/same_value.h"
 
 static void must(bool condition)

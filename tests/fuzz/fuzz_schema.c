@@ -6,8 +6,8 @@
 
 #include <kinformer/error.h>
 
-#include "apiserver/coerce.h"
-#include "apiserver/conform.h"
+#include "apiserver/validate/coerce.h"
+#include "apiserver/validate/conform.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

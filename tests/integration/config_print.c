@@ -8,7 +8,7 @@
 
 #include <kinformer/config.h>
 
-#include "object/base64.h"
+#include "object/text/base64.h"
 
 static int argument_count;
 static char **arguments;

@@ -9,7 +9,7 @@
 
 #include <kinformer/object.h>
 
-#include "object/json_scan.h"
+#include "object/json/json_scan.h"
 
 static void die(const char *message)
 {

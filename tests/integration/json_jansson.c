@@ -11,7 +11,7 @@
 
 #include <kinformer/object.h>
 
-#include "object/json_scan.h"
+#include "object/json/json_scan.h"
 #include "support/test.h"
 #include "support/test_json.h"
 

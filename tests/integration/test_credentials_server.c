@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client/pem.h"
+#include "client/auth/pem.h"
 #include "support/credentialing.h"
 
 #define EXEC                                                                    \

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cache/informer.h"
+#include "cache/informer/informer.h"
 #include "support/following.h"
 
 #define MS UINT64_C(1000000)

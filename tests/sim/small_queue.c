@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cache/apply.h"
+#include "cache/informer/apply_deltas.h"
 #include "sim/sim.h"
 
 enum { OBJECTS = 2, STEPS_QUICK = 5, STEPS_FULL = 6 };

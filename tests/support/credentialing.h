@@ -4,7 +4,7 @@
 #ifndef TESTS_SUPPORT_CREDENTIALING_H
 #define TESTS_SUPPORT_CREDENTIALING_H
 
-#include "client/credentials.h"
+#include "client/auth/credentials.h"
 #include "support/configs.h"
 #include "support/transporting.h"
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "client/discovery_read.h"
+#include "client/discovery/discovery_read.h"
 #include "support/test.h"
 
 static FILE *open_file(const char *name)

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 
-void test_edit_begin(test_edit *edit, const ki_alloc *alloc, uint64_t number)
+void test_edit_begin(test_copy_on_write *edit, const ki_alloc *alloc, uint64_t number)
 {
     edit->first = (ki__garbage_chunk){
         .cap = sizeof(edit->items) / sizeof(edit->items[0]),
@@ -12,7 +12,7 @@ void test_edit_begin(test_edit *edit, const ki_alloc *alloc, uint64_t number)
     edit->edit = (ki__edit){alloc, number, &edit->first};
 }
 
-size_t test_edit_garbage(const test_edit *edit)
+size_t test_edit_garbage(const test_copy_on_write *edit)
 {
     size_t count = 0;
     for (const ki__garbage_chunk *chunk = edit->edit.garbage; chunk != NULL; chunk = chunk->next) {
@@ -21,7 +21,7 @@ size_t test_edit_garbage(const test_edit *edit)
     return count;
 }
 
-static void drop(test_edit *edit, bool blocks)
+static void drop(test_copy_on_write *edit, bool blocks)
 {
     const ki_alloc *alloc = edit->edit.alloc;
     ki__garbage_chunk *chunk = edit->edit.garbage;
@@ -37,12 +37,12 @@ static void drop(test_edit *edit, bool blocks)
     edit->edit.garbage = &edit->first;
 }
 
-void test_edit_collect(test_edit *edit)
+void test_edit_collect(test_copy_on_write *edit)
 {
     drop(edit, true);
 }
 
-void test_edit_forget(test_edit *edit)
+void test_edit_forget(test_copy_on_write *edit)
 {
     drop(edit, false);
 }

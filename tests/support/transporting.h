@@ -8,7 +8,7 @@
 
 #include <kinformer/buf.h>
 
-#include "client/curl_transport.h"
+#include "client/curl/curl_transport.h"
 #include "support/test.h"
 
 enum { SERVER_PORTS = 64, SERVER_FOLDER = 512 };

@@ -4,7 +4,7 @@
 #include <kinformer/error.h>
 
 #include "support/test.h"
-#include "workqueue/queue.h"
+#include "workqueue/workqueue_state.h"
 
 /* How many entries are in a list; all must be of one of two states. */
 static size_t count_list(const ki__list *head, uint8_t state, uint8_t or_state)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apiserver/discovery.h"
+#include "apiserver/discovery/api_discovery.h"
 #include "support/api.h"
 
 #define AGGREGATED "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apiserver/emit.h"
+#include "object/edit/json_emit.h"
 #include "support/api.h"
 
 /* ---- history ---- */

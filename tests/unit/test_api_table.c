@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apiserver/table.h"
+#include "apiserver/discovery/table_response.h"
 #include "support/api.h"
 
 #define TABLE "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"

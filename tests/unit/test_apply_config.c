@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apiserver/apply.h"
+#include "apiserver/patch/server_side_apply.h"
 #include "base/alloc.h"
 #include "support/objects.h"
 #include "support/test.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Back-off: how long each wait is, and when they get short again. */
-#include "cache/backoff.h"
+#include "base/backoff.h"
 #include "support/test.h"
 #include "support/world.h"
 

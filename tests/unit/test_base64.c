@@ -3,7 +3,7 @@
 
 #include <kinformer/error.h>
 
-#include "object/base64.h"
+#include "object/text/base64.h"
 #include "support/test.h"
 
 static void bytes_and_text(void **state)

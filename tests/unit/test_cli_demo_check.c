@@ -3,7 +3,7 @@
 #include <kinformer/object.h>
 #include <kinformer/store.h>
 
-#include "cli/demo_check.h"
+#include "cli/demo/demo_check.h"
 #include "support/objects.h"
 #include "support/test.h"
 

@@ -4,7 +4,7 @@
 
 #include <kinformer/object.h>
 
-#include "cli/demo_world.h"
+#include "cli/demo/demo_world.h"
 #include "cli/diff.h"
 #include "cli/text.h"
 #include "support/test.h"

@@ -6,7 +6,7 @@
 
 #include "cli/text.h"
 #include "cli/yaml.h"
-#include "client/yaml_reader.h"
+#include "client/config/yaml_reader.h"
 #include "support/test.h"
 
 static ki_buf out;

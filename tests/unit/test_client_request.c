@@ -8,8 +8,8 @@
 #include <kinformer/builtin_resources.h>
 #include <kinformer/status.h>
 
-#include "client/request_answer.h"
-#include "client/request_build.h"
+#include "rest/request_answer.h"
+#include "rest/request_build.h"
 #include "support/test.h"
 
 static ki_object *object_of(const char *json)

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/credentials.h"
-#include "client/exec_command.h"
+#include "client/auth/credentials.h"
+#include "client/auth/exec_command.h"
 #include "support/credentialing.h"
 
 #define V1 "client.authentication.k8s.io/v1"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which hosts are reached without a proxy. */
-#include "client/curl_state.h"
+#include "client/curl/curl_state.h"
 #include "support/test.h"
 
 static void no_proxy_is_read_as_go_does(void **state)

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/discovery_cache.h"
-#include "client/discovery_read.h"
+#include "client/discovery/discovery_cache.h"
+#include "client/discovery/discovery_read.h"
 #include "support/discovering.h"
 #include "support/fake_clock.h"
 #include "support/test.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/discovery_read.h"
+#include "client/discovery/discovery_read.h"
 #include "support/discovering.h"
 #include "support/test.h"
 

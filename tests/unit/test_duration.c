@@ -3,8 +3,8 @@
 
 #include <kinformer/error.h>
 
-#include "object/duration.h"
-#include "object/text_format.h"
+#include "object/text/duration.h"
+#include "object/text/text_format.h"
 #include "support/test.h"
 
 static void durations_are_written_as_go_writes_them(void **state)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/exec_credential.h"
-#include "object/json_skip.h"
+#include "client/auth/exec_credential.h"
+#include "object/json/json_skip.h"
 #include "support/configs.h"
 
 #define V1 "client.authentication.k8s.io/v1"

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "client/exec_plugin.h"
+#include "client/auth/exec_plugin.h"
 #include "support/configs.h"
 
 #define MS UINT64_C(1000000)

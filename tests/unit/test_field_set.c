@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apiserver/field_set.h"
+#include "object/edit/field_set.h"
 #include "support/objects.h"
 #include "support/test.h"
 

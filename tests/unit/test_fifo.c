@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ki_fifo, one rule a test. What both kinds of queue share is in test_queue.c. */
+/* ki_fifo, one rule a test. What both kinds of queue share is in test_delta_queue.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/file.h"
+#include "client/config/file.h"
 #include "support/configs.h"
 
 static int read_text(const char *path, size_t max, char *out, size_t size, ki__file_info *info)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apiserver/formats.h"
+#include "apiserver/validate/formats.h"
 #include "support/test.h"
 
 static const struct {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apiserver/garbage.h"
+#include "apiserver/verbs/garbage.h"
 #include "support/api.h"
 
 #define MAPS "/api/v1/namespaces/ns/configmaps"

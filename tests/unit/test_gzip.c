@@ -7,7 +7,7 @@
 
 #include <kinformer/buf.h>
 
-#include "client/gzip.h"
+#include "client/curl/gzip.h"
 #include "support/test.h"
 
 enum { DATA_MAX = 1 << 20, ROOM = 64 };

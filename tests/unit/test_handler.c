@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cache/handler.h"
+#include "cache/informer/handler.h"
 #include "support/deltas.h"
 #include "support/objects.h"
 #include "support/test.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cache/handler_queue.h"
+#include "cache/informer/handler_queue.h"
 #include "object/object.h"
 #include "support/objects.h"
 #include "support/test.h"

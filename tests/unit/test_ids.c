@@ -4,7 +4,7 @@
 
 #include <kinformer/error.h>
 
-#include "cache/ids.h"
+#include "cache/store/ids.h"
 #include "support/test.h"
 
 enum { MAX = 50 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "cache/index.h"
+#include "cache/store/index.h"
 #include "support/edits.h"
 #include "support/objects.h"
 #include "support/test.h"
@@ -238,7 +238,7 @@ static void a_value_that_finds_no_memory_is_an_error(void **state)
 enum { VALUES = 40, IDS = 30, VERSIONS = 150, PLENTY = VALUES * IDS };
 
 struct version {
-    test_edit edit; /* that made it */
+    test_copy_on_write edit; /* that made it */
     ki__index_state state;
     bool model[VALUES][IDS];
 };

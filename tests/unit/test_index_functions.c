@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache/index.h"
+#include "cache/store/index.h"
 #include "support/objects.h"
 #include "support/test.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apiserver/json_edit.h"
+#include "object/edit/json_edit.h"
 #include "support/objects.h"
 #include "support/test.h"
 #include "support/test_json.h"

@@ -5,7 +5,7 @@
 
 #include <kinformer/object.h>
 
-#include "object/json_flat.h"
+#include "object/json/json_flat.h"
 #include "object/object.h"
 #include "support/test.h"
 

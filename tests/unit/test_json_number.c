@@ -7,8 +7,8 @@
 
 #include <kinformer/error.h>
 
-#include "object/json_decimal.h"
-#include "object/json_number.h"
+#include "object/json/json_decimal.h"
+#include "object/json/json_number.h"
 #include "support/test.h"
 
 /* ---- int64 ---- */

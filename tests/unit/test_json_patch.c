@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apiserver/patch.h"
+#include "object/edit/patch.h"
 #include "support/test.h"
 
 static ki_object *object(const char *text, const ki_alloc *alloc)

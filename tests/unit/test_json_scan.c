@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "object/json_scan.h"
+#include "object/json/json_scan.h"
 #include "support/test.h"
 
 /* Checks a copy that ends where the text ends, so that a sanitizer sees every byte read beyond. */

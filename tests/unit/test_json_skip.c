@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "object/json_scan.h"
-#include "object/json_skip.h"
+#include "object/json/json_scan.h"
+#include "object/json/json_skip.h"
 #include "support/test.h"
 #include "support/test_json.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "object/json_scan.h"
-#include "object/json_stream.h"
+#include "object/json/json_scan.h"
+#include "object/json/json_stream.h"
 #include "support/test.h"
 #include "support/test_json.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "object/json_string.h"
+#include "object/json/json_string.h"
 #include "support/test.h"
 
 static void decodes(const char *raw, const char *expected, size_t len)

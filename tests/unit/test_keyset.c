@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cache/keyset.h"
+#include "cache/store/keyset.h"
 #include "support/test.h"
 
 static void has_what_was_added_and_nothing_else(void **state)

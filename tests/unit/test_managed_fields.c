@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apiserver/managed_fields.h"
+#include "apiserver/patch/managed_fields.h"
 #include "support/objects.h"
 #include "support/test.h"
 

@@ -2,7 +2,7 @@
 /* How values are merged: the tables of built-in kinds, and schemas of custom ones. */
 #include <string.h>
 
-#include "apiserver/merge_type.h"
+#include "object/edit/merge_type.h"
 #include "support/objects.h"
 #include "support/test.h"
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cache/mutations.h"
+#include "cache/store/mutations.h"
 #include "support/objects.h"
 #include "support/test.h"
 

@@ -5,7 +5,7 @@
 
 #include <kinformer/error.h>
 
-#include "apiserver/pattern.h"
+#include "apiserver/validate/pattern.h"
 #include "support/test.h"
 
 enum { STEPS = 1 << 20 };

@@ -10,7 +10,7 @@
 #include <kinformer/loop.h>
 
 #include "base/place.h"
-#include "cache/registration.h"
+#include "cache/informer/registration.h"
 #include "support/objects.h"
 #include "support/test.h"
 

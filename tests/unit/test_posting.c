@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "cache/posting.h"
+#include "cache/store/posting.h"
 #include "support/edits.h"
 #include "support/test.h"
 
@@ -13,7 +13,7 @@
 enum { IDS = 6000, ARRAY_MAX = 4096, VERSIONS = 60 };
 
 struct version {
-    test_edit edit; /* that made it */
+    test_copy_on_write edit; /* that made it */
     ki__posting *posting;
     bool model[IDS];
 };
@@ -207,7 +207,7 @@ static void a_value_may_be_empty(void **state)
     (void)state;
     test_alloc alloc;
     test_alloc_init(&alloc);
-    test_edit e;
+    test_copy_on_write e;
     test_edit_begin(&e, &alloc.table, 1);
     ki__posting *posting = ki__posting_new(&e.edit, ki_str_make(NULL, 0), 1);
     for (uint32_t id = 0; id < 5; id++) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "object/proto_check.h"
+#include "object/proto/proto_check.h"
 #include "support/proto.h"
 #include "support/test.h"
 

@@ -3,7 +3,7 @@
 
 #include <kinformer/error.h>
 
-#include "object/proto_out.h"
+#include "object/proto/proto_out.h"
 #include "support/test.h"
 
 static void fields_as_they_are_on_the_wire(void **state)

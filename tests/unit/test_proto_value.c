@@ -6,7 +6,7 @@
 
 #include <kinformer/path.h>
 
-#include "object/proto_value.h"
+#include "object/proto/proto_value.h"
 #include "support/proto.h"
 #include "support/same_value.h"
 #include "support/test.h"

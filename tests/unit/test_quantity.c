@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "object/quantity.h"
+#include "object/text/quantity.h"
 #include "support/test.h"
 
 static void quantities(void **state)

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/engine.h"
-#include "cache/registration.h"
+#include "cache/informer/registration.h"
 #include "support/objects.h"
 #include "support/test.h"
 #include "support/world.h"

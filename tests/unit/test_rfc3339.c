@@ -5,7 +5,7 @@
 
 #include <kinformer/error.h>
 
-#include "object/rfc3339.h"
+#include "object/text/rfc3339.h"
 #include "support/test.h"
 
 static void times_are_read(void **state)

@@ -3,7 +3,7 @@
 
 #include <kinformer/resource.h>
 
-#include "object/schema.h"
+#include "object/proto/schema.h"
 #include "support/golden.h"
 #include "support/test.h"
 

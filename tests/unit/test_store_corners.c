@@ -9,7 +9,7 @@
 #include <kinformer/store.h>
 
 #include "base/hash.h"
-#include "cache/version.h"
+#include "cache/store/version.h"
 #include "support/objects.h"
 #include "support/test.h"
 

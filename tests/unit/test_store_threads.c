@@ -10,7 +10,7 @@
 
 #include <kinformer/store.h>
 
-#include "cache/version.h"
+#include "cache/store/version.h"
 #include "support/objects.h"
 #include "support/test.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "object/rfc3339.h"
-#include "object/text_format.h"
+#include "object/text/rfc3339.h"
+#include "object/text/text_format.h"
 #include "support/test.h"
 
 static void integers(void **state)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/engine.h"
-#include "client/throttle.h"
+#include "rest/throttle.h"
 #include "support/test.h"
 #include "support/world.h"
 

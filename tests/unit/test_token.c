@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <kinformer/error.h>
 
-#include "apiserver/emit.h"
 #include "apiserver/token.h"
+#include "object/edit/json_emit.h"
 #include "support/test.h"
 
 static void tokens_read_back_as_they_were(void **state)

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/token_file.h"
+#include "client/auth/token_file.h"
 #include "support/configs.h"
 #include "support/watched_alloc.h"
 #include "support/world.h"

@@ -7,7 +7,7 @@
 
 #include <kinformer/informer.h>
 
-#include "cache/transform.h"
+#include "cache/queue/transform.h"
 #include "support/fake_transport.h"
 #include "support/objects.h"
 #include "support/reflecting.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cache/tweaked_source.h"
+#include "cache/informer/tweaked_source.h"
 #include "support/test.h"
 
 static char trace[256];

@@ -2,7 +2,7 @@
 /* URLs of servers and proxies. */
 #include <stdio.h>
 
-#include "client/url.h"
+#include "client/config/url.h"
 #include "support/test.h"
 
 static const struct {

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cache/vec.h"
+#include "cache/store/vec.h"
 #include "support/edits.h"
 #include "support/test.h"
 
@@ -36,7 +36,7 @@ static const uint32_t ids[] = {
 enum { IDS = sizeof(ids) / sizeof(ids[0]), VERSIONS = 400 };
 
 struct version {
-    test_edit edit; /* that made it */
+    test_copy_on_write edit; /* that made it */
     ki__vec vec;
     uint64_t model[IDS]; /* what each id holds; 0: nothing */
 };

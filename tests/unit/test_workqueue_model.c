@@ -10,7 +10,7 @@
 #include "support/fake_clock.h"
 #include "support/test.h"
 #include "support/workqueue.h"
-#include "workqueue/queue.h"
+#include "workqueue/workqueue_state.h"
 
 /* More keys than a queue keeps when they are idle; at any time a few of them are in use. */
 enum { KEYS = 300, KEYS_IN_USE = 24, STEPS = 5000, SEEDS = 12 };

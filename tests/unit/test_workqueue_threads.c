@@ -10,7 +10,7 @@
 #include "support/fake_clock.h"
 #include "support/test.h"
 #include "support/workqueue.h"
-#include "workqueue/queue.h"
+#include "workqueue/workqueue_state.h"
 
 enum { KEYS = 16, PRODUCERS = 3, WORKERS = 4, ROUNDS = 3000 };
 

@@ -2,7 +2,7 @@
 /* Masks: of the same shape, without the content, and back again. */
 #include <stdio.h>
 
-#include "client/yaml_mask.h"
+#include "client/config/yaml_mask.h"
 #include "support/test.h"
 
 static void letters_and_digits_are_hidden(void **state)

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "client/kubeconfig.h"
-#include "client/yaml_reader.h"
+#include "client/config/kubeconfig.h"
+#include "client/config/yaml_reader.h"
 #include "support/test.h"
 
 static const struct {

@@ -182,7 +182,7 @@ func mergeText(m *model, names *namePool) string {
 	out.WriteString(`/* SPDX-License-Identifier: Apache-2.0 */
 /* How fields of built-in kinds are merged, as data. Written by tools/gen-schema: change that, not
  * this. Invariant: by the index of the field. */
-#include "apiserver/merge_type.h"
+#include "object/edit/merge_type.h"
 
 `)
 	for i, name := range []string{"USUAL", "ATOMIC", "SET", "KEYS"} {

@@ -25,9 +25,9 @@ func tables(args []string) {
 	m := buildModel(allKinds())
 	names := collectNames(m)
 	writeOutputs([]output{
-		{"src/object/schema_tables.h", []byte(headerText(names))},
-		{"src/object/schema_tables.c", []byte(sourceText(m, names))},
-		{"src/apiserver/merge_tables.c", []byte(mergeText(m, names))},
+		{"src/object/proto/schema_tables.h", []byte(headerText(names))},
+		{"src/object/proto/schema_tables.c", []byte(sourceText(m, names))},
+		{"src/object/edit/merge_tables.c", []byte(mergeText(m, names))},
 	}, check)
 	fmt.Printf("%d kinds, %d messages, %d fields, %d bytes of names\n", len(m.kinds),
 		len(m.messages), fieldCount(m), len(names.text))
@@ -108,8 +108,8 @@ func headerText(names *namePool) string {
 	out.WriteString(`/* SPDX-License-Identifier: Apache-2.0 */
 /* What the library asks the schema tables for by name. Written by tools/gen-schema: change that,
  * not this. */
-#ifndef KI_OBJECT_SCHEMA_TABLES_H
-#define KI_OBJECT_SCHEMA_TABLES_H
+#ifndef KI_OBJECT_PROTO_SCHEMA_TABLES_H
+#define KI_OBJECT_PROTO_SCHEMA_TABLES_H
 
 /* Offsets in ki__schema_names. */
 enum {
@@ -135,7 +135,7 @@ func sourceText(m *model, names *namePool) string {
 	out.WriteString(`/* SPDX-License-Identifier: Apache-2.0 */
 /* The schema tables as data. Written by tools/gen-schema: change that, not this. Invariant: fields
  * of a message by number, kinds by apiVersion and kind, and each name once. */
-#include "object/schema.h"
+#include "object/proto/schema.h"
 
 `)
 	for i, name := range typeNames {

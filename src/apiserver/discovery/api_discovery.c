@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/discovery/api_discovery.h"
+
+#include <errno.h>
+
+#include "apiserver/negotiate.h"
+#include "base/alloc.h"
+#include "base/sort.h"
+#include "object/edit/json_emit.h"
+#include "wire/media_type.h"
+
+#define OUT_MAX ((size_t)64 << 20)
+
+/* ---- the catalog ---- */
+
+static bool read_digits(const char **p, uint64_t *ret_number)
+{
+    uint64_t number = 0;
+    const char *from = *p;
+    while (**p >= '0' && **p <= '9' && number < UINT32_MAX) {
+        number = number * 10 + (uint64_t)(**p - '0');
+        (*p)++;
+    }
+    *ret_number = number;
+    return *p != from;
+}
+
+/* v<major>[alpha|beta<minor>] as one number, of which a greater one is preferred; 0: not such. */
+static uint64_t rank_of(const char *version)
+{
+    uint64_t major;
+    uint64_t minor = 0;
+    uint64_t stage = 3;
+    const char *p = version + 1;
+    if (version[0] != 'v' || !read_digits(&p, &major)) {
+        return 0;
+    }
+    if (strncmp(p, "alpha", 5) == 0 || strncmp(p, "beta", 4) == 0) {
+        stage = *p == 'a' ? 1 : 2;
+        p += *p == 'a' ? 5 : 4;
+        if (!read_digits(&p, &minor)) {
+            return 0;
+        }
+    }
+    return *p == '\0' ? stage << 62 | (major & 0x3fffffff) << 32 | (minor & 0xffffffff) : 0;
+}
+
+bool ki__api_version_before(const char *a, const char *b)
+{
+    uint64_t left = rank_of(a);
+    uint64_t right = rank_of(b);
+    return left != right ? left > right : strcmp(a, b) < 0;
+}
+
+static int add_offer(ki__api_catalog *catalog, const ki__api_offer *offer)
+{
+    void *offers = catalog->offers;
+    int r = ki__array_reserve(catalog->alloc, &offers, &catalog->cap, catalog->count + 1,
+                              sizeof(*catalog->offers));
+    catalog->offers = offers;
+    if (r == 0) {
+        catalog->offers[catalog->count++] = *offer;
+    }
+    return r;
+}
+
+/* Groups in the order of their first resource, which the built-in ones have from their table. */
+static size_t first_of_group(const ki__api_catalog *catalog, const char *group)
+{
+    size_t i = 0;
+    while (i < catalog->count &&
+           strcmp(ki_resource_group(catalog->offers[i].resource), group) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* Moves the last offer to where it belongs. Their number is small. */
+static void settle(ki__api_catalog *catalog)
+{
+    size_t i = catalog->count - 1;
+    ki__api_offer offer = catalog->offers[i];
+    size_t first = first_of_group(catalog, ki_resource_group(offer.resource));
+    for (; i > first; i--) {
+        const ki__api_offer *before = &catalog->offers[i - 1];
+        bool same_group =
+            strcmp(ki_resource_group(before->resource), ki_resource_group(offer.resource)) == 0;
+        const char *left = ki_resource_version(before->resource);
+        const char *right = ki_resource_version(offer.resource);
+        bool in_order = ki__api_version_before(left, right) ||
+                        (strcmp(left, right) == 0 && strcmp(ki_resource_name(before->resource),
+                                                            ki_resource_name(offer.resource)) < 0);
+        if (same_group && in_order) {
+            break;
+        }
+        catalog->offers[i] = *before;
+    }
+    catalog->offers[i] = offer;
+}
+
+static bool is_told(const ki_resource *resource)
+{
+    const char *group = ki_resource_group(resource);
+    const char *version = ki_resource_version(resource);
+    const char *name = ki_resource_name(resource);
+    return strstr(version, "alpha") == NULL && strstr(version, "beta") == NULL &&
+           (group[0] != '\0' ||
+            (strcmp(name, "bindings") != 0 && strcmp(name, "componentstatuses") != 0));
+}
+
+int ki__api_catalog_init(ki__api_catalog *catalog, const ki__api_model *model)
+{
+    *catalog = (ki__api_catalog){.alloc = model->alloc};
+    int r = 0;
+    const ki_resource *resource;
+    for (size_t i = 0; r == 0 && (resource = ki_resource_builtin_at(i)) != NULL; i++) {
+        if (is_told(resource)) {
+            const ki__api_offer offer = {.resource = resource,
+                                         .options = ki__api_builtin_options(resource)};
+            r = add_offer(catalog, &offer);
+        }
+    }
+    for (size_t i = 0; i < model->type_count && r == 0; i++) {
+        const ki__api_type *type = model->types[i];
+        if (!type->builtin && !type->removed && !type->unserved) {
+            const ki__api_offer offer = {
+                .resource = type->resource, .type = type, .options = type->options};
+            r = add_offer(catalog, &offer);
+            if (r == 0) {
+                settle(catalog);
+            }
+        }
+    }
+    if (r < 0) {
+        ki__api_catalog_done(catalog);
+    }
+    return r;
+}
+
+void ki__api_catalog_done(ki__api_catalog *catalog)
+{
+    ki__free(catalog->alloc, catalog->offers);
+    *catalog = (ki__api_catalog){.alloc = catalog->alloc};
+}
+
+/* ---- pieces ---- */
+
+static bool same_group(const ki__api_offer *a, const ki__api_offer *b)
+{
+    return strcmp(ki_resource_group(a->resource), ki_resource_group(b->resource)) == 0;
+}
+
+static bool same_version(const ki__api_offer *a, const ki__api_offer *b)
+{
+    return strcmp(ki_resource_api_version(a->resource), ki_resource_api_version(b->resource)) == 0;
+}
+
+/* The first offer of the next group, or version. */
+static size_t after(const ki__api_catalog *catalog, size_t i,
+                    bool (*same)(const ki__api_offer *a, const ki__api_offer *b))
+{
+    size_t from = i;
+    while (i < catalog->count && same(&catalog->offers[from], &catalog->offers[i])) {
+        i++;
+    }
+    return i;
+}
+
+static const char *verbs_of(const ki_resource *resource)
+{
+    const char *group = ki_resource_group(resource);
+    if (strcmp(group, "authorization.k8s.io") == 0 || strcmp(group, "authentication.k8s.io") == 0) {
+        return "[\"create\"]";
+    }
+    return "[\"create\",\"delete\",\"deletecollection\",\"get\",\"list\",\"patch\",\"update\","
+           "\"watch\"]";
+}
+
+#define SUBRESOURCE_VERBS "[\"get\",\"patch\",\"update\"]"
+
+/* What `kubectl get all` means. */
+static bool is_in_all(const ki_resource *resource)
+{
+    static const char *const names[][2] = {
+        {"", "pods"},
+        {"", "replicationcontrollers"},
+        {"", "services"},
+        {"apps", "daemonsets"},
+        {"apps", "deployments"},
+        {"apps", "replicasets"},
+        {"apps", "statefulsets"},
+        {"autoscaling", "horizontalpodautoscalers"},
+        {"batch", "cronjobs"},
+        {"batch", "jobs"},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(ki_resource_group(resource), names[i][0]) == 0 &&
+            strcmp(ki_resource_name(resource), names[i][1]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Short names and categories, which both forms write alike. */
+static int write_names(const ki__api_offer *offer, ki_buf *out)
+{
+    const char *name;
+    int r = 0;
+    for (size_t i = 0; r == 0 && (name = ki_resource_short_name(offer->resource, i)) != NULL; i++) {
+        r = ki__emit_text(out, i == 0 ? ",\"shortNames\":[\"" : ",\"", name, "\"", NULL);
+    }
+    if (r == 0 && ki_resource_short_name(offer->resource, 0) != NULL) {
+        r = ki_buf_add_char(out, ']');
+    }
+    ki_value categories;
+    if (r == 0 && offer->type == NULL && is_in_all(offer->resource)) {
+        r = ki_buf_add_text(out, ",\"categories\":[\"all\"]");
+    } else if (r == 0 && offer->type != NULL && ki__api_type_categories(offer->type, &categories)) {
+        r = ki_buf_add_text(out, ",\"categories\":");
+        r = r < 0 ? r : ki_value_write_json(&categories, out);
+    }
+    return r;
+}
+
+/* ---- the aggregated form ---- */
+
+static int write_kind(const char *name, const char *group, const char *version, const char *kind,
+                      ki_buf *out)
+{
+    return ki__emit_text(out, ",\"", name, "\":{\"group\":\"", group, "\",\"version\":\"", version,
+                         "\",\"kind\":\"", kind, "\"}", NULL);
+}
+
+static int write_subresources(const ki__api_offer *offer, ki_buf *out)
+{
+    const char *kind = ki_resource_kind(offer->resource);
+    bool any = false;
+    int r = 0;
+    if (offer->options.has_scale) {
+        r = ki_buf_add_text(out, ",\"subresources\":[{\"subresource\":\"scale\"");
+        r = r < 0 ? r : write_kind("responseKind", "autoscaling", "v1", "Scale", out);
+        r = r < 0 ? r : ki_buf_add_text(out, ",\"verbs\":" SUBRESOURCE_VERBS "}");
+        any = true;
+    }
+    if (r == 0 && offer->options.has_status) {
+        r = ki__emit_text(out, any ? ",{" : ",\"subresources\":[{", "\"subresource\":\"status\"",
+                          NULL);
+        r = r < 0 ? r : write_kind("responseKind", "", "", kind, out);
+        r = r < 0 ? r : ki_buf_add_text(out, ",\"verbs\":" SUBRESOURCE_VERBS "}");
+        any = true;
+    }
+    return r < 0 || !any ? r : ki_buf_add_char(out, ']');
+}
+
+static int write_offer(const ki__api_offer *offer, ki_buf *out)
+{
+    const ki_resource *resource = offer->resource;
+    int r = ki__emit_text(out, "{\"resource\":\"", ki_resource_name(resource), "\"", NULL);
+    r = r < 0 ? r : write_kind("responseKind", "", "", ki_resource_kind(resource), out);
+    r = r < 0 ? r
+              : ki__emit_text(out, ",\"scope\":\"",
+                              ki_resource_is_namespaced(resource) ? "Namespaced" : "Cluster",
+                              "\",\"singularResource\":\"", ki_resource_singular(resource),
+                              "\",\"verbs\":", verbs_of(resource), NULL);
+    r = r < 0 ? r : write_names(offer, out);
+    r = r < 0 ? r : write_subresources(offer, out);
+    return r < 0 ? r : ki_buf_add_char(out, '}');
+}
+
+static int write_aggregated_group(const ki__api_catalog *catalog, size_t i, ki_buf *out)
+{
+    const char *group = ki_resource_group(catalog->offers[i].resource);
+    size_t end = after(catalog, i, same_group);
+    int r = ki__emit_text(out, "{\"metadata\":{", group[0] != '\0' ? "\"name\":\"" : "", group,
+                          group[0] != '\0' ? "\"" : "", "},\"versions\":[", NULL);
+    for (size_t v = i; v < end && r == 0; v = after(catalog, v, same_version)) {
+        r = ki__emit_text(out, v != i ? "," : "", "{\"version\":\"",
+                          ki_resource_version(catalog->offers[v].resource), "\",\"resources\":[",
+                          NULL);
+        size_t last = after(catalog, v, same_version);
+        for (size_t j = v; j < last && r == 0; j++) {
+            r = j != v ? ki_buf_add_char(out, ',') : 0;
+            r = r < 0 ? r : write_offer(&catalog->offers[j], out);
+        }
+        r = r < 0 ? r : ki_buf_add_text(out, "],\"freshness\":\"Current\"}");
+    }
+    return r < 0 ? r : ki_buf_add_text(out, "]}");
+}
+
+static int write_aggregated(const ki__api_catalog *catalog, bool core, ki_buf *out)
+{
+    bool first = true;
+    int r = ki_buf_add_text(out, "{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":"
+                                 "\"apidiscovery.k8s.io/v2\",\"metadata\":{},\"items\":[");
+    for (size_t i = 0; i < catalog->count && r == 0; i = after(catalog, i, same_group)) {
+        bool is_core = ki_resource_group(catalog->offers[i].resource)[0] == '\0';
+        if (is_core == core) {
+            r = first ? 0 : ki_buf_add_char(out, ',');
+            r = r < 0 ? r : write_aggregated_group(catalog, i, out);
+            first = false;
+        }
+    }
+    return r < 0 ? r : ki_buf_add_text(out, "]}\n");
+}
+
+/* ---- the form of old ---- */
+
+static int write_group(const ki__api_catalog *catalog, size_t i, bool alone, ki_buf *out)
+{
+    const ki_resource *resource = catalog->offers[i].resource;
+    size_t end = after(catalog, i, same_group);
+    int r = ki__emit_text(out, "{", alone ? "\"kind\":\"APIGroup\",\"apiVersion\":\"v1\"," : "",
+                          "\"name\":\"", ki_resource_group(resource), "\",\"versions\":[", NULL);
+    for (size_t v = i; v < end && r == 0; v = after(catalog, v, same_version)) {
+        const ki_resource *of = catalog->offers[v].resource;
+        r = ki__emit_text(out, v != i ? "," : "", "{\"groupVersion\":\"",
+                          ki_resource_api_version(of), "\",\"version\":\"", ki_resource_version(of),
+                          "\"}", NULL);
+    }
+    return r < 0 ? r
+                 : ki__emit_text(out, "],\"preferredVersion\":{\"groupVersion\":\"",
+                                 ki_resource_api_version(resource), "\",\"version\":\"",
+                                 ki_resource_version(resource), "\"}}", NULL);
+}
+
+static int write_groups(const ki__api_catalog *catalog, ki_buf *out)
+{
+    bool first = true;
+    int r = ki_buf_add_text(out, "{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":[");
+    for (size_t i = 0; i < catalog->count && r == 0; i = after(catalog, i, same_group)) {
+        if (ki_resource_group(catalog->offers[i].resource)[0] != '\0') {
+            r = first ? 0 : ki_buf_add_char(out, ',');
+            r = r < 0 ? r : write_group(catalog, i, false, out);
+            first = false;
+        }
+    }
+    return r < 0 ? r : ki_buf_add_text(out, "]}\n");
+}
+
+static int write_resource(const ki__api_offer *offer, ki_buf *out)
+{
+    const ki_resource *resource = offer->resource;
+    const char *namespaced = ki_resource_is_namespaced(resource) ? "true" : "false";
+    int r = ki__emit_text(out, "{\"name\":\"", ki_resource_name(resource), "\",\"singularName\":\"",
+                          ki_resource_singular(resource), "\",\"namespaced\":", namespaced,
+                          ",\"kind\":\"", ki_resource_kind(resource),
+                          "\",\"verbs\":", verbs_of(resource), NULL);
+    r = r < 0 ? r : write_names(offer, out);
+    r = r < 0 ? r : ki_buf_add_char(out, '}');
+    if (r == 0 && offer->options.has_scale) {
+        r = ki__emit_text(out, ",{\"name\":\"", ki_resource_name(resource),
+                          "/scale\",\"singularName\":\"\",\"namespaced\":", namespaced,
+                          ",\"group\":\"autoscaling\",\"version\":\"v1\",\"kind\":\"Scale\","
+                          "\"verbs\":" SUBRESOURCE_VERBS "}",
+                          NULL);
+    }
+    if (r == 0 && offer->options.has_status) {
+        r = ki__emit_text(out, ",{\"name\":\"", ki_resource_name(resource),
+                          "/status\",\"singularName\":\"\",\"namespaced\":", namespaced,
+                          ",\"kind\":\"", ki_resource_kind(resource),
+                          "\",\"verbs\":" SUBRESOURCE_VERBS "}", NULL);
+    }
+    return r;
+}
+
+static int write_resources(const ki__api_catalog *catalog, size_t i, ki_buf *out)
+{
+    size_t end = after(catalog, i, same_version);
+    const ki_resource *first = catalog->offers[i].resource;
+    /* Of the core group, servers leave the apiVersion out for clients of long ago. */
+    const char *own = ki_resource_group(first)[0] != '\0' ? "\"apiVersion\":\"v1\"," : "";
+    int r = ki__emit_text(out, "{\"kind\":\"APIResourceList\",", own, "\"groupVersion\":\"",
+                          ki_resource_api_version(first), "\",\"resources\":[", NULL);
+    for (size_t j = i; j < end && r == 0; j++) {
+        r = j != i ? ki_buf_add_char(out, ',') : 0;
+        r = r < 0 ? r : write_resource(&catalog->offers[j], out);
+    }
+    return r < 0 ? r : ki_buf_add_text(out, "]}\n");
+}
+
+/* ---- paths ---- */
+
+/* The first offer of a group, or of an apiVersion; the count if there is none. */
+static size_t find(const ki__api_catalog *catalog, const char *text,
+                   const char *(*of)(const ki_resource *resource))
+{
+    size_t i = 0;
+    while (i < catalog->count && strcmp(of(catalog->offers[i].resource), text) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* Whether the client asks for the aggregated form. */
+static bool wants_aggregated(const ki__api_exchange *x)
+{
+    ki_str accept = ki__api_request_header(x->request, "accept");
+    return ki__api_accepts_form(accept, "apigroupdiscoverylist", "v2");
+}
+
+static int write_api(ki__api_exchange *x, const ki__api_catalog *catalog, bool core)
+{
+    if (wants_aggregated(x)) {
+        x->content_type = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+        return write_aggregated(catalog, core, &x->out);
+    }
+    return core ? ki_buf_add_text(&x->out, "{\"kind\":\"APIVersions\",\"versions\":[\"v1\"],"
+                                           "\"serverAddressByClientCIDRs\":[]}\n")
+                : write_groups(catalog, &x->out);
+}
+
+static bool begins(const char *text, const char *with, const char **ret_rest)
+{
+    size_t len = strlen(with);
+    *ret_rest = text + len;
+    return strncmp(text, with, len) == 0;
+}
+
+static int write_version(ki_buf *out)
+{
+    return ki_buf_add_text(out, "{\"major\":\"1\",\"minor\":\"36\",\"gitVersion\":"
+                                "\"v1.36.0+kinformer\",\"gitCommit\":\"\",\"gitTreeState\":\"\","
+                                "\"buildDate\":\"\",\"goVersion\":\"\",\"compiler\":\"\","
+                                "\"platform\":\"\"}\n");
+}
+
+static int write_paths(const ki__api_catalog *catalog, ki_buf *out)
+{
+    int r = ki_buf_add_text(out, "{\"paths\":[\"/api\",\"/api/v1\",\"/apis\"");
+    for (size_t i = 0; i < catalog->count && r == 0; i = after(catalog, i, same_version)) {
+        const ki_resource *resource = catalog->offers[i].resource;
+        if (ki_resource_group(resource)[0] != '\0') {
+            r = ki__emit_text(out, ",\"/apis/", ki_resource_api_version(resource), "\"", NULL);
+        }
+    }
+    return r < 0 ? r
+                 : ki_buf_add_text(out, ",\"/healthz\",\"/livez\",\"/openapi/v2\",\"/openapi/v3\","
+                                        "\"/readyz\",\"/version\"]}\n");
+}
+
+static int fail_path(ki__api_exchange *x)
+{
+    return ki__api_fail(&x->failure, 404, KI_REASON_NOT_FOUND,
+                        "the server could not find the requested resource", NULL);
+}
+
+/* Of a group, or of a version of it. */
+static int write_part(ki__api_exchange *x, const ki__api_catalog *catalog, const char *rest,
+                      bool core)
+{
+    size_t i = find(catalog, rest, ki_resource_api_version);
+    if (i < catalog->count && (ki_resource_group(catalog->offers[i].resource)[0] == '\0') == core) {
+        return write_resources(catalog, i, &x->out);
+    }
+    i = find(catalog, rest, ki_resource_group);
+    if (core || i == catalog->count || rest[0] == '\0') {
+        return fail_path(x);
+    }
+    int r = write_group(catalog, i, true, &x->out);
+    return r < 0 ? r : ki_buf_add_char(&x->out, '\n');
+}
+
+static int answer(ki__api_exchange *x, const ki__api_catalog *catalog)
+{
+    const char *path = x->route.path;
+    const char *rest;
+    static const char *const health[] = {"/healthz", "/livez", "/readyz"};
+    for (size_t i = 0; i < 3; i++) {
+        if (begins(path, health[i], &rest) && (*rest == '\0' || *rest == '/')) {
+            x->content_type = "text/plain; charset=utf-8";
+            return ki_buf_add_text(&x->out, "ok");
+        }
+    }
+    if (strcmp(path, "/") == 0) {
+        return write_paths(catalog, &x->out);
+    }
+    if (strcmp(path, "/version") == 0 || strcmp(path, "/version/") == 0) {
+        return write_version(&x->out);
+    }
+    if (strcmp(path, "/api") == 0 || strcmp(path, "/api/") == 0) {
+        return write_api(x, catalog, true);
+    }
+    if (strcmp(path, "/apis") == 0 || strcmp(path, "/apis/") == 0) {
+        return write_api(x, catalog, false);
+    }
+    if (begins(path, "/api/", &rest)) {
+        return write_part(x, catalog, rest, true);
+    }
+    if (begins(path, "/apis/", &rest)) {
+        return write_part(x, catalog, rest, false);
+    }
+    if (begins(path, "/openapi/", &rest)) {
+        return ki__api_do_openapi(x, catalog, rest);
+    }
+    return fail_path(x);
+}
+
+int ki__api_do_path(ki__api_exchange *x)
+{
+    if (!ki_str_eq_text(x->request->method, "GET") && !ki_str_eq_text(x->request->method, "HEAD")) {
+        return ki__api_fail(&x->failure, 405, KI_REASON_METHOD_NOT_ALLOWED,
+                            "this method is not allowed here", NULL);
+    }
+    ki__api_catalog catalog;
+    int r = ki__api_catalog_init(&catalog, x->model);
+    if (r < 0) {
+        return r;
+    }
+    x->out.max = OUT_MAX;
+    x->status = 200;
+    r = answer(x, &catalog);
+    ki__api_catalog_done(&catalog);
+    return r;
+}

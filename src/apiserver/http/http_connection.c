@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connections: their requests are gathered here, and here they are suspended and resumed.
+ *
+ * libmicrohttpd does not look at a suspended connection at all, so meanwhile the loop watches its
+ * socket for the client to leave. Every state but waiting has a time limit: a client that is too
+ * slow is cut off by shutting its socket down, which libmicrohttpd then finds. */
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "apiserver/http/http_server.h"
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "object/edit/json_emit.h"
+
+/* Of a body that is too large, this much more is read to tell the client so. */
+#define PASS_OVER_MAX ((uint64_t)8 << 20)
+
+static ki__http_connection *connection_of(struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info != NULL ? info->socket_context : NULL;
+}
+
+/* libmicrohttpd forgets a connection that ends right after it was resumed, since nothing happens on
+ * its socket any more. Those with a timeout of their own it looks at every time it runs. */
+void ki__http_mark_ended(ki__http_connection *c)
+{
+    (void)MHD_set_connection_option(c->mhd, MHD_CONNECTION_OPTION_TIMEOUT, 60u);
+}
+
+static void set_limit(ki__http_connection *c, uint64_t ns)
+{
+    ki__timer_set_after(&c->timer, ns);
+}
+
+/* ---- waiting ---- */
+
+void ki__http_break(ki__http_connection *c)
+{
+    c->gone = true;
+    (void)shutdown(c->fd, SHUT_RDWR);
+    if (c->state == KI__HTTP_WAITING) {
+        ki__list_remove(&c->link);
+        ki__list_push_back(&c->server->due, &c->link);
+        ki__http_wake(c->server);
+    }
+}
+
+/* The client left. Outside of ki_engine_run(). */
+static void on_hangup(ki__watch *watch, uint32_t events)
+{
+    (void)events;
+    ki__http_connection *c = KI__CONTAINER_OF(watch, ki__http_connection, hangup);
+    ki_apiserver *server = c->server;
+    ki__watch_remove(watch);
+    ki__mutex_lock(&server->lock);
+    ki__http_break(c);
+    ki__mutex_unlock(&server->lock);
+}
+
+void ki__http_wait(ki__http_connection *c)
+{
+    c->state = KI__HTTP_WAITING;
+    ki__list_remove(&c->link);
+    ki__list_push_back(&c->server->waiting, &c->link);
+    MHD_suspend_connection(c->mhd);
+    /* If it cannot be watched, a client that left is found when there is something to send. */
+    (void)ki__watch_add(&c->hangup, c->server->loop, c->fd, EPOLLRDHUP, on_hangup);
+    ki__timer_set(&c->timer, ki__api_exchange_deadline(c->exchange));
+}
+
+void ki__http_resume(ki__http_connection *c)
+{
+    ki_assert(c->state == KI__HTTP_WAITING);
+    ki__watch_remove(&c->hangup);
+    ki__list_remove(&c->link);
+    ki__list_push_back(&c->server->busy, &c->link);
+    c->state = KI__HTTP_SENDING;
+    set_limit(c, c->server->idle_timeout_ns);
+    MHD_resume_connection(c->mhd);
+}
+
+/* Whether it can go on; it was resumed then. */
+static bool poll_one(ki__http_connection *c)
+{
+    ki__http_pull(c);
+    if (c->result == KI__API_WAIT && !c->gone) {
+        ki__timer_set(&c->timer, ki__api_exchange_deadline(c->exchange));
+        return false;
+    }
+    ki__http_resume(c);
+    return true;
+}
+
+bool ki__http_poll_waiting(ki_apiserver *server)
+{
+    bool any = false;
+    KI__LIST_FOR_EACH (link, &server->waiting) {
+        any = poll_one(KI__CONTAINER_OF(link, ki__http_connection, link)) || any;
+    }
+    return any;
+}
+
+static void on_timer(ki__timer *timer)
+{
+    ki__http_connection *c = KI__CONTAINER_OF(timer, ki__http_connection, timer);
+    ki_apiserver *server = c->server;
+    ki__mutex_lock(&server->lock);
+    if (c->state != KI__HTTP_WAITING) {
+        ki__http_break(c);
+    } else if (!c->gone) { /* else it is due already */
+        (void)poll_one(c);
+    }
+    ki__http_wake(server);
+    ki__mutex_unlock(&server->lock);
+}
+
+/* ---- connections come and go ---- */
+
+static ki__http_connection *open_connection(ki_apiserver *server, struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    ki__http_connection *c = ki__alloc_zero(server->alloc, sizeof(*c));
+    if (c == NULL || info == NULL || ki__timer_init(&c->timer, server->engine, on_timer) < 0) {
+        ki__free(server->alloc, c);
+        return NULL;
+    }
+    c->server = server;
+    c->mhd = mhd;
+    c->fd = info->connect_fd;
+    ki_buf_init(&c->target, server->alloc, KI__API_TARGET_MAX + 1);
+    ki_buf_init(&c->body, server->alloc, server->model->options.object_bytes_max);
+    ki_buf_init(&c->head, server->alloc, SIZE_MAX);
+    ki__list_push_back(&server->busy, &c->link);
+    server->open_connections++;
+    server->connections++;
+    set_limit(c, server->request_timeout_ns);
+    return c;
+}
+
+static void close_connection(ki__http_connection *c)
+{
+    ki_apiserver *server = c->server;
+    ki__http_reset(c);
+    ki__watch_remove(&c->hangup);
+    ki__timer_done(&c->timer);
+    ki__list_remove(&c->link);
+    ki_buf_done(&c->target);
+    ki_buf_done(&c->body);
+    ki_buf_done(&c->head);
+    server->open_connections--;
+    ki__free(server->alloc, c);
+}
+
+void ki__http_on_connection(void *user, struct MHD_Connection *mhd, void **socket_context,
+                            enum MHD_ConnectionNotificationCode code)
+{
+    ((ki_apiserver *)user)->active = true;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        *socket_context = open_connection(user, mhd); /* NULL: its first request ends it */
+    } else if (*socket_context != NULL) {
+        close_connection(*socket_context);
+        *socket_context = NULL;
+    }
+}
+
+/* ---- requests ---- */
+
+/* The first line has come: the target as it was sent, before anything is decoded. */
+void *ki__http_on_target(void *user, const char *target, struct MHD_Connection *mhd)
+{
+    ((ki_apiserver *)user)->active = true;
+    ki__http_connection *c = connection_of(mhd);
+    if (c == NULL) {
+        return NULL;
+    }
+    ki__http_reset(c);
+    c->state = KI__HTTP_READING;
+    set_limit(c, c->server->request_timeout_ns);
+    size_t len = strlen(target);
+    c->target_end = target + len;
+    len = len <= KI__API_TARGET_MAX ? len : KI__API_TARGET_MAX + 1; /* that is found too long */
+    c->failed = ki_buf_add(&c->target, target, len) < 0;
+    return c;
+}
+
+static void take_body(ki__http_connection *c, const char *bytes, size_t len)
+{
+    if (c->failed || c->too_large) {
+        c->passed_over += len;
+        return;
+    }
+    int r = ki_buf_add(&c->body, bytes, len);
+    c->too_large = r == KI_ERR_LIMIT;
+    c->failed = r == -ENOMEM;
+    if (r < 0) {
+        ki_buf_done(&c->body);
+    }
+}
+
+/* libmicrohttpd hands the target out as text that ends at a NUL; the version stands behind it in
+ * the same buffer, where the blank between them was made another. A version from elsewhere, as that
+ * of a request without one, says nothing. */
+static bool has_nul(const char *target_end, const char *version)
+{
+    uintptr_t from = (uintptr_t)target_end;
+    uintptr_t to = (uintptr_t)version;
+    return to > from + 1 && to - from <= KI__HTTP_CONNECTION_BYTES;
+}
+
+/* The head of a request is here. Whether its answer is known by that: of a body that is larger than
+ * anything we pass over, not a byte is read. */
+static bool take_head(ki__http_connection *c, const char *version)
+{
+    const char *length = MHD_lookup_connection_value(c->mhd, MHD_HEADER_KIND, "Content-Length");
+    uint64_t bytes = 0;
+    c->server->requests++;
+    c->malformed = has_nul(c->target_end, version);
+    if (length != NULL && ki__read_u64(ki_str_from(length), &bytes)) {
+        c->too_large = bytes > c->body.max + PASS_OVER_MAX;
+    }
+    return c->malformed || c->too_large;
+}
+
+enum MHD_Result ki__http_on_request(void *user, struct MHD_Connection *mhd, const char *url,
+                                    const char *method, const char *version,
+                                    const char *upload_data, size_t *upload_data_size,
+                                    void **request_context)
+{
+    (void)url;
+    ((ki_apiserver *)user)->active = true;
+    ki__http_connection *c = connection_of(mhd);
+    if (c == NULL) {
+        return MHD_NO;
+    }
+    if (c->gone) {
+        ki__http_mark_ended(c);
+        return MHD_NO;
+    }
+    if (c->state == KI__HTTP_READING && *request_context == c) {
+        *request_context = &c->server->requests; /* the body follows */
+        return take_head(c, version) ? ki__http_answer(c, method) : MHD_YES;
+    }
+    if (*upload_data_size != 0) {
+        take_body(c, upload_data, *upload_data_size);
+        *upload_data_size = 0;
+        return c->passed_over <= PASS_OVER_MAX ? MHD_YES : MHD_NO;
+    }
+    return c->failed ? MHD_NO : ki__http_answer(c, method);
+}
+
+void ki__http_on_completed(void *user, struct MHD_Connection *mhd, void **request_context,
+                           enum MHD_RequestTerminationCode code)
+{
+    (void)code;
+    ((ki_apiserver *)user)->active = true;
+    *request_context = NULL;
+    ki__http_connection *c = connection_of(mhd);
+    if (c != NULL) {
+        ki__http_reset(c);
+        set_limit(c, c->server->idle_timeout_ns);
+    }
+}

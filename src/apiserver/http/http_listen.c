@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The socket that the server listens on. Addresses are numbers: nothing is looked up. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "apiserver/http/http_server.h"
+#include "base/error.h"
+#include "object/edit/json_emit.h"
+
+enum { BACKLOG = 512, HOST_MAX = 64 };
+
+typedef union address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+} address;
+
+/* "host:port" or "[host]:port". */
+static bool split(const char *text, char host[HOST_MAX], uint16_t *ret_port)
+{
+    const char *colon = strrchr(text, ':');
+    if (colon == NULL) {
+        return false;
+    }
+    uint64_t port;
+    ki_str digits = ki_str_from(colon + 1);
+    ki_str name = ki_str_make(text, (size_t)(colon - text));
+    if (digits.len == 0 || !ki__read_u64(digits, &port) || port > UINT16_MAX) {
+        return false;
+    }
+    bool brackets = name.len >= 2 && name.ptr[0] == '[' && name.ptr[name.len - 1] == ']';
+    if (brackets) {
+        name = ki_str_make(name.ptr + 1, name.len - 2);
+    }
+    bool colons = memchr(name.ptr, ':', name.len) != NULL;
+    if (name.len == 0 || name.len >= HOST_MAX || colons != brackets) {
+        return false;
+    }
+    memcpy(host, name.ptr, name.len);
+    host[name.len] = '\0';
+    *ret_port = (uint16_t)port;
+    return true;
+}
+
+static bool read_address(const char *text, address *ret_address, socklen_t *ret_len)
+{
+    char host[HOST_MAX];
+    uint16_t port;
+    *ret_address = (address){0};
+    if (!split(text, host, &port)) {
+        return false;
+    }
+    const char *numbers = strcmp(host, "localhost") == 0 ? "127.0.0.1" : host;
+    if (inet_pton(AF_INET, numbers, &ret_address->v4.sin_addr) == 1) {
+        ret_address->v4.sin_family = AF_INET;
+        ret_address->v4.sin_port = htons(port);
+        *ret_len = sizeof(ret_address->v4);
+        return true;
+    }
+    *ret_address = (address){0};
+    if (inet_pton(AF_INET6, numbers, &ret_address->v6.sin6_addr) == 1) {
+        ret_address->v6.sin6_family = AF_INET6;
+        ret_address->v6.sin6_port = htons(port);
+        *ret_len = sizeof(ret_address->v6);
+        return true;
+    }
+    return false;
+}
+
+static int open_socket(const address *at, socklen_t len, int *ret_fd)
+{
+    const int yes = 1;
+    int fd = socket(at->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) {
+        return -errno;
+    }
+    bool ok = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0;
+    if (at->any.sa_family == AF_INET6) {
+        ok = ok && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes)) == 0;
+    }
+    if (!ok || bind(fd, &at->any, len) < 0 || listen(fd, BACKLOG) < 0) {
+        int r = -errno;
+        (void)close(fd);
+        return r;
+    }
+    *ret_fd = fd;
+    return 0;
+}
+
+/* Clients on this machine reach a server that listens everywhere by the loopback address. */
+static int write_url(int fd, bool tls, ki_buf *out, bool *ret_everywhere)
+{
+    address at = {0};
+    socklen_t len = sizeof(at);
+    char host[INET6_ADDRSTRLEN];
+    if (getsockname(fd, &at.any, &len) < 0) {
+        return -errno;
+    }
+    bool v6 = at.any.sa_family == AF_INET6;
+    *ret_everywhere =
+        v6 ? IN6_IS_ADDR_UNSPECIFIED(&at.v6.sin6_addr) : at.v4.sin_addr.s_addr == htonl(INADDR_ANY);
+    if (*ret_everywhere && v6) {
+        at.v6.sin6_addr = in6addr_loopback;
+    } else if (*ret_everywhere) {
+        at.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    }
+    const void *number = v6 ? (const void *)&at.v6.sin6_addr : (const void *)&at.v4.sin_addr;
+    if (inet_ntop(at.any.sa_family, number, host, sizeof(host)) == NULL) {
+        return -errno;
+    }
+    int r = ki__emit_text(out, tls ? "https://" : "http://", v6 ? "[" : "", host, v6 ? "]:" : ":",
+                          NULL);
+    return r < 0 ? r : ki__emit_u64(out, ntohs(v6 ? at.v6.sin6_port : at.v4.sin_port));
+}
+
+void ki__http_host_of(const char *url, char host[KI__HTTP_URL_MAX])
+{
+    const char *from = strstr(url, "://") + 3;
+    const char *to = strrchr(from, ':');
+    if (*from == '[') {
+        from++;
+        to--;
+    }
+    memcpy(host, from, (size_t)(to - from));
+    host[to - from] = '\0';
+}
+
+int ki__http_listen(ki_apiserver *server, const char *text, bool tls, ki_error *error)
+{
+    address at;
+    socklen_t len;
+    int fd = -1;
+    if (!read_address(text, &at, &len)) {
+        return ki__error_set(error, KI_ERR_INVALID,
+                             "listen: \"%.80s\" is not an address and a port, such as 127.0.0.1:0",
+                             text);
+    }
+    int r = open_socket(&at, len, &fd);
+    if (r < 0) {
+        return ki__error_set(error, r, "cannot listen on %.80s: %s", text, ki_error_text(r));
+    }
+    ki_buf out;
+    ki_buf_init(&out, NULL, KI__HTTP_URL_MAX - 1);
+    r = write_url(fd, tls, &out, &server->everywhere);
+    if (r == 0) {
+        memcpy(server->url, out.data, out.len + 1);
+        server->listen_fd = fd;
+    } else {
+        (void)close(fd);
+        (void)ki__error_code(error, r);
+    }
+    ki_buf_done(&out);
+    return r;
+}

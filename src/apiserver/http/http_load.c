@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Many objects from one text: JSON values one after the other, or YAML documents. Lists are taken
+ * apart. */
+#include <errno.h>
+
+#include "apiserver/http/http_server.h"
+#include "base/error.h"
+#include "client/config/kubeconfig.h"
+#include "client/config/yaml_reader.h"
+#include "object/json/json_scan.h"
+
+enum { DEPTH_MAX = 128 };
+
+typedef struct loader {
+    ki_apiserver *server;
+    ki_str text;
+    size_t count;
+    ki_error *error;
+} loader;
+
+/* ---- objects and lists ---- */
+
+static int parse(loader *l, ki_str json, const char *kind, const char *api_version,
+                 ki_object **ret_object)
+{
+    ki_object_options options = {
+        .size = sizeof(options),
+        .alloc = l->server->alloc,
+        .max_bytes = (size_t)1 << 30,
+        .default_kind = kind,
+        .default_api_version = api_version,
+    };
+    return ki_object_from_json(json.ptr, json.len, &options, ret_object, l->error);
+}
+
+static int apply(loader *l, const ki_object *object)
+{
+    if (ki_object_kind(object)[0] == '\0' || ki_object_api_version(object)[0] == '\0') {
+        return ki__error_set(l->error, KI_ERR_INVALID, "the object has no kind or no apiVersion");
+    }
+    int r = ki__http_apply(l->server, object, l->error);
+    l->count += r == 0 ? 1 : 0;
+    if (r < 0 && l->error != NULL) {
+        ki_error inner = *l->error;
+        ki__error_set(l->error, r, "%.60s %.80s: %s", ki_object_kind(object), ki_object_key(object),
+                      inner.message);
+        l->error->http_code = inner.http_code;
+        l->error->reason = inner.reason;
+    }
+    return r;
+}
+
+/* The items of a list of one kind have none of their own. */
+static int apply_items(loader *l, const ki_object *list, const ki_value *items)
+{
+    ki_iter iter;
+    ki_value item;
+    ki_buf kind;
+    ki_str name = ki_str_from(ki_object_kind(list));
+    bool mixed = ki_str_eq_text(name, "List");
+    ki_buf_init(&kind, l->server->alloc, 1024);
+    int r = ki_buf_add(&kind, name.ptr, name.len - 4);
+    r = r < 0 ? ki__error_code(l->error, r) : ki_value_iter(items, &iter);
+    while (r == 0 && ki_iter_next(&iter, NULL, &item) > 0) {
+        ki_object *object;
+        ki_buf json;
+        ki_buf_init(&json, l->server->alloc, SIZE_MAX);
+        r = ki_value_write_json(&item, &json);
+        r = r < 0 ? ki__error_code(l->error, r)
+                  : parse(l, ki_buf_str(&json), mixed ? NULL : kind.data,
+                          mixed ? NULL : ki_object_api_version(list), &object);
+        if (r == 0) {
+            r = apply(l, object);
+            ki_object_unref(object);
+        }
+        ki_buf_done(&json);
+    }
+    ki_buf_done(&kind);
+    return r;
+}
+
+static int take(loader *l, ki_str json)
+{
+    ki_object *object;
+    int r = parse(l, json, NULL, NULL, &object);
+    if (r < 0) {
+        return r;
+    }
+    ki_value root = ki_object_root(object);
+    ki_value items;
+    ki_str kind = ki_str_from(ki_object_kind(object));
+    bool is_list = kind.len >= 4 && memcmp(kind.ptr + kind.len - 4, "List", 4) == 0 &&
+                   ki_value_member(&root, ki_str_from("items"), &items) == 0 &&
+                   ki_value_type(&items) == KI_TYPE_LIST;
+    r = is_list ? apply_items(l, object, &items) : apply(l, object);
+    ki_object_unref(object);
+    return r;
+}
+
+/* The same for what stands at an offset of the text. Errors tell that place: of others, inside of
+ * the object, only JSON would know. */
+static int take_at(loader *l, ki_str json, size_t offset)
+{
+    int r = take(l, json);
+    if (r < 0 && r != -ENOMEM && l->error != NULL) {
+        const char *at = l->text.ptr + offset;
+        const char *line = at;
+        uint32_t lines = 1;
+        while (line != l->text.ptr && line[-1] != '\n') {
+            line--;
+        }
+        for (const char *p = l->text.ptr; p != line; p++) {
+            lines += *p == '\n' ? 1 : 0;
+        }
+        l->error->offset = offset;
+        l->error->line = lines;
+        l->error->column = (uint32_t)(at - line) + 1;
+    }
+    return r;
+}
+
+/* ---- YAML ---- */
+
+/* A line "---" begins a document: nothing else may stand there, not even in a block of text. */
+static bool is_separator(ki_str rest)
+{
+    if (rest.len < 3 || memcmp(rest.ptr, "---", 3) != 0) {
+        return false;
+    }
+    return rest.len == 3 || rest.ptr[3] == '\n' || rest.ptr[3] == '\r' || rest.ptr[3] == ' ' ||
+           rest.ptr[3] == '\t';
+}
+
+/* Takes one document off *rest, the separator before it included. *ret_lines is how many it has. */
+static ki_str next_document(ki_str *rest, uint32_t *ret_lines)
+{
+    size_t i = 0;
+    uint32_t lines = 0;
+    do {
+        const char *end = memchr(rest->ptr + i, '\n', rest->len - i);
+        i = end != NULL ? (size_t)(end - rest->ptr) + 1 : rest->len;
+        lines++;
+    } while (i < rest->len && !is_separator(ki_str_make(rest->ptr + i, rest->len - i)));
+    ki_str document = ki_str_make(rest->ptr, i);
+    *rest = ki_str_make(rest->ptr + i, rest->len - i);
+    *ret_lines = lines;
+    return document;
+}
+
+int ki__http_yaml_to_json(const ki_alloc *alloc, ki_str document, uint32_t line, ki_buf *out,
+                          ki_error *error)
+{
+    ki__yaml yaml;
+    ki_str json;
+    ki__secrets secrets;
+    uint32_t bad_line = 0;
+    int r = ki__yaml_read(document, KI__YAML_DEPTH_MAX, alloc, &yaml, error);
+    if (r < 0) {
+        if (error != NULL) {
+            error->line += line;
+        }
+        return r;
+    }
+    ki__secrets_init(&secrets, alloc);
+    if (yaml.root != KI__YAML_NONE && !ki__yaml_is_null(ki__yaml_at(&yaml, yaml.root))) {
+        r = ki__yaml_to_json(&yaml, yaml.root, &secrets, &json, &bad_line);
+        if (r == KI_ERR_UNSUPPORTED) {
+            (void)ki__error_set(error, r, "a number that JSON has not, in line %u",
+                                bad_line + line);
+        } else if (r == 0) {
+            r = ki_buf_add_str(out, json);
+        }
+    }
+    ki__secrets_done(&secrets);
+    ki__yaml_done(&yaml);
+    return r;
+}
+
+/* Where the content of a document begins: behind its separator, comments and empty lines. */
+static size_t skip_to_content(ki_str document)
+{
+    size_t i = 0;
+    while (i < document.len) {
+        const char *end = memchr(document.ptr + i, '\n', document.len - i);
+        size_t next = end != NULL ? (size_t)(end - document.ptr) + 1 : document.len;
+        size_t at = i;
+        while (at < next && (document.ptr[at] == ' ' || document.ptr[at] == '\t' ||
+                             document.ptr[at] == '\r' || document.ptr[at] == '\n')) {
+            at++;
+        }
+        bool separator = is_separator(ki_str_make(document.ptr + i, document.len - i));
+        if (at != next && document.ptr[at] != '#' && !separator) {
+            return at;
+        }
+        i = next;
+    }
+    return 0;
+}
+
+static int take_yaml(loader *l, ki_str document, uint32_t line)
+{
+    ki_buf json;
+    size_t at = (size_t)(document.ptr - l->text.ptr) + skip_to_content(document);
+    ki_buf_init(&json, l->server->alloc, SIZE_MAX);
+    int r = ki__http_yaml_to_json(l->server->alloc, document, line, &json, l->error);
+    r = r < 0 || json.len == 0 ? r : take_at(l, ki_buf_str(&json), at);
+    ki_buf_done(&json);
+    return r;
+}
+
+/* All documents from an offset on. */
+static int load_yaml(loader *l, size_t from)
+{
+    ki_str rest = ki_str_make(l->text.ptr + from, l->text.len - from);
+    uint32_t line = 0;
+    int r = 0;
+    for (size_t i = 0; i < from; i++) {
+        line += l->text.ptr[i] == '\n' ? 1 : 0;
+    }
+    while (r == 0 && rest.len != 0) {
+        uint32_t lines;
+        ki_str document = next_document(&rest, &lines);
+        r = take_yaml(l, document, line);
+        line += lines;
+    }
+    return r;
+}
+
+/* ---- JSON ---- */
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Whether a text begins as JSON does: YAML can as well ({a: b}), but hardly with quotes. */
+static bool looks_like_json(ki_str text)
+{
+    size_t i = 1;
+    while (i < text.len && is_space(text.ptr[i])) {
+        i++;
+    }
+    return text.len != 0 && text.ptr[0] == '{' &&
+           (i >= text.len || text.ptr[i] == '"' || text.ptr[i] == '}');
+}
+
+/* What cannot be read as JSON may still be YAML: a map in braces, or what follows "---". If it is
+ * neither, the error tells why it is not what it looks like. */
+static int load_other(loader *l, size_t at, const ki_error *in_json)
+{
+    ki_str rest = ki_str_make(l->text.ptr + at, l->text.len - at);
+    size_t before = l->count;
+    int r = load_yaml(l, at);
+    if (r >= 0 || r == -ENOMEM || l->count != before || !looks_like_json(rest)) {
+        return r;
+    }
+    if (l->error != NULL) {
+        *l->error = *in_json;
+    }
+    return in_json->code;
+}
+
+/* Values one after the other. */
+static int load_json(loader *l)
+{
+    ki__json_scan scan;
+    const char *p = l->text.ptr;
+    ki_error error = KI_ERROR_INIT;
+    int r = 0;
+    ki__json_scan_init(&scan, l->text, DEPTH_MAX, &error);
+    while (r == 0 && (p = ki__json_scan_space(&scan, p)) != scan.end) {
+        const char *after = ki__json_scan_value(&scan, p);
+        if (after == NULL) {
+            return load_other(l, (size_t)(p - l->text.ptr), &error);
+        }
+        r = take_at(l, ki_str_make(p, (size_t)(after - p)), (size_t)(p - l->text.ptr));
+        p = after;
+    }
+    return r;
+}
+
+int ki_apiserver_load(ki_apiserver *server, ki_str objects, size_t *ret_count, ki_error *error)
+{
+    KI__REQUIRE(server, error);
+    loader l = {.server = server, .text = objects, .error = error};
+    size_t i = 0;
+    while (i < objects.len && is_space(objects.ptr[i])) {
+        i++;
+    }
+    int r = 0;
+    if (i < objects.len) {
+        ki__mutex_lock(&server->lock);
+        r = objects.ptr[i] == '{' ? load_json(&l) : load_yaml(&l, 0);
+        ki__mutex_unlock(&server->lock);
+    }
+    if (ret_count != NULL) {
+        *ret_count = l.count;
+    }
+    return r;
+}

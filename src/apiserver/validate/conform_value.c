@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One value by one node. As on a real server, a value of a wrong type is still looked at by the
+ * checks for the type that it has. */
+#include <errno.h>
+
+#include <kinformer/error.h>
+
+#include "apiserver/validate/conform_parts.h"
+#include "apiserver/validate/formats.h"
+#include "apiserver/validate/metadata.h"
+#include "apiserver/validate/name_rules.h"
+#include "base/utf8.h"
+#include "object/edit/json_edit.h"
+#include "object/edit/json_emit.h"
+
+#define LARGEST 1.7976931348623157e308
+
+/* How a value is seen by the checks. */
+typedef struct kind {
+    const char *name;   /* as schemas call its type */
+    const char *format; /* of numbers */
+    unsigned int bit;
+    bool whole;   /* a number without a fraction that fits an int64 */
+    bool literal; /* and was written as one */
+    int64_t integer;
+    double number;
+    ki_str digits; /* as it was written */
+} kind;
+
+static ki_value member(const ki_value *map, const char *name)
+{
+    ki_value value;
+    return ki_value_member(map, ki_str_from(name), &value) == 0 ? value : (ki_value){0};
+}
+
+static kind number_kind(const ki_value *value)
+{
+    kind k = {"number", "float64", .bit = KI__STRUCTURAL_NUMBER};
+    bool read = ki_value_number_text(value, &k.digits) == 0;
+    if (ki_value_double(value, &k.number) < 0) { /* beyond all bounds */
+        k.number = read && k.digits.len != 0 && k.digits.ptr[0] == '-' ? -LARGEST : LARGEST;
+    }
+    k.whole = ki_value_int64(value, &k.integer) == 0;
+    k.literal = k.whole;
+    for (size_t i = 0; i < k.digits.len; i++) {
+        char c = k.digits.ptr[i];
+        k.literal = k.literal && c != '.' && c != 'e' && c != 'E';
+    }
+    if (k.literal) {
+        k.name = "integer";
+        k.format = "int64";
+        k.bit = KI__STRUCTURAL_INTEGER;
+    }
+    return k;
+}
+
+static kind kind_of(const ki_value *value)
+{
+    switch (ki_value_type(value)) {
+    case KI_TYPE_BOOL:
+        return (kind){"boolean", "", .bit = KI__STRUCTURAL_BOOLEAN};
+    case KI_TYPE_NUMBER:
+        return number_kind(value);
+    case KI_TYPE_STRING:
+        return (kind){"string", "", .bit = KI__STRUCTURAL_STRING};
+    case KI_TYPE_LIST:
+        return (kind){"array", "", .bit = KI__STRUCTURAL_ARRAY};
+    case KI_TYPE_MAP:
+        return (kind){"object", "", .bit = KI__STRUCTURAL_OBJECT};
+    case KI_TYPE_NONE:
+    case KI_TYPE_NULL:
+    case KI_TYPE_MAX:
+        break;
+    }
+    return (kind){"null", "", .bit = 0};
+}
+
+/* ---- types ---- */
+
+/* `must be of type integer: "string"` */
+static int add_type(ki__conform_walk *w, ki_str type, ki_str found)
+{
+    ki_buf rest;
+    ki_buf_clear(&w->shown);
+    ki_buf_init(&rest, w->alloc, KI__INVALID_BYTES_MAX);
+    int r = ki__emit_quoted(&w->shown, found);
+    r = r < 0 ? r : ki_buf_add_text(&rest, "must be of type ");
+    r = r < 0 ? r : ki_buf_add_str(&rest, type);
+    r = r < 0 ? r : ki_buf_add_text(&rest, ": ");
+    r = r < 0 ? r : ki_buf_add_str(&rest, ki_buf_str(&w->shown));
+    r = r < 0 ? r : ki__conform_add_in_body(w, KI__INVALID_TYPE, ki_buf_str(&w->shown), rest.data);
+    ki_buf_done(&rest);
+    return r;
+}
+
+static ki_str type_name(const ki__structural_node *n)
+{
+    static const struct {
+        unsigned int bits;
+        const char *name;
+    } names[] = {
+        {KI__STRUCTURAL_INTEGER | KI__STRUCTURAL_STRING, "integer,string"},
+        {KI__STRUCTURAL_OBJECT, "object"},
+        {KI__STRUCTURAL_ARRAY, "array"},
+        {KI__STRUCTURAL_STRING, "string"},
+        {KI__STRUCTURAL_INTEGER, "integer"},
+        {KI__STRUCTURAL_NUMBER, "number"},
+        {KI__STRUCTURAL_BOOLEAN, "boolean"},
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (names[i].bits == n->types) {
+            return ki_str_from(names[i].name);
+        }
+    }
+    return ki_str_from("");
+}
+
+static int check_type(ki__conform_walk *w, const ki__structural_node *n, const kind *k,
+                      uint32_t *matches)
+{
+    if (n->types == 0 && n->format.len == 0) {
+        return 0;
+    }
+    *matches += k->bit != 0 ? 1 : 0;
+    if (k->bit == 0) { /* null */
+        bool fine = n->types == 0 || n->nullable;
+        *matches += fine ? 1 : 0;
+        return fine ? 0 : add_type(w, type_name(n), ki_str_from("null"));
+    }
+    bool numeric = (n->types & (KI__STRUCTURAL_INTEGER | KI__STRUCTURAL_NUMBER)) != 0;
+    bool number = k->bit == KI__STRUCTURAL_INTEGER || k->bit == KI__STRUCTURAL_NUMBER;
+    bool fits = (n->types & k->bit) != 0 ||
+                (k->whole && (n->types & KI__STRUCTURAL_INTEGER) != 0) ||
+                (number && k->literal && (n->types & KI__STRUCTURAL_NUMBER) != 0);
+    bool text = k->bit == KI__STRUCTURAL_STRING || k->bit == KI__STRUCTURAL_ARRAY;
+    if (!text && n->format.len != 0 && !fits) {
+        return add_type(w, n->format, ki_str_from(k->format));
+    }
+    if ((text && n->format.len != 0 && !numeric) || fits) {
+        *matches += 1;
+        return 0;
+    }
+    return add_type(w, type_name(n), ki_str_from(k->name));
+}
+
+/* ---- strings ---- */
+
+static int64_t count_characters(ki_str text)
+{
+    int64_t count = 0;
+    while (text.len != 0) {
+        size_t len = ki__utf8_length(text);
+        len = len != 0 ? len : 1;
+        text = ki_str_make(text.ptr + len, text.len - len);
+        count++;
+    }
+    return count;
+}
+
+/* "should be at least 2 chars long" and the like. */
+static int add_count(ki__conform_walk *w, ki_str shown, const char *before, int64_t number,
+                     const char *after)
+{
+    ki_buf rest;
+    ki_buf_init(&rest, w->alloc, 256);
+    int r = ki_buf_add_text(&rest, before);
+    r = r < 0 ? r : ki__emit_i64(&rest, number);
+    r = r < 0 ? r : ki_buf_add_text(&rest, after);
+    r = r < 0 ? r : ki__conform_add_in_body(w, KI__INVALID_VALUE, shown, rest.data);
+    ki_buf_done(&rest);
+    return r;
+}
+
+static int add_too_long(ki__conform_walk *w, int64_t max)
+{
+    ki_buf_clear(&w->detail);
+    int r = ki_buf_add_text(&w->detail, "may not be more than ");
+    r = r < 0 ? r : ki__emit_i64(&w->detail, max);
+    r = r < 0 ? r : ki_buf_add_text(&w->detail, max == 1 ? " byte" : " bytes");
+    return r < 0 ? r : ki__conform_add(w, KI__INVALID_TOO_LONG, (ki_str){0}, w->detail.data);
+}
+
+static int check_pattern(ki__conform_walk *w, const ki__structural_node *n, ki_str text)
+{
+    int r = ki__pattern_match(n->pattern, text, &w->steps);
+    if (r != 0) {
+        return r < 0 ? r : 0;
+    }
+    ki_buf rest;
+    ki_buf_clear(&w->shown);
+    ki_buf_init(&rest, w->alloc, KI__INVALID_BYTES_MAX);
+    r = ki__emit_quoted(&w->shown, text);
+    r = r < 0 ? r : ki_buf_add_text(&rest, "should match '");
+    r = r < 0 ? r : ki_buf_add_str(&rest, n->pattern_text);
+    r = r < 0 ? r : ki_buf_add_char(&rest, '\'');
+    r = r < 0 ? r : ki__conform_add_in_body(w, KI__INVALID_VALUE, ki_buf_str(&w->shown), rest.data);
+    ki_buf_done(&rest);
+    return r;
+}
+
+static int check_string(ki__conform_walk *w, const ki__structural_node *n, const ki_value *value)
+{
+    ki_buf_clear(&w->text);
+    int r = ki_value_copy_string(value, &w->text);
+    ki_str text = ki_buf_str(&w->text);
+    if (r < 0) {
+        return r;
+    }
+    int64_t count = n->min_length >= 0 || n->max_length >= 0 ? count_characters(text) : 0;
+    if (n->max_length >= 0 && count > n->max_length) {
+        r = add_too_long(w, n->max_length);
+    } else if (n->min_length >= 0 && count < n->min_length) {
+        ki_buf_clear(&w->shown);
+        r = ki__emit_quoted(&w->shown, text);
+        r = r < 0 ? r
+                  : add_count(w, ki_buf_str(&w->shown), "should be at least ", n->min_length,
+                              " chars long");
+    } else if (n->pattern != NULL) {
+        r = check_pattern(w, n, text);
+    }
+    bool is_text = n->types == 0 || n->types == KI__STRUCTURAL_STRING;
+    if (r == 0 && n->format.len != 0 && is_text && !ki__format_matches(n->format, text)) {
+        r = add_type(w, n->format, text);
+    }
+    return r;
+}
+
+/* ---- numbers ---- */
+
+/* `text`: what the value should be, before the bound. */
+static int add_bound(ki__conform_walk *w, const kind *k, const char *text,
+                     const ki__structural_bound *bound)
+{
+    ki_buf rest;
+    ki_buf_init(&rest, w->alloc, 1024);
+    int r = ki_buf_add_text(&rest, text);
+    if (k->literal) {
+        r = r < 0 ? r : ki__emit_i64(&rest, bound->integer);
+    } else {
+        r = r < 0 ? r : ki_buf_add_str(&rest, bound->text);
+    }
+    r = r < 0 ? r : ki__conform_add_in_body(w, KI__INVALID_VALUE, k->digits, rest.data);
+    ki_buf_done(&rest);
+    return r;
+}
+
+/* Whether a number is one of two that are nearly integers, as real servers see it. */
+static bool is_integral(double number)
+{
+    double limit = 9007199254740991.0;
+    if (number > limit || number < -limit) {
+        return true;
+    }
+    double rest = number - (double)(int64_t)number;
+    return rest < 1e-9 && rest > -1e-9;
+}
+
+static bool is_multiple(const kind *k, const ki__structural_bound *factor)
+{
+    if (k->literal && factor->integer > 0) {
+        return k->integer % factor->integer == 0;
+    }
+    if (factor->number <= 0) {
+        return true;
+    }
+    return is_integral(factor->number < 1 ? 1 / factor->number * k->number
+                                          : k->number / factor->number);
+}
+
+static bool is_above(const kind *k, const ki__structural_bound *maximum)
+{
+    if (k->literal) {
+        return maximum->exclusive ? k->integer >= maximum->integer : k->integer > maximum->integer;
+    }
+    return maximum->exclusive ? k->number >= maximum->number : k->number > maximum->number;
+}
+
+static bool is_below(const kind *k, const ki__structural_bound *minimum)
+{
+    if (k->literal) {
+        return minimum->exclusive ? k->integer <= minimum->integer : k->integer < minimum->integer;
+    }
+    return minimum->exclusive ? k->number <= minimum->number : k->number < minimum->number;
+}
+
+/* Integers beyond their format. */
+static int check_range(ki__conform_walk *w, const ki__structural_node *n, const kind *k)
+{
+    bool small = ki_str_eq_text(n->format, "int32");
+    if (n->types != KI__STRUCTURAL_INTEGER ||
+        (k->whole && (!small || (k->integer >= INT32_MIN && k->integer <= INT32_MAX)))) {
+        return 0;
+    }
+    ki_buf_clear(&w->detail);
+    int r = ki_buf_add_text(&w->detail, "Checked value must be of type integer ");
+    if (n->format.len != 0) {
+        r = r < 0 ? r : ki_buf_add_text(&w->detail, "with format ");
+        r = r < 0 ? r : ki_buf_add_str(&w->detail, n->format);
+    } else {
+        r = r < 0 ? r : ki_buf_add_text(&w->detail, "(default format)");
+    }
+    r = r < 0 ? r : ki_buf_add_text(&w->detail, " in ");
+    r = r < 0 ? r : ki_buf_add_str(&w->detail, ki__conform_name(w));
+    return r < 0 ? r : ki__conform_add_loose(w, w->detail.data);
+}
+
+static int check_number(ki__conform_walk *w, const ki__structural_node *n, const kind *k)
+{
+    int r = check_range(w, n, k);
+    if (r == 0 && n->multiple_of.set && !is_multiple(k, &n->multiple_of)) {
+        r = add_bound(w, k, "should be a multiple of ", &n->multiple_of);
+    }
+    if (r == 0 && n->minimum.set && is_below(k, &n->minimum)) {
+        r = add_bound(w, k,
+                      n->minimum.exclusive ? "should be greater than "
+                                           : "should be greater than or equal to ",
+                      &n->minimum);
+    }
+    if (r == 0 && n->maximum.set && is_above(k, &n->maximum)) {
+        r = add_bound(w, k,
+                      n->maximum.exclusive ? "should be less than "
+                                           : "should be less than or equal to ",
+                      &n->maximum);
+    }
+    return r;
+}
+
+/* ---- enumerations ---- */
+
+static bool is_same_number(const ki_value *a, const ki_value *b)
+{
+    double x;
+    double y;
+    int64_t i;
+    int64_t j;
+    if (ki_value_int64(a, &i) == 0 && ki_value_int64(b, &j) == 0) {
+        return i == j;
+    }
+    return ki_value_double(a, &x) == 0 && ki_value_double(b, &y) == 0 && !(x < y) && !(x > y);
+}
+
+static int is_one(ki__conform_walk *w, const ki_value *value, const ki_value *allowed,
+                  bool *ret_same)
+{
+    ki_type type = ki_value_type(value);
+    *ret_same = false;
+    if (type != ki_value_type(allowed) || type == KI_TYPE_NULL) { /* null never is */
+        return 0;
+    }
+    if (type == KI_TYPE_NUMBER) {
+        *ret_same = is_same_number(value, allowed);
+        return 0;
+    }
+    return ki__json_same(value, allowed, w->alloc, ret_same);
+}
+
+static int add_allowed(ki__conform_walk *w, const ki_value *allowed, bool first)
+{
+    ki_buf text;
+    ki_buf_init(&text, w->alloc, KI__INVALID_BYTES_MAX);
+    int r = ki_value_type(allowed) == KI_TYPE_STRING ? ki_value_copy_string(allowed, &text)
+                                                     : ki__invalid_show_json(allowed, &text);
+    r = r < 0 ? r : ki_buf_add_text(&w->detail, first ? "" : ", ");
+    r = r < 0 ? r : ki__emit_quoted(&w->detail, ki_buf_str(&text));
+    ki_buf_done(&text);
+    return r;
+}
+
+static int add_not_supported(ki__conform_walk *w, const ki__structural_node *n,
+                             const ki_value *value)
+{
+    ki_iter iter;
+    ki_value allowed;
+    bool first = true;
+    ki_buf_clear(&w->shown);
+    ki_buf_clear(&w->detail);
+    int r = ki__invalid_show(value, &w->shown);
+    r = r < 0 ? r : ki_buf_add_text(&w->detail, "supported values: ");
+    r = r < 0 ? r : ki_value_iter(&n->enumeration, &iter);
+    while (r == 0 && ki_iter_next(&iter, NULL, &allowed) > 0) {
+        r = add_allowed(w, &allowed, first);
+        first = false;
+    }
+    return r < 0 ? r
+                 : ki__conform_add(w, KI__INVALID_NOT_SUPPORTED, ki_buf_str(&w->shown),
+                                   w->detail.data);
+}
+
+static int check_enumeration(ki__conform_walk *w, const ki__structural_node *n,
+                             const ki_value *value)
+{
+    ki_iter iter;
+    ki_value allowed;
+    bool any = false;
+    if (ki_value_type(&n->enumeration) != KI_TYPE_LIST ||
+        ki_value_iter(&n->enumeration, &iter) < 0) {
+        return 0;
+    }
+    const char *before = n->enumeration.bytes;
+    while (ki_iter_next(&iter, NULL, &allowed) > 0) {
+        bool same;
+        int r = ki__conform_take(w, 1 + (size_t)((const char *)allowed.bytes - before) / 16);
+        before = allowed.bytes;
+        r = r < 0 ? r : is_one(w, value, &allowed, &same);
+        if (r < 0 || same) {
+            return r;
+        }
+        any = true;
+    }
+    return any ? add_not_supported(w, n, value) : 0;
+}
+
+/* ---- sizes ---- */
+
+static int check_size(ki__conform_walk *w, size_t count, int64_t min, int64_t max,
+                      const char *items)
+{
+    int r = 0;
+    ki_buf_clear(&w->shown);
+    if ((min >= 0 && (int64_t)count < min) || (max >= 0 && (int64_t)count > max)) {
+        r = ki__emit_u64(&w->shown, count);
+    }
+    if (r == 0 && min >= 0 && (int64_t)count < min) {
+        r = add_count(w, ki_buf_str(&w->shown), "should have at least ", min, items);
+    }
+    if (r == 0 && max >= 0 && (int64_t)count > max) {
+        ki_buf_clear(&w->detail);
+        r = ki_buf_add_text(&w->detail, "must have at most ");
+        r = r < 0 ? r : ki__emit_i64(&w->detail, max);
+        r = r < 0 ? r : ki_buf_add_text(&w->detail, max == 1 ? " item" : " items");
+        r = r < 0 ? r
+                  : ki__conform_add(w, KI__INVALID_TOO_MANY, ki_buf_str(&w->shown), w->detail.data);
+    }
+    return r;
+}
+
+int ki__conform_value(ki__conform_walk *w, const ki__structural_node *n, const ki_value *value,
+                      uint32_t *matches)
+{
+    kind k = kind_of(value);
+    size_t count = 0;
+    int r = check_type(w, n, &k, matches);
+    if (r == 0) {
+        r = check_enumeration(w, n, value);
+    }
+    if (r < 0 || k.bit == 0) {
+        return r;
+    }
+    /* The checks that apply: this one, alternatives, the enumeration, and that of the type. */
+    *matches += 5;
+    switch (ki_value_type(value)) {
+    case KI_TYPE_STRING:
+        *matches += n->format.len != 0 ? 1 : 0;
+        return check_string(w, n, value);
+    case KI_TYPE_NUMBER:
+        *matches += 1;
+        return check_number(w, n, &k);
+    case KI_TYPE_LIST:
+        *matches += 1;
+        r = ki_value_count(value, &count);
+        return r < 0 ? r : check_size(w, count, n->min_items, n->max_items, " items");
+    case KI_TYPE_MAP:
+        r = ki_value_count(value, &count);
+        return r < 0 ? r
+                     : check_size(w, count, n->min_properties, n->max_properties, " properties");
+    default:
+        *matches -= 1; /* there is none for booleans */
+        return 0;
+    }
+}
+
+/* ---- objects within objects ---- */
+
+static int add_at(ki__conform_walk *w, const char *name, ki__invalid_reason reason, ki_str shown,
+                  const char *detail)
+{
+    size_t len = w->path.len;
+    int r = ki__emit_text(&w->path, len != 0 ? "." : "", name, NULL);
+    r = r < 0 ? r : ki__conform_add(w, reason, shown, detail);
+    w->path.len = len;
+    w->path.data[len] = '\0';
+    return r;
+}
+
+static int check_meta_text(ki__conform_walk *w, const ki_value *object, const char *name)
+{
+    ki_value value = member(object, name);
+    ki_type type = ki_value_type(&value);
+    if (type == KI_TYPE_NONE) {
+        return add_at(w, name, KI__INVALID_REQUIRED, (ki_str){0}, "");
+    }
+    if (type == KI_TYPE_STRING && !ki_value_equals(&value, ki_str_from(""))) {
+        return 0;
+    }
+    ki_buf_clear(&w->shown);
+    int r = ki__invalid_show(&value, &w->shown);
+    return r < 0 ? r
+                 : add_at(w, name, KI__INVALID_VALUE, ki_buf_str(&w->shown),
+                          type == KI_TYPE_STRING ? "must not be empty" : "must be a string");
+}
+
+int ki__conform_embedded(ki__conform_walk *w, const ki_value *object)
+{
+    ki_value metadata = member(object, "metadata");
+    size_t count = w->errors->count;
+    size_t len = w->path.len;
+    int r = check_meta_text(w, object, "apiVersion");
+    r = r < 0 ? r : check_meta_text(w, object, "kind");
+    if (r < 0 || ki_value_type(&metadata) != KI_TYPE_MAP) {
+        return r;
+    }
+    r = ki__emit_text(&w->path, len != 0 ? "." : "", "metadata", NULL);
+    r = r < 0 ? r : ki__metadata_check_common(&metadata, w->path.data, false, w->errors);
+    w->path.len = len;
+    w->path.data[len] = '\0';
+    w->failures += w->errors->count - count;
+    return r;
+}

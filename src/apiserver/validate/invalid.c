@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/validate/invalid.h"
+
+#include <errno.h>
+
+#include <kinformer/error.h>
+
+#include "base/alloc.h"
+#include "object/edit/json_emit.h"
+
+static const struct {
+    const char *cause; /* as in details.causes */
+    const char *text;
+    bool shows_value;
+} reasons[] = {
+    [KI__INVALID_VALUE] = {"FieldValueInvalid", "Invalid value", true},
+    [KI__INVALID_TYPE] = {"FieldValueTypeInvalid", "Invalid value", true},
+    [KI__INVALID_REQUIRED] = {"FieldValueRequired", "Required value", false},
+    [KI__INVALID_FORBIDDEN] = {"FieldValueForbidden", "Forbidden", false},
+    [KI__INVALID_TOO_LONG] = {"FieldValueTooLong", "Too long", false},
+    [KI__INVALID_TOO_MANY] = {"FieldValueTooMany", "Too many", true},
+    [KI__INVALID_DUPLICATE] = {"FieldValueDuplicate", "Duplicate value", true},
+    [KI__INVALID_NOT_SUPPORTED] = {"FieldValueNotSupported", "Unsupported value", true},
+};
+
+void ki__invalid_init(ki__invalid *list, const ki_alloc *alloc)
+{
+    *list = (ki__invalid){.alloc = ki__alloc_or_default(alloc)};
+    ki_buf_init(&list->texts, list->alloc, KI__INVALID_BYTES_MAX);
+}
+
+void ki__invalid_done(ki__invalid *list)
+{
+    ki__free(list->alloc, list->items);
+    ki_buf_done(&list->texts);
+    *list = (ki__invalid){.alloc = list->alloc};
+}
+
+static ki_str text_at(const ki__invalid *list, size_t at, size_t len)
+{
+    return ki_str_make(len != 0 ? list->texts.data + at : "", len);
+}
+
+/* Whether one of those before it is the same. */
+static bool is_repeated(const ki__invalid *list, const ki__invalid_item *item)
+{
+    ki_str field = text_at(list, item->field, item->field_len);
+    ki_str body = text_at(list, item->body, item->body_len);
+    for (const ki__invalid_item *other = list->items; other != item; other++) {
+        if (other->reason == item->reason &&
+            ki_str_eq(text_at(list, other->field, other->field_len), field) &&
+            ki_str_eq(text_at(list, other->body, other->body_len), body)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int write_item(ki__invalid *list, ki__invalid_item *item, ki_str field, ki_str value,
+                      ki_str detail)
+{
+    ki_buf *out = &list->texts;
+    item->field = out->len;
+    item->field_len = field.len;
+    int r = ki_buf_add_str(out, field);
+    item->body = out->len;
+    r = r < 0 ? r : ki_buf_add_text(out, reasons[item->reason].text);
+    if (value.len != 0 && reasons[item->reason].shows_value) {
+        r = r < 0 ? r : ki_buf_add_text(out, ": ");
+        r = r < 0 ? r : ki_buf_add_str(out, value);
+    }
+    if (detail.len != 0) {
+        r = r < 0 ? r : ki_buf_add_text(out, ": ");
+        r = r < 0 ? r : ki_buf_add_str(out, detail);
+    }
+    item->body_len = out->len - item->body;
+    return r;
+}
+
+static void cut(ki_buf *buf, size_t len)
+{
+    if (buf->data != NULL) {
+        buf->len = len;
+        buf->data[len] = '\0';
+    }
+}
+
+int ki__invalid_add(ki__invalid *list, ki__invalid_reason reason, ki_str field, ki_str value,
+                    ki_str detail)
+{
+    if (list->count == KI__INVALID_MAX) {
+        list->left_out++;
+        return 0;
+    }
+    void *items = list->items;
+    int r =
+        ki__array_reserve(list->alloc, &items, &list->cap, list->count + 1, sizeof(*list->items));
+    list->items = items;
+    size_t len = list->texts.len;
+    ki__invalid_item item = {.reason = reason};
+    r = r < 0 ? r : write_item(list, &item, field, value, detail);
+    if (r < 0) {
+        cut(&list->texts, len);
+        list->left_out += r == KI_ERR_LIMIT ? 1 : 0;
+        return r == KI_ERR_LIMIT ? 0 : r;
+    }
+    list->items[list->count++] = item;
+    return 0;
+}
+
+int ki__invalid_add_text(ki__invalid *list, ki__invalid_reason reason, const char *field,
+                         ki_str value, const char *detail)
+{
+    ki_buf quoted;
+    ki_buf_init(&quoted, list->alloc, KI__INVALID_BYTES_MAX);
+    int r = ki__emit_quoted(&quoted, value);
+    r = r == KI_ERR_LIMIT ? 0 : r; /* it is cut */
+    r = r < 0 ? r
+              : ki__invalid_add(list, reason, ki_str_from(field), ki_buf_str(&quoted),
+                                ki_str_from(detail));
+    ki_buf_done(&quoted);
+    return r;
+}
+
+/* ---- how values are shown ---- */
+
+/* JSON without white space outside of strings, as Go writes it. */
+static int write_compact(ki_str json, ki_buf *out)
+{
+    bool inside = false;
+    size_t start = 0;
+    int r = 0;
+    for (size_t i = 0; i < json.len && r == 0; i++) {
+        char c = json.ptr[i];
+        if (inside && c == '\\') {
+            i++;
+        } else if (c == '"') {
+            inside = !inside;
+        } else if (!inside && (c == ' ' || c == '\n' || c == '\r' || c == '\t')) {
+            r = ki_buf_add(out, json.ptr + start, i - start);
+            start = i + 1;
+        }
+    }
+    return r < 0 ? r : ki_buf_add(out, json.ptr + start, json.len - start);
+}
+
+int ki__invalid_show_json(const ki_value *value, ki_buf *out)
+{
+    ki_buf text;
+    ki_buf_init(&text, out->alloc, SIZE_MAX);
+    int r = ki_value_write_json(value, &text);
+    r = r < 0 ? r : write_compact(ki_buf_str(&text), out);
+    ki_buf_done(&text);
+    return r;
+}
+
+int ki__invalid_show(const ki_value *value, ki_buf *out)
+{
+    if (ki_value_type(value) != KI_TYPE_STRING) {
+        return ki__invalid_show_json(value, out);
+    }
+    ki_buf text;
+    ki_buf_init(&text, out->alloc, KI__INVALID_BYTES_MAX);
+    int r = ki_value_copy_string(value, &text);
+    r = r < 0 ? r : ki__emit_quoted(out, ki_buf_str(&text));
+    ki_buf_done(&text);
+    return r;
+}
+
+/* ---- the Status ---- */
+
+static void remove_repeated(ki__invalid *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        list->items[kept] = list->items[i];
+        kept += is_repeated(list, &list->items[kept]) ? 0 : 1;
+    }
+    list->count = kept;
+}
+
+static int add_cause(const ki__invalid *list, const ki__invalid_item *item, ki_buf *out)
+{
+    int r = ki_buf_add_text(out, out->len != 0 ? ",{" : "{");
+    r = r < 0 ? r : ki__emit_member(out, "reason", ki_str_from(reasons[item->reason].cause), true);
+    r = r < 0 ? r
+              : ki__emit_member(out, "message", text_at(list, item->body, item->body_len), false);
+    r = r < 0 ? r
+              : ki__emit_member(out, "field", text_at(list, item->field, item->field_len), false);
+    return r < 0 ? r : ki_buf_add_char(out, '}');
+}
+
+static int add_message(const ki__invalid *list, const ki__invalid_item *item, ki_buf *out)
+{
+    int r = ki_buf_add_str(out, text_at(list, item->field, item->field_len));
+    r = r < 0 ? r : ki_buf_add_text(out, ": ");
+    return r < 0 ? r : ki_buf_add_str(out, text_at(list, item->body, item->body_len));
+}
+
+int ki__invalid_fail(ki__invalid *list, ki__api_failure *failure, const ki__api_type *type,
+                     const char *name)
+{
+    if (ki__invalid_is_empty(list)) {
+        return 0;
+    }
+    remove_repeated(list);
+    int r = ki__api_fail_invalid(failure, type, name);
+    r = r < 0 ? r : ki_buf_add_text(&failure->message, list->count > 1 ? "[" : "");
+    for (size_t i = 0; i < list->count && r == 0; i++) {
+        r = ki_buf_add_text(&failure->message, i != 0 ? ", " : "");
+        r = r < 0 ? r : add_message(list, &list->items[i], &failure->message);
+    }
+    r = r < 0 ? r : ki_buf_add_text(&failure->message, list->count > 1 ? "]" : "");
+    r = r == KI_ERR_LIMIT ? 0 : r; /* a message that is cut will do */
+    for (size_t i = 0; i < list->count && r == 0; i++) {
+        size_t len = failure->more_causes.len;
+        r = add_cause(list, &list->items[i], &failure->more_causes);
+        if (r == KI_ERR_LIMIT) {
+            cut(&failure->more_causes, len);
+            return 0;
+        }
+    }
+    return r;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fields that a built-in kind does not have, found by the schema tables: what
+ * fieldValidation=Strict refuses, and with it a misspelt name. */
+#include <errno.h>
+
+#include "apiserver/verbs/write_common.h"
+#include "base/alloc.h"
+#include "object/edit/json_emit.h"
+#include "object/proto/schema.h"
+
+enum { LEVELS_MAX = 64, NAME_SIZE = 256 };
+
+typedef struct level {
+    ki_iter iter;
+    const ki__schema_message *message; /* of each element, if this is a list or a map of them */
+    bool of_message;                   /* this is such a message itself: its members are fields */
+    bool list;
+    size_t index;  /* of the element at hand */
+    ki_value name; /* of the member at hand */
+} level;
+
+/* "spec.containers[0].imagee" */
+static int write_path(const level *levels, size_t depth, ki_buf *out)
+{
+    int r = 0;
+    for (size_t i = 0; i < depth && r == 0; i++) {
+        if (levels[i].list) {
+            r = ki_buf_add_char(out, '[');
+            r = r < 0 ? r : ki__emit_u64(out, levels[i].index - 1);
+            r = r < 0 ? r : ki_buf_add_char(out, ']');
+        } else {
+            r = out->len != 0 ? ki_buf_add_char(out, '.') : 0;
+            r = r < 0 ? r : ki_value_copy_string(&levels[i].name, out);
+        }
+    }
+    return r;
+}
+
+static int fail(ki__api_exchange *x, const level *levels, size_t depth)
+{
+    ki_buf path;
+    ki_buf_init(&path, x->alloc, 4096);
+    int r = write_path(levels, depth, &path);
+    r = r == KI_ERR_LIMIT ? 0 : r;
+    r = r < 0 ? r
+              : ki__api_fail_kind(x, "strict decoding error: unknown field \"", ki_buf_text(&path),
+                                  "\"");
+    ki_buf_done(&path);
+    return r;
+}
+
+/* Opens what may have fields below it. What does not have the type that it should have is found
+ * elsewhere. */
+static void open_value(level *levels, size_t *depth, const ki_value *value,
+                       const ki__schema_message *message, bool of_message)
+{
+    if (*depth < LEVELS_MAX && ki_value_iter(value, &levels[*depth].iter) == 0) {
+        level *top = &levels[(*depth)++];
+        top->message = message;
+        top->list = ki_value_type(value) == KI_TYPE_LIST;
+        top->of_message = of_message && !top->list;
+        top->index = 0;
+    }
+}
+
+static int step(ki__api_exchange *x, level *levels, size_t *depth)
+{
+    level *top = &levels[*depth - 1];
+    ki_value value;
+    if (ki_iter_next(&top->iter, &top->name, &value) <= 0) {
+        (*depth)--;
+        return 0;
+    }
+    top->index++;
+    if (!top->of_message) {
+        open_value(levels, depth, &value, top->message, true);
+        return 0;
+    }
+    bool type = *depth == 1 && (ki_value_equals(&top->name, ki_str_from("kind")) ||
+                                ki_value_equals(&top->name, ki_str_from("apiVersion")));
+    char name[NAME_SIZE]; /* none is longer */
+    const ki__schema_field *field = ki_value_get_string(&top->name, name, sizeof(name)) >= 0
+                                        ? ki__schema_field_by_name(top->message, ki_str_from(name))
+                                        : NULL;
+    if (field == NULL) {
+        return type ? 0 : fail(x, levels, *depth);
+    }
+    if (field->type == KI__SCHEMA_MESSAGE) {
+        bool many = (field->flags & (KI__SCHEMA_REPEATED | KI__SCHEMA_MAP)) != 0;
+        open_value(levels, depth, &value, &ki__schema_messages[field->message], !many);
+    }
+    return 0;
+}
+
+int ki__api_check_fields(ki__api_exchange *x, const ki_object *object)
+{
+    const ki_resource *resource = x->type->resource;
+    bool strict = strcmp(x->route.field_validation, "Strict") == 0 || ki__api_is_apply(x);
+    const ki__schema_message *message =
+        x->type->builtin && strict
+            ? ki__schema_of_kind(ki_str_from(ki_resource_api_version(resource)),
+                                 ki_str_from(ki_resource_kind(resource)))
+            : NULL;
+    if (message == NULL) {
+        return 0;
+    }
+    level *levels = ki__alloc_array(x->alloc, LEVELS_MAX, sizeof(*levels));
+    if (levels == NULL) {
+        return -ENOMEM;
+    }
+    ki_value root = ki_object_root(object);
+    size_t depth = 0;
+    int r = 0;
+    open_value(levels, &depth, &root, message, true);
+    while (depth != 0 && r == 0 && x->failure.code == 0) {
+        r = step(x, levels, &depth);
+    }
+    ki__free(x->alloc, levels);
+    return r;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Back-off as client-go's reflector has it: 0.8 s, 1.6 s, ... 25.6 s, 30 s, each with up to as much
+ * again by chance. It begins anew after two minutes in which nobody asked for one. client-go since
+ * 0.36 begins anew two minutes after it last did so, even if everything fails all the time; the
+ * older meaning is the one that spares a server in trouble. */
+#include "base/backoff.h"
+
+#include "base/mutant.h"
+
+/* So that doubling cannot wrap around, nor a deadline. */
+#define LONGEST_NS (UINT64_C(1) << 60)
+
+static uint64_t or_default(uint64_t given, uint64_t otherwise)
+{
+    uint64_t ns = given != 0 ? given : otherwise;
+    return ns < LONGEST_NS ? ns : LONGEST_NS;
+}
+
+void ki__backoff_init(ki__backoff *backoff, uint64_t initial_ns, uint64_t max_ns, uint64_t reset_ns)
+{
+    *backoff = (ki__backoff){
+        .initial_ns = or_default(initial_ns, KI__BACKOFF_INITIAL_NS),
+        .max_ns = or_default(max_ns, KI__BACKOFF_MAX_NS),
+        .reset_ns = or_default(reset_ns, KI__BACKOFF_RESET_NS),
+    };
+    if (backoff->max_ns < backoff->initial_ns) {
+        backoff->max_ns = backoff->initial_ns;
+    }
+    backoff->step_ns = backoff->initial_ns;
+}
+
+uint64_t ki__backoff_next(ki__backoff *backoff, ki_engine *engine)
+{
+    uint64_t now = ki__engine_now(engine);
+    if (backoff->used && now - backoff->last_ns > backoff->reset_ns) {
+        backoff->step_ns = backoff->initial_ns;
+    }
+    backoff->used = true;
+    backoff->last_ns = now;
+    uint64_t step = backoff->step_ns;
+    if (!KI__MUTANT(41)) {
+        backoff->step_ns = step < backoff->max_ns / 2 ? step * 2 : backoff->max_ns;
+    }
+    return step + ki__engine_random(engine, step);
+}
+
+void ki__backoff_reset(ki__backoff *backoff)
+{
+    backoff->step_ns = backoff->initial_ns;
+}
+
+uint64_t ki__backoff_asked(ki_engine *engine, uint32_t seconds)
+{
+    seconds = seconds < KI__RETRY_AFTER_MAX_S ? seconds : KI__RETRY_AFTER_MAX_S;
+    uint64_t ns = seconds * UINT64_C(1000000000);
+    return ns != 0 ? ns + ki__engine_random(engine, ns / 4) : 0;
+}

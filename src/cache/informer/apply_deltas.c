@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Applying deltas to a store; the counterpart of processDeltas and its like in client-go's
+ * controller.go, with these differences:
+ *   - A deletion of what the store does not have makes no note: handlers hear of the end of exactly
+ *     those objects of whose beginning they heard.
+ *   - An object with another uid than the one in its place is another object: a deletion, final
+ *     state unknown, and an addition. A deletion of another object than the one in the store is
+ *     told as the end of the one in the store.
+ *   - Updates that bring the version that is there make no note, unless asked for.
+ *   - One object that the store refuses does not keep the rest of a batch or list from it.
+ *
+ * Invariant: either the whole batch is in the store and all notes are made, or nothing is. Old
+ * objects come from the version before, which is held, or from the batch itself. */
+#include "cache/informer/apply_deltas.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/mutant.h"
+#include "cache/store/listed_ids.h"
+#include "cache/store/prefetch.h"
+#include "cache/store/txn.h"
+#include "object/key.h"
+#include "object/object.h"
+
+enum { NOTES_KEPT = 1 << 12 }; /* room that is kept from batch to batch */
+
+/* One batch on its way. */
+typedef struct work {
+    ki__applier *applier;
+    ki_txn *txn;
+    const char *resource_version; /* of the store when all is done; NULL: as before */
+    bool is_initial;
+    bool listed; /* all of a list, or set back: only then the version may go back */
+    bool changed;
+    const uint32_t *hashes; /* of a list: those of its keys */
+} work;
+
+int ki__applier_init(ki__applier *applier, ki_store *store, const ki_alloc *alloc, ki_error *error)
+{
+    if (store->transform != NULL) {
+        return ki__error_set(error, -EINVAL,
+                             "objects are transformed on their way into the queue, not the store");
+    }
+    *applier = (ki__applier){.store = ki_store_ref(store), .alloc = alloc};
+    return 0;
+}
+
+void ki__applier_done(ki__applier *applier)
+{
+    ki__apply_end(applier);
+    ki__free(applier->alloc, applier->notes);
+    (void)ki_store_unref(applier->store);
+}
+
+/* Notes */
+
+static int add_note(work *w, const ki__note *note)
+{
+    ki__applier *a = w->applier;
+    int r = ki__array_reserve(a->alloc, (void **)&a->notes, &a->note_cap, a->note_count + 1,
+                              sizeof(*note));
+    if (r >= 0) {
+        a->notes[a->note_count++] = *note;
+        a->same_count += note->same_version;
+        a->sync_count += note->type == KI__NOTE_SYNC && note->object != NULL;
+        a->sync_all_count += note->object == NULL;
+    }
+    return r;
+}
+
+static int note_addition(work *w, const ki_object *object)
+{
+    return add_note(
+        w, &(ki__note){.type = KI__NOTE_ADD, .object = object, .is_initial = w->is_initial});
+}
+
+static int note_unseen_deletion(work *w, const ki_object *old)
+{
+    return add_note(w, &(ki__note){.type = KI__NOTE_DELETE,
+                                   .old = old,
+                                   .object = old,
+                                   .final_state_unknown = !KI__MUTANT(18)});
+}
+
+/* Whether two objects of one name are known not to be the same object. */
+static bool is_another(const ki_object *a, const ki_object *b)
+{
+    const char *uid = ki_object_uid(a);
+    const char *other = ki_object_uid(b);
+    return !KI__MUTANT(19) && uid[0] != '\0' && other[0] != '\0' && strcmp(uid, other) != 0;
+}
+
+static int note_update(work *w, const ki_object *old, const ki_object *object)
+{
+    if (is_another(old, object)) {
+        int r = note_unseen_deletion(w, old);
+        return r < 0 ? r : note_addition(w, object);
+    }
+    bool same = ki__object_is_same_state(old, object);
+    if (KI__MUTANT(15) && w->listed) { /* a list is told as if it was a resync */
+        return add_note(w, &(ki__note){.type = KI__NOTE_SYNC, .old = object, .object = object});
+    }
+    if (same && !w->applier->keep_same_version) {
+        w->applier->unchanged++;
+        return 0;
+    }
+    return add_note(w, &(ki__note){
+                           .type = KI__NOTE_UPDATE,
+                           .old = old,
+                           .object = object,
+                           .same_version = same,
+                       });
+}
+
+/* Single objects */
+
+/* What becomes of an error: those that may pass end the batch, the others set the object aside. */
+static int set_aside(work *w, ki_str key, const ki_error *problem, ki_error *error)
+{
+    ki__applier *applier = w->applier;
+    if (ki_error_is_retriable(problem->code)) {
+        if (error != NULL) {
+            *error = *problem;
+        }
+        return problem->code;
+    }
+    applier->set_aside++;
+    int r = ki__asides_add(&applier->asides, applier->alloc, key, problem);
+    return r < 0 ? ki__error_code(error, r) : 0;
+}
+
+/* `hash` is that of its key. */
+static int put(work *w, const ki_object *object, uint32_t hash, ki_error *error)
+{
+    ki_error problem;
+    ki__error_clear(&problem);
+    const ki_object *old = NULL;
+    int r = ki__txn_exchange(w->txn, object, hash, &old, &problem);
+    if (r < 0) {
+        return set_aside(w, ki__object_key(object), &problem, error);
+    }
+    w->changed = true;
+    r = old != NULL ? note_update(w, old, object) : note_addition(w, object);
+    return r < 0 ? ki__error_code(error, r) : 0;
+}
+
+/* Removes a key. `object` is the final state, or NULL if that is unknown. */
+static int take(work *w, ki_str key, const ki_object *object, ki_error *error)
+{
+    ki_error problem;
+    ki__error_clear(&problem);
+    const ki_object *old = NULL;
+    int r = ki__txn_take(w->txn, key, &old, &problem);
+    if (r < 0) {
+        return set_aside(w, key, &problem, error);
+    }
+    if (r == 0) {
+        w->applier->unknown++;
+        return 0;
+    }
+    w->changed = true;
+    if (object == NULL || (is_another(old, object) && !KI__MUTANT(43))) {
+        r = note_unseen_deletion(w, old);
+    } else {
+        r = add_note(w, &(ki__note){.type = KI__NOTE_DELETE, .old = old, .object = object});
+    }
+    return r < 0 ? ki__error_code(error, r) : 0;
+}
+
+/* Notes that an object is as it was. What the store has counts: it may be newer than the delta. */
+static int sync_one(work *w, const ki_object *object, uint32_t hash, ki_error *error)
+{
+    const ki_object *stored = ki_txn_get(w->txn, ki__object_key(object));
+    if (stored == NULL) {
+        return put(w, object, hash, error);
+    }
+    int r = add_note(w, &(ki__note){.type = KI__NOTE_SYNC, .old = stored, .object = stored});
+    return r < 0 ? ki__error_code(error, r) : 0;
+}
+
+/* Lists */
+
+/* Removes what the store has and the list has not. */
+static int take_missing(work *w, ki__listed *listed, ki_error *error)
+{
+    const ki_object *object;
+    int r = 0;
+    while (r >= 0 && !KI__MUTANT(20) && (object = ki__listed_next_missing(listed)) != NULL) {
+        r = take(w, ki__object_key(object), NULL, error);
+    }
+    return r;
+}
+
+/* Asks for what the object at `i` of the list will need. */
+static void look_ahead(work *w, ki__warmer *warmer, const ki_replacement *all, size_t i)
+{
+    if (i < all->object_count) {
+        ki__warmer_add(warmer, all->objects[i], w->hashes[i]);
+    }
+}
+
+static int put_all(work *w, const ki_replacement *all, ki_error *error)
+{
+    int r = 0;
+    ki__warmer warmer;
+    ki__warmer_init(&warmer, w->applier->before);
+    for (size_t i = 0; i < KI__WARM_AHEAD; i++) {
+        look_ahead(w, &warmer, all, i);
+    }
+    for (size_t i = 0; r >= 0 && i < all->object_count; i++) {
+        look_ahead(w, &warmer, all, i + KI__WARM_AHEAD);
+        r = put(w, all->objects[i], w->hashes[i], error);
+    }
+    return r;
+}
+
+static int replace_all(work *w, const ki_replacement *all, ki_error *error)
+{
+    ki__listed listed;
+    int r = ki__listed_init(&listed, w->applier->alloc, w->applier->before, all);
+    if (r < 0) {
+        (void)ki__error_code(error, r);
+    } else {
+        r = take_missing(w, &listed, error);
+    }
+    if (r >= 0) {
+        w->hashes = listed.hashes;
+        r = put_all(w, all, error);
+    }
+    ki__listed_done(&listed);
+    return r;
+}
+
+/* Batches */
+
+/* The newest counts: a ki_delta_fifo gives them in the order of keys. */
+static void note_version(work *w, const char *version)
+{
+    if (version != NULL && version[0] != '\0' &&
+        (w->resource_version == NULL || KI__MUTANT(42) ||
+         !ki__version_is_older(version, w->resource_version))) {
+        w->resource_version = version;
+    }
+}
+
+static int set_version(work *w, ki_error *error)
+{
+    const char *version = w->resource_version;
+    if (version == NULL ||
+        (!w->listed &&
+         ki__version_is_older(version, ki_snapshot_resource_version(w->applier->before)))) {
+        return 0;
+    }
+    w->changed = true;
+    return ki_txn_set_resource_version(w->txn, version, error);
+}
+
+/* What is tried again must not count twice. */
+static void keep_counts(ki__applier *applier)
+{
+    applier->counted[0] = applier->set_aside;
+    applier->counted[1] = applier->unknown;
+    applier->counted[2] = applier->unchanged;
+    applier->committed = false;
+}
+
+static void restore_counts(ki__applier *applier)
+{
+    if (!applier->committed) {
+        applier->set_aside = applier->counted[0];
+        applier->unknown = applier->counted[1];
+        applier->unchanged = applier->counted[2];
+    }
+}
+
+/* `hash` is that of the key of its object. */
+static int apply_one(work *w, const ki_delta *delta, uint32_t hash, ki_error *error)
+{
+    switch (delta->type) {
+    case KI_DELTA_ADDED:
+    case KI_DELTA_UPDATED:
+        note_version(w, ki_object_resource_version(delta->object));
+        return put(w, delta->object, hash, error);
+    case KI_DELTA_REPLACED: /* in the order of a list, not of versions; and updates came since */
+        return put(w, delta->object, hash, error);
+    case KI_DELTA_DELETED:
+        if (delta->final_state_unknown) {
+            return take(w, ki_delta_key(delta), NULL, error);
+        }
+        note_version(w, ki_object_resource_version(delta->object));
+        return take(w, ki_delta_key(delta), delta->object, error);
+    case KI_DELTA_SYNC:
+        return sync_one(w, delta->object, hash, error);
+    case KI_DELTA_REPLACED_ALL:
+        w->listed = true;
+        note_version(w, delta->replaced->resource_version);
+        return replace_all(w, delta->replaced, error);
+    case KI_DELTA_SYNC_ALL: { /* a note without an object: ki__apply_next() makes more of it */
+        int r = add_note(w, &(ki__note){.type = KI__NOTE_SYNC});
+        return r < 0 ? ki__error_code(error, r) : 0;
+    }
+    case KI_DELTA_BOOKMARK:
+        note_version(w, delta->resource_version);
+        return 0;
+    case KI_DELTA_MAX:
+        break;
+    }
+    return ki__error_code(error, -EINVAL);
+}
+
+/* 0 if it has no object, and so no need of it. */
+static uint32_t hash_of(const work *w, const ki_delta *delta)
+{
+    return delta->object != NULL ? ki__key_hash(w->applier->store, ki__object_key(delta->object))
+                                 : 0;
+}
+
+/* The hash for the delta at `i`; asks for what it will need. */
+static uint32_t hash_ahead(const work *w, ki__warmer *warmer, const ki_deltas *deltas, size_t i)
+{
+    if (i >= deltas->count) {
+        return 0;
+    }
+    uint32_t hash = hash_of(w, &deltas->deltas[i]);
+    ki__warmer_add(warmer, deltas->deltas[i].object, hash);
+    return hash;
+}
+
+static int apply_many(work *w, const ki_deltas *deltas, ki_error *error)
+{
+    int r = 0;
+    ki__warmer warmer;
+    uint32_t hashes[KI__WARM_AHEAD]; /* of the next so many */
+    ki__warmer_init(&warmer, w->applier->before);
+    for (size_t i = 0; i < KI__WARM_AHEAD; i++) {
+        hashes[i] = hash_ahead(w, &warmer, deltas, i);
+    }
+    for (size_t i = 0; r >= 0 && i < deltas->count; i++) {
+        uint32_t hash = hashes[i % KI__WARM_AHEAD];
+        hashes[i % KI__WARM_AHEAD] = hash_ahead(w, &warmer, deltas, i + KI__WARM_AHEAD);
+        r = apply_one(w, &deltas->deltas[i], hash, error);
+    }
+    return r;
+}
+
+static int apply_all(work *w, const ki_deltas *deltas, ki_error *error)
+{
+    int r = deltas->count == 1
+                ? apply_one(w, &deltas->deltas[0], hash_of(w, &deltas->deltas[0]), error)
+                : apply_many(w, deltas, error);
+    if (deltas->set_back != NULL) { /* the versions of some deltas are of before */
+        w->resource_version = deltas->set_back;
+        w->listed = true;
+    }
+    return r < 0 ? r : set_version(w, error);
+}
+
+int ki__apply_prepare(ki__applier *applier, const ki_deltas *deltas, ki_error *error)
+{
+    work w = {.applier = applier, .is_initial = deltas->is_initial};
+    ki__apply_end(applier);
+    keep_counts(applier);
+    int r = ki_store_begin(applier->store, &w.txn, error);
+    if (r < 0) {
+        return r;
+    }
+    applier->before = ki_store_snapshot(applier->store);
+    r = apply_all(&w, deltas, error);
+    if (r >= 0 && w.changed) {
+        applier->txn = w.txn;
+    } else {
+        ki_txn_abort(w.txn);
+    }
+    if (r < 0) {
+        ki__apply_end(applier);
+    }
+    return r < 0 ? r : 0;
+}
+
+void ki__apply_commit(ki__applier *applier)
+{
+    if (applier->txn != NULL) {
+        ki_txn_commit(applier->txn);
+        applier->txn = NULL;
+    }
+    applier->committed = true;
+}
+
+int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error)
+{
+    int r = ki__apply_prepare(applier, deltas, error);
+    if (r == 0) {
+        ki__apply_commit(applier);
+    }
+    return r;
+}
+
+size_t ki__apply_count(const ki__applier *applier, bool same_version, bool sync)
+{
+    return applier->note_count - applier->sync_all_count -
+           (same_version ? 0 : applier->same_count) - (sync ? 0 : applier->sync_count);
+}
+
+bool ki__apply_next_whole(ki__applier *applier, ki__note *ret_note)
+{
+    if (applier->next == applier->note_count) {
+        return false;
+    }
+    *ret_note = applier->notes[applier->next++];
+    return true;
+}
+
+bool ki__apply_next(ki__applier *applier, ki__note *ret_note)
+{
+    while (applier->next < applier->note_count) {
+        const ki__note *note = &applier->notes[applier->next];
+        if (note->object != NULL) {
+            *ret_note = *note;
+            applier->next++;
+            return true;
+        }
+        if (!applier->syncing) {
+            applier->iter = ki_snapshot_all(applier->before);
+            applier->syncing = true;
+        }
+        const ki_object *object = ki_snapshot_next(&applier->iter);
+        if (object != NULL) {
+            *ret_note = (ki__note){.type = KI__NOTE_SYNC, .old = object, .object = object};
+            return true;
+        }
+        applier->syncing = false;
+        applier->next++;
+    }
+    return false;
+}
+
+void ki__apply_rewind(ki__applier *applier)
+{
+    applier->next = 0;
+    applier->syncing = false;
+}
+
+void ki__apply_end(ki__applier *applier)
+{
+    restore_counts(applier);
+    ki__asides_end(&applier->asides, applier->alloc,
+                   applier->committed ? &applier->on_error : NULL);
+    ki_txn_abort(applier->txn);
+    applier->txn = NULL;
+    applier->before = ki_snapshot_unref(applier->before);
+    applier->note_count = 0;
+    applier->same_count = 0;
+    applier->sync_count = 0;
+    applier->sync_all_count = 0;
+    ki__apply_rewind(applier);
+    if (applier->note_cap > NOTES_KEPT) {
+        ki__free(applier->alloc, applier->notes);
+        applier->notes = NULL;
+        applier->note_cap = 0;
+    }
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Applying deltas to a store, and what handlers are to be told of it. */
+#ifndef KI_CACHE_INFORMER_APPLY_DELTAS_H
+#define KI_CACHE_INFORMER_APPLY_DELTAS_H
+
+#include <kinformer/queue.h>
+#include <kinformer/store.h>
+
+#include "cache/informer/skipped_objects.h"
+
+typedef enum ki__note_type {
+    KI__NOTE_ADD,
+    KI__NOTE_UPDATE,
+    KI__NOTE_DELETE,
+    KI__NOTE_SYNC, /* `object` is as it was */
+} ki__note_type;
+
+/** What happened to an object in the store. Objects are borrowed; see ki__apply(). */
+typedef struct ki__note {
+    const ki_object *old;    /* what the store had; NULL in additions */
+    const ki_object *object; /* of a deletion: its final state, or the last known, which is `old` */
+    ki__note_type type;
+    bool is_initial;          /* of an addition: part of the first list */
+    bool final_state_unknown; /* of a deletion: it was not seen */
+    bool same_version;        /* of an update: uid and resource version have not changed */
+    uint32_t merged;          /* in the queue of a handler: how many others went into it */
+} ki__note;
+
+typedef struct ki__applier {
+    ki_store *store; /* a reference */
+    const ki_alloc *alloc;
+    ki_error_hook on_error;
+    bool keep_same_version; /* make notes of updates that change no version */
+    uint64_t set_aside;     /* objects that the store did not take */
+    uint64_t unknown;       /* deletions of what the store did not have: nobody is told */
+    uint64_t unchanged;     /* updates that were left out for having the same version */
+    uint64_t counted[3];    /* the same before the batch at hand, */
+    bool committed;         /* to which they go back if it is not */
+
+    /* the batch at hand */
+    ki__asides asides;   /* reported when it ends, if it was committed */
+    ki_txn *txn;         /* prepared and not committed, or NULL */
+    ki_snapshot *before; /* holds the old objects */
+    ki__note *notes;
+    size_t note_count;
+    size_t note_cap;
+    size_t same_count;     /* of them: updates that change no version, */
+    size_t sync_count;     /* resyncs of one object, */
+    size_t sync_all_count; /* and of all */
+    size_t next;           /* note to give */
+    bool syncing;          /* in the middle of the walk that the next note stands for */
+    ki_snapshot_iter iter; /* of that walk */
+} ki__applier;
+
+/** -EINVAL if the store has a transform function: then what it keeps is not what was queued. */
+int ki__applier_init(ki__applier *applier, ki_store *store, const ki_alloc *alloc, ki_error *error);
+void ki__applier_done(ki__applier *applier);
+
+/** Applies a batch as one version of the store, which is there only after ki__apply_commit(). An
+ *  object that the store does not take is left out, and reported at the end. On an error that may
+ * pass
+ * (-ENOMEM, KI_ERR_BUSY) nothing has happened, and the same batch can be tried again. The notes of
+ * it are there until ki__apply_end(), their objects until then and as long as the batch is held. */
+int ki__apply_prepare(ki__applier *applier, const ki_deltas *deltas, ki_error *error);
+
+/** Publishes the version. Cannot fail. */
+void ki__apply_commit(ki__applier *applier);
+
+/** Both of them. */
+int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error);
+
+/** How many notes there are for a handler that wants to hear of what has not changed, and of
+ *  resyncs, or not. A resync of all objects does not count. */
+size_t ki__apply_count(const ki__applier *applier, bool same_version, bool sync);
+
+/** The next note, in the order in which handlers are to be told; false after the last. */
+bool ki__apply_next(ki__applier *applier, ki__note *ret_note);
+
+/** The same, but a resync of all is one note, without an object: it is about those in `before`. */
+bool ki__apply_next_whole(ki__applier *applier, ki__note *ret_note);
+
+/** Begins again with the first note. */
+void ki__apply_rewind(ki__applier *applier);
+
+/** Lets go of the batch, and forgets its version if it was not committed. */
+void ki__apply_end(ki__applier *applier);
+
+#endif

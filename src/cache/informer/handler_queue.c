@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Notes stand in a ring and are known by number, which only rises; so the index over the keys can
+ * name a note wherever the ring moves to. The index is there only while more wait than the limit
+ * allows, and without memory for it nothing is merged: it is a means to save, not to be right. */
+#include "cache/informer/handler_queue.h"
+
+#include <errno.h>
+
+#include <kinformer/error.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/mutant.h"
+#include "object/object.h"
+
+enum { RING_MIN = 16, RING_KEPT = 1024, SHARED_MIN = 8 };
+#define KEYS_MAX ((size_t)1 << 31)
+
+void ki__handler_queue_init(ki__handler_queue *queue, const ki_alloc *alloc, ki__hash_key hash_key,
+                            size_t limit)
+{
+    *queue = (ki__handler_queue){.alloc = alloc, .limit = limit, .index_at = limit};
+    ki__map_init(&queue->last, alloc, hash_key, KEYS_MAX);
+}
+
+static ki__note *at(const ki__handler_queue *queue, size_t number)
+{
+    return &queue->ring[number & (queue->cap - 1)];
+}
+
+/* ---- the index ---- */
+
+static void drop_index(ki__handler_queue *queue)
+{
+    ki__map_done(&queue->last);
+    queue->indexed = false;
+}
+
+/* Map values are pointers, and NULL is none. */
+static int note_last(ki__handler_queue *queue, const ki_object *object, size_t number)
+{
+    void *value = (void *)(uintptr_t)(number + 1);
+    if (value == NULL) {
+        return KI_ERR_LIMIT; /* after so many that numbers begin anew */
+    }
+    return ki__map_set(&queue->last, ki__object_key(object), value, NULL);
+}
+
+/* Tries again later, but not each time: making an index costs a step for each that waits. */
+static void put_off_index(ki__handler_queue *queue)
+{
+    drop_index(queue);
+    queue->index_at = queue->count + queue->count / 8 + 1;
+}
+
+static void make_index(ki__handler_queue *queue)
+{
+    if (queue->indexed || queue->count < queue->index_at || KI__MUTANT(31)) {
+        return;
+    }
+    int r = 0;
+    for (size_t i = queue->head; r == 0 && i != queue->head + queue->count; i++) {
+        const ki__note *note = at(queue, i);
+        r = note->object != NULL ? note_last(queue, note->object, i) : 0;
+    }
+    if (r < 0) {
+        put_off_index(queue);
+        return;
+    }
+    queue->indexed = true;
+}
+
+/* Whether the last waiting note of the object's key is known, and which it is. */
+static bool find_last(const ki__handler_queue *queue, const ki_object *object, size_t *ret_number)
+{
+    if (!queue->indexed) {
+        return false;
+    }
+    const void *value = ki__map_get(&queue->last, ki__object_key(object));
+    *ret_number = (size_t)(uintptr_t)value - 1;
+    return value != NULL;
+}
+
+static void forget_last(ki__handler_queue *queue, const ki__note *note, size_t number)
+{
+    size_t last;
+    if (find_last(queue, note->object, &last) && last == number) {
+        (void)ki__map_remove(&queue->last, ki__object_key(note->object));
+    }
+}
+
+/* ---- what is shared ---- */
+
+static ki__notes **shared_at(const ki__handler_queue *queue, size_t position)
+{
+    return &queue->shared[(queue->shared_head + position) & (queue->shared_cap - 1)];
+}
+
+static int grow_shared(ki__handler_queue *queue)
+{
+    size_t cap = queue->shared_cap != 0 ? queue->shared_cap * 2 : SHARED_MIN;
+    ki__notes **shared = ki__alloc_array(queue->alloc, cap, sizeof(ki__notes *));
+    if (shared == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < queue->shared_count; i++) {
+        shared[i] = *shared_at(queue, i);
+    }
+    ki__free(queue->alloc, queue->shared);
+    queue->shared = shared;
+    queue->shared_cap = cap;
+    queue->shared_head = 0;
+    return 0;
+}
+
+/* Takes up to `max` notes from the first batch, and the batch itself with its last one. */
+static const ki__note *take_shared(ki__handler_queue *queue, size_t max, size_t *ret_count,
+                                   ki__notes **ret_notes)
+{
+    ki__notes *notes = *shared_at(queue, 0);
+    size_t at = queue->shared_at;
+    size_t count = notes->count - at < max ? notes->count - at : max;
+    queue->shared_at += count;
+    queue->shared_left -= count;
+    queue->shared_initial -= notes->is_initial ? count : 0;
+    if (queue->shared_at == notes->count) {
+        queue->shared_head++;
+        queue->shared_count--;
+        queue->shared_at = 0;
+        *ret_notes = notes;
+    } else {
+        *ret_notes = ki__notes_ref(notes);
+    }
+    *ret_count = count;
+    return &notes->notes[at];
+}
+
+void ki__handler_queue_share(ki__handler_queue *queue, ki__notes *notes)
+{
+    ki_assert(queue->count == 0 && queue->resync == NULL);
+    ki_assert(queue->shared_count < queue->shared_cap);
+    *shared_at(queue, queue->shared_count++) = ki__notes_ref(notes);
+    queue->shared_left += notes->count;
+    queue->shared_initial += notes->is_initial ? notes->count : 0;
+}
+
+static void append(ki__handler_queue *queue, const ki__note *note);
+
+/* Makes notes of the queue's own of all that is shared; there is room for them. They came before a
+ * resync that waits, as nothing is shared while one does. */
+static void unshare(ki__handler_queue *queue)
+{
+    queue->resync_at += queue->shared_left;
+    while (queue->shared_count != 0) {
+        ki__notes *notes;
+        size_t count;
+        const ki__note *first = take_shared(queue, SIZE_MAX, &count, &notes);
+        for (size_t i = 0; i < count; i++) {
+            append(queue, &first[i]);
+        }
+        (void)ki__notes_unref(notes);
+    }
+}
+
+void ki__handler_queue_shareable(const ki__handler_queue *queue, size_t *ret_notes,
+                                 size_t *ret_batches)
+{
+    bool keeps_up =
+        queue->count == 0 && queue->resync == NULL && queue->shared_left <= queue->limit;
+    *ret_notes = keeps_up ? queue->limit - queue->shared_left : 0;
+    *ret_batches = queue->shared_cap - queue->shared_count;
+}
+
+int ki__handler_queue_reserve_shared(ki__handler_queue *queue, size_t count)
+{
+    size_t notes;
+    size_t batches;
+    ki__handler_queue_shareable(queue, &notes, &batches);
+    if (count > notes) {
+        return ki__handler_queue_reserve(queue, count);
+    }
+    int r = batches == 0 ? grow_shared(queue) : 0;
+    return r < 0 ? r : 1;
+}
+
+/* ---- room ---- */
+
+static bool is_before_resync(const ki__handler_queue *queue, size_t number)
+{
+    return queue->resync != NULL && number - queue->head < queue->resync_at - queue->head;
+}
+
+/* Moves what waits into a ring of `cap` places, without what was left out. */
+static int move_ring(ki__handler_queue *queue, size_t cap)
+{
+    ki__note *ring = ki__alloc_array(queue->alloc, cap, sizeof(*ring));
+    if (ring == NULL) {
+        return -ENOMEM;
+    }
+    drop_index(queue); /* numbers change */
+    size_t live = 0;
+    size_t before_resync = 0;
+    for (size_t i = queue->head; i != queue->head + queue->count; i++) {
+        if (at(queue, i)->object != NULL) {
+            ring[live++] = *at(queue, i);
+            before_resync += is_before_resync(queue, i);
+        }
+    }
+    ki__free(queue->alloc, queue->ring);
+    queue->ring = ring;
+    queue->cap = cap;
+    queue->head = 0;
+    queue->count = live;
+    queue->dead = 0;
+    queue->resync_at = before_resync;
+    return 0;
+}
+
+static int make_room(ki__handler_queue *queue, size_t count)
+{
+    if (count <= queue->cap - queue->count) {
+        return 0;
+    }
+    size_t live = queue->count - queue->dead;
+    if (count > SIZE_MAX / 4 - live) {
+        return -ENOMEM;
+    }
+    size_t cap = queue->cap != 0 ? queue->cap : RING_MIN;
+    while (cap < live || cap - live < count + live / 2) { /* moving must pay */
+        cap *= 2;
+    }
+    return move_ring(queue, cap);
+}
+
+int ki__handler_queue_reserve(ki__handler_queue *queue, size_t count)
+{
+    if (count > SIZE_MAX / 4) {
+        return -ENOMEM;
+    }
+    int r = count != 0 ? make_room(queue, queue->shared_left + count) : 0;
+    if (r == 0 && count != 0) {
+        unshare(queue);
+    }
+    queue->reserved = r == 0 ? count : 0;
+    return r;
+}
+
+/* Gives memory back after a flood. */
+static void after_pop(ki__handler_queue *queue)
+{
+    if (queue->indexed && queue->count <= queue->limit / 2) {
+        drop_index(queue);
+    }
+    if (queue->count != 0) {
+        return;
+    }
+    queue->index_at = queue->limit;
+    if (queue->cap > RING_KEPT && queue->reserved == 0) {
+        ki__free(queue->alloc, queue->ring);
+        queue->ring = NULL;
+        queue->cap = 0;
+    }
+}
+
+/* ---- merging ---- */
+
+/* Takes a waiting note out from between others. */
+static void leave_out(ki__handler_queue *queue, size_t number)
+{
+    ki__note *waiting = at(queue, number);
+    forget_last(queue, waiting, number);
+    queue->initial_count -= waiting->is_initial;
+    queue->merged += 2; /* it, and the delete that it goes with */
+    queue->left_out += 2 + (uint64_t)waiting->merged;
+    ki__note_unref(waiting);
+    *waiting = (ki__note){0};
+    queue->dead++;
+}
+
+/* Puts a newer object into a waiting note. Its key is the same, but the index must borrow it from
+ * the object that stays; putting a key anew cannot fail. */
+static void renew(ki__handler_queue *queue, size_t number, const ki_object *object)
+{
+    ki__note *waiting = at(queue, number);
+    const ki_object *before = waiting->object;
+    waiting->object = ki_object_ref(object);
+    int r = note_last(queue, waiting->object, number);
+    ki_assert(r == 0);
+    waiting->merged++;
+    queue->merged++;
+    (void)ki_object_unref(before);
+}
+
+/* Whether the note went into one that waits. */
+static bool merge(ki__handler_queue *queue, const ki__note *note)
+{
+    size_t number;
+    if (queue->count - queue->dead < queue->limit || !find_last(queue, note->object, &number) ||
+        is_before_resync(queue, number)) {
+        return false;
+    }
+    ki__note *waiting = at(queue, number);
+    bool pending = waiting->type == KI__NOTE_ADD || waiting->type == KI__NOTE_UPDATE;
+    switch (note->type) {
+    case KI__NOTE_UPDATE:
+        if (!pending) {
+            return false;
+        }
+        if (KI__MUTANT(22) && waiting->old != NULL) { /* from what the store had, not the handler */
+            (void)ki_object_unref(waiting->old);
+            waiting->old = ki_object_ref(note->old);
+        }
+        renew(queue, number, note->object);
+        waiting->same_version = waiting->same_version && note->same_version;
+        return true;
+    case KI__NOTE_SYNC: /* there is news of the object anyway */
+        if (!pending && waiting->type != KI__NOTE_SYNC) {
+            return false;
+        }
+        renew(queue, number, note->object);
+        return true;
+    case KI__NOTE_DELETE:
+        if (waiting->type == KI__NOTE_ADD || (KI__MUTANT(21) && pending)) {
+            leave_out(queue, number);
+            return true;
+        }
+        if (waiting->type != KI__NOTE_UPDATE) {
+            return false;
+        }
+        renew(queue, number, note->object);
+        waiting->type = KI__NOTE_DELETE;
+        waiting->final_state_unknown = note->final_state_unknown;
+        waiting->same_version = false;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- the queue ---- */
+
+static void begin_walk(ki__handler_queue *queue, ki_snapshot *snapshot, bool is_initial)
+{
+    queue->snapshot = snapshot;
+    queue->walk = ki_snapshot_all(snapshot);
+    queue->walk_left = ki_snapshot_count(snapshot);
+    queue->walk_is_initial = is_initial;
+}
+
+void ki__handler_queue_begin(ki__handler_queue *queue, ki_snapshot *snapshot)
+{
+    ki_assert(queue->count == 0 && queue->shared_count == 0);
+    ki_assert(queue->snapshot == NULL && queue->resync == NULL);
+    if (ki_snapshot_count(snapshot) != 0) {
+        begin_walk(queue, snapshot, true);
+    } else {
+        (void)ki_snapshot_unref(snapshot);
+    }
+}
+
+void ki__handler_queue_resync(ki__handler_queue *queue, ki_snapshot *snapshot)
+{
+    size_t count = ki_snapshot_count(snapshot);
+    if (queue->resync != NULL || count == 0) {
+        queue->merged += count;
+        queue->left_out += count;
+        (void)ki_snapshot_unref(snapshot);
+        return;
+    }
+    queue->resync = snapshot;
+    queue->resync_at = queue->head + queue->count;
+}
+
+static void append(ki__handler_queue *queue, const ki__note *note)
+{
+    ki_assert(queue->count < queue->cap);
+    ki__note *place = at(queue, queue->head + queue->count++);
+    *place = *note;
+    (void)ki_object_ref(place->old);
+    (void)ki_object_ref(place->object);
+    queue->initial_count += note->is_initial;
+}
+
+void ki__handler_queue_unreserve(ki__handler_queue *queue)
+{
+    queue->reserved = 0;
+    after_pop(queue);
+}
+
+void ki__handler_queue_push(ki__handler_queue *queue, const ki__note *note)
+{
+    ki_assert(queue->reserved != 0 && queue->shared_count == 0);
+    queue->reserved--;
+    make_index(queue);
+    if (merge(queue, note)) {
+        return;
+    }
+    append(queue, note);
+    size_t number = queue->head + queue->count - 1;
+    const ki__note *place = at(queue, number);
+    if (queue->indexed && note_last(queue, place->object, number) < 0) {
+        put_off_index(queue);
+    }
+}
+
+/* Objects of the walk are borrowed from the snapshot, which the hand holds. */
+static size_t take_from_walk(ki__handler_queue *queue, size_t max, ki__hand *hand)
+{
+    size_t count = 0;
+    for (; count < max && count < KI__HAND_OWN && queue->walk_left != 0; queue->walk_left--) {
+        const ki_object *object = ki_snapshot_next(&queue->walk);
+        ki_assert(object != NULL);
+        hand->own[count++] = (ki__note){
+            .type = queue->walk_is_initial ? KI__NOTE_ADD : KI__NOTE_SYNC,
+            .is_initial = queue->walk_is_initial,
+            .object = object,
+        };
+    }
+    hand->snapshot = queue->walk_left != 0 ? ki_snapshot_ref(queue->snapshot) : queue->snapshot;
+    if (queue->walk_left == 0) {
+        queue->snapshot = NULL; /* nobody may come for what is not there */
+    }
+    return count;
+}
+
+/* Takes the first place of the ring; 0 if it was left out. */
+static size_t take_from_ring(ki__handler_queue *queue, ki__hand *hand)
+{
+    size_t number = queue->head;
+    ki__note *first = at(queue, number);
+    hand->owns = first->object != NULL;
+    if (hand->owns) {
+        forget_last(queue, first, number);
+        queue->initial_count -= first->is_initial;
+        hand->own[0] = *first;
+    } else {
+        queue->dead--;
+    }
+    queue->head++;
+    queue->count--;
+    after_pop(queue);
+    return hand->owns;
+}
+
+bool ki__handler_queue_take(ki__handler_queue *queue, size_t max, ki__hand *ret_hand)
+{
+    ki__hand *hand = ret_hand;
+    hand->notes = hand->own;
+    hand->count = 0;
+    hand->owns = false;
+    hand->shared = NULL;
+    hand->snapshot = NULL;
+    max = max < KI__HAND_MAX ? max : KI__HAND_MAX;
+    while (hand->count == 0) {
+        if (queue->snapshot != NULL) {
+            hand->count = take_from_walk(queue, max, hand);
+        } else if (queue->shared_count != 0) {
+            hand->notes = take_shared(queue, max, &hand->count, &hand->shared);
+        } else if (queue->resync != NULL && queue->head == queue->resync_at) {
+            begin_walk(queue, queue->resync, false);
+            queue->resync = NULL;
+        } else if (queue->count != 0) {
+            hand->count = take_from_ring(queue, hand);
+        } else {
+            return false;
+        }
+    }
+    hand->left_out = queue->left_out;
+    queue->left_out = 0;
+    return true;
+}
+
+void ki__hand_done(ki__hand *hand)
+{
+    if (hand->owns) {
+        ki__note_unref(&hand->own[0]);
+    }
+    (void)ki__notes_unref(hand->shared);
+    (void)ki_snapshot_unref(hand->snapshot);
+}
+
+void ki__handler_queue_done(ki__handler_queue *queue)
+{
+    queue->snapshot = ki_snapshot_unref(queue->snapshot);
+    queue->walk_left = 0;
+    queue->resync = ki_snapshot_unref(queue->resync);
+    drop_index(queue);
+    for (size_t i = queue->head; i != queue->head + queue->count; i++) {
+        ki__note_unref(at(queue, i));
+    }
+    while (queue->shared_count != 0) {
+        (void)ki__notes_unref(*shared_at(queue, --queue->shared_count));
+    }
+    ki__free(queue->alloc, queue->shared);
+    queue->shared = NULL;
+    queue->shared_cap = 0;
+    queue->shared_head = 0;
+    queue->shared_at = 0;
+    queue->shared_left = 0;
+    queue->shared_initial = 0;
+    queue->reserved = 0;
+    ki__free(queue->alloc, queue->ring);
+    queue->ring = NULL;
+    queue->cap = 0;
+    queue->count = 0;
+    queue->dead = 0;
+    queue->initial_count = 0;
+    queue->left_out = 0;
+    queue->index_at = queue->limit;
+}
+
+size_t ki__handler_queue_len(const ki__handler_queue *queue)
+{
+    size_t resync = queue->resync != NULL ? ki_snapshot_count(queue->resync) : 0;
+    return queue->walk_left + queue->shared_left + queue->count - queue->dead + resync;
+}
+
+size_t ki__handler_queue_initial(const ki__handler_queue *queue)
+{
+    size_t walk = queue->walk_is_initial ? queue->walk_left : 0;
+    return walk + queue->shared_initial + queue->initial_count;
+}

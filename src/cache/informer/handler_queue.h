@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The queue of one handler: what it is still to be told, in order.
+ *
+ * Up to a limit everything is kept. Beyond it, notes of one key merge: a later update goes into
+ * the add or update that waits (its `old` stays, so that it is still what the handler saw last), a
+ * delete takes the place of an update that waits, and an object that came and went while the
+ * handler looked elsewhere is left out. A delete of what the handler knows is never lost, nor is a
+ * change of identity: the delete and the add of it stay two. So a handler that stands still costs
+ * the limit and a few notes a key, not more; where there is no memory for an index of what waits,
+ * nothing merges until it has grown by an eighth and tries again. What was merged is counted.
+ *
+ * The objects that are there when a handler comes are not queued one by one: the queue keeps the
+ * snapshot and walks it, before all that is queued. So with a resync of all objects, in its place
+ * among the notes: it costs nothing but the snapshot, and what comes after it merges into nothing
+ * from before, which would tell the handler of the future and then of the past. A resync that comes
+ * while another waits is merged into that one.
+ *
+ * Handlers that keep up share the notes of a batch. When one falls behind, what it shares becomes
+ * notes of its own, which can merge.
+ *
+ * Not for several threads at once: its owner has a lock. */
+#ifndef KI_CACHE_INFORMER_HANDLER_QUEUE_H
+#define KI_CACHE_INFORMER_HANDLER_QUEUE_H
+
+#include <kinformer/store.h>
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "cache/informer/notes.h"
+
+/** Its members are private. */
+typedef struct ki__handler_queue {
+    const ki_alloc *alloc;
+    size_t limit;
+    ki__note *ring;
+    size_t cap;            /* 0 or a power of two */
+    size_t count;          /* places in use, those left out as well */
+    size_t dead;           /* those left out */
+    size_t head;           /* number of the first in the ring; numbers only rise */
+    size_t initial_count;  /* initial adds in the ring */
+    uint64_t merged;       /* in all */
+    uint64_t left_out;     /* of them: those that went into nothing, since the last take */
+    ki_snapshot *snapshot; /* that is being walked, or NULL */
+    ki_snapshot_iter walk;
+    size_t walk_left;     /* objects of the walk that are still to come */
+    bool walk_is_initial; /* they are initial adds, and not a resync */
+    ki_snapshot *resync;  /* that waits, or NULL */
+    size_t resync_at;     /* number of the note before which it comes */
+    size_t reserved;      /* places that are promised */
+    ki__notes **shared;   /* batches, in a ring; only as long as nothing behind them waits */
+    size_t shared_cap;    /* 0 or a power of two */
+    size_t shared_count;
+    size_t shared_head; /* position of the first */
+    size_t shared_at;   /* the next note of the first */
+    size_t shared_left; /* notes in all of them */
+    size_t shared_initial;
+    bool indexed;    /* `last` holds the last waiting note of every key in the ring */
+    size_t index_at; /* from this count on, an index is made */
+    ki__map last;    /* key to number + 1 */
+} ki__handler_queue;
+
+/** Allocates nothing. */
+void ki__handler_queue_init(ki__handler_queue *queue, const ki_alloc *alloc, ki__hash_key hash_key,
+                            size_t limit);
+
+/** Forgets all that waits and frees everything. The queue may be used again. */
+void ki__handler_queue_done(ki__handler_queue *queue);
+
+/** Gives all objects of a snapshot as initial adds, before all else. Nothing may have been queued
+ *  yet. The reference of the caller becomes the queue's. */
+void ki__handler_queue_begin(ki__handler_queue *queue, ki_snapshot *snapshot);
+
+/** Tells of all objects of a snapshot, after all that waits. The reference of the caller becomes
+ * the queue's. Needs no room. */
+void ki__handler_queue_resync(ki__handler_queue *queue, ki_snapshot *snapshot);
+
+/** Makes room, so that pushing `count` notes cannot fail. -ENOMEM leaves all as it was. */
+int ki__handler_queue_reserve(ki__handler_queue *queue, size_t count);
+
+/** Queues a note, for which room was made. Takes references of its own. */
+void ki__handler_queue_push(ki__handler_queue *queue, const ki__note *note);
+
+/** All that was to be pushed is: nothing is promised any more. */
+void ki__handler_queue_unreserve(ki__handler_queue *queue);
+
+/** Makes room for a batch that is shared: makes room, and whether it can be shared; if not, there
+ *  is room for its notes. Of what is promised by this and the one above, only the last counts.
+ *  1, 0 or -ENOMEM, which leaves all as it was. */
+int ki__handler_queue_reserve_shared(ki__handler_queue *queue, size_t count);
+
+/** How many notes, in how many batches, can be shared at least, as long as nothing else is queued.
+ */
+void ki__handler_queue_shareable(const ki__handler_queue *queue, size_t *ret_notes,
+                                 size_t *ret_batches);
+
+/** Queues a batch, which can be shared, as one of the two above said. Takes a reference. */
+void ki__handler_queue_share(ki__handler_queue *queue, ki__notes *notes);
+
+/** Notes that were taken out: the next `count`, either all initial or none of them. */
+enum { KI__HAND_MAX = 64, KI__HAND_OWN = 16 };
+typedef struct ki__hand {
+    const ki__note *notes;
+    size_t count;
+    uint64_t left_out; /* events that were merged before them and are part of none */
+    /* private: what holds their objects */
+    bool owns; /* the one note has references of its own */
+    ki__notes *shared;
+    ki_snapshot *snapshot;
+    ki__note own[KI__HAND_OWN];
+} ki__hand;
+
+/** Takes up to `max` notes out, not 0; false if there are none. Of those that may merge only one at
+ *  a time. End it with ki__hand_done(), which needs no lock. */
+bool ki__handler_queue_take(ki__handler_queue *queue, size_t max, ki__hand *ret_hand);
+void ki__hand_done(ki__hand *hand);
+
+/** How many notes wait. */
+size_t ki__handler_queue_len(const ki__handler_queue *queue);
+
+/** How many of them are initial adds. */
+size_t ki__handler_queue_initial(const ki__handler_queue *queue);
+
+#endif

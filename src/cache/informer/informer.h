@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of a shared informer, which three files share: informer.c makes, starts and stops it,
+ * informer_work.c brings deltas into the store and to the handlers, informer_handlers.c keeps the
+ * handlers.
+ *
+ * Locks: `lock` keeps the handlers and the state, and makes publishing a version and queueing its
+ * notes one step. It is never held while something of the program's is called. Registrations have
+ * locks of their own, which come after this one.
+ *
+ * Two counts: `users` are those who have the informer; with the last of them it stops, if it was
+ * never started. `parts` are the things that need its memory: the users together, each
+ * registration, and the posted task. */
+#ifndef KI_CACHE_INFORMER_INFORMER_H
+#define KI_CACHE_INFORMER_INFORMER_H
+
+#include <kinformer/informer.h>
+
+#include "base/engine.h"
+#include "base/refs.h"
+#include "base/sync.h"
+#include "cache/informer/registration.h"
+#include "cache/store/mutations.h"
+
+typedef enum ki__informer_state {
+    KI__INFORMER_NEW,
+    KI__INFORMER_STARTED,
+    KI__INFORMER_STOPPING, /* the reflector was told to stop */
+    KI__INFORMER_STOPPED,  /* and has; handlers may still be in their last callback */
+} ki__informer_state;
+
+struct ki_informer {
+    ki__refs users;
+    ki__refs parts;
+    ki_engine *engine;
+    ki_informer_options options; /* text in it is at `text` or empty */
+    ki_source source;            /* until the reflector has it */
+    bool has_source;
+    ki_store *store;
+    ki_queue *queue;
+    ki__applier applier;     /* inside the engine only, like the next eight */
+    ki__mutations mutations; /* if asked for */
+    ki__task task;
+    ki__timer retry;
+    bool posted; /* the task */
+    bool paused; /* the reflector was asked to hold back */
+    bool retrying;
+    size_t taken;      /* deltas put in the queue; not less than are in it */
+    ki__list to_wake;  /* seats of those that were given something; each holds a reference */
+    ki__list sleepers; /* the same, of threads that are woken a little later */
+    size_t held_back;  /* deltas that came since the first of them was put there, */
+    size_t turns;      /* and batches */
+
+    ki__mutex lock;
+    ki__cond changed; /* state, synced, or a registration */
+    ki__informer_state state;
+    ki_reflector *reflector; /* from the start on */
+    bool synced;
+    ki__list handlers; /* seats of registrations that are not removed */
+    size_t handler_count;
+    size_t unfinished;  /* registrations that are not over, those that are removed too */
+    uint64_t resync_ms; /* how often the reflector asks; the least of what is wanted */
+    uint64_t applied;
+    uint64_t set_aside;
+    uint64_t mutation_count;
+    uint64_t merged_before; /* by handlers that are gone */
+    char text[];
+};
+
+/** One more that needs the memory; the last one to let go frees it. */
+void ki__informer_hold(ki_informer *informer);
+void ki__informer_release(ki_informer *informer);
+
+/** How far behind an informer is that has not synced, for comparison with others. */
+typedef struct ki__informer_lag {
+    bool has_list; /* in the store */
+    bool synced;   /* with its handlers */
+    uint64_t failed_attempts;
+    uint64_t failing_since;
+} ki__informer_lag;
+
+ki__informer_lag ki__informer_lag_of(ki_informer *informer);
+/** Sets the error of a wait that ended with `code`, and returns that. */
+int ki__informer_explain_wait(ki_informer *informer, int code, ki_error *error);
+
+/* informer_work.c */
+
+/** Has deltas processed, soon. Inside the engine only. */
+void ki__informer_post(ki_informer *informer);
+void ki__informer_run_task(ki__task *task);
+void ki__informer_retry(ki__timer *timer);
+/** What the reflector calls; its user is the informer. */
+extern const ki_reflector_target ki__informer_target;
+/** The same, for informers with a transform function. */
+int ki__informer_transform(const ki_object *object, ki_object **ret_object, void *user);
+
+/* informer_handlers.c */
+
+/** Has a handler told that there is something, at the next ki__informer_wake(). Inside the engine
+ *  only. */
+void ki__informer_mark(ki_informer *informer, ki_registration *registration);
+/** The same for one that has only to be poked: at once, or with the sleepers if it is a thread. */
+void ki__informer_mark_poked(ki_informer *informer, ki_registration *registration);
+/** Wakes the sleepers. Without the lock. Inside the engine only. */
+void ki__informer_wake_sleepers(ki_informer *informer);
+/** Calls `wake` for those. Without the lock. Inside the engine only. */
+void ki__informer_wake(ki_informer *informer, void (*wake)(ki_registration *registration));
+/** Decides who takes part in a resync that is due; whether anyone does. */
+bool ki__informer_should_resync(ki_informer *informer);
+/** Ends all registrations; no new ones come any more. */
+void ki__informer_stop_handlers(ki_informer *informer);
+
+#endif

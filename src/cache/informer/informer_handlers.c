@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The handlers of a shared informer: coming, going, and when they resync. */
+#include <errno.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mutant.h"
+#include "cache/informer/informer.h"
+
+enum { RESYNC_MIN_MS = 1000 };
+#define MS_NS UINT64_C(1000000)
+
+static ki__registration_seat *seat_at(ki__list *link)
+{
+    return KI__CONTAINER_OF(link, ki__registration_seat, link);
+}
+
+/* ---- what registrations tell ---- */
+
+static void on_removed(ki_registration *registration, void *user)
+{
+    ki_informer *informer = user;
+    ki__registration_seat *seat = ki__registration_seat_of(registration);
+    ki__mutex_lock(&informer->lock);
+    bool mine = !ki__list_is_empty(&seat->link); /* else the stop has it already */
+    if (mine) {
+        ki__list_remove(&seat->link);
+        informer->handler_count--;
+        informer->merged_before += ki_registration_get_stats(registration).merged;
+        ki__cond_wake_all(&informer->changed);
+    }
+    ki__mutex_unlock(&informer->lock);
+    if (mine) {
+        (void)ki_registration_unref(registration);
+    }
+}
+
+static void on_synced(void *user)
+{
+    ki_informer *informer = user;
+    ki__mutex_lock(&informer->lock);
+    ki__cond_wake_all(&informer->changed);
+    ki__mutex_unlock(&informer->lock);
+}
+
+static void on_over(void *user)
+{
+    ki_informer *informer = user;
+    ki__mutex_lock(&informer->lock);
+    informer->unfinished--;
+    ki__cond_wake_all(&informer->changed);
+    ki__mutex_unlock(&informer->lock);
+}
+
+static void on_release(void *user)
+{
+    ki__informer_release(user);
+}
+
+/* ---- resyncs ---- */
+
+/* What becomes of the period that a handler wants, or has, when the informer asks every `check`
+ * milliseconds: 0 is never. */
+static uint64_t resync_period(uint64_t wanted, uint64_t check)
+{
+    if (wanted == 0 || check == 0) {
+        return 0;
+    }
+    return wanted < check ? check : wanted;
+}
+
+static void set_resync(ki_informer *informer, ki__registration_seat *seat)
+{
+    uint64_t period = resync_period(seat->wanted_ms, informer->resync_ms);
+    seat->resync_ms = period;
+    seat->next_resync = ki__engine_now(informer->engine) + period * MS_NS;
+}
+
+/* What a handler asked for comes to. Without the lock: it logs. */
+static void read_wish(const ki_informer *informer, ki__registration_seat *seat)
+{
+    uint64_t wanted = seat->wanted_ms == 0                 ? informer->options.resync_ms
+                      : seat->wanted_ms == KI_RESYNC_NEVER ? 0
+                                                           : seat->wanted_ms;
+    if (wanted != 0 && wanted < RESYNC_MIN_MS) {
+        KI__LOG(ki__engine_log(informer->engine), KI_LOG_WARNING, "informer",
+                "a handler wants to resync more than once a second: once a second it is",
+                {"name", ki_str_from(informer->options.name)});
+        wanted = RESYNC_MIN_MS;
+    }
+    seat->wanted_ms = wanted;
+}
+
+/* A handler may ask to resync more often than the informer did, as long as it has not started. */
+static void plan_resync(ki_informer *informer, ki__registration_seat *seat)
+{
+    uint64_t wanted = seat->wanted_ms;
+    bool lower = wanted != 0 && wanted < informer->resync_ms;
+    if (lower && informer->state == KI__INFORMER_NEW) {
+        informer->resync_ms = wanted; /* the others want no less, so nothing changes for them */
+    }
+    set_resync(informer, seat);
+}
+
+bool ki__informer_should_resync(ki_informer *informer)
+{
+    uint64_t now = ki__engine_now(informer->engine);
+    bool any = false;
+    ki__mutex_lock(&informer->lock);
+    KI__LIST_FOR_EACH (link, &informer->handlers) {
+        ki__registration_seat *seat = seat_at(link);
+        seat->syncing = seat->resync_ms != 0 && now >= seat->next_resync;
+        if (seat->syncing) {
+            seat->next_resync = now + seat->resync_ms * MS_NS;
+            any = true;
+        }
+    }
+    ki__mutex_unlock(&informer->lock);
+    return any;
+}
+
+/* ---- coming ---- */
+
+/* With the lock held: from here on it is told of everything. */
+static void admit(ki_informer *informer, ki_registration *registration)
+{
+    ki__registration_seat *seat = ki__registration_seat_of(registration);
+    plan_resync(informer, seat);
+    ki_snapshot *snapshot = ki_store_snapshot(informer->store);
+    if (ki_snapshot_count(snapshot) != 0 && !KI__MUTANT(28)) {
+        ki__registration_begin(registration, snapshot);
+    } else {
+        (void)ki_snapshot_unref(snapshot);
+    }
+    if (informer->synced) {
+        ki__registration_synced(registration);
+    }
+    (void)ki_registration_ref(registration);
+    ki__list_push_back(&informer->handlers, &seat->link);
+    informer->handler_count++;
+    informer->unfinished++;
+}
+
+int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
+                            const ki_handler_options *options, ki_registration **ret_registration,
+                            ki_error *error)
+{
+    KI__REQUIRE(informer, error);
+    KI__REQUIRE(handler, error);
+    ki__registration_owner owner = {
+        .removed = on_removed,
+        .synced = on_synced,
+        .over = on_over,
+        .release = on_release,
+        .user = informer,
+    };
+    ki_registration *registration = NULL;
+    if (ki__engine_is_inherited(informer->engine)) {
+        return ki__error_set(error, KI_ERR_STOPPED, "informer: belongs to the parent process");
+    }
+    int r = ki__registration_new(informer->engine, handler, options, &owner, &registration, error);
+    if (r < 0) {
+        return r;
+    }
+    read_wish(informer, ki__registration_seat_of(registration));
+    ki__informer_hold(informer);
+    r = ki__registration_start(registration);
+    if (r < 0) {
+        ki__registration_abandon(registration);
+        return ki__error_set(error, r, "cannot start a thread for the handler: %s",
+                             ki_error_text(r));
+    }
+    ki__mutex_lock(&informer->lock);
+    bool stopped = informer->state >= KI__INFORMER_STOPPING;
+    if (!stopped) {
+        admit(informer, registration);
+    }
+    ki__mutex_unlock(&informer->lock);
+    if (stopped) {
+        ki__registration_abandon(registration);
+        return ki__error_set(error, KI_ERR_STOPPED, "the informer has stopped");
+    }
+    ki__registration_wake(registration);
+    if (ret_registration != NULL) {
+        *ret_registration = registration;
+    } else {
+        (void)ki_registration_unref(registration);
+    }
+    return 0;
+}
+
+/* ---- waking and going ---- */
+
+static void mark(ki__list *list, ki_registration *registration)
+{
+    ki__registration_seat *seat = ki__registration_seat_of(registration);
+    if (ki__list_is_empty(&seat->wake_link)) {
+        (void)ki_registration_ref(registration);
+        ki__list_push_back(list, &seat->wake_link);
+    }
+}
+
+void ki__informer_mark(ki_informer *informer, ki_registration *registration)
+{
+    mark(&informer->to_wake, registration);
+}
+
+void ki__informer_mark_poked(ki_informer *informer, ki_registration *registration)
+{
+    bool sleeps = ki__registration_may_sleep(registration);
+    mark(sleeps ? &informer->sleepers : &informer->to_wake, registration);
+}
+
+static void wake_all(ki__list *list, void (*wake)(ki_registration *registration))
+{
+    ki__list *link;
+    while ((link = ki__list_pop_front(list)) != NULL) {
+        ki_registration *registration =
+            ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, wake_link));
+        wake(registration);
+        (void)ki_registration_unref(registration);
+    }
+}
+
+void ki__informer_wake(ki_informer *informer, void (*wake)(ki_registration *registration))
+{
+    wake_all(&informer->to_wake, wake);
+}
+
+void ki__informer_wake_sleepers(ki_informer *informer)
+{
+    informer->held_back = 0;
+    informer->turns = 0;
+    wake_all(&informer->sleepers, ki__registration_poke);
+}
+
+static ki_registration *take_handler(ki_informer *informer)
+{
+    ki_registration *registration = NULL;
+    ki__mutex_lock(&informer->lock);
+    ki__list *link = ki__list_pop_front(&informer->handlers);
+    if (link != NULL) {
+        registration = ki__registration_of_seat(seat_at(link));
+        informer->handler_count--;
+        informer->merged_before += ki_registration_get_stats(registration).merged;
+    }
+    ki__mutex_unlock(&informer->lock);
+    return registration;
+}
+
+void ki__informer_stop_handlers(ki_informer *informer)
+{
+    ki_registration *registration;
+    while ((registration = take_handler(informer)) != NULL) {
+        ki__registration_stop(registration);
+        (void)ki_registration_unref(registration);
+    }
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The way of a change through a shared informer, all of it inside the engine: the reflector puts
+ * deltas into the queue; a task takes a batch out, prepares the next version of the store, makes
+ * room in the queues of the handlers, and then, in one step that nobody sees half of, publishes the
+ * version and queues what is to be told. Without memory nothing has happened and the batch is tried
+ * again a little later. */
+#include <errno.h>
+
+#include "base/error.h"
+#include "base/mutant.h"
+#include "cache/informer/informer.h"
+#include "object/object.h"
+
+#define RETRY_NS UINT64_C(100000000)
+/* Threads of handlers sleep on while batch follows batch, as waking one costs more than telling it
+ * of a hundred changes; until so many have come, or so many batches. */
+enum { HOLD_BACK_MAX = 256, TURNS_MAX = 8 };
+enum { PAUSE_AT = 4 * KI_QUEUE_BATCH, GO_ON_AT = KI_QUEUE_BATCH };
+
+/* ---- from the reflector into the queue ---- */
+
+/* Whatever has come: has it processed, and asks for a pause if it is too much. */
+static int taken(ki_informer *informer, int r)
+{
+    if (r >= 0) {
+        informer->taken++;
+        if (!informer->paused && informer->taken >= PAUSE_AT) {
+            informer->taken = ki_queue_length(informer->queue);
+            informer->paused = informer->taken >= PAUSE_AT;
+            if (informer->paused) {
+                ki_reflector_pause(informer->reflector, true);
+            }
+        }
+        ki__informer_post(informer);
+    }
+    return r;
+}
+
+static int target_add(const ki_object *object, void *user, ki_error *error)
+{
+    ki_informer *informer = user;
+    return taken(informer, ki_queue_add(informer->queue, object, error));
+}
+
+static int target_update(const ki_object *object, void *user, ki_error *error)
+{
+    ki_informer *informer = user;
+    return taken(informer, ki_queue_update(informer->queue, object, error));
+}
+
+static int target_remove(const ki_object *object, void *user, ki_error *error)
+{
+    ki_informer *informer = user;
+    return taken(informer, ki_queue_delete(informer->queue, object, error));
+}
+
+static int target_remove_key(const char *key, void *user, ki_error *error)
+{
+    ki_informer *informer = user;
+    return taken(informer, ki_queue_delete_key(informer->queue, ki_str_from(key), error));
+}
+
+static int target_replace(const ki_replacement *list, void *user, ki_error *error)
+{
+    ki_informer *informer = user;
+    return taken(informer, ki_queue_replace(informer->queue, list, error));
+}
+
+static int target_resync(void *user, ki_error *error)
+{
+    ki_informer *informer = user;
+    return taken(informer, ki_queue_resync(informer->queue, error));
+}
+
+static int target_bookmark(const char *resource_version, void *user, ki_error *error)
+{
+    ki_informer *informer = user;
+    return taken(informer, ki_queue_bookmark(informer->queue, resource_version, error));
+}
+
+static ki_object *target_find(const char *key, void *user)
+{
+    ki_informer *informer = user;
+    return ki_store_get(informer->store, ki_str_from(key));
+}
+
+int ki__informer_transform(const ki_object *object, ki_object **ret_object, void *user)
+{
+    const ki_informer *informer = user;
+    return informer->options.transform(object, ret_object, informer->options.transform_user);
+}
+
+const ki_reflector_target ki__informer_target = {
+    .add = target_add,
+    .update = target_update,
+    .remove = target_remove,
+    .remove_key = target_remove_key,
+    .replace = target_replace,
+    .resync = target_resync,
+    .bookmark = target_bookmark,
+    .find = target_find,
+};
+
+/* ---- from the queue to the store and the handlers ---- */
+
+static bool is_first_list(const ki_deltas *deltas)
+{
+    return deltas->is_initial && deltas->count == 1 &&
+           deltas->deltas[0].type == KI_DELTA_REPLACED_ALL;
+}
+
+/* With the lock held. A handler that was told nothing yet gets a first list as a snapshot. */
+static int make_room(ki_informer *informer, const ki__notes *notes, bool first_list)
+{
+    int r = 0;
+    KI__LIST_FOR_EACH (link, &informer->handlers) {
+        ki_registration *registration =
+            ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
+        if (r == 0 && !(first_list && ki__registration_is_fresh(registration))) {
+            r = ki__registration_reserve_batch(registration, &informer->applier, notes);
+        }
+    }
+    return r;
+}
+
+/* With the lock held; cannot fail. */
+static void publish(ki_informer *informer, ki__notes *notes, bool first_list)
+{
+    ki__apply_commit(&informer->applier);
+    informer->applied++;
+    informer->set_aside = informer->applier.set_aside;
+    KI__LIST_FOR_EACH (link, &informer->handlers) {
+        ki_registration *registration =
+            ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
+        bool begin = first_list && ki__registration_is_fresh(registration);
+        bool poke = false;
+        if (begin) {
+            ki__registration_begin(registration, ki_store_snapshot(informer->store));
+            poke = ki__registration_must_poke(registration);
+        }
+        if (!begin || KI__MUTANT(30)) { /* twice */
+            poke = ki__registration_push_batch(registration, &informer->applier, notes) || poke;
+        }
+        if (poke) {
+            ki__informer_mark_poked(informer, registration);
+        }
+    }
+}
+
+static void report_mutation(ki_informer *informer, ki_str key)
+{
+    ki_error error = KI_ERROR_INIT;
+    (void)ki__error_set(
+        &error, KI_ERR_INVALID,
+        "the memory of a cached object was changed; objects must not be written to");
+    ki__engine_report(informer->engine, "mutations", informer->options.name, key, &error);
+    ki__mutex_lock(&informer->lock);
+    informer->mutation_count++;
+    ki__mutex_unlock(&informer->lock);
+}
+
+static void check_mutations(ki_informer *informer)
+{
+    ki__note note;
+    bool resync = false;
+    ki__apply_rewind(&informer->applier);
+    while (ki__apply_next(&informer->applier, &note)) {
+        ki_str key = ki__object_key(note.object);
+        resync = resync || note.type == KI__NOTE_SYNC;
+        bool same =
+            note.type == KI__NOTE_SYNC ||
+            (note.type == KI__NOTE_DELETE ? ki__mutations_remove(&informer->mutations, key)
+                                          : ki__mutations_put(&informer->mutations, note.object));
+        if (!same) {
+            report_mutation(informer, key);
+        }
+    }
+    size_t position = 0;
+    const ki_object *changed;
+    while (resync && (changed = ki__mutations_next(&informer->mutations, &position)) != NULL) {
+        report_mutation(informer, ki__object_key(changed));
+    }
+}
+
+/* The version is prepared: makes it what there is, and tells. */
+static int spread(ki_informer *informer, bool first_list)
+{
+    ki__notes *notes = NULL;
+    int r = ki__notes_new(&informer->applier, &notes);
+    if (r < 0) {
+        return r;
+    }
+    ki__mutex_lock(&informer->lock);
+    bool stopped = informer->state != KI__INFORMER_STARTED; /* then the store stays as it is */
+    r = stopped ? KI_ERR_STOPPED : make_room(informer, notes, first_list);
+    if (r == 0) {
+        publish(informer, notes, first_list);
+    }
+    ki__mutex_unlock(&informer->lock);
+    (void)ki__notes_unref(notes);
+    ki__informer_wake(informer, ki__registration_poke);
+    return r;
+}
+
+static int process(const ki_deltas *deltas, void *user)
+{
+    ki_informer *informer = user;
+    ki_error error = KI_ERROR_INIT;
+    int r = ki__apply_prepare(&informer->applier, deltas, &error);
+    if (r == 0) {
+        r = spread(informer, is_first_list(deltas));
+    }
+    if (r == 0 && informer->options.check_mutations) {
+        check_mutations(informer);
+    }
+    ki__apply_end(&informer->applier);
+    informer->retrying = r < 0;
+    return r < 0 && !KI__MUTANT(38) ? KI_POP_AGAIN : KI_POP_DONE;
+}
+
+/* The first list is in the store: handlers that have nothing left of it have synced as well. */
+static void look_whether_synced(ki_informer *informer)
+{
+    if (informer->synced || !ki_queue_has_synced(informer->queue)) {
+        return;
+    }
+    ki__informer_wake_sleepers(informer); /* each can be marked in one way only */
+    ki__mutex_lock(&informer->lock);
+    informer->synced = true;
+    KI__LIST_FOR_EACH (link, &informer->handlers) {
+        ki_registration *registration =
+            ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
+        ki__registration_synced(registration);
+        ki__informer_mark(informer, registration);
+    }
+    ki__cond_wake_all(&informer->changed);
+    ki__mutex_unlock(&informer->lock);
+    ki__informer_wake(informer, ki__registration_wake);
+}
+
+/* ---- the task ---- */
+
+/* After a batch of so many deltas, or none. The next turn of the task comes after whatever the
+ * engine has to do now, which may bring more. */
+static void wake_or_wait(ki_informer *informer, int count)
+{
+    if (ki__list_is_empty(&informer->sleepers)) {
+        return;
+    }
+    informer->held_back += count > 0 ? (size_t)count : 0;
+    if (count <= 0 || informer->held_back >= HOLD_BACK_MAX || ++informer->turns >= TURNS_MAX) {
+        ki__informer_wake_sleepers(informer);
+    } else {
+        ki__informer_post(informer);
+    }
+}
+
+void ki__informer_post(ki_informer *informer)
+{
+    if (!informer->posted) {
+        informer->posted = true;
+        ki__informer_hold(informer);
+        (void)ki__engine_post(informer->engine, &informer->task);
+    }
+}
+
+void ki__informer_retry(ki__timer *timer)
+{
+    ki__informer_post(KI__CONTAINER_OF(timer, ki_informer, retry));
+}
+
+static bool is_running(ki_informer *informer)
+{
+    ki__mutex_lock(&informer->lock);
+    bool running = informer->state == KI__INFORMER_STARTED;
+    ki__mutex_unlock(&informer->lock);
+    return running;
+}
+
+static void work(ki_informer *informer)
+{
+    int r = ki_queue_poll(informer->queue, 0, process, informer);
+    look_whether_synced(informer);
+    wake_or_wait(informer, r);
+    size_t left = ki_queue_length(informer->queue);
+    informer->taken = left;
+    if (informer->paused && left <= GO_ON_AT) {
+        informer->paused = false;
+        ki_reflector_pause(informer->reflector, false);
+    }
+    if (r < 0 || informer->retrying) {
+        informer->retrying = false;
+        ki__timer_set_after(&informer->retry, RETRY_NS);
+    } else if (left != 0) {
+        ki__informer_post(informer);
+    }
+}
+
+void ki__informer_run_task(ki__task *task)
+{
+    ki_informer *informer = KI__CONTAINER_OF(task, ki_informer, task);
+    informer->posted = false;
+    if (is_running(informer)) {
+        work(informer);
+    } else {
+        ki__informer_wake_sleepers(informer);
+    }
+    ki__informer_release(informer);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The notes of one batch, made once and shared by the queues of all handlers that are to hear all
+ * of them. They never change; who has a reference may read them on any thread. */
+#ifndef KI_CACHE_INFORMER_NOTES_H
+#define KI_CACHE_INFORMER_NOTES_H
+
+#include "base/refs.h"
+#include "cache/informer/apply_deltas.h"
+
+typedef struct ki__notes {
+    ki__refs refs;
+    const ki_alloc *alloc;
+    bool is_initial; /* all of them are initial additions, or none is */
+    size_t count;
+    ki__note notes[]; /* each with references to its objects */
+} ki__notes;
+
+/** The notes of the batch at hand, in *ret_notes; NULL there if they are none to share: none at
+ *  all, a list or a resync, or not the same for all handlers. 0 or -ENOMEM. */
+int ki__notes_new(const ki__applier *applier, ki__notes **ret_notes);
+
+ki__notes *ki__notes_ref(ki__notes *notes);
+/** Always returns NULL; NULL is fine. */
+ki__notes *ki__notes_unref(ki__notes *notes);
+
+/** Gives back the references of one note. */
+void ki__note_unref(ki__note *note);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One handler of an informer: its queue, and the calling of it. An informer gives notes from
+ * inside its engine; callbacks run where the delivery says, with no lock held. */
+#ifndef KI_CACHE_INFORMER_REGISTRATION_H
+#define KI_CACHE_INFORMER_REGISTRATION_H
+
+#include <kinformer/engine.h>
+#include <kinformer/registration.h>
+
+#include "base/list.h"
+#include "cache/informer/handler_queue.h"
+
+/* What an informer does about its registrations. */
+typedef struct ki__registration_owner {
+    /** The handler was removed: forget the registration, of which the owner has a reference. Called
+     *  on any thread, with no lock held, at most once. */
+    void (*removed)(ki_registration *registration, void *user);
+    /** It has synced. Called on any thread, with no lock held, at most once. */
+    void (*synced)(void *user);
+    /** Removed or stopped, and the handler was destroyed. Called alike, once. */
+    void (*over)(void *user);
+    /** The registration does not need its owner any more. Called once, if it was made. */
+    void (*release)(void *user);
+    void *user;
+} ki__registration_owner;
+
+/** A registration that is not removed, with one reference, the caller's. The handler, with its
+ *  `destroy`, is the registration's on success only. */
+int ki__registration_new(ki_engine *engine, const ki_handler *handler,
+                         const ki_handler_options *options, const ki__registration_owner *owner,
+                         ki_registration **ret_registration, ki_error *error);
+
+/** Makes sure that there is a thread for one that is called on threads; nothing for the others. To
+ *  be done before it is told anything. -errno. */
+int ki__registration_start(ki_registration *registration);
+
+/** Undoes the making of one that nobody else has: the handler stays the caller's. */
+void ki__registration_abandon(ki_registration *registration);
+
+/** The owner's links and resync settings, for its use alone. */
+typedef struct ki__registration_seat {
+    ki__list link;
+    ki__list wake_link;
+    uint64_t wanted_ms; /* as asked for; then what that comes to; 0: never */
+    uint64_t resync_ms; /* as it is; 0: never */
+    uint64_t next_resync;
+    bool syncing; /* takes part in the resync that goes on */
+} ki__registration_seat;
+
+ki__registration_seat *ki__registration_seat_of(ki_registration *registration);
+ki_registration *ki__registration_of_seat(ki__registration_seat *seat);
+
+/* Queueing; see handler_queue.h. After one or more of these: ki__registration_wake(), with no lock
+ * held. A registration that was removed takes and forgets everything. */
+void ki__registration_begin(ki_registration *registration, ki_snapshot *snapshot);
+/** Whether it was never told anything and nothing waits, so that begin is possible. */
+bool ki__registration_is_fresh(ki_registration *registration);
+int ki__registration_reserve(ki_registration *registration, size_t count);
+void ki__registration_push(ki_registration *registration, const ki__note *note);
+/** Makes room for what it wants to hear of a batch. `notes` are its notes to be shared, or NULL. */
+int ki__registration_reserve_batch(ki_registration *registration, const ki__applier *applier,
+                                   const ki__notes *notes);
+/** Pushes all notes of a batch that concern it. True: end with ki__registration_poke(), with no
+ *  lock held, instead of ki__registration_wake(). False: nothing need be done. */
+bool ki__registration_push_batch(ki_registration *registration, ki__applier *applier,
+                                 ki__notes *notes);
+void ki__registration_poke(ki_registration *registration);
+/** Whether poking only wakes a thread, which may sleep on for a while. */
+bool ki__registration_may_sleep(const ki_registration *registration);
+/** The same answer after any other way of queueing. */
+bool ki__registration_must_poke(ki_registration *registration);
+
+/** The informer has synced: what is queued as initial is all there will be. */
+void ki__registration_synced(ki_registration *registration);
+
+/** Lets whoever delivers know that there is something. */
+void ki__registration_wake(ki_registration *registration);
+
+/** Whether this thread is inside a callback of a registration whose owner has this `user`. */
+bool ki__registration_is_calling(const void *user);
+
+/** The owner is going: as ki_registration_remove(), but the owner is not told. */
+void ki__registration_stop(ki_registration *registration);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects that were set aside, kept until it is certain that they are: what is tried again must not
+ * be reported twice. */
+#ifndef KI_CACHE_INFORMER_SKIPPED_OBJECTS_H
+#define KI_CACHE_INFORMER_SKIPPED_OBJECTS_H
+
+#include <kinformer/alloc.h>
+#include <kinformer/error.h>
+#include <kinformer/str.h>
+
+typedef struct ki__aside ki__aside;
+
+/** Zero is an empty one. */
+typedef struct ki__asides {
+    ki__aside *first; /* in the order in which they came */
+    ki__aside *last;
+} ki__asides;
+
+/** Copies both. 0 or -ENOMEM. */
+int ki__asides_add(ki__asides *asides, const ki_alloc *alloc, ki_str key, const ki_error *error);
+
+/** Takes all out, and reports each if `hook` is not NULL. */
+void ki__asides_end(ki__asides *asides, const ki_alloc *alloc, const ki_error_hook *hook);
+
+#endif

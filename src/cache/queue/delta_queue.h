@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the two kinds of queue share, and what each has to do itself.
+ *
+ * Who may touch what: the members under "lock" with the lock held; those of the consumer by the one
+ * thread that has set `popping`, without it. Callbacks of the user (transform, process, error hook)
+ * run with no lock held. */
+#ifndef KI_CACHE_QUEUE_DELTA_QUEUE_H
+#define KI_CACHE_QUEUE_DELTA_QUEUE_H
+
+#include <stdatomic.h>
+
+#include <kinformer/queue.h>
+
+#include "base/hash.h"
+#include "base/refs.h"
+#include "base/sync.h"
+#include "cache/queue/transform.h"
+
+/** A list in a queue: one block, with a reference to each object. The objects that were left out
+ *  stand behind the others, as their keys are borrowed. */
+typedef struct ki__list_block {
+    ki_replacement view; /* what the consumer sees */
+    size_t held;         /* objects, those left out as well */
+    size_t bytes;        /* what it counts for in ki_queue_bytes() */
+    ki_str *unread; /* the keys, their text and the resource version: one more block, or NULL */
+    ki_object *objects[];
+} ki__list_block;
+
+/** What a kind does; all with the lock held, but `done`. */
+typedef struct ki__queue_kind {
+    /** Takes over `delta` and returns 1; or returns 0 if there is no need of it, or an error. */
+    int (*push)(ki_queue *queue, const ki_delta *delta);
+    /** Deletes by key. `copy` is the key in memory that the queue takes over if it returns 1. */
+    int (*push_key)(ki_queue *queue, char *copy);
+    /** Makes the list the content. Takes what it needs of the block out of it: what is left there
+     *  is the caller's to free. */
+    int (*replace)(ki_queue *queue, ki__list_block **block);
+    int (*resync)(ki_queue *queue);
+    /** How many of the deltas queued now belong to the first list. */
+    size_t (*count_initial)(ki_queue *queue);
+    /** Moves deltas to queue->batch, at least one; the queue has some. */
+    int (*take)(ki_queue *queue, size_t max_keys);
+    /** The batch is processed, or goes back. Returns how much it takes off initial_left. */
+    size_t (*finish)(ki_queue *queue, bool again);
+    /** Frees all that is its own. */
+    void (*done)(ki_queue *queue);
+} ki__queue_kind;
+
+struct ki_queue {
+    const ki__queue_kind *kind;
+    const ki_alloc *alloc;
+    ki__hash_key hash_key;
+    ki__refs refs;
+    uint64_t process; /* that made it */
+    ki__transform_function transform;
+    void *transform_user;
+    ki_error_hook on_error;
+    size_t max_deltas;
+    atomic_bool synced;
+    atomic_bool popping; /* there is a consumer */
+
+    /* lock */
+    ki__mutex lock;
+    ki__cond ready; /* for the consumer: something was put in, or the queue was closed */
+    bool closed;
+    bool populated;      /* something was put in that begins the content */
+    bool waiting;        /* the consumer waits */
+    size_t initial_left; /* of the first list, what has not been processed */
+    size_t length;       /* deltas that wait */
+    size_t bytes;        /* of their objects */
+
+    /* the consumer */
+    ki_delta *batch;
+    size_t batch_count;
+    size_t batch_cap;
+    const char *batch_set_back; /* see ki_deltas; or NULL */
+};
+
+/** As ki_queue_add(), ki_queue_update() and ki_queue_delete(), by `type`, and ki_queue_replace(),
+ *  for objects that went through the transform function before. */
+int ki__queue_put(ki_queue *queue, ki_delta_type type, const ki_object *object, ki_error *error);
+int ki__queue_replace(ki_queue *queue, const ki_replacement *replacement, ki_error *error);
+
+/** Makes a queue of `size` bytes, which begins with a struct ki_queue; the rest is zero. */
+int ki__queue_new(const ki__queue_kind *kind, size_t size, const ki_queue_options *options,
+                  ki_queue **ret_queue, ki_error *error);
+
+/** Whether `more` deltas may be added: 0 or KI_ERR_LIMIT. */
+int ki__queue_check_room(const ki_queue *queue, size_t more);
+
+/** Counts a delta as waiting, or no longer. */
+void ki__queue_count(ki_queue *queue, const ki_delta *delta);
+void ki__queue_uncount(ki_queue *queue, const ki_delta *delta);
+
+/** About the memory of an object. */
+size_t ki__queue_size_of(const ki_object *object);
+
+/** Makes room for `count` deltas in the batch. 0 or -ENOMEM. */
+int ki__queue_reserve_batch(ki_queue *queue, size_t count);
+
+/** Gives back what a delta holds. */
+void ki__delta_release(const ki_queue *queue, const ki_delta *delta);
+
+/** NULL is fine. */
+void ki__list_block_free(const ki_alloc *alloc, ki__list_block *block);
+
+/** The block whose view a KI_DELTA_REPLACED_ALL shows. */
+static inline ki__list_block *ki__list_block_of(const ki_delta *delta)
+{
+    return (ki__list_block *)(uintptr_t)delta->replaced; /* the view is its first member */
+}
+
+#endif

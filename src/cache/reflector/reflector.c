@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making, starting, stopping and asking a reflector; client-go's tools/cache/reflector.go is what
+ * it answers to. Other threads set a flag and post the task; all that happens, happens in there. */
+#include "cache/reflector/reflector.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/mutant.h"
+#include "base/options.h"
+#include "wire/source_options.h"
+
+#define MINUTE_NS (60 * KI__SECOND_NS)
+#define WATCH_TIMEOUT_NS (5 * MINUTE_NS)
+#define WATCH_TIMEOUT_MAX_NS (24 * 60 * MINUTE_NS)
+
+/* ---- the task ---- */
+
+/* While it waits, it holds a reference. */
+void ki__reflector_post(ki_reflector *r)
+{
+    (void)ki_reflector_ref(r);
+    if (!ki__engine_post(r->engine, &r->task)) {
+        (void)ki_reflector_unref(r);
+    }
+}
+
+static void finish(ki_reflector *r)
+{
+    if (KI__MUTANT(32)) { /* forgets to take the request back */
+        r->call = NULL;
+    }
+    ki__reflector_drop_call(r);
+    ki__timer_cancel(&r->reminder);
+    ki__timer_cancel(&r->trim);
+    r->last_object = ki_object_unref(r->last_object);
+    ki__reflector_set_state(r, KI_REFLECTOR_STOPPED);
+    ki__reflector_check(r);
+    if (r->options.on_stopped != NULL) {
+        r->options.on_stopped(r, r->options.user);
+    }
+    ki__mutex_lock(&r->shared.lock);
+    bool started = r->shared.started;
+    ki__mutex_unlock(&r->shared.lock);
+    if (started) {
+        (void)ki_reflector_unref(r); /* its own; the task has another */
+    }
+}
+
+static void begin_phase(ki_reflector *r)
+{
+    r->due = false;
+    switch (r->state) {
+    case KI_REFLECTOR_STREAMING:
+        ki__reflector_stream_begin(r);
+        break;
+    case KI_REFLECTOR_LISTING:
+        ki__reflector_list_begin(r);
+        break;
+    case KI_REFLECTOR_WATCHING:
+        ki__reflector_watch_begin(r);
+        break;
+    case KI_REFLECTOR_NEW:
+    case KI_REFLECTOR_BACKOFF:
+    case KI_REFLECTOR_STOPPED:
+    case KI_REFLECTOR_STATE_MAX:
+        ki_assert(false);
+    }
+}
+
+static void step(ki_reflector *r)
+{
+    ki__mutex_lock(&r->shared.lock);
+    bool started = r->shared.started;
+    bool paused = r->shared.paused;
+    ki__mutex_unlock(&r->shared.lock);
+    if (r->state == KI_REFLECTOR_NEW && started) {
+        ki__reflector_go_sync(r);
+    }
+    if (r->paused != paused) {
+        r->paused = paused;
+        ki__reflector_apply_pause(r);
+    }
+    if (r->due) {
+        begin_phase(r);
+    }
+    ki__reflector_check(r);
+}
+
+static void work(ki__task *task)
+{
+    ki_reflector *r = KI__CONTAINER_OF(task, ki_reflector, task);
+    if (r->state == KI_REFLECTOR_STOPPED) {
+        /* A call that came too late. */
+    } else if (ki__reflector_is_stopping(r)) {
+        finish(r);
+    } else {
+        step(r);
+    }
+    (void)ki_reflector_unref(r); /* of the posting */
+}
+
+/* ---- from any thread ---- */
+
+int ki_reflector_start(ki_reflector *reflector)
+{
+    KI__REQUIRE(reflector, NULL);
+    ki__mutex_lock(&reflector->shared.lock);
+    int r = 0;
+    if (ki__reflector_is_stopping(reflector)) {
+        r = KI_ERR_STOPPED;
+    } else if (reflector->shared.started) {
+        r = KI_ERR_EXISTS;
+    } else {
+        reflector->shared.started = true;
+        (void)ki_reflector_ref(reflector); /* its own, until it has stopped */
+    }
+    ki__mutex_unlock(&reflector->shared.lock);
+    if (r == 0) {
+        ki__reflector_post(reflector);
+    }
+    return r;
+}
+
+void ki_reflector_stop(ki_reflector *reflector)
+{
+    if (reflector == NULL || ki__engine_is_inherited(reflector->engine)) {
+        return;
+    }
+    ki__mutex_lock(&reflector->shared.lock); /* so that it is either started before, or never */
+    atomic_store(&reflector->stopping, true);
+    ki__mutex_unlock(&reflector->shared.lock);
+    ki__reflector_post(reflector);
+}
+
+void ki_reflector_pause(ki_reflector *reflector, bool paused)
+{
+    if (reflector == NULL) {
+        return;
+    }
+    ki__mutex_lock(&reflector->shared.lock);
+    bool changed = reflector->shared.paused != paused;
+    reflector->shared.paused = paused;
+    reflector->shared.health.paused = paused;
+    ki__mutex_unlock(&reflector->shared.lock);
+    if (changed) {
+        ki__reflector_post(reflector);
+    }
+}
+
+const char *ki_reflector_name(const ki_reflector *reflector)
+{
+    return reflector->options.name;
+}
+
+const char *ki_reflector_description(const ki_reflector *reflector)
+{
+    return reflector->options.description;
+}
+
+int ki_reflector_last_sync_resource_version(ki_reflector *reflector, char *text, size_t size)
+{
+    KI__REQUIRE(reflector, NULL);
+    KI__REQUIRE(text, NULL);
+    ki__mutex_lock(&reflector->shared.lock);
+    size_t len = strlen(reflector->shared.version);
+    bool fits = len < size;
+    if (fits) {
+        memcpy(text, reflector->shared.version, len + 1);
+    }
+    ki__mutex_unlock(&reflector->shared.lock);
+    return fits ? (int)len : KI_ERR_LIMIT;
+}
+
+int ki_reflector_read_health(ki_reflector *reflector, ki_reflector_health *health)
+{
+    KI__REQUIRE(reflector, NULL);
+    KI__REQUIRE(health, NULL);
+    size_t size = health->size;
+    if (size < sizeof(size) || size > sizeof(*health)) {
+        return -EINVAL;
+    }
+    ki__mutex_lock(&reflector->shared.lock);
+    memcpy(health, &reflector->shared.health, size);
+    ki__mutex_unlock(&reflector->shared.lock);
+    health->size = size;
+    return 0;
+}
+
+/* ---- what the phases note ---- */
+
+void ki__reflector_count(ki_reflector *r, uint64_t *counter, uint64_t by)
+{
+    ki__mutex_lock(&r->shared.lock);
+    *counter += by;
+    ki__mutex_unlock(&r->shared.lock);
+}
+
+void ki__reflector_note(ki_reflector *r, uint64_t *time, uint64_t *counter)
+{
+    uint64_t now = ki__engine_now(r->engine);
+    ki__mutex_lock(&r->shared.lock);
+    *time = now;
+    (*counter)++;
+    bool troubled = r->shared.health.reason.code != 0;
+    ki__mutex_unlock(&r->shared.lock);
+    if (troubled) {
+        ki__reflector_recovered(r);
+    }
+}
+
+void ki__reflector_note_bytes(ki_reflector *r, size_t bytes)
+{
+    ki__mutex_lock(&r->shared.lock);
+    r->shared.health.last_byte = r->alive;
+    r->shared.health.bytes += bytes;
+    r->shared.health.arrived = r->found.count - r->found.gaps;
+    ki__mutex_unlock(&r->shared.lock);
+}
+
+void ki__reflector_set_version(ki_reflector *r, const char *version, bool from_event)
+{
+    size_t len = strlen(version);
+    ki_assert(len <= KI__VERSION_MAX); /* objects and pages see to it */
+    memcpy(r->version, version, len + 1);
+    r->from_event = from_event;
+    ki__mutex_lock(&r->shared.lock);
+    memcpy(r->shared.version, version, len + 1);
+    ki__mutex_unlock(&r->shared.lock);
+}
+
+void ki__reflector_set_aside(ki_reflector *r, const char *key, const ki_error *error)
+{
+    ki__reflector_count(r, &r->shared.health.set_aside, 1);
+    ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(key), error);
+}
+
+void ki__reflector_note_object(ki_reflector *r, const ki_object *object)
+{
+    if (ki_object_is_complete(object)) {
+        return;
+    }
+    ki__mutex_lock(&r->shared.lock);
+    bool first = r->shared.health.incomplete++ == 0;
+    ki__mutex_unlock(&r->shared.lock);
+    if (first) {
+        KI__LOG(ki__engine_log(r->engine), KI_LOG_WARNING, "reflector",
+                "the server sends fields that the schema tables do not know: paths and JSON output "
+                "lack them; set json_only, or use a newer kinformer",
+                {"name", ki_str_from(r->options.name)},
+                {"key", ki_str_from(ki_object_key(object))});
+    }
+}
+
+/* ---- making and freeing ---- */
+
+static int check_options(const ki_reflector_options *o, ki_error *error)
+{
+    if (o->engine == NULL) {
+        return ki__error_set(error, -EINVAL, "a reflector needs an engine");
+    }
+    const ki_source *source = o->source;
+    if (source == NULL || source->list == NULL || source->watch == NULL || source->cancel == NULL) {
+        return ki__error_set(error, -EINVAL, "a reflector needs a source that lists and watches");
+    }
+    const ki_reflector_target *target = o->target;
+    if (target == NULL || target->add == NULL || target->update == NULL || target->remove == NULL ||
+        target->replace == NULL) {
+        return ki__error_set(error, -EINVAL,
+                             "a reflector needs a target that adds, updates, removes and replaces");
+    }
+    return 0;
+}
+
+static void set_default(uint64_t *ns, uint64_t otherwise)
+{
+    *ns = *ns != 0 ? *ns : otherwise;
+}
+
+static void set_defaults(ki_reflector_options *o)
+{
+    set_default(&o->resync_period_ns, UINT64_MAX);
+    set_default(&o->initial_idle_ns, 15 * KI__SECOND_NS);
+    set_default(&o->initial_max_ns, 5 * MINUTE_NS);
+    set_default(&o->no_streaming_ns, 10 * MINUTE_NS);
+    set_default(&o->silence_ns, 3 * MINUTE_NS);
+    uint64_t timeout = o->min_watch_timeout_ns;
+    timeout = timeout > WATCH_TIMEOUT_NS ? timeout : WATCH_TIMEOUT_NS;
+    o->min_watch_timeout_ns = timeout < WATCH_TIMEOUT_MAX_NS ? timeout : WATCH_TIMEOUT_MAX_NS;
+    o->name = o->name != NULL ? o->name : "reflector";
+    if (o->description == NULL) {
+        o->description = o->expected_kind;
+    }
+}
+
+static int copy_text(ki_reflector *r, ki_error *error)
+{
+    ki_reflector_options *o = &r->options;
+    const char **const texts[] = {&o->name,           &o->description,   &o->label_selector,
+                                  &o->field_selector, &o->expected_kind, &o->expected_api_version};
+    return ki__texts_copy(r->alloc, texts, sizeof(texts) / sizeof(texts[0]), &r->text, error);
+}
+
+static void free_parts(ki_reflector *r)
+{
+    ki__timer_done(&r->wait);
+    ki__timer_done(&r->watchdog);
+    ki__timer_done(&r->resync);
+    ki__timer_done(&r->proof);
+    ki__timer_done(&r->reminder);
+    ki__timer_done(&r->trim);
+    ki__pages_done(&r->pages);
+    ki__collect_clear(&r->found);
+    ki__free(r->alloc, r->text);
+}
+
+static int init_timers(ki_reflector *r)
+{
+    const struct {
+        ki__timer *timer;
+        void (*fire)(ki__timer *timer);
+    } timers[] = {
+        {&r->wait, ki__reflector_on_wait},         {&r->watchdog, ki__reflector_on_watchdog},
+        {&r->resync, ki__reflector_on_resync},     {&r->proof, ki__reflector_on_proof},
+        {&r->reminder, ki__reflector_on_reminder}, {&r->trim, ki__reflector_on_trim},
+    };
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < sizeof(timers) / sizeof(timers[0]); i++) {
+        code = ki__timer_init(timers[i].timer, r->engine, timers[i].fire);
+    }
+    return code;
+}
+
+static int init_parts(ki_reflector *r, ki_error *error)
+{
+    ki__task_init(&r->task, work);
+    ki__pages_init(&r->pages, &r->source, &ki__reflector_pages_sink, r, r->alloc,
+                   ki__engine_hash_key(r->engine));
+    ki__collect_init(&r->found, r->alloc, ki__engine_hash_key(r->engine), r->options.max_objects);
+    ki__backoff_init(&r->backoff, r->options.backoff_initial_ns, r->options.backoff_max_ns,
+                     r->options.backoff_reset_ns);
+    r->rewatch = r->backoff;
+    int code = copy_text(r, error);
+    if (code < 0) {
+        return code;
+    }
+    code = init_timers(r);
+    return code < 0 ? ki__error_code(error, code) : 0;
+}
+
+int ki_reflector_new(const ki_reflector_options *options, ki_reflector **ret_reflector,
+                     ki_error *error)
+{
+    KI__REQUIRE(options, error);
+    KI__REQUIRE(ret_reflector, error);
+    ki_reflector_options o = {0};
+    int code = ki__options_take(&o, sizeof(o), options, error);
+    if (code < 0) {
+        return code;
+    }
+    code = check_options(&o, error);
+    if (code < 0) {
+        return code;
+    }
+    set_defaults(&o);
+    const ki_alloc *alloc = ki__engine_alloc(o.engine);
+    ki_reflector *r = ki__alloc_zero(alloc, sizeof(*r));
+    if (r == NULL) {
+        return ki__error_code(error, -ENOMEM);
+    }
+    ki__refs_init(&r->refs);
+    r->engine = o.engine;
+    r->alloc = alloc;
+    r->source = *o.source;
+    r->target = *o.target;
+    r->options = o;
+    code = init_parts(r, error);
+    if (code == 0) {
+        code = ki__mutex_init(&r->shared.lock);
+        if (code < 0) {
+            (void)ki__error_code(error, code);
+        }
+    }
+    if (code < 0) {
+        free_parts(r);
+        ki__free(alloc, r);
+        return code;
+    }
+    (void)ki_engine_ref(r->engine);
+    *ret_reflector = r;
+    return 0;
+}
+
+ki_reflector *ki_reflector_ref(ki_reflector *reflector)
+{
+    if (reflector != NULL) {
+        ki__refs_take(&reflector->refs);
+    }
+    return reflector;
+}
+
+ki_reflector *ki_reflector_unref(ki_reflector *reflector)
+{
+    if (reflector == NULL || !ki__refs_drop(&reflector->refs) ||
+        ki__engine_is_inherited(reflector->engine)) {
+        return NULL;
+    }
+    ki_engine *engine = reflector->engine;
+    ki_source source = reflector->source;
+    ki_reflector_target target = reflector->target;
+    free_parts(reflector);
+    ki__mutex_done(&reflector->shared.lock);
+    ki__free(reflector->alloc, reflector);
+    if (source.destroy != NULL) {
+        source.destroy(source.user);
+    }
+    if (target.destroy != NULL) {
+        target.destroy(target.user);
+    }
+    (void)ki_engine_unref(engine);
+    return NULL;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reflector from inside: one struct, and the phases that share it.
+ *
+ *   reflector.c         making, starting, stopping, and what other threads may ask
+ *   reflector_state.c   the states, and the one way from each to the next
+ *   reflector_error.c   what kinds of failure there are
+ *   reflector_failure.c reporting of failed attempts
+ *   reflector_sync.c    handing a complete list to the target
+ *   reflector_stream.c  all objects as the first events of a watch
+ *   reflector_list.c    all objects in pages
+ *   reflector_watch.c   what changes
+ *
+ * Nothing here recurses: a phase that ends picks the next state, and the task begins it. */
+#ifndef KI_CACHE_REFLECTOR_REFLECTOR_H
+#define KI_CACHE_REFLECTOR_REFLECTOR_H
+
+#include <stdatomic.h>
+
+#include <kinformer/reflector.h>
+
+#include "base/backoff.h"
+#include "base/engine.h"
+#include "base/refs.h"
+#include "base/sync.h"
+#include "wire/list_collector.h"
+#include "wire/pages.h"
+
+#define KI__SECOND_NS UINT64_C(1000000000)
+#define KI__WATCH_SHORT_NS KI__SECOND_NS /* a watch that ended sooner says nothing good */
+
+/* What an error means to a reflector. */
+typedef enum ki__trouble {
+    KI__TROUBLE_BUSY,      /* 429: the server asks to wait */
+    KI__TROUBLE_REFUSED,   /* nobody is there */
+    KI__TROUBLE_NETWORK,   /* the connection broke */
+    KI__TROUBLE_EXPIRED,   /* 410: the resource version is too old */
+    KI__TROUBLE_TOO_LARGE, /* the server does not know the resource version yet */
+    KI__TROUBLE_INTERNAL,  /* 500 */
+    KI__TROUBLE_MEMORY,    /* ours, or whatever else may pass by itself */
+    KI__TROUBLE_FINAL,     /* any other request would get the same: 401, 404, no trust */
+    KI__TROUBLE_OTHER
+} ki__trouble;
+
+struct ki_reflector {
+    ki__refs refs;
+    /* Never change. */
+    ki_engine *engine;
+    const ki_alloc *alloc;
+    ki_source source;
+    ki_reflector_target target;
+    ki_reflector_options options; /* text is ours, in one block; times without zeros */
+    char *text;
+
+    /* Inside ki_engine_run() only. */
+    ki__task task;
+    ki__timer wait;     /* of a back-off */
+    ki__timer watchdog; /* of a phase */
+    ki__timer resync;
+    ki__timer proof;    /* of an accepted watch: when it has lived long enough to count as good */
+    ki__timer reminder; /* of a row of failures that was logged: when to log it again */
+    struct {
+        uint64_t attempts;       /* that failed in a row */
+        uint64_t since;          /* when the first did */
+        ki_failure_class logged; /* the class of the last line in the log; NONE: no line yet */
+    } failing;
+    ki__timer trim; /* memory is given back then */
+    ki_reflector_state state;
+    bool due;            /* the task is to begin the present phase */
+    bool resume;         /* BACKOFF: to WATCHING; else to a list */
+    bool paused;         /* what the source was told */
+    bool unavailable;    /* the server does not have our version: list without one */
+    bool paginated;      /* a list of version "0" came in pages: the server has no cache */
+    bool consistent;     /* the list at hand was asked for without a version */
+    bool unordered;      /* the first events of the watch at hand are not in order */
+    bool from_event;     /* `version` came from an event, not from a list or bookmark */
+    bool cut_short;      /* the last stream ended before its list was complete */
+    bool quick;          /* the last watch had events, but ended within a second */
+    bool fresh;          /* no watch was begun since the last list */
+    bool reencoded;      /* the source has changed to another encoding */
+    bool accepted;       /* the call at hand gave a sign of life */
+    ki__backoff backoff; /* before a list */
+    ki__backoff rewatch; /* before a watch is taken up; begins anew when one made progress */
+    void *call;          /* of STREAMING and WATCHING */
+    ki__pages pages;     /* of LISTING */
+    ki__collect found;
+    size_t collected;  /* bytes of it since memory was last asked for ahead */
+    size_t released;   /* bytes freed by lists, between blocks that stay, since the last trim */
+    uint64_t began;    /* when the present call did */
+    uint64_t deadline; /* when it must be over */
+    uint64_t limit;    /* of a watch: when the server is to end it, and a little more */
+    uint64_t alive;    /* its last byte that may be part of something useful */
+    uint64_t progress; /* its last useful event */
+    uint64_t events;   /* of it */
+    uint64_t no_streaming_until;
+    uint64_t first_internal; /* when the present series of 500s began */
+    uint64_t last_internal;
+    ki_event_type last_type;           /* with the next: the event that was told last, */
+    const ki_object *last_object;      /* or NULL */
+    char asked[KI__VERSION_MAX + 1];   /* the version of the request at hand */
+    char version[KI__VERSION_MAX + 1]; /* the same as in `shared`, to read without the lock */
+
+    /* Any thread. */
+    atomic_bool stopping;
+    struct {
+        ki__mutex lock;
+        bool started;
+        bool paused;
+        char version[KI__VERSION_MAX + 1];
+        ki_reflector_health health;
+    } shared;
+};
+
+/* ---- reflector.c ---- */
+
+/** Has the task run. */
+void ki__reflector_post(ki_reflector *r);
+/** Adds to a counter of the health. */
+void ki__reflector_count(ki_reflector *r, uint64_t *counter, uint64_t by);
+/** Sets a time of the health to now, and counts. Ends a row of failures. */
+void ki__reflector_note(ki_reflector *r, uint64_t *time, uint64_t *counter);
+/** Bytes came. */
+void ki__reflector_note_bytes(ki_reflector *r, size_t bytes);
+void ki__reflector_set_version(ki_reflector *r, const char *version, bool from_event);
+/** Tells the engine of something that was left out, and counts it as set aside. */
+void ki__reflector_set_aside(ki_reflector *r, const char *key, const ki_error *error);
+/** An object arrived: counts it if the schema tables do not know all of it; the first is logged. */
+void ki__reflector_note_object(ki_reflector *r, const ki_object *object);
+/** Whether it was told to stop: then nobody is called any more. */
+static inline bool ki__reflector_is_stopping(const ki_reflector *r)
+{
+    return atomic_load_explicit(&r->stopping, memory_order_acquire);
+}
+
+/* ---- reflector_state.c ---- */
+
+/** To another state, or to the same for another call. Only as the table allows. */
+void ki__reflector_set_state(ki_reflector *r, ki_reflector_state state);
+/** Trusts nothing: stops the process if what must always hold does not. */
+void ki__reflector_check(const ki_reflector *r);
+/** Drops the present call and has the task begin this phase. */
+void ki__reflector_go(ki_reflector *r, ki_reflector_state state);
+/** The same for whichever way to list is right now. */
+void ki__reflector_go_sync(ki_reflector *r);
+/** Drops the present call and waits; then watches again if `resume`, else lists. `error` is the
+ *  reason, or NULL; it is not reported as a failed attempt. */
+void ki__reflector_back_off(ki_reflector *r, bool resume, const ki_error *error);
+/** The same for an attempt that failed, which is reported. Nothing of the reflector may be touched
+ *  after it but by ki__reflector_check(): the program may have stopped it. */
+void ki__reflector_fail(ki_reflector *r, bool resume, const ki_error *error,
+                        const ki_object *status);
+/** The same, but the next phase begins without a wait. */
+void ki__reflector_fail_at_once(ki_reflector *r, ki_reflector_state next, const ki_error *error,
+                                const ki_object *status);
+/** Cancels whatever is under way, and the timers that belong to it. */
+void ki__reflector_drop_call(ki_reflector *r);
+/** A call begins now: sets its times. `limit_ns` is how long it may take in all. */
+void ki__reflector_begin_call(ki_reflector *r, uint64_t limit_ns);
+/** Sets the watchdog to the next time when something may be wrong. */
+void ki__reflector_watch_over(ki_reflector *r);
+/** Tells the source of the call whether to hold back. */
+void ki__reflector_apply_pause(ki_reflector *r);
+void ki__reflector_on_wait(ki__timer *timer);
+void ki__reflector_on_watchdog(ki__timer *timer);
+
+/* ---- reflector_error.c ---- */
+
+ki__trouble ki__reflector_classify(const ki_error *error, const ki_object *status);
+/** Whether a watch that got a 500 may just be resumed. */
+bool ki__reflector_may_retry_internal(ki_reflector *r);
+/** Whether the error says that the source has changed to another encoding, for the first time; then
+ *  the same request is made again at once. */
+bool ki__reflector_reencode(ki_reflector *r, const ki_error *error);
+
+/* ---- reflector_failure.c ---- */
+
+/** What the present phase is for. */
+ki_watch_operation ki__reflector_operation(const ki_reflector *r);
+/** Notes the reason in the health, without a report. */
+void ki__reflector_note_reason(ki_reflector *r, const ki_error *error);
+/** Logs, for debugging, an error that is no failure: it only leads to another request at once. */
+void ki__reflector_log_routine(const ki_reflector *r, const char *message, const ki_error *error);
+/** Counts, logs and reports a failed attempt. The program may stop the reflector in there. */
+void ki__reflector_report(ki_reflector *r, ki_watch_operation operation, const ki_error *error,
+                          const ki_object *status, uint64_t delay_ns);
+/** Ends a row of failures, if there is one. */
+void ki__reflector_recovered(ki_reflector *r);
+/** The watch was accepted. */
+void ki__reflector_await_proof(ki_reflector *r);
+void ki__reflector_on_proof(ki__timer *timer);
+void ki__reflector_on_reminder(ki__timer *timer);
+
+/* ---- reflector_sync.c ---- */
+
+/** The list in `found` is complete at `version`: gives it to the target. 0, or an error that says
+ *  why the list does not count. */
+int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error);
+
+typedef int (*ki__collector)(ki__collect *collect, const ki_object *object);
+
+/** Transforms an object of a list and collects it, or, if that is the same, the one that the target
+ *  has. What cannot be transformed is set aside and counts as unread. `collect` is one of those of
+ *  list_collector.h.
+ *  Errors: those of list_collector.h;  of the transform function, those that may pass. */
+int ki__reflector_collect(ki_reflector *r, const ki_object *object, ki__collector collect,
+                          ki_error *error);
+/** Gives memory back to the system some time after a list. */
+void ki__reflector_on_trim(ki__timer *timer);
+/** Whether the event is of a kind that we want, and has a key. If not, it was set aside. */
+bool ki__reflector_is_usable(ki_reflector *r, ki_event_type type, const ki_object *object);
+
+/* ---- reflector_stream.c ---- */
+
+void ki__reflector_stream_begin(ki_reflector *r);
+void ki__reflector_stream_event(ki_reflector *r, ki_event_type type, const ki_object *object);
+void ki__reflector_stream_set_aside(ki_reflector *r, ki_event_type type, const char *key);
+/** The request failed, or an ERROR event came; `error` is NULL if the stream just ended. */
+void ki__reflector_stream_ended(ki_reflector *r, const ki_error *error, const ki_object *status);
+/** It brings nothing any more, or does not come to an end. */
+void ki__reflector_stream_idle(ki_reflector *r, const char *why);
+
+/* ---- reflector_list.c ---- */
+
+extern const ki__pages_sink ki__reflector_pages_sink;
+void ki__reflector_list_begin(ki_reflector *r);
+void ki__reflector_list_failed(ki_reflector *r, const ki_error *error, const ki_object *status);
+
+/* ---- reflector_watch.c ---- */
+
+/** Asks the source to watch; the answers go to the phase that is present then. */
+int ki__reflector_open_watch(ki_reflector *r, ki_list_options *options, ki_error *error);
+void ki__reflector_watch_begin(ki_reflector *r);
+/** The stream that is open becomes the watch. */
+void ki__reflector_follow_watch(ki_reflector *r);
+/** The watch is over, by an ERROR event if `in_stream`; `error` is NULL if it just ended. */
+void ki__reflector_watch_ended(ki_reflector *r, const ki_error *error, const ki_object *status,
+                               bool in_stream);
+void ki__reflector_on_resync(ki__timer *timer);
+
+#endif

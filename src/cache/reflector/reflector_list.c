@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All objects in pages. Which version is asked for, and how large a page is, follows client-go: the
+ * last version that is known, so that the list is never older and the server's cache can answer;
+ * none, for the latest, if the server does not have that one any more, or not yet. */
+#include <errno.h>
+#include <string.h>
+
+#include <kinformer/pager.h>
+
+#include "base/error.h"
+#include "base/mutant.h"
+#include "cache/reflector/reflector.h"
+
+static const char *version_to_ask(const ki_reflector *r)
+{
+    if (r->unavailable || KI__MUTANT(3)) {
+        return "";
+    }
+    if (r->version[0] == '\0' || KI__MUTANT(1)) {
+        return r->options.allow_stale_start || KI__MUTANT(1) || KI__MUTANT(2) ? "0" : "";
+    }
+    return r->version;
+}
+
+/* With a version, a server answers from its cache only if everything is asked for at once. */
+static uint32_t page_size(const ki_reflector *r, const char *version)
+{
+    if (r->options.page_size != 0) {
+        return r->options.page_size;
+    }
+    bool any_version = version[0] == '\0' || strcmp(version, "0") == 0;
+    return r->paginated || any_version ? KI_PAGER_LIMIT : 0;
+}
+
+void ki__reflector_list_begin(ki_reflector *r)
+{
+    const char *version = version_to_ask(r);
+    memcpy(r->asked, version, strlen(version) + 1); /* it must outlive the version we have */
+    r->consistent = version[0] == '\0';
+    const ki_list_options options = {
+        .size = sizeof(options),
+        .label_selector = r->options.label_selector,
+        .field_selector = r->options.field_selector,
+        .resource_version = r->asked,
+        /* The server refuses one without a version. */
+        .resource_version_match = r->consistent ? "" : "NotOlderThan",
+        .limit = page_size(r, r->asked),
+    };
+    ki__reflector_count(r, &r->shared.health.lists, 1);
+    r->pages.paused = r->paused;
+    ki_error error = KI_ERROR_INIT;
+    if (ki__pages_begin(&r->pages, &options, true, &error) < 0) {
+        ki__reflector_list_failed(r, &error, NULL);
+    } else {
+        ki__reflector_begin_call(r, UINT64_MAX);
+    }
+}
+
+void ki__reflector_list_failed(ki_reflector *r, const ki_error *error, const ki_object *status)
+{
+    if (ki__reflector_reencode(r, error)) {
+        return;
+    }
+    ki__trouble trouble = ki__reflector_classify(error, status);
+    bool version = trouble == KI__TROUBLE_EXPIRED || trouble == KI__TROUBLE_TOO_LARGE;
+    if (version && !r->unavailable) {
+        r->unavailable = true;
+        ki__reflector_log_routine(r, "resource version not available; listing the latest", error);
+        ki__reflector_go(r, KI_REFLECTOR_LISTING);
+        return;
+    }
+    ki__reflector_fail(r, false, error, status);
+}
+
+/* ---- what the pages bring ---- */
+
+static void fail_with(ki_reflector *r, int code)
+{
+    ki_error error;
+    (void)ki__error_code(&error, code);
+    ki__reflector_list_failed(r, &error, NULL);
+}
+
+static void on_object(const ki_object *object, void *user)
+{
+    ki_reflector *r = user;
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    ki__reflector_note_object(r, object);
+    /* Of lists only this is checked, as in client-go: what has no key cannot be kept. */
+    int code = 0;
+    ki_error error;
+    if (ki_object_key(object)[0] != '\0') {
+        code = ki__reflector_collect(r, object, ki__collect_append, &error);
+    } else {
+        (void)ki__error_set(&error, KI_ERR_KEY, "an object of the list has no name");
+        ki__reflector_set_aside(r, "", &error);
+    }
+    if (code < 0 && !ki__reflector_is_stopping(r)) {
+        ki__reflector_list_failed(r, &error, NULL);
+    }
+    ki__reflector_check(r);
+}
+
+static void on_set_aside(const char *key, const ki_error *error, void *user)
+{
+    ki_reflector *r = user;
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    ki__reflector_set_aside(r, key, error);
+    if (KI__MUTANT(33)) {
+        fail_with(r, KI_ERR_SYNTAX);
+        return;
+    }
+    int code = error->code == -ENOMEM ? -ENOMEM : ki__collect_add_unread(&r->found, key);
+    if (code < 0 && !ki__reflector_is_stopping(r)) {
+        fail_with(r, code);
+    }
+    ki__reflector_check(r);
+}
+
+static void on_alive(size_t bytes, void *user)
+{
+    ki_reflector *r = user;
+    r->alive = ki__engine_now(r->engine);
+    ki__reflector_note_bytes(r, bytes);
+}
+
+static void on_retry(const ki_error *error, const ki_object *status, uint64_t delay_ns, void *user)
+{
+    ki_reflector *r = user;
+    if (!ki__reflector_is_stopping(r)) {
+        ki__reflector_report(r, KI_OPERATION_LIST, error, status, delay_ns);
+    }
+}
+
+static void on_restart(void *user)
+{
+    ki_reflector *r = user;
+    if (!KI__MUTANT(5)) {
+        ki__collect_clear(&r->found);
+    }
+}
+
+static void on_end(const char *version, const ki_error *error, const ki_object *status, void *user)
+{
+    ki_reflector *r = user;
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    if (error != NULL) {
+        ki__reflector_list_failed(r, error, status);
+        ki__reflector_check(r);
+        return;
+    }
+    if (strcmp(r->asked, "0") == 0 && r->pages.count > 1) {
+        r->paginated = true;
+    }
+    ki_error failure;
+    int code = ki__reflector_complete(r, version, &failure);
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    if (code < 0) {
+        ki__reflector_list_failed(r, &failure, NULL);
+    } else {
+        r->quick = false;
+        ki__reflector_go(r, KI_REFLECTOR_WATCHING);
+    }
+    ki__reflector_check(r);
+}
+
+const ki__pages_sink ki__reflector_pages_sink = {
+    .on_object = on_object,
+    .on_set_aside = on_set_aside,
+    .on_alive = on_alive,
+    .on_retry = on_retry,
+    .on_restart = on_restart,
+    .on_end = on_end,
+};

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All objects as the first events of a watch. They come in no order, so nothing counts until the
+ * bookmark that ends them: it has the version of the whole, and the watch just goes on after it.
+ *
+ * client-go waits for that bookmark for as long as the server lets it. Here a server that never
+ * sends it is found out, by time or because the stream ended twice without it, and its objects are
+ * asked for in pages. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mutant.h"
+#include "cache/reflector/reflector.h"
+
+#define END_ANNOTATION "k8s.io/initial-events-end"
+
+void ki__reflector_stream_begin(ki_reflector *r)
+{
+    ki_list_options options = {
+        .size = sizeof(options),
+        .resource_version = r->unavailable ? "" : r->version,
+        .resource_version_match = "NotOlderThan",
+        .send_initial_events = true,
+    };
+    r->consistent = options.resource_version[0] == '\0';
+    ki__reflector_count(r, &r->shared.health.streams, 1);
+    ki_error error = KI_ERROR_INIT;
+    if (ki__reflector_open_watch(r, &options, &error) < 0) {
+        ki__reflector_stream_ended(r, &error, NULL);
+    } else {
+        ki__reflector_begin_call(r, r->options.initial_max_ns);
+    }
+}
+
+/* ---- its events ---- */
+
+static bool ends_initial_events(const ki_object *bookmark)
+{
+    ki_value value;
+    return ki_object_annotation(bookmark, ki_str_from(END_ANNOTATION), &value) == 0 &&
+           ki_value_equals(&value, ki_str_from("true"));
+}
+
+static void complete(ki_reflector *r, const ki_object *bookmark)
+{
+    ki_error error;
+    int code = ki__reflector_complete(r, ki_object_resource_version(bookmark), &error);
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    if (code < 0) {
+        ki__reflector_fail(r, false, &error, NULL);
+        return;
+    }
+    ki__reflector_set_state(r, KI_REFLECTOR_WATCHING); /* on the same call */
+    r->unordered = false;
+    r->quick = false;
+    ki__reflector_follow_watch(r);
+}
+
+/* Only what may be an initial event shows that there are any left. */
+static void note_progress(ki_reflector *r, ki_event_type type)
+{
+    if (type == KI_EVENT_ADDED) {
+        r->progress = ki__engine_now(r->engine);
+    }
+    r->alive = r->progress; /* the bytes that came since were of this event */
+}
+
+void ki__reflector_stream_event(ki_reflector *r, ki_event_type type, const ki_object *object)
+{
+    note_progress(r, type);
+    if (type == KI_EVENT_BOOKMARK) {
+        if (ends_initial_events(object)) {
+            complete(r, object);
+        }
+        return;
+    }
+    bool nameless = ki_object_key(object)[0] == '\0';
+    if (!ki__reflector_is_usable(r, type, object)) {
+        if (type == KI_EVENT_DELETED && nameless && !ki__reflector_is_stopping(r)) {
+            ki__reflector_back_off(r, false, NULL);
+        }
+        return;
+    }
+    if (type == KI_EVENT_DELETED) {
+        if (!KI__MUTANT(26)) {
+            ki__collect_remove(&r->found, ki_object_key(object));
+        }
+        return;
+    }
+    if (KI__MUTANT(25)) {
+        ki__reflector_set_version(r, ki_object_resource_version(object), true);
+    }
+    ki_error error;
+    int code = ki__reflector_collect(r, object, ki__collect_put, &error);
+    if (code < 0 && !ki__reflector_is_stopping(r)) {
+        ki__reflector_stream_ended(r, &error, NULL);
+    }
+}
+
+/* What was or may have been a deletion of nobody knows what: any of the objects so far may be gone,
+ * and only another list can tell. */
+void ki__reflector_stream_set_aside(ki_reflector *r, ki_event_type type, const char *key)
+{
+    note_progress(r, KI_EVENT_ADDED);
+    int code = 0;
+    if (!KI__MUTANT(13) &&
+        ((type == KI_EVENT_DELETED && key[0] == '\0') || (size_t)type >= KI_EVENT_MAX)) {
+        ki__reflector_back_off(r, false, NULL);
+        return;
+    }
+    if (type == KI_EVENT_DELETED) {
+        ki__collect_remove(&r->found, key);
+    } else {
+        code = ki__collect_add_unread(&r->found, key);
+    }
+    if (code < 0) {
+        ki_error error;
+        (void)ki__error_code(&error, code);
+        ki__reflector_stream_ended(r, &error, NULL);
+    }
+}
+
+/* ---- its end ---- */
+
+static void note_fallback(ki_reflector *r, const ki_error *error)
+{
+    ki__reflector_log_routine(r, "falling back from streaming list to list", error);
+    ki__reflector_count(r, &r->shared.health.fallbacks, 1);
+    r->cut_short = false;
+}
+
+/* The server refuses to stream, which is no failure: a list follows at once, and if that fails too,
+ * its error is the one that matters. */
+static void fall_back(ki_reflector *r, const ki_error *error)
+{
+    note_fallback(r, error);
+    ki__reflector_go(r, KI_REFLECTOR_LISTING);
+}
+
+/* Streams come to no end here: a failed attempt, and the next is a list. */
+static void give_up_streaming(ki_reflector *r, const ki_error *error)
+{
+    uint64_t now = ki__engine_now(r->engine);
+    uint64_t pause = r->options.no_streaming_ns;
+    r->no_streaming_until = pause < UINT64_MAX - now ? now + pause : UINT64_MAX;
+    note_fallback(r, error);
+    ki__reflector_fail_at_once(r, KI_REFLECTOR_LISTING, error, NULL);
+}
+
+void ki__reflector_stream_idle(ki_reflector *r, const char *why)
+{
+    ki_error error;
+    (void)ki__error_set(&error, KI_ERR_UNSUPPORTED, "%s", why);
+    give_up_streaming(r, &error);
+}
+
+/* It lived, and ended before its time. The first time, it is tried again: at once if the server had
+ * accepted it, else after a wait, for then it may be that nobody is there. */
+static void cut_short(ki_reflector *r, const ki_error *error)
+{
+    if (r->cut_short) {
+        give_up_streaming(r, error);
+        return;
+    }
+    r->cut_short = true;
+    if (r->accepted) {
+        ki__reflector_fail_at_once(r, KI_REFLECTOR_STREAMING, error, NULL);
+    } else {
+        ki__reflector_fail(r, false, error, NULL);
+    }
+}
+
+/* It was cut, or ended in order, before the bookmark came; `error` may be NULL. */
+static void closed(ki_reflector *r, const ki_error *error)
+{
+    ki_error ended;
+    uint64_t lived = ki__engine_now(r->engine) - r->began;
+    if (r->events != 0 || lived >= KI__WATCH_SHORT_NS) {
+        if (error == NULL) {
+            (void)ki__error_set(&ended, KI_ERR_CUT,
+                                "the stream ended before its initial events did");
+        }
+        cut_short(r, error != NULL ? error : &ended);
+    } else if (error != NULL) {
+        ki__reflector_fail(r, false, error, NULL);
+    } else {
+        (void)ki__error_set(&ended, KI_ERR_UNSUPPORTED, "the stream ended at once, without event");
+        fall_back(r, &ended);
+    }
+}
+
+void ki__reflector_stream_ended(ki_reflector *r, const ki_error *error, const ki_object *status)
+{
+    if (error == NULL) {
+        closed(r, NULL);
+        return;
+    }
+    if (ki__reflector_reencode(r, error)) {
+        return;
+    }
+    switch (ki__reflector_classify(error, status)) {
+    case KI__TROUBLE_NETWORK:
+        closed(r, error);
+        break;
+    case KI__TROUBLE_BUSY:
+    case KI__TROUBLE_REFUSED:
+    case KI__TROUBLE_MEMORY:
+    case KI__TROUBLE_FINAL:
+        ki__reflector_fail(r, false, error, status);
+        break;
+    case KI__TROUBLE_EXPIRED:
+    case KI__TROUBLE_TOO_LARGE:
+        if (r->unavailable) {
+            /* It was asked for the latest. A server whose cache lags, or cannot be filled, may list
+             * nevertheless; if not, its answer tells why. */
+            fall_back(r, error);
+        } else {
+            r->unavailable = true;
+            ki__reflector_log_routine(r, "resource version not available; listing the latest",
+                                      error);
+            ki__reflector_go(r, KI_REFLECTOR_STREAMING);
+        }
+        break;
+    case KI__TROUBLE_INTERNAL:
+    case KI__TROUBLE_OTHER:
+        fall_back(r, error);
+        break;
+    }
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A list that is complete, and what may stand in the way of handing it over. Invariant: the version
+ * that the target knows never goes back, except when a server that was asked for its very latest
+ * says that it is older: then it was set back itself, say from a backup, and that is told. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/mutant.h"
+#include "cache/queue/transform.h"
+#include "cache/reflector/reflector.h"
+#include "object/key.h"
+#include "object/object.h"
+
+enum { AHEAD_EVERY = 64 << 10, TRIM_BYTES = 1 << 20 };
+#define TRIM_AFTER_NS KI__SECOND_NS /* then handlers have let go of most of what they replaced */
+
+static void fill_stale(const ki_reflector *r, const char *version, const char *what,
+                       ki_error *error)
+{
+    (void)ki__error_set(error, KI_ERR_STALE, "%s: resource version ", what);
+    ki__error_add(error, ki_str_from(version));
+    ki__error_add(error, ki_str_from(", but there was "));
+    ki__error_add(error, ki_str_from(r->version));
+}
+
+static int check_age(ki_reflector *r, const char *version, ki_error *error)
+{
+    if (!ki__version_is_older(version, r->version) || KI__MUTANT(1)) {
+        return 0;
+    }
+    if (r->consistent) {
+        ki_error report = KI_ERROR_INIT;
+        fill_stale(r, version, "the server was set back", &report);
+        ki__reflector_count(r, &r->shared.health.epoch_changes, 1);
+        ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(""), &report);
+        return 0;
+    }
+    /* If the server has nothing newer, it says so when it is asked for its latest. */
+    r->unavailable = true;
+    ki__reflector_count(r, &r->shared.health.anomalies, 1);
+    fill_stale(r, version, "the list is from the past", error);
+    return KI_ERR_STALE;
+}
+
+static void note_sync(ki_reflector *r, size_t count)
+{
+    uint64_t now = ki__engine_now(r->engine);
+    ki__mutex_lock(&r->shared.lock);
+    ki_reflector_health *health = &r->shared.health;
+    health->relists += health->syncs != 0;
+    health->syncs++;
+    health->synced = true;
+    health->last_sync = now;
+    health->objects = count;
+    ki__mutex_unlock(&r->shared.lock);
+    ki__reflector_recovered(r);
+}
+
+/* An object that the target is to have. Memory that is freed between blocks that stay is counted:
+ * an object before it was transformed, and one that a list replaces. */
+static int gather(ki_reflector *r, const ki_object *object, ki__collector collect)
+{
+    ki_object *known = NULL;
+    if (r->version[0] != '\0' && r->target.find != NULL) {
+        known = r->target.find(ki_object_key(object), r->target.user);
+    }
+    bool same = known != NULL && ki__object_is_same_state(known, object);
+    int code = collect(&r->found, same ? known : object);
+    if (!same) {
+        r->collected += ki_object_bytes(object).len;
+        r->released += known != NULL ? ki_object_bytes(known).len : 0;
+    }
+    (void)ki_object_unref(known);
+    if (r->collected >= AHEAD_EVERY) {
+        r->collected = 0;
+        ki__alloc_ahead(r->alloc);
+    }
+    return code;
+}
+
+int ki__reflector_collect(ki_reflector *r, const ki_object *object, ki__collector collect,
+                          ki_error *error)
+{
+    ki_object *made = NULL;
+    int code = 0;
+    if (r->target.transform != NULL) {
+        code = ki__transform(r->target.transform, r->target.user, object, &made, error);
+    }
+    if (code >= 0) {
+        r->released += made != NULL && made != object ? ki_object_bytes(object).len : 0;
+        code = gather(r, made != NULL ? made : object, collect);
+        (void)ki_object_unref(made);
+    } else if (!ki_error_is_retriable(code)) {
+        ki__reflector_set_aside(r, ki_object_key(object), error);
+        code = ki__collect_add_unread(&r->found, ki_object_key(object));
+    } else {
+        return code;
+    }
+    return code < 0 ? ki__error_code(error, code) : 0;
+}
+
+void ki__reflector_on_trim(ki__timer *timer)
+{
+    ki_reflector *r = KI__CONTAINER_OF(timer, ki_reflector, trim);
+    r->released = 0;
+    ki__alloc_trim(r->alloc);
+}
+
+int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error)
+{
+    int code = check_age(r, version, error);
+    if (code < 0) {
+        return code;
+    }
+    ki__collect_pack(&r->found);
+    const ki_replacement list = {
+        .objects = r->found.objects,
+        .object_count = r->found.count,
+        .unread = r->found.unread,
+        .unread_count = r->found.unread_count,
+        .resource_version = version,
+    };
+    *error = KI_ERROR_INIT;
+    code = r->target.replace(&list, r->target.user, error);
+    if (code < 0) {
+        if (error->code == 0) {
+            (void)ki__error_set(error, code, "the target did not take the list: %s",
+                                ki_error_text(code));
+        }
+        return code;
+    }
+    r->unavailable = false;
+    r->fresh = true;
+    r->cut_short = false;
+    r->last_object = ki_object_unref(r->last_object);
+    ki__reflector_set_version(r, version, false);
+    note_sync(r, r->found.count);
+    if (r->released >= TRIM_BYTES) {
+        ki__timer_set_after(&r->trim, TRIM_AFTER_NS);
+    }
+    return 0;
+}
+
+static bool is_table(const ki_object *object)
+{
+    return strcmp(ki_object_kind(object), "Table") == 0 &&
+           strncmp(ki_object_api_version(object), "meta.k8s.io/", strlen("meta.k8s.io/")) == 0;
+}
+
+static bool is_expected(const char *expected, const char *found)
+{
+    return expected[0] == '\0' || strcmp(expected, found) == 0;
+}
+
+bool ki__reflector_is_usable(ki_reflector *r, ki_event_type type, const ki_object *object)
+{
+    ki_error error;
+    const char *key = ki_object_key(object);
+    if (is_table(object)) {
+        (void)ki__error_set(&error, KI_ERR_UNSUPPORTED, "a Table came in place of an object");
+    } else if (!is_expected(r->options.expected_kind, ki_object_kind(object)) ||
+               !is_expected(r->options.expected_api_version, ki_object_api_version(object))) {
+        (void)ki__error_set(&error, KI_ERR_TYPE, "an event of another kind came: ");
+        ki__error_add(&error, ki_str_from(ki_object_api_version(object)));
+        ki__error_add(&error, ki_str_from(" "));
+        ki__error_add(&error, ki_str_from(ki_object_kind(object)));
+    } else if (key[0] == '\0') {
+        (void)ki__error_set(&error, KI_ERR_KEY, "an event came with an object that has no name");
+    } else if ((size_t)type >= KI_EVENT_BOOKMARK) {
+        (void)ki__error_set(&error, KI_ERR_INVALID, "an event of an unknown type came");
+    } else {
+        return true;
+    }
+    ki__reflector_set_aside(r, key, &error);
+    return false;
+}

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What changes, event by event. Invariant: the version moves on only after the target has heard of
+ * all up to it, so that a watch which is taken up again misses nothing; and never back.
+ *
+ * A watch that ends is taken up from that version: at once if it lived, after a wait if it did not
+ * or the server asks for one. Only what the server says about the version, and what we could not
+ * make sense of, leads to a new list. */
+#include <errno.h>
+#include <string.h>
+
+#include <kinformer/key.h>
+
+#include "base/error.h"
+#include "base/mutant.h"
+#include "cache/queue/transform.h"
+#include "cache/reflector/reflector.h"
+
+#define LIMIT_SLACK_NS (30 * KI__SECOND_NS) /* for a server that ends a watch in its own time */
+
+static bool has_version(const ki_reflector *r)
+{
+    return r->version[0] != '\0' && strcmp(r->version, "0") != 0;
+}
+
+/* ---- how it ends ---- */
+
+/* From where it was. Many of them in a row, each over in no time, are spread out. `error` is NULL
+ * if the watch ended in order. */
+static void take_up(ki_reflector *r, const ki_error *error)
+{
+    bool quick = ki__engine_now(r->engine) - r->began < KI__WATCH_SHORT_NS;
+    bool resume = has_version(r); /* else there is no "from where" */
+    if (resume && !(quick && r->quick)) {
+        if (error != NULL) {
+            ki__reflector_log_routine(r, "watch broke; resuming", error);
+            ki__reflector_note_reason(r, error);
+        }
+        r->quick = quick;
+        ki__reflector_go(r, KI_REFLECTOR_WATCHING);
+    } else if (error != NULL) {
+        ki__reflector_fail(r, resume, error, NULL);
+    } else {
+        ki__reflector_back_off(r, resume, NULL);
+    }
+}
+
+static void wait_and_take_up(ki_reflector *r, const ki_error *error, const ki_object *status)
+{
+    ki__reflector_fail(r, has_version(r), error, status);
+}
+
+static void ended_with(ki_reflector *r, const ki_error *error, const ki_object *status,
+                       bool in_stream, bool lived)
+{
+    switch (ki__reflector_classify(error, status)) {
+    case KI__TROUBLE_NETWORK:
+        if (KI__MUTANT(8)) {
+            ki__reflector_fail(r, false, error, status);
+        } else if (lived) {
+            take_up(r, error);
+        } else {
+            wait_and_take_up(r, error, status);
+        }
+        break;
+    case KI__TROUBLE_REFUSED:
+    case KI__TROUBLE_BUSY:
+    case KI__TROUBLE_MEMORY:
+        wait_and_take_up(r, error, status);
+        break;
+    case KI__TROUBLE_INTERNAL:
+        if (in_stream && ki__reflector_may_retry_internal(r)) {
+            take_up(r, error);
+        } else {
+            ki__reflector_fail(r, false, error, status);
+        }
+        break;
+    case KI__TROUBLE_EXPIRED:
+        ki__reflector_fail(r, KI__MUTANT(7) && has_version(r), error, status);
+        break;
+    case KI__TROUBLE_TOO_LARGE:
+    case KI__TROUBLE_FINAL:
+    case KI__TROUBLE_OTHER:
+        ki__reflector_fail(r, false, error, status);
+        break;
+    }
+}
+
+void ki__reflector_watch_ended(ki_reflector *r, const ki_error *error, const ki_object *status,
+                               bool in_stream)
+{
+    if (error != NULL && has_version(r) && ki__reflector_reencode(r, error)) {
+        return;
+    }
+    uint64_t lived = ki__engine_now(r->engine) - r->began;
+    bool empty = r->events == 0 && lived < KI__WATCH_SHORT_NS;
+    if (error != NULL) {
+        /* One that was never accepted has not lived, however long that took. */
+        bool worked = r->events != 0 || (r->accepted && lived >= KI__WATCH_SHORT_NS);
+        ended_with(r, error, status, in_stream, worked);
+    } else if (empty) {
+        ki_error nothing;
+        (void)ki__error_set(&nothing, KI_ERR_UNSUPPORTED, "the watch ended at once, without event");
+        ki__reflector_fail(r, false, &nothing, NULL);
+    } else if (KI__MUTANT(12)) {
+        ki__reflector_back_off(r, false, NULL);
+    } else {
+        take_up(r, NULL);
+    }
+}
+
+/* ---- its events ---- */
+
+/* What the version of an event says. */
+typedef enum age { NEW, AGAIN, OLD } age;
+
+static bool was_last(const ki_reflector *r, ki_event_type type, const ki_object *object)
+{
+    return r->last_object != NULL && r->last_type == type &&
+           strcmp(ki_object_key(r->last_object), ki_object_key(object)) == 0;
+}
+
+/* Several events may have one version: etcd drops all objects of a lease at once. */
+static age age_of(ki_reflector *r, ki_event_type type, const ki_object *object)
+{
+    int order;
+    ki_str version = ki_str_from(ki_object_resource_version(object));
+    if (KI__MUTANT(11) || r->unordered ||
+        ki_resource_version_compare(version, ki_str_from(r->version), &order) < 0 || order > 0) {
+        return NEW;
+    }
+    bool known = order < 0 || !r->from_event || was_last(r, type, object);
+    if (known) {
+        ki__reflector_count(r, &r->shared.health.anomalies, 1);
+    }
+    if (order < 0) {
+        return OLD;
+    }
+    return r->from_event && known ? AGAIN : NEW;
+}
+
+/* A server that lags behind, or a bookmark that promised too much: a list puts it right. */
+static void refuse_old(ki_reflector *r, const ki_object *object)
+{
+    ki_error error;
+    (void)ki__error_set(&error, KI_ERR_STALE, "an event is from the past: resource version ");
+    ki__error_add(&error, ki_str_from(ki_object_resource_version(object)));
+    ki__error_add(&error, ki_str_from(", but there was "));
+    ki__error_add(&error, ki_str_from(r->version));
+    ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(ki_object_key(object)),
+                      &error);
+    if (!ki__reflector_is_stopping(r)) {
+        ki__reflector_back_off(r, false, &error);
+    }
+}
+
+/* Initial events of a watch from no version are in no order: their versions say nothing. */
+static void advance(ki_reflector *r, ki_event_type type, const char *version, bool from_event)
+{
+    if (r->unordered && type == KI_EVENT_ADDED) {
+        return;
+    }
+    r->unordered = false;
+    if (version[0] == '\0') {
+        return;
+    }
+    if (strcmp(version, r->version) != 0) {
+        ki__backoff_reset(&r->rewatch); /* watches that bring something are worth taking up soon */
+    }
+    ki__reflector_set_version(r, version, from_event);
+}
+
+static int tell_target(ki_reflector *r, ki_event_type type, const ki_object *object,
+                       ki_error *error)
+{
+    const ki_reflector_target *target = &r->target;
+    switch (type) {
+    case KI_EVENT_ADDED:
+        return target->add(object, target->user, error);
+    case KI_EVENT_MODIFIED:
+        return target->update(object, target->user, error);
+    case KI_EVENT_DELETED:
+        return target->remove(object, target->user, error);
+    case KI_EVENT_BOOKMARK:
+    case KI_EVENT_ERROR:
+    case KI_EVENT_MAX:
+        break;
+    }
+    return 0;
+}
+
+static int tell(ki_reflector *r, ki_event_type type, const ki_object *object, ki_error *error)
+{
+    const ki_reflector_target *target = &r->target;
+    if (target->transform == NULL) {
+        return tell_target(r, type, object, error);
+    }
+    ki_object *made = NULL;
+    int code = ki__transform(target->transform, target->user, object, &made, error);
+    if (code >= 0 || type == KI_EVENT_DELETED) { /* a deletion must not be lost to it */
+        code = ki__reflector_is_stopping(r)
+                   ? 0
+                   : tell_target(r, type, made != NULL ? made : object, error);
+    }
+    (void)ki_object_unref(made);
+    return code;
+}
+
+/* What the target did not take comes again later, if that can help; else it is reported. Whether
+ * the watch goes on. */
+static bool goes_on_after(ki_reflector *r, int code, const char *key, ki_error *error)
+{
+    if (code >= 0) {
+        return true;
+    }
+    if (error->code == 0) {
+        (void)ki__error_code(error, code);
+    }
+    if (ki_error_is_retriable(code) && !KI__MUTANT(39)) {
+        if (!ki__reflector_is_stopping(r)) {
+            wait_and_take_up(r, error, NULL);
+        }
+        return false;
+    }
+    ki__reflector_count(r, &r->shared.health.target_errors, 1);
+    ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(key), error);
+    return true;
+}
+
+static void on_bookmark(ki_reflector *r, const ki_object *object)
+{
+    const char *version = ki_object_resource_version(object);
+    int order;
+    ki__reflector_note(r, &r->shared.health.last_bookmark, &r->shared.health.bookmarks);
+    if (version[0] == '\0' || ki__reflector_is_stopping(r)) {
+        return;
+    }
+    if (ki_resource_version_compare(ki_str_from(version), ki_str_from(r->version), &order) == 0 &&
+        order < 0) {
+        ki__reflector_count(r, &r->shared.health.anomalies, 1);
+        return;
+    }
+    ki_error error = KI_ERROR_INIT;
+    int code = 0;
+    if (r->target.bookmark != NULL) {
+        code = r->target.bookmark(version, r->target.user, &error);
+    }
+    if (goes_on_after(r, code, "", &error) && !KI__MUTANT(24)) {
+        advance(r, KI_EVENT_BOOKMARK, version, false);
+    }
+}
+
+static void watch_event(ki_reflector *r, ki_event_type type, const ki_object *object)
+{
+    if (type == KI_EVENT_BOOKMARK) {
+        on_bookmark(r, object);
+        return;
+    }
+    ki__reflector_note(r, &r->shared.health.last_event, &r->shared.health.events);
+    if (ki__reflector_is_stopping(r)) {
+        return; /* by the log */
+    }
+    if (!ki__reflector_is_usable(r, type, object)) {
+        bool lost = type == KI_EVENT_DELETED && ki_object_key(object)[0] == '\0';
+        if (lost && !ki__reflector_is_stopping(r)) {
+            ki__reflector_back_off(r, false, NULL); /* whatever it was, a list does not have it */
+        }
+        return;
+    }
+    age is = age_of(r, type, object);
+    if (is == OLD) {
+        refuse_old(r, object);
+        return;
+    }
+    ki_error error;
+    ki__error_clear(&error);
+    int code = is == NEW ? tell(r, type, object, &error) : 0;
+    if (goes_on_after(r, code, ki_object_key(object), &error)) {
+        advance(r, type, ki_object_resource_version(object), true);
+        (void)ki_object_unref(r->last_object);
+        r->last_object = ki_object_ref(object);
+        r->last_type = type;
+    }
+}
+
+/* An event that could not be read. A deletion must not be lost, nor what might be one. */
+static void watch_set_aside(ki_reflector *r, ki_event_type type, const char *key,
+                            const char *version)
+{
+    ki_error error = KI_ERROR_INIT;
+    int code = 0;
+    bool may_be_deletion = type == KI_EVENT_DELETED || (size_t)type >= KI_EVENT_MAX;
+    ki__reflector_note(r, &r->shared.health.last_event, &r->shared.health.events);
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    if (type == KI_EVENT_DELETED && key[0] != '\0' && r->target.remove_key != NULL) {
+        code = r->target.remove_key(key, r->target.user, &error);
+    } else if (may_be_deletion && !KI__MUTANT(13)) {
+        ki__reflector_back_off(r, false, NULL);
+        return;
+    }
+    int order;
+    bool older =
+        ki_resource_version_compare(ki_str_from(version), ki_str_from(r->version), &order) == 0 &&
+        order < 0;
+    bool fits = strnlen(version, KI__VERSION_MAX + 1) <= KI__VERSION_MAX; /* no object has it, so */
+    if (goes_on_after(r, code, key, &error) && !older && fits) {
+        advance(r, type, version, true);
+    }
+}
+
+/* ---- what the source calls, for streams and watches alike ---- */
+
+static void on_error_event(ki_reflector *r, const ki_error *error, const ki_object *status)
+{
+    ki_error unknown;
+    if (error == NULL) {
+        (void)ki__error_set(&unknown, KI_ERR_STATUS, "an error event came without a reason");
+        error = &unknown;
+    }
+    if (r->state == KI_REFLECTOR_STREAMING) {
+        ki__reflector_stream_ended(r, error, status);
+    } else {
+        ki__reflector_watch_ended(r, error, status, true);
+    }
+}
+
+/* From the first sign of life on, a stream has less time to bring something. */
+static void note_accepted(ki_reflector *r)
+{
+    if (!r->accepted) {
+        r->accepted = true;
+        ki__mutex_lock(&r->shared.lock);
+        r->shared.health.answered = true;
+        ki__mutex_unlock(&r->shared.lock);
+        ki__reflector_watch_over(r);
+        if (r->state == KI_REFLECTOR_WATCHING) {
+            ki__reflector_await_proof(r);
+        }
+    }
+}
+
+static void on_event(ki_event_type type, const ki_object *object, const ki_error *error, void *user)
+{
+    ki_reflector *r = user;
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    note_accepted(r);
+    if (type == KI_EVENT_ERROR) {
+        if (!KI__MUTANT(9)) {
+            on_error_event(r, error, object);
+        }
+    } else if (object != NULL) {
+        r->events++;
+        if (type != KI_EVENT_BOOKMARK) {
+            ki__reflector_note_object(r, object);
+        }
+        if (r->state == KI_REFLECTOR_STREAMING) {
+            ki__reflector_stream_event(r, type, object);
+        } else {
+            watch_event(r, type, object);
+        }
+    }
+    ki__reflector_check(r);
+}
+
+static void on_set_aside(ki_event_type type, const char *key, const char *resource_version,
+                         const ki_error *error, void *user)
+{
+    ki_reflector *r = user;
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    note_accepted(r);
+    if (error->code == -ENOMEM) {
+        on_error_event(r, error, NULL); /* not its own fault: it is to come again */
+        ki__reflector_check(r);
+        return;
+    }
+    r->events++;
+    ki__reflector_set_aside(r, key, error);
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    if (r->state == KI_REFLECTOR_STREAMING) {
+        ki__reflector_stream_set_aside(r, type, key);
+    } else {
+        watch_set_aside(r, type, key, resource_version);
+    }
+    ki__reflector_check(r);
+}
+
+static void on_alive(size_t bytes, void *user)
+{
+    ki_reflector *r = user;
+    r->alive = ki__engine_now(r->engine);
+    ki__reflector_note_bytes(r, bytes);
+    note_accepted(r);
+}
+
+static void on_retry(const ki_error *error, const ki_object *status, uint64_t delay_ns, void *user)
+{
+    ki_reflector *r = user;
+    if (!ki__reflector_is_stopping(r)) {
+        ki__reflector_report(r, ki__reflector_operation(r), error, status, delay_ns);
+    }
+}
+
+static void on_end(const ki_list_meta *meta, const ki_error *error, const ki_object *status,
+                   void *user)
+{
+    (void)meta;
+    ki_reflector *r = user;
+    r->call = NULL;
+    ki__timer_cancel(&r->watchdog);
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    if (r->state == KI_REFLECTOR_STREAMING) {
+        ki__reflector_stream_ended(r, error, status);
+    } else {
+        ki__reflector_watch_ended(r, error, status, false);
+    }
+    ki__reflector_check(r);
+}
+
+/* ---- how it begins ---- */
+
+int ki__reflector_open_watch(ki_reflector *r, ki_list_options *options, ki_error *error)
+{
+    const ki_source_sink sink = {
+        .on_event = on_event,
+        .on_set_aside = on_set_aside,
+        .on_alive = on_alive,
+        .on_retry = on_retry,
+        .on_end = on_end,
+        .user = r,
+    };
+    uint64_t shortest = r->options.min_watch_timeout_ns / KI__SECOND_NS;
+    uint64_t seconds = shortest + ki__engine_random(r->engine, shortest);
+    r->limit = seconds * KI__SECOND_NS + LIMIT_SLACK_NS;
+    options->label_selector = r->options.label_selector;
+    options->field_selector = r->options.field_selector;
+    options->timeout_seconds = (uint32_t)seconds;
+    options->allow_bookmarks = true;
+    int code = r->source.watch(options, &sink, r->source.user, &r->call, error);
+    if (code < 0) {
+        r->call = NULL;
+        r->began = ki__engine_now(r->engine);
+        r->events = 0;
+        r->accepted = false;
+        if (error->code == 0) {
+            (void)ki__error_code(error, code);
+        }
+    }
+    return code;
+}
+
+void ki__reflector_watch_begin(ki_reflector *r)
+{
+    ki_list_options options = {.size = sizeof(options), .resource_version = r->version};
+    if (KI__MUTANT(10)) {
+        options.send_initial_events = true;
+        options.resource_version_match = "NotOlderThan";
+    }
+    if (KI__MUTANT(17)) {
+        options.resource_version = "";
+    }
+    ki_error error = KI_ERROR_INIT;
+    r->unordered = !has_version(r);
+    ki__mutex_lock(&r->shared.lock);
+    r->shared.health.watches++;
+    r->shared.health.reconnects += !r->fresh;
+    ki__mutex_unlock(&r->shared.lock);
+    r->fresh = false;
+    if (ki__reflector_open_watch(r, &options, &error) < 0) {
+        ki__reflector_watch_ended(r, &error, NULL, false);
+    } else {
+        ki__reflector_begin_call(r, r->limit);
+    }
+}
+
+void ki__reflector_follow_watch(ki_reflector *r)
+{
+    uint64_t limit = r->limit;
+    r->deadline = limit < UINT64_MAX - r->began ? r->began + limit : UINT64_MAX;
+    r->alive = ki__engine_now(r->engine);
+    r->fresh = false;
+    ki__reflector_await_proof(r);
+}
+
+/* ---- resync ---- */
+
+void ki__reflector_on_resync(ki__timer *timer)
+{
+    ki_reflector *r = KI__CONTAINER_OF(timer, ki_reflector, resync);
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    ki_error error = KI_ERROR_INIT;
+    int code = 0;
+    bool wanted = r->state == KI_REFLECTOR_WATCHING && r->target.resync != NULL &&
+                  (r->options.should_resync == NULL || r->options.should_resync(r->options.user));
+    if (wanted && !ki__reflector_is_stopping(r)) {
+        ki__reflector_count(r, &r->shared.health.resyncs, 1);
+        code = r->target.resync(r->target.user, &error);
+    }
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    if (code < 0) {
+        if (error.code == 0) {
+            (void)ki__error_code(&error, code);
+        }
+        ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(""), &error);
+        if (!ki__reflector_is_stopping(r)) {
+            ki__reflector_back_off(r, false, &error);
+        }
+    } else {
+        ki__timer_set_after(timer, r->options.resync_period_ns);
+    }
+    ki__reflector_check(r);
+}

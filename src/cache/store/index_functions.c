@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Index functions ready made: by namespace, by label, by path. */
+#include <errno.h>
+#include <string.h>
+
+#include <kinformer/store.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "cache/store/index.h"
+#include "object/object.h"
+
+/* Text that is stored encoded is decoded into a buffer of at most this size: longer values could
+ * not be indexed anyway. */
+enum { TEXT_MAX = 64 * 1024 };
+
+static int namespace_values(const ki_object *object, ki_index_values *values, void *user)
+{
+    (void)user;
+    return ki_index_values_add(values, ki__object_namespace(object));
+}
+
+ki_index ki_index_by_namespace(void)
+{
+    return (ki_index){.name = KI_INDEX_NAMESPACE, .values = namespace_values};
+}
+
+bool ki__index_is_of_key(const ki_index *index)
+{
+    return index->values == namespace_values;
+}
+
+static int add_string(ki_index_values *values, const ki_value *value, const ki_alloc *alloc)
+{
+    ki_str text;
+    int r = ki_value_string(value, &text);
+    if (r >= 0) {
+        return ki_index_values_add(values, text);
+    }
+    ki_buf decoded;
+    ki_buf_init(&decoded, alloc, TEXT_MAX);
+    r = ki_value_copy_string(value, &decoded);
+    if (r >= 0) {
+        r = ki_index_values_add(values, ki_buf_str(&decoded));
+    }
+    ki_buf_done(&decoded);
+    return r;
+}
+
+/* Numbers and booleans, as JSON writes them. */
+static int add_scalar(ki_index_values *values, const ki_value *value, const ki_alloc *alloc)
+{
+    ki_buf text;
+    ki_buf_init(&text, alloc, TEXT_MAX);
+    int r = ki_value_write_json(value, &text);
+    if (r >= 0) {
+        r = ki_index_values_add(values, ki_buf_str(&text));
+    }
+    ki_buf_done(&text);
+    return r;
+}
+
+struct by_label {
+    const ki_alloc *alloc;
+    char label[];
+};
+
+static int label_values(const ki_object *object, ki_index_values *values, void *user)
+{
+    const struct by_label *by = user;
+    ki_value value;
+    int r = ki_object_label(object, ki_str_from(by->label), &value);
+    return r < 0 ? 0 : add_string(values, &value, by->alloc);
+}
+
+static void label_destroy(void *user)
+{
+    struct by_label *by = user;
+    ki__free(by->alloc, by);
+}
+
+int ki_index_by_label(const char *name, const char *label, const ki_alloc *alloc,
+                      ki_index *ret_index)
+{
+    KI__REQUIRE(name, NULL);
+    KI__REQUIRE(label, NULL);
+    KI__REQUIRE(ret_index, NULL);
+    alloc = ki__alloc_or_default(alloc);
+    size_t size = strlen(label) + 1;
+    struct by_label *by = ki__alloc(alloc, sizeof(*by) + size);
+    if (by == NULL) {
+        return -ENOMEM;
+    }
+    by->alloc = alloc;
+    memcpy(by->label, label, size);
+    *ret_index = (ki_index){name, label_values, by, label_destroy};
+    return 0;
+}
+
+struct by_path {
+    const ki_alloc *alloc;
+    ki_path *path;
+};
+
+static int path_values(const ki_object *object, ki_index_values *values, void *user)
+{
+    const struct by_path *by = user;
+    ki_value root = ki_object_root(object);
+    ki_path_iter *iter;
+    int r = ki_path_iter_new(by->path, &root, &iter);
+    if (r < 0) {
+        return r;
+    }
+    ki_value value;
+    while ((r = ki_path_iter_next(iter, &value)) > 0) {
+        switch (ki_value_type(&value)) {
+        case KI_TYPE_STRING:
+            r = add_string(values, &value, by->alloc);
+            break;
+        case KI_TYPE_NUMBER:
+        case KI_TYPE_BOOL:
+            r = add_scalar(values, &value, by->alloc);
+            break;
+        case KI_TYPE_NONE:
+        case KI_TYPE_NULL:
+        case KI_TYPE_LIST:
+        case KI_TYPE_MAP:
+        case KI_TYPE_MAX:
+            break;
+        }
+        if (r < 0) {
+            break;
+        }
+    }
+    (void)ki_path_iter_free(iter);
+    return r;
+}
+
+static void path_destroy(void *user)
+{
+    struct by_path *by = user;
+    (void)ki_path_unref(by->path);
+    ki__free(by->alloc, by);
+}
+
+int ki_index_by_path(const char *name, const ki_path *path, const ki_alloc *alloc,
+                     ki_index *ret_index)
+{
+    KI__REQUIRE(name, NULL);
+    KI__REQUIRE(path, NULL);
+    KI__REQUIRE(ret_index, NULL);
+    alloc = ki__alloc_or_default(alloc);
+    struct by_path *by = ki__alloc(alloc, sizeof(*by));
+    if (by == NULL) {
+        return -ENOMEM;
+    }
+    *by = (struct by_path){alloc, ki_path_ref(path)};
+    *ret_index = (ki_index){name, path_values, by, path_destroy};
+    return 0;
+}
+
+void ki_index_done(ki_index *index)
+{
+    if (index == NULL) {
+        return;
+    }
+    if (index->destroy != NULL) {
+        index->destroy(index->user);
+    }
+    *index = (ki_index){0};
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A set of keys that is filled once and thrown away: which keys a list or a batch has. It borrows
+ * the bytes of the keys. */
+#ifndef KI_CACHE_STORE_KEYSET_H
+#define KI_CACHE_STORE_KEYSET_H
+
+#include <kinformer/alloc.h>
+#include <kinformer/str.h>
+
+#include "base/hash.h"
+
+typedef struct ki__keyset_slot {
+    const char *key; /* NULL marks a free slot */
+    uint32_t len;
+    uint32_t hash;
+} ki__keyset_slot;
+
+typedef struct ki__keyset {
+    ki__keyset_slot *slots;
+    size_t mask; /* of the slots in use for the present content: their number less one */
+    size_t cap;
+    ki__hash_key hash_key;
+    const ki_alloc *alloc;
+} ki__keyset;
+
+/** An empty set without room. Allocates nothing. */
+void ki__keyset_init(ki__keyset *set, const ki_alloc *alloc, ki__hash_key hash_key);
+void ki__keyset_done(ki__keyset *set);
+
+/** Empties the set and makes room for `count` keys. 0, or -ENOMEM with the set as it was. */
+int ki__keyset_reset(ki__keyset *set, size_t count);
+
+/** Adds a key, for which there must be room; whether it is new. */
+bool ki__keyset_add(ki__keyset *set, ki_str key);
+
+/** Only after ki__keyset_reset(). */
+bool ki__keyset_has(const ki__keyset *set, ki_str key);
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Listers. What a selector or a namespace leaves open is read from the index or the whole store,
+ * what they settle is not looked at again: labels only if the selector asks for some, namespaces
+ * only if there is no index of them. */
+#include <kinformer/key.h>
+#include <kinformer/lister.h>
+
+#include "base/error.h"
+#include "cache/store/version.h"
+#include "object/located.h"
+#include "object/object.h"
+#include "object/object_list.h"
+
+/* No key of an object is longer. */
+enum { KEY_MAX = 2 * KI__IDENTITY_BYTES_MAX + 1 };
+
+/* How many objects before its turn one is fetched into the cache, and then its labels. Objects lie
+ * anywhere in memory, and without this a search mostly waits for them. */
+enum { OBJECTS_AHEAD = 16, LABELS_AHEAD = 8 };
+
+ki_lister ki_lister_of(ki_store *store, const ki_resource *resource)
+{
+    return (ki_lister){.store = store, .resource = resource};
+}
+
+ki_lister ki_lister_at(ki_snapshot *snapshot, const ki_resource *resource)
+{
+    return (ki_lister){.snapshot = snapshot, .resource = resource};
+}
+
+/* By name */
+
+static void add_resource(ki_error *error, const ki_resource *resource)
+{
+    if (resource == NULL) {
+        return;
+    }
+    ki__error_add(error, ki_str_from(ki_resource_name(resource)));
+    if (ki_resource_group(resource)[0] != '\0') {
+        ki__error_add(error, ki_str_from("."));
+        ki__error_add(error, ki_str_from(ki_resource_group(resource)));
+    }
+    ki__error_add(error, ki_str_from(" "));
+}
+
+static int not_found(const ki_lister *lister, ki_str name_space, ki_str name, ki_error *error)
+{
+    if (error == NULL) {
+        return KI_ERR_STATUS;
+    }
+    *error = (ki_error){.code = KI_ERR_STATUS, .http_code = 404, .reason = KI_REASON_NOT_FOUND};
+    add_resource(error, lister->resource);
+    ki__error_add(error, ki_str_from("\""));
+    ki__error_add(error, name);
+    ki__error_add(error, ki_str_from("\" not found"));
+    if (name_space.len != 0) {
+        ki__error_add(error, ki_str_from(" in namespace \""));
+        ki__error_add(error, name_space);
+        ki__error_add(error, ki_str_from("\""));
+    }
+    return KI_ERR_STATUS;
+}
+
+static ki_object *find(const ki_lister *lister, ki_str key)
+{
+    if (lister->snapshot != NULL) {
+        return ki_object_ref(ki_snapshot_get(lister->snapshot, key));
+    }
+    return ki_store_get(lister->store, key);
+}
+
+/* The object of this name; NULL also for names that no object can have, as those with a '/', which
+ * must not be taken for a key. */
+static ki_object *find_name(const ki_lister *lister, ki_str name_space, ki_str name)
+{
+    char room[KEY_MAX + 1]; /* with the NUL that a buffer keeps: it never needs to grow */
+    ki_buf key = {.data = room, .cap = sizeof(room), .max = KEY_MAX};
+    if (ki_key_join(name_space, name, &key) < 0) {
+        return NULL;
+    }
+    return find(lister, ki_buf_str(&key));
+}
+
+int ki_lister_get(const ki_lister *lister, const char *name_space, const char *name,
+                  ki_object **ret_object, ki_error *error)
+{
+    KI__REQUIRE(lister, error);
+    KI__REQUIRE(name, error);
+    KI__REQUIRE(ret_object, error);
+    ki_str space = ki_str_from(name_space);
+    ki_object *object = find_name(lister, space, ki_str_from(name));
+    if (object == NULL) {
+        return not_found(lister, space, ki_str_from(name), error);
+    }
+    *ret_object = object;
+    return 0;
+}
+
+int ki_lister_get_key(const ki_lister *lister, ki_str key, ki_object **ret_object, ki_error *error)
+{
+    KI__REQUIRE(lister, error);
+    KI__REQUIRE(ret_object, error);
+    ki_object *object = find(lister, key);
+    if (object == NULL) {
+        ki_str name_space;
+        ki_str name;
+        if (ki_key_split(key, &name_space, &name) < 0) {
+            name_space = ki_str_make(NULL, 0);
+            name = key;
+        }
+        return not_found(lister, name_space, name, error);
+    }
+    *ret_object = object;
+    return 0;
+}
+
+/* Walks */
+
+/* A walk over all objects, and what is to be asked of each. */
+static ki_lister_iter begin(const ki_lister *lister, const ki_selector *selector)
+{
+    ki_snapshot *held = lister->snapshot != NULL ? ki_snapshot_ref(lister->snapshot)
+                                                 : ki_store_snapshot(lister->store);
+    ki_lister_iter iter = {.walk = ki_snapshot_all(held), .held = held};
+    if (selector != NULL && !ki_selector_is_everything(selector)) {
+        iter.selector = selector;
+    }
+    return iter;
+}
+
+ki_lister_iter ki_lister_begin(const ki_lister *lister, const char *name_space,
+                               const ki_selector *selector)
+{
+    ki_lister_iter iter = begin(lister, selector);
+    ki_str space = ki_str_from(name_space);
+    if (selector != NULL && ki_selector_is_nothing(selector)) {
+        iter.walk = ki__snapshot_none(iter.held);
+    } else if (space.len != 0 &&
+               ki_snapshot_find(iter.held, KI_INDEX_NAMESPACE, space, &iter.walk) < 0) {
+        iter.name_space = space;
+    }
+    return iter;
+}
+
+/* Always inline: what only fetches is nothing to do in the eyes of gcc, and left away. */
+static inline __attribute__((always_inline)) void fetch_object(const ki_object *object)
+{
+    if (object != NULL) {
+        __builtin_prefetch(object);
+        __builtin_prefetch(object->near_strings);
+    }
+}
+
+static inline __attribute__((always_inline)) void fetch_labels(const ki_object *object)
+{
+    if (object != NULL) {
+        const char *labels = ki__object_bytes(object) + object->labels;
+        for (size_t i = 0; i < 4; i++) { /* lines, which is where usual labels end */
+            __builtin_prefetch(labels + i * 64);
+        }
+    }
+}
+
+static bool wanted(const ki_lister_iter *iter, const ki_object *object)
+{
+    if (iter->name_space.len != 0 && !ki_str_eq(ki__object_namespace(object), iter->name_space)) {
+        return false;
+    }
+    return iter->selector == NULL || ki_selector_matches(iter->selector, object);
+}
+
+const ki_object *ki_lister_next(ki_lister_iter *iter)
+{
+    const ki_object *object;
+    do {
+        if (iter->selector != NULL) {
+            fetch_object(ki__snapshot_peek(&iter->walk, OBJECTS_AHEAD));
+            fetch_labels(ki__snapshot_peek(&iter->walk, LABELS_AHEAD));
+        }
+        object = ki_snapshot_next(&iter->walk);
+    } while (object != NULL && !wanted(iter, object));
+    return object;
+}
+
+void ki_lister_end(ki_lister_iter *iter)
+{
+    if (iter == NULL) {
+        return;
+    }
+    iter->walk = ki__snapshot_none(NULL);
+    iter->held = ki_snapshot_unref(iter->held);
+}
+
+/* Lists */
+
+/* Keeps what is wanted. */
+static ki_list *filter(ki_list *list, const ki_lister_iter *iter)
+{
+    size_t count = list->count;
+    list->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        fetch_object(i + OBJECTS_AHEAD < count ? list->objects[i + OBJECTS_AHEAD] : NULL);
+        if (iter->selector != NULL) {
+            fetch_labels(i + LABELS_AHEAD < count ? list->objects[i + LABELS_AHEAD] : NULL);
+        }
+        const ki_object *object = list->objects[i];
+        if (wanted(iter, object)) {
+            list->objects[list->count++] = object;
+        }
+    }
+    return list->count < count / 2 ? ki__list_fit(list) : list;
+}
+
+/* The whole walk as a list, and its end. */
+static int list_all(ki_lister_iter *iter, ki_list **ret_list)
+{
+    ki_list *list = NULL;
+    int r = ki_snapshot_list(&iter->walk, &list);
+    if (r >= 0 && (iter->selector != NULL || iter->name_space.len != 0)) {
+        list = filter(list, iter);
+    }
+    ki_lister_end(iter);
+    if (r >= 0) {
+        *ret_list = list;
+    }
+    return r;
+}
+
+int ki_lister_list(const ki_lister *lister, const char *name_space, const ki_selector *selector,
+                   ki_list **ret_list)
+{
+    KI__REQUIRE(lister, NULL);
+    KI__REQUIRE(ret_list, NULL);
+    ki_lister_iter iter = ki_lister_begin(lister, name_space, selector);
+    return list_all(&iter, ret_list);
+}
+
+int ki_lister_by_index(const ki_lister *lister, const char *index, ki_str value,
+                       const ki_selector *selector, ki_list **ret_list)
+{
+    KI__REQUIRE(lister, NULL);
+    KI__REQUIRE(index, NULL);
+    KI__REQUIRE(ret_list, NULL);
+    ki_lister_iter iter = begin(lister, selector);
+    int r = ki_snapshot_find(iter.held, index, value, &iter.walk);
+    if (r < 0) {
+        ki_lister_end(&iter);
+        return r;
+    }
+    if (selector != NULL && ki_selector_is_nothing(selector)) {
+        iter.walk = ki__snapshot_none(iter.held);
+    }
+    return list_all(&iter, ret_list);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What goes wrong in the demo, and when. */
+#include "cli/demo/demo.h"
+#include "cli/report_failure.h"
+
+/* How many seconds the server is gone. */
+static double outage(const demo *d)
+{
+    double seconds = 0.08 * d->options->seconds;
+    return seconds < 1.5 ? seconds : 1.5;
+}
+
+static void cut(demo *d)
+{
+    ki_apiserver_cut(d->server);
+    d->cuts++;
+    demo_tell(d, CLI_COLOR_RED, "server: cuts all connections");
+}
+
+static void drop(demo *d)
+{
+    ki_apiserver_drop_watches(d->server);
+    demo_tell(d, CLI_COLOR_YELLOW, "server: ends all watches, as one that is asked to stop");
+}
+
+static void go_away(demo *d)
+{
+    int r = ki_apiserver_set_faults(d->server, "refuse", &d->failure);
+    if (r < 0) {
+        d->session.failure = d->failure;
+        cli_session_end(&d->session);
+        return;
+    }
+    ki_apiserver_cut(d->server);
+    d->cuts++;
+    d->away = true;
+    demo_tell(d, CLI_COLOR_RED, "server: cuts all connections and refuses new ones");
+}
+
+static void come_back(demo *d)
+{
+    ki_apiserver_expire_history(d->server);
+    demo_acts_end(d);
+    demo_tell(d, CLI_COLOR_YELLOW, "server: is there again, but has forgotten what happened");
+}
+
+static void fail_node(demo *d)
+{
+    size_t moved = demo_churn_drain(d, DEMO_NODE);
+    demo_tell(d, CLI_COLOR_YELLOW, "cluster: %s fails; its %zu pods go, others come elsewhere",
+              d->query.node, moved);
+}
+
+typedef struct act {
+    double part;                    /* of the whole time */
+    double (*later)(const demo *d); /* seconds after that; NULL: none */
+    void (*play)(demo *d);
+} act;
+
+static const act acts[] = {
+    {0.15, NULL, cut},         {0.30, NULL, drop},      {0.45, NULL, go_away},
+    {0.45, outage, come_back}, {0.68, NULL, fail_node}, {0.82, NULL, cut},
+};
+
+void demo_acts_run(demo *d)
+{
+    while (d->changing && d->act < sizeof(acts) / sizeof(acts[0])) {
+        const act *next = &acts[d->act];
+        double due = next->part * d->options->seconds + (next->later != NULL ? next->later(d) : 0);
+        if (demo_changing_seconds(d) < due) {
+            return;
+        }
+        d->act++;
+        next->play(d);
+    }
+}
+
+void demo_acts_end(demo *d)
+{
+    if (d->away) { /* else what goes wrong is not of our doing, and stays */
+        (void)!ki_apiserver_set_faults(d->server, "", NULL); /* none: nothing that could fail */
+        d->away = false;
+    }
+}

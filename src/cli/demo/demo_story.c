@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What happens to the informers of the demo, in one line each, and what the index knows. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/demo/demo.h"
+#include "cli/follow.h"
+#include "cli/text.h"
+
+#define MICROSECOND_NS 1e3
+#define SECOND_NS 1e9
+#define BAR_NS UINT64_C(500000000)
+#define SCAN_NS UINT64_C(1000000000)
+#define GATHER_NS UINT64_C(300000000) /* so long things of one kind become one line */
+
+double demo_seconds(const demo *d)
+{
+    return (double)(cli_now_ns() - d->began_ns) / SECOND_NS;
+}
+
+double demo_changing_seconds(const demo *d)
+{
+    uint64_t began = d->began_changing_ns;
+    return began != 0 ? (double)(cli_now_ns() - began) / SECOND_NS : 0;
+}
+
+void demo_tell(demo *d, cli_color color, const char *format, ...)
+{
+    va_list args;
+    if (d->line_count == DEMO_LINES) { /* the oldest one goes */
+        memmove(&d->lines[0], &d->lines[1], (DEMO_LINES - 1) * sizeof(d->lines[0]));
+        d->line_count--;
+        d->printed -= d->printed > 0 ? 1 : 0;
+    }
+    demo_line *line = &d->lines[d->line_count++];
+    *line = (demo_line){.seconds = demo_seconds(d), .color = color};
+    va_start(args, format);
+    (void)vsnprintf(line->text, sizeof(line->text), format, args);
+    va_end(args);
+}
+
+/* ---- informers ---- */
+
+/* All that a new list brought has come through the queue and the handler. */
+static bool has_settled(const ki_informer_health *health)
+{
+    return health->queued == 0 && health->handlers_waiting == 0;
+}
+
+/* Handlers hear of what was there at the start, of events, and of what a new list shows to be
+ * different; so what is none of the first two is the last. */
+static uint64_t differences_of(const demo_row *row, const ki_informer_health *health)
+{
+    uint64_t calls = row->adds + row->updates + row->deletes;
+    uint64_t others = row->initial + health->reflector.events;
+    return calls > others ? calls - others : 0;
+}
+
+static void tell_relist(demo *d, const cli_target *target, demo_row *row,
+                        const ki_informer_health *health)
+{
+    uint64_t all = differences_of(row, health);
+    uint64_t more = all > row->differences ? all - row->differences : 0;
+    ki_buf text;
+    cli_text_init(&text);
+    cli_putf(&text, "informer %s: relisted ", target->label);
+    cli_put_count(&text, health->reflector.objects);
+    cli_put(&text, " objects, ");
+    if (more == 0) {
+        cli_put(&text, "none had changed");
+    } else {
+        cli_put(&text, "told ");
+        cli_put_count(&text, more);
+        cli_put(&text, more == 1 ? " difference" : " differences");
+    }
+    demo_tell(d, CLI_COLOR_GREEN, "%s", ki_buf_text(&text));
+    ki_buf_done(&text);
+    row->differences = all;
+    row->relisted = false;
+}
+
+static void tell_resumed(demo *d)
+{
+    ki_buf took;
+    cli_text_init(&took);
+    cli_putf(&took, d->resumed_s < 1 ? "%.0f ms" : "%.1f s",
+             d->resumed_s < 1 ? d->resumed_s * 1000 : d->resumed_s);
+    demo_tell(d, CLI_COLOR_GREEN,
+              "informers: %zu took up where they were after %s; nothing was missed", d->resumed,
+              ki_buf_text(&took));
+    ki_buf_done(&took);
+    d->resumed = 0;
+    d->resumed_s = 0;
+}
+
+/* Watches that merely ended are no trouble to anybody; but one may wonder. */
+static void tell_reconnects(demo *d, uint64_t reconnects)
+{
+    uint64_t now = cli_now_ns();
+    if (reconnects != d->reconnects) {
+        d->ended += (size_t)(reconnects - d->reconnects);
+        d->reconnects = reconnects;
+        d->ended_ns = now;
+    }
+    if (d->ended != 0 && now - d->ended_ns >= GATHER_NS) {
+        demo_tell(d, CLI_COLOR_GREEN, "informers: began %zu new watches where the old ones ended",
+                  d->ended);
+        d->ended = 0;
+    }
+}
+
+static void follow(demo *d, cli_target *target, demo_row *row, bool *lost)
+{
+    ki_informer_health health = cli_follow_health(target);
+    bool reconnected = target->follow.state == CLI_FOLLOW_RECONNECTED;
+    switch (cli_follow_look(target, &health.reflector)) {
+    case CLI_NEWS_NONE:
+    case CLI_NEWS_FAILING: /* the server's line says so */
+        break;
+    case CLI_NEWS_RECONNECTED:
+    case CLI_NEWS_SYNCED:
+        if (!reconnected) { /* else it was counted then */
+            double seconds = cli_follow_seconds_to_connect(&target->follow);
+            d->resumed_s = seconds > d->resumed_s ? seconds : d->resumed_s;
+            d->resumed++;
+        }
+        break;
+    case CLI_NEWS_RELISTED:
+        row->relisted = true;
+        break;
+    }
+    if (row->relisted && has_settled(&health)) {
+        tell_relist(d, target, row, &health);
+    }
+    *lost = *lost || target->follow.state == CLI_FOLLOW_FAILING;
+}
+
+void demo_story_follow(demo *d)
+{
+    bool lost = false;
+    uint64_t reconnects = 0;
+    for (size_t i = 0; i < d->session.target_count; i++) {
+        follow(d, &d->session.targets[i], &d->rows[i], &lost);
+        reconnects += cli_follow_health(&d->session.targets[i]).reflector.reconnects;
+    }
+    if (lost || d->resumed != 0) { /* these are told otherwise */
+        d->reconnects = reconnects;
+        d->ended = 0;
+    } else {
+        tell_reconnects(d, reconnects);
+    }
+    if (!lost && d->resumed != 0) {
+        tell_resumed(d);
+    }
+}
+
+/* ---- the index ---- */
+
+static size_t scan(const demo *d, const ki_snapshot *pods)
+{
+    ki_snapshot_iter iter = ki_snapshot_all(pods);
+    const ki_object *pod;
+    size_t found = 0;
+    while ((pod = ki_snapshot_next(&iter)) != NULL) {
+        ki_value node;
+        found += ki_object_get(pod, d->node_path, &node) == 0 &&
+                 ki_value_equals(&node, ki_str_from(d->query.node));
+    }
+    return found;
+}
+
+void demo_story_query(demo *d)
+{
+    demo_query *query = &d->query;
+    ki_store *store = ki_informer_store(d->session.targets[DEMO_PODS].informer);
+    uint64_t began = cli_now_ns();
+    ki_snapshot *pods = ki_store_snapshot(store);
+    ki_snapshot_iter iter;
+    size_t found = 0;
+    if (ki_snapshot_find(pods, DEMO_NODE_INDEX, ki_str_from(query->node), &iter) == 0) {
+        while (ki_snapshot_next(&iter) != NULL) {
+            found++;
+        }
+    }
+    uint64_t between = cli_now_ns();
+    query->all = ki_snapshot_count(pods);
+    query->found = found;
+    query->index_us = (double)(between - began) / MICROSECOND_NS;
+    if (between - query->scanned_ns >= SCAN_NS) {
+        query->right = scan(d, pods) == found && query->right;
+        query->scanned_ns = cli_now_ns();
+        query->scan_us = (double)(query->scanned_ns - between) / MICROSECOND_NS;
+    }
+    (void)ki_snapshot_unref(pods);
+}
+
+/* ---- how busy they are ---- */
+
+static void add_bar(demo_row *row)
+{
+    if (row->bar_count == DEMO_BARS) {
+        memmove(&row->bars[0], &row->bars[1], (DEMO_BARS - 1) * sizeof(row->bars[0]));
+        row->bar_count--;
+    }
+    row->bars[row->bar_count++] = 0;
+}
+
+void demo_story_bars(demo *d)
+{
+    uint64_t count = (cli_now_ns() - d->began_ns) / BAR_NS + 1;
+    for (; d->bars < count; d->bars++) {
+        for (size_t i = 0; i < DEMO_RESOURCES; i++) {
+            add_bar(&d->rows[i]);
+        }
+    }
+    for (size_t i = 0; i < DEMO_RESOURCES; i++) {
+        demo_row *row = &d->rows[i];
+        uint64_t told = row->adds + row->updates + row->deletes - row->initial;
+        row->bars[row->bar_count - 1] += told - row->bar_told;
+        row->bar_told = told;
+    }
+}

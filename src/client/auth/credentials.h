@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Credentials: what a configuration says of who we are and whom we trust, kept current. It answers
+ * the transport's question for headers, and gives it new certificates when files or plugins bring
+ * some.
+ *
+ * Files are read on the loop: they are small, and regular files only. Plugins are processes of
+ * their own, whose pipes the loop watches: nothing waits for them but the requests that need them.
+ *
+ * All functions are for the thread that runs the loop, or while nobody does. */
+#ifndef KI_CLIENT_AUTH_CREDENTIALS_H
+#define KI_CLIENT_AUTH_CREDENTIALS_H
+
+#include <kinformer/client.h>
+
+#include "client/curl/curl_transport.h"
+
+typedef struct ki__credentials ki__credentials;
+
+/** What counts of the options: the exec group. Files are read now, so that what cannot be right is
+ *  known at once. The configuration is kept by reference, the loop is borrowed. */
+int ki__credentials_new(ki_loop *loop, const ki_config *config, const ki_client_options *options,
+                        ki__credentials **ret_credentials, ki_error *error);
+
+/** Ends plugins that run. NULL is fine. In a child of fork() it only forgets. */
+void ki__credentials_free(ki__credentials *credentials);
+
+/** For ki__curl_options: what is there now, borrowed until the next change, and the hook. */
+ki__curl_tls ki__credentials_tls(const ki__credentials *credentials);
+ki__curl_auth ki__credentials_auth(ki__credentials *credentials);
+
+/** From now on the transport is told of what changes; NULL: of nothing any more. */
+void ki__credentials_attach(ki__credentials *credentials, ki__curl *curl);
+
+#endif

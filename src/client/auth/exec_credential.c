@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ExecCredential objects, written and read. Invariant: no byte of what a plugin wrote gets into an
+ * error; all of it may be secret. */
+#include "client/auth/exec_credential.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "client/config/config.h"
+#include "object/json/json_scan.h"
+#include "object/json/json_skip.h"
+#include "object/json/json_value.h"
+#include "object/json/json_write.h"
+#include "object/text/base64.h"
+#include "object/text/rfc3339.h"
+
+enum { DEPTH_MAX = 64, NAMES_BYTES = 512 };
+
+/* ---- what it is told ---- */
+
+static int add_field(ki_buf *out, const char *name, ki_str value)
+{
+    if (value.len == 0) {
+        return 0;
+    }
+    int r = ki_buf_add_text(out, name);
+    return r < 0 ? r : ki_buf_add_json_string(out, value);
+}
+
+static int add_server(ki_buf *out, const ki_config *config)
+{
+    ki_buf url;
+    ki_buf_init(&url, out->alloc, out->max);
+    int r = ki_buf_add_text(&url, ki_config_server(config));
+    r = r < 0 ? r : ki_buf_add_text(&url, ki_config_path_prefix(config));
+    r = r < 0 ? r : ki_buf_add_text(out, "\"server\":");
+    r = r < 0 ? r : ki_buf_add_json_string(out, ki_buf_str(&url));
+    ki_buf_done(&url);
+    return r;
+}
+
+static int add_ca(ki_buf *out, ki_str ca)
+{
+    char *room;
+    if (ca.len == 0) {
+        return 0;
+    }
+    int r = ki_buf_add_text(out, ",\"certificate-authority-data\":\"");
+    size_t len = ki__base64_length(ca.len);
+    if (r == 0) {
+        r = ki_buf_reserve(out, len, &room);
+    }
+    if (r < 0) {
+        return r;
+    }
+    (void)ki__base64_encode(ca, room, len);
+    ki_buf_commit(out, len);
+    return ki_buf_add_char(out, '"');
+}
+
+static int add_cluster(ki_buf *out, const ki__exec_info *info)
+{
+    const ki_config *config = info->cluster;
+    const ki_config_tls *tls = ki_config_tls_of(config);
+    const ki_config_exec *exec = ki_config_exec_of(config);
+    ki_str extra = exec != NULL ? exec->cluster_config : ki_str_make(NULL, 0);
+    int r = ki_buf_add_text(out, "\"cluster\":{");
+    r = r < 0 ? r : add_server(out, config);
+    r = r < 0 ? r : add_field(out, ",\"tls-server-name\":", ki_str_from(tls->server_name));
+    if (r == 0 && tls->insecure) {
+        r = ki_buf_add_text(out, ",\"insecure-skip-tls-verify\":true");
+    }
+    r = r < 0 ? r : add_ca(out, info->ca);
+    r = r < 0 ? r : add_field(out, ",\"proxy-url\":", ki_config_proxy_url(config));
+    if (r == 0 && ki_config_disable_compression(config)) {
+        r = ki_buf_add_text(out, ",\"disable-compression\":true");
+    }
+    if (r == 0 && extra.len != 0) {
+        r = ki_buf_add_text(out, ",\"config\":");
+        r = r < 0 ? r : ki_buf_add_str(out, extra);
+    }
+    return r < 0 ? r : ki_buf_add_text(out, "},");
+}
+
+/* A character becomes six at most. */
+int ki__exec_info_reserve(const ki__exec_info *info, size_t more, ki_buf *out)
+{
+    char *room;
+    size_t plain = more + NAMES_BYTES + strlen(info->api_version);
+    size_t escaped = 0;
+    if (info->cluster != NULL) {
+        const ki_config_exec *exec = ki_config_exec_of(info->cluster);
+        plain += ki__base64_length(info->ca.len) + (exec != NULL ? exec->cluster_config.len : 0);
+        escaped = strlen(ki_config_server(info->cluster)) +
+                  strlen(ki_config_path_prefix(info->cluster)) +
+                  strlen(ki_config_tls_of(info->cluster)->server_name) +
+                  ki_config_proxy_url(info->cluster).len;
+    }
+    int r = ki_buf_reserve(out, plain + escaped * 6, &room);
+    if (r == 0) {
+        ki_buf_commit(out, 0);
+    }
+    return r;
+}
+
+int ki__exec_info_write(const ki__exec_info *info, ki_buf *out)
+{
+    int r = ki__exec_info_reserve(info, 0, out);
+    r = r < 0 ? r : ki_buf_add_text(out, "{\"kind\":\"ExecCredential\",\"apiVersion\":");
+    r = r < 0 ? r : ki_buf_add_json_string(out, ki_str_from(info->api_version));
+    r = r < 0 ? r : ki_buf_add_text(out, ",\"spec\":{");
+    if (r == 0 && info->cluster != NULL) {
+        r = add_cluster(out, info);
+    }
+    r = r < 0 ? r : ki_buf_add_text(out, "\"interactive\":");
+    return r < 0 ? r : ki_buf_add_text(out, info->interactive ? "true}}" : "false}}");
+}
+
+/* ---- what it answers ---- */
+
+static int fail(ki_error *error, int code, const char *text)
+{
+    return ki__error_set(error, code, "%s", text);
+}
+
+/* The map that the text is. */
+static int read_root(ki_str output, ki_value *ret_root, ki_error *error)
+{
+    ki_error failure = KI_ERROR_INIT;
+    int r = ki__json_check(output, DEPTH_MAX, &failure);
+    if (r < 0) {
+        return ki__error_set(error, r, "its output is not JSON; line %u, column %u",
+                             (unsigned)failure.line, (unsigned)failure.column);
+    }
+    const char *start = ki__json_skip_space(output.ptr);
+    *ret_root = ki__json_value_at(start, output.ptr + output.len);
+    return ki_value_type(ret_root) == KI_TYPE_MAP
+               ? 0
+               : fail(error, KI_ERR_TYPE, "its output is no object of JSON");
+}
+
+/* A string; absent and null are empty. No NUL may be in it, since it becomes a C string later. */
+static int read_text(const ki_value *map, const char *name, ki__secrets *secrets, ki_str *ret_text,
+                     ki_error *error)
+{
+    ki_value value = ki__value_child(map, name);
+    ki_type type = ki_value_type(&value);
+    if (type == KI_TYPE_NONE || type == KI_TYPE_NULL) {
+        *ret_text = ki_str_make("", 0);
+        return 0;
+    }
+    if (type != KI_TYPE_STRING) {
+        return ki__error_set(error, KI_ERR_TYPE, "%s of its output is no string", name);
+    }
+    size_t len = ki__json_value_ops.decode(&value, NULL, 0);
+    char *text = ki__secrets_take(secrets, len + 1);
+    if (text == NULL) {
+        return ki__error_code(error, -ENOMEM);
+    }
+    (void)ki__json_value_ops.decode(&value, text, len);
+    if (memchr(text, '\0', len) != NULL) {
+        return ki__error_set(error, KI_ERR_INVALID, "%s of its output has a NUL in it", name);
+    }
+    *ret_text = ki_str_make(text, len);
+    return 0;
+}
+
+static int check_version(const ki_value *root, const char *api_version, ki_error *error)
+{
+    ki_value version = ki__value_child(root, "apiVersion");
+    ki_value kind = ki__value_child(root, "kind");
+    if (!ki_value_equals(&kind, ki_str_from("ExecCredential"))) {
+        return fail(error, KI_ERR_INVALID, "its output is not of kind ExecCredential");
+    }
+    if (!ki_value_equals(&version, ki_str_from(api_version))) {
+        return ki__error_set(error, KI_ERR_INVALID,
+                             "its output is not of apiVersion %s, which is configured",
+                             api_version);
+    }
+    return 0;
+}
+
+static int read_expiry(const ki_value *status, ki__secrets *secrets,
+                       ki__exec_credential *credential, ki_error *error)
+{
+    ki_value value = ki__value_child(status, "expirationTimestamp");
+    ki_type type = ki_value_type(&value);
+    ki_str text;
+    if (type == KI_TYPE_NONE || type == KI_TYPE_NULL) {
+        return 0;
+    }
+    int r = read_text(status, "expirationTimestamp", secrets, &text, error);
+    if (r < 0) {
+        return r;
+    }
+    credential->expires = true;
+    r = ki__rfc3339_read(text, &credential->expires_at);
+    return r < 0 ? fail(error, r, "status.expirationTimestamp of its output is no time") : 0;
+}
+
+static int check_parts(const ki__exec_credential *credential, ki_error *error)
+{
+    if ((credential->certificate.len != 0) != (credential->key.len != 0)) {
+        return fail(error, KI_ERR_INVALID, "it gave a certificate or a key, but not both");
+    }
+    if (credential->token.len == 0 && credential->certificate.len == 0) {
+        return fail(error, KI_ERR_INVALID, "it gave neither a token nor a certificate");
+    }
+    if (!ki__config_is_header_value(credential->token)) {
+        return fail(error, KI_ERR_INVALID, "its token has characters that cannot be in a header");
+    }
+    return 0;
+}
+
+int ki__exec_credential_read(ki_str output, const char *api_version, ki__secrets *secrets,
+                             ki__exec_credential *ret_credential, ki_error *error)
+{
+    ki__exec_credential credential = {0};
+    ki_value root;
+    int r = read_root(output, &root, error);
+    if (r == 0) {
+        r = check_version(&root, api_version, error);
+    }
+    if (r < 0) {
+        return r;
+    }
+    ki_value status = ki__value_child(&root, "status");
+    if (ki_value_type(&status) != KI_TYPE_MAP) {
+        return fail(error, KI_ERR_INVALID, "its output has no status");
+    }
+    r = read_text(&status, "token", secrets, &credential.token, error);
+    if (r == 0) {
+        r = read_text(&status, "clientCertificateData", secrets, &credential.certificate, error);
+    }
+    if (r == 0) {
+        r = read_text(&status, "clientKeyData", secrets, &credential.key, error);
+    }
+    if (r == 0) {
+        r = read_expiry(&status, secrets, &credential, error);
+    }
+    if (r == 0) {
+        r = check_parts(&credential, error);
+    }
+    if (r == 0) {
+        *ret_credential = credential;
+    }
+    return r;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A look at certificates and keys before they are used: libcurl reads them only when it connects,
+ * and then those that worked are gone. It refuses what cannot be right, such as a certificate with
+ * the key of the one before it, which is what a file shows while others write it anew. What it does
+ * not know it lets pass: the TLS library has the last word. */
+#ifndef KI_CLIENT_AUTH_PEM_H
+#define KI_CLIENT_AUTH_PEM_H
+
+#include <kinformer/alloc.h>
+#include <kinformer/str.h>
+
+/** Whether the first certificate and the first key of the two texts, which may be one, go together.
+ *  KI_ERR_INVALID, with *ret_problem: static text;  -ENOMEM, with such a text, too. */
+int ki__pem_check_pair(ki_str certificate, ki_str key, const ki_alloc *alloc,
+                       const char **ret_problem);
+
+/** Whether there are certificates in the text, and all of them are whole. As above. */
+int ki__pem_check_ca(ki_str text, const ki_alloc *alloc, const char **ret_problem);
+
+#endif

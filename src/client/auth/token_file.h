@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A bearer token in a file that others write anew from time to time. It is read again when what we
+ * have is 50 seconds old, as in client-go, and, but not more often than every few seconds, when the
+ * server refused it. What cannot be read changes nothing: the last good token is kept. */
+#ifndef KI_CLIENT_AUTH_TOKEN_FILE_H
+#define KI_CLIENT_AUTH_TOKEN_FILE_H
+
+#include <kinformer/engine.h>
+
+#include "base/secret.h"
+
+typedef struct ki__token_file {
+    ki_engine *engine;    /* not counted */
+    const char *path;     /* borrowed */
+    ki__secrets secrets;  /* the value */
+    ki_str authorization; /* "Bearer ..."; empty as long as nothing could be read */
+    uint64_t read_at;     /* when we last tried, monotonic */
+    bool failed;          /* then */
+    bool refused;         /* since then */
+} ki__token_file;
+
+/** Reads it. On failure there is no value; whether that matters is for the caller to say, and
+ *  ki__token_file_look() will try again.
+ *  Errors: -errno;  KI_ERR_LIMIT, KI_ERR_INVALID  the file holds no token;  -ENOMEM. */
+int ki__token_file_init(ki__token_file *file, ki_engine *engine, const char *path, ki_error *error);
+void ki__token_file_done(ki__token_file *file);
+
+/** Reads it again if it is time; whether the value is another one now. Failures are reported. */
+bool ki__token_file_look(ki__token_file *file);
+
+/** The server did not accept the value. */
+void ki__token_file_refused(ki__token_file *file);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* URLs of servers and proxies, taken apart. */
+#ifndef KI_CLIENT_CONFIG_URL_H
+#define KI_CLIENT_CONFIG_URL_H
+
+#include <kinformer/str.h>
+
+typedef enum ki__url_scheme {
+    KI__URL_HTTP,
+    KI__URL_HTTPS,
+    KI__URL_SOCKS5,
+    KI__URL_SCHEME_MAX
+} ki__url_scheme;
+
+/** All parts are views into the text. */
+typedef struct ki__url {
+    ki__url_scheme scheme;
+    ki_str user; /* before the '@'; may be a secret */
+    ki_str host; /* with its brackets, if it is an IPv6 address */
+    ki_str port;
+    ki_str path;
+} ki__url;
+
+/** NULL, or what is wrong: static text that holds nothing of the URL. Query and fragment are passed
+ *  over. Without "://" it is a host, or host and port, to be reached by http. */
+const char *ki__url_parse(ki_str text, ki__url *ret_url);
+
+/** "http", "https" or "socks5". */
+const char *ki__url_scheme_name(ki__url_scheme scheme);
+
+/** Whether the host is this machine by its very text: localhost, 127.x.y.z or [::1]. */
+bool ki__url_is_loopback(const ki__url *url);
+
+#endif

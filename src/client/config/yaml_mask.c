@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Invariant: in a masked text, the letter never stands where it was not put. */
+#include "client/config/yaml_mask.h"
+
+/* Letters that are no hexadecimal digit and begin no escape. */
+static const char letters[] = "kqzjwyhgGHIJKMOQRSTVWXYZilmops";
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_alphanumeric(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* 0 to 15, or -1. */
+static int hex_value(char c)
+{
+    if (is_digit(c)) {
+        return c - '0';
+    }
+    if (c >= 'a' && c <= 'f') {
+        return c - 'a' + 10;
+    }
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* How many hexadecimal digits an escape with this letter has; -1 if it is none with letters. */
+static int escape_digits(char c)
+{
+    switch (c) {
+    case 'x':
+        return 2;
+    case 'u':
+        return 4;
+    case 'U':
+        return 8;
+    default:
+        return c != '\0' && strchr("0abtnvfreNLP", c) != NULL ? 0 : -1;
+    }
+}
+
+/* How many letters and digits after the backslash at `at` belong to an escape, and what it stands
+ * for if that is told by digits. Quotes are not looked at: where a backslash is no escape, letters
+ * that stay do no harm. */
+static size_t escape_length(ki_str text, size_t at, uint32_t *ret_code)
+{
+    *ret_code = 0;
+    int digits = at + 1 < text.len ? escape_digits(text.ptr[at + 1]) : -1;
+    if (digits < 0) {
+        return 0;
+    }
+    size_t len = 1;
+    while (len <= (size_t)digits && at + 1 + len < text.len &&
+           hex_value(text.ptr[at + 1 + len]) >= 0) {
+        *ret_code = *ret_code << 4 | (uint32_t)hex_value(text.ptr[at + 1 + len]);
+        len++;
+    }
+    return len;
+}
+
+char ki__yaml_mask_letter(ki_str text)
+{
+    bool taken[128] = {false};
+    for (size_t i = 0; i < text.len; i++) {
+        uint32_t code;
+        if (text.ptr[i] == '\\' && escape_length(text, i, &code) != 0 && code < 128) {
+            taken[code] = true;
+        }
+    }
+    for (size_t i = 0; letters[i] != '\0'; i++) {
+        if (!taken[(unsigned char)letters[i]]) {
+            return letters[i];
+        }
+    }
+    return '\0';
+}
+
+static bool begins_block(char c)
+{
+    return c == '|' || c == '>';
+}
+
+/* Whether the digit at `at` may be the indentation in the head of a block scalar. */
+static bool may_indent(ki_str text, size_t at)
+{
+    const char *p = text.ptr + at;
+    return is_digit(p[0]) && at >= 1 &&
+           (begins_block(p[-1]) ||
+            (at >= 2 && (p[-1] == '+' || p[-1] == '-') && begins_block(p[-2])));
+}
+
+void ki__yaml_mask(ki_str text, char letter, char *out)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        out[i] = is_alphanumeric(c) && !may_indent(text, i) ? letter : c;
+        uint32_t code;
+        size_t escape = c == '\\' ? escape_length(text, i, &code) : 0;
+        memcpy(out + i + 1, text.ptr + i + 1, escape);
+        i += escape;
+    }
+}
+
+bool ki__yaml_unmask(ki_str text, const char *masked, char letter, char *value, size_t len)
+{
+    size_t from = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (value[i] != letter) {
+            continue;
+        }
+        while (from < text.len && masked[from] != letter) {
+            from++;
+        }
+        if (from == text.len) {
+            return false;
+        }
+        value[i] = text.ptr[from++];
+    }
+    while (from < text.len && masked[from] != letter) {
+        from++;
+    }
+    return from == text.len;
+}

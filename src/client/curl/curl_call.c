@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One request from its start to its end. Everything but the copying of the request is done by the
+ * task, a step at a time: credentials, handing it to libcurl, pausing, telling the end, freeing. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/error.h"
+#include "client/curl/curl_state.h"
+
+enum { URL_MAX = 4 << 20, METHOD_MAX = 32, BODY_MAX = 64 << 20 };
+
+void ki__curl_call_todo(ki__curl_call *call)
+{
+    ki__list_remove(&call->todo_link);
+    ki__list_push_back(&call->curl->todo, &call->todo_link);
+    ki_engine_task_post(call->curl->task);
+}
+
+void ki__curl_call_fail(ki__curl_call *call, int code, const char *text)
+{
+    if (!call->closed && !call->done && call->failure.code == 0) {
+        (void)ki__error_set(&call->failure, code, "%s", text);
+        ki__curl_call_todo(call);
+    }
+}
+
+void ki__curl_call_free(ki__curl_call *call)
+{
+    ki__curl *curl = call->curl;
+    if (call->added) {
+        CURLMcode code = curl_multi_remove_handle(curl->multi, call->easy);
+        ki_assert(code == CURLM_OK); /* it was added, and we are not inside libcurl */
+    }
+    curl_easy_cleanup(call->easy); /* NULL is fine */
+    ki__curl_dial_free(call);
+    ki__curl_headers_free(call->headers);
+    curl_slist_free_all(call->connect_to);
+    ki__curl_certs_unref(call->certs);
+    ki__timer_done(&call->idle);
+    ki_buf_done(&call->url);
+    ki_buf_done(&call->method);
+    ki__curl_wipe(&call->body); /* it may be a Secret */
+    ki_buf_done(&call->head);
+    ki__free(curl->alloc, call->fields);
+    ki__gzip_free(call->gzip);
+    ki__list_remove(&call->link);
+    ki__list_remove(&call->todo_link);
+    ki__free(curl->alloc, call);
+}
+
+/* ---- deadlines ---- */
+
+static void set_idle(ki__curl_call *call)
+{
+    if (call->idle_ns == UINT64_MAX || call->paused) {
+        ki__timer_cancel(&call->idle);
+        return;
+    }
+    uint64_t deadline = call->last_byte + call->idle_ns;
+    ki__timer_set(&call->idle, deadline >= call->last_byte ? deadline : UINT64_MAX);
+}
+
+/* The timer is not moved by every byte; it is set again when it fires too early. */
+static void on_idle(ki__timer *timer)
+{
+    ki__curl_call *call = KI__CONTAINER_OF(timer, ki__curl_call, idle);
+    uint64_t now = ki__engine_now(call->curl->engine);
+    if (call->closed || call->paused) {
+        return;
+    }
+    if (now - call->last_byte < call->idle_ns) {
+        set_idle(call);
+        return;
+    }
+    if (call->waits) {
+        ki__curl_call_fail(call, -ETIMEDOUT, "no credentials came in time");
+        return;
+    }
+    (void)ki__curl_shut_silent(call, now - call->idle_ns / 2);
+    ki__curl_call_fail(call, -ETIMEDOUT, "the server sent nothing for too long");
+}
+
+/* ---- starting ---- */
+
+/* What may stand in a request line. */
+static bool is_url_text(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text <= ' ' || *text >= 0x7f || *text == '#') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int check_request(const ki_request *request, ki_error *error)
+{
+    const char *method = request->method;
+    size_t len = method != NULL ? strlen(method) : 0;
+    bool good = len != 0 && len <= METHOD_MAX;
+    for (size_t i = 0; good && i < len; i++) {
+        good = method[i] >= 'A' && method[i] <= 'Z';
+    }
+    if (!good) {
+        return ki__error_set(error, -EINVAL, "the request has no valid method");
+    }
+    if (request->path == NULL || request->path[0] != '/' || !is_url_text(request->path) ||
+        strchr(request->path, '?') != NULL ||
+        (request->query != NULL && !is_url_text(request->query))) {
+        return ki__error_set(error, -EINVAL, "the path or query of the request is not encoded");
+    }
+    return 0;
+}
+
+/* The name that is to be verified is the host of the URL; see set_connect_to(). */
+static int make_url(ki__curl_call *call, const ki_request *request)
+{
+    const ki__curl_target *target = &call->curl->target;
+    const ki_buf *name = &call->certs->server_name;
+    bool other = name->len != 0 && target->https;
+    bool bracket = other && memchr(name->data, ':', name->len) != NULL;
+    bool query = request->query != NULL && request->query[0] != '\0';
+    const char *const parts[] = {
+        ki_buf_text(&target->scheme),
+        "://",
+        bracket ? "[" : "",
+        ki_buf_text(other ? name : &target->host),
+        bracket ? "]:" : ":",
+        ki_buf_text(&target->port),
+        ki_buf_text(&target->prefix),
+        request->path,
+        query ? "?" : "",
+        query ? request->query : "",
+    };
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < sizeof(parts) / sizeof(parts[0]); i++) {
+        r = ki_buf_add_text(&call->url, parts[i]);
+    }
+    return r;
+}
+
+static int fill(ki__curl_call *call, const ki_request *request, ki_error *error)
+{
+    int r = ki__timer_init(&call->idle, call->curl->engine, on_idle);
+    if (r == 0) {
+        r = make_url(call, request);
+    }
+    if (r == 0) {
+        r = ki_buf_add_text(&call->method, request->method);
+    }
+    if (r == 0) {
+        r = ki_buf_add_str(&call->body, request->body);
+    }
+    if (r < 0) {
+        return ki__error_set(error, r, "cannot keep the request: %s", ki_error_text(r));
+    }
+    return ki__curl_request_headers(call, request, error);
+}
+
+static ki__curl_call *make(ki__curl *curl, const ki_request *request, const ki_response_sink *sink)
+{
+    ki__curl_call *call = ki__alloc_zero(curl->alloc, sizeof(*call));
+    if (call == NULL) {
+        return NULL;
+    }
+    call->curl = curl;
+    call->socket = -1;
+    call->certs = ki__curl_certs_ref(curl->certs);
+    call->sink = *sink;
+    call->stream = request->stream;
+    call->https = curl->target.https;
+    call->compressed = !request->stream && !curl->options.no_compression;
+    ki_buf_init(&call->url, curl->alloc, URL_MAX);
+    ki_buf_init(&call->method, curl->alloc, METHOD_MAX);
+    ki_buf_init(&call->body, curl->alloc, BODY_MAX);
+    ki_buf_init(&call->head, curl->alloc, curl->options.max_header_bytes * 2);
+    ki__list_init(&call->todo_link);
+    ki__list_push_back(&curl->calls, &call->link);
+    call->last_byte = ki__engine_now(curl->engine);
+    call->idle_ns = request->idle_timeout_ns != 0 ? request->idle_timeout_ns
+                    : request->stream             ? UINT64_MAX
+                                                  : curl->options.idle_timeout_ns;
+    return call;
+}
+
+int ki__curl_call_start(const ki_request *request, const ki_response_sink *sink, void *user,
+                        void **ret_call, ki_error *error)
+{
+    ki__curl *curl = user;
+    int r = check_request(request, error);
+    if (r < 0) {
+        return r;
+    }
+    if (curl->freed) {
+        return ki__error_code(error, KI_ERR_STOPPED);
+    }
+    ki__curl_call *call = make(curl, request, sink);
+    if (call == NULL) {
+        return ki__error_code(error, -ENOMEM);
+    }
+    r = fill(call, request, error);
+    if (r < 0) {
+        ki__curl_call_free(call);
+        return r;
+    }
+    set_idle(call);
+    ki__curl_call_todo(call);
+    *ret_call = call;
+    return 0;
+}
+
+void ki__curl_call_cancel(void *opaque, void *user)
+{
+    (void)user;
+    ki__curl_call *call = opaque;
+    if (!call->closed) {
+        call->closed = true;
+        ki__timer_cancel(&call->idle);
+        ki__curl_call_todo(call);
+    }
+}
+
+void ki__curl_call_pause(void *opaque, bool paused, void *user)
+{
+    (void)user;
+    ki__curl_call *call = opaque;
+    if (call->closed || call->paused == paused) {
+        return;
+    }
+    call->paused = paused;
+    call->last_byte = ki__engine_now(call->curl->engine); /* what was not read was not missed */
+    set_idle(call);
+    if (!paused && call->stream) {
+        ki__curl_probe_later(call->curl);
+    }
+    ki__curl_call_todo(call);
+}
+
+/* ---- steps, by the task ---- */
+
+/* Tells the end, and frees. */
+static void finish(ki__curl_call *call)
+{
+    ki_error error = KI_ERROR_INIT;
+    if (call->failure.code == 0 && call->result == CURLE_OK && call->gzip != NULL) {
+        (void)ki__gzip_finish(call->gzip, &call->failure);
+    }
+    bool failed = call->failure.code != 0 || call->result != CURLE_OK || !call->responded;
+    if (failed) {
+        ki__curl_failure(call, &error);
+    }
+    call->closed = true;
+    ki__timer_cancel(&call->idle);
+    call->sink.on_end(failed ? &error : NULL, call->sink.user);
+    ki__curl_call_free(call);
+}
+
+static void give_to_libcurl(ki__curl_call *call)
+{
+    CURLMcode code = curl_multi_add_handle(call->curl->multi, call->easy);
+    call->added = code == CURLM_OK;
+    if (call->added) {
+        ki__curl_dial_added(call);
+    }
+    if (call->added && call->stream) {
+        ki__curl_probe_later(call->curl);
+    }
+    if (!call->added) {
+        (void)ki__error_set(&call->failure, -ENOMEM, "libcurl does not take the request: %s",
+                            curl_multi_strerror(code));
+    }
+}
+
+static void hand_over(ki__curl_call *call)
+{
+    if (call->easy != NULL) { /* it is being connected */
+        if (ki__curl_dial_step(call)) {
+            give_to_libcurl(call);
+        }
+        return;
+    }
+    int r = ki__curl_request_setup(call, &call->failure);
+    call->waits = r == -EAGAIN;
+    if (call->waits) {
+        call->failure = KI_ERROR_INIT;
+        return;
+    }
+    if (r == 0) {
+        give_to_libcurl(call);
+    }
+}
+
+/* Before there is an answer libcurl has nothing to hold; the body is held when it comes. */
+static void hold_or_go_on(ki__curl_call *call)
+{
+    if (!call->responded || call->paused == call->held) {
+        return;
+    }
+    call->held = call->paused;
+    ki__curl_begin_turn(call->curl);
+    CURLcode code = curl_easy_pause(call->easy, call->paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
+    if (code != CURLE_OK && call->failure.code == 0) {
+        call->result = code; /* what it brought when it went on was refused, or could not be kept */
+        call->done = true;
+    }
+}
+
+void ki__curl_call_step(ki__curl_call *call)
+{
+    if (!call->closed && call->done && call->failure.code == 0 && ki__curl_dial_wanted(call)) {
+        ki__curl_dial_begin(call);
+    }
+    if (!call->closed && !call->done && !call->added && call->failure.code == 0) {
+        hand_over(call);
+    }
+    if (!call->closed && !call->done && call->added && call->failure.code == 0) {
+        ki__curl_dial_nudge(call);
+        hold_or_go_on(call);
+    }
+    if (call->closed) {
+        ki__curl_call_free(call);
+    } else if (call->done || call->failure.code != 0) {
+        finish(call);
+    }
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libcurl's errors as ours: a code that says what to do about it, and a sentence that names the
+ * server. libcurl's own words are added where they say more; they never hold headers. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "client/curl/curl_state.h"
+
+static int system_code(const ki__curl_call *call, int otherwise)
+{
+    long number = 0;
+    if (call->easy != NULL &&
+        curl_easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &number) == CURLE_OK && number > 0 &&
+        number < 4096) {
+        return -(int)number;
+    }
+    return otherwise;
+}
+
+/* Without regard to the case of letters; what else it takes for the same does not matter here. */
+static bool says(const ki__curl_call *call, const char *words)
+{
+    size_t len = strlen(words);
+    for (const char *at = call->text; *at != '\0'; at++) {
+        size_t i = 0;
+        while (i < len && (at[i] | 0x20) == (words[i] | 0x20)) {
+            i++;
+        }
+        if (i == len) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A connection that was there and broke. With TLS the reason is in the words only. */
+static int broken_code(const ki__curl_call *call)
+{
+    if (says(call, "reset")) {
+        return -ECONNRESET;
+    }
+    if (says(call, "alert") || says(call, "nghttp2")) {
+        return -EPROTO; /* TLS: the server does not want us; HTTP/2: it is none */
+    }
+    int r = system_code(call, -EPIPE);
+    switch (r) {
+    case -ETIMEDOUT: /* nothing was acknowledged for `dead_after_ns` */
+    case -ECONNRESET:
+    case -ECONNABORTED:
+    case -EHOSTUNREACH:
+    case -ENETUNREACH:
+    case -ENETRESET:
+    case -ENETDOWN:
+        return r;
+    default:
+        return -EPIPE;
+    }
+}
+
+static int http2_code(const ki__curl_call *call)
+{
+    return says(call, "protocol") && !says(call, "closed") ? -EPROTO : -ECONNRESET;
+}
+
+static int handshake_code(const ki__curl_call *call)
+{
+    if (says(call, "reset") || says(call, "SSL_ERROR_SYSCALL")) {
+        return -ECONNRESET;
+    }
+    return says(call, "unexpected eof") ? -EPIPE : -EPROTO;
+}
+
+static int connect_code(const ki__curl_call *call)
+{
+    return system_code(call, -ECONNREFUSED);
+}
+
+/* What libcurl's results mean. */
+typedef struct meaning {
+    CURLcode result;
+    const char *what; /* with the server's name in it */
+    int code;
+    int (*code_of)(const ki__curl_call *call); /* in place of `code`, if there is one */
+} meaning;
+
+static const meaning meanings[] = {
+    {CURLE_COULDNT_RESOLVE_HOST, "the address of %s cannot be found", -EHOSTUNREACH, NULL},
+    {CURLE_COULDNT_RESOLVE_PROXY, "the address of the proxy for %s cannot be found", -EHOSTUNREACH,
+     NULL},
+    {CURLE_COULDNT_CONNECT, "cannot connect to %s", 0, connect_code},
+    {CURLE_PROXY, "cannot connect to %s", 0, connect_code},
+    {CURLE_OPERATION_TIMEDOUT, "cannot connect to %s in time", -ETIMEDOUT, NULL},
+    {CURLE_PEER_FAILED_VERIFICATION, "the certificate of %s is not accepted", KI_ERR_TLS, NULL},
+    {CURLE_SSL_ISSUER_ERROR, "the certificate of %s is not accepted", KI_ERR_TLS, NULL},
+    {CURLE_SSL_CACERT_BADFILE, "the CA for %s cannot be read", KI_ERR_INVALID, NULL},
+    {CURLE_SSL_CERTPROBLEM, "the client certificate or key for %s cannot be used", KI_ERR_INVALID,
+     NULL},
+    {CURLE_SSL_CONNECT_ERROR, "no TLS connection to %s", 0, handshake_code},
+    {CURLE_SEND_ERROR, "the connection to %s broke", 0, broken_code},
+    {CURLE_RECV_ERROR, "the connection to %s broke", 0, broken_code},
+    /* See refuse_to_rewind(). */
+    {CURLE_SEND_FAIL_REWIND,
+     "%s closed the connection without a response; the request is not sent again, as it may have "
+     "been carried out",
+     -EPIPE, NULL},
+    {CURLE_GOT_NOTHING, "%s closed the connection without an answer", -EPIPE, NULL},
+    {CURLE_PARTIAL_FILE, "the answer of %s ended in the middle", -EPIPE, NULL},
+    {CURLE_HTTP2, "the connection to %s broke", 0, http2_code},
+    {CURLE_HTTP2_STREAM, "the connection to %s broke", 0, http2_code},
+    /* Not by our callbacks: those say why. */
+    {CURLE_WRITE_ERROR, "the response of %s cannot be taken in", -EPROTO, NULL},
+    {CURLE_OUT_OF_MEMORY, "no memory for the connection to %s", -ENOMEM, NULL},
+};
+
+static int code_of(const ki__curl_call *call, const char **ret_what)
+{
+    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+        const meaning *m = &meanings[i];
+        if (m->result == call->result) {
+            *ret_what = m->what;
+            return m->code_of != NULL ? m->code_of(call) : m->code;
+        }
+    }
+    *ret_what = "the answer of %s is not HTTP as it should be";
+    return -EPROTO;
+}
+
+/* Whether libcurl's own words say more; some are about its callbacks, which are ours. */
+static bool has_words(const ki__curl_call *call)
+{
+    return call->result != CURLE_SEND_FAIL_REWIND && call->result != CURLE_WRITE_ERROR;
+}
+
+void ki__curl_failure(const ki__curl_call *call, ki_error *error)
+{
+    if (call->failure.code != 0) {
+        *error = call->failure;
+        return;
+    }
+    const char *what = NULL;
+    int r = code_of(call, &what);
+    const char *place = strstr(what, "%s");
+    (void)ki__error_set(error, r, "%.*s", (int)(place - what), what);
+    const ki_buf *unix_socket = &call->curl->unix_socket;
+    ki__error_add(error, unix_socket->len != 0 ? ki_buf_str(unix_socket)
+                                               : ki_buf_str(&call->curl->target.authority));
+    ki__error_add(error, ki_str_from(place + 2));
+    if (has_words(call)) {
+        ki__error_add(error, ki_str_from(": "));
+        ki__error_add(error, ki_str_from(call->text[0] != '\0' ? call->text
+                                                               : curl_easy_strerror(call->result)));
+    }
+    error->http_code = call->responded ? call->status : 0;
+}

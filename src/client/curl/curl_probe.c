@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signs of life of HTTP/2 connections. TCP finds out that a machine or a way is gone, but not that
+ * what is behind a connection has stopped: a server that hangs, or a proxy that lost its other
+ * side, acknowledges all the same. HTTP/2 has PING for it; libcurl sends none for connections that
+ * are in use, and has no limit for the answer. So a connection whose streams brought nothing for
+ * half of `dead_after_ns` is asked `OPTIONS *`, the request that is about the server itself: Go's
+ * servers answer it before anything of Kubernetes sees it. Whatever comes is a sign of life. If
+ * nothing does in the other half, the silence of that request ends the connection, as it does for
+ * every request (on_idle() in curl_call.c).
+ *
+ * Which connection is asked, if there are several, is libcurl's choice. So one question is asked at
+ * a time, and if it is not answered, all connections that brought nothing meanwhile are given up.
+ *
+ * A server that breaks connections for being asked is left alone for a while. */
+#include <errno.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "client/curl/curl_state.h"
+
+enum {
+    HARM_MAX = 3,
+    REST = 30, /* times `dead_after_ns` */
+};
+
+static uint64_t half(const ki__curl *curl)
+{
+    uint64_t ns = curl->options.dead_after_ns / 2;
+    return ns != 0 ? ns : 1;
+}
+
+/* Whether the call says something about its connection: somebody waits for its bytes, and others
+ * may share it. Before an answer it is not known which HTTP it is. */
+static bool counts(const ki__curl_call *call)
+{
+    if (!call->stream || !call->added || call->closed || call->done || call->paused) {
+        return false;
+    }
+    if (!call->responded) {
+        return call->https && ki__curl_wants_http2(call);
+    }
+    long version = 0;
+    return curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version) == CURLE_OK &&
+           version == CURL_HTTP_VERSION_2_0;
+}
+
+/* ---- one probe ---- */
+
+static void on_response(int status, const ki_http_header *headers, size_t header_count, void *user)
+{
+    ki__curl *curl = user;
+    (void)status;
+    (void)headers;
+    (void)header_count;
+    curl->probe_harm = 0;
+}
+
+static void on_body(ki_str bytes, void *user)
+{
+    (void)bytes;
+    (void)user;
+}
+
+/* Whether the connection broke for being asked: soon after it. What we ended for its silence, what
+ * TCP found dead, and what broke any other way while nothing got through was not the fault of the
+ * question. */
+static bool is_harm(const ki__curl *curl, const ki_error *error)
+{
+    return error != NULL && error->code != -ETIMEDOUT && error->code != -ENOMEM &&
+           ki__engine_now(curl->engine) - curl->probe_asked < half(curl) / 2;
+}
+
+static void leave_silent(ki__curl *curl)
+{
+    KI__LIST_FOR_EACH (link, &curl->calls) {
+        ki__curl_call *call = KI__CONTAINER_OF(link, ki__curl_call, link);
+        if (counts(call)) {
+            (void)ki__curl_shut_silent(call, curl->probe_asked);
+        }
+    }
+}
+
+static void on_end(const ki_error *error, void *user)
+{
+    ki__curl *curl = user;
+    curl->probing = false;
+    if (error != NULL && error->code == -ETIMEDOUT) {
+        leave_silent(curl);
+    }
+    if (!is_harm(curl, error) || ++curl->probe_harm < HARM_MAX) {
+        return;
+    }
+    curl->probe_harm = 0;
+    ki__timer_set_after(&curl->silence, REST * curl->options.dead_after_ns);
+    KI__LOG(curl->log, KI_LOG_WARNING, "client",
+            "silent connections are not asked for a sign of life for a while",
+            {"server", ki_buf_str(&curl->target.authority)},
+            {"error", ki_str_from(error->message)});
+}
+
+static void probe(ki__curl *curl)
+{
+    static const ki_request request = {.method = "OPTIONS", .path = "/", .query = ""};
+    const ki_response_sink sink = {
+        .on_response = on_response, .on_body = on_body, .on_end = on_end, .user = curl};
+    ki_request with_limit = request;
+    with_limit.idle_timeout_ns = half(curl);
+    void *call = NULL;
+    curl->probe_asked = ki__engine_now(curl->engine);
+    if (ki__curl_call_start(&with_limit, &sink, curl, &call, NULL) == 0) {
+        ((ki__curl_call *)call)->probe = true;
+        curl->probing = true;
+    }
+}
+
+/* ---- when ---- */
+
+/* Asks what has to be asked, and says when to look again. */
+static uint64_t look(ki__curl *curl, uint64_t now)
+{
+    uint64_t next = UINT64_MAX;
+    bool silent = false;
+    KI__LIST_FOR_EACH (link, &curl->calls) {
+        const ki__curl_call *call = KI__CONTAINER_OF(link, const ki__curl_call, link);
+        if (!counts(call)) {
+            continue;
+        }
+        ki__curl_socket *s = ki__curl_socket_of(call);
+        uint64_t since = s == NULL ? now : s->probed > s->last_input ? s->probed : s->last_input;
+        uint64_t due = since + half(curl);
+        if (due <= now && !curl->probing) {
+            s->probed = now; /* since is not now, so there is one */
+            silent = true;
+        }
+        if (due <= now) {
+            due = now + half(curl);
+        }
+        next = due < next ? due : next;
+    }
+    if (silent) {
+        probe(curl);
+    }
+    return next;
+}
+
+void ki__curl_probe_on_timer(ki__timer *timer)
+{
+    ki__curl *curl = KI__CONTAINER_OF(timer, ki__curl, silence);
+    if (!curl->options.no_probes) {
+        ki__timer_set(timer, look(curl, ki__engine_now(curl->engine)));
+    }
+}
+
+void ki__curl_probe_later(ki__curl *curl)
+{
+    if (!curl->options.no_probes && !ki__timer_is_set(&curl->silence)) {
+        ki__timer_set_after(&curl->silence, half(curl));
+    }
+}

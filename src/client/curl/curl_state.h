@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the libcurl transport share.
+ *
+ * libcurl must not be entered from its own callbacks, and sinks may ask for anything inside them.
+ * So everything goes one way: whoever wants something done marks a call or a socket, puts it on a
+ * list and posts the task; the task, inside ki_engine_run(), is the only place that enters libcurl
+ * and the only place that frees calls. */
+#ifndef KI_CLIENT_CURL_CURL_STATE_H
+#define KI_CLIENT_CURL_CURL_STATE_H
+
+#include <curl/curl.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include <kinformer/buf.h>
+
+#include "base/engine.h"
+#include "base/list.h"
+#include "base/refs.h"
+#include "client/curl/curl_transport.h"
+#include "client/curl/gzip.h"
+#include "loop/loop.h"
+
+/* One set of certificates; calls and the transport count. */
+typedef struct ki__curl_certs {
+    ki__refs refs;
+    const ki_alloc *alloc;
+    ki_buf ca;
+    ki_buf certificate;
+    ki_buf key;
+    ki_buf ca_file;
+    ki_buf server_name;
+    bool insecure;
+} ki__curl_certs;
+
+/* Where requests go. */
+typedef struct ki__curl_target {
+    ki_buf scheme;    /* "http" or "https" */
+    ki_buf host;      /* as in a URL: an IPv6 address has brackets */
+    ki_buf port;      /* always there */
+    ki_buf authority; /* host, and the port if the URL had one: what the Host header says */
+    ki_buf prefix;    /* path without a slash at its end; "" mostly */
+    ki_buf url;       /* of the three: scheme, authority, prefix */
+    ki_buf proxy;     /* "" if none */
+    bool https;
+    bool local; /* plain HTTP stays on this machine */
+} ki__curl_target;
+
+/* A socket of libcurl's that is being watched. */
+typedef struct ki__curl_socket {
+    ki__list link; /* of all */
+    ki__list ready_link;
+    ki__curl *curl;
+    ki__watch watch;
+    int fd;
+    uint32_t ready;      /* epoll's events that libcurl was not told of yet */
+    uint64_t last_input; /* when something came, monotonic */
+    uint64_t probed;     /* when it was asked for a sign of life; 0: never */
+    long port;           /* ours; 0 if it is not known */
+} ki__curl_socket;
+
+typedef struct ki__curl_dial ki__curl_dial;
+
+typedef struct ki__curl_call {
+    ki__list link; /* of all */
+    ki__list todo_link;
+    ki__curl *curl;
+    ki__curl_certs *certs;
+    ki_response_sink sink;
+    CURL *easy;
+    struct curl_slist *headers;
+    struct curl_slist *connect_to;
+    ki__curl_dial *dial; /* NULL until it needed a new connection */
+    int socket;          /* connected, for libcurl to take; -1 */
+    ki_buf url;
+    ki_buf method;
+    ki_buf body;
+    size_t body_sent;
+
+    bool stream;
+    bool probe; /* our own: for a sign of life; see curl_probe.c */
+    bool https;
+    bool typed;          /* it has a Content-Type */
+    bool authorized;     /* it has an Authorization of its own */
+    bool encoded;        /* it has an Accept-Encoding of its own */
+    bool compressed;     /* gzip was asked for */
+    bool added;          /* libcurl has it */
+    bool waits;          /* for credentials */
+    bool closed;         /* nothing is told any more; freed by the task */
+    bool done;           /* libcurl is through with it */
+    bool paused;         /* wanted */
+    bool held;           /* libcurl was told of it */
+    uint64_t generation; /* of the credentials */
+
+    /* The answer. */
+    ki_buf head;            /* names and values, each with a NUL behind it */
+    ki_http_header *fields; /* made of it when it is complete */
+    size_t field_count;     /* lines so far */
+    size_t field_cap;
+    size_t head_bytes; /* of all heads and trailers together */
+    int status;
+    unsigned interim;    /* answers of 1xx so far */
+    bool responded;      /* on_response was called */
+    ki__gzip *gzip;      /* NULL if it is not compressed */
+    size_t inflated;     /* bytes that libcurl will bring once more, and that are done with */
+    uint64_t body_bytes; /* uncompressed */
+
+    ki__timer idle;
+    uint64_t idle_ns;   /* UINT64_MAX: no limit */
+    uint64_t last_byte; /* monotonic */
+
+    CURLcode result;
+    ki_error failure;           /* why we ended it ourselves; code 0 if we did not */
+    char text[CURL_ERROR_SIZE]; /* libcurl's own words */
+} ki__curl_call;
+
+enum { KI__CURL_WARNINGS = 64 };
+
+/* Warnings that were told. */
+typedef struct ki__curl_warnings {
+    ki__hash_key key;
+    uint64_t hashes[KI__CURL_WARNINGS]; /* a ring */
+    size_t next;
+    uint64_t since; /* when the minute began in which `count` came */
+    unsigned count;
+} ki__curl_warnings;
+
+struct ki__curl {
+    const ki_alloc *alloc;
+    ki_loop *loop;
+    ki_engine *engine;
+    ki_engine_task *task;
+    const ki_log *log;
+    ki__curl_options options; /* numbers and functions; its text is not kept there */
+    ki__curl_target target;
+    ki__curl_certs *certs;
+    ki_buf user_agent;
+    ki_buf unix_socket;
+    pid_t pid;
+
+    ki__curl_call *dialer;        /* the one that connects, of those that could share; or NULL */
+    bool no_sharing;              /* the server does not speak HTTP/2: each connects for itself */
+    struct sockaddr_storage good; /* where the last connection was made to */
+    socklen_t good_len;           /* 0: none yet */
+    struct curl_slist *resolve;   /* addresses of names, for tests */
+
+    CURLM *multi;
+    ki__timer timer; /* libcurl's */
+    ki__timer silence;
+    unsigned probe_harm;  /* probes in a row that broke a connection */
+    uint64_t probe_asked; /* when the last one began */
+    bool probing;         /* one is under way */
+    bool timer_due;
+    bool working;        /* the task runs */
+    bool freed;          /* meanwhile */
+    int broken;          /* why libcurl could not be given what it asked for: begin anew; or 0 */
+    uint64_t turn_began; /* when libcurl was entered */
+    uint64_t turn_bytes; /* of bodies since then */
+    char *room;          /* to inflate into; NULL until the first compressed response */
+    _Atomic bool auth_ready;
+    ki__curl_warnings warnings;
+    ki__list calls;
+    ki__list todo; /* calls that want something done */
+    ki__list sockets;
+    ki__list ready; /* sockets with input or room */
+};
+
+/* curl_target.c */
+int ki__curl_target_parse(ki__curl_target *target, const ki_alloc *alloc,
+                          const ki__curl_options *options, ki_error *error);
+void ki__curl_target_done(ki__curl_target *target);
+
+/* curl_proxy.c: whether NO_PROXY's list has that host (with brackets, if it is IPv6) and port. */
+bool ki__no_proxy_matches(ki_str list, ki_str host, ki_str port);
+bool ki__is_loopback(ki_str host);
+
+/* curl_certs.c */
+int ki__curl_certs_new(const ki_alloc *alloc, const ki__curl_tls *tls, bool https,
+                       ki__curl_certs **ret_certs, ki_error *error);
+ki__curl_certs *ki__curl_certs_ref(ki__curl_certs *certs);
+void ki__curl_certs_unref(ki__curl_certs *certs);
+void ki__curl_wipe(ki_buf *buf); /* overwrites and frees */
+
+/* curl_request.c: what libcurl is told of a request. */
+int ki__curl_request_headers(ki__curl_call *call, const ki_request *request, ki_error *error);
+int ki__curl_request_setup(ki__curl_call *call, ki_error *error);
+void ki__curl_headers_free(struct curl_slist *headers); /* overwrites them first */
+bool ki__curl_wants_http2(const ki__curl_call *call);
+void ki__curl_tune_socket(const ki__curl *curl, int fd);
+
+enum { KI__CURL_ROOM = 64 << 10 }; /* bytes inflated at a time */
+
+/* curl_answer.c: libcurl's callbacks. */
+size_t ki__curl_on_header(char *bytes, size_t size, size_t count, void *user);
+size_t ki__curl_on_body(char *bytes, size_t size, size_t count, void *user);
+int ki__curl_on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
+                         curl_off_t up);
+int ki__curl_on_debug(CURL *easy, curl_infotype type, char *bytes, size_t len, void *user);
+void ki__curl_begin_turn(ki__curl *curl); /* before libcurl is entered where it may read */
+
+/* curl_warning.c: logs the warnings among the headers of an answer. */
+void ki__curl_warn(const ki__curl_call *call);
+
+/* curl_failure.c */
+void ki__curl_failure(const ki__curl_call *call, ki_error *error);
+
+/* curl_call.c */
+int ki__curl_call_start(const ki_request *request, const ki_response_sink *sink, void *user,
+                        void **ret_call, ki_error *error);
+void ki__curl_call_cancel(void *opaque, void *user);
+void ki__curl_call_pause(void *opaque, bool paused, void *user);
+void ki__curl_call_free(ki__curl_call *call); /* outside of libcurl's callbacks */
+void ki__curl_call_todo(ki__curl_call *call); /* has the task look at it */
+void ki__curl_call_step(ki__curl_call *call); /* does what it wants; by the task */
+void ki__curl_call_fail(ki__curl_call *call, int code, const char *text); /* ends it soon */
+
+/* curl_sockets.c: libcurl's sockets and timer on the loop. */
+int ki__curl_open_multi(ki__curl *curl);
+void ki__curl_close_multi(ki__curl *curl); /* no call may be in it any more */
+void ki__curl_sockets_run(ki__curl *curl);
+/** The socket of the call's connection; NULL if it has none, or nobody can tell. */
+ki__curl_socket *ki__curl_socket_of(const ki__curl_call *call);
+/** Whether the connection of the call brought nothing since `since`; then it is shut down, so that
+ *  nobody uses it again and all who do hear of it. */
+bool ki__curl_shut_silent(ki__curl_call *call, uint64_t since);
+void ki__curl_shut(ki__curl_call *call); /* in any case */
+
+/* curl_dial.c: TCP connections. */
+/** The connection that was made for the call; or none, and the address is noted. Inside libcurl. */
+curl_socket_t ki__curl_dial_socket(ki__curl_call *call, const struct curl_sockaddr *address);
+void ki__curl_dial_nudge(ki__curl_call *call); /* has libcurl name the next address */
+/** Whether libcurl ended the call for want of a connection. */
+bool ki__curl_dial_wanted(const ki__curl_call *call);
+/** Takes it back from libcurl, and begins to connect. */
+void ki__curl_dial_begin(ki__curl_call *call);
+/** Goes on. Whether libcurl may have the call again; if it failed, `failure` says why. */
+bool ki__curl_dial_step(ki__curl_call *call);
+void ki__curl_dial_added(ki__curl_call *call); /* libcurl has it again */
+void ki__curl_dial_free(ki__curl_call *call);
+
+/* curl_probe.c */
+void ki__curl_probe_on_timer(ki__timer *timer);
+void ki__curl_probe_later(ki__curl *curl); /* there is a stream to watch over */
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Warnings of the server, to the log: those of code 299, each once, and not more than a log can
+ * bear. What was told is remembered by its hash; the oldest is forgotten first. */
+#include <string.h>
+
+#include "base/log.h"
+#include "client/curl/curl_state.h"
+#include "wire/warning_header.h"
+
+#define WINDOW_NS UINT64_C(60000000000)
+
+static bool was_told(ki__curl_warnings *seen, uint64_t hash)
+{
+    for (size_t i = 0; i < KI__CURL_WARNINGS; i++) {
+        if (seen->hashes[i] == hash) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether there is room for one more in this minute. */
+static bool is_in_rate(ki__curl *curl)
+{
+    ki__curl_warnings *seen = &curl->warnings;
+    uint64_t now = ki__engine_now(curl->engine);
+    if (seen->count == 0 || now - seen->since >= WINDOW_NS) {
+        seen->since = now;
+        seen->count = 0;
+    }
+    if (++seen->count == KI__CURL_WARNINGS + 1) {
+        KI__LOG(curl->log, KI_LOG_WARNING, "client",
+                "the API server warns too much; "
+                "not all of it is shown");
+    }
+    if (seen->count > KI__CURL_WARNINGS) {
+        seen->count = KI__CURL_WARNINGS + 1;
+        return false;
+    }
+    return true;
+}
+
+static void tell(ki__curl *curl, const ki__warning *warning)
+{
+    ki__curl_warnings *seen = &curl->warnings;
+    uint64_t hash = ki__hash(seen->key, warning->text, warning->len);
+    if (warning->len == 0 || was_told(seen, hash) || !is_in_rate(curl)) {
+        return;
+    }
+    seen->hashes[seen->next] = hash;
+    seen->next = (seen->next + 1) % KI__CURL_WARNINGS;
+    KI__LOG(curl->log, KI_LOG_WARNING, "client", "the API server warns",
+            {"warning", ki_str_make(warning->text, warning->len)});
+}
+
+void ki__curl_warn(const ki__curl_call *call)
+{
+    ki__curl *curl = call->curl;
+    if (call->probe || !ki__log_wants(curl->log, KI_LOG_WARNING)) {
+        return;
+    }
+    for (size_t i = 0; i < call->field_count; i++) {
+        ki_str value = ki_http_header_find(&call->fields[i], 1, "warning");
+        ki__warning warning;
+        while (ki__warning_next(&value, &warning) > 0) {
+            if (warning.code == KI__WARNING_PERSISTENT) {
+                tell(curl, &warning);
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One reading at a time. Those who ask are put in line by any thread; all else happens inside the
+ * loop. A reading answers those who asked before it began, or who take something older; for the
+ * others the next one begins.
+ *
+ * Invariant: people are told by the task alone, never out of a request's end, and the last one as
+ * the last thing it does. So whoever waits on another thread finds nothing of his under way here
+ * when he goes on, and may let go of the client. */
+#include "client/discovery/discovery_cache.h"
+
+#include <errno.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+typedef struct waiter {
+    ki__list link;
+    uint64_t since;
+    ki__discovery_told told;
+    void *user;
+    bool holds;                    /* the asker */
+    const ki_discovery *discovery; /* what he will be told: this, or the error */
+    ki_error error;
+} waiter;
+
+static void work(ki__task *task);
+
+int ki__discovery_cache_init(ki__discovery_cache *cache, ki_engine *engine,
+                             const ki__discovery_asker *asker)
+{
+    int r = ki__mutex_init(&cache->lock);
+    if (r < 0) {
+        return r;
+    }
+    cache->asker = *asker;
+    cache->engine = engine; /* tells that all this is here */
+    ki__task_init(&cache->task, work);
+    ki__list_init(&cache->waiting);
+    ki__list_init(&cache->serving);
+    return 0;
+}
+
+void ki__discovery_cache_done(ki__discovery_cache *cache)
+{
+    if (cache->engine != NULL) {
+        (void)ki__engine_unpost(cache->engine, &cache->task);
+        ki__discovery_fetch_end(cache->fetch);
+        cache->known = ki_discovery_unref(cache->known);
+        ki__mutex_done(&cache->lock);
+        cache->engine = NULL;
+    }
+}
+
+const ki_discovery *ki__discovery_cache_known(ki__discovery_cache *cache, uint64_t since)
+{
+    ki__mutex_lock(&cache->lock);
+    const ki_discovery *known = NULL;
+    if (cache->known != NULL && cache->known_since >= since) {
+        known = ki_discovery_ref(cache->known);
+    }
+    ki__mutex_unlock(&cache->lock);
+    return known;
+}
+
+/* ---- waiting ---- */
+
+int ki__discovery_cache_ask(ki__discovery_cache *cache, uint64_t since, bool hold,
+                            ki__discovery_told told, void *user)
+{
+    waiter *w = ki__alloc_zero(ki__engine_alloc(cache->engine), sizeof(*w));
+    if (w == NULL) {
+        return -ENOMEM;
+    }
+    w->since = since;
+    w->told = told;
+    w->user = user;
+    w->holds = hold;
+    if (hold) {
+        cache->asker.ref(cache->asker.user);
+    }
+    ki__mutex_lock(&cache->lock);
+    ki__list_push_back(&cache->waiting, &w->link);
+    ki__mutex_unlock(&cache->lock);
+    (void)ki__engine_post(cache->engine, &cache->task);
+    return 0;
+}
+
+/* Whether somebody waits for more than what is known; for the others the task is posted. */
+static bool is_reading_needed(ki__discovery_cache *cache)
+{
+    bool needed = false;
+    ki__mutex_lock(&cache->lock);
+    KI__LIST_FOR_EACH (link, &cache->waiting) {
+        needed |= cache->known == NULL ||
+                  KI__CONTAINER_OF(link, waiter, link)->since > cache->known_since;
+    }
+    ki__mutex_unlock(&cache->lock);
+    return needed;
+}
+
+static void take_of(ki__list *from, const void *user, ki__list *taken)
+{
+    KI__LIST_FOR_EACH (link, from) {
+        if (KI__CONTAINER_OF(link, waiter, link)->user == user) {
+            ki__list_remove(link);
+            ki__list_push_back(taken, link);
+        }
+    }
+}
+
+/* Whoever calls this has no more need of the cache, if this was the last to hold the asker. */
+static void free_waiter(const ki_alloc *alloc, const ki__discovery_asker *asker, waiter *w)
+{
+    bool holds = w->holds;
+    (void)ki_discovery_unref(w->discovery);
+    ki__free(alloc, w);
+    if (holds) {
+        asker->unref(asker->user);
+    }
+}
+
+void ki__discovery_cache_withdraw(ki__discovery_cache *cache, const void *user)
+{
+    ki__list taken;
+    ki__list *link;
+    const ki__discovery_asker asker = cache->asker;
+    const ki_alloc *alloc = ki__engine_alloc(cache->engine);
+    ki__list_init(&taken);
+    take_of(&cache->serving, user, &taken);
+    ki__mutex_lock(&cache->lock);
+    take_of(&cache->waiting, user, &taken);
+    bool last = ki__list_is_empty(&cache->waiting);
+    ki__mutex_unlock(&cache->lock);
+    if (last) {
+        ki__discovery_fetch_end(cache->fetch);
+        cache->fetch = NULL;
+    }
+    while ((link = ki__list_pop_front(&taken)) != NULL) {
+        free_waiter(alloc, &asker, KI__CONTAINER_OF(link, waiter, link));
+    }
+}
+
+/* ---- inside the loop ---- */
+
+/* Has those told, by the next turn of the task, whom a reading of that time serves. */
+static void serve(ki__discovery_cache *cache, uint64_t time, const ki_discovery *discovery,
+                  const ki_error *error)
+{
+    ki__mutex_lock(&cache->lock);
+    KI__LIST_FOR_EACH (link, &cache->waiting) {
+        waiter *w = KI__CONTAINER_OF(link, waiter, link);
+        if (w->since <= time) {
+            w->discovery = ki_discovery_ref(discovery);
+            w->error = error != NULL ? *error : KI_ERROR_INIT;
+            ki__list_remove(link);
+            ki__list_push_back(&cache->serving, link);
+        }
+    }
+    ki__mutex_unlock(&cache->lock);
+}
+
+static void on_fetched(const ki_discovery *discovery, const ki_error *error, void *user)
+{
+    ki__discovery_cache *cache = user;
+    cache->fetch = NULL;
+    if (discovery != NULL) {
+        ki__mutex_lock(&cache->lock);
+        const ki_discovery *old = cache->known;
+        cache->known = ki_discovery_ref(discovery);
+        cache->known_since = cache->began;
+        ki__mutex_unlock(&cache->lock);
+        (void)ki_discovery_unref(old);
+    } else {
+        serve(cache, cache->began, NULL, error);
+    }
+    (void)ki__engine_post(cache->engine, &cache->task);
+}
+
+static void fetch(ki__discovery_cache *cache)
+{
+    ki_error error = KI_ERROR_INIT;
+    cache->began = ki__engine_now(cache->engine);
+    int r =
+        ki__discovery_fetch_start(ki__engine_alloc(cache->engine), ki__engine_log(cache->engine),
+                                  &cache->asker, on_fetched, cache, &cache->fetch, &error);
+    if (r < 0) {
+        if (error.code == 0) {
+            (void)ki__error_code(&error, r);
+        }
+        serve(cache, cache->began, NULL, &error);
+    }
+}
+
+/* Tells the first of those who are served. Whether there are more; if not, the cache may be gone.
+ */
+static bool tell_one(ki__discovery_cache *cache)
+{
+    const ki__discovery_asker asker = cache->asker;
+    const ki_alloc *alloc = ki__engine_alloc(cache->engine);
+    ki__list *link = ki__list_pop_front(&cache->serving);
+    if (link == NULL) {
+        return false;
+    }
+    waiter *w = KI__CONTAINER_OF(link, waiter, link);
+    /* Who holds nothing holds it elsewhere, and may let go as soon as he is told. */
+    bool more = !ki__list_is_empty(&cache->serving);
+    w->told(w->discovery, w->discovery != NULL ? NULL : &w->error, w->user);
+    if (w->holds) {
+        more = !ki__list_is_empty(&cache->serving); /* he may have had others withdrawn */
+    }
+    free_waiter(alloc, &asker, w);
+    return more;
+}
+
+/* Those who ask while others are told wait for the next turn, so that nobody can keep the loop
+ * here. */
+static void work(ki__task *task)
+{
+    ki__discovery_cache *cache = KI__CONTAINER_OF(task, ki__discovery_cache, task);
+    if (cache->known != NULL) { /* which only this thread changes */
+        serve(cache, cache->known_since, cache->known, NULL);
+    }
+    if (cache->fetch == NULL && is_reading_needed(cache)) {
+        fetch(cache);
+    }
+    while (tell_one(cache)) {
+    }
+}

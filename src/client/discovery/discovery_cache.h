@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the server has, as a client keeps it: who asks gets what is known, if that is new enough, or
+ * waits for one reading together with all others who ask meanwhile. */
+#ifndef KI_CLIENT_DISCOVERY_DISCOVERY_CACHE_H
+#define KI_CLIENT_DISCOVERY_DISCOVERY_CACHE_H
+
+#include "base/engine.h"
+#include "base/list.h"
+#include "base/sync.h"
+#include "client/discovery/discovery_fetch.h"
+
+typedef struct ki__discovery_cache {
+    ki_engine *engine; /* not counted, like the asker: they are of the client, as this is */
+    ki__discovery_asker asker;
+    ki__task task;
+
+    /* Inside the loop only. */
+    ki__discovery_fetch *fetch; /* what is under way */
+    uint64_t began;             /* when that was */
+    ki__list serving;           /* those who will be told next */
+
+    /* With the lock held. */
+    ki__mutex lock;
+    const ki_discovery *known; /* NULL: nothing yet */
+    uint64_t known_since;      /* when its reading began: it is no newer than that */
+    ki__list waiting;
+} ki__discovery_cache;
+
+/** An empty cache. 0 or -errno. */
+int ki__discovery_cache_init(ki__discovery_cache *cache, ki_engine *engine,
+                             const ki__discovery_asker *asker);
+/** Inside the loop, while nobody waits. Fine for one that is zeroed. */
+void ki__discovery_cache_done(ki__discovery_cache *cache);
+
+/** What is known, if its reading began at `since` (monotonic time of the engine) or later; else
+ *  NULL. The caller's to release. Any thread. */
+const ki_discovery *ki__discovery_cache_known(ki__discovery_cache *cache, uint64_t since);
+
+/** Has `told` called inside the loop with what is known or read since then, or with an error. With
+ *  `hold` the asker is held until then; without, the caller does so, and may let go as soon as he
+ * is told. Any thread. 0 or -ENOMEM. */
+int ki__discovery_cache_ask(ki__discovery_cache *cache, uint64_t since, bool hold,
+                            ki__discovery_told told, void *user);
+
+/** Has nothing called any more for those who asked with this `user`. What is read for nobody else
+ *  ends. Inside the loop; the caller holds the asker. */
+void ki__discovery_cache_withdraw(ki__discovery_cache *cache, const void *user);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Both lists of groups are asked for together, then what they leave open, a few at a time. A group
+ * version that its own server does not answer for is marked as failed; what concerns all, such as a
+ * connection that is lost, ends the whole.
+ *
+ * Invariant: a slot is in use exactly while its call is under way. */
+#include "client/discovery/discovery_fetch.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "client/discovery/discovery_read.h"
+
+enum { PATH_MAX_LEN = 512, HTTP_NOT_FOUND = 404 };
+
+typedef enum subject { SUBJECT_API, SUBJECT_APIS, SUBJECT_VERSION } subject;
+
+typedef struct question {
+    struct ki__discovery_fetch *fetch;
+    ki_client_call *call; /* NULL: free */
+    subject what;
+    size_t number; /* of the group version */
+} question;
+
+struct ki__discovery_fetch {
+    const ki_alloc *alloc;
+    const ki_log *log;
+    ki__discovery_asker asker;
+    ki__discovery_told told;
+    void *user;
+    ki__discovery_builder builder;
+    question slots[KI__DISCOVERY_PARALLEL];
+    size_t lists_missing; /* of the two */
+    bool one_missing;     /* the server has none of the one */
+    size_t next;          /* the group version to look at next */
+    ki_error error;       /* what ended it */
+    bool failed;
+};
+
+static void on_answer(ki_client_call *call, const ki_client_answer *answer, const ki_error *error,
+                      void *user);
+
+/* ---- asking ---- */
+
+static question *free_slot(ki__discovery_fetch *fetch)
+{
+    for (size_t i = 0; i < KI__DISCOVERY_PARALLEL; i++) {
+        if (fetch->slots[i].call == NULL) {
+            return &fetch->slots[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_idle(const ki__discovery_fetch *fetch)
+{
+    for (size_t i = 0; i < KI__DISCOVERY_PARALLEL; i++) {
+        if (fetch->slots[i].call != NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int ask(ki__discovery_fetch *fetch, question *slot, const char *path, ki_error *error)
+{
+    bool version = slot->what == SUBJECT_VERSION;
+    slot->fetch = fetch;
+    return fetch->asker.get(path, version ? "application/json" : KI__DISCOVERY_ACCEPT, version,
+                            on_answer, slot, fetch->asker.user, &slot->call, error);
+}
+
+static int ask_for_list(ki__discovery_fetch *fetch, subject what, ki_error *error)
+{
+    question *slot = &fetch->slots[what]; /* the first to be asked: all slots are free */
+    slot->what = what;
+    return ask(fetch, slot, what == SUBJECT_API ? "/api" : "/apis", error);
+}
+
+/* Group and version were found to be names when they were added. */
+static int ask_for_version(ki__discovery_fetch *fetch, question *slot, size_t number,
+                           ki_error *error)
+{
+    const ki__discovery_version *version = &fetch->builder.versions[number];
+    const char *group = ki__discovery_builder_text(&fetch->builder, version->group);
+    const char *parts[] = {group[0] != '\0' ? "/apis/" : "/api", group, "/",
+                           ki__discovery_builder_text(&fetch->builder, version->version)};
+    ki_buf path;
+    ki_buf_init(&path, fetch->alloc, PATH_MAX_LEN);
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < sizeof(parts) / sizeof(parts[0]); i++) {
+        r = ki_buf_add_text(&path, parts[i]);
+    }
+    if (r < 0) {
+        (void)ki__error_code(error, r);
+    } else {
+        slot->what = SUBJECT_VERSION;
+        slot->number = number;
+        r = ask(fetch, slot, ki_buf_text(&path), error);
+    }
+    ki_buf_done(&path);
+    return r;
+}
+
+/* ---- the end ---- */
+
+static void end_calls(ki__discovery_fetch *fetch)
+{
+    for (size_t i = 0; i < KI__DISCOVERY_PARALLEL; i++) {
+        ki_client_call *call = fetch->slots[i].call;
+        fetch->slots[i].call = NULL;
+        if (call != NULL) {
+            fetch->asker.end(call, false, fetch->asker.user);
+        }
+    }
+}
+
+void ki__discovery_fetch_end(ki__discovery_fetch *fetch)
+{
+    if (fetch != NULL) {
+        end_calls(fetch);
+        ki__discovery_builder_done(&fetch->builder);
+        ki__free(fetch->alloc, fetch);
+    }
+}
+
+static void fail(ki__discovery_fetch *fetch, int r, const ki_error *error)
+{
+    if (!fetch->failed) {
+        fetch->failed = true;
+        if (error != NULL && error->code != 0) {
+            fetch->error = *error;
+        } else {
+            (void)ki__error_code(&fetch->error, r);
+        }
+        end_calls(fetch);
+    }
+}
+
+static void finish(ki__discovery_fetch *fetch)
+{
+    const ki_discovery *discovery = NULL;
+    if (!fetch->failed) {
+        int r = ki__discovery_builder_finish(&fetch->builder, &discovery);
+        if (r < 0) {
+            fail(fetch, r, NULL);
+        }
+    }
+    ki__discovery_told told = fetch->told;
+    void *user = fetch->user;
+    ki_error error = fetch->error;
+    ki__discovery_fetch_end(fetch);
+    told(discovery, discovery != NULL ? NULL : &error, user);
+    (void)ki_discovery_unref(discovery);
+}
+
+/* Asks for what is still wanted, or ends if nothing is. */
+static void go_on(ki__discovery_fetch *fetch)
+{
+    const ki__discovery_builder *builder = &fetch->builder;
+    while (!fetch->failed && fetch->lists_missing == 0 && fetch->next < builder->version_count) {
+        question *slot = free_slot(fetch);
+        if (slot == NULL) {
+            return;
+        }
+        size_t number = fetch->next++;
+        if (builder->versions[number].state == KI__DISCOVERY_WANTED) {
+            ki_error error = KI_ERROR_INIT;
+            int r = ask_for_version(fetch, slot, number, &error);
+            if (r < 0) {
+                fail(fetch, r, &error);
+            }
+        }
+    }
+    if (is_idle(fetch)) {
+        finish(fetch);
+    }
+}
+
+/* ---- answers ---- */
+
+/* A server that has only one of the two lists is fine: one that serves a single group, say. */
+static void take_list(ki__discovery_fetch *fetch, bool core, const ki_client_answer *answer,
+                      const ki_error *error)
+{
+    ki_error own = KI_ERROR_INIT;
+    fetch->lists_missing--;
+    if (error != NULL && error->http_code == HTTP_NOT_FOUND && !fetch->one_missing) {
+        fetch->one_missing = true;
+        return;
+    }
+    if (error != NULL) {
+        fail(fetch, error->code, error);
+        return;
+    }
+    int r = ki__discovery_read_groups(&fetch->builder, core, answer->body, &own);
+    if (r < 0) {
+        ki_error told = KI_ERROR_INIT;
+        (void)ki__error_set(&told, r, "the server's list of API groups: %s", own.message);
+        fail(fetch, r, &told);
+    }
+}
+
+static bool concerns_all(const ki_error *error)
+{
+    return error->code != KI_ERR_STATUS && error->code != -ETIMEDOUT;
+}
+
+static void take_version(ki__discovery_fetch *fetch, size_t number, const ki_client_answer *answer,
+                         const ki_error *error)
+{
+    ki_error own = KI_ERROR_INIT;
+    ki__discovery_version *version = &fetch->builder.versions[number];
+    if (error == NULL) {
+        int r = ki__discovery_read_resources(&fetch->builder, number, answer->body, &own);
+        if (r == 0) {
+            return;
+        }
+        if (ki__discovery_is_fatal(r)) {
+            fail(fetch, r, &own);
+            return;
+        }
+        error = &own;
+    } else if (concerns_all(error)) {
+        fail(fetch, error->code, error);
+        return;
+    }
+    version->state = KI__DISCOVERY_FAILED;
+    KI__LOG(fetch->log, KI_LOG_INFO, "discovery", "a group version could not be read",
+            {"group", ki_str_from(ki__discovery_builder_text(&fetch->builder, version->group))},
+            {"version", ki_str_from(ki__discovery_builder_text(&fetch->builder, version->version))},
+            {"error", ki_str_from(error->message)});
+}
+
+static void on_answer(ki_client_call *call, const ki_client_answer *answer, const ki_error *error,
+                      void *user)
+{
+    question *slot = user;
+    ki__discovery_fetch *fetch = slot->fetch;
+    slot->call = NULL;
+    fetch->asker.end(call, true, fetch->asker.user);
+    if (slot->what == SUBJECT_VERSION) {
+        take_version(fetch, slot->number, answer, error);
+    } else {
+        take_list(fetch, slot->what == SUBJECT_API, answer, error);
+    }
+    go_on(fetch);
+}
+
+int ki__discovery_fetch_start(const ki_alloc *alloc, const ki_log *log,
+                              const ki__discovery_asker *asker, ki__discovery_told told, void *user,
+                              ki__discovery_fetch **ret_fetch, ki_error *error)
+{
+    ki__discovery_fetch *fetch = ki__alloc_zero(alloc, sizeof(*fetch));
+    if (fetch == NULL) {
+        return ki__error_code(error, -ENOMEM);
+    }
+    fetch->alloc = alloc;
+    fetch->log = log;
+    fetch->asker = *asker;
+    fetch->told = told;
+    fetch->user = user;
+    fetch->lists_missing = 2;
+    ki__discovery_builder_init(&fetch->builder, alloc);
+    int r = ask_for_list(fetch, SUBJECT_API, error);
+    if (r == 0) {
+        r = ask_for_list(fetch, SUBJECT_APIS, error);
+    }
+    if (r < 0) {
+        ki__discovery_fetch_end(fetch);
+        return r;
+    }
+    *ret_fetch = fetch;
+    return 0;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waking and threads. Threads are detached and counted; each holds the count until its very end. */
+#include "loop/wakeup.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/digits.h"
+#include "base/refs.h"
+#include "base/sync.h"
+
+struct ki__outside {
+    ki__refs refs;
+    const ki_alloc *alloc;
+    int fd;
+    ki_threads threads;
+    ki__mutex lock;
+    ki__cond changed;
+    size_t running;   /* threads */
+    unsigned started; /* in all */
+};
+
+/* What a thread is to do. */
+typedef struct job {
+    ki__outside *outside;
+    void (*run)(void *arg);
+    void *arg;
+    unsigned number;
+} job;
+
+/* ---- threads ---- */
+
+int ki__thread_start(void *(*run)(void *arg), void *arg, bool detached, void *ret_thread)
+{
+    sigset_t all;
+    sigset_t before;
+    pthread_attr_t attributes;
+    int r = pthread_attr_init(&attributes);
+    if (r != 0) {
+        return -r;
+    }
+    int kind = detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE;
+    (void)pthread_attr_setdetachstate(&attributes, kind); /* a valid kind is set without fail */
+    (void)sigfillset(&all);
+    r = pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (r == 0) {
+        r = pthread_create(ret_thread, &attributes, run, arg);
+        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    (void)pthread_attr_destroy(&attributes);
+    return -r;
+}
+
+void ki__thread_name(const char *name)
+{
+    (void)pthread_setname_np(pthread_self(), name); /* the thread does as well without */
+}
+
+static void free_outside(ki__outside *outside)
+{
+    if (outside->fd >= 0) {
+        (void)close(outside->fd);
+    }
+    ki__cond_done(&outside->changed);
+    ki__mutex_done(&outside->lock);
+    ki__free(outside->alloc, outside);
+}
+
+/* Whoever waits for the threads holds a reference, so this one's goes under the lock: once the wait
+ * is over, no thread touches anything any more. */
+static void end_job(job *j)
+{
+    ki__outside *outside = j->outside;
+    ki__free(outside->alloc, j);
+    ki__mutex_lock(&outside->lock);
+    outside->running--;
+    bool last = ki__refs_drop(&outside->refs);
+    ki__cond_wake_all(&outside->changed);
+    ki__mutex_unlock(&outside->lock);
+    if (last) {
+        free_outside(outside);
+    }
+}
+
+static void *run_job(void *arg)
+{
+    enum { NUMBERS = 10000 }; /* as many as fit into a name */
+    job *j = arg;
+    char name[16] = "ki-handler-";
+    char room[KI__DIGITS_SIZE];
+    ki_str number = ki__digits(j->number % NUMBERS, room);
+    memcpy(name + strlen(name), number.ptr, number.len + 1);
+    ki__thread_name(name);
+    j->run(j->arg);
+    end_job(j);
+    return NULL;
+}
+
+static int start(void (*run)(void *arg), void *arg, void *user)
+{
+    ki__outside *outside = user;
+    job *j = ki__alloc(outside->alloc, sizeof(*j));
+    if (j == NULL) {
+        return -ENOMEM;
+    }
+    *j = (job){.outside = outside, .run = run, .arg = arg};
+    ki__outside_ref(outside);
+    ki__mutex_lock(&outside->lock);
+    outside->running++;
+    j->number = ++outside->started;
+    ki__mutex_unlock(&outside->lock);
+    pthread_t thread;
+    int r = ki__thread_start(run_job, j, true, &thread);
+    if (r < 0) {
+        end_job(j);
+    }
+    return r;
+}
+
+void ki__outside_wait(ki__outside *outside)
+{
+    ki__mutex_lock(&outside->lock);
+    while (outside->running != 0) {
+        ki__cond_wait(&outside->changed, &outside->lock);
+    }
+    ki__mutex_unlock(&outside->lock);
+}
+
+/* ---- making, waking ---- */
+
+static int init_locks(ki__outside *outside)
+{
+    int r = ki__mutex_init(&outside->lock);
+    if (r < 0) {
+        return r;
+    }
+    r = ki__cond_init(&outside->changed);
+    if (r < 0) {
+        ki__mutex_done(&outside->lock);
+    }
+    return r;
+}
+
+int ki__outside_new(const ki_alloc *alloc, ki__outside **ret_outside)
+{
+    ki__outside *outside = ki__alloc_zero(alloc, sizeof(*outside));
+    if (outside == NULL) {
+        return -ENOMEM;
+    }
+    int r = init_locks(outside);
+    if (r < 0) {
+        ki__free(alloc, outside);
+        return r;
+    }
+    ki__refs_init(&outside->refs);
+    outside->alloc = alloc;
+    outside->threads = (ki_threads){.start = start, .user = outside};
+    outside->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (outside->fd < 0) {
+        r = -errno;
+        ki__outside_unref(outside);
+        return r;
+    }
+    *ret_outside = outside;
+    return 0;
+}
+
+void ki__outside_ref(ki__outside *outside)
+{
+    ki__refs_take(&outside->refs);
+}
+
+void ki__outside_unref(ki__outside *outside)
+{
+    if (ki__refs_drop(&outside->refs)) {
+        free_outside(outside);
+    }
+}
+
+int ki__outside_fd(const ki__outside *outside)
+{
+    return outside->fd;
+}
+
+/* A full eventfd is readable as well, so there is no failure that matters. */
+void ki__outside_wake(const ki__outside *outside)
+{
+    uint64_t one = 1;
+    ssize_t written;
+    do {
+        written = write(outside->fd, &one, sizeof(one));
+    } while (written < 0 && errno == EINTR);
+}
+
+const ki_threads *ki__outside_threads(const ki__outside *outside)
+{
+    return &outside->threads;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
+#include "base/error.h"
+#include "object/edit/json_edit.h"
+#include "object/edit/json_emit.h"
+#include "object/edit/patch.h"
+
+enum { OPERATIONS_MAX = 10000, POINTER_MAX = 4096, STEP_MAX = 1024 };
+
+typedef struct patcher {
+    ki__tree tree;
+    uint32_t root;
+    const ki_alloc *alloc;
+    size_t number; /* of the operation, from 1 */
+    ki_error *error;
+} patcher;
+
+/* Where a pointer leads. */
+typedef struct place {
+    uint32_t parent; /* none: it is the root */
+    uint32_t node;   /* none: there is nothing yet */
+    uint32_t before; /* in a list, for what is added */
+    char name[STEP_MAX];
+    size_t name_len;
+} place;
+
+static int refuse(const patcher *p, const char *why)
+{
+    return ki__error_set(p->error, KI_ERR_INVALID, "operation %zu: %s", p->number, why);
+}
+
+/* ---- pointers ---- */
+
+/* One step of a pointer, decoded; false if it is none. */
+static bool read_step(ki_str *rest, place *at)
+{
+    at->name_len = 0;
+    *rest = ki_str_make(rest->ptr + 1, rest->len - 1); /* the slash */
+    while (rest->len != 0 && rest->ptr[0] != '/') {
+        char c = rest->ptr[0];
+        size_t used = 1;
+        if (c == '~') {
+            if (rest->len < 2 || (rest->ptr[1] != '0' && rest->ptr[1] != '1')) {
+                return false;
+            }
+            c = rest->ptr[1] == '0' ? '~' : '/';
+            used = 2;
+        }
+        if (at->name_len == STEP_MAX) {
+            return false;
+        }
+        at->name[at->name_len++] = c;
+        *rest = ki_str_make(rest->ptr + used, rest->len - used);
+    }
+    return true;
+}
+
+static bool step_into_list(patcher *p, place *at)
+{
+    ki_str name = ki_str_make(at->name, at->name_len);
+    uint32_t element = p->tree.nodes[at->parent].first;
+    uint64_t index;
+    if (ki_str_eq_text(name, "-")) {
+        at->node = KI__TREE_NONE;
+        at->before = KI__TREE_NONE;
+        return true;
+    }
+    if (name.len == 0 || (name.len > 1 && name.ptr[0] == '0') || !ki__read_u64(name, &index)) {
+        return false;
+    }
+    for (; index != 0 && element != KI__TREE_NONE; index--) {
+        element = ki__tree_next(&p->tree, element);
+    }
+    at->node = element;
+    at->before = element;
+    return index == 0;
+}
+
+/* Follows a pointer; all but its last step must be there. */
+static bool follow(patcher *p, ki_str pointer, place *at)
+{
+    *at = (place){.node = p->root};
+    if (pointer.len != 0 && pointer.ptr[0] != '/') {
+        return false;
+    }
+    while (pointer.len != 0) {
+        if (at->node == KI__TREE_NONE || !read_step(&pointer, at)) {
+            return false;
+        }
+        at->parent = at->node;
+        ki_type type = p->tree.nodes[at->parent].type;
+        if (type == KI_TYPE_MAP) {
+            at->node = ki__tree_get(&p->tree, at->parent, ki_str_make(at->name, at->name_len));
+        } else if (type != KI_TYPE_LIST || !step_into_list(p, at)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- operations ---- */
+
+static int put(patcher *p, const place *at, uint32_t node)
+{
+    if (at->parent == KI__TREE_NONE) {
+        p->root = node;
+        return 0;
+    }
+    if (p->tree.nodes[at->parent].type == KI_TYPE_MAP) {
+        return ki__tree_set(&p->tree, at->parent, ki_str_make(at->name, at->name_len), node);
+    }
+    ki__tree_insert(&p->tree, at->parent, at->before, node);
+    return 0;
+}
+
+static int do_remove(patcher *p, const place *at)
+{
+    if (at->node == KI__TREE_NONE || at->parent == KI__TREE_NONE) {
+        return refuse(p, "there is nothing to remove");
+    }
+    ki__tree_remove(&p->tree, at->node);
+    return 0;
+}
+
+static int do_replace(patcher *p, place *at, const ki_value *value)
+{
+    uint32_t node;
+    if (at->node == KI__TREE_NONE) {
+        return refuse(p, "there is nothing to replace");
+    }
+    int r = ki__tree_add(&p->tree, value, &node);
+    if (r == 0 && at->parent != KI__TREE_NONE && p->tree.nodes[at->parent].type == KI_TYPE_LIST) {
+        at->before = p->tree.nodes[at->node].next;
+        ki__tree_remove(&p->tree, at->node);
+    }
+    return r < 0 ? r : put(p, at, node);
+}
+
+static bool is_within(const patcher *p, uint32_t node, uint32_t other)
+{
+    while (node != KI__TREE_NONE && node != other) {
+        node = p->tree.nodes[node].parent;
+    }
+    return node == other;
+}
+
+static int do_move(patcher *p, place *from, ki_str to, bool copies)
+{
+    place at;
+    uint32_t node = from->node;
+    if (node == KI__TREE_NONE) {
+        return refuse(p, "there is nothing at \"from\"");
+    }
+    int r = copies ? ki__tree_copy(&p->tree, node, &node) : 0;
+    if (r < 0) {
+        return r;
+    }
+    if (!copies &&
+        (from->parent == KI__TREE_NONE || (follow(p, to, &at) && is_within(p, at.parent, node)))) {
+        return refuse(p, "it cannot be moved there");
+    }
+    ki__tree_remove(&p->tree, node);
+    p->tree.nodes[node].name_len = 0; /* it gets another one */
+    return follow(p, to, &at) ? put(p, &at, node) : refuse(p, "\"path\" leads nowhere");
+}
+
+/* Whether what is there means the same as the value. */
+static int do_test(patcher *p, const place *at, const ki_value *value)
+{
+    if (at->node == KI__TREE_NONE) {
+        return refuse(p, "the test failed");
+    }
+    ki_object_options options = {
+        .size = sizeof(options), .alloc = p->alloc, .max_bytes = (size_t)128 << 20};
+    ki_object *left = NULL;
+    ki_buf text;
+    bool same = false;
+    ki_buf_init(&text, p->alloc, (size_t)128 << 20);
+    int r = ki_buf_add_text(&text, "{\"v\":");
+    r = r < 0 ? r : ki__tree_write(&p->tree, at->node, &text);
+    r = r < 0 ? r : ki_buf_add_char(&text, '}');
+    r = r < 0 ? r : ki_object_from_json(text.data, text.len, &options, &left, NULL);
+    if (r == 0) {
+        ki_value root = ki_object_root(left);
+        ki_value there;
+        r = ki_value_member(&root, ki_str_from("v"), &there);
+        r = r < 0 ? r : ki__json_same(&there, value, p->alloc, &same);
+    }
+    ki_object_unref(left);
+    ki_buf_done(&text);
+    return r < 0 || same ? r : refuse(p, "the test failed");
+}
+
+/* ---- all of them ---- */
+
+static int read_pointer(patcher *p, const ki_value *operation, const char *name, ki_buf *out)
+{
+    ki_value value;
+    ki_buf_clear(out);
+    if (ki_value_member(operation, ki_str_from(name), &value) < 0 ||
+        ki_value_type(&value) != KI_TYPE_STRING) {
+        return refuse(p, name[0] == 'p' ? "it has no \"path\"" : "it has no \"from\"");
+    }
+    return ki_value_copy_string(&value, out);
+}
+
+static int run(patcher *p, const ki_value *operation, ki_buf *path, ki_buf *from)
+{
+    static const char *const names[] = {"add", "remove", "replace", "move", "copy", "test"};
+    ki_value op;
+    ki_value value = {0};
+    place at;
+    size_t i = 0;
+    if (ki_value_member(operation, ki_str_from("op"), &op) < 0) {
+        return refuse(p, "it has no \"op\"");
+    }
+    while (i < 6 && !ki_value_equals(&op, ki_str_from(names[i]))) {
+        i++;
+    }
+    int r = i < 6 ? read_pointer(p, operation, "path", path) : refuse(p, "an unknown \"op\"");
+    if (r < 0) {
+        return r;
+    }
+    bool moves = i == 3 || i == 4;
+    if (moves) {
+        r = read_pointer(p, operation, "from", from);
+        if (r < 0) {
+            return r;
+        }
+        return follow(p, ki_buf_str(from), &at) ? do_move(p, &at, ki_buf_str(path), i == 4)
+                                                : refuse(p, "\"from\" leads nowhere");
+    }
+    if (i != 1 && ki_value_member(operation, ki_str_from("value"), &value) < 0) {
+        return refuse(p, "it has no \"value\"");
+    }
+    if (!follow(p, ki_buf_str(path), &at)) {
+        return refuse(p, "\"path\" leads nowhere");
+    }
+    if (i == 0) {
+        uint32_t node;
+        r = ki__tree_add(&p->tree, &value, &node);
+        return r < 0 ? r : put(p, &at, node);
+    }
+    return i == 1   ? do_remove(p, &at)
+           : i == 2 ? do_replace(p, &at, &value)
+                    : do_test(p, &at, &value);
+}
+
+int ki__json_patch(const ki_value *target, const ki_value *operations, const ki_alloc *alloc,
+                   ki_buf *out, ki_error *error)
+{
+    patcher p = {.alloc = alloc, .error = error};
+    ki_iter iter;
+    ki_value operation;
+    ki_buf path;
+    ki_buf from;
+    ki__tree_init(&p.tree, alloc);
+    ki_buf_init(&path, alloc, POINTER_MAX);
+    ki_buf_init(&from, alloc, POINTER_MAX);
+    int r = ki_value_type(operations) == KI_TYPE_LIST
+                ? ki_value_iter(operations, &iter)
+                : ki__error_set(error, KI_ERR_INVALID, "not a list of operations");
+    r = r < 0 ? r : ki__tree_add(&p.tree, target, &p.root);
+    while (r == 0 && ki_iter_next(&iter, NULL, &operation) > 0) {
+        r = p.number++ < OPERATIONS_MAX && !ki__tree_is_spent(&p.tree)
+                ? run(&p, &operation, &path, &from)
+                : KI_ERR_LIMIT;
+    }
+    r = r == 0 && ki__tree_is_spent(&p.tree) ? KI_ERR_LIMIT : r;
+    r = r < 0 ? r : ki__tree_write(&p.tree, p.root, out);
+    ki_buf_done(&path);
+    ki_buf_done(&from);
+    ki__tree_done(&p.tree);
+    return r;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing JSON; ki_buf_add_json_string() is here too. */
+#ifndef KI_OBJECT_JSON_JSON_WRITE_H
+#define KI_OBJECT_JSON_JSON_WRITE_H
+
+#include <kinformer/buf.h>
+#include <kinformer/str.h>
+
+/** Room for a string of so many bytes that need no escape, between its quotes, which are written:
+ *  to be filled, and committed with `len` + 2. NULL, with *ret_code, if there is none. */
+char *ki__json_write_quotes(ki_buf *out, size_t len, int *ret_code);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Paths as things to own, and the getters that read an object through one. */
+#include "object/path/path.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* The most steps that `text` can make: each begins with a dot or a bracket, the first may do
+ * without, and a comma makes one more member and perhaps the union around. */
+static uint8_t steps_at_most(ki_str text)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        count += c == '.' || c == '[' ? 1 : c == ',' ? 2 : 0;
+    }
+    return (uint8_t)(count < KI__PATH_STEPS_MAX ? count : KI__PATH_STEPS_MAX);
+}
+
+static uint8_t terms_at_most(ki_str text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        count += c == '?' || c == '&' || c == '|';
+    }
+    return (uint8_t)(count < KI__PATH_TERMS_MAX ? count : KI__PATH_TERMS_MAX);
+}
+
+/* A path with room for all that `text` can hold, in one block: the strictest alignment comes first,
+ * the bytes of the text and of the names last. */
+static ki_path *path_new(ki_str text, const ki_alloc *alloc)
+{
+    uint8_t step_cap = steps_at_most(text);
+    uint8_t term_cap = terms_at_most(text);
+    size_t size = sizeof(ki_path) + step_cap * sizeof(ki__path_step) +
+                  term_cap * sizeof(ki__path_term) + 2 * text.len + 1;
+    ki_path *path = ki__alloc_zero(alloc, size);
+    if (path == NULL) {
+        return NULL;
+    }
+    path->alloc = alloc;
+    path->step_cap = step_cap;
+    path->term_cap = term_cap;
+    path->steps = (ki__path_step *)(path + 1);
+    path->terms = (ki__path_term *)(path->steps + step_cap);
+    char *copy = (char *)(path->terms + term_cap);
+    if (text.len != 0) {
+        memcpy(copy, text.ptr, text.len);
+    }
+    path->text = ki_str_make(copy, text.len); /* the block was cleared: a NUL follows */
+    path->names = copy + text.len + 1;
+    ki__refs_init(&path->refs);
+    return path;
+}
+_Static_assert(_Alignof(ki_path) >= _Alignof(ki__path_step), "steps follow the path");
+_Static_assert(sizeof(ki_path) % _Alignof(ki__path_step) == 0, "steps follow the path");
+_Static_assert(sizeof(ki__path_step) % _Alignof(ki__path_term) == 0, "terms follow the steps");
+
+int ki_path_compile(const char *text, const ki_alloc *alloc, ki_path **ret_path, ki_error *error)
+{
+    KI__REQUIRE(text, error);
+    KI__REQUIRE(ret_path, error);
+    ki_str source = ki_str_make(text, text != NULL ? strnlen(text, KI__PATH_BYTES_MAX + 1) : 0);
+    if (source.len > KI__PATH_BYTES_MAX) {
+        return ki__error_at(error, KI_ERR_LIMIT, source, KI__PATH_BYTES_MAX,
+                            "a path may have up to %d bytes", KI__PATH_BYTES_MAX);
+    }
+    ki_path *path = path_new(source, ki__alloc_or_default(alloc));
+    if (path == NULL) {
+        return ki__error_code(error, -ENOMEM);
+    }
+    int r = ki__path_parse(path, error);
+    if (r < 0) {
+        ki__free(path->alloc, path);
+        return r;
+    }
+    *ret_path = path;
+    return 0;
+}
+
+ki_path *ki_path_ref(const ki_path *path)
+{
+    if (path == NULL) {
+        return NULL;
+    }
+    ki_path *shared = (ki_path *)(uintptr_t)path; /* all but the count is constant */
+    ki__refs_take(&shared->refs);
+    return shared;
+}
+
+ki_path *ki_path_unref(const ki_path *path)
+{
+    if (path == NULL) {
+        return NULL;
+    }
+    ki_path *shared = (ki_path *)(uintptr_t)path;
+    if (ki__refs_drop(&shared->refs)) {
+        ki__free(shared->alloc, shared);
+    }
+    return NULL;
+}
+
+const char *ki_path_text(const ki_path *path)
+{
+    return path->text.ptr;
+}
+
+int ki_object_get(const ki_object *object, const ki_path *path, ki_value *ret_value)
+{
+    KI__REQUIRE(object, NULL);
+    KI__REQUIRE(path, NULL);
+    KI__REQUIRE(ret_value, NULL);
+    ki_value root = ki_object_root(object);
+    return ki_path_first(path, &root, ret_value);
+}
+
+int ki_object_get_string(const ki_object *object, const ki_path *path, char *text, size_t size)
+{
+    KI__REQUIRE(object, NULL);
+    KI__REQUIRE(path, NULL);
+    KI__REQUIRE(text, NULL);
+    ki_value value;
+    int r = ki_object_get(object, path, &value);
+    return r < 0 ? r : ki_value_get_string(&value, text, size);
+}
+
+int ki_object_get_int64(const ki_object *object, const ki_path *path, int64_t *ret_number)
+{
+    KI__REQUIRE(object, NULL);
+    KI__REQUIRE(path, NULL);
+    KI__REQUIRE(ret_number, NULL);
+    ki_value value;
+    int r = ki_object_get(object, path, &value);
+    return r < 0 ? r : ki_value_int64(&value, ret_number);
+}
+
+int ki_object_get_double(const ki_object *object, const ki_path *path, double *ret_number)
+{
+    KI__REQUIRE(object, NULL);
+    KI__REQUIRE(path, NULL);
+    KI__REQUIRE(ret_number, NULL);
+    ki_value value;
+    int r = ki_object_get(object, path, &value);
+    return r < 0 ? r : ki_value_double(&value, ret_number);
+}
+
+int ki_object_get_bool(const ki_object *object, const ki_path *path, bool *ret_flag)
+{
+    KI__REQUIRE(object, NULL);
+    KI__REQUIRE(path, NULL);
+    KI__REQUIRE(ret_flag, NULL);
+    ki_value value;
+    int r = ki_object_get(object, path, &value);
+    return r < 0 ? r : ki_value_bool(&value, ret_flag);
+}
+
+bool ki_object_has(const ki_object *object, const ki_path *path)
+{
+    ki_value value;
+    return ki_object_get(object, path, &value) >= 0;
+}

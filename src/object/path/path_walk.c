@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Walking a path: a machine that goes down step by step and, where a way ends, back to the last
+ * place that had another. A place with a choice is a frame; there are never more frames than the
+ * path has such steps, because a step has one frame at a time. The sides of a filter's terms are
+ * walked by the same machine on top of the filter's frame, and cut off once a term holds. So
+ * nothing here recurses, neither on the document nor on the path.
+ *
+ * The open lists and maps of all descents (`..`) share one stack: a descent further down the path
+ * begins where one further up stands, so together they are never deeper than the document.
+ *
+ * What a walk may read is limited, because a few descents or unions in a row can reach every value
+ * in very many ways. */
+#include <errno.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/error.h"
+#include "object/path/path.h"
+
+#define DEPTH_MAX 1024  /* as deep as objects may be */
+#define INLINE_FRAMES 8 /* enough to find the first value without an allocation */
+#define NOT_TESTING SIZE_MAX
+
+/* The work of a walk is counted in bytes gone over; a visit of a value costs as much as these. */
+#define VISIT_COST 64
+#define BUDGET_BASE ((uint64_t)64 << 20)
+#define BUDGET_TIMES 256 /* the whole object, so many times */
+
+typedef struct frame {
+    uint8_t step;   /* whose frame it is */
+    uint8_t member; /* of a union the member at work, otherwise the step itself */
+    bool begun;     /* the member, or the descent, has given something already */
+    size_t depth;   /* the shared stack below this belongs to others */
+    ki_value node;  /* what the step applies to; of a descent, what it gave last */
+    ki_iter iter;   /* over the children of the node */
+    int64_t index;  /* of a slice: the element that comes next */
+    int64_t wanted; /* the element to give next */
+    int64_t end;    /* and the one to stop before */
+} frame;
+
+typedef struct walk {
+    const ki_path *path;
+    ki_value value;   /* where the walk stands */
+    uint8_t at;       /* the step to take from there */
+    bool begun;       /* the first value was asked for */
+    bool right;       /* on the right side of a term */
+    bool no_schema;   /* a way ended at fields that no schema tells */
+    uint8_t term;     /* the term that is tested */
+    size_t testing;   /* the frame of its filter */
+    ki_value element; /* the element it is tested on */
+    ki_value left;    /* what its left side led to */
+    uint64_t budget;  /* what may still be read */
+    uint64_t longest; /* no single move can take more */
+    size_t count;     /* frames in use */
+    frame *frames;    /* room for path->frame_count */
+    size_t depth;     /* lists and maps that descents have open */
+    size_t depth_cap;
+    ki_iter *open;
+} walk;
+
+struct ki_path_iter {
+    walk walk;
+    int failure; /* once it failed, it fails for ever */
+    bool found;  /* it gave something */
+    frame frames[];
+};
+
+/* What a move of the machine came to; a failure is negative. */
+enum { GO_BACK, GO_DOWN, FOUND, OVER };
+
+static void walk_init(walk *w, const ki_path *path, const ki_value *root, frame *frames)
+{
+    uint64_t len = root->len;
+    w->path = path;
+    w->value = *root;
+    w->at = path->first;
+    w->begun = ki_value_type(root) == KI_TYPE_NONE; /* nothing in nothing */
+    w->right = false;
+    w->no_schema = false;
+    w->testing = NOT_TESTING;
+    w->budget = BUDGET_BASE + BUDGET_TIMES * (len < UINT32_MAX ? len : UINT32_MAX);
+    w->longest = len;
+    w->count = 0;
+    w->frames = frames;
+    w->depth = 0;
+    w->depth_cap = 0;
+    w->open = NULL;
+}
+
+static void walk_done(walk *w)
+{
+    ki__free(w->path->alloc, w->open);
+}
+
+static int charge(walk *w, uint64_t cost)
+{
+    if (cost > w->budget) {
+        return KI_ERR_LIMIT;
+    }
+    w->budget -= cost;
+    return 0;
+}
+
+/* The next child, at the price of the bytes between it and the last. */
+static int next_child(walk *w, ki_iter *iter, ki_value *ret_value)
+{
+    uintptr_t before = (uintptr_t)iter->next;
+    int r = ki_iter_next(iter, NULL, ret_value);
+    uintptr_t after = (uintptr_t)iter->next;
+    uint64_t passed = after > before ? after - before : 0;
+    int charged = charge(w, VISIT_COST + (passed < w->longest ? passed : w->longest));
+    return charged < 0 ? charged : r;
+}
+
+/* How many children a list or a map has. */
+static int count_children(walk *w, const ki_value *container, int64_t *ret_count)
+{
+    ki_iter iter;
+    ki_value child;
+    int64_t count = 0;
+    int r = ki_value_iter(container, &iter);
+    while (r >= 0 && (r = next_child(w, &iter, &child)) > 0) {
+        count++;
+    }
+    *ret_count = count;
+    return r;
+}
+
+/* A lookup in `value` costs no more than passing it, and the frame that led there will pass it.
+ * Where it may be looked into more often than it is passed, it is paid here, each time. */
+static int charge_lookup(walk *w, const ki_value *value)
+{
+    int64_t count;
+    if (!w->path->multiplies) {
+        return 0;
+    }
+    int r = count_children(w, value, &count);
+    return r == KI_ERR_TYPE ? 0 : r;
+}
+
+/* The one value that a field or an index leads to: 1, or 0 if there is none. */
+static int look_up(walk *w, const ki__path_step *step, const ki_value *value, ki_value *ret_value)
+{
+    int r = charge_lookup(w, value);
+    if (r < 0) {
+        return r;
+    }
+    r = step->kind == KI__PATH_FIELD ? ki_value_member(value, step->name, ret_value)
+                                     : ki_value_element(value, step->from, ret_value);
+    w->no_schema = w->no_schema || r == KI_ERR_NO_SCHEMA;
+    return r >= 0;
+}
+
+/* ---- lists, maps, slices and unions ---- */
+
+static int begin_slice(walk *w, frame *f, const ki__path_step *step)
+{
+    int64_t from = step->from;
+    int64_t to = step->to;
+    if (from < 0 || to < 0) {
+        int64_t count;
+        int r = count_children(w, &f->node, &count);
+        if (r < 0) {
+            return r;
+        }
+        from += from < 0 ? count : 0;
+        to += to < 0 ? count : 0;
+    }
+    f->index = 0;
+    f->wanted = from > 0 ? from : 0;
+    f->end = to;
+    return 0;
+}
+
+static int next_in_slice(walk *w, frame *f, const ki__path_step *step)
+{
+    while (f->wanted < f->end) {
+        int r = next_child(w, &f->iter, &w->value);
+        if (r <= 0) {
+            return r;
+        }
+        if (f->index++ == f->wanted) {
+            f->wanted = step->by < f->end - f->wanted ? f->wanted + step->by : f->end;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The next value that one member of a union gives, or a slice or '*' that stands alone: 1, or 0
+ * after the last. */
+static int next_of_member(walk *w, frame *f, const ki__path_step *step)
+{
+    bool begun = f->begun;
+    f->begun = true;
+    if (step->kind == KI__PATH_FIELD || step->kind == KI__PATH_INDEX) {
+        int r = begun ? 0 : charge(w, VISIT_COST);
+        return begun || r < 0 ? r : look_up(w, step, &f->node, &w->value);
+    }
+    bool slice = step->kind == KI__PATH_SLICE;
+    if (!begun) {
+        if (slice && ki_value_type(&f->node) != KI_TYPE_LIST) {
+            f->iter = (ki_iter){0}; /* is over */
+        } else if (ki_value_iter(&f->node, &f->iter) < 0) {
+            return 0;
+        }
+        int r = slice ? begin_slice(w, f, step) : 0;
+        if (r < 0) {
+            return r;
+        }
+    }
+    return slice ? next_in_slice(w, f, step) : next_child(w, &f->iter, &w->value);
+}
+
+static int next_of_union(walk *w, frame *f)
+{
+    const ki__path_step *step = &w->path->steps[f->step];
+    for (;;) {
+        const ki__path_step *member = &w->path->steps[f->member];
+        int r = next_of_member(w, f, member);
+        if (r != 0 || step->kind != KI__PATH_UNION || member->next == KI__PATH_NONE) {
+            w->at = step->next;
+            return r;
+        }
+        f->member = member->next;
+        f->begun = false;
+    }
+}
+
+/* ---- descents ---- */
+
+/* Opens what the descent gave last, if it is a list or a map. */
+static int open_node(walk *w, const ki_value *node)
+{
+    ki_iter iter;
+    if (ki_value_iter(node, &iter) < 0) {
+        return 0;
+    }
+    if (w->depth == DEPTH_MAX) {
+        return KI_ERR_LIMIT;
+    }
+    void *block = w->open;
+    int r = ki__array_reserve(w->path->alloc, &block, &w->depth_cap, w->depth + 1, sizeof(iter));
+    if (r < 0) {
+        return r;
+    }
+    w->open = block;
+    w->open[w->depth++] = iter;
+    return 0;
+}
+
+/* The node itself first, then what is in it: each before what is in it. */
+static int next_of_descent(walk *w, frame *f)
+{
+    w->at = w->path->steps[f->step].next;
+    if (!f->begun) {
+        f->begun = true;
+        w->value = f->node;
+        return 1;
+    }
+    int r = open_node(w, &f->node);
+    while (r == 0 && w->depth > f->depth) {
+        r = next_child(w, &w->open[w->depth - 1], &f->node);
+        if (r == 0) {
+            w->depth--;
+        }
+    }
+    if (r > 0) {
+        w->value = f->node;
+    }
+    return r;
+}
+
+/* ---- filters ---- */
+
+static int begin_term(walk *w, uint8_t term)
+{
+    w->term = term;
+    w->right = false;
+    w->value = w->element;
+    w->at = w->path->terms[term].left;
+    return 1;
+}
+
+/* The first term after the alternative that `term` belongs to, or none. */
+static uint8_t next_alternative(const ki_path *path, uint8_t term)
+{
+    while (path->terms[term].and_next) {
+        term++;
+    }
+    return path->terms[term].last ? KI__PATH_NONE : (uint8_t)(term + 1);
+}
+
+/* Comes here when an element was used up, and when a term of the one at hand did not hold. */
+static int next_of_filter(walk *w, frame *f)
+{
+    const ki__path_step *step = &w->path->steps[f->step];
+    size_t index = (size_t)(f - w->frames);
+    if (w->testing == index) {
+        uint8_t term = next_alternative(w->path, w->term);
+        if (term != KI__PATH_NONE) {
+            return begin_term(w, term);
+        }
+    }
+    w->testing = NOT_TESTING;
+    int r = next_child(w, &f->iter, &w->element);
+    if (r <= 0) {
+        return r;
+    }
+    w->testing = index;
+    return begin_term(w, step->inner);
+}
+
+/* At the end of one side of a term. */
+static int test(walk *w)
+{
+    const ki__path_term *term = &w->path->terms[w->term];
+    bool literal = term->literal.type != KI_TYPE_NONE;
+    int r = 1;
+    if (term->op != KI__PATH_EXISTS) {
+        if (!literal && !w->right) {
+            w->left = w->value;
+            w->value = w->element;
+            w->at = term->right;
+            w->right = true;
+            return GO_DOWN;
+        }
+        ki__path_operand left;
+        ki__path_operand right;
+        ki__path_operand_from(literal ? &w->value : &w->left, &left);
+        if (!literal) {
+            ki__path_operand_from(&w->value, &right);
+        }
+        r = ki__path_compare((ki__path_op)term->op, &left, literal ? &term->literal : &right,
+                             w->path->alloc);
+    }
+    if (r <= 0) {
+        return r < 0 ? r : GO_BACK;
+    }
+    /* It holds: whatever other ways its sides had do not matter any more. */
+    frame *f = &w->frames[w->testing];
+    w->count = w->testing + 1;
+    w->depth = f->depth;
+    if (term->and_next) {
+        (void)begin_term(w, (uint8_t)(w->term + 1)); /* never fails */
+        return GO_DOWN;
+    }
+    w->testing = NOT_TESTING;
+    w->value = w->element;
+    w->at = w->path->steps[f->step].next;
+    return GO_DOWN;
+}
+
+/* ---- the machine ---- */
+
+/* Makes the frame of a step that has a choice; going back to it then gives its first value. */
+static int push_frame(walk *w, const ki__path_step *step)
+{
+    ki_assert(w->count < w->path->frame_count);
+    frame *f = &w->frames[w->count];
+    ki_type type = ki_value_type(&w->value);
+    if (step->kind == KI__PATH_FILTER) {
+        if (type != KI_TYPE_LIST || ki_value_iter(&w->value, &f->iter) < 0) {
+            return GO_BACK;
+        }
+    } else if (step->kind != KI__PATH_DESCEND && type != KI_TYPE_LIST && type != KI_TYPE_MAP) {
+        return GO_BACK;
+    }
+    f->step = w->at;
+    f->member = step->kind == KI__PATH_UNION ? step->inner : w->at;
+    f->begun = false;
+    f->depth = w->depth;
+    f->node = w->value;
+    w->count++;
+    return GO_BACK;
+}
+
+static int move_down(walk *w)
+{
+    if (w->at == KI__PATH_NONE) {
+        return w->testing != NOT_TESTING ? test(w) : FOUND;
+    }
+    const ki__path_step *step = &w->path->steps[w->at];
+    if (step->kind != KI__PATH_FIELD && step->kind != KI__PATH_INDEX) {
+        return push_frame(w, step);
+    }
+    ki_value value;
+    int r = look_up(w, step, &w->value, &value);
+    if (r <= 0) {
+        return r < 0 ? r : GO_BACK;
+    }
+    w->value = value;
+    w->at = step->next;
+    return GO_DOWN;
+}
+
+static int next_of_frame(walk *w, frame *f)
+{
+    switch (w->path->steps[f->step].kind) {
+    case KI__PATH_DESCEND:
+        return next_of_descent(w, f);
+    case KI__PATH_FILTER:
+        return next_of_filter(w, f);
+    default:
+        return next_of_union(w, f);
+    }
+}
+
+static int move_back(walk *w)
+{
+    while (w->count > 0) {
+        frame *f = &w->frames[w->count - 1];
+        w->right = false; /* right sides have no frames */
+        int r = next_of_frame(w, f);
+        if (r != 0) {
+            return r < 0 ? r : GO_DOWN;
+        }
+        w->count--;
+    }
+    return OVER;
+}
+
+/* The next value: 1, 0 after the last, or a failure. */
+static int walk_next(walk *w)
+{
+    int r = w->begun ? GO_BACK : GO_DOWN;
+    w->begun = true;
+    while (r == GO_DOWN || r == GO_BACK) {
+        r = r == GO_DOWN ? move_down(w) : move_back(w);
+    }
+    return r < 0 ? r : r == FOUND;
+}
+
+int ki_path_first(const ki_path *path, const ki_value *root, ki_value *ret_value)
+{
+    KI__REQUIRE(path, NULL);
+    KI__REQUIRE(root, NULL);
+    KI__REQUIRE(ret_value, NULL);
+    frame inline_frames[INLINE_FRAMES];
+    frame *frames = inline_frames;
+    walk w;
+    if (path->frame_count > INLINE_FRAMES) {
+        frames = ki__alloc_array(path->alloc, path->frame_count, sizeof(*frames));
+        if (frames == NULL) {
+            return -ENOMEM;
+        }
+    }
+    walk_init(&w, path, root, frames);
+    int r = walk_next(&w);
+    if (r > 0) {
+        *ret_value = w.value;
+    }
+    walk_done(&w);
+    if (frames != inline_frames) {
+        ki__free(path->alloc, frames);
+    }
+    if (r == 0) {
+        return w.no_schema ? KI_ERR_NO_SCHEMA : KI_ERR_NOT_FOUND;
+    }
+    return r < 0 ? r : 0;
+}
+
+int ki_path_iter_new(const ki_path *path, const ki_value *root, ki_path_iter **ret_iter)
+{
+    KI__REQUIRE(path, NULL);
+    KI__REQUIRE(root, NULL);
+    KI__REQUIRE(ret_iter, NULL);
+    ki_path_iter *iter =
+        ki__alloc(path->alloc, sizeof(*iter) + path->frame_count * sizeof(iter->frames[0]));
+    if (iter == NULL) {
+        return -ENOMEM;
+    }
+    walk_init(&iter->walk, path, root, iter->frames);
+    iter->failure = 0;
+    iter->found = false;
+    *ret_iter = iter;
+    return 0;
+}
+
+int ki_path_iter_next(ki_path_iter *iter, ki_value *ret_value)
+{
+    KI__REQUIRE(iter, NULL);
+    KI__REQUIRE(ret_value, NULL);
+    if (iter->failure < 0) {
+        return iter->failure;
+    }
+    int r = walk_next(&iter->walk);
+    if (r == 0 && iter->walk.no_schema && !iter->found) {
+        r = KI_ERR_NO_SCHEMA;
+    }
+    if (r < 0) {
+        iter->failure = r;
+    } else if (r > 0) {
+        iter->found = true;
+        *ret_value = iter->walk.value;
+    }
+    return r;
+}
+
+ki_path_iter *ki_path_iter_free(ki_path_iter *iter)
+{
+    if (iter != NULL) {
+        walk_done(&iter->walk);
+        ki__free(iter->walk.path->alloc, iter);
+    }
+    return NULL;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Durations as Go spells them: numbers with units, such as 1h30m, 1.5s, -2h45.7m or 0. */
+#ifndef KI_OBJECT_TEXT_DURATION_H
+#define KI_OBJECT_TEXT_DURATION_H
+
+#include <kinformer/str.h>
+
+/** Nanoseconds. Units: ns, us (also with the micro sign or a Greek mu), ms, s, m, h. What is
+ *  smaller than a nanosecond is cut.
+ *  Errors: KI_ERR_INVALID  no duration;  KI_ERR_RANGE  it does not fit. */
+int ki__duration_read(ki_str text, int64_t *ret_nanoseconds);
+
+#endif

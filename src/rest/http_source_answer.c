@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What becomes of an answer: objects, events, or an error. Bodies are decoded as they arrive; at
+ * most one object is held.
+ *
+ * A request is made once more, up to ten times, where client-go does: on 429 and 5xx if the server
+ * says when, and on connections that broke before there was an answer, about a second later. Once
+ * an answer has begun, what went wrong is told instead: objects that were given cannot be taken
+ * back. A server that asks for a long wait is told as an error too, so that whoever called can
+ * decide. */
+#include <errno.h>
+
+#include <kinformer/status.h>
+
+#include "base/assert.h"
+#include "base/backoff.h"
+#include "base/error.h"
+#include "rest/http_source.h"
+
+enum { TRIES_MAX = 10, RETRY_AFTER_MAX_S = 10 };
+
+/* ---- once more ---- */
+
+/* Whether the request will be made again after a while, in place of what failed. */
+static bool try_again(ki__http_call *call, uint32_t after_s, const ki_error *error,
+                      const ki_object *status)
+{
+    if (call->tries >= TRIES_MAX || after_s > RETRY_AFTER_MAX_S) {
+        return false;
+    }
+    call->tries++;
+    call->exchange = NULL;
+    ki__http_drop_body(call);
+    /* Ten requests in a row, without a breath, help no server that is in trouble. */
+    uint64_t delay = ki__backoff_asked(call->source->engine, after_s != 0 ? after_s : 1);
+    ki__timer_set_after(&call->again, delay);
+    if (call->sink.on_retry != NULL) {
+        call->sink.on_retry(error, status, delay, call->sink.user);
+    }
+    return true;
+}
+
+void ki__http_on_again(ki__timer *timer)
+{
+    ki__http_call *call = KI__CONTAINER_OF(timer, ki__http_call, again);
+    ki_error error = KI_ERROR_INIT;
+    call->busy = true;
+    if (ki__http_send(call, &error) < 0) {
+        ki__http_end(call, NULL, &error, NULL);
+    }
+    ki__http_leave(call);
+}
+
+/* A connection that broke before there was an answer. */
+static bool is_worth_another(const ki__http_call *call, int code)
+{
+    switch (code) {
+    case -EPIPE: /* what Go calls a probable EOF */
+        return true;
+    case -ECONNRESET:
+    case -ECONNABORTED:
+        return !call->watch;
+    case -ETIMEDOUT:
+        return call->watch;
+    default:
+        return false;
+    }
+}
+
+/* ---- the head of an answer ---- */
+
+static void begin_body(ki__http_call *call)
+{
+    const ki__http_source *source = call->source;
+    bool metadata = source->options.metadata_only;
+    const ki__wire_options options = {
+        .encoding = call->head.encoding,
+        .alloc = source->alloc,
+        .max_bytes = source->options.max_object_bytes,
+        .default_kind = metadata ? "PartialObjectMetadata" : ki_resource_kind(source->resource),
+        .default_api_version =
+            metadata ? "meta.k8s.io/v1" : ki_resource_api_version(source->resource),
+    };
+    if (call->watch) {
+        call->body = KI__HTTP_EVENTS;
+        ki__watch_decoder_init(&call->events, &options);
+    } else {
+        call->body = KI__HTTP_LIST;
+        ki__list_decoder_init(&call->list, &options);
+    }
+}
+
+static void on_response(int status, const ki_http_header *headers, size_t header_count, void *user)
+{
+    ki__http_call *call = user;
+    ki_error error = KI_ERROR_INIT;
+    call->busy = true;
+    int r = ki__http_read_head(status, headers, header_count, &call->head, &error);
+    if (call->body == KI__HTTP_GROUP) {
+        /* Its body is kept as that of a failure. */
+    } else if (!ki__http_is_success(&call->head)) {
+        call->body = KI__HTTP_FAILURE;
+        ki_buf_init(&call->failure, call->source->alloc, KI__HTTP_FAILURE_MAX);
+    } else if (r < 0) {
+        ki__http_end(call, NULL, &error, NULL);
+    } else {
+        call->source->served = true;
+        call->source->missing = (ki_error){0};
+        call->source->missing_until = 0;
+        begin_body(call);
+        call->sink.on_alive(0, call->sink.user);
+    }
+    ki__http_leave(call);
+}
+
+/* ---- its body ---- */
+
+/* Whether the call has ended because of an object with fields that the schema tables do not know:
+ * requests ask for JSON from now on, and whoever called makes this one again. */
+static bool ends_incomplete(ki__http_call *call, ki_event_type type, const ki__wire_item *item)
+{
+    ki__http_source *source = call->source;
+    bool is_object = item->object != NULL && type <= KI_EVENT_DELETED;
+    if (!source->options.json_if_incomplete || source->options.json_only || !is_object ||
+        ki_object_is_complete(item->object)) {
+        return false;
+    }
+    ki_error error;
+    (void)ki__error_set(&error, KI_ERR_NO_SCHEMA,
+                        "the object has fields that the schema tables do not know; requesting JSON "
+                        "instead of protobuf from now on");
+    source->options.json_only = true;
+    ki__engine_report(source->engine, "source", ki_resource_name(source->resource),
+                      ki_str_from(ki_object_key(item->object)), &error);
+    ki__http_end(call, NULL, &error, NULL); /* does nothing if the report led to a cancel */
+    return true;
+}
+
+static void give_object(ki__http_call *call, ki__wire_item *item)
+{
+    const ki_source_sink *sink = &call->sink;
+    if (ends_incomplete(call, KI_EVENT_ADDED, item)) {
+        item->object = ki_object_unref(item->object);
+    } else if (item->object != NULL) {
+        sink->on_event(KI_EVENT_ADDED, item->object, NULL, sink->user);
+        item->object = ki_object_unref(item->object);
+    } else {
+        sink->on_set_aside(KI_EVENT_ADDED, item->key, item->resource_version, &item->error,
+                           sink->user);
+    }
+}
+
+static void give_event(ki__http_call *call, ki__watch_event *event)
+{
+    const ki_source_sink *sink = &call->sink;
+    ki__wire_item *item = &event->item;
+    if (ends_incomplete(call, event->type, item)) {
+        item->object = ki_object_unref(item->object);
+        return;
+    }
+    if (event->type == KI_EVENT_ERROR) {
+        sink->on_event(event->type, item->object, &item->error, sink->user);
+    } else if (item->object != NULL) {
+        sink->on_event(event->type, item->object, NULL, sink->user);
+    } else {
+        sink->on_set_aside(event->type, item->key, item->resource_version, &item->error,
+                           sink->user);
+    }
+    item->object = ki_object_unref(item->object);
+}
+
+/* Feeds the decoder one object or event. 1 if there may be more in the rest of `bytes`. */
+static int feed(ki__http_call *call, ki_str *bytes, ki_error *error)
+{
+    size_t taken = 0;
+    int r;
+    if (call->body == KI__HTTP_LIST) {
+        ki__wire_item item;
+        r = ki__list_decoder_feed(&call->list, bytes->ptr, bytes->len, &taken, &item, error);
+        if (r > 0) {
+            give_object(call, &item);
+        }
+    } else {
+        ki__watch_event event;
+        r = ki__watch_decoder_feed(&call->events, bytes->ptr, bytes->len, &taken, &event, error);
+        if (r > 0) {
+            give_event(call, &event);
+        }
+    }
+    *bytes = ki_str_make(bytes->ptr + taken, bytes->len - taken);
+    return r;
+}
+
+/* The Status stays as it was read until the call is freed, so it may be told. */
+static void end_undecodable(ki__http_call *call, const ki_error *error)
+{
+    const ki_object *status = NULL;
+    if (call->body == KI__HTTP_LIST) {
+        status = ki__list_decoder_status(&call->list);
+    }
+    ki__http_end(call, NULL, error, status);
+}
+
+static void decode(ki__http_call *call, ki_str bytes)
+{
+    ki_error error = KI_ERROR_INIT;
+    ki__http_look(&call->head, bytes);
+    int r = 1;
+    while (r > 0 && !call->closed) {
+        r = feed(call, &bytes, &error);
+    }
+    if (r < 0 && !call->closed) {
+        ki__http_explain(&call->head, &error);
+        end_undecodable(call, &error);
+    }
+}
+
+static void end_failure(ki__http_call *call);
+
+/* Keeps what comes. What is too long, or too much for our memory, is not waited for: the code says
+ * enough, and it may have no end. */
+static void keep_failure(ki__http_call *call, ki_str bytes)
+{
+    ki_buf *failure = &call->failure;
+    size_t room = failure->max - failure->len;
+    size_t len = bytes.len < room ? bytes.len : room;
+    int r = ki_buf_add(failure, bytes.ptr, len);
+    if (r == 0 && failure->len != failure->max) {
+        return;
+    }
+    void *exchange = call->exchange;
+    const ki_transport *transport = &call->source->transport;
+    call->exchange = NULL;
+    transport->cancel(exchange, transport->user);
+    if (call->body == KI__HTTP_GROUP) {
+        ki_error too_long;
+        (void)ki__error_code(&too_long, r < 0 ? r : KI_ERR_LIMIT);
+        ki__http_group_ended(call, &too_long);
+    } else {
+        end_failure(call);
+    }
+}
+
+static void on_body(ki_str bytes, void *user)
+{
+    ki__http_call *call = user;
+    call->busy = true;
+    if (call->body == KI__HTTP_FAILURE || call->body == KI__HTTP_GROUP) {
+        keep_failure(call, bytes);
+    } else {
+        call->sink.on_alive(bytes.len, call->sink.user);
+        decode(call, bytes);
+    }
+    ki__http_leave(call);
+}
+
+/* ---- its end ---- */
+
+static void end_failure(ki__http_call *call)
+{
+    ki_error error = KI_ERROR_INIT;
+    const ki__http_source *source = call->source;
+    ki_object *status =
+        ki__http_failure(&call->head, ki_buf_str(&call->failure), "GET",
+                         ki_resource_name(source->resource), "", source->alloc, &error);
+    if (ki_error_is_not_found(&error)) {
+        ki__http_end_not_found(call, &error, status);
+    } else if (!ki__http_asks_again(&call->head) ||
+               !try_again(call, call->head.retry_after_s, &error, status)) {
+        ki__http_end(call, NULL, &error, status);
+    }
+    (void)ki_object_unref(status);
+}
+
+static void end_list(ki__http_call *call)
+{
+    ki_error error = KI_ERROR_INIT;
+    if (ki__list_decoder_finish(&call->list, &error) < 0) {
+        end_undecodable(call, &error);
+        return;
+    }
+    ki__list_info info = ki__list_decoder_info(&call->list);
+    const ki_list_meta meta = {
+        .resource_version = info.resource_version,
+        .continue_token = info.continue_token,
+        .remaining = info.remaining_item_count,
+    };
+    ki__http_end(call, &meta, NULL, NULL);
+}
+
+static void end_complete(ki__http_call *call)
+{
+    ki_error error = KI_ERROR_INIT;
+    switch (call->body) {
+    case KI__HTTP_LIST:
+        end_list(call);
+        break;
+    case KI__HTTP_EVENTS:
+        if (ki__watch_decoder_finish(&call->events, &error) < 0) {
+            ki__http_end(call, NULL, &error, NULL);
+        } else {
+            ki__http_end(call, NULL, NULL, NULL);
+        }
+        break;
+    case KI__HTTP_FAILURE:
+        end_failure(call);
+        break;
+    case KI__HTTP_GROUP:
+        ki__http_group_ended(call, NULL);
+        break;
+    case KI__HTTP_NOTHING:
+        (void)ki__error_set(&error, -EPIPE, "the connection ended without an answer");
+        ki__http_end(call, NULL, &error, NULL);
+        break;
+    }
+}
+
+static void on_end(const ki_error *error, void *user)
+{
+    ki__http_call *call = user;
+    call->busy = true;
+    call->exchange = NULL;
+    if (error == NULL) {
+        end_complete(call);
+    } else if (call->body == KI__HTTP_GROUP) {
+        ki__http_group_ended(call, error);
+    } else if (call->head.status != 0 || !is_worth_another(call, error->code) ||
+               !try_again(call, 1, error, NULL)) {
+        ki__http_end(call, NULL, error, NULL);
+    }
+    ki__http_leave(call);
+}
+
+const ki_response_sink ki__http_response_sink = {
+    .on_response = on_response,
+    .on_body = on_body,
+    .on_end = on_end,
+};

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is sent, in JSON. Both append to a buffer that is empty: 0, KI_ERR_LIMIT or -ENOMEM. */
+#ifndef KI_REST_REQUEST_BODY_H
+#define KI_REST_REQUEST_BODY_H
+
+#include <kinformer/buf.h>
+#include <kinformer/request.h>
+
+/** An object.
+ *  Errors (besides): KI_ERR_NO_SCHEMA  protobuf that has fields which JSON would lose. */
+int ki__body_of_object(const ki_object *object, ki_buf *out);
+
+/** The DeleteOptions of a request. */
+int ki__body_of_deletion(const ki_client_request *request, ki_buf *out);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A request as it goes over the wire, made of one that a program asks for. Pure: it looks at
+ * nothing else. */
+#ifndef KI_REST_REQUEST_BUILD_H
+#define KI_REST_REQUEST_BUILD_H
+
+#include <kinformer/buf.h>
+#include <kinformer/request.h>
+#include <kinformer/transport.h>
+
+/* What the answer has in it if it is a success. */
+typedef enum ki__expect {
+    KI__EXPECT_OBJECT,
+    KI__EXPECT_OBJECT_OR_NOTHING,
+    KI__EXPECT_LIST,
+    KI__EXPECT_LIST_OR_STATUS,
+    KI__EXPECT_BYTES
+} ki__expect;
+
+typedef struct ki__built {
+    const ki_alloc *alloc;
+    const ki_resource *resource; /* counted; NULL for a raw one */
+    ki_buf method;
+    ki_buf path;
+    ki_buf query;
+    ki_buf accept;
+    ki_buf content_type; /* empty without a body */
+    ki_buf body;         /* may be a Secret: wiped in the end */
+    ki_buf name;         /* of the object, for messages */
+    ki__expect expect;
+    bool whole; /* the answer is of the kind of the resource, no subresource */
+    bool safe;  /* nothing changes if it is made twice */
+    bool no_retry;
+    bool later_page;
+    uint32_t timeout_ms; /* 0: that of the client; UINT32_MAX: none */
+} ki__built;
+
+/** Builds it. `name_space` is that of the configuration. Ends with ki__built_done(), also after a
+ *  failure.
+ *  Errors: -EINVAL         members are missing, too many, or have no such value;
+ *          KI_ERR_INVALID  a name that cannot be;
+ *          KI_ERR_LIMIT    over 64 MiB;  those of writing the object;  -ENOMEM, -E2BIG. */
+int ki__built_make(ki__built *built, const ki_alloc *alloc, const ki_client_request *request,
+                   const char *name_space, ki_error *error);
+void ki__built_done(ki__built *built);
+
+enum { KI__BUILT_HEADERS = 2 };
+
+/** The request for a transport, which borrows from `built` and `headers`. */
+ki_request ki__built_request(const ki__built *built, ki_http_header headers[KI__BUILT_HEADERS]);
+
+#endif

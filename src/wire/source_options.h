@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies of the texts of options, for whoever needs them after the call that gave them. */
+#ifndef KI_WIRE_SOURCE_OPTIONS_H
+#define KI_WIRE_SOURCE_OPTIONS_H
+
+#include <kinformer/source.h>
+
+/** Copies `count` texts into one block, *ret_block, and lets them point there; NULL becomes "". The
+ *  block is freed with ki__free().
+ *  Errors: KI_ERR_LIMIT  one has over 256 KiB;  -ENOMEM. */
+int ki__texts_copy(const ki_alloc *alloc, const char **const *texts, size_t count, char **ret_block,
+                   ki_error *error);
+
+/** Reads list options (NULL: all defaults) and copies their texts; *ret_options points into
+ *  *ret_block.
+ *  Errors: as above;  -EINVAL, -E2BIG  the options. */
+int ki__texts_copy_list_options(const ki_alloc *alloc, const ki_list_options *from,
+                                ki_list_options *ret_options, char **ret_block, ki_error *error);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a work queue has counted. client-go: metrics.go, which keeps the running up to date with a
+ * thread; here they are worked out when somebody asks. */
+#include <string.h>
+
+#include "workqueue/workqueue_state.h"
+
+void ki__durations_observe(ki_durations *durations, uint64_t from_ns, uint64_t to_ns)
+{
+    uint64_t took_ns = to_ns > from_ns ? to_ns - from_ns : 0;
+    uint64_t bound_ns = 10;
+    size_t i = 0;
+    for (; i < KI_DURATION_BUCKETS - 1 && took_ns > bound_ns; i++) {
+        bound_ns *= 10;
+    }
+    durations->buckets[i]++;
+    durations->count++;
+    durations->sum_ns += took_ns;
+    if (took_ns > durations->max_ns) {
+        durations->max_ns = took_ns;
+    }
+}
+
+static void running(const ki_workqueue *queue, uint64_t now_ns, ki_workqueue_stats *stats)
+{
+    const ki__list *first = queue->processing.next;
+    if (first == &queue->processing) {
+        return;
+    }
+    const ki__work_entry *oldest = KI__CONTAINER_OF(first, const ki__work_entry, link);
+    stats->unfinished_ns = queue->processing_len * now_ns - queue->started_sum_ns;
+    stats->longest_running_ns = now_ns > oldest->started_ns ? now_ns - oldest->started_ns : 0;
+}
+
+void ki_workqueue_get_stats(ki_workqueue *queue, ki_workqueue_stats *stats)
+{
+    if (queue == NULL || stats == NULL) {
+        return;
+    }
+    ki_workqueue_stats all = KI_OPTIONS_INIT(ki_workqueue_stats);
+    uint64_t now_ns = 0;
+    ki__mutex_lock(&queue->lock);
+    ki__workqueue_wake_waiters(queue, ki__workqueue_release_due(queue, &now_ns));
+    all.depth = queue->line_len + queue->dirty_len;
+    all.queued = queue->line_len;
+    all.processing = queue->processing_len;
+    all.delayed = queue->delayed.count;
+    all.adds = queue->adds;
+    all.retries = queue->retries;
+    all.latency = queue->latency;
+    all.work = queue->work;
+    if (queue->measure_times) {
+        running(queue, ki__workqueue_now(queue), &all);
+    }
+    ki__mutex_unlock(&queue->lock);
+    size_t size = stats->size != 0 && stats->size < sizeof(all) ? stats->size : sizeof(all);
+    size_t theirs = stats->size;
+    memcpy(stats, &all, size);
+    stats->size = theirs;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Strategic merge patches. Text is written with ' for ". */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "object/edit/patch.h"
+#include "support/test.h"
+
+static ki_object *object(const char *text, const ki_alloc *alloc)
+{
+    ki_object *made = NULL;
+    ki_object_options options = {.size = sizeof(options), .alloc = alloc, .max_bytes = 64 << 20};
+    char *json = strdup(text);
+    for (char *p = json; (p = strchr(p, '\'')) != NULL; p++) {
+        *p = '"';
+    }
+    int r = ki_object_from_json(json, strlen(json), &options, &made, NULL);
+    free(json);
+    assert_true(r == 0 || r == -ENOMEM);
+    return made;
+}
+
+static int merge(const char *kind, const char *target, const char *patch, const ki_alloc *alloc,
+                 ki_buf *out, ki_error *error)
+{
+    ki_object *from = object(target, alloc);
+    ki_object *with = from != NULL ? object(patch, alloc) : NULL;
+    int r = -ENOMEM;
+    if (with != NULL) {
+        ki_value left = ki_object_root(from);
+        ki_value right = ki_object_root(with);
+        r = ki__strategic_merge(&left, &right, kind, alloc, out, error);
+    }
+    ki_object_unref(from);
+    ki_object_unref(with);
+    return r;
+}
+
+static void check(const char *kind, const char *target, const char *patch, const char *expected)
+{
+    ki_buf out;
+    ki_error error = KI_ERROR_INIT;
+    ki_buf_init(&out, NULL, 1 << 20);
+    if (merge(kind, target, patch, NULL, &out, &error) < 0) {
+        fail_msg("%s: %s", patch, error.message);
+    }
+    for (char *p = out.data; (p = strchr(p, '"')) != NULL; p++) {
+        *p = '\'';
+    }
+    assert_string_equal(out.data, expected);
+    ki_buf_done(&out);
+}
+
+static void maps_are_merged(void **state)
+{
+    (void)state;
+    check("Pod", "{'a':{'b':1,'c':2},'d':3}", "{'a':{'c':9,'x':{'y':1}},'d':null,'e':null}",
+          "{'a':{'b':1,'c':9,'x':{'y':1}}}");
+    check("Pod", "{'a':1}", "{'a':{'b':{'c':null,'d':1}}}", "{'a':{'b':{'d':1}}}");
+    check("Pod", "{'a':{'b':1}}", "{'a':{'$patch':'replace','c':2}}", "{'a':{'c':2}}");
+    check("Pod", "{'a':{'b':1},'x':1}", "{'a':{'$patch':'delete'}}", "{'x':1}");
+    check("Pod", "{'a':{'b':1}}", "{'a':{'$patch':'merge','c':2}}", "{'a':{'b':1,'c':2}}");
+    check("Deployment", "{'spec':{'strategy':{'type':'RollingUpdate','rollingUpdate':{'x':1}}}}",
+          "{'spec':{'strategy':{'$retainKeys':['type'],'type':'Recreate'}}}",
+          "{'spec':{'strategy':{'type':'Recreate'}}}");
+}
+
+#define TWO                                                                             \
+    "{'spec':{'containers':[{'name':'a','image':'1','env':[{'name':'X','value':'1'}]}," \
+    "{'name':'b','image':'2'}]}}"
+
+static void lists_are_merged_by_their_key(void **state)
+{
+    (void)state;
+    check("Pod", TWO, "{'spec':{'containers':[{'name':'b','image':'9'}]}}",
+          "{'spec':{'containers':[{'name':'a','image':'1','env':[{'name':'X','value':'1'}]},"
+          "{'name':'b','image':'9'}]}}");
+    check("Pod", TWO, "{'spec':{'containers':[{'name':'c','image':'3','ports':null}]}}",
+          "{'spec':{'containers':[{'name':'a','image':'1','env':[{'name':'X','value':'1'}]},"
+          "{'name':'b','image':'2'},{'name':'c','image':'3'}]}}");
+    check("Pod", TWO, "{'spec':{'containers':[{'name':'a','$patch':'delete'}]}}",
+          "{'spec':{'containers':[{'name':'b','image':'2'}]}}");
+    check("Pod", TWO, "{'spec':{'containers':[{'$patch':'replace'},{'name':'z'}]}}",
+          "{'spec':{'containers':[{'name':'z'}]}}");
+    check("Pod", TWO,
+          "{'spec':{'containers':[{'name':'a','env':[{'name':'Y','value':'2'},"
+          "{'name':'X','$patch':'delete'}]}]}}",
+          "{'spec':{'containers':[{'name':'a','image':'1','env':[{'name':'Y','value':'2'}]},"
+          "{'name':'b','image':'2'}]}}");
+    check("Pod", "{}", "{'spec':{'volumes':[{'name':'v','$retainKeys':['name']}]}}",
+          "{'spec':{'volumes':[{'name':'v'}]}}");
+}
+
+static void the_key_depends_on_the_place(void **state)
+{
+    (void)state;
+    check("Service", "{'spec':{'ports':[{'port':80,'name':'a'},{'port':81}]}}",
+          "{'spec':{'ports':[{'port':80,'name':'b'}]}}",
+          "{'spec':{'ports':[{'port':80,'name':'b'},{'port':81}]}}");
+    check("Pod", "{'spec':{'containers':[{'name':'a','ports':[{'containerPort':1,'name':'x'}]}]}}",
+          "{'spec':{'containers':[{'name':'a','ports':[{'containerPort':1,'name':'y'},"
+          "{'containerPort':2}]}]}}",
+          "{'spec':{'containers':[{'name':'a','ports':[{'containerPort':1,'name':'y'},"
+          "{'containerPort':2}]}]}}");
+    check("NetworkPolicy", "{'spec':{'ingress':[{'ports':[{'port':1}]}]}}",
+          "{'spec':{'ingress':[{'ports':[{'port':2}]}]}}",
+          "{'spec':{'ingress':[{'ports':[{'port':2}]}]}}");
+    check("Pod", "{'metadata':{'finalizers':['a','b']}}", "{'metadata':{'finalizers':['b','c']}}",
+          "{'metadata':{'finalizers':['a','b','c']}}");
+    check("Namespace", "{'spec':{'finalizers':['a']}}", "{'spec':{'finalizers':['b']}}",
+          "{'spec':{'finalizers':['b']}}");
+    check("Pod", "{'spec':{'tolerations':[{'key':'a'}]}}", "{'spec':{'tolerations':[{'key':'b'}]}}",
+          "{'spec':{'tolerations':[{'key':'b'}]}}");
+    check("Pod", "{'status':{'conditions':[{'type':'Ready','status':'False'}]}}",
+          "{'status':{'conditions':[{'type':'Ready','status':'True'},{'type':'X'}]}}",
+          "{'status':{'conditions':[{'type':'Ready','status':'True'},{'type':'X'}]}}");
+}
+
+static void values_are_deleted_from_lists_of_them(void **state)
+{
+    (void)state;
+    check("Pod", "{'metadata':{'finalizers':['a','b','c']}}",
+          "{'metadata':{'$deleteFromPrimitiveList/finalizers':['b'],'finalizers':['d']}}",
+          "{'metadata':{'finalizers':['a','c','d']}}");
+}
+
+static void an_order_is_kept(void **state)
+{
+    (void)state;
+    check("Pod", "{'spec':{'containers':[{'name':'a'},{'name':'b'},{'name':'c'}]}}",
+          "{'spec':{'$setElementOrder/containers':[{'name':'d'},{'name':'c'},{'name':'a'}],"
+          "'containers':[{'name':'d'}]}}",
+          "{'spec':{'containers':[{'name':'d'},{'name':'b'},{'name':'c'},{'name':'a'}]}}");
+    check("Pod", "{'metadata':{'finalizers':['a','b']}}",
+          "{'metadata':{'$setElementOrder/finalizers':['b','a']}}",
+          "{'metadata':{'finalizers':['b','a']}}");
+    check("Pod", "{'spec':{'containers':[{'name':'a'}]}}",
+          "{'spec':{'$setElementOrder/containers':[{'name':'x'},1,{}],'$setElementOrder/none':[]}}",
+          "{'spec':{'containers':[{'name':'a'}]}}");
+}
+
+static void wrong_patches_are_refused(void **state)
+{
+    (void)state;
+    static const char *const patches[] = {
+        "{'spec':{'containers':[{'image':'1'}]}}",
+        "{'spec':{'containers':['a']}}",
+        "{'spec':{'$patch':'twist'}}",
+    };
+    for (size_t i = 0; i < 3; i++) {
+        ki_buf out;
+        ki_error error = KI_ERROR_INIT;
+        ki_buf_init(&out, NULL, 1 << 20);
+        assert_int_equal(merge("Pod", TWO, patches[i], NULL, &out, &error), KI_ERR_INVALID);
+        assert_true(error.message[0] != '\0');
+        ki_buf_done(&out);
+    }
+}
+
+/* Long lists in an order against the grain end within the steps that there are. */
+static void what_takes_too_long_is_refused(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 };
+    ki_buf target;
+    ki_buf patch;
+    ki_buf out;
+    char item[64];
+    ki_buf_init(&target, NULL, 8 << 20);
+    ki_buf_init(&patch, NULL, 8 << 20);
+    ki_buf_init(&out, NULL, 8 << 20);
+    test_add(&target, "{'spec':{'containers':[{'name':'z'}", 1);
+    test_add(&patch, "{'spec':{'$setElementOrder/containers':[{'name':'z'}", 1);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(item, sizeof(item), ",{'name':'n%d'}", i);
+        test_add(&target, item, 1);
+        snprintf(item, sizeof(item), ",{'name':'n%d'}", MANY - i);
+        test_add(&patch, item, 1);
+    }
+    test_add(&target, "]}}", 1);
+    test_add(&patch, "]}}", 1);
+    assert_int_equal(merge("Pod", target.data, patch.data, NULL, &out, NULL), KI_ERR_LIMIT);
+    ki_buf_done(&target);
+    ki_buf_done(&patch);
+    ki_buf_done(&out);
+}
+
+static int scenario(const ki_alloc *alloc, void *user)
+{
+    (void)user;
+    ki_buf out;
+    ki_buf_init(&out, alloc, 1 << 20);
+    int r = merge("Pod", TWO,
+                  "{'spec':{'$setElementOrder/containers':[{'name':'b'},{'name':'c'}],'containers':"
+                  "[{'name':'c','env':[{'name':'Q'}]},{'name':'a','$patch':'delete'}]},'metadata':"
+                  "{'finalizers':['a'],'labels':{'x':'y'}}}",
+                  alloc, &out, NULL);
+    ki_buf_done(&out);
+    return r;
+}
+
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    test_alloc_sweep(scenario, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(maps_are_merged),
+        cmocka_unit_test(lists_are_merged_by_their_key),
+        cmocka_unit_test(the_key_depends_on_the_place),
+        cmocka_unit_test(values_are_deleted_from_lists_of_them),
+        cmocka_unit_test(an_order_is_kept),
+        cmocka_unit_test(wrong_patches_are_refused),
+        cmocka_unit_test(what_takes_too_long_is_refused),
+        cmocka_unit_test(memory_may_run_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
