@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that wait for their answer, the short forms of them, whole lists in pages, and trying a
- * write again that met another. */
+/* Requests that wait for their answer, the short forms of them, and trying a write again that met
+ * another. */
 #include <errno.h>
-#include <string.h>
 #include <time.h>
 
-#include <kinformer/pager.h>
 #include <kinformer/status.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
-#include "base/options.h"
 #include "client/request.h"
 #include "loop/loop.h"
-#include "object/object_list.h"
-#include "wire/page_progress.h"
 
-enum { ATTEMPTS = 5, BETWEEN_NS = 10000000, OBJECTS_MAX = 5000000 };
+enum { ATTEMPTS = 5, BETWEEN_NS = 10000000 };
 
 /* ---- waiting ---- */
 
@@ -189,146 +183,6 @@ int ki_client_delete(ki_client *client, const ki_resource *resource, const char 
     request.name_space = name_space;
     request.name = name;
     return do_for_object(client, &request, NULL, reterr_status, error);
-}
-
-/* ---- lists in pages ---- */
-
-typedef struct listing {
-    ki_client *client;
-    ki_client_request request; /* of the first page */
-    ki_client_answer page;     /* the last that came; the next borrows its token */
-    ki__collect found;
-    char version[256];
-    size_t pages;
-    uint64_t unread; /* objects of all pages that could not be read */
-    ki__progress progress;
-} listing;
-
-/* All pages are of one moment, which the first one tells. */
-static int check_version(listing *l, ki_error *error)
-{
-    ki_str version = ki_str_from(l->page.resource_version);
-    if (version.len >= sizeof(l->version)) {
-        return ki__error_set(error, KI_ERR_LIMIT, "the resource version of the list is too long");
-    }
-    if (l->pages == 0) {
-        memcpy(l->version, version.ptr, version.len + 1);
-        return 0;
-    }
-    return ki_str_eq_text(version, l->version)
-               ? 0
-               : ki__error_set(error, KI_ERR_STALE, "the pages of the list are of two moments");
-}
-
-static int take_page(listing *l, ki_error *error)
-{
-    int r = check_version(l, error);
-    size_t count = ki_list_count(l->page.list);
-    for (size_t i = 0; r == 0 && i < count; i++) {
-        const ki_object *object = ki_list_at(l->page.list, i);
-        ki__progress_note_key(&l->progress, ki_str_from(ki_object_key(object)));
-        r = ki__collect_append(&l->found, object);
-        r = r < 0 ? ki__error_set(error, r, "the objects of the list: %s", ki_error_text(r)) : 0;
-    }
-    l->page.list = ki_list_free(l->page.list);
-    l->pages++;
-    l->unread += l->page.unread;
-    if (r == 0 && l->unread > OBJECTS_MAX) {
-        r = ki__error_set(error, KI_ERR_LIMIT, "%d objects of the list cannot be read",
-                          OBJECTS_MAX);
-    }
-    const char *token = l->page.continue_token;
-    if (r == 0 && token[0] != '\0') {
-        r = ki__progress_next_page(&l->progress, ki_str_from(token), error);
-    }
-    return r;
-}
-
-/* The page after the last. 1: there is none. */
-static int next_page(listing *l, ki_error *error)
-{
-    ki_client_request request = l->request;
-    ki_client_answer next;
-    const char *token = l->pages != 0 ? l->page.continue_token : "";
-    if (l->pages != 0 && token[0] == '\0') {
-        return 1;
-    }
-    if (l->pages != 0) {
-        request.list.resource_version = "";
-        request.list.resource_version_match = "";
-        request.list.continue_token = token;
-    }
-    int r = ki_client_do(l->client, &request, &next, error);
-    ki_client_answer_done(&l->page);
-    l->page = next;
-    return r == 0 ? take_page(l, error) : r;
-}
-
-static int read_pages(listing *l, ki_error *error)
-{
-    int r = 0;
-    while (r == 0) {
-        r = next_page(l, error);
-    }
-    return r < 0 ? r : 0;
-}
-
-/* Whether all pages together cannot be had any more. */
-static bool is_too_late(const listing *l, const ki_error *error)
-{
-    return l->pages != 0 && (error->code == KI_ERR_STALE || ki_error_is_resource_expired(error) ||
-                             ki_error_is_gone(error));
-}
-
-static void forget_pages(listing *l)
-{
-    ki__collect_clear(&l->found);
-    ki_client_answer_done(&l->page);
-    l->pages = 0;
-    l->unread = 0;
-    ki__progress_reset(&l->progress);
-}
-
-int ki_client_list(ki_client *client, const ki_resource *resource, const char *name_space,
-                   const ki_list_options *options, ki_list **ret_list, ki_object **reterr_status,
-                   ki_error *error)
-{
-    KI__REQUIRE(client, error);
-    KI__REQUIRE(resource, error);
-    KI__REQUIRE(ret_list, error);
-    listing l = {.client = client, .request = KI_OPTIONS_INIT(ki_client_request)};
-    ki_error failure = KI_ERROR_INIT;
-    int r = ki__options_take(&l.request.list, sizeof(l.request.list), options, &failure);
-    l.request.verb = KI_VERB_LIST;
-    l.request.resource = resource;
-    l.request.name_space = name_space;
-    if (l.request.list.limit == 0) {
-        l.request.list.limit = KI_PAGER_LIMIT;
-    }
-    ki__collect_init(&l.found, client->alloc, (ki__hash_key){0}, OBJECTS_MAX);
-    ki__progress_init(&l.progress, client->alloc, ki__engine_hash_key(client->engine));
-    if (r == 0) {
-        r = read_pages(&l, &failure);
-    }
-    if (r < 0 && is_too_late(&l, &failure)) {
-        forget_pages(&l);
-        l.request.list.limit = 0;
-        l.request.list.continue_token = "";
-        r = read_pages(&l, &failure);
-    }
-    if (r == 0) {
-        r = ki__list_of(client->alloc, l.found.objects, l.found.count, ret_list);
-        r = r < 0 ? ki__error_code(&failure, r) : 0;
-    }
-    if (r < 0 && error != NULL) {
-        *error = failure;
-    }
-    if (r < 0 && reterr_status != NULL) { /* a page that came has no object */
-        *reterr_status = l.page.object;
-        l.page.object = NULL;
-    }
-    forget_pages(&l);
-    return r;
 }
 
 /* ---- conflicts ---- */

@@ -79,7 +79,7 @@ static void tell_end(ki_pager *pager, const char *version, const ki_error *error
         .list = error == NULL ? &list : NULL,
         .error = error,
         .status = status,
-        .pages = pager->pages.count,
+        .pages = pager->pages.paging.count,
     };
     if (!atomic_load(&pager->cancelled)) {
         pager->options.on_end(pager, &result, pager->options.user);

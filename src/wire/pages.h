@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asking for page after page: what the pager and the reflector share. */
+/* A list of a ki_source, page after page by the rules of paging.h: what the pager and the reflector
+ * share. */
 #ifndef KI_WIRE_PAGES_H
 #define KI_WIRE_PAGES_H
 
 #include <kinformer/source.h>
 
-#include "wire/page_progress.h"
+#include "wire/paging.h"
 
-enum {
-    KI__VERSION_MAX = 1024,   /* bytes of a resource version, as in objects */
-    KI__TOKEN_MAX = 64 << 10, /* bytes of a continue token */
-};
-
-/** Who hears of it. From inside any of them ki__pages_cancel() may be called. */
+/** Callbacks. From inside any of them ki__pages_cancel() may be called. */
 typedef struct ki__pages_sink {
     void (*on_object)(const ki_object *object, void *user);
     void (*on_set_aside)(const char *key, const ki_error *error, void *user);
     void (*on_alive)(size_t bytes, void *user);
     /** As that of ki_source_sink; may be NULL. */
     void (*on_retry)(const ki_error *error, const ki_object *status, uint64_t delay_ns, void *user);
-    /** It starts again: what was given so far does not count. */
+    /** The list starts again: the objects so far do not count. */
     void (*on_restart)(void *user);
     /** The last call. `resource_version` is that of the first page, NULL on failure. */
     void (*on_end)(const char *resource_version, const ki_error *error, const ki_object *status,
@@ -30,16 +26,10 @@ typedef struct ki__pages {
     const ki_source *source;
     const ki__pages_sink *sink;
     void *user;
-    ki_list_options first; /* of the first page; text borrowed */
-    bool may_restart;      /* one time, with everything in one page */
     bool paused;
-    bool active;    /* begun, and neither ended nor cancelled */
-    void *call;     /* NULL between pages */
-    ki_buf token;   /* of the page at hand; empty for the first */
-    uint32_t count; /* pages that came whole, those before a restart included */
-    bool later;     /* the page at hand is not the first since the beginning or the restart */
-    ki__progress progress;
-    char version[KI__VERSION_MAX + 1]; /* of the first page */
+    bool active; /* begun, and neither ended nor cancelled */
+    void *call;  /* NULL between pages */
+    ki__paging paging;
 } ki__pages;
 
 /** Nothing is allocated. `source`, `sink` and `user` are borrowed. */

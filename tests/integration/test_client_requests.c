@@ -424,6 +424,31 @@ static void pages_of_two_moments_are_not_put_together(void **state)
     }
 }
 
+/* The limit is that of informers. */
+static void a_resource_version_may_have_1024_bytes(void **state)
+{
+    (void)state;
+    char version[1026];
+    char page[2048];
+    clienting c;
+    ki_list *list = NULL;
+    ki_error error = KI_ERROR_INIT;
+    begin(&c);
+    memset(version, '1', sizeof(version) - 1);
+    version[1025] = '\0';
+    (void)snprintf(page, sizeof(page), PAGE("%s", "", "a"), version + 1);
+    clienting_answer(&c, page);
+    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL, NULL),
+                     0);
+    assert_int_equal(ki_list_count(list), 1);
+    (void)ki_list_free(list);
+    (void)snprintf(page, sizeof(page), PAGE("%s", "", "a"), version);
+    clienting_answer(&c, page);
+    assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL, &error),
+                     KI_ERR_LIMIT);
+    clienting_end(&c);
+}
+
 /* One token, and no more for a quarter of an hour. */
 static void later_pages_do_not_wait_for_the_rate_limit(void **state)
 {
@@ -759,6 +784,7 @@ int main(void)
         cmocka_unit_test(a_list_is_in_order),
         cmocka_unit_test(the_whole_list_comes_in_pages),
         cmocka_unit_test(pages_of_two_moments_are_not_put_together),
+        cmocka_unit_test(a_resource_version_may_have_1024_bytes),
         cmocka_unit_test(later_pages_do_not_wait_for_the_rate_limit),
         cmocka_unit_test(a_list_that_leads_nowhere_ends),
         cmocka_unit_test(answers_that_cannot_be_read),

@@ -155,7 +155,7 @@ static void on_end(const char *version, const ki_error *error, const ki_object *
         ki__reflector_check(r);
         return;
     }
-    if (strcmp(r->asked, "0") == 0 && r->pages.count > 1) {
+    if (strcmp(r->asked, "0") == 0 && r->pages.paging.count > 1) {
         r->paginated = true;
     }
     ki_error failure;
