@@ -12,7 +12,12 @@
 #include "base/error.h"
 #include "base/options.h"
 
-enum { PATH_MAX_BYTES = 4096, URL_MAX_BYTES = 16384, QUERY_MAX_BYTES = 2 << 20 };
+enum {
+    PATH_MAX_BYTES = 4096,
+    URL_MAX_BYTES = 16384,
+    QUERY_MAX_BYTES = 2 << 20,
+    RETRY_AFTER_MAX_S = 10
+};
 
 /* ---- calls ---- */
 
@@ -121,6 +126,12 @@ static int begin(ki__http_source *source, bool watch, const ki_list_options *opt
     call->source = source;
     call->sink = *sink;
     call->watch = watch;
+    /* A server that asks for a longer wait is reported instead, so that the caller decides. */
+    call->retry = (ki__retry){
+        .kind = watch ? KI__RETRY_WATCH : KI__RETRY_READ,
+        .longest_s = RETRY_AFTER_MAX_S,
+        .deadline = UINT64_MAX,
+    };
     call->later_page = !watch && ki__http_is_later_page(options);
     ki_buf_init(&call->query, source->alloc, QUERY_MAX_BYTES);
     int r = ki__timer_init(&call->again, source->engine, ki__http_on_again);

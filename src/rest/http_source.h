@@ -11,6 +11,7 @@
 
 #include "base/engine.h"
 #include "rest/http.h"
+#include "rest/retry.h"
 #include "wire/list_decoder.h"
 #include "wire/watch_decoder.h"
 
@@ -48,7 +49,7 @@ typedef struct ki__http_call {
     ki_buf query;
     void *exchange; /* of the transport; NULL while it waits to be made once more */
     ki__timer again;
-    uint32_t tries; /* that failed */
+    ki__retry retry;
     ki__http_head head;
     ki__http_body body;
     union { /* by `body` */

@@ -1,42 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of an answer: objects, events, or an error. Bodies are decoded as they arrive; at
- * most one object is held.
- *
- * A request is made once more, up to ten times, where client-go does: on 429 and 5xx if the server
- * says when, and on connections that broke before there was an answer, about a second later. Once
- * an answer has begun, what went wrong is told instead: objects that were given cannot be taken
- * back. A server that asks for a long wait is told as an error too, so that whoever called can
- * decide. */
+/* Responses of the source: objects, events, or an error. Bodies are decoded as they arrive; at most
+ * one object is held. Which failures are retried here, before anybody hears of them: rest/retry.h.
+ */
 #include <errno.h>
 
 #include <kinformer/status.h>
 
 #include "base/assert.h"
-#include "base/backoff.h"
 #include "base/error.h"
 #include "rest/http_source.h"
 
-enum { TRIES_MAX = 10, RETRY_AFTER_MAX_S = 10 };
+/* ---- retries ---- */
 
-/* ---- once more ---- */
-
-/* Whether the request will be made again after a while, in place of what failed. */
-static bool try_again(ki__http_call *call, uint32_t after_s, const ki_error *error,
-                      const ki_object *status)
+/* Sends the request again after a while, in place of reporting what failed. */
+static void send_later(ki__http_call *call, uint64_t delay_ns, const ki_error *error,
+                       const ki_object *status)
 {
-    if (call->tries >= TRIES_MAX || after_s > RETRY_AFTER_MAX_S) {
-        return false;
-    }
-    call->tries++;
     call->exchange = NULL;
     ki__http_drop_body(call);
-    /* Ten requests in a row, without a breath, help no server that is in trouble. */
-    uint64_t delay = ki__backoff_asked(call->source->engine, after_s != 0 ? after_s : 1);
-    ki__timer_set_after(&call->again, delay);
+    ki__timer_set_after(&call->again, delay_ns);
     if (call->sink.on_retry != NULL) {
-        call->sink.on_retry(error, status, delay, call->sink.user);
+        call->sink.on_retry(error, status, delay_ns, call->sink.user);
     }
-    return true;
 }
 
 void ki__http_on_again(ki__timer *timer)
@@ -48,22 +33,6 @@ void ki__http_on_again(ki__timer *timer)
         ki__http_end(call, NULL, &error, NULL);
     }
     ki__http_leave(call);
-}
-
-/* A connection that broke before there was an answer. */
-static bool is_worth_another(const ki__http_call *call, int code)
-{
-    switch (code) {
-    case -EPIPE: /* what Go calls a probable EOF */
-        return true;
-    case -ECONNRESET:
-    case -ECONNABORTED:
-        return !call->watch;
-    case -ETIMEDOUT:
-        return call->watch;
-    default:
-        return false;
-    }
 }
 
 /* ---- the head of an answer ---- */
@@ -259,13 +228,15 @@ static void end_failure(ki__http_call *call)
 {
     ki_error error = KI_ERROR_INIT;
     const ki__http_source *source = call->source;
+    uint64_t delay_ns;
     ki_object *status =
         ki__http_failure(&call->head, ki_buf_str(&call->failure), "GET",
                          ki_resource_name(source->resource), "", source->alloc, &error);
     if (ki_error_is_not_found(&error)) {
         ki__http_end_not_found(call, &error, status);
-    } else if (!ki__http_asks_again(&call->head) ||
-               !try_again(call, call->head.retry_after_s, &error, status)) {
+    } else if (ki__retry_response(&call->retry, source->engine, &call->head, &delay_ns)) {
+        send_later(call, delay_ns, &error, status);
+    } else {
         ki__http_end(call, NULL, &error, status);
     }
     (void)ki_object_unref(status);
@@ -317,14 +288,17 @@ static void end_complete(ki__http_call *call)
 static void on_end(const ki_error *error, void *user)
 {
     ki__http_call *call = user;
+    uint64_t delay_ns;
     call->busy = true;
     call->exchange = NULL;
     if (error == NULL) {
         end_complete(call);
     } else if (call->body == KI__HTTP_GROUP) {
         ki__http_group_ended(call, error);
-    } else if (call->head.status != 0 || !is_worth_another(call, error->code) ||
-               !try_again(call, 1, error, NULL)) {
+    } else if (call->head.status == 0 &&
+               ki__retry_failure(&call->retry, call->source->engine, error->code, &delay_ns)) {
+        send_later(call, delay_ns, error, NULL);
+    } else {
         ki__http_end(call, NULL, error, NULL);
     }
     ki__http_leave(call);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The retry policy. */
+#include "rest/retry.h"
+
+#include <errno.h>
+
+#include "base/backoff.h"
+
+enum { RETRIES_MAX = 10 };
+
+/* Ten requests in a row without a pause help no server in trouble: a second at least. */
+static bool decide(ki__retry *retry, ki_engine *engine, uint32_t after_s, uint64_t *ret_delay_ns)
+{
+    bool too_long = retry->longest_s != 0 && after_s > retry->longest_s;
+    if (retry->kind == KI__RETRY_NEVER || retry->count >= RETRIES_MAX || too_long) {
+        return false;
+    }
+    uint64_t delay = ki__backoff_asked(engine, after_s != 0 ? after_s : 1);
+    uint64_t now = ki__engine_now(engine);
+    if (retry->deadline <= now || retry->deadline - now <= delay) {
+        return false;
+    }
+    retry->count++;
+    *ret_delay_ns = delay;
+    return true;
+}
+
+bool ki__retry_response(ki__retry *retry, ki_engine *engine, const ki__http_head *head,
+                        uint64_t *ret_delay_ns)
+{
+    bool refused = head->status == 429 || head->status >= 500;
+    return refused && head->has_retry_after &&
+           decide(retry, engine, head->retry_after_s, ret_delay_ns);
+}
+
+/* -EPIPE is what Go calls a probable EOF. */
+static bool is_worth_another(ki__retry_kind kind, int code)
+{
+    switch (kind) {
+    case KI__RETRY_READ:
+        return code == -EPIPE || code == -ECONNRESET || code == -ECONNABORTED;
+    case KI__RETRY_WATCH:
+        return code == -EPIPE || code == -ETIMEDOUT;
+    case KI__RETRY_WRITE:
+    case KI__RETRY_NEVER:
+        break;
+    }
+    return false;
+}
+
+bool ki__retry_failure(ki__retry *retry, ki_engine *engine, int code, uint64_t *ret_delay_ns)
+{
+    return is_worth_another(retry->kind, code) && decide(retry, engine, 1, ret_delay_ns);
+}
