@@ -5,6 +5,7 @@
 #include "base/engine.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -27,7 +28,8 @@ struct ki_engine {
     ki__pool *pool; /* or NULL */
     bool running;   /* only the thread that runs it looks at it; so for the next two */
     ki__place runs_at;
-    bool left; /* a callback never returned, and that was logged */
+    bool left;                /* a callback never returned, and that was logged */
+    _Atomic uintptr_t inside; /* the thread that is inside, as this_thread() names it; or 0 */
     ki__mutex lock;
     ki__heap timers;
     size_t timer_count; /* made, whether set or not */
@@ -38,6 +40,34 @@ struct ki_engine {
     uint32_t report_count;
     uint64_t suppressed;
 };
+
+/* ---- inside ---- */
+
+/* A name for this thread that no other thread has while this one lives. */
+static uintptr_t this_thread(void)
+{
+    static _Thread_local char mark;
+    return (uintptr_t)&mark;
+}
+
+/* Only this thread ever stores its own name, so no order is needed: it reads what it stored itself,
+ * or that somebody else is inside, or nobody. */
+bool ki__engine_is_inside(const ki_engine *engine)
+{
+    return atomic_load_explicit(&engine->inside, memory_order_relaxed) == this_thread();
+}
+
+uintptr_t ki__engine_enter(ki_engine *engine)
+{
+    uintptr_t before = atomic_load_explicit(&engine->inside, memory_order_relaxed);
+    atomic_store_explicit(&engine->inside, this_thread(), memory_order_relaxed);
+    return before;
+}
+
+void ki__engine_leave(ki_engine *engine, uintptr_t before)
+{
+    atomic_store_explicit(&engine->inside, before, memory_order_relaxed);
+}
 
 /* ---- making ---- */
 
@@ -220,6 +250,11 @@ void ki__task_init(ki__task *task, void (*run)(ki__task *task))
     task->run = run;
 }
 
+/* No wake-up is sent from inside: this thread has not looked at the tasks for the last time. Inside
+ * ki_engine_run() either the task is run before that returns, or it returns `max_steps`, which
+ * tells the caller to look again; a loop that has entered looks at ki_engine_deadline() after it
+ * has left. Another thread always sends one, also while somebody is inside, who may just have seen
+ * an empty list. */
 bool ki__engine_post(ki_engine *engine, ki__task *task)
 {
     /* Once the lock is given up the task may run, and end whoever held the engine for us. */
@@ -228,6 +263,7 @@ bool ki__engine_post(ki_engine *engine, ki__task *task)
     if (ki__engine_is_inherited(engine)) {
         return false;
     }
+    bool inside = ki__engine_is_inside(engine);
     ki__mutex_lock(&engine->lock);
     bool posted = !task->posted;
     if (posted) {
@@ -235,7 +271,7 @@ bool ki__engine_post(ki_engine *engine, ki__task *task)
         ki__list_push_back(&engine->tasks, &task->link);
     }
     ki__mutex_unlock(&engine->lock);
-    if (posted && wake != NULL) {
+    if (posted && !inside && wake != NULL) {
         wake(wake_user);
     }
     return posted;
@@ -313,22 +349,6 @@ static bool run_timer(ki_engine *engine, uint64_t deadline)
     return timer != NULL;
 }
 
-/* The runs that are under way on this thread, the innermost first. */
-typedef struct running {
-    const ki_engine *engine;
-    const struct running *outer;
-} running;
-static _Thread_local const running *runs;
-
-bool ki__engine_is_inside(const ki_engine *engine)
-{
-    const running *run = runs;
-    while (run != NULL && run->engine != engine) {
-        run = run->outer;
-    }
-    return run != NULL;
-}
-
 /* It is running already: inside a callback, or because one was left. */
 static void refuse_run(ki_engine *engine, ki__place here)
 {
@@ -344,7 +364,8 @@ static void refuse_run(ki_engine *engine, ki__place here)
 size_t ki_engine_run(ki_engine *engine, size_t max_steps)
 {
     size_t steps = 0;
-    ki__place place = KI__PLACE_HERE(runs);
+    static _Thread_local char here;
+    ki__place place = KI__PLACE_HERE(here);
     if (ki__engine_is_inherited(engine)) {
         return 0;
     }
@@ -356,8 +377,7 @@ size_t ki_engine_run(ki_engine *engine, size_t max_steps)
     (void)ki_engine_ref(engine); /* the last user may let go inside */
     engine->running = true;
     engine->runs_at = place;
-    const running here = {.engine = engine, .outer = runs};
-    runs = &here;
+    uintptr_t before = ki__engine_enter(engine);
     bool more = true;
     while (more && steps < max_steps) {
         uint64_t deadline;
@@ -370,7 +390,7 @@ size_t ki_engine_run(ki_engine *engine, size_t max_steps)
         steps += timer;
         more = task != NULL || timer;
     }
-    runs = here.outer;
+    ki__engine_leave(engine, before);
     engine->running = false;
     (void)ki_engine_unref(engine);
     return steps;

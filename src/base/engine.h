@@ -46,7 +46,7 @@ void ki__task_init(ki__task *task, void (*run)(ki__task *task));
 
 /** Has the task run inside ki_engine_run(), once, in the order of posting. While it waits, posting
  *  it again does nothing; from inside its own run it may be posted anew. Whether it was posted by
- *  this call. */
+ *  this call. Calls the owner's `wake`, unless this thread is inside the engine. */
 bool ki__engine_post(ki_engine *engine, ki__task *task);
 
 /** Has it not run after all. Whether it was posted and will not run now; if not, it may be running
@@ -55,9 +55,15 @@ bool ki__engine_unpost(ki_engine *engine, ki__task *task);
 
 /* ---- the rest of the world ---- */
 
-/** Whether this thread is inside ki_engine_run() of it: what waits for the engine here waits for
- *  ever. */
+/** Whether this thread is inside ki_engine_run() of it, or has entered it: what waits for the
+ * engine here waits for ever. */
 bool ki__engine_is_inside(const ki_engine *engine);
+
+/** For an owner that makes callbacks of its own around ki_engine_run(): between these two calls
+ * this thread is inside, so that what it posts sends no wake-up. Afterwards the owner looks at
+ *  ki_engine_deadline(). One thread at a time; leaving takes what entering returned. */
+uintptr_t ki__engine_enter(ki_engine *engine);
+void ki__engine_leave(ki_engine *engine, uintptr_t before);
 
 /** Whether it belongs to a parent of this process: nothing may be done with it. Then posting does
  *  nothing, and a timer cannot be made. */

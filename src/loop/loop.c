@@ -125,6 +125,13 @@ static void drain(ki__watch *watch, uint32_t events)
     } while (got < 0 && errno == EINTR);
 }
 
+/* See ki__outside_wake() for why in this order. */
+static void drain_wakeup(ki__watch *watch, uint32_t events)
+{
+    drain(watch, events);
+    ki__outside_drained(watch->loop->outside);
+}
+
 static void drain_timer(ki__watch *watch, uint32_t events)
 {
     drain(watch, events);
@@ -141,7 +148,8 @@ static int open_descriptors(ki_loop *loop)
     if (loop->timer < 0) {
         return -errno;
     }
-    int r = ki__watch_add(&loop->wakeup_watch, loop, ki__outside_fd(loop->outside), EPOLLIN, drain);
+    int r = ki__watch_add(&loop->wakeup_watch, loop, ki__outside_fd(loop->outside), EPOLLIN,
+                          drain_wakeup);
     if (r < 0) {
         return r;
     }
@@ -302,11 +310,14 @@ static size_t run_engine(ki_loop *loop)
     return done;
 }
 
-/* Descriptors first, then the engine: what they bring may make something due. */
+/* Descriptors first, then the engine: what they bring may make something due. Tasks that this
+ * thread posts meanwhile wake nobody: the engine runs after all callbacks, and for what it leaves
+ * undone the timer is set, so that the descriptor of the loop is readable when this returns. */
 int ki__loop_dispatch_once(ki_loop *loop, int timeout_ms)
 {
     int count = epoll_wait(loop->epoll, loop->events, KI__LOOP_EVENTS, timeout_ms);
     int done = 0;
+    uintptr_t before = ki__engine_enter(loop->engine);
     loop->event_count = count > 0 ? count : 0;
     for (loop->event_next = 0; loop->event_next < loop->event_count;) {
         const struct epoll_event *event = &loop->events[loop->event_next++];
@@ -319,6 +330,7 @@ int ki__loop_dispatch_once(ki_loop *loop, int timeout_ms)
     }
     loop->event_count = 0;
     done += (int)run_engine(loop);
+    ki__engine_leave(loop->engine, before);
     ki__loop_arm(loop);
     return done;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@ struct ki__outside {
     ki__refs refs;
     const ki_alloc *alloc;
     int fd;
+    atomic_bool pending; /* the eventfd is readable, or somebody is about to write to it */
     ki_threads threads;
     ki__mutex lock;
     ki__cond changed;
@@ -187,14 +189,34 @@ int ki__outside_fd(const ki__outside *outside)
     return outside->fd;
 }
 
-/* A full eventfd is readable as well, so there is no failure that matters. */
-void ki__outside_wake(const ki__outside *outside)
+/* One write() is enough for any number of wake-ups until the loop has read it.
+ *
+ * Why none is lost. `pending` is set before the write, and cleared after the read and before the
+ * loop looks for work; all three are steps of one atomic variable, which have one order.
+ *  - Our exchange comes after the clearing: it finds false, and we write.
+ *  - It comes before the clearing, and finds true: the loop looks for work after that, and sees
+ *    what was in place before our exchange, since the clearing, an exchange too, reads what we
+ *    wrote, or what an exchange after ours did (a release sequence).
+ *  - And the clearing does come: whoever found false writes. Until it has, nobody reads, since the
+ *    eventfd is empty: what was written before was read before `pending` was cleared. For the same
+ *    reason a read never takes a write away whose `pending` stays set. Were the clearing before the
+ *    read, a write between them could be taken so, and all later ones would be held back.
+ * A full eventfd is readable as well, so there is no failure of write() that matters. */
+void ki__outside_wake(ki__outside *outside)
 {
     uint64_t one = 1;
     ssize_t written;
+    if (atomic_exchange_explicit(&outside->pending, true, memory_order_acq_rel)) {
+        return;
+    }
     do {
         written = write(outside->fd, &one, sizeof(one));
     } while (written < 0 && errno == EINTR);
+}
+
+void ki__outside_drained(ki__outside *outside)
+{
+    (void)atomic_exchange_explicit(&outside->pending, false, memory_order_acq_rel);
 }
 
 const ki_threads *ki__outside_threads(const ki__outside *outside)

@@ -16,8 +16,12 @@ void ki__outside_unref(ki__outside *outside);
 
 /** An eventfd that ki__outside_wake() makes readable. */
 int ki__outside_fd(const ki__outside *outside);
-/** Any thread; never fails. */
-void ki__outside_wake(const ki__outside *outside);
+/** Has the eventfd become readable, if it is not. Whatever this is to draw attention to must be in
+ *  place before the call. Any thread; never fails. */
+void ki__outside_wake(ki__outside *outside);
+/** The eventfd was read until it was empty. To be called right after that, and before looking for
+ *  whatever there is to do. */
+void ki__outside_drained(ki__outside *outside);
 
 /** The table for an engine. */
 const ki_threads *ki__outside_threads(const ki__outside *outside);

@@ -179,6 +179,7 @@ static void tasks_run_once_in_order_and_wake_the_owner(void **state)
     assert_int_equal(ki_engine_run(f.engine, 2), 2);
     expect("ba");
     assert_true(ki_engine_deadline(f.engine) == 0); /* b posted itself again */
+    assert_int_equal(f.world.wakes, 2); /* that was inside, where nobody needs to be woken */
     assert_int_equal(ki_engine_run(f.engine, 0), 1);
     expect("b");
     end(&f);
@@ -283,6 +284,14 @@ static void a_thread_knows_what_it_is_inside_of(void **state)
     assert_true(ki__engine_post(f.engine, &look.task));
     test_world_settle(f.engine);
     assert_false(ki__engine_is_inside(f.engine));
+    uintptr_t before = ki__engine_enter(f.engine); /* as a loop does around its callbacks */
+    assert_true(ki__engine_is_inside(f.engine));
+    assert_true(ki__engine_post(f.engine, &look.task));
+    test_world_settle(f.engine);
+    assert_true(ki__engine_is_inside(f.engine)); /* still */
+    ki__engine_leave(f.engine, before);
+    assert_false(ki__engine_is_inside(f.engine));
+    assert_int_equal(f.world.wakes, 1); /* of the first post only */
     end(&g);
     end(&f);
 }

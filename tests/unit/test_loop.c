@@ -2,14 +2,18 @@
 /* The loop: three ways to run it, and what it leaves behind.  threads: yes */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/engine.h"
@@ -182,6 +186,89 @@ static void one_dispatch_does_no_more_than_its_steps(void **state)
         ki_engine_task_free(tasks[i]);
     }
     assert_null(ki_loop_unref(small));
+    end(&f);
+}
+
+/* How many wake-ups wait in the eventfd of the only loop there is. */
+static unsigned wakeups_waiting(void)
+{
+    unsigned count = UINT_MAX;
+    for (int fd = 0; fd < 1024 && count == UINT_MAX; fd++) {
+        char path[64];
+        char line[64];
+        (void)snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+        FILE *info = fopen(path, "re");
+        while (info != NULL && fgets(line, sizeof(line), info) != NULL) {
+            (void)sscanf(line, "eventfd-count: %x", &count);
+        }
+        if (info != NULL) {
+            (void)fclose(info);
+        }
+    }
+    assert_true(count != UINT_MAX); /* this is Linux: there is one */
+    return count;
+}
+
+typedef struct self_poster {
+    ki_loop *loop;
+    ki__watch watch;
+    ki__task task;
+    int left; /* how often the task posts itself again */
+    int ran;
+} self_poster;
+
+static void post_again(ki__task *task)
+{
+    self_poster *p = KI__CONTAINER_OF(task, self_poster, task);
+    p->ran++;
+    if (p->left-- > 0) {
+        assert_true(ki__engine_post(ki_loop_engine(p->loop), task));
+    }
+    assert_int_equal(wakeups_waiting(), 0);
+}
+
+static void post_when_ready(ki__watch *watch, uint32_t events)
+{
+    (void)events;
+    self_poster *p = KI__CONTAINER_OF(watch, self_poster, watch);
+    ki__watch_remove(watch);
+    assert_true(ki__engine_post(ki_loop_engine(p->loop), &p->task));
+    assert_int_equal(wakeups_waiting(), 0);
+}
+
+static void the_loop_does_not_wake_itself_and_forgets_nothing(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    f.loop = ki_loop_unref(f.loop);
+    ki_loop_options options = KI_OPTIONS_INIT(ki_loop_options);
+    options.alloc = &f.alloc.table;
+    options.steps = 2;
+    assert_int_equal(ki_loop_new(&options, &f.loop, NULL), 0);
+    int pipes[2];
+    assert_int_equal(pipe(pipes), 0);
+    assert_int_equal(write(pipes[1], "x", 1), 1);
+    self_poster p = {.loop = f.loop, .left = 4};
+    ki__task_init(&p.task, post_again);
+    assert_int_equal(ki__watch_add(&p.watch, f.loop, pipes[0], EPOLLIN, post_when_ready), 0);
+    assert_int_equal(ki_loop_dispatch(f.loop), 3);
+    assert_int_equal(p.ran, 2);
+    assert_true(is_readable(ki_loop_fd(f.loop), 0)); /* there is more, which a foreign loop sees */
+    assert_int_equal(ki_loop_dispatch(f.loop), 2);
+    assert_true(is_readable(ki_loop_fd(f.loop), 0));
+    assert_int_equal(ki_loop_dispatch(f.loop), 1);
+    assert_false(is_readable(ki_loop_fd(f.loop), 0));
+    assert_int_equal(p.ran, 5);
+    assert_true(ki__engine_post(ki_loop_engine(f.loop), &p.task)); /* from outside it is woken */
+    assert_int_equal(wakeups_waiting(), 1);
+    p.left = 0;
+    post(&f);
+    assert_int_equal(wakeups_waiting(), 1); /* it was already, and did not come yet */
+    assert_int_equal(ki_loop_dispatch(f.loop), 2);
+    assert_false(is_readable(ki_loop_fd(f.loop), 0));
+    (void)close(pipes[0]);
+    (void)close(pipes[1]);
     end(&f);
 }
 
@@ -526,12 +613,65 @@ static void clock_and_randomness_of_the_system(void **state)
     assert_null(ki_loop_unref(NULL));
 }
 
+enum { ASKERS = 4, ASKS = 3000 };
+
+/* Posts a task and waits until it ran, again and again: a wake-up that is lost stops it. */
+typedef struct asker {
+    ki_loop *loop;
+    ki__task task;
+    sem_t ran;
+    pthread_t thread;
+} asker;
+
+static void answer(ki__task *task)
+{
+    (void)sem_post(&KI__CONTAINER_OF(task, asker, task)->ran);
+}
+
+static void *ask_many_times(void *user)
+{
+    asker *a = user;
+    for (int i = 0; i < ASKS; i++) {
+        assert_true(ki__engine_post(ki_loop_engine(a->loop), &a->task));
+        struct timespec until;
+        (void)clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += 60;
+        int r;
+        do {
+            r = sem_timedwait(&a->ran, &until);
+        } while (r < 0 && errno == EINTR);
+        assert_int_equal(r, 0);
+    }
+    return NULL;
+}
+
+static void no_post_of_another_thread_is_lost(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    assert_int_equal(ki_loop_start(f.loop, NULL), 0);
+    asker askers[ASKERS];
+    for (size_t i = 0; i < ASKERS; i++) {
+        askers[i] = (asker){.loop = f.loop};
+        ki__task_init(&askers[i].task, answer);
+        assert_int_equal(sem_init(&askers[i].ran, 0, 0), 0);
+        assert_int_equal(pthread_create(&askers[i].thread, NULL, ask_many_times, &askers[i]), 0);
+    }
+    for (size_t i = 0; i < ASKERS; i++) {
+        pthread_join(askers[i].thread, NULL);
+    }
+    end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_descriptor_tells_when_to_dispatch),
         cmocka_unit_test(a_timer_makes_the_descriptor_readable),
         cmocka_unit_test(one_dispatch_does_no_more_than_its_steps),
+        cmocka_unit_test(the_loop_does_not_wake_itself_and_forgets_nothing),
+        cmocka_unit_test(no_post_of_another_thread_is_lost),
         cmocka_unit_test(watches_are_called_until_they_are_removed),
         cmocka_unit_test(a_watched_descriptor_may_be_closed_by_others),
         cmocka_unit_test(a_descriptor_that_is_closed_too_early_is_logged_and_fatal),
