@@ -5,8 +5,6 @@
  * older meaning is the one that spares a server in trouble. */
 #include "base/backoff.h"
 
-#include "base/mutant.h"
-
 /* So that doubling cannot wrap around, nor a deadline. */
 #define LONGEST_NS (UINT64_C(1) << 60)
 
@@ -38,9 +36,7 @@ uint64_t ki__backoff_next(ki__backoff *backoff, ki_engine *engine)
     backoff->used = true;
     backoff->last_ns = now;
     uint64_t step = backoff->step_ns;
-    if (!KI__MUTANT(41)) {
-        backoff->step_ns = step < backoff->max_ns / 2 ? step * 2 : backoff->max_ns;
-    }
+    backoff->step_ns = step < backoff->max_ns / 2 ? step * 2 : backoff->max_ns;
     return step + ki__engine_random(engine, step);
 }
 

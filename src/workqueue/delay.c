@@ -4,7 +4,6 @@
  * keys to get first adds those that are due. */
 #include "base/assert.h"
 #include "base/error.h"
-#include "base/mutant.h"
 #include "workqueue/workqueue_state.h"
 
 size_t ki__workqueue_release_due(ki_workqueue *queue, uint64_t *now_ns)
@@ -17,9 +16,6 @@ size_t ki__workqueue_release_due(ki_workqueue *queue, uint64_t *now_ns)
     ki__deadline *delay;
     while ((delay = ki__deadlines_pop_due(&queue->delayed, *now_ns)) != NULL) {
         ki__work_entry *entry = KI__CONTAINER_OF(delay, ki__work_entry, delay);
-        if (KI__MUTANT(45) && entry->state == WORK_PROCESSING) {
-            continue;
-        }
         int added = ki__workqueue_add_entry(queue, entry, *now_ns);
         released += added != 0 && entry->state == WORK_QUEUED ? 1 : 0;
     }

@@ -12,7 +12,6 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
-#include "base/mutant.h"
 #include "base/options.h"
 #include "base/process.h"
 #include "workqueue/workqueue_state.h"
@@ -183,8 +182,7 @@ void ki__workqueue_unlock_and_wake(ki_workqueue *queue)
 
 int ki__workqueue_add_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns)
 {
-    if (entry->state == WORK_QUEUED || entry->state == WORK_DIRTY ||
-        (KI__MUTANT(44) && entry->state == WORK_PROCESSING)) {
+    if (entry->state == WORK_QUEUED || entry->state == WORK_DIRTY) {
         return 0;
     }
     queue->adds++;

@@ -18,7 +18,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/mutant.h"
 #include "cache/store/listed_ids.h"
 #include "cache/store/prefetch.h"
 #include "cache/store/txn.h"
@@ -79,10 +78,12 @@ static int note_addition(work *w, const ki_object *object)
 
 static int note_unseen_deletion(work *w, const ki_object *old)
 {
-    return add_note(w, &(ki__note){.type = KI__NOTE_DELETE,
-                                   .old = old,
-                                   .object = old,
-                                   .final_state_unknown = !KI__MUTANT(18)});
+    return add_note(w, &(ki__note){
+                           .type = KI__NOTE_DELETE,
+                           .old = old,
+                           .object = old,
+                           .final_state_unknown = true,
+                       });
 }
 
 /* Whether two objects of one name are known not to be the same object. */
@@ -90,7 +91,7 @@ static bool is_another(const ki_object *a, const ki_object *b)
 {
     const char *uid = ki_object_uid(a);
     const char *other = ki_object_uid(b);
-    return !KI__MUTANT(19) && uid[0] != '\0' && other[0] != '\0' && strcmp(uid, other) != 0;
+    return uid[0] != '\0' && other[0] != '\0' && strcmp(uid, other) != 0;
 }
 
 static int note_update(work *w, const ki_object *old, const ki_object *object)
@@ -100,9 +101,6 @@ static int note_update(work *w, const ki_object *old, const ki_object *object)
         return r < 0 ? r : note_addition(w, object);
     }
     bool same = ki__object_is_same_state(old, object);
-    if (KI__MUTANT(15) && w->listed) { /* a list is told as if it was a resync */
-        return add_note(w, &(ki__note){.type = KI__NOTE_SYNC, .old = object, .object = object});
-    }
     if (same && !w->applier->keep_same_version) {
         w->applier->unchanged++;
         return 0;
@@ -162,7 +160,7 @@ static int take(work *w, ki_str key, const ki_object *object, ki_error *error)
         return 0;
     }
     w->changed = true;
-    if (object == NULL || (is_another(old, object) && !KI__MUTANT(43))) {
+    if (object == NULL || is_another(old, object)) {
         r = note_unseen_deletion(w, old);
     } else {
         r = add_note(w, &(ki__note){.type = KI__NOTE_DELETE, .old = old, .object = object});
@@ -188,7 +186,7 @@ static int take_missing(work *w, ki__listed *listed, ki_error *error)
 {
     const ki_object *object;
     int r = 0;
-    while (r >= 0 && !KI__MUTANT(20) && (object = ki__listed_next_missing(listed)) != NULL) {
+    while (r >= 0 && (object = ki__listed_next_missing(listed)) != NULL) {
         r = take(w, ki__object_key(object), NULL, error);
     }
     return r;
@@ -240,8 +238,7 @@ static int replace_all(work *w, const ki_replacement *all, ki_error *error)
 static void note_version(work *w, const char *version)
 {
     if (version != NULL && version[0] != '\0' &&
-        (w->resource_version == NULL || KI__MUTANT(42) ||
-         !ki__version_is_older(version, w->resource_version))) {
+        (w->resource_version == NULL || !ki__version_is_older(version, w->resource_version))) {
         w->resource_version = version;
     }
 }

@@ -4,7 +4,6 @@
 #include "cache/informer/handler.h"
 
 #include "base/error.h"
-#include "base/mutant.h"
 #include "object/object.h"
 
 static bool is_wanted(const ki_handler *handler, const ki_object *object)
@@ -56,7 +55,7 @@ static int tell_update(const ki_handler *h, const ki__note *note)
     if (is_wanted(h, note->object)) {
         return old_wanted ? call_update(h, note->old, note) : call_add(h, note->object, note);
     }
-    return old_wanted && !KI__MUTANT(35) ? call_delete(h, note->old, note) : 0;
+    return old_wanted ? call_delete(h, note->old, note) : 0;
 }
 
 static int tell(const ki_handler *h, const ki__note *note)

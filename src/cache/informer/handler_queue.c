@@ -10,7 +10,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/mutant.h"
 #include "object/object.h"
 
 enum { RING_MIN = 16, RING_KEPT = 1024, SHARED_MIN = 8 };
@@ -55,7 +54,7 @@ static void put_off_index(ki__handler_queue *queue)
 
 static void make_index(ki__handler_queue *queue)
 {
-    if (queue->indexed || queue->count < queue->index_at || KI__MUTANT(31)) {
+    if (queue->indexed || queue->count < queue->index_at) {
         return;
     }
     int r = 0;
@@ -306,10 +305,6 @@ static bool merge(ki__handler_queue *queue, const ki__note *note)
         if (!pending) {
             return false;
         }
-        if (KI__MUTANT(22) && waiting->old != NULL) { /* from what the store had, not the handler */
-            (void)ki_object_unref(waiting->old);
-            waiting->old = ki_object_ref(note->old);
-        }
         renew(queue, number, note->object);
         waiting->same_version = waiting->same_version && note->same_version;
         return true;
@@ -320,7 +315,7 @@ static bool merge(ki__handler_queue *queue, const ki__note *note)
         renew(queue, number, note->object);
         return true;
     case KI__NOTE_DELETE:
-        if (waiting->type == KI__NOTE_ADD || (KI__MUTANT(21) && pending)) {
+        if (waiting->type == KI__NOTE_ADD) {
             leave_out(queue, number);
             return true;
         }

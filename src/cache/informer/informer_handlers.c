@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/mutant.h"
 #include "cache/informer/informer.h"
 
 enum { RESYNC_MIN_MS = 1000 };
@@ -127,7 +126,7 @@ static void admit(ki_informer *informer, ki_registration *registration)
     ki__registration_seat *seat = ki__registration_seat_of(registration);
     plan_resync(informer, seat);
     ki_snapshot *snapshot = ki_store_snapshot(informer->store);
-    if (ki_snapshot_count(snapshot) != 0 && !KI__MUTANT(28)) {
+    if (ki_snapshot_count(snapshot) != 0) {
         ki__registration_begin(registration, snapshot);
     } else {
         (void)ki_snapshot_unref(snapshot);

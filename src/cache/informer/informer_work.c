@@ -7,7 +7,6 @@
 #include <errno.h>
 
 #include "base/error.h"
-#include "base/mutant.h"
 #include "cache/informer/informer.h"
 #include "object/object.h"
 
@@ -133,13 +132,12 @@ static void publish(ki_informer *informer, ki__notes *notes, bool first_list)
         ki_registration *registration =
             ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
         bool begin = first_list && ki__registration_is_fresh(registration);
-        bool poke = false;
+        bool poke;
         if (begin) {
             ki__registration_begin(registration, ki_store_snapshot(informer->store));
             poke = ki__registration_must_poke(registration);
-        }
-        if (!begin || KI__MUTANT(30)) { /* twice */
-            poke = ki__registration_push_batch(registration, &informer->applier, notes) || poke;
+        } else {
+            poke = ki__registration_push_batch(registration, &informer->applier, notes);
         }
         if (poke) {
             ki__informer_mark_poked(informer, registration);
@@ -215,7 +213,7 @@ static int process(const ki_deltas *deltas, void *user)
     }
     ki__apply_end(&informer->applier);
     informer->retrying = r < 0;
-    return r < 0 && !KI__MUTANT(38) ? KI_POP_AGAIN : KI_POP_DONE;
+    return r < 0 ? KI_POP_AGAIN : KI_POP_DONE;
 }
 
 /* The first list is in the store: handlers that have nothing left of it have synced as well. */

@@ -12,7 +12,6 @@
 #include "base/engine.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/mutant.h"
 #include "base/options.h"
 #include "cache/informer/handler.h"
 #include "cache/informer/registration_state.h"
@@ -220,7 +219,7 @@ static size_t tell(ki_registration *reg, const ki__hand *hand)
     if (!ki__registration_is_removed(reg)) {
         ki__handler_tell_left_out(&reg->handler, hand->left_out);
     }
-    while (told < hand->count && (!ki__registration_is_removed(reg) || KI__MUTANT(29))) {
+    while (told < hand->count && !ki__registration_is_removed(reg)) {
         const ki__note *note = &hand->notes[told++];
         atomic_store_explicit(&reg->in_hand, hand->count - told, memory_order_relaxed);
         if (ki__handler_tell(&reg->handler, note, &hook) < 0) {
@@ -237,7 +236,7 @@ static size_t tell(ki_registration *reg, const ki__hand *hand)
 static void look_whether_synced(ki_registration *reg)
 {
     if (!reg->synced && reg->upstream_synced && !reg->removed && !reg->calling_initial &&
-        (ki__handler_queue_initial(&reg->queue) == 0 || KI__MUTANT(27))) {
+        ki__handler_queue_initial(&reg->queue) == 0) {
         reg->synced = true;
     }
 }
@@ -254,8 +253,8 @@ static bool must_tell_synced(ki_registration *reg)
 
 static bool has_something(ki_registration *reg)
 {
-    bool removed = ki__registration_is_removed(reg) && !KI__MUTANT(29);
-    return !removed && (ki__handler_queue_len(&reg->queue) != 0 || must_tell_synced(reg));
+    return !ki__registration_is_removed(reg) &&
+           (ki__handler_queue_len(&reg->queue) != 0 || must_tell_synced(reg));
 }
 
 /* Some callbacks, up to `max`, of one that is not removed. The number of them; 0 if there is
@@ -367,7 +366,7 @@ typedef enum stay { STAY_FOR_SOME, STAY_WHILE_UNDISTURBED, STAY_FOR_EVER } stay;
 /* Whether to make another call, if there is one to make. */
 static bool goes_on(ki_registration *reg, stay how, size_t count, size_t max)
 {
-    if (ki__registration_is_removed(reg) && !KI__MUTANT(29)) {
+    if (ki__registration_is_removed(reg)) {
         return false;
     }
     return count < max ||

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queueing for a handler: what an informer does with its registrations when a batch is applied. */
 #include "base/assert.h"
-#include "base/mutant.h"
 #include "cache/informer/registration_state.h"
 
 bool ki__registration_is_fresh(ki_registration *registration)
@@ -58,9 +57,9 @@ void ki__registration_push(ki_registration *registration, const ki__note *note)
 static bool concerns(const ki_registration *reg, const ki__note *note)
 {
     if (note->type == KI__NOTE_SYNC) {
-        return reg->seat.syncing || KI__MUTANT(36);
+        return reg->seat.syncing;
     }
-    return !note->same_version || reg->options.deliver_unchanged || KI__MUTANT(37);
+    return !note->same_version || reg->options.deliver_unchanged;
 }
 
 /* With the lock held. */

@@ -18,7 +18,6 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
-#include "base/mutant.h"
 #include "base/options.h"
 #include "cache/queue/delta_queue.h"
 #include "cache/queue/delta_table.h"
@@ -264,7 +263,7 @@ static int find_known(delta_fifo *f, const ki__keyset *listed, found *list)
 static int find_queued(delta_fifo *f, const ki__keyset *listed, found *list)
 {
     const ki__delta_line *lines[] = {&f->table.in_flight, &f->table.queued};
-    for (size_t i = KI__MUTANT(14) ? 2 : 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i++) {
         for (ki__delta_entry *entry = lines[i]->first; entry != NULL; entry = entry->next) {
             ki_str key = ki__object_key(newest(entry)->object);
             bool skip = is_deletion(newest(entry)) || ki__keyset_has(listed, key) ||

@@ -10,7 +10,6 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/mutant.h"
 #include "base/options.h"
 #include "wire/source_options.h"
 
@@ -31,9 +30,6 @@ void ki__reflector_post(ki_reflector *r)
 
 static void finish(ki_reflector *r)
 {
-    if (KI__MUTANT(32)) { /* forgets to take the request back */
-        r->call = NULL;
-    }
     ki__reflector_drop_call(r);
     ki__timer_cancel(&r->reminder);
     ki__timer_cancel(&r->trim);

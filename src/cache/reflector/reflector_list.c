@@ -8,16 +8,15 @@
 #include <kinformer/pager.h>
 
 #include "base/error.h"
-#include "base/mutant.h"
 #include "cache/reflector/reflector.h"
 
 static const char *version_to_ask(const ki_reflector *r)
 {
-    if (r->unavailable || KI__MUTANT(3)) {
+    if (r->unavailable) {
         return "";
     }
-    if (r->version[0] == '\0' || KI__MUTANT(1)) {
-        return r->options.allow_stale_start || KI__MUTANT(1) || KI__MUTANT(2) ? "0" : "";
+    if (r->version[0] == '\0') {
+        return r->options.allow_stale_start ? "0" : "";
     }
     return r->version;
 }
@@ -110,10 +109,6 @@ static void on_set_aside(const char *key, const ki_error *error, void *user)
         return;
     }
     ki__reflector_set_aside(r, key, error);
-    if (KI__MUTANT(33)) {
-        fail_with(r, KI_ERR_SYNTAX);
-        return;
-    }
     int code = error->code == -ENOMEM ? -ENOMEM : ki__collect_add_unread(&r->found, key);
     if (code < 0 && !ki__reflector_is_stopping(r)) {
         fail_with(r, code);
@@ -139,9 +134,7 @@ static void on_retry(const ki_error *error, const ki_object *status, uint64_t de
 static void on_restart(void *user)
 {
     ki_reflector *r = user;
-    if (!KI__MUTANT(5)) {
-        ki__collect_clear(&r->found);
-    }
+    ki__collect_clear(&r->found);
 }
 
 static void on_end(const char *version, const ki_error *error, const ki_object *status, void *user)

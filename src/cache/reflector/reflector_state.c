@@ -6,7 +6,6 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/mutant.h"
 #include "cache/reflector/reflector.h"
 
 #define A(name) (1U << KI_REFLECTOR_##name)
@@ -152,9 +151,6 @@ static uint64_t wait_for(ki_reflector *r, bool resume, const ki_error *error)
 {
     uint64_t delay = ki__backoff_next(resume ? &r->rewatch : &r->backoff, r->engine);
     uint64_t asked = ki__backoff_asked(r->engine, error != NULL ? error->retry_after_s : 0);
-    if (KI__MUTANT(34)) {
-        return 0;
-    }
     return delay > asked ? delay : asked;
 }
 
@@ -229,12 +225,6 @@ static uint64_t watchdog_time(const ki_reflector *r)
         limit = r->options.initial_idle_ns;
     }
     uint64_t time = later(last, limit);
-    if (KI__MUTANT(23) && r->state == KI_REFLECTOR_STREAMING) {
-        return UINT64_MAX;
-    }
-    if (KI__MUTANT(40) && r->state == KI_REFLECTOR_WATCHING) {
-        return UINT64_MAX;
-    }
     return time < r->deadline ? time : r->deadline;
 }
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mutant.h"
 #include "cache/reflector/reflector.h"
 
 #define END_ANNOTATION "k8s.io/initial-events-end"
@@ -84,13 +83,8 @@ void ki__reflector_stream_event(ki_reflector *r, ki_event_type type, const ki_ob
         return;
     }
     if (type == KI_EVENT_DELETED) {
-        if (!KI__MUTANT(26)) {
-            ki__collect_remove(&r->found, ki_object_key(object));
-        }
+        ki__collect_remove(&r->found, ki_object_key(object));
         return;
-    }
-    if (KI__MUTANT(25)) {
-        ki__reflector_set_version(r, ki_object_resource_version(object), true);
     }
     ki_error error;
     int code = ki__reflector_collect(r, object, ki__collect_put, &error);
@@ -105,8 +99,7 @@ void ki__reflector_stream_set_aside(ki_reflector *r, ki_event_type type, const c
 {
     note_progress(r, KI_EVENT_ADDED);
     int code = 0;
-    if (!KI__MUTANT(13) &&
-        ((type == KI_EVENT_DELETED && key[0] == '\0') || (size_t)type >= KI_EVENT_MAX)) {
+    if ((type == KI_EVENT_DELETED && key[0] == '\0') || (size_t)type >= KI_EVENT_MAX) {
         ki__reflector_back_off(r, false, NULL);
         return;
     }

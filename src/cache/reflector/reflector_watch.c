@@ -11,7 +11,6 @@
 #include <kinformer/key.h>
 
 #include "base/error.h"
-#include "base/mutant.h"
 #include "cache/queue/transform.h"
 #include "cache/reflector/reflector.h"
 
@@ -54,9 +53,7 @@ static void ended_with(ki_reflector *r, const ki_error *error, const ki_object *
 {
     switch (ki__reflector_classify(error, status)) {
     case KI__TROUBLE_NETWORK:
-        if (KI__MUTANT(8)) {
-            ki__reflector_fail(r, false, error, status);
-        } else if (lived) {
+        if (lived) {
             take_up(r, error);
         } else {
             wait_and_take_up(r, error, status);
@@ -75,8 +72,6 @@ static void ended_with(ki_reflector *r, const ki_error *error, const ki_object *
         }
         break;
     case KI__TROUBLE_EXPIRED:
-        ki__reflector_fail(r, KI__MUTANT(7) && has_version(r), error, status);
-        break;
     case KI__TROUBLE_TOO_LARGE:
     case KI__TROUBLE_FINAL:
     case KI__TROUBLE_OTHER:
@@ -101,8 +96,6 @@ void ki__reflector_watch_ended(ki_reflector *r, const ki_error *error, const ki_
         ki_error nothing;
         (void)ki__error_set(&nothing, KI_ERR_UNSUPPORTED, "the watch ended at once, without event");
         ki__reflector_fail(r, false, &nothing, NULL);
-    } else if (KI__MUTANT(12)) {
-        ki__reflector_back_off(r, false, NULL);
     } else {
         take_up(r, NULL);
     }
@@ -124,8 +117,8 @@ static age age_of(ki_reflector *r, ki_event_type type, const ki_object *object)
 {
     int order;
     ki_str version = ki_str_from(ki_object_resource_version(object));
-    if (KI__MUTANT(11) || r->unordered ||
-        ki_resource_version_compare(version, ki_str_from(r->version), &order) < 0 || order > 0) {
+    if (r->unordered || ki_resource_version_compare(version, ki_str_from(r->version), &order) < 0 ||
+        order > 0) {
         return NEW;
     }
     bool known = order < 0 || !r->from_event || was_last(r, type, object);
@@ -215,7 +208,7 @@ static bool goes_on_after(ki_reflector *r, int code, const char *key, ki_error *
     if (error->code == 0) {
         (void)ki__error_code(error, code);
     }
-    if (ki_error_is_retriable(code) && !KI__MUTANT(39)) {
+    if (ki_error_is_retriable(code)) {
         if (!ki__reflector_is_stopping(r)) {
             wait_and_take_up(r, error, NULL);
         }
@@ -244,7 +237,7 @@ static void on_bookmark(ki_reflector *r, const ki_object *object)
     if (r->target.bookmark != NULL) {
         code = r->target.bookmark(version, r->target.user, &error);
     }
-    if (goes_on_after(r, code, "", &error) && !KI__MUTANT(24)) {
+    if (goes_on_after(r, code, "", &error)) {
         advance(r, KI_EVENT_BOOKMARK, version, false);
     }
 }
@@ -295,7 +288,7 @@ static void watch_set_aside(ki_reflector *r, ki_event_type type, const char *key
     }
     if (type == KI_EVENT_DELETED && key[0] != '\0' && r->target.remove_key != NULL) {
         code = r->target.remove_key(key, r->target.user, &error);
-    } else if (may_be_deletion && !KI__MUTANT(13)) {
+    } else if (may_be_deletion) {
         ki__reflector_back_off(r, false, NULL);
         return;
     }
@@ -348,9 +341,7 @@ static void on_event(ki_event_type type, const ki_object *object, const ki_error
     }
     note_accepted(r);
     if (type == KI_EVENT_ERROR) {
-        if (!KI__MUTANT(9)) {
-            on_error_event(r, error, object);
-        }
+        on_error_event(r, error, object);
     } else if (object != NULL) {
         r->events++;
         if (type != KI_EVENT_BOOKMARK) {
@@ -460,13 +451,6 @@ int ki__reflector_open_watch(ki_reflector *r, ki_list_options *options, ki_error
 void ki__reflector_watch_begin(ki_reflector *r)
 {
     ki_list_options options = {.size = sizeof(options), .resource_version = r->version};
-    if (KI__MUTANT(10)) {
-        options.send_initial_events = true;
-        options.resource_version_match = "NotOlderThan";
-    }
-    if (KI__MUTANT(17)) {
-        options.resource_version = "";
-    }
     ki_error error = KI_ERROR_INIT;
     r->unordered = !has_version(r);
     ki__mutex_lock(&r->shared.lock);

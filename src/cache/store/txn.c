@@ -12,7 +12,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/mutant.h"
 #include "object/key.h"
 #include "object/object.h"
 
@@ -254,7 +253,7 @@ static int prepare_indexes(ki_txn *txn, const ki_object *old_object, const ki_ob
 /* Removes the object from the values it has lost. */
 static void finish_indexes(ki_txn *txn, uint32_t id)
 {
-    for (size_t i = 0; i < txn->next->index_count && !KI__MUTANT(16); i++) {
+    for (size_t i = 0; i < txn->next->index_count; i++) {
         ki__index_writer *writer = &txn->store->writers[i];
         for (size_t v = 0; v < writer->old_values.count; v++) {
             ki__index_remove(&txn->edit, &txn->next->indexes[i].state, &writer->ids,
