@@ -59,9 +59,9 @@ int ki__api_fail_field(ki__api_failure *failure, const ki__api_type *type, const
                        const ki__api_cause *cause);
 
 /** Appends the Status as JSON. */
-int ki__api_failure_write(const ki__api_failure *failure, ki_buf *out);
+int ki__api_failure_write(const ki__api_failure *failure, ki_buf *buf);
 
 /** Appends a Status of success for an object that was deleted. */
-int ki__api_success_write(const ki__api_type *type, const ki_object *object, ki_buf *out);
+int ki__api_success_write(const ki__api_type *type, const ki_object *object, ki_buf *buf);
 
 #endif

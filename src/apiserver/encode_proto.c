@@ -7,19 +7,19 @@
 
 #include "apiserver/encode.h"
 #include "base/assert.h"
-#include "object/edit/json_emit.h"
+#include "base/digits.h"
+#include "object/edit/json_out.h"
 #include "object/proto/proto_wire.h"
 
 enum { TAG_1 = 0x0a, TAG_2 = 0x12, TAG_3 = 0x1a, TAG_4 = 0x22, TAG_4_NUMBER = 0x20 };
 
-static int add_varint(ki_buf *out, uint64_t number)
+static void add_varint(ki__out *out, uint64_t number)
 {
-    int r = 0;
-    while (number >= 0x80 && r == 0) {
-        r = ki_buf_add_char(out, (char)(number | 0x80));
+    while (number >= 0x80) {
+        ki__out_char(out, (char)(number | 0x80));
         number >>= 7;
     }
-    return r < 0 ? r : ki_buf_add_char(out, (char)number);
+    ki__out_char(out, (char)number);
 }
 
 static uint64_t varint_len(uint64_t number)
@@ -33,16 +33,16 @@ static uint64_t varint_len(uint64_t number)
 }
 
 /* The tag and the length of what follows. */
-static int add_head(ki_buf *out, int tag, uint64_t len)
+static void add_head(ki__out *out, int tag, uint64_t len)
 {
-    int r = ki_buf_add_char(out, (char)tag);
-    return r < 0 ? r : add_varint(out, len);
+    ki__out_char(out, (char)tag);
+    add_varint(out, len);
 }
 
-static int add_field(ki_buf *out, int tag, ki_str bytes)
+static void add_field(ki__out *out, int tag, ki_str bytes)
 {
-    int r = add_head(out, tag, bytes.len);
-    return r < 0 ? r : ki_buf_add_str(out, bytes);
+    add_head(out, tag, bytes.len);
+    ki__out_str(out, bytes);
 }
 
 /* Where the message inside the envelope of an object stands: its tag, and in *ret_item the rest. */
@@ -64,72 +64,71 @@ static ki_str message_of(ki_str envelope)
 /* ---- objects ---- */
 
 /* The envelope again, with the unknown field at the end of the message. */
-static int add_with_unknown(ki_buf *out, ki_str envelope)
+static void add_with_unknown(ki__out *out, ki_str envelope)
 {
     const uint64_t tag = (uint64_t)KI__API_UNKNOWN_NUMBER << 3 | 2;
     const ki_str value = ki_str_from(KI__API_UNKNOWN_VALUE);
     ki__proto_item item = {0};
     const char *at = find_message(envelope, &item);
     uint64_t more = varint_len(tag) + varint_len(value.len) + value.len;
-    int r = ki_buf_add(out, envelope.ptr, (size_t)(at - envelope.ptr));
-    r = r < 0 ? r : add_head(out, TAG_2, item.payload.len + more);
-    r = r < 0 ? r : ki_buf_add_str(out, item.payload);
-    r = r < 0 ? r : add_varint(out, tag);
-    r = r < 0 ? r : add_varint(out, value.len);
-    r = r < 0 ? r : ki_buf_add_str(out, value);
+    ki__out_str(out, ki_str_make(envelope.ptr, (size_t)(at - envelope.ptr)));
+    add_head(out, TAG_2, item.payload.len + more);
+    ki__out_str(out, item.payload);
+    add_varint(out, tag);
+    add_varint(out, value.len);
+    ki__out_str(out, value);
     size_t rest = (size_t)(envelope.ptr + envelope.len - item.after);
-    return r < 0 ? r : ki_buf_add(out, item.after, rest);
+    ki__out_str(out, ki_str_make(item.after, rest));
 }
 
-/* Appends an object in its envelope. */
-static int write_object(const ki__api_exchange *x, const ki_object *object, ki_buf *out)
+/* Appends an object in its envelope; all or nothing. */
+static int write_object(const ki__api_exchange *x, const ki_object *object, ki_buf *buf)
 {
+    ki__out out = ki__out_to(buf);
     if (!x->plan.unknown_field) {
-        return ki_object_write_protobuf(object, out, NULL);
+        ki__out_fail(&out, ki_object_write_protobuf(object, buf, NULL));
+        return ki__out_commit(&out);
     }
     ki_buf envelope;
     ki_buf_init(&envelope, x->alloc, x->out.max);
-    int r = ki_object_write_protobuf(object, &envelope, NULL);
-    r = r < 0 ? r : add_with_unknown(out, ki_buf_str(&envelope));
+    ki__out_fail(&out, ki_object_write_protobuf(object, &envelope, NULL));
+    if (out.error == 0) {
+        add_with_unknown(&out, ki_buf_str(&envelope));
+    }
     ki_buf_done(&envelope);
-    return r;
+    return ki__out_commit(&out);
 }
 
 int ki__api_proto_object(ki__api_exchange *x, const ki_object *object)
 {
-    size_t mark = x->out.len;
-    int r = write_object(x, object, &x->out);
-    if (r < 0) {
-        ki__emit_undo(&x->out, mark);
-    }
-    return r;
+    return write_object(x, object, &x->out);
 }
 
 /* ---- lists ---- */
 
-static int write_metadata(const ki__api_exchange *x, ki_buf *out)
+static int write_metadata(const ki__api_exchange *x, ki_buf *buf)
 {
-    ki_buf rv;
-    ki_buf_init(&rv, out->alloc, 32);
-    int r = ki__emit_u64(&rv, x->rv);
-    r = r < 0 ? r : add_field(out, TAG_1, ki_str_make(NULL, 0)); /* selfLink */
-    r = r < 0 ? r : add_field(out, TAG_2, ki_buf_str(&rv));
-    r = r < 0 ? r : add_field(out, TAG_3, ki_buf_str(&x->token));
+    char room[KI__DIGITS_SIZE];
+    ki__out out = ki__out_to(buf);
+    add_field(&out, TAG_1, ki_str_make(NULL, 0)); /* selfLink */
+    add_field(&out, TAG_2, ki__digits(x->rv, room));
+    add_field(&out, TAG_3, ki_buf_str(&x->token));
     if (x->tell_remaining) {
-        r = r < 0 ? r : add_head(out, TAG_4_NUMBER, x->remaining);
+        add_head(&out, TAG_4_NUMBER, x->remaining);
     }
-    ki_buf_done(&rv);
-    return r;
+    return out.error;
 }
 
-static int write_type(const ki__api_exchange *x, ki_buf *out)
+static int write_type(const ki__api_exchange *x, ki_buf *buf)
 {
     const ki_resource *resource = x->type->resource;
     ki_str kind = ki_str_from(ki_resource_kind(resource));
-    int r = add_field(out, TAG_1, ki_str_from(ki_resource_api_version(resource)));
-    r = r < 0 ? r : add_head(out, TAG_2, kind.len + 4);
-    r = r < 0 ? r : ki_buf_add_str(out, kind);
-    return r < 0 ? r : ki_buf_add_text(out, "List");
+    ki__out out = ki__out_to(buf);
+    add_field(&out, TAG_1, ki_str_from(ki_resource_api_version(resource)));
+    add_head(&out, TAG_2, kind.len + 4);
+    ki__out_str(&out, kind);
+    ki__out_text(&out, "List");
+    return out.error;
 }
 
 /* The bytes that all items will take. */
@@ -158,23 +157,22 @@ static int write_begin(ki__api_exchange *x, ki_buf *metadata, ki_buf *type)
     int r = write_metadata(x, metadata);
     r = r < 0 ? r : write_type(x, type);
     r = r < 0 ? r : measure(x, &items);
-    r = r < 0 ? r : ki_buf_add(&x->out, "k8s\0", 4);
-    r = r < 0 ? r : add_field(&x->out, TAG_1, ki_buf_str(type));
-    r = r < 0 ? r : add_head(&x->out, TAG_2, 1 + varint_len(metadata->len) + metadata->len + items);
-    return r < 0 ? r : add_field(&x->out, TAG_1, ki_buf_str(metadata));
+    ki__out out = ki__out_to(&x->out);
+    ki__out_fail(&out, r);
+    ki__out_str(&out, ki_str_make("k8s\0", 4));
+    add_field(&out, TAG_1, ki_buf_str(type));
+    add_head(&out, TAG_2, 1 + varint_len(metadata->len) + metadata->len + items);
+    add_field(&out, TAG_1, ki_buf_str(metadata));
+    return ki__out_commit(&out);
 }
 
 int ki__api_proto_list_begin(ki__api_exchange *x)
 {
-    size_t mark = x->out.len;
     ki_buf metadata;
     ki_buf type;
     ki_buf_init(&metadata, x->alloc, x->out.max);
     ki_buf_init(&type, x->alloc, x->out.max);
     int r = write_begin(x, &metadata, &type);
-    if (r < 0) {
-        ki__emit_undo(&x->out, mark);
-    }
     ki_buf_done(&metadata);
     ki_buf_done(&type);
     return r;
@@ -182,16 +180,15 @@ int ki__api_proto_list_begin(ki__api_exchange *x)
 
 int ki__api_proto_list_item(ki__api_exchange *x)
 {
-    size_t mark = x->out.len;
     ki_buf scratch;
     ki_buf_init(&scratch, x->alloc, x->out.max);
-    int r = write_object(x, x->items[x->item_next], &scratch);
-    r = r < 0 ? r : add_field(&x->out, TAG_2, message_of(ki_buf_str(&scratch)));
-    if (r < 0) {
-        ki__emit_undo(&x->out, mark);
+    ki__out out = ki__out_to(&x->out);
+    ki__out_fail(&out, write_object(x, x->items[x->item_next], &scratch));
+    if (out.error == 0) {
+        add_field(&out, TAG_2, message_of(ki_buf_str(&scratch)));
     }
     ki_buf_done(&scratch);
-    return r;
+    return ki__out_commit(&out);
 }
 
 int ki__api_proto_list_end(ki__api_exchange *x)
@@ -204,21 +201,18 @@ int ki__api_proto_list_end(ki__api_exchange *x)
 
 int ki__api_proto_event(ki__api_exchange *x, ki_event_type type, const ki_object *object)
 {
-    size_t mark = x->out.len;
     ki_buf envelope;
     ki_str name = ki_str_from(ki_event_type_name(type));
     ki_buf_init(&envelope, x->alloc, x->out.max);
-    int r = write_object(x, object, &envelope);
+    ki__out out = ki__out_to(&x->out);
+    ki__out_fail(&out, write_object(x, object, &envelope));
     uint64_t inner = 1 + varint_len(envelope.len) + envelope.len;
     uint64_t len = 2 + name.len + 1 + varint_len(inner) + inner;
     const char frame[] = {(char)(len >> 24), (char)(len >> 16), (char)(len >> 8), (char)len};
-    r = r < 0 ? r : ki_buf_add(&x->out, frame, sizeof(frame));
-    r = r < 0 ? r : add_field(&x->out, TAG_1, name);
-    r = r < 0 ? r : add_head(&x->out, TAG_2, inner);
-    r = r < 0 ? r : add_field(&x->out, TAG_1, ki_buf_str(&envelope));
-    if (r < 0) {
-        ki__emit_undo(&x->out, mark);
-    }
+    ki__out_str(&out, ki_str_make(frame, sizeof(frame)));
+    add_field(&out, TAG_1, name);
+    add_head(&out, TAG_2, inner);
+    add_field(&out, TAG_1, ki_buf_str(&envelope));
     ki_buf_done(&envelope);
-    return r;
+    return ki__out_commit(&out);
 }

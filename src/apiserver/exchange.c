@@ -13,7 +13,7 @@
 #include "apiserver/verbs/garbage.h"
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 #include "wire/media_type.h"
 
 #define CHUNK_BYTES ((size_t)16 << 10)
@@ -172,7 +172,7 @@ static int answer_failure(ki__api_exchange *x)
 {
     ki_buf status;
     ki_buf_init(&status, x->alloc, x->out.max);
-    ki__emit_undo(&x->out, 0);
+    ki__buf_truncate(&x->out, 0);
     int r = ki__api_failure_write(&x->failure, &status);
     r = r < 0 ? r : ki__api_encode_json(x, ki_buf_str(&status));
     ki_buf_done(&status);
@@ -358,7 +358,7 @@ static int fill_chunk(ki__api_exchange *x)
 {
     int r = 1;
     if (x->sent == x->out.len) {
-        ki__emit_undo(&x->out, 0);
+        ki__buf_truncate(&x->out, 0);
         x->sent = 0;
     }
     while (r > 0 && x->out.len - x->sent < CHUNK_BYTES) {

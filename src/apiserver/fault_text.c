@@ -6,8 +6,8 @@
 #include <errno.h>
 
 #include "base/alloc.h"
+#include "base/digits.h"
 #include "base/error.h"
-#include "object/edit/json_emit.h"
 #include "object/text/duration.h"
 
 #define MS_NS INT64_C(1000000)
@@ -91,7 +91,7 @@ static bool read_verbs(ki_str value, uint32_t *ret_verbs)
 static bool read_code(ki_str value, int *ret_code)
 {
     uint64_t code;
-    if (!ki__read_u64(value, &code) || code < 400 || code > 599) {
+    if (!ki__digits_read(value, &code) || code < 400 || code > 599) {
         return false;
     }
     *ret_code = (int)code;
@@ -101,7 +101,7 @@ static bool read_code(ki_str value, int *ret_code)
 static bool read_seconds(ki_str value, uint32_t *ret_seconds)
 {
     uint64_t seconds;
-    if (!ki__read_u64(value, &seconds) || seconds > 86400) {
+    if (!ki__digits_read(value, &seconds) || seconds > 86400) {
         return false;
     }
     *ret_seconds = (uint32_t)seconds;
@@ -156,7 +156,7 @@ static int take_effect(reader *r, ki_str name, ki_str value, bool *ret_ok)
         *ret_ok = read_code(value, &plan->http_code);
     } else if (ki_str_eq_text(name, "cut")) {
         plan->cut = true;
-        *ret_ok = value.len != 0 && ki__read_u64(value, &plan->cut_after);
+        *ret_ok = value.len != 0 && ki__digits_read(value, &plan->cut_after);
     } else if (ki_str_eq_text(name, "drop")) {
         *ret_ok = read_ms(value, &plan->drop_after_ms) && plan->drop_after_ms != 0;
     } else if (ki_str_eq_text(name, "lag")) {
@@ -189,9 +189,9 @@ static int take_word(reader *r, ki_str word)
         } else if (ki_str_eq_text(name, "rate")) {
             ok = read_rate(value, &rule->rate);
         } else if (ki_str_eq_text(name, "times")) {
-            ok = value.len != 0 && ki__read_u64(value, &rule->times);
+            ok = value.len != 0 && ki__digits_read(value, &rule->times);
         } else if (ki_str_eq_text(name, "skip")) {
-            ok = value.len != 0 && ki__read_u64(value, &rule->skip);
+            ok = value.len != 0 && ki__digits_read(value, &rule->skip);
         } else {
             return refuse(r, word, "no such fault");
         }

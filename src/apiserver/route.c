@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "base/alloc.h"
-#include "object/edit/json_emit.h"
+#include "base/digits.h"
 
 enum { SEGMENTS_MAX = 9 }; /* one more than the longest path of a resource has */
 
@@ -144,7 +144,7 @@ static bool read_int64(const char *value, int64_t *ret_number)
 {
     uint64_t number;
     bool minus = value[0] == '-';
-    if (!ki__read_u64(ki_str_from(value + (minus ? 1 : 0)), &number) || number > INT64_MAX) {
+    if (!ki__digits_read(ki_str_from(value + (minus ? 1 : 0)), &number) || number > INT64_MAX) {
         return false;
     }
     *ret_number = minus ? -(int64_t)number : (int64_t)number;

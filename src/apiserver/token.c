@@ -6,7 +6,8 @@
 #include <kinformer/error.h>
 #include <kinformer/object.h>
 
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
+#include "object/text/base64.h"
 
 #define TOKEN_MAX 4096
 #define TOKEN_VERSION "kinformer/v1"
@@ -15,11 +16,12 @@ int ki__api_token_write(uint64_t rv, ki_str after, ki_buf *out)
 {
     ki_buf json;
     ki_buf_init(&json, out->alloc, TOKEN_MAX);
-    int r = ki_buf_add_text(&json, "{\"v\":\"" TOKEN_VERSION "\",\"rv\":");
-    r = r < 0 ? r : ki__emit_u64(&json, rv);
-    r = r < 0 ? r : ki__emit_member(&json, "after", after, false);
-    r = r < 0 ? r : ki_buf_add_char(&json, '}');
-    r = r < 0 ? r : ki__emit_base64url(out, ki_buf_str(&json));
+    ki__out text = ki__out_to(&json);
+    ki__out_text(&text, "{\"v\":\"" TOKEN_VERSION "\",\"rv\":");
+    ki__put_u64(&text, rv);
+    ki__put_member_str(&text, "after", after);
+    ki__out_char(&text, '}');
+    int r = text.error < 0 ? text.error : ki__base64url_encode(ki_buf_str(&json), out);
     ki_buf_done(&json);
     return r;
 }
@@ -52,7 +54,7 @@ int ki__api_token_read(ki_str text, const ki_alloc *alloc, ki__api_token *ret_to
     ki_object *object = NULL;
     ki_object_options options = {.size = sizeof(options), .alloc = alloc, .max_bytes = TOKEN_MAX};
     ki_buf_init(&json, alloc, TOKEN_MAX);
-    int r = ki__read_base64url(text, &json);
+    int r = ki__base64url_decode(text, &json);
     r = r == 0 && json.len == 0 ? KI_ERR_SYNTAX : r;
     if (r == 0) {
         r = ki_object_from_json(json.data, json.len, &options, &object, NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers in decimal, without printf and the locale behind it. */
+/* Numbers in decimal, without printf and scanf and the locale behind them. */
 #ifndef KI_BASE_DIGITS_H
 #define KI_BASE_DIGITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <kinformer/str.h>
@@ -20,6 +21,21 @@ static inline ki_str ki__digits(uint64_t number, char room[static KI__DIGITS_SIZ
         number /= 10;
     } while (number != 0);
     return ki_str_make(room + at, KI__DIGITS_SIZE - 1 - at);
+}
+
+/** Decimal digits and nothing else, within 64 bits. */
+static inline bool ki__digits_read(ki_str text, uint64_t *ret_number)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned digit = (unsigned)(text.ptr[i] - '0');
+        if (digit > 9 || number > (UINT64_MAX - digit) / 10) {
+            return false;
+        }
+        number = number * 10 + digit;
+    }
+    *ret_number = number;
+    return text.len != 0;
 }
 
 #endif

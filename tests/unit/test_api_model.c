@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "object/edit/json_emit.h"
 #include "support/api.h"
 
 /* ---- history ---- */

@@ -6,7 +6,7 @@
 #include "apiserver/negotiate.h"
 #include "base/alloc.h"
 #include "base/sort.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 #include "wire/media_type.h"
 
 #define OUT_MAX ((size_t)64 << 20)
@@ -203,180 +203,182 @@ static bool is_in_all(const ki_resource *resource)
 }
 
 /* Short names and categories, which both forms write alike. */
-static int write_names(const ki__api_offer *offer, ki_buf *out)
+static void write_names(const ki__api_offer *offer, ki__out *out)
 {
     const char *name;
-    int r = 0;
-    for (size_t i = 0; r == 0 && (name = ki_resource_short_name(offer->resource, i)) != NULL; i++) {
-        r = ki__emit_text(out, i == 0 ? ",\"shortNames\":[\"" : ",\"", name, "\"", NULL);
-    }
-    if (r == 0 && ki_resource_short_name(offer->resource, 0) != NULL) {
-        r = ki_buf_add_char(out, ']');
+    if (ki_resource_short_name(offer->resource, 0) != NULL) {
+        ki__put_name(out, "shortNames");
+        ki__put_list(out);
+        for (size_t i = 0; (name = ki_resource_short_name(offer->resource, i)) != NULL; i++) {
+            ki__put_string(out, ki_str_from(name));
+        }
+        ki__put_end(out);
     }
     ki_value categories;
-    if (r == 0 && offer->type == NULL && is_in_all(offer->resource)) {
-        r = ki_buf_add_text(out, ",\"categories\":[\"all\"]");
-    } else if (r == 0 && offer->type != NULL && ki__api_type_categories(offer->type, &categories)) {
-        r = ki_buf_add_text(out, ",\"categories\":");
-        r = r < 0 ? r : ki_value_write_json(&categories, out);
+    if (offer->type == NULL && is_in_all(offer->resource)) {
+        ki__out_text(out, ",\"categories\":[\"all\"]");
+    } else if (offer->type != NULL && ki__api_type_categories(offer->type, &categories)) {
+        ki__out_text(out, ",\"categories\":");
+        ki__put_value(out, &categories);
     }
-    return r;
 }
 
 /* ---- the aggregated form ---- */
 
-static int write_kind(const char *name, const char *group, const char *version, const char *kind,
-                      ki_buf *out)
+static void write_kind(const char *name, const char *group, const char *version, const char *kind,
+                       ki__out *out)
 {
-    return ki__emit_text(out, ",\"", name, "\":{\"group\":\"", group, "\",\"version\":\"", version,
-                         "\",\"kind\":\"", kind, "\"}", NULL);
+    ki__out_texts(out, ",\"", name, "\":{\"group\":\"", group, "\",\"version\":\"", version,
+                  "\",\"kind\":\"", kind, "\"}", NULL);
 }
 
-static int write_subresources(const ki__api_offer *offer, ki_buf *out)
+static void write_subresource(const char *name, const char *group, const char *version,
+                              const char *kind, ki__out *out)
 {
-    const char *kind = ki_resource_kind(offer->resource);
-    bool any = false;
-    int r = 0;
+    ki__put_map(out);
+    ki__put_member(out, "subresource", name);
+    write_kind("responseKind", group, version, kind, out);
+    ki__out_text(out, ",\"verbs\":" SUBRESOURCE_VERBS);
+    ki__put_end(out);
+}
+
+static void write_subresources(const ki__api_offer *offer, ki__out *out)
+{
+    if (!offer->options.has_scale && !offer->options.has_status) {
+        return;
+    }
+    ki__put_name(out, "subresources");
+    ki__put_list(out);
     if (offer->options.has_scale) {
-        r = ki_buf_add_text(out, ",\"subresources\":[{\"subresource\":\"scale\"");
-        r = r < 0 ? r : write_kind("responseKind", "autoscaling", "v1", "Scale", out);
-        r = r < 0 ? r : ki_buf_add_text(out, ",\"verbs\":" SUBRESOURCE_VERBS "}");
-        any = true;
+        write_subresource("scale", "autoscaling", "v1", "Scale", out);
     }
-    if (r == 0 && offer->options.has_status) {
-        r = ki__emit_text(out, any ? ",{" : ",\"subresources\":[{", "\"subresource\":\"status\"",
-                          NULL);
-        r = r < 0 ? r : write_kind("responseKind", "", "", kind, out);
-        r = r < 0 ? r : ki_buf_add_text(out, ",\"verbs\":" SUBRESOURCE_VERBS "}");
-        any = true;
+    if (offer->options.has_status) {
+        write_subresource("status", "", "", ki_resource_kind(offer->resource), out);
     }
-    return r < 0 || !any ? r : ki_buf_add_char(out, ']');
+    ki__put_end(out);
 }
 
-static int write_offer(const ki__api_offer *offer, ki_buf *out)
+static void write_offer(const ki__api_offer *offer, ki__out *out)
 {
     const ki_resource *resource = offer->resource;
-    int r = ki__emit_text(out, "{\"resource\":\"", ki_resource_name(resource), "\"", NULL);
-    r = r < 0 ? r : write_kind("responseKind", "", "", ki_resource_kind(resource), out);
-    r = r < 0 ? r
-              : ki__emit_text(out, ",\"scope\":\"",
-                              ki_resource_is_namespaced(resource) ? "Namespaced" : "Cluster",
-                              "\",\"singularResource\":\"", ki_resource_singular(resource),
-                              "\",\"verbs\":", verbs_of(resource), NULL);
-    r = r < 0 ? r : write_names(offer, out);
-    r = r < 0 ? r : write_subresources(offer, out);
-    return r < 0 ? r : ki_buf_add_char(out, '}');
+    ki__out_texts(out, "{\"resource\":\"", ki_resource_name(resource), "\"", NULL);
+    write_kind("responseKind", "", "", ki_resource_kind(resource), out);
+    ki__out_texts(out, ",\"scope\":\"",
+                  ki_resource_is_namespaced(resource) ? "Namespaced" : "Cluster",
+                  "\",\"singularResource\":\"", ki_resource_singular(resource),
+                  "\",\"verbs\":", verbs_of(resource), NULL);
+    write_names(offer, out);
+    write_subresources(offer, out);
+    ki__out_char(out, '}');
 }
 
-static int write_aggregated_group(const ki__api_catalog *catalog, size_t i, ki_buf *out)
+static void write_aggregated_group(const ki__api_catalog *catalog, size_t i, ki__out *out)
 {
     const char *group = ki_resource_group(catalog->offers[i].resource);
     size_t end = after(catalog, i, same_group);
-    int r = ki__emit_text(out, "{\"metadata\":{", group[0] != '\0' ? "\"name\":\"" : "", group,
-                          group[0] != '\0' ? "\"" : "", "},\"versions\":[", NULL);
-    for (size_t v = i; v < end && r == 0; v = after(catalog, v, same_version)) {
-        r = ki__emit_text(out, v != i ? "," : "", "{\"version\":\"",
-                          ki_resource_version(catalog->offers[v].resource), "\",\"resources\":[",
-                          NULL);
+    ki__out_texts(out, "{\"metadata\":{", group[0] != '\0' ? "\"name\":\"" : "", group,
+                  group[0] != '\0' ? "\"" : "", "},\"versions\":[", NULL);
+    for (size_t v = i; v < end && out->error == 0; v = after(catalog, v, same_version)) {
+        ki__put_comma(out);
+        ki__out_texts(out, "{\"version\":\"", ki_resource_version(catalog->offers[v].resource),
+                      "\",\"resources\":[", NULL);
         size_t last = after(catalog, v, same_version);
-        for (size_t j = v; j < last && r == 0; j++) {
-            r = j != v ? ki_buf_add_char(out, ',') : 0;
-            r = r < 0 ? r : write_offer(&catalog->offers[j], out);
+        for (size_t j = v; j < last && out->error == 0; j++) {
+            ki__put_comma(out);
+            write_offer(&catalog->offers[j], out);
         }
-        r = r < 0 ? r : ki_buf_add_text(out, "],\"freshness\":\"Current\"}");
+        ki__out_text(out, "],\"freshness\":\"Current\"}");
     }
-    return r < 0 ? r : ki_buf_add_text(out, "]}");
+    ki__out_text(out, "]}");
 }
 
-static int write_aggregated(const ki__api_catalog *catalog, bool core, ki_buf *out)
+static int write_aggregated(const ki__api_catalog *catalog, bool core, ki_buf *buf)
 {
-    bool first = true;
-    int r = ki_buf_add_text(out, "{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":"
-                                 "\"apidiscovery.k8s.io/v2\",\"metadata\":{},\"items\":[");
-    for (size_t i = 0; i < catalog->count && r == 0; i = after(catalog, i, same_group)) {
+    ki__out out = ki__out_to(buf);
+    ki__out_text(&out, "{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":"
+                       "\"apidiscovery.k8s.io/v2\",\"metadata\":{},\"items\":[");
+    for (size_t i = 0; i < catalog->count && out.error == 0; i = after(catalog, i, same_group)) {
         bool is_core = ki_resource_group(catalog->offers[i].resource)[0] == '\0';
         if (is_core == core) {
-            r = first ? 0 : ki_buf_add_char(out, ',');
-            r = r < 0 ? r : write_aggregated_group(catalog, i, out);
-            first = false;
+            ki__put_comma(&out);
+            write_aggregated_group(catalog, i, &out);
         }
     }
-    return r < 0 ? r : ki_buf_add_text(out, "]}\n");
+    ki__out_text(&out, "]}\n");
+    return out.error;
 }
 
 /* ---- the form of old ---- */
 
-static int write_group(const ki__api_catalog *catalog, size_t i, bool alone, ki_buf *out)
+static void write_group(const ki__api_catalog *catalog, size_t i, bool alone, ki__out *out)
 {
     const ki_resource *resource = catalog->offers[i].resource;
     size_t end = after(catalog, i, same_group);
-    int r = ki__emit_text(out, "{", alone ? "\"kind\":\"APIGroup\",\"apiVersion\":\"v1\"," : "",
-                          "\"name\":\"", ki_resource_group(resource), "\",\"versions\":[", NULL);
-    for (size_t v = i; v < end && r == 0; v = after(catalog, v, same_version)) {
+    ki__out_texts(out, "{", alone ? "\"kind\":\"APIGroup\",\"apiVersion\":\"v1\"," : "",
+                  "\"name\":\"", ki_resource_group(resource), "\",\"versions\":[", NULL);
+    for (size_t v = i; v < end && out->error == 0; v = after(catalog, v, same_version)) {
         const ki_resource *of = catalog->offers[v].resource;
-        r = ki__emit_text(out, v != i ? "," : "", "{\"groupVersion\":\"",
-                          ki_resource_api_version(of), "\",\"version\":\"", ki_resource_version(of),
-                          "\"}", NULL);
+        ki__put_comma(out);
+        ki__out_texts(out, "{\"groupVersion\":\"", ki_resource_api_version(of), "\",\"version\":\"",
+                      ki_resource_version(of), "\"}", NULL);
     }
-    return r < 0 ? r
-                 : ki__emit_text(out, "],\"preferredVersion\":{\"groupVersion\":\"",
-                                 ki_resource_api_version(resource), "\",\"version\":\"",
-                                 ki_resource_version(resource), "\"}}", NULL);
+    ki__out_texts(out, "],\"preferredVersion\":{\"groupVersion\":\"",
+                  ki_resource_api_version(resource), "\",\"version\":\"",
+                  ki_resource_version(resource), "\"}}", NULL);
 }
 
-static int write_groups(const ki__api_catalog *catalog, ki_buf *out)
+static int write_groups(const ki__api_catalog *catalog, ki_buf *buf)
 {
-    bool first = true;
-    int r = ki_buf_add_text(out, "{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":[");
-    for (size_t i = 0; i < catalog->count && r == 0; i = after(catalog, i, same_group)) {
+    ki__out out = ki__out_to(buf);
+    ki__out_text(&out, "{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":[");
+    for (size_t i = 0; i < catalog->count && out.error == 0; i = after(catalog, i, same_group)) {
         if (ki_resource_group(catalog->offers[i].resource)[0] != '\0') {
-            r = first ? 0 : ki_buf_add_char(out, ',');
-            r = r < 0 ? r : write_group(catalog, i, false, out);
-            first = false;
+            ki__put_comma(&out);
+            write_group(catalog, i, false, &out);
         }
     }
-    return r < 0 ? r : ki_buf_add_text(out, "]}\n");
+    ki__out_text(&out, "]}\n");
+    return out.error;
 }
 
-static int write_resource(const ki__api_offer *offer, ki_buf *out)
+static void write_resource(const ki__api_offer *offer, ki__out *out)
 {
     const ki_resource *resource = offer->resource;
     const char *namespaced = ki_resource_is_namespaced(resource) ? "true" : "false";
-    int r = ki__emit_text(out, "{\"name\":\"", ki_resource_name(resource), "\",\"singularName\":\"",
-                          ki_resource_singular(resource), "\",\"namespaced\":", namespaced,
-                          ",\"kind\":\"", ki_resource_kind(resource),
-                          "\",\"verbs\":", verbs_of(resource), NULL);
-    r = r < 0 ? r : write_names(offer, out);
-    r = r < 0 ? r : ki_buf_add_char(out, '}');
-    if (r == 0 && offer->options.has_scale) {
-        r = ki__emit_text(out, ",{\"name\":\"", ki_resource_name(resource),
-                          "/scale\",\"singularName\":\"\",\"namespaced\":", namespaced,
-                          ",\"group\":\"autoscaling\",\"version\":\"v1\",\"kind\":\"Scale\","
-                          "\"verbs\":" SUBRESOURCE_VERBS "}",
-                          NULL);
+    ki__out_texts(out, "{\"name\":\"", ki_resource_name(resource), "\",\"singularName\":\"",
+                  ki_resource_singular(resource), "\",\"namespaced\":", namespaced, ",\"kind\":\"",
+                  ki_resource_kind(resource), "\",\"verbs\":", verbs_of(resource), NULL);
+    write_names(offer, out);
+    ki__out_char(out, '}');
+    if (offer->options.has_scale) {
+        ki__out_texts(out, ",{\"name\":\"", ki_resource_name(resource),
+                      "/scale\",\"singularName\":\"\",\"namespaced\":", namespaced,
+                      ",\"group\":\"autoscaling\",\"version\":\"v1\",\"kind\":\"Scale\","
+                      "\"verbs\":" SUBRESOURCE_VERBS "}",
+                      NULL);
     }
-    if (r == 0 && offer->options.has_status) {
-        r = ki__emit_text(out, ",{\"name\":\"", ki_resource_name(resource),
-                          "/status\",\"singularName\":\"\",\"namespaced\":", namespaced,
-                          ",\"kind\":\"", ki_resource_kind(resource),
-                          "\",\"verbs\":" SUBRESOURCE_VERBS "}", NULL);
+    if (offer->options.has_status) {
+        ki__out_texts(out, ",{\"name\":\"", ki_resource_name(resource),
+                      "/status\",\"singularName\":\"\",\"namespaced\":", namespaced, ",\"kind\":\"",
+                      ki_resource_kind(resource), "\",\"verbs\":" SUBRESOURCE_VERBS "}", NULL);
     }
-    return r;
 }
 
-static int write_resources(const ki__api_catalog *catalog, size_t i, ki_buf *out)
+static int write_resources(const ki__api_catalog *catalog, size_t i, ki_buf *buf)
 {
+    ki__out out = ki__out_to(buf);
     size_t end = after(catalog, i, same_version);
     const ki_resource *first = catalog->offers[i].resource;
     /* Of the core group, servers leave the apiVersion out for clients of long ago. */
     const char *own = ki_resource_group(first)[0] != '\0' ? "\"apiVersion\":\"v1\"," : "";
-    int r = ki__emit_text(out, "{\"kind\":\"APIResourceList\",", own, "\"groupVersion\":\"",
-                          ki_resource_api_version(first), "\",\"resources\":[", NULL);
-    for (size_t j = i; j < end && r == 0; j++) {
-        r = j != i ? ki_buf_add_char(out, ',') : 0;
-        r = r < 0 ? r : write_resource(&catalog->offers[j], out);
+    ki__out_texts(&out, "{\"kind\":\"APIResourceList\",", own, "\"groupVersion\":\"",
+                  ki_resource_api_version(first), "\",\"resources\":[", NULL);
+    for (size_t j = i; j < end && out.error == 0; j++) {
+        ki__put_comma(&out);
+        write_resource(&catalog->offers[j], &out);
     }
-    return r < 0 ? r : ki_buf_add_text(out, "]}\n");
+    ki__out_text(&out, "]}\n");
+    return out.error;
 }
 
 /* ---- paths ---- */
@@ -417,26 +419,27 @@ static bool begins(const char *text, const char *with, const char **ret_rest)
     return strncmp(text, with, len) == 0;
 }
 
-static int write_version(ki_buf *out)
+static int write_version(ki_buf *buf)
 {
-    return ki_buf_add_text(out, "{\"major\":\"1\",\"minor\":\"36\",\"gitVersion\":"
+    return ki_buf_add_text(buf, "{\"major\":\"1\",\"minor\":\"36\",\"gitVersion\":"
                                 "\"v1.36.0+kinformer\",\"gitCommit\":\"\",\"gitTreeState\":\"\","
                                 "\"buildDate\":\"\",\"goVersion\":\"\",\"compiler\":\"\","
                                 "\"platform\":\"\"}\n");
 }
 
-static int write_paths(const ki__api_catalog *catalog, ki_buf *out)
+static int write_paths(const ki__api_catalog *catalog, ki_buf *buf)
 {
-    int r = ki_buf_add_text(out, "{\"paths\":[\"/api\",\"/api/v1\",\"/apis\"");
-    for (size_t i = 0; i < catalog->count && r == 0; i = after(catalog, i, same_version)) {
+    ki__out out = ki__out_to(buf);
+    ki__out_text(&out, "{\"paths\":[\"/api\",\"/api/v1\",\"/apis\"");
+    for (size_t i = 0; i < catalog->count && out.error == 0; i = after(catalog, i, same_version)) {
         const ki_resource *resource = catalog->offers[i].resource;
         if (ki_resource_group(resource)[0] != '\0') {
-            r = ki__emit_text(out, ",\"/apis/", ki_resource_api_version(resource), "\"", NULL);
+            ki__out_texts(&out, ",\"/apis/", ki_resource_api_version(resource), "\"", NULL);
         }
     }
-    return r < 0 ? r
-                 : ki_buf_add_text(out, ",\"/healthz\",\"/livez\",\"/openapi/v2\",\"/openapi/v3\","
-                                        "\"/readyz\",\"/version\"]}\n");
+    ki__out_text(&out, ",\"/healthz\",\"/livez\",\"/openapi/v2\",\"/openapi/v3\","
+                       "\"/readyz\",\"/version\"]}\n");
+    return out.error;
 }
 
 static int fail_path(ki__api_exchange *x)
@@ -457,8 +460,10 @@ static int write_part(ki__api_exchange *x, const ki__api_catalog *catalog, const
     if (core || i == catalog->count || rest[0] == '\0') {
         return fail_path(x);
     }
-    int r = write_group(catalog, i, true, &x->out);
-    return r < 0 ? r : ki_buf_add_char(&x->out, '\n');
+    ki__out out = ki__out_to(&x->out);
+    write_group(catalog, i, true, &out);
+    ki__out_char(&out, '\n');
+    return out.error;
 }
 
 static int answer(ki__api_exchange *x, const ki__api_catalog *catalog)

@@ -10,77 +10,72 @@
 #include "apiserver/discovery/api_discovery.h"
 #include "base/alloc.h"
 #include "object/edit/json_edit.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 #include "object/proto/schema.h"
 
 typedef struct writer {
     ki__api_exchange *x;
-    ki_buf *out;
+    ki__out *out;
     uint8_t *state; /* of each message: 0, WANTED or WRITTEN */
-    bool any;       /* a schema was written */
 } writer;
 
 enum { WANTED = 1, WRITTEN = 2 };
 
 /* ---- paths ---- */
 
-static int write_gvk(const ki_resource *resource, ki_buf *out)
+static void write_gvk(const ki_resource *resource, ki__out *out)
 {
-    return ki__emit_text(out, "{\"group\":\"", ki_resource_group(resource), "\",\"kind\":\"",
-                         ki_resource_kind(resource), "\",\"version\":\"",
-                         ki_resource_version(resource), "\"}", NULL);
+    ki__out_texts(out, "{\"group\":\"", ki_resource_group(resource), "\",\"kind\":\"",
+                  ki_resource_kind(resource), "\",\"version\":\"", ki_resource_version(resource),
+                  "\"}", NULL);
 }
 
-static int write_operation(const char *method, const char *action, const ki_resource *resource,
-                           const char *more, ki_buf *out)
+static void write_operation(const char *method, const char *action, const ki_resource *resource,
+                            const char *more, ki__out *out)
 {
-    int r = ki__emit_text(out, "\"", method, "\":{\"x-kubernetes-action\":\"", action,
-                          "\",\"x-kubernetes-group-version-kind\":", NULL);
-    r = r < 0 ? r : write_gvk(resource, out);
-    return r < 0 ? r
-                 : ki__emit_text(out, more, ",\"responses\":{\"200\":{\"description\":\"OK\"}}}",
-                                 NULL);
+    ki__put_name(out, method);
+    ki__out_texts(out, "{\"x-kubernetes-action\":\"", action,
+                  "\",\"x-kubernetes-group-version-kind\":", NULL);
+    write_gvk(resource, out);
+    ki__out_texts(out, more, ",\"responses\":{\"200\":{\"description\":\"OK\"}}}", NULL);
 }
 
 #define QUERY(name) "{\"name\":\"" name "\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}}"
 
-static int write_paths_of(const ki_resource *resource, bool first, ki_buf *out)
+static void write_paths_of(const ki_resource *resource, ki__out *out)
 {
     static const char checked[] = ",\"parameters\":[" QUERY("dryRun") "," QUERY(
         "fieldManager") "," QUERY("fieldValidation") "]";
     const char *group = ki_resource_group(resource);
     const char *root = group[0] != '\0' ? "/apis/" : "/api/";
     const char *scope = ki_resource_is_namespaced(resource) ? "/namespaces/{namespace}/" : "/";
-    int r = ki__emit_text(out, first ? "\"" : ",\"", root, ki_resource_api_version(resource), scope,
-                          ki_resource_name(resource), "\":{", NULL);
-    r = r < 0 ? r : write_operation("get", "list", resource, "", out);
-    r = r < 0 ? r : ki_buf_add_char(out, ',');
-    r = r < 0 ? r : write_operation("post", "post", resource, checked, out);
-    r = r < 0 ? r
-              : ki__emit_text(out, "},\"", root, ki_resource_api_version(resource), scope,
-                              ki_resource_name(resource), "/{name}\":{", NULL);
-    r = r < 0 ? r : write_operation("get", "get", resource, "", out);
-    r = r < 0 ? r : ki_buf_add_char(out, ',');
-    r = r < 0 ? r : write_operation("put", "put", resource, checked, out);
-    r = r < 0 ? r : ki_buf_add_char(out, ',');
-    r = r < 0 ? r : write_operation("patch", "patch", resource, checked, out);
-    return r < 0 ? r : ki_buf_add_char(out, '}');
+    ki__put_comma(out);
+    ki__out_texts(out, "\"", root, ki_resource_api_version(resource), scope,
+                  ki_resource_name(resource), "\":{", NULL);
+    write_operation("get", "list", resource, "", out);
+    write_operation("post", "post", resource, checked, out);
+    ki__out_texts(out, "},\"", root, ki_resource_api_version(resource), scope,
+                  ki_resource_name(resource), "/{name}\":{", NULL);
+    write_operation("get", "get", resource, "", out);
+    write_operation("put", "put", resource, checked, out);
+    write_operation("patch", "patch", resource, checked, out);
+    ki__out_char(out, '}');
 }
 
 /* ---- schemas of built-in kinds ---- */
 
 /* The name of the schema of a message. Clients show what stands after the last dot. */
-static int write_ref(writer *w, uint16_t message)
+static void write_ref(writer *w, uint16_t message)
 {
     if (w->state[message] == 0) {
         w->state[message] = WANTED;
     }
-    int r = ki_buf_add_text(w->out, "{\"$ref\":\"#/components/schemas/m");
-    r = r < 0 ? r : ki__emit_u64(w->out, message);
-    return r < 0 ? r : ki_buf_add_text(w->out, ".Object\"}");
+    ki__out_text(w->out, "{\"$ref\":\"#/components/schemas/m");
+    ki__out_u64(w->out, message);
+    ki__out_text(w->out, ".Object\"}");
 }
 
-static int write_type(writer *w, const ki__schema_field *field)
+static void write_type(writer *w, const ki__schema_field *field)
 {
     static const char *const types[KI__SCHEMA_TYPE_MAX] = {
         [KI__SCHEMA_STRING] = "{\"type\":\"string\"}",
@@ -97,35 +92,33 @@ static int write_type(writer *w, const ki__schema_field *field)
         [KI__SCHEMA_ITEMS] = "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}",
     };
     if (field->type == KI__SCHEMA_MESSAGE) {
-        return write_ref(w, field->message);
+        write_ref(w, field->message);
+        return;
     }
     const char *type = types[field->type];
-    return ki_buf_add_text(w->out, type != NULL ? type : "{\"type\":\"object\"}");
+    ki__out_text(w->out, type != NULL ? type : "{\"type\":\"object\"}");
 }
 
-static int write_field(writer *w, const ki__schema_field *field, bool first)
+static void write_field(writer *w, const ki__schema_field *field)
 {
     ki_str name = ki__schema_name(field->name);
     bool list = (field->flags & KI__SCHEMA_REPEATED) != 0;
     bool map = (field->flags & KI__SCHEMA_MAP) != 0;
-    int r = first ? 0 : ki_buf_add_char(w->out, ',');
-    r = r < 0 ? r : ki__emit_string(w->out, name);
-    r = r < 0 ? r
-              : ki_buf_add_text(w->out, list  ? ":{\"type\":\"array\",\"items\":"
-                                        : map ? ":{\"type\":\"object\",\"additionalProperties\":"
-                                              : ":");
-    r = r < 0 ? r : write_type(w, field);
-    return r < 0 || !(list || map) ? r : ki_buf_add_char(w->out, '}');
+    ki__put_name_str(w->out, name);
+    ki__out_text(w->out, list  ? "{\"type\":\"array\",\"items\":"
+                         : map ? "{\"type\":\"object\",\"additionalProperties\":"
+                               : "");
+    write_type(w, field);
+    ki__out_text(w->out, list || map ? "}" : "");
 }
 
 /* The fields of a message and of those that JSON shows in its place. */
-static int write_fields(writer *w, const ki__schema_message *message, bool *first)
+static void write_fields(writer *w, const ki__schema_message *message)
 {
     const ki__schema_message *stack[KI__SCHEMA_INLINE_DEPTH_MAX + 1] = {message};
     size_t next[KI__SCHEMA_INLINE_DEPTH_MAX + 1] = {0};
     size_t depth = 1;
-    int r = 0;
-    while (depth != 0 && r == 0) {
+    while (depth != 0 && w->out->error == 0) {
         const ki__schema_message *top = stack[depth - 1];
         if (next[depth - 1] == top->field_count) {
             depth--;
@@ -139,90 +132,72 @@ static int write_fields(writer *w, const ki__schema_message *message, bool *firs
             }
             continue;
         }
-        r = write_field(w, field, *first);
-        *first = false;
+        write_field(w, field);
     }
-    return r;
 }
 
-static int begin_schema(writer *w)
+static void write_message(writer *w, uint16_t index)
 {
-    int r = w->any ? ki_buf_add_char(w->out, ',') : 0;
-    w->any = true;
-    return r;
-}
-
-static int write_message(writer *w, uint16_t index)
-{
-    bool first = true;
-    int r = begin_schema(w);
-    r = r < 0 ? r : ki_buf_add_text(w->out, "\"m");
-    r = r < 0 ? r : ki__emit_u64(w->out, index);
-    r = r < 0 ? r : ki_buf_add_text(w->out, ".Object\":{\"type\":\"object\",\"properties\":{");
-    r = r < 0 ? r : write_fields(w, &ki__schema_messages[index], &first);
-    return r < 0 ? r : ki_buf_add_text(w->out, "}}");
+    ki__put_comma(w->out);
+    ki__out_text(w->out, "\"m");
+    ki__out_u64(w->out, index);
+    ki__out_text(w->out, ".Object\":{\"type\":\"object\",\"properties\":{");
+    write_fields(w, &ki__schema_messages[index]);
+    ki__out_text(w->out, "}}");
 }
 
 #define NO_WORDS "The embedded API server knows fields and types, but has no descriptions of them."
 
-static int write_kind(writer *w, const ki_resource *resource)
+static void write_kind(writer *w, const ki_resource *resource)
 {
     const char *kind = ki_resource_kind(resource);
     const ki__schema_message *message =
         ki__schema_of_kind(ki_str_from(ki_resource_api_version(resource)), ki_str_from(kind));
-    bool first = false;
-    int r = begin_schema(w);
-    r = r < 0 ? r
-              : ki__emit_text(w->out, "\"kind.", kind,
-                              "\":{\"description\":\"" NO_WORDS
-                              "\",\"type\":\"object\",\"properties\":{\"apiVersion\":"
-                              "{\"type\":\"string\"},\"kind\":{\"type\":\"string\"}",
-                              NULL);
+    ki__put_comma(w->out);
+    ki__out_texts(w->out, "\"kind.", kind,
+                  "\":{\"description\":\"" NO_WORDS
+                  "\",\"type\":\"object\",\"properties\":{\"apiVersion\":"
+                  "{\"type\":\"string\"},\"kind\":{\"type\":\"string\"}",
+                  NULL);
     if (message != NULL) {
-        r = r < 0 ? r : write_fields(w, message, &first);
+        write_fields(w, message);
     }
-    r = r < 0 ? r : ki_buf_add_text(w->out, "},\"x-kubernetes-group-version-kind\":[");
-    r = r < 0 ? r : write_gvk(resource, w->out);
-    return r < 0 ? r : ki_buf_add_text(w->out, "]}");
+    ki__out_text(w->out, "},\"x-kubernetes-group-version-kind\":[");
+    write_gvk(resource, w->out);
+    ki__out_text(w->out, "]}");
 }
 
 /* Writing one may want others. */
-static int write_wanted(writer *w)
+static void write_wanted(writer *w)
 {
-    int r = 0;
     bool more = true;
-    while (more && r == 0) {
+    while (more && w->out->error == 0) {
         more = false;
-        for (size_t i = 0; i < ki__schema_message_count && r == 0; i++) {
+        for (size_t i = 0; i < ki__schema_message_count && w->out->error == 0; i++) {
             if (w->state[i] == WANTED) {
                 w->state[i] = WRITTEN;
-                r = write_message(w, (uint16_t)i);
+                write_message(w, (uint16_t)i);
                 more = true;
             }
         }
     }
-    return r;
 }
 
 /* ---- custom kinds ---- */
 
-static int write_custom(writer *w, const ki__api_offer *offer)
+static void write_custom(writer *w, const ki__api_offer *offer)
 {
     ki_value schema;
     const char *const own[] = {"x-kubernetes-group-version-kind", NULL};
-    bool first = true;
-    bool known = ki__api_type_schema(offer->type, &schema);
-    int r = begin_schema(w);
-    r = r < 0 ? r
-              : ki__emit_text(w->out, "\"custom.", ki_resource_kind(offer->resource), "\":{", NULL);
-    if (known) {
-        r = r < 0 ? r : ki__json_copy_members(&schema, own, &first, w->out);
+    ki__put_comma(w->out);
+    ki__out_texts(w->out, "\"custom.", ki_resource_kind(offer->resource), "\":{", NULL);
+    if (ki__api_type_schema(offer->type, &schema)) {
+        ki__json_copy_members(&schema, own, w->out);
     }
-    r = r < 0 ? r
-              : ki__emit_text(w->out, first ? "" : ",", "\"x-kubernetes-group-version-kind\":[",
-                              NULL);
-    r = r < 0 ? r : write_gvk(offer->resource, w->out);
-    return r < 0 ? r : ki_buf_add_text(w->out, "]}");
+    ki__put_name(w->out, "x-kubernetes-group-version-kind");
+    ki__out_char(w->out, '[');
+    write_gvk(offer->resource, w->out);
+    ki__out_text(w->out, "]}");
 }
 
 /* ---- documents ---- */
@@ -230,26 +205,30 @@ static int write_custom(writer *w, const ki__api_offer *offer)
 static int write_document(ki__api_exchange *x, const ki__api_catalog *catalog,
                           const char *api_version, uint8_t *state)
 {
-    writer w = {.x = x, .out = &x->out, .state = state};
-    bool first = true;
-    int r = ki_buf_add_text(&x->out, "{\"openapi\":\"3.0.0\",\"info\":{\"title\":\"kinformer\","
-                                     "\"version\":\"unversioned\"},\"paths\":{");
-    for (size_t i = 0; i < catalog->count && r == 0; i++) {
+    ki__out out = ki__out_to(&x->out);
+    writer w = {.x = x, .out = &out, .state = state};
+    ki__out_text(&out, "{\"openapi\":\"3.0.0\",\"info\":{\"title\":\"kinformer\","
+                       "\"version\":\"unversioned\"},\"paths\":{");
+    for (size_t i = 0; i < catalog->count && out.error == 0; i++) {
         const ki_resource *resource = catalog->offers[i].resource;
         if (strcmp(ki_resource_api_version(resource), api_version) == 0) {
-            r = write_paths_of(resource, first, &x->out);
-            first = false;
+            write_paths_of(resource, &out);
         }
     }
-    r = r < 0 ? r : ki_buf_add_text(&x->out, "},\"components\":{\"schemas\":{");
-    for (size_t i = 0; i < catalog->count && r == 0; i++) {
+    ki__out_text(&out, "},\"components\":{\"schemas\":{");
+    for (size_t i = 0; i < catalog->count && out.error == 0; i++) {
         const ki__api_offer *offer = &catalog->offers[i];
         if (strcmp(ki_resource_api_version(offer->resource), api_version) == 0) {
-            r = offer->type == NULL ? write_kind(&w, offer->resource) : write_custom(&w, offer);
+            if (offer->type == NULL) {
+                write_kind(&w, offer->resource);
+            } else {
+                write_custom(&w, offer);
+            }
         }
     }
-    r = r < 0 ? r : write_wanted(&w);
-    return r < 0 ? r : ki_buf_add_text(&x->out, "}}}\n");
+    write_wanted(&w);
+    ki__out_text(&out, "}}}\n");
+    return out.error;
 }
 
 static const char *root_of(const ki_resource *resource)
@@ -261,26 +240,27 @@ static const char *root_of(const ki_resource *resource)
  * any definition. */
 static int write_index(ki__api_exchange *x, const ki__api_catalog *catalog)
 {
+    ki__out out = ki__out_to(&x->out);
     const char *last = "";
-    bool first = true;
-    int r = ki_buf_add_text(&x->out, "{\"paths\":{");
-    for (size_t i = 0; i < catalog->count && r == 0; i++) {
+    ki__out_text(&out, "{\"paths\":{");
+    for (size_t i = 0; i < catalog->count && out.error == 0; i++) {
         const ki_resource *resource = catalog->offers[i].resource;
         const char *api_version = ki_resource_api_version(resource);
         if (strcmp(api_version, last) == 0) {
             continue;
         }
         last = api_version;
-        r = ki__emit_text(&x->out, first ? "\"" : ",\"", root_of(resource), api_version,
-                          "\":{\"serverRelativeURL\":\"/openapi/v3/", root_of(resource),
-                          api_version, "?hash=k", NULL);
-        first = false;
+        ki__put_comma(&out);
+        ki__out_texts(&out, "\"", root_of(resource), api_version,
+                      "\":{\"serverRelativeURL\":\"/openapi/v3/", root_of(resource), api_version,
+                      "?hash=k", NULL);
         if (catalog->offers[i].type != NULL) {
-            r = r < 0 ? r : ki__emit_u64(&x->out, x->model->head);
+            ki__out_u64(&out, x->model->head);
         }
-        r = r < 0 ? r : ki_buf_add_text(&x->out, "\"}");
+        ki__out_text(&out, "\"}");
     }
-    return r < 0 ? r : ki_buf_add_text(&x->out, "}}\n");
+    ki__out_text(&out, "}}\n");
+    return out.error;
 }
 
 int ki__api_do_openapi(ki__api_exchange *x, const ki__api_catalog *catalog, const char *rest)

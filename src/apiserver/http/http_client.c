@@ -89,8 +89,10 @@ static int show(const ki__api_exchange *x, ki_object *stored, ki_object **ret_ob
     size_t prefix = ki__api_compose_prefix(x->type);
     ki_object_options options = {.size = sizeof(options), .alloc = x->alloc};
     ki_buf_init(&json, x->alloc, SIZE_MAX);
-    int r = ki__api_compose_begin(x->shown, &json);
-    r = r < 0 ? r : ki_buf_add(&json, bytes.ptr + prefix, bytes.len - prefix);
+    ki__out out = ki__out_to(&json);
+    ki__api_compose_begin(x->shown, &out);
+    ki__out_str(&out, ki_str_make(bytes.ptr + prefix, bytes.len - prefix));
+    int r = out.error;
     r = r < 0 ? r : ki_object_from_json(json.data, json.len, &options, ret_object, NULL);
     ki_buf_done(&json);
     return r;

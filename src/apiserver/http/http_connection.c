@@ -11,7 +11,7 @@
 #include "apiserver/http/http_server.h"
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "object/edit/json_emit.h"
+#include "base/digits.h"
 
 /* Of a body that is too large, this much more is read to tell the client so. */
 #define PASS_OVER_MAX ((uint64_t)8 << 20)
@@ -219,7 +219,7 @@ static bool take_head(ki__http_connection *c, const char *version)
     uint64_t bytes = 0;
     c->server->requests++;
     c->malformed = has_nul(c->target_end, version);
-    if (length != NULL && ki__read_u64(ki_str_from(length), &bytes)) {
+    if (length != NULL && ki__digits_read(ki_str_from(length), &bytes)) {
         c->too_large = bytes > c->body.max + PASS_OVER_MAX;
     }
     return c->malformed || c->too_large;

@@ -317,7 +317,7 @@ int ki_apiserver_write_kubeconfig(const ki_apiserver *server, ki_buf *out)
                                      "{\"cluster\":\"kinformer\",\"user\":\"kinformer\"}}],\n"
                                      " \"current-context\":\"kinformer\"}\n");
     if (r < 0) {
-        ki__emit_undo(out, mark);
+        ki__buf_truncate(out, mark);
     }
     return r;
 }

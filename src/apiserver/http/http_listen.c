@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "apiserver/http/http_server.h"
+#include "base/digits.h"
 #include "base/error.h"
 #include "object/edit/json_emit.h"
 
@@ -28,7 +29,7 @@ static bool split(const char *text, char host[HOST_MAX], uint16_t *ret_port)
     uint64_t port;
     ki_str digits = ki_str_from(colon + 1);
     ki_str name = ki_str_make(text, (size_t)(colon - text));
-    if (digits.len == 0 || !ki__read_u64(digits, &port) || port > UINT16_MAX) {
+    if (digits.len == 0 || !ki__digits_read(digits, &port) || port > UINT16_MAX) {
         return false;
     }
     bool brackets = name.len >= 2 && name.ptr[0] == '[' && name.ptr[name.len - 1] == ']';

@@ -6,7 +6,6 @@
 #include <kinformer/error.h>
 
 #include "object/edit/json_edit.h"
-#include "object/edit/json_emit.h"
 
 #define TEXT_MAX ((size_t)256 << 10) /* of all annotations, on a real server */
 #define OBJECT_MAX ((size_t)1 << 30)
@@ -61,7 +60,7 @@ int ki__last_applied_write(const ki_object *config, const ki_alloc *alloc, ki_ob
     ki_buf_init(&text, alloc, OBJECT_MAX);
     int r = ki__json_remove(config, path, 3, &plain);
     r = r < 0 ? r : ki_buf_add_char(&plain, '\n');
-    r = r < 0 ? r : ki__emit_string(&json, ki_buf_str(&plain));
+    r = r < 0 ? r : ki_buf_add_json_string(&json, ki_buf_str(&plain));
     if (r == 0 && json.len > TEXT_MAX) {
         r = ki__json_remove(*object, path, 3, &text);
     } else {

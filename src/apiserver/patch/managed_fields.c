@@ -6,8 +6,9 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "base/utf8.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 #include "object/text/rfc3339.h"
+#include "object/value.h"
 
 void ki__managers_init(ki__managers *managers, const ki_alloc *alloc)
 {
@@ -76,18 +77,10 @@ void ki__managers_drop_empty(ki__managers *managers)
 
 /* ---- reading ---- */
 
-static ki_value member(const ki_value *map, const char *name)
-{
-    ki_value value;
-    bool found =
-        ki_value_type(map) == KI_TYPE_MAP && ki_value_member(map, ki_str_from(name), &value) == 0;
-    return found ? value : (ki_value){0};
-}
-
 /* A text that may be missing, and must fit. */
 static bool read_text(const ki_value *map, const char *name, char *text, size_t size)
 {
-    ki_value value = member(map, name);
+    ki_value value = ki__value_child(map, name);
     text[0] = '\0';
     ki_type type = ki_value_type(&value);
     return type == KI_TYPE_NONE || type == KI_TYPE_NULL ||
@@ -97,8 +90,8 @@ static bool read_text(const ki_value *map, const char *name, char *text, size_t 
 static bool read_manager(const ki_value *entry, ki__manager *manager)
 {
     char time[64];
-    ki_value operation = member(entry, "operation");
-    ki_value type = member(entry, "fieldsType");
+    ki_value operation = ki__value_child(entry, "operation");
+    ki_value type = ki__value_child(entry, "fieldsType");
     *manager = (ki__manager){.applies = ki_value_equals(&operation, ki_str_from("Apply"))};
     if (!read_text(entry, "manager", manager->name, sizeof(manager->name)) ||
         !read_text(entry, "apiVersion", manager->api_version, sizeof(manager->api_version)) ||
@@ -125,7 +118,7 @@ static int read_entry(ki__managers *managers, const ki_value *entry)
         ki__managers_drop_empty(managers);
     }
     int r = ki__managers_add(managers, &like, &made);
-    ki_value fields = member(entry, "fieldsV1");
+    ki_value fields = ki__value_child(entry, "fieldsV1");
     if (r == 0 && ki_value_type(&fields) > KI_TYPE_NULL) {
         r = ki__field_set_read(&made->fields, &fields, &managers->text);
     }
@@ -177,37 +170,38 @@ static int compare_managers(const void *a, const void *b)
     return order != 0 ? order : strcmp(left->subresource, right->subresource);
 }
 
-static int write_manager(const ki__manager *manager, ki_buf *out)
+static void write_manager(const ki__manager *manager, ki__out *out)
 {
-    int r = ki_buf_add_char(out, '{');
-    r = r < 0 ? r : ki__emit_member(out, "manager", ki_str_from(manager->name), true);
-    r = r < 0 ? r
-              : ki__emit_text(out, ",\"operation\":\"", manager->applies ? "Apply" : "Update", "\"",
-                              NULL);
-    r = r < 0 ? r : ki__emit_member(out, "apiVersion", ki_str_from(manager->api_version), false);
+    ki__put_map(out);
+    ki__put_member(out, "manager", manager->name);
+    ki__put_member(out, "operation", manager->applies ? "Apply" : "Update");
+    ki__put_member(out, "apiVersion", manager->api_version);
     if (manager->has_time) {
-        r = r < 0 ? r : ki_buf_add_text(out, ",\"time\":\"");
-        r = r < 0 ? r : ki__emit_time(out, manager->time);
-        r = r < 0 ? r : ki_buf_add_char(out, '"');
+        ki__put_name(out, "time");
+        ki__put_time(out, manager->time);
     }
-    r = r < 0 ? r : ki_buf_add_text(out, ",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":");
-    r = r < 0 ? r : ki__field_set_write(&manager->fields, out);
+    ki__put_member(out, "fieldsType", "FieldsV1");
+    ki__put_name(out, "fieldsV1");
+    ki__field_set_write(&manager->fields, out);
     if (manager->subresource[0] != '\0') {
-        r = r < 0 ? r
-                  : ki__emit_member(out, "subresource", ki_str_from(manager->subresource), false);
+        ki__put_member(out, "subresource", manager->subresource);
     }
-    return r < 0 ? r : ki_buf_add_char(out, '}');
+    ki__put_end(out);
 }
 
-int ki__managers_write(ki__managers *managers, ki_buf *out)
+int ki__managers_write(ki__managers *managers, ki_buf *buf)
 {
-    int r = 0;
     ki__sort(managers->items, managers->count, sizeof(*managers->items), compare_managers);
-    for (size_t i = 0; i < managers->count && r == 0; i++) {
-        r = ki_buf_add_char(out, i != 0 ? ',' : '[');
-        r = r < 0 ? r : write_manager(&managers->items[i], out);
+    if (managers->count == 0) {
+        return 0;
     }
-    return r < 0 || managers->count == 0 ? r : ki_buf_add_char(out, ']');
+    ki__out out = ki__out_to(buf);
+    ki__put_list(&out);
+    for (size_t i = 0; i < managers->count && out.error == 0; i++) {
+        write_manager(&managers->items[i], &out);
+    }
+    ki__put_end(&out);
+    return out.error;
 }
 
 /* ---- too many ---- */

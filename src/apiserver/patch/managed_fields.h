@@ -42,7 +42,7 @@ int ki__managers_read(ki__managers *managers, const ki_value *list);
 bool ki__managers_is_reset(const ki_value *list);
 
 /** Appends the list, in the order that servers give it. Nothing is written for an empty one. */
-int ki__managers_write(ki__managers *managers, ki_buf *out);
+int ki__managers_write(ki__managers *managers, ki_buf *buf);
 
 /** The owner that is like another in all but fields and time; NULL if there is none. */
 ki__manager *ki__managers_find(ki__managers *managers, const ki__manager *like);

@@ -168,9 +168,10 @@ static int read_config(work *w, ki__field_set *set, ki_error *error)
     if (r == KI_ERR_INVALID) {
         ki_buf text;
         ki_buf_init(&text, w->tree.alloc, 200);
-        int s = ki__field_path_write(bad, &text);
+        ki__out path = ki__out_to(&text);
+        ki__field_path_write(bad, &path);
         ki__error_set(error, r, "%s: an element of this list is there twice, or has no key",
-                      s < 0 && s != KI_ERR_LIMIT ? "" : ki_buf_text(&text));
+                      path.error < 0 && path.error != KI_ERR_LIMIT ? "" : ki_buf_text(&text));
         ki_buf_done(&text);
     }
     keep_part(set, w->write->part);

@@ -10,8 +10,9 @@
 #include "apiserver/validate/custom_objects.h"
 #include "apiserver/verbs/write_common.h"
 #include "base/alloc.h"
+#include "base/digits.h"
 #include "base/utf8.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 
 /* ---- who writes ---- */
 
@@ -138,7 +139,7 @@ static int read_managers(const ki_value *list, ki__managers *managers)
 
 static int keep_managers(ki__api_exchange *x, ki__managers *managers)
 {
-    ki__emit_undo(&x->managed, 0);
+    ki__buf_truncate(&x->managed, 0);
     x->managed_known = true;
     return ki__managers_write(managers, &x->managed);
 }
@@ -203,7 +204,7 @@ int ki__api_track(ki__api_exchange *x, const ki_object *body, const ki_object *o
     }
     r = r < 0 ? r : keep_managers(x, &managers);
     if (r == KI_ERR_LIMIT) { /* too much to keep: nobody owns anything */
-        ki__emit_undo(&x->managed, 0);
+        ki__buf_truncate(&x->managed, 0);
         x->managed_known = true;
         r = 0;
     }
@@ -214,52 +215,48 @@ int ki__api_track(ki__api_exchange *x, const ki_object *body, const ki_object *o
 /* ---- conflicts ---- */
 
 /* "kubectl-edit" using apps/v1 at 2026-01-01T00:00:00Z, as real servers say it. */
-static int write_owner(const ki__manager *m, ki_buf *out)
+static void write_owner(const ki__manager *m, ki__out *out)
 {
-    int r = ki__emit_string(out, ki_str_from(m->name));
+    ki__put_string(out, ki_str_from(m->name));
     if (m->subresource[0] != '\0') {
-        r = r < 0 ? r : ki__emit_text(out, " with subresource \"", m->subresource, "\"", NULL);
+        ki__out_texts(out, " with subresource \"", m->subresource, "\"", NULL);
     }
     if (!m->applies) {
-        r = r < 0 ? r : ki__emit_text(out, " using ", m->api_version, NULL);
+        ki__out_texts(out, " using ", m->api_version, NULL);
     }
-    return r;
 }
 
 static int add_cause(ki__api_failure *failure, const ki_buf *owner, const ki_buf *path)
 {
-    size_t len = failure->more_causes.len;
-    ki_buf *out = &failure->more_causes;
     ki_buf text;
-    ki_buf_init(&text, out->alloc, 1024);
-    int r = ki__emit_text(&text, "conflict with ", ki_buf_text(owner), NULL);
-    r = r < 0
-            ? r
-            : ki__emit_text(out, len != 0 ? "," : "", "{\"reason\":\"FieldManagerConflict\"", NULL);
-    r = r < 0 ? r : ki__emit_member(out, "message", ki_buf_str(&text), false);
-    r = r < 0 ? r : ki__emit_member(out, "field", ki_buf_str(path), false);
-    r = r < 0 ? r : ki_buf_add_char(out, '}');
+    ki_buf_init(&text, failure->more_causes.alloc, 1024);
+    ki__out message = ki__out_to(&text);
+    ki__out_texts(&message, "conflict with ", ki_buf_text(owner), NULL);
+    ki__out out = ki__out_to(&failure->more_causes);
+    ki__out_fail(&out, message.error);
+    ki__out_text(&out, out.start != 0 ? "," : "");
+    ki__put_map(&out);
+    ki__put_member(&out, "reason", "FieldManagerConflict");
+    ki__put_member_str(&out, "message", ki_buf_str(&text));
+    ki__put_member_str(&out, "field", ki_buf_str(path));
+    ki__put_end(&out);
     ki_buf_done(&text);
-    if (r < 0) {
-        ki__emit_undo(out, len);
-    }
+    int r = ki__out_commit(&out);
     return r == KI_ERR_LIMIT ? 0 : r; /* that many are enough */
 }
 
 /* One conflict in the message: in one line if it is the only one. */
-static int add_message(ki__api_failure *failure, const ki__apply_conflicts *conflicts, size_t i,
-                       const ki_buf *owner, const ki_buf *path)
+static void add_message(const ki__apply_conflicts *conflicts, size_t i, const ki_buf *owner,
+                        const ki_buf *path, ki__out *out)
 {
-    ki_buf *out = &failure->message;
     if (conflicts->count == 1) {
-        return ki__emit_text(out, "conflict with ", ki_buf_text(owner), ": ", ki_buf_text(path),
-                             NULL);
+        ki__out_texts(out, "conflict with ", ki_buf_text(owner), ": ", ki_buf_text(path), NULL);
+        return;
     }
-    bool first = i == 0 || conflicts->items[i - 1].manager != conflicts->items[i].manager;
-    int r = first ? ki__emit_text(out, i != 0 ? "\n" : "", "conflicts with ", ki_buf_text(owner),
-                                  ":", NULL)
-                  : 0;
-    return r < 0 ? r : ki__emit_text(out, "\n- ", ki_buf_text(path), NULL);
+    if (i == 0 || conflicts->items[i - 1].manager != conflicts->items[i].manager) {
+        ki__out_texts(out, i != 0 ? "\n" : "", "conflicts with ", ki_buf_text(owner), ":", NULL);
+    }
+    ki__out_texts(out, "\n- ", ki_buf_text(path), NULL);
 }
 
 static int fail_conflicts(ki__api_exchange *x, const ki__managers *managers,
@@ -267,26 +264,27 @@ static int fail_conflicts(ki__api_exchange *x, const ki__managers *managers,
 {
     ki_buf owner;
     ki_buf path;
+    char room[KI__DIGITS_SIZE];
     ki_buf_init(&owner, x->alloc, 1024);
     ki_buf_init(&path, x->alloc, 4096);
-    int r = ki__api_fail(&x->failure, 409, KI_REASON_CONFLICT, "Apply failed with ", NULL);
-    r = r < 0 ? r : ki__emit_u64(&x->failure.message, conflicts->count);
-    r = r < 0 ? r
-              : ki_buf_add_text(&x->failure.message,
-                                conflicts->count == 1 ? " conflict: " : " conflicts: ");
-    for (size_t i = 0; i < conflicts->count && r == 0; i++) {
+    int r = ki__api_fail(&x->failure, 409, KI_REASON_CONFLICT, "Apply failed with ",
+                         ki__digits(conflicts->count, room).ptr,
+                         conflicts->count == 1 ? " conflict: " : " conflicts: ", NULL);
+    ki__out out = ki__out_to(&x->failure.message);
+    for (size_t i = 0; i < conflicts->count && r == 0 && out.error != -ENOMEM; i++) {
         ki_buf_clear(&owner);
         ki_buf_clear(&path);
-        r = write_owner(&managers->items[conflicts->items[i].manager], &owner);
-        r = r < 0 ? r : ki__field_path_write(conflicts->items[i].path, &path);
-        r = r == KI_ERR_LIMIT ? 0 : r;
-        r = r < 0 ? r : add_cause(&x->failure, &owner, &path);
-        r = r < 0 ? r : add_message(&x->failure, conflicts, i, &owner, &path);
-        r = r == KI_ERR_LIMIT ? 0 : r;
+        ki__out owner_out = ki__out_to(&owner);
+        ki__out path_out = ki__out_to(&path);
+        write_owner(&managers->items[conflicts->items[i].manager], &owner_out);
+        ki__field_path_write(conflicts->items[i].path, &path_out);
+        bool failed = owner_out.error == -ENOMEM || path_out.error == -ENOMEM; /* others: cut */
+        r = failed ? -ENOMEM : add_cause(&x->failure, &owner, &path);
+        add_message(conflicts, i, &owner, &path, &out);
     }
     ki_buf_done(&owner);
     ki_buf_done(&path);
-    return r;
+    return r < 0 || out.error == KI_ERR_LIMIT ? r : out.error;
 }
 
 /* ---- applying ---- */

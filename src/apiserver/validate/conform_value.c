@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "object/edit/json_edit.h"
 #include "object/edit/json_emit.h"
+#include "object/value.h"
 
 #define LARGEST 1.7976931348623157e308
 
@@ -26,12 +27,6 @@ typedef struct kind {
     double number;
     ki_str digits; /* as it was written */
 } kind;
-
-static ki_value member(const ki_value *map, const char *name)
-{
-    ki_value value;
-    return ki_value_member(map, ki_str_from(name), &value) == 0 ? value : (ki_value){0};
-}
 
 static kind number_kind(const ki_value *value)
 {
@@ -484,7 +479,7 @@ static int add_at(ki__conform_walk *w, const char *name, ki__invalid_reason reas
 
 static int check_meta_text(ki__conform_walk *w, const ki_value *object, const char *name)
 {
-    ki_value value = member(object, name);
+    ki_value value = ki__value_child(object, name);
     ki_type type = ki_value_type(&value);
     if (type == KI_TYPE_NONE) {
         return add_at(w, name, KI__INVALID_REQUIRED, (ki_str){0}, "");
@@ -501,7 +496,7 @@ static int check_meta_text(ki__conform_walk *w, const ki_value *object, const ch
 
 int ki__conform_embedded(ki__conform_walk *w, const ki_value *object)
 {
-    ki_value metadata = member(object, "metadata");
+    ki_value metadata = ki__value_child(object, "metadata");
     size_t count = w->errors->count;
     size_t len = w->path.len;
     int r = check_meta_text(w, object, "apiVersion");

@@ -5,7 +5,8 @@
 
 #include "apiserver/verbs/write_common.h"
 #include "object/edit/json_edit.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
+#include "object/value.h"
 
 enum { NAME_SIZE = 64, GROUP_SIZE = 254, SHORT_NAMES_MAX = 16 };
 
@@ -31,22 +32,16 @@ bool ki__api_crd_is(const ki__api_type *type)
            strcmp(ki_resource_version(type->resource), "v1") == 0;
 }
 
-static ki_value member(const ki_value *map, const char *name)
-{
-    ki_value value;
-    return ki_value_member(map, ki_str_from(name), &value) == 0 ? value : (ki_value){0};
-}
-
 static bool is_true(const ki_value *map, const char *name)
 {
-    ki_value value = member(map, name);
+    ki_value value = ki__value_child(map, name);
     bool flag = false;
     return ki_value_bool(&value, &flag) == 0 && flag;
 }
 
 static bool read_text(const ki_value *map, const char *name, char *text, size_t size)
 {
-    ki_value value = member(map, name);
+    ki_value value = ki__value_child(map, name);
     text[0] = '\0';
     return ki_value_get_string(&value, text, size) > 0;
 }
@@ -55,7 +50,7 @@ static bool read_short_names(names *n)
 {
     ki_iter iter;
     ki_value value;
-    ki_value list = member(&n->names, "shortNames");
+    ki_value list = ki__value_child(&n->names, "shortNames");
     size_t count = 0;
     if (ki_value_type(&list) == KI_TYPE_NONE || ki_value_iter(&list, &iter) < 0) {
         return true;
@@ -76,10 +71,10 @@ static bool read_short_names(names *n)
 static const char *read_names(const ki_object *definition, names *n)
 {
     ki_value root = ki_object_root(definition);
-    *n = (names){.spec = member(&root, "spec")};
-    n->names = member(&n->spec, "names");
-    n->versions = member(&n->spec, "versions");
-    ki_value scope = member(&n->spec, "scope");
+    *n = (names){.spec = ki__value_child(&root, "spec")};
+    n->names = ki__value_child(&n->spec, "names");
+    n->versions = ki__value_child(&n->spec, "versions");
+    ki_value scope = ki__value_child(&n->spec, "scope");
     n->cluster_scoped = ki_value_equals(&scope, ki_str_from("Cluster"));
     if (!read_text(&n->spec, "group", n->group, sizeof(n->group))) {
         return "spec.group";
@@ -223,68 +218,65 @@ int ki__api_crd_check(const ki__api_model *model, const ki__api_type *type,
 
 /* ---- the status ---- */
 
-static int write_condition(const ki__api_model *model, const char *type, const char *reason,
-                           const char *message, ki_buf *out)
+static void write_condition(const ki__api_model *model, const char *type, const char *reason,
+                            const char *message, ki__out *out)
 {
-    int r = ki__emit_text(out, "{\"type\":\"", type,
-                          "\",\"status\":\"True\",\"lastTransitionTime\":\"", NULL);
-    r = r < 0 ? r : ki__emit_time(out, ki__api_model_seconds(model));
-    return r < 0 ? r
-                 : ki__emit_text(out, "\",\"reason\":\"", reason, "\",\"message\":\"", message,
-                                 "\"}", NULL);
+    ki__put_map(out);
+    ki__put_member(out, "type", type);
+    ki__put_member(out, "status", "True");
+    ki__put_name(out, "lastTransitionTime");
+    ki__put_time(out, ki__api_model_seconds(model));
+    ki__put_member(out, "reason", reason);
+    ki__put_member(out, "message", message);
+    ki__put_end(out);
 }
 
 /* The names as the definition has them, with what the server adds. */
-static int write_accepted(const names *n, ki_buf *out)
+static void write_accepted(const names *n, ki__out *out)
 {
-    ki_value list_kind = member(&n->names, "listKind");
-    ki_value singular = member(&n->names, "singular");
-    ki_str text = ki_str_from(n->kind);
-    int r = ki_buf_add_text(out, "{");
-    bool first = true;
-    r = r < 0 ? r : ki__json_copy_members(&n->names, (const char *const[]){NULL}, &first, out);
-    if (r == 0 && ki_value_type(&list_kind) == KI_TYPE_NONE) {
-        r = ki__emit_text(out, ",\"listKind\":\"", n->kind, "List\"", NULL);
+    ki_value list_kind = ki__value_child(&n->names, "listKind");
+    ki_value singular = ki__value_child(&n->names, "singular");
+    ki__put_map(out);
+    ki__json_copy_members(&n->names, (const char *const[]){NULL}, out);
+    if (ki_value_type(&list_kind) == KI_TYPE_NONE) {
+        ki__put_name(out, "listKind");
+        ki__out_texts(out, "\"", n->kind, "List\"", NULL);
     }
-    if (r == 0 && ki_value_type(&singular) == KI_TYPE_NONE) {
-        r = ki_buf_add_text(out, ",\"singular\":\"");
-        for (size_t i = 0; i < text.len && r == 0; i++) {
-            char c = text.ptr[i];
-            r = ki_buf_add_char(out, c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c);
+    if (ki_value_type(&singular) == KI_TYPE_NONE) {
+        ki__put_name(out, "singular");
+        ki__out_char(out, '"');
+        for (const char *p = n->kind; *p != '\0'; p++) {
+            ki__out_char(out, *p >= 'A' && *p <= 'Z' ? (char)(*p | 0x20) : *p);
         }
-        r = r < 0 ? r : ki_buf_add_char(out, '"');
+        ki__out_char(out, '"');
     }
-    return r < 0 ? r : ki_buf_add_char(out, '}');
+    ki__put_end(out);
 }
 
-int ki__api_crd_status(const ki__api_model *model, const ki_object *definition, ki_buf *out)
+int ki__api_crd_status(const ki__api_model *model, const ki_object *definition, ki_buf *buf)
 {
     names n;
     ki_iter iter;
     ki_value version;
     if (read_names(definition, &n) != NULL || ki_value_iter(&n.versions, &iter) < 0) {
-        return ki_buf_add_text(out, "{}");
+        return ki_buf_add_text(buf, "{}");
     }
-    int r = ki_buf_add_text(out, "{\"conditions\":[");
-    r = r < 0 ? r
-              : write_condition(model, "NamesAccepted", "NoConflicts", "no conflicts found", out);
-    r = r < 0 ? r : ki_buf_add_char(out, ',');
-    r = r < 0 ? r
-              : write_condition(model, "Established", "InitialNamesAccepted",
-                                "the initial names have been accepted", out);
-    r = r < 0 ? r : ki_buf_add_text(out, "],\"acceptedNames\":");
-    r = r < 0 ? r : write_accepted(&n, out);
-    r = r < 0 ? r : ki_buf_add_text(out, ",\"storedVersions\":[");
-    bool first = true;
-    while (r == 0 && ki_iter_next(&iter, NULL, &version) > 0) {
-        ki_value name = member(&version, "name");
+    ki__out out = ki__out_to(buf);
+    ki__out_text(&out, "{\"conditions\":[");
+    write_condition(model, "NamesAccepted", "NoConflicts", "no conflicts found", &out);
+    write_condition(model, "Established", "InitialNamesAccepted",
+                    "the initial names have been accepted", &out);
+    ki__out_text(&out, "],\"acceptedNames\":");
+    write_accepted(&n, &out);
+    ki__out_text(&out, ",\"storedVersions\":[");
+    while (out.error == 0 && ki_iter_next(&iter, NULL, &version) > 0) {
+        ki_value name = ki__value_child(&version, "name");
         if (is_true(&version, "storage") && ki_value_type(&name) == KI_TYPE_STRING) {
-            r = first ? 0 : ki_buf_add_char(out, ',');
-            r = r < 0 ? r : ki_value_write_json(&name, out);
-            first = false;
+            ki__put_value(&out, &name);
         }
     }
-    return r < 0 ? r : ki_buf_add_text(out, "]}");
+    ki__out_text(&out, "]}");
+    return out.error;
 }
 
 /* ---- serving ---- */
@@ -295,8 +287,8 @@ static int serve_version(ki__api_model *model, const names *n, const ki_value *v
     char name[NAME_SIZE];
     ki_resource *resource;
     ki__api_type *type;
-    ki_value subresources = member(version, "subresources");
-    ki_value status = member(&subresources, "status");
+    ki_value subresources = ki__value_child(version, "subresources");
+    ki_value status = ki__value_child(&subresources, "status");
     const ki__api_type_options options = {
         .has_status = ki_value_type(&status) == KI_TYPE_MAP,
         .has_generation = true,

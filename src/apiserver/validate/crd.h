@@ -17,7 +17,7 @@ int ki__api_crd_check(const ki__api_model *model, const ki__api_type *type,
                       const ki_object *definition, const char *name, ki__api_failure *failure);
 
 /** Appends the status of a definition: its names are accepted, and it is established. */
-int ki__api_crd_status(const ki__api_model *model, const ki_object *definition, ki_buf *out);
+int ki__api_crd_status(const ki__api_model *model, const ki_object *definition, ki_buf *buf);
 
 /** Serves what a definition, which was checked, defines; and no more what it has ceased to.
  *  Errors: KI_ERR_LIMIT, -ENOMEM. */

@@ -8,18 +8,13 @@
 #include "apiserver/validate/structural.h"
 #include "object/edit/json_edit.h"
 #include "object/edit/json_emit.h"
+#include "object/value.h"
 
 typedef struct checker {
     const ki__structural *schema;
     ki__invalid *errors;
     ki_buf path;
 } checker;
-
-static ki_value member(const ki_value *map, const char *name)
-{
-    ki_value value;
-    return ki_value_member(map, ki_str_from(name), &value) == 0 ? value : (ki_value){0};
-}
 
 /* ---- where a node stands ---- */
 
@@ -106,7 +101,7 @@ static int add(checker *c, uint32_t node, ki__invalid_reason reason, const char 
 static int add_shown(checker *c, uint32_t node, ki__invalid_reason reason, const char *name,
                      const char *detail)
 {
-    ki_value value = member(&c->schema->nodes[node].source, name);
+    ki_value value = ki__value_child(&c->schema->nodes[node].source, name);
     ki_buf shown;
     ki_buf_init(&shown, c->errors->alloc, KI__INVALID_BYTES_MAX);
     int r = ki__invalid_show(&value, &shown);
@@ -179,8 +174,8 @@ static int check_list(checker *c, uint32_t node)
 static int check_node(checker *c, uint32_t node)
 {
     const ki__structural_node *n = &c->schema->nodes[node];
-    ki_value properties = member(&n->source, "properties");
-    ki_value reference = member(&n->source, "$ref");
+    ki_value properties = ki__value_child(&n->source, "properties");
+    ki_value reference = ki__value_child(&n->source, "$ref");
     size_t count = 0;
     int r = check_type(c, node);
     r = r < 0 ? r : check_pattern(c, node);
@@ -235,7 +230,7 @@ static int is_shared(const ki_value *versions, const ki_alloc *alloc, bool *ret_
     int r = ki_value_iter(versions, &iter);
     *ret_shared = true;
     while (r == 0 && *ret_shared && ki_iter_next(&iter, NULL, &version) > 0) {
-        ki_value schema = member(&version, "schema");
+        ki_value schema = ki__value_child(&version, "schema");
         if (any) {
             r = ki__json_same(&first, &schema, alloc, ret_shared);
         }
@@ -248,8 +243,8 @@ static int is_shared(const ki_value *versions, const ki_alloc *alloc, bool *ret_
 static int check_version(checker *c, ki_object *definition, const ki_value *version, size_t index,
                          bool shared, ki__crd_notes *notes)
 {
-    ki_value schema = member(version, "schema");
-    ki_value source = member(&schema, "openAPIV3Schema");
+    ki_value schema = ki__value_child(version, "schema");
+    ki_value source = ki__value_child(&schema, "openAPIV3Schema");
     bool has = ki_value_type(&source) == KI_TYPE_MAP;
     ki_buf_clear(&c->path);
     int r = ki_buf_add_text(&c->path, shared && has ? "spec.validation" : "spec.versions[");
@@ -269,8 +264,8 @@ int ki__crd_check_schemas(ki_object *definition, const ki_alloc *alloc, ki__inva
                           ki__crd_notes *ret_notes)
 {
     ki_value root = ki_object_root(definition);
-    ki_value spec = member(&root, "spec");
-    ki_value versions = member(&spec, "versions");
+    ki_value spec = ki__value_child(&root, "spec");
+    ki_value versions = ki__value_child(&spec, "versions");
     ki_iter iter;
     ki_value version;
     bool shared;

@@ -39,7 +39,7 @@ int ki__api_warn(ki__api_exchange *x, ...)
     va_end(texts);
     r = r < 0 ? r : ki_buf_add(&x->warnings, "", 1);
     if (r < 0) {
-        ki__emit_undo(&x->warnings, len);
+        ki__buf_truncate(&x->warnings, len);
         return r == KI_ERR_LIMIT ? 0 : r;
     }
     x->warning_count++;

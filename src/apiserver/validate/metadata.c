@@ -6,6 +6,7 @@
 #include "apiserver/validate/name_rules.h"
 #include "apiserver/verbs/write_common.h"
 #include "object/edit/json_emit.h"
+#include "object/value.h"
 
 enum { FIELD_MAX = 4096 };
 
@@ -17,12 +18,6 @@ typedef struct checker {
     ki_buf text;
     ki__invalid *errors;
 } checker;
-
-static ki_value member(const ki_value *map, const char *name)
-{
-    ki_value value;
-    return ki_value_member(map, ki_str_from(name), &value) == 0 ? value : (ki_value){0};
-}
 
 /* A string, decoded, valid until the next call; "" for what is none. */
 static int read_text(const ki_value *value, ki_buf *out, ki_str *ret_text)
@@ -112,7 +107,7 @@ static bool has_version(ki_str api_version)
 
 static int check_owner_member(checker *c, const ki_value *owner, const char *name)
 {
-    ki_value value = member(owner, name);
+    ki_value value = ki__value_child(owner, name);
     ki_str text;
     bool version = strcmp(name, "apiVersion") == 0;
     int r = read_text(&value, &c->text, &text);
@@ -145,8 +140,8 @@ static int check_owner(checker *c, const ki_value *owner)
     for (size_t i = 0; i < 4 && r == 0; i++) {
         r = check_owner_member(c, owner, names[i]);
     }
-    ki_value version = member(owner, "apiVersion");
-    ki_value kind = member(owner, "kind");
+    ki_value version = ki__value_child(owner, "apiVersion");
+    ki_value kind = ki__value_child(owner, "kind");
     if (r == 0 && ki_value_equals(&version, ki_str_from("v1")) &&
         ki_value_equals(&kind, ki_str_from("Event"))) {
         r = add_shown(c, "ownerReferences", owner,
@@ -157,7 +152,7 @@ static int check_owner(checker *c, const ki_value *owner)
 
 static bool is_controller(const ki_value *owner)
 {
-    ki_value value = member(owner, "controller");
+    ki_value value = ki__value_child(owner, "controller");
     bool flag = false;
     return ki_value_bool(&value, &flag) == 0 && flag;
 }
@@ -165,8 +160,8 @@ static bool is_controller(const ki_value *owner)
 /* "Kind/name" */
 static int name_owner(const ki_value *owner, ki_buf *out)
 {
-    ki_value kind = member(owner, "kind");
-    ki_value name = member(owner, "name");
+    ki_value kind = ki__value_child(owner, "kind");
+    ki_value name = ki__value_child(owner, "name");
     int r = ki_value_type(&kind) == KI_TYPE_STRING ? ki_value_copy_string(&kind, out) : 0;
     r = r < 0 ? r : ki_buf_add_char(out, '/');
     return r < 0 || ki_value_type(&name) != KI_TYPE_STRING ? r : ki_value_copy_string(&name, out);
@@ -280,10 +275,10 @@ int ki__metadata_check_common(const ki_value *metadata, const char *base, bool k
                               ki__invalid *errors)
 {
     checker c;
-    ki_value labels = member(metadata, "labels");
-    ki_value annotations = member(metadata, "annotations");
-    ki_value owners = member(metadata, "ownerReferences");
-    ki_value finalizers = member(metadata, "finalizers");
+    ki_value labels = ki__value_child(metadata, "labels");
+    ki_value annotations = ki__value_child(metadata, "annotations");
+    ki_value owners = ki__value_child(metadata, "ownerReferences");
+    ki_value finalizers = ki__value_child(metadata, "finalizers");
     init(&c, base, kube, errors);
     int r = check_labels(&c, &labels);
     r = r < 0 ? r : check_annotations(&c, &annotations);
@@ -306,14 +301,14 @@ static bool is_kube(const ki__api_type *type)
 static ki_value metadata_of(const ki_object *object)
 {
     ki_value root = ki_object_root(object);
-    return member(&root, "metadata");
+    return ki__value_child(&root, "metadata");
 }
 
 int ki__metadata_check_new(const ki__api_type *type, const ki_object *object, ki_str name,
                            ki__invalid *errors)
 {
     ki_value metadata = metadata_of(object);
-    ki_value base = member(&metadata, "generateName");
+    ki_value base = ki__value_child(&metadata, "generateName");
     ki__name_rule rule = ki__name_rule_of(type);
     ki_buf text;
     ki_str prefix;
@@ -391,8 +386,8 @@ static int check_immutable(const ki_object *object, const ki_object *old, const 
 {
     ki_value now = metadata_of(object);
     ki_value before = metadata_of(old);
-    ki_value set = member(&now, name);
-    ki_value was = member(&before, name);
+    ki_value set = ki__value_child(&now, name);
+    ki_value was = ki__value_child(&before, name);
     bool time = strcmp(name, "deletionTimestamp") == 0;
     int64_t a = 0;
     int64_t b = 0;

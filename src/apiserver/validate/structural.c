@@ -10,30 +10,25 @@
 #include "apiserver/validate/formats.h"
 #include "base/alloc.h"
 #include "base/sort.h"
-
-static ki_value member(const ki_value *map, const char *name)
-{
-    ki_value value;
-    return ki_value_member(map, ki_str_from(name), &value) == 0 ? value : (ki_value){0};
-}
+#include "object/value.h"
 
 static bool read_flag(const ki_value *map, const char *name)
 {
-    ki_value value = member(map, name);
+    ki_value value = ki__value_child(map, name);
     bool flag = false;
     return ki_value_bool(&value, &flag) == 0 && flag;
 }
 
 static int64_t read_size(const ki_value *map, const char *name)
 {
-    ki_value value = member(map, name);
+    ki_value value = ki__value_child(map, name);
     int64_t number;
     return ki_value_int64(&value, &number) == 0 ? number : -1;
 }
 
 static ki__structural_bound read_bound(const ki_value *map, const char *name, const char *exclusive)
 {
-    ki_value value = member(map, name);
+    ki_value value = ki__value_child(map, name);
     ki__structural_bound bound = {0};
     bound.set = ki_value_double(&value, &bound.number) == 0 &&
                 ki_value_number_text(&value, &bound.text) == 0;
@@ -98,7 +93,7 @@ static int add_node(ki__structural *s, const ki_value *source, uint32_t parent,
 static int add_child(ki__structural *s, uint32_t parent, const char *name,
                      ki__structural_place place, uint32_t *ret_node)
 {
-    ki_value child = member(&s->nodes[parent].source, name);
+    ki_value child = ki__value_child(&s->nodes[parent].source, name);
     *ret_node = 0;
     return ki_value_type(&child) == KI_TYPE_MAP ? add_node(s, &child, parent, place, ret_node) : 0;
 }
@@ -153,8 +148,8 @@ static int read_properties(ki__structural *s, uint32_t node)
     ki_iter iter;
     ki_value key;
     ki_value value;
-    ki_value map = member(&s->nodes[node].source, "properties");
-    ki_value required = member(&s->nodes[node].source, "required");
+    ki_value map = ki__value_child(&s->nodes[node].source, "properties");
+    ki_value required = ki__value_child(&s->nodes[node].source, "required");
     int r = 0;
     s->nodes[node].property = s->property_count;
     if (ki_value_type(&map) == KI_TYPE_MAP && ki_value_iter(&map, &iter) == 0) {
@@ -184,7 +179,7 @@ static int read_branches(ki__structural *s, uint32_t node, const char *name,
 {
     ki_iter iter;
     ki_value value;
-    ki_value list = member(&s->nodes[node].source, name);
+    ki_value list = ki__value_child(&s->nodes[node].source, name);
     int r = 0;
     s->nodes[node].branch[which].first = s->branch_count;
     if (ki_value_type(&list) != KI_TYPE_LIST || ki_value_iter(&list, &iter) < 0) {
@@ -206,7 +201,7 @@ static int read_branches(ki__structural *s, uint32_t node, const char *name,
 
 static int read_more(ki__structural *s, uint32_t node)
 {
-    ki_value value = member(&s->nodes[node].source, "additionalProperties");
+    ki_value value = ki__value_child(&s->nodes[node].source, "additionalProperties");
     bool flag = false;
     uint32_t child = 0;
     int r = 0;
@@ -232,7 +227,7 @@ static unsigned int read_type(const ki_value *source)
         {"string", KI__STRUCTURAL_STRING}, {"integer", KI__STRUCTURAL_INTEGER},
         {"number", KI__STRUCTURAL_NUMBER}, {"boolean", KI__STRUCTURAL_BOOLEAN},
     };
-    ki_value type = member(source, "type");
+    ki_value type = ki__value_child(source, "type");
     if (ki_value_type(&type) != KI_TYPE_STRING || ki_value_equals(&type, ki_str_from(""))) {
         return 0;
     }
@@ -247,7 +242,7 @@ static unsigned int read_type(const ki_value *source)
 /* Formats are for types: what does not go with its type is ignored. */
 static int read_format(ki__structural *s, uint32_t node)
 {
-    ki_value value = member(&s->nodes[node].source, "format");
+    ki_value value = ki__value_child(&s->nodes[node].source, "format");
     ki_str format;
     int r = read_text(s, &value, &format);
     unsigned int types = s->nodes[node].types;
@@ -265,7 +260,7 @@ static int read_format(ki__structural *s, uint32_t node)
 
 static int read_pattern(ki__structural *s, uint32_t node)
 {
-    ki_value value = member(&s->nodes[node].source, "pattern");
+    ki_value value = ki__value_child(&s->nodes[node].source, "pattern");
     ki_str text;
     int r = read_text(s, &value, &text);
     s->nodes[node].pattern_text = text;
@@ -284,7 +279,7 @@ static int read_pattern(ki__structural *s, uint32_t node)
 static void read_scalars(ki__structural_node *n)
 {
     const ki_value *source = &n->source;
-    ki_value list = member(source, "x-kubernetes-list-type");
+    ki_value list = ki__value_child(source, "x-kubernetes-list-type");
     n->types = read_type(source);
     n->int_or_string = read_flag(source, "x-kubernetes-int-or-string");
     if (n->int_or_string) {
@@ -306,15 +301,15 @@ static void read_scalars(ki__structural_node *n)
     n->max_items = read_size(source, "maxItems");
     n->min_properties = read_size(source, "minProperties");
     n->max_properties = read_size(source, "maxProperties");
-    n->default_value = member(source, "default");
-    n->enumeration = member(source, "enum");
-    n->keys = member(source, "x-kubernetes-list-map-keys");
+    n->default_value = ki__value_child(source, "default");
+    n->enumeration = ki__value_child(source, "enum");
+    n->keys = ki__value_child(source, "x-kubernetes-list-map-keys");
 }
 
 static int read_node(ki__structural *s, uint32_t node)
 {
     read_scalars(&s->nodes[node]);
-    ki_value rules = member(&s->nodes[node].source, "x-kubernetes-validations");
+    ki_value rules = ki__value_child(&s->nodes[node].source, "x-kubernetes-validations");
     size_t rule_count = 0;
     s->has_rules = s->has_rules || (ki_value_count(&rules, &rule_count) == 0 && rule_count != 0);
     uint32_t child = 0;

@@ -5,9 +5,10 @@
 
 #include <kinformer/error.h>
 
+#include "base/digits.h"
 #include "object/edit/json_edit.h"
-#include "object/edit/json_emit.h"
 #include "object/json/json_skip.h"
+#include "object/value.h"
 
 /* Metadata that only the server writes, besides the name. */
 static const char *const own_metadata[] = {
@@ -28,7 +29,7 @@ static const char *const own_members[] = {"kind", "apiVersion", "metadata", "sta
 void ki__api_parts_of(const ki__api_type *type, const ki_object *object, ki__api_parts *ret_parts)
 {
     uint64_t rv = 0;
-    (void)ki__read_u64(ki_str_from(ki_object_resource_version(object)), &rv);
+    (void)ki__digits_read(ki_str_from(ki_object_resource_version(object)), &rv);
     *ret_parts = (ki__api_parts){
         .type = type,
         .name = ki_object_name(object),
@@ -44,11 +45,10 @@ void ki__api_parts_of(const ki__api_type *type, const ki_object *object, ki__api
     };
 }
 
-int ki__api_compose_begin(const ki__api_type *type, ki_buf *out)
+void ki__api_compose_begin(const ki__api_type *type, ki__out *out)
 {
-    return ki__emit_text(out, "{\"kind\":\"", ki_resource_kind(type->resource),
-                         "\",\"apiVersion\":\"", ki_resource_api_version(type->resource), "\",",
-                         NULL);
+    ki__out_texts(out, "{\"kind\":\"", ki_resource_kind(type->resource), "\",\"apiVersion\":\"",
+                  ki_resource_api_version(type->resource), "\",", NULL);
 }
 
 size_t ki__api_compose_prefix(const ki__api_type *type)
@@ -58,78 +58,73 @@ size_t ki__api_compose_prefix(const ki__api_type *type)
            strlen(ki_resource_api_version(type->resource));
 }
 
-static int write_time(const char *name, int64_t seconds, ki_buf *out)
+static void write_time(const char *name, int64_t seconds, ki__out *out)
 {
-    int r = ki__emit_text(out, ",\"", name, "\":\"", NULL);
-    r = r < 0 ? r : ki__emit_time(out, seconds);
-    return r < 0 ? r : ki_buf_add_char(out, '"');
+    ki__put_name(out, name);
+    ki__put_time(out, seconds);
 }
 
-static int write_metadata(const ki__api_parts *parts, ki_buf *out)
+static void write_metadata(const ki__api_parts *parts, ki__out *out)
 {
-    int r = ki_buf_add_text(out, "\"metadata\":{");
-    r = r < 0 ? r : ki__emit_member(out, "name", ki_str_from(parts->name), true);
+    ki__put_name(out, "metadata");
+    ki__put_map(out);
+    ki__put_member(out, "name", parts->name);
     if (parts->name_space[0] != '\0') {
-        r = r < 0 ? r : ki__emit_member(out, "namespace", ki_str_from(parts->name_space), false);
+        ki__put_member(out, "namespace", parts->name_space);
     }
-    r = r < 0 ? r : ki__emit_member(out, "uid", ki_str_from(parts->uid), false);
+    ki__put_member(out, "uid", parts->uid);
     if (parts->rv != 0) {
-        r = r < 0 ? r : ki_buf_add_text(out, ",\"resourceVersion\":\"");
-        r = r < 0 ? r : ki__emit_u64(out, parts->rv);
-        r = r < 0 ? r : ki_buf_add_char(out, '"');
+        char room[KI__DIGITS_SIZE];
+        ki__put_member_str(out, "resourceVersion", ki__digits(parts->rv, room));
     }
     if (parts->generation != 0) {
-        r = r < 0 ? r : ki_buf_add_text(out, ",\"generation\":");
-        r = r < 0 ? r : ki__emit_i64(out, parts->generation);
+        ki__put_name(out, "generation");
+        ki__put_i64(out, parts->generation);
     }
-    r = r < 0 ? r : write_time("creationTimestamp", parts->creation, out);
+    write_time("creationTimestamp", parts->creation, out);
     if (parts->deletion != 0) {
-        r = r < 0 ? r : write_time("deletionTimestamp", parts->deletion, out);
-        r = r < 0 ? r : ki_buf_add_text(out, ",\"deletionGracePeriodSeconds\":0");
+        write_time("deletionTimestamp", parts->deletion, out);
+        ki__put_name(out, "deletionGracePeriodSeconds");
+        ki__put_u64(out, 0);
     }
     ki_value root = ki_object_root(parts->metadata);
-    ki_value metadata;
-    bool first = false;
-    if (r == 0 && ki_value_member(&root, ki_str_from("metadata"), &metadata) == 0) {
-        r = ki__json_copy_members(&metadata, own_metadata + (parts->managed == NULL ? 1 : 0),
-                                  &first, out);
-    }
+    ki_value metadata = ki__value_child(&root, "metadata");
+    ki__json_copy_members(&metadata, own_metadata + (parts->managed == NULL ? 1 : 0), out);
     if (parts->managed != NULL && parts->managed->len != 0) {
-        r = r < 0 ? r : ki_buf_add_text(out, ",\"managedFields\":");
-        r = r < 0 ? r : ki_buf_add_str(out, ki_buf_str(parts->managed));
+        ki__put_name(out, "managedFields");
+        ki__put_json(out, ki_buf_str(parts->managed));
     }
-    return r < 0 ? r : ki_buf_add_char(out, '}');
+    ki__put_end(out);
 }
 
-static int write_status(const ki__api_parts *parts, ki_buf *out)
+static void write_status(const ki__api_parts *parts, ki__out *out)
 {
     if (parts->status_json != NULL) {
-        return ki__emit_text(out, ",\"status\":", parts->status_json, NULL);
+        ki__put_name(out, "status");
+        ki__put_json(out, ki_str_from(parts->status_json));
+        return;
     }
     if (parts->status == NULL) {
-        return 0;
+        return;
     }
     ki_value root = ki_object_root(parts->status);
-    ki_value status;
-    if (ki_value_member(&root, ki_str_from("status"), &status) < 0) {
-        return 0;
+    ki_value status = ki__value_child(&root, "status");
+    if (ki_value_type(&status) != KI_TYPE_NONE) {
+        ki__put_name(out, "status");
+        ki__put_value(out, &status);
     }
-    int r = ki_buf_add_text(out, ",\"status\":");
-    return r < 0 ? r : ki_value_write_json(&status, out);
 }
 
 /* How much of the object will be its managedFields. */
 static size_t managed_len(const ki__api_parts *parts)
 {
-    ki_value root = ki_object_root(parts->metadata);
-    ki_value metadata;
-    ki_value managed;
     if (parts->managed != NULL) {
         return parts->managed->len;
     }
-    if (ki_value_member(&root, ki_str_from("metadata"), &metadata) < 0 ||
-        ki_value_type(&metadata) != KI_TYPE_MAP ||
-        ki_value_member(&metadata, ki_str_from("managedFields"), &managed) < 0) {
+    ki_value root = ki_object_root(parts->metadata);
+    ki_value metadata = ki__value_child(&root, "metadata");
+    ki_value managed = ki__value_child(&metadata, "managedFields");
+    if (ki_value_type(&managed) == KI_TYPE_NONE) {
         return 0;
     }
     return (size_t)(ki__json_skip_value(managed.bytes) - (const char *)managed.bytes);
@@ -140,19 +135,20 @@ int ki__api_compose(const ki__api_model *model, const ki__api_parts *parts, ki_o
     /* What the server adds must not make an object too large that was not. */
     size_t max = model->options.object_bytes_max + 4096 + managed_len(parts);
     ki_object_options options = {.size = sizeof(options), .alloc = model->alloc, .max_bytes = max};
-    ki_buf out;
-    ki_buf_init(&out, model->alloc, max);
+    ki_buf json;
+    ki_buf_init(&json, model->alloc, max);
+    ki__out out = ki__out_to(&json);
     ki_value content = ki_object_root(parts->content);
-    bool first = false;
-    int r = ki__api_compose_begin(parts->type, &out);
-    r = r < 0 ? r : write_metadata(parts, &out);
-    r = r < 0 ? r : ki__json_copy_members(&content, own_members, &first, &out);
-    r = r < 0 ? r : write_status(parts, &out);
-    r = r < 0 ? r : ki_buf_add_char(&out, '}');
+    ki__api_compose_begin(parts->type, &out);
+    write_metadata(parts, &out);
+    ki__json_copy_members(&content, own_members, &out);
+    write_status(parts, &out);
+    ki__out_char(&out, '}');
+    int r = out.error;
     if (r == 0) {
-        r = ki_object_from_json(out.data, out.len, &options, ret_object, NULL);
+        r = ki_object_from_json(json.data, json.len, &options, ret_object, NULL);
     }
-    ki_buf_done(&out);
+    ki_buf_done(&json);
     return r;
 }
 

@@ -6,6 +6,7 @@
 #define KI_APISERVER_VERBS_COMPOSE_H
 
 #include "apiserver/model.h"
+#include "object/edit/json_out.h"
 
 typedef struct ki__api_parts {
     const ki__api_type *type;
@@ -39,7 +40,7 @@ int ki__api_restamp(const ki__api_model *model, const ki__api_type *type, const 
 size_t ki__api_compose_prefix(const ki__api_type *type);
 
 /** Writes these bytes. */
-int ki__api_compose_begin(const ki__api_type *type, ki_buf *out);
+void ki__api_compose_begin(const ki__api_type *type, ki__out *out);
 
 /** A new uid. -EIO if the random source fails. */
 enum { KI__API_UID_SIZE = 37 };

@@ -6,20 +6,14 @@
 #include "apiserver/verbs/compose.h"
 #include "apiserver/verbs/namespaces.h"
 #include "apiserver/verbs/write_common.h"
-#include "object/edit/json_emit.h"
-
-static ki_value member(const ki_value *map, const char *name)
-{
-    ki_value value;
-    return ki_value_member(map, ki_str_from(name), &value) == 0 ? value : (ki_value){0};
-}
+#include "object/value.h"
 
 /* Whether a precondition of the DeleteOptions holds; one that is absent does. */
 static bool holds(const ki_object *options, const char *name, const char *actual)
 {
     ki_value root = ki_object_root(options);
-    ki_value conditions = member(&root, "preconditions");
-    ki_value wanted = member(&conditions, name);
+    ki_value conditions = ki__value_child(&root, "preconditions");
+    ki_value wanted = ki__value_child(&conditions, name);
     ki_type type = ki_value_type(&wanted);
     return type == KI_TYPE_NONE || type == KI_TYPE_NULL ||
            ki_value_equals(&wanted, ki_str_from(actual));
@@ -28,7 +22,7 @@ static bool holds(const ki_object *options, const char *name, const char *actual
 static bool is_dry_run(const ki_object *options)
 {
     ki_value root = ki_object_root(options);
-    ki_value list = member(&root, "dryRun");
+    ki_value list = ki__value_child(&root, "dryRun");
     ki_value first;
     return ki_value_element(&list, 0, &first) == 0 && ki_value_equals(&first, ki_str_from("All"));
 }
@@ -88,8 +82,8 @@ static int read_policy(ki__api_exchange *x, const ki_object *options, ki__api_po
     ki__api_flag orphan = options == NULL ? x->route.orphan_dependents : KI__API_UNSET;
     if (options != NULL) {
         ki_value root = ki_object_root(options);
-        ki_value text = member(&root, "propagationPolicy");
-        ki_value flag = member(&root, "orphanDependents");
+        ki_value text = ki__value_child(&root, "propagationPolicy");
+        ki_value flag = ki__value_child(&root, "orphanDependents");
         bool value = false;
         if (ki_value_type(&text) == KI_TYPE_STRING &&
             ki_value_get_string(&text, policy, sizeof(policy)) < 0) {

@@ -12,7 +12,7 @@
 #include "apiserver/verbs/namespaces.h"
 #include "apiserver/verbs/write_common.h"
 #include "object/edit/json_edit.h"
-#include "object/edit/json_emit.h"
+#include "object/value.h"
 
 /* What an owner is to one that depends on it. */
 typedef enum standing {
@@ -21,19 +21,13 @@ typedef enum standing {
     STANDING_SOLID,
 } standing;
 
-static ki_value member(const ki_value *map, const char *name)
-{
-    ki_value value;
-    return ki_value_member(map, ki_str_from(name), &value) == 0 ? value : (ki_value){0};
-}
-
 /* ---- who owns what ---- */
 
 /* Whether a reference speaks of objects of this type. The version does not matter. */
 static bool is_of_type(const ki_value *reference, const ki__api_type *type)
 {
-    ki_value kind = member(reference, "kind");
-    ki_value version = member(reference, "apiVersion");
+    ki_value kind = ki__value_child(reference, "kind");
+    ki_value version = ki__value_child(reference, "apiVersion");
     const char *group = ki_resource_group(type->resource);
     size_t len = strlen(group);
     char text[320];
@@ -52,7 +46,7 @@ static bool is_of_type(const ki_value *reference, const ki__api_type *type)
 static int find_owner(ki__api_model *model, const ki_value *reference, const char *name_space,
                       ki__api_type **ret_type, ki_object **ret_owner)
 {
-    ki_value name = member(reference, "name");
+    ki_value name = ki__value_child(reference, "name");
     char uid[KI__GARBAGE_UID_SIZE];
     ki_buf key;
     int r = 0;
@@ -68,8 +62,10 @@ static int find_owner(ki__api_model *model, const ki_value *reference, const cha
         }
         ki_buf_clear(&key);
         bool inside = ki_resource_is_namespaced(type->resource);
-        r = inside ? ki__emit_text(&key, name_space, "/", NULL) : 0;
-        r = r < 0 ? r : ki_value_copy_string(&name, &key);
+        ki__out out = ki__out_to(&key);
+        ki__out_texts(&out, inside ? name_space : "", inside ? "/" : "", NULL);
+        ki__out_content(&out, &name);
+        r = out.error;
         ki_object *owner =
             r == 0 ? ki__api_model_get(type->store, ki_buf_str(&key), model->head) : NULL;
         if (owner != NULL && strcmp(ki_object_uid(owner), uid) == 0) {
@@ -119,23 +115,17 @@ static int store(ki__api_model *model, ki__api_type *type, ki_object *old, ki_bu
 
 /* Sets a list of the metadata, or removes it if it is empty, and stores the object. */
 static int store_list(ki__api_model *model, ki__api_type *type, ki_object *object, const char *name,
-                      ki_buf *list, bool empty)
+                      const ki_buf *list)
 {
     const char *const path[] = {"metadata", name};
     ki_buf json;
     ki_buf_init(&json, model->alloc, SIZE_MAX);
+    bool empty = list->len == 2; /* only the brackets */
     int r = empty ? ki__json_remove(object, path, 2, &json)
                   : ki__json_set(object, path, 2, ki_buf_str(list), &json);
     r = r < 0 ? r : store(model, type, object, &json);
     ki_buf_done(&json);
     return r;
-}
-
-static int add_element(ki_buf *list, const ki_value *value, bool *empty)
-{
-    int r = ki_buf_add_char(list, *empty ? '[' : ',');
-    *empty = false;
-    return r < 0 ? r : ki_value_write_json(value, list);
 }
 
 /* Removes the references to owners that do not stay; if `uid` is not NULL, those to that owner. */
@@ -145,9 +135,10 @@ static int release(ki__api_model *model, ki__api_type *type, ki_object *object, 
     ki_iter iter;
     ki_value reference;
     ki_buf kept;
-    bool empty = true;
     bool changed = false;
     ki_buf_init(&kept, model->alloc, SIZE_MAX);
+    ki__out out = ki__out_to(&kept);
+    ki__put_list(&out);
     int r = ki_value_iter(&references, &iter);
     while (r == 0 && ki_iter_next(&iter, NULL, &reference) > 0) {
         char owner[KI__GARBAGE_UID_SIZE] = "";
@@ -159,11 +150,14 @@ static int release(ki__api_model *model, ki__api_type *type, ki_object *object, 
             r = look_up(model, &reference, ki_object_namespace(object), &found);
         }
         changed = changed || found != STANDING_SOLID;
-        r = r < 0 || found != STANDING_SOLID ? r : add_element(&kept, &reference, &empty);
+        if (found == STANDING_SOLID) {
+            ki__put_value(&out, &reference);
+        }
     }
-    r = r < 0 ? r : ki_buf_add_char(&kept, ']');
+    ki__put_end(&out);
+    r = r < 0 ? r : out.error;
     if (r == 0 && changed) {
-        r = store_list(model, type, object, "ownerReferences", &kept, empty);
+        r = store_list(model, type, object, "ownerReferences", &kept);
     }
     ki_buf_done(&kept);
     return r;
@@ -176,16 +170,18 @@ static int remove_finalizer(ki__api_model *model, ki__api_type *type, ki_object 
     ki_iter iter;
     ki_value finalizer;
     ki_buf kept;
-    bool empty = true;
     ki_buf_init(&kept, model->alloc, SIZE_MAX);
-    int r = ki_value_iter(&finalizers, &iter);
-    while (r == 0 && ki_iter_next(&iter, NULL, &finalizer) > 0) {
+    ki__out out = ki__out_to(&kept);
+    ki__put_list(&out);
+    ki__out_fail(&out, ki_value_iter(&finalizers, &iter));
+    while (out.error == 0 && ki_iter_next(&iter, NULL, &finalizer) > 0) {
         if (!ki_value_equals(&finalizer, ki_str_from(name))) {
-            r = add_element(&kept, &finalizer, &empty);
+            ki__put_value(&out, &finalizer);
         }
     }
-    r = r < 0 ? r : ki_buf_add_char(&kept, ']');
-    r = r < 0 ? r : store_list(model, type, object, "finalizers", &kept, empty);
+    ki__put_end(&out);
+    int r = out.error;
+    r = r < 0 ? r : store_list(model, type, object, "finalizers", &kept);
     ki_buf_done(&kept);
     return r;
 }
@@ -254,7 +250,7 @@ static bool is_blocking(const ki_object *object, const char *uid)
         return false;
     }
     while (ki_iter_next(&iter, NULL, &reference) > 0) {
-        ki_value flag = member(&reference, "blockOwnerDeletion");
+        ki_value flag = ki__value_child(&reference, "blockOwnerDeletion");
         bool blocks = false;
         if (ki__garbage_reference(&reference, owner) && strcmp(owner, uid) == 0 &&
             ki_value_bool(&flag, &blocks) == 0 && blocks) {

@@ -4,13 +4,14 @@
 
 #include "apiserver/encode.h"
 #include "apiserver/exchange.h"
+#include "apiserver/verbs/write_common.h"
 #include "base/alloc.h"
-#include "object/edit/json_emit.h"
+#include "base/digits.h"
 
 int ki__api_read_rv(ki__api_exchange *x, uint64_t *ret_rv)
 {
     *ret_rv = 0;
-    if (x->route.rv[0] == '\0' || ki__read_u64(ki_str_from(x->route.rv), ret_rv)) {
+    if (x->route.rv[0] == '\0' || ki__digits_read(ki_str_from(x->route.rv), ret_rv)) {
         return 0;
     }
     /* Real servers tell a list what is wrong, and take the same for a failure of theirs else. */
@@ -41,12 +42,10 @@ int ki__api_is_fresh(ki__api_exchange *x, uint64_t rv)
 
 int ki__api_fail_expired(ki__api_exchange *x, uint64_t rv, uint64_t oldest)
 {
-    ki__api_failure *failure = &x->failure;
-    int r = ki__api_fail(failure, 410, KI_REASON_EXPIRED, "too old resource version: ", NULL);
-    r = r < 0 ? r : ki__emit_u64(&failure->message, rv);
-    r = r < 0 ? r : ki_buf_add_text(&failure->message, " (");
-    r = r < 0 ? r : ki__emit_u64(&failure->message, oldest);
-    return r < 0 ? r : ki_buf_add_char(&failure->message, ')');
+    char rooms[2][KI__DIGITS_SIZE];
+    return ki__api_fail(&x->failure, 410, KI_REASON_EXPIRED,
+                        "too old resource version: ", ki__digits(rv, rooms[0]).ptr, " (",
+                        ki__digits(oldest, rooms[1]).ptr, ")", NULL);
 }
 
 /* ---- selectors ---- */
@@ -161,9 +160,7 @@ int ki__api_do_get(ki__api_exchange *x)
     uint64_t at = newest ? x->model->head : x->server->reader.applied;
     ki_buf key;
     ki_buf_init(&key, x->alloc, KI__API_TARGET_MAX);
-    r = x->route.name_space[0] != '\0'
-            ? ki__emit_text(&key, x->route.name_space, "/", x->route.name, NULL)
-            : ki__emit_text(&key, x->route.name, NULL);
+    r = ki__api_make_key(x, x->route.name, &key);
     if (r == 0) {
         const ki_object *object = ki__api_model_get(x->type, ki_buf_str(&key), at);
         r = object != NULL ? ki__api_answer_object(x, 200, object)

@@ -7,7 +7,7 @@
 #include "apiserver/encode.h"
 #include "apiserver/exchange.h"
 #include "apiserver/token.h"
-#include "object/edit/json_emit.h"
+#include "apiserver/verbs/write_common.h"
 
 /* ---- which version ---- */
 
@@ -181,7 +181,7 @@ static int take_page(ki__api_exchange *x, const page *p)
     int r = 0;
     ki_buf_init(&prefix, x->alloc, KI__API_TARGET_MAX);
     if (x->route.name_space[0] != '\0') {
-        r = ki__emit_text(&prefix, x->route.name_space, "/", NULL);
+        r = ki__api_make_key(x, "", &prefix);
     }
     i = first_key(x, p, ki_buf_str(&prefix));
     for (; r == 0 && i < x->type->count; i++) {

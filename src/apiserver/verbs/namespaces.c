@@ -7,7 +7,6 @@
 
 #include "apiserver/verbs/compose.h"
 #include "apiserver/verbs/write_common.h"
-#include "object/edit/json_emit.h"
 
 static int namespaces(ki__api_model *model, ki__api_type **ret_type)
 {

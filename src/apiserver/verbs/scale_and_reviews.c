@@ -4,84 +4,75 @@
 #include <errno.h>
 
 #include "apiserver/encode.h"
+#include "apiserver/verbs/compose.h"
 #include "apiserver/verbs/write_common.h"
 #include "object/edit/json_edit.h"
-#include "object/edit/json_emit.h"
+#include "object/value.h"
 
 #define TEXT_MAX ((size_t)4 << 20)
 
 /* ---- scales ---- */
 
-static ki_value member(const ki_value *map, const char *name)
-{
-    ki_value value;
-    return ki_value_member(map, ki_str_from(name), &value) == 0 ? value : (ki_value){0};
-}
-
 static int64_t number(const ki_object *object, const char *part, int64_t otherwise)
 {
     ki_value root = ki_object_root(object);
-    ki_value map = member(&root, part);
-    ki_value replicas = member(&map, "replicas");
+    ki_value map = ki__value_child(&root, part);
+    ki_value replicas = ki__value_child(&map, "replicas");
     int64_t count = otherwise;
     return ki_value_int64(&replicas, &count) == 0 ? count : otherwise;
 }
 
 /* The selector as text: only its matchLabels, or the plain map of a ReplicationController. */
-static int write_selector(const ki_object *object, ki_buf *out)
+static void write_selector(const ki_object *object, ki__out *out)
 {
     ki_value root = ki_object_root(object);
-    ki_value spec = member(&root, "spec");
-    ki_value selector = member(&spec, "selector");
-    ki_value labels = member(&selector, "matchLabels");
+    ki_value spec = ki__value_child(&root, "spec");
+    ki_value selector = ki__value_child(&spec, "selector");
+    ki_value labels = ki__value_child(&selector, "matchLabels");
     ki_iter iter;
     ki_value key;
     ki_value value;
-    bool first = true;
-    int r = 0;
+    const char *comma = "";
     labels = ki_value_type(&labels) == KI_TYPE_MAP ? labels : selector;
     if (ki_value_type(&labels) != KI_TYPE_MAP || ki_value_iter(&labels, &iter) < 0) {
-        return 0;
+        return;
     }
-    while (r == 0 && ki_iter_next(&iter, &key, &value) > 0) {
-        if (ki_value_type(&value) != KI_TYPE_STRING) {
-            continue;
+    while (out->error == 0 && ki_iter_next(&iter, &key, &value) > 0) {
+        if (ki_value_type(&value) == KI_TYPE_STRING) {
+            ki__out_text(out, comma);
+            ki__out_content(out, &key);
+            ki__out_char(out, '=');
+            ki__out_content(out, &value);
+            comma = ",";
         }
-        r = first ? 0 : ki_buf_add_char(out, ',');
-        r = r < 0 ? r : ki_value_copy_string(&key, out);
-        r = r < 0 ? r : ki_buf_add_char(out, '=');
-        r = r < 0 ? r : ki_value_copy_string(&value, out);
-        first = false;
     }
-    return r;
 }
 
-static int write_scale(const ki_object *object, const ki_alloc *alloc, ki_buf *out)
+static int write_scale(const ki_object *object, const ki_alloc *alloc, ki_buf *buf)
 {
-    ki_buf selector;
-    ki_buf_init(&selector, alloc, TEXT_MAX);
-    const char *name_space = ki_object_namespace(object);
-    int r = write_selector(object, &selector);
-    r = r < 0 ? r
-              : ki_buf_add_text(out, "{\"kind\":\"Scale\",\"apiVersion\":\"autoscaling/v1\","
-                                     "\"metadata\":{");
-    r = r < 0 ? r : ki__emit_member(out, "name", ki_str_from(ki_object_name(object)), true);
-    r = r < 0 ? r : ki__emit_member(out, "namespace", ki_str_from(name_space), false);
-    r = r < 0 ? r : ki__emit_member(out, "uid", ki_str_from(ki_object_uid(object)), false);
-    r = r < 0 ? r
-              : ki__emit_member(out, "resourceVersion",
-                                ki_str_from(ki_object_resource_version(object)), false);
-    r = r < 0 ? r : ki_buf_add_text(out, ",\"creationTimestamp\":\"");
-    r = r < 0 ? r : ki__emit_time(out, ki_object_creation_time(object));
-    r = r < 0 ? r : ki_buf_add_text(out, "\"},\"spec\":{\"replicas\":");
-    r = r < 0 ? r : ki__emit_i64(out, number(object, "spec", 1));
-    r = r < 0 ? r : ki_buf_add_text(out, "},\"status\":{\"replicas\":");
-    r = r < 0 ? r : ki__emit_i64(out, number(object, "status", 0));
-    r = r < 0 || selector.len == 0 ? r
-                                   : ki__emit_member(out, "selector", ki_buf_str(&selector), false);
-    r = r < 0 ? r : ki_buf_add_text(out, "}}");
-    ki_buf_done(&selector);
-    return r;
+    ki_buf text;
+    ki_buf_init(&text, alloc, TEXT_MAX);
+    ki__out selector = ki__out_to(&text);
+    ki__out out = ki__out_to(buf);
+    write_selector(object, &selector);
+    ki__out_fail(&out, selector.error);
+    ki__out_text(&out, "{\"kind\":\"Scale\",\"apiVersion\":\"autoscaling/v1\",\"metadata\":{");
+    ki__put_member(&out, "name", ki_object_name(object));
+    ki__put_member(&out, "namespace", ki_object_namespace(object));
+    ki__put_member(&out, "uid", ki_object_uid(object));
+    ki__put_member(&out, "resourceVersion", ki_object_resource_version(object));
+    ki__put_name(&out, "creationTimestamp");
+    ki__put_time(&out, ki_object_creation_time(object));
+    ki__out_text(&out, "},\"spec\":{\"replicas\":");
+    ki__put_i64(&out, number(object, "spec", 1));
+    ki__out_text(&out, "},\"status\":{\"replicas\":");
+    ki__put_i64(&out, number(object, "status", 0));
+    if (text.len != 0) {
+        ki__put_member_str(&out, "selector", ki_buf_str(&text));
+    }
+    ki__out_text(&out, "}}");
+    ki_buf_done(&text);
+    return out.error;
 }
 
 static int make_scale(const ki__api_exchange *x, const ki_object *object, ki_object **ret_scale)
@@ -105,10 +96,12 @@ static int answer_scale(ki__api_exchange *x)
     }
     r = make_scale(x, object, &scale);
     if (r == 0) {
-        ki__emit_undo(&x->out, 0);
+        ki__buf_truncate(&x->out, 0);
         x->encoding = KI_ENCODING_JSON;
-        r = ki_buf_add_str(&x->out, ki_object_bytes(scale));
-        r = r < 0 ? r : ki_buf_add_char(&x->out, '\n');
+        ki__out out = ki__out_to(&x->out);
+        ki__out_str(&out, ki_object_bytes(scale));
+        ki__out_char(&out, '\n');
+        r = out.error;
         ki_object_unref(scale);
     }
     if (r == 0) {
@@ -136,12 +129,15 @@ static int scaled(ki__api_exchange *x, const ki_object *scale, const ki_object *
     }
     ki_buf_init(&text, x->alloc, SIZE_MAX);
     ki_buf_init(&more, x->alloc, SIZE_MAX);
-    int r = ki__emit_i64(&more, count);
-    r = r < 0 ? r : ki__json_set(old, replicas, 2, ki_buf_str(&more), &text);
+    ki__out out = ki__out_to(&more);
+    ki__put_i64(&out, count);
+    int r = out.error < 0 ? out.error : ki__json_set(old, replicas, 2, ki_buf_str(&more), &text);
     r = r < 0 ? r : ki_object_from_json(text.data, text.len, &options, &between, NULL);
     ki_buf_clear(&more);
     ki_buf_clear(&text);
-    r = r < 0 ? r : ki__emit_string(&more, ki_str_from(ki_object_resource_version(scale)));
+    if (r == 0) {
+        r = ki_buf_add_json_string(&more, ki_str_from(ki_object_resource_version(scale)));
+    }
     r = r < 0 ? r : ki__json_set(between, version, 2, ki_buf_str(&more), &text);
     r = r < 0 ? r : ki_object_from_json(text.data, text.len, &options, ret_object, NULL);
     ki_object_unref(between);
@@ -156,19 +152,20 @@ static int apply_scale(ki__api_exchange *x, const ki_object *scale, const ki_obj
 {
     ki_object_options options = {.size = sizeof(options), .alloc = x->alloc};
     ki_value root = ki_object_root(scale);
-    ki_value spec = member(&root, "spec");
-    ki_value replicas = member(&spec, "replicas");
+    ki_value spec = ki__value_child(&root, "spec");
+    ki_value replicas = ki__value_child(&spec, "replicas");
     ki_object *config = NULL;
     ki_buf text;
     ki_buf_init(&text, x->alloc, TEXT_MAX);
-    int r = ki__emit_text(&text, "{\"kind\":\"", ki_resource_kind(x->shown->resource),
-                          "\",\"apiVersion\":\"", ki_resource_api_version(x->shown->resource),
-                          "\",\"spec\":{", NULL);
+    ki__out out = ki__out_to(&text);
+    ki__api_compose_begin(x->shown, &out);
+    ki__out_text(&out, "\"spec\":{");
     if (ki_value_type(&replicas) != KI_TYPE_NONE) {
-        r = r < 0 ? r : ki_buf_add_text(&text, "\"replicas\":");
-        r = r < 0 ? r : ki_value_write_json(&replicas, &text);
+        ki__put_name(&out, "replicas");
+        ki__put_value(&out, &replicas);
     }
-    r = r < 0 ? r : ki_buf_add_text(&text, "}}");
+    ki__out_text(&out, "}}");
+    int r = out.error;
     r = r < 0 ? r : ki_object_from_json(text.data, text.len, &options, &config, NULL);
     ki_buf_done(&text);
     r = r < 0 ? ki__api_fail_write(x, r) : ki__api_apply_object(x, config, old, ret_object);
@@ -254,9 +251,7 @@ static const char *review_status(const char *kind)
 int ki__api_do_review(ki__api_exchange *x)
 {
     static const char *const own[] = {"kind", "apiVersion", "metadata", "status", NULL};
-    const ki_resource *resource = x->shown->resource;
     ki_object *body;
-    bool first = false;
     int r = ki__api_read_body(x, false, &body);
     if (r == 0 && x->failure.code == 0) {
         r = ki__api_check_body(x, body);
@@ -265,13 +260,14 @@ int ki__api_do_review(ki__api_exchange *x)
         ki_buf text;
         ki_value root = ki_object_root(body);
         ki_buf_init(&text, x->alloc, SIZE_MAX);
-        r = ki__emit_text(&text, "{\"kind\":\"", ki_resource_kind(resource), "\",\"apiVersion\":\"",
-                          ki_resource_api_version(resource), "\",\"metadata\":{}", NULL);
-        r = r < 0 ? r : ki__json_copy_members(&root, own, &first, &text);
-        r = r < 0 ? r
-                  : ki__emit_text(&text, ",\"status\":", review_status(ki_resource_kind(resource)),
-                                  "}", NULL);
-        r = r < 0 ? r : ki__api_encode_json(x, ki_buf_str(&text));
+        ki__out out = ki__out_to(&text);
+        ki__api_compose_begin(x->shown, &out);
+        ki__out_text(&out, "\"metadata\":{}");
+        ki__json_copy_members(&root, own, &out);
+        ki__put_name(&out, "status");
+        ki__put_json(&out, ki_str_from(review_status(ki_resource_kind(x->shown->resource))));
+        ki__out_char(&out, '}');
+        r = out.error < 0 ? out.error : ki__api_encode_json(x, ki_buf_str(&text));
         ki_buf_done(&text);
         x->status = 201;
         x->stage = KI__API_STAGE_TEXT;

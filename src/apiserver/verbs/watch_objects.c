@@ -10,7 +10,7 @@
 #include "apiserver/exchange.h"
 #include "apiserver/verbs/compose.h"
 #include "base/assert.h"
-#include "object/edit/json_emit.h"
+#include "base/digits.h"
 
 /* ---- the start ---- */
 
@@ -241,19 +241,18 @@ static uint64_t seen(const ki__api_exchange *x)
 static int send_bookmark(ki__api_exchange *x, bool end)
 {
     ki_buf json;
-    const ki_resource *resource = x->shown->resource;
     ki_buf_init(&json, x->alloc, 4096);
-    int r = ki__emit_text(&json, "{\"kind\":\"", ki_resource_kind(resource), "\",\"apiVersion\":\"",
-                          ki_resource_api_version(resource),
-                          "\",\"metadata\":{\"resourceVersion\":\"", NULL);
-    r = r < 0 ? r : ki__emit_u64(&json, seen(x) + x->plan.bookmark_ahead);
-    r = r < 0 ? r : ki_buf_add_text(&json, "\",\"creationTimestamp\":null");
+    char room[KI__DIGITS_SIZE];
+    ki__out out = ki__out_to(&json);
+    ki__api_compose_begin(x->shown, &out);
+    ki__out_text(&out, "\"metadata\":{");
+    ki__put_member_str(&out, "resourceVersion", ki__digits(seen(x) + x->plan.bookmark_ahead, room));
+    ki__out_text(&out, ",\"creationTimestamp\":null");
     if (end && !x->plan.plain_end_bookmark) {
-        r = r < 0 ? r
-                  : ki_buf_add_text(&json, ",\"annotations\":{\"k8s.io/initial-events-end\":"
-                                           "\"true\"}");
+        ki__out_text(&out, ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}");
     }
-    r = r < 0 ? r : ki_buf_add_text(&json, "}}");
+    ki__out_text(&out, "}}");
+    int r = out.error;
     r = r < 0 ? r : ki__api_encode_event_json(x, KI_EVENT_BOOKMARK, ki_buf_str(&json));
     ki_buf_done(&json);
     return r;
@@ -265,11 +264,14 @@ static int send_bare(ki__api_exchange *x)
     const ki_resource *resource = x->shown->resource;
     ki_buf json;
     ki_buf_init(&json, x->alloc, 4096);
-    int r =
-        x->encoding == KI_ENCODING_JSON
-            ? ki_buf_add_text(&json, "{}")
-            : ki__emit_text(&json, "{\"kind\":\"", ki_resource_kind(resource),
-                            "\",\"apiVersion\":\"", ki_resource_api_version(resource), "\"}", NULL);
+    ki__out out = ki__out_to(&json);
+    ki__put_map(&out);
+    if (x->encoding != KI_ENCODING_JSON) {
+        ki__put_member(&out, "kind", ki_resource_kind(resource));
+        ki__put_member(&out, "apiVersion", ki_resource_api_version(resource));
+    }
+    ki__put_end(&out);
+    int r = out.error;
     r = r < 0 ? r : ki__api_encode_event_json(x, KI_EVENT_DELETED, ki_buf_str(&json));
     ki_buf_done(&json);
     return r;

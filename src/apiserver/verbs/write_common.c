@@ -9,7 +9,7 @@
 #include "apiserver/verbs/compose.h"
 #include "apiserver/verbs/namespaces.h"
 #include "object/edit/json_edit.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 #include "wire/media_type.h"
 
 static int fail_body(ki__api_exchange *x, int r, const ki_error *error)
@@ -98,9 +98,11 @@ static int read_operations(const ki__api_exchange *x, ki_object_options *options
     ki_buf text;
     options->max_bytes += 16;
     ki_buf_init(&text, x->alloc, options->max_bytes);
-    int r = ki_buf_add_text(&text, "{\"patch\":");
-    r = r < 0 ? r : ki_buf_add_str(&text, x->request->body);
-    r = r < 0 ? r : ki_buf_add_char(&text, '}');
+    ki__out out = ki__out_to(&text);
+    ki__out_text(&out, "{\"patch\":");
+    ki__out_str(&out, x->request->body);
+    ki__out_char(&out, '}');
+    int r = out.error;
     r = r < 0 ? r : ki_object_from_json(text.data, text.len, options, ret_object, error);
     ki_buf_done(&text);
     return r;
@@ -175,10 +177,12 @@ int ki__api_check_body(ki__api_exchange *x, const ki_object *body)
     return r < 0 || x->failure.code != 0 ? r : ki__api_check_fields(x, body);
 }
 
-int ki__api_make_key(const ki__api_exchange *x, const char *name, ki_buf *out)
+int ki__api_make_key(const ki__api_exchange *x, const char *name, ki_buf *buf)
 {
     const char *name_space = x->route.name_space;
-    return ki__emit_text(out, name_space, name_space[0] != '\0' ? "/" : "", name, NULL);
+    ki__out out = ki__out_to(buf);
+    ki__out_texts(&out, name_space, name_space[0] != '\0' ? "/" : "", name, NULL);
+    return out.error;
 }
 
 int ki__api_find_target(ki__api_exchange *x, ki_object **ret_object)
@@ -364,28 +368,27 @@ bool ki__api_deletion_waits(const ki__api_model *model, const ki__api_type *type
            wanted.orphan || wanted.foreground;
 }
 
-/* Writes the finalizers of an object with those of a policy: as a list, without its end. */
-static int write_finalizers(const ki_object *object, gc_finalizers wanted, ki_buf *out)
+/* Writes the finalizers of an object with those of a policy as a list. */
+static int write_finalizers(const ki_object *object, gc_finalizers wanted, ki_buf *buf)
 {
     ki_value finalizers = ki_object_finalizers(object);
     ki_iter iter;
     ki_value finalizer;
-    int r = ki_buf_add_char(out, '[');
+    ki__out out = ki__out_to(buf);
+    ki__put_list(&out);
     if (ki_value_iter(&finalizers, &iter) == 0) {
-        while (r == 0 && ki_iter_next(&iter, NULL, &finalizer) > 0) {
+        while (out.error == 0 && ki_iter_next(&iter, NULL, &finalizer) > 0) {
             if (!is_gc_finalizer(&finalizer)) {
-                r = out->len > 1 ? ki_buf_add_char(out, ',') : 0;
-                r = r < 0 ? r : ki_value_write_json(&finalizer, out);
+                ki__put_value(&out, &finalizer);
             }
         }
     }
     if (wanted.orphan || wanted.foreground) {
-        r = r < 0 ? r
-                  : ki__emit_text(out, out->len > 1 ? "," : "", "\"",
-                                  wanted.orphan ? KI__FINALIZER_ORPHAN : KI__FINALIZER_FOREGROUND,
-                                  "\"", NULL);
+        ki__put_string(
+            &out, ki_str_from(wanted.orphan ? KI__FINALIZER_ORPHAN : KI__FINALIZER_FOREGROUND));
     }
-    return r < 0 ? r : ki_buf_add_char(out, ']');
+    ki__put_end(&out);
+    return out.error;
 }
 
 /* The object with the finalizers that a policy gives it: *ret_object; the same one if it has them.

@@ -14,7 +14,7 @@ int ki__api_read_body(ki__api_exchange *x, bool optional, ki_object **ret_object
 int ki__api_check_body(ki__api_exchange *x, const ki_object *body);
 
 /** Appends the key of a name within the namespace of the request. */
-int ki__api_make_key(const ki__api_exchange *x, const char *name, ki_buf *out);
+int ki__api_make_key(const ki__api_exchange *x, const char *name, ki_buf *buf);
 
 /** The object at the head that the path names; borrowed; NULL with the failure filled. */
 int ki__api_find_target(ki__api_exchange *x, ki_object **ret_object);

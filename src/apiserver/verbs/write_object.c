@@ -10,9 +10,11 @@
 #include "apiserver/verbs/compose.h"
 #include "apiserver/verbs/namespaces.h"
 #include "apiserver/verbs/write_common.h"
+#include "base/digits.h"
 #include "object/edit/json_edit.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 #include "object/edit/patch.h"
+#include "object/value.h"
 
 enum { NAME_TRIES = 8, GENERATED_BASE_MAX = 58 };
 
@@ -28,11 +30,9 @@ static int fail_metadata(ki__api_exchange *x, const char *name)
 static int generate_name(ki__api_exchange *x, const ki_object *body, ki_buf *name)
 {
     ki_value root = ki_object_root(body);
-    ki_value metadata;
-    ki_value base;
-    if (ki_value_member(&root, ki_str_from("metadata"), &metadata) < 0 ||
-        ki_value_member(&metadata, ki_str_from("generateName"), &base) < 0 ||
-        ki_value_type(&base) != KI_TYPE_STRING) {
+    ki_value metadata = ki__value_child(&root, "metadata");
+    ki_value base = ki__value_child(&metadata, "generateName");
+    if (ki_value_type(&base) != KI_TYPE_STRING) {
         return 0;
     }
     ki_buf key;
@@ -41,7 +41,7 @@ static int generate_name(ki__api_exchange *x, const ki_object *body, ki_buf *nam
     size_t len = name->len < GENERATED_BASE_MAX ? name->len : GENERATED_BASE_MAX;
     for (int i = 0; r == 0 && len != 0; i++) {
         char suffix[KI__API_SUFFIX_LEN];
-        ki__emit_undo(name, len);
+        ki__buf_truncate(name, len);
         ki_buf_clear(&key);
         r = ki__api_make_suffix(x->model, suffix);
         r = r < 0 ? r : ki_buf_add(name, suffix, sizeof(suffix));
@@ -241,7 +241,7 @@ static int check_old(ki__api_exchange *x, const ki_object *body, const ki_object
                                      "it is another object than the one with this uid");
     }
     uint64_t version;
-    if (rv[0] != '\0' && !ki__read_u64(ki_str_from(rv), &version)) {
+    if (rv[0] != '\0' && !ki__digits_read(ki_str_from(rv), &version)) {
         /* Real servers take it for a failure of theirs. */
         return ki__api_fail(&x->failure, 500, KI_REASON_UNKNOWN,
                             "metadata.resourceVersion: not a number: ", rv, NULL);
@@ -276,13 +276,14 @@ static int content_differs(const ki__api_exchange *x, const ki_object *a, const 
     int r = 0;
     for (size_t i = 0; i < 2 && r == 0; i++) {
         ki_buf text;
-        bool first = true;
         ki_object_options options = {
             .size = sizeof(options), .alloc = x->alloc, .max_bytes = (size_t)128 << 20};
         ki_buf_init(&text, x->alloc, (size_t)128 << 20);
-        r = ki_buf_add_char(&text, '{');
-        r = r < 0 ? r : ki__json_copy_members(&sides[i], ignored, &first, &text);
-        r = r < 0 ? r : ki_buf_add_char(&text, '}');
+        ki__out out = ki__out_to(&text);
+        ki__put_map(&out);
+        ki__json_copy_members(&sides[i], ignored, &out);
+        ki__put_end(&out);
+        r = out.error;
         r = r < 0 ? r : ki_object_from_json(text.data, text.len, &options, &contents[i], NULL);
         ki_buf_done(&text);
     }

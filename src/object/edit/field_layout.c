@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "object/edit/json_edit.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 
 typedef struct level {
     ki__merge_type type;
@@ -30,21 +30,22 @@ typedef struct walk {
 /* ---- elements ---- */
 
 /* A scalar as JSON, spelt in one way. */
-static int add_scalar(const ki_value *value, ki_buf *out)
+static void add_scalar(const ki_value *value, ki__out *out)
 {
     int64_t number;
     ki_buf text;
     if (ki_value_type(value) == KI_TYPE_NUMBER && ki_value_int64(value, &number) == 0) {
-        return ki__emit_i64(out, number);
+        ki__put_i64(out, number);
+        return;
     }
     if (ki_value_type(value) != KI_TYPE_STRING) {
-        return ki_value_write_json(value, out);
+        ki__put_value(out, value);
+        return;
     }
-    ki_buf_init(&text, out->alloc, KI__FIELD_TEXT_MAX);
-    int r = ki_value_copy_string(value, &text);
-    r = r < 0 ? r : ki__emit_string(out, ki_buf_str(&text));
+    ki_buf_init(&text, out->buf->alloc, KI__FIELD_TEXT_MAX);
+    ki__out_fail(out, ki_value_copy_string(value, &text));
+    ki__put_string(out, ki_buf_str(&text));
     ki_buf_done(&text);
-    return r;
 }
 
 static bool is_scalar(ki_type type)
@@ -52,14 +53,13 @@ static bool is_scalar(ki_type type)
     return type != KI_TYPE_MAP && type != KI_TYPE_LIST && type != KI_TYPE_NONE;
 }
 
-static int add_keys(ki__tree *tree, uint32_t node, const ki__merge_type *list, ki_buf *out)
+static int add_keys(ki__tree *tree, uint32_t node, const ki__merge_type *list, ki__out *out)
 {
     ki_str keys[KI__MERGE_KEYS_MAX];
     size_t count = ki__merge_type_keys(list, keys);
     bool any = false; /* besides those that it does not have */
-    int r = ki_buf_add_text(out, "k:{");
-    size_t begin = out->len;
-    for (size_t i = 0; i < count && r == 0; i++) {
+    ki__out_text(out, "k:{");
+    for (size_t i = 0; i < count && out->error == 0; i++) {
         uint32_t child = ki__tree_get(tree, node, keys[i]);
         ki_value value = {0};
         if (child != KI__TREE_NONE) {
@@ -70,29 +70,28 @@ static int add_keys(ki__tree *tree, uint32_t node, const ki__merge_type *list, k
         if (!is_scalar(ki_value_type(&value))) {
             return 0;
         }
-        r = out->len != begin ? ki_buf_add_char(out, ',') : 0;
-        r = r < 0 ? r : ki__emit_string(out, keys[i]);
-        r = r < 0 ? r : ki_buf_add_char(out, ':');
-        r = r < 0 ? r : add_scalar(&value, out);
+        ki__put_name_str(out, keys[i]);
+        add_scalar(&value, out);
         any = any || child != KI__TREE_NONE;
     }
-    r = r < 0 ? r : ki_buf_add_char(out, '}');
-    return r < 0 ? r : any ? 1 : 0;
+    ki__out_char(out, '}');
+    return out->error < 0 ? out->error : any ? 1 : 0;
 }
 
-int ki__layout_add_element(ki__tree *tree, uint32_t node, const ki__merge_type *list, ki_buf *out)
+int ki__layout_add_element(ki__tree *tree, uint32_t node, const ki__merge_type *list, ki_buf *buf)
 {
     ki_type type = ki__tree_at(tree, node)->type;
+    ki__out out = ki__out_to(buf);
     if (ki__merge_type_how(list) == KI__MERGE_KEYS) {
-        return type == KI_TYPE_MAP ? add_keys(tree, node, list, out) : 0;
+        return type == KI_TYPE_MAP ? add_keys(tree, node, list, &out) : 0;
     }
     if (!is_scalar(type)) {
         return 0;
     }
     ki_value value = ki__tree_value(tree, node);
-    int r = ki_buf_add_text(out, "v:");
-    r = r < 0 ? r : add_scalar(&value, out);
-    return r < 0 ? r : 1;
+    ki__out_text(&out, "v:");
+    add_scalar(&value, &out);
+    return out.error < 0 ? out.error : 1;
 }
 
 /* ---- laying out ---- */
@@ -125,15 +124,18 @@ static int add_to_path(walk *w, uint32_t node)
         (is_own(w, name) || (!w->strict && ki__tree_at(w->tree, node)->type == KI_TYPE_NULL))) {
         return 0;
     }
-    int r = w->path.len != 0 ? ki_buf_add_char(&w->path, (char)KI__FIELD_SEPARATOR) : 0;
+    const char separator[] = {(char)KI__FIELD_SEPARATOR, '\0'};
+    ki__out out = ki__out_to(&w->path);
+    ki__out_text(&out, w->path.len != 0 ? separator : "");
     if (in_map) {
-        r = r < 0 ? r : ki_buf_add_text(&w->path, "f:");
-        r = r < 0 ? r : ki_buf_add_str(&w->path, name);
-        return r < 0 ? r : 1;
+        ki__out_text(&out, "f:");
+        ki__out_str(&out, name);
+        return out.error < 0 ? out.error : 1;
     }
+    int r = out.error;
     r = r < 0 ? r : ki__layout_add_element(w->tree, node, &above->type, &w->path);
     if (r == 0 && w->strict) {
-        ki__emit_undo(&w->path, above->path_len);
+        ki__buf_truncate(&w->path, above->path_len);
         (void)ki__field_text_add(w->text, ki_buf_str(&w->path), &w->bad);
         return KI_ERR_INVALID;
     }
@@ -220,11 +222,11 @@ static int visit_all(walk *w, uint32_t root)
             node = ki__tree_at(w->tree, node)->first;
             continue;
         }
-        ki__emit_undo(&w->path, w->levels[w->depth - 1].path_len);
+        ki__buf_truncate(&w->path, w->levels[w->depth - 1].path_len);
         while (node != root && ki__tree_at(w->tree, node)->next == KI__TREE_NONE) {
             node = ki__tree_at(w->tree, node)->parent;
             w->depth--;
-            ki__emit_undo(&w->path, w->depth != 0 ? w->levels[w->depth - 1].path_len : 0);
+            ki__buf_truncate(&w->path, w->depth != 0 ? w->levels[w->depth - 1].path_len : 0);
         }
         node = node != root ? ki__tree_at(w->tree, node)->next : (uint32_t)KI__TREE_NONE;
     }

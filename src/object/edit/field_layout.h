@@ -44,7 +44,7 @@ void ki__layout_done(ki__layout *layout);
 /** Appends the element that tells one of a list apart: "k:{...}" or "v:...". 1, or 0 if it has
  *  none.
  *  Errors: KI_ERR_LIMIT, -ENOMEM. */
-int ki__layout_add_element(ki__tree *tree, uint32_t node, const ki__merge_type *list, ki_buf *out);
+int ki__layout_add_element(ki__tree *tree, uint32_t node, const ki__merge_type *list, ki_buf *buf);
 
 /** What has to be owned of an object that is applied. */
 int ki__layout_to_set(const ki__layout *layout, ki__field_set *set);

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/sort.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 #include "object/json/json_scan.h"
 
 #define PIECE_BYTES ((size_t)8 << 10)
@@ -89,49 +89,42 @@ static ki_str take_element(ki_str *path)
 }
 
 /* {"name":"web"} as name="web". */
-static int write_key(ki_str json, ki_buf *out)
+static void write_key(ki_str json, ki__out *out)
 {
     ki__json_scan scan;
     bool more = true;
     ki__json_scan_init(&scan, json, 2, NULL);
     const char *p = json.len != 0 ? ki__json_scan_open_map(&scan, json.ptr) : NULL;
-    for (bool first = true; p != NULL && more && *p != '}'; first = false) {
+    for (bool first = true; p != NULL && more && *p != '}' && out->error == 0; first = false) {
         ki_str name;
         const char *value = ki__json_scan_name(&scan, p, &name);
         p = value != NULL ? ki__json_scan_value(&scan, value) : NULL;
         if (p == NULL) {
             break;
         }
-        int r = first ? 0 : ki_buf_add_char(out, ',');
-        r = r < 0 ? r : ki_buf_add_str(out, name);
-        r = r < 0 ? r : ki_buf_add_char(out, '=');
-        r = r < 0 ? r : ki_buf_add(out, value, (size_t)(p - value));
-        if (r < 0) {
-            return r;
-        }
+        ki__out_text(out, first ? "" : ",");
+        ki__out_str(out, name);
+        ki__out_char(out, '=');
+        ki__out_str(out, ki_str_make(value, (size_t)(p - value)));
         p = ki__json_scan_next_member(&scan, p, &more);
     }
-    return 0;
 }
 
-int ki__field_path_write(ki_str path, ki_buf *out)
+void ki__field_path_write(ki_str path, ki__out *out)
 {
-    int r = 0;
-    while (path.len != 0 && r == 0) {
+    while (path.len != 0 && out->error == 0) {
         ki_str element = take_element(&path);
         ki_str rest =
             element.len > 2 ? ki_str_make(element.ptr + 2, element.len - 2) : ki_str_make("", 0);
         char kind = (char)(element.len != 0 ? element.ptr[0] : 'f');
-        if (kind == 'f') {
-            r = ki_buf_add_char(out, '.');
-            r = r < 0 ? r : ki_buf_add_str(out, rest);
-            continue;
+        ki__out_text(out, kind == 'f' ? "." : kind == 'v' ? "[=" : "[");
+        if (kind == 'k') {
+            write_key(rest, out);
+        } else {
+            ki__out_str(out, rest);
         }
-        r = ki_buf_add_text(out, kind == 'v' ? "[=" : "[");
-        r = r < 0 ? r : kind == 'k' ? write_key(rest, out) : ki_buf_add_str(out, rest);
-        r = r < 0 ? r : ki_buf_add_char(out, ']');
+        ki__out_text(out, kind == 'f' ? "" : "]");
     }
-    return r;
 }
 
 /* ---- sets ---- */
@@ -266,7 +259,7 @@ static int compare_members(const void *a, const void *b)
 }
 
 /* Writes the members of a key in their order, without white space. */
-static int add_key(ki_str json, ki_buf *out)
+static int add_key(ki_str json, ki_buf *path)
 {
     member members[KI__FIELD_KEYS_MAX];
     size_t count = 0;
@@ -293,14 +286,17 @@ static int add_key(ki_str json, ki_buf *out)
         return KI_ERR_INVALID;
     }
     ki__sort(members, count, sizeof(members[0]), compare_members);
-    int r = ki_buf_add_char(out, '{');
-    for (size_t i = 0; i < count && r == 0; i++) {
-        r = ki_buf_add_text(out, i != 0 ? ",\"" : "\"");
-        r = r < 0 ? r : ki_buf_add_str(out, members[i].name);
-        r = r < 0 ? r : ki_buf_add_text(out, "\":");
-        r = r < 0 ? r : ki_buf_add_str(out, members[i].value);
+    ki__out out = ki__out_to(path);
+    ki__put_map(&out);
+    for (size_t i = 0; i < count && out.error == 0; i++) {
+        ki__put_comma(&out);
+        ki__out_char(&out, '"');
+        ki__out_str(&out, members[i].name); /* encoded already */
+        ki__out_text(&out, "\":");
+        ki__put_json(&out, members[i].value);
     }
-    return r < 0 ? r : ki_buf_add_char(out, '}');
+    ki__put_end(&out);
+    return out.error;
 }
 
 /* Appends the element that a name is. 1; 0 for a kind that is not known, as future ones may be. */
@@ -318,10 +314,15 @@ static int add_element(ki_str name, ki_buf *path)
     for (size_t i = 0; kind == 'i' && i < rest.len; i++) {
         r = rest.ptr[i] >= '0' && rest.ptr[i] <= '9' ? r : KI_ERR_INVALID;
     }
-    r = r < 0 || path->len == 0 ? r : ki_buf_add_char(path, (char)KI__FIELD_SEPARATOR);
-    r = r < 0 ? r : ki_buf_add(path, name.ptr, 2);
-    r = r < 0 ? r : kind == 'k' ? add_key(rest, path) : ki_buf_add_str(path, rest);
-    return r < 0 ? r : 1;
+    const char separator[] = {(char)KI__FIELD_SEPARATOR, '\0'};
+    ki__out out = ki__out_to(path);
+    ki__out_fail(&out, r);
+    ki__out_text(&out, path->len != 0 ? separator : "");
+    ki__out_str(&out, ki_str_make(name.ptr, kind == 'k' ? 2 : name.len));
+    if (kind == 'k' && out.error == 0) {
+        ki__out_fail(&out, add_key(rest, path));
+    }
+    return out.error < 0 ? out.error : 1;
 }
 
 typedef struct reader {
@@ -394,7 +395,7 @@ static int read_all(reader *r)
     while (code == 0 && r->depth != 0) {
         ki_value key;
         ki_value value;
-        ki__emit_undo(&r->path, r->lens[r->depth - 1]);
+        ki__buf_truncate(&r->path, r->lens[r->depth - 1]);
         if (ki_iter_next(&r->iters[r->depth - 1], &key, &value) <= 0) {
             r->depth--;
             continue;
@@ -448,40 +449,36 @@ static size_t count_common(ki_str a, ki_str b)
 }
 
 /* The rest of a path, from the element `from` on; all maps stay open. */
-static int open_elements(ki_str path, size_t from, ki_buf *out)
+static void open_elements(ki_str path, size_t from, ki__out *out)
 {
-    int r = 0;
-    for (size_t i = 0; path.len != 0 && r == 0; i++) {
+    for (size_t i = 0; path.len != 0 && out->error == 0; i++) {
         ki_str element = take_element(&path);
         if (i >= from) {
-            r = ki__emit_string(out, element);
-            r = r < 0 ? r : ki_buf_add_text(out, ":{");
+            ki__put_name_str(out, element);
+            ki__out_char(out, '{');
         }
     }
-    return r;
 }
 
-int ki__field_set_write(const ki__field_set *set, ki_buf *out)
+void ki__field_set_write(const ki__field_set *set, ki__out *out)
 {
     ki_str last = ki_str_make("", 0);
-    int r = ki_buf_add_char(out, '{');
-    for (size_t i = 0; i < set->count && r == 0; i++) {
+    ki__out_char(out, '{');
+    for (size_t i = 0; i < set->count && out->error == 0; i++) {
         ki_str path = set->paths[i];
         size_t common = count_common(last, path);
         size_t open = count_elements(last);
         if (common == open && open != 0) { /* below the last one, which is a field as well */
-            r = ki_buf_add_text(out, "\".\":{},");
-        } else {
-            for (; open > common && r == 0; open--) {
-                r = ki_buf_add_char(out, '}');
-            }
-            r = r < 0 || i == 0 ? r : ki_buf_add_char(out, ',');
+            ki__out_text(out, "\".\":{}");
         }
-        r = r < 0 ? r : open_elements(path, common, out);
+        for (; open > common; open--) {
+            ki__out_char(out, '}');
+        }
+        open_elements(path, common, out);
         last = path;
     }
-    for (size_t open = count_elements(last); open != 0 && r == 0; open--) {
-        r = ki_buf_add_char(out, '}');
+    for (size_t open = count_elements(last); open != 0; open--) {
+        ki__out_char(out, '}');
     }
-    return r < 0 ? r : ki_buf_add_char(out, '}');
+    ki__out_char(out, '}');
 }

@@ -11,6 +11,8 @@
 #include <kinformer/error.h>
 #include <kinformer/value.h>
 
+#include "object/edit/json_out.h"
+
 enum {
     KI__FIELD_SEPARATOR = 0xff,
     KI__FIELD_KEYS_MAX = 16, /* in one element */
@@ -41,7 +43,7 @@ int ki__field_path_compare(ki_str a, ki_str b);
 bool ki__field_path_is_in(ki_str path, ki_str above);
 
 /** Appends a path as people read it: .spec.containers[name="web"].image */
-int ki__field_path_write(ki_str path, ki_buf *out);
+void ki__field_path_write(ki_str path, ki__out *out);
 
 /** A set. Its paths are views of text that outlives it. Zeroed but for `alloc`, it is empty. */
 typedef struct ki__field_set {
@@ -71,6 +73,6 @@ bool ki__field_set_same(const ki__field_set *a, const ki__field_set *b);
 int ki__field_set_read(ki__field_set *set, const ki_value *fields, ki__field_text *text);
 
 /** Appends a set as FieldsV1. */
-int ki__field_set_write(const ki__field_set *set, ki_buf *out);
+void ki__field_set_write(const ki__field_set *set, ki__out *out);
 
 #endif

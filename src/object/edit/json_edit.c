@@ -5,7 +5,7 @@
 
 #include <kinformer/error.h>
 
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 #include "object/json/json_skip.h"
 
 static bool is_skipped(const ki_value *key, const char *const *skip)
@@ -18,28 +18,20 @@ static bool is_skipped(const ki_value *key, const char *const *skip)
     return false;
 }
 
-int ki__json_copy_members(const ki_value *map, const char *const *skip, bool *first, ki_buf *out)
+void ki__json_copy_members(const ki_value *map, const char *const *skip, ki__out *out)
 {
     ki_iter iter;
     ki_value key;
     ki_value value;
     if (ki_value_type(map) != KI_TYPE_MAP || ki_value_iter(map, &iter) < 0) {
-        return 0;
+        return;
     }
-    while (ki_iter_next(&iter, &key, &value) > 0) {
-        if (is_skipped(&key, skip)) {
-            continue;
+    while (out->error == 0 && ki_iter_next(&iter, &key, &value) > 0) {
+        if (!is_skipped(&key, skip)) {
+            ki__put_name_value(out, &key);
+            ki__put_value(out, &value);
         }
-        int r = *first ? 0 : ki_buf_add_char(out, ',');
-        r = r < 0 ? r : ki_value_write_json(&key, out);
-        r = r < 0 ? r : ki_buf_add_char(out, ':');
-        r = r < 0 ? r : ki_value_write_json(&value, out);
-        if (r < 0) {
-            return r;
-        }
-        *first = false;
     }
-    return 0;
 }
 
 /* ---- by path ---- */
@@ -66,28 +58,25 @@ static int follow(const ki_object *object, const char *const *path, size_t steps
 }
 
 /* The text from one place to another, of which the object has both. */
-static int add_range(ki_buf *out, const char *from, const char *to)
+static void add_range(ki__out *out, const char *from, const char *to)
 {
-    return ki_buf_add(out, from, (size_t)(to - from));
+    ki__out_str(out, ki_str_make(from, (size_t)(to - from)));
 }
 
-static int add_nested(ki_buf *out, const char *const *path, size_t steps, ki_str json)
+static void add_nested(ki__out *out, const char *const *path, size_t steps, ki_str json)
 {
-    int r = 0;
-    for (size_t i = 0; i < steps && r == 0; i++) {
-        r = i != 0 ? ki_buf_add_char(out, '{') : 0;
-        r = r < 0 ? r : ki__emit_string(out, ki_str_from(path[i]));
-        r = r < 0 ? r : ki_buf_add_char(out, ':');
+    for (size_t i = 0; i < steps; i++) {
+        ki__out_text(out, i != 0 ? "{" : "");
+        ki__put_name_str(out, ki_str_from(path[i]));
     }
-    r = r < 0 ? r : ki_buf_add_str(out, json);
-    for (size_t i = 1; i < steps && r == 0; i++) {
-        r = ki_buf_add_char(out, '}');
+    ki__out_str(out, json);
+    for (size_t i = 1; i < steps; i++) {
+        ki__out_char(out, '}');
     }
-    return r;
 }
 
 int ki__json_set(const ki_object *object, const char *const *path, size_t steps, ki_str json,
-                 ki_buf *out)
+                 ki_buf *buf)
 {
     ki_value value;
     ki_str text = ki_object_bytes(object);
@@ -95,21 +84,24 @@ int ki__json_set(const ki_object *object, const char *const *path, size_t steps,
     if (found < 0) {
         return found;
     }
+    ki__out out = ki__out_to(buf);
     const char *place = value.bytes;
     const char *after = ki__json_skip_value(place);
     if ((size_t)found == steps) {
-        int r = add_range(out, text.ptr, place);
-        r = r < 0 ? r : ki_buf_add_str(out, json);
-        return r < 0 ? r : add_range(out, after, text.ptr + text.len);
+        add_range(&out, text.ptr, place);
+        ki__out_str(&out, json);
+        add_range(&out, after, text.ptr + text.len);
+        return out.error;
     }
     if (*place != '{') {
         return KI_ERR_TYPE;
     }
     bool empty = *ki__json_skip_space(place + 1) == '}';
-    int r = add_range(out, text.ptr, after - 1);
-    r = r < 0 || empty ? r : ki_buf_add_char(out, ',');
-    r = r < 0 ? r : add_nested(out, path + found, steps - (size_t)found, json);
-    return r < 0 ? r : add_range(out, after - 1, text.ptr + text.len);
+    add_range(&out, text.ptr, after - 1);
+    ki__out_text(&out, empty ? "" : ","); /* white space may stand before it */
+    add_nested(&out, path + found, steps - (size_t)found, json);
+    add_range(&out, after - 1, text.ptr + text.len);
+    return out.error;
 }
 
 /* Where the member begins and ends, with the one comma that goes with it. */
@@ -137,7 +129,7 @@ static bool member_range(const ki_value *map, const char *name, const char **ret
     return false;
 }
 
-int ki__json_remove(const ki_object *object, const char *const *path, size_t steps, ki_buf *out)
+int ki__json_remove(const ki_object *object, const char *const *path, size_t steps, ki_buf *buf)
 {
     ki_value map;
     ki_str text = ki_object_bytes(object);
@@ -149,8 +141,10 @@ int ki__json_remove(const ki_object *object, const char *const *path, size_t ste
     }
     if ((size_t)found < steps - 1 || ki_value_type(&map) != KI_TYPE_MAP ||
         !member_range(&map, path[steps - 1], &from, &to)) {
-        return ki_buf_add_str(out, text);
+        return ki_buf_add_str(buf, text);
     }
-    int r = add_range(out, text.ptr, from);
-    return r < 0 ? r : add_range(out, to, text.ptr + text.len);
+    ki__out out = ki__out_to(buf);
+    add_range(&out, text.ptr, from);
+    add_range(&out, to, text.ptr + text.len);
+    return out.error;
 }

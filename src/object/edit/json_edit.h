@@ -11,18 +11,20 @@
 #include <kinformer/object.h>
 #include <kinformer/value.h>
 
-/** Appends the members of `map` that are not named in `skip`, which ends with NULL; with a comma
- *  before each but the first if *first, which is updated. What is not a map has no members. */
-int ki__json_copy_members(const ki_value *map, const char *const *skip, bool *first, ki_buf *out);
+#include "object/edit/json_out.h"
+
+/** Appends the members of `map` that are not named in `skip`, which ends with NULL. A value that is
+ *  not a map has no members. */
+void ki__json_copy_members(const ki_value *map, const char *const *skip, ki__out *out);
 
 /** Appends the object with the member at a path of `steps` names set to `json`. Maps that are
  *  missing on the way are made.
  *  Errors: KI_ERR_TYPE  something on the way is not a map;  KI_ERR_LIMIT, -ENOMEM. */
 int ki__json_set(const ki_object *object, const char *const *path, size_t steps, ki_str json,
-                 ki_buf *out);
+                 ki_buf *buf);
 
 /** Appends the object without the member at a path; one that is not there is no error. */
-int ki__json_remove(const ki_object *object, const char *const *path, size_t steps, ki_buf *out);
+int ki__json_remove(const ki_object *object, const char *const *path, size_t steps, ki_buf *buf);
 
 /** Appends `target` as changed by a merge patch (RFC 7386). `target` may be of KI_TYPE_NONE. Takes
  *  64 bytes of memory for each member of the maps that are open at a time, besides the output.

@@ -64,64 +64,6 @@ int ki__emit_time(ki_buf *out, int64_t seconds)
     return ki_buf_add(out, text, ki__format_time(seconds, text));
 }
 
-/* ---- base64url and numbers ---- */
-
-static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-int ki__emit_base64url(ki_buf *out, ki_str bytes)
-{
-    const unsigned char *p = (const unsigned char *)bytes.ptr;
-    int r = 0;
-    for (size_t i = 0; i < bytes.len && r == 0; i += 3) {
-        size_t have = bytes.len - i < 3 ? bytes.len - i : 3;
-        uint32_t word = (uint32_t)p[i] << 16;
-        word |= have > 1 ? (uint32_t)p[i + 1] << 8 : 0;
-        word |= have > 2 ? (uint32_t)p[i + 2] : 0;
-        char text[4];
-        for (int j = 0; j < 4; j++) {
-            text[j] = alphabet[word >> (18 - 6 * j) & 63];
-        }
-        r = ki_buf_add(out, text, have + 1);
-    }
-    return r;
-}
-
-int ki__read_base64url(ki_str text, ki_buf *out)
-{
-    int r = text.len % 4 == 1 ? KI_ERR_SYNTAX : 0;
-    for (size_t i = 0; i < text.len && r == 0; i += 4) {
-        size_t have = text.len - i < 4 ? text.len - i : 4;
-        uint32_t word = 0;
-        for (size_t j = 0; j < 4; j++) {
-            const char *at = j < have ? memchr(alphabet, text.ptr[i + j], 64) : alphabet;
-            if (at == NULL) {
-                return KI_ERR_SYNTAX;
-            }
-            word = word << 6 | (uint32_t)(at - alphabet);
-        }
-        if ((have == 2 && (word & 0xffff) != 0) || (have == 3 && (word & 0xff) != 0)) {
-            return KI_ERR_SYNTAX; /* two texts for the same bytes */
-        }
-        const char bytes[3] = {(char)(word >> 16), (char)(word >> 8), (char)word};
-        r = ki_buf_add(out, bytes, have - 1);
-    }
-    return r;
-}
-
-bool ki__read_u64(ki_str text, uint64_t *ret_number)
-{
-    uint64_t number = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned digit = (unsigned)(text.ptr[i] - '0');
-        if (digit > 9 || number > (UINT64_MAX - digit) / 10) {
-            return false;
-        }
-        number = number * 10 + digit;
-    }
-    *ret_number = number;
-    return text.len != 0;
-}
-
 /* ---- strings as Go shows them ---- */
 
 static int add_hex(ki_buf *out, const char *before, unsigned int number, unsigned int digits)

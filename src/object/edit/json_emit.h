@@ -9,6 +9,8 @@
 #include <kinformer/buf.h>
 #include <kinformer/str.h>
 
+#include "object/edit/json_out.h"
+
 /** C strings one after the other, up to NULL. */
 int ki__emit_text(ki_buf *out, ...);
 int ki__emit_texts(ki_buf *out, va_list texts);
@@ -28,23 +30,5 @@ int ki__emit_member(ki_buf *out, const char *name, ki_str text, bool first);
 
 /** Seconds since 1970 as RFC 3339 in UTC, without quotes. Years 0 to 9999; others are cut. */
 int ki__emit_time(ki_buf *out, int64_t seconds);
-
-/** base64url without padding (RFC 4648). */
-int ki__emit_base64url(ki_buf *out, ki_str bytes);
-
-/** The other way. KI_ERR_SYNTAX if it is none, or is not as ki__emit_base64url() writes it. */
-int ki__read_base64url(ki_str text, ki_buf *out);
-
-/** Decimal digits and nothing else, within 64 bits. */
-bool ki__read_u64(ki_str text, uint64_t *ret_number);
-
-/** Undoes what was added to `out` after `len`. */
-static inline void ki__emit_undo(ki_buf *out, size_t len)
-{
-    if (out->data != NULL) {
-        out->len = len;
-        out->data[len] = '\0';
-    }
-}
 
 #endif

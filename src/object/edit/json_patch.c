@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 
+#include "base/digits.h"
 #include "base/error.h"
 #include "object/edit/json_edit.h"
-#include "object/edit/json_emit.h"
 #include "object/edit/patch.h"
 
 enum { OPERATIONS_MAX = 10000, POINTER_MAX = 4096, STEP_MAX = 1024 };
@@ -66,7 +66,7 @@ static bool step_into_list(patcher *p, place *at)
         at->before = KI__TREE_NONE;
         return true;
     }
-    if (name.len == 0 || (name.len > 1 && name.ptr[0] == '0') || !ki__read_u64(name, &index)) {
+    if (name.len == 0 || (name.len > 1 && name.ptr[0] == '0') || !ki__digits_read(name, &index)) {
         return false;
     }
     for (; index != 0 && element != KI__TREE_NONE; index--) {

@@ -6,7 +6,7 @@
 #include <kinformer/error.h>
 
 #include "base/alloc.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 #include "object/json/json_skip.h"
 
 typedef struct open_value {
@@ -279,49 +279,48 @@ bool ki__tree_same_scalar(const ki__tree *tree, uint32_t a, uint32_t b)
            ki_str_eq(left->text, right->text);
 }
 
-static int begin(const ki__tree *tree, uint32_t node, bool named, ki_buf *out)
+/* A scalar, or the beginning of a map or list. */
+static void begin(const ki__tree *tree, uint32_t node, bool named, ki__out *out)
 {
     const ki__tree_node *n = ki__tree_at(tree, node);
-    int r = 0;
     if (named) {
-        r = ki__emit_string(out, ki__tree_name(tree, node));
-        r = r < 0 ? r : ki_buf_add_char(out, ':');
-    }
-    if (r < 0) {
-        return r;
+        ki__put_name_str(out, ki__tree_name(tree, node));
+    } else {
+        ki__put_comma(out);
     }
     if (n->type == KI_TYPE_MAP || n->type == KI_TYPE_LIST) {
-        return ki_buf_add_char(out, n->type == KI_TYPE_MAP ? '{' : '[');
+        ki__out_char(out, n->type == KI_TYPE_MAP ? '{' : '[');
+    } else {
+        ki__out_str(out, n->text);
     }
-    return ki_buf_add_str(out, n->text);
 }
 
-int ki__tree_write(const ki__tree *tree, uint32_t node, ki_buf *out)
+int ki__tree_write(const ki__tree *tree, uint32_t node, ki_buf *buf)
 {
-    int r = begin(tree, node, false, out);
+    ki__out out = ki__out_to(buf);
     uint32_t at = node;
     bool opened = true; /* `at` was just begun; else it is over */
-    while (r == 0) {
+    begin(tree, node, false, &out);
+    while (out.error == 0) {
         const ki__tree_node *n = ki__tree_at(tree, at);
         if (opened && n->first != KI__TREE_NONE) {
-            r = begin(tree, n->first, n->type == KI_TYPE_MAP, out);
+            begin(tree, n->first, n->type == KI_TYPE_MAP, &out);
             at = n->first;
             continue;
         }
         if (n->type == KI_TYPE_MAP || n->type == KI_TYPE_LIST) {
-            r = ki_buf_add_char(out, n->type == KI_TYPE_MAP ? '}' : ']');
+            ki__out_char(&out, n->type == KI_TYPE_MAP ? '}' : ']');
         }
-        if (at == node || r < 0) {
+        if (at == node) {
             break;
         }
         opened = n->next != KI__TREE_NONE;
         if (opened) {
-            r = ki_buf_add_char(out, ',');
-            r = r < 0 ? r : begin(tree, n->next, tree->nodes[n->parent].type == KI_TYPE_MAP, out);
+            begin(tree, n->next, tree->nodes[n->parent].type == KI_TYPE_MAP, &out);
             at = n->next;
         } else {
             at = n->parent;
         }
     }
-    return r;
+    return out.error;
 }

@@ -90,6 +90,6 @@ bool ki__tree_is_text(const ki__tree *tree, uint32_t node, const char *text);
 bool ki__tree_same_scalar(const ki__tree *tree, uint32_t a, uint32_t b);
 
 /** Appends a node as JSON. */
-int ki__tree_write(const ki__tree *tree, uint32_t node, ki_buf *out);
+int ki__tree_write(const ki__tree *tree, uint32_t node, ki_buf *buf);
 
 #endif

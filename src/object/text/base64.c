@@ -92,3 +92,48 @@ int ki__base64_decode(ki_str text, char *out, size_t *ret_len)
     *ret_len = len;
     return 0;
 }
+
+/* ---- for URLs ---- */
+
+static const char url_alphabet[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+int ki__base64url_encode(ki_str bytes, ki_buf *out)
+{
+    const unsigned char *p = (const unsigned char *)bytes.ptr;
+    int r = 0;
+    for (size_t i = 0; i < bytes.len && r == 0; i += 3) {
+        size_t have = bytes.len - i < 3 ? bytes.len - i : 3;
+        uint32_t word = (uint32_t)p[i] << 16;
+        word |= have > 1 ? (uint32_t)p[i + 1] << 8 : 0;
+        word |= have > 2 ? (uint32_t)p[i + 2] : 0;
+        char text[4];
+        for (int j = 0; j < 4; j++) {
+            text[j] = url_alphabet[word >> (18 - 6 * j) & 63];
+        }
+        r = ki_buf_add(out, text, have + 1);
+    }
+    return r;
+}
+
+int ki__base64url_decode(ki_str text, ki_buf *out)
+{
+    int r = text.len % 4 == 1 ? KI_ERR_SYNTAX : 0;
+    for (size_t i = 0; i < text.len && r == 0; i += 4) {
+        size_t have = text.len - i < 4 ? text.len - i : 4;
+        uint32_t word = 0;
+        for (size_t j = 0; j < 4; j++) {
+            const char *at = j < have ? memchr(url_alphabet, text.ptr[i + j], 64) : url_alphabet;
+            if (at == NULL) {
+                return KI_ERR_SYNTAX;
+            }
+            word = word << 6 | (uint32_t)(at - url_alphabet);
+        }
+        if ((have == 2 && (word & 0xffff) != 0) || (have == 3 && (word & 0xff) != 0)) {
+            return KI_ERR_SYNTAX; /* two texts for the same bytes */
+        }
+        const char bytes[3] = {(char)(word >> 16), (char)(word >> 8), (char)word};
+        r = ki_buf_add(out, bytes, have - 1);
+    }
+    return r;
+}

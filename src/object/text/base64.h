@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Base64 (RFC 4648, section 4), as JSON shows bytes. */
+/* Base64 (RFC 4648): as JSON shows bytes (section 4), and for URLs (section 5). */
 #ifndef KI_OBJECT_TEXT_BASE64_H
 #define KI_OBJECT_TEXT_BASE64_H
 
+#include <kinformer/buf.h>
 #include <kinformer/str.h>
 
 /** The length of the text for `len` bytes. */
@@ -19,5 +20,12 @@ size_t ki__base64_encode(ki_str bytes, char *out, size_t size);
  *  alphabet, with its padding.
  *  Errors: KI_ERR_INVALID; what is in `out` then is undefined. */
 int ki__base64_decode(ki_str text, char *out, size_t *ret_len);
+
+/** Appends base64url without padding.
+ *  Errors: KI_ERR_LIMIT or -ENOMEM from `out`, which may then have some of it. */
+int ki__base64url_encode(ki_str bytes, ki_buf *out);
+
+/** The other way. KI_ERR_SYNTAX if it is not base64url as ki__base64url_encode() writes it. */
+int ki__base64url_decode(ki_str text, ki_buf *out);
 
 #endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text and JSON appended to a buffer, checked once at the end: the first failure is kept, and
+ * nothing is appended after it. The buffer then has an incomplete text, unless ki__out_commit()
+ * drops it.
+ *
+ * ki__out_*() append text as it is. ki__put_*() append JSON values and member names, preceded by a
+ * comma where JSON requires one: after a complete value, which the last byte of the buffer shows.
+ * The two mix: a fixed part of a document can be text that opens or closes maps and lists.
+ *
+ * Maps and lists opened with ki__put_map() and ki__put_list() are checked: a name in a list, a
+ * value without a name in a map, an end without a beginning are KI_ERR_INVALID; nesting deeper than
+ * KI__OUT_DEPTH_MAX is KI_ERR_DEPTH. Nothing is allocated but the buffer's memory. */
+#ifndef KI_OBJECT_EDIT_JSON_OUT_H
+#define KI_OBJECT_EDIT_JSON_OUT_H
+
+#include <stdarg.h>
+
+#include <kinformer/buf.h>
+#include <kinformer/str.h>
+#include <kinformer/value.h>
+
+enum { KI__OUT_DEPTH_MAX = 128 }; /* what readers of objects accept by default */
+
+typedef struct ki__out {
+    ki_buf *buf;
+    size_t start;   /* where this text begins in the buffer */
+    int error;      /* the first failure, or 0 */
+    uint32_t depth; /* maps and lists that ki__put_map() and ki__put_list() opened */
+    uint64_t maps[KI__OUT_DEPTH_MAX / 64]; /* one bit per depth: a map, not a list */
+} ki__out;
+
+/** Begins a text after the content of `buf`, which must outlive it. Nothing is to be released. */
+static inline ki__out ki__out_to(ki_buf *buf)
+{
+    return (ki__out){.buf = buf, .start = buf->len};
+}
+
+/** Continues a document that the buffer already has the beginning of. */
+static inline ki__out ki__out_resume(ki_buf *buf)
+{
+    return (ki__out){.buf = buf};
+}
+
+/** Records a failure of something else, so that it ends the text; others are ignored. */
+static inline void ki__out_fail(ki__out *out, int r)
+{
+    if (out->error == 0 && r < 0) {
+        out->error = r;
+    }
+}
+
+/** Drops what was appended to a buffer after `len`. */
+static inline void ki__buf_truncate(ki_buf *buf, size_t len)
+{
+    if (buf->data != NULL) {
+        buf->len = len;
+        buf->data[len] = '\0';
+    }
+}
+
+/** All or nothing: 0, or the failure, with the buffer as ki__out_to() found it. */
+static inline int ki__out_commit(ki__out *out)
+{
+    if (out->error < 0) {
+        ki__buf_truncate(out->buf, out->start);
+    }
+    return out->error;
+}
+
+/* ---- text as it is ---- */
+
+void ki__out_char(ki__out *out, char c);
+void ki__out_text(ki__out *out, const char *text);
+void ki__out_str(ki__out *out, ki_str text);
+
+/** C strings one after the other, up to NULL. */
+void ki__out_texts(ki__out *out, ...);
+void ki__out_vtexts(ki__out *out, va_list texts);
+
+/** A number in decimal. */
+void ki__out_u64(ki__out *out, uint64_t number);
+void ki__out_i64(ki__out *out, int64_t number);
+
+/** Seconds since 1970 as RFC 3339 in UTC, without quotes. Years 0 to 9999; others are clamped. */
+void ki__out_time(ki__out *out, int64_t seconds);
+
+/** A string as Go's %q formats it, for messages that real servers format so. */
+void ki__out_quoted(ki__out *out, ki_str text);
+
+/** The content of a string value. KI_ERR_TYPE if it is not a string. */
+void ki__out_content(ki__out *out, const ki_value *value);
+
+/* ---- JSON ---- */
+
+/** The comma before a value or a name that is appended as text, if one is required. */
+void ki__put_comma(ki__out *out);
+
+/** Opens a map or a list; ki__put_end() closes the innermost one. */
+void ki__put_map(ki__out *out);
+void ki__put_list(ki__out *out);
+void ki__put_end(ki__out *out);
+
+/** The name of the member that comes next. Plain ASCII without quotes: not input. */
+void ki__put_name(ki__out *out, const char *name);
+
+/** The same for any name, and for one of an object. */
+void ki__put_name_str(ki__out *out, ki_str name);
+void ki__put_name_value(ki__out *out, const ki_value *name);
+
+/** A string. What is not UTF-8 becomes U+FFFD, byte by byte. */
+void ki__put_string(ki__out *out, ki_str text);
+void ki__put_u64(ki__out *out, uint64_t number);
+void ki__put_i64(ki__out *out, int64_t number);
+
+/** A string with a time, as ki__out_time() formats it. */
+void ki__put_time(ki__out *out, int64_t seconds);
+
+/** A value of an object, of either encoding. */
+void ki__put_value(ki__out *out, const ki_value *value);
+
+/** A value that is JSON already, or several with commas between them; nothing if it is empty. */
+void ki__put_json(ki__out *out, ki_str json);
+
+/** A member whose value is a string. */
+void ki__put_member(ki__out *out, const char *name, const char *text);
+void ki__put_member_str(ki__out *out, const char *name, ki_str text);
+
+#endif
