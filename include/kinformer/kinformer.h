@@ -20,6 +20,7 @@
 #include <kinformer/builtin_resources.h>
 #include <kinformer/client.h>
 #include <kinformer/clock.h>
+#include <kinformer/columns.h>
 #include <kinformer/config.h>
 #include <kinformer/controller.h>
 #include <kinformer/defs.h>

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/report_failure.h"
 #include "cli/text.h"
@@ -100,39 +101,37 @@ int cli_columns_parse(const char *text, cli_columns *ret_columns, ki_error *erro
 
 /* ---- those of a resource ---- */
 
-static void put_namespace(const ki_object *object, ki_buf *out)
+static char *upper_case(ki_str text)
 {
-    cli_put_escaped(out, ki_str_from(ki_object_namespace(object)));
+    char *copy = copy_of(text);
+    for (char *c = copy; *c != '\0'; c++) {
+        *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
+    }
+    return copy;
 }
 
-static void put_age(const ki_object *object, ki_buf *out)
+static void begin_columns(cli_columns *columns, bool with_namespace)
 {
-    cli_put_age_of(out, object);
-}
-
-static void add_function(cli_columns *columns, const char *title, cli_cell cell)
-{
-    add(columns, ki_str_from(title), CLI_COLUMN_FUNCTION)->cell = cell;
+    columns->count = 0;
+    if (with_namespace) {
+        add(columns, ki_str_from("NAMESPACE"), CLI_COLUMN_NAMESPACE)->absent = "";
+    }
 }
 
 void cli_columns_of(const ki_resource *resource, bool with_namespace, bool wide,
                     cli_columns *ret_columns)
 {
-    ret_columns->count = 0;
-    if (with_namespace) {
-        add_function(ret_columns, "NAMESPACE", put_namespace);
-    }
-    (void)add(ret_columns, ki_str_from("NAME"), CLI_COLUMN_NAME);
-    const cli_kind_column *kinds = cli_kind_columns(resource);
-    for (const cli_kind_column *c = kinds; c->title != NULL; c++) {
-        if (!c->wide) {
-            add_function(ret_columns, c->title, c->cell);
-        }
-    }
-    add_function(ret_columns, "AGE", put_age);
-    for (const cli_kind_column *c = kinds; c->title != NULL && wide; c++) {
-        if (c->wide) {
-            add_function(ret_columns, c->title, c->cell);
+    begin_columns(ret_columns, with_namespace);
+    for (const ki_column *c = ki_column_first(resource);
+         c != NULL && ret_columns->count < CLI_TABLE_COLUMNS; c = ki_column_next(c)) {
+        if (wide || !ki_column_is_wide(c)) {
+            char *title = upper_case(ki_str_from(ki_column_title(c)));
+            bool is_name = ki_column_cell_type(c) == KI_CELL_NAME;
+            cli_column *column = add(ret_columns, ki_str_from(title),
+                                     is_name ? CLI_COLUMN_NAME : CLI_COLUMN_COMPUTED);
+            column->column = c;
+            column->absent = "";
+            free(title);
         }
     }
 }
@@ -142,11 +141,7 @@ void cli_columns_of(const ki_resource *resource, bool with_namespace, bool wide,
 void cli_columns_of_rows(const cli_rows *rows, bool with_namespace, bool wide,
                          cli_columns *ret_columns)
 {
-    ret_columns->count = 0;
-    if (with_namespace) {
-        add_function(ret_columns, "NAMESPACE", put_namespace);
-        ret_columns->items[0].absent = "";
-    }
+    begin_columns(ret_columns, with_namespace);
     bool named = false; /* the first such column is the name; others only look like names */
     for (size_t i = 0; i < rows->column_count && ret_columns->count < CLI_TABLE_COLUMNS; i++) {
         const cli_row_column *from = &rows->columns[i];
@@ -188,11 +183,8 @@ void cli_columns_add_label_column(cli_columns *columns, const char *label)
     cli_columns_add_label(columns, label);
     cli_column *column = &columns->items[columns->count - 1];
     free(column->title);
-    column->title = copy_of(ki_str_from(slash != NULL ? slash + 1 : label));
+    column->title = upper_case(ki_str_from(slash != NULL ? slash + 1 : label));
     column->absent = "";
-    for (char *c = column->title; *c != '\0'; c++) {
-        *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
-    }
 }
 
 void cli_columns_add_labels(cli_columns *columns)
@@ -277,6 +269,47 @@ static void put_labels(const ki_object *object, ki_buf *out)
     free(texts);
 }
 
+static void compute(const ki_column *column, const ki_object *object, ki_buf *text)
+{
+    if (ki_column_write(column, object, (int64_t)time(NULL), text) < 0) {
+        cli_fail_memory();
+    }
+}
+
+static void put_computed(const ki_column *column, const ki_object *object, ki_buf *out)
+{
+    ki_buf text;
+    cli_text_init(&text);
+    compute(column, object, &text);
+    cli_put_escaped(out, ki_buf_str(&text));
+    ki_buf_done(&text);
+}
+
+static bool says_something(ki_str text)
+{
+    return text.len != 0 && !ki_str_eq_text(text, "<none>") && !ki_str_eq_text(text, "<unset>");
+}
+
+void cli_put_summary(ki_buf *out, const ki_resource *resource, const ki_object *object)
+{
+    ki_buf text;
+    size_t begin = out->len;
+    cli_text_init(&text);
+    for (const ki_column *c = ki_column_first(resource); c != NULL; c = ki_column_next(c)) {
+        ki_cell_type type = ki_column_cell_type(c);
+        if (ki_column_is_wide(c) || type == KI_CELL_NAME || type == KI_CELL_TIME) {
+            continue;
+        }
+        ki_buf_clear(&text);
+        compute(c, object, &text);
+        if (says_something(ki_buf_str(&text))) {
+            cli_put(out, out->len != begin ? "  " : "");
+            cli_put_escaped(out, ki_buf_str(&text));
+        }
+    }
+    ki_buf_done(&text);
+}
+
 /* A cell of the server, in one line: only the first one of its text, as kubectl shows it. */
 static void put_cell(const ki_object *row, size_t index, ki_buf *out)
 {
@@ -317,14 +350,17 @@ static void put_name(const cli_column *column, const ki_object *object, ki_buf *
 static void put_column(const cli_column *column, const ki_object *object, ki_buf *out)
 {
     switch (column->type) {
-    case CLI_COLUMN_FUNCTION:
-        column->cell(object, out);
+    case CLI_COLUMN_NAMESPACE:
+        cli_put_escaped(out, ki_str_from(ki_object_namespace(object)));
         break;
     case CLI_COLUMN_NAME:
         put_name(column, object, out);
         break;
     case CLI_COLUMN_CELL:
         put_cell(object, column->index, out);
+        break;
+    case CLI_COLUMN_COMPUTED:
+        put_computed(column->column, object, out);
         break;
     case CLI_COLUMN_PATH:
         put_path(column->path, object, out);

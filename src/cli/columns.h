@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which columns an object is shown in: those of the server's table, our own for the common kinds
+/* Which columns an object is shown in: those of the server's table, those that the library computes
  * where there is no table, or those that a person asks for. */
 #ifndef KI_CLI_COLUMNS_H
 #define KI_CLI_COLUMNS_H
 
 #include <kinformer/buf.h>
+#include <kinformer/columns.h>
 #include <kinformer/error.h>
 #include <kinformer/object.h>
 #include <kinformer/path.h>
@@ -13,17 +14,15 @@
 #include "cli/rows.h"
 #include "cli/text_table.h"
 
-/** Appends the text of a cell, escaped. */
-typedef void (*cli_cell)(const ki_object *object, ki_buf *out);
-
 typedef enum cli_column_type {
-    CLI_COLUMN_FUNCTION, /* what `cell` appends */
-    CLI_COLUMN_NAME,     /* the name of the object, behind that of its kind if there is one */
-    CLI_COLUMN_CELL,     /* cell number `index` of the server's table */
-    CLI_COLUMN_PATH,     /* the values at `path` */
-    CLI_COLUMN_LABEL,    /* the value of `label` */
-    CLI_COLUMN_LABELS,   /* all labels */
-    CLI_COLUMN_TEXT,     /* `absent` */
+    CLI_COLUMN_NAMESPACE, /* the namespace of the object */
+    CLI_COLUMN_NAME,      /* the name of the object, behind that of its kind if there is one */
+    CLI_COLUMN_CELL,      /* cell number `index` of the server's table */
+    CLI_COLUMN_COMPUTED,  /* `column` of the library, where there is no table */
+    CLI_COLUMN_PATH,      /* the values at `path` */
+    CLI_COLUMN_LABEL,     /* the value of `label` */
+    CLI_COLUMN_LABELS,    /* all labels */
+    CLI_COLUMN_TEXT,      /* `absent` */
     CLI_COLUMN_TYPE_MAX
 } cli_column_type;
 
@@ -31,7 +30,7 @@ typedef struct cli_column {
     char *title;
     cli_column_type type;
     const char *absent; /* what stands there for nothing */
-    cli_cell cell;
+    const ki_column *column;
     ki_path *path;
     char *label;
     size_t index;
@@ -47,7 +46,8 @@ typedef struct cli_columns {
  *  Owner: cli_columns_done().  Errors: KI_ERR_SYNTAX and those of ki_path_compile(). */
 KI_NODISCARD int cli_columns_parse(const char *text, cli_columns *ret_columns, ki_error *error);
 
-/** The columns of a resource: namespace (if asked for), name, what its kind has, age. */
+/** The columns of a resource as the library computes them, for servers that send no table; the
+ *  namespace first, if asked for. */
 void cli_columns_of(const ki_resource *resource, bool with_namespace, bool wide,
                     cli_columns *ret_columns);
 
@@ -78,17 +78,8 @@ void cli_columns_row(const cli_columns *columns, const ki_object *object, cli_ta
 /** A kind as kubectl puts it in front of names: "pod", "deployment.apps". */
 void cli_put_kind(ki_buf *out, const ki_resource *resource);
 
-/** A column that only a few kinds have. */
-typedef struct cli_kind_column {
-    const char *title;
-    cli_cell cell;
-    bool wide; /* only if asked for much */
-} cli_kind_column;
-
-/** What kubectl shows of a kind besides name and age; ends with a title of NULL. */
-const cli_kind_column *cli_kind_columns(const ki_resource *resource);
-
-/** In one line what matters of an object, from the same; nothing for kinds without. */
-void cli_kind_summary(const ki_resource *resource, const ki_object *object, ki_buf *out);
+/** An object in one line: the cells of its kind, but for its name and times. Nothing for kinds that
+ *  have only those. */
+void cli_put_summary(ki_buf *out, const ki_resource *resource, const ki_object *object);
 
 #endif

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <wchar.h>
 
+#include <kinformer/columns.h>
+
 #define TEXT_MAX ((size_t)1 << 30)
 
 enum { REPLACEMENT = 0xfffd, FORMAT_MAX = 1024, PER_THOUSAND = 1000 };
@@ -313,39 +315,9 @@ void cli_put_quoted(ki_buf *out, ki_str text)
 
 /* ---- numbers ---- */
 
-static void put_two(ki_buf *out, int64_t first, const char *unit, int64_t second, const char *less)
-{
-    cli_putf(out, "%lld%s", (long long)first, unit);
-    if (second != 0) {
-        cli_putf(out, "%lld%s", (long long)second, less);
-    }
-}
-
 void cli_put_age(ki_buf *out, int64_t seconds)
 {
-    const int64_t hour = 3600;
-    const int64_t day = 24 * hour;
-    const int64_t year = 365 * day;
-    int64_t s = seconds > 0 ? seconds : 0;
-    if (s < 120) {
-        put_two(out, s, "s", 0, "");
-    } else if (s < 600) {
-        put_two(out, s / 60, "m", s % 60, "s");
-    } else if (s < 3 * hour) {
-        put_two(out, s / 60, "m", 0, "");
-    } else if (s < 8 * hour) {
-        put_two(out, s / hour, "h", s % hour / 60, "m");
-    } else if (s < 2 * day) {
-        put_two(out, s / hour, "h", 0, "");
-    } else if (s < 8 * day) {
-        put_two(out, s / day, "d", s % day / hour, "h");
-    } else if (s < 2 * year) {
-        put_two(out, s / day, "d", 0, "");
-    } else if (s < 8 * year) {
-        put_two(out, s / year, "y", s % year / day, "d");
-    } else {
-        put_two(out, s / year, "y", 0, "");
-    }
+    need(ki_age_write(seconds > 0 ? seconds : 0, out));
 }
 
 void cli_put_age_of(ki_buf *out, const ki_object *object)

@@ -178,7 +178,7 @@ static void show_row(watching *w, const cli_target *target, const char *sign, cl
     cli_put_escaped(cli_table_cell(table), ki_str_from(ki_object_key(object)));
     ki_buf *what = cli_table_cell(table);
     if (before == NULL) {
-        cli_kind_summary(target->resource, object, what);
+        cli_put_summary(what, target->resource, object);
         cli_table_end_row(table);
         return;
     }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apiserver/discovery/table_response.h"
 #include "support/api.h"
 
 #define TABLE "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
@@ -11,28 +10,6 @@
     "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," \
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 #define DEPLOYMENTS "/apis/apps/v1/namespaces/ns/deployments"
-
-static void ages_are_told_in_few_characters(void **state)
-{
-    (void)state;
-    static const struct {
-        int64_t age;
-        const char *text;
-    } cases[] = {
-        {-10, "<invalid>"}, {-1, "0s"},       {0, "0s"},          {119, "119s"},
-        {120, "2m"},        {125, "2m5s"},    {599, "9m59s"},     {600, "10m"},
-        {10799, "179m"},    {10800, "3h"},    {10860, "3h1m"},    {28800, "8h"},
-        {172799, "47h"},    {172800, "2d"},   {176400, "2d1h"},   {691200, "8d"},
-        {63071999, "729d"}, {63072000, "2y"}, {63158400, "2y1d"}, {252288000, "8y"},
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        ki_buf out;
-        ki_buf_init(&out, NULL, 64);
-        assert_int_equal(ki__api_age(1000, 1000 + cases[i].age, &out), 0);
-        assert_string_equal(out.data, cases[i].text);
-        ki_buf_done(&out);
-    }
-}
 
 /* The cells of row `row`, with '|' between them. */
 static const char *cells(test_api *api, int row)
@@ -313,7 +290,6 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ages_are_told_in_few_characters),
         cmocka_unit_test(kinds_have_the_columns_of_a_real_server),
         cmocka_unit_test(more_kinds_have_the_columns_of_a_real_server),
         cmocka_unit_test(rows_have_as_much_of_the_object_as_is_asked_for),

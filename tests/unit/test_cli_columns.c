@@ -153,9 +153,25 @@ static void pods_are_shown_as_kubectl_shows_them(void **state)
     cli_columns_of(KI_CORE_V1_PODS, true, true, &columns);
     assert_string_equal(
         shown(&columns),
-        "NAMESPACE   NAME   READY   STATUS             RESTARTS   AGE         IP       NODE\n"
-        "shop        web    1/2     CrashLoopBackOff   3          <unknown>   <none>   n1\n");
+        "NAMESPACE   NAME   READY   STATUS             RESTARTS   AGE         IP       NODE   "
+        "NOMINATED NODE   READINESS GATES\n"
+        "shop        web    1/2     CrashLoopBackOff   3          <unknown>   <none>   n1     "
+        "<none>           <none>\n");
     cli_columns_done(&columns);
+    ki_buf_clear(&out);
+    cli_put_summary(&out, KI_CORE_V1_PODS, object);
+    assert_string_equal(ki_buf_text(&out), "1/2  CrashLoopBackOff  3");
+}
+
+static void a_summary_has_only_cells_that_say_something(void **state)
+{
+    (void)state;
+    read_object("{'metadata':{'name':'s'},'spec':{'ports':[{'port':80}]}}");
+    cli_put_summary(&out, KI_CORE_V1_SERVICES, object);
+    assert_string_equal(ki_buf_text(&out), "ClusterIP  80/TCP");
+    ki_buf_clear(&out);
+    cli_put_summary(&out, KI_CORE_V1_SERVICEACCOUNTS, object);
+    assert_string_equal(ki_buf_text(&out), "");
 }
 
 static void cells_of_hostile_objects_are_harmless(void **state)
@@ -182,7 +198,7 @@ static void every_kind_with_columns_takes_an_object_without_anything(void **stat
         cli_columns_of(ki_resource_builtin_at(i), true, true, &columns);
         assert_true(strlen(shown(&columns)) > 0);
         cli_columns_done(&columns);
-        cli_kind_summary(ki_resource_builtin_at(i), object, &out);
+        cli_put_summary(&out, ki_resource_builtin_at(i), object);
     }
 }
 
@@ -257,6 +273,7 @@ int main(void)
         TEST(templates_let_no_controls_pass_unless_asked_to),
         TEST(columns_of_a_person_have_title_and_path),
         TEST(pods_are_shown_as_kubectl_shows_them),
+        TEST(a_summary_has_only_cells_that_say_something),
         TEST(cells_of_hostile_objects_are_harmless),
         TEST(every_kind_with_columns_takes_an_object_without_anything),
         TEST(tables_are_aligned_and_only_grow),

@@ -5,65 +5,19 @@
 
 #include <kinformer/path.h>
 
+#include "object/columns/kind_columns.h"
 #include "object/edit/json_emit.h"
 #include "object/text/rfc3339.h"
+#include "object/value.h"
 
-/* ---- ages ---- */
-
-static int add_unit(ki_buf *out, int64_t number, const char *unit)
-{
-    int r = ki__emit_i64(out, number);
-    return r < 0 ? r : ki_buf_add_text(out, unit);
-}
-
-/* A large unit, and a small one unless there is nothing of it. */
-static int add_two(ki_buf *out, int64_t seconds, int64_t large, const char *large_unit,
-                   int64_t small, const char *small_unit)
-{
-    int r = add_unit(out, seconds / large, large_unit);
-    int64_t rest = seconds % large / small;
-    return r < 0 || rest == 0 ? r : add_unit(out, rest, small_unit);
-}
-
-int ki__api_age(int64_t seconds, int64_t now, ki_buf *out)
-{
-    const int64_t minute = 60;
-    const int64_t hour = 60 * minute;
-    const int64_t day = 24 * hour;
-    const int64_t year = 365 * day;
-    int64_t age = now - seconds;
-    if (age < 0) {
-        return ki_buf_add_text(out, age < -1 ? "<invalid>" : "0s");
-    }
-    if (age < 2 * minute) {
-        return add_unit(out, age, "s");
-    }
-    if (age < 10 * minute) {
-        return add_two(out, age, minute, "m", 1, "s");
-    }
-    if (age < 3 * hour) {
-        return add_unit(out, age / minute, "m");
-    }
-    if (age < 8 * hour) {
-        return add_two(out, age, hour, "h", minute, "m");
-    }
-    if (age < 2 * day) {
-        return add_unit(out, age / hour, "h");
-    }
-    if (age < 8 * day) {
-        return add_two(out, age, day, "d", hour, "h");
-    }
-    if (age < 2 * year) {
-        return add_unit(out, age / day, "d");
-    }
-    return age < 8 * year ? add_two(out, age, year, "y", day, "d") : add_unit(out, age / year, "y");
-}
+#define TEXT_MAX ((size_t)1 << 30) /* no object is larger, nor a text in it */
 
 /* ---- the object of a row ---- */
 
 int ki__api_table_metadata(const ki_object *object, ki_buf *out)
 {
-    ki_value metadata = ki__api_value_at(object, "metadata");
+    ki_value root = ki_object_root(object);
+    ki_value metadata = ki__value_child(&root, "metadata");
     int r = ki_buf_add_text(out, "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":"
                                  "\"meta.k8s.io/v1\",\"metadata\":");
     if (ki_value_type(&metadata) == KI_TYPE_MAP) {
@@ -87,12 +41,6 @@ static int write_object(const ki__api_exchange *x, const ki_object *object, ki_b
 
 /* ---- columns of definitions ---- */
 
-static ki_value member(const ki_value *map, const char *name)
-{
-    ki_value value;
-    return ki_value_member(map, ki_str_from(name), &value) == 0 ? value : (ki_value){0};
-}
-
 /* Whether the definition of a type names columns. */
 static bool custom_columns(const ki__api_type *type, ki_iter *ret_iter)
 {
@@ -100,7 +48,7 @@ static bool custom_columns(const ki__api_type *type, ki_iter *ret_iter)
     if (!ki__api_type_version(type, &version)) {
         return false;
     }
-    ki_value columns = member(&version, "additionalPrinterColumns");
+    ki_value columns = ki__value_child(&version, "additionalPrinterColumns");
     return ki_value_type(&columns) == KI_TYPE_LIST && ki_value_iter(&columns, ret_iter) == 0;
 }
 
@@ -116,20 +64,26 @@ static int write_column(const char *name, const char *type, const char *format, 
     return r < 0 ? r : ki_buf_add_char(out, '}');
 }
 
+/* A member that is a string and fits into `room`, or `otherwise`. */
+static const char *member_text(const ki_value *map, const char *name, const char *otherwise,
+                               char *room, size_t size)
+{
+    ki_value value = ki__value_child(map, name);
+    return ki_value_get_string(&value, room, size) >= 0 ? room : otherwise;
+}
+
 static int write_custom_column(const ki_value *column, ki_buf *out)
 {
-    char name[128] = "";
-    char type[32] = "string";
-    int64_t priority = 0;
-    ki_value value = member(column, "name");
-    (void)ki__api_copy_text(&value, name, sizeof(name));
-    value = member(column, "type");
-    (void)ki__api_copy_text(&value, type, sizeof(type));
-    value = member(column, "priority");
+    char name[128];
+    char type[32];
+    int64_t priority;
+    ki_value value = ki__value_child(column, "priority");
     if (ki_value_int64(&value, &priority) < 0) {
         priority = 0;
     }
-    return write_column(name, type, "", priority, false, out);
+    return write_column(member_text(column, "name", "", name, sizeof(name)),
+                        member_text(column, "type", "string", type, sizeof(type)), "", priority,
+                        false, out);
 }
 
 /* A date is shown as its age. */
@@ -137,12 +91,12 @@ static int write_custom_value(const ki_value *value, bool date, int64_t now, ki_
 {
     char text[64];
     int64_t seconds;
-    if (!date || !ki__api_copy_text(value, text, sizeof(text)) ||
+    if (!date || ki_value_get_string(value, text, sizeof(text)) < 0 ||
         ki__rfc3339_read(ki_str_from(text), &seconds) < 0) {
         return ki_value_write_json(value, out);
     }
     int r = ki_buf_add_char(out, '"');
-    r = r < 0 ? r : ki__api_age(seconds, now, out);
+    r = r < 0 ? r : ki_age_write(now - seconds, out);
     return r < 0 ? r : ki_buf_add_char(out, '"');
 }
 
@@ -151,8 +105,8 @@ static int write_custom_cell(const ki__api_exchange *x, const ki_value *column,
 {
     ki_buf text;
     ki_path *path = NULL;
-    ki_value json_path = member(column, "jsonPath");
-    ki_value type = member(column, "type");
+    ki_value json_path = ki__value_child(column, "jsonPath");
+    ki_value type = ki__value_child(column, "type");
     ki_value value;
     ki_buf_init(&text, x->alloc, 4096);
     int r = ki_value_type(&json_path) == KI_TYPE_STRING ? ki_value_copy_string(&json_path, &text)
@@ -185,12 +139,27 @@ int ki__api_table_columns(const ki__api_exchange *x, ki_buf *out)
         return r < 0 ? r : ki_buf_add_char(out, ']');
     }
     int r = ki_buf_add_char(out, '[');
-    const ki__api_column *c = ki__api_columns_of(x->shown->resource);
-    for (size_t i = 0; c[i].name != NULL && r == 0; i++) {
-        const char *format = strcmp(c[i].name, "Name") == 0 ? "name" : "";
-        r = write_column(c[i].name, c[i].type, format, c[i].priority, i == 0, out);
+    const ki_column *first = ki_column_first(x->shown->resource);
+    for (const ki_column *c = first; c != NULL && r == 0; c = ki_column_next(c)) {
+        bool is_name = ki_column_cell_type(c) == KI_CELL_NAME;
+        r = write_column(ki_column_title(c), ki__column_table_type(c), is_name ? "name" : "",
+                         ki_column_is_wide(c) ? 1 : 0, c == first, out);
     }
     return r < 0 ? r : ki_buf_add_char(out, ']');
+}
+
+/* A cell is a JSON value: numbers and booleans as they are, everything else as a string. */
+static int write_cell(const ki_column *column, const ki_object *object, int64_t now, ki_buf *text,
+                      ki_buf *out)
+{
+    ki_cell_type type = ki_column_cell_type(column);
+    ki_buf_clear(text);
+    int r = ki_column_write(column, object, now, text);
+    if (r < 0) {
+        return r;
+    }
+    return type == KI_CELL_NUMBER || type == KI_CELL_BOOL ? ki_buf_add_str(out, ki_buf_str(text))
+                                                          : ki__emit_string(out, ki_buf_str(text));
 }
 
 static int write_cells(const ki__api_exchange *x, const ki_object *object, ki_buf *out)
@@ -207,11 +176,14 @@ static int write_cells(const ki__api_exchange *x, const ki_object *object, ki_bu
         return r;
     }
     int r = 0;
-    const ki__api_column *c = ki__api_columns_of(x->shown->resource);
-    for (size_t i = 0; c[i].name != NULL && r == 0; i++) {
-        r = i != 0 ? ki_buf_add_char(out, ',') : 0;
-        r = r < 0 ? r : c[i].cell(object, &c[i], now, out);
+    ki_buf text;
+    ki_buf_init(&text, x->alloc, TEXT_MAX);
+    const ki_column *first = ki_column_first(x->shown->resource);
+    for (const ki_column *c = first; c != NULL && r == 0; c = ki_column_next(c)) {
+        r = c != first ? ki_buf_add_char(out, ',') : 0;
+        r = r < 0 ? r : write_cell(c, object, now, &text, out);
     }
+    ki_buf_done(&text);
     return r;
 }
 
