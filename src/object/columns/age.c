@@ -18,7 +18,7 @@ static int add_two(ki_buf *out, int64_t seconds, int64_t large, char large_unit,
         r = r < 0 ? r : ki_buf_add_char(out, small_unit);
     }
     if (r < 0) {
-        ki__emit_undo(out, begin);
+        ki__buf_truncate(out, begin);
     }
     return r;
 }

@@ -227,7 +227,7 @@ int ki_column_write(const ki_column *column, const ki_object *object, int64_t no
     size_t begin = out->len;
     int r = column->cell->write(column, object, now_s, out);
     if (r < 0) {
-        ki__emit_undo(out, begin);
+        ki__buf_truncate(out, begin);
     }
     return r;
 }
