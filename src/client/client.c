@@ -93,14 +93,13 @@ static int start_call(const ki_request *request, const ki_response_sink *sink, v
                       void **ret_call, ki_error *error)
 {
     const ki_client *client = user;
-    const ki_transport throttle = ki__throttle_table(client->throttle);
-    return throttle.start(request, sink, throttle.user, ret_call, error);
+    return ki__curl_start_throttled(client->curl, client->throttle, request, sink, ret_call, error);
 }
 
 static void set_table(ki_client *client)
 {
-    client->transport = ki__throttle_table(client->throttle);
-    client->transport.start = start_call; /* the others know the throttle by their call */
+    client->transport = ki__curl_table(client->curl);
+    client->transport.start = start_call; /* the others know libcurl's transport by their call */
     client->transport.ref = take_reference;
     client->transport.unref = drop_reference;
     client->transport.user = client;
@@ -118,9 +117,8 @@ static int open_parts(const making *m)
         return r;
     }
     ki__credentials_attach(client->credentials, client->curl);
-    const ki_transport curl = ki__curl_table(client->curl);
-    r = ki__throttle_new(client->engine, &curl, m->options->qps, m->options->burst,
-                         &client->throttle, m->error);
+    r = ki__throttle_new(client->engine, m->options->qps, m->options->burst, &client->throttle,
+                         m->error);
     if (r == 0) {
         set_table(client);
     }

@@ -30,7 +30,7 @@ struct ki_client {
     ki__credentials *credentials;
     ki__curl *curl;
     ki__throttle *throttle;
-    ki_transport transport; /* of the throttle, with the references of the client */
+    ki_transport transport; /* of `curl`, with the throttle and the references of the client */
 };
 
 /** Prepares `discovery`; that ends with ki__discovery_cache_done(). 0 or -errno. */

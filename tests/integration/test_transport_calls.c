@@ -280,6 +280,112 @@ static void a_paused_call_may_be_cancelled(void **state)
     leave(&t, &e);
 }
 
+/* ---- the rate limit ---- */
+
+enum { WAITING = 4 };
+
+/* The first begins at once; the others wait for `ms` each. */
+static void open_throttled(transporting *t, exchange *all, int ms)
+{
+    ki__curl_options options = {0};
+    open_plain(t, &options);
+    assert_int_equal(ki__throttle_new(ki_loop_engine(t->loop), 1000.0 / ms, 1, &t->throttle, NULL),
+                     0);
+    for (size_t i = 0; i < WAITING; i++) {
+        exchange_init(&all[i], t, "/echo", i % 2 == 0 ? "q=1" : "");
+        exchange_start(&all[i]);
+    }
+    transporting_until(t, &all[0].ended);
+    assert_true(all[0].complete && all[WAITING - 1].started);
+}
+
+static void leave_all(transporting *t, exchange *all)
+{
+    for (size_t i = 0; i < WAITING; i++) {
+        exchange_done(&all[i]);
+    }
+    transporting_end(t);
+}
+
+/* That it waits is no silence of the server. */
+static void a_throttled_call_waits_for_its_turn(void **state)
+{
+    (void)state;
+    transporting t;
+    exchange all[WAITING];
+    open_throttled(&t, all, 1200);
+    exchange silent;
+    exchange_init(&silent, &t, "/echo", "");
+    silent.request.idle_timeout_ns = 1000 * MS;
+    for (size_t i = 1; i < WAITING; i++) {
+        exchange_cancel(&all[i]);
+    }
+    exchange_start(&silent);
+    transporting_for(&t, 100);
+    assert_false(silent.ended || all[1].ended);
+    transporting_until(&t, &silent.ended);
+    assert_true(silent.complete);
+    assert_true(has(&t.logged, "GET /echo")); /* without the query */
+    exchange_done(&silent);
+    leave_all(&t, all);
+}
+
+static void a_throttled_call_may_be_cancelled(void **state)
+{
+    (void)state;
+    transporting t;
+    exchange all[WAITING];
+    open_throttled(&t, all, 50);
+    exchange_cancel(&all[1]); /* while it waits */
+    exchange_cancel(&all[1]);
+    all[2].in_response = cancel_here; /* when it is under way */
+    transporting_until(&t, &all[3].ended);
+    assert_true(all[3].complete);
+    assert_int_equal(all[1].status, 0);
+    assert_int_equal(all[2].status, 200);
+    transporting_for(&t, 20);
+    assert_false(all[1].ended || all[2].ended);
+    leave_all(&t, all);
+}
+
+static void a_throttled_call_may_be_paused(void **state)
+{
+    (void)state;
+    transporting t;
+    exchange all[WAITING];
+    open_throttled(&t, all, 50);
+    exchange_pause(&all[1], true);
+    exchange_pause(&all[2], true);
+    exchange_pause(&all[2], false);
+    transporting_until(&t, &all[3].ended);
+    assert_true(all[2].complete && all[3].complete);
+    assert_int_equal(all[1].bodies, 0);
+    assert_false(all[1].ended);
+    exchange_pause(&all[1], false);
+    transporting_until(&t, &all[1].ended);
+    assert_true(all[1].complete);
+    leave_all(&t, all);
+}
+
+static void the_transport_may_be_freed_while_calls_wait(void **state)
+{
+    (void)state;
+    for (int inside = 0; inside <= 1; inside++) {
+        transporting t;
+        exchange all[WAITING];
+        open_throttled(&t, all, 50);
+        if (inside != 0) { /* of a sink: freed later than the throttle */
+            all[1].in_end = free_here;
+            transporting_until(&t, &all[1].ended);
+        } else {
+            transporting_close(&t);
+        }
+        transporting_for(&t, 120);
+        assert_false(all[2].ended || all[3].ended);
+        leave_all(&t, all);
+    }
+}
+
 /* ---- credentials ---- */
 
 typedef struct credentials {
@@ -632,6 +738,10 @@ int main(void)
         cmocka_unit_test(a_paused_call_gets_nothing_and_loses_nothing),
         cmocka_unit_test(a_paused_call_inflates_nothing_ahead),
         cmocka_unit_test(a_paused_call_may_be_cancelled),
+        cmocka_unit_test(a_throttled_call_waits_for_its_turn),
+        cmocka_unit_test(a_throttled_call_may_be_cancelled),
+        cmocka_unit_test(a_throttled_call_may_be_paused),
+        cmocka_unit_test(the_transport_may_be_freed_while_calls_wait),
         cmocka_unit_test(credentials_are_asked_for_each_request),
         cmocka_unit_test(a_request_that_says_who_asks_has_the_last_word),
         cmocka_unit_test(requests_wait_for_credentials),

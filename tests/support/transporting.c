@@ -199,6 +199,8 @@ void transporting_open(transporting *t, ki__curl_options *options, const char *s
 
 void transporting_close(transporting *t)
 {
+    ki__throttle_free(t->throttle);
+    t->throttle = NULL;
     ki__curl_free(t->curl);
     t->curl = NULL;
 }
@@ -301,7 +303,12 @@ static void start(void *user)
     const ki_response_sink sink = {
         .on_response = on_response, .on_body = on_body, .on_end = on_end, .user = e};
     ki_transport transport = ki__curl_table(e->t->curl);
-    e->code = transport.start(&e->request, &sink, transport.user, &e->call, &e->start_error);
+    if (e->t->throttle != NULL) {
+        e->code = ki__curl_start_throttled(e->t->curl, e->t->throttle, &e->request, &sink, &e->call,
+                                           &e->start_error);
+    } else {
+        e->code = transport.start(&e->request, &sink, transport.user, &e->call, &e->start_error);
+    }
     e->started = true;
     if (e->code < 0) {
         assert_int_equal(e->start_error.code, e->code);

@@ -41,6 +41,7 @@ typedef struct transporting {
     size_t fds;
     ki_loop *loop;
     ki__curl *curl;
+    ki__throttle *throttle; /* NULL: no rate limit; freed with the transport */
     ki_log log;
     ki_buf logged;
     char url[128];

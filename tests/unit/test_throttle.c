@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The throttle, in front of a transport that answers at once, on a clock of the test's own. */
+/* The throttle, on a clock of the test's own, with a transport that notes when it may begin a
+ * request. That of libcurl with it: tests/integration/test_transport_calls.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,16 +16,11 @@ typedef struct fixture fixture;
 
 typedef struct one {
     fixture *f;
-    void *call;
-    uint64_t at; /* when it went through */
+    ki__throttle_waiter turn;
+    char path[4];
+    uint64_t at; /* when it began */
     bool sent;
-    bool ended;
-    int code; /* of its end */
-    char text[128];
-    ki_response_sink sink;
-    bool paused;
-    bool cancelled;
-    void (*in_end)(struct one *one);
+    void (*in_go)(struct one *one);
 } one;
 
 struct fixture {
@@ -32,73 +28,28 @@ struct fixture {
     test_world world;
     ki_engine *engine;
     ki__throttle *throttle;
-    ki_transport table;
-    one ones[CALLS]; /* the letter of a path says which */
-    int refuse;
+    one ones[CALLS];
     char logged[512];
     int logs;
     ki_log log;
 };
 
-/* ---- the transport behind it ---- */
+/* ---- the transport ---- */
 
-static int inner_start(const ki_request *request, const ki_response_sink *sink, void *user,
-                       void **ret_call, ki_error *error)
+static void send(one *o)
 {
-    (void)error;
-    fixture *f = user;
-    one *o = &f->ones[request->path[1] - 'A'];
-    if (f->refuse < 0) {
-        return f->refuse;
-    }
+    assert_false(o->sent);
+    assert_false(ki__throttle_is_waiting(&o->turn));
     o->sent = true;
-    o->at = ki__engine_now(f->engine);
-    o->sink = *sink;
-    snprintf(o->text, sizeof(o->text), "%s %s?%s %.*s:%.*s %.*s%s", request->method, request->path,
-             request->query, (int)request->headers[0].name.len, request->headers[0].name.ptr,
-             (int)request->headers[0].value.len, request->headers[0].value.ptr,
-             (int)request->body.len, request->body.ptr, request->stream ? " stream" : "");
-    *ret_call = o;
-    return 0;
+    o->at = ki__engine_now(o->f->engine);
 }
 
-static void inner_cancel(void *call, void *user)
+static void go(ki__throttle_waiter *turn)
 {
-    (void)user;
-    ((one *)call)->cancelled = true;
-}
-
-static void inner_pause(void *call, bool paused, void *user)
-{
-    (void)user;
-    ((one *)call)->paused = paused;
-}
-
-/* ---- who asks ---- */
-
-static void on_response(int status, const ki_http_header *headers, size_t header_count, void *user)
-{
-    (void)headers;
-    (void)header_count;
-    assert_int_equal(status, 200);
-    (void)user;
-}
-
-static void on_body(ki_str bytes, void *user)
-{
-    (void)user;
-    assert_int_equal(bytes.len, 3);
-}
-
-static void on_end(const ki_error *error, void *user)
-{
-    one *o = user;
-    assert_false(o->ended);
-    o->ended = true;
-    o->call = NULL;
-    o->code = error != NULL ? error->code : 0;
-    if (o->in_end != NULL) {
-        o->in_end(o);
+    one *o = KI__CONTAINER_OF(turn, one, turn);
+    send(o);
+    if (o->in_go != NULL) {
+        o->in_go(o);
     }
 }
 
@@ -106,8 +57,10 @@ static void write_log(const ki_log_record *record, void *user)
 {
     fixture *f = user;
     f->logs++;
-    snprintf(f->logged, sizeof(f->logged), "%.*s", (int)record->fields[0].value.len,
-             record->fields[0].value.ptr);
+    for (size_t i = 0, len = 0; i < record->field_count; i++) {
+        len += (size_t)snprintf(f->logged + len, sizeof(f->logged) - len, "%.*s ",
+                                (int)record->fields[i].value.len, record->fields[i].value.ptr);
+    }
 }
 
 static void begin(fixture *f, double qps, uint32_t burst)
@@ -119,10 +72,7 @@ static void begin(fixture *f, double qps, uint32_t burst)
     ki_engine_options options = test_world_engine_options(&f->world, &f->alloc.table);
     options.log = &f->log;
     assert_int_equal(ki_engine_new(&options, &f->engine, NULL), 0);
-    const ki_transport inner = {
-        .start = inner_start, .cancel = inner_cancel, .pause = inner_pause, .user = f};
-    assert_int_equal(ki__throttle_new(f->engine, &inner, qps, burst, &f->throttle, NULL), 0);
-    f->table = ki__throttle_table(f->throttle);
+    assert_int_equal(ki__throttle_new(f->engine, qps, burst, &f->throttle, NULL), 0);
 }
 
 static void end(fixture *f)
@@ -133,46 +83,28 @@ static void end(fixture *f)
     test_alloc_done(&f->alloc);
 }
 
-/* Text of the request is gone as soon as it was taken. */
 static int ask_for(fixture *f, size_t number, bool stream, bool later_page)
 {
     one *o = &f->ones[number];
-    char path[8] = {'/', (char)('A' + number), '\0'};
-    char body[4] = "abc";
-    char value[4] = "val";
-    char method[8] = "PUT";
+    const ki_request request = {.stream = stream, .later_page = later_page};
     o->f = f;
-    ki_http_header header = {ki_str_from("Name"), ki_str_make(value, 3)};
-    ki_request request = {.method = method,
-                          .path = path,
-                          .query = "q=1",
-                          .headers = &header,
-                          .header_count = 1,
-                          .body = ki_str_make(body, 3),
-                          .stream = stream,
-                          .later_page = later_page};
-    const ki_response_sink sink = {
-        .on_response = on_response, .on_body = on_body, .on_end = on_end, .user = o};
-    int r = f->table.start(&request, &sink, f->table.user, &o->call, NULL);
-    memset(path, 'x', sizeof(path) - 1);
-    memset(body, 'x', sizeof(body));
-    memset(value, 'x', sizeof(value));
-    memset(method, 'x', sizeof(method) - 1);
-    return r;
+    o->sent = false;
+    o->path[0] = '/';
+    o->path[1] = (char)('A' + number);
+    o->turn.go = go;
+    o->turn.method = ki_str_from("PUT");
+    o->turn.path = ki_str_from(o->path);
+    int r = ki__throttle_enter(f->throttle, &request, &o->turn, NULL);
+    assert_int_equal(ki__throttle_is_waiting(&o->turn), r == 1);
+    if (r == 0) {
+        send(o);
+    }
+    return r < 0 ? r : 0;
 }
 
 static int ask(fixture *f, size_t number, bool stream)
 {
     return ask_for(f, number, stream, false);
-}
-
-static void answer(fixture *f, size_t number)
-{
-    one *o = &f->ones[number];
-    assert_true(o->sent);
-    o->sink.on_response(200, NULL, 0, o->sink.user);
-    o->sink.on_body(ki_str_from("abc"), o->sink.user);
-    o->sink.on_end(NULL, o->sink.user);
 }
 
 static size_t sent(const fixture *f)
@@ -182,12 +114,6 @@ static size_t sent(const fixture *f)
         count += f->ones[i].sent;
     }
     return count;
-}
-
-static void cancel(fixture *f, size_t number)
-{
-    f->table.cancel(f->ones[number].call, f->table.user);
-    f->ones[number].call = NULL;
 }
 
 /* ---- tests ---- */
@@ -207,11 +133,6 @@ static void a_burst_and_then_the_rate(void **state)
         test_world_advance(&f.world, f.engine, 1);
         assert_int_equal(sent(&f), i + 1);
         assert_true(f.ones[i].sent); /* in order */
-        assert_string_equal(strchr(f.ones[i].text, '?'), "?q=1 Name:val abc");
-    }
-    for (size_t i = 0; i < 20; i++) {
-        answer(&f, i);
-        assert_true(f.ones[i].ended);
     }
     /* The bucket fills up to its burst, and no further. */
     test_world_advance(&f.world, f.engine, 1000 * TEST_SECOND);
@@ -219,8 +140,10 @@ static void a_burst_and_then_the_rate(void **state)
         assert_int_equal(ask(&f, i, false), 0);
     }
     assert_int_equal(sent(&f), 30);
+    assert_true(ki__throttle_is_waiting(&f.ones[39].turn));
     end(&f); /* the others are dropped */
-    assert_false(f.ones[39].ended);
+    assert_false(ki__throttle_is_waiting(&f.ones[39].turn) || f.ones[39].sent);
+    ki__throttle_leave(&f.ones[39].turn); /* is fine also then */
 }
 
 static void streams_need_no_token(void **state)
@@ -255,9 +178,7 @@ static void later_pages_of_a_list_need_no_token(void **state)
     for (size_t i = 3; i < CALLS; i++) {
         assert_int_equal(ask_for(&f, i, false, true), 0);
         assert_true(f.ones[i].sent);
-        answer(&f, i);
     }
-    answer(&f, 0);
     test_world_advance(&f.world, f.engine, TEST_SECOND);
     assert_int_equal(ask(&f, 0, false), 0);
     assert_int_equal(f.ones[0].at, ki__engine_now(f.engine)); /* there is a token left */
@@ -276,7 +197,7 @@ static void without_a_limit_nobody_waits(void **state)
     end(&f);
 }
 
-static void one_that_waits_is_cancelled(void **state)
+static void one_that_waits_may_leave(void **state)
 {
     (void)state;
     fixture f;
@@ -284,75 +205,78 @@ static void one_that_waits_is_cancelled(void **state)
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(ask(&f, i, false), 0);
     }
-    cancel(&f, 0); /* under way: that costs its token */
-    assert_true(f.ones[0].cancelled);
-    cancel(&f, 1);
-    cancel(&f, 3);
+    ki__throttle_leave(&f.ones[0].turn); /* it does not wait; its token is spent */
+    ki__throttle_leave(&f.ones[1].turn);
+    ki__throttle_leave(&f.ones[3].turn);
+    ki__throttle_leave(&f.ones[3].turn); /* once more does nothing */
     test_world_advance(&f.world, f.engine, TEST_SECOND);
     assert_true(f.ones[2].sent);
-    assert_false(f.ones[1].sent || f.ones[3].sent || f.ones[1].ended);
+    assert_false(f.ones[1].sent || f.ones[3].sent);
     assert_true(ki_engine_deadline(f.engine) == UINT64_MAX);
     end(&f);
 }
 
-static void one_that_waits_is_paused(void **state)
+static void let_others_leave_and_come(one *o)
+{
+    ki__throttle_leave(&o->f->ones[2].turn);
+    assert_int_equal(ask(o->f, 4, false), 0);
+}
+
+/* With two tokens at once: the second belongs to the next in line, whoever that is by then. */
+static void the_line_may_change_from_inside_go(void **state)
 {
     (void)state;
     fixture f;
-    begin(&f, 1, 1);
-    assert_int_equal(ask(&f, 0, false), 0);
-    assert_int_equal(ask(&f, 1, false), 0);
-    f.table.pause(f.ones[1].call, true, f.table.user);
-    f.table.pause(f.ones[0].call, true, f.table.user);
-    assert_true(f.ones[0].paused);
-    test_world_advance(&f.world, f.engine, TEST_SECOND);
-    assert_true(f.ones[1].sent && f.ones[1].paused);
-    f.table.pause(f.ones[1].call, false, f.table.user);
-    assert_false(f.ones[1].paused);
-    end(&f);
-}
-
-static void what_the_transport_refuses_is_told(void **state)
-{
-    (void)state;
-    fixture f;
-    begin(&f, 1, 1);
-    assert_int_equal(ask(&f, 0, false), 0);
-    assert_int_equal(ask(&f, 1, false), 0);
-    f.refuse = -ENETDOWN;
-    assert_int_equal(ask(&f, 2, true), -ENETDOWN); /* at once */
-    test_world_advance(&f.world, f.engine, TEST_SECOND);
-    assert_true(f.ones[1].ended);
-    assert_int_equal(f.ones[1].code, -ENETDOWN);
-    end(&f);
-}
-
-static void free_it(one *o)
-{
-    ki__throttle_free(o->f->throttle);
-    o->f->throttle = NULL;
-}
-
-static void it_may_be_freed_inside_a_sink(void **state)
-{
-    (void)state;
-    fixture f;
-    begin(&f, 1, 1);
-    assert_int_equal(ask(&f, 0, false), 0);
-    f.ones[0].in_end = free_it;
-    answer(&f, 0);
-    end(&f);
-
-    begin(&f, 1, 1);
-    for (size_t i = 0; i < 3; i++) {
+    begin(&f, 1, 2);
+    for (size_t i = 0; i < 4; i++) {
         assert_int_equal(ask(&f, i, false), 0);
     }
-    f.ones[1].in_end = free_it;
-    f.refuse = -ENETDOWN;
-    test_world_advance(&f.world, f.engine, 5 * TEST_SECOND); /* inside the timer */
-    assert_true(f.ones[1].ended);
-    assert_false(f.ones[2].ended);
+    f.world.now += 5 * TEST_SECOND; /* the timer is late */
+    ki__throttle_leave(&f.ones[3].turn);
+    f.ones[3] = (one){0};
+    assert_int_equal(ask(&f, 3, false), 0);
+    assert_false(f.ones[3].sent); /* there is a line, and no passing by */
+    assert_int_equal(sent(&f), 2);
     end(&f);
+
+    begin(&f, 1, 2);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(ask(&f, i, false), 0);
+    }
+    assert_int_equal(sent(&f), 2);
+    ki__throttle_leave(&f.ones[2].turn);
+    assert_int_equal(ask(&f, 2, false), 0); /* now behind 3 */
+    f.ones[3].in_go = let_others_leave_and_come;
+    f.world.now += 5 * TEST_SECOND;
+    test_world_settle(f.engine);
+    assert_true(f.ones[3].sent && f.ones[4].sent);
+    assert_false(f.ones[2].sent);
+    assert_true(ki_engine_deadline(f.engine) == UINT64_MAX);
+    end(&f);
+}
+
+static void too_many_that_wait_are_refused(void **state)
+{
+    (void)state;
+    enum { LIMIT = 1 << 16 };
+    fixture f;
+    const ki_request request = {0};
+    ki_error error = KI_ERROR_INIT;
+    ki__throttle_waiter *many = test_malloc((LIMIT + 1) * sizeof(*many));
+    begin(&f, 1, 1);
+    assert_int_equal(ask(&f, 0, false), 0);
+    for (size_t i = 0; i < LIMIT; i++) {
+        many[i] = (ki__throttle_waiter){.go = go};
+        assert_int_equal(ki__throttle_enter(f.throttle, &request, &many[i], NULL), 1);
+    }
+    many[LIMIT] = (ki__throttle_waiter){.go = go};
+    assert_int_equal(ki__throttle_enter(f.throttle, &request, &many[LIMIT], &error), KI_ERR_LIMIT);
+    assert_false(ki__throttle_is_waiting(&many[LIMIT]));
+    assert_int_equal(ask(&f, 1, true), 0); /* streams pass */
+    ki__throttle_leave(&many[7]);
+    assert_int_equal(ki__throttle_enter(f.throttle, &request, &many[LIMIT], &error), 1);
+    end(&f);
+    test_free(many);
 }
 
 static void long_waits_are_logged_now_and_then(void **state)
@@ -367,7 +291,7 @@ static void long_waits_are_logged_now_and_then(void **state)
     assert_int_equal(f.logs, 0);
     test_world_advance(&f.world, f.engine, 8 * TEST_SECOND);
     assert_int_equal(f.logs, 1);
-    assert_string_equal(f.logged, "1000");
+    assert_string_equal(f.logged, "1000 PUT /C ");
     test_world_advance(&f.world, f.engine, 8 * TEST_SECOND);
     assert_int_equal(f.logs, 2);
     end(&f);
@@ -384,8 +308,7 @@ static void rates_that_cannot_be(void **state)
     assert_int_equal(sent(&f), 2);
     for (size_t i = 0; i < 3; i++) {
         ki__throttle *throttle = NULL;
-        assert_int_equal(ki__throttle_new(f.engine, &f.table, rates[i], 1, &throttle, NULL),
-                         -EINVAL);
+        assert_int_equal(ki__throttle_new(f.engine, rates[i], 1, &throttle, NULL), -EINVAL);
     }
     end(&f);
 }
@@ -401,9 +324,7 @@ static int scenario(const ki_alloc *alloc, void *user)
     if (r < 0) {
         return r;
     }
-    const ki_transport inner = {.start = inner_start, .cancel = inner_cancel, .user = &f};
-    r = ki__throttle_new(f.engine, &inner, 1, 1, &f.throttle, NULL);
-    f.table = r == 0 ? ki__throttle_table(f.throttle) : f.table;
+    r = ki__throttle_new(f.engine, 1, 1, &f.throttle, NULL);
     for (size_t i = 0; r == 0 && i < 3; i++) {
         r = ask(&f, i, false);
     }
@@ -426,10 +347,9 @@ int main(void)
         cmocka_unit_test(streams_need_no_token),
         cmocka_unit_test(later_pages_of_a_list_need_no_token),
         cmocka_unit_test(without_a_limit_nobody_waits),
-        cmocka_unit_test(one_that_waits_is_cancelled),
-        cmocka_unit_test(one_that_waits_is_paused),
-        cmocka_unit_test(what_the_transport_refuses_is_told),
-        cmocka_unit_test(it_may_be_freed_inside_a_sink),
+        cmocka_unit_test(one_that_waits_may_leave),
+        cmocka_unit_test(the_line_may_change_from_inside_go),
+        cmocka_unit_test(too_many_that_wait_are_refused),
         cmocka_unit_test(long_waits_are_logged_now_and_then),
         cmocka_unit_test(rates_that_cannot_be),
         cmocka_unit_test(every_allocation_may_fail),

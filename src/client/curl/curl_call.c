@@ -29,6 +29,7 @@ void ki__curl_call_fail(ki__curl_call *call, int code, const char *text)
 void ki__curl_call_free(ki__curl_call *call)
 {
     ki__curl *curl = call->curl;
+    ki__throttle_leave(&call->turn);
     if (call->added) {
         CURLMcode code = curl_multi_remove_handle(curl->multi, call->easy);
         ki_assert(code == CURLM_OK); /* it was added, and we are not inside libcurl */
@@ -54,7 +55,7 @@ void ki__curl_call_free(ki__curl_call *call)
 
 static void set_idle(ki__curl_call *call)
 {
-    if (call->idle_ns == UINT64_MAX || call->paused) {
+    if (call->idle_ns == UINT64_MAX || call->paused || ki__throttle_is_waiting(&call->turn)) {
         ki__timer_cancel(&call->idle);
         return;
     }
@@ -178,17 +179,41 @@ static ki__curl_call *make(ki__curl *curl, const ki_request *request, const ki_r
     ki_buf_init(&call->head, curl->alloc, curl->options.max_header_bytes * 2);
     ki__list_init(&call->todo_link);
     ki__list_push_back(&curl->calls, &call->link);
-    call->last_byte = ki__engine_now(curl->engine);
     call->idle_ns = request->idle_timeout_ns != 0 ? request->idle_timeout_ns
                     : request->stream             ? UINT64_MAX
                                                   : curl->options.idle_timeout_ns;
     return call;
 }
 
-int ki__curl_call_start(const ki_request *request, const ki_response_sink *sink, void *user,
-                        void **ret_call, ki_error *error)
+/* The rate limit lets it begin. */
+static void go(ki__curl_call *call)
 {
-    ki__curl *curl = user;
+    call->last_byte = ki__engine_now(call->curl->engine);
+    set_idle(call);
+    ki__curl_call_todo(call);
+}
+
+static void on_turn(ki__throttle_waiter *turn)
+{
+    go(KI__CONTAINER_OF(turn, ki__curl_call, turn));
+}
+
+/* The path is without the prefix of the server's URL, and without the query. */
+static int wait_for_turn(ki__curl_call *call, ki__throttle *throttle, const ki_request *request,
+                         ki_error *error)
+{
+    size_t len = strlen(request->path);
+    size_t query = request->query != NULL ? strlen(request->query) : 0;
+    size_t behind = query != 0 ? query + 1 : 0; /* with its '?' */
+    call->turn.go = on_turn;
+    call->turn.method = ki_buf_str(&call->method);
+    call->turn.path = ki_str_make(call->url.data + call->url.len - behind - len, len);
+    return ki__throttle_enter(throttle, request, &call->turn, error);
+}
+
+static int start(ki__curl *curl, ki__throttle *throttle, const ki_request *request,
+                 const ki_response_sink *sink, void **ret_call, ki_error *error)
+{
     int r = check_request(request, error);
     if (r < 0) {
         return r;
@@ -201,14 +226,30 @@ int ki__curl_call_start(const ki_request *request, const ki_response_sink *sink,
         return ki__error_code(error, -ENOMEM);
     }
     r = fill(call, request, error);
+    if (r == 0 && throttle != NULL) {
+        r = wait_for_turn(call, throttle, request, error);
+    }
     if (r < 0) {
         ki__curl_call_free(call);
         return r;
     }
-    set_idle(call);
-    ki__curl_call_todo(call);
+    if (r == 0) {
+        go(call);
+    }
     *ret_call = call;
     return 0;
+}
+
+int ki__curl_call_start(const ki_request *request, const ki_response_sink *sink, void *user,
+                        void **ret_call, ki_error *error)
+{
+    return start(user, NULL, request, sink, ret_call, error);
+}
+
+int ki__curl_start_throttled(ki__curl *curl, ki__throttle *throttle, const ki_request *request,
+                             const ki_response_sink *sink, void **ret_call, ki_error *error)
+{
+    return start(curl, throttle, request, sink, ret_call, error);
 }
 
 void ki__curl_call_cancel(void *opaque, void *user)
@@ -217,6 +258,7 @@ void ki__curl_call_cancel(void *opaque, void *user)
     ki__curl_call *call = opaque;
     if (!call->closed) {
         call->closed = true;
+        ki__throttle_leave(&call->turn);
         ki__timer_cancel(&call->idle);
         ki__curl_call_todo(call);
     }
@@ -309,6 +351,9 @@ static void hold_or_go_on(ki__curl_call *call)
 
 void ki__curl_call_step(ki__curl_call *call)
 {
+    if (ki__throttle_is_waiting(&call->turn)) {
+        return; /* it was paused, or resumed */
+    }
     if (!call->closed && call->done && call->failure.code == 0 && ki__curl_dial_wanted(call)) {
         ki__curl_dial_begin(call);
     }

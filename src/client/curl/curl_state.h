@@ -65,6 +65,7 @@ typedef struct ki__curl_call {
     ki__list link; /* of all */
     ki__list todo_link;
     ki__curl *curl;
+    ki__throttle_waiter turn; /* it waits for the rate limit before all else */
     ki__curl_certs *certs;
     ki_response_sink sink;
     CURL *easy;

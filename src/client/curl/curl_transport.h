@@ -15,6 +15,8 @@
 #include <kinformer/loop.h>
 #include <kinformer/transport.h>
 
+#include "rest/throttle.h"
+
 typedef struct ki__curl ki__curl;
 typedef struct ki__curl_headers ki__curl_headers;
 
@@ -85,8 +87,13 @@ int ki__curl_new(const ki__curl_options *options, ki__curl **ret_curl, ki_error 
  *  sink, then it is done when that returns. NULL is fine. In a child of fork() it only forgets. */
 void ki__curl_free(ki__curl *curl);
 
-/** The table for sources, valid as long as the transport. */
+/** The table for sources, valid as long as the transport. No rate limit. */
 ki_transport ki__curl_table(ki__curl *curl);
+
+/** As `start` of the table, but the request begins when the throttle lets it. Its time limits count
+ *  from then on; pausing and cancelling are fine before. */
+int ki__curl_start_throttled(ki__curl *curl, ki__throttle *throttle, const ki_request *request,
+                             const ki_response_sink *sink, void **ret_call, ki_error *error);
 
 /** Puts other certificates in the place of those that were given; `server_name` stays. New
  *  requests, and those that wait for headers, get new connections; streams end with -ECONNRESET, so
