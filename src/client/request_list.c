@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ki_client_list(): a whole list, page after page by the rules of wire/paging.h, each page a
  * request that the caller's thread waits for. */
-#include <kinformer/pager.h>
 #include <kinformer/request.h>
 
 #include "base/engine.h"
@@ -102,7 +101,7 @@ static int list_all(listing *l, const ki_list_options *options, ki_list **ret_li
         return r;
     }
     if (o.limit == 0) {
-        o.limit = KI_PAGER_LIMIT;
+        o.limit = KI__PAGE_LIMIT;
     }
     ki__paging_begin(&l->paging, &o, true);
     r = read_pages(l, error);

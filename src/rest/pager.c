@@ -16,6 +16,8 @@
 #include "wire/pages.h"
 #include "wire/source_options.h"
 
+_Static_assert((int)KI_PAGER_LIMIT == (int)KI__PAGE_LIMIT, "informers use the same");
+
 struct ki_pager {
     ki__refs refs;
     ki_engine *engine;

@@ -18,6 +18,7 @@
 #include "wire/page_progress.h"
 
 enum {
+    KI__PAGE_LIMIT = 500,     /* objects of a page if nothing else is requested */
     KI__VERSION_MAX = 1024,   /* bytes of a resourceVersion, as in objects */
     KI__TOKEN_MAX = 64 << 10, /* bytes of a continue token */
 };

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include <kinformer/pager.h>
-
 #include "base/error.h"
 #include "cache/reflector/reflector.h"
 
@@ -28,7 +26,7 @@ static uint32_t page_size(const ki_reflector *r, const char *version)
         return r->options.page_size;
     }
     bool any_version = version[0] == '\0' || strcmp(version, "0") == 0;
-    return r->paginated || any_version ? KI_PAGER_LIMIT : 0;
+    return r->paginated || any_version ? KI__PAGE_LIMIT : 0;
 }
 
 void ki__reflector_list_begin(ki_reflector *r)
