@@ -3,24 +3,21 @@
 #include <kinformer/columns.h>
 
 #include "base/error.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 
 /* A large unit, and a small one unless there is none of it. */
-static int add_two(ki_buf *out, int64_t seconds, int64_t large, char large_unit, int64_t small,
+static int add_two(ki_buf *buf, int64_t seconds, int64_t large, char large_unit, int64_t small,
                    char small_unit)
 {
-    size_t begin = out->len;
+    ki__out out = ki__out_to(buf);
     int64_t rest = small != 0 ? seconds % large / small : 0;
-    int r = ki__emit_i64(out, seconds / large);
-    r = r < 0 ? r : ki_buf_add_char(out, large_unit);
+    ki__out_i64(&out, seconds / large);
+    ki__out_char(&out, large_unit);
     if (rest != 0) {
-        r = r < 0 ? r : ki__emit_i64(out, rest);
-        r = r < 0 ? r : ki_buf_add_char(out, small_unit);
+        ki__out_i64(&out, rest);
+        ki__out_char(&out, small_unit);
     }
-    if (r < 0) {
-        ki__buf_truncate(out, begin);
-    }
-    return r;
+    return ki__out_commit(&out);
 }
 
 int ki_age_write(int64_t seconds, ki_buf *out)

@@ -3,7 +3,6 @@
 #include "object/columns/column_cells.h"
 
 #include "object/columns/cell_values.h"
-#include "object/edit/json_emit.h"
 #include "object/text/rfc3339.h"
 
 /* ---- values ---- */
@@ -52,164 +51,160 @@ static size_t count_at(const ki_object *object, const char *path)
 
 /* ---- texts ---- */
 
-int ki__cell_add_value(const ki_value *value, const char *otherwise, ki_buf *out)
+ki_iter ki__cell_walk(const ki_value *value, ki_type type)
 {
-    switch (ki_value_type(value)) {
-    case KI_TYPE_STRING:
-        if (!ki_value_equals(value, ki_str_from(""))) {
-            return ki_value_copy_string(value, out);
-        }
-        break;
-    case KI_TYPE_NUMBER:
-    case KI_TYPE_BOOL:
-        return ki_value_write_json(value, out);
-    case KI_TYPE_NONE:
-    case KI_TYPE_NULL:
-    case KI_TYPE_LIST:
-    case KI_TYPE_MAP:
-    case KI_TYPE_MAX:
-        break;
-    }
-    return ki_buf_add_text(out, otherwise);
+    ki_iter iter;
+    bool walks = ki_value_type(value) == type && ki_value_iter(value, &iter) == 0;
+    return walks ? iter : (ki_iter){0};
 }
 
-int ki__cell_add_age(int64_t from, int64_t to, ki_buf *out)
+void ki__cell_add_value(const ki_value *value, const char *otherwise, ki__out *out)
+{
+    ki_type type = ki_value_type(value);
+    if (type == KI_TYPE_STRING && !ki_value_equals(value, ki_str_from(""))) {
+        ki__out_content(out, value);
+    } else if (type == KI_TYPE_NUMBER || type == KI_TYPE_BOOL) {
+        ki__out_fail(out, ki_value_write_json(value, out->buf));
+    } else {
+        ki__out_text(out, otherwise);
+    }
+}
+
+void ki__cell_add_age(int64_t from, int64_t to, ki__out *out)
 {
     int64_t age;
     if (from == 0) {
-        return ki_buf_add_text(out, "<unknown>");
+        ki__out_text(out, "<unknown>");
+        return;
     }
-    return ki_age_write(__builtin_sub_overflow(to, from, &age) ? INT64_MIN : age, out);
+    bool valid = !__builtin_sub_overflow(to, from, &age);
+    ki__out_fail(out, ki_age_write(valid ? age : INT64_MIN, out->buf));
 }
 
-int ki__cell_add_list(const ki_object *object, const char *path, const char *below,
-                      const char *otherwise, ki_buf *out)
+void ki__cell_add_list(const ki_object *object, const char *path, const char *below,
+                       const char *otherwise, ki__out *out)
 {
     ki_value list = ki__cell_value_at(object, path);
-    ki_iter iter;
     ki_value element;
-    size_t begin = out->len;
-    int r = 0;
-    if (ki_value_type(&list) != KI_TYPE_LIST || ki_value_iter(&list, &iter) < 0) {
-        return ki_buf_add_text(out, otherwise);
-    }
-    while (r == 0 && ki_iter_next(&iter, NULL, &element) > 0) {
+    size_t begin = out->buf->len;
+    ki_iter iter = ki__cell_walk(&list, KI_TYPE_LIST);
+    while (ki_iter_next(&iter, NULL, &element) > 0) {
         ki_value part = value_below(element, below);
         if (ki_value_type(&part) == KI_TYPE_STRING) {
-            r = ki_buf_add_text(out, out->len != begin ? "," : "");
-            r = r < 0 ? r : ki_value_copy_string(&part, out);
+            ki__cell_add_comma(begin, out);
+            ki__out_content(out, &part);
         }
     }
-    return r < 0 || out->len != begin ? r : ki_buf_add_text(out, otherwise);
+    ki__cell_add_if_empty(begin, otherwise, out);
 }
 
 /* ---- cells ---- */
 
-static int write_text(const ki_column *c, const ki_object *o, int64_t now_s, ki_buf *out)
+static void write_text(const ki_column *c, const ki_object *o, int64_t now_s, ki__out *out)
 {
     (void)now_s;
     ki_value value = ki__cell_value_at(o, c->path);
-    return ki__cell_add_value(&value, c->other, out);
+    ki__cell_add_value(&value, c->other, out);
 }
 
-static int write_number(const ki_column *c, const ki_object *o, int64_t now_s, ki_buf *out)
+static void write_number(const ki_column *c, const ki_object *o, int64_t now_s, ki__out *out)
 {
     (void)now_s;
-    return ki__emit_i64(out, number_at(o, c->path, 0));
+    ki__out_i64(out, number_at(o, c->path, 0));
 }
 
-static int write_flag(const ki_column *c, const ki_object *o, int64_t now_s, ki_buf *out)
+static void write_flag(const ki_column *c, const ki_object *o, int64_t now_s, ki__out *out)
 {
     (void)now_s;
     ki_value value = ki__cell_value_at(o, c->path);
     bool flag = false;
-    return ki_buf_add_text(out, ki_value_bool(&value, &flag) == 0 && flag ? "true" : "false");
+    ki__out_text(out, ki_value_bool(&value, &flag) == 0 && flag ? "true" : "false");
 }
 
-static int write_ago(const ki_column *c, const ki_object *o, int64_t now_s, ki_buf *out)
+static void write_ago(const ki_column *c, const ki_object *o, int64_t now_s, ki__out *out)
 {
     int64_t then = ki__cell_time_at(o, c->path);
     then = then != 0 ? then : ki__cell_time_at(o, c->other);
-    return ki__cell_add_age(then != 0 ? then : ki_object_creation_time(o), now_s, out);
+    ki__cell_add_age(then != 0 ? then : ki_object_creation_time(o), now_s, out);
 }
 
-static int write_since(const ki_column *c, const ki_object *o, int64_t now_s, ki_buf *out)
+static void write_since(const ki_column *c, const ki_object *o, int64_t now_s, ki__out *out)
 {
     int64_t then = ki__cell_time_at(o, c->path);
-    return then != 0 ? ki__cell_add_age(then, now_s, out) : ki_buf_add_text(out, "<none>");
+    if (then != 0) {
+        ki__cell_add_age(then, now_s, out);
+    } else {
+        ki__out_text(out, "<none>");
+    }
 }
 
-static int write_count(const ki_column *c, const ki_object *o, int64_t now_s, ki_buf *out)
+static void write_count(const ki_column *c, const ki_object *o, int64_t now_s, ki__out *out)
 {
     (void)now_s;
     size_t count = count_at(o, c->path) + (c->other != NULL ? count_at(o, c->other) : 0);
-    return ki__emit_u64(out, count);
+    ki__out_u64(out, count);
 }
 
-static int write_ratio(const ki_column *c, const ki_object *o, int64_t now_s, ki_buf *out)
+static void write_ratio(const ki_column *c, const ki_object *o, int64_t now_s, ki__out *out)
 {
     (void)now_s;
-    int r = ki__emit_i64(out, number_at(o, c->path, 0));
-    r = r < 0 ? r : ki_buf_add_char(out, '/');
-    return r < 0 ? r : ki__emit_i64(out, number_at(o, c->other, 1));
+    ki__out_i64(out, number_at(o, c->path, 0));
+    ki__out_char(out, '/');
+    ki__out_i64(out, number_at(o, c->other, 1));
 }
 
-static int write_list(const ki_column *c, const ki_object *o, int64_t now_s, ki_buf *out)
+static void write_list(const ki_column *c, const ki_object *o, int64_t now_s, ki__out *out)
 {
     (void)now_s;
-    return ki__cell_add_list(o, c->path, c->other, "<none>", out);
+    ki__cell_add_list(o, c->path, c->other, "<none>", out);
 }
 
-static int write_labels(const ki_column *c, const ki_object *o, int64_t now_s, ki_buf *out)
+static void write_labels(const ki_column *c, const ki_object *o, int64_t now_s, ki__out *out)
 {
     (void)now_s;
     ki_value map = ki__cell_value_at(o, c->path);
-    ki_iter iter;
     ki_value key;
     ki_value value;
-    size_t begin = out->len;
-    int r = 0;
-    if (ki_value_type(&map) != KI_TYPE_MAP || ki_value_iter(&map, &iter) < 0) {
-        return ki_buf_add_text(out, "<none>");
+    size_t begin = out->buf->len;
+    ki_iter iter = ki__cell_walk(&map, KI_TYPE_MAP);
+    while (ki_iter_next(&iter, &key, &value) > 0) {
+        ki__cell_add_comma(begin, out);
+        ki__out_content(out, &key);
+        ki__out_char(out, '=');
+        ki__cell_add_value(&value, "", out);
     }
-    while (r == 0 && ki_iter_next(&iter, &key, &value) > 0) {
-        r = ki_buf_add_text(out, out->len != begin ? "," : "");
-        r = r < 0 ? r : ki_value_copy_string(&key, out);
-        r = r < 0 ? r : ki_buf_add_char(out, '=');
-        r = r < 0 ? r : ki__cell_add_value(&value, "", out);
-    }
-    return r < 0 || out->len != begin ? r : ki_buf_add_text(out, "<none>");
+    ki__cell_add_if_empty(begin, "<none>", out);
 }
 
-static int write_role(const ki_column *c, const ki_object *o, int64_t now_s, ki_buf *out)
+static void write_role(const ki_column *c, const ki_object *o, int64_t now_s, ki__out *out)
 {
     (void)now_s;
     ki_value reference = ki__cell_value_at(o, c->path);
     ki_value kind = value_below(reference, "kind");
     ki_value name = value_below(reference, "name");
-    int r = ki__cell_add_value(&kind, "", out);
-    r = r < 0 ? r : ki_buf_add_char(out, '/');
-    return r < 0 ? r : ki__cell_add_value(&name, "", out);
+    ki__cell_add_value(&kind, "", out);
+    ki__out_char(out, '/');
+    ki__cell_add_value(&name, "", out);
 }
 
-static int write_name(const ki_column *c, const ki_object *o, int64_t now_s, ki_buf *out)
+static void write_name(const ki_column *c, const ki_object *o, int64_t now_s, ki__out *out)
 {
     (void)c;
     (void)now_s;
-    return ki_buf_add_text(out, ki_object_name(o));
+    ki__out_text(out, ki_object_name(o));
 }
 
-static int write_age(const ki_column *c, const ki_object *o, int64_t now_s, ki_buf *out)
+static void write_age(const ki_column *c, const ki_object *o, int64_t now_s, ki__out *out)
 {
     (void)c;
-    return ki__cell_add_age(ki_object_creation_time(o), now_s, out);
+    ki__cell_add_age(ki_object_creation_time(o), now_s, out);
 }
 
-static int write_created(const ki_column *c, const ki_object *o, int64_t now_s, ki_buf *out)
+static void write_created(const ki_column *c, const ki_object *o, int64_t now_s, ki__out *out)
 {
     (void)c;
     (void)now_s;
-    return ki__emit_time(out, ki_object_creation_time(o));
+    ki__out_time(out, ki_object_creation_time(o));
 }
 
 const ki__cell ki__cell_text = {write_text, KI_CELL_TEXT};

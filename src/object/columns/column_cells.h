@@ -6,9 +6,11 @@
 
 #include <kinformer/columns.h>
 
-/** Appends the text of a cell. On failure some of it may be there. */
-typedef int (*ki__cell_write)(const ki_column *column, const ki_object *object, int64_t now_s,
-                              ki_buf *out);
+#include "object/edit/json_out.h"
+
+/** Appends the text of a cell. */
+typedef void (*ki__cell_write)(const ki_column *column, const ki_object *object, int64_t now_s,
+                               ki__out *out);
 
 typedef struct ki__cell {
     ki__cell_write write;

@@ -4,29 +4,25 @@
 
 #include "object/columns/cell_values.h"
 #include "object/columns/column_cells.h"
-#include "object/edit/json_emit.h"
 #include "object/value.h"
 
 /* ---- pods ---- */
 
-static int pod_ready(const ki_column *c, const ki_object *pod, int64_t now_s, ki_buf *out)
+static void pod_ready(const ki_column *c, const ki_object *pod, int64_t now_s, ki__out *out)
 {
     (void)c;
     (void)now_s;
-    int r = ki__emit_u64(out, ki_pod_ready_count(pod));
-    r = r < 0 ? r : ki_buf_add_char(out, '/');
-    return r < 0 ? r : ki__emit_u64(out, ki_pod_container_count(pod));
+    ki__out_u64(out, ki_pod_ready_count(pod));
+    ki__out_char(out, '/');
+    ki__out_u64(out, ki_pod_container_count(pod));
 }
 
 /* Why the first container that does not run waits or has ended; a string, or none. */
 static ki_value container_reason(const ki_object *pod)
 {
     ki_value statuses = ki__cell_value_at(pod, "status.containerStatuses");
-    ki_iter iter;
+    ki_iter iter = ki__cell_walk(&statuses, KI_TYPE_LIST);
     ki_value status;
-    if (ki_value_type(&statuses) != KI_TYPE_LIST || ki_value_iter(&statuses, &iter) < 0) {
-        return (ki_value){0};
-    }
     while (ki_iter_next(&iter, NULL, &status) > 0) {
         ki_value state = ki__value_child(&status, "state");
         ki_value waiting = ki__value_child(&state, "waiting");
@@ -42,12 +38,13 @@ static ki_value container_reason(const ki_object *pod)
     return (ki_value){0};
 }
 
-static int pod_status(const ki_column *c, const ki_object *pod, int64_t now_s, ki_buf *out)
+static void pod_status(const ki_column *c, const ki_object *pod, int64_t now_s, ki__out *out)
 {
     (void)c;
     (void)now_s;
     if (ki_object_is_deleting(pod)) {
-        return ki_buf_add_text(out, "Terminating");
+        ki__out_text(out, "Terminating");
+        return;
     }
     ki_value status = ki__cell_value_at(pod, "status.reason");
     if (ki_value_type(&status) != KI_TYPE_STRING) {
@@ -56,77 +53,73 @@ static int pod_status(const ki_column *c, const ki_object *pod, int64_t now_s, k
     if (ki_value_type(&status) != KI_TYPE_STRING) {
         status = ki__cell_value_at(pod, "status.phase");
     }
-    return ki__cell_add_value(&status, "Pending", out);
+    ki__cell_add_value(&status, "Pending", out);
 }
 
-static int pod_restarts(const ki_column *c, const ki_object *pod, int64_t now_s, ki_buf *out)
+static void pod_restarts(const ki_column *c, const ki_object *pod, int64_t now_s, ki__out *out)
 {
     (void)c;
     (void)now_s;
-    return ki__emit_i64(out, ki_pod_restarts(pod));
+    ki__out_i64(out, ki_pod_restarts(pod));
 }
 
 /* ---- services ---- */
 
-static int external_ip(const ki_column *c, const ki_object *service, int64_t now_s, ki_buf *out)
+static void external_ip(const ki_column *c, const ki_object *service, int64_t now_s, ki__out *out)
 {
     (void)c;
     (void)now_s;
     ki_str type = ki_service_type(service);
     if (ki_str_eq_text(type, "LoadBalancer")) {
-        return ki__cell_add_list(service, "status.loadBalancer.ingress", "ip", "<pending>", out);
-    }
-    if (ki_str_eq_text(type, "ExternalName")) {
+        ki__cell_add_list(service, "status.loadBalancer.ingress", "ip", "<pending>", out);
+    } else if (ki_str_eq_text(type, "ExternalName")) {
         ki_value name = ki__cell_value_at(service, "spec.externalName");
-        return ki__cell_add_value(&name, "<none>", out);
+        ki__cell_add_value(&name, "<none>", out);
+    } else {
+        ki__cell_add_list(service, "spec.externalIPs", "", "<none>", out);
     }
-    return ki__cell_add_list(service, "spec.externalIPs", "", "<none>", out);
 }
 
 /* "80/TCP", or "443:30443/TCP" with a port of the nodes */
-static int add_port(const ki_value *port, ki_buf *out)
+static void add_port(const ki_value *port, ki__out *out)
 {
     ki_value protocol = ki__value_child(port, "protocol");
     int32_t node_port = ki__value_child_count(port, "nodePort");
-    int r = ki__emit_i64(out, ki__value_child_count(port, "port"));
+    ki__out_i64(out, ki__value_child_count(port, "port"));
     if (node_port != 0) {
-        r = r < 0 ? r : ki_buf_add_char(out, ':');
-        r = r < 0 ? r : ki__emit_i64(out, node_port);
+        ki__out_char(out, ':');
+        ki__out_i64(out, node_port);
     }
-    r = r < 0 ? r : ki_buf_add_char(out, '/');
-    return r < 0 ? r : ki__cell_add_value(&protocol, "TCP", out);
+    ki__out_char(out, '/');
+    ki__cell_add_value(&protocol, "TCP", out);
 }
 
-static int service_ports(const ki_column *c, const ki_object *service, int64_t now_s, ki_buf *out)
+static void service_ports(const ki_column *c, const ki_object *service, int64_t now_s, ki__out *out)
 {
     (void)now_s;
     ki_value list = ki__cell_value_at(service, c->path);
-    ki_iter iter;
     ki_value port;
-    size_t begin = out->len;
-    int r = 0;
-    if (ki_value_type(&list) != KI_TYPE_LIST || ki_value_iter(&list, &iter) < 0) {
-        return ki_buf_add_text(out, "<none>");
+    size_t begin = out->buf->len;
+    ki_iter iter = ki__cell_walk(&list, KI_TYPE_LIST);
+    while (ki_iter_next(&iter, NULL, &port) > 0) {
+        ki__cell_add_comma(begin, out);
+        add_port(&port, out);
     }
-    while (r == 0 && ki_iter_next(&iter, NULL, &port) > 0) {
-        r = ki_buf_add_text(out, out->len != begin ? "," : "");
-        r = r < 0 ? r : add_port(&port, out);
-    }
-    return r < 0 || out->len != begin ? r : ki_buf_add_text(out, "<none>");
+    ki__cell_add_if_empty(begin, "<none>", out);
 }
 
-static int ingress_ports(const ki_column *c, const ki_object *ingress, int64_t now_s, ki_buf *out)
+static void ingress_ports(const ki_column *c, const ki_object *ingress, int64_t now_s, ki__out *out)
 {
     (void)now_s;
     ki_value tls = ki__cell_value_at(ingress, c->path);
     size_t count = 0;
     bool any = ki_value_count(&tls, &count) == 0 && count != 0;
-    return ki_buf_add_text(out, any ? "80, 443" : "80");
+    ki__out_text(out, any ? "80, 443" : "80");
 }
 
 /* ---- nodes ---- */
 
-static int node_status(const ki_column *c, const ki_object *node, int64_t now_s, ki_buf *out)
+static void node_status(const ki_column *c, const ki_object *node, int64_t now_s, ki__out *out)
 {
     (void)c;
     (void)now_s;
@@ -134,104 +127,98 @@ static int node_status(const ki_column *c, const ki_object *node, int64_t now_s,
     const char *ready = ki_value_type(&condition) == KI_TYPE_NONE ? "Unknown"
                         : ki_node_is_ready(node)                  ? "Ready"
                                                                   : "NotReady";
-    int r = ki_buf_add_text(out, ready);
+    ki__out_text(out, ready);
     bool cordoned = ki_node_is_unschedulable(node);
-    return r < 0 ? r : ki_buf_add_text(out, cordoned ? ",SchedulingDisabled" : "");
+    ki__out_text(out, cordoned ? ",SchedulingDisabled" : "");
 }
 
-static int node_roles(const ki_column *c, const ki_object *node, int64_t now_s, ki_buf *out)
+static void node_roles(const ki_column *c, const ki_object *node, int64_t now_s, ki__out *out)
 {
     (void)c;
     (void)now_s;
     static const char prefix[] = "node-role.kubernetes.io/";
     const size_t prefix_len = sizeof(prefix) - 1;
     ki_value labels = ki_object_labels(node);
-    ki_iter iter;
     ki_value key;
     ki_value value;
     ki_str label;
-    size_t begin = out->len;
-    int r = 0;
-    if (ki_value_type(&labels) != KI_TYPE_MAP || ki_value_iter(&labels, &iter) < 0) {
-        return ki_buf_add_text(out, "<none>");
-    }
-    while (r == 0 && ki_iter_next(&iter, &key, &value) > 0) {
+    size_t begin = out->buf->len;
+    ki_iter iter = ki__cell_walk(&labels, KI_TYPE_MAP);
+    while (ki_iter_next(&iter, &key, &value) > 0) {
         if (ki_value_string(&key, &label) == 0 && label.len > prefix_len &&
             memcmp(label.ptr, prefix, prefix_len) == 0) {
-            r = ki_buf_add_text(out, out->len != begin ? "," : "");
-            r = r < 0 ? r : ki_buf_add(out, label.ptr + prefix_len, label.len - prefix_len);
+            ki__cell_add_comma(begin, out);
+            ki__out_str(out, ki_str_make(label.ptr + prefix_len, label.len - prefix_len));
         }
     }
-    return r < 0 || out->len != begin ? r : ki_buf_add_text(out, "<none>");
+    ki__cell_add_if_empty(begin, "<none>", out);
 }
 
-static int node_address(const ki_column *c, const ki_object *node, int64_t now_s, ki_buf *out)
+static void node_address(const ki_column *c, const ki_object *node, int64_t now_s, ki__out *out)
 {
     (void)now_s;
     ki_value addresses = ki__cell_value_at(node, "status.addresses");
-    ki_iter iter;
+    ki_iter iter = ki__cell_walk(&addresses, KI_TYPE_LIST);
     ki_value address;
-    if (ki_value_type(&addresses) == KI_TYPE_LIST && ki_value_iter(&addresses, &iter) == 0) {
-        while (ki_iter_next(&iter, NULL, &address) > 0) {
-            ki_value type = ki__value_child(&address, "type");
-            if (ki_value_equals(&type, ki_str_from(c->other))) {
-                ki_value text = ki__value_child(&address, "address");
-                return ki__cell_add_value(&text, "<none>", out);
-            }
+    ki_value text = {0};
+    while (ki_value_type(&text) == KI_TYPE_NONE && ki_iter_next(&iter, NULL, &address) > 0) {
+        ki_value type = ki__value_child(&address, "type");
+        if (ki_value_equals(&type, ki_str_from(c->other))) {
+            text = ki__value_child(&address, "address");
         }
     }
-    return ki_buf_add_text(out, "<none>");
+    ki__cell_add_value(&text, "<none>", out);
 }
 
 /* ---- events, volumes, jobs ---- */
 
 /* "pod/web-1" */
-static int event_object(const ki_column *c, const ki_object *event, int64_t now_s, ki_buf *out)
+static void event_object(const ki_column *c, const ki_object *event, int64_t now_s, ki__out *out)
 {
     (void)c;
     (void)now_s;
     ki_reference about = ki_event_involved(event);
-    int r = 0;
-    for (size_t i = 0; i < about.kind.len && r == 0; i++) {
+    for (size_t i = 0; i < about.kind.len; i++) {
         char letter = about.kind.ptr[i];
-        r = ki_buf_add_char(out, (char)(letter >= 'A' && letter <= 'Z' ? letter | 0x20 : letter));
+        ki__out_char(out, (char)(letter >= 'A' && letter <= 'Z' ? letter | 0x20 : letter));
     }
-    r = r < 0 ? r : ki_buf_add_char(out, '/');
-    return r < 0 ? r : ki_buf_add_str(out, about.name);
+    ki__out_char(out, '/');
+    ki__out_str(out, about.name);
 }
 
 /* "shop/data" */
-static int volume_claim(const ki_column *c, const ki_object *volume, int64_t now_s, ki_buf *out)
+static void volume_claim(const ki_column *c, const ki_object *volume, int64_t now_s, ki__out *out)
 {
     (void)now_s;
     ki_value claim = ki__cell_value_at(volume, c->path);
     ki_value space = ki__value_child(&claim, "namespace");
     ki_value name = ki__value_child(&claim, "name");
-    if (ki_value_type(&name) != KI_TYPE_STRING) {
-        return 0;
+    if (ki_value_type(&name) == KI_TYPE_STRING) {
+        ki__cell_add_value(&space, "", out);
+        ki__out_char(out, '/');
+        ki__cell_add_value(&name, "", out);
     }
-    int r = ki__cell_add_value(&space, "", out);
-    r = r < 0 ? r : ki_buf_add_char(out, '/');
-    return r < 0 ? r : ki__cell_add_value(&name, "", out);
 }
 
-static int job_status(const ki_column *c, const ki_object *job, int64_t now_s, ki_buf *out)
+static void job_status(const ki_column *c, const ki_object *job, int64_t now_s, ki__out *out)
 {
     (void)c;
     (void)now_s;
-    return ki_buf_add_text(out, ki_job_is_complete(job)                         ? "Complete"
-                                : ki_job_is_failed(job)                         ? "Failed"
-                                : ki_object_condition_is_true(job, "Suspended") ? "Suspended"
-                                : ki_object_is_deleting(job)                    ? "Terminating"
-                                                                                : "Running");
+    ki__out_text(out, ki_job_is_complete(job)                         ? "Complete"
+                      : ki_job_is_failed(job)                         ? "Failed"
+                      : ki_object_condition_is_true(job, "Suspended") ? "Suspended"
+                      : ki_object_is_deleting(job)                    ? "Terminating"
+                                                                      : "Running");
 }
 
-static int job_duration(const ki_column *c, const ki_object *job, int64_t now_s, ki_buf *out)
+static void job_duration(const ki_column *c, const ki_object *job, int64_t now_s, ki__out *out)
 {
     (void)c;
     int64_t from = ki__cell_time_at(job, "status.startTime");
     int64_t to = ki__cell_time_at(job, "status.completionTime");
-    return from != 0 ? ki__cell_add_age(from, to != 0 ? to : now_s, out) : 0;
+    if (from != 0) {
+        ki__cell_add_age(from, to != 0 ? to : now_s, out);
+    }
 }
 
 const ki__cell ki__cell_pod_ready = {pod_ready, KI_CELL_TEXT};

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "object/columns/column_cells.h"
-#include "object/edit/json_emit.h"
 
 #define COLUMN(title, type, wide, cell, path, other)     \
     {                                                    \
@@ -224,10 +223,7 @@ int ki_column_write(const ki_column *column, const ki_object *object, int64_t no
     KI__REQUIRE(column, NULL);
     KI__REQUIRE(object, NULL);
     KI__REQUIRE(out, NULL);
-    size_t begin = out->len;
-    int r = column->cell->write(column, object, now_s, out);
-    if (r < 0) {
-        ki__buf_truncate(out, begin);
-    }
-    return r;
+    ki__out text = ki__out_to(out);
+    column->cell->write(column, object, now_s, &text);
+    return ki__out_commit(&text);
 }
