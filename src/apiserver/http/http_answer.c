@@ -6,7 +6,8 @@
 
 #include "apiserver/http/http_server.h"
 #include "apiserver/negotiate.h"
-#include "object/edit/json_emit.h"
+#include "base/digits.h"
+#include "object/edit/json_out.h"
 
 enum {
     HEADERS_MAX = 100,
@@ -248,15 +249,17 @@ static bool add_warning(const ki__http_connection *c, struct MHD_Response *respo
 {
     ki_buf text;
     ki_buf_init(&text, c->server->alloc, 8192);
-    int r = ki_buf_add_text(&text, "299 - \"");
-    for (const char *p = warning; *p != '\0' && r == 0; p++) {
+    ki__out out = ki__out_to(&text);
+    ki__out_text(&out, "299 - \"");
+    for (const char *p = warning; *p != '\0'; p++) {
         bool control = (unsigned char)*p < 0x20 || *p == 0x7f;
-        r = *p == '"' || *p == '\\' ? ki_buf_add_char(&text, '\\') : 0;
-        r = r < 0 ? r : ki_buf_add_char(&text, control ? '?' : *p);
+        ki__out_text(&out, *p == '"' || *p == '\\' ? "\\" : "");
+        ki__out_char(&out, control ? '?' : *p);
     }
-    r = r < 0 ? r : ki_buf_add_char(&text, '"');
-    bool ok = r == KI_ERR_LIMIT ||
-              (r == 0 && MHD_add_response_header(response, "Warning", text.data) == MHD_YES);
+    ki__out_char(&out, '"');
+    bool ok =
+        out.error == KI_ERR_LIMIT ||
+        (out.error == 0 && MHD_add_response_header(response, "Warning", text.data) == MHD_YES);
     ki_buf_done(&text);
     return ok;
 }
@@ -268,11 +271,9 @@ static bool add_headers(const ki__http_connection *c, struct MHD_Response *respo
     bool ok = MHD_add_response_header(response, "Content-Type", type) == MHD_YES &&
               MHD_add_response_header(response, "Cache-Control", "no-cache, private") == MHD_YES;
     if (ok && retry_after != 0) {
-        ki_buf text;
-        ki_buf_init(&text, c->server->alloc, 15);
-        ok = ki__emit_u64(&text, retry_after) == 0 &&
-             MHD_add_response_header(response, "Retry-After", text.data) == MHD_YES;
-        ki_buf_done(&text);
+        char room[KI__DIGITS_SIZE];
+        const char *text = ki__digits(retry_after, room).ptr;
+        ok = MHD_add_response_header(response, "Retry-After", text) == MHD_YES;
     }
     if (ok && ki__api_exchange_status(c->exchange) == 401) {
         ok = MHD_add_response_header(response, "WWW-Authenticate", "Bearer") == MHD_YES;

@@ -6,7 +6,7 @@
 #include "apiserver/http/http_server.h"
 #include "apiserver/negotiate.h"
 #include "base/error.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 #include "wire/media_type.h"
 
 /* ---- faults ---- */
@@ -135,7 +135,7 @@ static int fail(ki_apiserver *server, int code, ki_reason reason, const char *te
 }
 
 /* {"faults": "text"}, or a list of texts. */
-static int read_json(ki_str body, const ki_alloc *alloc, ki_buf *out, ki_error *error)
+static int read_json(ki_str body, const ki_alloc *alloc, ki_buf *buf, ki_error *error)
 {
     ki_object_options options = {.size = sizeof(options), .alloc = alloc};
     ki_object *object;
@@ -147,15 +147,17 @@ static int read_json(ki_str body, const ki_alloc *alloc, ki_buf *out, ki_error *
     ki_value faults;
     ki_iter iter;
     ki_value value;
-    r = ki_value_member(&root, ki_str_from("faults"), &faults);
-    if (r == 0 && ki_value_iter(&faults, &iter) == 0) {
-        while (r == 0 && ki_iter_next(&iter, NULL, &value) > 0) {
-            r = ki_value_copy_string(&value, out);
-            r = r < 0 ? r : ki_buf_add_char(out, '\n');
+    ki__out out = ki__out_to(buf);
+    ki__out_fail(&out, ki_value_member(&root, ki_str_from("faults"), &faults));
+    if (out.error == 0 && ki_value_iter(&faults, &iter) == 0) {
+        while (out.error == 0 && ki_iter_next(&iter, NULL, &value) > 0) {
+            ki__out_content(&out, &value);
+            ki__out_char(&out, '\n');
         }
-    } else if (r == 0) {
-        r = ki_value_copy_string(&faults, out);
+    } else {
+        ki__out_content(&out, &faults);
     }
+    r = out.error;
     ki_object_unref(object);
     if (r < 0 && r != -ENOMEM) {
         return ki__error_set(error, r, "no member \"faults\" that is a string, or a list of them");
@@ -185,9 +187,12 @@ static int tell_faults(ki_apiserver *server, ki__api_exchange **ret_exchange)
 {
     ki_buf json;
     ki_buf_init(&json, server->alloc, 8 * (size_t)KI__API_FAULT_TEXT_MAX);
-    int r = ki_buf_add_char(&json, '{');
-    r = r < 0 ? r : ki__emit_member(&json, "faults", ki_str_from(server->fault_set.text), true);
-    r = r < 0 ? r : ki_buf_add_text(&json, "}\n");
+    ki__out out = ki__out_to(&json);
+    ki__put_map(&out);
+    ki__put_member(&out, "faults", server->fault_set.text);
+    ki__put_end(&out);
+    ki__out_char(&out, '\n');
+    int r = out.error;
     r = r < 0 ? r
               : ki__api_exchange_text(server->server, 200, KI__MEDIA_TYPE_JSON, ki_buf_str(&json),
                                       ret_exchange);

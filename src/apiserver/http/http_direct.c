@@ -8,7 +8,7 @@
 #include "apiserver/http/http_server.h"
 #include "base/error.h"
 #include "object/edit/json_edit.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 #include "object/text/base64.h"
 #include "wire/media_type.h"
 
@@ -79,45 +79,44 @@ static int ask(ki_apiserver *server, const ki__http_question *question, ki_str t
     return r;
 }
 
-static int add_encoded(ki_buf *out, const char *text)
+static void add_encoded(ki__out *out, const char *text)
 {
     static const char hex[] = "0123456789ABCDEF";
-    int r = 0;
-    for (; *text != '\0' && r == 0; text++) {
+    for (; *text != '\0'; text++) {
         unsigned char c = (unsigned char)*text;
         bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                      c == '-' || c == '.' || c == '_' || c == '~' || c == ':';
-        const char code[3] = {'%', hex[c >> 4], hex[c & 15]};
-        r = plain ? ki_buf_add_char(out, (char)c) : ki_buf_add(out, code, 3);
+        const char code[] = {plain ? (char)c : '%', hex[c >> 4], hex[c & 15]};
+        ki__out_str(out, ki_str_make(code, plain ? 1 : sizeof(code)));
     }
-    return r;
 }
 
 /* The path of a resource, and of an object if it has a name. */
-static int write_target(const ki__http_question *question, ki_buf *out)
+static int write_target(const ki__http_question *question, ki_buf *buf)
 {
     const ki_resource *resource = question->resource;
     const char *group = ki_resource_group(resource);
     ki_str name_space = ki_str_from(question->name_space);
     ki_str name = ki_str_from(question->name);
     ki_str labels = ki_str_from(question->label_selector);
-    int r = ki__emit_text(out, group[0] != '\0' ? "/apis/" : "/api", group, "/",
-                          ki_resource_version(resource), "/", NULL);
+    ki__out out = ki__out_to(buf);
+    ki__out_texts(&out, group[0] != '\0' ? "/apis/" : "/api", group, "/",
+                  ki_resource_version(resource), "/", NULL);
     if (name_space.len != 0) {
-        r = r < 0 ? r : ki_buf_add_text(out, "namespaces/");
-        r = r < 0 ? r : add_encoded(out, name_space.ptr);
-        r = r < 0 ? r : ki_buf_add_char(out, '/');
+        ki__out_text(&out, "namespaces/");
+        add_encoded(&out, name_space.ptr);
+        ki__out_char(&out, '/');
     }
-    r = r < 0 ? r : ki_buf_add_text(out, ki_resource_name(resource));
+    ki__out_text(&out, ki_resource_name(resource));
     if (name.len != 0) {
-        r = r < 0 ? r : ki_buf_add_char(out, '/');
-        r = r < 0 ? r : add_encoded(out, name.ptr);
+        ki__out_char(&out, '/');
+        add_encoded(&out, name.ptr);
     }
     if (labels.len != 0) {
-        r = r < 0 ? r : ki_buf_add_text(out, "?labelSelector=");
-        r = r < 0 ? r : add_encoded(out, labels.ptr);
+        ki__out_text(&out, "?labelSelector=");
+        add_encoded(&out, labels.ptr);
     }
-    return r;
+    return out.error;
 }
 
 int ki__http_ask(ki_apiserver *server, const ki__http_question *question,
@@ -164,12 +163,13 @@ static int make_namespace(ki_apiserver *server, const char *name_space, ki_error
 {
     ki_buf json;
     ki_buf_init(&json, server->alloc, TARGET_BYTES);
-    int r = ki_buf_add_text(&json, "{\"metadata\":{");
-    r = r < 0 ? r : ki__emit_member(&json, "name", ki_str_from(name_space), true);
-    r = r < 0 ? r : ki_buf_add_text(&json, "}}");
-    r = r < 0
-            ? ki__error_code(error, r)
-            : request(server, "POST", KI_CORE_V1_NAMESPACES, "", "", ki_buf_str(&json), 409, error);
+    ki__out out = ki__out_to(&json);
+    ki__out_text(&out, "{\"metadata\":{");
+    ki__put_member(&out, "name", name_space);
+    ki__out_text(&out, "}}");
+    int r = out.error < 0 ? ki__error_code(error, out.error)
+                          : request(server, "POST", KI_CORE_V1_NAMESPACES, "", "",
+                                    ki_buf_str(&json), 409, error);
     ki_buf_done(&json);
     return r < 0 ? r : 0;
 }
@@ -294,30 +294,26 @@ static int add_base64(ki_buf *out, ki_str bytes)
     return r;
 }
 
-int ki_apiserver_write_kubeconfig(const ki_apiserver *server, ki_buf *out)
+int ki_apiserver_write_kubeconfig(const ki_apiserver *server, ki_buf *buf)
 {
     KI__REQUIRE(server, NULL);
-    KI__REQUIRE(out, NULL);
-    size_t mark = out->len;
-    int r = ki__emit_text(out,
-                          "{\"apiVersion\":\"v1\",\"kind\":\"Config\",\n"
-                          " \"clusters\":[{\"name\":\"kinformer\",\"cluster\":{\"server\":\"",
-                          server->url, "\"", NULL);
+    KI__REQUIRE(buf, NULL);
+    ki__out out = ki__out_to(buf);
+    ki__out_texts(&out,
+                  "{\"apiVersion\":\"v1\",\"kind\":\"Config\",\n"
+                  " \"clusters\":[{\"name\":\"kinformer\",\"cluster\":{\"server\":\"",
+                  server->url, "\"", NULL);
     if (server->identity.ca.len != 0) {
-        r = r < 0 ? r : ki_buf_add_text(out, ",\n  \"certificate-authority-data\":\"");
-        r = r < 0 ? r : add_base64(out, ki_buf_str(&server->identity.ca));
-        r = r < 0 ? r : ki_buf_add_char(out, '"');
+        ki__out_text(&out, ",\n  \"certificate-authority-data\":\"");
+        ki__out_fail(&out, add_base64(buf, ki_buf_str(&server->identity.ca)));
+        ki__out_char(&out, '"');
     }
-    r = r < 0 ? r : ki_buf_add_text(out, "}}],\n \"users\":[{\"name\":\"kinformer\",\"user\":{");
+    ki__out_text(&out, "}}],\n \"users\":[{\"name\":\"kinformer\",\"user\":{");
     if (server->token.len != 0) {
-        r = r < 0 ? r : ki__emit_member(out, "token", ki_buf_str(&server->token), true);
+        ki__put_member_str(&out, "token", ki_buf_str(&server->token));
     }
-    r = r < 0 ? r
-              : ki_buf_add_text(out, "}}],\n \"contexts\":[{\"name\":\"kinformer\",\"context\":"
-                                     "{\"cluster\":\"kinformer\",\"user\":\"kinformer\"}}],\n"
-                                     " \"current-context\":\"kinformer\"}\n");
-    if (r < 0) {
-        ki__buf_truncate(out, mark);
-    }
-    return r;
+    ki__out_text(&out, "}}],\n \"contexts\":[{\"name\":\"kinformer\",\"context\":"
+                       "{\"cluster\":\"kinformer\",\"user\":\"kinformer\"}}],\n"
+                       " \"current-context\":\"kinformer\"}\n");
+    return ki__out_commit(&out);
 }

@@ -9,7 +9,7 @@
 #include "apiserver/http/http_server.h"
 #include "base/digits.h"
 #include "base/error.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 
 enum { BACKLOG = 512, HOST_MAX = 64 };
 
@@ -92,7 +92,7 @@ static int open_socket(const address *at, socklen_t len, int *ret_fd)
 }
 
 /* Clients on this machine reach a server that listens everywhere by the loopback address. */
-static int write_url(int fd, bool tls, ki_buf *out, bool *ret_everywhere)
+static int write_url(int fd, bool tls, ki_buf *buf, bool *ret_everywhere)
 {
     address at = {0};
     socklen_t len = sizeof(at);
@@ -112,9 +112,10 @@ static int write_url(int fd, bool tls, ki_buf *out, bool *ret_everywhere)
     if (inet_ntop(at.any.sa_family, number, host, sizeof(host)) == NULL) {
         return -errno;
     }
-    int r = ki__emit_text(out, tls ? "https://" : "http://", v6 ? "[" : "", host, v6 ? "]:" : ":",
-                          NULL);
-    return r < 0 ? r : ki__emit_u64(out, ntohs(v6 ? at.v6.sin6_port : at.v4.sin_port));
+    ki__out out = ki__out_to(buf);
+    ki__out_texts(&out, tls ? "https://" : "http://", v6 ? "[" : "", host, v6 ? "]:" : ":", NULL);
+    ki__out_u64(&out, ntohs(v6 ? at.v6.sin6_port : at.v4.sin_port));
+    return out.error;
 }
 
 void ki__http_host_of(const char *url, char host[KI__HTTP_URL_MAX])

@@ -6,7 +6,7 @@
 #include <kinformer/error.h>
 
 #include "base/alloc.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 #include "object/edit/json_tree.h"
 
 enum { PATH_MAX_BYTES = 1024, UNKNOWN_BYTES = 64 << 10 };
@@ -55,7 +55,7 @@ const char *ki__unknown_next(const ki__unknown *unknown, const char *last)
 }
 
 /* Appends one step of a path. */
-static int write_step(const ki__tree *tree, uint32_t at, ki_buf *out)
+static void write_step(const ki__tree *tree, uint32_t at, ki__out *out)
 {
     uint32_t parent = tree->nodes[at].parent;
     if (tree->nodes[parent].type == KI_TYPE_LIST) {
@@ -63,15 +63,14 @@ static int write_step(const ki__tree *tree, uint32_t at, ki_buf *out)
         for (uint32_t i = tree->nodes[at].prev; i != KI__TREE_NONE; i = tree->nodes[i].prev) {
             index++;
         }
-        int r = ki_buf_add_char(out, '[');
-        r = r < 0 ? r : ki__emit_u64(out, index);
-        return r < 0 ? r : ki_buf_add_char(out, ']');
+        ki__out_index(out, index);
+        return;
     }
-    int r = out->len != 0 ? ki_buf_add_char(out, '.') : 0;
-    return r < 0 ? r : ki_buf_add_str(out, ki__tree_name(tree, at));
+    ki__out_text(out, out->buf->len != 0 ? "." : "");
+    ki__out_str(out, ki__tree_name(tree, at));
 }
 
-static int write_path(worker *w, uint32_t at, ki_buf *out)
+static int write_path(worker *w, uint32_t at, ki_buf *buf)
 {
     uint32_t *steps = NULL;
     size_t count = 0;
@@ -86,11 +85,13 @@ static int write_path(worker *w, uint32_t at, ki_buf *out)
             steps[count++] = i;
         }
     }
-    while (count != 0 && r == 0) {
-        r = write_step(&w->tree, steps[--count], out);
+    ki__out out = ki__out_to(buf);
+    ki__out_fail(&out, r);
+    while (count != 0 && out.error == 0) {
+        write_step(&w->tree, steps[--count], &out);
     }
     ki__free(w->tree.alloc, steps);
-    return r == KI_ERR_LIMIT ? 0 : r; /* a long path is cut */
+    return out.error == KI_ERR_LIMIT ? 0 : out.error; /* a long path is cut */
 }
 
 static int remove_unknown(worker *w, uint32_t at)

@@ -12,7 +12,7 @@
 #include "apiserver/validate/conform_parts.h"
 #include "base/alloc.h"
 #include "object/edit/json_edit.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 #include "object/json/json_skip.h"
 
 /* What a frame is to the one below it. */
@@ -88,9 +88,10 @@ int ki__conform_add_in_body(ki__conform_walk *w, ki__invalid_reason reason, ki_s
                             const char *rest)
 {
     ki_buf_clear(&w->detail);
-    int r = ki_buf_add_str(&w->detail, ki__conform_name(w));
-    r = r < 0 ? r : ki__emit_text(&w->detail, " in body ", rest, NULL);
-    return r < 0 ? r : ki__conform_add(w, reason, shown, w->detail.data);
+    ki__out out = ki__out_to(&w->detail);
+    ki__out_str(&out, ki__conform_name(w));
+    ki__out_texts(&out, " in body ", rest, NULL);
+    return out.error < 0 ? out.error : ki__conform_add(w, reason, shown, w->detail.data);
 }
 
 int ki__conform_add_loose(ki__conform_walk *w, const char *detail)
@@ -106,9 +107,10 @@ static int add_choice_error(ki__conform_walk *w, const char *text, const char *m
 {
     ki_buf text_of;
     ki_buf_init(&text_of, w->alloc, KI__INVALID_BYTES_MAX);
-    int r = ki__emit_quoted(&text_of, ki__conform_name(w));
-    r = r < 0 ? r : ki__emit_text(&text_of, " must ", text, more, NULL);
-    r = r < 0 ? r : ki__conform_add_loose(w, text_of.data);
+    ki__out out = ki__out_to(&text_of);
+    ki__out_quoted(&out, ki__conform_name(w));
+    ki__out_texts(&out, " must ", text, more, NULL);
+    int r = out.error < 0 ? out.error : ki__conform_add_loose(w, text_of.data);
     ki_buf_done(&text_of);
     return r;
 }
@@ -118,10 +120,7 @@ static void drop_errors(ki__conform_walk *w, const ki__conform_frame *f)
 {
     w->errors->count = f->errors;
     w->errors->left_out = f->left_out;
-    if (w->errors->texts.data != NULL) {
-        w->errors->texts.len = f->texts;
-        w->errors->texts.data[f->texts] = '\0';
-    }
+    ki__buf_truncate(&w->errors->texts, f->texts);
 }
 
 /* ---- frames ---- */
@@ -241,11 +240,17 @@ static int end_choice(ki__conform_walk *w, ki__conform_frame *f, size_t count)
         r = add_choice_error(w, "validate at least one schema (anyOf)", "");
     } else if (f->phase == PHASE_ONE_OF && c->valid != 1) {
         ki_buf_clear(&w->text);
-        r = ki_buf_add_text(&w->text, c->valid == 0 ? "Found none valid" : "Found ");
-        r = r < 0 || c->valid == 0 ? r : ki__emit_u64(&w->text, c->valid);
-        r = r < 0 || c->valid == 0 ? r : ki_buf_add_text(&w->text, " valid alternatives");
-        r = r < 0 ? r
-                  : add_choice_error(w, "validate one and only one schema (oneOf). ", w->text.data);
+        ki__out out = ki__out_to(&w->text);
+        if (c->valid == 0) {
+            ki__out_text(&out, "Found none valid");
+        } else {
+            ki__out_text(&out, "Found ");
+            ki__out_u64(&out, c->valid);
+            ki__out_text(&out, " valid alternatives");
+        }
+        r = out.error < 0
+                ? out.error
+                : add_choice_error(w, "validate one and only one schema (oneOf). ", w->text.data);
     } else if (f->phase == PHASE_ALL_OF && c->valid != count) {
         r = add_choice_error(w, "validate all the schemas (allOf)",
                              c->valid == 0 ? ". None validated" : "");
@@ -340,18 +345,25 @@ static int add_forbidden(ki__conform_walk *w, ki_str name)
 {
     ki_buf_clear(&w->shown);
     ki_buf_clear(&w->detail);
-    int r = ki__emit_quoted(&w->shown, name);
-    r = r < 0 ? r : ki_buf_add_str(&w->detail, ki__conform_name(w));
-    r = r < 0 ? r : ki_buf_add_char(&w->detail, '.');
-    r = r < 0 ? r : ki_buf_add_str(&w->detail, name);
-    r = r < 0 ? r : ki_buf_add_text(&w->detail, " in body is a forbidden property");
-    return r < 0 ? r : ki__conform_add(w, KI__INVALID_VALUE, ki_buf_str(&w->shown), w->detail.data);
+    ki__out shown = ki__out_to(&w->shown);
+    ki__out detail = ki__out_to(&w->detail);
+    ki__out_quoted(&shown, name);
+    ki__out_fail(&detail, shown.error);
+    ki__out_str(&detail, ki__conform_name(w));
+    ki__out_char(&detail, '.');
+    ki__out_str(&detail, name);
+    ki__out_text(&detail, " in body is a forbidden property");
+    return detail.error < 0
+               ? detail.error
+               : ki__conform_add(w, KI__INVALID_VALUE, ki_buf_str(&w->shown), w->detail.data);
 }
 
 static int add_step(ki__conform_walk *w, ki_str name)
 {
-    int r = w->path.len != 0 ? ki_buf_add_char(&w->path, '.') : 0;
-    return r < 0 ? r : ki_buf_add_str(&w->path, name);
+    ki__out out = ki__out_to(&w->path);
+    ki__out_text(&out, w->path.len != 0 ? "." : "");
+    ki__out_str(&out, name);
+    return out.error;
 }
 
 static int step_member(ki__conform_walk *w, ki__conform_frame *f, const ki_value *key,
@@ -383,10 +395,11 @@ static int step_member(ki__conform_walk *w, ki__conform_frame *f, const ki_value
 static int step_element(ki__conform_walk *w, ki__conform_frame *f, const ki_value *value)
 {
     size_t path = w->path.len;
-    int r = ki_buf_add_char(&w->path, '[');
-    r = r < 0 ? r : ki__emit_u64(&w->path, f->index++);
-    r = r < 0 ? r : ki_buf_add_char(&w->path, ']');
-    return r < 0 ? r : push(w, w->schema->nodes[f->node].items, ROLE_ELEMENT, value, NULL, path);
+    ki__out out = ki__out_to(&w->path);
+    ki__out_index(&out, f->index++);
+    return out.error < 0
+               ? out.error
+               : push(w, w->schema->nodes[f->node].items, ROLE_ELEMENT, value, NULL, path);
 }
 
 /* What is required and was not there. */
@@ -407,8 +420,7 @@ static int end_children(ki__conform_walk *w, ki__conform_frame *f)
         size_t path = w->path.len;
         r = add_step(w, p->name);
         r = r < 0 ? r : ki__conform_add(w, KI__INVALID_REQUIRED, (ki_str){0}, "");
-        w->path.len = path;
-        w->path.data[path] = '\0';
+        ki__buf_truncate(&w->path, path);
     }
     w->seen_count = f->seen;
     f->failures += w->failures;
@@ -444,10 +456,7 @@ static int step_end(ki__conform_walk *w, const ki_value *old)
         drop_errors(w, child);
     }
     w->depth--;
-    if (w->path.data != NULL) {
-        w->path.len = child->path;
-        w->path.data[child->path] = '\0';
-    }
+    ki__buf_truncate(&w->path, child->path);
     if (w->depth == 0) {
         return 0;
     }

@@ -8,7 +8,7 @@
 #include "apiserver/validate/conform_parts.h"
 #include "base/alloc.h"
 #include "base/sort.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 
 enum { KEYS_MAX = 16 };
 
@@ -57,22 +57,17 @@ static void read_keys(lister *l, const ki_value *keys)
 }
 
 /* {"name":"a"}, as errors show it. */
-static int write_keys(const lister *l, const ki_value *element, ki_buf *out)
+static void write_keys(const lister *l, const ki_value *element, ki__out *out)
 {
-    bool first = true;
-    int r = ki_buf_add_char(out, '{');
-    for (size_t i = 0; i < l->key_count && r == 0; i++) {
+    ki__put_map(out);
+    for (size_t i = 0; i < l->key_count && out->error == 0; i++) {
         ki_value value;
-        if (ki_value_member(element, l->keys[i], &value) < 0) {
-            continue;
+        if (ki_value_member(element, l->keys[i], &value) == 0) {
+            ki__put_name_str(out, l->keys[i]);
+            ki__invalid_show_json(&value, out);
         }
-        r = first ? 0 : ki_buf_add_char(out, ',');
-        r = r < 0 ? r : ki__emit_string(out, l->keys[i]);
-        r = r < 0 ? r : ki_buf_add_char(out, ':');
-        r = r < 0 ? r : ki__invalid_show_json(&value, out);
-        first = false;
     }
-    return r < 0 ? r : ki_buf_add_char(out, '}');
+    ki__put_end(out);
 }
 
 static int add_entry(lister *l, const ki_alloc *alloc, bool map, const ki_value *element)
@@ -80,28 +75,28 @@ static int add_entry(lister *l, const ki_alloc *alloc, bool map, const ki_value 
     void *entries = l->entries;
     int r = ki__array_reserve(alloc, &entries, &l->cap, l->count + 1, sizeof(*l->entries));
     l->entries = entries;
-    size_t at = l->texts.len;
-    if (r == 0) {
-        r = map ? write_keys(l, element, &l->texts) : ki__invalid_show(element, &l->texts);
+    ki__out out = ki__out_to(&l->texts);
+    ki__out_fail(&out, r);
+    if (map) {
+        write_keys(l, element, &out);
+    } else {
+        ki__invalid_show(element, &out);
     }
-    if (r == 0) {
-        l->entries[l->count] = (entry){NULL, at, l->texts.len - at, l->count};
+    if (out.error == 0) {
+        l->entries[l->count] = (entry){NULL, out.start, l->texts.len - out.start, l->count};
         l->count++;
     }
-    return r;
+    return out.error;
 }
 
 /* An error for the element `index` of the list at hand. */
 static int add_error(ki__conform_walk *w, ki__invalid_reason reason, size_t index, ki_str shown,
                      const char *detail)
 {
-    size_t len = w->path.len;
-    int r = ki_buf_add_char(&w->path, '[');
-    r = r < 0 ? r : ki__emit_u64(&w->path, index);
-    r = r < 0 ? r : ki_buf_add_char(&w->path, ']');
-    r = r < 0 ? r : ki__conform_add(w, reason, shown, detail);
-    w->path.len = len;
-    w->path.data[len] = '\0';
+    ki__out out = ki__out_to(&w->path);
+    ki__out_index(&out, index);
+    int r = out.error < 0 ? out.error : ki__conform_add(w, reason, shown, detail);
+    ki__buf_truncate(&w->path, out.start);
     return r;
 }
 
@@ -128,10 +123,11 @@ static int report(ki__conform_walk *w, lister *l)
 static int refuse_element(ki__conform_walk *w, size_t index, const ki_value *element)
 {
     ki_buf_clear(&w->shown);
-    int r = ki__invalid_show(element, &w->shown);
-    return r < 0 ? r
-                 : add_error(w, KI__INVALID_VALUE, index, ki_buf_str(&w->shown),
-                             "must be an object for an array of list-type map");
+    ki__out out = ki__out_to(&w->shown);
+    ki__invalid_show(element, &out);
+    return out.error < 0 ? out.error
+                         : add_error(w, KI__INVALID_VALUE, index, ki_buf_str(&w->shown),
+                                     "must be an object for an array of list-type map");
 }
 
 int ki__conform_list(ki__conform_walk *w, const ki__structural_node *n, const ki_value *list)

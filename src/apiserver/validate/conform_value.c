@@ -9,9 +9,10 @@
 #include "apiserver/validate/formats.h"
 #include "apiserver/validate/metadata.h"
 #include "apiserver/validate/name_rules.h"
+#include "base/digits.h"
 #include "base/utf8.h"
 #include "object/edit/json_edit.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 #include "object/value.h"
 
 #define LARGEST 1.7976931348623157e308
@@ -72,17 +73,35 @@ static kind kind_of(const ki_value *value)
 
 /* ---- types ---- */
 
+/* Sets w->shown. */
+static int show_text(ki__conform_walk *w, ki_str text)
+{
+    ki_buf_clear(&w->shown);
+    ki__out out = ki__out_to(&w->shown);
+    ki__out_quoted(&out, text);
+    return out.error;
+}
+
+static int show_value(ki__conform_walk *w, const ki_value *value)
+{
+    ki_buf_clear(&w->shown);
+    ki__out out = ki__out_to(&w->shown);
+    ki__invalid_show(value, &out);
+    return out.error;
+}
+
 /* `must be of type integer: "string"` */
 static int add_type(ki__conform_walk *w, ki_str type, ki_str found)
 {
     ki_buf rest;
-    ki_buf_clear(&w->shown);
     ki_buf_init(&rest, w->alloc, KI__INVALID_BYTES_MAX);
-    int r = ki__emit_quoted(&w->shown, found);
-    r = r < 0 ? r : ki_buf_add_text(&rest, "must be of type ");
-    r = r < 0 ? r : ki_buf_add_str(&rest, type);
-    r = r < 0 ? r : ki_buf_add_text(&rest, ": ");
-    r = r < 0 ? r : ki_buf_add_str(&rest, ki_buf_str(&w->shown));
+    ki__out out = ki__out_to(&rest);
+    ki__out_fail(&out, show_text(w, found));
+    ki__out_text(&out, "must be of type ");
+    ki__out_str(&out, type);
+    ki__out_text(&out, ": ");
+    ki__out_str(&out, ki_buf_str(&w->shown));
+    int r = out.error;
     r = r < 0 ? r : ki__conform_add_in_body(w, KI__INVALID_TYPE, ki_buf_str(&w->shown), rest.data);
     ki_buf_done(&rest);
     return r;
@@ -158,21 +177,26 @@ static int add_count(ki__conform_walk *w, ki_str shown, const char *before, int6
 {
     ki_buf rest;
     ki_buf_init(&rest, w->alloc, 256);
-    int r = ki_buf_add_text(&rest, before);
-    r = r < 0 ? r : ki__emit_i64(&rest, number);
-    r = r < 0 ? r : ki_buf_add_text(&rest, after);
+    ki__out out = ki__out_to(&rest);
+    ki__out_text(&out, before);
+    ki__out_i64(&out, number);
+    ki__out_text(&out, after);
+    int r = out.error;
     r = r < 0 ? r : ki__conform_add_in_body(w, KI__INVALID_VALUE, shown, rest.data);
     ki_buf_done(&rest);
     return r;
 }
 
-static int add_too_long(ki__conform_walk *w, int64_t max)
+/* "may not be more than 1 byte" and the like. */
+static int add_maximum(ki__conform_walk *w, ki__invalid_reason reason, ki_str shown,
+                       const char *before, int64_t max, const char *unit)
 {
     ki_buf_clear(&w->detail);
-    int r = ki_buf_add_text(&w->detail, "may not be more than ");
-    r = r < 0 ? r : ki__emit_i64(&w->detail, max);
-    r = r < 0 ? r : ki_buf_add_text(&w->detail, max == 1 ? " byte" : " bytes");
-    return r < 0 ? r : ki__conform_add(w, KI__INVALID_TOO_LONG, (ki_str){0}, w->detail.data);
+    ki__out out = ki__out_to(&w->detail);
+    ki__out_text(&out, before);
+    ki__out_i64(&out, max);
+    ki__out_texts(&out, unit, max == 1 ? "" : "s", NULL);
+    return out.error < 0 ? out.error : ki__conform_add(w, reason, shown, w->detail.data);
 }
 
 static int check_pattern(ki__conform_walk *w, const ki__structural_node *n, ki_str text)
@@ -182,12 +206,13 @@ static int check_pattern(ki__conform_walk *w, const ki__structural_node *n, ki_s
         return r < 0 ? r : 0;
     }
     ki_buf rest;
-    ki_buf_clear(&w->shown);
     ki_buf_init(&rest, w->alloc, KI__INVALID_BYTES_MAX);
-    r = ki__emit_quoted(&w->shown, text);
-    r = r < 0 ? r : ki_buf_add_text(&rest, "should match '");
-    r = r < 0 ? r : ki_buf_add_str(&rest, n->pattern_text);
-    r = r < 0 ? r : ki_buf_add_char(&rest, '\'');
+    ki__out out = ki__out_to(&rest);
+    ki__out_fail(&out, show_text(w, text));
+    ki__out_text(&out, "should match '");
+    ki__out_str(&out, n->pattern_text);
+    ki__out_char(&out, '\'');
+    r = out.error;
     r = r < 0 ? r : ki__conform_add_in_body(w, KI__INVALID_VALUE, ki_buf_str(&w->shown), rest.data);
     ki_buf_done(&rest);
     return r;
@@ -203,10 +228,10 @@ static int check_string(ki__conform_walk *w, const ki__structural_node *n, const
     }
     int64_t count = n->min_length >= 0 || n->max_length >= 0 ? count_characters(text) : 0;
     if (n->max_length >= 0 && count > n->max_length) {
-        r = add_too_long(w, n->max_length);
+        r = add_maximum(w, KI__INVALID_TOO_LONG, (ki_str){0}, "may not be more than ",
+                        n->max_length, " byte");
     } else if (n->min_length >= 0 && count < n->min_length) {
-        ki_buf_clear(&w->shown);
-        r = ki__emit_quoted(&w->shown, text);
+        r = show_text(w, text);
         r = r < 0 ? r
                   : add_count(w, ki_buf_str(&w->shown), "should be at least ", n->min_length,
                               " chars long");
@@ -228,12 +253,14 @@ static int add_bound(ki__conform_walk *w, const kind *k, const char *text,
 {
     ki_buf rest;
     ki_buf_init(&rest, w->alloc, 1024);
-    int r = ki_buf_add_text(&rest, text);
+    ki__out out = ki__out_to(&rest);
+    ki__out_text(&out, text);
     if (k->literal) {
-        r = r < 0 ? r : ki__emit_i64(&rest, bound->integer);
+        ki__out_i64(&out, bound->integer);
     } else {
-        r = r < 0 ? r : ki_buf_add_str(&rest, bound->text);
+        ki__out_str(&out, bound->text);
     }
+    int r = out.error;
     r = r < 0 ? r : ki__conform_add_in_body(w, KI__INVALID_VALUE, k->digits, rest.data);
     ki_buf_done(&rest);
     return r;
@@ -287,16 +314,13 @@ static int check_range(ki__conform_walk *w, const ki__structural_node *n, const 
         return 0;
     }
     ki_buf_clear(&w->detail);
-    int r = ki_buf_add_text(&w->detail, "Checked value must be of type integer ");
-    if (n->format.len != 0) {
-        r = r < 0 ? r : ki_buf_add_text(&w->detail, "with format ");
-        r = r < 0 ? r : ki_buf_add_str(&w->detail, n->format);
-    } else {
-        r = r < 0 ? r : ki_buf_add_text(&w->detail, "(default format)");
-    }
-    r = r < 0 ? r : ki_buf_add_text(&w->detail, " in ");
-    r = r < 0 ? r : ki_buf_add_str(&w->detail, ki__conform_name(w));
-    return r < 0 ? r : ki__conform_add_loose(w, w->detail.data);
+    ki__out out = ki__out_to(&w->detail);
+    ki__out_texts(&out, "Checked value must be of type integer ",
+                  n->format.len != 0 ? "with format " : "(default format)", NULL);
+    ki__out_str(&out, n->format);
+    ki__out_text(&out, " in ");
+    ki__out_str(&out, ki__conform_name(w));
+    return out.error < 0 ? out.error : ki__conform_add_loose(w, w->detail.data);
 }
 
 static int check_number(ki__conform_walk *w, const ki__structural_node *n, const kind *k)
@@ -349,16 +373,20 @@ static int is_one(ki__conform_walk *w, const ki_value *value, const ki_value *al
     return ki__json_same(value, allowed, w->alloc, ret_same);
 }
 
-static int add_allowed(ki__conform_walk *w, const ki_value *allowed, bool first)
+/* A value in quotes, whatever it is. */
+static void write_allowed(const ki_value *allowed, const ki_alloc *alloc, ki__out *out)
 {
     ki_buf text;
-    ki_buf_init(&text, w->alloc, KI__INVALID_BYTES_MAX);
-    int r = ki_value_type(allowed) == KI_TYPE_STRING ? ki_value_copy_string(allowed, &text)
-                                                     : ki__invalid_show_json(allowed, &text);
-    r = r < 0 ? r : ki_buf_add_text(&w->detail, first ? "" : ", ");
-    r = r < 0 ? r : ki__emit_quoted(&w->detail, ki_buf_str(&text));
+    ki_buf_init(&text, alloc, KI__INVALID_BYTES_MAX);
+    ki__out plain = ki__out_to(&text);
+    if (ki_value_type(allowed) == KI_TYPE_STRING) {
+        ki__out_content(&plain, allowed);
+    } else {
+        ki__invalid_show_json(allowed, &plain);
+    }
+    ki__out_fail(out, plain.error);
+    ki__out_quoted(out, ki_buf_str(&text));
     ki_buf_done(&text);
-    return r;
 }
 
 static int add_not_supported(ki__conform_walk *w, const ki__structural_node *n,
@@ -366,19 +394,20 @@ static int add_not_supported(ki__conform_walk *w, const ki__structural_node *n,
 {
     ki_iter iter;
     ki_value allowed;
-    bool first = true;
-    ki_buf_clear(&w->shown);
+    const char *comma = "";
     ki_buf_clear(&w->detail);
-    int r = ki__invalid_show(value, &w->shown);
-    r = r < 0 ? r : ki_buf_add_text(&w->detail, "supported values: ");
-    r = r < 0 ? r : ki_value_iter(&n->enumeration, &iter);
-    while (r == 0 && ki_iter_next(&iter, NULL, &allowed) > 0) {
-        r = add_allowed(w, &allowed, first);
-        first = false;
+    ki__out out = ki__out_to(&w->detail);
+    ki__out_fail(&out, show_value(w, value));
+    ki__out_text(&out, "supported values: ");
+    ki__out_fail(&out, ki_value_iter(&n->enumeration, &iter));
+    while (out.error == 0 && ki_iter_next(&iter, NULL, &allowed) > 0) {
+        ki__out_text(&out, comma);
+        write_allowed(&allowed, w->alloc, &out);
+        comma = ", ";
     }
-    return r < 0 ? r
-                 : ki__conform_add(w, KI__INVALID_NOT_SUPPORTED, ki_buf_str(&w->shown),
-                                   w->detail.data);
+    return out.error < 0 ? out.error
+                         : ki__conform_add(w, KI__INVALID_NOT_SUPPORTED, ki_buf_str(&w->shown),
+                                           w->detail.data);
 }
 
 static int check_enumeration(ki__conform_walk *w, const ki__structural_node *n,
@@ -411,20 +440,13 @@ static int check_size(ki__conform_walk *w, size_t count, int64_t min, int64_t ma
                       const char *items)
 {
     int r = 0;
-    ki_buf_clear(&w->shown);
-    if ((min >= 0 && (int64_t)count < min) || (max >= 0 && (int64_t)count > max)) {
-        r = ki__emit_u64(&w->shown, count);
-    }
-    if (r == 0 && min >= 0 && (int64_t)count < min) {
-        r = add_count(w, ki_buf_str(&w->shown), "should have at least ", min, items);
+    char room[KI__DIGITS_SIZE];
+    ki_str shown = ki__digits(count, room);
+    if (min >= 0 && (int64_t)count < min) {
+        r = add_count(w, shown, "should have at least ", min, items);
     }
     if (r == 0 && max >= 0 && (int64_t)count > max) {
-        ki_buf_clear(&w->detail);
-        r = ki_buf_add_text(&w->detail, "must have at most ");
-        r = r < 0 ? r : ki__emit_i64(&w->detail, max);
-        r = r < 0 ? r : ki_buf_add_text(&w->detail, max == 1 ? " item" : " items");
-        r = r < 0 ? r
-                  : ki__conform_add(w, KI__INVALID_TOO_MANY, ki_buf_str(&w->shown), w->detail.data);
+        r = add_maximum(w, KI__INVALID_TOO_MANY, shown, "must have at most ", max, " item");
     }
     return r;
 }
@@ -469,11 +491,10 @@ int ki__conform_value(ki__conform_walk *w, const ki__structural_node *n, const k
 static int add_at(ki__conform_walk *w, const char *name, ki__invalid_reason reason, ki_str shown,
                   const char *detail)
 {
-    size_t len = w->path.len;
-    int r = ki__emit_text(&w->path, len != 0 ? "." : "", name, NULL);
-    r = r < 0 ? r : ki__conform_add(w, reason, shown, detail);
-    w->path.len = len;
-    w->path.data[len] = '\0';
+    ki__out out = ki__out_to(&w->path);
+    ki__out_texts(&out, w->path.len != 0 ? "." : "", name, NULL);
+    int r = out.error < 0 ? out.error : ki__conform_add(w, reason, shown, detail);
+    ki__buf_truncate(&w->path, out.start);
     return r;
 }
 
@@ -487,8 +508,7 @@ static int check_meta_text(ki__conform_walk *w, const ki_value *object, const ch
     if (type == KI_TYPE_STRING && !ki_value_equals(&value, ki_str_from(""))) {
         return 0;
     }
-    ki_buf_clear(&w->shown);
-    int r = ki__invalid_show(&value, &w->shown);
+    int r = show_value(w, &value);
     return r < 0 ? r
                  : add_at(w, name, KI__INVALID_VALUE, ki_buf_str(&w->shown),
                           type == KI_TYPE_STRING ? "must not be empty" : "must be a string");
@@ -498,16 +518,16 @@ int ki__conform_embedded(ki__conform_walk *w, const ki_value *object)
 {
     ki_value metadata = ki__value_child(object, "metadata");
     size_t count = w->errors->count;
-    size_t len = w->path.len;
     int r = check_meta_text(w, object, "apiVersion");
     r = r < 0 ? r : check_meta_text(w, object, "kind");
     if (r < 0 || ki_value_type(&metadata) != KI_TYPE_MAP) {
         return r;
     }
-    r = ki__emit_text(&w->path, len != 0 ? "." : "", "metadata", NULL);
-    r = r < 0 ? r : ki__metadata_check_common(&metadata, w->path.data, false, w->errors);
-    w->path.len = len;
-    w->path.data[len] = '\0';
+    ki__out out = ki__out_to(&w->path);
+    ki__out_texts(&out, w->path.len != 0 ? "." : "", "metadata", NULL);
+    r = out.error < 0 ? out.error
+                      : ki__metadata_check_common(&metadata, w->path.data, false, w->errors);
+    ki__buf_truncate(&w->path, out.start);
     w->failures += w->errors->count - count;
     return r;
 }

@@ -7,7 +7,7 @@
 
 #include "apiserver/validate/structural.h"
 #include "object/edit/json_edit.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 #include "object/value.h"
 
 typedef struct checker {
@@ -24,51 +24,57 @@ static const char *const branch_names[] = {
     [KI__STRUCTURAL_ALL_OF] = "allOf",
 };
 
-static int write_property(const checker *c, uint32_t node, ki_buf *out)
+static void write_property(const checker *c, uint32_t node, ki__out *out)
 {
     const ki__structural_node *parent = &c->schema->nodes[c->schema->nodes[node].parent];
     for (size_t i = 0; i < parent->property_count; i++) {
         const ki__structural_property *p = &c->schema->properties[parent->property + i];
         if (p->node == node) {
-            int r = ki_buf_add_text(out, ".properties[");
-            r = r < 0 ? r : ki_buf_add_str(out, p->name);
-            return r < 0 ? r : ki_buf_add_char(out, ']');
+            ki__out_text(out, ".properties[");
+            ki__out_str(out, p->name);
+            ki__out_char(out, ']');
+            return;
         }
     }
-    return 0;
 }
 
-static int write_branch(const checker *c, uint32_t node, ki_buf *out)
+static void write_branch(const checker *c, uint32_t node, ki__out *out)
 {
     const ki__structural_node *parent = &c->schema->nodes[c->schema->nodes[node].parent];
     for (size_t b = 0; b < KI__STRUCTURAL_BRANCHES; b++) {
         for (size_t i = 0; i < parent->branch[b].count; i++) {
             if (c->schema->branches[parent->branch[b].first + i] == node) {
-                int r = ki__emit_text(out, ".", branch_names[b], "[", NULL);
-                r = r < 0 ? r : ki__emit_u64(out, i);
-                return r < 0 ? r : ki_buf_add_char(out, ']');
+                ki__out_texts(out, ".", branch_names[b], NULL);
+                ki__out_index(out, i);
+                return;
             }
         }
     }
-    return 0;
 }
 
-static int write_step(const checker *c, uint32_t node, ki_buf *out)
+static void write_step(const checker *c, uint32_t node, ki__out *out)
 {
     const ki__structural_node *parent = &c->schema->nodes[c->schema->nodes[node].parent];
     switch (c->schema->nodes[node].place) {
     case KI__STRUCTURAL_AT_ROOT:
-        return 0;
+        break;
     case KI__STRUCTURAL_AT_ITEMS:
-        return ki_buf_add_text(out, ".items");
+        ki__out_text(out, ".items");
+        break;
     case KI__STRUCTURAL_AT_MORE:
-        return ki_buf_add_text(out, ".additionalProperties");
+        ki__out_text(out, ".additionalProperties");
+        break;
     case KI__STRUCTURAL_AT_PROPERTY:
-        return write_property(c, node, out);
+        write_property(c, node, out);
+        break;
     case KI__STRUCTURAL_AT_LOGIC:
+        if (parent->not_node == node) {
+            ki__out_text(out, ".not");
+        } else {
+            write_branch(c, node, out);
+        }
         break;
     }
-    return parent->not_node == node ? ki_buf_add_text(out, ".not") : write_branch(c, node, out);
 }
 
 /* Adds an error for a member of the schema at a node. `value` as it is shown. */
@@ -82,17 +88,16 @@ static int add(checker *c, uint32_t node, ki__invalid_reason reason, const char 
          i = c->schema->nodes[i].parent) {
         way[depth++] = i;
     }
-    size_t len = c->path.len;
-    int r = 0;
-    while (depth != 0 && r == 0) {
-        r = write_step(c, way[--depth], &c->path);
+    ki__out out = ki__out_to(&c->path);
+    while (depth != 0) {
+        write_step(c, way[--depth], &out);
     }
-    r = r < 0 ? r : ki__emit_text(&c->path, ".", name, NULL);
+    ki__out_texts(&out, ".", name, NULL);
+    int r = out.error;
     r = r < 0
             ? r
             : ki__invalid_add(c->errors, reason, ki_buf_str(&c->path), value, ki_str_from(detail));
-    c->path.len = len;
-    c->path.data[len] = '\0';
+    ki__buf_truncate(&c->path, out.start);
     return r;
 }
 
@@ -104,8 +109,9 @@ static int add_shown(checker *c, uint32_t node, ki__invalid_reason reason, const
     ki_value value = ki__value_child(&c->schema->nodes[node].source, name);
     ki_buf shown;
     ki_buf_init(&shown, c->errors->alloc, KI__INVALID_BYTES_MAX);
-    int r = ki__invalid_show(&value, &shown);
-    r = r < 0 ? r : add(c, node, reason, name, ki_buf_str(&shown), detail);
+    ki__out out = ki__out_to(&shown);
+    ki__invalid_show(&value, &out);
+    int r = out.error < 0 ? out.error : add(c, node, reason, name, ki_buf_str(&shown), detail);
     ki_buf_done(&shown);
     return r;
 }
@@ -145,12 +151,13 @@ static int check_pattern(checker *c, uint32_t node)
     }
     ki_buf detail;
     ki_buf_init(&detail, c->errors->alloc, KI__INVALID_BYTES_MAX);
-    int r = ki__emit_text(&detail,
-                          "must be a valid regular expression, but isn't: error parsing regexp: ",
-                          fault->what, ": `", NULL);
-    r = r < 0 ? r : ki_buf_add(&detail, n->pattern_text.ptr + fault->at, fault->len);
-    r = r < 0 ? r : ki_buf_add_char(&detail, '`');
-    r = r < 0 ? r : add_shown(c, node, KI__INVALID_VALUE, "pattern", detail.data);
+    ki__out out = ki__out_to(&detail);
+    ki__out_texts(&out, "must be a valid regular expression, but isn't: error parsing regexp: ",
+                  fault->what, ": `", NULL);
+    ki__out_str(&out, ki_str_make(n->pattern_text.ptr + fault->at, fault->len));
+    ki__out_char(&out, '`');
+    int r =
+        out.error < 0 ? out.error : add_shown(c, node, KI__INVALID_VALUE, "pattern", detail.data);
     ki_buf_done(&detail);
     return r;
 }
@@ -247,12 +254,16 @@ static int check_version(checker *c, ki_object *definition, const ki_value *vers
     ki_value source = ki__value_child(&schema, "openAPIV3Schema");
     bool has = ki_value_type(&source) == KI_TYPE_MAP;
     ki_buf_clear(&c->path);
-    int r = ki_buf_add_text(&c->path, shared && has ? "spec.validation" : "spec.versions[");
-    if (!shared || !has) {
-        r = r < 0 ? r : ki__emit_u64(&c->path, index);
-        r = r < 0 ? r : ki_buf_add_text(&c->path, "].schema");
+    ki__out out = ki__out_to(&c->path);
+    if (shared && has) {
+        ki__out_text(&out, "spec.validation");
+    } else {
+        ki__out_text(&out, "spec.versions");
+        ki__out_index(&out, index);
+        ki__out_text(&out, ".schema");
     }
-    r = r < 0 ? r : ki_buf_add_text(&c->path, ".openAPIV3Schema");
+    ki__out_text(&out, ".openAPIV3Schema");
+    int r = out.error;
     if (r == 0 && !has) {
         return ki__invalid_add(c->errors, KI__INVALID_REQUIRED, ki_buf_str(&c->path), (ki_str){0},
                                ki_str_from(""));

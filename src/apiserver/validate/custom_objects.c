@@ -7,7 +7,7 @@
 #include "apiserver/validate/conform.h"
 #include "apiserver/validate/metadata.h"
 #include "apiserver/verbs/write_common.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 
 enum { WARNINGS_MAX = 64 };
 
@@ -32,18 +32,15 @@ int ki__api_warn(ki__api_exchange *x, ...)
     if (x->warning_count == WARNINGS_MAX) {
         return 0;
     }
-    size_t len = x->warnings.len;
+    ki__out out = ki__out_to(&x->warnings);
     va_list texts;
     va_start(texts, x);
-    int r = ki__emit_texts(&x->warnings, texts);
+    ki__out_vtexts(&out, texts);
     va_end(texts);
-    r = r < 0 ? r : ki_buf_add(&x->warnings, "", 1);
-    if (r < 0) {
-        ki__buf_truncate(&x->warnings, len);
-        return r == KI_ERR_LIMIT ? 0 : r;
-    }
-    x->warning_count++;
-    return 0;
+    ki__out_char(&out, '\0');
+    int r = ki__out_commit(&out);
+    x->warning_count += r == 0 ? 1 : 0;
+    return r == KI_ERR_LIMIT ? 0 : r;
 }
 
 static int warn_unknown(ki__api_exchange *x, const ki__unknown *unknown)
@@ -60,14 +57,15 @@ static int fail_unknown(ki__api_exchange *x, const ki__unknown *unknown)
 {
     ki_buf text;
     ki_buf_init(&text, x->alloc, 64 << 10);
-    int r = 0;
-    for (const char *path = ki__unknown_next(unknown, NULL); path != NULL && r == 0;
+    ki__out out = ki__out_to(&text);
+    for (const char *path = ki__unknown_next(unknown, NULL); path != NULL && out.error == 0;
          path = ki__unknown_next(unknown, path)) {
-        r = ki__emit_text(&text, text.len != 0 ? ", " : "", "unknown field \"", path, "\"", NULL);
+        ki__out_texts(&out, text.len != 0 ? ", " : "", "unknown field \"", path, "\"", NULL);
     }
-    r = r == -ENOMEM ? r
-                     : ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST,
-                                    "strict decoding error: ", ki_buf_text(&text), NULL);
+    int r = out.error == -ENOMEM
+                ? out.error
+                : ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST,
+                               "strict decoding error: ", ki_buf_text(&text), NULL);
     ki_buf_done(&text);
     return r;
 }
@@ -138,13 +136,14 @@ static int warn_finalizer(ki__api_exchange *x, ki_str name)
     bool dot = name.len != 0 && memchr(name.ptr, '.', name.len) != NULL;
     ki_buf quoted;
     ki_buf_init(&quoted, x->alloc, 4096);
-    int r = ki__emit_quoted(&quoted, name);
-    r = r == -ENOMEM
-            ? r
-            : ki__api_warn(x, "metadata.finalizers: ", ki_buf_text(&quoted),
-                           ": prefer a domain-qualified finalizer name",
-                           dot ? " including a path (/)" : "",
-                           " to avoid accidental conflicts with other finalizer writers", NULL);
+    ki__out out = ki__out_to(&quoted);
+    ki__out_quoted(&out, name);
+    int r = out.error == -ENOMEM
+                ? out.error
+                : ki__api_warn(x, "metadata.finalizers: ", ki_buf_text(&quoted),
+                               ": prefer a domain-qualified finalizer name",
+                               dot ? " including a path (/)" : "",
+                               " to avoid accidental conflicts with other finalizer writers", NULL);
     ki_buf_done(&quoted);
     return r;
 }

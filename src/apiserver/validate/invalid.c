@@ -6,7 +6,7 @@
 #include <kinformer/error.h>
 
 #include "base/alloc.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 
 static const struct {
     const char *cause; /* as in details.causes */
@@ -56,33 +56,23 @@ static bool is_repeated(const ki__invalid *list, const ki__invalid_item *item)
     return false;
 }
 
-static int write_item(ki__invalid *list, ki__invalid_item *item, ki_str field, ki_str value,
-                      ki_str detail)
+static void write_item(ki__invalid_item *item, ki_str field, ki_str value, ki_str detail,
+                       ki__out *out)
 {
-    ki_buf *out = &list->texts;
-    item->field = out->len;
+    item->field = out->buf->len;
     item->field_len = field.len;
-    int r = ki_buf_add_str(out, field);
-    item->body = out->len;
-    r = r < 0 ? r : ki_buf_add_text(out, reasons[item->reason].text);
+    ki__out_str(out, field);
+    item->body = out->buf->len;
+    ki__out_text(out, reasons[item->reason].text);
     if (value.len != 0 && reasons[item->reason].shows_value) {
-        r = r < 0 ? r : ki_buf_add_text(out, ": ");
-        r = r < 0 ? r : ki_buf_add_str(out, value);
+        ki__out_text(out, ": ");
+        ki__out_str(out, value);
     }
     if (detail.len != 0) {
-        r = r < 0 ? r : ki_buf_add_text(out, ": ");
-        r = r < 0 ? r : ki_buf_add_str(out, detail);
+        ki__out_text(out, ": ");
+        ki__out_str(out, detail);
     }
-    item->body_len = out->len - item->body;
-    return r;
-}
-
-static void cut(ki_buf *buf, size_t len)
-{
-    if (buf->data != NULL) {
-        buf->len = len;
-        buf->data[len] = '\0';
-    }
+    item->body_len = out->buf->len - item->body;
 }
 
 int ki__invalid_add(ki__invalid *list, ki__invalid_reason reason, ki_str field, ki_str value,
@@ -96,11 +86,12 @@ int ki__invalid_add(ki__invalid *list, ki__invalid_reason reason, ki_str field, 
     int r =
         ki__array_reserve(list->alloc, &items, &list->cap, list->count + 1, sizeof(*list->items));
     list->items = items;
-    size_t len = list->texts.len;
     ki__invalid_item item = {.reason = reason};
-    r = r < 0 ? r : write_item(list, &item, field, value, detail);
+    ki__out out = ki__out_to(&list->texts);
+    ki__out_fail(&out, r);
+    write_item(&item, field, value, detail, &out);
+    r = ki__out_commit(&out);
     if (r < 0) {
-        cut(&list->texts, len);
         list->left_out += r == KI_ERR_LIMIT ? 1 : 0;
         return r == KI_ERR_LIMIT ? 0 : r;
     }
@@ -113,11 +104,13 @@ int ki__invalid_add_text(ki__invalid *list, ki__invalid_reason reason, const cha
 {
     ki_buf quoted;
     ki_buf_init(&quoted, list->alloc, KI__INVALID_BYTES_MAX);
-    int r = ki__emit_quoted(&quoted, value);
-    r = r == KI_ERR_LIMIT ? 0 : r; /* it is cut */
-    r = r < 0 ? r
-              : ki__invalid_add(list, reason, ki_str_from(field), ki_buf_str(&quoted),
-                                ki_str_from(detail));
+    ki__out out = ki__out_to(&quoted);
+    ki__out_quoted(&out, value);
+    int r = out.error;
+    if (r == 0 || r == KI_ERR_LIMIT) { /* a value that is too long is cut */
+        r = ki__invalid_add(list, reason, ki_str_from(field), ki_buf_str(&quoted),
+                            ki_str_from(detail));
+    }
     ki_buf_done(&quoted);
     return r;
 }
@@ -125,46 +118,46 @@ int ki__invalid_add_text(ki__invalid *list, ki__invalid_reason reason, const cha
 /* ---- how values are shown ---- */
 
 /* JSON without white space outside of strings, as Go writes it. */
-static int write_compact(ki_str json, ki_buf *out)
+static void write_compact(ki_str json, ki__out *out)
 {
     bool inside = false;
     size_t start = 0;
-    int r = 0;
-    for (size_t i = 0; i < json.len && r == 0; i++) {
+    for (size_t i = 0; i < json.len; i++) {
         char c = json.ptr[i];
         if (inside && c == '\\') {
             i++;
         } else if (c == '"') {
             inside = !inside;
         } else if (!inside && (c == ' ' || c == '\n' || c == '\r' || c == '\t')) {
-            r = ki_buf_add(out, json.ptr + start, i - start);
+            ki__out_str(out, ki_str_make(json.ptr + start, i - start));
             start = i + 1;
         }
     }
-    return r < 0 ? r : ki_buf_add(out, json.ptr + start, json.len - start);
+    ki__out_str(out, ki_str_make(json.ptr + start, json.len - start));
 }
 
-int ki__invalid_show_json(const ki_value *value, ki_buf *out)
+void ki__invalid_show_json(const ki_value *value, ki__out *out)
 {
     ki_buf text;
-    ki_buf_init(&text, out->alloc, SIZE_MAX);
-    int r = ki_value_write_json(value, &text);
-    r = r < 0 ? r : write_compact(ki_buf_str(&text), out);
+    ki_buf_init(&text, out->buf->alloc, SIZE_MAX);
+    ki__out_fail(out, ki_value_write_json(value, &text));
+    if (out->error == 0) {
+        write_compact(ki_buf_str(&text), out);
+    }
     ki_buf_done(&text);
-    return r;
 }
 
-int ki__invalid_show(const ki_value *value, ki_buf *out)
+void ki__invalid_show(const ki_value *value, ki__out *out)
 {
     if (ki_value_type(value) != KI_TYPE_STRING) {
-        return ki__invalid_show_json(value, out);
+        ki__invalid_show_json(value, out);
+        return;
     }
     ki_buf text;
-    ki_buf_init(&text, out->alloc, KI__INVALID_BYTES_MAX);
-    int r = ki_value_copy_string(value, &text);
-    r = r < 0 ? r : ki__emit_quoted(out, ki_buf_str(&text));
+    ki_buf_init(&text, out->buf->alloc, KI__INVALID_BYTES_MAX);
+    ki__out_fail(out, ki_value_copy_string(value, &text));
+    ki__out_quoted(out, ki_buf_str(&text));
     ki_buf_done(&text);
-    return r;
 }
 
 /* ---- the Status ---- */
@@ -179,22 +172,29 @@ static void remove_repeated(ki__invalid *list)
     list->count = kept;
 }
 
-static int add_cause(const ki__invalid *list, const ki__invalid_item *item, ki_buf *out)
+static int add_cause(const ki__invalid *list, const ki__invalid_item *item, ki_buf *causes)
 {
-    int r = ki_buf_add_text(out, out->len != 0 ? ",{" : "{");
-    r = r < 0 ? r : ki__emit_member(out, "reason", ki_str_from(reasons[item->reason].cause), true);
-    r = r < 0 ? r
-              : ki__emit_member(out, "message", text_at(list, item->body, item->body_len), false);
-    r = r < 0 ? r
-              : ki__emit_member(out, "field", text_at(list, item->field, item->field_len), false);
-    return r < 0 ? r : ki_buf_add_char(out, '}');
+    ki__out out = ki__out_to(causes);
+    ki__out_text(&out, causes->len != 0 ? "," : "");
+    ki__put_map(&out);
+    ki__put_member(&out, "reason", reasons[item->reason].cause);
+    ki__put_member_str(&out, "message", text_at(list, item->body, item->body_len));
+    ki__put_member_str(&out, "field", text_at(list, item->field, item->field_len));
+    ki__put_end(&out);
+    return ki__out_commit(&out);
 }
 
-static int add_message(const ki__invalid *list, const ki__invalid_item *item, ki_buf *out)
+static void add_messages(const ki__invalid *list, ki__out *out)
 {
-    int r = ki_buf_add_str(out, text_at(list, item->field, item->field_len));
-    r = r < 0 ? r : ki_buf_add_text(out, ": ");
-    return r < 0 ? r : ki_buf_add_str(out, text_at(list, item->body, item->body_len));
+    ki__out_text(out, list->count > 1 ? "[" : "");
+    for (size_t i = 0; i < list->count && out->error == 0; i++) {
+        const ki__invalid_item *item = &list->items[i];
+        ki__out_text(out, i != 0 ? ", " : "");
+        ki__out_str(out, text_at(list, item->field, item->field_len));
+        ki__out_text(out, ": ");
+        ki__out_str(out, text_at(list, item->body, item->body_len));
+    }
+    ki__out_text(out, list->count > 1 ? "]" : "");
 }
 
 int ki__invalid_fail(ki__invalid *list, ki__api_failure *failure, const ki__api_type *type,
@@ -205,20 +205,12 @@ int ki__invalid_fail(ki__invalid *list, ki__api_failure *failure, const ki__api_
     }
     remove_repeated(list);
     int r = ki__api_fail_invalid(failure, type, name);
-    r = r < 0 ? r : ki_buf_add_text(&failure->message, list->count > 1 ? "[" : "");
+    ki__out out = ki__out_to(&failure->message);
+    ki__out_fail(&out, r);
+    add_messages(list, &out);
+    r = out.error == KI_ERR_LIMIT ? 0 : out.error; /* a message that is cut will do */
     for (size_t i = 0; i < list->count && r == 0; i++) {
-        r = ki_buf_add_text(&failure->message, i != 0 ? ", " : "");
-        r = r < 0 ? r : add_message(list, &list->items[i], &failure->message);
-    }
-    r = r < 0 ? r : ki_buf_add_text(&failure->message, list->count > 1 ? "]" : "");
-    r = r == KI_ERR_LIMIT ? 0 : r; /* a message that is cut will do */
-    for (size_t i = 0; i < list->count && r == 0; i++) {
-        size_t len = failure->more_causes.len;
         r = add_cause(list, &list->items[i], &failure->more_causes);
-        if (r == KI_ERR_LIMIT) {
-            cut(&failure->more_causes, len);
-            return 0;
-        }
     }
-    return r;
+    return r == KI_ERR_LIMIT ? 0 : r;
 }

@@ -9,6 +9,7 @@
 #include <kinformer/value.h>
 
 #include "apiserver/api_failure.h"
+#include "object/edit/json_out.h"
 
 enum { KI__INVALID_MAX = 1000, KI__INVALID_BYTES_MAX = 1 << 20 };
 
@@ -57,9 +58,9 @@ int ki__invalid_add_text(ki__invalid *list, ki__invalid_reason reason, const cha
                          ki_str value, const char *detail);
 
 /** Appends a value as errors show it: strings in quotes, the rest as JSON. */
-int ki__invalid_show(const ki_value *value, ki_buf *out);
+void ki__invalid_show(const ki_value *value, ki__out *out);
 /** Appends any value as JSON without white space. */
-int ki__invalid_show_json(const ki_value *value, ki_buf *out);
+void ki__invalid_show_json(const ki_value *value, ki__out *out);
 
 /** Makes it the failure of a request to write the object `name` of a type; both outlive the
  *  failure. Nothing happens if the list is empty. 0 or -ENOMEM. */

@@ -5,7 +5,7 @@
 
 #include "apiserver/validate/name_rules.h"
 #include "apiserver/verbs/write_common.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 #include "object/value.h"
 
 enum { FIELD_MAX = 4096 };
@@ -32,7 +32,9 @@ static int read_text(const ki_value *value, ki_buf *out, ki_str *ret_text)
 static int set_field(checker *c, const char *name)
 {
     ki_buf_clear(&c->field);
-    return ki__emit_text(&c->field, c->base, ".", name, NULL);
+    ki__out out = ki__out_to(&c->field);
+    ki__out_texts(&out, c->base, ".", name, NULL);
+    return out.error;
 }
 
 /* ---- labels and annotations ---- */
@@ -126,11 +128,12 @@ static int check_owner_member(checker *c, const ki_value *owner, const char *nam
 static int add_shown(checker *c, const char *name, const ki_value *value, const char *detail)
 {
     ki_buf_clear(&c->text);
-    int r = set_field(c, name);
-    r = r < 0 ? r : ki__invalid_show_json(value, &c->text);
-    return r < 0 ? r
-                 : ki__invalid_add(c->errors, KI__INVALID_VALUE, ki_buf_str(&c->field),
-                                   ki_buf_str(&c->text), ki_str_from(detail));
+    ki__out out = ki__out_to(&c->text);
+    ki__out_fail(&out, set_field(c, name));
+    ki__invalid_show_json(value, &out);
+    return out.error < 0 ? out.error
+                         : ki__invalid_add(c->errors, KI__INVALID_VALUE, ki_buf_str(&c->field),
+                                           ki_buf_str(&c->text), ki_str_from(detail));
 }
 
 static int check_owner(checker *c, const ki_value *owner)
@@ -158,13 +161,17 @@ static bool is_controller(const ki_value *owner)
 }
 
 /* "Kind/name" */
-static int name_owner(const ki_value *owner, ki_buf *out)
+static void name_owner(const ki_value *owner, ki__out *out)
 {
     ki_value kind = ki__value_child(owner, "kind");
     ki_value name = ki__value_child(owner, "name");
-    int r = ki_value_type(&kind) == KI_TYPE_STRING ? ki_value_copy_string(&kind, out) : 0;
-    r = r < 0 ? r : ki_buf_add_char(out, '/');
-    return r < 0 || ki_value_type(&name) != KI_TYPE_STRING ? r : ki_value_copy_string(&name, out);
+    if (ki_value_type(&kind) == KI_TYPE_STRING) {
+        ki__out_content(out, &kind);
+    }
+    ki__out_char(out, '/');
+    if (ki_value_type(&name) == KI_TYPE_STRING) {
+        ki__out_content(out, &name);
+    }
 }
 
 static int add_second_controller(checker *c, const ki_value *owners, const ki_value *first,
@@ -172,12 +179,14 @@ static int add_second_controller(checker *c, const ki_value *owners, const ki_va
 {
     ki_buf detail;
     ki_buf_init(&detail, c->errors->alloc, KI__INVALID_BYTES_MAX);
-    int r = ki_buf_add_text(&detail, "Only one reference can have Controller set to true. Found "
-                                     "\"true\" in references for ");
-    r = r < 0 ? r : name_owner(first, &detail);
-    r = r < 0 ? r : ki_buf_add_text(&detail, " and ");
-    r = r < 0 ? r : name_owner(second, &detail);
-    r = r == -ENOMEM ? r : add_shown(c, "ownerReferences", owners, ki_buf_text(&detail));
+    ki__out out = ki__out_to(&detail);
+    ki__out_text(&out, "Only one reference can have Controller set to true. Found "
+                       "\"true\" in references for ");
+    name_owner(first, &out);
+    ki__out_text(&out, " and ");
+    name_owner(second, &out);
+    int r = out.error == -ENOMEM ? out.error
+                                 : add_shown(c, "ownerReferences", owners, ki_buf_text(&detail));
     ki_buf_done(&detail);
     return r;
 }
@@ -222,13 +231,13 @@ static int check_finalizer(checker *c, ki_str text, size_t index)
         (text.len != 0 && memchr(text.ptr, '/', text.len) != NULL)) {
         return r;
     }
-    r = ki_buf_add_char(&c->field, '[');
-    r = r < 0 ? r : ki__emit_u64(&c->field, index);
-    r = r < 0 ? r : ki_buf_add_char(&c->field, ']');
-    return r < 0 ? r
-                 : ki__invalid_add_text(
-                       c->errors, KI__INVALID_VALUE, c->field.data, text,
-                       "name is neither a standard finalizer name nor is it fully qualified");
+    ki__out out = ki__out_to(&c->field);
+    ki__out_index(&out, index);
+    return out.error < 0
+               ? out.error
+               : ki__invalid_add_text(
+                     c->errors, KI__INVALID_VALUE, c->field.data, text,
+                     "name is neither a standard finalizer name nor is it fully qualified");
 }
 
 static int check_finalizers(checker *c, const ki_value *finalizers)
@@ -358,18 +367,20 @@ static int check_new_finalizers(const ki_object *object, const ki_object *old, k
     }
     ki_buf_init(&text, errors->alloc, SIZE_MAX);
     ki_buf_init(&detail, errors->alloc, KI__INVALID_BYTES_MAX);
-    r = ki_buf_add_text(&detail, "no new finalizers can be added if the object is being deleted, "
-                                 "found new finalizers []string{");
-    while (r == 0 && ki_iter_next(&iter, NULL, &finalizer) > 0) {
+    ki__out out = ki__out_to(&detail);
+    ki__out_text(&out, "no new finalizers can be added if the object is being deleted, "
+                       "found new finalizers []string{");
+    while (out.error == 0 && ki_iter_next(&iter, NULL, &finalizer) > 0) {
         ki_str added;
-        r = read_text(&finalizer, &text, &added);
-        if (r == 0 && !has_finalizer(&before, added)) {
-            r = ki_buf_add_text(&detail, found ? ", " : "");
-            r = r < 0 ? r : ki__emit_quoted(&detail, added);
+        ki__out_fail(&out, read_text(&finalizer, &text, &added));
+        if (out.error == 0 && !has_finalizer(&before, added)) {
+            ki__out_text(&out, found ? ", " : "");
+            ki__out_quoted(&out, added);
             found = true;
         }
     }
-    r = r < 0 ? r : ki_buf_add_char(&detail, '}');
+    ki__out_char(&out, '}');
+    r = out.error;
     if (r != -ENOMEM && found) {
         r = ki__invalid_add_text(errors, KI__INVALID_FORBIDDEN, "metadata.finalizers", (ki_str){0},
                                  ki_buf_text(&detail));
@@ -435,9 +446,11 @@ int ki__metadata_check_types(ki__api_exchange *x, const ki_object *object)
     ki_buf scratch;
     ki_buf_init(&text, x->alloc, max);
     ki_buf_init(&scratch, x->alloc, 4 * max);
-    int r = ki_buf_add_text(&text, "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":");
-    r = r < 0 ? r : ki_value_write_json(&metadata, &text);
-    r = r < 0 ? r : ki_buf_add_char(&text, '}');
+    ki__out out = ki__out_to(&text);
+    ki__out_text(&out, "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":");
+    ki__put_value(&out, &metadata);
+    ki__out_char(&out, '}');
+    int r = out.error;
     r = r < 0 ? r : ki_object_from_json(text.data, text.len, &options, &bare, &error);
     r = r < 0 ? r : ki_object_write_protobuf(bare, &scratch, &error);
     ki_object_unref(bare);

@@ -5,7 +5,7 @@
 
 #include "apiserver/verbs/write_common.h"
 #include "base/alloc.h"
-#include "object/edit/json_emit.h"
+#include "object/edit/json_out.h"
 #include "object/proto/schema.h"
 
 enum { LEVELS_MAX = 64, NAME_SIZE = 256 };
@@ -20,28 +20,25 @@ typedef struct level {
 } level;
 
 /* "spec.containers[0].imagee" */
-static int write_path(const level *levels, size_t depth, ki_buf *out)
+static void write_path(const level *levels, size_t depth, ki__out *out)
 {
-    int r = 0;
-    for (size_t i = 0; i < depth && r == 0; i++) {
+    for (size_t i = 0; i < depth; i++) {
         if (levels[i].list) {
-            r = ki_buf_add_char(out, '[');
-            r = r < 0 ? r : ki__emit_u64(out, levels[i].index - 1);
-            r = r < 0 ? r : ki_buf_add_char(out, ']');
+            ki__out_index(out, levels[i].index - 1);
         } else {
-            r = out->len != 0 ? ki_buf_add_char(out, '.') : 0;
-            r = r < 0 ? r : ki_value_copy_string(&levels[i].name, out);
+            ki__out_text(out, out->buf->len != 0 ? "." : "");
+            ki__out_content(out, &levels[i].name);
         }
     }
-    return r;
 }
 
 static int fail(ki__api_exchange *x, const level *levels, size_t depth)
 {
     ki_buf path;
     ki_buf_init(&path, x->alloc, 4096);
-    int r = write_path(levels, depth, &path);
-    r = r == KI_ERR_LIMIT ? 0 : r;
+    ki__out out = ki__out_to(&path);
+    write_path(levels, depth, &out);
+    int r = out.error == KI_ERR_LIMIT ? 0 : out.error;
     r = r < 0 ? r
               : ki__api_fail_kind(x, "strict decoding error: unknown field \"", ki_buf_text(&path),
                                   "\"");

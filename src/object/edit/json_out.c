@@ -59,6 +59,13 @@ void ki__out_i64(ki__out *out, int64_t number)
     add(out, text, ki__format_int64(number, text));
 }
 
+void ki__out_index(ki__out *out, uint64_t index)
+{
+    ki__out_char(out, '[');
+    ki__out_u64(out, index);
+    ki__out_char(out, ']');
+}
+
 void ki__out_time(ki__out *out, int64_t seconds)
 {
     const int64_t first = INT64_C(-62162035200); /* 0000-03-01 */

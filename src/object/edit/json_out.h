@@ -81,6 +81,9 @@ void ki__out_vtexts(ki__out *out, va_list texts);
 void ki__out_u64(ki__out *out, uint64_t number);
 void ki__out_i64(ki__out *out, int64_t number);
 
+/** "[3]", as paths of fields have it. */
+void ki__out_index(ki__out *out, uint64_t index);
+
 /** Seconds since 1970 as RFC 3339 in UTC, without quotes. Years 0 to 9999; others are clamped. */
 void ki__out_time(ki__out *out, int64_t seconds);
 
