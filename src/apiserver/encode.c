@@ -22,10 +22,10 @@ static void add_table(ki__api_exchange *x, const ki_object *object, ki__out *out
     if (x->columns_told && x->verb == KI__API_WATCH) {
         ki__out_text(out, "null");
     } else {
-        ki__out_fail(out, ki__api_table_columns(x, out->buf));
+        ki__api_table_columns(x, out);
     }
     ki__out_text(out, ",\"rows\":[");
-    ki__out_fail(out, ki__api_table_row(x, object, out->buf));
+    ki__api_table_row(x, object, out);
     ki__out_text(out, "]}");
     x->columns_told = x->columns_told || out->error == 0;
 }
@@ -49,7 +49,7 @@ static void add_object(ki__api_exchange *x, const ki_object *object, ki__out *ou
         return;
     }
     if (x->form == KI__API_FORM_METADATA) {
-        ki__out_fail(out, ki__api_table_metadata(object, out->buf));
+        ki__api_table_metadata(object, out);
         return;
     }
     ki_str bytes = ki_object_bytes(object);
@@ -102,7 +102,7 @@ int ki__api_encode_list_begin(ki__api_exchange *x)
     }
     if (x->form == KI__API_FORM_TABLE) {
         ki__out_text(&out, "},\"columnDefinitions\":");
-        ki__out_fail(&out, ki__api_table_columns(x, &x->out));
+        ki__api_table_columns(x, &out);
         ki__out_text(&out, ",\"rows\":[");
     } else {
         ki__out_text(&out, "},\"items\":[");
@@ -119,7 +119,7 @@ int ki__api_encode_list_item(ki__api_exchange *x)
     ki__out out = ki__out_to(&x->out);
     ki__out_text(&out, x->item_next != 0 ? "," : "");
     if (x->form == KI__API_FORM_TABLE) {
-        ki__out_fail(&out, ki__api_table_row(x, item, &x->out));
+        ki__api_table_row(x, item, &out);
     } else if (x->form == KI__API_FORM_OBJECT && x->type->builtin) {
         ki_str bytes = ki_object_bytes(item);
         size_t prefix = ki__api_compose_prefix(x->type);

@@ -5,14 +5,15 @@
 #define KI_APISERVER_DISCOVERY_TABLE_RESPONSE_H
 
 #include "apiserver/exchange.h"
+#include "object/edit/json_out.h"
 
 /** Appends the columns of the exchange's type as a list. */
-int ki__api_table_columns(const ki__api_exchange *x, ki_buf *out);
+void ki__api_table_columns(const ki__api_exchange *x, ki__out *out);
 
 /** Appends the row of an object, with as much of the object as is asked for. */
-int ki__api_table_row(const ki__api_exchange *x, const ki_object *object, ki_buf *out);
+void ki__api_table_row(const ki__api_exchange *x, const ki_object *object, ki__out *out);
 
 /** Appends the metadata of an object, as an object of its own. */
-int ki__api_table_metadata(const ki_object *object, ki_buf *out);
+void ki__api_table_metadata(const ki_object *object, ki__out *out);
 
 #endif

@@ -28,9 +28,9 @@ int ki__json_remove(const ki_object *object, const char *const *path, size_t ste
 
 /** Appends `target` as changed by a merge patch (RFC 7386). `target` may be of KI_TYPE_NONE. Takes
  *  64 bytes of memory for each member of the maps that are open at a time, besides the output.
- *  Errors: KI_ERR_LIMIT  from `out`;  -ENOMEM. */
+ *  Errors: KI_ERR_LIMIT  from `buf`;  -ENOMEM. */
 int ki__json_merge(const ki_value *target, const ki_value *patch, const ki_alloc *alloc,
-                   ki_buf *out);
+                   ki_buf *buf);
 
 /** Whether both mean the same: the order of members, white space and escapes do not matter. A value
  *  of KI_TYPE_NONE is the same as another of these only. Memory as ki__json_merge().

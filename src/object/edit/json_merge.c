@@ -32,7 +32,6 @@ typedef struct frame {
     ki_iter iter;
     ki_iter other; /* comparing lists: the walk over the right one */
     bool second;   /* merging: the walk is over the patch */
-    bool any;      /* merging: a member was written */
 } frame;
 
 typedef struct walk {
@@ -200,7 +199,7 @@ static void begin(const ki_value *container, ki_iter *iter)
 
 /* ---- merging ---- */
 
-static int open_map(walk *w, const ki_value *target, const ki_value *patch, ki_buf *out)
+static int open_map(walk *w, const ki_value *target, const ki_value *patch, ki__out *out)
 {
     bool is_map = ki_value_type(target) == KI_TYPE_MAP;
     int r = push(w, is_map ? *target : (ki_value){0}, *patch);
@@ -214,28 +213,23 @@ static int open_map(walk *w, const ki_value *target, const ki_value *patch, ki_b
     }
     f->second = !is_map;
     begin(is_map ? target : patch, &f->iter);
-    return ki_buf_add_char(out, '{');
+    ki__out_char(out, '{');
+    return out->error;
 }
 
 /* Writes a name, and the value if it is whole; a map of the patch is opened instead. */
 static int put(walk *w, const ki_value *key, const ki_value *target, const ki_value *patch,
-               ki_buf *out)
+               ki__out *out)
 {
-    frame *f = &w->frames[w->depth - 1];
-    int r = f->any ? ki_buf_add_char(out, ',') : 0;
-    f->any = true;
-    r = r < 0 ? r : ki_value_write_json(key, out);
-    r = r < 0 ? r : ki_buf_add_char(out, ':');
-    if (r < 0) {
-        return r;
-    }
+    ki__put_name_value(out, key);
     if (patch != NULL && ki_value_type(patch) == KI_TYPE_MAP) {
         return open_map(w, target, patch, out);
     }
-    return ki_value_write_json(patch != NULL ? patch : target, out);
+    ki__put_value(out, patch != NULL ? patch : target);
+    return out->error;
 }
 
-static int merge_member(walk *w, const ki_value *key, const ki_value *value, ki_buf *out)
+static int merge_member(walk *w, const ki_value *key, const ki_value *value, ki__out *out)
 {
     frame *f = &w->frames[w->depth - 1];
     const ki_value none = {0};
@@ -257,7 +251,7 @@ static int merge_member(walk *w, const ki_value *key, const ki_value *value, ki_
 }
 
 /* The end of a map: goes on with the patch, or closes it. */
-static int end_map(walk *w, ki_buf *out)
+static int end_map(walk *w, ki__out *out)
 {
     frame *f = &w->frames[w->depth - 1];
     if (!f->second) {
@@ -266,24 +260,26 @@ static int end_map(walk *w, ki_buf *out)
         return 0;
     }
     pop(w);
-    return ki_buf_add_char(out, '}');
+    ki__out_char(out, '}');
+    return out->error;
 }
 
 int ki__json_merge(const ki_value *target, const ki_value *patch, const ki_alloc *alloc,
-                   ki_buf *out)
+                   ki_buf *buf)
 {
     if (ki_value_type(patch) != KI_TYPE_MAP) {
-        return ki_value_write_json(patch, out);
+        return ki_value_write_json(patch, buf);
     }
     walk w;
     walk_init(&w, alloc);
-    int r = open_map(&w, target, patch, out);
+    ki__out out = ki__out_to(buf);
+    int r = open_map(&w, target, patch, &out);
     while (r == 0 && w.depth != 0) {
         ki_value key;
         ki_value value;
         r = ki_iter_next(&w.frames[w.depth - 1].iter, &key, &value);
         if (r >= 0) {
-            r = r > 0 ? merge_member(&w, &key, &value, out) : end_map(&w, out);
+            r = r > 0 ? merge_member(&w, &key, &value, &out) : end_map(&w, &out);
         }
     }
     walk_done(&w);
