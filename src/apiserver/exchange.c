@@ -13,6 +13,7 @@
 #include "apiserver/verbs/garbage.h"
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/time_units.h"
 #include "object/edit/json_out.h"
 #include "wire/media_type.h"
 
@@ -130,7 +131,7 @@ static int apply_plan(ki__api_exchange *x)
         };
         faults->decide(&point, &x->plan, faults->user);
     }
-    x->not_before = ki__api_model_now(x->model) + x->plan.latency_ms * 1000000;
+    x->not_before = ki__api_model_now(x->model) + x->plan.latency_ms * KI__MS_NS;
     bool inside = x->plan.in_stream && x->verb == KI__API_WATCH;
     if (x->plan.refuse || x->plan.http_code == 0 || inside) {
         return 0;

@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "base/digits.h"
 #include "base/error.h"
+#include "base/time_units.h"
 #include "object/text/duration.h"
 
-#define MS_NS INT64_C(1000000)
 #define HOURS_MAX 24
 
 typedef struct reader {
@@ -33,10 +33,11 @@ static int refuse(const reader *r, ki_str at, const char *why)
 static bool read_ms(ki_str value, uint64_t *ret_ms)
 {
     int64_t ns;
-    if (ki__duration_read(value, &ns) < 0 || ns < 0 || ns > HOURS_MAX * 3600 * 1000 * MS_NS) {
+    if (ki__duration_read(value, &ns) < 0 || ns < 0 ||
+        (uint64_t)ns > HOURS_MAX * 3600 * KI__SECOND_NS) {
         return false;
     }
-    *ret_ms = (uint64_t)((ns + MS_NS - 1) / MS_NS);
+    *ret_ms = ((uint64_t)ns + KI__MS_NS - 1) / KI__MS_NS;
     return true;
 }
 
@@ -161,7 +162,7 @@ static int take_effect(reader *r, ki_str name, ki_str value, bool *ret_ok)
         *ret_ok = read_ms(value, &plan->drop_after_ms) && plan->drop_after_ms != 0;
     } else if (ki_str_eq_text(name, "lag")) {
         *ret_ok = read_ms(value, &ms);
-        r->set->lag_ns = ms * (uint64_t)MS_NS;
+        r->set->lag_ns = ms * KI__MS_NS;
     } else {
         return 0;
     }

@@ -19,6 +19,7 @@
 
 #include "apiserver/validate/structural.h"
 #include "base/list.h"
+#include "base/time_units.h"
 
 typedef struct ki__api_model ki__api_model;
 typedef struct ki__api_type ki__api_type;
@@ -201,7 +202,7 @@ static inline ki_str ki__api_key_text(const ki__api_key *key)
 
 static inline int64_t ki__api_model_seconds(const ki__api_model *model)
 {
-    return model->clock->realtime_ns(model->clock->user) / 1000000000;
+    return model->clock->realtime_ns(model->clock->user) / (int64_t)KI__SECOND_NS;
 }
 
 static inline uint64_t ki__api_model_now(const ki__api_model *model)

@@ -5,6 +5,8 @@
  * older meaning is the one that spares a server in trouble. */
 #include "base/backoff.h"
 
+#include "base/time_units.h"
+
 /* So that doubling cannot wrap around, nor a deadline. */
 #define LONGEST_NS (UINT64_C(1) << 60)
 
@@ -48,6 +50,6 @@ void ki__backoff_reset(ki__backoff *backoff)
 uint64_t ki__backoff_asked(ki_engine *engine, uint32_t seconds)
 {
     seconds = seconds < KI__RETRY_AFTER_MAX_S ? seconds : KI__RETRY_AFTER_MAX_S;
-    uint64_t ns = seconds * UINT64_C(1000000000);
+    uint64_t ns = seconds * KI__SECOND_NS;
     return ns != 0 ? ns + ki__engine_random(engine, ns / 4) : 0;
 }

@@ -17,9 +17,9 @@
 #include "base/process.h"
 #include "base/refs.h"
 #include "base/sync.h"
+#include "base/time_units.h"
 
 enum { TIMERS_MAX = 1 << 20, STEPS_DEFAULT = 1000, REPORTS_DEFAULT = 10 };
-#define SECOND_NS UINT64_C(1000000000)
 
 struct ki_engine {
     ki__refs refs;
@@ -454,7 +454,7 @@ ki__hash_key ki__engine_hash_key(ki_engine *engine)
 
 static bool may_report(ki_engine *engine, uint64_t *ret_suppressed)
 {
-    uint64_t second = ki__engine_now(engine) / SECOND_NS;
+    uint64_t second = ki__engine_now(engine) / KI__SECOND_NS;
     uint32_t most = engine->options.reports_per_second;
     most = most != 0 ? most : REPORTS_DEFAULT;
     ki__mutex_lock(&engine->lock);

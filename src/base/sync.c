@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "base/time_units.h"
+
 int ki__mutex_init(ki__mutex *mutex)
 {
     return -pthread_mutex_init(&mutex->handle, NULL);
@@ -67,14 +69,13 @@ void ki__cond_wait(ki__cond *cond, ki__mutex *mutex)
 
 bool ki__cond_wait_until(ki__cond *cond, ki__mutex *mutex, uint64_t deadline_ns)
 {
-    enum { NS_IN_S = 1000000000 };
     if (deadline_ns > (uint64_t)INT64_MAX) { /* in 292 years, which not every system can say */
         ki__cond_wait(cond, mutex);
         return true;
     }
     struct timespec deadline = {
-        .tv_sec = (time_t)(deadline_ns / NS_IN_S),
-        .tv_nsec = (long)(deadline_ns % NS_IN_S),
+        .tv_sec = (time_t)(deadline_ns / KI__SECOND_NS),
+        .tv_nsec = (long)(deadline_ns % KI__SECOND_NS),
     };
     int r = pthread_cond_timedwait(&cond->handle, &mutex->handle, &deadline);
     ki_assert(r == 0 || r == ETIMEDOUT);

@@ -14,7 +14,6 @@
 #include "cli/term.h"
 
 enum { EVENTS = 16 };
-#define MS_NS UINT64_C(1000000)
 
 /* What epoll gives for the two that are always there. */
 static int library_tag;
@@ -24,7 +23,7 @@ uint64_t cli_now_ns(void)
 {
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail */
-    return (uint64_t)now.tv_sec * 1000 * MS_NS + (uint64_t)now.tv_nsec;
+    return (uint64_t)now.tv_sec * CLI_SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
 static int add(const cli_loop *loop, int fd, uint32_t events, void *tag)
@@ -139,7 +138,7 @@ static int wait_ms(uint64_t until, uint64_t now)
     if (until == UINT64_MAX) {
         return -1;
     }
-    uint64_t ms = until > now ? (until - now + MS_NS - 1) / MS_NS : 0;
+    uint64_t ms = until > now ? (until - now + CLI_MS_NS - 1) / CLI_MS_NS : 0;
     return ms < INT32_MAX ? (int)ms : INT32_MAX;
 }
 
@@ -147,8 +146,8 @@ int cli_loop_run(cli_loop *loop, uint32_t timeout_ms)
 {
     struct epoll_event events[EVENTS];
     uint64_t now = cli_now_ns();
-    uint64_t deadline = timeout_ms != 0 ? now + timeout_ms * MS_NS : UINT64_MAX;
-    uint64_t tick = loop->tick_ms != 0 ? now + loop->tick_ms * MS_NS : UINT64_MAX;
+    uint64_t deadline = timeout_ms != 0 ? now + timeout_ms * CLI_MS_NS : UINT64_MAX;
+    uint64_t tick = loop->tick_ms != 0 ? now + loop->tick_ms * CLI_MS_NS : UINT64_MAX;
     loop->stopping = false;
     while (!loop->stopping) {
         int count = epoll_wait(loop->epoll_fd, events, EVENTS,
@@ -156,7 +155,7 @@ int cli_loop_run(cli_loop *loop, uint32_t timeout_ms)
         dispatch(loop, events, count > 0 ? count : 0);
         now = cli_now_ns();
         if (now >= tick && !loop->stopping) {
-            tick = now + loop->tick_ms * MS_NS;
+            tick = now + loop->tick_ms * CLI_MS_NS;
             if (loop->on_tick != NULL) {
                 loop->on_tick(loop->user);
             }

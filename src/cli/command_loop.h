@@ -52,4 +52,7 @@ void cli_loop_unwatch(cli_loop *loop, cli_fd *fd);
 /** Monotonic nanoseconds, those of the library's loops. */
 uint64_t cli_now_ns(void);
 
+#define CLI_MS_NS UINT64_C(1000000)
+#define CLI_SECOND_NS UINT64_C(1000000000)
+
 #endif

@@ -9,14 +9,14 @@
 
 #include <string.h>
 
+#include "cli/command_loop.h"
 #include "cli/report_failure.h"
 #include "cli/term.h"
 #include "cli/text.h"
 
-#define SECOND_NS UINT64_C(1000000000)
-#define ACCEPTED_NS                                                               \
-    (SECOND_NS / 2) /* a watch that is accepted and lives so long is a connection \
-                     */
+#define ACCEPTED_NS                                                                   \
+    (CLI_SECOND_NS / 2) /* a watch that is accepted and lives so long is a connection \
+                         */
 
 ki_informer_health cli_follow_health(const cli_target *target)
 {
@@ -91,14 +91,14 @@ cli_news cli_follow_look(cli_target *target, const ki_reflector_health *now)
 
 double cli_follow_seconds(const cli_follow *follow)
 {
-    return (double)(cli_now_ns() - follow->failed_ns) / (double)SECOND_NS;
+    return (double)(cli_now_ns() - follow->failed_ns) / (double)CLI_SECOND_NS;
 }
 
 double cli_follow_seconds_to_connect(const cli_follow *follow)
 {
     /* A watch that was resumed at once is accepted before the outage is seen. */
     bool later = follow->accepted_ns > follow->failed_ns;
-    return later ? (double)(follow->accepted_ns - follow->failed_ns) / (double)SECOND_NS : 0;
+    return later ? (double)(follow->accepted_ns - follow->failed_ns) / (double)CLI_SECOND_NS : 0;
 }
 
 /* ---- a version that is gone ---- */
@@ -303,7 +303,7 @@ void cli_follow_progress(cli_session *session)
     cli_put(&line, " objects, ");
     cli_put_bytes(&line, bytes);
     cli_put(&line, ", ");
-    cli_put_bytes(&line, (uint64_t)((double)bytes * (double)SECOND_NS / (double)(took + 1)));
+    cli_put_bytes(&line, (uint64_t)((double)bytes * (double)CLI_SECOND_NS / (double)(took + 1)));
     cli_put(&line, "/s");
     cli_text_cut(&line, 0, cli_term_width() - 1);
     cli_term_progress(ki_buf_str(&line));

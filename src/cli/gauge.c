@@ -2,7 +2,7 @@
 /* What is measured of an informer again and again. */
 #include "cli/gauge.h"
 
-#define SECOND_NS 1e9
+#include "cli/command_loop.h"
 
 static void weigh(cli_gauge *gauge, ki_store *store)
 {
@@ -27,8 +27,8 @@ void cli_gauge_measure(cli_gauge *gauge, const cli_target *target, const ki_info
     uint64_t passed = now - gauge->time_ns;
     weigh(gauge, ki_informer_store(target->informer));
     if (gauge->time_ns != 0 && passed != 0) {
-        gauge->rate =
-            (double)(health->reflector.events - gauge->events) * SECOND_NS / (double)passed;
+        gauge->rate = (double)(health->reflector.events - gauge->events) * (double)CLI_SECOND_NS /
+                      (double)passed;
     }
     gauge->events = health->reflector.events;
     gauge->time_ns = now;

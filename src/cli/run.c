@@ -16,6 +16,7 @@
 #include "cli/changes.h"
 #include "cli/child.h"
 #include "cli/command.h"
+#include "cli/command_loop.h"
 #include "cli/follow.h"
 #include "cli/output.h"
 #include "cli/report_failure.h"
@@ -25,8 +26,6 @@
 #include "cli/text.h"
 
 enum { WORKERS_MAX = 256, GRACE_MS = 10000, SHORTAGE_MS = 100, HOW_MAX = 320 };
-#define MS_NS UINT64_C(1000000)
-#define SECOND_NS UINT64_C(1000000000)
 #define RETRY_SECONDS_MAX (365.0 * 24 * 3600)
 
 extern char **environ;
@@ -267,7 +266,7 @@ static void succeeded(running *r, worker *w)
     ki_workqueue_forget(r->queue, w->work.key);
     if (!w->child.passing && read_answer(ki_buf_str(&w->child.printed), &seconds)) {
         (void)!ki_workqueue_add_after(r->queue, w->work.key,
-                                      (uint64_t)(seconds * (double)SECOND_NS));
+                                      (uint64_t)(seconds * (double)CLI_SECOND_NS));
         return;
     }
     print_rest(r, w);
@@ -323,7 +322,7 @@ static void not_started(running *r, worker *w, const ki_error *error)
 {
     if (cli_child_is_shortage(error->code)) {
         failed(r, w, cli_error_text(error));
-        r->resume_ns = cli_now_ns() + SHORTAGE_MS * MS_NS;
+        r->resume_ns = cli_now_ns() + SHORTAGE_MS * CLI_MS_NS;
     } else {
         r->session.failure = *error;
         cli_session_end(&r->session);
@@ -362,8 +361,9 @@ static void start(running *run, worker *w)
     int r = cli_child_start(&w->child, run->options->exec.items, environment.items, &error);
     free_environment(&environment, ours);
     w->timed_out = false;
-    w->deadline_ns = run->options->timeout_ms != 0 ? cli_now_ns() + run->options->timeout_ms * MS_NS
-                                                   : UINT64_MAX;
+    w->deadline_ns = run->options->timeout_ms != 0
+                         ? cli_now_ns() + run->options->timeout_ms * CLI_MS_NS
+                         : UINT64_MAX;
     if (r < 0) {
         not_started(run, w, &error);
     }
@@ -452,7 +452,7 @@ static void on_round(void *user)
 static void wind_down(running *r)
 {
     cli_loop *loop = &r->session.events;
-    uint64_t until = cli_now_ns() + GRACE_MS * MS_NS;
+    uint64_t until = cli_now_ns() + GRACE_MS * CLI_MS_NS;
     uint32_t signals = loop->signals;
     r->ending = true;
     ki_workqueue_shut_down(r->queue);
@@ -465,7 +465,7 @@ static void wind_down(running *r)
             break;
         }
         /* It fails if nobody reads our output any more, which does not matter here. */
-        (void)!cli_loop_run(loop, (uint32_t)((until - now) / MS_NS) + 1);
+        (void)!cli_loop_run(loop, (uint32_t)((until - now) / CLI_MS_NS) + 1);
     }
 }
 

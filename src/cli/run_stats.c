@@ -6,11 +6,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "cli/command_loop.h"
 #include "cli/follow.h"
 #include "cli/term.h"
 #include "cli/text.h"
-
-#define SECOND_NS 1e9
 
 typedef struct sums {
     uint64_t objects;
@@ -91,9 +90,9 @@ static costs count_up(const cli_session *session)
 {
     costs all = {.sync_s = -1};
     if (session->synced_ns != 0) {
-        all.sync_s = (double)(session->synced_ns - session->started_ns) / SECOND_NS;
+        all.sync_s = (double)(session->synced_ns - session->started_ns) / (double)CLI_SECOND_NS;
     }
-    all.run_s = (double)(cli_now_ns() - session->started_ns) / SECOND_NS;
+    all.run_s = (double)(cli_now_ns() - session->started_ns) / (double)CLI_SECOND_NS;
     all.cpu_s = cli_stats_cpu_seconds();
     all.memory = cli_stats_memory();
     all.peak = read_status("VmHWM");

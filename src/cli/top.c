@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/command_loop.h"
 #include "cli/follow.h"
 #include "cli/gauge.h"
 #include "cli/report_failure.h"
@@ -17,7 +18,6 @@
 #include "cli/text.h"
 #include "cli/text_table.h"
 
-#define SECOND_NS UINT64_C(1000000000)
 #define DEFAULT_RESOURCES "pods,nodes,services,configmaps,deployments.apps"
 
 typedef struct top_options {
@@ -55,7 +55,7 @@ static void put_since(ki_buf *out, uint64_t then, uint64_t now)
     if (then == 0) {
         cli_put(out, "never");
     } else {
-        cli_put_age(out, (int64_t)((now > then ? now - then : 0) / SECOND_NS));
+        cli_put_age(out, (int64_t)((now > then ? now - then : 0) / CLI_SECOND_NS));
     }
 }
 
@@ -103,7 +103,7 @@ static void put_picture(topping *t, ki_buf *out)
     cli_putf(out, "kinformer top  ");
     cli_put_escaped(out, ki_str_from(ki_config_server(t->session.config)));
     cli_put(out, "  up ");
-    cli_put_age(out, (int64_t)((now - t->session.started_ns) / SECOND_NS));
+    cli_put_age(out, (int64_t)((now - t->session.started_ns) / CLI_SECOND_NS));
     cli_put(out, "  memory ");
     cli_put_bytes(out, cli_stats_memory());
     cli_putf(out, "  CPU %.2f s\n\n", cli_stats_cpu_seconds());

@@ -6,14 +6,14 @@
 
 #include <kinformer/loop.h>
 
-#define SECOND_NS 1000000000
+#include "base/time_units.h"
 
 static uint64_t monotonic_ns(void *user)
 {
     (void)user;
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail */
-    return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+    return (uint64_t)now.tv_sec * KI__SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
 static int64_t realtime_ns(void *user)
@@ -21,7 +21,7 @@ static int64_t realtime_ns(void *user)
     (void)user;
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
+    return (int64_t)now.tv_sec * (int64_t)KI__SECOND_NS + now.tv_nsec;
 }
 
 static int fill(void *bytes, size_t len, void *user)

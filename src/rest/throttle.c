@@ -11,13 +11,12 @@
 #include "base/engine.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/time_units.h"
 
 enum { WAITING_MAX = 1 << 16, BURST_DEFAULT = 10, QPS_DEFAULT = 5 };
-#define SECOND_NS UINT64_C(1000000000)
-#define MS_NS UINT64_C(1000000)
-#define LOG_AFTER_NS SECOND_NS          /* a wait that people ask about */
-#define LOG_EVERY_NS (10 * SECOND_NS)   /* at most */
-#define FILL_MAX_NS (UINT64_C(1) << 61) /* a bucket that takes some seventy years */
+#define LOG_AFTER_NS KI__SECOND_NS        /* a wait that people ask about */
+#define LOG_EVERY_NS (10 * KI__SECOND_NS) /* at most */
+#define FILL_MAX_NS (UINT64_C(1) << 61)   /* a bucket that takes some seventy years */
 
 struct ki__throttle {
     const ki_alloc *alloc;
@@ -107,7 +106,7 @@ static void log_wait(ki__throttle *throttle, const ki__throttle_waiter *waiter)
     char room[KI__DIGITS_SIZE];
     KI__LOG(ki__engine_log(throttle->engine), KI_LOG_INFO, "client",
             "a request waited for the client's own limit of requests in a second",
-            {"waited_ms", ki__digits(waited / MS_NS, room)}, {"method", waiter->method},
+            {"waited_ms", ki__digits(waited / KI__MS_NS, room)}, {"method", waiter->method},
             {"path", waiter->path});
 }
 
@@ -139,7 +138,7 @@ static int set_rate(ki__throttle *throttle, double qps, uint32_t burst, ki_error
     if (qps < 0) {
         return 0;
     }
-    double interval = (double)SECOND_NS / qps;
+    double interval = (double)KI__SECOND_NS / qps;
     if (!(interval * burst < (double)FILL_MAX_NS)) { /* NaN included */
         return ki__error_set(error, -EINVAL, "there cannot be so few requests in a second");
     }

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/time_units.h"
 #include "workqueue/workqueue_state.h"
 
 enum { LIMITERS_MAX = 64 };
@@ -121,11 +122,10 @@ int ki_rate_limiter_with_max_wait(const ki_rate_limiter *limiter, uint64_t max_n
 int ki_rate_limiter_default(const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
 {
     KI__REQUIRE(ret_limiter, NULL);
-    const uint64_t ms = 1000000;
     ki_rate_limiter both[2] = {{0}, {0}};
-    int r = ki_rate_limiter_exponential(5 * ms, 1000000 * ms, options, &both[0]);
+    int r = ki_rate_limiter_exponential(5 * KI__MS_NS, 1000 * KI__SECOND_NS, options, &both[0]);
     if (r >= 0) {
-        r = ki_rate_limiter_bucket(100 * ms, 100, options, &both[1]);
+        r = ki_rate_limiter_bucket(100 * KI__MS_NS, 100, options, &both[1]);
     }
     if (r >= 0) {
         r = ki_rate_limiter_max_of(both, 2, options, ret_limiter);

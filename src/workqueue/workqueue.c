@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/process.h"
+#include "base/time_units.h"
 #include "workqueue/workqueue_state.h"
 
 enum { KEY_BYTES_DEFAULT = 1024, KEY_BYTES_MAX = 65535 };
@@ -21,7 +22,7 @@ static const size_t keys_default = (size_t)1 << 24;
 static const size_t keys_max = (size_t)1 << 30;
 
 /* A clock that is this far behind when its time should have come is another one than it must be. */
-static const uint64_t clock_slack_ns = 1000000000;
+static const uint64_t clock_slack_ns = KI__SECOND_NS;
 
 static int check_options(const ki_workqueue_options *o, ki_error *error)
 {

@@ -9,6 +9,7 @@
 #include "apiserver/http/http_server.h"
 #include "base/error.h"
 #include "base/secret.h"
+#include "base/time_units.h"
 
 #define HOUR_S 3600
 #define VALID_S ((int64_t)365 * 24 * HOUR_S)
@@ -152,7 +153,7 @@ int ki__http_make_identity(const ki_apiserver *server, ki__http_identity *identi
 {
     const ki_clock *clock = ki__engine_clock(server->engine);
     maker m = {
-        .now = clock->realtime_ns(clock->user) / 1000000000,
+        .now = clock->realtime_ns(clock->user) / (int64_t)KI__SECOND_NS,
         .random = ki__engine_entropy(server->engine),
     };
     int g = make_authority(&m);

@@ -13,14 +13,13 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/secret.h"
+#include "base/time_units.h"
 
 enum {
     CONNECTIONS_MAX = 1000,
     TOKEN_MAX = 4096,
     PEM_MAX = 64 * 1024,
 };
-#define SECOND_NS UINT64_C(1000000000)
-#define MS_NS UINT64_C(1000000)
 
 /* ---- running ---- */
 
@@ -30,11 +29,11 @@ static void set_timer(ki_apiserver *server)
     if (MHD_get_timeout(server->daemon, &ms) != MHD_YES) {
         /* While it has connections it is asked now and then, should it have forgotten one. */
         ki__timer_set_after(&server->timer,
-                            ki__list_is_empty(&server->busy) ? UINT64_MAX : SECOND_NS);
+                            ki__list_is_empty(&server->busy) ? UINT64_MAX : KI__SECOND_NS);
     } else if (ms == 0) {
         ki__http_wake(server);
     } else {
-        ki__timer_set_after(&server->timer, ms * MS_NS);
+        ki__timer_set_after(&server->timer, ms * KI__MS_NS);
     }
 }
 
@@ -92,7 +91,7 @@ static void on_change(void *user)
 
 static int64_t ms_of(uint64_t ns)
 {
-    return ns != 0 ? (int64_t)((ns + MS_NS - 1) / MS_NS) : 0;
+    return ns != 0 ? (int64_t)((ns + KI__MS_NS - 1) / KI__MS_NS) : 0;
 }
 
 static void decide(const ki__api_point *point, ki__api_plan *plan, void *user)
@@ -319,8 +318,9 @@ int ki_apiserver_new(const ki_apiserver_options *options, ki_apiserver **ret_ser
     server->alloc = alloc;
     server->log = o.log;
     server->listen_fd = -1;
-    server->request_timeout_ns = o.request_timeout_ns != 0 ? o.request_timeout_ns : 30 * SECOND_NS;
-    server->idle_timeout_ns = o.idle_timeout_ns != 0 ? o.idle_timeout_ns : 120 * SECOND_NS;
+    server->request_timeout_ns =
+        o.request_timeout_ns != 0 ? o.request_timeout_ns : 30 * KI__SECOND_NS;
+    server->idle_timeout_ns = o.idle_timeout_ns != 0 ? o.idle_timeout_ns : 120 * KI__SECOND_NS;
     ki_buf_init(&server->token, alloc, TOKEN_MAX);
     ki_buf_init(&server->identity.ca, alloc, PEM_MAX);
     ki_buf_init(&server->identity.certificate, alloc, PEM_MAX);

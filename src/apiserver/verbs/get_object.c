@@ -7,6 +7,7 @@
 #include "apiserver/verbs/write_common.h"
 #include "base/alloc.h"
 #include "base/digits.h"
+#include "base/time_units.h"
 
 int ki__api_read_rv(ki__api_exchange *x, uint64_t *ret_rv)
 {
@@ -32,7 +33,7 @@ int ki__api_is_fresh(ki__api_exchange *x, uint64_t rv)
         int64_t wait_ms = x->server->options.fresh_wait_ms;
         x->stage = KI__API_STAGE_FRESH;
         x->wanted = rv;
-        x->fresh_by = now + (wait_ms > 0 ? (uint64_t)wait_ms * 1000000 : 0);
+        x->fresh_by = now + (wait_ms > 0 ? (uint64_t)wait_ms * KI__MS_NS : 0);
     }
     if (now < x->fresh_by) {
         return 0;

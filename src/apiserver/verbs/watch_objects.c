@@ -11,6 +11,7 @@
 #include "apiserver/verbs/compose.h"
 #include "base/assert.h"
 #include "base/digits.h"
+#include "base/time_units.h"
 
 /* ---- the start ---- */
 
@@ -91,7 +92,7 @@ static int take_initial(ki__api_exchange *x, uint64_t at)
 
 static uint64_t after_ms(uint64_t now, int64_t ms)
 {
-    return ms >= 0 ? now + (uint64_t)ms * 1000000 : UINT64_MAX;
+    return ms >= 0 ? now + (uint64_t)ms * KI__MS_NS : UINT64_MAX;
 }
 
 static void set_timers(ki__api_exchange *x)
@@ -103,7 +104,7 @@ static void set_timers(ki__api_exchange *x)
     timeout_s = timeout_s < 86400 ? timeout_s : 86400; /* a day, so that nothing overflows */
     watch->end_at = after_ms(now, timeout_s * 1000);
     watch->drop_at =
-        x->plan.drop_after_ms != 0 ? now + x->plan.drop_after_ms * 1000000 : UINT64_MAX;
+        x->plan.drop_after_ms != 0 ? now + x->plan.drop_after_ms * KI__MS_NS : UINT64_MAX;
     watch->bookmark_at = UINT64_MAX;
     watch->last_bookmark_at = UINT64_MAX;
     if (x->route.bookmarks) {

@@ -14,10 +14,10 @@
 #include "base/options.h"
 #include "base/refs.h"
 #include "base/sync.h"
+#include "base/time_units.h"
 #include "cache/informer/informer.h"
 #include "cache/informer/tweaked_source.h"
 
-#define MS_NS UINT64_C(1000000)
 enum { NAMESPACE_MAX = 253 };
 
 /* What was done with an informer. */
@@ -466,7 +466,7 @@ static uint32_t time_left(const ki_factory *factory, uint64_t deadline)
 {
     uint64_t now = ki__engine_now(factory->engine);
     uint64_t left = now < deadline ? deadline - now : 0;
-    uint64_t left_ms = left / MS_NS + (left % MS_NS != 0);
+    uint64_t left_ms = left / KI__MS_NS + (left % KI__MS_NS != 0);
     return left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX;
 }
 
@@ -515,7 +515,7 @@ static int wait_for_all(ki_factory *factory, ki_informer *const *informers, size
                         uint32_t timeout_ms, ki_error *error)
 {
     uint64_t now = ki__engine_now(factory->engine);
-    uint64_t deadline = timeout_ms == UINT32_MAX ? UINT64_MAX : now + timeout_ms * MS_NS;
+    uint64_t deadline = timeout_ms == UINT32_MAX ? UINT64_MAX : now + timeout_ms * KI__MS_NS;
     for (size_t i = 0; i < count; i++) {
         int r = ki_informer_wait_for_sync(informers[i], time_left(factory, deadline), error);
         if (r < 0) {

@@ -22,10 +22,10 @@
 #include "base/engine.h"
 #include "base/refs.h"
 #include "base/sync.h"
+#include "base/time_units.h"
 #include "wire/list_collector.h"
 #include "wire/pages.h"
 
-#define KI__SECOND_NS UINT64_C(1000000000)
 #define KI__WATCH_SHORT_NS KI__SECOND_NS /* a watch that ended sooner says nothing good */
 
 /* What an error means to a reflector. */

@@ -14,11 +14,11 @@
 
 #include "base/digits.h"
 #include "base/log.h"
+#include "base/time_units.h"
 #include "cache/reflector/reflector.h"
 
 #define REMINDER_NS (60 * KI__SECOND_NS)
 #define PROOF_NS (5 * KI__SECOND_NS) /* a watch that lives so long is one that works */
-#define MS_NS UINT64_C(1000000)
 
 /* ---- names and classes ---- */
 
@@ -130,7 +130,7 @@ enum { SECONDS_SIZE = KI__DIGITS_SIZE + 3 };
 /* "12.3s" */
 static ki_str seconds(uint64_t ns, char room[static SECONDS_SIZE])
 {
-    uint64_t tenths = (ns + 50 * MS_NS) / (100 * MS_NS);
+    uint64_t tenths = (ns + 50 * KI__MS_NS) / (100 * KI__MS_NS);
     ki_str digits = ki__digits(tenths / 10, room);
     char *end = room + KI__DIGITS_SIZE - 1;
     *end++ = '.';

@@ -15,10 +15,9 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/refs.h"
+#include "base/time_units.h"
 #include "wire/pages.h"
 #include "wire/source_options.h"
-
-#define SECOND_NS UINT64_C(1000000000)
 
 struct ki_retry_watcher {
     ki__refs refs;
@@ -111,7 +110,7 @@ static void watch_again(ki_retry_watcher *w, uint32_t delay_s)
     drop_call(w);
     uint64_t now = ki__engine_now(w->engine);
     uint64_t delay = ki__backoff_asked(w->engine, delay_s);
-    uint64_t soonest = w->began + SECOND_NS;
+    uint64_t soonest = w->began + KI__SECOND_NS;
     ki__timer_set(&w->again, now + delay > soonest ? now + delay : soonest);
 }
 

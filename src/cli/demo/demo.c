@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "cli/command.h"
+#include "cli/command_loop.h"
 #include "cli/follow.h"
 #include "cli/report_failure.h"
 #include "cli/text.h"
@@ -28,7 +29,6 @@ enum {
 };
 #define CHANGE_NS UINT64_C(20000000)  /* between two rounds of changes */
 #define SETTLE_NS UINT64_C(200000000) /* between two comparisons */
-#define MS_NS UINT64_C(1000000)
 #define NAMES "pods,deployments.apps,nodes,configmaps,namespaces," DEMO_COUNTS
 
 #define AT(member) offsetof(demo_options, member)
@@ -95,7 +95,7 @@ static void on_synced(cli_target *target)
         cli_put_count(&count, objects);
         demo_tell(d, CLI_COLOR_GREEN, "informers: all %zu have synced in %.2f s: %s objects",
                   d->session.target_count,
-                  (double)(d->session.synced_ns - d->session.started_ns) / 1e9,
+                  (double)(d->session.synced_ns - d->session.started_ns) / (double)CLI_SECOND_NS,
                   ki_buf_text(&count));
         ki_buf_done(&count);
         d->changing = true;
@@ -177,7 +177,7 @@ static int compare(demo *d, demo_check *ret_check, size_t *ret_wrong, ki_error *
 static int settle(demo *d, demo_result *ret_result, ki_error *error)
 {
     uint64_t began = cli_now_ns();
-    uint64_t until = began + d->options->wait_ms * MS_NS;
+    uint64_t until = began + d->options->wait_ms * CLI_MS_NS;
     demo_tell(d, CLI_COLOR_NONE, "cluster: nothing changes any more; comparing with the server");
     for (;;) {
         d->settling_ns = cli_now_ns();

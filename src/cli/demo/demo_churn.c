@@ -3,11 +3,11 @@
  * informers hear of it through their connections only. */
 #include <string.h>
 
+#include "cli/command_loop.h"
 #include "cli/demo/demo.h"
 #include "cli/report_failure.h"
 
 enum { BURST = 400, HUNDRED = 100 };
-#define SECOND_NS 1e9
 
 uint64_t demo_churn_count(const demo *d)
 {
@@ -165,7 +165,7 @@ void demo_churn_run(demo *d)
     if (!d->changing) {
         return;
     }
-    d->owed += (double)(now - d->changing_ns) / SECOND_NS * d->options->rate;
+    d->owed += (double)(now - d->changing_ns) / (double)CLI_SECOND_NS * d->options->rate;
     d->changing_ns = now;
     int r = 0;
     for (int i = 0; r == 0 && i < BURST && d->owed >= 1; i++, d->owed -= 1) {

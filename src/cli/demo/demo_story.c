@@ -4,25 +4,25 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/command_loop.h"
 #include "cli/demo/demo.h"
 #include "cli/follow.h"
 #include "cli/text.h"
 
 #define MICROSECOND_NS 1e3
-#define SECOND_NS 1e9
 #define BAR_NS UINT64_C(500000000)
 #define SCAN_NS UINT64_C(1000000000)
 #define GATHER_NS UINT64_C(300000000) /* so long things of one kind become one line */
 
 double demo_seconds(const demo *d)
 {
-    return (double)(cli_now_ns() - d->began_ns) / SECOND_NS;
+    return (double)(cli_now_ns() - d->began_ns) / (double)CLI_SECOND_NS;
 }
 
 double demo_changing_seconds(const demo *d)
 {
     uint64_t began = d->began_changing_ns;
-    return began != 0 ? (double)(cli_now_ns() - began) / SECOND_NS : 0;
+    return began != 0 ? (double)(cli_now_ns() - began) / (double)CLI_SECOND_NS : 0;
 }
 
 void demo_tell(demo *d, cli_color color, const char *format, ...)

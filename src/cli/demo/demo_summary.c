@@ -103,7 +103,7 @@ static void put_verdict(const demo_result *result, ki_buf *out)
                  DEMO_RESOURCES, cli_term_plain());
         cli_put_count(out, check->objects);
         cli_putf(out, " objects, compared one by one.\nThat was %.1f s after the last change.\n",
-                 (double)result->settled_ns / 1e9);
+                 (double)result->settled_ns / (double)CLI_SECOND_NS);
         if (result->wrong != 0) {
             cli_putf(out, "%sBut the controller's counts are wrong in %zu namespaces.%s\n",
                      cli_term_color(CLI_COLOR_RED), result->wrong, cli_term_plain());

@@ -8,16 +8,16 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/time_units.h"
 #include "client/auth/auth_headers.h"
 #include "client/auth/pem.h"
 
 enum { INFO_MAX = 8 << 20 };
-#define SECOND_NS UINT64_C(1000000000)
-#define TIMEOUT_NS (60 * SECOND_NS)
-#define FAILED_NS SECOND_NS      /* the first pause after a failure */
-#define GOOD_NS (5 * SECOND_NS)  /* the pause after a success */
-#define LONG_NS (60 * SECOND_NS) /* the longest of both */
-#define CALM_NS (180 * SECOND_NS)
+#define TIMEOUT_NS (60 * KI__SECOND_NS)
+#define FAILED_NS KI__SECOND_NS      /* the first pause after a failure */
+#define GOOD_NS (5 * KI__SECOND_NS)  /* the pause after a success */
+#define LONG_NS (60 * KI__SECOND_NS) /* the longest of both */
+#define CALM_NS (180 * KI__SECOND_NS)
 
 bool ki__exec_auth_is_wanted(const ki_config *config)
 {
@@ -44,7 +44,7 @@ static void secret_done(ki__exec_secret *secret)
 static bool is_expired(const ki__exec_auth *auth, const ki__exec_secret *secret)
 {
     const ki_clock *clock = ki__engine_clock(auth->engine);
-    int64_t now = clock->realtime_ns(clock->user) / (int64_t)SECOND_NS;
+    int64_t now = clock->realtime_ns(clock->user) / (int64_t)KI__SECOND_NS;
     return secret->expires && now > secret->expires_at;
 }
 
@@ -264,7 +264,7 @@ int ki__exec_auth_init(ki__exec_auth *auth, ki_loop *loop, const ki_config *conf
         .listener = *listener,
         .interactive = options->exec_interactive,
         .timeout_ns = options->exec_timeout_ms != 0
-                          ? (uint64_t)options->exec_timeout_ms * (SECOND_NS / 1000)
+                          ? (uint64_t)options->exec_timeout_ms * (KI__SECOND_NS / 1000)
                           : TIMEOUT_NS,
     };
     int r = ki__exec_command_init(&auth->command, ki__engine_alloc(engine), exec_of(auth), options,

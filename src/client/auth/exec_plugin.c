@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/time_units.h"
 #include "object/json/json_skip.h"
 
 enum {
@@ -27,9 +28,8 @@ enum {
     DONE_PATIENCE_MS = 2000,
     STATUS_UNKNOWN = -1
 };
-#define MS_NS UINT64_C(1000000)
-#define GRACE_NS (100 * MS_NS)
-#define POLL_NS (20 * MS_NS) /* where there are no pidfds */
+#define GRACE_NS (100 * KI__MS_NS)
+#define POLL_NS (20 * KI__MS_NS) /* where there are no pidfds */
 
 static void close_fd(int *fd)
 {

@@ -7,13 +7,14 @@
 
 #include "base/engine.h"
 #include "base/error.h"
+#include "base/time_units.h"
 #include "client/auth/auth_headers.h"
 #include "client/config/file.h"
 
 enum { TOKEN_MAX = 64 << 10 };
-#define SECOND_NS UINT64_C(1000000000)
-#define MAX_AGE_NS (50 * SECOND_NS)
-#define MIN_AGE_NS (5 * SECOND_NS) /* a server that refuses everything makes us read no faster */
+#define MAX_AGE_NS (50 * KI__SECOND_NS)
+#define MIN_AGE_NS \
+    (5 * KI__SECOND_NS) /* a server that refuses everything makes us read no faster */
 
 static bool is_space(char c)
 {

@@ -23,11 +23,11 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/time_units.h"
 #include "client/curl/curl_state.h"
 
 enum { ADDRESSES_MAX = 16 };
 #define STAGGER_NS UINT64_C(250000000)
-#define MS_NS UINT64_C(1000000)
 
 typedef enum dial_state {
     DIAL_COLLECTING, /* libcurl names the addresses */
@@ -372,7 +372,7 @@ static void take_winner(ki__curl_call *call, attempt *a, uint64_t now)
     drop_attempts(dial);
     dial->state = DIAL_READY;
     /* What is left of the time is for the proxy and TLS. */
-    long left = (long)((dial->deadline > now ? dial->deadline - now : 0) / MS_NS);
+    long left = (long)((dial->deadline > now ? dial->deadline - now : 0) / KI__MS_NS);
     (void)curl_easy_setopt(call->easy, CURLOPT_CONNECTTIMEOUT_MS, left != 0 ? left : 1L);
 }
 

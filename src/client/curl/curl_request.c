@@ -8,10 +8,10 @@
 #include <sys/socket.h>
 
 #include "base/error.h"
+#include "base/time_units.h"
 #include "client/curl/curl_state.h"
 
 enum { LINE_MAX_BYTES = 1 << 20, READ_BYTES = 64 << 10, KEEPALIVE_PROBES = 3, IDLE_CONN_S = 90 };
-#define MS_NS UINT64_C(1000000)
 
 struct ki__curl_headers {
     ki__curl_call *call;
@@ -207,7 +207,7 @@ static void set_number(int fd, int level, int name, uint64_t number)
  * probes after half of it, and an end if nothing is acknowledged. */
 void ki__curl_tune_socket(const ki__curl *curl, int fd)
 {
-    uint64_t ms = curl->options.dead_after_ns / MS_NS;
+    uint64_t ms = curl->options.dead_after_ns / KI__MS_NS;
     uint64_t idle_s = ms / 2000 != 0 ? ms / 2000 : 1;
     uint64_t probe_s = ms / 2000 / KEEPALIVE_PROBES != 0 ? ms / 2000 / KEEPALIVE_PROBES : 1;
     set_number(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -254,7 +254,7 @@ static void set_where(ki__curl_call *call)
     if (curl->unix_socket.len != 0) {
         SET(call, CURLOPT_UNIX_SOCKET_PATH, ki_buf_text(&curl->unix_socket));
     }
-    long connect_ms = (long)(curl->options.connect_timeout_ns / MS_NS);
+    long connect_ms = (long)(curl->options.connect_timeout_ns / KI__MS_NS);
     SET(call, CURLOPT_CONNECTTIMEOUT_MS, connect_ms != 0 ? connect_ms : 1L);
     SET(call, CURLOPT_NOSIGNAL, 1L);
     SET(call, CURLOPT_QUICK_EXIT, 1L); /* nobody waits for a look-up that is not wanted any more */

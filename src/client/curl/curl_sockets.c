@@ -9,10 +9,10 @@
 #include <sys/socket.h>
 
 #include "base/alloc.h"
+#include "base/time_units.h"
 #include "client/curl/curl_state.h"
 
 enum { IDLE_CONNECTIONS = 16 };
-#define MS_NS UINT64_C(1000000)
 
 /* Known once it is connected, or about to be. */
 static long port_of(const ki__curl_socket *s)
@@ -119,7 +119,7 @@ static int on_timeout(CURLM *multi, long timeout_ms, void *user)
     if (timeout_ms < 0) {
         ki__timer_cancel(&curl->timer);
     } else {
-        ki__timer_set_after(&curl->timer, (uint64_t)timeout_ms * MS_NS);
+        ki__timer_set_after(&curl->timer, (uint64_t)timeout_ms * KI__MS_NS);
     }
     return 0;
 }

@@ -14,10 +14,10 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/time_units.h"
 #include "client/curl/curl_state.h"
 
 enum { TEXT_MAX = 4096, ROUNDS = 16 };
-#define SECOND_NS UINT64_C(1000000000)
 
 /* ---- the task ---- */
 
@@ -41,7 +41,7 @@ static void begin_anew(ki__curl *curl)
     ki__curl_close_multi(curl);
     curl->broken = ki__curl_open_multi(curl);
     if (curl->broken < 0) {
-        ki__timer_set_after(&curl->timer, SECOND_NS);
+        ki__timer_set_after(&curl->timer, KI__SECOND_NS);
     }
 }
 
@@ -168,9 +168,9 @@ static void init_libcurl(void)
 
 static void set_defaults(ki__curl_options *o)
 {
-    o->connect_timeout_ns = o->connect_timeout_ns != 0 ? o->connect_timeout_ns : 30 * SECOND_NS;
-    o->idle_timeout_ns = o->idle_timeout_ns != 0 ? o->idle_timeout_ns : 120 * SECOND_NS;
-    o->dead_after_ns = o->dead_after_ns != 0 ? o->dead_after_ns : 20 * SECOND_NS;
+    o->connect_timeout_ns = o->connect_timeout_ns != 0 ? o->connect_timeout_ns : 30 * KI__SECOND_NS;
+    o->idle_timeout_ns = o->idle_timeout_ns != 0 ? o->idle_timeout_ns : 120 * KI__SECOND_NS;
+    o->dead_after_ns = o->dead_after_ns != 0 ? o->dead_after_ns : 20 * KI__SECOND_NS;
     o->max_header_bytes = o->max_header_bytes != 0 ? o->max_header_bytes : 64 << 10;
     o->max_headers = o->max_headers != 0 ? o->max_headers : 200;
     o->max_body_bytes = o->max_body_bytes != 0 ? o->max_body_bytes : UINT64_C(4) << 30;
