@@ -35,12 +35,6 @@ static inline ki__out ki__out_to(ki_buf *buf)
     return (ki__out){.buf = buf, .start = buf->len};
 }
 
-/** Continues a document that the buffer already has the beginning of. */
-static inline ki__out ki__out_resume(ki_buf *buf)
-{
-    return (ki__out){.buf = buf};
-}
-
 /** Records a failure of something else, so that it ends the text; others are ignored. */
 static inline void ki__out_fail(ki__out *out, int r)
 {
