@@ -49,7 +49,7 @@ static void finish(ki_reflector *r)
 
 static void begin_phase(ki_reflector *r)
 {
-    r->due = false;
+    ki__reflector_set_attempt(r, KI__ATTEMPT_SENT);
     switch (r->state) {
     case KI_REFLECTOR_STREAMING:
         ki__reflector_stream_begin(r);
@@ -81,7 +81,7 @@ static void step(ki_reflector *r)
         r->paused = paused;
         ki__reflector_apply_pause(r);
     }
-    if (r->due) {
+    if (r->attempt == KI__ATTEMPT_DUE) {
         begin_phase(r);
     }
     ki__reflector_check(r);
@@ -218,12 +218,12 @@ void ki__reflector_note_bytes(ki_reflector *r, size_t bytes)
     ki__mutex_unlock(&r->shared.lock);
 }
 
-void ki__reflector_set_version(ki_reflector *r, const char *version, bool from_event)
+void ki__reflector_set_version(ki_reflector *r, const char *version, ki__origin origin)
 {
     size_t len = strlen(version);
     ki_assert(len <= KI__VERSION_MAX); /* objects and pages see to it */
     memcpy(r->version, version, len + 1);
-    r->from_event = from_event;
+    r->origin = origin;
     ki__mutex_lock(&r->shared.lock);
     memcpy(r->shared.version, version, len + 1);
     ki__mutex_unlock(&r->shared.lock);

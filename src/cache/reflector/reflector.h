@@ -41,6 +41,45 @@ typedef enum ki__trouble {
     KI__TROUBLE_OTHER
 } ki__trouble;
 
+/* The request of the present phase. */
+typedef enum ki__attempt {
+    KI__ATTEMPT_NONE,     /* the phase makes no request, or it is over */
+    KI__ATTEMPT_DUE,      /* the task is to make it */
+    KI__ATTEMPT_SENT,     /* nothing came yet */
+    KI__ATTEMPT_ANSWERED, /* the server gave a sign of life */
+    KI__ATTEMPT_MAX
+} ki__attempt;
+
+/* What follows a wait. */
+typedef enum ki__then { KI__THEN_LIST, KI__THEN_WATCH } ki__then;
+
+/* Which version a list asks for. */
+typedef enum ki__ask {
+    KI__ASK_KNOWN, /* the one that we have, or newer */
+    KI__ASK_LATEST /* the server does not have that one */
+} ki__ask;
+
+/* Where `version` is from, and so what may still come with the same or an older version. */
+typedef enum ki__origin {
+    KI__ORIGIN_LIST,     /* a list or bookmark: nothing */
+    KI__ORIGIN_EVENT,    /* an event: others of the same version */
+    KI__ORIGIN_UNORDERED /* a watch from no version begins, with events in no order: any */
+} ki__origin;
+
+/* Whether streaming lists work here. */
+typedef enum ki__streaming {
+    KI__STREAMING_ON,
+    KI__STREAMING_CUT, /* the last one ended before its list was complete: one more is tried */
+    KI__STREAMING_OFF  /* until `no_streaming_until` */
+} ki__streaming;
+
+/* Watches since the last list. */
+typedef enum ki__watches {
+    KI__WATCHES_NONE,
+    KI__WATCHES_LIVED, /* as far as is known */
+    KI__WATCHES_QUICK  /* the last one had events, but ended within a second */
+} ki__watches;
+
 struct ki_reflector {
     ki__refs refs;
     /* Never change. */
@@ -65,19 +104,15 @@ struct ki_reflector {
     } failing;
     ki__timer trim; /* memory is given back then */
     ki_reflector_state state;
-    bool due;            /* the task is to begin the present phase */
-    bool resume;         /* BACKOFF: to WATCHING; else to a list */
+    ki__attempt attempt;
+    ki__then then; /* of BACKOFF */
+    ki__ask ask;
+    ki__origin origin;
+    ki__streaming streaming;
+    ki__watches watches;
     bool paused;         /* what the source was told */
-    bool unavailable;    /* the server does not have our version: list without one */
     bool paginated;      /* a list of version "0" came in pages: the server has no cache */
-    bool consistent;     /* the list at hand was asked for without a version */
-    bool unordered;      /* the first events of the watch at hand are not in order */
-    bool from_event;     /* `version` came from an event, not from a list or bookmark */
-    bool cut_short;      /* the last stream ended before its list was complete */
-    bool quick;          /* the last watch had events, but ended within a second */
-    bool fresh;          /* no watch was begun since the last list */
     bool reencoded;      /* the source has changed to another encoding */
-    bool accepted;       /* the call at hand gave a sign of life */
     ki__backoff backoff; /* before a list */
     ki__backoff rewatch; /* before a watch is taken up; begins anew when one made progress */
     void *call;          /* of STREAMING and WATCHING */
@@ -96,7 +131,7 @@ struct ki_reflector {
     uint64_t last_internal;
     ki_event_type last_type;           /* with the next: the event that was told last, */
     const ki_object *last_object;      /* or NULL */
-    char asked[KI__VERSION_MAX + 1];   /* the version of the request at hand */
+    char asked[KI__VERSION_MAX + 1];   /* the version of the list at hand; "": the very latest */
     char version[KI__VERSION_MAX + 1]; /* the same as in `shared`, to read without the lock */
 
     /* Any thread. */
@@ -120,7 +155,7 @@ void ki__reflector_count(ki_reflector *r, uint64_t *counter, uint64_t by);
 void ki__reflector_note(ki_reflector *r, uint64_t *time, uint64_t *counter);
 /** Bytes came. */
 void ki__reflector_note_bytes(ki_reflector *r, size_t bytes);
-void ki__reflector_set_version(ki_reflector *r, const char *version, bool from_event);
+void ki__reflector_set_version(ki_reflector *r, const char *version, ki__origin origin);
 /** Tells the engine of something that was left out, and counts it as set aside. */
 void ki__reflector_set_aside(ki_reflector *r, const char *key, const ki_error *error);
 /** An object arrived: counts it if the schema tables do not know all of it; the first is logged. */
@@ -135,18 +170,25 @@ static inline bool ki__reflector_is_stopping(const ki_reflector *r)
 
 /** To another state, or to the same for another call. Only as the table allows. */
 void ki__reflector_set_state(ki_reflector *r, ki_reflector_state state);
+/** Notes what became of the request of the phase. Only as its table allows. */
+void ki__reflector_set_attempt(ki_reflector *r, ki__attempt attempt);
+/** Whether the present request was answered, and is not over. */
+static inline bool ki__reflector_is_answered(const ki_reflector *r)
+{
+    return r->call != NULL && r->attempt == KI__ATTEMPT_ANSWERED;
+}
 /** Trusts nothing: stops the process if what must always hold does not. */
 void ki__reflector_check(const ki_reflector *r);
 /** Drops the present call and has the task begin this phase. */
 void ki__reflector_go(ki_reflector *r, ki_reflector_state state);
 /** The same for whichever way to list is right now. */
 void ki__reflector_go_sync(ki_reflector *r);
-/** Drops the present call and waits; then watches again if `resume`, else lists. `error` is the
- *  reason, or NULL; it is not reported as a failed attempt. */
-void ki__reflector_back_off(ki_reflector *r, bool resume, const ki_error *error);
+/** Drops the present call and waits; then lists or watches. `error` is the reason, or NULL; it is
+ *  not reported as a failed attempt. */
+void ki__reflector_back_off(ki_reflector *r, ki__then then, const ki_error *error);
 /** The same for an attempt that failed, which is reported. Nothing of the reflector may be touched
  *  after it but by ki__reflector_check(): the program may have stopped it. */
-void ki__reflector_fail(ki_reflector *r, bool resume, const ki_error *error,
+void ki__reflector_fail(ki_reflector *r, ki__then then, const ki_error *error,
                         const ki_object *status);
 /** The same, but the next phase begins without a wait. */
 void ki__reflector_fail_at_once(ki_reflector *r, ki_reflector_state next, const ki_error *error,
@@ -215,6 +257,8 @@ void ki__reflector_stream_event(ki_reflector *r, ki_event_type type, const ki_ob
 void ki__reflector_stream_set_aside(ki_reflector *r, ki_event_type type, const char *key);
 /** The request failed, or an ERROR event came; `error` is NULL if the stream just ended. */
 void ki__reflector_stream_ended(ki_reflector *r, const ki_error *error, const ki_object *status);
+/** A list is complete, however it came: the next stream may be cut once again. */
+void ki__reflector_trust_streaming(ki_reflector *r);
 /** It brings nothing any more, or does not come to an end. */
 void ki__reflector_stream_idle(ki_reflector *r, const char *why);
 

@@ -254,7 +254,7 @@ void ki__reflector_on_reminder(ki__timer *timer)
         return;
     }
     ki__timer_set_after(timer, REMINDER_NS);
-    if (r->call != NULL && r->accepted) {
+    if (ki__reflector_is_answered(r)) {
         return; /* the next attempt is under way, and looks good */
     }
     const ki_reflector_health *health = &r->shared.health; /* written by this thread only */

@@ -10,7 +10,7 @@
 
 static const char *version_to_ask(const ki_reflector *r)
 {
-    if (r->unavailable) {
+    if (r->ask == KI__ASK_LATEST) {
         return "";
     }
     if (r->version[0] == '\0') {
@@ -33,14 +33,13 @@ void ki__reflector_list_begin(ki_reflector *r)
 {
     const char *version = version_to_ask(r);
     memcpy(r->asked, version, strlen(version) + 1); /* it must outlive the version we have */
-    r->consistent = version[0] == '\0';
     const ki_list_options options = {
         .size = sizeof(options),
         .label_selector = r->options.label_selector,
         .field_selector = r->options.field_selector,
         .resource_version = r->asked,
         /* The server refuses one without a version. */
-        .resource_version_match = r->consistent ? "" : "NotOlderThan",
+        .resource_version_match = r->asked[0] == '\0' ? "" : "NotOlderThan",
         .limit = page_size(r, r->asked),
     };
     ki__reflector_count(r, &r->shared.health.lists, 1);
@@ -60,13 +59,13 @@ void ki__reflector_list_failed(ki_reflector *r, const ki_error *error, const ki_
     }
     ki__trouble trouble = ki__reflector_classify(error, status);
     bool version = trouble == KI__TROUBLE_EXPIRED || trouble == KI__TROUBLE_TOO_LARGE;
-    if (version && !r->unavailable) {
-        r->unavailable = true;
+    if (version && r->ask != KI__ASK_LATEST) {
+        r->ask = KI__ASK_LATEST;
         ki__reflector_log_routine(r, "resource version not available; listing the latest", error);
         ki__reflector_go(r, KI_REFLECTOR_LISTING);
         return;
     }
-    ki__reflector_fail(r, false, error, status);
+    ki__reflector_fail(r, KI__THEN_LIST, error, status);
 }
 
 /* ---- what the pages bring ---- */
@@ -157,7 +156,6 @@ static void on_end(const char *version, const ki_error *error, const ki_object *
     if (code < 0) {
         ki__reflector_list_failed(r, &failure, NULL);
     } else {
-        r->quick = false;
         ki__reflector_go(r, KI_REFLECTOR_WATCHING);
     }
     ki__reflector_check(r);

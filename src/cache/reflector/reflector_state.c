@@ -26,6 +26,15 @@ static const struct {
 };
 _Static_assert(sizeof(states) / sizeof(states[0]) == KI_REFLECTOR_STATE_MAX, "a row for each");
 
+/* What may become of a request; it may end at any time. */
+static const ki__attempt next_attempt[] = {
+    [KI__ATTEMPT_NONE] = KI__ATTEMPT_DUE,
+    [KI__ATTEMPT_DUE] = KI__ATTEMPT_SENT,
+    [KI__ATTEMPT_SENT] = KI__ATTEMPT_ANSWERED,
+    [KI__ATTEMPT_ANSWERED] = KI__ATTEMPT_NONE,
+};
+_Static_assert(sizeof(next_attempt) / sizeof(next_attempt[0]) == KI__ATTEMPT_MAX, "for each");
+
 const char *ki_reflector_state_name(ki_reflector_state state)
 {
     return (size_t)state < KI_REFLECTOR_STATE_MAX ? states[state].name : "unknown";
@@ -40,7 +49,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 static bool may_stream(const ki_reflector *r)
 {
     return !r->options.no_streaming && !r->source.no_streaming_list &&
-           ki__engine_now(r->engine) >= r->no_streaming_until;
+           (r->streaming != KI__STREAMING_OFF ||
+            ki__engine_now(r->engine) >= r->no_streaming_until);
 }
 
 static ki_reflector_state way_to_list(const ki_reflector *r)
@@ -51,14 +61,15 @@ static ki_reflector_state way_to_list(const ki_reflector *r)
 /* Whether a watch is under way, or will be taken up again. */
 static bool is_in_step(const ki_reflector *r, ki_reflector_state state)
 {
-    return state == KI_REFLECTOR_WATCHING || (state == KI_REFLECTOR_BACKOFF && r->resume);
+    return state == KI_REFLECTOR_WATCHING ||
+           (state == KI_REFLECTOR_BACKOFF && r->then == KI__THEN_WATCH);
 }
 
 static void publish(ki_reflector *r)
 {
     ki_reflector_state next = r->state;
     if (r->state == KI_REFLECTOR_BACKOFF) {
-        next = r->resume ? KI_REFLECTOR_WATCHING : way_to_list(r);
+        next = r->then == KI__THEN_WATCH ? KI_REFLECTOR_WATCHING : way_to_list(r);
     }
     uint64_t now = ki__engine_now(r->engine);
     ki__mutex_lock(&r->shared.lock);
@@ -67,8 +78,8 @@ static void publish(ki_reflector *r)
     health->state = r->state;
     health->next = next;
     health->backoff_until = 0;
-    health->arrived = 0;                               /* it was cleared just now */
-    health->answered = r->call != NULL && r->accepted; /* a stream that goes on as a watch */
+    health->arrived = 0;                             /* it was cleared just now */
+    health->answered = ki__reflector_is_answered(r); /* a stream that goes on as a watch */
     ki__mutex_unlock(&r->shared.lock);
 }
 
@@ -88,6 +99,12 @@ void ki__reflector_set_state(ki_reflector *r, ki_reflector_state state)
     publish(r);
 }
 
+void ki__reflector_set_attempt(ki_reflector *r, ki__attempt attempt)
+{
+    ki_assert(attempt == KI__ATTEMPT_NONE || attempt == next_attempt[r->attempt]);
+    r->attempt = attempt;
+}
+
 /* ---- what always holds ---- */
 
 static void check_call(const ki_reflector *r)
@@ -97,9 +114,9 @@ static void check_call(const ki_reflector *r)
     bool has_call = r->call != NULL || r->pages.active;
     ki_assert(r->call == NULL || streams);
     ki_assert(!r->pages.active || lists);
-    ki_assert(!r->due || !has_call);
+    ki_assert(!has_call || r->attempt >= KI__ATTEMPT_SENT);
     if (!ki__reflector_is_stopping(r)) { /* else whatever came in between is left as it is */
-        ki_assert((streams || lists) == (has_call || r->due));
+        ki_assert((streams || lists) == (has_call || r->attempt == KI__ATTEMPT_DUE));
         ki_assert(ki__timer_is_set(&r->wait) == (r->state == KI_REFLECTOR_BACKOFF));
     }
     ki_assert(!ki__timer_is_set(&r->watchdog) || streams || lists);
@@ -114,7 +131,8 @@ void ki__reflector_check(const ki_reflector *r)
     ki_assert(gathers || (r->found.count == 0 && r->found.unread_count == 0));
     ki_assert(!ki__timer_is_set(&r->resync) || is_in_step(r, r->state));
     if (r->state == KI_REFLECTOR_NEW || r->state == KI_REFLECTOR_STOPPED) {
-        ki_assert(!ki__timer_is_set(&r->wait) && !r->due && r->last_object == NULL);
+        ki_assert(!ki__timer_is_set(&r->wait) && r->attempt == KI__ATTEMPT_NONE);
+        ki_assert(r->last_object == NULL);
     }
 }
 
@@ -124,7 +142,7 @@ void ki__reflector_drop_call(ki_reflector *r)
 {
     void *call = r->call;
     r->call = NULL;
-    r->due = false;
+    ki__reflector_set_attempt(r, KI__ATTEMPT_NONE);
     ki__timer_cancel(&r->watchdog);
     ki__timer_cancel(&r->wait);
     ki__timer_cancel(&r->proof);
@@ -138,7 +156,7 @@ void ki__reflector_go(ki_reflector *r, ki_reflector_state state)
 {
     ki__reflector_drop_call(r);
     ki__reflector_set_state(r, state);
-    r->due = true;
+    ki__reflector_set_attempt(r, KI__ATTEMPT_DUE);
     ki__reflector_post(r);
 }
 
@@ -147,17 +165,18 @@ void ki__reflector_go_sync(ki_reflector *r)
     ki__reflector_go(r, way_to_list(r));
 }
 
-static uint64_t wait_for(ki_reflector *r, bool resume, const ki_error *error)
+static uint64_t wait_for(ki_reflector *r, ki__then then, const ki_error *error)
 {
-    uint64_t delay = ki__backoff_next(resume ? &r->rewatch : &r->backoff, r->engine);
+    uint64_t delay =
+        ki__backoff_next(then == KI__THEN_WATCH ? &r->rewatch : &r->backoff, r->engine);
     uint64_t asked = ki__backoff_asked(r->engine, error != NULL ? error->retry_after_s : 0);
     return delay > asked ? delay : asked;
 }
 
-static void wait_until(ki_reflector *r, bool resume, uint64_t until)
+static void wait_until(ki_reflector *r, ki__then then, uint64_t until)
 {
     ki__reflector_drop_call(r);
-    r->resume = resume;
+    r->then = then;
     ki__reflector_set_state(r, KI_REFLECTOR_BACKOFF);
     ki__timer_set(&r->wait, until);
     ki__mutex_lock(&r->shared.lock);
@@ -166,25 +185,25 @@ static void wait_until(ki_reflector *r, bool resume, uint64_t until)
     ki__mutex_unlock(&r->shared.lock);
 }
 
-void ki__reflector_back_off(ki_reflector *r, bool resume, const ki_error *error)
+void ki__reflector_back_off(ki_reflector *r, ki__then then, const ki_error *error)
 {
-    uint64_t until = later(ki__engine_now(r->engine), wait_for(r, resume, error));
+    uint64_t until = later(ki__engine_now(r->engine), wait_for(r, then, error));
     if (error != NULL) {
         ki__reflector_note_reason(r, error);
     }
-    wait_until(r, resume, until);
+    wait_until(r, then, until);
 }
 
 /* The program hears of it last, so that the health it may read in its callback is that of the wait.
  * What dropping the call may free is kept until then. */
-void ki__reflector_fail(ki_reflector *r, bool resume, const ki_error *error,
+void ki__reflector_fail(ki_reflector *r, ki__then then, const ki_error *error,
                         const ki_object *status)
 {
     ki_watch_operation operation = ki__reflector_operation(r);
-    uint64_t delay = wait_for(r, resume, error);
+    uint64_t delay = wait_for(r, then, error);
     ki_error kept = *error;
     ki_object *kept_status = ki_object_ref(status);
-    wait_until(r, resume, later(ki__engine_now(r->engine), delay));
+    wait_until(r, then, later(ki__engine_now(r->engine), delay));
     ki__reflector_report(r, operation, &kept, kept_status, delay);
     (void)ki_object_unref(kept_status);
 }
@@ -206,7 +225,7 @@ void ki__reflector_on_wait(ki__timer *timer)
     if (ki__reflector_is_stopping(r)) {
         return; /* the task that ends it is on its way; so in all that come from outside */
     }
-    if (r->resume) {
+    if (r->then == KI__THEN_WATCH) {
         ki__reflector_go(r, KI_REFLECTOR_WATCHING);
     } else {
         ki__reflector_go_sync(r);
@@ -220,7 +239,7 @@ static uint64_t watchdog_time(const ki_reflector *r)
 {
     uint64_t last = r->alive;
     uint64_t limit = r->options.silence_ns;
-    if (r->state == KI_REFLECTOR_STREAMING && r->accepted) {
+    if (r->state == KI_REFLECTOR_STREAMING && r->attempt == KI__ATTEMPT_ANSWERED) {
         last = r->progress > r->alive ? r->progress : r->alive;
         limit = r->options.initial_idle_ns;
     }
@@ -243,7 +262,6 @@ void ki__reflector_begin_call(ki_reflector *r, uint64_t limit_ns)
     r->progress = now;
     r->deadline = later(now, limit_ns);
     r->events = 0;
-    r->accepted = false;
     ki__reflector_watch_over(r);
     if (r->paused && r->call != NULL && r->source.pause != NULL) {
         r->source.pause(r->call, true, r->source.user);
@@ -274,7 +292,7 @@ static void give_up(ki_reflector *r, bool overdue)
     (void)ki__error_set(&error, -ETIMEDOUT, "no byte came from the server for too long");
     switch (r->state) {
     case KI_REFLECTOR_STREAMING:
-        if (!r->accepted) {
+        if (r->attempt != KI__ATTEMPT_ANSWERED) {
             ki__reflector_stream_ended(r, &error, NULL);
             break;
         }

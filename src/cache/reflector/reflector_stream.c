@@ -15,13 +15,17 @@
 
 void ki__reflector_stream_begin(ki_reflector *r)
 {
+    const char *version = r->ask == KI__ASK_LATEST ? "" : r->version;
+    memcpy(r->asked, version, strlen(version) + 1);
     ki_list_options options = {
         .size = sizeof(options),
-        .resource_version = r->unavailable ? "" : r->version,
+        .resource_version = r->asked,
         .resource_version_match = "NotOlderThan",
         .send_initial_events = true,
     };
-    r->consistent = options.resource_version[0] == '\0';
+    if (r->streaming == KI__STREAMING_OFF) { /* its time is over */
+        r->streaming = KI__STREAMING_ON;
+    }
     ki__reflector_count(r, &r->shared.health.streams, 1);
     ki_error error = KI_ERROR_INIT;
     if (ki__reflector_open_watch(r, &options, &error) < 0) {
@@ -48,12 +52,10 @@ static void complete(ki_reflector *r, const ki_object *bookmark)
         return;
     }
     if (code < 0) {
-        ki__reflector_fail(r, false, &error, NULL);
+        ki__reflector_fail(r, KI__THEN_LIST, &error, NULL);
         return;
     }
     ki__reflector_set_state(r, KI_REFLECTOR_WATCHING); /* on the same call */
-    r->unordered = false;
-    r->quick = false;
     ki__reflector_follow_watch(r);
 }
 
@@ -78,7 +80,7 @@ void ki__reflector_stream_event(ki_reflector *r, ki_event_type type, const ki_ob
     bool nameless = ki_object_key(object)[0] == '\0';
     if (!ki__reflector_is_usable(r, type, object)) {
         if (type == KI_EVENT_DELETED && nameless && !ki__reflector_is_stopping(r)) {
-            ki__reflector_back_off(r, false, NULL);
+            ki__reflector_back_off(r, KI__THEN_LIST, NULL);
         }
         return;
     }
@@ -100,7 +102,7 @@ void ki__reflector_stream_set_aside(ki_reflector *r, ki_event_type type, const c
     note_progress(r, KI_EVENT_ADDED);
     int code = 0;
     if ((type == KI_EVENT_DELETED && key[0] == '\0') || (size_t)type >= KI_EVENT_MAX) {
-        ki__reflector_back_off(r, false, NULL);
+        ki__reflector_back_off(r, KI__THEN_LIST, NULL);
         return;
     }
     if (type == KI_EVENT_DELETED) {
@@ -117,11 +119,17 @@ void ki__reflector_stream_set_aside(ki_reflector *r, ki_event_type type, const c
 
 /* ---- its end ---- */
 
+void ki__reflector_trust_streaming(ki_reflector *r)
+{
+    if (r->streaming == KI__STREAMING_CUT) {
+        r->streaming = KI__STREAMING_ON;
+    }
+}
+
 static void note_fallback(ki_reflector *r, const ki_error *error)
 {
     ki__reflector_log_routine(r, "falling back from streaming list to list", error);
     ki__reflector_count(r, &r->shared.health.fallbacks, 1);
-    r->cut_short = false;
 }
 
 /* The server refuses to stream, which is no failure: a list follows at once, and if that fails too,
@@ -129,6 +137,7 @@ static void note_fallback(ki_reflector *r, const ki_error *error)
 static void fall_back(ki_reflector *r, const ki_error *error)
 {
     note_fallback(r, error);
+    r->streaming = KI__STREAMING_ON;
     ki__reflector_go(r, KI_REFLECTOR_LISTING);
 }
 
@@ -137,6 +146,7 @@ static void give_up_streaming(ki_reflector *r, const ki_error *error)
 {
     uint64_t now = ki__engine_now(r->engine);
     uint64_t pause = r->options.no_streaming_ns;
+    r->streaming = KI__STREAMING_OFF;
     r->no_streaming_until = pause < UINT64_MAX - now ? now + pause : UINT64_MAX;
     note_fallback(r, error);
     ki__reflector_fail_at_once(r, KI_REFLECTOR_LISTING, error, NULL);
@@ -153,15 +163,15 @@ void ki__reflector_stream_idle(ki_reflector *r, const char *why)
  * accepted it, else after a wait, for then it may be that nobody is there. */
 static void cut_short(ki_reflector *r, const ki_error *error)
 {
-    if (r->cut_short) {
+    if (r->streaming == KI__STREAMING_CUT) {
         give_up_streaming(r, error);
         return;
     }
-    r->cut_short = true;
-    if (r->accepted) {
+    r->streaming = KI__STREAMING_CUT;
+    if (r->attempt == KI__ATTEMPT_ANSWERED) {
         ki__reflector_fail_at_once(r, KI_REFLECTOR_STREAMING, error, NULL);
     } else {
-        ki__reflector_fail(r, false, error, NULL);
+        ki__reflector_fail(r, KI__THEN_LIST, error, NULL);
     }
 }
 
@@ -177,7 +187,7 @@ static void closed(ki_reflector *r, const ki_error *error)
         }
         cut_short(r, error != NULL ? error : &ended);
     } else if (error != NULL) {
-        ki__reflector_fail(r, false, error, NULL);
+        ki__reflector_fail(r, KI__THEN_LIST, error, NULL);
     } else {
         (void)ki__error_set(&ended, KI_ERR_UNSUPPORTED, "the stream ended at once, without event");
         fall_back(r, &ended);
@@ -201,16 +211,16 @@ void ki__reflector_stream_ended(ki_reflector *r, const ki_error *error, const ki
     case KI__TROUBLE_REFUSED:
     case KI__TROUBLE_MEMORY:
     case KI__TROUBLE_FINAL:
-        ki__reflector_fail(r, false, error, status);
+        ki__reflector_fail(r, KI__THEN_LIST, error, status);
         break;
     case KI__TROUBLE_EXPIRED:
     case KI__TROUBLE_TOO_LARGE:
-        if (r->unavailable) {
+        if (r->ask == KI__ASK_LATEST) {
             /* It was asked for the latest. A server whose cache lags, or cannot be filled, may list
              * nevertheless; if not, its answer tells why. */
             fall_back(r, error);
         } else {
-            r->unavailable = true;
+            r->ask = KI__ASK_LATEST;
             ki__reflector_log_routine(r, "resource version not available; listing the latest",
                                       error);
             ki__reflector_go(r, KI_REFLECTOR_STREAMING);

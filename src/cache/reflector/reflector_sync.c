@@ -28,7 +28,7 @@ static int check_age(ki_reflector *r, const char *version, ki_error *error)
     if (!ki__version_is_older(version, r->version)) {
         return 0;
     }
-    if (r->consistent) {
+    if (r->asked[0] == '\0') {
         ki_error report = KI_ERROR_INIT;
         fill_stale(r, version, "the server was set back", &report);
         ki__reflector_count(r, &r->shared.health.epoch_changes, 1);
@@ -36,7 +36,7 @@ static int check_age(ki_reflector *r, const char *version, ki_error *error)
         return 0;
     }
     /* If the server has nothing newer, it says so when it is asked for its latest. */
-    r->unavailable = true;
+    r->ask = KI__ASK_LATEST;
     ki__reflector_count(r, &r->shared.health.anomalies, 1);
     fill_stale(r, version, "the list is from the past", error);
     return KI_ERR_STALE;
@@ -129,11 +129,11 @@ int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error
         }
         return code;
     }
-    r->unavailable = false;
-    r->fresh = true;
-    r->cut_short = false;
+    r->ask = KI__ASK_KNOWN;
+    r->watches = KI__WATCHES_NONE;
+    ki__reflector_trust_streaming(r);
     r->last_object = ki_object_unref(r->last_object);
-    ki__reflector_set_version(r, version, false);
+    ki__reflector_set_version(r, version, KI__ORIGIN_LIST);
     note_sync(r, r->found.count);
     if (r->released >= TRIM_BYTES) {
         ki__timer_set_after(&r->trim, TRIM_AFTER_NS);

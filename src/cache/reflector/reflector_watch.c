@@ -21,6 +21,12 @@ static bool has_version(const ki_reflector *r)
     return r->version[0] != '\0' && strcmp(r->version, "0") != 0;
 }
 
+/* Without a version there is no "from where it was". */
+static ki__then way_back(const ki_reflector *r)
+{
+    return has_version(r) ? KI__THEN_WATCH : KI__THEN_LIST;
+}
+
 /* ---- how it ends ---- */
 
 /* From where it was. Many of them in a row, each over in no time, are spread out. `error` is NULL
@@ -28,24 +34,23 @@ static bool has_version(const ki_reflector *r)
 static void take_up(ki_reflector *r, const ki_error *error)
 {
     bool quick = ki__engine_now(r->engine) - r->began < KI__WATCH_SHORT_NS;
-    bool resume = has_version(r); /* else there is no "from where" */
-    if (resume && !(quick && r->quick)) {
+    if (has_version(r) && !(quick && r->watches == KI__WATCHES_QUICK)) {
         if (error != NULL) {
             ki__reflector_log_routine(r, "watch broke; resuming", error);
             ki__reflector_note_reason(r, error);
         }
-        r->quick = quick;
+        r->watches = quick ? KI__WATCHES_QUICK : KI__WATCHES_LIVED;
         ki__reflector_go(r, KI_REFLECTOR_WATCHING);
     } else if (error != NULL) {
-        ki__reflector_fail(r, resume, error, NULL);
+        ki__reflector_fail(r, way_back(r), error, NULL);
     } else {
-        ki__reflector_back_off(r, resume, NULL);
+        ki__reflector_back_off(r, way_back(r), NULL);
     }
 }
 
 static void wait_and_take_up(ki_reflector *r, const ki_error *error, const ki_object *status)
 {
-    ki__reflector_fail(r, has_version(r), error, status);
+    ki__reflector_fail(r, way_back(r), error, status);
 }
 
 static void ended_with(ki_reflector *r, const ki_error *error, const ki_object *status,
@@ -68,14 +73,14 @@ static void ended_with(ki_reflector *r, const ki_error *error, const ki_object *
         if (in_stream && ki__reflector_may_retry_internal(r)) {
             take_up(r, error);
         } else {
-            ki__reflector_fail(r, false, error, status);
+            ki__reflector_fail(r, KI__THEN_LIST, error, status);
         }
         break;
     case KI__TROUBLE_EXPIRED:
     case KI__TROUBLE_TOO_LARGE:
     case KI__TROUBLE_FINAL:
     case KI__TROUBLE_OTHER:
-        ki__reflector_fail(r, false, error, status);
+        ki__reflector_fail(r, KI__THEN_LIST, error, status);
         break;
     }
 }
@@ -90,12 +95,13 @@ void ki__reflector_watch_ended(ki_reflector *r, const ki_error *error, const ki_
     bool empty = r->events == 0 && lived < KI__WATCH_SHORT_NS;
     if (error != NULL) {
         /* One that was never accepted has not lived, however long that took. */
-        bool worked = r->events != 0 || (r->accepted && lived >= KI__WATCH_SHORT_NS);
+        bool worked =
+            r->events != 0 || (r->attempt == KI__ATTEMPT_ANSWERED && lived >= KI__WATCH_SHORT_NS);
         ended_with(r, error, status, in_stream, worked);
     } else if (empty) {
         ki_error nothing;
         (void)ki__error_set(&nothing, KI_ERR_UNSUPPORTED, "the watch ended at once, without event");
-        ki__reflector_fail(r, false, &nothing, NULL);
+        ki__reflector_fail(r, KI__THEN_LIST, &nothing, NULL);
     } else {
         take_up(r, NULL);
     }
@@ -117,18 +123,19 @@ static age age_of(ki_reflector *r, ki_event_type type, const ki_object *object)
 {
     int order;
     ki_str version = ki_str_from(ki_object_resource_version(object));
-    if (r->unordered || ki_resource_version_compare(version, ki_str_from(r->version), &order) < 0 ||
-        order > 0) {
+    if (r->origin == KI__ORIGIN_UNORDERED ||
+        ki_resource_version_compare(version, ki_str_from(r->version), &order) < 0 || order > 0) {
         return NEW;
     }
-    bool known = order < 0 || !r->from_event || was_last(r, type, object);
+    bool from_event = r->origin == KI__ORIGIN_EVENT;
+    bool known = order < 0 || !from_event || was_last(r, type, object);
     if (known) {
         ki__reflector_count(r, &r->shared.health.anomalies, 1);
     }
     if (order < 0) {
         return OLD;
     }
-    return r->from_event && known ? AGAIN : NEW;
+    return from_event && known ? AGAIN : NEW;
 }
 
 /* A server that lags behind, or a bookmark that promised too much: a list puts it right. */
@@ -142,24 +149,26 @@ static void refuse_old(ki_reflector *r, const ki_object *object)
     ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(ki_object_key(object)),
                       &error);
     if (!ki__reflector_is_stopping(r)) {
-        ki__reflector_back_off(r, false, &error);
+        ki__reflector_back_off(r, KI__THEN_LIST, &error);
     }
 }
 
 /* Initial events of a watch from no version are in no order: their versions say nothing. */
-static void advance(ki_reflector *r, ki_event_type type, const char *version, bool from_event)
+static void advance(ki_reflector *r, ki_event_type type, const char *version, ki__origin origin)
 {
-    if (r->unordered && type == KI_EVENT_ADDED) {
+    if (r->origin == KI__ORIGIN_UNORDERED && type == KI_EVENT_ADDED) {
         return;
     }
-    r->unordered = false;
+    if (r->origin == KI__ORIGIN_UNORDERED) {
+        r->origin = KI__ORIGIN_LIST;
+    }
     if (version[0] == '\0') {
         return;
     }
     if (strcmp(version, r->version) != 0) {
         ki__backoff_reset(&r->rewatch); /* watches that bring something are worth taking up soon */
     }
-    ki__reflector_set_version(r, version, from_event);
+    ki__reflector_set_version(r, version, origin);
 }
 
 static int tell_target(ki_reflector *r, ki_event_type type, const ki_object *object,
@@ -238,7 +247,7 @@ static void on_bookmark(ki_reflector *r, const ki_object *object)
         code = r->target.bookmark(version, r->target.user, &error);
     }
     if (goes_on_after(r, code, "", &error)) {
-        advance(r, KI_EVENT_BOOKMARK, version, false);
+        advance(r, KI_EVENT_BOOKMARK, version, KI__ORIGIN_LIST);
     }
 }
 
@@ -255,7 +264,8 @@ static void watch_event(ki_reflector *r, ki_event_type type, const ki_object *ob
     if (!ki__reflector_is_usable(r, type, object)) {
         bool lost = type == KI_EVENT_DELETED && ki_object_key(object)[0] == '\0';
         if (lost && !ki__reflector_is_stopping(r)) {
-            ki__reflector_back_off(r, false, NULL); /* whatever it was, a list does not have it */
+            ki__reflector_back_off(r, KI__THEN_LIST,
+                                   NULL); /* whatever it was, a list does not have it */
         }
         return;
     }
@@ -268,7 +278,7 @@ static void watch_event(ki_reflector *r, ki_event_type type, const ki_object *ob
     ki__error_clear(&error);
     int code = is == NEW ? tell(r, type, object, &error) : 0;
     if (goes_on_after(r, code, ki_object_key(object), &error)) {
-        advance(r, type, ki_object_resource_version(object), true);
+        advance(r, type, ki_object_resource_version(object), KI__ORIGIN_EVENT);
         (void)ki_object_unref(r->last_object);
         r->last_object = ki_object_ref(object);
         r->last_type = type;
@@ -289,7 +299,7 @@ static void watch_set_aside(ki_reflector *r, ki_event_type type, const char *key
     if (type == KI_EVENT_DELETED && key[0] != '\0' && r->target.remove_key != NULL) {
         code = r->target.remove_key(key, r->target.user, &error);
     } else if (may_be_deletion) {
-        ki__reflector_back_off(r, false, NULL);
+        ki__reflector_back_off(r, KI__THEN_LIST, NULL);
         return;
     }
     int order;
@@ -298,7 +308,7 @@ static void watch_set_aside(ki_reflector *r, ki_event_type type, const char *key
         order < 0;
     bool fits = strnlen(version, KI__VERSION_MAX + 1) <= KI__VERSION_MAX; /* no object has it, so */
     if (goes_on_after(r, code, key, &error) && !older && fits) {
-        advance(r, type, version, true);
+        advance(r, type, version, KI__ORIGIN_EVENT);
     }
 }
 
@@ -321,8 +331,8 @@ static void on_error_event(ki_reflector *r, const ki_error *error, const ki_obje
 /* From the first sign of life on, a stream has less time to bring something. */
 static void note_accepted(ki_reflector *r)
 {
-    if (!r->accepted) {
-        r->accepted = true;
+    if (r->attempt == KI__ATTEMPT_SENT) {
+        ki__reflector_set_attempt(r, KI__ATTEMPT_ANSWERED);
         ki__mutex_lock(&r->shared.lock);
         r->shared.health.answered = true;
         ki__mutex_unlock(&r->shared.lock);
@@ -440,7 +450,6 @@ int ki__reflector_open_watch(ki_reflector *r, ki_list_options *options, ki_error
         r->call = NULL;
         r->began = ki__engine_now(r->engine);
         r->events = 0;
-        r->accepted = false;
         if (error->code == 0) {
             (void)ki__error_code(error, code);
         }
@@ -452,12 +461,16 @@ void ki__reflector_watch_begin(ki_reflector *r)
 {
     ki_list_options options = {.size = sizeof(options), .resource_version = r->version};
     ki_error error = KI_ERROR_INIT;
-    r->unordered = !has_version(r);
+    if (!has_version(r)) {
+        r->origin = KI__ORIGIN_UNORDERED;
+    }
     ki__mutex_lock(&r->shared.lock);
     r->shared.health.watches++;
-    r->shared.health.reconnects += !r->fresh;
+    r->shared.health.reconnects += r->watches != KI__WATCHES_NONE;
     ki__mutex_unlock(&r->shared.lock);
-    r->fresh = false;
+    if (r->watches == KI__WATCHES_NONE) {
+        r->watches = KI__WATCHES_LIVED;
+    }
     if (ki__reflector_open_watch(r, &options, &error) < 0) {
         ki__reflector_watch_ended(r, &error, NULL, false);
     } else {
@@ -470,7 +483,7 @@ void ki__reflector_follow_watch(ki_reflector *r)
     uint64_t limit = r->limit;
     r->deadline = limit < UINT64_MAX - r->began ? r->began + limit : UINT64_MAX;
     r->alive = ki__engine_now(r->engine);
-    r->fresh = false;
+    r->watches = KI__WATCHES_LIVED;
     ki__reflector_await_proof(r);
 }
 
@@ -499,7 +512,7 @@ void ki__reflector_on_resync(ki__timer *timer)
         }
         ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(""), &error);
         if (!ki__reflector_is_stopping(r)) {
-            ki__reflector_back_off(r, false, &error);
+            ki__reflector_back_off(r, KI__THEN_LIST, &error);
         }
     } else {
         ki__timer_set_after(timer, r->options.resync_period_ns);
