@@ -139,8 +139,9 @@ static size_t refuse_coding(ki__curl_call *call, const char *header, ki_str valu
 {
     char shown[64];
     printable(value, shown, sizeof(shown));
-    return REFUSE(call, KI_ERR_UNSUPPORTED, "the server's response has %s \"%s\", %s", header,
-                  shown, call->compressed ? "only gzip was requested" : "which was not requested");
+    return REFUSE(
+        call, KI_ERR_UNSUPPORTED, "the server's response has %s \"%s\", %s", header, shown,
+        ki__curl_asks_for_gzip(call) ? "only gzip was requested" : "which was not requested");
 }
 
 /* Finds out how the body is encoded. */
@@ -150,8 +151,8 @@ static size_t take_coding(ki__curl_call *call, size_t len)
     if (other != NULL) {
         return refuse_coding(call, "Transfer-Encoding", *other);
     }
-    other =
-        other_than(call, "content-encoding", call->compressed ? "gzip" : "identity", "identity");
+    other = other_than(call, "content-encoding", ki__curl_asks_for_gzip(call) ? "gzip" : "identity",
+                       "identity");
     if (other != NULL) {
         return refuse_coding(call, "Content-Encoding", *other);
     }
@@ -187,25 +188,26 @@ static size_t end_head(ki__curl_call *call, size_t len)
         return 0;
     }
     const ki__curl_auth *auth = &call->curl->options.auth;
-    if (call->status == 401 && auth->refused != NULL && !call->probe && !call->authorized) {
+    if (call->status == 401 && auth->refused != NULL && call->kind != KI__CURL_PROBE &&
+        (call->own_headers & KI__CURL_OWN_AUTHORIZATION) == 0) {
         auth->refused(call->generation, auth->user);
     }
     ki__curl_warn(call);
     long version = 0;
-    if (call->https && ki__curl_wants_http2(call) &&
+    if (call->curl->target.https && ki__curl_wants_http2(call) &&
         curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version) == CURLE_OK) {
         call->curl->no_sharing = version == CURL_HTTP_VERSION_1_1;
     }
     call->responded = true;
     call->sink.on_response(call->status, call->fields, call->field_count, call->sink.user);
-    return call->closed ? 0 : len;
+    return call->state == KI__CURL_CLOSED ? 0 : len;
 }
 
 size_t ki__curl_on_header(char *bytes, size_t size, size_t count, void *user)
 {
     ki__curl_call *call = user;
     size_t len = size * count;
-    if (call->closed) {
+    if (call->state == KI__CURL_CLOSED) {
         return 0;
     }
     call->last_byte = ki__engine_now(call->curl->engine);
@@ -294,7 +296,7 @@ static bool is_bomb(const ki__curl_call *call)
 /* Counts bytes, and hands them on. Whether there may be more. */
 static bool give_body(ki__curl_call *call, ki_str bytes)
 {
-    uint64_t max = call->stream ? UINT64_MAX : call->curl->options.max_body_bytes;
+    uint64_t max = call->kind == KI__CURL_STREAM ? UINT64_MAX : call->curl->options.max_body_bytes;
     call->body_bytes += bytes.len;
     if (call->body_bytes > max ||
         (call->gzip != NULL && ki__gzip_taken(call->gzip) > max)) { /* members may be empty */
@@ -309,7 +311,7 @@ static bool give_body(ki__curl_call *call, ki_str bytes)
     if (bytes.len != 0) {
         call->sink.on_body(bytes, call->sink.user);
     }
-    return !call->closed;
+    return call->state != KI__CURL_CLOSED;
 }
 
 /* Whether libcurl must keep what it brings: the sink has paused, or it is the others' turn. */
@@ -356,7 +358,7 @@ size_t ki__curl_on_body(char *bytes, size_t size, size_t count, void *user)
 {
     ki__curl_call *call = user;
     size_t len = size * count;
-    if (call->closed) {
+    if (call->state == KI__CURL_CLOSED) {
         return 0;
     }
     if (must_hold(call)) {

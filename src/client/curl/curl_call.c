@@ -11,6 +11,31 @@
 
 enum { URL_MAX = 4 << 20, METHOD_MAX = 32, BODY_MAX = 64 << 20 };
 
+#define A(name) (1U << KI__CURL_##name)
+
+static const unsigned next_states[] = {
+    [KI__CURL_NEW] = A(WAITING) | A(RUNNING) | A(CLOSED),
+    [KI__CURL_WAITING] = A(WAITING) | A(RUNNING) | A(CLOSED),
+    [KI__CURL_CONNECTING] = A(RUNNING) | A(CLOSED),
+    [KI__CURL_RUNNING] = A(DONE) | A(CLOSED),
+    [KI__CURL_DONE] = A(CONNECTING) | A(CLOSED),
+    [KI__CURL_CLOSED] = 0,
+};
+_Static_assert(sizeof(next_states) / sizeof(next_states[0]) == KI__CURL_CALL_STATES, "for each");
+
+void ki__curl_call_set_state(ki__curl_call *call, ki__curl_call_state state)
+{
+    ki_assert((next_states[call->state] & (1U << state)) != 0);
+    call->state = state;
+}
+
+void ki__curl_call_end(ki__curl_call *call)
+{
+    if (call->state == KI__CURL_RUNNING) {
+        ki__curl_call_set_state(call, KI__CURL_DONE);
+    }
+}
+
 void ki__curl_call_todo(ki__curl_call *call)
 {
     ki__list_remove(&call->todo_link);
@@ -20,7 +45,7 @@ void ki__curl_call_todo(ki__curl_call *call)
 
 void ki__curl_call_fail(ki__curl_call *call, int code, const char *text)
 {
-    if (!call->closed && !call->done && call->failure.code == 0) {
+    if (call->state < KI__CURL_DONE && call->failure.code == 0) {
         (void)ki__error_set(&call->failure, code, "%s", text);
         ki__curl_call_todo(call);
     }
@@ -68,14 +93,14 @@ static void on_idle(ki__timer *timer)
 {
     ki__curl_call *call = KI__CONTAINER_OF(timer, ki__curl_call, idle);
     uint64_t now = ki__engine_now(call->curl->engine);
-    if (call->closed || call->paused) {
+    if (call->state == KI__CURL_CLOSED || call->paused) {
         return;
     }
     if (now - call->last_byte < call->idle_ns) {
         set_idle(call);
         return;
     }
-    if (call->waits) {
+    if (call->state == KI__CURL_WAITING) {
         ki__curl_call_fail(call, -ETIMEDOUT, "no credentials came in time");
         return;
     }
@@ -170,9 +195,7 @@ static ki__curl_call *make(ki__curl *curl, const ki_request *request, const ki_r
     call->socket = -1;
     call->certs = ki__curl_certs_ref(curl->certs);
     call->sink = *sink;
-    call->stream = request->stream;
-    call->https = curl->target.https;
-    call->compressed = !request->stream && !curl->options.no_compression;
+    call->kind = request->stream ? KI__CURL_STREAM : KI__CURL_PLAIN;
     ki_buf_init(&call->url, curl->alloc, URL_MAX);
     ki_buf_init(&call->method, curl->alloc, METHOD_MAX);
     ki_buf_init(&call->body, curl->alloc, BODY_MAX);
@@ -256,8 +279,8 @@ void ki__curl_call_cancel(void *opaque, void *user)
 {
     (void)user;
     ki__curl_call *call = opaque;
-    if (!call->closed) {
-        call->closed = true;
+    if (call->state != KI__CURL_CLOSED) {
+        ki__curl_call_set_state(call, KI__CURL_CLOSED);
         ki__throttle_leave(&call->turn);
         ki__timer_cancel(&call->idle);
         ki__curl_call_todo(call);
@@ -268,13 +291,13 @@ void ki__curl_call_pause(void *opaque, bool paused, void *user)
 {
     (void)user;
     ki__curl_call *call = opaque;
-    if (call->closed || call->paused == paused) {
+    if (call->state == KI__CURL_CLOSED || call->paused == paused) {
         return;
     }
     call->paused = paused;
     call->last_byte = ki__engine_now(call->curl->engine); /* what was not read was not missed */
     set_idle(call);
-    if (!paused && call->stream) {
+    if (!paused && call->kind == KI__CURL_STREAM) {
         ki__curl_probe_later(call->curl);
     }
     ki__curl_call_todo(call);
@@ -293,7 +316,7 @@ static void finish(ki__curl_call *call)
     if (failed) {
         ki__curl_failure(call, &error);
     }
-    call->closed = true;
+    ki__curl_call_set_state(call, KI__CURL_CLOSED);
     ki__timer_cancel(&call->idle);
     call->sink.on_end(failed ? &error : NULL, call->sink.user);
     ki__curl_call_free(call);
@@ -302,34 +325,32 @@ static void finish(ki__curl_call *call)
 static void give_to_libcurl(ki__curl_call *call)
 {
     CURLMcode code = curl_multi_add_handle(call->curl->multi, call->easy);
-    call->added = code == CURLM_OK;
-    if (call->added) {
-        ki__curl_dial_added(call);
-    }
-    if (call->added && call->stream) {
-        ki__curl_probe_later(call->curl);
-    }
-    if (!call->added) {
+    if (code != CURLM_OK) {
         (void)ki__error_set(&call->failure, -ENOMEM, "libcurl does not take the request: %s",
                             curl_multi_strerror(code));
+        return;
+    }
+    call->added = true;
+    ki__curl_call_set_state(call, KI__CURL_RUNNING);
+    ki__curl_dial_added(call);
+    if (call->kind == KI__CURL_STREAM) {
+        ki__curl_probe_later(call->curl);
     }
 }
 
 static void hand_over(ki__curl_call *call)
 {
-    if (call->easy != NULL) { /* it is being connected */
+    if (call->state == KI__CURL_CONNECTING) {
         if (ki__curl_dial_step(call)) {
             give_to_libcurl(call);
         }
         return;
     }
     int r = ki__curl_request_setup(call, &call->failure);
-    call->waits = r == -EAGAIN;
-    if (call->waits) {
+    if (r == -EAGAIN) {
+        ki__curl_call_set_state(call, KI__CURL_WAITING);
         call->failure = KI_ERROR_INIT;
-        return;
-    }
-    if (r == 0) {
+    } else if (r == 0) {
         give_to_libcurl(call);
     }
 }
@@ -345,7 +366,7 @@ static void hold_or_go_on(ki__curl_call *call)
     CURLcode code = curl_easy_pause(call->easy, call->paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
     if (code != CURLE_OK && call->failure.code == 0) {
         call->result = code; /* what it brought when it went on was refused, or could not be kept */
-        call->done = true;
+        ki__curl_call_end(call);
     }
 }
 
@@ -354,19 +375,20 @@ void ki__curl_call_step(ki__curl_call *call)
     if (ki__throttle_is_waiting(&call->turn)) {
         return; /* it was paused, or resumed */
     }
-    if (!call->closed && call->done && call->failure.code == 0 && ki__curl_dial_wanted(call)) {
+    bool good = call->failure.code == 0;
+    if (good && call->state == KI__CURL_DONE && ki__curl_dial_wanted(call)) {
         ki__curl_dial_begin(call);
     }
-    if (!call->closed && !call->done && !call->added && call->failure.code == 0) {
+    if (good && call->state < KI__CURL_RUNNING) {
         hand_over(call);
     }
-    if (!call->closed && !call->done && call->added && call->failure.code == 0) {
+    if (call->state == KI__CURL_RUNNING && call->failure.code == 0) {
         ki__curl_dial_nudge(call);
         hold_or_go_on(call);
     }
-    if (call->closed) {
+    if (call->state == KI__CURL_CLOSED) {
         ki__curl_call_free(call);
-    } else if (call->done || call->failure.code != 0) {
+    } else if (call->state == KI__CURL_DONE || call->failure.code != 0) {
         finish(call);
     }
 }

@@ -381,7 +381,7 @@ static void take_winner(ki__curl_call *call, attempt *a, uint64_t now)
 /* Whether it can share a connection that another call makes. */
 static bool may_share(const ki__curl_call *call)
 {
-    return call->https && ki__curl_wants_http2(call) && !call->curl->no_sharing;
+    return call->curl->target.https && ki__curl_wants_http2(call) && !call->curl->no_sharing;
 }
 
 void ki__curl_dial_begin(ki__curl_call *call)
@@ -391,7 +391,7 @@ void ki__curl_dial_begin(ki__curl_call *call)
     CURLMcode code = curl_multi_remove_handle(curl->multi, call->easy);
     ki_assert(code == CURLM_OK);
     call->added = false;
-    call->done = false;
+    ki__curl_call_set_state(call, KI__CURL_CONNECTING);
     call->result = CURLE_OK;
     call->text[0] = '\0';
     dial->refused = false;

@@ -33,11 +33,11 @@ static uint64_t half(const ki__curl *curl)
  * may share it. Before an answer it is not known which HTTP it is. */
 static bool counts(const ki__curl_call *call)
 {
-    if (!call->stream || !call->added || call->closed || call->done || call->paused) {
+    if (call->kind != KI__CURL_STREAM || call->state != KI__CURL_RUNNING || call->paused) {
         return false;
     }
     if (!call->responded) {
-        return call->https && ki__curl_wants_http2(call);
+        return call->curl->target.https && ki__curl_wants_http2(call);
     }
     long version = 0;
     return curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version) == CURLE_OK &&
@@ -108,7 +108,7 @@ static void probe(ki__curl *curl)
     void *call = NULL;
     curl->probe_asked = ki__engine_now(curl->engine);
     if (ki__curl_call_start(&with_limit, &sink, curl, &call, NULL) == 0) {
-        ((ki__curl_call *)call)->probe = true;
+        ((ki__curl_call *)call)->kind = KI__CURL_PROBE;
         curl->probing = true;
     }
 }

@@ -100,7 +100,8 @@ static bool is_secret(ki_str name)
 
 int ki__curl_header_add(ki__curl_headers *headers, const char *name, ki_str value)
 {
-    if (headers->call->authorized && is_named(ki_str_from(name), "authorization")) {
+    if ((headers->call->own_headers & KI__CURL_OWN_AUTHORIZATION) != 0 &&
+        is_named(ki_str_from(name), "authorization")) {
         return 0; /* the request has the last word, as in client-go */
     }
     headers->secret = headers->secret || is_secret(ki_str_from(name));
@@ -119,13 +120,19 @@ static bool may_show_secrets(const ki__curl *curl)
     return curl->target.https || curl->target.local;
 }
 
+static unsigned own_header(ki_str name)
+{
+    return is_named(name, "content-type")      ? KI__CURL_OWN_CONTENT_TYPE
+           : is_named(name, "authorization")   ? KI__CURL_OWN_AUTHORIZATION
+           : is_named(name, "accept-encoding") ? KI__CURL_OWN_ACCEPT_ENCODING
+                                               : 0;
+}
+
 int ki__curl_request_headers(ki__curl_call *call, const ki_request *request, ki_error *error)
 {
     for (size_t i = 0; i < request->header_count; i++) {
         const ki_http_header *header = &request->headers[i];
-        call->typed = call->typed || is_named(header->name, "content-type");
-        call->authorized = call->authorized || is_named(header->name, "authorization");
-        call->encoded = call->encoded || is_named(header->name, "accept-encoding");
+        call->own_headers |= own_header(header->name);
         if (is_secret(header->name) && !may_show_secrets(call->curl)) {
             return refuse_plain(error);
         }
@@ -144,7 +151,7 @@ static int ask_credentials(ki__curl_call *call, ki_error *error)
 {
     const ki__curl_auth *auth = &call->curl->options.auth;
     ki__curl_headers headers = {.call = call};
-    if (auth->headers == NULL || call->probe) {
+    if (auth->headers == NULL || call->kind == KI__CURL_PROBE) {
         return 0;
     }
     int r = auth->headers(&headers, &call->generation, auth->user, error);
@@ -162,10 +169,11 @@ static int ask_credentials(ki__curl_call *call, ki_error *error)
 static int add_own_headers(ki__curl_call *call)
 {
     int r = 0;
-    if (call->certs->server_name.len != 0 && call->https) {
+    if (call->certs->server_name.len != 0 && call->curl->target.https) {
         r = add_header(call, ki_str_from("Host"), ki_buf_str(&call->curl->target.authority));
     }
-    if (r == 0 && call->compressed && !call->encoded) {
+    if (r == 0 && ki__curl_asks_for_gzip(call) &&
+        (call->own_headers & KI__CURL_OWN_ACCEPT_ENCODING) == 0) {
         r = add_header(call, ki_str_from("Accept-Encoding"), ki_str_from("gzip"));
     }
     struct curl_slist *longer = r == 0 ? curl_slist_append(call->headers, "Expect:") : NULL;
@@ -173,7 +181,7 @@ static int add_own_headers(ki__curl_call *call)
         return r < 0 ? r : -ENOMEM;
     }
     call->headers = longer;
-    if (!call->typed) {
+    if ((call->own_headers & KI__CURL_OWN_CONTENT_TYPE) == 0) {
         longer = curl_slist_append(call->headers, "Content-Type:");
         call->headers = longer != NULL ? longer : call->headers;
         r = longer != NULL ? 0 : -ENOMEM;
@@ -304,10 +312,15 @@ static void set_body(ki__curl_call *call)
     }
 }
 
+bool ki__curl_asks_for_gzip(const ki__curl_call *call)
+{
+    return call->kind != KI__CURL_STREAM && !call->curl->options.no_compression;
+}
+
 bool ki__curl_wants_http2(const ki__curl_call *call)
 {
     ki__curl_http http = call->curl->options.http;
-    return http == KI__CURL_HTTP_2 || (http == KI__CURL_HTTP_AUTO && (call->stream || call->probe));
+    return http == KI__CURL_HTTP_2 || (http == KI__CURL_HTTP_AUTO && call->kind != KI__CURL_PLAIN);
 }
 
 /* libcurl keeps connections to one host together and remembers of all of them that they cannot be
@@ -335,15 +348,15 @@ static void set_what(ki__curl_call *call)
     } else if (!get) {
         SET(call, CURLOPT_CUSTOMREQUEST, method);
     }
-    if (call->probe) {
+    if (call->kind == KI__CURL_PROBE) {
         SET(call, CURLOPT_REQUEST_TARGET, "*");
     }
     bool two = ki__curl_wants_http2(call);
     SET(call, CURLOPT_HTTP_VERSION,
         two ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
-    SET(call, CURLOPT_PIPEWAIT, two && call->https ? 1L : 0L);
+    SET(call, CURLOPT_PIPEWAIT, two && call->curl->target.https ? 1L : 0L);
     set_pool(call, two);
-    if (two && (call->stream || call->probe)) {
+    if (two && call->kind != KI__CURL_PLAIN) {
         /* What no stream is on is not kept: it would be asked for signs of life in their place. */
         SET(call, CURLOPT_FORBID_REUSE, 1L);
     }
@@ -365,7 +378,7 @@ static void set_answer(ki__curl_call *call)
     SET(call, CURLOPT_NOPROGRESS, 0L);
     SET(call, CURLOPT_DEBUGFUNCTION, ki__curl_on_debug);
     SET(call, CURLOPT_DEBUGDATA, (void *)call);
-    SET(call, CURLOPT_VERBOSE, call->https ? 1L : 0L);
+    SET(call, CURLOPT_VERBOSE, call->curl->target.https ? 1L : 0L);
     SET(call, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
     SET(call, CURLOPT_HTTP09_ALLOWED, 0L);
 }
@@ -409,7 +422,7 @@ static void set_tls(ki__curl_call *call)
 static int set_connect_to(ki__curl_call *call)
 {
     const ki__curl_target *target = &call->curl->target;
-    if (call->certs->server_name.len == 0 || !call->https) {
+    if (call->certs->server_name.len == 0 || !call->curl->target.https) {
         return 0;
     }
     ki_buf line;
@@ -457,7 +470,7 @@ int ki__curl_request_setup(ki__curl_call *call, ki_error *error)
     set_where(call);
     set_what(call);
     set_answer(call);
-    if (call->https) {
+    if (call->curl->target.https) {
         set_tls(call);
     }
     r = set_connect_to(call);

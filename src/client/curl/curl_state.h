@@ -61,6 +61,30 @@ typedef struct ki__curl_socket {
 
 typedef struct ki__curl_dial ki__curl_dial;
 
+typedef enum ki__curl_kind {
+    KI__CURL_PLAIN,  /* one response */
+    KI__CURL_STREAM, /* a response without an end in sight */
+    KI__CURL_PROBE   /* our own, for a sign of life; see curl_probe.c */
+} ki__curl_kind;
+
+/* curl_call.c has the table of what may follow what. */
+typedef enum ki__curl_call_state {
+    KI__CURL_NEW,
+    KI__CURL_WAITING,    /* for credentials */
+    KI__CURL_CONNECTING, /* by us; see curl_dial.c */
+    KI__CURL_RUNNING,    /* libcurl has it */
+    KI__CURL_DONE,       /* libcurl is through with it */
+    KI__CURL_CLOSED,     /* the sink is not called any more; freed by the task */
+    KI__CURL_CALL_STATES
+} ki__curl_call_state;
+
+/* Headers that a request brings itself. */
+enum {
+    KI__CURL_OWN_CONTENT_TYPE = 1,
+    KI__CURL_OWN_AUTHORIZATION = 2,
+    KI__CURL_OWN_ACCEPT_ENCODING = 4
+};
+
 typedef struct ki__curl_call {
     ki__list link; /* of all */
     ki__list todo_link;
@@ -78,20 +102,13 @@ typedef struct ki__curl_call {
     ki_buf body;
     size_t body_sent;
 
-    bool stream;
-    bool probe; /* our own: for a sign of life; see curl_probe.c */
-    bool https;
-    bool typed;          /* it has a Content-Type */
-    bool authorized;     /* it has an Authorization of its own */
-    bool encoded;        /* it has an Accept-Encoding of its own */
-    bool compressed;     /* gzip was asked for */
-    bool added;          /* libcurl has it */
-    bool waits;          /* for credentials */
-    bool closed;         /* nothing is told any more; freed by the task */
-    bool done;           /* libcurl is through with it */
-    bool paused;         /* wanted */
-    bool held;           /* libcurl was told of it */
-    uint64_t generation; /* of the credentials */
+    ki__curl_kind kind;
+    ki__curl_call_state state;
+    unsigned own_headers; /* KI__CURL_OWN_... */
+    bool added;           /* to libcurl, and not removed */
+    bool paused;          /* by the sink */
+    bool held;            /* by libcurl, as it was told */
+    uint64_t generation;  /* of the credentials */
 
     /* The answer. */
     ki_buf head;            /* names and values, each with a NUL behind it */
@@ -187,6 +204,7 @@ int ki__curl_request_headers(ki__curl_call *call, const ki_request *request, ki_
 int ki__curl_request_setup(ki__curl_call *call, ki_error *error);
 void ki__curl_headers_free(struct curl_slist *headers); /* overwrites them first */
 bool ki__curl_wants_http2(const ki__curl_call *call);
+bool ki__curl_asks_for_gzip(const ki__curl_call *call);
 void ki__curl_tune_socket(const ki__curl *curl, int fd);
 
 enum { KI__CURL_ROOM = 64 << 10 }; /* bytes inflated at a time */
@@ -206,6 +224,8 @@ void ki__curl_warn(const ki__curl_call *call);
 void ki__curl_failure(const ki__curl_call *call, ki_error *error);
 
 /* curl_call.c */
+void ki__curl_call_set_state(ki__curl_call *call, ki__curl_call_state state);
+void ki__curl_call_end(ki__curl_call *call); /* libcurl is through with it, if not cancelled */
 int ki__curl_call_start(const ki_request *request, const ki_response_sink *sink, void *user,
                         void **ret_call, ki_error *error);
 void ki__curl_call_cancel(void *opaque, void *user);

@@ -29,7 +29,7 @@ static void begin_anew(ki__curl *curl)
         if (call->added) {
             (void)curl_multi_remove_handle(curl->multi, call->easy);
             call->added = false;
-            call->done = true;
+            ki__curl_call_end(call);
             if (call->failure.code == 0) {
                 (void)ki__error_set(&call->failure, curl->broken,
                                     "cannot watch the connections: %s",
@@ -55,7 +55,7 @@ static void take_results(ki__curl *curl)
         ki_assert(code == CURLE_OK && opaque != NULL && message->msg == CURLMSG_DONE);
         ki__curl_call *call = (ki__curl_call *)(void *)opaque;
         call->result = message->data.result;
-        call->done = true;
+        ki__curl_call_end(call);
         ki__curl_call_todo(call);
     }
 }
@@ -67,7 +67,7 @@ static void wake_waiting(ki__curl *curl)
     }
     KI__LIST_FOR_EACH (link, &curl->calls) {
         ki__curl_call *call = KI__CONTAINER_OF(link, ki__curl_call, link);
-        if (call->waits) {
+        if (call->state == KI__CURL_WAITING) {
             ki__curl_call_todo(call);
         }
     }
@@ -310,7 +310,10 @@ void ki__curl_free(ki__curl *curl)
     }
     curl->freed = true;
     KI__LIST_FOR_EACH (link, &curl->calls) {
-        KI__CONTAINER_OF(link, ki__curl_call, link)->closed = true;
+        ki__curl_call *call = KI__CONTAINER_OF(link, ki__curl_call, link);
+        if (call->state != KI__CURL_CLOSED) {
+            ki__curl_call_set_state(call, KI__CURL_CLOSED);
+        }
     }
     if (!curl->working) {
         destroy(curl);
@@ -345,7 +348,7 @@ int ki__curl_set_tls(ki__curl *curl, const ki__curl_tls *tls, ki_error *error)
     curl->certs = certs;
     KI__LIST_FOR_EACH (link, &curl->calls) {
         ki__curl_call *call = KI__CONTAINER_OF(link, ki__curl_call, link);
-        if (call->stream && call->easy != NULL) {
+        if (call->kind == KI__CURL_STREAM && call->easy != NULL) {
             ki__curl_call_fail(call, -ECONNRESET, "the certificates were replaced");
         }
     }

@@ -56,7 +56,7 @@ static void tell(ki__curl *curl, const ki__warning *warning)
 void ki__curl_warn(const ki__curl_call *call)
 {
     ki__curl *curl = call->curl;
-    if (call->probe || !ki__log_wants(curl->log, KI_LOG_WARNING)) {
+    if (call->kind == KI__CURL_PROBE || !ki__log_wants(curl->log, KI_LOG_WARNING)) {
         return;
     }
     for (size_t i = 0; i < call->field_count; i++) {
