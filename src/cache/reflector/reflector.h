@@ -41,43 +41,43 @@ typedef enum ki__trouble {
     KI__TROUBLE_OTHER
 } ki__trouble;
 
-/* The request of the present phase. */
+/* State of the request of the current phase. */
 typedef enum ki__attempt {
-    KI__ATTEMPT_NONE,     /* the phase makes no request, or it is over */
-    KI__ATTEMPT_DUE,      /* the task is to make it */
-    KI__ATTEMPT_SENT,     /* nothing came yet */
-    KI__ATTEMPT_ANSWERED, /* the server gave a sign of life */
+    KI__ATTEMPT_NONE,     /* no request, or it has ended */
+    KI__ATTEMPT_DUE,      /* the task will send it */
+    KI__ATTEMPT_SENT,     /* no byte of the response received yet */
+    KI__ATTEMPT_ANSWERED, /* the server has responded */
     KI__ATTEMPT_MAX
 } ki__attempt;
 
-/* What follows a wait. */
+/* What follows a back-off. */
 typedef enum ki__then { KI__THEN_LIST, KI__THEN_WATCH } ki__then;
 
-/* Which version a list asks for. */
+/* Which resourceVersion a list requests. */
 typedef enum ki__ask {
-    KI__ASK_KNOWN, /* the one that we have, or newer */
-    KI__ASK_LATEST /* the server does not have that one */
+    KI__ASK_KNOWN, /* the last known one, or newer */
+    KI__ASK_LATEST /* the latest: the known one expired, or the server is behind it */
 } ki__ask;
 
-/* Where `version` is from, and so what may still come with the same or an older version. */
+/* Origin of `version`, which decides whether an event that is not newer was delivered before. */
 typedef enum ki__origin {
-    KI__ORIGIN_LIST,     /* a list or bookmark: nothing */
-    KI__ORIGIN_EVENT,    /* an event: others of the same version */
-    KI__ORIGIN_UNORDERED /* a watch from no version begins, with events in no order: any */
+    KI__ORIGIN_LIST,     /* a list or bookmark: it was */
+    KI__ORIGIN_EVENT,    /* an event: others may share its version */
+    KI__ORIGIN_UNORDERED /* a watch without a version sends initial events in any order */
 } ki__origin;
 
-/* Whether streaming lists work here. */
+/* Whether streaming lists work with this server. */
 typedef enum ki__streaming {
     KI__STREAMING_ON,
-    KI__STREAMING_CUT, /* the last one ended before its list was complete: one more is tried */
+    KI__STREAMING_CUT, /* the last one was truncated: retried once */
     KI__STREAMING_OFF  /* until `no_streaming_until` */
 } ki__streaming;
 
 /* Watches since the last list. */
 typedef enum ki__watches {
     KI__WATCHES_NONE,
-    KI__WATCHES_LIVED, /* as far as is known */
-    KI__WATCHES_QUICK  /* the last one had events, but ended within a second */
+    KI__WATCHES_LIVED, /* the last one is running, or lasted */
+    KI__WATCHES_QUICK  /* the last one delivered events, but ended within a second */
 } ki__watches;
 
 struct ki_reflector {
@@ -170,9 +170,9 @@ static inline bool ki__reflector_is_stopping(const ki_reflector *r)
 
 /** To another state, or to the same for another call. Only as the table allows. */
 void ki__reflector_set_state(ki_reflector *r, ki_reflector_state state);
-/** Notes what became of the request of the phase. Only as its table allows. */
+/** Changes the state of the request; asserts that its table allows the transition. */
 void ki__reflector_set_attempt(ki_reflector *r, ki__attempt attempt);
-/** Whether the present request was answered, and is not over. */
+/** Whether the current request was answered and has not ended. */
 static inline bool ki__reflector_is_answered(const ki_reflector *r)
 {
     return r->call != NULL && r->attempt == KI__ATTEMPT_ANSWERED;
@@ -257,7 +257,7 @@ void ki__reflector_stream_event(ki_reflector *r, ki_event_type type, const ki_ob
 void ki__reflector_stream_set_aside(ki_reflector *r, ki_event_type type, const char *key);
 /** The request failed, or an ERROR event came; `error` is NULL if the stream just ended. */
 void ki__reflector_stream_ended(ki_reflector *r, const ki_error *error, const ki_object *status);
-/** A list is complete, however it came: the next stream may be cut once again. */
+/** A list completed: the next truncated streaming list is retried again. */
 void ki__reflector_trust_streaming(ki_reflector *r);
 /** It brings nothing any more, or does not come to an end. */
 void ki__reflector_stream_idle(ki_reflector *r, const char *why);

@@ -26,7 +26,7 @@ static const struct {
 };
 _Static_assert(sizeof(states) / sizeof(states[0]) == KI_REFLECTOR_STATE_MAX, "a row for each");
 
-/* What may become of a request; it may end at any time. */
+/* The next state of a request; NONE may follow any of them. */
 static const ki__attempt next_attempt[] = {
     [KI__ATTEMPT_NONE] = KI__ATTEMPT_DUE,
     [KI__ATTEMPT_DUE] = KI__ATTEMPT_SENT,

@@ -23,7 +23,7 @@ void ki__reflector_stream_begin(ki_reflector *r)
         .resource_version_match = "NotOlderThan",
         .send_initial_events = true,
     };
-    if (r->streaming == KI__STREAMING_OFF) { /* its time is over */
+    if (r->streaming == KI__STREAMING_OFF) { /* the pause has expired */
         r->streaming = KI__STREAMING_ON;
     }
     ki__reflector_count(r, &r->shared.health.streams, 1);

@@ -63,22 +63,22 @@ typedef struct ki__curl_dial ki__curl_dial;
 
 typedef enum ki__curl_kind {
     KI__CURL_PLAIN,  /* one response */
-    KI__CURL_STREAM, /* a response without an end in sight */
-    KI__CURL_PROBE   /* our own, for a sign of life; see curl_probe.c */
+    KI__CURL_STREAM, /* an unbounded response: a watch */
+    KI__CURL_PROBE   /* checks that a connection is alive; see curl_probe.c */
 } ki__curl_kind;
 
-/* curl_call.c has the table of what may follow what. */
+/* curl_call.c has the table of transitions. */
 typedef enum ki__curl_call_state {
     KI__CURL_NEW,
     KI__CURL_WAITING,    /* for credentials */
     KI__CURL_CONNECTING, /* by us; see curl_dial.c */
     KI__CURL_RUNNING,    /* libcurl has it */
-    KI__CURL_DONE,       /* libcurl is through with it */
-    KI__CURL_CLOSED,     /* the sink is not called any more; freed by the task */
+    KI__CURL_DONE,       /* libcurl has finished it */
+    KI__CURL_CLOSED,     /* the sink is not called again; the task frees it */
     KI__CURL_CALL_STATES
 } ki__curl_call_state;
 
-/* Headers that a request brings itself. */
+/* Headers that the request sets itself. */
 enum {
     KI__CURL_OWN_CONTENT_TYPE = 1,
     KI__CURL_OWN_AUTHORIZATION = 2,
@@ -225,7 +225,7 @@ void ki__curl_failure(const ki__curl_call *call, ki_error *error);
 
 /* curl_call.c */
 void ki__curl_call_set_state(ki__curl_call *call, ki__curl_call_state state);
-void ki__curl_call_end(ki__curl_call *call); /* libcurl is through with it, if not cancelled */
+void ki__curl_call_end(ki__curl_call *call); /* libcurl finished it; ignored if cancelled */
 int ki__curl_call_start(const ki_request *request, const ki_response_sink *sink, void *user,
                         void **ret_call, ki_error *error);
 void ki__curl_call_cancel(void *opaque, void *user);
