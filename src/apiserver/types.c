@@ -7,6 +7,7 @@
 
 #include "apiserver/model.h"
 #include "base/alloc.h"
+#include "object/value.h"
 
 #define TYPES_MAX 1024
 
@@ -171,11 +172,6 @@ int ki__api_model_type(ki__api_model *model, const char *group, const char *vers
 
 /* ---- custom resources ---- */
 
-static bool member(const ki_value *map, const char *name, ki_value *ret_value)
-{
-    return ki_value_member(map, ki_str_from(name), ret_value) == 0;
-}
-
 /* Reads the schema that objects of a type are checked by. */
 static int read_schema(const ki__api_model *model, ki__api_type *type)
 {
@@ -220,17 +216,15 @@ bool ki__api_type_version(const ki__api_type *type, ki_value *ret_version)
         return false;
     }
     ki_value root = ki_object_root(type->definition);
-    ki_value spec;
-    ki_value versions;
-    ki_value name;
+    ki_value spec = ki__value_child(&root, "spec");
+    ki_value versions = ki__value_child(&spec, "versions");
     ki_iter iter;
-    if (!member(&root, "spec", &spec) || !member(&spec, "versions", &versions) ||
-        ki_value_iter(&versions, &iter) < 0) {
+    if (ki_value_iter(&versions, &iter) < 0) {
         return false;
     }
     while (ki_iter_next(&iter, NULL, ret_version) > 0) {
-        if (member(ret_version, "name", &name) &&
-            ki_value_equals(&name, ki_str_from(ki_resource_version(type->resource)))) {
+        ki_value name = ki__value_child(ret_version, "name");
+        if (ki_value_equals(&name, ki_str_from(ki_resource_version(type->resource)))) {
             return true;
         }
     }
@@ -243,16 +237,19 @@ bool ki__api_type_categories(const ki__api_type *type, ki_value *ret_categories)
         return false;
     }
     ki_value root = ki_object_root(type->definition);
-    ki_value spec;
-    ki_value names;
-    return member(&root, "spec", &spec) && member(&spec, "names", &names) &&
-           member(&names, "categories", ret_categories);
+    ki_value spec = ki__value_child(&root, "spec");
+    ki_value names = ki__value_child(&spec, "names");
+    *ret_categories = ki__value_child(&names, "categories");
+    return ki_value_type(ret_categories) != KI_TYPE_NONE;
 }
 
 bool ki__api_type_schema(const ki__api_type *type, ki_value *ret_schema)
 {
     ki_value version;
-    ki_value schema;
-    return ki__api_type_version(type, &version) && member(&version, "schema", &schema) &&
-           member(&schema, "openAPIV3Schema", ret_schema);
+    if (!ki__api_type_version(type, &version)) {
+        return false;
+    }
+    ki_value schema = ki__value_child(&version, "schema");
+    *ret_schema = ki__value_child(&schema, "openAPIV3Schema");
+    return ki_value_type(ret_schema) != KI_TYPE_NONE;
 }

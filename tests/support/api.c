@@ -8,6 +8,8 @@
 
 #include <kinformer/path.h>
 
+#include "object/value.h"
+
 static uint64_t monotonic(void *user)
 {
     return ((const test_api *)user)->now_ns;
@@ -219,12 +221,6 @@ static void add_word(char *text, const char *a, const char *b, const char *c, co
     assert_true(r > 0 && (size_t)r < sizeof(text_room[0]) - len);
 }
 
-static ki_value member(const ki_value *map, const char *name)
-{
-    ki_value value;
-    return ki_value_member(map, ki_str_from(name), &value) == 0 ? value : (ki_value){0};
-}
-
 const char *test_api_items(test_api *api)
 {
     char *text = room();
@@ -233,14 +229,14 @@ const char *test_api_items(test_api *api)
     }
     ki_object *list = parse(ki_buf_text(&api->body), api->body.len);
     ki_value root = ki_object_root(list);
-    ki_value items = member(&root, "items");
+    ki_value items = ki__value_child(&root, "items");
     ki_iter iter;
     ki_value item;
     assert_int_equal(ki_value_iter(&items, &iter), 0);
     while (ki_iter_next(&iter, NULL, &item) > 0) {
-        ki_value metadata = member(&item, "metadata");
-        ki_value name = member(&metadata, "name");
-        ki_value version = member(&metadata, "resourceVersion");
+        ki_value metadata = ki__value_child(&item, "metadata");
+        ki_value name = ki__value_child(&metadata, "name");
+        ki_value version = ki__value_child(&metadata, "resourceVersion");
         char name_text[256];
         char version_text[32];
         assert_true(ki_value_get_string(&name, name_text, sizeof(name_text)) > 0);
@@ -256,8 +252,8 @@ static void add_event(char *text, const char *line, size_t len)
 {
     ki_object *frame = parse(line, len);
     ki_value root = ki_object_root(frame);
-    ki_value type = member(&root, "type");
-    ki_value value = member(&root, "object");
+    ki_value type = ki__value_child(&root, "type");
+    ki_value value = ki__value_child(&root, "object");
     char type_text[16];
     assert_true(ki_value_get_string(&type, type_text, sizeof(type_text)) > 0);
     ki_buf json;
@@ -266,7 +262,7 @@ static void add_event(char *text, const char *line, size_t len)
     ki_object *object = parse(json.data, json.len);
     if (strcmp(type_text, "ERROR") == 0) {
         ki_value status = ki_object_root(object);
-        ki_value code = member(&status, "code");
+        ki_value code = ki__value_child(&status, "code");
         int64_t number;
         char number_text[16];
         assert_int_equal(ki_value_int64(&code, &number), 0);

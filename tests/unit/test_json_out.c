@@ -160,6 +160,8 @@ static void commas_stand_where_json_requires_them(void **state)
     ki__put_u64(&out, 1);
     ki__put_i64(&out, -2);
     ki__put_time(&out, 0);
+    ki__put_bool(&out, true);
+    ki__put_bool(&out, false);
     ki__put_json(&out, ki_str_from("true,null"));
     ki__put_json(&out, ki_str_make(NULL, 0));
     ki__put_map(&out);
@@ -174,9 +176,9 @@ static void commas_stand_where_json_requires_them(void **state)
     ki__put_end(&out);
     assert_int_equal(out.error, 0);
     assert_int_equal(out.depth, 0);
-    assert_string_equal(buf.data,
-                        "{}{\"a\":\"x\",\"b\\\"\":[1,-2,\"1970-01-01T00:00:00Z\",true,null,"
-                        "{},[]],\"c\":{\"d\":\":\",\"e\":\"\"}}");
+    assert_string_equal(
+        buf.data, "{}{\"a\":\"x\",\"b\\\"\":[1,-2,\"1970-01-01T00:00:00Z\",true,false,true,null,"
+                  "{},[]],\"c\":{\"d\":\":\",\"e\":\"\"}}");
     ki_buf_done(&buf);
 }
 

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "object/edit/json_edit.h"
 #include "object/edit/json_out.h"
-#include "object/text/base64.h"
 #include "wire/media_type.h"
 
 #define TARGET_BYTES ((size_t)16 << 10)
@@ -282,18 +281,6 @@ void ki_apiserver_stats_of(ki_apiserver *server, ki_apiserver_stats *ret_stats)
     ki__mutex_unlock(&server->lock);
 }
 
-static int add_base64(ki_buf *out, ki_str bytes)
-{
-    char *room;
-    size_t len = ki__base64_length(bytes.len);
-    int r = ki_buf_reserve(out, len, &room);
-    if (r == 0) {
-        (void)ki__base64_encode(bytes, room, len);
-        ki_buf_commit(out, len);
-    }
-    return r;
-}
-
 int ki_apiserver_write_kubeconfig(const ki_apiserver *server, ki_buf *buf)
 {
     KI__REQUIRE(server, NULL);
@@ -305,7 +292,7 @@ int ki_apiserver_write_kubeconfig(const ki_apiserver *server, ki_buf *buf)
                   server->url, "\"", NULL);
     if (server->identity.ca.len != 0) {
         ki__out_text(&out, ",\n  \"certificate-authority-data\":\"");
-        ki__out_fail(&out, add_base64(buf, ki_buf_str(&server->identity.ca)));
+        ki__out_base64(&out, ki_buf_str(&server->identity.ca));
         ki__out_char(&out, '"');
     }
     ki__out_text(&out, "}}],\n \"users\":[{\"name\":\"kinformer\",\"user\":{");

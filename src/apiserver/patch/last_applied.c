@@ -6,6 +6,7 @@
 #include <kinformer/error.h>
 
 #include "object/edit/json_edit.h"
+#include "object/value.h"
 
 #define TEXT_MAX ((size_t)256 << 10) /* of all annotations, on a real server */
 #define OBJECT_MAX ((size_t)1 << 30)
@@ -17,12 +18,7 @@ static bool find(const ki_object *object, ki_value *ret_value)
 {
     ki_value value = ki_object_root(object);
     for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++) {
-        ki_value next;
-        if (ki_value_type(&value) != KI_TYPE_MAP ||
-            ki_value_member(&value, ki_str_from(path[i]), &next) < 0) {
-            return false;
-        }
-        value = next;
+        value = ki__value_child(&value, path[i]);
     }
     *ret_value = value;
     return ki_value_type(&value) == KI_TYPE_STRING;

@@ -13,6 +13,7 @@
 #include "base/digits.h"
 #include "base/utf8.h"
 #include "object/edit/json_out.h"
+#include "object/value.h"
 
 /* ---- who writes ---- */
 
@@ -112,16 +113,9 @@ int ki__api_check_options(ki__api_exchange *x)
 
 static ki_value managed_fields(const ki_object *object)
 {
-    ki_value list = {0};
-    ki_value metadata;
-    if (object != NULL) {
-        ki_value root = ki_object_root(object);
-        if (ki_value_member(&root, ki_str_from("metadata"), &metadata) < 0 ||
-            ki_value_member(&metadata, ki_str_from("managedFields"), &list) < 0) {
-            list = (ki_value){0};
-        }
-    }
-    return list;
+    ki_value root = object != NULL ? ki_object_root(object) : (ki_value){0};
+    ki_value metadata = ki__value_child(&root, "metadata");
+    return ki__value_child(&metadata, "managedFields");
 }
 
 /* Reads the owners that an object has; what cannot be used is as if it was not there. */

@@ -8,6 +8,7 @@
 #include "apiserver/validate/metadata.h"
 #include "apiserver/verbs/write_common.h"
 #include "object/edit/json_out.h"
+#include "object/value.h"
 
 enum { WARNINGS_MAX = 64 };
 
@@ -102,12 +103,6 @@ static ki_value root_of(const ki_object *object)
     return object != NULL ? ki_object_root(object) : (ki_value){0};
 }
 
-static ki_value status_of(const ki_value *root)
-{
-    ki_value status;
-    return ki_value_member(root, ki_str_from("status"), &status) == 0 ? status : (ki_value){0};
-}
-
 /* Whether an object has a finalizer. */
 static bool has_finalizer(const ki_object *object, ki_str finalizer)
 {
@@ -183,8 +178,8 @@ int ki__api_conform(ki__api_exchange *x, const ki_object *object, const ki_objec
     ki_value before = root_of(old);
     bool status = strcmp(x->route.subresource, "status") == 0;
     if (status) {
-        value = status_of(&value);
-        before = status_of(&before);
+        value = ki__value_child(&value, "status");
+        before = ki__value_child(&before, "status");
         node = ki__structural_member(schema, node, ki_str_from("status"));
     }
     if (node != 0 && ki_value_type(&value) != KI_TYPE_NONE) {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "client/config/config.h"
+#include "object/edit/json_out.h"
 #include "object/json/json_scan.h"
 #include "object/json/json_skip.h"
 #include "object/json/json_value.h"
@@ -19,68 +20,58 @@ enum { DEPTH_MAX = 64, NAMES_BYTES = 512 };
 
 /* ---- what it is told ---- */
 
-static int add_field(ki_buf *out, const char *name, ki_str value)
+static void put_member(ki__out *out, const char *name, ki_str value)
 {
-    if (value.len == 0) {
-        return 0;
+    if (value.len != 0) {
+        ki__put_member_str(out, name, value);
     }
-    int r = ki_buf_add_text(out, name);
-    return r < 0 ? r : ki_buf_add_json_string(out, value);
 }
 
-static int add_server(ki_buf *out, const ki_config *config)
+static void put_server(ki__out *out, const ki_config *config)
 {
     ki_buf url;
-    ki_buf_init(&url, out->alloc, out->max);
-    int r = ki_buf_add_text(&url, ki_config_server(config));
-    r = r < 0 ? r : ki_buf_add_text(&url, ki_config_path_prefix(config));
-    r = r < 0 ? r : ki_buf_add_text(out, "\"server\":");
-    r = r < 0 ? r : ki_buf_add_json_string(out, ki_buf_str(&url));
+    ki_buf_init(&url, out->buf->alloc, out->buf->max);
+    ki__out text = ki__out_to(&url);
+    ki__out_texts(&text, ki_config_server(config), ki_config_path_prefix(config), NULL);
+    ki__out_fail(out, text.error);
+    ki__put_member_str(out, "server", ki_buf_str(&url));
     ki_buf_done(&url);
-    return r;
 }
 
-static int add_ca(ki_buf *out, ki_str ca)
+static void put_ca(ki__out *out, ki_str ca)
 {
-    char *room;
-    if (ca.len == 0) {
-        return 0;
+    if (ca.len != 0) {
+        ki__put_name(out, "certificate-authority-data");
+        ki__out_char(out, '"');
+        ki__out_base64(out, ca);
+        ki__out_char(out, '"');
     }
-    int r = ki_buf_add_text(out, ",\"certificate-authority-data\":\"");
-    size_t len = ki__base64_length(ca.len);
-    if (r == 0) {
-        r = ki_buf_reserve(out, len, &room);
-    }
-    if (r < 0) {
-        return r;
-    }
-    (void)ki__base64_encode(ca, room, len);
-    ki_buf_commit(out, len);
-    return ki_buf_add_char(out, '"');
 }
 
-static int add_cluster(ki_buf *out, const ki__exec_info *info)
+static void put_cluster(ki__out *out, const ki__exec_info *info)
 {
     const ki_config *config = info->cluster;
     const ki_config_tls *tls = ki_config_tls_of(config);
     const ki_config_exec *exec = ki_config_exec_of(config);
-    ki_str extra = exec != NULL ? exec->cluster_config : ki_str_make(NULL, 0);
-    int r = ki_buf_add_text(out, "\"cluster\":{");
-    r = r < 0 ? r : add_server(out, config);
-    r = r < 0 ? r : add_field(out, ",\"tls-server-name\":", ki_str_from(tls->server_name));
-    if (r == 0 && tls->insecure) {
-        r = ki_buf_add_text(out, ",\"insecure-skip-tls-verify\":true");
+    ki__put_name(out, "cluster");
+    ki__put_map(out);
+    put_server(out, config);
+    put_member(out, "tls-server-name", ki_str_from(tls->server_name));
+    if (tls->insecure) {
+        ki__put_name(out, "insecure-skip-tls-verify");
+        ki__put_bool(out, true);
     }
-    r = r < 0 ? r : add_ca(out, info->ca);
-    r = r < 0 ? r : add_field(out, ",\"proxy-url\":", ki_config_proxy_url(config));
-    if (r == 0 && ki_config_disable_compression(config)) {
-        r = ki_buf_add_text(out, ",\"disable-compression\":true");
+    put_ca(out, info->ca);
+    put_member(out, "proxy-url", ki_config_proxy_url(config));
+    if (ki_config_disable_compression(config)) {
+        ki__put_name(out, "disable-compression");
+        ki__put_bool(out, true);
     }
-    if (r == 0 && extra.len != 0) {
-        r = ki_buf_add_text(out, ",\"config\":");
-        r = r < 0 ? r : ki_buf_add_str(out, extra);
+    if (exec != NULL && exec->cluster_config.len != 0) {
+        ki__put_name(out, "config");
+        ki__put_json(out, exec->cluster_config);
     }
-    return r < 0 ? r : ki_buf_add_text(out, "},");
+    ki__put_end(out);
 }
 
 /* A character becomes six at most. */
@@ -104,17 +95,23 @@ int ki__exec_info_reserve(const ki__exec_info *info, size_t more, ki_buf *out)
     return r;
 }
 
-int ki__exec_info_write(const ki__exec_info *info, ki_buf *out)
+int ki__exec_info_write(const ki__exec_info *info, ki_buf *buf)
 {
-    int r = ki__exec_info_reserve(info, 0, out);
-    r = r < 0 ? r : ki_buf_add_text(out, "{\"kind\":\"ExecCredential\",\"apiVersion\":");
-    r = r < 0 ? r : ki_buf_add_json_string(out, ki_str_from(info->api_version));
-    r = r < 0 ? r : ki_buf_add_text(out, ",\"spec\":{");
-    if (r == 0 && info->cluster != NULL) {
-        r = add_cluster(out, info);
+    ki__out out = ki__out_to(buf);
+    ki__out_fail(&out, ki__exec_info_reserve(info, 0, buf));
+    ki__put_map(&out);
+    ki__put_member(&out, "kind", "ExecCredential");
+    ki__put_member(&out, "apiVersion", info->api_version);
+    ki__put_name(&out, "spec");
+    ki__put_map(&out);
+    if (info->cluster != NULL) {
+        put_cluster(&out, info);
     }
-    r = r < 0 ? r : ki_buf_add_text(out, "\"interactive\":");
-    return r < 0 ? r : ki_buf_add_text(out, info->interactive ? "true}}" : "false}}");
+    ki__put_name(&out, "interactive");
+    ki__put_bool(&out, info->interactive);
+    ki__put_end(&out);
+    ki__put_end(&out);
+    return out.error;
 }
 
 /* ---- what it answers ---- */

@@ -18,8 +18,8 @@ typedef struct ki__exec_info {
 } ki__exec_info;
 
 /** Appends the value of KUBERNETES_EXEC_INFO, in one piece, so that growing leaves no copy: a proxy
- *  may have a password. KI_ERR_LIMIT or -ENOMEM from `out`. */
-int ki__exec_info_write(const ki__exec_info *info, ki_buf *out);
+ *  may have a password. KI_ERR_LIMIT or -ENOMEM from `buf`. */
+int ki__exec_info_write(const ki__exec_info *info, ki_buf *buf);
 
 /** Makes room for that, and for `more` bytes in front of it. As above. */
 int ki__exec_info_reserve(const ki__exec_info *info, size_t more, ki_buf *out);

@@ -5,6 +5,7 @@
 
 #include "base/digits.h"
 #include "base/utf8.h"
+#include "object/text/base64.h"
 #include "object/text/text_format.h"
 
 /* ---- text as it is ---- */
@@ -73,6 +74,19 @@ void ki__out_time(ki__out *out, int64_t seconds)
     char text[KI__TIME_TEXT_MAX];
     seconds = seconds < first ? first : seconds > last ? last : seconds;
     add(out, text, ki__format_time(seconds, text));
+}
+
+void ki__out_base64(ki__out *out, ki_str bytes)
+{
+    char *room;
+    size_t len = ki__base64_length(bytes.len);
+    if (out->error == 0) {
+        out->error = ki_buf_reserve(out->buf, len, &room);
+    }
+    if (out->error == 0) {
+        (void)ki__base64_encode(bytes, room, len);
+        ki_buf_commit(out->buf, len);
+    }
 }
 
 void ki__out_content(ki__out *out, const ki_value *value)
@@ -264,6 +278,12 @@ void ki__put_i64(ki__out *out, int64_t number)
 {
     begin_value(out);
     ki__out_i64(out, number);
+}
+
+void ki__put_bool(ki__out *out, bool flag)
+{
+    begin_value(out);
+    ki__out_text(out, flag ? "true" : "false");
 }
 
 void ki__put_time(ki__out *out, int64_t seconds)

@@ -81,6 +81,9 @@ void ki__out_index(ki__out *out, uint64_t index);
 /** Seconds since 1970 as RFC 3339 in UTC, without quotes. Years 0 to 9999; others are clamped. */
 void ki__out_time(ki__out *out, int64_t seconds);
 
+/** Base64 with padding. */
+void ki__out_base64(ki__out *out, ki_str bytes);
+
 /** A string as Go's %q formats it, for messages that real servers format so. */
 void ki__out_quoted(ki__out *out, ki_str text);
 
@@ -108,6 +111,8 @@ void ki__put_name_value(ki__out *out, const ki_value *name);
 void ki__put_string(ki__out *out, ki_str text);
 void ki__put_u64(ki__out *out, uint64_t number);
 void ki__put_i64(ki__out *out, int64_t number);
+
+void ki__put_bool(ki__out *out, bool flag);
 
 /** A string with a time, as ki__out_time() formats it. */
 void ki__put_time(ki__out *out, int64_t seconds);
