@@ -36,8 +36,6 @@ typedef struct ki__intake {
     ki_buf gathered; /* see gather.h */
     ki_buf key;      /* of what was set aside last */
     ki_buf resource_version;
-    uint64_t objects; /* made */
-    uint64_t set_aside;
 } ki__intake;
 
 void ki__intake_init(ki__intake *intake, const ki__wire_options *options);
@@ -65,7 +63,7 @@ int ki__intake_note_object(ki__intake *intake, const ki_object *object);
 void ki__intake_note_none(ki__intake *intake);
 
 /** Sets aside what was noted. */
-void ki__intake_set_aside(ki__intake *intake, const ki_error *why, ki__wire_item *ret_item);
+void ki__intake_set_aside(const ki__intake *intake, const ki_error *why, ki__wire_item *ret_item);
 
 /** Appends what something says that it is, "Pod of v1", to an error. Never trusted as it stands. */
 void ki__wire_error_add_kind(ki_error *error, const char *api_version, const char *kind);

@@ -87,8 +87,6 @@ ki__list_info ki__list_decoder_info(const ki__list_decoder *decoder)
         .resource_version = ki__list_get_text(decoder, KI__LIST_RESOURCE_VERSION),
         .continue_token = ki__list_get_text(decoder, KI__LIST_CONTINUE),
         .remaining_item_count = decoder->remaining_item_count,
-        .objects = decoder->intake.objects,
-        .set_aside = decoder->intake.set_aside,
     };
 }
 
@@ -226,7 +224,6 @@ int ki__list_item(ki__list_decoder *decoder, const ki__piece *piece, uint64_t st
         return r;
     }
     if (object != NULL) {
-        intake->objects++;
         ret_item->object = object;
         ret_item->key = "";
         ret_item->resource_version = "";

@@ -30,8 +30,6 @@ typedef struct ki__list_info {
     const char *resource_version;
     const char *continue_token;
     int64_t remaining_item_count; /* -1 if the server does not say */
-    uint64_t objects;             /* given out */
-    uint64_t set_aside;
 } ki__list_info;
 
 /** Its members are private. */

@@ -10,8 +10,6 @@
 #include "base/error.h"
 #include "wire/watch_parts.h"
 
-#define INITIAL_EVENTS_END "k8s.io/initial-events-end"
-
 void ki__watch_decoder_init(ki__watch_decoder *decoder, const ki__wire_options *options)
 {
     *decoder = (ki__watch_decoder){.type = KI_EVENT_MAX};
@@ -141,13 +139,6 @@ int ki__watch_fail_size(ki__watch_decoder *decoder, ki_error *error)
 
 /* ---- the end of an event ---- */
 
-static bool is_initial_events_end(const ki_object *object)
-{
-    ki_value value;
-    return ki_object_annotation(object, ki_str_from(INITIAL_EVENTS_END), &value) == 0 &&
-           ki_value_equals(&value, ki_str_from("true"));
-}
-
 /* Whether the event can be given out; else it is spoilt. */
 static bool is_good(ki__watch_decoder *decoder)
 {
@@ -202,7 +193,6 @@ int ki__watch_end(ki__watch_decoder *decoder, ki__watch_event *ret_event, ki_err
     ki_object *object = decoder->object;
     decoder->inside = false;
     ret_event->type = decoder->type;
-    ret_event->initial_events_end = false;
     if (decoder->type == KI_EVENT_ERROR) {
         end_error(decoder, ret_event);
         return 1;
@@ -215,9 +205,6 @@ int ki__watch_end(ki__watch_decoder *decoder, ki__watch_event *ret_event, ki_err
         return end_spoilt(decoder, ret_event, error);
     }
     decoder->object = NULL;
-    decoder->intake.objects++;
-    ret_event->initial_events_end =
-        decoder->type == KI_EVENT_BOOKMARK && is_initial_events_end(object);
     ret_event->item.object = object;
     ret_event->item.key = "";
     ret_event->item.resource_version = "";

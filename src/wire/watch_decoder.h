@@ -23,7 +23,6 @@
  *  An event that was set aside has the type KI_EVENT_MAX if its own could not be read. */
 typedef struct ki__watch_event {
     ki_event_type type;
-    bool initial_events_end; /* a bookmark that says so */
     ki__wire_item item;
 } ki__watch_event;
 
@@ -62,16 +61,5 @@ int ki__watch_decoder_feed(ki__watch_decoder *decoder, const char *bytes, size_t
 /** Tells that the body is over. 0 if it ended between two events.
  *  Errors: KI_ERR_CUT  within an event, which is lost;  else as ki__watch_decoder_feed(). */
 int ki__watch_decoder_finish(ki__watch_decoder *decoder, ki_error *error);
-
-/** How many objects were given out, and how many events set aside. */
-static inline uint64_t ki__watch_decoder_objects(const ki__watch_decoder *decoder)
-{
-    return decoder->intake.objects;
-}
-
-static inline uint64_t ki__watch_decoder_set_aside(const ki__watch_decoder *decoder)
-{
-    return decoder->intake.set_aside;
-}
 
 #endif

@@ -63,8 +63,6 @@ static uint64_t decode(const uint8_t *bytes, size_t len, const ki__wire_options 
     add_text(&hash, info.resource_version);
     add_text(&hash, info.continue_token);
     add_number(&hash, (uint64_t)info.remaining_item_count);
-    add_number(&hash, info.objects);
-    add_number(&hash, info.set_aside);
     ki__list_decoder_done(&decoder);
     return hash;
 }

@@ -8,7 +8,6 @@ static void check_event(const ki__watch_event *event)
 {
     const ki_object *object = event->item.object;
     must((unsigned)event->type <= KI_EVENT_MAX);
-    must(!event->initial_events_end || event->type == KI_EVENT_BOOKMARK);
     if (event->type == KI_EVENT_ERROR) {
         must(event->item.error.code < 0);
         must((event->item.error.code == KI_ERR_STATUS) == (object != NULL));
@@ -33,7 +32,7 @@ static int feed(ki__watch_decoder *decoder, const char *piece, size_t len, uint6
             return r;
         }
         check_event(&event);
-        add_number(hash, (uint64_t)event.type * 2 + event.initial_events_end);
+        add_number(hash, (uint64_t)event.type);
         if (event.type == KI_EVENT_ERROR) {
             add_error(hash, &event.item.error);
         }
@@ -66,8 +65,6 @@ static uint64_t decode(const uint8_t *bytes, size_t len, const ki__wire_options 
         must(error.code == r);
         add_error(&hash, &error);
     }
-    add_number(&hash, ki__watch_decoder_objects(&decoder));
-    add_number(&hash, ki__watch_decoder_set_aside(&decoder));
     ki__watch_decoder_done(&decoder);
     return hash;
 }

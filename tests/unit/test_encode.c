@@ -119,6 +119,12 @@ static void failures_say_the_same_in_both_encodings(void **state)
     }
 }
 
+static bool ends_initial_events(const ki_object *object)
+{
+    ki_value value;
+    return ki_object_annotation(object, ki_str_from("k8s.io/initial-events-end"), &value) == 0;
+}
+
 /* Pulls what there is of a watch and decodes it. */
 static void decode_watch(ki__api_exchange *x, ki__watch_decoder *decoder, decoded *d)
 {
@@ -138,7 +144,9 @@ static void decode_watch(ki__api_exchange *x, ki__watch_decoder *decoder, decode
                 d->error = event.item.error;
             } else {
                 assert_non_null(event.item.object);
-                add(d, event.initial_events_end ? "END " : ki_event_type_name(event.type),
+                add(d,
+                    ends_initial_events(event.item.object) ? "END "
+                                                           : ki_event_type_name(event.type),
                     ki_object_key(event.item.object), ki_object_resource_version(event.item.object),
                     ki_object_kind(event.item.object));
             }

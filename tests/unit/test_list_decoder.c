@@ -405,6 +405,7 @@ static void only_one_item_is_held_at_a_time(void **state)
     ki_buf body;
     ki_buf_init(&body, NULL, SIZE_MAX);
     test_quote(&body, "{'items':[" ITEM_A);
+    size_t objects = 0;
     for (int i = 0; i < 5000; i++) {
         ki__wire_item item;
         for (size_t at = 0; at < body.len;) {
@@ -414,12 +415,13 @@ static void only_one_item_is_held_at_a_time(void **state)
             assert_true(r >= 0);
             if (r == 1) {
                 ki_object_unref(item.object);
+                objects++;
             }
             at += taken;
         }
         test_quote(&body, "," ITEM_A);
     }
-    assert_int_equal(ki__list_decoder_info(&decoder).objects, 5000);
+    assert_int_equal(objects, 5000);
     assert_true(alloc.peak_bytes < 2000);
     ki__list_decoder_done(&decoder);
     ki_buf_done(&body);

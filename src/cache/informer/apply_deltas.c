@@ -102,7 +102,6 @@ static int note_update(work *w, const ki_object *old, const ki_object *object)
     }
     bool same = ki__object_is_same_state(old, object);
     if (same && !w->applier->keep_same_version) {
-        w->applier->unchanged++;
         return 0;
     }
     return add_note(w, &(ki__note){
@@ -125,7 +124,7 @@ static int set_aside(work *w, ki_str key, const ki_error *problem, ki_error *err
         }
         return problem->code;
     }
-    applier->set_aside++;
+    applier->aside_count++;
     int r = ki__asides_add(&applier->asides, applier->alloc, key, problem);
     return r < 0 ? ki__error_code(error, r) : 0;
 }
@@ -156,7 +155,6 @@ static int take(work *w, ki_str key, const ki_object *object, ki_error *error)
         return set_aside(w, key, &problem, error);
     }
     if (r == 0) {
-        w->applier->unknown++;
         return 0;
     }
     w->changed = true;
@@ -255,24 +253,6 @@ static int set_version(work *w, ki_error *error)
     return ki_txn_set_resource_version(w->txn, version, error);
 }
 
-/* What is tried again must not count twice. */
-static void keep_counts(ki__applier *applier)
-{
-    applier->counted[0] = applier->set_aside;
-    applier->counted[1] = applier->unknown;
-    applier->counted[2] = applier->unchanged;
-    applier->committed = false;
-}
-
-static void restore_counts(ki__applier *applier)
-{
-    if (!applier->committed) {
-        applier->set_aside = applier->counted[0];
-        applier->unknown = applier->counted[1];
-        applier->unchanged = applier->counted[2];
-    }
-}
-
 /* `hash` is that of the key of its object. */
 static int apply_one(work *w, const ki_delta *delta, uint32_t hash, ki_error *error)
 {
@@ -359,7 +339,8 @@ int ki__apply_prepare(ki__applier *applier, const ki_deltas *deltas, ki_error *e
 {
     work w = {.applier = applier, .is_initial = deltas->is_initial};
     ki__apply_end(applier);
-    keep_counts(applier);
+    applier->committed = false;
+    applier->aside_count = 0;
     int r = ki_store_begin(applier->store, &w.txn, error);
     if (r < 0) {
         return r;
@@ -384,6 +365,7 @@ void ki__apply_commit(ki__applier *applier)
         applier->txn = NULL;
     }
     applier->committed = true;
+    applier->set_aside += applier->aside_count;
 }
 
 int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error)
@@ -442,7 +424,6 @@ void ki__apply_rewind(ki__applier *applier)
 
 void ki__apply_end(ki__applier *applier)
 {
-    restore_counts(applier);
     ki__asides_end(&applier->asides, applier->alloc,
                    applier->committed ? &applier->on_error : NULL);
     ki_txn_abort(applier->txn);

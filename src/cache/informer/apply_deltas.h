@@ -31,14 +31,12 @@ typedef struct ki__applier {
     const ki_alloc *alloc;
     ki_error_hook on_error;
     bool keep_same_version; /* make notes of updates that change no version */
-    uint64_t set_aside;     /* objects that the store did not take */
-    uint64_t unknown;       /* deletions of what the store did not have: nobody is told */
-    uint64_t unchanged;     /* updates that were left out for having the same version */
-    uint64_t counted[3];    /* the same before the batch at hand, */
-    bool committed;         /* to which they go back if it is not */
+    uint64_t set_aside;     /* objects of committed batches that the store did not take */
 
     /* the batch at hand */
-    ki__asides asides;   /* reported when it ends, if it was committed */
+    bool committed;
+    ki__asides asides; /* reported when it ends, if it was committed */
+    size_t aside_count;
     ki_txn *txn;         /* prepared and not committed, or NULL */
     ki_snapshot *before; /* holds the old objects */
     ki__note *notes;
