@@ -155,6 +155,97 @@ const ki__api_entry *ki__api_model_entry(const ki__api_model *model, uint64_t se
     return i < model->count ? &model->entries[model->first + (size_t)i] : NULL;
 }
 
+/* ---- forgetting ---- */
+
+static void remove_key(const ki__api_model *model, ki__api_key *key)
+{
+    bool exact;
+    ki__api_type *type = key->type;
+    size_t at = ki__api_model_find(type, ki__api_key_text(key), &exact);
+    ki_assert(exact);
+    type->count--;
+    memmove(type->keys + at, type->keys + at + 1, (type->count - at) * sizeof(*type->keys));
+    free_key(model->alloc, key);
+}
+
+/* Drops the versions of a key that are older than `rv`, and the one at `rv` if it is a deletion. */
+static void trim_key(const ki__api_model *model, ki__api_key *key, uint64_t rv)
+{
+    size_t drop = 0;
+    while (drop < key->count && key->versions[drop].rv < rv) {
+        drop++;
+    }
+    if (drop < key->count && key->versions[drop].rv == rv && key->versions[drop].object == NULL) {
+        drop++;
+    }
+    for (size_t i = 0; i < drop; i++) {
+        ki_object_unref(key->versions[i].object);
+    }
+    key->count -= drop;
+    memmove(key->versions, key->versions + drop, key->count * sizeof(*key->versions));
+    if (key->count == 0) {
+        remove_key(model, key);
+    }
+}
+
+static uint64_t lowest_needed(const ki__api_model *model)
+{
+    uint64_t lowest = model->compacted;
+    KI__LIST_FOR_EACH (link, &model->readers) {
+        const ki__api_reader *reader = KI__CONTAINER_OF(link, const ki__api_reader, link);
+        lowest = reader->applied < lowest ? reader->applied : lowest;
+    }
+    return lowest;
+}
+
+/* The limit of the history goes before what servers that lag would need: they jump forward. */
+static void push_readers(ki__api_model *model)
+{
+    KI__LIST_FOR_EACH (link, &model->readers) {
+        ki__api_reader *reader = KI__CONTAINER_OF(link, ki__api_reader, link);
+        uint64_t least = reader->follows ? model->head : model->compacted;
+        reader->applied = reader->applied < least ? least : reader->applied;
+    }
+}
+
+/* How many of the oldest changes are beyond the limits. */
+static size_t count_excess(const ki__api_model *model)
+{
+    size_t excess = 0;
+    size_t bytes = model->bytes;
+    while (model->count - excess > model->options.history_max ||
+           bytes > model->options.history_bytes) {
+        bytes -= ki_object_memory(model->entries[model->first + excess].object);
+        excess++;
+    }
+    return excess;
+}
+
+/* Drops what no version that can be asked for needs. */
+static void trim(ki__api_model *model)
+{
+    KI__LIST_FOR_EACH (link, &model->readers) {
+        ki__api_reader *reader = KI__CONTAINER_OF(link, ki__api_reader, link);
+        reader->applied = reader->follows ? model->head : reader->applied;
+    }
+    size_t excess = count_excess(model);
+    if (excess != 0) {
+        uint64_t rv = model->entries[model->first + excess - 1].rv;
+        model->compacted = model->compacted < rv ? rv : model->compacted;
+        push_readers(model);
+    }
+    model->floor = lowest_needed(model);
+    while (model->count != 0 && model->entries[model->first].rv <= model->floor) {
+        ki__api_entry *entry = &model->entries[model->first];
+        trim_key(model, entry->key, entry->rv);
+        model->bytes -= ki_object_memory(entry->object);
+        free_entry(entry);
+        model->first++;
+        model->count--;
+        model->sequence++;
+    }
+}
+
 /* ---- writing ---- */
 
 static int reserve_entry(ki__api_model *model)
@@ -217,17 +308,6 @@ static void insert_key(ki__api_type *type, size_t at, ki__api_key *key)
     type->count++;
 }
 
-static void remove_key(const ki__api_model *model, ki__api_key *key)
-{
-    bool exact;
-    ki__api_type *type = key->type;
-    size_t at = ki__api_model_find(type, ki__api_key_text(key), &exact);
-    ki_assert(exact);
-    type->count--;
-    memmove(type->keys + at, type->keys + at + 1, (type->count - at) * sizeof(*type->keys));
-    free_key(model->alloc, key);
-}
-
 static void tell(const ki__api_model *model)
 {
     if (model->on_change != NULL) {
@@ -286,7 +366,7 @@ int ki__api_model_write(ki__api_model *model, ki__api_type *type, ki_str key_tex
     }
     append(model, key, change, object);
     ki__garbage_commit(model->garbage, key, before, object, deleted);
-    ki__api_model_trim(model);
+    trim(model);
     tell(model);
     return 0;
 }
@@ -294,94 +374,17 @@ int ki__api_model_write(ki__api_model *model, ki__api_type *type, ki_str key_tex
 void ki__api_model_skip(ki__api_model *model, uint64_t versions)
 {
     model->head += versions;
-    ki__api_model_trim(model);
+    trim(model);
     tell(model);
 }
 
-/* ---- forgetting ---- */
-
-/* Drops the versions of a key that are older than `rv`, and the one at `rv` if it is a deletion. */
-static void trim_key(const ki__api_model *model, ki__api_key *key, uint64_t rv)
-{
-    size_t drop = 0;
-    while (drop < key->count && key->versions[drop].rv < rv) {
-        drop++;
-    }
-    if (drop < key->count && key->versions[drop].rv == rv && key->versions[drop].object == NULL) {
-        drop++;
-    }
-    for (size_t i = 0; i < drop; i++) {
-        ki_object_unref(key->versions[i].object);
-    }
-    key->count -= drop;
-    memmove(key->versions, key->versions + drop, key->count * sizeof(*key->versions));
-    if (key->count == 0) {
-        remove_key(model, key);
-    }
-}
-
-static uint64_t lowest_needed(const ki__api_model *model)
-{
-    uint64_t lowest = model->compacted;
-    KI__LIST_FOR_EACH (link, &model->readers) {
-        const ki__api_reader *reader = KI__CONTAINER_OF(link, const ki__api_reader, link);
-        lowest = reader->applied < lowest ? reader->applied : lowest;
-    }
-    return lowest;
-}
-
-/* The limit of the history goes before what servers that lag would need: they jump forward. */
-static void push_readers(ki__api_model *model)
-{
-    KI__LIST_FOR_EACH (link, &model->readers) {
-        ki__api_reader *reader = KI__CONTAINER_OF(link, ki__api_reader, link);
-        uint64_t least = reader->follows ? model->head : model->compacted;
-        reader->applied = reader->applied < least ? least : reader->applied;
-    }
-}
-
-/* How many of the oldest changes are beyond the limits. */
-static size_t count_excess(const ki__api_model *model)
-{
-    size_t excess = 0;
-    size_t bytes = model->bytes;
-    while (model->count - excess > model->options.history_max ||
-           bytes > model->options.history_bytes) {
-        bytes -= ki_object_memory(model->entries[model->first + excess].object);
-        excess++;
-    }
-    return excess;
-}
-
-void ki__api_model_trim(ki__api_model *model)
-{
-    KI__LIST_FOR_EACH (link, &model->readers) {
-        ki__api_reader *reader = KI__CONTAINER_OF(link, ki__api_reader, link);
-        reader->applied = reader->follows ? model->head : reader->applied;
-    }
-    size_t excess = count_excess(model);
-    if (excess != 0) {
-        uint64_t rv = model->entries[model->first + excess - 1].rv;
-        model->compacted = model->compacted < rv ? rv : model->compacted;
-        push_readers(model);
-    }
-    model->floor = lowest_needed(model);
-    while (model->count != 0 && model->entries[model->first].rv <= model->floor) {
-        ki__api_entry *entry = &model->entries[model->first];
-        trim_key(model, entry->key, entry->rv);
-        model->bytes -= ki_object_memory(entry->object);
-        free_entry(entry);
-        model->first++;
-        model->count--;
-        model->sequence++;
-    }
-}
+/* ---- going forward and back ---- */
 
 void ki__api_model_compact(ki__api_model *model, uint64_t rv)
 {
     rv = rv < model->head ? rv : model->head;
     model->compacted = model->compacted < rv ? rv : model->compacted;
-    ki__api_model_trim(model);
+    trim(model);
 }
 
 static void pop_entry(ki__api_model *model)
@@ -415,7 +418,7 @@ int ki__api_model_restore(ki__api_model *model, uint64_t rv)
         ki__api_reader *reader = KI__CONTAINER_OF(link, ki__api_reader, link);
         reader->applied = reader->applied < rv ? reader->applied : rv;
     }
-    ki__api_model_trim(model);
+    trim(model);
     tell(model);
     return 0;
 }
@@ -425,7 +428,7 @@ void ki__api_model_advance(ki__api_model *model, ki__api_reader *reader, uint64_
     rv = rv < model->head ? rv : model->head;
     if (rv > reader->applied) {
         reader->applied = rv;
-        ki__api_model_trim(model);
+        trim(model);
         tell(model);
     }
 }

@@ -192,9 +192,6 @@ const ki__api_entry *ki__api_model_entry(const ki__api_model *model, uint64_t se
 /** Has a reader read up to `rv`, no further than the head and never back. */
 void ki__api_model_advance(ki__api_model *model, ki__api_reader *reader, uint64_t rv);
 
-/** Drops what no version that can be asked for needs. */
-void ki__api_model_trim(ki__api_model *model);
-
 static inline ki_str ki__api_key_text(const ki__api_key *key)
 {
     return ki_str_make(key->text, key->len);

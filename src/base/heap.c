@@ -92,15 +92,6 @@ ki__heap_node *ki__heap_peek(const ki__heap *heap)
     return heap->count != 0 ? heap->nodes[0] : NULL;
 }
 
-ki__heap_node *ki__heap_pop(ki__heap *heap)
-{
-    ki__heap_node *first = ki__heap_peek(heap);
-    if (first != NULL) {
-        ki__heap_remove(heap, first);
-    }
-    return first;
-}
-
 /* Where `node` is; a node of another heap is found out here. */
 static size_t index_of(const ki__heap *heap, const ki__heap_node *node)
 {
@@ -120,9 +111,4 @@ void ki__heap_remove(ki__heap *heap, ki__heap_node *node)
     if (last != node) {
         sift_down(heap, sift_up(heap, i, last), last);
     }
-}
-
-void ki__heap_update(ki__heap *heap, ki__heap_node *node)
-{
-    sift_down(heap, sift_up(heap, index_of(heap, node), node), node);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A binary min-heap of elements that know their own place, so any of them can be moved or removed.
- */
+/* A binary min-heap of elements that know their own place, so any of them can be removed. */
 #ifndef KI_BASE_HEAP_H
 #define KI_BASE_HEAP_H
 
@@ -39,13 +38,7 @@ int ki__heap_reserve(ki__heap *heap, size_t count);
 /** The first element, or NULL. */
 ki__heap_node *ki__heap_peek(const ki__heap *heap);
 
-/** Takes the first element out, or gives NULL. */
-ki__heap_node *ki__heap_pop(ki__heap *heap);
-
 /** Takes any element of this heap out; one that is in no heap is left alone. */
 void ki__heap_remove(ki__heap *heap, ki__heap_node *node);
-
-/** Restores order after the key of one element of this heap changed. */
-void ki__heap_update(ki__heap *heap, ki__heap_node *node);
 
 #endif

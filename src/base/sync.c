@@ -35,13 +35,6 @@ void ki__mutex_done(ki__mutex *mutex)
     ki_assert(pthread_mutex_destroy(&mutex->handle) == 0);
 }
 
-bool ki__mutex_try_lock(ki__mutex *mutex)
-{
-    int r = pthread_mutex_trylock(&mutex->handle);
-    ki_assert(r == 0 || r == EBUSY);
-    return r == 0;
-}
-
 int ki__cond_init(ki__cond *cond)
 {
     pthread_condattr_t attributes;

@@ -36,9 +36,6 @@ static inline void ki__mutex_unlock(ki__mutex *mutex)
     ki_assert(pthread_mutex_unlock(&mutex->handle) == 0);
 }
 
-/** Takes the lock if it is free; whether it did. */
-bool ki__mutex_try_lock(ki__mutex *mutex);
-
 typedef struct ki__cond {
     pthread_cond_t handle;
 } ki__cond;

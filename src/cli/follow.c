@@ -89,7 +89,8 @@ cli_news cli_follow_look(cli_target *target, const ki_reflector_health *now)
     return CLI_NEWS_NONE;
 }
 
-double cli_follow_seconds(const cli_follow *follow)
+/* Seconds since the beginning of the outage. */
+static double seconds_of_outage(const cli_follow *follow)
 {
     return (double)(cli_now_ns() - follow->failed_ns) / (double)CLI_SECOND_NS;
 }
@@ -229,15 +230,15 @@ static void check(cli_target *target)
     case CLI_NEWS_SYNCED:
         if (first) {
             cli_say("%s: synced after %.1f s: %llu objects", target->label,
-                    cli_follow_seconds(follow), objects);
+                    seconds_of_outage(follow), objects);
         } else {
-            cli_say("%s: synced after %.1f s", target->label, cli_follow_seconds(follow));
+            cli_say("%s: synced after %.1f s", target->label, seconds_of_outage(follow));
         }
         break;
     case CLI_NEWS_RELISTED:
         if (outage) {
             cli_say("%s: synced after %.1f s: relisted, %llu objects", target->label,
-                    cli_follow_seconds(follow), objects);
+                    seconds_of_outage(follow), objects);
         } else {
             cli_say("%s: relisted, %llu objects", target->label, objects);
         }

@@ -18,9 +18,8 @@ typedef enum cli_news {
 
 /** Looks at one informer, whose health is this. */
 cli_news cli_follow_look(cli_target *target, const ki_reflector_health *now);
-/** Seconds from the beginning of the outage until the watch was accepted, and until now. */
+/** Seconds from the beginning of the outage until the watch was accepted. */
 double cli_follow_seconds_to_connect(const cli_follow *follow);
-double cli_follow_seconds(const cli_follow *follow);
 
 /** Looks at all informers and reports what is new. To be called after each round of the loop, and
  *  every now and then even if nothing happens. */

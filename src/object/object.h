@@ -80,10 +80,6 @@ static inline ki_str ki__object_namespace(const ki_object *object)
     return ki_str_make(object->near_strings, object->name != 0 ? (size_t)object->name - 1 : 0);
 }
 
-/** The bytes that tell one state of an object from another, in one encoding: all but what says of
- *  which kind it is, which a list leaves out and a watch does not. */
-ki_str ki__object_content(const ki_object *object);
-
 /** Whether both are the same state of one object. That the versions are the same does not do: a
  *  server that was set back counts anew from there, and one that was updated may show the same
  *  object with more in it. */

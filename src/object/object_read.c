@@ -257,7 +257,9 @@ ki_str ki_object_bytes(const ki_object *object)
     return ki_str_make(ki__object_bytes(object), object->len);
 }
 
-ki_str ki__object_content(const ki_object *object)
+/* The bytes that tell one state of an object from another, in one encoding: all but what says of
+ * which kind it is, which a list leaves out and a watch does not. */
+static ki_str content_of(const ki_object *object)
 {
     const char *bytes = ki__object_bytes(object);
     if (is_json(object)) { /* apiVersion and kind stand before metadata, wherever they stand */
@@ -270,10 +272,9 @@ ki_str ki__object_content(const ki_object *object)
 bool ki__object_is_same_state(const ki_object *a, const ki_object *b)
 {
     const char *version = ki_object_resource_version(a);
-    return a == b ||
-           (version[0] != '\0' && strcmp(version, ki_object_resource_version(b)) == 0 &&
-            strcmp(ki_object_uid(a), ki_object_uid(b)) == 0 && a->encoding == b->encoding &&
-            ki_str_eq(ki__object_content(a), ki__object_content(b)));
+    return a == b || (version[0] != '\0' && strcmp(version, ki_object_resource_version(b)) == 0 &&
+                      strcmp(ki_object_uid(a), ki_object_uid(b)) == 0 &&
+                      a->encoding == b->encoding && ki_str_eq(content_of(a), content_of(b)));
 }
 
 ki_encoding ki_object_encoding(const ki_object *object)

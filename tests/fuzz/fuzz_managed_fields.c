@@ -28,6 +28,15 @@ static bool expected(int r)
     return r == 0 || r == KI_ERR_LIMIT || r == KI_ERR_INVALID;
 }
 
+static bool same_fields(const ki__field_set *a, const ki__field_set *b)
+{
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++) {
+        same = ki_str_eq(a->paths[i], b->paths[i]);
+    }
+    return same;
+}
+
 static void same_again(ki__managers *managers)
 {
     static const char head[] = "{\"x\":";
@@ -45,7 +54,7 @@ static void same_again(ki__managers *managers)
     must(ki__managers_read(&again, &list) == 0 && again.count == managers->count);
     for (size_t i = 0; i < again.count; i++) {
         must(strcmp(again.items[i].name, managers->items[i].name) == 0);
-        must(ki__field_set_same(&again.items[i].fields, &managers->items[i].fields));
+        must(same_fields(&again.items[i].fields, &managers->items[i].fields));
     }
     ki__managers_done(&again);
     ki_object_unref(object);

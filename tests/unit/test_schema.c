@@ -370,21 +370,6 @@ static void choices_have_a_table_of_two_fields(void **state)
     }
 }
 
-static void lists_know_their_items(void **state)
-{
-    (void)state;
-    const ki__schema_field *items = ki__schema_list_items(of("v1", "PodList"));
-    assert_non_null(items);
-    assert_int_equal(items->number, 2);
-    assert_ptr_equal(message_of(items), of("v1", "Pod"));
-    items = ki__schema_list_items(of("v1", "List"));
-    assert_non_null(items);
-    assert_int_equal(items->type, KI__SCHEMA_RAW);
-    assert_null(ki__schema_list_items(of("v1", "Pod")));
-    assert_null(ki__schema_list_items(of("v1", "APIResourceList"))); /* its list is `resources` */
-    assert_null(ki__schema_list_items(of("v1", "Status")));          /* ListMeta, but no items */
-}
-
 static bool is_without_protobuf(const ki_resource *resource)
 {
     for (size_t i = 0; i < NONE; i++) {
@@ -455,7 +440,6 @@ int main(void)
         cmocka_unit_test(fields_are_what_the_reference_says),
         cmocka_unit_test(inline_messages_have_no_name),
         cmocka_unit_test(choices_have_a_table_of_two_fields),
-        cmocka_unit_test(lists_know_their_items),
         cmocka_unit_test(every_builtin_resource_has_protobuf_but_dropped_ones),
         cmocka_unit_test(custom_resources_have_no_protobuf),
         cmocka_unit_test(every_kind_has_golden_vectors),

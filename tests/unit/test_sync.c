@@ -70,32 +70,6 @@ static void mutex_lets_one_in_at_a_time(void **state)
     let_one_in_at_a_time(true);
 }
 
-static void *try_once(void *user)
-{
-    struct shared *s = user;
-    if (ki__mutex_try_lock(&s->mutex)) {
-        s->number++;
-        ki__mutex_unlock(&s->mutex);
-    }
-    return NULL;
-}
-
-static void try_lock_takes_a_free_lock_only(void **state)
-{
-    (void)state;
-    struct shared s;
-    shared_init(&s);
-    ki__mutex_lock(&s.mutex);
-    assert_int_equal(pthread_join(start(try_once, &s), NULL), 0);
-    assert_int_equal(s.number, 0);
-    ki__mutex_unlock(&s.mutex);
-    assert_int_equal(pthread_join(start(try_once, &s), NULL), 0);
-    assert_int_equal(s.number, 1);
-    assert_true(ki__mutex_try_lock(&s.mutex));
-    ki__mutex_unlock(&s.mutex);
-    shared_done(&s);
-}
-
 /* Waits for its turn: odd numbers are its own. */
 static void *answer(void *user)
 {
@@ -229,7 +203,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mutex_lets_one_in_at_a_time),
-        cmocka_unit_test(try_lock_takes_a_free_lock_only),
         cmocka_unit_test(two_threads_take_turns),
         cmocka_unit_test(wake_all_wakes_every_waiter),
         cmocka_unit_test(a_wait_ends_at_its_deadline_and_not_before),

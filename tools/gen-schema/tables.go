@@ -11,7 +11,7 @@ import (
 const columns = 100
 
 // The names that the library asks for by a constant.
-var namedNames = []string{"apiVersion", "kind", "metadata", "spec", "status", "items", "name",
+var namedNames = []string{"apiVersion", "kind", "metadata", "name",
 	"namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
 	"labels", "annotations", "ownerReferences", "finalizers"}
 

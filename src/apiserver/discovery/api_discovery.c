@@ -108,7 +108,13 @@ static bool is_told(const ki_resource *resource)
             (strcmp(name, "bindings") != 0 && strcmp(name, "componentstatuses") != 0));
 }
 
-int ki__api_catalog_init(ki__api_catalog *catalog, const ki__api_model *model)
+static void catalog_done(ki__api_catalog *catalog)
+{
+    ki__free(catalog->alloc, catalog->offers);
+    *catalog = (ki__api_catalog){.alloc = catalog->alloc};
+}
+
+static int catalog_init(ki__api_catalog *catalog, const ki__api_model *model)
 {
     *catalog = (ki__api_catalog){.alloc = model->alloc};
     int r = 0;
@@ -132,15 +138,9 @@ int ki__api_catalog_init(ki__api_catalog *catalog, const ki__api_model *model)
         }
     }
     if (r < 0) {
-        ki__api_catalog_done(catalog);
+        catalog_done(catalog);
     }
     return r;
-}
-
-void ki__api_catalog_done(ki__api_catalog *catalog)
-{
-    ki__free(catalog->alloc, catalog->offers);
-    *catalog = (ki__api_catalog){.alloc = catalog->alloc};
 }
 
 /* ---- pieces ---- */
@@ -508,13 +508,13 @@ int ki__api_do_path(ki__api_exchange *x)
                             "this method is not allowed here", NULL);
     }
     ki__api_catalog catalog;
-    int r = ki__api_catalog_init(&catalog, x->model);
+    int r = catalog_init(&catalog, x->model);
     if (r < 0) {
         return r;
     }
     x->out.max = OUT_MAX;
     x->status = 200;
     r = answer(x, &catalog);
-    ki__api_catalog_done(&catalog);
+    catalog_done(&catalog);
     return r;
 }

@@ -23,10 +23,6 @@ typedef struct ki__api_catalog {
     const ki_alloc *alloc;
 } ki__api_catalog;
 
-/** Errors: -ENOMEM. */
-int ki__api_catalog_init(ki__api_catalog *catalog, const ki__api_model *model);
-void ki__api_catalog_done(ki__api_catalog *catalog);
-
 /** Whether version `a` of a group goes before `b`: v2, v1, v1beta2, v1alpha1, others. */
 bool ki__api_version_before(const char *a, const char *b);
 

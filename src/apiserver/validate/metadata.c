@@ -8,8 +8,6 @@
 #include "object/edit/json_out.h"
 #include "object/value.h"
 
-enum { FIELD_MAX = 4096 };
-
 /* What the parts of one check share: two texts that are used again and again. */
 typedef struct checker {
     const char *base;

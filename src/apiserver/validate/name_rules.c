@@ -105,7 +105,8 @@ static bool matches_subdomain(ki_str name)
     return true;
 }
 
-bool ki__name_matches_part(ki_str name)
+/* Whether it is the name part of a qualified name, whatever its length. */
+static bool matches_part(ki_str name)
 {
     if (name.len == 0 || !is_alphanumeric(name.ptr[0]) ||
         !is_alphanumeric(name.ptr[name.len - 1])) {
@@ -235,7 +236,7 @@ int ki__name_check_key(ki_str key, ki_str value, const char *field, ki__invalid 
     if (r == 0 && name.len > KI__LABEL_NAME_MAX) {
         r = add(errors, field, value, "name part " MAX_63 "bytes");
     }
-    if (r == 0 && !ki__name_matches_part(name)) {
+    if (r == 0 && !matches_part(name)) {
         r = add(errors, field, value, "name part " PART_TEXT);
     }
     return r;
@@ -247,7 +248,7 @@ int ki__name_check_label_value(ki_str value, const char *field, ki__invalid *err
     if (value.len > KI__LABEL_VALUE_MAX) {
         r = add(errors, field, value, MAX_63 "bytes");
     }
-    if (r == 0 && value.len != 0 && !ki__name_matches_part(value)) {
+    if (r == 0 && value.len != 0 && !matches_part(value)) {
         r = add(errors, field, value, LABEL_VALUE_TEXT);
     }
     return r;

@@ -30,7 +30,4 @@ int ki__name_check_label_value(ki_str value, const char *field, ki__invalid *err
 /** Whether the text has the characters of a name by a rule, whatever its length. */
 bool ki__name_matches(ki__name_rule rule, ki_str name);
 
-/** Whether it is the name part of a qualified name, whatever its length. */
-bool ki__name_matches_part(ki_str name);
-
 #endif

@@ -138,12 +138,6 @@ int ki__structural_new(ki_object *definition, const ki_value *schema, const ki_a
 /** Always NULL; NULL is fine. */
 ki__structural *ki__structural_free(ki__structural *schema);
 
-static inline const ki__structural_node *ki__structural_at(const ki__structural *schema,
-                                                           uint32_t node)
-{
-    return &schema->nodes[node];
-}
-
 /** What a node knows of a name; NULL: nothing. */
 const ki__structural_property *ki__structural_find(const ki__structural *schema, uint32_t node,
                                                    ki_str name);

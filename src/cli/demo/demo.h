@@ -179,7 +179,6 @@ void demo_controller_close(demo *d);
 void demo_controller_note(demo *d, const ki_object *pod);
 /** Works on what waits. */
 void demo_controller_run(demo *d);
-bool demo_controller_is_idle(demo *d);
 /** In how many namespaces it has not done what it should, by what the server has. */
 size_t demo_controller_wrong(const ki_list *pods, const ki_list *counts);
 

@@ -160,13 +160,6 @@ static void reconcile(demo_call *call)
     (void)ki_object_unref(known);
 }
 
-static ki_workqueue_stats stats_of(demo *d)
-{
-    ki_workqueue_stats stats = KI_OPTIONS_INIT(ki_workqueue_stats);
-    ki_workqueue_get_stats(d->controller.queue, &stats);
-    return stats;
-}
-
 void demo_controller_run(demo *d)
 {
     demo_controller *c = &d->controller;
@@ -180,12 +173,6 @@ void demo_controller_run(demo *d)
             reconcile(call);
         }
     }
-}
-
-bool demo_controller_is_idle(demo *d)
-{
-    ki_workqueue_stats stats = stats_of(d);
-    return stats.depth == 0 && stats.processing == 0 && stats.delayed == 0;
 }
 
 /* ---- whether it did it right ---- */

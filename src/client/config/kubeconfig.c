@@ -332,8 +332,9 @@ static int fill_names(const ki__kubeconfig_choice *choice, ki_config *config)
                  : ki__config_set_text(config, &config->user_name, ki_str_from(choice->user.name));
 }
 
-int ki__kubeconfig_fill(const ki__kubeconfig *kubeconfig, const ki__kubeconfig_choice *choice,
-                        const ki__url *url, ki_config *config, ki_error *error)
+/* Copies what was chosen. */
+static int fill(const ki__kubeconfig *kubeconfig, const ki__kubeconfig_choice *choice,
+                const ki__url *url, ki_config *config, ki_error *error)
 {
     config->disable_compression = choice->disable_compression;
     int r = fill_names(choice, config);
@@ -374,7 +375,7 @@ static int load_files(const ki_config_options *options, ki__kubeconfig *kubeconf
     }
     ki__url url;
     r = ki__kubeconfig_validate(kubeconfig, &choice, &url, error);
-    return r < 0 ? r : ki__kubeconfig_fill(kubeconfig, &choice, &url, config, error);
+    return r < 0 ? r : fill(kubeconfig, &choice, &url, config, error);
 }
 
 int ki_config_load(const ki_config_options *options, ki_config **ret_config, ki_error *error)

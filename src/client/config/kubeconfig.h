@@ -39,11 +39,6 @@ typedef struct ki__kubeconfig_entry {
     uint32_t line;
 } ki__kubeconfig_entry;
 
-/** The entry of a name in the list "clusters", "users" or "contexts": of the first file that has
- *  it. */
-ki__kubeconfig_entry ki__kubeconfig_find(const ki__kubeconfig *kubeconfig, const char *what,
-                                         ki_str name);
-
 /** The value of one field, and where it is from. */
 typedef struct ki__setting {
     const char *field;                 /* "server"; or "option server" */
@@ -99,10 +94,6 @@ int ki__kubeconfig_fail(ki_error *error, int code, const ki__setting *setting, c
  *  server's. */
 int ki__kubeconfig_validate(const ki__kubeconfig *kubeconfig, const ki__kubeconfig_choice *choice,
                             ki__url *ret_url, ki_error *error);
-
-/** Copies what was chosen. */
-int ki__kubeconfig_fill(const ki__kubeconfig *kubeconfig, const ki__kubeconfig_choice *choice,
-                        const ki__url *url, ki_config *config, ki_error *error);
 
 /** Writes a node as JSON into `secrets`. KI_ERR_UNSUPPORTED for numbers that JSON has not, with the
  *  line in *ret_line;  -ENOMEM. */

@@ -33,8 +33,9 @@ static const char *list_of(const char *what)
     return what[0] == 'u' ? "users" : what[1] == 'l' ? "clusters" : "contexts";
 }
 
-ki__kubeconfig_entry ki__kubeconfig_find(const ki__kubeconfig *kubeconfig, const char *what,
-                                         ki_str name)
+/* The entry of a name in the list "clusters", "users" or "contexts": of the first file that has it.
+ */
+static ki__kubeconfig_entry find(const ki__kubeconfig *kubeconfig, const char *what, ki_str name)
 {
     ki__kubeconfig_entry entry = {.what = what, .name = ""};
     for (size_t i = 0; i < kubeconfig->count; i++) {
@@ -147,7 +148,7 @@ static int choose_context(const ki__kubeconfig *kubeconfig, ki__kubeconfig_choic
     ki__setting name = context_name(kubeconfig, &top);
     choice->context = (ki__kubeconfig_entry){.what = "context", .name = ""};
     if (name.text.len != 0) {
-        choice->context = ki__kubeconfig_find(kubeconfig, "context", name.text);
+        choice->context = find(kubeconfig, "context", name.text);
         if (choice->context.file == NULL) {
             return ki__config_error(
                 error, KI_ERR_NOT_FOUND, top.file != NULL ? top.file->label : NULL, name.line,
@@ -168,7 +169,7 @@ static int choose_entry(const ki__kubeconfig *kubeconfig, const ki__kubeconfig_c
     override(&name, what[0] == 'u' ? "option user" : "option cluster", chosen);
     ki__kubeconfig_entry entry = {.what = what, .name = ""};
     if (name.text.len != 0) {
-        entry = ki__kubeconfig_find(kubeconfig, what, name.text);
+        entry = find(kubeconfig, what, name.text);
         if (entry.file == NULL) {
             int r = ki__kubeconfig_fail(error, KI_ERR_NOT_FOUND, &name, "there is no ");
             ki__error_add(error, ki_str_from(what));

@@ -237,15 +237,6 @@ bool ki__field_set_has_below(const ki__field_set *set, ki_str path)
     return at < set->count && ki__field_path_is_in(set->paths[at], path);
 }
 
-bool ki__field_set_same(const ki__field_set *a, const ki__field_set *b)
-{
-    bool same = a->count == b->count;
-    for (size_t i = 0; same && i < a->count; i++) {
-        same = ki_str_eq(a->paths[i], b->paths[i]);
-    }
-    return same;
-}
-
 /* ---- reading FieldsV1 ---- */
 
 typedef struct member {

@@ -66,7 +66,6 @@ void ki__field_set_subtract(ki__field_set *set, const ki__field_set *other);
 bool ki__field_set_has(const ki__field_set *set, ki_str path);
 /** Whether there is something below a path. */
 bool ki__field_set_has_below(const ki__field_set *set, ki_str path);
-bool ki__field_set_same(const ki__field_set *a, const ki__field_set *b);
 
 /** Reads FieldsV1 into an empty set.
  *  Errors: KI_ERR_INVALID  it is none;  KI_ERR_LIMIT, -ENOMEM. */

@@ -67,19 +67,3 @@ const ki__schema_message *ki__schema_of_kind(ki_str api_version, ki_str kind)
     }
     return NULL;
 }
-
-const ki__schema_field *ki__schema_list_items(const ki__schema_message *message)
-{
-    const ki__schema_field *fields = ki__schema_fields + message->first_field;
-    const ki__schema_field *items = NULL;
-    bool is_list = false;
-    for (size_t i = 0; i < message->field_count; i++) {
-        const ki__schema_field *field = &fields[i];
-        if (field->name == KI__SCHEMA_NAME_METADATA) {
-            is_list = field->type == KI__SCHEMA_MESSAGE && field->message == KI__SCHEMA_LIST_META;
-        } else if (field->name == KI__SCHEMA_NAME_ITEMS && field->flags & KI__SCHEMA_REPEATED) {
-            items = field;
-        }
-    }
-    return is_list ? items : NULL;
-}

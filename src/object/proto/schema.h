@@ -116,7 +116,4 @@ const ki__schema_field *ki__schema_field_by_name(const ki__schema_message *messa
 /** The message of a kind, or NULL if the tables do not know it. */
 const ki__schema_message *ki__schema_of_kind(ki_str api_version, ki_str kind);
 
-/** The field with the elements of a list kind, such as PodList; NULL if the message is of none. */
-const ki__schema_field *ki__schema_list_items(const ki__schema_message *message);
-
 #endif
