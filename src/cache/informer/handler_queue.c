@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notes stand in a ring and are known by number, which only rises; so the index over the keys can
- * name a note wherever the ring moves to. The index is there only while more wait than the limit
- * allows, and without memory for it nothing is merged: it is a means to save, not to be right. */
+/* The queue of a handler: a snapshot that is walked, batches that are shared, and a ring for the
+ * rest. What merges is in handler_queue_merge.c. */
 #include "cache/informer/handler_queue.h"
 
 #include <errno.h>
@@ -10,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "object/object.h"
+#include "cache/informer/handler_queue_merge.h"
 
 enum { RING_MIN = 16, RING_KEPT = 1024, SHARED_MIN = 8 };
 #define KEYS_MAX ((size_t)1 << 31)
@@ -20,72 +19,6 @@ void ki__handler_queue_init(ki__handler_queue *queue, const ki_alloc *alloc, ki_
 {
     *queue = (ki__handler_queue){.alloc = alloc, .limit = limit, .index_at = limit};
     ki__map_init(&queue->last, alloc, hash_key, KEYS_MAX);
-}
-
-static ki__note *at(const ki__handler_queue *queue, size_t number)
-{
-    return &queue->ring[number & (queue->cap - 1)];
-}
-
-/* ---- the index ---- */
-
-static void drop_index(ki__handler_queue *queue)
-{
-    ki__map_done(&queue->last);
-    queue->indexed = false;
-}
-
-/* Map values are pointers, and NULL is none. */
-static int note_last(ki__handler_queue *queue, const ki_object *object, size_t number)
-{
-    void *value = (void *)(uintptr_t)(number + 1);
-    if (value == NULL) {
-        return KI_ERR_LIMIT; /* after so many that numbers begin anew */
-    }
-    return ki__map_set(&queue->last, ki__object_key(object), value, NULL);
-}
-
-/* Tries again later, but not each time: making an index costs a step for each that waits. */
-static void put_off_index(ki__handler_queue *queue)
-{
-    drop_index(queue);
-    queue->index_at = queue->count + queue->count / 8 + 1;
-}
-
-static void make_index(ki__handler_queue *queue)
-{
-    if (queue->indexed || queue->count < queue->index_at) {
-        return;
-    }
-    int r = 0;
-    for (size_t i = queue->head; r == 0 && i != queue->head + queue->count; i++) {
-        const ki__note *note = at(queue, i);
-        r = note->object != NULL ? note_last(queue, note->object, i) : 0;
-    }
-    if (r < 0) {
-        put_off_index(queue);
-        return;
-    }
-    queue->indexed = true;
-}
-
-/* Whether the last waiting note of the object's key is known, and which it is. */
-static bool find_last(const ki__handler_queue *queue, const ki_object *object, size_t *ret_number)
-{
-    if (!queue->indexed) {
-        return false;
-    }
-    const void *value = ki__map_get(&queue->last, ki__object_key(object));
-    *ret_number = (size_t)(uintptr_t)value - 1;
-    return value != NULL;
-}
-
-static void forget_last(ki__handler_queue *queue, const ki__note *note, size_t number)
-{
-    size_t last;
-    if (find_last(queue, note->object, &last) && last == number) {
-        (void)ki__map_remove(&queue->last, ki__object_key(note->object));
-    }
 }
 
 /* ---- what is shared ---- */
@@ -184,11 +117,6 @@ int ki__handler_queue_reserve_shared(ki__handler_queue *queue, size_t count)
 
 /* ---- room ---- */
 
-static bool is_before_resync(const ki__handler_queue *queue, size_t number)
-{
-    return queue->resync != NULL && number - queue->head < queue->resync_at - queue->head;
-}
-
 /* Moves what waits into a ring of `cap` places, without what was left out. */
 static int move_ring(ki__handler_queue *queue, size_t cap)
 {
@@ -196,13 +124,13 @@ static int move_ring(ki__handler_queue *queue, size_t cap)
     if (ring == NULL) {
         return -ENOMEM;
     }
-    drop_index(queue); /* numbers change */
+    ki__merge_index_drop(queue); /* numbers change */
     size_t live = 0;
     size_t before_resync = 0;
     for (size_t i = queue->head; i != queue->head + queue->count; i++) {
-        if (at(queue, i)->object != NULL) {
-            ring[live++] = *at(queue, i);
-            before_resync += is_before_resync(queue, i);
+        if (ki__handler_queue_at(queue, i)->object != NULL) {
+            ring[live++] = *ki__handler_queue_at(queue, i);
+            before_resync += ki__handler_queue_is_before_resync(queue, i);
         }
     }
     ki__free(queue->alloc, queue->ring);
@@ -248,7 +176,7 @@ int ki__handler_queue_reserve(ki__handler_queue *queue, size_t count)
 static void after_pop(ki__handler_queue *queue)
 {
     if (queue->indexed && queue->count <= queue->limit / 2) {
-        drop_index(queue);
+        ki__merge_index_drop(queue);
     }
     if (queue->count != 0) {
         return;
@@ -258,77 +186,6 @@ static void after_pop(ki__handler_queue *queue)
         ki__free(queue->alloc, queue->ring);
         queue->ring = NULL;
         queue->cap = 0;
-    }
-}
-
-/* ---- merging ---- */
-
-/* Takes a waiting note out from between others. */
-static void leave_out(ki__handler_queue *queue, size_t number)
-{
-    ki__note *waiting = at(queue, number);
-    forget_last(queue, waiting, number);
-    queue->initial_count -= waiting->is_initial;
-    queue->merged += 2; /* it, and the delete that it goes with */
-    queue->left_out += 2 + (uint64_t)waiting->merged;
-    ki__note_unref(waiting);
-    *waiting = (ki__note){0};
-    queue->dead++;
-}
-
-/* Puts a newer object into a waiting note. Its key is the same, but the index must borrow it from
- * the object that stays; putting a key anew cannot fail. */
-static void renew(ki__handler_queue *queue, size_t number, const ki_object *object)
-{
-    ki__note *waiting = at(queue, number);
-    const ki_object *before = waiting->object;
-    waiting->object = ki_object_ref(object);
-    int r = note_last(queue, waiting->object, number);
-    ki_assert(r == 0);
-    waiting->merged++;
-    queue->merged++;
-    (void)ki_object_unref(before);
-}
-
-/* Whether the note went into one that waits. */
-static bool merge(ki__handler_queue *queue, const ki__note *note)
-{
-    size_t number;
-    if (queue->count - queue->dead < queue->limit || !find_last(queue, note->object, &number) ||
-        is_before_resync(queue, number)) {
-        return false;
-    }
-    ki__note *waiting = at(queue, number);
-    bool pending = waiting->type == KI__NOTE_ADD || waiting->type == KI__NOTE_UPDATE;
-    switch (note->type) {
-    case KI__NOTE_UPDATE:
-        if (!pending) {
-            return false;
-        }
-        renew(queue, number, note->object);
-        waiting->same_version = waiting->same_version && note->same_version;
-        return true;
-    case KI__NOTE_SYNC: /* there is news of the object anyway */
-        if (!pending && waiting->type != KI__NOTE_SYNC) {
-            return false;
-        }
-        renew(queue, number, note->object);
-        return true;
-    case KI__NOTE_DELETE:
-        if (waiting->type == KI__NOTE_ADD) {
-            leave_out(queue, number);
-            return true;
-        }
-        if (waiting->type != KI__NOTE_UPDATE) {
-            return false;
-        }
-        renew(queue, number, note->object);
-        waiting->type = KI__NOTE_DELETE;
-        waiting->final_state_unknown = note->final_state_unknown;
-        waiting->same_version = false;
-        return true;
-    default:
-        return false;
     }
 }
 
@@ -369,7 +226,7 @@ void ki__handler_queue_resync(ki__handler_queue *queue, ki_snapshot *snapshot)
 static void append(ki__handler_queue *queue, const ki__note *note)
 {
     ki_assert(queue->count < queue->cap);
-    ki__note *place = at(queue, queue->head + queue->count++);
+    ki__note *place = ki__handler_queue_at(queue, queue->head + queue->count++);
     *place = *note;
     (void)ki_object_ref(place->old);
     (void)ki_object_ref(place->object);
@@ -386,16 +243,12 @@ void ki__handler_queue_push(ki__handler_queue *queue, const ki__note *note)
 {
     ki_assert(queue->reserved != 0 && queue->shared_count == 0);
     queue->reserved--;
-    make_index(queue);
-    if (merge(queue, note)) {
+    ki__merge_index_make(queue);
+    if (ki__merge(queue, note)) {
         return;
     }
     append(queue, note);
-    size_t number = queue->head + queue->count - 1;
-    const ki__note *place = at(queue, number);
-    if (queue->indexed && note_last(queue, place->object, number) < 0) {
-        put_off_index(queue);
-    }
+    ki__merge_index_add(queue, queue->head + queue->count - 1);
 }
 
 /* Objects of the walk are borrowed from the snapshot, which the hand holds. */
@@ -422,10 +275,10 @@ static size_t take_from_walk(ki__handler_queue *queue, size_t max, ki__hand *han
 static size_t take_from_ring(ki__handler_queue *queue, ki__hand *hand)
 {
     size_t number = queue->head;
-    ki__note *first = at(queue, number);
+    ki__note *first = ki__handler_queue_at(queue, number);
     hand->owns = first->object != NULL;
     if (hand->owns) {
-        forget_last(queue, first, number);
+        ki__merge_index_forget(queue, first, number);
         queue->initial_count -= first->is_initial;
         hand->own[0] = *first;
     } else {
@@ -479,9 +332,9 @@ void ki__handler_queue_done(ki__handler_queue *queue)
     queue->snapshot = ki_snapshot_unref(queue->snapshot);
     queue->walk_left = 0;
     queue->resync = ki_snapshot_unref(queue->resync);
-    drop_index(queue);
+    ki__merge_index_drop(queue);
     for (size_t i = queue->head; i != queue->head + queue->count; i++) {
-        ki__note_unref(at(queue, i));
+        ki__note_unref(ki__handler_queue_at(queue, i));
     }
     while (queue->shared_count != 0) {
         (void)ki__notes_unref(*shared_at(queue, --queue->shared_count));
