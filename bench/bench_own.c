@@ -100,7 +100,7 @@ static void give_notes(ki_registration *registration, ki__applier *applier, size
         check(ki__notes_new(applier, &notes), "notes");
         check(ki__registration_reserve_batch(registration, applier, notes), "reserve");
         if (ki__registration_push_batch(registration, applier, notes)) {
-            ki__registration_poke(registration);
+            ki__registration_wake(registration);
         }
         (void)ki__notes_unref(notes);
     }

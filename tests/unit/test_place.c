@@ -101,13 +101,14 @@ static bool handler_says_so(void)
     ki__registration_owner owner = {
         .removed = nothing_removed, .synced = nothing, .over = nothing, .release = nothing};
     ki_object *pod = test_pod(NULL, "ns", "a", 1, "g");
+    ki__note note = {.type = (uint8_t)KI__NOTE_ADD, .object = pod};
+    ki__applier applier = {.notes = &note, .note_count = 1};
     if (engine == NULL ||
         ki__registration_new(engine, &handler, &options, &owner, &the_registration, NULL) != 0 ||
-        ki__registration_reserve(the_registration, 1) != 0) {
+        ki__registration_reserve_batch(the_registration, &applier, NULL) != 0) {
         return false;
     }
-    ki__registration_push(the_registration,
-                          &(ki__note){.type = (uint8_t)KI__NOTE_ADD, .object = pod});
+    (void)ki__registration_push_batch(the_registration, &applier, NULL);
     if (setjmp(way_out) == 0) {
         return ki_registration_dispatch(the_registration, 0) == 77; /* never comes back */
     }

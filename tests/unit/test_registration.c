@@ -224,11 +224,23 @@ static void end(fixture *f)
     test_alloc_done(&f->alloc);
 }
 
+static void wake_if(fixture *f, bool wake)
+{
+    if (wake) {
+        ki__registration_wake(f->reg);
+    }
+}
+
+/* A notification that is not shared. */
 static void push(fixture *f, ki__note_type type, const ki_object *old, const ki_object *object)
 {
-    assert_int_equal(ki__registration_reserve(f->reg, 1), 0);
-    ki__registration_push(f->reg, &(ki__note){.type = (uint8_t)type, .old = old, .object = object});
-    ki__registration_wake(f->reg);
+    ki__note note = {.type = (uint8_t)type, .old = old, .object = object};
+    ki__applier applier = {.alloc = &f->alloc.table, .notes = &note, .note_count = 1};
+    if (type == KI__NOTE_SYNC) { /* it takes part in resyncs from now on */
+        ki__registration_seat_of(f->reg)->syncing = true;
+    }
+    assert_int_equal(ki__registration_reserve_batch(f->reg, &applier, NULL), 0);
+    wake_if(f, ki__registration_push_batch(f->reg, &applier, NULL));
 }
 
 static void expect(fixture *f, const char *want)
@@ -378,9 +390,7 @@ static void push_batch(fixture *f, ki__note *list, size_t count)
     ki__notes *notes = NULL;
     assert_int_equal(ki__notes_new(&applier, &notes), 0);
     assert_int_equal(ki__registration_reserve_batch(f->reg, &applier, notes), 0);
-    if (ki__registration_push_batch(f->reg, &applier, notes)) {
-        ki__registration_poke(f->reg);
-    }
+    wake_if(f, ki__registration_push_batch(f->reg, &applier, notes));
     (void)ki__notes_unref(notes);
 }
 
@@ -498,7 +508,8 @@ static void synced_means_that_every_initial_callback_has_returned(void **state)
     options.on_synced = on_synced;
     register_it(&f, &handler, &options);
     assert_true(ki__registration_is_fresh(f.reg));
-    ki__registration_begin(f.reg, snapshot_of(&f));
+    wake_if(&f, ki__registration_begin(f.reg, snapshot_of(&f)));
+    assert_int_equal(f.wakes, 1);
     assert_false(ki__registration_is_fresh(f.reg));
     push(&f, KI__NOTE_UPDATE, f.a[0], f.a[1]);
     f.inside = check_not_synced;
@@ -506,12 +517,10 @@ static void synced_means_that_every_initial_callback_has_returned(void **state)
     expect(&f, "*0 *7 ");
     check_not_synced(&f); /* the informer has not */
     f.inside = NULL;
-    ki__registration_synced(f.reg);
-    ki__registration_wake(f.reg);
+    wake_if(&f, ki__registration_owner_synced(f.reg));
     assert_true(ki_registration_has_synced(f.reg));
-    assert_int_equal(f.syncs, 1);
     assert_int_equal(ki_registration_dispatch(f.reg, 0), 2);
-    assert_int_equal(f.syncs, 1);
+    assert_int_equal(f.syncs, 0); /* the owner knew */
     expect(&f, "synced ~0>1 ");
     assert_int_equal(ki_registration_dispatch(f.reg, 0), 0); /* told once */
     end(&f);
@@ -522,9 +531,8 @@ static void the_last_initial_callback_is_not_synced_while_it_runs(void **state)
     (void)state;
     fixture f;
     begin(&f, KI_DELIVERY_ENGINE);
-    ki__registration_begin(f.reg, snapshot_of(&f));
-    ki__registration_synced(f.reg);
-    ki__registration_wake(f.reg);
+    wake_if(&f, ki__registration_begin(f.reg, snapshot_of(&f)));
+    assert_false(ki__registration_owner_synced(f.reg)); /* it was woken already */
     f.inside = check_not_synced;
     assert_int_equal(f.syncs, 0);
     test_world_settle(f.engine);
@@ -545,10 +553,10 @@ static void with_nothing_there_it_has_synced_at_once_and_is_told(void **state)
     ki_handler_options options = options_of(&f, KI_DELIVERY_ENGINE);
     options.on_synced = on_synced;
     register_it(&f, &handler, &options);
-    ki__registration_synced(f.reg);
-    ki__registration_wake(f.reg);
+    wake_if(&f, ki__registration_owner_synced(f.reg));
     test_world_settle(f.engine);
     expect(&f, "synced ");
+    assert_int_equal(f.syncs, 0); /* the owner knew */
     end(&f);
 }
 
@@ -657,7 +665,7 @@ static void what_comes_after_the_removal_is_forgotten(void **state)
     assert_int_equal(f.destroyed, 1);
     assert_true(f.owned); /* stop is the owner's own doing */
     push(&f, KI__NOTE_ADD, NULL, f.a[0]);
-    ki__registration_begin(f.reg, snapshot_of(&f));
+    assert_false(ki__registration_begin(f.reg, snapshot_of(&f)));
     test_world_settle(f.engine);
     expect(&f, "");
     end(&f);
@@ -815,7 +823,7 @@ static void what_had_synced_stays_so_though_it_is_removed(void **state)
     (void)state;
     fixture f;
     begin(&f, KI_DELIVERY_CALLER);
-    ki__registration_synced(f.reg);
+    wake_if(&f, ki__registration_owner_synced(f.reg));
     ki_registration_remove(f.reg);
     assert_true(ki_registration_has_synced(f.reg));
     end(&f);
@@ -1050,8 +1058,8 @@ static void who_waits_for_it_to_sync_need_not_wait_for_all_that_follows(void **s
     (void)state;
     fixture f;
     begin(&f, KI_DELIVERY_CALLER);
-    ki__registration_begin(f.reg, snapshot_of(&f));
-    ki__registration_synced(f.reg);
+    wake_if(&f, ki__registration_begin(f.reg, snapshot_of(&f)));
+    wake_if(&f, ki__registration_owner_synced(f.reg));
     push(&f, KI__NOTE_UPDATE, f.a[0], f.a[1]);
     push(&f, KI__NOTE_UPDATE, f.a[1], f.a[2]);
     f.inside = check_owner_knows;
@@ -1118,14 +1126,17 @@ static int scenario(const ki_alloc *alloc, void *user)
     if (r == 0) {
         f.owned = true;
         ki_object *a = test_pod(NULL, "ns", "a", 1, "g");
+        ki__note list[20];
+        for (unsigned i = 0; i < 20; i++) {
+            list[i] = (ki__note){.type = KI__NOTE_SYNC, .object = a};
+        }
+        ki__applier applier = {.alloc = alloc, .notes = list, .note_count = 20};
+        ki__registration_seat_of(f.reg)->syncing = true;
         for (unsigned i = 0; r == 0 && i < 30; i++) {
-            r = ki__registration_reserve(f.reg, 20);
-            if (r == 0) {
-                ki__registration_push(f.reg, &(ki__note){.type = KI__NOTE_SYNC, .object = a});
-            }
+            r = ki__registration_reserve_batch(f.reg, &applier, NULL);
+            wake_if(&f, r == 0 && ki__registration_push_batch(f.reg, &applier, NULL));
         }
         (void)ki_object_unref(a);
-        ki__registration_wake(f.reg);
         test_world_settle(f.engine);
         ki_registration_remove(f.reg);
         assert_int_equal(f.destroyed, 1);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a shared informer, which three files share: informer.c makes, starts and stops it,
- * informer_work.c brings deltas into the store and to the handlers, informer_handlers.c keeps the
- * handlers.
+/* The inside of a shared informer, which some files share:
+ *
+ *   informer.c           making and freeing
+ *   informer_run.c       starting and stopping
+ *   informer_work.c      deltas into the store and to the handlers
+ *   informer_handlers.c  handlers, and when they resync
+ *   informer_status.c    having synced, health, and what else can be asked
  *
  * Locks: `lock` keeps the handlers and the state, and makes publishing a version and queueing its
- * notes one step. It is never held while something of the program's is called. Registrations have
- * locks of their own, which come after this one.
+ * notifications one step. It is never held while something of the program's is called.
+ * Registrations have locks of their own, which come after this one.
  *
  * Two counts: `users` are those who have the informer; with the last of them it stops, if it was
  * never started. `parts` are the things that need its memory: the users together, each
@@ -19,6 +23,7 @@
 #include "base/refs.h"
 #include "base/sync.h"
 #include "cache/informer/registration.h"
+#include "cache/informer/registration_wake.h"
 #include "cache/store/mutations.h"
 
 typedef enum ki__informer_state {
@@ -37,18 +42,15 @@ struct ki_informer {
     bool has_source;
     ki_store *store;
     ki_queue *queue;
-    ki__applier applier;     /* inside the engine only, like the next eight */
+    ki__applier applier;     /* inside the engine only, like the next seven */
     ki__mutations mutations; /* if asked for */
     ki__task task;
     ki__timer retry;
     bool posted; /* the task */
     bool paused; /* the reflector was asked to hold back */
     bool retrying;
-    size_t taken;      /* deltas put in the queue; not less than are in it */
-    ki__list to_wake;  /* seats of those that were given something; each holds a reference */
-    ki__list sleepers; /* the same, of threads that are woken a little later */
-    size_t held_back;  /* deltas that came since the first of them was put there, */
-    size_t turns;      /* and batches */
+    size_t taken;        /* deltas put in the queue; not less than are in it */
+    ki__wake_list wakes; /* handlers for which something was queued */
 
     ki__mutex lock;
     ki__cond changed; /* state, synced, or a registration */
@@ -95,15 +97,6 @@ int ki__informer_transform(const ki_object *object, ki_object **ret_object, void
 
 /* informer_handlers.c */
 
-/** Has a handler told that there is something, at the next ki__informer_wake(). Inside the engine
- *  only. */
-void ki__informer_mark(ki_informer *informer, ki_registration *registration);
-/** The same for one that has only to be poked: at once, or with the sleepers if it is a thread. */
-void ki__informer_mark_poked(ki_informer *informer, ki_registration *registration);
-/** Wakes the sleepers. Without the lock. Inside the engine only. */
-void ki__informer_wake_sleepers(ki_informer *informer);
-/** Calls `wake` for those. Without the lock. Inside the engine only. */
-void ki__informer_wake(ki_informer *informer, void (*wake)(ki_registration *registration));
 /** Decides who takes part in a resync that is due; whether anyone does. */
 bool ki__informer_should_resync(ki_informer *informer);
 /** Ends all registrations; no new ones come any more. */

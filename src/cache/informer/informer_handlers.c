@@ -120,24 +120,26 @@ bool ki__informer_should_resync(ki_informer *informer)
 
 /* ---- coming ---- */
 
-/* With the lock held: from here on it is told of everything. */
-static void admit(ki_informer *informer, ki_registration *registration)
+/* With the lock held: from here on everything is delivered to it. Whether it has to be woken. */
+static bool admit(ki_informer *informer, ki_registration *registration)
 {
+    bool wake = false;
     ki__registration_seat *seat = ki__registration_seat_of(registration);
     plan_resync(informer, seat);
     ki_snapshot *snapshot = ki_store_snapshot(informer->store);
     if (ki_snapshot_count(snapshot) != 0) {
-        ki__registration_begin(registration, snapshot);
+        wake = ki__registration_begin(registration, snapshot);
     } else {
         (void)ki_snapshot_unref(snapshot);
     }
     if (informer->synced) {
-        ki__registration_synced(registration);
+        wake = ki__registration_owner_synced(registration) || wake;
     }
     (void)ki_registration_ref(registration);
     ki__list_push_back(&informer->handlers, &seat->link);
     informer->handler_count++;
     informer->unfinished++;
+    return wake;
 }
 
 int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
@@ -165,21 +167,21 @@ int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
     ki__informer_hold(informer);
     r = ki__registration_start(registration);
     if (r < 0) {
-        ki__registration_abandon(registration);
+        ki__registration_abandon(registration, false);
         return ki__error_set(error, r, "cannot start a thread for the handler: %s",
                              ki_error_text(r));
     }
     ki__mutex_lock(&informer->lock);
     bool stopped = informer->state >= KI__INFORMER_STOPPING;
-    if (!stopped) {
-        admit(informer, registration);
-    }
+    bool wake = !stopped && admit(informer, registration);
     ki__mutex_unlock(&informer->lock);
     if (stopped) {
-        ki__registration_abandon(registration);
+        ki__registration_abandon(registration, true);
         return ki__error_set(error, KI_ERR_STOPPED, "the informer has stopped");
     }
-    ki__registration_wake(registration);
+    if (wake) {
+        ki__registration_wake(registration);
+    }
     if (ret_registration != NULL) {
         *ret_registration = registration;
     } else {
@@ -188,50 +190,7 @@ int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
     return 0;
 }
 
-/* ---- waking and going ---- */
-
-static void mark(ki__list *list, ki_registration *registration)
-{
-    ki__registration_seat *seat = ki__registration_seat_of(registration);
-    if (ki__list_is_empty(&seat->wake_link)) {
-        (void)ki_registration_ref(registration);
-        ki__list_push_back(list, &seat->wake_link);
-    }
-}
-
-void ki__informer_mark(ki_informer *informer, ki_registration *registration)
-{
-    mark(&informer->to_wake, registration);
-}
-
-void ki__informer_mark_poked(ki_informer *informer, ki_registration *registration)
-{
-    bool sleeps = ki__registration_may_sleep(registration);
-    mark(sleeps ? &informer->sleepers : &informer->to_wake, registration);
-}
-
-static void wake_all(ki__list *list, void (*wake)(ki_registration *registration))
-{
-    ki__list *link;
-    while ((link = ki__list_pop_front(list)) != NULL) {
-        ki_registration *registration =
-            ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, wake_link));
-        wake(registration);
-        (void)ki_registration_unref(registration);
-    }
-}
-
-void ki__informer_wake(ki_informer *informer, void (*wake)(ki_registration *registration))
-{
-    wake_all(&informer->to_wake, wake);
-}
-
-void ki__informer_wake_sleepers(ki_informer *informer)
-{
-    informer->held_back = 0;
-    informer->turns = 0;
-    wake_all(&informer->sleepers, ki__registration_poke);
-}
+/* ---- going ---- */
 
 static ki_registration *take_handler(ki_informer *informer)
 {

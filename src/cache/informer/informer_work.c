@@ -11,9 +11,6 @@
 #include "object/object.h"
 
 #define RETRY_NS UINT64_C(100000000)
-/* Threads of handlers sleep on while batch follows batch, as waking one costs more than telling it
- * of a hundred changes; until so many have come, or so many batches. */
-enum { HOLD_BACK_MAX = 256, TURNS_MAX = 8 };
 enum { PAUSE_AT = 4 * KI_QUEUE_BATCH, GO_ON_AT = KI_QUEUE_BATCH };
 
 /* ---- from the reflector into the queue ---- */
@@ -131,16 +128,14 @@ static void publish(ki_informer *informer, ki__notes *notes, bool first_list)
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
             ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
-        bool begin = first_list && ki__registration_is_fresh(registration);
-        bool poke;
-        if (begin) {
-            ki__registration_begin(registration, ki_store_snapshot(informer->store));
-            poke = ki__registration_must_poke(registration);
+        bool wake;
+        if (first_list && ki__registration_is_fresh(registration)) {
+            wake = ki__registration_begin(registration, ki_store_snapshot(informer->store));
         } else {
-            poke = ki__registration_push_batch(registration, &informer->applier, notes);
+            wake = ki__registration_push_batch(registration, &informer->applier, notes);
         }
-        if (poke) {
-            ki__informer_mark_poked(informer, registration);
+        if (wake) {
+            ki__wake_list_add(&informer->wakes, registration);
         }
     }
 }
@@ -196,7 +191,7 @@ static int spread(ki_informer *informer, bool first_list)
     }
     ki__mutex_unlock(&informer->lock);
     (void)ki__notes_unref(notes);
-    ki__informer_wake(informer, ki__registration_poke);
+    ki__wake_list_send(&informer->wakes);
     return r;
 }
 
@@ -222,36 +217,21 @@ static void look_whether_synced(ki_informer *informer)
     if (informer->synced || !ki_queue_has_synced(informer->queue)) {
         return;
     }
-    ki__informer_wake_sleepers(informer); /* each can be marked in one way only */
     ki__mutex_lock(&informer->lock);
     informer->synced = true;
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
             ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
-        ki__registration_synced(registration);
-        ki__informer_mark(informer, registration);
+        if (ki__registration_owner_synced(registration)) {
+            ki__wake_list_add(&informer->wakes, registration);
+        }
     }
     ki__cond_wake_all(&informer->changed);
     ki__mutex_unlock(&informer->lock);
-    ki__informer_wake(informer, ki__registration_wake);
+    ki__wake_list_send_all(&informer->wakes);
 }
 
 /* ---- the task ---- */
-
-/* After a batch of so many deltas, or none. The next turn of the task comes after whatever the
- * engine has to do now, which may bring more. */
-static void wake_or_wait(ki_informer *informer, int count)
-{
-    if (ki__list_is_empty(&informer->sleepers)) {
-        return;
-    }
-    informer->held_back += count > 0 ? (size_t)count : 0;
-    if (count <= 0 || informer->held_back >= HOLD_BACK_MAX || ++informer->turns >= TURNS_MAX) {
-        ki__informer_wake_sleepers(informer);
-    } else {
-        ki__informer_post(informer);
-    }
-}
 
 void ki__informer_post(ki_informer *informer)
 {
@@ -279,7 +259,10 @@ static void work(ki_informer *informer)
 {
     int r = ki_queue_poll(informer->queue, 0, process, informer);
     look_whether_synced(informer);
-    wake_or_wait(informer, r);
+    if (ki__wake_list_hold(&informer->wakes, r > 0 ? (size_t)r : 0)) {
+        ki__informer_post(
+            informer); /* after all that the engine has to do now, which may be more */
+    }
     size_t left = ki_queue_length(informer->queue);
     informer->taken = left;
     if (informer->paused && left <= GO_ON_AT) {
@@ -301,7 +284,7 @@ void ki__informer_run_task(ki__task *task)
     if (is_running(informer)) {
         work(informer);
     } else {
-        ki__informer_wake_sleepers(informer);
+        ki__wake_list_send_all(&informer->wakes);
     }
     ki__informer_release(informer);
 }

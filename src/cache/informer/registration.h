@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One handler of an informer: its queue, and the calling of it. An informer gives notes from
- * inside its engine; callbacks run where the delivery says, with no lock held. */
+/* One handler of an informer: its queue, and delivery to it. An informer queues notifications (a
+ * ki__note each: what happened to one object) from inside its engine; callbacks run where the
+ * `delivery` of the options says, with no lock held. */
 #ifndef KI_CACHE_INFORMER_REGISTRATION_H
 #define KI_CACHE_INFORMER_REGISTRATION_H
 
@@ -31,11 +32,11 @@ int ki__registration_new(ki_engine *engine, const ki_handler *handler,
                          ki_registration **ret_registration, ki_error *error);
 
 /** Makes sure that there is a thread for one that is called on threads; nothing for the others. To
- *  be done before it is told anything. -errno. */
+ *  be done before anything is queued. -errno. */
 int ki__registration_start(ki_registration *registration);
 
 /** Undoes the making of one that nobody else has: the handler stays the caller's. */
-void ki__registration_abandon(ki_registration *registration);
+void ki__registration_abandon(ki_registration *registration, bool started);
 
 /** The owner's links and resync settings, for its use alone. */
 typedef struct ki__registration_seat {
@@ -50,30 +51,25 @@ typedef struct ki__registration_seat {
 ki__registration_seat *ki__registration_seat_of(ki_registration *registration);
 ki_registration *ki__registration_of_seat(ki__registration_seat *seat);
 
-/* Queueing; see handler_queue.h. After one or more of these: ki__registration_wake(), with no lock
- * held. A registration that was removed takes and forgets everything. */
-void ki__registration_begin(ki_registration *registration, ki_snapshot *snapshot);
-/** Whether it was never told anything and nothing waits, so that begin is possible. */
+/* Queueing; see handler_queue.h. A registration that was removed takes and forgets everything.
+ * True: ki__registration_wake() is to be called for it, with no lock held, now or a little later.
+ */
+
+/** Whether nothing was ever queued, so that begin is possible. */
 bool ki__registration_is_fresh(ki_registration *registration);
-int ki__registration_reserve(ki_registration *registration, size_t count);
-void ki__registration_push(ki_registration *registration, const ki__note *note);
-/** Makes room for what it wants to hear of a batch. `notes` are its notes to be shared, or NULL. */
+/** Has all objects of a snapshot delivered as initial additions. The reference becomes its own. */
+bool ki__registration_begin(ki_registration *registration, ki_snapshot *snapshot);
+/** Makes room for what concerns it in a batch. `notes` are the batch to be shared, or NULL. */
 int ki__registration_reserve_batch(ki_registration *registration, const ki__applier *applier,
                                    const ki__notes *notes);
-/** Pushes all notes of a batch that concern it. True: end with ki__registration_poke(), with no
- *  lock held, instead of ki__registration_wake(). False: nothing need be done. */
+/** Queues what concerns it in that batch. */
 bool ki__registration_push_batch(ki_registration *registration, ki__applier *applier,
                                  ki__notes *notes);
-void ki__registration_poke(ki_registration *registration);
-/** Whether poking only wakes a thread, which may sleep on for a while. */
-bool ki__registration_may_sleep(const ki_registration *registration);
-/** The same answer after any other way of queueing. */
-bool ki__registration_must_poke(ki_registration *registration);
+/** The owner has synced: what is queued as initial is all there will be. If that is nothing, it has
+ *  synced by this, and the owner, who knows, is not told. Once. */
+bool ki__registration_owner_synced(ki_registration *registration);
 
-/** The informer has synced: what is queued as initial is all there will be. */
-void ki__registration_synced(ki_registration *registration);
-
-/** Lets whoever delivers know that there is something. */
+/** Has somebody deliver: see registration_wake.c. For one of the above that returned true. */
 void ki__registration_wake(ki_registration *registration);
 
 /** Whether this thread is inside a callback of a registration whose owner has this `user`. */

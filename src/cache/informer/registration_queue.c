@@ -1,57 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queueing for a handler: what an informer does with its registrations when a batch is applied. */
+/* Queueing for a handler: what an informer does with its registrations when a batch is applied.
+ * Whatever is queued says whether somebody has to be woken for it: see registration_wake.c. */
 #include "base/assert.h"
 #include "cache/informer/registration_state.h"
 
 bool ki__registration_is_fresh(ki_registration *registration)
 {
     ki__mutex_lock(&registration->lock);
-    bool fresh = !registration->begun && !registration->removed;
+    bool fresh = registration->sync == KI__REG_FRESH && !ki__registration_is_removed(registration);
     ki__mutex_unlock(&registration->lock);
     return fresh;
 }
 
-void ki__registration_begin(ki_registration *registration, ki_snapshot *snapshot)
+bool ki__registration_begin(ki_registration *registration, ki_snapshot *snapshot)
 {
     ki_registration *reg = registration;
+    bool wake = false;
     ki__mutex_lock(&reg->lock);
-    bool take = !reg->removed;
+    bool take = !ki__registration_is_removed(reg);
     if (take) {
-        ki_assert(!reg->begun);
-        reg->begun = true;
+        ki_assert(reg->sync == KI__REG_FRESH);
+        ki__registration_note_queued(reg);
         ki__handler_queue_begin(&reg->queue, snapshot);
+        wake = ki__registration_claim_wake(reg);
     }
     ki__mutex_unlock(&reg->lock);
     if (!take) {
         (void)ki_snapshot_unref(snapshot);
     }
+    return wake;
 }
 
-/* Makes room for notes of its own; then nothing is shared until they are told. With the lock held.
- */
+/* Makes room for notifications of its own; then nothing is shared until they were delivered. With
+ * the lock held. */
 static int reserve(ki_registration *reg, size_t count)
 {
     reg->may_share = 0;
     reg->may_batch = 0;
     return ki__handler_queue_reserve(&reg->queue, count);
-}
-
-int ki__registration_reserve(ki_registration *registration, size_t count)
-{
-    ki__mutex_lock(&registration->lock);
-    int r = registration->removed ? 0 : reserve(registration, count);
-    ki__mutex_unlock(&registration->lock);
-    return r;
-}
-
-void ki__registration_push(ki_registration *registration, const ki__note *note)
-{
-    ki__mutex_lock(&registration->lock);
-    if (!registration->removed) {
-        registration->begun = true;
-        ki__handler_queue_push(&registration->queue, note);
-    }
-    ki__mutex_unlock(&registration->lock);
 }
 
 static bool concerns(const ki_registration *reg, const ki__note *note)
@@ -108,7 +94,7 @@ static void push_each(ki_registration *reg, ki__applier *applier)
         if (!concerns(reg, &note)) {
             continue;
         }
-        reg->begun = true;
+        ki__registration_note_queued(reg);
         if (note.object == NULL) {
             ki__handler_queue_resync(&reg->queue, ki_snapshot_ref(applier->before));
         } else {
@@ -125,21 +111,26 @@ bool ki__registration_push_batch(ki_registration *registration, ki__applier *app
     ki__mutex_lock(&reg->lock);
     bool removed = ki__registration_is_removed(reg);
     if (!removed && reg->sharing) {
-        reg->begun = true;
+        ki__registration_note_queued(reg);
         ki__handler_queue_share(&reg->queue, notes);
     } else if (!removed) {
         push_each(reg, applier);
     }
     reg->sharing = false;
-    bool poke = ki__registration_must_poke_locked(reg);
+    bool wake = ki__registration_claim_wake(reg);
     ki__mutex_unlock(&reg->lock);
-    return poke;
+    return wake;
 }
 
-void ki__registration_synced(ki_registration *registration)
+bool ki__registration_owner_synced(ki_registration *registration)
 {
-    ki__mutex_lock(&registration->lock);
-    registration->upstream_synced = true;
-    registration->begun = true;
-    ki__mutex_unlock(&registration->lock);
+    ki_registration *reg = registration;
+    ki__mutex_lock(&reg->lock);
+    ki__registration_set_sync(reg, KI__REG_CATCHING_UP);
+    if (ki__registration_look_at_sync(reg)) {
+        ki__registration_set_sync(reg, KI__REG_OWNER_KNOWS);
+    }
+    bool wake = ki__registration_claim_wake(reg);
+    ki__mutex_unlock(&reg->lock);
+    return wake;
 }

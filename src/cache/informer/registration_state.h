@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of a registration share. */
+/* What the files of a registration share: its members, and its states with their setters.
+ *
+ *   registration.c           making, asking, removing, destroying
+ *   registration_state.c     the states: which may follow which
+ *   registration_queue.c     what an informer puts into the queue
+ *   registration_wake.c      waking whoever delivers
+ *   registration_delivery.c  delivering: calling the handler
+ *
+ * One lock keeps all of it. It is never held while something is called. */
 #ifndef KI_CACHE_INFORMER_REGISTRATION_STATE_H
 #define KI_CACHE_INFORMER_REGISTRATION_STATE_H
 
@@ -10,6 +18,42 @@
 #include "base/refs.h"
 #include "base/sync.h"
 #include "cache/informer/registration.h"
+
+/* The life of a registration. */
+typedef enum ki__reg_life {
+    KI__REG_ACTIVE,
+    KI__REG_REMOVED,    /* no callback begins any more, but one that was decided on before */
+    KI__REG_DESTROYING, /* no callback runs, and somebody is about to destroy the handler */
+    KI__REG_OVER,       /* the handler is destroyed */
+    KI__REG_LIFE_MAX
+} ki__reg_life;
+
+/* How far it is on the way to having synced. */
+typedef enum ki__reg_sync {
+    KI__REG_FRESH,         /* nothing was queued yet: the first list can come as a snapshot */
+    KI__REG_LISTING,       /* something was, but the informer has not synced */
+    KI__REG_CATCHING_UP,   /* the informer has; initial events wait or are being delivered */
+    KI__REG_SYNCED,        /* all initial events were delivered; the owner does not know yet */
+    KI__REG_OWNER_KNOWS,   /* on_synced() is still to be called, if there is one */
+    KI__REG_HANDLER_KNOWS, /* it was called, or is being called */
+    KI__REG_SYNC_MAX
+} ki__reg_sync;
+
+/* Whether somebody delivers: at most one thread at a time, which makes calls sequential. */
+typedef enum ki__reg_turn {
+    KI__REG_IDLE,
+    KI__REG_DELIVERING,
+    KI__REG_DELIVERING_INITIAL, /* events of the first list are in the hands of who delivers */
+    KI__REG_TURN_MAX
+} ki__reg_turn;
+
+/* Whether somebody was woken to deliver. See registration_wake.c. */
+typedef enum ki__reg_wake {
+    KI__REG_ASLEEP, /* nobody: what is queued next has to wake somebody */
+    KI__REG_WOKEN,  /* somebody is being woken, and has not come yet */
+    KI__REG_WASTED, /* came while another was delivering, and was sent away */
+    KI__REG_WAKE_MAX
+} ki__reg_wake;
 
 struct ki_registration {
     ki__refs refs;
@@ -23,41 +67,78 @@ struct ki_registration {
     ki__mutex lock;
     ki__cond changed;
     ki__handler_queue queue;
-    atomic_bool removed;
-    bool entered;    /* it is a user of the pool */
-    bool over;       /* removed, and the handler destroyed */
-    bool delivering; /* somebody is inside deliver() */
-    bool left;       /* by an exception or so, and that was logged */
+    _Atomic ki__reg_life life; /* written with the lock held, read without */
+    ki__reg_sync sync;
+    ki__reg_turn turn;
+    ki__reg_wake wake;
+    size_t in_wake_hook; /* calls of the program's wake() that run or are about to */
     ki__place delivers_at;
-    bool destroying;      /* somebody is about to destroy the handler */
-    size_t waking;        /* how many are about to tell that something waits */
-    bool calling_initial; /* initial adds are under way */
-    bool begun;           /* something was queued once */
-    bool upstream_synced;
-    bool synced;
-    bool told_synced; /* the handler */
-    bool owner_knows; /* the owner, of the same */
-    bool woken;       /* and nobody came yet */
-    bool refused;     /* whoever came while another delivers: the wake-up counts for nothing */
+    bool left_logged; /* that a callback was left by an exception or so */
     uint64_t merged;  /* once the queue is gone */
     /* For who queues: */
-    bool sharing;     /* there is room for the batch that comes next, as shared notes */
-    size_t may_share; /* so many notes, in so many batches, can be shared without looking: */
-    size_t may_batch; /* who delivers only makes more room */
+    bool sharing;     /* there is room for the batch that comes next, as shared notifications */
+    size_t may_share; /* so many, in so many batches, can be shared without looking: who */
+    size_t may_batch; /* delivers only makes more room */
     /* Written by who delivers only: */
     _Atomic uint64_t delivered;
     _Atomic uint64_t failed;
-    _Atomic size_t in_hand; /* notes that were taken out, and whose turn has not come */
+    _Atomic size_t in_hand; /* notifications that were taken out, and whose turn has not come */
     char name[];
 };
 
-/** Takes no lock. */
+/* ---- registration_state.c: with the lock held ---- */
+
+/** Each stops the program if the table does not allow the step. */
+void ki__registration_set_life(ki_registration *registration, ki__reg_life life);
+void ki__registration_set_sync(ki_registration *registration, ki__reg_sync sync);
+void ki__registration_set_turn(ki_registration *registration, ki__reg_turn turn);
+void ki__registration_set_wake(ki_registration *registration, ki__reg_wake wake);
+
+/** Whether it has synced; finds out first if it has meanwhile. */
+bool ki__registration_look_at_sync(ki_registration *registration);
+/** Something is being queued: it is not fresh any more. */
+void ki__registration_note_queued(ki_registration *registration);
+
+/** Whether it was removed, or more than that. Needs no lock. */
 static inline bool ki__registration_is_removed(const ki_registration *registration)
 {
-    return atomic_load_explicit(&registration->removed, memory_order_acquire);
+    return atomic_load_explicit(&registration->life, memory_order_acquire) != KI__REG_ACTIVE;
 }
 
-/** As ki__registration_must_poke(), with the lock held. */
-bool ki__registration_must_poke_locked(ki_registration *registration);
+static inline bool ki__registration_on_thread(const ki_registration *registration)
+{
+    return registration->options.delivery == KI_DELIVERY_THREAD;
+}
+
+/* ---- registration_wake.c ---- */
+
+/** Whether the caller has to wake somebody, by ki__registration_wake() with no lock held. With the
+ *  lock held. */
+bool ki__registration_claim_wake(ki_registration *registration);
+/** Takes back what was posted and has not run, and its reference. The caller has another. */
+void ki__registration_withdraw(ki_registration *registration);
+
+/* ---- registration_delivery.c ---- */
+
+/** Whether there is something to deliver. With the lock held. */
+bool ki__registration_has_work(ki_registration *registration);
+void ki__registration_run_task(ki__task *task);
+void ki__registration_run_job(ki__job *job);
+
+/* The calls of handlers that are under way on this thread, the innermost first. */
+typedef struct ki__handler_call {
+    const ki_registration *registration;
+    const struct ki__handler_call *outer;
+} ki__handler_call;
+
+void ki__handler_call_begin(ki__handler_call *call, const ki_registration *registration);
+void ki__handler_call_end(const ki__handler_call *call);
+/** Whether this thread is inside a call of this handler. */
+bool ki__registration_is_inside(const ki_registration *registration);
+
+/* ---- registration.c ---- */
+
+/** Destroys the handler if it is removed and nobody calls it any more. Without the lock. */
+void ki__registration_finish(ki_registration *registration);
 
 #endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting and stopping a shared informer, and what can be set until it starts. */
+#include "base/assert.h"
+#include "base/error.h"
+#include "cache/informer/informer.h"
+
+#define MS_NS UINT64_C(1000000)
+
+/* ---- before the start ---- */
+
+int ki_informer_add_indexes(ki_informer *informer, const ki_index *indexes, size_t count,
+                            ki_error *error)
+{
+    KI__REQUIRE(informer, error);
+    if (count != 0) {
+        KI__REQUIRE(indexes, error);
+    }
+    ki__mutex_lock(&informer->lock);
+    bool stopped = informer->state >= KI__INFORMER_STOPPING;
+    ki__mutex_unlock(&informer->lock);
+    if (stopped) {
+        return ki__error_code(error, KI_ERR_STOPPED);
+    }
+    return ki_store_add_indexes(informer->store, indexes, count, error);
+}
+
+int ki_informer_set_transform(ki_informer *informer, ki_transform set, void *user)
+{
+    KI__REQUIRE(informer, NULL);
+    ki__mutex_lock(&informer->lock);
+    bool is_new = informer->state == KI__INFORMER_NEW;
+    if (is_new) {
+        informer->options.transform = set;
+        informer->options.transform_user = user;
+    }
+    ki__mutex_unlock(&informer->lock);
+    return is_new ? 0 : KI_ERR_EXISTS;
+}
+
+int ki_informer_set_watch_error_handler(ki_informer *informer, ki_watch_error_handler set,
+                                        void *user)
+{
+    KI__REQUIRE(informer, NULL);
+    ki__mutex_lock(&informer->lock);
+    bool is_new = informer->state == KI__INFORMER_NEW;
+    if (is_new) {
+        informer->options.on_watch_error = set;
+        informer->options.watch_error_user = user;
+    }
+    ki__mutex_unlock(&informer->lock);
+    return is_new ? 0 : KI_ERR_EXISTS;
+}
+
+/* ---- starting ---- */
+
+static bool should_resync(void *user)
+{
+    return ki__informer_should_resync(user);
+}
+
+static void on_watch_error(ki_reflector *reflector, const ki_watch_failure *failure, void *user)
+{
+    ki_informer *informer = user;
+    (void)reflector;
+    informer->options.on_watch_error(informer, failure, informer->options.watch_error_user);
+}
+
+/* The reflector has ended; nothing comes into the queue any more. */
+static void on_stopped(ki_reflector *reflector, void *user)
+{
+    ki_informer *informer = user;
+    (void)reflector;
+    ki_queue_close(informer->queue);
+    ki__timer_cancel(&informer->retry);
+    if (ki__engine_unpost(informer->engine, &informer->task)) {
+        informer->posted = false;
+        ki__informer_release(informer); /* that of the posting; the run has another */
+    }
+    ki__wake_list_send_all(&informer->wakes); /* for which the task was posted, perhaps */
+    ki__mutex_lock(&informer->lock);
+    informer->state = KI__INFORMER_STOPPED;
+    ki__cond_wake_all(&informer->changed);
+    ki__mutex_unlock(&informer->lock);
+    (void)ki_informer_unref(informer); /* that of the run */
+}
+
+/* Which kind events must be of: that of the resource, unless the source cuts all to metadata. */
+static void set_expected(const ki_informer *informer, ki_reflector_options *options)
+{
+    const ki_resource *resource = informer->options.resource;
+    if (resource != NULL && informer->source.metadata_only) {
+        options->expected_kind = "PartialObjectMetadata";
+        options->expected_api_version = "meta.k8s.io/v1";
+    } else if (resource != NULL) {
+        options->expected_kind = ki_resource_kind(resource);
+        options->expected_api_version = ki_resource_api_version(resource);
+    }
+}
+
+static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, ki_error *error)
+{
+    const ki_informer_options *o = &informer->options;
+    ki_reflector_target target = ki__informer_target;
+    target.user = informer;
+    target.transform = o->transform != NULL ? ki__informer_transform : NULL;
+    ki_reflector_options options = KI_OPTIONS_INIT(ki_reflector_options);
+    options.engine = informer->engine;
+    options.source = &informer->source;
+    options.target = &target;
+    options.name = o->name;
+    options.label_selector = o->label_selector;
+    options.field_selector = o->field_selector;
+    set_expected(informer, &options);
+    options.resync_period_ns = informer->resync_ms * MS_NS;
+    options.should_resync = should_resync;
+    options.on_watch_error = o->on_watch_error != NULL ? on_watch_error : NULL;
+    options.on_stopped = on_stopped;
+    options.user = informer;
+    options.no_streaming = o->no_streaming;
+    options.allow_stale_start = o->allow_stale_start;
+    options.page_size = o->page_size;
+    options.min_watch_timeout_ns = o->min_watch_timeout_ns;
+    return ki_reflector_new(&options, ret_reflector, error);
+}
+
+/* With the lock held. */
+static int start_locked(ki_informer *informer, ki_error *error)
+{
+    if (informer->state != KI__INFORMER_NEW) {
+        bool runs = informer->state == KI__INFORMER_STARTED;
+        return ki__error_code(error, runs ? KI_ERR_EXISTS : KI_ERR_STOPPED);
+    }
+    int r = make_reflector(informer, &informer->reflector, error);
+    if (r < 0) {
+        return r;
+    }
+    informer->has_source = false;
+    informer->state = KI__INFORMER_STARTED;
+    (void)ki_informer_ref(informer); /* of the run, until on_stopped() */
+    return 0;
+}
+
+int ki_informer_start(ki_informer *informer, ki_error *error)
+{
+    KI__REQUIRE(informer, error);
+    if (ki__engine_is_inherited(informer->engine)) {
+        return ki__error_code(error, KI_ERR_STOPPED);
+    }
+    ki__mutex_lock(&informer->lock);
+    int r = start_locked(informer, error);
+    ki__mutex_unlock(&informer->lock);
+    if (r == 0) {
+        r = ki_reflector_start(informer->reflector);
+        ki_assert(r == 0 || r == KI_ERR_STOPPED); /* someone else has stopped it already */
+        r = r < 0 ? ki__error_code(error, r) : 0;
+    }
+    return r;
+}
+
+/* ---- stopping ---- */
+
+void ki_informer_stop(ki_informer *informer)
+{
+    if (informer == NULL || ki__engine_is_inherited(informer->engine)) {
+        return;
+    }
+    ki__mutex_lock(&informer->lock);
+    ki__informer_state before = informer->state;
+    if (before == KI__INFORMER_STARTED) {
+        informer->state = KI__INFORMER_STOPPING;
+    } else if (before == KI__INFORMER_NEW) {
+        informer->state = KI__INFORMER_STOPPED;
+    }
+    ki__cond_wake_all(&informer->changed);
+    ki__mutex_unlock(&informer->lock);
+    if (before == KI__INFORMER_STARTED) {
+        ki_reflector_stop(informer->reflector);
+    } else if (before == KI__INFORMER_NEW) {
+        ki_queue_close(informer->queue);
+    }
+    ki__informer_stop_handlers(informer);
+}
+
+bool ki_informer_is_stopped(ki_informer *informer)
+{
+    ki__mutex_lock(&informer->lock);
+    bool stopped = informer->state == KI__INFORMER_STOPPED && informer->unfinished == 0;
+    ki__mutex_unlock(&informer->lock);
+    return stopped;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be asked of a shared informer, and waiting until it has synced. */
+#include <errno.h>
+
+#include "base/error.h"
+#include "cache/informer/informer.h"
+
+#define MS_NS UINT64_C(1000000)
+
+/* ---- having synced ---- */
+
+bool ki_informer_has_synced(ki_informer *informer)
+{
+    ki__mutex_lock(&informer->lock);
+    bool synced = informer->synced;
+    ki__mutex_unlock(&informer->lock);
+    return synced;
+}
+
+/* With the lock held. */
+static bool all_have_synced(ki_informer *informer)
+{
+    bool synced = informer->synced;
+    KI__LIST_FOR_EACH (link, &informer->handlers) {
+        ki__registration_seat *seat = KI__CONTAINER_OF(link, ki__registration_seat, link);
+        synced = synced && ki_registration_has_synced(ki__registration_of_seat(seat));
+    }
+    return synced;
+}
+
+static int wait_for_sync(ki_informer *informer, uint32_t timeout_ms)
+{
+    uint64_t now = ki__engine_now(informer->engine);
+    uint64_t deadline = timeout_ms == UINT32_MAX ? UINT64_MAX : now + timeout_ms * MS_NS;
+    bool inside = ki__engine_is_inside(informer->engine) || ki__registration_is_calling(informer);
+    int r = 0;
+    bool in_time = true;
+    ki__mutex_lock(&informer->lock);
+    while (r == 0 && !all_have_synced(informer)) {
+        if (informer->state >= KI__INFORMER_STOPPING) {
+            r = KI_ERR_STOPPED;
+        } else if (timeout_ms == 0 || !in_time) {
+            r = -ETIMEDOUT;
+        } else if (inside) {
+            r = KI_ERR_BUSY;
+        } else {
+            in_time = ki__cond_wait_until(&informer->changed, &informer->lock, deadline);
+        }
+    }
+    ki__mutex_unlock(&informer->lock);
+    return r;
+}
+
+static ki_reflector_health reflector_health(ki_informer *informer)
+{
+    ki_reflector_health health = KI_OPTIONS_INIT(ki_reflector_health);
+    ki__mutex_lock(&informer->lock);
+    ki_reflector *reflector = ki_reflector_ref(informer->reflector);
+    ki__mutex_unlock(&informer->lock);
+    if (reflector != NULL) {
+        (void)ki_reflector_read_health(reflector, &health);
+        (void)ki_reflector_unref(reflector);
+    }
+    return health;
+}
+
+ki__informer_lag ki__informer_lag_of(ki_informer *informer)
+{
+    const ki_reflector_health health = reflector_health(informer);
+    ki__mutex_lock(&informer->lock);
+    ki__informer_lag lag = {
+        .has_list = informer->synced,
+        .synced = all_have_synced(informer),
+        .failed_attempts = health.failed_attempts,
+        .failing_since = health.failing_since,
+    };
+    ki__mutex_unlock(&informer->lock);
+    return lag;
+}
+
+int ki__informer_explain_wait(ki_informer *informer, int code, ki_error *error)
+{
+    if (error == NULL) {
+        return code;
+    }
+    const ki_reflector_health health = reflector_health(informer);
+    const ki_error *why = &health.reason;
+    (void)ki__error_set(error, code, "%s not synced: %s", informer->options.name,
+                        ki_error_text(code));
+    if (!ki_informer_has_synced(informer)) {
+        if (why->code != 0) {
+            (void)ki__error_set(error, code, "%s: %s %s: ", error->message,
+                                ki_watch_operation_name(health.reason_operation),
+                                health.failed_attempts > 1 ? "keeps failing" : "failed");
+            ki__error_add(error, ki_str_from(why->message));
+        }
+        error->http_code = why->http_code;
+        error->reason = why->reason;
+    } else if (code == -ETIMEDOUT) {
+        ki__error_add(error, ki_str_from(": a handler has not processed the initial list"));
+    }
+    return code;
+}
+
+int ki_informer_wait_for_sync(ki_informer *informer, uint32_t timeout_ms, ki_error *error)
+{
+    KI__REQUIRE(informer, error);
+    if (ki__engine_is_inherited(informer->engine)) {
+        return ki__error_code(error, KI_ERR_STOPPED);
+    }
+    int r = wait_for_sync(informer, timeout_ms);
+    return r < 0 ? ki__informer_explain_wait(informer, r, error) : r;
+}
+
+/* ---- parts and health ---- */
+
+ki_store *ki_informer_store(const ki_informer *informer)
+{
+    return informer->store;
+}
+
+ki_lister ki_informer_lister(const ki_informer *informer)
+{
+    return ki_lister_of(informer->store, informer->options.resource);
+}
+
+const ki_resource *ki_informer_resource(const ki_informer *informer)
+{
+    return informer->options.resource;
+}
+
+const char *ki_informer_name(const ki_informer *informer)
+{
+    return informer->options.name;
+}
+
+int ki_informer_last_sync_resource_version(ki_informer *informer, char *text, size_t size)
+{
+    KI__REQUIRE(informer, NULL);
+    KI__REQUIRE(text, NULL);
+    ki__mutex_lock(&informer->lock);
+    ki_reflector *reflector = ki_reflector_ref(informer->reflector);
+    ki__mutex_unlock(&informer->lock);
+    if (reflector == NULL) {
+        if (size == 0) {
+            return KI_ERR_LIMIT;
+        }
+        text[0] = '\0';
+        return 0;
+    }
+    int r = ki_reflector_last_sync_resource_version(reflector, text, size);
+    (void)ki_reflector_unref(reflector);
+    return r;
+}
+
+/* With the lock held. */
+static void count_handlers(ki_informer *informer, ki_informer_health *h)
+{
+    h->handlers = informer->handler_count;
+    h->merged = informer->merged_before;
+    KI__LIST_FOR_EACH (link, &informer->handlers) {
+        ki__registration_seat *seat = KI__CONTAINER_OF(link, ki__registration_seat, link);
+        ki_registration_stats stats = ki_registration_get_stats(ki__registration_of_seat(seat));
+        h->merged += stats.merged;
+        h->handlers_waiting =
+            stats.waiting > h->handlers_waiting ? stats.waiting : h->handlers_waiting;
+    }
+}
+
+static void count_threads(const ki_informer *informer, ki_informer_health *h)
+{
+    ki__pool *pool = ki__engine_pool(informer->engine);
+    if (pool != NULL) {
+        ki__pool_stats stats = ki__pool_get_stats(pool);
+        h->handler_threads = stats.threads;
+        h->handler_threads_full = stats.full;
+    }
+}
+
+int ki_informer_read_health(ki_informer *informer, ki_informer_health *health)
+{
+    KI__REQUIRE(informer, NULL);
+    KI__REQUIRE(health, NULL);
+    ki_informer_health h = {.reflector = KI_OPTIONS_INIT(ki_reflector_health)};
+    if (health->size < sizeof(health->size) || health->size > sizeof(h)) {
+        return -EINVAL;
+    }
+    ki__mutex_lock(&informer->lock);
+    ki_reflector *reflector = ki_reflector_ref(informer->reflector);
+    h.size = health->size;
+    h.synced = informer->synced;
+    h.stopped = informer->state == KI__INFORMER_STOPPED && informer->unfinished == 0;
+    h.applied = informer->applied;
+    h.set_aside = informer->set_aside;
+    h.mutations = informer->mutation_count;
+    count_handlers(informer, &h);
+    ki__mutex_unlock(&informer->lock);
+    if (reflector != NULL) {
+        (void)ki_reflector_read_health(reflector, &h.reflector);
+        (void)ki_reflector_unref(reflector);
+    }
+    ki_snapshot *snapshot = ki_store_snapshot(informer->store);
+    h.objects = ki_snapshot_count(snapshot);
+    (void)ki_snapshot_unref(snapshot);
+    h.queued = ki_queue_length(informer->queue);
+    h.queued_bytes = ki_queue_bytes(informer->queue);
+    count_threads(informer, &h);
+    memcpy(health, &h, health->size);
+    return 0;
+}

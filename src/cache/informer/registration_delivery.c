@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Delivering: calling a handler for what is in its queue. At most one thread is inside deliver() at
+ * a time, which is what makes calls of one handler sequential. It takes some notifications out at a
+ * time, its hand, and delivers them without the lock. Before each call it looks whether the handler
+ * was removed, without the lock: so when another thread removes it, the one call which was decided
+ * on before may still begin, and no other. */
+#include <errno.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cache/informer/handler.h"
+#include "cache/informer/registration_state.h"
+
+enum { STEP_EVENTS = KI__HAND_MAX };
+
+/* ---- the calls on this thread ---- */
+
+static _Thread_local const ki__handler_call *calls;
+
+void ki__handler_call_begin(ki__handler_call *call, const ki_registration *registration)
+{
+    *call = (ki__handler_call){.registration = registration, .outer = calls};
+    calls = call;
+}
+
+void ki__handler_call_end(const ki__handler_call *call)
+{
+    calls = call->outer;
+}
+
+bool ki__registration_is_inside(const ki_registration *registration)
+{
+    const ki__handler_call *call = calls;
+    while (call != NULL && call->registration != registration) {
+        call = call->outer;
+    }
+    return call != NULL;
+}
+
+bool ki__registration_is_calling(const void *user)
+{
+    const ki__handler_call *call = calls;
+    while (call != NULL && call->registration->owner.user != user) {
+        call = call->outer;
+    }
+    return call != NULL;
+}
+
+/* ---- calling the handler ---- */
+
+static void report_failure(const char *component, ki_str key, const ki_error *error, void *user)
+{
+    ki_registration *reg = user;
+    ki__engine_report(reg->engine, component, reg->name, key, error);
+}
+
+/* For a counter with one writer. */
+static void count_one(_Atomic uint64_t *counter)
+{
+    uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, before + 1, memory_order_relaxed);
+}
+
+/* Calls the handler for each notification, as long as it is not removed. The number of calls. */
+static size_t call_for_each(ki_registration *reg, const ki__hand *hand)
+{
+    ki_error_hook hook = {.report = report_failure, .user = reg};
+    size_t count = 0;
+    if (!ki__registration_is_removed(reg)) {
+        ki__handler_tell_left_out(&reg->handler, hand->left_out);
+    }
+    while (count < hand->count && !ki__registration_is_removed(reg)) {
+        const ki__note *note = &hand->notes[count++];
+        atomic_store_explicit(&reg->in_hand, hand->count - count, memory_order_relaxed);
+        if (ki__handler_tell(&reg->handler, note, &hook) < 0) {
+            count_one(&reg->failed);
+        }
+        count_one(&reg->delivered);
+    }
+    return count;
+}
+
+/* With the lock held. The owner is told first, by whoever delivers: see tell_owner(). */
+static bool must_call_on_synced(ki_registration *reg)
+{
+    return reg->options.on_synced != NULL && ki__registration_look_at_sync(reg) &&
+           reg->sync != KI__REG_HANDLER_KNOWS;
+}
+
+bool ki__registration_has_work(ki_registration *registration)
+{
+    return !ki__registration_is_removed(registration) &&
+           (ki__handler_queue_len(&registration->queue) != 0 || must_call_on_synced(registration));
+}
+
+/* With the lock held, but for the time of the call. */
+static size_t call_on_synced(ki_registration *reg)
+{
+    ki__handler_call call;
+    ki__registration_set_sync(reg, KI__REG_HANDLER_KNOWS);
+    ki__mutex_unlock(&reg->lock);
+    ki__handler_call_begin(&call, reg);
+    reg->options.on_synced(reg->options.user);
+    ki__handler_call_end(&call);
+    ki__mutex_lock(&reg->lock);
+    return 1;
+}
+
+/* The same for events, up to `max`. */
+static size_t call_for_some(ki_registration *reg, size_t max)
+{
+    ki__hand hand;
+    if (!ki__handler_queue_take(&reg->queue, max, &hand)) {
+        return 0; /* those that wait were all left out */
+    }
+    bool initial = hand.notes[0].is_initial;
+    if (initial) {
+        ki__registration_set_turn(reg, KI__REG_DELIVERING_INITIAL);
+    }
+    atomic_store_explicit(&reg->in_hand, hand.count, memory_order_relaxed);
+    ki__mutex_unlock(&reg->lock);
+    ki__handler_call call;
+    ki__handler_call_begin(&call, reg);
+    size_t count = call_for_each(reg, &hand);
+    ki__hand_done(&hand);
+    ki__handler_call_end(&call);
+    ki__mutex_lock(&reg->lock);
+    atomic_store_explicit(&reg->in_hand, 0, memory_order_relaxed);
+    if (initial) {
+        ki__registration_set_turn(reg, KI__REG_DELIVERING);
+    }
+    return count;
+}
+
+/* ---- delivering ---- */
+
+/* If it has synced and the owner does not know yet, tells it. With the lock held, but for the time
+ * of telling. */
+static void tell_owner(ki_registration *reg)
+{
+    (void)ki__registration_look_at_sync(reg);
+    if (reg->sync == KI__REG_SYNCED) {
+        ki__registration_set_sync(reg, KI__REG_OWNER_KNOWS);
+        ki__mutex_unlock(&reg->lock);
+        reg->owner.synced(reg->owner.user);
+        ki__mutex_lock(&reg->lock);
+    }
+}
+
+/* When deliver() ends: after so many calls; when nothing is left, or enough was delivered and other
+ * handlers wait for the thread; when the handler is removed. */
+typedef enum stay { STAY_FOR_SOME, STAY_WHILE_UNDISTURBED, STAY_FOR_EVER } stay;
+
+/* Whether to make another call, if there is one to make. */
+static bool goes_on(ki_registration *reg, stay how, size_t count, size_t max)
+{
+    if (ki__registration_is_removed(reg)) {
+        return false;
+    }
+    return count < max ||
+           (how == STAY_WHILE_UNDISTURBED && !ki__pool_is_wanted(ki__engine_pool(reg->engine)));
+}
+
+/* Somebody delivers already: another thread, a callback of this one, or nobody any more. With the
+ * lock held, which it gives up. */
+static int refuse_delivery(ki_registration *reg, ki__place here)
+{
+    bool left = !reg->left_logged && ki__place_is_left(reg->delivers_at, here);
+    reg->left_logged = reg->left_logged || left;
+    if (reg->wake == KI__REG_WOKEN) {
+        ki__registration_set_wake(reg, KI__REG_WASTED);
+    }
+    ki__mutex_unlock(&reg->lock);
+    if (left) {
+        KI__LOG(ki__engine_log(reg->engine), KI_LOG_ERROR, "handler",
+                "a callback was left by an exception or longjmp(): it receives no more events",
+                {"name", ki_str_from(reg->name)});
+    }
+    return KI_ERR_BUSY;
+}
+
+/* With the lock held, but for the calls. The number of them. */
+static size_t deliver_locked(ki_registration *reg, size_t max, stay how)
+{
+    size_t count = 0;
+    for (tell_owner(reg); goes_on(reg, how, count, max); tell_owner(reg)) {
+        if (must_call_on_synced(reg)) {
+            count += call_on_synced(reg);
+        } else if (ki__handler_queue_len(&reg->queue) != 0) {
+            count += call_for_some(reg, how == STAY_FOR_SOME ? max - count : KI__HAND_MAX);
+        } else if (how == STAY_FOR_EVER) {
+            ki__registration_set_wake(reg, KI__REG_ASLEEP);
+            ki__cond_wait(&reg->changed, &reg->lock);
+        } else {
+            break;
+        }
+    }
+    return count;
+}
+
+/* Up to `max` callbacks, or more as `how` says; 0: those that wait now. The number of them, or
+ * KI_ERR_BUSY. *ret_wake: something is left, and ki__registration_wake() is to be called. */
+static int deliver(ki_registration *reg, size_t max, stay how, bool *ret_wake)
+{
+    ki__place place = KI__PLACE_HERE(calls);
+    ki__mutex_lock(&reg->lock);
+    if (reg->turn != KI__REG_IDLE) {
+        return refuse_delivery(reg, place);
+    }
+    ki__registration_set_turn(reg, KI__REG_DELIVERING);
+    ki__registration_set_wake(reg, KI__REG_ASLEEP);
+    reg->delivers_at = place;
+    if (max == 0) {
+        size_t all = ki__handler_queue_len(&reg->queue) + 1; /* the one more is on_synced() */
+        max = all < INT32_MAX ? all : INT32_MAX;
+    }
+    size_t count = deliver_locked(reg, max, how);
+    ki__registration_set_turn(reg, KI__REG_IDLE);
+    if (reg->wake == KI__REG_WASTED) {
+        ki__registration_set_wake(reg, KI__REG_ASLEEP);
+    }
+    bool removed = ki__registration_is_removed(reg);
+    *ret_wake = ki__registration_claim_wake(reg);
+    ki__mutex_unlock(&reg->lock);
+    if (removed) {
+        ki__registration_finish(reg);
+    }
+    return (int)(count < INT32_MAX ? count : INT32_MAX);
+}
+
+/* What was posted has the reference that is given back here. */
+static void run_posted(ki_registration *reg, stay how)
+{
+    bool wake = false;
+    (void)deliver(reg, STEP_EVENTS, how, &wake);
+    if (wake) {
+        ki__registration_wake(reg);
+    }
+    (void)ki_registration_unref(reg);
+}
+
+void ki__registration_run_task(ki__task *task)
+{
+    run_posted(KI__CONTAINER_OF(task, ki_registration, task), STAY_FOR_SOME);
+}
+
+void ki__registration_run_job(ki__job *job)
+{
+    run_posted(KI__CONTAINER_OF(job, ki_registration, job), STAY_WHILE_UNDISTURBED);
+}
+
+/* What the functions for callers have in common. */
+static int deliver_for_caller(ki_registration *reg, size_t max, stay how)
+{
+    if (reg->options.delivery != KI_DELIVERY_CALLER) {
+        return KI_ERR_UNSUPPORTED;
+    }
+    if (ki__engine_is_inherited(reg->engine)) {
+        return KI_ERR_STOPPED;
+    }
+    (void)ki_registration_ref(reg); /* a callback may give the caller's away */
+    bool wake = false;
+    int r = deliver(reg, max, how, &wake);
+    bool stopped = r == 0 && ki__registration_is_removed(reg);
+    if (wake) {
+        ki__registration_wake(reg);
+    }
+    (void)ki_registration_unref(reg);
+    return stopped ? KI_ERR_STOPPED : r;
+}
+
+int ki_registration_dispatch(ki_registration *registration, size_t max)
+{
+    KI__REQUIRE(registration, NULL);
+    return deliver_for_caller(registration, max < INT32_MAX ? max : INT32_MAX, STAY_FOR_SOME);
+}
+
+int ki_registration_run(ki_registration *registration)
+{
+    KI__REQUIRE(registration, NULL);
+    int r = deliver_for_caller(registration, SIZE_MAX, STAY_FOR_EVER);
+    return r < 0 ? r : KI_ERR_STOPPED; /* nothing else ends it */
+}

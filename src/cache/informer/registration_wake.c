@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waking whoever delivers to a handler, from the queueing of an event on:
+ *
+ * 1. Whoever queues claims the wake-up, with the lock of the registration held. There is one if
+ *    something is to be delivered and nobody was woken for it yet, nor delivers on a thread, which
+ *    looks again before it ends. So there is at most one claim until somebody came.
+ * 2. With no lock held the claim is carried out, at once or after a few more batches:
+ *    ki__registration_wake() posts the registration to the threads or to the engine; with
+ *    KI_DELIVERY_CALLER it wakes the thread in ki_registration_run(), and calls the program's
+ *    wake().
+ * 3. Whoever delivers first sets the state to asleep, and looks at the queue after that, all with
+ *    the lock held: what is queued later makes a new claim. Somebody who comes meanwhile is sent
+ *    away, so if it was for a wake-up, that is wasted: if something is left in the end, there is a
+ *    claim again. */
+#include "cache/informer/registration_wake.h"
+
+#include "cache/informer/registration_state.h"
+
+/* How long threads sleep on: until so many deltas have come, or so many batches. */
+enum { HOLD_DELTAS_MAX = 256, HOLD_BATCHES_MAX = 8 };
+
+/* ---- one registration ---- */
+
+static bool has_wake_hook(const ki_registration *reg)
+{
+    return reg->options.delivery == KI_DELIVERY_CALLER && reg->options.wake != NULL;
+}
+
+bool ki__registration_claim_wake(ki_registration *registration)
+{
+    ki_registration *reg = registration;
+    bool looks_again = ki__registration_on_thread(reg) && reg->turn != KI__REG_IDLE;
+    if (reg->wake != KI__REG_ASLEEP || looks_again || !ki__registration_has_work(reg)) {
+        return false;
+    }
+    ki__registration_set_wake(reg, KI__REG_WOKEN);
+    reg->in_wake_hook += has_wake_hook(reg);
+    return true;
+}
+
+/* Has the engine, or a thread, deliver. What is posted holds a reference. */
+static void post(ki_registration *reg)
+{
+    (void)ki_registration_ref(reg);
+    bool posted = ki__registration_on_thread(reg)
+                      ? ki__pool_post(ki__engine_pool(reg->engine), &reg->job)
+                      : ki__engine_post(reg->engine, &reg->task);
+    if (!posted) {
+        (void)ki_registration_unref(reg); /* it is posted, and has a reference, already */
+    }
+}
+
+void ki__registration_withdraw(ki_registration *registration)
+{
+    ki_registration *reg = registration;
+    bool was_posted = ki__registration_on_thread(reg)
+                          ? ki__pool_unpost(ki__engine_pool(reg->engine), &reg->job)
+                          : ki__engine_unpost(reg->engine, &reg->task);
+    if (was_posted) {
+        (void)ki_registration_unref(reg);
+    }
+}
+
+/* The claim has counted it, so the handler is not destroyed meanwhile. */
+static void call_wake_hook(ki_registration *reg)
+{
+    ki__handler_call call;
+    ki__handler_call_begin(&call, reg);
+    reg->options.wake(reg->options.user);
+    ki__handler_call_end(&call);
+    ki__mutex_lock(&reg->lock);
+    reg->in_wake_hook--;
+    ki__mutex_unlock(&reg->lock);
+    ki__registration_finish(reg); /* it may have been removed meanwhile */
+}
+
+void ki__registration_wake(ki_registration *registration)
+{
+    ki_registration *reg = registration;
+    if (reg->options.delivery != KI_DELIVERY_CALLER) {
+        post(reg);
+        if (ki__registration_is_removed(reg)) { /* by somebody who came too early to find it */
+            ki__registration_withdraw(reg);
+        }
+        return;
+    }
+    ki__cond_wake_all(&reg->changed); /* without the lock, so that who is woken can have it */
+    if (has_wake_hook(reg)) {
+        call_wake_hook(reg);
+    }
+}
+
+/* ---- those of an informer ---- */
+
+void ki__wake_list_init(ki__wake_list *list)
+{
+    ki__list_init(&list->now);
+    ki__list_init(&list->later);
+    list->deltas = 0;
+    list->batches = 0;
+}
+
+/* What runs on the engine is posted at once, so that it has its turn before the next batch; a hook
+ * of the program's is called at once, since nobody knows what it is for. */
+static bool may_sleep_on(const ki_registration *reg)
+{
+    return reg->options.delivery != KI_DELIVERY_ENGINE && !has_wake_hook(reg);
+}
+
+void ki__wake_list_add(ki__wake_list *list, ki_registration *registration)
+{
+    ki__registration_seat *seat = ki__registration_seat_of(registration);
+    if (ki__list_is_empty(&seat->wake_link)) { /* a caller may dispatch before it is woken */
+        (void)ki_registration_ref(registration);
+        ki__list_push_back(may_sleep_on(registration) ? &list->later : &list->now,
+                           &seat->wake_link);
+    }
+}
+
+static void send(ki__list *links)
+{
+    ki__list *link;
+    while ((link = ki__list_pop_front(links)) != NULL) {
+        ki_registration *registration =
+            ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, wake_link));
+        ki__registration_wake(registration);
+        (void)ki_registration_unref(registration);
+    }
+}
+
+void ki__wake_list_send(ki__wake_list *list)
+{
+    send(&list->now);
+}
+
+void ki__wake_list_send_all(ki__wake_list *list)
+{
+    list->deltas = 0;
+    list->batches = 0;
+    send(&list->later);
+    send(&list->now);
+}
+
+bool ki__wake_list_hold(ki__wake_list *list, size_t deltas)
+{
+    if (ki__list_is_empty(&list->later)) {
+        return false;
+    }
+    list->deltas += deltas;
+    list->batches++;
+    bool hold = deltas != 0 && list->deltas < HOLD_DELTAS_MAX && list->batches < HOLD_BATCHES_MAX;
+    if (!hold) {
+        ki__wake_list_send_all(list);
+    }
+    return hold;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waking those who deliver to handlers, after a batch was queued for them. What is queued for a
+ * registration says whether it has to be woken (registration.h); an informer queues with its lock
+ * held, so it collects those in a list and wakes them when it holds none.
+ *
+ * Threads sleep on for a while when batch follows batch, as waking one costs more than delivering a
+ * hundred events: see ki__wake_list_hold(). Inside the engine only. */
+#ifndef KI_CACHE_INFORMER_REGISTRATION_WAKE_H
+#define KI_CACHE_INFORMER_REGISTRATION_WAKE_H
+
+#include "cache/informer/registration.h"
+
+typedef struct ki__wake_list {
+    ki__list now;   /* seats; each holds a reference */
+    ki__list later; /* the same, of threads that may sleep on */
+    size_t deltas;  /* how many came since the first was put into `later`, */
+    size_t batches; /* and in how many batches */
+} ki__wake_list;
+
+void ki__wake_list_init(ki__wake_list *list);
+
+/** Adds one that has to be woken. */
+void ki__wake_list_add(ki__wake_list *list, ki_registration *registration);
+
+/** Wakes those that must not wait; to be called after each batch, with no lock held. */
+void ki__wake_list_send(ki__wake_list *list);
+/** Wakes all. The same. */
+void ki__wake_list_send_all(ki__wake_list *list);
+
+/** After a batch of so many deltas, or none: wakes all, unless more may come soon. Whether some
+ *  sleep on: then this is to be called again when the engine has done what it has at hand. */
+bool ki__wake_list_hold(ki__wake_list *list, size_t deltas);
+
+#endif
