@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "base/alloc.h"
+#include "base/ascii.h"
 #include "base/digits.h"
 #include "base/error.h"
 #include "base/time_units.h"
@@ -202,22 +203,6 @@ static int take_word(reader *r, ki_str word)
 
 /* ---- rules ---- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-static ki_str trim(ki_str text)
-{
-    while (text.len != 0 && is_blank(text.ptr[0])) {
-        text = ki_str_make(text.ptr + 1, text.len - 1);
-    }
-    while (text.len != 0 && is_blank(text.ptr[text.len - 1])) {
-        text.len--;
-    }
-    return text;
-}
-
 /* Up to one of the separators; what follows it stays in *rest, whose pointer is NULL at the end. */
 static ki_str cut(ki_str *rest, char separator, char other)
 {
@@ -228,7 +213,7 @@ static ki_str cut(ki_str *rest, char separator, char other)
     ki_str part = ki_str_make(rest->ptr, len);
     *rest = len < rest->len ? ki_str_make(rest->ptr + len + 1, rest->len - len - 1)
                             : ki_str_make(NULL, 0);
-    return trim(part);
+    return ki__trim(part, " \t\r");
 }
 
 static int take_rule(reader *r, ki_str line)

@@ -1,23 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/negotiate.h"
 
+#include "base/ascii.h"
 #include "wire/media_type.h"
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static ki_str trim(ki_str text)
-{
-    while (text.len != 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t')) {
-        text = ki_str_make(text.ptr + 1, text.len - 1);
-    }
-    while (text.len != 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t')) {
-        text.len--;
-    }
-    return text;
-}
 
 /* Takes what stands before the next `separator` out of *rest; at the end *rest is empty. */
 static ki_str take(ki_str *rest, char separator)
@@ -26,21 +11,12 @@ static ki_str take(ki_str *rest, char separator)
     size_t len = at != NULL ? (size_t)(at - rest->ptr) : rest->len;
     ki_str part = ki_str_make(rest->ptr, len);
     *rest = at != NULL ? ki_str_make(at + 1, rest->len - len - 1) : ki_str_make(NULL, 0);
-    return trim(part);
+    return ki__trim(part, " \t");
 }
 
 bool ki__api_is_media_type(ki_str type, const char *other)
 {
-    size_t len = strlen(other);
-    if (type.len != len) {
-        return false;
-    }
-    for (size_t i = 0; i < len; i++) {
-        if (lower(type.ptr[i]) != other[i]) {
-            return false;
-        }
-    }
-    return true;
+    return ki__str_eq_nocase(type, ki_str_from(other));
 }
 
 ki_str ki__api_media_type(ki_str content_type)
@@ -97,7 +73,7 @@ bool ki__api_negotiate(ki_str accept, bool protobuf, bool forms, ki_encoding *re
 {
     *ret_encoding = KI_ENCODING_JSON;
     *ret_form = KI__API_FORM_OBJECT;
-    if (trim(accept).len == 0) {
+    if (ki__trim(accept, " \t").len == 0) {
         return true;
     }
     while (accept.len != 0) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/refs.h"
@@ -28,21 +29,6 @@ static bool is_lower(char c)
     return c >= 'a' && c <= 'z';
 }
 
-static bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static char to_lower(char c)
-{
-    return is_upper(c) ? (char)(c - 'A' + 'a') : c;
-}
-
 static int bad_name(ki_error *error, const char *what, ki_str text, size_t offset, const char *why)
 {
     return ki__error_at(error, KI_ERR_INVALID, text, offset, "%s: %s", what, why);
@@ -59,13 +45,13 @@ static int check_label(const char *what, const char *name, bool mixed_case, ki_e
         return bad_name(error, what, text, KI__DNS_LABEL_MAX, "is longer than 63 bytes");
     }
     for (size_t i = 0; i < text.len; i++) {
-        char c = mixed_case ? to_lower(name[i]) : name[i];
+        char c = mixed_case ? ki__to_lower(name[i]) : name[i];
         if (i == 0 && !is_lower(c)) {
             return bad_name(error, what, text, 0,
                             mixed_case ? "must begin with a letter"
                                        : "must begin with a lower-case letter");
         }
-        if (!is_lower(c) && !is_digit(c) && c != '-') {
+        if (!is_lower(c) && !ki__is_digit(c) && c != '-') {
             return bad_name(error, what, text, i,
                             mixed_case ? "may have letters, digits and '-' only"
                                        : "may have lower-case letters, digits and '-' only");
@@ -138,7 +124,7 @@ static const char *put_lower(char **next, const char *text)
     char *copy = *next;
     (void)put(next, text);
     for (char *c = copy; *c != '\0'; c++) {
-        *c = to_lower(*c);
+        *c = ki__to_lower(*c);
     }
     return copy;
 }

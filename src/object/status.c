@@ -5,6 +5,7 @@
 
 #include <kinformer/status.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "object/value.h"
 
@@ -209,22 +210,6 @@ static void add_request(ki_error *error, const char *verb, const char *resource,
     }
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static ki_str trim(ki_str text)
-{
-    while (text.len != 0 && is_blank(text.ptr[0])) {
-        text = ki_str_make(text.ptr + 1, text.len - 1);
-    }
-    while (text.len != 0 && is_blank(text.ptr[text.len - 1])) {
-        text.len--;
-    }
-    return text;
-}
-
 int ki_status_from_http(int http_code, const char *verb, const char *resource, const char *name,
                         ki_str body, uint32_t retry_after_s, ki_error *error)
 {
@@ -235,7 +220,7 @@ int ki_status_from_http(int http_code, const char *verb, const char *resource, c
     error->http_code = http_code;
     error->retry_after_s = retry_after_s;
     add_request(error, verb, resource, name);
-    body = trim(body);
+    body = ki__trim(body, " \t\r\n");
     if (body.len != 0) {
         ki__error_add(error, ki_str_from(": "));
         ki__error_add(error, body);

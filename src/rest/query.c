@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/digits.h"
 #include "base/error.h"
 #include "rest/http.h"
@@ -12,8 +13,7 @@ enum { NAME_MAX_BYTES = 253 };
 
 static bool is_unreserved(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
+    return ki__is_letter(c) || ki__is_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 static int add_encoded(ki_buf *out, const char *text)

@@ -6,6 +6,7 @@
 
 #include <kinformer/status.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "rest/http.h"
 #include "wire/media_type.h"
@@ -73,15 +74,10 @@ static bool is_html(ki_str type)
     return true;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 void ki__http_look(ki__http_head *head, ki_str bytes)
 {
     for (size_t i = 0; !head->looked && i < bytes.len; i++) {
-        head->looked = !is_blank(bytes.ptr[i]);
+        head->looked = !ki__is_space(bytes.ptr[i]);
         head->markup = bytes.ptr[i] == '<';
     }
 }

@@ -3,28 +3,8 @@
  * parameters, in any case. */
 #include "wire/media_type.h"
 
+#include "base/ascii.h"
 #include "base/error.h"
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool is_type(ki_str text, const char *type)
-{
-    size_t len = strlen(type);
-    for (size_t i = 0; i < len && i < text.len; i++) {
-        if (lower(text.ptr[i]) != type[i]) {
-            return false;
-        }
-    }
-    return text.len == len;
-}
 
 int ki__media_type_encoding(const char *content_type, ki_encoding *ret_encoding, ki_error *error)
 {
@@ -33,17 +13,12 @@ int ki__media_type_encoding(const char *content_type, ki_encoding *ret_encoding,
     if (parameters != NULL) {
         type.len = (size_t)(parameters - type.ptr);
     }
-    while (type.len != 0 && is_blank(type.ptr[0])) {
-        type = ki_str_make(type.ptr + 1, type.len - 1);
-    }
-    while (type.len != 0 && is_blank(type.ptr[type.len - 1])) {
-        type.len--;
-    }
-    if (type.len == 0 || is_type(type, KI__MEDIA_TYPE_JSON)) {
+    type = ki__trim(type, " \t");
+    if (type.len == 0 || ki__str_eq_nocase(type, ki_str_from(KI__MEDIA_TYPE_JSON))) {
         *ret_encoding = KI_ENCODING_JSON;
         return 0;
     }
-    if (is_type(type, KI__MEDIA_TYPE_PROTOBUF)) {
+    if (ki__str_eq_nocase(type, ki_str_from(KI__MEDIA_TYPE_PROTOBUF))) {
         *ret_encoding = KI_ENCODING_PROTOBUF;
         return 0;
     }

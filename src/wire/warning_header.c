@@ -7,6 +7,7 @@
 
 #include <kinformer/error.h>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 static void skip(ki_str *s, size_t count)
@@ -26,16 +27,12 @@ static size_t skip_blanks(ki_str *s)
     return count;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Three digits, and a blank. */
 static int take_code(ki_str *s)
 {
     const char *c = s->ptr;
-    if (s->len < 3 || !is_digit(c[0]) || !is_digit(c[1]) || !is_digit(c[2]) || c[0] == '0') {
+    if (s->len < 3 || !ki__is_digit(c[0]) || !ki__is_digit(c[1]) || !ki__is_digit(c[2]) ||
+        c[0] == '0') {
         return KI_ERR_SYNTAX;
     }
     int code = (c[0] - '0') * 100 + (c[1] - '0') * 10 + (c[2] - '0');

@@ -12,6 +12,7 @@
 
 #include "apiserver/http/http_server.h"
 #include "apiserver/negotiate.h"
+#include "base/ascii.h"
 #include "base/error.h"
 
 enum { ALLOWED_MAX = 64, NAME_MAX_LEN = 253, ALLOWED_BYTES = ALLOWED_MAX * (NAME_MAX_LEN + 1) };
@@ -20,29 +21,11 @@ const char *const ki__http_own_names[] = {"localhost", "127.0.0.1", "::1", "kube
 
 /* ---- hosts ---- */
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool same_text(ki_str a, ki_str b)
-{
-    if (a.len != b.len) {
-        return false;
-    }
-    for (size_t i = 0; i < a.len; i++) {
-        if (lower(a.ptr[i]) != lower(b.ptr[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool ends_with(ki_str text, const char *end)
 {
     size_t len = strlen(end);
-    return text.len > len && same_text(ki_str_make(text.ptr + text.len - len, len), //
-                                       ki_str_from(end));
+    return text.len > len && ki__str_eq_nocase(ki_str_make(text.ptr + text.len - len, len), //
+                                               ki_str_from(end));
 }
 
 /* The host of "host:port", "[host]:port" or either without a port; a dot at its end does not count.
@@ -88,17 +71,17 @@ static bool is_ours(const ki_apiserver *server, ki_str name)
     char own[KI__HTTP_URL_MAX];
     ki__http_host_of(server->url, own);
     if (kind == LOOPBACK || (kind == ADDRESS && server->everywhere) ||
-        same_text(name, ki_str_from(own)) || ends_with(name, ".localhost")) {
+        ki__str_eq_nocase(name, ki_str_from(own)) || ends_with(name, ".localhost")) {
         return true;
     }
     for (size_t i = 0; ki__http_own_names[i] != NULL; i++) {
-        if (same_text(name, ki_str_from(ki__http_own_names[i]))) {
+        if (ki__str_eq_nocase(name, ki_str_from(ki__http_own_names[i]))) {
             return true;
         }
     }
     const char *end = server->allowed_hosts.data + server->allowed_hosts.len;
     for (const char *at = server->allowed_hosts.data; at != end; at += strlen(at) + 1) {
-        if (same_text(name, ki_str_from(at))) {
+        if (ki__str_eq_nocase(name, ki_str_from(at))) {
             return true;
         }
     }
@@ -109,7 +92,7 @@ static bool is_host_name(ki_str name)
 {
     bool ok = name.len != 0 && name.len <= NAME_MAX_LEN;
     for (size_t i = 0; i < name.len && ok; i++) {
-        char c = lower(name.ptr[i]);
+        char c = ki__to_lower(name.ptr[i]);
         ok = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
     }
     return ok;
@@ -143,8 +126,8 @@ static bool is_same_origin(const ki_apiserver *server, ki_str origin, ki_str hos
 {
     size_t scheme = (size_t)(strstr(server->url, "://") - server->url) + 3;
     return origin.len == scheme + host.len &&
-           same_text(ki_str_make(origin.ptr, scheme), ki_str_make(server->url, scheme)) &&
-           same_text(ki_str_make(origin.ptr + scheme, host.len), host);
+           ki__str_eq_nocase(ki_str_make(origin.ptr, scheme), ki_str_make(server->url, scheme)) &&
+           ki__str_eq_nocase(ki_str_make(origin.ptr + scheme, host.len), host);
 }
 
 static bool has_header(const ki__api_request *request, const char *name)

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "apiserver/http/http_server.h"
+#include "base/ascii.h"
 #include "base/error.h"
 #include "client/config/kubeconfig.h"
 #include "client/config/yaml_reader.h"
@@ -228,16 +229,11 @@ static int load_yaml(loader *l, size_t from)
 
 /* ---- JSON ---- */
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* Whether a text begins as JSON does: YAML can as well ({a: b}), but hardly with quotes. */
 static bool looks_like_json(ki_str text)
 {
     size_t i = 1;
-    while (i < text.len && is_space(text.ptr[i])) {
+    while (i < text.len && ki__is_space(text.ptr[i])) {
         i++;
     }
     return text.len != 0 && text.ptr[0] == '{' &&
@@ -284,7 +280,7 @@ int ki_apiserver_load(ki_apiserver *server, ki_str objects, size_t *ret_count, k
     KI__REQUIRE(server, error);
     loader l = {.server = server, .text = objects, .error = error};
     size_t i = 0;
-    while (i < objects.len && is_space(objects.ptr[i])) {
+    while (i < objects.len && ki__is_space(objects.ptr[i])) {
         i++;
     }
     int r = 0;

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "apiserver/verbs/write_common.h"
+#include "base/ascii.h"
 #include "object/edit/json_edit.h"
 #include "object/edit/json_out.h"
 #include "object/value.h"
@@ -246,7 +247,7 @@ static void write_accepted(const names *n, ki__out *out)
         ki__put_name(out, "singular");
         ki__out_char(out, '"');
         for (const char *p = n->kind; *p != '\0'; p++) {
-            ki__out_char(out, *p >= 'A' && *p <= 'Z' ? (char)(*p | 0x20) : *p);
+            ki__out_char(out, ki__to_lower(*p));
         }
         ki__out_char(out, '"');
     }

@@ -4,30 +4,11 @@
 #include "apiserver/validate/formats.h"
 
 #include "apiserver/validate/name_rules.h"
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "object/names.h"
 
 /* ---- characters ---- */
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_hex(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
 
 static bool all(ki_str text, bool (*is)(char))
 {
@@ -58,8 +39,8 @@ static bool has_shape(ki_str text, const char *shape)
     for (size_t i = 0; shape[i] != '\0'; i++) {
         bool maybe = shape[i + 1] == '?';
         char c = at < text.len ? text.ptr[at] : '\0';
-        bool fits = at < text.len && (shape[i] == '0'   ? is_digit(c)
-                                      : shape[i] == 'x' ? is_hex(c)
+        bool fits = at < text.len && (shape[i] == '0'   ? ki__is_digit(c)
+                                      : shape[i] == 'x' ? ki__is_hex(c)
                                                         : c == shape[i]);
         if (!fits && !maybe) {
             return false;
@@ -98,7 +79,7 @@ static bool is_date(ki_str text)
 static bool is_zone(ki_str text)
 {
     if (text.len == 1) {
-        return lower(text.ptr[0]) == 'z';
+        return ki__to_lower(text.ptr[0]) == 'z';
     }
     return text.len == 6 && (text.ptr[0] == '+' || text.ptr[0] == '-') &&
            has_shape(cut(text, 1, 6), "00:00");
@@ -117,10 +98,10 @@ static bool is_date_time(ki_str text)
         return false;
     }
     size_t end = 8;
-    if (end + 1 < time.len && is_digit(time.ptr[end + 1]) && time.ptr[end] != '+' &&
+    if (end + 1 < time.len && ki__is_digit(time.ptr[end + 1]) && time.ptr[end] != '+' &&
         time.ptr[end] != '-') {
         end++;
-        while (end < time.len && is_digit(time.ptr[end])) {
+        while (end < time.len && ki__is_digit(time.ptr[end])) {
             end++;
         }
     }
@@ -130,7 +111,7 @@ static bool is_date_time(ki_str text)
 static bool equals_lower(ki_str text, const char *word)
 {
     size_t i = 0;
-    while (i < text.len && word[i] != '\0' && lower(text.ptr[i]) == word[i]) {
+    while (i < text.len && word[i] != '\0' && ki__to_lower(text.ptr[i]) == word[i]) {
         i++;
     }
     return i == text.len && word[i] == '\0';
@@ -164,9 +145,9 @@ static bool is_unit(ki_str unit)
 
 static size_t skip_unit(ki_str text, size_t at)
 {
-    while (at < text.len && (is_letter(text.ptr[at]) ||
+    while (at < text.len && (ki__is_letter(text.ptr[at]) ||
                              (text.len - at >= 2 && memcmp(text.ptr + at, "\xc2\xb5", 2) == 0))) {
-        at += is_letter(text.ptr[at]) ? 1 : 2;
+        at += ki__is_letter(text.ptr[at]) ? 1 : 2;
     }
     return at;
 }
@@ -194,13 +175,14 @@ static bool is_go_duration(ki_str text)
         size_t start = at;
         size_t digits = 0;
         size_t dots = 0;
-        while (at < text.len && (is_digit(text.ptr[at]) || (text.ptr[at] == '.' && dots == 0))) {
+        while (at < text.len &&
+               (ki__is_digit(text.ptr[at]) || (text.ptr[at] == '.' && dots == 0))) {
             dots += text.ptr[at] == '.' ? 1 : 0;
             digits += text.ptr[at] != '.' ? 1 : 0;
             at++;
         }
         size_t unit = at;
-        while (at < text.len && text.ptr[at] != '.' && !is_digit(text.ptr[at])) {
+        while (at < text.len && text.ptr[at] != '.' && !ki__is_digit(text.ptr[at])) {
             at++;
         }
         if (start == unit || digits == 0 || !is_go_unit(cut(text, unit, at))) {
@@ -218,11 +200,11 @@ static bool is_duration(ki_str text)
     }
     /* Any number with a unit after it will do, whatever is around them. */
     for (size_t at = 0; at < text.len;) {
-        if (!is_digit(text.ptr[at])) {
+        if (!ki__is_digit(text.ptr[at])) {
             at++;
             continue;
         }
-        while (at < text.len && is_digit(text.ptr[at])) {
+        while (at < text.len && ki__is_digit(text.ptr[at])) {
             at++;
         }
         size_t unit = at;
@@ -248,7 +230,7 @@ static bool is_ipv4(ki_str text)
     for (size_t i = 0; i <= text.len; i++) {
         if (i == text.len || text.ptr[i] == '.') {
             ki_str part = cut(text, start, i);
-            if (part.len == 0 || !all(part, is_digit) || number(part) > 255) {
+            if (part.len == 0 || !all(part, ki__is_digit) || number(part) > 255) {
                 return false;
             }
             parts++;
@@ -269,7 +251,7 @@ static bool is_ipv6(ki_str text)
     }
     while (at < text.len) {
         size_t end = at;
-        while (end < text.len && is_hex(text.ptr[end])) {
+        while (end < text.len && ki__is_hex(text.ptr[end])) {
             end++;
         }
         if (end < text.len && text.ptr[end] == '.') { /* the last four bytes may be IPv4 */
@@ -306,7 +288,7 @@ static bool is_cidr(ki_str text)
     }
     ki_str address = cut(text, 0, slash);
     ki_str bits = cut(text, slash + 1, text.len);
-    if (bits.len == 0 || bits.len > 5 || !all(bits, is_digit)) {
+    if (bits.len == 0 || bits.len > 5 || !all(bits, ki__is_digit)) {
         return false;
     }
     return is_ipv4(address) ? number(bits) <= 32 : is_ipv6(address) && number(bits) <= 128;
@@ -327,7 +309,7 @@ static bool is_mac(ki_str text)
     }
     for (size_t i = 0; i < text.len; i++) {
         bool between = i % (digits + 1) == digits;
-        if (between ? text.ptr[i] != separator : !is_hex(text.ptr[i])) {
+        if (between ? text.ptr[i] != separator : !ki__is_hex(text.ptr[i])) {
             return false;
         }
         bytes += !between && i % (digits + 1) % 2 == 1 ? 1 : 0;
@@ -338,7 +320,7 @@ static bool is_mac(ki_str text)
 /* A character outside of ASCII counts as a letter: that needs no tables. */
 static bool is_host_byte(char c)
 {
-    return is_letter(c) || is_digit(c) || (unsigned char)c >= 0x80;
+    return ki__is_letter(c) || ki__is_digit(c) || (unsigned char)c >= 0x80;
 }
 
 static bool is_host_label(ki_str label)
@@ -357,7 +339,7 @@ static bool is_host_label(ki_str label)
 
 static bool is_top_level(char c)
 {
-    return is_letter(c) || (unsigned char)c >= 0x80;
+    return ki__is_letter(c) || (unsigned char)c >= 0x80;
 }
 
 /* A single label has its dash, if any, after the first character; a domain ends with letters. */
@@ -394,12 +376,12 @@ static bool is_hostname(ki_str text)
 
 static bool is_scheme(ki_str scheme)
 {
-    if (scheme.len == 0 || !is_letter(scheme.ptr[0])) {
+    if (scheme.len == 0 || !ki__is_letter(scheme.ptr[0])) {
         return false;
     }
     for (size_t i = 0; i < scheme.len; i++) {
         char c = scheme.ptr[i];
-        if (!is_letter(c) && !is_digit(c) && c != '+' && c != '-' && c != '.') {
+        if (!ki__is_letter(c) && !ki__is_digit(c) && c != '+' && c != '-' && c != '.') {
             return false;
         }
     }
@@ -410,7 +392,7 @@ static bool has_good_escapes(ki_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
         if (text.ptr[i] == '%' &&
-            (text.len - i < 3 || !is_hex(text.ptr[i + 1]) || !is_hex(text.ptr[i + 2]))) {
+            (text.len - i < 3 || !ki__is_hex(text.ptr[i + 1]) || !ki__is_hex(text.ptr[i + 2]))) {
             return false;
         }
     }
@@ -420,7 +402,7 @@ static bool has_good_escapes(ki_str text)
 static bool is_port(ki_str host)
 {
     size_t end = host.len;
-    while (end != 0 && is_digit(host.ptr[end - 1])) {
+    while (end != 0 && ki__is_digit(host.ptr[end - 1])) {
         end--;
     }
     size_t colon = find(host, ':');
@@ -462,7 +444,7 @@ static bool is_uri(ki_str text)
 
 static bool is_base64_byte(char c)
 {
-    return is_letter(c) || is_digit(c) || c == '+' || c == '/';
+    return ki__is_letter(c) || ki__is_digit(c) || c == '+' || c == '/';
 }
 
 static bool is_base64(ki_str text)
@@ -483,7 +465,7 @@ static bool is_uuid_of(ki_str text, const char *shape, bool variant)
     size_t digits = 0;
     for (size_t i = 0; variant && i < text.len; i++) {
         if (text.ptr[i] != '-' && digits++ == 16) {
-            char c = lower(text.ptr[i]);
+            char c = ki__to_lower(text.ptr[i]);
             return c == '8' || c == '9' || c == 'a' || c == 'b';
         }
     }
@@ -514,14 +496,14 @@ static bool is_uuid5(ki_str text)
 
 static bool is_object_id(ki_str text)
 {
-    return text.len == 24 && all(text, is_hex);
+    return text.len == 24 && all(text, ki__is_hex);
 }
 
 static bool is_hex_color(ki_str text)
 {
     size_t start = text.len != 0 && text.ptr[0] == '#' ? 1 : 0;
     ki_str digits = cut(text, start, text.len);
-    return (digits.len == 3 || digits.len == 6) && all(digits, is_hex);
+    return (digits.len == 3 || digits.len == 6) && all(digits, ki__is_hex);
 }
 
 static size_t skip_spaces(ki_str text, size_t at)
@@ -542,7 +524,7 @@ static bool is_rgb_color(ki_str text)
     for (size_t i = 0; i < 3; i++) {
         size_t start = skip_spaces(text, at);
         size_t end = start;
-        while (end < text.len && is_digit(text.ptr[end])) {
+        while (end < text.len && ki__is_digit(text.ptr[end])) {
             end++;
         }
         ki_str part = cut(text, start, end);
@@ -560,10 +542,10 @@ static bool is_rgb_color(ki_str text)
 
 static bool is_ssn(ki_str text)
 {
-    return text.len == 11 && is_digit(text.ptr[0]) && is_digit(text.ptr[1]) &&
-           is_digit(text.ptr[2]) && (text.ptr[3] == '-' || text.ptr[3] == ' ') &&
-           is_digit(text.ptr[4]) && is_digit(text.ptr[5]) &&
-           (text.ptr[6] == '-' || text.ptr[6] == ' ') && all(cut(text, 7, 11), is_digit);
+    return text.len == 11 && ki__is_digit(text.ptr[0]) && ki__is_digit(text.ptr[1]) &&
+           ki__is_digit(text.ptr[2]) && (text.ptr[3] == '-' || text.ptr[3] == ' ') &&
+           ki__is_digit(text.ptr[4]) && ki__is_digit(text.ptr[5]) &&
+           (text.ptr[6] == '-' || text.ptr[6] == ' ') && all(cut(text, 7, 11), ki__is_digit);
 }
 
 /* The digits of a text, up to `max`; how many there are. `last`: an X may stand at the end. */
@@ -573,7 +555,7 @@ static size_t digits_of(ki_str text, bool isbn, unsigned char *digits, size_t ma
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
         bool x = isbn && c == 'X' && count == 9;
-        if (is_digit(c) || x) {
+        if (ki__is_digit(c) || x) {
             if (count == max) {
                 return max + 1;
             }
@@ -656,7 +638,7 @@ static bool is_credit_card(ki_str text)
 
 static bool is_atom_byte(char c)
 {
-    return is_letter(c) || is_digit(c) || (unsigned char)c >= 0x80 ||
+    return ki__is_letter(c) || ki__is_digit(c) || (unsigned char)c >= 0x80 ||
            memchr("!#$%&'*+-/=?^_`{|}~", c, 19) != NULL;
 }
 

@@ -5,6 +5,7 @@
 
 #include "apiserver/validate/name_rules.h"
 #include "apiserver/verbs/write_common.h"
+#include "base/ascii.h"
 #include "object/edit/json_out.h"
 #include "object/value.h"
 
@@ -64,7 +65,7 @@ static int check_annotation_key(checker *c, ki_str key)
     int r = ki_buf_add_str(&lower, key);
     for (size_t i = 0; i < lower.len && r == 0; i++) {
         char ch = lower.data[i];
-        lower.data[i] = ch >= 'A' && ch <= 'Z' ? (char)(ch | 0x20) : ch;
+        lower.data[i] = ki__to_lower(ch);
     }
     r = r < 0 ? r : ki__name_check_key(ki_buf_str(&lower), key, c->field.data, c->errors);
     ki_buf_done(&lower);

@@ -7,6 +7,7 @@
 #include "apiserver/validate/pattern_class.h"
 #include "apiserver/validate/pattern_code.h"
 #include "base/alloc.h"
+#include "base/ascii.h"
 
 enum { NO_ATOM = KI__PATTERN_CODE_MAX + 1 };
 
@@ -163,7 +164,7 @@ static int open_group(reader *d, flags outside)
 
 static bool is_name_byte(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    return ki__is_digit(c) || ki__is_letter(c) || c == '_';
 }
 
 /* (?P<name> or (?<name> */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "base/ascii.h"
 #include "base/engine.h"
 #include "base/error.h"
 #include "base/time_units.h"
@@ -15,22 +16,6 @@ enum { TOKEN_MAX = 64 << 10 };
 #define MAX_AGE_NS (50 * KI__SECOND_NS)
 #define MIN_AGE_NS \
     (5 * KI__SECOND_NS) /* a server that refuses everything makes us read no faster */
-
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static ki_str trim(ki_str text)
-{
-    while (text.len != 0 && is_space(text.ptr[0])) {
-        text = ki_str_make(text.ptr + 1, text.len - 1);
-    }
-    while (text.len != 0 && is_space(text.ptr[text.len - 1])) {
-        text.len--;
-    }
-    return text;
-}
 
 static int fail(const ki__token_file *file, int code, const char *text, ki_error *error)
 {
@@ -49,7 +34,7 @@ static int load(const ki__token_file *file, ki__secrets *secrets, ki_str *ret_va
     if (r < 0) {
         return fail(file, r, ki__file_error_text(r), error);
     }
-    text = trim(text);
+    text = ki__trim(text, " \t\r\n\v\f");
     if (text.len == 0) {
         return fail(file, KI_ERR_INVALID, "it is empty", error);
     }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "client/config/config.h"
@@ -39,17 +40,6 @@ bool ki__in_cluster_possible(const ki_config_options *options)
     return there;
 }
 
-static ki_str trim(ki_str text)
-{
-    while (text.len != 0 && strchr(" \t\r\n\v\f", text.ptr[text.len - 1]) != NULL) {
-        text.len--;
-    }
-    while (text.len != 0 && strchr(" \t\r\n\v\f", text.ptr[0]) != NULL) {
-        text = ki_str_make(text.ptr + 1, text.len - 1);
-    }
-    return text;
-}
-
 int ki__in_cluster_namespace(const ki_config_options *options, ki__secrets *secrets,
                              ki_str *ret_name)
 {
@@ -68,7 +58,7 @@ int ki__in_cluster_namespace(const ki_config_options *options, ki__secrets *secr
     if (r == -ENOMEM) {
         return r;
     }
-    text = r >= 0 ? trim(text) : text;
+    text = r >= 0 ? ki__trim(text, " \t\r\n\v\f") : text;
     *ret_name = text.len != 0 ? text : ki_str_from("default");
     return 0;
 }

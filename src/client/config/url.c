@@ -2,6 +2,8 @@
 /* Invariant: what is accepted holds visible ASCII only, so it can stand in a request as it is. */
 #include "client/config/url.h"
 
+#include "base/ascii.h"
+
 static const char *const schemes[] = {
     [KI__URL_HTTP] = "http",
     [KI__URL_HTTPS] = "https",
@@ -14,19 +16,9 @@ const char *ki__url_scheme_name(ki__url_scheme scheme)
     return schemes[scheme];
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_hex(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 static bool is_alphanumeric(char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return ki__is_digit(c) || ki__is_letter(c);
 }
 
 static bool is_any(char c, const char *of)
@@ -70,7 +62,7 @@ static bool is_made_of(ki_str text, const char *more)
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
         if (c == '%') {
-            if (text.len - i < 3 || !is_hex(text.ptr[i + 1]) || !is_hex(text.ptr[i + 2])) {
+            if (text.len - i < 3 || !ki__is_hex(text.ptr[i + 1]) || !ki__is_hex(text.ptr[i + 2])) {
                 return false;
             }
             i += 2;
@@ -89,7 +81,7 @@ static bool is_ipv6(ki_str host)
     ki_str inside = ki_str_make(host.ptr + 1, host.len - 2);
     size_t zone = index_of(inside, "%");
     for (size_t i = 0; i < zone; i++) {
-        if (!is_hex(inside.ptr[i]) && !is_any(inside.ptr[i], ":.")) {
+        if (!ki__is_hex(inside.ptr[i]) && !is_any(inside.ptr[i], ":.")) {
             return false;
         }
     }
@@ -111,7 +103,7 @@ static bool is_port(ki_str port)
 {
     uint32_t number = 0;
     for (size_t i = 0; i < port.len; i++) {
-        if (!is_digit(port.ptr[i]) || number > 65535) {
+        if (!ki__is_digit(port.ptr[i]) || number > 65535) {
             return false;
         }
         number = number * 10 + (uint32_t)(port.ptr[i] - '0');
@@ -220,7 +212,7 @@ bool ki__url_is_loopback(const ki__url *url)
     size_t dots = 0;
     for (size_t i = 0; i < host.len; i++) {
         dots += host.ptr[i] == '.' ? 1 : 0;
-        if (!is_digit(host.ptr[i]) && host.ptr[i] != '.') {
+        if (!ki__is_digit(host.ptr[i]) && host.ptr[i] != '.') {
             return false;
         }
     }

@@ -2,23 +2,20 @@
 /* Invariant: in a masked text, the letter never stands where it was not put. */
 #include "client/config/yaml_mask.h"
 
+#include "base/ascii.h"
+
 /* Letters that are no hexadecimal digit and begin no escape. */
 static const char letters[] = "kqzjwyhgGHIJKMOQRSTVWXYZilmops";
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_alphanumeric(char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return ki__is_digit(c) || ki__is_letter(c);
 }
 
 /* 0 to 15, or -1. */
 static int hex_value(char c)
 {
-    if (is_digit(c)) {
+    if (ki__is_digit(c)) {
         return c - '0';
     }
     if (c >= 'a' && c <= 'f') {
@@ -87,7 +84,7 @@ static bool begins_block(char c)
 static bool may_indent(ki_str text, size_t at)
 {
     const char *p = text.ptr + at;
-    return is_digit(p[0]) && at >= 1 &&
+    return ki__is_digit(p[0]) && at >= 1 &&
            (begins_block(p[-1]) ||
             (at >= 2 && (p[-1] == '+' || p[-1] == '-') && begins_block(p[-2])));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What scalars are, by the core schema of YAML 1.2, and finding values by their keys. */
+#include "base/ascii.h"
 #include "client/config/yaml_reader.h"
 
 static bool is_one_of(ki_str text, const char *const *words)
@@ -12,11 +13,6 @@ static bool is_one_of(ki_str text, const char *const *words)
     return false;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_sign(char c)
 {
     return c == '-' || c == '+';
@@ -26,7 +22,7 @@ static bool is_sign(char c)
 static size_t digits(ki_str text)
 {
     size_t len = 0;
-    while (len < text.len && is_digit(text.ptr[len])) {
+    while (len < text.len && ki__is_digit(text.ptr[len])) {
         len++;
     }
     return len;

@@ -5,26 +5,13 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "client/curl/curl_state.h"
 
 typedef struct address {
     unsigned char bytes[16];
     unsigned len; /* 4 or 16 */
 } address;
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool same_name(ki_str a, ki_str b)
-{
-    bool same = a.len == b.len;
-    for (size_t i = 0; same && i < a.len; i++) {
-        same = lower(a.ptr[i]) == lower(b.ptr[i]);
-    }
-    return same;
-}
 
 static ki_str without_brackets(ki_str host)
 {
@@ -66,7 +53,7 @@ bool ki__is_loopback(ki_str host)
         static const unsigned char one[16] = {[15] = 1};
         return a.len == 4 ? a.bytes[0] == 127 : memcmp(a.bytes, one, 16) == 0;
     }
-    return same_name(host, ki_str_from("localhost"));
+    return ki__str_eq_nocase(host, ki_str_from("localhost"));
 }
 
 static bool parse_bits(ki_str text, unsigned max, unsigned *ret_bits)
@@ -108,14 +95,14 @@ static bool name_matches(ki_str entry, ki_str host)
         entry = ki_str_make(entry.ptr + 1, entry.len - 1);
     }
     if (entry.ptr[0] != '.') {
-        if (same_name(entry, host)) {
+        if (ki__str_eq_nocase(entry, host)) {
             return true;
         }
         return host.len > entry.len && host.ptr[host.len - entry.len - 1] == '.' &&
-               same_name(entry, ki_str_make(host.ptr + host.len - entry.len, entry.len));
+               ki__str_eq_nocase(entry, ki_str_make(host.ptr + host.len - entry.len, entry.len));
     }
     return host.len > entry.len &&
-           same_name(entry, ki_str_make(host.ptr + host.len - entry.len, entry.len));
+           ki__str_eq_nocase(entry, ki_str_make(host.ptr + host.len - entry.len, entry.len));
 }
 
 /* Takes ":port" off an entry; an IPv6 address with one has brackets. */

@@ -2,6 +2,7 @@
 /* Cells that one kind has, where <kinformer/kinds.h> and paths do not suffice. */
 #include <kinformer/kinds.h>
 
+#include "base/ascii.h"
 #include "object/columns/cell_values.h"
 #include "object/columns/column_cells.h"
 #include "object/value.h"
@@ -180,7 +181,7 @@ static void event_object(const ki_column *c, const ki_object *event, int64_t now
     ki_reference about = ki_event_involved(event);
     for (size_t i = 0; i < about.kind.len; i++) {
         char letter = about.kind.ptr[i];
-        ki__out_char(out, (char)(letter >= 'A' && letter <= 'Z' ? letter | 0x20 : letter));
+        ki__out_char(out, ki__to_lower(letter));
     }
     ki__out_char(out, '/');
     ki__out_str(out, about.name);

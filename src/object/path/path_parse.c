@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/assert.h"
 #include "base/error.h"
 
@@ -165,22 +166,17 @@ int ki__path_parse_quoted(ki__path_parser *parser, ki_str *ret_text)
     return 0;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* An integer, which may have a minus sign. */
 static int parse_integer(ki__path_parser *parser, int64_t *ret_number)
 {
     size_t at = parser->at;
     bool negative = ki__path_peek(parser) == '-';
     parser->at += negative;
-    if (!is_digit(ki__path_peek(parser))) {
+    if (!ki__is_digit(ki__path_peek(parser))) {
         return ki__path_expected(parser, "a digit");
     }
     int64_t number = 0; /* kept negative: that side has one number more */
-    for (; is_digit(ki__path_peek(parser)); parser->at++) {
+    for (; ki__is_digit(ki__path_peek(parser)); parser->at++) {
         int digit = ki__path_peek(parser) - '0';
         if (__builtin_mul_overflow(number, 10, &number) ||
             __builtin_sub_overflow(number, digit, &number)) {
@@ -198,7 +194,7 @@ static int parse_integer(ki__path_parser *parser, int64_t *ret_number)
 static int parse_bound(ki__path_parser *parser, int64_t *number)
 {
     char c = ki__path_skip_blanks(parser);
-    if (c != '-' && !is_digit(c)) {
+    if (c != '-' && !ki__is_digit(c)) {
         return 0;
     }
     int r = parse_integer(parser, number);
@@ -249,7 +245,7 @@ static int parse_member(ki__path_parser *parser, ki__path_step **ret_step)
     } else if (c == '*') {
         step->kind = KI__PATH_ALL;
         parser->at++;
-    } else if (c == '-' || c == ':' || is_digit(c)) {
+    } else if (c == '-' || c == ':' || ki__is_digit(c)) {
         r = parse_index_or_slice(parser, step);
     } else if (c == '?') {
         r = ki__path_fail(parser, parser->at, "a filter must stand alone in its brackets");

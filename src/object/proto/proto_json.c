@@ -4,6 +4,7 @@
 #include <kinformer/error.h>
 
 #include "base/alloc.h"
+#include "object/edit/json_out.h"
 #include "object/json/json_write.h"
 #include "object/proto/proto_value.h"
 #include "object/proto/proto_wire.h"
@@ -141,9 +142,8 @@ int ki__proto_write_json(const ki_value *value, ki_buf *out)
         r = add_next(&w);
     }
     ki__free(out->alloc, w.heap);
-    if (r < 0 && out->data != NULL) {
-        out->len = before;
-        out->data[before] = '\0';
+    if (r < 0) {
+        ki__buf_truncate(out, before);
     }
     return r;
 }

@@ -21,6 +21,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/sort.h"
+#include "object/edit/json_out.h"
 
 enum { FIELD_SELECTOR_TEXT_MAX = 65536 };
 
@@ -283,23 +284,14 @@ int ki_field_selector_requires(const ki_field_selector *selector, ki_str field, 
     return KI_ERR_NOT_FOUND;
 }
 
-int ki_field_selector_print(const ki_field_selector *selector, ki_buf *out)
+int ki_field_selector_print(const ki_field_selector *selector, ki_buf *buf)
 {
     KI__REQUIRE(selector, NULL);
-    KI__REQUIRE(out, NULL);
-    size_t len = out->len;
-    int r = 0;
-    for (uint32_t i = 0; r >= 0 && i < selector->count; i++) {
-        if (i != 0) {
-            r = ki_buf_add_char(out, ',');
-        }
-        if (r >= 0) {
-            r = ki_buf_add_str(out, selector->terms[i].text);
-        }
+    KI__REQUIRE(buf, NULL);
+    ki__out out = ki__out_to(buf);
+    for (uint32_t i = 0; i < selector->count && out.error == 0; i++) {
+        ki__out_text(&out, i != 0 ? "," : "");
+        ki__out_str(&out, selector->terms[i].text);
     }
-    if (r < 0 && out->data != NULL) {
-        out->len = len;
-        out->data[len] = '\0';
-    }
-    return r;
+    return ki__out_commit(&out);
 }

@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/sort.h"
+#include "object/edit/json_out.h"
 
 static ki_selector everything;
 static ki_selector nothing = {.nothing = true};
@@ -78,50 +79,31 @@ bool ki_selector_is_nothing(const ki_selector *selector)
     return selector->nothing;
 }
 
-static int print_requirement(const ki__requirement *requirement, ki_buf *out)
+static void print_requirement(const ki__requirement *requirement, ki__out *out)
 {
-    int r = ki_buf_add_text(out, spelling[requirement->op].before);
-    if (r < 0) {
-        return r;
+    ki__out_text(out, spelling[requirement->op].before);
+    ki__out_str(out, requirement->key);
+    ki__out_text(out, spelling[requirement->op].after);
+    for (uint32_t i = 0; i < requirement->value_count; i++) {
+        ki__out_text(out, i != 0 ? "," : "");
+        ki__out_str(out, requirement->values[i]);
     }
-    r = ki_buf_add_str(out, requirement->key);
-    if (r < 0) {
-        return r;
-    }
-    r = ki_buf_add_text(out, spelling[requirement->op].after);
-    for (uint32_t i = 0; r >= 0 && i < requirement->value_count; i++) {
-        if (i != 0) {
-            r = ki_buf_add_char(out, ',');
-        }
-        if (r >= 0) {
-            r = ki_buf_add_str(out, requirement->values[i]);
-        }
-    }
-    return r < 0 ? r : ki_buf_add_text(out, spelling[requirement->op].end);
+    ki__out_text(out, spelling[requirement->op].end);
 }
 
-int ki_selector_print(const ki_selector *selector, ki_buf *out)
+int ki_selector_print(const ki_selector *selector, ki_buf *buf)
 {
     KI__REQUIRE(selector, NULL);
-    KI__REQUIRE(out, NULL);
+    KI__REQUIRE(buf, NULL);
     if (selector->nothing) {
         return KI_ERR_UNSUPPORTED;
     }
-    size_t len = out->len;
-    int r = 0;
-    for (uint32_t i = 0; r >= 0 && i < selector->count; i++) {
-        if (i != 0) {
-            r = ki_buf_add_char(out, ',');
-        }
-        if (r >= 0) {
-            r = print_requirement(&selector->requirements[i], out);
-        }
+    ki__out out = ki__out_to(buf);
+    for (uint32_t i = 0; i < selector->count && out.error == 0; i++) {
+        ki__out_text(&out, i != 0 ? "," : "");
+        print_requirement(&selector->requirements[i], &out);
     }
-    if (r < 0 && out->data != NULL) {
-        out->len = len;
-        out->data[len] = '\0';
-    }
-    return r;
+    return ki__out_commit(&out);
 }
 
 static int count_printed(ki__selector_builder *builder, size_t len)

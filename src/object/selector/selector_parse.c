@@ -8,6 +8,7 @@
  *
  * Blanks may stand between tokens. A word is whatever has no blank and no symbol in it; `in` and
  * `notin` are operators only where one is due. */
+#include "base/ascii.h"
 #include "base/error.h"
 #include "object/names.h"
 #include "object/selector/selector.h"
@@ -34,11 +35,6 @@ typedef struct parser {
     ki__selector_builder *builder;
     ki_error *error;
 } parser;
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
 
 static token symbol(char c)
 {
@@ -68,7 +64,7 @@ static void advance(parser *p)
     const char *text = p->text.ptr;
     size_t len = p->text.len;
     size_t i = p->end;
-    while (i < len && is_blank(text[i])) {
+    while (i < len && ki__is_space(text[i])) {
         i++;
     }
     p->start = i;
@@ -80,7 +76,7 @@ static void advance(parser *p)
     p->token = symbol(text[i]);
     i++;
     if (p->token == TOKEN_WORD) {
-        while (i < len && !is_blank(text[i]) && symbol(text[i]) == TOKEN_WORD) {
+        while (i < len && !ki__is_space(text[i]) && symbol(text[i]) == TOKEN_WORD) {
             i++;
         }
     } else if (i < len && text[i] == '=' && p->token == TOKEN_EQUALS) {

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Classes of ASCII characters, whatever the locale is; bytes from 0x80 on are in none of them. */
+#ifndef KI_BASE_ASCII_H
+#define KI_BASE_ASCII_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <kinformer/str.h>
+
+static inline bool ki__is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool ki__is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline bool ki__is_hex(char c)
+{
+    return ki__is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/** White space of JSON. */
+static inline bool ki__is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static inline char ki__to_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/** Whether both are the same but for the case of letters. */
+static inline bool ki__str_eq_nocase(ki_str a, ki_str b)
+{
+    bool same = a.len == b.len;
+    for (size_t i = 0; same && i < a.len; i++) {
+        same = ki__to_lower(a.ptr[i]) == ki__to_lower(b.ptr[i]);
+    }
+    return same;
+}
+
+/** The text without the bytes at both ends that are in `blanks`. */
+static inline ki_str ki__trim(ki_str text, const char *blanks)
+{
+    while (text.len != 0 && text.ptr[0] != '\0' && strchr(blanks, text.ptr[0]) != NULL) {
+        text = ki_str_make(text.ptr + 1, text.len - 1);
+    }
+    while (text.len != 0 && text.ptr[text.len - 1] != '\0' &&
+           strchr(blanks, text.ptr[text.len - 1]) != NULL) {
+        text.len--;
+    }
+    return text;
+}
+
+#endif
