@@ -193,10 +193,13 @@ static void close_descriptors(ki_loop *loop)
     }
 }
 
-static void release(ki_loop *loop)
+void ki__loop_release(ki_loop *loop)
 {
     if (ki__refs_drop(&loop->parts)) {
         close_descriptors(loop);
+        if (loop->engine != NULL) {
+            (void)ki__engine_unpost(loop->engine, &loop->stop_task);
+        }
         (void)ki_engine_unref(loop->engine);
         if (loop->outside != NULL) {
             ki__outside_unref(loop->outside);
@@ -238,6 +241,7 @@ int ki_loop_new(const ki_loop_options *options, ki_loop **ret_loop, ki_error *er
     loop->epoll = -1;
     loop->timer = -1;
     loop->armed = UINT64_MAX;
+    ki__loop_init_stop(loop);
     ki__refs_init(&loop->users);
     ki__refs_init(&loop->parts);
     r = init_locks(loop);
@@ -251,7 +255,7 @@ int ki_loop_new(const ki_loop_options *options, ki_loop **ret_loop, ki_error *er
         r = r < 0 ? ki__error_set(error, r, "cannot make a loop: %s", ki_error_text(r)) : 0;
     }
     if (r < 0) {
-        release(loop);
+        ki__loop_release(loop);
         return r;
     }
     *ret_loop = loop;
@@ -372,12 +376,6 @@ int ki__loop_take_over(ki_loop *loop, ki__runner as)
     return 0;
 }
 
-void ki__loop_give_up(ki_loop *loop)
-{
-    loop->runner = KI__RUNNER_NOBODY;
-    ki__cond_wake_all(&loop->changed);
-}
-
 static int take_over(ki_loop *loop, ki__runner as)
 {
     if (ki__engine_is_inherited(loop->engine)) {
@@ -457,24 +455,12 @@ int ki_loop_run(ki_loop *loop)
     return 0;
 }
 
-void ki_loop_stop(ki_loop *loop)
-{
-    if (loop == NULL || ki__engine_is_inherited(loop->engine)) {
-        return; /* the eventfd is also the parent's */
-    }
-    ki__mutex_lock(&loop->lock);
-    loop->stopped = true;
-    ki__cond_wake_all(&loop->changed);
-    ki__mutex_unlock(&loop->lock);
-    ki__outside_wake(loop->outside);
-}
-
 static void *thread_main(void *user)
 {
     ki_loop *loop = user;
     ki__thread_name("ki-loop");
     run_for_ever(loop);
-    release(loop);
+    ki__loop_release(loop);
     return NULL;
 }
 
@@ -493,7 +479,7 @@ int ki_loop_start(ki_loop *loop, ki_error *error)
     ki__mutex_unlock(&loop->lock);
     if (r < 0) {
         give_up(loop);
-        release(loop);
+        ki__loop_release(loop);
         return ki__error_set(error, r, "cannot start a thread: %s", ki_error_text(r));
     }
     return 0;
@@ -566,6 +552,6 @@ ki_loop *ki_loop_unref(ki_loop *loop)
         int r = join_thread(loop);
         ki_assert(r == 0); /* whoever else waits would have a reference */
     }
-    release(loop);
+    ki__loop_release(loop);
     return NULL;
 }

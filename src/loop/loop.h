@@ -6,6 +6,8 @@
 
 #include <kinformer/loop.h>
 
+#include "base/list.h"
+
 /* Part of the thing that uses it. All of this is for the thread that runs the loop, or while nobody
  * does. */
 typedef struct ki__watch {
@@ -34,7 +36,8 @@ void ki__watch_remove(ki__watch *watch);
  *  on it may want. In a child of fork() it does nothing. */
 void ki__loop_call(ki_loop *loop, void (*run)(void *arg), void *arg);
 /** The same if nobody runs the loop at the moment; otherwise it does nothing. Whether it did;
- *  true in a child of fork(), where there is nothing to do. */
+ *  true in a child of fork(), where there is nothing to do. `run` must not call callbacks of the
+ *  program, and must not wait: ki_loop_stop() waits for it. */
 bool ki__loop_try_call(ki_loop *loop, void (*run)(void *arg), void *arg);
 
 /** Waits until `is_done`, which is asked with a lock held and may only look. If nobody runs the
@@ -46,5 +49,20 @@ void ki__loop_changed(ki_loop *loop);
 
 /** Whether it was stopped. Any thread. */
 bool ki__loop_is_stopped(ki_loop *loop);
+
+/* Part of the thing that uses it, which initializes `link` with ki__list_init(). */
+typedef struct ki__stop_hook {
+    ki__list link;
+    void (*run)(struct ki__stop_hook *hook);
+} ki__stop_hook;
+
+/** Has `run` called once when the loop was stopped, inside the loop but not inside a callback
+ *  of anything on it, with no lock held: on the thread that runs the loop, after its last dispatch;
+ *  if nobody runs it, inside ki_loop_stop(). `run` may free the hook, and release any reference.
+ *  Does nothing on a loop that was stopped before. Any thread. */
+void ki__loop_add_stop_hook(ki_loop *loop, ki__stop_hook *hook);
+/** Has it not called any more. Inside the loop only, where it cannot be running. Fine for one that
+ *  was never added. */
+void ki__loop_remove_stop_hook(ki_loop *loop, ki__stop_hook *hook);
 
 #endif

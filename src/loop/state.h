@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sys/epoll.h>
 
+#include "base/engine.h"
 #include "base/refs.h"
 #include "base/sync.h"
 #include "loop/loop.h"
@@ -53,6 +54,9 @@ struct ki_loop {
     pthread_t runner_thread;
     size_t wanted; /* how many wait to run it for ever */
     bool stopped;
+    bool runs_no_callbacks; /* the runner does not, and gives it up at once */
+    ki__list stop_hooks;
+    ki__task stop_task; /* runs them in an engine that the program runs without the loop */
     ki__thread_state thread_state;
     pthread_t thread;
 };
@@ -61,10 +65,16 @@ struct ki_loop {
  *  lock held. KI_ERR_BUSY: somebody else does;  -EAGAIN: a helper does, for one dispatch;
  *  KI_ERR_STOPPED. */
 int ki__loop_take_over(ki_loop *loop, ki__runner as);
-/** Ends that. With the lock held. */
+/** Ends that. With the lock held, which is given up while stop hooks run, if the loop was stopped.
+ */
 void ki__loop_give_up(ki_loop *loop);
 /** Whether this thread is the one. With the lock held. */
 bool ki__loop_is_mine(const ki_loop *loop);
+
+/** Prepares the members of stopping. */
+void ki__loop_init_stop(ki_loop *loop);
+/** Drops a reference of `parts`. */
+void ki__loop_release(ki_loop *loop);
 
 /** Sets the timer to the engine's next deadline. For the runner. */
 void ki__loop_arm(ki_loop *loop);

@@ -83,7 +83,9 @@ bool ki__loop_try_call(ki_loop *loop, void (*run)(void *arg), void *arg)
     ki__mutex_lock(&loop->lock);
     bool idle = loop->runner == KI__RUNNER_NOBODY && !ki__engine_is_inside(loop->engine);
     if (idle) {
+        loop->runs_no_callbacks = true;
         run_here(loop, run, arg);
+        loop->runs_no_callbacks = false;
     }
     ki__mutex_unlock(&loop->lock);
     return idle;
