@@ -42,8 +42,8 @@ typedef enum ki_verbs {
 KI_API KI_NODISCARD int ki_client_discover(ki_client *client, uint32_t max_age_ms,
                                            const ki_discovery **ret_discovery, ki_error *error);
 
-/** The same without waiting: `done` gets it (borrowed) or an error, inside ki_engine_run() and
- *  never from inside this.
+/** The same without waiting: `done` gets it (borrowed) or an error, on the loop and never from
+ *  inside this. If the loop is stopped first, `done` receives KI_ERR_STOPPED (see ki_loop_stop()).
  *  Thread: any, also inside callbacks.  Blocks: no.
  *  Errors: KI_ERR_STOPPED  the loop was stopped;  -EINVAL  no `done`;  -ENOMEM.
  *  Since:  0.1 */
@@ -52,8 +52,7 @@ KI_API KI_NODISCARD int ki_client_discover_start(ki_client *client, uint32_t max
                                                               const ki_error *error, void *user),
                                                  void *user, ki_error *error);
 
-/** Has `done` not called any more for what was started with this `user`. If the loop is stopped
- *  before `done` was called, this is needed to let go of the client.
+/** Has `done` not called any more for what was started with this `user`.
  *  Thread: any, also inside callbacks.  Blocks: for what the loop does at the moment.
  *  Since:  0.1 */
 KI_API void ki_client_discover_cancel(ki_client *client, const void *user);

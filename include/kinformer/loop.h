@@ -89,9 +89,12 @@ KI_API KI_NODISCARD int ki_loop_start(ki_loop *loop, ki_error *error);
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_loop_run(ki_loop *loop);
 
-/** Ends ki_loop_run(), or the thread, after what it is doing at the moment; for good. What is on
- * the loop and not stopped yet stays where it is. Thread: any, also inside callbacks.  Blocks: no.
- * Since: 0.1 */
+/** Ends ki_loop_run(), or the thread, after what it is doing at the moment; for good. Requests
+ *  under way end with KI_ERR_STOPPED: their `done` is called once, on the thread that runs the
+ *  loop, as the last thing it does there. If no thread runs the loop, `done` is called inside
+ *  ki_loop_stop(), so the caller must hold no lock that `done` takes. Informers and all else that
+ *  is not stopped yet stay where they are.
+ *  Thread: any, also inside callbacks.  Blocks: no, but for `done`.  Since: 0.1 */
 KI_API void ki_loop_stop(ki_loop *loop);
 
 /** Waits until no thread of the loop is left: the one of ki_loop_start(), which ends after

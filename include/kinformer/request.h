@@ -134,12 +134,14 @@ KI_API KI_NODISCARD int ki_client_do(ki_client *client, const ki_client_request 
 
 typedef struct ki_client_call ki_client_call;
 
-/** Hears of the answer, once, inside ki_engine_run(). `answer` is valid during the call only (take
- *  references of what is in it); `error` is NULL on success. */
+/** Receives the answer, once, on the loop (see also ki_loop_stop()). `answer` is valid during the
+ *  call only (take references of what is in it); `error` is NULL on success. */
 typedef void (*ki_client_done)(ki_client_call *call, const ki_client_answer *answer,
                                const ki_error *error, void *user);
 
 /** Makes a request whose answer is told to `done`, never from inside this. `ret_call` may be NULL.
+ *  If the loop is stopped before there is an answer, `done` receives KI_ERR_STOPPED (see
+ *  ki_loop_stop()).
  *  Owner:  *ret_call: release with ki_client_call_unref(); the request goes on without it.
  *  Thread: any, also inside callbacks.  Blocks: no.
  *  Errors: those of ki_client_do() that are known before anything is sent.
@@ -148,8 +150,8 @@ KI_API KI_NODISCARD int ki_client_start(ki_client *client, const ki_client_reque
                                         ki_client_done done, void *user, ki_client_call **ret_call,
                                         ki_error *error);
 
-/** Ends it: `done` is not called any more, unless it is being called at this moment on another
- *  thread. What was sent may still happen on the server.
+/** Ends it: `done` is not called any more, also not if the loop is stopped, unless it is being
+ *  called at this moment on another thread. What was sent may still happen on the server.
  *  Thread: any, also inside callbacks.  Blocks: no.  Since: 0.1 */
 KI_API void ki_client_call_cancel(ki_client_call *call);
 

@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include <kinformer/buf.h>
-#include <kinformer/request.h>
 
 #include "base/alloc.h"
 #include "base/engine.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "client/request.h"
 #include "loop/loop.h"
 
 enum { URL_MAX_BYTES = 1 << 20 };
@@ -134,6 +134,7 @@ static void open_inside(void *arg)
 static void close_inside(void *arg)
 {
     ki_client *client = arg;
+    ki__loop_remove_stop_hook(client->loop, &client->stop_hook);
     ki__discovery_cache_done(&client->discovery);
     if (client->credentials != NULL) {
         ki__credentials_attach(client->credentials, NULL);
@@ -141,6 +142,32 @@ static void close_inside(void *arg)
     ki__throttle_free(client->throttle);
     ki__curl_free(client->curl);
     ki__credentials_free(client->credentials);
+}
+
+/* The loop was stopped: what nobody will answer any more ends. Calls and waiters hold the client,
+ * the last of them until it is told: a thread that waits may then release the client. So nothing
+ * here holds it at the end, and without calls and waiters another thread may be about to close it.
+ */
+static void on_stop(ki__stop_hook *hook)
+{
+    ki_client *client = KI__CONTAINER_OF(hook, ki_client, stop_hook);
+    bool calls = ki__calls_close(client);
+    if (calls) {
+        (void)ki_client_ref(client); /* the calls of discovery are dropped, perhaps the last ones */
+    }
+    ki_error error = KI_ERROR_INIT;
+    (void)ki__error_set(&error, KI_ERR_STOPPED, KI__STOPPED_BEFORE_ANSWER);
+    bool waiters = ki__discovery_cache_close(&client->discovery, &error);
+    if (calls) {
+        calls = ki__calls_close(client);
+        (void)ki_client_unref(client);
+    }
+    if (waiters) {
+        ki__discovery_cache_tell(&client->discovery);
+    }
+    if (calls) {
+        ki__calls_stop(client);
+    }
 }
 
 /* ---- making ---- */
@@ -226,6 +253,14 @@ int ki_client_new(const ki_client_options *options, ki_client **ret_client, ki_e
     if (client == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
+    r = ki__mutex_init(&client->calls.lock);
+    if (r < 0) {
+        ki__free(alloc, client);
+        return ki__error_code(error, r);
+    }
+    ki__list_init(&client->calls.list);
+    ki__list_init(&client->stop_hook.link);
+    client->stop_hook.run = on_stop;
     ki__refs_init(&client->refs);
     client->timeout_ms = o.request_timeout_ms != 0 ? o.request_timeout_ms : KI_REQUEST_TIMEOUT_MS;
     client->alloc = alloc;
@@ -245,6 +280,7 @@ int ki_client_new(const ki_client_options *options, ki_client **ret_client, ki_e
         (void)ki_client_unref(client);
         return r;
     }
+    ki__loop_add_stop_hook(client->loop, &client->stop_hook);
     *ret_client = client;
     return 0;
 }
@@ -277,6 +313,7 @@ ki_client *ki_client_unref(ki_client *client)
         }
     }
     (void)ki_config_unref(client->config);
+    ki__mutex_done(&client->calls.lock);
     ki__free(client->alloc, client);
     (void)ki_loop_unref(loop);
     return NULL;

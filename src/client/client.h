@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a client is, for the files that make requests with it. But for what the server has,
- * nothing in it changes after it was made. */
+/* What a client is, for the files that make requests with it. But for its calls and for what the
+ * server has, nothing in it changes after it was made. */
 #ifndef KI_CLIENT_CLIENT_H
 #define KI_CLIENT_CLIENT_H
 
@@ -8,11 +8,24 @@
 
 #include <kinformer/client.h>
 
+#include "base/list.h"
 #include "base/refs.h"
+#include "base/sync.h"
 #include "client/auth/credentials.h"
 #include "client/curl/curl_transport.h"
 #include "client/discovery/discovery_cache.h"
+#include "loop/loop.h"
 #include "rest/throttle.h"
+
+#define KI__STOPPED_BEFORE_ANSWER "the loop was stopped before there was an answer"
+
+/* Calls under way. Tasks of calls are posted with the lock held; otherwise it is never held while
+ * something is called. */
+typedef struct ki__calls {
+    ki__mutex lock;
+    ki__list list; /* from their start until they end, which is inside the loop */
+    bool stopped;  /* the loop was, and has ended them: there are no new ones */
+} ki__calls;
 
 struct ki_client {
     ki__refs refs;
@@ -24,7 +37,9 @@ struct ki_client {
     pid_t pid;           /* of who made it: a child of fork() only lets go */
     uint32_t timeout_ms; /* of requests that name none */
 
-    ki__discovery_cache discovery; /* what the server has; the one thing that changes */
+    ki__discovery_cache discovery; /* what the server has */
+    ki__calls calls;
+    ki__stop_hook stop_hook;
 
     /* Inside the loop only. */
     ki__credentials *credentials;

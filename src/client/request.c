@@ -69,10 +69,17 @@ static void end_exchange(ki_client_call *call)
 /* From here on nothing comes any more. The reference that it had on itself is the caller's now. */
 static void close_call(ki_client_call *call)
 {
+    ki_client *client = call->client;
     end_exchange(call);
     atomic_store(&call->over, true);
     ki__timer_cancel(&call->again);
     ki__timer_cancel(&call->end_of_time);
+    ki__mutex_lock(&client->calls.lock);
+    ki__list_remove(&call->link); /* so the task is not posted any more */
+    ki__mutex_unlock(&client->calls.lock);
+    if (ki__engine_unpost(client->engine, &call->task)) {
+        (void)ki_client_call_unref(call); /* of the posting */
+    }
 }
 
 /* Takes the answer. The call may be gone after it. */
@@ -111,10 +118,34 @@ void ki__call_drop(void *arg)
         return;
     }
     close_call(call);
-    if (ki__engine_unpost(call->client->engine, &call->task)) {
-        (void)ki_client_call_unref(call);
-    }
     (void)ki_client_call_unref(call);
+}
+
+bool ki__calls_close(ki_client *client)
+{
+    ki__mutex_lock(&client->calls.lock);
+    client->calls.stopped = true;
+    bool any = !ki__list_is_empty(&client->calls.list);
+    ki__mutex_unlock(&client->calls.lock);
+    return any;
+}
+
+/* Each in the list holds the client, and only this thread ends them. */
+void ki__calls_stop(ki_client *client)
+{
+    ki__calls *calls = &client->calls;
+    bool last = false;
+    while (!last) {
+        ki__mutex_lock(&calls->lock);
+        ki__list *link = calls->list.next;
+        last = link->next == &calls->list;
+        ki__mutex_unlock(&calls->lock);
+        ki_client_call *call = KI__CONTAINER_OF(link, ki_client_call, link);
+        ki_error error = KI_ERROR_INIT;
+        (void)ki__error_set(&error, KI_ERR_STOPPED, KI__STOPPED_BEFORE_ANSWER);
+        error.http_code = call->last_status;
+        fail(call, &error);
+    }
 }
 
 /* ---- once more ---- */
@@ -265,12 +296,30 @@ static void work(ki__task *task)
     (void)ki_client_call_unref(call); /* of the posting */
 }
 
+/* With the lock of the calls held, while it is in their list. */
 static void post(ki_client_call *call)
 {
     (void)ki_client_call_ref(call);
     if (!ki__engine_post(call->client->engine, &call->task)) {
         (void)ki_client_call_unref(call);
     }
+}
+
+/* Puts it into the list and has it begin. False if the loop was stopped. */
+static bool admit(ki_client_call *call, ki_client_call **ret_call)
+{
+    ki__calls *calls = &call->client->calls;
+    ki__mutex_lock(&calls->lock);
+    bool admitted = !calls->stopped;
+    if (admitted) {
+        ki__list_push_back(&calls->list, &call->link);
+        if (ret_call != NULL) {
+            *ret_call = ki_client_call_ref(call); /* the other one is its own */
+        }
+        post(call);
+    }
+    ki__mutex_unlock(&calls->lock);
+    return admitted;
 }
 
 static uint64_t deadline_of(const ki_client_call *call)
@@ -299,11 +348,16 @@ static int prepare(ki_client_call *call, const ki_client_request *request, ki_er
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 
+static int refuse_stopped(ki_error *error)
+{
+    return ki__error_set(error, KI_ERR_STOPPED, "the loop of the client was stopped");
+}
+
 int ki__call_start(ki_client *client, const ki_client_request *request, bool at_once,
                    ki_client_done done, void *user, ki_client_call **ret_call, ki_error *error)
 {
     if (ki__loop_is_stopped(client->loop)) {
-        return ki__error_set(error, KI_ERR_STOPPED, "the loop of the client was stopped");
+        return refuse_stopped(error);
     }
     ki_client_call *call = ki__alloc_zero(client->alloc, sizeof(*call));
     if (call == NULL) {
@@ -315,16 +369,15 @@ int ki__call_start(ki_client *client, const ki_client_request *request, bool at_
     call->done = done;
     call->user = user;
     ki__task_init(&call->task, work);
+    ki__list_init(&call->link);
     int r = prepare(call, request, error);
+    if (r == 0 && !admit(call, ret_call)) {
+        r = refuse_stopped(error);
+    }
     if (r < 0) {
         (void)ki_client_call_unref(call);
-        return r;
     }
-    if (ret_call != NULL) {
-        *ret_call = ki_client_call_ref(call); /* the other one is its own */
-    }
-    post(call);
-    return 0;
+    return r;
 }
 
 int ki_client_start(ki_client *client, const ki_client_request *request, ki_client_done done,
@@ -338,18 +391,21 @@ int ki_client_start(ki_client *client, const ki_client_request *request, ki_clie
 
 void ki_client_call_cancel(ki_client_call *call)
 {
-    if (call == NULL) {
+    if (call == NULL || ki__engine_is_inherited(call->client->engine)) {
         return;
     }
-    ki_loop *loop = call->client->loop;
+    ki_client *client = call->client;
     atomic_store(&call->cancelled, true);
     if (atomic_load(&call->over)) {
         return;
     }
-    bool inside = ki__engine_is_inside(call->client->engine); /* perhaps in a callback of this */
-    if (!inside && ki__loop_is_stopped(loop)) {
-        ki__loop_call(loop, ki__call_drop, call); /* nobody may ever run the task */
-    } else if (inside || !ki__loop_try_call(loop, ki__call_drop, call)) {
-        post(call);
+    bool inside = ki__engine_is_inside(client->engine); /* perhaps in a callback of this */
+    if (!inside && ki__loop_try_call(client->loop, ki__call_drop, call)) {
+        return;
     }
+    ki__mutex_lock(&client->calls.lock);
+    if (!ki__list_is_empty(&call->link)) {
+        post(call); /* if the loop is stopped first, that ends the call */
+    }
+    ki__mutex_unlock(&client->calls.lock);
 }

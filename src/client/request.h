@@ -19,7 +19,8 @@ struct ki_client_call {
     ki__built built;
     ki_client_done done; /* NULL: the answer is kept here for whoever waits */
     void *user;
-    ki__task task;
+    ki__task task; /* posted only while the call is in the client's list */
+    ki__list link; /* of client->calls */
     atomic_bool cancelled;
     atomic_bool over; /* nobody is told anything any more */
     bool at_once;     /* it keeps to no limit of requests in a second */
@@ -46,6 +47,12 @@ struct ki_client_call {
  *  passes by the throttle. */
 int ki__call_start(ki_client *client, const ki_client_request *request, bool at_once,
                    ki_client_done done, void *user, ki_client_call **ret_call, ki_error *error);
+
+/** Refuses new calls. Whether any are under way. */
+bool ki__calls_close(ki_client *client);
+/** Ends those with KI_ERR_STOPPED; there is at least one. Inside the loop, but not inside a
+ * callback of a call. The client may be gone after it. */
+void ki__calls_stop(ki_client *client);
 
 /** Ends it without a word, inside the loop but not inside a callback of its own. The caller holds a
  *  reference. */

@@ -44,10 +44,9 @@ int ki_client_do(ki_client *client, const ki_client_request *request, ki_client_
     }
     r = ki__loop_wait(client->loop, is_ended, call);
     if (r < 0) {
-        ki_client_call_cancel(call);
-        r = r == KI_ERR_BUSY
-                ? refuse_inside(error)
-                : ki__error_set(error, r, "the loop was stopped before there was an answer");
+        ki__loop_call(client->loop, ki__call_drop, call);
+        r = r == KI_ERR_BUSY ? refuse_inside(error)
+                             : ki__error_set(error, r, KI__STOPPED_BEFORE_ANSWER);
     } else {
         r = call->result;
         if (r < 0 && error != NULL) {

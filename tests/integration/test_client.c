@@ -464,10 +464,12 @@ static void a_request_on_a_stopped_loop_can_be_let_go_of(void **state)
     waiting w = {.c = &c};
     assert_int_equal(ki_client_start(c.client, &request, on_done, &w, &w.call, NULL), 0);
     ki_loop_stop(c.loop);
+    assert_int_equal(w.dones, 1);
+    assert_int_equal(w.code, KI_ERR_STOPPED);
     ki_client_call_cancel(w.call);
     w.call = ki_client_call_unref(w.call);
     assert_int_equal(ki_client_start(c.client, &request, on_done, &w, NULL, NULL), KI_ERR_STOPPED);
-    assert_int_equal(w.dones, 0);
+    assert_int_equal(w.dones, 1);
     clienting_end(&c);
 }
 

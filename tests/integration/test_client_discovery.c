@@ -374,8 +374,9 @@ static void on_told(const ki_discovery *discovery, const ki_error *error, void *
 {
     hearer *h = user;
     const ki_discovery *other = NULL;
-    assert_int_equal(ki_client_discover(h->f->client, 0, &other, &h->inside), KI_ERR_BUSY);
     h->code = error != NULL ? error->code : 0;
+    int r = ki_client_discover(h->f->client, 0, &other, &h->inside);
+    assert_true(r == KI_ERR_BUSY || (r == KI_ERR_STOPPED && h->code == KI_ERR_STOPPED));
     h->count = discovery != NULL ? ki_discovery_count(discovery) : 0;
     if (h->once_more) {
         h->once_more = false;
@@ -469,10 +470,10 @@ static void a_loop_that_is_stopped_ends_the_waiting(void **state)
         assert_int_equal(ki_client_discover_start(f.client, 0, on_told, &h, &error),
                          KI_ERR_STOPPED);
         assert_int_equal(resolve(&f, "pods"), KI_ERR_STOPPED);
-        ki_client_discover_cancel(f.client, &h);
+        assert_int_equal(ki_loop_join(ki_client_loop(f.client)), 0);
         end(&f);
-        /* Who was told before was told of the stop. */
-        assert_true(atomic_load(&h.told) == 0 || h.code == KI_ERR_STOPPED);
+        assert_int_equal(atomic_load(&h.told), 1);
+        assert_int_equal(h.code, KI_ERR_STOPPED);
     }
 }
 

@@ -597,6 +597,37 @@ static void who_withdraws_hears_nothing_and_the_last_one_ends_the_reading(void *
     end(&f);
 }
 
+static void a_stop_ends_the_reading_and_is_told_to_all(void **state)
+{
+    (void)state;
+    for (int begun = 0; begun < 2; begun++) {
+        fixture f;
+        hearer one = {0};
+        hearer two = {0};
+        const ki_error error = {.code = KI_ERR_STOPPED, .message = "stopped"};
+        assert_int_equal(begin(&f, NULL), 0);
+        ask_now(&one, &f);
+        ask_now(&two, &f);
+        if (begun != 0) {
+            run(&f);
+        }
+        assert_true(ki__discovery_cache_close(&f.cache, &error));
+        assert_int_equal(f.ended, begun != 0 ? 2 : 0);
+        assert_int_equal(one.times, 0);
+        ki__discovery_cache_tell(&f.cache);
+        assert_int_equal(one.times, 1);
+        assert_int_equal(two.times, 1);
+        assert_int_equal(two.error.code, KI_ERR_STOPPED);
+        assert_int_equal(f.refs, 0);
+        assert_int_equal(ask(&one, 0), KI_ERR_STOPPED);
+        assert_int_equal(f.refs, 0);
+        assert_false(ki__discovery_cache_close(&f.cache, &error));
+        run(&f);
+        assert_int_equal(one.times, 1);
+        end(&f);
+    }
+}
+
 static void withdraw_other(const ki_discovery *discovery, const ki_error *error, void *user)
 {
     hearer *h = user;
@@ -687,6 +718,7 @@ int main(void)
         cmocka_unit_test(a_failed_reading_leaves_what_was_known),
         cmocka_unit_test(asking_again_inside_is_fine_and_does_not_hold_the_loop),
         cmocka_unit_test(who_withdraws_hears_nothing_and_the_last_one_ends_the_reading),
+        cmocka_unit_test(a_stop_ends_the_reading_and_is_told_to_all),
         cmocka_unit_test(one_who_is_told_may_have_the_next_withdrawn),
         cmocka_unit_test(one_who_is_told_may_have_all_others_withdrawn),
         cmocka_unit_test(no_memory_at_any_place_is_told),

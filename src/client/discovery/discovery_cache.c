@@ -3,9 +3,9 @@
  * loop. A reading answers those who asked before it began, or who take something older; for the
  * others the next one begins.
  *
- * Invariant: people are told by the task alone, never out of a request's end, and the last one as
- * the last thing it does. So whoever waits on another thread finds nothing of his under way here
- * when he goes on, and may let go of the client. */
+ * Invariant: people are told by the task alone, or once the loop was stopped; never out of a
+ * request's end, and the last one as the last thing it does. So whoever waits on another thread
+ * finds nothing of his under way here when he goes on, and may let go of the client. */
 #include "client/discovery/discovery_cache.h"
 
 #include <errno.h>
@@ -64,6 +64,17 @@ const ki_discovery *ki__discovery_cache_known(ki__discovery_cache *cache, uint64
 
 /* ---- waiting ---- */
 
+/* Whoever calls this has no more need of the cache, if this was the last to hold the asker. */
+static void free_waiter(const ki_alloc *alloc, const ki__discovery_asker *asker, waiter *w)
+{
+    bool holds = w->holds;
+    (void)ki_discovery_unref(w->discovery);
+    ki__free(alloc, w);
+    if (holds) {
+        asker->unref(asker->user);
+    }
+}
+
 int ki__discovery_cache_ask(ki__discovery_cache *cache, uint64_t since, bool hold,
                             ki__discovery_told told, void *user)
 {
@@ -79,8 +90,15 @@ int ki__discovery_cache_ask(ki__discovery_cache *cache, uint64_t since, bool hol
         cache->asker.ref(cache->asker.user);
     }
     ki__mutex_lock(&cache->lock);
-    ki__list_push_back(&cache->waiting, &w->link);
+    bool stopped = cache->stopped;
+    if (!stopped) {
+        ki__list_push_back(&cache->waiting, &w->link);
+    }
     ki__mutex_unlock(&cache->lock);
+    if (stopped) {
+        free_waiter(ki__engine_alloc(cache->engine), &cache->asker, w);
+        return KI_ERR_STOPPED;
+    }
     (void)ki__engine_post(cache->engine, &cache->task);
     return 0;
 }
@@ -105,17 +123,6 @@ static void take_of(ki__list *from, const void *user, ki__list *taken)
             ki__list_remove(link);
             ki__list_push_back(taken, link);
         }
-    }
-}
-
-/* Whoever calls this has no more need of the cache, if this was the last to hold the asker. */
-static void free_waiter(const ki_alloc *alloc, const ki__discovery_asker *asker, waiter *w)
-{
-    bool holds = w->holds;
-    (void)ki_discovery_unref(w->discovery);
-    ki__free(alloc, w);
-    if (holds) {
-        asker->unref(asker->user);
     }
 }
 
@@ -223,6 +230,24 @@ static void work(ki__task *task)
     if (cache->fetch == NULL && is_reading_needed(cache)) {
         fetch(cache);
     }
+    ki__discovery_cache_tell(cache);
+}
+
+/* ---- stopping ---- */
+
+bool ki__discovery_cache_close(ki__discovery_cache *cache, const ki_error *error)
+{
+    ki__mutex_lock(&cache->lock);
+    cache->stopped = true;
+    ki__mutex_unlock(&cache->lock);
+    ki__discovery_fetch_end(cache->fetch);
+    cache->fetch = NULL;
+    serve(cache, UINT64_MAX, NULL, error);
+    return !ki__list_is_empty(&cache->serving);
+}
+
+void ki__discovery_cache_tell(ki__discovery_cache *cache)
+{
     while (tell_one(cache)) {
     }
 }

@@ -24,6 +24,7 @@ typedef struct ki__discovery_cache {
     const ki_discovery *known; /* NULL: nothing yet */
     uint64_t known_since;      /* when its reading began: it is no newer than that */
     ki__list waiting;
+    bool stopped; /* nobody is put in line any more */
 } ki__discovery_cache;
 
 /** An empty cache. 0 or -errno. */
@@ -38,12 +39,19 @@ const ki_discovery *ki__discovery_cache_known(ki__discovery_cache *cache, uint64
 
 /** Has `told` called inside the loop with what is known or read since then, or with an error. With
  *  `hold` the asker is held until then; without, the caller does so, and may let go as soon as he
- * is told. Any thread. 0 or -ENOMEM. */
+ * is told. Any thread. -ENOMEM, KI_ERR_STOPPED. */
 int ki__discovery_cache_ask(ki__discovery_cache *cache, uint64_t since, bool hold,
                             ki__discovery_told told, void *user);
 
 /** Has nothing called any more for those who asked with this `user`. What is read for nobody else
  *  ends. Inside the loop; the caller holds the asker. */
 void ki__discovery_cache_withdraw(ki__discovery_cache *cache, const void *user);
+
+/** Ends what is read, and refuses those who ask later with KI_ERR_STOPPED. Whether somebody waits:
+ *  ki__discovery_cache_tell() then gives them the error. Inside the loop, but not inside a
+ *  callback; the caller holds the asker, if a request is under way. */
+bool ki__discovery_cache_close(ki__discovery_cache *cache, const ki_error *error);
+/** The cache may be gone after it. */
+void ki__discovery_cache_tell(ki__discovery_cache *cache);
 
 #endif

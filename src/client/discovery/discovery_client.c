@@ -123,7 +123,7 @@ static int wait_for(ki_client *client, uint64_t since, const ki_discovery **ret_
             return refuse_inside(error);
         }
         if (!is_told(&v)) {
-            return ki__error_set(error, r, "the loop was stopped before there was an answer");
+            return ki__error_set(error, r, KI__STOPPED_BEFORE_ANSWER);
         }
     }
     if (v.discovery == NULL) {
