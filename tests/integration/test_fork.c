@@ -23,6 +23,7 @@ typedef struct fixture {
     ki_apiserver *server;
     ki_config *config;
     ki_client *client;
+    ki_client_call *call; /* without an answer */
     ki_factory *factory;
     ki_informer *informer;
     ki_registration *registrations[HANDLERS];
@@ -81,6 +82,16 @@ static void run_task(void *user)
         abort();
     }
     f->ran++;
+}
+
+static void on_done(ki_client_call *call, const ki_client_answer *answer, const ki_error *error,
+                    void *user)
+{
+    (void)call;
+    (void)answer;
+    (void)error;
+    (void)user;
+    abort(); /* in the parent it is cancelled */
 }
 
 /* Changes objects, in the server and in a store and a queue of its own. */
@@ -151,6 +162,12 @@ static void begin_client(fixture *f)
     }
     assert_int_equal(ki_factory_start(f->factory, NULL), 0);
     assert_int_equal(ki_factory_wait_for_sync(f->factory, UINT32_MAX, NULL), 0);
+    ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
+    request.verb = KI_VERB_RAW;
+    request.path = "/api/v1/namespaces/none/configmaps";
+    request.query = "watch=true";
+    request.timeout_ms = UINT32_MAX;
+    assert_int_equal(ki_client_start(f->client, &request, on_done, f, &f->call, NULL), 0);
 }
 
 static void begin_rest(fixture *f)
@@ -193,6 +210,8 @@ static void end(fixture *f)
     (void)ki_store_unref(f->store);
     ki_factory_stop(f->factory);
     (void)ki_factory_unref(f->factory);
+    ki_client_call_cancel(f->call);
+    (void)ki_client_call_unref(f->call);
     (void)ki_client_join(f->client);
     (void)ki_config_unref(f->config);
     (void)ki_apiserver_unref(f->server);
@@ -227,6 +246,7 @@ static void release_all(fixture *f)
         (void)ki_registration_unref(f->registrations[i]);
     }
     (void)ki_factory_unref(f->factory);
+    (void)ki_client_call_unref(f->call);
     (void)ki_client_unref(f->client);
     (void)ki_controller_unref(f->controller);
     (void)ki_workqueue_unref(f->queue);
@@ -252,6 +272,8 @@ static void stop_all(fixture *f)
     ki_factory_stop(f->factory);
     ki_workqueue_shut_down(f->queue);
     ki_queue_close(f->deltas);
+    ki_client_call_cancel(f->call);
+    ki_loop_stop(ki_client_loop(f->client));
     ki_loop_stop(f->loop);
 }
 

@@ -19,10 +19,28 @@ typedef enum loop_mode {
     LOOP_MODES
 } loop_mode;
 
+/* What becomes of the calls under way when the app ends. */
+typedef enum ending {
+    CALLS_CANCELLED, /* and the loop is stopped at once */
+    CALLS_RELEASED,  /* the stop ends them, or they end by themselves */
+    CALLS_HELD,      /* until the loop was stopped */
+    ENDINGS
+} ending;
+
+/* A request that was started. */
+typedef struct question {
+    struct question *next;
+    ki_client_call *call; /* NULL: released */
+    bool cancelled;
+    atomic_int dones;
+} question;
+
 struct app {
     world *world;
     atomic_int refs;
     loop_mode mode;
+    ending ending;
+    bool stops;    /* its loop ends by ki_loop_stop() while it runs */
     ki_loop *loop; /* NULL with LOOP_OF_CLIENT */
     pthread_t runner;
     atomic_bool ends;
@@ -37,7 +55,8 @@ struct app {
         unsigned int resource;
         ki_informer *informer; /* borrowed, to compare with */
     } probes[PROBES];
-    ki_client_call *calls[CALLS]; /* some that were started */
+    question *calls[CALLS]; /* some that were started */
+    question *questions;    /* all that were */
 };
 
 /* ---- the loop ---- */
@@ -56,7 +75,7 @@ static void *run_loop(void *argument)
         struct pollfd wait = {.fd = ki_loop_fd(a->loop), .events = POLLIN};
         (void)poll(&wait, 1, 20);
         int r = ki_loop_dispatch(a->loop);
-        if (r < 0) {
+        if (r < 0 && !(r == KI_ERR_STOPPED && atomic_load(&a->ends))) {
             violation("ki_loop_dispatch: %s", ki_error_name(r));
         }
     }
@@ -67,6 +86,8 @@ static void begin_loop(app *a, dice *d)
 {
     ki_error error = KI_ERROR_INIT;
     a->mode = (loop_mode)roll(d, LOOP_MODES);
+    a->ending = (ending)roll(d, ENDINGS);
+    a->stops = roll(d, 2) == 0;
     if (a->mode == LOOP_OF_CLIENT) {
         return;
     }
@@ -85,12 +106,13 @@ static void end_loop(app *a)
     if (a->mode == LOOP_OF_CLIENT) {
         return;
     }
+    bool dispatched = a->mode == LOOP_DISPATCHED;
     atomic_store(&a->ends, true);
-    if (a->mode == LOOP_DISPATCHED) {
-        pthread_join(a->runner, NULL);
+    if (dispatched && !a->stops) {
+        pthread_join(a->runner, NULL); /* so nobody runs it when it is stopped */
     }
     ki_loop_stop(a->loop);
-    if (a->mode == LOOP_RUN) {
+    if (a->mode == LOOP_RUN || (dispatched && a->stops)) {
         pthread_join(a->runner, NULL);
     }
     int r = ki_loop_join(a->loop);
@@ -162,13 +184,38 @@ app *app_ref(app *a)
     return a;
 }
 
-static void cancel_requests(app *a)
+static void release_request(question *q, bool cancel)
+{
+    if (q == NULL) {
+        return;
+    }
+    if (cancel) {
+        q->cancelled = true;
+        ki_client_call_cancel(q->call);
+    }
+    q->call = ki_client_call_unref(q->call);
+}
+
+static void release_requests(app *a, bool cancel)
 {
     for (size_t i = 0; i < CALLS; i++) {
-        if (a->calls[i] != NULL) {
-            ki_client_call_cancel(a->calls[i]);
-            a->calls[i] = ki_client_call_unref(a->calls[i]);
+        release_request(a->calls[i], cancel);
+        a->calls[i] = NULL;
+    }
+}
+
+/* After the loop has ended: each was answered, once, unless it was cancelled. */
+static void check_requests(app *a)
+{
+    while (a->questions != NULL) {
+        question *q = a->questions;
+        int dones = atomic_load(&q->dones);
+        if (dones > 1 || (dones == 0 && !q->cancelled)) {
+            violation("a request was answered %d times (loop mode %d, ending %d)", dones,
+                      (int)a->mode, (int)a->ending);
         }
+        a->questions = q->next;
+        free(q);
     }
 }
 
@@ -194,16 +241,26 @@ void app_unref(app *a)
     }
     wait_for_stop(a);
     (void)ki_factory_unref(a->factory);
-    if (a->mode != LOOP_STARTED) { /* else the loop stops first */
-        cancel_requests(a);
+    bool own = a->mode == LOOP_OF_CLIENT;
+    if (own && a->stops) {
+        ki_loop_stop(ki_client_loop(a->client));
     }
-    if (a->mode == LOOP_OF_CLIENT) {
+    if (a->ending != CALLS_HELD || (own && !a->stops)) { /* else the loop stops first */
+        release_requests(a, a->ending == CALLS_CANCELLED);
+    }
+    if (own) {
         (void)ki_client_join(a->client);
     } else {
         (void)ki_client_unref(a->client);
     }
     end_loop(a);
-    cancel_requests(a);
+    for (size_t i = 0; i < CALLS; i++) {
+        if (a->calls[i] != NULL) {
+            ki_client_call_cancel(a->calls[i]->call); /* too late */
+        }
+    }
+    release_requests(a, false);
+    check_requests(a);
     (void)ki_loop_unref(a->loop);
     pthread_mutex_destroy(&a->lock);
     free(a);
@@ -382,11 +439,11 @@ static void do_request(app *a, unsigned int resource, dice *d)
 static void count_done(ki_client_call *call, const ki_client_answer *answer, const ki_error *error,
                        void *user)
 {
-    atomic_int *answers = user;
+    question *q = user;
     (void)call;
     (void)answer;
     (void)error;
-    if (atomic_fetch_add(answers, 1) != 0) {
+    if (atomic_fetch_add(&q->dones, 1) != 0) {
         violation("a request was answered twice");
     }
 }
@@ -394,26 +451,25 @@ static void count_done(ki_client_call *call, const ki_client_answer *answer, con
 static void start_request(app *a, unsigned int resource, dice *d)
 {
     asking ask = {0};
-    ki_client_call *call = NULL;
     ki_error error = KI_ERROR_INIT;
-    static atomic_int answers[4096]; /* not of the app: `done` may come late */
-    static atomic_uint next;
-    atomic_int *answered = &answers[atomic_fetch_add(&next, 1) % 4096];
     size_t place = roll(d, CALLS);
+    bool cancel = roll(d, 2) == 0;
+    question *q = calloc(1, sizeof(*q));
+    if (q == NULL) {
+        violation("out of memory");
+    }
     random_request(a, resource, d, &ask);
-    atomic_store(answered, 0);
-    int r = ki_client_start(a->client, &ask.request, count_done, answered, &call, &error);
+    int r = ki_client_start(a->client, &ask.request, count_done, q, &q->call, &error);
     if (r < 0) {
         violation("ki_client_start: %s: %s", ki_error_name(r), error.message);
     }
     pthread_mutex_lock(&a->lock);
-    ki_client_call *old = a->calls[place];
-    a->calls[place] = call;
+    question *old = a->calls[place];
+    a->calls[place] = q;
+    q->next = a->questions;
+    a->questions = q;
     pthread_mutex_unlock(&a->lock);
-    if (old != NULL) { /* or it would keep the client for ever, if the loop stops before it ends */
-        ki_client_call_cancel(old);
-        (void)ki_client_call_unref(old);
-    }
+    release_request(old, cancel);
     (void)ki_object_unref(ask.object);
 }
 
