@@ -15,10 +15,10 @@
 #include "base/alloc.h"
 #include "base/backoff.h"
 #include "base/error.h"
+#include "base/time_units.h"
 #include "loop/loop.h"
 
 enum { TRIES_MAX = 10 };
-#define MS_NS UINT64_C(1000000)
 
 /* ---- references ---- */
 
@@ -326,7 +326,7 @@ static uint64_t deadline_of(const ki_client_call *call)
 {
     uint64_t now = ki__engine_now(call->client->engine);
     uint32_t ms = call->built.timeout_ms;
-    return ms == UINT32_MAX ? UINT64_MAX : now + ms * MS_NS;
+    return ms == UINT32_MAX ? UINT64_MAX : now + ms * KI__MS_NS;
 }
 
 static int prepare(ki_client_call *call, const ki_client_request *request, ki_error *error)

@@ -18,12 +18,11 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/time_units.h"
 #include "loop/state.h"
 
 enum { STEPS_DEFAULT = 1000, SLICE = 8 };
-#define SECOND_NS UINT64_C(1000000000)
 #define DISPATCH_NS UINT64_C(10000000)
-#define MS_NS UINT64_C(1000000)
 
 /* ---- watching descriptors ---- */
 
@@ -292,8 +291,8 @@ void ki__loop_arm(ki_loop *loop)
     }
     /* All zeros would mean never, so what is due is set to the first instant there was. */
     uint64_t at = deadline == UINT64_MAX ? 0 : deadline == 0 ? 1 : deadline;
-    struct itimerspec spec = {.it_value.tv_sec = (time_t)(at / SECOND_NS),
-                              .it_value.tv_nsec = (long)(at % SECOND_NS)};
+    struct itimerspec spec = {.it_value.tv_sec = (time_t)(at / KI__SECOND_NS),
+                              .it_value.tv_nsec = (long)(at % KI__SECOND_NS)};
     if (timerfd_settime(loop->timer, TFD_TIMER_ABSTIME, &spec, NULL) == 0) {
         loop->armed = deadline;
     }
@@ -416,7 +415,7 @@ int ki_loop_timeout(ki_loop *loop)
     if (deadline == UINT64_MAX) {
         return -1;
     }
-    uint64_t left = deadline > now ? (deadline - now + MS_NS - 1) / MS_NS : 0;
+    uint64_t left = deadline > now ? (deadline - now + KI__MS_NS - 1) / KI__MS_NS : 0;
     return left < INT32_MAX ? (int)left : INT32_MAX;
 }
 

@@ -4,10 +4,10 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/time_units.h"
 #include "cache/informer/informer.h"
 
 enum { RESYNC_MIN_MS = 1000 };
-#define MS_NS UINT64_C(1000000)
 
 static ki__registration_seat *seat_at(ki__list *link)
 {
@@ -72,7 +72,7 @@ static void set_resync(ki_informer *informer, ki__registration_seat *seat)
 {
     uint64_t period = resync_period(seat->wanted_ms, informer->resync_ms);
     seat->resync_ms = period;
-    seat->next_resync = ki__engine_now(informer->engine) + period * MS_NS;
+    seat->next_resync = ki__engine_now(informer->engine) + period * KI__MS_NS;
 }
 
 /* What a handler asked for comes to. Without the lock: it logs. */
@@ -110,7 +110,7 @@ bool ki__informer_should_resync(ki_informer *informer)
         ki__registration_seat *seat = seat_at(link);
         seat->syncing = seat->resync_ms != 0 && now >= seat->next_resync;
         if (seat->syncing) {
-            seat->next_resync = now + seat->resync_ms * MS_NS;
+            seat->next_resync = now + seat->resync_ms * KI__MS_NS;
             any = true;
         }
     }

@@ -2,9 +2,8 @@
 /* Starting and stopping a shared informer, and what can be set until it starts. */
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/time_units.h"
 #include "cache/informer/informer.h"
-
-#define MS_NS UINT64_C(1000000)
 
 /* ---- before the start ---- */
 
@@ -111,7 +110,7 @@ static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, k
     options.label_selector = o->label_selector;
     options.field_selector = o->field_selector;
     set_expected(informer, &options);
-    options.resync_period_ns = informer->resync_ms * MS_NS;
+    options.resync_period_ns = informer->resync_ms * KI__MS_NS;
     options.should_resync = should_resync;
     options.on_watch_error = o->on_watch_error != NULL ? on_watch_error : NULL;
     options.on_stopped = on_stopped;

@@ -3,9 +3,8 @@
 #include <errno.h>
 
 #include "base/error.h"
+#include "base/time_units.h"
 #include "cache/informer/informer.h"
-
-#define MS_NS UINT64_C(1000000)
 
 /* ---- having synced ---- */
 
@@ -31,7 +30,7 @@ static bool all_have_synced(ki_informer *informer)
 static int wait_for_sync(ki_informer *informer, uint32_t timeout_ms)
 {
     uint64_t now = ki__engine_now(informer->engine);
-    uint64_t deadline = timeout_ms == UINT32_MAX ? UINT64_MAX : now + timeout_ms * MS_NS;
+    uint64_t deadline = timeout_ms == UINT32_MAX ? UINT64_MAX : now + timeout_ms * KI__MS_NS;
     bool inside = ki__engine_is_inside(informer->engine) || ki__registration_is_calling(informer);
     int r = 0;
     bool in_time = true;

@@ -4,16 +4,15 @@
 #include <stdatomic.h>
 
 #include "base/error.h"
+#include "base/time_units.h"
 #include "client/client.h"
 #include "client/request.h"
 #include "loop/loop.h"
 
 enum { REQUEST_TIMEOUT_MS = 32000 }; /* client-go's; also how long one group version may hang */
-#define MS_NS UINT64_C(1000000)
-#define SECOND_NS UINT64_C(1000000000)
-#define MAX_AGE_NS (600 * SECOND_NS)
+#define MAX_AGE_NS (600 * KI__SECOND_NS)
 #define MISS_AGE_NS \
-    (2 * SECOND_NS) /* what is newer is not read again for a name that is not in it */
+    (2 * KI__SECOND_NS) /* what is newer is not read again for a name that is not in it */
 
 /* ---- the asker ---- */
 
@@ -156,7 +155,7 @@ int ki_client_discover(ki_client *client, uint32_t max_age_ms, const ki_discover
     if (max_age_ms == 0) {
         return wait_for(client, now, ret_discovery, error);
     }
-    return discover(client, before(now, max_age_ms * MS_NS), ret_discovery, error);
+    return discover(client, before(now, max_age_ms * KI__MS_NS), ret_discovery, error);
 }
 
 int ki_client_discover_start(ki_client *client, uint32_t max_age_ms,
@@ -169,7 +168,7 @@ int ki_client_discover_start(ki_client *client, uint32_t max_age_ms,
     if (ki__loop_is_stopped(client->loop)) {
         return ki__error_set(error, KI_ERR_STOPPED, "the loop of the client was stopped");
     }
-    uint64_t since = before(ki__engine_now(client->engine), max_age_ms * MS_NS);
+    uint64_t since = before(ki__engine_now(client->engine), max_age_ms * KI__MS_NS);
     int r = ki__discovery_cache_ask(&client->discovery, since, true, done, user);
     return r < 0 ? ki__error_code(error, r) : 0;
 }
