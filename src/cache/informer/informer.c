@@ -169,8 +169,13 @@ static int make_queue(ki_informer *informer, ki_error *error)
     options.random = ki__engine_entropy(informer->engine);
     options.known = deltas ? informer->store : NULL;
     options.on_error = (ki_error_hook){.report = report, .user = informer};
-    return deltas ? ki_delta_fifo_new(&options, &informer->queue, error)
-                  : ki_fifo_new(&options, &informer->queue, error);
+    int r = deltas ? ki_delta_fifo_new(&options, &informer->queue, error)
+                   : ki_fifo_new(&options, &informer->queue, error);
+    if (r == 0) {
+        informer->queue->consumer_engine = informer->engine;
+        informer->queue->consumer = &informer->task;
+    }
+    return r;
 }
 
 static int make_parts(ki_informer *informer, const ki_informer_options *o, ki_error *error)

@@ -12,8 +12,8 @@
  * Registrations have locks of their own, which come after this one.
  *
  * Two counts: `users` are those who have the informer; with the last of them it stops, if it was
- * never started. `parts` are the things that need its memory: the users together, each
- * registration, and the posted task. */
+ * never started. `parts` are the things that need its memory: the users together, and each
+ * registration. The run is a user until the reflector has stopped, and takes the task back then. */
 #ifndef KI_CACHE_INFORMER_INFORMER_H
 #define KI_CACHE_INFORMER_INFORMER_H
 
@@ -24,6 +24,7 @@
 #include "base/sync.h"
 #include "cache/informer/registration.h"
 #include "cache/informer/registration_wake.h"
+#include "cache/queue/delta_queue.h"
 #include "cache/store/mutations.h"
 
 typedef enum ki__informer_state {
@@ -42,14 +43,12 @@ struct ki_informer {
     bool has_source;
     ki_store *store;
     ki_queue *queue;
-    ki__applier applier;     /* inside the engine only, like the next seven */
+    ki__applier applier;     /* inside the engine only, like the next five */
     ki__mutations mutations; /* if asked for */
     ki__task task;
     ki__timer retry;
-    bool posted; /* the task */
     bool paused; /* the reflector was asked to hold back */
     bool retrying;
-    size_t taken;        /* deltas put in the queue; not less than are in it */
     ki__wake_list wakes; /* handlers for which something was queued */
 
     ki__mutex lock;
@@ -86,14 +85,9 @@ int ki__informer_explain_wait(ki_informer *informer, int code, ki_error *error);
 
 /* informer_work.c */
 
-/** Has deltas processed, soon. Inside the engine only. */
-void ki__informer_post(ki_informer *informer);
+/** The task that empties the queue; it is posted only while the informer runs. */
 void ki__informer_run_task(ki__task *task);
 void ki__informer_retry(ki__timer *timer);
-/** What the reflector calls; its user is the informer. */
-extern const ki_reflector_target ki__informer_target;
-/** The same, for informers with a transform function. */
-int ki__informer_transform(const ki_object *object, ki_object **ret_object, void *user);
 
 /* informer_handlers.c */
 

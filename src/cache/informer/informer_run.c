@@ -71,10 +71,7 @@ static void on_stopped(ki_reflector *reflector, void *user)
     (void)reflector;
     ki_queue_close(informer->queue);
     ki__timer_cancel(&informer->retry);
-    if (ki__engine_unpost(informer->engine, &informer->task)) {
-        informer->posted = false;
-        ki__informer_release(informer); /* that of the posting; the run has another */
-    }
+    (void)ki__engine_unpost(informer->engine, &informer->task);
     ki__wake_list_send_all(&informer->wakes); /* for which the task was posted, perhaps */
     ki__mutex_lock(&informer->lock);
     informer->state = KI__INFORMER_STOPPED;
@@ -96,12 +93,20 @@ static void set_expected(const ki_informer *informer, ki_reflector_options *opti
     }
 }
 
+static ki_object *find(const char *key, void *user)
+{
+    const ki_queue *queue = user;
+    const ki_informer *informer = KI__CONTAINER_OF(queue->consumer, const ki_informer, task);
+    return ki_store_get(informer->store, ki_str_from(key));
+}
+
 static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, ki_error *error)
 {
     const ki_informer_options *o = &informer->options;
-    ki_reflector_target target = ki__informer_target;
-    target.user = informer;
-    target.transform = o->transform != NULL ? ki__informer_transform : NULL;
+    informer->queue->transform = o->transform;
+    informer->queue->transform_user = o->transform_user;
+    ki_reflector_target target = ki_reflector_target_queue(informer->queue);
+    target.find = find;
     ki_reflector_options options = KI_OPTIONS_INIT(ki_reflector_options);
     options.engine = informer->engine;
     options.source = &informer->source;
@@ -119,7 +124,11 @@ static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, k
     options.allow_stale_start = o->allow_stale_start;
     options.page_size = o->page_size;
     options.min_watch_timeout_ns = o->min_watch_timeout_ns;
-    return ki_reflector_new(&options, ret_reflector, error);
+    int r = ki_reflector_new(&options, ret_reflector, error);
+    if (r < 0) {
+        target.destroy(target.user);
+    }
+    return r;
 }
 
 /* With the lock held. */

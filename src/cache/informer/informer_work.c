@@ -11,91 +11,9 @@
 #include "object/object.h"
 
 #define RETRY_NS UINT64_C(100000000)
-enum { PAUSE_AT = 4 * KI_QUEUE_BATCH, GO_ON_AT = KI_QUEUE_BATCH };
-
-/* ---- from the reflector into the queue ---- */
-
-/* Whatever has come: has it processed, and asks for a pause if it is too much. */
-static int taken(ki_informer *informer, int r)
-{
-    if (r >= 0) {
-        informer->taken++;
-        if (!informer->paused && informer->taken >= PAUSE_AT) {
-            informer->taken = ki_queue_length(informer->queue);
-            informer->paused = informer->taken >= PAUSE_AT;
-            if (informer->paused) {
-                ki_reflector_pause(informer->reflector, true);
-            }
-        }
-        ki__informer_post(informer);
-    }
-    return r;
-}
-
-static int target_add(const ki_object *object, void *user, ki_error *error)
-{
-    ki_informer *informer = user;
-    return taken(informer, ki_queue_add(informer->queue, object, error));
-}
-
-static int target_update(const ki_object *object, void *user, ki_error *error)
-{
-    ki_informer *informer = user;
-    return taken(informer, ki_queue_update(informer->queue, object, error));
-}
-
-static int target_remove(const ki_object *object, void *user, ki_error *error)
-{
-    ki_informer *informer = user;
-    return taken(informer, ki_queue_delete(informer->queue, object, error));
-}
-
-static int target_remove_key(const char *key, void *user, ki_error *error)
-{
-    ki_informer *informer = user;
-    return taken(informer, ki_queue_delete_key(informer->queue, ki_str_from(key), error));
-}
-
-static int target_replace(const ki_replacement *list, void *user, ki_error *error)
-{
-    ki_informer *informer = user;
-    return taken(informer, ki_queue_replace(informer->queue, list, error));
-}
-
-static int target_resync(void *user, ki_error *error)
-{
-    ki_informer *informer = user;
-    return taken(informer, ki_queue_resync(informer->queue, error));
-}
-
-static int target_bookmark(const char *resource_version, void *user, ki_error *error)
-{
-    ki_informer *informer = user;
-    return taken(informer, ki_queue_bookmark(informer->queue, resource_version, error));
-}
-
-static ki_object *target_find(const char *key, void *user)
-{
-    ki_informer *informer = user;
-    return ki_store_get(informer->store, ki_str_from(key));
-}
-
-int ki__informer_transform(const ki_object *object, ki_object **ret_object, void *user)
-{
-    const ki_informer *informer = user;
-    return informer->options.transform(object, ret_object, informer->options.transform_user);
-}
-
-const ki_reflector_target ki__informer_target = {
-    .add = target_add,
-    .update = target_update,
-    .remove = target_remove,
-    .remove_key = target_remove_key,
-    .replace = target_replace,
-    .resync = target_resync,
-    .bookmark = target_bookmark,
-    .find = target_find,
-};
+/* The reflector pauses while so many deltas are left after a batch, until no more than so many are.
+ */
+enum { PAUSE_AT = 3 * KI_QUEUE_BATCH, GO_ON_AT = KI_QUEUE_BATCH };
 
 /* ---- from the queue to the store and the handlers ---- */
 
@@ -233,18 +151,9 @@ static void look_whether_synced(ki_informer *informer)
 
 /* ---- the task ---- */
 
-void ki__informer_post(ki_informer *informer)
-{
-    if (!informer->posted) {
-        informer->posted = true;
-        ki__informer_hold(informer);
-        (void)ki__engine_post(informer->engine, &informer->task);
-    }
-}
-
 void ki__informer_retry(ki__timer *timer)
 {
-    ki__informer_post(KI__CONTAINER_OF(timer, ki_informer, retry));
+    ki__queue_post_consumer(KI__CONTAINER_OF(timer, ki_informer, retry)->queue);
 }
 
 static bool is_running(ki_informer *informer)
@@ -255,36 +164,44 @@ static bool is_running(ki_informer *informer)
     return running;
 }
 
+static void pause(ki_informer *informer, bool paused)
+{
+    if (informer->paused != paused) {
+        informer->paused = paused;
+        ki_reflector_pause(informer->reflector, paused);
+    }
+}
+
 static void work(ki_informer *informer)
 {
+    if (ki_queue_length(informer->queue) >= PAUSE_AT) {
+        pause(informer, true);
+    }
     int r = ki_queue_poll(informer->queue, 0, process, informer);
     look_whether_synced(informer);
     if (ki__wake_list_hold(&informer->wakes, r > 0 ? (size_t)r : 0)) {
-        ki__informer_post(
-            informer); /* after all that the engine has to do now, which may be more */
+        /* It runs after all that the engine has to do now, which may bring more. */
+        ki__queue_post_consumer(informer->queue);
     }
     size_t left = ki_queue_length(informer->queue);
-    informer->taken = left;
-    if (informer->paused && left <= GO_ON_AT) {
-        informer->paused = false;
-        ki_reflector_pause(informer->reflector, false);
+    if (left <= GO_ON_AT) {
+        pause(informer, false);
     }
     if (r < 0 || informer->retrying) {
         informer->retrying = false;
         ki__timer_set_after(&informer->retry, RETRY_NS);
     } else if (left != 0) {
-        ki__informer_post(informer);
+        ki__queue_post_consumer(informer->queue);
     }
 }
 
 void ki__informer_run_task(ki__task *task)
 {
     ki_informer *informer = KI__CONTAINER_OF(task, ki_informer, task);
-    informer->posted = false;
+    informer->queue->consumer_posted = false;
     if (is_running(informer)) {
         work(informer);
     } else {
         ki__wake_list_send_all(&informer->wakes);
     }
-    ki__informer_release(informer);
 }

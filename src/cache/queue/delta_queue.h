@@ -11,6 +11,7 @@
 
 #include <kinformer/queue.h>
 
+#include "base/engine.h"
 #include "base/hash.h"
 #include "base/refs.h"
 #include "base/sync.h"
@@ -69,6 +70,11 @@ struct ki_queue {
     size_t length;       /* deltas that wait */
     size_t bytes;        /* of their objects */
 
+    /* A task that empties the queue, for ki_reflector_target_queue(); inside its engine only. */
+    ki_engine *consumer_engine;
+    ki__task *consumer; /* or NULL */
+    bool consumer_posted;
+
     /* the consumer */
     ki_delta *batch;
     size_t batch_count;
@@ -80,6 +86,16 @@ struct ki_queue {
  *  for objects that went through the transform function before. */
 int ki__queue_put(ki_queue *queue, ki_delta_type type, const ki_object *object, ki_error *error);
 int ki__queue_replace(ki_queue *queue, const ki_replacement *replacement, ki_error *error);
+
+/** Has the task that empties the queue run, if there is one and it is not posted. It clears
+ *  `consumer_posted` when it runs. Inside its engine only. */
+static inline void ki__queue_post_consumer(ki_queue *queue)
+{
+    if (queue->consumer != NULL && !queue->consumer_posted) {
+        queue->consumer_posted = true;
+        (void)ki__engine_post(queue->consumer_engine, queue->consumer);
+    }
+}
 
 /** Makes a queue of `size` bytes, which begins with a struct ki_queue; the rest is zero. */
 int ki__queue_new(const ki__queue_kind *kind, size_t size, const ki_queue_options *options,

@@ -12,41 +12,49 @@
 
 /* ---- a queue ---- */
 
-/* The reflector transforms objects before they come here: the queue must not do it again. */
+/* The reflector transforms objects before they come here: the queue must not do it again. After
+ * whatever was put in, the task that empties the queue is posted, if it has one. */
+static int put_in(ki_queue *queue, int r)
+{
+    if (r >= 0) {
+        ki__queue_post_consumer(queue);
+    }
+    return r;
+}
 
 static int queue_add(const ki_object *object, void *user, ki_error *error)
 {
-    return ki__queue_put(user, KI_DELTA_ADDED, object, error);
+    return put_in(user, ki__queue_put(user, KI_DELTA_ADDED, object, error));
 }
 
 static int queue_update(const ki_object *object, void *user, ki_error *error)
 {
-    return ki__queue_put(user, KI_DELTA_UPDATED, object, error);
+    return put_in(user, ki__queue_put(user, KI_DELTA_UPDATED, object, error));
 }
 
 static int queue_remove(const ki_object *object, void *user, ki_error *error)
 {
-    return ki__queue_put(user, KI_DELTA_DELETED, object, error);
+    return put_in(user, ki__queue_put(user, KI_DELTA_DELETED, object, error));
 }
 
 static int queue_remove_key(const char *key, void *user, ki_error *error)
 {
-    return ki_queue_delete_key(user, ki_str_from(key), error);
+    return put_in(user, ki_queue_delete_key(user, ki_str_from(key), error));
 }
 
 static int queue_replace(const ki_replacement *list, void *user, ki_error *error)
 {
-    return ki__queue_replace(user, list, error);
+    return put_in(user, ki__queue_replace(user, list, error));
 }
 
 static int queue_resync(void *user, ki_error *error)
 {
-    return ki_queue_resync(user, error);
+    return put_in(user, ki_queue_resync(user, error));
 }
 
 static int queue_bookmark(const char *resource_version, void *user, ki_error *error)
 {
-    return ki_queue_bookmark(user, resource_version, error);
+    return put_in(user, ki_queue_bookmark(user, resource_version, error));
 }
 
 static int queue_transform(const ki_object *object, ki_object **ret_object, void *user)
