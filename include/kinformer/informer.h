@@ -2,9 +2,10 @@
 /* The shared informer: one cache of one resource, kept current, for any number of handlers.
  *
  * A reflector brings what the source has and what changes there; a queue takes it; each batch of it
- * becomes one version of the store, and then every handler is told, in order. All of this happens
- * inside ki_engine_run() of the engine it was made on. The functions here may be called on any
- * thread, also inside callbacks, unless they say otherwise. */
+ * becomes one version of the store, and is queued for every handler, in order. All of this happens
+ * inside ki_engine_run() of the engine it was made on. Callbacks of handlers run where their
+ * `delivery` says, by default on threads that they share: see registration.h. The functions here
+ * may be called on any thread, also inside callbacks, unless they say otherwise. */
 #ifndef KINFORMER_INFORMER_H
 #define KINFORMER_INFORMER_H
 
