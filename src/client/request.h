@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A call: one request from its start to its answer, with its repetitions. */
+/* A call of a client: a request (rest/request_call.h) that several threads may know. */
 #ifndef KI_CLIENT_REQUEST_H
 #define KI_CLIENT_REQUEST_H
 
@@ -10,13 +10,11 @@
 #include "base/engine.h"
 #include "base/refs.h"
 #include "client/client.h"
-#include "rest/request_answer.h"
-#include "rest/request_build.h"
+#include "rest/request_call.h"
 
 struct ki_client_call {
     ki__refs refs; /* users, itself until it is over, and the task while it is posted */
     ki_client *client;
-    ki__built built;
     ki_client_done done; /* NULL: the answer is kept here for whoever waits */
     void *user;
     ki__task task; /* posted only while the call is in the client's list */
@@ -25,16 +23,7 @@ struct ki_client_call {
     atomic_bool over; /* nobody is told anything any more */
     bool at_once;     /* it keeps to no limit of requests in a second */
 
-    /* Inside the loop only. */
-    bool begun;
-    ki__timer again;
-    ki__timer end_of_time;
-    uint64_t deadline; /* monotonic; UINT64_MAX: none */
-    uint32_t tries;    /* that failed */
-    int last_status;   /* of the last answer; 0: none came */
-    void *exchange;    /* of the transport; NULL: none is under way */
-    bool reading;      /* there is a reader */
-    ki__reader reader;
+    ki__request_call request; /* inside the loop only */
 
     /* What is kept; others may look once it has ended. */
     atomic_bool ended;

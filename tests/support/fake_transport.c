@@ -72,8 +72,10 @@ static int start(const ki_request *request, const ki_response_sink *sink, void *
     fake_transport *t = user;
     assert_false(t->open);
     assert_true(t->count < FAKE_ASKED);
-    assert_string_equal(request->method, "GET");
-    assert_int_equal(request->body.len, 0);
+    if (!t->takes_writes) {
+        assert_string_equal(request->method, "GET");
+        assert_int_equal(request->body.len, 0);
+    }
     fake_asked *asked = &t->asked[t->count++];
     *asked = (fake_asked){
         .at = t->world->now,

@@ -40,9 +40,10 @@ typedef struct fake_transport {
     bool open;
     bool paused;
     size_t cancels;
-    size_t users; /* who copied the table and are not done yet */
-    int refuse;   /* what the next request gets at once, if not 0 */
-    size_t piece; /* the size of the pieces that bodies are cut into; 0: whole */
+    size_t users;      /* who copied the table and are not done yet */
+    bool takes_writes; /* false: every request must be a GET */
+    int refuse;        /* what the next request gets at once, if not 0 */
+    size_t piece;      /* the size of the pieces that bodies are cut into; 0: whole */
     void (*respond)(struct fake_transport *transport, const fake_asked *asked, void *user);
     void *respond_user;
     ki_response_sink sink;
