@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A source that asks an API server, through a transport. Invariant: a call is freed exactly once,
- * by whoever closes it, or, if that happens inside a callback of the transport, when that returns.
- */
+/* The source that lists and watches a resource of an API server through a transport. Invariant: a
+ * call is freed exactly once, by whoever closes it, or, if that happens inside a callback of the
+ * transport, when that callback returns. */
 #include "rest/http_source.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ static void free_call(ki__http_call *call)
     source->calls--;
 }
 
-/* Nobody is told anything after this. */
+/* The sink is not called after this. */
 static void close_call(ki__http_call *call)
 {
     void *exchange = call->exchange;
@@ -259,7 +259,7 @@ int ki_source_http_new(const ki_source_http_options *options, ki_source *ret_sou
     }
     source->resource = ki_resource_ref(o.resource);
     source->options = o;
-    /* Metadata can always be read in protobuf, whatever the kind. */
+    /* Metadata can be decoded from protobuf for every kind. */
     source->options.json_only =
         o.json_only || (!o.metadata_only && !ki_resource_has_protobuf(o.resource));
     r = make_texts(source, &o, error);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a list or watch got a 404. The server's own text does not say whether the whole group is not
- * served, the version, or the resource in it; the group's document at /apis/GROUP does. It is
- * fetched before the call ends with its error, whose text then says what is served instead; where
- * that cannot be found out, the error stays as it was.
+/* Why a list or watch got a 404. The server's message does not say whether the whole group, the
+ * version, or the resource in it is not served; the group's document at /apis/GROUP does. It is
+ * fetched before the call ends with its error, whose message then names the available versions. If
+ * the document cannot be read, the error is left as it was.
  *
- * One document serves for a while, so that a resource that stays away costs one request for each
- * attempt and not two. */
+ * A document is cached for a while, so that a resource that stays missing costs one request for
+ * each attempt and not two. */
 #include <string.h>
 
 #include <kinformer/status.h>

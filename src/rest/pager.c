@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pager that programs use: pages, and a place to gather what is on them. Its task carries what
- * is asked for, from any thread, into ki_engine_run(). */
+/* ki_pager: pages of a source, and a collector for their objects. Its task carries start, pause and
+ * cancel from any thread into ki_engine_run(). */
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -58,7 +58,7 @@ ki_pager *ki_pager_unref(ki_pager *pager)
     return NULL;
 }
 
-/* It lets go of itself, and of what it holds. */
+/* Drops the collected objects, and its reference on itself. */
 static void finish(ki_pager *pager)
 {
     pager->ended = true;

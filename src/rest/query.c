@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths, queries and the Accept header. Whatever comes from outside is percent-encoded, so that no
- * value can become a part of the path or another parameter (RFC 3986, section 2.3). */
+/* Path, query and Accept header of a request. Every value is percent-encoded, so that none can
+ * become another segment of the path or another parameter (RFC 3986, section 2.3). */
 #include <errno.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static int add_encoded(ki_buf *out, const char *text)
 
 /* ---- the path ---- */
 
-/* What client-go refuses in a name, as it would change the path. */
+/* client-go refuses the same names: they would change the path. */
 static int check_name(const char *what, const char *name, ki_error *error)
 {
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
@@ -65,7 +65,7 @@ static int add_segments(ki_buf *out, const char *const *segments, size_t count)
     return r;
 }
 
-/* The names that come from outside. */
+/* The names that the caller gave. */
 static int check_names(const ki_resource *resource, const char *name_space, const char *name,
                        const char *subresource, ki_error *error)
 {

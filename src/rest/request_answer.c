@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading answers. Objects are kept as bytes until they are whole, lists are decoded as they come,
- * and of an answer that failed no more is kept than a Status needs. */
+/* Decodes responses. Objects are buffered until complete, lists are decoded as they arrive, and of
+ * a failed response no more is buffered than a Status needs. */
 #include "rest/request_answer.h"
 
 #include <errno.h>

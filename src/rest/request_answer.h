@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The answer to a request, read as it arrives: an object, a list, bytes, or why there is none.
- * Pure. One reader reads one answer; a request that is repeated has another. */
+/* The response to a client's request, decoded as it arrives into a ki_client_answer: an object, a
+ * list, bytes, or an error. One reader for each attempt. */
 #ifndef KI_REST_REQUEST_ANSWER_H
 #define KI_REST_REQUEST_ANSWER_H
 
@@ -13,13 +13,13 @@ typedef enum ki__reader_state {
     KI__READER_NOTHING, /* no head yet */
     KI__READER_BYTES,   /* kept until it is whole */
     KI__READER_LIST,
-    KI__READER_FAILURE /* of an answer that is not 2xx */
+    KI__READER_FAILURE /* of a response that is not 2xx */
 } ki__reader_state;
 
 typedef struct ki__reader {
     const ki_alloc *alloc;
     const ki__built *built; /* borrowed */
-    /** Hears of objects of a list that cannot be read. */
+    /** Called for each undecodable object of a list. */
     void (*on_unread)(const char *key, const ki_error *error, void *user);
     void *user;
     ki__reader_state state;
@@ -37,15 +37,15 @@ void ki__reader_init(ki__reader *reader, const ki_alloc *alloc, const ki__built 
                      void *user);
 void ki__reader_done(ki__reader *reader);
 
-/** The head. Errors: KI_ERR_UNSUPPORTED, -ENOMEM; then nothing more need come. */
+/** Status and headers. Errors: KI_ERR_UNSUPPORTED, -ENOMEM; then the rest is not needed. */
 int ki__reader_head(ki__reader *reader, int status, const ki_http_header *headers,
                     size_t header_count, ki_error *error);
 
-/** A piece of the body. 1: there is enough of it, nothing more need come.
+/** A piece of the body. 1: the rest is not needed.
  *  Errors: KI_ERR_LIMIT, -ENOMEM, those of a list. */
 int ki__reader_body(ki__reader *reader, ki_str bytes, ki_error *error);
 
-/** All has come. What there is goes to *ret_answer, in case of failure too.
+/** The response is complete, or complete enough. *ret_answer is set, in case of failure too.
  *  Errors: KI_ERR_STATUS  the server refused;  KI_ERR_CUT and so on: it cannot be read;  -ENOMEM.
  */
 int ki__reader_finish(ki__reader *reader, ki_client_answer *ret_answer, ki_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is sent, in JSON. Both append to a buffer that is empty: 0, KI_ERR_LIMIT or -ENOMEM. */
+/* Bodies of requests, in JSON. Both append to an empty buffer: 0, KI_ERR_LIMIT or -ENOMEM. */
 #ifndef KI_REST_REQUEST_BODY_H
 #define KI_REST_REQUEST_BODY_H
 

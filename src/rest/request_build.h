@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request as it goes over the wire, made of one that a program asks for. Pure: it looks at
- * nothing else. */
+/* An HTTP request, built from a ki_client_request. */
 #ifndef KI_REST_REQUEST_BUILD_H
 #define KI_REST_REQUEST_BUILD_H
 
@@ -8,7 +7,7 @@
 #include <kinformer/request.h>
 #include <kinformer/transport.h>
 
-/* What the answer has in it if it is a success. */
+/* What a successful response contains. */
 typedef enum ki__expect {
     KI__EXPECT_OBJECT,
     KI__EXPECT_OBJECT_OR_NOTHING,

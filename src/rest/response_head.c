@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The head of an answer, and answers that failed. Nothing of it is trusted: numbers saturate, text
- * is cut. */
+/* Status and headers of a response, and the error of a failed one. Nothing in it is trusted:
+ * numbers saturate, text is truncated. */
 #include <errno.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 enum { BODY_SHOWN_MAX = 2048 };
 
-/* Seconds; a date, or nonsense, counts as none. */
+/* Seconds; a date or anything else counts as absent. */
 static void read_retry_after(ki__http_head *head, ki_str value)
 {
     uint32_t seconds = 0;
@@ -100,7 +100,7 @@ void ki__http_explain_body(ki_str body, ki_error *error)
 
 static int read_content_type(ki__http_head *head, ki_str value, ki_error *error)
 {
-    char text[256]; /* what is cut off are parameters, or it is no type that we know */
+    char text[256]; /* a longer one has its parameters truncated, or is unknown anyway */
     size_t len = value.len < sizeof(text) ? value.len : sizeof(text) - 1;
     if (len != 0) {
         memcpy(text, value.ptr, len);
@@ -126,11 +126,6 @@ int ki__http_read_head(int status, const ki_http_header *headers, size_t header_
 bool ki__http_is_success(const ki__http_head *head)
 {
     return head->status >= 200 && head->status <= 299;
-}
-
-bool ki__http_asks_again(const ki__http_head *head)
-{
-    return (head->status == 429 || head->status >= 500) && head->has_retry_after;
 }
 
 /* NULL if there is none, or no memory for it. */
