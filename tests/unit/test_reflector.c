@@ -241,6 +241,35 @@ static void it_stops_from_every_state(void **state)
     }
 }
 
+static ki_reflector *to_stop;
+static void (*plain_cancel)(void *call, void *user);
+
+static void cancel_and_stop(void *call, void *user)
+{
+    plain_cancel(call, user);
+    ki_reflector_stop(to_stop);
+}
+
+/* Whoever stops it may stop the loop as soon as it has stopped: nothing may wait for that. */
+static void a_stop_that_comes_too_late_leaves_nothing_in_the_engine(void **state)
+{
+    (void)state;
+    reflecting r;
+    reflecting_init(&r);
+    plain_cancel = r.source.table.cancel;
+    r.source.table.cancel = cancel_and_stop;
+    bring_to(&r, KI_REFLECTOR_WATCHING);
+    to_stop = r.reflector;
+    ki_reflector_stop(r.reflector);
+    while (r.stopped == 0) {
+        assert_int_equal(ki_engine_run(r.engine, 1), 1);
+    }
+    assert_true(ki_engine_deadline(r.engine) == UINT64_MAX);
+    ki_reflector_stop(r.reflector);
+    assert_true(ki_engine_deadline(r.engine) == UINT64_MAX);
+    reflecting_done(&r);
+}
+
 static void it_stops_before_the_task_that_begins_a_phase(void **state)
 {
     (void)state;
@@ -966,6 +995,7 @@ int main(void)
         cmocka_unit_test(health_fits_the_struct_of_the_caller),
         cmocka_unit_test(health_tells_what_it_waits_for),
         cmocka_unit_test(it_stops_from_every_state),
+        cmocka_unit_test(a_stop_that_comes_too_late_leaves_nothing_in_the_engine),
         cmocka_unit_test(it_stops_before_the_task_that_begins_a_phase),
         cmocka_unit_test(whoever_lets_go_of_a_running_one_does_not_end_it),
         cmocka_unit_test(it_stops_from_inside_every_callback),

@@ -28,6 +28,15 @@ void ki__reflector_post(ki_reflector *r)
     }
 }
 
+/* Takes back a posting that came while it stopped or after that: with nothing left to do it must
+ * not hold the reflector, as nobody may run the engine any more. The caller has a reference. */
+static void take_back(ki_reflector *r)
+{
+    if (ki__engine_unpost(r->engine, &r->task)) {
+        (void)ki_reflector_unref(r);
+    }
+}
+
 static void finish(ki_reflector *r)
 {
     ki__reflector_drop_call(r);
@@ -36,6 +45,7 @@ static void finish(ki_reflector *r)
     r->last_object = ki_object_unref(r->last_object);
     ki__reflector_set_state(r, KI_REFLECTOR_STOPPED);
     ki__reflector_check(r);
+    take_back(r); /* one that comes later finds the state: see ki_reflector_stop() */
     if (r->options.on_stopped != NULL) {
         r->options.on_stopped(r, r->options.user);
     }
@@ -131,6 +141,12 @@ void ki_reflector_stop(ki_reflector *reflector)
     atomic_store(&reflector->stopping, true);
     ki__mutex_unlock(&reflector->shared.lock);
     ki__reflector_post(reflector);
+    ki__mutex_lock(&reflector->shared.lock);
+    bool stopped = reflector->shared.health.state == KI_REFLECTOR_STOPPED;
+    ki__mutex_unlock(&reflector->shared.lock);
+    if (stopped) { /* by a task that was posted before and saw that it is to stop */
+        take_back(reflector);
+    }
 }
 
 void ki_reflector_pause(ki_reflector *reflector, bool paused)
