@@ -143,11 +143,12 @@ static void feed(void)
 static void begin_head(uint8_t flags)
 {
     ki_engine *engine = all.curl.engine;
+    all.curl.options.no_compression = (flags & 1) == 0;
     all.head = (ki__curl_call){.curl = &all.curl,
                                .sink = {.on_response = on_response},
-                               .compressed = (flags & 1) != 0,
-                               .stream = (flags & 2) != 0,
-                               .probe = (flags & 4) != 0};
+                               .kind = (flags & 4) != 0   ? KI__CURL_PROBE
+                                       : (flags & 2) != 0 ? KI__CURL_STREAM
+                                                          : KI__CURL_PLAIN};
     ki_buf_init(&all.head.head, ki__engine_alloc(engine), BYTES_MAX * 2);
 }
 
