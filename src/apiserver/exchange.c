@@ -276,16 +276,15 @@ int ki__api_exchange_failure(ki__api_server *server, int code, ki_reason reason,
     return made(x, r < 0 ? r : answer_failure(x), ret_exchange);
 }
 
-int ki__api_exchange_text(ki__api_server *server, int status, const char *content_type, ki_str text,
-                          ki__api_exchange **ret_exchange)
+int ki__api_exchange_json(ki__api_server *server, ki_str json, ki__api_exchange **ret_exchange)
 {
     ki__api_exchange *x = make(server);
     if (x == NULL) {
         return -ENOMEM;
     }
-    x->status = status;
-    x->content_type = content_type;
-    return made(x, ki_buf_add_str(&x->out, text), ret_exchange);
+    x->status = 200;
+    x->content_type = KI__MEDIA_TYPE_JSON;
+    return made(x, ki_buf_add_str(&x->out, json), ret_exchange);
 }
 
 ki__api_exchange *ki__api_exchange_free(ki__api_exchange *x)

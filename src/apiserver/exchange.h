@@ -46,9 +46,8 @@ int ki__api_exchange_new(ki__api_server *server, const ki__api_request *request,
 int ki__api_exchange_failure(ki__api_server *server, int code, ki_reason reason, const char *text,
                              ki__api_exchange **ret_exchange);
 
-/** The same for any text. `content_type` is static.  Errors: -ENOMEM, KI_ERR_LIMIT. */
-int ki__api_exchange_text(ki__api_server *server, int status, const char *content_type, ki_str text,
-                          ki__api_exchange **ret_exchange);
+/** The same for success, with any JSON.  Errors: -ENOMEM, KI_ERR_LIMIT. */
+int ki__api_exchange_json(ki__api_server *server, ki_str json, ki__api_exchange **ret_exchange);
 
 /** At any time; the server does not notice. Always NULL; NULL is fine. */
 ki__api_exchange *ki__api_exchange_free(ki__api_exchange *exchange);

@@ -10,9 +10,9 @@
 
 enum { SEGMENTS_MAX = 9 }; /* one more than the longest path of a resource has */
 
-static int bad(ki__api_failure *failure, const char *what, const char *text)
+static int bad(ki__api_failure *failure, const char *what)
 {
-    return ki__api_fail(failure, 400, KI_REASON_BAD_REQUEST, what, text, NULL);
+    return ki__api_fail(failure, 400, KI_REASON_BAD_REQUEST, what, NULL);
 }
 
 /* ---- decoding ---- */
@@ -202,10 +202,10 @@ static int read_query(ki__api_route *route, char *query, ki__api_failure *failur
         char *value = cut(query, '=');
         value = value != NULL ? value : query + strlen(query);
         if (count == KI__API_PARAMETERS_MAX) {
-            return bad(failure, "the query has too many parameters", "");
+            return bad(failure, "the query has too many parameters");
         }
         if (!decode(query, strlen(query), true) || !decode(value, strlen(value), true)) {
-            return bad(failure, "the query is not well encoded", "");
+            return bad(failure, "the query is not well encoded");
         }
         for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
             if (strcmp(query, known[i].name) == 0 && (seen & 1u << i) == 0) {
@@ -231,10 +231,10 @@ static int read_target(ki__api_route *route, char *target, ki__api_failure *fail
     size_t count = target[0] == '/' ? split(parts + 1, segments) : 0;
     read_path(route, segments, count);
     if (route->is_resource && has_slash(route)) {
-        return bad(failure, "a part of the path has a slash", "");
+        return bad(failure, "a part of the path has a slash");
     }
     if (!decode(target, len, false)) {
-        return bad(failure, "the path is not well encoded", "");
+        return bad(failure, "the path is not well encoded");
     }
     return query != NULL ? read_query(route, query, failure) : 0;
 }
@@ -267,7 +267,7 @@ int ki__api_route_init(ki__api_route *route, ki_str target, const ki_alloc *allo
                             NULL);
     }
     if (target.len == 0 || memchr(target.ptr, '\0', target.len) != NULL) {
-        return bad(failure, "the target is empty or has a NUL", "");
+        return bad(failure, "the target is empty or has a NUL");
     }
     route->block = ki__alloc(alloc, 2 * (target.len + 1));
     if (route->block == NULL) {

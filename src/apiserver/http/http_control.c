@@ -193,9 +193,7 @@ static int tell_faults(ki_apiserver *server, ki__api_exchange **ret_exchange)
     ki__put_end(&out);
     ki__out_char(&out, '\n');
     int r = out.error;
-    r = r < 0 ? r
-              : ki__api_exchange_text(server->server, 200, KI__MEDIA_TYPE_JSON, ki_buf_str(&json),
-                                      ret_exchange);
+    r = r < 0 ? r : ki__api_exchange_json(server->server, ki_buf_str(&json), ret_exchange);
     ki_buf_done(&json);
     return r;
 }
@@ -239,8 +237,7 @@ int ki__http_control(ki_apiserver *server, const ki__api_request *request,
                         "this method is not allowed here", ret_exchange);
         }
         actions[i].action(server);
-        return ki__api_exchange_text(server->server, 200, KI__MEDIA_TYPE_JSON, ki_str_from("{}\n"),
-                                     ret_exchange);
+        return ki__api_exchange_json(server->server, ki_str_from("{}\n"), ret_exchange);
     }
     return fail(server, 404, KI_REASON_NOT_FOUND, "there is nothing at this path", ret_exchange);
 }

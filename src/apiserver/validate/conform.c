@@ -32,10 +32,9 @@ typedef enum frame_phase {
 /* The alternatives that were looked at so far. */
 typedef struct choice {
     size_t next;
-    size_t valid;       /* how many fit */
-    size_t base;        /* where their errors begin */
-    size_t best;        /* errors of the best one that does not fit; they are kept from `base` on */
-    size_t best_errors; /* how many of them are kept */
+    size_t valid; /* how many fit */
+    size_t base;  /* where their errors begin */
+    size_t best;  /* errors of the best one that does not fit; they are kept from `base` on */
     bool has_best;
     uint32_t best_matches;
     uint32_t first_matches; /* of the first that fits */
@@ -200,7 +199,6 @@ static void keep_best(ki__conform_walk *w, choice *c, const ki__conform_frame *c
     list->count = c->base + count;
     c->has_best = true;
     c->best = child->failures;
-    c->best_errors = count;
     c->best_matches = child->matches;
 }
 

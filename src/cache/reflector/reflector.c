@@ -205,10 +205,10 @@ int ki_reflector_read_health(ki_reflector *reflector, ki_reflector_health *healt
 
 /* ---- what the phases note ---- */
 
-void ki__reflector_count(ki_reflector *r, uint64_t *counter, uint64_t by)
+void ki__reflector_count(ki_reflector *r, uint64_t *counter)
 {
     ki__mutex_lock(&r->shared.lock);
-    *counter += by;
+    (*counter)++;
     ki__mutex_unlock(&r->shared.lock);
 }
 
@@ -247,7 +247,7 @@ void ki__reflector_set_version(ki_reflector *r, const char *version, ki__origin 
 
 void ki__reflector_set_aside(ki_reflector *r, const char *key, const ki_error *error)
 {
-    ki__reflector_count(r, &r->shared.health.set_aside, 1);
+    ki__reflector_count(r, &r->shared.health.set_aside);
     ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(key), error);
 }
 

@@ -149,8 +149,8 @@ struct ki_reflector {
 
 /** Has the task run. */
 void ki__reflector_post(ki_reflector *r);
-/** Adds to a counter of the health. */
-void ki__reflector_count(ki_reflector *r, uint64_t *counter, uint64_t by);
+/** Increments a counter of the health. */
+void ki__reflector_count(ki_reflector *r, uint64_t *counter);
 /** Sets a time of the health to now, and counts. Ends a row of failures. */
 void ki__reflector_note(ki_reflector *r, uint64_t *time, uint64_t *counter);
 /** Bytes came. */
@@ -191,8 +191,7 @@ void ki__reflector_back_off(ki_reflector *r, ki__then then, const ki_error *erro
 void ki__reflector_fail(ki_reflector *r, ki__then then, const ki_error *error,
                         const ki_object *status);
 /** The same, but the next phase begins without a wait. */
-void ki__reflector_fail_at_once(ki_reflector *r, ki_reflector_state next, const ki_error *error,
-                                const ki_object *status);
+void ki__reflector_fail_at_once(ki_reflector *r, ki_reflector_state next, const ki_error *error);
 /** Cancels whatever is under way, and the timers that belong to it. */
 void ki__reflector_drop_call(ki_reflector *r);
 /** A call begins now: sets its times. `limit_ns` is how long it may take in all. */

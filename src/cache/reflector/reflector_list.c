@@ -42,7 +42,7 @@ void ki__reflector_list_begin(ki_reflector *r)
         .resource_version_match = r->asked[0] == '\0' ? "" : "NotOlderThan",
         .limit = page_size(r, r->asked),
     };
-    ki__reflector_count(r, &r->shared.health.lists, 1);
+    ki__reflector_count(r, &r->shared.health.lists);
     r->pages.paused = r->paused;
     ki_error error = KI_ERROR_INIT;
     if (ki__pages_begin(&r->pages, &options, true, &error) < 0) {

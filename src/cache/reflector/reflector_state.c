@@ -208,15 +208,12 @@ void ki__reflector_fail(ki_reflector *r, ki__then then, const ki_error *error,
     (void)ki_object_unref(kept_status);
 }
 
-void ki__reflector_fail_at_once(ki_reflector *r, ki_reflector_state next, const ki_error *error,
-                                const ki_object *status)
+void ki__reflector_fail_at_once(ki_reflector *r, ki_reflector_state next, const ki_error *error)
 {
     ki_watch_operation operation = ki__reflector_operation(r);
     ki_error kept = *error;
-    ki_object *kept_status = ki_object_ref(status);
     ki__reflector_go(r, next);
-    ki__reflector_report(r, operation, &kept, kept_status, 0);
-    (void)ki_object_unref(kept_status);
+    ki__reflector_report(r, operation, &kept, NULL, 0);
 }
 
 void ki__reflector_on_wait(ki__timer *timer)

@@ -26,7 +26,7 @@ void ki__reflector_stream_begin(ki_reflector *r)
     if (r->streaming == KI__STREAMING_OFF) { /* the pause has expired */
         r->streaming = KI__STREAMING_ON;
     }
-    ki__reflector_count(r, &r->shared.health.streams, 1);
+    ki__reflector_count(r, &r->shared.health.streams);
     ki_error error = KI_ERROR_INIT;
     if (ki__reflector_open_watch(r, &options, &error) < 0) {
         ki__reflector_stream_ended(r, &error, NULL);
@@ -129,7 +129,7 @@ void ki__reflector_trust_streaming(ki_reflector *r)
 static void note_fallback(ki_reflector *r, const ki_error *error)
 {
     ki__reflector_log_routine(r, "falling back from streaming list to list", error);
-    ki__reflector_count(r, &r->shared.health.fallbacks, 1);
+    ki__reflector_count(r, &r->shared.health.fallbacks);
 }
 
 /* The server refuses to stream, which is no failure: a list follows at once, and if that fails too,
@@ -149,7 +149,7 @@ static void give_up_streaming(ki_reflector *r, const ki_error *error)
     r->streaming = KI__STREAMING_OFF;
     r->no_streaming_until = pause < UINT64_MAX - now ? now + pause : UINT64_MAX;
     note_fallback(r, error);
-    ki__reflector_fail_at_once(r, KI_REFLECTOR_LISTING, error, NULL);
+    ki__reflector_fail_at_once(r, KI_REFLECTOR_LISTING, error);
 }
 
 void ki__reflector_stream_idle(ki_reflector *r, const char *why)
@@ -169,7 +169,7 @@ static void cut_short(ki_reflector *r, const ki_error *error)
     }
     r->streaming = KI__STREAMING_CUT;
     if (r->attempt == KI__ATTEMPT_ANSWERED) {
-        ki__reflector_fail_at_once(r, KI_REFLECTOR_STREAMING, error, NULL);
+        ki__reflector_fail_at_once(r, KI_REFLECTOR_STREAMING, error);
     } else {
         ki__reflector_fail(r, KI__THEN_LIST, error, NULL);
     }

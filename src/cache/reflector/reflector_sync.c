@@ -31,13 +31,13 @@ static int check_age(ki_reflector *r, const char *version, ki_error *error)
     if (r->asked[0] == '\0') {
         ki_error report = KI_ERROR_INIT;
         fill_stale(r, version, "the server was set back", &report);
-        ki__reflector_count(r, &r->shared.health.epoch_changes, 1);
+        ki__reflector_count(r, &r->shared.health.epoch_changes);
         ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(""), &report);
         return 0;
     }
     /* If the server has nothing newer, it says so when it is asked for its latest. */
     r->ask = KI__ASK_LATEST;
-    ki__reflector_count(r, &r->shared.health.anomalies, 1);
+    ki__reflector_count(r, &r->shared.health.anomalies);
     fill_stale(r, version, "the list is from the past", error);
     return KI_ERR_STALE;
 }

@@ -130,7 +130,7 @@ static age age_of(ki_reflector *r, ki_event_type type, const ki_object *object)
     bool from_event = r->origin == KI__ORIGIN_EVENT;
     bool known = order < 0 || !from_event || was_last(r, type, object);
     if (known) {
-        ki__reflector_count(r, &r->shared.health.anomalies, 1);
+        ki__reflector_count(r, &r->shared.health.anomalies);
     }
     if (order < 0) {
         return OLD;
@@ -223,7 +223,7 @@ static bool goes_on_after(ki_reflector *r, int code, const char *key, ki_error *
         }
         return false;
     }
-    ki__reflector_count(r, &r->shared.health.target_errors, 1);
+    ki__reflector_count(r, &r->shared.health.target_errors);
     ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(key), error);
     return true;
 }
@@ -238,7 +238,7 @@ static void on_bookmark(ki_reflector *r, const ki_object *object)
     }
     if (ki_resource_version_compare(ki_str_from(version), ki_str_from(r->version), &order) == 0 &&
         order < 0) {
-        ki__reflector_count(r, &r->shared.health.anomalies, 1);
+        ki__reflector_count(r, &r->shared.health.anomalies);
         return;
     }
     ki_error error = KI_ERROR_INIT;
@@ -500,7 +500,7 @@ void ki__reflector_on_resync(ki__timer *timer)
     bool wanted = r->state == KI_REFLECTOR_WATCHING && r->target.resync != NULL &&
                   (r->options.should_resync == NULL || r->options.should_resync(r->options.user));
     if (wanted && !ki__reflector_is_stopping(r)) {
-        ki__reflector_count(r, &r->shared.health.resyncs, 1);
+        ki__reflector_count(r, &r->shared.health.resyncs);
         code = r->target.resync(r->target.user, &error);
     }
     if (ki__reflector_is_stopping(r)) {

@@ -230,11 +230,11 @@ static attempt *look(ki__curl_dial *dial)
     return NULL;
 }
 
-static size_t count_in(const ki__curl_dial *dial, attempt_state state)
+static size_t count_pending(const ki__curl_dial *dial)
 {
     size_t count = 0;
     for (size_t i = 0; i < dial->count; i++) {
-        count += dial->attempts[i].state == state ? 1 : 0;
+        count += dial->attempts[i].state == ATTEMPT_PENDING ? 1 : 0;
     }
     return count;
 }
@@ -270,8 +270,7 @@ static bool is_ours(int error)
 static void go_on(ki__curl_dial *dial, uint64_t now)
 {
     attempt *a;
-    while ((count_in(dial, ATTEMPT_PENDING) == 0 || now >= dial->next_at) &&
-           (a = choose(dial)) != NULL) {
+    while ((count_pending(dial) == 0 || now >= dial->next_at) && (a = choose(dial)) != NULL) {
         dial->family = a->address.ss_family;
         dial->next_at = now + STAGGER_NS;
         begin_attempt(a);
@@ -421,7 +420,7 @@ bool ki__curl_dial_step(ki__curl_call *call)
             go_on(dial, now);
             winner = look(dial);
         }
-        bool more = count_in(dial, ATTEMPT_PENDING) != 0;
+        bool more = count_pending(dial) != 0;
         if (winner != NULL) {
             take_winner(call, winner, now);
         } else if (!more || now >= dial->deadline) {
