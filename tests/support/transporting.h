@@ -45,7 +45,7 @@ typedef struct transporting {
     ki_log log;
     ki_buf logged;
     char url[128];
-    int64_t longest_ms; /* that a dispatch took */
+    int64_t longest_ms; /* CPU time of the longest dispatch: wall time counts other programs */
 } transporting;
 
 typedef struct exchange {
