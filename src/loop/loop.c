@@ -26,12 +26,12 @@ enum { STEPS_DEFAULT = 1000, SLICE = 8 };
 
 static void wake(void *user)
 {
-    ki__outside_wake(user);
+    ki__wakeup_send(user);
 }
 
-static void release_outside(void *user)
+static void release_wakeup(void *user)
 {
-    ki__outside_unref(user);
+    ki__wakeup_unref(user);
 }
 
 static void drain(ki__watch *watch, uint32_t events)
@@ -44,11 +44,11 @@ static void drain(ki__watch *watch, uint32_t events)
     } while (got < 0 && errno == EINTR);
 }
 
-/* See ki__outside_wake() for why in this order. */
+/* See ki__wakeup_send() for why in this order. */
 static void drain_wakeup(ki__watch *watch, uint32_t events)
 {
     drain(watch, events);
-    ki__outside_drained(watch->loop->outside);
+    ki__wakeup_drained(watch->loop->wakeup);
 }
 
 static void drain_timer(ki__watch *watch, uint32_t events)
@@ -67,7 +67,7 @@ static int open_descriptors(ki_loop *loop)
     if (loop->timer < 0) {
         return -errno;
     }
-    int r = ki__watch_add(&loop->wakeup_watch, loop, ki__outside_fd(loop->outside), EPOLLIN,
+    int r = ki__watch_add(&loop->wakeup_watch, loop, ki__wakeup_fd(loop->wakeup), EPOLLIN,
                           drain_wakeup);
     if (r < 0) {
         return r;
@@ -77,7 +77,7 @@ static int open_descriptors(ki_loop *loop)
 
 static int make_engine(ki_loop *loop, const ki_loop_options *o, ki_error *error)
 {
-    int r = ki__outside_new(loop->alloc, &loop->outside);
+    int r = ki__wakeup_new(loop->alloc, &loop->wakeup);
     if (r < 0) {
         return ki__error_set(error, r, "cannot make a loop: %s", ki_error_text(r));
     }
@@ -87,17 +87,17 @@ static int make_engine(ki_loop *loop, const ki_loop_options *o, ki_error *error)
     options.random = o->random != NULL ? o->random : ki_random_system();
     options.log = o->log;
     options.wake = wake;
-    options.wake_user = loop->outside;
-    options.wake_destroy = release_outside;
-    options.threads = o->no_threads ? NULL : ki__outside_threads(loop->outside);
+    options.wake_user = loop->wakeup;
+    options.wake_destroy = release_wakeup;
+    options.threads = o->no_threads ? NULL : ki__wakeup_threads(loop->wakeup);
     options.handler_threads = o->handler_threads;
     options.on_report = o->on_report;
     options.report_user = o->report_user;
     options.reports_per_second = o->reports_per_second;
-    ki__outside_ref(loop->outside); /* the engine's */
+    ki__wakeup_ref(loop->wakeup); /* the engine's */
     r = ki_engine_new(&options, &loop->engine, error);
     if (r < 0) {
-        ki__outside_unref(loop->outside);
+        ki__wakeup_unref(loop->wakeup);
     }
     return r;
 }
@@ -120,8 +120,8 @@ void ki__loop_release(ki_loop *loop)
             (void)ki__engine_unpost(loop->engine, &loop->stop_task);
         }
         (void)ki_engine_unref(loop->engine);
-        if (loop->outside != NULL) {
-            ki__outside_unref(loop->outside);
+        if (loop->wakeup != NULL) {
+            ki__wakeup_unref(loop->wakeup);
         }
         ki__cond_done(&loop->changed);
         ki__mutex_done(&loop->lock);
@@ -267,7 +267,7 @@ bool ki__loop_is_mine(const ki_loop *loop)
 static void send_helper_away(ki_loop *loop)
 {
     loop->wanted++;
-    ki__outside_wake(loop->outside);
+    ki__wakeup_send(loop->wakeup);
     while (loop->runner == KI__RUNNER_HELPER) {
         ki__cond_wait(&loop->changed, &loop->lock);
     }
@@ -435,7 +435,7 @@ int ki_loop_join(ki_loop *loop)
     }
     int r = join_thread(loop);
     if (r == 0) {
-        ki__outside_wait(loop->outside);
+        ki__wakeup_wait_for_threads(loop->wakeup);
     }
     return r;
 }

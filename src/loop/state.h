@@ -37,7 +37,7 @@ struct ki_loop {
     const ki_alloc *alloc;
     ki_engine *engine;
     size_t steps;
-    ki__outside *outside;
+    ki__wakeup *wakeup;
     int epoll;
     int timer; /* a timerfd */
     ki__watch wakeup_watch;

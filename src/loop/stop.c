@@ -92,6 +92,6 @@ void ki_loop_stop(ki_loop *loop)
     ki__mutex_lock(&loop->lock);
     stop(loop);
     ki__mutex_unlock(&loop->lock);
-    ki__outside_wake(loop->outside);
+    ki__wakeup_send(loop->wakeup);
     ki__loop_release(loop);
 }

@@ -15,7 +15,7 @@
 #include "base/refs.h"
 #include "base/sync.h"
 
-struct ki__outside {
+struct ki__wakeup {
     ki__refs refs;
     const ki_alloc *alloc;
     int fd;
@@ -29,7 +29,7 @@ struct ki__outside {
 
 /* What a thread is to do. */
 typedef struct job {
-    ki__outside *outside;
+    ki__wakeup *wakeup;
     void (*run)(void *arg);
     void *arg;
     unsigned number;
@@ -63,29 +63,29 @@ void ki__thread_name(const char *name)
     (void)pthread_setname_np(pthread_self(), name); /* the thread does as well without */
 }
 
-static void free_outside(ki__outside *outside)
+static void free_wakeup(ki__wakeup *wakeup)
 {
-    if (outside->fd >= 0) {
-        (void)close(outside->fd);
+    if (wakeup->fd >= 0) {
+        (void)close(wakeup->fd);
     }
-    ki__cond_done(&outside->changed);
-    ki__mutex_done(&outside->lock);
-    ki__free(outside->alloc, outside);
+    ki__cond_done(&wakeup->changed);
+    ki__mutex_done(&wakeup->lock);
+    ki__free(wakeup->alloc, wakeup);
 }
 
 /* Whoever waits for the threads holds a reference, so this one's goes under the lock: once the wait
  * is over, no thread touches anything any more. */
 static void end_job(job *j)
 {
-    ki__outside *outside = j->outside;
-    ki__free(outside->alloc, j);
-    ki__mutex_lock(&outside->lock);
-    outside->running--;
-    bool last = ki__refs_drop(&outside->refs);
-    ki__cond_wake_all(&outside->changed);
-    ki__mutex_unlock(&outside->lock);
+    ki__wakeup *wakeup = j->wakeup;
+    ki__free(wakeup->alloc, j);
+    ki__mutex_lock(&wakeup->lock);
+    wakeup->running--;
+    bool last = ki__refs_drop(&wakeup->refs);
+    ki__cond_wake_all(&wakeup->changed);
+    ki__mutex_unlock(&wakeup->lock);
     if (last) {
-        free_outside(outside);
+        free_wakeup(wakeup);
     }
 }
 
@@ -105,17 +105,17 @@ static void *run_job(void *arg)
 
 static int start(void (*run)(void *arg), void *arg, void *user)
 {
-    ki__outside *outside = user;
-    job *j = ki__alloc(outside->alloc, sizeof(*j));
+    ki__wakeup *wakeup = user;
+    job *j = ki__alloc(wakeup->alloc, sizeof(*j));
     if (j == NULL) {
         return -ENOMEM;
     }
-    *j = (job){.outside = outside, .run = run, .arg = arg};
-    ki__outside_ref(outside);
-    ki__mutex_lock(&outside->lock);
-    outside->running++;
-    j->number = ++outside->started;
-    ki__mutex_unlock(&outside->lock);
+    *j = (job){.wakeup = wakeup, .run = run, .arg = arg};
+    ki__wakeup_ref(wakeup);
+    ki__mutex_lock(&wakeup->lock);
+    wakeup->running++;
+    j->number = ++wakeup->started;
+    ki__mutex_unlock(&wakeup->lock);
     pthread_t thread;
     int r = ki__thread_start(run_job, j, true, &thread);
     if (r < 0) {
@@ -124,69 +124,69 @@ static int start(void (*run)(void *arg), void *arg, void *user)
     return r;
 }
 
-void ki__outside_wait(ki__outside *outside)
+void ki__wakeup_wait_for_threads(ki__wakeup *wakeup)
 {
-    ki__mutex_lock(&outside->lock);
-    while (outside->running != 0) {
-        ki__cond_wait(&outside->changed, &outside->lock);
+    ki__mutex_lock(&wakeup->lock);
+    while (wakeup->running != 0) {
+        ki__cond_wait(&wakeup->changed, &wakeup->lock);
     }
-    ki__mutex_unlock(&outside->lock);
+    ki__mutex_unlock(&wakeup->lock);
 }
 
 /* ---- making, waking ---- */
 
-static int init_locks(ki__outside *outside)
+static int init_locks(ki__wakeup *wakeup)
 {
-    int r = ki__mutex_init(&outside->lock);
+    int r = ki__mutex_init(&wakeup->lock);
     if (r < 0) {
         return r;
     }
-    r = ki__cond_init(&outside->changed);
+    r = ki__cond_init(&wakeup->changed);
     if (r < 0) {
-        ki__mutex_done(&outside->lock);
+        ki__mutex_done(&wakeup->lock);
     }
     return r;
 }
 
-int ki__outside_new(const ki_alloc *alloc, ki__outside **ret_outside)
+int ki__wakeup_new(const ki_alloc *alloc, ki__wakeup **ret_wakeup)
 {
-    ki__outside *outside = ki__alloc_zero(alloc, sizeof(*outside));
-    if (outside == NULL) {
+    ki__wakeup *wakeup = ki__alloc_zero(alloc, sizeof(*wakeup));
+    if (wakeup == NULL) {
         return -ENOMEM;
     }
-    int r = init_locks(outside);
+    int r = init_locks(wakeup);
     if (r < 0) {
-        ki__free(alloc, outside);
+        ki__free(alloc, wakeup);
         return r;
     }
-    ki__refs_init(&outside->refs);
-    outside->alloc = alloc;
-    outside->threads = (ki_threads){.start = start, .user = outside};
-    outside->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (outside->fd < 0) {
+    ki__refs_init(&wakeup->refs);
+    wakeup->alloc = alloc;
+    wakeup->threads = (ki_threads){.start = start, .user = wakeup};
+    wakeup->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (wakeup->fd < 0) {
         r = -errno;
-        ki__outside_unref(outside);
+        ki__wakeup_unref(wakeup);
         return r;
     }
-    *ret_outside = outside;
+    *ret_wakeup = wakeup;
     return 0;
 }
 
-void ki__outside_ref(ki__outside *outside)
+void ki__wakeup_ref(ki__wakeup *wakeup)
 {
-    ki__refs_take(&outside->refs);
+    ki__refs_take(&wakeup->refs);
 }
 
-void ki__outside_unref(ki__outside *outside)
+void ki__wakeup_unref(ki__wakeup *wakeup)
 {
-    if (ki__refs_drop(&outside->refs)) {
-        free_outside(outside);
+    if (ki__refs_drop(&wakeup->refs)) {
+        free_wakeup(wakeup);
     }
 }
 
-int ki__outside_fd(const ki__outside *outside)
+int ki__wakeup_fd(const ki__wakeup *wakeup)
 {
-    return outside->fd;
+    return wakeup->fd;
 }
 
 /* One write() is enough for any number of wake-ups until the loop has read it.
@@ -202,24 +202,24 @@ int ki__outside_fd(const ki__outside *outside)
  *    reason a read never takes a write away whose `pending` stays set. Were the clearing before the
  *    read, a write between them could be taken so, and all later ones would be held back.
  * A full eventfd is readable as well, so there is no failure of write() that matters. */
-void ki__outside_wake(ki__outside *outside)
+void ki__wakeup_send(ki__wakeup *wakeup)
 {
     uint64_t one = 1;
     ssize_t written;
-    if (atomic_exchange_explicit(&outside->pending, true, memory_order_acq_rel)) {
+    if (atomic_exchange_explicit(&wakeup->pending, true, memory_order_acq_rel)) {
         return;
     }
     do {
-        written = write(outside->fd, &one, sizeof(one));
+        written = write(wakeup->fd, &one, sizeof(one));
     } while (written < 0 && errno == EINTR);
 }
 
-void ki__outside_drained(ki__outside *outside)
+void ki__wakeup_drained(ki__wakeup *wakeup)
 {
-    (void)atomic_exchange_explicit(&outside->pending, false, memory_order_acq_rel);
+    (void)atomic_exchange_explicit(&wakeup->pending, false, memory_order_acq_rel);
 }
 
-const ki_threads *ki__outside_threads(const ki__outside *outside)
+const ki_threads *ki__wakeup_threads(const ki__wakeup *wakeup)
 {
-    return &outside->threads;
+    return &wakeup->threads;
 }
