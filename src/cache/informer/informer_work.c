@@ -172,9 +172,10 @@ static void pause(ki_informer *informer, bool paused)
     }
 }
 
+/* The length is read without the lock: all that changes it runs inside this engine. */
 static void work(ki_informer *informer)
 {
-    if (ki_queue_length(informer->queue) >= PAUSE_AT) {
+    if (informer->queue->length >= PAUSE_AT) {
         pause(informer, true);
     }
     int r = ki_queue_poll(informer->queue, 0, process, informer);
@@ -183,7 +184,7 @@ static void work(ki_informer *informer)
         /* It runs after all that the engine has to do now, which may bring more. */
         ki__queue_post_consumer(informer->queue);
     }
-    size_t left = ki_queue_length(informer->queue);
+    size_t left = informer->queue->length;
     if (left <= GO_ON_AT) {
         pause(informer, false);
     }

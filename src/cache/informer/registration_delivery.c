@@ -138,8 +138,8 @@ static size_t call_for_some(ki_registration *reg, size_t max)
  * of telling. */
 static void tell_owner(ki_registration *reg)
 {
-    (void)ki__registration_look_at_sync(reg);
-    if (reg->sync == KI__REG_SYNCED) {
+    bool soon = reg->sync == KI__REG_CATCHING_UP || reg->sync == KI__REG_SYNCED;
+    if (soon && ki__registration_look_at_sync(reg)) {
         ki__registration_set_sync(reg, KI__REG_OWNER_KNOWS);
         ki__mutex_unlock(&reg->lock);
         reg->owner.synced(reg->owner.user);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The states of a registration. Every change goes through a setter, which knows the table of what
- * may follow what. */
+ * may follow what; those that change with every event are inline, in registration_state.h. */
 #include "cache/informer/registration_state.h"
 
 #include "base/assert.h"
@@ -27,48 +27,17 @@ static const unsigned int syncs[] = {
 };
 _Static_assert(sizeof(syncs) / sizeof(syncs[0]) == KI__REG_SYNC_MAX, "a row for each");
 
-static const unsigned int turns[] = {
-    [KI__REG_IDLE] = A(DELIVERING),
-    [KI__REG_DELIVERING] = A(DELIVERING_INITIAL) | A(IDLE),
-    [KI__REG_DELIVERING_INITIAL] = A(DELIVERING),
-};
-_Static_assert(sizeof(turns) / sizeof(turns[0]) == KI__REG_TURN_MAX, "a row for each");
-
-/* Asleep again as soon as somebody begins to deliver, woken or not. */
-static const unsigned int wakes[] = {
-    [KI__REG_ASLEEP] = A(ASLEEP) | A(WOKEN),
-    [KI__REG_WOKEN] = A(ASLEEP) | A(WASTED),
-    [KI__REG_WASTED] = A(ASLEEP),
-};
-_Static_assert(sizeof(wakes) / sizeof(wakes[0]) == KI__REG_WAKE_MAX, "a row for each");
-
-static void check(unsigned int allowed, unsigned int next)
-{
-    ki_assert((allowed & (1U << next)) != 0);
-}
-
 void ki__registration_set_life(ki_registration *registration, ki__reg_life life)
 {
-    check(lives[atomic_load_explicit(&registration->life, memory_order_relaxed)], life);
+    ki__reg_life before = atomic_load_explicit(&registration->life, memory_order_relaxed);
+    ki_assert((lives[before] & (1U << life)) != 0);
     atomic_store_explicit(&registration->life, life, memory_order_release);
 }
 
 void ki__registration_set_sync(ki_registration *registration, ki__reg_sync sync)
 {
-    check(syncs[registration->sync], sync);
+    ki_assert((syncs[registration->sync] & (1U << sync)) != 0);
     registration->sync = sync;
-}
-
-void ki__registration_set_turn(ki_registration *registration, ki__reg_turn turn)
-{
-    check(turns[registration->turn], turn);
-    registration->turn = turn;
-}
-
-void ki__registration_set_wake(ki_registration *registration, ki__reg_wake wake)
-{
-    check(wakes[registration->wake], wake);
-    registration->wake = wake;
 }
 
 /* One that was removed stays as it is: nothing more is delivered to it. */

@@ -13,6 +13,7 @@
 
 #include <stdatomic.h>
 
+#include "base/assert.h"
 #include "base/engine.h"
 #include "base/place.h"
 #include "base/refs.h"
@@ -91,8 +92,28 @@ struct ki_registration {
 /** Each stops the program if the table does not allow the step. */
 void ki__registration_set_life(ki_registration *registration, ki__reg_life life);
 void ki__registration_set_sync(ki_registration *registration, ki__reg_sync sync);
-void ki__registration_set_turn(ki_registration *registration, ki__reg_turn turn);
-void ki__registration_set_wake(ki_registration *registration, ki__reg_wake wake);
+static inline void ki__registration_set_turn(ki_registration *registration, ki__reg_turn turn)
+{
+    static const unsigned int next[KI__REG_TURN_MAX] = {
+        [KI__REG_IDLE] = 1U << KI__REG_DELIVERING,
+        [KI__REG_DELIVERING] = 1U << KI__REG_DELIVERING_INITIAL | 1U << KI__REG_IDLE,
+        [KI__REG_DELIVERING_INITIAL] = 1U << KI__REG_DELIVERING,
+    };
+    ki_assert((next[registration->turn] & (1U << turn)) != 0);
+    registration->turn = turn;
+}
+
+/* Asleep again as soon as somebody begins to deliver, woken or not. */
+static inline void ki__registration_set_wake(ki_registration *registration, ki__reg_wake wake)
+{
+    static const unsigned int next[KI__REG_WAKE_MAX] = {
+        [KI__REG_ASLEEP] = 1U << KI__REG_ASLEEP | 1U << KI__REG_WOKEN,
+        [KI__REG_WOKEN] = 1U << KI__REG_ASLEEP | 1U << KI__REG_WASTED,
+        [KI__REG_WASTED] = 1U << KI__REG_ASLEEP,
+    };
+    ki_assert((next[registration->wake] & (1U << wake)) != 0);
+    registration->wake = wake;
+}
 
 /** Whether it has synced; finds out first if it has meanwhile. */
 bool ki__registration_look_at_sync(ki_registration *registration);

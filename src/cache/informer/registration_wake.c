@@ -41,7 +41,7 @@ bool ki__registration_claim_wake(ki_registration *registration)
 /* Has the engine, or a thread, deliver. What is posted holds a reference. */
 static void post(ki_registration *reg)
 {
-    (void)ki_registration_ref(reg);
+    ki__refs_take(&reg->refs);
     bool posted = ki__registration_on_thread(reg)
                       ? ki__pool_post(ki__engine_pool(reg->engine), &reg->job)
                       : ki__engine_post(reg->engine, &reg->task);
@@ -111,7 +111,7 @@ void ki__wake_list_add(ki__wake_list *list, ki_registration *registration)
 {
     ki__registration_seat *seat = ki__registration_seat_of(registration);
     if (ki__list_is_empty(&seat->wake_link)) { /* a caller may dispatch before it is woken */
-        (void)ki_registration_ref(registration);
+        ki__refs_take(&registration->refs);
         ki__list_push_back(may_sleep_on(registration) ? &list->later : &list->now,
                            &seat->wake_link);
     }
