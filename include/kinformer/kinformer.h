@@ -38,6 +38,7 @@
 #include <kinformer/local_source.h>
 #include <kinformer/log.h>
 #include <kinformer/loop.h>
+#include <kinformer/merge.h>
 #include <kinformer/object.h>
 #include <kinformer/pager.h>
 #include <kinformer/path.h>

@@ -16,6 +16,7 @@
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/list.h>
+#include <kinformer/merge.h>
 #include <kinformer/object.h>
 #include <kinformer/resource.h>
 #include <kinformer/source.h>
@@ -35,13 +36,6 @@ typedef enum ki_verb {
     KI_VERB_RAW, /* `method` and `path` as they are; the answer has its bytes */
     KI_VERB_MAX
 } ki_verb;
-
-typedef enum ki_patch_type {
-    KI_PATCH_MERGE,     /* RFC 7386 */
-    KI_PATCH_STRATEGIC, /* of Kubernetes; built-in kinds only */
-    KI_PATCH_JSON,      /* RFC 6902 */
-    KI_PATCH_MAX
-} ki_patch_type;
 
 /** What happens to the dependents of what is deleted. */
 typedef enum ki_propagation {

@@ -47,6 +47,8 @@ SOME = {
     "ki_loop_new": {"options"},
     "ki_object_from_json": {"options"},
     "ki_object_from_protobuf": {"options"},
+    "ki_object_merge": {"options"},
+    "ki_object_merge_value": {"options"},
     "ki_queue_bookmark": {"resource_version"},
     "ki_rate_limiter_bucket": {"options"},
     "ki_rate_limiter_default": {"options"},

@@ -12,7 +12,9 @@ typedef struct patcher {
     ki__tree tree;
     uint32_t root;
     const ki_alloc *alloc;
-    size_t number; /* of the operation, from 1 */
+    size_t number;  /* of the operation, from 1 */
+    const char *op; /* its name, as soon as that is known; else NULL */
+    ki_str path;    /* the same of its path */
     ki_error *error;
 } patcher;
 
@@ -27,7 +29,14 @@ typedef struct place {
 
 static int refuse(const patcher *p, const char *why)
 {
-    return ki__error_set(p->error, KI_ERR_INVALID, "operation %zu: %s", p->number, why);
+    if (p->op == NULL) {
+        return ki__error_set(p->error, KI_ERR_INVALID, "operation %zu: %s", p->number, why);
+    }
+    (void)ki__error_set(p->error, KI_ERR_INVALID, "operation %zu, %s \"", p->number, p->op);
+    ki__error_add(p->error, p->path);
+    ki__error_add(p->error, ki_str_from("\": "));
+    ki__error_add(p->error, ki_str_from(why));
+    return KI_ERR_INVALID;
 }
 
 /* ---- pointers ---- */
@@ -117,7 +126,7 @@ static int put(patcher *p, const place *at, uint32_t node)
 static int do_remove(patcher *p, const place *at)
 {
     if (at->node == KI__TREE_NONE || at->parent == KI__TREE_NONE) {
-        return refuse(p, "there is nothing to remove");
+        return refuse(p, "nothing to remove");
     }
     ki__tree_remove(&p->tree, at->node);
     return 0;
@@ -127,7 +136,7 @@ static int do_replace(patcher *p, place *at, const ki_value *value)
 {
     uint32_t node;
     if (at->node == KI__TREE_NONE) {
-        return refuse(p, "there is nothing to replace");
+        return refuse(p, "nothing to replace");
     }
     int r = ki__tree_add(&p->tree, value, &node);
     if (r == 0 && at->parent != KI__TREE_NONE && p->tree.nodes[at->parent].type == KI_TYPE_LIST) {
@@ -150,7 +159,7 @@ static int do_move(patcher *p, place *from, ki_str to, bool copies)
     place at;
     uint32_t node = from->node;
     if (node == KI__TREE_NONE) {
-        return refuse(p, "there is nothing at \"from\"");
+        return refuse(p, "\"from\" does not exist");
     }
     int r = copies ? ki__tree_copy(&p->tree, node, &node) : 0;
     if (r < 0) {
@@ -158,18 +167,18 @@ static int do_move(patcher *p, place *from, ki_str to, bool copies)
     }
     if (!copies &&
         (from->parent == KI__TREE_NONE || (follow(p, to, &at) && is_within(p, at.parent, node)))) {
-        return refuse(p, "it cannot be moved there");
+        return refuse(p, "cannot be moved into itself");
     }
     ki__tree_remove(&p->tree, node);
     p->tree.nodes[node].name_len = 0; /* it gets another one */
-    return follow(p, to, &at) ? put(p, &at, node) : refuse(p, "\"path\" leads nowhere");
+    return follow(p, to, &at) ? put(p, &at, node) : refuse(p, "path does not exist");
 }
 
 /* Whether what is there means the same as the value. */
 static int do_test(patcher *p, const place *at, const ki_value *value)
 {
     if (at->node == KI__TREE_NONE) {
-        return refuse(p, "the test failed");
+        return refuse(p, "test failed");
     }
     ki_object_options options = {
         .size = sizeof(options), .alloc = p->alloc, .max_bytes = (size_t)128 << 20};
@@ -189,7 +198,7 @@ static int do_test(patcher *p, const place *at, const ki_value *value)
     }
     ki_object_unref(left);
     ki_buf_done(&text);
-    return r < 0 || same ? r : refuse(p, "the test failed");
+    return r < 0 || same ? r : refuse(p, "test failed");
 }
 
 /* ---- all of them ---- */
@@ -200,7 +209,8 @@ static int read_pointer(patcher *p, const ki_value *operation, const char *name,
     ki_buf_clear(out);
     if (ki_value_member(operation, ki_str_from(name), &value) < 0 ||
         ki_value_type(&value) != KI_TYPE_STRING) {
-        return refuse(p, name[0] == 'p' ? "it has no \"path\"" : "it has no \"from\"");
+        return refuse(p, name[0] == 'p' ? "\"path\" is missing or not a string"
+                                        : "\"from\" is missing or not a string");
     }
     return ki_value_copy_string(&value, out);
 }
@@ -212,16 +222,19 @@ static int run(patcher *p, const ki_value *operation, ki_buf *path, ki_buf *from
     ki_value value = {0};
     place at;
     size_t i = 0;
+    p->op = NULL;
     if (ki_value_member(operation, ki_str_from("op"), &op) < 0) {
-        return refuse(p, "it has no \"op\"");
+        return refuse(p, "\"op\" is missing");
     }
     while (i < 6 && !ki_value_equals(&op, ki_str_from(names[i]))) {
         i++;
     }
-    int r = i < 6 ? read_pointer(p, operation, "path", path) : refuse(p, "an unknown \"op\"");
+    int r = i < 6 ? read_pointer(p, operation, "path", path) : refuse(p, "\"op\" is unknown");
     if (r < 0) {
         return r;
     }
+    p->op = names[i];
+    p->path = ki_buf_str(path);
     bool moves = i == 3 || i == 4;
     if (moves) {
         r = read_pointer(p, operation, "from", from);
@@ -229,13 +242,13 @@ static int run(patcher *p, const ki_value *operation, ki_buf *path, ki_buf *from
             return r;
         }
         return follow(p, ki_buf_str(from), &at) ? do_move(p, &at, ki_buf_str(path), i == 4)
-                                                : refuse(p, "\"from\" leads nowhere");
+                                                : refuse(p, "\"from\" does not exist");
     }
     if (i != 1 && ki_value_member(operation, ki_str_from("value"), &value) < 0) {
-        return refuse(p, "it has no \"value\"");
+        return refuse(p, "\"value\" is missing");
     }
     if (!follow(p, ki_buf_str(path), &at)) {
-        return refuse(p, "\"path\" leads nowhere");
+        return refuse(p, "path does not exist");
     }
     if (i == 0) {
         uint32_t node;
@@ -260,7 +273,7 @@ int ki__json_patch(const ki_value *target, const ki_value *operations, const ki_
     ki_buf_init(&from, alloc, POINTER_MAX);
     int r = ki_value_type(operations) == KI_TYPE_LIST
                 ? ki_value_iter(operations, &iter)
-                : ki__error_set(error, KI_ERR_INVALID, "not a list of operations");
+                : ki__error_set(error, KI_ERR_INVALID, "must be a list of operations");
     r = r < 0 ? r : ki__tree_add(&p.tree, target, &p.root);
     while (r == 0 && ki_iter_next(&iter, NULL, &operation) > 0) {
         r = p.number++ < OPERATIONS_MAX && !ki__tree_is_spent(&p.tree)

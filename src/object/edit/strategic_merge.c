@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/alloc.h"
+#include "base/digits.h"
 #include "base/error.h"
 #include "object/edit/patch.h"
 
@@ -98,9 +99,45 @@ static const struct rule *rule_of(const merger *m, uint32_t map, ki_str field)
 
 /* ---- helpers ---- */
 
-static int refuse(const merger *m, const char *why)
+/* The path of a node of the patch, for messages: "spec.containers[2]". Only the innermost steps of
+ * one that is deep. */
+static void name_place(merger *m, uint32_t node)
 {
-    return ki__error_set(m->error, KI_ERR_INVALID, "strategic merge patch: %s", why);
+    enum { STEPS_MAX = 16 };
+    uint32_t steps[STEPS_MAX];
+    size_t count = 0;
+    for (; m->tree.nodes[node].parent != KI__TREE_NONE && count < STEPS_MAX;
+         node = m->tree.nodes[node].parent) {
+        steps[count++] = node;
+    }
+    for (bool first = true; count != 0; first = false) {
+        uint32_t step = steps[--count];
+        const ki__tree_node *n = ki__tree_at(&m->tree, step);
+        if (m->tree.nodes[n->parent].type == KI_TYPE_MAP) {
+            ki__error_add(m->error, ki_str_from(first ? "" : "."));
+            ki__error_add(m->error, ki__tree_name(&m->tree, step));
+            continue;
+        }
+        char room[KI__DIGITS_SIZE];
+        uint64_t index = 0;
+        for (uint32_t e = n->prev; e != KI__TREE_NONE; e = m->tree.nodes[e].prev) {
+            index++;
+        }
+        ki__error_add(m->error, ki_str_from("["));
+        ki__error_add(m->error, ki__digits(index, room));
+        ki__error_add(m->error, ki_str_from("]"));
+    }
+}
+
+static int refuse(merger *m, uint32_t node, const char *why)
+{
+    (void)ki__error_set(m->error, KI_ERR_INVALID, "strategic merge patch: ");
+    if (m->tree.nodes[node].parent != KI__TREE_NONE) {
+        name_place(m, node);
+        ki__error_add(m->error, ki_str_from(": "));
+    }
+    ki__error_add(m->error, ki_str_from(why));
+    return KI_ERR_INVALID;
 }
 
 static uint32_t child(const merger *m, uint32_t node)
@@ -198,7 +235,9 @@ static int merge_element(merger *m, uint32_t list, uint32_t patch, const char *k
     uint32_t name = ki__tree_get(&m->tree, patch, ki_str_from(key));
     uint32_t element = find_element(m, list, key, patch);
     if (name == KI__TREE_NONE) {
-        return refuse(m, "an element of a list that is merged has no key");
+        (void)refuse(m, patch, "element without its merge key ");
+        ki__error_add(m->error, ki_str_from(key));
+        return KI_ERR_INVALID;
     }
     if (told != KI__TREE_NONE && ki__tree_is_text(&m->tree, told, "delete")) {
         if (element != KI__TREE_NONE) {
@@ -259,7 +298,7 @@ static int merge_list(merger *m, uint32_t map, ki_str field, uint32_t patch)
     }
     for (uint32_t e = child(m, patch); e != KI__TREE_NONE && r == 0; e = next(m, e)) {
         r = is_map(m, e) ? merge_element(m, list, e, rule->key)
-                         : refuse(m, "an element of a list that is merged is no map");
+                         : refuse(m, e, "element of a merged list is not a map");
     }
     return r;
 }
@@ -433,10 +472,10 @@ static void retain_keys(merger *m, uint32_t map, uint32_t keys)
 static int merge_member(merger *m, uint32_t map, uint32_t patch)
 {
     /* The name may move when others are added. */
-    char room[256];
+    char room[1024];
     ki_str name = ki__tree_name(&m->tree, patch);
     if (name.len > sizeof(room)) {
-        return refuse(m, "a name is too long");
+        return refuse(m, patch, "name longer than 1024 bytes");
     }
     memcpy(room, name.ptr, name.len);
     name = ki_str_make(room, name.len);
@@ -480,7 +519,7 @@ static int merge_maps(merger *m, uint32_t map, uint32_t patch)
             ki__tree_is_text(&m->tree, told, "delete")) {
             clear(m, map);
         } else if (!ki__tree_is_text(&m->tree, told, "merge")) {
-            return refuse(m, "an unknown $patch");
+            return refuse(m, told, "unknown directive");
         }
     }
     if (keys != KI__TREE_NONE) {

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Patches applied to objects in the program, as an API server applies them. */
+#ifndef KINFORMER_MERGE_H
+#define KINFORMER_MERGE_H
+
+#include <kinformer/defs.h>
+#include <kinformer/error.h>
+#include <kinformer/object.h>
+#include <kinformer/str.h>
+#include <kinformer/value.h>
+
+KI_BEGIN_DECLS
+
+typedef enum ki_patch_type {
+    KI_PATCH_MERGE,     /* RFC 7386 */
+    KI_PATCH_STRATEGIC, /* of Kubernetes; built-in kinds only */
+    KI_PATCH_JSON,      /* RFC 6902 */
+    KI_PATCH_MAX
+} ki_patch_type;
+
+/** Applies a patch to an object of either encoding. The result is a new object, encoded as JSON;
+ *  `object` stays as it is. Nothing but JSON and the object's metadata is validated: an API server
+ *  may still reject the result. `options` are those of the new object and may be NULL; its size
+ *  and depth limits apply to the patch as well.
+ *
+ *  Owner:  *ret_object is the caller's; release with ki_object_unref().   Thread: any.  Blocks: no.
+ *  Errors: KI_ERR_SYNTAX, KI_ERR_ENCODING, KI_ERR_DEPTH  the patch is not JSON; with offset, line
+ *                            and column in `error`;
+ *          KI_ERR_INVALID    a patch of the wrong type, an operation of a JSON patch that cannot
+ *                            be applied, a failed test, an unknown directive of a strategic merge
+ *                            patch, or a result that is not an object; the message names the
+ *                            operation or the path;
+ *          KI_ERR_NO_SCHEMA  a strategic merge patch for a kind that is not built in, or a
+ *                            protobuf object that is not complete (ki_object_is_complete());
+ *          KI_ERR_LIMIT      patch or result too large, or over 10,000 operations;
+ *          -ENOMEM;  -EINVAL, -E2BIG  the options, or an unknown `type`.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_object_merge(const ki_object *object, ki_patch_type type, ki_str patch,
+                                        const ki_object_options *options, ki_object **ret_object,
+                                        ki_error *error);
+
+/** The same with a patch that is a value, such as ki_object_root() of an object.
+ *  Errors: as ki_object_merge();  KI_ERR_TYPE  `patch` is of KI_TYPE_NONE.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_object_merge_value(const ki_object *object, ki_patch_type type,
+                                              const ki_value *patch,
+                                              const ki_object_options *options,
+                                              ki_object **ret_object, ki_error *error);
+
+KI_END_DECLS
+
+#endif
