@@ -24,6 +24,7 @@
 #include <kinformer/config.h>
 #include <kinformer/controller.h>
 #include <kinformer/defs.h>
+#include <kinformer/diff.h>
 #include <kinformer/discovery.h>
 #include <kinformer/engine.h>
 #include <kinformer/error.h>

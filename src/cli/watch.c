@@ -75,7 +75,7 @@ typedef struct telling {
     size_t count;
 } telling;
 
-static void put_change(const cli_change *change, void *user)
+static void put_change(const ki_diff_change *change, void *user)
 {
     telling *t = user;
     ki_buf *out = t->out;
@@ -88,7 +88,7 @@ static void put_change(const cli_change *change, void *user)
     } else {
         cli_put(out, t->count != 1 ? ", " : "");
     }
-    cli_put_escaped(out, change->path);
+    cli_put_escaped(out, ki_str_from(change->path));
     cli_put(out, ": ");
     put_short(out, &change->before);
     cli_put(out, " -> ");
@@ -101,9 +101,7 @@ static void put_change(const cli_change *change, void *user)
 /* Whether all was told. */
 static bool tell_changes(telling *t, const ki_object *before, const ki_object *after)
 {
-    ki_value old_root = ki_object_root(before);
-    ki_value new_root = ki_object_root(after);
-    return cli_diff(&old_root, &new_root, put_change, t);
+    return cli_diff(before, after, put_change, t);
 }
 
 static void put_changes(ki_buf *out, const ki_object *before, const ki_object *after)

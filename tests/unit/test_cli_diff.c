@@ -9,11 +9,11 @@
 static ki_buf told;
 static bool whole;
 
-static void tell(const cli_change *change, void *user)
+static void tell(const ki_diff_change *change, void *user)
 {
     (void)user;
     cli_put(&told, told.len != 0 ? "; " : "");
-    cli_put_str(&told, change->path);
+    cli_put(&told, change->path);
     cli_put_char(&told, ':');
     cli_put_value_json(&told, &change->before);
     cli_put(&told, "->");
@@ -38,10 +38,8 @@ static const char *diff(const char *before, const char *after)
 {
     ki_object *a = object_of(before);
     ki_object *b = object_of(after);
-    ki_value from = ki_object_root(a);
-    ki_value to = ki_object_root(b);
     ki_buf_clear(&told);
-    whole = cli_diff(&from, &to, tell, NULL);
+    whole = cli_diff(a, b, tell, NULL);
     (void)ki_object_unref(a);
     (void)ki_object_unref(b);
     return ki_buf_text(&told);

@@ -77,6 +77,7 @@ static void patches_make_new_objects(void **state)
           "[{'op':'test','path':'/metadata/resourceVersion','value':'5'},"
           "{'op':'remove','path':'/spec/containers/0'}]",
           WITH("{'name':'y','image':'2'}"));
+    check("{'kind':'Pod','a':1}", KI_PATCH_MERGE, "{'kind':null}", "{'a':1}");
     check("{}", KI_PATCH_MERGE, " { 'metadata' : {'name':'b'} } ", "{'metadata':{'name':'b'}}");
 }
 

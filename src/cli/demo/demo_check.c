@@ -34,23 +34,21 @@ static void note(demo_check *check, size_t *count, const char *label, const ki_o
     ki_buf_done(&text);
 }
 
-static void take_change(const cli_change *change, void *user)
+static void take_change(const ki_diff_change *change, void *user)
 {
     finding *f = user;
     if (!f->found) {
         f->found = true;
-        cli_put_escaped(&f->text, change->path);
+        cli_put_escaped(&f->text, ki_str_from(change->path));
     }
 }
 
 static void compare_content(const char *label, const ki_object *mine, const ki_object *theirs,
                             demo_check *check)
 {
-    ki_value before = ki_object_root(mine);
-    ki_value after = ki_object_root(theirs);
     finding f = {.found = false};
     cli_text_init(&f.text);
-    if (!cli_diff(&before, &after, take_change, &f) && !f.found) {
+    if (!cli_diff(mine, theirs, take_change, &f) && !f.found) {
         f.found = true; /* not all of it was looked at */
         cli_put(&f.text, "too much to compare");
     }

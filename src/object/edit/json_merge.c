@@ -2,33 +2,18 @@
 /* Merge patches (RFC 7386) and comparing values: two walks over two values at once, each with a
  * stack of its own. The members of each map that names are looked up in are sorted once, so that
  * neither takes more than n log n steps for each level of depth. */
-#include <errno.h>
-
 #include <kinformer/error.h>
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/sort.h"
 #include "object/edit/json_edit.h"
-
-/* A member of a map, with its name decoded. */
-typedef struct member {
-    ki_str name;
-    char *owned; /* the text of the name, if it is stored encoded; else NULL */
-    ki_value value;
-} member;
-
-/* Members of one map, by name, in the array of the walk. */
-typedef struct run {
-    size_t from;
-    size_t count;
-} run;
+#include "object/edit/json_members.h"
 
 typedef struct frame {
-    ki_value left;    /* what is changed or compared; a map, a list or nothing */
-    ki_value right;   /* the patch, or what it is compared with */
-    run left_members; /* merging only */
-    run right_members;
+    ki_value left;               /* what is changed or compared; a map, a list or nothing */
+    ki_value right;              /* the patch, or what it is compared with */
+    ki__member_run left_members; /* merging only */
+    ki__member_run right_members;
     ki_iter iter;
     ki_iter other; /* comparing lists: the walk over the right one */
     bool second;   /* merging: the walk is over the patch */
@@ -39,133 +24,19 @@ typedef struct walk {
     frame *frames;
     size_t depth;
     size_t cap;
-    member *members; /* of all frames, those of the deepest last */
-    size_t member_count;
-    size_t member_cap;
-    ki_buf name; /* the name at hand, if it is stored encoded */
+    ki__members members; /* of all frames, those of the deepest last */
 } walk;
 
 static void walk_init(walk *w, const ki_alloc *alloc)
 {
-    alloc = ki__alloc_or_default(alloc);
-    *w = (walk){.alloc = alloc};
-    ki_buf_init(&w->name, alloc, SIZE_MAX);
-}
-
-static void drop_members(walk *w, size_t count)
-{
-    while (w->member_count != count) {
-        ki__free(w->alloc, w->members[--w->member_count].owned);
-    }
+    *w = (walk){.alloc = ki__alloc_or_default(alloc)};
+    ki__members_init(&w->members, alloc);
 }
 
 static void walk_done(walk *w)
 {
-    drop_members(w, 0);
-    ki__free(w->alloc, w->members);
+    ki__members_done(&w->members);
     ki__free(w->alloc, w->frames);
-    ki_buf_done(&w->name);
-}
-
-/* The text of a string, decoded; valid until the next call. */
-static int text_of(walk *w, const ki_value *string, ki_str *ret_text)
-{
-    int r = ki_value_string(string, ret_text);
-    if (r != KI_ERR_NOT_PLAIN) {
-        return r;
-    }
-    ki_buf_clear(&w->name);
-    r = ki_value_copy_string(string, &w->name);
-    *ret_text = ki_buf_str(&w->name);
-    return r;
-}
-
-/* ---- members by name ---- */
-
-static int compare_names(ki_str a, ki_str b)
-{
-    size_t len = a.len < b.len ? a.len : b.len;
-    int order = len != 0 ? memcmp(a.ptr, b.ptr, len) : 0;
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
-/* Of members with one name the first in the text comes first: it is the one that counts. */
-static int compare_members(const void *a, const void *b)
-{
-    const member *x = a;
-    const member *y = b;
-    int order = compare_names(x->name, y->name);
-    const char *left = x->value.bytes;
-    const char *right = y->value.bytes;
-    return order != 0 ? order : (left > right) - (left < right);
-}
-
-static int add_member(walk *w, const ki_value *key, const ki_value *value)
-{
-    void *members = w->members;
-    int r =
-        ki__array_reserve(w->alloc, &members, &w->member_cap, w->member_count + 1, sizeof(member));
-    w->members = members;
-    member made = {.value = *value};
-    r = r < 0 ? r : text_of(w, key, &made.name);
-    if (r < 0) {
-        return r;
-    }
-    if (made.name.len != 0 && made.name.ptr == w->name.data) {
-        made.owned = ki__alloc(w->alloc, made.name.len + 1);
-        if (made.owned == NULL) {
-            return -ENOMEM;
-        }
-        memcpy(made.owned, made.name.ptr, made.name.len);
-        made.name.ptr = made.owned;
-    }
-    w->members[w->member_count++] = made;
-    return 0;
-}
-
-/* The members of a map, sorted; none of what is no map. */
-static int sort_members(walk *w, const ki_value *map, run *ret_run)
-{
-    ki_iter iter;
-    ki_value key;
-    ki_value value;
-    size_t from = w->member_count;
-    int r = 0;
-    if (ki_value_type(map) == KI_TYPE_MAP && ki_value_iter(map, &iter) == 0) {
-        while (r == 0 && (r = ki_iter_next(&iter, &key, &value)) > 0) {
-            r = add_member(w, &key, &value);
-        }
-    }
-    *ret_run = (run){from, w->member_count - from};
-    if (r == 0 && ret_run->count != 0) {
-        ki__sort(&w->members[from], ret_run->count, sizeof(member), compare_members);
-    }
-    return r;
-}
-
-/* The first member with the name of `key`: 1, 0 if there is none, or a failure. */
-static int look_up(walk *w, const run *members, const ki_value *key, ki_value *ret_member)
-{
-    ki_str name;
-    size_t low = members->from;
-    size_t end = low + members->count;
-    int r = members->count != 0 ? text_of(w, key, &name) : 0;
-    if (r < 0 || members->count == 0) {
-        return r;
-    }
-    for (size_t high = end; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_names(w->members[middle].name, name) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low == end || compare_names(w->members[low].name, name) != 0) {
-        return 0;
-    }
-    *ret_member = w->members[low].value;
-    return 1;
 }
 
 /* ---- the stack ---- */
@@ -180,14 +51,14 @@ static int push(walk *w, ki_value left, ki_value right)
     }
     frame *f = &w->frames[w->depth];
     *f = (frame){.left = left, .right = right};
-    r = sort_members(w, &right, &f->right_members);
+    r = ki__members_add_map(&w->members, &right, &f->right_members);
     w->depth += r == 0 ? 1 : 0;
     return r;
 }
 
 static void pop(walk *w)
 {
-    drop_members(w, w->frames[--w->depth].right_members.from);
+    ki__members_drop(&w->members, w->frames[--w->depth].right_members.from);
 }
 
 /* Begins a walk over what is known to be a map or a list. */
@@ -207,7 +78,7 @@ static int open_map(walk *w, const ki_value *target, const ki_value *patch, ki__
         return r;
     }
     frame *f = &w->frames[w->depth - 1];
-    r = sort_members(w, &f->left, &f->left_members);
+    r = ki__members_add_map(&w->members, &f->left, &f->left_members);
     if (r < 0) {
         return r;
     }
@@ -234,7 +105,7 @@ static int merge_member(walk *w, const ki_value *key, const ki_value *value, ki_
     frame *f = &w->frames[w->depth - 1];
     const ki_value none = {0};
     ki_value patch = {0};
-    int r = look_up(w, &f->right_members, key, &patch);
+    int r = ki__members_find(&w->members, f->right_members, key, &patch);
     if (r < 0) {
         return r;
     }
@@ -246,7 +117,7 @@ static int merge_member(walk *w, const ki_value *key, const ki_value *value, ki_
         return 0; /* named before; or there is nothing to remove */
     }
     ki_value old;
-    r = look_up(w, &f->left_members, key, &old);
+    r = ki__members_find(&w->members, f->left_members, key, &old);
     return r != 0 ? (r < 0 ? r : 0) : put(w, key, &none, value, out);
 }
 
@@ -294,11 +165,16 @@ static bool same_number(const ki_value *a, const ki_value *b)
     ki_str right;
     int64_t x;
     int64_t y;
-    if (ki_value_number_text(a, &left) == 0 && ki_value_number_text(b, &right) == 0 &&
-        ki_str_eq(left, right)) {
+    bool have_text = ki_value_number_text(a, &left) == 0 && ki_value_number_text(b, &right) == 0;
+    if (have_text && ki_str_eq(left, right)) {
         return true;
     }
-    return ki_value_int64(a, &x) == 0 && ki_value_int64(b, &y) == 0 && x == y;
+    if (ki_value_int64(a, &x) == 0 && ki_value_int64(b, &y) == 0) {
+        return x == y;
+    }
+    double u;
+    double v;
+    return !have_text && ki_value_double(a, &u) == 0 && ki_value_double(b, &v) == 0 && u == v;
 }
 
 static int same_scalar(walk *w, const ki_value *a, const ki_value *b, bool *ret_same)
@@ -309,7 +185,7 @@ static int same_scalar(walk *w, const ki_value *a, const ki_value *b, bool *ret_
     int r = 0;
     switch (ki_value_type(a)) {
     case KI_TYPE_STRING:
-        r = text_of(w, a, &text);
+        r = ki__members_text(&w->members, a, &text);
         *ret_same = r == 0 && ki_value_equals(b, text);
         return r;
     case KI_TYPE_NUMBER:
@@ -365,7 +241,8 @@ static int same_child(walk *w, bool *ret_same)
         return r;
     }
     bool map = ki_value_type(&f->left) == KI_TYPE_MAP;
-    r = map ? look_up(w, &f->right_members, &key, &b) : ki_iter_next(&f->other, NULL, &b);
+    r = map ? ki__members_find(&w->members, f->right_members, &key, &b)
+            : ki_iter_next(&f->other, NULL, &b);
     if (r <= 0) {
         *ret_same = false;
         return r;

@@ -94,15 +94,9 @@ int ki__json_text_value(ki_str text, const char *what, uint32_t max_depth, ki_bu
     return 0;
 }
 
-int ki__object_from_written(ki_str json, const ki_object *like, const char *what,
-                            const ki_object_options *options, ki_object **ret_object,
-                            ki_error *error)
+int ki__object_from_written(ki_str json, const char *what, const ki_object_options *options,
+                            ki_object **ret_object, ki_error *error)
 {
-    ki_object_options o = *options;
-    if (like != NULL && o.default_kind == NULL && o.default_api_version == NULL) {
-        o.default_kind = ki_object_kind(like);
-        o.default_api_version = ki_object_api_version(like);
-    }
-    int r = ki_object_from_json(json.ptr, json.len, &o, ret_object, error);
+    int r = ki_object_from_json(json.ptr, json.len, options, ret_object, error);
     return r < 0 ? explain(error, r, what) : r;
 }

@@ -24,10 +24,8 @@ int ki__object_to_json(const ki_object *object, const ki_object_options *options
 int ki__json_text_value(ki_str text, const char *what, uint32_t max_depth, ki_buf *buf,
                         ki_value *ret_value, ki_error *error);
 
-/** Makes an object of written JSON. Kind and apiVersion default to those of `like`, which may be
- *  NULL. The message of a failure begins with `what`. */
-int ki__object_from_written(ki_str json, const ki_object *like, const char *what,
-                            const ki_object_options *options, ki_object **ret_object,
-                            ki_error *error);
+/** Makes an object of written JSON. The message of a failure begins with `what`. */
+int ki__object_from_written(ki_str json, const char *what, const ki_object_options *options,
+                            ki_object **ret_object, ki_error *error);
 
 #endif

@@ -80,8 +80,8 @@ static int merge(const ki_object *object, ki_patch_type type, const ki_value *pa
     r = r < 0 ? r : ki__object_to_json(object, options, &json, error);
     r = r < 0 ? r : patch_text(json, type, patch, options->alloc, &text, error);
     r = r < 0 ? r
-              : ki__object_from_written(ki_buf_str(&text), object, "patched object", options,
-                                        ret_object, error);
+              : ki__object_from_written(ki_buf_str(&text), "patched object", options, ret_object,
+                                        error);
     ki_object_unref(json);
     ki_buf_done(&text);
     return r;
