@@ -208,7 +208,9 @@ class EveryResource(e2e.Case):
             self.assert_metadata(partial)
             self.assert_same_bytes(*clients, items)
         for client in (*clients, partial):
-            self.assertEqual((client.errors, client.complaints), ([], []))
+            # A busy server may close a new connection; requests on it are repeated on another.
+            errors = [error for error in client.errors if error[2] != "EPIPE"]
+            self.assertEqual((errors, client.complaints), ([], []))
             client.quit()
 
     def touch_all(self):

@@ -27,13 +27,17 @@ static bool must_converge(const sim *s)
     return !s->byzantine;
 }
 
+/* Not a multiple of a second: otherwise every look could come at the moment of a resync, when its
+ * events wait for handlers. */
+#define LOOK_NS (5 * SIM_SECOND + 617 * SIM_MS)
+
 /* I11: those who sleep delay nobody, so they are left to sleep until all others are done. */
 void sim_converge(sim *s)
 {
     uint64_t limit = s->now + CONVERGE_NS;
     const char *wrong = "nothing happens";
     while (wrong != NULL && s->now < limit) {
-        uint64_t until = s->now + 5 * SIM_SECOND;
+        uint64_t until = s->now + LOOK_NS;
         run_until(s, until < limit ? until : limit);
         wrong = sim_check_converged(s, false);
     }
