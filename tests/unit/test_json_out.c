@@ -248,6 +248,58 @@ static void nesting_has_a_limit(void **state)
     ki_buf_done(&buf);
 }
 
+static void check_document(const char *script, int code, const char *expected)
+{
+    ki_buf buf;
+    ki_buf_init(&buf, NULL, 100);
+    ki__out out = ki__out_document(&buf);
+    assert_false(ki__out_is_complete(&out));
+    for (; *script != '\0'; script++) {
+        switch (*script) {
+        case '{':
+            ki__put_map(&out);
+            break;
+        case '[':
+            ki__put_list(&out);
+            break;
+        case '.':
+            ki__put_end(&out);
+            break;
+        case 'n':
+            ki__put_name(&out, "n");
+            break;
+        case '0':
+            ki__put_null(&out);
+            break;
+        case 'd':
+            ki__put_double(&out, 1.5);
+            break;
+        default:
+            ki__put_double(&out, __builtin_inf());
+        }
+    }
+    assert_int_equal(out.error, code);
+    if (code == 0) {
+        assert_string_equal(ki_buf_text(&buf), expected);
+        assert_true(ki__out_is_complete(&out));
+    }
+    ki_buf_done(&buf);
+}
+
+static void documents_are_one_value(void **state)
+{
+    (void)state;
+    check_document("0", 0, "null");
+    check_document("d", 0, "1.5");
+    check_document("{nd.", 0, "{\"n\":1.5}");
+    check_document("[0d[..", 0, "[null,1.5,[]]");
+    check_document("00", KI_ERR_INVALID, NULL);
+    check_document("{.[", KI_ERR_INVALID, NULL);
+    check_document("n0", KI_ERR_INVALID, NULL);
+    check_document("{.n", KI_ERR_INVALID, NULL);
+    check_document("[x.", KI_ERR_RANGE, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +313,7 @@ int main(void)
         cmocka_unit_test(times_read_back_as_they_were),
         cmocka_unit_test(base64url_goes_both_ways),
         cmocka_unit_test(numbers_are_read_strictly),
+        cmocka_unit_test(documents_are_one_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "base/digits.h"
 #include "base/utf8.h"
+#include "object/json/json_write.h"
 #include "object/text/base64.h"
 #include "object/text/text_format.h"
 
@@ -96,6 +97,22 @@ void ki__out_content(ki__out *out, const ki_value *value)
     }
 }
 
+void ki__out_escaped(ki__out *out, ki_str text)
+{
+    if (out->error == 0) {
+        out->error = ki__json_write_content(out->buf, text);
+    }
+}
+
+void ki__out_double(ki__out *out, double number)
+{
+    char text[KI__DOUBLE_TEXT_MAX];
+    if (!__builtin_isfinite(number)) {
+        ki__out_fail(out, KI_ERR_RANGE);
+    }
+    add(out, text, ki__format_double(number, text));
+}
+
 /* ---- strings as Go formats them ---- */
 
 static void add_hex(ki__out *out, const char *before, unsigned int number, unsigned int digits)
@@ -162,8 +179,17 @@ static bool ends_value(char c)
 
 static bool in_map(const ki__out *out)
 {
-    uint32_t at = out->depth - 1;
-    return (out->maps[at / 64] >> at % 64 & 1) != 0;
+    return ki__out_is_map(out, out->depth);
+}
+
+bool ki__out_is_named(const ki__out *out)
+{
+    return last_byte(out) == ':';
+}
+
+bool ki__out_is_complete(const ki__out *out)
+{
+    return out->depth == 0 && ends_value(last_byte(out));
 }
 
 void ki__put_comma(ki__out *out)
@@ -180,6 +206,9 @@ static void begin_value(ki__out *out)
     if (out->depth != 0 && in_map(out) && (last == '{' || ends_value(last))) {
         ki__out_fail(out, KI_ERR_INVALID);
     }
+    if (out->is_document && ki__out_is_complete(out)) {
+        ki__out_fail(out, KI_ERR_INVALID);
+    }
     ki__put_comma(out);
 }
 
@@ -187,6 +216,9 @@ static void begin_name(ki__out *out)
 {
     char last = last_byte(out);
     if (last == ':' || (out->depth != 0 && !in_map(out) && (last == '[' || ends_value(last)))) {
+        ki__out_fail(out, KI_ERR_INVALID);
+    }
+    if (out->is_document && out->depth == 0) {
         ki__out_fail(out, KI_ERR_INVALID);
     }
     ki__put_comma(out);
@@ -262,6 +294,28 @@ void ki__put_name_value(ki__out *out, const ki_value *name)
     ki__out_char(out, ':');
 }
 
+void ki__put_begin_name(ki__out *out)
+{
+    begin_name(out);
+    ki__out_char(out, '"');
+}
+
+void ki__put_end_name(ki__out *out)
+{
+    ki__out_text(out, "\":");
+}
+
+void ki__put_begin_string(ki__out *out)
+{
+    begin_value(out);
+    ki__out_char(out, '"');
+}
+
+void ki__put_end_string(ki__out *out)
+{
+    ki__out_char(out, '"');
+}
+
 void ki__put_string(ki__out *out, ki_str text)
 {
     begin_value(out);
@@ -280,10 +334,22 @@ void ki__put_i64(ki__out *out, int64_t number)
     ki__out_i64(out, number);
 }
 
+void ki__put_double(ki__out *out, double number)
+{
+    begin_value(out);
+    ki__out_double(out, number);
+}
+
 void ki__put_bool(ki__out *out, bool flag)
 {
     begin_value(out);
     ki__out_text(out, flag ? "true" : "false");
+}
+
+void ki__put_null(ki__out *out)
+{
+    begin_value(out);
+    ki__out_text(out, "null");
 }
 
 void ki__put_time(ki__out *out, int64_t seconds)

@@ -9,7 +9,9 @@
  *
  * Maps and lists opened with ki__put_map() and ki__put_list() are checked: a name in a list, a
  * value without a name in a map, an end without a beginning are KI_ERR_INVALID; nesting deeper than
- * KI__OUT_DEPTH_MAX is KI_ERR_DEPTH. Nothing is allocated but the buffer's memory. */
+ * KI__OUT_DEPTH_MAX is KI_ERR_DEPTH. A document (ki__out_document()) must be one value, built with
+ * ki__put_*() alone: a second value or a name at its top is KI_ERR_INVALID. Nothing is allocated
+ * but the buffer's memory. */
 #ifndef KI_OBJECT_EDIT_JSON_OUT_H
 #define KI_OBJECT_EDIT_JSON_OUT_H
 
@@ -23,9 +25,10 @@ enum { KI__OUT_DEPTH_MAX = 128 }; /* what readers of objects accept by default *
 
 typedef struct ki__out {
     ki_buf *buf;
-    size_t start;   /* where this text begins in the buffer */
-    int error;      /* the first failure, or 0 */
-    uint32_t depth; /* maps and lists that ki__put_map() and ki__put_list() opened */
+    size_t start;     /* where this text begins in the buffer */
+    int error;        /* the first failure, or 0 */
+    uint32_t depth;   /* maps and lists that ki__put_map() and ki__put_list() opened */
+    bool is_document; /* one value and nothing else */
     uint64_t maps[KI__OUT_DEPTH_MAX / 64]; /* one bit per depth: a map, not a list */
 } ki__out;
 
@@ -33,6 +36,12 @@ typedef struct ki__out {
 static inline ki__out ki__out_to(ki_buf *buf)
 {
     return (ki__out){.buf = buf, .start = buf->len};
+}
+
+/** Begins a document: one value. */
+static inline ki__out ki__out_document(ki_buf *buf)
+{
+    return (ki__out){.buf = buf, .start = buf->len, .is_document = true};
 }
 
 /** Records a failure of something else, so that it ends the text; others are ignored. */
@@ -90,7 +99,26 @@ void ki__out_quoted(ki__out *out, ki_str text);
 /** The content of a string value. KI_ERR_TYPE if it is not a string. */
 void ki__out_content(ki__out *out, const ki_value *value);
 
+/** Text as the content of a JSON string, with escapes and without quotes. What is not UTF-8 becomes
+ *  U+FFFD, byte by byte. */
+void ki__out_escaped(ki__out *out, ki_str text);
+
+/** A number in as few digits as read back to the same double. KI_ERR_RANGE if it is not finite. */
+void ki__out_double(ki__out *out, double number);
+
 /* ---- JSON ---- */
+
+/** Whether container number `level`, from 1 to the depth, is a map. */
+static inline bool ki__out_is_map(const ki__out *out, uint32_t level)
+{
+    return (out->maps[(level - 1) / 64] >> (level - 1) % 64 & 1) != 0;
+}
+
+/** Whether a name was appended and its value was not. */
+bool ki__out_is_named(const ki__out *out);
+
+/** Whether the document is complete: one value, with all maps and lists closed. */
+bool ki__out_is_complete(const ki__out *out);
 
 /** The comma before a value or a name that is appended as text, if one is required. */
 void ki__put_comma(ki__out *out);
@@ -107,12 +135,23 @@ void ki__put_name(ki__out *out, const char *name);
 void ki__put_name_str(ki__out *out, ki_str name);
 void ki__put_name_value(ki__out *out, const ki_value *name);
 
+/** A name or a string in parts: these, then ki__out_*(), which have to write valid content of a
+ *  JSON string, then the end. */
+void ki__put_begin_name(ki__out *out);
+void ki__put_end_name(ki__out *out);
+void ki__put_begin_string(ki__out *out);
+void ki__put_end_string(ki__out *out);
+
 /** A string. What is not UTF-8 becomes U+FFFD, byte by byte. */
 void ki__put_string(ki__out *out, ki_str text);
 void ki__put_u64(ki__out *out, uint64_t number);
 void ki__put_i64(ki__out *out, int64_t number);
 
+/** KI_ERR_RANGE if it is not finite. */
+void ki__put_double(ki__out *out, double number);
+
 void ki__put_bool(ki__out *out, bool flag);
+void ki__put_null(ki__out *out);
 
 /** A string with a time, as ki__out_time() formats it. */
 void ki__put_time(ki__out *out, int64_t seconds);

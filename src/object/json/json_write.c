@@ -51,10 +51,9 @@ static int add_escape(ki_buf *out, unsigned char c)
     }
 }
 
-/* The content of a string that is not all plain. */
-static int add_encoded(ki_buf *out, ki_str raw)
+int ki__json_write_content(ki_buf *out, ki_str raw)
 {
-    const char *end = raw.ptr + raw.len;
+    const char *end = raw.len != 0 ? raw.ptr + raw.len : raw.ptr;
     int r = 0;
     for (const char *p = raw.ptr; r >= 0 && p != end;) {
         size_t len = plain_length(p, end);
@@ -101,6 +100,6 @@ int ki_buf_add_json_string(ki_buf *out, ki_str raw)
         return r;
     }
     r = ki_buf_add_char(out, '"');
-    r = r >= 0 ? add_encoded(out, raw) : r;
+    r = r >= 0 ? ki__json_write_content(out, raw) : r;
     return r >= 0 ? ki_buf_add_char(out, '"') : r;
 }
