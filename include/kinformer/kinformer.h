@@ -32,6 +32,7 @@
 #include <kinformer/factory.h>
 #include <kinformer/handler.h>
 #include <kinformer/informer.h>
+#include <kinformer/json.h>
 #include <kinformer/key.h>
 #include <kinformer/kinds.h>
 #include <kinformer/list.h>
@@ -56,6 +57,7 @@
 #include <kinformer/status.h>
 #include <kinformer/store.h>
 #include <kinformer/str.h>
+#include <kinformer/time.h>
 #include <kinformer/transport.h>
 #include <kinformer/value.h>
 #include <kinformer/version.h>

@@ -128,6 +128,11 @@ KI_API KI_NODISCARD int ki_loop_dispatch(ki_loop *loop);
 KI_API const ki_clock *ki_clock_system(void);
 KI_API const ki_random *ki_random_system(void);
 
+/** The current time of a clock in nanoseconds since 1970; NULL: the system's. For times in objects,
+ *  see ki_json_time() and ki_time_text().
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API int64_t ki_clock_now_ns(const ki_clock *clock);
+
 KI_END_DECLS
 
 #endif

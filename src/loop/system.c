@@ -47,6 +47,11 @@ const ki_clock *ki_clock_system(void)
     return &clock;
 }
 
+int64_t ki_clock_now_ns(const ki_clock *clock)
+{
+    return clock != NULL ? clock->realtime_ns(clock->user) : realtime_ns(NULL);
+}
+
 const ki_random *ki_random_system(void)
 {
     static const ki_random random = {.fill = fill};

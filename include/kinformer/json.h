@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing JSON: objects to create, patches, and configurations to apply. Values are appended by one
+ * call each, and nothing is checked until the end:
+ *
+ *   ki_json_begin_map(j, NULL);
+ *   ki_json_string(j, "kind", "ConfigMap");
+ *   ki_json_begin_map(j, "metadata");
+ *   ki_json_string(j, "name", "web");
+ *   ki_json_end(j);
+ *   ki_json_end(j);
+ *   r = ki_json_object(j, &object, &error);
+ *
+ * Every function that appends a value takes the name of the member. The name is required inside a
+ * map, unless ki_json_name() has set it, and must be NULL inside a list and at the top level.
+ *
+ * Errors are sticky: after the first one, calls have no effect. ki_json_text() and ki_json_object()
+ * return it, with a message that names the place: "metadata.name: not valid UTF-8".
+ *   KI_ERR_INVALID   misuse: a missing or unexpected name, a second top-level value, an end without
+ *                    a beginning, a string that is NULL, an invalid format;
+ *   KI_ERR_ENCODING  a string that is not UTF-8, unless the options allow it;
+ *   KI_ERR_DEPTH     more than 128 maps and lists within each other, copied values included;
+ *   KI_ERR_LIMIT     larger than max_bytes;
+ *   KI_ERR_RANGE     a double that is not finite;  KI_ERR_TYPE  a value of the wrong type;
+ *   KI_ERR_SYNTAX    raw JSON or a format that cannot be parsed;  -ENOMEM.
+ *
+ * Members with the same name are not detected here: ki_json_object() refuses them at the top level
+ * and in metadata, and elsewhere the first is the one that is read.
+ *
+ * Thread: one-at-a-time.  Blocks: no.  Functions that return nothing ignore a NULL writer. */
+#ifndef KINFORMER_JSON_H
+#define KINFORMER_JSON_H
+
+#include <kinformer/alloc.h>
+#include <kinformer/defs.h>
+#include <kinformer/error.h>
+#include <kinformer/object.h>
+#include <kinformer/str.h>
+#include <kinformer/value.h>
+
+KI_BEGIN_DECLS
+
+typedef struct ki_json ki_json;
+
+typedef struct ki_json_options {
+    size_t size;               /* see KI_OPTIONS_INIT */
+    const ki_alloc *alloc;     /* NULL: the default; must outlive the writer and its objects */
+    size_t max_bytes;          /* of the whole text; 0: 16 MiB; at most 1 GiB */
+    bool replace_invalid_utf8; /* write U+FFFD for each invalid byte, as Go does; false: an error */
+} ki_json_options;
+
+/** Creates a writer. `options` may be NULL. Memory for the text is allocated as it grows.
+ *  Owner:  caller; release with ki_json_free().
+ *  Errors: -ENOMEM;  -EINVAL, -E2BIG  the options.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_json_new(const ki_json_options *options, ki_json **ret_json,
+                                    ki_error *error);
+
+/** Frees the writer and its text. Always returns NULL; NULL is fine.  Since: 0.1 */
+KI_API ki_json *ki_json_free(ki_json *json);
+
+/** Discards the text and the error, and keeps the memory for the next text.  Since: 0.1 */
+KI_API void ki_json_reset(ki_json *json);
+
+/* ---- results ---- */
+
+/** The text: one complete value, NUL-terminated.
+ *  Owner:  borrowed until the next call for this writer.
+ *  Errors: the first error of the calls before;
+ *          KI_ERR_INVALID  nothing was written, or a map or list has not been ended; the missing
+ *                          calls can still be made.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_json_text(ki_json *json, ki_str *ret_text, ki_error *error);
+
+/** The text as a new object, read by ki_object_from_json() with the writer's allocator.
+ *  Owner:  caller; release with ki_object_unref(). It does not depend on the writer.
+ *  Errors: as ki_json_text(), and as ki_object_from_json().
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_json_object(ki_json *json, ki_object **ret_object, ki_error *error);
+
+/* ---- maps and lists ---- */
+
+/** Begins a map or a list. ki_json_end() ends the innermost one.  Since: 0.1 */
+KI_API void ki_json_begin_map(ki_json *json, const char *name);
+KI_API void ki_json_begin_list(ki_json *json, const char *name);
+KI_API void ki_json_end(ki_json *json);
+
+/** The name of the next member, where it is not a C string. The call that appends the value takes
+ *  NULL as its name.  Since: 0.1 */
+KI_API void ki_json_name(ki_json *json, ki_str name);
+
+/* ---- values ---- */
+
+/** A string. `text` must not be NULL.  Since: 0.1 */
+KI_API void ki_json_string(ki_json *json, const char *name, const char *text);
+
+/** The same for text that is not NUL-terminated, or that contains NUL.  Since: 0.1 */
+KI_API void ki_json_str(ki_json *json, const char *name, ki_str text);
+
+/** Bytes in base64, as `data` of a Secret and `binaryData` of a ConfigMap have them.  Since: 0.1 */
+KI_API void ki_json_base64(ki_json *json, const char *name, ki_str bytes);
+
+/** Numbers. A double is written with as few digits as read back to the same double.  Since: 0.1 */
+KI_API void ki_json_int64(ki_json *json, const char *name, int64_t number);
+KI_API void ki_json_uint64(ki_json *json, const char *name, uint64_t number);
+KI_API void ki_json_double(ki_json *json, const char *name, double number);
+
+KI_API void ki_json_bool(ki_json *json, const char *name, bool flag);
+KI_API void ki_json_null(ki_json *json, const char *name);
+
+/** A time in nanoseconds since 1970 as a string, such as "2026-01-31T12:00:00Z" (metav1.Time); the
+ *  fraction of the second is dropped. See ki_clock_now_ns().  Since: 0.1 */
+KI_API void ki_json_time(ki_json *json, const char *name, int64_t realtime_ns);
+
+/** The same with microseconds, such as "2026-01-31T12:00:00.000000Z" (metav1.MicroTime), which
+ *  Leases and Events require.  Since: 0.1 */
+KI_API void ki_json_micro_time(ki_json *json, const char *name, int64_t realtime_ns);
+
+/** A copy of a value of any object, of either encoding; as ki_value_write_json(). A value of
+ *  KI_TYPE_NONE, which stands for an absent field, omits the member; in a list and at the top level
+ *  it is KI_ERR_TYPE.  Since: 0.1 */
+KI_API void ki_json_value(ki_json *json, const char *name, const ki_value *value);
+
+/** A copy of a member, with name and value as ki_iter_next() returns them.  Since: 0.1 */
+KI_API void ki_json_member(ki_json *json, const ki_value *name, const ki_value *value);
+
+/** JSON text: one value of any type. All of it is checked.  Since: 0.1 */
+KI_API void ki_json_raw(ki_json *json, const char *name, const char *text);
+
+/** An element of ownerReferences that names `owner`, which needs apiVersion, kind, name and uid.
+ *  With `controller`, `controller` and `blockOwnerDeletion` are true.  Since: 0.1 */
+KI_API void ki_json_owner_reference(ki_json *json, const ki_object *owner, bool controller);
+
+/** A value from a format:
+ *
+ *    ki_json_format(j, "spec", "{replicas: %d, selector: {matchLabels: {app: %s}}}", 3, app);
+ *
+ *  The format is JSON with three additions: names of letters, digits and any of "_-./$" need no
+ *  quotes; strings and names may have single quotes instead of double ones; and there are
+ *  conversions, each in place of a value or a name, or inside quotes as a part of the string. Text
+ *  is always escaped, so no argument can change the structure. Compilers check the arguments as
+ *  those of printf():
+ *
+ *    %s %.*s                    a string; the second also for KI_STR_ARG()
+ *    %d %i %u %ld %lld %zu ...   an integer, with none of or one of: l ll j z
+ *    %f %g                       a double, written as by ki_json_double()
+ *    %hhd                        a bool, written as true or false
+ *    %%                          a percent sign, inside quotes only
+ *
+ *  Other conversions, flags, widths and precisions are KI_ERR_SYNTAX, as are errors in the rest of
+ *  the format. `offset`, `line` and `column` of the error are places in the format.  Since: 0.1 */
+KI_API void ki_json_format(ki_json *json, const char *name, const char *format, ...)
+    KI_PRINTF(3, 4);
+
+KI_END_DECLS
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times as text, as objects have them (RFC 3339, UTC). The current time: ki_clock_now_ns(). */
+#ifndef KINFORMER_TIME_H
+#define KINFORMER_TIME_H
+
+#include <kinformer/defs.h>
+
+KI_BEGIN_DECLS
+
+#define KI_TIME_TEXT_SIZE 32 /* including the NUL */
+
+/** Formats nanoseconds since 1970 as "2026-01-31T12:00:00Z" (metav1.Time); the fraction of the
+ *  second is dropped. Returns `text`.
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API const char *ki_time_text(int64_t realtime_ns, char text[KI_TIME_TEXT_SIZE]);
+
+/** The same with microseconds: "2026-01-31T12:00:00.000000Z" (metav1.MicroTime).  Since: 0.1 */
+KI_API const char *ki_time_micro_text(int64_t realtime_ns, char text[KI_TIME_TEXT_SIZE]);
+
+KI_END_DECLS
+
+#endif
