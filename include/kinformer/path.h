@@ -11,6 +11,8 @@
  *   ..image   ..*   ..[0]             in the value itself and in all below it, at any depth
  *   .status.conditions[?(@.type=="Ready")].status
  *                                     the elements of a list for which the condition holds
+ *   .spec.containers[name=web].image  short for [?(@.name=="web")]; the value may be in
+ *                                     quotes
  *
  * A condition is a path alone, [?(@.x)], which holds if it leads to anything, or a comparison with
  * == != < <= > >= of a path with a literal ('text', "text", a number, true, false) or of two paths.

@@ -187,9 +187,6 @@ static void check_paths(const ki_object *before, const ki_object *after, const k
         const ki_value *values[2] = {&c->before, &c->after};
         ki_path *path = NULL;
         ki_error error = KI_ERROR_INIT;
-        if (strchr(c->path, '=') != NULL) {
-            continue;
-        }
         if (ki_path_compile(c->path, NULL, &path, &error) < 0) {
             fail_msg("%s: %s", c->path, error.message);
         }

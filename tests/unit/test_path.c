@@ -241,9 +241,30 @@ static void many_threads_share_a_path(void **state)
     ki_object_unref(s.object);
 }
 
+static void elements_by_one_of_their_members(void **state)
+{
+    (void)state;
+    static const test_path_case cases[] = {
+        {".c[name=a].i", "1"},
+        {"c[ name=a ].i", "1"},
+        {"c[name='b c'].i", "2"},
+        {"c[name=\"b c\"].i", "2"},
+        {"c[name=a.b/c:d-e_f].i", "3"},
+        {"c[name=x].i", ""},
+        {"c[type=x].i", ""},
+        {"c[i=1].name", ""},
+        {"m[name=a]", ""},
+        {"..[name=a].i", "1"},
+    };
+    const char *json = "{\"c\":[{\"name\":\"a\",\"i\":1},{\"name\":\"b c\",\"i\":2},"
+                       "{\"name\":\"a.b/c:d-e_f\",\"i\":3},7],\"m\":{\"name\":\"a\"}}";
+    TEST_PATH_CASES(json, cases);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elements_by_one_of_their_members),
         cmocka_unit_test(text_is_kept_and_references_are_counted),
         cmocka_unit_test(failing_leaves_the_output_alone),
         cmocka_unit_test(getters_read_what_the_path_leads_to),

@@ -9,13 +9,14 @@
 #include "base/error.h"
 
 /* The most steps that `text` can make: each begins with a dot or a bracket, the first may do
- * without, and a comma makes one more member and perhaps the union around. */
+ * without, a comma makes one more member and perhaps the union around, and [key=value] is a filter
+ * with a step in it. */
 static uint8_t steps_at_most(ki_str text)
 {
     size_t count = 1;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        count += c == '.' || c == '[' ? 1 : c == ',' ? 2 : 0;
+        count += c == '.' || c == '[' || c == '=' ? 1 : c == ',' ? 2 : 0;
     }
     return (uint8_t)(count < KI__PATH_STEPS_MAX ? count : KI__PATH_STEPS_MAX);
 }
@@ -25,7 +26,7 @@ static uint8_t terms_at_most(ki_str text)
     size_t count = 0;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        count += c == '?' || c == '&' || c == '|';
+        count += c == '?' || c == '&' || c == '|' || c == '=';
     }
     return (uint8_t)(count < KI__PATH_TERMS_MAX ? count : KI__PATH_TERMS_MAX);
 }

@@ -325,6 +325,35 @@ bool ki__path_at_filter(const ki__path_parser *parser)
     return *p == '[' && p[1 + strspn(p + 1, " \t")] == '?';
 }
 
+int ki__path_parse_word(ki__path_parser *parser, const char *ends, ki_str *ret_text)
+{
+    size_t begin = parser->path->names_len;
+    for (char c = ki__path_peek(parser); (unsigned char)c > ' ' && strchr(ends, c) == NULL;
+         c = ki__path_peek(parser)) {
+        add_byte(parser, c);
+        parser->at++;
+    }
+    *ret_text = ki_str_make(parser->path->names + begin, parser->path->names_len - begin);
+    return ret_text->len != 0 ? 0 : ki__path_expected(parser, "a name or a value");
+}
+
+bool ki__path_at_keyed(const ki__path_parser *parser)
+{
+    const char *p = parser->path->text.ptr + parser->at;
+    if (*p != '[') {
+        return false;
+    }
+    p += 1 + strspn(p + 1, " \t");
+    if (ki__is_digit(*p) || *p == '-') {
+        return false; /* an index */
+    }
+    const char *end = p;
+    while (*end != '\\' && !ends_name(*end)) {
+        end++;
+    }
+    return end != p && *end == '=';
+}
+
 int ki__path_parse_step(ki__path_parser *parser)
 {
     char c = ki__path_peek(parser);
@@ -400,6 +429,8 @@ static int parse_steps(ki__path_parser *parser)
         }
         if (ki__path_at_filter(parser)) {
             r = ki__path_parse_filter(parser);
+        } else if (ki__path_at_keyed(parser)) {
+            r = ki__path_parse_keyed(parser);
         } else if (c == '.' || c == '[') {
             r = ki__path_parse_step(parser);
         } else if (strchr(parser->path->text.ptr + parser->at, '{') != NULL) {

@@ -40,10 +40,18 @@ int ki__path_parse_quoted(ki__path_parser *parser, ki_str *ret_text);
 /** Whether a filter begins at the next byte. */
 bool ki__path_at_filter(const ki__path_parser *parser);
 
+/** A bare word up to one of the bytes in `ends`, a blank or the end; no escapes. */
+int ki__path_parse_word(ki__path_parser *parser, const char *ends, ki_str *ret_text);
+
+/** Whether a filter in its short form begins at the next byte: [key=value]. */
+bool ki__path_at_keyed(const ki__path_parser *parser);
+
 /** One step other than a filter, which begins at the next byte with '.' or '['. */
 int ki__path_parse_step(ki__path_parser *parser);
 
 /** A filter, which begins at the next byte with '['. */
 int ki__path_parse_filter(ki__path_parser *parser);
+/** The same in its short form. */
+int ki__path_parse_keyed(ki__path_parser *parser);
 
 #endif

@@ -313,3 +313,41 @@ int ki__path_parse_filter(ki__path_parser *parser)
     ki__path_link(parser, step);
     return 0;
 }
+
+/* [key=value]: the elements whose member is this string. */
+int ki__path_parse_keyed(ki__path_parser *parser)
+{
+    ki__path_step *step;
+    ki__path_step *member;
+    int r = ki__path_add_step(parser, KI__PATH_FILTER, &step);
+    r = r < 0 ? r : ki__path_add_step(parser, KI__PATH_FIELD, &member);
+    ki__path_term *term = r < 0 ? NULL : add_term(parser);
+    if (term == NULL) {
+        return r < 0 ? r : KI_ERR_LIMIT;
+    }
+    step->inner = (uint8_t)(parser->path->term_count - 1);
+    parser->at++; /* the bracket */
+    (void)ki__path_skip_blanks(parser);
+    r = ki__path_parse_word(parser, "=", &member->name);
+    parser->at++; /* the equals sign */
+    *term = (ki__path_term){
+        .op = KI__PATH_EQ,
+        .left = (uint8_t)(member - parser->path->steps),
+        .right = KI__PATH_NONE,
+        .last = true,
+        .literal = {.type = KI_TYPE_STRING},
+    };
+    char c = ki__path_peek(parser);
+    r = r < 0                   ? r
+        : c == '\'' || c == '"' ? ki__path_parse_quoted(parser, &term->literal.text)
+                                : ki__path_parse_word(parser, "=][,'\"\\", &term->literal.text);
+    if (r < 0) {
+        return r;
+    }
+    if (ki__path_skip_blanks(parser) != ']') {
+        return ki__path_expected(parser, "']' after the value");
+    }
+    parser->at++;
+    ki__path_link(parser, step);
+    return 0;
+}
