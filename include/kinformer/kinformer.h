@@ -26,6 +26,7 @@
 #include <kinformer/defs.h>
 #include <kinformer/diff.h>
 #include <kinformer/discovery.h>
+#include <kinformer/edit.h>
 #include <kinformer/engine.h>
 #include <kinformer/error.h>
 #include <kinformer/event.h>

@@ -36,6 +36,7 @@ SOME = {
     "ki_config_in_cluster": {"options"},
     "ki_config_load": {"options"},
     "ki_delta_fifo_new": {"options"},
+    "ki_edit_new": {"object", "options"},
     "ki_factory_release": {"informer"},
     "ki_fifo_new": {"options"},
     "ki_informer_add_handler": {"options"},
@@ -87,6 +88,9 @@ SOME = {
     "ki_workqueue_new": {"options"},
 }
 
+# Changes of an edit keep that an argument is NULL in the edit, so that must be there.
+STICKY = ("ki_edit_set_", "ki_edit_add_", "ki_edit_append_", "ki_edit_remove")
+
 # A buffer that is to be made must be there: the only one of its kind.
 LEFT_OUT = {"ki_buf_init"}
 
@@ -130,6 +134,8 @@ def is_pointer(kind):
 
 
 def required(name, parameters):
+    if name.startswith(STICKY):
+        return ["edit"]
     optional = (ANY - NEVER.get(name, set())) | SOME.get(name, set())
     return [p for kind, p in parameters if is_pointer(kind) and p not in optional]
 
