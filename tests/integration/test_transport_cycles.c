@@ -109,8 +109,9 @@ static void cuts_leave_nothing_behind(void **state)
     }
     transporting_for(&t, 300);
     print_message("%d cuts: %ld kB more\n", FOLLOWERS * CUTS, resident_kb() - kb);
-    /* A few connections may be idle after the cuts; each has two descriptors. */
-    assert_in_range(test_descriptors(), 0, descriptors + 8);
+    /* Some connections may be idle after the cuts, how many depends on the order of events; each
+     * has two descriptors. One left behind by each cut would be a thousand. */
+    assert_in_range(test_descriptors(), 0, descriptors + FOLLOWERS / 4);
     assert_in_range(t.alloc.live_blocks, 0, blocks + FOLLOWERS);
     assert_true(resident_kb() - kb < GROWTH_KB);
     char log[1 << 17];
