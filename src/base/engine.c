@@ -257,7 +257,7 @@ void ki__task_init(ki__task *task, void (*run)(ki__task *task))
 
 /* No wake-up is sent from inside: this thread has not looked at the tasks for the last time. Inside
  * ki_engine_run() either the task is run before that returns, or it returns `max_steps`, which
- * tells the caller to look again; a loop that has entered looks at ki_engine_deadline() after it
+ * requires the caller to look again; a loop that has entered looks at ki_engine_deadline() after it
  * has left. Another thread always sends one, also while somebody is inside, who may just have seen
  * an empty list. */
 bool ki__engine_post(ki_engine *engine, ki__task *task)

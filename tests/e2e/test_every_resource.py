@@ -208,7 +208,8 @@ class EveryResource(e2e.Case):
             self.assert_metadata(partial)
             self.assert_same_bytes(*clients, items)
         for client in (*clients, partial):
-            # A busy server may close a new connection; requests on it are repeated on another.
+            # Seen once, on a busy machine, for a reason not known: all requests on one of several
+            # connections ended before a response, and succeeded a second later.
             errors = [error for error in client.errors if error[2] != "EPIPE"]
             self.assertEqual((errors, client.complaints), ([], []))
             client.quit()

@@ -236,8 +236,8 @@ static const char *root_of(const ki_resource *resource)
     return ki_resource_group(resource)[0] != '\0' ? "apis/" : "api/";
 }
 
-/* The hash tells clients whether what they have kept is still good: it changes with the version of
- * any definition. */
+/* Clients compare the hash to decide whether their cached copy is valid: it changes with the
+ * version of any definition. */
 static int write_index(ki__api_exchange *x, const ki__api_catalog *catalog)
 {
     ki__out out = ki__out_to(&x->out);

@@ -66,7 +66,7 @@ int ki__registration_reserve_batch(ki_registration *registration, const ki__appl
 bool ki__registration_push_batch(ki_registration *registration, ki__applier *applier,
                                  ki__notes *notes);
 /** The owner has synced: what is queued as initial is all there will be. If that is nothing, it has
- *  synced by this, and the owner, who knows, is not told. Once. */
+ *  synced by this, and synced() of the owner is not called. Once. */
 bool ki__registration_owner_synced(ki_registration *registration);
 
 /** Has somebody deliver: see registration_wake.c. For one of the above that returned true. */
@@ -75,7 +75,7 @@ void ki__registration_wake(ki_registration *registration);
 /** Whether this thread is inside a callback of a registration whose owner has this `user`. */
 bool ki__registration_is_calling(const void *user);
 
-/** The owner is going: as ki_registration_remove(), but the owner is not told. */
+/** The owner stops: as ki_registration_remove(), but without calling removed() of the owner. */
 void ki__registration_stop(ki_registration *registration);
 
 #endif

@@ -80,7 +80,7 @@ static size_t call_for_each(ki_registration *reg, const ki__hand *hand)
     return count;
 }
 
-/* With the lock held. The owner is told first, by whoever delivers: see tell_owner(). */
+/* With the lock held. The owner is notified first, by the delivering thread: see notify_owner(). */
 static bool must_call_on_synced(ki_registration *reg)
 {
     return reg->options.on_synced != NULL && ki__registration_look_at_sync(reg) &&
@@ -134,9 +134,9 @@ static size_t call_for_some(ki_registration *reg, size_t max)
 
 /* ---- delivering ---- */
 
-/* If it has synced and the owner does not know yet, tells it. With the lock held, but for the time
- * of telling. */
-static void tell_owner(ki_registration *reg)
+/* Notifies the owner if the registration has synced and the owner was not notified yet. With the
+ * lock held, except during the call. */
+static void notify_owner(ki_registration *reg)
 {
     bool soon = reg->sync == KI__REG_CATCHING_UP || reg->sync == KI__REG_SYNCED;
     if (soon && ki__registration_look_at_sync(reg)) {
@@ -183,7 +183,7 @@ static int refuse_delivery(ki_registration *reg, ki__place here)
 static size_t deliver_locked(ki_registration *reg, size_t max, stay how)
 {
     size_t count = 0;
-    for (tell_owner(reg); goes_on(reg, how, count, max); tell_owner(reg)) {
+    for (notify_owner(reg); goes_on(reg, how, count, max); notify_owner(reg)) {
         if (must_call_on_synced(reg)) {
             count += call_on_synced(reg);
         } else if (ki__handler_queue_len(&reg->queue) != 0) {

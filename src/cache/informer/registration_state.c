@@ -16,7 +16,7 @@ static const unsigned int lives[] = {
 };
 _Static_assert(sizeof(lives) / sizeof(lives[0]) == KI__REG_LIFE_MAX, "a row for each");
 
-/* Always forward. The owner is told before the handler, so that one state tells both. */
+/* Always forward. The owner is notified before the handler, so one state covers both. */
 static const unsigned int syncs[] = {
     [KI__REG_FRESH] = A(LISTING) | A(CATCHING_UP),
     [KI__REG_LISTING] = A(CATCHING_UP),
