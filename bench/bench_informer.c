@@ -75,7 +75,7 @@ static void check(int r, const char *what)
 static void give_list(feed *f)
 {
     for (size_t i = 0; i < BURST && f->open && f->list_at < f->list_count; i++) {
-        f->sink.on_event(KI_EVENT_ADDED, f->list[f->list_at++], NULL, f->sink.user);
+        f->sink.on_event(KI_WATCH_EVENT_ADDED, f->list[f->list_at++], NULL, f->sink.user);
     }
     if (f->open && f->list_at == f->list_count) {
         const ki_list_meta meta = {.resource_version = "1", .continue_token = "", .remaining = -1};
@@ -88,7 +88,7 @@ static void give_events(feed *f)
 {
     for (size_t i = 0; i < BURST && f->open && f->event_at < f->event_count; i++) {
         ki_object *object = f->events[f->event_at++];
-        f->sink.on_event(KI_EVENT_MODIFIED, object, NULL, f->sink.user);
+        f->sink.on_event(KI_WATCH_EVENT_MODIFIED, object, NULL, f->sink.user);
         (void)ki_object_unref(object);
     }
 }
@@ -414,7 +414,7 @@ static void run_fanout(env *e, const plan *p)
     static bench_samples s;
     make_informer(e);
     for (size_t i = 0; i < p->handlers; i++) {
-        handler *h = add_handler(e, threads ? KI_DELIVERY_CALLER : KI_DELIVERY_ENGINE,
+        handler *h = add_handler(e, threads ? KI_DELIVERY_CALLER : KI_DELIVERY_LOOP,
                                  threads ? (size_t)1 << 24 : 0);
         expect(h, e->objects);
         if (threads) {
@@ -441,7 +441,7 @@ static void run_slow(env *e, const plan *p)
 {
     static bench_samples s;
     make_informer(e);
-    expect(add_handler(e, KI_DELIVERY_ENGINE, 0), e->objects);
+    expect(add_handler(e, KI_DELIVERY_LOOP, 0), e->objects);
     start_informer(e);
     await(&e->handlers[0]);
     handler *still = add_handler(e, KI_DELIVERY_CALLER, 0);
@@ -469,7 +469,7 @@ static void run_first_sync(env *e, const plan *p)
     static bench_samples s;
     while (s.count < p->rounds) {
         make_informer(e);
-        handler *h = add_handler(e, KI_DELIVERY_ENGINE, 0);
+        handler *h = add_handler(e, KI_DELIVERY_LOOP, 0);
         expect(h, e->objects);
         bench_samples_begin(&s);
         start_informer(e);
@@ -490,7 +490,7 @@ static void run_late(env *e, const plan *p)
     start_informer(e);
     while (s.count < p->rounds) {
         bench_samples_begin(&s);
-        handler *h = add_handler(e, KI_DELIVERY_ENGINE, 0);
+        handler *h = add_handler(e, KI_DELIVERY_LOOP, 0);
         expect(h, e->objects);
         run_engine(e);
         await(h);
@@ -544,7 +544,7 @@ int main(int argc, char **argv)
     }
     free(e.feed.list);
     free(e.feed.events);
-    e.feed.task = ki_engine_task_free(e.feed.task);
+    e.feed.task = ki_engine_task_unref(e.feed.task);
     (void)ki_engine_unref(e.engine);
     return 0;
 }

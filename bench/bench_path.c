@@ -37,14 +37,14 @@ static void run_all(void *user, uint64_t count)
         ki_path_iter *iter = NULL;
         ki_value value;
         size_t values = 0;
-        if (ki_path_iter_new(r->path, &root, &iter) < 0) {
+        if (ki_path_iter_begin(r->path, &root, &iter) < 0) {
             bench_fail("%s: no walk", r->row);
         }
         while (ki_path_iter_next(iter, &value) > 0) {
             bench_use(&value);
             values++;
         }
-        (void)ki_path_iter_free(iter);
+        (void)ki_path_iter_end(iter);
         if (values != r->values) {
             bench_fail("%s: %zu values at %s", r->row, values, r->text);
         }

@@ -90,7 +90,7 @@ static void run_batches(env *e, ki_queue *queue, uint64_t count, bool same, int 
             const ki_object *object = change(e, same ? i : spread(e, base, i));
             check(ki_queue_update(queue, object, NULL), "update");
         }
-        while (ki_queue_length(queue) != 0) {
+        while (ki_queue_count(queue) != 0) {
             check(pop(e), "pop");
         }
         count -= batch;

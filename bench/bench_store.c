@@ -169,7 +169,7 @@ static void visit_list(ki_list *list, size_t least, const char *what)
         visited += ki_list_at(list, i) != NULL;
     }
     expect(visited, least, what);
-    (void)ki_list_free(list);
+    (void)ki_list_unref(list);
 }
 
 static uint64_t run_list(worker *w)
@@ -183,9 +183,9 @@ static uint64_t run_list(worker *w)
 static uint64_t run_walk(worker *w)
 {
     ki_snapshot *snapshot = ki_store_snapshot(w->e->store);
-    ki_snapshot_iter iter = ki_snapshot_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
     size_t visited = 0;
-    while (ki_snapshot_next(&iter) != NULL) {
+    while (ki_snapshot_iter_next(&iter) != NULL) {
         visited++;
     }
     expect(visited, w->e->count, "walk");
@@ -203,7 +203,7 @@ static uint64_t run_list_match(worker *w)
         matched += ki_selector_matches(w->e->selector, ki_list_at(list, i));
     }
     expect(matched, 1, "list_match");
-    (void)ki_list_free(list);
+    (void)ki_list_unref(list);
     return 1;
 }
 
@@ -225,9 +225,9 @@ static uint64_t run_find(worker *w)
 {
     ki_snapshot *snapshot = ki_store_snapshot(w->e->store);
     ki_snapshot_iter iter;
-    check(ki_snapshot_find(snapshot, KI_INDEX_NAMESPACE, random_namespace(w), &iter), "find");
+    check(ki_snapshot_iter_find(snapshot, KI_INDEX_NAMESPACE, random_namespace(w), &iter), "find");
     size_t visited = 0;
-    while (ki_snapshot_next(&iter) != NULL) {
+    while (ki_snapshot_iter_next(&iter) != NULL) {
         visited++;
     }
     expect(visited, 1, "find");
@@ -274,13 +274,13 @@ static uint64_t run_lister_select(worker *w)
 static uint64_t run_lister_walk(worker *w)
 {
     ki_lister lister = lister_of(w);
-    ki_lister_iter iter = ki_lister_begin(&lister, NULL, w->e->selector);
+    ki_lister_iter iter = ki_lister_iter_begin(&lister, NULL, w->e->selector);
     size_t visited = 0;
-    while (ki_lister_next(&iter) != NULL) {
+    while (ki_lister_iter_next(&iter) != NULL) {
         visited++;
     }
     expect(visited, 1, "lister_walk");
-    ki_lister_end(&iter);
+    ki_lister_iter_end(&iter);
     return 1;
 }
 

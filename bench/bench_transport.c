@@ -30,7 +30,8 @@ typedef struct way {
     bench_samples samples;
 } way;
 
-static void on_event(ki_event_type type, const ki_object *object, const ki_error *error, void *user)
+static void on_event(ki_watch_event_type type, const ki_object *object, const ki_error *error,
+                     void *user)
 {
     way *w = user;
     (void)type;
@@ -39,8 +40,8 @@ static void on_event(ki_event_type type, const ki_object *object, const ki_error
     w->objects++;
 }
 
-static void on_set_aside(ki_event_type type, const char *key, const char *resource_version,
-                         const ki_error *error, void *user)
+static void on_skipped(ki_watch_event_type type, const char *key, const char *resource_version,
+                       const ki_error *error, void *user)
 {
     (void)type;
     (void)key;
@@ -71,7 +72,7 @@ static void start(void *user)
 {
     way *w = user;
     const ki_source_sink sink = {.on_event = on_event,
-                                 .on_set_aside = on_set_aside,
+                                 .on_skipped = on_skipped,
                                  .on_alive = on_alive,
                                  .on_end = on_end,
                                  .user = w};
@@ -131,7 +132,7 @@ static void list_once(way *w)
 
 static void close_way(way *w)
 {
-    w->task = ki_engine_task_free(w->task);
+    w->task = ki_engine_task_unref(w->task);
     w->source.destroy(w->source.user);
     ki__curl_free(w->curl);
     w->loop = ki_loop_unref(w->loop);

@@ -92,7 +92,7 @@ int main(void)
     } else {
         printf("patch: %s\n", patch.ptr);
     }
-    ki_json_free(j);
+    ki_json_unref(j);
     ki_object_unref(website);
     return r < 0;
 }

@@ -45,7 +45,7 @@ static int print_web(ki_informer *pods, ki_error *error)
             printf("web: %s\n", ki_object_key(ki_list_at(web, i)));
         }
     }
-    ki_list_free(web);
+    ki_list_unref(web);
     ki_selector_unref(selector);
     return r;
 }
@@ -83,6 +83,6 @@ int main(void)
         fprintf(stderr, "%s: %s\n", ki_error_name(r), error.message);
     }
     ki_factory_unref(factory); /* stops its informers */
-    ki_client_join(client);    /* and waits for the last of them, and the client's thread */
+    ki_client_close(client);   /* and waits for the last of them, and the client's thread */
     return r < 0 ? 1 : 0;
 }

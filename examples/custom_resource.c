@@ -43,13 +43,13 @@ static int count_colours(const ki_object *widget, const paths *p)
     ki_path_iter *iter = NULL;
     ki_value colour;
     int count = 0;
-    if (ki_path_iter_new(p->colours, &root, &iter) < 0) {
+    if (ki_path_iter_begin(p->colours, &root, &iter) < 0) {
         return 0;
     }
     while (ki_path_iter_next(iter, &colour) > 0) {
         count++;
     }
-    ki_path_iter_free(iter);
+    ki_path_iter_end(iter);
     return count;
 }
 
@@ -157,7 +157,7 @@ int main(void)
         print_owners(widgets);
     }
     ki_factory_unref(factory);
-    ki_client_join(client); /* the handler uses the paths until then */
+    ki_client_close(client); /* the handler uses the paths until then */
     ki_resource_unref(resource);
     free_paths(&p);
     return r < 0;

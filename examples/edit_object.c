@@ -22,7 +22,7 @@ static int adopt(const ki_object *object, ki_buf *patch, ki_error *error)
         ki_edit_set_label(edit, "example.com/managed", "true");
         r = ki_edit_merge_patch(edit, patch, error);
     }
-    ki_edit_free(edit);
+    ki_edit_unref(edit);
     return r; /* 0 if there is nothing to send */
 }
 
@@ -38,7 +38,7 @@ static int report_ready(const ki_object *object, int64_t now_ns, ki_buf *patch, 
                                                .transition_time_ns = now_ns));
         r = ki_edit_json_patch(edit, patch, error);
     }
-    ki_edit_free(edit);
+    ki_edit_unref(edit);
     return r;
 }
 
@@ -56,7 +56,7 @@ static int make_config(const ki_object *owner, ki_object **ret_object, ki_error 
         ki_edit_set_string(edit, "data['index.html']", "<h1>\"Shop\"</h1>");
         r = ki_edit_object(edit, ret_object, error);
     }
-    ki_edit_free(edit);
+    ki_edit_unref(edit);
     return r;
 }
 
@@ -70,7 +70,7 @@ static void print_changes(const ki_object *before, const ki_object *after, ki_er
             printf("%s %s\n", signs[change->type], change->path);
         }
     }
-    ki_diff_free(diff);
+    ki_diff_unref(diff);
 }
 
 static int run(const ki_object *object, ki_buf *patch, ki_error *error)

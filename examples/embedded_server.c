@@ -61,7 +61,7 @@ int main(void)
     r = r < 0 ? r : ki_apiserver_load(server, ki_str_from(objects), NULL, &error);
     r = r < 0 ? r : ki_apiserver_client(server, NULL, &client, &error);
     r = r < 0 ? r : watch_maps(client, server, &error);
-    (void)ki_client_join(client);
+    (void)ki_client_close(client);
     ki_apiserver_unref(server);
     return r < 0 ? fail(&error) : 0;
 }

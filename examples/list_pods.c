@@ -58,7 +58,7 @@ static int print_list(const ki_lister *lister, const ki_selector *selector)
     for (size_t i = 0; i < ki_list_count(list); i++) {
         print_pod(ki_list_at(list, i));
     }
-    ki_list_free(list);
+    ki_list_unref(list);
     return 0;
 }
 

@@ -33,7 +33,7 @@ static int show(const char *context)
         printf("%s\n", error.message);
         return r;
     }
-    const ki_config_credentials *credentials = ki_config_credentials_of(config);
+    const ki_config_credentials *credentials = ki_config_get_credentials(config);
     printf("%s: %s%s, namespace %s, %s\n", ki_config_context_name(config), ki_config_server(config),
            ki_config_path_prefix(config), ki_config_namespace(config),
            credentials->token.len != 0 ? "with a token" : "without a token");

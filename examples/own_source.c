@@ -26,7 +26,7 @@ static void show(ki_store *store, ki_reflector *reflector)
 {
     ki_reflector_health health = KI_OPTIONS_INIT(ki_reflector_health);
     ki_object *lamp = ki_store_get(store, ki_str_from("lamp"));
-    if (lamp != NULL && ki_reflector_read_health(reflector, &health) == 0) {
+    if (lamp != NULL && ki_reflector_get_health(reflector, &health) == 0) {
         printf("%s; the lamp is at version %s\n", ki_reflector_state_name(health.state),
                ki_object_resource_version(lamp));
     }

@@ -40,6 +40,6 @@ int main(void)
         getchar(); /* all else happens on threads of the library */
     }
     ki_factory_unref(factory);
-    ki_client_join(client);
+    ki_client_close(client);
     return r < 0;
 }

@@ -30,10 +30,10 @@ static int add(ki_store *store, const char *json, ki_error *error)
 static void print_images(ki_store *store, const ki_selector *selector, const ki_path *image)
 {
     ki_snapshot *snapshot = ki_store_snapshot(store); /* one state; writers go on meanwhile */
-    ki_snapshot_iter iter = ki_snapshot_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
     const ki_object *pod;
     char text[128];
-    while ((pod = ki_snapshot_next(&iter)) != NULL) {
+    while ((pod = ki_snapshot_iter_next(&iter)) != NULL) {
         if (ki_selector_matches(selector, pod) &&
             ki_object_get_string(pod, image, text, sizeof(text)) >= 0) {
             printf("%s runs %s\n", ki_object_key(pod), text);

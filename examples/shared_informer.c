@@ -48,7 +48,7 @@ static void source_cancel(void *call, void *user)
     (void)user; /* nothing is under way between two calls of happen() */
 }
 
-static void tell(source *s, ki_event_type type, const char *json)
+static void tell(source *s, ki_watch_event_type type, const char *json)
 {
     ki_object *object = NULL;
     if (ki_object_from_json(json, strlen(json), NULL, &object, NULL) == 0) {
@@ -64,20 +64,20 @@ static void tell(source *s, ki_event_type type, const char *json)
 
 static void answer_list(source *s)
 {
-    tell(s, KI_EVENT_ADDED, POD("front", "web", "1"));
-    tell(s, KI_EVENT_ADDED, POD("db", "sql", "2"));
+    tell(s, KI_WATCH_EVENT_ADDED, POD("front", "web", "1"));
+    tell(s, KI_WATCH_EVENT_ADDED, POD("db", "sql", "2"));
     s->sink.on_end(&(ki_list_meta){.resource_version = "3", .continue_token = ""}, NULL, NULL,
                    s->sink.user);
 }
 
 static void change_front(source *s)
 {
-    tell(s, KI_EVENT_MODIFIED, POD("front", "web", "4"));
+    tell(s, KI_WATCH_EVENT_MODIFIED, POD("front", "web", "4"));
 }
 
 static void delete_db(source *s)
 {
-    tell(s, KI_EVENT_DELETED, POD("db", "sql", "5"));
+    tell(s, KI_WATCH_EVENT_DELETED, POD("db", "sql", "5"));
 }
 
 /* ---- the handlers ---- */
@@ -125,7 +125,7 @@ static int print_web(ki_informer *informer, ki_error *error)
     for (size_t i = 0; r == 0 && i < ki_list_count(web); i++) {
         printf("listed: %s\n", ki_object_key(ki_list_at(web, i)));
     }
-    ki_list_free(web);
+    ki_list_unref(web);
     ki_selector_unref(selector);
     return r;
 }
@@ -197,7 +197,7 @@ int main(void)
         fprintf(stderr, "%s: %s\n", ki_error_name(r), error.message);
     }
     ki_informer_unref(informer);
-    ki_engine_task_free(s.task);
+    ki_engine_task_unref(s.task);
     ki_engine_unref(engine);
     return r < 0 ? 1 : 0;
 }

@@ -134,6 +134,6 @@ int main(void)
         printf("deleted\n");
     }
     ki_object_unref(object);
-    ki_client_join(client);
+    ki_client_close(client);
     return r < 0 ? 1 : 0;
 }

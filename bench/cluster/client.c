@@ -106,14 +106,14 @@ static void tell_memory(const program *p)
     size_t bytes = 0;
     size_t memory = 0;
     ki_lister lister = ki_informer_lister(p->informer);
-    ki_lister_iter iter = ki_lister_begin(&lister, NULL, NULL);
+    ki_lister_iter iter = ki_lister_iter_begin(&lister, NULL, NULL);
     const ki_object *object;
-    while ((object = ki_lister_next(&iter)) != NULL) {
+    while ((object = ki_lister_iter_next(&iter)) != NULL) {
         count++;
         bytes += ki_object_bytes(object).len;
         memory += ki_object_memory(object);
     }
-    ki_lister_end(&iter);
+    ki_lister_iter_end(&iter);
     struct mallinfo2 heap = mallinfo2();
     printf("memory {\"objects\":%zu,\"object_bytes\":%zu,\"object_memory\":%zu,"
            "\"heap_in_use\":%zu,\"heap_free\":%zu}\n",
@@ -146,7 +146,7 @@ static void obey(program *p)
 static void tell_synced(const program *p)
 {
     ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    if (ki_informer_read_health(p->informer, &health) == 0) {
+    if (ki_informer_get_health(p->informer, &health) == 0) {
         printf("synced %zu %" PRIu64 "\n", health.objects, now_ns());
         fflush(stdout);
     }
@@ -226,6 +226,6 @@ int main(int argc, char **argv)
     }
     ki_registration_unref(p.registration);
     ki_factory_unref(p.factory);
-    ki_client_join(p.client);
+    ki_client_close(p.client);
     return r < 0 ? 1 : 0;
 }

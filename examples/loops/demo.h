@@ -24,7 +24,7 @@ typedef struct demo {
     "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"namespace\":" \
     "\"shop\",\"name\":\"" name "\",\"resourceVersion\":\"" version "\"}}"
 
-static void demo_tell(demo *d, ki_event_type type, const char *json)
+static void demo_tell(demo *d, ki_watch_event_type type, const char *json)
 {
     ki_object *object = NULL;
     if (ki_object_from_json(json, strlen(json), NULL, &object, NULL) == 0) {
@@ -38,13 +38,13 @@ static void demo_speak(void *user)
     demo *d = user;
     if (d->listing) {
         d->listing = false;
-        demo_tell(d, KI_EVENT_ADDED, DEMO_POD("web", "1"));
-        demo_tell(d, KI_EVENT_ADDED, DEMO_POD("db", "2"));
+        demo_tell(d, KI_WATCH_EVENT_ADDED, DEMO_POD("web", "1"));
+        demo_tell(d, KI_WATCH_EVENT_ADDED, DEMO_POD("db", "2"));
         d->sink.on_end(&(ki_list_meta){.resource_version = "3", .continue_token = ""}, NULL, NULL,
                        d->sink.user);
     } else if (d->changes > 0) {
         d->changes--;
-        demo_tell(d, KI_EVENT_MODIFIED, DEMO_POD("web", "4"));
+        demo_tell(d, KI_WATCH_EVENT_MODIFIED, DEMO_POD("web", "4"));
     }
 }
 
@@ -138,7 +138,7 @@ static int demo_end(demo *d, int r, const ki_error *error)
         printf("stopped\n");
     }
     ki_informer_unref(d->informer);
-    ki_engine_task_free(d->task);
+    ki_engine_task_unref(d->task);
     ki_loop_unref(d->loop);
     return r < 0 ? 1 : 0;
 }

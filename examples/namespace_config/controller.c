@@ -83,13 +83,13 @@ static int find_wanted(const ki_snapshot *namespaces, const ki_object *name_spac
     if (!is_member(name_space, ret->team)) {
         return 0;
     }
-    int r = ki_snapshot_find(namespaces, INDEX_TEAM, ki_str_from(ret->team), &members);
+    int r = ki_snapshot_iter_find(namespaces, INDEX_TEAM, ki_str_from(ret->team), &members);
     r = r < 0 ? r : ki_snapshot_list(&members, &list);
     if (r >= 0) {
         ki_list_sort(list); /* the same state must always give the same text */
         r = join_keys(list, &ret->members);
     }
-    ki_list_free(list);
+    ki_list_unref(list);
     return r < 0 ? r : 1;
 }
 
@@ -116,10 +116,9 @@ static bool is_as_wanted(const ki_object *config, const wanted *w)
 /* ---- writing it ---- */
 
 /* One request, with a time limit that suits a worker. */
-static int ask(namespace_config *c, ki_client_request request, ki_object **ret_object,
-               ki_error *error)
+static int ask(namespace_config *c, ki_request request, ki_object **ret_object, ki_error *error)
 {
-    ki_client_answer answer = {0};
+    ki_response answer = {0};
     request.size = sizeof(request);
     request.resource = KI_CORE_V1_CONFIGMAPS;
     /* What is created has its name in itself. */
@@ -129,7 +128,7 @@ static int ask(namespace_config *c, ki_client_request request, ki_object **ret_o
     if (r >= 0 && ret_object != NULL) {
         *ret_object = ki_object_ref(answer.object);
     }
-    ki_client_answer_done(&answer);
+    ki_response_done(&answer);
     return r;
 }
 
@@ -140,12 +139,13 @@ static int write_removals(const ki_object *current, ki_buf *out)
     ki_value data;
     ki_value key;
     ki_value value;
-    ki_iter iter;
+    ki_value_iter iter;
     int r = 0;
-    if (ki_value_member(&root, ki_str_from("data"), &data) < 0 || ki_value_iter(&data, &iter) < 0) {
+    if (ki_value_member(&root, ki_str_from("data"), &data) < 0 ||
+        ki_value_iter_begin(&data, &iter) < 0) {
         return 0; /* it has none */
     }
-    while (r >= 0 && ki_iter_next(&iter, &key, &value) > 0) {
+    while (r >= 0 && ki_value_iter_next(&iter, &key, &value) > 0) {
         if (ki_value_equals(&key, ki_str_from("namespace")) ||
             ki_value_equals(&key, ki_str_from("team")) ||
             ki_value_equals(&key, ki_str_from("members"))) {
@@ -191,10 +191,10 @@ typedef struct attempt {
 static int write_to_server(attempt *a, ki_error *error)
 {
     ki_buf json;
-    ki_client_request request = {.verb = a->current != NULL ? KI_VERB_PATCH : KI_VERB_CREATE,
-                                 .patch_type = KI_PATCH_MERGE,
-                                 .name_space = a->wanted->name_space,
-                                 .field_manager = MANAGER};
+    ki_request request = {.verb = a->current != NULL ? KI_VERB_PATCH : KI_VERB_CREATE,
+                          .patch_type = KI_PATCH_MERGE,
+                          .name_space = a->wanted->name_space,
+                          .field_manager = MANAGER};
     ki_buf_init(&json, NULL, CONFIG_BYTES);
     int r = write_config(a->wanted, a->current, &json);
     if (r >= 0) {
@@ -213,7 +213,7 @@ static int try_to_write(void *user, ki_error *error)
 {
     attempt *a = user;
     if (a->current == NULL) { /* or there is one without our label, which the cache does not have */
-        ki_client_request request = {.verb = KI_VERB_GET, .name_space = a->wanted->name_space};
+        ki_request request = {.verb = KI_VERB_GET, .name_space = a->wanted->name_space};
         int r = ask(a->c, request, &a->current, error);
         if (r < 0 && !ki_error_is_not_found(error)) {
             return r;
@@ -240,10 +240,10 @@ static int keep(namespace_config *c, const wanted *w, ki_object *config, ki_erro
 /* Deletes what the cache has, if it still is the same on the server. */
 static int drop(namespace_config *c, const ki_object *config, ki_error *error)
 {
-    ki_client_request request = {.verb = KI_VERB_DELETE,
-                                 .name_space = ki_object_namespace(config),
-                                 .uid = ki_object_uid(config),
-                                 .if_version = ki_object_resource_version(config)};
+    ki_request request = {.verb = KI_VERB_DELETE,
+                          .name_space = ki_object_namespace(config),
+                          .uid = ki_object_uid(config),
+                          .if_version = ki_object_resource_version(config)};
     int r = ask(c, request, NULL, error);
     if (r < 0 && ki_error_is_not_found(error)) {
         return 0; /* someone was faster */
@@ -321,11 +321,11 @@ static int add_team_of(namespace_config *c, const ki_object *name_space)
         return 0;
     }
     ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(c->namespaces));
-    int r = ki_snapshot_find(snapshot, INDEX_TEAM, ki_str_from(team), &members);
-    const ki_object *member = r >= 0 ? ki_snapshot_next(&members) : NULL;
+    int r = ki_snapshot_iter_find(snapshot, INDEX_TEAM, ki_str_from(team), &members);
+    const ki_object *member = r >= 0 ? ki_snapshot_iter_next(&members) : NULL;
     while (member != NULL && r >= 0) {
         r = ki_workqueue_add(c->queue, ki_str_from(ki_object_key(member)));
-        member = ki_snapshot_next(&members);
+        member = ki_snapshot_iter_next(&members);
     }
     ki_snapshot_unref(snapshot);
     return r;
@@ -547,10 +547,10 @@ bool namespace_config_is_settled(namespace_config *c)
         return false;
     }
     ki_snapshot *namespaces = ki_store_snapshot(ki_informer_store(c->namespaces));
-    ki_snapshot_iter all = ki_snapshot_all(namespaces);
-    const ki_object *name_space = ki_snapshot_next(&all);
+    ki_snapshot_iter all = ki_snapshot_iter_all(namespaces);
+    const ki_object *name_space = ki_snapshot_iter_next(&all);
     while (name_space != NULL && is_settled(c, namespaces, name_space)) {
-        name_space = ki_snapshot_next(&all);
+        name_space = ki_snapshot_iter_next(&all);
     }
     ki_snapshot_unref(namespaces);
     ki_workqueue_get_stats(c->queue, &stats);

@@ -97,7 +97,7 @@ static int run(const settings *s, ki_error *error)
                stats.deleted);
     }
     namespace_config_stop(c);
-    ki_client_join(client);
+    ki_client_close(client);
     return r;
 }
 

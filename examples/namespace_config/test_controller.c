@@ -56,7 +56,7 @@ static cluster set_up(const char *objects, const char *faults)
 static void tear_down(cluster *c)
 {
     namespace_config_stop(c->controller);
-    ki_client_join(c->client);
+    ki_client_close(c->client);
     ki_apiserver_unref(c->server);
 }
 

@@ -117,7 +117,7 @@ KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server
 
 /** A client of this server: ki_client_new() with the server's address, authority and token.
  * `options` may be NULL; its `config` must be. Unless `qps` is set, requests are not limited.
- *  Owner:  release with ki_client_unref() or ki_client_join(). It does not hold the server.
+ *  Owner:  release with ki_client_unref() or ki_client_close(). It does not hold the server.
  *  Thread: any.  Blocks: no.
  *  Errors: as ki_client_new();  -EINVAL  `config` is set.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_apiserver_client(const ki_apiserver *server,
@@ -173,7 +173,7 @@ KI_API KI_NODISCARD int ki_apiserver_get(ki_apiserver *server, const ki_resource
 
 /** All objects of a resource, in the order of their keys, the same way. `name_space` is "" for all
  *  of them; `label_selector` may be NULL.
- *  Owner:  release with ki_list_free().  Thread: any.  Blocks: no.
+ *  Owner:  release with ki_list_unref().  Thread: any.  Blocks: no.
  *  Errors: KI_ERR_STATUS  there is no such resource, or the selector cannot be read;  -ENOMEM.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_apiserver_list(ki_apiserver *server, const ki_resource *resource,
@@ -216,7 +216,7 @@ typedef struct ki_apiserver_stats {
 } ki_apiserver_stats;
 
 /** Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API void ki_apiserver_stats_of(ki_apiserver *server, ki_apiserver_stats *ret_stats);
+KI_API void ki_apiserver_get_stats(ki_apiserver *server, ki_apiserver_stats *ret_stats);
 
 KI_END_DECLS
 

@@ -99,7 +99,7 @@ KI_API ki_client *ki_client_unref(ki_client *client);
  *  connections while the process exits may find libraries gone that it needs. Always returns NULL;
  *  NULL is fine.
  *  Thread: any but that of the loop and those of handlers.  Blocks: yes.  Since: 0.1 */
-KI_API ki_client *ki_client_join(ki_client *client);
+KI_API ki_client *ki_client_close(ki_client *client);
 
 /** What it was made of, or made for itself.
  *  Owner: borrowed.  Thread: any.  Blocks: no.  Since: 0.1 */

@@ -152,7 +152,7 @@ typedef struct ki_config_tls {
 } ki_config_tls;
 
 /** Never NULL.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API const ki_config_tls *ki_config_tls_of(const ki_config *config);
+KI_API const ki_config_tls *ki_config_get_tls(const ki_config *config);
 
 /** Who we are. Never both a token and a user name. A token beside a file is for the time until the
  *  file was read. All empty for an http:// server, but see `loopback_credentials`. */
@@ -164,7 +164,7 @@ typedef struct ki_config_credentials {
 } ki_config_credentials;
 
 /** Never NULL.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API const ki_config_credentials *ki_config_credentials_of(const ki_config *config);
+KI_API const ki_config_credentials *ki_config_get_credentials(const ki_config *config);
 
 /** One key of `as-user-extra`. */
 typedef struct ki_config_extra {
@@ -184,7 +184,7 @@ typedef struct ki_config_impersonation {
 } ki_config_impersonation;
 
 /** Never NULL.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API const ki_config_impersonation *ki_config_impersonation_of(const ki_config *config);
+KI_API const ki_config_impersonation *ki_config_get_impersonation(const ki_config *config);
 
 typedef enum ki_config_interactive {
     KI_CONFIG_INTERACTIVE_NEVER,
@@ -225,7 +225,7 @@ typedef struct ki_config_exec {
 } ki_config_exec;
 
 /** NULL if there is none.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API const ki_config_exec *ki_config_exec_of(const ki_config *config);
+KI_API const ki_config_exec *ki_config_get_exec(const ki_config *config);
 
 KI_END_DECLS
 

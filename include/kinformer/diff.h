@@ -48,7 +48,7 @@ typedef struct ki_diff ki_diff;
  *
  *  Protobuf fields that the library has no schema for are not compared (ki_object_is_complete()).
  *
- *  Owner:  *ret_diff is the caller's; release with ki_diff_free(). It keeps both objects.
+ *  Owner:  *ret_diff is the caller's; release with ki_diff_unref(). It keeps both objects.
  *  Thread: any.  Blocks: no.
  *  Errors: -ENOMEM;  -EINVAL, -E2BIG  the options.
  *  Since:  0.1 */
@@ -57,7 +57,7 @@ KI_API KI_NODISCARD int ki_object_diff(const ki_object *before, const ki_object 
                                        ki_error *error);
 
 /** Releases a diff. Always returns NULL; NULL is fine.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API ki_diff *ki_diff_free(ki_diff *diff);
+KI_API ki_diff *ki_diff_unref(ki_diff *diff);
 
 /** The number of changes; 0 for NULL.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API size_t ki_diff_count(const ki_diff *diff);

@@ -18,7 +18,7 @@ KI_BEGIN_DECLS
 typedef struct ki_discovery ki_discovery;
 
 /** What a resource can do, as bits. */
-typedef enum ki_verbs {
+typedef enum ki_verb_set {
     KI_CAN_GET = 1 << 0,
     KI_CAN_LIST = 1 << 1,
     KI_CAN_WATCH = 1 << 2,
@@ -27,7 +27,7 @@ typedef enum ki_verbs {
     KI_CAN_PATCH = 1 << 5,
     KI_CAN_DELETE = 1 << 6,
     KI_CAN_DELETE_COLLECTION = 1 << 7
-} ki_verbs;
+} ki_verb_set;
 
 /** Reads what the server has, or gives what is known if that is not older than `max_age_ms`; 0:
  *  what was read before the call does not do. All who ask at a time share a reading. A group
@@ -76,11 +76,11 @@ KI_API const ki_discovery *ki_discovery_unref(const ki_discovery *discovery);
 KI_API size_t ki_discovery_count(const ki_discovery *discovery);
 
 /** Resource number `index`, groups in the order of the server, its preferred version of each
- *  first; *ret_verbs (may be NULL) gets ki_verbs. Borrowed; NULL after the last.  Since: 0.1 */
+ *  first; *ret_verbs (may be NULL) gets ki_verb_set. Borrowed; NULL after the last.  Since: 0.1 */
 KI_API const ki_resource *ki_discovery_at(const ki_discovery *discovery, size_t index,
                                           uint32_t *ret_verbs);
 
-/** What a resource of this discovery can do, as ki_verbs; 0 for one that is not in it.
+/** What a resource of this discovery can do, as ki_verb_set; 0 for one that is not in it.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API uint32_t ki_discovery_verbs(const ki_discovery *discovery, const ki_resource *resource);
 

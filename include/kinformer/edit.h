@@ -6,7 +6,7 @@
  *   ki_edit_add_finalizer(edit, "example.com/cleanup");
  *   ki_edit_set_int64(edit, "spec.replicas", 3);
  *   r = ki_edit_merge_patch(edit, &patch, &error);
- *   ki_edit_free(edit);
+ *   ki_edit_unref(edit);
  *
  * Changes return nothing: the first that fails is kept with its message, those after it do nothing,
  * and every result returns that failure. These are: KI_ERR_SYNTAX  an invalid path, or JSON that is
@@ -49,7 +49,7 @@ typedef struct ki_edit_options {
 
 /** Starts an edit. `object` may be of either encoding, or NULL to start from nothing; `options` may
  *  be NULL.
- *  Owner:  *ret_edit is the caller's; release with ki_edit_free(). It keeps `object`.
+ *  Owner:  *ret_edit is the caller's; release with ki_edit_unref(). It keeps `object`.
  *  Errors: KI_ERR_NO_SCHEMA  a protobuf object that is not complete (ki_object_is_complete()): what
  *          the library cannot read would be lost;  KI_ERR_LIMIT, -ENOMEM;  -EINVAL, -E2BIG  the
  *          options.
@@ -58,7 +58,7 @@ KI_API KI_NODISCARD int ki_edit_new(const ki_object *object, const ki_edit_optio
                                     ki_edit **ret_edit, ki_error *error);
 
 /** Releases an edit. Always returns NULL; NULL is fine.  Since: 0.1 */
-KI_API ki_edit *ki_edit_free(ki_edit *edit);
+KI_API ki_edit *ki_edit_unref(ki_edit *edit);
 
 /* ---- by path ----  Since: 0.1 */
 

@@ -101,7 +101,7 @@ KI_API size_t ki_engine_run(ki_engine *engine, size_t max_steps);
 typedef struct ki_engine_task ki_engine_task;
 
 /** A task, which does nothing until it is posted. `run` is called inside ki_engine_run().
- *  Owner:  release with ki_engine_task_free().  Thread: any.  Blocks: no.
+ *  Owner:  release with ki_engine_task_unref().  Thread: any.  Blocks: no.
  *  Errors: -EINVAL  no engine or no function;  -ENOMEM.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_engine_task_new(ki_engine *engine, void (*run)(void *user), void *user,
@@ -114,7 +114,7 @@ KI_API void ki_engine_task_post(ki_engine_task *task);
 /** Frees it, also from inside `run`. It is not run any more, posted or not, unless it is running at
  *  this moment on another thread. Always returns NULL; NULL is fine.
  *  Thread: any, but nobody may post it meanwhile.  Blocks: no.  Since: 0.1 */
-KI_API ki_engine_task *ki_engine_task_free(ki_engine_task *task);
+KI_API ki_engine_task *ki_engine_task_unref(ki_engine_task *task);
 
 KI_END_DECLS
 

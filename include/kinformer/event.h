@@ -7,18 +7,18 @@
 
 KI_BEGIN_DECLS
 
-typedef enum ki_event_type {
-    KI_EVENT_ADDED,
-    KI_EVENT_MODIFIED,
-    KI_EVENT_DELETED,
-    KI_EVENT_BOOKMARK, /* nothing happened up to this resource version */
-    KI_EVENT_ERROR,    /* the watch is over, and a Status says why */
-    KI_EVENT_MAX
-} ki_event_type;
+typedef enum ki_watch_event_type {
+    KI_WATCH_EVENT_ADDED,
+    KI_WATCH_EVENT_MODIFIED,
+    KI_WATCH_EVENT_DELETED,
+    KI_WATCH_EVENT_BOOKMARK, /* nothing happened up to this resource version */
+    KI_WATCH_EVENT_ERROR,    /* the watch is over, and a Status says why */
+    KI_WATCH_EVENT_MAX
+} ki_watch_event_type;
 
 /** The name of a type as the API server spells it, such as "ADDED"; "unknown" for any other number.
  *  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API const char *ki_event_type_name(ki_event_type type);
+KI_API const char *ki_watch_event_type_name(ki_watch_event_type type);
 
 KI_END_DECLS
 

@@ -172,7 +172,7 @@ typedef struct ki_informer_health {
     size_t queued;           /* deltas between reflector and store */
     size_t queued_bytes;     /* the memory of the objects in them */
     uint64_t applied;        /* batches of deltas */
-    uint64_t set_aside;      /* objects that the store did not take */
+    uint64_t skipped;        /* objects that the store did not take */
     uint64_t mutations;      /* found by check_mutations */
     size_t handlers;         /* at present */
     size_t handlers_waiting; /* events that wait for the handler that is furthest behind */
@@ -185,7 +185,7 @@ typedef struct ki_informer_health {
 
 /** Fills `health`, whose `size` must be set.
  *  Blocks: no.  Errors: -EINVAL  the size.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_informer_read_health(ki_informer *informer, ki_informer_health *health);
+KI_API KI_NODISCARD int ki_informer_get_health(ki_informer *informer, ki_informer_health *health);
 
 KI_END_DECLS
 

@@ -49,14 +49,14 @@ typedef struct ki_json_options {
 } ki_json_options;
 
 /** Creates a writer. `options` may be NULL. Memory for the text is allocated as it grows.
- *  Owner:  caller; release with ki_json_free().
+ *  Owner:  caller; release with ki_json_unref().
  *  Errors: -ENOMEM;  -EINVAL, -E2BIG  the options.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_json_new(const ki_json_options *options, ki_json **ret_json,
                                     ki_error *error);
 
 /** Frees the writer and its text. Always returns NULL; NULL is fine.  Since: 0.1 */
-KI_API ki_json *ki_json_free(ki_json *json);
+KI_API ki_json *ki_json_unref(ki_json *json);
 
 /** Discards the text and the error, and keeps the memory for the next text.  Since: 0.1 */
 KI_API void ki_json_reset(ki_json *json);
@@ -120,7 +120,7 @@ KI_API void ki_json_micro_time(ki_json *json, const char *name, int64_t realtime
  *  it is KI_ERR_TYPE.  Since: 0.1 */
 KI_API void ki_json_value(ki_json *json, const char *name, const ki_value *value);
 
-/** A copy of a member, with name and value as ki_iter_next() returns them.  Since: 0.1 */
+/** A copy of a member, with name and value as ki_value_iter_next() returns them.  Since: 0.1 */
 KI_API void ki_json_member(ki_json *json, const ki_value *name, const ki_value *value);
 
 /** JSON text: one value of any type. All of it is checked.  Since: 0.1 */

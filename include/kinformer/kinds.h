@@ -60,9 +60,9 @@ typedef struct ki_replicas {
 } ki_replicas;
 
 KI_API ki_replicas ki_deployment_replicas(const ki_object *deployment);
-KI_API ki_replicas ki_replica_set_replicas(const ki_object *replica_set);
-KI_API ki_replicas ki_stateful_set_replicas(const ki_object *stateful_set);
-KI_API ki_replicas ki_daemon_set_replicas(const ki_object *daemon_set);
+KI_API ki_replicas ki_replicaset_replicas(const ki_object *replica_set);
+KI_API ki_replicas ki_statefulset_replicas(const ki_object *stateful_set);
+KI_API ki_replicas ki_daemonset_replicas(const ki_object *daemon_set);
 
 /** Whether a job has ended, and how. Both are false while it runs. */
 KI_API bool ki_job_is_complete(const ki_object *job);
@@ -78,15 +78,15 @@ KI_API ki_str ki_namespace_phase(const ki_object *name_space); /* "Active" or "T
 
 /** The string that a ConfigMap has under `key` in its data.
  *  Errors: KI_ERR_NOT_FOUND;  KI_ERR_TYPE  it is no string. */
-KI_API KI_NODISCARD int ki_config_map_get(const ki_object *config_map, ki_str key,
-                                          ki_value *ret_value);
+KI_API KI_NODISCARD int ki_configmap_get(const ki_object *config_map, ki_str key,
+                                         ki_value *ret_value);
 
 /** Appends what a ConfigMap has under `key`, in its data or, decoded, in its binaryData.
  *  Errors: KI_ERR_NOT_FOUND;  KI_ERR_TYPE  it is no string;  KI_ERR_INVALID  it is no base64;
  *          KI_ERR_LIMIT or -ENOMEM from `out`, which after any error is as it was. */
-KI_API KI_NODISCARD int ki_config_map_copy(const ki_object *config_map, ki_str key, ki_buf *out);
+KI_API KI_NODISCARD int ki_configmap_copy(const ki_object *config_map, ki_str key, ki_buf *out);
 
-/** Appends what a Secret has under `key`, decoded.  Errors: as ki_config_map_copy(). */
+/** Appends what a Secret has under `key`, decoded.  Errors: as ki_configmap_copy(). */
 KI_API KI_NODISCARD int ki_secret_copy(const ki_object *secret, ki_str key, ki_buf *out);
 
 /* Events, of v1 and of events.k8s.io/v1.  Since: 0.1 */

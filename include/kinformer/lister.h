@@ -47,7 +47,7 @@ KI_API KI_NODISCARD int ki_lister_get_key(const ki_lister *lister, ki_str key,
 /** The objects of a namespace (NULL or "": of all) that a selector selects (NULL: all of them).
  *  Nobody looks at labels if the selector is one for everything or nothing. For a namespace the
  *  index KI_INDEX_NAMESPACE is used; a store without it is searched from end to end.
- *  Owner:  release with ki_list_free(). In no certain order; see ki_list_sort().
+ *  Owner:  release with ki_list_unref(). In no certain order; see ki_list_sort().
  *  Errors: -ENOMEM.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_lister_list(const ki_lister *lister, const char *name_space,
@@ -67,15 +67,15 @@ typedef struct ki_lister_iter {
 } ki_lister_iter;
 
 /** Begins a walk over one state of the store, whatever is written meanwhile. Allocates nothing.
- *  Owner: end it with ki_lister_end(), at any point of it.  Since: 0.1 */
-KI_API ki_lister_iter ki_lister_begin(const ki_lister *lister, const char *name_space,
-                                      const ki_selector *selector);
+ *  Owner: end it with ki_lister_iter_end(), at any point of it.  Since: 0.1 */
+KI_API ki_lister_iter ki_lister_iter_begin(const ki_lister *lister, const char *name_space,
+                                           const ki_selector *selector);
 
 /** The next object; NULL at the end. Borrowed until the walk is ended.  Since: 0.1 */
-KI_API const ki_object *ki_lister_next(ki_lister_iter *iter);
+KI_API const ki_object *ki_lister_iter_next(ki_lister_iter *iter);
 
 /** Ends a walk. Ending it twice is fine.  Since: 0.1 */
-KI_API void ki_lister_end(ki_lister_iter *iter);
+KI_API void ki_lister_iter_end(ki_lister_iter *iter);
 
 KI_END_DECLS
 

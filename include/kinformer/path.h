@@ -68,9 +68,9 @@ KI_API KI_NODISCARD int ki_path_first(const ki_path *path, const ki_value *root,
 
 /** Begins a walk over all values at the path under `root`, in the order of the document. `path` and
  *  the object must outlive it.
- *  Owner: release with ki_path_iter_free().  Errors: -ENOMEM.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_path_iter_new(const ki_path *path, const ki_value *root,
-                                         ki_path_iter **ret_iter);
+ *  Owner: release with ki_path_iter_end().  Errors: -ENOMEM.  Since: 0.1 */
+KI_API KI_NODISCARD int ki_path_iter_begin(const ki_path *path, const ki_value *root,
+                                           ki_path_iter **ret_iter);
 
 /** The next value: 1 with *ret_value set, 0 at the end. A value is given once for each way that the
  *  path has to it.
@@ -82,7 +82,7 @@ KI_API KI_NODISCARD int ki_path_iter_new(const ki_path *path, const ki_value *ro
 KI_API int ki_path_iter_next(ki_path_iter *iter, ki_value *ret_value);
 
 /** Ends a walk, at any point of it. Always returns NULL; NULL is fine.  Since: 0.1 */
-KI_API ki_path_iter *ki_path_iter_free(ki_path_iter *iter);
+KI_API ki_path_iter *ki_path_iter_end(ki_path_iter *iter);
 
 /* The first value at the path of an object, as a C type.
  * Errors: those of ki_path_first() and of the ki_value function of the same name.  Since: 0.1 */

@@ -102,7 +102,7 @@ typedef struct ki_queue_options {
     ki_error_hook on_error; /* is told which objects of a list were left out */
 
     /** Deltas that may wait; more give KI_ERR_LIMIT. 0: 2^24. This is a last resort: a producer
-     * looks at ki_queue_length() or ki_queue_bytes() and stops for a while, as it is the source
+     * looks at ki_queue_count() or ki_queue_bytes() and stops for a while, as it is the source
      * that can wait without losing anything. */
     size_t max_deltas;
 } ki_queue_options;
@@ -222,7 +222,7 @@ KI_API bool ki_queue_has_synced(const ki_queue *queue);
 /** The deltas that wait, and about the memory of the objects in them, which they may share with
  *  others; without those that are being processed. A ki_fifo counts a whole list as one delta.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API size_t ki_queue_length(const ki_queue *queue);
+KI_API size_t ki_queue_count(const ki_queue *queue);
 KI_API size_t ki_queue_bytes(const ki_queue *queue);
 
 KI_END_DECLS

@@ -245,7 +245,7 @@ typedef struct ki_reflector_health {
     uint64_t objects;       /* in the last list */
     uint64_t arrived;       /* of the list that is coming, so far; 0 while none is */
     uint64_t resyncs;       /* told to the target */
-    uint64_t set_aside;     /* objects and events that could not be read or used */
+    uint64_t skipped;       /* objects and events that could not be read or used */
     uint64_t incomplete;    /* objects with fields that the schema tables do not know */
     uint64_t anomalies;     /* lists, events and bookmarks that were older than they may be */
     uint64_t epoch_changes; /* the server went back in time, say by a restored backup */
@@ -255,7 +255,7 @@ typedef struct ki_reflector_health {
 
 /** Fills `health`, whose `size` must be set.
  *  Thread: any.  Blocks: no.  Errors: -EINVAL  the size.  Since: 0.1 */
-KI_API int ki_reflector_read_health(ki_reflector *reflector, ki_reflector_health *health);
+KI_API int ki_reflector_get_health(ki_reflector *reflector, ki_reflector_health *health);
 
 KI_END_DECLS
 

@@ -28,7 +28,7 @@ typedef struct ki_registration ki_registration;
 /** Where the callbacks of a handler run. */
 typedef enum ki_delivery {
     KI_DELIVERY_DEFAULT, /* as KI_DELIVERY_THREAD if the engine can start threads, else inside it */
-    KI_DELIVERY_ENGINE,  /* inside ki_engine_run(), in turns with all else: they must not block */
+    KI_DELIVERY_LOOP,    /* inside ki_engine_run(), in turns with all else: they must not block */
     KI_DELIVERY_CALLER,  /* inside ki_registration_dispatch() or ki_registration_run() */
     KI_DELIVERY_THREAD,  /* on a thread of the engine; not always the same one. They may block */
 } ki_delivery;

@@ -6,7 +6,7 @@
  *   if (r < 0 && ki_error_is_not_found(&error)) ...
  *
  * Each request can wait for its answer (ki_client_do() and the short forms) or give it to a
- * function on the loop (ki_client_start()). Requests that the server asks to repeat later are
+ * function on the loop (ki_client_call()). Requests that the server asks to repeat later are
  * repeated, up to ten times; what it says in the end is the answer, an error of KI_ERR_STATUS with
  * its Status where it refused (see status.h). */
 #ifndef KINFORMER_REQUEST_H
@@ -50,7 +50,7 @@ typedef enum ki_propagation {
 #define KI_REQUEST_TIMEOUT_MS 60000
 
 /** A request. Everything is copied or counted when it is taken; text may be NULL for "". */
-typedef struct ki_client_request {
+typedef struct ki_request {
     size_t size; /* see KI_OPTIONS_INIT */
     ki_verb verb;
     const ki_resource *resource; /* required, except for KI_VERB_RAW */
@@ -91,10 +91,10 @@ typedef struct ki_client_request {
     const char *query;        /* encoded, without '?' */
     const char *accept;       /* "": application/json */
     const char *content_type; /* of `body`; "": application/json */
-} ki_client_request;
+} ki_request;
 
 /** What the server answered. Members that the request does not bring are NULL or empty. */
-typedef struct ki_client_answer {
+typedef struct ki_response {
     int http_code;     /* of the last try; 0: none came */
     ki_object *object; /* the object; for deletions what was deleted, or a Status; on a failure the
                           Status, if there is one */
@@ -107,52 +107,52 @@ typedef struct ki_client_answer {
                                      each was reported to the engine */
     ki_str body;                  /* of KI_VERB_RAW; of a failure, the beginning */
     ki_str content_type;          /* of KI_VERB_RAW */
-    struct ki_client_answer_memory *memory; /* private */
-} ki_client_answer;
+    struct ki_response_memory *memory; /* private */
+} ki_response;
 
 /** Frees what an answer holds, and empties it. Fine for one that is zeroed.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API void ki_client_answer_done(ki_client_answer *answer);
+KI_API void ki_response_done(ki_response *answer);
 
 /** Makes a request and waits for its answer. If nobody runs the loop at the time, the caller does,
  *  until the answer is there or somebody wants to run it for ever. `ret_answer` may be NULL; it is
- * set on failure too (see `object` there), and must be given to ki_client_answer_done() in any
+ * set on failure too (see `object` there), and must be given to ki_response_done() in any
  * case. Thread: any but that of the loop.  Blocks: yes. Errors: KI_ERR_STATUS   the server refused:
  * see status.h; KI_ERR_INVALID, -EINVAL  names that cannot be; members that are missing or too
  * many; -ETIMEDOUT;  KI_ERR_TLS, -ECONNREFUSED and so on: no connection; KI_ERR_LIMIT    the answer
  * is too large;  KI_ERR_SYNTAX and so on: it cannot be read; KI_ERR_BUSY     called inside the
  * loop, where waiting would never end; KI_ERR_STOPPED  the loop was stopped;  -ENOMEM, -E2BIG.
  *  Since:  0.1 */
-KI_API KI_NODISCARD int ki_client_do(ki_client *client, const ki_client_request *request,
-                                     ki_client_answer *ret_answer, ki_error *error);
+KI_API KI_NODISCARD int ki_client_do(ki_client *client, const ki_request *request,
+                                     ki_response *ret_answer, ki_error *error);
 
-typedef struct ki_client_call ki_client_call;
+typedef struct ki_call ki_call;
 
 /** Receives the answer, once, on the loop (see also ki_loop_stop()). `answer` is valid during the
  *  call only (take references of what is in it); `error` is NULL on success. */
-typedef void (*ki_client_done)(ki_client_call *call, const ki_client_answer *answer,
-                               const ki_error *error, void *user);
+typedef void (*ki_call_done)(ki_call *call, const ki_response *answer, const ki_error *error,
+                             void *user);
 
 /** Makes a request whose answer is told to `done`, never from inside this. `ret_call` may be NULL.
  *  If the loop is stopped before there is an answer, `done` receives KI_ERR_STOPPED (see
  *  ki_loop_stop()).
- *  Owner:  *ret_call: release with ki_client_call_unref(); the request goes on without it.
+ *  Owner:  *ret_call: release with ki_call_unref(); the request goes on without it.
  *  Thread: any, also inside callbacks.  Blocks: no.
  *  Errors: those of ki_client_do() that are known before anything is sent.
  *  Since:  0.1 */
-KI_API KI_NODISCARD int ki_client_start(ki_client *client, const ki_client_request *request,
-                                        ki_client_done done, void *user, ki_client_call **ret_call,
-                                        ki_error *error);
+KI_API KI_NODISCARD int ki_client_call(ki_client *client, const ki_request *request,
+                                       ki_call_done done, void *user, ki_call **ret_call,
+                                       ki_error *error);
 
 /** Ends it: `done` is not called any more, also not if the loop is stopped, unless it is being
  *  called at this moment on another thread. What was sent may still happen on the server.
  *  Thread: any, also inside callbacks.  Blocks: no.  Since: 0.1 */
-KI_API void ki_client_call_cancel(ki_client_call *call);
+KI_API void ki_call_cancel(ki_call *call);
 
-/** References; a call holds its client. ki_client_call_unref() always returns NULL; NULL is fine
+/** References; a call holds its client. ki_call_unref() always returns NULL; NULL is fine
  * for both. Thread: any.  Blocks: no, but see ki_client_unref().  Since: 0.1 */
-KI_API ki_client_call *ki_client_call_ref(ki_client_call *call);
-KI_API ki_client_call *ki_client_call_unref(ki_client_call *call);
+KI_API ki_call *ki_call_ref(ki_call *call);
+KI_API ki_call *ki_call_unref(ki_call *call);
 
 /* Short forms of ki_client_do(), with its errors. An object that is given back is the caller's:
  * release it with ki_object_unref(). `ret_object` may be NULL, but for ki_client_get().
@@ -167,7 +167,7 @@ KI_API KI_NODISCARD int ki_client_get(ki_client *client, const ki_resource *reso
                                       ki_object **ret_object, ki_object **reterr_status,
                                       ki_error *error);
 
-/** Owner: release with ki_list_free(). The whole list, in pages of 500. */
+/** Owner: release with ki_list_unref(). The whole list, in pages of 500. */
 KI_API KI_NODISCARD int ki_client_list(ki_client *client, const ki_resource *resource,
                                        const char *name_space, const ki_list_options *options,
                                        ki_list **ret_list, ki_object **reterr_status,

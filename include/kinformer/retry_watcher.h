@@ -26,7 +26,7 @@ typedef struct ki_retry_watcher_options {
 
     /** Required. An event: ADDED, MODIFIED or DELETED with its object; or ERROR, with `error` and
      * the Status if there is one, after which only on_end comes. */
-    void (*on_event)(ki_retry_watcher *watcher, ki_event_type type, const ki_object *object,
+    void (*on_event)(ki_retry_watcher *watcher, ki_watch_event_type type, const ki_object *object,
                      const ki_error *error, void *user);
     /** The last call, also after ki_retry_watcher_stop(). May be NULL. */
     void (*on_end)(ki_retry_watcher *watcher, void *user);

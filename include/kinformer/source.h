@@ -69,15 +69,15 @@ typedef struct ki_list_meta {
  *  functions of the source. What they point to is valid during the call only; take references. Any
  *  function of the source may be called from inside them. */
 typedef struct ki_source_sink {
-    /** An object of a list (type KI_EVENT_ADDED), or an event of a watch. A bookmark has an object
-     *  with a resource version. An error event has `error`, and `object` is the Status. */
-    void (*on_event)(ki_event_type type, const ki_object *object, const ki_error *error,
+    /** An object of a list (type KI_WATCH_EVENT_ADDED), or an event of a watch. A bookmark has an
+     * object with a resource version. An error event has `error`, and `object` is the Status. */
+    void (*on_event)(ki_watch_event_type type, const ki_object *object, const ki_error *error,
                      void *user);
     /** An object or event that could not be read; the others go on. `key` and `resource_version`
-     *  are "" and `type` is KI_EVENT_MAX if not even they could be. Never for want of memory: that
-     *  ends the call. */
-    void (*on_set_aside)(ki_event_type type, const char *key, const char *resource_version,
-                         const ki_error *error, void *user);
+     *  are "" and `type` is KI_WATCH_EVENT_MAX if not even they could be. Never for want of memory:
+     * that ends the call. */
+    void (*on_skipped)(ki_watch_event_type type, const char *key, const char *resource_version,
+                       const ki_error *error, void *user);
     /** Bytes came, of whatever meaning: the connection lives. Also with 0, once, when a request is
      *  accepted and its answer is on the way. Without that, a watch counts as accepted with its
      *  first event; one that never was is resumed after a wait, however long it lasted. */

@@ -193,11 +193,11 @@ KI_API ki_snapshot *ki_store_refresh(ki_store *store, ki_snapshot *held);
 /** The object with this key, as a reference of the caller's; NULL if there is none. */
 KI_API ki_object *ki_store_get(ki_store *store, ki_str key);
 
-/** All objects.  Owner: release with ki_list_free().  Errors: -ENOMEM. */
+/** All objects.  Owner: release with ki_list_unref().  Errors: -ENOMEM. */
 KI_API KI_NODISCARD int ki_store_list(ki_store *store, ki_list **ret_list);
 
 /** The objects that an index has under a value.
- *  Owner: release with ki_list_free().  Errors: KI_ERR_UNKNOWN_INDEX, -ENOMEM. */
+ *  Owner: release with ki_list_unref().  Errors: KI_ERR_UNKNOWN_INDEX, -ENOMEM. */
 KI_API KI_NODISCARD int ki_store_by_index(ki_store *store, const char *index, ki_str value,
                                           ki_list **ret_list);
 
@@ -227,15 +227,15 @@ typedef struct ki_snapshot_iter {
 } ki_snapshot_iter;
 
 /** Begins a walk over all objects, in an order that does not change while they stay. */
-KI_API ki_snapshot_iter ki_snapshot_all(const ki_snapshot *snapshot);
+KI_API ki_snapshot_iter ki_snapshot_iter_all(const ki_snapshot *snapshot);
 
 /** Begins a walk over the objects that an index has under a value.
  *  Errors: KI_ERR_UNKNOWN_INDEX. */
-KI_API KI_NODISCARD int ki_snapshot_find(const ki_snapshot *snapshot, const char *index,
-                                         ki_str value, ki_snapshot_iter *ret_iter);
+KI_API KI_NODISCARD int ki_snapshot_iter_find(const ki_snapshot *snapshot, const char *index,
+                                              ki_str value, ki_snapshot_iter *ret_iter);
 
 /** The next object of a walk; NULL at the end. */
-KI_API const ki_object *ki_snapshot_next(ki_snapshot_iter *iter);
+KI_API const ki_object *ki_snapshot_iter_next(ki_snapshot_iter *iter);
 
 /** How many objects an index has under a value.  Errors: KI_ERR_UNKNOWN_INDEX. */
 KI_API KI_NODISCARD int ki_snapshot_find_count(const ki_snapshot *snapshot, const char *index,
@@ -254,12 +254,12 @@ KI_API const char *ki_snapshot_index_name(const ki_snapshot *snapshot, size_t po
  * Thread: any.  Blocks: no.  Since: 0.1 */
 
 /** What is left of a walk, as a list.
- *  Owner: release with ki_list_free().  Errors: -ENOMEM. */
+ *  Owner: release with ki_list_unref().  Errors: -ENOMEM. */
 KI_API KI_NODISCARD int ki_snapshot_list(ki_snapshot_iter *iter, ki_list **ret_list);
 
 /** The objects that share a value of the index with `object`, which need not be in the store. Each
  *  is there once.
- *  Owner:  release with ki_list_free().
+ *  Owner:  release with ki_list_unref().
  *  Errors: KI_ERR_UNKNOWN_INDEX, KI_ERR_INDEX_FUNCTION, KI_ERR_LIMIT, -ENOMEM. */
 KI_API KI_NODISCARD int ki_snapshot_list_like(const ki_snapshot *snapshot, const char *index,
                                               const ki_object *object, ki_list **ret_list,

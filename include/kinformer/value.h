@@ -32,11 +32,11 @@ typedef struct ki_value {
 } ki_value;
 
 /** A walk over a list or a map. Its members are private. */
-typedef struct ki_iter {
+typedef struct ki_value_iter {
     ki_value container;
     const void *next;
     uint64_t detail[2];
-} ki_iter;
+} ki_value_iter;
 
 /** What the value is.  Since: 0.1 */
 KI_API ki_type ki_value_type(const ki_value *value);
@@ -96,11 +96,11 @@ KI_API KI_NODISCARD int ki_value_count(const ki_value *container, size_t *ret_co
 
 /** Begins a walk over a list or a map. There is nothing to release.
  *  Errors: KI_ERR_TYPE  neither of both.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_value_iter(const ki_value *container, ki_iter *ret_iter);
+KI_API KI_NODISCARD int ki_value_iter_begin(const ki_value *container, ki_value_iter *ret_iter);
 
 /** The next element or member: 1 with *ret_value set, 0 at the end. *ret_key is the member's name,
  * a string, or of KI_TYPE_NONE in a list; ret_key may be NULL. Since: 0.1 */
-KI_API int ki_iter_next(ki_iter *iter, ki_value *ret_key, ki_value *ret_value);
+KI_API int ki_value_iter_next(ki_value_iter *iter, ki_value *ret_key, ki_value *ret_value);
 
 /** Appends the value as JSON. JSON objects give their own bytes back; of protobuf what the library
  *  has no schema for is left out.

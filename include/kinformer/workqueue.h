@@ -133,7 +133,7 @@ KI_API KI_NODISCARD int ki_workqueue_next(ki_workqueue *queue, ki_work *work);
 /** How many keys can be got now. Those that are delayed, or were added while they are worked on, do
  *  not count. It may be another number as soon as you have it.
  *  Blocks: no.  Since: 0.1 */
-KI_API size_t ki_workqueue_len(ki_workqueue *queue);
+KI_API size_t ki_workqueue_count(ki_workqueue *queue);
 
 /** The time at which to call ki_workqueue_try_get() again, by the clock of the options: 0 if there
  *  is a key to get now or the queue is shut down and empty, UINT64_MAX if nothing is delayed.
@@ -189,7 +189,7 @@ typedef struct ki_durations {
 typedef struct ki_workqueue_stats {
     size_t size;                 /* see KI_OPTIONS_INIT */
     uint64_t depth;              /* keys that wait, also behind their own work [depth] */
-    uint64_t queued;             /* those that can be got now: ki_workqueue_len() */
+    uint64_t queued;             /* those that can be got now: ki_workqueue_count() */
     uint64_t processing;         /* got and not done */
     uint64_t delayed;            /* with a time still to come */
     uint64_t adds;               /* that made a key wait that did not [adds_total] */

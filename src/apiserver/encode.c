@@ -174,12 +174,12 @@ int ki__api_encode_json(ki__api_exchange *x, ki_str json)
 
 /* ---- events ---- */
 
-static void begin_event(ki_event_type type, ki__out *out)
+static void begin_event(ki_watch_event_type type, ki__out *out)
 {
-    ki__out_texts(out, "{\"type\":\"", ki_event_type_name(type), "\",\"object\":", NULL);
+    ki__out_texts(out, "{\"type\":\"", ki_watch_event_type_name(type), "\",\"object\":", NULL);
 }
 
-int ki__api_encode_event(ki__api_exchange *x, ki_event_type type, const ki_object *object)
+int ki__api_encode_event(ki__api_exchange *x, ki_watch_event_type type, const ki_object *object)
 {
     if (is_proto(x)) {
         return ki__api_proto_event(x, type, object);
@@ -191,9 +191,9 @@ int ki__api_encode_event(ki__api_exchange *x, ki_event_type type, const ki_objec
     return ki__out_commit(&out);
 }
 
-int ki__api_encode_event_json(ki__api_exchange *x, ki_event_type type, ki_str json)
+int ki__api_encode_event_json(ki__api_exchange *x, ki_watch_event_type type, ki_str json)
 {
-    bool formed = x->form != KI__API_FORM_OBJECT && type != KI_EVENT_ERROR;
+    bool formed = x->form != KI__API_FORM_OBJECT && type != KI_WATCH_EVENT_ERROR;
     if (!is_proto(x) && !formed) {
         ki__out out = ki__out_to(&x->out);
         begin_event(type, &out);

@@ -32,16 +32,16 @@ int ki__api_encode_object(ki__api_exchange *x, const ki_object *object);
 int ki__api_encode_json(ki__api_exchange *x, ki_str json);
 
 /** One event of a watch. */
-int ki__api_encode_event(ki__api_exchange *x, ki_event_type type, const ki_object *object);
+int ki__api_encode_event(ki__api_exchange *x, ki_watch_event_type type, const ki_object *object);
 
 /** The same for JSON that is not stored: a bookmark or a Status. */
-int ki__api_encode_event_json(ki__api_exchange *x, ki_event_type type, ki_str json);
+int ki__api_encode_event_json(ki__api_exchange *x, ki_watch_event_type type, ki_str json);
 
 /* The same in protobuf (encode_proto.c). */
 int ki__api_proto_list_begin(ki__api_exchange *x);
 int ki__api_proto_list_item(ki__api_exchange *x);
 int ki__api_proto_list_end(ki__api_exchange *x);
 int ki__api_proto_object(ki__api_exchange *x, const ki_object *object);
-int ki__api_proto_event(ki__api_exchange *x, ki_event_type type, const ki_object *object);
+int ki__api_proto_event(ki__api_exchange *x, ki_watch_event_type type, const ki_object *object);
 
 #endif

@@ -199,10 +199,10 @@ int ki__api_proto_list_end(ki__api_exchange *x)
 
 /* ---- events ---- */
 
-int ki__api_proto_event(ki__api_exchange *x, ki_event_type type, const ki_object *object)
+int ki__api_proto_event(ki__api_exchange *x, ki_watch_event_type type, const ki_object *object)
 {
     ki_buf envelope;
-    ki_str name = ki_str_from(ki_event_type_name(type));
+    ki_str name = ki_str_from(ki_watch_event_type_name(type));
     ki_buf_init(&envelope, x->alloc, x->out.max);
     ki__out out = ki__out_to(&x->out);
     ki__out_fail(&out, write_object(x, object, &envelope));

@@ -218,11 +218,11 @@ bool ki__api_type_version(const ki__api_type *type, ki_value *ret_version)
     ki_value root = ki_object_root(type->definition);
     ki_value spec = ki__value_child(&root, "spec");
     ki_value versions = ki__value_child(&spec, "versions");
-    ki_iter iter;
-    if (ki_value_iter(&versions, &iter) < 0) {
+    ki_value_iter iter;
+    if (ki_value_iter_begin(&versions, &iter) < 0) {
         return false;
     }
-    while (ki_iter_next(&iter, NULL, ret_version) > 0) {
+    while (ki_value_iter_next(&iter, NULL, ret_version) > 0) {
         ki_value name = ki__value_child(ret_version, "name");
         if (ki_value_equals(&name, ki_str_from(ki_resource_version(type->resource)))) {
             return true;

@@ -66,7 +66,7 @@ void ki_engine_task_post(ki_engine_task *task)
     }
 }
 
-ki_engine_task *ki_engine_task_free(ki_engine_task *task)
+ki_engine_task *ki_engine_task_unref(ki_engine_task *task)
 {
     if (task != NULL) {
         atomic_store(&task->freed, true);

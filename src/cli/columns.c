@@ -220,14 +220,14 @@ static void put_path(const ki_path *path, const ki_object *object, ki_buf *out)
     ki_value root = ki_object_root(object);
     ki_value value;
     size_t begin = out->len;
-    if (ki_path_iter_new(path, &root, &iter) < 0) {
+    if (ki_path_iter_begin(path, &root, &iter) < 0) {
         cli_fail_memory();
     }
     while (ki_path_iter_next(iter, &value) > 0) {
         cli_put(out, out->len != begin ? "," : "");
         cli_put_value(out, &value, false);
     }
-    (void)ki_path_iter_free(iter);
+    (void)ki_path_iter_end(iter);
 }
 
 static int by_name(const void *a, const void *b)
@@ -241,17 +241,17 @@ static void put_labels(const ki_object *object, ki_buf *out)
     ki_value labels = ki_object_labels(object);
     ki_value key;
     ki_value value;
-    ki_iter iter;
+    ki_value_iter iter;
     size_t count = 0;
     if (ki_value_type(&labels) != KI_TYPE_MAP || ki_value_count(&labels, &count) < 0 ||
-        count == 0 || ki_value_iter(&labels, &iter) < 0) {
+        count == 0 || ki_value_iter_begin(&labels, &iter) < 0) {
         return;
     }
     char **texts = calloc(count, sizeof(*texts));
     if (texts == NULL) {
         cli_fail_memory();
     }
-    for (size_t i = 0; i < count && ki_iter_next(&iter, &key, &value) > 0; i++) {
+    for (size_t i = 0; i < count && ki_value_iter_next(&iter, &key, &value) > 0; i++) {
         ki_buf text;
         cli_text_init(&text);
         cli_put_value(&text, &key, false);

@@ -20,6 +20,6 @@ bool cli_diff(const ki_object *before, const ki_object *after,
         tell(ki_diff_at(diff, i), user);
     }
     bool complete = ki_diff_is_complete(diff);
-    (void)ki_diff_free(diff);
+    (void)ki_diff_unref(diff);
     return complete;
 }

@@ -190,7 +190,7 @@ static bool has_word(const cli_words *names, const char *word)
  * write it acts as this user anyway. */
 static ki_exec_policy policy_of(const cli_words *names, const ki_config *config)
 {
-    const ki_config_exec *plugin = ki_config_exec_of(config);
+    const ki_config_exec *plugin = ki_config_get_exec(config);
     if (has_word(names, "none")) {
         return KI_EXEC_DENY;
     }
@@ -234,7 +234,7 @@ static void explain_plugin(const ki_config_exec *plugin, const cli_words *names,
 /* KI_ERR_DENIED in words of this program. */
 static void explain_denied(const ki_config *config, const cli_words *names, ki_error *error)
 {
-    const ki_config_exec *plugin = ki_config_exec_of(config);
+    const ki_config_exec *plugin = ki_config_get_exec(config);
     if (plugin != NULL) {
         explain_plugin(plugin, names, error);
         return;

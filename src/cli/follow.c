@@ -21,7 +21,7 @@
 ki_informer_health cli_follow_health(const cli_target *target)
 {
     ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    if (target->informer == NULL || ki_informer_read_health(target->informer, &health) < 0) {
+    if (target->informer == NULL || ki_informer_get_health(target->informer, &health) < 0) {
         return KI_OPTIONS_INIT(ki_informer_health);
     }
     return health;

@@ -8,12 +8,12 @@ static void weigh(cli_gauge *gauge, ki_store *store)
 {
     ki_snapshot *snapshot = ki_store_snapshot(store);
     if (ki_snapshot_version(snapshot) != gauge->version) {
-        ki_snapshot_iter iter = ki_snapshot_all(snapshot);
+        ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
         const ki_object *object;
         gauge->memory = 0;
         gauge->bytes = 0;
         gauge->version = ki_snapshot_version(snapshot);
-        while ((object = ki_snapshot_next(&iter)) != NULL) {
+        while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
             gauge->memory += ki_object_memory(object);
             gauge->bytes += ki_object_bytes(object).len;
         }

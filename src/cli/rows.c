@@ -16,7 +16,7 @@ enum { HEADERS_MAX = 16, BODY_MAX = 256 << 20, DEPTH_MAX = 1024 };
 
 typedef struct row_call {
     cli_rows *rows;
-    ki_response_sink sink;
+    ki_http_sink sink;
     void *inner;
     bool stream;
     bool passes; /* no success: the answer is not for us */
@@ -37,9 +37,9 @@ static ki_value member(const ki_value *map, const char *name)
     return found;
 }
 
-static bool walk(const ki_value *list, ki_iter *ret_iter)
+static bool walk(const ki_value *list, ki_value_iter *ret_iter)
 {
-    return ki_value_type(list) == KI_TYPE_LIST && ki_value_iter(list, ret_iter) == 0;
+    return ki_value_type(list) == KI_TYPE_LIST && ki_value_iter_begin(list, ret_iter) == 0;
 }
 
 ki_value cli_rows_cell(const ki_object *row, size_t index)
@@ -130,11 +130,11 @@ static int take_columns(cli_rows *rows, const ki_value *table, ki_error *error)
     int r = 0;
     ki_value definitions = member(table, "columnDefinitions");
     ki_value definition;
-    ki_iter iter;
+    ki_value_iter iter;
     if (!walk(&definitions, &iter)) {
         return 0;
     }
-    while (r == 0 && ki_iter_next(&iter, NULL, &definition) > 0) {
+    while (r == 0 && ki_value_iter_next(&iter, NULL, &definition) > 0) {
         if (count == CLI_TABLE_COLUMNS) {
             r = cli_fail(error, KI_ERR_LIMIT, "the server's table has over %d columns",
                          CLI_TABLE_COLUMNS);
@@ -161,14 +161,14 @@ static void put_row(cli_rows *rows, const ki_value *row, ki_buf *out)
 {
     ki_value cells = member(row, "cells");
     ki_value object = member(row, "object");
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value key;
     ki_value value;
     cli_putf(out, "{\"" CLI_ROW_PLACE "\":%llu,", (unsigned long long)rows->places++);
     cli_put(out, "\"" CLI_ROW_CELLS "\":");
     cli_put_value_json(out, &cells);
-    if (ki_value_type(&object) == KI_TYPE_MAP && ki_value_iter(&object, &iter) == 0) {
-        while (ki_iter_next(&iter, &key, &value) > 0) {
+    if (ki_value_type(&object) == KI_TYPE_MAP && ki_value_iter_begin(&object, &iter) == 0) {
+        while (ki_value_iter_next(&iter, &key, &value) > 0) {
             if (!ki_value_equals(&key, ki_str_from("kind")) &&
                 !ki_value_equals(&key, ki_str_from("apiVersion"))) {
                 cli_put_char(out, ',');
@@ -213,13 +213,13 @@ int cli_rows_convert_list(cli_rows *rows, ki_str json, ki_buf *out, ki_error *er
     ki_value metadata = member(&table, "metadata");
     ki_value list = member(&table, "rows");
     ki_value row;
-    ki_iter iter;
+    ki_value_iter iter;
     bool first = true;
     cli_put(out, "{\"kind\":\"List\",\"apiVersion\":\"v1\",\"metadata\":");
     cli_put_value_json(out, &metadata);
     cli_put(out, ",\"items\":[");
     bool any = walk(&list, &iter);
-    while (any && ki_iter_next(&iter, NULL, &row) > 0) {
+    while (any && ki_value_iter_next(&iter, NULL, &row) > 0) {
         cli_put(out, first ? "" : ",");
         put_row(rows, &row, out);
         first = false;
@@ -265,12 +265,12 @@ int cli_rows_convert_event(cli_rows *rows, ki_str json, ki_buf *out, ki_error *e
     ki_value metadata = member(&table, "metadata");
     ki_value list = member(&table, "rows");
     ki_value row;
-    ki_iter iter;
-    bool any = walk(&list, &iter) && ki_iter_next(&iter, NULL, &row) > 0;
+    ki_value_iter iter;
+    bool any = walk(&list, &iter) && ki_value_iter_next(&iter, NULL, &row) > 0;
     if (!any) { /* a bookmark */
         put_event(rows, &type, NULL, &metadata, out);
     }
-    for (; any; any = ki_iter_next(&iter, NULL, &row) > 0) {
+    for (; any; any = ki_value_iter_next(&iter, NULL, &row) > 0) {
         put_event(rows, &type, &row, NULL, out);
     }
     (void)ki_object_unref(event);
@@ -391,7 +391,7 @@ static void on_end(const ki_error *error, void *user)
 
 /* ---- the transport ---- */
 
-static int start(const ki_request *request, const ki_response_sink *sink, void *user,
+static int start(const ki_http_request *request, const ki_http_sink *sink, void *user,
                  void **ret_call, ki_error *error)
 {
     cli_rows *rows = user;
@@ -416,11 +416,11 @@ static int start(const ki_request *request, const ki_response_sink *sink, void *
     if (rows->whole) {
         cli_put(&query, query.len != 0 ? "&includeObject=Object" : "includeObject=Object");
     }
-    ki_request mine = *request;
+    ki_http_request mine = *request;
     mine.query = ki_buf_text(&query);
     mine.headers = headers;
     mine.header_count = count;
-    ki_response_sink ours = {on_response, on_body, on_end, call};
+    ki_http_sink ours = {on_response, on_body, on_end, call};
     int r = rows->inner.start(&mine, &ours, rows->inner.user, &call->inner, error);
     ki_buf_done(&query);
     if (r < 0) {

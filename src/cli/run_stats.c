@@ -18,7 +18,7 @@ typedef struct sums {
     uint64_t merged;
     uint64_t relists;
     uint64_t reconnects;
-    uint64_t set_aside;
+    uint64_t skipped;
 } sums;
 
 typedef struct costs {
@@ -81,7 +81,7 @@ static sums sum_up(const cli_session *session)
         all.merged += health.merged;
         all.relists += health.reflector.relists;
         all.reconnects += health.reflector.reconnects;
-        all.set_aside += health.reflector.set_aside + health.set_aside;
+        all.skipped += health.reflector.skipped + health.skipped;
     }
     return all;
 }
@@ -120,7 +120,7 @@ static void put_json(ki_buf *out, const sums *sum, const costs *cost)
     put_number(out, "mergedEvents", sum->merged);
     put_number(out, "relists", sum->relists);
     put_number(out, "reconnects", sum->reconnects);
-    put_number(out, "setAside", sum->set_aside);
+    put_number(out, "setAside", sum->skipped);
     cli_put(out, "}\n");
 }
 
@@ -144,8 +144,8 @@ static void put_lines(ki_buf *out, const sums *sum, const costs *cost)
     cli_put_count(out, sum->events);
     cli_putf(out, "\nrelists     %llu\nreconnects  %llu\n", (unsigned long long)sum->relists,
              (unsigned long long)sum->reconnects);
-    if (sum->set_aside != 0) {
-        cli_putf(out, "set aside   %llu\n", (unsigned long long)sum->set_aside);
+    if (sum->skipped != 0) {
+        cli_putf(out, "set aside   %llu\n", (unsigned long long)sum->skipped);
     }
 }
 

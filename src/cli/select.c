@@ -119,7 +119,7 @@ static bool meets(const cli_condition *c, const ki_object *object)
     ki_value value;
     ki_buf text;
     bool does = false;
-    if (ki_path_iter_new(c->path, &root, &iter) < 0) {
+    if (ki_path_iter_begin(c->path, &root, &iter) < 0) {
         cli_fail_memory();
     }
     cli_text_init(&text);
@@ -129,7 +129,7 @@ static bool meets(const cli_condition *c, const ki_object *object)
         does = ki_str_eq_text(ki_buf_str(&text), c->value);
     }
     ki_buf_done(&text);
-    (void)ki_path_iter_free(iter);
+    (void)ki_path_iter_end(iter);
     return does;
 }
 
@@ -174,7 +174,7 @@ static void take_walk(const finding *f, ki_snapshot_iter *iter)
     const ki_object *object;
     cli_found *found = f->found;
     size_t from = found->count;
-    while ((object = ki_snapshot_next(iter)) != NULL) {
+    while ((object = ki_snapshot_iter_next(iter)) != NULL) {
         if (cli_selection_has(f->selection, f->names, object)) {
             cli_found_add(found, object);
         }
@@ -209,7 +209,7 @@ static void take_groups(const finding *f, ki_snapshot *snapshot)
     }
     for (size_t i = 0; i < count; i++) {
         ki_snapshot_iter iter;
-        if (ki_snapshot_find(snapshot, LABEL_INDEX, values[i], &iter) == 0) {
+        if (ki_snapshot_iter_find(snapshot, LABEL_INDEX, values[i], &iter) == 0) {
             take_walk(f, &iter);
         }
     }
@@ -221,7 +221,7 @@ void cli_selection_find(const cli_selection *s, const cli_words *names, const cl
 {
     const finding f = {s, names, found};
     ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(target->informer));
-    ki_snapshot_iter iter = ki_snapshot_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
     int r = 0;
     if (s->label != NULL && s->label_value == NULL) {
         take_groups(&f, snapshot);
@@ -229,10 +229,10 @@ void cli_selection_find(const cli_selection *s, const cli_words *names, const cl
         return;
     }
     if (s->label != NULL) {
-        r = ki_snapshot_find(snapshot, LABEL_INDEX, ki_str_from(s->label_value), &iter);
+        r = ki_snapshot_iter_find(snapshot, LABEL_INDEX, ki_str_from(s->label_value), &iter);
     } else if (s->condition_count != 0) {
         const cli_condition *c = &s->conditions[0];
-        r = ki_snapshot_find(snapshot, c->text, ki_str_from(c->value), &iter);
+        r = ki_snapshot_iter_find(snapshot, c->text, ki_str_from(c->value), &iter);
     }
     if (r == 0) {
         take_walk(&f, &iter);

@@ -309,7 +309,7 @@ static int start_target(cli_session *s, cli_target *target, const ki_handler *ha
     ki_handler_options options = KI_OPTIONS_INIT(ki_handler_options);
     mine.user = target;
     options.name = "cli";
-    options.delivery = KI_DELIVERY_ENGINE;
+    options.delivery = KI_DELIVERY_LOOP;
     options.on_synced = handler_synced;
     options.user = target;
     int r = ki_factory_informer(s->factory, target->resource, &target->informer, error);
@@ -376,7 +376,7 @@ int cli_session_result(const cli_session *s, int code)
 {
     uint64_t skipped = 0;
     for (size_t i = 0; i < s->target_count; i++) {
-        skipped += cli_follow_health(&s->targets[i]).reflector.set_aside;
+        skipped += cli_follow_health(&s->targets[i]).reflector.skipped;
     }
     if (code != CLI_OK || skipped == 0) {
         return code;

@@ -226,7 +226,7 @@ typedef struct range {
 static ki_path_iter *iter_of(const ki_path *path, const ki_value *root)
 {
     ki_path_iter *iter = NULL;
-    if (ki_path_iter_new(path, root, &iter) < 0) {
+    if (ki_path_iter_begin(path, root, &iter) < 0) {
         cli_fail_memory();
     }
     return iter;
@@ -240,7 +240,7 @@ static void put_path(const ki_path *path, const ki_value *root, bool raw, ki_buf
         cli_put(out, first ? "" : " ");
         cli_put_value(out, &value, raw);
     }
-    (void)ki_path_iter_free(iter);
+    (void)ki_path_iter_end(iter);
 }
 
 void cli_template_put(const cli_template *t, const ki_value *root, bool raw, ki_buf *out)
@@ -267,7 +267,7 @@ void cli_template_put(const cli_template *t, const ki_value *root, bool raw, ki_
             if (ki_path_iter_next(now->iter, &now->value) > 0) {
                 at = now->begin;
             } else {
-                (void)ki_path_iter_free(now->iter);
+                (void)ki_path_iter_end(now->iter);
                 depth--;
             }
             break;

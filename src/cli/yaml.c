@@ -239,7 +239,7 @@ static void put_scalar(ki_buf *out, const ki_value *value, size_t indent)
 /* ---- maps and lists ---- */
 
 typedef struct frame {
-    ki_iter iter;
+    ki_value_iter iter;
     bool is_map;
     bool in_line; /* its next line has begun: it follows "- " */
     size_t indent;
@@ -265,16 +265,17 @@ static void push(stack *frames, const ki_value *container, size_t indent, bool i
     frame *f = &frames->items[frames->count];
     *f = (frame){.in_line = in_line, .indent = indent};
     f->is_map = ki_value_type(container) == KI_TYPE_MAP;
-    if (ki_value_iter(container, &f->iter) == 0) {
+    if (ki_value_iter_begin(container, &f->iter) == 0) {
         frames->count++;
     }
 }
 
 static bool is_empty(const ki_value *container)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value value;
-    return ki_value_iter(container, &iter) < 0 || ki_iter_next(&iter, NULL, &value) <= 0;
+    return ki_value_iter_begin(container, &iter) < 0 ||
+           ki_value_iter_next(&iter, NULL, &value) <= 0;
 }
 
 /* The name and its colon. A long name needs a question mark, and lines of its own. */
@@ -334,7 +335,7 @@ void cli_put_yaml(ki_buf *out, const ki_value *value, size_t indent, bool in_ite
         frame *f = &frames.items[frames.count - 1];
         ki_value key;
         ki_value member;
-        if (ki_iter_next(&f->iter, &key, &member) <= 0) {
+        if (ki_value_iter_next(&f->iter, &key, &member) <= 0) {
             frames.count--;
             continue;
         }

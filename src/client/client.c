@@ -23,7 +23,7 @@ enum { URL_MAX_BYTES = 1 << 20 };
 
 static int check_policy(const ki_config *config, const ki_client_options *o, ki_error *error)
 {
-    if (ki_config_tls_of(config)->insecure && !o->allow_insecure) {
+    if (ki_config_get_tls(config)->insecure && !o->allow_insecure) {
         return ki__error_set(error, KI_ERR_DENIED,
                              "the configuration asks not to verify the server: that needs "
                              "allow_insecure of the client's options");
@@ -89,7 +89,7 @@ static void drop_reference(void *user)
     (void)ki_client_unref(user);
 }
 
-static int start_call(const ki_request *request, const ki_response_sink *sink, void *user,
+static int start_call(const ki_http_request *request, const ki_http_sink *sink, void *user,
                       void **ret_call, ki_error *error)
 {
     const ki_client *client = user;
@@ -209,7 +209,7 @@ static int take_config(ki_client *client, const ki_client_options *o, ki_error *
     }
     client->config = loaded != NULL ? loaded : ki_config_ref(o->config);
     r = check_policy(client->config, o, error);
-    if (r == 0 && ki_config_tls_of(client->config)->insecure) {
+    if (r == 0 && ki_config_get_tls(client->config)->insecure) {
         KI__LOG(ki__engine_log(client->engine), KI_LOG_WARNING, "client",
                 "the server is not verified, as its configuration asks",
                 {"server", ki_str_from(ki_config_server(client->config))});
@@ -319,7 +319,7 @@ ki_client *ki_client_unref(ki_client *client)
     return NULL;
 }
 
-ki_client *ki_client_join(ki_client *client)
+ki_client *ki_client_close(ki_client *client)
 {
     if (client == NULL) {
         return NULL;

@@ -12,7 +12,7 @@
 
 /* ---- references ---- */
 
-ki_client_call *ki_client_call_ref(ki_client_call *call)
+ki_call *ki_call_ref(ki_call *call)
 {
     if (call != NULL) {
         ki__refs_take(&call->refs);
@@ -20,13 +20,13 @@ ki_client_call *ki_client_call_ref(ki_client_call *call)
     return call;
 }
 
-ki_client_call *ki_client_call_unref(ki_client_call *call)
+ki_call *ki_call_unref(ki_call *call)
 {
     if (call == NULL || !ki__refs_drop(&call->refs)) {
         return NULL;
     }
     ki_client *client = call->client;
-    ki_client_answer_done(&call->answer);
+    ki_response_done(&call->answer);
     ki__request_call_done(&call->request);
     ki__free(client->alloc, call);
     (void)ki_client_unref(client);
@@ -36,7 +36,7 @@ ki_client_call *ki_client_call_unref(ki_client_call *call)
 /* ---- the end ---- */
 
 /* From here on nothing comes any more. The reference that it had on itself is the caller's now. */
-static void close_call(ki_client_call *call)
+static void close_call(ki_call *call)
 {
     ki_client *client = call->client;
     ki__request_call_close(&call->request);
@@ -45,40 +45,40 @@ static void close_call(ki_client_call *call)
     ki__list_remove(&call->link); /* so the task is not posted any more */
     ki__mutex_unlock(&client->calls.lock);
     if (ki__engine_unpost(client->engine, &call->task)) {
-        (void)ki_client_call_unref(call); /* of the posting */
+        (void)ki_call_unref(call); /* of the posting */
     }
 }
 
 /* The outcome. The call may be gone after it. */
-static void on_ended(ki__request_call *request, ki_client_answer *answer, const ki_error *error)
+static void on_ended(ki__request_call *request, ki_response *answer, const ki_error *error)
 {
-    ki_client_call *call = KI__CONTAINER_OF(request, ki_client_call, request);
+    ki_call *call = KI__CONTAINER_OF(request, ki_call, request);
     close_call(call);
     if (call->done != NULL) {
         if (!atomic_load(&call->cancelled)) {
             call->done(call, answer, error, call->user);
         }
-        ki_client_answer_done(answer);
-        (void)ki_client_call_unref(call);
+        ki_response_done(answer);
+        (void)ki_call_unref(call);
         return;
     }
     ki_loop *loop = call->client->loop; /* which is running, and so will be here */
     call->answer = *answer;
     call->result = error != NULL ? error->code : 0;
     call->error = error != NULL ? *error : KI_ERROR_INIT;
-    (void)ki_client_call_unref(call); /* never the last: somebody waits for this */
+    (void)ki_call_unref(call); /* never the last: somebody waits for this */
     atomic_store(&call->ended, true);
     ki__loop_changed(loop);
 }
 
 void ki__call_drop(void *arg)
 {
-    ki_client_call *call = arg;
+    ki_call *call = arg;
     if (atomic_load(&call->over)) {
         return;
     }
     close_call(call);
-    (void)ki_client_call_unref(call);
+    (void)ki_call_unref(call);
 }
 
 bool ki__calls_close(ki_client *client)
@@ -100,7 +100,7 @@ void ki__calls_stop(ki_client *client)
         ki__list *link = calls->list.next;
         last = link->next == &calls->list;
         ki__mutex_unlock(&calls->lock);
-        ki_client_call *call = KI__CONTAINER_OF(link, ki_client_call, link);
+        ki_call *call = KI__CONTAINER_OF(link, ki_call, link);
         ki_error error = KI_ERROR_INIT;
         (void)ki__error_set(&error, KI_ERR_STOPPED, KI__STOPPED_BEFORE_ANSWER);
         error.http_code = call->request.last_status;
@@ -110,7 +110,7 @@ void ki__calls_stop(ki_client *client)
 
 /* ---- inside the loop ---- */
 
-static void begin(ki_client_call *call)
+static void begin(ki_call *call)
 {
     const ki_client *client = call->client;
     const ki_transport transport = call->at_once ? ki__curl_table(client->curl) : client->transport;
@@ -119,26 +119,26 @@ static void begin(ki_client_call *call)
 
 static void work(ki__task *task)
 {
-    ki_client_call *call = KI__CONTAINER_OF(task, ki_client_call, task);
+    ki_call *call = KI__CONTAINER_OF(task, ki_call, task);
     if (atomic_load(&call->cancelled)) {
         ki__call_drop(call);
     } else if (call->request.state == KI__REQUEST_NEW) {
         begin(call);
     }
-    (void)ki_client_call_unref(call); /* of the posting */
+    (void)ki_call_unref(call); /* of the posting */
 }
 
 /* With the lock of the calls held, while it is in their list. */
-static void post(ki_client_call *call)
+static void post(ki_call *call)
 {
-    (void)ki_client_call_ref(call);
+    (void)ki_call_ref(call);
     if (!ki__engine_post(call->client->engine, &call->task)) {
-        (void)ki_client_call_unref(call);
+        (void)ki_call_unref(call);
     }
 }
 
 /* Puts it into the list and has it begin. False if the loop was stopped. */
-static bool admit(ki_client_call *call, ki_client_call **ret_call)
+static bool admit(ki_call *call, ki_call **ret_call)
 {
     ki__calls *calls = &call->client->calls;
     ki__mutex_lock(&calls->lock);
@@ -146,7 +146,7 @@ static bool admit(ki_client_call *call, ki_client_call **ret_call)
     if (admitted) {
         ki__list_push_back(&calls->list, &call->link);
         if (ret_call != NULL) {
-            *ret_call = ki_client_call_ref(call); /* the other one is its own */
+            *ret_call = ki_call_ref(call); /* the other one is its own */
         }
         post(call);
     }
@@ -159,13 +159,13 @@ static int refuse_stopped(ki_error *error)
     return ki__error_set(error, KI_ERR_STOPPED, "the loop of the client was stopped");
 }
 
-int ki__call_start(ki_client *client, const ki_client_request *request, bool at_once,
-                   ki_client_done done, void *user, ki_client_call **ret_call, ki_error *error)
+int ki__call_start(ki_client *client, const ki_request *request, bool at_once, ki_call_done done,
+                   void *user, ki_call **ret_call, ki_error *error)
 {
     if (ki__loop_is_stopped(client->loop)) {
         return refuse_stopped(error);
     }
-    ki_client_call *call = ki__alloc_zero(client->alloc, sizeof(*call));
+    ki_call *call = ki__alloc_zero(client->alloc, sizeof(*call));
     if (call == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
@@ -183,13 +183,13 @@ int ki__call_start(ki_client *client, const ki_client_request *request, bool at_
         r = refuse_stopped(error);
     }
     if (r < 0) {
-        (void)ki_client_call_unref(call);
+        (void)ki_call_unref(call);
     }
     return r;
 }
 
-int ki_client_start(ki_client *client, const ki_client_request *request, ki_client_done done,
-                    void *user, ki_client_call **ret_call, ki_error *error)
+int ki_client_call(ki_client *client, const ki_request *request, ki_call_done done, void *user,
+                   ki_call **ret_call, ki_error *error)
 {
     KI__REQUIRE(client, error);
     KI__REQUIRE(request, error);
@@ -197,7 +197,7 @@ int ki_client_start(ki_client *client, const ki_client_request *request, ki_clie
     return ki__call_start(client, request, false, done, user, ret_call, error);
 }
 
-void ki_client_call_cancel(ki_client_call *call)
+void ki_call_cancel(ki_call *call)
 {
     if (call == NULL || ki__engine_is_inherited(call->client->engine)) {
         return;

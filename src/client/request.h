@@ -12,10 +12,10 @@
 #include "client/client.h"
 #include "rest/request_call.h"
 
-struct ki_client_call {
+struct ki_call {
     ki__refs refs; /* users, itself until it is over, and the task while it is posted */
     ki_client *client;
-    ki_client_done done; /* NULL: the answer is kept here for whoever waits */
+    ki_call_done done; /* NULL: the answer is kept here for whoever waits */
     void *user;
     ki__task task; /* posted only while the call is in the client's list */
     ki__list link; /* of client->calls */
@@ -28,14 +28,14 @@ struct ki_client_call {
     /* What is kept; others may look once it has ended. */
     atomic_bool ended;
     int result;
-    ki_client_answer answer;
+    ki_response answer;
     ki_error error;
 };
 
-/** As ki_client_start(); `done` may be NULL, then *ret_call keeps the answer. With `at_once` it
+/** As ki_client_call(); `done` may be NULL, then *ret_call keeps the answer. With `at_once` it
  *  passes by the throttle. */
-int ki__call_start(ki_client *client, const ki_client_request *request, bool at_once,
-                   ki_client_done done, void *user, ki_client_call **ret_call, ki_error *error);
+int ki__call_start(ki_client *client, const ki_request *request, bool at_once, ki_call_done done,
+                   void *user, ki_call **ret_call, ki_error *error);
 
 /** Refuses new calls. Whether any are under way. */
 bool ki__calls_close(ki_client *client);

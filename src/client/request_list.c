@@ -15,14 +15,14 @@ enum { OBJECTS_MAX = 5000000 };
 
 typedef struct listing {
     ki_client *client;
-    ki_client_request request; /* without the list options, which `paging` has */
+    ki_request request; /* without the list options, which `paging` has */
     ki__paging paging;
     ki__collect found;
     uint64_t unread;   /* undecodable objects of all pages */
     ki_object *status; /* of the page that failed */
 } listing;
 
-static int take_objects(listing *l, const ki_client_answer *page, ki_error *error)
+static int take_objects(listing *l, const ki_response *page, ki_error *error)
 {
     size_t count = ki_list_count(page->list);
     int r = 0;
@@ -41,7 +41,7 @@ static int take_objects(listing *l, const ki_client_answer *page, ki_error *erro
                : 0;
 }
 
-static ki__paging_verdict take_page(listing *l, const ki_client_answer *page, ki_error *error)
+static ki__paging_verdict take_page(listing *l, const ki_response *page, ki_error *error)
 {
     const ki_list_meta meta = {
         .resource_version = page->resource_version,
@@ -57,8 +57,8 @@ static ki__paging_verdict take_page(listing *l, const ki_client_answer *page, ki
 /* Requests the page at hand. */
 static ki__paging_verdict read_page(listing *l, ki_error *error)
 {
-    ki_client_request request = l->request;
-    ki_client_answer page;
+    ki_request request = l->request;
+    ki_response page;
     ki__paging_verdict verdict;
     request.list = ki__paging_options(&l->paging);
     if (ki_client_do(l->client, &request, &page, error) < 0) {
@@ -70,7 +70,7 @@ static ki__paging_verdict read_page(listing *l, ki_error *error)
     } else {
         verdict = take_page(l, &page, error);
     }
-    ki_client_answer_done(&page);
+    ki_response_done(&page);
     return verdict;
 }
 
@@ -119,7 +119,7 @@ int ki_client_list(ki_client *client, const ki_resource *resource, const char *n
     KI__REQUIRE(client, error);
     KI__REQUIRE(resource, error);
     KI__REQUIRE(ret_list, error);
-    listing l = {.client = client, .request = KI_OPTIONS_INIT(ki_client_request)};
+    listing l = {.client = client, .request = KI_OPTIONS_INIT(ki_request)};
     ki_error failure = KI_ERROR_INIT;
     l.request.verb = KI_VERB_LIST;
     l.request.resource = resource;

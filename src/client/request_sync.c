@@ -17,23 +17,22 @@ enum { ATTEMPTS = 5, BETWEEN_NS = 10000000 };
 static int refuse_inside(ki_error *error)
 {
     return ki__error_set(error, KI_ERR_BUSY,
-                         "inside the loop nobody can wait for it: use ki_client_start()");
+                         "inside the loop nobody can wait for it: use ki_client_call()");
 }
 
 static bool is_ended(const void *arg)
 {
-    return atomic_load(&((ki_client_call *)(uintptr_t)arg)->ended);
+    return atomic_load(&((ki_call *)(uintptr_t)arg)->ended);
 }
 
-int ki_client_do(ki_client *client, const ki_client_request *request, ki_client_answer *ret_answer,
+int ki_client_do(ki_client *client, const ki_request *request, ki_response *ret_answer,
                  ki_error *error)
 {
     KI__REQUIRE(client, error);
     KI__REQUIRE(request, error);
-    ki_client_call *call = NULL;
+    ki_call *call = NULL;
     if (ret_answer != NULL) {
-        *ret_answer =
-            (ki_client_answer){.resource_version = "", .continue_token = "", .remaining = -1};
+        *ret_answer = (ki_response){.resource_version = "", .continue_token = "", .remaining = -1};
     }
     if (ki__engine_is_inside(client->engine)) {
         return refuse_inside(error);
@@ -54,27 +53,27 @@ int ki_client_do(ki_client *client, const ki_client_request *request, ki_client_
         }
         if (ret_answer != NULL) {
             *ret_answer = call->answer;
-            call->answer = (ki_client_answer){0};
+            call->answer = (ki_response){0};
         }
     }
-    (void)ki_client_call_unref(call);
+    (void)ki_call_unref(call);
     return r;
 }
 
 /* ---- short forms ---- */
 
 /* Does it, and gives the object of the answer, or the Status of a refusal. */
-static int do_for_object(ki_client *client, const ki_client_request *request,
-                         ki_object **ret_object, ki_object **reterr_status, ki_error *error)
+static int do_for_object(ki_client *client, const ki_request *request, ki_object **ret_object,
+                         ki_object **reterr_status, ki_error *error)
 {
-    ki_client_answer answer;
+    ki_response answer;
     int r = ki_client_do(client, request, &answer, error);
     ki_object **out = r < 0 ? reterr_status : ret_object;
     if (out != NULL) {
         *out = answer.object;
         answer.object = NULL;
     }
-    ki_client_answer_done(&answer);
+    ki_response_done(&answer);
     return r;
 }
 
@@ -86,7 +85,7 @@ int ki_client_get(ki_client *client, const ki_resource *resource, const char *na
     KI__REQUIRE(resource, error);
     KI__REQUIRE(name, error);
     KI__REQUIRE(ret_object, error);
-    ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
+    ki_request request = KI_OPTIONS_INIT(ki_request);
     request.verb = KI_VERB_GET;
     request.resource = resource;
     request.name_space = name_space;
@@ -98,7 +97,7 @@ static int write_object(ki_client *client, ki_verb verb, const ki_resource *reso
                         const ki_object *object, const char *subresource, ki_object **ret_object,
                         ki_object **reterr_status, ki_error *error)
 {
-    ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
+    ki_request request = KI_OPTIONS_INIT(ki_request);
     request.verb = verb;
     request.resource = resource;
     request.object = object;
@@ -143,7 +142,7 @@ int ki_client_patch(ki_client *client, const ki_resource *resource, const char *
     KI__REQUIRE(client, error);
     KI__REQUIRE(resource, error);
     KI__REQUIRE(name, error);
-    ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
+    ki_request request = KI_OPTIONS_INIT(ki_request);
     request.verb = KI_VERB_PATCH;
     request.resource = resource;
     request.name_space = name_space;
@@ -161,7 +160,7 @@ int ki_client_apply(ki_client *client, const ki_resource *resource, const ki_obj
     KI__REQUIRE(resource, error);
     KI__REQUIRE(object, error);
     KI__REQUIRE(field_manager, error);
-    ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
+    ki_request request = KI_OPTIONS_INIT(ki_request);
     request.verb = KI_VERB_APPLY;
     request.resource = resource;
     request.object = object;
@@ -176,7 +175,7 @@ int ki_client_delete(ki_client *client, const ki_resource *resource, const char 
     KI__REQUIRE(client, error);
     KI__REQUIRE(resource, error);
     KI__REQUIRE(name, error);
-    ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
+    ki_request request = KI_OPTIONS_INIT(ki_request);
     request.verb = KI_VERB_DELETE;
     request.resource = resource;
     request.name_space = name_space;

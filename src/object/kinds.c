@@ -35,11 +35,11 @@ static ki_value string_in(const ki_object *object, const char *part, const char 
 }
 
 /* Begins a walk over a list; over nothing if it is none. */
-static ki_iter elements_of(const ki_value *list)
+static ki_value_iter elements_of(const ki_value *list)
 {
-    ki_iter iter;
-    bool walks = ki_value_type(list) == KI_TYPE_LIST && ki_value_iter(list, &iter) == 0;
-    return walks ? iter : (ki_iter){0};
+    ki_value_iter iter;
+    bool walks = ki_value_type(list) == KI_TYPE_LIST && ki_value_iter_begin(list, &iter) == 0;
+    return walks ? iter : (ki_value_iter){0};
 }
 
 static bool child_is(const ki_value *map, const char *name, const char *text)
@@ -53,9 +53,9 @@ static bool child_is(const ki_value *map, const char *name, const char *text)
 ki_value ki_object_condition(const ki_object *object, const char *type)
 {
     ki_value conditions = value_in(object, "status", "conditions");
-    ki_iter iter = elements_of(&conditions);
+    ki_value_iter iter = elements_of(&conditions);
     ki_value condition;
-    while (ki_iter_next(&iter, NULL, &condition) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &condition) > 0) {
         if (child_is(&condition, "type", type)) {
             return condition;
         }
@@ -103,10 +103,10 @@ size_t ki_pod_container_count(const ki_object *pod)
 size_t ki_pod_ready_count(const ki_object *pod)
 {
     ki_value statuses = value_in(pod, "status", "containerStatuses");
-    ki_iter iter = elements_of(&statuses);
+    ki_value_iter iter = elements_of(&statuses);
     ki_value status;
     size_t count = 0;
-    while (ki_iter_next(&iter, NULL, &status) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &status) > 0) {
         count += ki__value_child_flag(&status, "ready");
     }
     return count;
@@ -115,10 +115,10 @@ size_t ki_pod_ready_count(const ki_object *pod)
 int64_t ki_pod_restarts(const ki_object *pod)
 {
     ki_value statuses = value_in(pod, "status", "containerStatuses");
-    ki_iter iter = elements_of(&statuses);
+    ki_value_iter iter = elements_of(&statuses);
     ki_value status;
     int64_t count = 0; /* an object has no room for enough containers to overflow it */
-    while (ki_iter_next(&iter, NULL, &status) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &status) > 0) {
         count += ki__value_child_count(&status, "restartCount");
     }
     return count;
@@ -205,17 +205,17 @@ ki_replicas ki_deployment_replicas(const ki_object *deployment)
     return replicas_of(deployment, &usual_names);
 }
 
-ki_replicas ki_replica_set_replicas(const ki_object *replica_set)
+ki_replicas ki_replicaset_replicas(const ki_object *replica_set)
 {
     return replicas_of(replica_set, &replica_set_names);
 }
 
-ki_replicas ki_stateful_set_replicas(const ki_object *stateful_set)
+ki_replicas ki_statefulset_replicas(const ki_object *stateful_set)
 {
     return replicas_of(stateful_set, &usual_names);
 }
 
-ki_replicas ki_daemon_set_replicas(const ki_object *daemon_set)
+ki_replicas ki_daemonset_replicas(const ki_object *daemon_set)
 {
     return replicas_of(daemon_set, &daemon_set_names);
 }
@@ -296,7 +296,7 @@ static int add_bytes(ki_buf *out, const ki_value *value)
     return r;
 }
 
-int ki_config_map_get(const ki_object *config_map, ki_str key, ki_value *ret_value)
+int ki_configmap_get(const ki_object *config_map, ki_str key, ki_value *ret_value)
 {
     KI__REQUIRE(config_map, NULL);
     KI__REQUIRE(ret_value, NULL);
@@ -311,12 +311,12 @@ int ki_config_map_get(const ki_object *config_map, ki_str key, ki_value *ret_val
     return r;
 }
 
-int ki_config_map_copy(const ki_object *config_map, ki_str key, ki_buf *out)
+int ki_configmap_copy(const ki_object *config_map, ki_str key, ki_buf *out)
 {
     KI__REQUIRE(config_map, NULL);
     KI__REQUIRE(out, NULL);
     ki_value value;
-    int r = ki_config_map_get(config_map, key, &value);
+    int r = ki_configmap_get(config_map, key, &value);
     if (r != KI_ERR_NOT_FOUND) {
         return r < 0 ? r : ki_value_copy_string(&value, out);
     }
@@ -391,9 +391,9 @@ int32_t ki_lease_duration_s(const ki_object *lease)
 static ki_str stored_version(const ki_value *spec)
 {
     ki_value versions = ki__value_child(spec, "versions");
-    ki_iter iter = elements_of(&versions);
+    ki_value_iter iter = elements_of(&versions);
     ki_value version;
-    while (ki_iter_next(&iter, NULL, &version) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &version) > 0) {
         if (ki__value_child_flag(&version, "storage")) {
             return ki__value_child_text(&version, "name");
         }

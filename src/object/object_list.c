@@ -43,7 +43,7 @@ ki_list *ki__list_fit(ki_list *list)
     return smaller != NULL ? smaller : list; /* too large is good enough */
 }
 
-ki_list *ki_list_free(ki_list *list)
+ki_list *ki_list_unref(ki_list *list)
 {
     if (list == NULL) {
         return NULL;

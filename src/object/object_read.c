@@ -218,12 +218,12 @@ int ki_object_controller(const ki_object *object, ki_owner *ret_owner)
     KI__REQUIRE(object, NULL);
     KI__REQUIRE(ret_owner, NULL);
     ki_value owners = ki_object_owner_references(object);
-    ki_iter iter;
-    if (ki_value_iter(&owners, &iter) < 0) {
+    ki_value_iter iter;
+    if (ki_value_iter_begin(&owners, &iter) < 0) {
         return KI_ERR_NOT_FOUND;
     }
     ki_value owner;
-    while (ki_iter_next(&iter, NULL, &owner) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &owner) > 0) {
         if (ki__value_child_flag(&owner, "controller")) {
             *ret_owner = (ki_owner){
                 .api_version = ki__value_child_text(&owner, "apiVersion"),

@@ -117,12 +117,12 @@ int ki_status_cause_at(const ki_object *status, size_t index, ki_status_cause *r
 bool ki_status_has_cause(const ki_object *status, const char *type)
 {
     ki_value causes = causes_of(status);
-    ki_iter iter;
-    if (ki_value_type(&causes) != KI_TYPE_LIST || ki_value_iter(&causes, &iter) < 0) {
+    ki_value_iter iter;
+    if (ki_value_type(&causes) != KI_TYPE_LIST || ki_value_iter_begin(&causes, &iter) < 0) {
         return false;
     }
     ki_value cause;
-    while (ki_iter_next(&iter, NULL, &cause) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &cause) > 0) {
         ki_value reason = ki__value_child(&cause, "reason");
         if (ki_value_equals(&reason, ki_str_from(type))) {
             return true;

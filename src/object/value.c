@@ -220,13 +220,13 @@ int ki_value_element(const ki_value *list, int64_t index, ki_value *ret_element)
             return KI_ERR_NOT_FOUND;
         }
     }
-    ki_iter iter;
-    int r = ki_value_iter(list, &iter);
+    ki_value_iter iter;
+    int r = ki_value_iter_begin(list, &iter);
     if (r < 0) {
         return r;
     }
     ki_value element;
-    while (ki_iter_next(&iter, NULL, &element) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &element) > 0) {
         if (index-- == 0) {
             *ret_element = element;
             return 0;
@@ -239,21 +239,21 @@ int ki_value_count(const ki_value *container, size_t *ret_count)
 {
     KI__REQUIRE(container, NULL);
     KI__REQUIRE(ret_count, NULL);
-    ki_iter iter;
-    int r = ki_value_iter(container, &iter);
+    ki_value_iter iter;
+    int r = ki_value_iter_begin(container, &iter);
     if (r < 0) {
         return r;
     }
     ki_value value;
     size_t count = 0;
-    while (ki_iter_next(&iter, NULL, &value) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &value) > 0) {
         count++;
     }
     *ret_count = count;
     return 0;
 }
 
-int ki_value_iter(const ki_value *container, ki_iter *ret_iter)
+int ki_value_iter_begin(const ki_value *container, ki_value_iter *ret_iter)
 {
     KI__REQUIRE(container, NULL);
     KI__REQUIRE(ret_iter, NULL);
@@ -261,12 +261,12 @@ int ki_value_iter(const ki_value *container, ki_iter *ret_iter)
     if (type != KI_TYPE_LIST && type != KI_TYPE_MAP) {
         return KI_ERR_TYPE;
     }
-    *ret_iter = (ki_iter){.container = *container};
+    *ret_iter = (ki_value_iter){.container = *container};
     ops_of(container)->iter_init(ret_iter);
     return 0;
 }
 
-int ki_iter_next(ki_iter *iter, ki_value *ret_key, ki_value *ret_value)
+int ki_value_iter_next(ki_value_iter *iter, ki_value *ret_key, ki_value *ret_value)
 {
     KI__REQUIRE(iter, NULL);
     KI__REQUIRE(ret_value, NULL);

@@ -31,8 +31,8 @@ typedef struct ki__value_ops {
     /* For lists and maps only. `iter` comes with its container set. Its `next` is a place in the
      * bytes of the object that goes forward with the walk, at the end behind the last child: paths
      * measure by it what they read. */
-    void (*iter_init)(ki_iter *iter);
-    int (*iter_next)(ki_iter *iter, ki_value *ret_key, ki_value *ret_value);
+    void (*iter_init)(ki_value_iter *iter);
+    int (*iter_next)(ki_value_iter *iter, ki_value *ret_key, ki_value *ret_value);
 
     int (*write_json)(const ki_value *value, ki_buf *out);
 } ki__value_ops;

@@ -88,7 +88,7 @@ int ki__http_send(ki__http_call *call, ki_error *error)
     const char *accept =
         ki__http_accept(!source->options.json_only, source->options.metadata_only, call->watch);
     const ki_http_header header = {.name = ki_str_from("Accept"), .value = ki_str_from(accept)};
-    const ki_request request = {
+    const ki_http_request request = {
         .method = "GET",
         .path = ki_buf_text(&source->path),
         .query = ki_buf_text(&call->query),
@@ -98,7 +98,7 @@ int ki__http_send(ki__http_call *call, ki_error *error)
         .stream = call->watch,
         .later_page = call->later_page,
     };
-    ki_response_sink sink = ki__http_response_sink;
+    ki_http_sink sink = ki__http_response_sink;
     sink.user = call;
     const ki_transport *transport = &source->transport;
     int r = transport->start(&request, &sink, transport->user, &call->exchange, error);

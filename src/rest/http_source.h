@@ -81,7 +81,7 @@ void ki__http_group_ended(ki__http_call *call, const ki_error *error);
 
 /* ---- http_source_answer.c ---- */
 
-extern const ki_response_sink ki__http_response_sink; /* without its user */
+extern const ki_http_sink ki__http_response_sink; /* without its user */
 void ki__http_on_again(ki__timer *timer);
 
 #endif

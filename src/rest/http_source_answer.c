@@ -85,10 +85,11 @@ static void on_response(int status, const ki_http_header *headers, size_t header
 
 /* Whether the call has ended because of an object with fields that the schema tables do not know:
  * requests ask for JSON from now on, and whoever called makes this one again. */
-static bool ends_incomplete(ki__http_call *call, ki_event_type type, const ki__wire_item *item)
+static bool ends_incomplete(ki__http_call *call, ki_watch_event_type type,
+                            const ki__wire_item *item)
 {
     ki__http_source *source = call->source;
-    bool is_object = item->object != NULL && type <= KI_EVENT_DELETED;
+    bool is_object = item->object != NULL && type <= KI_WATCH_EVENT_DELETED;
     if (!source->options.json_if_incomplete || source->options.json_only || !is_object ||
         ki_object_is_complete(item->object)) {
         return false;
@@ -107,14 +108,14 @@ static bool ends_incomplete(ki__http_call *call, ki_event_type type, const ki__w
 static void give_object(ki__http_call *call, ki__wire_item *item)
 {
     const ki_source_sink *sink = &call->sink;
-    if (ends_incomplete(call, KI_EVENT_ADDED, item)) {
+    if (ends_incomplete(call, KI_WATCH_EVENT_ADDED, item)) {
         item->object = ki_object_unref(item->object);
     } else if (item->object != NULL) {
-        sink->on_event(KI_EVENT_ADDED, item->object, NULL, sink->user);
+        sink->on_event(KI_WATCH_EVENT_ADDED, item->object, NULL, sink->user);
         item->object = ki_object_unref(item->object);
     } else {
-        sink->on_set_aside(KI_EVENT_ADDED, item->key, item->resource_version, &item->error,
-                           sink->user);
+        sink->on_skipped(KI_WATCH_EVENT_ADDED, item->key, item->resource_version, &item->error,
+                         sink->user);
     }
 }
 
@@ -126,13 +127,12 @@ static void give_event(ki__http_call *call, ki__watch_event *event)
         item->object = ki_object_unref(item->object);
         return;
     }
-    if (event->type == KI_EVENT_ERROR) {
+    if (event->type == KI_WATCH_EVENT_ERROR) {
         sink->on_event(event->type, item->object, &item->error, sink->user);
     } else if (item->object != NULL) {
         sink->on_event(event->type, item->object, NULL, sink->user);
     } else {
-        sink->on_set_aside(event->type, item->key, item->resource_version, &item->error,
-                           sink->user);
+        sink->on_skipped(event->type, item->key, item->resource_version, &item->error, sink->user);
     }
     item->object = ki_object_unref(item->object);
 }
@@ -304,7 +304,7 @@ static void on_end(const ki_error *error, void *user)
     ki__http_leave(call);
 }
 
-const ki_response_sink ki__http_response_sink = {
+const ki_http_sink ki__http_response_sink = {
     .on_response = on_response,
     .on_body = on_body,
     .on_end = on_end,

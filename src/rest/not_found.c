@@ -60,13 +60,13 @@ static void read_versions(ki__http_source *source, const ki_object *group)
     ki_value root = ki_object_root(group);
     ki_value versions = ki__value_child(&root, "versions");
     const char *ours = ki_resource_version(source->resource);
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value entry;
     size_t count = 0;
-    if (ki_value_type(&versions) != KI_TYPE_LIST || ki_value_iter(&versions, &iter) < 0) {
+    if (ki_value_type(&versions) != KI_TYPE_LIST || ki_value_iter_begin(&versions, &iter) < 0) {
         return;
     }
-    while (ki_iter_next(&iter, NULL, &entry) > 0 && count < VERSIONS_SHOWN) {
+    while (ki_value_iter_next(&iter, NULL, &entry) > 0 && count < VERSIONS_SHOWN) {
         char version[VERSION_SIZE];
         ki_value name = ki__value_child(&entry, "version");
         if (ki_value_get_string(&name, version, sizeof(version)) <= 0) {
@@ -112,7 +112,7 @@ static int ask(ki__http_call *call)
         r = ki_buf_add_text(&path, ki_resource_group(source->resource));
     }
     if (r == 0) {
-        const ki_request request = {
+        const ki_http_request request = {
             .method = "GET",
             .path = ki_buf_text(&path),
             .query = "",
@@ -120,7 +120,7 @@ static int ask(ki__http_call *call)
             .header_count = 1,
             .idle_timeout_ns = PATIENCE_NS,
         };
-        ki_response_sink sink = ki__http_response_sink;
+        ki_http_sink sink = ki__http_response_sink;
         sink.user = call;
         r = transport->start(&request, &sink, transport->user, &call->exchange, &ignored);
     }

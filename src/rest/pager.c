@@ -113,7 +113,7 @@ static void on_object(const ki_object *object, void *user)
     }
 }
 
-static void on_set_aside(const char *key, const ki_error *error, void *user)
+static void on_skipped(const char *key, const ki_error *error, void *user)
 {
     ki_pager *pager = user;
     if (atomic_load(&pager->cancelled)) {
@@ -145,7 +145,7 @@ static void on_end(const char *version, const ki_error *error, const ki_object *
 
 static const ki__pages_sink sink = {
     .on_object = on_object,
-    .on_set_aside = on_set_aside,
+    .on_skipped = on_skipped,
     .on_alive = on_alive,
     .on_restart = on_restart,
     .on_end = on_end,

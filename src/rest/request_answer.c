@@ -18,7 +18,7 @@ enum {
     OBJECTS_MAX = 5000000
 };
 
-struct ki_client_answer_memory {
+struct ki_response_memory {
     const ki_alloc *alloc;
     ki_buf resource_version;
     ki_buf continue_token;
@@ -28,14 +28,14 @@ struct ki_client_answer_memory {
 
 /* ---- answers ---- */
 
-void ki_client_answer_done(ki_client_answer *answer)
+void ki_response_done(ki_response *answer)
 {
     if (answer == NULL) {
         return;
     }
-    struct ki_client_answer_memory *memory = answer->memory;
+    struct ki_response_memory *memory = answer->memory;
     (void)ki_object_unref(answer->object);
-    (void)ki_list_free(answer->list);
+    (void)ki_list_unref(answer->list);
     if (memory != NULL) {
         ki_buf_done(&memory->resource_version);
         ki_buf_done(&memory->continue_token);
@@ -43,12 +43,12 @@ void ki_client_answer_done(ki_client_answer *answer)
         ki_buf_done(&memory->content_type);
         ki__free(memory->alloc, memory);
     }
-    *answer = (ki_client_answer){0};
+    *answer = (ki_response){0};
 }
 
-static int make_memory(ki_client_answer *answer, const ki_alloc *alloc)
+static int make_memory(ki_response *answer, const ki_alloc *alloc)
 {
-    struct ki_client_answer_memory *memory = ki__alloc(alloc, sizeof(*memory));
+    struct ki_response_memory *memory = ki__alloc(alloc, sizeof(*memory));
     if (memory == NULL) {
         return -ENOMEM;
     }
@@ -212,7 +212,7 @@ int ki__reader_body(ki__reader *reader, ki_str bytes, ki_error *error)
 
 /* ---- the end ---- */
 
-static int give_bytes(ki__reader *reader, ki_client_answer *answer, ki_error *error)
+static int give_bytes(ki__reader *reader, ki_response *answer, ki_error *error)
 {
     int r = make_memory(answer, reader->alloc);
     if (r < 0) {
@@ -227,7 +227,7 @@ static int give_bytes(ki__reader *reader, ki_client_answer *answer, ki_error *er
     return 0;
 }
 
-static int give_object(ki__reader *reader, ki_client_answer *answer, ki_error *error)
+static int give_object(ki__reader *reader, ki_response *answer, ki_error *error)
 {
     const ki__built *built = reader->built;
     ki_str bytes = ki_buf_str(&reader->bytes);
@@ -252,7 +252,7 @@ static int give_object(ki__reader *reader, ki_client_answer *answer, ki_error *e
     return r;
 }
 
-static int give_list(ki__reader *reader, ki_client_answer *answer, ki_error *error)
+static int give_list(ki__reader *reader, ki_response *answer, ki_error *error)
 {
     int r = ki__list_decoder_finish(&reader->list, error);
     if (r < 0) {
@@ -280,7 +280,7 @@ static int give_list(ki__reader *reader, ki_client_answer *answer, ki_error *err
     return 0;
 }
 
-static int give_failure(ki__reader *reader, ki_client_answer *answer, ki_error *error)
+static int give_failure(ki__reader *reader, ki_response *answer, ki_error *error)
 {
     const ki__built *built = reader->built;
     const char *resource =
@@ -295,9 +295,9 @@ static int give_failure(ki__reader *reader, ki_client_answer *answer, ki_error *
     return error->code;
 }
 
-int ki__reader_finish(ki__reader *reader, ki_client_answer *ret_answer, ki_error *error)
+int ki__reader_finish(ki__reader *reader, ki_response *ret_answer, ki_error *error)
 {
-    ki_client_answer answer = {.http_code = reader->head.status, .remaining = -1};
+    ki_response answer = {.http_code = reader->head.status, .remaining = -1};
     ki_error own = KI_ERROR_INIT;
     int r = 0;
     answer.resource_version = "";

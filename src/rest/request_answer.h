@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The response to a client's request, decoded as it arrives into a ki_client_answer: an object, a
+/* The response to a client's request, decoded as it arrives into a ki_response: an object, a
  * list, bytes, or an error. One reader for each attempt. */
 #ifndef KI_REST_REQUEST_ANSWER_H
 #define KI_REST_REQUEST_ANSWER_H
@@ -48,6 +48,6 @@ int ki__reader_body(ki__reader *reader, ki_str bytes, ki_error *error);
 /** The response is complete, or complete enough. *ret_answer is set, in case of failure too.
  *  Errors: KI_ERR_STATUS  the server refused;  KI_ERR_CUT and so on: it cannot be read;  -ENOMEM.
  */
-int ki__reader_finish(ki__reader *reader, ki_client_answer *ret_answer, ki_error *error);
+int ki__reader_finish(ki__reader *reader, ki_response *ret_answer, ki_error *error);
 
 #endif

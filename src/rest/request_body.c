@@ -53,7 +53,7 @@ static bool has(const char *text)
     return text != NULL && text[0] != '\0';
 }
 
-int ki__body_of_deletion(const ki_client_request *q, ki_buf *out)
+int ki__body_of_deletion(const ki_request *q, ki_buf *out)
 {
     static const char *const policies[KI_PROPAGATION_MAX] = {
         [KI_PROPAGATION_DEFAULT] = "",

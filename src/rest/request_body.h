@@ -11,6 +11,6 @@
 int ki__body_of_object(const ki_object *object, ki_buf *out);
 
 /** The DeleteOptions of a request. */
-int ki__body_of_deletion(const ki_client_request *request, ki_buf *out);
+int ki__body_of_deletion(const ki_request *request, ki_buf *out);
 
 #endif

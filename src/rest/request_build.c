@@ -74,7 +74,7 @@ static uint32_t list_members(const ki_list_options *o)
 }
 
 /* Which members are set. */
-static uint32_t given(const ki_client_request *q)
+static uint32_t given(const ki_request *q)
 {
     const bool set[MEMBER_MAX] = {
         [RESOURCE] = q->resource != NULL,
@@ -144,7 +144,7 @@ static const char *member_name(uint32_t bits)
     return member_names[__builtin_ctz(bits)];
 }
 
-static int check_members(const verb *v, const ki_client_request *q, ki_error *error)
+static int check_members(const verb *v, const ki_request *q, ki_error *error)
 {
     uint32_t bits = given(q);
     uint32_t extra = bits & ~v->takes;
@@ -164,7 +164,7 @@ static int check_members(const verb *v, const ki_client_request *q, ki_error *er
     return 0;
 }
 
-static int check_values(const ki_client_request *q, ki_error *error)
+static int check_values(const ki_request *q, ki_error *error)
 {
     if ((unsigned)q->patch_type >= KI_PATCH_MAX || (unsigned)q->propagation >= KI_PROPAGATION_MAX) {
         return ki__error_set(error, -EINVAL, "a member of the request has no such value");
@@ -178,7 +178,7 @@ static int check_values(const ki_client_request *q, ki_error *error)
 /* ---- the path ---- */
 
 /* Whether the path ends with the name of an object. */
-static bool is_named(const verb *v, const ki_client_request *q)
+static bool is_named(const verb *v, const ki_request *q)
 {
     return v->named || has(q->subresource);
 }
@@ -188,7 +188,7 @@ static const char *or_empty(const char *text)
     return text != NULL ? text : "";
 }
 
-static const char *name_of(const ki_client_request *q)
+static const char *name_of(const ki_request *q)
 {
     if (!has(q->name) && q->object != NULL) {
         return ki_object_name(q->object);
@@ -197,7 +197,7 @@ static const char *name_of(const ki_client_request *q)
 }
 
 /* Lists go over all namespaces if none is named; whatever is about one object is in one. */
-static const char *name_space_of(const verb *v, const ki_client_request *q, const char *otherwise)
+static const char *name_space_of(const verb *v, const ki_request *q, const char *otherwise)
 {
     if (has(q->name_space) || !ki_resource_is_namespaced(q->resource)) {
         return or_empty(q->name_space);
@@ -209,8 +209,8 @@ static const char *name_space_of(const verb *v, const ki_client_request *q, cons
     return one ? otherwise : "";
 }
 
-static int build_path(ki__built *built, const verb *v, const ki_client_request *q,
-                      const char *otherwise, ki_error *error)
+static int build_path(ki__built *built, const verb *v, const ki_request *q, const char *otherwise,
+                      ki_error *error)
 {
     const char *name = is_named(v, q) ? name_of(q) : "";
     const char *name_space = name_space_of(v, q, otherwise);
@@ -234,7 +234,7 @@ static int build_path(ki__built *built, const verb *v, const ki_client_request *
 /* ---- the query ---- */
 
 /* The dry run of a deletion stands in its body. */
-static int build_query(ki__built *built, const verb *v, const ki_client_request *q, ki_error *error)
+static int build_query(ki__built *built, const verb *v, const ki_request *q, ki_error *error)
 {
     bool deletes = (v->takes & BIT(DELETION)) != 0;
     int r = 0;
@@ -253,7 +253,7 @@ static int build_query(ki__built *built, const verb *v, const ki_client_request 
 
 /* ---- headers and body ---- */
 
-static int build_body(ki__built *built, const verb *v, const ki_client_request *q, ki_error *error)
+static int build_body(ki__built *built, const verb *v, const ki_request *q, ki_error *error)
 {
     static const char *const patch_types[KI_PATCH_MAX] = {
         [KI_PATCH_MERGE] = "application/merge-patch+json",
@@ -283,7 +283,7 @@ static int build_body(ki__built *built, const verb *v, const ki_client_request *
     return r < 0 ? ki__error_set(error, r, "the media type: %s", ki_error_text(r)) : 0;
 }
 
-static int build_head(ki__built *built, const verb *v, const ki_client_request *q, ki_error *error)
+static int build_head(ki__built *built, const verb *v, const ki_request *q, ki_error *error)
 {
     bool protobuf = q->resource != NULL && !q->json && ki_resource_has_protobuf(q->resource);
     const char *accept = has(q->accept) ? q->accept : ki__http_accept(protobuf, false, false);
@@ -301,7 +301,7 @@ static int build_head(ki__built *built, const verb *v, const ki_client_request *
 
 /* ---- all together ---- */
 
-static int build_raw(ki__built *built, const ki_client_request *q, ki_error *error)
+static int build_raw(ki__built *built, const ki_request *q, ki_error *error)
 {
     if (q->path[0] != '/') {
         return ki__error_set(error, -EINVAL, "a path begins with '/'");
@@ -313,8 +313,7 @@ static int build_raw(ki__built *built, const ki_client_request *q, ki_error *err
     return r < 0 ? ki__error_set(error, r, "the path of a request: %s", ki_error_text(r)) : 0;
 }
 
-static int build(ki__built *built, const ki_client_request *q, const char *name_space,
-                 ki_error *error)
+static int build(ki__built *built, const ki_request *q, const char *name_space, ki_error *error)
 {
     const verb *v = &verbs[q->verb];
     int r = check_members(v, q, error);
@@ -344,7 +343,7 @@ static int build(ki__built *built, const ki_client_request *q, const char *name_
     return r == 0 ? build_body(built, v, q, error) : r;
 }
 
-int ki__built_make(ki__built *built, const ki_alloc *alloc, const ki_client_request *request,
+int ki__built_make(ki__built *built, const ki_alloc *alloc, const ki_request *request,
                    const char *name_space, ki_error *error)
 {
     *built = (ki__built){.alloc = alloc};
@@ -355,7 +354,7 @@ int ki__built_make(ki__built *built, const ki_alloc *alloc, const ki_client_requ
     ki_buf_init(&built->content_type, alloc, TEXT_MAX_BYTES);
     ki_buf_init(&built->body, alloc, BODY_MAX_BYTES);
     ki_buf_init(&built->name, alloc, TEXT_MAX_BYTES);
-    ki_client_request q = {0};
+    ki_request q = {0};
     int r = ki__options_take(&q, sizeof(q), request, error);
     if (r < 0) {
         return r;
@@ -377,11 +376,11 @@ void ki__built_done(ki__built *built)
     }
 }
 
-ki_request ki__built_request(const ki__built *built, ki_http_header headers[KI__BUILT_HEADERS])
+ki_http_request ki__built_request(const ki__built *built, ki_http_header headers[KI__BUILT_HEADERS])
 {
     headers[0] = (ki_http_header){ki_str_from("Accept"), ki_buf_str(&built->accept)};
     headers[1] = (ki_http_header){ki_str_from("Content-Type"), ki_buf_str(&built->content_type)};
-    return (ki_request){
+    return (ki_http_request){
         .method = ki_buf_text(&built->method),
         .path = ki_buf_text(&built->path),
         .query = ki_buf_text(&built->query),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An HTTP request, built from a ki_client_request. */
+/* An HTTP request, built from a ki_request. */
 #ifndef KI_REST_REQUEST_BUILD_H
 #define KI_REST_REQUEST_BUILD_H
 
@@ -39,13 +39,14 @@ typedef struct ki__built {
  *  Errors: -EINVAL         members are missing, too many, or have no such value;
  *          KI_ERR_INVALID  a name that cannot be;
  *          KI_ERR_LIMIT    over 64 MiB;  those of writing the object;  -ENOMEM, -E2BIG. */
-int ki__built_make(ki__built *built, const ki_alloc *alloc, const ki_client_request *request,
+int ki__built_make(ki__built *built, const ki_alloc *alloc, const ki_request *request,
                    const char *name_space, ki_error *error);
 void ki__built_done(ki__built *built);
 
 enum { KI__BUILT_HEADERS = 2 };
 
 /** The request for a transport, which borrows from `built` and `headers`. */
-ki_request ki__built_request(const ki__built *built, ki_http_header headers[KI__BUILT_HEADERS]);
+ki_http_request ki__built_request(const ki__built *built,
+                                  ki_http_header headers[KI__BUILT_HEADERS]);
 
 #endif

@@ -47,7 +47,7 @@ void ki__request_call_close(ki__request_call *call)
     ki__timer_cancel(&call->end_of_time);
 }
 
-static void finish(ki__request_call *call, ki_client_answer *answer, const ki_error *error)
+static void finish(ki__request_call *call, ki_response *answer, const ki_error *error)
 {
     ki__request_call_close(call);
     call->ended(call, answer, error);
@@ -55,7 +55,7 @@ static void finish(ki__request_call *call, ki_client_answer *answer, const ki_er
 
 void ki__request_call_fail(ki__request_call *call, const ki_error *error)
 {
-    ki_client_answer answer = {
+    ki_response answer = {
         .http_code = call->last_status,
         .resource_version = "",
         .continue_token = "",
@@ -104,7 +104,7 @@ static void on_response(int status, const ki_http_header *headers, size_t header
 /* All has come that is needed. */
 static void complete(ki__request_call *call)
 {
-    ki_client_answer answer;
+    ki_response answer;
     ki_error error = KI_ERROR_INIT;
     uint64_t delay_ns;
     if (ki__retry_response(&call->retry, call->engine, &call->reader.head, &delay_ns)) {
@@ -151,10 +151,10 @@ static void on_end(const ki_error *error, void *user)
 static void send_request(ki__request_call *call)
 {
     const ki_transport *transport = &call->transport;
-    const ki_response_sink sink = {
+    const ki_http_sink sink = {
         .on_response = on_response, .on_body = on_body, .on_end = on_end, .user = call};
     ki_http_header headers[KI__BUILT_HEADERS];
-    const ki_request request = ki__built_request(&call->built, headers);
+    const ki_http_request request = ki__built_request(&call->built, headers);
     ki_error error = KI_ERROR_INIT;
     ki__reader_init(&call->reader, call->built.alloc, &call->built, on_unread, call);
     set_state(call, KI__REQUEST_SENT);
@@ -190,10 +190,9 @@ static ki__retry_kind kind_of(const ki__built *built)
     return built->safe ? KI__RETRY_READ : KI__RETRY_WRITE;
 }
 
-int ki__request_call_init(ki__request_call *call, ki_engine *engine,
-                          const ki_client_request *request, const char *name_space,
-                          uint32_t timeout_ms,
-                          void (*ended)(ki__request_call *call, ki_client_answer *answer,
+int ki__request_call_init(ki__request_call *call, ki_engine *engine, const ki_request *request,
+                          const char *name_space, uint32_t timeout_ms,
+                          void (*ended)(ki__request_call *call, ki_response *answer,
                                         const ki_error *error),
                           ki_error *error)
 {

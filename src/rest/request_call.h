@@ -26,7 +26,7 @@ typedef struct ki__request_call {
     ki__built built;
     /** The outcome, once, after the call was closed: it may be freed in here. The answer is the
      *  callee's to release; `error` is NULL on success. */
-    void (*ended)(struct ki__request_call *call, ki_client_answer *answer, const ki_error *error);
+    void (*ended)(struct ki__request_call *call, ki_response *answer, const ki_error *error);
     ki__request_state state;
     ki_transport transport; /* borrowed */
     void *exchange;         /* of the transport; NULL: none is under way */
@@ -40,10 +40,9 @@ typedef struct ki__request_call {
 /** Takes a request; its deadline counts from now on. `name_space` and `timeout_ms` are for requests
  *  that name none. `engine` must live until ki__request_call_done(), which ends it, also after a
  * failure. Any thread. Errors: those of ki__built_make(). */
-int ki__request_call_init(ki__request_call *call, ki_engine *engine,
-                          const ki_client_request *request, const char *name_space,
-                          uint32_t timeout_ms,
-                          void (*ended)(ki__request_call *call, ki_client_answer *answer,
+int ki__request_call_init(ki__request_call *call, ki_engine *engine, const ki_request *request,
+                          const char *name_space, uint32_t timeout_ms,
+                          void (*ended)(ki__request_call *call, ki_response *answer,
                                         const ki_error *error),
                           ki_error *error);
 

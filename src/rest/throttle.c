@@ -60,7 +60,7 @@ static void wait_for_first(ki__throttle *throttle)
                   ki__list_is_empty(&throttle->line) ? UINT64_MAX : next_token(throttle));
 }
 
-int ki__throttle_enter(ki__throttle *throttle, const ki_request *request,
+int ki__throttle_enter(ki__throttle *throttle, const ki_http_request *request,
                        ki__throttle_waiter *waiter, ki_error *error)
 {
     bool exempt = request->stream || request->later_page;

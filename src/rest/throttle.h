@@ -42,7 +42,7 @@ void ki__throttle_free(ki__throttle *throttle);
 
 /** 0: begin the request now. 1: it waits for go(), or for ki__throttle_leave().
  *  Errors: KI_ERR_LIMIT  too many wait already. */
-int ki__throttle_enter(ki__throttle *throttle, const ki_request *request,
+int ki__throttle_enter(ki__throttle *throttle, const ki_http_request *request,
                        ki__throttle_waiter *waiter, ki_error *error);
 
 /** Takes it out of the line, if it is in one. */

@@ -3,22 +3,22 @@
 #include "wire/event.h"
 
 static const char *const names[] = {
-    [KI_EVENT_ADDED] = "ADDED",     [KI_EVENT_MODIFIED] = "MODIFIED",
-    [KI_EVENT_DELETED] = "DELETED", [KI_EVENT_BOOKMARK] = "BOOKMARK",
-    [KI_EVENT_ERROR] = "ERROR",
+    [KI_WATCH_EVENT_ADDED] = "ADDED",     [KI_WATCH_EVENT_MODIFIED] = "MODIFIED",
+    [KI_WATCH_EVENT_DELETED] = "DELETED", [KI_WATCH_EVENT_BOOKMARK] = "BOOKMARK",
+    [KI_WATCH_EVENT_ERROR] = "ERROR",
 };
-_Static_assert(sizeof(names) / sizeof(names[0]) == KI_EVENT_MAX, "a name for each type");
+_Static_assert(sizeof(names) / sizeof(names[0]) == KI_WATCH_EVENT_MAX, "a name for each type");
 
-const char *ki_event_type_name(ki_event_type type)
+const char *ki_watch_event_type_name(ki_watch_event_type type)
 {
-    return (size_t)type < KI_EVENT_MAX ? names[type] : "unknown";
+    return (size_t)type < KI_WATCH_EVENT_MAX ? names[type] : "unknown";
 }
 
-ki_event_type ki__event_type_from(ki_str name)
+ki_watch_event_type ki__event_type_from(ki_str name)
 {
     size_t type = 0;
-    while (type < KI_EVENT_MAX && !ki_str_eq_text(name, names[type])) {
+    while (type < KI_WATCH_EVENT_MAX && !ki_str_eq_text(name, names[type])) {
         type++;
     }
-    return (ki_event_type)type;
+    return (ki_watch_event_type)type;
 }

@@ -6,7 +6,7 @@
 #include <kinformer/event.h>
 #include <kinformer/str.h>
 
-/** The type that is spelt so; KI_EVENT_MAX if none is. */
-ki_event_type ki__event_type_from(ki_str name);
+/** The type that is spelt so; KI_WATCH_EVENT_MAX if none is. */
+ki_watch_event_type ki__event_type_from(ki_str name);
 
 #endif

@@ -114,7 +114,7 @@ void ki__intake_note_none(ki__intake *intake)
     ki_buf_clear(&intake->resource_version);
 }
 
-void ki__intake_set_aside(const ki__intake *intake, const ki_error *why, ki__wire_item *ret_item)
+void ki__intake_skipped(const ki__intake *intake, const ki_error *why, ki__wire_item *ret_item)
 {
     *ret_item = (ki__wire_item){
         .key = ki_buf_text(&intake->key),

@@ -63,7 +63,7 @@ int ki__intake_note_object(ki__intake *intake, const ki_object *object);
 void ki__intake_note_none(ki__intake *intake);
 
 /** Sets aside what was noted. */
-void ki__intake_set_aside(const ki__intake *intake, const ki_error *why, ki__wire_item *ret_item);
+void ki__intake_skipped(const ki__intake *intake, const ki_error *why, ki__wire_item *ret_item);
 
 /** Appends what something says that it is, "Pod of v1", to an error. Never trusted as it stands. */
 void ki__wire_error_add_kind(ki_error *error, const char *api_version, const char *kind);

@@ -229,7 +229,7 @@ int ki__list_item(ki__list_decoder *decoder, const ki__piece *piece, uint64_t st
         ret_item->resource_version = "";
         ret_item->error.code = 0;
     } else {
-        ki__intake_set_aside(intake, &why, ret_item);
+        ki__intake_skipped(intake, &why, ret_item);
     }
     return 1;
 }

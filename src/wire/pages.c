@@ -25,7 +25,8 @@ static void end(ki__pages *pages, const ki_error *error, const ki_object *status
     pages->sink->on_end(error == NULL ? pages->paging.version : NULL, error, status, pages->user);
 }
 
-static void on_event(ki_event_type type, const ki_object *object, const ki_error *error, void *user)
+static void on_event(ki_watch_event_type type, const ki_object *object, const ki_error *error,
+                     void *user)
 {
     (void)type;
     (void)error; /* a list has objects only */
@@ -36,14 +37,14 @@ static void on_event(ki_event_type type, const ki_object *object, const ki_error
     }
 }
 
-static void on_set_aside(ki_event_type type, const char *key, const char *resource_version,
-                         const ki_error *error, void *user)
+static void on_skipped(ki_watch_event_type type, const char *key, const char *resource_version,
+                       const ki_error *error, void *user)
 {
     (void)type;
     (void)resource_version;
     ki__pages *pages = user;
     ki__paging_note_key(&pages->paging, key);
-    pages->sink->on_set_aside(key, error, pages->user);
+    pages->sink->on_skipped(key, error, pages->user);
 }
 
 static void on_alive(size_t bytes, void *user)
@@ -68,7 +69,7 @@ static int request_page(ki__pages *pages, ki_error *error)
     const ki_list_options options = ki__paging_options(&pages->paging);
     const ki_source_sink sink = {
         .on_event = on_event,
-        .on_set_aside = on_set_aside,
+        .on_skipped = on_skipped,
         .on_alive = on_alive,
         .on_retry = on_retry,
         .on_end = on_end,

@@ -11,7 +11,7 @@
 /** Callbacks. From inside any of them ki__pages_cancel() may be called. */
 typedef struct ki__pages_sink {
     void (*on_object)(const ki_object *object, void *user);
-    void (*on_set_aside)(const char *key, const ki_error *error, void *user);
+    void (*on_skipped)(const char *key, const ki_error *error, void *user);
     void (*on_alive)(size_t bytes, void *user);
     /** As that of ki_source_sink; may be NULL. */
     void (*on_retry)(const ki_error *error, const ki_object *status, uint64_t delay_ns, void *user);

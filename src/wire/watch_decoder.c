@@ -12,7 +12,7 @@
 
 void ki__watch_decoder_init(ki__watch_decoder *decoder, const ki__wire_options *options)
 {
-    *decoder = (ki__watch_decoder){.type = KI_EVENT_MAX};
+    *decoder = (ki__watch_decoder){.type = KI_WATCH_EVENT_MAX};
     ki__intake_init(&decoder->intake, options);
     if (options->encoding == KI_ENCODING_JSON) {
         ki__watch_json_init(decoder);
@@ -74,7 +74,7 @@ int ki__watch_decoder_finish(ki__watch_decoder *decoder, ki_error *error)
 
 void ki__watch_begin(ki__watch_decoder *decoder)
 {
-    decoder->type = KI_EVENT_MAX;
+    decoder->type = KI_WATCH_EVENT_MAX;
     decoder->seen = 0;
     decoder->why.code = 0;
     decoder->inside = true;
@@ -148,9 +148,9 @@ static bool is_good(ki__watch_decoder *decoder)
     }
     if (decoder->object == NULL) {
         (void)ki__error_set(why, KI_ERR_INVALID, "the event has no object");
-    } else if (decoder->type == KI_EVENT_MAX) {
+    } else if (decoder->type == KI_WATCH_EVENT_MAX) {
         (void)ki__error_set(why, KI_ERR_INVALID, "the event is of no known type");
-    } else if (decoder->type != KI_EVENT_BOOKMARK) {
+    } else if (decoder->type != KI_WATCH_EVENT_BOOKMARK) {
         (void)ki__intake_check(&decoder->intake, decoder->object, why);
     } else if (ki_object_resource_version(decoder->object)[0] == '\0') {
         (void)ki__error_set(why, KI_ERR_INVALID, "the bookmark has no resourceVersion");
@@ -184,7 +184,7 @@ static int end_spoilt(ki__watch_decoder *decoder, ki__watch_event *ret_event, ki
     if (r < 0) {
         return ki__error_code(error, r);
     }
-    ki__intake_set_aside(&decoder->intake, &decoder->why, &ret_event->item);
+    ki__intake_skipped(&decoder->intake, &decoder->why, &ret_event->item);
     return 1;
 }
 
@@ -193,7 +193,7 @@ int ki__watch_end(ki__watch_decoder *decoder, ki__watch_event *ret_event, ki_err
     ki_object *object = decoder->object;
     decoder->inside = false;
     ret_event->type = decoder->type;
-    if (decoder->type == KI_EVENT_ERROR) {
+    if (decoder->type == KI_WATCH_EVENT_ERROR) {
         end_error(decoder, ret_event);
         return 1;
     }

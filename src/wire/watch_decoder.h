@@ -16,13 +16,13 @@
 #include "wire/proto_stream.h"
 
 /** An event. Its object is
- *    of KI_EVENT_ADDED, _MODIFIED and _DELETED   there, with a key, or the event was set aside;
- *    of KI_EVENT_BOOKMARK   there, with a resource version, or the event was set aside;
- *    of KI_EVENT_ERROR      the Status; NULL if there was none that could be read. The error is
- *                           filled in any case, and the event is never set aside.
- *  An event that was set aside has the type KI_EVENT_MAX if its own could not be read. */
+ *    of KI_WATCH_EVENT_ADDED, _MODIFIED and _DELETED   there, with a key, or the event was set
+ * aside; of KI_WATCH_EVENT_BOOKMARK   there, with a resource version, or the event was set aside;
+ *    of KI_WATCH_EVENT_ERROR      the Status; NULL if there was none that could be read. The error
+ * is filled in any case, and the event is never set aside. An event that was set aside has the type
+ * KI_WATCH_EVENT_MAX if its own could not be read. */
 typedef struct ki__watch_event {
-    ki_event_type type;
+    ki_watch_event_type type;
     ki__wire_item item;
 } ki__watch_event;
 
@@ -31,17 +31,17 @@ typedef struct ki__watch_decoder {
     ki__intake intake;
     ki__json_stream json;
     ki__proto_stream proto;
-    uint64_t event_start; /* JSON: of the event at hand */
-    uint64_t frame_left;  /* protobuf: bytes to come of the event at hand */
-    ki_error failure;     /* of the watch, once there was one */
-    ki_error why;         /* the event at hand must be set aside, if it has a code */
-    ki_object *object;    /* of the event at hand */
-    ki_event_type type;   /* of the event at hand */
-    uint32_t seen;        /* its members: a bit for each */
-    uint8_t member;       /* JSON: the one at hand */
-    uint8_t header;       /* protobuf: bytes of the length that were read */
-    bool inside;          /* an event has begun */
-    bool noted;           /* whose its object is, which could not be read */
+    uint64_t event_start;     /* JSON: of the event at hand */
+    uint64_t frame_left;      /* protobuf: bytes to come of the event at hand */
+    ki_error failure;         /* of the watch, once there was one */
+    ki_error why;             /* the event at hand must be set aside, if it has a code */
+    ki_object *object;        /* of the event at hand */
+    ki_watch_event_type type; /* of the event at hand */
+    uint32_t seen;            /* its members: a bit for each */
+    uint8_t member;           /* JSON: the one at hand */
+    uint8_t header;           /* protobuf: bytes of the length that were read */
+    bool inside;              /* an event has begun */
+    bool noted;               /* whose its object is, which could not be read */
 } ki__watch_decoder;
 
 void ki__watch_decoder_init(ki__watch_decoder *decoder, const ki__wire_options *options);

@@ -397,7 +397,7 @@ int ki_workqueue_next(ki_workqueue *queue, ki_work *work)
     return r;
 }
 
-size_t ki_workqueue_len(ki_workqueue *queue)
+size_t ki_workqueue_count(ki_workqueue *queue)
 {
     uint64_t now_ns = 0;
     ki__mutex_lock(&queue->lock);

@@ -99,26 +99,26 @@ static void on_watch_error(ki_informer *informer, const ki_watch_failure *failur
 static void dump(const follower *f)
 {
     ki_lister lister = ki_informer_lister(f->informer);
-    ki_lister_iter iter = ki_lister_begin(&lister, NULL, NULL);
+    ki_lister_iter iter = ki_lister_iter_begin(&lister, NULL, NULL);
     const ki_object *object;
-    while ((object = ki_lister_next(&iter)) != NULL) {
+    while ((object = ki_lister_iter_next(&iter)) != NULL) {
         bool json = ki_object_encoding(object) == KI_ENCODING_JSON;
         tell_object('=', f, object, json ? "json" : "protobuf");
     }
-    ki_lister_end(&iter);
+    ki_lister_iter_end(&iter);
 }
 
 static void tell_health(const follower *f)
 {
     ki_informer_health h = KI_OPTIONS_INIT(ki_informer_health);
-    if (ki_informer_read_health(f->informer, &h) < 0) {
+    if (ki_informer_get_health(f->informer, &h) < 0) {
         return;
     }
     const ki_reflector_health *r = &h.reflector;
-    printf("health %s syncs=%llu reconnects=%llu fallbacks=%llu set_aside=%llu anomalies=%llu"
+    printf("health %s syncs=%llu reconnects=%llu fallbacks=%llu skipped=%llu anomalies=%llu"
            " epoch_changes=%llu target_errors=%llu merged=%llu\n",
            f->name, (unsigned long long)r->syncs, (unsigned long long)r->reconnects,
-           (unsigned long long)r->fallbacks, (unsigned long long)(r->set_aside + h.set_aside),
+           (unsigned long long)r->fallbacks, (unsigned long long)(r->skipped + h.skipped),
            (unsigned long long)r->anomalies, (unsigned long long)r->epoch_changes,
            (unsigned long long)r->target_errors, (unsigned long long)h.merged);
 }
@@ -263,7 +263,7 @@ static bool stop(program *p)
         ki_informer_unref(p->followers[i].informer);
         ki_resource_unref(p->followers[i].resource);
     }
-    p->client = ki_client_join(p->client);
+    p->client = ki_client_close(p->client);
     return stopped;
 }
 

@@ -194,12 +194,12 @@ static void for_each_object(program *p, void (*function)(const watched *w, const
 {
     for (size_t i = 0; i < p->count; i++) {
         ki_lister lister = ki_informer_lister(p->watched[i].informer);
-        ki_lister_iter iter = ki_lister_begin(&lister, NULL, NULL);
+        ki_lister_iter iter = ki_lister_iter_begin(&lister, NULL, NULL);
         const ki_object *object;
-        while ((object = ki_lister_next(&iter)) != NULL) {
+        while ((object = ki_lister_iter_next(&iter)) != NULL) {
             function(&p->watched[i], object);
         }
-        ki_lister_end(&iter);
+        ki_lister_iter_end(&iter);
     }
     tell(last);
 }
@@ -218,21 +218,21 @@ static void tell_health(program *p)
 {
     for (size_t i = 0; i < p->count; i++) {
         ki_informer_health h = KI_OPTIONS_INIT(ki_informer_health);
-        if (ki_informer_read_health(p->watched[i].informer, &h) < 0) {
+        if (ki_informer_get_health(p->watched[i].informer, &h) < 0) {
             continue;
         }
         const ki_reflector_health *r = &h.reflector;
         printf("health %s state=%d next=%d answered=%d http=%d synced=%d objects=%zu streams=%llu "
                "lists=%llu watches=%llu"
                " syncs=%llu relists=%llu reconnects=%llu fallbacks=%llu backoffs=%llu events=%llu"
-               " bookmarks=%llu set_aside=%llu anomalies=%llu epoch_changes=%llu merged=%llu\n",
+               " bookmarks=%llu skipped=%llu anomalies=%llu epoch_changes=%llu merged=%llu\n",
                p->watched[i].name, (int)r->state, (int)r->next, r->answered, r->reason.http_code,
                h.synced, h.objects, (unsigned long long)r->streams, (unsigned long long)r->lists,
                (unsigned long long)r->watches, (unsigned long long)r->syncs,
                (unsigned long long)r->relists, (unsigned long long)r->reconnects,
                (unsigned long long)r->fallbacks, (unsigned long long)r->backoffs,
                (unsigned long long)r->events, (unsigned long long)r->bookmarks,
-               (unsigned long long)(r->set_aside + h.set_aside), (unsigned long long)r->anomalies,
+               (unsigned long long)(r->skipped + h.skipped), (unsigned long long)r->anomalies,
                (unsigned long long)r->epoch_changes, (unsigned long long)h.merged);
     }
     tell("healthy");
@@ -503,7 +503,7 @@ static bool stop_informers(program *p)
 static bool stop(program *p)
 {
     bool stopped = stop_informers(p);
-    p->client = ki_client_join(p->client);
+    p->client = ki_client_close(p->client);
     for (size_t i = 0; i < p->count; i++) {
         ki_resource_unref(p->watched[i].resource);
     }

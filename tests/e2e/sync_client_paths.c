@@ -115,12 +115,12 @@ static int print_path(const ki_object *object, const ki_path *path)
         r = 0;
     }
     if (r == 0) {
-        r = ki_path_iter_new(path, &root, &iter);
+        r = ki_path_iter_begin(path, &root, &iter);
     }
     while (r == 0 && (more = ki_path_iter_next(iter, &value)) > 0) {
         count++;
     }
-    ki_path_iter_free(iter);
+    ki_path_iter_end(iter);
     r = r < 0 ? r : more;
     return r < 0 ? r : print_value(count, &first);
 }

@@ -161,7 +161,7 @@ class CustomResources(e2e.Case):
         later.wait_for_sync()
         for each in (client, later):
             self.assertEqual(set(each.told[WIDGETS]), {"default/a", "default/b"})
-            self.assertGreaterEqual(each.health()[WIDGETS]["set_aside"], 1)
+            self.assertGreaterEqual(each.health()[WIDGETS]["skipped"], 1)
         self.write("deep", deep(DEEP))
         for each in (client, later):
             self.assert_current(each)

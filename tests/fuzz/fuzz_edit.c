@@ -142,7 +142,7 @@ static void run(const ki_object *object, char *lines)
         check_patches(edit, object, edited);
     }
     ki_object_unref(edited);
-    (void)ki_edit_free(edit);
+    (void)ki_edit_unref(edit);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)

@@ -39,7 +39,7 @@ static void check_log(const ki_log_record *record, void *user)
 typedef struct listening {
     ki_engine_task *task;
     ki_source source;
-    ki_response_sink sink; /* the source's; valid while it has a request */
+    ki_http_sink sink; /* the source's; valid while it has a request */
     bool asked;
     bool watch;
     bool ended;
@@ -52,7 +52,7 @@ typedef struct listening {
 
 static listening all;
 
-static int start(const ki_request *request, const ki_response_sink *sink, void *user,
+static int start(const ki_http_request *request, const ki_http_sink *sink, void *user,
                  void **ret_call, ki_error *error)
 {
     (void)user;
@@ -71,7 +71,8 @@ static void cancel(void *call, void *user)
     all.asked = false;
 }
 
-static void on_event(ki_event_type type, const ki_object *object, const ki_error *error, void *user)
+static void on_event(ki_watch_event_type type, const ki_object *object, const ki_error *error,
+                     void *user)
 {
     (void)type;
     (void)object;
@@ -80,8 +81,8 @@ static void on_event(ki_event_type type, const ki_object *object, const ki_error
     must(false); /* there is no body */
 }
 
-static void on_set_aside(ki_event_type type, const char *key, const char *resource_version,
-                         const ki_error *error, void *user)
+static void on_skipped(ki_watch_event_type type, const char *key, const char *resource_version,
+                       const ki_error *error, void *user)
 {
     (void)key;
     (void)resource_version;
@@ -164,7 +165,7 @@ static void run(void *user)
 {
     (void)user;
     const ki_source_sink sink = {
-        .on_event = on_event, .on_set_aside = on_set_aside, .on_alive = on_alive, .on_end = on_end};
+        .on_event = on_event, .on_skipped = on_skipped, .on_alive = on_alive, .on_end = on_end};
     ki_list_options options = {0};
     uint8_t flags = all.data[0];
     all.data++;

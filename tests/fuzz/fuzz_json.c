@@ -54,14 +54,14 @@ static uint64_t add_to_hash(uint64_t hash, ki_str text)
 /* Walks everything; the result stands for all that was read, in its order. */
 static uint64_t walk(ki_value root, ki_buf *text)
 {
-    static ki_iter stack[1024];
+    static ki_value_iter stack[1024];
     size_t depth = 0;
     uint64_t hash = 1;
-    must(ki_value_iter(&root, &stack[depth++]) == 0);
+    must(ki_value_iter_begin(&root, &stack[depth++]) == 0);
     while (depth != 0) {
         ki_value key;
         ki_value value;
-        if (ki_iter_next(&stack[depth - 1], &key, &value) == 0) {
+        if (ki_value_iter_next(&stack[depth - 1], &key, &value) == 0) {
             depth--;
             hash = add_to_hash(hash, ki_str_from("end"));
             continue;
@@ -72,7 +72,7 @@ static uint64_t walk(ki_value root, ki_buf *text)
             ki_value found;
             must(ki_value_member(&stack[depth - 1].container, ki_buf_str(text), &found) == 0);
         }
-        if (ki_value_iter(&value, &stack[depth]) == 0) {
+        if (ki_value_iter_begin(&value, &stack[depth]) == 0) {
             depth++;
         } else {
             read_scalar(&value, text);
@@ -96,13 +96,13 @@ static void read_labels(const ki_object *object, ki_buf *text)
 {
     ki_value labels = ki_object_labels(object);
     ki_value same;
-    ki_iter iter;
-    if (ki_value_iter(&labels, &iter) < 0 || !find_labels(object, &same)) {
+    ki_value_iter iter;
+    if (ki_value_iter_begin(&labels, &iter) < 0 || !find_labels(object, &same)) {
         return;
     }
     ki_value key;
     ki_value value;
-    while (ki_iter_next(&iter, &key, &value) > 0) {
+    while (ki_value_iter_next(&iter, &key, &value) > 0) {
         ki_buf_clear(text);
         must(ki_value_copy_string(&key, text) == 0);
         ki_value shortly;

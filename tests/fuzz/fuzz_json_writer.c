@@ -207,6 +207,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     check(s.json);
     ki_object_unref(s.pod);
-    ki_json_free(s.json);
+    ki_json_unref(s.json);
     return 0;
 }

@@ -40,9 +40,9 @@ static bool is_known(int code)
 
 static void check_config(const ki_config *config)
 {
-    const ki_config_tls *tls = ki_config_tls_of(config);
-    const ki_config_credentials *credentials = ki_config_credentials_of(config);
-    const ki_config_exec *exec = ki_config_exec_of(config);
+    const ki_config_tls *tls = ki_config_get_tls(config);
+    const ki_config_credentials *credentials = ki_config_get_credentials(config);
+    const ki_config_exec *exec = ki_config_get_exec(config);
     bool https = strncmp(ki_config_server(config), "https://", 8) == 0;
     must(https || strncmp(ki_config_server(config), "http://", 7) == 0);
     must(ki_config_namespace(config)[0] != '\0');
@@ -51,8 +51,8 @@ static void check_config(const ki_config *config)
     must(credentials->token.len == 0 || credentials->username[0] == '\0');
     must(strlen(credentials->token.ptr) == credentials->token.len);
     must(exec == NULL || exec->command[0] != '\0');
-    must(ki_config_impersonation_of(config)->user[0] != '\0' ||
-         ki_config_impersonation_of(config)->group_count == 0);
+    must(ki_config_get_impersonation(config)->user[0] != '\0' ||
+         ki_config_get_impersonation(config)->group_count == 0);
 }
 
 static void load(ki_str text)

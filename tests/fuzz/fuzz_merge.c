@@ -45,7 +45,7 @@ static void diff(const ki_object *before, const ki_object *after)
     for (size_t i = 0; i < ki_diff_count(changes); i++) {
         must(ki_diff_at(changes, i)->path[0] != '\0');
     }
-    (void)ki_diff_free(changes);
+    (void)ki_diff_unref(changes);
     ki_object_unref(made);
     ki_buf_done(&patch);
 }

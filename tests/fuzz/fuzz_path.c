@@ -86,18 +86,18 @@ static bool filter_holds(const ki_path *path, uint8_t term, const ki_value *elem
 static void visit_children(const ki_path *path, const ki__path_step *step, uint8_t next,
                            const ki_value *value, values *out)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value child;
     size_t count;
     bool list = ki_value_type(value) == KI_TYPE_LIST;
-    if ((step->kind != KI__PATH_ALL && !list) || ki_value_iter(value, &iter) < 0) {
+    if ((step->kind != KI__PATH_ALL && !list) || ki_value_iter_begin(value, &iter) < 0) {
         return;
     }
     must(ki_value_count(value, &count) == 0);
     int64_t from = step->from < 0 ? step->from + (int64_t)count : step->from;
     int64_t to = step->to < 0 ? step->to + (int64_t)count : step->to;
     from = from < 0 ? 0 : from;
-    for (int64_t i = 0; ki_iter_next(&iter, NULL, &child) > 0; i++) {
+    for (int64_t i = 0; ki_value_iter_next(&iter, NULL, &child) > 0; i++) {
         bool chosen = step->kind == KI__PATH_ALL;
         if (step->kind == KI__PATH_SLICE) {
             chosen = i >= from && i < to && (i - from) % step->by == 0;
@@ -112,11 +112,11 @@ static void visit_children(const ki_path *path, const ki__path_step *step, uint8
 
 static void descend(const ki_path *path, uint8_t next, const ki_value *value, values *out)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value child;
     visit(path, next, value, out);
-    if (visits <= VISITS_MAX && ki_value_iter(value, &iter) == 0) {
-        while (ki_iter_next(&iter, NULL, &child) > 0) {
+    if (visits <= VISITS_MAX && ki_value_iter_begin(value, &iter) == 0) {
+        while (ki_value_iter_next(&iter, NULL, &child) > 0) {
             descend(path, next, &child, out);
         }
     }
@@ -184,7 +184,7 @@ static void walk(const ki_path *path, const ki_object *object)
     bool known = visits <= VISITS_MAX;
     int r = ki_path_first(path, &root, &first);
     must(ki_object_has(object, path) == (r == 0));
-    must(ki_path_iter_new(path, &root, &iter) == 0);
+    must(ki_path_iter_begin(path, &root, &iter) == 0);
     int s = ki_path_iter_next(iter, &value);
     must(r == 0 ? s == 1 && same(&first, &value) : s == (r == KI_ERR_NOT_FOUND ? 0 : r) && s <= 0);
     size_t count = 0;
@@ -198,7 +198,7 @@ static void walk(const ki_path *path, const ki_object *object)
     must(s == 0 || s == KI_ERR_LIMIT);
     must(count <= ((size_t)1 << 20) + 4 * bytes.len);
     must(ki_path_iter_next(iter, &value) == s);
-    ki_path_iter_free(iter);
+    ki_path_iter_end(iter);
 }
 
 static ki_object *make_object(const char *bytes, size_t len)

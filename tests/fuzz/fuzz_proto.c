@@ -209,17 +209,17 @@ static void compare(const ki_value *here, const ki_value *there);
 /* JSON was written in the order of the walk, so both give the same one after the other. */
 static void compare_children(const ki_value *here, const ki_value *there)
 {
-    ki_iter left;
-    ki_iter right;
+    ki_value_iter left;
+    ki_value_iter right;
     ki_value left_key;
     ki_value right_key;
     ki_value left_value;
     ki_value right_value;
-    must(ki_value_iter(here, &left) == 0 && ki_value_iter(there, &right) == 0);
+    must(ki_value_iter_begin(here, &left) == 0 && ki_value_iter_begin(there, &right) == 0);
     uintptr_t place = (uintptr_t)left.next;
     for (;;) {
-        int r = ki_iter_next(&left, &left_key, &left_value);
-        must(r == ki_iter_next(&right, &right_key, &right_value));
+        int r = ki_value_iter_next(&left, &left_key, &left_value);
+        must(r == ki_value_iter_next(&right, &right_key, &right_value));
         must((uintptr_t)left.next >= place);
         place = (uintptr_t)left.next;
         if (r == 0) {
@@ -253,11 +253,11 @@ static size_t count_all(const ki_object *object, const ki_path *path, int *ret_c
     ki_path_iter *iter;
     ki_value value;
     size_t count = 0;
-    must(ki_path_iter_new(path, &root, &iter) == 0);
+    must(ki_path_iter_begin(path, &root, &iter) == 0);
     while ((*ret_code = ki_path_iter_next(iter, &value)) > 0) {
         count++;
     }
-    ki_path_iter_free(iter);
+    ki_path_iter_end(iter);
     return count;
 }
 

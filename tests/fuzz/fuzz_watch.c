@@ -7,16 +7,16 @@
 static void check_event(const ki__watch_event *event)
 {
     const ki_object *object = event->item.object;
-    must((unsigned)event->type <= KI_EVENT_MAX);
-    if (event->type == KI_EVENT_ERROR) {
+    must((unsigned)event->type <= KI_WATCH_EVENT_MAX);
+    if (event->type == KI_WATCH_EVENT_ERROR) {
         must(event->item.error.code < 0);
         must((event->item.error.code == KI_ERR_STATUS) == (object != NULL));
     } else if (object == NULL) {
         must(event->item.error.code < 0 && event->item.error.code <= KI_ERR_FIRST);
-    } else if (event->type == KI_EVENT_BOOKMARK) {
+    } else if (event->type == KI_WATCH_EVENT_BOOKMARK) {
         must(ki_object_resource_version(object)[0] != '\0');
     } else {
-        must(event->type != KI_EVENT_MAX && ki_object_key(object)[0] != '\0');
+        must(event->type != KI_WATCH_EVENT_MAX && ki_object_key(object)[0] != '\0');
     }
 }
 
@@ -33,10 +33,10 @@ static int feed(ki__watch_decoder *decoder, const char *piece, size_t len, uint6
         }
         check_event(&event);
         add_number(hash, (uint64_t)event.type);
-        if (event.type == KI_EVENT_ERROR) {
+        if (event.type == KI_WATCH_EVENT_ERROR) {
             add_error(hash, &event.item.error);
         }
-        if (event.type != KI_EVENT_ERROR || event.item.object != NULL) {
+        if (event.type != KI_WATCH_EVENT_ERROR || event.item.object != NULL) {
             add_item(hash, &event.item);
         }
         piece += taken;

@@ -29,10 +29,10 @@ static bool finds_pod(ki_store *store)
 {
     holder<ki_snapshot, ki_snapshot_unref> snapshot(ki_store_snapshot(store));
     ki_snapshot_iter iter;
-    if (ki_snapshot_find(snapshot.get(), KI_INDEX_NAMESPACE, ki_str_from("n"), &iter) < 0) {
+    if (ki_snapshot_iter_find(snapshot.get(), KI_INDEX_NAMESPACE, ki_str_from("n"), &iter) < 0) {
         return false;
     }
-    const ki_object *pod = ki_snapshot_next(&iter);
+    const ki_object *pod = ki_snapshot_iter_next(&iter);
     return pod != nullptr && ki_str_eq_text(ki_str_from(ki_object_key(pod)), "n/a");
 }
 

@@ -116,8 +116,8 @@ static void print_exec(const ki_config_exec *exec)
 
 static void print_config(const ki_config *config)
 {
-    const ki_config_tls *tls = ki_config_tls_of(config);
-    const ki_config_credentials *credentials = ki_config_credentials_of(config);
+    const ki_config_tls *tls = ki_config_get_tls(config);
+    const ki_config_credentials *credentials = ki_config_get_credentials(config);
     putchar('{');
     print_field("server", ki_config_server(config));
     print_field("pathPrefix", ki_config_path_prefix(config));
@@ -134,8 +134,8 @@ static void print_config(const ki_config *config)
     print_field("tokenFile", credentials->token_file);
     print_field("username", credentials->username);
     print_field("password", credentials->password.ptr);
-    print_impersonation(ki_config_impersonation_of(config));
-    print_exec(ki_config_exec_of(config));
+    print_impersonation(ki_config_get_impersonation(config));
+    print_exec(ki_config_get_exec(config));
     printf("\"insecure\":%s,", tls->insecure ? "true" : "false");
     printf("\"disableCompression\":%s}\n",
            ki_config_disable_compression(config) ? "true" : "false");

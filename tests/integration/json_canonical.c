@@ -81,18 +81,18 @@ static void print_scalar(const ki_value *value, ki_buf *text)
 
 static void print_value(ki_value root, ki_buf *text)
 {
-    static ki_iter stack[200];
+    static ki_value_iter stack[200];
     size_t depth = 0;
     ki_value value = root;
     for (;;) {
-        if (ki_value_iter(&value, &stack[depth]) == 0) {
+        if (ki_value_iter_begin(&value, &stack[depth]) == 0) {
             printf(ki_value_type(&value) == KI_TYPE_MAP ? "{" : "[");
             depth++;
         } else {
             print_scalar(&value, text);
         }
         ki_value key;
-        while (depth != 0 && ki_iter_next(&stack[depth - 1], &key, &value) == 0) {
+        while (depth != 0 && ki_value_iter_next(&stack[depth - 1], &key, &value) == 0) {
             depth--;
             printf(ki_value_type(&stack[depth].container) == KI_TYPE_MAP ? "}" : "]");
         }

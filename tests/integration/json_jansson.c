@@ -102,11 +102,11 @@ static void push(pairs *todo, ki_value ours, json_t *theirs)
 }
 
 /* Of several members with one name jansson keeps the last: is there another one further on? */
-static bool comes_again(ki_iter iter, ki_str name)
+static bool comes_again(ki_value_iter iter, ki_str name)
 {
     ki_value key;
     ki_value value;
-    while (ki_iter_next(&iter, &key, &value) == 1) {
+    while (ki_value_iter_next(&iter, &key, &value) == 1) {
         if (ki_value_equals(&key, name)) {
             return true;
         }
@@ -116,15 +116,15 @@ static bool comes_again(ki_iter iter, ki_str name)
 
 static bool same_map(const ki_value *ours, json_t *theirs, pairs *todo)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value key;
     ki_value value;
     size_t distinct = 0;
     bool same = true;
     ki_buf name;
     ki_buf_init(&name, NULL, SIZE_MAX);
-    assert_int_equal(ki_value_iter(ours, &iter), 0);
-    while (same && ki_iter_next(&iter, &key, &value) == 1) {
+    assert_int_equal(ki_value_iter_begin(ours, &iter), 0);
+    while (same && ki_value_iter_next(&iter, &key, &value) == 1) {
         ki_buf_clear(&name);
         assert_int_equal(ki_value_copy_string(&key, &name), 0);
         if (comes_again(iter, ki_buf_str(&name))) {
@@ -141,11 +141,11 @@ static bool same_map(const ki_value *ours, json_t *theirs, pairs *todo)
 
 static bool same_list(const ki_value *ours, json_t *theirs, pairs *todo)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value value;
     size_t count = 0;
-    assert_int_equal(ki_value_iter(ours, &iter), 0);
-    while (ki_iter_next(&iter, NULL, &value) == 1) {
+    assert_int_equal(ki_value_iter_begin(ours, &iter), 0);
+    while (ki_value_iter_next(&iter, NULL, &value) == 1) {
         json_t *element = json_array_get(theirs, count++);
         if (element == NULL) {
             return false;

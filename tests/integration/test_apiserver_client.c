@@ -94,7 +94,7 @@ static void end(world *w)
 {
     ki_factory_stop(w->factory);
     ki_factory_unref(w->factory);
-    (void)ki_client_join(w->client);
+    (void)ki_client_close(w->client);
     ki_apiserver_unref(w->server);
     (void)ki_resource_unref(w->widget);
 }
@@ -239,7 +239,7 @@ static void a_client_keeps_to_its_options(void **state)
     time_t before = time(NULL);
     for (int i = 0; i < 150; i++) { /* the usual limit would make this last 28 seconds and more */
         must(ki_client_list(client, KI_CORE_V1_NAMESPACES, "", NULL, &list, NULL, &error), &error);
-        ki_list_free(list);
+        ki_list_unref(list);
     }
     assert_true(time(NULL) - before < 25);
     with.config = ki_client_config(client);
@@ -266,7 +266,7 @@ static void expect_names(ki_apiserver *server, const ki_resource *resource, cons
         snprintf(found + len, sizeof(found) - len, "%s ", ki_object_key(object));
     }
     assert_string_equal(found, names);
-    ki_list_free(list);
+    ki_list_unref(list);
 }
 
 static const char some[] = "{apiVersion: v1, kind: Pod, metadata: {name: b, namespace: x, "
@@ -333,7 +333,7 @@ static void count_warnings(const ki_log_record *record, void *user)
 static ki_informer_health health_of(ki_informer *informer)
 {
     ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    assert_int_equal(ki_informer_read_health(informer, &health), 0);
+    assert_int_equal(ki_informer_get_health(informer, &health), 0);
     return health;
 }
 
@@ -383,19 +383,18 @@ static void follow_a_newer_server(bool no_streaming)
     expect_incomplete(w.pods, "default/o2");
     assert_int_equal(atomic_load(&warnings), 1);
     /* What is asked for as JSON has it, by its name. */
-    ki_client_answer answer;
+    ki_response answer;
     ki_value value;
-    must(
-        ki_client_do(w.client,
-                     KI_OPTIONS(ki_client_request, .verb = KI_VERB_GET, .resource = KI_CORE_V1_PODS,
-                                .name_space = "default", .name = "o0", .json = true),
-                     &answer, &error),
-        &error);
+    must(ki_client_do(w.client,
+                      KI_OPTIONS(ki_request, .verb = KI_VERB_GET, .resource = KI_CORE_V1_PODS,
+                                 .name_space = "default", .name = "o0", .json = true),
+                      &answer, &error),
+         &error);
     ki_value root = ki_object_root(answer.object);
     assert_true(ki_object_is_complete(answer.object));
     assert_int_equal(ki_value_member(&root, ki_str_from("unknownField"), &value), 0);
     assert_true(ki_value_equals(&value, ki_str_from("of a newer API")));
-    ki_client_answer_done(&answer);
+    ki_response_done(&answer);
     end(&w);
 }
 
@@ -496,7 +495,7 @@ static void threads_of_handlers_are_limited_by_the_client(void **state)
     ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
     while (health.handler_threads_full == 0) { /* one callback waits for the other's thread */
         usleep(1000);
-        must(ki_informer_read_health(w.pods, &health), &error);
+        must(ki_informer_get_health(w.pods, &health), &error);
     }
     atomic_store(&open, true);
     must(ki_factory_wait_for_sync(w.factory, WAIT_MS, &error), &error);

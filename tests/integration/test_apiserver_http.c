@@ -101,7 +101,7 @@ static void requests_share_a_connection(void **state)
     for (int i = 0; i < 20; i++) {
         assert_int_equal(serving_ask(&s, "GET", MAPS, "", ""), 200);
     }
-    ki_apiserver_stats_of(s.server, &stats);
+    ki_apiserver_get_stats(s.server, &stats);
     assert_int_equal(stats.connections, 1);
     assert_int_equal(stats.requests, 20);
     assert_int_equal(stats.open_connections, 1);
@@ -167,7 +167,7 @@ static void a_watch_is_woken_by_writes(void **state)
     watch(&s, &e, "watch=1");
     until(&s, &e, "ADDED", 1);
     transporting_for(&s.t, 50);
-    ki_apiserver_stats_of(s.server, &stats);
+    ki_apiserver_get_stats(s.server, &stats);
     assert_int_equal(stats.open_watches, 1);
     int64_t before = now_ms();
     serving_put(&s, "b");
@@ -239,7 +239,7 @@ static void a_client_that_leaves_its_watch_is_noticed(void **state)
     transporting_for(&s.t, 50);
     assert_int_equal(serving_open(&s, 0), 0);
     ki_apiserver_stats stats;
-    ki_apiserver_stats_of(s.server, &stats);
+    ki_apiserver_get_stats(s.server, &stats);
     assert_int_equal(stats.open_watches, 0);
     serving_end(&s);
 }

@@ -202,13 +202,13 @@ static void its_kubeconfig_leads_to_it_and_proves_it(void **state)
         fail_msg("%s", error.message);
     }
     assert_string_equal(ki_config_server(config), ki_apiserver_url(s.server));
-    assert_str(ki_config_credentials_of(config)->token, "t0ken");
-    assert_str(ki_config_tls_of(config)->ca_data, ki_apiserver_ca(s.server));
+    assert_str(ki_config_get_credentials(config)->token, "t0ken");
+    assert_str(ki_config_get_tls(config)->ca_data, ki_apiserver_ca(s.server));
 
     const ki_http_header bearer = {ki_str_from("Authorization"), ki_str_from("Bearer t0ken")};
     transporting_close(&s.t);
     ki__curl_options curl = {.url = ki_config_server(config)};
-    curl.tls.ca = ki_config_tls_of(config)->ca_data;
+    curl.tls.ca = ki_config_get_tls(config)->ca_data;
     transporting_open(&s.t, &curl, "https", 0);
     exchange e;
     exchange_init(&e, &s.t, "/api/v1/namespaces", "");
@@ -560,7 +560,7 @@ static int use_directly(const ki_alloc *alloc, void *user)
     r = r < 0 ? r : ki_apiserver_get(server, KI_CORE_V1_CONFIGMAPS, "default", "a", &object, NULL);
     r = r < 0 ? r : ki_apiserver_list(server, KI_CORE_V1_CONFIGMAPS, "", "a!=b", &list, NULL);
     ki_object_unref(object);
-    ki_list_free(list);
+    ki_list_unref(list);
     r = r < 0 ? r : ki_apiserver_delete(server, KI_CORE_V1_CONFIGMAPS, "default", "a", NULL);
     ki_buf_done(&text);
     ki_apiserver_unref(server);

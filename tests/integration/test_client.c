@@ -45,9 +45,9 @@ static void nap(long ms)
     (void)nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
 }
 
-static ki_client_request get_request(void)
+static ki_request get_request(void)
 {
-    ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
+    ki_request request = KI_OPTIONS_INIT(ki_request);
     request.verb = KI_VERB_GET;
     request.resource = KI_CORE_V1_PODS;
     request.name = "none";
@@ -158,7 +158,7 @@ static void wrong_options(void **state)
     assert_null(client);
     assert_null(ki_client_ref(NULL));
     assert_null(ki_client_unref(NULL));
-    assert_null(ki_client_join(NULL));
+    assert_null(ki_client_close(NULL));
     (void)ki_config_unref(config);
 }
 
@@ -353,7 +353,7 @@ static void waiting_is_refused_wherever_the_loop_runs(void **state)
 
 typedef struct waiting {
     clienting *c;
-    ki_client_call *call;
+    ki_call *call;
     atomic_bool done;
     int dones;
     int code;
@@ -363,21 +363,20 @@ typedef struct waiting {
     int sync;    /* what waiting inside gave */
 } waiting;
 
-static void on_done(ki_client_call *call, const ki_client_answer *answer, const ki_error *error,
-                    void *user)
+static void on_done(ki_call *call, const ki_response *answer, const ki_error *error, void *user)
 {
     waiting *w = user;
     w->dones++;
     w->code = error != NULL ? error->code : 0;
     w->http_code = answer->http_code;
     if (w->cancel) {
-        ki_client_call_cancel(call);
+        ki_call_cancel(call);
     }
     w->sync = get(w->c->client, NULL);
     if (w->again) {
         w->again = false;
-        ki_client_request request = get_request();
-        assert_int_equal(ki_client_start(w->c->client, &request, on_done, w, NULL, NULL), 0);
+        ki_request request = get_request();
+        assert_int_equal(ki_client_call(w->c->client, &request, on_done, w, NULL, NULL), 0);
         return;
     }
     atomic_store(&w->done, true);
@@ -393,16 +392,16 @@ static void answers_come_on_the_loop(void **state)
             clienting_loop(&c);
         }
         clienting_open(&c, NULL);
-        ki_client_request request = get_request();
+        ki_request request = get_request();
         waiting w = {.c = &c, .cancel = true, .again = true};
-        assert_int_equal(ki_client_start(c.client, &request, on_done, &w, &w.call, NULL), 0);
+        assert_int_equal(ki_client_call(c.client, &request, on_done, &w, &w.call, NULL), 0);
         clienting_until(&c, &w.done);
         assert_int_equal(w.dones, 2);
         assert_int_equal(w.code, KI_ERR_STATUS);
         assert_int_equal(w.http_code, 404);
         assert_int_equal(w.sync, KI_ERR_BUSY);
-        ki_client_call_cancel(w.call); /* late */
-        w.call = ki_client_call_unref(w.call);
+        ki_call_cancel(w.call); /* late */
+        w.call = ki_call_unref(w.call);
         ki_loop *loop = ki_loop_ref(ki_client_loop(c.client));
         c.client = ki_client_unref(c.client);
         if (own != 0) {
@@ -415,17 +414,17 @@ static void answers_come_on_the_loop(void **state)
 
 static void cancel_after(clienting *c, int steps)
 {
-    ki_client_request request = get_request();
+    ki_request request = get_request();
     waiting w = {.c = c};
-    assert_int_equal(ki_client_start(c->client, &request, on_done, &w, &w.call, NULL), 0);
+    assert_int_equal(ki_client_call(c->client, &request, on_done, &w, &w.call, NULL), 0);
     for (int i = 0; i < steps && w.dones == 0; i++) {
         assert_true(ki_loop_dispatch(c->loop) >= 0);
         nap(1);
     }
     int dones = w.dones;
-    ki_client_call_cancel(w.call);
-    ki_client_call_cancel(w.call);
-    w.call = ki_client_call_unref(w.call);
+    ki_call_cancel(w.call);
+    ki_call_cancel(w.call);
+    w.call = ki_call_unref(w.call);
     for (int i = 0; i < 5; i++) {
         assert_true(ki_loop_dispatch(c->loop) >= 0);
     }
@@ -460,21 +459,20 @@ static void a_request_on_a_stopped_loop_can_be_let_go_of(void **state)
     clienting_begin(&c);
     clienting_loop(&c);
     clienting_open(&c, NULL);
-    ki_client_request request = get_request();
+    ki_request request = get_request();
     waiting w = {.c = &c};
-    assert_int_equal(ki_client_start(c.client, &request, on_done, &w, &w.call, NULL), 0);
+    assert_int_equal(ki_client_call(c.client, &request, on_done, &w, &w.call, NULL), 0);
     ki_loop_stop(c.loop);
     assert_int_equal(w.dones, 1);
     assert_int_equal(w.code, KI_ERR_STOPPED);
-    ki_client_call_cancel(w.call);
-    w.call = ki_client_call_unref(w.call);
-    assert_int_equal(ki_client_start(c.client, &request, on_done, &w, NULL, NULL), KI_ERR_STOPPED);
+    ki_call_cancel(w.call);
+    w.call = ki_call_unref(w.call);
+    assert_int_equal(ki_client_call(c.client, &request, on_done, &w, NULL, NULL), KI_ERR_STOPPED);
     assert_int_equal(w.dones, 1);
     clienting_end(&c);
 }
 
-static void drop_client(ki_client_call *call, const ki_client_answer *answer, const ki_error *error,
-                        void *user)
+static void drop_client(ki_call *call, const ki_response *answer, const ki_error *error, void *user)
 {
     (void)call;
     (void)answer;
@@ -495,9 +493,9 @@ static void the_last_reference_may_go_inside_the_loop(void **state)
         }
         clienting_open(&c, NULL);
         ki_loop *loop = ki_loop_ref(ki_client_loop(c.client));
-        ki_client_request request = get_request();
+        ki_request request = get_request();
         waiting w = {.c = &c};
-        assert_int_equal(ki_client_start(c.client, &request, drop_client, &w, NULL, NULL), 0);
+        assert_int_equal(ki_client_call(c.client, &request, drop_client, &w, NULL, NULL), 0);
         clienting_until(&c, &w.done);
         if (own != 0) {
             assert_int_equal(ki_loop_join(loop), 0);
@@ -654,7 +652,7 @@ static void an_informer_follows_what_the_client_writes(void **state)
         (void)ki_loop_unref(loop);
     } else {
         factory = ki_factory_unref(factory);
-        c.client = ki_client_join(c.client);
+        c.client = ki_client_close(c.client);
     }
     clienting_end(&c);
 }
@@ -689,7 +687,7 @@ static ki_client *client_of_pods(const test_server *server, const ki_alloc *allo
 
 static void do_there(ki_client *client, const char *what)
 {
-    ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
+    ki_request request = KI_OPTIONS_INIT(ki_request);
     request.verb = KI_VERB_RAW;
     request.method = "POST";
     request.path = "/do";
@@ -724,7 +722,7 @@ static void an_informer_of_a_server_with_tls_goes_on_after_cuts(void **state)
     expect_count(&h.adds, 2);
     expect_count(&h.deletes, 1);
     factory = ki_factory_unref(factory);
-    client = ki_client_join(client);
+    client = ki_client_close(client);
     test_server_stop(&server);
     test_alloc_done(&alloc);
     assert_int_equal(test_descriptors(), fds);

@@ -31,9 +31,9 @@ static void expect_asked(clienting *c, const char *text)
     assert_string_equal(clienting_asked(c), text);
 }
 
-static ki_client_request request_of(ki_verb verb)
+static ki_request request_of(ki_verb verb)
 {
-    ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
+    ki_request request = KI_OPTIONS_INIT(ki_request);
     request.verb = verb;
     request.resource = KI_CORE_V1_CONFIGMAPS;
     return request;
@@ -54,7 +54,7 @@ static void a_get(void **state)
     (void)ki_object_unref(object);
     expect_asked(&c, "GET /api/v1/namespaces/shop/pods/p\n" PROTO);
 
-    ki_client_request request = request_of(KI_VERB_GET);
+    ki_request request = request_of(KI_VERB_GET);
     request.name_space = "a b";
     request.name = "x?y";
     request.json = true;
@@ -62,12 +62,12 @@ static void a_get(void **state)
     request.subresource = "scale";
     request.resource = KI_APPS_V1_DEPLOYMENTS;
     ki_error error = KI_ERROR_INIT;
-    ki_client_answer answer;
+    ki_response answer;
     assert_int_equal(ki_client_do(c.client, &request, &answer, &error), KI_ERR_STATUS);
     assert_true(ki_error_is_not_found(&error));
     assert_int_equal(answer.http_code, 404);
     assert_true(ki_object_is_status(answer.object));
-    ki_client_answer_done(&answer);
+    ki_response_done(&answer);
     expect_asked(&c, "GET /apis/apps/v1/namespaces/a%20b/deployments/x%3Fy/scale?resourceVersion=7"
                      "\n" JSON);
     clienting_end(&c);
@@ -122,7 +122,7 @@ static void writes_with_all_their_options(void **state)
     (void)state;
     clienting c;
     begin(&c);
-    ki_client_request request = request_of(KI_VERB_CREATE);
+    ki_request request = request_of(KI_VERB_CREATE);
     request.name_space = "n";
     request.body = ki_str_from("{\"metadata\":{\"name\":\"b\"}}");
     request.dry_run = true;
@@ -160,11 +160,11 @@ static void writes_with_all_their_options(void **state)
     request.list.label_selector = "a=b";
     request.grace_seconds = 30;
     request.propagation = KI_PROPAGATION_ORPHAN;
-    ki_client_answer answer;
+    ki_response answer;
     assert_int_equal(ki_client_do(c.client, &request, &answer, NULL), 0);
     assert_true(ki_object_is_status(answer.object));
     assert_null(answer.list);
-    ki_client_answer_done(&answer);
+    ki_response_done(&answer);
     expect_asked(&c, "DELETE /api/v1/namespaces/n/configmaps?labelSelector=a%3Db\n" PROTO TYPE_JSON
                      "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"gracePeriodSeconds\":30,"
                      "\"propagationPolicy\":\"Orphan\"}\n");
@@ -255,7 +255,7 @@ static void what_a_list_gave_is_sent_with_its_kind(void **state)
     assert_non_null(
         strstr(clienting_asked(&c),
                "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"i\"}}\n"));
-    (void)ki_list_free(list);
+    (void)ki_list_unref(list);
     clienting_end(&c);
 }
 
@@ -264,8 +264,8 @@ static void raw_requests(void **state)
     (void)state;
     clienting c;
     begin(&c);
-    ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
-    ki_client_answer answer;
+    ki_request request = KI_OPTIONS_INIT(ki_request);
+    ki_response answer;
     request.verb = KI_VERB_RAW;
     request.path = "/version";
     request.query = "a=%20b";
@@ -274,7 +274,7 @@ static void raw_requests(void **state)
     assert_true(ki_str_eq_text(answer.body, "v1.36"));
     assert_true(ki_str_eq_text(answer.content_type, "text/plain"));
     assert_int_equal(answer.http_code, 200);
-    ki_client_answer_done(&answer);
+    ki_response_done(&answer);
     expect_asked(&c, "GET /version?a=%20b\n" JSON);
 
     request.method = "POST";
@@ -290,7 +290,7 @@ static void raw_requests(void **state)
     assert_int_equal(error.http_code, 418);
     assert_true(ki_str_eq_text(answer.body, "short and stout"));
     assert_null(answer.object);
-    ki_client_answer_done(&answer);
+    ki_response_done(&answer);
     expect_asked(&c, "POST /x\nAccept: text/plain\nContent-Type: text/csv\n1,2\n");
     clienting_end(&c);
 }
@@ -350,8 +350,8 @@ static void a_list_is_in_order(void **state)
     clienting c;
     begin(&c);
     add_config_maps(&c, 7);
-    ki_client_request request = request_of(KI_VERB_LIST);
-    ki_client_answer answer;
+    ki_request request = request_of(KI_VERB_LIST);
+    ki_response answer;
     request.name_space = "shop";
     request.list.limit = 3;
     request.list.label_selector = "odd=0";
@@ -362,7 +362,7 @@ static void a_list_is_in_order(void **state)
     assert_string_equal(answer.resource_version, "107");
     assert_string_equal(answer.continue_token, "107:3");
     assert_int_equal(answer.remaining, 1);
-    ki_client_answer_done(&answer);
+    ki_response_done(&answer);
     expect_asked(&c,
                  "GET /api/v1/namespaces/shop/configmaps?labelSelector=odd%3D0&limit=3\n" PROTO);
     clienting_end(&c);
@@ -382,13 +382,13 @@ static void the_whole_list_comes_in_pages(void **state)
         ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", &options, &list, NULL, NULL), 0);
     assert_int_equal(ki_list_count(list), 8);
     assert_string_equal(ki_object_key(ki_list_at(list, 7)), "shop/m0007");
-    (void)ki_list_free(list);
+    (void)ki_list_unref(list);
     expect_asked(&c, "GET /api/v1/configmaps?limit=3&resourceVersion=0\n" PROTO
                      "\nGET /api/v1/configmaps?continue=108%3A3&limit=3\n" PROTO
                      "\nGET /api/v1/configmaps?continue=108%3A6&limit=3\n" PROTO);
     assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL, NULL),
                      0);
-    (void)ki_list_free(list);
+    (void)ki_list_unref(list);
     expect_asked(&c, "GET /api/v1/configmaps?limit=500\n" PROTO);
     clienting_end(&c);
 }
@@ -416,7 +416,7 @@ static void pages_of_two_moments_are_not_put_together(void **state)
             ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL, NULL), 0);
         assert_int_equal(ki_list_count(list), 1);
         assert_string_equal(ki_object_name(ki_list_at(list, 0)), "whole");
-        (void)ki_list_free(list);
+        (void)ki_list_unref(list);
         expect_asked(&c, "GET /api/v1/configmaps?limit=500\n" PROTO
                          "\nGET /api/v1/configmaps?continue=t&limit=500\n" PROTO
                          "\nGET /api/v1/configmaps\n" PROTO);
@@ -441,7 +441,7 @@ static void a_resource_version_may_have_1024_bytes(void **state)
     assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL, NULL),
                      0);
     assert_int_equal(ki_list_count(list), 1);
-    (void)ki_list_free(list);
+    (void)ki_list_unref(list);
     (void)snprintf(page, sizeof(page), PAGE("%s", "", "a"), version);
     clienting_answer(&c, page);
     assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL, &error),
@@ -467,7 +467,7 @@ static void later_pages_do_not_wait_for_the_rate_limit(void **state)
     assert_int_equal(ki_client_list(c.client, KI_CORE_V1_CONFIGMAPS, "", NULL, &list, NULL, NULL),
                      0);
     assert_int_equal(ki_list_count(list), 31);
-    (void)ki_list_free(list);
+    (void)ki_list_unref(list);
     clienting_end(&c);
 }
 
@@ -584,15 +584,15 @@ static void requests_that_cannot_be_are_refused_before_anything_is_sent(void **s
     static const char *const names[] = {".", "..", "a/b", "%2e", ""};
     clienting c;
     begin(&c);
-    ki_client_request request = request_of(KI_VERB_GET);
+    ki_request request = request_of(KI_VERB_GET);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         int wanted = names[i][0] != '\0' ? KI_ERR_INVALID : -EINVAL;
         ki_error error = KI_ERROR_INIT;
-        ki_client_answer answer;
+        ki_response answer;
         request.name = names[i];
         assert_int_equal(ki_client_do(c.client, &request, &answer, &error), wanted);
         assert_true(answer.http_code == 0 && answer.remaining == -1);
-        ki_client_answer_done(&answer);
+        ki_response_done(&answer);
         assert_int_equal(error.code, wanted);
         assert_true(error.message[0] != '\0');
     }
@@ -646,7 +646,7 @@ static void without_a_time_it_is_not_asked_again(void **state)
         assert_int_equal(get(&c, &error), KI_ERR_STATUS);
         assert_int_equal(count_asked(&c), 1);
     }
-    ki_client_request request = request_of(KI_VERB_GET);
+    ki_request request = request_of(KI_VERB_GET);
     request.name = "a";
     request.no_retry = true;
     clienting_answer(&c, "{'status': 429, 'headers': {'Retry-After': '1'}}");
@@ -695,8 +695,8 @@ static void a_request_ends_in_time(void **state)
     (void)state;
     clienting c;
     begin(&c);
-    ki_client_request request = request_of(KI_VERB_GET);
-    ki_client_answer answer;
+    ki_request request = request_of(KI_VERB_GET);
+    ki_response answer;
     ki_error error = KI_ERROR_INIT;
     request.name = "a";
     request.timeout_ms = 200;
@@ -706,7 +706,7 @@ static void a_request_ends_in_time(void **state)
     uint64_t took = clienting_now_ms() - before;
     assert_true(took >= 190 && took < 10000);
     assert_int_equal(answer.http_code, 0);
-    ki_client_answer_done(&answer);
+    ki_response_done(&answer);
     clienting_end(&c);
 }
 

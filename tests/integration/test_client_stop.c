@@ -31,7 +31,7 @@ typedef struct fixture {
     int restart;      /* what starting another inside `done` gave, */
     int wait;         /* and waiting */
     bool stop_inside;
-    ki_client_call *cancel; /* inside `done` */
+    ki_call *cancel; /* inside `done` */
     ki_engine_task *task;
 } fixture;
 
@@ -114,23 +114,22 @@ static void end(fixture *f)
 
 /* ---- requests ---- */
 
-static int start(fixture *f, ki_client_done done, void *user, ki_client_call **ret_call)
+static int start(fixture *f, ki_call_done done, void *user, ki_call **ret_call)
 {
-    ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
+    ki_request request = KI_OPTIONS_INIT(ki_request);
     request.verb = KI_VERB_GET;
     request.resource = KI_CORE_V1_PODS;
     request.name = "none";
-    return ki_client_start(f->c.client, &request, done, user, ret_call, NULL);
+    return ki_client_call(f->c.client, &request, done, user, ret_call, NULL);
 }
 
-static void on_done(ki_client_call *call, const ki_client_answer *answer, const ki_error *error,
-                    void *user)
+static void on_done(ki_call *call, const ki_response *answer, const ki_error *error, void *user)
 {
     fixture *f = user;
     assert_non_null(call);
     assert_non_null(answer);
     assert_non_null(error);
-    ki_client_call_cancel(f->cancel);
+    ki_call_cancel(f->cancel);
     if (error->code == KI_ERR_STOPPED) {
         assert_int_equal(error->http_code, answer->http_code);
         f->restart = start(f, on_done, f, NULL);
@@ -161,7 +160,7 @@ static void await_requests(fixture *f, int least)
 }
 
 /* One waits for its answer, one to be sent again, two are on their way. */
-static void start_all(fixture *f, ki_client_call **ret_call)
+static void start_all(fixture *f, ki_call **ret_call)
 {
     clienting_answer(&f->c, "{'do': 'hang'}");
     clienting_answer(&f->c, "{'status': 429, 'headers': {'Retry-After': '9'}}");
@@ -241,14 +240,14 @@ static void what_is_cancelled_inside_done_is_dropped(void **state)
     for (mode m = 0; m < MODES; m++) {
         fixture f;
         begin(&f, m);
-        ki_client_call *last = NULL;
+        ki_call *last = NULL;
         start_all(&f, &last);
         f.cancel = last; /* the first that ends cancels it */
         ki_loop_stop(f.loop);
         join(&f, f.loop);
         assert_int_equal(f.stops, CALLS - 1);
         assert_int_equal(f.dones, CALLS - 1);
-        (void)ki_client_call_unref(last);
+        (void)ki_call_unref(last);
         end(&f);
     }
 }
@@ -258,7 +257,7 @@ static void what_is_cancelled_inside_done_is_dropped(void **state)
 static void cancel_and_stop(void *user)
 {
     fixture *f = user;
-    ki_client_call_cancel(f->cancel);
+    ki_call_cancel(f->cancel);
     ki_loop_stop(f->loop);
 }
 
@@ -286,8 +285,8 @@ static void what_is_cancelled_before_a_stop_leaves_nothing(void **state)
         }
         while (ki_loop_dispatch(f.loop) != KI_ERR_STOPPED) {
         }
-        f.cancel = ki_client_call_unref(f.cancel);
-        f.task = ki_engine_task_free(f.task);
+        f.cancel = ki_call_unref(f.cancel);
+        f.task = ki_engine_task_unref(f.task);
         assert_int_equal(f.dones, 0);
         end(&f);
     }
@@ -295,8 +294,7 @@ static void what_is_cancelled_before_a_stop_leaves_nothing(void **state)
 
 /* ---- the last references ---- */
 
-static void release_all(ki_client_call *call, const ki_client_answer *answer, const ki_error *error,
-                        void *user)
+static void release_all(ki_call *call, const ki_response *answer, const ki_error *error, void *user)
 {
     fixture *f = user;
     (void)call;
@@ -352,7 +350,7 @@ static void the_engine_alone_ends_requests_too(void **state)
     }
     assert_int_equal(f.dones, 1);
     assert_int_equal(f.stops, 1);
-    f.task = ki_engine_task_free(f.task);
+    f.task = ki_engine_task_unref(f.task);
     end(&f);
 }
 
@@ -367,8 +365,7 @@ typedef struct starter {
     atomic_int dones;
 } starter;
 
-static void count_done(ki_client_call *call, const ki_client_answer *answer, const ki_error *error,
-                       void *user)
+static void count_done(ki_call *call, const ki_response *answer, const ki_error *error, void *user)
 {
     starter *s = user;
     (void)call;
@@ -380,14 +377,14 @@ static void count_done(ki_client_call *call, const ki_client_answer *answer, con
 static void *start_many(void *arg)
 {
     starter *s = arg;
-    ki_client_call *call = NULL;
+    ki_call *call = NULL;
     while (start(s->f, count_done, s, &call) == 0) {
         s->started++;
         if (s->cancels && s->started % 2 == 0) {
-            ki_client_call_cancel(call);
+            ki_call_cancel(call);
             s->cancelled++;
         }
-        call = ki_client_call_unref(call);
+        call = ki_call_unref(call);
         if (s->started % 8 == 0) {
             nap();
         }

@@ -23,7 +23,7 @@ typedef struct fixture {
     ki_apiserver *server;
     ki_config *config;
     ki_client *client;
-    ki_client_call *call; /* without an answer */
+    ki_call *call; /* without an answer */
     ki_factory *factory;
     ki_informer *informer;
     ki_registration *registrations[HANDLERS];
@@ -84,8 +84,7 @@ static void run_task(void *user)
     f->ran++;
 }
 
-static void on_done(ki_client_call *call, const ki_client_answer *answer, const ki_error *error,
-                    void *user)
+static void on_done(ki_call *call, const ki_response *answer, const ki_error *error, void *user)
 {
     (void)call;
     (void)answer;
@@ -162,12 +161,12 @@ static void begin_client(fixture *f)
     }
     assert_int_equal(ki_factory_start(f->factory, NULL), 0);
     assert_int_equal(ki_factory_wait_for_sync(f->factory, UINT32_MAX, NULL), 0);
-    ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
+    ki_request request = KI_OPTIONS_INIT(ki_request);
     request.verb = KI_VERB_RAW;
     request.path = "/api/v1/namespaces/none/configmaps";
     request.query = "watch=true";
     request.timeout_ms = UINT32_MAX;
-    assert_int_equal(ki_client_start(f->client, &request, on_done, f, &f->call, NULL), 0);
+    assert_int_equal(ki_client_call(f->client, &request, on_done, f, &f->call, NULL), 0);
 }
 
 static void begin_rest(fixture *f)
@@ -204,15 +203,15 @@ static void end(fixture *f)
     (void)ki_controller_unref(f->controller);
     assert_int_equal(f->destroyed, HANDLERS + 1);
     (void)ki_workqueue_unref(f->queue);
-    (void)ki_engine_task_free(f->task);
+    (void)ki_engine_task_unref(f->task);
     (void)ki_loop_unref(f->loop);
     (void)ki_queue_unref(f->deltas);
     (void)ki_store_unref(f->store);
     ki_factory_stop(f->factory);
     (void)ki_factory_unref(f->factory);
-    ki_client_call_cancel(f->call);
-    (void)ki_client_call_unref(f->call);
-    (void)ki_client_join(f->client);
+    ki_call_cancel(f->call);
+    (void)ki_call_unref(f->call);
+    (void)ki_client_close(f->client);
     (void)ki_config_unref(f->config);
     (void)ki_apiserver_unref(f->server);
 }
@@ -246,12 +245,12 @@ static void release_all(fixture *f)
         (void)ki_registration_unref(f->registrations[i]);
     }
     (void)ki_factory_unref(f->factory);
-    (void)ki_client_call_unref(f->call);
+    (void)ki_call_unref(f->call);
     (void)ki_client_unref(f->client);
     (void)ki_controller_unref(f->controller);
     (void)ki_workqueue_unref(f->queue);
     ki_engine_task_post(f->task);
-    (void)ki_engine_task_free(f->task);
+    (void)ki_engine_task_unref(f->task);
     (void)ki_loop_unref(f->loop);
     (void)ki_queue_unref(f->deltas);
     (void)ki_store_unref(f->store);
@@ -272,7 +271,7 @@ static void stop_all(fixture *f)
     ki_factory_stop(f->factory);
     ki_workqueue_shut_down(f->queue);
     ki_queue_close(f->deltas);
-    ki_client_call_cancel(f->call);
+    ki_call_cancel(f->call);
     ki_loop_stop(ki_client_loop(f->client));
     ki_loop_stop(f->loop);
 }

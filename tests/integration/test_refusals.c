@@ -45,7 +45,7 @@ static void begin(world *w)
 
 static void end(world *w)
 {
-    (void)ki_client_join(w->client);
+    (void)ki_client_close(w->client);
     (void)ki_apiserver_unref(w->server);
 }
 

@@ -98,9 +98,9 @@ static void describe(fixture *f, char *text, size_t size)
     ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(f->informer));
     char names[16][32];
     size_t count = 0;
-    ki_snapshot_iter iter = ki_snapshot_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
     const ki_object *pod;
-    while ((pod = ki_snapshot_next(&iter)) != NULL && count < 16) {
+    while ((pod = ki_snapshot_iter_next(&iter)) != NULL && count < 16) {
         snprintf(names[count++], 32, "%.12s=v%.12s ", ki_object_name(pod),
                  ki_object_resource_version(pod));
     }

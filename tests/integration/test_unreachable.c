@@ -112,7 +112,7 @@ static void begin(world *w, const char *server)
 static void end(world *w)
 {
     (void)ki_factory_unref(w->factory);
-    ki_client_join(w->client);
+    ki_client_close(w->client);
     pthread_mutex_destroy(&w->lock);
 }
 
@@ -181,7 +181,7 @@ static void expect_reports(world *w, const char *url)
     assert_null(strstr(error.message, TOKEN));
     pthread_mutex_unlock(&w->lock);
     ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    assert_int_equal(ki_informer_read_health(w->pods, &health), 0);
+    assert_int_equal(ki_informer_get_health(w->pods, &health), 0);
     assert_int_equal(health.reflector.reason_class, KI_FAILURE_CONNECTION);
     assert_true(health.reflector.failures >= 2);
 }

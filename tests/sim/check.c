@@ -98,10 +98,10 @@ static void check_i9_index(sim_informer *informer, const ki_snapshot *snapshot)
             ki_snapshot_iter iter;
             size_t found = 0;
             const ki_object *object;
-            if (count == 0 || ki_snapshot_find(snapshot, name, value, &iter) < 0) {
+            if (count == 0 || ki_snapshot_iter_find(snapshot, name, value, &iter) < 0) {
                 sim_violation(informer->s, "I9", "index %s has a value without objects", name);
             }
-            while ((object = ki_snapshot_next(&iter)) != NULL) {
+            while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
                 const ki_object *stored =
                     ki_snapshot_get(snapshot, ki_str_from(ki_object_key(object)));
                 if (stored != object || !is_value_of(name, object, value)) {
@@ -281,7 +281,7 @@ static void count_health(sim_informer *informer, const ki_reflector_health *h)
     s->counts[SIM_COUNT_FALLBACKS] += h->fallbacks - last->fallbacks;
     s->counts[SIM_COUNT_BACKOFFS] += h->backoffs - last->backoffs;
     s->counts[SIM_COUNT_BOOKMARKS] += h->bookmarks - last->bookmarks;
-    s->counts[SIM_COUNT_SET_ASIDE] += h->set_aside - last->set_aside;
+    s->counts[SIM_COUNT_SET_ASIDE] += h->skipped - last->skipped;
     s->counts[SIM_COUNT_ANOMALIES] += h->anomalies - last->anomalies;
     s->counts[SIM_COUNT_EPOCHS] += h->epoch_changes - last->epoch_changes;
     informer->health = *h;
@@ -315,7 +315,7 @@ static void check_informer(sim_informer *informer)
 {
     ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
     health.reflector.size = sizeof(health.reflector);
-    if (ki_informer_read_health(informer->informer, &health) < 0) {
+    if (ki_informer_get_health(informer->informer, &health) < 0) {
         sim_violation(informer->s, "setup", "no health");
     }
     check_reflector(informer, &health.reflector);

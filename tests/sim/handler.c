@@ -43,7 +43,7 @@ static void look_around(sim_handler *handler)
     char version[1025];
     bool synced = ki_informer_has_synced(informer->informer);
     int waited = ki_informer_wait_for_sync(informer->informer, 0, NULL);
-    if (ki_informer_read_health(informer->informer, &health) < 0 ||
+    if (ki_informer_get_health(informer->informer, &health) < 0 ||
         ki_informer_last_sync_resource_version(informer->informer, version, sizeof(version)) < 0 ||
         (waited == 0 && !synced)) {
         sim_violation(informer->s, "I8", "an informer tells nonsense of itself");
@@ -231,7 +231,7 @@ static void draw_options(sim_handler *handler, ki_handler_options *options)
     handler->filtered = sim_once_in(s, SIM_CLIENT, 5) && !handler->feeds;
     handler->wants_sync = sim_draw(s, SIM_CLIENT, 2) == 0;
     handler->unchanged = sim_once_in(s, SIM_CLIENT, 8);
-    options->delivery = handler->on_caller ? KI_DELIVERY_CALLER : KI_DELIVERY_ENGINE;
+    options->delivery = handler->on_caller ? KI_DELIVERY_CALLER : KI_DELIVERY_LOOP;
     options->queue_limit = limits[sim_draw(s, SIM_CLIENT, 5)];
     handler->limit = options->queue_limit != 0 ? options->queue_limit : 1024;
     options->deliver_unchanged = handler->unchanged;
@@ -258,9 +258,9 @@ static void note_initial(sim_handler *handler)
 
 void sim_handler_note_initial(sim_handler *handler, const ki_snapshot *snapshot)
 {
-    ki_snapshot_iter iter = ki_snapshot_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
     const ki_object *object;
-    while ((object = ki_snapshot_next(&iter)) != NULL) {
+    while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
         int key = sim_key_of(ki_object_key(object));
         /* A list that went by keys is not to be told from what came right after it. */
         const sim_informer *owner = handler->owner;

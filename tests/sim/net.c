@@ -21,7 +21,7 @@ struct sim_call {
     uint32_t refs;
     sim_informer *owner;
     sim_server *server;
-    ki_response_sink sink;
+    ki_http_sink sink;
     char *target;
     char accept[256];
     ki__api_exchange *exchange;
@@ -132,7 +132,7 @@ static void give_end(sim_call *call)
 {
     ki_error error = KI_ERROR_INIT;
     int code = call->end_code;
-    ki_response_sink sink = call->sink;
+    ki_http_sink sink = call->sink;
     if (code < 0) {
         (void)ki__error_set(&error, code, "the connection is gone");
     }
@@ -495,7 +495,7 @@ static void check_l1_expired(sim_informer *owner, const char *query)
     owner->expired = false;
 }
 
-static int net_start(const ki_request *request, const ki_response_sink *sink, void *user,
+static int net_start(const ki_http_request *request, const ki_http_sink *sink, void *user,
                      void **ret_call, ki_error *error)
 {
     sim_informer *owner = user;

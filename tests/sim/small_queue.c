@@ -176,7 +176,7 @@ static void pop(bench *b, size_t max, bool again)
 
 static void pop_all(bench *b)
 {
-    while (ki_queue_length(b->queue) != 0) {
+    while (ki_queue_count(b->queue) != 0) {
         pop(b, 0, false);
     }
 }

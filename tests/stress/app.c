@@ -30,7 +30,7 @@ typedef enum ending {
 /* A request that was started. */
 typedef struct question {
     struct question *next;
-    ki_client_call *call; /* NULL: released */
+    ki_call *call; /* NULL: released */
     bool cancelled;
     atomic_int dones;
 } question;
@@ -191,9 +191,9 @@ static void release_request(question *q, bool cancel)
     }
     if (cancel) {
         q->cancelled = true;
-        ki_client_call_cancel(q->call);
+        ki_call_cancel(q->call);
     }
-    q->call = ki_client_call_unref(q->call);
+    q->call = ki_call_unref(q->call);
 }
 
 static void release_requests(app *a, bool cancel)
@@ -249,14 +249,14 @@ void app_unref(app *a)
         release_requests(a, a->ending == CALLS_CANCELLED);
     }
     if (own) {
-        (void)ki_client_join(a->client);
+        (void)ki_client_close(a->client);
     } else {
         (void)ki_client_unref(a->client);
     }
     end_loop(a);
     for (size_t i = 0; i < CALLS; i++) {
         if (a->calls[i] != NULL) {
-            ki_client_call_cancel(a->calls[i]->call); /* too late */
+            ki_call_cancel(a->calls[i]->call); /* too late */
         }
     }
     release_requests(a, false);
@@ -320,10 +320,10 @@ static void read_snapshot(app *a, unsigned int resource, dice *d)
 {
     ki_informer *informer = take_informer(a, resource);
     ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(informer));
-    ki_snapshot_iter iter = ki_snapshot_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
     size_t count = 0;
     size_t by_namespace = 0;
-    for (const ki_object *o; (o = ki_snapshot_next(&iter)) != NULL; count++) {
+    for (const ki_object *o; (o = ki_snapshot_iter_next(&iter)) != NULL; count++) {
         (void)slot_of(ki_object_key(o));
     }
     for (unsigned int i = 0; i < NAMESPACES; i++) {
@@ -394,7 +394,7 @@ static void restart_informer(app *a, unsigned int resource)
 
 /* A request, and what it borrows. */
 typedef struct asking {
-    ki_client_request request;
+    ki_request request;
     char name_space[24];
     char name[24];
     ki_object *object;
@@ -403,8 +403,8 @@ typedef struct asking {
 static void random_request(app *a, unsigned int resource, dice *d, asking *ask)
 {
     size_t slot = roll(d, OBJECTS);
-    ki_client_request *request = &ask->request;
-    *request = KI_OPTIONS_INIT(ki_client_request);
+    ki_request *request = &ask->request;
+    *request = KI_OPTIONS_INIT(ki_request);
     request->resource = a->world->resources[resource];
     (void)snprintf(ask->name_space, sizeof(ask->name_space), "ns%zu", slot / NAMES);
     (void)snprintf(ask->name, sizeof(ask->name), "o%zu", slot % NAMES);
@@ -425,19 +425,18 @@ static void random_request(app *a, unsigned int resource, dice *d, asking *ask)
 static void do_request(app *a, unsigned int resource, dice *d)
 {
     asking ask = {0};
-    ki_client_answer answer = {0};
+    ki_response answer = {0};
     ki_error error = KI_ERROR_INIT;
     random_request(a, resource, d, &ask);
     int r = ki_client_do(a->client, &ask.request, &answer, &error);
     if (r == -EINVAL || r == -E2BIG || (r < 0 && error.message[0] == '\0')) {
         violation("ki_client_do: %s: \"%s\"", ki_error_name(r), error.message);
     }
-    ki_client_answer_done(&answer);
+    ki_response_done(&answer);
     (void)ki_object_unref(ask.object);
 }
 
-static void count_done(ki_client_call *call, const ki_client_answer *answer, const ki_error *error,
-                       void *user)
+static void count_done(ki_call *call, const ki_response *answer, const ki_error *error, void *user)
 {
     question *q = user;
     (void)call;
@@ -459,9 +458,9 @@ static void start_request(app *a, unsigned int resource, dice *d)
         violation("out of memory");
     }
     random_request(a, resource, d, &ask);
-    int r = ki_client_start(a->client, &ask.request, count_done, q, &q->call, &error);
+    int r = ki_client_call(a->client, &ask.request, count_done, q, &q->call, &error);
     if (r < 0) {
-        violation("ki_client_start: %s: %s", ki_error_name(r), error.message);
+        violation("ki_client_call: %s: %s", ki_error_name(r), error.message);
     }
     pthread_mutex_lock(&a->lock);
     question *old = a->calls[place];
@@ -478,7 +477,7 @@ static void look(app *a, unsigned int resource, dice *d)
     ki_error error = KI_ERROR_INIT;
     ki_informer *informer = take_informer(a, resource);
     ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    must(ki_informer_read_health(informer, &health), &error, "ki_informer_read_health");
+    must(ki_informer_get_health(informer, &health), &error, "ki_informer_get_health");
     if (roll(d, 4) == 0) {
         int r = ki_factory_wait_for_sync(a->factory, roll(d, 30), &error);
         if (r < 0 && r != -ETIMEDOUT && r != KI_ERR_STOPPED) {
@@ -517,10 +516,10 @@ void app_act(app *a, dice *d)
 static bool store_equals(ki_informer *informer, const truth *objects, bool explain)
 {
     ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(informer));
-    ki_snapshot_iter iter = ki_snapshot_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
     uint64_t stored[OBJECTS] = {0};
     bool equal = true;
-    for (const ki_object *o; (o = ki_snapshot_next(&iter)) != NULL;) {
+    for (const ki_object *o; (o = ki_snapshot_iter_next(&iter)) != NULL;) {
         stored[slot_of(ki_object_key(o))] = version_of(o);
     }
     for (size_t i = 0; i < OBJECTS; i++) {
@@ -540,7 +539,7 @@ static bool store_equals(ki_informer *informer, const truth *objects, bool expla
 static void explain_informer(ki_informer *informer)
 {
     ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    if (ki_informer_read_health(informer, &health) == 0) {
+    if (ki_informer_get_health(informer, &health) == 0) {
         fprintf(stderr, "informer %s: state %s, synced %d, objects %zu, queued %zu, reason %s\n",
                 ki_informer_name(informer), ki_reflector_state_name(health.reflector.state),
                 health.synced, health.objects, health.queued, health.reflector.reason.message);

@@ -310,9 +310,9 @@ static void read_truth(world *w, truth objects[RESOURCES][OBJECTS])
             t->version = version_of(o);
             t->passes = passes_filter(o);
         }
-        (void)ki_list_free(list);
+        (void)ki_list_unref(list);
     }
-    (void)ki_client_join(client);
+    (void)ki_client_close(client);
 }
 
 /* Requests that were started may still write, after a retry even seconds later: then everything is

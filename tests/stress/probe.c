@@ -241,7 +241,7 @@ static void on_wake(void *user)
 
 static ki_handler_options random_options(probe *p, dice *d)
 {
-    static const ki_delivery deliveries[] = {KI_DELIVERY_DEFAULT, KI_DELIVERY_ENGINE,
+    static const ki_delivery deliveries[] = {KI_DELIVERY_DEFAULT, KI_DELIVERY_LOOP,
                                              KI_DELIVERY_CALLER, KI_DELIVERY_THREAD};
     static const size_t limits[] = {0, 1, 2, 16, 1024};
     ki_handler_options options = KI_OPTIONS_INIT(ki_handler_options);
@@ -278,7 +278,7 @@ probe *probe_new(world *w, ki_informer *informer, dice *d)
     probe *p = allocate(w, informer, d);
     ki_handler_options options = random_options(p, d);
     p->caller = options.delivery == KI_DELIVERY_CALLER;
-    p->slow = p->slow && options.delivery != KI_DELIVERY_ENGINE;
+    p->slow = p->slow && options.delivery != KI_DELIVERY_LOOP;
     ki_handler handler = {.on_add = on_add,
                           .on_update = on_update,
                           .on_delete = on_delete,

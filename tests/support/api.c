@@ -230,10 +230,10 @@ const char *test_api_items(test_api *api)
     ki_object *list = parse(ki_buf_text(&api->body), api->body.len);
     ki_value root = ki_object_root(list);
     ki_value items = ki__value_child(&root, "items");
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value item;
-    assert_int_equal(ki_value_iter(&items, &iter), 0);
-    while (ki_iter_next(&iter, NULL, &item) > 0) {
+    assert_int_equal(ki_value_iter_begin(&items, &iter), 0);
+    while (ki_value_iter_next(&iter, NULL, &item) > 0) {
         ki_value metadata = ki__value_child(&item, "metadata");
         ki_value name = ki__value_child(&metadata, "name");
         ki_value version = ki__value_child(&metadata, "resourceVersion");

@@ -145,9 +145,9 @@ static void add_exec(ki_buf *out, const test_folder *folder, const ki_config_exe
 
 void test_config_print(const ki_config *config, const test_folder *folder, ki_buf *out)
 {
-    const ki_config_tls *tls = ki_config_tls_of(config);
-    const ki_config_credentials *credentials = ki_config_credentials_of(config);
-    const ki_config_impersonation *as = ki_config_impersonation_of(config);
+    const ki_config_tls *tls = ki_config_get_tls(config);
+    const ki_config_credentials *credentials = ki_config_get_credentials(config);
+    const ki_config_impersonation *as = ki_config_get_impersonation(config);
     add_field(out, folder, "server", ki_config_server(config));
     add_field(out, folder, "prefix", ki_config_path_prefix(config));
     add_field(out, folder, "namespace", ki_config_namespace(config));
@@ -175,7 +175,7 @@ void test_config_print(const ki_config *config, const test_folder *folder, ki_bu
     for (size_t i = 0; i < as->extra_count; i++) {
         add_list(out, as->extra[i].key, as->extra[i].values, as->extra[i].value_count);
     }
-    add_exec(out, folder, ki_config_exec_of(config));
+    add_exec(out, folder, ki_config_get_exec(config));
 }
 
 void test_config_expect(const ki_config_options *options, const test_folder *folder,

@@ -27,7 +27,7 @@ static void say(fake_source *f, const fake_action *a)
         sink.on_event(a->type, a->object, error, sink.user);
         break;
     case FAKE_SET_ASIDE:
-        sink.on_set_aside(a->type, a->key, a->version, &a->error, sink.user);
+        sink.on_skipped(a->type, a->key, a->version, &a->error, sink.user);
         break;
     case FAKE_ALIVE:
         sink.on_alive(a->bytes, sink.user);
@@ -166,7 +166,7 @@ static fake_action *push(fake_source *f)
     return action;
 }
 
-void fake_event(fake_source *f, ki_event_type type, ki_object *object)
+void fake_event(fake_source *f, ki_watch_event_type type, ki_object *object)
 {
     fake_action *action = push(f);
     action->what = FAKE_EVENT;
@@ -182,7 +182,7 @@ void fake_bookmark(fake_source *f, const char *version, bool ends_initial_events
                    "{'kind':'Pod','apiVersion':'v1','metadata':{'resourceVersion':'%s',"
                    "'annotations':{%s}}}",
                    version, end);
-    fake_event(f, KI_EVENT_BOOKMARK, test_object(NULL, json));
+    fake_event(f, KI_WATCH_EVENT_BOOKMARK, test_object(NULL, json));
 }
 
 static void add_status(fake_action *action, ki_object *status)
@@ -206,7 +206,7 @@ static void error_event(fake_source *f, ki_object *status)
 {
     fake_action *action = push(f);
     action->what = FAKE_EVENT;
-    action->type = KI_EVENT_ERROR;
+    action->type = KI_WATCH_EVENT_ERROR;
     add_status(action, status);
 }
 
@@ -237,8 +237,8 @@ void fake_end_status_json(fake_source *f, const char *status)
     end_status(f, test_object(NULL, status));
 }
 
-void fake_set_aside(fake_source *f, ki_event_type type, const char *key, const char *version,
-                    int code)
+void fake_skipped(fake_source *f, ki_watch_event_type type, const char *key, const char *version,
+                  int code)
 {
     fake_action *action = push(f);
     action->what = FAKE_SET_ASIDE;

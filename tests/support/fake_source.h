@@ -27,7 +27,7 @@ typedef struct fake_request {
 
 typedef struct fake_action {
     enum { FAKE_EVENT, FAKE_SET_ASIDE, FAKE_ALIVE, FAKE_END } what;
-    ki_event_type type;
+    ki_watch_event_type type;
     ki_object *object;
     bool failed;
     ki_error error;
@@ -67,7 +67,7 @@ void fake_source_done(fake_source *source);
 const fake_request *fake_last(const fake_source *source);
 
 /* To be said in this order, to the call that is open. Objects are taken. */
-void fake_event(fake_source *source, ki_event_type type, ki_object *object);
+void fake_event(fake_source *source, ki_watch_event_type type, ki_object *object);
 void fake_bookmark(fake_source *source, const char *version, bool ends_initial_events);
 /** An ERROR event, or an answer, with a Status of this code and reason ("" for none). */
 void fake_error_event(fake_source *source, int code, const char *reason, const char *message);
@@ -75,8 +75,8 @@ void fake_end_status(fake_source *source, int code, const char *reason, const ch
 /** The same for a Status in full. */
 void fake_error_event_json(fake_source *source, const char *status);
 void fake_end_status_json(fake_source *source, const char *status);
-void fake_set_aside(fake_source *source, ki_event_type type, const char *key, const char *version,
-                    int code);
+void fake_skipped(fake_source *source, ki_watch_event_type type, const char *key,
+                  const char *version, int code);
 void fake_alive(fake_source *source, size_t bytes);
 void fake_end_list(fake_source *source, const char *version, const char *token);
 void fake_end_watch(fake_source *source);

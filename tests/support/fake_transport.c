@@ -66,7 +66,7 @@ static void run(ki__task *task)
     ki_buf_done(&answer.body);
 }
 
-static int start(const ki_request *request, const ki_response_sink *sink, void *user,
+static int start(const ki_http_request *request, const ki_http_sink *sink, void *user,
                  void **ret_call, ki_error *error)
 {
     fake_transport *t = user;

@@ -46,7 +46,7 @@ typedef struct fake_transport {
     size_t piece;      /* the size of the pieces that bodies are cut into; 0: whole */
     void (*respond)(struct fake_transport *transport, const fake_asked *asked, void *user);
     void *respond_user;
-    ki_response_sink sink;
+    ki_http_sink sink;
     ki__task task;
     fake_answer answers[FAKE_ANSWERS];
     size_t first;

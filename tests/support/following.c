@@ -64,9 +64,9 @@ void following_describe(following *f, char *text, size_t size)
     ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(f->informer));
     char pods[PODS][POD_TEXT];
     size_t count = 0;
-    ki_snapshot_iter iter = ki_snapshot_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
     const ki_object *pod;
-    while ((pod = ki_snapshot_next(&iter)) != NULL && count < PODS) {
+    while ((pod = ki_snapshot_iter_next(&iter)) != NULL && count < PODS) {
         snprintf(pods[count++], POD_TEXT, "%.12s=%.12s ", ki_object_name(pod),
                  ki_object_resource_version(pod));
     }

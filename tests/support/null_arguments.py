@@ -42,7 +42,7 @@ SOME = {
     "ki_informer_add_handler": {"options"},
     "ki_informer_set_transform": {"transform"},
     "ki_informer_set_watch_error_handler": {"on_watch_error"},
-    "ki_iter_next": {"ret_key"},
+    "ki_value_iter_next": {"ret_key"},
     # A writer records what is wrong with the other arguments, and reports it at the end.
     "ki_json_base64": {"name"},
     "ki_json_begin_list": {"name"},
@@ -125,7 +125,7 @@ def functions(folder):
 
 
 def is_function(kind):
-    return "(*" in kind or kind in ("ki_queue_process", "ki_client_done", "ki_transform",
+    return "(*" in kind or kind in ("ki_queue_process", "ki_call_done", "ki_transform",
                                     "ki_watch_error_handler")
 
 

@@ -70,10 +70,10 @@ static size_t check_value(const ki_snapshot *snapshot, const char *index, ki_str
                           size_t expected)
 {
     ki_snapshot_iter iter;
-    assert_int_equal(ki_snapshot_find(snapshot, index, value, &iter), 0);
+    assert_int_equal(ki_snapshot_iter_find(snapshot, index, value, &iter), 0);
     const ki_object *object;
     size_t count = 0;
-    while ((object = ki_snapshot_next(&iter)) != NULL) {
+    while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
         assert_true(has_group(object, value));
         assert_ptr_equal(ki_snapshot_get(snapshot, ki_str_from(ki_object_key(object))), object);
         count++;
@@ -84,17 +84,17 @@ static size_t check_value(const ki_snapshot *snapshot, const char *index, ki_str
 
 void test_check_snapshot(const ki_snapshot *snapshot, const char *group_index)
 {
-    ki_snapshot_iter iter = ki_snapshot_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
     const ki_object *object;
     size_t count = 0;
     size_t grouped = 0;
-    while ((object = ki_snapshot_next(&iter)) != NULL) {
+    while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
         ki_value value;
         assert_ptr_equal(ki_snapshot_get(snapshot, ki_str_from(ki_object_key(object))), object);
         grouped += ki_object_label(object, ki_str_from("group"), &value) >= 0;
         count++;
     }
-    assert_null(ki_snapshot_next(&iter));
+    assert_null(ki_snapshot_iter_next(&iter));
     assert_int_equal(count, ki_snapshot_count(snapshot));
     if (group_index == NULL) {
         return;

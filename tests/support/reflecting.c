@@ -249,7 +249,7 @@ void reflecting_expect(reflecting *r, const char *heard)
 ki_reflector_health reflecting_health(reflecting *r)
 {
     ki_reflector_health health = KI_OPTIONS_INIT(ki_reflector_health);
-    assert_int_equal(ki_reflector_read_health(r->reflector, &health), 0);
+    assert_int_equal(ki_reflector_get_health(r->reflector, &health), 0);
     return health;
 }
 
@@ -267,7 +267,7 @@ void reflecting_sync(reflecting *r)
 {
     reflecting_start(r);
     assert_true(fake_last(&r->source)->initial);
-    fake_event(&r->source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r->source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     fake_bookmark(&r->source, "10", true);
     reflecting_expect(r, "=(a@1)@10");
     reflecting_expect_state(r, KI_REFLECTOR_WATCHING, "10");
@@ -278,7 +278,7 @@ void reflecting_sync_by_list(reflecting *r)
     r->options.no_streaming = true;
     reflecting_start(r);
     assert_false(fake_last(&r->source)->watch);
-    fake_event(&r->source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r->source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     fake_end_list(&r->source, "10", "");
     reflecting_expect(r, "=(a@1)@10");
     reflecting_expect_state(r, KI_REFLECTOR_WATCHING, "10");

@@ -85,20 +85,20 @@ static inline bool same_value(const ki_value *a, const ki_value *b, same_report 
     ki_type type = ki_value_type(a);
     bool same = type == ki_value_type(b) && same_scalar(a, b);
     if (same && (type == KI_TYPE_LIST || type == KI_TYPE_MAP)) {
-        ki_iter left;
-        ki_iter right;
+        ki_value_iter left;
+        ki_value_iter right;
         ki_value left_key;
         ki_value left_value;
         ki_value right_value;
         size_t left_count = 0;
         size_t right_count = 0;
         same = ki_value_count(a, &left_count) == 0 && ki_value_count(b, &right_count) == 0 &&
-               left_count == right_count && ki_value_iter(a, &left) == 0 &&
-               ki_value_iter(b, &right) == 0;
-        while (same && ki_iter_next(&left, &left_key, &left_value) > 0) {
+               left_count == right_count && ki_value_iter_begin(a, &left) == 0 &&
+               ki_value_iter_begin(b, &right) == 0;
+        while (same && ki_value_iter_next(&left, &left_key, &left_value) > 0) {
             ki_value again;
             if (type == KI_TYPE_LIST) {
-                same = ki_iter_next(&right, NULL, &right_value) > 0;
+                same = ki_value_iter_next(&right, NULL, &right_value) > 0;
             } else {
                 same = same_find(b, &left_key, &right_value) && same_find(a, &left_key, &again) &&
                        ki_value_type(&again) == ki_value_type(&left_value);

@@ -168,7 +168,7 @@ size_t serving_open(const serving *s, size_t want)
     ki_apiserver_stats stats;
     int64_t end = now_ms() + 10000;
     do {
-        ki_apiserver_stats_of(s->server, &stats);
+        ki_apiserver_get_stats(s->server, &stats);
         if (stats.open_connections > want) {
             (void)usleep(2000);
         }

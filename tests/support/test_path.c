@@ -19,7 +19,7 @@ static void collect(const ki_path *path, const ki_value *root, ki_buf *out)
     ki_path_iter *iter;
     ki_value value;
     int r;
-    assert_int_equal(ki_path_iter_new(path, root, &iter), 0);
+    assert_int_equal(ki_path_iter_begin(path, root, &iter), 0);
     while ((r = ki_path_iter_next(iter, &value)) > 0) {
         if (out->len != 0) {
             assert_int_equal(ki_buf_add_char(out, ' '), 0);
@@ -28,7 +28,7 @@ static void collect(const ki_path *path, const ki_value *root, ki_buf *out)
     }
     assert_int_equal(r, 0);
     assert_int_equal(ki_path_iter_next(iter, &value), 0); /* the end stays the end */
-    ki_path_iter_free(iter);
+    ki_path_iter_end(iter);
 }
 
 /* The first value must be the first of `results`. */

@@ -305,7 +305,7 @@ static void on_end(const ki_error *error, void *user)
 static void start(void *user)
 {
     exchange *e = user;
-    const ki_response_sink sink = {
+    const ki_http_sink sink = {
         .on_response = on_response, .on_body = on_body, .on_end = on_end, .user = e};
     ki_transport transport = ki__curl_table(e->t->curl);
     if (e->t->throttle != NULL) {
@@ -325,7 +325,7 @@ static void start(void *user)
 void exchange_init(exchange *e, transporting *t, const char *path, const char *query)
 {
     *e = (exchange){.t = t};
-    e->request = (ki_request){.method = "GET", .path = path, .query = query};
+    e->request = (ki_http_request){.method = "GET", .path = path, .query = query};
     ki_buf_init(&e->headers, NULL, 1 << 20);
     ki_buf_init(&e->body, NULL, 256 << 20);
 }
@@ -363,7 +363,7 @@ void exchange_pause(exchange *e, bool paused)
 
 void exchange_done(exchange *e)
 {
-    e->task = ki_engine_task_free(e->task);
+    e->task = ki_engine_task_unref(e->task);
     ki_buf_done(&e->headers);
     ki_buf_done(&e->body);
 }

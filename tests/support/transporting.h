@@ -50,7 +50,7 @@ typedef struct transporting {
 
 typedef struct exchange {
     transporting *t;
-    ki_request request;
+    ki_http_request request;
     ki_engine_task *task; /* starts it */
     void *call;
     bool started; /* start was called, and said `code` */

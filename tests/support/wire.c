@@ -159,7 +159,7 @@ int test_trace_list(const ki__wire_options *options, ki_str body, test_cutter cu
 static bool ends_initial_events(const ki__watch_event *event)
 {
     ki_value value;
-    return event->type == KI_EVENT_BOOKMARK && event->item.object != NULL &&
+    return event->type == KI_WATCH_EVENT_BOOKMARK && event->item.object != NULL &&
            ki_object_annotation(event->item.object, ki_str_from("k8s.io/initial-events-end"),
                                 &value) == 0 &&
            ki_value_equals(&value, ki_str_from("true"));
@@ -167,8 +167,9 @@ static bool ends_initial_events(const ki__watch_event *event)
 
 static void say_event(ki_buf *trace, ki__watch_event *event, counts *c)
 {
-    say(trace, "%s%s ", ki_event_type_name(event->type), ends_initial_events(event) ? "(end)" : "");
-    if (event->type == KI_EVENT_ERROR) {
+    say(trace, "%s%s ", ki_watch_event_type_name(event->type),
+        ends_initial_events(event) ? "(end)" : "");
+    if (event->type == KI_WATCH_EVENT_ERROR) {
         say(trace, "%s ", event->item.object != NULL ? "status" : "none");
         say_failure(trace, &event->item.error);
         ki_object_unref(event->item.object);

@@ -115,7 +115,7 @@ static void check(struct bench *b, const char *specs, const char *notes)
 {
     test_put_all(b->queue, specs);
     bool first = true;
-    while (ki_queue_length(b->queue) > 0) {
+    while (ki_queue_count(b->queue) > 0) {
         test_say(&b->log, first ? "" : "| ");
         first = false;
         assert_true(ki_queue_poll(b->queue, 0, apply, b) > 0);
@@ -132,9 +132,9 @@ static void check_store(struct bench *b, const char *objects, const char *resour
 {
     char text[256] = "";
     ki_snapshot *snapshot = ki_store_snapshot(b->store);
-    ki_snapshot_iter iter = ki_snapshot_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
     const ki_object *object;
-    while ((object = ki_snapshot_next(&iter)) != NULL) {
+    while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
         size_t len = strlen(text);
         (void)snprintf(text + len, sizeof(text) - len, "%s%s@%s", len > 0 ? " " : "",
                        ki_object_key(object), ki_object_resource_version(object));
@@ -430,7 +430,7 @@ static void a_refused_object_is_set_aside_and_the_rest_goes_on(void **state)
     fail_index = KI_ERR_TYPE;
     check(&b, "+a@1 +bad@2 +c@3", "+a@1 +c@3 store refused bad: KI_ERR_INDEX_FUNCTION");
     check_store(&b, "a@1 c@3", "3");
-    assert_int_equal(b.applier.set_aside, 1);
+    assert_int_equal(b.applier.skipped, 1);
     check(&b, "=a@4,bad@5,d@6#7", "-c@3>3? ~a@1>4 +d@6 store refused bad: KI_ERR_INDEX_FUNCTION");
     check_store(&b, "a@4 d@6", "7");
     end(&b);
@@ -446,10 +446,10 @@ static void what_is_tried_again_counts_and_is_reported_once(void **state)
     test_put_all(b.queue, "+bad@1 -unknown@2 +late@3");
     assert_int_equal(ki_queue_poll(b.queue, 0, apply, &b), 3);
     assert_int_equal(b.failure, -ENOMEM);
-    assert_int_equal(b.applier.set_aside, 0);
+    assert_int_equal(b.applier.skipped, 0);
     assert_int_equal(ki_queue_poll(b.queue, 0, apply, &b), 3);
     assert_int_equal(b.failure, 0);
-    assert_int_equal(b.applier.set_aside, 1);
+    assert_int_equal(b.applier.skipped, 1);
     test_said(&b.log, "+late@3 store refused bad: KI_ERR_INDEX_FUNCTION");
     end(&b);
 }
@@ -572,7 +572,7 @@ static int scenario(const ki_alloc *alloc, void *user)
     }
     for (size_t i = 0; r >= 0 && i < sizeof(specs) / sizeof(specs[0]); i++) {
         r = test_put(b.queue, alloc, specs[i]);
-        while (r >= 0 && ki_queue_length(b.queue) > 0) {
+        while (r >= 0 && ki_queue_count(b.queue) > 0) {
             ki_snapshot *before = ki_store_snapshot(b.store);
             r = ki_queue_poll(b.queue, 0, apply, &b);
             if (r >= 0 && b.failure < 0) {

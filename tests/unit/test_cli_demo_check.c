@@ -32,7 +32,7 @@ static demo_check compare(const char *const *server, const char *const *cache)
     ki_snapshot *snapshot = ki_store_snapshot(mine);
     assert_int_equal(ki_store_list(theirs, &list), 0);
     demo_check_compare("pods", list, snapshot, &check);
-    (void)ki_list_free(list);
+    (void)ki_list_unref(list);
     (void)ki_snapshot_unref(snapshot);
     (void)ki_store_unref(theirs);
     (void)ki_store_unref(mine);

@@ -74,17 +74,17 @@ enum { DEPTH = 64 };
 static void assert_same(const ki_value *root, const ki__yaml *read)
 {
     struct {
-        ki_iter iter;
+        ki_value_iter iter;
         uint32_t node;
     } stack[DEPTH];
     size_t depth = 1;
-    assert_int_equal(ki_value_iter(root, &stack[0].iter), 0);
+    assert_int_equal(ki_value_iter_begin(root, &stack[0].iter), 0);
     stack[0].node = ki__yaml_at(read, read->root)->child;
     while (depth > 0) {
         ki_value key;
         ki_value value;
         uint32_t node = stack[depth - 1].node;
-        if (ki_iter_next(&stack[depth - 1].iter, &key, &value) <= 0) {
+        if (ki_value_iter_next(&stack[depth - 1].iter, &key, &value) <= 0) {
             assert_int_equal(node, KI__YAML_NONE);
             depth--;
             continue;
@@ -104,7 +104,7 @@ static void assert_same(const ki_value *root, const ki__yaml *read)
         }
         assert_int_equal(child->kind, type == KI_TYPE_MAP ? KI__YAML_MAPPING : KI__YAML_SEQUENCE);
         assert_true(depth < DEPTH);
-        assert_int_equal(ki_value_iter(&value, &stack[depth].iter), 0);
+        assert_int_equal(ki_value_iter_begin(&value, &stack[depth].iter), 0);
         stack[depth++].node = child->child;
     }
 }

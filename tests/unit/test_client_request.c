@@ -19,9 +19,9 @@ static ki_object *object_of(const char *json)
     return object;
 }
 
-static ki_client_request request_of(ki_verb verb)
+static ki_request request_of(ki_verb verb)
 {
-    ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
+    ki_request request = KI_OPTIONS_INIT(ki_request);
     request.verb = verb;
     request.resource = KI_CORE_V1_PODS;
     return request;
@@ -29,7 +29,7 @@ static ki_client_request request_of(ki_verb verb)
 
 /* ---- building ---- */
 
-static void expect_built(const ki_client_request *request, const char *line, const char *type)
+static void expect_built(const ki_request *request, const char *line, const char *type)
 {
     ki__built built;
     ki_error error = KI_ERROR_INIT;
@@ -38,7 +38,7 @@ static void expect_built(const ki_client_request *request, const char *line, con
         fail_msg("%s", error.message);
     }
     ki_http_header headers[KI__BUILT_HEADERS];
-    ki_request wire = ki__built_request(&built, headers);
+    ki_http_request wire = ki__built_request(&built, headers);
     snprintf(text, sizeof(text), "%s %s%s%s", wire.method, wire.path,
              wire.query[0] != '\0' ? "?" : "", wire.query);
     assert_string_equal(text, line);
@@ -57,7 +57,7 @@ static void where_a_request_goes(void **state)
     (void)state;
     ki_object *here = object_of("{\"metadata\":{\"name\":\"o\",\"namespace\":\"his\"}}");
     ki_object *nowhere = object_of("{\"metadata\":{\"name\":\"o\"}}");
-    ki_client_request q = request_of(KI_VERB_GET);
+    ki_request q = request_of(KI_VERB_GET);
     q.name = "p";
     expect_built(&q, "GET /api/v1/namespaces/mine/pods/p", NULL);
     q.name_space = "n";
@@ -83,7 +83,7 @@ static void where_a_request_goes(void **state)
     q = request_of(KI_VERB_DELETE_COLLECTION);
     q.resource = KI_CORE_V1_NODES;
     expect_built(&q, "DELETE /api/v1/nodes", "application/json");
-    q = KI_OPTIONS_INIT(ki_client_request);
+    q = KI_OPTIONS_INIT(ki_request);
     q.verb = KI_VERB_RAW;
     q.path = "/healthz";
     q.method = "HEAD";
@@ -92,7 +92,7 @@ static void where_a_request_goes(void **state)
     (void)ki_object_unref(nowhere);
 }
 
-static void expect_refused(const ki_client_request *request, int code, const char *words)
+static void expect_refused(const ki_request *request, int code, const char *words)
 {
     ki__built built;
     ki_error error = KI_ERROR_INIT;
@@ -108,7 +108,7 @@ static void members_that_are_missing_or_too_many(void **state)
 {
     (void)state;
     ki_object *object = object_of("{\"metadata\":{\"name\":\"o\"}}");
-    ki_client_request q = request_of(KI_VERB_MAX);
+    ki_request q = request_of(KI_VERB_MAX);
     expect_refused(&q, -EINVAL, "no such verb");
     q = request_of(KI_VERB_GET);
     expect_refused(&q, -EINVAL, "needs the name");
@@ -164,7 +164,7 @@ static void names_that_would_change_the_path(void **state)
     (void)state;
     static const char *const names[] = {".", "..", "a/b", "../x", "a%2fb"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        ki_client_request q = request_of(KI_VERB_GET);
+        ki_request q = request_of(KI_VERB_GET);
         q.name = names[i];
         expect_refused(&q, KI_ERR_INVALID, "a name may not");
         q.name = "p";
@@ -174,7 +174,7 @@ static void names_that_would_change_the_path(void **state)
         q.subresource = names[i];
         expect_refused(&q, KI_ERR_INVALID, "a subresource may not");
     }
-    ki_client_request q = request_of(KI_VERB_GET);
+    ki_request q = request_of(KI_VERB_GET);
     q.resource = KI_CORE_V1_NODES;
     q.name_space = "n";
     q.name = "p";
@@ -202,7 +202,7 @@ static void a_body_of_a_list_item_gets_its_kind(void **state)
         options.default_api_version = "v1";
         assert_int_equal(
             ki_object_from_json(cases[i].json, strlen(cases[i].json), &options, &object, NULL), 0);
-        ki_client_request q = request_of(KI_VERB_UPDATE);
+        ki_request q = request_of(KI_VERB_UPDATE);
         q.object = object;
         ki__built built;
         assert_int_equal(ki__built_make(&built, NULL, &q, "mine", NULL), 0);
@@ -216,7 +216,7 @@ static void a_body_of_a_list_item_gets_its_kind(void **state)
 
 typedef struct reading {
     int code;
-    ki_client_answer answer;
+    ki_response answer;
     ki_error error;
     int unread;
 } reading;
@@ -228,7 +228,7 @@ static void note_unread(const char *key, const ki_error *error, void *user)
     ((reading *)user)->unread++;
 }
 
-static int read_answer(const ki_alloc *alloc, const ki_client_request *request, int status,
+static int read_answer(const ki_alloc *alloc, const ki_request *request, int status,
                        const char *type, ki_str body, size_t piece, reading *r)
 {
     ki__built built;
@@ -270,7 +270,7 @@ static void answers_in_pieces_of_any_size(void **state)
     (void)state;
     for (size_t piece = 1; piece < 300; piece += piece < 20 ? 1 : 37) {
         reading r;
-        ki_client_request q = request_of(KI_VERB_LIST);
+        ki_request q = request_of(KI_VERB_LIST);
         assert_int_equal(
             read_answer(NULL, &q, 200, "application/json", ki_str_from(LIST), piece, &r), 0);
         assert_int_equal(ki_list_count(r.answer.list), 2);
@@ -283,7 +283,7 @@ static void answers_in_pieces_of_any_size(void **state)
         assert_int_equal(r.unread, 1);
         ki_list_sort(r.answer.list);
         assert_string_equal(ki_object_name(ki_list_at(r.answer.list, 0)), "a");
-        ki_client_answer_done(&r.answer);
+        ki_response_done(&r.answer);
 
         /* A Status in place of the list, or of the object. */
         for (size_t i = 0; i < 2; i++) {
@@ -294,18 +294,18 @@ static void answers_in_pieces_of_any_size(void **state)
                 KI_ERR_STATUS);
             assert_true(ki_error_is_forbidden(&r.error));
             assert_true(ki_object_is_status(r.answer.object));
-            ki_client_answer_done(&r.answer);
+            ki_response_done(&r.answer);
         }
         q = request_of(KI_VERB_DELETE_COLLECTION);
         q.name_space = "n";
         assert_int_equal(
             read_answer(NULL, &q, 200, "application/json", ki_str_from(SUCCESS), piece, &r), 0);
         assert_true(ki_object_is_status(r.answer.object));
-        ki_client_answer_done(&r.answer);
+        ki_response_done(&r.answer);
         q = request_of(KI_VERB_LIST);
         assert_true(read_answer(NULL, &q, 200, "application/json", ki_str_from(SUCCESS), piece,
                                 &r) < 0); /* no list */
-        ki_client_answer_done(&r.answer);
+        ki_response_done(&r.answer);
     }
 }
 
@@ -314,24 +314,24 @@ static void a_failure_has_its_status_and_no_more_than_is_good(void **state)
     (void)state;
     static char much[100000];
     reading r;
-    ki_client_request q = request_of(KI_VERB_DELETE);
+    ki_request q = request_of(KI_VERB_DELETE);
     q.name = "p";
     assert_int_equal(read_answer(NULL, &q, 403, "application/json", ki_str_from(FORBIDDEN), 50, &r),
                      KI_ERR_STATUS);
     assert_int_equal(r.answer.http_code, 403);
     assert_non_null(r.answer.object);
-    ki_client_answer_done(&r.answer);
+    ki_response_done(&r.answer);
     memset(much, 'x', sizeof(much));
     assert_int_equal(
         read_answer(NULL, &q, 500, "text/plain", ki_str_make(much, sizeof(much)), 999, &r),
         KI_ERR_STATUS);
     assert_null(r.answer.object);
     assert_true(ki_error_is_internal_error(&r.error));
-    ki_client_answer_done(&r.answer);
+    ki_response_done(&r.answer);
     /* A deletion may have nothing to say. */
     assert_int_equal(read_answer(NULL, &q, 200, "", ki_str_from(""), 1, &r), 0);
-    ki_client_answer_done(&r.answer);
-    ki_client_answer_done(&r.answer); /* twice is fine */
+    ki_response_done(&r.answer);
+    ki_response_done(&r.answer); /* twice is fine */
 }
 
 static void an_answer_that_never_began(void **state)
@@ -339,12 +339,12 @@ static void an_answer_that_never_began(void **state)
     (void)state;
     ki__built built;
     ki__reader reader;
-    ki_client_answer answer;
-    ki_client_request q = request_of(KI_VERB_LIST);
+    ki_response answer;
+    ki_request q = request_of(KI_VERB_LIST);
     assert_int_equal(ki__built_make(&built, NULL, &q, "mine", NULL), 0);
     ki__reader_init(&reader, ki_alloc_default(), &built, NULL, NULL);
     assert_int_equal(ki__reader_finish(&reader, &answer, NULL), -EPIPE);
-    ki_client_answer_done(&answer);
+    ki_response_done(&answer);
     ki__reader_done(&reader);
     ki__built_done(&built);
 }
@@ -352,7 +352,7 @@ static void an_answer_that_never_began(void **state)
 /* ---- want of memory ---- */
 
 typedef struct shape {
-    ki_client_request request;
+    ki_request request;
     int status;
     const char *body;
     int code;
@@ -364,7 +364,7 @@ static int scenario(const ki_alloc *alloc, void *user)
     reading r;
     int code = read_answer(alloc, &s->request, s->status, "application/json", ki_str_from(s->body),
                            13, &r);
-    ki_client_answer_done(&r.answer);
+    ki_response_done(&r.answer);
     if (code == s->code) {
         return 0; /* a Status that cannot be kept leaves its code */
     }

@@ -307,7 +307,7 @@ static void arguments_and_variables_are_taken_over(void **state)
                        " {name: TEST_NEW, value: 'a=b'}, {name: TEST_BOTH, value: last},"
                        " {name: KUBERNETES_EXEC_INFO, value: forged}]}");
     assert_int_equal(
-        ki__exec_command_init(&command, NULL, ki_config_exec_of(c.config), &c.options, NULL), 0);
+        ki__exec_command_init(&command, NULL, ki_config_get_exec(c.config), &c.options, NULL), 0);
     assert_string_equal(command.path, test_folder_path(&c.folder, "plugin"));
     assert_string_equal(command.argv[0], command.path);
     assert_string_equal(command.argv[1], "");

@@ -36,7 +36,7 @@ static struct pair new_pair(const char *known)
 
 static void end(struct pair *p)
 {
-    assert_int_equal(ki_queue_length(p->queue), 0);
+    assert_int_equal(ki_queue_count(p->queue), 0);
     assert_int_equal(ki_queue_bytes(p->queue), 0);
     ki_queue_unref(p->queue);
     ki_store_unref(p->store);
@@ -47,7 +47,7 @@ static void deltas_are_gathered_by_key(void **state)
     (void)state;
     struct pair p = new_pair("");
     test_put_all(p.queue, "+a@1 +b@2 ~a@3 -b@4 +b@5");
-    assert_int_equal(ki_queue_length(p.queue), 5);
+    assert_int_equal(ki_queue_count(p.queue), 5);
     test_pops(p.queue, 1, "{Added a@1, Updated a@3} {Added b@2, Deleted b@4, Added b@5}");
     end(&p);
 }
@@ -309,7 +309,7 @@ static void what_goes_back_queues_up_at_the_end(void **state)
     struct pair p = new_pair("");
     test_put_all(p.queue, "+a@1 ~a@2 +b@3");
     pop_meanwhile(&p, "+c@4", KI_POP_AGAIN, "{Added a@1, Updated a@2}");
-    assert_int_equal(ki_queue_length(p.queue), 4);
+    assert_int_equal(ki_queue_count(p.queue), 4);
     test_pops(p.queue, 1, "{Added b@3} {Added c@4} {Added a@1, Updated a@2}");
     end(&p);
 }
@@ -419,11 +419,11 @@ static int scenario(const ki_alloc *alloc, void *user)
     struct pair p = {NULL, NULL};
     int r = new_known(alloc, &p);
     for (size_t i = 0; r >= 0 && i < sizeof(specs) / sizeof(specs[0]); i++) {
-        size_t length = ki_queue_length(p.queue);
+        size_t length = ki_queue_count(p.queue);
         size_t bytes = ki_queue_bytes(p.queue);
         r = test_put(p.queue, alloc, specs[i]);
         if (r < 0) {
-            assert_int_equal(ki_queue_length(p.queue), length);
+            assert_int_equal(ki_queue_count(p.queue), length);
             assert_int_equal(ki_queue_bytes(p.queue), bytes);
         }
     }

@@ -53,7 +53,7 @@ static void an_empty_queue_gives_nothing(void **state)
         test_log log = {.len = 0};
         assert_int_equal(ki_queue_poll(queue, 0, test_log_deltas, &log), 0);
         assert_int_equal(log.calls, 0);
-        assert_int_equal(ki_queue_length(queue), 0);
+        assert_int_equal(ki_queue_count(queue), 0);
         assert_int_equal(ki_queue_bytes(queue), 0);
         assert_false(ki_queue_has_synced(queue));
         assert_false(ki_queue_is_closed(queue));
@@ -88,7 +88,7 @@ static void bytes_are_those_of_the_objects(void **state)
         assert_true(one <= ki_object_memory(a) && one > ki_object_memory(a) / 2);
         assert_int_equal(ki_queue_replace(queue, &all, NULL), 0);
         assert_int_equal(ki_queue_bytes(queue), 3 * one); /* a and b are of one size */
-        assert_int_equal(ki_queue_length(queue), kind == FIFO ? 2 : 3);
+        assert_int_equal(ki_queue_count(queue), kind == FIFO ? 2 : 3);
         test_pops(queue, 0,
                   kind == FIFO ? "{Added a@1} {ReplacedAll [a@1 b@1] -}"
                                : "{Added a@1, Replaced a@1, Replaced b@1}");
@@ -138,7 +138,7 @@ static void an_object_without_a_key_is_refused(void **state)
         assert_int_equal(ki_queue_delete_key(queue, ki_str_from(""), NULL), KI_ERR_KEY);
         assert_int_equal(ki_queue_delete_key(queue, ki_str_from("a/b/c"), NULL), KI_ERR_KEY);
         assert_int_equal(ki_queue_delete_key(queue, ki_str_make("a\0b", 3), NULL), KI_ERR_KEY);
-        assert_int_equal(ki_queue_length(queue), 0);
+        assert_int_equal(ki_queue_count(queue), 0);
         assert_false(ki_queue_has_synced(queue)); /* nothing was put in */
         ki_queue_unref(queue);
     }
@@ -257,7 +257,7 @@ static void a_failing_transform_refuses_additions_and_updates(void **state)
         assert_int_equal(test_put(queue, NULL, "~bad@1"), KI_ERR_INVALID);
         t.made = "other";
         assert_int_equal(test_put(queue, NULL, "~bad@1"), KI_ERR_KEY);
-        assert_int_equal(ki_queue_length(queue), 0);
+        assert_int_equal(ki_queue_count(queue), 0);
         ki_queue_unref(queue);
     }
 }
@@ -295,7 +295,7 @@ static void an_error_that_may_pass_fails_the_whole_list(void **state)
         assert_int_equal(test_put(queue, NULL, "=a@1,bad@2,c@3#4"), -ENOMEM);
         t.fail = KI_ERR_TYPE;
         assert_int_equal(reports.count, 0);
-        assert_int_equal(ki_queue_length(queue), 0);
+        assert_int_equal(ki_queue_count(queue), 0);
         assert_false(ki_queue_has_synced(queue));
         assert_int_equal(test_put(queue, NULL, "=a@1,bad@2,c@3#4"), 1); /* and now it goes */
         ki_queue_unref(queue);
@@ -383,7 +383,7 @@ static int pop_inside(const ki_deltas *deltas, void *user)
     in->popped = ki_queue_pop(in->queue, 0, test_log_deltas, &log);
     in->polled = ki_queue_poll(in->queue, 0, test_log_deltas, &log);
     assert_int_equal(log.calls, 0);
-    assert_int_equal(ki_queue_length(in->queue), 1); /* the other one */
+    assert_int_equal(ki_queue_count(in->queue), 1); /* the other one */
     test_put_all(in->queue, "+c@1");
     return 0;
 }

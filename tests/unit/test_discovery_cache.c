@@ -18,7 +18,7 @@ typedef struct question {
     bool aggregated; /* was asked for */
     bool at_once;
     bool open;
-    ki_client_done done;
+    ki_call_done done;
     void *user;
 } question;
 
@@ -40,8 +40,8 @@ typedef struct fixture {
 
 /* ---- the asker ---- */
 
-static int get(const char *path, const char *accept, bool at_once, ki_client_done done,
-               void *done_user, void *user, ki_client_call **ret_call, ki_error *error)
+static int get(const char *path, const char *accept, bool at_once, ki_call_done done,
+               void *done_user, void *user, ki_call **ret_call, ki_error *error)
 {
     fixture *f = user;
     if (f->refuse == f->asked + 1) {
@@ -55,11 +55,11 @@ static int get(const char *path, const char *accept, bool at_once, ki_client_don
     memcpy(q->path, path, strlen(path) + 1);
     q->aggregated = strcmp(accept, KI__DISCOVERY_ACCEPT) == 0;
     assert_true(q->aggregated || strcmp(accept, "application/json") == 0);
-    *ret_call = (ki_client_call *)q;
+    *ret_call = (ki_call *)q;
     return 0;
 }
 
-static void end_call(ki_client_call *call, bool is_done, void *user)
+static void end_call(ki_call *call, bool is_done, void *user)
 {
     fixture *f = user;
     question *q = (question *)call;
@@ -155,17 +155,17 @@ static void name_file(const fixture *f, const char *path, char *out, size_t size
 
 static void answer_text(question *q, const char *text)
 {
-    ki_client_answer answer = {.http_code = 200, .body = ki_str_from(text)};
+    ki_response answer = {.http_code = 200, .body = ki_str_from(text)};
     q->open = false;
-    q->done((ki_client_call *)q, &answer, NULL, q->user);
+    q->done((ki_call *)q, &answer, NULL, q->user);
 }
 
 static void answer_error(question *q, int code, int http_code)
 {
     ki_error error = {.code = code, .http_code = http_code, .message = "as the test says"};
-    ki_client_answer answer = {.http_code = http_code};
+    ki_response answer = {.http_code = http_code};
     q->open = false;
-    q->done((ki_client_call *)q, &answer, &error, q->user);
+    q->done((ki_call *)q, &answer, &error, q->user);
 }
 
 static void answer(fixture *f, question *q)

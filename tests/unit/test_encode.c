@@ -140,13 +140,13 @@ static void decode_watch(ki__api_exchange *x, ki__watch_decoder *decoder, decode
             if (r == 0) {
                 continue;
             }
-            if (event.type == KI_EVENT_ERROR) {
+            if (event.type == KI_WATCH_EVENT_ERROR) {
                 d->error = event.item.error;
             } else {
                 assert_non_null(event.item.object);
                 add(d,
                     ends_initial_events(event.item.object) ? "END "
-                                                           : ki_event_type_name(event.type),
+                                                           : ki_watch_event_type_name(event.type),
                     ki_object_key(event.item.object), ki_object_resource_version(event.item.object),
                     ki_object_kind(event.item.object));
             }

@@ -27,7 +27,7 @@ static void run(void *user)
         ki_engine_task_post(f->task);
     }
     if (f->free_self) {
-        f->task = ki_engine_task_free(f->task);
+        f->task = ki_engine_task_unref(f->task);
     }
 }
 
@@ -43,7 +43,7 @@ static void begin(fixture *f)
 
 static void end(fixture *f)
 {
-    assert_null(ki_engine_task_free(f->task));
+    assert_null(ki_engine_task_unref(f->task));
     test_world_settle(f->engine);
     (void)ki_engine_unref(f->engine);
     test_alloc_done(&f->alloc);
@@ -76,7 +76,7 @@ static void one_that_is_freed_does_not_run(void **state)
     begin(&f);
     ki_engine_task_post(f.task);
     size_t blocks = f.alloc.live_blocks;
-    f.task = ki_engine_task_free(f.task);
+    f.task = ki_engine_task_unref(f.task);
     assert_int_equal(f.alloc.live_blocks, blocks - 1); /* the engine need not run for that */
     assert_int_equal(ki_engine_deadline(f.engine), UINT64_MAX);
     test_world_settle(f.engine);
@@ -107,7 +107,7 @@ static void it_outlives_the_engine_of_its_owner(void **state)
     ki_engine_task_post(f.task);
     test_world_settle(engine);
     assert_int_equal(f.runs, 1);
-    f.task = ki_engine_task_free(f.task);
+    f.task = ki_engine_task_unref(f.task);
     test_alloc_done(&f.alloc);
 }
 

@@ -44,7 +44,7 @@ static void answer(ki__timer *timer)
     ki_object *object = test_pod(NULL, "ns", "a", 1, "g");
     q->listing = false;
     ki_list_meta meta = {.resource_version = "5", .continue_token = "", .remaining = -1};
-    q->sink.on_event(KI_EVENT_ADDED, object, NULL, q->sink.user);
+    q->sink.on_event(KI_WATCH_EVENT_ADDED, object, NULL, q->sink.user);
     q->sink.on_end(&meta, NULL, NULL, q->sink.user);
     (void)ki_object_unref(object);
 }
@@ -322,7 +322,7 @@ static void waiting_for_ever_is_long_with_any_clock(void **state)
     ki_engine_task_post(task);
     test_world_settle(f.engine);
     assert_int_equal(waited, KI_ERR_BUSY); /* it would have waited; here it cannot */
-    ki_engine_task_free(task);
+    ki_engine_task_unref(task);
     end(&f);
 }
 

@@ -49,7 +49,7 @@ static void a_list_is_one_delta(void **state)
     (void)state;
     ki_queue *queue = new_fifo();
     test_put_all(queue, "=a@1,b@2;c,d#7 =#8");
-    assert_int_equal(ki_queue_length(queue), 2);
+    assert_int_equal(ki_queue_count(queue), 2);
     test_pops(queue, 0, "*{ReplacedAll [a@1 b@2; c; d] 7} {ReplacedAll [] 8}");
     ki_queue_unref(queue);
 }
@@ -209,7 +209,7 @@ static void a_batch_that_goes_back_keeps_its_place(void **state)
     size_t bytes = ki_queue_bytes(a.queue);
     assert_int_equal(ki_queue_poll(a.queue, 0, process_again, &a), 2);
     test_said(&a.log, "{Added a@1, Added b@2}");
-    assert_int_equal(ki_queue_length(a.queue), 5);
+    assert_int_equal(ki_queue_count(a.queue), 5);
     assert_true(ki_queue_bytes(a.queue) > bytes);
     test_pops(a.queue, 0, "{Added a@1, Added b@2} {Updated a@3, Added c@4, Added d@5}");
     assert_int_equal(ki_queue_bytes(a.queue), 0);
@@ -259,9 +259,9 @@ static void a_batch_can_always_go_back(void **state)
         }
         a.meanwhile = many;
         put_numbered(a.queue, before);
-        size_t length = ki_queue_length(a.queue);
+        size_t length = ki_queue_count(a.queue);
         assert_true(ki_queue_poll(a.queue, 7, process_again, &a) > 0);
-        assert_int_equal(ki_queue_length(a.queue), length + before);
+        assert_int_equal(ki_queue_count(a.queue), length + before);
         size_t out = 0;
         int r;
         while ((r = ki_queue_poll(a.queue, 5, count_deltas, NULL)) > 0) {
@@ -320,15 +320,15 @@ static int scenario(const ki_alloc *alloc, void *user)
     ki_queue *queue = NULL;
     int r = ki_fifo_new(KI_OPTIONS(ki_queue_options, .alloc = alloc), &queue, NULL);
     for (size_t i = 0; r >= 0 && i < sizeof(specs) / sizeof(specs[0]); i++) {
-        size_t before = ki_queue_length(queue);
+        size_t before = ki_queue_count(queue);
         r = test_put(queue, alloc, specs[i]);
-        assert_int_equal(ki_queue_length(queue), before + (r >= 0));
+        assert_int_equal(ki_queue_count(queue), before + (r >= 0));
     }
     test_log log = {.answer = KI_POP_AGAIN};
     if (r >= 0) {
-        size_t before = ki_queue_length(queue);
+        size_t before = ki_queue_count(queue);
         r = ki_queue_poll(queue, 0, test_log_deltas, &log);
-        assert_int_equal(ki_queue_length(queue), before);
+        assert_int_equal(ki_queue_count(queue), before);
         log = (test_log){.len = 0};
     }
     while (r >= 0 && (r = ki_queue_poll(queue, 0, test_log_deltas, &log)) > 0) {

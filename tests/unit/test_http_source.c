@@ -47,28 +47,29 @@ static void hear(fixture *f, const char *text)
     }
 }
 
-static void on_event(ki_event_type type, const ki_object *object, const ki_error *error, void *user)
+static void on_event(ki_watch_event_type type, const ki_object *object, const ki_error *error,
+                     void *user)
 {
     fixture *f = user;
     char text[128];
-    if (type == KI_EVENT_ERROR) {
+    if (type == KI_WATCH_EVENT_ERROR) {
         f->error = *error;
         (void)snprintf(text, sizeof(text), "ERROR %d", error->http_code);
     } else {
         assert_null(error);
-        (void)snprintf(text, sizeof(text), "%s %s@%s %s", ki_event_type_name(type),
+        (void)snprintf(text, sizeof(text), "%s %s@%s %s", ki_watch_event_type_name(type),
                        ki_object_key(object), ki_object_resource_version(object),
                        ki_object_kind(object));
     }
     hear(f, text);
 }
 
-static void on_set_aside(ki_event_type type, const char *key, const char *resource_version,
-                         const ki_error *error, void *user)
+static void on_skipped(ki_watch_event_type type, const char *key, const char *resource_version,
+                       const ki_error *error, void *user)
 {
     char text[128];
     assert_true(error->code < 0);
-    (void)snprintf(text, sizeof(text), "aside %s %s@%s", ki_event_type_name(type), key,
+    (void)snprintf(text, sizeof(text), "aside %s %s@%s", ki_watch_event_type_name(type), key,
                    resource_version);
     hear(user, text);
 }
@@ -123,7 +124,7 @@ static void on_retry(const ki_error *error, const ki_object *status, uint64_t de
 
 static const ki_source_sink sink = {
     .on_event = on_event,
-    .on_set_aside = on_set_aside,
+    .on_skipped = on_skipped,
     .on_alive = on_alive,
     .on_retry = on_retry,
     .on_end = on_end,

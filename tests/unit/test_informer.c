@@ -87,7 +87,7 @@ static void fake_destroy(void *user)
 typedef struct say_task {
     ki__task task;
     fixture *f;
-    ki_event_type type;
+    ki_watch_event_type type;
     const ki_object *object;
     const ki_list_meta *meta; /* the end of a list */
 } say_task;
@@ -105,7 +105,8 @@ static void run_say(ki__task *task)
     }
 }
 
-static void say(fixture *f, ki_event_type type, const ki_object *object, const ki_list_meta *meta)
+static void say(fixture *f, ki_watch_event_type type, const ki_object *object,
+                const ki_list_meta *meta)
 {
     say_task task = {.f = f, .type = type, .object = object, .meta = meta};
     ki__task_init(&task.task, run_say);
@@ -113,7 +114,7 @@ static void say(fixture *f, ki_event_type type, const ki_object *object, const k
     test_world_settle(f->engine);
 }
 
-static void say_pod(fixture *f, ki_event_type type, const char *name, unsigned version,
+static void say_pod(fixture *f, ki_watch_event_type type, const char *name, unsigned version,
                     const char *group)
 {
     ki_object *object = test_pod(&f->alloc.table, "ns", name, version, group);
@@ -125,7 +126,7 @@ static void say_pod(fixture *f, ki_event_type type, const char *name, unsigned v
 static void end_list(fixture *f, const char *version)
 {
     ki_list_meta meta = {.resource_version = version, .continue_token = "", .remaining = -1};
-    say(f, KI_EVENT_ADDED, NULL, &meta);
+    say(f, KI_WATCH_EVENT_ADDED, NULL, &meta);
 }
 
 /* ---- a handler that writes down what it hears ---- */
@@ -288,8 +289,8 @@ static void begin_synced(fixture *f)
 {
     begin(f);
     start(f);
-    say_pod(f, KI_EVENT_ADDED, "a", 1, "g");
-    say_pod(f, KI_EVENT_ADDED, "b", 1, "g");
+    say_pod(f, KI_WATCH_EVENT_ADDED, "a", 1, "g");
+    say_pod(f, KI_WATCH_EVENT_ADDED, "b", 1, "g");
     end_list(f, "10");
     assert_true(ki_informer_has_synced(f->informer));
 }
@@ -317,17 +318,17 @@ static void handlers_hear_of_the_first_list_and_of_changes(void **state)
     begin(&f);
     listen(&one, &f);
     start(&f);
-    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
-    say_pod(&f, KI_EVENT_ADDED, "b", 1, "g");
+    say_pod(&f, KI_WATCH_EVENT_ADDED, "a", 1, "g");
+    say_pod(&f, KI_WATCH_EVENT_ADDED, "b", 1, "g");
     expect(&one, "");
     assert_false(ki_informer_has_synced(f.informer));
     end_list(&f, "10");
     expect(&one, "*a1 *b1 ");
     assert_int_equal(one.synced, 1);
     assert_true(ki_registration_has_synced(one.reg));
-    say_pod(&f, KI_EVENT_MODIFIED, "a", 11, "g");
-    say_pod(&f, KI_EVENT_ADDED, "c", 12, "g");
-    say_pod(&f, KI_EVENT_DELETED, "b", 13, "g");
+    say_pod(&f, KI_WATCH_EVENT_MODIFIED, "a", 11, "g");
+    say_pod(&f, KI_WATCH_EVENT_ADDED, "c", 12, "g");
+    say_pod(&f, KI_WATCH_EVENT_DELETED, "b", 13, "g");
     expect(&one, "~a11 +c12 -b13 ");
     char version[64];
     assert_int_equal(ki_informer_last_sync_resource_version(f.informer, version, sizeof(version)),
@@ -348,14 +349,14 @@ static void a_late_handler_hears_of_what_is_there_and_then_of_the_same_as_all(vo
     listen(&one, &f);
     test_world_settle(f.engine);
     expect(&one, "*a1 *b1 ");
-    say_pod(&f, KI_EVENT_MODIFIED, "a", 11, "g");
+    say_pod(&f, KI_WATCH_EVENT_MODIFIED, "a", 11, "g");
     listen(&late, &f);
-    say_pod(&f, KI_EVENT_DELETED, "a", 12, "g");
+    say_pod(&f, KI_WATCH_EVENT_DELETED, "a", 12, "g");
     expect(&one, "~a11 -a12 ");
     expect(&late, "*a11 *b1 -a12 ");
     assert_int_equal(late.synced, 1);
     ki_registration_remove(one.reg);
-    say_pod(&f, KI_EVENT_ADDED, "d", 13, "g");
+    say_pod(&f, KI_WATCH_EVENT_ADDED, "d", 13, "g");
     expect(&one, "");
     expect(&late, "+d13 ");
     assert_int_equal(one.destroyed, 1);
@@ -391,8 +392,8 @@ static void a_relist_tells_what_it_changed_and_nothing_else(void **state)
     one.heard[0] = '\0';
     all.heard[0] = '\0';
     list_again(&f);
-    say_pod(&f, KI_EVENT_ADDED, "c", 20, "g");
-    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
+    say_pod(&f, KI_WATCH_EVENT_ADDED, "c", 20, "g");
+    say_pod(&f, KI_WATCH_EVENT_ADDED, "a", 1, "g");
     end_list(&f, "30");
     expect(&one, "?b1 +c20 ");
     expect(&all, "?b1 +c20 =a1 ");
@@ -410,7 +411,7 @@ static void say_of_kind(fixture *f, const char *kind, const char *api_version, c
                    "'resourceVersion':'%u'}}",
                    kind, api_version, name, version);
     ki_object *object = test_object(&f->alloc.table, json);
-    say(f, KI_EVENT_ADDED, object, NULL);
+    say(f, KI_WATCH_EVENT_ADDED, object, NULL);
     (void)ki_object_unref(object);
 }
 
@@ -450,11 +451,11 @@ static void both_kinds_of_queue_tell_the_same(void **state)
     begin_with(&f, KI_QUEUE_DELTA_FIFO, 0);
     listen(&one, &f);
     start(&f);
-    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
-    say_pod(&f, KI_EVENT_ADDED, "b", 1, "g");
+    say_pod(&f, KI_WATCH_EVENT_ADDED, "a", 1, "g");
+    say_pod(&f, KI_WATCH_EVENT_ADDED, "b", 1, "g");
     end_list(&f, "10");
-    say_pod(&f, KI_EVENT_MODIFIED, "a", 11, "g");
-    say_pod(&f, KI_EVENT_DELETED, "b", 13, "g");
+    say_pod(&f, KI_WATCH_EVENT_MODIFIED, "a", 11, "g");
+    say_pod(&f, KI_WATCH_EVENT_DELETED, "b", 13, "g");
     expect(&one, "*a1 *b1 ~a11 -b13 ");
     assert_int_equal(one.synced, 1);
     (void)ki_registration_unref(one.reg);
@@ -487,7 +488,7 @@ static void a_stop_does_not_forget_who_was_to_be_woken_later(void **state)
     assert_true(ki_registration_dispatch(sleeper.reg, 0) > 0);
     assert_true(ki_registration_dispatch(other.reg, 0) > 0);
     stops_when_woken = true;
-    say_pod(&f, KI_EVENT_MODIFIED, "a", 11, "g");
+    say_pod(&f, KI_WATCH_EVENT_MODIFIED, "a", 11, "g");
     stops_when_woken = false;
     assert_true(ki_informer_is_stopped(f.informer));
     (void)ki_registration_unref(sleeper.reg);
@@ -546,10 +547,10 @@ static void a_transform_changes_what_is_kept(void **state)
     begin(&f);
     assert_int_equal(ki_informer_set_transform(f.informer, to_group_t, &f), 0);
     start(&f);
-    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
+    say_pod(&f, KI_WATCH_EVENT_ADDED, "a", 1, "g");
     end_list(&f, "1");
     assert_true(is_in_group(&f, "ns/a", "t"));
-    say_pod(&f, KI_EVENT_ADDED, "b", 2, "g");
+    say_pod(&f, KI_WATCH_EVENT_ADDED, "b", 2, "g");
     assert_true(is_in_group(&f, "ns/b", "t"));
     assert_int_equal(ki_informer_set_transform(f.informer, NULL, NULL), KI_ERR_EXISTS);
     end(&f);
@@ -591,7 +592,7 @@ static void each_handler_resyncs_in_its_own_time(void **state)
     listen_with(&slow, &f, every(0));
     listen_with(&never, &f, every(KI_RESYNC_NEVER));
     start(&f);
-    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
+    say_pod(&f, KI_WATCH_EVENT_ADDED, "a", 1, "g");
     end_list(&f, "10");
     fast.heard[0] = slow.heard[0] = never.heard[0] = '\0';
     test_world_advance(&f.world, f.engine, 5 * TEST_SECOND);
@@ -623,7 +624,7 @@ static void nobody_resyncs_more_than_once_a_second(void **state)
     begin_with(&f, KI_QUEUE_FIFO, 60000);
     listen_with(&one, &f, every(300));
     start(&f);
-    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
+    say_pod(&f, KI_WATCH_EVENT_ADDED, "a", 1, "g");
     end_list(&f, "10");
     one.heard[0] = '\0';
     test_world_advance(&f.world, f.engine, 3 * TEST_SECOND + TEST_SECOND / 2);
@@ -640,7 +641,7 @@ static void without_a_period_of_the_informer_nobody_resyncs(void **state)
     begin_with(&f, KI_QUEUE_FIFO, 0);
     listen_with(&one, &f, every(1000));
     start(&f);
-    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
+    say_pod(&f, KI_WATCH_EVENT_ADDED, "a", 1, "g");
     end_list(&f, "10");
     expect(&one, "*a1 ");
     test_world_advance(&f.world, f.engine, 100 * TEST_SECOND);
@@ -658,7 +659,7 @@ static void add_many(fixture *f)
     for (unsigned i = 0; i < MANY_PODS; i++) {
         char name[16];
         (void)snprintf(name, sizeof(name), "p%u", i);
-        say_pod(f, KI_EVENT_ADDED, name, 1, "g");
+        say_pod(f, KI_WATCH_EVENT_ADDED, name, 1, "g");
     }
 }
 
@@ -715,7 +716,7 @@ static void a_resync_of_many_objects_costs_handlers_next_to_nothing(void **state
     assert_true(f.alloc.live_bytes < before + 2 * MANY_EARS * EAR_BYTES);
     assert_int_equal(ki_registration_get_stats(regs[0]).waiting, MANY_PODS);
     assert_int_equal(ki_registration_get_stats(regs[0]).merged, 5 * MANY_PODS);
-    say_pod(&f, KI_EVENT_MODIFIED, "p7", 20, "g");
+    say_pod(&f, KI_WATCH_EVENT_MODIFIED, "p7", 20, "g");
     dispatch_many(regs, MANY_PODS + 1);
     dispatch_many(others, 1);
     assert_int_equal(synced, MANY_EARS * MANY_PODS);
@@ -800,7 +801,7 @@ static void one_that_runs_lives_until_it_has_stopped(void **state)
     one.reg = ki_registration_unref(one.reg);
     ki_informer *informer = f.informer;
     f.informer = ki_informer_unref(f.informer);
-    say_pod(&f, KI_EVENT_ADDED, "c", 11, "g");
+    say_pod(&f, KI_WATCH_EVENT_ADDED, "c", 11, "g");
     expect(&one, "*a1 *b1 +c11 ");
     ki_informer_stop(informer); /* somebody inside a callback would have it */
     test_world_settle(f.engine);
@@ -888,7 +889,7 @@ static void handlers_come_and_go_inside_callbacks(void **state)
     expect(&one, "*a1 ");
     expect(&two, "*a1 *b1 ");
     expect(&three, "*a1 *b1 ");
-    say_pod(&f, KI_EVENT_MODIFIED, "b", 12, "g");
+    say_pod(&f, KI_WATCH_EVENT_MODIFIED, "b", 12, "g");
     expect(&one, "");
     expect(&two, "~b12 ");
     expect(&three, "~b12 ");
@@ -936,7 +937,7 @@ static void a_resync_finds_what_was_written_to(void **state)
     begin_with(&f, KI_QUEUE_FIFO, 2000);
     listen(&one, &f);
     start(&f);
-    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
+    say_pod(&f, KI_WATCH_EVENT_ADDED, "a", 1, "g");
     end_list(&f, "10");
     scribble(&f);
     test_world_advance(&f.world, f.engine, TEST_SECOND);
@@ -954,10 +955,10 @@ static void an_object_that_was_written_to_is_reported(void **state)
     fixture f;
     begin_synced(&f);
     scribble(&f);
-    say_pod(&f, KI_EVENT_MODIFIED, "a", 11, "g");
+    say_pod(&f, KI_WATCH_EVENT_MODIFIED, "a", 11, "g");
     assert_string_equal(f.last_report, "mutations/pods/ns/a");
     ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    assert_int_equal(ki_informer_read_health(f.informer, &health), 0);
+    assert_int_equal(ki_informer_get_health(f.informer, &health), 0);
     assert_int_equal(health.mutations, 1);
     end(&f);
 }
@@ -971,9 +972,9 @@ static void its_health_tells_how_it_is(void **state)
     ki_handler_options options = KI_OPTIONS_INIT(ki_handler_options);
     options.delivery = KI_DELIVERY_CALLER;
     listen_with(&one, &f, options);
-    say_pod(&f, KI_EVENT_ADDED, "c", 11, "g");
+    say_pod(&f, KI_WATCH_EVENT_ADDED, "c", 11, "g");
     ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    assert_int_equal(ki_informer_read_health(f.informer, &health), 0);
+    assert_int_equal(ki_informer_get_health(f.informer, &health), 0);
     assert_true(health.synced);
     assert_false(health.stopped);
     assert_int_equal(health.objects, 3);
@@ -984,7 +985,7 @@ static void its_health_tells_how_it_is(void **state)
     assert_int_equal(health.reflector.state, KI_REFLECTOR_WATCHING);
     assert_int_equal(health.reflector.events, 1);
     health.size = 1;
-    assert_int_equal(ki_informer_read_health(f.informer, &health), -EINVAL);
+    assert_int_equal(ki_informer_get_health(f.informer, &health), -EINVAL);
     assert_int_equal(ki_registration_dispatch(one.reg, 0), 4); /* one of them is on_synced */
     expect(&one, "*a1 *b1 +c11 ");
     (void)ki_registration_unref(one.reg);
@@ -1052,7 +1053,7 @@ static int scenario(const ki_alloc *alloc, void *user)
     for (unsigned i = 0; i < 2000 && !ki_informer_has_synced(f.informer); i++) {
         test_world_advance(&f.world, f.engine, TEST_SECOND);
         if (f.call.open && !f.call.watch) {
-            say(&f, KI_EVENT_ADDED, a, NULL);
+            say(&f, KI_WATCH_EVENT_ADDED, a, NULL);
             if (f.call.open) {
                 end_list(&f, "10");
             }
@@ -1066,9 +1067,9 @@ static int scenario(const ki_alloc *alloc, void *user)
     for (unsigned i = 0; i < 2000 && strstr(one.heard, "~a12") == NULL; i++) {
         test_world_advance(&f.world, f.engine, TEST_SECOND);
         if (f.call.open && f.call.watch) {
-            say(&f, KI_EVENT_MODIFIED, a2, NULL);
+            say(&f, KI_WATCH_EVENT_MODIFIED, a2, NULL);
         } else if (f.call.open) {
-            say(&f, KI_EVENT_ADDED, a2, NULL);
+            say(&f, KI_WATCH_EVENT_ADDED, a2, NULL);
             if (f.call.open) {
                 end_list(&f, "20");
             }
@@ -1136,7 +1137,7 @@ static void threads_add_remove_wait_and_read_while_it_runs(void **state)
     pthread_t waiter;
     assert_int_equal(pthread_create(&waiter, NULL, wait_thread, &f), 0);
     start(&f);
-    say_pod(&f, KI_EVENT_ADDED, "a", 1, "g");
+    say_pod(&f, KI_WATCH_EVENT_ADDED, "a", 1, "g");
     end_list(&f, "10");
     pthread_join(waiter, NULL);
     pthread_t thread;
@@ -1148,7 +1149,7 @@ static void threads_add_remove_wait_and_read_while_it_runs(void **state)
         assert_int_equal(e.destroyed, 1); /* nothing touches it any more */
         (void)ki_registration_unref(e.reg);
         ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-        assert_int_equal(ki_informer_read_health(f.informer, &health), 0);
+        assert_int_equal(ki_informer_get_health(f.informer, &health), 0);
         assert_int_equal(health.objects, 1);
     }
     ki_informer_stop(f.informer);

@@ -210,8 +210,8 @@ static void respond(fake_source *source, const fake_request *request, void *user
 {
     (void)user;
     if (!request->watch) {
-        fake_event(source, KI_EVENT_ADDED, fake_pod("a", 1));
-        fake_event(source, KI_EVENT_ADDED, fake_pod("b", 2));
+        fake_event(source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
+        fake_event(source, KI_WATCH_EVENT_ADDED, fake_pod("b", 2));
         fake_end_list(source, "10", "");
     }
 }
@@ -277,7 +277,7 @@ static void begin(fixture *f)
     options.on_watch_error = on_watch_error;
     options.watch_error_user = f;
     assert_int_equal(ki_informer_new(&options, &f->informer, NULL), 0);
-    listen(f, 0, KI_DELIVERY_ENGINE);
+    listen(f, 0, KI_DELIVERY_LOOP);
     listen(f, 1, KI_DELIVERY_CALLER);
 }
 
@@ -291,7 +291,7 @@ static void settle(fixture *f)
     }
 }
 
-static void say(fixture *f, ki_event_type type, const char *name, unsigned version)
+static void say(fixture *f, ki_watch_event_type type, const char *name, unsigned version)
 {
     if (f->source.open) {
         fake_event(&f->source, type, fake_pod(name, version));
@@ -303,8 +303,8 @@ static void live(fixture *f)
 {
     assert_true(ki_informer_start(f->informer, NULL) <= 0);
     settle(f);
-    say(f, KI_EVENT_MODIFIED, "a", 11);
-    say(f, KI_EVENT_DELETED, "b", 12);
+    say(f, KI_WATCH_EVENT_MODIFIED, "a", 11);
+    say(f, KI_WATCH_EVENT_DELETED, "b", 12);
     test_world_advance(&f->world, f->engine, 3 * TEST_SECOND); /* a resync */
     settle(f);
     if (f->source.open) {
@@ -377,7 +377,7 @@ static void use_the_engine(fixture *f)
     ki_engine_task *task = NULL;
     assert_int_equal(ki_engine_task_new(f->engine, nothing, NULL, &task, NULL), 0);
     ki_engine_task_post(task);
-    assert_null(ki_engine_task_free(task));
+    assert_null(ki_engine_task_unref(task));
 }
 
 static void use_the_registrations(fixture *f)
@@ -411,7 +411,7 @@ static void use_the_informer(fixture *f)
     (void)ki_informer_is_stopped(informer);
     (void)ki_informer_has_synced(informer);
     assert_true(ki_informer_last_sync_resource_version(informer, version, sizeof(version)) >= 0);
-    assert_int_equal(ki_informer_read_health(informer, &health), 0);
+    assert_int_equal(ki_informer_get_health(informer, &health), 0);
     assert_string_equal(ki_informer_name(informer), "pods");
     assert_null(ki_informer_resource(informer));
     int r = ki_informer_set_transform(informer, transform, f);
@@ -423,7 +423,7 @@ static void use_the_informer(fixture *f)
     ki_lister lister = ki_informer_lister(informer);
     ki_list *list = NULL;
     assert_int_equal(ki_lister_list(&lister, NULL, NULL, &list), 0);
-    (void)ki_list_free(list);
+    (void)ki_list_unref(list);
     (void)ki_informer_unref(informer);
 }
 
@@ -518,8 +518,8 @@ static void it_may_be_let_go_of_in_every_callback(void **state)
         assert_true(ki_informer_start(informer, NULL) <= 0);
         (void)ki_informer_unref(informer);
         settle(f);
-        say(f, KI_EVENT_MODIFIED, "a", 11);
-        say(f, KI_EVENT_DELETED, "b", 12);
+        say(f, KI_WATCH_EVENT_MODIFIED, "a", 11);
+        say(f, KI_WATCH_EVENT_DELETED, "b", 12);
         test_world_advance(&f->world, f->engine, 3 * TEST_SECOND);
         settle(f);
         end(f);
@@ -559,7 +559,7 @@ static void after_the_stop_the_store_stays_as_it_is(void **state)
     fixture *f = begin_synced();
     f->at = INDEX; /* the next version is being made */
     f->what = stop;
-    say(f, KI_EVENT_MODIFIED, "a", 11);
+    say(f, KI_WATCH_EVENT_MODIFIED, "a", 11);
     assert_true(f->done > 0);
     ki_object *a = ki_store_get(ki_informer_store(f->informer), ki_str_from("default/a"));
     assert_string_equal(ki_object_resource_version(a), "1");
@@ -571,7 +571,7 @@ static void after_the_stop_the_store_stays_as_it_is(void **state)
 static uint64_t merged(fixture *f)
 {
     ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    assert_int_equal(ki_informer_read_health(f->informer, &health), 0);
+    assert_int_equal(ki_informer_get_health(f->informer, &health), 0);
     return health.merged;
 }
 
@@ -589,7 +589,7 @@ static void what_was_merged_stays_counted(void **state)
                          0);
     }
     for (unsigned i = 0; i < 5; i++) {
-        say(f, KI_EVENT_MODIFIED, "a", 11 + i);
+        say(f, KI_WATCH_EVENT_MODIFIED, "a", 11 + i);
     }
     assert_int_equal(merged(f), 8);
     ki_registration_remove(still[0]);
@@ -608,8 +608,8 @@ static void once_it_has_stopped_nothing_is_left_in_the_engine(void **state)
     (void)state;
     for (unsigned steps = 0; steps < 40; steps++) {
         fixture *f = begin_synced();
-        fake_event(&f->source, KI_EVENT_MODIFIED, fake_pod("a", 11));
-        fake_event(&f->source, KI_EVENT_MODIFIED, fake_pod("a", 12));
+        fake_event(&f->source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 11));
+        fake_event(&f->source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 12));
         for (unsigned i = 0; i < steps; i++) {
             (void)ki_engine_run(f->engine, 1);
         }
@@ -643,7 +643,7 @@ static void it_has_not_stopped_while_a_callback_runs(void **state)
     ki_registration_remove(f->regs[0]);
     f->at = ON_UPDATE;
     f->what = stop_and_look;
-    say(f, KI_EVENT_MODIFIED, "a", 11);
+    say(f, KI_WATCH_EVENT_MODIFIED, "a", 11);
     assert_int_equal(f->done, 1);
     assert_true(ki_informer_is_stopped(f->informer));
     end(f);
@@ -656,7 +656,7 @@ static void one_that_waits_to_try_again_can_be_stopped(void **state)
     fixture *f = begin_synced();
     ki_txn *txn = NULL;
     assert_int_equal(ki_store_begin(ki_informer_store(f->informer), &txn, NULL), 0);
-    say(f, KI_EVENT_MODIFIED, "a", 11); /* somebody writes to the store */
+    say(f, KI_WATCH_EVENT_MODIFIED, "a", 11); /* somebody writes to the store */
     uint64_t deadline = ki_engine_deadline(f->engine);
     assert_true(deadline > f->world.now && deadline <= f->world.now + TEST_SECOND);
     ki_informer_stop(f->informer);
@@ -673,7 +673,7 @@ static void its_health_tells_of_the_worst_handler_and_of_what_was_left_out(void 
     (void)state;
     fixture *f = begin_synced();
     f->fail_index = true;
-    say(f, KI_EVENT_ADDED, "bad", 11);
+    say(f, KI_WATCH_EVENT_ADDED, "bad", 11);
     f->fail_index = false;
     ki_handler handler = {.on_add = hear_nothing};
     ki_handler_options options = KI_OPTIONS_INIT(ki_handler_options);
@@ -689,13 +689,13 @@ static void its_health_tells_of_the_worst_handler_and_of_what_was_left_out(void 
         ki_informer_health health;
         char newer[8]; /* as a later version may have */
     } h = {.health = KI_OPTIONS_INIT(ki_informer_health)};
-    assert_int_equal(ki_informer_read_health(f->informer, &h.health), 0);
+    assert_int_equal(ki_informer_get_health(f->informer, &h.health), 0);
     assert_int_equal(h.health.handlers, 5);
     assert_int_equal(h.health.handlers_waiting, 2);
-    assert_int_equal(h.health.set_aside, 1);
+    assert_int_equal(h.health.skipped, 1);
     assert_int_equal(h.health.objects, 2);
     h.health.size = sizeof(h);
-    assert_int_equal(ki_informer_read_health(f->informer, &h.health), -EINVAL);
+    assert_int_equal(ki_informer_get_health(f->informer, &h.health), -EINVAL);
     for (unsigned i = 0; i < 3; i++) {
         ki_registration_remove(regs[i]);
         (void)ki_registration_unref(regs[i]);
@@ -714,7 +714,7 @@ static void its_options_reach_the_source_and_the_store(void **state)
     ki_store *store = ki_informer_store(f->informer);
     assert_int_equal(ki_store_by_index(store, "name", ki_str_from("a"), &list), 0);
     assert_int_equal(ki_list_count(list), 1);
-    (void)ki_list_free(list);
+    (void)ki_list_unref(list);
     assert_int_equal(ki_store_by_index(store, KI_INDEX_NAMESPACE, ki_str_from("default"), &list),
                      KI_ERR_UNKNOWN_INDEX);
     end(f);
@@ -729,7 +729,7 @@ static void flood(ki__task *task)
     (void)task;
     for (unsigned i = 0; i < 5 * KI_QUEUE_BATCH; i++) {
         ki_object *object = fake_pod("a", 100 + i);
-        f->source.sink.on_event(KI_EVENT_MODIFIED, object, NULL, f->source.sink.user);
+        f->source.sink.on_event(KI_WATCH_EVENT_MODIFIED, object, NULL, f->source.sink.user);
         (void)ki_object_unref(object);
     }
 }

@@ -159,11 +159,11 @@ typedef struct busy {
     bool there[KEYS];
 } busy;
 
-static void say(busy *b, ki_event_type type, unsigned key)
+static void say(busy *b, ki_watch_event_type type, unsigned key)
 {
     char name[2] = {(char)('a' + key), '\0'};
     ki_object *object = test_pod(NULL, "ns", name, ++b->version, "g");
-    b->there[key] = type != KI_EVENT_DELETED;
+    b->there[key] = type != KI_WATCH_EVENT_DELETED;
     b->sink.on_event(type, object, NULL, b->sink.user);
     (void)ki_object_unref(object);
 }
@@ -176,7 +176,7 @@ static void go_on(void *user)
     }
     if (!b->watch) {
         for (unsigned i = 0; i < KEYS / 2; i++) {
-            say(b, KI_EVENT_ADDED, i);
+            say(b, KI_WATCH_EVENT_ADDED, i);
         }
         b->open = false;
         char version[16];
@@ -187,7 +187,11 @@ static void go_on(void *user)
     }
     unsigned key = (unsigned)(test_random(&b->seed) % KEYS);
     bool remove = b->there[key] && test_random(&b->seed) % 4 == 0;
-    say(b, remove ? KI_EVENT_DELETED : b->there[key] ? KI_EVENT_MODIFIED : KI_EVENT_ADDED, key);
+    say(b,
+        remove          ? KI_WATCH_EVENT_DELETED
+        : b->there[key] ? KI_WATCH_EVENT_MODIFIED
+                        : KI_WATCH_EVENT_ADDED,
+        key);
     if (b->version < MOST_EVENTS) {
         ki_engine_task_post(b->task);
     }
@@ -228,7 +232,7 @@ static void busy_cancel(void *call, void *user)
 static void busy_destroy(void *user)
 {
     busy *b = user;
-    (void)ki_engine_task_free(b->task);
+    (void)ki_engine_task_unref(b->task);
     free(b);
 }
 
@@ -297,7 +301,7 @@ static void enter(book *b)
     b->calls++;
     if (b->calls % 16 == 0) {
         ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-        assert_int_equal(ki_informer_read_health(b->informer, &health), 0);
+        assert_int_equal(ki_informer_get_health(b->informer, &health), 0);
     }
 }
 
@@ -436,7 +440,7 @@ static void *come_and_go_elsewhere(void *user)
     stage *s = user;
     for (unsigned i = 0; !atomic_load(&s->end); i++) {
         ki_registration *regs[2] = {0};
-        int r = listen(s, i % 2 == 0 ? KI_DELIVERY_ENGINE : KI_DELIVERY_THREAD, 1, &regs[0]);
+        int r = listen(s, i % 2 == 0 ? KI_DELIVERY_LOOP : KI_DELIVERY_THREAD, 1, &regs[0]);
         r = r < 0 ? r : listen(s, KI_DELIVERY_CALLER, 1, &regs[1]);
         if (r == 0) {
             for (unsigned n = 0; n < i % 5; n++) {
@@ -462,7 +466,7 @@ static void *look(void *user)
     stage *s = user;
     while (!atomic_load(&s->end)) {
         ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-        assert_int_equal(ki_informer_read_health(s->informer, &health), 0);
+        assert_int_equal(ki_informer_get_health(s->informer, &health), 0);
         assert_true(health.objects <= KEYS);
         char version[32];
         assert_true(ki_informer_last_sync_resource_version(s->informer, version, sizeof(version)) >=
@@ -552,7 +556,7 @@ static void starting_stopping_and_letting_go_may_meet(void **state)
         s.informer = new_informer(&s.l);
         ki_informer *mine = ki_informer_ref(s.informer);
         ki_registration *reg = NULL;
-        ki_delivery delivery = i % 3 == 0 ? KI_DELIVERY_THREAD : KI_DELIVERY_ENGINE;
+        ki_delivery delivery = i % 3 == 0 ? KI_DELIVERY_THREAD : KI_DELIVERY_LOOP;
         assert_int_equal(listen(&s, delivery, 0, &reg), 0);
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, stop_it, &s), 0);

@@ -39,7 +39,7 @@ static void numbers(void **state)
     check_text(json, "[-9223372036854775808,1,18446744073709551615,-2,3,18446744073709551615]");
     ki_json_format(json, NULL, " [ %f , %g,-1.5e+3 ,\n2E-7\t, 0 ] ", 0.5, 1e100);
     check_text(json, "[0.5,1e+100,-1.5e+3,2E-7,0]");
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 static void strings(void **state)
@@ -56,7 +56,7 @@ static void strings(void **state)
     check_text(json, "[\"it's\",\"it's\",\"\\u00e9\\n\",\"\\\"x\\\\\",\"\",\"\"]");
     ki_json_format(json, NULL, "'tab\there, \xc3\xa9'");
     check_text(json, "\"tab\\there, \xc3\xa9\"");
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 static void booleans_and_null(void **state)
@@ -66,7 +66,7 @@ static void booleans_and_null(void **state)
     ki_json *json = new_json();
     ki_json_format(json, NULL, "[true, false, null, %hhd, %hhd]", yes, !yes);
     check_text(json, "[true,false,null,true,false]");
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 static void names(void **state)
@@ -79,7 +79,7 @@ static void names(void **state)
                    "n'\"", "m", 7, 8);
     check_text(json, "{\"n'\\\"\":1,\"m-7\":2,\"c\":3,\"app.kubernetes.io/name\":4,\"$ref_-1\":5,"
                      "\"8\":6,\"\":{},\"true\":[]}");
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 static void formats_are_values_like_others(void **state)
@@ -98,7 +98,7 @@ static void formats_are_values_like_others(void **state)
     ki_json_end(json);
     check_text(json, "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"},\"list\":[[[1],{}],\"b\"],"
                      "\"last\":null}");
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 static void arguments_cannot_change_the_structure(void **state)
@@ -109,7 +109,7 @@ static void arguments_cannot_change_the_structure(void **state)
     ki_json_format(json, NULL, "{name: %s, 'a%s': 'b%s', %s: 1}", evil, evil, evil, evil);
 #define EVIL "x\\\", \\\"admin\\\": true, 'y': '%s%n\\\\"
     check_text(json, "{\"name\":\"" EVIL "\",\"a" EVIL "\":\"b" EVIL "\",\"" EVIL "\":1}");
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 /* Formats that compilers would refuse are passed where they cannot see them. */
@@ -164,7 +164,7 @@ static void refused_formats(void **state)
     ki_json_format(json, NULL, NULL);
     ki_str text;
     assert_int_equal(ki_json_text(json, &text, NULL), KI_ERR_INVALID);
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 static void nesting_is_limited(void **state)
@@ -181,7 +181,7 @@ static void nesting_is_limited(void **state)
     memset(deep + 129, ']', 129);
     ki_json_format(json, NULL, deep);
     assert_int_equal(ki_json_text(json, &text, NULL), KI_ERR_DEPTH);
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 #pragma GCC diagnostic pop
@@ -227,7 +227,7 @@ static void errors_have_both_places(void **state)
     ki_json_format(json, NULL, "{a: 1}");
     check_failure(json, KI_ERR_INVALID,
                   "a member of a map needs a name (at offset 0 of the format)");
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 static void formats_do_nothing_after_a_failure(void **state)
@@ -241,7 +241,7 @@ static void formats_do_nothing_after_a_failure(void **state)
     ki_json_format(json, NULL, "%d", 1);
     assert_int_equal(ki_json_text(json, &text, &error), KI_ERR_INVALID);
     assert_string_equal(error.message, "an end without a beginning");
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 static void size_is_limited_at_every_byte(void **state)
@@ -257,7 +257,7 @@ static void size_is_limited_at_every_byte(void **state)
                        0.5, true);
         int r = ki_json_text(json, &text, NULL);
         assert_int_equal(r, max == sizeof(whole) - 1 ? 0 : KI_ERR_LIMIT);
-        ki_json_free(json);
+        ki_json_unref(json);
     }
 }
 

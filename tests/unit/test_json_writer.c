@@ -86,7 +86,7 @@ static void every_kind_of_value_is_written(void **state)
                         "\"l\":[[],{},\"\",7,1e+300],\"a/\\\"b.c\":1,"
                         "\"time\":\"2026-01-31T12:00:00Z\","
                         "\"micro\":\"2026-01-31T12:00:00.999999Z\"}");
-    assert_null(ki_json_free(json));
+    assert_null(ki_json_unref(json));
 }
 
 static void scalars_are_documents(void **state)
@@ -105,7 +105,7 @@ static void scalars_are_documents(void **state)
     ki_json_begin_list(json, NULL);
     ki_json_end(json);
     assert_string_equal(text_of(json), "[]");
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 static void doubles_read_back(void **state)
@@ -136,7 +136,7 @@ static void doubles_read_back(void **state)
         assert_memory_equal(&number, &again, sizeof(number));
         ki_object_unref(object);
     }
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 static void copies_of_values(void **state)
@@ -149,7 +149,7 @@ static void copies_of_values(void **state)
     ki_value root = ki_object_root(object);
     ki_value name;
     ki_value value;
-    ki_iter iter;
+    ki_value_iter iter;
     ki_json *json = new_json();
     ki_json_begin_map(json, NULL);
     ki_json_value(json, "annotations", &absent); /* the first member, omitted */
@@ -157,8 +157,8 @@ static void copies_of_values(void **state)
     ki_json_value(json, "annotations", &absent);
     ki_json_name(json, ki_str_from("annotations"));
     ki_json_value(json, NULL, &absent);
-    assert_int_equal(ki_value_iter(&root, &iter), 0);
-    while (ki_iter_next(&iter, &name, &value) > 0) {
+    assert_int_equal(ki_value_iter_begin(&root, &iter), 0);
+    while (ki_value_iter_next(&iter, &name, &value) > 0) {
         ki_json_member(json, &name, &value);
         ki_json_member(json, &name, &absent);
     }
@@ -172,7 +172,7 @@ static void copies_of_values(void **state)
                         "\"\\u0061\\n\":{\"k\\u00e9y\":[null]},\"all\":[{\"metadata\":{\"name\":"
                         "\"a\",\"labels\":{\"x\":\"1\"}},\"list\":[1, 2],"
                         "\"\\u0061\\n\":{\"k\\u00e9y\":[null]}}]}");
-    ki_json_free(json);
+    ki_json_unref(json);
     ki_object_unref(object);
 }
 
@@ -199,7 +199,7 @@ static void owner_references(void **state)
     ki_json_reset(json);
     ki_json_owner_reference(json, NULL, true);
     check_failure(json, KI_ERR_INVALID, "an owner must not be NULL");
-    ki_json_free(json);
+    ki_json_unref(json);
     ki_object_unref(owner);
     ki_object_unref(fresh);
 }
@@ -220,7 +220,7 @@ static void results_can_be_objects(void **state)
     assert_int_equal(ki_json_object(json, &object, &error), KI_ERR_INVALID);
     assert_null(object);
     assert_string_equal(text_of(json), "{\"metadata\":{\"name\":1}}"); /* it is valid JSON */
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 static void times_are_rfc_3339(void **state)
@@ -491,7 +491,7 @@ static void misuse_is_reported_with_its_place(void **state)
         assert_string_equal(text_of(json), "null"); /* nothing is left of the failure */
         ki_json_reset(json);
     }
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 static void errors_of_raw_json_have_their_place(void **state)
@@ -506,7 +506,7 @@ static void errors_of_raw_json_have_their_place(void **state)
     assert_int_equal(error.line, 2);
     assert_int_equal(error.column, 2);
     assert_memory_equal(error.message, "spec: ", 6);
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 static void an_incomplete_text_can_be_completed(void **state)
@@ -521,7 +521,7 @@ static void an_incomplete_text_can_be_completed(void **state)
     ki_json_bool(json, NULL, true);
     ki_json_end(json);
     assert_string_equal(text_of(json), "{\"a\":true}");
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 static void invalid_utf8_can_be_replaced(void **state)
@@ -536,7 +536,7 @@ static void invalid_utf8_can_be_replaced(void **state)
     ki_json_end(json);
 #define R "\xef\xbf\xbd"
     assert_string_equal(text_of(json), "{\"a" R "\":\"" R "(\",\"f\":{\"" R R "\":\"" R R "\"}}");
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 static void options_are_checked(void **state)
@@ -550,7 +550,7 @@ static void options_are_checked(void **state)
     assert_string_equal(error.message, "max_bytes: must not be more than 1 GiB");
     assert_int_equal(ki_json_new(&odd, &json, &error), -EINVAL);
     assert_null(json);
-    assert_null(ki_json_free(NULL));
+    assert_null(ki_json_unref(NULL));
 }
 
 /* ---- limits ---- */
@@ -593,7 +593,7 @@ static void depth_is_limited(void **state)
     ki_json_begin_list(json, NULL);
     assert_int_equal(ki_json_text(json, &text, &error), KI_ERR_DEPTH);
     assert_non_null(strstr(error.message, "[0][0][2]: maps and lists are nested deeper than 128"));
-    ki_json_free(json);
+    ki_json_unref(json);
     ki_object_unref(deep);
 }
 
@@ -620,7 +620,7 @@ static void long_names_are_cut_in_messages(void **state)
     assert_int_equal(ki_json_text(json, &text, &error), KI_ERR_INVALID);
     assert_memory_equal(error.message, "...[\"nnn", 8); /* of a long path the end is shown */
     assert_non_null(strstr(error.message, "nnn...\"].a: a string must not be NULL"));
-    ki_json_free(json);
+    ki_json_unref(json);
 }
 
 /* A text of 34 bytes. */
@@ -641,7 +641,7 @@ static void size_is_limited(void **state)
     ki_json *json = new_json();
     write_small(json);
     size_t whole = strlen(text_of(json));
-    ki_json_free(json);
+    ki_json_unref(json);
     for (size_t max = 1; max <= whole; max++) {
         ki_error error = KI_ERROR_INIT;
         ki_str text;
@@ -653,7 +653,7 @@ static void size_is_limited(void **state)
         if (max < whole) {
             assert_non_null(strstr(error.message, "the text is larger than max_bytes"));
         }
-        ki_json_free(json);
+        ki_json_unref(json);
     }
 }
 
@@ -685,7 +685,7 @@ static int make_and_read(const ki_alloc *alloc, void *user)
         assert_string_equal(ki_object_key(object), "made");
     }
     ki_object_unref(object);
-    ki_json_free(json);
+    ki_json_unref(json);
     return r;
 }
 
@@ -715,7 +715,7 @@ static void a_reset_keeps_the_memory(void **state)
         (void)text_of(json);
     }
     assert_int_equal(alloc.calls, calls);
-    ki_json_free(json);
+    ki_json_unref(json);
     test_alloc_done(&alloc);
 }
 
@@ -745,14 +745,14 @@ static void rebuild_number(ki_json *json, const ki_value *value)
 static void rebuild_container(ki_json *json, const ki_value *value)
 {
     ki_buf name;
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value key;
     ki_value child;
     bool is_map = ki_value_type(value) == KI_TYPE_MAP;
     (is_map ? ki_json_begin_map : ki_json_begin_list)(json, NULL);
-    assert_int_equal(ki_value_iter(value, &iter), 0);
+    assert_int_equal(ki_value_iter_begin(value, &iter), 0);
     ki_buf_init(&name, NULL, SAME_TEXT_MAX);
-    while (ki_iter_next(&iter, &key, &child) > 0) {
+    while (ki_value_iter_next(&iter, &key, &child) > 0) {
         if (is_map) {
             ki_buf_clear(&name);
             assert_int_equal(ki_value_copy_string(&key, &name), 0);
@@ -803,15 +803,15 @@ static bool same_in_order(const ki_value *a, const ki_value *b)
     if (type != ki_value_type(b) || (type != KI_TYPE_LIST && type != KI_TYPE_MAP)) {
         return type == ki_value_type(b) && same_scalar(a, b);
     }
-    ki_iter left;
-    ki_iter right;
+    ki_value_iter left;
+    ki_value_iter right;
     ki_value keys[2];
     ki_value values[2];
-    assert_int_equal(ki_value_iter(a, &left), 0);
-    assert_int_equal(ki_value_iter(b, &right), 0);
+    assert_int_equal(ki_value_iter_begin(a, &left), 0);
+    assert_int_equal(ki_value_iter_begin(b, &right), 0);
     for (;;) {
-        int more = ki_iter_next(&left, &keys[0], &values[0]);
-        if (more != ki_iter_next(&right, &keys[1], &values[1])) {
+        int more = ki_value_iter_next(&left, &keys[0], &values[0]);
+        if (more != ki_value_iter_next(&right, &keys[1], &values[1])) {
             return false;
         }
         if (more == 0) {
@@ -848,12 +848,12 @@ static void check_copies(const copies *c, const ki_object *object)
     ki_value root = ki_object_root(object);
     ki_value key;
     ki_value child;
-    ki_iter iter;
+    ki_value_iter iter;
     ki_json_value(c->whole, NULL, &root);
     check_copy(c->whole, &root);
     ki_json_begin_map(c->members, NULL);
-    assert_int_equal(ki_value_iter(&root, &iter), 0);
-    while (ki_iter_next(&iter, &key, &child) > 0) {
+    assert_int_equal(ki_value_iter_begin(&root, &iter), 0);
+    while (ki_value_iter_next(&iter, &key, &child) > 0) {
         ki_json_member(c->members, &key, &child);
     }
     ki_json_end(c->members);
@@ -869,9 +869,9 @@ static copies new_copies(void)
 
 static void free_copies(copies c)
 {
-    ki_json_free(c.whole);
-    ki_json_free(c.members);
-    ki_json_free(c.rebuilt);
+    ki_json_unref(c.whole);
+    ki_json_unref(c.members);
+    ki_json_unref(c.rebuilt);
 }
 
 static void copies_of_random_json_read_the_same(void **state)

@@ -256,7 +256,7 @@ static void a_deployment_has_replicas(void **state)
 
 static void check_replica_set(const ki_object *object)
 {
-    assert_replicas(ki_replica_set_replicas(object), 1, 6, 4, 3, 6);
+    assert_replicas(ki_replicaset_replicas(object), 1, 6, 4, 3, 6);
 }
 
 static void a_replica_set_is_always_up_to_date(void **state)
@@ -269,7 +269,7 @@ static void a_replica_set_is_always_up_to_date(void **state)
 
 static void check_stateful_set(const ki_object *object)
 {
-    assert_replicas(ki_stateful_set_replicas(object), 5, 6, 4, 3, 2);
+    assert_replicas(ki_statefulset_replicas(object), 5, 6, 4, 3, 2);
 }
 
 static void a_stateful_set_counts_all_its_pods(void **state)
@@ -283,7 +283,7 @@ static void a_stateful_set_counts_all_its_pods(void **state)
 
 static void check_daemon_set(const ki_object *object)
 {
-    ki_replicas r = ki_daemon_set_replicas(object);
+    ki_replicas r = ki_daemonset_replicas(object);
     assert_replicas(r, 5, 6, 4, 3, 2);
     assert_false(r.observed);
 }
@@ -309,7 +309,7 @@ static void replicas_of_a_wrong_shape_are_the_default(void **state)
     assert_true(r.observed); /* there is no generation to be behind */
     ki_object_unref(object);
     object = test_object(NULL, "{}");
-    assert_replicas(ki_daemon_set_replicas(object), 0, 0, 0, 0, 0);
+    assert_replicas(ki_daemonset_replicas(object), 0, 0, 0, 0, 0);
     ki_object_unref(object);
 }
 
@@ -414,13 +414,13 @@ static void check_no_copy(copy_function copy, const ki_object *object, const cha
 static void check_config_map(const ki_object *map)
 {
     ki_value value;
-    assert_int_equal(ki_config_map_get(map, ki_str_from("a.conf"), &value), 0);
+    assert_int_equal(ki_configmap_get(map, ki_str_from("a.conf"), &value), 0);
     assert_value(value, "one\ntwo");
-    assert_int_equal(ki_config_map_get(map, ki_str_from("logo"), &value), KI_ERR_NOT_FOUND);
-    check_copy(ki_config_map_copy, map, "a.conf", "one\ntwo", 7);
-    check_copy(ki_config_map_copy, map, "empty", "", 0);
-    check_copy(ki_config_map_copy, map, "logo", "\0\1\377", 3);
-    check_no_copy(ki_config_map_copy, map, "x", KI_ERR_NOT_FOUND);
+    assert_int_equal(ki_configmap_get(map, ki_str_from("logo"), &value), KI_ERR_NOT_FOUND);
+    check_copy(ki_configmap_copy, map, "a.conf", "one\ntwo", 7);
+    check_copy(ki_configmap_copy, map, "empty", "", 0);
+    check_copy(ki_configmap_copy, map, "logo", "\0\1\377", 3);
+    check_no_copy(ki_configmap_copy, map, "x", KI_ERR_NOT_FOUND);
 }
 
 static void a_config_map_has_text_and_bytes(void **state)
@@ -457,7 +457,7 @@ static void check_odd_secret(const ki_object *secret)
     check_no_copy(ki_secret_copy, secret, "odd", KI_ERR_INVALID);
     check_no_copy(ki_secret_copy, secret, "escaped odd", KI_ERR_INVALID);
     check_no_copy(ki_secret_copy, secret, "number", KI_ERR_TYPE);
-    check_no_copy(ki_config_map_copy, secret, "number", KI_ERR_TYPE);
+    check_no_copy(ki_configmap_copy, secret, "number", KI_ERR_TYPE);
 }
 
 static void what_is_no_base64_leaves_the_buffer_alone(void **state)
@@ -471,7 +471,7 @@ static void what_is_no_base64_leaves_the_buffer_alone(void **state)
 static void check_no_data(const ki_object *object)
 {
     check_no_copy(ki_secret_copy, object, "a", KI_ERR_NOT_FOUND);
-    check_no_copy(ki_config_map_copy, object, "a", KI_ERR_NOT_FOUND);
+    check_no_copy(ki_configmap_copy, object, "a", KI_ERR_NOT_FOUND);
 }
 
 static void no_data_is_not_found(void **state)
@@ -489,7 +489,7 @@ static int copy_data(const ki_alloc *alloc, void *user)
     size_t first = out.len;
     assert_int_equal(first, r == 0 ? 3 : 0);
     if (r == 0) {
-        r = ki_config_map_copy(user, ki_str_from("long"), &out);
+        r = ki_configmap_copy(user, ki_str_from("long"), &out);
         assert_int_equal(out.len, r == 0 ? 3 + 64 : first);
     }
     ki_buf_done(&out);

@@ -61,7 +61,7 @@ static const char *keys_of(ki_list *list)
                                 ki_object_key(ki_list_at(list, i)));
         assert_true(len < sizeof(text));
     }
-    ki_list_free(list);
+    ki_list_unref(list);
     return text;
 }
 
@@ -70,14 +70,14 @@ static void check_walk(const ki_lister *lister, const char *name_space, const ki
 {
     ki_list *list;
     assert_int_equal(ki_lister_list(lister, name_space, selector, &list), 0);
-    ki_lister_iter iter = ki_lister_begin(lister, name_space, selector);
+    ki_lister_iter iter = ki_lister_iter_begin(lister, name_space, selector);
     for (size_t i = 0; i < ki_list_count(list); i++) {
-        assert_ptr_equal(ki_lister_next(&iter), ki_list_at(list, i));
+        assert_ptr_equal(ki_lister_iter_next(&iter), ki_list_at(list, i));
     }
-    assert_null(ki_lister_next(&iter));
-    assert_null(ki_lister_next(&iter));
-    ki_lister_end(&iter);
-    ki_list_free(list);
+    assert_null(ki_lister_iter_next(&iter));
+    assert_null(ki_lister_iter_next(&iter));
+    ki_lister_iter_end(&iter);
+    ki_list_unref(list);
 }
 
 static void check_list(const ki_lister *lister, const char *name_space, const ki_selector *selector,
@@ -126,9 +126,9 @@ static void get_allocates_nothing(void **state)
     assert_int_equal(ki_lister_get_key(&pods, ki_str_from("shop/web"), &object, &error), 0);
     ki_object_unref(object);
     assert_int_equal(ki_lister_get(&pods, "shop", "db", &object, &error), KI_ERR_STATUS);
-    ki_lister_iter iter = ki_lister_begin(&pods, "shop", NULL);
-    assert_non_null(ki_lister_next(&iter));
-    ki_lister_end(&iter);
+    ki_lister_iter iter = ki_lister_iter_begin(&pods, "shop", NULL);
+    assert_non_null(ki_lister_iter_next(&iter));
+    ki_lister_iter_end(&iter);
     assert_int_equal(alloc.failures, 0);
     ki_store_unref(store);
     test_alloc_done(&alloc);
@@ -355,16 +355,16 @@ static void a_walk_stays_in_one_state_and_may_end_early(void **state)
     (void)state;
     ki_store *store = filled_store(true);
     ki_lister pods = ki_lister_of(store, KI_CORE_V1_PODS);
-    ki_lister_iter iter = ki_lister_begin(&pods, "shop", NULL);
+    ki_lister_iter iter = ki_lister_iter_begin(&pods, "shop", NULL);
     assert_int_equal(ki_store_replace(store, NULL, 0, "9", NULL), 0);
     ki_store_unref(store);
-    const ki_object *first = ki_lister_next(&iter);
+    const ki_object *first = ki_lister_iter_next(&iter);
     assert_string_equal(ki_object_namespace(first), "shop");
-    assert_string_equal(ki_object_namespace(ki_lister_next(&iter)), "shop");
+    assert_string_equal(ki_object_namespace(ki_lister_iter_next(&iter)), "shop");
     assert_string_equal(ki_object_namespace(first), "shop"); /* still there */
-    ki_lister_end(&iter);
-    assert_null(ki_lister_next(&iter));
-    ki_lister_end(&iter);
+    ki_lister_iter_end(&iter);
+    assert_null(ki_lister_iter_next(&iter));
+    ki_lister_iter_end(&iter);
 }
 
 /* Objects over several blocks of the store, of which a selector takes one in `every`. */
@@ -386,7 +386,7 @@ static void check_many(unsigned every)
         assert_true(ki_selector_matches(selected, ki_list_at(list, i)));
     }
     assert_null(ki_list_at(list, ki_list_count(list)));
-    ki_list_free(list);
+    ki_list_unref(list);
     check_walk(&pods, NULL, selected);
     check_walk(&pods, "odd", selected);
     ki_selector_unref(selected);
@@ -422,11 +422,11 @@ static void a_list_keeps_no_room_for_what_was_not_selected(void **state)
     assert_int_equal(ki_lister_list(&pods, NULL, one, &list), 0);
     assert_int_equal(ki_list_count(list), 1);
     assert_true(alloc.live_bytes - before < 100);
-    ki_list_free(list);
+    ki_list_unref(list);
     alloc.peak_bytes = before; /* nothing needs no room at all: objects are not even collected */
     assert_int_equal(ki_lister_list(&pods, NULL, ki_selector_nothing(), &list), 0);
     assert_true(alloc.peak_bytes - before < 100);
-    ki_list_free(list);
+    ki_list_unref(list);
     ki_selector_unref(one);
     ki_store_unref(store);
     test_alloc_done(&alloc);
@@ -460,7 +460,7 @@ static int list_all_ways(const ki_alloc *alloc, void *user)
     }
     for (size_t i = 0; i < 3; i++) {
         assert_true(lists[i] == NULL || ki_list_count(lists[i]) == (i == 0 ? 8 : 2));
-        ki_list_free(lists[i]);
+        ki_list_unref(lists[i]);
     }
     ki_store_unref(store);
     return r;

@@ -38,19 +38,20 @@ static void hear(fixture *f, const char *text)
     }
 }
 
-static void on_event(ki_event_type type, const ki_object *object, const ki_error *error, void *user)
+static void on_event(ki_watch_event_type type, const ki_object *object, const ki_error *error,
+                     void *user)
 {
     fixture *f = user;
     char text[128];
     assert_null(error);
     f->events++;
-    (void)snprintf(text, sizeof(text), "%s %s@%s", ki_event_type_name(type), ki_object_name(object),
-                   ki_object_resource_version(object));
+    (void)snprintf(text, sizeof(text), "%s %s@%s", ki_watch_event_type_name(type),
+                   ki_object_name(object), ki_object_resource_version(object));
     hear(f, text);
 }
 
-static void on_set_aside(ki_event_type type, const char *key, const char *resource_version,
-                         const ki_error *error, void *user)
+static void on_skipped(ki_watch_event_type type, const char *key, const char *resource_version,
+                       const ki_error *error, void *user)
 {
     (void)type;
     (void)key;
@@ -116,7 +117,7 @@ static void end(fixture *f)
 static int begin_call(fixture *f, bool watch, const char *version, ki_error *error)
 {
     const ki_source_sink sink = {.on_event = on_event,
-                                 .on_set_aside = on_set_aside,
+                                 .on_skipped = on_skipped,
                                  .on_alive = on_alive,
                                  .on_end = on_end,
                                  .user = f};
@@ -456,7 +457,7 @@ static void informers_follow_what_another_thread_changes(void **state)
     }
     assert_int_equal(ki_list_count(lists[0]), ki_list_count(lists[1]));
     for (int i = 0; i < 2; i++) {
-        ki_list_free(lists[i]);
+        ki_list_unref(lists[i]);
         ki_informer_stop(informers[i]);
         test_world_settle(f.engine);
         (void)ki_informer_unref(informers[i]);

@@ -183,7 +183,7 @@ static void one_dispatch_does_no_more_than_its_steps(void **state)
     assert_true(is_readable(ki_loop_fd(small), 0)); /* there is more */
     assert_int_equal(ki_loop_dispatch(small), 1);
     for (size_t i = 0; i < 3; i++) {
-        ki_engine_task_free(tasks[i]);
+        ki_engine_task_unref(tasks[i]);
     }
     assert_null(ki_loop_unref(small));
     end(&f);

@@ -67,7 +67,7 @@ static void answer(ki__timer *timer)
     for (unsigned i = 0; i < PODS; i++) {
         char name[2] = {(char)('a' + i), '\0'};
         ki_object *pod = test_pod(NULL, "ns", name, i + 1, "g");
-        q->sink.on_event(KI_EVENT_ADDED, pod, NULL, q->sink.user);
+        q->sink.on_event(KI_WATCH_EVENT_ADDED, pod, NULL, q->sink.user);
         (void)ki_object_unref(pod);
     }
     q->sink.on_end(&meta, NULL, NULL, q->sink.user);
@@ -482,7 +482,7 @@ static void thousands_of_handlers_share_a_few_threads(void **state)
         most = now > most ? now : most;
     }
     ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    assert_int_equal(ki_informer_read_health(f.informer, &health), 0);
+    assert_int_equal(ki_informer_get_health(f.informer, &health), 0);
     assert_true(health.handler_threads >= SLOW);
     assert_int_equal(health.handler_threads_full, 0);
     assert_int_equal(threads_named("ki-loop"), 1);
@@ -540,7 +540,7 @@ static void beyond_the_limit_of_threads_handlers_take_turns(void **state)
     assert_int_equal(ki_loop_start(f.loop, NULL), 0);
     ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
     while (health.handler_threads_full == 0) {
-        assert_int_equal(ki_informer_read_health(f.informer, &health), 0);
+        assert_int_equal(ki_informer_get_health(f.informer, &health), 0);
     }
     assert_int_equal(health.handler_threads, SLOW + 1); /* one watches */
     atomic_store(&many[0].hold, false);                 /* one is enough for all others */

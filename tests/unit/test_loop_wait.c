@@ -36,7 +36,7 @@ static void begin(fixture *f)
 
 static void end(fixture *f)
 {
-    f->task = ki_engine_task_free(f->task);
+    f->task = ki_engine_task_unref(f->task);
     f->loop = ki_loop_unref(f->loop);
     test_alloc_done(&f->alloc);
 }
@@ -294,7 +294,7 @@ static void a_helper_gives_way_to_who_runs_it_for_ever(void **state)
         ki__loop_call(f.loop, note, &f);
     }
     assert_true(pthread_equal(f.where, runner)); /* though the helper is not done */
-    f.task = ki_engine_task_free(f.task);
+    f.task = ki_engine_task_unref(f.task);
     post(&f, finish);
     assert_int_equal(join(helper), 0);
     ki_loop_stop(f.loop);
@@ -324,7 +324,7 @@ static void helpers_follow_one_another(void **state)
             assert_int_equal(join(waiters[i]), 0);
         }
         for (size_t i = 1; i < WAITERS; i++) {
-            f[i].task = ki_engine_task_free(f[i].task);
+            f[i].task = ki_engine_task_unref(f[i].task);
         }
         end(&f[0]);
     }

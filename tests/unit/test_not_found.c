@@ -32,7 +32,8 @@ typedef struct fixture {
     bool has_status;
 } fixture;
 
-static void on_event(ki_event_type type, const ki_object *object, const ki_error *error, void *user)
+static void on_event(ki_watch_event_type type, const ki_object *object, const ki_error *error,
+                     void *user)
 {
     (void)type;
     (void)object;
@@ -40,8 +41,8 @@ static void on_event(ki_event_type type, const ki_object *object, const ki_error
     (void)user;
 }
 
-static void on_set_aside(ki_event_type type, const char *key, const char *resource_version,
-                         const ki_error *error, void *user)
+static void on_skipped(ki_watch_event_type type, const char *key, const char *resource_version,
+                       const ki_error *error, void *user)
 {
     (void)type;
     (void)key;
@@ -98,7 +99,7 @@ static void end(fixture *f)
 static void ask(fixture *f, bool watch)
 {
     const ki_source_sink sink = {.on_event = on_event,
-                                 .on_set_aside = on_set_aside,
+                                 .on_skipped = on_skipped,
                                  .on_alive = on_alive,
                                  .on_end = on_end,
                                  .user = f};

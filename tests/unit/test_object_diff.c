@@ -55,8 +55,8 @@ static void changes_have_type_path_and_values(void **state)
     ki_object_unref(before); /* the diff keeps both */
     ki_object_unref(after);
     assert_true(ki_value_equals(&c->before, ki_str_from("2")));
-    assert_null(ki_diff_free(d));
-    assert_null(ki_diff_free(NULL));
+    assert_null(ki_diff_unref(d));
+    assert_null(ki_diff_unref(NULL));
     assert_int_equal(ki_diff_count(NULL), 0);
     assert_false(ki_diff_is_complete(NULL));
 }
@@ -72,7 +72,7 @@ static void a_key_must_be_unique(void **state)
     ki_diff *d = diff(before, after);
     assert_int_equal(ki_diff_count(d), 1);
     assert_string_equal(ki_diff_at(d, 0)->path, "ports[type=u].n");
-    ki_diff_free(d);
+    ki_diff_unref(d);
     ki_object_unref(before);
     ki_object_unref(after);
     before = test_object(NULL, "{'l':[{'name':'a b'},{'name':'a b','x':1}]}");
@@ -80,14 +80,14 @@ static void a_key_must_be_unique(void **state)
     d = diff(before, after);
     assert_int_equal(ki_diff_count(d), 1);
     assert_string_equal(ki_diff_at(d, 0)->path, "l[1].x");
-    ki_diff_free(d);
+    ki_diff_unref(d);
     ki_object_unref(before);
     ki_object_unref(after);
     before = test_object(NULL, "{'l':[{'name':'a b'}]}");
     after = test_object(NULL, "{'l':[{'name':'a b','x':2}]}");
     d = diff(before, after);
     assert_string_equal(ki_diff_at(d, 0)->path, "l[name='a b'].x");
-    ki_diff_free(d);
+    ki_diff_unref(d);
     ki_object_unref(before);
     ki_object_unref(after);
 }
@@ -103,16 +103,16 @@ static void options_are_checked(void **state)
     assert_int_equal(ki_object_diff(before, after, &options, &d, NULL), 0);
     assert_int_equal(ki_diff_count(d), 1);
     assert_false(ki_diff_is_complete(d));
-    ki_diff_free(d);
+    ki_diff_unref(d);
     options = (ki_diff_options){.size = sizeof(options), .max_depth = 1};
     assert_int_equal(ki_object_diff(before, after, &options, &d, NULL), 0);
     assert_string_equal(ki_diff_at(d, 0)->path, "a");
-    ki_diff_free(d);
+    ki_diff_unref(d);
     options = (ki_diff_options){.size = sizeof(options), .skip = skip, .skip_count = 1};
     assert_int_equal(ki_object_diff(before, after, &options, &d, NULL), 0);
     assert_int_equal(ki_diff_count(d), 1);
     assert_string_equal(ki_diff_at(d, 0)->path, "a.c");
-    ki_diff_free(d);
+    ki_diff_unref(d);
     options = (ki_diff_options){.size = sizeof(options), .skip_count = 1};
     assert_int_equal(ki_object_diff(before, after, &options, &d, NULL), -EINVAL);
     options = (ki_diff_options){.size = sizeof(options), .max_changes = 1000001};
@@ -224,7 +224,7 @@ static void patches_lead_from_any_state_to_any_other(void **state)
         ki_buf_init(&rest, NULL, 1 << 24);
         assert_int_equal(ki_object_merge_patch(made, after, &rest, NULL), 0);
         ki_buf_done(&rest);
-        ki_diff_free(d);
+        ki_diff_unref(d);
         ki_object_unref(before);
         ki_object_unref(after);
         ki_object_unref(made);
@@ -249,7 +249,7 @@ static void check_record(const golden_record *record, void *user)
     if (ki_diff_count(d) != 0) {
         fail_msg("%s: %s", ki_object_kind(json), ki_diff_at(d, 0)->path);
     }
-    ki_diff_free(d);
+    ki_diff_unref(d);
     assert_int_equal(ki_object_merge_patch(json, protobuf, &patch, NULL), 0);
     if (*previous != NULL) {
         ki_object *made = follow(*previous, protobuf);
@@ -286,7 +286,7 @@ static int scenario(const ki_alloc *alloc, void *user)
         r = ki_object_merge_patch(objects[0], objects[1], &patch, NULL);
         assert_true(r == 1 || (r < 0 && patch.len == 0));
     }
-    ki_diff_free(d);
+    ki_diff_unref(d);
     ki_buf_done(&patch);
     return r < 0 ? r : 0;
 }

@@ -52,7 +52,7 @@ static void expect_patch(ki_edit *edit, const char *expected)
     }
     assert_int_equal(r, strcmp(expected, "{}") != 0);
     expect_text(&patch, expected);
-    assert_null(ki_edit_free(edit));
+    assert_null(ki_edit_unref(edit));
 }
 
 /* Ends an edit that must have failed: all results do. */
@@ -73,7 +73,7 @@ static void expect_error(ki_edit *edit, int code, const char *message)
     assert_null(object);
     assert_int_equal(patch.len, 0);
     ki_buf_done(&patch);
-    ki_edit_free(edit);
+    ki_edit_unref(edit);
 }
 
 static void values_are_set_by_path(void **state)
@@ -152,14 +152,14 @@ static void a_json_patch_tests_the_version(void **state)
                         "{'op':'replace','path':'/metadata/finalizers','value':['y']},"
                         "{'op':'add','path':'/metadata/labels','value':{'a/b~c':'1'}},"
                         "{'op':'remove','path':'/spec'}]");
-    ki_edit_free(edit);
+    ki_edit_unref(edit);
     ki_object_unref(object);
     ki_object_unref(merged);
     ki_object_unref(edited);
     edit = edit_of("{'metadata':{'labels':{'x':'1'}}}");
     ki_buf_init(&patch, NULL, 4096);
     assert_int_equal(ki_edit_json_patch(edit, &patch, NULL), KI_ERR_INVALID);
-    ki_edit_free(edit);
+    ki_edit_unref(edit);
 }
 
 static void a_merge_patch_may_lock_the_version(void **state)
@@ -182,7 +182,7 @@ static void a_merge_patch_may_lock_the_version(void **state)
     ki_buf patch;
     ki_buf_init(&patch, NULL, 4096);
     assert_int_equal(ki_edit_merge_patch(edit, &patch, NULL), KI_ERR_INVALID);
-    ki_edit_free(edit);
+    ki_edit_unref(edit);
     ki_object_unref(object);
     ki_object_unref(bare);
 }
@@ -341,7 +341,7 @@ static void invalid_values_are_refused(void **state)
     assert_int_equal(ki_edit_object(edit, &object, &error), KI_ERR_SYNTAX);
     assert_memory_equal(error.message, "path \"spec.x\": ", 15);
     assert_int_equal(error.offset, 1);
-    ki_edit_free(edit);
+    ki_edit_unref(edit);
     edit = edit_of(POD);
     ki_edit_set_value(edit, "spec.x", &none);
     expect_error(edit, KI_ERR_INVALID, "path 'spec.x': there is no value to set");
@@ -366,7 +366,7 @@ static void invalid_values_are_refused(void **state)
     assert_int_equal(ki_edit_object(edit, &object, &error), KI_ERR_INVALID);
     assert_string_equal(error.message,
                         "edited object: metadata.name must be a string, not a number");
-    ki_edit_free(edit);
+    ki_edit_unref(edit);
 }
 
 static void limits_hold(void **state)
@@ -380,7 +380,7 @@ static void limits_hold(void **state)
         ki_edit_append_string(edit, "list", "12345");
     }
     assert_int_equal(ki_edit_object(edit, &object, NULL), KI_ERR_LIMIT);
-    ki_edit_free(edit);
+    ki_edit_unref(edit);
     ki_buf deep;
     ki_buf_init(&deep, NULL, 4096);
     test_add(&deep, "[", 127);
@@ -388,7 +388,7 @@ static void limits_hold(void **state)
     edit = edit_of(NULL);
     ki_edit_set_json(edit, "a.b", ki_buf_str(&deep));
     assert_int_equal(ki_edit_object(edit, &object, NULL), KI_ERR_DEPTH);
-    ki_edit_free(edit);
+    ki_edit_unref(edit);
     ki_buf_done(&deep);
 }
 
@@ -421,9 +421,9 @@ static void check_set(const ki_object *object, const ki_diff_change *change, uin
         assert_memory_equal(ki_diff_at(diff, 0)->path, change->path,
                             strlen(ki_diff_at(diff, 0)->path));
     }
-    ki_diff_free(diff);
+    ki_diff_unref(diff);
     ki_path_unref(path);
-    ki_edit_free(edit);
+    ki_edit_unref(edit);
     ki_object_unref(edited);
 }
 
@@ -442,7 +442,7 @@ static void an_edit_changes_what_it_sets_and_nothing_else(void **state)
                 count++;
             }
         }
-        ki_diff_free(diff);
+        ki_diff_unref(diff);
         ki_object_unref(object);
         ki_object_unref(other);
     }
@@ -464,7 +464,7 @@ static void check_record(const golden_record *record, void *user)
     assert_int_equal(ki_edit_object(edit, &edited, NULL), 0);
     assert_int_equal(ki_object_diff(object, edited, NULL, &diff, NULL), 0);
     assert_int_equal(ki_diff_count(diff), 0);
-    ki_diff_free(diff);
+    ki_diff_unref(diff);
     ki_object_unref(edited);
     ki_edit_set_annotation(edit, "example.com/edited", "yes");
     assert_int_equal(ki_edit_object(edit, &edited, NULL), 0);
@@ -473,8 +473,8 @@ static void check_record(const golden_record *record, void *user)
     assert_int_equal(ki_object_diff(object, edited, NULL, &diff, NULL), 0);
     assert_int_equal(ki_diff_count(diff), 1);
     assert_memory_equal(ki_diff_at(diff, 0)->path, "metadata", 8);
-    ki_diff_free(diff);
-    ki_edit_free(edit);
+    ki_diff_unref(diff);
+    ki_edit_unref(edit);
     ki_object_unref(edited);
     ki_object_unref(object);
 }
@@ -516,7 +516,7 @@ static int scenario(const ki_alloc *alloc, void *user)
         r = ki_edit_json_patch(edit, &patch, NULL);
         assert_true(r == 1 || (r < 0 && patch.len == 0));
     }
-    ki_edit_free(edit);
+    ki_edit_unref(edit);
     ki_object_unref(edited);
     ki_buf_done(&patch);
     return r < 0 ? r : 0;

@@ -125,7 +125,7 @@ static void end(fixture *f)
 
 static void page(fixture *f, const char *name, const char *token)
 {
-    fake_event(&f->source, KI_EVENT_ADDED, fake_pod(name, 1));
+    fake_event(&f->source, KI_WATCH_EVENT_ADDED, fake_pod(name, 1));
     fake_end_list(&f->source, "7", token);
     test_world_settle(f->engine);
 }
@@ -274,7 +274,7 @@ static void objects_one_by_one_know_no_full_list(void **state)
     (void)start(&f);
     page(&f, "a", "t1");
     expect(&f, "a ");
-    fake_event(&f.source, KI_EVENT_ADDED, fake_pod("b", 1));
+    fake_event(&f.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 1));
     expect(&f, "b "); /* as it comes, not when the page is complete */
     fake_end_status(&f.source, 410, "Expired", "too old");
     expect(&f, "");
@@ -302,7 +302,7 @@ static void pages_of_two_versions_are_not_put_together(void **state)
     begin(&f);
     (void)start(&f);
     page(&f, "a", "t1");
-    fake_event(&f.source, KI_EVENT_ADDED, fake_pod("b", 1));
+    fake_event(&f.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 1));
     fake_end_list(&f.source, "8", "");
     assert_int_equal(settle(&f)->limit, 0); /* all at once */
     page(&f, "c", "");
@@ -378,8 +378,8 @@ static void pages_without_a_new_key_end_some_time(void **state)
             char token[16];
             (void)snprintf(token, sizeof(token), "t%d", i);
             if (unread != 0) {
-                fake_set_aside(&f.source, KI_EVENT_ADDED, i % 2 ? "default/bad" : "", "1",
-                               KI_ERR_SYNTAX);
+                fake_skipped(&f.source, KI_WATCH_EVENT_ADDED, i % 2 ? "default/bad" : "", "1",
+                             KI_ERR_SYNTAX);
             }
             page(&f, i % 3 ? "a" : "b", token);
         }
@@ -401,7 +401,7 @@ static void pages_with_one_new_key_among_old_ones_lead_on(void **state)
         char token[16];
         (void)snprintf(name, sizeof(name), "n%d", i / 5); /* four of five pages are as the last */
         (void)snprintf(token, sizeof(token), "t%d", i);
-        fake_event(&f.source, KI_EVENT_ADDED, fake_pod("same", 1));
+        fake_event(&f.source, KI_WATCH_EVENT_ADDED, fake_pod("same", 1));
         page(&f, name, i == 1199 ? "" : token);
         f.heard[0] = '\0';
     }
@@ -463,7 +463,7 @@ static void objects_set_aside_are_reported_and_named(void **state)
     fixture f;
     begin(&f);
     (void)start(&f);
-    fake_set_aside(&f.source, KI_EVENT_ADDED, "default/z", "", KI_ERR_SYNTAX);
+    fake_skipped(&f.source, KI_WATCH_EVENT_ADDED, "default/z", "", KI_ERR_SYNTAX);
     page(&f, "a", "");
     expect(&f, "a ? @ 7 ");
     assert_int_equal(f.reports, 1);
@@ -477,8 +477,8 @@ static void too_many_objects_are_an_error(void **state)
     begin(&f);
     f.options.max_objects = 1;
     (void)start(&f);
-    fake_event(&f.source, KI_EVENT_ADDED, fake_pod("a", 1));
-    fake_event(&f.source, KI_EVENT_ADDED, fake_pod("b", 1));
+    fake_event(&f.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&f.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 1));
     expect(&f, "");
     assert_int_equal(f.error.code, KI_ERR_LIMIT);
     assert_int_equal(f.source.cancels, 1);
@@ -553,9 +553,9 @@ static void it_is_cancelled_from_inside(void **state)
         f.options.on_object = on_object;
         f.hook = let_go != 0 ? cancel_and_let_go : cancel;
         (void)start(&f);
-        fake_event(&f.source, KI_EVENT_ADDED, fake_pod("a", 1));
-        fake_event(&f.source, KI_EVENT_ADDED, fake_pod("b", 1));
-        fake_set_aside(&f.source, KI_EVENT_ADDED, "default/z", "", KI_ERR_SYNTAX);
+        fake_event(&f.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
+        fake_event(&f.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 1));
+        fake_skipped(&f.source, KI_WATCH_EVENT_ADDED, "default/z", "", KI_ERR_SYNTAX);
         fake_end_list(&f.source, "7", "");
         expect(&f, "a ");
         assert_int_equal(f.ends, 0);
@@ -612,7 +612,7 @@ static int list_three_pages(const ki_alloc *alloc, void *user)
         for (int i = 0; i < 3; i++) {
             test_world_settle(f->engine);
             if (f->ends == 0) {
-                fake_set_aside(&f->source, KI_EVENT_ADDED, "default/z", "", KI_ERR_SYNTAX);
+                fake_skipped(&f->source, KI_WATCH_EVENT_ADDED, "default/z", "", KI_ERR_SYNTAX);
                 page(f, "a", i == 0 ? "t1" : i == 1 ? "t2" : "");
             }
         }

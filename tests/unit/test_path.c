@@ -144,14 +144,14 @@ static int compile_and_walk(const ki_alloc *alloc, void *user)
         assert_true(r == 0 || value.len == 42);
     }
     if (r == 0) {
-        r = ki_path_iter_new(path, &root, &iter);
+        r = ki_path_iter_begin(path, &root, &iter);
     }
     if (r == 0) {
         while ((r = ki_path_iter_next(iter, &value)) > 0) {
         }
         assert_int_equal(ki_path_iter_next(iter, &value), r);
     }
-    ki_path_iter_free(iter);
+    ki_path_iter_end(iter);
     ki_path_unref(path);
     ki_object_unref(object);
     return r;

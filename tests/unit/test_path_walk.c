@@ -298,13 +298,13 @@ static void nothing_leads_nowhere(void **state)
         ki_path_iter *iter;
         assert_int_equal(ki_path_first(path, &none, &value), KI_ERR_NOT_FOUND);
         assert_int_equal(value.len, 42);
-        assert_int_equal(ki_path_iter_new(path, &none, &iter), 0);
+        assert_int_equal(ki_path_iter_begin(path, &none, &iter), 0);
         assert_int_equal(ki_path_iter_next(iter, &value), 0);
         assert_int_equal(value.len, 42);
-        ki_path_iter_free(iter);
+        ki_path_iter_end(iter);
         ki_path_unref(path);
     }
-    assert_null(ki_path_iter_free(NULL));
+    assert_null(ki_path_iter_end(NULL));
 }
 
 /* A path may begin at any value, not only at an object. */
@@ -358,12 +358,12 @@ static int count_values(const ki_object *object, const char *text, size_t *ret_c
     ki_value value;
     size_t count = 0;
     int r;
-    assert_int_equal(ki_path_iter_new(path, &root, &iter), 0);
+    assert_int_equal(ki_path_iter_begin(path, &root, &iter), 0);
     while ((r = ki_path_iter_next(iter, &value)) > 0) {
         count++;
     }
     assert_int_equal(ki_path_iter_next(iter, &value), r); /* what failed stays so */
-    ki_path_iter_free(iter);
+    ki_path_iter_end(iter);
     ki_path_unref(path);
     *ret_count = count;
     return r;

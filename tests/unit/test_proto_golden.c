@@ -212,18 +212,18 @@ static bool add_name(ki_buf *path, const ki_value *key)
 
 static void visit_leaves(trail *t, const ki_value *there)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value key;
     ki_value child;
     size_t before = t->path.len;
     size_t index = 0;
     size_t count = 0;
-    bool leaf = ki_value_iter(there, &iter) < 0;
+    bool leaf = ki_value_iter_begin(there, &iter) < 0;
     if (leaf || (ki_value_count(there, &count) == 0 && count == 0)) {
         check_path(t, there);
         return;
     }
-    while (ki_iter_next(&iter, &key, &child) > 0) {
+    while (ki_value_iter_next(&iter, &key, &child) > 0) {
         bool can = true;
         if (ki_value_type(&key) == KI_TYPE_NONE) {
             char text[32];
@@ -273,12 +273,12 @@ static void check_descent(const golden_record *record, void *user)
         ki_path_iter *iter;
         ki_value value;
         int r;
-        assert_int_equal(ki_path_iter_new(path, &root, &iter), 0);
+        assert_int_equal(ki_path_iter_begin(path, &root, &iter), 0);
         while ((r = ki_path_iter_next(iter, &value)) > 0) {
             counts[i]++;
         }
         assert_int_equal(r, 0);
-        ki_path_iter_free(iter);
+        ki_path_iter_end(iter);
     }
     assert_int_equal(counts[0], counts[1]);
     drop_pair(p);

@@ -480,20 +480,20 @@ static void maps_are_found_by_key_the_first_counts(void **state)
 /* Walks everything below a value; places must go forward. */
 static size_t walk_forward(const ki_value *value)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value key;
     ki_value child;
     size_t count = 1;
-    if (ki_value_iter(value, &iter) < 0) {
+    if (ki_value_iter_begin(value, &iter) < 0) {
         return 1;
     }
     uintptr_t place = (uintptr_t)iter.next;
-    while (ki_iter_next(&iter, &key, &child) > 0) {
+    while (ki_value_iter_next(&iter, &key, &child) > 0) {
         assert_true((uintptr_t)iter.next >= place);
         place = (uintptr_t)iter.next;
         count += walk_forward(&child);
     }
-    assert_int_equal(ki_iter_next(&iter, &key, &child), 0);
+    assert_int_equal(ki_value_iter_next(&iter, &key, &child), 0);
     assert_true((uintptr_t)iter.next >= place);
     return count;
 }
@@ -563,10 +563,10 @@ static void walks_of_paths_tell_of_missing_schemas_too(void **state)
         ki_path_iter *iter;
         ki_value value;
         assert_int_equal(ki_path_compile(cases[i].path, NULL, &path, NULL), 0);
-        assert_int_equal(ki_path_iter_new(path, &root, &iter), 0);
+        assert_int_equal(ki_path_iter_begin(path, &root, &iter), 0);
         assert_int_equal(ki_path_iter_next(iter, &value), cases[i].first);
         assert_int_equal(ki_path_iter_next(iter, &value), cases[i].second);
-        ki_path_iter_free(iter);
+        ki_path_iter_end(iter);
         ki_path_unref(path);
     }
     ki_object_unref(pod);

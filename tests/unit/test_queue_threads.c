@@ -69,7 +69,7 @@ static void *produce(void *user)
     for (unsigned version = 1; version <= EACH; version++) {
         char spec[32];
         (void)snprintf(spec, sizeof(spec), "~p%u@%u", number, version);
-        while (ki_queue_length(s->queue) > WAITING) { /* what a producer has to do */
+        while (ki_queue_count(s->queue) > WAITING) { /* what a producer has to do */
             sched_yield();
         }
         assert_int_equal(test_put(s->queue, NULL, spec), 0);

@@ -139,13 +139,13 @@ static void health_fits_the_struct_of_the_caller(void **state)
     reflecting_init(&r);
     reflecting_sync(&r);
     ki_reflector_health health = {.size = offsetof(ki_reflector_health, synced)};
-    assert_int_equal(ki_reflector_read_health(r.reflector, &health), 0);
+    assert_int_equal(ki_reflector_get_health(r.reflector, &health), 0);
     assert_int_equal(health.state, KI_REFLECTOR_WATCHING);
     assert_false(health.synced); /* beyond what they have */
     health.size = 1;
-    assert_int_equal(ki_reflector_read_health(r.reflector, &health), -EINVAL);
+    assert_int_equal(ki_reflector_get_health(r.reflector, &health), -EINVAL);
     health.size = sizeof(health) + 1;
-    assert_int_equal(ki_reflector_read_health(r.reflector, &health), -EINVAL);
+    assert_int_equal(ki_reflector_get_health(r.reflector, &health), -EINVAL);
     reflecting_done(&r);
 }
 
@@ -189,15 +189,15 @@ static void bring_to(reflecting *r, ki_reflector_state where)
         break;
     case KI_REFLECTOR_STREAMING:
         reflecting_start(r);
-        fake_event(&r->source, KI_EVENT_ADDED, fake_pod("a", 1));
+        fake_event(&r->source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
         break;
     case KI_REFLECTOR_LISTING:
         r->options.no_streaming = true;
         reflecting_start(r);
-        fake_event(&r->source, KI_EVENT_ADDED, fake_pod("a", 1));
+        fake_event(&r->source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
         fake_end_list(&r->source, "5", "more");
         reflecting_settle(r);
-        fake_event(&r->source, KI_EVENT_ADDED, fake_pod("b", 1));
+        fake_event(&r->source, KI_WATCH_EVENT_ADDED, fake_pod("b", 1));
         break;
     case KI_REFLECTOR_WATCHING:
         r->options.resync_period_ns = 10 * TEST_SECOND;
@@ -292,7 +292,7 @@ static void whoever_lets_go_of_a_running_one_does_not_end_it(void **state)
     reflecting_sync(&r);
     ki_reflector *reflector = r.reflector;
     (void)ki_reflector_unref(reflector);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 11));
     reflecting_expect(&r, "+b@11");
     ki_reflector_stop(reflector);
     reflecting_settle(&r);
@@ -319,7 +319,7 @@ static bool provoke_before_sync(reflecting *r, char at)
     reflecting_start(r);
     switch (at) {
     case '=': /* replace, by a stream */
-        fake_event(s, KI_EVENT_ADDED, fake_pod("a", 1));
+        fake_event(s, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
         fake_bookmark(s, "10", true);
         break;
     case 'L': /* replace, by pages */
@@ -337,7 +337,7 @@ static bool provoke_before_sync(reflecting *r, char at)
         reflecting_advance(r, 15 * TEST_SECOND);
         break;
     default: /* a report: an object of the list was set aside */
-        fake_set_aside(s, KI_EVENT_ADDED, "default/z", "", KI_ERR_SYNTAX);
+        fake_skipped(s, KI_WATCH_EVENT_ADDED, "default/z", "", KI_ERR_SYNTAX);
         break;
     }
     return true;
@@ -360,23 +360,23 @@ static void provoke(reflecting *r, char at)
         fake_end_status(s, 403, "Forbidden", "no");
         break;
     case '+':
-        fake_event(s, KI_EVENT_ADDED, fake_pod("b", 11));
+        fake_event(s, KI_WATCH_EVENT_ADDED, fake_pod("b", 11));
         break;
     case '~':
     case 'R': /* a report: the target did not take it */
-        fake_event(s, KI_EVENT_MODIFIED, fake_pod("a", 11));
+        fake_event(s, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 11));
         break;
     case '-':
-        fake_event(s, KI_EVENT_DELETED, fake_pod("b", 11));
+        fake_event(s, KI_WATCH_EVENT_DELETED, fake_pod("b", 11));
         break;
     case 'K': /* remove_key */
-        fake_set_aside(s, KI_EVENT_DELETED, "default/a", "11", KI_ERR_SYNTAX);
+        fake_skipped(s, KI_WATCH_EVENT_DELETED, "default/a", "11", KI_ERR_SYNTAX);
         break;
     case '!': /* a report: an event was set aside */
-        fake_set_aside(s, KI_EVENT_DELETED, "", "11", KI_ERR_SYNTAX);
+        fake_skipped(s, KI_WATCH_EVENT_DELETED, "", "11", KI_ERR_SYNTAX);
         break;
     case 'O': /* a report: an event from the past */
-        fake_event(s, KI_EVENT_MODIFIED, fake_pod("a", 2));
+        fake_event(s, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 2));
         break;
     case 'B':
         fake_bookmark(s, "11", false);
@@ -402,9 +402,9 @@ static void it_stops_from_inside_every_callback(void **state)
         provoke(&r, *at);
         /* More of everything, which must not be told any more. */
         if (r.source.open) {
-            fake_event(&r.source, KI_EVENT_ADDED, fake_pod("z", 100));
+            fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("z", 100));
             fake_bookmark(&r.source, "101", true);
-            fake_set_aside(&r.source, KI_EVENT_ADDED, "default/z", "", KI_ERR_SYNTAX);
+            fake_skipped(&r.source, KI_WATCH_EVENT_ADDED, "default/z", "", KI_ERR_SYNTAX);
             fake_end_watch(&r.source);
         }
         reflecting_settle(&r);
@@ -457,7 +457,7 @@ static void a_pause_reaches_the_source_and_is_no_silence(void **state)
     assert_true(reflecting_health(&r).paused);
     reflecting_advance(&r, 7200 * TEST_SECOND);
     assert_int_equal(r.source.count, 1);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11)); /* some may still come */
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 11)); /* some may still come */
     reflecting_expect(&r, "+b@11");
     ki_reflector_pause(r.reflector, false);
     reflecting_settle(&r);
@@ -567,7 +567,7 @@ static void one_event_each(fake_source *source, const fake_request *request, voi
     if (request->initial) {
         fake_bookmark(source, "50", true);
     } else if (request->watch) {
-        fake_event(source, KI_EVENT_ADDED, fake_pod("a", next_version++));
+        fake_event(source, KI_WATCH_EVENT_ADDED, fake_pod("a", next_version++));
         fake_end_watch(source);
     }
 }
@@ -576,7 +576,7 @@ static void cut_streams(fake_source *source, const fake_request *request, void *
 {
     (void)user;
     if (request->watch) {
-        fake_event(source, KI_EVENT_ADDED, fake_pod("a", next_version++));
+        fake_event(source, KI_WATCH_EVENT_ADDED, fake_pod("a", next_version++));
         fake_end_error(source, -ECONNRESET);
     } else {
         fake_end_status(source, 503, "ServiceUnavailable", "no");
@@ -588,9 +588,9 @@ static void poison(fake_source *source, const fake_request *request, void *user)
     (void)user;
     if (request->initial) {
         fake_bookmark(source, "50", true);
-        fake_set_aside(source, KI_EVENT_MAX, "", "", KI_ERR_SYNTAX);
+        fake_skipped(source, KI_WATCH_EVENT_MAX, "", "", KI_ERR_SYNTAX);
     } else if (request->watch) {
-        fake_set_aside(source, KI_EVENT_MAX, "", "", KI_ERR_SYNTAX);
+        fake_skipped(source, KI_WATCH_EVENT_MAX, "", "", KI_ERR_SYNTAX);
     } else {
         fake_end_list(source, "50", "");
     }
@@ -601,7 +601,7 @@ static void from_the_past(fake_source *source, const fake_request *request, void
     (void)user;
     if (request->initial) {
         fake_bookmark(source, "50", true);
-        fake_event(source, KI_EVENT_MODIFIED, fake_pod("a", 3));
+        fake_event(source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 3));
     } else if (!request->watch) {
         fake_end_list(source, "50", "");
     }
@@ -759,7 +759,7 @@ static void a_lying_bookmark_is_put_right_by_a_list(void **state)
     reflecting_init(&r);
     reflecting_sync(&r);
     fake_bookmark(&r.source, "20", false);
-    fake_event(&r.source, KI_EVENT_DELETED, fake_pod("a", 15));
+    fake_event(&r.source, KI_WATCH_EVENT_DELETED, fake_pod("a", 15));
     reflecting_expect(&r, "B20");
     reflecting_advance(&r, 2 * TEST_SECOND);
     assert_string_equal(fake_last(&r.source)->version, "20");
@@ -775,8 +775,8 @@ static void a_cut_stream_leaves_no_version_behind(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("z", 90));
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 3));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("z", 90));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 3));
     fake_end_error(&r.source, -ECONNRESET);
     reflecting_expect_state(&r, KI_REFLECTOR_STREAMING, "");
     assert_string_equal(fake_last(&r.source)->version, "");
@@ -828,26 +828,26 @@ static void good_server(fake_source *source, const fake_request *request, void *
 {
     bool pages = user != NULL;
     if (request->initial && !pages) {
-        fake_event(source, KI_EVENT_ADDED, fake_pod("a", 1));
-        fake_event(source, KI_EVENT_ADDED, fake_pod("b", 2));
-        fake_set_aside(source, KI_EVENT_ADDED, "default/poison", "3", KI_ERR_SYNTAX);
+        fake_event(source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
+        fake_event(source, KI_WATCH_EVENT_ADDED, fake_pod("b", 2));
+        fake_skipped(source, KI_WATCH_EVENT_ADDED, "default/poison", "3", KI_ERR_SYNTAX);
         fake_bookmark(source, "10", true);
-        fake_event(source, KI_EVENT_MODIFIED, fake_pod("a", 11));
-        fake_event(source, KI_EVENT_DELETED, fake_pod("b", 12));
+        fake_event(source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 11));
+        fake_event(source, KI_WATCH_EVENT_DELETED, fake_pod("b", 12));
     } else if (request->initial) {
         fake_end_status(source, 400, "BadRequest", "no");
     } else if (!request->watch && request->token[0] == '\0') {
-        fake_event(source, KI_EVENT_ADDED, fake_pod("a", 1));
-        fake_set_aside(source, KI_EVENT_ADDED, "default/poison", "3", KI_ERR_SYNTAX);
+        fake_event(source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
+        fake_skipped(source, KI_WATCH_EVENT_ADDED, "default/poison", "3", KI_ERR_SYNTAX);
         fake_end_list(source, "10", "next");
     } else if (!request->watch) {
-        fake_event(source, KI_EVENT_ADDED, fake_pod("b", 2));
+        fake_event(source, KI_WATCH_EVENT_ADDED, fake_pod("b", 2));
         fake_end_list(source, "10", "");
     } else if (strcmp(request->version, "10") == 0) {
-        fake_event(source, KI_EVENT_MODIFIED, fake_pod("a", 11));
-        fake_event(source, KI_EVENT_DELETED, fake_pod("b", 12));
+        fake_event(source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 11));
+        fake_event(source, KI_WATCH_EVENT_DELETED, fake_pod("b", 12));
     } else if (strcmp(request->version, "11") == 0) {
-        fake_event(source, KI_EVENT_DELETED, fake_pod("b", 12));
+        fake_event(source, KI_WATCH_EVENT_DELETED, fake_pod("b", 12));
     }
 }
 
@@ -968,7 +968,7 @@ static void other_threads_may_ask_pause_and_stop(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, bother, c), 0);
     }
     for (unsigned i = 0; i < 2000; i++) {
-        fake_event(&c->r.source, KI_EVENT_MODIFIED, fake_pod("a", 11 + i));
+        fake_event(&c->r.source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 11 + i));
         reflecting_settle(&c->r);
         c->r.heard[0] = '\0';
     }

@@ -23,12 +23,12 @@ static void a_streaming_list_is_repeated(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     fake_end_error(&r.source, KI_ERR_NO_SCHEMA);
     reflecting_settle(&r);
     assert_int_equal(r.source.count, 2);
     assert_true(fake_last(&r.source)->initial);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 2));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 2));
     fake_bookmark(&r.source, "10", true);
     reflecting_expect(&r, "=(b@2)@10"); /* nothing of the stream before */
     expect_no_failure(&r);
@@ -42,7 +42,7 @@ static void a_list_is_repeated_from_its_first_page(void **state)
     reflecting_init(&r);
     r.options.no_streaming = true;
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     fake_end_list(&r.source, "10", "more");
     reflecting_settle(&r);
     fake_end_error(&r.source, KI_ERR_NO_SCHEMA);
@@ -50,7 +50,7 @@ static void a_list_is_repeated_from_its_first_page(void **state)
     assert_int_equal(r.source.count, 3);
     assert_false(fake_last(&r.source)->watch);
     assert_string_equal(fake_last(&r.source)->token, "");
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     fake_end_list(&r.source, "11", "");
     reflecting_expect(&r, "=(a@1)@11");
     expect_no_failure(&r);
@@ -63,13 +63,13 @@ static void a_watch_is_repeated_from_the_last_version(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_sync(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 12));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 12));
     fake_end_error(&r.source, KI_ERR_NO_SCHEMA);
     reflecting_expect(&r, "+b@12");
     assert_true(fake_last(&r.source)->watch);
     assert_false(fake_last(&r.source)->initial);
     assert_string_equal(fake_last(&r.source)->version, "12");
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("c", 13));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("c", 13));
     reflecting_expect(&r, "+c@13");
     expect_no_failure(&r);
     reflecting_done(&r);

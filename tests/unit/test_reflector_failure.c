@@ -139,7 +139,7 @@ static void the_log_may_stop_it(void **state)
         if (at_recovery != 0) {
             wait_it_out(&r);
             r.hook = stop;
-            fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11));
+            fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 11));
             reflecting_expect(&r, "");
             expect_line(&r, "W recovered:");
         }

@@ -75,8 +75,8 @@ static void a_list_is_handed_over_at_its_version_and_then_watched(void **state)
     reflecting_init(&r);
     r.options.no_streaming = true;
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 3));
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 2));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 3));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 2));
     fake_end_list(&r.source, "7", "");
     reflecting_expect(&r, "=(b@3,a@2)@7");
     const fake_request *request = fake_last(&r.source);
@@ -100,17 +100,17 @@ static void pages_are_put_together_and_later_ones_carry_only_the_token(void **st
     r.options.allow_stale_start = true;
     r.options.label_selector = "x=y";
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     fake_end_list(&r.source, "7", "t1");
     assert_string_equal(last(&r)->token, "t1");
     assert_string_equal(last(&r)->version, "");
     assert_string_equal(last(&r)->match, "");
     assert_string_equal(last(&r)->labels, "x=y");
     assert_int_equal(last(&r)->limit, 500);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 2));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 2));
     fake_end_list(&r.source, "7", "t2");
     assert_string_equal(last(&r)->token, "t2");
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("c", 3));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("c", 3));
     reflecting_expect(&r, "");
     fake_end_list(&r.source, "7", "");
     reflecting_expect(&r, "=(a@1,b@2,c@3)@7");
@@ -123,7 +123,7 @@ static void a_relist_asks_for_not_older_than_what_is_known_all_at_once(void **st
     reflecting r;
     reflecting_init(&r);
     reflecting_sync_by_list(&r);
-    fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod("a", 12));
+    fake_event(&r.source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 12));
     reflecting_settle(&r);
     expire(&r);
     assert_string_equal(last(&r)->version, "12");
@@ -140,12 +140,12 @@ static void what_a_list_brings_unchanged_is_the_object_that_the_target_has(void 
     r.known = fake_pod("a", 1);
     reflecting_sync_by_list(&r); /* the first list asks for nothing */
     expire(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 2));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 2));
     fake_end_list(&r.source, "20", "");
     reflecting_expect(&r, "=(a@1!,b@2)@20");
     expire(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 21));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 21));
     fake_end_list(&r.source, "30", "");
     reflecting_expect(&r, "=(a@21)@30");
     reflecting_done(&r);
@@ -161,7 +161,7 @@ static void the_version_alone_does_not_make_an_object_the_same(void **state)
                                 "'resourceVersion':'1'},'spec':{}}");
     reflecting_sync_by_list(&r);
     expire(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     fake_end_list(&r.source, "20", "");
     reflecting_expect(&r, "=(a@1)@20");
     reflecting_done(&r);
@@ -303,7 +303,7 @@ static void every_other_failure_is_told_and_waited_out(void **state)
         reflecting_init(&r);
         r.options.no_streaming = true;
         reflecting_start(&r);
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
         fake_end_status(&r.source, codes[i], "", "no");
         reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "");
         assert_int_equal(r.errors, 1);
@@ -369,13 +369,13 @@ static void a_target_that_refuses_a_list_gets_it_again(void **state)
     r.options.no_streaming = true;
     reflecting_start(&r);
     r.fail = -ENOMEM;
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     fake_end_list(&r.source, "7", "");
     reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "");
     assert_int_equal(r.error.code, -ENOMEM);
     assert_false(reflecting_health(&r).synced);
     reflecting_advance(&r, 2 * TEST_SECOND);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     fake_end_list(&r.source, "7", "");
     reflecting_expect(&r, "=(a@1)@7");
     reflecting_done(&r);
@@ -419,16 +419,16 @@ static void objects_set_aside_are_named_to_the_target(void **state)
     reflecting_init(&r);
     r.options.no_streaming = true;
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
-    fake_set_aside(&r.source, KI_EVENT_ADDED, "default/poison", "2", KI_ERR_SYNTAX);
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
+    fake_skipped(&r.source, KI_WATCH_EVENT_ADDED, "default/poison", "2", KI_ERR_SYNTAX);
     assert_int_equal(r.reports, 0);
     reflecting_settle(&r);
     assert_string_equal(r.report_key, "default/poison");
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 3));
-    fake_event(&r.source, KI_EVENT_ADDED, test_object(NULL, "{'metadata':{}}")); /* no name */
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 3));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, test_object(NULL, "{'metadata':{}}")); /* no name */
     fake_end_list(&r.source, "7", "");
     reflecting_expect(&r, "=(a@1,b@3?default/poison)@7");
-    assert_int_equal(reflecting_health(&r).set_aside, 2);
+    assert_int_equal(reflecting_health(&r).skipped, 2);
     assert_int_equal(r.report_code, KI_ERR_KEY);
     reflecting_done(&r);
 }
@@ -514,14 +514,15 @@ static void a_restored_backup_is_an_epoch_change_that_is_told(void **state)
     expire(&r);
     fake_end_status(&r.source, 504, "Timeout", "Too large resource version: 10, current: 4");
     reflecting_settle(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 2));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 2));
     fake_end_list(&r.source, "4", ""); /* its very latest */
     reflecting_expect(&r, "=(a@2)@4");
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "4");
     assert_int_equal(reflecting_health(&r).epoch_changes, 1);
     assert_int_equal(r.reports, 1);
     assert_int_equal(r.report_code, KI_ERR_STALE);
-    fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod("a", 5)); /* and it goes on from there */
+    fake_event(&r.source, KI_WATCH_EVENT_MODIFIED,
+               fake_pod("a", 5)); /* and it goes on from there */
     reflecting_expect(&r, "~a@5");
     reflecting_done(&r);
 }
@@ -543,13 +544,13 @@ static void a_410_on_a_later_page_restarts_with_one_full_list(void **state)
     r.options.no_streaming = true;
     r.options.allow_stale_start = true;
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     fake_end_list(&r.source, "7", "t1");
     reflecting_settle(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 2));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 2));
     fake_end_status(&r.source, 410, "Expired", "the token is too old");
     expect_one_full_list(&r, "0"); /* with the original version */
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("c", 8));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("c", 8));
     fake_end_list(&r.source, "9", "");
     reflecting_expect(&r, "=(c@8)@9"); /* nothing of the first moment */
     expire(&r);
@@ -568,7 +569,7 @@ static void a_list_without_a_new_key_is_given_up(void **state)
     for (int i = 0; i < 1000 && r.source.open; i++) {
         char token[16];
         (void)snprintf(token, sizeof(token), "t%d", i);
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
         fake_end_list(&r.source, "7", token);
         reflecting_settle(&r);
     }
@@ -586,13 +587,13 @@ static void a_page_of_another_version_restarts_as_well(void **state)
     reflecting_init(&r);
     r.options.no_streaming = true;
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     fake_end_list(&r.source, "7", "t1");
     reflecting_settle(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 8));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 8));
     fake_end_list(&r.source, "9", ""); /* an inconsistent token would do this */
     expect_one_full_list(&r, "");
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("c", 8));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("c", 8));
     fake_end_list(&r.source, "10", "");
     reflecting_expect(&r, "=(c@8)@10");
     reflecting_done(&r);

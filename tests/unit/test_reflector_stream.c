@@ -35,9 +35,9 @@ static void the_end_bookmark_hands_all_objects_over_at_its_version(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 7));
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 3));
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("c", 5));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 7));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 3));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("c", 5));
     reflecting_expect(&r, "");
     fake_bookmark(&r.source, "12", true);
     reflecting_expect(&r, "=(b@7,a@3,c@5)@12");
@@ -57,7 +57,7 @@ static void the_same_stream_goes_on_as_the_watch(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_sync(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 11));
     reflecting_expect(&r, "+b@11");
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "11");
     assert_int_equal(r.source.count, 1);
@@ -72,8 +72,8 @@ static void health_tells_how_much_of_a_list_has_come_and_whether_a_watch_stands(
     reflecting_init(&r);
     reflecting_start(&r);
     assert_false(reflecting_health(&r).answered);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 2));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 2));
     fake_alive(&r.source, 100);
     reflecting_settle(&r);
     assert_true(reflecting_health(&r).answered);
@@ -99,15 +99,15 @@ static void changes_before_the_end_bookmark_are_part_of_the_list(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 2));
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("c", 3));
-    fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod("a", 4));
-    fake_event(&r.source, KI_EVENT_DELETED, fake_pod("b", 5));
-    fake_event(&r.source, KI_EVENT_DELETED, fake_pod("never-there", 6));
-    fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod("d", 7)); /* not seen before: added */
-    fake_event(&r.source, KI_EVENT_DELETED, fake_pod("c", 8));
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("c", 9)); /* made anew */
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 2));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("c", 3));
+    fake_event(&r.source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 4));
+    fake_event(&r.source, KI_WATCH_EVENT_DELETED, fake_pod("b", 5));
+    fake_event(&r.source, KI_WATCH_EVENT_DELETED, fake_pod("never-there", 6));
+    fake_event(&r.source, KI_WATCH_EVENT_MODIFIED, fake_pod("d", 7)); /* not seen before: added */
+    fake_event(&r.source, KI_WATCH_EVENT_DELETED, fake_pod("c", 8));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("c", 9)); /* made anew */
     fake_bookmark(&r.source, "9", true);
     reflecting_expect(&r, "=(a@4,d@7,c@9)@9");
     reflecting_done(&r);
@@ -119,9 +119,9 @@ static void other_bookmarks_do_not_end_the_initial_events(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     fake_bookmark(&r.source, "5", false);
-    fake_event(&r.source, KI_EVENT_BOOKMARK,
+    fake_event(&r.source, KI_WATCH_EVENT_BOOKMARK,
                test_object(NULL, "{'metadata':{'resourceVersion':'6',"
                                  "'annotations':{'k8s.io/initial-events-end':'false'}}}"));
     reflecting_expect(&r, "");
@@ -161,7 +161,7 @@ static void one_failure(const failure_case *c, bool in_stream)
     reflecting r;
     reflecting_init(&r);
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     if (in_stream) {
         fake_error_event(&r.source, c->code, c->reason, "it failed");
     } else {
@@ -237,9 +237,9 @@ static void what_a_stream_brings_unchanged_is_the_object_that_the_target_has(voi
     reflecting_sync(&r);
     fake_error_event(&r.source, 410, "Expired", "too old");
     reflecting_advance(&r, 2 * TEST_SECOND);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 2));
-    fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod("b", 3));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 2));
+    fake_event(&r.source, KI_WATCH_EVENT_MODIFIED, fake_pod("b", 3));
     fake_bookmark(&r.source, "20", true);
     reflecting_expect(&r, "=(a@1!,b@3)@20");
     reflecting_done(&r);
@@ -324,7 +324,7 @@ static void a_stream_closed_before_its_end_is_opened_again_at_once(void **state)
         reflecting r;
         reflecting_init(&r);
         reflecting_start(&r);
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
         if (codes[i] == 0) {
             fake_end_watch(&r.source);
         } else {
@@ -332,7 +332,7 @@ static void a_stream_closed_before_its_end_is_opened_again_at_once(void **state)
         }
         reflecting_expect_state(&r, KI_REFLECTOR_STREAMING, "");
         assert_int_equal(r.source.count, 2);
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 2));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 2));
         fake_bookmark(&r.source, "4", true);
         reflecting_expect(&r, "=(b@2)@4"); /* nothing of the first */
         reflecting_done(&r);
@@ -404,7 +404,7 @@ static void a_target_that_refuses_the_list_is_told_and_tried_again(void **state)
     reflecting_init(&r);
     reflecting_start(&r);
     r.fail = KI_ERR_INDEX_FUNCTION;
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     fake_bookmark(&r.source, "5", true);
     reflecting_expect(&r, "");
     reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "");
@@ -436,7 +436,7 @@ static void no_end_bookmark_falls_back_after_15_s(void **state)
     reflecting_start(&r);
     reflecting_advance(&r, 10 * TEST_SECOND);
     fake_alive(&r.source, 100);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     reflecting_advance(&r, 15 * TEST_SECOND - 1);
     reflecting_expect_state(&r, KI_REFLECTOR_STREAMING, "");
     reflecting_advance(&r, 1);
@@ -488,7 +488,7 @@ static void an_unannotated_bookmark_is_no_progress(void **state)
     reflecting_init(&r);
     reflecting_start(&r);
     fake_alive(&r.source, 100);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     for (int i = 0; i < 2; i++) {
         reflecting_advance(&r, 6 * TEST_SECOND);
         fake_alive(&r.source, 100);
@@ -506,11 +506,11 @@ static void live_changes_without_an_end_are_no_progress(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     for (unsigned i = 0; i < 5; i++) {
         reflecting_advance(&r, 3 * TEST_SECOND - 1);
         fake_alive(&r.source, 100);
-        fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod("a", 2 + i));
+        fake_event(&r.source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 2 + i));
     }
     reflecting_advance(&r, 5);
     expect_fallback(&r);
@@ -524,7 +524,7 @@ static void objects_that_keep_coming_for_five_minutes_are_given_up(void **state)
     reflecting_init(&r);
     reflecting_start(&r);
     for (unsigned i = 0; i < 30; i++) {
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1 + i));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1 + i));
         reflecting_advance(&r, 10 * TEST_SECOND - (i == 29));
     }
     reflecting_expect_state(&r, KI_REFLECTOR_STREAMING, "");
@@ -539,10 +539,10 @@ static void closed_twice_before_the_end_falls_back(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     fake_end_watch(&r.source);
     reflecting_settle(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     fake_end_watch(&r.source);
     expect_fallback(&r);
     reflecting_done(&r);
@@ -603,16 +603,16 @@ static void an_object_set_aside_does_not_stop_the_others(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
-    fake_set_aside(&r.source, KI_EVENT_ADDED, "default/poison", "2", KI_ERR_SYNTAX);
-    fake_set_aside(&r.source, KI_EVENT_ADDED, "", "", KI_ERR_SYNTAX);
-    fake_set_aside(&r.source, KI_EVENT_MODIFIED, "default/a", "3", KI_ERR_SYNTAX);
-    fake_set_aside(&r.source, KI_EVENT_ADDED, "default/gone", "4", KI_ERR_SYNTAX);
-    fake_set_aside(&r.source, KI_EVENT_DELETED, "default/gone", "5", KI_ERR_SYNTAX);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 6));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
+    fake_skipped(&r.source, KI_WATCH_EVENT_ADDED, "default/poison", "2", KI_ERR_SYNTAX);
+    fake_skipped(&r.source, KI_WATCH_EVENT_ADDED, "", "", KI_ERR_SYNTAX);
+    fake_skipped(&r.source, KI_WATCH_EVENT_MODIFIED, "default/a", "3", KI_ERR_SYNTAX);
+    fake_skipped(&r.source, KI_WATCH_EVENT_ADDED, "default/gone", "4", KI_ERR_SYNTAX);
+    fake_skipped(&r.source, KI_WATCH_EVENT_DELETED, "default/gone", "5", KI_ERR_SYNTAX);
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 6));
     fake_bookmark(&r.source, "7", true);
     reflecting_expect(&r, "=(a@1,b@6?default/poison)@7");
-    assert_int_equal(reflecting_health(&r).set_aside, 5);
+    assert_int_equal(reflecting_health(&r).skipped, 5);
     assert_int_equal(r.reports, 5);
     assert_string_equal(r.report_key, "default/gone");
     reflecting_done(&r);
@@ -621,13 +621,13 @@ static void an_object_set_aside_does_not_stop_the_others(void **state)
 static void a_deletion_of_nobody_knows_what_spoils_the_list(void **state)
 {
     (void)state;
-    static const ki_event_type types[] = {KI_EVENT_DELETED, KI_EVENT_MAX};
+    static const ki_watch_event_type types[] = {KI_WATCH_EVENT_DELETED, KI_WATCH_EVENT_MAX};
     for (size_t i = 0; i < 2; i++) {
         reflecting r;
         reflecting_init(&r);
         reflecting_start(&r);
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
-        fake_set_aside(&r.source, types[i], "", "", KI_ERR_SYNTAX);
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
+        fake_skipped(&r.source, types[i], "", "", KI_ERR_SYNTAX);
         reflecting_expect(&r, "");
         reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "");
         reflecting_done(&r);
@@ -642,16 +642,16 @@ static void events_of_another_kind_are_left_out_of_the_list(void **state)
     r.options.expected_kind = "Pod";
     r.options.expected_api_version = "v1";
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
-    fake_event(&r.source, KI_EVENT_ADDED,
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED,
                test_object(NULL, "{'kind':'Node','apiVersion':'v1','metadata':{'name':'n'}}"));
-    fake_event(&r.source, KI_EVENT_ADDED,
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED,
                test_object(NULL, "{'kind':'Pod','apiVersion':'v2','metadata':{'name':'n'}}"));
-    fake_event(&r.source, KI_EVENT_ADDED,
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED,
                test_object(NULL, "{'kind':'Pod','apiVersion':'v1','metadata':{}}"));
     fake_bookmark(&r.source, "7", true);
     reflecting_expect(&r, "=(a@1)@7");
-    assert_int_equal(reflecting_health(&r).set_aside, 3);
+    assert_int_equal(reflecting_health(&r).skipped, 3);
     reflecting_done(&r);
 }
 
@@ -662,10 +662,10 @@ static void too_many_objects_are_a_failed_stream(void **state)
     reflecting_init(&r);
     r.options.max_objects = 2;
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 2));
-    fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod("b", 3));
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("c", 4));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 2));
+    fake_event(&r.source, KI_WATCH_EVENT_MODIFIED, fake_pod("b", 3));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("c", 4));
     reflecting_expect_state(&r, KI_REFLECTOR_LISTING, "");
     reflecting_done(&r);
 }

@@ -25,11 +25,11 @@ static void events_are_told_in_order_and_move_the_version(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_sync(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 11));
     reflecting_expect(&r, "+b@11");
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "11");
-    fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod("b", 12));
-    fake_event(&r.source, KI_EVENT_DELETED, fake_pod("a", 15));
+    fake_event(&r.source, KI_WATCH_EVENT_MODIFIED, fake_pod("b", 12));
+    fake_event(&r.source, KI_WATCH_EVENT_DELETED, fake_pod("a", 15));
     reflecting_expect(&r, "~b@12 -a@15");
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "15");
     ki_reflector_health health = reflecting_health(&r);
@@ -75,20 +75,20 @@ static void events_of_another_kind_are_skipped_and_do_not_move_the_version(void 
     r.options.expected_kind = "Pod";
     r.options.expected_api_version = "v1";
     reflecting_sync(&r);
-    fake_event(&r.source, KI_EVENT_ADDED,
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED,
                test_object(NULL, "{'kind':'Node','apiVersion':'v1',"
                                  "'metadata':{'name':'n','resourceVersion':'11'}}"));
-    fake_event(&r.source, KI_EVENT_ADDED,
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED,
                test_object(NULL, "{'kind':'Pod','apiVersion':'v1beta1',"
                                  "'metadata':{'name':'n','resourceVersion':'12'}}"));
-    fake_event(&r.source, KI_EVENT_ADDED,
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED,
                test_object(NULL, "{'kind':'Pod','apiVersion':'v1',"
                                  "'metadata':{'resourceVersion':'13'}}"));
     reflecting_expect(&r, "");
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "10");
     assert_int_equal(r.reports, 3);
-    assert_int_equal(reflecting_health(&r).set_aside, 3);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 14));
+    assert_int_equal(reflecting_health(&r).skipped, 3);
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 14));
     reflecting_expect(&r, "+b@14");
     reflecting_done(&r);
 }
@@ -99,7 +99,7 @@ static void a_table_is_no_object(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_sync(&r);
-    fake_event(&r.source, KI_EVENT_ADDED,
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED,
                test_object(NULL, "{'kind':'Table','apiVersion':'meta.k8s.io/v1',"
                                  "'metadata':{'name':'n','resourceVersion':'11'}}"));
     reflecting_expect(&r, "");
@@ -113,7 +113,7 @@ static void an_unknown_type_is_reported(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_sync(&r);
-    fake_event(&r.source, KI_EVENT_MAX, fake_pod("a", 11));
+    fake_event(&r.source, KI_WATCH_EVENT_MAX, fake_pod("a", 11));
     reflecting_expect(&r, "");
     assert_int_equal(r.reports, 1);
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "10");
@@ -127,8 +127,8 @@ static void what_the_target_refuses_is_reported_and_the_version_moves_on(void **
     reflecting_init(&r);
     reflecting_sync(&r);
     r.fail = KI_ERR_INDEX_FUNCTION;
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11));
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("c", 12));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 11));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("c", 12));
     reflecting_expect(&r, "+c@12");
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "12");
     assert_int_equal(r.report_code, KI_ERR_INDEX_FUNCTION);
@@ -141,7 +141,8 @@ static void what_the_target_refuses_is_reported_and_the_version_moves_on(void **
 static void what_the_target_has_no_memory_for_comes_again(void **state)
 {
     (void)state;
-    const ki_event_type types[] = {KI_EVENT_ADDED, KI_EVENT_MODIFIED, KI_EVENT_DELETED};
+    const ki_watch_event_type types[] = {KI_WATCH_EVENT_ADDED, KI_WATCH_EVENT_MODIFIED,
+                                         KI_WATCH_EVENT_DELETED};
     const char *const texts[] = {"+b@11", "~b@11", "-b@11"};
     for (size_t i = 0; i < 3; i++) {
         reflecting r;
@@ -168,8 +169,8 @@ static void an_event_from_the_past_is_refused_and_leads_to_a_list(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_sync(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 12));
-    fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod("a", 11));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 12));
+    fake_event(&r.source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 11));
     reflecting_expect(&r, "+b@12");
     reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "12");
     assert_int_equal(reflecting_health(&r).anomalies, 1);
@@ -201,9 +202,9 @@ static void several_objects_may_go_at_one_version(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_sync(&r);
-    fake_event(&r.source, KI_EVENT_DELETED, fake_pod("x", 11));
-    fake_event(&r.source, KI_EVENT_DELETED, fake_pod("y", 11));
-    fake_event(&r.source, KI_EVENT_DELETED, fake_pod("z", 11));
+    fake_event(&r.source, KI_WATCH_EVENT_DELETED, fake_pod("x", 11));
+    fake_event(&r.source, KI_WATCH_EVENT_DELETED, fake_pod("y", 11));
+    fake_event(&r.source, KI_WATCH_EVENT_DELETED, fake_pod("z", 11));
     reflecting_expect(&r, "-x@11 -y@11 -z@11");
     assert_int_equal(reflecting_health(&r).anomalies, 0);
     reflecting_done(&r);
@@ -215,9 +216,10 @@ static void the_same_event_twice_is_told_once(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_sync(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11));
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11));
-    fake_event(&r.source, KI_EVENT_DELETED, fake_pod("b", 11)); /* of a server that counts so */
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 11));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 11));
+    fake_event(&r.source, KI_WATCH_EVENT_DELETED,
+               fake_pod("b", 11)); /* of a server that counts so */
     reflecting_expect(&r, "+b@11 -b@11");
     assert_int_equal(reflecting_health(&r).anomalies, 1);
     reflecting_done(&r);
@@ -229,7 +231,7 @@ static void an_event_at_the_version_of_the_list_is_told_and_counted(void **state
     reflecting r;
     reflecting_init(&r);
     reflecting_sync(&r);
-    fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod("a", 10));
+    fake_event(&r.source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 10));
     reflecting_expect(&r, "~a@10");
     assert_int_equal(reflecting_health(&r).anomalies, 1);
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "10");
@@ -242,9 +244,9 @@ static void versions_without_an_order_are_told_as_they_come(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_sync(&r);
-    fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod_text("a", "z"));
-    fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod_text("a", "b"));
-    fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod_text("a", ""));
+    fake_event(&r.source, KI_WATCH_EVENT_MODIFIED, fake_pod_text("a", "z"));
+    fake_event(&r.source, KI_WATCH_EVENT_MODIFIED, fake_pod_text("a", "b"));
+    fake_event(&r.source, KI_WATCH_EVENT_MODIFIED, fake_pod_text("a", ""));
     reflecting_expect(&r, "~a@z ~a@b ~a@");
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "b"); /* none does not move it */
     reflecting_done(&r);
@@ -270,13 +272,14 @@ static void from_no_version_it_moves_with_the_first_event_that_is_not_added(void
         reflecting r;
         reflecting_init(&r);
         start_without_version(&r, none[i]);
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 7)); /* initial ones, in no order */
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 3));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED,
+                   fake_pod("b", 7)); /* initial ones, in no order */
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 3));
         reflecting_expect(&r, "+b@7 +a@3");
         reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, none[i]);
-        fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod("a", 9));
+        fake_event(&r.source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 9));
         reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "9");
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("c", 10));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("c", 10));
         reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "10");
         reflecting_done(&r);
     }
@@ -289,7 +292,7 @@ static void from_no_version_nothing_can_be_taken_up(void **state)
     reflecting r;
     reflecting_init(&r);
     start_without_version(&r, "");
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 7));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 7));
     reflecting_advance(&r, 2 * TEST_SECOND);
     fake_end_watch(&r.source);
     reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "");
@@ -309,7 +312,7 @@ static void a_watch_that_ends_is_taken_up_at_once_from_the_last_version(void **s
             reflecting_init(&r);
             reflecting_sync_by_list(&r);
             if (with_event != 0) {
-                fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11));
+                fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 11));
             } else {
                 fake_alive(&r.source, 0);
                 reflecting_advance(&r, TEST_SECOND); /* long enough */
@@ -398,7 +401,7 @@ static void watches_that_are_cut_but_bring_something_never_wait_for_long(void **
     reflecting_init(&r);
     reflecting_sync_by_list(&r);
     for (unsigned i = 0; i < 20; i++) {
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11 + i));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 11 + i));
         fake_end_error(&r.source, -ECONNRESET);
         reflecting_settle(&r);
         size_t count = r.source.count;
@@ -423,11 +426,11 @@ static void watches_that_bring_the_same_again_wait_ever_longer(void **state)
     reflecting_init(&r);
     reflecting_sync_by_list(&r);
     for (unsigned i = 0; i < 20; i++) {
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 11));
         fake_end_error(&r.source, -ECONNRESET);
         reflecting_advance(&r, 60 * TEST_SECOND);
     }
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 11));
     fake_end_error(&r.source, -ECONNRESET);
     reflecting_settle(&r);
     size_t count = r.source.count;
@@ -465,7 +468,7 @@ static void one_failure(const failure_case *c, bool in_stream)
     reflecting_init(&r);
     reflecting_sync_by_list(&r);
     if (in_stream) {
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 11));
         fake_error_event(&r.source, c->code, c->reason, "it failed");
     } else {
         fake_end_status(&r.source, c->code, c->reason, "it failed");
@@ -500,7 +503,7 @@ static void undecodable_frames_wait_and_list_again(void **state)
         reflecting r;
         reflecting_init(&r);
         reflecting_sync_by_list(&r);
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 11));
         fake_end_error(&r.source, codes[i]);
         reflecting_advance(&r, 2 * TEST_SECOND);
         assert_false(last(&r)->watch);
@@ -560,7 +563,7 @@ static void an_error_event_without_a_status_is_an_error(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_sync(&r);
-    fake_event(&r.source, KI_EVENT_ERROR, NULL);
+    fake_event(&r.source, KI_WATCH_EVENT_ERROR, NULL);
     reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "10");
     reflecting_done(&r);
 }
@@ -584,7 +587,7 @@ static void a_status_of_very_many_causes_is_read_in_no_time(void **state)
     reflecting_init(&r);
     reflecting_sync(&r);
     clock_t start = clock();
-    r.source.sink.on_event(KI_EVENT_ERROR, status, &error, r.source.sink.user);
+    r.source.sink.on_event(KI_WATCH_EVENT_ERROR, status, &error, r.source.sink.user);
     assert_true(clock() - start < 10 * CLOCKS_PER_SEC);
     reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "10");
     reflecting_done(&r);
@@ -674,14 +677,14 @@ static void a_changed_object_that_cannot_be_read_is_passed_over(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_sync(&r);
-    fake_set_aside(&r.source, KI_EVENT_MODIFIED, "default/a", "11", KI_ERR_SYNTAX);
-    fake_set_aside(&r.source, KI_EVENT_ADDED, "default/z", "", KI_ERR_SYNTAX);
-    fake_set_aside(&r.source, KI_EVENT_ADDED, "default/y", "3", KI_ERR_SYNTAX);
+    fake_skipped(&r.source, KI_WATCH_EVENT_MODIFIED, "default/a", "11", KI_ERR_SYNTAX);
+    fake_skipped(&r.source, KI_WATCH_EVENT_ADDED, "default/z", "", KI_ERR_SYNTAX);
+    fake_skipped(&r.source, KI_WATCH_EVENT_ADDED, "default/y", "3", KI_ERR_SYNTAX);
     reflecting_expect(&r, "");
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "11"); /* or it would come for ever */
     assert_int_equal(r.reports, 3);
-    assert_int_equal(reflecting_health(&r).set_aside, 3);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 12));
+    assert_int_equal(reflecting_health(&r).skipped, 3);
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 12));
     reflecting_expect(&r, "+b@12");
     reflecting_done(&r);
 }
@@ -692,7 +695,7 @@ static void a_deletion_that_cannot_be_read_is_done_by_key(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_sync(&r);
-    fake_set_aside(&r.source, KI_EVENT_DELETED, "default/a", "11", KI_ERR_SYNTAX);
+    fake_skipped(&r.source, KI_WATCH_EVENT_DELETED, "default/a", "11", KI_ERR_SYNTAX);
     reflecting_expect(&r, "-(default/a)");
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "11");
     reflecting_done(&r);
@@ -709,14 +712,14 @@ static void a_deletion_without_a_key_or_type_leads_to_a_list(void **state)
         }
         reflecting_sync(&r);
         if (i == 0) {
-            fake_set_aside(&r.source, KI_EVENT_DELETED, "", "", KI_ERR_SYNTAX);
+            fake_skipped(&r.source, KI_WATCH_EVENT_DELETED, "", "", KI_ERR_SYNTAX);
         } else if (i == 1) {
-            fake_set_aside(&r.source, KI_EVENT_MAX, "", "", KI_ERR_SYNTAX);
+            fake_skipped(&r.source, KI_WATCH_EVENT_MAX, "", "", KI_ERR_SYNTAX);
         } else if (i == 2) {
-            fake_event(&r.source, KI_EVENT_DELETED,
+            fake_event(&r.source, KI_WATCH_EVENT_DELETED,
                        test_object(NULL, "{'kind':'Pod','apiVersion':'v1','metadata':{}}"));
         } else {
-            fake_set_aside(&r.source, KI_EVENT_DELETED, "default/a", "11", KI_ERR_SYNTAX);
+            fake_skipped(&r.source, KI_WATCH_EVENT_DELETED, "default/a", "11", KI_ERR_SYNTAX);
         }
         reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "10");
         reflecting_advance(&r, 2 * TEST_SECOND);
@@ -736,9 +739,10 @@ static void a_version_of_any_length_that_was_set_aside_is_passed_over(void **sta
     reflecting_init(&r);
     reflecting_sync(&r);
     const ki_error error = {.code = KI_ERR_SYNTAX, .message = "bad"};
-    r.source.sink.on_set_aside(KI_EVENT_MODIFIED, "default/a", version, &error, r.source.sink.user);
+    r.source.sink.on_skipped(KI_WATCH_EVENT_MODIFIED, "default/a", version, &error,
+                             r.source.sink.user);
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "10");
-    assert_int_equal(reflecting_health(&r).set_aside, 1);
+    assert_int_equal(reflecting_health(&r).skipped, 1);
     reflecting_done(&r);
 }
 
@@ -748,10 +752,10 @@ static void an_event_there_was_no_memory_for_comes_again(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_sync(&r);
-    fake_set_aside(&r.source, KI_EVENT_MODIFIED, "default/a", "11", -ENOMEM);
+    fake_skipped(&r.source, KI_WATCH_EVENT_MODIFIED, "default/a", "11", -ENOMEM);
     reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "10");
     assert_int_equal(reflecting_health(&r).next, KI_REFLECTOR_WATCHING);
-    assert_int_equal(reflecting_health(&r).set_aside, 0);
+    assert_int_equal(reflecting_health(&r).skipped, 0);
     reflecting_done(&r);
 }
 

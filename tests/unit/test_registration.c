@@ -275,7 +275,7 @@ static void a_long_queue_takes_turns_with_the_rest_of_the_engine(void **state)
 {
     (void)state;
     fixture f;
-    begin(&f, KI_DELIVERY_ENGINE);
+    begin(&f, KI_DELIVERY_LOOP);
     for (unsigned i = 0; i < 100; i++) {
         push(&f, KI__NOTE_SYNC, NULL, f.a[0]);
         f.heard[0] = '\0';
@@ -320,7 +320,7 @@ static void a_filter_turns_changes_into_coming_and_going(void **state)
     begin_engine(&f);
     ki_handler handler = handler_of(&f);
     handler.filter = in_group_g;
-    ki_handler_options options = options_of(&f, KI_DELIVERY_ENGINE);
+    ki_handler_options options = options_of(&f, KI_DELIVERY_LOOP);
     register_it(&f, &handler, &options);
     push(&f, KI__NOTE_ADD, NULL, f.other);
     push(&f, KI__NOTE_UPDATE, f.other, f.a[1]);
@@ -343,7 +343,7 @@ static void without_on_sync_a_resync_is_an_update_to_itself(void **state)
     begin_engine(&f);
     ki_handler handler = handler_of(&f);
     handler.on_sync = NULL;
-    ki_handler_options options = options_of(&f, KI_DELIVERY_ENGINE);
+    ki_handler_options options = options_of(&f, KI_DELIVERY_LOOP);
     register_it(&f, &handler, &options);
     push(&f, KI__NOTE_SYNC, NULL, f.a[1]);
     test_world_settle(f.engine);
@@ -371,7 +371,7 @@ static void a_failure_is_reported_and_stops_nothing(void **state)
 {
     (void)state;
     fixture f;
-    begin(&f, KI_DELIVERY_ENGINE);
+    begin(&f, KI_DELIVERY_LOOP);
     f.result = KI_ERR_INVALID;
     push(&f, KI__NOTE_ADD, NULL, f.a[0]);
     push(&f, KI__NOTE_DELETE, f.a[0], f.a[1]);
@@ -408,7 +408,7 @@ static void a_batch_that_is_shared_is_told_in_order(void **state)
 {
     (void)state;
     fixture f;
-    begin(&f, KI_DELIVERY_ENGINE);
+    begin(&f, KI_DELIVERY_LOOP);
     push_three(&f);
     push(&f, KI__NOTE_ADD, NULL, f.a[3]); /* and one that is not */
     push_three(&f);
@@ -426,7 +426,7 @@ static void unchanged_objects_of_a_batch_are_for_those_who_asked(void **state)
         fixture f;
         begin_engine(&f);
         ki_handler handler = handler_of(&f);
-        ki_handler_options options = options_of(&f, KI_DELIVERY_ENGINE);
+        ki_handler_options options = options_of(&f, KI_DELIVERY_LOOP);
         options.deliver_unchanged = asked != 0;
         register_it(&f, &handler, &options);
         ki__note list[] = {
@@ -469,7 +469,7 @@ static void what_is_in_hand_still_counts_as_waiting(void **state)
 {
     (void)state;
     fixture f;
-    begin(&f, KI_DELIVERY_ENGINE);
+    begin(&f, KI_DELIVERY_LOOP);
     f.inside = check_two_wait;
     push_three(&f);
     test_world_settle(f.engine);
@@ -530,7 +530,7 @@ static void the_last_initial_callback_is_not_synced_while_it_runs(void **state)
 {
     (void)state;
     fixture f;
-    begin(&f, KI_DELIVERY_ENGINE);
+    begin(&f, KI_DELIVERY_LOOP);
     wake_if(&f, ki__registration_begin(f.reg, snapshot_of(&f)));
     assert_false(ki__registration_owner_synced(f.reg)); /* it was woken already */
     f.inside = check_not_synced;
@@ -550,7 +550,7 @@ static void with_nothing_there_it_has_synced_at_once_and_is_told(void **state)
     fixture f;
     begin_engine(&f);
     ki_handler handler = handler_of(&f);
-    ki_handler_options options = options_of(&f, KI_DELIVERY_ENGINE);
+    ki_handler_options options = options_of(&f, KI_DELIVERY_LOOP);
     options.on_synced = on_synced;
     register_it(&f, &handler, &options);
     wake_if(&f, ki__registration_owner_synced(f.reg));
@@ -576,7 +576,7 @@ static void a_handler_may_remove_itself_and_hears_no_more(void **state)
 {
     (void)state;
     fixture f;
-    begin(&f, KI_DELIVERY_ENGINE);
+    begin(&f, KI_DELIVERY_LOOP);
     f.inside = remove_myself;
     push(&f, KI__NOTE_ADD, NULL, f.a[0]);
     push(&f, KI__NOTE_DELETE, f.a[0], f.a[0]);
@@ -659,7 +659,7 @@ static void what_comes_after_the_removal_is_forgotten(void **state)
 {
     (void)state;
     fixture f;
-    begin(&f, KI_DELIVERY_ENGINE);
+    begin(&f, KI_DELIVERY_LOOP);
     push(&f, KI__NOTE_ADD, NULL, f.a[0]); /* its task is posted, and finds nothing to do */
     ki__registration_stop(f.reg);
     assert_int_equal(f.destroyed, 1);
@@ -675,7 +675,7 @@ static void bad_options_are_refused(void **state)
 {
     (void)state;
     fixture f;
-    begin(&f, KI_DELIVERY_ENGINE);
+    begin(&f, KI_DELIVERY_LOOP);
     ki_handler handler = handler_of(&f);
     ki_handler_options options = options_of(&f, (ki_delivery)77);
     ki__registration_owner owner = owner_of(&f);
@@ -685,7 +685,7 @@ static void bad_options_are_refused(void **state)
     char name[400];
     memset(name, 'n', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
-    options = options_of(&f, KI_DELIVERY_ENGINE);
+    options = options_of(&f, KI_DELIVERY_LOOP);
     options.name = name;
     assert_int_equal(ki__registration_new(f.engine, &handler, &options, &owner, &reg, NULL),
                      KI_ERR_LIMIT);
@@ -1093,7 +1093,7 @@ static void one_that_is_removed_leaves_nothing_in_the_engine(void **state)
 {
     (void)state;
     fixture f;
-    begin(&f, KI_DELIVERY_ENGINE);
+    begin(&f, KI_DELIVERY_LOOP);
     push(&f, KI__NOTE_ADD, NULL, f.a[0]);
     assert_int_equal(ki_engine_deadline(f.engine), 0);
     ki_registration_remove(f.reg);
@@ -1119,7 +1119,7 @@ static int scenario(const ki_alloc *alloc, void *user)
         return r;
     }
     ki_handler handler = handler_of(&f);
-    ki_handler_options options = options_of(&f, KI_DELIVERY_ENGINE);
+    ki_handler_options options = options_of(&f, KI_DELIVERY_LOOP);
     options.queue_limit = 1;
     ki__registration_owner owner = owner_of(&f);
     r = ki__registration_new(f.engine, &handler, &options, &owner, &f.reg, NULL);

@@ -17,13 +17,13 @@ typedef struct fixture {
     ki_engine *engine;
     fake_transport transport;
     ki__request_call call;
-    ki_client_request request;
+    ki_request request;
     size_t ends;
-    ki_client_answer answer;
+    ki_response answer;
     ki_error error;
 } fixture;
 
-static void ended(ki__request_call *call, ki_client_answer *answer, const ki_error *error)
+static void ended(ki__request_call *call, ki_response *answer, const ki_error *error)
 {
     fixture *f = KI__CONTAINER_OF(call, fixture, call);
     f->ends++;
@@ -43,7 +43,7 @@ static void begin(fixture *f, ki_verb verb)
     assert_int_equal(ki_engine_new(&options, &f->engine, NULL), 0);
     fake_transport_init(&f->transport, f->engine, &f->world);
     f->transport.takes_writes = true;
-    f->request = KI_OPTIONS_INIT(ki_client_request);
+    f->request = KI_OPTIONS_INIT(ki_request);
     f->request.verb = verb;
     f->request.resource = KI_CORE_V1_CONFIGMAPS;
     f->request.name = verb == KI_VERB_CREATE ? NULL : "a";
@@ -70,7 +70,7 @@ static void end(fixture *f)
 {
     assert_false(f->transport.open);
     assert_true(ki_engine_deadline(f->engine) == UINT64_MAX);
-    ki_client_answer_done(&f->answer);
+    ki_response_done(&f->answer);
     fake_transport_done(&f->transport);
     (void)ki_engine_unref(f->engine);
     test_alloc_done(&f->alloc);
@@ -313,7 +313,7 @@ static int scenario(const ki_alloc *alloc, void *user)
         return r;
     }
     fake_transport_init(&f.transport, f.engine, &f.world);
-    f.request = KI_OPTIONS_INIT(ki_client_request);
+    f.request = KI_OPTIONS_INIT(ki_request);
     f.request.resource = KI_CORE_V1_CONFIGMAPS;
     f.request.name = "a";
     r = ki__request_call_init(&f.call, f.engine, &f.request, "mine", 60000, ended, NULL);
@@ -328,7 +328,7 @@ static int scenario(const ki_alloc *alloc, void *user)
         assert_int_equal(f.ends, 1);
         r = f.error.code;
     }
-    ki_client_answer_done(&f.answer);
+    ki_response_done(&f.answer);
     fake_transport_done(&f.transport);
     (void)ki_engine_unref(f.engine);
     return r;

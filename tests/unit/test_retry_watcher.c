@@ -26,17 +26,18 @@ typedef struct fixture {
     void (*hook)(struct fixture *f); /* called in on_event and on_end */
 } fixture;
 
-static void on_event(ki_retry_watcher *watcher, ki_event_type type, const ki_object *object,
+static void on_event(ki_retry_watcher *watcher, ki_watch_event_type type, const ki_object *object,
                      const ki_error *error, void *user)
 {
     fixture *f = user;
     assert_ptr_equal(watcher, f->watcher);
     assert_int_equal(f->ends, 0);
     size_t len = strlen(f->heard);
-    int added = snprintf(f->heard + len, sizeof(f->heard) - len, "%s:%s ", ki_event_type_name(type),
-                         type != KI_EVENT_ERROR ? ki_object_name(object) : "");
+    int added =
+        snprintf(f->heard + len, sizeof(f->heard) - len, "%s:%s ", ki_watch_event_type_name(type),
+                 type != KI_WATCH_EVENT_ERROR ? ki_object_name(object) : "");
     assert_true(added > 0 && (size_t)added < sizeof(f->heard) - len);
-    if (type == KI_EVENT_ERROR) {
+    if (type == KI_WATCH_EVENT_ERROR) {
         f->error = *error;
     } else {
         assert_null(error);
@@ -158,10 +159,10 @@ static void events_are_forwarded_and_bookmarks_are_not(void **state)
     assert_false(request->initial);
     assert_string_equal(request->version, "10");
     assert_string_equal(request->labels, "app=web");
-    fake_event(&f.source, KI_EVENT_ADDED, fake_pod("a", 11));
-    fake_event(&f.source, KI_EVENT_MODIFIED, fake_pod("a", 12));
+    fake_event(&f.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 11));
+    fake_event(&f.source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 12));
     fake_bookmark(&f.source, "15", false);
-    fake_event(&f.source, KI_EVENT_DELETED, fake_pod("a", 16));
+    fake_event(&f.source, KI_WATCH_EVENT_DELETED, fake_pod("a", 16));
     expect(&f, "ADDED:a MODIFIED:a DELETED:a ");
     end(&f);
 }
@@ -172,7 +173,7 @@ static void it_begins_anew_after_the_last_version(void **state)
     fixture f;
     begin(&f);
     start(&f);
-    fake_event(&f.source, KI_EVENT_ADDED, fake_pod("a", 11));
+    fake_event(&f.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 11));
     fake_end_watch(&f.source);
     test_world_advance(&f.world, f.engine, TEST_SECOND);
     assert_string_equal(fake_last(&f.source)->version, "11");
@@ -299,9 +300,9 @@ static void an_event_that_makes_no_sense_ends_it_with_an_internal_error(void **s
         begin(&f);
         start(&f);
         if (i == 0) {
-            fake_event(&f.source, KI_EVENT_ADDED, fake_pod_text("a", ""));
+            fake_event(&f.source, KI_WATCH_EVENT_ADDED, fake_pod_text("a", ""));
         } else if (i == 1) {
-            fake_event(&f.source, KI_EVENT_MAX, fake_pod("a", 11));
+            fake_event(&f.source, KI_WATCH_EVENT_MAX, fake_pod("a", 11));
         } else {
             fake_bookmark(&f.source, "", false);
         }
@@ -319,7 +320,7 @@ static void an_error_event_without_a_status_is_tried_again(void **state)
     fixture f;
     begin(&f);
     start(&f);
-    fake_event(&f.source, KI_EVENT_ERROR, NULL);
+    fake_event(&f.source, KI_WATCH_EVENT_ERROR, NULL);
     test_world_advance(&f.world, f.engine, TEST_SECOND);
     assert_int_equal(f.source.count, 2);
     end(&f);
@@ -331,13 +332,14 @@ static void events_that_cannot_be_read_are_reported_and_passed(void **state)
     fixture f;
     begin(&f);
     start(&f);
-    fake_set_aside(&f.source, KI_EVENT_ADDED, "default/z", "11", KI_ERR_SYNTAX);
-    fake_set_aside(&f.source, KI_EVENT_ADDED, "", "", KI_ERR_SYNTAX);
+    fake_skipped(&f.source, KI_WATCH_EVENT_ADDED, "default/z", "11", KI_ERR_SYNTAX);
+    fake_skipped(&f.source, KI_WATCH_EVENT_ADDED, "", "", KI_ERR_SYNTAX);
     fake_end_watch(&f.source);
     test_world_advance(&f.world, f.engine, TEST_SECOND);
     assert_int_equal(f.reports, 2);
     assert_string_equal(fake_last(&f.source)->version, "11");
-    fake_set_aside(&f.source, KI_EVENT_ADDED, "default/z", "12", -ENOMEM); /* is to come again */
+    fake_skipped(&f.source, KI_WATCH_EVENT_ADDED, "default/z", "12",
+                 -ENOMEM); /* is to come again */
     test_world_advance(&f.world, f.engine, TEST_SECOND);
     assert_string_equal(fake_last(&f.source)->version, "11");
     end(&f);
@@ -392,9 +394,9 @@ static void it_stops_from_inside(void **state)
             if (error != 0) {
                 fake_error_event(&f.source, 410, "Expired", "too old");
             } else {
-                fake_event(&f.source, KI_EVENT_ADDED, fake_pod("a", 11));
-                fake_event(&f.source, KI_EVENT_ADDED, fake_pod("b", 12));
-                fake_set_aside(&f.source, KI_EVENT_ADDED, "", "", KI_ERR_SYNTAX);
+                fake_event(&f.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 11));
+                fake_event(&f.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 12));
+                fake_skipped(&f.source, KI_WATCH_EVENT_ADDED, "", "", KI_ERR_SYNTAX);
                 fake_end_watch(&f.source);
             }
             expect(&f, error != 0 ? "ERROR: " : "ADDED:a ");
@@ -418,7 +420,7 @@ static int watch_a_little(const ki_alloc *alloc, void *user)
     int r = f->engine == NULL ? -ENOMEM : ki_retry_watcher_start(&f->options, &f->watcher, NULL);
     if (r == 0) {
         test_world_settle(f->engine);
-        fake_event(&f->source, KI_EVENT_ADDED, fake_pod("a", 11));
+        fake_event(&f->source, KI_WATCH_EVENT_ADDED, fake_pod("a", 11));
         fake_end_watch(&f->source);
         test_world_advance(&f->world, f->engine, TEST_SECOND);
         assert_string_equal(fake_last(&f->source)->version, "11");

@@ -483,7 +483,7 @@ static void a_server_may_go_on_meanwhile(void **state)
             live_event(&l, i, &random, seen);
         }
         live_list(&l);
-        while (ki_queue_length(l.f.queue) > 0) {
+        while (ki_queue_count(l.f.queue) > 0) {
             sched_yield();
         }
         ki_simple_informer_stop(l.f.informer);

@@ -37,7 +37,7 @@ static size_t count_of(ki_store *store, const char *index, const char *value)
     ki_list *list;
     assert_int_equal(ki_store_by_index(store, index, ki_str_from(value), &list), 0);
     size_t count = ki_list_count(list);
-    ki_list_free(list);
+    ki_list_unref(list);
     return count;
 }
 
@@ -60,7 +60,7 @@ static void an_empty_store_has_nothing(void **state)
     assert_int_equal(ki_store_list(store, &list), 0);
     assert_int_equal(ki_list_count(list), 0);
     assert_null(ki_list_at(list, 0));
-    ki_list_free(list);
+    ki_list_unref(list);
     assert_int_equal(ki_store_by_index(store, "x", ki_str_from(""), &list), KI_ERR_UNKNOWN_INDEX);
     assert_int_equal(ki_store_delete(store, ki_str_from("a"), NULL, NULL), 0);
     ki_store_unref(store);
@@ -207,7 +207,7 @@ static void references_to_nothing_are_fine(void **state)
     assert_null(ki_store_unref(NULL));
     assert_null(ki_snapshot_ref(NULL));
     assert_null(ki_snapshot_unref(NULL));
-    assert_null(ki_list_free(NULL));
+    assert_null(ki_list_unref(NULL));
 }
 
 static void transactions_are_one_version_or_none(void **state)
@@ -406,7 +406,7 @@ static void a_fickle_index_function_does_no_harm(void **state)
             (void)snprintf(name, sizeof(name), "%u", v);
             ki_list *list;
             assert_int_equal(ki_store_by_index(store, "fickle", ki_str_from(name), &list), 0);
-            ki_list_free(list);
+            ki_list_unref(list);
         }
     }
     ki_store_unref(store);
@@ -450,7 +450,7 @@ static void an_object_may_have_many_values(void **state)
     ki_list_sort(list);
     assert_string_equal(ki_object_key(ki_list_at(list, 0)), "a/one");
     assert_string_equal(ki_object_key(ki_list_at(list, 1)), "a/two");
-    ki_list_free(list);
+    ki_list_unref(list);
     size_t count;
     assert_int_equal(ki_snapshot_find_count(snapshot, "letters", ki_str_from("e"), &count), 0);
     assert_int_equal(count, 2);
@@ -713,7 +713,7 @@ static void snapshots_outlive_the_store(void **state)
     }
     assert_int_equal(ki_list_count(list), 2);
     assert_string_equal(ki_object_resource_version(ki_list_at(list, 0)), "3");
-    ki_list_free(list);
+    ki_list_unref(list);
     test_alloc_done(&alloc);
 }
 
@@ -825,11 +825,11 @@ static int sweep_lists(struct sweep *s)
     ki_snapshot *snapshot = ki_store_snapshot(s->store);
     int r = ki_store_list(s->store, &list);
     if (r >= 0) {
-        ki_list_free(list);
+        ki_list_unref(list);
         r = ki_snapshot_list_like(snapshot, "group", s->objects[0], &list, NULL);
     }
     if (r >= 0) {
-        ki_list_free(list);
+        ki_list_unref(list);
     }
     ki_snapshot_unref(snapshot);
     return r;

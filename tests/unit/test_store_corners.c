@@ -413,7 +413,7 @@ static void a_list_of_nothing_takes_next_to_nothing(void **state)
     assert_int_equal(ki_store_by_index(store, KI_INDEX_NAMESPACE, ki_str_from("none"), &list), 0);
     assert_int_equal(ki_list_count(list), 0);
     assert_true(alloc.live_bytes < bytes + 100);
-    ki_list_free(list);
+    ki_list_unref(list);
     ki_store_unref(store);
     test_alloc_done(&alloc);
 }
@@ -605,10 +605,10 @@ static void what_a_fickle_index_function_left_behind_does_no_harm(void **state)
     for (size_t i = 0; i < ki_list_count(list); i++) {
         assert_non_null(ki_list_at(list, i));
     }
-    ki_list_free(list);
+    ki_list_unref(list);
     assert_int_equal(ki_store_by_index(store, "moody", ki_str_from("old"), &list), 0);
     assert_int_equal(ki_list_count(list), 70);
-    ki_list_free(list);
+    ki_list_unref(list);
     ki_snapshot_unref(snapshot);
     for (unsigned i = 0; i < 5000; i++) {
         ki_object_unref(objects[i]);

@@ -84,11 +84,11 @@ static bool is_whole(const ki_snapshot *snapshot)
         char group[16];
         (void)snprintf(group, sizeof(group), "g%u", i);
         ki_snapshot_iter iter;
-        if (ki_snapshot_find(snapshot, "group", ki_str_from(group), &iter) < 0) {
+        if (ki_snapshot_iter_find(snapshot, "group", ki_str_from(group), &iter) < 0) {
             return false;
         }
-        const ki_object *object = ki_snapshot_next(&iter);
-        if (object == NULL || ki_snapshot_next(&iter) != NULL ||
+        const ki_object *object = ki_snapshot_iter_next(&iter);
+        if (object == NULL || ki_snapshot_iter_next(&iter) != NULL ||
             strcmp(ki_object_resource_version(object), version) != 0 ||
             ki_snapshot_get(snapshot, ki_str_from(ki_object_key(object))) != object) {
             return false;
@@ -120,7 +120,7 @@ static void *reader(void *user)
             break;
         }
         ki_object_unref(object);
-        ki_list_free(list);
+        ki_list_unref(list);
         atomic_fetch_add(&s->reads, 1);
     }
     ki_snapshot_unref(kept);

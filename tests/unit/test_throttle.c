@@ -86,7 +86,7 @@ static void end(fixture *f)
 static int ask_for(fixture *f, size_t number, bool stream, bool later_page)
 {
     one *o = &f->ones[number];
-    const ki_request request = {.stream = stream, .later_page = later_page};
+    const ki_http_request request = {.stream = stream, .later_page = later_page};
     o->f = f;
     o->sent = false;
     o->path[0] = '/';
@@ -260,7 +260,7 @@ static void too_many_that_wait_are_refused(void **state)
     (void)state;
     enum { LIMIT = 1 << 16 };
     fixture f;
-    const ki_request request = {0};
+    const ki_http_request request = {0};
     ki_error error = KI_ERROR_INIT;
     ki__throttle_waiter *many = test_malloc((LIMIT + 1) * sizeof(*many));
     begin(&f, 1, 1);

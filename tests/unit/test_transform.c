@@ -104,8 +104,8 @@ static void each_object_of_a_list_passes_once(void **state)
         reflecting r;
         begin(&r, stream);
         reflecting_start(&r);
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 2));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 2));
         reflecting_settle(&r);
         assert_int_equal(the.calls, 2); /* before the list is complete */
         end_list(&r, stream, "7");
@@ -125,14 +125,14 @@ static void what_cannot_be_transformed_is_left_out_and_reported(void **state)
         begin(&r, stream);
         the.fail = codes[i % 3];
         reflecting_start(&r);
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("bad", 1));
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 2));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("bad", 1));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 2));
         end_list(&r, stream, "7");
         reflecting_expect(&r, "=(b@2?default/bad)@7"); /* it counts as unread */
         assert_int_equal(r.reports, 1);
         assert_int_equal(r.report_code, codes[i % 3]);
         assert_string_equal(r.report_key, "default/bad");
-        assert_int_equal(reflecting_health(&r).set_aside, 1);
+        assert_int_equal(reflecting_health(&r).skipped, 1);
         reflecting_done(&r);
     }
 }
@@ -145,12 +145,12 @@ static void an_error_that_may_pass_fails_the_list(void **state)
         begin(&r, stream);
         the.fail = -ENOMEM;
         reflecting_start(&r);
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("bad", 1));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("bad", 1));
         reflecting_settle(&r);
         reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "");
         the.fail = 0;
         reflecting_advance(&r, 5 * TEST_SECOND);
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("bad", 1));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("bad", 1));
         end_list(&r, stream, "7");
         reflecting_expect(&r, "=(bad@1)@7");
         reflecting_done(&r);
@@ -166,14 +166,14 @@ static void a_relist_compares_what_was_transformed(void **state)
     assert_int_equal(keep_little(pod, &r.known, NULL), 0); /* what the target has */
     (void)ki_object_unref(pod);
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     end_list(&r, false, "10");
     r.heard[0] = '\0';
     fake_error_event(&r.source, 410, "Expired", "too old");
     reflecting_settle(&r);
     reflecting_advance(&r, 5 * TEST_SECOND);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 3));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 3));
     end_list(&r, false, "20");
     reflecting_expect(&r, "=(a@1!,b@3)@20"); /* the same object */
     reflecting_done(&r);
@@ -195,8 +195,8 @@ static void it_may_stop_the_reflector(void **state)
         }
         the.fail = codes[i % 3];
         the.stop = true;
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("bad", 11));
-        fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 12));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("bad", 11));
+        fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 12));
         reflecting_settle(&r);
         reflecting_expect(&r, "");
         assert_int_equal(r.stopped, 1);
@@ -213,9 +213,9 @@ static void each_event_passes_once(void **state)
     begin(&r, true);
     reflecting_sync(&r);
     the.calls = 0;
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("b", 11));
-    fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod("b", 12));
-    fake_event(&r.source, KI_EVENT_DELETED, fake_pod("b", 13));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 11));
+    fake_event(&r.source, KI_WATCH_EVENT_MODIFIED, fake_pod("b", 12));
+    fake_event(&r.source, KI_WATCH_EVENT_DELETED, fake_pod("b", 13));
     fake_bookmark(&r.source, "14", false);
     reflecting_expect(&r, "+b@11 ~b@12 -b@13 B14");
     assert_int_equal(the.calls, 3);
@@ -229,13 +229,13 @@ static void an_event_that_cannot_be_transformed_is_reported(void **state)
     begin(&r, true);
     reflecting_sync(&r);
     the.fail = KI_ERR_TYPE;
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("bad", 11));
-    fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod("bad", 12));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("bad", 11));
+    fake_event(&r.source, KI_WATCH_EVENT_MODIFIED, fake_pod("bad", 12));
     reflecting_expect(&r, "");
     assert_int_equal(r.reports, 2);
     assert_string_equal(r.report_key, "default/bad");
     assert_int_equal(reflecting_health(&r).target_errors, 2);
-    fake_event(&r.source, KI_EVENT_DELETED, fake_pod("bad", 13)); /* must not be lost */
+    fake_event(&r.source, KI_WATCH_EVENT_DELETED, fake_pod("bad", 13)); /* must not be lost */
     reflecting_expect(&r, "-bad@13");
     assert_int_equal(r.reports, 2);
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "13");
@@ -249,7 +249,7 @@ static void an_event_for_which_there_is_no_memory_comes_again(void **state)
     begin(&r, true);
     reflecting_sync(&r);
     the.fail = -ENOMEM;
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("bad", 11));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("bad", 11));
     reflecting_settle(&r);
     reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "10"); /* before that event */
     reflecting_done(&r);
@@ -281,12 +281,12 @@ static void a_queue_as_target_transforms_once(void **state)
         ki_fifo_new(KI_OPTIONS(ki_queue_options, .transform = keep_little), &queue, NULL), 0);
     r.target = ki_reflector_target_queue(queue);
     reflecting_start(&r);
-    fake_event(&r.source, KI_EVENT_ADDED, fake_pod("a", 1));
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     reflecting_settle(&r);
     assert_int_equal(the.calls, 1);
     end_list(&r, true, "7");
-    fake_event(&r.source, KI_EVENT_MODIFIED, fake_pod("a", 8));
-    fake_event(&r.source, KI_EVENT_DELETED, fake_pod("a", 9));
+    fake_event(&r.source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 8));
+    fake_event(&r.source, KI_WATCH_EVENT_DELETED, fake_pod("a", 9));
     reflecting_settle(&r);
     assert_int_equal(the.calls, 3);
     unsigned popped = 0;

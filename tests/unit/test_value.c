@@ -74,7 +74,7 @@ static void a_wrong_type_is_refused(void **state)
         bool flag;
         size_t count = 77;
         ki_value inner = {.len = 77};
-        ki_iter iter;
+        ki_value_iter iter;
         ki_buf buf;
         ki_buf_init(&buf, NULL, 100);
         assert_int_equal(ki_value_string(&value, &text), type == KI_TYPE_STRING ? 0 : KI_ERR_TYPE);
@@ -98,7 +98,7 @@ static void a_wrong_type_is_refused(void **state)
         bool container = type == KI_TYPE_LIST || type == KI_TYPE_MAP;
         assert_int_equal(ki_value_count(&value, &count), container ? 0 : KI_ERR_TYPE);
         assert_int_equal(count, container ? 1 : 77);
-        assert_int_equal(ki_value_iter(&value, &iter), container ? 0 : KI_ERR_TYPE);
+        assert_int_equal(ki_value_iter_begin(&value, &iter), container ? 0 : KI_ERR_TYPE);
         assert_int_equal(ki_value_write_json(&value, &buf), names[i] != NULL ? 0 : KI_ERR_TYPE);
         ki_buf_done(&buf);
     }
@@ -298,12 +298,12 @@ static void walks_see_everything_in_order(void **state)
     ki_value map = at(object, "m");
     static const char *const names[] = {"a", "b", "c"};
     static const char *const values[] = {"[ 1 , { } ]", "\"}\"", "null"};
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value key;
     ki_value value;
-    assert_int_equal(ki_value_iter(&map, &iter), 0);
+    assert_int_equal(ki_value_iter_begin(&map, &iter), 0);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(ki_iter_next(&iter, &key, &value), 1);
+        assert_int_equal(ki_value_iter_next(&iter, &key, &value), 1);
         assert_true(ki_value_equals(&key, ki_str_from(names[i])));
         ki_buf buf;
         ki_buf_init(&buf, NULL, 100);
@@ -311,20 +311,20 @@ static void walks_see_everything_in_order(void **state)
         assert_string_equal(ki_buf_text(&buf), values[i]);
         ki_buf_done(&buf);
     }
-    assert_int_equal(ki_iter_next(&iter, &key, &value), 0);
-    assert_int_equal(ki_iter_next(&iter, &key, &value), 0);
+    assert_int_equal(ki_value_iter_next(&iter, &key, &value), 0);
+    assert_int_equal(ki_value_iter_next(&iter, &key, &value), 0);
     ki_value list;
     assert_int_equal(ki_value_member(&map, ki_str_from("a"), &list), 0);
-    assert_int_equal(ki_value_iter(&list, &iter), 0);
-    assert_int_equal(ki_iter_next(&iter, &key, &value), 1);
+    assert_int_equal(ki_value_iter_begin(&list, &iter), 0);
+    assert_int_equal(ki_value_iter_next(&iter, &key, &value), 1);
     assert_int_equal(ki_value_type(&key), KI_TYPE_NONE);
-    assert_int_equal(ki_iter_next(&iter, NULL, &value), 1);
+    assert_int_equal(ki_value_iter_next(&iter, NULL, &value), 1);
     assert_int_equal(ki_value_type(&value), KI_TYPE_MAP);
-    assert_int_equal(ki_iter_next(&iter, NULL, &value), 0);
+    assert_int_equal(ki_value_iter_next(&iter, NULL, &value), 0);
     ki_object_unref(object);
-    ki_iter zero;
+    ki_value_iter zero;
     memset(&zero, 0, sizeof(zero));
-    assert_int_equal(ki_iter_next(&zero, NULL, &value), 0);
+    assert_int_equal(ki_value_iter_next(&zero, NULL, &value), 0);
 }
 
 static void roots_know_their_members_with_and_without_shortcuts(void **state)
@@ -372,12 +372,12 @@ static void walking_finding_and_writing_agree(void **state)
         assert_int_equal(ki_buf_add_text(&text, "}"), 0);
         ki_object *object = make(text.data);
         ki_value value = at(object, "v");
-        ki_iter iter;
+        ki_value_iter iter;
         ki_value key;
         ki_value item;
         size_t count = 0;
-        for (int r = ki_value_iter(&value, &iter); r == 0 && ki_iter_next(&iter, &key, &item) == 1;
-             count++) {
+        for (int r = ki_value_iter_begin(&value, &iter);
+             r == 0 && ki_value_iter_next(&iter, &key, &item) == 1; count++) {
             ki_value found;
             ki_buf_clear(&json);
             if (ki_value_type(&value) == KI_TYPE_LIST) {

@@ -22,7 +22,7 @@ static void keys_come_in_the_order_in_which_they_were_added(void **state)
     assert_int_equal(wq_add(queue, "b"), 1);
     assert_int_equal(wq_add(queue, "a"), 1);
     assert_int_equal(wq_add(queue, "c"), 1);
-    assert_int_equal(ki_workqueue_len(queue), 3);
+    assert_int_equal(ki_workqueue_count(queue), 3);
     const char *order[] = {"b", "a", "c"};
     for (size_t i = 0; i < 3; i++) {
         ki_work work = wq_take(queue, order[i]);
@@ -39,7 +39,7 @@ static void a_key_that_waits_is_there_once_and_keeps_its_place(void **state)
     assert_int_equal(wq_add(queue, "a"), 1);
     assert_int_equal(wq_add(queue, "b"), 1);
     assert_int_equal(wq_add(queue, "a"), 0);
-    assert_int_equal(ki_workqueue_len(queue), 2);
+    assert_int_equal(ki_workqueue_count(queue), 2);
     assert_int_equal(wq_stats(queue).adds, 2);
     ki_work a = wq_take(queue, "a");
     ki_work b = wq_take(queue, "b");
@@ -57,10 +57,10 @@ static void a_key_added_while_worked_on_comes_again_after_done(void **state)
     ki_work work = wq_take(queue, "a");
     assert_int_equal(wq_add(queue, "a"), 1);
     assert_int_equal(wq_add(queue, "a"), 0); /* once is enough */
-    assert_int_equal(ki_workqueue_len(queue), 0);
+    assert_int_equal(ki_workqueue_count(queue), 0);
     wq_take_none(queue); /* never two workers on one key */
     ki_workqueue_done(queue, &work);
-    assert_int_equal(ki_workqueue_len(queue), 1);
+    assert_int_equal(ki_workqueue_count(queue), 1);
     work = wq_take(queue, "a");
     ki_workqueue_done(queue, &work);
     wq_take_none(queue);
@@ -93,7 +93,7 @@ static void done_twice_does_nothing(void **state)
     assert_null(work.entry);
     (void)wq_add(queue, "a");
     ki_workqueue_done(queue, &work); /* would put a dirty key twice in line */
-    assert_int_equal(ki_workqueue_len(queue), 1);
+    assert_int_equal(ki_workqueue_count(queue), 1);
     wq_check(queue);
     ki_workqueue_unref(queue);
 }
@@ -138,7 +138,7 @@ static void keys_are_bytes_up_to_a_limit(void **state)
         wq_check(queue);
     }
     assert_int_equal(ki_workqueue_add(queue, ki_str_make(bytes, 301)), KI_ERR_LIMIT);
-    assert_int_equal(ki_workqueue_len(queue), 0);
+    assert_int_equal(ki_workqueue_count(queue), 0);
     ki_workqueue_unref(queue);
 }
 

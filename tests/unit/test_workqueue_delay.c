@@ -49,11 +49,11 @@ static void a_delayed_key_comes_at_its_time_and_not_before(void **state)
     fixture f;
     open_queue(&f);
     assert_int_equal(wq_add_after(f.queue, "a", 50 * MS_NS), 1);
-    assert_int_equal(ki_workqueue_len(f.queue), 0);
+    assert_int_equal(ki_workqueue_count(f.queue), 0);
     fake_clock_advance(&f.clock, 50 * MS_NS - 1);
     wq_take_none(f.queue);
     fake_clock_advance(&f.clock, 1);
-    assert_int_equal(ki_workqueue_len(f.queue), 1);
+    assert_int_equal(ki_workqueue_count(f.queue), 1);
     take_and_be_done(&f, "a");
     fake_clock_advance(&f.clock, 1000 * S_NS);
     wq_take_none(f.queue); /* once */

@@ -44,14 +44,14 @@ static void write_object(const ki__api_exchange *x, const ki_object *object, ki_
 /* ---- columns of definitions ---- */
 
 /* Whether the definition of a type names columns. */
-static bool custom_columns(const ki__api_type *type, ki_iter *ret_iter)
+static bool custom_columns(const ki__api_type *type, ki_value_iter *ret_iter)
 {
     ki_value version;
     if (!ki__api_type_version(type, &version)) {
         return false;
     }
     ki_value columns = ki__value_child(&version, "additionalPrinterColumns");
-    return ki_value_type(&columns) == KI_TYPE_LIST && ki_value_iter(&columns, ret_iter) == 0;
+    return ki_value_type(&columns) == KI_TYPE_LIST && ki_value_iter_begin(&columns, ret_iter) == 0;
 }
 
 static void write_column(const char *name, const char *type, const char *format, int64_t priority,
@@ -135,12 +135,12 @@ static void write_custom_cell(const ki__api_exchange *x, const ki_value *column,
 
 void ki__api_table_columns(const ki__api_exchange *x, ki__out *out)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value column;
     ki__put_list(out);
     if (custom_columns(x->shown, &iter)) {
         write_column("Name", "string", "name", 0, out);
-        while (out->error == 0 && ki_iter_next(&iter, NULL, &column) > 0) {
+        while (out->error == 0 && ki_value_iter_next(&iter, NULL, &column) > 0) {
             write_custom_column(&column, out);
         }
     } else {
@@ -170,12 +170,12 @@ static void write_cell(const ki_column *column, const ki_object *object, int64_t
 
 static void write_cells(const ki__api_exchange *x, const ki_object *object, ki__out *out)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value column;
     int64_t now = ki__api_model_seconds(x->model);
     if (custom_columns(x->shown, &iter)) {
         ki__put_string(out, ki_str_from(ki_object_name(object)));
-        while (out->error == 0 && ki_iter_next(&iter, NULL, &column) > 0) {
+        while (out->error == 0 && ki_value_iter_next(&iter, NULL, &column) > 0) {
             write_custom_cell(x, &column, object, now, out);
         }
         return;

@@ -145,12 +145,12 @@ static int read_json(ki_str body, const ki_alloc *alloc, ki_buf *buf, ki_error *
     }
     ki_value root = ki_object_root(object);
     ki_value faults;
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value value;
     ki__out out = ki__out_to(buf);
     ki__out_fail(&out, ki_value_member(&root, ki_str_from("faults"), &faults));
-    if (out.error == 0 && ki_value_iter(&faults, &iter) == 0) {
-        while (out.error == 0 && ki_iter_next(&iter, NULL, &value) > 0) {
+    if (out.error == 0 && ki_value_iter_begin(&faults, &iter) == 0) {
+        while (out.error == 0 && ki_value_iter_next(&iter, NULL, &value) > 0) {
             ki__out_content(&out, &value);
             ki__out_char(&out, '\n');
         }

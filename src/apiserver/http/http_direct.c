@@ -265,7 +265,7 @@ uint64_t ki_apiserver_version(ki_apiserver *server)
     return version;
 }
 
-void ki_apiserver_stats_of(ki_apiserver *server, ki_apiserver_stats *ret_stats)
+void ki_apiserver_get_stats(ki_apiserver *server, ki_apiserver_stats *ret_stats)
 {
     if (server == NULL || ret_stats == NULL) {
         return;

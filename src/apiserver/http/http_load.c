@@ -54,15 +54,15 @@ static int apply(loader *l, const ki_object *object)
 /* The items of a list of one kind have none of their own. */
 static int apply_items(loader *l, const ki_object *list, const ki_value *items)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value item;
     ki_buf kind;
     ki_str name = ki_str_from(ki_object_kind(list));
     bool mixed = ki_str_eq_text(name, "List");
     ki_buf_init(&kind, l->server->alloc, 1024);
     int r = ki_buf_add(&kind, name.ptr, name.len - 4);
-    r = r < 0 ? ki__error_code(l->error, r) : ki_value_iter(items, &iter);
-    while (r == 0 && ki_iter_next(&iter, NULL, &item) > 0) {
+    r = r < 0 ? ki__error_code(l->error, r) : ki_value_iter_begin(items, &iter);
+    while (r == 0 && ki_value_iter_next(&iter, NULL, &item) > 0) {
         ki_object *object;
         ki_buf json;
         ki_buf_init(&json, l->server->alloc, SIZE_MAX);

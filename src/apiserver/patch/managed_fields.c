@@ -127,13 +127,13 @@ static int read_entry(ki__managers *managers, const ki_value *entry)
 
 int ki__managers_read(ki__managers *managers, const ki_value *list)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value entry;
     int r = 0;
-    if (ki_value_type(list) != KI_TYPE_LIST || ki_value_iter(list, &iter) < 0) {
+    if (ki_value_type(list) != KI_TYPE_LIST || ki_value_iter_begin(list, &iter) < 0) {
         return 0;
     }
-    while (r == 0 && ki_iter_next(&iter, NULL, &entry) > 0) {
+    while (r == 0 && ki_value_iter_next(&iter, NULL, &entry) > 0) {
         r = read_entry(managers, &entry);
     }
     return r;

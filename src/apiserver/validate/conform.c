@@ -53,7 +53,7 @@ struct ki__conform_frame {
     size_t failures;
     uint32_t matches;
     choice choice;
-    ki_iter iter;
+    ki_value_iter iter;
     size_t index;
     size_t seen;
 };
@@ -315,7 +315,7 @@ static int step_open(ki__conform_walk *w, ki__conform_frame *f)
     ki_type type = ki_value_type(&f->value);
     bool map = type == KI_TYPE_MAP;
     f->phase = PHASE_END;
-    if ((!map && type != KI_TYPE_LIST) || ki_value_iter(&f->value, &f->iter) < 0) {
+    if ((!map && type != KI_TYPE_LIST) || ki_value_iter_begin(&f->value, &f->iter) < 0) {
         return 0;
     }
     if (!map && n->items == 0) {
@@ -433,7 +433,7 @@ static int step_children(ki__conform_walk *w, ki__conform_frame *f)
     if (r < 0) {
         return r;
     }
-    if (ki_iter_next(&f->iter, &key, &value) <= 0) {
+    if (ki_value_iter_next(&f->iter, &key, &value) <= 0) {
         return end_children(w, f);
     }
     return ki_value_type(&f->value) == KI_TYPE_MAP ? step_member(w, f, &key, &value)

@@ -45,12 +45,12 @@ static int compare_keys(const void *a, const void *b)
 /* Keys are plain names; others would be no fields. */
 static void read_keys(lister *l, const ki_value *keys)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value key;
-    if (ki_value_iter(keys, &iter) < 0) {
+    if (ki_value_iter_begin(keys, &iter) < 0) {
         return;
     }
-    while (l->key_count < KEYS_MAX && ki_iter_next(&iter, NULL, &key) > 0) {
+    while (l->key_count < KEYS_MAX && ki_value_iter_next(&iter, NULL, &key) > 0) {
         l->key_count += ki_value_string(&key, &l->keys[l->key_count]) == 0 ? 1 : 0;
     }
     ki__sort(l->keys, l->key_count, sizeof(l->keys[0]), compare_keys);
@@ -132,17 +132,17 @@ static int refuse_element(ki__conform_walk *w, size_t index, const ki_value *ele
 
 int ki__conform_list(ki__conform_walk *w, const ki__structural_node *n, const ki_value *list)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value element;
     bool map = n->list == KI__STRUCTURAL_MAP;
     bool refused = false;
     lister l = {0};
-    int r = ki_value_iter(list, &iter);
+    int r = ki_value_iter_begin(list, &iter);
     ki_buf_init(&l.texts, w->alloc, SIZE_MAX);
     if (map) {
         read_keys(&l, &n->keys);
     }
-    while (r == 0 && !refused && ki_iter_next(&iter, NULL, &element) > 0) {
+    while (r == 0 && !refused && ki_value_iter_next(&iter, NULL, &element) > 0) {
         ki_type type = ki_value_type(&element);
         refused = map && type != KI_TYPE_MAP && type != KI_TYPE_NULL;
         r = ki__conform_take(w, 1);

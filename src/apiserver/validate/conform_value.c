@@ -392,15 +392,15 @@ static void write_allowed(const ki_value *allowed, const ki_alloc *alloc, ki__ou
 static int add_not_supported(ki__conform_walk *w, const ki__structural_node *n,
                              const ki_value *value)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value allowed;
     const char *comma = "";
     ki_buf_clear(&w->detail);
     ki__out out = ki__out_to(&w->detail);
     ki__out_fail(&out, show_value(w, value));
     ki__out_text(&out, "supported values: ");
-    ki__out_fail(&out, ki_value_iter(&n->enumeration, &iter));
-    while (out.error == 0 && ki_iter_next(&iter, NULL, &allowed) > 0) {
+    ki__out_fail(&out, ki_value_iter_begin(&n->enumeration, &iter));
+    while (out.error == 0 && ki_value_iter_next(&iter, NULL, &allowed) > 0) {
         ki__out_text(&out, comma);
         write_allowed(&allowed, w->alloc, &out);
         comma = ", ";
@@ -413,15 +413,15 @@ static int add_not_supported(ki__conform_walk *w, const ki__structural_node *n,
 static int check_enumeration(ki__conform_walk *w, const ki__structural_node *n,
                              const ki_value *value)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value allowed;
     bool any = false;
     if (ki_value_type(&n->enumeration) != KI_TYPE_LIST ||
-        ki_value_iter(&n->enumeration, &iter) < 0) {
+        ki_value_iter_begin(&n->enumeration, &iter) < 0) {
         return 0;
     }
     const char *before = n->enumeration.bytes;
-    while (ki_iter_next(&iter, NULL, &allowed) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &allowed) > 0) {
         bool same;
         int r = ki__conform_take(w, 1 + (size_t)((const char *)allowed.bytes - before) / 16);
         before = allowed.bytes;

@@ -49,14 +49,14 @@ static bool read_text(const ki_value *map, const char *name, char *text, size_t 
 
 static bool read_short_names(names *n)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value value;
     ki_value list = ki__value_child(&n->names, "shortNames");
     size_t count = 0;
-    if (ki_value_type(&list) == KI_TYPE_NONE || ki_value_iter(&list, &iter) < 0) {
+    if (ki_value_type(&list) == KI_TYPE_NONE || ki_value_iter_begin(&list, &iter) < 0) {
         return true;
     }
-    while (ki_iter_next(&iter, NULL, &value) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &value) > 0) {
         if (count == SHORT_NAMES_MAX ||
             ki_value_get_string(&value, n->short_names[count], NAME_SIZE) <= 0) {
             return false;
@@ -162,15 +162,15 @@ static bool is_builtin_group(const char *group)
 /* One of them is stored, and all have valid names. */
 static int check_versions(const ki__api_model *model, const names *n, bool *ret_ok)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value version;
     char name[NAME_SIZE];
     size_t stored = 0;
     *ret_ok = false;
-    if (ki_value_iter(&n->versions, &iter) < 0) {
+    if (ki_value_iter_begin(&n->versions, &iter) < 0) {
         return 0;
     }
-    while (ki_iter_next(&iter, NULL, &version) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &version) > 0) {
         ki_resource *resource;
         if (!read_text(&version, "name", name, sizeof(name))) {
             return 0;
@@ -257,9 +257,9 @@ static void write_accepted(const names *n, ki__out *out)
 int ki__api_crd_status(const ki__api_model *model, const ki_object *definition, ki_buf *buf)
 {
     names n;
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value version;
-    if (read_names(definition, &n) != NULL || ki_value_iter(&n.versions, &iter) < 0) {
+    if (read_names(definition, &n) != NULL || ki_value_iter_begin(&n.versions, &iter) < 0) {
         return ki_buf_add_text(buf, "{}");
     }
     ki__out out = ki__out_to(buf);
@@ -270,7 +270,7 @@ int ki__api_crd_status(const ki__api_model *model, const ki_object *definition, 
     ki__out_text(&out, "],\"acceptedNames\":");
     write_accepted(&n, &out);
     ki__out_text(&out, ",\"storedVersions\":[");
-    while (out.error == 0 && ki_iter_next(&iter, NULL, &version) > 0) {
+    while (out.error == 0 && ki_value_iter_next(&iter, NULL, &version) > 0) {
         ki_value name = ki__value_child(&version, "name");
         if (is_true(&version, "storage") && ki_value_type(&name) == KI_TYPE_STRING) {
             ki__put_value(&out, &name);
@@ -311,10 +311,10 @@ static int serve_version(ki__api_model *model, const names *n, const ki_value *v
 static int serve_some(ki__api_model *model, const names *n, ki_object *definition, bool stored,
                       ki__api_type **store)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value version;
-    int r = ki_value_iter(&n->versions, &iter);
-    while (r == 0 && ki_iter_next(&iter, NULL, &version) > 0) {
+    int r = ki_value_iter_begin(&n->versions, &iter);
+    while (r == 0 && ki_value_iter_next(&iter, NULL, &version) > 0) {
         bool wanted = is_true(&version, "served") || (stored && *store == NULL);
         if (wanted && is_true(&version, "storage") == stored) {
             r = serve_version(model, n, &version, definition, store);

@@ -230,13 +230,13 @@ static int check_schema(checker *c, ki_object *definition, const ki_value *sourc
  * server, which keeps it there. */
 static int is_shared(const ki_value *versions, const ki_alloc *alloc, bool *ret_shared)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value version;
     ki_value first = {0};
     bool any = false;
-    int r = ki_value_iter(versions, &iter);
+    int r = ki_value_iter_begin(versions, &iter);
     *ret_shared = true;
-    while (r == 0 && *ret_shared && ki_iter_next(&iter, NULL, &version) > 0) {
+    while (r == 0 && *ret_shared && ki_value_iter_next(&iter, NULL, &version) > 0) {
         ki_value schema = ki__value_child(&version, "schema");
         if (any) {
             r = ki__json_same(&first, &schema, alloc, ret_shared);
@@ -277,15 +277,15 @@ int ki__crd_check_schemas(ki_object *definition, const ki_alloc *alloc, ki__inva
     ki_value root = ki_object_root(definition);
     ki_value spec = ki__value_child(&root, "spec");
     ki_value versions = ki__value_child(&spec, "versions");
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value version;
     bool shared;
     checker c = {.errors = errors};
     *ret_notes = (ki__crd_notes){0};
     ki_buf_init(&c.path, alloc, SIZE_MAX);
     int r = is_shared(&versions, alloc, &shared);
-    r = r < 0 ? r : ki_value_iter(&versions, &iter);
-    for (size_t i = 0; r == 0 && ki_iter_next(&iter, NULL, &version) > 0; i++) {
+    r = r < 0 ? r : ki_value_iter_begin(&versions, &iter);
+    for (size_t i = 0; r == 0 && ki_value_iter_next(&iter, NULL, &version) > 0; i++) {
         r = check_version(&c, definition, &version, i, shared, ret_notes);
     }
     ki_buf_done(&c.path);

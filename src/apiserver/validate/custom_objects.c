@@ -107,12 +107,12 @@ static ki_value root_of(const ki_object *object)
 static bool has_finalizer(const ki_object *object, ki_str finalizer)
 {
     ki_value list = object != NULL ? ki_object_finalizers(object) : (ki_value){0};
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value other;
-    if (ki_value_iter(&list, &iter) < 0) {
+    if (ki_value_iter_begin(&list, &iter) < 0) {
         return false;
     }
-    while (ki_iter_next(&iter, NULL, &other) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &other) > 0) {
         if (ki_value_equals(&other, finalizer)) {
             return true;
         }
@@ -146,15 +146,15 @@ static int warn_finalizer(ki__api_exchange *x, ki_str name)
 static int warn_finalizers(ki__api_exchange *x, const ki_object *object, const ki_object *old)
 {
     ki_value list = ki_object_finalizers(object);
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value finalizer;
     ki_buf text;
     int r = 0;
-    if (ki_value_iter(&list, &iter) < 0) {
+    if (ki_value_iter_begin(&list, &iter) < 0) {
         return 0;
     }
     ki_buf_init(&text, x->alloc, SIZE_MAX);
-    while (r == 0 && ki_iter_next(&iter, NULL, &finalizer) > 0) {
+    while (r == 0 && ki_value_iter_next(&iter, NULL, &finalizer) > 0) {
         ki_buf_clear(&text);
         r = ki_value_copy_string(&finalizer, &text);
         if (r == 0 && !has_finalizer(old, ki_buf_str(&text))) {

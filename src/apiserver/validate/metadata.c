@@ -40,15 +40,15 @@ static int set_field(checker *c, const char *name)
 
 static int check_labels(checker *c, const ki_value *labels)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value key;
     ki_value value;
     ki_str text;
     int r = set_field(c, "labels");
-    if (r < 0 || ki_value_iter(labels, &iter) < 0) {
+    if (r < 0 || ki_value_iter_begin(labels, &iter) < 0) {
         return r;
     }
-    while (r == 0 && ki_iter_next(&iter, &key, &value) > 0) {
+    while (r == 0 && ki_value_iter_next(&iter, &key, &value) > 0) {
         r = read_text(&key, &c->text, &text);
         r = r < 0 ? r : ki__name_check_key(text, text, c->field.data, c->errors);
         r = r < 0 ? r : read_text(&value, &c->text, &text);
@@ -74,16 +74,16 @@ static int check_annotation_key(checker *c, ki_str key)
 
 static int check_annotations(checker *c, const ki_value *annotations)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value key;
     ki_value value;
     ki_str text;
     size_t total = 0;
     int r = set_field(c, "annotations");
-    if (r < 0 || ki_value_iter(annotations, &iter) < 0) {
+    if (r < 0 || ki_value_iter_begin(annotations, &iter) < 0) {
         return r;
     }
-    while (r == 0 && ki_iter_next(&iter, &key, &value) > 0) {
+    while (r == 0 && ki_value_iter_next(&iter, &key, &value) > 0) {
         r = read_text(&value, &c->text, &text);
         total += text.len;
         r = r < 0 ? r : read_text(&key, &c->text, &text);
@@ -192,14 +192,14 @@ static int add_second_controller(checker *c, const ki_value *owners, const ki_va
 
 static int check_owners(checker *c, const ki_value *owners)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value owner;
     ki_value controller = {0};
     int r = 0;
-    if (ki_value_iter(owners, &iter) < 0) {
+    if (ki_value_iter_begin(owners, &iter) < 0) {
         return 0;
     }
-    while (r == 0 && ki_iter_next(&iter, NULL, &owner) > 0) {
+    while (r == 0 && ki_value_iter_next(&iter, NULL, &owner) > 0) {
         r = check_owner(c, &owner);
         if (r < 0 || !is_controller(&owner)) {
             continue;
@@ -241,16 +241,16 @@ static int check_finalizer(checker *c, ki_str text, size_t index)
 
 static int check_finalizers(checker *c, const ki_value *finalizers)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value finalizer;
     ki_str text;
     bool orphan = false;
     bool foreground = false;
     int r = 0;
-    if (ki_value_iter(finalizers, &iter) < 0) {
+    if (ki_value_iter_begin(finalizers, &iter) < 0) {
         return 0;
     }
-    for (size_t i = 0; r == 0 && ki_iter_next(&iter, NULL, &finalizer) > 0; i++) {
+    for (size_t i = 0; r == 0 && ki_value_iter_next(&iter, NULL, &finalizer) > 0; i++) {
         r = read_text(&finalizer, &c->text, &text);
         r = r < 0 ? r : check_finalizer(c, text, i);
         orphan = orphan || ki_str_eq_text(text, KI__FINALIZER_ORPHAN);
@@ -337,12 +337,12 @@ int ki__metadata_check_new(const ki__api_type *type, const ki_object *object, ki
 
 static bool has_finalizer(const ki_value *list, ki_str finalizer)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value other;
-    if (ki_value_iter(list, &iter) < 0) {
+    if (ki_value_iter_begin(list, &iter) < 0) {
         return false;
     }
-    while (ki_iter_next(&iter, NULL, &other) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &other) > 0) {
         if (ki_value_equals(&other, finalizer)) {
             return true;
         }
@@ -355,13 +355,13 @@ static int check_new_finalizers(const ki_object *object, const ki_object *old, k
 {
     ki_value now = ki_object_finalizers(object);
     ki_value before = ki_object_finalizers(old);
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value finalizer;
     ki_buf detail;
     ki_buf text;
     bool found = false;
     int r = 0;
-    if (!ki_object_is_deleting(old) || ki_value_iter(&now, &iter) < 0) {
+    if (!ki_object_is_deleting(old) || ki_value_iter_begin(&now, &iter) < 0) {
         return 0;
     }
     ki_buf_init(&text, errors->alloc, SIZE_MAX);
@@ -369,7 +369,7 @@ static int check_new_finalizers(const ki_object *object, const ki_object *old, k
     ki__out out = ki__out_to(&detail);
     ki__out_text(&out, "no new finalizers can be added if the object is being deleted, "
                        "found new finalizers []string{");
-    while (out.error == 0 && ki_iter_next(&iter, NULL, &finalizer) > 0) {
+    while (out.error == 0 && ki_value_iter_next(&iter, NULL, &finalizer) > 0) {
         ki_str added;
         ki__out_fail(&out, read_text(&finalizer, &text, &added));
         if (out.error == 0 && !has_finalizer(&before, added)) {

@@ -145,15 +145,15 @@ static void finish_properties(ki__structural *s, uint32_t node)
 
 static int read_properties(ki__structural *s, uint32_t node)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value key;
     ki_value value;
     ki_value map = ki__value_child(&s->nodes[node].source, "properties");
     ki_value required = ki__value_child(&s->nodes[node].source, "required");
     int r = 0;
     s->nodes[node].property = s->property_count;
-    if (ki_value_type(&map) == KI_TYPE_MAP && ki_value_iter(&map, &iter) == 0) {
-        while (r == 0 && ki_iter_next(&iter, &key, &value) > 0) {
+    if (ki_value_type(&map) == KI_TYPE_MAP && ki_value_iter_begin(&map, &iter) == 0) {
+        while (r == 0 && ki_value_iter_next(&iter, &key, &value) > 0) {
             ki__structural_property property = {0};
             r = read_text(s, &key, &property.name);
             r = r < 0 ? r : add_node(s, &value, node, KI__STRUCTURAL_AT_PROPERTY, &property.node);
@@ -161,8 +161,8 @@ static int read_properties(ki__structural *s, uint32_t node)
         }
     }
     if (r == 0 && ki_value_type(&required) == KI_TYPE_LIST &&
-        ki_value_iter(&required, &iter) == 0) {
-        while (r == 0 && ki_iter_next(&iter, NULL, &value) > 0) {
+        ki_value_iter_begin(&required, &iter) == 0) {
+        while (r == 0 && ki_value_iter_next(&iter, NULL, &value) > 0) {
             ki__structural_property property = {.required = 1};
             r = read_text(s, &value, &property.name);
             r = r < 0 ? r : add_property(s, property);
@@ -177,15 +177,15 @@ static int read_properties(ki__structural *s, uint32_t node)
 static int read_branches(ki__structural *s, uint32_t node, const char *name,
                          ki__structural_branch which)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value value;
     ki_value list = ki__value_child(&s->nodes[node].source, name);
     int r = 0;
     s->nodes[node].branch[which].first = s->branch_count;
-    if (ki_value_type(&list) != KI_TYPE_LIST || ki_value_iter(&list, &iter) < 0) {
+    if (ki_value_type(&list) != KI_TYPE_LIST || ki_value_iter_begin(&list, &iter) < 0) {
         return 0;
     }
-    while (r == 0 && ki_iter_next(&iter, NULL, &value) > 0) {
+    while (r == 0 && ki_value_iter_next(&iter, NULL, &value) > 0) {
         void *branches = s->branches;
         r = ki__array_reserve(s->alloc, &branches, &s->branch_cap, s->branch_count + 1,
                               sizeof(*s->branches));

@@ -11,7 +11,7 @@
 enum { LEVELS_MAX = 64, NAME_SIZE = 256 };
 
 typedef struct level {
-    ki_iter iter;
+    ki_value_iter iter;
     const ki__schema_message *message; /* of each element, if this is a list or a map of them */
     bool of_message;                   /* this is such a message itself: its members are fields */
     bool list;
@@ -51,7 +51,7 @@ static int fail(ki__api_exchange *x, const level *levels, size_t depth)
 static void open_value(level *levels, size_t *depth, const ki_value *value,
                        const ki__schema_message *message, bool of_message)
 {
-    if (*depth < LEVELS_MAX && ki_value_iter(value, &levels[*depth].iter) == 0) {
+    if (*depth < LEVELS_MAX && ki_value_iter_begin(value, &levels[*depth].iter) == 0) {
         level *top = &levels[(*depth)++];
         top->message = message;
         top->list = ki_value_type(value) == KI_TYPE_LIST;
@@ -64,7 +64,7 @@ static int step(ki__api_exchange *x, level *levels, size_t *depth)
 {
     level *top = &levels[*depth - 1];
     ki_value value;
-    if (ki_iter_next(&top->iter, &top->name, &value) <= 0) {
+    if (ki_value_iter_next(&top->iter, &top->name, &value) <= 0) {
         (*depth)--;
         return 0;
     }

@@ -125,13 +125,13 @@ static void remove_references(ki__garbage *g, ki__api_key *key, const ki_object 
                               size_t count)
 {
     ki_value list = ki_object_owner_references(object);
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value reference;
     char uid[KI__GARBAGE_UID_SIZE];
-    if (ki_value_iter(&list, &iter) < 0) {
+    if (ki_value_iter_begin(&list, &iter) < 0) {
         return;
     }
-    for (; count != 0 && ki_iter_next(&iter, NULL, &reference) > 0; count--) {
+    for (; count != 0 && ki_value_iter_next(&iter, NULL, &reference) > 0; count--) {
         if (ki__garbage_reference(&reference, uid)) {
             remove_dependent(g, uid, key);
         }
@@ -141,15 +141,15 @@ static void remove_references(ki__garbage *g, ki__api_key *key, const ki_object 
 static int add_references(ki__garbage *g, ki__api_key *key, const ki_object *object)
 {
     ki_value list = ki_object_owner_references(object);
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value reference;
     char uid[KI__GARBAGE_UID_SIZE];
     size_t count = 0;
     int r = 0;
-    if (ki_value_iter(&list, &iter) < 0) {
+    if (ki_value_iter_begin(&list, &iter) < 0) {
         return 0;
     }
-    while (r == 0 && ki_iter_next(&iter, NULL, &reference) > 0) {
+    while (r == 0 && ki_value_iter_next(&iter, NULL, &reference) > 0) {
         r = ki__garbage_reference(&reference, uid) ? add_dependent(g, uid, key) : 0;
         count += r == 0 ? 1 : 0;
     }
@@ -167,17 +167,17 @@ static bool same_references(const ki_object *a, const ki_object *b)
     }
     ki_value left = ki_object_owner_references(a);
     ki_value right = ki_object_owner_references(b);
-    ki_iter i;
-    ki_iter j;
+    ki_value_iter i;
+    ki_value_iter j;
     ki_value x;
     ki_value y;
     char first[KI__GARBAGE_UID_SIZE];
     char second[KI__GARBAGE_UID_SIZE];
-    bool has_left = ki_value_iter(&left, &i) == 0;
-    bool has_right = ki_value_iter(&right, &j) == 0;
+    bool has_left = ki_value_iter_begin(&left, &i) == 0;
+    bool has_right = ki_value_iter_begin(&right, &j) == 0;
     for (;;) {
-        bool more = has_left && ki_iter_next(&i, NULL, &x) > 0;
-        bool others = has_right && ki_iter_next(&j, NULL, &y) > 0;
+        bool more = has_left && ki_value_iter_next(&i, NULL, &x) > 0;
+        bool others = has_right && ki_value_iter_next(&j, NULL, &y) > 0;
         if (!more || !others) {
             return more == others;
         }
@@ -252,12 +252,12 @@ int ki__garbage_prepare(ki__garbage *g, ki__api_key *key, const ki_object *befor
 bool ki__garbage_has_finalizer(const ki_object *object, const char *finalizer)
 {
     ki_value list = ki_object_finalizers(object);
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value value;
-    if (ki_value_iter(&list, &iter) < 0) {
+    if (ki_value_iter_begin(&list, &iter) < 0) {
         return false;
     }
-    while (ki_iter_next(&iter, NULL, &value) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &value) > 0) {
         if (ki_value_equals(&value, ki_str_from(finalizer))) {
             return true;
         }
@@ -286,7 +286,7 @@ static void note_removal(ki__garbage *g, ki__api_key *key, ki_object *last)
 {
     const char *uid = ki_object_uid(last);
     ki_value list = ki_object_owner_references(last);
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value reference;
     char owner[KI__GARBAGE_UID_SIZE];
     if (uid[0] != '\0' && strlen(uid) < KI__GARBAGE_UID_SIZE) {
@@ -296,10 +296,10 @@ static void note_removal(ki__garbage *g, ki__api_key *key, ki_object *last)
             add_task(g, KI__GARBAGE_GONE, uid, key->type, NULL);
         }
     }
-    if (ki_value_iter(&list, &iter) < 0) {
+    if (ki_value_iter_begin(&list, &iter) < 0) {
         return;
     }
-    while (ki_iter_next(&iter, NULL, &reference) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &reference) > 0) {
         if (g->waiting != 0 && ki__garbage_reference(&reference, owner)) {
             add_task(g, KI__GARBAGE_CHECK, owner, key->type, last);
         }
@@ -310,7 +310,7 @@ static void note_removal(ki__garbage *g, ki__api_key *key, ki_object *last)
 static void note_state(ki__garbage *g, ki__api_key *key, const ki_object *before, ki_object *object)
 {
     ki_value list = ki_object_owner_references(object);
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value reference;
     char owner[KI__GARBAGE_UID_SIZE];
     if (ki_object_is_deleting(object) &&
@@ -318,10 +318,10 @@ static void note_state(ki__garbage *g, ki__api_key *key, const ki_object *before
          ki__garbage_has_finalizer(object, KI__FINALIZER_ORPHAN))) {
         add_task(g, KI__GARBAGE_OWNER, ki_object_uid(object), key->type, object);
     }
-    if (same_references(before, object) || ki_value_iter(&list, &iter) < 0) {
+    if (same_references(before, object) || ki_value_iter_begin(&list, &iter) < 0) {
         return;
     }
-    while (ki_iter_next(&iter, NULL, &reference) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &reference) > 0) {
         if (ki__garbage_reference(&reference, owner) && was_removed(g, owner)) {
             add_task(g, KI__GARBAGE_CHECK, owner, key->type, object);
         }

@@ -132,15 +132,15 @@ static int store_list(ki__api_model *model, ki__api_type *type, ki_object *objec
 static int release(ki__api_model *model, ki__api_type *type, ki_object *object, const char *uid)
 {
     ki_value references = ki_object_owner_references(object);
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value reference;
     ki_buf kept;
     bool changed = false;
     ki_buf_init(&kept, model->alloc, SIZE_MAX);
     ki__out out = ki__out_to(&kept);
     ki__put_list(&out);
-    int r = ki_value_iter(&references, &iter);
-    while (r == 0 && ki_iter_next(&iter, NULL, &reference) > 0) {
+    int r = ki_value_iter_begin(&references, &iter);
+    while (r == 0 && ki_value_iter_next(&iter, NULL, &reference) > 0) {
         char owner[KI__GARBAGE_UID_SIZE] = "";
         standing found = STANDING_SOLID;
         if (uid != NULL) {
@@ -167,14 +167,14 @@ static int remove_finalizer(ki__api_model *model, ki__api_type *type, ki_object 
                             const char *name)
 {
     ki_value finalizers = ki_object_finalizers(object);
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value finalizer;
     ki_buf kept;
     ki_buf_init(&kept, model->alloc, SIZE_MAX);
     ki__out out = ki__out_to(&kept);
     ki__put_list(&out);
-    ki__out_fail(&out, ki_value_iter(&finalizers, &iter));
-    while (out.error == 0 && ki_iter_next(&iter, NULL, &finalizer) > 0) {
+    ki__out_fail(&out, ki_value_iter_begin(&finalizers, &iter));
+    while (out.error == 0 && ki_value_iter_next(&iter, NULL, &finalizer) > 0) {
         if (!ki_value_equals(&finalizer, ki_str_from(name))) {
             ki__put_value(&out, &finalizer);
         }
@@ -218,11 +218,11 @@ static int delete_dependent(ki__api_model *model, ki__api_type *type, ki_object 
 static int collect(ki__api_model *model, ki__api_type *type, ki_object *object)
 {
     ki_value references = ki_object_owner_references(object);
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value reference;
     size_t found[STANDING_SOLID + 1] = {0};
-    int r = ki_value_iter(&references, &iter) < 0 ? 0 : 1;
-    while (r > 0 && ki_iter_next(&iter, NULL, &reference) > 0) {
+    int r = ki_value_iter_begin(&references, &iter) < 0 ? 0 : 1;
+    while (r > 0 && ki_value_iter_next(&iter, NULL, &reference) > 0) {
         standing owner;
         r = look_up(model, &reference, ki_object_namespace(object), &owner);
         found[owner]++;
@@ -243,13 +243,13 @@ static int collect(ki__api_model *model, ki__api_type *type, ki_object *object)
 static bool is_blocking(const ki_object *object, const char *uid)
 {
     ki_value references = ki_object_owner_references(object);
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value reference;
     char owner[KI__GARBAGE_UID_SIZE];
-    if (ki_value_iter(&references, &iter) < 0) {
+    if (ki_value_iter_begin(&references, &iter) < 0) {
         return false;
     }
-    while (ki_iter_next(&iter, NULL, &reference) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &reference) > 0) {
         ki_value flag = ki__value_child(&reference, "blockOwnerDeletion");
         bool blocks = false;
         if (ki__garbage_reference(&reference, owner) && strcmp(owner, uid) == 0 &&
@@ -369,13 +369,13 @@ static int wake_owner(ki__api_model *model)
     ki__garbage *g = model->garbage;
     ki__garbage_task *task = &g->tasks[g->first];
     ki_value references = ki_object_owner_references(task->object);
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value reference;
     char uid[KI__GARBAGE_UID_SIZE];
     ki_object *owner = NULL;
     ki__api_type *type = NULL;
-    int r = ki_value_iter(&references, &iter);
-    while (r == 0 && owner == NULL && ki_iter_next(&iter, NULL, &reference) > 0) {
+    int r = ki_value_iter_begin(&references, &iter);
+    while (r == 0 && owner == NULL && ki_value_iter_next(&iter, NULL, &reference) > 0) {
         if (ki__garbage_reference(&reference, uid) && strcmp(uid, task->uid) == 0) {
             r = find_owner(model, &reference, ki_object_namespace(task->object), &type, &owner);
         }

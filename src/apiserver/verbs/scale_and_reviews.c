@@ -29,15 +29,15 @@ static void write_selector(const ki_object *object, ki__out *out)
     ki_value spec = ki__value_child(&root, "spec");
     ki_value selector = ki__value_child(&spec, "selector");
     ki_value labels = ki__value_child(&selector, "matchLabels");
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value key;
     ki_value value;
     const char *comma = "";
     labels = ki_value_type(&labels) == KI_TYPE_MAP ? labels : selector;
-    if (ki_value_type(&labels) != KI_TYPE_MAP || ki_value_iter(&labels, &iter) < 0) {
+    if (ki_value_type(&labels) != KI_TYPE_MAP || ki_value_iter_begin(&labels, &iter) < 0) {
         return;
     }
-    while (out->error == 0 && ki_iter_next(&iter, &key, &value) > 0) {
+    while (out->error == 0 && ki_value_iter_next(&iter, &key, &value) > 0) {
         if (ki_value_type(&value) == KI_TYPE_STRING) {
             ki__out_text(out, comma);
             ki__out_content(out, &key);

@@ -54,7 +54,7 @@ static int end_inside(ki__api_exchange *x)
     ki_buf_init(&status, x->alloc, SIZE_MAX);
     int r = ki__api_failure_write(&x->failure, &status);
     if (r == 0) {
-        r = ki__api_encode_event_json(x, KI_EVENT_ERROR, ki_buf_str(&status));
+        r = ki__api_encode_event_json(x, KI_WATCH_EVENT_ERROR, ki_buf_str(&status));
     }
     ki_buf_done(&status);
     if (r == 0) {
@@ -254,7 +254,7 @@ static int send_bookmark(ki__api_exchange *x, bool end)
     }
     ki__out_text(&out, "}}");
     int r = out.error;
-    r = r < 0 ? r : ki__api_encode_event_json(x, KI_EVENT_BOOKMARK, ki_buf_str(&json));
+    r = r < 0 ? r : ki__api_encode_event_json(x, KI_WATCH_EVENT_BOOKMARK, ki_buf_str(&json));
     ki_buf_done(&json);
     return r;
 }
@@ -273,7 +273,7 @@ static int send_bare(ki__api_exchange *x)
     }
     ki__put_end(&out);
     int r = out.error;
-    r = r < 0 ? r : ki__api_encode_event_json(x, KI_EVENT_DELETED, ki_buf_str(&json));
+    r = r < 0 ? r : ki__api_encode_event_json(x, KI_WATCH_EVENT_DELETED, ki_buf_str(&json));
     ki_buf_done(&json);
     return r;
 }
@@ -284,12 +284,12 @@ static int send_deleted(ki__api_exchange *x, const ki__api_entry *entry)
         return send_bare(x);
     }
     if (entry->change == KI__API_DELETED) {
-        return ki__api_encode_event(x, KI_EVENT_DELETED, entry->object);
+        return ki__api_encode_event(x, KI_WATCH_EVENT_DELETED, entry->object);
     }
     ki_object *object;
     int r = ki__api_restamp(x->model, x->type, entry->before, entry->rv, &object);
     if (r == 0) {
-        r = ki__api_encode_event(x, KI_EVENT_DELETED, object);
+        r = ki__api_encode_event(x, KI_WATCH_EVENT_DELETED, object);
         ki_object_unref(object);
     }
     return r;
@@ -307,8 +307,8 @@ static int send_change(ki__api_exchange *x, const ki__api_entry *entry)
     }
     if (x->watch.changes + 1 != x->plan.skip_event) {
         int r = !is   ? send_deleted(x, entry)
-                : was ? ki__api_encode_event(x, KI_EVENT_MODIFIED, entry->object)
-                      : ki__api_encode_event(x, KI_EVENT_ADDED, entry->object);
+                : was ? ki__api_encode_event(x, KI_WATCH_EVENT_MODIFIED, entry->object)
+                      : ki__api_encode_event(x, KI_WATCH_EVENT_ADDED, entry->object);
         if (r < 0) {
             return r;
         }
@@ -377,7 +377,7 @@ static int fill(ki__api_exchange *x)
     }
     int r;
     if (x->item_next < x->item_count) {
-        r = ki__api_encode_event(x, KI_EVENT_ADDED, x->items[x->item_next]);
+        r = ki__api_encode_event(x, KI_WATCH_EVENT_ADDED, x->items[x->item_next]);
         x->item_next += r == 0 ? 1 : 0;
         return r < 0 ? r : 1;
     }

@@ -348,13 +348,13 @@ static bool is_gc_finalizer(const ki_value *finalizer)
 static size_t count_others(const ki_object *object)
 {
     ki_value finalizers = ki_object_finalizers(object);
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value finalizer;
     size_t count = 0;
-    if (ki_value_iter(&finalizers, &iter) < 0) {
+    if (ki_value_iter_begin(&finalizers, &iter) < 0) {
         return 0;
     }
-    while (ki_iter_next(&iter, NULL, &finalizer) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &finalizer) > 0) {
         count += is_gc_finalizer(&finalizer) ? 0 : 1;
     }
     return count;
@@ -372,12 +372,12 @@ bool ki__api_deletion_waits(const ki__api_model *model, const ki__api_type *type
 static int write_finalizers(const ki_object *object, gc_finalizers wanted, ki_buf *buf)
 {
     ki_value finalizers = ki_object_finalizers(object);
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value finalizer;
     ki__out out = ki__out_to(buf);
     ki__put_list(&out);
-    if (ki_value_iter(&finalizers, &iter) == 0) {
-        while (out.error == 0 && ki_iter_next(&iter, NULL, &finalizer) > 0) {
+    if (ki_value_iter_begin(&finalizers, &iter) == 0) {
+        while (out.error == 0 && ki_value_iter_next(&iter, NULL, &finalizer) > 0) {
             if (!is_gc_finalizer(&finalizer)) {
                 ki__put_value(&out, &finalizer);
             }

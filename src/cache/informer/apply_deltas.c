@@ -115,7 +115,7 @@ static int note_update(work *w, const ki_object *old, const ki_object *object)
 /* Single objects */
 
 /* What becomes of an error: those that may pass end the batch, the others set the object aside. */
-static int set_aside(work *w, ki_str key, const ki_error *problem, ki_error *error)
+static int skip(work *w, ki_str key, const ki_error *problem, ki_error *error)
 {
     ki__applier *applier = w->applier;
     if (ki_error_is_retriable(problem->code)) {
@@ -137,7 +137,7 @@ static int put(work *w, const ki_object *object, uint32_t hash, ki_error *error)
     const ki_object *old = NULL;
     int r = ki__txn_exchange(w->txn, object, hash, &old, &problem);
     if (r < 0) {
-        return set_aside(w, ki__object_key(object), &problem, error);
+        return skip(w, ki__object_key(object), &problem, error);
     }
     w->changed = true;
     r = old != NULL ? note_update(w, old, object) : note_addition(w, object);
@@ -152,7 +152,7 @@ static int take(work *w, ki_str key, const ki_object *object, ki_error *error)
     const ki_object *old = NULL;
     int r = ki__txn_take(w->txn, key, &old, &problem);
     if (r < 0) {
-        return set_aside(w, key, &problem, error);
+        return skip(w, key, &problem, error);
     }
     if (r == 0) {
         return 0;
@@ -365,7 +365,7 @@ void ki__apply_commit(ki__applier *applier)
         applier->txn = NULL;
     }
     applier->committed = true;
-    applier->set_aside += applier->aside_count;
+    applier->skipped += applier->aside_count;
 }
 
 int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error)
@@ -402,10 +402,10 @@ bool ki__apply_next(ki__applier *applier, ki__note *ret_note)
             return true;
         }
         if (!applier->syncing) {
-            applier->iter = ki_snapshot_all(applier->before);
+            applier->iter = ki_snapshot_iter_all(applier->before);
             applier->syncing = true;
         }
-        const ki_object *object = ki_snapshot_next(&applier->iter);
+        const ki_object *object = ki_snapshot_iter_next(&applier->iter);
         if (object != NULL) {
             *ret_note = (ki__note){.type = KI__NOTE_SYNC, .old = object, .object = object};
             return true;

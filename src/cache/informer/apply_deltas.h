@@ -31,7 +31,7 @@ typedef struct ki__applier {
     const ki_alloc *alloc;
     ki_error_hook on_error;
     bool keep_same_version; /* make notes of updates that change no version */
-    uint64_t set_aside;     /* objects of committed batches that the store did not take */
+    uint64_t skipped;       /* objects of committed batches that the store did not take */
 
     /* the batch at hand */
     bool committed;

@@ -61,7 +61,7 @@ struct ki_informer {
     size_t unfinished;  /* registrations that are not over, those that are removed too */
     uint64_t resync_ms; /* how often the reflector asks; the least of what is wanted */
     uint64_t applied;
-    uint64_t set_aside;
+    uint64_t skipped;
     uint64_t mutation_count;
     uint64_t merged_before; /* by handlers that are gone */
     char text[];

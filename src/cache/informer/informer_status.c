@@ -57,7 +57,7 @@ static ki_reflector_health reflector_health(ki_informer *informer)
     ki_reflector *reflector = ki_reflector_ref(informer->reflector);
     ki__mutex_unlock(&informer->lock);
     if (reflector != NULL) {
-        (void)ki_reflector_read_health(reflector, &health);
+        (void)ki_reflector_get_health(reflector, &health);
         (void)ki_reflector_unref(reflector);
     }
     return health;
@@ -176,7 +176,7 @@ static void count_threads(const ki_informer *informer, ki_informer_health *h)
     }
 }
 
-int ki_informer_read_health(ki_informer *informer, ki_informer_health *health)
+int ki_informer_get_health(ki_informer *informer, ki_informer_health *health)
 {
     KI__REQUIRE(informer, NULL);
     KI__REQUIRE(health, NULL);
@@ -190,18 +190,18 @@ int ki_informer_read_health(ki_informer *informer, ki_informer_health *health)
     h.synced = informer->synced;
     h.stopped = informer->state == KI__INFORMER_STOPPED && informer->unfinished == 0;
     h.applied = informer->applied;
-    h.set_aside = informer->set_aside;
+    h.skipped = informer->skipped;
     h.mutations = informer->mutation_count;
     count_handlers(informer, &h);
     ki__mutex_unlock(&informer->lock);
     if (reflector != NULL) {
-        (void)ki_reflector_read_health(reflector, &h.reflector);
+        (void)ki_reflector_get_health(reflector, &h.reflector);
         (void)ki_reflector_unref(reflector);
     }
     ki_snapshot *snapshot = ki_store_snapshot(informer->store);
     h.objects = ki_snapshot_count(snapshot);
     (void)ki_snapshot_unref(snapshot);
-    h.queued = ki_queue_length(informer->queue);
+    h.queued = ki_queue_count(informer->queue);
     h.queued_bytes = ki_queue_bytes(informer->queue);
     count_threads(informer, &h);
     memcpy(health, &h, health->size);

@@ -42,7 +42,7 @@ static void publish(ki_informer *informer, ki__notes *notes, bool first_list)
 {
     ki__apply_commit(&informer->applier);
     informer->applied++;
-    informer->set_aside = informer->applier.set_aside;
+    informer->skipped = informer->applier.skipped;
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
             ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));

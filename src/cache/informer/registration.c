@@ -42,7 +42,7 @@ static int check_options(const ki_engine *engine, const ki_handler_options *opti
         return ki__error_set(error, KI_ERR_UNSUPPORTED, "the engine has no way to start threads");
     }
     if (o.delivery == KI_DELIVERY_DEFAULT) {
-        o.delivery = threads ? KI_DELIVERY_THREAD : KI_DELIVERY_ENGINE;
+        o.delivery = threads ? KI_DELIVERY_THREAD : KI_DELIVERY_LOOP;
     }
     if (ki_str_from(o.name).len > NAME_MAX_BYTES) {
         return ki__error_set(error, KI_ERR_LIMIT, "the name of a handler has at most %d bytes",

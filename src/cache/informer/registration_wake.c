@@ -104,7 +104,7 @@ void ki__wake_list_init(ki__wake_list *list)
  * of the program's is called at once, since nobody knows what it is for. */
 static bool may_sleep_on(const ki_registration *reg)
 {
-    return reg->options.delivery != KI_DELIVERY_ENGINE && !has_wake_hook(reg);
+    return reg->options.delivery != KI_DELIVERY_LOOP && !has_wake_hook(reg);
 }
 
 void ki__wake_list_add(ki__wake_list *list, ki_registration *registration)

@@ -497,7 +497,7 @@ bool ki_queue_is_closed(const ki_queue *queue)
     return closed;
 }
 
-size_t ki_queue_length(const ki_queue *queue)
+size_t ki_queue_count(const ki_queue *queue)
 {
     ki_queue *q = locked(queue);
     size_t length = q->length;

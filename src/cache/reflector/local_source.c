@@ -25,7 +25,7 @@
 enum { BATCH = 256, HISTORY = 1024, HISTORY_MAX = 1 << 24, OBJECTS_MAX = 1 << 20 };
 
 typedef struct change {
-    ki_event_type type;
+    ki_watch_event_type type;
     ki_object *object;
 } change;
 
@@ -152,11 +152,11 @@ static void serve_list(call *c)
 {
     const ki_object *object = NULL;
     for (int i = 0; i < BATCH && !c->closed; i++) {
-        object = ki_snapshot_next(&c->iter);
+        object = ki_snapshot_iter_next(&c->iter);
         if (object == NULL) {
             break;
         }
-        c->sink.on_event(KI_EVENT_ADDED, object, NULL, c->sink.user);
+        c->sink.on_event(KI_WATCH_EVENT_ADDED, object, NULL, c->sink.user);
     }
     if (object == NULL && !c->closed) {
         const ki_list_meta meta = {
@@ -300,7 +300,7 @@ static int begin_list(const ki_list_options *options, const ki_source_sink *sink
     c->snapshot = ki_store_snapshot(source->store);
     memcpy(c->version, source->version, sizeof(c->version));
     ki__mutex_unlock(&source->lock);
-    c->iter = ki_snapshot_all(c->snapshot);
+    c->iter = ki_snapshot_iter_all(c->snapshot);
     enter(c, ret_call);
     return 0;
 }
@@ -429,7 +429,7 @@ static void copy_version(char *to, const ki_object *object)
 }
 
 /* With the lock held. Cannot fail. What nobody can have listed yet needs no history. */
-static void note_change(ki_local_source *source, ki_event_type type, const ki_object *object,
+static void note_change(ki_local_source *source, ki_watch_event_type type, const ki_object *object,
                         bool newer)
 {
     if (newer) {
@@ -467,7 +467,7 @@ static int put_locked(ki_local_source *source, const ki_object *object, ki_error
         return r;
     }
     source->count += known ? 0 : 1;
-    note_change(source, known ? KI_EVENT_MODIFIED : KI_EVENT_ADDED, object, newer);
+    note_change(source, known ? KI_WATCH_EVENT_MODIFIED : KI_WATCH_EVENT_ADDED, object, newer);
     return 0;
 }
 
@@ -484,7 +484,7 @@ static int remove_locked(ki_local_source *source, const ki_object *object, ki_er
         return r < 0 ? r : ki__error_code(error, KI_ERR_NOT_FOUND);
     }
     source->count--;
-    note_change(source, KI_EVENT_DELETED, object, newer);
+    note_change(source, KI_WATCH_EVENT_DELETED, object, newer);
     return 0;
 }
 

@@ -188,7 +188,7 @@ int ki_reflector_last_sync_resource_version(ki_reflector *reflector, char *text,
     return fits ? (int)len : KI_ERR_LIMIT;
 }
 
-int ki_reflector_read_health(ki_reflector *reflector, ki_reflector_health *health)
+int ki_reflector_get_health(ki_reflector *reflector, ki_reflector_health *health)
 {
     KI__REQUIRE(reflector, NULL);
     KI__REQUIRE(health, NULL);
@@ -245,9 +245,9 @@ void ki__reflector_set_version(ki_reflector *r, const char *version, ki__origin 
     ki__mutex_unlock(&r->shared.lock);
 }
 
-void ki__reflector_set_aside(ki_reflector *r, const char *key, const ki_error *error)
+void ki__reflector_skipped(ki_reflector *r, const char *key, const ki_error *error)
 {
-    ki__reflector_count(r, &r->shared.health.set_aside);
+    ki__reflector_count(r, &r->shared.health.skipped);
     ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(key), error);
 }
 

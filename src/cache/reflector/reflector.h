@@ -129,7 +129,7 @@ struct ki_reflector {
     uint64_t no_streaming_until;
     uint64_t first_internal; /* when the present series of 500s began */
     uint64_t last_internal;
-    ki_event_type last_type;           /* with the next: the event that was told last, */
+    ki_watch_event_type last_type;     /* with the next: the event that was told last, */
     const ki_object *last_object;      /* or NULL */
     char asked[KI__VERSION_MAX + 1];   /* the version of the list at hand; "": the very latest */
     char version[KI__VERSION_MAX + 1]; /* the same as in `shared`, to read without the lock */
@@ -157,7 +157,7 @@ void ki__reflector_note(ki_reflector *r, uint64_t *time, uint64_t *counter);
 void ki__reflector_note_bytes(ki_reflector *r, size_t bytes);
 void ki__reflector_set_version(ki_reflector *r, const char *version, ki__origin origin);
 /** Tells the engine of something that was left out, and counts it as set aside. */
-void ki__reflector_set_aside(ki_reflector *r, const char *key, const ki_error *error);
+void ki__reflector_skipped(ki_reflector *r, const char *key, const ki_error *error);
 /** An object arrived: counts it if the schema tables do not know all of it; the first is logged. */
 void ki__reflector_note_object(ki_reflector *r, const ki_object *object);
 /** Whether it was told to stop: then nobody is called any more. */
@@ -247,13 +247,13 @@ int ki__reflector_collect(ki_reflector *r, const ki_object *object, ki__collecto
 /** Gives memory back to the system some time after a list. */
 void ki__reflector_on_trim(ki__timer *timer);
 /** Whether the event is of a kind that we want, and has a key. If not, it was set aside. */
-bool ki__reflector_is_usable(ki_reflector *r, ki_event_type type, const ki_object *object);
+bool ki__reflector_is_usable(ki_reflector *r, ki_watch_event_type type, const ki_object *object);
 
 /* ---- reflector_stream.c ---- */
 
 void ki__reflector_stream_begin(ki_reflector *r);
-void ki__reflector_stream_event(ki_reflector *r, ki_event_type type, const ki_object *object);
-void ki__reflector_stream_set_aside(ki_reflector *r, ki_event_type type, const char *key);
+void ki__reflector_stream_event(ki_reflector *r, ki_watch_event_type type, const ki_object *object);
+void ki__reflector_stream_skipped(ki_reflector *r, ki_watch_event_type type, const char *key);
 /** The request failed, or an ERROR event came; `error` is NULL if the stream just ended. */
 void ki__reflector_stream_ended(ki_reflector *r, const ki_error *error, const ki_object *status);
 /** A list completed: the next truncated streaming list is retried again. */

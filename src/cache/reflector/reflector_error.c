@@ -24,12 +24,12 @@ static bool has_cause_message(const ki_object *status, const char *text)
     ki_value root = ki_object_root(status);
     ki_value details = ki__value_child(&root, "details");
     ki_value causes = ki__value_child(&details, "causes");
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value cause;
-    if (ki_value_type(&causes) != KI_TYPE_LIST || ki_value_iter(&causes, &iter) < 0) {
+    if (ki_value_type(&causes) != KI_TYPE_LIST || ki_value_iter_begin(&causes, &iter) < 0) {
         return false;
     }
-    while (ki_iter_next(&iter, NULL, &cause) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &cause) > 0) {
         ki_value message = ki__value_child(&cause, "message");
         if (ki_value_equals(&message, ki_str_from(text))) {
             return true;

@@ -91,7 +91,7 @@ static void on_object(const ki_object *object, void *user)
         code = ki__reflector_collect(r, object, ki__collect_append, &error);
     } else {
         (void)ki__error_set(&error, KI_ERR_KEY, "an object of the list has no name");
-        ki__reflector_set_aside(r, "", &error);
+        ki__reflector_skipped(r, "", &error);
     }
     if (code < 0 && !ki__reflector_is_stopping(r)) {
         ki__reflector_list_failed(r, &error, NULL);
@@ -99,13 +99,13 @@ static void on_object(const ki_object *object, void *user)
     ki__reflector_check(r);
 }
 
-static void on_set_aside(const char *key, const ki_error *error, void *user)
+static void on_skipped(const char *key, const ki_error *error, void *user)
 {
     ki_reflector *r = user;
     if (ki__reflector_is_stopping(r)) {
         return;
     }
-    ki__reflector_set_aside(r, key, error);
+    ki__reflector_skipped(r, key, error);
     int code = error->code == -ENOMEM ? -ENOMEM : ki__collect_add_unread(&r->found, key);
     if (code < 0 && !ki__reflector_is_stopping(r)) {
         fail_with(r, code);
@@ -163,7 +163,7 @@ static void on_end(const char *version, const ki_error *error, const ki_object *
 
 const ki__pages_sink ki__reflector_pages_sink = {
     .on_object = on_object,
-    .on_set_aside = on_set_aside,
+    .on_skipped = on_skipped,
     .on_alive = on_alive,
     .on_retry = on_retry,
     .on_restart = on_restart,

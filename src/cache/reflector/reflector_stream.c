@@ -60,18 +60,18 @@ static void complete(ki_reflector *r, const ki_object *bookmark)
 }
 
 /* Only what may be an initial event shows that there are any left. */
-static void note_progress(ki_reflector *r, ki_event_type type)
+static void note_progress(ki_reflector *r, ki_watch_event_type type)
 {
-    if (type == KI_EVENT_ADDED) {
+    if (type == KI_WATCH_EVENT_ADDED) {
         r->progress = ki__engine_now(r->engine);
     }
     r->alive = r->progress; /* the bytes that came since were of this event */
 }
 
-void ki__reflector_stream_event(ki_reflector *r, ki_event_type type, const ki_object *object)
+void ki__reflector_stream_event(ki_reflector *r, ki_watch_event_type type, const ki_object *object)
 {
     note_progress(r, type);
-    if (type == KI_EVENT_BOOKMARK) {
+    if (type == KI_WATCH_EVENT_BOOKMARK) {
         if (ends_initial_events(object)) {
             complete(r, object);
         }
@@ -79,12 +79,12 @@ void ki__reflector_stream_event(ki_reflector *r, ki_event_type type, const ki_ob
     }
     bool nameless = ki_object_key(object)[0] == '\0';
     if (!ki__reflector_is_usable(r, type, object)) {
-        if (type == KI_EVENT_DELETED && nameless && !ki__reflector_is_stopping(r)) {
+        if (type == KI_WATCH_EVENT_DELETED && nameless && !ki__reflector_is_stopping(r)) {
             ki__reflector_back_off(r, KI__THEN_LIST, NULL);
         }
         return;
     }
-    if (type == KI_EVENT_DELETED) {
+    if (type == KI_WATCH_EVENT_DELETED) {
         ki__collect_remove(&r->found, ki_object_key(object));
         return;
     }
@@ -97,15 +97,15 @@ void ki__reflector_stream_event(ki_reflector *r, ki_event_type type, const ki_ob
 
 /* What was or may have been a deletion of nobody knows what: any of the objects so far may be gone,
  * and only another list can tell. */
-void ki__reflector_stream_set_aside(ki_reflector *r, ki_event_type type, const char *key)
+void ki__reflector_stream_skipped(ki_reflector *r, ki_watch_event_type type, const char *key)
 {
-    note_progress(r, KI_EVENT_ADDED);
+    note_progress(r, KI_WATCH_EVENT_ADDED);
     int code = 0;
-    if ((type == KI_EVENT_DELETED && key[0] == '\0') || (size_t)type >= KI_EVENT_MAX) {
+    if ((type == KI_WATCH_EVENT_DELETED && key[0] == '\0') || (size_t)type >= KI_WATCH_EVENT_MAX) {
         ki__reflector_back_off(r, KI__THEN_LIST, NULL);
         return;
     }
-    if (type == KI_EVENT_DELETED) {
+    if (type == KI_WATCH_EVENT_DELETED) {
         ki__collect_remove(&r->found, key);
     } else {
         code = ki__collect_add_unread(&r->found, key);

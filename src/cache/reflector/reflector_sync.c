@@ -91,7 +91,7 @@ int ki__reflector_collect(ki_reflector *r, const ki_object *object, ki__collecto
         code = gather(r, made != NULL ? made : object, collect);
         (void)ki_object_unref(made);
     } else if (!ki_error_is_retriable(code)) {
-        ki__reflector_set_aside(r, ki_object_key(object), error);
+        ki__reflector_skipped(r, ki_object_key(object), error);
         code = ki__collect_add_unread(&r->found, ki_object_key(object));
     } else {
         return code;
@@ -152,7 +152,7 @@ static bool is_expected(const char *expected, const char *found)
     return expected[0] == '\0' || strcmp(expected, found) == 0;
 }
 
-bool ki__reflector_is_usable(ki_reflector *r, ki_event_type type, const ki_object *object)
+bool ki__reflector_is_usable(ki_reflector *r, ki_watch_event_type type, const ki_object *object)
 {
     ki_error error;
     const char *key = ki_object_key(object);
@@ -166,11 +166,11 @@ bool ki__reflector_is_usable(ki_reflector *r, ki_event_type type, const ki_objec
         ki__error_add(&error, ki_str_from(ki_object_kind(object)));
     } else if (key[0] == '\0') {
         (void)ki__error_set(&error, KI_ERR_KEY, "an event came with an object that has no name");
-    } else if ((size_t)type >= KI_EVENT_BOOKMARK) {
+    } else if ((size_t)type >= KI_WATCH_EVENT_BOOKMARK) {
         (void)ki__error_set(&error, KI_ERR_INVALID, "an event of an unknown type came");
     } else {
         return true;
     }
-    ki__reflector_set_aside(r, key, &error);
+    ki__reflector_skipped(r, key, &error);
     return false;
 }

@@ -112,14 +112,14 @@ void ki__reflector_watch_ended(ki_reflector *r, const ki_error *error, const ki_
 /* What the version of an event says. */
 typedef enum age { NEW, AGAIN, OLD } age;
 
-static bool was_last(const ki_reflector *r, ki_event_type type, const ki_object *object)
+static bool was_last(const ki_reflector *r, ki_watch_event_type type, const ki_object *object)
 {
     return r->last_object != NULL && r->last_type == type &&
            strcmp(ki_object_key(r->last_object), ki_object_key(object)) == 0;
 }
 
 /* Several events may have one version: etcd drops all objects of a lease at once. */
-static age age_of(ki_reflector *r, ki_event_type type, const ki_object *object)
+static age age_of(ki_reflector *r, ki_watch_event_type type, const ki_object *object)
 {
     int order;
     ki_str version = ki_str_from(ki_object_resource_version(object));
@@ -154,9 +154,10 @@ static void refuse_old(ki_reflector *r, const ki_object *object)
 }
 
 /* Initial events of a watch from no version are in no order: their versions say nothing. */
-static void advance(ki_reflector *r, ki_event_type type, const char *version, ki__origin origin)
+static void advance(ki_reflector *r, ki_watch_event_type type, const char *version,
+                    ki__origin origin)
 {
-    if (r->origin == KI__ORIGIN_UNORDERED && type == KI_EVENT_ADDED) {
+    if (r->origin == KI__ORIGIN_UNORDERED && type == KI_WATCH_EVENT_ADDED) {
         return;
     }
     if (r->origin == KI__ORIGIN_UNORDERED) {
@@ -171,26 +172,26 @@ static void advance(ki_reflector *r, ki_event_type type, const char *version, ki
     ki__reflector_set_version(r, version, origin);
 }
 
-static int tell_target(ki_reflector *r, ki_event_type type, const ki_object *object,
+static int tell_target(ki_reflector *r, ki_watch_event_type type, const ki_object *object,
                        ki_error *error)
 {
     const ki_reflector_target *target = &r->target;
     switch (type) {
-    case KI_EVENT_ADDED:
+    case KI_WATCH_EVENT_ADDED:
         return target->add(object, target->user, error);
-    case KI_EVENT_MODIFIED:
+    case KI_WATCH_EVENT_MODIFIED:
         return target->update(object, target->user, error);
-    case KI_EVENT_DELETED:
+    case KI_WATCH_EVENT_DELETED:
         return target->remove(object, target->user, error);
-    case KI_EVENT_BOOKMARK:
-    case KI_EVENT_ERROR:
-    case KI_EVENT_MAX:
+    case KI_WATCH_EVENT_BOOKMARK:
+    case KI_WATCH_EVENT_ERROR:
+    case KI_WATCH_EVENT_MAX:
         break;
     }
     return 0;
 }
 
-static int tell(ki_reflector *r, ki_event_type type, const ki_object *object, ki_error *error)
+static int tell(ki_reflector *r, ki_watch_event_type type, const ki_object *object, ki_error *error)
 {
     const ki_reflector_target *target = &r->target;
     if (target->transform == NULL) {
@@ -198,7 +199,7 @@ static int tell(ki_reflector *r, ki_event_type type, const ki_object *object, ki
     }
     ki_object *made = NULL;
     int code = ki__transform(target->transform, target->user, object, &made, error);
-    if (code >= 0 || type == KI_EVENT_DELETED) { /* a deletion must not be lost to it */
+    if (code >= 0 || type == KI_WATCH_EVENT_DELETED) { /* a deletion must not be lost to it */
         code = ki__reflector_is_stopping(r)
                    ? 0
                    : tell_target(r, type, made != NULL ? made : object, error);
@@ -247,13 +248,13 @@ static void on_bookmark(ki_reflector *r, const ki_object *object)
         code = r->target.bookmark(version, r->target.user, &error);
     }
     if (goes_on_after(r, code, "", &error)) {
-        advance(r, KI_EVENT_BOOKMARK, version, KI__ORIGIN_LIST);
+        advance(r, KI_WATCH_EVENT_BOOKMARK, version, KI__ORIGIN_LIST);
     }
 }
 
-static void watch_event(ki_reflector *r, ki_event_type type, const ki_object *object)
+static void watch_event(ki_reflector *r, ki_watch_event_type type, const ki_object *object)
 {
-    if (type == KI_EVENT_BOOKMARK) {
+    if (type == KI_WATCH_EVENT_BOOKMARK) {
         on_bookmark(r, object);
         return;
     }
@@ -262,7 +263,7 @@ static void watch_event(ki_reflector *r, ki_event_type type, const ki_object *ob
         return; /* by the log */
     }
     if (!ki__reflector_is_usable(r, type, object)) {
-        bool lost = type == KI_EVENT_DELETED && ki_object_key(object)[0] == '\0';
+        bool lost = type == KI_WATCH_EVENT_DELETED && ki_object_key(object)[0] == '\0';
         if (lost && !ki__reflector_is_stopping(r)) {
             ki__reflector_back_off(r, KI__THEN_LIST,
                                    NULL); /* whatever it was, a list does not have it */
@@ -286,17 +287,17 @@ static void watch_event(ki_reflector *r, ki_event_type type, const ki_object *ob
 }
 
 /* An event that could not be read. A deletion must not be lost, nor what might be one. */
-static void watch_set_aside(ki_reflector *r, ki_event_type type, const char *key,
-                            const char *version)
+static void watch_skipped(ki_reflector *r, ki_watch_event_type type, const char *key,
+                          const char *version)
 {
     ki_error error = KI_ERROR_INIT;
     int code = 0;
-    bool may_be_deletion = type == KI_EVENT_DELETED || (size_t)type >= KI_EVENT_MAX;
+    bool may_be_deletion = type == KI_WATCH_EVENT_DELETED || (size_t)type >= KI_WATCH_EVENT_MAX;
     ki__reflector_note(r, &r->shared.health.last_event, &r->shared.health.events);
     if (ki__reflector_is_stopping(r)) {
         return;
     }
-    if (type == KI_EVENT_DELETED && key[0] != '\0' && r->target.remove_key != NULL) {
+    if (type == KI_WATCH_EVENT_DELETED && key[0] != '\0' && r->target.remove_key != NULL) {
         code = r->target.remove_key(key, r->target.user, &error);
     } else if (may_be_deletion) {
         ki__reflector_back_off(r, KI__THEN_LIST, NULL);
@@ -343,18 +344,19 @@ static void note_accepted(ki_reflector *r)
     }
 }
 
-static void on_event(ki_event_type type, const ki_object *object, const ki_error *error, void *user)
+static void on_event(ki_watch_event_type type, const ki_object *object, const ki_error *error,
+                     void *user)
 {
     ki_reflector *r = user;
     if (ki__reflector_is_stopping(r)) {
         return;
     }
     note_accepted(r);
-    if (type == KI_EVENT_ERROR) {
+    if (type == KI_WATCH_EVENT_ERROR) {
         on_error_event(r, error, object);
     } else if (object != NULL) {
         r->events++;
-        if (type != KI_EVENT_BOOKMARK) {
+        if (type != KI_WATCH_EVENT_BOOKMARK) {
             ki__reflector_note_object(r, object);
         }
         if (r->state == KI_REFLECTOR_STREAMING) {
@@ -366,8 +368,8 @@ static void on_event(ki_event_type type, const ki_object *object, const ki_error
     ki__reflector_check(r);
 }
 
-static void on_set_aside(ki_event_type type, const char *key, const char *resource_version,
-                         const ki_error *error, void *user)
+static void on_skipped(ki_watch_event_type type, const char *key, const char *resource_version,
+                       const ki_error *error, void *user)
 {
     ki_reflector *r = user;
     if (ki__reflector_is_stopping(r)) {
@@ -380,14 +382,14 @@ static void on_set_aside(ki_event_type type, const char *key, const char *resour
         return;
     }
     r->events++;
-    ki__reflector_set_aside(r, key, error);
+    ki__reflector_skipped(r, key, error);
     if (ki__reflector_is_stopping(r)) {
         return;
     }
     if (r->state == KI_REFLECTOR_STREAMING) {
-        ki__reflector_stream_set_aside(r, type, key);
+        ki__reflector_stream_skipped(r, type, key);
     } else {
-        watch_set_aside(r, type, key, resource_version);
+        watch_skipped(r, type, key, resource_version);
     }
     ki__reflector_check(r);
 }
@@ -432,7 +434,7 @@ int ki__reflector_open_watch(ki_reflector *r, ki_list_options *options, ki_error
 {
     const ki_source_sink sink = {
         .on_event = on_event,
-        .on_set_aside = on_set_aside,
+        .on_skipped = on_skipped,
         .on_alive = on_alive,
         .on_retry = on_retry,
         .on_end = on_end,

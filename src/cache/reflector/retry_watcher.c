@@ -91,7 +91,7 @@ static bool is_stopping(const ki_retry_watcher *w)
 static void end_with(ki_retry_watcher *w, const ki_error *error, const ki_object *status)
 {
     drop_call(w);
-    w->options.on_event(w, KI_EVENT_ERROR, status, error, w->options.user);
+    w->options.on_event(w, KI_WATCH_EVENT_ERROR, status, error, w->options.user);
     finish(w);
 }
 
@@ -127,13 +127,14 @@ static void failed(ki_retry_watcher *w, const ki_error *error, const ki_object *
 
 /* ---- what the source calls ---- */
 
-static void on_event(ki_event_type type, const ki_object *object, const ki_error *error, void *user)
+static void on_event(ki_watch_event_type type, const ki_object *object, const ki_error *error,
+                     void *user)
 {
     ki_retry_watcher *w = user;
     if (is_stopping(w)) {
         return; /* the task that ends it is on its way */
     }
-    if (type == KI_EVENT_ERROR) {
+    if (type == KI_WATCH_EVENT_ERROR) {
         ki_error unknown;
         (void)ki__error_set(&unknown, KI_ERR_STATUS, "an error event came without a reason");
         error = error != NULL ? error : &unknown;
@@ -145,7 +146,7 @@ static void on_event(ki_event_type type, const ki_object *object, const ki_error
         }
         return;
     }
-    if ((size_t)type > KI_EVENT_BOOKMARK || object == NULL) {
+    if ((size_t)type > KI_WATCH_EVENT_BOOKMARK || object == NULL) {
         end_with_internal(w, "an event of an unknown type came");
         return;
     }
@@ -156,13 +157,13 @@ static void on_event(ki_event_type type, const ki_object *object, const ki_error
     }
     /* First, for the watcher may be over after the call; and what is given was given. */
     memcpy(w->version, version, strlen(version) + 1);
-    if (type != KI_EVENT_BOOKMARK) {
+    if (type != KI_WATCH_EVENT_BOOKMARK) {
         w->options.on_event(w, type, object, NULL, w->options.user);
     }
 }
 
-static void on_set_aside(ki_event_type type, const char *key, const char *resource_version,
-                         const ki_error *error, void *user)
+static void on_skipped(ki_watch_event_type type, const char *key, const char *resource_version,
+                       const ki_error *error, void *user)
 {
     (void)type;
     ki_retry_watcher *w = user;
@@ -206,7 +207,7 @@ static void begin(ki_retry_watcher *w)
 {
     const ki_source_sink sink = {
         .on_event = on_event,
-        .on_set_aside = on_set_aside,
+        .on_skipped = on_skipped,
         .on_alive = on_alive,
         .on_end = on_end,
         .user = w,

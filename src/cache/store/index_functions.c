@@ -107,7 +107,7 @@ static int path_values(const ki_object *object, ki_index_values *values, void *u
     const struct by_path *by = user;
     ki_value root = ki_object_root(object);
     ki_path_iter *iter;
-    int r = ki_path_iter_new(by->path, &root, &iter);
+    int r = ki_path_iter_begin(by->path, &root, &iter);
     if (r < 0) {
         return r;
     }
@@ -132,7 +132,7 @@ static int path_values(const ki_object *object, ki_index_values *values, void *u
             break;
         }
     }
-    (void)ki_path_iter_free(iter);
+    (void)ki_path_iter_end(iter);
     return r;
 }
 

@@ -121,22 +121,22 @@ static ki_lister_iter begin(const ki_lister *lister, const ki_selector *selector
 {
     ki_snapshot *held = lister->snapshot != NULL ? ki_snapshot_ref(lister->snapshot)
                                                  : ki_store_snapshot(lister->store);
-    ki_lister_iter iter = {.walk = ki_snapshot_all(held), .held = held};
+    ki_lister_iter iter = {.walk = ki_snapshot_iter_all(held), .held = held};
     if (selector != NULL && !ki_selector_is_everything(selector)) {
         iter.selector = selector;
     }
     return iter;
 }
 
-ki_lister_iter ki_lister_begin(const ki_lister *lister, const char *name_space,
-                               const ki_selector *selector)
+ki_lister_iter ki_lister_iter_begin(const ki_lister *lister, const char *name_space,
+                                    const ki_selector *selector)
 {
     ki_lister_iter iter = begin(lister, selector);
     ki_str space = ki_str_from(name_space);
     if (selector != NULL && ki_selector_is_nothing(selector)) {
         iter.walk = ki__snapshot_none(iter.held);
     } else if (space.len != 0 &&
-               ki_snapshot_find(iter.held, KI_INDEX_NAMESPACE, space, &iter.walk) < 0) {
+               ki_snapshot_iter_find(iter.held, KI_INDEX_NAMESPACE, space, &iter.walk) < 0) {
         iter.name_space = space;
     }
     return iter;
@@ -169,7 +169,7 @@ static bool wanted(const ki_lister_iter *iter, const ki_object *object)
     return iter->selector == NULL || ki_selector_matches(iter->selector, object);
 }
 
-const ki_object *ki_lister_next(ki_lister_iter *iter)
+const ki_object *ki_lister_iter_next(ki_lister_iter *iter)
 {
     const ki_object *object;
     do {
@@ -177,12 +177,12 @@ const ki_object *ki_lister_next(ki_lister_iter *iter)
             fetch_object(ki__snapshot_peek(&iter->walk, OBJECTS_AHEAD));
             fetch_labels(ki__snapshot_peek(&iter->walk, LABELS_AHEAD));
         }
-        object = ki_snapshot_next(&iter->walk);
+        object = ki_snapshot_iter_next(&iter->walk);
     } while (object != NULL && !wanted(iter, object));
     return object;
 }
 
-void ki_lister_end(ki_lister_iter *iter)
+void ki_lister_iter_end(ki_lister_iter *iter)
 {
     if (iter == NULL) {
         return;
@@ -219,7 +219,7 @@ static int list_all(ki_lister_iter *iter, ki_list **ret_list)
     if (r >= 0 && (iter->selector != NULL || iter->name_space.len != 0)) {
         list = filter(list, iter);
     }
-    ki_lister_end(iter);
+    ki_lister_iter_end(iter);
     if (r >= 0) {
         *ret_list = list;
     }
@@ -231,7 +231,7 @@ int ki_lister_list(const ki_lister *lister, const char *name_space, const ki_sel
 {
     KI__REQUIRE(lister, NULL);
     KI__REQUIRE(ret_list, NULL);
-    ki_lister_iter iter = ki_lister_begin(lister, name_space, selector);
+    ki_lister_iter iter = ki_lister_iter_begin(lister, name_space, selector);
     return list_all(&iter, ret_list);
 }
 
@@ -242,9 +242,9 @@ int ki_lister_by_index(const ki_lister *lister, const char *index, ki_str value,
     KI__REQUIRE(index, NULL);
     KI__REQUIRE(ret_list, NULL);
     ki_lister_iter iter = begin(lister, selector);
-    int r = ki_snapshot_find(iter.held, index, value, &iter.walk);
+    int r = ki_snapshot_iter_find(iter.held, index, value, &iter.walk);
     if (r < 0) {
-        ki_lister_end(&iter);
+        ki_lister_iter_end(&iter);
         return r;
     }
     if (selector != NULL && ki_selector_is_nothing(selector)) {

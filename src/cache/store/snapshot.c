@@ -93,13 +93,13 @@ static int find_posting(const ki_snapshot *snapshot, const char *index, ki_str v
 /* Walks: `leaf` holds the objects of the block at hand, `bits` those of them still to come, and
  * `position` is the next block. `set` limits the walk to a posting; NULL means all objects. */
 
-ki_snapshot_iter ki_snapshot_all(const ki_snapshot *snapshot)
+ki_snapshot_iter ki_snapshot_iter_all(const ki_snapshot *snapshot)
 {
     return (ki_snapshot_iter){.snapshot = snapshot};
 }
 
-int ki_snapshot_find(const ki_snapshot *snapshot, const char *index, ki_str value,
-                     ki_snapshot_iter *ret_iter)
+int ki_snapshot_iter_find(const ki_snapshot *snapshot, const char *index, ki_str value,
+                          ki_snapshot_iter *ret_iter)
 {
     KI__REQUIRE(snapshot, NULL);
     KI__REQUIRE(index, NULL);
@@ -159,7 +159,7 @@ static bool next_block(ki_snapshot_iter *iter)
     return true;
 }
 
-const ki_object *ki_snapshot_next(ki_snapshot_iter *iter)
+const ki_object *ki_snapshot_iter_next(ki_snapshot_iter *iter)
 {
     while (next_block(iter)) {
         const ki__vec_node *leaf = iter->leaf;
@@ -394,7 +394,7 @@ int ki_store_list(ki_store *store, ki_list **ret_list)
     KI__REQUIRE(store, NULL);
     KI__REQUIRE(ret_list, NULL);
     ki_snapshot *snapshot = ki__version_acquire(store);
-    ki_snapshot_iter iter = ki_snapshot_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
     int r = ki_snapshot_list(&iter, ret_list);
     ki__version_release(snapshot);
     return r;
@@ -407,7 +407,7 @@ int ki_store_by_index(ki_store *store, const char *index, ki_str value, ki_list 
     KI__REQUIRE(ret_list, NULL);
     ki_snapshot *snapshot = ki__version_acquire(store);
     ki_snapshot_iter iter;
-    int r = ki_snapshot_find(snapshot, index, value, &iter);
+    int r = ki_snapshot_iter_find(snapshot, index, value, &iter);
     if (r >= 0) {
         r = ki_snapshot_list(&iter, ret_list);
     }

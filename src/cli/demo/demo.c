@@ -151,7 +151,7 @@ static void on_signal(void *user)
 /* Reads everything from the server, and compares. */
 static int compare(demo *d, demo_check *ret_check, size_t *ret_wrong, ki_error *error)
 {
-    ki_client_answer answers[DEMO_RESOURCES];
+    ki_response answers[DEMO_RESOURCES];
     int r = 0;
     memset(answers, 0, sizeof(answers));
     *ret_check = (demo_check){0};
@@ -167,7 +167,7 @@ static int compare(demo *d, demo_check *ret_check, size_t *ret_wrong, ki_error *
     *ret_wrong =
         r == 0 ? demo_controller_wrong(answers[DEMO_PODS].list, answers[DEMO_PODCOUNTS].list) : 0;
     for (size_t i = 0; i < DEMO_RESOURCES; i++) {
-        ki_client_answer_done(&answers[i]);
+        ki_response_done(&answers[i]);
     }
     return r;
 }

@@ -66,7 +66,7 @@ typedef struct demo_line {
 /** A run of the controller that waits for its answer. */
 typedef struct demo_call {
     demo *demo;
-    ki_client_call *call; /* NULL: none */
+    ki_call *call; /* NULL: none */
     ki_work work;
 } demo_call;
 

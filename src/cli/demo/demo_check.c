@@ -96,24 +96,24 @@ void demo_check_compare(const char *label, ki_list *server, const ki_snapshot *c
                         demo_check *check)
 {
     const ki_object *object;
-    ki_snapshot_iter iter = ki_snapshot_all(cache);
+    ki_snapshot_iter iter = ki_snapshot_iter_all(cache);
     check->objects += ki_list_count(server);
     for (size_t i = 0; (object = ki_list_at(server, i)) != NULL; i++) {
         compare_one(label, ki_snapshot_get(cache, ki_str_from(ki_object_key(object))), object,
                     check);
     }
     ki_list_sort(server);
-    while ((object = ki_snapshot_next(&iter)) != NULL) {
+    while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
         if (!has_key(server, ki_object_key(object))) {
             note(check, &check->extra, label, object, "the server does not have it");
         }
     }
 }
 
-int demo_check_read(ki_client *client, const ki_resource *resource, ki_client_answer *ret_answer,
+int demo_check_read(ki_client *client, const ki_resource *resource, ki_response *ret_answer,
                     ki_error *error)
 {
-    ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
+    ki_request request = KI_OPTIONS_INIT(ki_request);
     request.verb = KI_VERB_LIST;
     request.resource = resource;
     request.json = true;

@@ -27,8 +27,8 @@ void demo_check_compare(const char *label, ki_list *server, const ki_snapshot *c
                         demo_check *check);
 
 /** All objects of a resource, by one plain request for JSON: `list` of the answer.
- *  Owner: ki_client_answer_done(), in any case.  Thread: not inside the loop.  Blocks: yes. */
+ *  Owner: ki_response_done(), in any case.  Thread: not inside the loop.  Blocks: yes. */
 KI_NODISCARD int demo_check_read(ki_client *client, const ki_resource *resource,
-                                 ki_client_answer *ret_answer, ki_error *error);
+                                 ki_response *ret_answer, ki_error *error);
 
 #endif

@@ -32,8 +32,8 @@ void demo_controller_close(demo *d)
     demo_controller *c = &d->controller;
     for (size_t i = 0; i < DEMO_CALLS; i++) {
         if (c->calls[i].call != NULL) {
-            ki_client_call_cancel(c->calls[i].call);
-            c->calls[i].call = ki_client_call_unref(c->calls[i].call);
+            ki_call_cancel(c->calls[i].call);
+            c->calls[i].call = ki_call_unref(c->calls[i].call);
         }
     }
     c->queue = ki_workqueue_unref(c->queue);
@@ -56,8 +56,8 @@ static void count_pods(demo *d, ki_str name_space, uint64_t *ret_pods, uint64_t 
     const ki_object *pod;
     *ret_pods = 0;
     *ret_running = 0;
-    if (ki_snapshot_find(pods, KI_INDEX_NAMESPACE, name_space, &iter) == 0) {
-        while ((pod = ki_snapshot_next(&iter)) != NULL) {
+    if (ki_snapshot_iter_find(pods, KI_INDEX_NAMESPACE, name_space, &iter) == 0) {
+        while ((pod = ki_snapshot_iter_next(&iter)) != NULL) {
             ki_value phase;
             ++*ret_pods;
             *ret_running += ki_object_get(pod, d->controller.phase, &phase) == 0 &&
@@ -104,13 +104,12 @@ static void finish(demo_call *call, int result)
     ki_workqueue_done(c->queue, &call->work);
 }
 
-static void answered(ki_client_call *handle, const ki_client_answer *answer, const ki_error *error,
-                     void *user)
+static void answered(ki_call *handle, const ki_response *answer, const ki_error *error, void *user)
 {
     demo_call *call = user;
     (void)handle;
     (void)answer;
-    call->call = ki_client_call_unref(call->call);
+    call->call = ki_call_unref(call->call);
     call->demo->controller.writes += error == NULL;
     finish(call, error != NULL ? error->code : 0);
 }
@@ -118,7 +117,7 @@ static void answered(ki_client_call *handle, const ki_client_answer *answer, con
 static int write_count(demo_call *call, const ki_object *known, uint64_t pods, uint64_t running)
 {
     demo *d = call->demo;
-    ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
+    ki_request request = KI_OPTIONS_INIT(ki_request);
     ki_object *object = NULL;
     ki_buf json;
     cli_text_init(&json);
@@ -134,7 +133,7 @@ static int write_count(demo_call *call, const ki_object *known, uint64_t pods, u
     request.object = object;
     request.timeout_ms = 5000;
     if (r == 0) {
-        r = ki_client_start(d->session.client, &request, answered, call, &call->call, NULL);
+        r = ki_client_call(d->session.client, &request, answered, call, &call->call, NULL);
     }
     (void)ki_object_unref(object);
     ki_buf_done(&json);

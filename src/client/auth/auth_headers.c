@@ -58,7 +58,7 @@ static int make_basic(ki__auth_headers *headers, const ki_config_credentials *cr
 
 static int make_authorization(ki__auth_headers *headers, const ki_config *config, ki_error *error)
 {
-    const ki_config_credentials *credentials = ki_config_credentials_of(config);
+    const ki_config_credentials *credentials = ki_config_get_credentials(config);
     int r = 0;
     if (credentials->username[0] != '\0') {
         r = make_basic(headers, credentials);
@@ -173,7 +173,7 @@ int ki__auth_headers_init(ki__auth_headers *headers, const ki_alloc *alloc, cons
     *headers = (ki__auth_headers){0};
     ki__secrets_init(&headers->secrets, alloc);
     int r = make_authorization(headers, config, error);
-    return r < 0 ? r : make_impersonation(headers, ki_config_impersonation_of(config), error);
+    return r < 0 ? r : make_impersonation(headers, ki_config_get_impersonation(config), error);
 }
 
 void ki__auth_headers_done(ki__auth_headers *headers)

@@ -65,7 +65,7 @@ static void report(ki__credentials *credentials, const ki_error *error)
 static ki__curl_tls make_tls(const ki__credentials *credentials, const ki__tls_set *set,
                              ki_str certificate, ki_str key)
 {
-    const ki_config_tls *tls = ki_config_tls_of(credentials->config);
+    const ki_config_tls *tls = ki_config_get_tls(credentials->config);
     bool own = certificate.len != 0;
     return (ki__curl_tls){
         .ca = set->parts[KI__TLS_CA],
@@ -237,7 +237,7 @@ ki__curl_auth ki__credentials_auth(ki__credentials *credentials)
 /* A token beside the file serves until the file can be read. */
 static int open_token_file(ki__credentials *credentials, ki_error *error)
 {
-    const char *path = ki_config_credentials_of(credentials->config)->token_file;
+    const char *path = ki_config_get_credentials(credentials->config)->token_file;
     ki_error failure = KI_ERROR_INIT;
     if (path[0] == '\0') {
         return 0;

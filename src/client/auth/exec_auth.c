@@ -21,16 +21,16 @@ enum { INFO_MAX = 8 << 20 };
 
 bool ki__exec_auth_is_wanted(const ki_config *config)
 {
-    const ki_config_credentials *credentials = ki_config_credentials_of(config);
-    const ki_config_tls *tls = ki_config_tls_of(config);
-    return ki_config_exec_of(config) != NULL && credentials->token.len == 0 &&
+    const ki_config_credentials *credentials = ki_config_get_credentials(config);
+    const ki_config_tls *tls = ki_config_get_tls(config);
+    return ki_config_get_exec(config) != NULL && credentials->token.len == 0 &&
            credentials->token_file[0] == '\0' && credentials->username[0] == '\0' &&
            tls->cert_data.len == 0 && tls->cert_file[0] == '\0';
 }
 
 static const ki_config_exec *exec_of(const ki__exec_auth *auth)
 {
-    return ki_config_exec_of(auth->config);
+    return ki_config_get_exec(auth->config);
 }
 
 static void secret_done(ki__exec_secret *secret)

@@ -51,8 +51,8 @@ static void put_ca(ki__out *out, ki_str ca)
 static void put_cluster(ki__out *out, const ki__exec_info *info)
 {
     const ki_config *config = info->cluster;
-    const ki_config_tls *tls = ki_config_tls_of(config);
-    const ki_config_exec *exec = ki_config_exec_of(config);
+    const ki_config_tls *tls = ki_config_get_tls(config);
+    const ki_config_exec *exec = ki_config_get_exec(config);
     ki__put_name(out, "cluster");
     ki__put_map(out);
     put_server(out, config);
@@ -81,11 +81,11 @@ int ki__exec_info_reserve(const ki__exec_info *info, size_t more, ki_buf *out)
     size_t plain = more + NAMES_BYTES + strlen(info->api_version);
     size_t escaped = 0;
     if (info->cluster != NULL) {
-        const ki_config_exec *exec = ki_config_exec_of(info->cluster);
+        const ki_config_exec *exec = ki_config_get_exec(info->cluster);
         plain += ki__base64_length(info->ca.len) + (exec != NULL ? exec->cluster_config.len : 0);
         escaped = strlen(ki_config_server(info->cluster)) +
                   strlen(ki_config_path_prefix(info->cluster)) +
-                  strlen(ki_config_tls_of(info->cluster)->server_name) +
+                  strlen(ki_config_get_tls(info->cluster)->server_name) +
                   ki_config_proxy_url(info->cluster).len;
     }
     int r = ki_buf_reserve(out, plain + escaped * 6, &room);

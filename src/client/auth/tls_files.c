@@ -145,7 +145,7 @@ static int load(const ki__tls_files *files, ki__tls_set *set, ki_error *error)
 int ki__tls_files_init(ki__tls_files *files, ki_engine *engine, const ki_config *config,
                        ki_error *error)
 {
-    const ki_config_tls *tls = ki_config_tls_of(config);
+    const ki_config_tls *tls = ki_config_get_tls(config);
     *files = (ki__tls_files){
         .engine = engine,
         .paths = {tls->ca_file, tls->cert_file, tls->key_file},

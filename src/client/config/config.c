@@ -284,22 +284,22 @@ bool ki_config_is_in_cluster(const ki_config *config)
     return config->in_cluster;
 }
 
-const ki_config_tls *ki_config_tls_of(const ki_config *config)
+const ki_config_tls *ki_config_get_tls(const ki_config *config)
 {
     return &config->tls;
 }
 
-const ki_config_credentials *ki_config_credentials_of(const ki_config *config)
+const ki_config_credentials *ki_config_get_credentials(const ki_config *config)
 {
     return &config->credentials;
 }
 
-const ki_config_impersonation *ki_config_impersonation_of(const ki_config *config)
+const ki_config_impersonation *ki_config_get_impersonation(const ki_config *config)
 {
     return &config->impersonation;
 }
 
-const ki_config_exec *ki_config_exec_of(const ki_config *config)
+const ki_config_exec *ki_config_get_exec(const ki_config *config)
 {
     return config->has_exec ? &config->exec : NULL;
 }

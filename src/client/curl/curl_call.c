@@ -121,7 +121,7 @@ static bool is_url_text(const char *text)
     return true;
 }
 
-static int check_request(const ki_request *request, ki_error *error)
+static int check_request(const ki_http_request *request, ki_error *error)
 {
     const char *method = request->method;
     size_t len = method != NULL ? strlen(method) : 0;
@@ -141,7 +141,7 @@ static int check_request(const ki_request *request, ki_error *error)
 }
 
 /* The name that is to be verified is the host of the URL; see set_connect_to(). */
-static int make_url(ki__curl_call *call, const ki_request *request)
+static int make_url(ki__curl_call *call, const ki_http_request *request)
 {
     const ki__curl_target *target = &call->curl->target;
     const ki_buf *name = &call->certs->server_name;
@@ -167,7 +167,7 @@ static int make_url(ki__curl_call *call, const ki_request *request)
     return r;
 }
 
-static int fill(ki__curl_call *call, const ki_request *request, ki_error *error)
+static int fill(ki__curl_call *call, const ki_http_request *request, ki_error *error)
 {
     int r = ki__timer_init(&call->idle, call->curl->engine, on_idle);
     if (r == 0) {
@@ -185,7 +185,7 @@ static int fill(ki__curl_call *call, const ki_request *request, ki_error *error)
     return ki__curl_request_headers(call, request, error);
 }
 
-static ki__curl_call *make(ki__curl *curl, const ki_request *request, const ki_response_sink *sink)
+static ki__curl_call *make(ki__curl *curl, const ki_http_request *request, const ki_http_sink *sink)
 {
     ki__curl_call *call = ki__alloc_zero(curl->alloc, sizeof(*call));
     if (call == NULL) {
@@ -222,8 +222,8 @@ static void on_turn(ki__throttle_waiter *turn)
 }
 
 /* The path is without the prefix of the server's URL, and without the query. */
-static int wait_for_turn(ki__curl_call *call, ki__throttle *throttle, const ki_request *request,
-                         ki_error *error)
+static int wait_for_turn(ki__curl_call *call, ki__throttle *throttle,
+                         const ki_http_request *request, ki_error *error)
 {
     size_t len = strlen(request->path);
     size_t query = request->query != NULL ? strlen(request->query) : 0;
@@ -234,8 +234,8 @@ static int wait_for_turn(ki__curl_call *call, ki__throttle *throttle, const ki_r
     return ki__throttle_enter(throttle, request, &call->turn, error);
 }
 
-static int start(ki__curl *curl, ki__throttle *throttle, const ki_request *request,
-                 const ki_response_sink *sink, void **ret_call, ki_error *error)
+static int start(ki__curl *curl, ki__throttle *throttle, const ki_http_request *request,
+                 const ki_http_sink *sink, void **ret_call, ki_error *error)
 {
     int r = check_request(request, error);
     if (r < 0) {
@@ -263,14 +263,14 @@ static int start(ki__curl *curl, ki__throttle *throttle, const ki_request *reque
     return 0;
 }
 
-int ki__curl_call_start(const ki_request *request, const ki_response_sink *sink, void *user,
+int ki__curl_call_start(const ki_http_request *request, const ki_http_sink *sink, void *user,
                         void **ret_call, ki_error *error)
 {
     return start(user, NULL, request, sink, ret_call, error);
 }
 
-int ki__curl_start_throttled(ki__curl *curl, ki__throttle *throttle, const ki_request *request,
-                             const ki_response_sink *sink, void **ret_call, ki_error *error)
+int ki__curl_start_throttled(ki__curl *curl, ki__throttle *throttle, const ki_http_request *request,
+                             const ki_http_sink *sink, void **ret_call, ki_error *error)
 {
     return start(curl, throttle, request, sink, ret_call, error);
 }

@@ -128,7 +128,7 @@ static unsigned own_header(ki_str name)
                                                : 0;
 }
 
-int ki__curl_request_headers(ki__curl_call *call, const ki_request *request, ki_error *error)
+int ki__curl_request_headers(ki__curl_call *call, const ki_http_request *request, ki_error *error)
 {
     for (size_t i = 0; i < request->header_count; i++) {
         const ki_http_header *header = &request->headers[i];

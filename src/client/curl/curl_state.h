@@ -91,7 +91,7 @@ typedef struct ki__curl_call {
     ki__curl *curl;
     ki__throttle_waiter turn; /* it waits for the rate limit before all else */
     ki__curl_certs *certs;
-    ki_response_sink sink;
+    ki_http_sink sink;
     CURL *easy;
     struct curl_slist *headers;
     struct curl_slist *connect_to;
@@ -200,7 +200,7 @@ void ki__curl_certs_unref(ki__curl_certs *certs);
 void ki__curl_wipe(ki_buf *buf); /* overwrites and frees */
 
 /* curl_request.c: what libcurl is told of a request. */
-int ki__curl_request_headers(ki__curl_call *call, const ki_request *request, ki_error *error);
+int ki__curl_request_headers(ki__curl_call *call, const ki_http_request *request, ki_error *error);
 int ki__curl_request_setup(ki__curl_call *call, ki_error *error);
 void ki__curl_headers_free(struct curl_slist *headers); /* overwrites them first */
 bool ki__curl_wants_http2(const ki__curl_call *call);
@@ -226,7 +226,7 @@ void ki__curl_failure(const ki__curl_call *call, ki_error *error);
 /* curl_call.c */
 void ki__curl_call_set_state(ki__curl_call *call, ki__curl_call_state state);
 void ki__curl_call_end(ki__curl_call *call); /* libcurl finished it; ignored if cancelled */
-int ki__curl_call_start(const ki_request *request, const ki_response_sink *sink, void *user,
+int ki__curl_call_start(const ki_http_request *request, const ki_http_sink *sink, void *user,
                         void **ret_call, ki_error *error);
 void ki__curl_call_cancel(void *opaque, void *user);
 void ki__curl_call_pause(void *opaque, bool paused, void *user);

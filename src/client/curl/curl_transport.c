@@ -285,7 +285,7 @@ static void destroy(ki__curl *curl)
         ki__curl_call_free(KI__CONTAINER_OF(link, ki__curl_call, link));
     }
     ki__curl_close_multi(curl);
-    (void)ki_engine_task_free(curl->task);
+    (void)ki_engine_task_unref(curl->task);
     ki__timer_done(&curl->timer);
     ki__timer_done(&curl->silence);
     ki__curl_target_done(&curl->target);

@@ -92,8 +92,8 @@ ki_transport ki__curl_table(ki__curl *curl);
 
 /** As `start` of the table, but the request begins when the throttle lets it. Its time limits count
  *  from then on; pausing and cancelling are fine before. */
-int ki__curl_start_throttled(ki__curl *curl, ki__throttle *throttle, const ki_request *request,
-                             const ki_response_sink *sink, void **ret_call, ki_error *error);
+int ki__curl_start_throttled(ki__curl *curl, ki__throttle *throttle, const ki_http_request *request,
+                             const ki_http_sink *sink, void **ret_call, ki_error *error);
 
 /** Puts other certificates in the place of those that were given; `server_name` stays. New
  *  requests, and those that wait for headers, get new connections; streams end with -ECONNRESET, so

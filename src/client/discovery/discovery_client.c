@@ -16,10 +16,10 @@ enum { REQUEST_TIMEOUT_MS = 32000 }; /* client-go's; also how long one group ver
 
 /* ---- the asker ---- */
 
-static int get(const char *path, const char *accept, bool at_once, ki_client_done done,
-               void *done_user, void *user, ki_client_call **ret_call, ki_error *error)
+static int get(const char *path, const char *accept, bool at_once, ki_call_done done,
+               void *done_user, void *user, ki_call **ret_call, ki_error *error)
 {
-    ki_client_request request = KI_OPTIONS_INIT(ki_client_request);
+    ki_request request = KI_OPTIONS_INIT(ki_request);
     request.verb = KI_VERB_RAW;
     request.path = path;
     request.accept = accept;
@@ -28,13 +28,13 @@ static int get(const char *path, const char *accept, bool at_once, ki_client_don
 }
 
 /* At once: nothing of the call may be under way when those who asked go on. */
-static void end(ki_client_call *call, bool is_done, void *user)
+static void end(ki_call *call, bool is_done, void *user)
 {
     (void)user;
     if (!is_done) {
         ki__call_drop(call);
     }
-    (void)ki_client_call_unref(call);
+    (void)ki_call_unref(call);
 }
 
 static void take_client(void *user)

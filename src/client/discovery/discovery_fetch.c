@@ -20,7 +20,7 @@ typedef enum subject { SUBJECT_API, SUBJECT_APIS, SUBJECT_VERSION } subject;
 
 typedef struct question {
     struct ki__discovery_fetch *fetch;
-    ki_client_call *call; /* NULL: free */
+    ki_call *call; /* NULL: free */
     subject what;
     size_t number; /* of the group version */
 } question;
@@ -40,8 +40,7 @@ struct ki__discovery_fetch {
     bool failed;
 };
 
-static void on_answer(ki_client_call *call, const ki_client_answer *answer, const ki_error *error,
-                      void *user);
+static void on_answer(ki_call *call, const ki_response *answer, const ki_error *error, void *user);
 
 /* ---- asking ---- */
 
@@ -110,7 +109,7 @@ static int ask_for_version(ki__discovery_fetch *fetch, question *slot, size_t nu
 static void end_calls(ki__discovery_fetch *fetch)
 {
     for (size_t i = 0; i < KI__DISCOVERY_PARALLEL; i++) {
-        ki_client_call *call = fetch->slots[i].call;
+        ki_call *call = fetch->slots[i].call;
         fetch->slots[i].call = NULL;
         if (call != NULL) {
             fetch->asker.end(call, false, fetch->asker.user);
@@ -183,7 +182,7 @@ static void go_on(ki__discovery_fetch *fetch)
 /* ---- answers ---- */
 
 /* A server that has only one of the two lists is fine: one that serves a single group, say. */
-static void take_list(ki__discovery_fetch *fetch, bool core, const ki_client_answer *answer,
+static void take_list(ki__discovery_fetch *fetch, bool core, const ki_response *answer,
                       const ki_error *error)
 {
     ki_error own = KI_ERROR_INIT;
@@ -209,7 +208,7 @@ static bool concerns_all(const ki_error *error)
     return error->code != KI_ERR_STATUS && error->code != -ETIMEDOUT;
 }
 
-static void take_version(ki__discovery_fetch *fetch, size_t number, const ki_client_answer *answer,
+static void take_version(ki__discovery_fetch *fetch, size_t number, const ki_response *answer,
                          const ki_error *error)
 {
     ki_error own = KI_ERROR_INIT;
@@ -235,8 +234,7 @@ static void take_version(ki__discovery_fetch *fetch, size_t number, const ki_cli
             {"error", ki_str_from(error->message)});
 }
 
-static void on_answer(ki_client_call *call, const ki_client_answer *answer, const ki_error *error,
-                      void *user)
+static void on_answer(ki_call *call, const ki_response *answer, const ki_error *error, void *user)
 {
     question *slot = user;
     ki__discovery_fetch *fetch = slot->fetch;

@@ -12,12 +12,12 @@ enum { KI__DISCOVERY_PARALLEL = 8 }; /* group versions that are asked for at onc
 
 /** Who asks: the client, or a test. */
 typedef struct ki__discovery_asker {
-    /** Starts GET of a path; `done` hears of the answer, as with ki_client_start(), and not from
+    /** Starts GET of a path; `done` hears of the answer, as with ki_client_call(), and not from
      *  inside this. With `at_once` the limit of requests in a second does not hold it up. */
-    int (*get)(const char *path, const char *accept, bool at_once, ki_client_done done,
-               void *done_user, void *user, ki_client_call **ret_call, ki_error *error);
+    int (*get)(const char *path, const char *accept, bool at_once, ki_call_done done,
+               void *done_user, void *user, ki_call **ret_call, ki_error *error);
     /** Lets go of a call: inside its `done`, or before, and then that is not called any more. */
-    void (*end)(ki_client_call *call, bool is_done, void *user);
+    void (*end)(ki_call *call, bool is_done, void *user);
     /** One more who needs the asker, and one less; on any thread. */
     void (*ref)(void *user);
     void (*unref)(void *user);

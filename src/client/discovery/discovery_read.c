@@ -49,11 +49,11 @@ static const struct {
 };
 
 /* A walk over a list; over nothing if it is none. */
-static ki_iter walk(const ki_value *parent, const char *member, bool *ret_any)
+static ki_value_iter walk(const ki_value *parent, const char *member, bool *ret_any)
 {
-    ki_iter iter = {0};
+    ki_value_iter iter = {0};
     ki_value list = ki__value_child(parent, member);
-    *ret_any = ki_value_type(&list) == KI_TYPE_LIST && ki_value_iter(&list, &iter) == 0;
+    *ret_any = ki_value_type(&list) == KI_TYPE_LIST && ki_value_iter_begin(&list, &iter) == 0;
     return iter;
 }
 
@@ -86,8 +86,8 @@ static uint32_t read_verbs(const ki_value *resource)
     uint32_t bits = 0;
     bool any;
     ki_value verb;
-    ki_iter iter = walk(resource, "verbs", &any);
-    while (any && ki_iter_next(&iter, NULL, &verb) > 0) {
+    ki_value_iter iter = walk(resource, "verbs", &any);
+    while (any && ki_value_iter_next(&iter, NULL, &verb) > 0) {
         for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
             if (ki_value_equals(&verb, ki_str_from(verbs[i].text))) {
                 bits |= verbs[i].bit;
@@ -103,8 +103,8 @@ static void read_words(const ki_value *resource, const char *member, char texts[
     size_t count = 0;
     bool any;
     ki_value word;
-    ki_iter iter = walk(resource, member, &any);
-    while (any && count < SHORT_NAMES_MAX && ki_iter_next(&iter, NULL, &word) > 0) {
+    ki_value_iter iter = walk(resource, member, &any);
+    while (any && count < SHORT_NAMES_MAX && ki_value_iter_next(&iter, NULL, &word) > 0) {
         char *text = texts[count];
         if (copy_value(&word, text, NAME_SIZE) && text[0] != '\0') {
             list[count++] = text;
@@ -166,9 +166,9 @@ static int read_all(ki__discovery_builder *builder, size_t number, const ki_valu
 {
     bool any;
     ki_value resource;
-    ki_iter iter = walk(parent, "resources", &any);
+    ki_value_iter iter = walk(parent, "resources", &any);
     int r = 0;
-    while (r == 0 && any && ki_iter_next(&iter, NULL, &resource) > 0) {
+    while (r == 0 && any && ki_value_iter_next(&iter, NULL, &resource) > 0) {
         r = read_resource(builder, number, &resource, form);
     }
     return r;
@@ -205,9 +205,9 @@ static int read_aggregated(ki__discovery_builder *builder, bool core, const ki_v
 {
     bool any;
     ki_value item;
-    ki_iter items = walk(root, "items", &any);
+    ki_value_iter items = walk(root, "items", &any);
     int r = 0;
-    while (r == 0 && any && ki_iter_next(&items, NULL, &item) > 0) {
+    while (r == 0 && any && ki_value_iter_next(&items, NULL, &item) > 0) {
         char group[PATH_SIZE];
         ki_value metadata = ki__value_child(&item, "metadata");
         if (!copy_text(&metadata, "name", group, sizeof(group)) || core != (group[0] == '\0')) {
@@ -216,8 +216,8 @@ static int read_aggregated(ki__discovery_builder *builder, bool core, const ki_v
         }
         bool any_version;
         ki_value version;
-        ki_iter versions = walk(&item, "versions", &any_version);
-        while (r == 0 && any_version && ki_iter_next(&versions, NULL, &version) > 0) {
+        ki_value_iter versions = walk(&item, "versions", &any_version);
+        while (r == 0 && any_version && ki_value_iter_next(&versions, NULL, &version) > 0) {
             r = read_aggregated_version(builder, group, &version);
         }
     }
@@ -239,9 +239,9 @@ static int read_core_versions(ki__discovery_builder *builder, const ki_value *ro
 {
     bool any;
     ki_value version;
-    ki_iter iter = walk(root, "versions", &any);
+    ki_value_iter iter = walk(root, "versions", &any);
     int r = 0;
-    while (r == 0 && any && ki_iter_next(&iter, NULL, &version) > 0) {
+    while (r == 0 && any && ki_value_iter_next(&iter, NULL, &version) > 0) {
         r = want(builder, "", &version);
     }
     return r;
@@ -263,8 +263,8 @@ static int read_group(ki__discovery_builder *builder, const ki_value *group)
     for (int round = 0; round < 2; round++) {
         bool any;
         ki_value item;
-        ki_iter iter = walk(group, "versions", &any);
-        while (r == 0 && any && ki_iter_next(&iter, NULL, &item) > 0) {
+        ki_value_iter iter = walk(group, "versions", &any);
+        while (r == 0 && any && ki_value_iter_next(&iter, NULL, &item) > 0) {
             ki_value version = ki__value_child(&item, "version");
             if (ki_value_equals(&version, ki_str_from(preferred)) == (round == 0)) {
                 r = want(builder, name, &version);
@@ -278,9 +278,9 @@ static int read_group_list(ki__discovery_builder *builder, const ki_value *root)
 {
     bool any;
     ki_value group;
-    ki_iter iter = walk(root, "groups", &any);
+    ki_value_iter iter = walk(root, "groups", &any);
     int r = 0;
-    while (r == 0 && any && ki_iter_next(&iter, NULL, &group) > 0) {
+    while (r == 0 && any && ki_value_iter_next(&iter, NULL, &group) > 0) {
         r = read_group(builder, &group);
     }
     return r;

@@ -16,7 +16,7 @@ int64_t ki__cell_time_at(const ki_object *object, const char *path);
 
 /** Begins a walk over a list or a map, whichever `type` is; over nothing if the value is neither.
  */
-ki_iter ki__cell_walk(const ki_value *value, ki_type type);
+ki_value_iter ki__cell_walk(const ki_value *value, ki_type type);
 
 /** Appends a string, number or boolean; `otherwise` for anything else and for "". */
 void ki__cell_add_value(const ki_value *value, const char *otherwise, ki__out *out);

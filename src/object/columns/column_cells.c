@@ -51,11 +51,11 @@ static size_t count_at(const ki_object *object, const char *path)
 
 /* ---- texts ---- */
 
-ki_iter ki__cell_walk(const ki_value *value, ki_type type)
+ki_value_iter ki__cell_walk(const ki_value *value, ki_type type)
 {
-    ki_iter iter;
-    bool walks = ki_value_type(value) == type && ki_value_iter(value, &iter) == 0;
-    return walks ? iter : (ki_iter){0};
+    ki_value_iter iter;
+    bool walks = ki_value_type(value) == type && ki_value_iter_begin(value, &iter) == 0;
+    return walks ? iter : (ki_value_iter){0};
 }
 
 void ki__cell_add_value(const ki_value *value, const char *otherwise, ki__out *out)
@@ -87,8 +87,8 @@ void ki__cell_add_list(const ki_object *object, const char *path, const char *be
     ki_value list = ki__cell_value_at(object, path);
     ki_value element;
     size_t begin = out->buf->len;
-    ki_iter iter = ki__cell_walk(&list, KI_TYPE_LIST);
-    while (ki_iter_next(&iter, NULL, &element) > 0) {
+    ki_value_iter iter = ki__cell_walk(&list, KI_TYPE_LIST);
+    while (ki_value_iter_next(&iter, NULL, &element) > 0) {
         ki_value part = value_below(element, below);
         if (ki_value_type(&part) == KI_TYPE_STRING) {
             ki__cell_add_comma(begin, out);
@@ -166,8 +166,8 @@ static void write_labels(const ki_column *c, const ki_object *o, int64_t now_s, 
     ki_value key;
     ki_value value;
     size_t begin = out->buf->len;
-    ki_iter iter = ki__cell_walk(&map, KI_TYPE_MAP);
-    while (ki_iter_next(&iter, &key, &value) > 0) {
+    ki_value_iter iter = ki__cell_walk(&map, KI_TYPE_MAP);
+    while (ki_value_iter_next(&iter, &key, &value) > 0) {
         ki__cell_add_comma(begin, out);
         ki__out_content(out, &key);
         ki__out_char(out, '=');

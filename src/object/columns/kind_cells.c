@@ -22,9 +22,9 @@ static void pod_ready(const ki_column *c, const ki_object *pod, int64_t now_s, k
 static ki_value container_reason(const ki_object *pod)
 {
     ki_value statuses = ki__cell_value_at(pod, "status.containerStatuses");
-    ki_iter iter = ki__cell_walk(&statuses, KI_TYPE_LIST);
+    ki_value_iter iter = ki__cell_walk(&statuses, KI_TYPE_LIST);
     ki_value status;
-    while (ki_iter_next(&iter, NULL, &status) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &status) > 0) {
         ki_value state = ki__value_child(&status, "state");
         ki_value waiting = ki__value_child(&state, "waiting");
         ki_value ended = ki__value_child(&state, "terminated");
@@ -101,8 +101,8 @@ static void service_ports(const ki_column *c, const ki_object *service, int64_t 
     ki_value list = ki__cell_value_at(service, c->path);
     ki_value port;
     size_t begin = out->buf->len;
-    ki_iter iter = ki__cell_walk(&list, KI_TYPE_LIST);
-    while (ki_iter_next(&iter, NULL, &port) > 0) {
+    ki_value_iter iter = ki__cell_walk(&list, KI_TYPE_LIST);
+    while (ki_value_iter_next(&iter, NULL, &port) > 0) {
         ki__cell_add_comma(begin, out);
         add_port(&port, out);
     }
@@ -144,8 +144,8 @@ static void node_roles(const ki_column *c, const ki_object *node, int64_t now_s,
     ki_value value;
     ki_str label;
     size_t begin = out->buf->len;
-    ki_iter iter = ki__cell_walk(&labels, KI_TYPE_MAP);
-    while (ki_iter_next(&iter, &key, &value) > 0) {
+    ki_value_iter iter = ki__cell_walk(&labels, KI_TYPE_MAP);
+    while (ki_value_iter_next(&iter, &key, &value) > 0) {
         if (ki_value_string(&key, &label) == 0 && label.len > prefix_len &&
             memcmp(label.ptr, prefix, prefix_len) == 0) {
             ki__cell_add_comma(begin, out);
@@ -159,10 +159,10 @@ static void node_address(const ki_column *c, const ki_object *node, int64_t now_
 {
     (void)now_s;
     ki_value addresses = ki__cell_value_at(node, "status.addresses");
-    ki_iter iter = ki__cell_walk(&addresses, KI_TYPE_LIST);
+    ki_value_iter iter = ki__cell_walk(&addresses, KI_TYPE_LIST);
     ki_value address;
     ki_value text = {0};
-    while (ki_value_type(&text) == KI_TYPE_NONE && ki_iter_next(&iter, NULL, &address) > 0) {
+    while (ki_value_type(&text) == KI_TYPE_NONE && ki_value_iter_next(&iter, NULL, &address) > 0) {
         ki_value type = ki__value_child(&address, "type");
         if (ki_value_equals(&type, ki_str_from(c->other))) {
             text = ki__value_child(&address, "address");

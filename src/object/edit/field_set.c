@@ -322,7 +322,7 @@ typedef struct reader {
     ki_buf path;
     ki_buf name;
     size_t depth;
-    ki_iter iters[KI__FIELD_DEPTH_MAX];
+    ki_value_iter iters[KI__FIELD_DEPTH_MAX];
     size_t lens[KI__FIELD_DEPTH_MAX]; /* of the path of each */
 } reader;
 
@@ -358,7 +358,7 @@ static int read_member(reader *r, const ki_value *key, const ki_value *value)
         code = KI_ERR_LIMIT;
     } else if (code > 0) {
         r->lens[r->depth] = r->path.len;
-        return ki_value_iter(value, &r->iters[r->depth++]);
+        return ki_value_iter_begin(value, &r->iters[r->depth++]);
     }
     return code;
 }
@@ -387,7 +387,7 @@ static int read_all(reader *r)
         ki_value key;
         ki_value value;
         ki__buf_truncate(&r->path, r->lens[r->depth - 1]);
-        if (ki_iter_next(&r->iters[r->depth - 1], &key, &value) <= 0) {
+        if (ki_value_iter_next(&r->iters[r->depth - 1], &key, &value) <= 0) {
             r->depth--;
             continue;
         }
@@ -408,7 +408,7 @@ int ki__field_set_read(ki__field_set *set, const ki_value *fields, ki__field_tex
     ki_buf_init(&r->path, set->alloc, KI__FIELD_TEXT_MAX);
     ki_buf_init(&r->name, set->alloc, KI__FIELD_TEXT_MAX);
     int code = KI_ERR_INVALID;
-    if (ki_value_type(fields) == KI_TYPE_MAP && ki_value_iter(fields, &r->iters[0]) == 0) {
+    if (ki_value_type(fields) == KI_TYPE_MAP && ki_value_iter_begin(fields, &r->iters[0]) == 0) {
         r->depth = 1;
         code = read_all(r);
     }

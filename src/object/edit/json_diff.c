@@ -17,7 +17,7 @@ typedef struct frame {
     ki_value after;
     ki__member_run old_members;
     ki__member_run new_members;
-    ki_iter iter;
+    ki_value_iter iter;
     bool removing;   /* the walk is over the old map */
     size_t start;    /* merge patch: of the output, before the name of this map */
     size_t inside;   /* the same, after its bracket */
@@ -68,7 +68,7 @@ static int push(differ *d, const ki_value *before, const ki_value *after, size_t
                  .path_len = d->path.len};
     r = ki__members_add_map(&d->members, before, &f->old_members);
     r = r < 0 ? r : ki__members_add_map(&d->members, after, &f->new_members);
-    return r < 0 ? r : ki_value_iter(after, &f->iter);
+    return r < 0 ? r : ki_value_iter_begin(after, &f->iter);
 }
 
 static void pop(differ *d)
@@ -174,13 +174,13 @@ static int step(differ *d)
     ki_value value;
     ki_value first = {0};
     ki_value other = {0};
-    if (ki_iter_next(&f->iter, &key, &value) <= 0) {
+    if (ki_value_iter_next(&f->iter, &key, &value) <= 0) {
         if (f->removing) {
             pop(d);
             return d->out->error;
         }
         f->removing = true;
-        return ki_value_iter(&f->before, &f->iter);
+        return ki_value_iter_begin(&f->before, &f->iter);
     }
     int r =
         ki__members_find(&d->members, f->removing ? f->old_members : f->new_members, &key, &first);

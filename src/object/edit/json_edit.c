@@ -20,13 +20,13 @@ static bool is_skipped(const ki_value *key, const char *const *skip)
 
 void ki__json_copy_members(const ki_value *map, const char *const *skip, ki__out *out)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value key;
     ki_value value;
-    if (ki_value_type(map) != KI_TYPE_MAP || ki_value_iter(map, &iter) < 0) {
+    if (ki_value_type(map) != KI_TYPE_MAP || ki_value_iter_begin(map, &iter) < 0) {
         return;
     }
-    while (out->error == 0 && ki_iter_next(&iter, &key, &value) > 0) {
+    while (out->error == 0 && ki_value_iter_next(&iter, &key, &value) > 0) {
         if (!is_skipped(&key, skip)) {
             ki__put_name_value(out, &key);
             ki__put_value(out, &value);
@@ -108,14 +108,14 @@ int ki__json_set(const ki_object *object, const char *const *path, size_t steps,
 static bool member_range(const ki_value *map, const char *name, const char **ret_from,
                          const char **ret_to)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value key;
     ki_value value;
     const char *before = NULL; /* the end of the member before it */
-    if (ki_value_iter(map, &iter) < 0) {
+    if (ki_value_iter_begin(map, &iter) < 0) {
         return false;
     }
-    while (ki_iter_next(&iter, &key, &value) > 0) {
+    while (ki_value_iter_next(&iter, &key, &value) > 0) {
         const char *end = ki__json_skip_value(value.bytes);
         if (ki_value_equals(&key, ki_str_from(name))) {
             const char *next = ki__json_skip_space(end);

@@ -86,13 +86,13 @@ ki__member_run ki__members_sort(ki__members *members, size_t from)
 
 int ki__members_add_map(ki__members *members, const ki_value *map, ki__member_run *ret_run)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value key;
     ki_value value;
     size_t from = members->count;
     int r = 0;
-    if (ki_value_type(map) == KI_TYPE_MAP && ki_value_iter(map, &iter) == 0) {
-        while (r == 0 && (r = ki_iter_next(&iter, &key, &value)) > 0) {
+    if (ki_value_type(map) == KI_TYPE_MAP && ki_value_iter_begin(map, &iter) == 0) {
+        while (r == 0 && (r = ki_value_iter_next(&iter, &key, &value)) > 0) {
             r = ki__members_add(members, &key, &value);
         }
     }

@@ -14,9 +14,9 @@ typedef struct frame {
     ki_value right;              /* the patch, or what it is compared with */
     ki__member_run left_members; /* merging only */
     ki__member_run right_members;
-    ki_iter iter;
-    ki_iter other; /* comparing lists: the walk over the right one */
-    bool second;   /* merging: the walk is over the patch */
+    ki_value_iter iter;
+    ki_value_iter other; /* comparing lists: the walk over the right one */
+    bool second;         /* merging: the walk is over the patch */
 } frame;
 
 typedef struct walk {
@@ -62,9 +62,9 @@ static void pop(walk *w)
 }
 
 /* Begins a walk over what is known to be a map or a list. */
-static void begin(const ki_value *container, ki_iter *iter)
+static void begin(const ki_value *container, ki_value_iter *iter)
 {
-    int r = ki_value_iter(container, iter);
+    int r = ki_value_iter_begin(container, iter);
     ki_assert(r == 0);
 }
 
@@ -148,7 +148,7 @@ int ki__json_merge(const ki_value *target, const ki_value *patch, const ki_alloc
     while (r == 0 && w.depth != 0) {
         ki_value key;
         ki_value value;
-        r = ki_iter_next(&w.frames[w.depth - 1].iter, &key, &value);
+        r = ki_value_iter_next(&w.frames[w.depth - 1].iter, &key, &value);
         if (r >= 0) {
             r = r > 0 ? merge_member(&w, &key, &value, &out) : end_map(&w, &out);
         }
@@ -235,14 +235,14 @@ static int same_child(walk *w, bool *ret_same)
     ki_value key;
     ki_value a;
     ki_value b = {0};
-    int r = ki_iter_next(&f->iter, &key, &a);
+    int r = ki_value_iter_next(&f->iter, &key, &a);
     if (r <= 0) {
         pop(w);
         return r;
     }
     bool map = ki_value_type(&f->left) == KI_TYPE_MAP;
     r = map ? ki__members_find(&w->members, f->right_members, &key, &b)
-            : ki_iter_next(&f->other, NULL, &b);
+            : ki_value_iter_next(&f->other, NULL, &b);
     if (r <= 0) {
         *ret_same = false;
         return r;

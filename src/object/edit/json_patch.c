@@ -264,7 +264,7 @@ int ki__json_patch(const ki_value *target, const ki_value *operations, const ki_
                    ki_buf *out, ki_error *error)
 {
     patcher p = {.alloc = alloc, .error = error};
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value operation;
     ki_buf path;
     ki_buf from;
@@ -272,10 +272,10 @@ int ki__json_patch(const ki_value *target, const ki_value *operations, const ki_
     ki_buf_init(&path, alloc, POINTER_MAX);
     ki_buf_init(&from, alloc, POINTER_MAX);
     int r = ki_value_type(operations) == KI_TYPE_LIST
-                ? ki_value_iter(operations, &iter)
+                ? ki_value_iter_begin(operations, &iter)
                 : ki__error_set(error, KI_ERR_INVALID, "must be a list of operations");
     r = r < 0 ? r : ki__tree_add(&p.tree, target, &p.root);
-    while (r == 0 && ki_iter_next(&iter, NULL, &operation) > 0) {
+    while (r == 0 && ki_value_iter_next(&iter, NULL, &operation) > 0) {
         r = p.number++ < OPERATIONS_MAX && !ki__tree_is_spent(&p.tree)
                 ? run(&p, &operation, &path, &from)
                 : KI_ERR_LIMIT;

@@ -10,7 +10,7 @@
 #include "object/json/json_skip.h"
 
 typedef struct open_value {
-    ki_iter iter;
+    ki_value_iter iter;
     uint32_t node;
 } open_value;
 
@@ -108,7 +108,7 @@ static int open_node(ki__tree *tree, open_value **stack, size_t *cap, size_t *de
     }
     open_value *top = &(*stack)[(*depth)++];
     top->node = node;
-    return ki_value_iter(value, &top->iter);
+    return ki_value_iter_begin(value, &top->iter);
 }
 
 int ki__tree_add(ki__tree *tree, const ki_value *value, uint32_t *ret_node)
@@ -124,7 +124,7 @@ int ki__tree_add(ki__tree *tree, const ki_value *value, uint32_t *ret_node)
         ki_value child;
         uint32_t node;
         uint32_t parent = stack[depth - 1].node;
-        if (ki_iter_next(&stack[depth - 1].iter, &key, &child) <= 0) {
+        if (ki_value_iter_next(&stack[depth - 1].iter, &key, &child) <= 0) {
             depth--;
             continue;
         }

@@ -43,7 +43,7 @@ int ki_json_new(const ki_json_options *options, ki_json **ret_json, ki_error *er
     return 0;
 }
 
-ki_json *ki_json_free(ki_json *json)
+ki_json *ki_json_unref(ki_json *json)
 {
     if (json != NULL) {
         ki_buf_done(&json->buf);

@@ -16,15 +16,15 @@ static void take_steps(const ki__merge_type *type, size_t bytes)
  * be large, and is asked for each field of an object. */
 static ki_value member(const ki__merge_type *type, const ki_value *map, ki_str name)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value key;
     ki_value value;
     bool found = false;
     if ((type->steps != NULL && *type->steps == 0) || ki_value_type(map) != KI_TYPE_MAP ||
-        ki_value_iter(map, &iter) < 0) {
+        ki_value_iter_begin(map, &iter) < 0) {
         return (ki_value){0};
     }
-    while (!found && ki_iter_next(&iter, &key, &value) > 0) {
+    while (!found && ki_value_iter_next(&iter, &key, &value) > 0) {
         found = ki_value_equals(&key, name);
     }
     take_steps(type, (size_t)((const char *)iter.next - (const char *)map->bytes));
@@ -173,10 +173,10 @@ size_t ki__merge_type_keys(const ki__merge_type *list, ki_str keys[KI__MERGE_KEY
         }
     } else {
         ki_value names = member_text(list, &list->schema, "x-kubernetes-list-map-keys");
-        ki_iter iter;
+        ki_value_iter iter;
         ki_value name;
-        if (ki_value_type(&names) == KI_TYPE_LIST && ki_value_iter(&names, &iter) == 0) {
-            while (count < KI__MERGE_KEYS_MAX && ki_iter_next(&iter, NULL, &name) > 0) {
+        if (ki_value_type(&names) == KI_TYPE_LIST && ki_value_iter_begin(&names, &iter) == 0) {
+            while (count < KI__MERGE_KEYS_MAX && ki_value_iter_next(&iter, NULL, &name) > 0) {
                 count += ki_value_string(&name, &keys[count]) == 0 ? 1 : 0;
             }
         }

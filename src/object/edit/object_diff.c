@@ -49,10 +49,10 @@ typedef struct frame {
     const char *key; /* of a keyed list */
     ki__member_run old_members;
     ki__member_run new_members;
-    ki_iter iter;
-    ki_iter other;  /* indexed: the walk over the old one */
-    bool removing;  /* not indexed: the walk is over the old one */
-    uint64_t index; /* indexed: of the next element */
+    ki_value_iter iter;
+    ki_value_iter other; /* indexed: the walk over the old one */
+    bool removing;       /* not indexed: the walk is over the old one */
+    uint64_t index;      /* indexed: of the next element */
     size_t path_len;
 } frame;
 
@@ -112,12 +112,12 @@ static ki_value key_of(const ki_value *element, const char *key)
 
 static bool is_list_of_maps(const ki_value *list)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value element;
-    if (ki_value_type(list) != KI_TYPE_LIST || ki_value_iter(list, &iter) < 0) {
+    if (ki_value_type(list) != KI_TYPE_LIST || ki_value_iter_begin(list, &iter) < 0) {
         return false;
     }
-    while (ki_iter_next(&iter, NULL, &element) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &element) > 0) {
         if (ki_value_type(&element) != KI_TYPE_MAP) {
             return false;
         }
@@ -128,11 +128,11 @@ static bool is_list_of_maps(const ki_value *list)
 /* Sorts the elements of a list by a key: 1, or 0 if one has none, or two have the same. */
 static int add_list(differ *d, const ki_value *list, const char *key, ki__member_run *ret_run)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value element;
     size_t from = d->members.count;
-    int r = ki_value_iter(list, &iter);
-    while (r == 0 && ki_iter_next(&iter, NULL, &element) > 0) {
+    int r = ki_value_iter_begin(list, &iter);
+    while (r == 0 && ki_value_iter_next(&iter, NULL, &element) > 0) {
         ki_value value = key_of(&element, key);
         if (ki_value_type(&value) == KI_TYPE_NONE) {
             return 0;
@@ -171,7 +171,7 @@ static int choose_key(differ *d, frame *f)
         ki__members_drop(&d->members, from);
         f->old_members = (ki__member_run){.from = from};
     }
-    return ki_value_iter(&f->before, &f->other);
+    return ki_value_iter_begin(&f->before, &f->other);
 }
 
 /* ---- the walk ---- */
@@ -192,7 +192,7 @@ static int push(differ *d, const ki_value *before, const ki_value *after)
         r = ki__members_add_map(&d->members, before, &f->old_members);
         r = r < 0 ? r : ki__members_add_map(&d->members, after, &f->new_members);
     }
-    return r < 0 ? r : ki_value_iter(after, &f->iter);
+    return r < 0 ? r : ki_value_iter_begin(after, &f->iter);
 }
 
 /* Sets the path to a child of the value on top of the stack. */
@@ -238,8 +238,8 @@ static int step_indexed(differ *d, frame *f)
 {
     ki_value before = {0};
     ki_value after = {0};
-    bool has_after = ki_iter_next(&f->iter, NULL, &after) > 0;
-    bool has_before = ki_iter_next(&f->other, NULL, &before) > 0;
+    bool has_after = ki_value_iter_next(&f->iter, NULL, &after) > 0;
+    bool has_before = ki_value_iter_next(&f->other, NULL, &before) > 0;
     if (!has_before && !has_after) {
         d->depth--;
         return 0;
@@ -257,7 +257,7 @@ static int end_walk(differ *d, frame *f)
 {
     if (!f->removing) {
         f->removing = true;
-        return ki_value_iter(&f->before, &f->iter);
+        return ki_value_iter_begin(&f->before, &f->iter);
     }
     ki__members_drop(&d->members, f->old_members.from);
     d->depth--;
@@ -271,7 +271,7 @@ static int step_named(differ *d, frame *f)
     ki_value value;
     ki_value first = {0};
     ki_value other = {0};
-    if (ki_iter_next(&f->iter, &key, &value) <= 0) {
+    if (ki_value_iter_next(&f->iter, &key, &value) <= 0) {
         return end_walk(d, f);
     }
     if (f->kind == FRAME_KEYED) {
@@ -363,7 +363,7 @@ int ki_object_diff(const ki_object *before, const ki_object *after, const ki_dif
     ki_buf_done(&d.path);
     ki__free(o.alloc, d.frames);
     if (r < 0) {
-        (void)ki_diff_free(diff);
+        (void)ki_diff_unref(diff);
         return ki__error_code(error, r);
     }
     for (size_t i = 0; i < diff->count; i++) {
@@ -373,7 +373,7 @@ int ki_object_diff(const ki_object *before, const ki_object *after, const ki_dif
     return 0;
 }
 
-ki_diff *ki_diff_free(ki_diff *diff)
+ki_diff *ki_diff_unref(ki_diff *diff)
 {
     if (diff != NULL) {
         ki_object_unref(diff->before);

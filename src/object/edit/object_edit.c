@@ -59,14 +59,14 @@ int ki_edit_new(const ki_object *object, const ki_edit_options *options, ki_edit
     ki_buf_init(&edit->text, object_options.alloc, object_options.max_bytes);
     r = start(edit, object, error);
     if (r < 0) {
-        (void)ki_edit_free(edit);
+        (void)ki_edit_unref(edit);
         return r;
     }
     *ret_edit = edit;
     return 0;
 }
 
-ki_edit *ki_edit_free(ki_edit *edit)
+ki_edit *ki_edit_unref(ki_edit *edit)
 {
     if (edit == NULL) {
         return NULL;

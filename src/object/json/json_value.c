@@ -156,12 +156,12 @@ static int json_member(const ki_value *map, ki_str name, ki_value *ret_member)
 
 /* `next` is the value that was handed out last and detail[0] is 1; or, at the start and at the end,
  * it is the next name, value or closing bracket and detail[0] is 0. */
-static void json_iter_init(ki_iter *iter)
+static void json_iter_init(ki_value_iter *iter)
 {
     iter->next = ki__json_skip_space(place(&iter->container) + 1);
 }
 
-static int json_iter_next(ki_iter *iter, ki_value *ret_key, ki_value *ret_value)
+static int json_iter_next(ki_value_iter *iter, ki_value *ret_key, ki_value *ret_value)
 {
     const char *p = iter->next;
     const char *end = place(&iter->container) + iter->container.len;

@@ -27,15 +27,15 @@
 #define BUDGET_TIMES 256 /* the whole object, so many times */
 
 typedef struct frame {
-    uint8_t step;   /* whose frame it is */
-    uint8_t member; /* of a union the member at work, otherwise the step itself */
-    bool begun;     /* the member, or the descent, has given something already */
-    size_t depth;   /* the shared stack below this belongs to others */
-    ki_value node;  /* what the step applies to; of a descent, what it gave last */
-    ki_iter iter;   /* over the children of the node */
-    int64_t index;  /* of a slice: the element that comes next */
-    int64_t wanted; /* the element to give next */
-    int64_t end;    /* and the one to stop before */
+    uint8_t step;       /* whose frame it is */
+    uint8_t member;     /* of a union the member at work, otherwise the step itself */
+    bool begun;         /* the member, or the descent, has given something already */
+    size_t depth;       /* the shared stack below this belongs to others */
+    ki_value node;      /* what the step applies to; of a descent, what it gave last */
+    ki_value_iter iter; /* over the children of the node */
+    int64_t index;      /* of a slice: the element that comes next */
+    int64_t wanted;     /* the element to give next */
+    int64_t end;        /* and the one to stop before */
 } frame;
 
 typedef struct walk {
@@ -55,7 +55,7 @@ typedef struct walk {
     frame *frames;    /* room for path->frame_count */
     size_t depth;     /* lists and maps that descents have open */
     size_t depth_cap;
-    ki_iter *open;
+    ki_value_iter *open;
 } walk;
 
 struct ki_path_iter {
@@ -102,10 +102,10 @@ static int charge(walk *w, uint64_t cost)
 }
 
 /* The next child, at the price of the bytes between it and the last. */
-static int next_child(walk *w, ki_iter *iter, ki_value *ret_value)
+static int next_child(walk *w, ki_value_iter *iter, ki_value *ret_value)
 {
     uintptr_t before = (uintptr_t)iter->next;
-    int r = ki_iter_next(iter, NULL, ret_value);
+    int r = ki_value_iter_next(iter, NULL, ret_value);
     uintptr_t after = (uintptr_t)iter->next;
     uint64_t passed = after > before ? after - before : 0;
     int charged = charge(w, VISIT_COST + (passed < w->longest ? passed : w->longest));
@@ -115,10 +115,10 @@ static int next_child(walk *w, ki_iter *iter, ki_value *ret_value)
 /* How many children a list or a map has. */
 static int count_children(walk *w, const ki_value *container, int64_t *ret_count)
 {
-    ki_iter iter;
+    ki_value_iter iter;
     ki_value child;
     int64_t count = 0;
-    int r = ki_value_iter(container, &iter);
+    int r = ki_value_iter_begin(container, &iter);
     while (r >= 0 && (r = next_child(w, &iter, &child)) > 0) {
         count++;
     }
@@ -200,8 +200,8 @@ static int next_of_member(walk *w, frame *f, const ki__path_step *step)
     bool slice = step->kind == KI__PATH_SLICE;
     if (!begun) {
         if (slice && ki_value_type(&f->node) != KI_TYPE_LIST) {
-            f->iter = (ki_iter){0}; /* is over */
-        } else if (ki_value_iter(&f->node, &f->iter) < 0) {
+            f->iter = (ki_value_iter){0}; /* is over */
+        } else if (ki_value_iter_begin(&f->node, &f->iter) < 0) {
             return 0;
         }
         int r = slice ? begin_slice(w, f, step) : 0;
@@ -232,8 +232,8 @@ static int next_of_union(walk *w, frame *f)
 /* Opens what the descent gave last, if it is a list or a map. */
 static int open_node(walk *w, const ki_value *node)
 {
-    ki_iter iter;
-    if (ki_value_iter(node, &iter) < 0) {
+    ki_value_iter iter;
+    if (ki_value_iter_begin(node, &iter) < 0) {
         return 0;
     }
     if (w->depth == DEPTH_MAX) {
@@ -360,7 +360,7 @@ static int push_frame(walk *w, const ki__path_step *step)
     frame *f = &w->frames[w->count];
     ki_type type = ki_value_type(&w->value);
     if (step->kind == KI__PATH_FILTER) {
-        if (type != KI_TYPE_LIST || ki_value_iter(&w->value, &f->iter) < 0) {
+        if (type != KI_TYPE_LIST || ki_value_iter_begin(&w->value, &f->iter) < 0) {
             return GO_BACK;
         }
     } else if (step->kind != KI__PATH_DESCEND && type != KI_TYPE_LIST && type != KI_TYPE_MAP) {
@@ -460,7 +460,7 @@ int ki_path_first(const ki_path *path, const ki_value *root, ki_value *ret_value
     return r < 0 ? r : 0;
 }
 
-int ki_path_iter_new(const ki_path *path, const ki_value *root, ki_path_iter **ret_iter)
+int ki_path_iter_begin(const ki_path *path, const ki_value *root, ki_path_iter **ret_iter)
 {
     KI__REQUIRE(path, NULL);
     KI__REQUIRE(root, NULL);
@@ -497,7 +497,7 @@ int ki_path_iter_next(ki_path_iter *iter, ki_value *ret_value)
     return r;
 }
 
-ki_path_iter *ki_path_iter_free(ki_path_iter *iter)
+ki_path_iter *ki_path_iter_end(ki_path_iter *iter)
 {
     if (iter != NULL) {
         walk_done(&iter->walk);

@@ -15,11 +15,11 @@ enum { OPEN_INLINE = 24 }; /* deeper than most objects */
 
 typedef struct writer {
     ki_buf *out;
-    ki_iter *open; /* lists and maps, the innermost last */
+    ki_value_iter *open; /* lists and maps, the innermost last */
     size_t depth;
     size_t cap;
-    ki_iter *heap; /* where they are when there are many */
-    ki_iter inline_open[OPEN_INLINE];
+    ki_value_iter *heap; /* where they are when there are many */
+    ki_value_iter inline_open[OPEN_INLINE];
 } writer;
 
 /* ---- strings ---- */
@@ -75,7 +75,7 @@ static int open_container(writer *w, const ki_value *value, char bracket)
         w->open = block;
         w->cap = cap;
     }
-    int r = ki_value_iter(value, &w->open[w->depth]);
+    int r = ki_value_iter_begin(value, &w->open[w->depth]);
     if (r >= 0) {
         w->depth++;
         r = ki_buf_add_char(w->out, bracket);
@@ -108,11 +108,11 @@ static int add_value(writer *w, const ki_value *value)
 static int add_next(writer *w)
 {
     ki_buf *out = w->out;
-    ki_iter *iter = &w->open[w->depth - 1];
+    ki_value_iter *iter = &w->open[w->depth - 1];
     ki_value key;
     ki_value value;
     bool map = ki_value_type(&iter->container) == KI_TYPE_MAP;
-    if (ki_iter_next(iter, &key, &value) <= 0) {
+    if (ki_value_iter_next(iter, &key, &value) <= 0) {
         w->depth--;
         return ki_buf_add_char(out, map ? '}' : ']');
     }

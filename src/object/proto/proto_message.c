@@ -176,12 +176,12 @@ typedef struct place {
     unsigned slot; /* of its first field */
 } place;
 
-static uint32_t end_offset(const ki_iter *iter, unsigned level)
+static uint32_t end_offset(const ki_value_iter *iter, unsigned level)
 {
     return (uint32_t)(iter->detail[1] >> (32 * level));
 }
 
-static place place_of(const ki_iter *iter, const ki__proto_detail *detail)
+static place place_of(const ki_value_iter *iter, const ki__proto_detail *detail)
 {
     const char *start = iter->container.bytes;
     place at = {message_of(&iter->container), start + iter->container.len, 0};
@@ -194,7 +194,7 @@ static place place_of(const ki_iter *iter, const ki__proto_detail *detail)
     return at;
 }
 
-static void enter(ki_iter *iter, ki__proto_detail *detail, size_t index, const char *end)
+static void enter(ki_value_iter *iter, ki__proto_detail *detail, size_t index, const char *end)
 {
     uint64_t offset = (uint64_t)(end - (const char *)iter->container.bytes);
     unsigned shift = 32 * detail->level;
@@ -217,7 +217,7 @@ static const char *run_end(uint32_t number, const char *p, const char *end)
 }
 
 /* The next field on the wire that JSON shows: NULL after the last. */
-static const ki__schema_field *next_on_wire(ki_iter *iter, ki__proto_detail *detail,
+static const ki__schema_field *next_on_wire(ki_value_iter *iter, ki__proto_detail *detail,
                                             ki_value *ret_value)
 {
     const char *p = iter->next;
@@ -283,7 +283,7 @@ static const ki__schema_field *field_of_slot(const ki__schema_message *message, 
 }
 
 /* The next field that JSON shows although it is absent: NULL after the last. */
-static const ki__schema_field *next_absent(const ki_iter *iter, ki__proto_detail *detail,
+static const ki__schema_field *next_absent(const ki_value_iter *iter, ki__proto_detail *detail,
                                            ki_value *ret_value)
 {
     const ki__schema_message *message = message_of(&iter->container);
@@ -300,7 +300,7 @@ static const ki__schema_field *next_absent(const ki_iter *iter, ki__proto_detail
     return NULL;
 }
 
-void ki__proto_message_iter_init(ki_iter *iter)
+void ki__proto_message_iter_init(ki_value_iter *iter)
 {
     ki__proto_detail detail = ki__proto_detail_of(&iter->container);
     detail.phase = detail.shape == KI__PROTO_ROOT ? PHASE_KIND : PHASE_WIRE;
@@ -308,7 +308,7 @@ void ki__proto_message_iter_init(ki_iter *iter)
 }
 
 /* The name of the next member, an offset in the names of the tables; 0 after the last. */
-static uint16_t next_member(ki_iter *iter, ki__proto_detail *detail, ki_value *ret_value)
+static uint16_t next_member(ki_value_iter *iter, ki__proto_detail *detail, ki_value *ret_value)
 {
     const ki__schema_field *field = NULL;
     switch (detail->phase) {
@@ -339,7 +339,7 @@ static uint16_t next_member(ki_iter *iter, ki__proto_detail *detail, ki_value *r
     }
 }
 
-int ki__proto_message_iter_next(ki_iter *iter, ki_value *ret_key, ki_value *ret_value)
+int ki__proto_message_iter_next(ki_value_iter *iter, ki_value *ret_key, ki_value *ret_value)
 {
     ki__proto_detail detail = ki__proto_detail_of(&iter->container);
     ki_value value;

@@ -82,7 +82,7 @@ static int proto_member(const ki_value *map, ki_str name, ki_value *ret_member)
     return 0;
 }
 
-static void proto_iter_init(ki_iter *iter)
+static void proto_iter_init(ki_value_iter *iter)
 {
     iter->next = iter->container.bytes;
     if (is_message(&iter->container)) {
@@ -90,7 +90,7 @@ static void proto_iter_init(ki_iter *iter)
     }
 }
 
-static int proto_iter_next(ki_iter *iter, ki_value *ret_key, ki_value *ret_value)
+static int proto_iter_next(ki_value_iter *iter, ki_value *ret_key, ki_value *ret_value)
 {
     if (is_message(&iter->container)) {
         return ki__proto_message_iter_next(iter, ret_key, ret_value);

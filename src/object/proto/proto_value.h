@@ -103,8 +103,8 @@ bool ki__proto_text_is(ki_str raw, ki_str text);
 /* ---- messages (proto_message.c) ---- */
 
 int ki__proto_message_member(const ki_value *map, ki_str name, ki_value *ret_member);
-void ki__proto_message_iter_init(ki_iter *iter);
-int ki__proto_message_iter_next(ki_iter *iter, ki_value *ret_key, ki_value *ret_value);
+void ki__proto_message_iter_init(ki_value_iter *iter);
+int ki__proto_message_iter_next(ki_value_iter *iter, ki_value *ret_key, ki_value *ret_value);
 
 /* ---- maps (proto_value.c) ---- */
 

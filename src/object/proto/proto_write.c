@@ -38,7 +38,7 @@ typedef struct frame {
     uint32_t taken;                    /* slots or entries to give back */
     const ki__schema_message *message; /* of a message */
     const ki__schema_field *field;     /* of a list or map */
-    ki_iter iter;                      /* of a list */
+    ki_value_iter iter;                /* of a list */
 } frame;
 
 typedef struct entry {
@@ -230,11 +230,11 @@ static void fill_slots(const writer *w, const ki__schema_message *message, uint3
     collect_names(message, names);
     ki_value key;
     ki_value value;
-    ki_iter iter;
+    ki_value_iter iter;
     uint32_t from = 0;
-    int r = ki_value_iter(map, &iter);
+    int r = ki_value_iter_begin(map, &iter);
     ki_assert(r == 0);
-    while (ki_iter_next(&iter, &key, &value) > 0) {
+    while (ki_value_iter_next(&iter, &key, &value) > 0) {
         uint32_t slot = find_slot(names, message->slot_count, from, raw_key(&key));
         if (slot != message->slot_count && slots[slot] == ABSENT) {
             slots[slot] = place_of(w, &value);
@@ -321,7 +321,7 @@ static int open_list(writer *w, const ki__schema_field *field, uint32_t message_
     if (ki_value_type(&list) != KI_TYPE_LIST) {
         return fail_needed(w, at, "a list");
     }
-    int r = ki_value_iter(&list, &f.iter);
+    int r = ki_value_iter_begin(&list, &f.iter);
     ki_assert(r == 0);
     return push(w, f);
 }
@@ -373,12 +373,12 @@ static int open_map(writer *w, const ki__schema_field *field, uint32_t at)
     ki_value map = value_at(w, at);
     ki_value key;
     ki_value value;
-    ki_iter iter;
-    if (ki_value_iter(&map, &iter) < 0 || ki_value_type(&map) != KI_TYPE_MAP) {
+    ki_value_iter iter;
+    if (ki_value_iter_begin(&map, &iter) < 0 || ki_value_type(&map) != KI_TYPE_MAP) {
         return fail_needed(w, at, "a map");
     }
     f.first = (uint32_t)w->entry_count;
-    while (ki_iter_next(&iter, &key, &value) > 0) {
+    while (ki_value_iter_next(&iter, &key, &value) > 0) {
         int r = add_entry(w, &key, &value);
         if (r < 0) {
             return r;
@@ -448,7 +448,7 @@ static int step_list(writer *w)
 {
     frame *f = top(w);
     ki_value value;
-    if (ki_iter_next(&f->iter, NULL, &value) == 0) {
+    if (ki_value_iter_next(&f->iter, NULL, &value) == 0) {
         return pop(w);
     }
     f->next++;

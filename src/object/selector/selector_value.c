@@ -129,12 +129,12 @@ static int read_match_labels(reader *rd, const ki_value *labels)
     if (is_absent(labels)) {
         return 0;
     }
-    ki_iter iter;
-    if (ki_value_type(labels) != KI_TYPE_MAP || ki_value_iter(labels, &iter) < 0) {
+    ki_value_iter iter;
+    if (ki_value_type(labels) != KI_TYPE_MAP || ki_value_iter_begin(labels, &iter) < 0) {
         return wrong_type(rd, "map", labels);
     }
     ki_value name, value;
-    while (ki_iter_next(&iter, &name, &value) > 0) {
+    while (ki_value_iter_next(&iter, &name, &value) > 0) {
         char room[KI__LABEL_KEY_MAX + 1];
         ki_str key = {0};
         rd->in_label = true;
@@ -186,13 +186,13 @@ static int read_values(reader *rd, const ki_value *values, ki__operator op)
         return invalid(rd, wanted ? "In and NotIn need at least one value"
                                   : "Exists and DoesNotExist take no values");
     }
-    ki_iter iter;
-    if (count == 0 || ki_value_iter(values, &iter) < 0) {
+    ki_value_iter iter;
+    if (count == 0 || ki_value_iter_begin(values, &iter) < 0) {
         return 0;
     }
     rd->in_value = true;
     ki_value value;
-    for (rd->value = 0; ki_iter_next(&iter, NULL, &value) > 0; rd->value++) {
+    for (rd->value = 0; ki_value_iter_next(&iter, NULL, &value) > 0; rd->value++) {
         int r = add_value(rd, &value);
         if (r < 0) {
             return r;
@@ -240,13 +240,13 @@ static int read_match_expressions(reader *rd, const ki_value *expressions)
     if (is_absent(expressions)) {
         return 0;
     }
-    ki_iter iter;
-    if (ki_value_type(expressions) != KI_TYPE_LIST || ki_value_iter(expressions, &iter) < 0) {
+    ki_value_iter iter;
+    if (ki_value_type(expressions) != KI_TYPE_LIST || ki_value_iter_begin(expressions, &iter) < 0) {
         return wrong_type(rd, "list", expressions);
     }
     rd->in_expression = true;
     ki_value expression;
-    while (ki_iter_next(&iter, NULL, &expression) > 0) {
+    while (ki_value_iter_next(&iter, NULL, &expression) > 0) {
         int r = read_expression(rd, &expression);
         if (r < 0) {
             return r;
