@@ -19,6 +19,9 @@
 
 #include <kinformer/informer.h>
 #include <kinformer/object.h>
+#include <kinformer/parts/engine.h>
+#include <kinformer/parts/source.h>
+#include <kinformer/parts/watch_event.h>
 
 #include "support/bench.h"
 #include "support/pod.h"

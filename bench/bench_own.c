@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <kinformer/simple_informer.h>
+#include <kinformer/parts/simple_informer.h>
 #include <kinformer/workqueue.h>
 
 #include "cache/informer/registration.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include <kinformer/object.h>
-#include <kinformer/queue.h>
-#include <kinformer/simple_informer.h>
+#include <kinformer/parts/queue.h>
+#include <kinformer/parts/simple_informer.h>
 
 #include "support/bench.h"
 #include "support/pod.h"

@@ -29,6 +29,7 @@
 
 #include <kinformer/lister.h>
 #include <kinformer/object.h>
+#include <kinformer/parts/store_write.h>
 #include <kinformer/selector.h>
 #include <kinformer/store.h>
 

@@ -9,7 +9,7 @@
 
 #include <kinformer/builtin_resources.h>
 #include <kinformer/loop.h>
-#include <kinformer/source.h>
+#include <kinformer/parts/source.h>
 
 #include "client/curl/curl_transport.h"
 #include "support/bench.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <kinformer/kinformer.h>
+#include <kinformer/parts/store_write.h>
 
 static const char *const pods[] = {
     "{\"metadata\": {\"namespace\": \"shop\", \"name\": \"web-1\", \"labels\": {\"app\": \"web\"}},"

@@ -5,6 +5,11 @@
 #include <time.h>
 
 #include <kinformer/kinformer.h>
+#include <kinformer/parts/engine.h>
+#include <kinformer/parts/local_source.h>
+#include <kinformer/parts/reflector.h>
+#include <kinformer/parts/source.h>
+#include <kinformer/parts/store_write.h>
 
 /* A device as it is now. Each change has a higher version than the one before. */
 static int put(ki_local_source *house, const char *name, const char *state, int version,
@@ -24,9 +29,9 @@ static int put(ki_local_source *house, const char *name, const char *state, int 
 
 static void show(ki_store *store, ki_reflector *reflector)
 {
-    ki_reflector_health health = KI_OPTIONS_INIT(ki_reflector_health);
+    ki_health health = KI_OPTIONS_INIT(ki_health);
     ki_object *lamp = ki_store_get(store, ki_str_from("lamp"));
-    if (lamp != NULL && ki_reflector_get_health(reflector, &health) == 0) {
+    if (lamp != NULL && ki_reflector_get_health(reflector, &health, NULL) == 0) {
         printf("%s; the lamp is at version %s\n", ki_reflector_state_name(health.state),
                ki_object_resource_version(lamp));
     }

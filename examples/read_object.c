@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <kinformer/kinformer.h>
+#include <kinformer/parts/store_write.h>
 
 static const char *const pods[] = {
     "{\"apiVersion\": \"v1\", \"kind\": \"Pod\","

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include <kinformer/kinformer.h>
+#include <kinformer/parts/engine.h>
+#include <kinformer/parts/source.h>
+#include <kinformer/parts/watch_event.h>
 
 /* ---- the source: it answers when the program says so, and always inside the engine ---- */
 

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include <kinformer/kinformer.h>
+#include <kinformer/parts/queue.h>
+#include <kinformer/parts/simple_informer.h>
 
 static int on_add(const ki_object *pod, bool is_initial, void *user)
 {

@@ -145,8 +145,8 @@ static void obey(program *p)
 
 static void tell_synced(const program *p)
 {
-    ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    if (ki_informer_get_health(p->informer, &health) == 0) {
+    ki_health health = KI_OPTIONS_INIT(ki_health);
+    if (ki_informer_get_health(p->informer, &health, NULL) == 0) {
         printf("synced %zu %" PRIu64 "\n", health.objects, now_ns());
         fflush(stdout);
     }

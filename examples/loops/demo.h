@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include <kinformer/kinformer.h>
+#include <kinformer/parts/engine.h>
+#include <kinformer/parts/source.h>
+#include <kinformer/parts/watch_event.h>
 
 typedef struct demo {
     ki_loop *loop;

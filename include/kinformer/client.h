@@ -13,13 +13,11 @@
 
 #include <kinformer/config.h>
 #include <kinformer/defs.h>
-#include <kinformer/engine.h>
 #include <kinformer/error.h>
 #include <kinformer/factory.h>
 #include <kinformer/informer.h>
 #include <kinformer/loop.h>
 #include <kinformer/resource.h>
-#include <kinformer/transport.h>
 
 KI_BEGIN_DECLS
 

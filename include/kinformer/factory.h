@@ -6,16 +6,15 @@
 #define KINFORMER_FACTORY_H
 
 #include <kinformer/defs.h>
-#include <kinformer/engine.h>
 #include <kinformer/error.h>
 #include <kinformer/informer.h>
+#include <kinformer/list.h>
 #include <kinformer/resource.h>
-#include <kinformer/source.h>
-#include <kinformer/transport.h>
 
 KI_BEGIN_DECLS
 
 typedef struct ki_factory ki_factory;
+typedef struct ki_transport ki_transport; /* <kinformer/parts/transport.h> */
 
 typedef struct ki_factory_options {
     size_t size;       /* see KI_OPTIONS_INIT */

@@ -10,20 +10,20 @@
 #define KINFORMER_INFORMER_H
 
 #include <kinformer/defs.h>
-#include <kinformer/engine.h>
 #include <kinformer/error.h>
 #include <kinformer/handler.h>
+#include <kinformer/health.h>
 #include <kinformer/lister.h>
-#include <kinformer/queue.h>
-#include <kinformer/reflector.h>
+#include <kinformer/queue_kind.h>
 #include <kinformer/registration.h>
 #include <kinformer/resource.h>
-#include <kinformer/source.h>
 #include <kinformer/store.h>
 
 KI_BEGIN_DECLS
 
 typedef struct ki_informer ki_informer;
+typedef struct ki_engine ki_engine; /* <kinformer/parts/engine.h> */
+typedef struct ki_source ki_source; /* <kinformer/parts/source.h> */
 
 /** Gives the object to keep instead in *ret_object (a reference; ki_object_ref(object) to keep it),
  *  which must have the same key, and should have the same uid and resourceVersion: by these a
@@ -162,30 +162,11 @@ KI_API KI_NODISCARD int ki_informer_set_watch_error_handler(ki_informer *informe
 KI_API KI_NODISCARD int ki_informer_last_sync_resource_version(ki_informer *informer, char *text,
                                                                size_t size);
 
-/** How it is. */
-typedef struct ki_informer_health {
-    size_t size; /* see KI_OPTIONS_INIT */
-    ki_reflector_health reflector;
-    bool synced;
-    bool stopped;
-    size_t objects;          /* in the store */
-    size_t queued;           /* deltas between reflector and store */
-    size_t queued_bytes;     /* the memory of the objects in them */
-    uint64_t applied;        /* batches of deltas */
-    uint64_t skipped;        /* objects that the store did not take */
-    uint64_t mutations;      /* found by check_mutations */
-    size_t handlers;         /* at present */
-    size_t handlers_waiting; /* events that wait for the handler that is furthest behind */
-    uint64_t merged;         /* events that handlers were not told of, as others stood for them */
-    /* Of the engine, for all its informers: */
-    size_t handler_threads;        /* that there are at present */
-    uint64_t handler_threads_full; /* how often events had to wait because all were busy and there
-                                      could be no more: handler_threads of the loop's options */
-} ki_informer_health;
-
-/** Fills `health`, whose `size` must be set.
+/** Fills `health`, whose `size` must be set, and `reason` (may be NULL) with the last failure; its
+ *  code is 0 if there is none.
  *  Blocks: no.  Errors: -EINVAL  the size.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_informer_get_health(ki_informer *informer, ki_informer_health *health);
+KI_API KI_NODISCARD int ki_informer_get_health(ki_informer *informer, ki_health *health,
+                                               ki_error *ret_reason);
 
 KI_END_DECLS
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All of kinformer in one.
+/* What an application needs. The parts that it is made of (engine, transport, source, reflector,
+ * queues, transactions and others) are in <kinformer/parts/...>, for programs that put their own
+ * together.
  *
  * How to read the headers. The comment of a function, of the group it stands in, or at the head of
  * its header says:
@@ -20,46 +22,37 @@
 #include <kinformer/builtin_resources.h>
 #include <kinformer/client.h>
 #include <kinformer/clock.h>
-#include <kinformer/columns.h>
 #include <kinformer/config.h>
 #include <kinformer/controller.h>
 #include <kinformer/defs.h>
 #include <kinformer/diff.h>
 #include <kinformer/discovery.h>
 #include <kinformer/edit.h>
-#include <kinformer/engine.h>
 #include <kinformer/error.h>
-#include <kinformer/event.h>
 #include <kinformer/factory.h>
 #include <kinformer/handler.h>
+#include <kinformer/health.h>
 #include <kinformer/informer.h>
 #include <kinformer/json.h>
 #include <kinformer/key.h>
 #include <kinformer/kinds.h>
 #include <kinformer/list.h>
 #include <kinformer/lister.h>
-#include <kinformer/local_source.h>
 #include <kinformer/log.h>
 #include <kinformer/loop.h>
 #include <kinformer/merge.h>
 #include <kinformer/object.h>
-#include <kinformer/pager.h>
 #include <kinformer/path.h>
-#include <kinformer/queue.h>
+#include <kinformer/queue_kind.h>
 #include <kinformer/rate_limiter.h>
-#include <kinformer/reflector.h>
 #include <kinformer/registration.h>
 #include <kinformer/request.h>
 #include <kinformer/resource.h>
-#include <kinformer/retry_watcher.h>
 #include <kinformer/selector.h>
-#include <kinformer/simple_informer.h>
-#include <kinformer/source.h>
 #include <kinformer/status.h>
 #include <kinformer/store.h>
 #include <kinformer/str.h>
 #include <kinformer/time.h>
-#include <kinformer/transport.h>
 #include <kinformer/value.h>
 #include <kinformer/version.h>
 #include <kinformer/workqueue.h>

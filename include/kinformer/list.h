@@ -23,6 +23,20 @@ KI_API const ki_object *ki_list_at(const ki_list *list, size_t position);
 /** Sorts by key. */
 KI_API void ki_list_sort(ki_list *list);
 
+/** What to list or watch. Text is borrowed for the time of the call; NULL is the same as "". */
+typedef struct ki_list_options {
+    size_t size; /* see KI_OPTIONS_INIT */
+    const char *label_selector;
+    const char *field_selector;
+    const char *resource_version;
+    const char *resource_version_match; /* "NotOlderThan", "Exact" or "" */
+    const char *continue_token;
+    uint32_t limit;           /* 0: none */
+    uint32_t timeout_seconds; /* of a watch; 0: the server's own */
+    bool allow_bookmarks;
+    bool send_initial_events;
+} ki_list_options;
+
 KI_END_DECLS
 
 #endif

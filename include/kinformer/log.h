@@ -4,6 +4,7 @@
 #define KINFORMER_LOG_H
 
 #include <kinformer/defs.h>
+#include <kinformer/error.h>
 #include <kinformer/str.h>
 
 KI_BEGIN_DECLS
@@ -42,6 +43,17 @@ typedef struct ki_log {
 /** The name of a level: "error", "warning", "info", "debug".
  *  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const char *ki_log_level_name(ki_log_level level);
+
+/** A failure that nobody waits for: of a handler, an index function, an object that could not be
+ *  read. Everything it points to is valid during the call only. */
+typedef struct ki_report {
+    const char *component; /* such as "reflector" */
+    const char *name;      /* of the one among several, such as "pods"; "" if it has none */
+    ki_str key;            /* of the object, as the server sent it, so that it may hold any
+                              bytes; empty if it is not about one, or not known */
+    const ki_error *error;
+    uint64_t suppressed; /* how many were not told since the last one that was */
+} ki_report;
 
 KI_END_DECLS
 

@@ -32,13 +32,13 @@
 #include <kinformer/alloc.h>
 #include <kinformer/clock.h>
 #include <kinformer/defs.h>
-#include <kinformer/engine.h>
 #include <kinformer/error.h>
 #include <kinformer/log.h>
 
 KI_BEGIN_DECLS
 
 typedef struct ki_loop ki_loop;
+typedef struct ki_engine ki_engine; /* <kinformer/parts/engine.h> */
 
 typedef struct ki_loop_options {
     size_t size;             /* see KI_OPTIONS_INIT */

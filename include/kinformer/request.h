@@ -19,7 +19,6 @@
 #include <kinformer/merge.h>
 #include <kinformer/object.h>
 #include <kinformer/resource.h>
-#include <kinformer/source.h>
 #include <kinformer/str.h>
 
 KI_BEGIN_DECLS
@@ -72,7 +71,8 @@ typedef struct ki_request {
     bool force;                   /* apply: take fields from other managers */
     bool dry_run;
 
-    ki_list_options list; /* of lists and of collections to delete; of GET: resource_version */
+    const ki_list_options
+        *list; /* of lists and of collections to delete; of GET: resource_version */
 
     /* Of deletions. */
     ki_propagation propagation;

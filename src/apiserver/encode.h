@@ -5,7 +5,7 @@
 #ifndef KI_APISERVER_ENCODE_H
 #define KI_APISERVER_ENCODE_H
 
-#include <kinformer/event.h>
+#include <kinformer/parts/watch_event.h>
 
 #include "apiserver/exchange.h"
 

@@ -4,7 +4,7 @@
 #ifndef KI_BASE_ENGINE_H
 #define KI_BASE_ENGINE_H
 
-#include <kinformer/engine.h>
+#include <kinformer/parts/engine.h>
 
 #include "base/hash.h"
 #include "base/heap.h"

@@ -42,6 +42,23 @@ int ki__options_read(void *ours, size_t our_size, size_t first_size, const void 
     return 0;
 }
 
+int ki__options_give(void *theirs, const void *ours, size_t our_size, size_t first_size)
+{
+    size_t their_size = 0;
+    memcpy(&their_size, theirs, sizeof(their_size));
+    if (their_size == 0) {
+        their_size = first_size;
+    }
+    if (their_size < sizeof(their_size) || their_size > OPTIONS_SIZE_MAX) {
+        return -EINVAL;
+    }
+    size_t common = their_size < our_size ? their_size : our_size;
+    size_t head = sizeof(their_size); /* `size` stays as it is */
+    memcpy((unsigned char *)theirs + head, (const unsigned char *)ours + head, common - head);
+    memset((unsigned char *)theirs + common, 0, their_size - common);
+    return 0;
+}
+
 int ki__options_take(void *ours, size_t our_size, const void *theirs, ki_error *error)
 {
     int r = ki__options_read(ours, our_size, our_size, theirs);

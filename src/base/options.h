@@ -18,7 +18,12 @@
  * hold even itself, or absurdly large. On failure `ours` is not touched. */
 int ki__options_read(void *ours, size_t our_size, size_t first_size, const void *theirs);
 
-/** The same for a struct that has not grown since 0.1, with the failure told in words. */
+/** Fills the caller's struct from ours: as much as both have. Its `size` says how much it has (0:
+ *  `first_size`) and stays as it is; members that this library does not know become zero. -EINVAL
+ *  if that size cannot be right; then nothing is written. */
+int ki__options_give(void *theirs, const void *ours, size_t our_size, size_t first_size);
+
+/** ki__options_read() for a struct that has not grown since 0.1, with a message on failure. */
 int ki__options_take(void *ours, size_t our_size, const void *theirs, ki_error *error);
 
 #endif

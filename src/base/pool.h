@@ -12,8 +12,8 @@
 
 #include <kinformer/alloc.h>
 #include <kinformer/clock.h>
-#include <kinformer/engine.h>
 #include <kinformer/log.h>
+#include <kinformer/parts/engine.h>
 
 #include "base/list.h"
 

@@ -5,9 +5,9 @@
 #define KI_CLI_COLUMNS_H
 
 #include <kinformer/buf.h>
-#include <kinformer/columns.h>
 #include <kinformer/error.h>
 #include <kinformer/object.h>
+#include <kinformer/parts/columns.h>
 #include <kinformer/path.h>
 #include <kinformer/resource.h>
 

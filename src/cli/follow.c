@@ -18,19 +18,30 @@
     (CLI_SECOND_NS / 2) /* a watch that is accepted and lives so long is a connection \
                          */
 
-ki_informer_health cli_follow_health(const cli_target *target)
+ki_health cli_follow_health(const cli_target *target)
 {
-    ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    if (target->informer == NULL || ki_informer_get_health(target->informer, &health) < 0) {
-        return KI_OPTIONS_INIT(ki_informer_health);
+    ki_health health = KI_OPTIONS_INIT(ki_health);
+    if (target->informer == NULL || ki_informer_get_health(target->informer, &health, NULL) < 0) {
+        return KI_OPTIONS_INIT(ki_health);
     }
     return health;
+}
+
+ki_error cli_follow_reason(const cli_target *target)
+{
+    ki_health health = KI_OPTIONS_INIT(ki_health);
+    ki_error reason = KI_ERROR_INIT;
+    if (target->informer == NULL ||
+        ki_informer_get_health(target->informer, &health, &reason) < 0) {
+        return KI_ERROR_INIT;
+    }
+    return reason;
 }
 
 /* ---- what is new ---- */
 
 /* Whether the watch under way is accepted; notes since when, and what had arrived before it. */
-static bool is_accepted(cli_follow *follow, const ki_reflector_health *now)
+static bool is_accepted(cli_follow *follow, const ki_health *now)
 {
     uint64_t arrived = now->events + now->bookmarks;
     bool accepted = now->state == KI_REFLECTOR_WATCHING && now->answered;
@@ -47,7 +58,7 @@ static bool is_accepted(cli_follow *follow, const ki_reflector_health *now)
     return accepted;
 }
 
-static cli_news begin_failing(cli_follow *follow, const ki_reflector_health *now)
+static cli_news begin_failing(cli_follow *follow, const ki_health *now)
 {
     if (follow->state != CLI_FOLLOW_FAILING) {
         follow->failed_ns = cli_now_ns();
@@ -57,7 +68,7 @@ static cli_news begin_failing(cli_follow *follow, const ki_reflector_health *now
     return CLI_NEWS_FAILING;
 }
 
-cli_news cli_follow_look(cli_target *target, const ki_reflector_health *now)
+cli_news cli_follow_look(cli_target *target, const ki_health *now)
 {
     cli_follow *follow = &target->follow;
     bool accepted = is_accepted(follow, now);
@@ -137,9 +148,10 @@ static bool put_versions(ki_buf *out, const ki_discovery *discovery, const ki_re
     return true;
 }
 
-static void say_failing(const cli_target *target, const ki_reflector_health *now)
+static void say_failing(const cli_target *target, const ki_health *now)
 {
-    const char *why = cli_error_text(&now->reason);
+    ki_error reason = cli_follow_reason(target);
+    const char *why = cli_error_text(&reason);
     if (!now->synced) {
         cli_say("%s: not synced yet: %s; retrying", target->label, why);
     } else if (now->reason_class == KI_FAILURE_CONNECTION) {
@@ -155,15 +167,15 @@ static void say_failing(const cli_target *target, const ki_reflector_health *now
 static void on_discovered(const ki_discovery *discovery, const ki_error *error, void *user)
 {
     cli_target *target = user;
-    ki_informer_health health = cli_follow_health(target);
+    ki_health health = cli_follow_health(target);
     ki_buf versions;
     target->follow.asking = false;
-    if (health.reflector.reason_class != KI_FAILURE_NOT_FOUND) {
+    if (health.reason_class != KI_FAILURE_NOT_FOUND) {
         return; /* it has passed, or is reported otherwise */
     }
     cli_text_init(&versions);
     if (error != NULL || !put_versions(&versions, discovery, target->resource)) {
-        say_failing(target, &health.reflector);
+        say_failing(target, &health);
     } else {
         cli_say("%s: the server no longer serves %s; %s%s; retrying", target->label,
                 ki_resource_api_version(target->resource),
@@ -174,7 +186,7 @@ static void on_discovered(const ki_discovery *discovery, const ki_error *error, 
 }
 
 /* 404 of something that was there: discovery knows whether its version is gone. */
-static void explain_not_found(cli_target *target, const ki_reflector_health *now)
+static void explain_not_found(cli_target *target, const ki_health *now)
 {
     cli_follow *follow = &target->follow;
     ki_error error = KI_ERROR_INIT;
@@ -203,8 +215,8 @@ void cli_follow_stop(cli_session *session)
 
 static void check(cli_target *target)
 {
-    ki_informer_health health = cli_follow_health(target);
-    const ki_reflector_health *now = &health.reflector;
+    ki_health health = cli_follow_health(target);
+    const ki_health *now = &health;
     cli_follow *follow = &target->follow;
     bool outage = follow->state != CLI_FOLLOW_WELL;
     bool first = follow->syncs == 0;
@@ -212,7 +224,7 @@ static void check(cli_target *target)
         cli_say("%s: the server has gone back in time", target->label);
         follow->epoch_changes = now->epoch_changes;
     }
-    unsigned long long objects = now->objects;
+    unsigned long long objects = now->listed;
     switch (cli_follow_look(target, now)) {
     case CLI_NEWS_NONE:
         break;
@@ -260,18 +272,18 @@ ki_error cli_follow_explain(const cli_session *session)
         if (target->synced) {
             continue;
         }
-        ki_informer_health health = cli_follow_health(target);
-        const ki_reflector_health *now = &health.reflector;
-        if (now->reason.code != 0) {
-            cli_say("not synced in time: %s: %s", target->label, cli_error_text(&now->reason));
-        } else if (now->arrived != 0) {
+        ki_health health = cli_follow_health(target);
+        ki_error reason = cli_follow_reason(target);
+        if (reason.code != 0) {
+            cli_say("not synced in time: %s: %s", target->label, cli_error_text(&reason));
+        } else if (health.arrived != 0) {
             cli_say("not synced in time: %s: %llu objects arrived, but not all", target->label,
-                    (unsigned long long)now->arrived);
+                    (unsigned long long)health.arrived);
         } else {
             cli_say("not synced in time: %s: no objects arrived from %s", target->label,
                     ki_config_server(session->config));
         }
-        return now->reason;
+        return reason;
     }
     return KI_ERROR_INIT;
 }
@@ -291,9 +303,9 @@ void cli_follow_progress(cli_session *session)
     cli_text_init(&line);
     cli_put(&line, "syncing");
     for (size_t i = 0; i < session->target_count; i++) {
-        ki_informer_health health = cli_follow_health(&session->targets[i]);
-        objects += health.reflector.arrived != 0 ? health.reflector.arrived : health.objects;
-        bytes += health.reflector.bytes;
+        ki_health health = cli_follow_health(&session->targets[i]);
+        objects += health.arrived != 0 ? health.arrived : health.objects;
+        bytes += health.bytes;
         if (!session->targets[i].synced) {
             cli_putf(&line, " %s", session->targets[i].label);
         }

@@ -17,7 +17,7 @@ typedef enum cli_news {
 } cli_news;
 
 /** Looks at one informer, whose health is this. */
-cli_news cli_follow_look(cli_target *target, const ki_reflector_health *now);
+cli_news cli_follow_look(cli_target *target, const ki_health *now);
 /** Seconds from the beginning of the outage until the watch was accepted. */
 double cli_follow_seconds_to_connect(const cli_follow *follow);
 
@@ -35,6 +35,9 @@ void cli_follow_progress(cli_session *session);
 ki_error cli_follow_explain(const cli_session *session);
 
 /** An informer's health; all zero if it has none. */
-ki_informer_health cli_follow_health(const cli_target *target);
+ki_health cli_follow_health(const cli_target *target);
+
+/** The last failure of its informer; its code is 0 if there is none. */
+ki_error cli_follow_reason(const cli_target *target);
 
 #endif

@@ -21,29 +21,29 @@ static void weigh(cli_gauge *gauge, ki_store *store)
     (void)ki_snapshot_unref(snapshot);
 }
 
-void cli_gauge_measure(cli_gauge *gauge, const cli_target *target, const ki_informer_health *health)
+void cli_gauge_measure(cli_gauge *gauge, const cli_target *target, const ki_health *health)
 {
     uint64_t now = cli_now_ns();
     uint64_t passed = now - gauge->time_ns;
     weigh(gauge, ki_informer_store(target->informer));
     if (gauge->time_ns != 0 && passed != 0) {
-        gauge->rate = (double)(health->reflector.events - gauge->events) * (double)CLI_SECOND_NS /
-                      (double)passed;
+        gauge->rate =
+            (double)(health->events - gauge->events) * (double)CLI_SECOND_NS / (double)passed;
     }
-    gauge->events = health->reflector.events;
+    gauge->events = health->events;
     gauge->time_ns = now;
 }
 
-uint64_t cli_gauge_objects(const ki_informer_health *health)
+uint64_t cli_gauge_objects(const ki_health *health)
 {
-    return health->synced ? health->objects : health->reflector.arrived;
+    return health->synced ? health->objects : health->arrived;
 }
 
-cli_color cli_gauge_color(const ki_informer_health *health)
+cli_color cli_gauge_color(const ki_health *health)
 {
-    switch (health->reflector.state) {
+    switch (health->state) {
     case KI_REFLECTOR_WATCHING:
-        return health->reflector.answered ? CLI_COLOR_GREEN : CLI_COLOR_YELLOW;
+        return health->answered ? CLI_COLOR_GREEN : CLI_COLOR_YELLOW;
     case KI_REFLECTOR_BACKOFF:
     case KI_REFLECTOR_STOPPED:
         return CLI_COLOR_RED;

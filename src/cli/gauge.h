@@ -16,13 +16,12 @@ typedef struct cli_gauge {
 } cli_gauge;
 
 /** Measures. Walks the objects, unless nothing has changed since the last time. */
-void cli_gauge_measure(cli_gauge *gauge, const cli_target *target,
-                       const ki_informer_health *health);
+void cli_gauge_measure(cli_gauge *gauge, const cli_target *target, const ki_health *health);
 
 /** How many objects there are, or have come so far. */
-uint64_t cli_gauge_objects(const ki_informer_health *health);
+uint64_t cli_gauge_objects(const ki_health *health);
 
 /** Green: in step; yellow: on its way; red: it waits before it tries again, or was stopped. */
-cli_color cli_gauge_color(const ki_informer_health *health);
+cli_color cli_gauge_color(const ki_health *health);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include <kinformer/client.h>
 #include <kinformer/object.h>
-#include <kinformer/source.h>
+#include <kinformer/parts/source.h>
 
 #include "cli/text_table.h"
 

@@ -74,14 +74,14 @@ static sums sum_up(const cli_session *session)
 {
     sums all = {0};
     for (size_t i = 0; i < session->target_count; i++) {
-        ki_informer_health health = cli_follow_health(&session->targets[i]);
+        ki_health health = cli_follow_health(&session->targets[i]);
         all.objects += health.objects;
-        all.bytes += health.reflector.bytes;
-        all.events += health.reflector.events;
+        all.bytes += health.bytes;
+        all.events += health.events;
         all.merged += health.merged;
-        all.relists += health.reflector.relists;
-        all.reconnects += health.reflector.reconnects;
-        all.skipped += health.reflector.skipped + health.skipped;
+        all.relists += health.relists;
+        all.reconnects += health.reconnects;
+        all.skipped += health.skipped + health.rejected;
     }
     return all;
 }

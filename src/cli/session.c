@@ -376,7 +376,7 @@ int cli_session_result(const cli_session *s, int code)
 {
     uint64_t skipped = 0;
     for (size_t i = 0; i < s->target_count; i++) {
-        skipped += cli_follow_health(&s->targets[i]).reflector.skipped;
+        skipped += cli_follow_health(&s->targets[i]).skipped;
     }
     if (code != CLI_OK || skipped == 0) {
         return code;

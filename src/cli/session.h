@@ -7,6 +7,7 @@
 #include <kinformer/discovery.h>
 #include <kinformer/factory.h>
 #include <kinformer/informer.h>
+#include <kinformer/parts/source.h>
 
 #include "cli/args.h"
 #include "cli/command_loop.h"

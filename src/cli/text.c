@@ -8,7 +8,7 @@
 #include <time.h>
 #include <wchar.h>
 
-#include <kinformer/columns.h>
+#include <kinformer/parts/columns.h>
 
 #define TEXT_MAX ((size_t)1 << 30)
 

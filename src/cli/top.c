@@ -40,7 +40,7 @@ typedef struct topping {
     cli_fd keys;
 } topping;
 
-static const cli_gauge *measure(const cli_target *target, const ki_informer_health *health)
+static const cli_gauge *measure(const cli_target *target, const ki_health *health)
 {
     topping *t = target->user;
     cli_gauge *gauge = &t->gauges[target - t->session.targets];
@@ -69,10 +69,11 @@ static const cli_heading headings[] = {
 
 static void put_row(cli_table *table, const cli_target *target, uint64_t now)
 {
-    ki_informer_health health = cli_follow_health(target);
-    const ki_reflector_health *r = &health.reflector;
+    ki_health health = cli_follow_health(target);
+    const ki_health *r = &health;
     const cli_gauge *gauge = measure(target, &health);
-    const char *why = r->reason.code != 0 ? cli_error_text(&r->reason) : "";
+    ki_error reason = cli_follow_reason(target);
+    const char *why = reason.code != 0 ? cli_error_text(&reason) : "";
     bool wide = table->line_width >= CLI_TABLE_WIDE;
     cli_table_row(table, cli_gauge_color(&health));
     cli_put(cli_table_cell(table), target->label);
@@ -131,8 +132,8 @@ static void put_time(ki_buf *out)
 
 static void put_line(ki_buf *out, const cli_target *target, uint64_t now)
 {
-    ki_informer_health health = cli_follow_health(target);
-    const ki_reflector_health *r = &health.reflector;
+    ki_health health = cli_follow_health(target);
+    const ki_health *r = &health;
     const cli_gauge *gauge = measure(target, &health);
     put_time(out);
     cli_putf(out, " %s state=%s objects=%llu received=%llu memory=%llu events=%llu", target->label,
@@ -142,9 +143,10 @@ static void put_line(ki_buf *out, const cli_target *target, uint64_t now)
     cli_putf(out, " rate=%.1f lag=%zu relists=%llu listed=", gauge->rate,
              health.queued + health.handlers_waiting, (unsigned long long)r->relists);
     put_since(out, r->last_sync, now);
-    if (r->reason.code != 0) {
+    ki_error reason = cli_follow_reason(target);
+    if (reason.code != 0) {
         cli_put(out, " reason=");
-        cli_put_quoted(out, ki_str_from(cli_error_text(&r->reason)));
+        cli_put_quoted(out, ki_str_from(cli_error_text(&reason)));
     }
     cli_put_char(out, '\n');
 }

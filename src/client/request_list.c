@@ -60,7 +60,8 @@ static ki__paging_verdict read_page(listing *l, ki_error *error)
     ki_request request = l->request;
     ki_response page;
     ki__paging_verdict verdict;
-    request.list = ki__paging_options(&l->paging);
+    ki_list_options options = ki__paging_options(&l->paging);
+    request.list = &options;
     if (ki_client_do(l->client, &request, &page, error) < 0) {
         verdict = ki__paging_fail(&l->paging, error);
         if (verdict == KI__PAGING_FAILED) {

@@ -5,7 +5,7 @@
 #define KI_LOOP_WAKEUP_H
 
 #include <kinformer/alloc.h>
-#include <kinformer/engine.h>
+#include <kinformer/parts/engine.h>
 
 typedef struct ki__wakeup ki__wakeup;
 

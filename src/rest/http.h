@@ -17,9 +17,9 @@
 
 #include <kinformer/buf.h>
 #include <kinformer/object.h>
+#include <kinformer/parts/source.h>
+#include <kinformer/parts/transport.h>
 #include <kinformer/resource.h>
-#include <kinformer/source.h>
-#include <kinformer/transport.h>
 
 /* ---- query.c ---- */
 

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include <kinformer/pager.h>
+#include <kinformer/parts/pager.h>
 
 #include "base/alloc.h"
 #include "base/engine.h"

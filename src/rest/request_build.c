@@ -94,7 +94,7 @@ static uint32_t given(const ki_request *q)
         [PATH] = has(q->path),
         [RAW] = has(q->method) || has(q->query) || has(q->accept) || has(q->content_type),
     };
-    uint32_t bits = list_members(&q->list);
+    uint32_t bits = list_members(q->list);
     for (size_t i = 0; i < MEMBER_MAX; i++) {
         bits |= set[i] ? BIT(i) : 0;
     }
@@ -238,8 +238,8 @@ static int build_query(ki__built *built, const verb *v, const ki_request *q, ki_
 {
     bool deletes = (v->takes & BIT(DELETION)) != 0;
     int r = 0;
-    if (list_members(&q->list) != 0) {
-        r = ki__http_query(&q->list, false, &built->query, error);
+    if (list_members(q->list) != 0) {
+        r = ki__http_query(q->list, false, &built->query, error);
     }
     if (r < 0) {
         return r;
@@ -327,7 +327,7 @@ static int build(ki__built *built, const ki_request *q, const char *name_space, 
     built->expect = v->expect;
     built->whole = !has(q->subresource);
     built->no_retry = q->no_retry;
-    built->later_page = q->verb == KI_VERB_LIST && ki__http_is_later_page(&q->list);
+    built->later_page = q->verb == KI_VERB_LIST && ki__http_is_later_page(q->list);
     built->timeout_ms = q->timeout_ms;
     if (q->verb == KI_VERB_RAW) {
         r = build_raw(built, q, error);
@@ -355,10 +355,15 @@ int ki__built_make(ki__built *built, const ki_alloc *alloc, const ki_request *re
     ki_buf_init(&built->body, alloc, BODY_MAX_BYTES);
     ki_buf_init(&built->name, alloc, TEXT_MAX_BYTES);
     ki_request q = {0};
+    ki_list_options list = {0};
     int r = ki__options_take(&q, sizeof(q), request, error);
+    if (r == 0) {
+        r = ki__options_take(&list, sizeof(list), q.list, error);
+    }
     if (r < 0) {
         return r;
     }
+    q.list = &list;
     if ((unsigned)q.verb >= KI_VERB_MAX) {
         return ki__error_set(error, -EINVAL, "there is no such verb");
     }

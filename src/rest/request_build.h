@@ -4,8 +4,8 @@
 #define KI_REST_REQUEST_BUILD_H
 
 #include <kinformer/buf.h>
+#include <kinformer/parts/transport.h>
 #include <kinformer/request.h>
-#include <kinformer/transport.h>
 
 /* What a successful response contains. */
 typedef enum ki__expect {

@@ -12,8 +12,8 @@
 #ifndef KI_REST_THROTTLE_H
 #define KI_REST_THROTTLE_H
 
-#include <kinformer/engine.h>
-#include <kinformer/transport.h>
+#include <kinformer/parts/engine.h>
+#include <kinformer/parts/transport.h>
 
 #include "base/list.h"
 

@@ -3,7 +3,7 @@
 #ifndef KI_WIRE_EVENT_H
 #define KI_WIRE_EVENT_H
 
-#include <kinformer/event.h>
+#include <kinformer/parts/watch_event.h>
 #include <kinformer/str.h>
 
 /** The type that is spelt so; KI_WATCH_EVENT_MAX if none is. */

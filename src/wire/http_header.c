@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Headers of HTTP, as transports give them. */
-#include <kinformer/transport.h>
+#include <kinformer/parts/transport.h>
 
 #include "base/ascii.h"
 

@@ -4,7 +4,7 @@
 #ifndef KI_WIRE_PAGES_H
 #define KI_WIRE_PAGES_H
 
-#include <kinformer/source.h>
+#include <kinformer/parts/source.h>
 
 #include "wire/paging.h"
 

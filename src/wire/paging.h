@@ -13,7 +13,7 @@
 #define KI_WIRE_PAGING_H
 
 #include <kinformer/buf.h>
-#include <kinformer/source.h>
+#include <kinformer/parts/source.h>
 
 #include "wire/page_progress.h"
 

@@ -3,7 +3,7 @@
 #ifndef KI_WIRE_SOURCE_OPTIONS_H
 #define KI_WIRE_SOURCE_OPTIONS_H
 
-#include <kinformer/source.h>
+#include <kinformer/parts/source.h>
 
 /** Copies `count` texts into one block, *ret_block, and lets them point there; NULL becomes "". The
  *  block is freed with ki__free().

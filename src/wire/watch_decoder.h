@@ -9,7 +9,7 @@
 #ifndef KI_WIRE_WATCH_DECODER_H
 #define KI_WIRE_WATCH_DECODER_H
 
-#include <kinformer/event.h>
+#include <kinformer/parts/watch_event.h>
 
 #include "object/json/json_stream.h"
 #include "wire/intake.h"

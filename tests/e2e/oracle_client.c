@@ -22,6 +22,7 @@
 #include <time.h>
 
 #include <kinformer/kinformer.h>
+#include <kinformer/parts/source.h>
 
 #include "telling.h"
 
@@ -110,11 +111,11 @@ static void dump(const follower *f)
 
 static void tell_health(const follower *f)
 {
-    ki_informer_health h = KI_OPTIONS_INIT(ki_informer_health);
-    if (ki_informer_get_health(f->informer, &h) < 0) {
+    ki_health h = KI_OPTIONS_INIT(ki_health);
+    if (ki_informer_get_health(f->informer, &h, NULL) < 0) {
         return;
     }
-    const ki_reflector_health *r = &h.reflector;
+    const ki_health *r = &h;
     printf("health %s syncs=%llu reconnects=%llu fallbacks=%llu skipped=%llu anomalies=%llu"
            " epoch_changes=%llu target_errors=%llu merged=%llu\n",
            f->name, (unsigned long long)r->syncs, (unsigned long long)r->reconnects,

@@ -43,6 +43,7 @@
 #include <time.h>
 
 #include <kinformer/kinformer.h>
+#include <kinformer/parts/source.h>
 
 #include "sync_client_paths.h"
 #include "telling.h"
@@ -217,16 +218,17 @@ static const watched *find_named(const program *p, const char *name)
 static void tell_health(program *p)
 {
     for (size_t i = 0; i < p->count; i++) {
-        ki_informer_health h = KI_OPTIONS_INIT(ki_informer_health);
-        if (ki_informer_get_health(p->watched[i].informer, &h) < 0) {
+        ki_error reason = KI_ERROR_INIT;
+        ki_health h = KI_OPTIONS_INIT(ki_health);
+        if (ki_informer_get_health(p->watched[i].informer, &h, &reason) < 0) {
             continue;
         }
-        const ki_reflector_health *r = &h.reflector;
+        const ki_health *r = &h;
         printf("health %s state=%d next=%d answered=%d http=%d synced=%d objects=%zu streams=%llu "
                "lists=%llu watches=%llu"
                " syncs=%llu relists=%llu reconnects=%llu fallbacks=%llu backoffs=%llu events=%llu"
                " bookmarks=%llu skipped=%llu anomalies=%llu epoch_changes=%llu merged=%llu\n",
-               p->watched[i].name, (int)r->state, (int)r->next, r->answered, r->reason.http_code,
+               p->watched[i].name, (int)r->state, (int)r->next, r->answered, reason.http_code,
                h.synced, h.objects, (unsigned long long)r->streams, (unsigned long long)r->lists,
                (unsigned long long)r->watches, (unsigned long long)r->syncs,
                (unsigned long long)r->relists, (unsigned long long)r->reconnects,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include <kinformer/builtin_resources.h>
-#include <kinformer/source.h>
+#include <kinformer/parts/source.h>
 
 #include "base/alloc.h"
 #include "base/utf8.h"

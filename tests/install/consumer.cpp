@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <kinformer/kinformer.h>
+#include <kinformer/parts/store_write.h>
 
 template <auto function> struct release {
     template <typename T> void operator()(T *thing) const

@@ -330,10 +330,10 @@ static void count_warnings(const ki_log_record *record, void *user)
     }
 }
 
-static ki_informer_health health_of(ki_informer *informer)
+static ki_health health_of(ki_informer *informer)
 {
-    ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    assert_int_equal(ki_informer_get_health(informer, &health), 0);
+    ki_health health = KI_OPTIONS_INIT(ki_health);
+    assert_int_equal(ki_informer_get_health(informer, &health, NULL), 0);
     return health;
 }
 
@@ -376,9 +376,9 @@ static void follow_a_newer_server(bool no_streaming)
     start(&w);
     write_one(&w, "Pod", "v1", 2, 3);
     wait_for(w.pods, pods);
-    assert_int_equal(health_of(w.pods).reflector.incomplete, 3);
-    assert_int_equal(health_of(w.pods).reflector.lists, no_streaming ? 1 : 0);
-    assert_int_equal(health_of(w.widgets).reflector.incomplete, 0);
+    assert_int_equal(health_of(w.pods).incomplete, 3);
+    assert_int_equal(health_of(w.pods).lists, no_streaming ? 1 : 0);
+    assert_int_equal(health_of(w.widgets).incomplete, 0);
     expect_incomplete(w.pods, "default/o0");
     expect_incomplete(w.pods, "default/o2");
     assert_int_equal(atomic_load(&warnings), 1);
@@ -436,7 +436,7 @@ static void follow_whole(bool no_streaming, bool late)
     }
     write_one(&w, "Pod", "v1", 2, 3);
     wait_for(w.pods, pods);
-    ki_reflector_health health = health_of(w.pods).reflector;
+    ki_health health = health_of(w.pods);
     assert_int_equal(health.incomplete, 0);
     assert_int_equal(health.relists, 0);
     assert_true(health.failures == 0 || late); /* the cut */
@@ -492,10 +492,10 @@ static void threads_of_handlers_are_limited_by_the_client(void **state)
         must(ki_informer_add_handler(w.pods, &handler, NULL, NULL, &error), &error);
     }
     must(ki_factory_start(w.factory, &error), &error);
-    ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
+    ki_health health = KI_OPTIONS_INIT(ki_health);
     while (health.handler_threads_full == 0) { /* one callback waits for the other's thread */
         usleep(1000);
-        must(ki_informer_get_health(w.pods, &health), &error);
+        must(ki_informer_get_health(w.pods, &health, NULL), &error);
     }
     atomic_store(&open, true);
     must(ki_factory_wait_for_sync(w.factory, WAIT_MS, &error), &error);

@@ -58,7 +58,7 @@ static void a_get(void **state)
     request.name_space = "a b";
     request.name = "x?y";
     request.json = true;
-    request.list.resource_version = "7";
+    request.list = KI_OPTIONS(ki_list_options, .resource_version = "7");
     request.subresource = "scale";
     request.resource = KI_APPS_V1_DEPLOYMENTS;
     ki_error error = KI_ERROR_INIT;
@@ -157,7 +157,7 @@ static void writes_with_all_their_options(void **state)
 
     request = request_of(KI_VERB_DELETE_COLLECTION);
     request.name_space = "n";
-    request.list.label_selector = "a=b";
+    request.list = KI_OPTIONS(ki_list_options, .label_selector = "a=b");
     request.grace_seconds = 30;
     request.propagation = KI_PROPAGATION_ORPHAN;
     ki_response answer;
@@ -353,8 +353,7 @@ static void a_list_is_in_order(void **state)
     ki_request request = request_of(KI_VERB_LIST);
     ki_response answer;
     request.name_space = "shop";
-    request.list.limit = 3;
-    request.list.label_selector = "odd=0";
+    request.list = KI_OPTIONS(ki_list_options, .limit = 3, .label_selector = "odd=0");
     assert_int_equal(ki_client_do(c.client, &request, &answer, NULL), 0);
     assert_int_equal(ki_list_count(answer.list), 3);
     assert_string_equal(ki_object_key(ki_list_at(answer.list, 0)), "shop/m0000");

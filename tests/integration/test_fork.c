@@ -14,6 +14,9 @@
 
 #include <kinformer/apiserver.h>
 #include <kinformer/kinformer.h>
+#include <kinformer/parts/engine.h>
+#include <kinformer/parts/queue.h>
+#include <kinformer/parts/store_write.h>
 
 #include "support/test.h"
 

@@ -10,6 +10,7 @@
 
 #include <kinformer/builtin_resources.h>
 #include <kinformer/informer.h>
+#include <kinformer/parts/source.h>
 
 #include "support/transporting.h"
 

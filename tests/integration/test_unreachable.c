@@ -180,10 +180,10 @@ static void expect_reports(world *w, const char *url)
     assert_non_null(strstr(error.message, w->message));
     assert_null(strstr(error.message, TOKEN));
     pthread_mutex_unlock(&w->lock);
-    ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    assert_int_equal(ki_informer_get_health(w->pods, &health), 0);
-    assert_int_equal(health.reflector.reason_class, KI_FAILURE_CONNECTION);
-    assert_true(health.reflector.failures >= 2);
+    ki_health health = KI_OPTIONS_INIT(ki_health);
+    assert_int_equal(ki_informer_get_health(w->pods, &health, NULL), 0);
+    assert_int_equal(health.reason_class, KI_FAILURE_CONNECTION);
+    assert_true(health.failures >= 2);
 }
 
 static void a_refused_connection_is_reported_and_so_is_its_end(void **state)

@@ -216,7 +216,7 @@ static void check_handlers(sim_informer *informer, const ki_snapshot *snapshot, 
 /* ---- informers ---- */
 
 /* A connection that breaks is no reason to list again: the watch is taken up where it was. */
-static void check_resumes(const sim_informer *informer, const ki_reflector_health *health)
+static void check_resumes(const sim_informer *informer, const ki_health *health)
 {
     static const sim_fault harmless[] = {SIM_LAG,    SIM_MOVE, SIM_RESET,     SIM_STALL, SIM_SPLIT,
                                          SIM_REFUSE, SIM_CUT,  SIM_DELAY,     SIM_LATE,  SIM_REMOVE,
@@ -235,7 +235,7 @@ static void check_resumes(const sim_informer *informer, const ki_reflector_healt
 }
 
 /* I2 once more, of what the reflector says, and how it got there. */
-static void check_reflector(sim_informer *informer, const ki_reflector_health *health)
+static void check_reflector(sim_informer *informer, const ki_health *health)
 {
     sim *s = informer->s;
     char text[1025];
@@ -269,10 +269,10 @@ static void check_reflector(sim_informer *informer, const ki_reflector_health *h
     informer->syncs = health->syncs;
 }
 
-static void count_health(sim_informer *informer, const ki_reflector_health *h)
+static void count_health(sim_informer *informer, const ki_health *h)
 {
     sim *s = informer->s;
-    const ki_reflector_health *last = &informer->health;
+    const ki_health *last = &informer->health;
     s->counts[SIM_COUNT_STREAMS] += h->streams - last->streams;
     s->counts[SIM_COUNT_LISTS] += h->lists - last->lists;
     s->counts[SIM_COUNT_WATCHES] += h->watches - last->watches;
@@ -313,13 +313,12 @@ static void check_store(sim_informer *informer, const ki_snapshot *snapshot, siz
 
 static void check_informer(sim_informer *informer)
 {
-    ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    health.reflector.size = sizeof(health.reflector);
-    if (ki_informer_get_health(informer->informer, &health) < 0) {
+    ki_health health = KI_OPTIONS_INIT(ki_health);
+    if (ki_informer_get_health(informer->informer, &health, NULL) < 0) {
         sim_violation(informer->s, "setup", "no health");
     }
-    check_reflector(informer, &health.reflector);
-    count_health(informer, &health.reflector);
+    check_reflector(informer, &health);
+    count_health(informer, &health);
     if (health.mutations != 0) {
         sim_violation(informer->s, "I10", "an object was changed in its place");
     }

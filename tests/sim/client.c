@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/parts/source.h>
+
 #include "sim/sim.h"
 
 #define RETRY_NS (2 * SIM_SECOND)

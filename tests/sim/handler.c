@@ -39,11 +39,11 @@ static void remove_inside(sim_handler *handler)
 static void look_around(sim_handler *handler)
 {
     sim_informer *informer = handler->owner;
-    ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
+    ki_health health = KI_OPTIONS_INIT(ki_health);
     char version[1025];
     bool synced = ki_informer_has_synced(informer->informer);
     int waited = ki_informer_wait_for_sync(informer->informer, 0, NULL);
-    if (ki_informer_get_health(informer->informer, &health) < 0 ||
+    if (ki_informer_get_health(informer->informer, &health, NULL) < 0 ||
         ki_informer_last_sync_resource_version(informer->informer, version, sizeof(version)) < 0 ||
         (waited == 0 && !synced)) {
         sim_violation(informer->s, "I8", "an informer tells nonsense of itself");

@@ -19,8 +19,9 @@
 #include <stdint.h>
 
 #include <kinformer/clock.h>
-#include <kinformer/engine.h>
 #include <kinformer/informer.h>
+#include <kinformer/parts/engine.h>
+#include <kinformer/parts/transport.h>
 #include <kinformer/workqueue.h>
 
 #include "apiserver/exchange.h"
@@ -258,7 +259,7 @@ struct sim_informer {
     uint64_t syncs;     /* lists, */
     uint64_t listed_rv; /* and the version of the last */
     bool synced;
-    ki_reflector_health health;
+    ki_health health;
     uint64_t requests[SIM_REQUESTS_KEPT]; /* times of the last ones */
     size_t request_count;
     sim_work work;

@@ -476,8 +476,8 @@ static void look(app *a, unsigned int resource, dice *d)
 {
     ki_error error = KI_ERROR_INIT;
     ki_informer *informer = take_informer(a, resource);
-    ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    must(ki_informer_get_health(informer, &health), &error, "ki_informer_get_health");
+    ki_health health = KI_OPTIONS_INIT(ki_health);
+    must(ki_informer_get_health(informer, &health, NULL), &error, "ki_informer_get_health");
     if (roll(d, 4) == 0) {
         int r = ki_factory_wait_for_sync(a->factory, roll(d, 30), &error);
         if (r < 0 && r != -ETIMEDOUT && r != KI_ERR_STOPPED) {
@@ -538,11 +538,12 @@ static bool store_equals(ki_informer *informer, const truth *objects, bool expla
 
 static void explain_informer(ki_informer *informer)
 {
-    ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    if (ki_informer_get_health(informer, &health) == 0) {
+    ki_error reason = KI_ERROR_INIT;
+    ki_health health = KI_OPTIONS_INIT(ki_health);
+    if (ki_informer_get_health(informer, &health, &reason) == 0) {
         fprintf(stderr, "informer %s: state %s, synced %d, objects %zu, queued %zu, reason %s\n",
-                ki_informer_name(informer), ki_reflector_state_name(health.reflector.state),
-                health.synced, health.objects, health.queued, health.reflector.reason.message);
+                ki_informer_name(informer), ki_reflector_state_name(health.state), health.synced,
+                health.objects, health.queued, reason.message);
     }
 }
 

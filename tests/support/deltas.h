@@ -4,7 +4,7 @@
 #define TESTS_SUPPORT_DELTAS_H
 
 #include <kinformer/handler.h>
-#include <kinformer/queue.h>
+#include <kinformer/parts/queue.h>
 
 /** What was popped or told, as text. What does not fit fails the test. */
 typedef struct test_log {

@@ -4,7 +4,7 @@
 #ifndef TESTS_SUPPORT_FAKE_SOURCE_H
 #define TESTS_SUPPORT_FAKE_SOURCE_H
 
-#include <kinformer/source.h>
+#include <kinformer/parts/source.h>
 
 #include "base/engine.h"
 #include "support/world.h"

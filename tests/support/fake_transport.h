@@ -5,7 +5,7 @@
 #define TESTS_SUPPORT_FAKE_TRANSPORT_H
 
 #include <kinformer/buf.h>
-#include <kinformer/transport.h>
+#include <kinformer/parts/transport.h>
 
 #include "base/engine.h"
 #include "support/world.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <kinformer/builtin_resources.h>
+#include <kinformer/parts/source.h>
 
 enum { PATIENCE_MS = 40000, PODS = 16, POD_TEXT = 32 };
 

@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 # Arguments that may be NULL: of any function, and of some. The headers say so.
-ANY = {"error", "user", "alloc", "reterr_status", "ret_call", "ret_registration", "selector"}
+ANY = {"error", "user", "alloc", "reterr_status", "ret_call", "ret_registration", "ret_reason",
+       "selector"}
 SOME = {
     "ki_apiserver_client": {"options"},
     "ki_apiserver_delete": {"name_space"},
@@ -117,7 +118,7 @@ def split(parameters):
 
 def functions(folder):
     """(result, name, [(type, parameter)]) of every public function that returns int or nothing."""
-    for header in sorted(Path(folder).glob("*.h")):
+    for header in sorted(Path(folder).rglob("*.h")):
         text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.DOTALL)
         for result, name, parameters in DECLARATION.findall(text):
             if name not in LEFT_OUT:
@@ -141,7 +142,7 @@ def required(name, parameters):
 
 
 def sample(kind, parameter):
-    if kind == "ki_error *":
+    if (kind, parameter) == ("ki_error *", "error"):
         return "error"
     if parameter == "user":
         return "NULL"
@@ -153,7 +154,7 @@ def sample(kind, parameter):
 
 
 def write_calls(result, name, parameters, out):
-    has_error = any(kind == "ki_error *" for kind, _ in parameters)
+    has_error = ("ki_error *", "error") in parameters
     out.append(f"static void call_{name}(ki_error *error)\n{{\n    (void)error;\n")
     for missing in required(name, parameters):
         arguments = ", ".join("NULL" if p == missing else sample(kind, p) for kind, p in parameters)
@@ -168,6 +169,8 @@ def write_calls(result, name, parameters, out):
 def main(folder, output):
     known = list(functions(folder))
     out = ["/* Made by null_arguments.py. */\n\n"]
+    out += [f"#include <kinformer/parts/{header.name}>\n"
+            for header in sorted(Path(folder, "parts").glob("*.h"))]
     for function in known:
         write_calls(*function, out)
     out.append("static const struct {\n    const char *name;\n    void (*call)(ki_error *error);\n"
@@ -175,7 +178,7 @@ def main(folder, output):
     out += [f'    {{"{name}", call_{name}}},\n' for _, name, _ in known]
     out.append("};\n")
     Path(output).write_text("".join(out))
-    return 0 if len(known) > 100 else 1
+    return 0 if len(known) > 200 else 1
 
 
 if __name__ == "__main__":

@@ -246,10 +246,18 @@ void reflecting_expect(reflecting *r, const char *heard)
     r->heard[0] = '\0';
 }
 
-ki_reflector_health reflecting_health(reflecting *r)
+ki_error reflecting_reason(reflecting *r)
 {
-    ki_reflector_health health = KI_OPTIONS_INIT(ki_reflector_health);
-    assert_int_equal(ki_reflector_get_health(r->reflector, &health), 0);
+    ki_health health = KI_OPTIONS_INIT(ki_health);
+    ki_error reason = KI_ERROR_INIT;
+    assert_int_equal(ki_reflector_get_health(r->reflector, &health, &reason), 0);
+    return reason;
+}
+
+ki_health reflecting_health(reflecting *r)
+{
+    ki_health health = KI_OPTIONS_INIT(ki_health);
+    assert_int_equal(ki_reflector_get_health(r->reflector, &health, NULL), 0);
     return health;
 }
 

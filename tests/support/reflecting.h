@@ -3,7 +3,7 @@
 #ifndef TESTS_SUPPORT_REFLECTING_H
 #define TESTS_SUPPORT_REFLECTING_H
 
-#include <kinformer/reflector.h>
+#include <kinformer/parts/reflector.h>
 
 #include "support/fake_source.h"
 #include "support/test.h"
@@ -57,7 +57,10 @@ void reflecting_advance(reflecting *r, uint64_t ns);
 void reflecting_expect(reflecting *r, const char *heard);
 /** Compares the state, and the version up to which the target knows all. */
 void reflecting_expect_state(reflecting *r, ki_reflector_state state, const char *version);
-ki_reflector_health reflecting_health(reflecting *r);
+ki_health reflecting_health(reflecting *r);
+
+/** The last failure in its health; code 0 if there is none. */
+ki_error reflecting_reason(reflecting *r);
 
 /** Brings it to WATCHING by a stream that has "a@1" and ends at version 10; forgets what was
  *  heard. */

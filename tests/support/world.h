@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-#include <kinformer/engine.h>
+#include <kinformer/parts/engine.h>
 
 #define TEST_MS UINT64_C(1000000)
 #define TEST_SECOND UINT64_C(1000000000)

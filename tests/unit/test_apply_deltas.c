@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <kinformer/queue.h>
+#include <kinformer/parts/queue.h>
 
 #include "cache/informer/apply_deltas.h"
 #include "support/deltas.h"

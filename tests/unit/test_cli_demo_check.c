@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The demo's word that caches equal the server: that it sees every way in which they do not. */
 #include <kinformer/object.h>
+#include <kinformer/parts/store_write.h>
 #include <kinformer/store.h>
 
 #include "cli/demo/demo_check.h"

@@ -4,14 +4,14 @@
 #include "support/test.h"
 
 static cli_target target;
-static ki_reflector_health now;
+static ki_health now;
 
 /* A watch that goes on, after the first list. */
 static int setup(void **state)
 {
     (void)state;
     target = (cli_target){0};
-    now = KI_OPTIONS_INIT(ki_reflector_health);
+    now = KI_OPTIONS_INIT(ki_health);
     now.state = KI_REFLECTOR_WATCHING;
     now.answered = true;
     now.synced = true;
@@ -133,7 +133,7 @@ static void the_first_list_after_a_failure_is_synced(void **state)
 {
     (void)state;
     target = (cli_target){0};
-    now = KI_OPTIONS_INIT(ki_reflector_health);
+    now = KI_OPTIONS_INIT(ki_health);
     fail_with(KI_FAILURE_SERVER);
     assert_int_equal(look(), CLI_NEWS_FAILING);
     now.state = KI_REFLECTOR_WATCHING;

@@ -383,7 +383,7 @@ static void every_allocation_may_fail(void **state)
         {request_of(KI_VERB_GET), 403, FORBIDDEN, KI_ERR_STATUS},
         {request_of(KI_VERB_RAW), 200, "plain", 0},
     };
-    shapes[0].request.list.label_selector = "a=b";
+    shapes[0].request.list = KI_OPTIONS(ki_list_options, .label_selector = "a=b");
     shapes[1].request.object = object;
     shapes[1].request.field_manager = "m";
     shapes[2].request.name = "p";

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <kinformer/queue.h>
+#include <kinformer/parts/queue.h>
+#include <kinformer/parts/store_write.h>
 
 #include "support/deltas.h"
 #include "support/objects.h"

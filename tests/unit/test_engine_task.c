@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include <kinformer/engine.h>
+#include <kinformer/parts/engine.h>
 
 #include "support/test.h"
 #include "support/world.h"

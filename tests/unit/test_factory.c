@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include <kinformer/factory.h>
+#include <kinformer/parts/source.h>
+#include <kinformer/parts/watch_event.h>
 
 #include "base/engine.h"
 #include "support/fake_transport.h"

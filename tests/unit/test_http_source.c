@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <kinformer/reflector.h>
-#include <kinformer/source.h>
+#include <kinformer/parts/reflector.h>
+#include <kinformer/parts/source.h>
+#include <kinformer/parts/store_write.h>
 #include <kinformer/status.h>
 #include <kinformer/store.h>
 

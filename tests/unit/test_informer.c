@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include <kinformer/informer.h>
+#include <kinformer/parts/source.h>
+#include <kinformer/parts/watch_event.h>
 #include <kinformer/status.h>
 
 #include "base/engine.h"
@@ -957,8 +959,8 @@ static void an_object_that_was_written_to_is_reported(void **state)
     scribble(&f);
     say_pod(&f, KI_WATCH_EVENT_MODIFIED, "a", 11, "g");
     assert_string_equal(f.last_report, "mutations/pods/ns/a");
-    ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    assert_int_equal(ki_informer_get_health(f.informer, &health), 0);
+    ki_health health = KI_OPTIONS_INIT(ki_health);
+    assert_int_equal(ki_informer_get_health(f.informer, &health, NULL), 0);
     assert_int_equal(health.mutations, 1);
     end(&f);
 }
@@ -973,8 +975,8 @@ static void its_health_tells_how_it_is(void **state)
     options.delivery = KI_DELIVERY_CALLER;
     listen_with(&one, &f, options);
     say_pod(&f, KI_WATCH_EVENT_ADDED, "c", 11, "g");
-    ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    assert_int_equal(ki_informer_get_health(f.informer, &health), 0);
+    ki_health health = KI_OPTIONS_INIT(ki_health);
+    assert_int_equal(ki_informer_get_health(f.informer, &health, NULL), 0);
     assert_true(health.synced);
     assert_false(health.stopped);
     assert_int_equal(health.objects, 3);
@@ -982,10 +984,10 @@ static void its_health_tells_how_it_is(void **state)
     assert_int_equal(health.handlers_waiting, 3);
     assert_int_equal(health.queued, 0);
     assert_int_equal(health.applied, 2);
-    assert_int_equal(health.reflector.state, KI_REFLECTOR_WATCHING);
-    assert_int_equal(health.reflector.events, 1);
+    assert_int_equal(health.state, KI_REFLECTOR_WATCHING);
+    assert_int_equal(health.events, 1);
     health.size = 1;
-    assert_int_equal(ki_informer_get_health(f.informer, &health), -EINVAL);
+    assert_int_equal(ki_informer_get_health(f.informer, &health, NULL), -EINVAL);
     assert_int_equal(ki_registration_dispatch(one.reg, 0), 4); /* one of them is on_synced */
     expect(&one, "*a1 *b1 +c11 ");
     (void)ki_registration_unref(one.reg);
@@ -1148,8 +1150,8 @@ static void threads_add_remove_wait_and_read_while_it_runs(void **state)
         assert_int_equal(ki_registration_remove_wait(e.reg), 0);
         assert_int_equal(e.destroyed, 1); /* nothing touches it any more */
         (void)ki_registration_unref(e.reg);
-        ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-        assert_int_equal(ki_informer_get_health(f.informer, &health), 0);
+        ki_health health = KI_OPTIONS_INIT(ki_health);
+        assert_int_equal(ki_informer_get_health(f.informer, &health, NULL), 0);
         assert_int_equal(health.objects, 1);
     }
     ki_informer_stop(f.informer);

@@ -11,6 +11,9 @@
 
 #include <kinformer/factory.h>
 #include <kinformer/informer.h>
+#include <kinformer/parts/engine.h>
+#include <kinformer/parts/source.h>
+#include <kinformer/parts/watch_event.h>
 
 #include "support/objects.h"
 #include "support/test.h"
@@ -300,8 +303,8 @@ static void enter(book *b)
     assert_false(atomic_exchange(&b->inside, true));
     b->calls++;
     if (b->calls % 16 == 0) {
-        ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-        assert_int_equal(ki_informer_get_health(b->informer, &health), 0);
+        ki_health health = KI_OPTIONS_INIT(ki_health);
+        assert_int_equal(ki_informer_get_health(b->informer, &health, NULL), 0);
     }
 }
 
@@ -465,8 +468,8 @@ static void *look(void *user)
 {
     stage *s = user;
     while (!atomic_load(&s->end)) {
-        ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-        assert_int_equal(ki_informer_get_health(s->informer, &health), 0);
+        ki_health health = KI_OPTIONS_INIT(ki_health);
+        assert_int_equal(ki_informer_get_health(s->informer, &health, NULL), 0);
         assert_true(health.objects <= KEYS);
         char version[32];
         assert_true(ki_informer_last_sync_resource_version(s->informer, version, sizeof(version)) >=

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Columns of kinds; test_api_table.c has the rows of most of them. */
-#include <kinformer/columns.h>
 #include <kinformer/error.h>
+#include <kinformer/parts/columns.h>
 
 #include "support/test.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <kinformer/lister.h>
+#include <kinformer/parts/store_write.h>
 #include <kinformer/status.h>
 
 #include "support/objects.h"

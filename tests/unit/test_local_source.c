@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include <kinformer/informer.h>
-#include <kinformer/local_source.h>
+#include <kinformer/parts/local_source.h>
 #include <kinformer/status.h>
 
 #include "support/test.h"

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include <kinformer/informer.h>
+#include <kinformer/parts/source.h>
+#include <kinformer/parts/watch_event.h>
 
 #include "base/engine.h"
 #include "loop/loop.h"
@@ -481,8 +483,8 @@ static void thousands_of_handlers_share_a_few_threads(void **state)
         size_t now = thread_count();
         most = now > most ? now : most;
     }
-    ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
-    assert_int_equal(ki_informer_get_health(f.informer, &health), 0);
+    ki_health health = KI_OPTIONS_INIT(ki_health);
+    assert_int_equal(ki_informer_get_health(f.informer, &health, NULL), 0);
     assert_true(health.handler_threads >= SLOW);
     assert_int_equal(health.handler_threads_full, 0);
     assert_int_equal(threads_named("ki-loop"), 1);
@@ -538,9 +540,9 @@ static void beyond_the_limit_of_threads_handlers_take_turns(void **state)
     add_many(&f, many, registrations);
     assert_int_equal(ki_informer_start(f.informer, NULL), 0);
     assert_int_equal(ki_loop_start(f.loop, NULL), 0);
-    ki_informer_health health = KI_OPTIONS_INIT(ki_informer_health);
+    ki_health health = KI_OPTIONS_INIT(ki_health);
     while (health.handler_threads_full == 0) {
-        assert_int_equal(ki_informer_get_health(f.informer, &health), 0);
+        assert_int_equal(ki_informer_get_health(f.informer, &health, NULL), 0);
     }
     assert_int_equal(health.handler_threads, SLOW + 1); /* one watches */
     atomic_store(&many[0].hold, false);                 /* one is enough for all others */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include <kinformer/builtin_resources.h>
-#include <kinformer/source.h>
+#include <kinformer/parts/source.h>
 #include <kinformer/status.h>
 
 #include "support/fake_transport.h"

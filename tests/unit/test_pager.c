@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <kinformer/pager.h>
+#include <kinformer/parts/pager.h>
 
 #include "support/fake_source.h"
 #include "support/test.h"

@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <kinformer/engine.h>
 #include <kinformer/loop.h>
+#include <kinformer/parts/engine.h>
 
 #include "base/place.h"
 #include "cache/informer/registration.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <kinformer/queue.h>
+#include <kinformer/parts/queue.h>
 
 #include "support/deltas.h"
 #include "support/objects.h"

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/parts/store_write.h>
 #include <kinformer/store.h>
 
 #include "support/objects.h"
@@ -138,14 +139,14 @@ static void health_fits_the_struct_of_the_caller(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_sync(&r);
-    ki_reflector_health health = {.size = offsetof(ki_reflector_health, synced)};
-    assert_int_equal(ki_reflector_get_health(r.reflector, &health), 0);
+    ki_health health = {.size = offsetof(ki_health, synced)};
+    assert_int_equal(ki_reflector_get_health(r.reflector, &health, NULL), 0);
     assert_int_equal(health.state, KI_REFLECTOR_WATCHING);
     assert_false(health.synced); /* beyond what they have */
     health.size = 1;
-    assert_int_equal(ki_reflector_get_health(r.reflector, &health), -EINVAL);
-    health.size = sizeof(health) + 1;
-    assert_int_equal(ki_reflector_get_health(r.reflector, &health), -EINVAL);
+    assert_int_equal(ki_reflector_get_health(r.reflector, &health, NULL), -EINVAL);
+    health.size = SIZE_MAX;
+    assert_int_equal(ki_reflector_get_health(r.reflector, &health, NULL), -EINVAL);
     reflecting_done(&r);
 }
 
@@ -161,20 +162,20 @@ static void health_tells_what_it_waits_for(void **state)
     assert_true(reflecting_health(&r).since == since);
     fake_end_status(&r.source, 403, "Forbidden", "you may not");
     reflecting_settle(&r);
-    ki_reflector_health health = reflecting_health(&r);
+    ki_health health = reflecting_health(&r);
     assert_true(health.since == r.world.now);
     assert_int_equal(health.state, KI_REFLECTOR_BACKOFF);
     assert_int_equal(health.next, KI_REFLECTOR_LISTING);
     assert_in_range(health.backoff_until, r.world.now + 800 * TEST_MS,
                     r.world.now + 1600 * TEST_MS);
-    assert_int_equal(health.reason.reason, KI_REASON_FORBIDDEN);
-    assert_string_equal(health.reason.message, "you may not");
+    assert_int_equal(reflecting_reason(&r).reason, KI_REASON_FORBIDDEN);
+    assert_string_equal(reflecting_reason(&r).message, "you may not");
     assert_true(health.synced); /* what was there stays */
     reflecting_advance(&r, health.backoff_until - r.world.now);
     health = reflecting_health(&r);
     assert_int_equal(health.state, KI_REFLECTOR_LISTING);
     assert_int_equal(health.backoff_until, 0);
-    assert_int_equal(health.reason.http_code, 403); /* until it is over */
+    assert_int_equal(reflecting_reason(&r).http_code, 403); /* until it is over */
     reflecting_done(&r);
 }
 
@@ -792,9 +793,9 @@ static void a_resource_that_is_gone_is_seen_in_the_health(void **state)
     r.source.respond = no_such_resource;
     reflecting_start(&r);
     reflecting_advance(&r, 600 * TEST_SECOND);
-    ki_reflector_health health = reflecting_health(&r);
+    ki_health health = reflecting_health(&r);
     assert_int_equal(health.state, KI_REFLECTOR_BACKOFF);
-    assert_int_equal(health.reason.reason, KI_REASON_NOT_FOUND);
+    assert_int_equal(reflecting_reason(&r).reason, KI_REASON_NOT_FOUND);
     assert_false(health.synced);
     r.source.respond = close_all; /* and it comes back */
     reflecting_advance(&r, 61 * TEST_SECOND);

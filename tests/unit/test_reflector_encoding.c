@@ -8,13 +8,13 @@
 
 static void expect_no_failure(reflecting *r)
 {
-    ki_reflector_health health = reflecting_health(r);
+    ki_health health = reflecting_health(r);
     assert_int_equal(r->errors, 0);
     assert_int_equal(health.failures, 0);
     assert_int_equal(health.backoffs, 0);
     assert_int_equal(health.fallbacks, 0);
     assert_int_equal(health.relists, 0);
-    assert_int_equal(health.reason.code, 0);
+    assert_int_equal(reflecting_reason(r).code, 0);
 }
 
 static void a_streaming_list_is_repeated(void **state)

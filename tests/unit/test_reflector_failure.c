@@ -23,7 +23,7 @@ static void fail_with(reflecting *r, int code, ki_watch_operation operation, uin
     assert_int_equal(r->failure.operation, operation);
     assert_int_equal(r->failure.attempt, attempt);
     assert_int_equal(r->error.code, code);
-    ki_reflector_health health = reflecting_health(r);
+    ki_health health = reflecting_health(r);
     assert_int_equal(health.failed_attempts, attempt);
     assert_int_equal(health.reason_class, r->failure.failure_class);
     assert_int_equal(health.reason_operation, operation);
@@ -96,9 +96,9 @@ static void lists_watches_and_streams_say_which_they_are(void **state)
 /* The health that a program reads in its callback is that of the wait. */
 static void look_at_health(reflecting *r)
 {
-    ki_reflector_health health = reflecting_health(r);
+    ki_health health = reflecting_health(r);
     assert_int_equal(health.state, KI_REFLECTOR_BACKOFF);
-    assert_int_equal(health.reason.code, r->error.code);
+    assert_int_equal(reflecting_reason(r).code, r->error.code);
     assert_true(health.backoff_until == r->world.now + r->failure.retry_delay_ns);
     ki_reflector_stop(r->reflector);
 }
@@ -281,7 +281,7 @@ static void an_accepted_watch_has_recovered_after_5_s(void **state)
     reflecting_advance(&r, 1);
     assert_int_equal(r.log_lines, 2);
     expect_line(&r, "W recovered: url= failed_attempts=4 failing_for=");
-    assert_int_equal(reflecting_health(&r).reason.code, 0);
+    assert_int_equal(reflecting_reason(&r).code, 0);
     assert_int_equal(reflecting_health(&r).failing_since, 0);
     reflecting_done(&r);
 }
@@ -298,17 +298,17 @@ static void a_fallback_is_no_failure(void **state)
     reflecting_expect_state(&r, KI_REFLECTOR_LISTING, "");
     assert_int_equal(r.errors, 0);
     assert_int_equal(r.log_lines, 0);
-    assert_int_equal(reflecting_health(&r).reason.code, 0);
+    assert_int_equal(reflecting_reason(&r).code, 0);
     assert_int_equal(reflecting_health(&r).fallbacks, 1);
     fake_end_status(&r.source, 403, "Forbidden", "you may not"); /* and this is the real reason */
     reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "");
     assert_int_equal(r.errors, 1);
     assert_int_equal(r.failure.operation, KI_OPERATION_LIST);
-    assert_string_equal(reflecting_health(&r).reason.message, "you may not");
+    assert_string_equal(reflecting_reason(&r).message, "you may not");
     wait_it_out(&r);
     fake_end_status(&r.source, 422, "Invalid", "sendInitialEvents is forbidden");
     reflecting_expect_state(&r, KI_REFLECTOR_LISTING, "");
-    assert_string_equal(reflecting_health(&r).reason.message, "you may not");
+    assert_string_equal(reflecting_reason(&r).message, "you may not");
     assert_int_equal(r.log_lines, 1);
     reflecting_done(&r);
 }

@@ -308,12 +308,12 @@ static void every_other_failure_is_told_and_waited_out(void **state)
         reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "");
         assert_int_equal(r.errors, 1);
         assert_int_equal(r.error.http_code, codes[i]);
-        assert_int_equal(reflecting_health(&r).reason.http_code, codes[i]);
+        assert_int_equal(reflecting_reason(&r).http_code, codes[i]);
         reflecting_advance(&r, 2 * TEST_SECOND);
         assert_int_equal(r.source.count, 2);
         fake_end_list(&r.source, "7", "");
         reflecting_expect(&r, "=()@7");
-        assert_int_equal(reflecting_health(&r).reason.code, 0);
+        assert_int_equal(reflecting_reason(&r).code, 0);
         reflecting_done(&r);
     }
 }

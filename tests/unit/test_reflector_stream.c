@@ -42,12 +42,12 @@ static void the_end_bookmark_hands_all_objects_over_at_its_version(void **state)
     fake_bookmark(&r.source, "12", true);
     reflecting_expect(&r, "=(b@7,a@3,c@5)@12");
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "12");
-    ki_reflector_health health = reflecting_health(&r);
+    ki_health health = reflecting_health(&r);
     assert_true(health.synced);
     assert_int_equal(health.streams, 1);
     assert_int_equal(health.syncs, 1);
     assert_int_equal(health.relists, 0);
-    assert_int_equal(health.objects, 3);
+    assert_int_equal(health.listed, 3);
     reflecting_done(&r);
 }
 
@@ -168,9 +168,9 @@ static void one_failure(const failure_case *c, bool in_stream)
         fake_end_status(&r.source, c->code, c->reason, "it failed");
     }
     reflecting_expect_state(&r, c->next, "");
-    ki_reflector_health health = reflecting_health(&r);
+    ki_health health = reflecting_health(&r);
     bool failed = c->next == KI_REFLECTOR_BACKOFF; /* else it only leads to another request */
-    assert_int_equal(health.reason.http_code, failed ? c->code : 0);
+    assert_int_equal(reflecting_reason(&r).http_code, failed ? c->code : 0);
     assert_int_equal(r.errors, failed ? 1 : 0);
     assert_int_equal(health.fallbacks, c->next == KI_REFLECTOR_LISTING);
     assert_int_equal(r.source.count, c->next == KI_REFLECTOR_BACKOFF ? 1 : 2);

@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <kinformer/queue.h>
-#include <kinformer/reflector.h>
+#include <kinformer/parts/queue.h>
+#include <kinformer/parts/reflector.h>
+#include <kinformer/parts/store_write.h>
 #include <kinformer/store.h>
 
 #include "support/fake_source.h"

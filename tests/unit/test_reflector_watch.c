@@ -32,7 +32,7 @@ static void events_are_told_in_order_and_move_the_version(void **state)
     fake_event(&r.source, KI_WATCH_EVENT_DELETED, fake_pod("a", 15));
     reflecting_expect(&r, "~b@12 -a@15");
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "15");
-    ki_reflector_health health = reflecting_health(&r);
+    ki_health health = reflecting_health(&r);
     assert_int_equal(health.events, 3);
     assert_true(health.last_event == r.world.now);
     reflecting_done(&r);
@@ -325,7 +325,7 @@ static void a_watch_that_ends_is_taken_up_at_once_from_the_last_version(void **s
             assert_string_equal(last(&r)->version, with_event != 0 ? "11" : "10");
             assert_true(last(&r)->watch && !last(&r)->initial && last(&r)->bookmarks);
             assert_int_equal(r.source.count, 3);
-            ki_reflector_health health = reflecting_health(&r);
+            ki_health health = reflecting_health(&r);
             assert_int_equal(health.relists, 0);
             assert_int_equal(health.reconnects, 1);
             assert_int_equal(health.backoffs, 0);
@@ -477,7 +477,7 @@ static void one_failure(const failure_case *c, bool in_stream)
     reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, version);
     assert_int_equal(r.errors, 1);
     assert_int_equal(r.failure.operation, KI_OPERATION_WATCH);
-    assert_int_equal(reflecting_health(&r).reason.http_code, c->code);
+    assert_int_equal(reflecting_reason(&r).http_code, c->code);
     reflecting_advance(&r, 2 * TEST_SECOND);
     assert_int_equal(r.source.count, 3);
     assert_int_equal(last(&r)->watch, c->resumes);

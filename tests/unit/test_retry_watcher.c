@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <kinformer/retry_watcher.h>
+#include <kinformer/parts/retry_watcher.h>
 
 #include "support/fake_source.h"
 #include "support/objects.h"

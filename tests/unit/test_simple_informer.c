@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <kinformer/simple_informer.h>
+#include <kinformer/parts/simple_informer.h>
+#include <kinformer/parts/store_write.h>
 
 #include "support/deltas.h"
 #include "support/objects.h"

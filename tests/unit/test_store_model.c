@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/parts/store_write.h>
 #include <kinformer/store.h>
 
 #include "support/objects.h"

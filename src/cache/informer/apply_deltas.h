@@ -3,7 +3,8 @@
 #ifndef KI_CACHE_INFORMER_APPLY_DELTAS_H
 #define KI_CACHE_INFORMER_APPLY_DELTAS_H
 
-#include <kinformer/queue.h>
+#include <kinformer/parts/queue.h>
+#include <kinformer/parts/store_write.h>
 #include <kinformer/store.h>
 
 #include "cache/informer/skipped_objects.h"

@@ -18,6 +18,8 @@
 #define KI_CACHE_INFORMER_INFORMER_H
 
 #include <kinformer/informer.h>
+#include <kinformer/parts/reflector.h>
+#include <kinformer/parts/source.h>
 
 #include "base/engine.h"
 #include "base/refs.h"

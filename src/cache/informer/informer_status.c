@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "base/time_units.h"
 #include "cache/informer/informer.h"
 
@@ -50,14 +51,14 @@ static int wait_for_sync(ki_informer *informer, uint32_t timeout_ms)
     return r;
 }
 
-static ki_reflector_health reflector_health(ki_informer *informer)
+static ki_health reflector_health(ki_informer *informer, ki_error *ret_reason)
 {
-    ki_reflector_health health = KI_OPTIONS_INIT(ki_reflector_health);
+    ki_health health = KI_OPTIONS_INIT(ki_health);
     ki__mutex_lock(&informer->lock);
     ki_reflector *reflector = ki_reflector_ref(informer->reflector);
     ki__mutex_unlock(&informer->lock);
     if (reflector != NULL) {
-        (void)ki_reflector_get_health(reflector, &health);
+        (void)ki_reflector_get_health(reflector, &health, ret_reason);
         (void)ki_reflector_unref(reflector);
     }
     return health;
@@ -65,7 +66,7 @@ static ki_reflector_health reflector_health(ki_informer *informer)
 
 ki__informer_lag ki__informer_lag_of(ki_informer *informer)
 {
-    const ki_reflector_health health = reflector_health(informer);
+    const ki_health health = reflector_health(informer, NULL);
     ki__mutex_lock(&informer->lock);
     ki__informer_lag lag = {
         .has_list = informer->synced,
@@ -82,8 +83,9 @@ int ki__informer_explain_wait(ki_informer *informer, int code, ki_error *error)
     if (error == NULL) {
         return code;
     }
-    const ki_reflector_health health = reflector_health(informer);
-    const ki_error *why = &health.reason;
+    ki_error reason = KI_ERROR_INIT;
+    const ki_error *why = &reason;
+    const ki_health health = reflector_health(informer, &reason);
     (void)ki__error_set(error, code, "%s not synced: %s", informer->options.name,
                         ki_error_text(code));
     if (!ki_informer_has_synced(informer)) {
@@ -153,7 +155,7 @@ int ki_informer_last_sync_resource_version(ki_informer *informer, char *text, si
 }
 
 /* With the lock held. */
-static void count_handlers(ki_informer *informer, ki_informer_health *h)
+static void count_handlers(ki_informer *informer, ki_health *h)
 {
     h->handlers = informer->handler_count;
     h->merged = informer->merged_before;
@@ -166,7 +168,7 @@ static void count_handlers(ki_informer *informer, ki_informer_health *h)
     }
 }
 
-static void count_threads(const ki_informer *informer, ki_informer_health *h)
+static void count_threads(const ki_informer *informer, ki_health *h)
 {
     ki__pool *pool = ki__engine_pool(informer->engine);
     if (pool != NULL) {
@@ -176,34 +178,27 @@ static void count_threads(const ki_informer *informer, ki_informer_health *h)
     }
 }
 
-int ki_informer_get_health(ki_informer *informer, ki_informer_health *health)
+int ki_informer_get_health(ki_informer *informer, ki_health *health, ki_error *ret_reason)
 {
     KI__REQUIRE(informer, NULL);
     KI__REQUIRE(health, NULL);
-    ki_informer_health h = {.reflector = KI_OPTIONS_INIT(ki_reflector_health)};
-    if (health->size < sizeof(health->size) || health->size > sizeof(h)) {
-        return -EINVAL;
+    if (ret_reason != NULL) {
+        ki__error_clear(ret_reason);
     }
+    ki_health h = reflector_health(informer, ret_reason);
     ki__mutex_lock(&informer->lock);
-    ki_reflector *reflector = ki_reflector_ref(informer->reflector);
-    h.size = health->size;
     h.synced = informer->synced;
     h.stopped = informer->state == KI__INFORMER_STOPPED && informer->unfinished == 0;
     h.applied = informer->applied;
-    h.skipped = informer->skipped;
+    h.rejected = informer->skipped;
     h.mutations = informer->mutation_count;
     count_handlers(informer, &h);
     ki__mutex_unlock(&informer->lock);
-    if (reflector != NULL) {
-        (void)ki_reflector_get_health(reflector, &h.reflector);
-        (void)ki_reflector_unref(reflector);
-    }
     ki_snapshot *snapshot = ki_store_snapshot(informer->store);
     h.objects = ki_snapshot_count(snapshot);
     (void)ki_snapshot_unref(snapshot);
     h.queued = ki_queue_count(informer->queue);
     h.queued_bytes = ki_queue_bytes(informer->queue);
     count_threads(informer, &h);
-    memcpy(health, &h, health->size);
-    return 0;
+    return ki__options_give(health, &h, sizeof(h), sizeof(h));
 }

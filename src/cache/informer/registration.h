@@ -5,7 +5,7 @@
 #ifndef KI_CACHE_INFORMER_REGISTRATION_H
 #define KI_CACHE_INFORMER_REGISTRATION_H
 
-#include <kinformer/engine.h>
+#include <kinformer/parts/engine.h>
 #include <kinformer/registration.h>
 
 #include "base/list.h"

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#include <kinformer/simple_informer.h>
+#include <kinformer/parts/simple_informer.h>
 
 #include "base/alloc.h"
 #include "base/assert.h"

@@ -4,8 +4,8 @@
 #define KI_CACHE_INFORMER_TWEAKED_SOURCE_H
 
 #include <kinformer/alloc.h>
+#include <kinformer/parts/source.h>
 #include <kinformer/resource.h>
-#include <kinformer/source.h>
 
 typedef void (*ki__tweak)(const ki_resource *resource, ki_list_options *options, void *user);
 

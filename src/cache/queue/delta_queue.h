@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-#include <kinformer/queue.h>
+#include <kinformer/parts/queue.h>
 
 #include "base/engine.h"
 #include "base/hash.h"

@@ -5,7 +5,7 @@
 #ifndef KI_CACHE_QUEUE_DELTA_TABLE_H
 #define KI_CACHE_QUEUE_DELTA_TABLE_H
 
-#include <kinformer/queue.h>
+#include <kinformer/parts/queue.h>
 
 #include "base/hash.h"
 

@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include <kinformer/key.h>
-#include <kinformer/local_source.h>
+#include <kinformer/parts/local_source.h>
+#include <kinformer/parts/store_write.h>
 #include <kinformer/store.h>
 
 #include "base/alloc.h"

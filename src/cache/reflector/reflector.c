@@ -188,19 +188,18 @@ int ki_reflector_last_sync_resource_version(ki_reflector *reflector, char *text,
     return fits ? (int)len : KI_ERR_LIMIT;
 }
 
-int ki_reflector_get_health(ki_reflector *reflector, ki_reflector_health *health)
+int ki_reflector_get_health(ki_reflector *reflector, ki_health *health, ki_error *ret_reason)
 {
     KI__REQUIRE(reflector, NULL);
     KI__REQUIRE(health, NULL);
-    size_t size = health->size;
-    if (size < sizeof(size) || size > sizeof(*health)) {
-        return -EINVAL;
-    }
     ki__mutex_lock(&reflector->shared.lock);
-    memcpy(health, &reflector->shared.health, size);
+    int r = ki__options_give(health, &reflector->shared.health, sizeof(reflector->shared.health),
+                             sizeof(reflector->shared.health));
+    if (r >= 0 && ret_reason != NULL) {
+        *ret_reason = reflector->shared.reason;
+    }
     ki__mutex_unlock(&reflector->shared.lock);
-    health->size = size;
-    return 0;
+    return r;
 }
 
 /* ---- what the phases note ---- */
@@ -218,7 +217,7 @@ void ki__reflector_note(ki_reflector *r, uint64_t *time, uint64_t *counter)
     ki__mutex_lock(&r->shared.lock);
     *time = now;
     (*counter)++;
-    bool troubled = r->shared.health.reason.code != 0;
+    bool troubled = r->shared.reason.code != 0;
     ki__mutex_unlock(&r->shared.lock);
     if (troubled) {
         ki__reflector_recovered(r);

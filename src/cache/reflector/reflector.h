@@ -16,7 +16,7 @@
 
 #include <stdatomic.h>
 
-#include <kinformer/reflector.h>
+#include <kinformer/parts/reflector.h>
 
 #include "base/backoff.h"
 #include "base/engine.h"
@@ -141,7 +141,8 @@ struct ki_reflector {
         bool started;
         bool paused;
         char version[KI__VERSION_MAX + 1];
-        ki_reflector_health health;
+        ki_health health;
+        ki_error reason; /* of the last failure; code 0: none */
     } shared;
 };
 

@@ -13,6 +13,7 @@
 #include <kinformer/status.h>
 
 #include "base/digits.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/time_units.h"
 #include "cache/reflector/reflector.h"
@@ -212,8 +213,8 @@ static ki_watch_failure describe(const ki_reflector *r, ki_watch_operation opera
 static void note(ki_reflector *r, ki_watch_operation operation, const ki_error *error)
 {
     ki__mutex_lock(&r->shared.lock);
-    ki_reflector_health *health = &r->shared.health;
-    health->reason = *error;
+    ki_health *health = &r->shared.health;
+    r->shared.reason = *error;
     health->reason_class = ki_failure_classify(error);
     health->reason_operation = operation;
     ki__mutex_unlock(&r->shared.lock);
@@ -257,10 +258,10 @@ void ki__reflector_on_reminder(ki__timer *timer)
     if (ki__reflector_is_answered(r)) {
         return; /* the next attempt is under way, and looks good */
     }
-    const ki_reflector_health *health = &r->shared.health; /* written by this thread only */
+    const ki_health *health = &r->shared.health; /* written by this thread only */
     uint64_t now = ki__engine_now(r->engine);
     uint64_t until = health->backoff_until;
-    ki_error error = health->reason;
+    ki_error error = r->shared.reason;
     ki_watch_failure failure =
         describe(r, health->reason_operation, &error, until > now ? until - now : 0);
     log_failure(r, KI_LOG_WARNING, "requests still failing", &failure);
@@ -281,9 +282,9 @@ static void log_recovery(const ki_reflector *r)
 void ki__reflector_recovered(ki_reflector *r)
 {
     ki__mutex_lock(&r->shared.lock);
-    ki_reflector_health *health = &r->shared.health;
-    if (health->reason.code != 0) {
-        health->reason = (ki_error){0};
+    ki_health *health = &r->shared.health;
+    if (r->shared.reason.code != 0) {
+        ki__error_clear(&r->shared.reason);
         health->reason_class = KI_FAILURE_NONE;
     }
     health->failed_attempts = 0;

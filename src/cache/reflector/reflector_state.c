@@ -73,7 +73,7 @@ static void publish(ki_reflector *r)
     }
     uint64_t now = ki__engine_now(r->engine);
     ki__mutex_lock(&r->shared.lock);
-    ki_reflector_health *health = &r->shared.health;
+    ki_health *health = &r->shared.health;
     health->since = health->state != r->state ? now : health->since;
     health->state = r->state;
     health->next = next;

@@ -46,12 +46,12 @@ static void note_sync(ki_reflector *r, size_t count)
 {
     uint64_t now = ki__engine_now(r->engine);
     ki__mutex_lock(&r->shared.lock);
-    ki_reflector_health *health = &r->shared.health;
+    ki_health *health = &r->shared.health;
     health->relists += health->syncs != 0;
     health->syncs++;
     health->synced = true;
     health->last_sync = now;
-    health->objects = count;
+    health->listed = count;
     ki__mutex_unlock(&r->shared.lock);
     ki__reflector_recovered(r);
 }

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include <kinformer/reflector.h>
+#include <kinformer/parts/reflector.h>
 
 #include "base/alloc.h"
 #include "base/error.h"

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include <kinformer/retry_watcher.h>
+#include <kinformer/parts/retry_watcher.h>
 #include <kinformer/status.h>
 
 #include "base/alloc.h"

@@ -4,7 +4,7 @@
 #ifndef KI_CACHE_STORE_LISTED_IDS_H
 #define KI_CACHE_STORE_LISTED_IDS_H
 
-#include <kinformer/queue.h>
+#include <kinformer/parts/queue.h>
 
 #include "cache/store/version.h"
 

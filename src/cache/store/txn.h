@@ -3,6 +3,8 @@
 #ifndef KI_CACHE_STORE_TXN_H
 #define KI_CACHE_STORE_TXN_H
 
+#include <kinformer/parts/store_write.h>
+
 #include "cache/store/version.h"
 
 /** Begins a transaction whose version has room for `more_indexes` further indexes. */

@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 
+#include <kinformer/parts/store_write.h>
 #include <kinformer/store.h>
 
 #include "base/hash.h"

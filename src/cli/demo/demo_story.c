@@ -43,29 +43,28 @@ void demo_tell(demo *d, cli_color color, const char *format, ...)
 /* ---- informers ---- */
 
 /* All that a new list brought has come through the queue and the handler. */
-static bool has_settled(const ki_informer_health *health)
+static bool has_settled(const ki_health *health)
 {
     return health->queued == 0 && health->handlers_waiting == 0;
 }
 
 /* Handlers hear of what was there at the start, of events, and of what a new list shows to be
  * different; so what is none of the first two is the last. */
-static uint64_t differences_of(const demo_row *row, const ki_informer_health *health)
+static uint64_t differences_of(const demo_row *row, const ki_health *health)
 {
     uint64_t calls = row->adds + row->updates + row->deletes;
-    uint64_t others = row->initial + health->reflector.events;
+    uint64_t others = row->initial + health->events;
     return calls > others ? calls - others : 0;
 }
 
-static void tell_relist(demo *d, const cli_target *target, demo_row *row,
-                        const ki_informer_health *health)
+static void tell_relist(demo *d, const cli_target *target, demo_row *row, const ki_health *health)
 {
     uint64_t all = differences_of(row, health);
     uint64_t more = all > row->differences ? all - row->differences : 0;
     ki_buf text;
     cli_text_init(&text);
     cli_putf(&text, "informer %s: relisted ", target->label);
-    cli_put_count(&text, health->reflector.objects);
+    cli_put_count(&text, health->listed);
     cli_put(&text, " objects, ");
     if (more == 0) {
         cli_put(&text, "none had changed");
@@ -112,9 +111,9 @@ static void tell_reconnects(demo *d, uint64_t reconnects)
 
 static void follow(demo *d, cli_target *target, demo_row *row, bool *lost)
 {
-    ki_informer_health health = cli_follow_health(target);
+    ki_health health = cli_follow_health(target);
     bool reconnected = target->follow.state == CLI_FOLLOW_RECONNECTED;
-    switch (cli_follow_look(target, &health.reflector)) {
+    switch (cli_follow_look(target, &health)) {
     case CLI_NEWS_NONE:
     case CLI_NEWS_FAILING: /* the server's line says so */
         break;
@@ -142,7 +141,7 @@ void demo_story_follow(demo *d)
     uint64_t reconnects = 0;
     for (size_t i = 0; i < d->session.target_count; i++) {
         follow(d, &d->session.targets[i], &d->rows[i], &lost);
-        reconnects += cli_follow_health(&d->session.targets[i]).reflector.reconnects;
+        reconnects += cli_follow_health(&d->session.targets[i]).reconnects;
     }
     if (lost || d->resumed != 0) { /* these are told otherwise */
         d->reconnects = reconnects;

@@ -21,10 +21,10 @@ static sums sum_up(const demo *d)
     sums all = {0};
     for (size_t i = 0; i < DEMO_RESOURCES; i++) {
         const demo_row *row = &d->rows[i];
-        ki_informer_health health = cli_follow_health(&d->session.targets[i]);
+        ki_health health = cli_follow_health(&d->session.targets[i]);
         all.told += row->adds + row->updates + row->deletes - row->initial;
-        all.relists += health.reflector.relists;
-        all.reconnects += health.reflector.reconnects;
+        all.relists += health.relists;
+        all.reconnects += health.reconnects;
         all.differences += row->differences;
         all.objects += health.objects;
         all.bytes += row->gauge.bytes;

@@ -49,7 +49,7 @@ static void put_row(demo *d, cli_table *table, size_t which, bool wide, size_t b
 {
     const cli_target *target = &d->session.targets[which];
     const demo_row *row = &d->rows[which];
-    ki_informer_health health = cli_follow_health(target);
+    ki_health health = cli_follow_health(target);
     cli_table_row(table, cli_gauge_color(&health));
     cli_put(cli_table_cell(table), target->label);
     cli_put_count(cli_table_cell(table), cli_gauge_objects(&health));
@@ -57,12 +57,12 @@ static void put_row(demo *d, cli_table *table, size_t which, bool wide, size_t b
     cli_put_count(cli_table_cell(table), row->updates);
     cli_put_count(cli_table_cell(table), row->deletes);
     if (wide) {
-        cli_put_count(cli_table_cell(table), health.reflector.relists);
-        cli_put_count(cli_table_cell(table), health.reflector.reconnects);
-        cli_put_bytes(cli_table_cell(table), health.reflector.bytes);
+        cli_put_count(cli_table_cell(table), health.relists);
+        cli_put_count(cli_table_cell(table), health.reconnects);
+        cli_put_bytes(cli_table_cell(table), health.bytes);
         cli_put_bytes(cli_table_cell(table), row->gauge.memory);
     }
-    cli_put(cli_table_cell(table), ki_reflector_state_name(health.reflector.state));
+    cli_put(cli_table_cell(table), ki_reflector_state_name(health.state));
     put_bars(cli_table_cell(table), row, bars);
     cli_table_end_row(table);
 }
@@ -230,7 +230,7 @@ void demo_view_show(demo *d)
     uint64_t now = cli_now_ns();
     cli_text_init(&out);
     for (size_t i = 0; i < d->session.target_count; i++) {
-        ki_informer_health health = cli_follow_health(&d->session.targets[i]);
+        ki_health health = cli_follow_health(&d->session.targets[i]);
         cli_gauge_measure(&d->rows[i].gauge, &d->session.targets[i], &health);
     }
     if (cli_term_out_is_terminal()) {

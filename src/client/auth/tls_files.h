@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include <kinformer/config.h>
-#include <kinformer/engine.h>
+#include <kinformer/parts/engine.h>
 
 #include "base/secret.h"
 

@@ -5,7 +5,7 @@
 #ifndef KI_CLIENT_AUTH_TOKEN_FILE_H
 #define KI_CLIENT_AUTH_TOKEN_FILE_H
 
-#include <kinformer/engine.h>
+#include <kinformer/parts/engine.h>
 
 #include "base/secret.h"
 

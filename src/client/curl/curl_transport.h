@@ -13,7 +13,7 @@
 #define KI_CLIENT_CURL_CURL_TRANSPORT_H
 
 #include <kinformer/loop.h>
-#include <kinformer/transport.h>
+#include <kinformer/parts/transport.h>
 
 #include "rest/throttle.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ages as kubectl shows them; the rules are those of HumanDuration() in k8s.io/apimachinery. */
-#include <kinformer/columns.h>
+#include <kinformer/parts/columns.h>
 
 #include "base/error.h"
 #include "object/edit/json_out.h"

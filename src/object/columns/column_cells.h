@@ -4,7 +4,7 @@
 #ifndef KI_OBJECT_COLUMNS_COLUMN_CELLS_H
 #define KI_OBJECT_COLUMNS_COLUMN_CELLS_H
 
-#include <kinformer/columns.h>
+#include <kinformer/parts/columns.h>
 
 #include "object/edit/json_out.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server needs of columns besides <kinformer/columns.h>. */
+/* What a server needs of columns besides <kinformer/parts/columns.h>. */
 #ifndef KI_OBJECT_COLUMNS_KIND_COLUMNS_H
 #define KI_OBJECT_COLUMNS_KIND_COLUMNS_H
 
-#include <kinformer/columns.h>
+#include <kinformer/parts/columns.h>
 
 /** The type in the column definitions of a table: "string", "integer", "boolean" or "date". Real
  *  servers call some columns of numbers strings. */

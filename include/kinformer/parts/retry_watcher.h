@@ -2,15 +2,15 @@
 /* The retry watcher: a watch from a known resource version that goes on over broken connections and
  * failing servers, and gives plain events. It never lists, so it misses nothing and repeats
  * nothing; when it cannot go on without missing something it says so and ends. */
-#ifndef KINFORMER_RETRY_WATCHER_H
-#define KINFORMER_RETRY_WATCHER_H
+#ifndef KINFORMER_PARTS_RETRY_WATCHER_H
+#define KINFORMER_PARTS_RETRY_WATCHER_H
 
 #include <kinformer/defs.h>
-#include <kinformer/engine.h>
 #include <kinformer/error.h>
-#include <kinformer/event.h>
 #include <kinformer/object.h>
-#include <kinformer/source.h>
+#include <kinformer/parts/engine.h>
+#include <kinformer/parts/source.h>
+#include <kinformer/parts/watch_event.h>
 
 KI_BEGIN_DECLS
 

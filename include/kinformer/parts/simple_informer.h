@@ -2,15 +2,15 @@
 /* An informer that is not shared, as client-go's NewInformer and NewIndexerInformer make: a queue,
  * a store, and one handler that is called directly. It starts nothing: deltas are put into its
  * queue, and each step takes a batch of them, brings the store up to date and calls the handler. */
-#ifndef KINFORMER_SIMPLE_INFORMER_H
-#define KINFORMER_SIMPLE_INFORMER_H
+#ifndef KINFORMER_PARTS_SIMPLE_INFORMER_H
+#define KINFORMER_PARTS_SIMPLE_INFORMER_H
 
 #include <kinformer/alloc.h>
 #include <kinformer/clock.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/handler.h>
-#include <kinformer/queue.h>
+#include <kinformer/parts/queue.h>
 #include <kinformer/store.h>
 
 KI_BEGIN_DECLS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a watch tells of an object. */
-#ifndef KINFORMER_EVENT_H
-#define KINFORMER_EVENT_H
+#ifndef KINFORMER_PARTS_WATCH_EVENT_H
+#define KINFORMER_PARTS_WATCH_EVENT_H
 
 #include <kinformer/defs.h>
 

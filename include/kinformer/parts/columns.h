@@ -8,8 +8,8 @@
  *     }
  *
  * All functions may be called on any thread and never block. */
-#ifndef KINFORMER_COLUMNS_H
-#define KINFORMER_COLUMNS_H
+#ifndef KINFORMER_PARTS_COLUMNS_H
+#define KINFORMER_PARTS_COLUMNS_H
 
 #include <kinformer/buf.h>
 #include <kinformer/defs.h>

@@ -9,27 +9,21 @@
  *
  * Any thread may put deltas in; one at a time takes them out. The deltas of one producer keep their
  * order. Keys are those of ki_object_key(). */
-#ifndef KINFORMER_QUEUE_H
-#define KINFORMER_QUEUE_H
+#ifndef KINFORMER_PARTS_QUEUE_H
+#define KINFORMER_PARTS_QUEUE_H
 
 #include <kinformer/alloc.h>
 #include <kinformer/clock.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/object.h>
+#include <kinformer/queue_kind.h>
 #include <kinformer/store.h>
 #include <kinformer/str.h>
 
 KI_BEGIN_DECLS
 
 typedef struct ki_queue ki_queue;
-
-/** The two kinds, for those who make one of either. */
-typedef enum ki_queue_kind {
-    KI_QUEUE_FIFO, /* the default */
-    KI_QUEUE_DELTA_FIFO,
-    KI_QUEUE_KIND_MAX
-} ki_queue_kind;
 
 /* Deltas */
 

@@ -9,15 +9,15 @@
  *
  * Progress is a key that no page had before: a continue token that repeats (KI_ERR_INVALID), or 100
  * pages in a row without a new key (KI_ERR_LIMIT), end the list. */
-#ifndef KINFORMER_PAGER_H
-#define KINFORMER_PAGER_H
+#ifndef KINFORMER_PARTS_PAGER_H
+#define KINFORMER_PARTS_PAGER_H
 
 #include <kinformer/defs.h>
-#include <kinformer/engine.h>
 #include <kinformer/error.h>
 #include <kinformer/object.h>
-#include <kinformer/queue.h>
-#include <kinformer/source.h>
+#include <kinformer/parts/engine.h>
+#include <kinformer/parts/queue.h>
+#include <kinformer/parts/source.h>
 
 KI_BEGIN_DECLS
 

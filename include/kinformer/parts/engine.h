@@ -10,8 +10,8 @@
  * throw a C++ exception, call longjmp() or end its thread. Otherwise the engine, the loop or the
  * handler that called it stays as if the callback were running for ever. Where this can be noticed
  * it is logged as an error. In C++, declare callbacks noexcept. */
-#ifndef KINFORMER_ENGINE_H
-#define KINFORMER_ENGINE_H
+#ifndef KINFORMER_PARTS_ENGINE_H
+#define KINFORMER_PARTS_ENGINE_H
 
 #include <kinformer/alloc.h>
 #include <kinformer/clock.h>
@@ -23,17 +23,6 @@
 KI_BEGIN_DECLS
 
 typedef struct ki_engine ki_engine;
-
-/** A failure that nobody waits for: of a handler, an index function, an object that could not be
- *  read. Everything it points to is valid during the call only. */
-typedef struct ki_report {
-    const char *component; /* such as "reflector" */
-    const char *name;      /* of the one among several, such as "pods"; "" if it has none */
-    ki_str key;            /* of the object, as the server sent it, so that it may hold any
-                              bytes; empty if it is not about one, or not known */
-    const ki_error *error;
-    uint64_t suppressed; /* how many were not told since the last one that was */
-} ki_report;
 
 /** Starts the threads that handlers share; see registration.h. The clock of the engine must then
  *  be CLOCK_MONOTONIC. */

@@ -2,8 +2,8 @@
 /* The transport: how requests reach an API server, as a table. The library's own, on libcurl, is
  * one; a simulator, or a program with an HTTP client of its own, gives another. Nothing above it
  * knows more of HTTP than stands here. */
-#ifndef KINFORMER_TRANSPORT_H
-#define KINFORMER_TRANSPORT_H
+#ifndef KINFORMER_PARTS_TRANSPORT_H
+#define KINFORMER_PARTS_TRANSPORT_H
 
 #include <kinformer/defs.h>
 #include <kinformer/error.h>

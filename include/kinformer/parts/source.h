@@ -31,32 +31,19 @@
  *
  * So an error that may pass by itself should be a -errno: anything else makes the reflector give up
  * its watch and list again. ki_failure_classify() in reflector.h names its class. */
-#ifndef KINFORMER_SOURCE_H
-#define KINFORMER_SOURCE_H
+#ifndef KINFORMER_PARTS_SOURCE_H
+#define KINFORMER_PARTS_SOURCE_H
 
 #include <kinformer/defs.h>
-#include <kinformer/engine.h>
 #include <kinformer/error.h>
-#include <kinformer/event.h>
+#include <kinformer/list.h>
 #include <kinformer/object.h>
+#include <kinformer/parts/engine.h>
+#include <kinformer/parts/transport.h>
+#include <kinformer/parts/watch_event.h>
 #include <kinformer/resource.h>
-#include <kinformer/transport.h>
 
 KI_BEGIN_DECLS
-
-/** What to list or watch. Text is borrowed for the time of the call; NULL is the same as "". */
-typedef struct ki_list_options {
-    size_t size; /* see KI_OPTIONS_INIT */
-    const char *label_selector;
-    const char *field_selector;
-    const char *resource_version;
-    const char *resource_version_match; /* "NotOlderThan", "Exact" or "" */
-    const char *continue_token;
-    uint32_t limit;           /* 0: none */
-    uint32_t timeout_seconds; /* of a watch; 0: the server's own */
-    bool allow_bookmarks;
-    bool send_initial_events;
-} ki_list_options;
 
 /** What a list says of itself. */
 typedef struct ki_list_meta {

@@ -3,14 +3,14 @@
  * reflectors and informers list and watch them. It does what a source of one's own has to do
  * otherwise: answering inside ki_engine_run(), calls that are cancelled or paused at any moment,
  * watches that resume without missing a change. Its functions may be called on any thread. */
-#ifndef KINFORMER_LOCAL_SOURCE_H
-#define KINFORMER_LOCAL_SOURCE_H
+#ifndef KINFORMER_PARTS_LOCAL_SOURCE_H
+#define KINFORMER_PARTS_LOCAL_SOURCE_H
 
 #include <kinformer/defs.h>
-#include <kinformer/engine.h>
 #include <kinformer/error.h>
 #include <kinformer/object.h>
-#include <kinformer/source.h>
+#include <kinformer/parts/engine.h>
+#include <kinformer/parts/source.h>
 
 KI_BEGIN_DECLS
 
