@@ -49,7 +49,7 @@ static void start_watch(exchange *e, transporting *t)
 /* Until all of them have got something. */
 static void wait_for_bytes(transporting *t, const exchange *all, size_t count, size_t bytes)
 {
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < 6000; i++) {
         size_t have = 0;
         for (size_t k = 0; k < count; k++) {
             have += all[k].body.len >= bytes ? 1 : 0;

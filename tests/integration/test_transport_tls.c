@@ -18,7 +18,8 @@ static test_server server;
 static ki_buf ca;
 static ki_buf other_ca;
 static ki_buf both_ca;
-static int system_roots; /* how often libcurl had some loaded */
+static int system_roots;         /* how often libcurl had some loaded */
+static unsigned system_roots_ms; /* how long that takes */
 
 /* In the place of the TLS library's own, to see what libcurl trusts besides what it was given. */
 struct x509_store_st;
@@ -38,6 +39,7 @@ int X509_STORE_load_path(struct x509_store_st *store, const char *folder)
     int (*own)(struct x509_store_st *, const char *);
     *(void **)&own = dlsym(RTLD_NEXT, "X509_STORE_load_path");
     system_roots++;
+    (void)usleep(system_roots_ms * 1000);
     return own(store, folder);
 }
 
@@ -190,6 +192,17 @@ static void a_given_ca_replaces_the_systems_roots(void **state)
     tls = (ki__curl_tls){0};
     assert_int_equal(ask("good", "127.0.0.1", &tls, NULL, NULL), KI_ERR_TLS);
     assert_int_not_equal(system_roots, 0);
+}
+
+/* The server was said to flood the connection, because a second had passed in one turn. */
+static void a_handshake_may_take_long(void **state)
+{
+    (void)state;
+    ki_error error = KI_ERROR_INIT;
+    ki__curl_tls tls = {0};
+    system_roots_ms = 1500;
+    assert_int_equal(ask("good", "127.0.0.1", &tls, NULL, &error), KI_ERR_TLS);
+    system_roots_ms = 0;
 }
 
 static void the_host_header_is_the_urls(void **state)
@@ -443,6 +456,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_matrix),
         cmocka_unit_test(a_given_ca_replaces_the_systems_roots),
+        cmocka_unit_test(a_handshake_may_take_long),
         cmocka_unit_test(the_host_header_is_the_urls),
         cmocka_unit_test(errors_say_what_is_wrong),
         cmocka_unit_test(what_makes_no_sense_is_refused),

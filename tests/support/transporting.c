@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-enum { PATIENCE_MS = 20000 };
+enum { PATIENCE_MS = 60000 };
 
 /* ---- the server ---- */
 

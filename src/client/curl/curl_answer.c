@@ -242,11 +242,13 @@ size_t ki__curl_on_header(char *bytes, size_t size, size_t count, void *user)
 #define TURN_BYTES (UINT64_C(1) << 20)
 #define TURN_NS UINT64_C(5000000)
 #define FLOOD_NS UINT64_C(1000000000)
+#define FLOOD_READS 200 /* a handshake on a machine that is busy otherwise takes long, but few */
 
 void ki__curl_begin_turn(ki__curl *curl)
 {
     curl->turn_began = ki__engine_now(curl->engine);
     curl->turn_bytes = 0;
+    curl->turn_reads = 0;
 }
 
 static bool turn_is_over(const ki__curl *curl)
@@ -264,7 +266,9 @@ int ki__curl_on_progress(void *user, curl_off_t down_total, curl_off_t down, cur
     (void)down;
     (void)up_total;
     (void)up;
-    if (curl->turn_bytes != 0 || ki__engine_now(curl->engine) - curl->turn_began < FLOOD_NS) {
+    curl->turn_reads++;
+    if (curl->turn_bytes != 0 || curl->turn_reads < FLOOD_READS ||
+        ki__engine_now(curl->engine) - curl->turn_began < FLOOD_NS) {
         return 0;
     }
     ki__curl_shut(call);

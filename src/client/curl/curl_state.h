@@ -174,6 +174,7 @@ struct ki__curl {
     int broken;          /* why libcurl could not be given what it asked for: begin anew; or 0 */
     uint64_t turn_began; /* when libcurl was entered */
     uint64_t turn_bytes; /* of bodies since then */
+    uint64_t turn_reads; /* signs that libcurl read something, since then */
     char *room;          /* to inflate into; NULL until the first compressed response */
     _Atomic bool auth_ready;
     ki__curl_warnings warnings;
