@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .PHONY: all test sim sim-mutants stress demo test-e2e oracle soak bench
-.PHONY: install uninstall format lint clean help
+.PHONY: docs install uninstall format lint clean help
 
 all: ## build the library (build/release)
 	@tools/setup --check build
@@ -67,6 +67,11 @@ BENCH ?=
 
 bench: ## beside client-go, kube-rs and curl on a real API server, 25 minutes; BENCH=--quick
 	@bench/cluster/run $(BENCH)
+
+docs: ## write the HTML reference of the functions to build/docs
+	@tools/setup --check build
+	@python3 -B tools/gen-reference --html build/docs
+	@echo "build/docs/index.html"
 
 install: ## build and install; PREFIX=/usr/local, DESTDIR=
 	@tools/setup --check build

@@ -215,7 +215,7 @@ typedef struct ki_apiserver_stats {
     size_t objects;
 } ki_apiserver_stats;
 
-/** Thread: any.  Blocks: no.  Since: 0.1 */
+/** Fills `ret_stats`.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API void ki_apiserver_get_stats(ki_apiserver *server, ki_apiserver_stats *ret_stats);
 
 KI_END_DECLS

@@ -124,14 +124,15 @@ KI_API const ki_config *ki_config_unref(const ki_config *config);
 KI_API const char *ki_config_server(const ki_config *config);
 /** What comes before every path: "" or such as "/k8s/clusters/c1", without '/' at the end. */
 KI_API const char *ki_config_path_prefix(const ki_config *config);
-/** Never "". */
+/** The namespace for requests that name none; never "". */
 KI_API const char *ki_config_namespace(const ki_config *config);
 /** http, https or socks5; a secret, since it may have a password. "": whatever the environment of
  *  the process says is up to the client. */
 KI_API ki_str ki_config_proxy_url(const ki_config *config);
+/** Whether servers should not compress their responses. */
 KI_API bool ki_config_disable_compression(const ki_config *config);
 
-/* Names, for messages.  Thread: any.  Blocks: no.  Since: 0.1 */
+/** The names of context, cluster and user, for messages.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const char *ki_config_context_name(const ki_config *config);
 KI_API const char *ki_config_cluster_name(const ki_config *config);
 KI_API const char *ki_config_user_name(const ki_config *config);
@@ -151,7 +152,7 @@ typedef struct ki_config_tls {
     bool insecure;           /* the server is not verified; never together with a CA */
 } ki_config_tls;
 
-/** Never NULL.  Thread: any.  Blocks: no.  Since: 0.1 */
+/** The TLS settings; never NULL.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const ki_config_tls *ki_config_get_tls(const ki_config *config);
 
 /** Who we are. Never both a token and a user name. A token beside a file is for the time until the
@@ -163,7 +164,7 @@ typedef struct ki_config_credentials {
     ki_str password; /* a secret */
 } ki_config_credentials;
 
-/** Never NULL.  Thread: any.  Blocks: no.  Since: 0.1 */
+/** The credentials; never NULL.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const ki_config_credentials *ki_config_get_credentials(const ki_config *config);
 
 /** One key of `as-user-extra`. */
@@ -183,7 +184,7 @@ typedef struct ki_config_impersonation {
     size_t extra_count;
 } ki_config_impersonation;
 
-/** Never NULL.  Thread: any.  Blocks: no.  Since: 0.1 */
+/** The impersonation settings; never NULL.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const ki_config_impersonation *ki_config_get_impersonation(const ki_config *config);
 
 typedef enum ki_config_interactive {
@@ -224,7 +225,7 @@ typedef struct ki_config_exec {
     ki_config_trust trust;    /* in that file */
 } ki_config_exec;
 
-/** NULL if there is none.  Thread: any.  Blocks: no.  Since: 0.1 */
+/** The credential plugin; NULL if there is none.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const ki_config_exec *ki_config_get_exec(const ki_config *config);
 
 KI_END_DECLS

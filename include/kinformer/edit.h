@@ -82,6 +82,7 @@ KI_API void ki_edit_remove_string(ki_edit *edit, const char *path, const char *t
 
 /* ---- metadata ----  Since: 0.1 */
 
+/** Sets a label or an annotation, or removes it if it is there. */
 KI_API void ki_edit_set_label(ki_edit *edit, const char *name, const char *value);
 KI_API void ki_edit_remove_label(ki_edit *edit, const char *name);
 KI_API void ki_edit_set_annotation(ki_edit *edit, const char *name, const char *value);

@@ -139,7 +139,7 @@ KI_API ki_lister ki_informer_lister(const ki_informer *informer);
 
 /** What it is of; NULL if that is not known.  Owner: borrowed.  Since: 0.1 */
 KI_API const ki_resource *ki_informer_resource(const ki_informer *informer);
-/** Owner: the informer.  Since: 0.1 */
+/** Its name in logs and reports.  Owner: the informer.  Since: 0.1 */
 KI_API const char *ki_informer_name(const ki_informer *informer);
 
 /** Adds indexes, over the objects that are there as well. On success they are the informer's. While

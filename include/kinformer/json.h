@@ -104,6 +104,7 @@ KI_API void ki_json_int64(ki_json *json, const char *name, int64_t number);
 KI_API void ki_json_uint64(ki_json *json, const char *name, uint64_t number);
 KI_API void ki_json_double(ki_json *json, const char *name, double number);
 
+/** true or false; null.  Since: 0.1 */
 KI_API void ki_json_bool(ki_json *json, const char *name, bool flag);
 KI_API void ki_json_null(ki_json *json, const char *name);
 

@@ -44,6 +44,7 @@ KI_API int64_t ki_pod_restarts(const ki_object *pod);
 
 /* Nodes.  Since: 0.1 */
 
+/** Whether the condition Ready is "True"; whether the node is cordoned (spec.unschedulable). */
 KI_API bool ki_node_is_ready(const ki_object *node);
 KI_API bool ki_node_is_unschedulable(const ki_object *node);
 
@@ -59,6 +60,7 @@ typedef struct ki_replicas {
     bool observed;     /* the status is about the present spec, not an older generation */
 } ki_replicas;
 
+/** The replica counts of a workload. */
 KI_API ki_replicas ki_deployment_replicas(const ki_object *deployment);
 KI_API ki_replicas ki_replicaset_replicas(const ki_object *replica_set);
 KI_API ki_replicas ki_statefulset_replicas(const ki_object *stateful_set);
@@ -100,6 +102,7 @@ typedef struct ki_reference {
     ki_str uid;
 } ki_reference;
 
+/** The reason of an event; whether its type is "Warning". */
 KI_API ki_str ki_event_reason(const ki_object *event);
 KI_API bool ki_event_is_warning(const ki_object *event);
 KI_API ki_value ki_event_message(const ki_object *event); /* a string, or of KI_TYPE_NONE */
@@ -109,6 +112,7 @@ KI_API ki_reference ki_event_involved(const ki_object *event);
 /* Leases.  Since: 0.1 */
 
 KI_API ki_value ki_lease_holder(const ki_object *lease); /* a string, or of KI_TYPE_NONE */
+/** spec.leaseDurationSeconds. */
 KI_API int32_t ki_lease_duration_s(const ki_object *lease);
 
 /* CustomResourceDefinitions.  Since: 0.1 */
@@ -125,6 +129,7 @@ typedef struct ki_crd {
     bool established; /* the server serves it */
 } ki_crd;
 
+/** What the definition says. */
 KI_API ki_crd ki_crd_of(const ki_object *definition);
 
 KI_END_DECLS

@@ -15,8 +15,9 @@ KI_BEGIN_DECLS
 
 typedef struct ki_list ki_list;
 
-/** Always returns NULL; NULL is fine. */
+/** Releases a list. Always returns NULL; NULL is fine. */
 KI_API ki_list *ki_list_unref(ki_list *list);
+/** The number of objects. */
 KI_API size_t ki_list_count(const ki_list *list);
 /** Object number `position`, from 0; NULL after the last. Borrowed from the list. */
 KI_API const ki_object *ki_list_at(const ki_list *list, size_t position);

@@ -89,6 +89,7 @@ KI_API ki_object *ki_object_unref(const ki_object *object);
 
 /** "namespace/name", or "name" without a namespace; "" if there is no name. */
 KI_API const char *ki_object_key(const ki_object *object);
+/** metadata.name, .namespace, .uid and .resourceVersion; kind and apiVersion. */
 KI_API const char *ki_object_name(const ki_object *object);
 KI_API const char *ki_object_namespace(const ki_object *object);
 KI_API const char *ki_object_uid(const ki_object *object);

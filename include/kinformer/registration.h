@@ -76,7 +76,7 @@ KI_API ki_registration *ki_registration_unref(ki_registration *registration);
  *  when the handler came. Stays true.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API bool ki_registration_has_synced(ki_registration *registration);
 
-/** Thread: any.  Blocks: no.  Since: 0.1 */
+/** The counters of a handler.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API ki_registration_stats ki_registration_get_stats(ki_registration *registration);
 
 /** Removes the handler from its informer and drops the events that wait. Does not wait for other

@@ -167,7 +167,7 @@ KI_API KI_NODISCARD int ki_client_get(ki_client *client, const ki_resource *reso
                                       ki_object **ret_object, ki_object **reterr_status,
                                       ki_error *error);
 
-/** Owner: release with ki_list_unref(). The whole list, in pages of 500. */
+/** The whole list, in pages of 500.  Owner: release with ki_list_unref(). */
 KI_API KI_NODISCARD int ki_client_list(ki_client *client, const ki_resource *resource,
                                        const char *name_space, const ki_list_options *options,
                                        ki_list **ret_list, ki_object **reterr_status,

@@ -122,6 +122,7 @@ KI_API ki_snapshot *ki_snapshot_unref(ki_snapshot *snapshot);
 KI_API uint64_t ki_snapshot_version(const ki_snapshot *snapshot);
 /** Of the last change, replace or bookmark; "" before the first. */
 KI_API const char *ki_snapshot_resource_version(const ki_snapshot *snapshot);
+/** The number of objects. */
 KI_API size_t ki_snapshot_count(const ki_snapshot *snapshot);
 /** The object with this key; NULL if there is none. */
 KI_API const ki_object *ki_snapshot_get(const ki_snapshot *snapshot, ki_str key);

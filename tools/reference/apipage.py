@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/api.md: every function of the library on one page, a line each, by tier and header."""
+import re
+
 from reference.htmlpages import tiers
 
 INTRODUCTION = """\
@@ -7,11 +9,12 @@ INTRODUCTION = """\
 
 <!-- Written by `tools/gen-reference --api-page` from the public headers: do not edit. -->
 
-Every public function, with one line from its contract. The whole contract is in the header, in the manual pages
-(`man ki_version`, after `make install`) and in the HTML reference (`make docs`).
+Every public function, with one line from its contract. The whole contract is in the header, in the
+manual pages (`man ki_version`, after `make install`) and in the HTML reference (`make docs`).
 
-There are two tiers, by where a header lies. `<kinformer/kinformer.h>` includes what applications need. The headers in
-`<kinformer/parts/>` are for programs that put the library together in their own way; each is included by its name.
+There are two tiers, by where a header lies. `<kinformer/kinformer.h>` includes what applications
+need. The headers in `<kinformer/parts/>` are for programs that put the library together in their
+own way; each is included by its name.
 """
 
 
@@ -24,6 +27,11 @@ def call(function):
     if function.is_data:
         return function.name
     return f"{function.name}({', '.join(name or text for text, name in function.params)})"
+
+
+def summary(function, item):
+    """Of the function itself, where its comment says something."""
+    return function.note if re.search(r"\w", function.note) else item.summary()
 
 
 def header_part(header):
@@ -40,7 +48,7 @@ def header_part(header):
     if rows:
         lines += ["| function | |", "|---|---|"]
     for function, item in rows:
-        lines.append(f"| `{call(function)}` | {cell(function.note or item.summary())} |")
+        lines.append(f"| `{call(function)}` | {cell(summary(function, item))} |")
     return lines + ([""] if rows else [])
 
 

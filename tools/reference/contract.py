@@ -14,7 +14,8 @@ _ONE = "(?:" + "|".join(LABELS) + ")"
 _LABEL = re.compile(rf"(?:^|(?<=[.;:)\"*] )|(?<=  ))({_ONE}(?:, {_ONE})*)( \(besides\))?:(?=\s|$)")
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 _CODE = r"(?:-E[A-Z0-9]+|-errno|KI_ERR_[A-Z0-9_]+)"
-_CODES = re.compile(rf"({_CODE}(?:(?:,\s+(?:and |or )?|\s+or\s+|\s+and\s+){_CODE})*(?:\s+and so on)?)"
+_NEXT = rf"(?:,\s+(?:and |or )?|\s+or\s+|\s+and\s+){_CODE}"
+_CODES = re.compile(rf"({_CODE}(?:{_NEXT})*(?:\s+and so on)?)"
                     r"(?:[:,]?\s+|(?=[.;])|$)(.*)", re.DOTALL)
 _REMARK = re.compile(r"^(?:as|those|what|whatever|of|the first|any)\b", re.IGNORECASE)
 _RULED = re.compile(r"^-{2,}\s*(.*?)\s*-{2,}\s*")
@@ -71,7 +72,7 @@ def body_lines(comment):
         framed = re.match(r"\s*\*( *)(.*)", line)
         rows.append((len(framed[1]), framed[2].rstrip()) if framed else (None, line.strip()))
     known = [indent for indent, text in rows if indent is not None and text]
-    margin = min(known, default=0)
+    margin = min([*known, 2 if comment.startswith("/**") else 1])
     return [(0 if indent is None else max(0, indent - margin), text) for indent, text in rows]
 
 

@@ -30,6 +30,7 @@ section h3 { margin-top: 1rem; } section:target h3 { background: var(--soft); }
 table { border-collapse: collapse; width: 100%; }
 td, th { border-top: 1px solid var(--line); padding: 0.25rem 0.75rem 0.25rem 0; text-align: left;
   vertical-align: top; }
+td:first-child { overflow-wrap: break-word; }
 dl { margin: 0.5rem 0; } dt { margin-top: 0.5rem; } dd { margin: 0 0 0 1.25rem; }
 nav, .dim { color: var(--dim); }
 ul.names { list-style: none; padding: 0; columns: 16rem; column-gap: 2rem; }
@@ -42,6 +43,8 @@ _TOKEN = re.compile(r"`([^`]*)`|<?((?:kinformer/)?(?:parts/)?[a-z_]+\.h)\b>?"
 
 def page_name(header):
     """parts/store.h and store.h may both exist."""
+    if header.path == model.UMBRELLA:
+        return "index.html"
     return header.include.replace("kinformer/", "", 1).replace("/", "_")[:-2] + ".html"
 
 
@@ -156,15 +159,16 @@ class Writer:
 
     def entry(self, item):
         names = item.names + item.links
+        place = "" if item.code == "enum" else f' id="{names[0]}"'
         anchors = "".join(f'<span id="{name}"></span>' for name in names[1:])
-        notes = "".join(f"<dt><code>{one.name}</code></dt><dd>{self.inline(one.note)}</dd>"
-                        for one in item.functions if one.note and item.own and item.own.blocks)
+        notes = "".join(f"<dt><code>{name}</code></dt><dd>{self.inline(note)}</dd>"
+                        for name, note in item.notes())
         same = item.same_as()
         before = f'<p class="dim">See {self.link(same.name)} above.</p>' if same else ""
-        return (f'<section id="{names[0]}">{anchors}'
+        return (f"<section{place}>{anchors}"
                 f"<h3>{', '.join(f'<code>{name}</code>' for name in names)}</h3>\n"
                 f"<pre>{self.synopsis(item)}</pre>\n{self.blocks(item.description())}\n"
-                f"{f'<dl>{notes}</dl>' if notes else ''}{self.blocks(item.context())}{before}\n"
+                f"{self.blocks(item.context())}{f'<dl>{notes}</dl>' if notes else ''}{before}\n"
                 f"{self.members(item)}{self.fields(item)}</section>\n")
 
     def frame(self, title, body):
@@ -204,9 +208,9 @@ class Writer:
             body += self.blocks(umbrella.head.blocks)
         for title, headers in tiers(self.library):
             rows = "".join(
-                f'<tr><td><a href="{page_name(one)}"><code>{one.include}</code></a></td>'
-                f"<td>{self.inline(one.summary())}</td></tr>" for one in headers)
-            body += f"<h2>{self.inline(title)}</h2>\n<table><tbody>{rows}</tbody></table>\n"
+                f'<dt><a href="{page_name(one)}"><code>{one.include}</code></a></dt>'
+                f"<dd>{self.inline(one.summary())}</dd>\n" for one in headers)
+            body += f"<h2>{self.inline(title)}</h2>\n<dl>\n{rows}</dl>\n"
         return self.frame("kinformer: reference", body)
 
     def names(self):

@@ -66,7 +66,7 @@ class Writer:
                 parts.append(f"\\fB{header.page}\\fR(3)")
             elif name is None:
                 parts.append(escape(match[0]))
-            elif self.page_of(name) and name not in own:
+            elif self.page_of(name) and name not in own and text[place:place + 1] != "(":
                 parts.append(f"\\fB{name}\\fR(3)")
             else:
                 parts.append(f"\\fB{name}\\fR{match[4] or ''}")
@@ -158,12 +158,10 @@ class Writer:
         out = [".SH DESCRIPTION"]
         blocks = list(item.description())
         out += self.blocks(blocks, own)
-        for function in item.functions:
-            if function.note and not (len(item.functions) == 1 and not (item.own and
-                                                                        item.own.blocks)):
-                out += [".TP", f".B {function.name}()"] + self.paragraph(function.note, own)
         if item.context():
             out += ([".PP"] if len(out) > 1 else []) + self.blocks(item.context(), own)
+        for name, note in item.notes():
+            out += [".TP", f".B {name}()"] + self.paragraph(note, own)
         same = item
         while (same := same.same_as()) is not None:
             out += [".PP", f"The description of \\fB{same.name}\\fR(3), which this refers to:",
@@ -306,7 +304,7 @@ class Writer:
             text = squeeze(header.head.fields.get(label, "")) if header.head else ""
             if text:
                 out += [f".SH {title}"] + self.paragraph(text[:1].upper() + text[1:])
-        others = [one.page for one in self.library.headers if one is not header and
+        others = [one.page for one in self.library.headers if one is not header and one.items and
                   header.head and re.search(rf"\b{one.stem}\.h\b", str(header.head.blocks))]
         return "\n".join(out + self.references([], others)) + "\n"
 

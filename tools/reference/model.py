@@ -111,6 +111,11 @@ class Item:
             return [contracts.Block("para", self.functions[0].note)]
         return []
 
+    def notes(self):
+        """What comments behind single functions say besides, as (name, text)."""
+        is_description = len(self.functions) == 1 and not (self.own and self.own.blocks)
+        return [(one.name, one.note) for one in self.functions if one.note and not is_description]
+
     def context(self):
         """The blocks of the group it stands in."""
         is_for_it = self.kind == "function" and self.group is not None and self.group_prose
@@ -154,7 +159,7 @@ class Header:
 
     @property
     def page(self):
-        return f"kinformer_{self.stem}"
+        return self.include[:-2].replace("/", "_")
 
     @property
     def is_part(self):

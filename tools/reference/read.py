@@ -52,8 +52,8 @@ def parse_function(text, line):
 
 
 def comment_text(comment):
-    """The text of a comment behind a declaration, "" if it is only a mark such as (*)."""
-    if comment is None or not _HAS_WORDS.search(comment.text):
+    """The text of a comment behind a declaration."""
+    if comment is None:
         return ""
     rows = contracts.body_lines(comment.text)
     return squeeze(" ".join(text for _, text in rows))
@@ -199,15 +199,16 @@ class Reader:
             self.complain(item.line, f"no function and no variable: {squeeze(item.text)[:60]}")
             return
         function.note = comment_text(item.trailing)
+        is_described = _HAS_WORDS.search(function.note)  # not by a mark such as (*)
         joins = self.entry is not None and self.entry.functions and not item.blank_before and \
-            (self.entry.own is not None or not function.note)
+            (self.entry.own is not None or not is_described)
         if joins:
             self.entry.functions.append(function)
             return
         previous = next((one for one in reversed(self.header.items) if one.functions), None)
         entry = self.take(item, "function", function.name, functions=[function],
                           previous=previous)
-        self.entry = None if entry.own is None and function.note else entry
+        self.entry = None if entry.own is None and is_described else entry
 
     def type(self, item, text):
         name = re.search(r"(\w+)$", text)

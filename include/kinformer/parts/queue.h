@@ -125,6 +125,7 @@ KI_API ki_queue *ki_queue_unref(ki_queue *queue);
  *         -ENOMEM;  what the transform function returned.
  * Since: 0.1 */
 
+/** The object was added, or has changed. */
 KI_API KI_NODISCARD int ki_queue_add(ki_queue *queue, const ki_object *object, ki_error *error);
 KI_API KI_NODISCARD int ki_queue_update(ki_queue *queue, const ki_object *object, ki_error *error);
 
@@ -206,6 +207,7 @@ KI_API KI_NODISCARD int ki_queue_poll(ki_queue *queue, size_t max_keys, ki_queue
 /** Closes the queue: whoever waits is released, and popping ends when nothing is left.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API void ki_queue_close(ki_queue *queue);
+/** Whether the queue was closed.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API bool ki_queue_is_closed(const ki_queue *queue);
 
 /** Whether all that was queued by the first call of ki_queue_replace() has been processed, or the
