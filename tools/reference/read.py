@@ -312,6 +312,22 @@ def struct_code(text):
             yield line
 
 
+def drop_repeated(headers):
+    """A header may repeat `typedef struct ki_x ki_x;` of another. It counts where the struct is,
+    else in the header of that name, else where it comes first."""
+    places = {}
+    for header in headers:
+        for item in header.items:
+            places.setdefault(item.name, []).append(item)
+    for name, items in places.items():
+        named = [item for item in items if f"ki_{item.header.stem}" == name]
+        best = next((item for item in items if item.kind != "opaque"), (named or items)[0])
+        for item in items:
+            if item.kind == "opaque" and item is not best:
+                others = [one for one in item.header.items if one is not item]
+                item.header.items = others
+
+
 def add_names(library, header):
     """Enters the names of a header; one that is there twice is a complaint."""
     for item in header.items:
@@ -364,8 +380,10 @@ def read(tree):
             header.umbrella = path in included
             library.complaints += reader.complaints
             library.headers.append(header)
-            add_names(library, header)
             library.complaints += check_items(header)
+    drop_repeated(library.headers)
+    for header in library.headers:
+        add_names(library, header)
     known = {name for text in tree.values()
              for name in model.NAME.findall(csource.strip_comments(text))}
     known |= set(library.constants) | set(library.items)
