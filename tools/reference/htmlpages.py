@@ -27,11 +27,19 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; }
 h3 { font-size: 1rem; margin: 2rem 0 0.5rem; }
 section { border-top: 1px solid var(--line); margin-top: 2rem; }
 section h3 { margin-top: 1rem; } section:target h3 { background: var(--soft); }
-table { border-collapse: collapse; width: 100%; }
+pre.code { white-space: pre-wrap; overflow-wrap: anywhere; }
+table { border-collapse: collapse; }
 td, th { border-top: 1px solid var(--line); padding: 0.25rem 0.75rem 0.25rem 0; text-align: left;
   vertical-align: top; }
 td:first-child { overflow-wrap: break-word; }
 dl { margin: 0.5rem 0; } dt { margin-top: 0.5rem; } dd { margin: 0 0 0 1.25rem; }
+dd > p { margin: 0 0 0.5rem; }
+dl.fields { display: grid; grid-template-columns: 5.5rem minmax(0, 1fr); gap: 0.25rem 0.5rem; }
+dl.fields > dt { margin: 0; color: var(--dim); } dl.fields > dd { margin: 0; }
+@media (max-width: 36rem) {
+  .errors { grid-column: 1 / -1; } .errors td { display: block; padding: 0; }
+  .errors td + td { border: 0; padding: 0 0 0.4rem 1.25rem; }
+}
 nav, .dim { color: var(--dim); }
 ul.names { list-style: none; padding: 0; columns: 16rem; column-gap: 2rem; }
 """
@@ -113,7 +121,8 @@ class Writer:
         table = f"<table><tbody>{rows}</tbody></table>" if rows else ""
         rest = " ".join(f"<p>{self.inline(one.text[:1].upper() + one.text[1:])}</p>"
                         for one in found if not one.codes)
-        return f"<dt>Errors</dt><dd>{table}{rest}</dd>" if found else ""
+        return f'<dt class="errors">Errors</dt><dd class="errors">{table}{rest}</dd>' \
+            if found else ""
 
     def fields(self, item):
         rows = self.errors(item)
@@ -121,8 +130,9 @@ class Writer:
             text = item.field(label)
             if text:
                 text = words.get(text.rstrip("."), text)
+                text = text if text.startswith("ki_") else text[:1].upper() + text[1:]
                 rows += f"<dt>{title}</dt><dd>{self.inline(text)}</dd>"
-        return f"<dl>{rows}</dl>" if rows else ""
+        return f'<dl class="fields">{rows}</dl>' if rows else ""
 
     def members(self, item):
         if not item.members or item.is_private:
@@ -167,7 +177,8 @@ class Writer:
         before = f'<p class="dim">See {self.link(same.name)} above.</p>' if same else ""
         return (f"<section{place}>{anchors}"
                 f"<h3>{', '.join(f'<code>{name}</code>' for name in names)}</h3>\n"
-                f"<pre>{self.synopsis(item)}</pre>\n{self.blocks(item.description())}\n"
+                f'<pre class="code">{self.synopsis(item)}</pre>'
+                f"\n{self.blocks(item.description())}\n"
                 f"{self.blocks(item.context())}{f'<dl>{notes}</dl>' if notes else ''}{before}\n"
                 f"{self.members(item)}{self.fields(item)}</section>\n")
 
@@ -186,7 +197,7 @@ class Writer:
         body += self.blocks(header.head.blocks if header.head else [])
         rows = [(label, squeeze(header.head.fields[label])) for label in
                 ("Thread", "Blocks", "Since") if header.head and label in header.head.fields]
-        body += "<dl>" + "".join(f"<dt>{label}</dt><dd>{self.inline(text)}</dd>"
+        body += '<dl class="fields">' + "".join(f"<dt>{label}</dt><dd>{self.inline(text)}</dd>"
                                  for label, text in rows) + "</dl>\n" if rows else ""
         group = None
         for item in header.items:

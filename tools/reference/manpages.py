@@ -38,6 +38,13 @@ def guard(line):
     return "\\&" + line if line.startswith((".", "'")) else line
 
 
+def joined(lines):
+    """The text of a page; a paragraph right after a heading needs no request."""
+    kept = [line for before, line in zip(["", *lines], lines)
+            if line != ".PP" or not before.startswith((".SH", ".SS", ".PP"))]
+    return "\n".join(kept) + "\n"
+
+
 class Writer:
     """Writes the pages of a library. `date` and `version` stand in their footers."""
 
@@ -278,7 +285,7 @@ class Writer:
         out = self.head(item.name, names, self.title(item))
         out += self.library_lines(item.header) + self.synopsis(item.header, code)
         out += self.description(item) + self.members(item) + self.errors(item)
-        return "\n".join(out + self.fields(item) + self.see_also(item)) + "\n"
+        return joined(out + self.fields(item) + self.see_also(item))
 
     def listing(self, items):
         out = []
@@ -306,7 +313,7 @@ class Writer:
                 out += [f".SH {title}"] + self.paragraph(text[:1].upper() + text[1:])
         others = [one.page for one in self.library.headers if one is not header and one.items and
                   header.head and re.search(rf"\b{one.stem}\.h\b", str(header.head.blocks))]
-        return "\n".join(out + self.references([], others)) + "\n"
+        return joined(out + self.references([], others))
 
     def sections(self, header):
         out, group = [], None
