@@ -102,7 +102,7 @@ typedef struct ki_reference {
     ki_str uid;
 } ki_reference;
 
-/** The reason of an event; whether its type is "Warning". */
+/** The reason of an event; whether its type is "Warning"; its message. */
 KI_API ki_str ki_event_reason(const ki_object *event);
 KI_API bool ki_event_is_warning(const ki_object *event);
 KI_API ki_value ki_event_message(const ki_object *event); /* a string, or of KI_TYPE_NONE */

@@ -6,7 +6,7 @@
  * while it has events, and stays on it until its queue is empty or other handlers wait for a
  * thread. When all threads are busy and an event has waited for 5 ms, the engine starts more, up to
  * `handler_threads` of the client's, loop's or engine's options (default 256). At that limit events
- * wait until a callback returns: a warning is logged, and ki_informer_health counts it. Threads
+ * wait until a callback returns: a warning is logged, and ki_health counts it. Threads
  * that are idle for 10 s end; one stays while there are such handlers.
  *
  * The queue is bounded. Up to its limit it keeps every event. Beyond it, changes of an object that

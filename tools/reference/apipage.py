@@ -56,8 +56,9 @@ def page(library):
     lines = [INTRODUCTION]
     for title, headers in tiers(library):
         count = sum(len(item.functions) for header in headers for item in header.items)
+        plural = "s" if len(headers) != 1 else ""
         lines += [f"## {title.replace('<', '`<').replace('>', '>`')}", "",
-                  f"{count} functions in {len(headers)} headers.", ""]
+                  f"{count} functions in {len(headers)} header{plural}.", ""]
         for header in sorted(headers, key=lambda one: one.stem):
             lines += header_part(header)
     return "\n".join(lines).rstrip() + "\n"
