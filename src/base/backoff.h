@@ -5,10 +5,11 @@
 #define KI_BASE_BACKOFF_H
 
 #include "base/engine.h"
+#include "base/time_units.h"
 
-#define KI__BACKOFF_INITIAL_NS UINT64_C(800000000)
-#define KI__BACKOFF_MAX_NS UINT64_C(30000000000)
-#define KI__BACKOFF_RESET_NS UINT64_C(120000000000)
+#define KI__BACKOFF_INITIAL_NS (800 * KI__MS_NS)
+#define KI__BACKOFF_MAX_NS (30 * KI__SECOND_NS)
+#define KI__BACKOFF_RESET_NS (120 * KI__SECOND_NS)
 
 typedef struct ki__backoff {
     uint64_t initial_ns;

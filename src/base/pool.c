@@ -19,11 +19,12 @@
 #include "base/log.h"
 #include "base/refs.h"
 #include "base/sync.h"
+#include "base/time_units.h"
 
-#define LOOK_NS UINT64_C(5000000)
-#define LOOK_FULL_NS UINT64_C(100000000)
-#define IDLE_NS UINT64_C(10000000000)
-#define LOG_AGAIN_NS UINT64_C(60000000000)
+#define LOOK_NS (5 * KI__MS_NS)
+#define LOOK_FULL_NS (100 * KI__MS_NS)
+#define IDLE_NS (10 * KI__SECOND_NS)
+#define LOG_AGAIN_NS (60 * KI__SECOND_NS)
 enum { LOOKS = 2 }; /* while jobs end, so many looks pass before a thread is added */
 
 /* Kept until the pool is freed: whoever wakes one does so without the lock. */

@@ -20,7 +20,7 @@
 #include "loop/state.h"
 
 enum { STEPS_DEFAULT = 1000, SLICE = 8 };
-#define DISPATCH_NS UINT64_C(10000000)
+#define DISPATCH_NS (10 * KI__MS_NS)
 
 /* ---- making ---- */
 

@@ -11,11 +11,12 @@
 #include <kinformer/status.h>
 
 #include "base/error.h"
+#include "base/time_units.h"
 #include "object/value.h"
 #include "rest/http_source.h"
 
-#define KEPT_NS (300 * UINT64_C(1000000000))
-#define PATIENCE_NS (10 * UINT64_C(1000000000)) /* without a byte */
+#define KEPT_NS (300 * KI__SECOND_NS)
+#define PATIENCE_NS (10 * KI__SECOND_NS) /* without a byte */
 enum { GROUP_PATH_MAX = 512, VERSIONS_SHOWN = 8, VERSION_SIZE = 64 };
 
 /* ---- what is said ---- */

@@ -7,10 +7,11 @@
 #include <errno.h>
 
 #include "base/error.h"
+#include "base/time_units.h"
 #include "cache/informer/informer.h"
 #include "object/object.h"
 
-#define RETRY_NS UINT64_C(100000000)
+#define RETRY_NS (100 * KI__MS_NS)
 /* The reflector pauses while so many deltas are left after a batch, until no more than so many are.
  */
 enum { PAUSE_AT = 3 * KI_QUEUE_BATCH, GO_ON_AT = KI_QUEUE_BATCH };

@@ -27,8 +27,8 @@ enum {
     WAIT_MS = 15000,
     TICK_MS = 100,
 };
-#define CHANGE_NS UINT64_C(20000000)  /* between two rounds of changes */
-#define SETTLE_NS UINT64_C(200000000) /* between two comparisons */
+#define CHANGE_NS (20 * CLI_MS_NS)  /* between two rounds of changes */
+#define SETTLE_NS (200 * CLI_MS_NS) /* between two comparisons */
 #define NAMES "pods,deployments.apps,nodes,configmaps,namespaces," DEMO_COUNTS
 
 #define AT(member) offsetof(demo_options, member)

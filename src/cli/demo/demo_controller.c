@@ -7,12 +7,13 @@
 
 #include <kinformer/rate_limiter.h>
 
+#include "cli/command_loop.h"
 #include "cli/demo/demo.h"
 #include "cli/report_failure.h"
 #include "cli/text.h"
 
 /* So long changes of one namespace gather before they are looked at. */
-#define GATHER_NS UINT64_C(200000000)
+#define GATHER_NS (200 * CLI_MS_NS)
 
 int demo_controller_open(demo *d, ki_error *error)
 {

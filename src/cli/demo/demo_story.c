@@ -10,9 +10,9 @@
 #include "cli/text.h"
 
 #define MICROSECOND_NS 1e3
-#define BAR_NS UINT64_C(500000000)
-#define SCAN_NS UINT64_C(1000000000)
-#define GATHER_NS UINT64_C(300000000) /* so long things of one kind become one line */
+#define BAR_NS (500 * CLI_MS_NS)
+#define SCAN_NS CLI_SECOND_NS
+#define GATHER_NS (300 * CLI_MS_NS) /* so long things of one kind become one line */
 
 double demo_seconds(const demo *d)
 {

@@ -2,14 +2,15 @@
 /* What the demo shows: a picture on a terminal, lines elsewhere. */
 #include <string.h>
 
+#include "cli/command_loop.h"
 #include "cli/demo/demo.h"
 #include "cli/follow.h"
 #include "cli/run_stats.h"
 #include "cli/text.h"
 #include "cli/text_table.h"
 
-enum { FIXED_LINES = 9 };             /* besides the rows and the story */
-#define LINES_NS UINT64_C(2000000000) /* between two lines that only count */
+enum { FIXED_LINES = 9 };            /* besides the rows and the story */
+#define LINES_NS (2 * CLI_SECOND_NS) /* between two lines that only count */
 
 /* ---- the table ---- */
 

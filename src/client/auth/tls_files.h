@@ -11,6 +11,7 @@
 #include <kinformer/parts/engine.h>
 
 #include "base/secret.h"
+#include "base/time_units.h"
 
 enum { KI__TLS_CA, KI__TLS_CERTIFICATE, KI__TLS_KEY, KI__TLS_PARTS };
 
@@ -30,7 +31,7 @@ typedef struct ki__tls_files {
     bool failed;                      /* then */
 } ki__tls_files;
 
-#define KI__TLS_LOOK_NS UINT64_C(60000000000) /* between two looks */
+#define KI__TLS_LOOK_NS (60 * KI__SECOND_NS) /* between two looks */
 
 /** Reads them. The configuration must outlive it. Also fine to be done with after a failure.
  *  Errors: -errno;  KI_ERR_LIMIT;  KI_ERR_INVALID  no PEM, or certificate and key do not go

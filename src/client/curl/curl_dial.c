@@ -27,7 +27,7 @@
 #include "client/curl/curl_state.h"
 
 enum { ADDRESSES_MAX = 16 };
-#define STAGGER_NS UINT64_C(250000000)
+#define STAGGER_NS (250 * KI__MS_NS)
 
 typedef enum dial_state {
     DIAL_COLLECTING, /* libcurl names the addresses */

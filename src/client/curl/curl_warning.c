@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/time_units.h"
 #include "client/curl/curl_state.h"
 #include "wire/warning_header.h"
 
-#define WINDOW_NS UINT64_C(60000000000)
+#define WINDOW_NS (60 * KI__SECOND_NS)
 
 static bool was_told(ki__curl_warnings *seen, uint64_t hash)
 {
