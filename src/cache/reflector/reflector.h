@@ -247,6 +247,8 @@ int ki__reflector_collect(ki_reflector *r, const ki_object *object, ki__collecto
                           ki_error *error);
 /** Gives memory back to the system some time after a list. */
 void ki__reflector_on_trim(ki__timer *timer);
+/** Resyncs the target, if that is wanted now. */
+void ki__reflector_on_resync(ki__timer *timer);
 /** Whether the event is of a kind that we want, and has a key. If not, it was set aside. */
 bool ki__reflector_is_usable(ki_reflector *r, ki_watch_event_type type, const ki_object *object);
 
@@ -278,6 +280,5 @@ void ki__reflector_follow_watch(ki_reflector *r);
 /** The watch is over, by an ERROR event if `in_stream`; `error` is NULL if it just ended. */
 void ki__reflector_watch_ended(ki_reflector *r, const ki_error *error, const ki_object *status,
                                bool in_stream);
-void ki__reflector_on_resync(ki__timer *timer);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A list that is complete, and what may stand in the way of handing it over. Invariant: the version
  * that the target knows never goes back, except when a server that was asked for its very latest
- * says that it is older: then it was set back itself, say from a backup, and that is told. */
+ * says that it is older: then it was set back itself, say from a backup, and that is told. Also the
+ * timers that follow a list: resync, and memory to give back. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,6 +11,7 @@
 #include "cache/reflector/reflector.h"
 #include "object/key.h"
 #include "object/object.h"
+#include "wire/intake.h"
 
 enum { AHEAD_EVERY = 64 << 10, TRIM_BYTES = 1 << 20 };
 #define TRIM_AFTER_NS KI__SECOND_NS /* then handlers have let go of most of what they replaced */
@@ -141,12 +143,6 @@ int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error
     return 0;
 }
 
-static bool is_table(const ki_object *object)
-{
-    return strcmp(ki_object_kind(object), "Table") == 0 &&
-           strncmp(ki_object_api_version(object), "meta.k8s.io/", strlen("meta.k8s.io/")) == 0;
-}
-
 static bool is_expected(const char *expected, const char *found)
 {
     return expected[0] == '\0' || strcmp(expected, found) == 0;
@@ -156,7 +152,7 @@ bool ki__reflector_is_usable(ki_reflector *r, ki_watch_event_type type, const ki
 {
     ki_error error;
     const char *key = ki_object_key(object);
-    if (is_table(object)) {
+    if (ki__wire_is_table(ki_object_api_version(object), ki_object_kind(object))) {
         (void)ki__error_set(&error, KI_ERR_UNSUPPORTED, "a Table came in place of an object");
     } else if (!is_expected(r->options.expected_kind, ki_object_kind(object)) ||
                !is_expected(r->options.expected_api_version, ki_object_api_version(object))) {
@@ -173,4 +169,36 @@ bool ki__reflector_is_usable(ki_reflector *r, ki_watch_event_type type, const ki
     }
     ki__reflector_skipped(r, key, &error);
     return false;
+}
+
+/* What the target has is delivered once more; a queue that cannot take that gets a new list. */
+void ki__reflector_on_resync(ki__timer *timer)
+{
+    ki_reflector *r = KI__CONTAINER_OF(timer, ki_reflector, resync);
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    ki_error error = KI_ERROR_INIT;
+    int code = 0;
+    bool wanted = r->state == KI_REFLECTOR_WATCHING && r->target.resync != NULL &&
+                  (r->options.should_resync == NULL || r->options.should_resync(r->options.user));
+    if (wanted && !ki__reflector_is_stopping(r)) {
+        ki__reflector_count(r, &r->shared.health.resyncs);
+        code = r->target.resync(r->target.user, &error);
+    }
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    if (code < 0) {
+        if (error.code == 0) {
+            (void)ki__error_code(&error, code);
+        }
+        ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(""), &error);
+        if (!ki__reflector_is_stopping(r)) {
+            ki__reflector_back_off(r, KI__THEN_LIST, &error);
+        }
+    } else {
+        ki__timer_set_after(timer, r->options.resync_period_ns);
+    }
+    ki__reflector_check(r);
 }

@@ -488,36 +488,3 @@ void ki__reflector_follow_watch(ki_reflector *r)
     r->watches = KI__WATCHES_LIVED;
     ki__reflector_await_proof(r);
 }
-
-/* ---- resync ---- */
-
-void ki__reflector_on_resync(ki__timer *timer)
-{
-    ki_reflector *r = KI__CONTAINER_OF(timer, ki_reflector, resync);
-    if (ki__reflector_is_stopping(r)) {
-        return;
-    }
-    ki_error error = KI_ERROR_INIT;
-    int code = 0;
-    bool wanted = r->state == KI_REFLECTOR_WATCHING && r->target.resync != NULL &&
-                  (r->options.should_resync == NULL || r->options.should_resync(r->options.user));
-    if (wanted && !ki__reflector_is_stopping(r)) {
-        ki__reflector_count(r, &r->shared.health.resyncs);
-        code = r->target.resync(r->target.user, &error);
-    }
-    if (ki__reflector_is_stopping(r)) {
-        return;
-    }
-    if (code < 0) {
-        if (error.code == 0) {
-            (void)ki__error_code(&error, code);
-        }
-        ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(""), &error);
-        if (!ki__reflector_is_stopping(r)) {
-            ki__reflector_back_off(r, KI__THEN_LIST, &error);
-        }
-    } else {
-        ki__timer_set_after(timer, r->options.resync_period_ns);
-    }
-    ki__reflector_check(r);
-}
