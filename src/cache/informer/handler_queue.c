@@ -357,12 +357,6 @@ void ki__handler_queue_done(ki__handler_queue *queue)
     queue->index_at = queue->limit;
 }
 
-size_t ki__handler_queue_len(const ki__handler_queue *queue)
-{
-    size_t resync = queue->resync != NULL ? ki_snapshot_count(queue->resync) : 0;
-    return queue->walk_left + queue->shared_left + queue->count - queue->dead + resync;
-}
-
 size_t ki__handler_queue_initial(const ki__handler_queue *queue)
 {
     size_t walk = queue->walk_is_initial ? queue->walk_left : 0;

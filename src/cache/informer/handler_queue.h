@@ -114,8 +114,12 @@ typedef struct ki__hand {
 bool ki__handler_queue_take(ki__handler_queue *queue, size_t max, ki__hand *ret_hand);
 void ki__hand_done(ki__hand *hand);
 
-/** How many notes wait. */
-size_t ki__handler_queue_len(const ki__handler_queue *queue);
+/** How many notes wait. Asked several times for each event. */
+static inline size_t ki__handler_queue_len(const ki__handler_queue *queue)
+{
+    size_t resync = queue->resync != NULL ? ki_snapshot_count(queue->resync) : 0;
+    return queue->walk_left + queue->shared_left + queue->count - queue->dead + resync;
+}
 
 /** How many of them are initial adds. */
 size_t ki__handler_queue_initial(const ki__handler_queue *queue);

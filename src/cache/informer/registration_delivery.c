@@ -80,19 +80,6 @@ static size_t call_for_each(ki_registration *reg, const ki__hand *hand)
     return count;
 }
 
-/* With the lock held. The owner is notified first, by the delivering thread: see notify_owner(). */
-static bool must_call_on_synced(ki_registration *reg)
-{
-    return reg->options.on_synced != NULL && ki__registration_look_at_sync(reg) &&
-           reg->sync != KI__REG_HANDLER_KNOWS;
-}
-
-bool ki__registration_has_work(ki_registration *registration)
-{
-    return !ki__registration_is_removed(registration) &&
-           (ki__handler_queue_len(&registration->queue) != 0 || must_call_on_synced(registration));
-}
-
 /* With the lock held, but for the time of the call. */
 static size_t call_on_synced(ki_registration *reg)
 {
@@ -184,7 +171,7 @@ static size_t deliver_locked(ki_registration *reg, size_t max, stay how)
 {
     size_t count = 0;
     for (notify_owner(reg); goes_on(reg, how, count, max); notify_owner(reg)) {
-        if (must_call_on_synced(reg)) {
+        if (ki__registration_must_call_on_synced(reg)) {
             count += call_on_synced(reg);
         } else if (ki__handler_queue_len(&reg->queue) != 0) {
             count += call_for_some(reg, how == STAY_FOR_SOME ? max - count : KI__HAND_MAX);

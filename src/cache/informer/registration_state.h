@@ -131,6 +131,14 @@ static inline bool ki__registration_on_thread(const ki_registration *registratio
     return registration->options.delivery == KI_DELIVERY_THREAD;
 }
 
+/** Whether on_synced() is to be called now. The owner is notified first, by the delivering thread:
+ *  see notify_owner(). With the lock held. */
+static inline bool ki__registration_must_call_on_synced(ki_registration *registration)
+{
+    return registration->options.on_synced != NULL && registration->sync != KI__REG_HANDLER_KNOWS &&
+           ki__registration_look_at_sync(registration);
+}
+
 /* ---- registration_wake.c ---- */
 
 /** Whether the caller has to wake somebody, by ki__registration_wake() with no lock held. With the
@@ -141,8 +149,6 @@ void ki__registration_withdraw(ki_registration *registration);
 
 /* ---- registration_delivery.c ---- */
 
-/** Whether there is something to deliver. With the lock held. */
-bool ki__registration_has_work(ki_registration *registration);
 void ki__registration_run_task(ki__task *task);
 void ki__registration_run_job(ki__job *job);
 

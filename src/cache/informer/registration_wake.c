@@ -26,11 +26,17 @@ static bool has_wake_hook(const ki_registration *reg)
     return reg->options.delivery == KI_DELIVERY_CALLER && reg->options.wake != NULL;
 }
 
+static bool has_work(ki_registration *reg)
+{
+    return !ki__registration_is_removed(reg) &&
+           (ki__handler_queue_len(&reg->queue) != 0 || ki__registration_must_call_on_synced(reg));
+}
+
 bool ki__registration_claim_wake(ki_registration *registration)
 {
     ki_registration *reg = registration;
     bool looks_again = ki__registration_on_thread(reg) && reg->turn != KI__REG_IDLE;
-    if (reg->wake != KI__REG_ASLEEP || looks_again || !ki__registration_has_work(reg)) {
+    if (reg->wake != KI__REG_ASLEEP || looks_again || !has_work(reg)) {
         return false;
     }
     ki__registration_set_wake(reg, KI__REG_WOKEN);
