@@ -132,6 +132,12 @@ int ki__api_fail_field(ki__api_failure *failure, const ki__api_type *type, const
     return uncut(out.error);
 }
 
+int ki__api_forbid_option(ki__api_failure *failure, const char *option, const char *message)
+{
+    const ki__api_cause cause = {"FieldValueForbidden", message, option};
+    return ki__api_fail_field(failure, NULL, "", &cause);
+}
+
 /* ---- as JSON ---- */
 
 static void write_causes(const ki__api_failure *failure, ki__out *out)

@@ -58,6 +58,9 @@ int ki__api_fail_invalid(ki__api_failure *failure, const ki__api_type *type, con
 int ki__api_fail_field(ki__api_failure *failure, const ki__api_type *type, const char *name,
                        const ki__api_cause *cause);
 
+/** The same for an option of the request that must not be set. */
+int ki__api_forbid_option(ki__api_failure *failure, const char *option, const char *message);
+
 /** Appends the Status as JSON. */
 int ki__api_failure_write(const ki__api_failure *failure, ki_buf *buf);
 

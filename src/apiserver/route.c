@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "base/alloc.h"
+#include "base/ascii.h"
 #include "base/digits.h"
 
 enum { SEGMENTS_MAX = 9 }; /* one more than the longest path of a resource has */
@@ -17,15 +18,6 @@ static int bad(ki__api_failure *failure, const char *what)
 
 /* ---- decoding ---- */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    char lower = (char)(c | 0x20);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 /* Decodes `len` bytes in place and ends them with NUL. False if they are not well encoded, or hold
  * a NUL, which no name or value has. */
 static bool decode(char *text, size_t len, bool plus_is_space)
@@ -34,8 +26,8 @@ static bool decode(char *text, size_t len, bool plus_is_space)
     for (size_t i = 0; i < len; i++) {
         char c = text[i];
         if (c == '%') {
-            int high = len - i > 2 ? hex_digit(text[i + 1]) : -1;
-            int low = len - i > 2 ? hex_digit(text[i + 2]) : -1;
+            int high = len - i > 2 ? ki__hex_value(text[i + 1]) : -1;
+            int low = len - i > 2 ? ki__hex_value(text[i + 2]) : -1;
             if (high < 0 || low < 0) {
                 return false;
             }

@@ -23,6 +23,15 @@ static inline bool ki__is_hex(char c)
     return ki__is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
+/** The value of a hexadecimal digit; -1 if it is none. */
+static inline int ki__hex_value(char c)
+{
+    if (ki__is_digit(c)) {
+        return c - '0';
+    }
+    return ki__is_hex(c) ? (c | 0x20) - 'a' + 10 : -1;
+}
+
 /** White space of JSON. */
 static inline bool ki__is_space(char c)
 {

@@ -42,12 +42,6 @@ static ki_value_iter elements_of(const ki_value *list)
     return walks ? iter : (ki_value_iter){0};
 }
 
-static bool child_is(const ki_value *map, const char *name, const char *text)
-{
-    ki_value value = ki__value_child(map, name);
-    return ki_value_equals(&value, ki_str_from(text));
-}
-
 /* ---- conditions ---- */
 
 ki_value ki_object_condition(const ki_object *object, const char *type)
@@ -56,7 +50,7 @@ ki_value ki_object_condition(const ki_object *object, const char *type)
     ki_value_iter iter = elements_of(&conditions);
     ki_value condition;
     while (ki_value_iter_next(&iter, NULL, &condition) > 0) {
-        if (child_is(&condition, "type", type)) {
+        if (ki__value_child_is(&condition, "type", type)) {
             return condition;
         }
     }
@@ -66,7 +60,7 @@ ki_value ki_object_condition(const ki_object *object, const char *type)
 bool ki_object_condition_is_true(const ki_object *object, const char *type)
 {
     ki_value condition = ki_object_condition(object, type);
-    return child_is(&condition, "status", "True");
+    return ki__value_child_is(&condition, "status", "True");
 }
 
 /* ---- pods and nodes ---- */
@@ -352,7 +346,7 @@ ki_str ki_event_reason(const ki_object *event)
 bool ki_event_is_warning(const ki_object *event)
 {
     ki_value root = ki_object_root(event);
-    return child_is(&root, "type", "Warning");
+    return ki__value_child_is(&root, "type", "Warning");
 }
 
 ki_value ki_event_message(const ki_object *event)
@@ -412,7 +406,7 @@ ki_crd ki_crd_of(const ki_object *definition)
         .kind = ki__value_child_text(&names, "kind"),
         .list_kind = ki__value_child_text(&names, "listKind"),
         .version = stored_version(&spec),
-        .cluster_scoped = child_is(&spec, "scope", "Cluster"),
+        .cluster_scoped = ki__value_child_is(&spec, "scope", "Cluster"),
         .established = ki_object_condition_is_true(definition, "Established"),
     };
 }

@@ -146,6 +146,12 @@ bool ki__value_child_flag(const ki_value *map, const char *name)
     return ki_value_bool(&value, &flag) == 0 && flag;
 }
 
+bool ki__value_child_is(const ki_value *map, const char *name, const char *text)
+{
+    ki_value value = ki__value_child(map, name);
+    return ki_value_equals(&value, ki_str_from(text));
+}
+
 bool ki_value_equals(const ki_value *value, ki_str text)
 {
     return ki_value_type(value) == KI_TYPE_STRING && ops_of(value)->equals(value, text);

@@ -55,4 +55,7 @@ int32_t ki__value_child_count(const ki_value *map, const char *name);
 /** Whether it is true. */
 bool ki__value_child_flag(const ki_value *map, const char *name);
 
+/** Whether it is the string `text`. */
+bool ki__value_child_is(const ki_value *map, const char *name, const char *text);
+
 #endif

@@ -11,6 +11,10 @@ static void classes_contain_ascii_only(void **state)
         bool upper = i >= 'A' && i <= 'Z';
         assert_int_equal(ki__is_digit(c), i > 0 && strchr("0123456789", i) != NULL);
         assert_int_equal(ki__is_hex(c), i > 0 && strchr("0123456789abcdefABCDEF", i) != NULL);
+        assert_int_equal(ki__hex_value(c), !ki__is_hex(c)    ? -1
+                                           : ki__is_digit(c) ? i - '0'
+                                           : lower           ? i - 'a' + 10
+                                                             : i - 'A' + 10);
         assert_int_equal(ki__is_space(c), i > 0 && strchr(" \t\r\n", i) != NULL);
         assert_int_equal(ki__is_letter(c), lower || upper);
         assert_int_equal(ki__to_lower(c), upper ? i + 'a' - 'A' : i);

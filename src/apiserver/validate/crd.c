@@ -33,13 +33,6 @@ bool ki__api_crd_is(const ki__api_type *type)
            strcmp(ki_resource_version(type->resource), "v1") == 0;
 }
 
-static bool is_true(const ki_value *map, const char *name)
-{
-    ki_value value = ki__value_child(map, name);
-    bool flag = false;
-    return ki_value_bool(&value, &flag) == 0 && flag;
-}
-
 static bool read_text(const ki_value *map, const char *name, char *text, size_t size)
 {
     ki_value value = ki__value_child(map, name);
@@ -180,7 +173,7 @@ static int check_versions(const ki__api_model *model, const names *n, bool *ret_
             return r == -ENOMEM ? r : 0;
         }
         ki_resource_unref(resource);
-        stored += is_true(&version, "storage") ? 1 : 0;
+        stored += ki__value_child_flag(&version, "storage") ? 1 : 0;
     }
     *ret_ok = stored == 1;
     return 0;
@@ -272,7 +265,7 @@ int ki__api_crd_status(const ki__api_model *model, const ki_object *definition, 
     ki__out_text(&out, ",\"storedVersions\":[");
     while (out.error == 0 && ki_value_iter_next(&iter, NULL, &version) > 0) {
         ki_value name = ki__value_child(&version, "name");
-        if (is_true(&version, "storage") && ki_value_type(&name) == KI_TYPE_STRING) {
+        if (ki__value_child_flag(&version, "storage") && ki_value_type(&name) == KI_TYPE_STRING) {
             ki__put_value(&out, &name);
         }
     }
@@ -315,8 +308,8 @@ static int serve_some(ki__api_model *model, const names *n, ki_object *definitio
     ki_value version;
     int r = ki_value_iter_begin(&n->versions, &iter);
     while (r == 0 && ki_value_iter_next(&iter, NULL, &version) > 0) {
-        bool wanted = is_true(&version, "served") || (stored && *store == NULL);
-        if (wanted && is_true(&version, "storage") == stored) {
+        bool wanted = ki__value_child_flag(&version, "served") || (stored && *store == NULL);
+        if (wanted && ki__value_child_flag(&version, "storage") == stored) {
             r = serve_version(model, n, &version, definition, store);
         }
     }
@@ -340,7 +333,8 @@ int ki__api_crd_serve(ki__api_model *model, ki_object *definition)
         } else if (type == store) {
             ki_object_unref(type->definition);
             type->definition = ki_object_ref(definition);
-            type->unserved = !ki__api_type_version(type, &version) || !is_true(&version, "served");
+            type->unserved =
+                !ki__api_type_version(type, &version) || !ki__value_child_flag(&version, "served");
         }
     }
     return r;

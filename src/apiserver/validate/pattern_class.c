@@ -6,6 +6,7 @@
 #include <kinformer/error.h>
 
 #include "base/alloc.h"
+#include "base/ascii.h"
 #include "base/sort.h"
 #include "base/utf8.h"
 
@@ -207,15 +208,6 @@ static int read_posix(ki__pattern_class *class, ki_str text, size_t *at, ki__pat
 
 /* ---- escapes ---- */
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    char lower = (char)(c | 0x20);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 /* What follows \x: two digits, or any number in braces. */
 static bool read_hex(ki_str text, size_t *at, uint32_t *ret_rune)
 {
@@ -224,8 +216,8 @@ static bool read_hex(ki_str text, size_t *at, uint32_t *ret_rune)
     size_t digits = 0;
     uint32_t c = 0;
     i += braces ? 1 : 0;
-    while (i < text.len && hex_value(text.ptr[i]) >= 0 && (braces || digits < 2)) {
-        c = c * 16 + (uint32_t)hex_value(text.ptr[i++]);
+    while (i < text.len && ki__hex_value(text.ptr[i]) >= 0 && (braces || digits < 2)) {
+        c = c * 16 + (uint32_t)ki__hex_value(text.ptr[i++]);
         digits++;
         if (c > KI__PATTERN_RUNE_MAX) {
             return false;

@@ -12,13 +12,6 @@
 #include "base/sort.h"
 #include "object/value.h"
 
-static bool read_flag(const ki_value *map, const char *name)
-{
-    ki_value value = ki__value_child(map, name);
-    bool flag = false;
-    return ki_value_bool(&value, &flag) == 0 && flag;
-}
-
 static int64_t read_size(const ki_value *map, const char *name)
 {
     ki_value value = ki__value_child(map, name);
@@ -32,7 +25,7 @@ static ki__structural_bound read_bound(const ki_value *map, const char *name, co
     ki__structural_bound bound = {0};
     bound.set = ki_value_double(&value, &bound.number) == 0 &&
                 ki_value_number_text(&value, &bound.text) == 0;
-    bound.exclusive = exclusive != NULL && read_flag(map, exclusive);
+    bound.exclusive = exclusive != NULL && ki__value_child_flag(map, exclusive);
     if (bound.set) {
         bool high = bound.number >= 9223372036854775807.0;
         bool low = bound.number <= -9223372036854775808.0;
@@ -281,14 +274,14 @@ static void read_scalars(ki__structural_node *n)
     const ki_value *source = &n->source;
     ki_value list = ki__value_child(source, "x-kubernetes-list-type");
     n->types = read_type(source);
-    n->int_or_string = read_flag(source, "x-kubernetes-int-or-string");
+    n->int_or_string = ki__value_child_flag(source, "x-kubernetes-int-or-string");
     if (n->int_or_string) {
         n->types = KI__STRUCTURAL_INTEGER | KI__STRUCTURAL_STRING;
     }
-    n->nullable = read_flag(source, "nullable");
-    n->preserve = read_flag(source, "x-kubernetes-preserve-unknown-fields");
-    n->embedded = read_flag(source, "x-kubernetes-embedded-resource");
-    n->unique = read_flag(source, "uniqueItems");
+    n->nullable = ki__value_child_flag(source, "nullable");
+    n->preserve = ki__value_child_flag(source, "x-kubernetes-preserve-unknown-fields");
+    n->embedded = ki__value_child_flag(source, "x-kubernetes-embedded-resource");
+    n->unique = ki__value_child_flag(source, "uniqueItems");
     n->list = ki_value_equals(&list, ki_str_from("set"))   ? KI__STRUCTURAL_SET
               : ki_value_equals(&list, ki_str_from("map")) ? KI__STRUCTURAL_MAP
                                                            : KI__STRUCTURAL_ATOMIC;

@@ -19,12 +19,6 @@ typedef struct page {
     ki__api_token token;
 } page;
 
-static int forbid(ki__api_exchange *x, const char *field, const char *message)
-{
-    const ki__api_cause cause = {"FieldValueForbidden", message, field};
-    return ki__api_fail_field(&x->failure, NULL, "", &cause);
-}
-
 static int check_options(ki__api_exchange *x)
 {
     const ki__api_route *route = &x->route;
@@ -32,10 +26,12 @@ static int check_options(ki__api_exchange *x)
     bool exact = strcmp(match, "Exact") == 0;
     int r = 0;
     if (match[0] != '\0' && route->rv[0] == '\0') {
-        r = forbid(x, "resourceVersionMatch", "forbidden without a resourceVersion");
+        r = ki__api_forbid_option(&x->failure, "resourceVersionMatch",
+                                  "forbidden without a resourceVersion");
     }
     if (r == 0 && match[0] != '\0' && route->token[0] != '\0') {
-        r = forbid(x, "resourceVersionMatch", "forbidden together with continue");
+        r = ki__api_forbid_option(&x->failure, "resourceVersionMatch",
+                                  "forbidden together with continue");
     }
     if (r == 0 && match[0] != '\0' && !exact && strcmp(match, "NotOlderThan") != 0) {
         const ki__api_cause cause = {"FieldValueNotSupported",
@@ -44,10 +40,11 @@ static int check_options(ki__api_exchange *x)
         r = ki__api_fail_field(&x->failure, NULL, "", &cause);
     }
     if (r == 0 && exact && strcmp(route->rv, "0") == 0) {
-        r = forbid(x, "resourceVersionMatch", "\"Exact\" is forbidden for resourceVersion \"0\"");
+        r = ki__api_forbid_option(&x->failure, "resourceVersionMatch",
+                                  "\"Exact\" is forbidden for resourceVersion \"0\"");
     }
     if (r == 0 && route->send_initial != KI__API_UNSET) {
-        r = forbid(x, "sendInitialEvents", "forbidden for list");
+        r = ki__api_forbid_option(&x->failure, "sendInitialEvents", "forbidden for list");
     }
     return r;
 }

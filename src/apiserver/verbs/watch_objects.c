@@ -15,12 +15,6 @@
 
 /* ---- the start ---- */
 
-static int forbid(ki__api_exchange *x, const char *field, const char *message)
-{
-    const ki__api_cause cause = {"FieldValueForbidden", message, field};
-    return ki__api_fail_field(&x->failure, NULL, "", &cause);
-}
-
 static int check_options(ki__api_exchange *x)
 {
     const ki__api_route *route = &x->route;
@@ -28,13 +22,16 @@ static int check_options(ki__api_exchange *x)
     bool not_older = strcmp(route->rv_match, "NotOlderThan") == 0;
     int r = 0;
     if (initial && !not_older) {
-        r = forbid(x, "resourceVersionMatch", "sendInitialEvents needs \"NotOlderThan\" here");
+        r = ki__api_forbid_option(&x->failure, "resourceVersionMatch",
+                                  "sendInitialEvents needs \"NotOlderThan\" here");
     }
     if (r == 0 && initial && x->server->options.watch_list == KI__API_WATCH_LIST_OFF) {
-        r = forbid(x, "sendInitialEvents", "forbidden for watch: this server has no WatchList");
+        r = ki__api_forbid_option(&x->failure, "sendInitialEvents",
+                                  "forbidden for watch: this server has no WatchList");
     }
     if (r == 0 && route->rv_match[0] != '\0' && !initial) {
-        r = forbid(x, "resourceVersionMatch", "forbidden for watch without sendInitialEvents");
+        r = ki__api_forbid_option(&x->failure, "resourceVersionMatch",
+                                  "forbidden for watch without sendInitialEvents");
     }
     if (r == 0 && route->rv_match[0] != '\0' && !not_older) {
         const ki__api_cause cause = {"FieldValueNotSupported", "supported values: \"NotOlderThan\"",
@@ -42,7 +39,8 @@ static int check_options(ki__api_exchange *x)
         r = ki__api_fail_field(&x->failure, NULL, "", &cause);
     }
     if (r == 0 && route->rv_match[0] != '\0' && route->token[0] != '\0') {
-        r = forbid(x, "resourceVersionMatch", "forbidden together with continue");
+        r = ki__api_forbid_option(&x->failure, "resourceVersionMatch",
+                                  "forbidden together with continue");
     }
     return r;
 }

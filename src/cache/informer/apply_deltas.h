@@ -57,9 +57,9 @@ void ki__applier_done(ki__applier *applier);
 
 /** Applies a batch as one version of the store, which is there only after ki__apply_commit(). An
  *  object that the store does not take is left out, and reported at the end. On an error that may
- * pass
- * (-ENOMEM, KI_ERR_BUSY) nothing has happened, and the same batch can be tried again. The notes of
- * it are there until ki__apply_end(), their objects until then and as long as the batch is held. */
+ *  pass (-ENOMEM, KI_ERR_BUSY) nothing has happened, and the same batch can be tried again. Its
+ *  notes are there until ki__apply_end(), their objects until then and as long as the batch is
+ *  held. */
 int ki__apply_prepare(ki__applier *applier, const ki_deltas *deltas, ki_error *error);
 
 /** Publishes the version. Cannot fail. */

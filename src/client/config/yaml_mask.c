@@ -12,18 +12,6 @@ static bool is_alphanumeric(char c)
     return ki__is_digit(c) || ki__is_letter(c);
 }
 
-/* 0 to 15, or -1. */
-static int hex_value(char c)
-{
-    if (ki__is_digit(c)) {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* How many hexadecimal digits an escape with this letter has; -1 if it is none with letters. */
 static int escape_digits(char c)
 {
@@ -51,8 +39,8 @@ static size_t escape_length(ki_str text, size_t at, uint32_t *ret_code)
     }
     size_t len = 1;
     while (len <= (size_t)digits && at + 1 + len < text.len &&
-           hex_value(text.ptr[at + 1 + len]) >= 0) {
-        *ret_code = *ret_code << 4 | (uint32_t)hex_value(text.ptr[at + 1 + len]);
+           ki__hex_value(text.ptr[at + 1 + len]) >= 0) {
+        *ret_code = *ret_code << 4 | (uint32_t)ki__hex_value(text.ptr[at + 1 + len]);
         len++;
     }
     return len;

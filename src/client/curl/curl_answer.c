@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/ascii.h"
 #include "base/error.h"
+#include "base/time_units.h"
 #include "client/curl/curl_state.h"
 
 enum { INTERIM_MAX = 3, RATIO_MAX = 100 };
@@ -99,13 +101,6 @@ static int make_fields(ki__curl_call *call)
     return 0;
 }
 
-/* One value of a header without regard to case. */
-static bool value_is(ki_str value, const char *text)
-{
-    const ki_http_header header = {.name = value, .value = ki_str_from("x")};
-    return ki_http_header_find(&header, 1, text).len != 0;
-}
-
 /* The value of a header that may have one of two values, and may not come twice; NULL if it is
  * absent or one of them. */
 static const ki_str *other_than(const ki__curl_call *call, const char *name, const char *value,
@@ -117,7 +112,8 @@ static const ki_str *other_than(const ki__curl_call *call, const char *name, con
             continue;
         }
         const ki_str *is = &call->fields[i].value;
-        if (++found > 1 || (!value_is(*is, value) && !value_is(*is, or_value))) {
+        if (++found > 1 || (!ki__str_eq_nocase(*is, ki_str_from(value)) &&
+                            !ki__str_eq_nocase(*is, ki_str_from(or_value)))) {
             return is;
         }
     }
@@ -157,7 +153,7 @@ static size_t take_coding(ki__curl_call *call, size_t len)
         return refuse_coding(call, "Content-Encoding", *other);
     }
     ki_str coding = ki_http_header_find(call->fields, call->field_count, "content-encoding");
-    if (!value_is(coding, "gzip")) {
+    if (!ki__str_eq_nocase(coding, ki_str_from("gzip"))) {
         return len;
     }
     ki__curl *curl = call->curl;
@@ -240,8 +236,8 @@ size_t ki__curl_on_header(char *bytes, size_t size, size_t count, void *user)
  * a call of ours cannot be held like that, but whoever sends so much of it is up to no good. */
 
 #define TURN_BYTES (UINT64_C(1) << 20)
-#define TURN_NS UINT64_C(5000000)
-#define FLOOD_NS UINT64_C(1000000000)
+#define TURN_NS (5 * KI__MS_NS)
+#define FLOOD_NS KI__SECOND_NS
 #define FLOOD_READS 200 /* a handshake on a machine that is busy otherwise takes long, but few */
 
 void ki__curl_begin_turn(ki__curl *curl)

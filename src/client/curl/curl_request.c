@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "base/time_units.h"
 #include "client/curl/curl_state.h"
@@ -87,21 +88,16 @@ static int add_header(ki__curl_call *call, ki_str name, ki_str value)
     return r;
 }
 
-static bool is_named(ki_str name, const char *wanted)
-{
-    const ki_http_header header = {.name = name, .value = ki_str_from("x")};
-    return ki_http_header_find(&header, 1, wanted).len != 0;
-}
-
 static bool is_secret(ki_str name)
 {
-    return is_named(name, "authorization") || is_named(name, "cookie");
+    return ki__str_eq_nocase(name, ki_str_from("authorization")) ||
+           ki__str_eq_nocase(name, ki_str_from("cookie"));
 }
 
 int ki__curl_header_add(ki__curl_headers *headers, const char *name, ki_str value)
 {
     if ((headers->call->own_headers & KI__CURL_OWN_AUTHORIZATION) != 0 &&
-        is_named(ki_str_from(name), "authorization")) {
+        ki__str_eq_nocase(ki_str_from(name), ki_str_from("authorization"))) {
         return 0; /* the request has the last word, as in client-go */
     }
     headers->secret = headers->secret || is_secret(ki_str_from(name));
@@ -122,10 +118,10 @@ static bool may_show_secrets(const ki__curl *curl)
 
 static unsigned own_header(ki_str name)
 {
-    return is_named(name, "content-type")      ? KI__CURL_OWN_CONTENT_TYPE
-           : is_named(name, "authorization")   ? KI__CURL_OWN_AUTHORIZATION
-           : is_named(name, "accept-encoding") ? KI__CURL_OWN_ACCEPT_ENCODING
-                                               : 0;
+    return ki__str_eq_nocase(name, ki_str_from("content-type"))      ? KI__CURL_OWN_CONTENT_TYPE
+           : ki__str_eq_nocase(name, ki_str_from("authorization"))   ? KI__CURL_OWN_AUTHORIZATION
+           : ki__str_eq_nocase(name, ki_str_from("accept-encoding")) ? KI__CURL_OWN_ACCEPT_ENCODING
+                                                                     : 0;
 }
 
 int ki__curl_request_headers(ki__curl_call *call, const ki_http_request *request, ki_error *error)

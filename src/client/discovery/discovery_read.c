@@ -75,12 +75,6 @@ static bool copy_text(const ki_value *map, const char *member, char *text, size_
     return copy_value(&value, text, size);
 }
 
-static bool child_is(const ki_value *map, const char *member, const char *text)
-{
-    ki_value value = ki__value_child(map, member);
-    return ki_value_equals(&value, ki_str_from(text));
-}
-
 static uint32_t read_verbs(const ki_value *resource)
 {
     uint32_t bits = 0;
@@ -127,7 +121,7 @@ static bool read_kind(const ki_value *resource, const layout *form, names *out, 
 
 static bool is_namespaced(const ki_value *resource, const layout *form)
 {
-    return form->aggregated ? child_is(resource, "scope", "Namespaced")
+    return form->aggregated ? ki__value_child_is(resource, "scope", "Namespaced")
                             : ki__value_child_flag(resource, "namespaced");
 }
 
@@ -189,7 +183,7 @@ static int read_aggregated_version(ki__discovery_builder *builder, const char *g
 {
     char text[VERSION_SIZE];
     size_t number = 0;
-    bool stale = child_is(version, "freshness", "Stale");
+    bool stale = ki__value_child_is(version, "freshness", "Stale");
     if (!copy_text(version, "version", text, sizeof(text))) {
         text[0] = '\0'; /* which is none */
     }
