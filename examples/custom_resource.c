@@ -53,8 +53,7 @@ static int count_colours(const ki_object *widget, const paths *p)
     return count;
 }
 
-/* Whoever made a custom resource may have put anything into it, or nothing: no field is sure to be
- * there, or of the type that it should be. */
+/* Custom resources may contain anything: any field may be missing or have an unexpected type. */
 static int print_widget(const char *sign, const ki_object *widget, const paths *p)
 {
     int64_t size = 0;
@@ -94,7 +93,7 @@ static void on_watch_error(ki_informer *informer, const ki_watch_failure *failur
     if (!*told) {
         *told = true;
         printf("%s: %s\n", ki_informer_name(informer),
-               ki_error_is_not_found(error) ? "not defined yet" : error->message);
+               ki_error_is_not_found(error) ? "not served yet" : error->message);
     }
 }
 

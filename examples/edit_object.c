@@ -11,8 +11,8 @@ static const char website[] =
     "\"namespace\":\"web\",\"uid\":\"11\",\"resourceVersion\":\"5\",\"generation\":2},"
     "\"spec\":{\"replicas\":3}}";
 
-/* Keeps the object until the controller has cleaned up. The patch replaces the list of finalizers,
- * so it must fail if another program has changed that meanwhile. */
+/* Prevents deletion until the controller has cleaned up. The patch replaces the list of finalizers,
+ * so it must fail if another client has changed the list. */
 static int adopt(const ki_object *object, ki_buf *patch, ki_error *error)
 {
     ki_edit *edit = NULL;
@@ -26,7 +26,7 @@ static int adopt(const ki_object *object, ki_buf *patch, ki_error *error)
     return r; /* 0 if there is nothing to send */
 }
 
-/* For the subresource "status". */
+/* A patch of the subresource "status". */
 static int report_ready(const ki_object *object, int64_t now_ns, ki_buf *patch, ki_error *error)
 {
     ki_edit *edit = NULL;
@@ -42,7 +42,7 @@ static int report_ready(const ki_object *object, int64_t now_ns, ki_buf *patch, 
     return r;
 }
 
-/* A new object that the website owns. */
+/* A new object owned by the website. */
 static int make_config(const ki_object *owner, ki_object **ret_object, ki_error *error)
 {
     ki_edit *edit = NULL;

@@ -39,7 +39,7 @@ static int watch_maps(ki_client *client, ki_apiserver *server, ki_error *error)
     for (int i = 0; r >= 0 && i < 1000; i++) { /* the informer hears of it in a moment */
         ki_object *map = ki_store_get(ki_informer_store(maps), ki_str_from("shop/colours"));
         if (map == NULL) {
-            puts("it was deleted");
+            puts("deleted");
             break;
         }
         ki_object_unref(map);

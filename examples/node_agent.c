@@ -50,8 +50,8 @@ static int write_small(const ki_object *pod, ki_buf *out)
     return r < 0 ? r : ki_buf_add_char(out, '}');
 }
 
-/* Called for each pod before it is kept: gives another to keep instead. Names, uid and resource
- * version must stay as they are; all else is for the program to choose. */
+/* Called for each pod before it is stored; returns a smaller object to store instead. Name,
+ * namespace, uid and resourceVersion must be kept. */
 static int keep_little(const ki_object *pod, ki_object **ret_pod, void *user)
 {
     (void)user;
@@ -128,7 +128,7 @@ static int begin(agent *a, ki_error *error)
     return r < 0 ? r : ki_factory_start(a->factory, error);
 }
 
-/* One descriptor among the program's own is all that kinformer adds to a loop. */
+/* kinformer adds a single descriptor to the program's own. */
 static int run(agent *a)
 {
     struct pollfd fds[] = {{.fd = ki_loop_fd(a->loop), .events = POLLIN},
@@ -144,7 +144,7 @@ static int run(agent *a)
     return r;
 }
 
-/* What is stopped must be let to end: that, too, happens on the loop. */
+/* Shutdown happens on the loop as well: run it until everything is stopped. */
 static void end(agent *a)
 {
     struct pollfd fd = {.fd = a->loop != NULL ? ki_loop_fd(a->loop) : -1, .events = POLLIN};

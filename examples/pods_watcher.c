@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints what happens to the pods of a cluster until Enter is pressed. */
+/* Prints the pods of a cluster and their changes until Enter is pressed. */
 #include <stdio.h>
 
 #include <kinformer/kinformer.h>
@@ -12,19 +12,19 @@ static int on_add(const ki_object *pod, bool is_initial, void *out)
 static int on_update(const ki_object *old, const ki_object *pod, void *out)
 {
     bool ends = ki_object_is_deleting(pod) && !ki_object_is_deleting(old);
-    return fprintf(out, "~ %s%s\n", ki_object_key(pod), ends ? " is to end" : "");
+    return fprintf(out, "~ %s%s\n", ki_object_key(pod), ends ? " (terminating)" : "");
 }
 
 static int on_delete(const ki_object *pod, bool final_state_unknown, void *out)
 {
-    return fprintf(out, "- %s%s\n", ki_object_key(pod), final_state_unknown ? " (unseen)" : "");
+    return fprintf(out, "- %s%s\n", ki_object_key(pod), final_state_unknown ? " (unobserved)" : "");
 }
 
 int main(void)
 {
     ki_handler handler = {.on_add = on_add, .on_update = on_update, .on_delete = on_delete};
     ki_error error = KI_ERROR_INIT;
-    ki_client *client = NULL; /* connects as kubectl does, or as the pod that this runs in */
+    ki_client *client = NULL; /* configured as kubectl is, or as the pod it runs in */
     ki_factory *factory = NULL;
     ki_informer *pods = NULL;
     handler.user = stdout;
@@ -37,7 +37,7 @@ int main(void)
     if (r < 0) {
         fprintf(stderr, "%s\n", error.message);
     } else {
-        getchar(); /* all else happens on threads of the library */
+        getchar(); /* callbacks run on threads of the library */
     }
     ki_factory_unref(factory);
     ki_client_close(client);

@@ -30,7 +30,7 @@ static int add(ki_store *store, const char *json, ki_error *error)
 
 static void print_images(ki_store *store, const ki_selector *selector, const ki_path *image)
 {
-    ki_snapshot *snapshot = ki_store_snapshot(store); /* one state; writers go on meanwhile */
+    ki_snapshot *snapshot = ki_store_snapshot(store); /* one state; does not block writers */
     ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
     const ki_object *pod;
     char text[128];

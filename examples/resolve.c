@@ -16,7 +16,7 @@ static int show(ki_client *client, const char *name)
     }
     printf("%s: %s in %s, kind %s, %s\n", name, ki_resource_name(resource),
            ki_resource_api_version(resource), ki_resource_kind(resource),
-           ki_resource_is_namespaced(resource) ? "in namespaces" : "of the cluster");
+           ki_resource_is_namespaced(resource) ? "namespaced" : "cluster-scoped");
     ki_resource_unref(resource);
     return 0;
 }
@@ -37,7 +37,7 @@ static int show_watchable(ki_client *client)
     }
     printf("%zu resources, %zu can be watched\n", ki_discovery_count(discovery), watchable);
     for (size_t i = 0; ki_discovery_failure(discovery, i) != NULL; i++) {
-        printf("no answer for %s\n", ki_discovery_failure(discovery, i));
+        printf("discovery failed for %s\n", ki_discovery_failure(discovery, i));
     }
     ki_discovery_unref(discovery);
     return 0;

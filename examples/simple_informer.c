@@ -11,7 +11,7 @@
 static int on_add(const ki_object *pod, bool is_initial, void *user)
 {
     (void)user;
-    printf("+ %s%s\n", ki_object_key(pod), is_initial ? " (was there at the start)" : "");
+    printf("+ %s%s\n", ki_object_key(pod), is_initial ? " (initial)" : "");
     return 0;
 }
 
@@ -26,7 +26,7 @@ static int on_update(const ki_object *old_pod, const ki_object *pod, void *user)
 static int on_delete(const ki_object *pod, bool final_state_unknown, void *user)
 {
     (void)user;
-    printf("- %s%s\n", ki_object_key(pod), final_state_unknown ? " (not seen when)" : "");
+    printf("- %s%s\n", ki_object_key(pod), final_state_unknown ? " (final state unknown)" : "");
     return 0;
 }
 
@@ -41,18 +41,18 @@ static ki_object *pod(const char *name, const char *uid, int version)
     return ki_object_from_json(json, (size_t)len, NULL, &object, NULL) < 0 ? NULL : object;
 }
 
-/* What a list brings: the whole content. */
+/* A list: the whole content. */
 static int list(ki_queue *queue, ki_object *a, ki_object *b, const char *version, ki_error *error)
 {
     const ki_object *objects[] = {a, b};
     ki_replacement all = {.objects = objects, .object_count = 2, .resource_version = version};
-    int r = ki_queue_replace(queue, &all, error); /* the queue takes references of its own */
+    int r = ki_queue_replace(queue, &all, error); /* the queue takes its own references */
     ki_object_unref(a);
     ki_object_unref(b);
     return r;
 }
 
-/* Whatever is in the queue goes into the store, and then to the handler. */
+/* Applies all queued deltas to the store and delivers them to the handler. */
 static int drain(ki_simple_informer *informer, ki_error *error)
 {
     int r;

@@ -49,7 +49,7 @@ static bool is_member(const ki_object *name_space, team_name team)
     return !ki_object_is_deleting(name_space) && team_of(name_space, team);
 }
 
-/* An index function: under which values an object is found. */
+/* An index function: adds the values under which an object is found. */
 static int index_team(const ki_object *name_space, ki_index_values *values, void *user)
 {
     (void)user;
@@ -115,13 +115,14 @@ static bool is_as_wanted(const ki_object *config, const wanted *w)
 
 /* ---- writing it ---- */
 
-/* One request, with a time limit that suits a worker. */
-static int ask(namespace_config *c, ki_request request, ki_object **ret_object, ki_error *error)
+/* One request, with a timeout that suits a worker. */
+static int ask(namespace_config *c, ki_request request, ki_object **ret_object,
+               ki_error *error)
 {
     ki_response answer = {0};
     request.size = sizeof(request);
     request.resource = KI_CORE_V1_CONFIGMAPS;
-    /* What is created has its name in itself. */
+    /* The name of a created object is in the object. */
     request.name = request.verb == KI_VERB_CREATE ? "" : CONFIG_NAME;
     request.timeout_ms = REQUEST_TIMEOUT_MS;
     int r = ki_client_do(c->client, &request, &answer, error);
@@ -208,11 +209,11 @@ static int write_to_server(attempt *a, ki_error *error)
     return r;
 }
 
-/* Called again, a few times, if somebody else wrote between our reading and our writing. */
+/* Called again, a few times, if another client wrote between the read and the write. */
 static int try_to_write(void *user, ki_error *error)
 {
     attempt *a = user;
-    if (a->current == NULL) { /* or there is one without our label, which the cache does not have */
+    if (a->current == NULL) { /* or it has no label of ours and is not cached */
         ki_request request = {.verb = KI_VERB_GET, .name_space = a->wanted->name_space};
         int r = ask(a->c, request, &a->current, error);
         if (r < 0 && !ki_error_is_not_found(error)) {
@@ -221,7 +222,7 @@ static int try_to_write(void *user, ki_error *error)
     }
     int r =
         a->current != NULL && is_as_wanted(a->current, a->wanted) ? 0 : write_to_server(a, error);
-    a->current = ki_object_unref(a->current); /* it was too old, or has changed */
+    a->current = ki_object_unref(a->current); /* stale, or changed by the write */
     return r;
 }
 
@@ -279,19 +280,19 @@ static int reconcile_namespace(namespace_config *c, const ki_snapshot *namespace
     return r;
 }
 
-/* What the controller calls for a key, never on two threads for the same. */
+/* Called by the controller for a key, never on two threads for the same key. */
 static int reconcile(ki_str key, uint64_t *retry_after_ns, ki_error *error, void *user)
 {
     (void)retry_after_ns;
     namespace_config *c = user;
     if (atomic_load(&c->ending)) {
-        return 0; /* what waits is not begun any more */
+        return 0; /* stopping: skip the queued keys */
     }
-    /* One state for all that is read: a namespace and the members of its team fit together. */
+    /* One snapshot, so that a namespace and the members of its team are consistent. */
     ki_snapshot *namespaces = ki_store_snapshot(ki_informer_store(c->namespaces));
     const ki_object *name_space = ki_snapshot_get(namespaces, key);
     int r = 0;
-    if (name_space != NULL && !ki_object_is_deleting(name_space)) { /* else all in it goes anyway */
+    if (name_space != NULL && !ki_object_is_deleting(name_space)) { /* else it is emptied anyway */
         r = reconcile_namespace(c, namespaces, name_space, error);
     }
     ki_snapshot_unref(namespaces);
@@ -311,8 +312,8 @@ static void on_error(ki_str key, const ki_error *error, uint32_t failures, bool 
 
 /* ---- what may make a difference ---- */
 
-/* Who joins a team, or leaves it, changes what all of its members should have. That many of these
- * come at once costs little: a key that waits already is not added again. */
+/* A namespace that joins or leaves a team changes the config of all members. Many such events at
+ * once are cheap: a key that is already queued is not added again. */
 static int add_team_of(namespace_config *c, const ki_object *name_space)
 {
     team_name team;
@@ -385,7 +386,7 @@ static const ki_handler config_handler = {
 
 /* ---- starting and ending ---- */
 
-/* Called for each informer that the factory makes. */
+/* Called for each informer that the factory creates. */
 static void configure(const ki_resource *resource, ki_informer_options *options, void *user)
 {
     (void)user;
@@ -411,7 +412,7 @@ static int make_queue(namespace_config *c, ki_error *error)
 {
     ki_rate_limiter limiter = {0};
     ki_workqueue_options options = KI_OPTIONS_INIT(ki_workqueue_options);
-    /* Half a minute is long enough to wait, even for a server that was away for hours. */
+    /* Retry after at most 30 s, even if the server was unavailable for hours. */
     int r = ki_rate_limiter_exponential(10 * MS_NS, 30000 * MS_NS, NULL, &limiter);
     options.clock = ki_clock_system();
     options.random = ki_random_system();
@@ -443,8 +444,8 @@ static int make_informers(namespace_config *c, ki_error *error)
                           &c->registrations[1], error);
 }
 
-/* A cache that is not complete yet would have us make what is there already. However long this
- * takes: the informers try for ever, and a stop ends the wait. */
+/* With an incomplete cache the workers would create objects that exist. There is no timeout: the
+ * informers retry indefinitely, and stopping the factory ends the wait. */
 static void *work(void *user)
 {
     namespace_config *c = user;
@@ -452,7 +453,7 @@ static void *work(void *user)
     int r = ki_factory_wait_for_sync(c->factory, UINT32_MAX, &error);
     r = r < 0 ? r : ki_controller_run_worker(c->controller); /* until the queue is shut down */
     if (r < 0 && r != KI_ERR_STOPPED) {
-        fprintf(stderr, "a worker cannot work: %s\n", ki_error_text(r));
+        fprintf(stderr, "worker failed: %s\n", ki_error_text(r));
     }
     return NULL;
 }
@@ -488,7 +489,7 @@ int namespace_config_start(ki_client *client, unsigned workers, namespace_config
     return 0;
 }
 
-/* Waits for a callback that is running: it uses what is about to be freed. */
+/* Waits for a running callback, which uses data that is about to be freed. */
 static void remove_handler(ki_registration *registration)
 {
     if (registration != NULL && ki_registration_remove_wait(registration) < 0) {

@@ -27,8 +27,7 @@ static void print_text(ki_str text)
     }
 }
 
-/* What the library has to say: a server that is not there, say, which it goes on trying to reach.
- */
+/* Log messages of the library, for example that the server is unreachable. */
 static void write_log(const ki_log_record *record, void *user)
 {
     (void)user;
@@ -49,7 +48,7 @@ static void write_failure(const char *name_space, const ki_error *error, uint32_
     print_text(ki_str_from(name_space));
     fputs(": ", stderr);
     print_text(ki_str_from(error->message));
-    fprintf(stderr, " (failure %u; tried again later)\n", (unsigned)failures);
+    fprintf(stderr, " (failure %u; will retry)\n", (unsigned)failures);
     funlockfile(stderr);
 }
 
@@ -79,7 +78,7 @@ static void wait_for_end(const settings *s, const sigset_t *ends, namespace_conf
 
 static int run(const settings *s, ki_error *error)
 {
-    /* Before the first thread: each inherits it, and so the signals wait for wait_for_end(). */
+    /* Before the first thread, as threads inherit the mask: wait_for_end() receives the signals. */
     sigset_t ends;
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);

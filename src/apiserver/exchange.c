@@ -88,8 +88,8 @@ static int find_type(ki__api_exchange *x)
                 (strcmp(route->subresource, "scale") == 0 && options->has_scale);
     }
     return found ? 0
-                 : ki__api_fail(&x->failure, 404, KI_REASON_NOT_FOUND,
-                                "there is no such resource at this path", NULL);
+                 : ki__api_fail(&x->failure, 404, KI_REASON_NOT_FOUND, "no resource at this path",
+                                NULL);
 }
 
 static int negotiate(ki__api_exchange *x)
@@ -102,7 +102,7 @@ static int negotiate(ki__api_exchange *x)
         return 0;
     }
     return ki__api_fail(&x->failure, 406, KI_REASON_NOT_ACCEPTABLE,
-                        "none of the media types that are accepted can be served", NULL);
+                        "none of the accepted media types can be served", NULL);
 }
 
 /* ---- what goes wrong ---- */
@@ -115,7 +115,7 @@ int ki__api_fail_as_planned(ki__api_exchange *x)
                               (ki_str){0}, 0, &usual);
     x->failure.retry_after_s = x->plan.retry_after_s;
     return ki__api_fail(&x->failure, code, code == 410 ? KI_REASON_EXPIRED : usual.reason,
-                        "a fault that was asked for", NULL);
+                        "injected fault", NULL);
 }
 
 static int apply_plan(ki__api_exchange *x)

@@ -144,7 +144,7 @@ static int take_flag(reader *r, ki_str word)
             return 0;
         }
     }
-    return refuse(r, word, "no such fault");
+    return refuse(r, word, "unknown fault");
 }
 
 /* What a rule does. 1 if the name is known. */
@@ -195,10 +195,10 @@ static int take_word(reader *r, ki_str word)
         } else if (ki_str_eq_text(name, "skip")) {
             ok = value.len != 0 && ki__digits_read(value, &rule->skip);
         } else {
-            return refuse(r, word, "no such fault");
+            return refuse(r, word, "unknown fault");
         }
     }
-    return ok ? 0 : refuse(r, word, "the value cannot be that");
+    return ok ? 0 : refuse(r, word, "invalid value");
 }
 
 /* ---- rules ---- */
@@ -230,10 +230,10 @@ static int take_rule(reader *r, ki_str line)
     ki_str rest = line;
     while (rest.ptr != NULL && result == 0) {
         ki_str word = cut(&rest, ',', ',');
-        result = word.len != 0 ? take_word(r, word) : refuse(r, line, "a word is missing");
+        result = word.len != 0 ? take_word(r, word) : refuse(r, line, "empty item");
     }
     if (result == 0 && !r->does) {
-        return refuse(r, line, "it does not say what goes wrong");
+        return refuse(r, line, "no fault named");
     }
     return result;
 }
@@ -266,10 +266,10 @@ int ki__api_fault_set_read(ki_str text, uint64_t seed, const ki_alloc *alloc,
 {
     text = text.ptr != NULL ? text : ki_str_from("");
     if (text.len > KI__API_FAULT_TEXT_MAX) {
-        return ki__error_set(error, KI_ERR_LIMIT, "faults: the text is too long");
+        return ki__error_set(error, KI_ERR_LIMIT, "faults: text too long");
     }
     if (memchr(text.ptr, '\0', text.len) != NULL) {
-        return ki__error_set(error, KI_ERR_INVALID, "faults: the text has a NUL");
+        return ki__error_set(error, KI_ERR_INVALID, "faults: text contains NUL");
     }
     alloc = ki__alloc_or_default(alloc);
     ki__api_fault_set set = {.alloc = alloc, .rules.random = seed};

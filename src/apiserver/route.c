@@ -161,7 +161,7 @@ static int take(const parameter *p, const char *value, ki__api_failure *failure)
         *p->tristate = is_true(value) ? KI__API_TRUE : KI__API_FALSE;
     } else if (value[0] != '\0' && !read_int64(value, p->number)) {
         return ki__api_fail(failure, 400, KI_REASON_BAD_REQUEST, p->name, ": \"", value,
-                            "\" is not a whole number of 64 bits", NULL);
+                            "\" is not a 64-bit integer", NULL);
     }
     return 0;
 }
@@ -197,7 +197,7 @@ static int read_query(ki__api_route *route, char *query, ki__api_failure *failur
             return bad(failure, "the query has too many parameters");
         }
         if (!decode(query, strlen(query), true) || !decode(value, strlen(value), true)) {
-            return bad(failure, "the query is not well encoded");
+            return bad(failure, "malformed percent-encoding in the query");
         }
         for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
             if (strcmp(query, known[i].name) == 0 && (seen & 1u << i) == 0) {
@@ -223,10 +223,10 @@ static int read_target(ki__api_route *route, char *target, ki__api_failure *fail
     size_t count = target[0] == '/' ? split(parts + 1, segments) : 0;
     read_path(route, segments, count);
     if (route->is_resource && has_slash(route)) {
-        return bad(failure, "a part of the path has a slash");
+        return bad(failure, "encoded slash in the path");
     }
     if (!decode(target, len, false)) {
-        return bad(failure, "the path is not well encoded");
+        return bad(failure, "malformed percent-encoding in the path");
     }
     return query != NULL ? read_query(route, query, failure) : 0;
 }
@@ -255,11 +255,11 @@ int ki__api_route_init(ki__api_route *route, ki_str target, const ki_alloc *allo
         .alloc = alloc,
     };
     if (target.len > KI__API_TARGET_MAX) {
-        return ki__api_fail(failure, 414, KI_REASON_UNKNOWN, "the target is longer than 64 KiB",
+        return ki__api_fail(failure, 414, KI_REASON_UNKNOWN, "request target longer than 64 KiB",
                             NULL);
     }
     if (target.len == 0 || memchr(target.ptr, '\0', target.len) != NULL) {
-        return bad(failure, "the target is empty or has a NUL");
+        return bad(failure, "request target is empty or contains NUL");
     }
     route->block = ki__alloc(alloc, 2 * (target.len + 1));
     if (route->block == NULL) {

@@ -86,10 +86,10 @@ static bool timer_before(const ki__heap_node *a, const ki__heap_node *b)
 static int check_options(const ki_engine_options *o, ki_error *error)
 {
     if (o->clock == NULL || o->clock->monotonic_ns == NULL || o->clock->realtime_ns == NULL) {
-        return ki__error_set(error, -EINVAL, "an engine needs a clock with both of its functions");
+        return ki__error_set(error, -EINVAL, "clock: monotonic_ns and realtime_ns must be set");
     }
     if (o->random == NULL || o->random->fill == NULL) {
-        return ki__error_set(error, -EINVAL, "an engine needs a source of randomness");
+        return ki__error_set(error, -EINVAL, "random: fill must be set");
     }
     return 0;
 }
@@ -126,7 +126,7 @@ int ki_engine_new(const ki_engine_options *options, ki_engine **ret_engine, ki_e
     uint64_t seed;
     r = o.random->fill(&seed, sizeof(seed), o.random->user);
     if (r < 0) {
-        return ki__error_set(error, r, "the source of randomness failed");
+        return ki__error_set(error, r, "random: fill failed");
     }
     ki_engine *engine = ki__alloc_zero(o.alloc, sizeof(*engine));
     if (engine == NULL) {
@@ -362,7 +362,7 @@ static void refuse_run(ki_engine *engine, ki__place here)
     }
     engine->left = true;
     KI__LOG(engine->options.log, KI_LOG_ERROR, "engine",
-            "a callback was left by an exception or longjmp(): the engine cannot run any more");
+            "a callback exited by an exception or longjmp(); the engine is stopped");
 }
 
 /* Tasks and timers take turns, so that neither can keep the other from its turn. */

@@ -23,29 +23,29 @@
     X(EAFNOSUPPORT, false, "the address family is not supported") \
     X(EAGAIN, true, "not ready yet, try again")                   \
     X(EALREADY, false, "already in progress")                     \
-    X(EBADF, false, "bad file descriptor")                        \
-    X(EBADMSG, false, "bad message")                              \
-    X(EBUSY, true, "in use by somebody else")                     \
+    X(EBADF, false, "invalid file descriptor")                    \
+    X(EBADMSG, false, "malformed message")                        \
+    X(EBUSY, true, "resource busy")                               \
     X(ECANCELED, false, "cancelled")                              \
     X(ECHILD, false, "no such child process")                     \
     X(ECONNABORTED, true, "connection aborted")                   \
     X(ECONNREFUSED, true, "connection refused")                   \
     X(ECONNRESET, true, "connection reset by the peer")           \
-    X(EDEADLK, false, "the lock would never be had")              \
-    X(EDOM, false, "outside what is defined")                     \
+    X(EDEADLK, false, "deadlock")                                 \
+    X(EDOM, false, "argument outside the defined range")          \
     X(EDQUOT, false, "disk quota exceeded")                       \
     X(EEXIST, false, "the file exists already")                   \
-    X(EFAULT, false, "bad memory address")                        \
+    X(EFAULT, false, "invalid memory address")                    \
     X(EFBIG, false, "the file is too large")                      \
     X(EHOSTDOWN, true, "the host is down")                        \
     X(EHOSTUNREACH, true, "the host cannot be reached")           \
     X(EILSEQ, false, "invalid character sequence")                \
-    X(EINPROGRESS, false, "now in progress")                      \
+    X(EINPROGRESS, false, "operation now in progress")            \
     X(EINTR, true, "interrupted by a signal")                     \
     X(EINVAL, false, "invalid argument")                          \
     X(EIO, false, "input or output error")                        \
     X(EISCONN, false, "already connected")                        \
-    X(EISDIR, false, "it is a directory")                         \
+    X(EISDIR, false, "is a directory")                            \
     X(ELOOP, false, "too many symbolic links")                    \
     X(EMFILE, true, "too many open files in this process")        \
     X(EMSGSIZE, false, "the message is too long")                 \
@@ -58,29 +58,29 @@
     X(ENODATA, false, "no data")                                  \
     X(ENODEV, false, "no such device")                            \
     X(ENOENT, false, "no such file or directory")                 \
-    X(ENOEXEC, false, "not a program that can be run")            \
+    X(ENOEXEC, false, "not an executable file")                   \
     X(ENOMEM, true, "out of memory")                              \
     X(ENOSPC, false, "no space left on the device")               \
-    X(ENOSYS, false, "the system has no such call")               \
+    X(ENOSYS, false, "system call not available")                 \
     X(ENOTCONN, false, "not connected")                           \
     X(ENOTDIR, false, "not a directory")                          \
     X(ENOTEMPTY, false, "the directory is not empty")             \
     X(ENOTSOCK, false, "not a socket")                            \
-    X(ENOTTY, false, "not the right kind of device")              \
+    X(ENOTTY, false, "wrong type of device")                      \
     X(ENXIO, false, "no such device or address")                  \
     X(EOPNOTSUPP, false, "the operation is not supported")        \
     X(EOVERFLOW, false, "the value is too large for its type")    \
     X(EPERM, false, "the operation is not permitted")             \
-    X(EPIPE, true, "nobody reads the other end")                  \
+    X(EPIPE, true, "broken pipe")                                 \
     X(EPROTO, false, "protocol error")                            \
     X(EPROTONOSUPPORT, false, "the protocol is not supported")    \
     X(ERANGE, false, "the result is out of range")                \
     X(EROFS, false, "the file system is read-only")               \
-    X(ESPIPE, false, "this file cannot seek")                     \
+    X(ESPIPE, false, "the file is not seekable")                  \
     X(ESRCH, false, "no such process")                            \
     X(ESTALE, false, "stale file handle")                         \
     X(ETIMEDOUT, true, "timed out")                               \
-    X(ETXTBSY, false, "the program file is being written")        \
+    X(ETXTBSY, false, "the executable file is being written")     \
     X(EXDEV, false, "not on the same file system")
 
 const char *ki_error_name(int code)

@@ -63,7 +63,7 @@ int ki__options_take(void *ours, size_t our_size, const void *theirs, ki_error *
 {
     int r = ki__options_read(ours, our_size, our_size, theirs);
     if (r < 0) {
-        (void)ki__error_set(error, r, "the options struct has a size or members unknown here");
+        (void)ki__error_set(error, r, "options: unsupported size, or unknown members are set");
     }
     return r;
 }

@@ -27,15 +27,18 @@ typedef struct resources_options {
 #define AT(member) offsetof(resources_options, member)
 
 static const cli_option options[] = {
-    {"output", 'o', CLI_ARG_TEXT, AT(output), "wide|name", "with verbs and categories; or names"},
+    {"output", 'o', CLI_ARG_TEXT, AT(output), "wide|name",
+     "wide: with verbs and categories; name: names only"},
     {"api-group", 0, CLI_ARG_TEXT, AT(api_group), "GROUP",
-     "of this group; \"\": of the core group"},
+     "only this API group; \"\": the core group"},
     {"namespaced", 0, CLI_ARG_OPTIONAL, AT(namespaced), "true|false",
-     "those in namespaces; =false: the others"},
-    {"verbs", 0, CLI_ARG_TEXT, AT(verbs), "VERB,...", "with all of these verbs"},
-    {"categories", 0, CLI_ARG_TEXT, AT(categories), "NAME,...", "in all of these categories"},
-    {"sort-by", 0, CLI_ARG_TEXT, AT(sort_by), "name|kind", "instead of by group"},
-    {"no-headers", 0, CLI_ARG_FLAG, AT(no_headers), NULL, "no titles over the columns"},
+     "only namespaced resources; =false: only others"},
+    {"verbs", 0, CLI_ARG_TEXT, AT(verbs), "VERB,...",
+     "only resources that support all these verbs"},
+    {"categories", 0, CLI_ARG_TEXT, AT(categories), "NAME,...",
+     "only resources in all these categories"},
+    {"sort-by", 0, CLI_ARG_TEXT, AT(sort_by), "name|kind", "sort order; default: by group"},
+    {"no-headers", 0, CLI_ARG_FLAG, AT(no_headers), NULL, "no header line"},
 };
 
 typedef enum resources_format { FORMAT_TABLE, FORMAT_WIDE, FORMAT_NAME } resources_format;
@@ -271,7 +274,7 @@ static int show(const cli_session *session, const resources_options *o, resource
     const char *failed;
     int code = CLI_OK;
     for (size_t i = 0; (failed = ki_discovery_failure(discovery, i)) != NULL; i++) {
-        cli_say("%s: its resources cannot be read", failed);
+        cli_say("%s: discovery failed", failed);
         code = CLI_FAILED;
     }
     return code;
@@ -295,10 +298,10 @@ static int read_format(const resources_options *o, resources_format *ret_format,
     static const char *const orders[] = {"name", "kind", NULL};
     const char *output = o->output != NULL ? o->output : "";
     if (o->namespaced != NULL && !is_one_of(o->namespaced, flags)) {
-        return cli_fail(error, KI_ERR_INVALID, "--namespaced is true or false");
+        return cli_fail(error, KI_ERR_INVALID, "--namespaced: must be true or false");
     }
     if (o->sort_by != NULL && !is_one_of(o->sort_by, orders)) {
-        return cli_fail(error, KI_ERR_INVALID, "--sort-by is name or kind");
+        return cli_fail(error, KI_ERR_INVALID, "--sort-by: must be name or kind");
     }
     *ret_format = FORMAT_TABLE;
     if (strcmp(output, "wide") == 0) {
@@ -306,8 +309,7 @@ static int read_format(const resources_options *o, resources_format *ret_format,
     } else if (strcmp(output, "name") == 0) {
         *ret_format = FORMAT_NAME;
     } else if (output[0] != '\0') {
-        return cli_fail(error, KI_ERR_INVALID, "-o \"%s\" is not known: it is wide or name",
-                        output);
+        return cli_fail(error, KI_ERR_INVALID, "-o \"%s\": must be wide or name", output);
     }
     return 0;
 }
@@ -336,10 +338,9 @@ static int run(cli_call *call)
 const cli_command cli_command_api_resources = {
     .name = "api-resources",
     .operands = "",
-    .summary = "the resources that the server has",
-    .about =
-        "Lists the resources of the server, custom ones included, each in the version that the\n"
-        "server prefers: names to use with the other commands.",
+    .summary = "list the resources of the server",
+    .about = "Lists the resources of the server, including custom resources, each in the "
+             "server's\npreferred version. The names can be used with the other commands.",
     .examples = "  kinformer api-resources\n"
                 "  kinformer api-resources -o wide --api-group apps\n"
                 "  kinformer api-resources --namespaced=false --verbs list,watch -o name\n",

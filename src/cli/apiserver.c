@@ -38,22 +38,21 @@ typedef struct apiserver_options {
 
 static const cli_option options[] = {
     {"listen", 0, CLI_ARG_TEXT, AT(listen), "ADDRESS:PORT",
-     "where; 127.0.0.1:0, and port 0 is one that is free"},
-    {"tls", 0, CLI_ARG_FLAG, AT(tls), NULL, "HTTPS, with a certificate that is made now"},
-    {"token", 0, CLI_ARG_TEXT, AT(token), "TOKEN", "who does not bring it is refused"},
+     "address to listen on; default 127.0.0.1:0 (0: a free port)"},
+    {"tls", 0, CLI_ARG_FLAG, AT(tls), NULL, "serve HTTPS with a generated certificate"},
+    {"token", 0, CLI_ARG_TEXT, AT(token), "TOKEN", "require this bearer token"},
     {"kubeconfig-out", 0, CLI_ARG_TEXT, AT(kubeconfig_out), "FILE",
-     "write a kubeconfig that leads here"},
+     "write a kubeconfig for this server"},
     {"allow-host", 0, CLI_ARG_LIST, AT(allowed_hosts), "NAME",
-     "without a token: a further host name to answer; may be repeated"},
-    {"load", 0, CLI_ARG_LIST, AT(load), "FILE|-",
-     "objects to begin with, JSON or YAML; may be repeated"},
+     "additional host name accepted without a token; repeatable"},
+    {"load", 0, CLI_ARG_LIST, AT(load), "FILE|-", "initial objects, JSON or YAML; repeatable"},
     {"fault", 0, CLI_ARG_LIST, AT(faults), "RULE",
-     "what goes wrong: status=500,verb=list,rate=10%; may be repeated"},
-    {"seed", 0, CLI_ARG_NUMBER, AT(seed), "N", "of faults that have a rate; 0: a random one"},
+     "inject faults: status=500,verb=list,rate=10%; repeatable"},
+    {"seed", 0, CLI_ARG_NUMBER, AT(seed), "N", "random seed of faults with a rate; 0: random"},
     {"no-garbage-collection", 0, CLI_ARG_FLAG, AT(no_garbage_collection), NULL,
-     "dependents of deleted objects stay as they are"},
+     "do not delete dependents of deleted objects"},
     {"any-namespace", 0, CLI_ARG_FLAG, AT(any_namespace), NULL,
-     "objects may be in namespaces that do not exist"},
+     "allow objects in namespaces that do not exist"},
 };
 
 typedef struct serving {
@@ -304,11 +303,10 @@ static void options_done(void *given)
 const cli_command cli_command_apiserver = {
     .name = "apiserver",
     .operands = "",
-    .summary = "an API server in memory, for trying things out",
-    .about =
-        "Serves the Kubernetes API from memory, for tests and for trying things out: kubectl,\n"
-        "client-go and curl can use it. It prints its address, and runs until SIGINT or\n"
-        "SIGTERM. Nothing is kept after that.",
+    .summary = "run an in-memory API server for tests and experiments",
+    .about = "Serves the Kubernetes API from memory, for tests and experiments. kubectl, "
+             "client-go\nand curl can use it. It prints its URL and runs until SIGINT or SIGTERM. "
+             "Nothing is\nstored on disk.",
     .examples = "  kinformer apiserver --kubeconfig-out /tmp/config --load objects.yaml\n"
                 "  kinformer apiserver --tls --token secret --kubeconfig-out /tmp/config\n"
                 "  kinformer apiserver --fault cut=5000,verb=watch --fault latency=200ms\n",

@@ -167,7 +167,7 @@ static const char *values_of(const cli_option *option)
 {
     switch (option->type) {
     case CLI_ARG_DURATION:
-        return "a time such as 500ms, 10s, 1m30s or 2h";
+        return "a duration such as 500ms, 10s, 1m30s or 2h";
     case CLI_ARG_NUMBER:
         return "a whole number";
     default:
@@ -181,15 +181,15 @@ static int take(reading *reads, const cli_option *option, void *target, const ch
     bool attached = value != NULL;
     if (!attached && needs_value(option)) {
         if (*reads->next == NULL) {
-            return cli_fail(reads->error, KI_ERR_INVALID, "--%s needs a value: %s", option->name,
+            return cli_fail(reads->error, KI_ERR_INVALID, "--%s: value missing: %s", option->name,
                             option->value);
         }
         value = *reads->next++;
     }
     int r = set_value(option, (char *)target + option->offset, value);
     if (r < 0) {
-        return cli_fail(reads->error, r, "--%s cannot be \"%s\": it is %s", option->name, value,
-                        values_of(option));
+        return cli_fail(reads->error, r, "--%s: invalid value \"%s\": must be %s", option->name,
+                        value, values_of(option));
     }
     if (option->type == CLI_ARG_REST && !attached) {
         take_rest(reads, (void *)((char *)target + option->offset));
@@ -252,9 +252,9 @@ static int unknown_name(const reading *reads, const char *name)
     names[count] = NULL;
     const char *nearest = cli_args_nearest(name, names);
     if (nearest == NULL) {
-        return cli_fail(reads->error, KI_ERR_INVALID, "there is no option --%s", name);
+        return cli_fail(reads->error, KI_ERR_INVALID, "unknown option --%s", name);
     }
-    return cli_fail(reads->error, KI_ERR_INVALID, "there is no option --%s; is it --%s?", name,
+    return cli_fail(reads->error, KI_ERR_INVALID, "unknown option --%s; did you mean --%s?", name,
                     nearest);
 }
 
@@ -299,7 +299,7 @@ static int read_letters(reading *reads, const char *letters)
         void *target = NULL;
         const cli_option *option = find_letter(reads, *letters, &target);
         if (option == NULL) {
-            return cli_fail(reads->error, KI_ERR_INVALID, "there is no option -%c", *letters);
+            return cli_fail(reads->error, KI_ERR_INVALID, "unknown option -%c", *letters);
         }
         const char *value = NULL;
         if (letters[1] == '=') {

@@ -235,7 +235,7 @@ int cli_child_start(cli_child *child, const char *const *argv, const char *const
     begin_pipes(child, input[1], output[0]);
     int r = watch_pipes(child);
     if (r < 0) {
-        (void)cli_fail(error, r, "cannot watch a pipe: %s", strerror(-r));
+        (void)cli_fail(error, r, "cannot poll a pipe: %s", strerror(-r));
     } else {
         r = -spawn(child, argv, environment, input[0], output[1]);
         if (r < 0) {

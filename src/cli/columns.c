@@ -62,11 +62,12 @@ static int parse_one(ki_str text, cli_columns *columns, ki_error *error)
 {
     const char *colon = text.len != 0 ? memchr(text.ptr, ':', text.len) : NULL;
     if (colon == NULL || colon == text.ptr || colon == text.ptr + text.len - 1) {
-        return cli_fail(error, KI_ERR_SYNTAX, "a column is TITLE:PATH, not \"%.*s\"",
+        return cli_fail(error, KI_ERR_SYNTAX, "custom-columns: expected TITLE:PATH, not \"%.*s\"",
                         KI_STR_ARG(text));
     }
     if (columns->count == CLI_TABLE_COLUMNS) {
-        return cli_fail(error, KI_ERR_LIMIT, "over %d columns", CLI_TABLE_COLUMNS);
+        return cli_fail(error, KI_ERR_LIMIT, "custom-columns: more than %d columns",
+                        CLI_TABLE_COLUMNS);
     }
     cli_column *column =
         add(columns, ki_str_make(text.ptr, (size_t)(colon - text.ptr)), CLI_COLUMN_PATH);

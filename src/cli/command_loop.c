@@ -54,7 +54,7 @@ int cli_loop_open(cli_loop *loop, ki_loop *library, ki_error *error)
     }
     if (r < 0) {
         cli_loop_close(loop);
-        return cli_fail(error, r, "no event loop: %s", strerror(-r));
+        return cli_fail(error, r, "cannot create an event loop: %s", strerror(-r));
     }
     return 0;
 }

@@ -325,7 +325,8 @@ static int run(cli_call *call)
         }
     }
     ki_error error = KI_ERROR_INIT;
-    (void)cli_fail(&error, KI_ERR_INVALID, "there are scripts for bash, zsh and fish, not for %s",
+    (void)cli_fail(&error, KI_ERR_INVALID,
+                   "no completion script for %s; supported: bash, zsh, fish",
                    call->operands.items[0]);
     return cli_usage_error(call->command, &error);
 }
@@ -333,8 +334,8 @@ static int run(cli_call *call)
 const cli_command cli_command_completion = {
     .name = "completion",
     .operands = "bash|zsh|fish",
-    .summary = "a script that lets a shell complete words",
-    .about = "Prints a script with which a shell completes commands, options and resources.",
+    .summary = "print a shell completion script",
+    .about = "Prints a completion script for commands, options and resources.",
     .examples = "  source <(kinformer completion bash)\n"
                 "  kinformer completion zsh >\"${fpath[1]}/_kinformer\"\n"
                 "  kinformer completion fish | source\n",

@@ -18,38 +18,40 @@ enum { QPS = 50, BURST = 300 }; /* those of kubectl */
 #define AT(member) offsetof(cli_flags, member)
 
 const cli_option cli_flags_general[] = {
-    {"help", 'h', CLI_ARG_FLAG, AT(help), NULL, "what there is to say, with examples"},
-    {"verbose", 'v', CLI_ARG_COUNT, AT(verbose), NULL, "tell more on standard error; -vv all"},
-    {"color", 0, CLI_ARG_TEXT, AT(color), "auto|always|never", "colours; auto: on a terminal"},
+    {"help", 'h', CLI_ARG_FLAG, AT(help), NULL, "show help with examples"},
+    {"verbose", 'v', CLI_ARG_COUNT, AT(verbose), NULL, "more messages on standard error; -vv: all"},
+    {"color", 0, CLI_ARG_TEXT, AT(color), "auto|always|never",
+     "colored output; auto: on a terminal"},
 };
 const size_t cli_flags_general_count = sizeof(cli_flags_general) / sizeof(cli_flags_general[0]);
 
 const cli_option cli_flags_connect[] = {
-    {"kubeconfig", 0, CLI_ARG_TEXT, AT(kubeconfig), "FILE", "the file to use"},
-    {"context", 0, CLI_ARG_TEXT, AT(context), "NAME", "the context to use"},
-    {"cluster", 0, CLI_ARG_TEXT, AT(cluster), "NAME", "the cluster, instead of the context's"},
-    {"user", 0, CLI_ARG_TEXT, AT(user), "NAME", "the user, instead of the context's"},
-    {"namespace", 'n', CLI_ARG_TEXT, AT(name_space), "NAME", "the namespace"},
-    {"all-namespaces", 'A', CLI_ARG_FLAG, AT(all_namespaces), NULL, "all of them"},
-    {"selector", 'l', CLI_ARG_TEXT, AT(selector), "SELECTOR", "labels, such as app=web,!canary"},
+    {"kubeconfig", 0, CLI_ARG_TEXT, AT(kubeconfig), "FILE", "kubeconfig file"},
+    {"context", 0, CLI_ARG_TEXT, AT(context), "NAME", "context of the kubeconfig"},
+    {"cluster", 0, CLI_ARG_TEXT, AT(cluster), "NAME", "cluster, overrides the context's"},
+    {"user", 0, CLI_ARG_TEXT, AT(user), "NAME", "user, overrides the context's"},
+    {"namespace", 'n', CLI_ARG_TEXT, AT(name_space), "NAME", "namespace"},
+    {"all-namespaces", 'A', CLI_ARG_FLAG, AT(all_namespaces), NULL, "all namespaces"},
+    {"selector", 'l', CLI_ARG_TEXT, AT(selector), "SELECTOR",
+     "label selector, such as app=web,!canary"},
     {"field-selector", 0, CLI_ARG_TEXT, AT(field_selector), "SELECTOR",
-     "fields, such as status.phase=Running"},
-    {"server", 's', CLI_ARG_TEXT, AT(server), "URL", "the API server, instead of the cluster's"},
+     "field selector, such as status.phase=Running"},
+    {"server", 's', CLI_ARG_TEXT, AT(server), "URL", "API server URL, overrides the cluster's"},
     {"tls-server-name", 0, CLI_ARG_TEXT, AT(tls_server_name), "NAME",
-     "the name in the server's certificate"},
-    {"certificate-authority", 0, CLI_ARG_TEXT, AT(ca_file), "FILE", "whom to trust"},
+     "host name expected in the server's certificate"},
+    {"certificate-authority", 0, CLI_ARG_TEXT, AT(ca_file), "FILE", "CA certificates to trust"},
     {"insecure-skip-tls-verify", 0, CLI_ARG_FLAG, AT(insecure), NULL,
-     "talk to a server that may be anybody's"},
-    {"client-certificate", 0, CLI_ARG_TEXT, AT(client_cert), "FILE", "our certificate"},
-    {"client-key", 0, CLI_ARG_TEXT, AT(client_key), "FILE", "and its key"},
-    {"token", 0, CLI_ARG_TEXT, AT(token), "TOKEN", "a bearer token"},
-    {"as", 0, CLI_ARG_TEXT, AT(as_user), "NAME", "act as this user"},
-    {"as-uid", 0, CLI_ARG_TEXT, AT(as_uid), "UID", "with this UID"},
-    {"as-group", 0, CLI_ARG_LIST, AT(as_groups), "NAME", "and in this group; may be repeated"},
+     "do not verify the server's certificate"},
+    {"client-certificate", 0, CLI_ARG_TEXT, AT(client_cert), "FILE", "client certificate"},
+    {"client-key", 0, CLI_ARG_TEXT, AT(client_key), "FILE", "key of the client certificate"},
+    {"token", 0, CLI_ARG_TEXT, AT(token), "TOKEN", "bearer token"},
+    {"as", 0, CLI_ARG_TEXT, AT(as_user), "NAME", "impersonate this user"},
+    {"as-uid", 0, CLI_ARG_TEXT, AT(as_uid), "UID", "UID of the impersonated user"},
+    {"as-group", 0, CLI_ARG_LIST, AT(as_groups), "NAME", "group to impersonate; repeatable"},
     {"allow-exec", 0, CLI_ARG_LIST, AT(allow_exec), "NAME|any|none",
-     "credential plugins that may run; may be repeated"},
+     "credential plugins that may run; repeatable"},
     {"request-timeout", 0, CLI_ARG_DURATION, AT(request_timeout_ms), "DURATION",
-     "give up if the first answer takes longer; 0: never"},
+     "timeout of the first response; 0: none"},
 };
 const size_t cli_flags_connect_count = sizeof(cli_flags_connect) / sizeof(cli_flags_connect[0]);
 
@@ -240,8 +242,8 @@ static void explain_denied(const ki_config *config, const cli_words *names, ki_e
         return;
     }
     (void)cli_fail(error, KI_ERR_DENIED,
-                   "the kubeconfig asks not to verify the server; to allow it, say "
-                   "--insecure-skip-tls-verify");
+                   "the kubeconfig sets insecure-skip-tls-verify; pass --insecure-skip-tls-verify "
+                   "to allow it");
 }
 
 int cli_flags_client(const cli_flags *flags, const ki_config *config, ki_loop *loop,

@@ -221,7 +221,7 @@ static void check(cli_target *target)
     bool outage = follow->state != CLI_FOLLOW_WELL;
     bool first = follow->syncs == 0;
     if (now->epoch_changes != follow->epoch_changes) {
-        cli_say("%s: the server has gone back in time", target->label);
+        cli_say("%s: the server's state went back (restored from a backup?)", target->label);
         follow->epoch_changes = now->epoch_changes;
     }
     unsigned long long objects = now->listed;

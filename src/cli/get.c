@@ -18,22 +18,21 @@ enum { PAGE = 500 };
 
 static const cli_option options[] = {
     {"output", 'o', CLI_ARG_TEXT, AT(output), CLI_OUTPUT_VALUE, CLI_OUTPUT_HELP},
-    {"watch", 'w', CLI_ARG_FLAG, AT(watch), NULL, "then print objects that change, as rows"},
-    {"watch-only", 0, CLI_ARG_FLAG, AT(watch_only), NULL, "the same without the objects there are"},
+    {"watch", 'w', CLI_ARG_FLAG, AT(watch), NULL, "then print changed objects as rows"},
+    {"watch-only", 0, CLI_ARG_FLAG, AT(watch_only), NULL, "like --watch, without the initial list"},
     {"output-watch-events", 0, CLI_ARG_FLAG, AT(watch_events), NULL,
-     "with --watch: ADDED, MODIFIED or DELETED too"},
+     "with --watch: add ADDED, MODIFIED or DELETED"},
     {"label-columns", 'L', CLI_ARG_LIST, AT(label_columns), "KEY,...",
-     "columns with the values of these labels"},
-    {"show-labels", 0, CLI_ARG_FLAG, AT(show_labels), NULL, "a column with all labels"},
-    {"show-kind", 0, CLI_ARG_FLAG, AT(show_kind), NULL, "names with their kind: pod/web"},
-    {"sort-by", 0, CLI_ARG_TEXT, AT(sort_by), "PATH", "sorted by the values at this path"},
+     "add columns with the values of these labels"},
+    {"show-labels", 0, CLI_ARG_FLAG, AT(show_labels), NULL, "add a column with all labels"},
+    {"show-kind", 0, CLI_ARG_FLAG, AT(show_kind), NULL, "prefix names with their kind: pod/web"},
+    {"sort-by", 0, CLI_ARG_TEXT, AT(sort_by), "PATH", "sort by the value at this path"},
     {"where", 0, CLI_ARG_LIST, AT(where), "PATH=VALUE",
-     "objects with this value there, by an index; may be repeated"},
+     "only objects with this value, by an index; repeatable"},
     {"by-label", 0, CLI_ARG_TEXT, AT(by_label), "KEY[=VALUE]",
-     "objects with this label, sorted by its value, by an index"},
-    {"no-headers", 0, CLI_ARG_FLAG, AT(no_headers), NULL, "no titles over the columns"},
-    {"raw", 0, CLI_ARG_FLAG, AT(raw), NULL,
-     "jsonpath: values with the control characters they have"},
+     "only objects with this label, sorted by its value, by an index"},
+    {"no-headers", 0, CLI_ARG_FLAG, AT(no_headers), NULL, "no header line"},
+    {"raw", 0, CLI_ARG_FLAG, AT(raw), NULL, "jsonpath: do not escape control characters"},
     CLI_STATS_OPTION(cli_get_options, stats),
 };
 
@@ -107,7 +106,7 @@ static int read_operands(cli_get *g, const cli_call *call, ki_error *error)
         const char *slash = strchr(words->items[i], '/');
         if ((slash != NULL) != pairs) {
             return cli_fail(error, KI_ERR_INVALID,
-                            "\"%s\": give either RESOURCE/NAME everywhere, or RESOURCE and names",
+                            "\"%s\": RESOURCE/NAME and RESOURCE NAME cannot be mixed",
                             words->items[i]);
         }
         if (pairs && (slash == words->items[i] || slash[1] == '\0' || has_slash(slash + 1))) {
@@ -136,7 +135,7 @@ static int read_command_line(cli_get *g, const cli_call *call, ki_error *error)
     const cli_get_options *o = g->options;
     int r = cli_output_parse(o->output, &g->output, error);
     if (r == 0 && !cli_stats_is_format(o->stats)) {
-        r = cli_fail(error, KI_ERR_INVALID, "--stats is json, or has no value");
+        r = cli_fail(error, KI_ERR_INVALID, "--stats: value must be json");
     }
     if (r == 0 && o->watch && o->sort_by != NULL) {
         r = cli_fail(error, KI_ERR_INVALID, "--watch and --sort-by are mutually exclusive");
@@ -379,12 +378,11 @@ static void options_done(void *given)
 const cli_command cli_command_get = {
     .name = "get",
     .operands = "RESOURCE[,...] [NAME...] | RESOURCE/NAME...",
-    .summary = "objects once, from a synced cache",
-    .about =
-        "Lists objects in the columns of the server's tables, as kubectl does. RESOURCE may be\n"
-        "a category, such as \"all\". --where and --by-label ask indexes over the cache of the\n"
-        "objects. -o json and yaml give a List, or one object if one was named. A path may\n"
-        "have filters: the last '=' begins the value.",
+    .summary = "print objects from a synced cache",
+    .about = "Prints objects in the columns of the server's tables, as kubectl does. RESOURCE may "
+             "be\na category, such as \"all\". --where and --by-label use indexes of the cache. -o "
+             "json\nand yaml print a List, or one object if one was named. A path may contain "
+             "filters:\nthe last '=' separates the value.",
     .examples =
         "  kinformer get pods -A\n"
         "  kinformer get pods,svc -L app --sort-by .metadata.creationTimestamp\n"

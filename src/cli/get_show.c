@@ -70,7 +70,7 @@ static void show_jsonpath(const cli_get *g, const cli_found *all, ki_buf *out)
     limits.max_bytes = json.max;
     limits.max_depth = 1024;
     if (ki_object_from_json(json.data, json.len, &limits, &list, &error) < 0) {
-        cli_say("the list cannot be read: %s", cli_error_text(&error));
+        cli_say("cannot decode the list: %s", cli_error_text(&error));
     } else {
         ki_value root = ki_object_root(list);
         cli_template_put(g->output.template, &root, g->options->raw, out);

@@ -77,29 +77,26 @@ static void put_command(ki_buf *out, const cli_command *command)
     cli_put(out, command->examples);
     put_options(out, "Options", command->options, command->option_count);
     if (command->connects) {
-        put_options(out, "Which server, and what of it", cli_flags_connect,
-                    cli_flags_connect_count);
+        put_options(out, "Server and selection", cli_flags_connect, cli_flags_connect_count);
     }
-    put_options(out, "For all commands", cli_flags_general, cli_flags_general_count);
+    put_options(out, "Global options", cli_flags_general, cli_flags_general_count);
     put_exit_codes(out);
 }
 
 static void put_all(ki_buf *out)
 {
-    cli_put(out, "kinformer: live caches of Kubernetes objects, from the command line\n\n"
-                 "Usage: kinformer COMMAND [options]\n\nCommands:\n");
+    cli_put(out, "kinformer: watch, query and process Kubernetes objects from live "
+                 "caches\n\nUsage: kinformer COMMAND [options]\n\nCommands:\n");
     for (const cli_command *const *command = cli_commands; *command != NULL; command++) {
         size_t begin = out->len;
         cli_putf(out, "  %s", (*command)->name);
         put_spaces(out, out->len - begin, COMMAND_COLUMN);
         cli_putf(out, "%s\n", (*command)->summary);
     }
-    cli_put(out,
-            "\nExamples:\n"
-            "  kinformer watch pods -A              every change of every pod, and what it is\n"
-            "  kinformer get deploy -n shop         once, from a synced cache\n"
-            "  kinformer run cm --exec ./sync.sh    a controller in any language\n"
-            "\n`kinformer help COMMAND` describes one of them.\n");
+    cli_put(out, "\nExamples:\n  kinformer watch pods -A              every change of every pod, "
+                 "field by field\n  kinformer get deploy -n shop         once, from a synced "
+                 "cache\n  kinformer run cm --exec ./sync.sh    a controller in any "
+                 "language\n\n`kinformer help COMMAND` describes a command.\n");
     put_exit_codes(out);
 }
 
@@ -135,7 +132,7 @@ static int run_help(cli_call *call)
     }
     const cli_command *command = cli_command_find(call->operands.items[0]);
     if (command == NULL) {
-        cli_say("there is no command %s", call->operands.items[0]);
+        cli_say("unknown command %s", call->operands.items[0]);
         return CLI_USAGE;
     }
     cli_help_print(command);
@@ -145,8 +142,8 @@ static int run_help(cli_call *call)
 const cli_command cli_command_help = {
     .name = "help",
     .operands = "[COMMAND]",
-    .summary = "what a command does, with examples",
-    .about = "Tells what there is, or what one command does.",
+    .summary = "describe a command, with examples",
+    .about = "Lists the commands, or describes one of them.",
     .examples = "  kinformer help\n  kinformer help watch\n",
     .operands_max = 1,
     .run = run_help,

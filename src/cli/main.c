@@ -43,9 +43,9 @@ static int unknown_command(const char *name)
     names[count] = NULL;
     const char *nearest = cli_args_nearest(name, names);
     if (nearest != NULL) {
-        cli_say("there is no command \"%s\"; is it \"%s\"?", name, nearest);
+        cli_say("unknown command \"%s\"; did you mean \"%s\"?", name, nearest);
     } else {
-        cli_say("there is no command \"%s\"", name);
+        cli_say("unknown command \"%s\"", name);
     }
     cli_say("try 'kinformer help'");
     return CLI_USAGE;
@@ -55,11 +55,11 @@ static int check_operands(const cli_call *call, ki_error *error)
 {
     const cli_command *command = call->command;
     if (call->operands.count < command->operands_min) {
-        return cli_fail(error, KI_ERR_INVALID, "'%s' needs more: %s %s", command->name,
+        return cli_fail(error, KI_ERR_INVALID, "'%s': argument missing: %s %s", command->name,
                         command->name, command->operands);
     }
     if (call->operands.count > command->operands_max) {
-        return cli_fail(error, KI_ERR_INVALID, "'%s' does not take \"%s\"", command->name,
+        return cli_fail(error, KI_ERR_INVALID, "'%s': unexpected argument \"%s\"", command->name,
                         call->operands.items[command->operands_max]);
     }
     return 0;
@@ -76,7 +76,7 @@ static int read_options(cli_call *call, const char *const *words, ki_error *erro
     int r =
         cli_args_parse(sets, command->connects ? SETS : SETS - 1, words, &call->operands, error);
     if (r == 0 && cli_term_init(call->flags.color) < 0) {
-        r = cli_fail(error, KI_ERR_INVALID, "--color is auto, always or never");
+        r = cli_fail(error, KI_ERR_INVALID, "--color: must be auto, always or never");
     }
     if (r == 0 && !call->flags.help) {
         r = check_operands(call, error);
@@ -149,7 +149,7 @@ static int find_command(const char *const *words, size_t *ret_place)
     cli_flags_done(&flags);
     if (r < 0) {
         cli_say("%s", cli_error_text(&error));
-        cli_say("options of a command follow its name; try 'kinformer help'");
+        cli_say("options must follow the command; try 'kinformer help'");
         return CLI_USAGE;
     }
     if (words[*ret_place] == NULL) {

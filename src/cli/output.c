@@ -50,7 +50,8 @@ int cli_output_parse(const char *text, cli_output *ret_output, ki_error *error)
             return r;
         }
     }
-    return cli_fail(error, KI_ERR_INVALID, "-o \"%s\" is not known: it is " CLI_OUTPUT_HELP, text);
+    return cli_fail(error, KI_ERR_INVALID, "-o \"%s\": unknown format; must be " CLI_OUTPUT_HELP,
+                    text);
 }
 
 void cli_output_done(cli_output *output)

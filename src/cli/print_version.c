@@ -22,7 +22,7 @@ static int run(cli_call *call)
     const version_options *given = call->options;
     ki_buf out;
     if (given->output != NULL && strcmp(given->output, "json") != 0) {
-        cli_say("version knows -o json only");
+        cli_say("version: -o must be json");
         return CLI_USAGE;
     }
     cli_text_init(&out);
@@ -36,8 +36,8 @@ static int run(cli_call *call)
 const cli_command cli_command_version = {
     .name = "version",
     .operands = "",
-    .summary = "which version this is",
-    .about = "Tells the version of the command and of the library in it.",
+    .summary = "print the version",
+    .about = "Prints the version of the command and of its library.",
     .examples = "  kinformer version\n  kinformer version -o json\n",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),

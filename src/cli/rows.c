@@ -136,7 +136,7 @@ static int take_columns(cli_rows *rows, const ki_value *table, ki_error *error)
     }
     while (r == 0 && ki_value_iter_next(&iter, NULL, &definition) > 0) {
         if (count == CLI_TABLE_COLUMNS) {
-            r = cli_fail(error, KI_ERR_LIMIT, "the server's table has over %d columns",
+            r = cli_fail(error, KI_ERR_LIMIT, "the server's table has more than %d columns",
                          CLI_TABLE_COLUMNS);
         } else {
             columns[count++] = read_column(&definition);
@@ -359,7 +359,7 @@ static void on_body(ki_str bytes, void *user)
     }
     int r = ki_buf_add_str(&call->body, bytes);
     if (r < 0) {
-        (void)cli_fail(&error, r, "the server's answer has over %d bytes", BODY_MAX);
+        (void)cli_fail(&error, r, "the server's response is larger than %d bytes", BODY_MAX);
     } else if (call->stream && call->body.len != 0) {
         r = convert_lines(call, &error);
         give(call);

@@ -45,14 +45,15 @@ typedef struct run_options {
 
 static const cli_option options[] = {
     {"exec", 0, CLI_ARG_REST, AT(exec), "COMMAND...",
-     "the command; takes all words that follow (--exec=COMMAND: one)"},
-    {"workers", 'w', CLI_ARG_NUMBER, AT(workers), "N", "commands that run at the same time; 1"},
+     "the command and its arguments, to the end of the line"},
+    {"workers", 'w', CLI_ARG_NUMBER, AT(workers), "N", "number of concurrent commands; default 1"},
     {"timeout", 0, CLI_ARG_DURATION, AT(timeout_ms), "DURATION",
-     "kill a run that takes longer; it has failed"},
+     "kill runs that take longer, and count them as failed"},
     {"max-retries", 0, CLI_ARG_NUMBER, AT(max_retries), "N",
-     "give up on a key after N failed runs; 0: never"},
-    {"resync", 0, CLI_ARG_DURATION, AT(resync_ms), "DURATION", "run for all objects that often"},
-    {"once", 0, CLI_ARG_FLAG, AT(once), NULL, "exit when all objects that were there are done"},
+     "give up on an object after N failed runs; 0: never"},
+    {"resync", 0, CLI_ARG_DURATION, AT(resync_ms), "DURATION",
+     "run for all objects at this interval"},
+    {"once", 0, CLI_ARG_FLAG, AT(once), NULL, "exit when the initial objects are processed"},
     {"quiet", 'q', CLI_ARG_FLAG, AT(quiet), NULL, "do not report failed runs"},
     CLI_STATS_OPTION(run_options, stats),
 };
@@ -250,7 +251,7 @@ static void describe_end(const running *r, const worker *w, int status, char how
 {
     const char *command = r->options->exec.items[0];
     if (w->timed_out) {
-        (void)snprintf(how, HOW_MAX, "%s took too long", command);
+        (void)snprintf(how, HOW_MAX, "%s timed out", command);
     } else if (status == CLI_CHILD_LOST) {
         (void)snprintf(how, HOW_MAX, "%s ended with an unknown status", command);
     } else if (WIFSIGNALED(status)) {
@@ -538,19 +539,19 @@ static void done(running *r)
 static int check(const run_options *given, const cli_call *call, ki_error *error)
 {
     if (given->exec.count == 0 || given->exec.items[0][0] == '\0') {
-        return cli_fail(error, KI_ERR_INVALID, "--exec: a command is required");
+        return cli_fail(error, KI_ERR_INVALID, "--exec: command missing");
     }
     if (given->workers > WORKERS_MAX) {
-        return cli_fail(error, KI_ERR_INVALID, "--workers is at most %d", WORKERS_MAX);
+        return cli_fail(error, KI_ERR_INVALID, "--workers: must be at most %d", WORKERS_MAX);
     }
     if (given->resync_ms != 0 && given->resync_ms < 1000) {
-        return cli_fail(error, KI_ERR_INVALID, "--resync is at least 1s");
+        return cli_fail(error, KI_ERR_INVALID, "--resync: must be at least 1s");
     }
     if (strchr(call->operands.items[0], ',') != NULL) {
-        return cli_fail(error, KI_ERR_INVALID, "run takes one resource");
+        return cli_fail(error, KI_ERR_INVALID, "run: exactly one resource is supported");
     }
     if (!cli_stats_is_format(given->stats)) {
-        return cli_fail(error, KI_ERR_INVALID, "--stats is json, or has no value");
+        return cli_fail(error, KI_ERR_INVALID, "--stats: value must be json");
     }
     return 0;
 }
@@ -577,20 +578,19 @@ static void options_done(void *given)
 const cli_command cli_command_run = {
     .name = "run",
     .operands = "RESOURCE --exec COMMAND...",
-    .summary = "a controller: run a command for what changes",
+    .summary = "run a command for each changed object (a controller)",
     .about =
-        "Runs a command for each object that is there and for each that changes or goes. The\n"
-        "object is on its standard input, as JSON; after a deletion it is the last state. In the\n"
-        "environment are KINFORMER_KEY, _NAMESPACE, _NAME, _RESOURCE, _EVENT (add, update,\n"
-        "delete or sync) and _RETRIES. No two runs have the same object at a time, and changes\n"
-        "that come meanwhile are one run more. A run that does not end with 0 is repeated,\n"
-        "after 5 ms and then twice as long each time; --max-retries limits that. A run that\n"
-        "prints {\"retryAfterSeconds\": N} and nothing else is repeated after that time; any\n"
-        "other output is printed when the run ends (beyond 1 MiB as it comes, in whole lines).\n"
-        "\n"
-        "The command is what follows --exec, or what follows \"--\"; --exec=COMMAND takes one\n"
-        "word. On SIGINT or SIGTERM, commands that run get SIGTERM, and SIGKILL after 10\n"
-        "seconds or at a second signal. The same happens when it ends for another reason.",
+        "Runs a command for each existing object and for each change or deletion. The object "
+        "is\non the command's standard input as JSON; after a deletion it is the last known "
+        "state.\nThe environment has KINFORMER_KEY, _NAMESPACE, _NAME, _RESOURCE, _EVENT (add, "
+        "update,\ndelete or sync) and _RETRIES. Runs for the same object never overlap; changes "
+        "during a\nrun lead to one more run. A run that exits with another code than 0 is retried "
+        "after\n5 ms, then with the delay doubled each time; --max-retries limits this. A run "
+        "that\nprints only {\"retryAfterSeconds\": N} is repeated after that time; any other "
+        "output is\nprinted when the run ends (beyond 1 MiB as it arrives, in whole lines).\n\nThe "
+        "command is everything after --exec or \"--\"; --exec=COMMAND takes one word. On\nSIGINT "
+        "or SIGTERM, running commands receive SIGTERM, and SIGKILL after 10 seconds or at\na "
+        "second signal. The same happens when it exits for another reason.",
     .examples =
         "  kinformer run configmaps --exec ./reconcile.sh\n"
         "  kinformer run configmaps --exec=./reconcile.sh --once --max-retries 5\n"

@@ -120,7 +120,7 @@ static void put_json(ki_buf *out, const sums *sum, const costs *cost)
     put_number(out, "mergedEvents", sum->merged);
     put_number(out, "relists", sum->relists);
     put_number(out, "reconnects", sum->reconnects);
-    put_number(out, "setAside", sum->skipped);
+    put_number(out, "skipped", sum->skipped);
     cli_put(out, "}\n");
 }
 
@@ -138,14 +138,14 @@ static void put_lines(ki_buf *out, const sums *sum, const costs *cost)
     cli_putf(out, "\nran for     %.3f s\nCPU time    %.3f s\nmemory      ", cost->run_s,
              cost->cpu_s);
     cli_put_bytes(out, cost->memory);
-    cli_put(out, ", at most ");
+    cli_put(out, ", peak ");
     cli_put_bytes(out, cost->peak);
     cli_put(out, "\nevents      ");
     cli_put_count(out, sum->events);
     cli_putf(out, "\nrelists     %llu\nreconnects  %llu\n", (unsigned long long)sum->relists,
              (unsigned long long)sum->reconnects);
     if (sum->skipped != 0) {
-        cli_putf(out, "set aside   %llu\n", (unsigned long long)sum->skipped);
+        cli_putf(out, "skipped     %llu\n", (unsigned long long)sum->skipped);
     }
 }
 

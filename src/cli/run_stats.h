@@ -5,10 +5,10 @@
 
 #include "cli/session.h"
 
-#define CLI_STATS_OPTION(type, member)                                           \
-    {                                                                            \
-        "stats", 0, CLI_ARG_OPTIONAL, offsetof(type, member), "json",            \
-            "at the end tell on standard error what it took; =json for machines" \
+#define CLI_STATS_OPTION(type, member)                                      \
+    {                                                                       \
+        "stats", 0, CLI_ARG_OPTIONAL, offsetof(type, member), "json",       \
+            "print statistics to standard error at the end; =json: as JSON" \
     }
 
 /** Says on standard error what the session took so far: lines, or one of JSON. `format` is what

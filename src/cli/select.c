@@ -27,13 +27,13 @@ static char *copy_of(const char *text)
 static int read_condition(cli_selection *s, const char *text, ki_error *error)
 {
     if (s->condition_count == CLI_CONDITIONS_MAX) {
-        return cli_fail(error, KI_ERR_LIMIT, "over %d --where", CLI_CONDITIONS_MAX);
+        return cli_fail(error, KI_ERR_LIMIT, "--where: more than %d", CLI_CONDITIONS_MAX);
     }
     cli_condition *c = &s->conditions[s->condition_count++];
     c->text = copy_of(text);
     char *equals = strrchr(c->text, '='); /* a filter in the path has others */
     if (equals == NULL || equals == c->text) {
-        return cli_fail(error, KI_ERR_INVALID, "--where is PATH=VALUE, not \"%s\"", text);
+        return cli_fail(error, KI_ERR_INVALID, "--where: expected PATH=VALUE, not \"%s\"", text);
     }
     *equals = '\0';
     c->value = equals + 1;

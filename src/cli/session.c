@@ -91,9 +91,9 @@ static int discover(cli_session *s, ki_error *error)
     }
     ki_client_discover_cancel(s->client, s);
     if (r == -ETIMEDOUT) {
-        return cli_fail(error, r, "%s does not answer in time", ki_config_server(s->config));
+        return cli_fail(error, r, "timeout: no response from %s", ki_config_server(s->config));
     }
-    return cli_fail(error, r < 0 ? r : -EINTR, "ended by a signal");
+    return cli_fail(error, r < 0 ? r : -EINTR, "interrupted by a signal");
 }
 
 static bool is_watchable(const cli_session *s, const ki_resource *resource)
@@ -111,7 +111,7 @@ static int add_resource(cli_session *s, const ki_resource *resource, ki_error *e
         }
     }
     if (s->target_count == CLI_TARGETS_MAX) {
-        return cli_fail(error, KI_ERR_LIMIT, "over %d resources", CLI_TARGETS_MAX);
+        return cli_fail(error, KI_ERR_LIMIT, "more than %d resources", CLI_TARGETS_MAX);
     }
     cli_target *target = &s->targets[s->target_count++];
     cli_text_init(&label);
@@ -358,7 +358,7 @@ int cli_session_start(cli_session *s, const ki_handler *handler,
 int cli_session_add_index(cli_target *target, int made, ki_index *index, ki_error *error)
 {
     if (made < 0) {
-        return cli_fail(error, made, "no index: %s", ki_error_text(made));
+        return cli_fail(error, made, "cannot create the index: %s", ki_error_text(made));
     }
     int r = ki_informer_add_indexes(target->informer, index, 1, error);
     if (r < 0) {

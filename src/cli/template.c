@@ -34,7 +34,7 @@ struct cli_template {
 static part *add(cli_template *t, part_type type, ki_error *error)
 {
     if (t->count == PARTS_MAX) {
-        (void)cli_fail(error, KI_ERR_LIMIT, "the template has over %d parts", PARTS_MAX);
+        (void)cli_fail(error, KI_ERR_LIMIT, "template: more than %d parts", PARTS_MAX);
         return NULL;
     }
     part *p = &t->parts[t->count++];
@@ -76,7 +76,7 @@ static int add_quoted(cli_template *t, ki_str text, ki_error *error)
         return KI_ERR_LIMIT;
     }
     if (text.len < 2 || text.ptr[text.len - 1] != text.ptr[0]) {
-        return cli_fail(error, KI_ERR_SYNTAX, "the template has text whose quote does not end");
+        return cli_fail(error, KI_ERR_SYNTAX, "template: unterminated quote");
     }
     for (size_t i = 1; i + 1 < text.len; i++) {
         char c = text.ptr[i];
@@ -93,7 +93,7 @@ static int add_quoted(cli_template *t, ki_str text, ki_error *error)
 static int begin_range(cli_template *t, ki_str text, ki_error *error)
 {
     if (t->open_count == RANGES_MAX) {
-        return cli_fail(error, KI_ERR_LIMIT, "over %d ranges within each other", RANGES_MAX);
+        return cli_fail(error, KI_ERR_LIMIT, "template: more than %d nested ranges", RANGES_MAX);
     }
     t->open[t->open_count++] = t->count;
     return add_path(t, PART_RANGE, text, error);
@@ -102,7 +102,7 @@ static int begin_range(cli_template *t, ki_str text, ki_error *error)
 static int end_range(cli_template *t, ki_error *error)
 {
     if (t->open_count == 0) {
-        return cli_fail(error, KI_ERR_SYNTAX, "the template has an {end} without {range ...}");
+        return cli_fail(error, KI_ERR_SYNTAX, "template: {end} without {range ...}");
     }
     t->parts[t->open[--t->open_count]].end = t->count;
     return add(t, PART_END, error) != NULL ? 0 : KI_ERR_LIMIT;
@@ -176,13 +176,13 @@ static int parse(cli_template *t, const char *text, ki_error *error)
         }
         const char *end = closing(text + 1);
         if (end == NULL) {
-            return cli_fail(error, KI_ERR_SYNTAX, "the template has a { without }");
+            return cli_fail(error, KI_ERR_SYNTAX, "template: { without }");
         }
         r = add_inner(t, ki_str_make(text + 1, (size_t)(end - text - 1)), error);
         text = end + 1;
     }
     if (r == 0 && t->open_count != 0) {
-        r = cli_fail(error, KI_ERR_SYNTAX, "the template has a {range ...} without {end}");
+        r = cli_fail(error, KI_ERR_SYNTAX, "template: {range ...} without {end}");
     }
     return r;
 }

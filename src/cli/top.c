@@ -28,8 +28,9 @@ typedef struct top_options {
 #define AT(member) offsetof(top_options, member)
 
 static const cli_option options[] = {
-    {"interval", 'i', CLI_ARG_DURATION, AT(interval_ms), "DURATION", "how often; 1s"},
-    {"count", 'c', CLI_ARG_NUMBER, AT(count), "N", "leave after so many times; 0: never"},
+    {"interval", 'i', CLI_ARG_DURATION, AT(interval_ms), "DURATION",
+     "refresh interval; default 1s"},
+    {"count", 'c', CLI_ARG_NUMBER, AT(count), "N", "exit after N refreshes; 0: never"},
 };
 
 typedef struct topping {
@@ -240,13 +241,12 @@ static int run(cli_call *call)
 const cli_command cli_command_top = {
     .name = "top",
     .operands = "[RESOURCE...]",
-    .summary = "how the caches are, live",
-    .about =
-        "Keeps a cache of each resource (" DEFAULT_RESOURCES
-        "\nif none is named) and shows how it is: objects, bytes received, memory of the\n"
-        "objects, events in a second, events that wait (lag), how long ago the last list was,\n"
-        "state, relists and the last failure. A picture on a terminal, which q or Ctrl-C ends;\n"
-        "lines elsewhere.",
+    .summary = "show the state of caches, live",
+    .about = "Keeps a cache of each resource (" DEFAULT_RESOURCES
+             "\nby default) and shows its state: objects, bytes received, memory of the "
+             "objects,\nevents per second, queued events (lag), age of the last list, state, "
+             "relists and the\nlast failure. On a terminal the screen is updated until q or "
+             "Ctrl-C; otherwise lines\nare printed.",
     .examples = "  kinformer top -A\n"
                 "  kinformer top pods,events -A\n"
                 "  kinformer top pods -A --interval 10s | tee -a caches.log\n",

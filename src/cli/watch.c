@@ -30,11 +30,11 @@ typedef struct watch_options {
 
 static const cli_option options[] = {
     {"output", 'o', CLI_ARG_TEXT, AT(output), CLI_OUTPUT_VALUE, CLI_OUTPUT_HELP},
-    {"until-synced", 0, CLI_ARG_FLAG, AT(until_synced), NULL, "leave after the first sync"},
-    {"watch-only", 0, CLI_ARG_FLAG, AT(watch_only), NULL, "only what changes, not what is there"},
-    {"no-headers", 0, CLI_ARG_FLAG, AT(no_headers), NULL, "no titles over the columns"},
-    {"raw", 0, CLI_ARG_FLAG, AT(raw), NULL,
-     "jsonpath: values with the control characters they have"},
+    {"until-synced", 0, CLI_ARG_FLAG, AT(until_synced), NULL, "exit after the initial sync"},
+    {"watch-only", 0, CLI_ARG_FLAG, AT(watch_only), NULL,
+     "only changes, without the initial objects"},
+    {"no-headers", 0, CLI_ARG_FLAG, AT(no_headers), NULL, "no header line"},
+    {"raw", 0, CLI_ARG_FLAG, AT(raw), NULL, "jsonpath: do not escape control characters"},
     CLI_STATS_OPTION(watch_options, stats),
 };
 
@@ -118,7 +118,7 @@ static void put_change_lines(cli_table *table, const ki_object *before, const ki
     bool whole = tell_changes(&t, before, after);
     if (!whole || t.count > LINES_MAX) {
         size_t left = t.count > LINES_MAX ? t.count - LINES_MAX : 0;
-        cli_putf(cli_table_line(table), "and %zu more%s; -o wide tells all", left,
+        cli_putf(cli_table_line(table), "and %zu more%s; -o wide shows all", left,
                  whole ? "" : " or so");
         cli_table_end_row(table);
     }
@@ -353,7 +353,7 @@ static int run(cli_call *call)
     ki_error error = KI_ERROR_INIT;
     int r = cli_output_parse(w.options->output, &w.output, &error);
     if (r == 0 && !cli_stats_is_format(w.options->stats)) {
-        r = cli_fail(&error, KI_ERR_INVALID, "--stats is json, or has no value");
+        r = cli_fail(&error, KI_ERR_INVALID, "--stats: value must be json");
     }
     if (r < 0) {
         return cli_usage_error(call->command, &error);
@@ -374,11 +374,11 @@ static int run(cli_call *call)
 const cli_command cli_command_watch = {
     .name = "watch",
     .operands = "RESOURCE...",
-    .summary = "what happens to objects, live",
-    .about = "Tells what is there and what happens to it: + comes, ~ changes, - goes, and of a\n"
-             "change which fields, from what to what. It goes on when connections break or the\n"
-             "server forgets, and says so on standard error. Nothing is missed: what could not\n"
-             "be seen while it happened is told as its difference.",
+    .summary = "print changes of objects, live",
+    .about = "Prints the existing objects and every change: + added, ~ changed, - deleted, with "
+             "the\nold and new values of changed fields. It reconnects and relists as needed, and "
+             "reports\nthat on standard error. Changes missed while disconnected are printed as "
+             "one\ndifference per object.",
     .examples =
         "  kinformer watch pods\n"
         "  kinformer watch pods,svc deployments.apps -A -l app=web\n"

@@ -25,8 +25,8 @@ static int check_policy(const ki_config *config, const ki_client_options *o, ki_
 {
     if (ki_config_get_tls(config)->insecure && !o->allow_insecure) {
         return ki__error_set(error, KI_ERR_DENIED,
-                             "the configuration asks not to verify the server: that needs "
-                             "allow_insecure of the client's options");
+                             "insecure-skip-tls-verify in the configuration requires the client "
+                             "option allow_insecure");
     }
     return 0; /* whether plugins may run is looked at where one is needed */
 }
@@ -40,7 +40,7 @@ static int check_options(const ki_client_options *options, ki_client_options *re
         return r;
     }
     if ((unsigned)o.exec_policy >= KI_EXEC_MAX || (unsigned)o.http >= KI_CLIENT_HTTP_MAX) {
-        return ki__error_set(error, -EINVAL, "an option of the client has no such value");
+        return ki__error_set(error, -EINVAL, "exec_policy or http: unknown value");
     }
     *ret_options = o;
     return 0;
@@ -211,7 +211,7 @@ static int take_config(ki_client *client, const ki_client_options *o, ki_error *
     r = check_policy(client->config, o, error);
     if (r == 0 && ki_config_get_tls(client->config)->insecure) {
         KI__LOG(ki__engine_log(client->engine), KI_LOG_WARNING, "client",
-                "the server is not verified, as its configuration asks",
+                "server certificate is not verified (insecure-skip-tls-verify)",
                 {"server", ki_str_from(ki_config_server(client->config))});
     }
     return r;
@@ -369,8 +369,9 @@ int ki_client_factory(ki_client *client, const ki_factory_options *options,
     }
     if ((o.engine != NULL && o.engine != client->engine) || o.transport != NULL ||
         o.make_source != NULL) {
-        return ki__error_set(error, -EINVAL,
-                             "a factory of a client has its engine and its transport");
+        return ki__error_set(
+            error, -EINVAL,
+            "engine, transport and make_source: must not be set; the client provides them");
     }
     o.engine = client->engine;
     o.transport = &client->transport;

@@ -17,7 +17,7 @@
 #include "loop/loop.h"
 #include "rest/throttle.h"
 
-#define KI__STOPPED_BEFORE_ANSWER "the loop was stopped before there was an answer"
+#define KI__STOPPED_BEFORE_ANSWER "the loop was stopped before the response arrived"
 
 /* Calls under way. Tasks of calls are posted with the lock held; otherwise it is never held while
  * something is called. */

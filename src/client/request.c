@@ -156,7 +156,7 @@ static bool admit(ki_call *call, ki_call **ret_call)
 
 static int refuse_stopped(ki_error *error)
 {
-    return ki__error_set(error, KI_ERR_STOPPED, "the loop of the client was stopped");
+    return ki__error_set(error, KI_ERR_STOPPED, "the client's loop is stopped");
 }
 
 int ki__call_start(ki_client *client, const ki_request *request, bool at_once, ki_call_done done,

@@ -32,11 +32,11 @@ static int take_objects(listing *l, const ki_response *page, ki_error *error)
         r = ki__collect_append(&l->found, object);
     }
     if (r < 0) {
-        return ki__error_set(error, r, "the objects of the list: %s", ki_error_text(r));
+        return ki__error_set(error, r, "cannot store the list: %s", ki_error_text(r));
     }
     l->unread += page->unread;
     return l->unread > OBJECTS_MAX
-               ? ki__error_set(error, KI_ERR_LIMIT, "%d objects of the list cannot be read",
+               ? ki__error_set(error, KI_ERR_LIMIT, "more than %d undecodable objects in the list",
                                OBJECTS_MAX)
                : 0;
 }

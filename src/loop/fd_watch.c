@@ -63,7 +63,7 @@ static void unregister(const ki_loop *loop, int fd)
     ki_error error = KI_ERROR_INIT;
     (void)ki__error_set(&error, -errno, "descriptor %d: %s", fd, ki_error_text(-errno));
     KI__LOG(ki__engine_log(loop->engine), KI_LOG_ERROR, "loop",
-            "cannot remove a descriptor from epoll: it was closed while in use",
+            "cannot remove a descriptor from epoll: closed while registered",
             {"error", ki_str_from(error.message)});
     ki_assert(false);
 }

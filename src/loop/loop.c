@@ -79,7 +79,7 @@ static int make_engine(ki_loop *loop, const ki_loop_options *o, ki_error *error)
 {
     int r = ki__wakeup_new(loop->alloc, &loop->wakeup);
     if (r < 0) {
-        return ki__error_set(error, r, "cannot make a loop: %s", ki_error_text(r));
+        return ki__error_set(error, r, "cannot create a loop: %s", ki_error_text(r));
     }
     ki_engine_options options = KI_OPTIONS_INIT(ki_engine_options);
     options.alloc = loop->alloc;
@@ -171,7 +171,7 @@ int ki_loop_new(const ki_loop_options *options, ki_loop **ret_loop, ki_error *er
     r = make_engine(loop, &o, error);
     if (r == 0) {
         r = open_descriptors(loop);
-        r = r < 0 ? ki__error_set(error, r, "cannot make a loop: %s", ki_error_text(r)) : 0;
+        r = r < 0 ? ki__error_set(error, r, "cannot create a loop: %s", ki_error_text(r)) : 0;
     }
     if (r < 0) {
         ki__loop_release(loop);

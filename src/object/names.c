@@ -43,14 +43,14 @@ static const kind label_name = {
     .middle = MIDDLE,
     .max = KI__LABEL_NAME_MAX,
     .rule = RULE_LABEL_NAME,
-    .rule_max = "at most 63 bytes are allowed",
+    .rule_max = "longer than 63 bytes",
 };
 static const kind dns_label = {
     .end = DNS_END,
     .middle = DNS_MIDDLE,
     .max = KI__DNS_LABEL_MAX,
     .rule = RULE_DNS_LABEL,
-    .rule_max = "at most 63 bytes are allowed",
+    .rule_max = "longer than 63 bytes",
 };
 static const kind dns_subdomain = {
     .end = DNS_END,
@@ -58,7 +58,7 @@ static const kind dns_subdomain = {
     .dots = true,
     .max = KI__DNS_SUBDOMAIN_MAX,
     .rule = RULE_DNS_SUBDOMAIN,
-    .rule_max = "at most 253 bytes are allowed",
+    .rule_max = "longer than 253 bytes",
 };
 
 static bool fault(ki__names_fault *ret_fault, size_t offset, const char *rule)
@@ -77,7 +77,7 @@ static bool joins(const kind *k, ki_str name, size_t i)
 static bool check(const kind *k, ki_str name, ki__names_fault *ret_fault)
 {
     if (name.len == 0) {
-        return fault(ret_fault, 0, "at least one letter or digit is needed");
+        return fault(ret_fault, 0, "at least one letter or digit is required");
     }
     for (size_t i = 0; i < name.len; i++) {
         if (i == k->max) {

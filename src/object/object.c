@@ -184,11 +184,11 @@ static int check_bytes(const char *bytes, size_t len, const ki_object_options *o
                        ki_error *error)
 {
     if (bytes == NULL && len != 0) {
-        return ki__error_set(error, -EINVAL, "there are no bytes");
+        return ki__error_set(error, -EINVAL, "empty input");
     }
     if (len > options->max_bytes) {
-        return ki__error_set(error, KI_ERR_LIMIT, "the object has %zu bytes and the limit is %zu",
-                             len, options->max_bytes);
+        return ki__error_set(error, KI_ERR_LIMIT, "object too large: %zu bytes, limit %zu", len,
+                             options->max_bytes);
     }
     return 0;
 }

@@ -138,18 +138,21 @@ static const struct response {
     ki_reason reason;
     const char *text;
 } responses[] = {
-    {400, KI_REASON_BAD_REQUEST, "the server rejects the request"},
-    {401, KI_REASON_UNAUTHORIZED, "the server asks for credentials"},
-    {403, KI_REASON_FORBIDDEN, "the server forbids the request"},
-    {404, KI_REASON_NOT_FOUND, "the server does not have what was asked for"},
-    {405, KI_REASON_METHOD_NOT_ALLOWED, "the server does not allow this method here"},
-    {406, KI_REASON_NOT_ACCEPTABLE, "the server cannot answer in an acceptable content type"},
-    {409, KI_REASON_CONFLICT, "the server reports a conflict"},
-    {415, KI_REASON_UNSUPPORTED_MEDIA_TYPE, "the server does not read this content type"},
-    {422, KI_REASON_INVALID, "the server finds the request invalid"},
-    {429, KI_REASON_TOO_MANY_REQUESTS, "the server has too many requests; try again later"},
-    {503, KI_REASON_SERVICE_UNAVAILABLE, "the server cannot handle requests at present"},
-    {504, KI_REASON_TIMEOUT, "the server did not answer in time and may still be at work"},
+    {400, KI_REASON_BAD_REQUEST, "the server rejected the request"},
+    {401, KI_REASON_UNAUTHORIZED, "the server requires valid credentials"},
+    {403, KI_REASON_FORBIDDEN, "the server denied access to the requested resource"},
+    {404, KI_REASON_NOT_FOUND, "the server could not find the requested resource"},
+    {405, KI_REASON_METHOD_NOT_ALLOWED,
+     "the server does not allow this method on the requested resource"},
+    {406, KI_REASON_NOT_ACCEPTABLE, "the server cannot respond in an acceptable content type"},
+    {409, KI_REASON_CONFLICT, "the server reported a conflict"},
+    {415, KI_REASON_UNSUPPORTED_MEDIA_TYPE,
+     "the server does not support the content type of the request"},
+    {422, KI_REASON_INVALID, "the server reported the request as invalid"},
+    {429, KI_REASON_TOO_MANY_REQUESTS, "the server received too many requests; try again later"},
+    {503, KI_REASON_SERVICE_UNAVAILABLE, "the server is currently unable to handle the request"},
+    {504, KI_REASON_TIMEOUT,
+     "the server did not respond in time and may still be processing the request"},
 };
 
 static const struct response *find_response(int http_code)
@@ -174,7 +177,7 @@ static void begin_message(ki_error *error, int http_code, bool is_post)
                             http_code);
         error->reason = KI_REASON_INTERNAL_ERROR;
     } else {
-        (void)ki__error_set(error, KI_ERR_STATUS, "the server answered with status code %d",
+        (void)ki__error_set(error, KI_ERR_STATUS, "the server responded with status code %d",
                             http_code);
     }
 }

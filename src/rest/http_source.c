@@ -224,10 +224,10 @@ static int make_texts(ki__http_source *source, const ki_source_http_options *o, 
 static int check_options(const ki_source_http_options *o, ki_error *error)
 {
     if (o->engine == NULL || o->resource == NULL) {
-        return ki__error_set(error, -EINVAL, "a source needs an engine and a resource");
+        return ki__error_set(error, -EINVAL, "source: engine and resource must be set");
     }
     if (o->transport == NULL || o->transport->start == NULL || o->transport->cancel == NULL) {
-        return ki__error_set(error, -EINVAL, "a source needs a transport that starts and cancels");
+        return ki__error_set(error, -EINVAL, "source: transport needs start and cancel");
     }
     return 0;
 }

@@ -96,8 +96,7 @@ static bool ends_incomplete(ki__http_call *call, ki_watch_event_type type,
     }
     ki_error error;
     (void)ki__error_set(&error, KI_ERR_NO_SCHEMA,
-                        "the object has fields that the schema tables do not know; requesting JSON "
-                        "instead of protobuf from now on");
+                        "object has fields without a schema; switching from protobuf to JSON");
     source->options.json_only = true;
     ki__engine_report(source->engine, "source", ki_resource_name(source->resource),
                       ki_str_from(ki_object_key(item->object)), &error);
@@ -279,7 +278,7 @@ static void end_complete(ki__http_call *call)
         ki__http_group_ended(call, NULL);
         break;
     case KI__HTTP_NOTHING:
-        (void)ki__error_set(&error, -EPIPE, "the connection ended without an answer");
+        (void)ki__error_set(&error, -EPIPE, "connection closed without a response");
         ki__http_end(call, NULL, &error, NULL);
         break;
     }

@@ -209,10 +209,10 @@ static int check_options(const ki_pager_options *o, ki_error *error)
 {
     if (o->engine == NULL || o->source == NULL || o->source->list == NULL ||
         o->source->cancel == NULL) {
-        return ki__error_set(error, -EINVAL, "a pager needs an engine and a source that lists");
+        return ki__error_set(error, -EINVAL, "pager: engine and source (list, cancel) must be set");
     }
     if (o->on_end == NULL) {
-        return ki__error_set(error, -EINVAL, "a pager needs someone to tell the end to");
+        return ki__error_set(error, -EINVAL, "on_end: must not be NULL");
     }
     return 0;
 }

@@ -38,13 +38,13 @@ static int add_encoded(ki_buf *out, const char *text)
 static int check_name(const char *what, const char *name, ki_error *error)
 {
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
-        return ki__error_set(error, KI_ERR_INVALID, "a %s may not be \"%s\"", what, name);
+        return ki__error_set(error, KI_ERR_INVALID, "%s: must not be \"%s\"", what, name);
     }
     if (strpbrk(name, "/%") != NULL) {
-        return ki__error_set(error, KI_ERR_INVALID, "a %s may not have a '/' or '%%' in it", what);
+        return ki__error_set(error, KI_ERR_INVALID, "%s: must not contain '/' or '%%'", what);
     }
     if (strlen(name) > NAME_MAX_BYTES) {
-        return ki__error_set(error, KI_ERR_INVALID, "a %s may not have over %d bytes", what,
+        return ki__error_set(error, KI_ERR_INVALID, "%s: longer than %d bytes", what,
                              NAME_MAX_BYTES);
     }
     return 0;
@@ -70,7 +70,7 @@ static int check_names(const ki_resource *resource, const char *name_space, cons
                        const char *subresource, ki_error *error)
 {
     if (name_space[0] != '\0' && !ki_resource_is_namespaced(resource)) {
-        return ki__error_set(error, KI_ERR_INVALID, "%s are not in namespaces",
+        return ki__error_set(error, KI_ERR_INVALID, "%s are not namespaced",
                              ki_resource_name(resource));
     }
     int r = check_name("namespace", name_space, error);
@@ -146,7 +146,7 @@ int ki__http_query(const ki_list_options *o, bool watch, ki_buf *out, ki_error *
     add_number(out, "timeoutSeconds", o->timeout_seconds, &r);
     ki__http_add_parameter(out, "watch", watch ? "true" : "", &r);
     if (r == KI_ERR_LIMIT) {
-        return ki__error_set(error, r, "the query of the request has over %zu bytes", out->max);
+        return ki__error_set(error, r, "query longer than %zu bytes", out->max);
     }
     return r < 0 ? ki__error_code(error, r) : 0;
 }

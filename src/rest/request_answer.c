@@ -144,7 +144,9 @@ static int take_item(ki__reader *reader, ki__wire_item *item, ki_error *error)
     }
     int r = ki__collect_append(&reader->found, item->object);
     item->object = ki_object_unref(item->object);
-    return r < 0 ? ki__error_set(error, r, "the objects of the list: %s", ki_error_text(r)) : 0;
+    return r < 0 ? ki__error_set(error, r, "cannot store the objects of the list: %s",
+                                 ki_error_text(r))
+                 : 0;
 }
 
 /* A Status that says success stands for the list where the list is not what was asked for. */
@@ -199,7 +201,7 @@ int ki__reader_body(ki__reader *reader, ki_str bytes, ki_error *error)
     case KI__READER_BYTES:
         r = ki_buf_add_str(&reader->bytes, bytes);
         if (r < 0) {
-            (void)ki__error_set(&own, r, "the answer has over %zu bytes, or no room: %s",
+            (void)ki__error_set(&own, r, "response larger than %zu bytes, or out of memory: %s",
                                 reader->bytes.max, ki_error_text(r));
         }
         break;
@@ -234,7 +236,7 @@ static int give_object(ki__reader *reader, ki_response *answer, ki_error *error)
     if (bytes.len == 0) {
         return built->expect == KI__EXPECT_OBJECT_OR_NOTHING
                    ? 0
-                   : ki__error_set(error, KI_ERR_CUT, "the answer has no object in it");
+                   : ki__error_set(error, KI_ERR_CUT, "the response has no object");
     }
     ki_object_options options = KI_OPTIONS_INIT(ki_object_options);
     options.alloc = reader->alloc;
@@ -304,7 +306,7 @@ int ki__reader_finish(ki__reader *reader, ki_response *ret_answer, ki_error *err
     answer.continue_token = "";
     switch (reader->state) {
     case KI__READER_NOTHING:
-        r = ki__error_set(&own, -EPIPE, "the connection ended without an answer");
+        r = ki__error_set(&own, -EPIPE, "connection closed without a response");
         break;
     case KI__READER_BYTES:
         r = reader->built->expect == KI__EXPECT_BYTES ? give_bytes(reader, &answer, &own)

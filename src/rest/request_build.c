@@ -39,23 +39,23 @@ typedef enum member {
 } member;
 
 static const char *const member_names[MEMBER_MAX] = {
-    [RESOURCE] = "a resource",
-    [NAME_SPACE] = "a namespace",
-    [NAME] = "a name",
-    [SUBRESOURCE] = "a subresource",
-    [OBJECT] = "an object",
-    [BODY] = "a body",
-    [MANAGER] = "a field manager",
-    [VALIDATION] = "a field validation",
+    [RESOURCE] = "resource",
+    [NAME_SPACE] = "name_space",
+    [NAME] = "name",
+    [SUBRESOURCE] = "subresource",
+    [OBJECT] = "object",
+    [BODY] = "body",
+    [MANAGER] = "field_manager",
+    [VALIDATION] = "field_validation",
     [FORCE] = "force",
     [DRY_RUN] = "dry_run",
-    [SELECTION] = "options of a list",
-    [VERSION] = "a resource version",
-    [DELETION] = "options of a deletion",
-    [CONDITION] = "a uid or version to delete",
+    [SELECTION] = "list options (selectors, limit)",
+    [VERSION] = "resource_version",
+    [DELETION] = "delete options (grace_seconds, propagation)",
+    [CONDITION] = "preconditions (uid, resource_version)",
     [JSON] = "json",
-    [PATH] = "a path",
-    [RAW] = "a method, query or media type",
+    [PATH] = "path",
+    [RAW] = "method, query or media type",
 };
 
 #define BIT(member) (UINT32_C(1) << (member))
@@ -150,16 +150,17 @@ static int check_members(const verb *v, const ki_request *q, ki_error *error)
     uint32_t extra = bits & ~v->takes;
     uint32_t missing = v->needs & ~bits;
     if (extra != 0) {
-        return ki__error_set(error, -EINVAL, "a %s does not take %s", v->name, member_name(extra));
+        return ki__error_set(error, -EINVAL, "%s: must not have %s", v->name, member_name(extra));
     }
     if (missing != 0) {
-        return ki__error_set(error, -EINVAL, "a %s needs %s", v->name, member_name(missing));
+        return ki__error_set(error, -EINVAL, "%s: requires %s", v->name, member_name(missing));
     }
     if (v->writes && (q->object != NULL) == (q->body.len != 0)) {
-        return ki__error_set(error, -EINVAL, "a %s needs either an object or a body", v->name);
+        return ki__error_set(error, -EINVAL, "%s: exactly one of object and body must be set",
+                             v->name);
     }
     if (q->verb == KI_VERB_CREATE && has(q->name) && !has(q->subresource)) {
-        return ki__error_set(error, -EINVAL, "a create has the name in what it sends");
+        return ki__error_set(error, -EINVAL, "create: name must not be set; it is in the object");
     }
     return 0;
 }
@@ -167,10 +168,10 @@ static int check_members(const verb *v, const ki_request *q, ki_error *error)
 static int check_values(const ki_request *q, ki_error *error)
 {
     if ((unsigned)q->patch_type >= KI_PATCH_MAX || (unsigned)q->propagation >= KI_PROPAGATION_MAX) {
-        return ki__error_set(error, -EINVAL, "a member of the request has no such value");
+        return ki__error_set(error, -EINVAL, "patch_type or propagation: unknown value");
     }
     if (q->at_once && q->grace_seconds != 0) {
-        return ki__error_set(error, -EINVAL, "either at_once or grace_seconds");
+        return ki__error_set(error, -EINVAL, "at_once and grace_seconds are mutually exclusive");
     }
     return 0;
 }
@@ -215,17 +216,17 @@ static int build_path(ki__built *built, const verb *v, const ki_request *q, cons
     const char *name = is_named(v, q) ? name_of(q) : "";
     const char *name_space = name_space_of(v, q, otherwise);
     if (is_named(v, q) && name[0] == '\0') {
-        return ki__error_set(error, -EINVAL, "a %s needs the name of an object", v->name);
+        return ki__error_set(error, -EINVAL, "%s: name must be set", v->name);
     }
     if (q->verb == KI_VERB_DELETE_COLLECTION && name_space[0] == '\0' &&
         ki_resource_is_namespaced(q->resource)) {
         return ki__error_set(error, -EINVAL,
-                             "a delete of a collection needs the namespace of the %s",
+                             "delete of a collection: name_space must be set for %s",
                              ki_resource_name(q->resource));
     }
     int r = ki_buf_add_text(&built->name, name);
     if (r < 0) {
-        return ki__error_set(error, r, "the name of an object: %s", ki_error_text(r));
+        return ki__error_set(error, r, "name: %s", ki_error_text(r));
     }
     return ki__http_path(q->resource, name_space, name, or_empty(q->subresource), &built->path,
                          error);
@@ -248,7 +249,7 @@ static int build_query(ki__built *built, const verb *v, const ki_request *q, ki_
     ki__http_add_parameter(&built->query, "fieldManager", q->field_manager, &r);
     ki__http_add_parameter(&built->query, "fieldValidation", q->field_validation, &r);
     ki__http_add_parameter(&built->query, "force", q->force ? "true" : "", &r);
-    return r < 0 ? ki__error_set(error, r, "the query of a request: %s", ki_error_text(r)) : 0;
+    return r < 0 ? ki__error_set(error, r, "query: %s", ki_error_text(r)) : 0;
 }
 
 /* ---- headers and body ---- */
@@ -273,14 +274,14 @@ static int build_body(ki__built *built, const verb *v, const ki_request *q, ki_e
         r = ki_buf_add_str(&built->body, q->body);
     }
     if (r < 0) {
-        return ki__error_set(error, r, "the body of a request: %s", ki_error_text(r));
+        return ki__error_set(error, r, "body: %s", ki_error_text(r));
     }
     if (v->patch) {
         type = v->writes ? "application/apply-patch+yaml" : patch_types[q->patch_type];
     }
     type = has(q->content_type) ? q->content_type : type;
     r = built->body.len != 0 ? ki_buf_add_text(&built->content_type, type) : 0;
-    return r < 0 ? ki__error_set(error, r, "the media type: %s", ki_error_text(r)) : 0;
+    return r < 0 ? ki__error_set(error, r, "media type: %s", ki_error_text(r)) : 0;
 }
 
 static int build_head(ki__built *built, const verb *v, const ki_request *q, ki_error *error)
@@ -292,7 +293,7 @@ static int build_head(ki__built *built, const verb *v, const ki_request *q, ki_e
         r = ki_buf_add_text(&built->accept, accept);
     }
     if (r < 0) {
-        return ki__error_set(error, r, "the head of a request: %s", ki_error_text(r));
+        return ki__error_set(error, r, "request headers: %s", ki_error_text(r));
     }
     const char *method = ki_buf_text(&built->method);
     built->safe = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
@@ -304,13 +305,13 @@ static int build_head(ki__built *built, const verb *v, const ki_request *q, ki_e
 static int build_raw(ki__built *built, const ki_request *q, ki_error *error)
 {
     if (q->path[0] != '/') {
-        return ki__error_set(error, -EINVAL, "a path begins with '/'");
+        return ki__error_set(error, -EINVAL, "path: must begin with '/'");
     }
     int r = ki_buf_add_text(&built->path, q->path);
     if (r == 0) {
         r = ki_buf_add_text(&built->query, q->query);
     }
-    return r < 0 ? ki__error_set(error, r, "the path of a request: %s", ki_error_text(r)) : 0;
+    return r < 0 ? ki__error_set(error, r, "path: %s", ki_error_text(r)) : 0;
 }
 
 static int build(ki__built *built, const ki_request *q, const char *name_space, ki_error *error)
@@ -365,7 +366,7 @@ int ki__built_make(ki__built *built, const ki_alloc *alloc, const ki_request *re
     }
     q.list = &list;
     if ((unsigned)q.verb >= KI_VERB_MAX) {
-        return ki__error_set(error, -EINVAL, "there is no such verb");
+        return ki__error_set(error, -EINVAL, "verb: unknown value");
     }
     return build(built, &q, name_space, error);
 }

@@ -68,7 +68,7 @@ static void on_end_of_time(ki__timer *timer)
 {
     ki__request_call *call = KI__CONTAINER_OF(timer, ki__request_call, end_of_time);
     ki_error error = KI_ERROR_INIT;
-    (void)ki__error_set(&error, -ETIMEDOUT, "no answer came within %u ms",
+    (void)ki__error_set(&error, -ETIMEDOUT, "timeout: no response within %u ms",
                         (unsigned)call->built.timeout_ms);
     error.http_code = call->last_status;
     ki__request_call_fail(call, &error);

@@ -57,7 +57,7 @@ static void read_location(ki__http_head *head, ki_str value)
 
 /* ---- HTML ---- */
 
-static const char html_text[] = "the response is HTML instead of JSON: is this an API server?";
+static const char html_text[] = "the response is HTML instead of JSON; is this an API server?";
 
 static bool is_html(ki_str type)
 {

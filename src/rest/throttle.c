@@ -105,7 +105,7 @@ static void log_wait(ki__throttle *throttle, const ki__throttle_waiter *waiter)
     throttle->quiet_until = now + LOG_EVERY_NS;
     char room[KI__DIGITS_SIZE];
     KI__LOG(ki__engine_log(throttle->engine), KI_LOG_INFO, "client",
-            "a request waited for the client's own limit of requests in a second",
+            "request delayed by client-side rate limit",
             {"waited_ms", ki__digits(waited / KI__MS_NS, room)}, {"method", waiter->method},
             {"path", waiter->path});
 }
@@ -140,7 +140,7 @@ static int set_rate(ki__throttle *throttle, double qps, uint32_t burst, ki_error
     }
     double interval = (double)KI__SECOND_NS / qps;
     if (!(interval * burst < (double)FILL_MAX_NS)) { /* NaN included */
-        return ki__error_set(error, -EINVAL, "there cannot be so few requests in a second");
+        return ki__error_set(error, -EINVAL, "qps: too small for this burst");
     }
     throttle->interval = (uint64_t)interval;
     throttle->most = throttle->interval * burst;

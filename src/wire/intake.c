@@ -77,14 +77,14 @@ int ki__intake_check(const ki__intake *intake, const ki_object *object, ki_error
     const char *kind = ki_object_kind(object);
     const char *api_version = ki_object_api_version(object);
     if (ki_object_name(object)[0] == '\0') {
-        return ki__error_set(why, KI_ERR_KEY, "the object has no name");
+        return ki__error_set(why, KI_ERR_KEY, "object without metadata.name");
     }
     if (ki__key_has_slash(ki_str_from(ki_object_name(object))) ||
         ki__key_has_slash(ki_str_from(ki_object_namespace(object)))) {
-        return ki__error_set(why, KI_ERR_KEY, "the name or the namespace has a slash");
+        return ki__error_set(why, KI_ERR_KEY, "name or namespace contains '/'");
     }
     if (ki__intake_is_unexpected(intake, api_version, kind)) {
-        (void)ki__error_set(why, KI_ERR_TYPE, "the object is a ");
+        (void)ki__error_set(why, KI_ERR_TYPE, "unexpected kind: ");
         ki__wire_error_add_kind(why, api_version, kind);
         return KI_ERR_TYPE;
     }
@@ -138,6 +138,6 @@ bool ki__wire_is_table(const char *api_version, const char *kind)
 int ki__wire_refuse_table(ki_error *error)
 {
     return ki__error_set(error, KI_ERR_UNSUPPORTED,
-                         "the server answers with a Table, which has no whole objects; ask for "
-                         "them: the Accept header must not say as=Table");
+                         "the server responded with a Table instead of objects; remove as=Table "
+                         "from the Accept header");
 }

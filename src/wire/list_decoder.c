@@ -106,10 +106,11 @@ int ki__list_set_text(ki__list_decoder *decoder, ki__list_text which, ki_str tex
 {
     ki_buf *buf = &decoder->text[which];
     if (text.len > text_max(which)) {
-        return ki__error_set(error, KI_ERR_LIMIT, "a text of the list has %zu bytes", text.len);
+        return ki__error_set(error, KI_ERR_LIMIT, "list: metadata string too long: %zu bytes",
+                             text.len);
     }
     if (text.len != 0 && memchr(text.ptr, '\0', text.len) != NULL) {
-        return ki__error_set(error, KI_ERR_INVALID, "a text of the list has a NUL");
+        return ki__error_set(error, KI_ERR_INVALID, "list: metadata string contains NUL");
     }
     ki_buf_clear(buf);
     int r = ki_buf_add_str(buf, text);
@@ -154,7 +155,7 @@ int ki__list_identify(ki__list_decoder *decoder, ki_error *error)
     }
     const char *item_kind = ki__list_get_text(decoder, KI__LIST_ITEM_KIND);
     if (ki__intake_is_unexpected(&decoder->intake, api_version, item_kind)) {
-        (void)ki__error_set(error, KI_ERR_TYPE, "the server answers with a ");
+        (void)ki__error_set(error, KI_ERR_TYPE, "unexpected kind of list: ");
         ki__wire_error_add_kind(error, api_version, kind);
         return KI_ERR_TYPE;
     }
@@ -169,9 +170,9 @@ int ki__list_refuse(const ki__list_decoder *decoder, ki_error *error)
 {
     const char *kind = ki__list_get_text(decoder, KI__LIST_KIND);
     if (kind[0] == '\0') {
-        return ki__error_set(error, KI_ERR_INVALID, "the answer is not a list: it has no kind");
+        return ki__error_set(error, KI_ERR_INVALID, "the response is not a list: kind is missing");
     }
-    (void)ki__error_set(error, KI_ERR_INVALID, "the answer is not a list but a ");
+    (void)ki__error_set(error, KI_ERR_INVALID, "the response is not a list but a ");
     ki__wire_error_add_kind(error, ki__list_get_text(decoder, KI__LIST_API_VERSION), kind);
     return KI_ERR_INVALID;
 }
@@ -198,7 +199,7 @@ static int read_item(ki__intake *intake, ki_str bytes, ki_object **ret_object, k
 static int pass_item(ki__intake *intake, ki_str bytes, uint64_t len, ki_error *ret_why,
                      ki_error *error)
 {
-    (void)ki__error_set(ret_why, KI_ERR_LIMIT, "the item has %llu bytes and the limit is %zu",
+    (void)ki__error_set(ret_why, KI_ERR_LIMIT, "item too large: %llu bytes, limit %zu",
                         (unsigned long long)len, intake->options.max_bytes);
     int r = ki__intake_note_bytes(intake, bytes);
     return r < 0 ? ki__error_code(error, r) : 0;
@@ -244,7 +245,7 @@ int ki__list_take_status(ki__list_decoder *decoder, ki_str bytes, ki_error *erro
         return r;
     }
     if (why.code != 0) {
-        return ki__error_set(error, why.code, "a Status in place of the list: %s", why.message);
+        return ki__error_set(error, why.code, "Status instead of the list: %s", why.message);
     }
     r = ki_status_to_error(decoder->status, error);
     return r < 0 ? r : ki__list_refuse(decoder, error); /* a success, but no list */

@@ -90,7 +90,7 @@ static int take_name(ki__list_decoder *decoder, ki_str quoted, bool whole, ki_er
         decoder->member = (uint8_t)member_of(ki_str_make(quoted.ptr + 1, quoted.len - 2));
     }
     if (decoder->member != MEMBER_OTHER && has_seen(decoder, decoder->member)) {
-        return ki__error_set(error, KI_ERR_INVALID, "a member of the list stands twice");
+        return ki__error_set(error, KI_ERR_INVALID, "list: duplicate field");
     }
     decoder->seen |= 1U << decoder->member;
     ki__json_stream_enter(&decoder->json, decoder->member == MEMBER_ITEMS ? 2 : 1);
@@ -108,7 +108,7 @@ static int take_text(ki__list_decoder *decoder, ki__list_text which, const ki_va
     ki_buf_init(&decoded, decoder->intake.options.alloc, KI__LIST_METADATA_BYTES_MAX);
     int r = ki_value_copy_string(value, &decoded);
     if (r == KI_ERR_TYPE) {
-        r = ki__error_set(error, KI_ERR_INVALID, "a text of the list is a %s",
+        r = ki__error_set(error, KI_ERR_INVALID, "list: expected a string, found a %s",
                           ki_type_name(ki_value_type(value)));
     } else if (r < 0) {
         r = ki__error_code(error, r);
@@ -126,7 +126,7 @@ static int take_metadata(ki__list_decoder *decoder, const ki_value *metadata, ki
         return 0;
     }
     if (ki_value_type(metadata) != KI_TYPE_MAP) {
-        return ki__error_set(error, KI_ERR_INVALID, "the metadata of the list are a %s",
+        return ki__error_set(error, KI_ERR_INVALID, "list: metadata is a %s",
                              ki_type_name(ki_value_type(metadata)));
     }
     int r = 0;
@@ -186,11 +186,11 @@ static int take_member(ki__list_decoder *decoder, ki_str text, bool whole, ki_er
         /* Go writes null for a list that it never made. */
         return ki_str_eq_text(text, "null")
                    ? 0
-                   : ki__error_set(error, KI_ERR_INVALID, "the items of the list are not a list");
+                   : ki__error_set(error, KI_ERR_INVALID, "list: items is not a list");
     }
     if (!whole) {
-        return ki__error_set(error, KI_ERR_LIMIT, "%s of the list is too large",
-                             decoder->member == MEMBER_METADATA ? "metadata" : "a text");
+        return ki__error_set(error, KI_ERR_LIMIT, "list: %s is too large",
+                             decoder->member == MEMBER_METADATA ? "metadata" : "string");
     }
     int r = take_small_value(decoder, text, error);
     if (r < 0 || decoder->member == MEMBER_METADATA) {
@@ -228,12 +228,12 @@ static size_t bytes_wanted(const ki__list_decoder *decoder)
 static int on_begin(ki__list_decoder *decoder, const ki__json_event *event, ki_error *error)
 {
     if (event->depth == 0) {
-        return event->first == '{'
-                   ? 0
-                   : ki__error_set(error, KI_ERR_INVALID, "the answer is not a list but an array");
+        return event->first == '{' ? 0
+                                   : ki__error_set(error, KI_ERR_INVALID,
+                                                   "the response is not a list but an array");
     }
     if (event->first != '[') {
-        return ki__error_set(error, KI_ERR_INVALID, "the items of the list are not a list");
+        return ki__error_set(error, KI_ERR_INVALID, "list: items is not a list");
     }
     decoder->in_items = true;
     if (ki__list_is_status(decoder)) {
@@ -300,7 +300,7 @@ static int on_event(ki__list_decoder *decoder, const ki__piece *piece, const ki_
                     ki__wire_item *ret_item, ki_error *error)
 {
     if (decoder->complete) {
-        return ki__error_set(error, KI_ERR_SYNTAX, "something follows the list");
+        return ki__error_set(error, KI_ERR_SYNTAX, "unexpected data after the list");
     }
     switch (event->type) {
     case KI__JSON_BEGIN:
@@ -313,7 +313,7 @@ static int on_event(ki__list_decoder *decoder, const ki__piece *piece, const ki_
         break;
     }
     if (event->depth == 0) {
-        return ki__error_set(error, KI_ERR_INVALID, "the answer is not a list, not even a map");
+        return ki__error_set(error, KI_ERR_INVALID, "the response is not a list: not a map");
     }
     return decoder->in_items
                ? ki__list_item(decoder, piece, event->start, event->end, ret_item, error)
@@ -360,12 +360,12 @@ int ki__list_json_finish(ki__list_decoder *decoder, ki_error *error)
     ki__json_event event;
     int r = ki__json_stream_finish(&decoder->json, &event, NULL);
     if (decoder->complete) {
-        return r == 0 ? 0 : ki__error_set(error, KI_ERR_SYNTAX, "something follows the list");
+        return r == 0 ? 0 : ki__error_set(error, KI_ERR_SYNTAX, "unexpected data after the list");
     }
     if (r == 1) {
-        return ki__error_set(error, KI_ERR_INVALID, "the answer is not a list, not even a map");
+        return ki__error_set(error, KI_ERR_INVALID, "the response is not a list: not a map");
     }
-    (void)ki__error_set(error, KI_ERR_CUT, "the body ends before the list does");
+    (void)ki__error_set(error, KI_ERR_CUT, "list truncated");
     error->offset = (size_t)decoder->json.offset;
     return KI_ERR_CUT;
 }

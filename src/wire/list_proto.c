@@ -26,7 +26,7 @@ void ki__list_proto_init(ki__list_decoder *decoder)
 static int see(ki__list_decoder *decoder, unsigned bit, ki_error *error)
 {
     if ((decoder->seen >> bit & 1) != 0) {
-        return ki__error_set(error, KI_ERR_INVALID, "a field of the list stands twice");
+        return ki__error_set(error, KI_ERR_INVALID, "list: duplicate field");
     }
     decoder->seen |= 1U << bit;
     return 0;
@@ -35,7 +35,7 @@ static int see(ki__list_decoder *decoder, unsigned bit, ki_error *error)
 /* Something that we know, and read as a text, a message or a number, is something else. */
 static int fail_wire_type(ki_error *error)
 {
-    return ki__error_set(error, KI_ERR_INVALID, "a field of the list has the wrong wire type");
+    return ki__error_set(error, KI_ERR_INVALID, "list: wrong wire type");
 }
 
 /* ---- small messages, whole ---- */
@@ -116,8 +116,9 @@ static int identify(ki__list_decoder *decoder, ki_error *error)
         return ki__list_refuse(decoder, error);
     }
     if (decoder->text[KI__LIST_ITEM_KIND].len == 0) {
-        return ki__error_set(error, KI_ERR_UNSUPPORTED,
-                             "the answer is a List of any kinds, which is not read in protobuf");
+        return ki__error_set(
+            error, KI_ERR_UNSUPPORTED,
+            "the response is a List of mixed kinds, which is not supported in protobuf");
     }
     decoder->proto.enter[0] = UNKNOWN_RAW;
     return 0;
@@ -130,7 +131,7 @@ static int take_content_type(uint32_t number, ki_str text, ki_error *error)
     if (plain) {
         return 0;
     }
-    (void)ki__error_set(error, KI_ERR_UNSUPPORTED, "the content of the envelope is of %s ",
+    (void)ki__error_set(error, KI_ERR_UNSUPPORTED, "envelope: unsupported %s ",
                         number == UNKNOWN_CONTENT_TYPE ? "type" : "encoding");
     ki__error_add(error, text);
     return KI_ERR_UNSUPPORTED;
@@ -196,7 +197,7 @@ static int on_field(ki__list_decoder *decoder, const ki__piece *piece, const ki_
         return r;
     }
     if (max != 0 && event->end - event->start > max) {
-        return ki__error_set(error, KI_ERR_LIMIT, "a field of the list has %llu bytes",
+        return ki__error_set(error, KI_ERR_LIMIT, "list: field too large: %llu bytes",
                              (unsigned long long)(event->end - event->start));
     }
     r = ki__gather_take(&decoder->intake.gathered, piece, event->start, event->end, max, &text);
@@ -249,7 +250,7 @@ static int take_magic(ki__list_decoder *decoder, const char *bytes, size_t len, 
     while (decoder->magic < sizeof(magic) && *taken < len) {
         if (bytes[*taken] != magic[decoder->magic]) {
             return ki__error_set(error, KI_ERR_SYNTAX,
-                                 "the body does not begin as protobuf of Kubernetes does");
+                                 "missing magic number of Kubernetes protobuf");
         }
         decoder->magic++;
         ++*taken;
@@ -286,7 +287,7 @@ int ki__list_proto_finish(ki__list_decoder *decoder, ki_error *error)
     if (decoder->complete && ki__proto_stream_may_end(&decoder->proto)) {
         return 0;
     }
-    (void)ki__error_set(error, KI_ERR_CUT, "the body ends before the list does");
+    (void)ki__error_set(error, KI_ERR_CUT, "list truncated");
     error->offset = (size_t)decoder->proto.offset + decoder->magic;
     return KI_ERR_CUT;
 }

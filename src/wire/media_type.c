@@ -23,7 +23,7 @@ int ki__media_type_encoding(const char *content_type, ki_encoding *ret_encoding,
         return 0;
     }
     (void)ki__error_set(error, KI_ERR_UNSUPPORTED,
-                        "the server answers neither in JSON nor in protobuf, but in ");
+                        "unsupported content type (neither JSON nor protobuf): ");
     ki__error_add(error, type);
     return KI_ERR_UNSUPPORTED;
 }

@@ -159,7 +159,7 @@ static void on_end(const ki_list_meta *meta, const ki_error *error, const ki_obj
     if (error != NULL) {
         follow(pages, ki__paging_fail(&pages->paging, error), error, status);
     } else if (meta == NULL) {
-        (void)ki__error_set(&failure, KI_ERR_INVALID, "the list ended without its metadata");
+        (void)ki__error_set(&failure, KI_ERR_INVALID, "list without metadata");
         end(pages, &failure, NULL);
     } else {
         ki__paging_verdict verdict = ki__paging_take(&pages->paging, meta, &failure);

@@ -77,8 +77,7 @@ static int take_version(ki__paging *paging, const char *version, ki_error *error
 {
     size_t len = strlen(version);
     if (len > KI__VERSION_MAX) {
-        return ki__error_set(error, KI_ERR_LIMIT, "the resource version of the list has %zu bytes",
-                             len);
+        return ki__error_set(error, KI_ERR_LIMIT, "list: resourceVersion too long: %zu bytes", len);
     }
     if (!paging->later) {
         memcpy(paging->version, version, len + 1);
@@ -87,9 +86,9 @@ static int take_version(ki__paging *paging, const char *version, ki_error *error
     if (strcmp(version, paging->version) == 0) {
         return 0;
     }
-    (void)ki__error_set(error, KI_ERR_STALE, "a page shows resource version ");
+    (void)ki__error_set(error, KI_ERR_STALE, "inconsistent pages: resourceVersion ");
     ki__error_add(error, ki_str_from(version));
-    ki__error_add(error, ki_str_from(", the first one showed "));
+    ki__error_add(error, ki_str_from(", first page had "));
     ki__error_add(error, ki_str_from(paging->version));
     return KI_ERR_STALE;
 }
@@ -104,7 +103,7 @@ static int take_token(ki__paging *paging, const char *token, ki_error *error)
     ki_buf_clear(&paging->token);
     r = ki_buf_add_text(&paging->token, token);
     if (r == KI_ERR_LIMIT) {
-        return ki__error_set(error, r, "the continue token has over %d bytes", KI__TOKEN_MAX);
+        return ki__error_set(error, r, "continue token longer than %d bytes", KI__TOKEN_MAX);
     }
     return r < 0 ? ki__error_code(error, r) : 0;
 }

@@ -56,14 +56,14 @@ static int step_varint(ki__proto_stream *stream, input *in, unsigned max, ki_err
 {
     for (;;) {
         if (stream->offset == stream->ends[stream->depth]) {
-            return fail(stream, "a message ends within a field", error);
+            return fail(stream, "message truncated in a field", error);
         }
         if (in->p == in->end) {
             return 0;
         }
         uint64_t byte = (unsigned char)*in->p;
         if (stream->shift == 7 * (max - 1) && byte >= 0x80) {
-            return fail(stream, "a number has too many bytes", error);
+            return fail(stream, "varint too long", error);
         }
         in->p++;
         stream->offset++;
@@ -86,7 +86,7 @@ static void begin_varint(ki__proto_stream *stream, stream_state state)
 static int begin_value(ki__proto_stream *stream, uint64_t len, stream_state state, ki_error *error)
 {
     if (len > stream->ends[stream->depth] - stream->offset) {
-        return fail(stream, "a field reaches beyond the end of its message", error);
+        return fail(stream, "field exceeds its message", error);
     }
     stream->start = stream->offset;
     stream->value_end = stream->offset + len;
@@ -119,7 +119,7 @@ static int step_tag(ki__proto_stream *stream, input *in, ki__proto_event *ret_ev
         return r;
     }
     if (stream->varint > UINT32_MAX || stream->varint >> 3 == 0) {
-        return fail(stream, "the number of a field is not valid", error);
+        return fail(stream, "invalid field number", error);
     }
     stream->number = (uint32_t)stream->varint >> 3;
     switch (stream->varint & 7) {
@@ -134,7 +134,7 @@ static int step_tag(ki__proto_stream *stream, input *in, ki__proto_event *ret_ev
     case WIRE_FIXED32:
         return begin_value(stream, 4, STATE_FIXED, error);
     default:
-        return fail(stream, "a field is of a type that Kubernetes does not use", error);
+        return fail(stream, "unsupported wire type", error);
     }
 }
 

@@ -18,7 +18,7 @@ int ki__texts_copy(const ki_alloc *alloc, const char **const *texts, size_t coun
     for (size_t i = 0; i < count; i++) {
         size_t len = *texts[i] != NULL ? strlen(*texts[i]) : 0;
         if (len > TEXT_MAX) {
-            return ki__error_set(error, KI_ERR_LIMIT, "a text of the options has over %d bytes",
+            return ki__error_set(error, KI_ERR_LIMIT, "list options: string longer than %d bytes",
                                  TEXT_MAX);
         }
         bytes += len + 1;
@@ -45,7 +45,8 @@ int ki__texts_copy_list_options(const ki_alloc *alloc, const ki_list_options *fr
     ki_list_options o = {0};
     int r = ki__options_read(&o, sizeof(o), sizeof(o), from);
     if (r < 0) {
-        return ki__error_set(error, r, "the list options have a size or members unknown here");
+        return ki__error_set(error, r,
+                             "list options: unsupported size, or unknown members are set");
     }
     const char **const texts[] = {
         &o.label_selector,         &o.field_selector, &o.resource_version,

@@ -93,7 +93,7 @@ void ki__watch_see(ki__watch_decoder *decoder, ki__watch_member member)
 {
     if (member != KI__WATCH_OTHER && (decoder->seen >> member & 1) != 0) {
         ki_error why;
-        (void)ki__error_set(&why, KI_ERR_INVALID, "a part of the event stands twice");
+        (void)ki__error_set(&why, KI_ERR_INVALID, "watch event: duplicate field");
         ki__watch_spoil(decoder, &why);
     }
     decoder->seen |= 1U << member;
@@ -125,7 +125,7 @@ int ki__watch_take_object(ki__watch_decoder *decoder, const ki__piece *piece, ui
 int ki__watch_fail_size(ki__watch_decoder *decoder, ki_error *error)
 {
     ki__intake *intake = &decoder->intake;
-    (void)ki__error_set(error, KI_ERR_LIMIT, "an event has more than %zu bytes",
+    (void)ki__error_set(error, KI_ERR_LIMIT, "watch event larger than %zu bytes",
                         intake->options.max_bytes);
     bool object = (decoder->seen >> KI__WATCH_OBJECT & 1) != 0;
     if (object && ki__intake_note_bytes(intake, ki_buf_str(&intake->gathered)) == 0 &&
@@ -147,13 +147,13 @@ static bool is_good(ki__watch_decoder *decoder)
         return false;
     }
     if (decoder->object == NULL) {
-        (void)ki__error_set(why, KI_ERR_INVALID, "the event has no object");
+        (void)ki__error_set(why, KI_ERR_INVALID, "watch event without an object");
     } else if (decoder->type == KI_WATCH_EVENT_MAX) {
-        (void)ki__error_set(why, KI_ERR_INVALID, "the event is of no known type");
+        (void)ki__error_set(why, KI_ERR_INVALID, "watch event of an unknown type");
     } else if (decoder->type != KI_WATCH_EVENT_BOOKMARK) {
         (void)ki__intake_check(&decoder->intake, decoder->object, why);
     } else if (ki_object_resource_version(decoder->object)[0] == '\0') {
-        (void)ki__error_set(why, KI_ERR_INVALID, "the bookmark has no resourceVersion");
+        (void)ki__error_set(why, KI_ERR_INVALID, "bookmark without resourceVersion");
     }
     return why->code == 0;
 }
@@ -165,9 +165,8 @@ static void end_error(ki__watch_decoder *decoder, ki__watch_event *ret_event)
     ki_object *status = decoder->object;
     decoder->object = NULL;
     if (status == NULL || ki_status_to_error(status, error) != KI_ERR_STATUS) {
-        const char *why = decoder->why.code != 0 ? decoder->why.message : "it has no Status";
-        (void)ki__error_set(error, KI_ERR_INVALID,
-                            "the server sent an ERROR event that cannot be read: %s", why);
+        const char *why = decoder->why.code != 0 ? decoder->why.message : "no Status";
+        (void)ki__error_set(error, KI_ERR_INVALID, "undecodable ERROR event: %s", why);
         status = ki_object_unref(status);
     }
     ret_event->item.object = status;

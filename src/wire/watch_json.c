@@ -106,7 +106,7 @@ static int on_event(ki__watch_decoder *decoder, const ki__piece *piece, const ki
                     ki__watch_event *ret_event, ki_error *error)
 {
     if (event->depth == 0 && event->type != KI__JSON_END && event->first != '{') {
-        (void)ki__error_set(error, KI_ERR_INVALID, "an event must be a map");
+        (void)ki__error_set(error, KI_ERR_INVALID, "watch event is not a map");
         error->offset = (size_t)event->start;
         return KI_ERR_INVALID;
     }
@@ -179,9 +179,9 @@ int ki__watch_json_finish(ki__watch_decoder *decoder, ki_error *error)
         return 0;
     }
     if (r == 1) {
-        return ki__error_set(error, KI_ERR_INVALID, "an event must be a map");
+        return ki__error_set(error, KI_ERR_INVALID, "watch event is not a map");
     }
-    (void)ki__error_set(error, KI_ERR_CUT, "the body ends within an event");
+    (void)ki__error_set(error, KI_ERR_CUT, "watch event truncated");
     error->offset = (size_t)decoder->json.offset;
     return KI_ERR_CUT;
 }

@@ -49,7 +49,7 @@ static int take_header(ki__watch_decoder *decoder, const char *bytes, size_t len
         return 0;
     }
     if (decoder->frame_left > decoder->intake.options.max_bytes) {
-        return ki__error_set(error, KI_ERR_LIMIT, "an event has %llu bytes and the limit is %zu",
+        return ki__error_set(error, KI_ERR_LIMIT, "watch event too large: %llu bytes, limit %zu",
                              (unsigned long long)decoder->frame_left,
                              decoder->intake.options.max_bytes);
     }
@@ -174,5 +174,5 @@ int ki__watch_proto_finish(ki__watch_decoder *decoder, ki_error *error)
     if (decoder->header == 0) {
         return 0;
     }
-    return ki__error_set(error, KI_ERR_CUT, "the body ends within an event");
+    return ki__error_set(error, KI_ERR_CUT, "watch event truncated");
 }

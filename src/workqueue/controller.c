@@ -31,10 +31,10 @@ int ki_controller_new(const ki_controller_options *options, ki_controller **ret_
         return r;
     }
     if (o.queue == NULL || o.reconcile == NULL) {
-        return ki__error_set(error, -EINVAL, "a controller needs a queue and a reconcile function");
+        return ki__error_set(error, -EINVAL, "controller: queue and reconcile must be set");
     }
     if (o.queue->limiter.when == NULL) {
-        return ki__error_set(error, -EINVAL, "the queue of a controller needs a clock");
+        return ki__error_set(error, -EINVAL, "controller: the queue must have a clock");
     }
     o.alloc = ki__alloc_or_default(o.alloc);
     ki_controller *controller = ki__alloc(o.alloc, sizeof(*controller));

@@ -27,13 +27,13 @@ static const uint64_t clock_slack_ns = KI__SECOND_NS;
 static int check_options(const ki_workqueue_options *o, ki_error *error)
 {
     if (o->clock == NULL && o->limiter != NULL) {
-        return ki__error_set(error, -EINVAL, "a queue with a rate limiter needs a clock");
+        return ki__error_set(error, -EINVAL, "clock: required by limiter");
     }
     if (o->clock == NULL && o->measure_times) {
-        return ki__error_set(error, -EINVAL, "a queue that measures times needs a clock");
+        return ki__error_set(error, -EINVAL, "clock: required by measure_times");
     }
     if (o->limiter != NULL && !ki__rate_limiter_is_complete(o->limiter)) {
-        return ki__error_set(error, -EINVAL, "the rate limiter lacks a function");
+        return ki__error_set(error, -EINVAL, "limiter: all functions must be set");
     }
     if (o->max_keys > keys_max || o->max_key_bytes > KEY_BYTES_MAX) {
         return ki__error_set(error, -EINVAL, "max_keys or max_key_bytes is too large");

@@ -60,7 +60,7 @@ class Examples(e2e.Case):
         for line in self.cluster.kubectl("api-resources", "--no-headers").splitlines():
             *names, version, namespaced, kind = line.split()
             group, _, _ = version.rpartition("/")
-            scope = "in namespaces" if namespaced == "true" else "of the cluster"
+            scope = "namespaced" if namespaced == "true" else "cluster-scoped"
             meaning = f"{names[0]} in {version}, kind {kind}, {scope}"
             spellings = [names[0], kind, *(names[1].split(",") if len(names) > 1 else ())]
             if group:
@@ -87,7 +87,7 @@ class Examples(e2e.Case):
         code, lines = self.run_example("resolve", "widgets", "Widget", "widgets.v1.example.com")
         self.assertEqual(code, 0)
         for line in lines[:-1]:
-            self.assertIn("widgets in example.com/v1, kind Widget, in namespaces", line)
+            self.assertIn("widgets in example.com/v1, kind Widget, namespaced", line)
 
     def watcher(self, name, *words):
         watcher = Watcher(name, self.cluster.kubeconfig(), *words)
@@ -112,7 +112,7 @@ class Examples(e2e.Case):
     def test_a_custom_resource_may_come_late(self):
         self.cluster.kubectl("delete", "crd", "--ignore-not-found", "widgets.example.com")
         watcher = self.watcher("custom_resource")
-        watcher.until("not defined yet")
+        watcher.until("not served yet")
         self.cluster.apply(objects.widget_definition())
         self.cluster.kubectl("wait", "--for=condition=Established", "--timeout=30s",
                              "crd/widgets.example.com")

@@ -22,19 +22,19 @@ static void must(bool condition)
 static void check_error(int r, const ki_error *error)
 {
     static const char *const texts[] = {
-        "its output is not JSON; line ",
-        "its output is no object of JSON",
-        "token of its output ",
-        "clientCertificateData of its output ",
-        "clientKeyData of its output ",
-        "expirationTimestamp of its output ",
-        "its output is not of kind ExecCredential",
-        "its output is not of apiVersion " V1 ", which is configured",
-        "status.expirationTimestamp of its output is no time",
-        "it gave a certificate or a key, but not both",
-        "it gave neither a token nor a certificate",
-        "its token has characters that cannot be in a header",
-        "its output has no status",
+        "output is not JSON: line ",
+        "output is not a JSON object",
+        "output: token ",
+        "output: clientCertificateData ",
+        "output: clientKeyData ",
+        "output: expirationTimestamp ",
+        "output: kind is not ExecCredential",
+        "output: apiVersion is not " V1 " as configured",
+        "output: status.expirationTimestamp is not a time",
+        "output: certificate and key must be given together",
+        "output: neither a token nor a certificate",
+        "output: token has characters that are not allowed in an HTTP header",
+        "output: status is missing",
     };
     bool known = false;
     must(error->code == r);

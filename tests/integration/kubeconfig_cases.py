@@ -164,8 +164,8 @@ case("exec and auth provider",
 case("no such context", config(current="nothing"))
 case("no such context by flag", config(), context="nothing")
 case("no such cluster", config().replace("cluster: c,", "cluster: d,"),
-     stricter="there is no cluster")
-case("no such user", config().replace("user: u", "user: w"), stricter="there is no user")
+     stricter="no cluster")
+case("no such user", config().replace("user: u", "user: w"), stricter="no user")
 case("server missing", config(server=None), stricter="server: is missing")
 case("server empty", config(server=""), stricter="server: is missing")
 case("empty file", "", stricter="nothing is configured")  # kubectl tries localhost:8080

@@ -12,7 +12,7 @@ import cli_testing
 from cli_testing import Run, on_terminal
 
 QUICK = ["demo", "--seconds", "3", "--objects", "500", "--rate", "200", "--wait", "60s"]
-EQUAL = "All 6 caches equal the server"
+EQUAL = "All 6 caches match the server"
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -44,18 +44,18 @@ class Demo(unittest.TestCase):
         code, out, err = self.wait(run)
         text = "".join(out)
         self.assertEqual((code, err), (0, []), text)
-        order = ["server: listens on http://127.0.0.1:", "informers: all 6 have synced in ",
-                 "cluster: objects begin to change, 200 in a second",
-                 "server: cuts all connections",
-                 "server: ends all watches", "refuses new ones", "has forgotten what happened",
-                 "cluster: node-07 fails", "cluster: nothing changes any more", "What happened",
+        order = ["server: listening on http://127.0.0.1:", "informers: all 6 synced in ",
+                 "cluster: starting changes, 200 per second",
+                 "server: closed all connections",
+                 "server: ended all watches", "refuses new ones", "with its history expired",
+                 "cluster: node-07 failed", "cluster: changes ended", "What happened",
                  EQUAL, " top -A\n", " watch pods -A\n"]
         at = 0
         for words in order:
             self.assertIn(words, text[at:], text)
             at = text.index(words, at)
-        self.assertRegex(text, r"informer pods: relisted \d+ objects, told \d+ differences")
-        self.assertRegex(text, r"pods on node-07: \d+, found in \d+\.\d us; looking at all \d+")
+        self.assertRegex(text, r"informer pods: relisted \d+ objects, delivered \d+ differences")
+        self.assertRegex(text, r"pods on node-07: \d+, found in \d+\.\d us; scan of all \d+")
         self.assertRegex(text, r"work queue +[\d,]+ events became \d+ runs")
         self.assertNotIn("\x1b", text)
         self.assertLess(len(out), 150)
@@ -82,29 +82,29 @@ class Demo(unittest.TestCase):
         last, after = self.frames(80, 24)
         self.assertRegex(last, r"RESOURCE +OBJECTS +ADDED +CHANGED +GONE +STATE +EVENTS OVER TIME")
         self.assertRegex(last, r"podcounts\.example\.com +16 ")
-        self.assertIn("server: cuts all connections", after)  # the whole story stays to be read
+        self.assertIn("server: closed all connections", after)  # the whole story stays to be read
 
     def test_it_fills_a_large_terminal(self):
         last, _ = self.frames(200, 50)
         self.assertRegex(last, r"GONE +RELISTS +RESUMED +RECEIVED +MEMORY +STATE +EVENTS OVER TIME")
-        self.assertIn("informers: all 6 have synced", last)
+        self.assertIn("informers: all 6 synced", last)
 
     def test_caches_that_are_behind_are_a_failure(self):
         run = self.start("demo", "--seconds", "6", "--objects", "500", "--wait", "1s")
-        url = re.search(r"http://[\d.:]+", run.until("listens on")[-1])[0]
-        run.until("has forgotten what happened")
+        url = re.search(r"http://[\d.:]+", run.until("listening on")[-1])[0]
+        run.until("with its history expired")
         self.post(url + "/kinformer/faults", "lag=600s")  # watches tell nothing any more
         code, out, _ = self.wait(run)
         text = "".join(out)
         self.assertEqual(code, 1, text)
-        self.assertIn("The caches do NOT equal the server: of ", text)
+        self.assertIn("The caches do NOT match the server: of ", text)
         self.assertIn("\nThe first: ", text)
         self.assertNotIn(EQUAL, text)
 
     def test_a_server_that_cannot_be_read_is_a_failure(self):
         run = self.start("demo", "--seconds", "5", "--objects", "500", "--wait", "1s")
-        url = re.search(r"http://[\d.:]+", run.until("listens on")[-1])[0]
-        run.until("has forgotten what happened")
+        url = re.search(r"http://[\d.:]+", run.until("listening on")[-1])[0]
+        run.until("with its history expired")
         self.post(url + "/kinformer/faults", "status=403,verb=list")
         code, out, _ = self.wait(run)
         self.assertEqual(code, 1, out)
@@ -112,7 +112,7 @@ class Demo(unittest.TestCase):
 
     def test_who_has_seen_enough_still_learns_how_it_ended(self):
         run = self.start("demo", "--seconds", "600", "--objects", "500", "--wait", "60s")
-        run.until("begin to change")
+        run.until("starting changes")
         run.process.send_signal(signal.SIGINT)
         code, out, _ = self.wait(run)
         self.assertEqual(code, 0, out)
@@ -120,7 +120,7 @@ class Demo(unittest.TestCase):
 
     def test_leaving_at_once_leaves_the_terminal_as_it_was(self):
         seen, code = on_terminal("demo", "--seconds", "600", "--objects", "500",
-                                 until=b"begin to change")
+                                 until=b"starting changes")
         self.assertEqual(code, 1)
         self.assertIn("\x1b[?7h\x1b[?25h\x1b[?1049l", seen)
         self.assertIn("Nothing was compared", seen)

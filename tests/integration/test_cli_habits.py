@@ -78,8 +78,8 @@ class CommandLine(Served):
                       ("--kubeconfig", self.kubeconfig, "-A", "get", "cm"),
                       ("-A", "get", "-n", "other", "cm")):
             self.assertEqual(self.call(*words, "-o", "name"), expected, words)
-        for words, text in ((("-o", "name", "get", "cm"), "there is no option -o"),
-                            (("--nope", "get"), "there is no option --nope"),
+        for words, text in ((("-o", "name", "get", "cm"), "unknown option -o"),
+                            (("--nope", "get"), "unknown option --nope"),
                             (("-n", "shop", "gte", "cm"), 'is it "get"?'),
                             (("-n",), "-n")):
             code, _, err = self.call(*words)

@@ -185,7 +185,7 @@ class Controller(Case):
         code, _, err = self.run_once("--timeout=200ms", "--max-retries=2", "--exec", "sh", "-c",
                                      f"sleep 1000 & echo $! >>{self.path('pids')}; wait")
         self.assertEqual(code, 1)
-        self.assertIn("took too long", err)
+        self.assertIn("timed out", err)
         pids = [int(line) for line in self.lines("pids")]
         self.assertEqual(len(pids), 2)
         self.wait_for(lambda: not any(self.is_alive(pid) for pid in pids))

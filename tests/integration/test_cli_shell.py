@@ -155,7 +155,7 @@ class Terminal(Case):
                                  until=b"more", columns=60)
         self.assertEqual(code, 0)
         self.assertIn("\r\n        metadata.labels.app: web -> sql\r\n", seen)
-        self.assertIn("and 5 more; -o wide tells all", seen)
+        self.assertIn("and 5 more; -o wide shows all", seen)
 
     def test_no_colours_if_they_are_not_wanted(self):
         self.pod("web")

@@ -305,7 +305,7 @@ class Failures(Case):
         code, _, err = self.call("get", "pods", "--allow-exec=any")
         self.assertEqual(code, 1)
         self.assertEqual(len(err.splitlines()), 1, err)
-        self.assertRegex(err, "^kinformer: [a-z]+: the exec plugin failed: .*/bin/false\n$")
+        self.assertRegex(err, "^kinformer: [a-z]+: exec plugin failed: .*/bin/false\n$")
 
     def test_options_are_named_as_they_are_typed(self):
         for words in (["--namespace", "a/b"], ["--certificate-authority", "/nope"],

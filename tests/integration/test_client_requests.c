@@ -515,7 +515,7 @@ static int get(clienting *c, ki_error *error)
     return r;
 }
 
-#define HTML "the response is HTML instead of JSON: is this an API server?"
+#define HTML "the response is HTML instead of JSON; is this an API server?"
 
 static void answers_that_cannot_be_read(void **state)
 {
@@ -682,7 +682,8 @@ static void broken_connections_are_asked_again_if_nothing_can_have_changed(void 
         assert_true(r == -ECONNRESET || r == -EPIPE);
         assert_int_equal(count_asked(&c), 1);
         /* In our words, not those of libcurl about its callbacks. */
-        assert_non_null(strstr(error.message, "the request is not sent again"));
+        assert_non_null(
+            strstr(error.message, "not retried, as the request may have been processed"));
         assert_null(strstr(error.message, "callback"));
     }
     (void)ki_object_unref(object);

@@ -365,7 +365,7 @@ static void why_no_address_answers_is_told(void **state)
     exchange_run(&e);
     assert_int_equal(e.error.code, -ETIMEDOUT);
     assert_non_null(strstr(e.error.message, "127.0.0.1: connection refused"));
-    assert_non_null(strstr(e.error.message, "127.0.0.3: no answer"));
+    assert_non_null(strstr(e.error.message, "127.0.0.3: no response"));
     exchange_done(&e);
     three_close(&h);
     transporting_end(&t);

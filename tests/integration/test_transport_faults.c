@@ -363,7 +363,8 @@ static void only_quiet_streams_are_asked_and_not_for_ever(void **state)
     transporting_for(&t, 2000);
     assert_int_equal(test_server_do(&server, "asked %ld", ill.port), 3);
     assert_int_equal(requests(&ill, log), 4);
-    assert_non_null(strstr(ki_buf_text(&t.logged), "not asked for a sign of life for a while"));
+    assert_non_null(
+        strstr(ki_buf_text(&t.logged), "liveness probes of idle connections are paused"));
     assert_true(test_server_do(&server, "asked %ld", quiet.port) >= 3);
     assert_int_equal(requests(&quiet, log), 1);
     assert_int_equal(test_server_do(&server, "asked %ld", lively.port), 0);
@@ -403,7 +404,7 @@ static void silence_is_found_however_often_connections_broke(void **state)
         snprintf(wanted + len, sizeof(wanted) - len, "%c=%u ", (char)('b' + i), 12 + i);
     }
     following_expect(&x.f, wanted);
-    assert_null(strstr(ki_buf_text(&t.logged), "sign of life"));
+    assert_null(strstr(ki_buf_text(&t.logged), "liveness probes"));
     end(&x);
     transporting_end(&t);
 }

@@ -223,7 +223,7 @@ static void errors_say_what_is_wrong(void **state)
     ki_error error = KI_ERROR_INIT;
     ki__curl_tls tls = tls_of(CA, NULL);
     (void)ask("expired", "127.0.0.1", &tls, NULL, &error);
-    assert_non_null(strstr(error.message, "the certificate of 127.0.0.1:"));
+    assert_non_null(strstr(error.message, "server certificate of 127.0.0.1:"));
     assert_non_null(strstr(error.message, "has expired"));
     (void)ask("wrong-name", "127.0.0.1", &tls, NULL, &error);
     assert_non_null(strstr(error.message, "name"));

@@ -62,7 +62,7 @@ static void what_is_missing_is_seen(void **state)
     demo_check check = compare(both, one);
     assert_false(demo_check_is_equal(&check));
     assert_int_equal(check.missing, 1);
-    assert_string_equal(check.first, "pods shop/web: the cache does not have it");
+    assert_string_equal(check.first, "pods shop/web: missing in the cache");
 }
 
 static void what_is_too_many_is_seen(void **state)
@@ -74,7 +74,7 @@ static void what_is_too_many_is_seen(void **state)
     demo_check check = compare(one, both);
     assert_false(demo_check_is_equal(&check));
     assert_int_equal(check.extra, 1);
-    assert_string_equal(check.first, "pods shop/sql: the server does not have it");
+    assert_string_equal(check.first, "pods shop/sql: not on the server");
     check = compare(none, both);
     assert_int_equal(check.extra, 2);
 }

@@ -109,53 +109,53 @@ static void members_that_are_missing_or_too_many(void **state)
     (void)state;
     ki_object *object = object_of("{\"metadata\":{\"name\":\"o\"}}");
     ki_request q = request_of(KI_VERB_MAX);
-    expect_refused(&q, -EINVAL, "no such verb");
+    expect_refused(&q, -EINVAL, "verb: unknown value");
     q = request_of(KI_VERB_GET);
-    expect_refused(&q, -EINVAL, "needs the name");
+    expect_refused(&q, -EINVAL, "name must be set");
     q.name = "p";
     q.force = true;
-    expect_refused(&q, -EINVAL, "does not take force");
+    expect_refused(&q, -EINVAL, "must not have force");
     q = request_of(KI_VERB_GET);
     q.resource = NULL;
-    expect_refused(&q, -EINVAL, "needs a resource");
+    expect_refused(&q, -EINVAL, "requires resource");
     q = request_of(KI_VERB_LIST);
     q.name = "p";
-    expect_refused(&q, -EINVAL, "does not take a name");
+    expect_refused(&q, -EINVAL, "must not have name");
     q = request_of(KI_VERB_CREATE);
-    expect_refused(&q, -EINVAL, "either an object or a body");
+    expect_refused(&q, -EINVAL, "exactly one of object and body");
     q.object = object;
     q.body = ki_str_from("{}");
-    expect_refused(&q, -EINVAL, "either an object or a body");
+    expect_refused(&q, -EINVAL, "exactly one of object and body");
     q.body = ki_str_from("");
     q.name = "o";
     expect_refused(&q, -EINVAL, "name");
     q = request_of(KI_VERB_UPDATE);
     q.body = ki_str_from("{}");
-    expect_refused(&q, -EINVAL, "needs the name");
+    expect_refused(&q, -EINVAL, "name must be set");
     q = request_of(KI_VERB_PATCH);
     q.name = "o";
-    expect_refused(&q, -EINVAL, "needs a body");
+    expect_refused(&q, -EINVAL, "requires body");
     q.body = ki_str_from("{}");
     q.patch_type = KI_PATCH_MAX;
-    expect_refused(&q, -EINVAL, "no such value");
+    expect_refused(&q, -EINVAL, "unknown value");
     q = request_of(KI_VERB_APPLY);
     q.object = object;
-    expect_refused(&q, -EINVAL, "needs a field manager");
+    expect_refused(&q, -EINVAL, "requires field_manager");
     q = request_of(KI_VERB_DELETE);
     q.name = "o";
     q.at_once = true;
     q.grace_seconds = 1;
-    expect_refused(&q, -EINVAL, "either at_once");
+    expect_refused(&q, -EINVAL, "at_once and grace_seconds are mutually exclusive");
     q = request_of(KI_VERB_DELETE_COLLECTION);
-    expect_refused(&q, -EINVAL, "needs the namespace");
+    expect_refused(&q, -EINVAL, "name_space must be set");
     q = request_of(KI_VERB_RAW);
     q.path = "/x";
-    expect_refused(&q, -EINVAL, "does not take a resource");
+    expect_refused(&q, -EINVAL, "must not have resource");
     q.resource = NULL;
     q.path = "x";
-    expect_refused(&q, -EINVAL, "begins with");
+    expect_refused(&q, -EINVAL, "path: must begin with");
     q.path = NULL;
-    expect_refused(&q, -EINVAL, "needs a path");
+    expect_refused(&q, -EINVAL, "requires path");
     (void)ki_object_unref(object);
 }
 
@@ -166,19 +166,19 @@ static void names_that_would_change_the_path(void **state)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         ki_request q = request_of(KI_VERB_GET);
         q.name = names[i];
-        expect_refused(&q, KI_ERR_INVALID, "a name may not");
+        expect_refused(&q, KI_ERR_INVALID, "name: ");
         q.name = "p";
         q.name_space = names[i];
-        expect_refused(&q, KI_ERR_INVALID, "a namespace may not");
+        expect_refused(&q, KI_ERR_INVALID, "namespace: ");
         q.name_space = "n";
         q.subresource = names[i];
-        expect_refused(&q, KI_ERR_INVALID, "a subresource may not");
+        expect_refused(&q, KI_ERR_INVALID, "subresource: ");
     }
     ki_request q = request_of(KI_VERB_GET);
     q.resource = KI_CORE_V1_NODES;
     q.name_space = "n";
     q.name = "p";
-    expect_refused(&q, KI_ERR_INVALID, "not in namespaces");
+    expect_refused(&q, KI_ERR_INVALID, "are not namespaced");
 }
 
 static void a_body_of_a_list_item_gets_its_kind(void **state)

@@ -317,7 +317,7 @@ static void too_many_deltas_are_refused(void **state)
         ki_object *object = test_thing(NULL, "c@3");
         ki_error error = KI_ERROR_INIT;
         assert_int_equal(ki_queue_add(queue, object, &error), KI_ERR_LIMIT);
-        assert_non_null(strstr(error.message, "at most 2"));
+        assert_non_null(strstr(error.message, "limit 2"));
         assert_int_equal(test_put(queue, NULL, "=c@3#4"), KI_ERR_LIMIT);
         assert_int_equal(test_put(queue, NULL, "-a?"), KI_ERR_LIMIT);
         if (kind == FIFO) {

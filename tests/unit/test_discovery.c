@@ -289,7 +289,7 @@ static void a_kind_is_found_by_its_api_version_and_spelling(void **state)
 
 /* ---- what is not found ---- */
 
-#define NOT_READ " Not read: custom.metrics.k8s.io/v1beta1"
+#define NOT_READ " Discovery failed for: custom.metrics.k8s.io/v1beta1"
 static const struct {
     const char *name;
     const char *message;
@@ -310,10 +310,10 @@ static const struct {
     {"pods.v1", "the server has no resource \"pods.v1\"; did you mean pods or "
                 "pods.metrics.k8s.io?" NOT_READ},
     {"completely-different", "the server has no resource \"completely-different\"; "
-                             "not read: custom.metrics.k8s.io/v1beta1"},
-    {"x\n\"\x01", "the server has no resource \"x \"?\"; not read: "
+                             "discovery failed for: custom.metrics.k8s.io/v1beta1"},
+    {"x\n\"\x01", "the server has no resource \"x \"?\"; discovery failed for: "
                   "custom.metrics.k8s.io/v1beta1"},
-    {"", "no resource has an empty name"},
+    {"", "resource name: empty"},
 };
 
 static void what_is_not_found_is_told_with_what_is_near(void **state)

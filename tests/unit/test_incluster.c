@@ -92,7 +92,7 @@ static void a_pod_that_is_none_says_so(void **state)
     f.environment.variables[1] = "KUBERNETES_SERVICE_HOST=";
     expect_pod(&f, no);
     f.environment.variables[1] = "KUBERNETES_SERVICE_HOST=a b";
-    expect_pod(&f, "KUBERNETES_SERVICE_HOST and _PORT: the host is not valid");
+    expect_pod(&f, "KUBERNETES_SERVICE_HOST and _PORT: invalid host");
     f.environment.variables[1] = HOST;
     assert_int_equal(unlink(test_folder_path(&f.folder, "token")), 0);
     ki_config *config = NULL;
@@ -148,9 +148,9 @@ static void options_count_over_the_pod(void **state)
     f.options.server = "http://other";
     expect_pod(&f, "server=http://other namespace=shop in-cluster");
     f.options.server = "socks5://other";
-    expect_pod(&f, "option server: it must be http or https, without a user");
+    expect_pod(&f, "option server: must be http or https, without a user");
     f.options.token = "a\nb";
-    expect_pod(&f, "option token: it has control characters");
+    expect_pod(&f, "option token: control characters are not allowed");
     end(&f);
 }
 
@@ -158,7 +158,7 @@ static void loading_falls_back_to_the_pod(void **state)
 {
     (void)state;
     static const char nothing[] =
-        "KI_ERR_NOT_FOUND nothing is configured: no context is chosen, no server is given";
+        "KI_ERR_NOT_FOUND no configuration: neither a context nor a server is set";
     fixture f;
     begin(&f);
     test_config_expect(&f.options, &f.folder, POD " token-file=DIR/token");
@@ -173,7 +173,7 @@ static void loading_falls_back_to_the_pod(void **state)
     f.options.path = test_folder_path(&f.folder, "config");
     test_config_expect(&f.options, &f.folder,
                        "KI_ERR_NOT_FOUND DIR/config:1: current-context:"
-                       " there is no context \"x\"");
+                       " no context \"x\"");
     f.options.path = NULL;
     f.options.text = ki_str_from("");
     test_config_expect(&f.options, &f.folder, nothing);

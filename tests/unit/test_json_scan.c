@@ -335,9 +335,9 @@ static void errors_name_line_and_column(void **state)
     assert_int_equal(check(text, strlen(text), &error), KI_ERR_SYNTAX);
     assert_int_equal(error.line, 3);
     assert_int_equal(error.column, 7);
-    assert_string_equal(error.message, "a colon must follow the name of a member");
+    assert_string_equal(error.message, "expected a colon after the field name");
     assert_int_equal(check("[1", 2, &error), KI_ERR_SYNTAX);
-    assert_string_equal(error.message, "the text ends too early");
+    assert_string_equal(error.message, "unexpected end of text");
 }
 
 int main(void)

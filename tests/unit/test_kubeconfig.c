@@ -107,11 +107,10 @@ static void relative_paths_begin_at_the_file(void **state)
                  "ENOENT DIR/kube/config:9: user \"u\": client-certificate: no such file or"
                  " directory (DIR/kube/gone)");
     expect_files(&folder, (const char *[]){"../ca", "cert", "sub", "../token"},
-                 "EISDIR DIR/kube/config:10: user \"u\": client-key: it is a directory"
+                 "EISDIR DIR/kube/config:10: user \"u\": client-key: is a directory"
                  " (DIR/kube/sub)");
     expect_files(&folder, (const char *[]){"../ca", "cert", "sub/key", "/dev/null"},
-                 "KI_ERR_INVALID DIR/kube/config:11: user \"u\": tokenFile: it is not a regular"
-                 " file");
+                 "KI_ERR_INVALID DIR/kube/config:11: user \"u\": tokenFile: not a regular file");
     test_folder_done(&folder);
 }
 
@@ -132,7 +131,7 @@ static void paths_in_memory_stay_or_begin_where_told(void **state)
                        "server=https://h namespace=default context=c cluster=c user=u"
                        " exec=/etc/x/bin/x version=v1 interactive=never");
     options.text_dir = "relative";
-    test_config_expect(&options, NULL, "EINVAL option text_dir: it must be absolute");
+    test_config_expect(&options, NULL, "EINVAL option text_dir: must be absolute");
 }
 
 static void an_explicit_file_must_be_there(void **state)
@@ -144,9 +143,9 @@ static void an_explicit_file_must_be_there(void **state)
     options.path = test_folder_path(&folder, "none");
     test_config_expect(&options, &folder, "ENOENT DIR/none: no such file or directory");
     options.path = folder.path;
-    test_config_expect(&options, &folder, "EISDIR DIR: it is a directory");
+    test_config_expect(&options, &folder, "EISDIR DIR: is a directory");
     options.path = "/dev/null";
-    test_config_expect(&options, &folder, "KI_ERR_INVALID /dev/null: it is not a regular file");
+    test_config_expect(&options, &folder, "KI_ERR_INVALID /dev/null: not a regular file");
     test_folder_done(&folder);
 }
 
@@ -177,8 +176,7 @@ static void a_file_that_everybody_may_write_is_not_trusted(void **state)
     options.server = "https://h";
     assert_int_equal(chmod(options.path, 0602), 0);
     test_config_expect(&options, &folder,
-                       "KI_ERR_INVALID DIR/config: everybody may write this file, so it is not to"
-                       " be trusted");
+                       "KI_ERR_INVALID DIR/config: not trusted: the file is writable by everyone");
     options.allow_shared_files = true;
     test_config_expect(&options, &folder, "server=https://h namespace=default");
     test_folder_done(&folder);
@@ -254,7 +252,7 @@ static void options_have_sizes_and_one_source(void **state)
         size_t newer;
     } later = {.options = {.size = sizeof(later)}, .newer = 1};
     test_config_expect(&later.options, NULL,
-                       "E2BIG the options struct has a size or members unknown here");
+                       "E2BIG options: unsupported size, or unknown members are set");
 }
 
 static void references_are_counted(void **state)

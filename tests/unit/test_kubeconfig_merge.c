@@ -89,14 +89,10 @@ static void the_first_file_with_a_name_wins(void **state)
         {"- gone 2 - 2 gone", NULL,
          "server=https://second namespace=n2 context=both"
          " cluster=shared server-name=s"},
-        {"1", NULL,
-         "KI_ERR_NOT_FOUND nothing is configured: no context is chosen, no server is"
-         " given"},
+        {"1", NULL, "KI_ERR_NOT_FOUND no configuration: neither a context nor a server is set"},
         {"1 2 bad", NULL, "KI_ERR_SYNTAX DIR/bad:2: did not find expected node content"},
-        {"1 2 sub", NULL, "EISDIR DIR/sub: it is a directory"},
-        {"gone", NULL,
-         "KI_ERR_NOT_FOUND nothing is configured: no context is chosen, no server is"
-         " given"},
+        {"1 2 sub", NULL, "EISDIR DIR/sub: is a directory"},
+        {"gone", NULL, "KI_ERR_NOT_FOUND no configuration: neither a context nor a server is set"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         fixture f;
@@ -141,8 +137,7 @@ static void without_home_there_is_no_file(void **state)
     fixture f;
     begin(&f);
     test_config_expect(&f.options, &f.folder,
-                       "KI_ERR_NOT_FOUND nothing is configured: no context"
-                       " is chosen, no server is given");
+                       "KI_ERR_NOT_FOUND no configuration: neither a context nor a server is set");
     end(&f);
 }
 
@@ -225,11 +220,10 @@ static void names_are_overridden(void **state)
          "server=https://d namespace=default context=d cluster=d user=b insecure username=me"
          " password=pw"},
         {{.name_space = "m"}, "server=https://h namespace=m " NAMES PROXY TLS " server-name=s" AS},
-        {{.name_space = "M"},
-         "KI_ERR_INVALID option name_space: is not a valid name of a namespace"},
-        {{.context = "x"}, "KI_ERR_NOT_FOUND option context: there is no context \"x\""},
-        {{.cluster = "x"}, "KI_ERR_NOT_FOUND option cluster: there is no cluster \"x\""},
-        {{.user = "x"}, "KI_ERR_NOT_FOUND option user: there is no user \"x\""},
+        {{.name_space = "M"}, "KI_ERR_INVALID option name_space: not a valid namespace name"},
+        {{.context = "x"}, "KI_ERR_NOT_FOUND option context: no context \"x\""},
+        {{.cluster = "x"}, "KI_ERR_NOT_FOUND option cluster: no cluster \"x\""},
+        {{.user = "x"}, "KI_ERR_NOT_FOUND option user: no user \"x\""},
         {{.context = ""}, "server=https://h namespace=n " NAMES PROXY TLS " server-name=s" AS},
     };
     expect_all(cases, sizeof(cases) / sizeof(cases[0]));
@@ -252,15 +246,16 @@ static void settings_of_the_cluster_are_overridden(void **state)
         {{.context = "d", .ca_file = "/proc/self/stat"},
          "server=https://d namespace=default context=d cluster=d ca-file=/proc/self/stat"},
         {{.ca_file = "/proc/self/stat", .insecure = true},
-         "KI_ERR_INVALID option ca_file: a CA and insecure-skip-tls-verify are both given"},
+         "KI_ERR_INVALID option ca_file: certificate-authority and insecure-skip-tls-verify are "
+         "mutually exclusive"},
         {{.ca_file = "/no/such"}, "ENOENT option ca_file: no such file or directory (/no/such)"},
         {{.proxy_url = "socks5://q"},
          "server=https://h namespace=n " NAMES " proxy=socks5://q" TLS " server-name=s" AS},
         {{.proxy_url = "q"},
-         "KI_ERR_INVALID option proxy_url: it must be a URL: http, https or socks5"},
+         "KI_ERR_INVALID option proxy_url: must be an http, https or socks5 URL"},
         {{.disable_compression = true},
          "server=https://h namespace=n " NAMES PROXY " no-compression" TLS " server-name=s" AS},
-        {{.server = "nowhere at all"}, "KI_ERR_INVALID option server: the host is not valid"},
+        {{.server = "nowhere at all"}, "KI_ERR_INVALID option server: invalid host"},
         {{.server = "http://h"}, "server=http://h namespace=n " NAMES PROXY AS},
     };
     expect_all(cases, sizeof(cases) / sizeof(cases[0]));
@@ -281,7 +276,7 @@ static void settings_of_the_user_are_overridden(void **state)
         {{.client_cert_file = "/no/such"},
          "ENOENT option client_cert_file: no such file or directory (/no/such)"},
         {{.user = "t", .client_cert_file = file},
-         "KI_ERR_INVALID option client_cert_file: a client certificate needs a client key"},
+         "KI_ERR_INVALID option client_cert_file: client-certificate requires client-key"},
         {{.token = "new"}, START " cert=A key=B server-name=s token=new" AS},
         {{.user = "t"}, T " token=old token-file=/old"},
         {{.user = "t", .token = "new"}, T " token=new"},
@@ -289,20 +284,20 @@ static void settings_of_the_user_are_overridden(void **state)
         {{.user = "t", .token_file = "/no/such"},
          "ENOENT option token_file: no such file or directory"},
         {{.user = "b", .token = "new"},
-         "KI_ERR_INVALID option token: a token and a user name or password are both given"},
+         "KI_ERR_INVALID option token: token and username/password are mutually exclusive"},
         {{.user = "b", .username = "you"}, B " username=you password=pw"},
         {{.user = "b", .password = "other"}, B " username=me password=other"},
         {{.user = "t", .username = "you"},
-         "KI_ERR_INVALID kubeconfig:13: user \"t\": token: a token and a user name or password are"
-         " both given"},
+         "KI_ERR_INVALID kubeconfig:13: user \"t\": token: token and username/password are "
+         "mutually exclusive"},
         {{.as_user = "o"}, START " cert=A key=B server-name=s as=o as-groups=[g] x=[y]"},
         {{.as_uid = "7"}, START " cert=A key=B server-name=s as=a as-uid=7 as-groups=[g] x=[y]"},
         {{.as_groups = groups}, START " cert=A key=B server-name=s as=a as-groups=[g1|g2] x=[y]"},
         {{.as_groups = none}, START " cert=A key=B server-name=s" AS},
         {{.user = "b", .as_groups = groups},
-         "KI_ERR_INVALID kubeconfig:14: user \"b\": as: a uid, groups or extra need a user to act"
-         " as"},
-        {{.token = "a\nb"}, "KI_ERR_INVALID option token: must have no control characters"},
+         "KI_ERR_INVALID kubeconfig:14: user \"b\": as: as-uid, as-groups and as-user-extra "
+         "require as"},
+        {{.token = "a\nb"}, "KI_ERR_INVALID option token: must not contain control characters"},
     };
     expect_all(cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -143,43 +143,44 @@ static void something_else_than_a_list_is_not_an_empty_list(void **state)
 {
     (void)state;
     list_is(&plain, "{}",
-            "failed KI_ERR_INVALID 0  at 0: the answer is not a list: it has no kind\n");
+            "failed KI_ERR_INVALID 0  at 0: the response is not a list: kind is missing\n");
     list_is(&plain, "{'kind':'Pod','apiVersion':'v1','metadata':{'name':'a'}}",
-            "failed KI_ERR_INVALID 0  at 0: the answer is not a list but a Pod of v1\n");
-    list_is(&plain, "[]", "failed KI_ERR_INVALID 0  at 0: the answer is not a list but an array\n");
+            "failed KI_ERR_INVALID 0  at 0: the response is not a list but a Pod of v1\n");
+    list_is(&plain, "[]",
+            "failed KI_ERR_INVALID 0  at 0: the response is not a list but an array\n");
     list_is(&plain, "'x' ",
-            "failed KI_ERR_INVALID 0  at 0: the answer is not a list, not even a map\n");
-    list_is(&plain, "12",
-            "failed KI_ERR_INVALID 0  at 0: the answer is not a list, not even a map\n");
-    list_is(&plain, "", "failed KI_ERR_CUT 0  at 0: the body ends before the list does\n");
-    list_is(&plain, "<html>", "failed KI_ERR_SYNTAX 0  at 0: a value must begin here\n");
+            "failed KI_ERR_INVALID 0  at 0: the response is not a list: not a map\n");
+    list_is(&plain, "12", "failed KI_ERR_INVALID 0  at 0: the response is not a list: not a map\n");
+    list_is(&plain, "", "failed KI_ERR_CUT 0  at 0: list truncated\n");
+    list_is(&plain, "<html>", "failed KI_ERR_SYNTAX 0  at 0: expected a value\n");
 }
 
 static void items_or_metadata_of_a_wrong_type_are_refused(void **state)
 {
     (void)state;
     list_is(&plain, "{" HEAD ",'items':{}}",
-            "failed KI_ERR_INVALID 0  at 0: the items of the list are not a list\n");
+            "failed KI_ERR_INVALID 0  at 0: list: items is not a list\n");
     list_is(&plain, "{" HEAD ",'items':nul}",
-            "failed KI_ERR_INVALID 0  at 44: the items of the list are not a list\n");
+            "failed KI_ERR_INVALID 0  at 44: list: items is not a list\n");
     list_is(&plain, "{'metadata':[]}",
-            "failed KI_ERR_INVALID 0  at 12: the metadata of the list are a list\n");
+            "failed KI_ERR_INVALID 0  at 12: list: metadata is a list\n");
     list_is(&plain, "{'metadata':{'resourceVersion':9}}",
-            "failed KI_ERR_INVALID 0  at 12: a text of the list is a number\n");
-    list_is(&plain, "{'kind':[]}", "failed KI_ERR_INVALID 0  at 8: a text of the list is a list\n");
+            "failed KI_ERR_INVALID 0  at 12: list: expected a string, found a number\n");
+    list_is(&plain, "{'kind':[]}",
+            "failed KI_ERR_INVALID 0  at 8: list: expected a string, found a list\n");
     list_is(&plain, "{'kind':'a\\u0000'}",
-            "failed KI_ERR_INVALID 0  at 8: a text of the list has a NUL\n");
+            "failed KI_ERR_INVALID 0  at 8: list: metadata string contains NUL\n");
     list_is(&plain, "{'kind':trux}",
-            "failed KI_ERR_SYNTAX 0  at 11: neither true, false nor null\n");
+            "failed KI_ERR_SYNTAX 0  at 11: expected true, false or null\n");
 }
 
 static void members_of_the_list_must_not_stand_twice(void **state)
 {
     (void)state;
     list_is(&plain, "{'items':[" ITEM_A "],'items':[" ITEM_B "]}",
-            "n/a@5  \nfailed KI_ERR_INVALID 0  at 75: a member of the list stands twice\n");
+            "n/a@5  \nfailed KI_ERR_INVALID 0  at 75: list: duplicate field\n");
     list_is(&plain, "{'kind':'PodList','kind':'PodList'}",
-            "failed KI_ERR_INVALID 0  at 18: a member of the list stands twice\n");
+            "failed KI_ERR_INVALID 0  at 18: list: duplicate field\n");
 }
 
 static void nothing_may_follow_the_list(void **state)
@@ -204,11 +205,12 @@ static void nothing_may_follow_the_list(void **state)
 static void a_table_is_refused_with_advice(void **state)
 {
     (void)state;
-    list_is(&plain,
-            "{'kind':'Table','apiVersion':'meta.k8s.io/v1','metadata':{},"
-            "'columnDefinitions':[],'rows':[]}",
-            "failed KI_ERR_UNSUPPORTED 0  at 29: the server answers with a Table, which has no "
-            "whole objects; ask for them: the Accept header must not say as=Table\n");
+    list_is(
+        &plain,
+        "{'kind':'Table','apiVersion':'meta.k8s.io/v1','metadata':{},"
+        "'columnDefinitions':[],'rows':[]}",
+        "failed KI_ERR_UNSUPPORTED 0  at 29: the server responded with a Table instead of objects; "
+        "remove as=Table from the Accept header\n");
     list_is(&plain, "{'apiVersion':'x.io/v1','kind':'Table','items':[]}",
             "complete Table x.io/v1 @ continue= remaining=-1 objects=0 aside=0\n");
 }
@@ -226,11 +228,11 @@ static void a_status_in_place_of_the_list_is_its_error(void **state)
             "failed KI_ERR_STATUS 429 TooManyRequests at 0: "
             "the API server answered with an error: TooManyRequests\n");
     list_is(&plain, "{'kind':'Status','apiVersion':'v1','status':'Success'}",
-            "failed KI_ERR_INVALID 0  at 0: the answer is not a list but a Status of v1\n");
+            "failed KI_ERR_INVALID 0  at 0: the response is not a list but a Status of v1\n");
     list_is(&plain, "{'kind':'Status','apiVersion':'v1','items':[" ITEM_A "]}",
-            "failed KI_ERR_INVALID 0  at 0: the answer is not a list but a Status of v1\n");
+            "failed KI_ERR_INVALID 0  at 0: the response is not a list but a Status of v1\n");
     list_is(&plain, "{'kind':'Status','apiVersion':'v1','code':tru}",
-            "failed KI_ERR_SYNTAX 0  at 0: a Status in place of the list: neither true, false nor "
+            "failed KI_ERR_SYNTAX 0  at 0: Status instead of the list: expected true, false or "
             "null\n");
 }
 
@@ -263,9 +265,9 @@ static void a_list_of_another_kind_is_refused(void **state)
     list_is(&pods, "{" HEAD "," META ",'items':[" ITEM_A "]}",
             "n/a@5 Pod v1\n" END " objects=1 aside=0\n");
     list_is(&pods, "{'kind':'NodeList','apiVersion':'v1','items':[" ITEM_A "]}",
-            "failed KI_ERR_TYPE 0  at 32: the server answers with a NodeList of v1\n");
+            "failed KI_ERR_TYPE 0  at 32: unexpected kind of list: NodeList of v1\n");
     list_is(&pods, "{'items':[" ITEM_A "],'kind':'PodList','apiVersion':'v2'}",
-            "n/a@5  \nfailed KI_ERR_TYPE 0  at 105: the server answers with a PodList of v2\n");
+            "n/a@5  \nfailed KI_ERR_TYPE 0  at 105: unexpected kind of list: PodList of v2\n");
 }
 
 /* ---- poison ---- */
@@ -280,23 +282,22 @@ static void one_bad_item_is_set_aside_and_the_rest_goes_on(void **state)
         {"null", "aside @ KI_ERR_INVALID: an object must be a map, not a null"},
         {"12", "aside @ KI_ERR_INVALID: an object must be a map, not a number"},
         {"[]", "aside @ KI_ERR_INVALID: an object must be a map, not a list"},
-        {"{}", "aside @ KI_ERR_KEY: the object has no name"},
+        {"{}", "aside @ KI_ERR_KEY: object without metadata.name"},
         {"{'metadata':{'namespace':'n','resourceVersion':'3'}}",
-         "aside @3 KI_ERR_KEY: the object has no name"},
-        {"{'metadata':{'name':'a/b'}}",
-         "aside @ KI_ERR_KEY: the name or the namespace has a slash"},
+         "aside @3 KI_ERR_KEY: object without metadata.name"},
+        {"{'metadata':{'name':'a/b'}}", "aside @ KI_ERR_KEY: name or namespace contains '/'"},
         {"{'metadata':{'name':'p','namespace':'n','resourceVersion':'3'},'spec':[1,]}",
-         "aside n/p@3 KI_ERR_SYNTAX: a value must begin here"},
+         "aside n/p@3 KI_ERR_SYNTAX: expected a value"},
         {"{'spec':{a},'metadata':{'name':'p'}}",
-         "aside p@ KI_ERR_SYNTAX: the name of a member, in quotes, must stand here"},
+         "aside p@ KI_ERR_SYNTAX: expected a field name in quotes"},
         {"{'metadata':{'name':'p','labels':12}}",
          "aside p@ KI_ERR_INVALID: metadata.labels must be a map, not a number"},
         {"{'metadata':{'name':'p','name':'q'}}",
-         "aside @ KI_ERR_INVALID: metadata.name stands twice"},
+         "aside @ KI_ERR_INVALID: duplicate field metadata.name"},
         {"{'metadata':{'name':7,'resourceVersion':'3'}}",
          "aside @3 KI_ERR_INVALID: metadata.name must be a string, not a number"},
         {"{'metadata':{'name':'p','x':'\\q'}}",
-         "aside p@ KI_ERR_ENCODING: there is no such escape"},
+         "aside p@ KI_ERR_ENCODING: unknown escape sequence"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char text[500];
@@ -315,7 +316,7 @@ static void an_item_of_another_kind_is_set_aside(void **state)
     const ki__wire_options pods = {.expected_kind = "Pod", .expected_api_version = "v1"};
     list_is(&pods,
             "{" HEAD ",'items':[{'kind':'Node','metadata':{'name':'x'}}," ITEM_A "]," META "}",
-            "aside x@ KI_ERR_TYPE: the object is a Node of v1\nn/a@5 Pod v1\n" END
+            "aside x@ KI_ERR_TYPE: unexpected kind: Node of v1\nn/a@5 Pod v1\n" END
             " objects=1 aside=1\n");
 }
 
@@ -326,13 +327,13 @@ static void an_item_over_the_limit_is_set_aside(void **state)
     list_is(&small,
             "{" HEAD ",'items':[" ITEM_A ",{'metadata':{'name':'p','namespace':'n'},'spec':"
             "{'x':'0123456789012345678901234567890123456789'}}," ITEM_B "]," META "}",
-            "n/a@5 Pod v1\naside n/p@ KI_ERR_LIMIT: the item has 97 bytes and the limit is 70\n"
+            "n/a@5 Pod v1\naside n/p@ KI_ERR_LIMIT: item too large: 97 bytes, limit 70\n"
             "b@6 Pod v1\n" END " objects=2 aside=1\n");
     /* Whose it is cannot be told if what tells it is beyond the limit. */
     list_is(&small,
             "{" HEAD ",'items':[{'spec':{'x':'0123456789012345678901234567890123456789'},"
             "'metadata':{'name':'p','namespace':'n'}}]," META "}",
-            "aside @ KI_ERR_LIMIT: the item has 97 bytes and the limit is 70\n" END
+            "aside @ KI_ERR_LIMIT: item too large: 97 bytes, limit 70\n" END
             " objects=0 aside=1\n");
 }
 
@@ -354,7 +355,7 @@ static void an_item_nested_too_deep_is_set_aside(void **state)
     const ki__wire_options flat = {.max_depth = 3};
     list_is(&flat,
             "{" HEAD ",'items':[{'metadata':{'name':'p'},'x':[[[[]]]]}," ITEM_A "]," META "}",
-            "aside p@ KI_ERR_DEPTH: maps and lists are nested too deep\nn/a@5 Pod v1\n" END
+            "aside p@ KI_ERR_DEPTH: maps and lists are nested too deeply\nn/a@5 Pod v1\n" END
             " objects=1 aside=1\n");
 }
 
@@ -362,12 +363,12 @@ static void what_is_wrong_with_the_list_itself_ends_it(void **state)
 {
     (void)state;
     list_is(&plain, "{" HEAD ",'items':[" ITEM_A " " ITEM_B "]}",
-            "n/a@5 Pod v1\nfailed KI_ERR_SYNTAX 0  at 109: a comma or ] must follow\n");
+            "n/a@5 Pod v1\nfailed KI_ERR_SYNTAX 0  at 109: expected a comma or ]\n");
     list_is(&plain, "{" HEAD ",'items':[" ITEM_A ",]}",
-            "n/a@5 Pod v1\nfailed KI_ERR_SYNTAX 0  at 109: a value must begin here\n");
+            "n/a@5 Pod v1\nfailed KI_ERR_SYNTAX 0  at 109: expected a value\n");
     list_is(&plain, "{" HEAD ",items:[]}",
-            "failed KI_ERR_SYNTAX 0  at 36: the name of a member, in quotes, must stand here\n");
-    list_is(&plain, "{'\\q':1}", "failed KI_ERR_ENCODING 0  at 2: there is no such escape\n");
+            "failed KI_ERR_SYNTAX 0  at 36: expected a field name in quotes\n");
+    list_is(&plain, "{'\\q':1}", "failed KI_ERR_ENCODING 0  at 2: unknown escape sequence\n");
 }
 
 /* ---- limits and ends ---- */
@@ -389,7 +390,7 @@ static void large_parts_of_the_list_itself_are_refused(void **state)
     test_add(&body, "0123456789abcdef", 65);
     test_add(&body, "\"}", 1);
     test_trace_is(test_trace_list, &plain, ki_buf_str(&body),
-                  "failed KI_ERR_LIMIT 0  at 8: a text of the list has 1040 bytes\n");
+                  "failed KI_ERR_LIMIT 0  at 8: list: metadata string too long: 1040 bytes\n");
     ki_buf_done(&body);
     ki_buf_done(&trace);
 }

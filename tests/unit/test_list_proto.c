@@ -123,26 +123,26 @@ static void something_else_than_a_list_is_refused(void **state)
     begin(&l);
     test_put_object(&l.content, "n", "a", "5");
     list_is(&l, &plain, "v1", "Pod",
-            "failed KI_ERR_INVALID 0  at 0: the answer is not a list but a Pod of v1\n");
+            "failed KI_ERR_INVALID 0  at 0: the response is not a list but a Pod of v1\n");
     begin(&l);
     list_is(&l, &plain, "", "",
-            "failed KI_ERR_INVALID 0  at 0: the answer is not a list: it has no kind\n");
+            "failed KI_ERR_INVALID 0  at 0: the response is not a list: kind is missing\n");
     begin(&l);
     list_is(&l, &plain, "v1", "List",
-            "failed KI_ERR_UNSUPPORTED 0  at 0: the answer is a List of any kinds, which is not "
-            "read in protobuf\n");
+            "failed KI_ERR_UNSUPPORTED 0  at 0: the response is a List of mixed kinds, which is "
+            "not supported in protobuf\n");
     begin(&l);
-    list_is(&l, &plain, "meta.k8s.io/v1", "Table",
-            "failed KI_ERR_UNSUPPORTED 0  at 0: the server answers with a Table, which has no "
-            "whole objects; ask for them: the Accept header must not say as=Table\n");
+    list_is(
+        &l, &plain, "meta.k8s.io/v1", "Table",
+        "failed KI_ERR_UNSUPPORTED 0  at 0: the server responded with a Table instead of objects; "
+        "remove as=Table from the Accept header\n");
     body_is("{\"kind\"}", 8,
-            "failed KI_ERR_SYNTAX 0  at 0: the body does not begin as protobuf of Kubernetes "
-            "does\n");
-    body_is("k8s", 4, "failed KI_ERR_CUT 0  at 4: the body ends before the list does\n");
-    body_is("", 0, "failed KI_ERR_CUT 0  at 0: the body ends before the list does\n");
+            "failed KI_ERR_SYNTAX 0  at 0: missing magic number of Kubernetes protobuf\n");
+    body_is("k8s", 4, "failed KI_ERR_CUT 0  at 4: list truncated\n");
+    body_is("", 0, "failed KI_ERR_CUT 0  at 0: list truncated\n");
     /* The content before its type. */
     body_is("k8s\0\x12\x00\x0a\x00", 8,
-            "failed KI_ERR_INVALID 0  at 0: the answer is not a list: it has no kind\n");
+            "failed KI_ERR_INVALID 0  at 0: the response is not a list: kind is missing\n");
 }
 
 static void what_is_not_fit_to_print_is_not_in_the_message(void **state)
@@ -151,12 +151,12 @@ static void what_is_not_fit_to_print_is_not_in_the_message(void **state)
     list l;
     begin(&l);
     list_is(&l, &plain, "v\x1b[2J", "Po\nd\xff",
-            "failed KI_ERR_INVALID 0  at 0: the answer is not a list but a Po d? of v?[2J\n");
+            "failed KI_ERR_INVALID 0  at 0: the response is not a list but a Po d? of v?[2J\n");
     ki__wire_options pods = plain;
     pods.expected_kind = "Pod";
     begin(&l);
     list_is(&l, &pods, "v1", "\x07List",
-            "failed KI_ERR_TYPE 0  at 0: the server answers with a ?List of v1\n");
+            "failed KI_ERR_TYPE 0  at 0: unexpected kind of list: ?List of v1\n");
 }
 
 static void a_list_of_another_kind_is_refused(void **state)
@@ -168,7 +168,7 @@ static void a_list_of_another_kind_is_refused(void **state)
     begin(&l);
     put_item(&l, "n", "a", "5");
     list_is(&l, &nodes, "v1", "PodList",
-            "failed KI_ERR_TYPE 0  at 0: the server answers with a PodList of v1\n");
+            "failed KI_ERR_TYPE 0  at 0: unexpected kind of list: PodList of v1\n");
 }
 
 static void put_status(ki_buf *content)
@@ -196,7 +196,7 @@ static void a_status_in_place_of_the_list_is_its_error(void **state)
     begin(&l);
     test_put_text(&l.content, 2, "Success");
     list_is(&l, &plain, "v1", "Status",
-            "failed KI_ERR_INVALID 0  at 0: the answer is not a list but a Status of v1\n");
+            "failed KI_ERR_INVALID 0  at 0: the response is not a list but a Status of v1\n");
     begin(&l);
     test_add(&l.content, "\x0f", 1);
     ki_buf_init(&l.body, NULL, SIZE_MAX);
@@ -218,10 +218,9 @@ static void a_content_that_is_encoded_is_refused(void **state)
         const char *text;
         const char *end;
     } cases[] = {
-        {3, "gzip",
-         "failed KI_ERR_UNSUPPORTED 0  at 0: the content of the envelope is of encoding gzip\n"},
+        {3, "gzip", "failed KI_ERR_UNSUPPORTED 0  at 0: envelope: unsupported encoding gzip\n"},
         {4, "application/json",
-         "failed KI_ERR_UNSUPPORTED 0  at 0: the content of the envelope is of type "
+         "failed KI_ERR_UNSUPPORTED 0  at 0: envelope: unsupported type "
          "application/json\n"},
         {4, "application/vnd.kubernetes.protobuf",
          "complete PodList v1 @ continue= remaining=-1 objects=0 aside=0\n"},
@@ -244,14 +243,13 @@ static void fields_of_the_list_must_not_stand_twice(void **state)
     begin(&l);
     put_metadata(&l, "9", "", 0);
     put_metadata(&l, "9", "", 0);
-    list_is(&l, &plain, "v1", "PodList",
-            "failed KI_ERR_INVALID 0  at 0: a field of the list stands twice\n");
+    list_is(&l, &plain, "v1", "PodList", "failed KI_ERR_INVALID 0  at 0: list: duplicate field\n");
     ki_buf body;
     ki_buf_init(&body, NULL, SIZE_MAX);
     test_put_envelope(&body, "v1", "PodList", ki_str_from(""));
     test_put_text(&body, 2, "");
     test_trace_is(test_trace_list, &plain, ki_buf_str(&body),
-                  "failed KI_ERR_INVALID 0  at 0: a field of the list stands twice\n");
+                  "failed KI_ERR_INVALID 0  at 0: list: duplicate field\n");
     ki_buf_done(&body);
 }
 
@@ -280,10 +278,9 @@ static void fields_of_the_wrong_wire_type_are_refused(void **state)
             assert_int_equal(ki_buf_add_str(&l.content, bytes), 0);
         }
         list_is(&l, &plain, "v1", "PodList",
-                "failed KI_ERR_INVALID 0  at 0: a field of the list has the wrong wire type\n");
+                "failed KI_ERR_INVALID 0  at 0: list: wrong wire type\n");
     }
-    body_is("k8s\0\x08\x01", 6,
-            "failed KI_ERR_INVALID 0  at 0: a field of the list has the wrong wire type\n");
+    body_is("k8s\0\x08\x01", 6, "failed KI_ERR_INVALID 0  at 0: list: wrong wire type\n");
 }
 
 /* ---- poison ---- */
@@ -344,10 +341,10 @@ static void an_item_without_a_name_or_over_the_limit_is_set_aside(void **state)
     put_item(&l, "namespace-that-is-long", "and-a-name", "7");
     put_item(&l, "n", "a", "5");
     list_is(&l, &small, "v1", "PodList",
-            "aside @ KI_ERR_KEY: the object has no name\n"
-            "aside @3 KI_ERR_KEY: the object has no name\n"
-            "aside namespace-that-is-long/and-a-name@ KI_ERR_LIMIT: the item has 41 bytes and the "
-            "limit is 40\n"
+            "aside @ KI_ERR_KEY: object without metadata.name\n"
+            "aside @3 KI_ERR_KEY: object without metadata.name\n"
+            "aside namespace-that-is-long/and-a-name@ KI_ERR_LIMIT: item too large: 41 bytes, "
+            "limit 40\n"
             "n/a@5 Pod v1\ncomplete PodList v1 @ continue= remaining=-1 objects=1 aside=3\n");
 }
 
@@ -359,14 +356,12 @@ static void what_is_wrong_with_the_list_itself_ends_it(void **state)
     put_item(&l, "n", "a", "5");
     test_add(&l.content, "\x0f", 1);
     list_is(&l, &plain, "v1", "PodList",
-            "n/a@5 Pod v1\nfailed KI_ERR_SYNTAX 0  at 35: a field is of a type that Kubernetes "
-            "does not use\n");
+            "n/a@5 Pod v1\nfailed KI_ERR_SYNTAX 0  at 35: unsupported wire type\n");
     begin(&l);
     put_item(&l, "n", "a", "5");
     assert_int_equal(ki_buf_add(&l.content, "\x12\x50", 2), 0);
     list_is(&l, &plain, "v1", "PodList",
-            "n/a@5 Pod v1\nfailed KI_ERR_SYNTAX 0  at 36: a field reaches beyond the end of its "
-            "message\n");
+            "n/a@5 Pod v1\nfailed KI_ERR_SYNTAX 0  at 36: field exceeds its message\n");
 }
 
 /* ---- ends and memory ---- */

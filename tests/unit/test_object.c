@@ -288,9 +288,9 @@ static void only_maps_are_objects(void **state)
     refuses("[]", KI_ERR_INVALID, 0, "an object must be a map, not a list");
     refuses(" 1", KI_ERR_INVALID, 1, "an object must be a map, not a number");
     refuses("null", KI_ERR_INVALID, 0, "an object must be a map, not a null");
-    refuses("", KI_ERR_SYNTAX, 0, "the text ends too early");
-    refuses("[", KI_ERR_SYNTAX, 1, "the text ends too early");
-    refuses("{}{}", KI_ERR_SYNTAX, 2, "nothing may follow the value");
+    refuses("", KI_ERR_SYNTAX, 0, "unexpected end of text");
+    refuses("[", KI_ERR_SYNTAX, 1, "unexpected end of text");
+    refuses("{}{}", KI_ERR_SYNTAX, 2, "unexpected text after the value");
 }
 
 static void metadata_of_a_wrong_type_is_refused(void **state)
@@ -329,8 +329,8 @@ static void a_nul_in_an_identity_is_refused(void **state)
 {
     (void)state;
     refuses("{\"metadata\":{\"name\":\"a\\u0000\"}}", KI_ERR_INVALID, 20,
-            "metadata.name must not have a NUL");
-    refuses("{\"kind\":\"\\u0000\"}", KI_ERR_INVALID, 8, "kind must not have a NUL");
+            "metadata.name must not contain NUL");
+    refuses("{\"kind\":\"\\u0000\"}", KI_ERR_INVALID, 8, "kind must not contain NUL");
     ki_object *object = make("{\"metadata\":{\"labels\":{\"a\\u0000\":\"\\u0000\"}}}");
     ki_value value;
     assert_int_equal(ki_object_label(object, ki_str_make("a\0", 2), &value), 0);
@@ -341,21 +341,21 @@ static void a_nul_in_an_identity_is_refused(void **state)
 static void members_named_twice_are_refused_at_the_top_and_in_metadata(void **state)
 {
     (void)state;
-    refuses("{\"spec\":1,\"spec\":1}", KI_ERR_INVALID, 10, "spec stands twice");
-    refuses("{\"x\":1,\"y\":2,\"\\u0078\":3}", KI_ERR_INVALID, 13, "\\u0078 stands twice");
+    refuses("{\"spec\":1,\"spec\":1}", KI_ERR_INVALID, 10, "duplicate field spec");
+    refuses("{\"x\":1,\"y\":2,\"\\u0078\":3}", KI_ERR_INVALID, 13, "duplicate field \\u0078");
     refuses("{\"metadata\":{},\"\\u006detadata\":{}}", KI_ERR_INVALID, 15,
-            "\\u006detadata stands twice");
+            "duplicate field \\u006detadata");
     refuses("{\"metadata\":{\"name\":\"a\",\"name\":\"b\"}}", KI_ERR_INVALID, 24,
-            "metadata.name stands twice");
+            "duplicate field metadata.name");
     refuses("{\"metadata\":{\"x\":1,\"\\u0078\":1}}", KI_ERR_INVALID, 19,
-            "metadata.\\u0078 stands twice");
+            "duplicate field metadata.\\u0078");
     /* Long names are cut for the message, and not within a character. */
     char json[400];
     char name[101];
     char message[100];
     (void)snprintf(name, sizeof(name), "%063d\xe2\x82\xac, and more of it", 0);
     (void)snprintf(json, sizeof(json), "{\"%s\":1,\"%s\":1}", name, name);
-    (void)snprintf(message, sizeof(message), "%.63s stands twice", name);
+    (void)snprintf(message, sizeof(message), "duplicate field %.63s", name);
     refuses(json, KI_ERR_INVALID, strlen(name) + 6, message);
     /* The same name on different levels, and twice anywhere else, is fine. */
     ki_object_unref(make("{\"name\":1,\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":\"1\",\"x\":"
@@ -422,10 +422,10 @@ static void names_made_to_collide_are_refused(void **state)
     }
     test_add(&json, "}", 1);
     /* The seventh meets the six before it, which makes 21 pairs. */
-    refuses(ki_buf_text(&json), KI_ERR_LIMIT, 79, "too many names of members have the same hash");
+    refuses(ki_buf_text(&json), KI_ERR_LIMIT, 79, "too many field names with the same hash");
     ki_buf_done(&json);
     refuses("{\"gharmoya\":0,\"yhyevqvb\":0,\"gharmoya\":0}", KI_ERR_INVALID, 27,
-            "gharmoya stands twice");
+            "duplicate field gharmoya");
 }
 
 static void identity_strings_are_limited(void **state)

@@ -120,7 +120,7 @@ static void pages_of_two_versions_are_not_combined(void **state)
     assert_int_equal(refuse(&f, 410, "Gone"), KI__PAGING_FAILED);
     assert_int_equal(take(&f, "8", ""), KI__PAGING_FAILED);
     assert_int_equal(f.error.code, KI_ERR_STALE);
-    assert_string_equal(f.error.message, "a page shows resource version 8, the first one showed 7");
+    assert_string_equal(f.error.message, "inconsistent pages: resourceVersion 8, first page had 7");
     end(&f);
 }
 

@@ -21,7 +21,7 @@ static void on_log(const ki_log_record *record, void *user)
 {
     const char *component = user;
     logged += strcmp(record->component, component) == 0 &&
-              strstr(record->message, "left by an exception or longjmp()") != NULL &&
+              strstr(record->message, "exited by an exception or longjmp()") != NULL &&
               record->level == KI_LOG_ERROR;
 }
 

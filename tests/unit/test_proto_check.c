@@ -64,15 +64,15 @@ static void malformed_tags_are_refused(void **state)
 {
     (void)state;
     static const refused cases[] = {
-        {"#80", KI_ERR_SYNTAX, 0, "ends within a tag"},
-        {"#80808080", KI_ERR_SYNTAX, 0, "ends within a tag"},
-        {"#808080808001", KI_ERR_SYNTAX, 0, "more than 5 bytes"},
+        {"#80", KI_ERR_SYNTAX, 0, "truncated in a tag"},
+        {"#80808080", KI_ERR_SYNTAX, 0, "truncated in a tag"},
+        {"#808080808001", KI_ERR_SYNTAX, 0, "longer than 5 bytes"},
         {"#ffffffff7f00", KI_ERR_SYNTAX, 0, "below 2^29"},
         {"#00", KI_ERR_SYNTAX, 0, "must not be 0"},
         {"#0200", KI_ERR_SYNTAX, 0, "must not be 0"},
         {"#8000", KI_ERR_SYNTAX, 0, "must not be 0"},
-        {"1:{1:'a'} #80", KI_ERR_SYNTAX, 5, "ends within a tag"},
-        {"1:{1:'a' #80}", KI_ERR_SYNTAX, 5, "metadata: the message ends within a tag"},
+        {"1:{1:'a'} #80", KI_ERR_SYNTAX, 5, "truncated in a tag"},
+        {"1:{1:'a' #80}", KI_ERR_SYNTAX, 5, "metadata: message truncated in a tag"},
     };
     CHECK_REFUSED("v1", "Pod", cases);
 }
@@ -83,26 +83,26 @@ static void wrong_wire_types_are_refused(void **state)
     static const refused cases[] = {
         {"#0b", KI_ERR_SYNTAX, 0, "metadata: groups are not supported"},
         {"#0c", KI_ERR_SYNTAX, 0, "metadata: groups are not supported"},
-        {"#0e", KI_ERR_SYNTAX, 0, "no such wire type"},
-        {"#0f", KI_ERR_SYNTAX, 0, "no such wire type"},
+        {"#0e", KI_ERR_SYNTAX, 0, "unknown wire type"},
+        {"#0f", KI_ERR_SYNTAX, 0, "unknown wire type"},
         {"#a306", KI_ERR_SYNTAX, 0, "groups"}, /* an unknown field, 100 */
         {"#a406", KI_ERR_SYNTAX, 0, "groups"},
-        {"#a606", KI_ERR_SYNTAX, 0, "no such wire type"},
-        {"#a706", KI_ERR_SYNTAX, 0, "no such wire type"},
-        {"1:7", KI_ERR_INVALID, 0, "metadata: the wire type"},
-        {"1:{1:7}", KI_ERR_INVALID, 2, "name: the wire type"},
-        {"1:{7:'1'}", KI_ERR_INVALID, 2, "generation: the wire type"},
-        {"1:{7:d1}", KI_ERR_INVALID, 2, "generation: the wire type"},
-        {"1:{1:d1}", KI_ERR_INVALID, 2, "name: the wire type"},
-        {"1:{11:1}", KI_ERR_INVALID, 2, "labels: the wire type"},
-        {"1:{8:1}", KI_ERR_INVALID, 2, "creationTimestamp: the wire type"},
-        {"1:{8:{1:'1'}}", KI_ERR_INVALID, 4, "creationTimestamp: the wire type"},
-        {"1:{8:{2:'1'}}", KI_ERR_INVALID, 4, "creationTimestamp: the wire type"},
+        {"#a606", KI_ERR_SYNTAX, 0, "unknown wire type"},
+        {"#a706", KI_ERR_SYNTAX, 0, "unknown wire type"},
+        {"1:7", KI_ERR_INVALID, 0, "metadata: wrong wire type"},
+        {"1:{1:7}", KI_ERR_INVALID, 2, "name: wrong wire type"},
+        {"1:{7:'1'}", KI_ERR_INVALID, 2, "generation: wrong wire type"},
+        {"1:{7:d1}", KI_ERR_INVALID, 2, "generation: wrong wire type"},
+        {"1:{1:d1}", KI_ERR_INVALID, 2, "name: wrong wire type"},
+        {"1:{11:1}", KI_ERR_INVALID, 2, "labels: wrong wire type"},
+        {"1:{8:1}", KI_ERR_INVALID, 2, "creationTimestamp: wrong wire type"},
+        {"1:{8:{1:'1'}}", KI_ERR_INVALID, 4, "creationTimestamp: wrong wire type"},
+        {"1:{8:{2:'1'}}", KI_ERR_INVALID, 4, "creationTimestamp: wrong wire type"},
         {"2:{14:{4:x'0102'}}", KI_ERR_INVALID, 4, "supplementalGroups: packed lists"},
         {"2:{32:{1:'cpu' 2:'1'}}", KI_ERR_SYNTAX, 13, "overhead"},
-        {"2:{32:{1:'cpu' 2:1}}", KI_ERR_INVALID, 10, "overhead: the wire type"},
-        {"2:{32:{1:'cpu' 2:{1:7}}}", KI_ERR_INVALID, 12, "overhead: the wire type"},
-        {"1:{13:{6:'x'}}", KI_ERR_INVALID, 4, "controller: the wire type"},
+        {"2:{32:{1:'cpu' 2:1}}", KI_ERR_INVALID, 10, "overhead: wrong wire type"},
+        {"2:{32:{1:'cpu' 2:{1:7}}}", KI_ERR_INVALID, 12, "overhead: wrong wire type"},
+        {"1:{13:{6:'x'}}", KI_ERR_INVALID, 4, "controller: wrong wire type"},
     };
     CHECK_REFUSED("v1", "Pod", cases);
 }
@@ -111,30 +111,30 @@ static void what_is_cut_off_is_refused(void **state)
 {
     (void)state;
     static const refused cases[] = {
-        {"#0a", KI_ERR_SYNTAX, 1, "metadata: the message ends within a number"},
-        {"#0a01", KI_ERR_SYNTAX, 1, "metadata: the length is more"},
-        {"#0a80", KI_ERR_SYNTAX, 1, "ends within a number"},
-        {"#0a020a05", KI_ERR_SYNTAX, 3, "name: the length is more"},
-        {"#0a030a0561", KI_ERR_SYNTAX, 3, "name: the length is more"},
-        {"#0a0138", KI_ERR_SYNTAX, 3, "generation: the message ends within a number"},
-        {"#0a02388012000000", KI_ERR_SYNTAX, 3, "generation: the message ends within a number"},
-        {"#0affffffffffffffffff01", KI_ERR_SYNTAX, 1, "the length is more"},
-        {"#0affffffffffffffffffff01", KI_ERR_SYNTAX, 1, "more than 10 bytes"},
-        {"#0a0c38ffffffffffffffffffff01", KI_ERR_SYNTAX, 3, "generation: a number has more"},
-        {"#a206", KI_ERR_SYNTAX, 2, "ends within a number"}, /* unknown fields */
-        {"#a20601", KI_ERR_SYNTAX, 2, "the length is more"},
-        {"#a006", KI_ERR_SYNTAX, 2, "ends within a number"},
-        {"#a00680", KI_ERR_SYNTAX, 2, "ends within a number"},
-        {"#a10600000000000000", KI_ERR_SYNTAX, 2, "ends within a number"},
-        {"#a506000000", KI_ERR_SYNTAX, 2, "ends within a number"},
-        {"1:{11:x'0a056162'}", KI_ERR_SYNTAX, 5, "labels: the length is more"},
-        {"1:{11:x'0a0161'} #12", KI_ERR_SYNTAX, 8, "spec: the message ends"},
-        {"1:{11:x'0a01611205'}", KI_ERR_SYNTAX, 8, "labels: the length is more"},
-        {"1:{11:x'0a01611280'}", KI_ERR_SYNTAX, 8, "labels: the message ends within a number"},
-        {"1:{8:x'08'}", KI_ERR_SYNTAX, 5, "creationTimestamp: the message ends"},
+        {"#0a", KI_ERR_SYNTAX, 1, "metadata: message truncated in a number"},
+        {"#0a01", KI_ERR_SYNTAX, 1, "metadata: length exceeds"},
+        {"#0a80", KI_ERR_SYNTAX, 1, "truncated in a number"},
+        {"#0a020a05", KI_ERR_SYNTAX, 3, "name: length exceeds"},
+        {"#0a030a0561", KI_ERR_SYNTAX, 3, "name: length exceeds"},
+        {"#0a0138", KI_ERR_SYNTAX, 3, "generation: message truncated in a number"},
+        {"#0a02388012000000", KI_ERR_SYNTAX, 3, "generation: message truncated in a number"},
+        {"#0affffffffffffffffff01", KI_ERR_SYNTAX, 1, "length exceeds the message"},
+        {"#0affffffffffffffffffff01", KI_ERR_SYNTAX, 1, "longer than 10 bytes"},
+        {"#0a0c38ffffffffffffffffffff01", KI_ERR_SYNTAX, 3, "generation: varint longer"},
+        {"#a206", KI_ERR_SYNTAX, 2, "truncated in a number"}, /* unknown fields */
+        {"#a20601", KI_ERR_SYNTAX, 2, "length exceeds the message"},
+        {"#a006", KI_ERR_SYNTAX, 2, "truncated in a number"},
+        {"#a00680", KI_ERR_SYNTAX, 2, "truncated in a number"},
+        {"#a10600000000000000", KI_ERR_SYNTAX, 2, "truncated in a number"},
+        {"#a506000000", KI_ERR_SYNTAX, 2, "truncated in a number"},
+        {"1:{11:x'0a056162'}", KI_ERR_SYNTAX, 5, "labels: length exceeds"},
+        {"1:{11:x'0a0161'} #12", KI_ERR_SYNTAX, 8, "spec: message truncated"},
+        {"1:{11:x'0a01611205'}", KI_ERR_SYNTAX, 8, "labels: length exceeds"},
+        {"1:{11:x'0a01611280'}", KI_ERR_SYNTAX, 8, "labels: message truncated in a number"},
+        {"1:{8:x'08'}", KI_ERR_SYNTAX, 5, "creationTimestamp: message truncated"},
         {"1:{8:x'0880808080801000'}", KI_ERR_SYNTAX, 11, "creationTimestamp: a field number"},
-        {"1:{17:{7:x'0a0561'}}", KI_ERR_SYNTAX, 8, "fieldsV1: the length is more"},
-        {"2:{32:{1:'cpu' 2:x'0a0431'}}", KI_ERR_SYNTAX, 13, "overhead: the length is more"},
+        {"1:{17:{7:x'0a0561'}}", KI_ERR_SYNTAX, 8, "fieldsV1: length exceeds"},
+        {"2:{32:{1:'cpu' 2:x'0a0431'}}", KI_ERR_SYNTAX, 13, "overhead: length exceeds"},
     };
     CHECK_REFUSED("v1", "Pod", cases);
 }
@@ -143,22 +143,24 @@ static void what_stands_twice_is_refused(void **state)
 {
     (void)state;
     static const refused cases[] = {
-        {"1:{} 1:{}", KI_ERR_INVALID, 2, "metadata: the field stands twice"},
-        {"1:{1:'a' 1:'a'}", KI_ERR_INVALID, 5, "name: the field stands twice"},
-        {"1:{1:'a' 3:'n' 1:'b'}", KI_ERR_INVALID, 8, "name: the field stands twice"},
-        {"1:{3:'n' 1:'a' 3:'m'}", KI_ERR_INVALID, 8, "namespace: the field stands twice"},
-        {"1:{3:'n' 1:'a' 5:'u' 1:'b'}", KI_ERR_INVALID, 11, "name: the field stands twice"},
-        {"1:{7:1 7:2}", KI_ERR_INVALID, 4, "generation: the field stands twice"},
-        {"1:{14:'a' 1:'n' 14:'b'}", KI_ERR_INVALID, 8, "finalizers: the list is not in one piece"},
-        {"1:{1:'n' 14:'a' 3:'m' 14:'b'}", KI_ERR_INVALID, 11, "finalizers: the list is not"},
-        {"1:{14:'a' 99:1 14:'b'}", KI_ERR_INVALID, 8, "finalizers: the list is not in one piece"},
-        {"1:{17:{} 14:'a' 99:1 14:'b'}", KI_ERR_INVALID, 11, "finalizers: the list is not"},
-        {"1:{11:{1:'a'} 12:{1:'b'} 11:{1:'c'}}", KI_ERR_INVALID, 12, "labels: the list is not"},
-        {"1:{11:{1:'a' 1:'b'}}", KI_ERR_INVALID, 7, "labels: the field stands twice"},
-        {"1:{11:{2:'a' 2:'b'}}", KI_ERR_INVALID, 7, "labels: the field stands twice"},
-        {"1:{8:{1:1 1:2}}", KI_ERR_INVALID, 6, "creationTimestamp: the field stands twice"},
-        {"1:{17:{7:{1:'{}' 1:'{}'}}}", KI_ERR_INVALID, 11, "fieldsV1: the field stands twice"},
-        {"2:{14:{4:1 2:2 4:3}}", KI_ERR_INVALID, 8, "supplementalGroups: the list is not"},
+        {"1:{} 1:{}", KI_ERR_INVALID, 2, "metadata: duplicate field"},
+        {"1:{1:'a' 1:'a'}", KI_ERR_INVALID, 5, "name: duplicate field"},
+        {"1:{1:'a' 3:'n' 1:'b'}", KI_ERR_INVALID, 8, "name: duplicate field"},
+        {"1:{3:'n' 1:'a' 3:'m'}", KI_ERR_INVALID, 8, "namespace: duplicate field"},
+        {"1:{3:'n' 1:'a' 5:'u' 1:'b'}", KI_ERR_INVALID, 11, "name: duplicate field"},
+        {"1:{7:1 7:2}", KI_ERR_INVALID, 4, "generation: duplicate field"},
+        {"1:{14:'a' 1:'n' 14:'b'}", KI_ERR_INVALID, 8,
+         "finalizers: elements of a list are not contiguous"},
+        {"1:{1:'n' 14:'a' 3:'m' 14:'b'}", KI_ERR_INVALID, 11, "finalizers: elements of a list"},
+        {"1:{14:'a' 99:1 14:'b'}", KI_ERR_INVALID, 8,
+         "finalizers: elements of a list are not contiguous"},
+        {"1:{17:{} 14:'a' 99:1 14:'b'}", KI_ERR_INVALID, 11, "finalizers: elements of a list"},
+        {"1:{11:{1:'a'} 12:{1:'b'} 11:{1:'c'}}", KI_ERR_INVALID, 12, "labels: elements of a list"},
+        {"1:{11:{1:'a' 1:'b'}}", KI_ERR_INVALID, 7, "labels: duplicate field"},
+        {"1:{11:{2:'a' 2:'b'}}", KI_ERR_INVALID, 7, "labels: duplicate field"},
+        {"1:{8:{1:1 1:2}}", KI_ERR_INVALID, 6, "creationTimestamp: duplicate field"},
+        {"1:{17:{7:{1:'{}' 1:'{}'}}}", KI_ERR_INVALID, 11, "fieldsV1: duplicate field"},
+        {"2:{14:{4:1 2:2 4:3}}", KI_ERR_INVALID, 8, "supplementalGroups: elements of a list"},
     };
     CHECK_REFUSED("v1", "Pod", cases);
 }
@@ -167,26 +169,26 @@ static void special_messages_are_checked_too(void **state)
 {
     (void)state;
     static const refused service[] = {
-        {"2:{1:{4:{1:'0'}}}", KI_ERR_INVALID, 6, "targetPort: the wire type"},
-        {"2:{1:{4:{2:'0'}}}", KI_ERR_INVALID, 6, "targetPort: the wire type"},
-        {"2:{1:{4:{3:0}}}", KI_ERR_INVALID, 6, "targetPort: the wire type"},
-        {"2:{1:{4:{3:'' 3:''}}}", KI_ERR_INVALID, 8, "targetPort: the field stands twice"},
+        {"2:{1:{4:{1:'0'}}}", KI_ERR_INVALID, 6, "targetPort: wrong wire type"},
+        {"2:{1:{4:{2:'0'}}}", KI_ERR_INVALID, 6, "targetPort: wrong wire type"},
+        {"2:{1:{4:{3:0}}}", KI_ERR_INVALID, 6, "targetPort: wrong wire type"},
+        {"2:{1:{4:{3:'' 3:''}}}", KI_ERR_INVALID, 8, "targetPort: duplicate field"},
     };
     CHECK_REFUSED("v1", "Service", service);
     static const refused review[] = {
-        {"2:{5:{1:'a' 2:{1:7}}}", KI_ERR_INVALID, 9, "extra: the wire type"},
-        {"2:{5:{1:'a' 2:7}}", KI_ERR_INVALID, 7, "extra: the wire type"},
+        {"2:{5:{1:'a' 2:{1:7}}}", KI_ERR_INVALID, 9, "extra: wrong wire type"},
+        {"2:{5:{1:'a' 2:7}}", KI_ERR_INVALID, 7, "extra: wrong wire type"},
     };
     CHECK_REFUSED("authorization.k8s.io/v1", "SubjectAccessReview", review);
     static const refused definition[] = {
-        {"2:{7:{4:{1:{30:{1:'x'}}}}}", KI_ERR_INVALID, 11, "allows: the wire type"},
-        {"2:{7:{4:{1:{30:{2:7}}}}}", KI_ERR_INVALID, 11, "schema: the wire type"},
-        {"2:{7:{4:{1:{30:{2:{1:7}}}}}}", KI_ERR_INVALID, 13, "id: the wire type"},
+        {"2:{7:{4:{1:{30:{1:'x'}}}}}", KI_ERR_INVALID, 11, "allows: wrong wire type"},
+        {"2:{7:{4:{1:{30:{2:7}}}}}", KI_ERR_INVALID, 11, "schema: wrong wire type"},
+        {"2:{7:{4:{1:{30:{2:{1:7}}}}}}", KI_ERR_INVALID, 13, "id: wrong wire type"},
         {"2:{7:{4:{1:{24:{1:7}}}}}", KI_ERR_INVALID, 11, "wire type"},
         {"2:{7:{4:{1:{32:{1:'a' 2:{2:7}}}}}}", KI_ERR_INVALID, 16, "wire type"},
-        {"2:{7:{4:{1:{29:{1:'a' 2:{1:7}}}}}}", KI_ERR_INVALID, 16, "id: the wire type"},
-        {"2:{7:{4:{1:{9:1}}}}", KI_ERR_INVALID, 8, "maximum: the wire type"},
-        {"2:{7:{4:{1:{#4900000000000000}}}}", KI_ERR_SYNTAX, 9, "maximum: the message ends"},
+        {"2:{7:{4:{1:{29:{1:'a' 2:{1:7}}}}}}", KI_ERR_INVALID, 16, "id: wrong wire type"},
+        {"2:{7:{4:{1:{9:1}}}}", KI_ERR_INVALID, 8, "maximum: wrong wire type"},
+        {"2:{7:{4:{1:{#4900000000000000}}}}", KI_ERR_SYNTAX, 9, "maximum: message truncated"},
     };
     CHECK_REFUSED("apiextensions.k8s.io/v1", "CustomResourceDefinition", definition);
 }

@@ -346,10 +346,10 @@ static void a_kind_without_schema_is_refused(void **state)
         const char *message;
     } cases[] = {
         {"{'apiVersion':'example.com/v1','kind':'Thing','metadata':{}}",
-         "no schema of this kind: example.com/v1 Thing"},
-        {"{'apiVersion':'v2','kind':'Pod'}", "no schema of this kind: v2 Pod"},
-        {"{'kind':'Pod'}", "no schema of this kind:  Pod"},
-        {"{}", "no schema of this kind:  "},
+         "no schema for this kind: example.com/v1 Thing"},
+        {"{'apiVersion':'v2','kind':'Pod'}", "no schema for this kind: v2 Pod"},
+        {"{'kind':'Pod'}", "no schema for this kind:  Pod"},
+        {"{}", "no schema for this kind:  "},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         ki_object *object = test_object(NULL, cases[i].json);

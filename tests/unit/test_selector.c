@@ -83,11 +83,11 @@ static void messages_say_what_is_expected_and_what_was_found(void **state)
         {"a in (b,!)", "expected a value, ',' or ')', found '!'"},
         {"a=(", "expected a value, found '('"},
         {"a \x01\xff", "expected an operator (= == != > < in notin) or ',', found '?\?'"},
-        {"a>b", "'>' and '<' need a 64 bit integer after them"},
+        {"a>b", "'>' and '<' require a 64-bit integer"},
         {"a@", "not a valid label key: letters, digits, '-', '_' and '.' are allowed, with a letter"
                " or digit at each end"},
         {"a/b/c", "not a valid label key: only one '/' is allowed"},
-        {"/b", "not a valid label key: at least one letter or digit is needed"},
+        {"/b", "not a valid label key: at least one letter or digit is required"},
         {"A/b", "not a valid label key: lower case letters, digits, '-' and '.' are allowed, with a"
                 " letter or digit at each end and beside each '.'"},
         {"a=b@", "not a valid label value: letters, digits, '-', '_' and '.' are allowed, with a"
@@ -192,7 +192,7 @@ static void text_is_limited_to_64_kib(void **state)
     text = repeat("a in(),", 65536 / 7, "b");
     ki_error error = KI_ERROR_INIT;
     assert_int_equal(ki_selector_parse(ki_str_from(text), NULL, &selector, &error), KI_ERR_LIMIT);
-    assert_string_equal(error.message, "the selector has more than 65536 bytes when printed");
+    assert_string_equal(error.message, "normalized selector longer than 65536 bytes");
     free(text);
 }
 

@@ -107,11 +107,11 @@ static const reject_case rejected[] = {
      "matchExpressions[0].operator: "},
     {"{\"matchExpressions\":[{\"key\":\"a\",\"operator\":5}]}", "matchExpressions[0].operator: "},
     {"{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"In\"}]}",
-     "matchExpressions[0].values: In and NotIn need"},
+     "matchExpressions[0].values: In and NotIn require"},
     {"{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"NotIn\",\"values\":[]}]}",
-     "matchExpressions[0].values: In and NotIn need"},
+     "matchExpressions[0].values: In and NotIn require"},
     {"{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"In\",\"values\":null}]}",
-     "matchExpressions[0].values: In and NotIn need"},
+     "matchExpressions[0].values: In and NotIn require"},
     {"{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"Exists\",\"values\":[\"b\"]}]}",
      "matchExpressions[0].values: Exists and DoesNotExist take"},
     {"{\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"DoesNotExist\",\"values\":[\"\"]}]}",
@@ -134,7 +134,7 @@ static const reject_case rejected[] = {
      "matchExpressions[0].key: not a valid label key: only one '/'"},
     {"{\"matchLabels\":{\"a\":\"b\"},\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"Exists\"},"
      "{\"key\":\"b\",\"operator\":\"Exists\"},{\"key\":\"c\",\"operator\":\"exists\"}]}",
-     "matchExpressions[2].operator: In, NotIn, Exists or DoesNotExist"},
+     "matchExpressions[2].operator: must be In, NotIn, Exists or DoesNotExist"},
 };
 
 /* An object with the selector in spec.selector, or without one if `json` is "". */
@@ -244,11 +244,11 @@ static void lengths_are_limited(void **state)
         {"{\"matchLabels\":{\"%s\":\"v\"}}", 63, "matchLabels["},
         {"{\"matchLabels\":{\"p/%s\":\"v\"}}", 63, "matchLabels["},
         {"{\"matchLabels\":{\"%s/kkkkkkkkkk\":\"v\"}}", 253, "matchLabels["},
-        {"{\"matchLabels\":{\"k\":\"%s\"}}", 63, "matchLabels[\"k\"]: at most 63 bytes"},
+        {"{\"matchLabels\":{\"k\":\"%s\"}}", 63, "matchLabels[\"k\"]: longer than 63 bytes"},
         {"{\"matchExpressions\":[{\"key\":\"%s\",\"operator\":\"Exists\"}]}", 63,
          "matchExpressions[0].key: "},
         {"{\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"In\",\"values\":[\"\",\"%s\"]}]}",
-         63, "matchExpressions[0].values[1]: at most 63 bytes"},
+         63, "matchExpressions[0].values[1]: longer than 63 bytes"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         for (size_t len = cases[i].max - 1; len < 1000; len += len <= cases[i].max ? 1 : 321) {
@@ -295,7 +295,7 @@ static void the_whole_is_limited_to_what_can_be_parsed(void **state)
     ki_selector_unref(selector);
     free(json);
     json = many_values(most + 1);
-    check_rejected(json, KI_ERR_LIMIT, "the selector has more than 65536 bytes when printed");
+    check_rejected(json, KI_ERR_LIMIT, "normalized selector longer than 65536 bytes");
     free(json);
 }
 

@@ -274,16 +274,17 @@ static void http_messages_say_what_is_known(void **state)
     ki_error error;
     (void)ki_status_from_http(404, "GET", "pods", "web", ki_str_from(""), 0, &error);
     assert_string_equal(error.message,
-                        "the server does not have what was asked for (get pods web)");
+                        "the server could not find the requested resource (get pods web)");
     (void)ki_status_from_http(418, "GET", "pods", NULL, ki_str_from("\r\n short and\tstout \n"), 0,
                               &error);
     assert_string_equal(error.message,
-                        "the server answered with status code 418 (get pods): short and stout");
+                        "the server responded with status code 418 (get pods): short and stout");
     (void)ki_status_from_http(502, NULL, NULL, "", ki_str_from(" \n"), 0, &error);
     assert_string_equal(error.message, "the server failed with status code 502");
     assert_int_equal(error.retry_after_s, 0);
     (void)ki_status_from_http(403, NULL, "pods", NULL, ki_str_from("no"), 0, &error);
-    assert_string_equal(error.message, "the server forbids the request (pods): no");
+    assert_string_equal(error.message,
+                        "the server denied access to the requested resource (pods): no");
     assert_int_equal(ki_status_from_http(500, NULL, NULL, NULL, ki_str_from(NULL), 0, NULL),
                      KI_ERR_STATUS);
 }
@@ -322,7 +323,7 @@ static void http_bodies_are_made_fit_to_print(void **state)
         char expected[128];
         (void)ki_status_from_http(400, NULL, NULL, NULL, ki_str_make(cases[i].body, cases[i].len),
                                   0, &error);
-        (void)snprintf(expected, sizeof(expected), "the server rejects the request: %s",
+        (void)snprintf(expected, sizeof(expected), "the server rejected the request: %s",
                        cases[i].shown);
         assert_string_equal(error.message, expected);
     }

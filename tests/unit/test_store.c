@@ -785,8 +785,7 @@ static int sweep_step(struct sweep *s, unsigned step)
                                  NULL);
     } else {
         r = ki_store_replace(s->store, (const ki_object *const *)s->objects + step - 36, 20,
-                             "a resource version that is longer than what fits into a version",
-                             NULL);
+                             "resource_version that is longer than what fits into a version", NULL);
     }
     ki_snapshot *after = ki_store_snapshot(s->store);
     if (r < 0) {

@@ -100,7 +100,7 @@ static void a_bookmark_without_a_version_is_set_aside(void **state)
 {
     (void)state;
     watch_is(&plain, EVENT("BOOKMARK", "{'kind':'Pod','apiVersion':'v1','metadata':{}}") ADDED_A,
-             "BOOKMARK aside @ KI_ERR_INVALID: the bookmark has no resourceVersion\n" FIRST
+             "BOOKMARK aside @ KI_ERR_INVALID: bookmark without resourceVersion\n" FIRST
              "complete objects=1 aside=1\n");
 }
 
@@ -152,17 +152,15 @@ static void an_error_event_of_any_code_is_what_the_http_code_is(void **state)
 static void an_error_event_is_an_error_whatever_is_in_it(void **state)
 {
     (void)state;
-#define CANNOT_BE_READ                                                                         \
-    "ERROR none failed KI_ERR_INVALID 0  at 0: the server sent an ERROR event that cannot be " \
-    "read: "
+#define CANNOT_BE_READ "ERROR none failed KI_ERR_INVALID 0  at 0: undecodable ERROR event: "
     watch_is(&plain, "{'type':'ERROR'}" ADDED_A,
-             CANNOT_BE_READ "it has no Status\n" FIRST "complete objects=1 aside=0\n");
+             CANNOT_BE_READ "no Status\n" FIRST "complete objects=1 aside=0\n");
     watch_is(&plain, EVENT("ERROR", POD("a", "5")),
-             CANNOT_BE_READ "it has no Status\ncomplete objects=0 aside=0\n");
+             CANNOT_BE_READ "no Status\ncomplete objects=0 aside=0\n");
     watch_is(&plain, EVENT("ERROR", "{'kind':'Status','apiVersion':'v1','status':'Success'}"),
-             CANNOT_BE_READ "it has no Status\ncomplete objects=0 aside=0\n");
+             CANNOT_BE_READ "no Status\ncomplete objects=0 aside=0\n");
     watch_is(&plain, EVENT("ERROR", "[1,]"),
-             CANNOT_BE_READ "a value must begin here\ncomplete objects=0 aside=0\n");
+             CANNOT_BE_READ "expected a value\ncomplete objects=0 aside=0\n");
     watch_is(&plain, EVENT("ERROR", "null"),
              CANNOT_BE_READ "an object must be a map, not a null\ncomplete objects=0 aside=0\n");
 }
@@ -176,32 +174,32 @@ static void one_bad_event_is_set_aside_and_the_rest_goes_on(void **state)
         const char *event;
         const char *aside;
     } cases[] = {
-        {"{}", "unknown aside @ KI_ERR_INVALID: the event has no object"},
-        {"{'type':'ADDED'}", "ADDED aside @ KI_ERR_INVALID: the event has no object"},
+        {"{}", "unknown aside @ KI_ERR_INVALID: watch event without an object"},
+        {"{'type':'ADDED'}", "ADDED aside @ KI_ERR_INVALID: watch event without an object"},
         {"{'object':" POD("p", "7") "}",
-         "unknown aside p@7 KI_ERR_INVALID: the event is of no known type"},
+         "unknown aside p@7 KI_ERR_INVALID: watch event of an unknown type"},
         {EVENT("CHANGED", POD("p", "7")),
-         "unknown aside p@7 KI_ERR_INVALID: the event is of no known type"},
+         "unknown aside p@7 KI_ERR_INVALID: watch event of an unknown type"},
         {"{'type':5,'object':" POD("p", "7") "}",
-         "unknown aside p@7 KI_ERR_INVALID: the event is of no known type"},
+         "unknown aside p@7 KI_ERR_INVALID: watch event of an unknown type"},
         {EVENT("ADDED", "null"),
          "ADDED aside @ KI_ERR_INVALID: an object must be a map, not a null"},
-        {EVENT("DELETED", "{}"), "DELETED aside @ KI_ERR_KEY: the object has no name"},
+        {EVENT("DELETED", "{}"), "DELETED aside @ KI_ERR_KEY: object without metadata.name"},
         {EVENT("DELETED", "{'metadata':{'resourceVersion':'7'}}"),
-         "DELETED aside @7 KI_ERR_KEY: the object has no name"},
+         "DELETED aside @7 KI_ERR_KEY: object without metadata.name"},
         {EVENT("DELETED", "{'metadata':{'name':'p','namespace':'n','resourceVersion':'7'},"
                           "'spec':{'x':01}}"),
          "DELETED aside n/p@7 KI_ERR_SYNTAX: a number must not begin with 0"},
         {EVENT("MODIFIED", "{'metadata':{'name':'p','resourceVersion':'7','labels':[]}}"),
          "MODIFIED aside p@7 KI_ERR_INVALID: metadata.labels must be a map, not a list"},
         {"{'type':'ADDED','type':'DELETED','object':" POD("p", "7") "}",
-         "DELETED aside p@7 KI_ERR_INVALID: a part of the event stands twice"},
+         "DELETED aside p@7 KI_ERR_INVALID: watch event: duplicate field"},
         {"{'type':'ADDED','object':" POD("p", "7") ",'object':" POD("q", "8") "}",
-         "ADDED aside p@7 KI_ERR_INVALID: a part of the event stands twice"},
+         "ADDED aside p@7 KI_ERR_INVALID: watch event: duplicate field"},
         {"{'\\q':1,'type':'ADDED','object':" POD("p", "7") "}",
-         "ADDED aside p@7 KI_ERR_ENCODING: there is no such escape"},
+         "ADDED aside p@7 KI_ERR_ENCODING: unknown escape sequence"},
         {"{'type':'ADD\\q','object':" POD("p", "7") "}",
-         "unknown aside p@7 KI_ERR_ENCODING: there is no such escape"},
+         "unknown aside p@7 KI_ERR_ENCODING: unknown escape sequence"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char text[600];
@@ -217,8 +215,8 @@ static void the_key_of_one_bad_event_is_not_that_of_the_next(void **state)
 {
     (void)state;
     watch_is(&plain, EVENT("NONE", POD("p", "7")) "{'type':'ADDED'}",
-             "unknown aside p@7 KI_ERR_INVALID: the event is of no known type\n"
-             "ADDED aside @ KI_ERR_INVALID: the event has no object\n"
+             "unknown aside p@7 KI_ERR_INVALID: watch event of an unknown type\n"
+             "ADDED aside @ KI_ERR_INVALID: watch event without an object\n"
              "complete objects=0 aside=2\n");
 }
 
@@ -227,18 +225,19 @@ static void an_object_of_another_kind_is_set_aside(void **state)
     (void)state;
     const ki__wire_options nodes = {.expected_kind = "Node", .expected_api_version = "v1"};
     watch_is(&nodes, ADDED_A EVENT("ADDED", "{'kind':'Node','metadata':{'name':'n'}}"),
-             "ADDED aside a@5 KI_ERR_TYPE: the object is a Pod of v1\nADDED n@ Node \n"
+             "ADDED aside a@5 KI_ERR_TYPE: unexpected kind: Pod of v1\nADDED n@ Node \n"
              "complete objects=1 aside=1\n");
 }
 
 static void tables_end_the_watch(void **state)
 {
     (void)state;
-    watch_is(&plain,
-             EVENT("ADDED", "{'kind':'Table','apiVersion':'meta.k8s.io/v1','metadata':{},"
-                            "'rows':[]}") ADDED_A,
-             "failed KI_ERR_UNSUPPORTED 0  at 0: the server answers with a Table, which has no "
-             "whole objects; ask for them: the Accept header must not say as=Table\n");
+    watch_is(
+        &plain,
+        EVENT("ADDED", "{'kind':'Table','apiVersion':'meta.k8s.io/v1','metadata':{},"
+                       "'rows':[]}") ADDED_A,
+        "failed KI_ERR_UNSUPPORTED 0  at 0: the server responded with a Table instead of objects; "
+        "remove as=Table from the Accept header\n");
 }
 
 /* ---- what ends the watch ---- */
@@ -247,12 +246,12 @@ static void what_makes_no_sense_between_events_ends_the_watch(void **state)
 {
     (void)state;
     watch_is(&plain, ADDED_A "," DELETED_A,
-             FIRST "failed KI_ERR_SYNTAX 0  at 105: a value must begin here\n");
-    watch_is(&plain, "[" ADDED_A, "failed KI_ERR_INVALID 0  at 0: an event must be a map\n");
-    watch_is(&plain, " 'x' ", "failed KI_ERR_INVALID 0  at 1: an event must be a map\n");
-    watch_is(&plain, "12", "failed KI_ERR_INVALID 0  at 0: an event must be a map\n");
+             FIRST "failed KI_ERR_SYNTAX 0  at 105: expected a value\n");
+    watch_is(&plain, "[" ADDED_A, "failed KI_ERR_INVALID 0  at 0: watch event is not a map\n");
+    watch_is(&plain, " 'x' ", "failed KI_ERR_INVALID 0  at 1: watch event is not a map\n");
+    watch_is(&plain, "12", "failed KI_ERR_INVALID 0  at 0: watch event is not a map\n");
     watch_is(&plain, ADDED_A "{'type' 'ADDED'}",
-             FIRST "failed KI_ERR_SYNTAX 0  at 113: a colon must follow the name of a member\n");
+             FIRST "failed KI_ERR_SYNTAX 0  at 113: expected a colon after the field name\n");
 }
 
 static void an_event_over_the_limit_ends_the_watch_and_is_named(void **state)
@@ -263,16 +262,16 @@ static void an_event_over_the_limit_ends_the_watch_and_is_named(void **state)
              ADDED_A EVENT("ADDED",
                            "{'metadata':{'name':'big','namespace':'n'},'spec':'012345678901"
                            "2345678901234567890123456789'}"),
-             FIRST "failed KI_ERR_LIMIT 0  at 105: an event has more than 110 bytes: n/big\n");
+             FIRST "failed KI_ERR_LIMIT 0  at 105: watch event larger than 110 bytes: n/big\n");
     watch_is(&small,
              "{'x':'0123456789012345678901234567890123456789012345678901234567890123456789"
              "012345678901234567890123456789012345'}",
-             "failed KI_ERR_LIMIT 0  at 0: an event has more than 110 bytes\n");
+             "failed KI_ERR_LIMIT 0  at 0: watch event larger than 110 bytes\n");
     /* Exactly as many as are allowed. */
     watch_is(&small,
              "{'x':'0123456789012345678901234567890123456789012345678901234567890123456789"
              "01234567890123456789012345678901'}\n" ADDED_A,
-             "unknown aside @ KI_ERR_INVALID: the event has no object\n" FIRST
+             "unknown aside @ KI_ERR_INVALID: watch event without an object\n" FIRST
              "complete objects=1 aside=1\n");
     ki_buf body;
     ki_buf_init(&body, NULL, SIZE_MAX);

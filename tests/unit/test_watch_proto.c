@@ -74,7 +74,7 @@ static void a_bookmark_has_its_version_and_may_end_the_initial_events(void **sta
              "{'k8s.io/initial-events-end':'true'}}}");
     put_json(&body, "BOOKMARK", "{'kind':'Pod','apiVersion':'v1','metadata':{}}");
     watch_is(&body, "BOOKMARK @7 Pod v1\nBOOKMARK(end) @8 Pod v1\n"
-                    "BOOKMARK aside @ KI_ERR_INVALID: the bookmark has no resourceVersion\n"
+                    "BOOKMARK aside @ KI_ERR_INVALID: bookmark without resourceVersion\n"
                     "complete objects=2 aside=1\n");
     ki_buf_done(&body);
 }
@@ -97,8 +97,8 @@ static void an_error_event_is_the_error_of_its_status(void **state)
     const char *text = ki_buf_text(&trace);
     const char *expected = "ERROR status failed KI_ERR_STATUS 410 Expired at 0: too old\n"
                            "ERROR status failed KI_ERR_STATUS 429 TooManyRequests at 0: later\n"
-                           "ERROR none failed KI_ERR_INVALID 0  at 0: the server sent an ERROR "
-                           "event that cannot be read: ";
+                           "ERROR none failed KI_ERR_INVALID 0  at 0: undecodable ERROR "
+                           "event: ";
     assert_int_equal(strncmp(text, expected, strlen(expected)), 0);
     test_trace_is_stable(test_trace_watch, &plain, ki_buf_str(&body));
     ki_buf_done(&trace);
@@ -127,30 +127,28 @@ static void frame_is_set_aside(ki_str frame, const char *aside)
 static void one_bad_frame_is_set_aside_and_the_rest_goes_on(void **state)
 {
     (void)state;
-    frame_is_set_aside(none, "unknown aside @ KI_ERR_INVALID: the event has no object");
+    frame_is_set_aside(none, "unknown aside @ KI_ERR_INVALID: watch event without an object");
     frame_is_set_aside(BYTES("\x0a\x05"
                              "ADDED"),
-                       "ADDED aside @ KI_ERR_INVALID: the event has no object");
+                       "ADDED aside @ KI_ERR_INVALID: watch event without an object");
     frame_is_set_aside(BYTES("\x0a\x05"
                              "ADDED\x12\x00"),
-                       "ADDED aside @ KI_ERR_INVALID: the event has no object");
+                       "ADDED aside @ KI_ERR_INVALID: watch event without an object");
     frame_is_set_aside(BYTES("\x0a\x05"
                              "ADDED\x12\x02\x0a\x00"),
-                       "ADDED aside @ KI_ERR_KEY: the object has no name");
-    frame_is_set_aside(
-        BYTES("\x0a\x05"
-              "ADDED\x12\x60"),
-        "ADDED aside @ KI_ERR_SYNTAX: a field reaches beyond the end of its message");
+                       "ADDED aside @ KI_ERR_KEY: object without metadata.name");
+    frame_is_set_aside(BYTES("\x0a\x05"
+                             "ADDED\x12\x60"),
+                       "ADDED aside @ KI_ERR_SYNTAX: field exceeds its message");
     frame_is_set_aside(BYTES("\x0a\x05"
                              "ADDED\x0a\x05"
                              "ADDED"),
-                       "ADDED aside @ KI_ERR_INVALID: a part of the event stands twice");
+                       "ADDED aside @ KI_ERR_INVALID: watch event: duplicate field");
     frame_is_set_aside(BYTES("\x0f junk that nobody reads"),
-                       "unknown aside @ KI_ERR_SYNTAX: a field is of a type that Kubernetes does "
-                       "not use");
+                       "unknown aside @ KI_ERR_SYNTAX: unsupported wire type");
     frame_is_set_aside(BYTES("\x0a\x28"
                              "0123456789012345678901234567890123456789"),
-                       "unknown aside @ KI_ERR_INVALID: the event has no object");
+                       "unknown aside @ KI_ERR_INVALID: watch event without an object");
 }
 
 static void an_object_that_cannot_be_read_is_set_aside_with_its_key(void **state)
@@ -168,9 +166,9 @@ static void an_object_that_cannot_be_read_is_set_aside_with_its_key(void **state
     assert_int_equal(test_trace_watch(&plain, ki_buf_str(&body), test_cut_none, NULL, &trace), 0);
     const char *text = ki_buf_text(&trace);
     assert_int_equal(strncmp(text, FIRST "DELETED aside n/p@7 KI_ERR_SYNTAX: ", 50), 0);
-    assert_non_null(strstr(text, "\nunknown aside n/q@8 KI_ERR_INVALID: the event is of no known "
-                                 "type\nADDED aside @8 KI_ERR_KEY: the object has no name\n" LAST
-                                 "complete objects=2 aside=3\n"));
+    assert_non_null(strstr(
+        text, "\nunknown aside n/q@8 KI_ERR_INVALID: watch event of an unknown type\nADDED aside "
+              "@8 KI_ERR_KEY: object without metadata.name\n" LAST "complete objects=2 aside=3\n"));
     test_trace_is_stable(test_trace_watch, &plain, ki_buf_str(&body));
     ki_buf_done(&trace);
     ki_buf_done(&body);
@@ -185,8 +183,7 @@ static void a_frame_malformed_after_its_object_is_set_aside_with_its_key(void **
     put_pod(&frame, "ADDED", "p", "7", none);
     test_add(&frame, "\x0f", 1);
     frame_is_set_aside(ki_str_make(frame.data + 4, frame.len - 4),
-                       "ADDED aside n/p@7 KI_ERR_SYNTAX: a field is of a type that Kubernetes does "
-                       "not use");
+                       "ADDED aside n/p@7 KI_ERR_SYNTAX: unsupported wire type");
     ki_buf_done(&frame);
 }
 
@@ -202,11 +199,11 @@ static void a_frame_over_the_limit_ends_the_watch(void **state)
     put_pod(&body, "ADDED", "a", "5", none);
     put_pod(&body, "ADDED", "a-name-that-is-a-little-longer", "5", none);
     test_trace_is(test_trace_watch, &small, ki_buf_str(&body),
-                  FIRST "failed KI_ERR_LIMIT 0  at 0: an event has 72 bytes and the limit is 60\n");
+                  FIRST "failed KI_ERR_LIMIT 0  at 0: watch event too large: 72 bytes, limit 60\n");
     ki_buf_clear(&body);
     test_add(&body, "\xff", 4); /* not even the length is believed */
     test_trace_is(test_trace_watch, &plain, ki_buf_str(&body),
-                  "failed KI_ERR_LIMIT 0  at 0: an event has 4294967295 bytes and the limit is "
+                  "failed KI_ERR_LIMIT 0  at 0: watch event too large: 4294967295 bytes, limit "
                   "16777216\n");
     ki_buf_done(&body);
 }

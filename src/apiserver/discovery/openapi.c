@@ -146,7 +146,7 @@ static void write_message(writer *w, uint16_t index)
     ki__out_text(w->out, "}}");
 }
 
-#define NO_WORDS "The embedded API server knows fields and types, but has no descriptions of them."
+#define NO_WORDS "The embedded API server serves fields and types without descriptions."
 
 static void write_kind(writer *w, const ki_resource *resource)
 {
@@ -284,6 +284,5 @@ int ki__api_do_openapi(ki__api_exchange *x, const ki__api_catalog *catalog, cons
         }
     }
     return ki__api_fail(&x->failure, 404, KI_REASON_NOT_FOUND,
-                        "this server has OpenAPI v3 of the versions that it tells of, and no other",
-                        NULL);
+                        "no OpenAPI v3 document for this group version", NULL);
 }

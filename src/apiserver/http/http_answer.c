@@ -122,7 +122,7 @@ static int make_exchange(ki__http_connection *c, const char *method)
     }
     if (c->malformed) {
         return ki__api_exchange_failure(server->server, 400, KI_REASON_BAD_REQUEST,
-                                        "the target of the request has a NUL byte", &c->exchange);
+                                        "NUL byte in the request target", &c->exchange);
     }
     int r = ki__http_guard(server, &request, &c->exchange);
     if (r < 0 || c->exchange != NULL) {

@@ -165,7 +165,7 @@ int ki__http_make_identity(const ki_apiserver *server, ki__http_identity *identi
     gnutls_x509_privkey_deinit(m.ca_key);
     if (g < 0) {
         int r = g == GNUTLS_E_MEMORY_ERROR ? -ENOMEM : -EIO;
-        return ki__error_set(error, r, "cannot make a certificate: %s", gnutls_strerror(g));
+        return ki__error_set(error, r, "cannot create a certificate: %s", gnutls_strerror(g));
     }
     return 0;
 }

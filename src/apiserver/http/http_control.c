@@ -160,7 +160,7 @@ static int read_json(ki_str body, const ki_alloc *alloc, ki_buf *buf, ki_error *
     r = out.error;
     ki_object_unref(object);
     if (r < 0 && r != -ENOMEM) {
-        return ki__error_set(error, r, "no member \"faults\" that is a string, or a list of them");
+        return ki__error_set(error, r, "\"faults\" must be a string or a list of strings");
     }
     return r;
 }
@@ -176,8 +176,9 @@ static int change_faults(ki_apiserver *server, const ki__api_request *request, k
     }
     ki_buf text;
     ki_buf_init(&text, server->alloc, KI__API_FAULT_TEXT_MAX);
-    int r = request->body.len != 0 ? read_json(request->body, server->alloc, &text, error)
-                                   : ki__error_set(error, KI_ERR_INVALID, "there is no body");
+    int r = request->body.len != 0
+                ? read_json(request->body, server->alloc, &text, error)
+                : ki__error_set(error, KI_ERR_INVALID, "request body is missing");
     r = r < 0 ? r : ki__http_set_faults(server, ki_buf_str(&text), error);
     ki_buf_done(&text);
     return r;
@@ -239,5 +240,5 @@ int ki__http_control(ki_apiserver *server, const ki__api_request *request,
         actions[i].action(server);
         return ki__api_exchange_json(server->server, ki_str_from("{}\n"), ret_exchange);
     }
-    return fail(server, 404, KI_REASON_NOT_FOUND, "there is nothing at this path", ret_exchange);
+    return fail(server, 404, KI_REASON_NOT_FOUND, "nothing at this path", ret_exchange);
 }

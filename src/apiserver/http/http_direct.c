@@ -211,8 +211,7 @@ int ki__http_apply(ki_apiserver *server, const ki_object *object, ki_error *erro
 {
     const ki_resource *resource = resource_of(server, object);
     if (resource == NULL) {
-        return ki__error_set(error, KI_ERR_NOT_FOUND,
-                             "no resource has objects of the kind %.60s %.60s",
+        return ki__error_set(error, KI_ERR_NOT_FOUND, "no resource for kind %.60s %.60s",
                              ki_object_api_version(object), ki_object_kind(object));
     }
     ki_buf raw;

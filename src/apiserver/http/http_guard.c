@@ -143,11 +143,10 @@ int ki__http_guard(const ki_apiserver *server, const ki__api_request *request,
     }
     ki_str host = ki__api_request_header(request, "host");
     if (has_header(request, "host") && !is_ours(server, name_of(host))) {
-        return ki__api_exchange_failure(
-            server->server, 403, KI_REASON_FORBIDDEN,
-            "the Host of the request is not a name of this server; allowed_hosts (--allow-host) "
-            "adds one, and with a token every name is accepted",
-            ret_exchange);
+        return ki__api_exchange_failure(server->server, 403, KI_REASON_FORBIDDEN,
+                                        "Host header does not name this server; add the name with "
+                                        "allowed_hosts (--allow-host), or require a token",
+                                        ret_exchange);
     }
     ki_str site = ki__api_request_header(request, "sec-fetch-site");
     bool foreign = has_header(request, "sec-fetch-site") &&
@@ -156,13 +155,11 @@ int ki__http_guard(const ki_apiserver *server, const ki__api_request *request,
     if (foreign || (has_header(request, "origin") &&
                     !is_same_origin(server, ki__api_request_header(request, "origin"), host))) {
         return ki__api_exchange_failure(server->server, 403, KI_REASON_FORBIDDEN,
-                                        "cross-origin requests of web pages need a token",
-                                        ret_exchange);
+                                        "cross-origin requests require a token", ret_exchange);
     }
     if (request->body.len != 0 && !has_header(request, "content-type")) {
         return ki__api_exchange_failure(server->server, 415, KI_REASON_UNSUPPORTED_MEDIA_TYPE,
-                                        "the request has a body, but no Content-Type",
-                                        ret_exchange);
+                                        "request body without Content-Type", ret_exchange);
     }
     return 0;
 }

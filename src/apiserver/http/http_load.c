@@ -166,7 +166,7 @@ int ki__http_yaml_to_json(const ki_alloc *alloc, ki_str document, uint32_t line,
     if (yaml.root != KI__YAML_NONE && !ki__yaml_is_null(ki__yaml_at(&yaml, yaml.root))) {
         r = ki__yaml_to_json(&yaml, yaml.root, &secrets, &json, &bad_line);
         if (r == KI_ERR_UNSUPPORTED) {
-            (void)ki__error_set(error, r, "a number that JSON has not, in line %u",
+            (void)ki__error_set(error, r, "line %u: number cannot be represented in JSON",
                                 bad_line + line);
         } else if (r == 0) {
             r = ki_buf_add_str(out, json);

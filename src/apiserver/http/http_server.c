@@ -156,7 +156,7 @@ static int pick_seed(ki_apiserver *server, uint64_t seed, ki_error *error)
     const ki_random *random = ki__engine_entropy(server->engine);
     server->seed = seed;
     if (seed == 0 && random->fill(&server->seed, sizeof(server->seed), random->user) < 0) {
-        return ki__error_set(error, -EIO, "no random numbers");
+        return ki__error_set(error, -EIO, "no source of random numbers");
     }
     return 0;
 }
@@ -229,7 +229,7 @@ static int make_loop(ki_apiserver *server, const ki_apiserver_options *o, ki_err
 static int make(ki_apiserver *server, const ki_apiserver_options *o, ki_error *error)
 {
     if (o->tls && MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES) {
-        return ki__error_set(error, KI_ERR_UNSUPPORTED, "this libmicrohttpd has no TLS");
+        return ki__error_set(error, KI_ERR_UNSUPPORTED, "libmicrohttpd was built without TLS");
     }
     int r = make_loop(server, o, error);
     r = r < 0 ? r : take_token(server, o->token, error);

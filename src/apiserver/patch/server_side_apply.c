@@ -170,7 +170,7 @@ static int read_config(work *w, ki__field_set *set, ki_error *error)
         ki_buf_init(&text, w->tree.alloc, 200);
         ki__out path = ki__out_to(&text);
         ki__field_path_write(bad, &path);
-        ki__error_set(error, r, "%s: an element of this list is there twice, or has no key",
+        ki__error_set(error, r, "%s: duplicate list element, or element without its key",
                       path.error < 0 && path.error != KI_ERR_LIMIT ? "" : ki_buf_text(&text));
         ki_buf_done(&text);
     }

@@ -30,9 +30,9 @@ static bool is_dry_run(const ki_object *options)
 static int check_options(ki__api_exchange *x, const ki_object *options, const ki_object *object)
 {
     const char *why = !holds(options, "uid", ki_object_uid(object))
-                          ? "its uid is not that of the precondition"
+                          ? "uid does not match the precondition"
                       : !holds(options, "resourceVersion", ki_object_resource_version(object))
-                          ? "its resourceVersion is not that of the precondition"
+                          ? "resourceVersion does not match the precondition"
                           : NULL;
     if (why == NULL) {
         return 0;

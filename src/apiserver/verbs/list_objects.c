@@ -52,12 +52,12 @@ static int check_options(ki__api_exchange *x)
 /* 410 for a list that cannot go on, with a token that gives up on its version if allowed. */
 static int fail_token(ki__api_exchange *x, const ki__api_token *token)
 {
-    int r =
-        ki__api_fail(&x->failure, 410, KI_REASON_EXPIRED,
-                     "the list that this continue token is of has expired; begin a new list", NULL);
+    int r = ki__api_fail(&x->failure, 410, KI_REASON_EXPIRED,
+                         "the continue token has expired; start a new list", NULL);
     if (r == 0 && !x->server->options.no_inconsistent_token) {
-        r = ki_buf_add_text(&x->failure.message,
-                            ", or go on with the token of this answer, which mixes two versions");
+        r = ki_buf_add_text(
+            &x->failure.message,
+            ", or continue with the token of this response for an inconsistent list");
         ki_buf_clear(&x->failure.token);
         r = r < 0
                 ? r

@@ -23,7 +23,7 @@ static int check_options(ki__api_exchange *x)
     int r = 0;
     if (initial && !not_older) {
         r = ki__api_forbid_option(&x->failure, "resourceVersionMatch",
-                                  "sendInitialEvents needs \"NotOlderThan\" here");
+                                  "sendInitialEvents requires \"NotOlderThan\"");
     }
     if (r == 0 && initial && x->server->options.watch_list == KI__API_WATCH_LIST_OFF) {
         r = ki__api_forbid_option(&x->failure, "sendInitialEvents",

@@ -60,13 +60,10 @@ static bool is_readable(ki__api_exchange *x)
 
 static int fail_type(ki__api_exchange *x)
 {
-    const char *text = "the body can be application/json or protobuf only";
+    const char *text = "the body must be application/json or protobuf";
     if (x->verb == KI__API_PATCH) {
-        text = x->type->builtin
-                   ? "patches can be merge patches, JSON patches, strategic merge patches and "
-                     "objects to apply"
-                   : "patches of custom resources can be merge patches, JSON patches and objects "
-                     "to apply";
+        text = x->type->builtin ? "supported patches: merge, JSON, strategic merge, apply"
+                                : "supported patches of custom resources: merge, JSON, apply";
     }
     return ki__api_fail(&x->failure, 415, KI_REASON_UNSUPPORTED_MEDIA_TYPE, text, NULL);
 }
@@ -143,7 +140,7 @@ static int check_same(ki__api_exchange *x, const char *what, const char *in_body
         return 0;
     }
     return ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST, "the ", what, " of the object (",
-                        in_body, ") is not the one that was asked for (", expected, ")", NULL);
+                        in_body, ") does not match the request (", expected, ")", NULL);
 }
 
 static int check_identity(ki__api_exchange *x, const ki_object *body)

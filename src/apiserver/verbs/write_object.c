@@ -238,7 +238,7 @@ static int check_old(ki__api_exchange *x, const ki_object *body, const ki_object
             return fail_field(x, "metadata.uid", uid, "field is immutable");
         }
         return ki__api_fail_conflict(&x->failure, x->type, x->route.name,
-                                     "it is another object than the one with this uid");
+                                     "the stored object has a different uid");
     }
     uint64_t version;
     if (rv[0] != '\0' && !ki__digits_read(ki_str_from(rv), &version)) {

@@ -41,7 +41,7 @@ int ki__applier_init(ki__applier *applier, ki_store *store, const ki_alloc *allo
 {
     if (store->transform != NULL) {
         return ki__error_set(error, -EINVAL,
-                             "objects are transformed on their way into the queue, not the store");
+                             "store: must have no transform; set the informer's transform instead");
     }
     *applier = (ki__applier){.store = ki_store_ref(store), .alloc = alloc};
     return 0;

@@ -55,14 +55,14 @@ static int check_options(const ki_factory_options *options, ki_factory_options *
         return r;
     }
     if (o.engine == NULL) {
-        return ki__error_set(error, -EINVAL, "a factory needs an engine");
+        return ki__error_set(error, -EINVAL, "factory: engine must not be NULL");
     }
     if ((o.transport == NULL) == (o.make_source == NULL)) {
         return ki__error_set(error, -EINVAL,
-                             "a factory needs either a transport or a function to make sources");
+                             "factory: exactly one of transport and make_source must be set");
     }
     if (ki_str_from(o.name_space).len > NAMESPACE_MAX) {
-        return ki__error_set(error, -EINVAL, "a namespace has at most %d bytes", NAMESPACE_MAX);
+        return ki__error_set(error, -EINVAL, "name_space: longer than %d bytes", NAMESPACE_MAX);
     }
     *ret_options = o;
     return 0;
@@ -296,7 +296,7 @@ int ki_factory_informer(ki_factory *factory, const ki_resource *resource,
         informer = enter(factory, e);
     }
     if (informer == NULL) {
-        return ki__error_set(error, KI_ERR_STOPPED, "the factory was stopped");
+        return ki__error_set(error, KI_ERR_STOPPED, "the factory is stopped");
     }
     *ret_informer = informer;
     return 0;
@@ -390,7 +390,7 @@ int ki_factory_start(ki_factory *factory, ki_error *error)
     KI__REQUIRE(factory, error);
     int result = 0;
     if (was_stopped(factory)) {
-        return ki__error_set(error, KI_ERR_STOPPED, "the factory was stopped");
+        return ki__error_set(error, KI_ERR_STOPPED, "the factory is stopped");
     }
     ki_informer *informer;
     while ((informer = next_without(factory, STARTED)) != NULL) {
@@ -538,7 +538,7 @@ static int wait_for(ki_factory *factory, const ki_resource *resource, uint32_t t
         return ki__error_code(error, r);
     }
     if (resource != NULL && count == 0) {
-        r = ki__error_set(error, KI_ERR_NOT_FOUND, "no informer of %s was started",
+        r = ki__error_set(error, KI_ERR_NOT_FOUND, "no informer for %s was started",
                           ki_resource_name(resource));
     } else {
         r = wait_for_all(factory, informers, count, timeout_ms, error);

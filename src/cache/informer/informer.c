@@ -92,10 +92,11 @@ static int check_options(const ki_informer_options *options, ki_informer_options
     }
     if (o.engine == NULL || o.source == NULL || o.source->list == NULL || o.source->watch == NULL ||
         o.source->cancel == NULL) {
-        return ki__error_set(error, -EINVAL, "an informer needs an engine and a source");
+        return ki__error_set(error, -EINVAL,
+                             "informer: engine and source (list, watch, cancel) must be set");
     }
     if ((unsigned)o.queue >= KI_QUEUE_KIND_MAX) {
-        return ki__error_set(error, -EINVAL, "there is no such kind of queue");
+        return ki__error_set(error, -EINVAL, "queue: unknown kind of queue");
     }
     if (o.name == NULL) {
         o.name = o.resource != NULL ? ki_resource_name(o.resource) : "informer";

@@ -83,7 +83,7 @@ static void read_wish(const ki_informer *informer, ki__registration_seat *seat)
                                                            : seat->wanted_ms;
     if (wanted != 0 && wanted < RESYNC_MIN_MS) {
         KI__LOG(ki__engine_log(informer->engine), KI_LOG_WARNING, "informer",
-                "a handler wants to resync more than once a second: once a second it is",
+                "resync period below 1 s; using 1 s",
                 {"name", ki_str_from(informer->options.name)});
         wanted = RESYNC_MIN_MS;
     }

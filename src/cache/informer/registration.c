@@ -35,17 +35,18 @@ static int check_options(const ki_engine *engine, const ki_handler_options *opti
         return r;
     }
     if ((unsigned)o.delivery > KI_DELIVERY_THREAD) {
-        return ki__error_set(error, -EINVAL, "there is no such delivery");
+        return ki__error_set(error, -EINVAL, "delivery: unknown value");
     }
     bool threads = ki__engine_pool(engine) != NULL;
     if (o.delivery == KI_DELIVERY_THREAD && !threads) {
-        return ki__error_set(error, KI_ERR_UNSUPPORTED, "the engine has no way to start threads");
+        return ki__error_set(error, KI_ERR_UNSUPPORTED,
+                             "delivery: the engine cannot start threads");
     }
     if (o.delivery == KI_DELIVERY_DEFAULT) {
         o.delivery = threads ? KI_DELIVERY_THREAD : KI_DELIVERY_LOOP;
     }
     if (ki_str_from(o.name).len > NAME_MAX_BYTES) {
-        return ki__error_set(error, KI_ERR_LIMIT, "the name of a handler has at most %d bytes",
+        return ki__error_set(error, KI_ERR_LIMIT, "handler name: longer than %d bytes",
                              NAME_MAX_BYTES);
     }
     o.queue_limit = o.queue_limit != 0 ? o.queue_limit : LIMIT_DEFAULT;

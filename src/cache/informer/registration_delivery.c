@@ -159,9 +159,10 @@ static int refuse_delivery(ki_registration *reg, ki__place here)
     }
     ki__mutex_unlock(&reg->lock);
     if (left) {
-        KI__LOG(ki__engine_log(reg->engine), KI_LOG_ERROR, "handler",
-                "a callback was left by an exception or longjmp(): it receives no more events",
-                {"name", ki_str_from(reg->name)});
+        KI__LOG(
+            ki__engine_log(reg->engine), KI_LOG_ERROR, "handler",
+            "a callback exited by an exception or longjmp(); the handler receives no more events",
+            {"name", ki_str_from(reg->name)});
     }
     return KI_ERR_BUSY;
 }

@@ -107,10 +107,10 @@ int ki_simple_informer_new(const ki_simple_informer_options *options,
         return r;
     }
     if (o.store != NULL && o.index_count != 0) {
-        return ki__error_set(error, -EINVAL, "indexes go into the store that is given");
+        return ki__error_set(error, -EINVAL, "indexes: must be added to the given store");
     }
     if ((unsigned)o.queue >= KI_QUEUE_KIND_MAX) {
-        return ki__error_set(error, -EINVAL, "there is no such kind of queue");
+        return ki__error_set(error, -EINVAL, "queue: unknown kind of queue");
     }
     const ki_alloc *alloc = ki__alloc_or_default(o.alloc);
     ki_simple_informer *informer = ki__alloc_zero(alloc, sizeof(*informer));

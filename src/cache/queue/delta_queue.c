@@ -169,8 +169,8 @@ int ki__queue_reserve_batch(ki_queue *queue, size_t count)
 static int error_full(const ki_queue *queue, int r, ki_error *error)
 {
     if (r == KI_ERR_LIMIT) {
-        return ki__error_set(error, r, "the queue is full: it holds %zu deltas, at most %zu",
-                             queue->length, queue->max_deltas);
+        return ki__error_set(error, r, "queue full: %zu deltas, limit %zu", queue->length,
+                             queue->max_deltas);
     }
     return ki__error_code(error, r);
 }
@@ -269,7 +269,8 @@ static int copy_text(const ki_queue *queue, ki_str text, size_t max, char **ret_
                      ki_error *error)
 {
     if (text.len > max) {
-        return ki__error_set(error, KI_ERR_LIMIT, "a text of %zu bytes, at most %zu", text.len,
+        return ki__error_set(error, KI_ERR_LIMIT,
+                             "key or resourceVersion too long: %zu bytes, limit %zu", text.len,
                              max);
     }
     char *copy = ki__alloc(queue->alloc, text.len + 1);

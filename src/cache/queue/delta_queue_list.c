@@ -86,8 +86,8 @@ static int measure_texts(const ki_replacement *list, size_t left_out, size_t *re
     size_t rv = list->resource_version != NULL ? strlen(list->resource_version) : 0;
     size_t bytes = rv + 1;
     if (rv > LIST_TEXT_MAX) {
-        return ki__error_set(error, KI_ERR_LIMIT, "a resource version of %zu bytes, at most %d", rv,
-                             LIST_TEXT_MAX);
+        return ki__error_set(error, KI_ERR_LIMIT, "resourceVersion too long: %zu bytes, limit %d",
+                             rv, LIST_TEXT_MAX);
     }
     for (size_t i = 0; i < list->unread_count; i++) {
         if (list->unread[i].len > UINT32_MAX || bytes > SIZE_MAX / 4 - list->unread[i].len) {
@@ -148,8 +148,8 @@ int ki__list_block_new(const ki_queue *queue, const ki_replacement *list,
                        ki_error *error)
 {
     if (list->object_count > LIST_OBJECTS_MAX) {
-        return ki__error_set(error, KI_ERR_LIMIT, "%zu objects, at most %zu", list->object_count,
-                             LIST_OBJECTS_MAX);
+        return ki__error_set(error, KI_ERR_LIMIT, "list too large: %zu objects, limit %zu",
+                             list->object_count, LIST_OBJECTS_MAX);
     }
     ki__list_block *block =
         ki__alloc(queue->alloc, sizeof(*block) + list->object_count * sizeof(block->objects[0]));

@@ -215,7 +215,7 @@ int ki_fifo_new(const ki_queue_options *options, ki_queue **ret_queue, ki_error 
         return r;
     }
     if (o.known != NULL) {
-        return ki__error_set(error, -EINVAL, "this queue does not look at known objects");
+        return ki__error_set(error, -EINVAL, "known: not supported by this kind of queue");
     }
     r = ki__queue_new(&fifo_kind, sizeof(fifo), &o, ret_queue, error);
     if (r >= 0) {

@@ -143,7 +143,7 @@ static void end_call(call *c, const ki_list_meta *meta, const ki_error *error)
 
 static void fill_expired(ki_error *error)
 {
-    (void)ki__error_set(error, KI_ERR_STATUS, "the resource version is too old");
+    (void)ki__error_set(error, KI_ERR_STATUS, "too old resource version");
     error->http_code = 410;
     error->reason = KI_REASON_EXPIRED;
 }
@@ -268,7 +268,8 @@ static int make_call(ki_local_source *source, const ki_list_options *options,
 {
     if (ki_str_from(options->label_selector).len != 0 ||
         ki_str_from(options->field_selector).len != 0) {
-        return ki__error_set(error, KI_ERR_UNSUPPORTED, "a local source has no selectors");
+        return ki__error_set(error, KI_ERR_UNSUPPORTED,
+                             "local source: selectors are not supported");
     }
     call *c = ki__alloc_zero(source->alloc, sizeof(*c));
     if (c == NULL) {
@@ -312,7 +313,7 @@ static int find_change(const ki_local_source *source, const char *version, uint6
 {
     int order = 0;
     if (compare(version, source->floor, &order) < 0) {
-        return ki__error_set(error, KI_ERR_INVALID, "the watch's resource version is not a number");
+        return ki__error_set(error, KI_ERR_INVALID, "watch: resourceVersion is not a number");
     }
     if (order < 0) {
         fill_expired(error);
@@ -406,16 +407,16 @@ static int check_change(const ki_local_source *source, const ki_object *object, 
     int order = 0;
     int own = 0;
     if (ki_object_key(object)[0] == '\0') {
-        return ki__error_set(error, KI_ERR_KEY, "the object has no name");
+        return ki__error_set(error, KI_ERR_KEY, "object: metadata.name is missing");
     }
     if (compare(version, source->version, &order) < 0 || compare(version, "", &own) < 0 ||
         own <= 0) {
-        return ki__error_set(error, KI_ERR_INVALID, "the resource version is not a number");
+        return ki__error_set(error, KI_ERR_INVALID, "object: resourceVersion is not a number");
     }
     if (source->listed && order <= 0) {
-        (void)ki__error_set(error, KI_ERR_STALE, "resource version ");
+        (void)ki__error_set(error, KI_ERR_STALE, "local source: resourceVersion ");
         ki__error_add(error, ki_str_from(version));
-        ki__error_add(error, ki_str_from(" comes after "));
+        ki__error_add(error, ki_str_from(" is not newer than "));
         ki__error_add(error, ki_str_from(source->version));
         return KI_ERR_STALE;
     }
@@ -461,7 +462,7 @@ static int put_locked(ki_local_source *source, const ki_object *object, ki_error
     bool known = before != NULL;
     (void)ki_object_unref(before);
     if (!known && source->count >= source->max_objects) {
-        return ki__error_set(error, KI_ERR_LIMIT, "the source has %zu objects", source->count);
+        return ki__error_set(error, KI_ERR_LIMIT, "local source full: %zu objects", source->count);
     }
     r = ki_store_add(source->store, object, error);
     if (r < 0) {
@@ -551,7 +552,7 @@ static int check_options(const ki_local_source_options *options, ki_local_source
     ret_o->max_objects = ret_o->max_objects != 0 ? ret_o->max_objects : OBJECTS_MAX;
     ret_o->history = ret_o->history != 0 ? ret_o->history : HISTORY;
     if (ret_o->history > HISTORY_MAX) {
-        return ki__error_set(error, -EINVAL, "history: at most %d changes", HISTORY_MAX);
+        return ki__error_set(error, -EINVAL, "history: more than %d changes", HISTORY_MAX);
     }
     return 0;
 }

@@ -260,8 +260,8 @@ void ki__reflector_note_object(ki_reflector *r, const ki_object *object)
     ki__mutex_unlock(&r->shared.lock);
     if (first) {
         KI__LOG(ki__engine_log(r->engine), KI_LOG_WARNING, "reflector",
-                "the server sends fields that the schema tables do not know: paths and JSON output "
-                "lack them; set json_only, or use a newer kinformer",
+                "the server sends fields without a schema in this version of kinformer; paths and "
+                "JSON output omit them; set json_only or upgrade kinformer",
                 {"name", ki_str_from(r->options.name)},
                 {"key", ki_str_from(ki_object_key(object))});
     }
@@ -272,17 +272,17 @@ void ki__reflector_note_object(ki_reflector *r, const ki_object *object)
 static int check_options(const ki_reflector_options *o, ki_error *error)
 {
     if (o->engine == NULL) {
-        return ki__error_set(error, -EINVAL, "a reflector needs an engine");
+        return ki__error_set(error, -EINVAL, "reflector: engine must not be NULL");
     }
     const ki_source *source = o->source;
     if (source == NULL || source->list == NULL || source->watch == NULL || source->cancel == NULL) {
-        return ki__error_set(error, -EINVAL, "a reflector needs a source that lists and watches");
+        return ki__error_set(error, -EINVAL, "reflector: source needs list, watch and cancel");
     }
     const ki_reflector_target *target = o->target;
     if (target == NULL || target->add == NULL || target->update == NULL || target->remove == NULL ||
         target->replace == NULL) {
         return ki__error_set(error, -EINVAL,
-                             "a reflector needs a target that adds, updates, removes and replaces");
+                             "reflector: target needs add, update, remove and replace");
     }
     return 0;
 }

@@ -112,7 +112,7 @@ bool ki__reflector_reencode(ki_reflector *r, const ki_error *error)
         return false;
     }
     r->reencoded = true; /* a source that never ends to change fails like any other */
-    ki__reflector_log_routine(r, "the encoding changes; repeating the request", error);
+    ki__reflector_log_routine(r, "encoding changed; repeating the request", error);
     ki__reflector_go(r, r->state);
     return true;
 }

@@ -90,7 +90,7 @@ static void on_object(const ki_object *object, void *user)
     if (ki_object_key(object)[0] != '\0') {
         code = ki__reflector_collect(r, object, ki__collect_append, &error);
     } else {
-        (void)ki__error_set(&error, KI_ERR_KEY, "an object of the list has no name");
+        (void)ki__error_set(&error, KI_ERR_KEY, "list: an item has no metadata.name");
         ki__reflector_skipped(r, "", &error);
     }
     if (code < 0 && !ki__reflector_is_stopping(r)) {

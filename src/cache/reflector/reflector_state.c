@@ -86,7 +86,7 @@ static void publish(ki_reflector *r)
 void ki__reflector_set_state(ki_reflector *r, ki_reflector_state state)
 {
     ki_assert((states[r->state].next & (1U << state)) != 0);
-    KI__LOG(ki__engine_log(r->engine), KI_LOG_DEBUG, "reflector", "goes on",
+    KI__LOG(ki__engine_log(r->engine), KI_LOG_DEBUG, "reflector", "state changed",
             {"name", ki_str_from(r->options.name)}, {"from", ki_str_from(states[r->state].name)},
             {"to", ki_str_from(states[state].name)}, {"resource_version", ki_str_from(r->version)});
     r->state = state;
@@ -286,15 +286,16 @@ void ki__reflector_apply_pause(ki_reflector *r)
 static void give_up(ki_reflector *r, bool overdue)
 {
     ki_error error;
-    (void)ki__error_set(&error, -ETIMEDOUT, "no byte came from the server for too long");
+    (void)ki__error_set(&error, -ETIMEDOUT, "timeout: no data from the server");
     switch (r->state) {
     case KI_REFLECTOR_STREAMING:
         if (r->attempt != KI__ATTEMPT_ANSWERED) {
             ki__reflector_stream_ended(r, &error, NULL);
             break;
         }
-        ki__reflector_stream_idle(r, overdue ? "the initial events did not come to an end"
-                                             : "the initial events stopped before their end");
+        ki__reflector_stream_idle(r, overdue
+                                         ? "streaming list: initial events did not complete in time"
+                                         : "streaming list: initial events stalled");
         break;
     case KI_REFLECTOR_LISTING:
         ki__reflector_list_failed(r, &error, NULL);

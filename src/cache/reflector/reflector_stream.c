@@ -183,13 +183,14 @@ static void closed(ki_reflector *r, const ki_error *error)
     if (r->events != 0 || lived >= KI__WATCH_SHORT_NS) {
         if (error == NULL) {
             (void)ki__error_set(&ended, KI_ERR_CUT,
-                                "the stream ended before its initial events did");
+                                "streaming list ended before the initial events were complete");
         }
         cut_short(r, error != NULL ? error : &ended);
     } else if (error != NULL) {
         ki__reflector_fail(r, KI__THEN_LIST, error, NULL);
     } else {
-        (void)ki__error_set(&ended, KI_ERR_UNSUPPORTED, "the stream ended at once, without event");
+        (void)ki__error_set(&ended, KI_ERR_UNSUPPORTED,
+                            "streaming list ended immediately without events");
         fall_back(r, &ended);
     }
 }

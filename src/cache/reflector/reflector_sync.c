@@ -19,9 +19,9 @@ enum { AHEAD_EVERY = 64 << 10, TRIM_BYTES = 1 << 20 };
 static void fill_stale(const ki_reflector *r, const char *version, const char *what,
                        ki_error *error)
 {
-    (void)ki__error_set(error, KI_ERR_STALE, "%s: resource version ", what);
+    (void)ki__error_set(error, KI_ERR_STALE, "%s: resourceVersion ", what);
     ki__error_add(error, ki_str_from(version));
-    ki__error_add(error, ki_str_from(", but there was "));
+    ki__error_add(error, ki_str_from("; already seen "));
     ki__error_add(error, ki_str_from(r->version));
 }
 
@@ -32,7 +32,7 @@ static int check_age(ki_reflector *r, const char *version, ki_error *error)
     }
     if (r->asked[0] == '\0') {
         ki_error report = KI_ERROR_INIT;
-        fill_stale(r, version, "the server was set back", &report);
+        fill_stale(r, version, "the server's state went back", &report);
         ki__reflector_count(r, &r->shared.health.epoch_changes);
         ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(""), &report);
         return 0;
@@ -40,7 +40,7 @@ static int check_age(ki_reflector *r, const char *version, ki_error *error)
     /* If the server has nothing newer, it says so when it is asked for its latest. */
     r->ask = KI__ASK_LATEST;
     ki__reflector_count(r, &r->shared.health.anomalies);
-    fill_stale(r, version, "the list is from the past", error);
+    fill_stale(r, version, "stale list", error);
     return KI_ERR_STALE;
 }
 
@@ -126,7 +126,7 @@ int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error
     code = r->target.replace(&list, r->target.user, error);
     if (code < 0) {
         if (error->code == 0) {
-            (void)ki__error_set(error, code, "the target did not take the list: %s",
+            (void)ki__error_set(error, code, "the target rejected the list: %s",
                                 ki_error_text(code));
         }
         return code;
@@ -153,17 +153,18 @@ bool ki__reflector_is_usable(ki_reflector *r, ki_watch_event_type type, const ki
     ki_error error;
     const char *key = ki_object_key(object);
     if (ki__wire_is_table(ki_object_api_version(object), ki_object_kind(object))) {
-        (void)ki__error_set(&error, KI_ERR_UNSUPPORTED, "a Table came in place of an object");
+        (void)ki__error_set(&error, KI_ERR_UNSUPPORTED,
+                            "watch event with a Table instead of an object");
     } else if (!is_expected(r->options.expected_kind, ki_object_kind(object)) ||
                !is_expected(r->options.expected_api_version, ki_object_api_version(object))) {
-        (void)ki__error_set(&error, KI_ERR_TYPE, "an event of another kind came: ");
+        (void)ki__error_set(&error, KI_ERR_TYPE, "watch event with an unexpected kind: ");
         ki__error_add(&error, ki_str_from(ki_object_api_version(object)));
         ki__error_add(&error, ki_str_from(" "));
         ki__error_add(&error, ki_str_from(ki_object_kind(object)));
     } else if (key[0] == '\0') {
-        (void)ki__error_set(&error, KI_ERR_KEY, "an event came with an object that has no name");
+        (void)ki__error_set(&error, KI_ERR_KEY, "watch event with an object without metadata.name");
     } else if ((size_t)type >= KI_WATCH_EVENT_BOOKMARK) {
-        (void)ki__error_set(&error, KI_ERR_INVALID, "an event of an unknown type came");
+        (void)ki__error_set(&error, KI_ERR_INVALID, "watch event of an unknown type");
     } else {
         return true;
     }

@@ -100,7 +100,7 @@ void ki__reflector_watch_ended(ki_reflector *r, const ki_error *error, const ki_
         ended_with(r, error, status, in_stream, worked);
     } else if (empty) {
         ki_error nothing;
-        (void)ki__error_set(&nothing, KI_ERR_UNSUPPORTED, "the watch ended at once, without event");
+        (void)ki__error_set(&nothing, KI_ERR_UNSUPPORTED, "watch ended immediately without events");
         ki__reflector_fail(r, KI__THEN_LIST, &nothing, NULL);
     } else {
         take_up(r, NULL);
@@ -142,9 +142,9 @@ static age age_of(ki_reflector *r, ki_watch_event_type type, const ki_object *ob
 static void refuse_old(ki_reflector *r, const ki_object *object)
 {
     ki_error error;
-    (void)ki__error_set(&error, KI_ERR_STALE, "an event is from the past: resource version ");
+    (void)ki__error_set(&error, KI_ERR_STALE, "stale watch event: resourceVersion ");
     ki__error_add(&error, ki_str_from(ki_object_resource_version(object)));
-    ki__error_add(&error, ki_str_from(", but there was "));
+    ki__error_add(&error, ki_str_from("; already seen "));
     ki__error_add(&error, ki_str_from(r->version));
     ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(ki_object_key(object)),
                       &error);
@@ -319,7 +319,7 @@ static void on_error_event(ki_reflector *r, const ki_error *error, const ki_obje
 {
     ki_error unknown;
     if (error == NULL) {
-        (void)ki__error_set(&unknown, KI_ERR_STATUS, "an error event came without a reason");
+        (void)ki__error_set(&unknown, KI_ERR_STATUS, "watch: ERROR event without a reason");
         error = &unknown;
     }
     if (r->state == KI_REFLECTOR_STREAMING) {

@@ -136,7 +136,7 @@ static void on_event(ki_watch_event_type type, const ki_object *object, const ki
     }
     if (type == KI_WATCH_EVENT_ERROR) {
         ki_error unknown;
-        (void)ki__error_set(&unknown, KI_ERR_STATUS, "an error event came without a reason");
+        (void)ki__error_set(&unknown, KI_ERR_STATUS, "retry watcher: ERROR event without a reason");
         error = error != NULL ? error : &unknown;
         /* As client-go: inside the stream only a version that is too old is the end. */
         if (ki_error_is_gone(error) || ki_error_is_resource_expired(error)) {
@@ -147,12 +147,12 @@ static void on_event(ki_watch_event_type type, const ki_object *object, const ki
         return;
     }
     if ((size_t)type > KI_WATCH_EVENT_BOOKMARK || object == NULL) {
-        end_with_internal(w, "an event of an unknown type came");
+        end_with_internal(w, "retry watcher: event of an unknown type");
         return;
     }
     const char *version = ki_object_resource_version(object);
     if (version[0] == '\0') {
-        end_with_internal(w, "an event came with an object that has no resource version");
+        end_with_internal(w, "retry watcher: event with an object without resourceVersion");
         return;
     }
     /* First, for the watcher may be over after the call; and what is given was given. */
@@ -272,10 +272,10 @@ static int check_options(const ki_retry_watcher_options *o, ki_error *error)
     if (o->engine == NULL || o->source == NULL || o->source->watch == NULL ||
         o->source->cancel == NULL) {
         return ki__error_set(error, -EINVAL,
-                             "a retry watcher needs an engine and a source that watches");
+                             "retry watcher: engine and source (watch, cancel) must be set");
     }
     if (o->on_event == NULL) {
-        return ki__error_set(error, -EINVAL, "a retry watcher needs someone to tell events to");
+        return ki__error_set(error, -EINVAL, "on_event: must not be NULL");
     }
     return 0;
 }
@@ -286,11 +286,11 @@ static int take_version(ki_retry_watcher *w, ki_error *error)
     size_t len = strlen(version);
     if (len == 0 || strcmp(version, "0") == 0) {
         return ki__error_set(error, KI_ERR_INVALID,
-                             "a retry watcher needs a resource version to begin after, not \"%s\"",
+                             "resource_version: must be a version to start after, not \"%s\"",
                              version);
     }
     if (len > KI__VERSION_MAX) {
-        return ki__error_set(error, KI_ERR_LIMIT, "the resource version has over %d bytes",
+        return ki__error_set(error, KI_ERR_LIMIT, "resource_version: longer than %d bytes",
                              KI__VERSION_MAX);
     }
     memcpy(w->version, version, len + 1);

@@ -364,7 +364,7 @@ int ki_snapshot_list_like(const ki_snapshot *snapshot, const char *index, const 
     KI__REQUIRE(ret_list, error);
     int number = index_number(snapshot, index);
     if (number < 0) {
-        return ki__error_set(error, KI_ERR_UNKNOWN_INDEX, "there is no index named %s", index);
+        return ki__error_set(error, KI_ERR_UNKNOWN_INDEX, "no index named %s", index);
     }
     ki_index_values values;
     ki__index_values_init(&values, snapshot->store->alloc, snapshot->store->hash_key);

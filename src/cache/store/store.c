@@ -180,7 +180,7 @@ static int put_all(ki_txn *txn, const ki_object *const *objects, size_t count, u
         kept += (seen[id / 64] & bit) == 0;
         seen[id / 64] |= bit;
         if (kept > max) {
-            return ki__error_set(error, KI_ERR_LIMIT, "more than the %u objects of the store", max);
+            return ki__error_set(error, KI_ERR_LIMIT, "store: more than %u objects", max);
         }
     }
     return 0;
@@ -211,7 +211,8 @@ int ki_store_replace(ki_store *store, const ki_object *const *objects, size_t co
         KI__REQUIRE(objects, error);
     }
     if (count > OBJECTS_MAX) {
-        return ki__error_set(error, KI_ERR_LIMIT, "%zu objects, at most %u", count, OBJECTS_MAX);
+        return ki__error_set(error, KI_ERR_LIMIT, "store: %zu objects, limit %u", count,
+                             OBJECTS_MAX);
     }
     ki_txn *txn;
     int r = ki__txn_begin(store, 0, &txn, error);
@@ -230,12 +231,11 @@ int ki_store_replace(ki_store *store, const ki_object *const *objects, size_t co
 static int check_index(const ki_snapshot *version, const ki_index *index, ki_error *error)
 {
     if (index->name == NULL || index->values == NULL) {
-        return ki__error_set(error, -EINVAL, "an index needs a name and a function");
+        return ki__error_set(error, -EINVAL, "index: name and function must be set");
     }
     for (size_t i = 0; i < version->index_count; i++) {
         if (strcmp(version->indexes[i].def->index.name, index->name) == 0) {
-            return ki__error_set(error, KI_ERR_EXISTS, "there is an index named %s already",
-                                 index->name);
+            return ki__error_set(error, KI_ERR_EXISTS, "index %s: already exists", index->name);
         }
     }
     return 0;

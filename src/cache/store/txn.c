@@ -121,8 +121,8 @@ static int prepare_text(ki_txn *txn, const char *text, char **ret_text, ki_error
 {
     size_t len = strlen(text);
     if (len > RESOURCE_VERSION_MAX) {
-        return ki__error_set(error, KI_ERR_LIMIT, "a resource version of %zu bytes, at most %d",
-                             len, RESOURCE_VERSION_MAX);
+        return ki__error_set(error, KI_ERR_LIMIT, "resourceVersion: %zu bytes, limit %d", len,
+                             RESOURCE_VERSION_MAX);
     }
     *ret_text = NULL;
     if (len >= KI__VERSION_TEXT) {
@@ -294,7 +294,7 @@ static int insert(ki_txn *txn, const ki_object *object, uint32_t hash, uint32_t 
     int r =
         next->keys.count < txn->max_objects ? ki__ids_take(&txn->store->ids, &id) : KI_ERR_LIMIT;
     if (r < 0) {
-        return ki__error_set(error, r, "the store is full: it holds %u objects", next->keys.count);
+        return ki__error_set(error, r, "store full: %u objects", next->keys.count);
     }
     ki__slot *slot;
     r = ki__vec_touch(&txn->edit, &next->objects, id, &slot);
@@ -357,7 +357,7 @@ int ki__txn_check_key(const ki_object *object, ki_error *error)
     }
     if (ki__key_has_slash(ki_str_from(name)) || ki__key_has_slash(ki__object_namespace(object))) {
         return ki__error_set(error, KI_ERR_KEY,
-                             "no key for namespace '%s' and name '%s': they must not have a '/'",
+                             "object '%s'/'%s': namespace and name must not contain '/'",
                              ki_object_namespace(object), name);
     }
     return 0;
@@ -409,12 +409,11 @@ int ki__txn_put(ki_txn *txn, const ki_object *object, uint32_t *ret_id, ki_error
     ki_object *made = NULL;
     int r = txn->store->transform(object, &made, txn->store->transform_user);
     if (r < 0) {
-        return ki__error_set(error, r, "the transform function failed for object %s: %s",
-                             ki_object_key(object), ki_error_text(r));
+        return ki__error_set(error, r, "transform failed for object %s: %s", ki_object_key(object),
+                             ki_error_text(r));
     }
     if (made == NULL) {
-        return ki__error_set(error, KI_ERR_INVALID,
-                             "the transform function gave nothing for object %s",
+        return ki__error_set(error, KI_ERR_INVALID, "transform returned no object for %s",
                              ki_object_key(object));
     }
     r = ki__txn_check_key(made, error);

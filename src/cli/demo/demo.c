@@ -34,12 +34,13 @@ enum {
 #define AT(member) offsetof(demo_options, member)
 
 static const cli_option options[] = {
-    {"seconds", 0, CLI_ARG_NUMBER, AT(seconds), "N", "how long objects change; 20"},
-    {"objects", 0, CLI_ARG_NUMBER, AT(objects), "N", "how many there are about; 5000"},
-    {"rate", 0, CLI_ARG_NUMBER, AT(rate), "N", "changes in a second; 400"},
-    {"seed", 0, CLI_ARG_NUMBER, AT(seed), "N", "what changes how; the same N, the same changes"},
+    {"seconds", 0, CLI_ARG_NUMBER, AT(seconds), "N",
+     "duration of the changes in seconds; default 20"},
+    {"objects", 0, CLI_ARG_NUMBER, AT(objects), "N", "approximate number of objects; default 5000"},
+    {"rate", 0, CLI_ARG_NUMBER, AT(rate), "N", "changes per second; default 400"},
+    {"seed", 0, CLI_ARG_NUMBER, AT(seed), "N", "random seed; the same N gives the same changes"},
     {"wait", 0, CLI_ARG_DURATION, AT(wait_ms), "DURATION",
-     "how long caches may take to be equal after the last change; 15s"},
+     "time for caches to match the server at the end; default 15s"},
 };
 
 /* ---- handlers ---- */
@@ -93,7 +94,7 @@ static void on_synced(cli_target *target)
         }
         cli_text_init(&count);
         cli_put_count(&count, objects);
-        demo_tell(d, CLI_COLOR_GREEN, "informers: all %zu have synced in %.2f s: %s objects",
+        demo_tell(d, CLI_COLOR_GREEN, "informers: all %zu synced in %.2f s: %s objects",
                   d->session.target_count,
                   (double)(d->session.synced_ns - d->session.started_ns) / (double)CLI_SECOND_NS,
                   ki_buf_text(&count));
@@ -101,8 +102,7 @@ static void on_synced(cli_target *target)
         d->changing = true;
         d->began_changing_ns = cli_now_ns();
         d->changing_ns = d->began_changing_ns;
-        demo_tell(d, CLI_COLOR_NONE, "cluster: objects begin to change, %u in a second",
-                  d->options->rate);
+        demo_tell(d, CLI_COLOR_NONE, "cluster: starting changes, %u per second", d->options->rate);
     }
 }
 
@@ -141,7 +141,8 @@ static void on_signal(void *user)
     if (d->session.events.signal == SIGINT && !d->interrupted && d->changing) {
         d->session.events.signal = 0;
         d->interrupted = true;
-        demo_tell(d, CLI_COLOR_YELLOW, "you: that is enough; once more to leave at once");
+        demo_tell(d, CLI_COLOR_YELLOW,
+                  "interrupted: ending the changes; again to exit immediately");
     }
     cli_session_end(&d->session);
 }
@@ -178,7 +179,7 @@ static int settle(demo *d, demo_result *ret_result, ki_error *error)
 {
     uint64_t began = cli_now_ns();
     uint64_t until = began + d->options->wait_ms * CLI_MS_NS;
-    demo_tell(d, CLI_COLOR_NONE, "cluster: nothing changes any more; comparing with the server");
+    demo_tell(d, CLI_COLOR_NONE, "cluster: changes ended; comparing with the server");
     for (;;) {
         d->settling_ns = cli_now_ns();
         int r = cli_loop_run(&d->session.events, 0);
@@ -247,7 +248,7 @@ static void tell_beginning(demo *d)
     ki_buf count;
     cli_text_init(&count);
     cli_put_count(&count, d->loaded);
-    demo_tell(d, CLI_COLOR_NONE, "server: listens on %s with %s objects",
+    demo_tell(d, CLI_COLOR_NONE, "server: listening on %s with %s objects",
               ki_apiserver_url(d->server), ki_buf_text(&count));
     ki_buf_done(&count);
 }
@@ -265,10 +266,10 @@ static int play(demo *d, cli_call *call, demo_result *ret_result, ki_error *erro
     d->began_ns = cli_now_ns();
     tell_beginning(d);
     if (cli_session_open(&d->session, &call->flags, names, 1) != CLI_OK) {
-        return cli_fail(error, KI_ERR_STOPPED, "the informers cannot begin");
+        return cli_fail(error, KI_ERR_STOPPED, "the informers could not start");
     }
     if (d->session.events.signal != 0) {
-        return cli_fail(error, -EINTR, "it was ended");
+        return cli_fail(error, -EINTR, "it was interrupted");
     }
     r = start_informers(d, error);
     if (r == 0) {
@@ -285,7 +286,7 @@ static int play(demo *d, cli_call *call, demo_result *ret_result, ki_error *erro
         return error->code;
     }
     if (r == -EINTR) {
-        return cli_fail(error, r, "it was ended before");
+        return cli_fail(error, r, "it was interrupted");
     }
     return r < 0 && error->code == 0 ? cli_fail(error, r, "cannot write: %s", strerror(-r)) : r;
 }
@@ -321,14 +322,14 @@ static int check(demo_options *given, ki_error *error)
     given->rate = given->rate != 0 ? given->rate : RATE;
     given->wait_ms = given->wait_ms != 0 ? given->wait_ms : WAIT_MS;
     if (given->seconds > SECONDS_MAX) {
-        return cli_fail(error, KI_ERR_INVALID, "--seconds is at most %d", SECONDS_MAX);
+        return cli_fail(error, KI_ERR_INVALID, "--seconds: must be at most %d", SECONDS_MAX);
     }
     if (given->objects < DEMO_OBJECTS_MIN || given->objects > OBJECTS_MAX) {
-        return cli_fail(error, KI_ERR_INVALID, "--objects is from %d to %d", DEMO_OBJECTS_MIN,
+        return cli_fail(error, KI_ERR_INVALID, "--objects: must be from %d to %d", DEMO_OBJECTS_MIN,
                         OBJECTS_MAX);
     }
     if (given->rate > RATE_MAX) {
-        return cli_fail(error, KI_ERR_INVALID, "--rate is at most %d", RATE_MAX);
+        return cli_fail(error, KI_ERR_INVALID, "--rate: must be at most %d", RATE_MAX);
     }
     return 0;
 }
@@ -366,14 +367,13 @@ static int run(cli_call *call)
 const cli_command cli_command_demo = {
     .name = "demo",
     .operands = "",
-    .summary = "shows what informers do, on a server in memory",
-    .about =
-        "Starts an API server in memory with some thousand objects, which come, change and go;\n"
-        "cuts connections and makes the server forget its history on the way; and shows how\n"
-        "informers, an index and a controller's work queue fare. At the end everything is read\n"
-        "from the server and compared. Exit code 0 says that all caches were equal to it, and\n"
-        "that the controller has done its work. Needs no cluster, and touches none.\n"
-        "SIGINT ends the changes early; a second one leaves at once, with exit code 1.",
+    .summary = "show informers at work on an in-memory server",
+    .about = "Starts an in-memory API server with several thousand objects that are created, "
+             "changed\nand deleted, closes connections, expires the server's history, and shows "
+             "informers, an\nindex and a controller's work queue meanwhile. At the end, every "
+             "cache is compared with\nthe server. Exit code 0: all caches matched, and the "
+             "controller finished its work.\nNeeds no cluster and does not use one.\nSIGINT ends "
+             "the changes early; a second one exits immediately with code 1.",
     .examples = "  kinformer demo\n"
                 "  kinformer demo --seconds 60 --objects 20000 --rate 2000\n"
                 "  kinformer demo | tee demo.log\n",

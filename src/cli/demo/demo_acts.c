@@ -14,13 +14,13 @@ static void cut(demo *d)
 {
     ki_apiserver_cut(d->server);
     d->cuts++;
-    demo_tell(d, CLI_COLOR_RED, "server: cuts all connections");
+    demo_tell(d, CLI_COLOR_RED, "server: closed all connections");
 }
 
 static void drop(demo *d)
 {
     ki_apiserver_drop_watches(d->server);
-    demo_tell(d, CLI_COLOR_YELLOW, "server: ends all watches, as one that is asked to stop");
+    demo_tell(d, CLI_COLOR_YELLOW, "server: ended all watches, as in a graceful shutdown");
 }
 
 static void go_away(demo *d)
@@ -34,20 +34,20 @@ static void go_away(demo *d)
     ki_apiserver_cut(d->server);
     d->cuts++;
     d->away = true;
-    demo_tell(d, CLI_COLOR_RED, "server: cuts all connections and refuses new ones");
+    demo_tell(d, CLI_COLOR_RED, "server: closed all connections and refuses new ones");
 }
 
 static void come_back(demo *d)
 {
     ki_apiserver_expire_history(d->server);
     demo_acts_end(d);
-    demo_tell(d, CLI_COLOR_YELLOW, "server: is there again, but has forgotten what happened");
+    demo_tell(d, CLI_COLOR_YELLOW, "server: available again, with its history expired");
 }
 
 static void fail_node(demo *d)
 {
     size_t moved = demo_churn_drain(d, DEMO_NODE);
-    demo_tell(d, CLI_COLOR_YELLOW, "cluster: %s fails; its %zu pods go, others come elsewhere",
+    demo_tell(d, CLI_COLOR_YELLOW, "cluster: %s failed; its %zu pods are replaced on other nodes",
               d->query.node, moved);
 }
 

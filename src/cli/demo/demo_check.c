@@ -50,7 +50,7 @@ static void compare_content(const char *label, const ki_object *mine, const ki_o
     cli_text_init(&f.text);
     if (!cli_diff(mine, theirs, take_change, &f) && !f.found) {
         f.found = true; /* not all of it was looked at */
-        cli_put(&f.text, "too much to compare");
+        cli_put(&f.text, "too large to compare");
     }
     if (f.found) {
         ki_buf what;
@@ -66,9 +66,9 @@ static void compare_one(const char *label, const ki_object *mine, const ki_objec
                         demo_check *check)
 {
     if (mine == NULL) {
-        note(check, &check->missing, label, theirs, "the cache does not have it");
+        note(check, &check->missing, label, theirs, "missing in the cache");
     } else if (strcmp(ki_object_uid(mine), ki_object_uid(theirs)) != 0) {
-        note(check, &check->replaced, label, theirs, "the cache has another one of this name");
+        note(check, &check->replaced, label, theirs, "the cache has another object with this name");
     } else if (strcmp(ki_object_resource_version(mine), ki_object_resource_version(theirs)) != 0) {
         note(check, &check->stale, label, theirs, "the cache has another version");
     } else {
@@ -105,7 +105,7 @@ void demo_check_compare(const char *label, ki_list *server, const ki_snapshot *c
     ki_list_sort(server);
     while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
         if (!has_key(server, ki_object_key(object))) {
-            note(check, &check->extra, label, object, "the server does not have it");
+            note(check, &check->extra, label, object, "not on the server");
         }
     }
 }

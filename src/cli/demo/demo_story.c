@@ -67,9 +67,9 @@ static void tell_relist(demo *d, const cli_target *target, demo_row *row, const 
     cli_put_count(&text, health->listed);
     cli_put(&text, " objects, ");
     if (more == 0) {
-        cli_put(&text, "none had changed");
+        cli_put(&text, "none changed");
     } else {
-        cli_put(&text, "told ");
+        cli_put(&text, "delivered ");
         cli_put_count(&text, more);
         cli_put(&text, more == 1 ? " difference" : " differences");
     }
@@ -85,8 +85,7 @@ static void tell_resumed(demo *d)
     cli_text_init(&took);
     cli_putf(&took, d->resumed_s < 1 ? "%.0f ms" : "%.1f s",
              d->resumed_s < 1 ? d->resumed_s * 1000 : d->resumed_s);
-    demo_tell(d, CLI_COLOR_GREEN,
-              "informers: %zu took up where they were after %s; nothing was missed", d->resumed,
+    demo_tell(d, CLI_COLOR_GREEN, "informers: %zu resumed after %s without a relist", d->resumed,
               ki_buf_text(&took));
     ki_buf_done(&took);
     d->resumed = 0;
@@ -103,7 +102,7 @@ static void tell_reconnects(demo *d, uint64_t reconnects)
         d->ended_ns = now;
     }
     if (d->ended != 0 && now - d->ended_ns >= GATHER_NS) {
-        demo_tell(d, CLI_COLOR_GREEN, "informers: began %zu new watches where the old ones ended",
+        demo_tell(d, CLI_COLOR_GREEN, "informers: resumed %zu watches that the server ended",
                   d->ended);
         d->ended = 0;
     }

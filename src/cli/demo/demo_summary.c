@@ -42,7 +42,8 @@ static void put_what(const demo *d, const sums *all, ki_buf *out)
 {
     put_label(out, "objects");
     cli_put_count(out, all->objects);
-    cli_putf(out, " on an API server in memory; %d informers follow it by HTTP\n", DEMO_RESOURCES);
+    cli_putf(out, " on an in-memory API server, watched by %d informers over HTTP\n",
+             DEMO_RESOURCES);
     put_label(out, "changes");
     cli_put_count(out, demo_churn_count(d));
     cli_putf(out, " in %.0f seconds and ",
@@ -50,20 +51,20 @@ static void put_what(const demo *d, const sums *all, ki_buf *out)
     cli_put_count(out, d->controller.writes);
     cli_put(out, " by the controller; ");
     cli_put_count(out, all->told);
-    cli_put(out, " were told\n");
+    cli_put(out, " delivered\n");
 }
 
 static void put_trouble(const demo *d, const sums *all, ki_buf *out)
 {
     put_label(out, "connections");
-    cli_putf(out, "all cut %llu times; %llu watches went on where they were\n",
-             (unsigned long long)d->cuts, (unsigned long long)all->reconnects);
+    cli_putf(out, "all closed %llu times; %llu watches resumed\n", (unsigned long long)d->cuts,
+             (unsigned long long)all->reconnects);
     put_label(out, "history");
     if (all->relists == 0) {
-        cli_put(out, "never lost\n");
+        cli_put(out, "never expired\n");
         return;
     }
-    cli_putf(out, "lost once; %llu lists anew, of which handlers were told only the\n",
+    cli_putf(out, "expired once: %llu relists; handlers received only the\n",
              (unsigned long long)all->relists);
     put_label(out, "");
     cli_put_count(out, all->differences);
@@ -79,9 +80,9 @@ static void put_work(const demo *d, ki_buf *out)
     cli_put_count(out, c->runs);
     cli_put(out, " runs; ");
     cli_put_count(out, c->failures);
-    cli_put(out, " failed and were repeated\n");
+    cli_put(out, " failed and were retried\n");
     put_label(out, "index");
-    cli_putf(out, "pods of a node found in %.1f us; looking at all pods takes %.0f us\n",
+    cli_putf(out, "pods of a node found in %.1f us; a scan of all pods takes %.0f us\n",
              d->query.index_us, d->query.scan_us);
 }
 
@@ -99,7 +100,7 @@ static void put_verdict(const demo_result *result, ki_buf *out)
 {
     const demo_check *check = &result->check;
     if (demo_check_is_equal(check)) {
-        cli_putf(out, "%sAll %d caches equal the server%s: ", cli_term_color(CLI_COLOR_GREEN),
+        cli_putf(out, "%sAll %d caches match the server%s: ", cli_term_color(CLI_COLOR_GREEN),
                  DEMO_RESOURCES, cli_term_plain());
         cli_put_count(out, check->objects);
         cli_putf(out, " objects, compared one by one.\nThat was %.1f s after the last change.\n",
@@ -110,12 +111,12 @@ static void put_verdict(const demo_result *result, ki_buf *out)
         }
         return;
     }
-    cli_putf(out, "%sThe caches do NOT equal the server%s: of ", cli_term_color(CLI_COLOR_RED),
+    cli_putf(out, "%sThe caches do NOT match the server%s: of ", cli_term_color(CLI_COLOR_RED),
              cli_term_plain());
     cli_put_count(out, check->objects);
     cli_putf(out,
-             " objects %zu are missing, %zu too many,\n%zu are others, %zu of another version, "
-             "%zu of another content.\nThe first: %s\n",
+             " objects, %zu are missing, %zu extra,\n%zu have another uid, %zu another version, "
+             "%zu other content.\nThe first: %s\n",
              check->missing, check->extra, check->replaced, check->stale, check->different,
              check->first);
 }
@@ -124,9 +125,8 @@ static void put_next(ki_buf *out)
 {
     const char *program = program_invocation_name; /* may not be on $PATH yet */
     cli_putf(out,
-             "\nTo see the same on a cluster of your own, set KUBECONFIG and say:\n"
-             "  %s top -A\n"
-             "  %s watch pods -A\n",
+             "\nTo see the same on your own cluster, set KUBECONFIG and run:\n  %s top -A\n  %s "
+             "watch pods -A\n",
              program, program);
 }
 
@@ -148,7 +148,7 @@ void demo_summary_print(demo *d, const demo_result *result)
         put_verdict(result, &out);
     }
     if (!d->query.right) {
-        cli_putf(&out, "%sBut the index and a look at all pods did not agree.%s\n",
+        cli_putf(&out, "%sBut the index and a scan of all pods differ.%s\n",
                  cli_term_color(CLI_COLOR_RED), cli_term_plain());
     }
     put_next(&out);

@@ -106,7 +106,7 @@ static void put_head(demo *d, ki_buf *out)
              ki_apiserver_url(d->server));
     cli_put_bytes(out, cli_stats_memory());
     cli_putf(out, "  CPU %.1f s\n", cli_stats_cpu_seconds());
-    cli_putf(out, "%sInformers keep a copy of what an API server has, whatever happens to it%s\n\n",
+    cli_putf(out, "%sInformers keep local caches in sync with an API server under faults%s\n\n",
              cli_term_color(CLI_COLOR_DIM), cli_term_plain());
 }
 
@@ -128,7 +128,7 @@ static void put_changes(demo *d, ki_buf *out)
     cli_put_count(out, demo_churn_count(d));
     cli_put(out, " so far, ");
     cli_put_count(out, d->options->rate);
-    cli_put(out, " in a second; connections cut ");
+    cli_put(out, " per second; connections closed ");
     cli_putf(out, "%llu times", (unsigned long long)d->cuts);
 }
 
@@ -139,21 +139,21 @@ static void put_queue(demo *d, ki_buf *out)
     ki_workqueue_get_stats(c->queue, &stats);
     cli_put(out, "work queue  ");
     cli_put_count(out, stats.depth + stats.delayed);
-    cli_put(out, " wait, ");
+    cli_put(out, " queued, ");
     cli_put_count(out, stats.processing);
-    cli_put(out, " run; ");
+    cli_put(out, " running; ");
     cli_put_count(out, c->events);
     cli_put(out, " events became ");
     cli_put_count(out, c->runs);
     cli_put(out, " runs, ");
     cli_put_count(out, c->failures);
-    cli_put(out, " repeated");
+    cli_put(out, " retried");
 }
 
 static void put_query(const demo *d, ki_buf *out)
 {
     const demo_query *query = &d->query;
-    cli_putf(out, "index       pods on %s: %zu, found in %.1f us; looking at all ", query->node,
+    cli_putf(out, "index       pods on %s: %zu, found in %.1f us; scan of all ", query->node,
              query->found, query->index_us);
     cli_put_count(out, query->all);
     cli_putf(out, ": %.0f us", query->scan_us);
@@ -209,7 +209,7 @@ static void put_counts(demo *d, ki_buf *out)
     }
     cli_putf(out, "%4.1f s  caches: ", demo_seconds(d));
     cli_put_count(out, objects);
-    cli_put(out, " objects; handlers were told ");
+    cli_put(out, " objects; handlers received ");
     cli_put_count(out, told);
     cli_put(out, " changes\n        ");
     put_queue(d, out);

@@ -66,7 +66,7 @@ static int make_authorization(ki__auth_headers *headers, const ki_config *config
         r = ki__auth_bearer(&headers->secrets, credentials->token, &headers->authorization);
     }
     return r == KI_ERR_INVALID
-               ? ki__error_set(error, r, "the token has characters that cannot be in a header")
+               ? ki__error_set(error, r, "token: characters that are not allowed in an HTTP header")
            : r < 0 ? ki__error_code(error, r)
                    : 0;
 }
@@ -122,7 +122,7 @@ static int add(ki__auth_headers *headers, const char *name, const char *text, ki
     ki_str value = ki_str_from(text);
     if (!ki__config_is_header_value(value)) {
         return ki__error_set(error, KI_ERR_INVALID,
-                             "whom to act as has control characters, which cannot be in a header");
+                             "impersonation: control characters are not allowed in an HTTP header");
     }
     char *copy = ki__secrets_copy(&headers->secrets, value);
     if (copy == NULL) {

@@ -72,8 +72,7 @@ static void set_pause(ki__exec_auth *auth, bool good)
 static void set_failure(ki__exec_auth *auth, int code, const char *text)
 {
     bool named = strstr(text, auth->command.path) != NULL;
-    (void)ki__error_set(&auth->failure, code, "the exec plugin failed: %s%s", text,
-                        named ? "" : ": ");
+    (void)ki__error_set(&auth->failure, code, "exec plugin failed: %s%s", text, named ? "" : ": ");
     if (!named) {
         ki__error_add(&auth->failure, ki_str_from(auth->command.path));
     }
@@ -153,7 +152,7 @@ static int find_terminal(const ki__exec_auth *auth, bool *ret_terminal, ki_error
     bool terminal = auth->interactive && isatty(0) == 1;
     if (mode == KI_CONFIG_INTERACTIVE_ALWAYS && !terminal) {
         return ki__error_set(error, -ENOTTY,
-                             "it wants to talk to a person, and standard input is no terminal");
+                             "interactiveMode is Always, but standard input is not a terminal");
     }
     *ret_terminal = terminal && mode != KI_CONFIG_INTERACTIVE_NEVER;
     return 0;
@@ -273,9 +272,9 @@ int ki__exec_auth_init(ki__exec_auth *auth, ki_loop *loop, const ki_config *conf
         return r;
     }
     if (exec_of(auth)->interactive == KI_CONFIG_INTERACTIVE_ALWAYS && !auth->interactive) {
-        (void)ki__error_set(error, KI_ERR_DENIED,
-                            "the exec plugin wants to talk to a person (interactiveMode: Always), "
-                            "and exec_interactive does not allow it: ");
+        (void)ki__error_set(
+            error, KI_ERR_DENIED,
+            "exec plugin: interactiveMode is Always, but exec_interactive is not set: ");
         ki__error_add(error, ki_str_from(auth->command.path));
         return KI_ERR_DENIED;
     }

@@ -60,7 +60,7 @@ static int find(const char *name, ki__secrets *secrets, const char **ret_path)
 
 static int not_found(const ki_config_exec *exec, ki_error *error)
 {
-    (void)fail(error, -ENOENT, "the exec plugin is not in $PATH", exec->command);
+    (void)fail(error, -ENOENT, "exec plugin not found in $PATH", exec->command);
     if (exec->install_hint[0] != '\0') {
         ki__error_add(error, ki_str_from("; "));
         ki__error_add(error, ki_str_from(exec->install_hint));
@@ -72,8 +72,7 @@ static int resolve(ki__exec_command *command, const ki_config_exec *exec, ki_err
 {
     if (strchr(exec->command, '/') != NULL) {
         if (exec->command[0] != '/') {
-            return fail(error, KI_ERR_INVALID, "the path of the exec plugin is not absolute",
-                        exec->command);
+            return fail(error, KI_ERR_INVALID, "exec plugin: path is not absolute", exec->command);
         }
         command->path = ki__secrets_copy(&command->secrets, ki_str_from(exec->command));
         return command->path != NULL ? 0 : ki__error_code(error, -ENOMEM);
@@ -104,10 +103,10 @@ static int is_allowed(const ki__exec_command *command, const char *const *allowe
         *ret_allowed = r == 0 && path != NULL && strcmp(path, command->path) == 0;
     }
     ki__secrets_done(&secrets);
-    return r == -EINVAL
-               ? ki__error_set(error, r, "exec_allowed takes absolute paths and names without '/'")
-           : r < 0 ? ki__error_code(error, r)
-                   : 0;
+    return r == -EINVAL ? ki__error_set(error, r,
+                                        "exec_allowed: must be absolute paths or names without '/'")
+           : r < 0      ? ki__error_code(error, r)
+                        : 0;
 }
 
 static int check_policy(const ki__exec_command *command, const ki_client_options *options,
@@ -121,11 +120,10 @@ static int check_policy(const ki__exec_command *command, const ki_client_options
         }
         return allowed ? 0
                        : fail(error, KI_ERR_DENIED,
-                              "the exec plugin that the configuration names is not one of "
-                              "exec_allowed",
+                              "exec plugin of the configuration is not listed in exec_allowed",
                               command->path);
     }
-    return allowed ? 0 : ki__error_set(error, -EINVAL, "exec_policy is none of its values");
+    return allowed ? 0 : ki__error_set(error, -EINVAL, "exec_policy: unknown value");
 }
 
 /* Whether somebody else could put another program in its place: by writing the folder that it is
@@ -193,8 +191,7 @@ static int check_place(const ki__exec_command *command, ki_error *error)
         r = ki__error_code(error, -ENOMEM);
     } else if (is_unsafe(command->path, at, scratch)) {
         r = fail(error, KI_ERR_DENIED,
-                 "the exec plugin is not run, since everybody may write it, or a folder on the way "
-                 "to it",
+                 "exec plugin not run: it or one of its directories is writable by others",
                  command->path);
     }
     ki__secrets_done(&memory);
@@ -206,11 +203,11 @@ int ki__exec_command_check(const ki__exec_command *command, ki_error *error)
     struct stat info;
     if (stat(command->path, &info) < 0) {
         int r = -errno;
-        return fail(error, r, r == -ENOENT ? "there is no such exec plugin" : ki_error_text(r),
+        return fail(error, r, r == -ENOENT ? "exec plugin not found" : ki_error_text(r),
                     command->path);
     }
     if (!S_ISREG(info.st_mode) || access(command->path, X_OK) < 0) {
-        return fail(error, -EACCES, "the exec plugin is no program that may be run", command->path);
+        return fail(error, -EACCES, "exec plugin is not an executable file", command->path);
     }
     return check_place(command, error);
 }
@@ -319,8 +316,8 @@ int ki__exec_command_init(ki__exec_command *command, const ki_alloc *alloc,
     ki__secrets_init(&command->secrets, alloc);
     if (options->exec_policy == KI_EXEC_DENY) {
         return fail(error, KI_ERR_DENIED,
-                    "the configuration names an exec plugin, and exec_policy allows none "
-                    "(KI_EXEC_ALLOW does, KI_EXEC_LISTED if exec_allowed has it)",
+                    "exec plugin denied by exec_policy; set KI_EXEC_ALLOW, or KI_EXEC_LISTED and "
+                    "exec_allowed",
                     exec->command);
     }
     int r = resolve(command, exec, error);
@@ -337,7 +334,7 @@ int ki__exec_command_init(ki__exec_command *command, const ki_alloc *alloc,
     if (r == 0) {
         r = copy_environment(command, exec);
     }
-    return r < 0 ? ki__error_set(error, r, "the exec plugin's arguments: %s", ki_error_text(r)) : 0;
+    return r < 0 ? ki__error_set(error, r, "exec plugin arguments: %s", ki_error_text(r)) : 0;
 }
 
 void ki__exec_command_done(ki__exec_command *command)

@@ -127,14 +127,14 @@ static int read_root(ki_str output, ki_value *ret_root, ki_error *error)
     ki_error failure = KI_ERROR_INIT;
     int r = ki__json_check(output, DEPTH_MAX, &failure);
     if (r < 0) {
-        return ki__error_set(error, r, "its output is not JSON; line %u, column %u",
+        return ki__error_set(error, r, "output is not JSON: line %u, column %u",
                              (unsigned)failure.line, (unsigned)failure.column);
     }
     const char *start = ki__json_skip_space(output.ptr);
     *ret_root = ki__json_value_at(start, output.ptr + output.len);
     return ki_value_type(ret_root) == KI_TYPE_MAP
                ? 0
-               : fail(error, KI_ERR_TYPE, "its output is no object of JSON");
+               : fail(error, KI_ERR_TYPE, "output is not a JSON object");
 }
 
 /* A string; absent and null are empty. No NUL may be in it, since it becomes a C string later. */
@@ -148,7 +148,7 @@ static int read_text(const ki_value *map, const char *name, ki__secrets *secrets
         return 0;
     }
     if (type != KI_TYPE_STRING) {
-        return ki__error_set(error, KI_ERR_TYPE, "%s of its output is no string", name);
+        return ki__error_set(error, KI_ERR_TYPE, "output: %s is not a string", name);
     }
     size_t len = ki__json_value_ops.decode(&value, NULL, 0);
     char *text = ki__secrets_take(secrets, len + 1);
@@ -157,7 +157,7 @@ static int read_text(const ki_value *map, const char *name, ki__secrets *secrets
     }
     (void)ki__json_value_ops.decode(&value, text, len);
     if (memchr(text, '\0', len) != NULL) {
-        return ki__error_set(error, KI_ERR_INVALID, "%s of its output has a NUL in it", name);
+        return ki__error_set(error, KI_ERR_INVALID, "output: %s contains NUL", name);
     }
     *ret_text = ki_str_make(text, len);
     return 0;
@@ -168,11 +168,10 @@ static int check_version(const ki_value *root, const char *api_version, ki_error
     ki_value version = ki__value_child(root, "apiVersion");
     ki_value kind = ki__value_child(root, "kind");
     if (!ki_value_equals(&kind, ki_str_from("ExecCredential"))) {
-        return fail(error, KI_ERR_INVALID, "its output is not of kind ExecCredential");
+        return fail(error, KI_ERR_INVALID, "output: kind is not ExecCredential");
     }
     if (!ki_value_equals(&version, ki_str_from(api_version))) {
-        return ki__error_set(error, KI_ERR_INVALID,
-                             "its output is not of apiVersion %s, which is configured",
+        return ki__error_set(error, KI_ERR_INVALID, "output: apiVersion is not %s as configured",
                              api_version);
     }
     return 0;
@@ -193,19 +192,20 @@ static int read_expiry(const ki_value *status, ki__secrets *secrets,
     }
     credential->expires = true;
     r = ki__rfc3339_read(text, &credential->expires_at);
-    return r < 0 ? fail(error, r, "status.expirationTimestamp of its output is no time") : 0;
+    return r < 0 ? fail(error, r, "output: status.expirationTimestamp is not a time") : 0;
 }
 
 static int check_parts(const ki__exec_credential *credential, ki_error *error)
 {
     if ((credential->certificate.len != 0) != (credential->key.len != 0)) {
-        return fail(error, KI_ERR_INVALID, "it gave a certificate or a key, but not both");
+        return fail(error, KI_ERR_INVALID, "output: certificate and key must be given together");
     }
     if (credential->token.len == 0 && credential->certificate.len == 0) {
-        return fail(error, KI_ERR_INVALID, "it gave neither a token nor a certificate");
+        return fail(error, KI_ERR_INVALID, "output: neither a token nor a certificate");
     }
     if (!ki__config_is_header_value(credential->token)) {
-        return fail(error, KI_ERR_INVALID, "its token has characters that cannot be in a header");
+        return fail(error, KI_ERR_INVALID,
+                    "output: token has characters that are not allowed in an HTTP header");
     }
     return 0;
 }
@@ -224,7 +224,7 @@ int ki__exec_credential_read(ki_str output, const char *api_version, ki__secrets
     }
     ki_value status = ki__value_child(&root, "status");
     if (ki_value_type(&status) != KI_TYPE_MAP) {
-        return fail(error, KI_ERR_INVALID, "its output has no status");
+        return fail(error, KI_ERR_INVALID, "output: status is missing");
     }
     r = read_text(&status, "token", secrets, &credential.token, error);
     if (r == 0) {

@@ -139,11 +139,12 @@ int ki__exec_plugin_start(ki__exec_plugin *plugin, const ki__exec_run *run, ki_e
 {
     int ends[2];
     if (plugin->pid != 0) {
-        return ki__error_set(error, KI_ERR_BUSY, "the run before was killed, but is not gone yet");
+        return ki__error_set(error, KI_ERR_BUSY,
+                             "the previous run was killed but has not exited yet");
     }
     int r = open_pipe(ends);
     if (r < 0) {
-        return ki__error_set(error, r, "it cannot be run: %s", ki_error_text(r));
+        return ki__error_set(error, r, "cannot run: %s", ki_error_text(r));
     }
     r = ki__watch_add(&plugin->out_watch, plugin->loop, ends[0], EPOLLIN, on_out);
     if (r == 0) {
@@ -154,7 +155,7 @@ int ki__exec_plugin_start(ki__exec_plugin *plugin, const ki__exec_run *run, ki_e
         ki__watch_remove(&plugin->out_watch);
         (void)close(ends[0]);
         plugin->pid = 0;
-        return ki__error_set(error, r, "it cannot be run: %s", ki_error_text(r));
+        return ki__error_set(error, r, "cannot run: %s", ki_error_text(r));
     }
     plugin->out = ends[0];
     plugin->group = !run->terminal;
@@ -200,15 +201,14 @@ static void finish(ki__exec_plugin *plugin)
     ki_error error = KI_ERROR_INIT;
     int status = plugin->status;
     if (status != STATUS_UNKNOWN && WIFSIGNALED(status)) {
-        (void)ki__error_set(&error, -EACCES, "it was ended by signal %d", WTERMSIG(status));
+        (void)ki__error_set(&error, -EACCES, "killed by signal %d", WTERMSIG(status));
     } else if (status != STATUS_UNKNOWN && WEXITSTATUS(status) != 0) {
-        (void)ki__error_set(&error, -EACCES, "it ended with exit status %d", WEXITSTATUS(status));
+        (void)ki__error_set(&error, -EACCES, "exit status %d", WEXITSTATUS(status));
     } else if (status == STATUS_UNKNOWN && plugin->len == 0) {
         (void)ki__error_set(&error, -ECHILD,
-                            "it wrote nothing, and this program has its children's status "
-                            "thrown away");
+                            "no output, and the exit status is unknown (SIGCHLD is ignored)");
     } else if (plugin->len == 0) {
-        (void)ki__error_set(&error, KI_ERR_INVALID, "it wrote nothing to its standard output");
+        (void)ki__error_set(&error, KI_ERR_INVALID, "no output on standard output");
     }
     tell(plugin, error.code < 0 ? &error : NULL);
 }
@@ -288,7 +288,7 @@ static bool read_output(ki__exec_plugin *plugin)
 {
     for (size_t i = 0; i < READS; i++) {
         if (make_room(plugin) < 0) {
-            stop(plugin, -ENOMEM, "there is no memory for its output");
+            stop(plugin, -ENOMEM, "out of memory for its output");
             return false;
         }
         ssize_t got = read(plugin->out, plugin->bytes + plugin->len, plugin->cap - plugin->len);
@@ -304,7 +304,7 @@ static bool read_output(ki__exec_plugin *plugin)
         }
         plugin->len += (size_t)got;
         if (plugin->len > KI__EXEC_OUTPUT_MAX) {
-            stop(plugin, KI_ERR_LIMIT, "it wrote more than 1 MiB to its standard output");
+            stop(plugin, KI_ERR_LIMIT, "more than 1 MiB of output");
             return false;
         }
     }
@@ -360,7 +360,7 @@ static void on_timer(ki__timer *timer)
         if (plugin->exited) {
             finish(plugin); /* whoever holds the pipe is not the plugin */
         } else {
-            stop(plugin, -ETIMEDOUT, "it took too long, and was killed");
+            stop(plugin, -ETIMEDOUT, "timeout; killed");
         }
         return;
     }

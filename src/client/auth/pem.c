@@ -283,24 +283,24 @@ static const char *pair_problem(ki_str certificate_text, ki_str key_text, ki__se
     half held;
     *ret_code = find_block(certificate_text, "CERTIFICATE", secrets, &certificate);
     if (*ret_code <= 0) {
-        return *ret_code == 0 ? "there is no certificate in PEM"
-                              : "the certificate is not whole, or no PEM";
+        return *ret_code == 0 ? "no PEM certificate found"
+                              : "the PEM certificate is truncated or malformed";
     }
     *ret_code = find_block(key_text, "PRIVATE KEY", secrets, &key);
     if (*ret_code <= 0) {
-        return *ret_code == 0 ? "there is no private key in PEM"
-                              : "the key is not whole, or no PEM";
+        return *ret_code == 0 ? "no PEM private key found"
+                              : "the PEM private key is truncated or malformed";
     }
     if (find(key.label, "ENCRYPTED") != NULL) {
-        return "the key is encrypted, which is not supported";
+        return "encrypted private keys are not supported";
     }
     if (!read_certificate(certificate.der, &shown)) {
-        return "the certificate is no X.509 certificate";
+        return "not an X.509 certificate";
     }
     if (!read_key(&key, &held)) {
-        return "the key is damaged";
+        return "the private key is malformed";
     }
-    return go_together(&shown, &held) ? NULL : "certificate and key do not go together";
+    return go_together(&shown, &held) ? NULL : "certificate and private key do not match";
 }
 
 static int answer(const char *problem, int code, ki__secrets *secrets, const char **ret_problem)
@@ -309,7 +309,7 @@ static int answer(const char *problem, int code, ki__secrets *secrets, const cha
     if (problem == NULL) {
         return 0;
     }
-    *ret_problem = code == -ENOMEM ? "there is no memory to look at it" : problem;
+    *ret_problem = code == -ENOMEM ? "out of memory" : problem;
     return code == -ENOMEM ? code : KI_ERR_INVALID;
 }
 
@@ -340,8 +340,8 @@ int ki__pem_check_ca(ki_str text, const ki_alloc *alloc, const char **ret_proble
             }
         }
     }
-    const char *problem = code < 0     ? "a certificate is not whole, or no PEM"
-                          : count == 0 ? "there is no certificate in PEM"
+    const char *problem = code < 0     ? "a PEM certificate is truncated or malformed"
+                          : count == 0 ? "no PEM certificate found"
                                        : NULL;
     return answer(problem, code, &secrets, ret_problem);
 }

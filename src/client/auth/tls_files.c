@@ -102,7 +102,7 @@ static int read_stable(const ki__tls_files *files, ki__tls_set *set, ki_error *e
             return 0;
         }
     }
-    return ki__error_set(error, KI_ERR_BUSY, "certificate files are being written");
+    return ki__error_set(error, KI_ERR_BUSY, "certificate files are changing while being read");
 }
 
 static int check(const ki__tls_files *files, const ki__tls_set *set, ki_error *error)

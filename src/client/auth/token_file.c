@@ -36,11 +36,11 @@ static int load(const ki__token_file *file, ki__secrets *secrets, ki_str *ret_va
     }
     text = ki__trim(text, " \t\r\n\v\f");
     if (text.len == 0) {
-        return fail(file, KI_ERR_INVALID, "it is empty", error);
+        return fail(file, KI_ERR_INVALID, "empty", error);
     }
     r = ki__auth_bearer(secrets, text, ret_value);
     return r == KI_ERR_INVALID
-               ? fail(file, r, "it has characters that cannot be in a header", error)
+               ? fail(file, r, "characters that are not allowed in an HTTP header", error)
            : r < 0 ? ki__error_code(error, r)
                    : 0;
 }

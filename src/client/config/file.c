@@ -116,7 +116,7 @@ const char *ki__file_error_text(int code)
 {
     switch (code) {
     case KI_ERR_INVALID:
-        return "it is not a regular file";
+        return "not a regular file";
     case KI_ERR_LIMIT:
         return "the file is too large";
     default:

@@ -103,7 +103,7 @@ static int set_server(const ki_config_options *options, ki_config *config, ki__u
     }
     const char *problem = ki__url_parse(ki_str_from(text), ret_url);
     if (problem == NULL && (ret_url->scheme == KI__URL_SOCKS5 || ret_url->user.len != 0)) {
-        problem = "it must be http or https, without a user";
+        problem = "must be http or https, without a user";
     }
     if (problem != NULL) {
         return ki__config_error(error, KI_ERR_INVALID, NULL, 0,
@@ -135,7 +135,7 @@ static int set_ca(const ki_config_options *options, const char *ca_file, ki_conf
         ki__file_info info;
         int r = ki__file_check(ca_file, options->max_file_bytes, &info);
         if (r < 0) {
-            KI__LOG(options->log, KI_LOG_WARNING, "config", "the pod has no CA to trust",
+            KI__LOG(options->log, KI_LOG_WARNING, "config", "CA file of the pod cannot be used",
                     {"file", ki_str_from(ca_file)}, {"error", ki_str_from(ki__file_error_text(r))});
             return 0;
         }
@@ -186,7 +186,8 @@ static int fill(const ki_config_options *options, ki_config *config, ki_error *e
 static int check_options(const ki_config_options *options, ki_error *error)
 {
     if (!ki__config_is_header_value(ki_str_from(options->token))) {
-        return ki__error_set(error, KI_ERR_INVALID, "option token: it has control characters");
+        return ki__error_set(error, KI_ERR_INVALID,
+                             "option token: control characters are not allowed");
     }
     return 0;
 }

@@ -128,7 +128,7 @@ static int check_impersonation(const ki_config *config, const ki__kubeconfig_cho
     }
     return ok ? 0
               : ki__kubeconfig_fail(error, KI_ERR_INVALID, &choice->as_user,
-                                    "groups and extra must have no control characters");
+                                    "groups and extra must not contain control characters");
 }
 
 static int fill_tls(const ki__kubeconfig_choice *choice, ki_config *config)
@@ -267,7 +267,8 @@ static int fill_cluster_config(const ki__kubeconfig_entry *cluster, ki_config *c
                                  &setting.line);
         return r >= 0         ? 0
                : r == -ENOMEM ? ki__error_code(error, r)
-                              : ki__kubeconfig_fail(error, r, &setting, "JSON has no such number");
+                              : ki__kubeconfig_fail(error, r, &setting,
+                                                    "number cannot be represented in JSON");
     }
     return 0;
 }
@@ -403,5 +404,5 @@ int ki_config_load(const ki_config_options *options, ki_config **ret_config, ki_
     }
     return r < 0 ? r
                  : ki__error_set(error, KI_ERR_NOT_FOUND,
-                                 "nothing is configured: no context is chosen, no server is given");
+                                 "no configuration: neither a context nor a server is set");
 }

@@ -327,7 +327,7 @@ static int check_names(checker *c, size_t parent, const field *f, uint32_t list)
         if (ki_str_eq(names[i - 1].name, names[i].name)) {
             step at = {.parent = (uint32_t)parent, .index = names[i].index, .name = f->name};
             r = fail_at(c, KI_ERR_INVALID, &at, "name", names[i].node,
-                        "another one in this list has the same name");
+                        "duplicate name in this list");
         }
     }
     ki__free(c->alloc, names);

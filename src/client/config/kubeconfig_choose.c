@@ -150,9 +150,9 @@ static int choose_context(const ki__kubeconfig *kubeconfig, ki__kubeconfig_choic
     if (name.text.len != 0) {
         choice->context = find(kubeconfig, "context", name.text);
         if (choice->context.file == NULL) {
-            return ki__config_error(
-                error, KI_ERR_NOT_FOUND, top.file != NULL ? top.file->label : NULL, name.line,
-                name.field, ": there is no context \"", name.text.ptr, "\"", NULL);
+            return ki__config_error(error, KI_ERR_NOT_FOUND,
+                                    top.file != NULL ? top.file->label : NULL, name.line,
+                                    name.field, ": no context \"", name.text.ptr, "\"", NULL);
         }
     }
     choice->name_space = read_field(&choice->context, "namespace");
@@ -171,7 +171,7 @@ static int choose_entry(const ki__kubeconfig *kubeconfig, const ki__kubeconfig_c
     if (name.text.len != 0) {
         entry = find(kubeconfig, what, name.text);
         if (entry.file == NULL) {
-            int r = ki__kubeconfig_fail(error, KI_ERR_NOT_FOUND, &name, "there is no ");
+            int r = ki__kubeconfig_fail(error, KI_ERR_NOT_FOUND, &name, "no ");
             ki__error_add(error, ki_str_from(what));
             ki__error_add(error, ki_str_from(" \""));
             ki__error_add(error, name.text);

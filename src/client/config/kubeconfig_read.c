@@ -134,12 +134,12 @@ static int add_file(ki__kubeconfig *kubeconfig, ki_str path, ki_error *error)
     }
     if (info.others_write && !options->allow_shared_files) {
         return ki__config_error(error, KI_ERR_INVALID, label, 0,
-                                "everybody may write this file, so it is not to be trusted", NULL);
+                                "not trusted: the file is writable by everyone", NULL);
     }
     const char *folder;
     r = ki__file_folder(label, &kubeconfig->secrets, &folder);
     if (r < 0) {
-        return ki__config_error(error, r, label, 0, "its folder: ", ki_error_text(r), NULL);
+        return ki__config_error(error, r, label, 0, "its directory: ", ki_error_text(r), NULL);
     }
     kubeconfig->files[kubeconfig->count].trust = trust_of(&info);
     r = add_text(kubeconfig, label, folder, text, error);
@@ -158,7 +158,7 @@ static int read_files(ki__kubeconfig *kubeconfig, const path_list *list, ki_erro
         const char *server = kubeconfig->options->server; /* who names one may need no file */
         bool needed = server == NULL || server[0] == '\0';
         KI__LOG(kubeconfig->options->log, needed ? KI_LOG_WARNING : KI_LOG_INFO, "config",
-                "no kubeconfig file is there", {"first", list->paths[0]});
+                "no kubeconfig file found", {"first", list->paths[0]});
     }
     return 0;
 }
@@ -173,7 +173,7 @@ static int read_memory(ki__kubeconfig *kubeconfig, ki_error *error)
     const char *folder = NULL;
     if (options->text_dir != NULL) {
         if (options->text_dir[0] != '/') {
-            return ki__error_set(error, -EINVAL, "option text_dir: it must be absolute");
+            return ki__error_set(error, -EINVAL, "option text_dir: must be absolute");
         }
         folder = ki__file_join(options->text_dir, ki_str_make(NULL, 0), &kubeconfig->secrets);
         if (folder == NULL) {

@@ -31,7 +31,7 @@ static int check_file(const ki__kubeconfig *kubeconfig, const ki__setting *setti
     }
     if (secret && info.others_read) {
         KI__LOG(kubeconfig->options->log, KI_LOG_WARNING, "config",
-                "everybody may read this file, which holds a secret", {"file", setting->text});
+                "the file holds a secret and is readable by everyone", {"file", setting->text});
     }
     return 0;
 }
@@ -46,17 +46,17 @@ static int check_certificate(const ki__kubeconfig *kubeconfig, const ki__kubecon
     }
     if (is_set(&choice->cert_file) && is_set(&choice->cert_data)) {
         return ki__kubeconfig_fail(error, KI_ERR_INVALID, &choice->cert_data,
-                                   "a client certificate is given as a file too");
+                                   "mutually exclusive with client-certificate");
     }
     if (is_set(&choice->key_file) && is_set(&choice->key_data)) {
         return ki__kubeconfig_fail(error, KI_ERR_INVALID, &choice->key_data,
-                                   "a client key is given as a file too");
+                                   "mutually exclusive with client-key");
     }
     if (!is_set(&choice->key_file) && !is_set(&choice->key_data)) {
         return ki__kubeconfig_fail(error, KI_ERR_INVALID,
                                    is_set(&choice->cert_file) ? &choice->cert_file
                                                               : &choice->cert_data,
-                                   "a client certificate needs a client key");
+                                   "client-certificate requires client-key");
     }
     int r = check_file(kubeconfig, &choice->cert_file, false, error);
     return r < 0 ? r : check_file(kubeconfig, &choice->key_file, true, error);
@@ -77,10 +77,11 @@ static int check_variables(const ki__kubeconfig_choice *choice, ki_error *error)
             .line = ki__yaml_at(yaml, item)->line,
         };
         if (node == KI__YAML_NONE || name->text.len == 0 || ki__yaml_is_null(name)) {
-            return ki__kubeconfig_fail(error, KI_ERR_INVALID, &setting, "a name is missing");
+            return ki__kubeconfig_fail(error, KI_ERR_INVALID, &setting, "name is missing");
         }
         if (memchr(name->text.ptr, '=', name->text.len) != NULL) {
-            return ki__kubeconfig_fail(error, KI_ERR_INVALID, &setting, "a name must have no '='");
+            return ki__kubeconfig_fail(error, KI_ERR_INVALID, &setting,
+                                       "name must not contain '='");
         }
     }
     return 0;
@@ -125,11 +126,12 @@ static int check_headers(const ki__kubeconfig_choice *choice, ki_error *error)
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
         if (!ki__config_is_header_value(settings[i]->text)) {
             return ki__kubeconfig_fail(error, KI_ERR_INVALID, settings[i],
-                                       "must have no control characters");
+                                       "must not contain control characters");
         }
     }
     if (memchr(choice->username.text.ptr, ':', choice->username.text.len) != NULL) {
-        return ki__kubeconfig_fail(error, KI_ERR_INVALID, &choice->username, "must have no ':'");
+        return ki__kubeconfig_fail(error, KI_ERR_INVALID, &choice->username,
+                                   "must not contain ':'");
     }
     return 0;
 }
@@ -140,11 +142,11 @@ static int check_methods(const ki__kubeconfig_choice *choice, ki_error *error)
     const ki__setting *basic = is_set(&choice->username) ? &choice->username : &choice->password;
     if (is_set(&choice->token) && is_set(basic)) {
         return ki__kubeconfig_fail(error, KI_ERR_INVALID, &choice->token,
-                                   "a token and a user name or password are both given");
+                                   "token and username/password are mutually exclusive");
     }
     if (is_set(&choice->token_file) && is_set(&choice->username)) {
         return ki__kubeconfig_fail(error, KI_ERR_INVALID, &choice->token_file,
-                                   "a token and a user name are both given");
+                                   "tokenFile and username are mutually exclusive");
     }
     if (choice->user.file == NULL) {
         return 0;
@@ -158,7 +160,7 @@ static int check_methods(const ki__kubeconfig_choice *choice, ki_error *error)
             .line = ki__yaml_at(yaml, provider)->line,
         };
         return ki__kubeconfig_fail(error, KI_ERR_UNSUPPORTED, &setting,
-                                   "authentication providers are not supported; use exec");
+                                   "auth providers are not supported; use exec");
     }
     return 0;
 }
@@ -179,7 +181,7 @@ static int check_impersonation(const ki__kubeconfig *kubeconfig,
                 has_children(&choice->user, "as-user-extra");
     if (more && !is_set(&choice->as_user)) {
         return ki__kubeconfig_fail(error, KI_ERR_INVALID, &choice->as_user,
-                                   "a uid, groups or extra need a user to act as");
+                                   "as-uid, as-groups and as-user-extra require as");
     }
     return 0;
 }
@@ -195,10 +197,10 @@ static int check_server(const ki__kubeconfig_choice *choice, ki__url *ret_url, k
     }
     const char *problem = ki__url_parse(choice->server.text, ret_url);
     if (problem == NULL && ret_url->scheme == KI__URL_SOCKS5) {
-        problem = "the scheme is not supported";
+        problem = "URL scheme is not supported";
     }
     if (problem == NULL && ret_url->user.len != 0) {
-        problem = "it must have no user and password";
+        problem = "URL must not contain a user or password";
     }
     return problem == NULL ? 0
                            : ki__kubeconfig_fail(error, KI_ERR_INVALID, &choice->server, problem);
@@ -212,7 +214,7 @@ static int check_proxy(const ki__setting *setting, ki_error *error)
     ki__url url;
     const char *problem = ki__url_parse(setting->text, &url);
     if (problem == NULL && strstr(setting->text.ptr, "://") == NULL) {
-        problem = "it must be a URL: http, https or socks5";
+        problem = "must be an http, https or socks5 URL";
     }
     return problem == NULL ? 0 : ki__kubeconfig_fail(error, KI_ERR_INVALID, setting, problem);
 }
@@ -229,7 +231,7 @@ static int check_cluster(const ki__kubeconfig *kubeconfig, const ki__kubeconfig_
     }
     if (is_set(&choice->ca_file) && is_set(&choice->ca_data)) {
         return ki__kubeconfig_fail(error, KI_ERR_INVALID, &choice->ca_data,
-                                   "a CA is given as a file too");
+                                   "mutually exclusive with certificate-authority");
     }
     r = check_file(kubeconfig, &choice->ca_file, false, error);
     if (r < 0) {
@@ -237,8 +239,9 @@ static int check_cluster(const ki__kubeconfig *kubeconfig, const ki__kubeconfig_
     }
     const ki__setting *ca = is_set(&choice->ca_file) ? &choice->ca_file : &choice->ca_data;
     if (choice->insecure && is_set(ca) && ret_url->scheme == KI__URL_HTTPS) {
-        return ki__kubeconfig_fail(error, KI_ERR_INVALID, ca,
-                                   "a CA and insecure-skip-tls-verify are both given");
+        return ki__kubeconfig_fail(
+            error, KI_ERR_INVALID, ca,
+            "certificate-authority and insecure-skip-tls-verify are mutually exclusive");
     }
     return 0;
 }
@@ -248,7 +251,7 @@ int ki__kubeconfig_validate(const ki__kubeconfig *kubeconfig, const ki__kubeconf
 {
     if (is_set(&choice->name_space) && !ki__names_dns_label(choice->name_space.text, NULL)) {
         return ki__kubeconfig_fail(error, KI_ERR_INVALID, &choice->name_space,
-                                   "is not a valid name of a namespace");
+                                   "not a valid namespace name");
     }
     int r = check_certificate(kubeconfig, choice, error);
     if (r >= 0) {

@@ -144,13 +144,13 @@ static const char *parse_authority(ki_str authority, ki__url *url)
     url->host = ki_str_make(authority.ptr, host);
     ki_str rest = skip(authority, host);
     if (!is_host(url->host) || (rest.len != 0 && rest.ptr[0] != ':')) {
-        return "the host is not valid";
+        return "invalid host";
     }
     url->port = rest.len != 0 ? skip(rest, 1) : rest;
     if (!is_port(url->port)) {
-        return "the port is not a number from 1 to 65535";
+        return "port is not a number from 1 to 65535";
     }
-    return is_made_of(url->user, "-._~!$&'()*+,;=:") ? NULL : "the user is not valid";
+    return is_made_of(url->user, "-._~!$&'()*+,;=:") ? NULL : "invalid user";
 }
 
 static const char *parse_scheme(ki_str *text, ki__url *url, bool *ret_given)
@@ -169,14 +169,14 @@ static const char *parse_scheme(ki_str *text, ki__url *url, bool *ret_given)
             return NULL;
         }
     }
-    return "the scheme is not supported";
+    return "URL scheme is not supported";
 }
 
 const char *ki__url_parse(ki_str text, ki__url *ret_url)
 {
     ki__url url = {.scheme = KI__URL_HTTP};
     if (text.len == 0) {
-        return "it is empty";
+        return "is empty";
     }
     bool given;
     const char *problem = parse_scheme(&text, &url, &given);
@@ -191,10 +191,10 @@ const char *ki__url_parse(ki_str text, ki__url *ret_url)
     text = skip(text, authority);
     url.path = ki_str_make(text.ptr, index_of(text, "?#"));
     if (!is_made_of(url.path, "-._~!$&'()*+,;=:@/") || has_dot_segment(url.path)) {
-        return "the path is not valid";
+        return "invalid path";
     }
     if (!given && url.path.len > 1) {
-        return "it must be a URL, or a host and a port";
+        return "must be a URL, or a host and a port";
     }
     *ret_url = url;
     return NULL;

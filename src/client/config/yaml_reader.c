@@ -120,7 +120,7 @@ static int copy_value(reader *r, const yaml_event_t *event, ki_str *ret_text)
     if (len != 0 && (!source_of(r, event, &from, &to) ||
                      !ki__yaml_unmask(ki_str_make(r->text.ptr + from, to - from), r->masked + from,
                                       r->letter, value, len))) {
-        return fail(r->error, KI_ERR_SYNTAX, event->start_mark, "this scalar cannot be read");
+        return fail(r->error, KI_ERR_SYNTAX, event->start_mark, "invalid scalar");
     }
     *ret_text = ki_str_make(value, len);
     return 0;
@@ -206,7 +206,7 @@ static int on_scalar(reader *r, const yaml_event_t *event)
                         "merge keys are not allowed");
         }
         if (ki__yaml_is_null(&node)) {
-            return fail(r->error, KI_ERR_TYPE, event->start_mark, "a key is missing");
+            return fail(r->error, KI_ERR_TYPE, event->start_mark, "key is missing");
         }
     }
     uint32_t number;
@@ -223,7 +223,7 @@ static int on_start(reader *r, const yaml_event_t *event, ki__yaml_kind kind)
         return result;
     }
     if (expects_key(r)) {
-        return fail(r->error, KI_ERR_UNSUPPORTED, event->start_mark, "only text may be a key");
+        return fail(r->error, KI_ERR_UNSUPPORTED, event->start_mark, "keys must be strings");
     }
     if (r->depth == r->max_depth) {
         return fail(r->error, KI_ERR_DEPTH, event->start_mark, "nested too deep");
@@ -284,7 +284,7 @@ static int check_keys(reader *r, const ki__yaml_node *mapping)
     }
     if (twice != NULL) {
         yaml_mark_t mark = {.line = twice->line - 1, .column = twice->column - 1};
-        return fail(r->error, KI_ERR_INVALID, mark, "this key stands here twice");
+        return fail(r->error, KI_ERR_INVALID, mark, "duplicate key");
     }
     return 0;
 }
@@ -329,7 +329,7 @@ static int parser_failure(reader *r, const yaml_parser_t *parser)
     if (parser->error == YAML_MEMORY_ERROR) {
         return no_memory(r);
     }
-    const char *what = parser->problem != NULL ? parser->problem : "this is not YAML";
+    const char *what = parser->problem != NULL ? parser->problem : "not YAML";
     if (parser->error == YAML_READER_ERROR) {
         return ki__error_at(r->error, KI_ERR_ENCODING, r->text, parser->problem_offset, "%s", what);
     }
@@ -376,12 +376,13 @@ static int check_text(ki_str text, char letter, ki_error *error)
     for (size_t i = 0; i < text.len;) {
         size_t len = ki__utf8_length(ki_str_make(text.ptr + i, text.len - i));
         if (len == 0) {
-            return ki__error_at(error, KI_ERR_ENCODING, text, i, "this is not UTF-8");
+            return ki__error_at(error, KI_ERR_ENCODING, text, i, "not UTF-8");
         }
         i += len;
     }
     if (text.len >= UINT32_MAX || letter == '\0') {
-        return ki__error_set(error, KI_ERR_UNSUPPORTED, "the text is too large, or all escapes");
+        return ki__error_set(error, KI_ERR_UNSUPPORTED,
+                             "the text is too large, or has too many escapes");
     }
     return 0;
 }

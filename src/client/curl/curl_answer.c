@@ -59,13 +59,13 @@ static size_t take_field(ki__curl_call *call, ki_str line, size_t len)
 {
     const char *colon = memchr(line.ptr, ':', line.len);
     if (colon == NULL || colon == line.ptr || is_blank(line.ptr[0]) || is_blank(colon[-1])) {
-        return REFUSE(call, -EPROTO, "the server's answer has a header that is not well formed");
+        return REFUSE(call, -EPROTO, "malformed header in the server's response");
     }
     if (memchr(line.ptr, '\0', line.len) != NULL) {
-        return REFUSE(call, -EPROTO, "the server's answer has a NUL byte in a header");
+        return REFUSE(call, -EPROTO, "NUL byte in a header of the server's response");
     }
     if (++call->field_count > call->curl->options.max_headers) {
-        return REFUSE(call, KI_ERR_LIMIT, "the server's answer has too many headers");
+        return REFUSE(call, KI_ERR_LIMIT, "too many headers in the server's response");
     }
     ki_str value = ki_str_make(colon + 1, line.len - (size_t)(colon - line.ptr) - 1);
     while (value.len != 0 && is_blank(value.ptr[0])) {
@@ -75,7 +75,7 @@ static size_t take_field(ki__curl_call *call, ki_str line, size_t len)
         value.len--;
     }
     int r = add_field(call, ki_str_make(line.ptr, (size_t)(colon - line.ptr)), value);
-    return r < 0 ? REFUSE(call, r, "cannot keep the headers: %s", ki_error_text(r)) : len;
+    return r < 0 ? REFUSE(call, r, "cannot store the response headers: %s", ki_error_text(r)) : len;
 }
 
 /* The text at *at, which is moved behind it. */
@@ -169,16 +169,16 @@ static size_t take_coding(ki__curl_call *call, size_t len)
 static size_t end_head(ki__curl_call *call, size_t len)
 {
     if (call->status < 100 || call->status > 599) {
-        return REFUSE(call, -EPROTO, "the server's answer has no status that is valid");
+        return REFUSE(call, -EPROTO, "invalid HTTP status in the server's response");
     }
     if (call->status < 200) {
         return ++call->interim > INTERIM_MAX
-                   ? REFUSE(call, -EPROTO, "the server sent too many interim answers")
+                   ? REFUSE(call, -EPROTO, "too many interim (1xx) responses")
                    : len;
     }
     int r = make_fields(call);
     if (r < 0) {
-        return REFUSE(call, r, "cannot keep the headers: %s", ki_error_text(r));
+        return REFUSE(call, r, "cannot store the response headers: %s", ki_error_text(r));
     }
     if (take_coding(call, len) != len) {
         return 0;
@@ -209,7 +209,7 @@ size_t ki__curl_on_header(char *bytes, size_t size, size_t count, void *user)
     call->last_byte = ki__engine_now(call->curl->engine);
     call->head_bytes += len;
     if (call->head_bytes > call->curl->options.max_header_bytes) {
-        return REFUSE(call, KI_ERR_LIMIT, "the headers of the server's answer are too large");
+        return REFUSE(call, KI_ERR_LIMIT, "headers of the server's response are too large");
     }
     if (call->responded) {
         return len; /* trailers tell us nothing */
@@ -268,7 +268,7 @@ int ki__curl_on_progress(void *user, curl_off_t down_total, curl_off_t down, cur
         return 0;
     }
     ki__curl_shut(call);
-    (void)REFUSE(call, -EPROTO, "the server floods the connection with what is no answer");
+    (void)REFUSE(call, -EPROTO, "server sent protocol frames for 1 s without response data");
     return 1;
 }
 
@@ -300,12 +300,12 @@ static bool give_body(ki__curl_call *call, ki_str bytes)
     call->body_bytes += bytes.len;
     if (call->body_bytes > max ||
         (call->gzip != NULL && ki__gzip_taken(call->gzip) > max)) { /* members may be empty */
-        (void)REFUSE(call, KI_ERR_LIMIT, "the server's answer is too large");
+        (void)REFUSE(call, KI_ERR_LIMIT, "the server's response is too large");
         return false;
     }
     if (is_bomb(call)) {
         (void)REFUSE(call, KI_ERR_LIMIT,
-                     "the server's answer unpacks to more than %d times its size", RATIO_MAX);
+                     "compressed response expands to more than %d times its size", RATIO_MAX);
         return false;
     }
     if (bytes.len != 0) {

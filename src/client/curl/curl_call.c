@@ -101,11 +101,11 @@ static void on_idle(ki__timer *timer)
         return;
     }
     if (call->state == KI__CURL_WAITING) {
-        ki__curl_call_fail(call, -ETIMEDOUT, "no credentials came in time");
+        ki__curl_call_fail(call, -ETIMEDOUT, "timeout waiting for credentials");
         return;
     }
     (void)ki__curl_shut_silent(call, now - call->idle_ns / 2);
-    ki__curl_call_fail(call, -ETIMEDOUT, "the server sent nothing for too long");
+    ki__curl_call_fail(call, -ETIMEDOUT, "timeout: no data from the server");
 }
 
 /* ---- starting ---- */
@@ -130,12 +130,12 @@ static int check_request(const ki_http_request *request, ki_error *error)
         good = method[i] >= 'A' && method[i] <= 'Z';
     }
     if (!good) {
-        return ki__error_set(error, -EINVAL, "the request has no valid method");
+        return ki__error_set(error, -EINVAL, "method: invalid HTTP method");
     }
     if (request->path == NULL || request->path[0] != '/' || !is_url_text(request->path) ||
         strchr(request->path, '?') != NULL ||
         (request->query != NULL && !is_url_text(request->query))) {
-        return ki__error_set(error, -EINVAL, "the path or query of the request is not encoded");
+        return ki__error_set(error, -EINVAL, "path or query: not percent-encoded");
     }
     return 0;
 }
@@ -180,7 +180,7 @@ static int fill(ki__curl_call *call, const ki_http_request *request, ki_error *e
         r = ki_buf_add_str(&call->body, request->body);
     }
     if (r < 0) {
-        return ki__error_set(error, r, "cannot keep the request: %s", ki_error_text(r));
+        return ki__error_set(error, r, "cannot store the request: %s", ki_error_text(r));
     }
     return ki__curl_request_headers(call, request, error);
 }
@@ -326,7 +326,7 @@ static void give_to_libcurl(ki__curl_call *call)
 {
     CURLMcode code = curl_multi_add_handle(call->curl->multi, call->easy);
     if (code != CURLM_OK) {
-        (void)ki__error_set(&call->failure, -ENOMEM, "libcurl does not take the request: %s",
+        (void)ki__error_set(&call->failure, -ENOMEM, "libcurl rejected the request: %s",
                             curl_multi_strerror(code));
         return;
     }

@@ -70,20 +70,18 @@ static int check(const ki__curl_tls *tls, bool https, ki_error *error)
     bool has_ca = tls->ca.len != 0 || tls->ca_file != NULL;
     bool any = has_ca || tls->certificate.len != 0 || tls->key.len != 0 || tls->insecure;
     if (!https && any) {
-        return ki__error_set(error, KI_ERR_INVALID,
-                             "certificates were given, but the server's URL is not https");
+        return ki__error_set(error, KI_ERR_INVALID, "TLS options require an https server URL");
     }
     if (tls->insecure && has_ca) {
         return ki__error_set(error, KI_ERR_INVALID,
-                             "a CA was given, and also that the server is not to be verified: "
-                             "only one of them can be meant");
+                             "CA and insecure (skip verification) are mutually exclusive");
     }
     if ((tls->certificate.len != 0) != (tls->key.len != 0)) {
         return ki__error_set(error, KI_ERR_INVALID,
-                             "a client certificate and its key go together; one is missing");
+                             "client certificate and client key must be given together");
     }
     if (tls->server_name != NULL && !is_server_name(tls->server_name)) {
-        return ki__error_set(error, KI_ERR_INVALID, "the TLS server name is no name of a host");
+        return ki__error_set(error, KI_ERR_INVALID, "TLS server name: not a valid host name");
     }
     return 0;
 }
@@ -128,7 +126,7 @@ int ki__curl_certs_new(const ki_alloc *alloc, const ki__curl_tls *tls, bool http
     r = copy(certs, tls);
     if (r < 0) {
         ki__curl_certs_unref(certs);
-        return ki__error_set(error, r, "cannot keep the certificates: %s", ki_error_text(r));
+        return ki__error_set(error, r, "cannot store the certificates: %s", ki_error_text(r));
     }
     *ret_certs = certs;
     return 0;

@@ -323,7 +323,7 @@ static void tell_failure(ki__curl_call *call, bool late)
             add_address(a, error);
         }
         ki__error_add(error, ki_str_from(a->state == ATTEMPT_FAILED    ? ki_error_text(a->error)
-                                         : a->state == ATTEMPT_PENDING ? "no answer"
+                                         : a->state == ATTEMPT_PENDING ? "no response"
                                                                        : "not tried"));
     }
 }

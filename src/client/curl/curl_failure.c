@@ -85,32 +85,31 @@ typedef struct meaning {
 } meaning;
 
 static const meaning meanings[] = {
-    {CURLE_COULDNT_RESOLVE_HOST, "the address of %s cannot be found", -EHOSTUNREACH, NULL},
-    {CURLE_COULDNT_RESOLVE_PROXY, "the address of the proxy for %s cannot be found", -EHOSTUNREACH,
-     NULL},
+    {CURLE_COULDNT_RESOLVE_HOST, "cannot resolve %s", -EHOSTUNREACH, NULL},
+    {CURLE_COULDNT_RESOLVE_PROXY, "cannot resolve the proxy for %s", -EHOSTUNREACH, NULL},
     {CURLE_COULDNT_CONNECT, "cannot connect to %s", 0, connect_code},
     {CURLE_PROXY, "cannot connect to %s", 0, connect_code},
     {CURLE_OPERATION_TIMEDOUT, "cannot connect to %s in time", -ETIMEDOUT, NULL},
-    {CURLE_PEER_FAILED_VERIFICATION, "the certificate of %s is not accepted", KI_ERR_TLS, NULL},
-    {CURLE_SSL_ISSUER_ERROR, "the certificate of %s is not accepted", KI_ERR_TLS, NULL},
-    {CURLE_SSL_CACERT_BADFILE, "the CA for %s cannot be read", KI_ERR_INVALID, NULL},
-    {CURLE_SSL_CERTPROBLEM, "the client certificate or key for %s cannot be used", KI_ERR_INVALID,
+    {CURLE_PEER_FAILED_VERIFICATION, "server certificate of %s is not trusted", KI_ERR_TLS, NULL},
+    {CURLE_SSL_ISSUER_ERROR, "server certificate of %s is not trusted", KI_ERR_TLS, NULL},
+    {CURLE_SSL_CACERT_BADFILE, "cannot read the CA for %s", KI_ERR_INVALID, NULL},
+    {CURLE_SSL_CERTPROBLEM, "cannot use the client certificate or key for %s", KI_ERR_INVALID,
      NULL},
-    {CURLE_SSL_CONNECT_ERROR, "no TLS connection to %s", 0, handshake_code},
-    {CURLE_SEND_ERROR, "the connection to %s broke", 0, broken_code},
-    {CURLE_RECV_ERROR, "the connection to %s broke", 0, broken_code},
+    {CURLE_SSL_CONNECT_ERROR, "TLS handshake with %s failed", 0, handshake_code},
+    {CURLE_SEND_ERROR, "connection to %s lost", 0, broken_code},
+    {CURLE_RECV_ERROR, "connection to %s lost", 0, broken_code},
     /* See refuse_to_rewind(). */
     {CURLE_SEND_FAIL_REWIND,
-     "%s closed the connection without a response; the request is not sent again, as it may have "
-     "been carried out",
+     "%s closed the connection without a response; not retried, as the request may have been "
+     "processed",
      -EPIPE, NULL},
-    {CURLE_GOT_NOTHING, "%s closed the connection without an answer", -EPIPE, NULL},
-    {CURLE_PARTIAL_FILE, "the answer of %s ended in the middle", -EPIPE, NULL},
-    {CURLE_HTTP2, "the connection to %s broke", 0, http2_code},
-    {CURLE_HTTP2_STREAM, "the connection to %s broke", 0, http2_code},
+    {CURLE_GOT_NOTHING, "%s closed the connection without a response", -EPIPE, NULL},
+    {CURLE_PARTIAL_FILE, "response of %s is truncated", -EPIPE, NULL},
+    {CURLE_HTTP2, "connection to %s lost", 0, http2_code},
+    {CURLE_HTTP2_STREAM, "connection to %s lost", 0, http2_code},
     /* Not by our callbacks: those say why. */
-    {CURLE_WRITE_ERROR, "the response of %s cannot be taken in", -EPROTO, NULL},
-    {CURLE_OUT_OF_MEMORY, "no memory for the connection to %s", -ENOMEM, NULL},
+    {CURLE_WRITE_ERROR, "cannot receive the response of %s", -EPROTO, NULL},
+    {CURLE_OUT_OF_MEMORY, "out of memory for the connection to %s", -ENOMEM, NULL},
 };
 
 static int code_of(const ki__curl_call *call, const char **ret_what)
@@ -122,7 +121,7 @@ static int code_of(const ki__curl_call *call, const char **ret_what)
             return m->code_of != NULL ? m->code_of(call) : m->code;
         }
     }
-    *ret_what = "the answer of %s is not HTTP as it should be";
+    *ret_what = "HTTP protocol error in the response of %s";
     return -EPROTO;
 }
 

@@ -92,8 +92,7 @@ static void on_end(const ki_error *error, void *user)
     }
     curl->probe_harm = 0;
     ki__timer_set_after(&curl->silence, REST * curl->options.dead_after_ns);
-    KI__LOG(curl->log, KI_LOG_WARNING, "client",
-            "silent connections are not asked for a sign of life for a while",
+    KI__LOG(curl->log, KI_LOG_WARNING, "client", "liveness probes of idle connections are paused",
             {"server", ki_buf_str(&curl->target.authority)},
             {"error", ki_str_from(error->message)});
 }

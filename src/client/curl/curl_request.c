@@ -134,7 +134,7 @@ int ki__curl_request_headers(ki__curl_call *call, const ki_http_request *request
         }
         int r = add_header(call, header->name, header->value);
         if (r == -EINVAL) {
-            return ki__error_set(error, r, "a header of the request has bytes that it cannot have");
+            return ki__error_set(error, r, "header: invalid bytes in name or value");
         }
         if (r < 0) {
             return ki__error_code(error, r);
@@ -155,8 +155,7 @@ static int ask_credentials(ki__curl_call *call, ki_error *error)
         return refuse_plain(error);
     }
     if (r < 0 && r != -EAGAIN && (error->code == 0 || error->message[0] == '\0')) {
-        (void)ki__error_set(error, r, "there are no credentials for the request: %s",
-                            ki_error_text(r));
+        (void)ki__error_set(error, r, "no credentials for the request: %s", ki_error_text(r));
     }
     return r;
 }
@@ -474,7 +473,7 @@ int ki__curl_request_setup(ki__curl_call *call, ki_error *error)
         r = call->result == CURLE_OUT_OF_MEMORY ? -ENOMEM : KI_ERR_UNSUPPORTED;
     }
     if (r < 0) {
-        return ki__error_set(error, r, "libcurl does not take the request: %s",
+        return ki__error_set(error, r, "libcurl rejected the request: %s",
                              curl_easy_strerror(call->result));
     }
     return 0;

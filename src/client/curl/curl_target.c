@@ -26,7 +26,7 @@ static int url_failure(CURLUcode code, const char *what, ki_error *error)
     if (code == CURLUE_OUT_OF_MEMORY) {
         return ki__error_code(error, -ENOMEM);
     }
-    return ki__error_set(error, KI_ERR_INVALID, "the URL of the %s is not valid: %s", what,
+    return ki__error_set(error, KI_ERR_INVALID, "invalid URL of the %s: %s", what,
                          curl_url_strerror(code));
 }
 
@@ -116,17 +116,16 @@ static int read_server(ki__curl_target *target, const char *text, ki_error *erro
     }
     target->https = ki_str_eq_text(ki_buf_str(&target->scheme), "https");
     if (!target->https && !ki_str_eq_text(ki_buf_str(&target->scheme), "http")) {
-        return ki__error_set(error, KI_ERR_INVALID,
-                             "the URL of the server is neither http nor https");
+        return ki__error_set(error, KI_ERR_INVALID, "server URL: scheme must be http or https");
     }
     if (user) {
-        return ki__error_set(error, KI_ERR_INVALID,
-                             "the URL of the server has a user or password in it; they belong "
-                             "to the credentials");
+        return ki__error_set(
+            error, KI_ERR_INVALID,
+            "server URL: must not contain a user or password; use credentials instead");
     }
     if (more) {
         return ki__error_set(error, KI_ERR_INVALID,
-                             "the URL of the server has a query or a fragment");
+                             "server URL: must not contain a query or fragment");
     }
     return 0;
 }
@@ -144,7 +143,7 @@ static int read_proxy(ki__curl_target *target, const char *text, ki_error *error
         r = ki_buf_add_text(&target->proxy, text);
     }
     if (r < 0) {
-        return ki__error_set(error, r, "cannot keep the proxy's URL: %s", ki_error_text(r));
+        return ki__error_set(error, r, "cannot store the proxy URL: %s", ki_error_text(r));
     }
     r = parse(ki_buf_text(&target->proxy), "proxy", &url, error);
     if (r < 0) {
@@ -161,7 +160,7 @@ static int read_proxy(ki__curl_target *target, const char *text, ki_error *error
     ki_buf_done(&scheme);
     if (r == 0 && !found) {
         r = ki__error_set(error, KI_ERR_INVALID,
-                          "the URL of the proxy is none of http, https, socks5 and socks5h");
+                          "proxy URL: scheme must be http, https, socks5 or socks5h");
     }
     return r;
 }
@@ -226,7 +225,7 @@ int ki__curl_target_parse(ki__curl_target *target, const ki_alloc *alloc,
         r = join_url(target, error);
     }
     if (r == 0 && options->proxy != NULL && options->unix_socket != NULL) {
-        r = ki__error_set(error, -EINVAL, "a Unix socket is not reached through a proxy");
+        r = ki__error_set(error, -EINVAL, "unix socket and proxy are mutually exclusive");
     }
     if (r == 0) {
         r = find_proxy(target, options, error);

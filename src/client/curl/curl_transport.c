@@ -31,8 +31,7 @@ static void begin_anew(ki__curl *curl)
             call->added = false;
             ki__curl_call_end(call);
             if (call->failure.code == 0) {
-                (void)ki__error_set(&call->failure, curl->broken,
-                                    "cannot watch the connections: %s",
+                (void)ki__error_set(&call->failure, curl->broken, "cannot poll the connections: %s",
                                     ki_error_text(curl->broken));
             }
             ki__curl_call_todo(call);
@@ -184,13 +183,13 @@ static int set_user_agent(ki__curl *curl, const char *program, ki_error *error)
     int r = 0;
     for (const char *c = parts[0]; *c != '\0'; c++) {
         if (*c < ' ' || *c >= 0x7f) {
-            return ki__error_set(error, -EINVAL, "the User-Agent must be plain ASCII");
+            return ki__error_set(error, -EINVAL, "user_agent: must be printable ASCII");
         }
     }
     for (size_t i = 0; r == 0 && i < sizeof(parts) / sizeof(parts[0]); i++) {
         r = ki_buf_add_text(&curl->user_agent, parts[i]);
     }
-    return r < 0 ? ki__error_set(error, r, "the User-Agent: %s", ki_error_text(r)) : 0;
+    return r < 0 ? ki__error_set(error, r, "user_agent: %s", ki_error_text(r)) : 0;
 }
 
 static int fill(ki__curl *curl, const ki__curl_options *o, ki_error *error)
@@ -220,7 +219,7 @@ static int fill(ki__curl *curl, const ki__curl_options *o, ki_error *error)
         r = ki__curl_open_multi(curl);
     }
     if (r < 0) {
-        return ki__error_set(error, r, "cannot make a transport: %s", ki_error_text(r));
+        return ki__error_set(error, r, "cannot create a transport: %s", ki_error_text(r));
     }
     return ki_engine_task_new(curl->engine, run, curl, &curl->task, error);
 }
@@ -239,11 +238,11 @@ int ki__curl_new(const ki__curl_options *options, ki__curl **ret_curl, ki_error 
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (options == NULL || options->loop == NULL || options->url == NULL) {
-        return ki__error_set(error, -EINVAL, "a transport needs a loop and a URL");
+        return ki__error_set(error, -EINVAL, "transport: loop and url must be set");
     }
     (void)pthread_once(&once, init_libcurl);
     if (global_result < 0) {
-        return ki__error_set(error, global_result, "libcurl cannot be used: %s",
+        return ki__error_set(error, global_result, "cannot initialize libcurl: %s",
                              ki_error_text(global_result));
     }
     ki_engine *engine = ki_loop_engine(options->loop);
@@ -349,7 +348,7 @@ int ki__curl_set_tls(ki__curl *curl, const ki__curl_tls *tls, ki_error *error)
     KI__LIST_FOR_EACH (link, &curl->calls) {
         ki__curl_call *call = KI__CONTAINER_OF(link, ki__curl_call, link);
         if (call->kind == KI__CURL_STREAM && call->easy != NULL) {
-            ki__curl_call_fail(call, -ECONNRESET, "the certificates were replaced");
+            ki__curl_call_fail(call, -ECONNRESET, "certificates were replaced; reconnecting");
         }
     }
     return 0;

@@ -31,8 +31,7 @@ static bool is_in_rate(ki__curl *curl)
     }
     if (++seen->count == KI__CURL_WARNINGS + 1) {
         KI__LOG(curl->log, KI_LOG_WARNING, "client",
-                "the API server warns too much; "
-                "not all of it is shown");
+                "too many API server warnings; some are suppressed");
     }
     if (seen->count > KI__CURL_WARNINGS) {
         seen->count = KI__CURL_WARNINGS + 1;
@@ -50,7 +49,7 @@ static void tell(ki__curl *curl, const ki__warning *warning)
     }
     seen->hashes[seen->next] = hash;
     seen->next = (seen->next + 1) % KI__CURL_WARNINGS;
-    KI__LOG(curl->log, KI_LOG_WARNING, "client", "the API server warns",
+    KI__LOG(curl->log, KI_LOG_WARNING, "client", "API server warning",
             {"warning", ki_str_make(warning->text, warning->len)});
 }
 

@@ -86,7 +86,7 @@ static int fail(ki__gzip *gzip, int result, ki_error *error)
     }
     if (in_header) {
         return ki__error_set(error, -EBADMSG,
-                             gzip->members == 0 ? "gzip: the data does not begin as gzip does"
+                             gzip->members == 0 ? "gzip: missing gzip header"
                                                 : "gzip: trailing garbage after the last member");
     }
     return ki__error_set(error, -EBADMSG, "gzip: damaged data before byte %llu: %s",
@@ -116,7 +116,7 @@ int ki__gzip_feed(ki__gzip *gzip, ki_str *in, char *room, size_t size, size_t *r
 {
     size_t len = 0;
     if (gzip->place == PLACE_BROKEN) {
-        return ki__error_set(error, -EBADMSG, "gzip: the data was found damaged before");
+        return ki__error_set(error, -EBADMSG, "gzip: data after an error");
     }
     while (len < size && (in->len != 0 || gzip->place == PLACE_INSIDE)) {
         if (gzip->place == PLACE_BETWEEN) {
@@ -154,7 +154,7 @@ int ki__gzip_finish(const ki__gzip *gzip, ki_error *error)
     case PLACE_BROKEN:
         break;
     }
-    return ki__error_set(error, -EBADMSG, "gzip: the data was found damaged before");
+    return ki__error_set(error, -EBADMSG, "gzip: data after an error");
 }
 
 uint64_t ki__gzip_taken(const ki__gzip *gzip)

@@ -225,8 +225,8 @@ int ki_discovery_find(const ki_discovery *discovery, const char *name,
     char memory[NAME_MAX_LEN];
     size_t len = name != NULL ? strlen(name) : 0;
     if (len == 0 || len > sizeof(memory)) {
-        return ki__error_set(error, KI_ERR_NOT_FOUND, "no resource has %s name",
-                             len == 0 ? "an empty" : "so long a");
+        return ki__error_set(error, KI_ERR_NOT_FOUND, "resource name: %s",
+                             len == 0 ? "empty" : "too long");
     }
     ki_str spelling = lower(name, len, memory);
     const ki_resource *resource = find_spelling(discovery, spelling);

@@ -100,7 +100,7 @@ static void withdraw(void *arg)
 static int refuse_inside(ki_error *error)
 {
     return ki__error_set(error, KI_ERR_BUSY,
-                         "inside the loop nobody can wait for it: use ki_client_discover_start()");
+                         "would block the loop thread: use ki_client_discover_start()");
 }
 
 /* Waits for what was read at `since` or later. */
@@ -166,7 +166,7 @@ int ki_client_discover_start(ki_client *client, uint32_t max_age_ms,
     KI__REQUIRE(client, error);
     KI__REQUIRE(done, error);
     if (ki__loop_is_stopped(client->loop)) {
-        return ki__error_set(error, KI_ERR_STOPPED, "the loop of the client was stopped");
+        return ki__error_set(error, KI_ERR_STOPPED, "the client's loop is stopped");
     }
     uint64_t since = before(ki__engine_now(client->engine), max_age_ms * KI__MS_NS);
     int r = ki__discovery_cache_ask(&client->discovery, since, true, done, user);

@@ -228,7 +228,7 @@ static void take_version(ki__discovery_fetch *fetch, size_t number, const ki_res
         return;
     }
     version->state = KI__DISCOVERY_FAILED;
-    KI__LOG(fetch->log, KI_LOG_INFO, "discovery", "a group version could not be read",
+    KI__LOG(fetch->log, KI_LOG_INFO, "discovery", "discovery of a group version failed",
             {"group", ki_str_from(ki__discovery_builder_text(&fetch->builder, version->group))},
             {"version", ki_str_from(ki__discovery_builder_text(&fetch->builder, version->version))},
             {"error", ki_str_from(error->message)});

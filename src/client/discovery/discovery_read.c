@@ -327,7 +327,7 @@ static int read_groups(ki__discovery_builder *builder, bool core, const ki_objec
     if (strcmp(kind, "APIGroupDiscoveryList") == 0) {
         if (!is_known_version(object)) {
             return ki__error_set(error, KI_ERR_UNSUPPORTED,
-                                 "a version of APIGroupDiscoveryList that was not asked for");
+                                 "unexpected version of APIGroupDiscoveryList");
         }
         return end(read_aggregated(builder, core, &root), error);
     }

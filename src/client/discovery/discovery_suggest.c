@@ -147,7 +147,8 @@ int ki__discovery_not_found(const ki_discovery *discovery, const char *name, ki_
     }
     tell(error, &near, other_groups);
     for (size_t i = 0; i < discovery->failure_count && i < SUGGESTIONS; i++) {
-        add(error, i == 0 ? near.count != 0 ? " Not read: " : "; not read: " : ", ");
+        add(error, i == 0 ? near.count != 0 ? " Discovery failed for: " : "; discovery failed for: "
+                          : ", ");
         add(error, discovery->failures[i]);
     }
     add(error, discovery->failure_count > SUGGESTIONS ? " and more" : "");

@@ -131,12 +131,12 @@ static const char *add_name(locate *l, const name_level *level, ki_str name)
             continue;
         }
         if (ki__json_raw_same(name, name_at(start + l->members[i].offset))) {
-            return ki__json_scan_fail(&l->scan, quote, KI_ERR_INVALID, "%s%.*s stands twice",
+            return ki__json_scan_fail(&l->scan, quote, KI_ERR_INVALID, "duplicate field %s%.*s",
                                       level->path, KI_STR_ARG(short_name(name)));
         }
         if (++l->collisions > COLLISIONS_MAX) {
             return ki__json_scan_fail(&l->scan, quote, KI_ERR_LIMIT,
-                                      "too many names of members have the same hash");
+                                      "too many field names with the same hash");
         }
     }
     if (l->member_count == KI__JSON_MEMBERS_MAX) {
@@ -172,7 +172,7 @@ static const char *check_identity(locate *l, const name_level *level, const know
     for (ki_str piece; (piece = ki__json_pieces_next(&pieces)).len != 0;) {
         if (piece.len == 1 && piece.ptr[0] == '\0') {
             return ki__json_scan_fail(&l->scan, raw.ptr - 1, KI_ERR_INVALID,
-                                      "%s%s must not have a NUL", level->path, field->name);
+                                      "%s%s must not contain NUL", level->path, field->name);
         }
         len += piece.len;
     }

@@ -27,7 +27,7 @@ const char *ki__json_scan_fail(ki__json_scan *scan, const char *p, int code, con
 static const char *fail_syntax(ki__json_scan *scan, const char *p, const char *message)
 {
     if (p == scan->end) {
-        message = "the text ends too early";
+        message = "unexpected end of text";
     }
     return ki__json_scan_fail(scan, p, KI_ERR_SYNTAX, "%s", message);
 }
@@ -53,7 +53,7 @@ static const char *scan_literal(ki__json_scan *scan, const char *p, const char *
 {
     for (size_t i = 0; i < len; i++) {
         if (p + i == scan->end || p[i] != word[i]) {
-            return fail_syntax(scan, p + i, "neither true, false nor null");
+            return fail_syntax(scan, p + i, "expected true, false or null");
         }
     }
     return p + len;
@@ -89,17 +89,17 @@ static const char *scan_number(ki__json_scan *scan, const char *p)
             return fail_syntax(scan, p, "a number must not begin with 0");
         }
     } else {
-        p = scan_digits(scan, p, "a digit is missing after the minus sign");
+        p = scan_digits(scan, p, "expected a digit after the minus sign");
     }
     if (p != NULL && p != end && *p == '.') {
-        p = scan_digits(scan, p + 1, "a digit is missing after the decimal point");
+        p = scan_digits(scan, p + 1, "expected a digit after the decimal point");
     }
     if (p != NULL && p != end && (*p == 'e' || *p == 'E')) {
         p++;
         if (p != end && (*p == '+' || *p == '-')) {
             p++;
         }
-        p = scan_digits(scan, p, "a digit is missing in the exponent");
+        p = scan_digits(scan, p, "expected a digit in the exponent");
     }
     return p;
 }
@@ -129,7 +129,7 @@ static const char *scan_scalar(ki__json_scan *scan, const char *p)
         if (p == scan->start && (unsigned char)*p == 0xef) {
             return fail_syntax(scan, p, "a byte order mark is not allowed");
         }
-        return fail_syntax(scan, p, "a value must begin here");
+        return fail_syntax(scan, p, "expected a value");
     }
 }
 
@@ -175,7 +175,7 @@ static const char *scan_escape(ki__json_scan *scan, const char *p)
         }
         return p + 5;
     default:
-        return ki__json_scan_fail(scan, escape, KI_ERR_ENCODING, "there is no such escape");
+        return ki__json_scan_fail(scan, escape, KI_ERR_ENCODING, "unknown escape sequence");
     }
 }
 
@@ -271,7 +271,7 @@ static inline const char *scan_string(ki__json_scan *scan, const char *p)
 static inline const char *scan_name(ki__json_scan *scan, const char *p, const char **ret_end)
 {
     if (p == scan->end || *p != '"') {
-        return fail_syntax(scan, p, "the name of a member, in quotes, must stand here");
+        return fail_syntax(scan, p, "expected a field name in quotes");
     }
     p = scan_string(scan, p + 1);
     if (p == NULL) {
@@ -280,7 +280,7 @@ static inline const char *scan_name(ki__json_scan *scan, const char *p, const ch
     *ret_end = p - 1;
     p = skip_space(p, scan->end);
     if (p == scan->end || *p != ':') {
-        return fail_syntax(scan, p, "a colon must follow the name of a member");
+        return fail_syntax(scan, p, "expected a colon after the field name");
     }
     return skip_space(p + 1, scan->end);
 }
@@ -304,7 +304,7 @@ static inline bool in_map(const ki__json_scan *scan)
 static inline const char *open_container(ki__json_scan *scan, const char *p)
 {
     if (scan->depth == scan->max_depth) {
-        return ki__json_scan_fail(scan, p, KI_ERR_DEPTH, "maps and lists are nested too deep");
+        return ki__json_scan_fail(scan, p, KI_ERR_DEPTH, "maps and lists are nested too deeply");
     }
     scan->depth++;
     uint64_t bit = UINT64_C(1) << (scan->depth % 64);
@@ -332,8 +332,7 @@ static inline const char *after_value(ki__json_scan *scan, const char *p, uint32
             return map ? scan_name(scan, p, &name_end) : p;
         }
         if (*p != (map ? '}' : ']')) {
-            return fail_syntax(scan, p,
-                               map ? "a comma or } must follow" : "a comma or ] must follow");
+            return fail_syntax(scan, p, map ? "expected a comma or }" : "expected a comma or ]");
         }
         p++;
         scan->depth--;
@@ -392,7 +391,7 @@ const char *ki__json_scan_next_member(ki__json_scan *scan, const char *p, bool *
 {
     p = skip_space(p, scan->end);
     if (p == scan->end || (*p != ',' && *p != '}')) {
-        return fail_syntax(scan, p, "a comma or } must follow");
+        return fail_syntax(scan, p, "expected a comma or }");
     }
     *ret_more = *p == ',';
     return *ret_more ? skip_space(p + 1, scan->end) : p;
@@ -408,7 +407,7 @@ const char *ki__json_scan_end(ki__json_scan *scan, const char *p)
 {
     p = skip_space(p, scan->end);
     if (p != scan->end) {
-        return ki__json_scan_fail(scan, p, KI_ERR_SYNTAX, "nothing may follow the value");
+        return ki__json_scan_fail(scan, p, KI_ERR_SYNTAX, "unexpected text after the value");
     }
     return p;
 }

@@ -150,7 +150,7 @@ static int count_brackets(ki__json_stream *stream, uint64_t open, uint64_t close
             stream->skip_depth--;
         } else if (stream->depth + stream->skip_depth == stream->max_depth) {
             return fail(stream, stream->offset + at, KI_ERR_DEPTH,
-                        "maps and lists are nested too deep", error);
+                        "maps and lists are nested too deeply", error);
         } else {
             stream->skip_depth++;
         }
@@ -215,7 +215,7 @@ static int enter_container(ki__json_stream *stream, input *in, ki__json_event *r
 {
     bool map = *in->p == '{';
     if (stream->depth == stream->max_depth) {
-        return fail(stream, stream->offset, KI_ERR_DEPTH, "maps and lists are nested too deep",
+        return fail(stream, stream->offset, KI_ERR_DEPTH, "maps and lists are nested too deeply",
                     error);
     }
     begin_token(stream, *in->p, map ? STATE_NAME_OR_END : STATE_VALUE_OR_END, false);
@@ -258,13 +258,13 @@ static int begin_value(ki__json_stream *stream, input *in, ki__json_event *ret_e
         begin_token(stream, c, STATE_IN_WORD, false);
         return 0;
     }
-    return fail_syntax(stream, "a value must begin here", error);
+    return fail_syntax(stream, "expected a value", error);
 }
 
 static int begin_name(ki__json_stream *stream, input *in, ki_error *error)
 {
     if (*in->p != '"') {
-        return fail_syntax(stream, "the name of a member, in quotes, must stand here", error);
+        return fail_syntax(stream, "expected a field name in quotes", error);
     }
     begin_token(stream, '"', STATE_IN_STRING, true);
     take(stream, in, 1);
@@ -283,8 +283,7 @@ static int after_value(ki__json_stream *stream, input *in, ki__json_event *ret_e
     if (*in->p == (map ? '}' : ']')) {
         return end_container(stream, in, ret_event);
     }
-    return fail_syntax(stream, map ? "a comma or } must follow" : "a comma or ] must follow",
-                       error);
+    return fail_syntax(stream, map ? "expected a comma or }" : "expected a comma or ]", error);
 }
 
 static int step_structure(ki__json_stream *stream, input *in, ki__json_event *ret_event,
@@ -308,7 +307,7 @@ static int step_structure(ki__json_stream *stream, input *in, ki__json_event *re
         return c == '}' ? end_container(stream, in, ret_event) : begin_name(stream, in, error);
     case STATE_COLON:
         if (c != ':') {
-            return fail_syntax(stream, "a colon must follow the name of a member", error);
+            return fail_syntax(stream, "expected a colon after the field name", error);
         }
         take(stream, in, 1);
         stream->state = STATE_VALUE;
@@ -370,7 +369,7 @@ int ki__json_stream_finish(ki__json_stream *stream, ki__json_event *ret_event, k
         return give_token(stream, ret_event);
     }
     if (stream->state != STATE_TOP) {
-        return fail_syntax(stream, "the text ends too early", error);
+        return fail_syntax(stream, "unexpected end of text", error);
     }
     return 0;
 }

@@ -68,7 +68,7 @@ int ki_path_compile(const char *text, const ki_alloc *alloc, ki_path **ret_path,
     ki_str source = ki_str_make(text, text != NULL ? strnlen(text, KI__PATH_BYTES_MAX + 1) : 0);
     if (source.len > KI__PATH_BYTES_MAX) {
         return ki__error_at(error, KI_ERR_LIMIT, source, KI__PATH_BYTES_MAX,
-                            "a path may have up to %d bytes", KI__PATH_BYTES_MAX);
+                            "path longer than %d bytes", KI__PATH_BYTES_MAX);
     }
     ki_path *path = path_new(source, ki__alloc_or_default(alloc));
     if (path == NULL) {

@@ -44,7 +44,7 @@ int ki__path_add_step(ki__path_parser *parser, ki__path_kind kind, ki__path_step
     ki_path *path = parser->path;
     if (path->step_count == KI__PATH_STEPS_MAX) {
         (void)ki__error_at(parser->error, KI_ERR_LIMIT, path->text, parser->at,
-                           "a path may have up to %d steps", KI__PATH_STEPS_MAX);
+                           "more than %d steps", KI__PATH_STEPS_MAX);
         return KI_ERR_LIMIT; /* so that compilers see that ret_step is set on success */
     }
     ki_assert(path->step_count < path->step_cap);
@@ -150,7 +150,7 @@ int ki__path_parse_quoted(ki__path_parser *parser, ki_str *ret_text)
     for (; ki__path_peek(parser) != quote; parser->at++) {
         char c = ki__path_peek(parser);
         if (c == '\0') {
-            return ki__path_fail(parser, open, "the quote that opens here is never closed");
+            return ki__path_fail(parser, open, "unterminated quote");
         }
         if (c == '\\') {
             parser->at++;
@@ -248,7 +248,7 @@ static int parse_member(ki__path_parser *parser, ki__path_step **ret_step)
     } else if (c == '-' || c == ':' || ki__is_digit(c)) {
         r = parse_index_or_slice(parser, step);
     } else if (c == '?') {
-        r = ki__path_fail(parser, parser->at, "a filter must stand alone in its brackets");
+        r = ki__path_fail(parser, parser->at, "a filter must be alone in its brackets");
     } else {
         r = ki__path_expected(parser, "an index, a slice, a name in quotes or '*'");
     }
@@ -314,7 +314,7 @@ static int parse_descend(ki__path_parser *parser)
     ki__path_link(parser, step);
     const char *rest = parser->path->text.ptr + parser->at;
     if (strncmp(rest, "..", 2) == 0) {
-        return ki__path_fail(parser, parser->at, "'..' already goes to every depth");
+        return ki__path_fail(parser, parser->at, "'..' already covers every depth");
     }
     return *rest == '*' || !ends_name(*rest) ? parse_field(parser) : 0;
 }
@@ -461,11 +461,11 @@ int ki__path_parse(ki_path *path, ki_error *error)
     }
     if (!braced) {
         return ki__path_peek(&parser) == '}'
-                   ? ki__path_fail(&parser, parser.at, "found '}' without a '{' before the path")
+                   ? ki__path_fail(&parser, parser.at, "'}' without '{' before the path")
                    : 0;
     }
     if (ki__path_peek(&parser) != '}') {
-        return ki__path_fail(&parser, open, "the '{' that opens here is never closed");
+        return ki__path_fail(&parser, open, "unterminated '{'");
     }
     parser.at++;
     return ki__path_skip_blanks(&parser) == '\0' ? 0 : template_error(&parser, parser.at);

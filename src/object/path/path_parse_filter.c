@@ -16,7 +16,7 @@ static ki__path_term *add_term(ki__path_parser *parser)
     ki_path *path = parser->path;
     if (path->term_count == KI__PATH_TERMS_MAX) {
         (void)ki__error_at(parser->error, KI_ERR_LIMIT, path->text, parser->at,
-                           "a path may have up to %d conditions", KI__PATH_TERMS_MAX);
+                           "more than %d conditions", KI__PATH_TERMS_MAX);
         return NULL;
     }
     ki_assert(path->term_count < path->term_cap);
@@ -32,7 +32,7 @@ static int parse_operand_path(ki__path_parser *parser, uint8_t *ret_first)
     parser->tail = ret_first;
     while (ki__path_peek(parser) == '.' || ki__path_peek(parser) == '[') {
         if (ki__path_at_filter(parser)) {
-            return ki__path_fail(parser, parser->at, "a filter cannot stand in a filter");
+            return ki__path_fail(parser, parser->at, "nested filters are not supported");
         }
         int r = ki__path_parse_step(parser);
         if (r < 0) {
@@ -95,7 +95,7 @@ static int parse_number(ki__path_parser *parser, ki__path_operand *ret_literal)
     ki__path_operand literal = {.type = KI_TYPE_NUMBER};
     literal.integral = ki__json_int64(text, &literal.integer) == 0;
     if (!literal.integral && ki__json_double(text, &literal.real) < 0) {
-        return ki__path_fail(parser, parser->at, "the number is beyond what a double can hold");
+        return ki__path_fail(parser, parser->at, "the number does not fit in a double");
     }
     parser->at += plus + text.len;
     *ret_literal = literal;
@@ -126,12 +126,11 @@ static int parse_operand(ki__path_parser *parser, uint8_t *ret_first, ki__path_o
         return parse_number(parser, ret_literal);
     }
     if (c == '$') {
-        return ki__path_fail(parser, parser->at,
-                             "a filter sees its element alone: begin the path with '@'");
+        return ki__path_fail(parser, parser->at, "paths in a filter must begin with '@'");
     }
     if (c == '!' || c == '(') {
         return ki__path_fail(parser, parser->at,
-                             "a filter knows neither '!' nor parentheses in its condition");
+                             "'!' and parentheses are not supported in filters");
     }
     return ki__path_expected(parser, "'@', text in quotes, a number, true or false");
 }
@@ -222,8 +221,7 @@ static int parse_comparison(ki__path_parser *parser, ki__path_term *term, bool l
     }
     bool right_many = parser->path->frame_count != frames;
     if (left_many && right_many) {
-        return ki__path_fail(parser, at,
-                             "only one side of a comparison may lead to several values");
+        return ki__path_fail(parser, at, "only one side of a comparison may match several values");
     }
     order_paths(parser, term, left_many, right_many, op);
     return 0;

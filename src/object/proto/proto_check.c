@@ -112,12 +112,12 @@ static const char *fail_wire(check *c, const char *p, const ki__schema_field *fi
         return fail(c, p, KI_ERR_SYNTAX, field, "groups are not supported");
     }
     if (wire > KI__WIRE_FIXED32) {
-        return fail(c, p, KI_ERR_SYNTAX, field, "there is no such wire type");
+        return fail(c, p, KI_ERR_SYNTAX, field, "unknown wire type");
     }
     if (wire == KI__WIRE_BYTES && (field->flags & KI__SCHEMA_REPEATED) != 0) {
         return fail(c, p, KI_ERR_INVALID, field, "packed lists are not supported");
     }
-    return fail(c, p, KI_ERR_INVALID, field, "the wire type is not that of the field");
+    return fail(c, p, KI_ERR_INVALID, field, "wrong wire type for the field");
 }
 
 /* ---- numbers and lengths ---- */
@@ -125,8 +125,8 @@ static const char *fail_wire(check *c, const char *p, const ki__schema_field *fi
 static const char *fail_number(check *c, const char *p, const ki__schema_field *field)
 {
     return fail(c, p, KI_ERR_SYNTAX, field,
-                c->top->end - p < KI__VARINT_MAX ? "the message ends within a number"
-                                                 : "a number has more than 10 bytes");
+                c->top->end - p < KI__VARINT_MAX ? "message truncated in a number"
+                                                 : "varint longer than 10 bytes");
 }
 
 static const char *read_number(check *c, const char *p, const ki__schema_field *field)
@@ -157,7 +157,7 @@ static inline const char *read_len(check *c, const char *p, const ki__schema_fie
         }
     }
     if (len > (uint64_t)(end - after)) {
-        return fail(c, p, KI_ERR_SYNTAX, field, "the length is more than its message has");
+        return fail(c, p, KI_ERR_SYNTAX, field, "length exceeds the message");
     }
     *ret_len = (size_t)len;
     return after;
@@ -166,7 +166,7 @@ static inline const char *read_len(check *c, const char *p, const ki__schema_fie
 static const char *read_fixed(check *c, const char *p, const ki__schema_field *field, size_t size)
 {
     if ((size_t)(c->top->end - p) < size) {
-        return fail(c, p, KI_ERR_SYNTAX, field, "the message ends within a number");
+        return fail(c, p, KI_ERR_SYNTAX, field, "message truncated in a number");
     }
     return p + size;
 }
@@ -178,8 +178,8 @@ static const char *read_long_tag(check *c, const char *p, uint32_t *ret_tag)
     const char *after = ki__proto_varint_in(p, end, KI__TAG_MAX, &tag);
     if (after == NULL) {
         return fail(c, p, KI_ERR_SYNTAX, NULL,
-                    end - p < KI__TAG_MAX ? "the message ends within a tag"
-                                          : "a tag has more than 5 bytes");
+                    end - p < KI__TAG_MAX ? "message truncated in a tag"
+                                          : "tag longer than 5 bytes");
     }
     if (tag > UINT32_MAX) {
         return fail(c, p, KI_ERR_SYNTAX, NULL, "a field number must be below 2^29");
@@ -238,7 +238,7 @@ static const char *check_order(check *c, const char *p, const ki__schema_field *
     bool next = f->least == UNORDERED && f->last == index;
     if ((f->seen >> index & 1) != 0 && !(next && is_run(field))) {
         return fail(c, p, KI_ERR_INVALID, field,
-                    is_run(field) ? "the list is not in one piece" : "the field stands twice");
+                    is_run(field) ? "elements of a list are not contiguous" : "duplicate field");
     }
     f->seen |= UINT64_C(1) << index;
     f->least = UNORDERED;
@@ -336,7 +336,7 @@ static const char *open_map(check *c, const char *p, size_t len, const ki__schem
 {
     uint32_t depth = depth_in(c->top, field);
     if (depth > c->checked->max_depth) {
-        return fail(c, p, KI_ERR_DEPTH, field, "nested too deep");
+        return fail(c, p, KI_ERR_DEPTH, field, "nested too deeply");
     }
     return open_message(c, p, len, field, depth);
 }

@@ -60,7 +60,7 @@ static int keep_identity(locate *l, ki__identity which, uint16_t name, ki_str ra
                              type ? "" : prefix, KI_STR_ARG(ki__schema_name(name)),
                              KI__IDENTITY_BYTES_MAX);
     } else if (raw.len != 0 && memchr(raw.ptr, '\0', raw.len) != NULL) {
-        code = ki__error_set(l->error, KI_ERR_INVALID, "%s%.*s must not have a NUL",
+        code = ki__error_set(l->error, KI_ERR_INVALID, "%s%.*s must not contain NUL",
                              type ? "" : prefix, KI_STR_ARG(ki__schema_name(name)));
     }
     if (code < 0) {
@@ -107,10 +107,10 @@ static int read_envelope(locate *l, ki_str envelope)
         } else if (item.number == ENVELOPE_RAW) {
             l->body = text;
         } else if (item.number == ENVELOPE_ENCODING && text.len != 0) {
-            r = fail(l, p, KI_ERR_UNSUPPORTED, "the object is encoded once more");
+            r = fail(l, p, KI_ERR_UNSUPPORTED, "envelope: contentEncoding is not supported");
         } else if (item.number == ENVELOPE_CONTENT_TYPE && text.len != 0 &&
                    !ki_str_eq_text(text, content_type)) {
-            r = fail(l, p, KI_ERR_UNSUPPORTED, "the content of the envelope is no protobuf");
+            r = fail(l, p, KI_ERR_UNSUPPORTED, "envelope: content is not protobuf");
         }
         p = item.after;
     }

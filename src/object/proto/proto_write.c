@@ -141,7 +141,7 @@ static frame *top(const writer *w)
 static int push(writer *w, frame f)
 {
     if (w->frame_count == FRAMES_MAX) {
-        return ki__error_set(w->error, KI_ERR_DEPTH, "messages are nested too deep");
+        return ki__error_set(w->error, KI_ERR_DEPTH, "messages are nested too deeply");
     }
     void *frames = w->frames;
     int r = ki__array_reserve(w->alloc, &frames, &w->frame_cap, w->frame_count + 1,
@@ -553,7 +553,7 @@ static int write_json_object(writer *w, const ki_object *object)
     ki_str kind = ki_str_from(ki_object_kind(object));
     const ki__schema_message *message = ki__schema_of_kind(api_version, kind);
     if (message == NULL) {
-        int r = ki__error_set(w->error, KI_ERR_NO_SCHEMA, "no schema of this kind: ");
+        int r = ki__error_set(w->error, KI_ERR_NO_SCHEMA, "no schema for this kind: ");
         ki__error_add(w->error, api_version);
         ki__error_add(w->error, ki_str_from(" "));
         ki__error_add(w->error, kind);

@@ -94,7 +94,7 @@ static int check_value(const pass *p, const source_term *term, size_t *ret_escap
         char next = (char)(i + 1 < term->value.len ? value[i + 1] : '\0');
         if (next != '\\' && next != ',' && next != '=') {
             return ki__error_at(p->error, KI_ERR_SYNTAX, p->text, term->offset + i,
-                                "only '\\\\', '\\,' and '\\=' may follow from a backslash");
+                                "unknown escape: only '\\\\', '\\,' and '\\=' are allowed");
         }
         escapes++;
         i++;
@@ -217,7 +217,7 @@ int ki_field_selector_parse(ki_str text, const ki_alloc *alloc, ki_field_selecto
     KI__REQUIRE(ret_selector, error);
     if (text.len > FIELD_SELECTOR_TEXT_MAX) {
         return ki__error_at(error, KI_ERR_LIMIT, text, FIELD_SELECTOR_TEXT_MAX,
-                            "the selector has more than %d bytes", FIELD_SELECTOR_TEXT_MAX);
+                            "selector longer than %d bytes", FIELD_SELECTOR_TEXT_MAX);
     }
     pass p = {.text = text, .error = error};
     int r = parse(&p);

@@ -115,8 +115,7 @@ static int invalid(const parser *p, const char *what, const ki__names_fault *fau
 static int refused(const parser *p, int r)
 {
     return r < 0 ? ki__error_at(p->error, r, p->text, p->start,
-                                "the selector has more than %d bytes when printed",
-                                KI__SELECTOR_TEXT_MAX)
+                                "normalized selector longer than %d bytes", KI__SELECTOR_TEXT_MAX)
                  : r;
 }
 
@@ -141,7 +140,7 @@ static int parse_one_value(parser *p, ki__operator op)
     int64_t number;
     if ((op == KI__OP_GREATER || op == KI__OP_LESS) && !ki__selector_read_int64(value, &number)) {
         return ki__error_at(p->error, KI_ERR_INVALID, p->text, p->start,
-                            "'>' and '<' need a 64 bit integer after them");
+                            "'>' and '<' require a 64-bit integer");
     }
     int r = add_value(p, value);
     if (r >= 0 && p->token == TOKEN_WORD) {
@@ -293,7 +292,7 @@ int ki_selector_parse(ki_str text, const ki_alloc *alloc, ki_selector **ret_sele
     KI__REQUIRE(ret_selector, error);
     if (text.len > KI__SELECTOR_TEXT_MAX) {
         return ki__error_at(error, KI_ERR_LIMIT, text, KI__SELECTOR_TEXT_MAX,
-                            "the selector has more than %d bytes", KI__SELECTOR_TEXT_MAX);
+                            "selector longer than %d bytes", KI__SELECTOR_TEXT_MAX);
     }
     return ki__selector_build(parse, &text, alloc, ret_selector, error);
 }

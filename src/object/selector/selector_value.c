@@ -56,7 +56,7 @@ static int wrong_type(const reader *rd, const char *expected, const ki_value *va
 /* What the builder refuses is a selector too long to print. */
 static int refused(const reader *rd, int r)
 {
-    return r < 0 ? ki__error_set(rd->error, r, "the selector has more than %d bytes when printed",
+    return r < 0 ? ki__error_set(rd->error, r, "normalized selector longer than %d bytes",
                                  KI__SELECTOR_TEXT_MAX)
                  : r;
 }
@@ -81,7 +81,7 @@ static int read_text(const reader *rd, const ki_value *value, char *room, size_t
     }
     if (r < 0) {
         char rule[64];
-        (void)snprintf(rule, sizeof(rule), "at most %zu bytes are allowed", size - 1);
+        (void)snprintf(rule, sizeof(rule), "longer than %zu bytes", size - 1);
         return invalid(rd, rule);
     }
     *ret_text = ki_str_make(room, (size_t)r);
@@ -171,7 +171,7 @@ static int read_operator(const reader *rd, const ki_value *value, ki__operator *
             return 0;
         }
     }
-    return invalid(rd, "In, NotIn, Exists or DoesNotExist is needed");
+    return invalid(rd, "must be In, NotIn, Exists or DoesNotExist");
 }
 
 static int read_values(reader *rd, const ki_value *values, ki__operator op)
@@ -183,7 +183,7 @@ static int read_values(reader *rd, const ki_value *values, ki__operator op)
     }
     bool wanted = op == KI__OP_IN || op == KI__OP_NOT_IN;
     if (wanted != (count != 0)) {
-        return invalid(rd, wanted ? "In and NotIn need at least one value"
+        return invalid(rd, wanted ? "In and NotIn require at least one value"
                                   : "Exists and DoesNotExist take no values");
     }
     ki_value_iter iter;
