@@ -116,8 +116,7 @@ static bool is_as_wanted(const ki_object *config, const wanted *w)
 /* ---- writing it ---- */
 
 /* One request, with a timeout that suits a worker. */
-static int ask(namespace_config *c, ki_request request, ki_object **ret_object,
-               ki_error *error)
+static int ask(namespace_config *c, ki_request request, ki_object **ret_object, ki_error *error)
 {
     ki_response answer = {0};
     request.size = sizeof(request);

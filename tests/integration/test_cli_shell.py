@@ -95,7 +95,7 @@ class Top(Case):
         code, out, _ = self.call("top", "pods", "widgets", "--count=1", "--interval=500ms")
         self.assertEqual(code, 0)
         self.assertIn("pods state=watching objects=1 ", out)
-        self.assertRegex(out, 'widgets.example.com state=back-off .* reason="not .*yours"')
+        self.assertRegex(out, 'widgets.example.com state=backoff .* reason="not .*yours"')
         self.assertNotIn("\x1b", out)
 
     def test_a_picture_on_a_terminal(self):
@@ -126,7 +126,7 @@ class Top(Case):
             self.assertEqual(code, 0)
             last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.split("\x1b[H")[-1]).split("\r\n")
             self.assertLessEqual(max(map(len, last)), columns)
-            self.assertRegex("\n".join(last), r"widgets.example.com +(back-off|streaming|listing) ")
+            self.assertRegex("\n".join(last), r"widgets.example.com +(backoff|streaming|listing) ")
             self.assertRegex("\n".join(last), "not yours not yours .*…")
             self.assertEqual("RECEIVED" in last[2], columns == 200)
 

@@ -92,7 +92,8 @@ static void bad_answers_are_refused_without_a_word_of_them(void **state)
         {"{\"kind\":\"ExecCredential\",\"apiVersion\":\"" BETA
          "\",\"status\":{\"token\":\"CANARY\"}}",
          KI_ERR_INVALID, V1},
-        {"{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\"}", KI_ERR_INVALID, "status is missing"},
+        {"{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\"}", KI_ERR_INVALID,
+         "status is missing"},
         {HEAD "null}", KI_ERR_INVALID, "status is missing"},
         {HEAD "\"CANARY\"}", KI_ERR_INVALID, "status is missing"},
         {HEAD "{}}", KI_ERR_INVALID, "neither"},
@@ -105,9 +106,11 @@ static void bad_answers_are_refused_without_a_word_of_them(void **state)
         {HEAD "{\"token\":\"CANARY\\u007f\"}}", KI_ERR_INVALID, "header"},
         {HEAD "{\"clientCertificateData\":\"CANARY\"}}", KI_ERR_INVALID, "must be given together"},
         {HEAD "{\"clientKeyData\":\"CANARY\"}}", KI_ERR_INVALID, "must be given together"},
-        {HEAD "{\"token\":\"t\",\"clientKeyData\":\"CANARY\"}}", KI_ERR_INVALID, "must be given together"},
+        {HEAD "{\"token\":\"t\",\"clientKeyData\":\"CANARY\"}}", KI_ERR_INVALID,
+         "must be given together"},
         {HEAD "{\"token\":\"t\",\"clientKeyData\":[\"CANARY\"]}}", KI_ERR_TYPE, "clientKeyData"},
-        {HEAD "{\"token\":\"t\",\"expirationTimestamp\":\"CANARY\"}}", KI_ERR_INVALID, "is not a time"},
+        {HEAD "{\"token\":\"t\",\"expirationTimestamp\":\"CANARY\"}}", KI_ERR_INVALID,
+         "is not a time"},
         {HEAD "{\"token\":\"t\",\"expirationTimestamp\":\"\"}}", KI_ERR_INVALID, "is not a time"},
         {HEAD "{\"token\":\"t\",\"expirationTimestamp\":1}}", KI_ERR_TYPE, "expirationTimestamp"},
     };

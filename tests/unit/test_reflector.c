@@ -114,7 +114,7 @@ static void states_have_names(void **state)
     assert_string_equal(ki_reflector_state_name(KI_REFLECTOR_STREAMING), "streaming");
     assert_string_equal(ki_reflector_state_name(KI_REFLECTOR_LISTING), "listing");
     assert_string_equal(ki_reflector_state_name(KI_REFLECTOR_WATCHING), "watching");
-    assert_string_equal(ki_reflector_state_name(KI_REFLECTOR_BACKOFF), "back-off");
+    assert_string_equal(ki_reflector_state_name(KI_REFLECTOR_BACKOFF), "backoff");
     assert_string_equal(ki_reflector_state_name(KI_REFLECTOR_STOPPED), "stopped");
     assert_string_equal(ki_reflector_state_name(KI_REFLECTOR_STATE_MAX), "unknown");
 }

@@ -21,7 +21,7 @@ static const struct {
                                 A(STREAMING) | A(LISTING) | A(WATCHING) | A(BACKOFF) | A(STOPPED)},
     [KI_REFLECTOR_LISTING] = {"listing", A(LISTING) | A(WATCHING) | A(BACKOFF) | A(STOPPED)},
     [KI_REFLECTOR_WATCHING] = {"watching", A(WATCHING) | A(BACKOFF) | A(STOPPED)},
-    [KI_REFLECTOR_BACKOFF] = {"back-off", A(STREAMING) | A(LISTING) | A(WATCHING) | A(STOPPED)},
+    [KI_REFLECTOR_BACKOFF] = {"backoff", A(STREAMING) | A(LISTING) | A(WATCHING) | A(STOPPED)},
     [KI_REFLECTOR_STOPPED] = {"stopped", 0},
 };
 _Static_assert(sizeof(states) / sizeof(states[0]) == KI_REFLECTOR_STATE_MAX, "a row for each");

@@ -11,7 +11,7 @@
 #include "object/text/text_format.h"
 
 enum { FORMATTED_MAX = KI__TIME_TEXT_MAX };
-_Static_assert((int)KI__DURATION_TEXT_MAX <= FORMATTED_MAX, "room for both");
+_Static_assert((int)KI__DURATION_TEXT_MAX <= FORMATTED_MAX, "large enough for both");
 
 /* ---- strings ---- */
 
