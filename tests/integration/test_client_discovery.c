@@ -239,7 +239,7 @@ static void one_group_that_fails_does_not_hide_the_others(void **state)
     const ki_resource *resource = NULL;
     assert_int_equal(ki_client_resolve(f.client, "NodeMetrics", &resource, &error),
                      KI_ERR_NOT_FOUND);
-    assert_non_null(strstr(error.message, "not read: metrics.k8s.io/v1beta1"));
+    assert_non_null(strstr(error.message, "discovery failed for: metrics.k8s.io/v1beta1"));
     end(&f);
 }
 
