@@ -35,7 +35,7 @@ typedef struct ki__api_failure {
 void ki__api_failure_init(ki__api_failure *failure, const ki_alloc *alloc);
 void ki__api_failure_done(ki__api_failure *failure);
 
-/** Forgets it: the request goes on. */
+/** Forgets it: the request continues. */
 void ki__api_failure_clear(ki__api_failure *failure);
 
 /** Sets code, reason and message, which is the C strings up to NULL. 0, or -ENOMEM. */

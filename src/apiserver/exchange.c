@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of an exchange: what is asked for, what shall go wrong with it, the verb, and handing
+/* The life of an exchange: what is requested, what shall go wrong with it, the verb, and handing
  * the answer out in pieces. */
 #include "apiserver/exchange.h"
 
@@ -19,11 +19,11 @@
 
 #define CHUNK_BYTES ((size_t)16 << 10)
 
-/* Dependents that one request works off at most, and one pull. What is left goes on with the next:
- * nobody sees that it waits. */
+/* Dependents that one request works off at most, and one pull. What is left continues with the
+ * next: nobody sees that it waits. */
 enum { GARBAGE_AT_ONCE = 1000, GARBAGE_PER_PULL = 100 };
 
-/* ---- what is asked for ---- */
+/* ---- what is requested ---- */
 
 static int fail_method(ki__api_exchange *x)
 {

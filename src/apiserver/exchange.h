@@ -49,12 +49,12 @@ int ki__api_exchange_failure(ki__api_server *server, int code, ki_reason reason,
 /** The same for success, with any JSON.  Errors: -ENOMEM, KI_ERR_LIMIT. */
 int ki__api_exchange_json(ki__api_server *server, ki_str json, ki__api_exchange **ret_exchange);
 
-/** At any time; the server does not notice. Always NULL; NULL is fine. */
+/** At any time; the server does not notice. Always NULL; NULL is allowed. */
 ki__api_exchange *ki__api_exchange_free(ki__api_exchange *exchange);
 
 /** The next bytes of the body, at most `max` (not 0), valid until the next call. A ki__api_result;
  *  *ret_bytes is set for KI__API_DATA only.
- *  Errors: -ENOMEM: the same call again goes on where it failed. */
+ *  Errors: -ENOMEM: the same call again continues where it failed. */
 int ki__api_exchange_next(ki__api_exchange *exchange, size_t max, ki_str *ret_bytes);
 
 /** The HTTP status; 0 while the answer has not begun: pull first. */
@@ -124,7 +124,7 @@ struct ki__api_exchange {
     ki__api_plan plan;
     ki__api_verb verb;
     ki__api_patch patch;
-    ki__api_type *shown; /* what was asked for; NULL if the failure came before it was known */
+    ki__api_type *shown; /* what was requested; NULL if the failure came before it was known */
     ki__api_type *type;  /* where its objects are: the same, or another version of it */
     ki__api_stage stage;
     ki_encoding encoding;
@@ -195,7 +195,7 @@ int ki__api_read_selectors(ki__api_exchange *x);
 /** Whether an object of the exchange's type is one that it asks for. */
 bool ki__api_matches(const ki__api_exchange *x, const ki_object *object);
 
-/** Whether a key lies in the namespace that is asked for. */
+/** Whether a key lies in the namespace that is requested. */
 bool ki__api_in_scope(const ki__api_exchange *x, ki_str key);
 
 /** Adds an object to the items. */

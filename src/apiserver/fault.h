@@ -21,7 +21,7 @@ typedef enum ki__api_verb {
     KI__API_VERB_MAX
 } ki__api_verb;
 
-/** What is asked for when a plan is made. */
+/** What is requested when a plan is made. */
 typedef struct ki__api_point {
     ki__api_verb verb;
     const char *group;
@@ -48,7 +48,7 @@ typedef struct ki__api_plan {
     /* What no sound server does. */
     uint64_t shuffle;        /* not 0: initial events in an order by this number */
     uint64_t skip_event;     /* the change of this number, from 1, is not sent; 0: none */
-    uint64_t rewind;         /* so many changes from before the version asked for are sent first */
+    uint64_t rewind;         /* so many changes from before the version requested are sent first */
     uint64_t bookmark_ahead; /* bookmarks tell a version that much too high */
     bool mix_pages;    /* later pages of a list are of the newest version, not of the first's */
     bool bare_deletes; /* DELETED comes with an object that is an empty map */

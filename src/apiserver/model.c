@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The objects and the log. A write first makes room everywhere, then changes everything, so it
+/* The objects and the log. A write first reserves space everywhere, then changes everything, so it
  * happens wholly or not at all. */
 #include "apiserver/model.h"
 
@@ -221,7 +221,7 @@ static size_t count_excess(const ki__api_model *model)
     return excess;
 }
 
-/* Drops what no version that can be asked for needs. */
+/* Drops what no version that can be requested needs. */
 static void trim(ki__api_model *model)
 {
     KI__LIST_FOR_EACH (link, &model->readers) {
@@ -275,7 +275,7 @@ static int reserve_version(const ki__api_model *model, ki__api_key *key)
     return r;
 }
 
-/* A key with room for its first version, in no type yet. */
+/* A key with space for its first version, in no type yet. */
 static int new_key(const ki__api_model *model, ki__api_type *type, ki_str text,
                    ki__api_key **ret_key)
 {

@@ -4,7 +4,7 @@
  * write its resource version. Nothing here knows about HTTP; servers (server.h) read prefixes of
  * it.
  *
- * Versions up to the compacted one cannot be asked for any more, except the state at exactly that
+ * Versions up to the compacted one cannot be requested any more, except the state at exactly that
  * version. They may still be kept for a server that lags behind: the floor is the oldest version
  * of which the state and all later changes are kept.
  *
@@ -112,7 +112,7 @@ struct ki__api_model {
     size_t count;
     size_t cap;
     size_t bytes;      /* of the objects in them */
-    uint64_t sequence; /* of the oldest entry; it counts up for ever */
+    uint64_t sequence; /* of the oldest entry; it counts up forever */
     uint64_t floor;
     uint64_t compacted;
     uint64_t head;  /* the version of the last write */
@@ -128,7 +128,7 @@ struct ki__api_model {
 /** Errors: -EINVAL  no clock or random;  -ENOMEM. */
 int ki__api_model_new(const ki__api_model_options *options, ki__api_model **ret_model);
 
-/** No server may be left. Always NULL; NULL is fine. */
+/** No server may be left. Always NULL; NULL is allowed. */
 ki__api_model *ki__api_model_free(ki__api_model *model);
 
 /** Serves a resource, or changes how it is served.
@@ -179,7 +179,7 @@ void ki__api_model_skip(ki__api_model *model, uint64_t versions);
 /** Forgets the versions before `rv`, as far as the head. */
 void ki__api_model_compact(ki__api_model *model, uint64_t rv);
 
-/** Goes back to `rv` and goes on from there, as a restored backup does.
+/** Goes back to `rv` and continues from there, as a restored backup does.
  *  Errors: KI_ERR_RANGE  that version is not kept. */
 int ki__api_model_restore(ki__api_model *model, uint64_t rv);
 

@@ -9,8 +9,8 @@
 ki_str ki__api_request_header(const ki__api_request *request, const char *name);
 
 /** What comes first in `accept` that can be served: any order of types, parameters and weights is
- *  fine; weights other than 0 do not count. Forms other than the object itself (as=Table) there are
- *  only in JSON, and only if `forms`. False if there is none. */
+ *  valid; weights other than 0 do not count. Forms other than the object itself (as=Table) there
+ * are only in JSON, and only if `forms`. False if there is none. */
 bool ki__api_negotiate(ki_str accept, bool protobuf, bool forms, ki_encoding *ret_encoding,
                        ki__api_form *ret_form);
 

@@ -28,7 +28,7 @@ typedef struct ki__api_server_options {
     size_t window;            /* changes a watch can go back; 0: to where the model is compacted */
     size_t watches_max;       /* open at once; 0: 4096 */
     ki__api_watch_list watch_list;
-    bool lags;                    /* goes on by ki__api_server_advance() alone */
+    bool lags;                    /* continues by ki__api_server_advance() alone */
     bool expired_as_answer;       /* a watch that is too old gets 410 as its answer, not inside */
     bool no_cache;                /* lists at "0" are cut into pages as well */
     bool no_inconsistent_token;   /* an expired list cannot be continued at all */
@@ -50,7 +50,7 @@ typedef struct ki__api_server {
 int ki__api_server_new(ki__api_model *model, const ki__api_server_options *options,
                        ki__api_server **ret_server);
 
-/** No exchange may be left. Always NULL; NULL is fine. */
+/** No exchange may be left. Always NULL; NULL is allowed. */
 ki__api_server *ki__api_server_free(ki__api_server *server);
 
 /** The version the server has got to. */
@@ -62,7 +62,7 @@ void ki__api_server_advance(ki__api_server *server, uint64_t rv);
 /** The oldest version that a watch may start from. */
 uint64_t ki__api_server_oldest(const ki__api_server *server);
 
-/** Forgets the history for watches, as a restart does; open watches go on. */
+/** Forgets the history for watches, as a restart does; open watches continue. */
 void ki__api_server_expire(ki__api_server *server);
 
 /** Ends all open watches: the next pull gives KI__API_END, or KI__API_CUT if `cut`. */

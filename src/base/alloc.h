@@ -30,7 +30,7 @@ void ki__free(const ki_alloc *alloc, void *block);
 /** Says that much more will be taken, in blocks of a few KiB, and kept: to be called every 64 KiB.
  *  Outside the main thread, glibc's heap grows by no more than what each block needs, with a system
  *  call and then a fault for each page: about a tenth of the processor time of a first sync. So one
- *  larger block is taken, its pages are asked for at once, and it is given back: what comes next
+ *  larger block is taken, its pages are requested at once, and it is released: what comes next
  *  finds them there. Where blocks are used again it has no use: it is for lists, not for events. */
 void ki__alloc_ahead(const ki_alloc *alloc);
 
@@ -38,7 +38,7 @@ void ki__alloc_ahead(const ki_alloc *alloc);
  *  milliseconds: it is for the time after a list, not for events. */
 void ki__alloc_trim(const ki_alloc *alloc);
 
-/** Makes room for at least `need` elements in the array *block of *cap elements, growing by
+/** Reserves space for at least `need` elements in the array *block of *cap elements, growing by
  *  doubling. 0, or -ENOMEM with everything as it was. */
 int ki__array_reserve(const ki_alloc *alloc, void **block, size_t *cap, size_t need, size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Back-off as client-go's reflector has it: 0.8 s, 1.6 s, ... 25.6 s, 30 s, each with up to as much
- * again by chance. It begins anew after two minutes in which nobody asked for one. client-go since
- * 0.36 begins anew two minutes after it last did so, even if everything fails all the time; the
+/* Backoff as client-go's reflector has it: 0.8 s, 1.6 s, ... 25.6 s, 30 s, each with up to as much
+ * again by chance. It starts again after two minutes in which nobody requested one. client-go since
+ * 0.36 starts again two minutes after it last did so, even if everything fails all the time; the
  * older meaning is the one that spares a server in trouble. */
 #include "base/backoff.h"
 

@@ -14,7 +14,7 @@
 typedef struct ki__backoff {
     uint64_t initial_ns;
     uint64_t max_ns;
-    uint64_t reset_ns; /* so long without a back-off, and the next begins anew */
+    uint64_t reset_ns; /* so long without a backoff, and the next starts again */
     uint64_t step_ns;  /* of the next */
     uint64_t last_ns;  /* when the last one began */
     bool used;

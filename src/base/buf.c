@@ -15,7 +15,7 @@ enum { BUF_FIRST_CAP = 64 };
 void ki_buf_init(ki_buf *buf, const ki_alloc *alloc, size_t max)
 {
     *buf = (ki_buf){
-        /* Leaves room for the NUL and for doubling without overflow. */
+        /* Leaves space for the NUL and for doubling without overflow. */
         .max = max < SIZE_MAX / 4 ? max : SIZE_MAX / 4,
         .alloc = ki__alloc_or_default(alloc),
     };

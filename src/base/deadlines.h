@@ -30,7 +30,7 @@ void ki__deadlines_init(ki__deadlines *deadlines, const ki_alloc *alloc);
 /** Frees the heap, not the elements, which are in no heap afterwards. */
 void ki__deadlines_done(ki__deadlines *deadlines);
 
-/** Makes room for `count` elements in all, after which putting that many cannot fail. -ENOMEM. */
+/** Reserves space for `count` elements in all: putting that many cannot fail then. -ENOMEM. */
 int ki__deadlines_reserve(ki__deadlines *deadlines, size_t count);
 
 /** Gives memory back that is far more than `count` elements need. Not less than are there. */

@@ -8,7 +8,7 @@
 
 #include <kinformer/str.h>
 
-/** Room for the digits of any 64-bit number, and a NUL. */
+/** Space for the digits of any 64-bit number, and a NUL. */
 enum { KI__DIGITS_SIZE = 21 };
 
 /** The digits of `number`. They stand in `room`, with a NUL after the last one. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The engine. One lock keeps the heap of timers, the line of tasks and the rate of reports; it is
- * never held while something is called. Room for a timer is taken when the timer is made, so that
+ * never held while something is called. Space for a timer is taken when the timer is made, so that
  * setting it cannot fail; tasks are links in a list, so that posting them cannot. */
 #include "base/engine.h"
 
@@ -223,7 +223,7 @@ void ki__timer_set(ki__timer *timer, uint64_t deadline)
         timer->deadline = deadline;
         timer->order = engine->timer_order++;
         int r = ki__heap_push(&engine->timers, &timer->node);
-        ki_assert(r == 0); /* there is room for every timer that was made */
+        ki_assert(r == 0); /* there is space for every timer that was made */
     }
     ki__mutex_unlock(&engine->lock);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Timers and tasks on an engine. Both are part of the thing that uses them; setting and posting
- * never fail, so that whatever must be done can always be asked for. */
+ * never fail, so that whatever must be done can always be requested. */
 #ifndef KI_BASE_ENGINE_H
 #define KI_BASE_ENGINE_H
 
@@ -27,7 +27,7 @@ int ki__timer_init(ki__timer *timer, ki_engine *engine, void (*fire)(ki__timer *
 /** Also fine for one that is zeroed. */
 void ki__timer_done(ki__timer *timer);
 
-/** Sets it, or sets it anew, to fire once at `deadline`; UINT64_MAX: never. */
+/** Sets it, or sets it again, to fire once at `deadline`; UINT64_MAX: never. */
 void ki__timer_set(ki__timer *timer, uint64_t deadline);
 /** Sets it to fire `delay_ns` from now. */
 void ki__timer_set_after(ki__timer *timer, uint64_t delay_ns);
@@ -45,7 +45,7 @@ typedef struct ki__task {
 void ki__task_init(ki__task *task, void (*run)(ki__task *task));
 
 /** Has the task run inside ki_engine_run(), once, in the order of posting. While it waits, posting
- *  it again does nothing; from inside its own run it may be posted anew. Whether it was posted by
+ *  it again does nothing; from inside its own run it may be posted again. Whether it was posted by
  *  this call. Calls the owner's `wake`, unless this thread is inside the engine. */
 bool ki__engine_post(ki_engine *engine, ki__task *task);
 
@@ -56,7 +56,7 @@ bool ki__engine_unpost(ki_engine *engine, ki__task *task);
 /* ---- the rest of the world ---- */
 
 /** Whether this thread is inside ki_engine_run() of it, or has entered it: what waits for the
- * engine here waits for ever. */
+ * engine here waits forever. */
 bool ki__engine_is_inside(const ki_engine *engine);
 
 /** For an owner that makes callbacks of its own around ki_engine_run(): between these two calls

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filling a ki_error. Every function takes a NULL `error` and gives back `code`, so that a failure
+/* Filling a ki_error. Every function accepts a NULL `error` and returns `code`, so that a failure
  * reads as: return ki__error_set(error, KI_ERR_SYNTAX, "..."); */
 #ifndef KI_BASE_ERROR_H
 #define KI_BASE_ERROR_H
@@ -9,7 +9,7 @@
 
 #include <kinformer/error.h>
 
-/** An error that says nothing. Only the head is written, not the room for text: for errors on the
+/** An error that says nothing. Only the head is written, not the space for text: for errors on the
  *  stack of what runs once for each object. */
 static inline void ki__error_clear(ki_error *error)
 {
@@ -42,7 +42,7 @@ int ki__error_null(ki_error *error, const char *argument);
 /** Appends text of unknown origin to the message, as far as whole characters fit, and "..." if not
  *  all of them do: blanks stand for
  *  line ends and tabs, '?' for other control characters and for what is not UTF-8. A NULL `error`
- *  is fine. */
+ *  is valid. */
 void ki__error_add(ki_error *error, ki_str text);
 
 #endif

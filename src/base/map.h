@@ -33,7 +33,7 @@ void ki__map_done(ki__map *map);
 /** The value of `key`, or NULL. */
 void *ki__map_get(const ki__map *map, ki_str key);
 
-/** Sets the value (not NULL) of `key`. *ret_old, if asked for, is what stood there, or NULL.
+/** Sets the value (not NULL) of `key`. *ret_old, if requested, is what stood there, or NULL.
  *  -ENOMEM or KI_ERR_LIMIT leave the map as it was; replacing a value cannot fail. The key is
  *  borrowed from now on in place of the old one. */
 int ki__map_set(ki__map *map, ki_str key, void *value, void **ret_old);

@@ -329,7 +329,7 @@ static void run(ki__pool *pool, ki__job *job)
     pool->ends++;
 }
 
-/* Whether it is to go on; if not, no job waits. With the lock held. */
+/* Whether it is to continue; if not, no job waits. With the lock held. */
 static bool wait_for_job(ki__pool *pool, worker *w)
 {
     uint64_t until = now(pool) + IDLE_NS;

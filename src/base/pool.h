@@ -43,7 +43,7 @@ typedef struct ki__pool_stats {
 
 /** With one reference. -ENOMEM, -errno. */
 int ki__pool_new(const ki__pool_options *options, ki__pool **ret_pool);
-/** NULL is fine. Threads hold the pool as well, so this never waits for them. */
+/** NULL is allowed. Threads hold the pool as well, so this never waits for them. */
 void ki__pool_unref(ki__pool *pool);
 
 /** Before the first post: one more user. Starts a thread if there is none; -errno if it cannot. */
@@ -60,7 +60,7 @@ bool ki__pool_post(ki__pool *pool, ki__job *job);
 /** Has it not run after all. Whether it was posted and will not run now. */
 bool ki__pool_unpost(ki__pool *pool, ki__job *job);
 
-/** Whether jobs wait, so that one that goes on and on should let others have a turn. Takes no lock.
+/** Whether jobs wait, so that a long-running one should yield to others. Takes no lock.
  */
 bool ki__pool_is_wanted(const ki__pool *pool);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which process this is. A child of fork() has a copy of all memory but only one thread, so locks
- * may be held for ever there, and descriptors are shared with the parent. Whatever has locks or
+ * may be held forever there, and descriptors are shared with the parent. Whatever has locks or
  * descriptors remembers the process that made it, and leaves all as it is in another. */
 #ifndef KI_BASE_PROCESS_H
 #define KI_BASE_PROCESS_H

@@ -6,7 +6,7 @@
 #include <kinformer/alloc.h>
 #include <kinformer/str.h>
 
-/** Zeros over the bytes, also if nobody reads them any more. NULL is fine if `len` is 0. */
+/** Zeros over the bytes, also if nobody reads them any more. NULL is allowed if `len` is 0. */
 void ki__wipe(void *bytes, size_t len);
 
 /** Blocks that are freed together. */

@@ -47,7 +47,7 @@ typedef struct cli_columns {
 KI_NODISCARD int cli_columns_parse(const char *text, cli_columns *ret_columns, ki_error *error);
 
 /** The columns of a resource as the library computes them, for servers that send no table; the
- *  namespace first, if asked for. */
+ *  namespace first, if requested. */
 void cli_columns_of(const ki_resource *resource, bool with_namespace, bool wide,
                     cli_columns *ret_columns);
 

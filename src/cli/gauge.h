@@ -21,7 +21,7 @@ void cli_gauge_measure(cli_gauge *gauge, const cli_target *target, const ki_heal
 /** How many objects there are, or have come so far. */
 uint64_t cli_gauge_objects(const ki_health *health);
 
-/** Green: in step; yellow: on its way; red: it waits before it tries again, or was stopped. */
+/** Green: in sync; yellow: on its way; red: it waits before it tries again, or was stopped. */
 cli_color cli_gauge_color(const ki_health *health);
 
 #endif

@@ -155,7 +155,7 @@ static int read_command_line(cli_get *g, const cli_call *call, ki_error *error)
 
 /* ---- targets ---- */
 
-/* metadata.name=..., with what was asked for besides. */
+/* metadata.name=..., with what was requested besides. */
 static void select_name(cli_get_target *mine, cli_target *target)
 {
     const char *asked = target->session->flags->field_selector;
@@ -281,7 +281,7 @@ static void on_tick(void *user)
     }
 }
 
-/* What is there, and then, if asked for, what changes. */
+/* What is there, and then, if requested, what changes. */
 static int show(cli_get *g)
 {
     int code = CLI_OK;

@@ -207,7 +207,7 @@ static int by_place(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* Tables are in the order of the server, unless another was asked for. */
+/* Tables are in the order of the server, unless another was requested. */
 static int arrange(const cli_get *g, const cli_get_target *mine, cli_found *all, ki_error *error)
 {
     if (mine->rows.column_count != 0 && g->selection.label == NULL && all->count != 0) {

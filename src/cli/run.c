@@ -181,7 +181,7 @@ static bool find_object(running *r, worker *w)
     if (w->object != NULL) {
         (void)ki_object_unref(last);
         if (w->type == CLI_CHANGE_NONE || w->type == CLI_CHANGE_DELETE) {
-            w->type = CLI_CHANGE_UPDATE; /* it asked to come again; or it is there anew */
+            w->type = CLI_CHANGE_UPDATE; /* it asked to come again; or it is there again */
         }
         return true;
     }

@@ -64,7 +64,7 @@ struct cli_session {
     size_t synced_count;
     uint64_t started_ns;
     uint64_t synced_ns; /* when all had synced; 0 before */
-    ki_error failure;   /* why it cannot go on, if that is so */
+    ki_error failure;   /* why it cannot continue, if that is so */
     char *failure_text; /* the server's message in full; NULL: that of `failure` does */
     ki_error reported;  /* what the library reported last */
     void (*on_synced)(cli_target *target);
@@ -80,7 +80,7 @@ struct cli_session {
 };
 
 /** Connects, and finds the resources: each word names one, a category such as "all", or several
- * with commas between them. Says what is wrong. Gives an exit code; CLI_OK: go on. In any case
+ * with commas between them. Says what is wrong. Gives an exit code; CLI_OK: continue. In any case
  * cli_session_close(). */
 int cli_session_open(cli_session *session, const cli_flags *flags, const char *const *names,
                      size_t name_count);

@@ -91,7 +91,7 @@ static bool begins_as_syntax(ki_str text)
     return strchr("?:,[]{}#&*!|>'\"%@` \t", c) != NULL || strncmp(text.ptr, "...", 3) == 0;
 }
 
-/* Whether a character can stand in YAML as it is; a line feed and a tab are asked for elsewhere. */
+/* Whether a character can stand in YAML as it is; a line feed and a tab are handled elsewhere. */
 static bool is_printable(uint32_t code)
 {
     return !cli_text_is_harmful(code) && (code & NONCHARACTER) != NONCHARACTER;

@@ -15,7 +15,7 @@
 struct ki_call {
     ki__refs refs; /* users, itself until it is over, and the task while it is posted */
     ki_client *client;
-    ki_call_done done; /* NULL: the answer is kept here for whoever waits */
+    ki_call_done done; /* NULL: the answer is kept here for waiters */
     void *user;
     ki__task task; /* posted only while the call is in the client's list */
     ki__list link; /* of client->calls */

@@ -272,7 +272,7 @@ static void send_helper_away(ki_loop *loop)
         ki__cond_wait(&loop->changed, &loop->lock);
     }
     loop->wanted--;
-    ki__cond_wake_all(&loop->changed); /* whoever waits for this to run it may do so now */
+    ki__cond_wake_all(&loop->changed); /* waiters that want to run it may do so now */
 }
 
 int ki__loop_take_over(ki_loop *loop, ki__runner as)
@@ -320,7 +320,7 @@ int ki_loop_dispatch(ki_loop *loop)
     if (r < 0) {
         return r == -EAGAIN ? 0 : r; /* all is being done at this moment */
     }
-    (void)ki_loop_ref(loop); /* a callback may let go of the last */
+    (void)ki_loop_ref(loop); /* a callback may release the last */
     r = ki__loop_dispatch_once(loop, 0);
     give_up(loop);
     (void)ki_loop_unref(loop);
@@ -339,7 +339,7 @@ int ki_loop_timeout(ki_loop *loop)
     return left < INT32_MAX ? (int)left : INT32_MAX;
 }
 
-/* ---- running for ever ---- */
+/* ---- running forever ---- */
 
 bool ki__loop_is_stopped(ki_loop *loop)
 {

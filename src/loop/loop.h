@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop for the rest of the library: descriptors on it, having something done inside it, and
- * waiting for what happens there. */
+/* The loop for the rest of the library: polling descriptors, running functions inside it, and
+ * waiting for something that happens there. */
 #ifndef KI_LOOP_LOOP_H
 #define KI_LOOP_LOOP_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the loop share.
+/* Shared by the files of the loop.
  *
- * Who runs a loop is kept in `runner` under the lock: nobody, somebody for ever (ki_loop_run, the
- * thread), somebody for one dispatch, or somebody who needs a thing done that only a running loop
- * does, and gives way as soon as another wants to run it for ever. */
+ * `runner`, under the lock, says which thread runs the loop: none, one permanently (ki_loop_run,
+ * the thread), one for a single dispatch, or a helper that waits for something that only a running
+ * loop does, and yields as soon as another thread wants to run it permanently. */
 #ifndef KI_LOOP_STATE_H
 #define KI_LOOP_STATE_H
 
@@ -52,7 +52,7 @@ struct ki_loop {
     ki__cond changed; /* the runner, `stopped`, or something that ki__loop_changed() tells of */
     ki__runner runner;
     pthread_t runner_thread;
-    size_t wanted; /* how many wait to run it for ever */
+    size_t wanted; /* how many wait to run it forever */
     bool stopped;
     bool runs_no_callbacks; /* the runner does not, and gives it up at once */
     ki__list stop_hooks;
@@ -61,7 +61,7 @@ struct ki_loop {
     pthread_t thread;
 };
 
-/** Becomes the one who runs the loop; to run it for ever, after a helper has given way. With the
+/** Becomes the one who runs the loop; to run it forever, after a helper has given way. With the
  *  lock held. KI_ERR_BUSY: somebody else does;  -EAGAIN: a helper does, for one dispatch;
  *  KI_ERR_STOPPED. */
 int ki__loop_take_over(ki_loop *loop, ki__runner as);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stopping a loop, and the hooks of those who must end something then.
+/* Stopping a loop, and the hooks of users that must end something then.
  *
- * Invariant: if the loop is stopped and nobody runs it, every hook has run. Hooks run as part of
- * giving the loop up; if nobody runs it, ki_loop_stop() takes it over for them. A hook cannot be
+ * Invariant: if the loop is stopped and no thread runs it, every hook has run. Hooks run when the
+ * loop is given up; if no thread runs it, ki_loop_stop() takes it over for them. A hook cannot be
  * added to a stopped loop. */
 #include "base/engine.h"
 #include "loop/state.h"

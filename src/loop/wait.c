@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From outside of a loop: having something done inside, and waiting for something that happens
- * there. Both work whoever runs the loop, also if nobody does or the one who does ends meanwhile:
- * then whoever waits takes it over. */
+/* From outside of a loop: running a function inside it, and waiting for something that happens
+ * there. Both work regardless of which thread runs the loop, also if none does or the one that does
+ * ends meanwhile: then a waiter takes it over. */
 #include <errno.h>
 
 #include "base/engine.h"
@@ -100,7 +100,7 @@ void ki__loop_changed(ki_loop *loop)
     ki__mutex_unlock(&loop->lock);
 }
 
-/* Runs it until there is no need any more, or somebody wants to do so for ever. With the lock held,
+/* Runs it until there is no need any more, or somebody wants to do so forever. With the lock held,
  * which is given up meanwhile. */
 static void help(ki_loop *loop, bool (*is_done)(const void *arg), const void *arg)
 {

@@ -73,7 +73,7 @@ static void free_wakeup(ki__wakeup *wakeup)
     ki__free(wakeup->alloc, wakeup);
 }
 
-/* Whoever waits for the threads holds a reference, so this one's goes under the lock: once the wait
+/* A waiter for the threads holds a reference, so this one's goes under the lock: once the wait
  * is over, no thread touches anything any more. */
 static void end_job(job *j)
 {

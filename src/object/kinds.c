@@ -111,7 +111,7 @@ int64_t ki_pod_restarts(const ki_object *pod)
     ki_value statuses = value_in(pod, "status", "containerStatuses");
     ki_value_iter iter = elements_of(&statuses);
     ki_value status;
-    int64_t count = 0; /* an object has no room for enough containers to overflow it */
+    int64_t count = 0; /* an object has no space for enough containers to overflow it */
     while (ki_value_iter_next(&iter, NULL, &status) > 0) {
         count += ki__value_child_count(&status, "restartCount");
     }

@@ -63,7 +63,7 @@ static const ki__identity far_identity[] = {
 };
 enum { FAR_COUNT = sizeof(far_identity) / sizeof(far_identity[0]) };
 
-/* Takes room for a string and what ends it. */
+/* Takes space for a string and what ends it. */
 static uint16_t take_room(uint16_t *end, uint16_t len)
 {
     uint16_t at = *end;

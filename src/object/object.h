@@ -81,7 +81,7 @@ static inline ki_str ki__object_namespace(const ki_object *object)
 }
 
 /** Whether both are the same state of one object. That the versions are the same does not do: a
- *  server that was set back counts anew from there, and one that was updated may show the same
+ *  server that was set back counts again from there, and one that was updated may show the same
  *  object with more in it. */
 bool ki__object_is_same_state(const ki_object *a, const ki_object *b);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The source that lists and watches a resource of an API server through a transport. Invariant: a
- * call is freed exactly once, by whoever closes it, or, if that happens inside a callback of the
+ * call is freed exactly once, when it is closed, or, if that happens inside a callback of the
  * transport, when that callback returns. */
 #include "rest/http_source.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Responses of the source: objects, events, or an error. Bodies are decoded as they arrive; at most
- * one object is held. Which failures are retried here, before anybody hears of them: rest/retry.h.
- */
+/* Responses of the source: objects, events, or an error. Bodies are decoded incrementally; at most
+ * one object is held. Failures that are retried here, before they are reported: see
+ * rest/retry.h. */
 #include <errno.h>
 
 #include <kinformer/status.h>
@@ -83,8 +83,8 @@ static void on_response(int status, const ki_http_header *headers, size_t header
 
 /* ---- its body ---- */
 
-/* Whether the call has ended because of an object with fields that the schema tables do not know:
- * requests ask for JSON from now on, and whoever called makes this one again. */
+/* Whether the call has ended because of an object with fields without a schema: requests use JSON
+ * from now on, and the caller repeats this one. */
 static bool ends_incomplete(ki__http_call *call, ki_watch_event_type type,
                             const ki__wire_item *item)
 {

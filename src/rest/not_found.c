@@ -42,7 +42,7 @@ static void say_no_resource(ki__http_source *source)
     ki__error_add(why, ki_str_from(ki_resource_api_version(source->resource)));
 }
 
-/* Begins with "available", goes on with each version. */
+/* Begins with "available", continues with each version. */
 static void say_version(ki__http_source *source, const char *version, size_t index)
 {
     ki_error *why = &source->missing;

@@ -149,7 +149,7 @@ static int take_item(ki__reader *reader, ki__wire_item *item, ki_error *error)
                  : 0;
 }
 
-/* A Status that says success stands for the list where the list is not what was asked for. */
+/* A Status that says success stands for the list where the list is not what was requested. */
 static bool is_enough(const ki__reader *reader)
 {
     const ki_object *status = ki__list_decoder_status(&reader->list);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests, by two tables: what each verb takes and needs, and what the members are called. What a
- * verb does not take is refused: it would be left out in silence, which nobody wants who set it. */
+/* Builds requests, by two tables: the members that each verb accepts and requires, and the names of
+ * the members. Members that a verb does not support are rejected, as ignoring them silently would
+ * hide mistakes. */
 #include "rest/request_build.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * of a client. As in client-go: up to ten times, on 429 and 5xx if the server says when
  * (Retry-After), whatever the verb, since a request refused so was not carried out; and on
  * connections that broke before there was a response, if sending it twice changes nothing. The wait
- * is what the server asked for, a second at least, and up to a quarter more; see base/backoff.h.
+ * is what the server requested, a second at least, and up to a quarter more; see base/backoff.h.
  *
  * Once a response has begun with success, its failure is the caller's to report: objects that were
  * delivered cannot be taken back. */

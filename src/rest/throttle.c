@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bucket is a time: when it would be full, if nobody took anything from now on. A token costs
- * one interval; it is there as long as the bucket is full no later than `burst` intervals from now.
- */
+/* The bucket is a time: when it would be full if no more tokens were taken. A token costs one
+ * interval; it is available as long as the bucket is full no later than `burst` intervals from
+ * now. */
 #include "rest/throttle.h"
 
 #include <errno.h>

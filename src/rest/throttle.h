@@ -36,8 +36,8 @@ typedef struct ki__throttle_waiter {
 int ki__throttle_new(ki_engine *engine, double qps, uint32_t burst, ki__throttle **ret_throttle,
                      ki_error *error);
 
-/** Waiters leave the line and are not called any more: they are the transport's to end. NULL is
- *  fine. */
+/** Waiters leave the line and are not called any more: they are the transport's to end. NULL
+ *  is allowed. */
 void ki__throttle_free(ki__throttle *throttle);
 
 /** 0: begin the request now. 1: it waits for go(), or for ki__throttle_leave().

@@ -43,7 +43,7 @@ static inline int ki__gather_take(ki_buf *buf, const ki__piece *piece, uint64_t 
     return 0;
 }
 
-/** Makes ready for the next value. One that was large does not hold its memory for ever. */
+/** Makes ready for the next value. One that was large does not hold its memory forever. */
 static inline void ki__gather_clear(ki_buf *buf)
 {
     if (buf->cap > KI__GATHER_KEPT_MAX) {

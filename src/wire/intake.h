@@ -16,16 +16,16 @@ typedef struct ki__wire_options {
     uint32_t max_depth;               /* as in ki_object_options */
     const char *default_kind;         /* for objects that do not tell, nor their list; or NULL */
     const char *default_api_version;  /* the same */
-    const char *expected_kind;        /* objects that tell another are set aside; NULL: any */
+    const char *expected_kind;        /* objects that tell another are skipped; NULL: any */
     const char *expected_api_version; /* the same */
 } ki__wire_options;
 
-/** One object, or what is known of one that was set aside. */
+/** One object, or what is known of one that was skipped. */
 typedef struct ki__wire_item {
-    ki_object *object;            /* the caller's; NULL: set aside */
-    const char *key;              /* if set aside: "" where it cannot be told. Valid until the */
+    ki_object *object;            /* the caller's; NULL: skipped */
+    const char *key;              /* if skipped: "" where it is unknown. Valid until the */
     const char *resource_version; /* next call. The same */
-    ki_error error;               /* if set aside: why. Offsets are within the item */
+    ki_error error;               /* if skipped: why. Offsets are within the item */
 } ki__wire_item;
 
 typedef struct ki__intake {
@@ -34,7 +34,7 @@ typedef struct ki__intake {
     const char *expected_kind;
     const char *expected_api_version;
     ki_buf gathered; /* see gather.h */
-    ki_buf key;      /* of what was set aside last */
+    ki_buf key;      /* of what was skipped last */
     ki_buf resource_version;
 } ki__intake;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers to LIST, decoded as they arrive: bytes in, in pieces of any size, and objects out, one by
- * one. At most one item is ever held, never the list. One item that cannot be read is set aside and
- * the rest goes on; what is wrong with the list itself ends it.
+ * one. At most one item is ever held, never the list. One item that cannot be read is skipped and
+ * the rest continues; what is wrong with the list itself ends it.
  *
  * A Status in place of the list is its error. A Table is refused. A body that is neither, nor a
  * list, is an error as well, so that nobody takes it for an empty list. */

@@ -29,7 +29,7 @@ static bool has_seen(const ki__list_decoder *decoder, list_member member)
 
 void ki__list_json_init(ki__list_decoder *decoder)
 {
-    /* Items are limited when they are whole, so that one that is too large can be set aside. */
+    /* Items are limited when they are whole, so that one that is too large can be skipped. */
     ki__json_stream_init(&decoder->json, UINT64_MAX, INT32_MAX);
     ki__json_stream_enter(&decoder->json, 1);
     decoder->may_be_status = true;

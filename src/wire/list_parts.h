@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the list decoder have of each other. */
+/* Internal interface between the parts of the list decoder. */
 #ifndef KI_WIRE_LIST_PARTS_H
 #define KI_WIRE_LIST_PARTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which encoding the Content-Type of an answer means. */
+/* The encoding of a response by its Content-Type. */
 #ifndef KI_WIRE_MEDIA_TYPE_H
 #define KI_WIRE_MEDIA_TYPE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the pages of a list lead on. Progress is a key that no page had before: a server may send
- * new continue tokens for ever, with nothing or always the same objects behind them.
+/* Detects lists without progress. Progress is a key that no page had before: a server may send new
+ * continue tokens forever, with no objects or always the same ones.
  *
  * Keys are kept as 64-bit hashes, and only from the second page on: a list in one page costs
  * nothing, and the keys of the first page count as new one more time. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads as far as it can and trusts nothing: the incremental scanners stop where bytes make no
- * sense, and what they told until then is all there is. */
+/* Reads as far as it can and trusts nothing: the incremental scanners stop at invalid bytes, and
+ * only what they reported until then is used. */
 #include "wire/peek.h"
 
 #include <errno.h>

@@ -7,9 +7,9 @@
 #include <kinformer/buf.h>
 #include <kinformer/object.h>
 
-/** Puts the key and the resource version that the bytes tell into the buffers; each stays empty if
- *  it is not there, not plain, or told twice. A wrong key would do more harm than none: without
- *  namespace there is one only if all of metadata could be passed over. 0 or -ENOMEM. */
+/** Puts the key and the resourceVersion found in the bytes into the buffers; each stays empty if it
+ *  is missing, not plain, or a duplicate. A wrong key would do more harm than none: without a
+ *  namespace there is a key only if all of metadata could be read. 0 or -ENOMEM. */
 int ki__peek(ki_encoding encoding, ki_str bytes, ki_buf *key, ki_buf *resource_version);
 
 #endif

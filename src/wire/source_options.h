@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies of the texts of options, for whoever needs them after the call that gave them. */
+/* Copies of the strings of options, for use after the call that passed them. */
 #ifndef KI_WIRE_SOURCE_OPTIONS_H
 #define KI_WIRE_SOURCE_OPTIONS_H
 

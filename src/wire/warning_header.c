@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Warning headers. Invariant: what is given is safe to show: valid UTF-8, one line, nothing that a
- * terminal obeys, nothing that turns the direction of what follows. */
+/* Warning headers. Invariant: the returned text is safe to print: valid UTF-8, one line, no control
+ * characters, none that change the text direction. */
 #include "wire/warning_header.h"
 
 #include <string.h>

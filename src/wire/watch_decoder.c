@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of the watch decoder that does not depend on the encoding: what becomes of an event once
- * its type and its object are there. */
+/* The encoding-independent part of the watch decoder: completes an event once its type and its
+ * object are known. */
 #include "wire/watch_decoder.h"
 
 #include <errno.h>

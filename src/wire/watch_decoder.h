@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers to WATCH, decoded as they arrive: bytes in, in pieces of any size, and events out, each
- * as soon as its last byte is there. JSON is one map after another; protobuf has a length of four
- * bytes in front of each event.
+/* Incremental decoding of WATCH responses: bytes in, in pieces of any size, and events out, each as
+ * soon as its last byte has arrived. JSON is a sequence of maps; protobuf has a length of four
+ * bytes before each event.
  *
- * One event that cannot be read is set aside and the rest goes on, as long as it is certain where
- * the next one begins. An event over the limit ends the watch: who passed over it could be passing
- * over all that follows, in silence. */
+ * An undecodable event is skipped and the rest continues, as long as the start of the next one is
+ * certain. An event over the limit ends the watch: skipping it could skip everything that follows,
+ * without notice. */
 #ifndef KI_WIRE_WATCH_DECODER_H
 #define KI_WIRE_WATCH_DECODER_H
 
@@ -16,10 +16,10 @@
 #include "wire/proto_stream.h"
 
 /** An event. Its object is
- *    of KI_WATCH_EVENT_ADDED, _MODIFIED and _DELETED   there, with a key, or the event was set
- * aside; of KI_WATCH_EVENT_BOOKMARK   there, with a resource version, or the event was set aside;
+ *    of KI_WATCH_EVENT_ADDED, _MODIFIED and _DELETED   there, with a key, or the event was
+ * skipped; of KI_WATCH_EVENT_BOOKMARK   there, with a resource version, or the event was skipped;
  *    of KI_WATCH_EVENT_ERROR      the Status; NULL if there was none that could be read. The error
- * is filled in any case, and the event is never set aside. An event that was set aside has the type
+ * is filled in any case, and the event is never skipped. An event that was skipped has the type
  * KI_WATCH_EVENT_MAX if its own could not be read. */
 typedef struct ki__watch_event {
     ki_watch_event_type type;
@@ -34,7 +34,7 @@ typedef struct ki__watch_decoder {
     uint64_t event_start;     /* JSON: of the event at hand */
     uint64_t frame_left;      /* protobuf: bytes to come of the event at hand */
     ki_error failure;         /* of the watch, once there was one */
-    ki_error why;             /* the event at hand must be set aside, if it has a code */
+    ki_error why;             /* the event at hand must be skipped, if it has a code */
     ki_object *object;        /* of the event at hand */
     ki_watch_event_type type; /* of the event at hand */
     uint32_t seen;            /* its members: a bit for each */

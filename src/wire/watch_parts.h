@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the watch decoder have of each other. */
+/* Internal interface between the parts of the watch decoder. */
 #ifndef KI_WIRE_WATCH_PARTS_H
 #define KI_WIRE_WATCH_PARTS_H
 
@@ -30,7 +30,7 @@ void ki__watch_begin(ki__watch_decoder *decoder);
 /** A part of it begins; one that was there before spoils the event. */
 void ki__watch_see(ki__watch_decoder *decoder, ki__watch_member member);
 
-/** What is wrong with the event at hand, which shall be set aside for it. The first reason counts.
+/** What is wrong with the event at hand, which is skipped for it. The first reason counts.
  */
 void ki__watch_spoil(ki__watch_decoder *decoder, const ki_error *why);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The controller: what a worker does with a key. A key is given back to the queue after it was put
- * back, never before, so no other worker has it meanwhile; and putting back a key that is worked on
- * cannot fail, so none is lost. */
+/* The controller: what a worker does with a key. A key is done only after it was added again, so no
+ * other worker has it meanwhile; and adding a key that is being processed cannot fail, so none is
+ * lost. */
 #include <errno.h>
 
 #include <kinformer/controller.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys that are added later: by a delay, or as the rate limiter says. client-go:
- * delaying_queue.go, rate_limiting_queue.go. Nothing wakes up by itself here: whoever looks for
- * keys to get first adds those that are due. */
+/* Delayed keys: by a time, or by the rate limiter. client-go: delaying_queue.go,
+ * rate_limiting_queue.go. There is no timer: every call that looks for keys first adds those that
+ * are due. */
 #include "base/assert.h"
 #include "base/error.h"
 #include "workqueue/workqueue_state.h"

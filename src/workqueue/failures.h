@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts of failures by key, for limiters. Bounded: beyond max_keys the key that failed longest ago
- * is forgotten. Any thread. */
+/* Failure counts by key, for limiters. Bounded: beyond max_keys the key that failed longest ago is
+ * dropped. Any thread. */
 #ifndef KI_WORKQUEUE_FAILURES_H
 #define KI_WORKQUEUE_FAILURES_H
 

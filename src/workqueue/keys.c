@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The entries of a work queue and their states.
- * Invariant: there is room in `delayed` for all entries, so a known key can always be delayed. */
+/* The entries of a work queue and their states. Invariant: `delayed` has space for all entries, so
+ * a known key can always be delayed. */
 #include <errno.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ static int resize(ki_workqueue *queue, size_t count)
     return 0;
 }
 
-/* Makes room for one more. KI_ERR_LIMIT or -ENOMEM. */
+/* Reserves space for one more. KI_ERR_LIMIT or -ENOMEM. */
 static int reserve_key(ki_workqueue *queue)
 {
     if (queue->key_count >= queue->max_keys) {
@@ -101,7 +101,7 @@ static ki__work_entry *evict(ki_workqueue *queue)
     return entry;
 }
 
-/* An entry with room for `room` bytes: one that is kept, if there are enough of those, or a new
+/* An entry with space for `room` bytes: one that is kept, if there are enough of those, or a new
  * one. */
 static ki__work_entry *entry_make(ki_workqueue *queue, size_t room)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rate limiters made of others: the longest wait of several, and a wait with a bound; and the one
- * that controllers use. */
+/* Combined rate limiters: the longest delay of several, and a bounded delay; and the default of
+ * controllers. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The work queue: adding, getting, being done. client-go: util/workqueue/queue.go.
+/* The work queue: add, get, done. client-go: util/workqueue/queue.go.
  *
- * Who wakes whom. A key that comes to wait wakes one waiter. A waiter sleeps until the first
- * delayed key is due, unless another one does so already (timer_ns); when that one leaves with a
- * key while others sleep, it wakes one of them to keep the time. Signals are given with the lock
- * held, so that whoever waits for the queue to be drained may end it right after. */
+ * Wake-ups: a key that is queued wakes one waiter. A waiter sleeps until the first delayed key is
+ * due, unless another one does so already (timer_ns); when that one leaves with a key while others
+ * sleep, it wakes one of them to take over the deadline. Signals are sent with the lock held, so
+ * that a waiter for the drain may free the queue right after. */
 #include <errno.h>
 
 #include <kinformer/workqueue.h>

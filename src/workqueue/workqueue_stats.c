@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a work queue has counted. client-go: metrics.go, which keeps the running up to date with a
- * thread; here they are worked out when somebody asks. */
+/* Statistics of a work queue. client-go: metrics.go, which updates running times with a thread;
+ * here they are computed on request. */
 #include <string.h>
 
 #include "workqueue/workqueue_state.h"

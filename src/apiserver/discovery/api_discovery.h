@@ -9,7 +9,7 @@
 /** One resource that is told of. */
 typedef struct ki__api_offer {
     const ki_resource *resource;
-    const ki__api_type *type; /* NULL: a built-in one that nobody has asked for yet */
+    const ki__api_type *type; /* NULL: a built-in one that nobody has requested yet */
     ki__api_type_options options;
 } ki__api_offer;
 

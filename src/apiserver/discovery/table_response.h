@@ -10,7 +10,7 @@
 /** Appends the columns of the exchange's type as a list. */
 void ki__api_table_columns(const ki__api_exchange *x, ki__out *out);
 
-/** Appends the row of an object, with as much of the object as is asked for. */
+/** Appends the row of an object, with as much of the object as is requested. */
 void ki__api_table_row(const ki__api_exchange *x, const ki_object *object, ki__out *out);
 
 /** Appends the metadata of an object, as an object of its own. */

@@ -77,7 +77,7 @@ int ki_apiserver_get(ki_apiserver *server, const ki_resource *resource, const ch
     return r;
 }
 
-/* An object as the version that was asked for shows it. */
+/* An object as the version that was requested shows it. */
 static int show(const ki__api_exchange *x, ki_object *stored, ki_object **ret_object)
 {
     if (x->shown == x->type) {

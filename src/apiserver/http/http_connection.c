@@ -82,7 +82,7 @@ void ki__http_resume(ki__http_connection *c)
     MHD_resume_connection(c->mhd);
 }
 
-/* Whether it can go on; it was resumed then. */
+/* Whether it can continue; it was resumed then. */
 static bool poll_one(ki__http_connection *c)
 {
     ki__http_pull(c);

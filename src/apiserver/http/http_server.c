@@ -57,7 +57,7 @@ static void run(ki__task *task)
         ki__http_follow(server);
         server->active = ki__http_poll_waiting(server) || server->active;
     }
-    /* Some of what it did may go on at once, and not all of that does it tell by its timeout: a
+    /* Some of what it did may continue at once, and not all of that does it tell by its timeout: a
      * connection that ended is to be cleaned up, and then another may be accepted. */
     if (server->active) {
         ki__http_wake(server);

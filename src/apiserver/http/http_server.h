@@ -61,7 +61,7 @@ struct ki_apiserver {
     int listen_fd;
     ki__watch watch;     /* of the daemon's own epoll descriptor */
     ki__timer timer;     /* of the daemon's time limits */
-    ki__timer lag_timer; /* when a server that lags goes on */
+    ki__timer lag_timer; /* when a server that lags continues */
     ki__task task;       /* all that enters libmicrohttpd */
     bool changed;        /* the model, since the waiting ones were looked at */
     bool active;         /* libmicrohttpd called something of ours; see run() */
@@ -127,10 +127,10 @@ enum MHD_Result ki__http_on_request(void *user, struct MHD_Connection *mhd, cons
 void ki__http_on_completed(void *user, struct MHD_Connection *mhd, void **request_context,
                            enum MHD_RequestTerminationCode code);
 
-/** Looks at all that wait: which of them can go on? Whether any can. */
+/** Looks at all that wait: which of them can continue? Whether any can. */
 bool ki__http_poll_waiting(ki_apiserver *server);
 
-/** Has a connection that waits go on. */
+/** Has a connection that waits continue. */
 void ki__http_resume(ki__http_connection *c);
 
 /** Tells libmicrohttpd that a connection is about to be closed from our side. */
@@ -150,7 +150,7 @@ enum MHD_Result ki__http_answer(ki__http_connection *c, const char *method);
 /** Frees the exchange and forgets the request. */
 void ki__http_reset(ki__http_connection *c);
 
-/** Suspends it until the exchange can go on. */
+/** Suspends it until the exchange can continue. */
 void ki__http_wait(ki__http_connection *c);
 
 /* ---- http_control.c: /kinformer/..., what no real server has ---- */

@@ -123,7 +123,7 @@ static bool begins_lower(ki_str text, const char *word)
     return text.len >= len && equals_lower(cut(text, 0, len), word);
 }
 
-/* A unit, written out or not: the long forms may go on ("minutes"). */
+/* A unit, written out or not: the long forms may continue ("minutes"). */
 static bool is_unit(ki_str unit)
 {
     static const char *const exact[] = {"ns", "us", "\xc2\xb5s", "ms", "s", "m",

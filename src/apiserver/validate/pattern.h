@@ -34,7 +34,7 @@ typedef struct ki__pattern_fault {
 int ki__pattern_new(ki_str expression, const ki_alloc *alloc, ki__pattern **ret_pattern,
                     ki__pattern_fault *ret_fault);
 
-/** Always NULL; NULL is fine. */
+/** Always NULL; NULL is allowed. */
 ki__pattern *ki__pattern_free(ki__pattern *pattern);
 
 /** Whether the expression matches somewhere in the text, which is UTF-8. Takes steps from *steps.

@@ -8,7 +8,7 @@
 typedef enum ki__pattern_op {
     KI__PATTERN_FAIL,
     KI__PATTERN_MATCH,
-    KI__PATTERN_SPLIT, /* goes on, and also jumps */
+    KI__PATTERN_SPLIT, /* continues, and also jumps */
     KI__PATTERN_JUMP,
     KI__PATTERN_CHAR, /* these four take a character */
     KI__PATTERN_ANY,

@@ -314,7 +314,7 @@ static bool read_count(const reader *d, size_t *at, uint32_t *least, uint32_t *m
 static int repeat(reader *d, size_t start, uint32_t least, uint32_t most)
 {
     if (d->at < d->text.len && d->text.ptr[d->at] == '?') {
-        d->at++; /* as few as possible: the same, if only a match is asked for */
+        d->at++; /* as few as possible: the same, if only a match is requested */
     }
     if (d->repeated != 0) {
         return fail(d, "invalid nested repetition operator", d->repeated - 1,

@@ -135,7 +135,7 @@ typedef struct ki__structural {
 int ki__structural_new(ki_object *definition, const ki_value *schema, const ki_alloc *alloc,
                        ki__structural **ret_schema);
 
-/** Always NULL; NULL is fine. */
+/** Always NULL; NULL is allowed. */
 ki__structural *ki__structural_free(ki__structural *schema);
 
 /** What a node knows of a name; NULL: nothing. */

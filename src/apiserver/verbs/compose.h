@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making the object that is stored from what was sent and what was there: the server's own part of
- * the metadata is written anew, the rest is copied. Stored objects are always in this form: kind
+ * the metadata is written again, the rest is copied. Stored objects are always in this form: kind
  * and apiVersion, then metadata that begins with what the server sets, then the rest. */
 #ifndef KI_APISERVER_VERBS_COMPOSE_H
 #define KI_APISERVER_VERBS_COMPOSE_H

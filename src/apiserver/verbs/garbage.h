@@ -67,9 +67,9 @@ typedef struct ki__garbage {
 int ki__garbage_new(const ki_alloc *alloc, const ki_random *random, ki__garbage **ret_garbage);
 ki__garbage *ki__garbage_free(ki__garbage *garbage);
 
-/** Before a write: notes the owners of the new state (NULL for a deletion), and makes room for what
- *  may follow. -ENOMEM or KI_ERR_LIMIT, with everything as it was. `garbage` may be NULL, as for
- * the next. */
+/** Before a write: records the owners of the new state (NULL for a deletion), and reserves space
+ *  for subsequent changes. -ENOMEM or KI_ERR_LIMIT have no effect. `garbage` may be NULL, as for
+ *  the next. */
 int ki__garbage_prepare(ki__garbage *garbage, ki__api_key *key, const ki_object *before,
                         const ki_object *object);
 /** After the write. */
@@ -85,7 +85,7 @@ static inline bool ki__garbage_waits(const ki__garbage *garbage)
     return garbage != NULL && (garbage->count != 0 || garbage->stale) && !garbage->running;
 }
 
-/** Works off at most `limit` dependents. 0, or -ENOMEM: another call goes on. */
+/** Works off at most `limit` dependents. 0, or -ENOMEM: another call continues. */
 int ki__garbage_run(ki__api_model *model, size_t limit);
 
 /** Whether an object has a finalizer. */

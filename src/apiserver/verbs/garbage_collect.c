@@ -188,7 +188,7 @@ static int remove_finalizer(ki__api_model *model, ki__api_type *type, ki_object 
 
 /* ---- one dependent ---- */
 
-/* Whether one of the dependents of an object waits for its own: a circle, which would wait for ever
+/* Whether one of the dependents of an object waits for its own: a circle, which would wait forever
  * if this one did too. */
 static bool is_in_circle(const ki__api_model *model, const ki__garbage_owner *owner)
 {

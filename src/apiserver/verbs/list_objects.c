@@ -49,7 +49,7 @@ static int check_options(ki__api_exchange *x)
     return r;
 }
 
-/* 410 for a list that cannot go on, with a token that gives up on its version if allowed. */
+/* 410 for a list that cannot continue, with a token that gives up on its version if allowed. */
 static int fail_token(ki__api_exchange *x, const ki__api_token *token)
 {
     int r = ki__api_fail(&x->failure, 410, KI_REASON_EXPIRED,

@@ -19,7 +19,7 @@ bool ki__api_namespaces_is_namespace(const ki__api_model *model, const ki__api_t
 
 /** Goes on with the deletion of a namespace, if it is being deleted: deletes what is in it, and the
  *  namespace itself once it is empty and has no finalizers. Does nothing for others. 0 or -ENOMEM,
- *  after which another call goes on. */
+ *  after which another call continues. */
 int ki__api_namespaces_sweep(ki__api_model *model, const char *name_space);
 
 #endif

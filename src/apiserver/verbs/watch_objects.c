@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* WATCH: the objects there are, if they are asked for, as ADDED; then each change after the version
- * that is asked for, in the order of the log, as far as the server has got; bookmarks between them.
+/* WATCH: the objects there are, if they are requested, as ADDED; then each change after the version
+ * that is requested, in the order of the log, as far as the server has got; bookmarks between them.
  *
  * To a watch with selectors, an object that begins to match is ADDED, and one that ceases to match
  * is DELETED: as it was, with the version of the change. */

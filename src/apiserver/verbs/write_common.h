@@ -72,7 +72,7 @@ int ki__api_fail_option(ki__api_exchange *x, const ki__api_cause *cause);
 /** Changes an object to what the body says, and answers with it. */
 int ki__api_update_object(ki__api_exchange *x, const ki_object *body, ki_object *old);
 
-/** Removes an object from the model: writes its deletion. *ret_object, if asked for, is its last
+/** Removes an object from the model: writes its deletion. *ret_object, if requested, is its last
  *  state. */
 int ki__api_remove(ki__api_model *model, ki__api_type *type, ki_object *object,
                    ki_object **ret_object);

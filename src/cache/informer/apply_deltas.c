@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Applying deltas to a store; the counterpart of processDeltas and its like in client-go's
- * controller.go, with these differences:
- *   - A deletion of what the store does not have makes no note: handlers hear of the end of exactly
- *     those objects of whose beginning they heard.
- *   - An object with another uid than the one in its place is another object: a deletion, final
- *     state unknown, and an addition. A deletion of another object than the one in the store is
- *     told as the end of the one in the store.
- *   - Updates that bring the version that is there make no note, unless asked for.
- *   - One object that the store refuses does not keep the rest of a batch or list from it.
+/* Applies deltas to a store; the counterpart of processDeltas in client-go's controller.go, with
+ * these differences:
+ *   - A deletion of an object that is not in the store creates no notification: handlers receive
+ *     deletions only of objects that they received.
+ *   - An object with another uid than the stored one is a new object: a deletion (final state
+ *     unknown) and an addition. A deletion with another uid is delivered for the stored object.
+ *   - Updates with an unchanged version create no notification, unless requested.
+ *   - An object that the store rejects does not affect the rest of the batch or list.
  *
- * Invariant: either the whole batch is in the store and all notes are made, or nothing is. Old
- * objects come from the version before, which is held, or from the batch itself. */
+ * Invariant: either the whole batch is in the store with all its notifications, or nothing is. Old
+ * objects are kept alive by the previous version, or by the batch itself. */
 #include "cache/informer/apply_deltas.h"
 
 #include <errno.h>
@@ -114,7 +113,7 @@ static int note_update(work *w, const ki_object *old, const ki_object *object)
 
 /* Single objects */
 
-/* What becomes of an error: those that may pass end the batch, the others set the object aside. */
+/* Transient errors end the batch, others skip the object. */
 static int skip(work *w, ki_str key, const ki_error *problem, ki_error *error)
 {
     ki__applier *applier = w->applier;
@@ -166,7 +165,7 @@ static int take(work *w, ki_str key, const ki_object *object, ki_error *error)
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 
-/* Notes that an object is as it was. What the store has counts: it may be newer than the delta. */
+/* Records that an object is unchanged. The stored object counts: it may be newer than the delta. */
 static int sync_one(work *w, const ki_object *object, uint32_t hash, ki_error *error)
 {
     const ki_object *stored = ki_txn_get(w->txn, ki__object_key(object));
@@ -179,7 +178,7 @@ static int sync_one(work *w, const ki_object *object, uint32_t hash, ki_error *e
 
 /* Lists */
 
-/* Removes what the store has and the list has not. */
+/* Removes the objects that are in the store and not in the list. */
 static int take_missing(work *w, ki__listed *listed, ki_error *error)
 {
     const ki_object *object;
@@ -190,7 +189,7 @@ static int take_missing(work *w, ki__listed *listed, ki_error *error)
     return r;
 }
 
-/* Asks for what the object at `i` of the list will need. */
+/* Prefetches what the object at `i` of the list needs. */
 static void look_ahead(work *w, ki__warmer *warmer, const ki_replacement *all, size_t i)
 {
     if (i < all->object_count) {

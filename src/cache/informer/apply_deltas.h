@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Applying deltas to a store, and what handlers are to be told of it. */
+/* Applies deltas to a store, and creates the notifications for handlers. */
 #ifndef KI_CACHE_INFORMER_APPLY_DELTAS_H
 #define KI_CACHE_INFORMER_APPLY_DELTAS_H
 
@@ -51,15 +51,14 @@ typedef struct ki__applier {
     ki_snapshot_iter iter; /* of that walk */
 } ki__applier;
 
-/** -EINVAL if the store has a transform function: then what it keeps is not what was queued. */
+/** -EINVAL if the store has a transform function: stored objects would differ from queued ones. */
 int ki__applier_init(ki__applier *applier, ki_store *store, const ki_alloc *alloc, ki_error *error);
 void ki__applier_done(ki__applier *applier);
 
-/** Applies a batch as one version of the store, which is there only after ki__apply_commit(). An
- *  object that the store does not take is left out, and reported at the end. On an error that may
- *  pass (-ENOMEM, KI_ERR_BUSY) nothing has happened, and the same batch can be tried again. Its
- *  notes are there until ki__apply_end(), their objects until then and as long as the batch is
- *  held. */
+/** Applies a batch as one version of the store, which is published by ki__apply_commit(). Objects
+ *  that the store rejects are skipped, and reported at the end. After a transient error (-ENOMEM,
+ *  KI_ERR_BUSY) nothing has changed, and the batch can be retried. The notifications are valid
+ *  until ki__apply_end(), their objects also as long as the batch is held. */
 int ki__apply_prepare(ki__applier *applier, const ki_deltas *deltas, ki_error *error);
 
 /** Publishes the version. Cannot fail. */
@@ -72,7 +71,7 @@ int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error);
  *  resyncs, or not. A resync of all objects does not count. */
 size_t ki__apply_count(const ki__applier *applier, bool same_version, bool sync);
 
-/** The next note, in the order in which handlers are to be told; false after the last. */
+/** The next notification, in the order of delivery; false after the last. */
 bool ki__apply_next(ki__applier *applier, ki__note *ret_note);
 
 /** The same, but a resync of all is one note, without an object: it is about those in `before`. */
@@ -81,7 +80,7 @@ bool ki__apply_next_whole(ki__applier *applier, ki__note *ret_note);
 /** Begins again with the first note. */
 void ki__apply_rewind(ki__applier *applier);
 
-/** Lets go of the batch, and forgets its version if it was not committed. */
+/** Releases the batch, and drops its version if it was not committed. */
 void ki__apply_end(ki__applier *applier);
 
 #endif

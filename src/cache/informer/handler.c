@@ -11,7 +11,7 @@ static bool is_wanted(const ki_handler *handler, const ki_object *object)
     return handler->filter == NULL || handler->filter(object, handler->user);
 }
 
-/* How many events the one that is told now stands for beside itself. */
+/* Number of events that were merged into the one being delivered. */
 static void call_merged(const ki_handler *h, const ki_object *object, uint64_t merged)
 {
     if (merged != 0 && h->on_merged != NULL) {
@@ -66,7 +66,7 @@ static int tell(const ki_handler *h, const ki__note *note)
     case KI__NOTE_UPDATE:
         return tell_update(h, note);
     case KI__NOTE_DELETE:
-        /* The handler heard of `old`, whatever the final state looks like. */
+        /* The handler received `old`, whatever the final state is. */
         return is_wanted(h, note->old) ? call_delete(h, note->object, note) : 0;
     case KI__NOTE_SYNC:
         if (!is_wanted(h, note->object)) {

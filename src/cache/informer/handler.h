@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Telling a handler. */
+/* Calls the callbacks of a handler. */
 #ifndef KI_CACHE_INFORMER_HANDLER_H
 #define KI_CACHE_INFORMER_HANDLER_H
 
@@ -7,11 +7,11 @@
 
 #include "cache/informer/apply_deltas.h"
 
-/** Calls what a note means to this handler, its filter considered. An error of the handler is told
- *  to the hook, and returned. */
+/** Calls the callback for a notification, after the handler's filter. An error of the handler is
+ *  reported to the hook, and returned. */
 int ki__handler_tell(const ki_handler *handler, const ki__note *note, const ki_error_hook *hook);
 
-/** Tells how many events there were of which nothing else is told; nothing if there were none. */
+/** Reports the number of events that were merged into nothing; does nothing if there were none. */
 void ki__handler_tell_left_out(const ki_handler *handler, uint64_t left_out);
 
 #endif

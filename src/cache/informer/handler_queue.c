@@ -78,7 +78,7 @@ void ki__handler_queue_share(ki__handler_queue *queue, ki__notes *notes)
 
 static void append(ki__handler_queue *queue, const ki__note *note);
 
-/* Makes notes of the queue's own of all that is shared; there is room for them. They came before a
+/* Makes notes of the queue's own of all that is shared; there is space for them. They came before a
  * resync that waits, as nothing is shared while one does. */
 static void unshare(ki__handler_queue *queue)
 {

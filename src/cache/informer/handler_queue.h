@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue of one handler: what it is still to be told, in order.
+/* The queue of one handler: pending notifications, in order.
  *
- * Up to a limit everything is kept. Beyond it, notes of one key merge: a later update goes into
- * the add or update that waits (its `old` stays, so that it is still what the handler saw last), a
- * delete takes the place of an update that waits, and an object that came and went while the
- * handler looked elsewhere is left out. A delete of what the handler knows is never lost, nor is a
- * change of identity: the delete and the add of it stay two. So a handler that stands still costs
- * the limit and a few notes a key, not more; where there is no memory for an index of what waits,
- * nothing merges until it has grown by an eighth and tries again. What was merged is counted.
+ * Up to a limit everything is kept. Beyond it, notifications of the same key are merged: an update
+ * is merged into a queued add or update (whose `old` stays, so that it is still the last delivered
+ * object), a delete replaces a queued update, and an object that was added and deleted meanwhile is
+ * dropped. A delete of an object that the handler received is never lost, nor is a change of
+ * identity: its delete and add stay separate. So a stalled handler costs the limit and a few
+ * notifications per key. If there is no memory for the index of queued keys, nothing is merged
+ * until the queue has grown by an eighth and it is tried again. Merged events are counted.
  *
- * The objects that are there when a handler comes are not queued one by one: the queue keeps the
- * snapshot and walks it, before all that is queued. So with a resync of all objects, in its place
- * among the notes: it costs nothing but the snapshot, and what comes after it merges into nothing
- * from before, which would tell the handler of the future and then of the past. A resync that comes
- * while another waits is merged into that one.
+ * Objects that exist when a handler is added are not queued one by one: the queue holds the
+ * snapshot and iterates over it, before all queued notifications. The same holds for a resync of
+ * all objects, at its position among the notifications: it costs only the snapshot, and later
+ * events are not merged into earlier ones, which would deliver a newer state before an older one. A
+ * resync that is due while another is queued is merged into it.
  *
- * Handlers that keep up share the notes of a batch. When one falls behind, what it shares becomes
- * notes of its own, which can merge.
+ * Handlers that keep up share the notifications of a batch. When a handler falls behind, its shared
+ * notifications become its own, which can be merged.
  *
- * Not for several threads at once: its owner has a lock. */
+ * Not thread-safe: its owner has a lock. */
 #ifndef KI_CACHE_INFORMER_HANDLER_QUEUE_H
 #define KI_CACHE_INFORMER_HANDLER_QUEUE_H
 
@@ -66,26 +66,25 @@ void ki__handler_queue_init(ki__handler_queue *queue, const ki_alloc *alloc, ki_
 /** Forgets all that waits and frees everything. The queue may be used again. */
 void ki__handler_queue_done(ki__handler_queue *queue);
 
-/** Gives all objects of a snapshot as initial adds, before all else. Nothing may have been queued
- *  yet. The reference of the caller becomes the queue's. */
+/** Delivers all objects of a snapshot as initial adds, before all else. Nothing may have been
+ *  queued yet. Takes over the caller's reference. */
 void ki__handler_queue_begin(ki__handler_queue *queue, ki_snapshot *snapshot);
 
-/** Tells of all objects of a snapshot, after all that waits. The reference of the caller becomes
- * the queue's. Needs no room. */
+/** Delivers all objects of a snapshot as a resync, after all queued notifications. Takes over the
+ *  caller's reference. Needs no space. */
 void ki__handler_queue_resync(ki__handler_queue *queue, ki_snapshot *snapshot);
 
-/** Makes room, so that pushing `count` notes cannot fail. -ENOMEM leaves all as it was. */
+/** Reserves space, so that pushing `count` notifications cannot fail. -ENOMEM has no effect. */
 int ki__handler_queue_reserve(ki__handler_queue *queue, size_t count);
 
-/** Queues a note, for which room was made. Takes references of its own. */
+/** Queues a notification, for which space was reserved. Takes its own references. */
 void ki__handler_queue_push(ki__handler_queue *queue, const ki__note *note);
 
 /** All that was to be pushed is: nothing is promised any more. */
 void ki__handler_queue_unreserve(ki__handler_queue *queue);
 
-/** Makes room for a batch that is shared: makes room, and whether it can be shared; if not, there
- *  is room for its notes. Of what is promised by this and the one above, only the last counts.
- *  1, 0 or -ENOMEM, which leaves all as it was. */
+/** Reserves space for a shared batch. 1: it can be shared; 0: not, but there is space for its
+ *  notifications; -ENOMEM has no effect. Only the last reservation of this and the above counts. */
 int ki__handler_queue_reserve_shared(ki__handler_queue *queue, size_t count);
 
 /** How many notes, in how many batches, can be shared at least, as long as nothing else is queued.
@@ -109,8 +108,8 @@ typedef struct ki__hand {
     ki__note own[KI__HAND_OWN];
 } ki__hand;
 
-/** Takes up to `max` notes out, not 0; false if there are none. Of those that may merge only one at
- *  a time. End it with ki__hand_done(), which needs no lock. */
+/** Takes up to `max` notifications out, not 0; false if there are none. Notifications that may
+ *  merge are taken one at a time. End it with ki__hand_done(), which needs no lock. */
 bool ki__handler_queue_take(ki__handler_queue *queue, size_t max, ki__hand *ret_hand);
 void ki__hand_done(ki__hand *hand);
 

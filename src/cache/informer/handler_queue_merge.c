@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Merging what waits in the queue of a handler: which of two notifications of one key become one,
- * and the index that finds the last one of a key. Notifications are known by number, which only
- * rises, so the index can name one wherever the ring moves to. The index is there only while more
- * wait than the limit allows, and without memory for it nothing is merged: it is a means to save,
- * not to be right. */
+/* Merging of notifications in the queue of a handler: which two of one key become one, and the
+ * index of the last one of each key. Notifications have increasing numbers, so the index stays
+ * valid when the ring moves. The index exists only while more are queued than the limit allows.
+ * Without memory for it nothing is merged: merging saves memory, and is not needed for
+ * correctness. */
 #include "cache/informer/handler_queue_merge.h"
 
 #include <kinformer/error.h>
@@ -24,7 +24,7 @@ static int index_note(ki__handler_queue *queue, const ki_object *object, size_t 
 {
     void *value = (void *)(uintptr_t)(number + 1);
     if (value == NULL) {
-        return KI_ERR_LIMIT; /* after so many that numbers begin anew */
+        return KI_ERR_LIMIT; /* after so many that numbers start again */
     }
     return ki__map_set(&queue->last, ki__object_key(object), value, NULL);
 }
@@ -96,7 +96,7 @@ static void leave_out(ki__handler_queue *queue, size_t number)
 }
 
 /* Puts a newer object into a waiting note. Its key is the same, but the index must borrow it from
- * the object that stays; putting a key anew cannot fail. */
+ * the object that stays; putting a key again cannot fail. */
 static void renew(ki__handler_queue *queue, size_t number, const ki_object *object)
 {
     ki__note *waiting = ki__handler_queue_at(queue, number);

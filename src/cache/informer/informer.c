@@ -143,7 +143,7 @@ static int allocate(const ki_informer_options *o, ki_informer **ret_informer)
     return 0;
 }
 
-/* The program's indexes last: what is given to a store is only given back by it, not by a failure
+/* The program's indexes last: what is given to a store is only released by it, not by a failure
  * that comes later. */
 static int make_store(ki_informer *informer, const ki_informer_options *o, ki_error *error)
 {

@@ -46,7 +46,7 @@ struct ki_informer {
     ki_store *store;
     ki_queue *queue;
     ki__applier applier;     /* inside the engine only, like the next five */
-    ki__mutations mutations; /* if asked for */
+    ki__mutations mutations; /* if requested */
     ki__task task;
     ki__timer retry;
     bool paused; /* the reflector was asked to hold back */

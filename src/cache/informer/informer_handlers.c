@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handlers of a shared informer: coming, going, and when they resync. */
+/* The handlers of a shared informer: adding, removing, and resync periods. */
 #include <errno.h>
 
 #include "base/error.h"
@@ -75,7 +75,7 @@ static void set_resync(ki_informer *informer, ki__registration_seat *seat)
     seat->next_resync = ki__engine_now(informer->engine) + period * KI__MS_NS;
 }
 
-/* What a handler asked for comes to. Without the lock: it logs. */
+/* What a handler requested comes to. Without the lock: it logs. */
 static void read_wish(const ki_informer *informer, ki__registration_seat *seat)
 {
     uint64_t wanted = seat->wanted_ms == 0                 ? informer->options.resync_ms

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting and stopping a shared informer, and what can be set until it starts. */
+/* Starting and stopping a shared informer, and settings that are allowed before the start. */
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/time_units.h"

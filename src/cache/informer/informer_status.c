@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be asked of a shared informer, and waiting until it has synced. */
+/* State and health of a shared informer, and waiting for its sync. */
 #include <errno.h>
 
 #include "base/error.h"

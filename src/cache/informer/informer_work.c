@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way of a change through a shared informer, all of it inside the engine: the reflector puts
- * deltas into the queue; a task takes a batch out, prepares the next version of the store, makes
- * room in the queues of the handlers, and then, in one step that nobody sees half of, publishes the
- * version and queues what is to be told. Without memory nothing has happened and the batch is tried
- * again a little later. */
+/* The path of a change through a shared informer, on the engine: the reflector puts deltas into the
+ * queue; a task pops a batch, prepares the next version of the store, reserves space in the queues
+ * of the handlers, and then, in one atomic step, publishes the version and queues the
+ * notifications. If memory runs out, nothing has changed and the batch is retried shortly after. */
 #include <errno.h>
 
 #include "base/error.h"
@@ -24,7 +23,7 @@ static bool is_first_list(const ki_deltas *deltas)
            deltas->deltas[0].type == KI_DELTA_REPLACED_ALL;
 }
 
-/* With the lock held. A handler that was told nothing yet gets a first list as a snapshot. */
+/* With the lock held. A handler that has received nothing yet gets a first list as a snapshot. */
 static int make_room(ki_informer *informer, const ki__notes *notes, bool first_list)
 {
     int r = 0;

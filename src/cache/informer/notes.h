@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The notes of one batch, made once and shared by the queues of all handlers that are to hear all
- * of them. They never change; who has a reference may read them on any thread. */
+/* The notifications of one batch, created once and shared by the queues of all handlers that
+ * receive all of them. Immutable; holders of a reference may read them on any thread. */
 #ifndef KI_CACHE_INFORMER_NOTES_H
 #define KI_CACHE_INFORMER_NOTES_H
 
@@ -20,10 +20,10 @@ typedef struct ki__notes {
 int ki__notes_new(const ki__applier *applier, ki__notes **ret_notes);
 
 ki__notes *ki__notes_ref(ki__notes *notes);
-/** Always returns NULL; NULL is fine. */
+/** Always returns NULL; NULL is allowed. */
 ki__notes *ki__notes_unref(ki__notes *notes);
 
-/** Gives back the references of one note. */
+/** Releases the references of one note. */
 void ki__note_unref(ki__note *note);
 
 #endif

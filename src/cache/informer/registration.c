@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A registration: making, asking, removing and destroying. The handler is destroyed by whoever
- * finds it removed, with nobody delivering and nobody inside the program's wake(). */
+/* A registration: creation, queries, removal and destruction. The handler is destroyed by the
+ * thread that finds it removed, while no thread delivers and none is inside the program's
+ * wake(). */
 #include <errno.h>
 
 #include "base/alloc.h"

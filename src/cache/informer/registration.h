@@ -42,24 +42,24 @@ void ki__registration_abandon(ki_registration *registration, bool started);
 typedef struct ki__registration_seat {
     ki__list link;
     ki__list wake_link;
-    uint64_t wanted_ms; /* as asked for; then what that comes to; 0: never */
+    uint64_t wanted_ms; /* as requested; then what that comes to; 0: never */
     uint64_t resync_ms; /* as it is; 0: never */
     uint64_t next_resync;
-    bool syncing; /* takes part in the resync that goes on */
+    bool syncing; /* takes part in the current resync */
 } ki__registration_seat;
 
 ki__registration_seat *ki__registration_seat_of(ki_registration *registration);
 ki_registration *ki__registration_of_seat(ki__registration_seat *seat);
 
 /* Queueing; see handler_queue.h. A registration that was removed takes and forgets everything.
- * True: ki__registration_wake() is to be called for it, with no lock held, now or a little later.
+ * True: ki__registration_wake() must be called for it, with no lock held, now or a little later.
  */
 
 /** Whether nothing was ever queued, so that begin is possible. */
 bool ki__registration_is_fresh(ki_registration *registration);
 /** Has all objects of a snapshot delivered as initial additions. The reference becomes its own. */
 bool ki__registration_begin(ki_registration *registration, ki_snapshot *snapshot);
-/** Makes room for what concerns it in a batch. `notes` are the batch to be shared, or NULL. */
+/** Reserves space for what concerns it in a batch. `notes` are the batch to be shared, or NULL. */
 int ki__registration_reserve_batch(ki_registration *registration, const ki__applier *applier,
                                    const ki__notes *notes);
 /** Queues what concerns it in that batch. */

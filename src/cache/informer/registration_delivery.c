@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Delivering: calling a handler for what is in its queue. At most one thread is inside deliver() at
- * a time, which is what makes calls of one handler sequential. It takes some notifications out at a
- * time, its hand, and delivers them without the lock. Before each call it looks whether the handler
- * was removed, without the lock: so when another thread removes it, the one call which was decided
- * on before may still begin, and no other. */
+/* Delivery: calls a handler for its queued notifications. At most one thread at a time is inside
+ * deliver(), which makes callbacks of a handler sequential. It takes some notifications at a time,
+ * its hand, and delivers them without the lock. Before each callback it checks, without the lock,
+ * whether the handler was removed: when another thread removes it, the one callback that was
+ * already decided on may still start, and no other. */
 #include <errno.h>
 
 #include "base/error.h"
@@ -187,7 +187,7 @@ static size_t deliver_locked(ki_registration *reg, size_t max, stay how)
 }
 
 /* Up to `max` callbacks, or more as `how` says; 0: those that wait now. The number of them, or
- * KI_ERR_BUSY. *ret_wake: something is left, and ki__registration_wake() is to be called. */
+ * KI_ERR_BUSY. *ret_wake: something is left, and ki__registration_wake() must be called. */
 static int deliver(ki_registration *reg, size_t max, stay how, bool *ret_wake)
 {
     ki__place place = KI__PLACE_HERE(calls);
@@ -216,7 +216,7 @@ static int deliver(ki_registration *reg, size_t max, stay how, bool *ret_wake)
     return (int)(count < INT32_MAX ? count : INT32_MAX);
 }
 
-/* What was posted has the reference that is given back here. */
+/* What was posted has the reference that is released here. */
 static void run_posted(ki_registration *reg, stay how)
 {
     bool wake = false;

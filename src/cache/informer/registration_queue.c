@@ -31,8 +31,8 @@ bool ki__registration_begin(ki_registration *registration, ki_snapshot *snapshot
     return wake;
 }
 
-/* Makes room for notifications of its own; then nothing is shared until they were delivered. With
- * the lock held. */
+/* Reserves space for notifications of its own; then nothing is shared until they were delivered.
+ * With the lock held. */
 static int reserve(ki_registration *reg, size_t count)
 {
     reg->may_share = 0;

@@ -77,7 +77,7 @@ struct ki_registration {
     bool left_logged; /* that a callback was left by an exception or so */
     uint64_t merged;  /* once the queue is gone */
     /* For who queues: */
-    bool sharing;     /* there is room for the batch that comes next, as shared notifications */
+    bool sharing;     /* there is space for the batch that comes next, as shared notifications */
     size_t may_share; /* so many, in so many batches, can be shared without looking: who */
     size_t may_batch; /* delivers only makes more room */
     /* Written by who delivers only: */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waking whoever delivers to a handler, from the queueing of an event on:
+/* Waking the thread that delivers to a handler, after an event was queued:
  *
- * 1. Whoever queues claims the wake-up, with the lock of the registration held. There is one if
- *    something is to be delivered and nobody was woken for it yet, nor delivers on a thread, which
- *    looks again before it ends. So there is at most one claim until somebody came.
- * 2. With no lock held the claim is carried out, at once or after a few more batches:
+ * 1. The thread that queues claims the wake-up, with the lock of the registration held. There is
+ *    one if something is queued, no wake-up is pending, and no thread delivers, which would check
+ *    the queue again before it ends. So there is at most one claim until delivery starts.
+ * 2. With no lock held the claim is executed, immediately or after a few more batches:
  *    ki__registration_wake() posts the registration to the threads or to the engine; with
  *    KI_DELIVERY_CALLER it wakes the thread in ki_registration_run(), and calls the program's
  *    wake().
- * 3. Whoever delivers first sets the state to asleep, and looks at the queue after that, all with
- *    the lock held: what is queued later makes a new claim. Somebody who comes meanwhile is sent
- *    away, so if it was for a wake-up, that is wasted: if something is left in the end, there is a
- *    claim again. */
+ * 3. Delivery first sets the state to asleep, and checks the queue after that, both with the lock
+ *    held: events that are queued later make a new claim. A second thread that tries to deliver
+ *    is turned away and its wake-up wasted: if something is left at the end, it is claimed again.
+ */
 #include "cache/informer/registration_wake.h"
 
 #include "cache/informer/registration_state.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waking those who deliver to handlers, after a batch was queued for them. What is queued for a
- * registration says whether it has to be woken (registration.h); an informer queues with its lock
- * held, so it collects those in a list and wakes them when it holds none.
+/* Waking the threads that deliver to handlers, after a batch was queued for them. Queueing reports
+ * whether a registration has to be woken (registration.h); an informer queues with its lock held,
+ * so it collects those in a list and wakes them after releasing it.
  *
- * Threads sleep on for a while when batch follows batch, as waking one costs more than delivering a
- * hundred events: see ki__wake_list_hold(). Inside the engine only. */
+ * Threads are not woken for a while when batch follows batch, as a wake-up costs more than
+ * delivering a hundred events: see ki__wake_list_hold(). Inside the engine only. */
 #ifndef KI_CACHE_INFORMER_REGISTRATION_WAKE_H
 #define KI_CACHE_INFORMER_REGISTRATION_WAKE_H
 
@@ -28,7 +28,7 @@ void ki__wake_list_send(ki__wake_list *list);
 void ki__wake_list_send_all(ki__wake_list *list);
 
 /** After a batch of so many deltas, or none: wakes all, unless more may come soon. Whether some
- *  sleep on: then this is to be called again when the engine has done what it has at hand. */
+ *  sleep on: then this must be called again when the engine has done what it has at hand. */
 bool ki__wake_list_hold(ki__wake_list *list, size_t deltas);
 
 #endif

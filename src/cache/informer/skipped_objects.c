@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each is one block: of a long list all may be set aside, and most of an error is room for text. */
+/* Each is one block: of a long list all may be skipped, and most of an error is space for text. */
 #include "cache/informer/skipped_objects.h"
 
 #include <errno.h>

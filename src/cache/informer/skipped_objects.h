@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects that were set aside, kept until it is certain that they are: what is tried again must not
- * be reported twice. */
+/* Skipped objects, kept until the batch is committed: a batch that is retried must not report them
+ * twice. */
 #ifndef KI_CACHE_INFORMER_SKIPPED_OBJECTS_H
 #define KI_CACHE_INFORMER_SKIPPED_OBJECTS_H
 

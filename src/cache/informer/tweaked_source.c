@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything goes to the inner source as it is, but the options of a list or a watch. */
+/* Passes everything to the inner source, with changed options of lists and watches. */
 #include "cache/informer/tweaked_source.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A source in front of another that changes what is asked of it. */
+/* A wrapper of a source that changes its list and watch options. */
 #ifndef KI_CACHE_INFORMER_TWEAKED_SOURCE_H
 #define KI_CACHE_INFORMER_TWEAKED_SOURCE_H
 

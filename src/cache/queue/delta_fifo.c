@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ki_delta_fifo: deltas gathered by key; the counterpart of client-go's delta_fifo.go.
+/* ki_delta_fifo: deltas grouped by key; the counterpart of client-go's delta_fifo.go.
  *
  * client-go holds its lock while deltas are processed, so that they are either queued or known.
- * Here the lock is free meanwhile, and what is in flight counts as queued wherever the difference
- * matters: a list does not miss a key whose Added is in flight, and a resync does not bring back
- * the state that an update in flight is about to replace.
+ * Here the lock is free meanwhile, and deltas in flight count as queued where it matters: a list
+ * does not miss a key whose Added is in flight, and a resync does not restore the state that an
+ * update in flight is about to replace.
  *
- * Invariant: the deltas of an entry are never two deletions in a row. They stay so when what is in
- * flight goes back before newer ones: while the last in flight is a deletion, none is queued as the
- * first.
+ * Invariant: the deltas of an entry never contain two consecutive deletions. This also holds when
+ * deltas in flight are put back before newer ones: while the last in flight is a deletion, none is
+ * queued as the first.
  *
- * Deltas come out by key, and the newest version among them is that of the store; but not if a list
- * goes back in time. Then the last version that was put in counts, once the queue is empty. */
+ * Deltas are popped by key, and the newest version among them is that of the store, unless a list
+ * goes back in time. Then the last version that was added counts, once the queue is empty. */
 #include <errno.h>
 #include <string.h>
 

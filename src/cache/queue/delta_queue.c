@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of a queue that does not depend on its kind: putting in with the transform function,
- * popping, the rule of "has synced", closing. The counterpart of what client-go's delta_fifo.go and
- * the_real_fifo.go have in common.
+/* The part of a queue that is common to both kinds: adding with the transform function, popping,
+ * the rule of "has synced", closing. The counterpart of the common part of client-go's
+ * delta_fifo.go and the_real_fifo.go.
  *
  * Invariants: `synced` is set once populated and initial_left is 0, and stays; while `popping`, the
- * batch holds the references of what was popped. */
+ * batch holds the references of the popped deltas. */
 #include "cache/queue/delta_queue.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 enum {
     TEXT_MAX = 1024,      /* of resource versions, as in the store */
     KEY_MAX = 2049,       /* two names of 1024 bytes, as in objects, and a '/' */
-    BATCH_KEPT = 1 << 12, /* room for a batch that is kept from pop to pop */
+    BATCH_KEPT = 1 << 12, /* space for a batch that is kept from pop to pop */
 };
 #define MAX_DELTAS_DEFAULT ((size_t)1 << 24)
 

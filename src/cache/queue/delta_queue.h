@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two kinds of queue share, and what each has to do itself.
+/* The common part of both kinds of queue, and the functions that each kind implements.
  *
- * Who may touch what: the members under "lock" with the lock held; those of the consumer by the one
- * thread that has set `popping`, without it. Callbacks of the user (transform, process, error hook)
- * run with no lock held. */
+ * Locking: the members under "lock" with the lock held; those of the consumer by the one thread
+ * that has set `popping`, without it. Callbacks of the user (transform, process, error hook) run
+ * with no lock held. */
 #ifndef KI_CACHE_QUEUE_DELTA_QUEUE_H
 #define KI_CACHE_QUEUE_DELTA_QUEUE_H
 
@@ -111,13 +111,13 @@ void ki__queue_uncount(ki_queue *queue, const ki_delta *delta);
 /** About the memory of an object. */
 size_t ki__queue_size_of(const ki_object *object);
 
-/** Makes room for `count` deltas in the batch. 0 or -ENOMEM. */
+/** Reserves space for `count` deltas in the batch. 0 or -ENOMEM. */
 int ki__queue_reserve_batch(ki_queue *queue, size_t count);
 
-/** Gives back what a delta holds. */
+/** Releases what a delta holds. */
 void ki__delta_release(const ki_queue *queue, const ki_delta *delta);
 
-/** NULL is fine. */
+/** NULL is allowed. */
 void ki__list_block_free(const ki_alloc *alloc, ki__list_block *block);
 
 /** The block whose view a KI_DELTA_REPLACED_ALL shows. */

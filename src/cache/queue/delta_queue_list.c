@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making the block that a list is in a queue. Objects are shared by reference, so the block is an
- * array of pointers, the keys that were not read, and the resource version. One object that cannot
- * be queued must not keep the others out: it is left out, and its key counts as unread, so that
- * nobody takes it for deleted. */
+/* Creates the block that represents a list in a queue. Objects are shared by reference, so the
+ * block is an array of pointers, the keys of undecodable objects, and the resourceVersion. An
+ * object that cannot be queued does not affect the others: it is skipped, and its key counts as
+ * unread, so that it is not treated as deleted. */
 #include "cache/queue/delta_queue_list.h"
 
 #include <errno.h>

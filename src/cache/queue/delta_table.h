@@ -49,7 +49,7 @@ typedef struct ki__delta_table {
 
 /** An empty table. Allocates nothing. */
 void ki__delta_table_init(ki__delta_table *table, const ki_alloc *alloc, ki__hash_key hash_key);
-/** Frees all, and gives back the objects. */
+/** Frees all, and releases the objects. */
 void ki__delta_table_done(ki__delta_table *table);
 
 /** The entry of a key that is queued, or being processed; NULL if there is none. */

@@ -2,7 +2,7 @@
 /* ki_fifo: every delta in the order of arrival; the counterpart of client-go's the_real_fifo.go in
  * its atomic mode. A ring of deltas.
  *
- * Invariant: the ring has room for the deltas that wait and, in front of them, for those that are
+ * Invariant: the ring has space for the deltas that wait and, in front of them, for those that are
  * being processed, so that these can always go back. */
 #include <errno.h>
 #include <string.h>

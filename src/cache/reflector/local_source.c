@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A source that the program fills. Objects are in a store, so that a list is a walk over a
+/* A source that the program fills. Objects are in a store, so a list is an iteration over a
  * snapshot, and the last changes are in a ring, from which watches are served. Invariant: the ring
  * holds every change since version `floor`, in order; a watch from before that is expired.
  *
- * Calls live inside ki_engine_run() only. The task serves one of them at a time, a batch of events
- * at most, and is posted again while there is more to say. What the lock keeps may be changed by
- * any thread; it is not held while a sink is called. */
+ * Calls exist only inside ki_engine_run(). The task serves one of them at a time, at most a batch
+ * of events, and is posted again while there is more to send. Members under the lock may be changed
+ * by any thread; it is not held while a sink is called. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making, starting, stopping and asking a reflector; client-go's tools/cache/reflector.go is what
- * it answers to. Other threads set a flag and post the task; all that happens, happens in there. */
+/* Creating, starting, stopping and querying a reflector; the counterpart of client-go's
+ * tools/cache/reflector.go. Other threads set a flag and post the task, which does all the work. */
 #include "cache/reflector/reflector.h"
 
 #include <errno.h>

@@ -50,7 +50,7 @@ typedef enum ki__attempt {
     KI__ATTEMPT_MAX
 } ki__attempt;
 
-/* What follows a back-off. */
+/* What follows a backoff. */
 typedef enum ki__then { KI__THEN_LIST, KI__THEN_WATCH } ki__then;
 
 /* Which resourceVersion a list requests. */
@@ -92,7 +92,7 @@ struct ki_reflector {
 
     /* Inside ki_engine_run() only. */
     ki__task task;
-    ki__timer wait;     /* of a back-off */
+    ki__timer wait;     /* of a backoff */
     ki__timer watchdog; /* of a phase */
     ki__timer resync;
     ki__timer proof;    /* of an accepted watch: when it has lived long enough to count as good */
@@ -102,7 +102,7 @@ struct ki_reflector {
         uint64_t since;          /* when the first did */
         ki_failure_class logged; /* the class of the last line in the log; NONE: no line yet */
     } failing;
-    ki__timer trim; /* memory is given back then */
+    ki__timer trim; /* memory is released then */
     ki_reflector_state state;
     ki__attempt attempt;
     ki__then then; /* of BACKOFF */
@@ -114,11 +114,11 @@ struct ki_reflector {
     bool paginated;      /* a list of version "0" came in pages: the server has no cache */
     bool reencoded;      /* the source has changed to another encoding */
     ki__backoff backoff; /* before a list */
-    ki__backoff rewatch; /* before a watch is taken up; begins anew when one made progress */
+    ki__backoff rewatch; /* before a watch is resumed; starts again when one made progress */
     void *call;          /* of STREAMING and WATCHING */
     ki__pages pages;     /* of LISTING */
     ki__collect found;
-    size_t collected;  /* bytes of it since memory was last asked for ahead */
+    size_t collected;  /* bytes of it since memory was last requested ahead */
     size_t released;   /* bytes freed by lists, between blocks that stay, since the last trim */
     uint64_t began;    /* when the present call did */
     uint64_t deadline; /* when it must be over */
@@ -157,7 +157,7 @@ void ki__reflector_note(ki_reflector *r, uint64_t *time, uint64_t *counter);
 /** Bytes came. */
 void ki__reflector_note_bytes(ki_reflector *r, size_t bytes);
 void ki__reflector_set_version(ki_reflector *r, const char *version, ki__origin origin);
-/** Tells the engine of something that was left out, and counts it as set aside. */
+/** Tells the engine of something that was left out, and counts it as skipped. */
 void ki__reflector_skipped(ki_reflector *r, const char *key, const ki_error *error);
 /** An object arrived: counts it if the schema tables do not know all of it; the first is logged. */
 void ki__reflector_note_object(ki_reflector *r, const ki_object *object);
@@ -240,7 +240,7 @@ int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error
 typedef int (*ki__collector)(ki__collect *collect, const ki_object *object);
 
 /** Transforms an object of a list and collects it, or, if that is the same, the one that the target
- *  has. What cannot be transformed is set aside and counts as unread. `collect` is one of those of
+ *  has. What cannot be transformed is skipped and counts as unread. `collect` is one of those of
  *  list_collector.h.
  *  Errors: those of list_collector.h;  of the transform function, those that may pass. */
 int ki__reflector_collect(ki_reflector *r, const ki_object *object, ki__collector collect,
@@ -249,7 +249,7 @@ int ki__reflector_collect(ki_reflector *r, const ki_object *object, ki__collecto
 void ki__reflector_on_trim(ki__timer *timer);
 /** Resyncs the target, if that is wanted now. */
 void ki__reflector_on_resync(ki__timer *timer);
-/** Whether the event is of a kind that we want, and has a key. If not, it was set aside. */
+/** Whether the event is of a kind that we want, and has a key. If not, it was skipped. */
 bool ki__reflector_is_usable(ki_reflector *r, ki_watch_event_type type, const ki_object *object);
 
 /* ---- reflector_stream.c ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What errors mean to a reflector. The same Status means the same whether it came as the answer to
- * a request or as an event of a watch. */
+/* Classification of errors. A Status has the same meaning as the response to a request and as an
+ * event of a watch. */
 #include <errno.h>
 #include <string.h>
 

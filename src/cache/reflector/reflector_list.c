@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All objects in pages. Which version is asked for, and how large a page is, follows client-go: the
+/* All objects in pages. Which version is requested, and how large a page is, follows client-go: the
  * last version that is known, so that the list is never older and the server's cache can answer;
  * none, for the latest, if the server does not have that one any more, or not yet. */
 #include <errno.h>
@@ -19,7 +19,7 @@ static const char *version_to_ask(const ki_reflector *r)
     return r->version;
 }
 
-/* With a version, a server answers from its cache only if everything is asked for at once. */
+/* With a version, a server answers from its cache only if everything is requested at once. */
 static uint32_t page_size(const ki_reflector *r, const char *version)
 {
     if (r->options.page_size != 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The states of a reflector. Every change goes through set_state(), which knows the table; check()
- * tells what holds between any two steps. */
+/* The states of a reflector. Every change goes through set_state(), which has the table; check()
+ * asserts the invariants between two steps. */
 #include <errno.h>
 
 #include "base/assert.h"
@@ -10,7 +10,7 @@
 
 #define A(name) (1U << KI_REFLECTOR_##name)
 
-/* From the first list on it is in one of the middle four until it stops. A watch that may go on
+/* From the first list on it is in one of the middle four until it stops. A watch that may continue
  * from where it was stays in WATCHING; what needs a new list goes through BACKOFF, always. */
 static const struct {
     const char *name;
@@ -58,7 +58,7 @@ static ki_reflector_state way_to_list(const ki_reflector *r)
     return may_stream(r) ? KI_REFLECTOR_STREAMING : KI_REFLECTOR_LISTING;
 }
 
-/* Whether a watch is under way, or will be taken up again. */
+/* Whether a watch is under way, or will be resumed again. */
 static bool is_in_step(const ki_reflector *r, ki_reflector_state state)
 {
     return state == KI_REFLECTOR_WATCHING ||
@@ -79,7 +79,7 @@ static void publish(ki_reflector *r)
     health->next = next;
     health->backoff_until = 0;
     health->arrived = 0;                             /* it was cleared just now */
-    health->answered = ki__reflector_is_answered(r); /* a stream that goes on as a watch */
+    health->answered = ki__reflector_is_answered(r); /* a stream that continues as a watch */
     ki__mutex_unlock(&r->shared.lock);
 }
 
@@ -311,7 +311,7 @@ static void give_up(ki_reflector *r, bool overdue)
     }
 }
 
-/* It is not set anew with each byte: it looks, when it fires, whether one came. */
+/* It is not set again with each byte: it looks, when it fires, whether one came. */
 void ki__reflector_on_watchdog(ki__timer *timer)
 {
     ki_reflector *r = KI__CONTAINER_OF(timer, ki_reflector, watchdog);

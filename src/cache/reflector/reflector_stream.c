@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All objects as the first events of a watch. They come in no order, so nothing counts until the
- * bookmark that ends them: it has the version of the whole, and the watch just goes on after it.
+/* A streaming list: all objects as the first events of a watch. They have no order, so nothing is
+ * used until the bookmark that ends them: it has the version of the whole list, and the watch
+ * continues after it.
  *
- * client-go waits for that bookmark for as long as the server lets it. Here a server that never
- * sends it is found out, by time or because the stream ended twice without it, and its objects are
- * asked for in pages. */
+ * client-go waits for that bookmark as long as the server keeps the watch open. Here a server that
+ * never sends it is detected, by a timeout or because the stream ended twice without it, and the
+ * reflector falls back to a paginated list. */
 #include <errno.h>
 #include <string.h>
 
@@ -217,7 +218,7 @@ void ki__reflector_stream_ended(ki_reflector *r, const ki_error *error, const ki
     case KI__TROUBLE_EXPIRED:
     case KI__TROUBLE_TOO_LARGE:
         if (r->ask == KI__ASK_LATEST) {
-            /* It was asked for the latest. A server whose cache lags, or cannot be filled, may list
+            /* The latest was requested. A server whose cache lags, or cannot be filled, may list
              * nevertheless; if not, its answer tells why. */
             fall_back(r, error);
         } else {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list that is complete, and what may stand in the way of handing it over. Invariant: the version
- * that the target knows never goes back, except when a server that was asked for its very latest
- * says that it is older: then it was set back itself, say from a backup, and that is told. Also the
- * timers that follow a list: resync, and memory to give back. */
+/* Handing a complete list to the target, and the checks before it. Invariant: the version of the
+ * target never goes back, except when the server's latest state itself is older, for example after
+ * a restored backup, which is reported. Also the timers that follow a list: resync, and releasing
+ * memory. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -14,7 +14,7 @@
 #include "wire/intake.h"
 
 enum { AHEAD_EVERY = 64 << 10, TRIM_BYTES = 1 << 20 };
-#define TRIM_AFTER_NS KI__SECOND_NS /* then handlers have let go of most of what they replaced */
+#define TRIM_AFTER_NS KI__SECOND_NS /* then handlers have released most of what they replaced */
 
 static void fill_stale(const ki_reflector *r, const char *version, const char *what,
                        ki_error *error)
@@ -37,7 +37,7 @@ static int check_age(ki_reflector *r, const char *version, ki_error *error)
         ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(""), &report);
         return 0;
     }
-    /* If the server has nothing newer, it says so when it is asked for its latest. */
+    /* If the server has nothing newer, it says so when asked for the latest. */
     r->ask = KI__ASK_LATEST;
     ki__reflector_count(r, &r->shared.health.anomalies);
     fill_stale(r, version, "stale list", error);

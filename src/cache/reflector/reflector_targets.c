@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Targets of a reflector: a queue, which takes everything as it is, and a store. */
+/* Targets of a reflector: a queue, which accepts everything unchanged, and a store. */
 #include <errno.h>
 #include <string.h>
 

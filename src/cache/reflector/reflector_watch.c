@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What changes, event by event. Invariant: the version moves on only after the target has heard of
- * all up to it, so that a watch which is taken up again misses nothing; and never back.
+/* Watching: changes, event by event. Invariant: the version advances only after the target has
+ * received everything up to it, so that a resumed watch misses nothing; and it never goes back.
  *
- * A watch that ends is taken up from that version: at once if it lived, after a wait if it did not
- * or the server asks for one. Only what the server says about the version, and what we could not
- * make sense of, leads to a new list. */
+ * A watch that ends is resumed from that version: immediately if it lived, after a delay if it did
+ * not or the server requests one. Only errors about the version, and invalid events, lead to a
+ * relist. */
 #include <errno.h>
 #include <string.h>
 
@@ -209,7 +209,7 @@ static int tell(ki_reflector *r, ki_watch_event_type type, const ki_object *obje
 }
 
 /* What the target did not take comes again later, if that can help; else it is reported. Whether
- * the watch goes on. */
+ * the watch continues. */
 static bool goes_on_after(ki_reflector *r, int code, const char *key, ki_error *error)
 {
     if (code >= 0) {

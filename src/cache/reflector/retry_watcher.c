@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The retry watcher, as client-go's tools/watch. One thing is different: there a 410 that answers
- * the request itself is retried for ever, although it can never succeed; here it ends the watcher
+ * the request itself is retried forever, although it can never succeed; here it ends the watcher
  * as the same 410 inside the stream does. */
 #include <errno.h>
 #include <stdatomic.h>
@@ -104,7 +104,7 @@ static void end_with_internal(ki_retry_watcher *w, const char *why)
     end_with(w, &error, NULL);
 }
 
-/* A second after the last one began, and no sooner than was asked for. */
+/* A second after the last one began, and no sooner than was requested. */
 static void watch_again(ki_retry_watcher *w, uint32_t delay_s)
 {
     drop_call(w);

@@ -48,7 +48,7 @@ static inline bool ki__edit_owns(const ki__edit *edit, const void *block)
 /** A new block of `size` bytes, cleared, born in this edit; NULL if there is no memory. */
 void *ki__edit_new(const ki__edit *edit, size_t size);
 
-/** Makes room for one more garbage item, so that ki__edit_discard() cannot fail. */
+/** Reserves space for one more garbage item, so that ki__edit_discard() cannot fail. */
 int ki__edit_reserve(ki__edit *edit);
 
 /** Notes garbage in the room that was reserved. */

@@ -14,7 +14,7 @@
 enum {
     LOAD_MAX = 8,    /* entries a bucket, on average, above which the table grows */
     LOAD_MIN = 2,    /* and below which it shrinks */
-    BUCKET_STEP = 4, /* buckets have room for multiples of this */
+    BUCKET_STEP = 4, /* buckets have space for multiples of this */
 };
 
 static size_t bucket_size(uint32_t cap)
@@ -27,7 +27,7 @@ static uint32_t largest_power(uint32_t count)
     return UINT32_C(1) << (31 - __builtin_clz(count));
 }
 
-/* Makes the bucket in *slot the edit's own, with room for `more` further entries. */
+/* Makes the bucket in *slot the edit's own, with space for `more` further entries. */
 static int own_bucket(ki__edit *edit, ki__slot *slot, uint32_t more)
 {
     ki__bucket *bucket = slot->ptr;

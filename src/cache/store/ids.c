@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taking only lowers free_count and raises next, and giving back appends behind what the
+/* Taking only lowers free_count and raises next, and releasing appends behind what the
  * transaction began with; so aborting needs no more than the old counts. */
 #include "cache/store/ids.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A set of keys that is filled once and thrown away: which keys a list or a batch has. It borrows
- * the bytes of the keys. */
+/* A set of keys that is filled once and discarded: the keys of a list or a batch. It borrows the
+ * bytes of the keys. */
 #ifndef KI_CACHE_STORE_KEYSET_H
 #define KI_CACHE_STORE_KEYSET_H
 
@@ -27,7 +27,7 @@ typedef struct ki__keyset {
 void ki__keyset_init(ki__keyset *set, const ki_alloc *alloc, ki__hash_key hash_key);
 void ki__keyset_done(ki__keyset *set);
 
-/** Empties the set and makes room for `count` keys. 0, or -ENOMEM with the set as it was. */
+/** Empties the set and reserves space for `count` keys. 0, or -ENOMEM with the set as it was. */
 int ki__keyset_reset(ki__keyset *set, size_t count);
 
 /** Adds a key, for which there must be room; whether it is new. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Listers. What a selector or a namespace leaves open is read from the index or the whole store,
- * what they settle is not looked at again: labels only if the selector asks for some, namespaces
- * only if there is no index of them. */
+/* Listers. A selector or a namespace is resolved by an index where possible, and only the rest is
+ * checked per object: labels only if the selector has any, namespaces only if there is no index of
+ * them. */
 #include <kinformer/key.h>
 #include <kinformer/lister.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For finding bugs: remembers a checksum of each object that is in a store, and tells which were
- * changed in memory since. Objects are immutable; this is for programs that write to them
- * nevertheless. */
+/* For debugging: stores a checksum of each object in a store, and reports objects that were changed
+ * in memory since. Objects are immutable; this finds programs that write to them nevertheless. */
 #ifndef KI_CACHE_STORE_MUTATIONS_H
 #define KI_CACHE_STORE_MUTATIONS_H
 

@@ -15,7 +15,7 @@ typedef struct ki__posting {
     uint32_t hash;  /* of the value */
     uint32_t value_len;
     uint32_t count;
-    uint32_t cap;   /* ids that the array has room for; 0: the set is a bitmap */
+    uint32_t cap;   /* ids that the array has space for; 0: the set is a bitmap */
     ki__vec bits;   /* the bitmap: slot id / 64 holds the bit of an id */
     uint32_t ids[]; /* the array, `cap` of them; behind it the value */
 } ki__posting;

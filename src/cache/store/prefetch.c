@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each call takes the newest object its first step, and those before it a further one, four objects
- * apart. Every step reads only what the step before has asked for. */
+ * apart. Every step reads only what the step before has requested. */
 #include "cache/store/prefetch.h"
 
 #include <string.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking ahead in a batch. A large store is mostly outside of the processor's caches, and an
- * update is a chain of reads, each of which has to wait for the one before: bucket, number, object,
- * uid. A warmer asks for these some objects ahead of the one at work, so that they are there in
- * time. It changes nothing but the time. */
+/* Prefetching for a batch. A large store is mostly outside of the CPU caches, and an update is a
+ * chain of dependent reads: bucket, number, object, uid. A warmer prefetches these some objects
+ * ahead of the current one. It affects nothing but the time. */
 #ifndef KI_CACHE_STORE_PREFETCH_H
 #define KI_CACHE_STORE_PREFETCH_H
 
@@ -25,7 +24,8 @@ typedef struct ki__warmer {
 /** Begins looking ahead in a version, which must be held. */
 void ki__warmer_init(ki__warmer *warmer, const ki_snapshot *version);
 
-/** One more object that will be written, put or removed, and the hash of its key. NULL is fine. */
+/** Announces an object that will be written, put or removed, and the hash of its key. NULL is
+ *  allowed. */
 void ki__warmer_add(ki__warmer *warmer, const ki_object *object, uint32_t hash);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transactions on a store.
  *
- * Every change works in two halves. The first does all that can fail: it computes index values,
- * adds what has to be added, and makes the parts that will change the transaction's own; if it
- * fails it takes its additions back, which cannot fail. The second half only writes. So a change is
- * done or not done, and a transaction can go on after one that was not. */
+ * Every change has two phases. The first does everything that can fail: it computes index values,
+ * adds ids, and makes the affected blocks writable; if it fails, it removes its additions, which
+ * cannot fail. The second phase only writes. So a change has its full effect or none, and a
+ * transaction can continue after a failed change. */
 #include "cache/store/txn.h"
 
 #include <errno.h>
@@ -262,7 +262,7 @@ static void finish_indexes(ki_txn *txn, uint32_t id)
     }
 }
 
-/* Lets go of an object that the transaction no longer has at `id`. Room for the note is reserved.
+/* Releases an object that the transaction no longer has at `id`. Space for the note is reserved.
  */
 static void let_go(ki_txn *txn, const ki_object *object, uint32_t id)
 {

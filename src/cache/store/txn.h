@@ -7,7 +7,7 @@
 
 #include "cache/store/version.h"
 
-/** Begins a transaction whose version has room for `more_indexes` further indexes. */
+/** Begins a transaction whose version has space for `more_indexes` further indexes. */
 int ki__txn_begin(ki_store *store, size_t more_indexes, ki_txn **ret_txn, ki_error *error);
 
 /** Ends it: publishes its version if `r`, which is returned, is no error; forgets it otherwise. */

@@ -63,7 +63,7 @@ static int own(ki__edit *edit, ki__vec_node **ref)
     return 0;
 }
 
-/* Adds levels on top until there is room for `id`. */
+/* Adds levels on top until there is space for `id`. */
 static int grow(ki__edit *edit, ki__vec *vec, uint32_t id)
 {
     if (vec->root == NULL) {

@@ -364,7 +364,7 @@ ki_snapshot *ki__version_new(ki_store *store, const ki_snapshot *base, size_t in
     if (version == NULL) {
         return NULL;
     }
-    /* All is zero but the room for garbage, which is written before it is read. */
+    /* All is zero but the space for garbage, which is written before it is read. */
     size_t used = offsetof(ki_snapshot, store);
     memset((char *)version + used, 0, size - used);
     version->first_garbage = (ki__garbage_chunk){

@@ -21,7 +21,7 @@
 #include "cache/store/index.h"
 #include "cache/store/vec.h"
 
-/* Room for the garbage of a usual update, and for a usual resource version. */
+/* Space for the garbage of a usual update, and for a usual resource version. */
 enum { KI__VERSION_GARBAGE = 12, KI__VERSION_TEXT = 48 };
 
 struct ki_snapshot {
@@ -106,8 +106,8 @@ ki_snapshot *ki__version_current(ki_store *store);
 /** Gives one hold back. */
 void ki__version_release(ki_snapshot *version);
 
-/** A version after `base` with the same content and room for `index_count` indexes, of which it has
- *  those of `base`; the very first if `base` is NULL. NULL if there is no memory. */
+/** A version after `base` with the same content and space for `index_count` indexes, of which it
+ *  has those of `base`; the very first if `base` is NULL. NULL if there is no memory. */
 ki_snapshot *ki__version_new(ki_store *store, const ki_snapshot *base, size_t index_count);
 
 /** Publishes `version` in place of `base`. NULL for the first, which has no base. */

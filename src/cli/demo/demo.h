@@ -29,7 +29,7 @@ enum {
 enum { DEMO_LINES = 256, DEMO_LINE_MAX = 160, DEMO_BARS = 256, DEMO_CALLS = 4 };
 
 #define DEMO_NODE_INDEX "node"
-/** The node whose pods are asked for, and that fails. */
+/** The node whose pods are requested, and that fails. */
 enum { DEMO_NODE = 7 };
 
 typedef struct demo demo;
@@ -141,7 +141,7 @@ struct demo {
     size_t resumed; /* informers that took up again and were not told of */
     double resumed_s;
     uint64_t reconnects; /* of all informers, when that was looked at last */
-    size_t ended;        /* watches that ended and were begun anew, and were not told of */
+    size_t ended;        /* watches that ended and were started again, and were not told of */
     uint64_t ended_ns;   /* the last of them */
     uint64_t bars;       /* see demo_row */
     uint64_t shown_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cluster of the demo: a shop with its applications, on some nodes. What an object looks like
- * follows from a few numbers, so that each can be written anew at any time. */
+ * follows from a few numbers, so that each can be written again at any time. */
 #include "cli/demo/demo_world.h"
 
 #include <stdio.h>

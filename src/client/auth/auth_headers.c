@@ -116,7 +116,7 @@ static size_t count_headers(const ki_config_impersonation *who)
     return count;
 }
 
-/* There is room for it. */
+/* There is space for it. */
 static int add(ki__auth_headers *headers, const char *name, const char *text, ki_error *error)
 {
     ki_str value = ki_str_from(text);

@@ -5,7 +5,7 @@
  * Invariant: `generation` is another one whenever what a request would be sent with is, so that an
  * answer of 401 is held against nothing newer than what it was about.
  *
- * Failures are reported to a program, which may let go of everything in that moment; so whoever
+ * Failures are reported to a program, which may release everything in that moment; so whoever
  * comes from outside is counted in `inside`, and the last one out frees. */
 #include "client/auth/credentials.h"
 

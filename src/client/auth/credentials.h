@@ -21,7 +21,7 @@ typedef struct ki__credentials ki__credentials;
 int ki__credentials_new(ki_loop *loop, const ki_config *config, const ki_client_options *options,
                         ki__credentials **ret_credentials, ki_error *error);
 
-/** Ends plugins that run. NULL is fine. In a child of fork() it only forgets. */
+/** Ends plugins that run. NULL is allowed. In a child of fork() it only forgets. */
 void ki__credentials_free(ki__credentials *credentials);
 
 /** For ki__curl_options: what is there now, borrowed until the next change, and the hook. */

@@ -53,7 +53,7 @@ static uint64_t doubled(uint64_t pause_ns)
     return pause_ns < LONG_NS / 2 ? pause_ns * 2 : LONG_NS;
 }
 
-/* What comes again and again is asked for more and more seldom. */
+/* What comes again and again is requested less and less often. */
 static void set_pause(ki__exec_auth *auth, bool good)
 {
     uint64_t now = ki__engine_now(auth->engine);

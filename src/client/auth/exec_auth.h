@@ -32,7 +32,7 @@ typedef struct ki__exec_listener {
      *  the run has failed. */
     int (*certificate)(ki_str certificate, ki_str key, void *user, ki_error *error);
     /** A run is over; requests may ask again. `renewed`: with something new. The last thing that is
-     *  done: ki__exec_auth_done() is fine in it. */
+     *  done: ki__exec_auth_done() may be called in it. */
     void (*ended)(bool renewed, const ki_error *error, void *user);
     /** The CA that a plugin is told of, PEM, or empty. */
     ki_str (*ca)(void *user);

@@ -128,7 +128,7 @@ static int check_policy(const ki__exec_command *command, const ki_client_options
 
 /* Whether somebody else could put another program in its place: by writing the folder that it is
  * in, sticky or not, as /tmp is; or one further up, where sticky is enough to keep what is ours.
- * `scratch` has room for it. */
+ * `scratch` has space for it. */
 static bool is_in_shared_folder(const char *path, char *scratch)
 {
     struct stat info;

@@ -21,7 +21,7 @@ typedef struct ki__exec_info {
  *  may have a password. KI_ERR_LIMIT or -ENOMEM from `buf`. */
 int ki__exec_info_write(const ki__exec_info *info, ki_buf *buf);
 
-/** Makes room for that, and for `more` bytes in front of it. As above. */
+/** Reserves space for that, and for `more` bytes in front of it. As above. */
 int ki__exec_info_reserve(const ki__exec_info *info, size_t more, ki_buf *out);
 
 /** What a plugin gave. */

@@ -123,7 +123,7 @@ static void on_out(ki__watch *watch, uint32_t events);
 static void stop(ki__exec_plugin *plugin, int code, const char *text);
 static void set_timer(ki__exec_plugin *plugin);
 
-/* Without pidfds, or without room for one, the timer looks instead. */
+/* Without pidfds, or without space for one, the timer looks instead. */
 static void watch_pid(ki__exec_plugin *plugin)
 {
 #ifdef SYS_pidfd_open
@@ -263,7 +263,7 @@ static bool reap(ki__exec_plugin *plugin)
 
 /* ---- what happens ---- */
 
-/* Room for one more byte at least; -ENOMEM. What grows is copied, and all is wiped in the end. */
+/* Space for one more byte at least; -ENOMEM. What grows is copied, and all is wiped in the end. */
 static int make_room(ki__exec_plugin *plugin)
 {
     if (plugin->len < plugin->cap) {

@@ -52,7 +52,7 @@ int ki__exec_plugin_init(ki__exec_plugin *plugin, ki_loop *loop,
                          void (*on_end)(ki__exec_plugin *plugin, const ki_error *error,
                                         ki_str output));
 
-/** Kills what runs, and waits until it is gone, though not for ever. Fine if zeroed. */
+/** Kills what runs, and waits until it is gone, though not forever. Allowed if zeroed. */
 void ki__exec_plugin_done(ki__exec_plugin *plugin);
 
 /** Starts a run; nothing of it is kept.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A look at certificates and keys before they are used: libcurl reads them only when it connects,
  * and then those that worked are gone. It refuses what cannot be right, such as a certificate with
- * the key of the one before it, which is what a file shows while others write it anew. What it does
+ * the key of the one before it, which a file may contain while it is being rewritten. What it does
  * not know it lets pass: the TLS library has the last word. */
 #ifndef KI_CLIENT_AUTH_PEM_H
 #define KI_CLIENT_AUTH_PEM_H

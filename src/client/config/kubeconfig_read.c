@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which files there are, and reading them. As in client-go: one file that was named, and then it
  * must exist; or a list, of which some may be missing; anything else that goes wrong with a file is
- * an error, never a reason to go on without it. */
+ * an error, never a reason to continue without it. */
 #include <errno.h>
 
 #include "base/alloc.h"

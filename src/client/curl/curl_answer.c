@@ -232,8 +232,9 @@ size_t ki__curl_on_header(char *bytes, size_t size, size_t count, void *user)
  *
  * libcurl reads for as long as there is something to read. A server that sends faster than the
  * sinks take it in would have the loop to itself, and all timers would wait for it. So a call that
- * has had its turn is held, and goes on in the next run of the task. What libcurl swallows without
- * a call of ours cannot be held like that, but whoever sends so much of it is up to no good. */
+ * has had its turn is held, and continues in the next run of the task. What libcurl swallows
+ * without a call of ours cannot be held like that, but whoever sends so much of it is up to no
+ * good. */
 
 #define TURN_BYTES (UINT64_C(1) << 20)
 #define TURN_NS (5 * KI__MS_NS)

@@ -59,7 +59,7 @@ void ki__curl_call_free(ki__curl_call *call)
         CURLMcode code = curl_multi_remove_handle(curl->multi, call->easy);
         ki_assert(code == CURLM_OK); /* it was added, and we are not inside libcurl */
     }
-    curl_easy_cleanup(call->easy); /* NULL is fine */
+    curl_easy_cleanup(call->easy); /* NULL is allowed */
     ki__curl_dial_free(call);
     ki__curl_headers_free(call->headers);
     curl_slist_free_all(call->connect_to);
@@ -365,7 +365,8 @@ static void hold_or_go_on(ki__curl_call *call)
     ki__curl_begin_turn(call->curl);
     CURLcode code = curl_easy_pause(call->easy, call->paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
     if (code != CURLE_OK && call->failure.code == 0) {
-        call->result = code; /* what it brought when it went on was refused, or could not be kept */
+        call->result =
+            code; /* what it brought when it continued was refused, or could not be kept */
         ki__curl_call_end(call);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of certificates. Invariant: what was a secret is overwritten before its memory is given
- * back, on every way. */
+/* Sets of certificates. Invariant: what was a secret is overwritten before its memory is released,
+ * on every way. */
 #include <errno.h>
 #include <string.h>
 

@@ -135,7 +135,7 @@ curl_socket_t ki__curl_dial_socket(ki__curl_call *call, const struct curl_sockad
     return CURL_SOCKET_BAD;
 }
 
-/* libcurl 7.88 goes on to the next address when it runs the call again, and sets no timer for it.
+/* libcurl 7.88 continues to the next address when it runs the call again, and sets no timer for it.
  * What is continued after a pause is run at once. */
 void ki__curl_dial_nudge(ki__curl_call *call)
 {

@@ -352,7 +352,7 @@ static void set_what(ki__curl_call *call)
     SET(call, CURLOPT_PIPEWAIT, two && call->curl->target.https ? 1L : 0L);
     set_pool(call, two);
     if (two && call->kind != KI__CURL_PLAIN) {
-        /* What no stream is on is not kept: it would be asked for signs of life in their place. */
+        /* What no stream is on is not kept: it would be probed in their place. */
         SET(call, CURLOPT_FORBID_REUSE, 1L);
     }
     SET(call, CURLOPT_USERAGENT, ki_buf_text(&call->curl->user_agent));

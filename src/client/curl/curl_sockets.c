@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libcurl's sockets and its one timer, on the loop. The loop tells of sockets outside of
  * ki_engine_run(); they are noted, and libcurl is told by the task. If a socket cannot be watched
- * for want of memory, libcurl would be stuck for good; so then everything begins anew. */
+ * for want of memory, libcurl would be stuck for good; so then everything starts again. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>

@@ -55,7 +55,7 @@ typedef struct ki__curl_socket {
     int fd;
     uint32_t ready;      /* epoll's events that libcurl was not told of yet */
     uint64_t last_input; /* when something came, monotonic */
-    uint64_t probed;     /* when it was asked for a sign of life; 0: never */
+    uint64_t probed;     /* when it was probed; 0: never */
     long port;           /* ours; 0 if it is not known */
 } ki__curl_socket;
 
@@ -171,7 +171,7 @@ struct ki__curl {
     bool timer_due;
     bool working;        /* the task runs */
     bool freed;          /* meanwhile */
-    int broken;          /* why libcurl could not be given what it asked for: begin anew; or 0 */
+    int broken;          /* why libcurl could not be given what it needs: restart; or 0 */
     uint64_t turn_began; /* when libcurl was entered */
     uint64_t turn_bytes; /* of bodies since then */
     uint64_t turn_reads; /* signs that libcurl read something, since then */

@@ -21,13 +21,13 @@ typedef struct ki__curl ki__curl;
 typedef struct ki__curl_headers ki__curl_headers;
 
 /** How the server is recognised, and what is shown to it. Everything is copied, and wiped when it
- *  is let go of. */
+ *  is released. */
 typedef struct ki__curl_tls {
     ki_str ca;               /* PEM; these and no others are trusted. Empty: `ca_file` */
     const char *ca_file;     /* the same, read for each connection. NULL: the system's roots */
     ki_str certificate;      /* PEM, with its chain; goes together with `key` */
     ki_str key;              /* PEM, not encrypted */
-    const char *server_name; /* asked for and verified in place of the URL's host; NULL: that */
+    const char *server_name; /* used for SNI and verified in place of the URL's host; NULL: that */
     bool insecure;           /* accepts any server; never together with a CA */
 } ki__curl_tls;
 
@@ -66,7 +66,7 @@ typedef struct ki__curl_options {
     const char *resolve;     /* for tests: "host:port:address,address" in place of a look-up */
     ki__curl_http http;
     bool no_probes;      /* do not ask silent HTTP/2 connections for a sign of life */
-    bool no_compression; /* do not ask for gzip, which otherwise is asked for all but streams */
+    bool no_compression; /* do not ask for gzip, which otherwise all but streams request */
 
     /* Limits. 0 stands for the value that is told. */
     uint64_t connect_timeout_ns; /* 30 s: connection, TLS and proxy together; as long for a name */
@@ -75,7 +75,7 @@ typedef struct ki__curl_options {
                                   * so is an HTTP/2 server that says nothing when asked */
     size_t max_header_bytes;     /* 64 KiB: of an answer's headers together */
     size_t max_headers;          /* 200 */
-    uint64_t max_body_bytes;     /* 4 GiB: of an answer that is no stream, unpacked */
+    uint64_t max_body_bytes;     /* 4 GiB: of an answer that is no stream, decompressed */
 } ki__curl_options;
 
 /** A transport to one server. It holds the loop's engine, not the loop.
@@ -84,23 +84,24 @@ typedef struct ki__curl_options {
 int ki__curl_new(const ki__curl_options *options, ki__curl **ret_curl, ki_error *error);
 
 /** Ends all requests without a word to their sinks, and closes all connections. Also fine inside a
- *  sink, then it is done when that returns. NULL is fine. In a child of fork() it only forgets. */
+ *  sink, then it is done when that returns. NULL is allowed. In a child of fork() it only forgets.
+ */
 void ki__curl_free(ki__curl *curl);
 
 /** The table for sources, valid as long as the transport. No rate limit. */
 ki_transport ki__curl_table(ki__curl *curl);
 
 /** As `start` of the table, but the request begins when the throttle lets it. Its time limits count
- *  from then on; pausing and cancelling are fine before. */
+ *  from then on; pausing and cancelling are allowed before. */
 int ki__curl_start_throttled(ki__curl *curl, ki__throttle *throttle, const ki_http_request *request,
                              const ki_http_sink *sink, void **ret_call, ki_error *error);
 
 /** Puts other certificates in the place of those that were given; `server_name` stays. New
  *  requests, and those that wait for headers, get new connections; streams end with -ECONNRESET, so
- *  that they are made anew. Also fine inside `headers`. On failure all stays. */
+ *  that they are recreated. Also allowed inside `headers`. On failure all stays. */
 int ki__curl_set_tls(ki__curl *curl, const ki__curl_tls *tls, ki_error *error);
 
-/** Headers may be asked for again by the requests that wait for them. Any thread. */
+/** Headers may be requested again by the requests that wait for them. Any thread. */
 void ki__curl_auth_ready(ki__curl *curl);
 
 #endif

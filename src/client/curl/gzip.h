@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inflates gzip as it arrives, in pieces of any size, any number of members one after the other
- * (RFC 1952). Pure: bytes in, bytes out. No call produces more than it was given room for, however
+ * (RFC 1952). Pure: bytes in, bytes out. No call produces more than it was given space for, however
  * well the data is compressed; limits on the total are the caller's. */
 #ifndef KI_CLIENT_CURL_GZIP_H
 #define KI_CLIENT_CURL_GZIP_H
@@ -13,7 +13,7 @@ typedef struct ki__gzip ki__gzip;
 
 /** Takes about 45 KiB from `alloc`, which must outlive it; most of it on the first use. -ENOMEM. */
 int ki__gzip_new(const ki_alloc *alloc, ki__gzip **ret_gzip);
-/** NULL is fine. */
+/** NULL is allowed. */
 void ki__gzip_free(ki__gzip *gzip);
 
 /** Inflates from the front of *in, which is advanced, into `room`. If *ret_len is `size`, there may

@@ -10,7 +10,7 @@
 /* What is known of a group version. */
 typedef enum ki__discovery_state {
     KI__DISCOVERY_KNOWN,  /* its resources were, or will be, added */
-    KI__DISCOVERY_WANTED, /* its resources have to be asked for */
+    KI__DISCOVERY_WANTED, /* its resources have to be requested */
     KI__DISCOVERY_FAILED
 } ki__discovery_state;
 

@@ -4,8 +4,8 @@
  * others the next one begins.
  *
  * Invariant: people are told by the task alone, or once the loop was stopped; never out of a
- * request's end, and the last one as the last thing it does. So whoever waits on another thread
- * finds nothing of his under way here when he goes on, and may let go of the client. */
+ * request's end, and the last one as the last thing it does. So waiters on another thread
+ * finds nothing under way here when it continues, and may release the client. */
 #include "client/discovery/discovery_cache.h"
 
 #include <errno.h>

@@ -27,7 +27,7 @@ static int get(const char *path, const char *accept, bool at_once, ki_call_done 
     return ki__call_start(user, &request, at_once, done, done_user, ret_call, error);
 }
 
-/* At once: nothing of the call may be under way when those who asked go on. */
+/* At once: nothing of the call may be under way when those who asked continue. */
 static void end(ki_call *call, bool is_done, void *user)
 {
     (void)user;

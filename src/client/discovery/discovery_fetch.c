@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both lists of groups are asked for together, then what they leave open, a few at a time. A group
+/* Both lists of groups are requested together, then what they leave open, a few at a time. A group
  * version that its own server does not answer for is marked as failed; what concerns all, such as a
  * connection that is lost, ends the whole.
  *
@@ -181,7 +181,7 @@ static void go_on(ki__discovery_fetch *fetch)
 
 /* ---- answers ---- */
 
-/* A server that has only one of the two lists is fine: one that serves a single group, say. */
+/* A server that has only one of the two lists is accepted: one that serves a single group, say. */
 static void take_list(ki__discovery_fetch *fetch, bool core, const ki_response *answer,
                       const ki_error *error)
 {

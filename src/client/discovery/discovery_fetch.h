@@ -8,7 +8,7 @@
 #include <kinformer/log.h>
 #include <kinformer/request.h>
 
-enum { KI__DISCOVERY_PARALLEL = 8 }; /* group versions that are asked for at once, at most */
+enum { KI__DISCOVERY_PARALLEL = 8 }; /* group versions that are requested at once, at most */
 
 /** Who asks: the client, or a test. */
 typedef struct ki__discovery_asker {
@@ -16,7 +16,7 @@ typedef struct ki__discovery_asker {
      *  inside this. With `at_once` the limit of requests in a second does not hold it up. */
     int (*get)(const char *path, const char *accept, bool at_once, ki_call_done done,
                void *done_user, void *user, ki_call **ret_call, ki_error *error);
-    /** Lets go of a call: inside its `done`, or before, and then that is not called any more. */
+    /** Releases a call: inside its `done`, or before, and then that is not called any more. */
     void (*end)(ki_call *call, bool is_done, void *user);
     /** One more who needs the asker, and one less; on any thread. */
     void (*ref)(void *user);
@@ -36,7 +36,7 @@ int ki__discovery_fetch_start(const ki_alloc *alloc, const ki_log *log,
                               const ki__discovery_asker *asker, ki__discovery_told told, void *user,
                               ki__discovery_fetch **ret_fetch, ki_error *error);
 
-/** Ends it without a word. NULL is fine. */
+/** Ends it without a word. NULL is allowed. */
 void ki__discovery_fetch_end(ki__discovery_fetch *fetch);
 
 #endif

@@ -121,7 +121,7 @@ static int merge_member(walk *w, const ki_value *key, const ki_value *value, ki_
     return r != 0 ? (r < 0 ? r : 0) : put(w, key, &none, value, out);
 }
 
-/* The end of a map: goes on with the patch, or closes it. */
+/* The end of a map: continues with the patch, or closes it. */
 static int end_map(walk *w, ki__out *out)
 {
     frame *f = &w->frames[w->depth - 1];

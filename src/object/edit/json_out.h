@@ -32,7 +32,7 @@ typedef struct ki__out {
     uint64_t maps[KI__OUT_DEPTH_MAX / 64]; /* one bit per depth: a map, not a list */
 } ki__out;
 
-/** Begins a text after the content of `buf`, which must outlive it. Nothing is to be released. */
+/** Begins a text after the content of `buf`, which must outlive it. Nothing must be released. */
 static inline ki__out ki__out_to(ki_buf *buf)
 {
     return (ki__out){.buf = buf, .start = buf->len};

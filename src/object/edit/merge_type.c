@@ -13,7 +13,7 @@ static void take_steps(const ki__merge_type *type, size_t bytes)
 }
 
 /* The member of a map in the schema of a type. Everything before it is gone through: a schema can
- * be large, and is asked for each field of an object. */
+ * be large, and is used for each field of an object. */
 static ki_value member(const ki__merge_type *type, const ki_value *map, ki_str name)
 {
     ki_value_iter iter;

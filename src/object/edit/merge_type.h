@@ -54,8 +54,8 @@ ki__merge_type ki__merge_type_builtin(ki_str api_version, ki_str kind);
  *  type. */
 ki__merge_type ki__merge_type_custom(ki_value schema);
 
-/** What follows takes steps, if the type has some. Without any left it goes on, and its results are
- *  worth nothing. */
+/** What follows takes steps, if the type has some. Without any left it continues, with meaningless
+ *  results. */
 
 /** The type of a member of a map. */
 ki__merge_type ki__merge_type_member(const ki__merge_type *map, ki_str name);

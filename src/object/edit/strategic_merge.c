@@ -337,7 +337,7 @@ typedef struct item {
     bool named;   /* by the order */
 } item;
 
-/* Takes all elements of a list out of it. `places` has room for them, and tells where each is. */
+/* Takes all elements of a list out of it. `places` has space for them, and tells where each is. */
 static size_t take_items(merger *m, uint32_t list, item *items, size_t *places)
 {
     size_t count = 0;

@@ -10,7 +10,7 @@
  *  On failure some of it may be there. */
 int ki__json_write_content(ki_buf *out, ki_str raw);
 
-/** Room for a string of so many bytes that need no escape, between its quotes, which are written:
+/** Space for a string of so many bytes that need no escape, between its quotes, which are written:
  *  to be filled, and committed with `len` + 2. NULL, with *ret_code, if there is none. */
 char *ki__json_write_quotes(ki_buf *out, size_t len, int *ret_code);
 

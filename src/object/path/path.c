@@ -31,8 +31,8 @@ static uint8_t terms_at_most(ki_str text)
     return (uint8_t)(count < KI__PATH_TERMS_MAX ? count : KI__PATH_TERMS_MAX);
 }
 
-/* A path with room for all that `text` can hold, in one block: the strictest alignment comes first,
- * the bytes of the text and of the names last. */
+/* A path with space for all that `text` can hold, in one block: the strictest alignment comes
+ * first, the bytes of the text and of the names last. */
 static ki_path *path_new(ki_str text, const ki_alloc *alloc)
 {
     uint8_t step_cap = steps_at_most(text);

@@ -42,7 +42,7 @@ typedef struct walk {
     const ki_path *path;
     ki_value value;   /* where the walk stands */
     uint8_t at;       /* the step to take from there */
-    bool begun;       /* the first value was asked for */
+    bool begun;       /* the first value was requested */
     bool right;       /* on the right side of a term */
     bool no_schema;   /* a way ended at fields that no schema tells */
     uint8_t term;     /* the term that is tested */
@@ -52,7 +52,7 @@ typedef struct walk {
     uint64_t budget;  /* what may still be read */
     uint64_t longest; /* no single move can take more */
     size_t count;     /* frames in use */
-    frame *frames;    /* room for path->frame_count */
+    frame *frames;    /* space for path->frame_count */
     size_t depth;     /* lists and maps that descents have open */
     size_t depth_cap;
     ki_value_iter *open;
@@ -60,7 +60,7 @@ typedef struct walk {
 
 struct ki_path_iter {
     walk walk;
-    int failure; /* once it failed, it fails for ever */
+    int failure; /* once it failed, it fails forever */
     bool found;  /* it gave something */
     frame frames[];
 };

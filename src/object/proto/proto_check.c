@@ -388,7 +388,7 @@ static inline bool is_plain_entry(const char *p, size_t len, ki__schema_type typ
            (type == KI__SCHEMA_QUANTITY && is_plain_text(p + at, value));
 }
 
-/* The content of a field that is a message: where to go on, in it or after it. */
+/* The content of a field that is a message: where to continue, in it or after it. */
 static const char *check_special(check *c, const char *p, size_t len, const ki__schema_field *field)
 {
     uint32_t depth = c->top->depth;

@@ -192,7 +192,7 @@ static int compare_terms(const void *a, const void *b)
     return ki_str_cmp(((const ki__field_term *)a)->text, ((const ki__field_term *)b)->text);
 }
 
-/* Ends the first pass and makes room for the second. */
+/* Ends the first pass and reserves space for the second. */
 static int make_room(pass *p, const ki_alloc *alloc)
 {
     size_t head = sizeof(ki_field_selector) + p->terms * sizeof(ki__field_term);

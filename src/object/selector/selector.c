@@ -216,7 +216,7 @@ void ki__selector_builder_end(ki__selector_builder *builder, bool distinct)
     }
 }
 
-/* Ends the counting and makes room for what was counted. */
+/* Ends the counting and reserves space for what was counted. */
 static int builder_alloc(ki__selector_builder *builder, const ki_alloc *alloc)
 {
     ki_assert(builder->selector == NULL);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Room for 769 digits (2555 bits), for 5^1093 (2538 bits) and for a bit more while dividing. */
+/* Space for 769 digits (2555 bits), for 5^1093 (2538 bits) and for a bit more while dividing. */
 enum { KI__BIG_LIMBS = 84 };
 
 typedef struct ki__big {
