@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a client is, for the files that make requests with it. But for its calls and for what the
- * server has, nothing in it changes after it was made. */
+/* The client, for the files that make requests with it. Except for its calls and the discovery
+ * cache, it does not change after it was created. */
 #ifndef KI_CLIENT_CLIENT_H
 #define KI_CLIENT_CLIENT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of a client: references, cancelling from any thread, and the outcome for a callback or for
- * a thread that waits. Start and cancel are carried into the loop by the task; everything else
- * happens there. Attempts, retries and the deadline are rest/request_call.c. */
+/* Calls of a client: references, cancelling from any thread, and the result for a callback or for a
+ * waiting thread. The task carries start and cancel into the loop; everything else happens there.
+ * Attempts, retries and the deadline are in rest/request_call.c. */
 #include "client/request.h"
 
 #include <errno.h>

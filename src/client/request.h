@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A call of a client: a request (rest/request_call.h) that several threads may know. */
+/* A call of a client: a request (rest/request_call.h) that is shared between threads. */
 #ifndef KI_CLIENT_REQUEST_H
 #define KI_CLIENT_REQUEST_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ki_client_list(): a whole list, page after page by the rules of wire/paging.h, each page a
- * request that the caller's thread waits for. */
+/* ki_client_list(): a whole list, page by page with the rules of wire/paging.h, each page a
+ * blocking request. */
 #include <kinformer/request.h>
 
 #include "base/engine.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that wait for their answer, the short forms of them, and trying a write again that met
- * another. */
+/* Blocking requests, their short forms, and retries of conflicting writes. */
 #include <errno.h>
 #include <time.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers made of a configuration: basic or bearer, and impersonation. Invariant: every value was
- * looked at, and text of secrets is in memory that is wiped. */
+/* Authorization headers of a configuration: basic or bearer, and impersonation. Invariant: every
+ * value is validated, and secrets are in memory that is wiped. */
 #include "client/auth/auth_headers.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers that say who asks, as far as a configuration alone tells them. */
+/* Authorization headers that are defined by a configuration alone. */
 #ifndef KI_CLIENT_AUTH_AUTH_HEADERS_H
 #define KI_CLIENT_AUTH_AUTH_HEADERS_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credentials: joins headers, token file, certificate files and plugin into the transport's hook
+/* Credentials: connects headers, token file, certificate files and plugin to the transport's hook
  * and its certificates.
  *
- * Invariant: `generation` is another one whenever what a request would be sent with is, so that an
- * answer of 401 is held against nothing newer than what it was about.
+ * Invariant: `generation` changes whenever the credentials of requests change, so that a 401 only
+ * invalidates the credentials that it was about.
  *
- * Failures are reported to a program, which may release everything in that moment; so whoever
- * comes from outside is counted in `inside`, and the last one out frees. */
+ * Failures are reported to the program, which may release everything in its callback; so calls from
+ * outside are counted in `inside`, and the last one frees. */
 #include "client/auth/credentials.h"
 
 #include <errno.h>

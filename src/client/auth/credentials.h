@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credentials: what a configuration says of who we are and whom we trust, kept current. It answers
- * the transport's question for headers, and gives it new certificates when files or plugins bring
+/* Credentials of a configuration (authentication and trusted CAs), kept current. They provide the
+ * headers of requests to the transport, and new certificates when files change or plugins return
  * some.
  *
- * Files are read on the loop: they are small, and regular files only. Plugins are processes of
- * their own, whose pipes the loop watches: nothing waits for them but the requests that need them.
+ * Files are read on the loop: they are small, and regular files only. Plugins are processes whose
+ * pipes the loop polls: only requests that need them wait for them.
  *
- * All functions are for the thread that runs the loop, or while nobody does. */
+ * All functions are for the thread that runs the loop, or while none does. */
 #ifndef KI_CLIENT_AUTH_CREDENTIALS_H
 #define KI_CLIENT_AUTH_CREDENTIALS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When plugins are run. Invariant: between the end of one run and the start of the next there is
- * always a pause, whatever the clock, the server and the plugin say. */
+/* Scheduling of plugin runs. Invariant: there is always a pause between two runs, whatever the
+ * clock, the server and the plugin do. */
 #include "client/auth/exec_auth.h"
 
 #include <errno.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credentials from an exec plugin over time: when it is run, how long what it gave counts, and what
- * requests hear meanwhile.
+/* Credentials from an exec plugin: when it is run, how long its result is valid, and what requests
+ * receive meanwhile.
  *
- * It is run when the first request comes, when what it gave has expired, and when the server
- * refused that; one run at a time, for which requests wait. What ends badly is tried again after a
- * pause that grows from one second to a minute; requests that come meanwhile hear why. A clock that
- * is wrong or a server that refuses everything has it run every few seconds at most, and ever
- * slower: what is there is used meanwhile. */
+ * It is run for the first request, when the credential has expired, and when the server rejected
+ * it; one run at a time, for which requests wait. A failed run is retried after a pause that grows
+ * from one second to a minute; requests before that fail with the reason. A wrong clock or a server
+ * that rejects everything causes a run every few seconds at most, and then less and less often; the
+ * current credential is used meanwhile. */
 #ifndef KI_CLIENT_AUTH_EXEC_AUTH_H
 #define KI_CLIENT_AUTH_EXEC_AUTH_H
 

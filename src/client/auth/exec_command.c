@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands of plugins. A kubeconfig of a stranger may name any program, so nothing is run that the
- * program did not allow, nothing that a stranger on this machine could have put in its place, and
- * nothing that depends on the working folder. */
+/* Commands of plugins. An untrusted kubeconfig may name any program, so nothing is run that the
+ * program did not allow, that other users of this machine could have replaced, or that depends on
+ * the working directory. */
 #include "client/auth/exec_command.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command of a plugin: where it is, whether it may be run, and what it is given. */
+/* The command of a plugin: its path, whether it may be run, its arguments and environment. */
 #ifndef KI_CLIENT_AUTH_EXEC_COMMAND_H
 #define KI_CLIENT_AUTH_EXEC_COMMAND_H
 

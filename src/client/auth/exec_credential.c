@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ExecCredential objects, written and read. Invariant: no byte of what a plugin wrote gets into an
+/* Writes and reads ExecCredential objects. Invariant: no byte of a plugin's output gets into an
  * error; all of it may be secret. */
 #include "client/auth/exec_credential.h"
 

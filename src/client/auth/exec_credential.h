@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said to an exec plugin, and what it answers: ExecCredential objects of the API group
- * client.authentication.k8s.io. No I/O here. */
+/* Input and output of an exec plugin: ExecCredential objects of the API group
+ * client.authentication.k8s.io. No I/O. */
 #ifndef KI_CLIENT_AUTH_EXEC_CREDENTIAL_H
 #define KI_CLIENT_AUTH_EXEC_CREDENTIAL_H
 

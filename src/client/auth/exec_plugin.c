@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes of plugins. Two things end a run: the process is gone, which a pidfd tells, and its
- * standard output is closed. Somebody may hold that open for longer, a daemon that the plugin left
- * behind; so once the process is gone there is patience for a moment only.
+/* Processes of plugins. A run ends when the process has exited, which a pidfd reports, and its
+ * standard output is closed. A daemon that the plugin left behind may hold that open; so after the
+ * exit there is only a short grace time.
  *
- * Invariant: `pid` is not 0 as long as the process is ours to wait for. It is signalled only then,
- * so that no stranger with the same number is. A program that has its children reaped for it
- * (SIGCHLD ignored, or waitpid() for all) takes the status from us, not the output. */
+ * Invariant: `pid` is not 0 as long as the process has not been reaped. It is signalled only then,
+ * so that a reused number is never signalled. If the program reaps our children (SIGCHLD ignored,
+ * or waitpid() for all), the status is lost, but not the output. */
 #include "client/auth/exec_plugin.h"
 
 #include <errno.h>

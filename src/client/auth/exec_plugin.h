@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a program and takes what it writes to its standard output, on the loop and without a thread.
+/* Runs a program and reads its standard output, on the loop and without a thread.
  *
- * The program gets its arguments and environment as they are, never through a shell; no descriptors
- * but the first three; no signal blocked or ignored; and a process group of its own, which is
- * killed when the time is over or too much was written. */
+ * The program gets its arguments and environment unchanged, without a shell; no descriptors but the
+ * first three; no signal blocked or ignored; and its own process group, which is killed on timeout
+ * or if the output is too large. */
 #ifndef KI_CLIENT_AUTH_EXEC_PLUGIN_H
 #define KI_CLIENT_AUTH_EXEC_PLUGIN_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A look at certificates and keys before they are used: libcurl reads them only when it connects,
- * and then those that worked are gone. It refuses what cannot be right, such as a certificate with
- * the key of the one before it, which a file may contain while it is being rewritten. What it does
- * not know it lets pass: the TLS library has the last word. */
+/* Checks certificates and keys before they are used: libcurl reads them only when it connects, and
+ * by then the working ones are gone. It rejects what is certainly wrong, such as a certificate with
+ * the key of its predecessor, which a file may contain while it is being rewritten. Unknown formats
+ * pass: the TLS library decides. */
 #ifndef KI_CLIENT_AUTH_PEM_H
 #define KI_CLIENT_AUTH_PEM_H
 

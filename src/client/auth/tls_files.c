@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Certificate files. Two files cannot be read in one step, so they are read until neither changed
- * meanwhile, and then looked at. Invariant: `set` is always whole, and one that was good. */
+/* Certificate files. Two files cannot be read atomically, so they are read until neither changed
+ * meanwhile, and then checked. Invariant: `set` is always complete and was valid. */
 #include "client/auth/tls_files.h"
 
 #include <errno.h>

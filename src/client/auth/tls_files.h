@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Certificates in files that are rewritten from time to time: the CA, and our certificate with
- * its key. A look is a stat() of each; they are read again only when one has changed, and taken
- * only when they are whole and go together. Until then the last good ones are kept. */
+/* Certificates in files that are rewritten from time to time: the CA, and the client certificate
+ * with its key. A check is a stat() of each; they are read again only when one has changed, and
+ * used only when they are complete and match. Until then the last good ones are kept. */
 #ifndef KI_CLIENT_AUTH_TLS_FILES_H
 #define KI_CLIENT_AUTH_TLS_FILES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens in files. Invariant: the value is empty or one that a header can have, and what was read
- * from the file is wiped, good or not. */
+/* Tokens in files. Invariant: the value is empty or a valid header value, and what was read from
+ * the file is wiped, valid or not. */
 #include "client/auth/token_file.h"
 
 #include <errno.h>

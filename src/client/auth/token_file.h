@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bearer token in a file that is rewritten from time to time. It is read again when what we
- * have is 50 seconds old, as in client-go, and, but not more often than every few seconds, when the
- * server refused it. What cannot be read changes nothing: the last good token is kept. */
+/* A bearer token in a file that is rewritten from time to time. It is read again when the token is
+ * 50 seconds old, as in client-go, and, at most every few seconds, when the server rejected it. If
+ * the file cannot be read, the last good token is kept. */
 #ifndef KI_CLIENT_AUTH_TOKEN_FILE_H
 #define KI_CLIENT_AUTH_TOKEN_FILE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handle: making, counting, reading. Invariant: whatever a configuration points to is in its
- * own memory, which is wiped before it is freed. */
+/* The handle: creation, reference counting, reading. Invariant: everything a configuration points
+ * to is in its own memory, which is wiped before it is freed. */
 #include "client/config/config.h"
 
 #include <errno.h>

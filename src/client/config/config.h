@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A configuration while it is made, and what its makers share. */
+/* A configuration under construction, shared by the files that create one. */
 #ifndef KI_CLIENT_CONFIG_CONFIG_H
 #define KI_CLIENT_CONFIG_CONFIG_H
 

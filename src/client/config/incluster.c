@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The configuration of a pod, as Kubernetes lays it out: two variables and three files. */
+/* The in-cluster configuration of a pod: two variables and three files. */
 #include <errno.h>
 #include <sys/stat.h>
 

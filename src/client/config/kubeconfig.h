@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kubeconfig files on their way to a configuration: read, checked, and one context of them chosen.
- * Values are read where they stand in the trees; nothing is merged into a copy. */
+/* From kubeconfig files to a configuration: files are read and checked, and one context is
+ * selected. Values are read in place from the trees; nothing is merged into a copy. */
 #ifndef KI_CLIENT_CONFIG_KUBECONFIG_H
 #define KI_CLIENT_CONFIG_KUBECONFIG_H
 

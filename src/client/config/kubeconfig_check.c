@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types of all fields of a kubeconfig, by tables that mirror client-go's v1.Config. Go refuses
- * a file with a field of a wrong type wherever it stands, so do we. Unknown fields are passed over.
- * null stands for any value that is not there. Invariant: who reads a known field after this finds
- * its type, or null. */
+/* The types of all fields of a kubeconfig, by tables that mirror client-go's v1.Config. Go rejects
+ * a file with a field of a wrong type anywhere, and so does this. Unknown fields are ignored. null
+ * means an absent value. Invariant: after this check every known field has its type, or is null. */
 #include <errno.h>
 
 #include "base/alloc.h"

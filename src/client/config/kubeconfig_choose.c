@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which context, cluster and user count, and what they say together with the options: client-go's
- * rules of merging and overriding, setting by setting. */
+/* Selects context, cluster and user, and applies the options: client-go's rules of merging and
+ * overriding, setting by setting. */
 #include <errno.h>
 
 #include "base/error.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which files there are, and reading them. As in client-go: one file that was named, and then it
- * must exist; or a list, of which some may be missing; anything else that goes wrong with a file is
- * an error, never a reason to continue without it. */
+/* Selects and reads the files. As in client-go: one named file, which must exist; or a list, of
+ * which some may be missing. Any other problem with a file is an error; it is never ignored. */
 #include <errno.h>
 
 #include "base/alloc.h"

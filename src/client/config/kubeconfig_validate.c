@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes together and what does not: client-go's validation, and what it would only find when it
- * connects. Messages name fields and files, never values. */
+/* Checks combinations of settings: client-go's validation, and errors that client-go only finds
+ * when it connects. Messages name fields and files, never values. */
 #include <errno.h>
 
 #include "base/error.h"

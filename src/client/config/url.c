@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: what is accepted holds visible ASCII only, so it can stand in a request as it is. */
+/* Invariant: accepted URLs contain visible ASCII only, so they can be used in a request as they
+ * are. */
 #include "client/config/url.h"
 
 #include "base/ascii.h"

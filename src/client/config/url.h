@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* URLs of servers and proxies, taken apart. */
+/* Parses URLs of servers and proxies. */
 #ifndef KI_CLIENT_CONFIG_URL_H
 #define KI_CLIENT_CONFIG_URL_H
 

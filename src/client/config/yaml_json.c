@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of a tree as JSON. It is gone through twice, once to measure and once to write, so that the
- * text never moves. */
+/* Converts part of a tree to JSON, in two passes, one to measure and one to write, so that the text
+ * never moves. */
 #include <errno.h>
 
 #include "client/config/kubeconfig.h"

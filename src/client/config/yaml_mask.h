@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hiding the content of a YAML text from the YAML library.
+/* Hides the content of a YAML text from the YAML library.
  *
- * libyaml copies what it reads through memory of its own, which it frees without wiping. So it gets
- * a text of the same shape, in which one letter stands for every letter and digit; YAML gives
- * meaning to punctuation and space only, save in escapes and in the heads of block scalars, which
- * stay. What comes out is filled in again from the true text. */
+ * libyaml copies its input through its own memory, which it frees without wiping. So it gets a text
+ * of the same structure, in which every letter and digit is replaced by one letter; only
+ * punctuation and space are significant in YAML, except in escapes and in the heads of block
+ * scalars, which stay. The results are filled in again from the original text. */
 #ifndef KI_CLIENT_CONFIG_YAML_MASK_H
 #define KI_CLIENT_CONFIG_YAML_MASK_H
 

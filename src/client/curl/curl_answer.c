@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What libcurl brings: headers, line by line, and the body. Both are called inside libcurl, inside
- * the task. Returning less than was given ends the transfer; why stands in `failure` then.
- * Invariant: nothing of the sink is called after the call was closed. */
+/* Response data from libcurl: headers, line by line, and the body. Both callbacks run inside
+ * libcurl, inside the task. Returning less than the given length ends the transfer; `failure` has
+ * the reason. Invariant: no function of the sink is called after the call was closed. */
 #include <errno.h>
 #include <string.h>
 

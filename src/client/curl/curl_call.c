@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One request from its start to its end. Everything but the copying of the request is done by the
- * task, a step at a time: credentials, handing it to libcurl, pausing, telling the end, freeing. */
+/* One request from its start to its end. Except for copying the request, everything is done by the
+ * task, one step at a time: credentials, passing it to libcurl, pausing, reporting the end,
+ * freeing. */
 #include <errno.h>
 #include <string.h>
 

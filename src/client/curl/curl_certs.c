@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of certificates. Invariant: what was a secret is overwritten before its memory is released,
- * on every way. */
+/* Sets of certificates. Invariant: secrets are overwritten before their memory is freed, on every
+ * path. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes TCP connections for libcurl. A name may have several addresses, and one that drops packets
- * must not keep the others from being tried; libcurl 7.88 on a foreign loop tries the second only
- * when the time to connect is over. So libcurl is refused a socket for each address that it names,
- * which ends the transfer before it began; the addresses are tried here, each 250 ms after the one
- * before it (RFC 8305) or as soon as that has failed; and the call is handed to libcurl again, with
- * the first connection that was made for it to take. This is what CURLOPT_OPENSOCKETFUNCTION and
- * CURL_SOCKOPT_ALREADY_CONNECTED are documented for. A proxy's name is treated alike. Which
- * connections are used again is libcurl's choice.
+ * must not prevent the others from being tried; libcurl 7.88 on an external loop tries the second
+ * only after the connect timeout. So libcurl is refused a socket for each address, which ends the
+ * transfer before it starts; the addresses are tried here, each 250 ms after the previous one (RFC
+ * 8305) or as soon as that has failed; and the call is passed to libcurl again, with the first
+ * established connection. This is a documented use of CURLOPT_OPENSOCKETFUNCTION and
+ * CURL_SOCKOPT_ALREADY_CONNECTED. A proxy's name is handled alike. Connection reuse is decided by
+ * libcurl.
  *
  * Invariant: libcurl never has a TCP socket that is not connected yet.
  *
- * Calls that may share a connection of HTTP/2 do not connect all at once: the first does, and the
- * others are handed over again when it has. */
+ * Calls that may share an HTTP/2 connection do not connect all at once: the first does, and the
+ * others are passed to libcurl again when it has. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

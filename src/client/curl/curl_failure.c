@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libcurl's errors as ours: a code that says what to do about it, and a sentence that names the
- * server. libcurl's own words are added where they say more; they never hold headers. */
+/* Maps libcurl's errors to ours: a code that determines the reaction, and a message that names the
+ * server. libcurl's own message is added where it has more information; it never contains
+ * headers. */
 #include <errno.h>
 #include <string.h>
 

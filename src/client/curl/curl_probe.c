@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signs of life of HTTP/2 connections. TCP finds out that a machine or a way is gone, but not that
- * what is behind a connection has stopped: a server that hangs, or a proxy that lost its other
- * side, acknowledges all the same. HTTP/2 has PING for it; libcurl sends none for connections that
- * are in use, and has no limit for the answer. So a connection whose streams brought nothing for
- * half of `dead_after_ns` is asked `OPTIONS *`, the request that is about the server itself: Go's
- * servers answer it before anything of Kubernetes sees it. Whatever comes is a sign of life. If
- * nothing does in the other half, the silence of that request ends the connection, as it does for
- * every request (on_idle() in curl_call.c).
+/* Liveness probes of HTTP/2 connections. TCP detects that a machine or a route is gone, but not
+ * that the peer has stopped: a server that hangs, or a proxy that lost its upstream, still
+ * acknowledges. HTTP/2 has PING for this; libcurl sends none for connections in use, and has no
+ * timeout for the response. So a connection whose streams received nothing for half of
+ * `dead_after_ns` is probed with `OPTIONS *`, a request about the server itself: Go's servers
+ * respond to it before any code of Kubernetes runs. Any data is a sign of life. If none arrives in
+ * the other half, the timeout of that request ends the connection, as for every request (on_idle()
+ * in curl_call.c).
  *
- * Which connection is asked, if there are several, is libcurl's choice. So one question is asked at
- * a time, and if it is not answered, all connections that brought nothing meanwhile are given up.
+ * If there are several connections, libcurl chooses the one that is probed. So there is one probe
+ * at a time, and if it fails, all connections that received nothing meanwhile are closed.
  *
- * A server that breaks connections for being asked is left alone for a while. */
+ * A server that breaks connections because of probes is not probed for a while. */
 #include <errno.h>
 
 #include "base/error.h"

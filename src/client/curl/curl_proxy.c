@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which hosts are reached without a proxy, as Go's programs read NO_PROXY: names stand for
- * themselves and what is below them, ".name" for what is below alone, addresses for themselves,
- * "10.0.0.0/8" for a network, "host:port" for one port, "*" for all. */
+/* Which hosts are reached without a proxy, with the rules of Go for NO_PROXY: a name matches itself
+ * and its subdomains, ".name" only subdomains, an address itself, "10.0.0.0/8" a network,
+ * "host:port" one port, "*" everything. */
 #include <arpa/inet.h>
 #include <string.h>
 

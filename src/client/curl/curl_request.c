@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What libcurl is told of a request. Everything that libcurl would otherwise take from the
- * environment, or do of its own accord, is set here: proxies, redirects, protocols, roots. */
+/* Sets libcurl's options of a request. Everything that libcurl would otherwise take from the
+ * environment, or do by default, is set here: proxies, redirects, protocols, roots. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

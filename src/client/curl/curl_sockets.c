@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libcurl's sockets and its one timer, on the loop. The loop tells of sockets outside of
- * ki_engine_run(); they are noted, and libcurl is told by the task. If a socket cannot be watched
- * for want of memory, libcurl would be stuck for good; so then everything starts again. */
+/* libcurl's sockets and its one timer, on the loop. The loop reports sockets outside of
+ * ki_engine_run(); they are recorded, and the task passes them to libcurl. If a socket cannot be
+ * polled because memory ran out, libcurl would hang; so everything is restarted then. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the libcurl transport share.
+/* Shared by the files of the libcurl transport.
  *
- * libcurl must not be entered from its own callbacks, and sinks may ask for anything inside them.
- * So everything goes one way: whoever wants something done marks a call or a socket, puts it on a
- * list and posts the task; the task, inside ki_engine_run(), is the only place that enters libcurl
- * and the only place that frees calls. */
+ * libcurl must not be entered from its own callbacks, and sinks may call any function inside
+ * theirs. So there is one direction: other code marks a call or a socket, puts it on a list and
+ * posts the task; the task, inside ki_engine_run(), is the only place that enters libcurl and the
+ * only place that frees calls. */
 #ifndef KI_CLIENT_CURL_CURL_STATE_H
 #define KI_CLIENT_CURL_CURL_STATE_H
 

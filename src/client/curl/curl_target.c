@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where requests go: the URL of the server taken apart, and which proxy leads there. What is wrong
- * with a URL is told without showing it: there may be a password in it. */
+/* The target of requests: the parsed URL of the server, and the proxy to use. Errors about a URL do
+ * not show it: it may contain a password. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

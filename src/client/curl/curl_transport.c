@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The transport on libcurl: making it, the task that drives it, and its end. Invariant: libcurl is
- * entered by the task alone, and by ki__curl_free() when the task does not run. */
+/* The transport on libcurl: creation, the task that drives it, and destruction. Invariant: libcurl
+ * is entered by the task alone, and by ki__curl_free() when the task does not run. */
 #include "client/curl/curl_transport.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Warnings of the server, to the log: those of code 299, each once, and not more than a log can
- * bear. What was told is remembered by its hash; the oldest is forgotten first. */
+/* Logs Warning headers of the server: those of code 299, each once, at a limited rate. Logged
+ * warnings are remembered by their hash; the oldest is dropped first. */
 #include <string.h>
 
 #include "base/log.h"

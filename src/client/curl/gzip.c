@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gzip, by zlib. zlib knows one member; members that follow are begun here. */
+/* gzip, by zlib. zlib decodes one member; subsequent members are started here. */
 #define ZLIB_CONST /* zlib's input is const */
 #include "client/curl/gzip.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The resources of a server: counting references, walking them, and finding the one that a name
- * means. kubectl's rules, but for two things: case never matters, and a version that is named
- * counts for short names too. */
+/* The resources of a server: reference counting, iteration, and resolution of names. kubectl's
+ * rules, with two exceptions: case is ignored, and an explicit version also applies to short
+ * names. */
 #include "client/discovery/discovery.h"
 
 #include <string.h>

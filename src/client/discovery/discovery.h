@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server has, as it is kept: resources in order, and every name of theirs in a sorted table.
- * Nothing of it changes once it is made (discovery_build.h makes it). */
+/* The resources of a server: in order, with all their names in a sorted table. Immutable (created
+ * by discovery_build.h). */
 #ifndef KI_CLIENT_DISCOVERY_DISCOVERY_H
 #define KI_CLIENT_DISCOVERY_DISCOVERY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gathers what a server has. Names are kept in lower case in one block of text, by offset, since
- * the block moves as it grows; they become pointers when it does so no more. */
+/* Collects the resources of a server. Names are kept in lower case in one block of text, by offset,
+ * since the block moves as it grows; they become pointers when it is complete. */
 #include "client/discovery/discovery_build.h"
 
 #include <errno.h>

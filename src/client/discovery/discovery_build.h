@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A discovery while it is gathered: group versions in the order in which they were named, and
- * resources of each, whichever is read first. What a server says wrongly is left out and counted;
- * only lack of memory and the limits end it. */
+/* A discovery under construction: group versions in the order in which they were named, and the
+ * resources of each, in any order of reading. Invalid entries are skipped and counted; only lack of
+ * memory and the limits end it. */
 #ifndef KI_CLIENT_DISCOVERY_DISCOVERY_BUILD_H
 #define KI_CLIENT_DISCOVERY_DISCOVERY_BUILD_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One reading at a time. Those who ask are put in line by any thread; all else happens inside the
- * loop. A reading answers those who asked before it began, or who take something older; for the
- * others the next one begins.
+/* One discovery at a time. Any thread queues callers; everything else happens inside the loop. A
+ * discovery serves callers that asked before it started, or that accept an older result; for the
+ * others the next one starts.
  *
- * Invariant: people are told by the task alone, or once the loop was stopped; never out of a
- * request's end, and the last one as the last thing it does. So waiters on another thread
- * finds nothing under way here when it continues, and may release the client. */
+ * Invariant: callers are notified by the task alone, or once the loop was stopped; never from the
+ * end of a request, and the last one as the last action. So a waiter on another thread finds
+ * nothing under way here when it continues, and may release the client. */
 #include "client/discovery/discovery_cache.h"
 
 #include <errno.h>

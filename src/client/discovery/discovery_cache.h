@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the server has, as a client keeps it: who asks gets what is known, if that is new enough, or
- * waits for one reading together with all others who ask meanwhile. */
+/* The discovery cache of a client: a caller gets the cached result if it is recent enough, or waits
+ * for one discovery together with all other callers. */
 #ifndef KI_CLIENT_DISCOVERY_DISCOVERY_CACHE_H
 #define KI_CLIENT_DISCOVERY_DISCOVERY_CACHE_H
 

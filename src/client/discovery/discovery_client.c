@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Discovery of a client: asking by its requests, waiting for what it keeps, and resolving names. */
+/* Discovery of a client: requests, waiting for the cache, and resolution of names. */
 #include <errno.h>
 #include <stdatomic.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both lists of groups are requested together, then what they leave open, a few at a time. A group
- * version that its own server does not answer for is marked as failed; what concerns all, such as a
- * connection that is lost, ends the whole.
+/* Both lists of groups are requested together, then missing group versions, a few at a time. A
+ * group version whose server does not respond is marked as failed; general failures, such as a lost
+ * connection, fail the whole discovery.
  *
- * Invariant: a slot is in use exactly while its call is under way. */
+ * Invariant: a slot is in use exactly while its call is in progress. */
 #include "client/discovery/discovery_fetch.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asking a server for all it has: /api and /apis, and where those do not tell it all, each group
- * version. Everything here is for inside the loop. */
+/* Requests all resources of a server: /api and /apis, and if those are incomplete, each group
+ * version. Inside the loop only. */
 #ifndef KI_CLIENT_DISCOVERY_DISCOVERY_FETCH_H
 #define KI_CLIENT_DISCOVERY_DISCOVERY_FETCH_H
 

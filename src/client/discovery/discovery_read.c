@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads APIGroupDiscoveryList (v2 and v2beta1, which have the same form) and the three lists of
- * before: APIVersions, APIGroupList, APIResourceList. What is not as it should be is left out; a
- * list of groups is never taken for empty because it is something else. */
+/* Reads APIGroupDiscoveryList (v2 and v2beta1, which have the same structure) and the three older
+ * lists: APIVersions, APIGroupList, APIResourceList. Invalid entries are skipped; another document
+ * is never treated as an empty list of groups. */
 #include "client/discovery/discovery_read.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the answers of a server that tell what it has. No I/O. */
+/* Decodes discovery responses. No I/O. */
 #ifndef KI_CLIENT_DISCOVERY_DISCOVERY_READ_H
 #define KI_CLIENT_DISCOVERY_DISCOVERY_READ_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What to say when a name is not found: the same name in other groups, or names that are spelt
- * nearly so, and the group versions that could not be read, in one of which it may be. */
+/* The error for an unknown name: the same name in other groups, or similar names, and the group
+ * versions whose discovery failed, one of which may have it. */
 #include <string.h>
 
 #include "base/error.h"
