@@ -12,21 +12,21 @@ all: ## build the library (build/release)
 	@cmake --preset release --log-level=WARNING
 	@cmake --build --preset release
 
-test: ## install what is missing, build, and run every test: plain, ASan+UBSan, TSan
+test: ## install missing packages, build, and run every test: plain, ASan+UBSan, TSan
 	@tools/setup test
 	@tools/run-tests
 
 SEEDS ?= 100000
 FROM ?= 1
 
-sim: ## run the simulator: SEEDS=100000 histories, FROM=1 on; and every order of a few things
+sim: ## run the simulator: SEEDS=100000 seeds, FROM=1 on; and every order of a few operations
 	@tools/setup --check test
 	@cmake --preset dev --log-level=WARNING
 	@cmake --build --preset dev --target sim
 	@tools/run-sim $(FROM) $(SEEDS)
 	@build/dev/tests/sim --small
 
-sim-mutants: ## bring back known bugs, one by one, and see that the simulator finds each
+sim-mutants: ## reintroduce known bugs, one by one; the simulator must find each
 	@tools/setup --check test
 	@cmake --preset dev --log-level=WARNING
 	@cmake --build --preset dev --target sim
@@ -43,7 +43,7 @@ stress: ## random calls of the API from many threads; MINUTES=10, PRESET=tsan (o
 
 DEMO ?=
 
-demo: ## install what is missing, build, and show what informers do; DEMO="--seconds 60" for options
+demo: ## install missing packages, build, and run the demo; DEMO="--seconds 60" for options
 	@tools/setup demo
 	@cmake --preset release --log-level=WARNING
 	@cmake --build --preset release --target kinformer_cli
@@ -55,17 +55,17 @@ test-e2e: ## end-to-end tests on a real API server; TESTS="words in names of tes
 	@tools/setup test
 	@tools/run-e2e $(TESTS)
 
-oracle: ## kinformer beside client-go on a real API server, under chaos; MINUTES=10
+oracle: ## kinformer and client-go on a real API server, under faults; MINUTES=10
 	@tools/setup test
 	@tools/run-oracle --minutes $(or $(MINUTES),10)
 
-soak: ## the same with kinformer alone: do memory and descriptors stay flat? MINUTES=30
+soak: ## the same with kinformer alone: check for growth of memory and descriptors; MINUTES=30
 	@tools/setup test
 	@tools/run-soak --minutes $(or $(MINUTES),30)
 
 BENCH ?=
 
-bench: ## beside client-go, kube-rs and curl on a real API server, 25 minutes; BENCH=--quick
+bench: ## compare with client-go, kube-rs and curl on a real API server, 25 minutes; BENCH=--quick
 	@bench/cluster/run $(BENCH)
 
 docs: ## write the HTML reference of the functions to build/docs
@@ -79,14 +79,14 @@ install: ## build and install; PREFIX=/usr/local, DESTDIR=
 	@cmake --build --preset release
 	@DESTDIR="$(DESTDIR)" cmake --install build/release
 
-uninstall: ## remove what `make install` installed; DESTDIR= as then
+uninstall: ## remove the installed files; DESTDIR= as for install
 	@tools/uninstall build/release "$(DESTDIR)"
 
 format: ## format every C and C++ file
 	@tools/setup lint
 	@tools/format
 
-lint: ## check the format, and let gcc's static analyzer read the library
+lint: ## check the format, and run gcc's static analyzer
 	@tools/setup lint
 	@tools/format --check
 	@tools/analyze

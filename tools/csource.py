@@ -2,7 +2,7 @@
 """What the checks share: reading the tree, splitting C into tokens, and the frame of a check.
 
 A check is a function from {path: text} to a list of complaints. It never opens a file itself, so
-its self-test can hand it small made-up trees: one that is fine, and some that must be refused.
+its self-test can pass small trees: one that must be accepted, and some that must be rejected.
 """
 import re
 import sys
@@ -152,12 +152,12 @@ def self_test(check, accepted, refused):
     `refused` is a list of (tree, part of the complaint)."""
     ok = True
     for complaint in check(accepted):
-        print(f"self-test: refused what is fine: {complaint}")
+        print(f"self-test: rejected a valid tree: {complaint}")
         ok = False
     for tree, reason in refused:
         complaints = check(tree)
         if not any(reason in complaint for complaint in complaints):
-            print(f"self-test: did not say {reason!r} of {tree}, but {complaints}")
+            print(f"self-test: expected {reason!r} for {tree}, got {complaints}")
             ok = False
     return ok
 

@@ -15,7 +15,7 @@ SAME_ADDRESSES = "KI_E2E_SAME_ADDRESSES"
 
 
 def fix_addresses():
-    """Begins anew with fixed addresses: without, sanitizers of gcc 12 fail now and then."""
+    """Restarts with fixed addresses: without, sanitizers of gcc 12 fail now and then."""
     if SAME_ADDRESSES in os.environ or shutil.which("setarch") is None:
         return
     prefix = ["setarch", "-R"]

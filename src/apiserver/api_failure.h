@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request that failed, to be told as a Status: as a whole answer or inside a watch. */
+/* A failed request, to be sent as a Status: as a whole response or inside a watch. */
 #ifndef KI_APISERVER_API_FAILURE_H
 #define KI_APISERVER_API_FAILURE_H
 

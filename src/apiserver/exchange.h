@@ -102,11 +102,12 @@ typedef struct ki__api_watch {
     ki__list link;       /* in the list of the server */
     ki__api_reader hold; /* keeps the changes that are still to be sent */
     uint64_t epoch;
-    uint64_t after;     /* changes up to this version are not sent */
-    uint64_t sequence;  /* of the next change to look at */
-    uint64_t changes;   /* sent so far */
-    uint64_t end_after; /* the end of the initial events is told at this version or later */
-    bool tell_end;      /* it is still to be told */
+    uint64_t after;    /* changes up to this version are not sent */
+    uint64_t sequence; /* of the next change to look at */
+    uint64_t changes;  /* sent so far */
+    uint64_t
+        end_after; /* the bookmark that ends the initial events is sent at this version or later */
+    bool tell_end; /* it has not been sent yet */
     bool dropped;
     uint64_t bookmark_at; /* deadlines; UINT64_MAX: none */
     uint64_t last_bookmark_at;

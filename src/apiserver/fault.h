@@ -42,14 +42,14 @@ typedef struct ki__api_plan {
     uint64_t drop_after_ms;  /* of a watch: it ends after this time; 0: it does not */
     bool expire;             /* the history is gone: 410 for what needs it */
     bool stale;              /* what must be current is read from what the server has */
-    bool no_end_bookmark;    /* of a streaming list: the end is never told */
-    bool plain_end_bookmark; /* the same: told by a bookmark without the annotation */
+    bool no_end_bookmark;    /* of a streaming list: the final bookmark is never sent */
+    bool plain_end_bookmark; /* the same: a bookmark without the annotation is sent */
 
     /* What no sound server does. */
     uint64_t shuffle;        /* not 0: initial events in an order by this number */
     uint64_t skip_event;     /* the change of this number, from 1, is not sent; 0: none */
     uint64_t rewind;         /* so many changes from before the version requested are sent first */
-    uint64_t bookmark_ahead; /* bookmarks tell a version that much too high */
+    uint64_t bookmark_ahead; /* bookmarks have a version that is too high by this */
     bool mix_pages;    /* later pages of a list are of the newest version, not of the first's */
     bool bare_deletes; /* DELETED comes with an object that is an empty map */
 

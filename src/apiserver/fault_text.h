@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules of faults as text, for command lines and people: "status=500,verb=list,rate=10%; cut=1000".
- * <kinformer/apiserver.h> tells the words. */
+/* Fault rules as text, for command lines: "status=500,verb=list,rate=10%; cut=1000".
+ * <kinformer/apiserver.h> describes the syntax. */
 #ifndef KI_APISERVER_FAULT_TEXT_H
 #define KI_APISERVER_FAULT_TEXT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the target of a request asks for: /api/v1/namespaces/x/pods/y/status?watch=1&limit=5 taken
- * apart, percent-decoded, with its numbers read. Targets are hostile: any bytes give a route or a
- * failure to tell the client. */
+/* Parses the target of a request: /api/v1/namespaces/x/pods/y/status?watch=1&limit=5,
+ * percent-decoded, with its numbers. Targets are untrusted: any bytes give a route or a failure to
+ * send to the client. */
 #ifndef KI_APISERVER_ROUTE_H
 #define KI_APISERVER_ROUTE_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One API server: a view of a model that may lag behind it, with its own watch history and habits.
- * Requests go in as text and answers come out as bytes, pulled piece by piece (exchange.h), so that
- * whoever carries them, a socket or a simulated network, may stop at any byte.
+/* One API server: a view of a model that may lag behind it, with its own watch history and
+ * settings. Requests go in as text and responses come out as bytes, pulled piece by piece
+ * (exchange.h), so that a socket or a simulated network may stop at any byte.
  *
- * Writes and consistent reads go to the model itself, as a real server goes to etcd; the rest is
- * served from what the server has got to. One thread at a time for a model and all its servers. */
+ * Writes and consistent reads use the model itself, as a real server uses etcd; the rest is served
+ * from the server's own position. One thread at a time for a model and all its servers. */
 #ifndef KI_APISERVER_SERVER_H
 #define KI_APISERVER_SERVER_H
 

@@ -262,7 +262,7 @@ void ki__task_init(ki__task *task, void (*run)(ki__task *task))
  * an empty list. */
 bool ki__engine_post(ki_engine *engine, ki__task *task)
 {
-    /* Once the lock is given up the task may run, and end whoever held the engine for us. */
+    /* Once the lock is released the task may run, and free the last reference to the engine. */
     void (*wake)(void *user) = engine->options.wake;
     void *wake_user = engine->options.wake_user;
     if (ki__engine_is_inherited(engine)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SipHash-1-3: a keyed hash, so that whoever chooses names cannot choose collisions. The same key
- * and bytes hash alike on every machine. */
+/* SipHash-1-3: a keyed hash, so that an attacker who chooses names cannot choose collisions. The
+ * same key and bytes have the same hash on every machine. */
 #ifndef KI_BASE_HASH_H
 #define KI_BASE_HASH_H
 

@@ -5,7 +5,7 @@
 
 #include <kinformer/log.h>
 
-/** Whether a record of that level would be heard; ask before building costly fields. */
+/** Whether a record of that level would be logged; check before building costly fields. */
 static inline bool ki__log_wants(const ki_log *log, ki_log_level level)
 {
     return log != NULL && log->write != NULL && level <= log->level;

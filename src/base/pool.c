@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pool. One lock keeps all of it; it is never held while a job runs or a thread is started.
+/* The pool. One lock protects all of it; it is never held while a job runs or a thread is started.
  *
- * Nobody is woken in vain: a post wakes one idle thread, unless one is on its way already, and
- * whoever takes a job wakes the next if more are waiting. The thread that has been idle for the
- * shortest time is woken first, so that those which are not needed grow old and end.
+ * No wake-up is wasted: a post wakes one idle thread, unless one is already being woken, and a
+ * thread that takes a job wakes the next if more are queued. The thread that has been idle for the
+ * shortest time is woken first, so that superfluous threads time out.
  *
- * While jobs wait and no thread is idle, one thread watches instead of working: it looks every few
- * milliseconds whether the first job still waits, and if so becomes a worker; then whoever takes a
- * job and leaves some behind starts the next watcher. When nothing at all has ended between two
- * looks, the threads are blocked rather than busy: the number that is added doubles each time. */
+ * While jobs are queued and no thread is idle, one thread watches instead of working: it checks
+ * every few milliseconds whether the first job is still queued, and if so becomes a worker; then a
+ * thread that takes a job and leaves others queued starts the next watcher. If no job has ended
+ * between two checks, the threads are blocked rather than busy: the number that is added doubles
+ * each time. */
 #include "base/pool.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@
 #define LOG_AGAIN_NS (60 * KI__SECOND_NS)
 enum { LOOKS = 2 }; /* while jobs end, so many looks pass before a thread is added */
 
-/* Kept until the pool is freed: whoever wakes one does so without the lock. */
+/* Kept until the pool is freed: threads are woken without the lock. */
 typedef struct worker {
     ki__list link; /* among the idle or the unused */
     struct worker *next;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line. It knows nothing of any command: tables tell it what there is. */
+/* The command line parser. It is independent of commands: tables describe the options. */
 #include "cli/args.h"
 
 #include <stdlib.h>

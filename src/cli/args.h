@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line, as people know it from kubectl: --name value, --name=value, -n value, -nvalue,
+/* The command line, with the syntax of kubectl: --name value, --name=value, -n value, -nvalue,
  * several letters in one, options and operands in any order, and "--" before operands that look
- * like options. Options are told by tables, which help and completion read as well. */
+ * like options. Options are described by tables, which help and completion use as well. */
 #ifndef KI_CLI_ARGS_H
 #define KI_CLI_ARGS_H
 

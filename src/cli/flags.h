@@ -50,7 +50,7 @@ extern const size_t cli_flags_connect_count;
 
 void cli_flags_done(cli_flags *flags);
 
-/** The log that -v asks for, on standard error. Warnings and errors are always told. */
+/** The log requested by -v, on standard error. Warnings and errors are always printed. */
 ki_log cli_flags_log(const cli_flags *flags);
 
 /** The configuration that the options choose, and a client of it on `loop`. Errors are fit to be

@@ -225,7 +225,7 @@ int cli_session_open(cli_session *s, const cli_flags *flags, const char *const *
 
 /* ---- informers ---- */
 
-/* Trying again does not help: whoever asked should know. Once synced, anything may pass. */
+/* Retrying does not help, so it is reported. Once synced, any failure may be transient. */
 static bool is_final(const ki_error *error)
 {
     if (error->code == KI_ERR_STATUS) {

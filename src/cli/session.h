@@ -85,8 +85,9 @@ struct cli_session {
 int cli_session_open(cli_session *session, const cli_flags *flags, const char *const *names,
                      size_t name_count);
 
-/** Makes an informer for each target, with this handler, whose `user` is the target, and starts
- *  them. `on_synced` (may be NULL) is called when the handler of a target was told of all. */
+/** Creates an informer for each target, with this handler, whose `user` is the target, and starts
+ *  them. `on_synced` (may be NULL) is called when all initial objects of a target were
+ *  delivered. */
 KI_NODISCARD int cli_session_start(cli_session *session, const ki_handler *handler,
                                    void (*on_synced)(cli_target *target), ki_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kinformer watch`: what happens to objects, as informers tell it. */
+/* `kinformer watch`: prints changes of objects, as delivered by informers. */
 #include <string.h>
 
 #include "cli/columns.h"
@@ -98,7 +98,7 @@ static void put_change(const ki_diff_change *change, void *user)
     }
 }
 
-/* Whether all was told. */
+/* Whether all differences were printed. */
 static bool tell_changes(telling *t, const ki_object *before, const ki_object *after)
 {
     return cli_diff(before, after, put_change, t);
@@ -124,7 +124,7 @@ static void put_change_lines(cli_table *table, const ki_object *before, const ki
     }
 }
 
-/* What was told in one round of the loop is printed together. */
+/* Events of one round of the loop are printed together. */
 static void print_rows(watching *w)
 {
     if (w->table.rows.len == 0) {

@@ -144,10 +144,9 @@ static void close_inside(void *arg)
     ki__credentials_free(client->credentials);
 }
 
-/* The loop was stopped: what nobody will answer any more ends. Calls and waiters hold the client,
- * the last of them until it is told: a thread that waits may then release the client. So nothing
- * here holds it at the end, and without calls and waiters another thread may be about to close it.
- */
+/* The loop was stopped: pending calls end. Calls and waiters hold the client, the last of them
+ * until it is notified: a waiting thread may then release the client. So nothing here uses it at
+ * the end, and without calls and waiters another thread may be about to close it. */
 static void on_stop(ki__stop_hook *hook)
 {
     ki_client *client = KI__CONTAINER_OF(hook, ki_client, stop_hook);

@@ -20,7 +20,7 @@ struct ki_call {
     ki__task task; /* posted only while the call is in the client's list */
     ki__list link; /* of client->calls */
     atomic_bool cancelled;
-    atomic_bool over; /* nobody is told anything any more */
+    atomic_bool over; /* no callback is called any more */
     bool at_once;     /* it keeps to no limit of requests in a second */
 
     ki__request_call request; /* inside the loop only */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop: an epoll set with an eventfd, for being woken, and a timerfd, for the engine's next
- * deadline; so that the one descriptor of the set tells all that a foreign loop needs to know. The
+/* The loop: an epoll set with an eventfd, for wake-ups, and a timerfd, for the engine's next
+ * deadline; so that the one descriptor of the set is all that an external loop has to poll. The
  * eventfd belongs to the engine as well, which may outlive the loop and be posted to even then.
  *
  * Two counts: `users` have the loop, and the last of them stops it; `parts` need its memory: the
- * users together, and the thread.
- */
+ * users together, and the thread. */
 #include <errno.h>
 #include <string.h>
 #include <sys/timerfd.h>

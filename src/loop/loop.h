@@ -40,8 +40,8 @@ void ki__loop_call(ki_loop *loop, void (*run)(void *arg), void *arg);
  *  program, and must not wait: ki_loop_stop() waits for it. */
 bool ki__loop_try_call(ki_loop *loop, void (*run)(void *arg), void *arg);
 
-/** Waits until `is_done`, which is asked with a lock held and may only look. If nobody runs the
- *  loop, this does. Whoever changes the answer calls ki__loop_changed() after it.
+/** Waits until `is_done`, which is called with a lock held and must not block. If no thread runs
+ *  the loop, this does. Code that changes the result calls ki__loop_changed() after it.
  *  Errors: KI_ERR_BUSY  called inside the loop;  KI_ERR_STOPPED  it was, so it may never be done.
  */
 int ki__loop_wait(ki_loop *loop, bool (*is_done)(const void *arg), const void *arg);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The syntax of the names that Kubernetes gives to things. Each check says where a name breaks
- * which rule, so that whoever read the name from a text can point at the place. */
+/* The syntax of Kubernetes names. Each check reports the position and the rule that is violated, so
+ * that callers can point at it. */
 #ifndef KI_OBJECT_NAMES_H
 #define KI_OBJECT_NAMES_H
 

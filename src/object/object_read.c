@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an object tells of itself. An object never changes, so all of this is safe on any thread. */
+/* Accessors of an object. Objects are immutable, so all of them are thread-safe. */
 #include "base/error.h"
 #include "object/json/json_flat.h"
 #include "object/json/json_skip.h"

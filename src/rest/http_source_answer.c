@@ -158,7 +158,7 @@ static int feed(ki__http_call *call, ki_str *bytes, ki_error *error)
     return r;
 }
 
-/* The Status stays as it was read until the call is freed, so it may be told. */
+/* The Status is kept until the call is freed, so it may be passed on. */
 static void end_undecodable(ki__http_call *call, const ki_error *error)
 {
     const ki_object *status = NULL;

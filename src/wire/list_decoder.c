@@ -177,7 +177,7 @@ int ki__list_refuse(const ki__list_decoder *decoder, ki_error *error)
     return KI_ERR_INVALID;
 }
 
-/* One whole item: sets *ret_object, or notes whose it is and tells why not. */
+/* One whole item: sets *ret_object, or records its key and the reason. */
 static int read_item(ki__intake *intake, ki_str bytes, ki_object **ret_object, ki_error *ret_why,
                      ki_error *error)
 {

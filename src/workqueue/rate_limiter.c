@@ -164,8 +164,8 @@ int ki_rate_limiter_fast_slow(uint64_t fast_ns, uint64_t slow_ns, uint32_t fast_
     return 0;
 }
 
-/* The bucket. It is kept as the time at which it is full again: a token taken is one interval
- * later, and whoever finds this time more than a whole bucket ahead waits for the difference. */
+/* The bucket. It is kept as the time at which it is full again: a token costs one interval, and a
+ * caller that finds this time more than a whole bucket ahead waits for the difference. */
 
 typedef struct bucket {
     const ki_alloc *alloc;

@@ -6,7 +6,7 @@
 
 #include "apiserver/exchange.h"
 
-/** One resource that is told of. */
+/** One listed resource. */
 typedef struct ki__api_offer {
     const ki_resource *resource;
     const ki__api_type *type; /* NULL: a built-in one that nobody has requested yet */

@@ -13,7 +13,7 @@
 #include "base/assert.h"
 #include "base/digits.h"
 
-/* Of a body that is too large, this much more is read to tell the client so. */
+/* If a body is too large, this much more is read, so that the client receives the response. */
 #define PASS_OVER_MAX ((uint64_t)8 << 20)
 
 static ki__http_connection *connection_of(struct MHD_Connection *mhd)

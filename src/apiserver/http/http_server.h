@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HTTP front of the embedded API server, inside: libmicrohttpd, driven by a loop, carries the
- * requests to exchanges of the model and their answers back.
+/* The HTTP front end of the embedded API server: libmicrohttpd, driven by a loop, carries the
+ * requests to exchanges of the model and their responses back.
  *
- * One lock is around everything. The loop's thread has it while libmicrohttpd runs; other threads
- * take it to reach the model. Timers, descriptors and libmicrohttpd are for the loop's thread alone
- * (or for whoever makes and frees the server while nobody runs the loop). */
+ * One lock protects everything. The loop's thread holds it while libmicrohttpd runs; other threads
+ * take it to access the model. Timers, descriptors and libmicrohttpd are for the loop's thread
+ * alone (or for the thread that creates and frees the server while no thread runs the loop). */
 #ifndef KI_APISERVER_HTTP_HTTP_SERVER_H
 #define KI_APISERVER_HTTP_HTTP_SERVER_H
 

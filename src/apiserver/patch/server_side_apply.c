@@ -145,7 +145,7 @@ static int own_before_first(work *w)
     return r < 0 ? r : own_changes(w, &who);
 }
 
-/* The object is given without its managedFields, which are told apart. */
+/* The object is given without its managedFields, which are passed separately. */
 static void forget_owners(work *w)
 {
     uint32_t metadata = ki__tree_get(&w->tree, w->now, ki_str_from("metadata"));

@@ -67,8 +67,8 @@ void ki__apply_commit(ki__applier *applier);
 /** Both of them. */
 int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error);
 
-/** How many notes there are for a handler that wants to hear of what has not changed, and of
- *  resyncs, or not. A resync of all objects does not count. */
+/** Number of notifications for a handler that receives unchanged objects and resyncs, or not. A
+ *  resync of all objects does not count. */
 size_t ki__apply_count(const ki__applier *applier, bool same_version, bool sync);
 
 /** The next notification, in the order of delivery; false after the last. */

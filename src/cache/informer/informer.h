@@ -32,7 +32,7 @@
 typedef enum ki__informer_state {
     KI__INFORMER_NEW,
     KI__INFORMER_STARTED,
-    KI__INFORMER_STOPPING, /* the reflector was told to stop */
+    KI__INFORMER_STOPPING, /* the reflector was requested to stop */
     KI__INFORMER_STOPPED,  /* and has; handlers may still be in their last callback */
 } ki__informer_state;
 

@@ -93,7 +93,7 @@ static void check_mutations(ki_informer *informer)
     }
 }
 
-/* The version is prepared: makes it what there is, and tells. */
+/* Publishes the prepared version, and queues the notifications. */
 static int spread(ki_informer *informer, bool first_list)
 {
     ki__notes *notes = NULL;

@@ -110,7 +110,7 @@ struct ki_reflector {
     ki__origin origin;
     ki__streaming streaming;
     ki__watches watches;
-    bool paused;         /* what the source was told */
+    bool paused;         /* options passed to the source */
     bool paginated;      /* a list of version "0" came in pages: the server has no cache */
     bool reencoded;      /* the source has changed to another encoding */
     ki__backoff backoff; /* before a list */
@@ -161,7 +161,7 @@ void ki__reflector_set_version(ki_reflector *r, const char *version, ki__origin 
 void ki__reflector_skipped(ki_reflector *r, const char *key, const ki_error *error);
 /** An object arrived: counts it if the schema tables do not know all of it; the first is logged. */
 void ki__reflector_note_object(ki_reflector *r, const ki_object *object);
-/** Whether it was told to stop: then nobody is called any more. */
+/** Whether it was requested to stop: then no callback is called any more. */
 static inline bool ki__reflector_is_stopping(const ki_reflector *r)
 {
     return atomic_load_explicit(&r->stopping, memory_order_acquire);

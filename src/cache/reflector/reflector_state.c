@@ -194,8 +194,8 @@ void ki__reflector_back_off(ki_reflector *r, ki__then then, const ki_error *erro
     wait_until(r, then, until);
 }
 
-/* The program hears of it last, so that the health it may read in its callback is that of the wait.
- * What dropping the call may free is kept until then. */
+/* The program is notified last, so that the health it may read in its callback is that of the wait.
+ * Data that dropping the call may free is kept until then. */
 void ki__reflector_fail(ki_reflector *r, ki__then then, const ki_error *error,
                         const ki_object *status)
 {

@@ -96,8 +96,8 @@ void ki__reflector_stream_event(ki_reflector *r, ki_watch_event_type type, const
     }
 }
 
-/* What was or may have been a deletion of nobody knows what: any of the objects so far may be gone,
- * and only another list can tell. */
+/* A possible deletion of an unknown object: any of the objects so far may be gone, and only another
+ * list can resolve that. */
 void ki__reflector_stream_skipped(ki_reflector *r, ki_watch_event_type type, const char *key)
 {
     note_progress(r, KI_WATCH_EVENT_ADDED);
@@ -218,8 +218,8 @@ void ki__reflector_stream_ended(ki_reflector *r, const ki_error *error, const ki
     case KI__TROUBLE_EXPIRED:
     case KI__TROUBLE_TOO_LARGE:
         if (r->ask == KI__ASK_LATEST) {
-            /* The latest was requested. A server whose cache lags, or cannot be filled, may list
-             * nevertheless; if not, its answer tells why. */
+            /* The latest was requested. A server whose cache lags, or cannot be filled, may still
+             * list; if not, its response has the reason. */
             fall_back(r, error);
         } else {
             r->ask = KI__ASK_LATEST;

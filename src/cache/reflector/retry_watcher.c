@@ -69,7 +69,7 @@ static void drop_call(ki_retry_watcher *w)
     }
 }
 
-/* Whoever calls this does not touch the watcher after it. */
+/* The caller must not use the watcher after it. */
 static void finish(ki_retry_watcher *w)
 {
     drop_call(w);

@@ -134,7 +134,7 @@ struct demo {
     uint64_t cuts;
     bool away; /* it refuses connections */
 
-    /* What is told. */
+    /* Output of the demo. */
     demo_line lines[DEMO_LINES];
     size_t line_count;
     size_t printed; /* lines; where there is no picture */

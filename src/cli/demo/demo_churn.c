@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of the demo come, change and go. It is done on the server itself, as if others did it;
- * informers hear of it through their connections only. */
+/* Objects of the demo are created, changed and deleted on the server itself, as if by other
+ * clients; informers receive the changes only through their connections. */
 #include <string.h>
 
 #include "cli/command_loop.h"

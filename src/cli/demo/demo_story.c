@@ -48,8 +48,8 @@ static bool has_settled(const ki_health *health)
     return health->queued == 0 && health->handlers_waiting == 0;
 }
 
-/* Handlers hear of what was there at the start, of events, and of what a new list shows to be
- * different; so what is none of the first two is the last. */
+/* Handlers receive the initial objects, events, and differences found by a relist; so what is none
+ * of the first two is the last. */
 static uint64_t differences_of(const demo_row *row, const ki_health *health)
 {
     uint64_t calls = row->adds + row->updates + row->deletes;

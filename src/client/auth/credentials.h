@@ -28,7 +28,7 @@ void ki__credentials_free(ki__credentials *credentials);
 ki__curl_tls ki__credentials_tls(const ki__credentials *credentials);
 ki__curl_auth ki__credentials_auth(ki__credentials *credentials);
 
-/** From now on the transport is told of what changes; NULL: of nothing any more. */
+/** From now on the transport is notified of changes; NULL: no longer. */
 void ki__credentials_attach(ki__credentials *credentials, ki__curl *curl);
 
 #endif

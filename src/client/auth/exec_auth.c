@@ -158,7 +158,7 @@ static int find_terminal(const ki__exec_auth *auth, bool *ret_terminal, ki_error
     return 0;
 }
 
-/* What the plugin is told by a variable, with its name in front. */
+/* The environment variable for the plugin, with its name in front. */
 static int write_info(const ki__exec_auth *auth, bool terminal, ki_buf *out)
 {
     static const char name[] = "KUBERNETES_EXEC_INFO=";

@@ -26,7 +26,7 @@ typedef struct ki__exec_secret {
     int64_t expires_at; /* seconds since 1970 */
 } ki__exec_secret;
 
-/** Who hears of it, on the thread of the loop. */
+/** Notified of the result, on the thread of the loop. */
 typedef struct ki__exec_listener {
     /** Another certificate and key came, or none (both empty). 0, or why they cannot be used; then
      *  the run has failed. */
@@ -34,7 +34,7 @@ typedef struct ki__exec_listener {
     /** A run is over; requests may ask again. `renewed`: with something new. The last thing that is
      *  done: ki__exec_auth_done() may be called in it. */
     void (*ended)(bool renewed, const ki_error *error, void *user);
-    /** The CA that a plugin is told of, PEM, or empty. */
+    /** The CA that is passed to a plugin, PEM, or empty. */
     ki_str (*ca)(void *user);
     void *user;
 } ki__exec_listener;

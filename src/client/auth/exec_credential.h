@@ -9,7 +9,7 @@
 
 #include "base/secret.h"
 
-/** What a plugin is told. */
+/** Input of a plugin. */
 typedef struct ki__exec_info {
     const char *api_version;
     bool interactive;         /* it has the terminal */
@@ -33,11 +33,11 @@ typedef struct ki__exec_credential {
     int64_t expires_at; /* seconds since 1970 */
 } ki__exec_credential;
 
-/** Reads the output of a plugin, behind which KI__JSON_PADDING bytes must be readable. What comes
- *  of it is in `secrets`. Errors tell what is wrong, with nothing of the output in them.
+/** Reads the output of a plugin, behind which KI__JSON_PADDING bytes must be readable. The result
+ *  is in `secrets`. Errors contain nothing of the output.
  *  Errors: KI_ERR_SYNTAX, KI_ERR_ENCODING, KI_ERR_DEPTH  it is not JSON;
  *          KI_ERR_TYPE     it, or a part, is of another type;
- *          KI_ERR_INVALID  it is no credential, or none that can be used;  -ENOMEM. */
+ *          KI_ERR_INVALID  it is not a credential, or not a usable one;  -ENOMEM. */
 int ki__exec_credential_read(ki_str output, const char *api_version, ki__secrets *secrets,
                              ki__exec_credential *ret_credential, ki_error *error);
 

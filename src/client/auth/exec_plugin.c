@@ -320,7 +320,7 @@ static void on_out(ki__watch *watch, uint32_t events)
     }
 }
 
-/* Whether it told the end. */
+/* Whether it reported the end. */
 static bool look_for_end(ki__exec_plugin *plugin)
 {
     if (!reap(plugin)) {

@@ -52,7 +52,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
            a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* One that cannot be looked at is all zeros: what is wrong with it is told when it is read. */
+/* A file whose stat() fails is all zeros: the error is reported when it is read. */
 static void look_at_all(const ki__tls_files *files, struct stat stats[KI__TLS_PARTS])
 {
     for (size_t i = 0; i < KI__TLS_PARTS; i++) {

@@ -59,7 +59,7 @@ int ki__config_error(ki_error *error, int code, const char *file, uint32_t line,
 /** Whether this seems to be a pod with a service account. */
 bool ki__in_cluster_possible(const ki_config_options *options);
 
-/** The namespace of the pod, in `secrets`; "default" if nothing tells. -ENOMEM. */
+/** The namespace of the pod, in `secrets`; "default" if there is none. -ENOMEM. */
 int ki__in_cluster_namespace(const ki_config_options *options, ki__secrets *secrets,
                              ki_str *ret_name);
 

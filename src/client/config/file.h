@@ -9,7 +9,7 @@
 
 #include "base/secret.h"
 
-/** What can be told of a file that was opened. */
+/** Information about an opened file. */
 typedef struct ki__file_info {
     bool others_read; /* everybody may read it */
     bool others_write;

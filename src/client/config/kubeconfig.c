@@ -307,7 +307,7 @@ static int fill_exec(const ki__kubeconfig_choice *choice, ki_config *config, ki_
     return fill_cluster_config(&choice->cluster, config, error);
 }
 
-/* The namespace of the pod counts also for files that tell none. */
+/* The namespace of the pod is also used for files without one. */
 static int fill_namespace(const ki__kubeconfig *kubeconfig, const ki__kubeconfig_choice *choice,
                           ki_config *config)
 {

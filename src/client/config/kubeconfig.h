@@ -84,7 +84,7 @@ typedef struct ki__kubeconfig_choice {
 int ki__kubeconfig_choose(ki__kubeconfig *kubeconfig, ki__kubeconfig_choice *choice,
                           ki_error *error);
 
-/** Whether nothing at all tells of a server. */
+/** Whether no server is configured at all. */
 bool ki__kubeconfig_is_empty(const ki__kubeconfig_choice *choice);
 
 /** Fails with the place of a setting. */

@@ -284,8 +284,8 @@ static size_t read_body(char *room, size_t size, size_t count, void *user)
     return len;
 }
 
-/* libcurl asks for this when a connection that was used before broke without an answer, to send the
- * request again on another. But it may have been carried out: whoever made it must know. */
+/* libcurl calls this when a reused connection broke without a response, to send the request again
+ * on another. But the server may have processed it, so the failure is reported instead. */
 static int refuse_to_rewind(void *user, curl_off_t offset, int origin)
 {
     (void)user;

@@ -134,7 +134,7 @@ typedef struct ki__curl_call {
 
 enum { KI__CURL_WARNINGS = 64 };
 
-/* Warnings that were told. */
+/* Warnings that were logged. */
 typedef struct ki__curl_warnings {
     ki__hash_key key;
     uint64_t hashes[KI__CURL_WARNINGS]; /* a ring */
@@ -200,7 +200,7 @@ ki__curl_certs *ki__curl_certs_ref(ki__curl_certs *certs);
 void ki__curl_certs_unref(ki__curl_certs *certs);
 void ki__curl_wipe(ki_buf *buf); /* overwrites and frees */
 
-/* curl_request.c: what libcurl is told of a request. */
+/* curl_request.c: libcurl's options of a request. */
 int ki__curl_request_headers(ki__curl_call *call, const ki_http_request *request, ki_error *error);
 int ki__curl_request_setup(ki__curl_call *call, ki_error *error);
 void ki__curl_headers_free(struct curl_slist *headers); /* overwrites them first */
@@ -240,10 +240,10 @@ void ki__curl_call_fail(ki__curl_call *call, int code, const char *text); /* end
 int ki__curl_open_multi(ki__curl *curl);
 void ki__curl_close_multi(ki__curl *curl); /* no call may be in it any more */
 void ki__curl_sockets_run(ki__curl *curl);
-/** The socket of the call's connection; NULL if it has none, or nobody can tell. */
+/** The socket of the call's connection; NULL if it has none, or it is unknown. */
 ki__curl_socket *ki__curl_socket_of(const ki__curl_call *call);
-/** Whether the connection of the call brought nothing since `since`; then it is shut down, so that
- *  nobody uses it again and all who do hear of it. */
+/** Whether the connection of the call received nothing since `since`; then it is shut down, so that
+ *  it is not reused and all its calls fail. */
 bool ki__curl_shut_silent(ki__curl_call *call, uint64_t since);
 void ki__curl_shut(ki__curl_call *call); /* in any case */
 

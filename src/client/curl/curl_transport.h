@@ -68,7 +68,7 @@ typedef struct ki__curl_options {
     bool no_probes;      /* do not ask silent HTTP/2 connections for a sign of life */
     bool no_compression; /* do not ask for gzip, which otherwise all but streams request */
 
-    /* Limits. 0 stands for the value that is told. */
+    /* Limits. 0: the stated default. */
     uint64_t connect_timeout_ns; /* 30 s: connection, TLS and proxy together; as long for a name */
     uint64_t idle_timeout_ns;    /* 120 s: of requests that name none and are no streams */
     uint64_t dead_after_ns;      /* 20 s: a peer that acknowledges nothing for so long is gone, and

@@ -64,7 +64,7 @@ const ki_discovery *ki__discovery_cache_known(ki__discovery_cache *cache, uint64
 
 /* ---- waiting ---- */
 
-/* Whoever calls this has no more need of the cache, if this was the last to hold the asker. */
+/* The caller does not need the cache any more, if this was the last reference of the waiter. */
 static void free_waiter(const ki_alloc *alloc, const ki__discovery_asker *asker, waiter *w)
 {
     bool holds = w->holds;
@@ -149,7 +149,8 @@ void ki__discovery_cache_withdraw(ki__discovery_cache *cache, const void *user)
 
 /* ---- inside the loop ---- */
 
-/* Has those told, by the next turn of the task, whom a reading of that time serves. */
+/* Marks the waiters that a discovery of that time serves, to be notified by the next run of the
+ * task. */
 static void serve(ki__discovery_cache *cache, uint64_t time, const ki_discovery *discovery,
                   const ki_error *error)
 {
@@ -219,8 +220,8 @@ static bool tell_one(ki__discovery_cache *cache)
     return more;
 }
 
-/* Those who ask while others are told wait for the next turn, so that nobody can keep the loop
- * here. */
+/* Waiters that are added while others are notified wait for the next run, so that the loop is not
+ * blocked. */
 static void work(ki__task *task)
 {
     ki__discovery_cache *cache = KI__CONTAINER_OF(task, ki__discovery_cache, task);

@@ -17,7 +17,7 @@ typedef struct ki__discovery_cache {
     /* Inside the loop only. */
     ki__discovery_fetch *fetch; /* what is under way */
     uint64_t began;             /* when that was */
-    ki__list serving;           /* those who will be told next */
+    ki__list serving;           /* waiters that are notified next */
 
     /* With the lock held. */
     ki__mutex lock;

@@ -12,8 +12,8 @@ enum { KI__DISCOVERY_PARALLEL = 8 }; /* group versions that are requested at onc
 
 /** Who asks: the client, or a test. */
 typedef struct ki__discovery_asker {
-    /** Starts GET of a path; `done` hears of the answer, as with ki_client_call(), and not from
-     *  inside this. With `at_once` the limit of requests in a second does not hold it up. */
+    /** Starts GET of a path; `done` receives the response, as with ki_client_call(), and not from
+     *  inside this. With `at_once` the rate limit does not delay it. */
     int (*get)(const char *path, const char *accept, bool at_once, ki_call_done done,
                void *done_user, void *user, ki_call **ret_call, ki_error *error);
     /** Releases a call: inside its `done`, or before, and then that is not called any more. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of fields, as managedFields tell them: which paths of an object somebody owns. A path is its
- * elements, spelt as in FieldsV1 ("f:spec", "k:{\"name\":\"web\"}", "v:\"a\"", "i:3"), with a byte
- * between them that is in no UTF-8. In their order a path comes before all that is below it, and
- * nothing else comes between. So a set is a sorted array, and no operation recurses. */
+/* Sets of fields, as in managedFields: the paths of an object that a manager owns. A path is a
+ * sequence of elements, spelt as in FieldsV1 ("f:spec", "k:{\"name\":\"web\"}", "v:\"a\"", "i:3"),
+ * separated by a byte that is not valid in UTF-8. In their order a path comes before all that is
+ * below it, and nothing else comes between. So a set is a sorted array, and no operation
+ * recurses. */
 #ifndef KI_OBJECT_EDIT_FIELD_SET_H
 #define KI_OBJECT_EDIT_FIELD_SET_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How values are merged when an object is applied: member by member or as a whole, and lists by
- * keys, as sets or as a whole. Built-in kinds are known by tables (merge_tables.c, which
- * tools/gen-schema writes from the marks in the published Go types), custom ones by the schema in
- * their definition. Of what neither tells, maps are merged and lists are taken as a whole. */
+ * keys, as sets or as a whole. For built-in kinds this is in tables (merge_tables.c, which
+ * tools/gen-schema writes from the markers in the published Go types), for custom ones in the
+ * schema of their definition. By default, maps are merged and lists are replaced as a whole. */
 #ifndef KI_OBJECT_EDIT_MERGE_TYPE_H
 #define KI_OBJECT_EDIT_MERGE_TYPE_H
 
@@ -17,7 +17,7 @@ typedef enum ki__merge_how {
     KI__MERGE_USUAL,  /* a map by its members, a list as a whole */
     KI__MERGE_ATOMIC, /* as a whole */
     KI__MERGE_SET,    /* a list of plain values, each of which is there once */
-    KI__MERGE_KEYS,   /* a list of maps that are told apart by some of their members */
+    KI__MERGE_KEYS,   /* a list of maps that are identified by some of their members */
 } ki__merge_how;
 
 /** How one field of a built-in kind is merged, if not as usual. */

@@ -17,7 +17,7 @@
 enum { CHANGES_DEFAULT = 1000, CHANGES_MAX = 1000000, DEPTH_DEFAULT = 64, DEPTH_MAX = 1024 };
 #define PATH_BYTES_MAX ((size_t)8 << 20)
 
-/* What elements of a list may be told apart by, best first. */
+/* Members that may identify elements of a list, best first. */
 static const char *const keys[] = {"name", "type", "key", "uid", "ip"};
 
 typedef struct change {

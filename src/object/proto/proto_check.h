@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks a protobuf message to its bottom, once, so that whoever reads it later meets nothing that
- * is malformed. */
+/* Validates a whole protobuf message once, so that readers never meet malformed bytes. */
 #ifndef KI_OBJECT_PROTO_PROTO_CHECK_H
 #define KI_OBJECT_PROTO_PROTO_CHECK_H
 
