@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Follows the pods of a cluster: a client as kubectl would make it ($KUBECONFIG, ~/.kube/config, or
- * the service account of the pod that this runs in), a factory, one informer with a handler, and a
- * list of the pods that carry a label. */
+/* Watches the pods of a cluster: a client with the configuration of kubectl ($KUBECONFIG,
+ * ~/.kube/config, or the service account of the pod it runs in), a factory, one informer with a
+ * handler, and a list of the pods with a label. */
 #include <stdio.h>
 
 #include <kinformer/kinformer.h>
@@ -62,7 +62,8 @@ static int follow(ki_factory *factory, ki_error *error)
         r = ki_factory_start(factory, error);
     }
     if (r == 0) {
-        r = ki_factory_wait_for_sync(factory, 10000, error); /* the handler has heard of all */
+        r = ki_factory_wait_for_sync(factory, 10000,
+                                     error); /* the handler has received all initial objects */
     }
     return r == 0 ? print_web(pods, error) : r;
 }

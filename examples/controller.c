@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A controller with three workers. Deployments are to be made what they should be; "shop/db" fails
- * twice, and "shop/cache" wants to be looked at again after a while. */
+/* A controller with three workers that reconciles Deployments; "shop/db" fails twice, and
+ * "shop/cache" requests another run after a while. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -44,15 +44,15 @@ static int reconcile(ki_str key, uint64_t *retry_after_ns, ki_error *error, void
     d->tries++;
     if (d->failures > 0) {
         d->failures--;
-        return -EAGAIN; /* comes again after 5 ms, 10 ms, 20 ms, ... */
+        return -EAGAIN; /* retried after 5 ms, 10 ms, 20 ms, ... */
     }
     if (d->looks > 0) {
         d->looks--;
-        *retry_after_ns = 20000000; /* comes again after 20 ms */
+        *retry_after_ns = 20000000; /* runs again after 20 ms */
         return 0;
     }
     if (atomic_fetch_sub(&c->left, 1) == 1) {
-        ki_workqueue_shut_down(c->queue); /* all is well: the workers may go home */
+        ki_workqueue_shut_down(c->queue); /* everything is done: the workers may end */
     }
     return 0;
 }
@@ -75,7 +75,7 @@ static int run(cluster *c, ki_error *error)
             KI_OPTIONS(ki_controller_options, .queue = c->queue, .reconcile = reconcile, .user = c),
             &c->controller, error);
     }
-    for (size_t i = 0; r >= 0 && i < 2 * DEPLOYMENTS; i++) { /* each twice: it is there once */
+    for (size_t i = 0; r >= 0 && i < 2 * DEPLOYMENTS; i++) { /* each twice: it is queued once */
         r = ki_workqueue_add(c->queue, ki_str_from(c->deployments[i % DEPLOYMENTS].key));
     }
     pthread_t workers[WORKERS];

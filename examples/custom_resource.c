@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An informer of a custom resource: widgets.example.com, which the library knows nothing of. Its
- * definition may come long after this program was started: the informer asks again until the
- * resource is there. Prints each widget, with fields that are read by paths, until Enter is
- * pressed, and then who owns how many. */
+/* An informer of a custom resource, widgets.example.com, which is not built into the library. Its
+ * definition may be created long after the program was started: the informer retries until the
+ * resource is served. Prints each widget, with fields that are read by paths, until Enter is
+ * pressed, and then the number of widgets per owner. */
 #include <stdio.h>
 
 #include <kinformer/kinformer.h>
@@ -84,8 +84,8 @@ static int on_delete(const ki_object *widget, bool final_state_unknown, void *us
     return print_widget("-", widget, user);
 }
 
-/* Called for each list and watch that failed. The informer tries again by itself, with ever longer
- * pauses up to a minute; printing the first is enough. */
+/* Called for each failed list and watch. The informer retries automatically, with delays of up to a
+ * minute; printing the first is enough. */
 static void on_watch_error(ki_informer *informer, const ki_watch_failure *failure, void *user)
 {
     bool *told = user;

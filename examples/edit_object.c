@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Changes objects: what a controller does to its custom resource, as patches for ki_client_patch().
- */
+/* Changes objects: changes of a controller to its custom resource, as patches for
+ * ki_client_patch(). */
 #include <stdio.h>
 #include <string.h>
 

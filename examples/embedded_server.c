@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An API server inside the program, and an informer on it: what a test of one's own code begins
- * with. Prints what the cache has, and what it hears of a change. */
+/* An API server inside the program, and an informer on it: the start of a test of your own code.
+ * Prints the content of the cache, and a change that is delivered. */
 #include <stdio.h>
 #include <time.h>
 
@@ -36,7 +36,7 @@ static int watch_maps(ki_client *client, ki_apiserver *server, ki_error *error)
         ki_object_unref(map);
         r = ki_apiserver_delete(server, KI_CORE_V1_CONFIGMAPS, "shop", "colours", error);
     }
-    for (int i = 0; r >= 0 && i < 1000; i++) { /* the informer hears of it in a moment */
+    for (int i = 0; r >= 0 && i < 1000; i++) { /* the change is delivered in a moment */
         ki_object *map = ki_store_get(ki_informer_store(maps), ki_str_from("shop/colours"));
         if (map == NULL) {
             puts("deleted");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists pods of one namespace that a label selector selects, as a table, and looks for one that is
- * not there. */
+/* Lists the pods of one namespace that match a label selector, as a table, and reads one that does
+ * not exist. */
 #include <stdio.h>
 #include <string.h>
 

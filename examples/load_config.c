@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads a kubeconfig and prints where it leads. Here it is in memory; with no options at all,
- * ki_config_load() takes $KUBECONFIG, ~/.kube/config, or the pod that the program runs in. */
+/* Loads a kubeconfig and prints its server. Here it is in memory; without options, ki_config_load()
+ * uses $KUBECONFIG, ~/.kube/config, or the pod that the program runs in. */
 #include <stdio.h>
 
 #include <kinformer/kinformer.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an agent on a node needs of kinformer: the pods of that node only, of each only what is
- * used, no threads, and a loop that is the agent's own. Prints the addresses of the pods until its
- * input ends.
+/* kinformer in a node agent: the pods of one node, reduced to the used fields, without threads, in
+ * the agent's own loop. Prints the addresses of the pods until its input ends.
  *
  * Usage: node_agent NODE */
 #include <errno.h>

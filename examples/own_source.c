@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A reflector on its own: it keeps a store synced with a source that the program fills itself.
- * Here that is a house with a few devices; no API server is near. */
+/* A reflector on its own: it keeps a store synced with a source that the program fills itself. Here
+ * that is a house with a few devices, without an API server. */
 #include <stdio.h>
 #include <time.h>
 

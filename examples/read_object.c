@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads pods from JSON, keeps them in a store, and prints which image those run that a label
- * selector selects. */
+/* Reads pods from JSON, stores them, and prints the images of those that match a label selector. */
 #include <stdio.h>
 #include <string.h>
 

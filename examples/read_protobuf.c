@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a pod from protobuf as an API server sends it. Everything reads as it does from JSON: here
- * a time, a quantity and a filter, which protobuf itself knows nothing of. */
+/* Reads a pod from protobuf as an API server sends it, with the same functions as for JSON: here a
+ * time, a quantity and a filter. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which resources the names on the command line mean, asked as kubectl would: for any server that
- * $KUBECONFIG, ~/.kube/config or a pod leads to. */
+/* Resolves the resource names on the command line with the rules of kubectl, on the server of
+ * $KUBECONFIG, ~/.kube/config or a pod. */
 #include <stdio.h>
 
 #include <kinformer/kinformer.h>
@@ -27,7 +27,7 @@ static int show_watchable(ki_client *client)
     const ki_discovery *discovery = NULL;
     size_t watchable = 0;
     uint32_t verbs;
-    int r = ki_client_discover(client, 60000, &discovery, &error); /* a minute old will do */
+    int r = ki_client_discover(client, 60000, &discovery, &error); /* at most a minute old */
     if (r < 0) {
         printf("%s\n", error.message);
         return r;

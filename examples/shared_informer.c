@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A shared informer with a source of the program's own: two handlers and a lister on one cache. The
- * source here is a few lines of text; an API server is another one. */
+/* A shared informer with a source of the program: two handlers and a lister on one cache. The
+ * source here is a few lines of text instead of an API server. */
 #include <stdio.h>
 #include <string.h>
 
@@ -159,7 +159,7 @@ static int run(ki_engine *engine, ki_informer *informer, source *s, ki_error *er
     happen(engine, s, answer_list); /* then watches */
     printf("synced: %d\n", ki_informer_has_synced(informer));
     happen(engine, s, change_front);
-    r = add_handler(informer, "two", error); /* late: it hears of what is there first */
+    r = add_handler(informer, "two", error); /* late: it receives the existing objects first */
     if (r < 0) {
         return r;
     }

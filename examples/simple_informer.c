@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An informer that is not shared: a queue, a store, one handler. Here the program itself plays the
- * API server and puts into the queue what a list and a watch would tell. */
+/* An informer that is not shared: a queue, a store, one handler. Here the program itself acts as
+ * the API server and puts the results of a list and a watch into the queue. */
 #include <stdio.h>
 #include <string.h>
 
@@ -70,12 +70,12 @@ static int run(ki_simple_informer *informer, ki_error *error)
         r = drain(informer, error);
     }
     printf("synced: %d\n", ki_simple_informer_has_synced(informer));
-    ki_object *web = pod("web", "u1", 4); /* a watch tells of a change */
+    ki_object *web = pod("web", "u1", 4); /* a watch event */
     if (r >= 0) {
         r = ki_queue_update(queue, web, error);
     }
     ki_object_unref(web);
-    /* Then the connection was lost. Meanwhile db went away, and web was made anew. */
+    /* Then the connection was lost. Meanwhile db was deleted, and web was recreated. */
     if (r >= 0) {
         r = list(queue, pod("web", "u3", 7), pod("cache", "u4", 6), "8", error);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes to a cluster: creates a ConfigMap, reads it, changes it although another is faster,
- * patches it, applies fields to it, and deletes it. */
+/* Writes to a cluster: creates a ConfigMap, reads it, updates it despite a conflict, patches it,
+ * applies fields to it, and deletes it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static int create(ki_client *client, ki_error *error)
 
 typedef struct change {
     ki_client *client;
-    bool disturb; /* another writes between our reading and our writing */
+    bool disturb; /* another client writes between the read and the write */
     int attempts;
 } change;
 

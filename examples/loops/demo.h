@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the examples of this folder share, so that each shows its own loop and nothing else: an
- * informer of two pods whose source is a few lines of text, and a handler that prints. */
+/* Shared by the examples of this folder, so that each shows only its own loop: an informer of two
+ * pods whose source is a few lines of text, and a handler that prints. */
 #ifndef EXAMPLES_LOOPS_DEMO_H
 #define EXAMPLES_LOOPS_DEMO_H
 

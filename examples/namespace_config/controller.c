@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two informers fill a work queue with names of namespaces; workers take a name, look into the
- * caches at what is there and what should be, and write the difference. It does not matter what
- * happened, or how often: only what is true when a worker looks. So events may be merged, missed
- * or repeated, and all that a failure needs is another try later. */
+/* Two informers fill a work queue with names of namespaces; workers take a name, compare the actual
+ * and the desired state in the caches, and write the difference. Workers act on the current state,
+ * not on events. So events may be merged, missed or repeated, and any failure is handled by a
+ * retry. */
 #include "controller.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static bool team_of(const ki_object *name_space, team_name team)
            ki_value_get_string(&label, team, sizeof(team_name)) > 0;
 }
 
-/* A namespace that is being deleted is no member: nothing can be made in it any more. */
+/* A namespace that is being deleted is no member: nothing can be created in it any more. */
 static bool is_member(const ki_object *name_space, team_name team)
 {
     return !ki_object_is_deleting(name_space) && team_of(name_space, team);

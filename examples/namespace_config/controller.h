@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A controller that keeps a ConfigMap in each Namespace that belongs to a team: one with the label
- * "example.com/team". The ConfigMap is named "team", and tells the programs in the namespace where
- * they are, and which other namespaces their team has:
+/* A controller that maintains a ConfigMap in each Namespace that belongs to a team: one with the
+ * label "example.com/team". The ConfigMap is named "team", and has the namespace, its team, and the
+ * other namespaces of the team:
  *
  *   data: {namespace: shop, team: red, members: "bank,shop"}
  *
- * It is made when it is missing, mended when somebody changed it, and deleted when the namespace
- * has no team any more. main.c makes a program of it; test_controller.c tests it. */
+ * It is created if missing, corrected if changed by others, and deleted when the namespace has no
+ * team any more. main.c makes a program of it; test_controller.c tests it. */
 #ifndef NAMESPACE_CONFIG_CONTROLLER_H
 #define NAMESPACE_CONFIG_CONTROLLER_H
 

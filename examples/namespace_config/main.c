@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the controller of controller.h, as a process or in a pod, until it is asked to end (SIGINT,
- * SIGTERM), or with --once until all namespaces are as they should be.
+/* Runs the controller of controller.h, as a process or in a pod, until SIGINT or SIGTERM, or with
+ * --once until all namespaces are in the desired state.
  *
  * Usage: namespace_config [--once] [--workers N] [--qps N] */
 #include <ctype.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the controller on an API server inside this program, which does what a cluster does on bad
- * days. A test changes something, perhaps while things go wrong, and then waits until the server
- * has what it should have: in what order the controller got there does not matter, so no test
- * looks at that. */
+/* Tests the controller on an API server inside this program, with injected faults. A test changes
+ * something, possibly during faults, and then waits until the server has the expected state: the
+ * order of the controller's steps does not matter, so no test checks it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -235,7 +234,7 @@ static void refusals_are_tried_again_later(void)
     tear_down(&c);
 }
 
-/* The caches are behind: the controller meets what it made itself before it hears of it. */
+/* The caches lag: the controller meets its own writes before they are delivered. */
 static void a_cache_that_is_behind_does_no_harm(void)
 {
     cluster c = set_up(two_namespaces, "lag=300ms");
@@ -269,7 +268,7 @@ static void a_bad_day(void)
     }
     put_namespace(&c, "shop", NULL);
     put_namespace(&c, "bank", "blue");
-    set_faults(&c, NULL); /* the storm is over: now it must come to rest, and at the right place */
+    set_faults(&c, NULL); /* the faults are over: now it must reach the expected state */
     const char *blue = "bank,space-1,space-11,space-3,space-6,space-8";
     const char *red = "space-0,space-10,space-2,space-5,space-7";
     CHECK(config_becomes(&c, "bank", "blue", blue));
