@@ -334,7 +334,7 @@ static void not_started(running *r, worker *w, const ki_error *error)
 /* JSON would lack fields of it, which a command that writes it back would delete. */
 static void refuse_incomplete(running *r, worker *w)
 {
-    cli_say("%s: not passed to %s: it has fields that this version of kinformer does not know",
+    cli_say("%s: not passed to %s: it has fields without a schema in this version of kinformer",
             ki_object_key(w->object), r->options->exec.items[0]);
     r->given_up++;
     ki_workqueue_forget(r->queue, w->work.key);

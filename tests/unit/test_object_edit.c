@@ -344,7 +344,7 @@ static void invalid_values_are_refused(void **state)
     ki_edit_unref(edit);
     edit = edit_of(POD);
     ki_edit_set_value(edit, "spec.x", &none);
-    expect_error(edit, KI_ERR_INVALID, "path 'spec.x': there is no value to set");
+    expect_error(edit, KI_ERR_INVALID, "path 'spec.x': no value to set");
     edit = edit_of(POD);
     ki_edit_set_value(edit, "spec.x", NULL);
     expect_error(edit, -EINVAL, "value: must not be NULL");

@@ -286,7 +286,7 @@ void ki__reflector_apply_pause(ki_reflector *r)
 static void give_up(ki_reflector *r, bool overdue)
 {
     ki_error error;
-    (void)ki__error_set(&error, -ETIMEDOUT, "timeout: no data from the server");
+    (void)ki__error_set(&error, -ETIMEDOUT, "timeout: no data from the source");
     switch (r->state) {
     case KI_REFLECTOR_STREAMING:
         if (r->attempt != KI__ATTEMPT_ANSWERED) {

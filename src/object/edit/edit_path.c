@@ -210,7 +210,7 @@ static uint32_t node_of_value(ki_edit *edit, const char *path, const ki_value *v
         return KI__TREE_NONE;
     }
     if (ki_value_type(value) == KI_TYPE_NONE) {
-        (void)fail(edit, KI_ERR_INVALID, path, "there is no value to set");
+        (void)fail(edit, KI_ERR_INVALID, path, "no value to set");
         return KI__TREE_NONE;
     }
     ki__out out = ki__object_edit_text(edit);
