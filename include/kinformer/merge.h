@@ -14,7 +14,7 @@ KI_BEGIN_DECLS
 typedef enum ki_patch_type {
     KI_PATCH_MERGE,     /* RFC 7386 */
     KI_PATCH_STRATEGIC, /* of Kubernetes; built-in kinds only */
-    KI_PATCH_JSON,      /* RFC 6902 */
+    KI_PATCH_JSON,      /* RFC 6902, and what API servers accept besides */
     KI_PATCH_MAX
 } ki_patch_type;
 

@@ -135,10 +135,10 @@ static void values_are_patches_too(void **state)
 static void errors_name_the_operation_or_the_path(void **state)
 {
     (void)state;
-    const char *missing = "JSON patch: operation 2, replace '/spec/x': nothing to replace";
+    const char *missing = "JSON patch: operation 2, remove '/spec/x': nothing to remove";
     check_error(POD, KI_PATCH_JSON,
                 "[{'op':'add','path':'/spec/a','value':1},"
-                "{'op':'replace','path':'/spec/x','value':1}]",
+                "{'op':'remove','path':'/spec/x'}]",
                 KI_ERR_INVALID, missing);
     check_error(POD, KI_PATCH_JSON,
                 "[{'op':'test','path':'/metadata/resourceVersion','value':'4'}]", KI_ERR_INVALID,

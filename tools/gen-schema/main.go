@@ -14,7 +14,8 @@ import (
 const usage = `usage: gen-schema tables [--check]
        gen-schema vectors [--check | --random COUNT --dir FOLDER]
        gen-schema wire [--check]
-       gen-schema verify FILE...`
+       gen-schema verify FILE...
+       gen-schema patches [--count COUNT] [--seed SEED] PROGRAM`
 
 // The root of the project, as seen from the folder of this tool.
 var root = filepath.Join("..", "..")
@@ -28,6 +29,8 @@ func main() {
 		vectors(args[1:])
 	case len(args) >= 1 && args[0] == "wire":
 		wire(args[1:])
+	case len(args) >= 2 && args[0] == "patches":
+		patches(args[1:])
 	case len(args) >= 2 && args[0] == "verify":
 		verify(args[1:])
 	default:

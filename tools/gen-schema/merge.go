@@ -183,6 +183,7 @@ func mergeText(m *model, names *namePool) string {
 /* How fields of built-in kinds are merged, as data. Written by tools/gen-schema: change that, not
  * this. Invariant: by the index of the field. */
 #include "object/edit/merge_type.h"
+#include "object/edit/patch.h"
 
 `)
 	for i, name := range []string{"USUAL", "ATOMIC", "SET", "KEYS"} {
@@ -199,9 +200,39 @@ func mergeText(m *model, names *namePool) string {
 		}
 		lines(&out, pieces)
 	}
-	fmt.Fprintf(&out, "};\nconst size_t ki__merge_rule_count = %d;\n/* clang-format on */\n",
-		len(rules))
+	fmt.Fprintf(&out, "};\nconst size_t ki__merge_rule_count = %d;\n\n", len(rules))
+	writePatchRules(&out, m, names)
+	out.WriteString("/* clang-format on */\n")
 	return out.String()
+}
+
+// writePatchRules: the tags that strategic merge patches go by. Those that do not change how a
+// patch is applied are left out.
+func writePatchRules(out *strings.Builder, m *model, names *namePool) {
+	out.WriteString("const ki__patch_rule ki__patch_rules[] = {\n")
+	count := 0
+	for _, table := range m.messages {
+		pieces := []string{fmt.Sprintf("/* %s */", typeName(table.goType))}
+		for i, f := range table.fields {
+			tag := table.goType.Field(f.goIndex).Tag
+			strategies := strings.Split(tag.Get("patchStrategy"), ",")
+			key := tag.Get("patchMergeKey")
+			merges := slices.Contains(strategies, "merge")
+			if !merges && !slices.Contains(strategies, "replace") {
+				continue
+			}
+			offset, ok := names.offset[key]
+			if !ok {
+				fail("%s: merge key %q", typeName(table.goType), key)
+			}
+			pieces = append(pieces, fmt.Sprintf("{%d,%d,%d},", table.first+i, b2i(merges), offset))
+			count++
+		}
+		if len(pieces) > 1 {
+			lines(out, pieces)
+		}
+	}
+	fmt.Fprintf(out, "};\nconst size_t ki__patch_rule_count = %d;\n", count)
 }
 
 func ruleText(rule mergeRule, names *namePool) string {

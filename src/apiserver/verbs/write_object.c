@@ -401,8 +401,8 @@ static int patch_text(ki__api_exchange *x, const ki_object *patch, const ki_obje
         return r < 0 ? r : ki__json_patch(&target, &operations, x->alloc, out, error);
     }
     if (x->patch == KI__API_PATCH_STRATEGIC) {
-        return ki__strategic_merge(&target, &changes, ki_resource_kind(x->type->resource), x->alloc,
-                                   out, error);
+        return ki__strategic_merge(&target, &changes, ki_str_from(ki_object_api_version(old)),
+                                   ki_str_from(ki_object_kind(old)), x->alloc, out, error);
     }
     return ki__json_merge(&target, &changes, x->alloc, out);
 }

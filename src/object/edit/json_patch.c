@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* JSON patches, as API servers apply them. They accept more than RFC 6902 does: "replace" sets a
+ * member that is missing, a missing "value" is null, a member that is missing passes a test for
+ * null, and negative indexes count from the end of a list. */
 #include <errno.h>
 
 #include "base/digits.h"
@@ -18,7 +21,7 @@ typedef struct patcher {
     ki_error *error;
 } patcher;
 
-/* Where a pointer leads. */
+/* Where a pointer leads. A negative index is one more from the end for what is added. */
 typedef struct place {
     uint32_t parent; /* none: it is the root */
     uint32_t node;   /* none: there is nothing yet */
@@ -65,6 +68,31 @@ static bool read_step(ki_str *rest, place *at)
     return true;
 }
 
+/* An index without sign or leading zeros. */
+static bool read_index(ki_str digits, uint64_t *ret_index)
+{
+    return digits.len != 0 && (digits.len == 1 || digits.ptr[0] != '0') &&
+           ki__digits_read(digits, ret_index);
+}
+
+/* From the end: -1 is the last element, and what is added there goes after it. */
+static bool step_back(patcher *p, place *at, uint64_t index)
+{
+    uint32_t element = KI__TREE_NONE;
+    for (; index > 1; index--) {
+        element =
+            element == KI__TREE_NONE ? p->tree.nodes[at->parent].last : p->tree.nodes[element].prev;
+        p->tree.steps -= p->tree.steps != 0 ? 1 : 0;
+        if (element == KI__TREE_NONE || ki__tree_is_spent(&p->tree)) {
+            return false;
+        }
+    }
+    at->before = element;
+    at->node =
+        element == KI__TREE_NONE ? p->tree.nodes[at->parent].last : p->tree.nodes[element].prev;
+    return true;
+}
+
 static bool step_into_list(patcher *p, place *at)
 {
     ki_str name = ki_str_make(at->name, at->name_len);
@@ -75,7 +103,11 @@ static bool step_into_list(patcher *p, place *at)
         at->before = KI__TREE_NONE;
         return true;
     }
-    if (name.len == 0 || (name.len > 1 && name.ptr[0] == '0') || !ki__digits_read(name, &index)) {
+    if (name.len > 1 && name.ptr[0] == '-') {
+        return read_index(ki_str_make(name.ptr + 1, name.len - 1), &index) && index != 0 &&
+               step_back(p, at, index);
+    }
+    if (!read_index(name, &index)) {
         return false;
     }
     for (; index != 0 && element != KI__TREE_NONE; index--) {
@@ -135,11 +167,12 @@ static int do_remove(patcher *p, const place *at)
 static int do_replace(patcher *p, place *at, const ki_value *value)
 {
     uint32_t node;
-    if (at->node == KI__TREE_NONE) {
+    bool in_list = at->parent != KI__TREE_NONE && p->tree.nodes[at->parent].type == KI_TYPE_LIST;
+    if (at->node == KI__TREE_NONE && in_list) {
         return refuse(p, "nothing to replace");
     }
     int r = ki__tree_add(&p->tree, value, &node);
-    if (r == 0 && at->parent != KI__TREE_NONE && p->tree.nodes[at->parent].type == KI_TYPE_LIST) {
+    if (r == 0 && in_list) {
         at->before = p->tree.nodes[at->node].next;
         ki__tree_remove(&p->tree, at->node);
     }
@@ -178,7 +211,9 @@ static int do_move(patcher *p, place *from, ki_str to, bool copies)
 static int do_test(patcher *p, const place *at, const ki_value *value)
 {
     if (at->node == KI__TREE_NONE) {
-        return refuse(p, "test failed");
+        bool passes =
+            ki_value_type(value) == KI_TYPE_NULL && p->tree.nodes[at->parent].type == KI_TYPE_MAP;
+        return passes ? 0 : refuse(p, "test failed");
     }
     ki_object_options options = {
         .size = sizeof(options), .alloc = p->alloc, .max_bytes = (size_t)128 << 20};
@@ -215,6 +250,9 @@ static int read_pointer(patcher *p, const ki_value *operation, const char *name,
     return ki_value_copy_string(&value, out);
 }
 
+/* The text is padded, as values of JSON are. */
+static const char null_text[] = "null                                                            ";
+
 static int run(patcher *p, const ki_value *operation, ki_buf *path, ki_buf *from)
 {
     static const char *const names[] = {"add", "remove", "replace", "move", "copy", "test"};
@@ -245,7 +283,7 @@ static int run(patcher *p, const ki_value *operation, ki_buf *path, ki_buf *from
                                                 : refuse(p, "\"from\" does not exist");
     }
     if (i != 1 && ki_value_member(operation, ki_str_from("value"), &value) < 0) {
-        return refuse(p, "\"value\" is missing");
+        value = ki__json_value_at(null_text, null_text + 4);
     }
     if (!follow(p, ki_buf_str(path), &at)) {
         return refuse(p, "path does not exist");

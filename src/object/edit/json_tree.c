@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "object/edit/json_out.h"
 #include "object/json/json_skip.h"
+#include "object/json/json_string.h"
 
 typedef struct open_value {
     ki_value_iter iter;
@@ -154,24 +155,31 @@ static int copy_one(ki__tree *tree, uint32_t node, uint32_t *ret_copy)
     return r;
 }
 
-int ki__tree_copy(ki__tree *tree, uint32_t node, uint32_t *ret_node)
+/* The first one from `child` on that is kept. */
+static uint32_t first_kept(ki__tree *tree, uint32_t child, ki__tree_keep keep, const void *user)
+{
+    while (keep != NULL && child != KI__TREE_NONE && !keep(tree, child, user)) {
+        child = tree->nodes[child].next;
+    }
+    return child;
+}
+
+int ki__tree_copy_if(ki__tree *tree, uint32_t node, ki__tree_keep keep, const void *user,
+                     uint32_t *ret_node)
 {
     uint32_t root;
     int r = copy_one(tree, node, &root);
     uint32_t at = node;
     uint32_t copy = root;
     while (r == 0) {
-        uint32_t child = tree->nodes[at].first;
-        if (child == KI__TREE_NONE) {
-            while (at != node && tree->nodes[at].next == KI__TREE_NONE) {
-                at = tree->nodes[at].parent;
-                copy = tree->nodes[copy].parent;
-            }
-            if (at == node) {
-                break;
-            }
-            child = tree->nodes[at].next;
+        uint32_t child = first_kept(tree, tree->nodes[at].first, keep, user);
+        while (child == KI__TREE_NONE && at != node) {
+            child = first_kept(tree, tree->nodes[at].next, keep, user);
+            at = tree->nodes[at].parent;
             copy = tree->nodes[copy].parent;
+        }
+        if (child == KI__TREE_NONE) {
+            break;
         }
         uint32_t made;
         r = copy_one(tree, child, &made);
@@ -185,6 +193,11 @@ int ki__tree_copy(ki__tree *tree, uint32_t node, uint32_t *ret_node)
         *ret_node = root;
     }
     return r;
+}
+
+int ki__tree_copy(ki__tree *tree, uint32_t node, uint32_t *ret_node)
+{
+    return ki__tree_copy_if(tree, node, NULL, NULL, ret_node);
 }
 
 /* ---- members and elements ---- */
@@ -263,20 +276,57 @@ int ki__tree_set(ki__tree *tree, uint32_t map, ki_str name, uint32_t node)
 
 /* ---- reading ---- */
 
-bool ki__tree_is_text(const ki__tree *tree, uint32_t node, const char *text)
+bool ki__tree_is_text(const ki__tree *tree, uint32_t node, ki_str text)
 {
-    const ki__tree_node *n = ki__tree_at(tree, node);
-    size_t len = strlen(text);
-    return n->type == KI_TYPE_STRING && n->text.len == len + 2 &&
-           memcmp(n->text.ptr + 1, text, len) == 0;
+    ki_value value = ki__tree_value(tree, node);
+    return tree->nodes[node].type == KI_TYPE_STRING && ki_value_equals(&value, text);
+}
+
+static bool same_string(ki_str a, ki_str b)
+{
+    return ki__json_raw_same(ki_str_make(a.ptr + 1, a.len - 2), ki_str_make(b.ptr + 1, b.len - 2));
+}
+
+bool ki__tree_is_integer(const ki__tree *tree, uint32_t node)
+{
+    ki_value value = ki__tree_value(tree, node);
+    ki_str text = tree->nodes[node].text;
+    int64_t number;
+    bool plain = tree->nodes[node].type == KI_TYPE_NUMBER;
+    for (size_t i = 0; plain && i < text.len; i++) {
+        plain = text.ptr[i] != '.' && (text.ptr[i] | 0x20) != 'e';
+    }
+    return plain && ki_value_int64(&value, &number) == 0;
+}
+
+static bool same_number(const ki__tree *tree, uint32_t a, uint32_t b)
+{
+    ki_value left = ki__tree_value(tree, a);
+    ki_value right = ki__tree_value(tree, b);
+    int64_t x;
+    int64_t y;
+    double u;
+    double v;
+    bool whole = ki__tree_is_integer(tree, a);
+    if (whole != ki__tree_is_integer(tree, b)) {
+        return false;
+    }
+    if (whole) {
+        return ki_value_int64(&left, &x) == 0 && ki_value_int64(&right, &y) == 0 && x == y;
+    }
+    return ki_value_double(&left, &u) == 0 && ki_value_double(&right, &v) == 0 && u == v;
 }
 
 bool ki__tree_same_scalar(const ki__tree *tree, uint32_t a, uint32_t b)
 {
     const ki__tree_node *left = ki__tree_at(tree, a);
     const ki__tree_node *right = ki__tree_at(tree, b);
-    return left->type == right->type && left->type != KI_TYPE_MAP && left->type != KI_TYPE_LIST &&
-           ki_str_eq(left->text, right->text);
+    if (left->type != right->type || left->type == KI_TYPE_MAP || left->type == KI_TYPE_LIST) {
+        return false;
+    }
+    return ki_str_eq(left->text, right->text) ||
+           (left->type == KI_TYPE_STRING && same_string(left->text, right->text)) ||
+           (left->type == KI_TYPE_NUMBER && same_number(tree, a, b));
 }
 
 /* A scalar, or the beginning of a map or list. */

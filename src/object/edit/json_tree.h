@@ -52,6 +52,10 @@ ki_str ki__tree_name(const ki__tree *tree, uint32_t node);
 int ki__tree_add(ki__tree *tree, const ki_value *value, uint32_t *ret_node);
 /** Copies a node with all that is below it. */
 int ki__tree_copy(ki__tree *tree, uint32_t node, uint32_t *ret_node);
+/** The same without children that `keep` refuses. `keep` must not add nodes. */
+typedef bool (*ki__tree_keep)(ki__tree *tree, uint32_t child, const void *user);
+int ki__tree_copy_if(ki__tree *tree, uint32_t node, ki__tree_keep keep, const void *user,
+                     uint32_t *ret_node);
 /** An empty map or list. */
 int ki__tree_new(ki__tree *tree, ki_type type, uint32_t *ret_node);
 
@@ -85,8 +89,11 @@ static inline ki_value ki__tree_value(const ki__tree *tree, uint32_t node)
 }
 
 /** Whether a node is the string. */
-bool ki__tree_is_text(const ki__tree *tree, uint32_t node, const char *text);
-/** Whether two scalars are spelt alike. */
+bool ki__tree_is_text(const ki__tree *tree, uint32_t node, ki_str text);
+/** Whether a node is a number that Go reads as an int64. */
+bool ki__tree_is_integer(const ki__tree *tree, uint32_t node);
+/** Whether two scalars are the same, however they are spelt. An integer is never the same as a
+ *  number with a fraction or an exponent. */
 bool ki__tree_same_scalar(const ki__tree *tree, uint32_t a, uint32_t b);
 
 /** Appends a node as JSON. */

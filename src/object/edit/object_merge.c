@@ -50,7 +50,8 @@ static int patch_text(const ki_object *object, ki_patch_type type, const ki_valu
     int r = 0;
     switch (type) {
     case KI_PATCH_STRATEGIC:
-        r = ki__strategic_merge(&target, patch, ki_object_kind(object), alloc, out, &details);
+        r = ki__strategic_merge(&target, patch, ki_str_from(ki_object_api_version(object)),
+                                ki_str_from(ki_object_kind(object)), alloc, out, &details);
         break;
     case KI_PATCH_JSON:
         r = ki__json_patch(&target, patch, alloc, out, &details);

@@ -1,558 +1,406 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strategic merge patches. What is to be merged stands on a list of work: pairs of a map and the
- * map of the patch that changes it. Which lists are merged, and by which key, is known by the name
- * of their field; where that is not enough, also by the kind, or by what the map is in. */
+/* Strategic merge patches: maps and directives. Pairs of a map and the map of the patch that
+ * changes it wait in a queue, so that nothing recurses. Which lists are merged, and by which key,
+ * is in the tags of the published Go types (ki__patch_rules). The rules are those of
+ * apimachinery's strategicpatch, down to what it refuses; but no directive stays in the result. */
 #include <errno.h>
 
 #include "base/alloc.h"
 #include "base/digits.h"
 #include "base/error.h"
 #include "object/edit/patch.h"
+#include "object/edit/strategic.h"
 
-typedef struct pair {
-    uint32_t map;
-    uint32_t patch;
-} pair;
-
-typedef struct merger {
-    ki__tree tree;
-    const char *kind;
-    const ki_alloc *alloc;
-    pair *work;
-    size_t count;
-    size_t cap;
-    uint32_t first_new; /* nodes from here on are neither of the target nor of the patch */
-    ki_error *error;
-} merger;
-
-/* ---- how lists are merged ---- */
-
-static const struct rule {
-    const char *field;
-    const char *key;    /* NULL: of plain values, of which each is there once */
-    const char *kind;   /* only of this kind; with '!': of any but this one; NULL: of any */
-    const char *parent; /* only in a map that is in this field; NULL: in any */
-} rules[] = {
-    {"addresses", "type", "Node", NULL},
-    {"allocatedResourcesStatus", "name", NULL, NULL},
-    {"conditions", "type", "!CertificateSigningRequest", NULL},
-    {"containers", "name", NULL, NULL},
-    {"drivers", "name", "CSINode", NULL},
-    {"env", "name", NULL, NULL},
-    {"ephemeralContainers", "name", NULL, NULL},
-    {"finalizers", NULL, NULL, "metadata"},
-    {"hostAliases", "ip", NULL, NULL},
-    {"hostIPs", "ip", NULL, NULL},
-    {"imagePullSecrets", "name", "!ServiceAccount", NULL},
-    {"initContainers", "name", NULL, NULL},
-    {"matchConditions", "name", NULL, NULL},
-    {"ownerReferences", "uid", NULL, NULL},
-    {"podCIDRs", NULL, "Node", NULL},
-    {"podIPs", "ip", NULL, NULL},
-    {"ports", "port", "Service", "spec"},
-    {"ports", "containerPort", NULL, "containers"},
-    {"ports", "containerPort", NULL, "initContainers"},
-    {"ports", "containerPort", NULL, "ephemeralContainers"},
-    {"reservedFor", "uid", NULL, NULL},
-    {"resourceClaimStatuses", "name", NULL, NULL},
-    {"resourceClaims", "name", NULL, NULL},
-    {"schedulingGates", "name", NULL, NULL},
-    {"secrets", "name", "ServiceAccount", NULL},
-    {"topologySpreadConstraints", "topologyKey", NULL, NULL},
-    {"variables", "name", "ValidatingAdmissionPolicy", NULL},
-    {"volumeDevices", "devicePath", NULL, NULL},
-    {"volumeMounts", "mountPath", NULL, NULL},
-    {"volumes", "name", NULL, NULL},
-    {"webhooks", "name", NULL, NULL},
-    {"x-kubernetes-validations", "rule", NULL, NULL},
-};
-
-static bool fits_kind(const char *wanted, const char *kind)
-{
-    if (wanted == NULL) {
-        return true;
-    }
-    return wanted[0] == '!' ? strcmp(wanted + 1, kind) != 0 : strcmp(wanted, kind) == 0;
-}
-
-/* The name of the field that a map is in, through the list that it may be an element of. */
-static ki_str field_of(const merger *m, uint32_t map)
-{
-    uint32_t parent = m->tree.nodes[map].parent;
-    if (parent != KI__TREE_NONE && m->tree.nodes[parent].type == KI_TYPE_LIST) {
-        map = parent;
-    }
-    return ki__tree_name(&m->tree, map);
-}
-
-/* The rule for a field of a map; NULL: the list is replaced. */
-static const struct rule *rule_of(const merger *m, uint32_t map, ki_str field)
-{
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-        if (ki_str_eq_text(field, rules[i].field) && fits_kind(rules[i].kind, m->kind) &&
-            (rules[i].parent == NULL || ki_str_eq_text(field_of(m, map), rules[i].parent))) {
-            return &rules[i];
-        }
-    }
-    return NULL;
-}
+static const char order_prefix[] = "$setElementOrder";
+static const char delete_prefix[] = "$deleteFromPrimitiveList";
 
 /* ---- helpers ---- */
 
 /* The path of a node of the patch, for messages: "spec.containers[2]". Only the innermost steps of
  * one that is deep. */
-static void name_place(merger *m, uint32_t node)
+static void name_place(ki__strategic *s, uint32_t node)
 {
     enum { STEPS_MAX = 16 };
     uint32_t steps[STEPS_MAX];
     size_t count = 0;
-    for (; m->tree.nodes[node].parent != KI__TREE_NONE && count < STEPS_MAX;
-         node = m->tree.nodes[node].parent) {
+    for (; s->tree.nodes[node].parent != KI__TREE_NONE && count < STEPS_MAX;
+         node = s->tree.nodes[node].parent) {
         steps[count++] = node;
     }
     for (bool first = true; count != 0; first = false) {
         uint32_t step = steps[--count];
-        const ki__tree_node *n = ki__tree_at(&m->tree, step);
-        if (m->tree.nodes[n->parent].type == KI_TYPE_MAP) {
-            ki__error_add(m->error, ki_str_from(first ? "" : "."));
-            ki__error_add(m->error, ki__tree_name(&m->tree, step));
+        const ki__tree_node *n = ki__tree_at(&s->tree, step);
+        if (s->tree.nodes[n->parent].type == KI_TYPE_MAP) {
+            ki__error_add(s->error, ki_str_from(first ? "" : "."));
+            ki__error_add(s->error, ki__tree_name(&s->tree, step));
             continue;
         }
         char room[KI__DIGITS_SIZE];
         uint64_t index = 0;
-        for (uint32_t e = n->prev; e != KI__TREE_NONE; e = m->tree.nodes[e].prev) {
+        for (uint32_t e = n->prev; e != KI__TREE_NONE; e = s->tree.nodes[e].prev) {
             index++;
         }
-        ki__error_add(m->error, ki_str_from("["));
-        ki__error_add(m->error, ki__digits(index, room));
-        ki__error_add(m->error, ki_str_from("]"));
+        ki__error_add(s->error, ki_str_from("["));
+        ki__error_add(s->error, ki__digits(index, room));
+        ki__error_add(s->error, ki_str_from("]"));
     }
 }
 
-static int refuse(merger *m, uint32_t node, const char *why)
+int ki__strategic_refuse(ki__strategic *s, uint32_t node, const char *why)
 {
-    (void)ki__error_set(m->error, KI_ERR_INVALID, "strategic merge patch: ");
-    if (m->tree.nodes[node].parent != KI__TREE_NONE) {
-        name_place(m, node);
-        ki__error_add(m->error, ki_str_from(": "));
+    (void)ki__error_set(s->error, KI_ERR_INVALID, "strategic merge patch: ");
+    if (s->tree.nodes[node].parent != KI__TREE_NONE) {
+        name_place(s, node);
+        ki__error_add(s->error, ki_str_from(": "));
     }
-    ki__error_add(m->error, ki_str_from(why));
+    ki__error_add(s->error, ki_str_from(why));
     return KI_ERR_INVALID;
 }
 
-static uint32_t child(const merger *m, uint32_t node)
+int ki__strategic_push(ki__strategic *s, uint32_t map, uint32_t patch,
+                       const ki__schema_message *type)
 {
-    return m->tree.nodes[node].first;
-}
-
-static uint32_t next(merger *m, uint32_t node)
-{
-    return ki__tree_next(&m->tree, node);
-}
-
-static bool is_map(const merger *m, uint32_t node)
-{
-    return m->tree.nodes[node].type == KI_TYPE_MAP;
-}
-
-static int push(merger *m, uint32_t map, uint32_t patch)
-{
-    void *work = m->work;
-    int r = ki__array_reserve(m->alloc, &work, &m->cap, m->count + 1, sizeof(*m->work));
-    m->work = work;
+    void *work = s->work;
+    int r = ki__array_reserve(s->alloc, &work, &s->cap, s->count + 1, sizeof(*s->work));
+    s->work = work;
     if (r == 0) {
-        m->work[m->count++] = (pair){map, patch};
+        s->work[s->count++] = (ki__strategic_pair){map, patch, type};
     }
     return r;
 }
 
-static void clear(merger *m, uint32_t node)
+static uint32_t first_child(const ki__strategic *s, uint32_t node)
 {
-    while (child(m, node) != KI__TREE_NONE) {
-        ki__tree_remove(&m->tree, child(m, node));
+    return s->tree.nodes[node].first;
+}
+
+static uint32_t member(ki__strategic *s, uint32_t map, const char *name)
+{
+    return ki__tree_get(&s->tree, map, ki_str_from(name));
+}
+
+static void clear(ki__strategic *s, uint32_t node)
+{
+    while (first_child(s, node) != KI__TREE_NONE) {
+        ki__tree_remove(&s->tree, first_child(s, node));
     }
 }
 
-static uint32_t directive(merger *m, uint32_t patch)
+static bool begins(ki_str name, const char *prefix)
 {
-    return ki__tree_get(&m->tree, patch, ki_str_from("$patch"));
+    size_t len = strlen(prefix);
+    return name.len >= len && memcmp(name.ptr, prefix, len) == 0;
 }
 
-/* The element of a list whose key is that of `like`. */
-static uint32_t find_element(merger *m, uint32_t list, const char *key, uint32_t like)
+/* The field that "$setElementOrder/field" or "$deleteFromPrimitiveList/field" is about; false if
+ * there is no slash. */
+static bool named_field(ki_str name, const char *prefix, ki_str *ret_field)
 {
-    uint32_t wanted = ki__tree_get(&m->tree, like, ki_str_from(key));
-    for (uint32_t e = child(m, list); wanted != KI__TREE_NONE && e != KI__TREE_NONE;
-         e = next(m, e)) {
-        uint32_t have = ki__tree_get(&m->tree, e, ki_str_from(key));
-        if (have != KI__TREE_NONE && ki__tree_same_scalar(&m->tree, have, wanted)) {
-            return e;
-        }
+    size_t len = strlen(prefix);
+    if (name.len <= len || name.ptr[len] != '/') {
+        return false;
     }
-    return KI__TREE_NONE;
+    *ret_field = ki_str_make(name.ptr + len + 1, name.len - len - 1);
+    return true;
 }
 
-/* ---- lists ---- */
+/* ---- what the types say ---- */
 
-/* Copies the elements of a patch's list into a list that is empty. Maps are merged into empty ones,
- * so that no directive stays in them. */
-static int fill_list(merger *m, uint32_t list, uint32_t patch)
+static const ki__patch_rule *find_rule(const ki__schema_field *field)
 {
-    int r = 0;
-    for (uint32_t e = child(m, patch); e != KI__TREE_NONE && r == 0; e = next(m, e)) {
-        uint32_t made;
-        if (is_map(m, e)) {
-            uint32_t told = directive(m, e);
-            if (told != KI__TREE_NONE && m->tree.nodes[e].first == m->tree.nodes[e].last) {
-                continue; /* nothing but a directive */
-            }
-            r = ki__tree_new(&m->tree, KI_TYPE_MAP, &made);
-            r = r < 0 ? r : push(m, made, e);
+    size_t low = 0;
+    size_t high = ki__patch_rule_count;
+    size_t wanted = (size_t)(field - ki__schema_fields);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ki__patch_rules[middle].field < wanted) {
+            low = middle + 1;
         } else {
-            r = ki__tree_copy(&m->tree, e, &made);
-        }
-        if (r == 0) {
-            ki__tree_insert(&m->tree, list, KI__TREE_NONE, made);
+            high = middle;
         }
     }
-    return r;
+    bool found = low < ki__patch_rule_count && ki__patch_rules[low].field == wanted;
+    return found ? &ki__patch_rules[low] : NULL;
 }
 
-static bool replaces(merger *m, uint32_t patch)
+static const ki__schema_field *find_field(const ki__schema_message *type, ki_str name)
 {
-    for (uint32_t e = child(m, patch); e != KI__TREE_NONE; e = next(m, e)) {
-        uint32_t told = is_map(m, e) ? directive(m, e) : KI__TREE_NONE;
-        if (told != KI__TREE_NONE && ki__tree_is_text(&m->tree, told, "replace")) {
-            return true;
-        }
-    }
-    return false;
+    return type != NULL ? ki__schema_field_by_name(type, name) : NULL;
 }
 
-static int merge_element(merger *m, uint32_t list, uint32_t patch, const char *key)
+static const ki__schema_message *message_of(const ki__schema_field *field, unsigned flags)
 {
-    uint32_t told = directive(m, patch);
-    uint32_t name = ki__tree_get(&m->tree, patch, ki_str_from(key));
-    uint32_t element = find_element(m, list, key, patch);
-    if (name == KI__TREE_NONE) {
-        (void)refuse(m, patch, "element without its merge key ");
-        ki__error_add(m->error, ki_str_from(key));
-        return KI_ERR_INVALID;
+    const unsigned many = KI__SCHEMA_REPEATED | KI__SCHEMA_MAP;
+    bool fits = field->type == KI__SCHEMA_MESSAGE && (field->flags & many) == flags;
+    return fits ? &ki__schema_messages[field->message] : NULL;
+}
+
+/* How a field that is a list is patched; refuses fields that the type does not have, or that are no
+ * lists. What a pointer leads to can be a list in JSON. */
+static int about_list(ki__strategic *s, const ki__schema_message *type, ki_str name, uint32_t node,
+                      ki__strategic_list *ret_about)
+{
+    const ki__schema_field *field = find_field(type, name);
+    if (field == NULL) {
+        return ki__strategic_refuse(s, node, "not a field of this type");
     }
-    if (told != KI__TREE_NONE && ki__tree_is_text(&m->tree, told, "delete")) {
-        if (element != KI__TREE_NONE) {
-            ki__tree_remove(&m->tree, element);
-        }
+    if ((field->flags & (KI__SCHEMA_REPEATED | KI__SCHEMA_POINTER)) == 0) {
+        return ki__strategic_refuse(s, node, "not a list");
+    }
+    const ki__patch_rule *rule = find_rule(field);
+    *ret_about = (ki__strategic_list){
+        .type = message_of(field, KI__SCHEMA_REPEATED),
+        .key = rule != NULL ? ki__schema_name(rule->key) : ki_str_make("", 0),
+        .merges = rule != NULL && rule->merges != 0,
+    };
+    return 0;
+}
+
+/* ---- copies ---- */
+
+static bool is_directive(ki_str name)
+{
+    ki_str field;
+    return name.len != 0 && name.ptr[0] == '$' &&
+           (ki_str_eq_text(name, "$patch") || ki_str_eq_text(name, "$retainKeys") ||
+            (begins(name, order_prefix) && named_field(name, order_prefix, &field)) ||
+            (begins(name, delete_prefix) && named_field(name, delete_prefix, &field)));
+}
+
+static bool is_marked(ki__tree *tree, uint32_t node, unsigned drop)
+{
+    uint32_t mark = ki__tree_get(tree, node, ki_str_from("$patch"));
+    return (drop & KI__STRATEGIC_DROP_MARKED) != 0 && mark != KI__TREE_NONE &&
+           ((drop & KI__STRATEGIC_DROP_NULLS) == 0 || tree->nodes[mark].type != KI_TYPE_NULL);
+}
+
+static bool keep(ki__tree *tree, uint32_t child, const void *user)
+{
+    unsigned drop = *(const unsigned *)user;
+    bool in_map = tree->nodes[tree->nodes[child].parent].type == KI_TYPE_MAP;
+    bool is_null = tree->nodes[child].type == KI_TYPE_NULL;
+    if (in_map && (is_directive(ki__tree_name(tree, child)) ||
+                   (is_null && (drop & KI__STRATEGIC_DROP_NULLS) != 0))) {
+        return false;
+    }
+    return !is_marked(tree, child, drop);
+}
+
+int ki__strategic_copy(ki__strategic *s, uint32_t node, unsigned drop, uint32_t *ret_copy)
+{
+    if (is_marked(&s->tree, node, drop)) {
+        *ret_copy = KI__TREE_NONE;
         return 0;
     }
-    int r = 0;
-    if (element == KI__TREE_NONE) {
-        uint32_t copy;
-        r = ki__tree_new(&m->tree, KI_TYPE_MAP, &element);
-        r = r < 0 ? r : ki__tree_copy(&m->tree, name, &copy);
-        r = r < 0 ? r : ki__tree_set(&m->tree, element, ki_str_from(key), copy);
-        if (r == 0) {
-            ki__tree_insert(&m->tree, list, KI__TREE_NONE, element);
-        }
-    }
-    return r < 0 ? r : push(m, element, patch);
+    return ki__tree_copy_if(&s->tree, node, keep, &drop, ret_copy);
 }
 
-static int add_values(merger *m, uint32_t list, uint32_t patch)
+/* Sets a member of a map to a copy of the member of the same name of the patch. */
+static int set_copy(ki__strategic *s, uint32_t map, uint32_t patch, unsigned drop)
 {
+    ki_str name = ki__tree_name(&s->tree, patch);
+    uint32_t copy = KI__TREE_NONE;
+    uint32_t old = ki__tree_get(&s->tree, map, name);
+    int r = ki__strategic_copy(s, patch, drop, &copy);
+    if (r == 0 && copy != KI__TREE_NONE) {
+        /* The copy has the name already, so that none is added. */
+        return ki__tree_set(&s->tree, map, ki__tree_name(&s->tree, copy), copy);
+    }
+    if (r == 0 && old != KI__TREE_NONE) {
+        ki__tree_remove(&s->tree, old);
+    }
+    return r;
+}
+
+/* ---- directives ---- */
+
+/* $patch: the map becomes what the patch has, or empty. */
+static int replace_map(ki__strategic *s, uint32_t map, uint32_t patch, uint32_t mark)
+{
+    bool replaces = ki__tree_is_text(&s->tree, mark, ki_str_from("replace"));
+    if (!replaces && !ki__tree_is_text(&s->tree, mark, ki_str_from("delete"))) {
+        return ki__strategic_refuse(s, mark, "unknown directive");
+    }
     int r = 0;
-    for (uint32_t e = child(m, patch); e != KI__TREE_NONE && r == 0; e = next(m, e)) {
-        uint32_t have = child(m, list);
-        while (have != KI__TREE_NONE && !ki__tree_same_scalar(&m->tree, have, e)) {
-            have = next(m, have);
-        }
-        if (have == KI__TREE_NONE) {
-            uint32_t copy;
-            r = ki__tree_copy(&m->tree, e, &copy);
-            if (r == 0) {
-                ki__tree_insert(&m->tree, list, KI__TREE_NONE, copy);
-            }
+    clear(s, map);
+    for (uint32_t p = first_child(s, patch); replaces && p != KI__TREE_NONE && r == 0;
+         p = ki__tree_next(&s->tree, p)) {
+        if (!is_directive(ki__tree_name(&s->tree, p))) {
+            r = set_copy(s, map, p, KI__STRATEGIC_DROP_NOTHING);
         }
     }
     return r;
 }
 
-static int merge_list(merger *m, uint32_t map, ki_str field, uint32_t patch)
+static bool is_listed(ki__strategic *s, uint32_t list, ki_str text)
 {
-    const struct rule *rule = rule_of(m, map, field);
-    uint32_t list = ki__tree_get(&m->tree, map, field);
-    int r = 0;
-    if (list == KI__TREE_NONE || m->tree.nodes[list].type != KI_TYPE_LIST) {
-        r = ki__tree_new(&m->tree, KI_TYPE_LIST, &list);
-        r = r < 0 ? r : ki__tree_set(&m->tree, map, field, list);
+    uint32_t e = first_child(s, list);
+    while (e != KI__TREE_NONE && !ki__tree_is_text(&s->tree, e, text)) {
+        e = ki__tree_next(&s->tree, e);
     }
-    if (r < 0) {
-        return r;
-    }
-    if (rule == NULL || replaces(m, patch)) {
-        clear(m, list);
-        return fill_list(m, list, patch);
-    }
-    if (rule->key == NULL) {
-        return add_values(m, list, patch);
-    }
-    for (uint32_t e = child(m, patch); e != KI__TREE_NONE && r == 0; e = next(m, e)) {
-        r = is_map(m, e) ? merge_element(m, list, e, rule->key)
-                         : refuse(m, e, "element of a merged list is not a map");
-    }
-    return r;
+    return e != KI__TREE_NONE;
 }
 
-/* ---- directives about lists ---- */
-
-static void delete_values(merger *m, uint32_t list, uint32_t values)
+/* $retainKeys: members that it does not name are removed; the patch may set no others. */
+static int retain_keys(ki__strategic *s, uint32_t map, uint32_t patch, uint32_t keys)
 {
-    for (uint32_t v = child(m, values); v != KI__TREE_NONE; v = next(m, v)) {
-        for (uint32_t e = child(m, list), after; e != KI__TREE_NONE; e = after) {
-            after = next(m, e);
-            if (ki__tree_same_scalar(&m->tree, e, v)) {
-                ki__tree_remove(&m->tree, e);
-            }
+    if (s->tree.nodes[keys].type != KI_TYPE_LIST) {
+        return ki__strategic_refuse(s, keys, "must be a list");
+    }
+    for (uint32_t k = first_child(s, keys); k != KI__TREE_NONE; k = ki__tree_next(&s->tree, k)) {
+        if (s->tree.nodes[k].type == KI_TYPE_MAP || s->tree.nodes[k].type == KI_TYPE_LIST) {
+            return ki__strategic_refuse(s, k, "must be a name");
         }
     }
-}
-
-/* The element of the list that an entry of the order is about. */
-static uint32_t ordered(merger *m, uint32_t list, const struct rule *rule, uint32_t entry)
-{
-    if (rule->key != NULL) {
-        return is_map(m, entry) ? find_element(m, list, rule->key, entry) : KI__TREE_NONE;
-    }
-    uint32_t e = child(m, list);
-    while (e != KI__TREE_NONE && !ki__tree_same_scalar(&m->tree, e, entry)) {
-        e = next(m, e);
-    }
-    return e;
-}
-
-/* An element of a list that gets an order. */
-typedef struct item {
-    uint32_t node;
-    size_t place; /* where it was; SIZE_MAX: it is new */
-    bool named;   /* by the order */
-} item;
-
-/* Takes all elements of a list out of it. `places` has space for them, and tells where each is. */
-static size_t take_items(merger *m, uint32_t list, item *items, size_t *places)
-{
-    size_t count = 0;
-    for (uint32_t e; (e = child(m, list)) != KI__TREE_NONE; count++) {
-        bool is_new = e >= m->first_new;
-        items[count] = (item){.node = e, .place = is_new ? SIZE_MAX : count};
-        places[count] = SIZE_MAX;
-        ki__tree_remove(&m->tree, e);
-    }
-    return count;
-}
-
-static size_t index_of(merger *m, const item *items, size_t count, uint32_t node)
-{
-    size_t i = 0;
-    while (i < count && items[i].node != node) {
-        m->tree.steps -= m->tree.steps != 0 ? 1 : 0;
-        i++;
-    }
-    return i;
-}
-
-/* Those that the order names, in its order, and the others as they were: of one of each that both
- * were there before, the one that was further ahead goes first; else the one that is named. */
-static void put_items(merger *m, uint32_t list, const item *items, size_t count,
-                      const size_t *order, size_t named)
-{
-    size_t i = 0;
-    size_t j = 0;
-    for (size_t done = 0; done < count; done++) {
-        while (j < count && items[j].named) {
-            j++;
+    for (uint32_t p = first_child(s, patch); p != KI__TREE_NONE; p = ki__tree_next(&s->tree, p)) {
+        ki_str name = ki__tree_name(&s->tree, p);
+        if (p != keys && s->tree.nodes[p].type != KI_TYPE_NULL && !begins(name, order_prefix) &&
+            !begins(name, delete_prefix) && !is_listed(s, keys, name)) {
+            return ki__strategic_refuse(s, p, "is set, but not in $retainKeys");
         }
-        bool take_named = j == count;
-        if (i < named && j < count) {
-            size_t left = items[order[i]].place;
-            size_t right = items[j].place;
-            take_named = left == SIZE_MAX || right == SIZE_MAX || left < right;
-        }
-        size_t taken = take_named ? order[i++] : j++;
-        ki__tree_insert(&m->tree, list, KI__TREE_NONE, items[taken].node);
     }
-}
-
-static int set_order(merger *m, uint32_t list, const struct rule *rule, uint32_t order)
-{
-    size_t count = 0;
-    size_t named = 0;
-    for (uint32_t e = child(m, list); e != KI__TREE_NONE; e = m->tree.nodes[e].next) {
-        count++;
-    }
-    item *items = ki__alloc_array(m->alloc, count + 1, sizeof(*items));
-    size_t *places = ki__alloc_array(m->alloc, count + 1, sizeof(*places));
-    uint32_t *found = ki__alloc_array(m->alloc, count + 1, sizeof(*found));
-    int r = items != NULL && places != NULL && found != NULL ? 0 : -ENOMEM;
-    if (r == 0) {
-        for (uint32_t o = child(m, order); o != KI__TREE_NONE && named < count; o = next(m, o)) {
-            uint32_t e = ordered(m, list, rule, o);
-            if (e != KI__TREE_NONE) {
-                found[named++] = e;
-            }
-        }
-        size_t used = 0;
-        (void)take_items(m, list, items, places);
-        for (size_t i = 0; i < named; i++) {
-            size_t at = index_of(m, items, count, found[i]);
-            if (at < count && !items[at].named) { /* else it is named twice */
-                items[at].named = true;
-                places[used++] = at;
-            }
-        }
-        put_items(m, list, items, count, places, used);
-    }
-    ki__free(m->alloc, items);
-    ki__free(m->alloc, places);
-    ki__free(m->alloc, found);
-    return r;
-}
-
-/* "$deleteFromPrimitiveList/x" and "$setElementOrder/x", of which the first is before what is
- * merged and the second after. */
-static int apply_to_lists(merger *m, uint32_t map, uint32_t patch, bool before)
-{
-    const char *wanted = before ? "$deleteFromPrimitiveList/" : "$setElementOrder/";
-    const size_t len = strlen(wanted);
-    for (uint32_t p = child(m, patch); p != KI__TREE_NONE; p = next(m, p)) {
-        ki_str name = ki__tree_name(&m->tree, p);
-        if (name.len <= len || memcmp(name.ptr, wanted, len) != 0) {
-            continue;
-        }
-        ki_str field = ki_str_make(name.ptr + len, name.len - len);
-        uint32_t list = ki__tree_get(&m->tree, map, field);
-        const struct rule *rule = rule_of(m, map, field);
-        if (list == KI__TREE_NONE || m->tree.nodes[list].type != KI_TYPE_LIST ||
-            m->tree.nodes[p].type != KI_TYPE_LIST) {
-            continue;
-        }
-        if (before) {
-            delete_values(m, list, p);
-        } else if (rule != NULL) {
-            int r = set_order(m, list, rule, p);
-            if (r < 0) {
-                return r;
-            }
+    for (uint32_t e = first_child(s, map), after; e != KI__TREE_NONE; e = after) {
+        after = ki__tree_next(&s->tree, e);
+        if (!is_listed(s, keys, ki__tree_name(&s->tree, e))) {
+            ki__tree_remove(&s->tree, e);
         }
     }
     return 0;
 }
 
+/* The first member of the patch that is an order of a list. */
+static uint32_t find_order(ki__strategic *s, uint32_t patch)
+{
+    uint32_t p = first_child(s, patch);
+    while (p != KI__TREE_NONE && !begins(ki__tree_name(&s->tree, p), order_prefix)) {
+        p = ki__tree_next(&s->tree, p);
+    }
+    return p;
+}
+
+/* $setElementOrder of a list, which is merged before: both are then taken out of the patch. */
+static int set_order(ki__strategic *s, const ki__strategic_pair *pair, uint32_t order)
+{
+    ki_str field;
+    ki__strategic_list about;
+    if (s->tree.nodes[order].type != KI_TYPE_LIST) {
+        return ki__strategic_refuse(s, order, "must be a list");
+    }
+    if (!named_field(ki__tree_name(&s->tree, order), order_prefix, &field)) {
+        return ki__strategic_refuse(s, order, "unknown directive");
+    }
+    uint32_t list = ki__tree_get(&s->tree, pair->map, field);
+    uint32_t changes = ki__tree_get(&s->tree, pair->patch, field);
+    if ((list != KI__TREE_NONE && s->tree.nodes[list].type != KI_TYPE_LIST) ||
+        (changes != KI__TREE_NONE && s->tree.nodes[changes].type != KI_TYPE_LIST)) {
+        return ki__strategic_refuse(s, order, "not the order of a list");
+    }
+    int r = about_list(s, pair->type, field, order, &about);
+    r = r < 0 ? r : ki__strategic_order_list(s, pair->map, field, changes, order, &about);
+    ki__tree_remove(&s->tree, order);
+    if (changes != KI__TREE_NONE) {
+        ki__tree_remove(&s->tree, changes);
+    }
+    return r;
+}
+
 /* ---- maps ---- */
 
-static void retain_keys(merger *m, uint32_t map, uint32_t keys)
+/* A member that is a map or a list on both sides. */
+static int merge_container(ki__strategic *s, const ki__strategic_pair *pair, uint32_t old,
+                           ki_str name, uint32_t patch, bool deletes)
 {
-    for (uint32_t e = child(m, map), after; e != KI__TREE_NONE; e = after) {
-        ki_str name = ki__tree_name(&m->tree, e);
-        uint32_t k = child(m, keys);
-        after = next(m, e);
-        while (k != KI__TREE_NONE) {
-            ki_str text = m->tree.nodes[k].text;
-            if (m->tree.nodes[k].type == KI_TYPE_STRING && text.len == name.len + 2 &&
-                memcmp(text.ptr + 1, name.ptr, name.len) == 0) {
-                break;
-            }
-            k = next(m, k);
+    if (s->tree.nodes[old].type == KI_TYPE_LIST) {
+        ki__strategic_list about;
+        int r = about_list(s, pair->type, name, patch, &about);
+        if (r < 0) {
+            return r;
         }
-        if (k == KI__TREE_NONE) {
-            ki__tree_remove(&m->tree, e);
-        }
+        return about.merges || deletes ? ki__strategic_merge_list(s, old, patch, &about, deletes)
+                                       : set_copy(s, pair->map, patch, KI__STRATEGIC_DROP_NOTHING);
     }
+    const ki__schema_field *field = find_field(pair->type, name);
+    if (field == NULL) {
+        return ki__strategic_refuse(s, patch, "not a field of this type");
+    }
+    const ki__patch_rule *rule = find_rule(field);
+    return rule != NULL && rule->merges == 0
+               ? set_copy(s, pair->map, patch, KI__STRATEGIC_DROP_NOTHING)
+               : ki__strategic_push(s, old, patch, message_of(field, 0));
 }
 
-static int merge_member(merger *m, uint32_t map, uint32_t patch)
+static int merge_member(ki__strategic *s, const ki__strategic_pair *pair, uint32_t patch,
+                        ki_str name, bool deletes)
 {
-    /* The name may move when others are added. */
-    char room[1024];
-    ki_str name = ki__tree_name(&m->tree, patch);
-    if (name.len > sizeof(room)) {
-        return refuse(m, patch, "name longer than 1024 bytes");
-    }
-    memcpy(room, name.ptr, name.len);
-    name = ki_str_make(room, name.len);
-    uint32_t old = ki__tree_get(&m->tree, map, name);
-    ki_type type = m->tree.nodes[patch].type;
-    uint32_t node;
-    int r = 0;
+    uint32_t old = ki__tree_get(&s->tree, pair->map, name);
+    ki_type type = s->tree.nodes[patch].type;
     if (type == KI_TYPE_NULL) {
         if (old != KI__TREE_NONE) {
-            ki__tree_remove(&m->tree, old);
+            ki__tree_remove(&s->tree, old);
         }
         return 0;
     }
-    if (type == KI_TYPE_LIST) {
-        return merge_list(m, map, name, patch);
+    if (old != KI__TREE_NONE && s->tree.nodes[old].type == type &&
+        (type == KI_TYPE_MAP || type == KI_TYPE_LIST)) {
+        return merge_container(s, pair, old, name, patch, deletes);
     }
-    if (type != KI_TYPE_MAP) {
-        r = ki__tree_copy(&m->tree, patch, &node);
-        return r < 0 ? r : ki__tree_set(&m->tree, map, name, node);
-    }
-    uint32_t told = directive(m, patch);
-    if (told != KI__TREE_NONE && ki__tree_is_text(&m->tree, told, "delete")) {
-        if (old != KI__TREE_NONE) {
-            ki__tree_remove(&m->tree, old);
-        }
+    if (deletes) {
         return 0;
     }
-    if (old == KI__TREE_NONE || !is_map(m, old)) {
-        r = ki__tree_new(&m->tree, KI_TYPE_MAP, &old);
-        r = r < 0 ? r : ki__tree_set(&m->tree, map, name, old);
-    }
-    return r < 0 ? r : push(m, old, patch);
+    return set_copy(s, pair->map, patch, KI__STRATEGIC_DROP_MARKED | KI__STRATEGIC_DROP_NULLS);
 }
 
-static int merge_maps(merger *m, uint32_t map, uint32_t patch)
+/* Merges the members of a patch: those to delete from lists, or all others. */
+static int merge_members(ki__strategic *s, const ki__strategic_pair *pair, bool deletes)
 {
-    uint32_t told = directive(m, patch);
-    uint32_t keys = ki__tree_get(&m->tree, patch, ki_str_from("$retainKeys"));
-    if (told != KI__TREE_NONE) {
-        if (ki__tree_is_text(&m->tree, told, "replace") ||
-            ki__tree_is_text(&m->tree, told, "delete")) {
-            clear(m, map);
-        } else if (!ki__tree_is_text(&m->tree, told, "merge")) {
-            return refuse(m, told, "unknown directive");
+    int r = 0;
+    for (uint32_t p = first_child(s, pair->patch); p != KI__TREE_NONE && r == 0;
+         p = ki__tree_next(&s->tree, p)) {
+        ki_str name = ki__tree_name(&s->tree, p);
+        if (begins(name, delete_prefix) != deletes || ki_str_eq_text(name, "$retainKeys")) {
+            continue;
         }
-    }
-    if (keys != KI__TREE_NONE) {
-        retain_keys(m, map, keys);
-    }
-    int r = apply_to_lists(m, map, patch, true);
-    for (uint32_t p = child(m, patch); p != KI__TREE_NONE && r == 0; p = next(m, p)) {
-        ki_str name = ki__tree_name(&m->tree, p);
-        if (name.len == 0 || name.ptr[0] != '$') {
-            r = merge_member(m, map, p);
+        if (deletes && !named_field(name, delete_prefix, &name)) {
+            return ki__strategic_refuse(s, p, "unknown directive");
         }
+        r = merge_member(s, pair, p, name, deletes);
     }
-    return r < 0 ? r : apply_to_lists(m, map, patch, false);
+    return r;
 }
 
-int ki__strategic_merge(const ki_value *target, const ki_value *patch, const char *kind,
-                        const ki_alloc *alloc, ki_buf *out, ki_error *error)
+static int merge_maps(ki__strategic *s, const ki__strategic_pair *pair)
 {
-    merger m = {.kind = kind, .alloc = ki__alloc_or_default(alloc), .error = error};
+    uint32_t mark = member(s, pair->patch, "$patch");
+    if (mark != KI__TREE_NONE) {
+        return replace_map(s, pair->map, pair->patch, mark);
+    }
+    uint32_t keys = member(s, pair->patch, "$retainKeys");
+    int r = keys != KI__TREE_NONE ? retain_keys(s, pair->map, pair->patch, keys) : 0;
+    uint32_t order;
+    while (r == 0 && (order = find_order(s, pair->patch)) != KI__TREE_NONE) {
+        r = set_order(s, pair, order);
+    }
+    r = r < 0 ? r : merge_members(s, pair, true);
+    return r < 0 ? r : merge_members(s, pair, false);
+}
+
+int ki__strategic_merge(const ki_value *target, const ki_value *patch, ki_str api_version,
+                        ki_str kind, const ki_alloc *alloc, ki_buf *out, ki_error *error)
+{
+    ki__strategic s = {.alloc = ki__alloc_or_default(alloc), .error = error};
     uint32_t root;
     uint32_t changes;
-    ki__tree_init(&m.tree, alloc);
-    int r = ki__tree_add(&m.tree, target, &root);
-    r = r < 0 ? r : ki__tree_add(&m.tree, patch, &changes);
-    m.first_new = (uint32_t)m.tree.count;
-    r = r < 0 ? r : push(&m, root, changes);
-    while (r == 0 && m.count != 0) {
-        pair top = m.work[--m.count];
-        r = merge_maps(&m, top.map, top.patch);
+    ki__tree_init(&s.tree, alloc);
+    int r = ki__tree_add(&s.tree, target, &root);
+    r = r < 0 ? r : ki__tree_add(&s.tree, patch, &changes);
+    r = r < 0 ? r : ki__strategic_push(&s, root, changes, ki__schema_of_kind(api_version, kind));
+    while (r == 0 && s.done != s.count) {
+        ki__strategic_pair next = s.work[s.done++];
+        r = merge_maps(&s, &next);
     }
-    r = r == 0 && ki__tree_is_spent(&m.tree) ? KI_ERR_LIMIT : r;
-    r = r < 0 ? r : ki__tree_write(&m.tree, root, out);
-    ki__free(m.alloc, m.work);
-    ki__tree_done(&m.tree);
+    r = ki__tree_is_spent(&s.tree) && r != -ENOMEM ? KI_ERR_LIMIT : r;
+    r = r < 0 ? r : ki__tree_write(&s.tree, root, out);
+    ki__free(s.alloc, s.work);
+    ki__tree_done(&s.tree);
     return r;
 }
