@@ -28,10 +28,45 @@ static bool is_same(const ki_object *a, const ki_object *b)
     return same;
 }
 
+static void change_metadata(ki_edit *edit, const ki_object *object, char which, const char *path)
+{
+    const ki_condition condition = {.type = path, .status = "True", .transition_time_ns = 1};
+    switch (which) {
+    case 'l':
+        ki_edit_set_label(edit, path, path);
+        break;
+    case 'f':
+        ki_edit_add_finalizer(edit, path);
+        break;
+    case 'g':
+        ki_edit_remove_finalizer(edit, path);
+        break;
+    case 'L':
+        ki_edit_remove_label(edit, path);
+        break;
+    case 'n':
+        ki_edit_set_annotation(edit, path, path);
+        break;
+    case 'N':
+        ki_edit_remove_annotation(edit, path);
+        break;
+    case 'O':
+        ki_edit_remove_owner(edit, path);
+        break;
+    case 'o':
+        ki_edit_add_owner(edit, object, path[0] == 'c');
+        break;
+    case 'c':
+        ki_edit_set_condition(edit, &condition);
+        break;
+    default:
+        ki_edit_set_string(edit, path, path);
+    }
+}
+
 static void change(ki_edit *edit, const ki_object *object, char which, const char *path)
 {
     ki_value root = ki_object_root(object);
-    const ki_condition condition = {.type = path, .status = "True", .transition_time_ns = 1};
     switch (which) {
     case 'i':
         ki_edit_set_int64(edit, path, 17);
@@ -54,26 +89,16 @@ static void change(ki_edit *edit, const ki_object *object, char which, const cha
     case '-':
         ki_edit_remove(edit, path);
         break;
-    case 'l':
-        ki_edit_set_label(edit, path, path);
+    case 'A':
+        ki_edit_append_json(edit, path, ki_str_from("{\"name\":[null]}"));
         break;
-    case 'f':
-        ki_edit_add_finalizer(edit, path);
-        break;
-    case 'g':
-        ki_edit_remove_finalizer(edit, path);
-        break;
-    case 'o':
-        ki_edit_add_owner(edit, object, path[0] == 'c');
-        break;
-    case 'c':
-        ki_edit_set_condition(edit, &condition);
+    case 'V':
+        ki_edit_append_value(edit, path, &root);
         break;
     default:
-        ki_edit_set_string(edit, path, path);
+        change_metadata(edit, object, which, path);
     }
 }
-
 /* What the last change has set must be there. */
 static void check_set(const ki_object *edited, char which, const char *text)
 {

@@ -2,6 +2,7 @@
 /* Each byte of the input is a call of a ki_json, followed by its text, which ends with '|'. A text
  * that is given out must be valid JSON; with everything that is open closed, only misuse, invalid
  * input or a limit may keep a text back, and then the error must have a message. */
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -40,24 +41,39 @@ static ki_str next_text(script *s, char room[TEXT_MAX + 1])
     return ki_str_make(room, len);
 }
 
-/* All conversions become %s, and no more of them stay than there are arguments. */
-static void make_safe(char *format)
+/* Each conversion becomes the one that the next argument is for, and no more of them stay than
+ * there are arguments. */
+static void make_safe(const char *format, char *out)
 {
-    int left = FORMAT_ARGUMENTS;
-    for (char *p = format; (p = strchr(p, '%')) != NULL && p[1] != '\0'; p += 2) {
-        if (p[1] != '%') {
-            p[0] = left > 0 ? '%' : ' ';
-            p[1] = 's';
-            left--;
+    static const char *const conversions[FORMAT_ARGUMENTS] = {"%s",   "%d", "%.*s", "%hhd",
+                                                              "%llu", "%g", "%zu",  "%s"};
+    size_t used = 0;
+    while (*format != '\0') {
+        const char *text = "";
+        if (*format != '%' || format[1] == '\0') {
+            *out++ = *format++;
+            continue;
         }
+        if (format[1] == '%') {
+            text = "%%";
+        } else if (used < FORMAT_ARGUMENTS) {
+            text = conversions[used++];
+        }
+        memcpy(out, text, strlen(text));
+        out += strlen(text);
+        format += 2;
     }
+    *out = '\0';
 }
 
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-static void write_format(ki_json *json, const char *name, char *format, const char *text)
+static void write_format(ki_json *json, const char *name, const char *format, const char *text)
 {
-    make_safe(format);
-    ki_json_format(json, name, format, text, "b", "\"'\\", "", "d", text, "f", text);
+    char safe[2 * TEXT_MAX + 4 * FORMAT_ARGUMENTS + 1];
+    make_safe(format, safe);
+    ki_json_format(json, name, safe, text, -17, (int)strlen(text), text, (int)(text[0] != '\0'),
+                   (unsigned long long)UINT64_MAX, text[0] == '!' ? (double)INFINITY : 0.1,
+                   (size_t)5, "\"'\\");
 }
 
 static double as_double(ki_str text)

@@ -228,6 +228,12 @@ static void owners_are_unique(void **state)
     expect_patch(edit, "{'metadata':{'ownerReferences':[{'apiVersion':'example.com/v2','kind':"
                        "'Site','name':'s','uid':'2','controller':true,"
                        "'blockOwnerDeletion':true}]}}");
+    /* However the reference is spelt. */
+    edit = edit_of("{'metadata':{'name':'c','namespace':'n','ownerReferences':[{'apiVersion':"
+                   "'example.com\\/v1','kind':'S\\u0069te','name':'s','uid':'1'}]}}");
+    ki_edit_add_owner(edit, owner, false);
+    expect_patch(edit, "{'metadata':{'ownerReferences':[{'apiVersion':'example.com/v2','kind':"
+                       "'Site','name':'s','uid':'2'}]}}");
     edit = edit_of("{'metadata':{'name':'c','namespace':'n'}}");
     ki_edit_add_owner(edit, owner, true);
     ki_edit_add_owner(edit, rival, true);
@@ -284,6 +290,13 @@ static void conditions_keep_their_time_with_their_status(void **state)
     expect_patch(edit, "{'status':{'conditions':[{'type':'Ready','status':'False',"
                        "'lastTransitionTime':'2027-01-15T08:01:00Z','reason':'R','message':'m',"
                        "'observedGeneration':3},{'type':'New','status':'Unknown',"
+                       "'lastTransitionTime':'1970-01-01T00:00:01Z'}]}}");
+    /* A time that is null is missing. */
+    edit = edit_of("{'status':{'conditions':[{'type':'A','status':'True',"
+                   "'lastTransitionTime':null}]}}");
+    ki_edit_set_condition(edit, KI_OPTIONS(ki_condition, .type = "A", .status = "True",
+                                           .transition_time_ns = SECOND));
+    expect_patch(edit, "{'status':{'conditions':[{'type':'A','status':'True',"
                        "'lastTransitionTime':'1970-01-01T00:00:01Z'}]}}");
     edit = edit_of(NULL);
     ki_edit_set_condition(edit, KI_OPTIONS(ki_condition, .type = "A", .status = "True"));

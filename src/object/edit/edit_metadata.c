@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "base/time_units.h"
 #include "object/edit/object_edit.h"
+#include "object/json/json_string.h"
 
 static const char *const labels[] = {"metadata", "labels"};
 static const char *const annotations[] = {"metadata", "annotations"};
@@ -115,16 +116,22 @@ static ki_str group_of(ki_str api_version)
     return ki_str_make(api_version.ptr, slash != NULL ? (size_t)(slash - api_version.ptr) : 0);
 }
 
+/* Whether an apiVersion is of a group, however it is spelt. */
+static bool is_of_group(ki_edit *edit, uint32_t version, ki_str group)
+{
+    char text[512];
+    if (version == KI__TREE_NONE || edit->tree.nodes[version].type != KI_TYPE_STRING) {
+        return false;
+    }
+    ki_str raw = edit->tree.nodes[version].text;
+    size_t len = ki__json_decode(ki_str_make(raw.ptr + 1, raw.len - 2), text, sizeof(text));
+    return len <= sizeof(text) && ki_str_eq(group_of(ki_str_make(text, len)), group);
+}
+
 static bool refers_to(ki_edit *edit, uint32_t reference, const ki_object *owner)
 {
-    uint32_t version = member(edit, reference, "apiVersion");
-    ki_value value = {0};
-    ki_str text;
-    if (version != KI__TREE_NONE && edit->tree.nodes[version].type == KI_TYPE_STRING) {
-        value = ki__tree_value(&edit->tree, version);
-    }
-    return ki_value_string(&value, &text) == 0 &&
-           ki_str_eq(group_of(text), group_of(ki_str_from(ki_object_api_version(owner)))) &&
+    return is_of_group(edit, member(edit, reference, "apiVersion"),
+                       group_of(ki_str_from(ki_object_api_version(owner)))) &&
            ki__object_edit_is_string(edit, member(edit, reference, "kind"),
                                      ki_str_from(ki_object_kind(owner))) &&
            ki__object_edit_is_string(edit, member(edit, reference, "name"),
@@ -297,9 +304,10 @@ void ki_edit_set_condition(ki_edit *edit, const ki_condition *condition)
     if (map == KI__TREE_NONE) {
         return;
     }
+    uint32_t time = member(edit, map, "lastTransitionTime");
     bool changed =
         !ki__object_edit_is_string(edit, member(edit, map, "status"), ki_str_from(c.status)) ||
-        member(edit, map, "lastTransitionTime") == KI__TREE_NONE;
+        time == KI__TREE_NONE || edit->tree.nodes[time].type == KI_TYPE_NULL;
     set_text(edit, map, "status", c.status);
     if (changed && ki__object_edit_is_open(edit)) {
         ki__out out = ki__object_edit_text(edit);
