@@ -18,7 +18,8 @@
  * Paths are those of <kinformer/path.h> that lead to one place: members, indexes (from the end when
  * negative) and elements by one of their members, such as spec.containers[name=web].image or
  * metadata.labels['a.b/c']. Maps that are missing on the way to what is set are created; members
- * that are null count as missing. Text is copied, and must be UTF-8: other bytes become U+FFFD.
+ * that are null count as missing. Text is copied, and must be UTF-8: other bytes become U+FFFD, in
+ * paths they are an error.
  *
  * An edit belongs to one thread at a time. No function blocks. */
 #ifndef KINFORMER_EDIT_H

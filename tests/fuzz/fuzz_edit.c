@@ -10,6 +10,7 @@
 #include <kinformer/merge.h>
 #include <kinformer/path.h>
 
+#include "base/utf8.h"
 #include "object/edit/json_edit.h"
 
 static void must(bool condition)
@@ -99,13 +100,16 @@ static void change(ki_edit *edit, const ki_object *object, char which, const cha
         change_metadata(edit, object, which, path);
     }
 }
-/* What the last change has set must be there. */
+
+/* What the last change has set must be there. An element may lose what it is found by. */
 static void check_set(const ki_object *edited, char which, const char *text)
 {
     ki_path *path = NULL;
     ki_value value;
     int64_t number;
-    if (which == 'i') {
+    if (!ki__utf8_valid(ki_str_from(text))) {
+        must(which != 'i');
+    } else if (which == 'i' && strchr(text, '=') == NULL) {
         must(ki_path_compile(text, NULL, &path, NULL) == 0);
         must(ki_object_get(edited, path, &value) == 0);
         must(ki_value_int64(&value, &number) == 0 && number == 17);

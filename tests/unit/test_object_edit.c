@@ -326,6 +326,7 @@ static void invalid_paths_are_named(void **state)
          "path '.': must have members, indexes and [key=value] only, and at least one of them"},
         {"spec[", KI_ERR_SYNTAX,
          "path 'spec[': expected an index, a slice, a name in quotes or '*', but the path ends"},
+        {"spec.\xae", KI_ERR_SYNTAX, "path 'spec.?': not valid UTF-8"},
         {"kind.x", KI_ERR_TYPE, "path 'kind.x': step 2 leads into a string, not a map"},
         {"spec[0]", KI_ERR_TYPE, "path 'spec[0]': step 2 leads into a map, not a list"},
         {"spec.containers.x", KI_ERR_TYPE,

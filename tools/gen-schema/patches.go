@@ -141,7 +141,8 @@ func compareMade(p pair, got outcome) string {
 
 // refusedLater: an API server would not have taken the result for an object either.
 func refusedLater(p pair, got, want outcome) bool {
-	valid := strings.Contains(got.why, "patched object: ") || strings.Contains(got.why, " must be a map")
+	valid := strings.Contains(got.why, "patched object: ") ||
+		strings.Contains(got.why, " must be a map")
 	if !valid || want.why != "" {
 		return false
 	}

@@ -2,6 +2,7 @@
 /* Changes of an edit at a path, and at places that have a fixed path. */
 #include "base/digits.h"
 #include "base/error.h"
+#include "base/utf8.h"
 #include "object/edit/object_edit.h"
 #include "object/json/json_scan.h"
 #include "object/path/path.h"
@@ -69,6 +70,10 @@ static ki_path *compile(ki_edit *edit, const char *text)
     ki_error error = KI_ERROR_INIT;
     if (text == NULL) {
         (void)ki__error_null(&edit->error, "path");
+        return NULL;
+    }
+    if (!ki__utf8_valid(ki_str_from(text))) { /* its names would be written as others */
+        (void)fail(edit, KI_ERR_SYNTAX, text, "not valid UTF-8");
         return NULL;
     }
     int r = ki_path_compile(text, edit->object_options.alloc, &path, &error);
