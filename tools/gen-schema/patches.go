@@ -60,9 +60,11 @@ var exceptions = []struct {
 	{"copy of a member that does not exist", func(p pair, got, want outcome) bool {
 		return strings.Contains(got.why, ", copy ") && strings.Contains(got.why, "does not exist")
 	}},
-	{"NUL in a name", func(p pair, got, want outcome) bool {
-		return strings.Contains(got.why, "must not have a NUL")
+	{"name with a NUL or too long", func(p pair, got, want outcome) bool {
+		return strings.Contains(got.why, "must not have a NUL") ||
+			strings.Contains(got.why, "must not have more than")
 	}},
+	{"test of a map with a null that was set", testsNull},
 	{"merge key that is a map or a list", func(p pair, got, want outcome) bool {
 		return strings.Contains(got.why, "merge key is not a scalar")
 	}},
@@ -187,6 +189,18 @@ func anyPointer(p pair, odd func(string) bool) bool {
 		}
 	}
 	return false
+}
+
+// testsNull: Go takes a null that an operation has set for something else than one from before.
+func testsNull(p pair, got, want outcome) bool {
+	var operations []map[string]any
+	if p.how != "json" || got.why != "" || !strings.Contains(want.why, "test failed") ||
+		stdjson.Unmarshal(p.patch, &operations) != nil {
+		return false
+	}
+	return slices.ContainsFunc(operations, func(operation map[string]any) bool {
+		return operation["op"] != "test" && operation["op"] != "remove" && operation["value"] == nil
+	})
 }
 
 // isOddPointer: no slash in front, an unknown escape, an index with a plus or leading zeros.

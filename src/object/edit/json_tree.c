@@ -284,6 +284,9 @@ bool ki__tree_is_text(const ki__tree *tree, uint32_t node, ki_str text)
 
 static bool same_string(ki_str a, ki_str b)
 {
+    if (!ki__json_raw_is_encoded(a) && !ki__json_raw_is_encoded(b)) {
+        return false; /* they are spelt differently */
+    }
     return ki__json_raw_same(ki_str_make(a.ptr + 1, a.len - 2), ki_str_make(b.ptr + 1, b.len - 2));
 }
 

@@ -130,13 +130,16 @@ static void delete_same(ki__strategic *s, uint32_t list, uint32_t like, ki_str k
 
 static size_t index_of(ki__strategic *s, const nodes *order, uint32_t like, ki_str key)
 {
-    size_t i = 0;
-    while (i < order->count && !ki__tree_is_spent(&s->tree) &&
-           !is_same(s, order->at[i], like, key)) {
-        spend(s, 1);
-        i++;
+    uint32_t wanted = value_of(s, like, key);
+    for (size_t i = 0; i < order->count && wanted != KI__TREE_NONE && !ki__tree_is_spent(&s->tree);
+         i++) {
+        uint32_t value = value_of(s, order->at[i], key);
+        if (value != KI__TREE_NONE && ki__tree_same_scalar(&s->tree, value, wanted)) {
+            return i;
+        }
+        spend(s, 2); /* it takes longer than a step in a list */
     }
-    return i < order->count ? i : SIZE_MAX;
+    return SIZE_MAX;
 }
 
 /* Sorts a run of items, as stable as Go does: what has no place goes before what has one. */
