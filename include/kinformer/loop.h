@@ -15,17 +15,18 @@
  *
  * After fork() the child may release what it inherited and make its own; nothing that it does
  * reaches the parent:
- *   - All functions that ref, unref, free, stop, cancel or remove return at once. They run no
- *     callback, no `destroy` either, and wake nobody. The last unref of something with threads,
- * locks or descriptors leaves its memory to the end of the process.
+ *   - All functions that ref, unref, free, stop, close, cancel, pause or remove return at once.
+ * They run no callback, no `destroy` either, and wake nobody. The last unref of something with
+ *     threads, locks or descriptors leaves its memory to the end of the process.
  *   - Objects, lists, snapshots, buffers and all else that never changes may be read and released.
- *   - Functions that start, run, dispatch, add or wait return KI_ERR_STOPPED; ki_engine_run()
- *     returns 0.
+ *   - Functions that start, run, dispatch, wait, request, put something in or take something out
+ *     return KI_ERR_STOPPED; ki_engine_run() returns 0.
  *   - All others, such as those that read the state of an informer, must not be called: a lock may
  *     be held by a thread that the child does not have.
  * This holds for loops, engines, clients, factories, informers, registrations, reflectors, pagers,
- * work queues, stores and embedded servers. fork() is noticed by pthread_atfork(), so a child of a
- * plain clone() or of _Fork() must only exec or exit. */
+ * retry watchers, local sources, delta queues, work queues, stores and embedded servers. fork() is
+ * noticed by pthread_atfork(), so a child of a plain clone() or of _Fork() must only exec or exit.
+ */
 #ifndef KINFORMER_LOOP_H
 #define KINFORMER_LOOP_H
 

@@ -69,6 +69,14 @@ void ki__engine_leave(ki_engine *engine, uintptr_t before);
  *  nothing, and a timer cannot be made. */
 bool ki__engine_is_inherited(const ki_engine *engine);
 
+/** KI__REQUIRE_OWN() for what runs on an engine. */
+#define KI__REQUIRE_OWN_ENGINE(engine, error)               \
+    do {                                                    \
+        if (ki__engine_is_inherited(engine)) {              \
+            return ki__error_code((error), KI_ERR_STOPPED); \
+        }                                                   \
+    } while (0)
+
 const ki_alloc *ki__engine_alloc(const ki_engine *engine);
 const ki_clock *ki__engine_clock(const ki_engine *engine);
 const ki_random *ki__engine_entropy(const ki_engine *engine);

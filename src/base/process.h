@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
+
 /** A number that differs between a process and its children. Costs no system call. Any thread. */
 uint64_t ki__process(void);
 
@@ -16,5 +18,14 @@ static inline bool ki__is_inherited(uint64_t process)
 {
     return process != ki__process();
 }
+
+/** Returns KI_ERR_STOPPED from the function it stands in if that is called in a child of the
+ * process in which `process` was noted. */
+#define KI__REQUIRE_OWN(process, error)                     \
+    do {                                                    \
+        if (ki__is_inherited(process)) {                    \
+            return ki__error_code((error), KI_ERR_STOPPED); \
+        }                                                   \
+    } while (0)
 
 #endif

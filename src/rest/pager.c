@@ -240,6 +240,7 @@ int ki_pager_start(const ki_pager_options *options, ki_pager **ret_pager, ki_err
     if (r < 0) {
         return r;
     }
+    KI__REQUIRE_OWN_ENGINE(o.engine, error);
     const ki_alloc *alloc = ki__engine_alloc(o.engine);
     ki_pager *pager = ki__alloc_zero(alloc, sizeof(*pager));
     if (pager == NULL) {

@@ -4,6 +4,7 @@
  * are due. */
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/process.h"
 #include "workqueue/workqueue_state.h"
 
 size_t ki__workqueue_release_due(ki_workqueue *queue, uint64_t *now_ns)
@@ -85,6 +86,7 @@ out:
 int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ns)
 {
     KI__REQUIRE(queue, NULL);
+    KI__REQUIRE_OWN(queue->process, NULL);
     if (delay_ns == 0) {
         return ki__workqueue_add(queue, key, true);
     }
@@ -100,6 +102,7 @@ int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ns)
 int ki_workqueue_add_rate_limited(ki_workqueue *queue, ki_str key)
 {
     KI__REQUIRE(queue, NULL);
+    KI__REQUIRE_OWN(queue->process, NULL);
     const ki_rate_limiter *limiter = &queue->limiter;
     if (limiter->when == NULL) {
         return KI_ERR_UNSUPPORTED;
@@ -119,7 +122,7 @@ int ki_workqueue_add_rate_limited(ki_workqueue *queue, ki_str key)
 
 void ki_workqueue_forget(ki_workqueue *queue, ki_str key)
 {
-    if (queue == NULL) {
+    if (queue == NULL || ki__is_inherited(queue->process)) {
         return;
     }
     if (queue->limiter.forget != NULL) {

@@ -226,6 +226,7 @@ out:
 int ki_workqueue_add(ki_workqueue *queue, ki_str key)
 {
     KI__REQUIRE(queue, NULL);
+    KI__REQUIRE_OWN(queue->process, NULL);
     return ki__workqueue_add(queue, key, false);
 }
 
@@ -309,6 +310,7 @@ int ki_workqueue_get(ki_workqueue *queue, ki_work *ret_work)
 {
     KI__REQUIRE(queue, NULL);
     KI__REQUIRE(ret_work, NULL);
+    KI__REQUIRE_OWN(queue->process, NULL);
     ki__mutex_lock(&queue->lock);
     int r = get_locked(queue, ret_work);
     ki__mutex_unlock(&queue->lock);
@@ -319,6 +321,7 @@ int ki_workqueue_try_get(ki_workqueue *queue, ki_work *ret_work)
 {
     KI__REQUIRE(queue, NULL);
     KI__REQUIRE(ret_work, NULL);
+    KI__REQUIRE_OWN(queue->process, NULL);
     ki__mutex_lock(&queue->lock);
     int r = take_if_any(queue, ret_work);
     if (r == 0) {
@@ -370,7 +373,7 @@ static void lock_and_be_done(ki_workqueue *queue, ki_work *work)
 
 void ki_workqueue_done(ki_workqueue *queue, ki_work *work)
 {
-    if (queue == NULL || work == NULL) {
+    if (queue == NULL || work == NULL || ki__is_inherited(queue->process)) {
         return;
     }
     ki__work_entry *entry = work->entry;
@@ -391,6 +394,7 @@ int ki_workqueue_next(ki_workqueue *queue, ki_work *work)
 {
     KI__REQUIRE(queue, NULL);
     KI__REQUIRE(work, NULL);
+    KI__REQUIRE_OWN(queue->process, NULL);
     lock_and_be_done(queue, work);
     int r = get_locked(queue, work);
     ki__mutex_unlock(&queue->lock);
@@ -441,9 +445,7 @@ int ki_workqueue_shut_down_with_drain(ki_workqueue *queue, ki_drain until)
     if ((unsigned)until >= KI_DRAIN_MAX) {
         return -EINVAL;
     }
-    if (ki__is_inherited(queue->process)) {
-        return KI_ERR_STOPPED;
-    }
+    KI__REQUIRE_OWN(queue->process, NULL);
     ki__mutex_lock(&queue->lock);
     begin_shut_down(queue);
     uint64_t shut_downs = queue->shut_downs;

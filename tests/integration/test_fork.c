@@ -15,6 +15,7 @@
 #include <kinformer/apiserver.h>
 #include <kinformer/kinformer.h>
 #include <kinformer/parts/engine.h>
+#include <kinformer/parts/local_source.h>
 #include <kinformer/parts/queue.h>
 #include <kinformer/parts/store_write.h>
 
@@ -34,9 +35,12 @@ typedef struct fixture {
     ki_controller *controller;
     ki_store *store;
     ki_queue *deltas;
+    ki_local_source *local;
     ki_loop *loop;
     ki_engine_task *task;
+    ki_object *object;
     pthread_t writer;
+    pthread_t reader;
     pthread_t worker;
     pthread_t taker;
     pid_t parent;
@@ -101,19 +105,32 @@ static void *write_objects(void *user)
 {
     fixture *f = user;
     for (unsigned i = 0; !f->end; i++) {
-        char text[200];
+        char text[256];
         (void)snprintf(
             text, sizeof(text),
             "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"o-%u\","
-            "\"namespace\":\"default\",\"labels\":{\"a\":\"%u\"}}}",
-            i % 100, i);
+            "\"namespace\":\"default\",\"resourceVersion\":\"%u\",\"labels\":{\"a\":\"%u\"}}}",
+            i % 100, i + 1, i);
         ki_object *object = NULL;
         assert_int_equal(ki_apiserver_load(f->server, ki_str_from(text), NULL, NULL), 0);
         assert_int_equal(ki_object_from_json(text, strlen(text), NULL, &object, NULL), 0);
         assert_int_equal(ki_store_add(f->store, object, NULL), 0);
         assert_int_equal(ki_queue_add(f->deltas, object, NULL), 0);
+        assert_int_equal(ki_local_source_put(f->local, object, NULL), 0);
         (void)ki_object_unref(object);
         ki_engine_task_post(f->task);
+    }
+    return NULL;
+}
+
+/* Holds the lock of discovery half of the time. */
+static void *read_discovery(void *user)
+{
+    fixture *f = user;
+    while (!f->end) {
+        const ki_discovery *discovery = NULL;
+        assert_int_equal(ki_client_discover(f->client, UINT32_MAX, &discovery, NULL), 0);
+        (void)ki_discovery_unref(discovery);
     }
     return NULL;
 }
@@ -188,12 +205,20 @@ static void begin_rest(fixture *f)
     assert_int_equal(ki_loop_new(NULL, &f->loop, NULL), 0);
     assert_int_equal(ki_loop_start(f->loop, NULL), 0);
     assert_int_equal(ki_engine_task_new(ki_loop_engine(f->loop), run_task, f, &f->task, NULL), 0);
+    ki_local_source_options local = KI_OPTIONS_INIT(ki_local_source_options);
+    local.engine = ki_loop_engine(f->loop);
+    assert_int_equal(ki_local_source_new(&local, &f->local, NULL), 0);
+    static const char text[] =
+        "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\","
+        "\"namespace\":\"default\",\"resourceVersion\":\"1\"}}";
+    assert_int_equal(ki_object_from_json(text, strlen(text), NULL, &f->object, NULL), 0);
 }
 
 static void end(fixture *f)
 {
     f->end = true;
     pthread_join(f->writer, NULL);
+    pthread_join(f->reader, NULL);
     ki_queue_close(f->deltas);
     pthread_join(f->taker, NULL);
     for (size_t i = 0; i < HANDLERS; i++) {
@@ -207,9 +232,11 @@ static void end(fixture *f)
     assert_int_equal(f->destroyed, HANDLERS + 1);
     (void)ki_workqueue_unref(f->queue);
     (void)ki_engine_task_unref(f->task);
+    (void)ki_local_source_unref(f->local);
     (void)ki_loop_unref(f->loop);
     (void)ki_queue_unref(f->deltas);
     (void)ki_store_unref(f->store);
+    (void)ki_object_unref(f->object);
     ki_factory_stop(f->factory);
     (void)ki_factory_unref(f->factory);
     ki_call_cancel(f->call);
@@ -220,6 +247,61 @@ static void end(fixture *f)
 }
 
 /* ---- the children ---- */
+
+static int no_process(const ki_deltas *deltas, void *user)
+{
+    (void)deltas;
+    (void)user;
+    abort();
+}
+
+static bool is_refused_by_queues(fixture *f)
+{
+    static const ki_str key = {"k", 1};
+    ki_work taken = {0};
+    ki_txn *txn = NULL;
+    ki_workqueue_done(f->queue, &taken);
+    ki_workqueue_forget(f->queue, key);
+    return ki_workqueue_add(f->queue, key) == KI_ERR_STOPPED &&
+           ki_workqueue_add_after(f->queue, key, 1) == KI_ERR_STOPPED &&
+           ki_workqueue_add_rate_limited(f->queue, key) == KI_ERR_STOPPED &&
+           ki_workqueue_get(f->queue, &taken) == KI_ERR_STOPPED &&
+           ki_workqueue_try_get(f->queue, &taken) == KI_ERR_STOPPED &&
+           ki_workqueue_next(f->queue, &taken) == KI_ERR_STOPPED &&
+           ki_queue_add(f->deltas, f->object, NULL) == KI_ERR_STOPPED &&
+           ki_queue_delete_key(f->deltas, key, NULL) == KI_ERR_STOPPED &&
+           ki_queue_bookmark(f->deltas, "1", NULL) == KI_ERR_STOPPED &&
+           ki_queue_resync(f->deltas, NULL) == KI_ERR_STOPPED &&
+           ki_queue_pop(f->deltas, 0, no_process, NULL) == KI_ERR_STOPPED &&
+           ki_queue_poll(f->deltas, 0, no_process, NULL) == KI_ERR_STOPPED &&
+           ki_store_add(f->store, f->object, NULL) == KI_ERR_STOPPED &&
+           ki_store_begin(f->store, &txn, NULL) == KI_ERR_STOPPED &&
+           ki_local_source_put(f->local, f->object, NULL) == KI_ERR_STOPPED &&
+           ki_local_source_remove(f->local, f->object, NULL) == KI_ERR_STOPPED &&
+           ki_local_source_fail(f->local, NULL) == KI_ERR_STOPPED;
+}
+
+static bool is_refused_by_servers(fixture *f)
+{
+    const ki_discovery *discovery = NULL;
+    const ki_resource *resource = NULL;
+    ki_object *object = NULL;
+    ki_list *list = NULL;
+    ki_apiserver_cut(f->server);
+    ki_apiserver_drop_watches(f->server);
+    ki_apiserver_expire_history(f->server);
+    return ki_client_discover(f->client, UINT32_MAX, &discovery, NULL) == KI_ERR_STOPPED &&
+           ki_client_resolve(f->client, "pods", &resource, NULL) == KI_ERR_STOPPED &&
+           ki_client_get(f->client, KI_CORE_V1_CONFIGMAPS, "default", "a", &object, NULL, NULL) ==
+               KI_ERR_STOPPED &&
+           ki_apiserver_apply(f->server, f->object, NULL) == KI_ERR_STOPPED &&
+           ki_apiserver_load(f->server, ki_str_from("{}"), NULL, NULL) == KI_ERR_STOPPED &&
+           ki_apiserver_set_faults(f->server, "", NULL) == KI_ERR_STOPPED &&
+           ki_apiserver_get(f->server, KI_CORE_V1_PODS, "default", "a", &object, NULL) ==
+               KI_ERR_STOPPED &&
+           ki_apiserver_list(f->server, KI_CORE_V1_PODS, "", NULL, &list, NULL) == KI_ERR_STOPPED &&
+           ki_apiserver_delete(f->server, KI_CORE_V1_PODS, "default", "a", NULL) == KI_ERR_STOPPED;
+}
 
 /* What is not released is refused. */
 static bool is_refused(fixture *f)
@@ -239,7 +321,8 @@ static bool is_refused(fixture *f)
            ki_factory_start(f->factory, NULL) == KI_ERR_STOPPED &&
            ki_factory_wait_for_sync(f->factory, 1, NULL) == KI_ERR_STOPPED &&
            ki_factory_informer(f->factory, KI_CORE_V1_PODS, &informer, NULL) == KI_ERR_STOPPED &&
-           ki_client_new(&options, &client, NULL) == KI_ERR_STOPPED;
+           ki_client_new(&options, &client, NULL) == KI_ERR_STOPPED && is_refused_by_queues(f) &&
+           is_refused_by_servers(f);
 }
 
 static void release_all(fixture *f)
@@ -256,7 +339,9 @@ static void release_all(fixture *f)
     (void)ki_engine_task_unref(f->task);
     (void)ki_loop_unref(f->loop);
     (void)ki_queue_unref(f->deltas);
+    (void)ki_local_source_unref(f->local);
     (void)ki_store_unref(f->store);
+    (void)ki_object_unref(f->object);
     (void)ki_apiserver_unref(f->server);
     (void)ki_config_unref(f->config);
 }
@@ -300,6 +385,7 @@ static void children_release_what_their_busy_parent_has(void **state)
     assert_int_equal(pthread_create(&f.writer, NULL, write_objects, &f), 0);
     assert_int_equal(pthread_create(&f.taker, NULL, take_deltas, &f), 0);
     assert_int_equal(pthread_create(&f.worker, NULL, work, &f), 0);
+    assert_int_equal(pthread_create(&f.reader, NULL, read_discovery, &f), 0);
     uint64_t random = 1;
     for (unsigned i = 0; i < ROUNDS; i++) {
         struct timespec time = {.tv_nsec = (long)(test_random(&random) % 300000)};

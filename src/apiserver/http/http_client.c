@@ -56,6 +56,7 @@ int ki_apiserver_get(ki_apiserver *server, const ki_resource *resource, const ch
     KI__REQUIRE(resource, error);
     KI__REQUIRE(name, error);
     KI__REQUIRE(ret_object, error);
+    KI__REQUIRE_OWN_ENGINE(server->engine, error);
     ki__api_exchange *x = NULL;
     ki_buf text;
     if (name[0] == '\0') {
@@ -128,6 +129,7 @@ int ki_apiserver_list(ki_apiserver *server, const ki_resource *resource, const c
     KI__REQUIRE(server, error);
     KI__REQUIRE(resource, error);
     KI__REQUIRE(ret_list, error);
+    KI__REQUIRE_OWN_ENGINE(server->engine, error);
     ki__api_exchange *x = NULL;
     ki__mutex_lock(&server->lock);
     int r = ki__http_ask(server,

@@ -32,6 +32,7 @@ int ki__http_set_faults(ki_apiserver *server, ki_str text, ki_error *error)
 int ki_apiserver_set_faults(ki_apiserver *server, const char *faults, ki_error *error)
 {
     KI__REQUIRE(server, error);
+    KI__REQUIRE_OWN_ENGINE(server->engine, error);
     ki__mutex_lock(&server->lock);
     int r = ki__http_set_faults(server, ki_str_from(faults), error);
     ki__mutex_unlock(&server->lock);
@@ -96,7 +97,7 @@ static void locked(ki_apiserver *server, void (*action)(ki_apiserver *server))
 
 void ki_apiserver_expire_history(ki_apiserver *server)
 {
-    if (server == NULL) {
+    if (server == NULL || ki__engine_is_inherited(server->engine)) {
         return;
     }
     locked(server, expire);
@@ -104,7 +105,7 @@ void ki_apiserver_expire_history(ki_apiserver *server)
 
 void ki_apiserver_drop_watches(ki_apiserver *server)
 {
-    if (server == NULL) {
+    if (server == NULL || ki__engine_is_inherited(server->engine)) {
         return;
     }
     locked(server, drop);
@@ -112,7 +113,7 @@ void ki_apiserver_drop_watches(ki_apiserver *server)
 
 void ki_apiserver_cut(ki_apiserver *server)
 {
-    if (server == NULL) {
+    if (server == NULL || ki__engine_is_inherited(server->engine)) {
         return;
     }
     locked(server, cut);

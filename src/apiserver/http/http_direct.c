@@ -236,6 +236,7 @@ int ki_apiserver_apply(ki_apiserver *server, const ki_object *object, ki_error *
 {
     KI__REQUIRE(server, error);
     KI__REQUIRE(object, error);
+    KI__REQUIRE_OWN_ENGINE(server->engine, error);
     ki__mutex_lock(&server->lock);
     int r = ki__http_apply(server, object, error);
     ki__mutex_unlock(&server->lock);
@@ -248,6 +249,7 @@ int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const
     KI__REQUIRE(server, error);
     KI__REQUIRE(resource, error);
     KI__REQUIRE(name, error);
+    KI__REQUIRE_OWN_ENGINE(server->engine, error);
     ki__mutex_lock(&server->lock);
     int r = request(server, "DELETE", resource, name_space, name, ki_str_make(NULL, 0), 0, error);
     ki__mutex_unlock(&server->lock);

@@ -278,6 +278,7 @@ static int load_json(loader *l)
 int ki_apiserver_load(ki_apiserver *server, ki_str objects, size_t *ret_count, ki_error *error)
 {
     KI__REQUIRE(server, error);
+    KI__REQUIRE_OWN_ENGINE(server->engine, error);
     loader l = {.server = server, .text = objects, .error = error};
     size_t i = 0;
     while (i < objects.len && ki__is_space(objects.ptr[i])) {

@@ -247,6 +247,7 @@ int ki_queue_add(ki_queue *queue, const ki_object *object, ki_error *error)
 {
     KI__REQUIRE(queue, error);
     KI__REQUIRE(object, error);
+    KI__REQUIRE_OWN(queue->process, error);
     return push_object(queue, KI_DELTA_ADDED, object, error);
 }
 
@@ -254,6 +255,7 @@ int ki_queue_update(ki_queue *queue, const ki_object *object, ki_error *error)
 {
     KI__REQUIRE(queue, error);
     KI__REQUIRE(object, error);
+    KI__REQUIRE_OWN(queue->process, error);
     return push_object(queue, KI_DELTA_UPDATED, object, error);
 }
 
@@ -261,6 +263,7 @@ int ki_queue_delete(ki_queue *queue, const ki_object *object, ki_error *error)
 {
     KI__REQUIRE(queue, error);
     KI__REQUIRE(object, error);
+    KI__REQUIRE_OWN(queue->process, error);
     return push_object(queue, KI_DELTA_DELETED, object, error);
 }
 
@@ -288,6 +291,7 @@ static int copy_text(const ki_queue *queue, ki_str text, size_t max, char **ret_
 int ki_queue_delete_key(ki_queue *queue, ki_str key, ki_error *error)
 {
     KI__REQUIRE(queue, error);
+    KI__REQUIRE_OWN(queue->process, error);
     ki_str name_space;
     ki_str name;
     char *copy = NULL;
@@ -320,6 +324,7 @@ int ki_queue_delete_key(ki_queue *queue, ki_str key, ki_error *error)
 int ki_queue_bookmark(ki_queue *queue, const char *resource_version, ki_error *error)
 {
     KI__REQUIRE(queue, error);
+    KI__REQUIRE_OWN(queue->process, error);
     char *copy = NULL;
     int r = copy_text(queue, ki_str_from(resource_version), TEXT_MAX, &copy, error);
     if (r < 0) {
@@ -332,6 +337,7 @@ int ki_queue_bookmark(ki_queue *queue, const char *resource_version, ki_error *e
 int ki_queue_resync(ki_queue *queue, ki_error *error)
 {
     KI__REQUIRE(queue, error);
+    KI__REQUIRE_OWN(queue->process, error);
     ki__mutex_lock(&queue->lock);
     int r = queue->kind->resync(queue);
     if (r >= 0) {
@@ -372,6 +378,7 @@ int ki_queue_replace(ki_queue *queue, const ki_replacement *replacement, ki_erro
 {
     KI__REQUIRE(queue, error);
     KI__REQUIRE(replacement, error);
+    KI__REQUIRE_OWN(queue->process, error);
     return replace(queue, replacement, queue->transform, error);
 }
 
@@ -459,6 +466,7 @@ int ki_queue_pop(ki_queue *queue, size_t max_keys, ki_queue_process process, voi
 {
     KI__REQUIRE(queue, NULL);
     KI__REQUIRE(process, NULL);
+    KI__REQUIRE_OWN(queue->process, NULL);
     return pop(queue, max_keys, true, process, user);
 }
 
@@ -466,6 +474,7 @@ int ki_queue_poll(ki_queue *queue, size_t max_keys, ki_queue_process process, vo
 {
     KI__REQUIRE(queue, NULL);
     KI__REQUIRE(process, NULL);
+    KI__REQUIRE_OWN(queue->process, NULL);
     return pop(queue, max_keys, false, process, user);
 }
 

@@ -95,7 +95,8 @@ ki_local_source *ki_local_source_ref(ki_local_source *source)
 
 ki_local_source *ki_local_source_unref(ki_local_source *source)
 {
-    if (source == NULL || !ki__refs_drop(&source->refs)) {
+    if (source == NULL || !ki__refs_drop(&source->refs) ||
+        ki__engine_is_inherited(source->engine)) {
         return NULL;
     }
     ki_engine *engine = source->engine;
@@ -494,6 +495,7 @@ int ki_local_source_put(ki_local_source *source, const ki_object *object, ki_err
 {
     KI__REQUIRE(source, error);
     KI__REQUIRE(object, error);
+    KI__REQUIRE_OWN_ENGINE(source->engine, error);
     ki__mutex_lock(&source->lock);
     int r = put_locked(source, object, error);
     ki__mutex_unlock(&source->lock);
@@ -507,6 +509,7 @@ int ki_local_source_remove(ki_local_source *source, const ki_object *object, ki_
 {
     KI__REQUIRE(source, error);
     KI__REQUIRE(object, error);
+    KI__REQUIRE_OWN_ENGINE(source->engine, error);
     ki__mutex_lock(&source->lock);
     int r = remove_locked(source, object, error);
     ki__mutex_unlock(&source->lock);
@@ -519,6 +522,7 @@ int ki_local_source_remove(ki_local_source *source, const ki_object *object, ki_
 int ki_local_source_fail(ki_local_source *source, const ki_error *error)
 {
     KI__REQUIRE(source, NULL);
+    KI__REQUIRE_OWN_ENGINE(source->engine, NULL);
     if (error != NULL && error->code >= 0) {
         return -EINVAL;
     }

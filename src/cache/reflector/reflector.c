@@ -115,6 +115,7 @@ static void work(ki__task *task)
 int ki_reflector_start(ki_reflector *reflector)
 {
     KI__REQUIRE(reflector, NULL);
+    KI__REQUIRE_OWN_ENGINE(reflector->engine, NULL);
     ki__mutex_lock(&reflector->shared.lock);
     int r = 0;
     if (ki__reflector_is_stopping(reflector)) {
@@ -151,7 +152,7 @@ void ki_reflector_stop(ki_reflector *reflector)
 
 void ki_reflector_pause(ki_reflector *reflector, bool paused)
 {
-    if (reflector == NULL) {
+    if (reflector == NULL || ki__engine_is_inherited(reflector->engine)) {
         return;
     }
     ki__mutex_lock(&reflector->shared.lock);

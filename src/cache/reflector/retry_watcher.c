@@ -325,6 +325,7 @@ int ki_retry_watcher_start(const ki_retry_watcher_options *options, ki_retry_wat
     if (r < 0) {
         return r;
     }
+    KI__REQUIRE_OWN_ENGINE(o.engine, error);
     const ki_alloc *alloc = ki__engine_alloc(o.engine);
     ki_retry_watcher *w = ki__alloc_zero(alloc, sizeof(*w));
     if (w == NULL) {

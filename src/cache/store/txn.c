@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/process.h"
 #include "object/key.h"
 #include "object/object.h"
 
@@ -21,6 +22,7 @@ enum { RESOURCE_VERSION_MAX = 1024 };
 
 int ki__txn_begin(ki_store *store, size_t more_indexes, ki_txn **ret_txn, ki_error *error)
 {
+    KI__REQUIRE_OWN(store->process, error);
     int idle = KI__WRITER_NONE;
     if (!atomic_compare_exchange_strong(&store->writer, &idle, KI__WRITER_AT_WORK)) {
         return ki__error_code(error, KI_ERR_BUSY);

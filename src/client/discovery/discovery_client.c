@@ -151,6 +151,7 @@ int ki_client_discover(ki_client *client, uint32_t max_age_ms, const ki_discover
 {
     KI__REQUIRE(client, error);
     KI__REQUIRE(ret_discovery, error);
+    KI__REQUIRE_OWN_ENGINE(client->engine, error);
     uint64_t now = ki__engine_now(client->engine);
     if (max_age_ms == 0) {
         return wait_for(client, now, ret_discovery, error);
@@ -237,6 +238,7 @@ int ki_client_resolve(ki_client *client, const char *name, const ki_resource **r
     KI__REQUIRE(client, error);
     KI__REQUIRE(name, error);
     KI__REQUIRE(ret_resource, error);
+    KI__REQUIRE_OWN_ENGINE(client->engine, error);
     ki_error failure = KI_ERROR_INIT;
     int r = resolve(client, name, ret_resource, &failure);
     if (r < 0 && error != NULL) {
