@@ -60,6 +60,20 @@ static int listen_at(const char *host, int port, int queue, int *ret_port)
     return fd;
 }
 
+/* Keeps a port from whoever else runs on this machine: connections to it are refused. */
+static int reserve(const char *host, int port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    assert_int_equal(inet_pton(AF_INET, host, &address.sin_addr), 1);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
 enum { FILLERS = 3 };
 
 /* A listener whose queue is full: SYNs to it are dropped. */
@@ -111,6 +125,20 @@ static void answer_for_ever(int listener)
     }
 }
 
+/* Closes each connection after the request, or leaves it open. */
+static void accept_for_ever(int listener, bool closes)
+{
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) {
+        char head[4096];
+        int fd = accept(listener, NULL, NULL);
+        if (fd >= 0 && closes) {
+            (void)!read(fd, head, sizeof(head));
+            close(fd);
+        }
+    }
+}
+
 /* ---- three addresses ---- */
 
 enum { HOSTS = 3 };
@@ -120,15 +148,17 @@ typedef enum manner {
     REFUSES,
     REFUSES_LATE, /* drops the first SYN */
     NEVER_ANSWERS,
-    ANSWERS
+    ANSWERS,
+    CLOSES, /* accepts, and closes the connection without a response */
+    HANGS   /* accepts, and never responds */
 } manner;
 
 typedef struct three {
     manner manners[HOSTS];
     int port;
     full_listener full[HOSTS];
-    int listener;
-    pid_t child; /* answers */
+    int listeners[HOSTS]; /* a child accepts, if it listens; -1: none */
+    pid_t children[HOSTS];
     char resolve[128];
     char url[64];
 } three;
@@ -137,16 +167,19 @@ static bool open_host(three *h, size_t i)
 {
     switch (h->manners[i]) {
     case REFUSES:
-        return true;
+        h->listeners[i] = reserve(hosts[i], h->port);
+        return h->listeners[i] >= 0;
     case REFUSES_LATE:
     case NEVER_ANSWERS:
         return full_open(&h->full[i], hosts[i], h->port);
     case ANSWERS:
+    case CLOSES:
+    case HANGS:
         break;
     }
     int port;
-    h->listener = listen_at(hosts[i], h->port, 16, &port);
-    return h->listener >= 0;
+    h->listeners[i] = listen_at(hosts[i], h->port, 16, &port);
+    return h->listeners[i] >= 0;
 }
 
 static void close_host(three *h, size_t i)
@@ -155,6 +188,28 @@ static void close_host(three *h, size_t i)
         full_close(&h->full[i]);
         h->manners[i] = REFUSES;
     }
+    if (h->listeners[i] >= 0) {
+        close(h->listeners[i]);
+        h->listeners[i] = -1;
+    }
+    if (h->children[i] != 0) {
+        (void)kill(h->children[i], SIGKILL);
+        assert_int_equal(waitpid(h->children[i], NULL, 0), h->children[i]);
+    }
+}
+
+static void accept_at(three *h, size_t i)
+{
+    h->children[i] = fork();
+    assert_true(h->children[i] >= 0);
+    if (h->children[i] != 0) {
+        return;
+    }
+    if (h->manners[i] == ANSWERS) {
+        answer_for_ever(h->listeners[i]);
+    } else {
+        accept_for_ever(h->listeners[i], h->manners[i] == CLOSES);
+    }
 }
 
 /* All on one port, which must be free on all of them. */
@@ -162,7 +217,7 @@ static void three_open(three *h, const manner *manners)
 {
     size_t opened = 0;
     do {
-        *h = (three){.listener = -1};
+        *h = (three){.listeners = {-1, -1, -1}};
         memcpy(h->manners, manners, sizeof(h->manners));
         int probe = listen_at("127.0.0.9", 0, 1, &h->port);
         assert_true(probe >= 0);
@@ -172,16 +227,14 @@ static void three_open(three *h, const manner *manners)
         for (size_t i = 0; opened < HOSTS && i < opened; i++) {
             close_host(h, i);
         }
-        if (opened < HOSTS && h->listener >= 0) {
-            close(h->listener);
-        }
     } while (opened < HOSTS);
     snprintf(h->resolve, sizeof(h->resolve), "api.test:%d:%s,%s,%s", h->port, hosts[0], hosts[1],
              hosts[2]);
     snprintf(h->url, sizeof(h->url), "http://api.test:%d", h->port);
-    h->child = h->listener >= 0 ? fork() : 0;
-    if (h->listener >= 0 && h->child == 0) {
-        answer_for_ever(h->listener);
+    for (size_t i = 0; i < HOSTS; i++) {
+        if (h->manners[i] >= ANSWERS) {
+            accept_at(h, i);
+        }
     }
 }
 
@@ -189,11 +242,6 @@ static void three_close(three *h)
 {
     for (size_t i = 0; i < HOSTS; i++) {
         close_host(h, i);
-    }
-    if (h->listener >= 0) {
-        close(h->listener);
-        (void)kill(h->child, SIGKILL);
-        assert_int_equal(waitpid(h->child, NULL, 0), h->child);
     }
 }
 
@@ -269,6 +317,60 @@ static void so_it_is_with_a_proxy(void **state)
     (void)state;
     static const manner manners[HOSTS] = {NEVER_ANSWERS, REFUSES, ANSWERS};
     assert_true(ask_three(manners, true) < 5000);
+}
+
+/* An address that accepts and does not respond fails a request, but is not tried first again. */
+static void addresses_without_a_response_come_last(void **state)
+{
+    (void)state;
+    static const manner bad[] = {CLOSES, HANGS};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        const manner manners[HOSTS] = {bad[i], bad[i], ANSWERS};
+        transporting t;
+        three h;
+        exchange e;
+        transporting_begin(&t);
+        three_open(&h, manners);
+        ki__curl_options options = {
+            .url = h.url, .resolve = h.resolve, .idle_timeout_ns = 500 * MS};
+        transporting_open(&t, &options, "http", 0);
+        for (int request = 0; request < 5; request++) {
+            exchange_init(&e, &t, "/echo", "");
+            exchange_run(&e);
+            assert_int_equal(e.complete, request >= 2);
+            exchange_done(&e);
+        }
+        three_close(&h);
+        transporting_end(&t);
+    }
+}
+
+/* Whoever waits may give up sooner than the transport: that counts if it took long. */
+static void a_cancelled_request_counts_if_it_waited_for_long(void **state)
+{
+    (void)state;
+    static const manner manners[HOSTS] = {HANGS, REFUSES, ANSWERS};
+    transporting t;
+    three h;
+    exchange e;
+    transporting_begin(&t);
+    three_open(&h, manners);
+    ki__curl_options options = {.url = h.url, .resolve = h.resolve};
+    transporting_open(&t, &options, "http", 0);
+    for (int i = 0; i < 2; i++) {
+        exchange_init(&e, &t, "/echo", "");
+        exchange_start(&e);
+        transporting_for(&t, i == 0 ? 100 : 5200);
+        assert_false(e.ended);
+        exchange_cancel(&e);
+        exchange_done(&e);
+    }
+    exchange_init(&e, &t, "/echo", "");
+    exchange_run(&e);
+    assert_true(e.complete);
+    exchange_done(&e);
+    three_close(&h);
+    transporting_end(&t);
 }
 
 /* ... and the name is what is asked for and verified. */
@@ -353,8 +455,8 @@ static void why_no_address_answers_is_told(void **state)
         assert_non_null(strstr(e.error.message, part));
     }
     exchange_done(&e);
-    transporting_end(&t);
     three_close(&h);
+    transporting_end(&t);
 
     transporting_begin(&t);
     three_open(&h, silent);
@@ -536,6 +638,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_of_three_addresses_will_do),
         cmocka_unit_test(so_it_is_with_a_proxy),
+        cmocka_unit_test(addresses_without_a_response_come_last),
+        cmocka_unit_test(a_cancelled_request_counts_if_it_waited_for_long),
         cmocka_unit_test(so_it_is_with_tls),
         cmocka_unit_test(either_family_will_do),
         cmocka_unit_test(why_no_address_answers_is_told),

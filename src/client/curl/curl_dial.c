@@ -8,6 +8,9 @@
  * CURL_SOCKOPT_ALREADY_CONNECTED. A proxy's name is handled alike. Connection reuse is decided by
  * libcurl.
  *
+ * An address may accept connections and never respond, as a proxy does whose servers are gone. Such
+ * an address is tried after all others from then on.
+ *
  * Invariant: libcurl never has a TCP socket that is not connected yet.
  *
  * Calls that may share an HTTP/2 connection do not connect all at once: the first does, and the
@@ -28,6 +31,7 @@
 
 enum { ADDRESSES_MAX = 16 };
 #define STAGGER_NS (250 * KI__MS_NS)
+#define PATIENCE_NS (5000 * KI__MS_NS) /* with a connection on which no response comes */
 
 typedef enum dial_state {
     DIAL_COLLECTING, /* libcurl names the addresses */
@@ -57,9 +61,12 @@ struct ki__curl_dial {
     bool refused; /* libcurl was, and may have to be woken for the next address */
     ki__curl_call *call;
     ki__timer timer;
-    uint64_t deadline; /* of all together */
-    uint64_t next_at;  /* when the next address is tried */
-    int family;        /* of the last one: families take turns */
+    uint64_t deadline;            /* of all together */
+    uint64_t next_at;             /* when the next address is tried */
+    int family;                   /* of the last one: families take turns */
+    struct sockaddr_storage peer; /* where the last connection of the call was made to, */
+    socklen_t peer_len;           /* 0: nowhere yet, */
+    uint64_t connected_at;        /* and when */
     size_t count;
     attempt attempts[ADDRESSES_MAX];
 };
@@ -239,21 +246,62 @@ static size_t count_pending(const ki__curl_dial *dial)
     return count;
 }
 
-/* The address that the last connection was made to comes first; then families take turns. */
+/* The entry of an address; NULL if it has none. */
+static ki__curl_shunned *find_shunned(ki__curl *curl, const struct sockaddr_storage *address,
+                                      socklen_t len)
+{
+    for (size_t i = 0; i < KI__CURL_SHUNNED; i++) {
+        ki__curl_shunned *s = &curl->shunned[i];
+        if (s->len == len && memcmp(&s->address, address, len) == 0) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
+/* No response came on the call's own connection: its address is tried last from now on. */
+static void shun(ki__curl_call *call)
+{
+    ki__curl *curl = call->curl;
+    const ki__curl_dial *dial = call->dial;
+    ki__curl_shunned *entry = find_shunned(curl, &dial->peer, dial->peer_len);
+    for (size_t i = 0; i < KI__CURL_SHUNNED && entry == NULL; i++) {
+        entry = curl->shunned[i].len == 0 ? &curl->shunned[i] : NULL;
+    }
+    if (entry == NULL) {
+        entry = &curl->shunned[curl->failures % KI__CURL_SHUNNED];
+    }
+    memcpy(&entry->address, &dial->peer, dial->peer_len);
+    entry->len = dial->peer_len;
+    entry->failures = ++curl->failures;
+}
+
+/* Whether `a` is tried before `b`: addresses that never failed come first, then those that failed
+ * longest ago; of equals the one of the last connection, then families take turns. */
+static bool comes_before(const ki__curl_dial *dial, const attempt *a, const attempt *b)
+{
+    ki__curl *curl = dial->call->curl;
+    const ki__curl_shunned *of_a = find_shunned(curl, &a->address, a->len);
+    const ki__curl_shunned *of_b = find_shunned(curl, &b->address, b->len);
+    uint64_t failed_a = of_a != NULL ? of_a->failures : 0;
+    uint64_t failed_b = of_b != NULL ? of_b->failures : 0;
+    if (failed_a != failed_b) {
+        return failed_a < failed_b;
+    }
+    bool good_a = a->len == curl->good_len && memcmp(&a->address, &curl->good, a->len) == 0;
+    bool good_b = b->len == curl->good_len && memcmp(&b->address, &curl->good, b->len) == 0;
+    if (good_a || good_b) {
+        return good_a;
+    }
+    return a->address.ss_family != dial->family && b->address.ss_family == dial->family;
+}
+
 static attempt *choose(ki__curl_dial *dial)
 {
-    const ki__curl *curl = dial->call->curl;
     attempt *best = NULL;
     for (size_t i = 0; i < dial->count; i++) {
         attempt *a = &dial->attempts[i];
-        if (a->state != ATTEMPT_NOT_YET) {
-            continue;
-        }
-        if (a->len == curl->good_len && memcmp(&a->address, &curl->good, a->len) == 0) {
-            return a;
-        }
-        bool turn = a->address.ss_family != dial->family;
-        if (best == NULL || (turn && best->address.ss_family == dial->family)) {
+        if (a->state == ATTEMPT_NOT_YET && (best == NULL || comes_before(dial, a, best))) {
             best = a;
         }
     }
@@ -368,6 +416,9 @@ static void take_winner(ki__curl_call *call, attempt *a, uint64_t now)
     call->socket = a->fd;
     memcpy(&curl->good, &a->address, a->len);
     curl->good_len = a->len;
+    memcpy(&dial->peer, &a->address, a->len);
+    dial->peer_len = a->len;
+    dial->connected_at = now;
     drop_attempts(dial);
     dial->state = DIAL_READY;
     /* What is left of the time is for the proxy and TLS. */
@@ -443,6 +494,15 @@ void ki__curl_dial_added(ki__curl_call *call)
     let_others_go(call, NULL);
 }
 
+/* Whether the call had a connection of its own, and it or who cancelled it gave up waiting. */
+static bool is_unanswered(const ki__curl_call *call)
+{
+    const ki__curl_dial *dial = call->dial;
+    bool failed = call->result != CURLE_OK || call->failure.code != 0;
+    return dial->peer_len != 0 && !call->responded &&
+           (failed || ki__engine_now(call->curl->engine) - dial->connected_at >= PATIENCE_NS);
+}
+
 void ki__curl_dial_free(ki__curl_call *call)
 {
     if (call->socket >= 0) {
@@ -450,6 +510,9 @@ void ki__curl_dial_free(ki__curl_call *call)
     }
     if (call->dial == NULL) {
         return;
+    }
+    if (is_unanswered(call)) {
+        shun(call);
     }
     drop_attempts(call->dial);
     ki__timer_done(&call->dial->timer);

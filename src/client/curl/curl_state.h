@@ -61,6 +61,15 @@ typedef struct ki__curl_socket {
 
 typedef struct ki__curl_dial ki__curl_dial;
 
+/* An address that accepted a connection on which no response came. */
+typedef struct ki__curl_shunned {
+    struct sockaddr_storage address;
+    socklen_t len;     /* 0: none */
+    uint64_t failures; /* of all addresses together, when it failed last */
+} ki__curl_shunned;
+
+enum { KI__CURL_SHUNNED = 16 };
+
 typedef enum ki__curl_kind {
     KI__CURL_PLAIN,  /* one response */
     KI__CURL_STREAM, /* an unbounded response: a watch */
@@ -160,7 +169,9 @@ struct ki__curl {
     bool no_sharing;              /* the server does not speak HTTP/2: each connects for itself */
     struct sockaddr_storage good; /* where the last connection was made to */
     socklen_t good_len;           /* 0: none yet */
-    struct curl_slist *resolve;   /* addresses of names, for tests */
+    ki__curl_shunned shunned[KI__CURL_SHUNNED];
+    uint64_t failures;          /* that put an address among them */
+    struct curl_slist *resolve; /* addresses of names, for tests */
 
     CURLM *multi;
     ki__timer timer; /* libcurl's */
