@@ -39,7 +39,8 @@ static int end_with(const cli_session *s, const ki_error *error)
     bool said = s->reported.code == error->code &&
                 strcmp(cli_error_text(&s->reported), cli_error_text(error)) == 0;
     if (!said) {
-        cli_say("%s", s->failure_text != NULL ? s->failure_text : cli_error_text(error));
+        cli_say("%s%s%s", s->failed != NULL ? s->failed->label : "", s->failed != NULL ? ": " : "",
+                s->failure_text != NULL ? s->failure_text : cli_error_text(error));
     }
     return cli_exit_code(error);
 }
@@ -256,17 +257,6 @@ static char *text_of(const ki_error *error, const ki_object *status)
     return copy;
 }
 
-static void watch_failed(ki_informer *informer, const ki_watch_failure *failure, void *user)
-{
-    cli_session *s = user;
-    const ki_error *error = failure->error;
-    if (s->failure.code == 0 && !s->stays && !ki_informer_has_synced(informer) && is_final(error)) {
-        s->failure = *error;
-        s->failure_text = text_of(error, failure->status);
-        cli_loop_stop(&s->events);
-    }
-}
-
 static cli_target *target_of(cli_session *s, const ki_resource *resource)
 {
     size_t i = 0;
@@ -274,6 +264,20 @@ static cli_target *target_of(cli_session *s, const ki_resource *resource)
         i++;
     }
     return &s->targets[i];
+}
+
+static void watch_failed(ki_informer *informer, const ki_watch_failure *failure, void *user)
+{
+    cli_session *s = user;
+    const ki_error *error = failure->error;
+    const ki_resource *resource = ki_informer_resource(informer);
+    if (s->failure.code == 0 && !s->stays && !ki_informer_has_synced(informer) && is_final(error)) {
+        bool named = strstr(cli_error_text(error), ki_resource_name(resource)) != NULL;
+        s->failure = *error;
+        s->failure_text = text_of(error, failure->status);
+        s->failed = named ? NULL : target_of(s, resource);
+        cli_loop_stop(&s->events);
+    }
 }
 
 static void configure(const ki_resource *resource, ki_informer_options *options, void *user)

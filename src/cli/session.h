@@ -63,10 +63,11 @@ struct cli_session {
     size_t target_count;
     size_t synced_count;
     uint64_t started_ns;
-    uint64_t synced_ns; /* when all had synced; 0 before */
-    ki_error failure;   /* why it cannot continue, if that is so */
-    char *failure_text; /* the server's message in full; NULL: that of `failure` does */
-    ki_error reported;  /* what the library reported last */
+    uint64_t synced_ns;       /* when all had synced; 0 before */
+    ki_error failure;         /* why it cannot continue, if that is so */
+    char *failure_text;       /* the server's message in full; NULL: that of `failure` does */
+    const cli_target *failed; /* whose failure it is, if its message does not say so; or NULL */
+    ki_error reported;        /* what the library reported last */
     void (*on_synced)(cli_target *target);
 
     /* To be set before the start, if wanted. */

@@ -59,7 +59,8 @@ int ki__http_read_head(int status, const ki_http_header *headers, size_t header_
 
 /** Notes whether a body begins like HTML, after white space; call it with the bytes in order. */
 void ki__http_look(ki__http_head *head, ki_str bytes);
-/** Replaces a decoder's message by a helpful one if the body was HTML. Keeps the code. */
+/** Says in a decoder's message what could not be decoded; if the body was HTML, names that instead.
+ *  Keeps the code. */
 void ki__http_explain(const ki__http_head *head, ki_error *error);
 /** The same for a whole body. */
 void ki__http_explain_body(ki_str body, ki_error *error);

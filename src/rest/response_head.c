@@ -86,6 +86,14 @@ void ki__http_explain(const ki__http_head *head, ki_error *error)
 {
     if (head->markup && error->code != -ENOMEM) {
         (void)ki__error_set(error, error->code, "%s", html_text);
+    } else if (error->code == KI_ERR_SYNTAX) {
+        ki_error decoder = *error;
+        (void)ki__error_set(error, decoder.code,
+                            "the response is not valid JSON: at byte %zu: ", decoder.offset);
+        ki__error_add(error, ki_str_from(decoder.message));
+        error->offset = decoder.offset;
+        error->line = decoder.line;
+        error->column = decoder.column;
     }
 }
 

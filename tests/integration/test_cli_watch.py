@@ -199,6 +199,15 @@ class Watch(Case):
         self.assertIn("not synced in time: pods: etcd is asleep\n", err)
         self.assertNotIn("sendInitialEvents", err)
 
+    def test_a_refusal_names_its_resource(self):
+        self.server.streams = False
+        self.server.list_failure = (400, "BadRequest", "no such parameter")
+        self.assertEqual(self.call("get", "pods"), (1, "", "kinformer: pods: no such parameter\n"))
+        self.server.list_failure = (400, "BadRequest", "pods are not listed here")
+        self.assertEqual(
+            self.call("get", "pods"), (1, "", "kinformer: pods are not listed here\n")
+        )
+
     def test_a_watch_is_synced_only_if_the_server_can_serve_it(self):
         self.pod("a")
         self.server.late = True
@@ -261,7 +270,7 @@ class Failures(Case):
     def test_a_long_message_arrives_whole(self):
         message = "this webhook explains itself at length; " * 100 + "the end"
         self.server.refused["pods"] = (403, "Forbidden", message)
-        self.assertEqual(self.call("watch", "pods"), (4, "", f"kinformer: {message}\n"))
+        self.assertEqual(self.call("watch", "pods"), (4, "", f"kinformer: pods: {message}\n"))
 
     def test_unauthorized(self):
         self.server.refused["pods"] = (401, "Unauthorized", "who are you")

@@ -494,6 +494,28 @@ static void nonsense_is_refused(void **state)
     transporting_end(&t);
 }
 
+/* Where our sentence says it all, libcurl's is not repeated. */
+static void an_end_in_the_middle_has_one_sentence(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {{"/cut", " ended in the middle"},
+                                           {"/raw", " without an answer"}};
+    transporting t;
+    ki__curl_options options = {0};
+    open_plain(&t, &options);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        exchange e;
+        exchange_init(&e, &t, cases[i][0], "what=nothing&after=90");
+        exchange_run(&e);
+        size_t len = strlen(e.error.message);
+        size_t end = strlen(cases[i][1]);
+        assert_true(len > end);
+        assert_string_equal(e.error.message + len - end, cases[i][1]);
+        exchange_done(&e);
+    }
+    transporting_end(&t);
+}
+
 static void headers_have_limits(void **state)
 {
     (void)state;
@@ -676,6 +698,7 @@ int main(void)
         cmocka_unit_test(a_silent_server_is_noticed_in_time),
         cmocka_unit_test(bytes_put_the_deadline_off),
         cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(an_end_in_the_middle_has_one_sentence),
         cmocka_unit_test(headers_have_limits),
         cmocka_unit_test(redirects_are_answers),
         cmocka_unit_test(packed_answers_are_unpacked_once),

@@ -571,6 +571,25 @@ static void html_is_named(void **state)
     }
 }
 
+static void what_is_not_json_is_said_to_be_the_response(void **state)
+{
+    (void)state;
+    for (int watch = 0; watch <= 1; watch++) {
+        fixture f;
+        begin(&f);
+        (void)asked(&f, watch != 0);
+        fake_head(&f.transport, 200, "application/json", "");
+        fake_body_text(&f.transport, "{service: starting}");
+        fake_over(&f.transport, 0);
+        expect(&f, "failed");
+        assert_int_equal(f.error.code, KI_ERR_SYNTAX);
+        static const char begins[] = "the response is not valid JSON: at byte 1: ";
+        assert_memory_equal(f.error.message, begins, strlen(begins));
+        assert_int_equal(f.error.offset, 1);
+        end(&f);
+    }
+}
+
 static void a_body_cut_in_the_middle_is_an_error(void **state)
 {
     (void)state;
@@ -1103,6 +1122,7 @@ int main(void)
         cmocka_unit_test(an_error_answer_with_a_status),
         cmocka_unit_test(an_error_answer_without_a_status),
         cmocka_unit_test(html_is_named),
+        cmocka_unit_test(what_is_not_json_is_said_to_be_the_response),
         cmocka_unit_test(a_redirect_is_not_followed),
         cmocka_unit_test(an_error_answer_of_any_size),
         cmocka_unit_test(an_error_answer_without_end_is_tried_again_as_any),

@@ -126,10 +126,20 @@ static int code_of(const ki__curl_call *call, const char **ret_what)
     return -EPROTO;
 }
 
-/* Whether libcurl's own words say more; some are about its callbacks, which are ours. */
+/* Whether libcurl's own words say more. Some repeat the sentence, and some are about its callbacks,
+ * which are ours. */
 static bool has_words(const ki__curl_call *call)
 {
-    return call->result != CURLE_SEND_FAIL_REWIND && call->result != CURLE_WRITE_ERROR;
+    switch (call->result) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_GOT_NOTHING:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_SEND_FAIL_REWIND:
+    case CURLE_WRITE_ERROR:
+        return false;
+    default:
+        return true;
+    }
 }
 
 void ki__curl_failure(const ki__curl_call *call, ki_error *error)
