@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engine: what reflectors and informers run on. It keeps their timers and what other threads
- * ask of them, and does nothing by itself: whoever owns it calls ki_engine_run() when there is
- * something to do. It reads no clock, sleeps never and starts no thread; an event loop, a thread or
- * a simulator goes around it.
+/* The engine: timers and tasks for reflectors and informers. It is passive: its owner calls
+ * ki_engine_run() when work is due. It does not sleep and starts no threads by itself; time comes
+ * from the clock in its options. An event loop, a thread or a simulator drives it.
+ * <kinformer/loop.h> is such an event loop.
  *
- * All that runs on an engine runs inside ki_engine_run(), one thing at a time.
+ * Everything that runs on an engine runs inside ki_engine_run(), one task at a time.
  *
- * A callback of any kind, here and in all other headers, must return to the library: it must not
- * throw a C++ exception, call longjmp() or end its thread. Otherwise the engine, the loop or the
- * handler that called it stays as if the callback were running for ever. Where this can be noticed
- * it is logged as an error. In C++, declare callbacks noexcept. */
+ * Callbacks of any kind, here and in all other headers, must return to the library: they must not
+ * throw a C++ exception, call longjmp() or exit their thread. Otherwise the engine, loop or handler
+ * that called the callback remains blocked as if the callback were still running. Where this can be
+ * detected, it is logged as an error. In C++, declare callbacks noexcept. */
 #ifndef KINFORMER_PARTS_ENGINE_H
 #define KINFORMER_PARTS_ENGINE_H
 
@@ -24,85 +24,86 @@ KI_BEGIN_DECLS
 
 typedef struct ki_engine ki_engine;
 
-/** Starts the threads that handlers share; see registration.h. The clock of the engine must then
- *  be CLOCK_MONOTONIC. */
+/** Starts the threads that handlers share; see registration.h. Requires a clock whose monotonic
+ *  time is CLOCK_MONOTONIC. */
 typedef struct ki_threads {
-    /** Starts a thread that calls `run(arg)` and ends when it returns. 0, or -errno. Called on any
-     *  thread with no lock held. */
+    /** Starts a thread that calls `run(arg)` and exits when `run` returns. Returns 0 or -errno.
+     *  Called on any thread, with no lock held. */
     int (*start)(void (*run)(void *arg), void *arg, void *user);
     void *user;
 } ki_threads;
 
 typedef struct ki_engine_options {
-    size_t size;           /* see KI_OPTIONS_INIT */
-    const ki_alloc *alloc; /* NULL: the default; must outlive the engine and all that runs on it */
-    const ki_clock *clock; /* required; the same for this and the next two */
+    size_t size;             /* see KI_OPTIONS_INIT */
+    const ki_alloc *alloc;   /* NULL: the default; must outlive the engine and all its users */
+    const ki_clock *clock;   /* required; must outlive the engine's users, as must the next two */
     const ki_random *random; /* required */
     const ki_log *log;       /* NULL: none */
 
-    /** Tells that ki_engine_run() should be called soon, because something was asked for from
-     * outside of it. Called on any thread, with no lock held; must not call ki_engine_run() itself.
-     * NULL: the owner looks at ki_engine_deadline() often enough. */
+    /** Requests that ki_engine_run() is called soon, because another thread has added work. Called
+     *  on any thread, with no lock held; must not call ki_engine_run() itself. NULL: the owner
+     *  polls ki_engine_deadline(). */
     void (*wake)(void *user);
     void *wake_user;
-    /** Runs once, when the engine is freed; on failure of ki_engine_new() it does not. May be NULL.
-     */
+    /** Called once, when the engine is freed; not called if ki_engine_new() fails. May be NULL. */
     void (*wake_destroy)(void *user);
 
-    const ki_threads
-        *threads; /* must outlive all that runs on the engine; NULL: none are started */
-    /** Most handlers that run on threads at the same time; 0: 256. There are never more threads
-     *  than this and one. */
+    /** Must outlive everything that runs on the engine. NULL: no threads are started. */
+    const ki_threads *threads;
+    /** Maximum number of handlers that run on threads at the same time; 0: 256. There is at most
+     *  one more thread than this. */
     uint32_t handler_threads;
 
-    /** Hears of failures that nobody waits for, at most `reports_per_second` (0: 10) of them in a
-     * second, on the thread where they happened and with no lock held. NULL: they are logged. */
+    /** Receives failures that no caller is waiting for, at most `reports_per_second` (0: 10) per
+     *  second, on the thread where they occurred and with no lock held. NULL: they are logged. */
     void (*on_report)(const ki_report *report, void *user);
     void *report_user;
     uint32_t reports_per_second;
 } ki_engine_options;
 
-/** An engine with nothing to do.
- *  Owner:  release with ki_engine_unref().  Thread: any.  Blocks: no.
- *  Errors: -EINVAL  no clock or no randomness;  -ENOMEM, -E2BIG;  what `random` returned.
+/** Creates an engine without any work.
+ *  Owner:  caller; release with ki_engine_unref().  Thread: any.  Blocks: no.
+ *  Errors: -EINVAL  `clock` or `random` is missing;  -ENOMEM, -E2BIG;  what `random` returned.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_engine_new(const ki_engine_options *options, ki_engine **ret_engine,
                                       ki_error *error);
 
-/** References. Whatever runs on the engine holds one. ki_engine_unref() always returns NULL; NULL
- *  is fine for both.
+/** Takes and releases references. Everything that runs on the engine holds one. ki_engine_unref()
+ *  always returns NULL; both accept NULL.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API ki_engine *ki_engine_ref(ki_engine *engine);
 KI_API ki_engine *ki_engine_unref(ki_engine *engine);
 
-/** When ki_engine_run() must be called, in monotonic nanoseconds of the clock: 0 for at once,
- *  UINT64_MAX for not before it is woken.
+/** Returns when ki_engine_run() must be called, in monotonic nanoseconds of the engine's clock: 0
+ *  for immediately, UINT64_MAX for not before `wake` is called.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API uint64_t ki_engine_deadline(ki_engine *engine);
 
-/** Does what is due, up to `max_steps` things (0: 1000). Returns how many it did; if that is
- *  `max_steps`, more may be due. From inside itself it does nothing and returns 0.
- *  Thread: one-at-a-time.  Blocks: no, but for the callbacks it makes.  Since: 0.1 */
+/** Runs due timers and tasks, up to `max_steps` of them (0: 1000), and returns how many it ran. If
+ *  that is `max_steps`, more may be due. Does nothing and returns 0 if called from inside itself,
+ *  or in a child process after fork().
+ *  Thread: one-at-a-time.  Blocks: no, except for the callbacks it calls.  Since: 0.1 */
 KI_API size_t ki_engine_run(ki_engine *engine, size_t max_steps);
 
-/* Tasks: how a source or a transport of a program's own gets into ki_engine_run(). */
+/* Tasks: let a custom source or transport run code inside ki_engine_run(). */
 
 typedef struct ki_engine_task ki_engine_task;
 
-/** A task, which does nothing until it is posted. `run` is called inside ki_engine_run().
- *  Owner:  release with ki_engine_task_unref().  Thread: any.  Blocks: no.
- *  Errors: -EINVAL  no engine or no function;  -ENOMEM.
+/** Creates a task, which does nothing until it is posted. `run` is called inside ki_engine_run().
+ *  Owner:  caller; release with ki_engine_task_unref().  Thread: any.  Blocks: no.
+ *  Errors: -EINVAL  `engine` or `run` is NULL;  -ENOMEM.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_engine_task_new(ki_engine *engine, void (*run)(void *user), void *user,
                                            ki_engine_task **ret_task, ki_error *error);
 
-/** Has it run once, soon. While it waits, posting it again does nothing; from inside `run` it may
- * be posted anew. Never fails. Thread: any.  Blocks: no.  Since: 0.1 */
+/** Schedules a task to run once, soon. Posting a task that is already scheduled does nothing; `run`
+ *  may post its own task again. Never fails.
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API void ki_engine_task_post(ki_engine_task *task);
 
-/** Frees it, also from inside `run`. It is not run any more, posted or not, unless it is running at
- *  this moment on another thread. Always returns NULL; NULL is fine.
- *  Thread: any, but nobody may post it meanwhile.  Blocks: no.  Since: 0.1 */
+/** Frees a task, also from inside its `run`. The task does not run any more, even if it was posted,
+ *  unless it is running on another thread at this moment. Always returns NULL; accepts NULL.
+ *  Thread: any, but the task must not be posted concurrently.  Blocks: no.  Since: 0.1 */
 KI_API ki_engine_task *ki_engine_task_unref(ki_engine_task *task);
 
 KI_END_DECLS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The retry watcher: a watch from a known resource version that goes on over broken connections and
- * failing servers, and gives plain events. It never lists, so it misses nothing and repeats
- * nothing; when it cannot go on without missing something it says so and ends. */
+/* The retry watcher: a watch from a known resourceVersion that survives broken connections and
+ * server failures, and delivers plain events. It never lists, so it neither misses nor repeats an
+ * event; if it cannot continue without missing one, it reports that and ends. */
 #ifndef KINFORMER_PARTS_RETRY_WATCHER_H
 #define KINFORMER_PARTS_RETRY_WATCHER_H
 
@@ -19,37 +19,38 @@ typedef struct ki_retry_watcher ki_retry_watcher;
 typedef struct ki_retry_watcher_options {
     size_t size;             /* see KI_OPTIONS_INIT */
     ki_engine *engine;       /* required; kept by reference */
-    const ki_source *source; /* required; borrowed, and never destroyed by the watcher */
-    /** Selectors, timeout, and the resource version to begin after, which is required and not "0".
-     * Copied. */
+    const ki_source *source; /* required; borrowed, never destroyed by the watcher */
+    /** Selectors, timeout, and the resourceVersion to start after, which is required and must not
+     *  be "0". Copied. */
     const ki_list_options *list;
 
-    /** Required. An event: ADDED, MODIFIED or DELETED with its object; or ERROR, with `error` and
-     * the Status if there is one, after which only on_end comes. */
+    /** Required. Receives each event: ADDED, MODIFIED or DELETED with its object; or ERROR, with
+     *  `error` and the Status if there is one, after which only on_end is called. */
     void (*on_event)(ki_retry_watcher *watcher, ki_watch_event_type type, const ki_object *object,
                      const ki_error *error, void *user);
-    /** The last call, also after ki_retry_watcher_stop(). May be NULL. */
+    /** The last callback, also after ki_retry_watcher_stop(). May be NULL. */
     void (*on_end)(ki_retry_watcher *watcher, void *user);
     void *user;
 } ki_retry_watcher_options;
 
-/** Begins to watch. It is begun anew at most once a second, or as long after as the server asks
- * for, whenever the watch ends or fails, with three exceptions: 410, 401 and 403 end it, and so
- * does an event without a resource version. Events that cannot be read are reported to the engine.
- *  Owner:  release with ki_retry_watcher_unref(). Until on_end it lives by itself.
+/** Starts a watch that is retried. Whenever the watch ends or fails, it is restarted, at most once
+ *  per second and not before the delay that the server requested, with these exceptions: 410, 401
+ *  and 403 end it, and so does an event without a resourceVersion. Undecodable events are skipped
+ *  and reported to the engine.
+ *  Owner:  caller; release with ki_retry_watcher_unref(). It stays alive until on_end.
  *  Thread: any.  Blocks: no.
- *  Errors: -EINVAL  a member is missing;  KI_ERR_INVALID  the resource version is "" or "0";
- *          KI_ERR_LIMIT  a text is too long;  -ENOMEM, -E2BIG.
+ *  Errors: -EINVAL  a required member is missing;  KI_ERR_INVALID  resourceVersion is "" or "0";
+ *          KI_ERR_LIMIT  a string is too long;  -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_retry_watcher_start(const ki_retry_watcher_options *options,
                                                ki_retry_watcher **ret_watcher, ki_error *error);
 
-/** Ends it: no event is given any more, unless it is being given at this moment on another thread.
- *  Stopping twice is fine.
- *  Thread: any, also from inside a callback.  Blocks: no.  Since: 0.1 */
+/** Stops a watcher. No event is delivered any more, except one that is being delivered on another
+ *  thread at this moment. Stopping twice is allowed.
+ *  Thread: any, including callbacks.  Blocks: no.  Since: 0.1 */
 KI_API void ki_retry_watcher_stop(ki_retry_watcher *watcher);
 
-/** References. ki_retry_watcher_unref() always returns NULL; NULL is fine for both.
+/** Takes and releases references. ki_retry_watcher_unref() always returns NULL; both accept NULL.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API ki_retry_watcher *ki_retry_watcher_ref(ki_retry_watcher *watcher);
 KI_API ki_retry_watcher *ki_retry_watcher_unref(ki_retry_watcher *watcher);
