@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The configuration of a client: which API server, and how to prove who we are. It comes from
- * kubeconfig files, from a kubeconfig in memory, or from the pod that the program runs in. A
- * configuration never changes; loading again makes another one. It only says what was configured:
- * nothing here connects, starts a program or reads a credential from another file.
+/* The configuration of a client: the API server, TLS settings and credentials. It is loaded from
+ * kubeconfig files, from a kubeconfig in memory, or from the service account of the pod that the
+ * program runs in. A configuration is immutable; loading again creates another one. It only holds
+ * settings: loading does not connect, run a program, or read credentials from other files.
  *
- * Files are merged, overridden and checked as client-go does it; docs/config.md tells where this is
- * stricter. Text of secrets is wiped before its memory is freed, and never part of an error or a
- * log record. */
+ * Files are merged, overridden and validated as in client-go; docs/config.md lists where this is
+ * stricter. The text of secrets is wiped before its memory is freed, and never appears in an error
+ * or a log record. */
 #ifndef KINFORMER_CONFIG_H
 #define KINFORMER_CONFIG_H
 
@@ -20,61 +20,63 @@ KI_BEGIN_DECLS
 
 typedef struct ki_config ki_config;
 
-#define KI_CONFIG_FILE_BYTES (1024 * 1024) /* of one file, if nothing else is asked for */
-#define KI_CONFIG_ENTRIES 1000             /* clusters, users and contexts of one file, the same */
-#define KI_CONFIG_FILES 64                 /* of a list of files */
+#define KI_CONFIG_FILE_BYTES (1024 * 1024) /* default limit for one file */
+#define KI_CONFIG_ENTRIES 1000 /* default limit for clusters, users and contexts in a file */
+#define KI_CONFIG_FILES 64     /* limit for a list of files */
 
-/** Where variables of the environment come from. A NULL function: from the process. */
+/** Provides environment variables. If `get` is NULL, those of the process are used. */
 typedef struct ki_config_environment {
-    /** The value, valid until loading ends, or NULL if there is none. */
+    /** Returns the value, valid until loading ends, or NULL if the variable is not set. */
     const char *(*get)(const char *name, void *user);
     void *user;
 } ki_config_environment;
 
-/** Everything is read during the call only. NULL and "" are the same: not given. */
+/** Options for loading a configuration. They are read during the call only. NULL and "" both mean:
+ *  not set. */
 typedef struct ki_config_options {
     size_t size; /* see KI_OPTIONS_INIT */
 
-    /* Where it is: in one of these; else in the list of files $KUBECONFIG, else in
-     * $HOME/.kube/config. Files of a list may be missing, `path` may not. */
+    /* The kubeconfig: one of these, otherwise the list of files in $KUBECONFIG, otherwise
+     * $HOME/.kube/config. Files in a list may be missing; `path` must exist. */
     const char *path;
-    const char *const *paths; /* ends with NULL */
-    ki_str text;              /* a kubeconfig; given if its pointer is not NULL */
-    const char *text_dir;     /* relative paths in `text` begin here; NULL: they stay as they are */
+    const char *const *paths; /* NULL-terminated */
+    ki_str text;              /* a kubeconfig in memory; set if its pointer is not NULL */
+    const char *text_dir; /* absolute; base of relative paths in `text`; NULL: they stay relative */
 
-    /* Which part of it: these names, in place of those that the files choose. */
+    /* Selections. They override those in the files. */
     const char *context;
     const char *cluster;
     const char *user;
     const char *name_space;
 
-    /* Single settings, in place of those of the cluster. */
+    /* Cluster settings. They override those of the selected cluster. */
     const char *server;
-    const char *tls_server_name; /* with `server`, that of the cluster counts no more */
+    const char *tls_server_name; /* if `server` is set, the cluster's tls-server-name is not used */
     const char *ca_file;
-    bool insecure; /* no verification; with this or `ca_file`, CAs of the cluster count no more */
+    bool insecure; /* do not verify the server; with this or `ca_file`, the CAs of the cluster are
+                      not used */
     const char *proxy_url;
     bool disable_compression;
 
-    /* And in place of those of the user. */
+    /* User settings. They override those of the selected user. */
     const char *client_cert_file;
     const char *client_key_file;
-    const char *token; /* with this or `token_file`, both of the user count no more */
+    const char *token; /* with this or `token_file`, those of the user are not used */
     const char *token_file;
     const char *username;
     const char *password;
     const char *as_user;
     const char *as_uid;
-    const char *const *as_groups; /* ends with NULL */
+    const char *const *as_groups; /* NULL-terminated */
 
-    /** ki_config_load() gives what the files say or fails, also if they say nothing. */
+    /** ki_config_load() uses kubeconfig files only, and fails if they configure nothing. */
     bool no_in_cluster;
-    /** Credentials are kept for http:// to this very machine too; else for https:// only. */
+    /** Keep credentials for http:// to a loopback address too; otherwise for https:// only. */
     bool loopback_credentials;
-    /** Kubeconfig files that everybody may write are read nevertheless. */
+    /** Read kubeconfig files even if all users may write to them. */
     bool allow_shared_files;
 
-    const char *service_account_dir; /* NULL: where Kubernetes puts it in a pod */
+    const char *service_account_dir; /* NULL: the default location in a pod */
     ki_config_environment environment;
     const ki_log *log;     /* for warnings; NULL: none */
     size_t max_file_bytes; /* 0: KI_CONFIG_FILE_BYTES */
@@ -82,65 +84,73 @@ typedef struct ki_config_options {
     const ki_alloc *alloc; /* NULL: the default; must outlive the configuration */
 } ki_config_options;
 
-/** Loads a configuration. If no context is chosen and no server given, it is that of
- *  ki_config_in_cluster(), where this is possible.
+/** Loads a configuration from kubeconfig files or from memory. If no context is selected and no
+ *  server is set, it is that of ki_config_in_cluster(), where available.
  *
- *  Errors tell file, line and field, as far as there are such; in `error` too the line. libyaml
- *  takes memory of its own, not from `alloc`; it never sees letters and digits of a value.
+ *  Messages name file, line and field where known; the line is also in `error`. libyaml allocates
+ *  its own memory, not from `alloc`; it never receives the letters and digits of values.
  *
- *  Owner:  release with ki_config_unref().
+ *  Owner:  caller; release with ki_config_unref().
  *  Thread: any.  Blocks: yes, for files.
- *  Errors: KI_ERR_NOT_FOUND    nothing is configured, or the context, cluster or user is not there;
- *          KI_ERR_SYNTAX, KI_ERR_ENCODING, KI_ERR_DEPTH   not YAML, or not such as we read;
- *          KI_ERR_TYPE         a field is of another type;
- *          KI_ERR_INVALID      fields contradict each other, or one cannot be right;
+ *  Errors: KI_ERR_NOT_FOUND    nothing is configured, or the context, cluster or user does not
+ *                              exist;
+ *          KI_ERR_SYNTAX, KI_ERR_ENCODING, KI_ERR_DEPTH   not YAML, or not the supported subset;
+ *          KI_ERR_TYPE         a field has the wrong type;
+ *          KI_ERR_INVALID      fields contradict each other, or a value is invalid;
  *          KI_ERR_UNSUPPORTED  tags, anchors, several documents; authentication providers; other
  *                              versions of kubeconfig or of exec plugins;
  *          KI_ERR_LIMIT        a file is too large, or has too many entries;
- *          -errno              a file cannot be read;  -EINVAL  two sources;  -ENOMEM, -E2BIG.
+ *          -errno              a file cannot be read;  -EINVAL  more than one of path, paths and
+ *                              text;  -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_config_load(const ki_config_options *options, ki_config **ret_config,
                                        ki_error *error);
 
-/** The configuration of a pod: $KUBERNETES_SERVICE_HOST and _PORT, and the files of its service
- *  account. Of the options count server, ca_file, token, token_file, name_space and the last group.
- *  Owner:  release with ki_config_unref().
+/** Loads the configuration of a pod from its environment and service account:
+ *  $KUBERNETES_SERVICE_HOST, $KUBERNETES_SERVICE_PORT and the files that Kubernetes mounts. Only
+ *  these options are used: server, ca_file, token, token_file, name_space, loopback_credentials,
+ *  service_account_dir, environment, log, max_file_bytes and alloc.
+ *  Owner:  caller; release with ki_config_unref().
  *  Thread: any.  Blocks: yes, for files.
- *  Errors: KI_ERR_NOT_FOUND  the variables are not set;  -errno  no token can be read;
+ *  Errors: KI_ERR_NOT_FOUND  the variables are not set;  -errno  the token cannot be read;
  *          KI_ERR_INVALID;  -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_config_in_cluster(const ki_config_options *options,
                                              ki_config **ret_config, ki_error *error);
 
-/** References. ki_config_unref() always returns NULL; NULL is fine for both.
+/** Takes and releases references. ki_config_unref() always returns NULL; both accept NULL.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const ki_config *ki_config_ref(const ki_config *config);
 KI_API const ki_config *ki_config_unref(const ki_config *config);
 
-/* What it says. Results live as long as the configuration; text that is not configured is "", and
- * a ki_str is terminated too.  Thread: any.  Blocks: no.  Since: 0.1 */
+/* Reading a configuration. Results are valid as long as the configuration; settings that are not
+ * configured are "", and a ki_str is NUL-terminated too.  Thread: any.  Blocks: no.  Since: 0.1 */
 
-/** "https://host:port" or "http://host:port", the port only if it was given. */
+/** Returns the URL of the server, "https://host:port" or "http://host:port", with the port only if
+ *  it was configured. */
 KI_API const char *ki_config_server(const ki_config *config);
-/** What comes before every path: "" or such as "/k8s/clusters/c1", without '/' at the end. */
+/** Returns the prefix of every path: "", or for example "/k8s/clusters/c1", without a trailing
+ *  '/'. */
 KI_API const char *ki_config_path_prefix(const ki_config *config);
-/** The namespace for requests that name none; never "". */
+/** Returns the namespace for requests that do not name one; never "". */
 KI_API const char *ki_config_namespace(const ki_config *config);
-/** http, https or socks5; a secret, since it may have a password. "": whatever the environment of
- *  the process says is up to the client. */
+/** Returns the URL of the proxy: http, https or socks5. A secret, because it may contain a
+ *  password. "": the client decides whether to use the environment of the process. */
 KI_API ki_str ki_config_proxy_url(const ki_config *config);
-/** Whether servers should not compress their responses. */
+/** Returns whether servers should not compress their responses. */
 KI_API bool ki_config_disable_compression(const ki_config *config);
 
-/** The names of context, cluster and user, for messages.  Thread: any.  Blocks: no.  Since: 0.1 */
+/** Returns the name of the context, for messages.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const char *ki_config_context_name(const ki_config *config);
+/** Returns the name of the cluster, for messages.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const char *ki_config_cluster_name(const ki_config *config);
+/** Returns the name of the user, for messages.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const char *ki_config_user_name(const ki_config *config);
-/** Whether it is that of the pod.  Since: 0.1 */
+/** Returns whether the configuration is that of the pod.  Since: 0.1 */
 KI_API bool ki_config_is_in_cluster(const ki_config *config);
 
-/** TLS. Of data (PEM) and file only one is there. No CA at all: those of the system. All empty for
- *  an http:// server. */
+/** TLS settings. Of data (PEM) and file, only one is set. Without a CA, those of the system are
+ *  used. All empty for an http:// server. */
 typedef struct ki_config_tls {
     ki_str ca_data;
     const char *ca_file;
@@ -148,15 +158,16 @@ typedef struct ki_config_tls {
     const char *cert_file;
     ki_str key_data; /* ... and its key: a secret */
     const char *key_file;
-    const char *server_name; /* to ask for and to verify, instead of the host of the server */
-    bool insecure;           /* the server is not verified; never together with a CA */
+    const char *server_name; /* for SNI and verification, instead of the server's host name */
+    bool insecure;           /* do not verify the server; never together with a CA */
 } ki_config_tls;
 
-/** The TLS settings; never NULL.  Thread: any.  Blocks: no.  Since: 0.1 */
+/** Returns the TLS settings; never NULL.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const ki_config_tls *ki_config_get_tls(const ki_config *config);
 
-/** Who we are. Never both a token and a user name. A token beside a file is for the time until the
- *  file was read. All empty for an http:// server, but see `loopback_credentials`. */
+/** Credentials. Never both a token and a user name. If both token and token file are set, the token
+ *  is used until the file has been read. All empty for an http:// server, except with
+ *  `loopback_credentials`. */
 typedef struct ki_config_credentials {
     ki_str token; /* a secret */
     const char *token_file;
@@ -164,7 +175,7 @@ typedef struct ki_config_credentials {
     ki_str password; /* a secret */
 } ki_config_credentials;
 
-/** The credentials; never NULL.  Thread: any.  Blocks: no.  Since: 0.1 */
+/** Returns the credentials; never NULL.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const ki_config_credentials *ki_config_get_credentials(const ki_config *config);
 
 /** One key of `as-user-extra`. */
@@ -174,9 +185,9 @@ typedef struct ki_config_extra {
     size_t value_count;
 } ki_config_extra;
 
-/** Whom to act as. */
+/** Impersonation settings. */
 typedef struct ki_config_impersonation {
-    const char *user; /* "": nobody else, and then the rest is empty */
+    const char *user; /* "": no impersonation, and the other members are empty */
     const char *uid;
     const char *const *groups;
     size_t group_count;
@@ -184,7 +195,7 @@ typedef struct ki_config_impersonation {
     size_t extra_count;
 } ki_config_impersonation;
 
-/** The impersonation settings; never NULL.  Thread: any.  Blocks: no.  Since: 0.1 */
+/** Returns the impersonation settings; never NULL.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const ki_config_impersonation *ki_config_get_impersonation(const ki_config *config);
 
 typedef enum ki_config_interactive {
@@ -199,33 +210,33 @@ typedef struct ki_config_variable {
     ki_str value; /* may be a secret */
 } ki_config_variable;
 
-/** Who can have written the file that names a plugin, by owner and mode of the file as it was read.
- */
+/** Who may have written the file that names a plugin, by its owner and mode when it was read. */
 typedef enum ki_config_trust {
-    KI_CONFIG_TRUST_UNKNOWN, /* there is no file: the text of the options */
+    KI_CONFIG_TRUST_UNKNOWN, /* no file: the text of the options */
     KI_CONFIG_TRUST_OWN,     /* only root and the effective user of this process */
-    KI_CONFIG_TRUST_FOREIGN, /* it is owned by another user */
-    KI_CONFIG_TRUST_SHARED,  /* its group or others may write it */
+    KI_CONFIG_TRUST_FOREIGN, /* owned by another user */
+    KI_CONFIG_TRUST_SHARED,  /* writable by its group or by others */
     KI_CONFIG_TRUST_MAX
 } ki_config_trust;
 
-/** A program that gives credentials. Whether it may run is for the client to decide. */
+/** A credential plugin. The client decides whether it may run. */
 typedef struct ki_config_exec {
     const char *api_version; /* client.authentication.k8s.io/v1 or /v1beta1 */
-    const char *command;     /* with a '/': absolute; without: to be looked for in $PATH */
-    const char *const *args; /* without the command; may be secrets */
+    const char *command;     /* absolute if it contains a '/', otherwise searched in $PATH */
+    const char *const *args; /* without the command; may contain secrets */
     size_t arg_count;
-    const ki_config_variable *variables; /* besides those that the process has */
+    const ki_config_variable *variables; /* in addition to those of the process */
     size_t variable_count;
     ki_config_interactive interactive;
     bool provide_cluster_info;
-    ki_str cluster_config;    /* JSON that the cluster has for plugins; "" if there is none */
-    const char *install_hint; /* for a person whose machine has no such command; no controls */
-    const char *file;         /* whose user names it, as it was given; "": none */
-    ki_config_trust trust;    /* in that file */
+    ki_str cluster_config;    /* JSON configuration of the cluster for plugins; "" if none */
+    const char *install_hint; /* for users who do not have the command; no control characters */
+    const char *file;         /* the file that names the plugin, as it was given; "": none */
+    ki_config_trust trust;    /* of that file */
 } ki_config_exec;
 
-/** The credential plugin; NULL if there is none.  Thread: any.  Blocks: no.  Since: 0.1 */
+/** Returns the credential plugin; NULL if none is configured.
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const ki_config_exec *ki_config_get_exec(const ki_config *config);
 
 KI_END_DECLS

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Discovery: which resources an API server has, custom ones included, and which of them a person
- * means with `po`, `deploy`, `deployments.apps`, `deployments.v1.apps` or `Deployment`.
+/* Discovery: finds the resources of an API server, including custom ones, and the resource that
+ * `po`, `deploy`, `deployments.apps`, `deployments.v1.apps` or `Deployment` refers to.
  *
- * What the server has is read once and kept by the client; it is read again when a name is not
- * found in it, or after ten minutes. */
+ * The client caches the result. It is fetched again when a name is not found in it, or after ten
+ * minutes. */
 #ifndef KINFORMER_DISCOVERY_H
 #define KINFORMER_DISCOVERY_H
 
@@ -14,10 +14,10 @@
 
 KI_BEGIN_DECLS
 
-/** The resources of a server at one moment. Immutable and counted. */
+/** The resources of a server at one point in time. Immutable and reference-counted. */
 typedef struct ki_discovery ki_discovery;
 
-/** What a resource can do, as bits. */
+/** The verbs that a resource supports, as bits. */
 typedef enum ki_verb_set {
     KI_CAN_GET = 1 << 0,
     KI_CAN_LIST = 1 << 1,
@@ -29,87 +29,90 @@ typedef enum ki_verb_set {
     KI_CAN_DELETE_COLLECTION = 1 << 7
 } ki_verb_set;
 
-/** Reads what the server has, or gives what is known if that is not older than `max_age_ms`; 0:
- *  what was read before the call does not do. All who ask at a time share a reading. A group
- *  whose own server does not answer is left out and named by ki_discovery_failure(); the others
- *  are there.
- *  Owner:  release with ki_discovery_unref().
- *  Thread: any but that of the loop.  Blocks: yes.
+/** Fetches the resources of the server, or returns the cached result if it is not older than
+ *  `max_age_ms`; 0: always fetch. Concurrent callers share one fetch. A group whose server does not
+ *  respond is omitted and named by ki_discovery_failure(); the other groups are available.
+ *  Owner:  caller; release with ki_discovery_unref().
+ *  Thread: any except the loop's thread.  Blocks: yes.
  *  Errors: as ki_client_do();
- *          KI_ERR_INVALID, KI_ERR_UNSUPPORTED, KI_ERR_SYNTAX and so on: the server's answer is no
- *          list of API groups;  KI_ERR_LIMIT  it has more than 20,000 resources.
+ *          KI_ERR_INVALID, KI_ERR_UNSUPPORTED, KI_ERR_SYNTAX and so on: the response is not a list
+ *          of API groups;  KI_ERR_LIMIT  more than 20,000 resources.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_client_discover(ki_client *client, uint32_t max_age_ms,
                                            const ki_discovery **ret_discovery, ki_error *error);
 
-/** The same without waiting: `done` gets it (borrowed) or an error, on the loop and never from
- *  inside this. If the loop is stopped first, `done` receives KI_ERR_STOPPED (see ki_loop_stop()).
- *  Thread: any, also inside callbacks.  Blocks: no.
- *  Errors: KI_ERR_STOPPED  the loop was stopped;  -EINVAL  no `done`;  -ENOMEM.
+/** Fetches the resources of the server without waiting: `done` receives the result (borrowed) or an
+ *  error, on the loop and never from inside this call. If the loop is stopped first, `done`
+ *  receives KI_ERR_STOPPED (see ki_loop_stop()).
+ *  Thread: any, including callbacks.  Blocks: no.
+ *  Errors: KI_ERR_STOPPED  the loop was stopped;  -EINVAL  `done` is NULL;  -ENOMEM.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_client_discover_start(ki_client *client, uint32_t max_age_ms,
                                                  void (*done)(const ki_discovery *discovery,
                                                               const ki_error *error, void *user),
                                                  void *user, ki_error *error);
 
-/** Has `done` not called any more for what was started with this `user`.
- *  Thread: any, also inside callbacks.  Blocks: for what the loop does at the moment.
+/** Cancels calls of ki_client_discover_start() with this `user`: their `done` is not called any
+ *  more.
+ *  Thread: any, including callbacks.  Blocks: until the loop has finished its current step.
  *  Since:  0.1 */
 KI_API void ki_client_discover_cancel(ki_client *client, const void *user);
 
-/** The resource that a person means, as ki_discovery_find(). If it is not known, what the server
- *  has is read again, unless that was done within the last two seconds. While the server cannot
- *  be asked, what was known before serves.
- *  Owner:  *ret_resource is the caller's; release with ki_resource_unref().
- *  Thread: any but that of the loop.  Blocks: yes.
- *  Errors: KI_ERR_NOT_FOUND  the server has none of that name;  as ki_client_discover().
+/** Resolves the name of a resource as typed by a user, as ki_discovery_find() does. If it is
+ *  unknown, the resources are fetched again, unless that was done within the last two seconds.
+ *  While the server is unreachable, the cached result is used.
+ *  Owner:  caller; release *ret_resource with ki_resource_unref().
+ *  Thread: any except the loop's thread.  Blocks: yes.
+ *  Errors: KI_ERR_NOT_FOUND  the server has no such resource;  as ki_client_discover().
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_client_resolve(ki_client *client, const char *name,
                                           const ki_resource **ret_resource, ki_error *error);
 
-/** References. ki_discovery_unref() always returns NULL; NULL is fine for both.
+/** Takes and releases references. ki_discovery_unref() always returns NULL; both accept NULL.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const ki_discovery *ki_discovery_ref(const ki_discovery *discovery);
 KI_API const ki_discovery *ki_discovery_unref(const ki_discovery *discovery);
 
-/** How many resources there are: one for each version that is served.  Since: 0.1 */
+/** Returns the number of resources, each served version counted.  Since: 0.1 */
 KI_API size_t ki_discovery_count(const ki_discovery *discovery);
 
-/** Resource number `index`, groups in the order of the server, its preferred version of each
- *  first; *ret_verbs (may be NULL) gets ki_verb_set. Borrowed; NULL after the last.  Since: 0.1 */
+/** Returns resource number `index`, or NULL after the last: groups in the server's order, the
+ *  preferred version of each first. *ret_verbs (may be NULL) is set to a ki_verb_set. Borrowed.
+ *  Since: 0.1 */
 KI_API const ki_resource *ki_discovery_at(const ki_discovery *discovery, size_t index,
                                           uint32_t *ret_verbs);
 
-/** What a resource of this discovery can do, as ki_verb_set; 0 for one that is not in it.
+/** Returns the verbs that a resource supports, as ki_verb_set; 0 if the resource is not in this
+ *  discovery.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API uint32_t ki_discovery_verbs(const ki_discovery *discovery, const ki_resource *resource);
 
-/** Category number `index` of a resource of this discovery, such as "all", in lower case; NULL
- * after the last, and for a resource that is not in it. Owner: borrowed.  Thread: any.  Blocks: no.
- * Since: 0.1 */
+/** Returns category number `index` of a resource, such as "all", in lower case; NULL after the
+ *  last, or if the resource is not in this discovery.
+ *  Owner: borrowed.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const char *ki_discovery_category(const ki_discovery *discovery, const ki_resource *resource,
                                          size_t index);
 
-/** How many resources and group versions the server named in ways that cannot be, or twice. They
- *  are not among the others.  Since: 0.1 */
+/** Returns the number of resources and group versions skipped because of invalid or duplicate
+ *  names.  Since: 0.1 */
 KI_API size_t ki_discovery_left_out(const ki_discovery *discovery);
 
-/** Group number `index` that could not be read, such as "metrics.k8s.io/v1beta1"; NULL after the
- *  last.  Since: 0.1 */
+/** Returns API group version number `index` that could not be fetched, such as
+ *  "metrics.k8s.io/v1beta1"; NULL after the last.  Since: 0.1 */
 KI_API const char *ki_discovery_failure(const ki_discovery *discovery, size_t index);
 
-/** The resource that `name` means: RESOURCE.VERSION.GROUP, else RESOURCE.GROUP, where the
- *  beginning of a group does if none has that very name, or RESOURCE. RESOURCE is its plural or
- *  singular name, else a short name, else its kind. Case does not matter. Of several versions it
- *  is the one that the server prefers; of several groups core, else the first in the order of the
- *  server.
+/** Finds the resource that `name` refers to: RESOURCE.VERSION.GROUP, or RESOURCE.GROUP, or
+ *  RESOURCE. GROUP may be a prefix if no group has exactly that name. RESOURCE is a plural or
+ *  singular name, otherwise a short name, otherwise a kind. Case-insensitive. Of several versions,
+ *  the server's preferred one is returned; of several groups, core, otherwise the first in the
+ *  server's order.
  *  Owner:  borrowed.  Thread: any.  Blocks: no.
- *  Errors: KI_ERR_NOT_FOUND: the text names what is spelt nearly so.
+ *  Errors: KI_ERR_NOT_FOUND  the message suggests similar names.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_discovery_find(const ki_discovery *discovery, const char *name,
                                           const ki_resource **ret_resource, ki_error *error);
 
-/** The resource whose objects have this apiVersion and kind.
+/** Finds the resource whose objects have this apiVersion and kind.
  *  Owner: borrowed.  Thread: any.  Blocks: no.  Errors: KI_ERR_NOT_FOUND.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_discovery_find_kind(const ki_discovery *discovery,
                                                const char *api_version, const char *kind,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The log hook. The library prints nothing; a program that wants to hear gives a hook. */
+/* Logging through a callback. The library prints nothing; a program provides a hook to receive log
+ * records. */
 #ifndef KINFORMER_LOG_H
 #define KINFORMER_LOG_H
 
@@ -17,42 +18,42 @@ typedef enum ki_log_level {
     KI_LOG_LEVEL_MAX
 } ki_log_level;
 
-/** One key and value of a record. Secrets never are among the values; what a server sent is, such
- * as names and versions, and it may hold any bytes: whoever prints it makes it fit to print. */
+/** A key and value of a record. Values never contain secrets, but may contain data from a server,
+ *  such as names and versions, with any bytes: sanitize them before printing. */
 typedef struct ki_log_field {
     const char *key;
     ki_str value;
 } ki_log_field;
 
-/** One record. Everything it points to is valid during the call only. */
+/** A log record. Everything it points to is valid during the call only. */
 typedef struct ki_log_record {
     ki_log_level level;
     const char *component; /* such as "reflector" */
-    const char *message;   /* constant text; what varies is in the fields */
+    const char *message;   /* constant text; variable data is in the fields */
     const ki_log_field *fields;
     size_t field_count;
 } ki_log_record;
 
 typedef struct ki_log {
-    /** Called on the thread where the thing happened, with no lock held; must not block. */
+    /** Called on the thread where the event occurred, with no lock held; must not block. */
     void (*write)(const ki_log_record *record, void *user);
-    ki_log_level level; /* records above this level are not made; 0 means errors only */
+    ki_log_level level; /* records above this level are not created; 0: errors only */
     void *user;
 } ki_log;
 
-/** The name of a level: "error", "warning", "info", "debug".
+/** Returns the name of a level: "error", "warning", "info", "debug".
  *  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const char *ki_log_level_name(ki_log_level level);
 
-/** A failure that nobody waits for: of a handler, an index function, an object that could not be
- *  read. Everything it points to is valid during the call only. */
+/** A failure that no caller is waiting for: of a handler, an index function, or an undecodable
+ *  object. Everything it points to is valid during the call only. */
 typedef struct ki_report {
     const char *component; /* such as "reflector" */
-    const char *name;      /* of the one among several, such as "pods"; "" if it has none */
-    ki_str key;            /* of the object, as the server sent it, so that it may hold any
-                              bytes; empty if it is not about one, or not known */
+    const char *name;      /* name of the instance, such as "pods"; "" if it has none */
+    ki_str key; /* of the object, as sent by the server: may contain any bytes; empty if unknown or
+                   not about an object */
     const ki_error *error;
-    uint64_t suppressed; /* how many were not told since the last one that was */
+    uint64_t suppressed; /* number of reports dropped by the rate limit since the last one */
 } ki_report;
 
 KI_END_DECLS

@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop: an engine with what it needs of the system (epoll, timers, a clock, randomness), and
- * three ways to run it:
+/* The event loop of a client: sockets (epoll), timers, a clock and randomness. There are three ways
+ * to run it:
  *
- *   ki_loop_start()   a private thread runs it. Nothing else is to be done.
+ *   ki_loop_start()   a private thread runs it; the program does nothing.
  *   ki_loop_run()     the caller's thread runs it, until ki_loop_stop().
- *   ki_loop_fd(), ki_loop_dispatch()   a loop of the program's own runs it: whenever the descriptor
- *                     is readable, ki_loop_dispatch() is called.
+ *   ki_loop_fd(), ki_loop_dispatch()   an event loop of the program runs it: whenever the
+ *   descriptor
+ *                     is readable, it calls ki_loop_dispatch().
  *
- * Handlers run on threads that they share, unless they ask for something else, so that a slow one
- * delays nobody (see registration.h). With `no_threads` in the options none is started, and they
- * run on the loop. Threads are named: "ki-loop", and "ki-handler-" with a number.
+ * Handlers run by default on threads that they share, so that a slow handler does not delay others
+ * (see registration.h). With `no_threads` in the options, no thread is started, and handlers run on
+ * the loop. Threads are named "ki-loop", and "ki-handler-" with a number.
  *
- * Callbacks must not throw or longjmp: see engine.h.
+ * Callbacks must return: they must not throw C++ exceptions, call longjmp() or exit their thread;
+ * see engine.h.
  *
- * After fork() the child may release what it inherited and make its own; nothing that it does
- * reaches the parent:
+ * After fork(), the child may release what it inherited and create its own; nothing it does affects
+ * the parent:
  *   - All functions that ref, unref, free, stop, close, cancel, pause or remove return at once.
- * They run no callback, no `destroy` either, and wake nobody. The last unref of something with
- *     threads, locks or descriptors leaves its memory to the end of the process.
- *   - Objects, lists, snapshots, buffers and all else that never changes may be read and released.
- *   - Functions that start, run, dispatch, wait, request, put something in or take something out
- *     return KI_ERR_STOPPED; ki_engine_run() returns 0.
+ *   They
+ *     call no callback, not even `destroy`, and wake no thread. The last unref of something with
+ *     threads, locks or descriptors leaves its memory allocated until the process exits.
+ *   - Objects, lists, snapshots, buffers and everything else immutable may be read and released.
+ *   - Functions that start, run, dispatch, wait, send requests, or add or remove elements return
+ *     KI_ERR_STOPPED.
  *   - All others, such as those that read the state of an informer, must not be called: a lock may
- *     be held by a thread that the child does not have.
- * This holds for loops, engines, clients, factories, informers, registrations, reflectors, pagers,
+ *     be held by a thread that does not exist in the child.
+ * This applies to loops, engines, clients, factories, informers, registrations, reflectors, pagers,
  * retry watchers, local sources, delta queues, work queues, stores and embedded servers. fork() is
- * noticed by pthread_atfork(), so a child of a plain clone() or of _Fork() must only exec or exit.
- */
+ * detected by pthread_atfork(), so a child of plain clone() or _Fork() must only exec or exit. */
 #ifndef KINFORMER_LOOP_H
 #define KINFORMER_LOOP_H
 
@@ -43,94 +45,98 @@ typedef struct ki_engine ki_engine; /* <kinformer/parts/engine.h> */
 
 typedef struct ki_loop_options {
     size_t size;             /* see KI_OPTIONS_INIT */
-    const ki_alloc *alloc;   /* NULL: the default; must outlive the loop and all that runs on it */
-    const ki_clock *clock;   /* NULL: the system's; its monotonic time must be CLOCK_MONOTONIC's */
+    const ki_alloc *alloc;   /* NULL: the default; must outlive the loop and all its users */
+    const ki_clock *clock;   /* NULL: the system's; its monotonic time must be CLOCK_MONOTONIC */
     const ki_random *random; /* NULL: the system's */
-    const ki_log *log;       /* NULL: none; must outlive the loop, like the two above */
+    const ki_log *log;       /* NULL: none; must outlive the loop, as must the two above */
 
-    /* As in ki_engine_options. */
+    /* Receives failures that no caller is waiting for, at most `reports_per_second` (0: 10) per
+     * second, on the thread where they occurred and with no lock held. NULL: they are logged. */
     void (*on_report)(const ki_report *report, void *user);
     void *report_user;
     uint32_t reports_per_second;
 
-    size_t steps; /* most things that one dispatch does, 0: 1,000; fewer if they take 10 ms */
+    size_t steps; /* limit of timers and tasks per dispatch, 0: 1,000; fewer if they take 10 ms */
 
-    /** Start no threads, also not for handlers: those with the default delivery run on the loop.
-     * For programs that run the loop inside their own. */
+    /** Start no threads, not even for handlers: those with the default delivery run on the loop.
+     *  For programs that run the loop inside their own event loop. */
     bool no_threads;
-    uint32_t handler_threads; /* as in ki_engine_options: 0: 256 */
+    uint32_t handler_threads; /* limit of handlers that run on threads at the same time; 0: 256 */
 } ki_loop_options;
 
-/** A loop that does not run yet. `options` may be NULL.
- *  Owner:  release with ki_loop_unref().  Thread: any.  Blocks: no.
- *  Errors: -EMFILE, -ENFILE  too many descriptors (it needs three);  -ENOMEM, -E2BIG.
+/** Creates a loop; does not run it yet. `options` may be NULL.
+ *  Owner:  caller; release with ki_loop_unref().  Thread: any.  Blocks: no.
+ *  Errors: -EMFILE, -ENFILE  too many open descriptors (it needs three);  -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_loop_new(const ki_loop_options *options, ki_loop **ret_loop,
                                     ki_error *error);
 
-/** References. The last one stops the loop and, if it has a thread, waits for it to end; on that
- *  thread itself it only stops. ki_loop_unref() always returns NULL; NULL is fine for both.
- *  Thread: any.  Blocks: as said.  Since: 0.1 */
+/** Takes and releases references. Releasing the last one stops the loop and, if it has a thread,
+ *  waits until that has exited; called on that thread, it only stops the loop. ki_loop_unref()
+ *  always returns NULL; both accept NULL.
+ *  Thread: any.  Blocks: ki_loop_unref() may, as described.  Since: 0.1 */
 KI_API ki_loop *ki_loop_ref(ki_loop *loop);
 KI_API ki_loop *ki_loop_unref(ki_loop *loop);
 
-/** The engine of the loop, for informers and the like to run on.
+/** Returns the engine of the loop, for the parts in <kinformer/parts/engine.h> and its users.
  *  Owner: borrowed.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API ki_engine *ki_loop_engine(ki_loop *loop);
 
 /** Starts a thread that runs the loop. All signals are blocked in it.
  *  Thread: any.  Blocks: no.
- *  Errors: KI_ERR_BUSY  the loop runs already;  KI_ERR_STOPPED;  -EAGAIN  no more threads.
+ *  Errors: KI_ERR_BUSY  the loop is already running;  KI_ERR_STOPPED;  -EAGAIN  too many threads.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_loop_start(ki_loop *loop, ki_error *error);
 
 /** Runs the loop on the caller's thread until it is stopped.
  *  Thread: any, but not inside a callback.  Blocks: yes.
- *  Errors: KI_ERR_BUSY  the loop runs already;  KI_ERR_STOPPED  it was stopped before.
+ *  Errors: KI_ERR_BUSY  the loop is already running;  KI_ERR_STOPPED  it was stopped before.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_loop_run(ki_loop *loop);
 
-/** Ends ki_loop_run(), or the thread, after what it is doing at the moment; for good. Requests
- *  under way end with KI_ERR_STOPPED: their `done` is called once, on the thread that runs the
+/** Stops the loop permanently: ends ki_loop_run(), or the thread, after its current step. Requests
+ *  in progress end with KI_ERR_STOPPED: their `done` is called once, on the thread that runs the
  *  loop, as the last thing it does there. If no thread runs the loop, `done` is called inside
- *  ki_loop_stop(), so the caller must hold no lock that `done` takes. Informers and all else that
- *  is not stopped yet stay where they are.
- *  Thread: any, also inside callbacks.  Blocks: no, but for `done`.  Since: 0.1 */
+ *  ki_loop_stop(), so the caller must hold no lock that `done` takes. Informers and everything else
+ *  that was not stopped before remain as they are.
+ *  Thread: any, including callbacks.  Blocks: no, except for `done`.  Since: 0.1 */
 KI_API void ki_loop_stop(ki_loop *loop);
 
-/** Waits until no thread of the loop is left: the one of ki_loop_start(), which ends after
- *  ki_loop_stop(), and those of handlers, which end when all handlers were removed or their
- *  informers stopped. 0 also if there is none.
- *  Thread: any but those.  Blocks: yes.
- *  Errors: KI_ERR_BUSY  called on the thread of the loop, or somebody else is waiting.  Since: 0.1
- */
+/** Waits until all threads of the loop have exited: that of ki_loop_start(), which exits after
+ *  ki_loop_stop(), and those of handlers, which exit when all handlers have been removed or their
+ *  informers have stopped. Returns 0 also if there is none.
+ *  Thread: any except those.  Blocks: yes.
+ *  Errors: KI_ERR_BUSY  called on the loop's thread, or another thread is already waiting.
+ *  Since: 0.1 */
 KI_API KI_NODISCARD int ki_loop_join(ki_loop *loop);
 
-/** A descriptor that is readable whenever ki_loop_dispatch() should be called: for input, for
- * timers and when another thread asks for something. Owner: the loop's; do not read it or close it.
- * Thread: any.  Blocks: no.  Since: 0.1 */
+/** Returns a descriptor that is readable whenever ki_loop_dispatch() should be called: for input,
+ *  for timers, and for requests from other threads.
+ *  Owner: the loop; do not read or close it.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API int ki_loop_fd(ki_loop *loop);
 
-/** How many milliseconds from now ki_loop_dispatch() should be called at the latest; 0: now, -1:
- * not before the descriptor is readable. Only for loops that want to know: the descriptor alone is
- *  enough.
+/** Returns the number of milliseconds until ki_loop_dispatch() should be called at the latest; 0:
+ *  now, -1: not before the descriptor is readable. Optional: polling the descriptor alone is
+ *  sufficient.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API int ki_loop_timeout(ki_loop *loop);
 
-/** Does what is due, up to `steps` things, and does not wait. Returns how many it did: none if
- *  another thread does so at the moment, because it waits for an answer (see request.h).
- *  Thread: one-at-a-time.  Blocks: no, but for callbacks.
- *  Errors: KI_ERR_BUSY  called inside itself, or somebody else runs the loop;  KI_ERR_STOPPED.
+/** Runs due timers and tasks, up to `steps` of them, and does not wait. Returns how many it ran; 0
+ *  if another thread is doing so at this moment, because it waits for a response (see request.h).
+ *  Thread: one-at-a-time.  Blocks: no, except for callbacks.
+ *  Errors: KI_ERR_BUSY  called inside itself, or another thread runs the loop;  KI_ERR_STOPPED.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_loop_dispatch(ki_loop *loop);
 
-/** The clock and the randomness of the system, for engines without a loop.
+/** Returns the clock of the system, for engines without a loop.
  *  Owner: static.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const ki_clock *ki_clock_system(void);
+/** Returns the random source of the system, for engines without a loop.
+ *  Owner: static.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const ki_random *ki_random_system(void);
 
-/** The current time of a clock in nanoseconds since 1970; NULL: the system's. For times in objects,
- *  see ki_json_time() and ki_time_text().
+/** Returns the current time of a clock in nanoseconds since 1970; NULL: that of the system. For
+ *  times in objects, see ki_json_time() and ki_time_text().
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API int64_t ki_clock_now_ns(const ki_clock *clock);
 
