@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of delta queues that an informer can have; the queues: <kinformer/parts/queue.h>. */
+/* Kinds of delta queues for informers; the queues are in <kinformer/parts/queue.h>. */
 #ifndef KINFORMER_QUEUE_KIND_H
 #define KINFORMER_QUEUE_KIND_H
 
@@ -7,10 +7,10 @@
 
 KI_BEGIN_DECLS
 
-/** How deltas wait between the reflector and the store. */
+/** The order in which deltas wait between the reflector and the store. */
 typedef enum ki_queue_kind {
     KI_QUEUE_FIFO,       /* in order of arrival, the default; see ki_fifo_new() */
-    KI_QUEUE_DELTA_FIFO, /* gathered by key; see ki_delta_fifo_new() */
+    KI_QUEUE_DELTA_FIFO, /* grouped by key; see ki_delta_fifo_new() */
     KI_QUEUE_KIND_MAX
 } ki_queue_kind;
 
