@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patches applied to objects in the program, as an API server applies them. */
+/* Applying patches to objects locally, as an API server does. */
 #ifndef KINFORMER_MERGE_H
 #define KINFORMER_MERGE_H
 
@@ -13,25 +13,25 @@ KI_BEGIN_DECLS
 
 typedef enum ki_patch_type {
     KI_PATCH_MERGE,     /* RFC 7386 */
-    KI_PATCH_STRATEGIC, /* of Kubernetes; built-in kinds only */
-    KI_PATCH_JSON,      /* RFC 6902, and what API servers accept besides */
+    KI_PATCH_STRATEGIC, /* Kubernetes strategic merge; built-in kinds only */
+    KI_PATCH_JSON,      /* RFC 6902, and further forms that API servers accept */
     KI_PATCH_MAX
 } ki_patch_type;
 
-/** Applies a patch to an object of either encoding. The result is a new object, encoded as JSON;
- *  `object` stays as it is. Nothing but JSON and the object's metadata is validated: an API server
- *  may still reject the result. `options` are those of the new object and may be NULL; its size
+/** Applies a patch to an object in either encoding. The result is a new object, encoded as JSON;
+ *  `object` is not modified. Only JSON syntax and the object's metadata are validated: an API
+ *  server may still reject the result. `options` apply to the new object and may be NULL; the size
  *  and depth limits apply to the patch as well.
  *
- *  Owner:  *ret_object is the caller's; release with ki_object_unref().   Thread: any.  Blocks: no.
+ *  Owner:  caller; release *ret_object with ki_object_unref().   Thread: any.  Blocks: no.
  *  Errors: KI_ERR_SYNTAX, KI_ERR_ENCODING, KI_ERR_DEPTH  the patch is not JSON; with offset, line
  *                            and column in `error`;
  *          KI_ERR_INVALID    a patch of the wrong type, an operation of a JSON patch that cannot
  *                            be applied, a failed test, an unknown directive of a strategic merge
  *                            patch, or a result that is not an object; the message names the
  *                            operation or the path;
- *          KI_ERR_NO_SCHEMA  a strategic merge patch for a kind that is not built in, or a
- *                            protobuf object that is not complete (ki_object_is_complete());
+ *          KI_ERR_NO_SCHEMA  a strategic merge patch for a kind that is not built in, or an
+ *                            incomplete protobuf object (ki_object_is_complete());
  *          KI_ERR_LIMIT      patch or result too large, or over 10,000 operations;
  *          -ENOMEM;  -EINVAL, -E2BIG  the options, or an unknown `type`.
  *  Since:  0.1 */
@@ -39,7 +39,7 @@ KI_API KI_NODISCARD int ki_object_merge(const ki_object *object, ki_patch_type t
                                         const ki_object_options *options, ki_object **ret_object,
                                         ki_error *error);
 
-/** The same with a patch that is a value, such as ki_object_root() of an object.
+/** Applies a patch that is a value, such as ki_object_root() of an object. As ki_object_merge().
  *  Errors: as ki_object_merge();  KI_ERR_TYPE  `patch` is of KI_TYPE_NONE.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_object_merge_value(const ki_object *object, ki_patch_type type,
