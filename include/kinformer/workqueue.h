@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The work queue: keys that wait to be worked on, each of them once.
+/* The work queue: keys to process, each queued once.
  *
- * A key that is added again while it waits is still there once. One that is added while it is being
- * worked on waits until that is done, and then comes again. So no two workers ever have the same
- * key, and no change is lost: the last add is always followed by a get.
+ * A key that is added again while it is queued remains queued once. A key that is added while a
+ * worker processes it is queued again when the worker is done. So no two workers ever have the same
+ * key, and no change is lost: every add is followed by a get.
  *
- * Keys can be added after a delay, or as a rate limiter says; one type serves for all of it. Of two
- * delays for one key the earlier counts. A delay stands beside the rest: adding the key at once, or
- * working on it, does not take the delay away.
+ * Keys can be added after a delay, or with the delay of a rate limiter. Of two delays for one key,
+ * the earlier applies. A delay is independent of the rest: adding the key at once, or processing
+ * it, does not cancel the delay.
  *
- * Nothing here starts a thread or reads a clock of its own. A worker that waits in
- * ki_workqueue_get() is the timer as well. An event loop polls instead: ki_workqueue_try_get(), the
- * wake function of the options, and ki_workqueue_next_deadline(). Both ways can be mixed.
+ * The queue starts no threads. A worker that waits in ki_workqueue_get() also serves the timers. An
+ * event loop polls instead: ki_workqueue_try_get(), the wake function of the options, and
+ * ki_workqueue_next_deadline(). Both can be combined.
  *
- * Delays and measured times need a clock (options). Without one everything else works;
- * ki_workqueue_add_after() and ki_workqueue_add_rate_limited() give KI_ERR_UNSUPPORTED.
+ * Delays and measured times require a clock (options). Without one, ki_workqueue_add_after() and
+ * ki_workqueue_add_rate_limited() return KI_ERR_UNSUPPORTED; everything else works.
  *
- * Memory: a known key takes about 80 bytes and its own. Keys that neither wait nor are worked on
- * are not known.  Thread: any, for every function here. */
+ * Memory: a known key takes about 80 bytes in addition to its text. Keys that are neither queued,
+ * delayed nor processed are not known.  Thread: any, for every function here. */
 #ifndef KINFORMER_WORKQUEUE_H
 #define KINFORMER_WORKQUEUE_H
 
@@ -35,125 +35,127 @@ typedef struct ki_workqueue ki_workqueue;
 typedef struct ki_workqueue_options {
     size_t size;             /* see KI_OPTIONS_INIT */
     const ki_alloc *alloc;   /* NULL: the default; must outlive the queue */
-    const ki_random *random; /* seeds the hash; NULL: from addresses, which an attacker may guess */
+    const ki_random *random; /* hash seed; NULL: from addresses, which an attacker may guess */
 
-    /** For delays and times; must outlive the queue. For ki_workqueue_get() to wake at the right
-     *  time, monotonic_ns must be CLOCK_MONOTONIC; with try_get any clock will do. NULL: no delays.
-     */
+    /** For delays and measured times; must outlive the queue. Timed waits in ki_workqueue_get()
+     *  require that monotonic_ns is CLOCK_MONOTONIC; ki_workqueue_try_get() works with any clock.
+     *  NULL: no delays. */
     const ki_clock *clock;
 
-    /** For ki_workqueue_add_rate_limited(); copied, and taken over on success. NULL: with a clock
-     *  ki_rate_limiter_default(), without one none. */
+    /** For ki_workqueue_add_rate_limited(); copied, and owned by the queue on success. NULL:
+     *  ki_rate_limiter_default() with a clock, none without. */
     const ki_rate_limiter *limiter;
 
-    /** Called when a ki_workqueue_try_get() that found nothing may find something now, or is to be
-     *  called earlier than ki_workqueue_next_deadline() said: once, until another try_get finds
-     *  nothing. It runs on the thread that adds, shuts down or is done, with no lock held; it must
-     *  not block, and may call anything here. NULL: none. */
+    /** Called when ki_workqueue_try_get(), which found nothing before, may now find a key, or must
+     *  be called earlier than ki_workqueue_next_deadline() returned: once, until try_get finds
+     *  nothing again. Called on the thread that calls add, done or shut_down, with no lock held; it
+     *  must not block, and may call any function here. NULL: none. */
     void (*wake)(void *user);
     void *wake_user;
 
-    size_t max_keys;      /* known at a time; 0: 2^24; most: 2^30 */
-    size_t max_key_bytes; /* 0: 1024; most: 65535 */
-    bool measure_times; /* latency, work and the running, in the stats: reads the clock each time */
+    size_t max_keys;      /* limit of known keys; 0: 2^24; maximum: 2^30 */
+    size_t max_key_bytes; /* 0: 1024; maximum: 65535 */
+    bool measure_times;   /* latency, work and running times in the statistics: reads the clock each
+                             time */
 } ki_workqueue_options;
 
-/** An empty queue. `options` may be NULL.
- *  Owner:  release with ki_workqueue_unref(), when nobody waits in it.  Blocks: no.
- *  Errors: -EINVAL  a limiter or measure_times without a clock, a limiter with a function missing,
- *                   or a limit above its most;  -ENOMEM, -E2BIG.
+/** Creates an empty queue. `options` may be NULL.
+ *  Owner:  caller; release with ki_workqueue_unref() when no thread waits in it.  Blocks: no.
+ *  Errors: -EINVAL  a limiter or measure_times without a clock, a limiter with a missing function,
+ *                   or a limit above its maximum;  -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_workqueue_new(const ki_workqueue_options *options,
                                          ki_workqueue **ret_queue, ki_error *error);
 
-/** References. The last one ends the queue whatever is in it; what was got and is not done is
- *  invalid then. ki_workqueue_unref() always returns NULL; NULL is fine for both.
+/** Takes and releases references. Releasing the last one frees the queue with its content; keys
+ *  that were taken and are not done become invalid. ki_workqueue_unref() always returns NULL; both
+ *  accept NULL.
  *  Blocks: no.  Since: 0.1 */
 KI_API ki_workqueue *ki_workqueue_ref(ki_workqueue *queue);
 KI_API ki_workqueue *ki_workqueue_unref(ki_workqueue *queue);
 
-/* Adding. The bytes of the key are copied; any bytes will do.
+/* Adding. The bytes of the key are copied and may have any value.
  * Blocks: no.
- * Errors: KI_ERR_STOPPED  the queue is shut down; the key is not taken;
+ * Errors: KI_ERR_STOPPED  the queue is shut down; the key is not added;
  *         KI_ERR_LIMIT    max_keys or max_key_bytes;  -ENOMEM.
- * For a key that is known, so above all for one that is being worked on, only KI_ERR_STOPPED is
- * possible: what failed can always be put back.
+ * For known keys, in particular those being processed, only KI_ERR_STOPPED is possible: a failed
+ * key can always be added again.
  * Since:  0.1 */
 
-/** Adds a key. 1, or 0 if it was waiting already. */
+/** Adds a key. Returns 1, or 0 if it was already queued. */
 KI_API KI_NODISCARD int ki_workqueue_add(ki_workqueue *queue, ki_str key);
 
-/** Adds a key when `delay_ns` have passed, or earlier if it is delayed to an earlier time already;
- *  0 adds at once. 1 if this changed anything, else 0. Counts as a retry. */
+/** Adds a key after `delay_ns`, or earlier if it already has an earlier delay; 0 adds it at once.
+ *  Returns 1 if this changed anything, otherwise 0. Counts as a retry. */
 KI_API KI_NODISCARD int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ns);
 
-/** Adds a key after the time that the limiter says. The limiter counts this as a failure of the
- *  key, so it is for retries: see ki_rate_limiter_bucket() for what happens else. */
+/** Adds a key after the delay of the limiter. The limiter counts this as a failure of the key, so
+ *  use it for retries only: see ki_rate_limiter_bucket(). */
 KI_API KI_NODISCARD int ki_workqueue_add_rate_limited(ki_workqueue *queue, ki_str key);
 
-/** Tells the limiter that the key is done with: the next retry begins with a short wait again. It
- *  has nothing to do with ki_workqueue_done().  Blocks: no.  Since: 0.1 */
+/** Resets the failure count of a key in the limiter: the next retry has a short delay again.
+ *  Independent of ki_workqueue_done().  Blocks: no.  Since: 0.1 */
 KI_API void ki_workqueue_forget(ki_workqueue *queue, ki_str key);
 
-/** How often the key was added rate limited since it was forgotten; 0 without a limiter.
+/** Returns how often the key was added with rate limit since it was forgotten; 0 without a limiter.
  *  Blocks: no.  Since: 0.1 */
 KI_API uint32_t ki_workqueue_requeues(ki_workqueue *queue, ki_str key);
 
-/* Working */
+/* Processing */
 
-/** A key to work on, from get to done. */
+/** A key to process, from get to done. */
 typedef struct ki_work {
-    ki_str key;  /* followed by a zero byte; valid until it is done */
-    void *entry; /* the queue's own; NULL when it is done */
+    ki_str key;  /* NUL-terminated; valid until done */
+    void *entry; /* private; NULL after done */
 } ki_work;
 
-/** Waits for a key and takes it: 1. In the order in which they came to wait.
- *  Owner:  *ret_work is to be given back with ki_workqueue_done().
- *  Blocks: until there is a key, or the queue is shut down and nothing waits in it any more.
- *  Errors: KI_ERR_STOPPED      the latter: the worker should end;
- *          KI_ERR_UNSUPPORTED  a key is delayed and the clock is not CLOCK_MONOTONIC: it was asked
- *                              to wake then, and it is earlier than then by more than a second.
+/** Waits for a key and takes it: returns 1. Keys are taken in the order in which they were queued.
+ *  Owner:  caller; release *ret_work with ki_workqueue_done().
+ *  Blocks: until there is a key, or the queue is shut down and empty.
+ *  Errors: KI_ERR_STOPPED      shut down and empty: the worker should exit;
+ *          KI_ERR_UNSUPPORTED  a key is delayed and the clock is not CLOCK_MONOTONIC: after a timed
+ *                              wait, it was more than a second before the deadline.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_workqueue_get(ki_workqueue *queue, ki_work *ret_work);
 
-/** The same without waiting: 0 if there is no key now.
- *  Blocks: no.  Errors: KI_ERR_STOPPED as above.  Since: 0.1 */
+/** Takes a key without waiting: returns 1, or 0 if there is none now.
+ *  Blocks: no.  Errors: KI_ERR_STOPPED  as ki_workqueue_get().  Since: 0.1 */
 KI_API KI_NODISCARD int ki_workqueue_try_get(ki_workqueue *queue, ki_work *ret_work);
 
-/** Says that a key is worked on no more; if it was added meanwhile it waits again, also in a queue
- *  that is shut down. Clears `work`; a second call does nothing.
+/** Marks a key as done. If it was added meanwhile, it is queued again, also in a queue that is shut
+ *  down. Clears `work`; a second call has no effect.
  *  Blocks: no.  Since: 0.1 */
 KI_API void ki_workqueue_done(ki_workqueue *queue, ki_work *work);
 
-/** ki_workqueue_done() with what is in `work`, if anything is, and ki_workqueue_get() into it, in
- * one step: what a worker does in its loop. Begin with all zeros. After an error nothing is in it.
+/** Marks the key in `work`, if any, as done and waits for the next one, in one step, for the loop
+ *  of a worker. Zero `work` before the first call. After an error it is empty.
  *  Owner, Blocks, Errors: as ki_workqueue_get().  Since: 0.1 */
 KI_API KI_NODISCARD int ki_workqueue_next(ki_workqueue *queue, ki_work *work);
 
-/** How many keys can be got now. Those that are delayed, or were added while they are worked on, do
- *  not count. It may be another number as soon as you have it.
+/** Returns the number of keys that can be taken now. Keys that are delayed, or were added while
+ *  being processed, do not count. The result may be outdated at once.
  *  Blocks: no.  Since: 0.1 */
 KI_API size_t ki_workqueue_count(ki_workqueue *queue);
 
-/** The time at which to call ki_workqueue_try_get() again, by the clock of the options: 0 if there
- *  is a key to get now or the queue is shut down and empty, UINT64_MAX if nothing is delayed.
+/** Returns when to call ki_workqueue_try_get() again, in time of the options' clock: 0 if a key is
+ *  available or the queue is shut down and empty, UINT64_MAX if no key is delayed.
  *  Blocks: no.  Since: 0.1 */
 KI_API uint64_t ki_workqueue_next_deadline(ki_workqueue *queue);
 
-/* Ending */
+/* Shutting down */
 
-/** Shuts the queue down: nothing can be added any more, delayed keys are dropped; those that wait
- *  are still handed out, and when there are none, get gives KI_ERR_STOPPED. Ends the wait of
+/** Shuts the queue down: no key can be added any more, and delayed keys are dropped. Queued keys
+ *  can still be taken; then get returns KI_ERR_STOPPED. Ends the wait of
  *  ki_workqueue_shut_down_with_drain(). May be called again.
  *  Blocks: no.  Since: 0.1 */
 KI_API void ki_workqueue_shut_down(ki_workqueue *queue);
 
 /** When a queue that is shut down counts as drained. */
 typedef enum ki_drain {
-    /** Nothing waits and nothing is worked on: every key that was taken is done. Workers must go on
-     *  until they get KI_ERR_STOPPED. */
+    /** No key is queued or being processed: all accepted keys are done. Workers must continue until
+     *  they get KI_ERR_STOPPED. */
     KI_DRAIN_EMPTY,
-    /** Nothing is worked on, though keys may wait: what client-go's ShutDownWithDrain does. */
+    /** No key is being processed, but keys may be queued: as ShutDownWithDrain of client-go. */
     KI_DRAIN_IDLE,
     KI_DRAIN_MAX
 } ki_drain;
@@ -161,23 +163,23 @@ typedef enum ki_drain {
 /** Shuts the queue down and waits until it is drained. A worker must not call it while it has a
  *  key: it would wait for itself.
  *  Blocks: until it is drained, or ki_workqueue_shut_down() is called meanwhile.
- *  Errors: KI_ERR_STOPPED  the latter;  -EINVAL  no such `until`.
+ *  Errors: KI_ERR_STOPPED  the latter;  -EINVAL  unknown `until`.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_workqueue_shut_down_with_drain(ki_workqueue *queue, ki_drain until);
 
-/** Whether the queue is shut down.  Blocks: no.  Since: 0.1 */
+/** Returns whether the queue is shut down.  Blocks: no.  Since: 0.1 */
 KI_API bool ki_workqueue_is_shutting_down(ki_workqueue *queue);
 
-/** Whether the queue is shut down and drained: for those who may not block. The wake function is
- *  called when this may have become so.  Blocks: no.  Since: 0.1 */
+/** Returns whether the queue is shut down and drained, for callers that must not block. The wake
+ *  function is called when this may have changed.  Blocks: no.  Since: 0.1 */
 KI_API bool ki_workqueue_is_drained(ki_workqueue *queue, ki_drain until);
 
-/* Counting */
+/* Statistics */
 
 #define KI_DURATION_BUCKETS 11
 
-/** How long something took, each time. Bucket i counts what took up to 10^(i+1) ns and more than
- *  the bucket before, the last one all that took longer: the bounds of client-go's metrics. */
+/** A histogram of durations. Bucket i counts durations up to 10^(i+1) ns and above those of the
+ *  previous bucket, the last one all longer ones: the bounds of client-go's metrics. */
 typedef struct ki_durations {
     uint64_t count;
     uint64_t sum_ns;
@@ -185,22 +187,23 @@ typedef struct ki_durations {
     uint64_t buckets[KI_DURATION_BUCKETS];
 } ki_durations;
 
-/** In brackets the metric of client-go. The times are 0 without measure_times. */
+/** Statistics of a queue; in brackets the metric of client-go. Times are 0 without
+ *  measure_times. */
 typedef struct ki_workqueue_stats {
     size_t size;                 /* see KI_OPTIONS_INIT */
-    uint64_t depth;              /* keys that wait, also behind their own work [depth] */
-    uint64_t queued;             /* those that can be got now: ki_workqueue_count() */
-    uint64_t processing;         /* got and not done */
-    uint64_t delayed;            /* with a time still to come */
-    uint64_t adds;               /* that made a key wait that did not [adds_total] */
+    uint64_t depth;              /* queued keys, including those added while processed [depth] */
+    uint64_t queued;             /* keys that can be taken now: ki_workqueue_count() */
+    uint64_t processing;         /* taken and not done */
+    uint64_t delayed;            /* keys whose delay has not elapsed */
+    uint64_t adds;               /* adds that queued a key [adds_total] */
     uint64_t retries;            /* calls of add_after and add_rate_limited [retries_total] */
     ki_durations latency;        /* from add to get [queue_duration_seconds] */
     ki_durations work;           /* from get to done [work_duration_seconds] */
-    uint64_t unfinished_ns;      /* sum over what is worked on now [unfinished_work_seconds] */
-    uint64_t longest_running_ns; /* most of those [longest_running_processor_seconds] */
+    uint64_t unfinished_ns;      /* sum over the keys being processed [unfinished_work_seconds] */
+    uint64_t longest_running_ns; /* maximum of these [longest_running_processor_seconds] */
 } ki_workqueue_stats;
 
-/** Fills the struct, as much of it as its `size` says (0: as it was in 0.1).
+/** Fills the statistics, up to `size` bytes (0: the struct of version 0.1).
  *  Blocks: no.  Since: 0.1 */
 KI_API void ki_workqueue_get_stats(ki_workqueue *queue, ki_workqueue_stats *stats);
 
