@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A string view: bytes with a length, not owned and not NUL-terminated.
- * All functions may be called on any thread, never block and never fail.  Since: 0.1 */
+/* A string view: bytes with a length, not owned and not NUL-terminated. All functions are
+ * thread-safe, never block and never fail.  Since: 0.1 */
 #ifndef KINFORMER_STR_H
 #define KINFORMER_STR_H
 
@@ -19,7 +19,7 @@ typedef struct ki_str {
 #define KI_STR_ARG(s) \
     ((int)((s).len < INT32_MAX ? (s).len : INT32_MAX)), ((s).len != 0 ? (s).ptr : "")
 
-/** A view of the `len` bytes at `ptr`. */
+/** Returns a view of the `len` bytes at `ptr`. */
 static inline ki_str ki_str_make(const char *ptr, size_t len)
 {
     ki_str s;
@@ -28,25 +28,25 @@ static inline ki_str ki_str_make(const char *ptr, size_t len)
     return s;
 }
 
-/** A view of a C string; NULL gives the empty view. */
+/** Returns a view of a C string; NULL gives the empty view. */
 static inline ki_str ki_str_from(const char *text)
 {
     return ki_str_make(text, text != NULL ? strlen(text) : 0);
 }
 
-/** Whether both hold the same bytes. */
+/** Returns whether two views have the same bytes. */
 static inline bool ki_str_eq(ki_str a, ki_str b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/** Whether a view holds the bytes of a C string. */
+/** Returns whether a view has the bytes of a C string. */
 static inline bool ki_str_eq_text(ki_str a, const char *text)
 {
     return ki_str_eq(a, ki_str_from(text));
 }
 
-/** Order by bytes, as memcmp gives it; a prefix comes before what it begins. */
+/** Compares two views by bytes, as memcmp() does; a prefix sorts before longer views. */
 static inline int ki_str_cmp(ki_str a, ki_str b)
 {
     size_t shorter = a.len < b.len ? a.len : b.len;

@@ -12,11 +12,11 @@
 
 KI_BEGIN_DECLS
 
-/** The version of the library that is linked, as "major.minor.patch".
+/** Returns the version of the linked library, as "major.minor.patch".
  *  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const char *ki_version(void);
 
-/** The same as a number to compare with KI_VERSION_NUM.
+/** Returns the version of the linked library as a number, for comparison with KI_VERSION_NUM.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API int ki_version_num(void);
 
