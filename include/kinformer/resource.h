@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources: which kind of object, under which path of the API. The built-in ones are constants,
- * KI_CORE_V1_PODS and so on; custom ones are made at run time.
- * All functions may be called on any thread and never block. */
+/* Resources: the kind of an object and its path in the API. Built-in ones are constants, such as
+ * KI_CORE_V1_PODS; custom ones are created at run time. All functions are thread-safe and never
+ * block. */
 #ifndef KINFORMER_RESOURCE_H
 #define KINFORMER_RESOURCE_H
 
@@ -21,53 +21,62 @@ typedef struct ki_resource_options {
     const char *resource;           /* required, plural, such as "widgets" */
     const char *kind;               /* required, such as "Widget" */
     const char *singular;           /* NULL: the kind in lower case */
-    bool cluster_scoped;            /* false: its objects live in namespaces */
-    const char *const *short_names; /* ends with NULL; at most 64; NULL: none */
+    bool cluster_scoped;            /* false: objects are in namespaces */
+    const char *const *short_names; /* NULL-terminated; at most 64; NULL: none */
     const ki_alloc *alloc;          /* NULL: the default; must outlive the resource */
 } ki_resource_options;
 
-/** A descriptor for a custom resource. Everything is copied.
+/** Creates a descriptor of a custom resource. Everything is copied.
  *
  *  Names follow the rules for a CustomResourceDefinition: the group is a DNS-1123 subdomain; all
  *  others are DNS-1035 labels (a letter, then letters, digits and '-', 63 bytes at most), in lower
- *  case but for the kind.
+ *  case except for the kind.
  *
- *  Owner:  release with ki_resource_unref().
+ *  Owner:  caller; release with ki_resource_unref().
  *  Errors: -EINVAL         a required member is missing;
- *          KI_ERR_INVALID  one is not a valid name; the offset in `error` is the place in it;
+ *          KI_ERR_INVALID  an invalid name; the offset in `error` is the position in it;
  *          KI_ERR_LIMIT    too many short names;  -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_resource_new(const ki_resource_options *options,
                                         ki_resource **ret_resource, ki_error *error);
 
-/** References. Built-in resources are never freed; both calls are fine for them, and for NULL.
- *  ki_resource_unref() always returns NULL.  Since: 0.1 */
+/** Takes and releases references. Built-in resources are never freed; for them both have no effect.
+ *  Both accept NULL; ki_resource_unref() always returns NULL.  Since: 0.1 */
 KI_API const ki_resource *ki_resource_ref(const ki_resource *resource);
 KI_API const ki_resource *ki_resource_unref(const ki_resource *resource);
 
-/* What it says of itself. Text lives as long as the resource.  Since: 0.1 */
-KI_API const char *ki_resource_group(const ki_resource *resource); /* "" for core */
+/* Properties of a resource. Strings are valid as long as the resource. Since: 0.1 */
+/** Returns the API group of a resource; "" for core. */
+KI_API const char *ki_resource_group(const ki_resource *resource);
+/** Returns the version of a resource, such as "v1". */
 KI_API const char *ki_resource_version(const ki_resource *resource);
-KI_API const char *ki_resource_name(const ki_resource *resource); /* plural: "pods" */
+/** Returns the plural name of a resource, such as "pods". */
+KI_API const char *ki_resource_name(const ki_resource *resource);
+/** Returns the singular name of a resource, such as "pod". */
 KI_API const char *ki_resource_singular(const ki_resource *resource);
+/** Returns the kind of a resource, such as "Pod". */
 KI_API const char *ki_resource_kind(const ki_resource *resource);
-KI_API const char *ki_resource_api_version(const ki_resource *resource); /* "v1", "apps/v1" */
+/** Returns the apiVersion of a resource, such as "v1" or "apps/v1". */
+KI_API const char *ki_resource_api_version(const ki_resource *resource);
+/** Returns whether the objects of a resource are in namespaces. */
 KI_API bool ki_resource_is_namespaced(const ki_resource *resource);
-/** Whether the library knows how to read this kind in protobuf: most built-in kinds. Custom
+/** Returns whether the library can decode this kind from protobuf: most built-in kinds. Custom
  *  resources have only JSON. */
 KI_API bool ki_resource_has_protobuf(const ki_resource *resource);
-/** Short name number `index`, from 0; NULL after the last. */
+/** Returns short name number `index`, from 0; NULL after the last. */
 KI_API const char *ki_resource_short_name(const ki_resource *resource, size_t index);
 
-/** Built-in resource number `index`, from 0; NULL after the last.  Since: 0.1 */
+/** Returns built-in resource number `index`, from 0; NULL after the last.  Since: 0.1 */
 KI_API const ki_resource *ki_resource_builtin_at(size_t index);
 
-/** The built-in resource with this group ("" for core), version and plural name; NULL if none.
+/** Returns the built-in resource with this group ("" for core), version and plural name; NULL if
+ *  none.
  *  Since: 0.1 */
 KI_API const ki_resource *ki_resource_builtin(const char *group, const char *version,
                                               const char *name);
 
-/** The built-in resource whose objects have this apiVersion and kind; NULL if none.  Since: 0.1 */
+/** Returns the built-in resource whose objects have this apiVersion and kind; NULL if none.
+ *  Since: 0.1 */
 KI_API const ki_resource *ki_resource_builtin_of_kind(const char *api_version, const char *kind);
 
 KI_END_DECLS
