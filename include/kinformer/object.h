@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kubernetes objects: immutable, counted by reference, one block of memory that holds the bytes as
- * the server sent them and where the metadata stands in them. */
+/* Kubernetes objects: immutable and reference-counted. An object is a single block of memory with
+ * the original bytes and the positions of its metadata. */
 #ifndef KINFORMER_OBJECT_H
 #define KINFORMER_OBJECT_H
 
@@ -19,77 +19,77 @@ typedef enum ki_encoding { KI_ENCODING_JSON, KI_ENCODING_PROTOBUF, KI_ENCODING_M
 typedef struct ki_object_options {
     size_t size;                     /* see KI_OPTIONS_INIT */
     const ki_alloc *alloc;           /* NULL: the default; must outlive the object */
-    size_t max_bytes;                /* 0: 16 MiB; never more than 1 GiB */
-    uint32_t max_depth;              /* maps and lists within each other; 0: 128; at most 1024 */
-    const char *default_kind;        /* when the bytes have none, as list items do; NULL: "" */
-    const char *default_api_version; /* the same */
+    size_t max_bytes;                /* 0: 16 MiB; maximum: 1 GiB */
+    uint32_t max_depth;              /* nested maps and lists; 0: 128; maximum: 1024 */
+    const char *default_kind;        /* if the bytes have none, as in items of lists; NULL: "" */
+    const char *default_api_version; /* if the bytes have none; NULL: "" */
 } ki_object_options;
 
-/** Reads an object from JSON: checks all of it (RFC 8259), finds the metadata, and keeps a copy of
- *  the bytes. `options` may be NULL.
+/** Creates an object from JSON: validates all of it (RFC 8259), locates the metadata, and keeps a
+ *  copy of the bytes. `options` may be NULL.
  *
- *  Policy where RFC 8259 leaves room: members named twice are refused at the top and in metadata;
- *  elsewhere the first counts. The escape \u0000 is refused in the strings that have an accessor
+ *  Where RFC 8259 leaves a choice: duplicate members are rejected at the top level and in metadata;
+ *  elsewhere the first is used. The escape \u0000 is rejected in strings that have an accessor
  *  below, and kept elsewhere. A lone surrogate escape reads as U+FFFD. A byte order mark is
- *  refused.
+ *  rejected.
  *
- *  Owner:  *ret_object is the caller's; release with ki_object_unref().   Thread: any.  Blocks: no.
+ *  Owner:  caller; release *ret_object with ki_object_unref().   Thread: any.  Blocks: no.
  *  Errors: KI_ERR_SYNTAX, KI_ERR_ENCODING, KI_ERR_DEPTH  with offset, line and column in `error`;
- *          KI_ERR_LIMIT    more than max_bytes, an identity string of over 1024 bytes, or over 512
- *                          members at the top and in metadata together, or names there that were
- *                          made to have one hash;
- *          KI_ERR_INVALID  not a map, metadata of a wrong type (null counts as absent), or a name
- *                          twice;  -ENOMEM;  -EINVAL, -E2BIG  the options, or NULL for `bytes`.
+ *          KI_ERR_LIMIT    more than max_bytes, an identity string of over 1024 bytes, over 512
+ *                          members at the top level and in metadata together, or too many names
+ *                          there with the same hash;
+ *          KI_ERR_INVALID  not a map, metadata of a wrong type (null counts as absent), or a
+ *                          duplicate name;  -ENOMEM;  -EINVAL, -E2BIG  the options, or `bytes` is
+ *                          NULL.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_object_from_json(const char *bytes, size_t len,
                                             const ki_object_options *options,
                                             ki_object **ret_object, ki_error *error);
 
-/** Reads an object from protobuf (application/vnd.kubernetes.protobuf): with the envelope that API
- *  servers put around it, or the message alone, as lists and watches hold it; then the kind comes
- *  from the options. Checks all of it to the bottom, finds the metadata, and keeps a copy of the
- *  bytes. `options` may be NULL.
+/** Creates an object from protobuf (application/vnd.kubernetes.protobuf): with the envelope of API
+ *  servers, or the message alone, as in lists and watches; then the kind is taken from the options.
+ *  Validates all of it, locates the metadata, and keeps a copy of the bytes. `options` may be NULL.
  *
- *  Schema tables inside the library tell what the fields of the built-in kinds are: everything
- *  below reads as it would from JSON, with what JSON shows for fields that are absent. Fields and
- *  kinds that the tables do not know are kept: ki_object_is_complete() tells if there are any. Of
- *  an unknown kind the metadata is read, if it is where all kinds have it.
+ *  Schema tables in the library describe the fields of the built-in kinds: all functions below read
+ *  them as from JSON, including the values that JSON has for absent fields. Unknown fields and
+ *  kinds are kept; see ki_object_is_complete(). Of an unknown kind, the metadata is read if it is
+ *  where all kinds have it.
  *
- *  Policy: a field that is no list or map must stand once, and the parts of a list or map must
- *  stand together, as every Kubernetes server writes them; groups and packed lists are refused. Of
- *  several entries with one key, the first counts. Depth counts as in JSON, but for lists and maps
- *  of plain values. A
- *  string that is no UTF-8 reads with U+FFFD for each wrong byte. JSON text inside protobuf (such
- *  as managedFields) is looked at when it is read; what is no valid JSON, or over 128 deep, then
- *  reads as its bytes in base64.
+ *  Validation: a field that is not a list or map must occur once, and the entries of a list or map
+ *  must be adjacent, as every Kubernetes server writes them; groups and packed lists are rejected.
+ *  Of several map entries with the same key, the first is used. Depth counts as in JSON, except for
+ *  lists and maps of plain values. In a string that is not UTF-8, each invalid byte reads as
+ *  U+FFFD. JSON text inside protobuf (such as managedFields) is parsed when it is read; if it is
+ *  not valid JSON, or nested over 128 deep, it reads as its bytes in base64.
  *
- *  Owner:  *ret_object is the caller's; release with ki_object_unref().   Thread: any.  Blocks: no.
- *  Errors: KI_ERR_SYNTAX   malformed, cut off or overlong;  KI_ERR_DEPTH;
- *          KI_ERR_INVALID  a field that stands twice, has another wire type than it must have, or a
- *                          NUL in a string that has an accessor below;  all these with the offset
- *                          in `error`, and the name of the field where it is known;
+ *  Owner:  caller; release *ret_object with ki_object_unref().   Thread: any.  Blocks: no.
+ *  Errors: KI_ERR_SYNTAX   malformed, truncated or overlong;  KI_ERR_DEPTH;
+ *          KI_ERR_INVALID  a field occurs twice, has the wrong wire type, or a NUL in a string that
+ *                          has an accessor below;  all these with the offset in `error`, and the
+ *                          name of the field where known;
  *          KI_ERR_LIMIT    more than max_bytes, or an identity string of over 1024 bytes;
- *          KI_ERR_UNSUPPORTED  the envelope holds something else than plain protobuf;
- *          -ENOMEM;  -EINVAL, -E2BIG  the options, or NULL for `bytes`.
+ *          KI_ERR_UNSUPPORTED  the content of the envelope is not plain protobuf;
+ *          -ENOMEM;  -EINVAL, -E2BIG  the options, or `bytes` is NULL.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_object_from_protobuf(const char *bytes, size_t len,
                                                 const ki_object_options *options,
                                                 ki_object **ret_object, ki_error *error);
 
-/** One more reference. Returns `object`; NULL gives NULL.
+/** Takes a reference and returns `object`; accepts NULL.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API ki_object *ki_object_ref(const ki_object *object);
 
-/** Gives a reference back; the last one frees the object. Always returns NULL; NULL is fine.
+/** Releases a reference; the last one frees the object. Always returns NULL; accepts NULL.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API ki_object *ki_object_unref(const ki_object *object);
 
-/* The accessors below never fail: what the object does not have is "", 0 or KI_TYPE_NONE. Text is
+/* The accessors below never fail: absent fields are "", 0 or KI_TYPE_NONE. Strings are
  * NUL-terminated and valid as long as the object.  Thread: any.  Blocks: no.  Since: 0.1 */
 
-/** "namespace/name", or "name" without a namespace; "" if there is no name. */
+/** Returns the key: "namespace/name", or "name" without a namespace; "" if there is no name. */
 KI_API const char *ki_object_key(const ki_object *object);
-/** metadata.name, .namespace, .uid and .resourceVersion; kind and apiVersion. */
+/** Return metadata.name, .namespace, .uid and .resourceVersion, kind and apiVersion; "" if
+ *  absent. */
 KI_API const char *ki_object_name(const ki_object *object);
 KI_API const char *ki_object_namespace(const ki_object *object);
 KI_API const char *ki_object_uid(const ki_object *object);
@@ -97,31 +97,31 @@ KI_API const char *ki_object_resource_version(const ki_object *object);
 KI_API const char *ki_object_kind(const ki_object *object);
 KI_API const char *ki_object_api_version(const ki_object *object);
 
-/** metadata.generation; 0 if absent. */
+/** Returns metadata.generation; 0 if absent. */
 KI_API int64_t ki_object_generation(const ki_object *object);
 
-/** metadata.creationTimestamp in seconds since 1970; 0 if absent or not a time. */
+/** Returns metadata.creationTimestamp in seconds since 1970; 0 if absent or invalid. */
 KI_API int64_t ki_object_creation_time(const ki_object *object);
 
-/** metadata.deletionTimestamp in seconds since 1970; 0 if absent or not a time. */
+/** Returns metadata.deletionTimestamp in seconds since 1970; 0 if absent or invalid. */
 KI_API int64_t ki_object_deletion_time(const ki_object *object);
 
-/** Whether the object is being deleted: it has a deletionTimestamp. */
+/** Returns whether an object is being deleted: it has a deletionTimestamp. */
 KI_API bool ki_object_is_deleting(const ki_object *object);
 
-/** Maps and lists of metadata; of KI_TYPE_NONE if absent or null. */
+/** Return maps and lists of metadata; KI_TYPE_NONE if absent or null. */
 KI_API ki_value ki_object_labels(const ki_object *object);
 KI_API ki_value ki_object_annotations(const ki_object *object);
 KI_API ki_value ki_object_owner_references(const ki_object *object);
 KI_API ki_value ki_object_finalizers(const ki_object *object);
 
-/** The value of a label or an annotation.
- *  Errors: KI_ERR_NOT_FOUND;  KI_ERR_TYPE  it is not a string.  */
+/** Gets the value of a label or an annotation.
+ *  Errors: KI_ERR_NOT_FOUND;  KI_ERR_TYPE  it is not a string. */
 KI_API KI_NODISCARD int ki_object_label(const ki_object *object, ki_str name, ki_value *ret_value);
 KI_API KI_NODISCARD int ki_object_annotation(const ki_object *object, ki_str name,
                                              ki_value *ret_value);
 
-/** One owner reference. Text is a view into the object; what is encoded or absent is empty. */
+/** An owner reference. Strings are views into the object; encoded or absent ones are empty. */
 typedef struct ki_owner {
     ki_str api_version;
     ki_str kind;
@@ -130,36 +130,36 @@ typedef struct ki_owner {
     bool controller;
 } ki_owner;
 
-/** The owner reference that has `controller: true`.
- *  Errors: KI_ERR_NOT_FOUND.  */
+/** Gets the owner reference that has `controller: true`.
+ *  Errors: KI_ERR_NOT_FOUND. */
 KI_API KI_NODISCARD int ki_object_controller(const ki_object *object, ki_owner *ret_owner);
 
-/** The whole object as a value. */
+/** Returns the whole object as a value. */
 KI_API ki_value ki_object_root(const ki_object *object);
 
-/** Whether everything in the object can be read: false for protobuf of a kind, or with a field,
- * that the library does not know. Such fields are kept, but neither found nor written as JSON. */
+/** Returns whether all fields of an object can be read: false for protobuf with an unknown kind or
+ *  unknown fields. Unknown fields are kept, but cannot be read and are not written as JSON. */
 KI_API bool ki_object_is_complete(const ki_object *object);
 
-/** The bytes as they came, and how they are encoded. JSON that had no kind or apiVersion of its own
- * has those of the options as its first members. */
+/** Return the bytes of an object as received, and their encoding. JSON without kind or apiVersion
+ *  has those of the options as its first members. */
 KI_API ki_str ki_object_bytes(const ki_object *object);
 KI_API ki_encoding ki_object_encoding(const ki_object *object);
 
-/** The memory the object takes, its header and bytes together. */
+/** Returns the memory that an object uses, header and bytes. */
 KI_API size_t ki_object_memory(const ki_object *object);
 
-/** Appends the object as JSON.  Errors: as ki_value_write_json().  */
+/** Appends an object as JSON.  Errors: as ki_value_write_json(). */
 KI_API KI_NODISCARD int ki_object_write_json(const ki_object *object, ki_buf *out);
 
-/** Appends the object as protobuf, with the envelope that API servers put around it. Protobuf
- *  objects give their own bytes, whatever their kind. Of a JSON object it is to the byte what Go
- *  makes of the same JSON: members that the schema does not know are dropped, null counts as
- *  absent. Quantities are written as they are spelt.
+/** Appends an object as protobuf, with the envelope of API servers. Protobuf objects are written
+ *  with their own bytes, whatever their kind. A JSON object is written exactly as Go writes the
+ *  same JSON: members that the schema does not know are dropped, null counts as absent. Quantities
+ *  are written as they are spelled.
  *  Errors: KI_ERR_NO_SCHEMA  JSON of a kind that is not built in;
  *          KI_ERR_INVALID    a value that its field cannot hold; the message names the field;
  *          KI_ERR_DEPTH      nested too deep;
- *          KI_ERR_LIMIT or -ENOMEM.  On failure `out` is as it was.  */
+ *          KI_ERR_LIMIT or -ENOMEM.  On failure `out` is unchanged. */
 KI_API KI_NODISCARD int ki_object_write_protobuf(const ki_object *object, ki_buf *out,
                                                  ki_error *error);
 
