@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors. Functions return int: 0 or more is success, less than 0 is failure. Two ranges share the
- * int: -1 to -4095 is -errno from the system, KI_ERR_FIRST and below is a code of this table.
- * Details come in a ki_error that the caller passes; it owns no memory and needs no release. */
+/* Error codes and details. Functions return int: 0 or more on success, negative on failure. There
+ * are two ranges: -1 to -4095 is -errno of the system, KI_ERR_FIRST and below is a code of this
+ * table. Details are stored in a ki_error of the caller; it owns no memory and needs no release. */
 #ifndef KINFORMER_ERROR_H
 #define KINFORMER_ERROR_H
 
@@ -11,29 +11,29 @@
 KI_BEGIN_DECLS
 
 /* X(name, code, text) */
-#define KI_ERROR_MAP(X)                                                          \
-    X(LIMIT, -5000, "a limit was reached")                                       \
-    X(NOT_FOUND, -5001, "not found")                                             \
-    X(EXISTS, -5002, "already exists")                                           \
-    X(TYPE, -5003, "the value is of another type")                               \
-    X(RANGE, -5004, "the number does not fit")                                   \
-    X(SYNTAX, -5005, "syntax error")                                             \
-    X(ENCODING, -5006, "invalid UTF-8 or an invalid escape")                     \
-    X(DEPTH, -5007, "nested too deep")                                           \
-    X(KEY, -5008, "the key is not valid, or no key can be made of the object")   \
-    X(INVALID, -5009, "the value is not valid")                                  \
-    X(NOT_PLAIN, -5010, "the text is stored encoded; copy it instead")           \
-    X(BUSY, -5011, "another writer is at work")                                  \
-    X(STOPPED, -5012, "already stopped")                                         \
-    X(UNKNOWN_INDEX, -5013, "no index of that name")                             \
-    X(INDEX_FUNCTION, -5014, "an index function failed")                         \
-    X(UNSUPPORTED, -5015, "not supported")                                       \
-    X(STATUS, -5016, "the API server answered with an error")                    \
-    X(NO_SCHEMA, -5017, "the object has it, but no schema tells how to read it") \
-    X(CUT, -5018, "the bytes end too early")                                     \
-    X(STALE, -5019, "older than what was seen before")                           \
-    X(TLS, -5020, "the certificate of the server is not accepted")               \
-    X(DENIED, -5021, "the program does not allow it")
+#define KI_ERROR_MAP(X)                                                  \
+    X(LIMIT, -5000, "limit exceeded")                                    \
+    X(NOT_FOUND, -5001, "not found")                                     \
+    X(EXISTS, -5002, "already exists")                                   \
+    X(TYPE, -5003, "the value has another type")                         \
+    X(RANGE, -5004, "number out of range")                               \
+    X(SYNTAX, -5005, "syntax error")                                     \
+    X(ENCODING, -5006, "invalid UTF-8 or an invalid escape")             \
+    X(DEPTH, -5007, "nested too deep")                                   \
+    X(KEY, -5008, "invalid key, or the object has no key")               \
+    X(INVALID, -5009, "invalid value")                                   \
+    X(NOT_PLAIN, -5010, "the string is stored encoded; copy it instead") \
+    X(BUSY, -5011, "another operation is in progress")                   \
+    X(STOPPED, -5012, "already stopped")                                 \
+    X(UNKNOWN_INDEX, -5013, "unknown index")                             \
+    X(INDEX_FUNCTION, -5014, "an index function failed")                 \
+    X(UNSUPPORTED, -5015, "not supported")                               \
+    X(STATUS, -5016, "the API server answered with an error")            \
+    X(NO_SCHEMA, -5017, "no schema for this field or kind")              \
+    X(CUT, -5018, "truncated")                                           \
+    X(STALE, -5019, "older than a previous version")                     \
+    X(TLS, -5020, "the server's certificate is not accepted")            \
+    X(DENIED, -5021, "not allowed by the options")
 
 typedef enum ki_error_code {
 #define KI_ERROR_ENUM(name, code, text) KI_ERR_##name = (code),
@@ -41,9 +41,9 @@ typedef enum ki_error_code {
 #undef KI_ERROR_ENUM
 } ki_error_code;
 
-#define KI_ERR_FIRST (-5000) /* the greatest of them */
+#define KI_ERR_FIRST (-5000) /* the greatest of these codes */
 
-/* What an API server says in the `reason` of a Status. X(name, text, HTTP code, or 0) */
+/* Reasons of an API server, from the `reason` of a Status. X(name, text, HTTP code, or 0) */
 #define KI_REASON_MAP(X)                                      \
     X(UNKNOWN, "", 0)                                         \
     X(UNAUTHORIZED, "Unauthorized", 401)                      \
@@ -73,22 +73,22 @@ typedef enum ki_reason {
         KI_REASON_MAX
 } ki_reason;
 
-/** Room for the message of an error. What a server refused can be longer, with all fields that are
- *  in conflict, or all that a webhook has to say: the whole of it is in the Status that requests
- *  give (see request.h). */
+/** The size of the message in an error. The message of a server can be longer, for example with all
+ *  fields in conflict, or the response of a webhook: the Status that requests return has the
+ *  complete text (see request.h). */
 #define KI_ERROR_MESSAGE_SIZE 1024
 
-/** Details of a failure. Set by the function that failed; untouched on success. */
+/** Details of a failure. Set by the function that failed; unchanged on success. */
 typedef struct ki_error {
-    int code;               /* what the function returned */
-    int http_code;          /* of a Status or a response; 0 if there was none */
+    int code;               /* the code that the function returned */
+    int http_code;          /* of a Status or a response; 0 if none */
     ki_reason reason;       /* of a Status; KI_REASON_UNKNOWN if none or not in the table */
-    uint32_t retry_after_s; /* of a Status or a Retry-After header; 0 if there was none */
-    size_t offset;          /* bytes from the start of the text that was read */
-    uint32_t line;          /* of that place, from 1; 0 if it has none */
-    uint32_t column;        /* in bytes, from 1; 0 if it has none */
-    char message[KI_ERROR_MESSAGE_SIZE]; /* for a person; terminated. One that is too long is cut
-                                            between characters and ends with "..." */
+    uint32_t retry_after_s; /* of a Status or a Retry-After header; 0 if none */
+    size_t offset;          /* in bytes from the start of the input */
+    uint32_t line;          /* of that position, from 1; 0 if unknown */
+    uint32_t column;        /* in bytes, from 1; 0 if unknown */
+    char message[KI_ERROR_MESSAGE_SIZE]; /* for users; NUL-terminated. Truncated between characters
+                                            if too long; it then ends with "..." */
 } ki_error;
 
 #ifdef __cplusplus
@@ -97,33 +97,33 @@ typedef struct ki_error {
 #define KI_ERROR_INIT ((ki_error){0})
 #endif
 
-/** Where errors go that nobody waits for: a handler's, an index function's, an object's that was
- * set aside. `component` says where it happened ("queue", "store", "handler", ...), `key` which
- * object it was, empty if that is not known. All is borrowed for the call. A NULL function:
- * nowhere. */
+/** Receives errors that no caller is waiting for: of a handler, an index function, or a skipped
+ *  object. `component` is where it occurred ("queue", "store", "handler", ...), `key` the object,
+ *  empty if unknown. All arguments are borrowed for the call. A NULL function ignores errors. */
 typedef struct ki_error_hook {
     void (*report)(const char *component, ki_str key, const ki_error *error, void *user);
     void *user;
 } ki_error_hook;
 
-/** The name of a code, such as "KI_ERR_LIMIT" or, for -errno, "ENOMEM"; 0 gives "ok", a code that
- *  has no name gives "unknown".
+/** Returns the name of a code, such as "KI_ERR_LIMIT" or, for -errno, "ENOMEM"; "ok" for 0,
+ *  "unknown" for a code without a name.
  *  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const char *ki_error_name(int code);
 
-/** A few words for a code: English, the same on every system and in every locale.
+/** Returns a short description of a code: English, the same on every system and in every locale.
  *  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const char *ki_error_text(int code);
 
-/** Whether trying the same again later may succeed: the one place that decides this for codes.
+/** Returns whether a retry may succeed. The library uses this function wherever it decides that by
+ *  code.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API bool ki_error_is_retriable(int code);
 
-/** The text of a reason as the API server spells it; "" for KI_REASON_UNKNOWN.
+/** Returns the text of a reason as the API server spells it; "" for KI_REASON_UNKNOWN.
  *  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const char *ki_reason_text(ki_reason reason);
 
-/** The reason that is spelt so; KI_REASON_UNKNOWN if none is.
+/** Returns the reason with this text; KI_REASON_UNKNOWN if there is none.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API ki_reason ki_reason_from(ki_str text);
 
