@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Macros that every public header uses: visibility, attributes, options structs. */
+/* Macros for all public headers: visibility, attributes, options structs. */
 #ifndef KINFORMER_DEFS_H
 #define KINFORMER_DEFS_H
 
@@ -25,14 +25,14 @@
 #define KI_PRINTF(format_index, first_arg)
 #endif
 
-/* Options structs. Each begins with `size`, its size as the program knows it; in any other member
- * zero means the default. Two ways to make one:
+/* Options structs. Each begins with `size`, its size when the program was compiled; in all other
+ * members zero means the default. Two ways to create one:
  *   ki_object_options options = KI_OPTIONS_INIT(ki_object_options);    C and C++; then set members
- *   KI_OPTIONS(ki_object_options, .max_bytes = 4096)                   C: a pointer, on the spot,
+ *   KI_OPTIONS(ki_object_options, .max_bytes = 4096)                   C: a pointer to a temporary,
  *                                                                      valid in its block
- * So structs can grow: members that an older program does not have are taken as zero. A newer
- * program gets -E2BIG if it sets a member that this library does not know, and -EINVAL is for a
- * size that cannot be right. A size of 0 stands for the struct as it was in 0.1. */
+ * This allows structs to grow: members that an older program does not have are taken as zero. A
+ * newer program gets -E2BIG if it sets a member that this library does not have, and -EINVAL is
+ * returned for an invalid size. A size of 0 means the struct of version 0.1. */
 #ifdef __cplusplus
 #define KI_OPTIONS_INIT(type)                             \
     ([] {                                                 \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The factory: one shared informer for each resource, whoever asks for it, all made alike and
- * started and stopped together. Its functions may be called on any thread, also inside callbacks,
- * unless they say otherwise. */
+/* The factory: one shared informer per resource, all created with the same options, and started and
+ * stopped together. All functions may be called on any thread, including callbacks, unless stated
+ * otherwise. */
 #ifndef KINFORMER_FACTORY_H
 #define KINFORMER_FACTORY_H
 
@@ -20,83 +20,88 @@ typedef struct ki_factory_options {
     size_t size;       /* see KI_OPTIONS_INIT */
     ki_engine *engine; /* required; kept by reference */
 
-    /* Where objects come from: one of the two. */
+    /* The source of objects: one of the two. */
     const ki_transport *transport; /* to an API server; copied */
-    bool json_only;                /* with it: as in ki_source_http_options, for all resources */
-    bool json_if_incomplete;       /* the same */
-    bool metadata_only;            /* the same */
-    /** Makes the source of a resource, for the namespace of the factory. */
+    bool json_only;          /* with a transport: as in ki_source_http_options, for all resources */
+    bool json_if_incomplete; /* as json_only */
+    bool metadata_only;      /* as json_only */
+    /** Creates the source of a resource, for the namespace of the factory. */
     int (*make_source)(const ki_resource *resource, const char *name_space, void *user,
                        ki_source *ret_source, ki_error *error);
 
-    const char *name_space; /* objects of this one only; NULL or "": of all; copied */
-    uint32_t resync_ms;     /* of the informers; 0: never */
-    ki_transform transform; /* the same */
+    const char *name_space; /* only objects in this namespace; NULL or "": in all; copied */
+    uint32_t resync_ms;     /* of all informers; 0: never */
+    ki_transform transform; /* of all informers */
     void *transform_user;
 
-    /** May change the options of an informer before it is made: its resync period, its indexes, its
-     * selectors. What they point to is read before ki_factory_informer() returns. NULL: none. */
+    /** May change the options of an informer before it is created: resync period, indexes,
+     *  selectors and so on. What they point to is read before ki_factory_informer() returns. NULL:
+     *  none. */
     void (*configure)(const ki_resource *resource, ki_informer_options *options, void *user);
 
-    /** May change what is asked of a source, at each list and each watch, inside ki_engine_run().
-     * Text that it puts there must live until the source's function returns. NULL: none. */
+    /** May change the options of each list and each watch; called on the loop. Strings that it sets
+     *  must be valid until the source's function returns. NULL: none. */
     void (*tweak)(const ki_resource *resource, ki_list_options *options, void *user);
 
-    void *user; /* of make_source, configure and tweak */
+    void *user; /* for make_source, configure and tweak */
 } ki_factory_options;
 
-/** A factory without informers.
- *  Owner:  release with ki_factory_unref().  Blocks: no.
+/** Creates a factory without informers.
+ *  Owner:  caller; release with ki_factory_unref().  Blocks: no.
  *  Errors: -EINVAL  no engine, or not exactly one of transport and make_source;  -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_factory_new(const ki_factory_options *options, ki_factory **ret_factory,
                                        ki_error *error);
 
-/** References. The last one stops the factory. ki_factory_unref() always returns NULL; NULL is fine
- *  for both.  Blocks: no.  Since: 0.1 */
+/** Takes and releases references. Releasing the last one stops the factory. ki_factory_unref()
+ *  always returns NULL; both accept NULL.  Blocks: no.  Since: 0.1 */
 KI_API ki_factory *ki_factory_ref(ki_factory *factory);
 KI_API ki_factory *ki_factory_unref(ki_factory *factory);
 
-/** The informer of a resource: made at the first call, the same one from then on.
- *  Owner:  the caller is one of its users from now on, until ki_factory_release(). It lives as long
- *          as that and the factory; ki_informer_ref() keeps it beyond.
+/** Returns the informer of a resource; the first call creates it, later calls return the same one.
+ *  Owner:  the caller is a user of the informer until ki_factory_release(). The informer is valid
+ *          that long, and as long as the factory; ki_informer_ref() keeps it beyond.
  *  Blocks: no.
  *  Errors: KI_ERR_STOPPED;  as ki_informer_new() and ki_source_http_new(), or make_source.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_factory_informer(ki_factory *factory, const ki_resource *resource,
                                             ki_informer **ret_informer, ki_error *error);
 
-/** The caller does not use an informer of the factory any more. With its last user the informer is
- *  stopped and forgotten; whoever asks for the resource later gets a new one. NULL is fine.
+/** Releases an informer of the factory that the caller no longer uses. When its last user has
+ *  released it, the informer is stopped and removed; a later ki_factory_informer() creates a new
+ *  one. `informer` may be NULL.
  *  Blocks: no.  Since: 0.1 */
 KI_API void ki_factory_release(ki_factory *factory, ki_informer *informer);
 
-/** Starts the informers that were not started yet; to be called again after new ones were asked
- *  for. One that cannot be started does not keep the others from it.
+/** Starts all informers that were not started yet. Call it again after creating more. If one cannot
+ *  be started, the others are started nevertheless.
  *  Blocks: no.  Errors: KI_ERR_STOPPED, -ENOMEM.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_factory_start(ki_factory *factory, ki_error *error);
 
-/** Stops all informers, for good. It is over when ki_factory_is_stopped() says so, which takes a
- *  ki_engine_run(). Stopping twice is fine.  Blocks: no.  Since: 0.1 */
+/** Stops all informers permanently. This is complete when ki_factory_is_stopped() returns true; the
+ *  loop must run for it. Stopping twice is allowed.  Blocks: no.  Since: 0.1 */
 KI_API void ki_factory_stop(ki_factory *factory);
 
-/** Whether it was stopped and no informer of it runs any more, but for those that were released.
+/** Returns whether the factory was stopped and none of its informers runs any more, except those
+ *  that were released.
  *  Blocks: no.  Since: 0.1 */
 KI_API bool ki_factory_is_stopped(ki_factory *factory);
 
-/** Waits until the informers that were started, and their handlers, have synced. `timeout_ms` of 0
- *  only looks, UINT32_MAX waits for ever; with any other, monotonic_ns of the engine's clock must
- *  be CLOCK_MONOTONIC. The message of `error` names the informer that is furthest behind and
- *  its latest failure; its http_code and reason are that failure's.
- *  Thread: any; but inside ki_engine_run() or a callback it can only look.  Blocks: yes.
+/** Waits until all started informers and their handlers have synced. A `timeout_ms` of 0 only
+ *  checks, UINT32_MAX waits forever; any other value requires a loop whose clock is
+ *  CLOCK_MONOTONIC, as the default is. The message of `error` names the informer that is furthest
+ *  behind and its latest failure; http_code and reason are those of that failure.
+ *  Thread: any; on the loop's thread and inside callbacks only with a `timeout_ms` of 0.  Blocks:
+ *          yes.
  *  Errors: -ETIMEDOUT;  KI_ERR_STOPPED;  -ENOMEM;
- *          KI_ERR_BUSY  called inside, where waiting would never end.
+ *          KI_ERR_BUSY  called on the loop or inside a callback, where it would wait forever.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_factory_wait_for_sync(ki_factory *factory, uint32_t timeout_ms,
                                                  ki_error *error);
 
-/** The same for one resource.  Errors (besides): KI_ERR_NOT_FOUND  no informer of it was started.
- *  Since: 0.1 */
+/** Waits until the informer of one resource and its handlers have synced. As
+ *  ki_factory_wait_for_sync().
+ *  Errors (besides): KI_ERR_NOT_FOUND  no informer of the resource was started.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_factory_wait_for_sync_of(ki_factory *factory,
                                                     const ki_resource *resource,
                                                     uint32_t timeout_ms, ki_error *error);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an application needs. The parts that it is made of (engine, transport, source, reflector,
- * queues, transactions and others) are in <kinformer/parts/...>, for programs that put their own
- * together.
+/* Everything that an application needs. Its building blocks (engine, transport, source, reflector,
+ * queues, transactions and others) are in <kinformer/parts/...>, for programs that assemble their
+ * own informers.
  *
- * How to read the headers. The comment of a function, of the group it stands in, or at the head of
- * its header says:
- *   Owner:   whose a result is, and what releases it.
+ * Conventions. The comment of a function, of its group, or at the head of its header states:
+ *   Owner:   who owns a result, and how to release it.
  *   Thread:  "any": any thread, also several at once. "one-at-a-time": any thread, but not two at
- *            once on the same thing; locking is the caller's.
- *   Blocks:  whether it may wait for others or for the system.
- *   Errors:  what it may return; see <kinformer/error.h>. Outputs (ret_x) are set on success only.
- *   Since:   the release that brought it.
- * A pointer may be NULL where this is said, and wherever a `const ki_alloc *` (the default
- * allocator) or a `ki_error *` (no details wanted) is passed. Functions that return int refuse any
- * other NULL with -EINVAL, before anything else, and name it: "client: must not be NULL". */
+ *            once on the same object; the caller must lock.
+ *   Blocks:  whether it may wait for other threads or the system.
+ *   Errors:  the codes it may return; see <kinformer/error.h>. Outputs (ret_x) are set on success
+ *            only.
+ *   Since:   the first release with it.
+ * A pointer may be NULL where stated, and wherever a `const ki_alloc *` (the default allocator) or
+ * a `ki_error *` (no details) is passed. Functions that return int reject any other NULL with
+ * -EINVAL, before anything else, and name it: "client: must not be NULL". */
 #ifndef KINFORMER_KINFORMER_H
 #define KINFORMER_KINFORMER_H
 
