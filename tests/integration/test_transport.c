@@ -495,11 +495,11 @@ static void nonsense_is_refused(void **state)
 }
 
 /* Where our sentence says it all, libcurl's is not repeated. */
-static void an_end_in_the_middle_has_one_sentence(void **state)
+static void a_truncated_response_has_one_sentence(void **state)
 {
     (void)state;
-    static const char *const cases[][2] = {{"/cut", " ended in the middle"},
-                                           {"/raw", " without an answer"}};
+    static const char *const cases[][2] = {{"/cut", " is truncated"},
+                                           {"/raw", " without a response"}};
     transporting t;
     ki__curl_options options = {0};
     open_plain(&t, &options);
@@ -698,7 +698,7 @@ int main(void)
         cmocka_unit_test(a_silent_server_is_noticed_in_time),
         cmocka_unit_test(bytes_put_the_deadline_off),
         cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test(an_end_in_the_middle_has_one_sentence),
+        cmocka_unit_test(a_truncated_response_has_one_sentence),
         cmocka_unit_test(headers_have_limits),
         cmocka_unit_test(redirects_are_answers),
         cmocka_unit_test(packed_answers_are_unpacked_once),
