@@ -18,9 +18,8 @@
  * After fork(), the child may release what it inherited and create its own; nothing it does affects
  * the parent:
  *   - All functions that ref, unref, free, stop, close, cancel, pause or remove return at once.
- *   They
- *     call no callback, not even `destroy`, and wake no thread. The last unref of something with
- *     threads, locks or descriptors leaves its memory allocated until the process exits.
+ *     They call no callback, not even `destroy`, and wake no thread. The last unref of something
+ *     with threads, locks or descriptors leaves its memory allocated until the process exits.
  *   - Objects, lists, snapshots, buffers and everything else immutable may be read and released.
  *   - Functions that start, run, dispatch, wait, send requests, or add or remove elements return
  *     KI_ERR_STOPPED.
