@@ -8,7 +8,7 @@
 static int show(ki_client *client, const char *name)
 {
     ki_error error = KI_ERROR_INIT;
-    const ki_resource *resource = NULL;
+    ki_resource *resource = NULL;
     int r = ki_client_resolve(client, name, &resource, &error);
     if (r < 0) {
         printf("%s: %s\n", name, error.message);
@@ -24,7 +24,7 @@ static int show(ki_client *client, const char *name)
 static int show_watchable(ki_client *client)
 {
     ki_error error = KI_ERROR_INIT;
-    const ki_discovery *discovery = NULL;
+    ki_discovery *discovery = NULL;
     size_t watchable = 0;
     uint32_t verbs;
     int r = ki_client_discover(client, 60000, &discovery, &error); /* at most a minute old */

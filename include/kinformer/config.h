@@ -120,8 +120,8 @@ KI_API KI_NODISCARD int ki_config_in_cluster(const ki_config_options *options,
 
 /** Takes and releases references. ki_config_unref() always returns NULL; both accept NULL.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API const ki_config *ki_config_ref(const ki_config *config);
-KI_API const ki_config *ki_config_unref(const ki_config *config);
+KI_API ki_config *ki_config_ref(const ki_config *config);
+KI_API ki_config *ki_config_unref(const ki_config *config);
 
 /* Reading a configuration. Results are valid as long as the configuration; settings that are not
  * configured are "", and a ki_str is NUL-terminated too.  Thread: any.  Blocks: no.  Since: 0.1 */

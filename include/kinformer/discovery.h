@@ -39,7 +39,7 @@ typedef enum ki_verb_set {
  *          of API groups;  KI_ERR_LIMIT  more than 20,000 resources.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_client_discover(ki_client *client, uint32_t max_age_ms,
-                                           const ki_discovery **ret_discovery, ki_error *error);
+                                           ki_discovery **ret_discovery, ki_error *error);
 
 /** Fetches the resources of the server without waiting: `done` receives the result (borrowed) or an
  *  error, on the loop and never from inside this call. If the loop is stopped first, `done`
@@ -66,12 +66,12 @@ KI_API void ki_client_discover_cancel(ki_client *client, const void *user);
  *  Errors: KI_ERR_NOT_FOUND  the server has no such resource;  as ki_client_discover().
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_client_resolve(ki_client *client, const char *name,
-                                          const ki_resource **ret_resource, ki_error *error);
+                                          ki_resource **ret_resource, ki_error *error);
 
 /** Takes and releases references. ki_discovery_unref() always returns NULL; both accept NULL.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API const ki_discovery *ki_discovery_ref(const ki_discovery *discovery);
-KI_API const ki_discovery *ki_discovery_unref(const ki_discovery *discovery);
+KI_API ki_discovery *ki_discovery_ref(const ki_discovery *discovery);
+KI_API ki_discovery *ki_discovery_unref(const ki_discovery *discovery);
 
 /** Returns the number of resources, each served version counted.  Since: 0.1 */
 KI_API size_t ki_discovery_count(const ki_discovery *discovery);

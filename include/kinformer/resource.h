@@ -42,8 +42,8 @@ KI_API KI_NODISCARD int ki_resource_new(const ki_resource_options *options,
 
 /** Takes and releases references. Built-in resources are never freed; for them both have no effect.
  *  Both accept NULL; ki_resource_unref() always returns NULL.  Since: 0.1 */
-KI_API const ki_resource *ki_resource_ref(const ki_resource *resource);
-KI_API const ki_resource *ki_resource_unref(const ki_resource *resource);
+KI_API ki_resource *ki_resource_ref(const ki_resource *resource);
+KI_API ki_resource *ki_resource_unref(const ki_resource *resource);
 
 /* Properties of a resource. Strings are valid as long as the resource. Since: 0.1 */
 /** Returns the API group of a resource; "" for core. */

@@ -41,8 +41,8 @@ KI_API const ki_selector *ki_selector_nothing(void);
 
 /** Takes and releases references. ki_selector_unref() always returns NULL; both accept NULL.
  *  Since: 0.1 */
-KI_API const ki_selector *ki_selector_ref(const ki_selector *selector);
-KI_API const ki_selector *ki_selector_unref(const ki_selector *selector);
+KI_API ki_selector *ki_selector_ref(const ki_selector *selector);
+KI_API ki_selector *ki_selector_unref(const ki_selector *selector);
 
 /** Returns whether a selector matches everything, regardless of the labels.  Since: 0.1 */
 KI_API bool ki_selector_is_everything(const ki_selector *selector);
@@ -71,8 +71,8 @@ KI_API KI_NODISCARD int ki_field_selector_parse(ki_str text, const ki_alloc *all
 
 /** Takes and releases references. ki_field_selector_unref() always returns NULL; both accept NULL.
  *  Since: 0.1 */
-KI_API const ki_field_selector *ki_field_selector_ref(const ki_field_selector *selector);
-KI_API const ki_field_selector *ki_field_selector_unref(const ki_field_selector *selector);
+KI_API ki_field_selector *ki_field_selector_ref(const ki_field_selector *selector);
+KI_API ki_field_selector *ki_field_selector_unref(const ki_field_selector *selector);
 
 /** Returns whether a field selector matches everything.  Since: 0.1 */
 KI_API bool ki_field_selector_is_everything(const ki_field_selector *selector);

@@ -58,7 +58,7 @@ struct cli_session {
     ki_client *client;
     ki_factory *factory;
     cli_loop events;
-    const ki_discovery *discovery;
+    ki_discovery *discovery;
     cli_target targets[CLI_TARGETS_MAX];
     size_t target_count;
     size_t synced_count;

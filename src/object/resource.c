@@ -221,15 +221,15 @@ static custom_resource *custom_of(const ki_resource *resource)
     return (custom_resource *)(uintptr_t)resource;
 }
 
-const ki_resource *ki_resource_ref(const ki_resource *resource)
+ki_resource *ki_resource_ref(const ki_resource *resource)
 {
     if (resource != NULL && !resource->builtin) {
         ki__refs_take(&custom_of(resource)->refs);
     }
-    return resource;
+    return (ki_resource *)(uintptr_t)resource;
 }
 
-const ki_resource *ki_resource_unref(const ki_resource *resource)
+ki_resource *ki_resource_unref(const ki_resource *resource)
 {
     if (resource != NULL && !resource->builtin) {
         custom_resource *custom = custom_of(resource);

@@ -428,7 +428,7 @@ static int make_factory(program *p, ki_error *error)
 /* Every resource that the server lets list and watch. */
 static int discover(program *p, ki_error *error)
 {
-    const ki_discovery *discovery = NULL;
+    ki_discovery *discovery = NULL;
     int r = ki_client_discover(p->client, 0, &discovery, error);
     const ki_resource *resource;
     uint32_t verbs = 0;

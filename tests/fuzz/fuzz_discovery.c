@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
             check_error(r, &error);
         }
     }
-    const ki_discovery *discovery = NULL;
+    ki_discovery *discovery = NULL;
     must(ki__discovery_builder_finish(&builder, &discovery) == 0);
     check(discovery, word);
     ki_discovery_unref(discovery);

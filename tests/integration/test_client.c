@@ -319,7 +319,7 @@ static void ask_outside(ki__watch *watch, uint32_t events)
 {
     (void)events;
     outside *o = KI__CONTAINER_OF(watch, outside, watch);
-    const ki_discovery *discovery = NULL;
+    ki_discovery *discovery = NULL;
     ki__watch_remove(watch);
     o->get = get(o->client, &o->get_error);
     o->discover = ki_client_discover(o->client, 0, &discovery, &o->discover_error);

@@ -135,7 +135,7 @@ static void end(fixture *f)
 
 static void expect(fixture *f, const char *name, const char *kind)
 {
-    const ki_resource *resource = NULL;
+    ki_resource *resource = NULL;
     ki_error error = KI_ERROR_INIT;
     if (ki_client_resolve(f->client, name, &resource, &error) < 0) {
         fail_msg("%s: %s", name, error.message);
@@ -147,7 +147,7 @@ static void expect(fixture *f, const char *name, const char *kind)
 
 static int resolve(fixture *f, const char *name)
 {
-    const ki_resource *resource = NULL;
+    ki_resource *resource = NULL;
     int r = ki_client_resolve(f->client, name, &resource, NULL);
     ki_resource_unref(resource);
     return r;
@@ -214,7 +214,7 @@ static void legacy_discovery_is_parallel_and_not_throttled(void **state)
     if (took >= 1800) {
         fail_msg("%d requests took %d ms", LEGACY_REQUESTS, (int)took);
     }
-    const ki_discovery *discovery = NULL;
+    ki_discovery *discovery = NULL;
     assert_int_equal(ki_client_discover(f.client, 60000, &discovery, NULL), 0);
     assert_string_equal(ki_discovery_failure(discovery, 0), "custom.metrics.k8s.io/v1beta1");
     ki_discovery_unref(discovery);
@@ -228,7 +228,7 @@ static void one_group_that_fails_does_not_hide_the_others(void **state)
     begin(&f, false);
     tell(&f, "mode legacy");
     tell(&f, "fail /apis/metrics.k8s.io/v1beta1 404");
-    const ki_discovery *discovery = NULL;
+    ki_discovery *discovery = NULL;
     ki_error error = KI_ERROR_INIT;
     assert_int_equal(ki_client_discover(f.client, 0, &discovery, &error), 0);
     assert_string_equal(ki_discovery_failure(discovery, 0), "metrics.k8s.io/v1beta1");
@@ -236,7 +236,7 @@ static void one_group_that_fails_does_not_hide_the_others(void **state)
     assert_null(ki_discovery_failure(discovery, 2));
     ki_discovery_unref(discovery);
     expect(&f, "widgets", "Widget");
-    const ki_resource *resource = NULL;
+    ki_resource *resource = NULL;
     assert_int_equal(ki_client_resolve(f.client, "NodeMetrics", &resource, &error),
                      KI_ERR_NOT_FOUND);
     assert_non_null(strstr(error.message, "discovery failed for: metrics.k8s.io/v1beta1"));
@@ -249,7 +249,7 @@ static void what_is_no_discovery_is_an_error(void **state)
     fixture f;
     begin(&f, false);
     tell(&f, "mode html");
-    const ki_resource *resource = NULL;
+    ki_resource *resource = NULL;
     ki_error error = KI_ERROR_INIT;
     assert_int_equal(ki_client_resolve(f.client, "pods", &resource, &error), KI_ERR_SYNTAX);
     assert_non_null(strstr(error.message, "the server's list of API groups: the response is HTML"));
@@ -288,9 +288,9 @@ static void a_program_may_ask_for_news_at_once(void **state)
     (void)state;
     fixture f;
     begin(&f, true);
-    const ki_discovery *first = NULL;
-    const ki_discovery *second = NULL;
-    const ki_discovery *third = NULL;
+    ki_discovery *first = NULL;
+    ki_discovery *second = NULL;
+    ki_discovery *third = NULL;
     const ki_resource *resource = NULL;
     assert_int_equal(ki_client_discover(f.client, 0, &first, NULL), 0);
     tell(&f, "add");
@@ -315,7 +315,7 @@ static void what_was_known_serves_while_the_server_is_away(void **state)
     expect(&f, "widgets", "Widget");
     test_server_stop(&f.server);
     f.server.pid = 0;
-    const ki_resource *resource = NULL;
+    ki_resource *resource = NULL;
     ki_error error = KI_ERROR_INIT;
     atomic_fetch_add(&f.leap_ns, UINT64_C(3000000000));
     expect(&f, "widgets", "Widget");
@@ -323,7 +323,7 @@ static void what_was_known_serves_while_the_server_is_away(void **state)
     atomic_fetch_add(&f.leap_ns, UINT64_C(700000000000)); /* too old */
     expect(&f, "widgets", "Widget");
     assert_int_equal(ki_client_resolve(f.client, "gizmos", &resource, &error), -ECONNREFUSED);
-    const ki_discovery *discovery = NULL;
+    ki_discovery *discovery = NULL;
     assert_int_equal(ki_client_discover(f.client, 1000, &discovery, &error), -ECONNREFUSED);
     assert_null(resource);
     assert_null(discovery);
@@ -373,7 +373,7 @@ typedef struct hearer {
 static void on_told(const ki_discovery *discovery, const ki_error *error, void *user)
 {
     hearer *h = user;
-    const ki_discovery *other = NULL;
+    ki_discovery *other = NULL;
     h->code = error != NULL ? error->code : 0;
     int r = ki_client_discover(h->f->client, 0, &other, &h->inside);
     assert_true(r == KI_ERR_BUSY || (r == KI_ERR_STOPPED && h->code == KI_ERR_STOPPED));
@@ -438,7 +438,7 @@ static void what_is_cancelled_is_not_told(void **state)
 static void *discover_hanging(void *user)
 {
     fixture *f = user;
-    const ki_discovery *discovery = NULL;
+    ki_discovery *discovery = NULL;
     ki_error error = KI_ERROR_INIT;
     assert_int_equal(ki_client_discover(f->client, 0, &discovery, &error), KI_ERR_STOPPED);
     assert_int_equal(error.code, KI_ERR_STOPPED);

@@ -47,7 +47,7 @@ static int read_groups(ki__discovery_builder *builder, bool core, const char *na
     return r;
 }
 
-static int finish(ki__discovery_builder *builder, int r, const ki_discovery **ret_discovery)
+static int finish(ki__discovery_builder *builder, int r, ki_discovery **ret_discovery)
 {
     if (r == 0) {
         r = ki__discovery_builder_finish(builder, ret_discovery);
@@ -57,7 +57,7 @@ static int finish(ki__discovery_builder *builder, int r, const ki_discovery **re
     return r;
 }
 
-int test_discovery_aggregated(const ki_alloc *alloc, const ki_discovery **ret_discovery)
+int test_discovery_aggregated(const ki_alloc *alloc, ki_discovery **ret_discovery)
 {
     ki__discovery_builder builder;
     ki__discovery_builder_init(&builder, alloc);
@@ -91,7 +91,7 @@ static int read_version(ki__discovery_builder *builder, size_t number)
     return r;
 }
 
-int test_discovery_legacy(const ki_alloc *alloc, const ki_discovery **ret_discovery)
+int test_discovery_legacy(const ki_alloc *alloc, ki_discovery **ret_discovery)
 {
     ki__discovery_builder builder;
     ki__discovery_builder_init(&builder, alloc);

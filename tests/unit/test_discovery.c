@@ -109,14 +109,14 @@ static const lookup lookups[] = {
 
 static const ki_discovery *aggregated(void)
 {
-    const ki_discovery *discovery = NULL;
+    ki_discovery *discovery = NULL;
     assert_int_equal(test_discovery_aggregated(NULL, &discovery), 0);
     return discovery;
 }
 
 static const ki_discovery *legacy(void)
 {
-    const ki_discovery *discovery = NULL;
+    ki_discovery *discovery = NULL;
     assert_int_equal(test_discovery_legacy(NULL, &discovery), 0);
     return discovery;
 }
@@ -392,7 +392,7 @@ static void threads_share_it_and_resources_outlive_it(void **state)
 static int use_aggregated(const ki_alloc *alloc, void *user)
 {
     (void)user;
-    const ki_discovery *discovery = NULL;
+    ki_discovery *discovery = NULL;
     int r = test_discovery_aggregated(alloc, &discovery);
     if (r == 0) {
         check_lookups(discovery);
@@ -404,7 +404,7 @@ static int use_aggregated(const ki_alloc *alloc, void *user)
 static int use_legacy(const ki_alloc *alloc, void *user)
 {
     (void)user;
-    const ki_discovery *discovery = NULL;
+    ki_discovery *discovery = NULL;
     int r = test_discovery_legacy(alloc, &discovery);
     ki_discovery_unref(discovery);
     return r;

@@ -210,7 +210,7 @@ static void answer_all(fixture *f)
 typedef struct hearer {
     fixture *f;
     size_t times;
-    const ki_discovery *discovery;
+    ki_discovery *discovery;
     ki_error error;
     int again; /* asks once more, inside */
 } hearer;

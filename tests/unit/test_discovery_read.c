@@ -56,7 +56,7 @@ static int resources(reading *t, size_t number, const char *json)
 
 static const ki_discovery *finish(reading *t)
 {
-    const ki_discovery *discovery = NULL;
+    ki_discovery *discovery = NULL;
     assert_int_equal(ki__discovery_builder_finish(&t->builder, &discovery), 0);
     return discovery;
 }
@@ -534,7 +534,7 @@ static int use_wrong_ones(const ki_alloc *alloc, void *user)
     ki__discovery_builder builder;
     ki__discovery_builder_init(&builder, alloc);
     ki_error error = KI_ERROR_INIT;
-    const ki_discovery *discovery = NULL;
+    ki_discovery *discovery = NULL;
     int r = ki__discovery_read_groups(&builder, false, ki_buf_str(body), &error);
     if (r == 0) {
         r = ki__discovery_builder_finish(&builder, &discovery);

@@ -108,15 +108,15 @@ static ki_config *counted(const ki_config *config)
     return (ki_config *)(uintptr_t)config;
 }
 
-const ki_config *ki_config_ref(const ki_config *config)
+ki_config *ki_config_ref(const ki_config *config)
 {
     if (config != NULL) {
         ki__refs_take(&counted(config)->refs);
     }
-    return config;
+    return counted(config);
 }
 
-const ki_config *ki_config_unref(const ki_config *config)
+ki_config *ki_config_unref(const ki_config *config)
 {
     if (config != NULL && ki__refs_drop(&counted(config)->refs)) {
         ki_config *last = counted(config);

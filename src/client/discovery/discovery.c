@@ -18,15 +18,15 @@ static ki_discovery *counted(const ki_discovery *discovery)
     return (ki_discovery *)(uintptr_t)discovery;
 }
 
-const ki_discovery *ki_discovery_ref(const ki_discovery *discovery)
+ki_discovery *ki_discovery_ref(const ki_discovery *discovery)
 {
     if (discovery != NULL) {
         ki__refs_take(&counted(discovery)->refs);
     }
-    return discovery;
+    return counted(discovery);
 }
 
-const ki_discovery *ki_discovery_unref(const ki_discovery *discovery)
+ki_discovery *ki_discovery_unref(const ki_discovery *discovery)
 {
     if (discovery == NULL || !ki__refs_drop(&counted(discovery)->refs)) {
         return NULL;

@@ -348,7 +348,7 @@ static void fill_names(const ki__discovery_builder *builder, ki_discovery *disco
     }
 }
 
-int ki__discovery_builder_finish(ki__discovery_builder *builder, const ki_discovery **ret_discovery)
+int ki__discovery_builder_finish(ki__discovery_builder *builder, ki_discovery **ret_discovery)
 {
     drop_doubles(builder);
     int r = keep_failures(builder);

@@ -88,7 +88,6 @@ static inline const char *ki__discovery_builder_text(const ki__discovery_builder
 
 /** Makes the discovery of what was gathered; the builder is empty then. -ENOMEM, KI_ERR_LIMIT leave
  *  it fit only for ki__discovery_builder_done(). */
-int ki__discovery_builder_finish(ki__discovery_builder *builder,
-                                 const ki_discovery **ret_discovery);
+int ki__discovery_builder_finish(ki__discovery_builder *builder, ki_discovery **ret_discovery);
 
 #endif

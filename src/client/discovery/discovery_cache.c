@@ -18,8 +18,8 @@ typedef struct waiter {
     uint64_t since;
     ki__discovery_told told;
     void *user;
-    bool holds;                    /* the asker */
-    const ki_discovery *discovery; /* what he will be told: this, or the error */
+    bool holds;              /* the asker */
+    ki_discovery *discovery; /* what he will be told: this, or the error */
     ki_error error;
 } waiter;
 
@@ -51,10 +51,10 @@ void ki__discovery_cache_done(ki__discovery_cache *cache)
     }
 }
 
-const ki_discovery *ki__discovery_cache_known(ki__discovery_cache *cache, uint64_t since)
+ki_discovery *ki__discovery_cache_known(ki__discovery_cache *cache, uint64_t since)
 {
     ki__mutex_lock(&cache->lock);
-    const ki_discovery *known = NULL;
+    ki_discovery *known = NULL;
     if (cache->known != NULL && cache->known_since >= since) {
         known = ki_discovery_ref(cache->known);
     }

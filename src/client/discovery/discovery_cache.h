@@ -21,8 +21,8 @@ typedef struct ki__discovery_cache {
 
     /* With the lock held. */
     ki__mutex lock;
-    const ki_discovery *known; /* NULL: nothing yet */
-    uint64_t known_since;      /* when its reading began: it is no newer than that */
+    ki_discovery *known;  /* NULL: nothing yet */
+    uint64_t known_since; /* when its reading began: it is no newer than that */
     ki__list waiting;
     bool stopped; /* nobody is put in line any more */
 } ki__discovery_cache;
@@ -35,7 +35,7 @@ void ki__discovery_cache_done(ki__discovery_cache *cache);
 
 /** What is known, if its reading began at `since` (monotonic time of the engine) or later; else
  *  NULL. The caller's to release. Any thread. */
-const ki_discovery *ki__discovery_cache_known(ki__discovery_cache *cache, uint64_t since);
+ki_discovery *ki__discovery_cache_known(ki__discovery_cache *cache, uint64_t since);
 
 /** Has `told` called inside the loop with what is known or read since then, or with an error. With
  *  `hold` the asker is held until then; without, the caller does so, and may let go as soon as he

@@ -64,7 +64,7 @@ static uint64_t before(uint64_t now, uint64_t age_ns)
 
 typedef struct visitor {
     ki_client *client;
-    const ki_discovery *discovery;
+    ki_discovery *discovery;
     ki_error error;
     atomic_bool is_told;
 } visitor;
@@ -104,7 +104,7 @@ static int refuse_inside(ki_error *error)
 }
 
 /* Waits for what was read at `since` or later. */
-static int wait_for(ki_client *client, uint64_t since, const ki_discovery **ret_discovery,
+static int wait_for(ki_client *client, uint64_t since, ki_discovery **ret_discovery,
                     ki_error *error)
 {
     visitor v = {.client = client};
@@ -135,10 +135,10 @@ static int wait_for(ki_client *client, uint64_t since, const ki_discovery **ret_
     return 0;
 }
 
-static int discover(ki_client *client, uint64_t since, const ki_discovery **ret_discovery,
+static int discover(ki_client *client, uint64_t since, ki_discovery **ret_discovery,
                     ki_error *error)
 {
-    const ki_discovery *known = ki__discovery_cache_known(&client->discovery, since);
+    ki_discovery *known = ki__discovery_cache_known(&client->discovery, since);
     if (known == NULL) {
         return wait_for(client, since, ret_discovery, error);
     }
@@ -146,7 +146,7 @@ static int discover(ki_client *client, uint64_t since, const ki_discovery **ret_
     return 0;
 }
 
-int ki_client_discover(ki_client *client, uint32_t max_age_ms, const ki_discovery **ret_discovery,
+int ki_client_discover(ki_client *client, uint32_t max_age_ms, ki_discovery **ret_discovery,
                        ki_error *error)
 {
     KI__REQUIRE(client, error);
@@ -185,7 +185,7 @@ void ki_client_discover_cancel(ki_client *client, const void *user)
 
 /* ---- resolving ---- */
 
-static int find(const ki_discovery *discovery, const char *name, const ki_resource **ret_resource,
+static int find(const ki_discovery *discovery, const char *name, ki_resource **ret_resource,
                 ki_error *error)
 {
     const ki_resource *resource = NULL;
@@ -197,8 +197,7 @@ static int find(const ki_discovery *discovery, const char *name, const ki_resour
 }
 
 /* What was known before serves if it has the name and the server cannot be asked. */
-static int find_in_old(ki_client *client, int failure, const char *name,
-                       const ki_resource **ret_resource)
+static int find_in_old(ki_client *client, int failure, const char *name, ki_resource **ret_resource)
 {
     const ki_discovery *old = ki__discovery_cache_known(&client->discovery, 0);
     int r = old != NULL ? find(old, name, ret_resource, NULL) : failure;
@@ -206,12 +205,11 @@ static int find_in_old(ki_client *client, int failure, const char *name,
     return r == 0 ? 0 : failure;
 }
 
-static int resolve(ki_client *client, const char *name, const ki_resource **ret_resource,
-                   ki_error *error)
+static int resolve(ki_client *client, const char *name, ki_resource **ret_resource, ki_error *error)
 {
     uint64_t now = ki__engine_now(client->engine);
-    const ki_discovery *first = NULL;
-    const ki_discovery *second = NULL;
+    ki_discovery *first = NULL;
+    ki_discovery *second = NULL;
     int r = discover(client, before(now, MAX_AGE_NS), &first, error);
     if (r < 0) {
         return find_in_old(client, r, name, ret_resource);
@@ -232,7 +230,7 @@ static int resolve(ki_client *client, const char *name, const ki_resource **ret_
     return r;
 }
 
-int ki_client_resolve(ki_client *client, const char *name, const ki_resource **ret_resource,
+int ki_client_resolve(ki_client *client, const char *name, ki_resource **ret_resource,
                       ki_error *error)
 {
     KI__REQUIRE(client, error);

@@ -141,7 +141,7 @@ static void fail(ki__discovery_fetch *fetch, int r, const ki_error *error)
 
 static void finish(ki__discovery_fetch *fetch)
 {
-    const ki_discovery *discovery = NULL;
+    ki_discovery *discovery = NULL;
     if (!fetch->failed) {
         int r = ki__discovery_builder_finish(&fetch->builder, &discovery);
         if (r < 0) {

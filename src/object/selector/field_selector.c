@@ -245,15 +245,15 @@ static ki_field_selector *writable(const ki_field_selector *selector)
     return (ki_field_selector *)(uintptr_t)selector;
 }
 
-const ki_field_selector *ki_field_selector_ref(const ki_field_selector *selector)
+ki_field_selector *ki_field_selector_ref(const ki_field_selector *selector)
 {
     if (selector != NULL && selector->alloc != NULL) {
         ki__refs_take(&writable(selector)->refs);
     }
-    return selector;
+    return writable(selector);
 }
 
-const ki_field_selector *ki_field_selector_unref(const ki_field_selector *selector)
+ki_field_selector *ki_field_selector_unref(const ki_field_selector *selector)
 {
     if (selector == NULL || selector->alloc == NULL) {
         return NULL;

@@ -49,15 +49,15 @@ static ki_selector *writable(const ki_selector *selector)
     return (ki_selector *)(uintptr_t)selector;
 }
 
-const ki_selector *ki_selector_ref(const ki_selector *selector)
+ki_selector *ki_selector_ref(const ki_selector *selector)
 {
     if (selector != NULL && selector->alloc != NULL) {
         ki__refs_take(&writable(selector)->refs);
     }
-    return selector;
+    return writable(selector);
 }
 
-const ki_selector *ki_selector_unref(const ki_selector *selector)
+ki_selector *ki_selector_unref(const ki_selector *selector)
 {
     if (selector == NULL || selector->alloc == NULL) {
         return NULL;
