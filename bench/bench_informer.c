@@ -405,7 +405,9 @@ static uint64_t merged(env *e)
 {
     uint64_t all = 0;
     for (size_t i = 0; i < e->handler_count; i++) {
-        all += ki_registration_get_stats(e->handlers[i].registration).merged;
+        ki_registration_stats stats = KI_OPTIONS_INIT(ki_registration_stats);
+        (void)ki_registration_get_stats(e->handlers[i].registration, &stats);
+        all += stats.merged;
     }
     return all;
 }
@@ -459,7 +461,8 @@ static void run_slow(env *e, const plan *p)
         bench_samples_end(&s, p->events);
     }
     double after = (double)mallinfo2().uordblks + (double)mallinfo2().hblkhd;
-    if (ki_registration_get_stats(still->registration).waiting == 0) {
+    ki_registration_stats stats = KI_OPTIONS_INIT(ki_registration_stats);
+    if (ki_registration_get_stats(still->registration, &stats) < 0 || stats.waiting == 0) {
         bench_fail("nothing waits");
     }
     double memory = (after - before) / (double)(p->events * p->rounds);

@@ -184,9 +184,11 @@ static void env_init(env *e, size_t count)
     e->state = allocate(count, 1);
     e->list = allocate(count, sizeof(*e->list));
     const ki_handler handler = {.on_add = count_add, .on_update = count_update, .user = e};
-    const ki_index index = ki_index_by_namespace();
+    ki_index index = KI_OPTIONS_INIT(ki_index);
+    check(ki_index_by_namespace(&index), "index");
     check(ki_simple_informer_new(KI_OPTIONS(ki_simple_informer_options, .handler = &handler,
-                                            .indexes = &index, .index_count = 1),
+                                            .indexes = (const ki_index *[]){&index},
+                                            .index_count = 1),
                                  &e->informer, NULL),
           "informer");
     check(ki_fifo_new(NULL, &e->fifo, NULL), "queue");

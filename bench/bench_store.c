@@ -379,9 +379,10 @@ static void env_init(env *e, size_t count, size_t per_ns, const ki_alloc *alloc)
             e->objects[state][i] = make_object(&pod);
         }
     }
-    ki_index by_namespace = ki_index_by_namespace();
-    check(ki_store_new(KI_OPTIONS(ki_store_options, .alloc = alloc, .indexes = &by_namespace,
-                                  .index_count = 1),
+    ki_index by_namespace = KI_OPTIONS_INIT(ki_index);
+    check(ki_index_by_namespace(&by_namespace), "index");
+    check(ki_store_new(KI_OPTIONS(ki_store_options, .alloc = alloc,
+                                  .indexes = (const ki_index *[]){&by_namespace}, .index_count = 1),
                        &e->store, NULL),
           "store");
     check(ki_selector_parse(ki_str_from("tier=edge"), NULL, &e->selector, NULL), "selector");
@@ -534,8 +535,9 @@ static void run_indexer(unsigned rounds, unsigned ms)
 {
     static indexer in;
     ki_index self = {.name = "self", .values = index_by_name};
-    check(ki_store_new(KI_OPTIONS(ki_store_options, .indexes = &self, .index_count = 1), &in.store,
-                       NULL),
+    check(ki_store_new(KI_OPTIONS(ki_store_options, .indexes = (const ki_index *[]){&self},
+                                  .index_count = 1),
+                       &in.store, NULL),
           "store");
     for (size_t i = 0; i < INDEXER_OBJECTS; i++) {
         char text[128];

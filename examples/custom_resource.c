@@ -124,10 +124,10 @@ static int make_resource(ki_resource **ret_resource, ki_error *error)
 static int prepare(ki_informer *widgets, const paths *p, bool *told, ki_error *error)
 {
     ki_handler handler = {.on_add = on_add, .on_update = on_update, .on_delete = on_delete};
-    ki_index index;
+    ki_index index = KI_OPTIONS_INIT(ki_index);
     handler.user = (void *)(uintptr_t)p;
     int r = ki_index_by_path(INDEX_OWNER, p->owner, NULL, &index);
-    r = r < 0 ? r : ki_informer_add_indexes(widgets, &index, 1, error);
+    r = r < 0 ? r : ki_informer_add_indexes(widgets, (const ki_index *[]){&index}, 1, error);
     r = r < 0 ? r : ki_informer_set_watch_error_handler(widgets, on_watch_error, told);
     return r < 0 ? r : ki_informer_add_handler(widgets, &handler, NULL, NULL, error);
 }

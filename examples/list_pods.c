@@ -68,10 +68,12 @@ int main(void)
     ki_error error = KI_ERROR_INIT;
     ki_store *store = NULL;
     ki_selector *web = NULL;
-    ki_index by_namespace = ki_index_by_namespace();
+    ki_index by_namespace = KI_OPTIONS_INIT(ki_index);
+    const ki_index *const indexes[] = {&by_namespace};
 
-    int r = ki_store_new(KI_OPTIONS(ki_store_options, .indexes = &by_namespace, .index_count = 1),
-                         &store, &error);
+    ki_index_by_namespace(&by_namespace);
+    int r = ki_store_new(KI_OPTIONS(ki_store_options, .indexes = indexes, .index_count = 1), &store,
+                         &error);
     if (r >= 0) {
         r = fill(store, &error);
     }

@@ -40,8 +40,10 @@ static void show(ki_store *store, ki_reflector *reflector)
 
 static int reflect(ki_engine *engine, ki_local_source *house, ki_store *store, ki_error *error)
 {
-    ki_source source = ki_local_source_table(house);
-    ki_reflector_target target = ki_reflector_target_store(store);
+    ki_source source = KI_OPTIONS_INIT(ki_source);
+    ki_reflector_target target = KI_OPTIONS_INIT(ki_reflector_target);
+    ki_local_source_table(house, &source);
+    ki_reflector_target_store(store, &target);
     ki_reflector_options options = KI_OPTIONS_INIT(ki_reflector_options);
     options.engine = engine;
     options.source = &source;

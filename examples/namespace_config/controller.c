@@ -390,8 +390,9 @@ static void configure(const ki_resource *resource, ki_informer_options *options,
 {
     (void)user;
     static const ki_index by_team = {.name = INDEX_TEAM, .values = index_team};
+    static const ki_index *const indexes[] = {&by_team};
     if (resource == KI_CORE_V1_NAMESPACES) {
-        options->indexes = &by_team;
+        options->indexes = indexes;
         options->index_count = 1;
     } else {
         options->label_selector = MANAGER_LABEL "=" MANAGER; /* a cluster has many others */

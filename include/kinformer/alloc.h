@@ -10,6 +10,7 @@
 KI_BEGIN_DECLS
 
 typedef struct ki_alloc {
+    size_t size; /* see KI_OPTIONS_INIT */
     /** Returns `size` bytes aligned for any type, or NULL. `size` is never 0. */
     void *(*alloc)(size_t size, void *user);
     /** Grows or shrinks `block` (never NULL) to `size` (never 0). If it returns NULL, `block` is

@@ -214,6 +214,7 @@ KI_API void ki_apiserver_cut(ki_apiserver *server);
 
 /** The counters and the current content of a server. */
 typedef struct ki_apiserver_stats {
+    size_t size;          /* see KI_OPTIONS_INIT */
     uint64_t connections; /* accepted so far */
     uint64_t requests;
     size_t open_connections;
@@ -222,7 +223,7 @@ typedef struct ki_apiserver_stats {
 } ki_apiserver_stats;
 
 /** Fills `ret_stats` with the counters of the server.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API void ki_apiserver_get_stats(ki_apiserver *server, ki_apiserver_stats *ret_stats);
+KI_API int ki_apiserver_get_stats(ki_apiserver *server, ki_apiserver_stats *ret_stats);
 
 KI_END_DECLS
 

@@ -9,6 +9,7 @@
 KI_BEGIN_DECLS
 
 typedef struct ki_clock {
+    size_t size; /* see KI_OPTIONS_INIT */
     /** Nanoseconds that never decrease, from any starting point. Functions that wait with a timeout
      *  require CLOCK_MONOTONIC. */
     uint64_t (*monotonic_ns)(void *user);
@@ -18,6 +19,7 @@ typedef struct ki_clock {
 } ki_clock;
 
 typedef struct ki_random {
+    size_t size; /* see KI_OPTIONS_INIT */
     /** Fills `len` bytes with unpredictable data. Returns 0, or a negative value on failure. */
     int (*fill)(void *bytes, size_t len, void *user);
     void *user;

@@ -26,6 +26,7 @@ typedef struct ki_config ki_config;
 
 /** Provides environment variables. If `get` is NULL, those of the process are used. */
 typedef struct ki_config_environment {
+    size_t size; /* see KI_OPTIONS_INIT */
     /** Returns the value, valid until loading ends, or NULL if the variable is not set. */
     const char *(*get)(const char *name, void *user);
     void *user;
@@ -76,11 +77,11 @@ typedef struct ki_config_options {
     /** Read kubeconfig files even if all users may write to them. */
     bool allow_shared_files;
 
-    const char *service_account_dir; /* NULL: the default location in a pod */
-    ki_config_environment environment;
-    const ki_log *log;     /* for warnings; NULL: none */
-    size_t max_file_bytes; /* 0: KI_CONFIG_FILE_BYTES */
-    size_t max_entries;    /* 0: KI_CONFIG_ENTRIES */
+    const char *service_account_dir;          /* NULL: the default location in a pod */
+    const ki_config_environment *environment; /* NULL: from the process */
+    const ki_log *log;                        /* for warnings; NULL: none */
+    size_t max_file_bytes;                    /* 0: KI_CONFIG_FILE_BYTES */
+    size_t max_entries;                       /* 0: KI_CONFIG_ENTRIES */
     const ki_alloc *alloc; /* NULL: the default; must outlive the configuration */
 } ki_config_options;
 
@@ -152,6 +153,7 @@ KI_API bool ki_config_is_in_cluster(const ki_config *config);
 /** TLS settings. Of data (PEM) and file, only one is set. Without a CA, those of the system are
  *  used. All empty for an http:// server. */
 typedef struct ki_config_tls {
+    size_t size; /* of what the library gives */
     ki_str ca_data;
     const char *ca_file;
     ki_str cert_data; /* the client's certificate ... */
@@ -169,6 +171,7 @@ KI_API const ki_config_tls *ki_config_get_tls(const ki_config *config);
  *  is used until the file has been read. All empty for an http:// server, except with
  *  `loopback_credentials`. */
 typedef struct ki_config_credentials {
+    size_t size;  /* of what the library gives */
     ki_str token; /* a secret */
     const char *token_file;
     const char *username;
@@ -178,7 +181,7 @@ typedef struct ki_config_credentials {
 /** Returns the credentials; never NULL.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const ki_config_credentials *ki_config_get_credentials(const ki_config *config);
 
-/** One key of `as-user-extra`. */
+/** One key of `as-user-extra`. Later versions add no members. */
 typedef struct ki_config_extra {
     const char *key;
     const char *const *values;
@@ -187,6 +190,7 @@ typedef struct ki_config_extra {
 
 /** Impersonation settings. */
 typedef struct ki_config_impersonation {
+    size_t size;      /* of what the library gives */
     const char *user; /* "": no impersonation, and the other members are empty */
     const char *uid;
     const char *const *groups;
@@ -205,6 +209,7 @@ typedef enum ki_config_interactive {
     KI_CONFIG_INTERACTIVE_MAX
 } ki_config_interactive;
 
+/** A variable of the environment. Later versions add no members. */
 typedef struct ki_config_variable {
     const char *name;
     ki_str value; /* may be a secret */
@@ -221,6 +226,7 @@ typedef enum ki_config_trust {
 
 /** A credential plugin. The client decides whether it may run. */
 typedef struct ki_config_exec {
+    size_t size;             /* of what the library gives */
     const char *api_version; /* client.authentication.k8s.io/v1 or /v1beta1 */
     const char *command;     /* absolute if it contains a '/', otherwise searched in $PATH */
     const char *const *args; /* without the command; may contain secrets */

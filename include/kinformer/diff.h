@@ -21,6 +21,7 @@ typedef enum ki_diff_type {
 
 /** One difference. Read it only through the pointer from ki_diff_at(): the struct may grow. */
 typedef struct ki_diff_change {
+    size_t size; /* of what the library gives */
     ki_diff_type type;
     const char *path; /* such as spec.containers[name=web].image or metadata.labels['a.b/c'] */
     ki_value before;  /* KI_TYPE_NONE if the value was added */

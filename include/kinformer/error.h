@@ -80,6 +80,7 @@ typedef enum ki_reason {
 
 /** Details of a failure. Set by the function that failed; unchanged on success. */
 typedef struct ki_error {
+    size_t size;            /* see KI_OPTIONS_INIT; any that cannot be right counts as 0 */
     int code;               /* the code that the function returned */
     int http_code;          /* of a Status or a response; 0 if none */
     ki_reason reason;       /* of a Status; KI_REASON_UNKNOWN if none or not in the table */
@@ -91,16 +92,13 @@ typedef struct ki_error {
                                             if too long; it then ends with "..." */
 } ki_error;
 
-#ifdef __cplusplus
-#define KI_ERROR_INIT (ki_error{})
-#else
-#define KI_ERROR_INIT ((ki_error){0})
-#endif
+#define KI_ERROR_INIT KI_OPTIONS_INIT(ki_error)
 
 /** Receives errors that no caller is waiting for: of a handler, an index function, or a skipped
  *  object. `component` is where it occurred ("queue", "store", "handler", ...), `key` the object,
  *  empty if unknown. All arguments are borrowed for the call. A NULL function ignores errors. */
 typedef struct ki_error_hook {
+    size_t size; /* see KI_OPTIONS_INIT */
     void (*report)(const char *component, ki_str key, const ki_error *error, void *user);
     void *user;
 } ki_error_hook;

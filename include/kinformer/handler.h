@@ -19,6 +19,7 @@ KI_BEGIN_DECLS
  *  `on_report` in the options of the loop (of a simple informer, to its `on_error`) or, without
  *  one, logged; they have no other effect. */
 typedef struct ki_handler {
+    size_t size; /* see KI_OPTIONS_INIT */
     /** An object was added. `is_initial`: it existed when the informer or the handler started. */
     int (*on_add)(const ki_object *object, bool is_initial, void *user);
 

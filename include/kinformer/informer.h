@@ -54,7 +54,8 @@ typedef struct ki_informer_options {
     const char *field_selector;  /* NULL: every object */
     uint32_t resync_ms;          /* period after which all objects are delivered again; 0: never */
 
-    const ki_index *indexes; /* as in ki_store_options, in addition to the index by namespace */
+    const ki_index *const
+        *indexes; /* as those of ki_store_options, besides the index by namespace */
     size_t index_count;
     bool no_namespace_index;
 
@@ -153,8 +154,9 @@ KI_API const char *ki_informer_name(const ki_informer *informer);
 /** Adds indexes, which also cover existing objects. On success the informer owns them. Returns
  *  KI_ERR_BUSY while a batch is being applied on another thread: retry.
  *  Blocks: no.  Errors: KI_ERR_STOPPED;  as ki_store_add_indexes().  Since: 0.1 */
-KI_API KI_NODISCARD int ki_informer_add_indexes(ki_informer *informer, const ki_index *indexes,
-                                                size_t count, ki_error *error);
+KI_API KI_NODISCARD int ki_informer_add_indexes(ki_informer *informer,
+                                                const ki_index *const *indexes, size_t count,
+                                                ki_error *error);
 
 /** Sets the transform function, as the options do, before the informer is started.
  *  Blocks: no.  Errors: KI_ERR_EXISTS  the informer was already started.  Since: 0.1 */

@@ -57,6 +57,7 @@ KI_API bool ki_node_is_unschedulable(const ki_object *node);
 
 /** The numbers of actual and desired pods. */
 typedef struct ki_replicas {
+    size_t size;       /* see KI_OPTIONS_INIT */
     int32_t desired;   /* 1 if the spec does not set it; of a DaemonSet, from its status */
     int32_t total;     /* pods that exist */
     int32_t ready;     /* of these, how many are ready */
@@ -66,10 +67,10 @@ typedef struct ki_replicas {
 } ki_replicas;
 
 /** Returns the replica counts of a workload. */
-KI_API ki_replicas ki_deployment_replicas(const ki_object *deployment);
-KI_API ki_replicas ki_replicaset_replicas(const ki_object *replica_set);
-KI_API ki_replicas ki_statefulset_replicas(const ki_object *stateful_set);
-KI_API ki_replicas ki_daemonset_replicas(const ki_object *daemon_set);
+KI_API int ki_deployment_replicas(const ki_object *deployment, ki_replicas *ret_replicas);
+KI_API int ki_replicaset_replicas(const ki_object *replica_set, ki_replicas *ret_replicas);
+KI_API int ki_statefulset_replicas(const ki_object *stateful_set, ki_replicas *ret_replicas);
+KI_API int ki_daemonset_replicas(const ki_object *daemon_set, ki_replicas *ret_replicas);
 
 /** Returns whether a job has completed. Neither completed nor failed while it runs. */
 KI_API bool ki_job_is_complete(const ki_object *job);
@@ -105,6 +106,7 @@ KI_API KI_NODISCARD int ki_secret_copy(const ki_object *secret, ki_str key, ki_b
 
 /** A reference from one object to another. */
 typedef struct ki_reference {
+    size_t size; /* see KI_OPTIONS_INIT */
     ki_str api_version;
     ki_str kind;
     ki_str name_space;
@@ -119,7 +121,7 @@ KI_API bool ki_event_is_warning(const ki_object *event);
 /** Returns the message of an event: a string, or a value of KI_TYPE_NONE. */
 KI_API ki_value ki_event_message(const ki_object *event);
 /** Returns the object that an event refers to. */
-KI_API ki_reference ki_event_involved(const ki_object *event);
+KI_API int ki_event_involved(const ki_object *event, ki_reference *ret_reference);
 
 /* Leases.  Since: 0.1 */
 
@@ -132,6 +134,7 @@ KI_API int32_t ki_lease_duration_s(const ki_object *lease);
 
 /** The resource that a CustomResourceDefinition defines: sufficient for ki_resource_new(). */
 typedef struct ki_crd {
+    size_t size; /* see KI_OPTIONS_INIT */
     ki_str group;
     ki_str plural;
     ki_str singular;
@@ -143,7 +146,7 @@ typedef struct ki_crd {
 } ki_crd;
 
 /** Returns the resource that a CustomResourceDefinition defines. */
-KI_API ki_crd ki_crd_of(const ki_object *definition);
+KI_API int ki_crd_of(const ki_object *definition, ki_crd *ret_crd);
 
 KI_END_DECLS
 

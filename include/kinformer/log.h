@@ -27,6 +27,7 @@ typedef struct ki_log_field {
 
 /** A log record. Everything it points to is valid during the call only. */
 typedef struct ki_log_record {
+    size_t size; /* of what the library gives */
     ki_log_level level;
     const char *component; /* such as "reflector" */
     const char *message;   /* constant text; variable data is in the fields */
@@ -35,6 +36,7 @@ typedef struct ki_log_record {
 } ki_log_record;
 
 typedef struct ki_log {
+    size_t size; /* see KI_OPTIONS_INIT */
     /** Called on the thread where the event occurred, with no lock held; must not block. */
     void (*write)(const ki_log_record *record, void *user);
     ki_log_level level; /* records above this level are not created; 0: errors only */
@@ -48,6 +50,7 @@ KI_API const char *ki_log_level_name(ki_log_level level);
 /** A failure that no caller is waiting for: of a handler, an index function, or an undecodable
  *  object. Everything it points to is valid during the call only. */
 typedef struct ki_report {
+    size_t size;           /* of what the library gives */
     const char *component; /* such as "reflector" */
     const char *name;      /* name of the instance, such as "pods"; "" if it has none */
     ki_str key; /* of the object, as sent by the server: may contain any bytes; empty if unknown or

@@ -123,6 +123,7 @@ KI_API KI_NODISCARD int ki_object_annotation(const ki_object *object, ki_str nam
 
 /** An owner reference. Strings are views into the object; encoded or absent ones are empty. */
 typedef struct ki_owner {
+    size_t size; /* see KI_OPTIONS_INIT */
     ki_str api_version;
     ki_str kind;
     ki_str name;

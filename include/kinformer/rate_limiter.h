@@ -19,6 +19,7 @@
 KI_BEGIN_DECLS
 
 typedef struct ki_rate_limiter {
+    size_t size; /* see KI_OPTIONS_INIT */
     /** Counts one more failure of `key` and returns how long it must wait, in nanoseconds. `now_ns`
      *  is monotonic time. */
     uint64_t (*when)(ki_str key, uint64_t now_ns, void *user);
@@ -82,7 +83,7 @@ KI_API KI_NODISCARD int ki_rate_limiter_bucket(uint64_t interval_ns, uint32_t bu
 /** Creates a limiter that returns the longest wait of several limiters, and the highest number of
  *  requeues. The limiters are copied, and owned by the new one on success. client-go:
  *  MaxOfRateLimiter. -EINVAL: none, more than 64, or one with a missing function. */
-KI_API KI_NODISCARD int ki_rate_limiter_max_of(const ki_rate_limiter *limiters, size_t count,
+KI_API KI_NODISCARD int ki_rate_limiter_max_of(const ki_rate_limiter *const *limiters, size_t count,
                                                const ki_rate_limiter_options *options,
                                                ki_rate_limiter *ret_limiter);
 

@@ -62,6 +62,7 @@ typedef struct ki_handler_options {
 } ki_handler_options;
 
 typedef struct ki_registration_stats {
+    size_t size;        /* see KI_OPTIONS_INIT */
     uint64_t delivered; /* events that are finished, including those that the filter rejected */
     uint64_t failed;    /* events whose callback returned an error */
     uint64_t merged;    /* events merged into others, not delivered separately */
@@ -79,7 +80,8 @@ KI_API ki_registration *ki_registration_unref(ki_registration *registration);
 KI_API bool ki_registration_has_synced(ki_registration *registration);
 
 /** Returns the counters of a handler.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API ki_registration_stats ki_registration_get_stats(ki_registration *registration);
+KI_API int ki_registration_get_stats(ki_registration *registration,
+                                     ki_registration_stats *ret_stats);
 
 /** Removes the handler from its informer and drops its queued events. Does not wait for other
  *  threads: a callback that is running there continues, and one that such a thread was about to

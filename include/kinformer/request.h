@@ -97,6 +97,7 @@ typedef struct ki_request {
 
 /** A response. Members that do not apply to the request are NULL or empty. */
 typedef struct ki_response {
+    size_t size;       /* see KI_OPTIONS_INIT */
     int http_code;     /* of the last attempt; 0: no response */
     ki_object *object; /* the object; for deletions the deleted object or a Status; on failure the
                           Status, if there is one */

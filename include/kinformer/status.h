@@ -37,6 +37,7 @@ KI_API ki_value ki_status_message(const ki_object *status);
 
 /** One of details.causes: strings in the Status, KI_TYPE_NONE if absent. */
 typedef struct ki_status_cause {
+    size_t size;   /* see KI_OPTIONS_INIT */
     ki_value type; /* the `reason` of the cause, such as "FieldValueInvalid" */
     ki_value message;
     ki_value field;

@@ -44,6 +44,7 @@ KI_API KI_NODISCARD int ki_index_values_add(ki_index_values *values, ki_str valu
  *  unchanged. It must return the same values for the same object each time. It runs on the writer's
  *  thread; for ki_snapshot_list_like(), on the reader's. */
 typedef struct ki_index {
+    size_t size;      /* see KI_OPTIONS_INIT */
     const char *name; /* copied */
     int (*values)(const ki_object *object, ki_index_values *values, void *user);
     void *user;
@@ -58,7 +59,7 @@ typedef struct ki_index {
 /** Returns an index by namespace, named KI_INDEX_NAMESPACE. Objects without a namespace are under
  *  "".
  *  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API ki_index ki_index_by_namespace(void);
+KI_API int ki_index_by_namespace(ki_index *ret_index);
 
 /** Creates an index by the value of a label. Objects without the label are not in it. `label` is
  *  copied, `name` is borrowed until the index is added.

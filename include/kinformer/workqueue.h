@@ -205,7 +205,7 @@ typedef struct ki_workqueue_stats {
 
 /** Fills the statistics, up to `size` bytes (0: the struct of version 0.1).
  *  Blocks: no.  Since: 0.1 */
-KI_API void ki_workqueue_get_stats(ki_workqueue *queue, ki_workqueue_stats *stats);
+KI_API int ki_workqueue_get_stats(ki_workqueue *queue, ki_workqueue_stats *ret_stats);
 
 KI_END_DECLS
 

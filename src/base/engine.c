@@ -114,7 +114,7 @@ int ki_engine_new(const ki_engine_options *options, ki_engine **ret_engine, ki_e
     KI__REQUIRE(options, error);
     KI__REQUIRE(ret_engine, error);
     ki_engine_options o = {0};
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_engine_options, &o, options, error);
     if (r < 0) {
         return r;
     }
@@ -483,6 +483,7 @@ void ki__engine_report(ki_engine *engine, const char *component, const char *nam
                        const ki_error *error)
 {
     ki_report report = {
+        .size = sizeof(report),
         .component = component,
         .name = name != NULL ? name : "",
         .key = key,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/first_sizes.h"
 #include "base/utf8.h"
 
 /* The errnos that files, sockets, processes and threads give us, in our own words: the C library's
@@ -222,6 +223,46 @@ int ki__error_set(ki_error *error, int code, const char *format, ...)
     error_vset(error, code, format, args);
     va_end(args);
     return code;
+}
+
+/* How much there is of an error that we know; at least the struct of 0.1. */
+static size_t known_size(const ki_error *error)
+{
+    size_t size = error->size < sizeof(*error) ? error->size : sizeof(*error);
+    return size > KI__FIRST_SIZE(ki_error) ? size : KI__FIRST_SIZE(ki_error);
+}
+
+/* Members after the message. */
+static void copy_tail(ki_error *to, const void *from, size_t from_size)
+{
+    size_t first = KI__FIRST_SIZE(ki_error);
+    size_t to_size = known_size(to);
+    size_t common = from_size < to_size ? from_size : to_size;
+    if (common > first) {
+        memcpy((char *)to + first, (const char *)from + first, common - first);
+    }
+    memset((char *)to + common, 0, to_size - common);
+}
+
+void ki__error_clear(ki_error *error)
+{
+    size_t size = error->size;
+    memset(error, 0, offsetof(ki_error, message) + 1);
+    error->size = size;
+    copy_tail(error, NULL, KI__FIRST_SIZE(ki_error));
+}
+
+void ki__error_copy(ki_error *to, const ki_error *from)
+{
+    if (to == NULL || to == from) {
+        return;
+    }
+    size_t head = sizeof(to->size);
+    memcpy((char *)to + head, (const char *)from + head, offsetof(ki_error, message) - head);
+    size_t len = strnlen(from->message, ROOM);
+    memcpy(to->message, from->message, len);
+    to->message[len] = '\0';
+    copy_tail(to, from, known_size(from));
 }
 
 static uint32_t clamp_u32(size_t n)

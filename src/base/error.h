@@ -9,12 +9,21 @@
 
 #include <kinformer/error.h>
 
-/** An error that says nothing. Only the head is written, not the space for text: for errors on the
- *  stack of what runs once for each object. */
-static inline void ki__error_clear(ki_error *error)
+/** An error of our own that says nothing, with any bytes in it before. Only the head is written,
+ * not the space for text: for errors on the stack of what runs once for each object. */
+static inline void ki__error_init(ki_error *error)
 {
     memset(error, 0, offsetof(ki_error, message) + 1);
+    error->size = sizeof(*error);
 }
+
+/** Empties an error, a caller's or ours; its `size` stays. */
+void ki__error_clear(ki_error *error);
+
+/** Copies what `from` says: the one way to do so. Each may be the program's, so older or newer than
+ *  this library: nothing is read or written beyond their sizes, and the size of `to` stays. A NULL
+ *  `to` is fine. */
+void ki__error_copy(ki_error *to, const ki_error *from);
 
 /** Clears `error` and sets code (less than 0) and message. The message may be made of the old one:
  *  ki__error_set(error, r, "reading the file: %s", error->message). */

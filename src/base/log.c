@@ -22,6 +22,7 @@ void ki__log_write(const ki_log *log, ki_log_level level, const char *component,
         return;
     }
     const ki_log_record record = {
+        .size = sizeof(record),
         .level = level,
         .component = component,
         .message = message,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One reader for all options structs, so that every one of them keeps the same promise about older
- * and newer callers. Invariant: what comes out is a whole struct of ours, or nothing was written.
+/* One reader and one writer for all sized structs, so that every one of them keeps the same promise
+ * about older and newer callers. Invariant: what comes out is a whole struct of ours, or nothing
+ * was written.
  */
 #include "base/options.h"
 
@@ -10,9 +11,11 @@
 #include "base/assert.h"
 #include "base/error.h"
 
-/* No options struct will be larger. A caller's `size` beyond this was never set, and reading that
+/* No public struct will be larger. A caller's `size` beyond this was never set, and reading that
  * many bytes of the caller's memory would only crash. */
 enum { OPTIONS_SIZE_MAX = 4096 };
+
+#define WRONG_SIZE "%s: unsupported size; was the struct initialised?"
 
 int ki__options_read(void *ours, size_t our_size, size_t first_size, const void *theirs)
 {
@@ -20,11 +23,11 @@ int ki__options_read(void *ours, size_t our_size, size_t first_size, const void 
     ki_assert(our_size <= OPTIONS_SIZE_MAX);
     size_t their_size = 0;
     if (theirs != NULL) {
-        memcpy(&their_size, theirs, sizeof(their_size)); /* every options struct begins with it */
+        memcpy(&their_size, theirs, sizeof(their_size)); /* every such struct begins with it */
         if (their_size == 0) {
             their_size = first_size;
         }
-        if (their_size < sizeof(their_size) || their_size > OPTIONS_SIZE_MAX) {
+        if (their_size < first_size || their_size > OPTIONS_SIZE_MAX) {
             return -EINVAL;
         }
         const unsigned char *bytes = theirs;
@@ -49,7 +52,7 @@ int ki__options_give(void *theirs, const void *ours, size_t our_size, size_t fir
     if (their_size == 0) {
         their_size = first_size;
     }
-    if (their_size < sizeof(their_size) || their_size > OPTIONS_SIZE_MAX) {
+    if (their_size < first_size || their_size > OPTIONS_SIZE_MAX) {
         return -EINVAL;
     }
     size_t common = their_size < our_size ? their_size : our_size;
@@ -59,11 +62,28 @@ int ki__options_give(void *theirs, const void *ours, size_t our_size, size_t fir
     return 0;
 }
 
-int ki__options_take(void *ours, size_t our_size, const void *theirs, ki_error *error)
+int ki__options_take(void *ours, size_t our_size, size_t first_size, const char *name,
+                     const void *theirs, ki_error *error)
 {
-    int r = ki__options_read(ours, our_size, our_size, theirs);
-    if (r < 0) {
-        (void)ki__error_set(error, r, "options: unsupported size, or unknown members are set");
+    int r = ki__options_read(ours, our_size, first_size, theirs);
+    if (r == -E2BIG) {
+        (void)ki__error_set(error, r, "%s: members are set that this library does not know", name);
+    } else if (r < 0) {
+        (void)ki__error_set(error, r, WRONG_SIZE, name);
     }
     return r;
+}
+
+int ki__options_check(const void *theirs, size_t first_size, const char *name, const char *argument,
+                      ki_error *error)
+{
+    if (theirs == NULL) {
+        return ki__error_null(error, argument);
+    }
+    size_t size = 0;
+    memcpy(&size, theirs, sizeof(size));
+    if (size != 0 && (size < first_size || size > OPTIONS_SIZE_MAX)) {
+        return ki__error_set(error, -EINVAL, WRONG_SIZE, name);
+    }
+    return 0;
 }

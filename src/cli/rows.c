@@ -420,7 +420,7 @@ static int start(const ki_http_request *request, const ki_http_sink *sink, void 
     mine.query = ki_buf_text(&query);
     mine.headers = headers;
     mine.header_count = count;
-    ki_http_sink ours = {on_response, on_body, on_end, call};
+    ki_http_sink ours = {sizeof(ours), on_response, on_body, on_end, call};
     int r = rows->inner.start(&mine, &ours, rows->inner.user, &call->inner, error);
     ki_buf_done(&query);
     if (r < 0) {

@@ -364,7 +364,7 @@ int cli_session_add_index(cli_target *target, int made, ki_index *index, ki_erro
     if (made < 0) {
         return cli_fail(error, made, "cannot create the index: %s", ki_error_text(made));
     }
-    int r = ki_informer_add_indexes(target->informer, index, 1, error);
+    int r = ki_informer_add_indexes(target->informer, (const ki_index *[]){index}, 1, error);
     if (r < 0) {
         ki_index_done(index);
     }

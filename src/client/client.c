@@ -35,7 +35,7 @@ static int check_options(const ki_client_options *options, ki_client_options *re
                          ki_error *error)
 {
     ki_client_options o = {0};
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_client_options, &o, options, error);
     if (r < 0) {
         return r;
     }
@@ -362,7 +362,7 @@ int ki_client_factory(ki_client *client, const ki_factory_options *options,
     KI__REQUIRE(client, error);
     KI__REQUIRE(ret_factory, error);
     ki_factory_options o = {0};
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_factory_options, &o, options, error);
     if (r < 0) {
         return r;
     }

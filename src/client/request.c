@@ -65,7 +65,10 @@ static void on_ended(ki__request_call *request, ki_response *answer, const ki_er
     ki_loop *loop = call->client->loop; /* which is running, and so will be here */
     call->answer = *answer;
     call->result = error != NULL ? error->code : 0;
-    call->error = error != NULL ? *error : KI_ERROR_INIT;
+    ki__error_clear(&call->error);
+    if (error != NULL) {
+        ki__error_copy(&call->error, error);
+    }
     (void)ki_call_unref(call); /* never the last: somebody waits for this */
     atomic_store(&call->ended, true);
     ki__loop_changed(loop);

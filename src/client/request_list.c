@@ -44,6 +44,7 @@ static int take_objects(listing *l, const ki_response *page, ki_error *error)
 static ki__paging_verdict take_page(listing *l, const ki_response *page, ki_error *error)
 {
     const ki_list_meta meta = {
+        .size = sizeof(meta),
         .resource_version = page->resource_version,
         .continue_token = page->continue_token,
         .remaining = page->remaining,
@@ -58,7 +59,7 @@ static ki__paging_verdict take_page(listing *l, const ki_response *page, ki_erro
 static ki__paging_verdict read_page(listing *l, ki_error *error)
 {
     ki_request request = l->request;
-    ki_response page;
+    ki_response page = KI_OPTIONS_INIT(ki_response);
     ki__paging_verdict verdict;
     ki_list_options options = ki__paging_options(&l->paging);
     request.list = &options;
@@ -78,7 +79,7 @@ static ki__paging_verdict read_page(listing *l, ki_error *error)
 static int read_pages(listing *l, ki_error *error)
 {
     for (;;) {
-        *error = KI_ERROR_INIT;
+        ki__error_clear(error);
         switch (read_page(l, error)) {
         case KI__PAGING_NEXT:
             break;
@@ -97,7 +98,7 @@ static int read_pages(listing *l, ki_error *error)
 static int list_all(listing *l, const ki_list_options *options, ki_list **ret_list, ki_error *error)
 {
     ki_list_options o = {0};
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_list_options, &o, options, error);
     if (r < 0) {
         return r;
     }
@@ -129,7 +130,7 @@ int ki_client_list(ki_client *client, const ki_resource *resource, const char *n
     ki__paging_init(&l.paging, client->alloc, ki__engine_hash_key(client->engine));
     int r = list_all(&l, options, ret_list, &failure);
     if (r < 0 && error != NULL) {
-        *error = failure;
+        ki__error_copy(error, &failure);
     }
     if (r < 0 && reterr_status != NULL) {
         *reterr_status = l.status;

@@ -6,6 +6,7 @@
 #include <kinformer/status.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "client/request.h"
 #include "loop/loop.h"
 
@@ -30,7 +31,10 @@ int ki_client_do(ki_client *client, const ki_request *request, ki_response *ret_
     KI__REQUIRE(request, error);
     ki_call *call = NULL;
     if (ret_answer != NULL) {
-        *ret_answer = (ki_response){.resource_version = "", .continue_token = "", .remaining = -1};
+        KI__REQUIRE_SIZED(ki_response, ret_answer, error);
+        const ki_response none = {
+            .size = sizeof(none), .resource_version = "", .continue_token = "", .remaining = -1};
+        (void)KI__GIVE(ki_response, ret_answer, &none);
     }
     if (ki__engine_is_inside(client->engine)) {
         return refuse_inside(error);
@@ -47,10 +51,10 @@ int ki_client_do(ki_client *client, const ki_request *request, ki_response *ret_
     } else {
         r = call->result;
         if (r < 0 && error != NULL) {
-            *error = call->error;
+            ki__error_copy(error, &call->error);
         }
         if (ret_answer != NULL) {
-            *ret_answer = call->answer;
+            (void)KI__GIVE(ki_response, ret_answer, &call->answer);
             call->answer = (ki_response){0};
         }
     }
@@ -64,7 +68,7 @@ int ki_client_do(ki_client *client, const ki_request *request, ki_response *ret_
 static int do_for_object(ki_client *client, const ki_request *request, ki_object **ret_object,
                          ki_object **reterr_status, ki_error *error)
 {
-    ki_response answer;
+    ki_response answer = KI_OPTIONS_INIT(ki_response);
     int r = ki_client_do(client, request, &answer, error);
     ki_object **out = r < 0 ? reterr_status : ret_object;
     if (out != NULL) {
@@ -213,7 +217,7 @@ int ki_client_retry_on_conflict(ki_client *client, int (*attempt)(void *user, ki
         }
     }
     if (r < 0 && error != NULL) {
-        *error = failure;
+        ki__error_copy(error, &failure);
     }
     return r;
 }

@@ -145,7 +145,7 @@ int ki_loop_new(const ki_loop_options *options, ki_loop **ret_loop, ki_error *er
 {
     KI__REQUIRE(ret_loop, error);
     ki_loop_options o = {0};
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_loop_options, &o, options, error);
     if (r < 0) {
         return r;
     }

@@ -43,7 +43,8 @@ static int fill(void *bytes, size_t len, void *user)
 
 const ki_clock *ki_clock_system(void)
 {
-    static const ki_clock clock = {.monotonic_ns = monotonic_ns, .realtime_ns = realtime_ns};
+    static const ki_clock clock = {
+        .size = sizeof(clock), .monotonic_ns = monotonic_ns, .realtime_ns = realtime_ns};
     return &clock;
 }
 
@@ -54,6 +55,6 @@ int64_t ki_clock_now_ns(const ki_clock *clock)
 
 const ki_random *ki_random_system(void)
 {
-    static const ki_random random = {.fill = fill};
+    static const ki_random random = {.size = sizeof(random), .fill = fill};
     return &random;
 }

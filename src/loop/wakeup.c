@@ -161,7 +161,7 @@ int ki__wakeup_new(const ki_alloc *alloc, ki__wakeup **ret_wakeup)
     }
     ki__refs_init(&wakeup->refs);
     wakeup->alloc = alloc;
-    wakeup->threads = (ki_threads){.start = start, .user = wakeup};
+    wakeup->threads = (ki_threads){.size = sizeof(ki_threads), .start = start, .user = wakeup};
     wakeup->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (wakeup->fd < 0) {
         r = -errno;

@@ -4,6 +4,7 @@
 #include <kinformer/kinds.h>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "object/proto/proto_value.h"
 #include "object/text/base64.h"
 #include "object/value.h"
@@ -158,10 +159,13 @@ static bool is_observed(const ki_object *object, const ki_value *status)
     return observed >= ki_object_generation(object);
 }
 
-static ki_replicas replicas_of(const ki_object *object, const count_names *names)
+static int replicas_of(const ki_object *object, const count_names *names, ki_replicas *ret_replicas)
 {
+    KI__REQUIRE(object, NULL);
+    KI__REQUIRE_SIZED(ki_replicas, ret_replicas, NULL);
     ki_value status = part_of(object, "status");
-    return (ki_replicas){
+    const ki_replicas replicas = {
+        .size = sizeof(replicas),
         .desired = names->desired != NULL ? ki__value_child_count(&status, names->desired)
                                           : desired_of(object),
         .total = ki__value_child_count(&status, names->total),
@@ -170,6 +174,7 @@ static ki_replicas replicas_of(const ki_object *object, const count_names *names
         .updated = ki__value_child_count(&status, names->updated),
         .observed = is_observed(object, &status),
     };
+    return KI__GIVE(ki_replicas, ret_replicas, &replicas);
 }
 
 static const count_names usual_names = {
@@ -194,24 +199,24 @@ static const count_names daemon_set_names = {
     .updated = "updatedNumberScheduled",
 };
 
-ki_replicas ki_deployment_replicas(const ki_object *deployment)
+int ki_deployment_replicas(const ki_object *deployment, ki_replicas *ret_replicas)
 {
-    return replicas_of(deployment, &usual_names);
+    return replicas_of(deployment, &usual_names, ret_replicas);
 }
 
-ki_replicas ki_replicaset_replicas(const ki_object *replica_set)
+int ki_replicaset_replicas(const ki_object *replica_set, ki_replicas *ret_replicas)
 {
-    return replicas_of(replica_set, &replica_set_names);
+    return replicas_of(replica_set, &replica_set_names, ret_replicas);
 }
 
-ki_replicas ki_statefulset_replicas(const ki_object *stateful_set)
+int ki_statefulset_replicas(const ki_object *stateful_set, ki_replicas *ret_replicas)
 {
-    return replicas_of(stateful_set, &usual_names);
+    return replicas_of(stateful_set, &usual_names, ret_replicas);
 }
 
-ki_replicas ki_daemonset_replicas(const ki_object *daemon_set)
+int ki_daemonset_replicas(const ki_object *daemon_set, ki_replicas *ret_replicas)
 {
-    return replicas_of(daemon_set, &daemon_set_names);
+    return replicas_of(daemon_set, &daemon_set_names, ret_replicas);
 }
 
 bool ki_job_is_complete(const ki_object *job)
@@ -355,16 +360,20 @@ ki_value ki_event_message(const ki_object *event)
     return ki_value_type(&message) == KI_TYPE_STRING ? message : (ki_value){0};
 }
 
-ki_reference ki_event_involved(const ki_object *event)
+int ki_event_involved(const ki_object *event, ki_reference *ret_reference)
 {
+    KI__REQUIRE(event, NULL);
+    KI__REQUIRE_SIZED(ki_reference, ret_reference, NULL);
     ki_value object = either(event, "involvedObject", "regarding");
-    return (ki_reference){
+    const ki_reference reference = {
+        .size = sizeof(reference),
         .api_version = ki__value_child_text(&object, "apiVersion"),
         .kind = ki__value_child_text(&object, "kind"),
         .name_space = ki__value_child_text(&object, "namespace"),
         .name = ki__value_child_text(&object, "name"),
         .uid = ki__value_child_text(&object, "uid"),
     };
+    return KI__GIVE(ki_reference, ret_reference, &reference);
 }
 
 /* ---- leases ---- */
@@ -395,11 +404,14 @@ static ki_str stored_version(const ki_value *spec)
     return ki_str_make(NULL, 0);
 }
 
-ki_crd ki_crd_of(const ki_object *definition)
+int ki_crd_of(const ki_object *definition, ki_crd *ret_crd)
 {
+    KI__REQUIRE(definition, NULL);
+    KI__REQUIRE_SIZED(ki_crd, ret_crd, NULL);
     ki_value spec = part_of(definition, "spec");
     ki_value names = ki__value_child(&spec, "names");
-    return (ki_crd){
+    const ki_crd crd = {
+        .size = sizeof(crd),
         .group = ki__value_child_text(&spec, "group"),
         .plural = ki__value_child_text(&names, "plural"),
         .singular = ki__value_child_text(&names, "singular"),
@@ -409,4 +421,5 @@ ki_crd ki_crd_of(const ki_object *definition)
         .cluster_scoped = ki__value_child_is(&spec, "scope", "Cluster"),
         .established = ki_object_condition_is_true(definition, "Established"),
     };
+    return KI__GIVE(ki_crd, ret_crd, &crd);
 }

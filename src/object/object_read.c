@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Accessors of an object. Objects are immutable, so all of them are thread-safe. */
 #include "base/error.h"
+#include "base/options.h"
 #include "object/json/json_flat.h"
 #include "object/json/json_skip.h"
 #include "object/object.h"
@@ -216,7 +217,7 @@ int ki_object_annotation(const ki_object *object, ki_str name, ki_value *ret_val
 int ki_object_controller(const ki_object *object, ki_owner *ret_owner)
 {
     KI__REQUIRE(object, NULL);
-    KI__REQUIRE(ret_owner, NULL);
+    KI__REQUIRE_SIZED(ki_owner, ret_owner, NULL);
     ki_value owners = ki_object_owner_references(object);
     ki_value_iter iter;
     if (ki_value_iter_begin(&owners, &iter) < 0) {
@@ -225,14 +226,15 @@ int ki_object_controller(const ki_object *object, ki_owner *ret_owner)
     ki_value owner;
     while (ki_value_iter_next(&iter, NULL, &owner) > 0) {
         if (ki__value_child_flag(&owner, "controller")) {
-            *ret_owner = (ki_owner){
+            const ki_owner found = {
+                .size = sizeof(found),
                 .api_version = ki__value_child_text(&owner, "apiVersion"),
                 .kind = ki__value_child_text(&owner, "kind"),
                 .name = ki__value_child_text(&owner, "name"),
                 .uid = ki__value_child_text(&owner, "uid"),
                 .controller = true,
             };
-            return 0;
+            return KI__GIVE(ki_owner, ret_owner, &found);
         }
     }
     return KI_ERR_NOT_FOUND;

@@ -191,10 +191,9 @@ int ki_resource_new(const ki_resource_options *options, ki_resource **ret_resour
     KI__REQUIRE(options, error);
     KI__REQUIRE(ret_resource, error);
     ki_resource_options ours;
-    int r = ki__options_read(&ours, sizeof(ours),
-                             offsetof(ki_resource_options, alloc) + sizeof(ours.alloc), options);
+    int r = KI__TAKE(ki_resource_options, &ours, options, error);
     if (r < 0) {
-        return ki__error_code(error, r);
+        return r;
     }
     size_t short_count = 0;
     r = check_options(&ours, error);

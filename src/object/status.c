@@ -7,6 +7,7 @@
 
 #include "base/ascii.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "object/value.h"
 
 bool ki_object_is_status(const ki_object *object)
@@ -60,12 +61,11 @@ int ki_status_to_error(const ki_object *status, ki_error *error)
     }
     if (error != NULL) {
         ki_value details = ki__value_child(&root, "details");
-        *error = (ki_error){
-            .code = KI_ERR_STATUS,
-            .http_code = ki__value_child_count(&root, "code"),
-            .reason = reason_of(&root),
-            .retry_after_s = (uint32_t)ki__value_child_count(&details, "retryAfterSeconds"),
-        };
+        ki__error_clear(error);
+        error->code = KI_ERR_STATUS;
+        error->http_code = ki__value_child_count(&root, "code");
+        error->reason = reason_of(&root);
+        error->retry_after_s = (uint32_t)ki__value_child_count(&details, "retryAfterSeconds");
         add_message(error, &root);
     }
     return KI_ERR_STATUS;
@@ -99,19 +99,20 @@ static ki_value causes_of(const ki_object *status)
 int ki_status_cause_at(const ki_object *status, size_t index, ki_status_cause *ret_cause)
 {
     KI__REQUIRE(status, NULL);
-    KI__REQUIRE(ret_cause, NULL);
+    KI__REQUIRE_SIZED(ki_status_cause, ret_cause, NULL);
     ki_value causes = causes_of(status);
     ki_value cause;
     int64_t at = (int64_t)index; /* less than 0 beyond what an object could have */
     if (at < 0 || ki_value_element(&causes, at, &cause) < 0) {
         return KI_ERR_NOT_FOUND;
     }
-    *ret_cause = (ki_status_cause){
+    const ki_status_cause found = {
+        .size = sizeof(found),
         .type = string_member(&cause, "reason"),
         .message = string_member(&cause, "message"),
         .field = string_member(&cause, "field"),
     };
-    return 0;
+    return KI__GIVE(ki_status_cause, ret_cause, &found);
 }
 
 bool ki_status_has_cause(const ki_object *status, const char *type)

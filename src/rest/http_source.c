@@ -89,6 +89,7 @@ int ki__http_send(ki__http_call *call, ki_error *error)
         ki__http_accept(!source->options.json_only, source->options.metadata_only, call->watch);
     const ki_http_header header = {.name = ki_str_from("Accept"), .value = ki_str_from(accept)};
     const ki_http_request request = {
+        .size = sizeof(request),
         .method = "GET",
         .path = ki_buf_text(&source->path),
         .query = ki_buf_text(&call->query),
@@ -118,13 +119,18 @@ int ki__http_send(ki__http_call *call, ki_error *error)
 static int begin(ki__http_source *source, bool watch, const ki_list_options *options,
                  const ki_source_sink *sink, void **ret_call, ki_error *error)
 {
+    ki_source_sink taken;
+    int r = KI__TAKE(ki_source_sink, &taken, sink, error);
+    if (r < 0) {
+        return r;
+    }
     ki__http_call *call = ki__alloc_zero(source->alloc, sizeof(*call));
     if (call == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
     source->calls++;
     call->source = source;
-    call->sink = *sink;
+    call->sink = taken;
     call->watch = watch;
     /* A server that asks for a longer wait is reported instead, so that the caller decides. */
     call->retry = (ki__retry){
@@ -134,7 +140,7 @@ static int begin(ki__http_source *source, bool watch, const ki_list_options *opt
     };
     call->later_page = !watch && ki__http_is_later_page(options);
     ki_buf_init(&call->query, source->alloc, QUERY_MAX_BYTES);
-    int r = ki__timer_init(&call->again, source->engine, ki__http_on_again);
+    r = ki__timer_init(&call->again, source->engine, ki__http_on_again);
     if (r < 0) {
         (void)ki__error_code(error, r);
     } else {
@@ -221,7 +227,8 @@ static int make_texts(ki__http_source *source, const ki_source_http_options *o, 
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 
-static int check_options(const ki_source_http_options *o, ki_error *error)
+static int check_options(const ki_source_http_options *o, ki_transport *ret_transport,
+                         ki_error *error)
 {
     if (o->engine == NULL || o->resource == NULL) {
         return ki__error_set(error, -EINVAL, "source: engine and resource must be set");
@@ -229,20 +236,21 @@ static int check_options(const ki_source_http_options *o, ki_error *error)
     if (o->transport == NULL || o->transport->start == NULL || o->transport->cancel == NULL) {
         return ki__error_set(error, -EINVAL, "source: transport needs start and cancel");
     }
-    return 0;
+    return KI__TAKE(ki_transport, ret_transport, o->transport, error);
 }
 
 int ki_source_http_new(const ki_source_http_options *options, ki_source *ret_source,
                        ki_error *error)
 {
     KI__REQUIRE(options, error);
-    KI__REQUIRE(ret_source, error);
+    KI__REQUIRE_SIZED(ki_source, ret_source, error);
     ki_source_http_options o = {0};
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_source_http_options, &o, options, error);
     if (r < 0) {
         return r;
     }
-    r = check_options(&o, error);
+    ki_transport transport;
+    r = check_options(&o, &transport, error);
     if (r < 0) {
         return r;
     }
@@ -253,7 +261,7 @@ int ki_source_http_new(const ki_source_http_options *options, ki_source *ret_sou
     }
     source->engine = ki_engine_ref(o.engine);
     source->alloc = alloc;
-    source->transport = *o.transport;
+    source->transport = transport;
     if (source->transport.ref != NULL) {
         source->transport.ref(source->transport.user);
     }
@@ -267,7 +275,8 @@ int ki_source_http_new(const ki_source_http_options *options, ki_source *ret_sou
         destroy(source);
         return r;
     }
-    *ret_source = (ki_source){
+    const ki_source table = {
+        .size = sizeof(table),
         .list = begin_list,
         .watch = begin_watch,
         .cancel = cancel,
@@ -277,5 +286,5 @@ int ki_source_http_new(const ki_source_http_options *options, ki_source *ret_sou
         .user = source,
         .destroy = destroy,
     };
-    return 0;
+    return KI__GIVE(ki_source, ret_source, &table);
 }

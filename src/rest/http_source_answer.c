@@ -73,7 +73,7 @@ static void on_response(int status, const ki_http_header *headers, size_t header
         ki__http_end(call, NULL, &error, NULL);
     } else {
         call->source->served = true;
-        call->source->missing = (ki_error){0};
+        ki__error_clear(&call->source->missing);
         call->source->missing_until = 0;
         begin_body(call);
         call->sink.on_alive(0, call->sink.user);
@@ -95,6 +95,7 @@ static bool ends_incomplete(ki__http_call *call, ki_watch_event_type type,
         return false;
     }
     ki_error error;
+    ki__error_init(&error);
     (void)ki__error_set(&error, KI_ERR_NO_SCHEMA,
                         "object has fields without a schema; switching from protobuf to JSON");
     source->options.json_only = true;
@@ -201,6 +202,7 @@ static void keep_failure(ki__http_call *call, ki_str bytes)
     transport->cancel(exchange, transport->user);
     if (call->body == KI__HTTP_GROUP) {
         ki_error too_long;
+        ki__error_init(&too_long);
         (void)ki__error_code(&too_long, r < 0 ? r : KI_ERR_LIMIT);
         ki__http_group_ended(call, &too_long);
     } else {
@@ -250,6 +252,7 @@ static void end_list(ki__http_call *call)
     }
     ki__list_info info = ki__list_decoder_info(&call->list);
     const ki_list_meta meta = {
+        .size = sizeof(meta),
         .resource_version = info.resource_version,
         .continue_token = info.continue_token,
         .remaining = info.remaining_item_count,
@@ -304,6 +307,7 @@ static void on_end(const ki_error *error, void *user)
 }
 
 const ki_http_sink ki__http_response_sink = {
+    .size = sizeof(ki_http_sink),
     .on_response = on_response,
     .on_body = on_body,
     .on_end = on_end,

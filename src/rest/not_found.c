@@ -114,6 +114,7 @@ static int ask(ki__http_call *call)
     }
     if (r == 0) {
         const ki_http_request request = {
+            .size = sizeof(request),
             .method = "GET",
             .path = ki_buf_text(&path),
             .query = "",
@@ -132,7 +133,8 @@ static int ask(ki__http_call *call)
 /* Ends the call with the error that it had, in better words if there are any. */
 static void conclude(ki__http_call *call)
 {
-    ki_error error = call->not_found;
+    ki_error error = KI_ERROR_INIT;
+    ki__error_copy(&error, &call->not_found);
     ki_object *status = call->not_found_status;
     const ki_error *why = &call->source->missing;
     call->not_found_status = NULL;
@@ -147,14 +149,14 @@ void ki__http_end_not_found(ki__http_call *call, const ki_error *error, const ki
 {
     ki__http_source *source = call->source;
     uint64_t now = ki__engine_now(source->engine);
-    call->not_found = *error;
+    ki__error_copy(&call->not_found, error);
     call->not_found_status = ki_object_ref(status);
     bool known = now < source->missing_until;
     if (known || ki_resource_group(source->resource)[0] == '\0') {
         conclude(call);
         return;
     }
-    source->missing = (ki_error){0};
+    ki__error_clear(&source->missing);
     ki__http_drop_body(call);
     call->exchange = NULL;
     call->body = KI__HTTP_GROUP;

@@ -71,6 +71,7 @@ static void tell_end(ki_pager *pager, const char *version, const ki_error *error
 {
     ki__collect_pack(&pager->found);
     const ki_replacement list = {
+        .size = sizeof(list),
         .objects = pager->found.objects,
         .object_count = pager->found.count,
         .unread = pager->found.unread,
@@ -78,6 +79,7 @@ static void tell_end(ki_pager *pager, const char *version, const ki_error *error
         .resource_version = version,
     };
     const ki_pager_result result = {
+        .size = sizeof(result),
         .list = error == NULL ? &list : NULL,
         .error = error,
         .status = status,
@@ -92,6 +94,7 @@ static void tell_end(ki_pager *pager, const char *version, const ki_error *error
 static void give_up(ki_pager *pager, int code)
 {
     ki_error error;
+    ki__error_init(&error);
     (void)ki__error_code(&error, code);
     ki__pages_cancel(&pager->pages);
     tell_end(pager, NULL, &error, NULL);
@@ -232,11 +235,15 @@ int ki_pager_start(const ki_pager_options *options, ki_pager **ret_pager, ki_err
     KI__REQUIRE(options, error);
     KI__REQUIRE(ret_pager, error);
     ki_pager_options o = {0};
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_pager_options, &o, options, error);
     if (r < 0) {
         return r;
     }
     r = check_options(&o, error);
+    ki_source source;
+    if (r >= 0) {
+        r = KI__TAKE(ki_source, &source, o.source, error);
+    }
     if (r < 0) {
         return r;
     }
@@ -249,7 +256,7 @@ int ki_pager_start(const ki_pager_options *options, ki_pager **ret_pager, ki_err
     ki__refs_init(&pager->refs);
     pager->engine = ki_engine_ref(o.engine);
     pager->alloc = alloc;
-    pager->source = *o.source;
+    pager->source = source;
     pager->options = o;
     ki__task_init(&pager->task, work);
     ki__pages_init(&pager->pages, &pager->source, &sink, pager, alloc,

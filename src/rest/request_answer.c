@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "object/object_list.h"
 
 enum {
@@ -43,7 +44,7 @@ void ki_response_done(ki_response *answer)
         ki_buf_done(&memory->content_type);
         ki__free(memory->alloc, memory);
     }
-    *answer = (ki_response){0};
+    (void)KI__GIVE(ki_response, answer, &(ki_response){0});
 }
 
 static int make_memory(ki_response *answer, const ki_alloc *alloc)
@@ -120,7 +121,7 @@ int ki__reader_head(ki__reader *reader, int status, const ki_http_header *header
         begin_bytes(reader, KI__READER_BYTES, RAW_MAX_BYTES);
     } else if (encoding < 0) {
         if (error != NULL) {
-            *error = other;
+            ki__error_copy(error, &other);
         }
         return encoding;
     } else if (expect == KI__EXPECT_LIST || expect == KI__EXPECT_LIST_OR_STATUS) {
@@ -207,7 +208,7 @@ int ki__reader_body(ki__reader *reader, ki_str bytes, ki_error *error)
         break;
     }
     if (r < 0 && error != NULL) {
-        *error = own;
+        ki__error_copy(error, &own);
     }
     return r;
 }
@@ -299,7 +300,8 @@ static int give_failure(ki__reader *reader, ki_response *answer, ki_error *error
 
 int ki__reader_finish(ki__reader *reader, ki_response *ret_answer, ki_error *error)
 {
-    ki_response answer = {.http_code = reader->head.status, .remaining = -1};
+    ki_response answer = {
+        .size = sizeof(answer), .http_code = reader->head.status, .remaining = -1};
     ki_error own = KI_ERROR_INIT;
     int r = 0;
     answer.resource_version = "";
@@ -321,7 +323,7 @@ int ki__reader_finish(ki__reader *reader, ki_response *ret_answer, ki_error *err
     }
     if (r < 0 && error != NULL) {
         own.http_code = own.http_code != 0 ? own.http_code : reader->head.status;
-        *error = own;
+        ki__error_copy(error, &own);
     }
     *ret_answer = answer;
     return r < 0 ? r : 0;

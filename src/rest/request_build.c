@@ -358,9 +358,9 @@ int ki__built_make(ki__built *built, const ki_alloc *alloc, const ki_request *re
     ki_buf_init(&built->name, alloc, TEXT_MAX_BYTES);
     ki_request q = {0};
     ki_list_options list = {0};
-    int r = ki__options_take(&q, sizeof(q), request, error);
+    int r = KI__TAKE(ki_request, &q, request, error);
     if (r == 0) {
-        r = ki__options_take(&list, sizeof(list), q.list, error);
+        r = KI__TAKE(ki_list_options, &list, q.list, error);
     }
     if (r < 0) {
         return r;
@@ -388,6 +388,7 @@ ki_http_request ki__built_request(const ki__built *built, ki_http_header headers
     headers[0] = (ki_http_header){ki_str_from("Accept"), ki_buf_str(&built->accept)};
     headers[1] = (ki_http_header){ki_str_from("Content-Type"), ki_buf_str(&built->content_type)};
     return (ki_http_request){
+        .size = sizeof(ki_http_request),
         .method = ki_buf_text(&built->method),
         .path = ki_buf_text(&built->path),
         .query = ki_buf_text(&built->query),

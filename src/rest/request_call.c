@@ -56,6 +56,7 @@ static void finish(ki__request_call *call, ki_response *answer, const ki_error *
 void ki__request_call_fail(ki__request_call *call, const ki_error *error)
 {
     ki_response answer = {
+        .size = sizeof(answer),
         .http_code = call->last_status,
         .resource_version = "",
         .continue_token = "",
@@ -151,8 +152,11 @@ static void on_end(const ki_error *error, void *user)
 static void send_request(ki__request_call *call)
 {
     const ki_transport *transport = &call->transport;
-    const ki_http_sink sink = {
-        .on_response = on_response, .on_body = on_body, .on_end = on_end, .user = call};
+    const ki_http_sink sink = {.size = sizeof(sink),
+                               .on_response = on_response,
+                               .on_body = on_body,
+                               .on_end = on_end,
+                               .user = call};
     ki_http_header headers[KI__BUILT_HEADERS];
     const ki_http_request request = ki__built_request(&call->built, headers);
     ki_error error = KI_ERROR_INIT;

@@ -119,8 +119,8 @@ void ki__intake_skipped(const ki__intake *intake, const ki_error *why, ki__wire_
     *ret_item = (ki__wire_item){
         .key = ki_buf_text(&intake->key),
         .resource_version = ki_buf_text(&intake->resource_version),
-        .error = *why,
     };
+    ki__error_copy(&ret_item->error, why);
 }
 
 void ki__wire_error_add_kind(ki_error *error, const char *api_version, const char *kind)

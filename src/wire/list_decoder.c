@@ -38,7 +38,7 @@ void ki__list_decoder_done(ki__list_decoder *decoder)
 static int give_failure(const ki__list_decoder *decoder, ki_error *error)
 {
     if (error != NULL) {
-        *error = decoder->failure;
+        ki__error_copy(error, &decoder->failure);
     }
     return decoder->failure.code;
 }
@@ -51,7 +51,7 @@ int ki__list_decoder_feed(ki__list_decoder *decoder, const char *bytes, size_t l
         return give_failure(decoder, error);
     }
     ki_error failure;
-    ki__error_clear(&failure);
+    ki__error_init(&failure);
     bytes = bytes != NULL ? bytes : "";
     int r = decoder->intake.encoding == KI_ENCODING_JSON
                 ? ki__list_json_feed(decoder, bytes, len, ret_taken, ret_item, &failure)
@@ -69,7 +69,7 @@ int ki__list_decoder_finish(ki__list_decoder *decoder, ki_error *error)
         return give_failure(decoder, error);
     }
     ki_error failure;
-    ki__error_clear(&failure);
+    ki__error_init(&failure);
     int r = decoder->intake.encoding == KI_ENCODING_JSON ? ki__list_json_finish(decoder, &failure)
                                                          : ki__list_proto_finish(decoder, &failure);
     if (r < 0) {
@@ -212,7 +212,7 @@ int ki__list_item(ki__list_decoder *decoder, const ki__piece *piece, uint64_t st
     size_t max = intake->options.max_bytes;
     ki_object *object = NULL;
     ki_error why;
-    why.code = 0; /* the rest is set with it, if ever */
+    ki__error_init(&why);
     ki_str bytes;
     int r = ki__gather_take(&intake->gathered, piece, start, end, max, &bytes);
     if (r < 0) {

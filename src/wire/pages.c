@@ -68,6 +68,7 @@ static int request_page(ki__pages *pages, ki_error *error)
 {
     const ki_list_options options = ki__paging_options(&pages->paging);
     const ki_source_sink sink = {
+        .size = sizeof(sink),
         .on_event = on_event,
         .on_skipped = on_skipped,
         .on_alive = on_alive,
@@ -123,6 +124,7 @@ static void follow(ki__pages *pages, ki__paging_verdict verdict, const ki_error 
                    const ki_object *status)
 {
     ki_error failure;
+    ki__error_init(&failure);
     for (;;) {
         switch (verdict) {
         case KI__PAGING_COMPLETE:
@@ -140,7 +142,7 @@ static void follow(ki__pages *pages, ki__paging_verdict verdict, const ki_error 
         case KI__PAGING_NEXT:
             break;
         }
-        failure = KI_ERROR_INIT;
+        ki__error_clear(&failure);
         if (request_page(pages, &failure) == 0) {
             return;
         }

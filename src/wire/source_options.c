@@ -43,10 +43,9 @@ int ki__texts_copy_list_options(const ki_alloc *alloc, const ki_list_options *fr
                                 ki_list_options *ret_options, char **ret_block, ki_error *error)
 {
     ki_list_options o = {0};
-    int r = ki__options_read(&o, sizeof(o), sizeof(o), from);
+    int r = KI__TAKE(ki_list_options, &o, from, error);
     if (r < 0) {
-        return ki__error_set(error, r,
-                             "list options: unsupported size, or unknown members are set");
+        return r;
     }
     const char **const texts[] = {
         &o.label_selector,         &o.field_selector, &o.resource_version,

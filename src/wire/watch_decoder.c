@@ -28,7 +28,7 @@ void ki__watch_decoder_done(ki__watch_decoder *decoder)
 static int give_failure(const ki__watch_decoder *decoder, ki_error *error)
 {
     if (error != NULL) {
-        *error = decoder->failure;
+        ki__error_copy(error, &decoder->failure);
     }
     return decoder->failure.code;
 }
@@ -41,7 +41,7 @@ int ki__watch_decoder_feed(ki__watch_decoder *decoder, const char *bytes, size_t
         return give_failure(decoder, error);
     }
     ki_error failure;
-    ki__error_clear(&failure);
+    ki__error_init(&failure);
     bytes = bytes != NULL ? bytes : "";
     int r = decoder->intake.encoding == KI_ENCODING_JSON
                 ? ki__watch_json_feed(decoder, bytes, len, ret_taken, ret_event, &failure)
@@ -59,7 +59,7 @@ int ki__watch_decoder_finish(ki__watch_decoder *decoder, ki_error *error)
         return give_failure(decoder, error);
     }
     ki_error failure;
-    ki__error_clear(&failure);
+    ki__error_init(&failure);
     int r = decoder->intake.encoding == KI_ENCODING_JSON
                 ? ki__watch_json_finish(decoder, &failure)
                 : ki__watch_proto_finish(decoder, &failure);
@@ -85,7 +85,7 @@ void ki__watch_begin(ki__watch_decoder *decoder)
 void ki__watch_spoil(ki__watch_decoder *decoder, const ki_error *why)
 {
     if (decoder->why.code == 0) {
-        decoder->why = *why;
+        ki__error_copy(&decoder->why, why);
     }
 }
 
@@ -93,6 +93,7 @@ void ki__watch_see(ki__watch_decoder *decoder, ki__watch_member member)
 {
     if (member != KI__WATCH_OTHER && (decoder->seen >> member & 1) != 0) {
         ki_error why;
+        ki__error_init(&why);
         (void)ki__error_set(&why, KI_ERR_INVALID, "watch event: duplicate field");
         ki__watch_spoil(decoder, &why);
     }

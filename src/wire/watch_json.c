@@ -23,6 +23,7 @@ void ki__watch_json_init(ki__watch_decoder *decoder)
 static void take_name(ki__watch_decoder *decoder, ki_str quoted, bool whole)
 {
     ki_error why;
+    ki__error_init(&why);
     decoder->member = KI__WATCH_OTHER;
     if (whole && ki__json_check(quoted, 1, &why) < 0) {
         ki__watch_spoil(decoder, &why);
@@ -40,6 +41,7 @@ static void take_type(ki__watch_decoder *decoder, ki_str value, bool whole)
 {
     char name[SHORT_BYTES_MAX];
     ki_error why;
+    ki__error_init(&why);
     if (!whole || value.ptr[0] != '"') {
         return;
     }

@@ -143,6 +143,7 @@ static int read_frame(ki__watch_decoder *decoder, const char *bytes, size_t len,
         ki__piece piece = {bytes + *taken, decoder->proto.offset};
         ki__proto_event event;
         ki_error why;
+        ki__error_init(&why);
         size_t count;
         r = ki__proto_stream_feed(&decoder->proto, piece.bytes, room, &count, &event, &why);
         *taken += count;

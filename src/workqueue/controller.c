@@ -26,7 +26,7 @@ int ki_controller_new(const ki_controller_options *options, ki_controller **ret_
     KI__REQUIRE(options, error);
     KI__REQUIRE(ret_controller, error);
     ki_controller_options o;
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_controller_options, &o, options, error);
     if (r < 0) {
         return r;
     }

@@ -18,7 +18,7 @@ static const size_t keys_max = (size_t)1 << 30;
 
 int ki__rate_limiter_options(const ki_rate_limiter_options *theirs, ki_rate_limiter_options *ours)
 {
-    int r = ki__options_read(ours, sizeof(*ours), sizeof(*ours), theirs);
+    int r = KI__TAKE(ki_rate_limiter_options, ours, theirs, NULL);
     if (r < 0) {
         return r;
     }
@@ -27,9 +27,19 @@ int ki__rate_limiter_options(const ki_rate_limiter_options *theirs, ki_rate_limi
     return ours->max_keys <= keys_max ? 0 : -EINVAL;
 }
 
-bool ki__rate_limiter_is_complete(const ki_rate_limiter *limiter)
+int ki__rate_limiter_take(ki_rate_limiter *ours, const ki_rate_limiter *theirs, ki_error *error)
 {
-    return limiter->when != NULL && limiter->forget != NULL && limiter->requeues != NULL;
+    if (theirs == NULL) {
+        return ki__error_null(error, "limiter");
+    }
+    int r = KI__TAKE(ki_rate_limiter, ours, theirs, error);
+    if (r < 0) {
+        return r;
+    }
+    if (ours->when == NULL || ours->forget == NULL || ours->requeues == NULL) {
+        return ki__error_set(error, -EINVAL, "limiter: when, forget and requeues must be set");
+    }
+    return 0;
 }
 
 void ki_rate_limiter_done(ki_rate_limiter *limiter)
@@ -40,7 +50,7 @@ void ki_rate_limiter_done(ki_rate_limiter *limiter)
     if (limiter->destroy != NULL) {
         limiter->destroy(limiter->user);
     }
-    *limiter = (ki_rate_limiter){0};
+    (void)KI__GIVE(ki_rate_limiter, limiter, &(ki_rate_limiter){0});
 }
 
 /* By the failures of the key */
@@ -124,7 +134,7 @@ int ki_rate_limiter_exponential(uint64_t base_ns, uint64_t max_ns,
                                 const ki_rate_limiter_options *options,
                                 ki_rate_limiter *ret_limiter)
 {
-    KI__REQUIRE(ret_limiter, NULL);
+    KI__REQUIRE_SIZED(ki_rate_limiter, ret_limiter, NULL);
     counter *c;
     int r = counter_new(options, &c);
     if (r < 0) {
@@ -132,20 +142,21 @@ int ki_rate_limiter_exponential(uint64_t base_ns, uint64_t max_ns,
     }
     c->first_ns = base_ns;
     c->last_ns = max_ns;
-    *ret_limiter = (ki_rate_limiter){
+    const ki_rate_limiter limiter = {
+        .size = sizeof(limiter),
         .when = exponential_when,
         .forget = counter_forget,
         .requeues = counter_requeues,
         .destroy = counter_destroy,
         .user = c,
     };
-    return 0;
+    return KI__GIVE(ki_rate_limiter, ret_limiter, &limiter);
 }
 
 int ki_rate_limiter_fast_slow(uint64_t fast_ns, uint64_t slow_ns, uint32_t fast_count,
                               const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
 {
-    KI__REQUIRE(ret_limiter, NULL);
+    KI__REQUIRE_SIZED(ki_rate_limiter, ret_limiter, NULL);
     counter *c;
     int r = counter_new(options, &c);
     if (r < 0) {
@@ -154,14 +165,15 @@ int ki_rate_limiter_fast_slow(uint64_t fast_ns, uint64_t slow_ns, uint32_t fast_
     c->first_ns = fast_ns;
     c->last_ns = slow_ns;
     c->fast_count = fast_count;
-    *ret_limiter = (ki_rate_limiter){
+    const ki_rate_limiter limiter = {
+        .size = sizeof(limiter),
         .when = fast_slow_when,
         .forget = counter_forget,
         .requeues = counter_requeues,
         .destroy = counter_destroy,
         .user = c,
     };
-    return 0;
+    return KI__GIVE(ki_rate_limiter, ret_limiter, &limiter);
 }
 
 /* The bucket. It is kept as the time at which it is full again: a token costs one interval, and a
@@ -228,7 +240,7 @@ static void bucket_destroy(void *user)
 int ki_rate_limiter_bucket(uint64_t interval_ns, uint32_t burst,
                            const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
 {
-    KI__REQUIRE(ret_limiter, NULL);
+    KI__REQUIRE_SIZED(ki_rate_limiter, ret_limiter, NULL);
     ki_rate_limiter_options o;
     int r = ki__rate_limiter_options(options, &o);
     if (r < 0) {
@@ -252,7 +264,8 @@ int ki_rate_limiter_bucket(uint64_t interval_ns, uint32_t burst,
         ki__free(o.alloc, b);
         return r;
     }
-    *ret_limiter = (ki_rate_limiter){
+    const ki_rate_limiter limiter = {
+        .size = sizeof(limiter),
         .when = bucket_when,
         .forget = bucket_forget,
         .requeues = bucket_requeues,
@@ -260,5 +273,5 @@ int ki_rate_limiter_bucket(uint64_t interval_ns, uint32_t burst,
         .destroy = bucket_destroy,
         .user = b,
     };
-    return 0;
+    return KI__GIVE(ki_rate_limiter, ret_limiter, &limiter);
 }

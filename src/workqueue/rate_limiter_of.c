@@ -2,12 +2,12 @@
 /* Combined rate limiters: the longest delay of several, and a bounded delay; and the default of
  * controllers. */
 #include <errno.h>
-#include <string.h>
 
 #include <kinformer/rate_limiter.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "base/time_units.h"
 #include "workqueue/workqueue_state.h"
 
@@ -69,7 +69,7 @@ static void group_destroy(void *user)
     ki__free(g->alloc, g);
 }
 
-static int group_new(const ki_rate_limiter *limiters, size_t count, uint64_t max_ns,
+static int group_new(const ki_rate_limiter *const *limiters, size_t count, uint64_t max_ns,
                      const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
 {
     ki_rate_limiter_options o;
@@ -80,18 +80,20 @@ static int group_new(const ki_rate_limiter *limiters, size_t count, uint64_t max
     if (count == 0 || count > LIMITERS_MAX) {
         return -EINVAL;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (!ki__rate_limiter_is_complete(&limiters[i])) {
-            return -EINVAL;
-        }
-    }
-    group *g = ki__alloc(o.alloc, sizeof(*g) + count * sizeof(limiters[0]));
+    group *g = ki__alloc(o.alloc, sizeof(*g) + count * sizeof(g->limiters[0]));
     if (g == NULL) {
         return -ENOMEM;
     }
     *g = (group){.alloc = o.alloc, .max_ns = max_ns, .count = count};
-    memcpy(g->limiters, limiters, count * sizeof(limiters[0]));
-    *ret_limiter = (ki_rate_limiter){
+    for (size_t i = 0; r >= 0 && i < count; i++) {
+        r = ki__rate_limiter_take(&g->limiters[i], limiters[i], NULL);
+    }
+    if (r < 0) {
+        ki__free(o.alloc, g);
+        return r;
+    }
+    const ki_rate_limiter limiter = {
+        .size = sizeof(limiter),
         .when = group_when,
         .forget = group_forget,
         .requeues = group_requeues,
@@ -99,14 +101,14 @@ static int group_new(const ki_rate_limiter *limiters, size_t count, uint64_t max
         .destroy = group_destroy,
         .user = g,
     };
-    return 0;
+    return KI__GIVE(ki_rate_limiter, ret_limiter, &limiter);
 }
 
-int ki_rate_limiter_max_of(const ki_rate_limiter *limiters, size_t count,
+int ki_rate_limiter_max_of(const ki_rate_limiter *const *limiters, size_t count,
                            const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
 {
     KI__REQUIRE(limiters, NULL);
-    KI__REQUIRE(ret_limiter, NULL);
+    KI__REQUIRE_SIZED(ki_rate_limiter, ret_limiter, NULL);
     return group_new(limiters, count, UINT64_MAX, options, ret_limiter);
 }
 
@@ -115,20 +117,21 @@ int ki_rate_limiter_with_max_wait(const ki_rate_limiter *limiter, uint64_t max_n
                                   ki_rate_limiter *ret_limiter)
 {
     KI__REQUIRE(limiter, NULL);
-    KI__REQUIRE(ret_limiter, NULL);
-    return group_new(limiter, 1, max_ns, options, ret_limiter);
+    KI__REQUIRE_SIZED(ki_rate_limiter, ret_limiter, NULL);
+    return group_new(&limiter, 1, max_ns, options, ret_limiter);
 }
 
 int ki_rate_limiter_default(const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
 {
-    KI__REQUIRE(ret_limiter, NULL);
-    ki_rate_limiter both[2] = {{0}, {0}};
+    KI__REQUIRE_SIZED(ki_rate_limiter, ret_limiter, NULL);
+    ki_rate_limiter both[2] = {KI_OPTIONS_INIT(ki_rate_limiter), KI_OPTIONS_INIT(ki_rate_limiter)};
+    const ki_rate_limiter *const limiters[] = {&both[0], &both[1]};
     int r = ki_rate_limiter_exponential(5 * KI__MS_NS, 1000 * KI__SECOND_NS, options, &both[0]);
     if (r >= 0) {
         r = ki_rate_limiter_bucket(100 * KI__MS_NS, 100, options, &both[1]);
     }
     if (r >= 0) {
-        r = ki_rate_limiter_max_of(both, 2, options, ret_limiter);
+        r = ki_rate_limiter_max_of(limiters, 2, options, ret_limiter);
     }
     if (r < 0) {
         ki_rate_limiter_done(&both[0]);

@@ -24,7 +24,8 @@ static const size_t keys_max = (size_t)1 << 30;
 /* A clock that is this far behind when its time should have come is another one than it must be. */
 static const uint64_t clock_slack_ns = KI__SECOND_NS;
 
-static int check_options(const ki_workqueue_options *o, ki_error *error)
+static int check_options(const ki_workqueue_options *o, ki_rate_limiter *ret_limiter,
+                         ki_error *error)
 {
     if (o->clock == NULL && o->limiter != NULL) {
         return ki__error_set(error, -EINVAL, "clock: required by limiter");
@@ -32,13 +33,10 @@ static int check_options(const ki_workqueue_options *o, ki_error *error)
     if (o->clock == NULL && o->measure_times) {
         return ki__error_set(error, -EINVAL, "clock: required by measure_times");
     }
-    if (o->limiter != NULL && !ki__rate_limiter_is_complete(o->limiter)) {
-        return ki__error_set(error, -EINVAL, "limiter: all functions must be set");
-    }
     if (o->max_keys > keys_max || o->max_key_bytes > KEY_BYTES_MAX) {
         return ki__error_set(error, -EINVAL, "max_keys or max_key_bytes is too large");
     }
-    return 0;
+    return o->limiter != NULL ? ki__rate_limiter_take(ret_limiter, o->limiter, error) : 0;
 }
 
 static int locks_init(ki_workqueue *queue)
@@ -87,11 +85,12 @@ int ki_workqueue_new(const ki_workqueue_options *options, ki_workqueue **ret_que
 {
     KI__REQUIRE(ret_queue, error);
     ki_workqueue_options o;
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_workqueue_options, &o, options, error);
     if (r < 0) {
         return r;
     }
-    r = check_options(&o, error);
+    ki_rate_limiter limiter;
+    r = check_options(&o, &limiter, error);
     if (r < 0) {
         return r;
     }
@@ -105,7 +104,7 @@ int ki_workqueue_new(const ki_workqueue_options *options, ki_workqueue **ret_que
         goto fail_locks;
     }
     if (o.limiter != NULL) {
-        queue->limiter = *o.limiter;
+        queue->limiter = limiter;
     } else if (o.clock != NULL) {
         ki_rate_limiter_options limits = KI_OPTIONS_INIT(ki_rate_limiter_options);
         limits.alloc = o.alloc;

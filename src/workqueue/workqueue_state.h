@@ -175,8 +175,8 @@ void ki__durations_observe(ki_durations *durations, uint64_t from_ns, uint64_t t
 
 /* rate_limiter.c */
 
-/** Whether all functions are there that must be. */
-bool ki__rate_limiter_is_complete(const ki_rate_limiter *limiter);
+/** Copies a limiter of the program's. -EINVAL also if a function is missing; -E2BIG. */
+int ki__rate_limiter_take(ki_rate_limiter *ours, const ki_rate_limiter *theirs, ki_error *error);
 /** Reads the options, with allocator and max_keys filled in. */
 int ki__rate_limiter_options(const ki_rate_limiter_options *theirs, ki_rate_limiter_options *ours);
 

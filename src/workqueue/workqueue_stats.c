@@ -3,6 +3,8 @@
  * here they are computed on request. */
 #include <string.h>
 
+#include "base/error.h"
+#include "base/options.h"
 #include "workqueue/workqueue_state.h"
 
 void ki__durations_observe(ki_durations *durations, uint64_t from_ns, uint64_t to_ns)
@@ -32,11 +34,10 @@ static void running(const ki_workqueue *queue, uint64_t now_ns, ki_workqueue_sta
     stats->longest_running_ns = now_ns > oldest->started_ns ? now_ns - oldest->started_ns : 0;
 }
 
-void ki_workqueue_get_stats(ki_workqueue *queue, ki_workqueue_stats *stats)
+int ki_workqueue_get_stats(ki_workqueue *queue, ki_workqueue_stats *ret_stats)
 {
-    if (queue == NULL || stats == NULL) {
-        return;
-    }
+    KI__REQUIRE(queue, NULL);
+    KI__REQUIRE_SIZED(ki_workqueue_stats, ret_stats, NULL);
     ki_workqueue_stats all = KI_OPTIONS_INIT(ki_workqueue_stats);
     uint64_t now_ns = 0;
     ki__mutex_lock(&queue->lock);
@@ -53,8 +54,5 @@ void ki_workqueue_get_stats(ki_workqueue *queue, ki_workqueue_stats *stats)
         running(queue, ki__workqueue_now(queue), &all);
     }
     ki__mutex_unlock(&queue->lock);
-    size_t size = stats->size != 0 && stats->size < sizeof(all) ? stats->size : sizeof(all);
-    size_t theirs = stats->size;
-    memcpy(stats, &all, size);
-    stats->size = theirs;
+    return KI__GIVE(ki_workqueue_stats, ret_stats, &all);
 }

@@ -200,7 +200,7 @@ static const char *text_or_none(const char *part)
 
 static int make_informer(program *p, follower *f, ki_error *error)
 {
-    ki_source source;
+    ki_source source = {0};
     int r = ki_source_http_new(
         KI_OPTIONS(ki_source_http_options, .engine = ki_client_engine(p->client),
                    .transport = ki_client_transport(p->client), .resource = f->resource,

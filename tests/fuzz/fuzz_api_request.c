@@ -116,8 +116,8 @@ static ki__api_exchange *request(ki__api_server *server, ki_str line)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-    const ki_clock clock = {monotonic, realtime, NULL};
-    const ki_random random = {fill, NULL};
+    const ki_clock clock = {0, monotonic, realtime, NULL};
+    const ki_random random = {0, fill, NULL};
     const ki__api_model_options model_options = {
         .clock = &clock,
         .random = &random,

@@ -123,7 +123,7 @@ static void read_accessors(const ki_object *object)
     (void)ki_object_generation(object);
     (void)ki_object_creation_time(object);
     (void)ki_object_deletion_time(object);
-    ki_owner owner;
+    ki_owner owner = {0};
     (void)!ki_object_controller(object, &owner);
     ki_value label;
     (void)!ki_object_label(object, ki_str_from("app"), &label);

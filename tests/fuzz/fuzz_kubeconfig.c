@@ -59,7 +59,7 @@ static void load(ki_str text)
 {
     ki_config_options options = KI_OPTIONS_INIT(ki_config_options);
     options.text = text;
-    options.environment.get = no_variable;
+    options.environment = &(ki_config_environment){.get = no_variable};
     ki_config *config = NULL;
     ki_error error = KI_ERROR_INIT;
     int r = ki_config_load(&options, &config, &error);

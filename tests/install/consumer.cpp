@@ -40,9 +40,13 @@ static bool finds_pod(ki_store *store)
 int main()
 {
     ki_error error = KI_ERROR_INIT;
-    const ki_index index = ki_index_by_namespace();
+    ki_index index = KI_OPTIONS_INIT(ki_index);
+    const ki_index *const indexes[] = {&index};
+    if (ki_index_by_namespace(&index) < 0) {
+        return 1;
+    }
     ki_store_options options = KI_OPTIONS_INIT(ki_store_options);
-    options.indexes = &index;
+    options.indexes = indexes;
     options.index_count = 1;
     ki_store *made = nullptr;
     int r = ki_store_new(&options, &made, &error);

@@ -166,7 +166,7 @@ int main(int argc, char **argv)
     options.as_uid = argument("", "as-uid");
     const char *groups[2] = {argument("", "as-group"), NULL};
     options.as_groups = groups[0] != NULL ? groups : NULL;
-    options.environment.get = get_variable;
+    options.environment = &(ki_config_environment){.get = get_variable};
     ki_config *config = NULL;
     ki_error error = KI_ERROR_INIT;
     int r = ki_config_load(&options, &config, &error);

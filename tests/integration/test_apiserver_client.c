@@ -383,7 +383,7 @@ static void follow_a_newer_server(bool no_streaming)
     expect_incomplete(w.pods, "default/o2");
     assert_int_equal(atomic_load(&warnings), 1);
     /* What is asked for as JSON has it, by its name. */
-    ki_response answer;
+    ki_response answer = {0};
     ki_value value;
     must(ki_client_do(w.client,
                       KI_OPTIONS(ki_request, .verb = KI_VERB_GET, .resource = KI_CORE_V1_PODS,

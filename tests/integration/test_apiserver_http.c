@@ -96,7 +96,7 @@ static void requests_share_a_connection(void **state)
 {
     (void)state;
     serving s;
-    ki_apiserver_stats stats;
+    ki_apiserver_stats stats = {0};
     serving_begin(&s, NULL);
     for (int i = 0; i < 20; i++) {
         assert_int_equal(serving_ask(&s, "GET", MAPS, "", ""), 200);
@@ -161,7 +161,7 @@ static void a_watch_is_woken_by_writes(void **state)
     (void)state;
     serving s;
     exchange e;
-    ki_apiserver_stats stats;
+    ki_apiserver_stats stats = {0};
     serving_begin(&s, NULL);
     serving_put(&s, "a");
     watch(&s, &e, "watch=1");
@@ -238,7 +238,7 @@ static void a_client_that_leaves_its_watch_is_noticed(void **state)
     exchange_done(&e);
     transporting_for(&s.t, 50);
     assert_int_equal(serving_open(&s, 0), 0);
-    ki_apiserver_stats stats;
+    ki_apiserver_stats stats = {0};
     ki_apiserver_get_stats(s.server, &stats);
     assert_int_equal(stats.open_watches, 0);
     serving_end(&s);

@@ -35,7 +35,7 @@ static int get(ki_client *client, ki_error *error)
 
 static void expect_not_found(ki_client *client)
 {
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     assert_int_equal(get(client, &error), KI_ERR_STATUS);
     assert_true(ki_error_is_not_found(&error));
 }
@@ -235,7 +235,7 @@ static void a_request_waits_whoever_runs_the_loop(void **state)
     expect_not_found(c.client);
     ki_loop_stop(c.loop);
     pthread_join(runner, NULL);
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     assert_int_equal(get(c.client, &error), KI_ERR_STOPPED);
     clienting_end(&c);
 }

@@ -101,7 +101,7 @@ static void begin(fixture *f, bool own_thread)
     *f = (fixture){.fds = test_descriptors()};
     test_alloc_init(&f->alloc);
     ki_buf_init(&f->said, NULL, 1 << 20);
-    f->clock = (ki_clock){monotonic_ns, realtime_ns, f};
+    f->clock = (ki_clock){0, monotonic_ns, realtime_ns, f};
     test_server_start(&f->server, "discovery_server.py", "");
     load_config(f);
     if (!own_thread) {

@@ -62,7 +62,7 @@ static void a_get(void **state)
     request.subresource = "scale";
     request.resource = KI_APPS_V1_DEPLOYMENTS;
     ki_error error = KI_ERROR_INIT;
-    ki_response answer;
+    ki_response answer = {0};
     assert_int_equal(ki_client_do(c.client, &request, &answer, &error), KI_ERR_STATUS);
     assert_true(ki_error_is_not_found(&error));
     assert_int_equal(answer.http_code, 404);
@@ -160,7 +160,7 @@ static void writes_with_all_their_options(void **state)
     request.list = KI_OPTIONS(ki_list_options, .label_selector = "a=b");
     request.grace_seconds = 30;
     request.propagation = KI_PROPAGATION_ORPHAN;
-    ki_response answer;
+    ki_response answer = {0};
     assert_int_equal(ki_client_do(c.client, &request, &answer, NULL), 0);
     assert_true(ki_object_is_status(answer.object));
     assert_null(answer.list);
@@ -265,7 +265,7 @@ static void raw_requests(void **state)
     clienting c;
     begin(&c);
     ki_request request = KI_OPTIONS_INIT(ki_request);
-    ki_response answer;
+    ki_response answer = {0};
     request.verb = KI_VERB_RAW;
     request.path = "/version";
     request.query = "a=%20b";
@@ -351,7 +351,7 @@ static void a_list_is_in_order(void **state)
     begin(&c);
     add_config_maps(&c, 7);
     ki_request request = request_of(KI_VERB_LIST);
-    ki_response answer;
+    ki_response answer = {0};
     request.name_space = "shop";
     request.list = KI_OPTIONS(ki_list_options, .limit = 3, .label_selector = "odd=0");
     assert_int_equal(ki_client_do(c.client, &request, &answer, NULL), 0);
@@ -547,7 +547,7 @@ static void answers_that_cannot_be_read(void **state)
     clienting c;
     begin(&c);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        ki_error error;
+        ki_error error = KI_ERROR_INIT;
         clienting_answer(&c, cases[i].answer);
         assert_int_equal(get(&c, &error), cases[i].code);
         assert_int_equal(error.code, cases[i].code);
@@ -565,7 +565,7 @@ static void errors_without_a_status_say_what_they_can(void **state)
     (void)state;
     clienting c;
     begin(&c);
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     clienting_answer(&c, "{'status': 403, 'headers': {'Content-Type': 'text/plain'}, "
                          "'body': 'go away. ', 'times': 20000}");
     assert_int_equal(get(&c, &error), KI_ERR_STATUS);
@@ -587,7 +587,7 @@ static void requests_that_cannot_be_are_refused_before_anything_is_sent(void **s
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         int wanted = names[i][0] != '\0' ? KI_ERR_INVALID : -EINVAL;
         ki_error error = KI_ERROR_INIT;
-        ki_response answer;
+        ki_response answer = {0};
         request.name = names[i];
         assert_int_equal(ki_client_do(c.client, &request, &answer, &error), wanted);
         assert_true(answer.http_code == 0 && answer.remaining == -1);
@@ -640,7 +640,7 @@ static void without_a_time_it_is_not_asked_again(void **state)
     clienting c;
     begin(&c);
     for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
-        ki_error error;
+        ki_error error = KI_ERROR_INIT;
         clienting_answer(&c, answers[i]);
         assert_int_equal(get(&c, &error), KI_ERR_STATUS);
         assert_int_equal(count_asked(&c), 1);
@@ -672,7 +672,7 @@ static void broken_connections_are_asked_again_if_nothing_can_have_changed(void 
     begin(&c);
     ki_object *object = clienting_object(CONFIG_MAP(""));
     for (size_t i = 0; i < 2; i++) {
-        ki_error error;
+        ki_error error = KI_ERROR_INIT;
         clienting_answer(&c, breaks[i]);
         assert_int_equal(get(&c, &error), KI_ERR_STATUS); /* 404 */
         assert_int_equal(error.http_code, 404);
@@ -696,7 +696,7 @@ static void a_request_ends_in_time(void **state)
     clienting c;
     begin(&c);
     ki_request request = request_of(KI_VERB_GET);
-    ki_response answer;
+    ki_response answer = {0};
     ki_error error = KI_ERROR_INIT;
     request.name = "a";
     request.timeout_ms = 200;

@@ -128,7 +128,7 @@ static void *read_discovery(void *user)
 {
     fixture *f = user;
     while (!f->end) {
-        const ki_discovery *discovery = NULL;
+        ki_discovery *discovery = NULL;
         assert_int_equal(ki_client_discover(f->client, UINT32_MAX, &discovery, NULL), 0);
         (void)ki_discovery_unref(discovery);
     }
@@ -283,8 +283,8 @@ static bool is_refused_by_queues(fixture *f)
 
 static bool is_refused_by_servers(fixture *f)
 {
-    const ki_discovery *discovery = NULL;
-    const ki_resource *resource = NULL;
+    ki_discovery *discovery = NULL;
+    ki_resource *resource = NULL;
     ki_object *object = NULL;
     ki_list *list = NULL;
     ki_apiserver_cut(f->server);

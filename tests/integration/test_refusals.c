@@ -78,7 +78,7 @@ static void check_status(const ki_object *status)
         char field[64];
         (void)snprintf(field, sizeof(field), ".data.a-rather-long-name-of-a-field-%02d", i);
         assert_non_null(strstr(message, field));
-        ki_status_cause cause;
+        ki_status_cause cause = {0};
         assert_int_equal(ki_status_cause_at(status, (size_t)i, &cause), 0);
         assert_true(ki_value_equals(&cause.field, ki_str_from(field)));
     }

@@ -28,7 +28,7 @@ static void open_informer(fixture *f, bool no_streaming)
 {
     ki_error error = KI_ERROR_INIT;
     ki_transport transport = ki__curl_table(f->t.curl);
-    ki_source source;
+    ki_source source = {0};
     ki_source_http_options source_options = KI_OPTIONS_INIT(ki_source_http_options);
     source_options.engine = ki_loop_engine(f->t.loop);
     source_options.transport = &transport;

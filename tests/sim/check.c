@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/sim.h"
+#include "support/by_value.h"
 
 #define STOP_NS SIM_SECOND
 
@@ -178,7 +179,7 @@ static size_t most_waiting(const sim_handler *handler)
 static void check_handler(sim_handler *handler, const ki_snapshot *snapshot, bool changed)
 {
     sim *s = handler->owner->s;
-    ki_registration_stats stats = ki_registration_get_stats(handler->registration);
+    ki_registration_stats stats = test_registration_stats(handler->registration);
     s->counts[SIM_COUNT_MERGED] += stats.merged - handler->counted_merged;
     handler->counted_merged = stats.merged;
     handler->merged = stats.merged;
@@ -383,7 +384,7 @@ static const char *check_l1_l2(sim_informer *informer, bool sleepers_too)
         }
         if (!ki_registration_has_synced(handler->registration) || !handler->told_synced) {
             wrong = "L2: a handler has not synced";
-        } else if (ki_registration_get_stats(handler->registration).waiting != 0) {
+        } else if (test_registration_stats(handler->registration).waiting != 0) {
             wrong = "L2: events wait for a handler";
         } else {
             wrong = compare_view(handler, snapshot);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/sim.h"
+#include "support/by_value.h"
 
 static const char *const callback_names[] = {
     [SIM_ADD] = "add", [SIM_UPDATE] = "update", [SIM_DELETE] = "delete", [SIM_SYNC] = "sync"};
@@ -145,7 +146,7 @@ static void check_i6_store_first(const told *t)
                                      ki_str_from(ki_object_key(t->object)));
     uint64_t stored_rv = stored != NULL ? sim_rv(stored) : 0;
     size_t waiting = t->handler->registration != NULL
-                         ? ki_registration_get_stats(t->handler->registration).waiting
+                         ? test_registration_stats(t->handler->registration).waiting
                          : 1;
     (void)ki_object_unref(stored);
     if (t->callback == SIM_DELETE) {
@@ -258,7 +259,7 @@ void sim_check_callback(sim_handler *handler, sim_callback callback, const ki_ob
     }
     t.before = handler->view[t.key];
     if (handler->registration != NULL) {
-        handler->merged = ki_registration_get_stats(handler->registration).merged;
+        handler->merged = test_registration_stats(handler->registration).merged;
     }
     check_i12_calls(&t);
     check_i7_chain(&t);

@@ -145,8 +145,8 @@ static int to_json(const ki_object *object, ki_object **ret_object, void *user)
 static int make_informer(sim_informer *informer, ki_error *error)
 {
     sim *s = informer->s;
-    ki_source source;
-    ki_index by_app;
+    ki_source source = {0};
+    ki_index by_app = {0};
     int r = make_source(informer, &source, error);
     if (r < 0) {
         return r;
@@ -167,7 +167,7 @@ static int make_informer(sim_informer *informer, ki_error *error)
     options.check_mutations = sim_once_in(s, SIM_CLIENT, 4);
     r = ki_index_by_label("app", "app", &s->client_alloc, &by_app);
     if (r == 0) {
-        options.indexes = &by_app;
+        options.indexes = (const ki_index *[]){&by_app};
         options.index_count = 1;
         r = ki_informer_new(&options, &informer->informer, error);
         if (r < 0 && by_app.destroy != NULL) {

@@ -142,7 +142,7 @@ void sim_work_start(sim_informer *informer)
     options.measure_times = true;
     work->owner = informer;
     work->workers = 1 + (int)sim_draw(s, SIM_CLIENT, SIM_WORKERS);
-    ki_rate_limiter limiter;
+    ki_rate_limiter limiter = {0};
     ki_rate_limiter_options limits = KI_OPTIONS_INIT(ki_rate_limiter_options);
     limits.alloc = &s->client_alloc;
     limits.random = &s->entropy;

@@ -352,7 +352,7 @@ static void read_snapshot(app *a, unsigned int resource, dice *d)
 static void add_index(app *a, unsigned int resource)
 {
     char name[16];
-    ki_index index;
+    ki_index index = {0};
     ki_error error = KI_ERROR_INIT;
     unsigned int number = atomic_fetch_add(&a->indexes, 1);
     if (number >= 6) {
@@ -361,7 +361,7 @@ static void add_index(app *a, unsigned int resource)
     ki_informer *informer = take_informer(a, resource);
     (void)snprintf(name, sizeof(name), "odd%u", number);
     must(ki_index_by_label(name, "odd", NULL, &index), &error, "ki_index_by_label");
-    int r = ki_informer_add_indexes(informer, &index, 1, &error);
+    int r = ki_informer_add_indexes(informer, (const ki_index *[]){&index}, 1, &error);
     if (r < 0) {
         if (r != KI_ERR_STOPPED && r != KI_ERR_BUSY) {
             must(r, &error, "ki_informer_add_indexes");

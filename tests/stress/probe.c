@@ -362,7 +362,8 @@ bool probe_equals(probe *p, const truth *objects, bool explain)
     }
     pthread_mutex_unlock(&p->lock);
     if (!equal && explain) {
-        ki_registration_stats stats = ki_registration_get_stats(atomic_load(&p->registration));
+        ki_registration_stats stats = KI_OPTIONS_INIT(ki_registration_stats);
+        ki_registration_get_stats(atomic_load(&p->registration), &stats);
         fprintf(stderr, "handler: delivered %llu, merged %llu, waiting %zu, delivery %s\n",
                 (unsigned long long)stats.delivered, (unsigned long long)stats.merged,
                 stats.waiting, p->caller ? "by the caller" : "by the library");

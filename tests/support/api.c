@@ -46,8 +46,8 @@ void test_api_init(test_api *api, const ki_alloc *alloc, const ki__api_model_opt
                    const ki__api_server_options *server)
 {
     *api = (test_api){.alloc = alloc, .seed = 1, .may_fail = alloc != NULL};
-    api->clock = (ki_clock){monotonic, realtime, api};
-    api->random = (ki_random){fill, api};
+    api->clock = (ki_clock){0, monotonic, realtime, api};
+    api->random = (ki_random){0, fill, api};
     ki_buf_init(&api->body, NULL, SIZE_MAX);
     ki__api_model_options options = model != NULL ? *model : (ki__api_model_options){0};
     options.alloc = alloc;

@@ -22,12 +22,13 @@ static const char *get_variable(const char *name, void *user)
     return NULL;
 }
 
-ki_config_environment test_environment_of(const test_environment *environment)
+const ki_config_environment *test_environment_of(const test_environment *environment)
 {
-    return (ki_config_environment){
-        .get = get_variable,
-        .user = (void *)(uintptr_t)environment,
-    };
+    static ki_config_environment tables[8];
+    static size_t calls;
+    ki_config_environment *table = &tables[calls++ % 8];
+    *table = (ki_config_environment){.get = get_variable, .user = (void *)(uintptr_t)environment};
+    return table;
 }
 
 void test_folder_init(test_folder *folder)

@@ -13,7 +13,8 @@ typedef struct test_environment {
     const char *variables[8];
 } test_environment;
 
-ki_config_environment test_environment_of(const test_environment *environment);
+/** The table for it: valid until the eighth call after this one. */
+const ki_config_environment *test_environment_of(const test_environment *environment);
 
 /** A new folder; removed with all in it by test_folder_done(). */
 typedef struct test_folder {

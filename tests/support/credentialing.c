@@ -27,7 +27,7 @@ static int64_t realtime(void *user)
 void credentialing_begin(credentialing *c)
 {
     *c = (credentialing){0};
-    c->clock = (ki_clock){monotonic, realtime, c};
+    c->clock = (ki_clock){0, monotonic, realtime, c};
     c->options.size = sizeof(c->options);
     test_folder_init(&c->folder);
     transporting_begin_at(&c->t, &c->clock);

@@ -180,7 +180,7 @@ int test_log_deltas(const ki_deltas *deltas, void *user)
     test_say(log, deltas->is_initial ? "*{" : "{");
     for (size_t i = 0; i < deltas->count; i++) {
         test_say(log, i > 0 ? ", " : "");
-        say_delta(log, &deltas->deltas[i]);
+        say_delta(log, ki_deltas_at(deltas, i));
     }
     test_say(log, "} ");
     return log->answer;

@@ -30,7 +30,7 @@ static inline int64_t fake_clock_realtime_ns(void *user)
 
 static inline void fake_clock_init(fake_clock *clock)
 {
-    clock->table = (ki_clock){fake_clock_monotonic_ns, fake_clock_realtime_ns, clock};
+    clock->table = (ki_clock){0, fake_clock_monotonic_ns, fake_clock_realtime_ns, clock};
     atomic_init(&clock->now_ns, 5 * S_NS);
     atomic_init(&clock->reads, 0);
 }

@@ -140,7 +140,7 @@ void fake_transport_init(fake_transport *t, ki_engine *engine, const test_world 
     memset(t, 0, sizeof(*t));
     t->world = world;
     t->engine = engine;
-    t->table = (ki_transport){start, cancel, hold, take, give, "http://test", t};
+    t->table = (ki_transport){0, start, cancel, hold, take, give, "http://test", t};
     ki__task_init(&t->task, run);
 }
 

@@ -23,7 +23,7 @@ void following_open(following *f, transporting *t, ki__curl *curl, const followi
 {
     ki_error error = KI_ERROR_INIT;
     ki_transport transport = ki__curl_table(curl);
-    ki_source source;
+    ki_source source = {0};
     *f = (following){.t = t};
     snprintf(f->name_space, sizeof(f->name_space), "%s", options->name_space);
     ki_source_http_options source_options = KI_OPTIONS_INIT(ki_source_http_options);

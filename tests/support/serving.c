@@ -165,7 +165,7 @@ const char *serving_until(int fd, const char *text, const char *until, bool *ret
 
 size_t serving_open(const serving *s, size_t want)
 {
-    ki_apiserver_stats stats;
+    ki_apiserver_stats stats = {0};
     int64_t end = now_ms() + 10000;
     do {
         ki_apiserver_get_stats(s->server, &stats);

@@ -88,7 +88,7 @@ static void counted_trim(void *user)
 void test_alloc_init(test_alloc *alloc)
 {
     *alloc = (test_alloc){
-        .table = {counted_alloc, counted_realloc, counted_free, alloc, counted_trim},
+        .table = {0, counted_alloc, counted_realloc, counted_free, alloc, counted_trim},
         .lock = malloc(sizeof(pthread_mutex_t)),
     };
     if (alloc->lock == NULL || pthread_mutex_init(alloc->lock, NULL) != 0) {

@@ -52,8 +52,9 @@ static int make(struct bench *b, const ki_alloc *alloc, bool delta_fifo)
     const ki_index index = {.name = "version", .values = index_values};
     memset(b, 0, sizeof(*b));
     fail_index = 0;
-    int r = ki_store_new(KI_OPTIONS(ki_store_options, .alloc = alloc, .indexes = &index,
-                                    .index_count = 1, .max_objects = 8),
+    int r = ki_store_new(KI_OPTIONS(ki_store_options, .alloc = alloc,
+                                    .indexes = (const ki_index *[]){&index}, .index_count = 1,
+                                    .max_objects = 8),
                          &b->store, NULL);
     if (r < 0) {
         return r;

@@ -339,7 +339,7 @@ static void an_answer_that_never_began(void **state)
     (void)state;
     ki__built built;
     ki__reader reader;
-    ki_response answer;
+    ki_response answer = {0};
     ki_request q = request_of(KI_VERB_LIST);
     assert_int_equal(ki__built_make(&built, NULL, &q, "mine", NULL), 0);
     ki__reader_init(&reader, ki_alloc_default(), &built, NULL, NULL);

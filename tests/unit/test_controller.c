@@ -303,7 +303,7 @@ static void workers_share_the_keys_and_never_one_key(void **state)
     (void)state;
     static team t;
     const ki_clock clock = {.monotonic_ns = real_ns};
-    ki_rate_limiter quick;
+    ki_rate_limiter quick = {0};
     assert_int_equal(ki_rate_limiter_exponential(MS_NS, 4 * MS_NS, NULL, &quick), 0);
     assert_int_equal(
         ki_workqueue_new(KI_OPTIONS(ki_workqueue_options, .clock = &clock, .limiter = &quick),

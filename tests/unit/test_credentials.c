@@ -35,7 +35,7 @@ static void plugins_are_denied_unless_they_are_allowed(void **state)
 {
     (void)state;
     credentialing c;
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     credentialing_begin(&c);
     credentialing_plugin(&c);
     credentialing_load(&c, "https://h", "", EXEC);
@@ -97,7 +97,7 @@ static void a_list_has_paths_and_names(void **state)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         credentialing c;
-        ki_error error;
+        ki_error error = KI_ERROR_INIT;
         char texts[3][256];
         const char *allowed[4] = {NULL};
         begin_path(&c, cases[i].command);
@@ -123,7 +123,7 @@ static void the_working_folder_is_not_searched(void **state)
 {
     (void)state;
     credentialing c;
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     char *saved = strdup(getenv("PATH"));
     char here[512];
     assert_non_null(getcwd(here, sizeof(here)));
@@ -145,7 +145,7 @@ static void what_everybody_may_write_is_not_run(void **state)
 {
     (void)state;
     credentialing c;
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     credentialing_begin(&c);
     test_folder_write(&c.folder, "bin/tool", "#!/bin/sh\n");
     char tool[256];
@@ -182,7 +182,7 @@ static void the_way_to_it_must_be_safe_too(void **state)
 {
     (void)state;
     credentialing c;
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     char up[256];
     char tool[256];
     char links[256];
@@ -219,7 +219,7 @@ static void what_is_missing_comes_with_its_hint(void **state)
 {
     (void)state;
     credentialing c;
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     credentialing_begin(&c);
     c.options.exec_policy = KI_EXEC_ALLOW;
     credentialing_load(&c, "https://h", "",
@@ -242,7 +242,7 @@ static void plugins_that_need_a_person_say_so(void **state)
                  {"IfAvailable", true, 0}, {"Always", true, 0}, {"Always", false, KI_ERR_DENIED}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         credentialing c;
-        ki_error error;
+        ki_error error = KI_ERROR_INIT;
         char user[256];
         credentialing_begin(&c);
         credentialing_plugin(&c);
@@ -266,7 +266,7 @@ static void plugins_come_last(void **state)
     static const char *const others[] = {"token: x, ", "tokenFile: DIR/token, ", "username: x, "};
     for (size_t i = 0; i < 3; i++) {
         credentialing c;
-        ki_error error;
+        ki_error error = KI_ERROR_INIT;
         char user[512];
         credentialing_begin(&c);
         test_folder_write(&c.folder, "token", "x");
@@ -336,7 +336,7 @@ static void data_that_cannot_be_used_is_refused(void **state)
         " client-key-data: eA=="};
     for (size_t i = 0; i < 3; i++) {
         credentialing c;
-        ki_error error;
+        ki_error error = KI_ERROR_INIT;
         credentialing_begin(&c);
         credentialing_load(&c, "https://h", clusters[i], users[i]);
         assert_int_equal(make(&c, &error), KI_ERR_INVALID);

@@ -165,7 +165,8 @@ static void an_object_without_a_key_is_left_out_of_a_list(void **state)
     for (int kind = 0; kind < KINDS; kind++) {
         struct reports reports = {.count = 0};
         ki_queue *queue = new_queue(
-            kind, KI_OPTIONS(ki_queue_options, .on_error = {.report = report, .user = &reports}));
+            kind, KI_OPTIONS(ki_queue_options,
+                             .on_error = &(ki_error_hook){.report = report, .user = &reports}));
         ki_object *good = test_thing(NULL, "a@1");
         ki_object *bad = test_object(NULL, "{'metadata':{}}");
         const ki_object *list[] = {bad, good, bad};
@@ -209,7 +210,8 @@ static ki_queue *transforming(int kind, struct transformer *t, struct reports *r
 {
     return new_queue(kind,
                      KI_OPTIONS(ki_queue_options, .transform = transform, .transform_user = t,
-                                .known = known, .on_error = {.report = report, .user = reports}));
+                                .known = known,
+                                .on_error = &(ki_error_hook){.report = report, .user = reports}));
 }
 
 static void every_object_is_transformed_once(void **state)

@@ -87,7 +87,7 @@ static void an_engine_needs_clock_and_randomness(void **state)
     begin(&f);
     ki_engine_options options = test_world_engine_options(&f.world, &f.alloc.table);
     ki_engine *engine = NULL;
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     options.clock = NULL;
     assert_int_equal(ki_engine_new(&options, &engine, &error), -EINVAL);
     assert_non_null(strstr(error.message, "clock"));

@@ -137,7 +137,7 @@ static void reasons_are_spelt_exactly(void **state)
 
 static ki_error filled_error(void)
 {
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     memset(&error, 0x5a, sizeof(error));
     error.message[sizeof(error.message) - 1] = '\0';
     return error;
@@ -180,7 +180,7 @@ static void nobody_needs_to_ask_for_details(void **state)
 static void message_may_be_made_of_the_one_before(void **state)
 {
     (void)state;
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     (void)ki__error_set(&error, KI_ERR_SYNTAX, "unexpected '}'");
     (void)ki__error_set(&error, error.code, "reading pods: %s", error.message);
     assert_string_equal(error.message, "reading pods: unexpected '}'");
@@ -217,7 +217,7 @@ static void place_is_counted_in_lines_and_bytes(void **state)
 static void place_beyond_the_end_is_the_end(void **state)
 {
     (void)state;
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     (void)ki__error_at(&error, KI_ERR_SYNTAX, ki_str_from("a\nbc"), SIZE_MAX, "x");
     assert_int_equal(error.offset, 4);
     assert_int_equal(error.line, 2);
@@ -266,7 +266,7 @@ static void messages_that_just_fit_are_not_cut(void **state)
     char text[ROOM + 1] = {0};
     memset(text, 'x', ROOM);
     memcpy(text + ROOM - 2, "\xc3\xa4", 2);
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     (void)ki__error_set(&error, KI_ERR_INVALID, "%s", text);
     assert_string_equal(error.message, text);
     text[ROOM - 1] = '\0'; /* half a character, but not by our cutting */
@@ -280,7 +280,7 @@ static void bytes_that_are_not_utf8_are_cut_anywhere(void **state)
     char text[2000];
     memset(text, 0x80, sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     (void)ki__error_set(&error, KI_ERR_ENCODING, "%s", text);
     assert_int_equal(strlen(error.message), sizeof(error.message) - 1);
 }

@@ -291,7 +291,7 @@ static void it_leads_a_process_group_of_its_own(void **state)
 static void reading_its_input_finds_the_end(void **state)
 {
     (void)state;
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     assert_int_equal(run_text("#!/bin/sh\ncat\necho x\n", 20000 * MS, &error), 0);
 }
 

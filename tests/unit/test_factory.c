@@ -242,7 +242,7 @@ static void starting_again_starts_what_is_new(void **state)
     ki_informer *pods = informer_of(&f, KI_CORE_V1_PODS);
     assert_int_equal(ki_factory_wait_for_sync(f.factory, 0, NULL), 0); /* nothing was started */
     assert_int_equal(ki_factory_start(f.factory, NULL), 0);
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     assert_int_equal(ki_factory_wait_for_sync(f.factory, 0, &error), -ETIMEDOUT);
     assert_non_null(strstr(error.message, "pods"));
     test_world_settle(f.engine);

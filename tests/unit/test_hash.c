@@ -113,7 +113,7 @@ static int fill_in_order(void *bytes, size_t len, void *user)
 static void key_comes_from_the_random_table(void **state)
 {
     (void)state;
-    const ki_random random = {fill_in_order, NULL};
+    const ki_random random = {0, fill_in_order, NULL};
     ki__hash_key key = ki__hash_key_make(&random, NULL);
     unsigned char expected[16];
     (void)fill_in_order(expected, sizeof(expected), NULL);
@@ -124,7 +124,7 @@ static void key_without_randomness_depends_on_the_salt(void **state)
 {
     (void)state;
     int fails = 1;
-    const ki_random broken = {fill_in_order, &fails};
+    const ki_random broken = {0, fill_in_order, &fails};
     const int salts[2] = {0, 0};
     const ki_random *randoms[] = {NULL, &broken};
     for (size_t i = 0; i < 2; i++) {

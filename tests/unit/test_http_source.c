@@ -198,7 +198,7 @@ static void it_needs_engine_transport_and_resource(void **state)
     (void)state;
     fixture f;
     begin(&f);
-    ki_source source;
+    ki_source source = {0};
     ki_source_http_options o = f.options;
     o.engine = NULL;
     assert_int_equal(ki_source_http_new(&o, &source, NULL), -EINVAL);
@@ -245,14 +245,14 @@ static void names_that_would_change_the_path_are_refused(void **state)
         fixture f;
         begin(&f);
         f.options.name_space = names[i];
-        ki_source source;
+        ki_source source = {0};
         assert_int_equal(ki_source_http_new(&f.options, &source, NULL), KI_ERR_INVALID);
         end(&f);
     }
     fixture f;
     begin(&f);
     f.options.resource = KI_CORE_V1_NODES; /* which are in no namespace */
-    ki_source source;
+    ki_source source = {0};
     assert_int_equal(ki_source_http_new(&f.options, &source, NULL), KI_ERR_INVALID);
     end(&f);
 }
@@ -1038,7 +1038,8 @@ static int chain_begin(chain *c, const ki_alloc *alloc, size_t piece)
     if (r < 0) {
         return r;
     }
-    const ki_reflector_target target = ki_reflector_target_store(c->store);
+    ki_reflector_target target = {0};
+    assert_int_equal(ki_reflector_target_store(c->store, &target), 0);
     r = ki_reflector_new(KI_OPTIONS(ki_reflector_options, .engine = c->engine, .source = &c->source,
                                     .target = &target),
                          &c->reflector, NULL);

@@ -36,7 +36,7 @@ static void the_last_reference_destroys_only_what_was_adopted(void **state)
         test_alloc_init(&alloc);
         int destroyed = 0;
         char name[] = "name";
-        const ki_index index = {name, no_values, &destroyed, count_call};
+        const ki_index index = {0, name, no_values, &destroyed, count_call};
         ki__index_def *def = ki__index_def_new(&alloc.table, &index);
         name[0] = 'x';
         assert_string_equal(def->index.name, "name"); /* a copy */

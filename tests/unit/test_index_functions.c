@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cache/store/index.h"
+#include "support/by_value.h"
 #include "support/objects.h"
 #include "support/test.h"
 
@@ -57,7 +58,7 @@ static void check(const ki_index *index, const char *json, const char *expected)
 static void by_namespace_each_object_has_one_value(void **state)
 {
     (void)state;
-    ki_index index = ki_index_by_namespace();
+    ki_index index = test_index_by_namespace();
     assert_string_equal(index.name, "namespace");
     check(&index, "{'metadata':{'name':'a','namespace':'shop'}}", "shop|");
     check(&index, "{'metadata':{'name':'a'}}", "|");
@@ -69,7 +70,7 @@ static void by_label_only_strings_count(void **state)
     (void)state;
     test_alloc alloc;
     test_alloc_init(&alloc);
-    ki_index index;
+    ki_index index = {0};
     char label[] = "example.com/app";
     assert_int_equal(ki_index_by_label("app", label, &alloc.table, &index), 0);
     assert_string_equal(index.name, "app");
@@ -89,7 +90,7 @@ static void by_label_only_strings_count(void **state)
 
 static ki_index by_path(const char *text, const ki_alloc *alloc)
 {
-    ki_index index;
+    ki_index index = {0};
     ki_path *path;
     assert_int_equal(ki_path_compile(text, alloc, &path, NULL), 0);
     assert_int_equal(ki_index_by_path("path", path, alloc, &index), 0);
@@ -147,7 +148,7 @@ static void values_over_64_kib_are_refused_however_they_are_written(void **state
 static int functions_scenario(const ki_alloc *alloc, void *user)
 {
     (void)user;
-    ki_index indexes[2];
+    ki_index indexes[2] = {{0}};
     ki_path *path;
     char text[64];
     int r = ki_index_by_label("l", "l", alloc, &indexes[0]);

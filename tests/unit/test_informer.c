@@ -11,6 +11,7 @@
 #include <kinformer/status.h>
 
 #include "base/engine.h"
+#include "support/by_value.h"
 #include "support/objects.h"
 #include "support/test.h"
 #include "support/world.h"
@@ -508,7 +509,7 @@ static void the_store_has_a_change_before_the_handler_hears_of_it(void **state)
     assert_int_equal(ki_lister_get(&lister, "ns", "a", &object, NULL), 0);
     assert_string_equal(ki_object_resource_version(object), "1");
     (void)ki_object_unref(object);
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     assert_int_equal(ki_lister_get(&lister, "ns", "x", &object, &error), KI_ERR_STATUS);
     assert_true(ki_error_is_not_found(&error));
     assert_string_equal(ki_informer_name(f.informer), "pods");
@@ -716,8 +717,8 @@ static void a_resync_of_many_objects_costs_handlers_next_to_nothing(void **state
     size_t before = f.alloc.live_bytes;
     test_world_advance(&f.world, f.engine, 60 * TEST_SECOND); /* six of them */
     assert_true(f.alloc.live_bytes < before + 2 * MANY_EARS * EAR_BYTES);
-    assert_int_equal(ki_registration_get_stats(regs[0]).waiting, MANY_PODS);
-    assert_int_equal(ki_registration_get_stats(regs[0]).merged, 5 * MANY_PODS);
+    assert_int_equal(test_registration_stats(regs[0]).waiting, MANY_PODS);
+    assert_int_equal(test_registration_stats(regs[0]).merged, 5 * MANY_PODS);
     say_pod(&f, KI_WATCH_EVENT_MODIFIED, "p7", 20, "g");
     dispatch_many(regs, MANY_PODS + 1);
     dispatch_many(others, 1);
@@ -1009,9 +1010,9 @@ static void bad_options_are_refused(void **state)
     options = options_of(&f, &source);
     options.queue = (ki_queue_kind)9;
     assert_int_equal(ki_informer_new(&options, &informer, NULL), -EINVAL);
-    ki_index twice[2] = {ki_index_by_namespace(), ki_index_by_namespace()};
+    ki_index twice[2] = {test_index_by_namespace(), test_index_by_namespace()};
     options = options_of(&f, &source);
-    options.indexes = twice;
+    options.indexes = (const ki_index *[]){&twice[0], &twice[1]};
     options.index_count = 2;
     assert_int_equal(ki_informer_new(&options, &informer, NULL), KI_ERR_EXISTS);
     assert_null(informer);

@@ -8,6 +8,7 @@
 #include <kinformer/parts/queue.h>
 #include <kinformer/parts/store_write.h>
 
+#include "support/by_value.h"
 #include "support/fake_source.h"
 #include "support/objects.h"
 #include "support/test.h"
@@ -272,7 +273,7 @@ static void begin(fixture *f)
     options.label_selector = "app=web";
     options.field_selector = "spec.nodeName=n";
     options.no_namespace_index = true;
-    options.indexes = &index;
+    options.indexes = (const ki_index *[]){&index};
     options.index_count = 1;
     options.transform = transform;
     options.transform_user = f;
@@ -388,7 +389,7 @@ static void use_the_registrations(fixture *f)
         ki_registration *reg = ki_registration_ref(f->regs[i]);
         if (reg != NULL) {
             (void)ki_registration_has_synced(reg);
-            (void)ki_registration_get_stats(reg);
+            (void)test_registration_stats(reg);
             (void)ki_registration_unref(reg);
         }
     }

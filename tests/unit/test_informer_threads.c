@@ -261,7 +261,7 @@ static int make_source(const ki_resource *resource, const char *name_space, void
 
 static ki_informer *new_informer(looper *l)
 {
-    ki_source source;
+    ki_source source = {0};
     ki_informer *informer = NULL;
     assert_int_equal(make_source(NULL, "", l, &source, NULL), 0);
     ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);

@@ -151,7 +151,7 @@ static void structure_is_checked(void **state)
     refuses_at("[\f1]", KI_ERR_SYNTAX, 1);
     refuses_at("[1\xc2\xa0]", KI_ERR_SYNTAX, 2);
     refuses_at("\xef\xbb\xbf{}", KI_ERR_SYNTAX, 0);
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     assert_int_equal(check("{}\0", 3, &error), KI_ERR_SYNTAX);
     assert_int_equal(check("\0", 1, &error), KI_ERR_SYNTAX);
 }

@@ -218,6 +218,15 @@ static void a_node_is_ready_or_cordoned(void **state)
 
 /* ---- workloads ---- */
 
+typedef int (*replicas_function)(const ki_object *object, ki_replicas *ret_replicas);
+
+static ki_replicas replicas_of(replicas_function function, const ki_object *object)
+{
+    ki_replicas r = {0};
+    assert_int_equal(function(object, &r), 0);
+    return r;
+}
+
 static void assert_replicas(ki_replicas r, int32_t desired, int32_t total, int32_t ready,
                             int32_t available, int32_t updated)
 {
@@ -230,14 +239,14 @@ static void assert_replicas(ki_replicas r, int32_t desired, int32_t total, int32
 
 static void check_deployment(const ki_object *object)
 {
-    ki_replicas r = ki_deployment_replicas(object);
+    ki_replicas r = replicas_of(ki_deployment_replicas, object);
     assert_replicas(r, 5, 6, 4, 3, 2);
     assert_true(r.observed);
 }
 
 static void check_late_deployment(const ki_object *object)
 {
-    ki_replicas r = ki_deployment_replicas(object);
+    ki_replicas r = replicas_of(ki_deployment_replicas, object);
     assert_replicas(r, 0, 6, 0, 0, 0);
     assert_false(r.observed);
 }
@@ -256,7 +265,7 @@ static void a_deployment_has_replicas(void **state)
 
 static void check_replica_set(const ki_object *object)
 {
-    assert_replicas(ki_replicaset_replicas(object), 1, 6, 4, 3, 6);
+    assert_replicas(replicas_of(ki_replicaset_replicas, object), 1, 6, 4, 3, 6);
 }
 
 static void a_replica_set_is_always_up_to_date(void **state)
@@ -269,7 +278,7 @@ static void a_replica_set_is_always_up_to_date(void **state)
 
 static void check_stateful_set(const ki_object *object)
 {
-    assert_replicas(ki_statefulset_replicas(object), 5, 6, 4, 3, 2);
+    assert_replicas(replicas_of(ki_statefulset_replicas, object), 5, 6, 4, 3, 2);
 }
 
 static void a_stateful_set_counts_all_its_pods(void **state)
@@ -283,7 +292,7 @@ static void a_stateful_set_counts_all_its_pods(void **state)
 
 static void check_daemon_set(const ki_object *object)
 {
-    ki_replicas r = ki_daemonset_replicas(object);
+    ki_replicas r = replicas_of(ki_daemonset_replicas, object);
     assert_replicas(r, 5, 6, 4, 3, 2);
     assert_false(r.observed);
 }
@@ -304,12 +313,12 @@ static void replicas_of_a_wrong_shape_are_the_default(void **state)
     ki_object *object = test_object(
         NULL, "{'spec':{'replicas':'5'},'status':{'replicas':-1,'readyReplicas':2147483648,"
               "'observedGeneration':'3'}}");
-    ki_replicas r = ki_deployment_replicas(object);
+    ki_replicas r = replicas_of(ki_deployment_replicas, object);
     assert_replicas(r, 1, 0, INT32_MAX, 0, 0);
     assert_true(r.observed); /* there is no generation to be behind */
     ki_object_unref(object);
     object = test_object(NULL, "{}");
-    assert_replicas(ki_daemonset_replicas(object), 0, 0, 0, 0, 0);
+    assert_replicas(replicas_of(ki_daemonset_replicas, object), 0, 0, 0, 0, 0);
     ki_object_unref(object);
 }
 
@@ -513,7 +522,8 @@ static void check_event(const ki_object *event)
     assert_str(ki_event_reason(event), "BackOff");
     assert_true(ki_event_is_warning(event));
     assert_value(ki_event_message(event), "it said \"no\"");
-    ki_reference involved = ki_event_involved(event);
+    ki_reference involved = {0};
+    assert_int_equal(ki_event_involved(event, &involved), 0);
     assert_str(involved.api_version, "v1");
     assert_str(involved.kind, "Pod");
     assert_str(involved.name_space, "shop");
@@ -526,7 +536,8 @@ static void check_no_event(const ki_object *event)
     assert_str(ki_event_reason(event), "");
     assert_false(ki_event_is_warning(event));
     assert_none(ki_event_message(event));
-    ki_reference involved = ki_event_involved(event);
+    ki_reference involved = {0};
+    assert_int_equal(ki_event_involved(event, &involved), 0);
     assert_str(involved.kind, "");
     assert_str(involved.name, "");
 }
@@ -575,7 +586,8 @@ static void a_lease_has_a_holder_or_none(void **state)
 
 static void check_crd(const ki_object *definition)
 {
-    ki_crd crd = ki_crd_of(definition);
+    ki_crd crd = {0};
+    assert_int_equal(ki_crd_of(definition, &crd), 0);
     assert_str(crd.group, "example.com");
     assert_str(crd.plural, "widgets");
     assert_str(crd.singular, "widget");
@@ -588,7 +600,8 @@ static void check_crd(const ki_object *definition)
 
 static void check_new_crd(const ki_object *definition)
 {
-    ki_crd crd = ki_crd_of(definition);
+    ki_crd crd = {0};
+    assert_int_equal(ki_crd_of(definition, &crd), 0);
     assert_str(crd.group, "example.com");
     assert_str(crd.singular, "");
     assert_str(crd.version, "");

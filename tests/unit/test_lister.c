@@ -8,6 +8,7 @@
 #include <kinformer/parts/store_write.h>
 #include <kinformer/status.h>
 
+#include "support/by_value.h"
 #include "support/objects.h"
 #include "support/test.h"
 
@@ -16,9 +17,10 @@ static const ki_index by_group = {.name = "group", .values = test_group_values};
 /* A store with the index by group, and by namespace if that is wanted. */
 static ki_store *new_store(bool by_namespace)
 {
-    const ki_index indexes[] = {by_group, ki_index_by_namespace()};
-    const ki_store_options options = {
-        .size = sizeof(options), .indexes = indexes, .index_count = by_namespace ? 2 : 1};
+    const ki_index indexes[] = {by_group, test_index_by_namespace()};
+    const ki_store_options options = {.size = sizeof(options),
+                                      .indexes = (const ki_index *[]){&indexes[0], &indexes[1]},
+                                      .index_count = by_namespace ? 2 : 1};
     ki_store *store = NULL;
     assert_int_equal(ki_store_new(&options, &store, NULL), 0);
     return store;
@@ -177,7 +179,7 @@ static void names_that_no_object_has_are_not_found(void **state)
     ki_store *store = filled_store(true);
     ki_lister pods = ki_lister_of(store, KI_CORE_V1_PODS);
     ki_object *object = NULL;
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     int r = ki_lister_get(&pods, NULL, "shop/web", &object, &error); /* no name, but a key */
     check_not_found(r, &error, "pods \"shop/web\" not found");
     r = ki_lister_get(&pods, "shop", "", &object, &error);
@@ -270,7 +272,9 @@ static void a_namespace_is_looked_up_in_its_index(void **state)
     const ki_index odd = {.name = KI_INDEX_NAMESPACE, .values = odd_values};
     ki_store *store = NULL;
     assert_int_equal(
-        ki_store_new(KI_OPTIONS(ki_store_options, .indexes = &odd, .index_count = 1), &store, NULL),
+        ki_store_new(
+            KI_OPTIONS(ki_store_options, .indexes = (const ki_index *[]){&odd}, .index_count = 1),
+            &store, NULL),
         0);
     add(store, "shop", "web", "front");
     add(store, "web", "db", "front");
@@ -342,7 +346,7 @@ static void a_lister_of_a_snapshot_reads_one_state(void **state)
     assert_int_equal(ki_lister_get_key(&then, ki_str_from("node"), &object, NULL), 0);
     ki_object_unref(object);
     check_list(&then, "shop", NULL, "shop/cache shop/db shop/web");
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     int r = ki_lister_get(&then, "shop", "x", &object, &error);
     check_not_found(r, &error, "pods \"x\" not found in namespace \"shop\"");
     ki_lister now = ki_lister_of(store, KI_CORE_V1_PODS);
@@ -438,9 +442,9 @@ static int list_all_ways(const ki_alloc *alloc, void *user)
 {
     const ki_selector *back = user;
     ki_store *store = NULL;
-    int r = ki_store_new(
-        KI_OPTIONS(ki_store_options, .alloc = alloc, .indexes = &by_group, .index_count = 1),
-        &store, NULL);
+    int r = ki_store_new(KI_OPTIONS(ki_store_options, .alloc = alloc,
+                                    .indexes = (const ki_index *[]){&by_group}, .index_count = 1),
+                         &store, NULL);
     for (unsigned i = 0; r >= 0 && i < 8; i++) {
         char name[16];
         (void)snprintf(name, sizeof(name), "p%u", i);

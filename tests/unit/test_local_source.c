@@ -94,7 +94,8 @@ static void begin_with(fixture *f, ki_local_source_options options)
     options.size = sizeof(options);
     options.engine = f->engine;
     assert_int_equal(ki_local_source_new(&options, &f->local, NULL), 0);
-    f->source = ki_local_source_table(f->local);
+    f->source = (ki_source){0};
+    assert_int_equal(ki_local_source_table(f->local, &f->source), 0);
 }
 
 static void begin(fixture *f)
@@ -371,7 +372,8 @@ static int scenario(const ki_alloc *alloc, void *user)
     r = ki_local_source_new(KI_OPTIONS(ki_local_source_options, .engine = f.engine), &f.local,
                             NULL);
     if (r == 0) {
-        f.source = ki_local_source_table(f.local);
+        f.source = (ki_source){0};
+        assert_int_equal(ki_local_source_table(f.local, &f.source), 0);
         r = change(&f, true, "a", "1");
         r = r < 0 ? r : begin_call(&f, false, "", NULL);
         test_world_settle(f.engine);
@@ -415,7 +417,8 @@ static void *change_much(void *user)
 static ki_informer *start_informer(fixture *f)
 {
     ki_informer *informer = NULL;
-    ki_source source = ki_local_source_table(f->local);
+    ki_source source = {0};
+    assert_int_equal(ki_local_source_table(f->local, &source), 0);
     ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
     options.engine = f->engine;
     options.source = &source;

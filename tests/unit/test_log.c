@@ -56,7 +56,7 @@ static void hook_hears_only_the_levels_it_wants(void **state)
     for (int wanted = 0; wanted < KI_LOG_LEVEL_MAX; wanted++) {
         for (int level = 0; level < KI_LOG_LEVEL_MAX; level++) {
             struct heard heard = {0};
-            const ki_log log = {hear, (ki_log_level)wanted, &heard};
+            const ki_log log = {0, hear, (ki_log_level)wanted, &heard};
             KI__LOG(&log, (ki_log_level)level, "test", "said");
             ki__log_write(&log, (ki_log_level)level, "test", "said", NULL, 0);
             assert_int_equal(heard.records, level <= wanted ? 2 : 0);
@@ -80,7 +80,7 @@ static void nobody_needs_to_listen(void **state)
 {
     (void)state;
     const ki_log *none = NULL;
-    const ki_log deaf = {NULL, KI_LOG_DEBUG, NULL};
+    const ki_log deaf = {0, NULL, KI_LOG_DEBUG, NULL};
     assert_false(ki__log_wants(none, KI_LOG_ERROR));
     assert_false(ki__log_wants(&deaf, KI_LOG_ERROR));
     KI__LOG(none, KI_LOG_ERROR, "test", "nothing");
@@ -92,7 +92,7 @@ static void record_carries_what_was_said(void **state)
 {
     (void)state;
     struct heard heard = {0};
-    const ki_log log = {hear, KI_LOG_DEBUG, &heard};
+    const ki_log log = {0, hear, KI_LOG_DEBUG, &heard};
     KI__LOG(&log, KI_LOG_INFO, "reflector", "synced");
     assert_int_equal(heard.level, KI_LOG_INFO);
     assert_string_equal(heard.component, "reflector");
@@ -104,7 +104,7 @@ static void fields_arrive_in_order(void **state)
 {
     (void)state;
     struct heard heard = {0};
-    const ki_log log = {hear, KI_LOG_DEBUG, &heard};
+    const ki_log log = {0, hear, KI_LOG_DEBUG, &heard};
     ki_str name = ki_str_from("pods");
     KI__LOG(&log, KI_LOG_DEBUG, "test", "one", {"resource", name});
     assert_int_equal(heard.field_count, 1);
@@ -130,7 +130,7 @@ static void fields_are_not_evaluated_when_nobody_listens(void **state)
 {
     (void)state;
     struct heard heard = {0};
-    const ki_log log = {hear, KI_LOG_INFO, &heard};
+    const ki_log log = {0, hear, KI_LOG_INFO, &heard};
     int evaluations = 0;
     KI__LOG(&log, KI_LOG_DEBUG, "test", "quiet", {"key", count_evaluation(&evaluations)});
     assert_int_equal(evaluations, 0);

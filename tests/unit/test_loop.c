@@ -538,7 +538,7 @@ static void without_descriptors_it_says_so(void **state)
         struct rlimit few = {.rlim_cur = (rlim_t)next + more, .rlim_max = before.rlim_max};
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
         ki_loop *loop = NULL;
-        ki_error error;
+        ki_error error = KI_ERROR_INIT;
         int r = ki_loop_new(&options, &loop, &error);
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
         assert_int_equal(r, -EMFILE);

@@ -51,7 +51,7 @@ static void accessors_give_the_metadata(void **state)
     assert_int_equal(ki_object_label(object, ki_str_from("x"), &value), KI_ERR_NOT_FOUND);
     assert_int_equal(ki_object_annotation(object, ki_str_from("note"), &value), 0);
     assert_true(ki_value_equals(&value, ki_str_from("a\nb")));
-    ki_owner owner;
+    ki_owner owner = {0};
     assert_int_equal(ki_object_controller(object, &owner), 0);
     assert_str(owner.name, "web");
     assert_str(owner.api_version, "apps/v1");
@@ -76,7 +76,7 @@ static void what_is_absent_is_empty(void **state)
         assert_string_equal(ki_object_kind(object), "");
         ki_value labels = ki_object_labels(object);
         assert_int_equal(ki_value_type(&labels), KI_TYPE_NONE);
-        ki_owner owner;
+        ki_owner owner = {0};
         assert_int_equal(ki_object_controller(object, &owner), KI_ERR_NOT_FOUND);
         assert_int_equal(ki_object_generation(object), 0);
         ki_object_unref(object);
@@ -257,7 +257,7 @@ static void the_controller_is_the_owner_that_says_so(void **state)
         (void)snprintf(json, sizeof(json), "{\"metadata\":{\"ownerReferences\":%s}}",
                        cases[i].owners);
         ki_object *object = make(json);
-        ki_owner owner;
+        ki_owner owner = {0};
         int r = ki_object_controller(object, &owner);
         assert_int_equal(r, cases[i].name != NULL ? 0 : KI_ERR_NOT_FOUND);
         if (r == 0) {

@@ -226,7 +226,7 @@ static void accessors_read_the_metadata(void **state)
     assert_true(ki_value_equals(&value, ki_str_from("web")));
     assert_int_equal(ki_object_label(pod, ki_str_from("a"), &value), KI_ERR_NOT_FOUND);
     assert_int_equal(ki_object_annotation(pod, ki_str_from("note"), &value), 0);
-    ki_owner owner;
+    ki_owner owner = {0};
     assert_int_equal(ki_object_controller(pod, &owner), 0);
     assert_str(owner.kind, "ReplicaSet");
     assert_str(owner.name, "web");
@@ -255,7 +255,7 @@ static void what_is_absent_is_empty(void **state)
         for (size_t j = 0; j < 4; j++) {
             assert_int_equal(ki_value_type(&values[j]), KI_TYPE_NONE);
         }
-        ki_owner owner;
+        ki_owner owner = {0};
         assert_int_equal(ki_object_controller(pod, &owner), KI_ERR_NOT_FOUND);
         ki_object_unref(pod);
     }

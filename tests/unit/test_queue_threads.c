@@ -35,7 +35,7 @@ static int note(const ki_deltas *deltas, void *user)
         return KI_POP_AGAIN;
     }
     for (size_t i = 0; i < deltas->count; i++) {
-        const ki_delta *delta = &deltas->deltas[i];
+        const ki_delta *delta = ki_deltas_at(deltas, i);
         s->seen++;
         if (delta->type != KI_DELTA_UPDATED) {
             continue;

@@ -25,7 +25,7 @@ static void forget(const ki_rate_limiter *limiter, const char *key)
 static void exponential_doubles_by_key_up_to_its_most(void **state)
 {
     (void)state;
-    ki_rate_limiter limiter;
+    ki_rate_limiter limiter = {0};
     assert_int_equal(ki_rate_limiter_exponential(MS_NS, S_NS, NULL, &limiter), 0);
     for (uint32_t i = 0; i < 10; i++) {
         assert_int_equal(requeues(&limiter, "one"), i);
@@ -56,7 +56,7 @@ static void exponential_never_overflows(void **state)
         {UINT64_MAX / 2 + 1, 10}, {1, 0},          {UINT64_C(1) << 63, UINT64_MAX},
     };
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-        ki_rate_limiter limiter;
+        ki_rate_limiter limiter = {0};
         assert_int_equal(
             ki_rate_limiter_exponential(cases[c].base_ns, cases[c].max_ns, NULL, &limiter), 0);
         uint64_t before_ns = 0;
@@ -68,7 +68,7 @@ static void exponential_never_overflows(void **state)
         assert_int_equal(before_ns, cases[c].max_ns);
         ki_rate_limiter_done(&limiter);
     }
-    ki_rate_limiter none;
+    ki_rate_limiter none = {0};
     assert_int_equal(ki_rate_limiter_exponential(0, S_NS, NULL, &none), 0);
     for (size_t i = 0; i < 100; i++) { /* twice nothing is nothing */
         assert_int_equal(when(&none, "a", 0), 0);
@@ -79,7 +79,7 @@ static void exponential_never_overflows(void **state)
 static void fast_slow_is_fast_for_the_first_failures(void **state)
 {
     (void)state;
-    ki_rate_limiter limiter;
+    ki_rate_limiter limiter = {0};
     assert_int_equal(ki_rate_limiter_fast_slow(5 * MS_NS, 10 * S_NS, 3, NULL, &limiter), 0);
     const uint64_t expected[] = {5 * MS_NS, 5 * MS_NS, 5 * MS_NS, 10 * S_NS, 10 * S_NS};
     for (size_t i = 0; i < 5; i++) {
@@ -98,7 +98,7 @@ static void fast_slow_is_fast_for_the_first_failures(void **state)
 static void a_bucket_gives_its_burst_and_then_one_each_interval(void **state)
 {
     (void)state;
-    ki_rate_limiter limiter;
+    ki_rate_limiter limiter = {0};
     assert_int_equal(ki_rate_limiter_bucket(100 * MS_NS, 3, NULL, &limiter), 0);
     uint64_t now_ns = 77 * S_NS;
     for (size_t i = 0; i < 3; i++) {
@@ -137,7 +137,7 @@ static void a_bucket_never_overflows(void **state)
         {1, UINT32_MAX, UINT64_MAX}, {UINT64_MAX / 2, 2, S_NS},
     };
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-        ki_rate_limiter limiter;
+        ki_rate_limiter limiter = {0};
         assert_int_equal(
             ki_rate_limiter_bucket(cases[c].interval_ns, cases[c].burst, NULL, &limiter), 0);
         uint64_t before_ns = 0;
@@ -149,7 +149,7 @@ static void a_bucket_never_overflows(void **state)
         limiter.unused(ki_str_from("a"), limiter.user);
         ki_rate_limiter_done(&limiter);
     }
-    ki_rate_limiter limiter;
+    ki_rate_limiter limiter = {0};
     assert_int_equal(ki_rate_limiter_bucket(0, 1, NULL, &limiter), -EINVAL);
     assert_int_equal(ki_rate_limiter_bucket(1, 0, NULL, &limiter), -EINVAL);
     assert_int_equal(ki_rate_limiter_bucket(7, 1, NULL, &limiter), 0);
@@ -162,11 +162,13 @@ static void a_bucket_never_overflows(void **state)
 static void max_of_asks_all_and_takes_the_longest(void **state)
 {
     (void)state;
-    ki_rate_limiter parts[2];
-    ki_rate_limiter limiter;
+    ki_rate_limiter parts[2] = {{0}};
+    ki_rate_limiter limiter = {0};
     assert_int_equal(ki_rate_limiter_fast_slow(5, 3000, 3, NULL, &parts[0]), 0);
     assert_int_equal(ki_rate_limiter_exponential(1, 1000, NULL, &parts[1]), 0);
-    assert_int_equal(ki_rate_limiter_max_of(parts, 2, NULL, &limiter), 0);
+    assert_int_equal(ki_rate_limiter_max_of((const ki_rate_limiter *[]){&parts[0], &parts[1]}, 2,
+                                            NULL, &limiter),
+                     0);
     const uint64_t expected[] = {5, 5, 5, 3000, 3000};
     for (size_t i = 0; i < 5; i++) {
         assert_int_equal(when(&limiter, "one", 0), expected[i]);
@@ -182,8 +184,8 @@ static void max_of_asks_all_and_takes_the_longest(void **state)
 static void with_max_wait_bounds_the_wait_and_nothing_else(void **state)
 {
     (void)state;
-    ki_rate_limiter part;
-    ki_rate_limiter limiter;
+    ki_rate_limiter part = {0};
+    ki_rate_limiter limiter = {0};
     assert_int_equal(ki_rate_limiter_exponential(1, 1000, NULL, &part), 0);
     assert_int_equal(ki_rate_limiter_with_max_wait(&part, 5, NULL, &limiter), 0);
     const uint64_t expected[] = {1, 2, 4, 5, 5};
@@ -199,7 +201,7 @@ static void with_max_wait_bounds_the_wait_and_nothing_else(void **state)
 static void the_default_is_5_ms_to_1000_s_and_10_in_a_second_from_100(void **state)
 {
     (void)state;
-    ki_rate_limiter limiter;
+    ki_rate_limiter limiter = {0};
     assert_int_equal(ki_rate_limiter_default(NULL, &limiter), 0);
     for (unsigned i = 0; i < 18; i++) {
         uint64_t wait_ns = 5 * MS_NS << i;
@@ -217,18 +219,19 @@ static void the_default_is_5_ms_to_1000_s_and_10_in_a_second_from_100(void **sta
 static void what_cannot_be_is_refused_and_nothing_is_taken(void **state)
 {
     (void)state;
-    ki_rate_limiter part;
-    ki_rate_limiter limiter;
+    ki_rate_limiter part = {0};
+    ki_rate_limiter limiter = {0};
     ki_rate_limiter empty = {0};
+    const ki_rate_limiter *const parts[] = {&part};
     ki_rate_limiter_options many = {.size = sizeof(many), .max_keys = ((size_t)1 << 30) + 1};
     assert_int_equal(ki_rate_limiter_exponential(1, 1, &many, &part), -EINVAL);
     assert_int_equal(ki_rate_limiter_fast_slow(1, 1, 1, &many, &part), -EINVAL);
     assert_int_equal(ki_rate_limiter_bucket(1, 1, &many, &part), -EINVAL);
     assert_int_equal(ki_rate_limiter_default(&many, &part), -EINVAL);
     assert_int_equal(ki_rate_limiter_exponential(1, 1, NULL, &part), 0);
-    assert_int_equal(ki_rate_limiter_max_of(&part, 0, NULL, &limiter), -EINVAL);
-    assert_int_equal(ki_rate_limiter_max_of(&part, 65, NULL, &limiter), -EINVAL);
-    assert_int_equal(ki_rate_limiter_max_of(&part, 1, &many, &limiter), -EINVAL);
+    assert_int_equal(ki_rate_limiter_max_of(parts, 0, NULL, &limiter), -EINVAL);
+    assert_int_equal(ki_rate_limiter_max_of(parts, 65, NULL, &limiter), -EINVAL);
+    assert_int_equal(ki_rate_limiter_max_of(parts, 1, &many, &limiter), -EINVAL);
     assert_int_equal(ki_rate_limiter_with_max_wait(&empty, 1, NULL, &limiter), -EINVAL);
     assert_int_equal(when(&part, "still ours", 0), 1);
     ki_rate_limiter_done(&part);

@@ -21,7 +21,7 @@ static void it_needs_engine_source_and_target(void **state)
     reflecting r;
     reflecting_init(&r);
     ki_reflector *reflector = NULL;
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     ki_reflector_options o = r.options;
     o.engine = NULL;
     assert_int_equal(ki_reflector_new(&o, &reflector, &error), -EINVAL);
@@ -889,7 +889,8 @@ static int sweep_begin(sweep *s, const ki_alloc *alloc, void *pages)
     s->source.respond = good_server;
     s->source.respond_user = pages;
     /* A store, so that the target needs memory as well. */
-    const ki_reflector_target target = ki_reflector_target_store(s->store);
+    ki_reflector_target target = {0};
+    assert_int_equal(ki_reflector_target_store(s->store, &target), 0);
     ki_reflector_options options = KI_OPTIONS_INIT(ki_reflector_options);
     options.engine = s->engine;
     options.source = &s->source.table;

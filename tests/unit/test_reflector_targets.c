@@ -41,13 +41,14 @@ static int fill_store(const ki_alloc *alloc, void *user)
     if (r < 0) {
         return r;
     }
-    ki_reflector_target t = ki_reflector_target_store(store);
+    ki_reflector_target t = {0};
+    assert_int_equal(ki_reflector_target_store(store, &t), 0);
     (void)ki_store_unref(store); /* the target has its own */
     ki_object *a = fake_pod("a", 1);
     ki_object *b = fake_pod("b", 2);
     const ki_object *const objects[] = {a, b};
     const ki_str unread[] = {ki_str_from("default/c"), ki_str_from("default/never-there")};
-    ki_replacement list = {objects, 2, NULL, 0, "5"};
+    ki_replacement list = {0, objects, 2, NULL, 0, "5"};
     r = t.replace(&list, t.user, NULL);
     if (r == 0) {
         r = with(t.add, t.user, fake_pod("c", 6));
@@ -75,7 +76,7 @@ static int fill_store(const ki_alloc *alloc, void *user)
     }
     if (r == 0) {
         expect_store(store, "9", 1);
-        list = (ki_replacement){objects, 1, unread, 2, "10"};
+        list = (ki_replacement){0, objects, 1, unread, 2, "10"};
         r = t.replace(&list, t.user, NULL);
     }
     if (r == 0) {
@@ -84,7 +85,7 @@ static int fill_store(const ki_alloc *alloc, void *user)
         assert_non_null(c);
         assert_string_equal(ki_object_resource_version(c), "7");
         (void)ki_object_unref(c);
-        list = (ki_replacement){NULL, 0, unread, 2, "11"};
+        list = (ki_replacement){0, NULL, 0, unread, 2, "11"};
         r = t.replace(&list, t.user, NULL);
     }
     if (r == 0) {
@@ -111,7 +112,7 @@ static int hear(const ki_deltas *deltas, void *user)
 {
     heard *h = user;
     for (size_t i = 0; i < deltas->count; i++) {
-        const ki_delta *delta = &deltas->deltas[i];
+        const ki_delta *delta = ki_deltas_at(deltas, i);
         size_t len = strlen(h->text);
         ki_str key = ki_delta_key(delta);
         (void)snprintf(h->text + len, sizeof(h->text) - len, "%s(%.*s) ",
@@ -128,9 +129,10 @@ static void a_queue_gets_all_of_it(void **state)
     (void)state;
     ki_queue *queue;
     assert_int_equal(ki_fifo_new(NULL, &queue, NULL), 0);
-    ki_reflector_target t = ki_reflector_target_queue(queue);
+    ki_reflector_target t = {0};
+    assert_int_equal(ki_reflector_target_queue(queue, &t), 0);
     const ki_str unread[] = {ki_str_from("default/z")};
-    ki_replacement list = {NULL, 0, unread, 1, "5"};
+    ki_replacement list = {0, NULL, 0, unread, 1, "5"};
     assert_int_equal(t.replace(&list, t.user, NULL), 0);
     assert_int_equal(with(t.add, t.user, fake_pod("a", 6)), 0);
     assert_int_equal(with(t.update, t.user, fake_pod("a", 7)), 0);

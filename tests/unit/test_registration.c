@@ -8,6 +8,7 @@
 
 #include "base/engine.h"
 #include "cache/informer/registration.h"
+#include "support/by_value.h"
 #include "support/objects.h"
 #include "support/test.h"
 #include "support/world.h"
@@ -259,10 +260,10 @@ static void events_come_in_order_inside_the_engine(void **state)
     push(&f, KI__NOTE_SYNC, NULL, f.a[1]);
     push(&f, KI__NOTE_DELETE, f.a[1], f.a[2]);
     expect(&f, "");
-    assert_int_equal(ki_registration_get_stats(f.reg).waiting, 4);
+    assert_int_equal(test_registration_stats(f.reg).waiting, 4);
     test_world_settle(f.engine);
     expect(&f, "+0 ~0>1 =1 -2 ");
-    ki_registration_stats stats = ki_registration_get_stats(f.reg);
+    ki_registration_stats stats = test_registration_stats(f.reg);
     assert_int_equal(stats.delivered, 4);
     assert_int_equal(stats.waiting, 0);
     assert_int_equal(f.wakes, 0); /* that hook is for callers who dispatch */
@@ -281,10 +282,10 @@ static void a_long_queue_takes_turns_with_the_rest_of_the_engine(void **state)
         f.heard[0] = '\0';
     }
     assert_int_equal(ki_engine_run(f.engine, 1), 1);
-    assert_in_range(ki_registration_get_stats(f.reg).waiting, 1, 99);
+    assert_in_range(test_registration_stats(f.reg).waiting, 1, 99);
     f.heard[0] = '\0';
     test_world_settle(f.engine);
-    assert_int_equal(ki_registration_get_stats(f.reg).delivered, 100);
+    assert_int_equal(test_registration_stats(f.reg).delivered, 100);
     end(&f);
 }
 
@@ -363,7 +364,7 @@ static void callbacks_may_all_be_missing(void **state)
     push(&f, KI__NOTE_SYNC, NULL, f.a[1]);
     push(&f, KI__NOTE_DELETE, f.a[1], f.a[1]);
     test_world_settle(f.engine);
-    assert_int_equal(ki_registration_get_stats(f.reg).delivered, 4);
+    assert_int_equal(test_registration_stats(f.reg).delivered, 4);
     end(&f);
 }
 
@@ -378,7 +379,7 @@ static void a_failure_is_reported_and_stops_nothing(void **state)
     test_world_settle(f.engine);
     expect(&f, "+0 -1 ");
     assert_int_equal(f.reports, 2);
-    assert_int_equal(ki_registration_get_stats(f.reg).failed, 2);
+    assert_int_equal(test_registration_stats(f.reg).failed, 2);
     end(&f);
 }
 
@@ -412,10 +413,10 @@ static void a_batch_that_is_shared_is_told_in_order(void **state)
     push_three(&f);
     push(&f, KI__NOTE_ADD, NULL, f.a[3]); /* and one that is not */
     push_three(&f);
-    assert_int_equal(ki_registration_get_stats(f.reg).waiting, 7);
+    assert_int_equal(test_registration_stats(f.reg).waiting, 7);
     test_world_settle(f.engine);
     expect(&f, "+0 ~0>1 -2 +3 +0 ~0>1 -2 ");
-    assert_int_equal(ki_registration_get_stats(f.reg).delivered, 7);
+    assert_int_equal(test_registration_stats(f.reg).delivered, 7);
     end(&f);
 }
 
@@ -451,7 +452,7 @@ static void a_dispatch_of_few_takes_no_more_of_a_batch(void **state)
     assert_int_equal(ki_registration_dispatch(f.reg, 2), 2);
     expect(&f, "+0 ~0>1 ");
     assert_int_equal(f.wakes, 2);
-    assert_int_equal(ki_registration_get_stats(f.reg).waiting, 1);
+    assert_int_equal(test_registration_stats(f.reg).waiting, 1);
     assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
     expect(&f, "-2 ");
     end(&f);
@@ -459,7 +460,7 @@ static void a_dispatch_of_few_takes_no_more_of_a_batch(void **state)
 
 static void check_two_wait(fixture *f)
 {
-    ki_registration_stats stats = ki_registration_get_stats(f->reg);
+    ki_registration_stats stats = test_registration_stats(f->reg);
     assert_int_equal(stats.waiting, 2);
     assert_int_equal(stats.delivered, 0);
     f->inside = NULL;
@@ -474,7 +475,7 @@ static void what_is_in_hand_still_counts_as_waiting(void **state)
     push_three(&f);
     test_world_settle(f.engine);
     assert_null(f.inside);
-    assert_int_equal(ki_registration_get_stats(f.reg).waiting, 0);
+    assert_int_equal(test_registration_stats(f.reg).waiting, 0);
     end(&f);
 }
 
@@ -597,7 +598,7 @@ static void who_removes_itself_in_a_batch_hears_no_more_of_it(void **state)
     assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
     expect(&f, "+0 ");
     assert_int_equal(f.destroyed, 1);
-    ki_registration_stats stats = ki_registration_get_stats(f.reg);
+    ki_registration_stats stats = test_registration_stats(f.reg);
     assert_int_equal(stats.delivered, 1);
     assert_int_equal(stats.waiting, 0);
     push_three(&f); /* and nothing of a later one */
@@ -837,8 +838,8 @@ static void a_queue_keeps_about_a_thousand_if_nobody_says_otherwise(void **state
     for (unsigned i = 0; i < 3000; i++) {
         push(&f, KI__NOTE_UPDATE, f.a[0], f.a[0]);
     }
-    assert_int_equal(ki_registration_get_stats(f.reg).waiting, 1024);
-    assert_int_equal(ki_registration_get_stats(f.reg).merged, 3000 - 1024);
+    assert_int_equal(test_registration_stats(f.reg).waiting, 1024);
+    assert_int_equal(test_registration_stats(f.reg).merged, 3000 - 1024);
     end(&f);
 }
 
@@ -875,7 +876,7 @@ static void a_handler_is_told_how_many_events_one_stands_for(void **state)
     push(&f, KI__NOTE_DELETE, f.a[1], f.a[2]);
     assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
     expect(&f, "(1)2 -2 ");
-    assert_int_equal(ki_registration_get_stats(f.reg).merged, 4);
+    assert_int_equal(test_registration_stats(f.reg).merged, 4);
     end(&f);
 }
 
@@ -976,9 +977,9 @@ static void a_thread_follows_while_more_comes(void **state)
         }
         push_batch(&f, list, 2);
     }
-    ki_registration_stats stats;
+    ki_registration_stats stats = {0};
     do {
-        stats = ki_registration_get_stats(f.reg);
+        stats = test_registration_stats(f.reg);
     } while (stats.delivered + stats.merged != 1 + 2 * BATCHES);
     assert_int_equal(ki_registration_remove_wait(f.reg), 0);
     pthread_join(thread, NULL);
@@ -1028,7 +1029,7 @@ static void destroy_and_ask(void *user)
     assert_int_equal(ki_registration_dispatch(f->reg, 0), KI_ERR_STOPPED);
     assert_int_equal(ki_registration_run(f->reg), KI_ERR_STOPPED);
     assert_false(ki_registration_has_synced(f->reg));
-    assert_int_equal(ki_registration_get_stats(f->reg).waiting, 0);
+    assert_int_equal(test_registration_stats(f->reg).waiting, 0);
 }
 
 static void destroy_may_call_everything(void **state)
@@ -1084,7 +1085,7 @@ static void dispatching_all_comes_to_an_end_though_more_comes(void **state)
     push(&f, KI__NOTE_SYNC, NULL, f.a[0]);
     f.inside = push_another;
     assert_in_range(ki_registration_dispatch(f.reg, 0), 2, 3);
-    assert_in_range(ki_registration_get_stats(f.reg).waiting, 1, 3);
+    assert_in_range(test_registration_stats(f.reg).waiting, 1, 3);
     f.inside = NULL;
     end(&f);
 }

@@ -278,7 +278,7 @@ static void it_can_be_failed_from_outside(void **state)
 {
     (void)state;
     fixture f;
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     begin(&f, KI_VERB_GET);
     start(&f);
     (void)ki__error_code(&error, KI_ERR_STOPPED);

@@ -9,6 +9,7 @@
 #include <kinformer/parts/simple_informer.h>
 #include <kinformer/parts/store_write.h>
 
+#include "support/by_value.h"
 #include "support/deltas.h"
 #include "support/objects.h"
 #include "support/test.h"
@@ -166,9 +167,9 @@ static void a_deletion_by_a_list_reaches_the_indexes(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        const ki_index by_namespace = ki_index_by_namespace();
+        const ki_index by_namespace = test_index_by_namespace();
         ki_simple_informer_options options = kinds[i];
-        options.indexes = &by_namespace;
+        options.indexes = (const ki_index *[]){&by_namespace};
         options.index_count = 1;
         struct fixture f;
         begin(&f, options);
@@ -265,11 +266,14 @@ static void bad_options_are_refused_and_take_nothing(void **state)
     const ki_simple_informer_options bad[] = {
         {.size = sizeof(bad[0]), .handler = &handler, .store = store},
         {.size = sizeof(bad[0]), .handler = &handler, .queue = KI_QUEUE_KIND_MAX},
-        {.size = sizeof(bad[0]), .handler = &handler, .indexes = &index, .index_count = 1},
+        {.size = sizeof(bad[0]),
+         .handler = &handler,
+         .indexes = (const ki_index *[]){&index},
+         .index_count = 1},
         {.size = sizeof(bad[0]),
          .handler = &handler,
          .store = store,
-         .indexes = &index,
+         .indexes = (const ki_index *[]){&index},
          .index_count = 1},
         {.size = 3},
     };
@@ -523,13 +527,13 @@ static void errors_go_to_the_hook_and_the_rest_goes_on(void **state)
 {
     (void)state;
     struct fixture f;
-    begin(&f, (ki_simple_informer_options){.on_error = {.report = report, .user = &f.log}});
+    const ki_error_hook hook = {.report = report, .user = &f.log};
+    begin(&f, (ki_simple_informer_options){.on_error = &hook});
     f.log.answer = -EPIPE;
     check(&f, "=a@1,b@2#3", "+a@1! [handler a EPIPE] +b@2! [handler b EPIPE]");
     assert_true(ki_simple_informer_has_synced(f.informer));
     end(&f);
-    begin(&f, (ki_simple_informer_options){.on_error = {.report = report, .user = &f.log},
-                                           .transform = refuse});
+    begin(&f, (ki_simple_informer_options){.on_error = &hook, .transform = refuse});
     assert_int_equal(test_put(f.queue, NULL, "=a@1#2"), 1);
     check(&f, "", "[queue a KI_ERR_TYPE]");
     end(&f);
@@ -576,14 +580,14 @@ static int scenario(const ki_alloc *alloc, void *user)
 {
     static const char *const specs[] = {"=a@1,b@2,c@3#4", "~a@5", "-b@6", "!", "=a@7,d@8#9"};
     const ki_queue_kind *kind = user;
-    const ki_index index = ki_index_by_namespace();
+    const ki_index index = test_index_by_namespace();
     test_log log = {.len = 0};
     const ki_handler handler = test_log_handler(&log);
     ki_simple_informer *informer = NULL;
-    int r = ki_simple_informer_new(KI_OPTIONS(ki_simple_informer_options, .alloc = alloc,
-                                              .handler = &handler, .queue = *kind,
-                                              .indexes = &index, .index_count = 1),
-                                   &informer, NULL);
+    int r = ki_simple_informer_new(
+        KI_OPTIONS(ki_simple_informer_options, .alloc = alloc, .handler = &handler, .queue = *kind,
+                   .indexes = (const ki_index *[]){&index}, .index_count = 1),
+        &informer, NULL);
     for (size_t i = 0; r >= 0 && i < sizeof(specs) / sizeof(specs[0]); i++) {
         r = test_put(ki_simple_informer_queue(informer), alloc, specs[i]);
         while (r >= 0 && (r = ki_simple_informer_step(informer, false, NULL)) > 0) {

@@ -64,7 +64,7 @@ static ki_error error_of(const char *rest)
     (void)snprintf(json, size, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",%s}", rest);
     ki_object *status = parse(json);
     free(json);
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     memset(&error, 0x5a, sizeof(error)); /* as if used before */
     assert_int_equal(ki_status_to_error(status, &error), KI_ERR_STATUS);
     assert_int_equal(ki_status_to_error(status, NULL), KI_ERR_STATUS);
@@ -271,7 +271,7 @@ static void http_answers_agree_with_apimachinery(void **state)
 static void http_messages_say_what_is_known(void **state)
 {
     (void)state;
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     (void)ki_status_from_http(404, "GET", "pods", "web", ki_str_from(""), 0, &error);
     assert_string_equal(error.message,
                         "the server could not find the requested resource (get pods web)");
@@ -319,7 +319,7 @@ static void http_bodies_are_made_fit_to_print(void **state)
          2, "?a"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        ki_error error;
+        ki_error error = KI_ERROR_INIT;
         char expected[128];
         (void)ki_status_from_http(400, NULL, NULL, NULL, ki_str_make(cases[i].body, cases[i].len),
                                   0, &error);
@@ -408,7 +408,7 @@ static void long_requests_do_not_overflow_the_message(void **state)
     char name[600];
     memset(name, 'n', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     (void)ki_status_from_http(404, name, name, name, ki_str_from(name), 0, &error);
     assert_int_equal(strlen(error.message), sizeof(error.message) - 1);
 }
@@ -469,7 +469,7 @@ static void causes_are_read_in_place(void **state)
         {NULL, NULL, NULL},
         {"ResourceVersionTooLarge", NULL, NULL},
     };
-    ki_status_cause cause;
+    ki_status_cause cause = {0};
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(ki_status_cause_at(status, i, &cause), 0);
         assert_text(&cause.type, expected[i].type);
@@ -533,7 +533,7 @@ static void no_causes_where_there_are_none(void **state)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         ki_object *object = parse(cases[i]);
-        ki_status_cause cause;
+        ki_status_cause cause = {0};
         assert_int_equal(ki_status_cause_at(object, 0, &cause), KI_ERR_NOT_FOUND);
         assert_false(ki_status_has_cause(object, "R"));
         ki_object_unref(object);
@@ -553,7 +553,7 @@ static int read_a_status(const ki_alloc *alloc, void *user)
     if (r < 0) {
         return r;
     }
-    ki_error error;
+    ki_error error = KI_ERROR_INIT;
     assert_int_equal(ki_status_to_error(status, &error), KI_ERR_STATUS);
     assert_string_equal(error.message, "too \"old\"");
     assert_true(ki_error_is_resource_expired(&error));

@@ -8,6 +8,7 @@
 #include <kinformer/parts/store_write.h>
 #include <kinformer/store.h>
 
+#include "support/by_value.h"
 #include "support/objects.h"
 #include "support/test.h"
 
@@ -15,11 +16,13 @@ static const ki_index by_group = {.name = "group", .values = test_group_values};
 
 static ki_store *new_store(const ki_alloc *alloc)
 {
-    const ki_index indexes[] = {by_group, ki_index_by_namespace()};
+    const ki_index indexes[] = {by_group, test_index_by_namespace()};
     ki_store *store = NULL;
     ki_error error = KI_ERROR_INIT;
-    const ki_store_options options = {
-        .size = sizeof(options), .alloc = alloc, .indexes = indexes, .index_count = 2};
+    const ki_store_options options = {.size = sizeof(options),
+                                      .alloc = alloc,
+                                      .indexes = (const ki_index *[]){&indexes[0], &indexes[1]},
+                                      .index_count = 2};
     assert_int_equal(ki_store_new(&options, &store, &error), 0);
     return store;
 }
@@ -293,7 +296,8 @@ static void a_second_writer_is_turned_away(void **state)
     ki_store *inside = NULL;
     const ki_index index = {.name = "busy", .values = writes_back, .user = &inside};
     ki_store *store = NULL;
-    const ki_store_options options = {.size = sizeof(options), .indexes = &index, .index_count = 1};
+    const ki_store_options options = {
+        .size = sizeof(options), .indexes = (const ki_index *[]){&index}, .index_count = 1};
     assert_int_equal(ki_store_new(&options, &store, NULL), 0);
     inside = store;
     add(store, "shop", "web", 1, "a");
@@ -327,7 +331,7 @@ static void a_failing_index_function_changes_nothing(void **state)
     bool armed = true;
     ki_store *store = new_store(NULL);
     const ki_index picky = {.name = "picky", .values = picky_values, .user = &armed};
-    assert_int_equal(ki_store_add_indexes(store, &picky, 1, NULL), 0);
+    assert_int_equal(ki_store_add_indexes(store, (const ki_index *[]){&picky}, 1, NULL), 0);
     add(store, "shop", "web", 1, "a");
     ki_object *bad = test_pod(NULL, "shop", "bad", 2, "b");
     ki_object *good = test_pod(NULL, "shop", "good", 3, "c");
@@ -369,7 +373,8 @@ static void a_value_over_the_limit_is_an_error_even_if_ignored(void **state)
     (void)state;
     ki_store *store = NULL;
     const ki_index index = {.name = "large", .values = stubborn_values};
-    const ki_store_options options = {.size = sizeof(options), .indexes = &index, .index_count = 1};
+    const ki_store_options options = {
+        .size = sizeof(options), .indexes = (const ki_index *[]){&index}, .index_count = 1};
     assert_int_equal(ki_store_new(&options, &store, NULL), 0);
     ki_object *object = test_pod(NULL, "a", "b", 1, "c");
     assert_int_equal(ki_store_add(store, object, NULL), KI_ERR_LIMIT);
@@ -393,7 +398,8 @@ static void a_fickle_index_function_does_no_harm(void **state)
     unsigned calls = 0;
     ki_store *store = NULL;
     const ki_index index = {.name = "fickle", .values = fickle_values, .user = &calls};
-    const ki_store_options options = {.size = sizeof(options), .indexes = &index, .index_count = 1};
+    const ki_store_options options = {
+        .size = sizeof(options), .indexes = (const ki_index *[]){&index}, .index_count = 1};
     assert_int_equal(ki_store_new(&options, &store, NULL), 0);
     for (unsigned i = 0; i < 500; i++) {
         char name[16];
@@ -433,7 +439,8 @@ static void an_object_may_have_many_values(void **state)
     (void)state;
     ki_store *store = NULL;
     const ki_index index = {.name = "letters", .values = many_values};
-    const ki_store_options options = {.size = sizeof(options), .indexes = &index, .index_count = 1};
+    const ki_store_options options = {
+        .size = sizeof(options), .indexes = (const ki_index *[]){&index}, .index_count = 1};
     assert_int_equal(ki_store_new(&options, &store, NULL), 0);
     add(store, "a", "one", 1, "xyzzy");
     add(store, "a", "two", 2, "zebra");
@@ -478,17 +485,22 @@ static void indexes_can_be_added_over_objects(void **state)
         add(store, "a", name, i + 1, i % 2 != 0 ? "odd" : "even");
     }
     ki_snapshot *before = ki_store_snapshot(store);
-    ki_index index = {"group", test_group_values, &destroyed, count_destroy};
-    assert_int_equal(ki_store_add_indexes(store, &index, 1, NULL), 0);
+    ki_index index = {0, "group", test_group_values, &destroyed, count_destroy};
+    assert_int_equal(ki_store_add_indexes(store, (const ki_index *[]){&index}, 1, NULL), 0);
     assert_int_equal(count_of(store, "group", "odd"), 100);
     ki_error error = KI_ERROR_INIT;
-    assert_int_equal(ki_store_add_indexes(store, &index, 1, &error), KI_ERR_EXISTS);
-    const ki_index twins[] = {{"t", test_group_values, &destroyed, count_destroy},
-                              {"t", test_group_values, &destroyed, count_destroy}};
-    assert_int_equal(ki_store_add_indexes(store, twins, 2, &error), KI_ERR_EXISTS);
-    assert_int_equal(ki_store_add_indexes(store, &index, SIZE_MAX / 16, &error), -ENOMEM);
+    assert_int_equal(ki_store_add_indexes(store, (const ki_index *[]){&index}, 1, &error),
+                     KI_ERR_EXISTS);
+    const ki_index twins[] = {{0, "t", test_group_values, &destroyed, count_destroy},
+                              {0, "t", test_group_values, &destroyed, count_destroy}};
+    assert_int_equal(
+        ki_store_add_indexes(store, (const ki_index *[]){&twins[0], &twins[1]}, 2, &error),
+        KI_ERR_EXISTS);
+    assert_int_equal(
+        ki_store_add_indexes(store, (const ki_index *[]){&index}, SIZE_MAX / 16, &error), -ENOMEM);
     const ki_index nameless = {.values = test_group_values};
-    assert_int_equal(ki_store_add_indexes(store, &nameless, 1, &error), -EINVAL);
+    assert_int_equal(ki_store_add_indexes(store, (const ki_index *[]){&nameless}, 1, &error),
+                     -EINVAL);
     ki_snapshot *after = ki_store_snapshot(store);
     assert_string_equal(ki_snapshot_index_name(after, 0), "group");
     assert_null(ki_snapshot_index_name(after, 1));
@@ -508,11 +520,12 @@ static void ready_made_indexes_find_labels_and_paths(void **state)
     ki_path *path = NULL;
     assert_int_equal(ki_store_new(NULL, &store, NULL), 0);
     assert_int_equal(ki_path_compile(".spec.ports[*].n", NULL, &path, NULL), 0);
-    ki_index indexes[2];
+    ki_index indexes[2] = {{0}};
     assert_int_equal(ki_index_by_label("app", "app", NULL, &indexes[0]), 0);
     assert_int_equal(ki_index_by_path("port", path, NULL, &indexes[1]), 0);
     ki_path_unref(path);
-    assert_int_equal(ki_store_add_indexes(store, indexes, 2, NULL), 0);
+    assert_int_equal(
+        ki_store_add_indexes(store, (const ki_index *[]){&indexes[0], &indexes[1]}, 2, NULL), 0);
     ki_object *object = test_object(NULL, "{'metadata':{'name':'a','labels':{'app':'w\\u0065b'}},"
                                           "'spec':{'ports':[{'n':80},{'n':'http'},{'n':true},"
                                           "{'n':null},{'n':[1]}]}}");
@@ -648,8 +661,10 @@ static void readers_leave_dead_versions_to_a_writer_at_work(void **state)
     test_alloc_init(&d.alloc);
     ki_store *store = NULL;
     const ki_index index = {.name = "drops", .values = drops_snapshot, .user = &d};
-    const ki_store_options options = {
-        .size = sizeof(options), .alloc = &d.alloc.table, .indexes = &index, .index_count = 1};
+    const ki_store_options options = {.size = sizeof(options),
+                                      .alloc = &d.alloc.table,
+                                      .indexes = (const ki_index *[]){&index},
+                                      .index_count = 1};
     assert_int_equal(ki_store_new(&options, &store, NULL), 0);
     add(store, "shop", "web", 1, "a");
     ki_snapshot *held = ki_store_snapshot(store);
@@ -781,8 +796,9 @@ static int sweep_step(struct sweep *s, unsigned step)
     } else if (step < 35) {
         r = ki_store_delete(s->store, ki_str_from(ki_object_key(s->objects[step])), "9", NULL);
     } else if (step == 35) {
-        r = ki_store_add_indexes(s->store, &(ki_index){.name = "more", .values = many_values}, 1,
-                                 NULL);
+        r = ki_store_add_indexes(
+            s->store, (const ki_index *[]){&(ki_index){.name = "more", .values = many_values}}, 1,
+            NULL);
     } else {
         r = ki_store_replace(s->store, (const ki_object *const *)s->objects + step - 36, 20,
                              "resource_version that is longer than what fits into a version", NULL);
@@ -839,9 +855,11 @@ static int store_scenario(const ki_alloc *alloc, void *user)
 {
     (void)user;
     struct sweep s = {0};
-    const ki_index indexes[] = {by_group, ki_index_by_namespace()};
-    const ki_store_options options = {
-        .size = sizeof(options), .alloc = alloc, .indexes = indexes, .index_count = 2};
+    const ki_index indexes[] = {by_group, test_index_by_namespace()};
+    const ki_store_options options = {.size = sizeof(options),
+                                      .alloc = alloc,
+                                      .indexes = (const ki_index *[]){&indexes[0], &indexes[1]},
+                                      .index_count = 2};
     int r = sweep_objects(&s, alloc);
     if (r >= 0) {
         r = ki_store_new(&options, &s.store, NULL);

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "cache/store/version.h"
+#include "support/by_value.h"
 #include "support/objects.h"
 #include "support/test.h"
 
@@ -126,7 +127,8 @@ static void values_without_bytes_are_limited_too(void **state)
     (void)state;
     unsigned given;
     const ki_index index = {.name = "countless", .values = countless_values, .user = &given};
-    const ki_store_options options = {.size = sizeof(options), .indexes = &index, .index_count = 1};
+    const ki_store_options options = {
+        .size = sizeof(options), .indexes = (const ki_index *[]){&index}, .index_count = 1};
     ki_store *store = new_store(&options);
     ki_object *object = pod("one", 1);
     assert_int_equal(ki_store_add(store, object, NULL), KI_ERR_LIMIT);
@@ -145,7 +147,7 @@ static int fixed_bytes(void *bytes, size_t len, void *user)
     return 0;
 }
 
-static const ki_random fixed_random = {fixed_bytes, NULL};
+static const ki_random fixed_random = {0, fixed_bytes, NULL};
 
 struct hashed {
     uint32_t hash;
@@ -221,8 +223,10 @@ static void keys_and_values_of_one_hash_are_told_apart(void **state)
     (void)name_of(names[0], sizeof(names[0]), numbers[0]);
     (void)name_of(names[1], sizeof(names[1]), numbers[1]);
     const ki_index index = {.name = "both", .values = both_values};
-    const ki_store_options options = {
-        .size = sizeof(options), .random = &fixed_random, .indexes = &index, .index_count = 1};
+    const ki_store_options options = {.size = sizeof(options),
+                                      .random = &fixed_random,
+                                      .indexes = (const ki_index *[]){&index},
+                                      .index_count = 1};
     ki_store *store = new_store(&options);
     for (unsigned round = 0; round < 2; round++) { /* without a namespace the name is the key */
         ki_object *first = test_pod(NULL, "", names[0], 1, names[1]);
@@ -348,7 +352,8 @@ static void what_dies_during_a_collection_is_collected_too(void **state)
     test_alloc alloc;
     test_alloc_init(&alloc);
     struct intruder intruder = {.inner = &alloc};
-    intruder.table = (ki_alloc){intruder_alloc, intruder_realloc, intruder_free, &intruder, NULL};
+    intruder.table =
+        (ki_alloc){0, intruder_alloc, intruder_realloc, intruder_free, &intruder, NULL};
     const ki_store_options options = {.size = sizeof(options), .alloc = &intruder.table};
     ki_store *store = new_store(&options);
     ki_snapshot *held[3];
@@ -399,9 +404,11 @@ static void a_list_of_nothing_takes_next_to_nothing(void **state)
     (void)state;
     test_alloc alloc;
     test_alloc_init(&alloc);
-    const ki_index index = ki_index_by_namespace();
-    const ki_store_options options = {
-        .size = sizeof(options), .alloc = &alloc.table, .indexes = &index, .index_count = 1};
+    const ki_index index = test_index_by_namespace();
+    const ki_store_options options = {.size = sizeof(options),
+                                      .alloc = &alloc.table,
+                                      .indexes = (const ki_index *[]){&index},
+                                      .index_count = 1};
     ki_store *store = new_store(&options);
     for (unsigned i = 0; i < 200; i++) {
         ki_object *object = numbered(i, i + 1);
@@ -424,7 +431,8 @@ static void a_write_during_a_collection_leaves_its_old_version_to_it(void **stat
     test_alloc alloc;
     test_alloc_init(&alloc);
     struct intruder intruder = {.inner = &alloc};
-    intruder.table = (ki_alloc){intruder_alloc, intruder_realloc, intruder_free, &intruder, NULL};
+    intruder.table =
+        (ki_alloc){0, intruder_alloc, intruder_realloc, intruder_free, &intruder, NULL};
     const ki_store_options options = {.size = sizeof(options), .alloc = &intruder.table};
     ki_store *store = new_store(&options);
     ki_snapshot *old = ki_store_snapshot(store);
@@ -464,14 +472,15 @@ static void several_indexes_are_added_together_or_not_at_all(void **state)
     char refused[] = "n70";
     ki_index indexes[] = {{.name = "one", .values = name_values},
                           {.name = "two", .values = name_values, .user = refused}};
+    const ki_index *const list[] = {&indexes[0], &indexes[1]};
     size_t bytes = 0;
     for (unsigned i = 0; i < 5; i++) {
-        assert_int_equal(ki_store_add_indexes(store, indexes, 2, NULL), KI_ERR_INDEX_FUNCTION);
+        assert_int_equal(ki_store_add_indexes(store, list, 2, NULL), KI_ERR_INDEX_FUNCTION);
         bytes = i == 0 ? alloc.live_bytes : bytes;
         assert_int_equal(alloc.live_bytes, bytes); /* trying again costs nothing */
     }
     indexes[1].user = NULL;
-    assert_int_equal(ki_store_add_indexes(store, indexes, 2, NULL), 0);
+    assert_int_equal(ki_store_add_indexes(store, list, 2, NULL), 0);
     ki_snapshot *snapshot = ki_store_snapshot(store);
     for (unsigned i = 0; i < 100; i++) {
         char name[16];
@@ -512,7 +521,8 @@ static void an_index_function_cannot_change_its_transaction(void **state)
     (void)state;
     struct meddler m = {.other = pod("other", 4)};
     const ki_index index = {.name = "meddler", .values = meddling_values, .user = &m};
-    const ki_store_options options = {.size = sizeof(options), .indexes = &index, .index_count = 1};
+    const ki_store_options options = {
+        .size = sizeof(options), .indexes = (const ki_index *[]){&index}, .index_count = 1};
     ki_store *store = new_store(&options);
     ki_object *one = pod("one", 1);
     ki_object *two = pod("one", 2);
@@ -550,8 +560,10 @@ static void what_dies_during_a_write_is_collected_after_it(void **state)
     test_alloc_init(&alloc);
     ki_snapshot *held = NULL;
     const ki_index index = {.name = "releasing", .values = releasing_values, .user = &held};
-    const ki_store_options options = {
-        .size = sizeof(options), .alloc = &alloc.table, .indexes = &index, .index_count = 1};
+    const ki_store_options options = {.size = sizeof(options),
+                                      .alloc = &alloc.table,
+                                      .indexes = (const ki_index *[]){&index},
+                                      .index_count = 1};
     ki_store *store = new_store(&options);
     ki_object *one = pod("one", 1);
     ki_object *two = pod("two", 2);
@@ -583,7 +595,8 @@ static void what_a_fickle_index_function_left_behind_does_no_harm(void **state)
     (void)state;
     const char *value = "old";
     const ki_index index = {.name = "moody", .values = moody_values, .user = &value};
-    const ki_store_options options = {.size = sizeof(options), .indexes = &index, .index_count = 1};
+    const ki_store_options options = {
+        .size = sizeof(options), .indexes = (const ki_index *[]){&index}, .index_count = 1};
     ki_store *store = new_store(&options);
     ki_object *objects[5000];
     for (unsigned i = 0; i < 5000; i++) {

@@ -8,6 +8,7 @@
 #include <kinformer/parts/store_write.h>
 #include <kinformer/store.h>
 
+#include "support/by_value.h"
 #include "support/objects.h"
 #include "support/test.h"
 
@@ -69,9 +70,11 @@ static void start(struct model *m, uint64_t seed, unsigned keys, unsigned groups
         m->objects[i] = make_object(m, i / VARIANTS);
     }
     const ki_index indexes[] = {{.name = "group", .values = test_group_values},
-                                ki_index_by_namespace()};
-    const ki_store_options options = {
-        .size = sizeof(options), .alloc = &m->alloc.table, .indexes = indexes, .index_count = 2};
+                                test_index_by_namespace()};
+    const ki_store_options options = {.size = sizeof(options),
+                                      .alloc = &m->alloc.table,
+                                      .indexes = (const ki_index *[]){&indexes[0], &indexes[1]},
+                                      .index_count = 2};
     assert_int_equal(ki_store_new(&options, &m->store, NULL), 0);
 }
 

@@ -34,8 +34,10 @@ static ki_store *new_store(const ki_alloc *alloc)
 {
     ki_store *store = NULL;
     const ki_index index = {.name = "group", .values = test_group_values};
-    const ki_store_options options = {
-        .size = sizeof(options), .alloc = alloc, .indexes = &index, .index_count = 1};
+    const ki_store_options options = {.size = sizeof(options),
+                                      .alloc = alloc,
+                                      .indexes = (const ki_index *[]){&index},
+                                      .index_count = 1};
     assert_int_equal(ki_store_new(&options, &store, NULL), 0);
     return store;
 }
@@ -323,13 +325,15 @@ static void a_collector_leaves_the_rest_to_a_writer(void **state)
     (void)state;
     struct meeting m = {.block = false};
     test_alloc_init(&m.inner);
-    m.table = (ki_alloc){meeting_alloc, meeting_realloc, meeting_free, &m, NULL};
+    m.table = (ki_alloc){0, meeting_alloc, meeting_realloc, meeting_free, &m, NULL};
     assert_int_equal(sem_init(&m.begin, 0, 0), 0);
     assert_int_equal(sem_init(&m.at_work, 0, 0), 0);
     assert_int_equal(sem_init(&m.go_on, 0, 0), 0);
     const ki_index index = {.name = "meeting", .values = meeting_values, .user = &m};
-    const ki_store_options options = {
-        .size = sizeof(options), .alloc = &m.table, .indexes = &index, .index_count = 1};
+    const ki_store_options options = {.size = sizeof(options),
+                                      .alloc = &m.table,
+                                      .indexes = (const ki_index *[]){&index},
+                                      .index_count = 1};
     assert_int_equal(ki_store_new(&options, &m.store, NULL), 0);
     meet(&m);
     ki_store_unref(m.store);

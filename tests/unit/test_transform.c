@@ -260,7 +260,7 @@ static void an_event_for_which_there_is_no_memory_comes_again(void **state)
 static int process(const ki_deltas *deltas, void *user)
 {
     for (size_t i = 0; i < deltas->count; i++) {
-        const ki_delta *delta = &deltas->deltas[i];
+        const ki_delta *delta = ki_deltas_at(deltas, i);
         if (delta->type == KI_DELTA_REPLACED_ALL) {
             assert_true(is_small(delta->replaced->objects[0]));
         } else {
@@ -279,7 +279,8 @@ static void a_queue_as_target_transforms_once(void **state)
     ki_queue *queue = NULL;
     assert_int_equal(
         ki_fifo_new(KI_OPTIONS(ki_queue_options, .transform = keep_little), &queue, NULL), 0);
-    r.target = ki_reflector_target_queue(queue);
+    r.target = (ki_reflector_target){0};
+    assert_int_equal(ki_reflector_target_queue(queue, &r.target), 0);
     reflecting_start(&r);
     fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     reflecting_settle(&r);
@@ -378,7 +379,7 @@ static void sync_informer(chain *c, bool stream, ki_transform transform)
     c->transport.piece = 16 << 10;
     c->transport.respond = respond;
     c->transport.respond_user = &c->stream;
-    ki_source source;
+    ki_source source = {0};
     assert_int_equal(ki_source_http_new(KI_OPTIONS(ki_source_http_options, .engine = c->engine,
                                                    .transport = &c->transport.table,
                                                    .resource = KI_CORE_V1_PODS),

@@ -60,8 +60,10 @@ static void free_objects(struct objects *objects)
 static int new_store(const ki_alloc *alloc, ki_store **ret_store)
 {
     const ki_index index = {.name = "group", .values = must_have_group};
-    const ki_store_options options = {
-        .size = sizeof(options), .alloc = alloc, .indexes = &index, .index_count = 1};
+    const ki_store_options options = {.size = sizeof(options),
+                                      .alloc = alloc,
+                                      .indexes = (const ki_index *[]){&index},
+                                      .index_count = 1};
     return ki_store_new(&options, ret_store, NULL);
 }
 
@@ -371,8 +373,10 @@ static int new_letter_store(const ki_alloc *alloc, bool *closed, ki_store **ret_
 {
     const ki_index indexes[] = {{.name = "letters", .values = letter_values},
                                 {.name = "gate", .values = gate_values, .user = closed}};
-    const ki_store_options options = {
-        .size = sizeof(options), .alloc = alloc, .indexes = indexes, .index_count = 2};
+    const ki_store_options options = {.size = sizeof(options),
+                                      .alloc = alloc,
+                                      .indexes = (const ki_index *[]){&indexes[0], &indexes[1]},
+                                      .index_count = 2};
     return ki_store_new(&options, ret_store, NULL);
 }
 

@@ -286,7 +286,7 @@ static void rate_limited_keys_wait_longer_each_time_until_forgotten(void **state
 {
     (void)state;
     fixture f;
-    ki_rate_limiter limiter;
+    ki_rate_limiter limiter = {0};
     assert_int_equal(ki_rate_limiter_exponential(MS_NS, S_NS, NULL, &limiter), 0);
     open_with(&f, &(ki_workqueue_options){.limiter = &limiter});
     uint64_t now_ns = atomic_load(&f.clock.now_ns);
@@ -327,7 +327,7 @@ static void one_key_added_at_twice_the_rate_of_a_bucket_is_served_at_its_rate(vo
 {
     (void)state;
     fixture f;
-    ki_rate_limiter bucket;
+    ki_rate_limiter bucket = {0};
     assert_int_equal(ki_rate_limiter_bucket(200 * MS_NS, 1, NULL, &bucket), 0);
     open_with(&f, &(ki_workqueue_options){.limiter = &bucket});
     uint64_t last_ns = atomic_load(&f.clock.now_ns);
@@ -356,8 +356,8 @@ static void with_a_longest_wait_every_key_is_served_within_it(void **state)
 {
     (void)state;
     fixture f;
-    ki_rate_limiter bucket;
-    ki_rate_limiter bounded;
+    ki_rate_limiter bucket = {0};
+    ki_rate_limiter bounded = {0};
     assert_int_equal(ki_rate_limiter_bucket(100 * MS_NS, 1, NULL, &bucket), 0);
     assert_int_equal(ki_rate_limiter_with_max_wait(&bucket, 2 * S_NS, NULL, &bounded), 0);
     open_with(&f, &(ki_workqueue_options){.limiter = &bounded});
@@ -430,7 +430,8 @@ static void a_program_can_give_its_own_limiter(void **state)
 {
     (void)state;
     own_limiter own = {0};
-    ki_rate_limiter limiter = {own_when, own_forget, own_requeues, own_unused, own_destroy, &own};
+    ki_rate_limiter limiter = {0,          own_when,    own_forget, own_requeues,
+                               own_unused, own_destroy, &own};
     fixture f;
     open_with(&f, &(ki_workqueue_options){.limiter = &limiter, .max_key_bytes = 3});
     (void)wq_add_rate_limited(f.queue, "abc");
@@ -453,7 +454,8 @@ static void a_limiter_stays_the_callers_when_there_is_no_queue(void **state)
 {
     (void)state;
     own_limiter own = {0};
-    ki_rate_limiter limiter = {own_when, own_forget, own_requeues, own_unused, own_destroy, &own};
+    ki_rate_limiter limiter = {0,          own_when,    own_forget, own_requeues,
+                               own_unused, own_destroy, &own};
     ki_workqueue *queue = NULL;
     assert_int_equal(
         ki_workqueue_new(KI_OPTIONS(ki_workqueue_options, .limiter = &limiter), &queue, NULL),

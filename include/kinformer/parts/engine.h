@@ -27,6 +27,7 @@ typedef struct ki_engine ki_engine;
 /** Starts the threads that handlers share; see registration.h. Requires a clock whose monotonic
  *  time is CLOCK_MONOTONIC. */
 typedef struct ki_threads {
+    size_t size; /* see KI_OPTIONS_INIT */
     /** Starts a thread that calls `run(arg)` and exits when `run` returns. Returns 0 or -errno.
      *  Called on any thread, with no lock held. */
     int (*start)(void (*run)(void *arg), void *arg, void *user);

@@ -40,7 +40,7 @@ KI_API ki_local_source *ki_local_source_unref(ki_local_source *source);
 /** Returns the source table for one reflector or informer; call it again for each further one.
  *  Selectors are not supported: a list or watch with a selector fails with KI_ERR_UNSUPPORTED.
  *  Owner: the table holds a reference, which its `destroy` releases.  Blocks: no.  Since: 0.1 */
-KI_API ki_source ki_local_source_table(ki_local_source *source);
+KI_API int ki_local_source_table(ki_local_source *source, ki_source *ret_source);
 
 /** Adds an object, or replaces the object with the same key. The object must have a resourceVersion
  *  that is a decimal number; after the first list, it must be greater than that of every earlier

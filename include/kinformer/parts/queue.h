@@ -41,6 +41,7 @@ typedef enum ki_delta_type {
 
 /** A list of all objects at a resourceVersion. */
 typedef struct ki_replacement {
+    size_t size; /* see KI_OPTIONS_INIT */
     const ki_object *const *objects;
     size_t object_count;
     /** Keys of objects that exist but could not be decoded: consumers keep their previous state. */
@@ -50,6 +51,7 @@ typedef struct ki_replacement {
 } ki_replacement;
 
 typedef struct ki_delta {
+    size_t size; /* of what the library gives */
     ki_delta_type type;
     /** Of KI_DELTA_DELETED: the deletion itself was missed. The object is its last known state and
      *  may be out of date. */
@@ -93,7 +95,7 @@ typedef struct ki_queue_options {
     int (*transform)(const ki_object *object, ki_object **ret_object, void *user);
     void *transform_user;
 
-    ki_error_hook on_error; /* is called for objects of a list that were skipped */
+    const ki_error_hook *on_error; /* is told which objects of a list were left out; copied; NULL:
 
     /** Maximum number of queued deltas; above it, KI_ERR_LIMIT is returned. 0: 2^24. This is a last
      *  resort: producers should check ki_queue_count() or ki_queue_bytes() and pause, because the
@@ -161,7 +163,9 @@ KI_API KI_NODISCARD int ki_queue_bookmark(ki_queue *queue, const char *resource_
 
 /** A batch of popped deltas, borrowed until the process function returns. */
 typedef struct ki_deltas {
-    const ki_delta *deltas;
+    size_t size; /* of what the library gives */
+    const ki_delta
+        *deltas; /* the first: ki_deltas_at() finds the others, of whatever size they are */
     size_t count;
     bool is_initial; /* the queue was not yet synced when they were popped */
     /** Of ki_delta_fifo: set after a list with older resourceVersions, as from a server restored
@@ -169,6 +173,14 @@ typedef struct ki_deltas {
      *  content; otherwise NULL. */
     const char *set_back;
 } ki_deltas;
+
+/** Delta number `index`, from 0 to count - 1.
+ *  Owner: as the deltas.  Thread: any.  Blocks: no.  Since: 0.1 */
+static inline const ki_delta *ki_deltas_at(const ki_deltas *deltas, size_t index)
+{
+    const void *at = (const char *)deltas->deltas + index * deltas->deltas->size;
+    return (const ki_delta *)at;
+}
 
 enum {
     KI_POP_DONE = 0,  /* the deltas have been processed */

@@ -23,6 +23,7 @@ typedef struct ki_reflector ki_reflector;
  *  -ENOMEM) the same call is repeated later; any other error is reported to the engine, and the
  *  reflector continues. */
 typedef struct ki_reflector_target {
+    size_t size; /* see KI_OPTIONS_INIT */
     int (*add)(const ki_object *object, void *user, ki_error *error);
     int (*update)(const ki_object *object, void *user, ki_error *error);
     /** `object` is the final state. */
@@ -52,8 +53,8 @@ typedef struct ki_reflector_target {
  *  Owner:  the target holds a reference, which `destroy` releases: the reflector calls it once it
  *          has been created with the target, otherwise the caller must.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API ki_reflector_target ki_reflector_target_queue(ki_queue *queue);
-KI_API ki_reflector_target ki_reflector_target_store(ki_store *store);
+KI_API int ki_reflector_target_queue(ki_queue *queue, ki_reflector_target *ret_target);
+KI_API int ki_reflector_target_store(ki_store *store, ki_reflector_target *ret_target);
 
 typedef struct ki_reflector_options {
     size_t size;                       /* see KI_OPTIONS_INIT */

@@ -47,6 +47,7 @@ KI_BEGIN_DECLS
 
 /** The metadata of a list. */
 typedef struct ki_list_meta {
+    size_t size; /* see KI_OPTIONS_INIT */
     const char *resource_version;
     const char *continue_token; /* "" after the last page */
     int64_t remaining; /* number of remaining objects, if the server sent it; otherwise -1 */
@@ -56,6 +57,7 @@ typedef struct ki_list_meta {
  *  inside the functions of the source. What they point to is valid during the call only; take
  *  references. They may call any function of the source. */
 typedef struct ki_source_sink {
+    size_t size; /* see KI_OPTIONS_INIT */
     /** An object of a list (type KI_WATCH_EVENT_ADDED), or an event of a watch. A bookmark has an
      *  object with a resourceVersion. An error event has `error`, and `object` is the Status. */
     void (*on_event)(ki_watch_event_type type, const ki_object *object, const ki_error *error,
@@ -84,6 +86,7 @@ typedef struct ki_source_sink {
 
 /** A source. All functions except `destroy` are called inside ki_engine_run(). */
 typedef struct ki_source {
+    size_t size; /* see KI_OPTIONS_INIT */
     /** Start a list or a watch. *ret_call identifies the call until on_end or cancel. A failure
      *  that is known at once may be returned; then no callback of the sink is called. */
     int (*list)(const ki_list_options *options, const ki_source_sink *sink, void *user,

@@ -23,7 +23,7 @@ typedef struct ki_store_options {
     size_t size;             /* see KI_OPTIONS_INIT */
     const ki_alloc *alloc;   /* NULL: the default; must outlive the store and its snapshots */
     const ki_random *random; /* hash seed; NULL: from addresses, which an attacker may guess */
-    const ki_index *indexes; /* read during the call only */
+    const ki_index *const *indexes; /* read during the call only */
     size_t index_count;
     size_t max_objects; /* 0: 2^30, which is also the maximum */
 
@@ -81,8 +81,8 @@ KI_API KI_NODISCARD int ki_store_bookmark(ki_store *store, const char *resource_
 
 /** Adds indexes, which also cover existing objects. On success the store owns them.
  *  Errors (besides): KI_ERR_EXISTS  the name is already used;  -EINVAL. */
-KI_API KI_NODISCARD int ki_store_add_indexes(ki_store *store, const ki_index *indexes, size_t count,
-                                             ki_error *error);
+KI_API KI_NODISCARD int ki_store_add_indexes(ki_store *store, const ki_index *const *indexes,
+                                             size_t count, ki_error *error);
 
 /* Transactions: several changes in one version. */
 

@@ -11,6 +11,7 @@
 
 KI_BEGIN_DECLS
 
+/** A header. Later versions add no members. */
 typedef struct ki_http_header {
     ki_str name; /* compared case-insensitively */
     ki_str value;
@@ -18,6 +19,7 @@ typedef struct ki_http_header {
 
 /** A request. All pointers are borrowed for the duration of the call that takes it. */
 typedef struct ki_http_request {
+    size_t size;        /* see KI_OPTIONS_INIT */
     const char *method; /* "GET" and so on */
     const char *path;   /* from the root of the server, percent-encoded: "/api/v1/pods" */
     const char *query;  /* encoded, without '?'; "" if none */
@@ -34,6 +36,7 @@ typedef struct ki_http_request {
  *  (unless the request failed before it), then any number of on_body, then on_end. What they point
  *  to is valid during the call only. */
 typedef struct ki_http_sink {
+    size_t size; /* see KI_OPTIONS_INIT */
     void (*on_response)(int status, const ki_http_header *headers, size_t header_count, void *user);
     void (*on_body)(ki_str bytes, void *user);
     /** The last callback. `error` is NULL if the response is complete; otherwise it is the reason:
@@ -44,6 +47,7 @@ typedef struct ki_http_sink {
 
 /** A transport. All functions except `ref` and `unref` are called inside ki_engine_run(). */
 typedef struct ki_transport {
+    size_t size; /* see KI_OPTIONS_INIT */
     /** Starts a request. *ret_call identifies the call for the other two functions until on_end or
      *  cancel. A failure that is known at once may be returned; then no callback of the sink is
      *  called. */

@@ -23,7 +23,7 @@ int ki_apiserver_client(const ki_apiserver *server, const ki_client_options *opt
     KI__REQUIRE(server, error);
     KI__REQUIRE(ret_client, error);
     ki_client_options o = {0};
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_client_options, &o, options, error);
     if (r < 0) {
         return r;
     }

@@ -7,6 +7,7 @@
 
 #include "apiserver/http/http_server.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "object/edit/json_edit.h"
 #include "object/edit/json_out.h"
 #include "wire/media_type.h"
@@ -266,13 +267,13 @@ uint64_t ki_apiserver_version(ki_apiserver *server)
     return version;
 }
 
-void ki_apiserver_get_stats(ki_apiserver *server, ki_apiserver_stats *ret_stats)
+int ki_apiserver_get_stats(ki_apiserver *server, ki_apiserver_stats *ret_stats)
 {
-    if (server == NULL || ret_stats == NULL) {
-        return;
-    }
+    KI__REQUIRE(server, NULL);
+    KI__REQUIRE_SIZED(ki_apiserver_stats, ret_stats, NULL);
     ki__mutex_lock(&server->lock);
-    *ret_stats = (ki_apiserver_stats){
+    const ki_apiserver_stats stats = {
+        .size = sizeof(stats),
         .connections = server->connections,
         .requests = server->requests,
         .open_connections = server->open_connections,
@@ -280,6 +281,7 @@ void ki_apiserver_get_stats(ki_apiserver *server, ki_apiserver_stats *ret_stats)
         .objects = server->model->objects,
     };
     ki__mutex_unlock(&server->lock);
+    return KI__GIVE(ki_apiserver_stats, ret_stats, &stats);
 }
 
 int ki_apiserver_write_kubeconfig(const ki_apiserver *server, ki_buf *buf)

@@ -42,7 +42,8 @@ static int apply(loader *l, const ki_object *object)
     int r = ki__http_apply(l->server, object, l->error);
     l->count += r == 0 ? 1 : 0;
     if (r < 0 && l->error != NULL) {
-        ki_error inner = *l->error;
+        ki_error inner = KI_ERROR_INIT;
+        ki__error_copy(&inner, l->error);
         ki__error_set(l->error, r, "%.60s %.80s: %s", ki_object_kind(object), ki_object_key(object),
                       inner.message);
         l->error->http_code = inner.http_code;
@@ -251,7 +252,7 @@ static int load_other(loader *l, size_t at, const ki_error *in_json)
         return r;
     }
     if (l->error != NULL) {
-        *l->error = *in_json;
+        ki__error_copy(l->error, in_json);
     }
     return in_json->code;
 }

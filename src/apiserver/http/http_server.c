@@ -300,7 +300,7 @@ int ki_apiserver_new(const ki_apiserver_options *options, ki_apiserver **ret_ser
 {
     KI__REQUIRE(ret_server, error);
     ki_apiserver_options o = {0};
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_apiserver_options, &o, options, error);
     if (r < 0) {
         return r;
     }

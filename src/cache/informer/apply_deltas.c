@@ -119,7 +119,7 @@ static int skip(work *w, ki_str key, const ki_error *problem, ki_error *error)
     ki__applier *applier = w->applier;
     if (ki_error_is_retriable(problem->code)) {
         if (error != NULL) {
-            *error = *problem;
+            ki__error_copy(error, problem);
         }
         return problem->code;
     }
@@ -132,7 +132,7 @@ static int skip(work *w, ki_str key, const ki_error *problem, ki_error *error)
 static int put(work *w, const ki_object *object, uint32_t hash, ki_error *error)
 {
     ki_error problem;
-    ki__error_clear(&problem);
+    ki__error_init(&problem);
     const ki_object *old = NULL;
     int r = ki__txn_exchange(w->txn, object, hash, &old, &problem);
     if (r < 0) {
@@ -147,7 +147,7 @@ static int put(work *w, const ki_object *object, uint32_t hash, ki_error *error)
 static int take(work *w, ki_str key, const ki_object *object, ki_error *error)
 {
     ki_error problem;
-    ki__error_clear(&problem);
+    ki__error_init(&problem);
     const ki_object *old = NULL;
     int r = ki__txn_take(w->txn, key, &old, &problem);
     if (r < 0) {
@@ -300,8 +300,8 @@ static uint32_t hash_ahead(const work *w, ki__warmer *warmer, const ki_deltas *d
     if (i >= deltas->count) {
         return 0;
     }
-    uint32_t hash = hash_of(w, &deltas->deltas[i]);
-    ki__warmer_add(warmer, deltas->deltas[i].object, hash);
+    uint32_t hash = hash_of(w, ki_deltas_at(deltas, i));
+    ki__warmer_add(warmer, ki_deltas_at(deltas, i)->object, hash);
     return hash;
 }
 
@@ -317,7 +317,7 @@ static int apply_many(work *w, const ki_deltas *deltas, ki_error *error)
     for (size_t i = 0; r >= 0 && i < deltas->count; i++) {
         uint32_t hash = hashes[i % KI__WARM_AHEAD];
         hashes[i % KI__WARM_AHEAD] = hash_ahead(w, &warmer, deltas, i + KI__WARM_AHEAD);
-        r = apply_one(w, &deltas->deltas[i], hash, error);
+        r = apply_one(w, ki_deltas_at(deltas, i), hash, error);
     }
     return r;
 }
@@ -325,7 +325,7 @@ static int apply_many(work *w, const ki_deltas *deltas, ki_error *error)
 static int apply_all(work *w, const ki_deltas *deltas, ki_error *error)
 {
     int r = deltas->count == 1
-                ? apply_one(w, &deltas->deltas[0], hash_of(w, &deltas->deltas[0]), error)
+                ? apply_one(w, ki_deltas_at(deltas, 0), hash_of(w, ki_deltas_at(deltas, 0)), error)
                 : apply_many(w, deltas, error);
     if (deltas->set_back != NULL) { /* the versions of some deltas are of before */
         w->resource_version = deltas->set_back;

@@ -47,10 +47,10 @@ struct ki_factory {
 /* ---- making and freeing ---- */
 
 static int check_options(const ki_factory_options *options, ki_factory_options *ret_options,
-                         ki_error *error)
+                         ki_transport *ret_transport, ki_error *error)
 {
     ki_factory_options o = {0};
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_factory_options, &o, options, error);
     if (r < 0) {
         return r;
     }
@@ -65,7 +65,7 @@ static int check_options(const ki_factory_options *options, ki_factory_options *
         return ki__error_set(error, -EINVAL, "name_space: longer than %d bytes", NAMESPACE_MAX);
     }
     *ret_options = o;
-    return 0;
+    return o.transport != NULL ? KI__TAKE(ki_transport, ret_transport, o.transport, error) : 0;
 }
 
 int ki_factory_new(const ki_factory_options *options, ki_factory **ret_factory, ki_error *error)
@@ -73,7 +73,8 @@ int ki_factory_new(const ki_factory_options *options, ki_factory **ret_factory, 
     KI__REQUIRE(options, error);
     KI__REQUIRE(ret_factory, error);
     ki_factory_options o = {0};
-    int r = check_options(options, &o, error);
+    ki_transport transport;
+    int r = check_options(options, &o, &transport, error);
     if (r < 0) {
         return r;
     }
@@ -92,7 +93,7 @@ int ki_factory_new(const ki_factory_options *options, ki_factory **ret_factory, 
     factory->alloc = alloc;
     factory->options = o;
     if (o.transport != NULL) {
-        factory->transport = *o.transport;
+        factory->transport = transport;
         factory->options.transport = &factory->transport;
         if (factory->transport.ref != NULL) {
             factory->transport.ref(factory->transport.user);
@@ -174,10 +175,11 @@ static int make_source(ki_factory *factory, const ki_resource *resource, ki_sour
 {
     const ki_factory_options *o = &factory->options;
     const char *name_space = ki_resource_is_namespaced(resource) ? factory->name_space : "";
-    ki_source source = {0};
+    ki_source given = KI_OPTIONS_INIT(ki_source); /* the program may write its own size into it */
+    ki_source source;
     int r;
     if (o->make_source != NULL) {
-        r = o->make_source(resource, name_space, o->user, &source, error);
+        r = o->make_source(resource, name_space, o->user, &given, error);
     } else {
         ki_source_http_options http = KI_OPTIONS_INIT(ki_source_http_options);
         http.engine = factory->engine;
@@ -187,7 +189,10 @@ static int make_source(ki_factory *factory, const ki_resource *resource, ki_sour
         http.json_only = o->json_only;
         http.json_if_incomplete = o->json_if_incomplete;
         http.metadata_only = o->metadata_only;
-        r = ki_source_http_new(&http, &source, error);
+        r = ki_source_http_new(&http, &given, error);
+    }
+    if (r >= 0) {
+        r = KI__TAKE(ki_source, &source, &given, error);
     }
     if (r < 0) {
         return r;
@@ -399,7 +404,7 @@ int ki_factory_start(ki_factory *factory, ki_error *error)
         bool failed = r < 0 && r != KI_ERR_EXISTS; /* someone may have started it directly */
         if (failed && mark_failed(factory, informer)) {
             if (result == 0 && error != NULL) {
-                *error = problem;
+                ki__error_copy(error, &problem);
             }
             result = result == 0 ? r : result;
         }
@@ -502,11 +507,12 @@ static int explain_timeout(ki_informer *const *informers, size_t count, ki_error
     (void)ki__informer_explain_wait(furthest, -ETIMEDOUT, error);
     if (behind > 1 && error != NULL) {
         ki_error all;
+        ki__error_init(&all);
         (void)ki__error_set(&all, -ETIMEDOUT, "%zu of %zu informers not synced; ", behind, count);
         ki__error_add(&all, ki_str_from(error->message));
         all.http_code = error->http_code;
         all.reason = error->reason;
-        *error = all;
+        ki__error_copy(error, &all);
     }
     return -ETIMEDOUT;
 }

@@ -86,7 +86,7 @@ static int check_options(const ki_informer_options *options, ki_informer_options
                          ki_error *error)
 {
     ki_informer_options o = {0};
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_informer_options, &o, options, error);
     if (r < 0) {
         return r;
     }
@@ -147,11 +147,13 @@ static int allocate(const ki_informer_options *o, ki_informer **ret_informer)
  * that comes later. */
 static int make_store(ki_informer *informer, const ki_informer_options *o, ki_error *error)
 {
-    ki_index namespace_index = ki_index_by_namespace();
+    ki_index namespace_index = KI_OPTIONS_INIT(ki_index);
+    (void)ki_index_by_namespace(&namespace_index);
+    const ki_index *const indexes[] = {&namespace_index};
     ki_store_options options = KI_OPTIONS_INIT(ki_store_options);
     options.alloc = ki__engine_alloc(informer->engine);
     options.random = ki__engine_entropy(informer->engine);
-    options.indexes = &namespace_index;
+    options.indexes = indexes;
     options.index_count = o->no_namespace_index ? 0 : 1;
     return ki_store_new(&options, &informer->store, error);
 }
@@ -162,6 +164,11 @@ static void report(const char *component, ki_str key, const ki_error *error, voi
     ki__engine_report(informer->engine, component, informer->options.name, key, error);
 }
 
+static ki_error_hook hook_of(ki_informer *informer)
+{
+    return (ki_error_hook){.size = sizeof(ki_error_hook), .report = report, .user = informer};
+}
+
 static int make_queue(ki_informer *informer, ki_error *error)
 {
     bool deltas = informer->options.queue == KI_QUEUE_DELTA_FIFO;
@@ -169,7 +176,8 @@ static int make_queue(ki_informer *informer, ki_error *error)
     options.alloc = ki__engine_alloc(informer->engine);
     options.random = ki__engine_entropy(informer->engine);
     options.known = deltas ? informer->store : NULL;
-    options.on_error = (ki_error_hook){.report = report, .user = informer};
+    const ki_error_hook hook = hook_of(informer);
+    options.on_error = &hook;
     int r = deltas ? ki_delta_fifo_new(&options, &informer->queue, error)
                    : ki_fifo_new(&options, &informer->queue, error);
     if (r == 0) {
@@ -195,7 +203,7 @@ static int make_parts(ki_informer *informer, const ki_informer_options *o, ki_er
         return r;
     }
     informer->applier.keep_same_version = true; /* each handler says whether it wants them */
-    informer->applier.on_error = (ki_error_hook){.report = report, .user = informer};
+    informer->applier.on_error = hook_of(informer);
     r = ki__timer_init(&informer->retry, informer->engine, ki__informer_retry);
     if (r < 0) {
         return ki__error_code(error, r);
@@ -211,7 +219,11 @@ int ki_informer_new(const ki_informer_options *options, ki_informer **ret_inform
     KI__REQUIRE(ret_informer, error);
     ki_informer_options o = {0};
     ki_informer *informer = NULL;
+    ki_source source = {0};
     int r = check_options(options, &o, error);
+    if (r >= 0) {
+        r = KI__TAKE(ki_source, &source, o.source, error);
+    }
     if (r < 0) {
         return r;
     }
@@ -224,7 +236,7 @@ int ki_informer_new(const ki_informer_options *options, ki_informer **ret_inform
         free_informer(informer);
         return r;
     }
-    informer->source = *o.source;
+    informer->source = source;
     informer->has_source = true;
     informer->options.source = NULL;
     informer->options.indexes = NULL;

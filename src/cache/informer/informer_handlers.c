@@ -25,7 +25,7 @@ static void on_removed(ki_registration *registration, void *user)
     if (mine) {
         ki__list_remove(&seat->link);
         informer->handler_count--;
-        informer->merged_before += ki_registration_get_stats(registration).merged;
+        informer->merged_before += ki__registration_stats(registration).merged;
         ki__cond_wake_all(&informer->changed);
     }
     ki__mutex_unlock(&informer->lock);
@@ -200,7 +200,7 @@ static ki_registration *take_handler(ki_informer *informer)
     if (link != NULL) {
         registration = ki__registration_of_seat(seat_at(link));
         informer->handler_count--;
-        informer->merged_before += ki_registration_get_stats(registration).merged;
+        informer->merged_before += ki__registration_stats(registration).merged;
     }
     ki__mutex_unlock(&informer->lock);
     return registration;

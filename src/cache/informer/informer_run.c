@@ -7,7 +7,7 @@
 
 /* ---- before the start ---- */
 
-int ki_informer_add_indexes(ki_informer *informer, const ki_index *indexes, size_t count,
+int ki_informer_add_indexes(ki_informer *informer, const ki_index *const *indexes, size_t count,
                             ki_error *error)
 {
     KI__REQUIRE(informer, error);
@@ -105,7 +105,8 @@ static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, k
     const ki_informer_options *o = &informer->options;
     informer->queue->transform = o->transform;
     informer->queue->transform_user = o->transform_user;
-    ki_reflector_target target = ki_reflector_target_queue(informer->queue);
+    ki_reflector_target target = KI_OPTIONS_INIT(ki_reflector_target);
+    (void)ki_reflector_target_queue(informer->queue, &target);
     target.find = find;
     ki_reflector_options options = KI_OPTIONS_INIT(ki_reflector_options);
     options.engine = informer->engine;

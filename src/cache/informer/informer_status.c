@@ -161,7 +161,7 @@ static void count_handlers(ki_informer *informer, ki_health *h)
     h->merged = informer->merged_before;
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki__registration_seat *seat = KI__CONTAINER_OF(link, ki__registration_seat, link);
-        ki_registration_stats stats = ki_registration_get_stats(ki__registration_of_seat(seat));
+        ki_registration_stats stats = ki__registration_stats(ki__registration_of_seat(seat));
         h->merged += stats.merged;
         h->handlers_waiting =
             stats.waiting > h->handlers_waiting ? stats.waiting : h->handlers_waiting;
@@ -200,5 +200,5 @@ int ki_informer_get_health(ki_informer *informer, ki_health *health, ki_error *r
     h.queued = ki_queue_count(informer->queue);
     h.queued_bytes = ki_queue_bytes(informer->queue);
     count_threads(informer, &h);
-    return ki__options_give(health, &h, sizeof(h), sizeof(h));
+    return KI__GIVE(ki_health, health, &h);
 }

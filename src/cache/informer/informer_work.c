@@ -20,7 +20,7 @@ enum { PAUSE_AT = 3 * KI_QUEUE_BATCH, GO_ON_AT = KI_QUEUE_BATCH };
 static bool is_first_list(const ki_deltas *deltas)
 {
     return deltas->is_initial && deltas->count == 1 &&
-           deltas->deltas[0].type == KI_DELTA_REPLACED_ALL;
+           ki_deltas_at(deltas, 0)->type == KI_DELTA_REPLACED_ALL;
 }
 
 /* With the lock held. A handler that has received nothing yet gets a first list as a snapshot. */

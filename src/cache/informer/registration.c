@@ -31,7 +31,7 @@ static int check_options(const ki_engine *engine, const ki_handler_options *opti
                          ki_handler_options *ret_options, ki_error *error)
 {
     ki_handler_options o = {0};
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_handler_options, &o, options, error);
     if (r < 0) {
         return r;
     }
@@ -64,6 +64,11 @@ int ki__registration_new(ki_engine *engine, const ki_handler *handler,
     if (r < 0) {
         return r;
     }
+    ki_handler taken;
+    r = KI__TAKE(ki_handler, &taken, handler, error);
+    if (r < 0) {
+        return r;
+    }
     const ki_alloc *alloc = ki__engine_alloc(engine);
     ki_str name = ki_str_from(o.name);
     ki_registration *reg = ki__alloc_zero(alloc, sizeof(*reg) + name.len + 1);
@@ -77,7 +82,7 @@ int ki__registration_new(ki_engine *engine, const ki_handler *handler,
     }
     ki__refs_init(&reg->refs);
     reg->engine = ki_engine_ref(engine);
-    reg->handler = *handler;
+    reg->handler = taken;
     reg->options = o;
     reg->owner = *owner;
     reg->seat.wanted_ms = o.resync_ms;
@@ -164,9 +169,10 @@ bool ki_registration_has_synced(ki_registration *registration)
     return synced;
 }
 
-ki_registration_stats ki_registration_get_stats(ki_registration *registration)
+ki_registration_stats ki__registration_stats(ki_registration *registration)
 {
     ki_registration_stats stats = {
+        .size = sizeof(stats),
         .delivered = atomic_load_explicit(&registration->delivered, memory_order_relaxed),
         .failed = atomic_load_explicit(&registration->failed, memory_order_relaxed),
     };
@@ -179,6 +185,14 @@ ki_registration_stats ki_registration_get_stats(ki_registration *registration)
     }
     ki__mutex_unlock(&registration->lock);
     return stats;
+}
+
+int ki_registration_get_stats(ki_registration *registration, ki_registration_stats *ret_stats)
+{
+    KI__REQUIRE(registration, NULL);
+    KI__REQUIRE_SIZED(ki_registration_stats, ret_stats, NULL);
+    const ki_registration_stats stats = ki__registration_stats(registration);
+    return KI__GIVE(ki_registration_stats, ret_stats, &stats);
 }
 
 /* ---- removing and destroying ---- */

@@ -48,6 +48,9 @@ typedef struct ki__registration_seat {
     bool syncing; /* takes part in the current resync */
 } ki__registration_seat;
 
+/** What ki_registration_get_stats() gives. */
+ki_registration_stats ki__registration_stats(ki_registration *registration);
+
 ki__registration_seat *ki__registration_seat_of(ki_registration *registration);
 ki_registration *ki__registration_of_seat(ki__registration_seat *seat);
 

@@ -64,7 +64,7 @@ static void count_one(_Atomic uint64_t *counter)
 /* Calls the handler for each notification, as long as it is not removed. The number of calls. */
 static size_t call_for_each(ki_registration *reg, const ki__hand *hand)
 {
-    ki_error_hook hook = {.report = report_failure, .user = reg};
+    ki_error_hook hook = {.size = sizeof(hook), .report = report_failure, .user = reg};
     size_t count = 0;
     if (!ki__registration_is_removed(reg)) {
         ki__handler_tell_left_out(&reg->handler, hand->left_out);

@@ -52,7 +52,7 @@ static int make_store(ki_simple_informer *informer, const ki_simple_informer_opt
     if (r >= 0) {
         r = ki__applier_init(&informer->applier, informer->store, informer->alloc, error);
     }
-    informer->applier.on_error = o->on_error;
+    informer->applier.on_error = informer->on_error;
     informer->applier.keep_same_version = o->deliver_same_version;
     return r;
 }
@@ -102,7 +102,7 @@ int ki_simple_informer_new(const ki_simple_informer_options *options,
 {
     KI__REQUIRE(ret_informer, error);
     ki_simple_informer_options o;
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_simple_informer_options, &o, options, error);
     if (r < 0) {
         return r;
     }
@@ -112,13 +112,22 @@ int ki_simple_informer_new(const ki_simple_informer_options *options,
     if ((unsigned)o.queue >= KI_QUEUE_KIND_MAX) {
         return ki__error_set(error, -EINVAL, "queue: unknown kind of queue");
     }
+    ki_handler handler;
+    r = KI__TAKE(ki_handler, &handler, o.handler, error);
+    ki_error_hook on_error;
+    if (r >= 0) {
+        r = KI__TAKE(ki_error_hook, &on_error, o.on_error, error);
+    }
+    if (r < 0) {
+        return r;
+    }
     const ki_alloc *alloc = ki__alloc_or_default(o.alloc);
     ki_simple_informer *informer = ki__alloc_zero(alloc, sizeof(*informer));
     if (informer == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
     informer->alloc = alloc;
-    informer->on_error = o.on_error;
+    informer->on_error = on_error;
     informer->batch_keys = o.batch_keys;
     informer->applier.alloc = alloc;
     ki__refs_init(&informer->refs);
@@ -129,9 +138,7 @@ int ki_simple_informer_new(const ki_simple_informer_options *options,
         destroy(informer);
         return r;
     }
-    if (o.handler != NULL) {
-        informer->handler = *o.handler;
-    }
+    informer->handler = handler;
     *ret_informer = informer;
     return 0;
 }
@@ -197,7 +204,7 @@ static int step(ki_simple_informer *informer, bool wait, ki_error *error)
     }
     if (r > 0 && informer->failure < 0) {
         if (error != NULL) {
-            *error = informer->error;
+            ki__error_copy(error, &informer->error);
         }
         return informer->failure;
     }

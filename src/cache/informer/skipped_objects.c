@@ -47,6 +47,7 @@ void ki__asides_end(ki__asides *asides, const ki_alloc *alloc, const ki_error_ho
         if (hook != NULL && hook->report != NULL) {
             ki_error error = KI_ERROR_INIT;
             memcpy(&error, aside->bytes, aside->error_len);
+            error.size = sizeof(error);
             ki_str key = {aside->bytes + aside->error_len, aside->key_len};
             hook->report("store", key, &error, hook->user);
         }

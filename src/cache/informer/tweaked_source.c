@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/alloc.h"
+#include "base/options.h"
 
 typedef struct tweaked {
     ki_source inner;
@@ -18,7 +19,11 @@ static int tweaked_list(const ki_list_options *options, const ki_source_sink *si
                         void **ret_call, ki_error *error)
 {
     const tweaked *t = user;
-    ki_list_options changed = *options;
+    ki_list_options changed;
+    int r = KI__TAKE(ki_list_options, &changed, options, error);
+    if (r < 0) {
+        return r;
+    }
     t->tweak(t->resource, &changed, t->user);
     return t->inner.list(&changed, sink, t->inner.user, ret_call, error);
 }
@@ -27,7 +32,11 @@ static int tweaked_watch(const ki_list_options *options, const ki_source_sink *s
                          void **ret_call, ki_error *error)
 {
     const tweaked *t = user;
-    ki_list_options changed = *options;
+    ki_list_options changed;
+    int r = KI__TAKE(ki_list_options, &changed, options, error);
+    if (r < 0) {
+        return r;
+    }
     t->tweak(t->resource, &changed, t->user);
     return t->inner.watch(&changed, sink, t->inner.user, ret_call, error);
 }
@@ -69,6 +78,7 @@ int ki__tweak_source(ki_source *source, const ki_alloc *alloc, const ki_resource
         .user = user,
     };
     *source = (ki_source){
+        .size = sizeof(ki_source),
         .list = tweaked_list,
         .watch = tweaked_watch,
         .cancel = tweaked_cancel,

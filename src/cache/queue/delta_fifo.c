@@ -468,7 +468,7 @@ int ki_delta_fifo_new(const ki_queue_options *options, ki_queue **ret_queue, ki_
 {
     KI__REQUIRE(ret_queue, error);
     ki_queue_options o;
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_queue_options, &o, options, error);
     if (r < 0) {
         return r;
     }

@@ -59,6 +59,11 @@ ki_str ki_delta_key(const ki_delta *delta)
 int ki__queue_new(const ki__queue_kind *kind, size_t size, const ki_queue_options *options,
                   ki_queue **ret_queue, ki_error *error)
 {
+    ki_error_hook on_error;
+    int r = KI__TAKE(ki_error_hook, &on_error, options->on_error, error);
+    if (r < 0) {
+        return r;
+    }
     const ki_alloc *alloc = ki__alloc_or_default(options->alloc);
     ki_queue *queue = ki__alloc_zero(alloc, size);
     if (queue == NULL) {
@@ -69,13 +74,13 @@ int ki__queue_new(const ki__queue_kind *kind, size_t size, const ki_queue_option
     queue->hash_key = ki__hash_key_make(options->random, queue);
     queue->transform = options->transform;
     queue->transform_user = options->transform_user;
-    queue->on_error = options->on_error;
+    queue->on_error = on_error;
     queue->max_deltas = options->max_deltas != 0 ? options->max_deltas : MAX_DELTAS_DEFAULT;
     ki__refs_init(&queue->refs);
     queue->process = ki__process();
     atomic_init(&queue->synced, false);
     atomic_init(&queue->popping, false);
-    int r = ki__mutex_init(&queue->lock);
+    r = ki__mutex_init(&queue->lock);
     if (r >= 0) {
         r = ki__cond_init(&queue->ready);
         if (r < 0) {
@@ -439,7 +444,11 @@ static int consume(ki_queue *queue, size_t max_keys, bool wait, ki_queue_process
     if (count <= 0) {
         return count;
     }
+    for (size_t i = 0; i < queue->batch_count; i++) {
+        queue->batch[i].size = sizeof(queue->batch[i]);
+    }
     const ki_deltas deltas = {
+        .size = sizeof(deltas),
         .deltas = queue->batch,
         .count = queue->batch_count,
         .is_initial = is_initial,

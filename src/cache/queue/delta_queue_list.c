@@ -43,7 +43,7 @@ static int add_objects(const ki_queue *queue, const ki_replacement *list,
     for (size_t i = 0; i < list->object_count; i++) {
         const ki_object *object = list->objects[i];
         ki_error problem;
-        ki__error_clear(&problem);
+        ki__error_init(&problem);
         ki_object *made = NULL;
         int r = ki__txn_check_key(object, &problem);
         if (r >= 0 && transform != NULL) {
@@ -62,7 +62,7 @@ static int add_objects(const ki_queue *queue, const ki_replacement *list,
                 (void)ki_object_unref(block->objects[list->object_count - 1 - n]);
             }
             if (error != NULL) {
-                *error = problem;
+                ki__error_copy(error, &problem);
             }
             return r;
         } else {

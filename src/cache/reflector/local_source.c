@@ -161,8 +161,10 @@ static void serve_list(call *c)
         c->sink.on_event(KI_WATCH_EVENT_ADDED, object, NULL, c->sink.user);
     }
     if (object == NULL && !c->closed) {
-        const ki_list_meta meta = {
-            .resource_version = c->version, .continue_token = "", .remaining = -1};
+        const ki_list_meta meta = {.size = sizeof(meta),
+                                   .resource_version = c->version,
+                                   .continue_token = "",
+                                   .remaining = -1};
         end_call(c, &meta, NULL);
     }
 }
@@ -197,22 +199,23 @@ static void serve_watch(call *c)
     }
     if (r < 0 && !c->closed) {
         ki_error error;
+        ki__error_init(&error);
         fill_expired(&error);
         end_call(c, NULL, &error);
     }
 }
 
-static ki_error failure_of(ki_local_source *source)
+static void get_failure(ki_local_source *source, ki_error *ret_failure)
 {
     ki__mutex_lock(&source->lock);
-    ki_error failure = source->failure;
+    ki__error_copy(ret_failure, &source->failure);
     ki__mutex_unlock(&source->lock);
-    return failure;
 }
 
 static void serve(call *c)
 {
-    const ki_error failure = failure_of(c->source);
+    ki_error failure = KI_ERROR_INIT;
+    get_failure(c->source, &failure);
     c->busy = true;
     if (failure.code != 0) {
         end_call(c, NULL, &failure);
@@ -272,12 +275,17 @@ static int make_call(ki_local_source *source, const ki_list_options *options,
         return ki__error_set(error, KI_ERR_UNSUPPORTED,
                              "local source: selectors are not supported");
     }
+    ki_source_sink taken;
+    int r = KI__TAKE(ki_source_sink, &taken, sink, error);
+    if (r < 0) {
+        return r;
+    }
     call *c = ki__alloc_zero(source->alloc, sizeof(*c));
     if (c == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
     c->source = source;
-    c->sink = *sink;
+    c->sink = taken;
     *ret_call = c;
     return 0;
 }
@@ -349,7 +357,7 @@ static int begin_watch(const ki_list_options *options, const ki_source_sink *sin
     if (r < 0) {
         free_call(c);
         if (error != NULL) {
-            *error = own;
+            ki__error_copy(error, &own);
         }
         return r;
     }
@@ -384,9 +392,12 @@ static void destroy(void *user)
     (void)ki_local_source_unref(user);
 }
 
-ki_source ki_local_source_table(ki_local_source *source)
+int ki_local_source_table(ki_local_source *source, ki_source *ret_source)
 {
-    return (ki_source){
+    KI__REQUIRE(source, NULL);
+    KI__REQUIRE_SIZED(ki_source, ret_source, NULL);
+    const ki_source table = {
+        .size = sizeof(table),
         .list = begin_list,
         .watch = begin_watch,
         .cancel = cancel,
@@ -396,6 +407,7 @@ ki_source ki_local_source_table(ki_local_source *source)
         .user = ki_local_source_ref(source),
         .destroy = destroy,
     };
+    return KI__GIVE(ki_source, ret_source, &table);
 }
 
 /* ---- changes ---- */
@@ -527,7 +539,11 @@ int ki_local_source_fail(ki_local_source *source, const ki_error *error)
         return -EINVAL;
     }
     ki__mutex_lock(&source->lock);
-    source->failure = error != NULL ? *error : (ki_error){0};
+    if (error != NULL) {
+        ki__error_copy(&source->failure, error);
+    } else {
+        ki__error_clear(&source->failure);
+    }
     ki__mutex_unlock(&source->lock);
     post(source);
     return 0;
@@ -546,7 +562,7 @@ static int make_store(ki_local_source *source, ki_error *error)
 static int check_options(const ki_local_source_options *options, ki_local_source_options *ret_o,
                          ki_error *error)
 {
-    int r = ki__options_take(ret_o, sizeof(*ret_o), options, error);
+    int r = KI__TAKE(ki_local_source_options, ret_o, options, error);
     if (r < 0) {
         return r;
     }

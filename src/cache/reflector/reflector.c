@@ -194,10 +194,9 @@ int ki_reflector_get_health(ki_reflector *reflector, ki_health *health, ki_error
     KI__REQUIRE(reflector, NULL);
     KI__REQUIRE(health, NULL);
     ki__mutex_lock(&reflector->shared.lock);
-    int r = ki__options_give(health, &reflector->shared.health, sizeof(reflector->shared.health),
-                             sizeof(reflector->shared.health));
+    int r = KI__GIVE(ki_health, health, &reflector->shared.health);
     if (r >= 0 && ret_reason != NULL) {
-        *ret_reason = reflector->shared.reason;
+        ki__error_copy(ret_reason, &reflector->shared.reason);
     }
     ki__mutex_unlock(&reflector->shared.lock);
     return r;
@@ -370,11 +369,19 @@ int ki_reflector_new(const ki_reflector_options *options, ki_reflector **ret_ref
     KI__REQUIRE(options, error);
     KI__REQUIRE(ret_reflector, error);
     ki_reflector_options o = {0};
-    int code = ki__options_take(&o, sizeof(o), options, error);
+    int code = KI__TAKE(ki_reflector_options, &o, options, error);
     if (code < 0) {
         return code;
     }
     code = check_options(&o, error);
+    ki_source source;
+    ki_reflector_target target;
+    if (code >= 0) {
+        code = KI__TAKE(ki_source, &source, o.source, error);
+    }
+    if (code >= 0) {
+        code = KI__TAKE(ki_reflector_target, &target, o.target, error);
+    }
     if (code < 0) {
         return code;
     }
@@ -387,8 +394,8 @@ int ki_reflector_new(const ki_reflector_options *options, ki_reflector **ret_ref
     ki__refs_init(&r->refs);
     r->engine = o.engine;
     r->alloc = alloc;
-    r->source = *o.source;
-    r->target = *o.target;
+    r->source = source;
+    r->target = target;
     r->options = o;
     code = init_parts(r, error);
     if (code == 0) {

@@ -214,7 +214,7 @@ static void note(ki_reflector *r, ki_watch_operation operation, const ki_error *
 {
     ki__mutex_lock(&r->shared.lock);
     ki_health *health = &r->shared.health;
-    r->shared.reason = *error;
+    ki__error_copy(&r->shared.reason, error);
     health->reason_class = ki_failure_classify(error);
     health->reason_operation = operation;
     ki__mutex_unlock(&r->shared.lock);
@@ -261,7 +261,8 @@ void ki__reflector_on_reminder(ki__timer *timer)
     const ki_health *health = &r->shared.health; /* written by this thread only */
     uint64_t now = ki__engine_now(r->engine);
     uint64_t until = health->backoff_until;
-    ki_error error = r->shared.reason;
+    ki_error error = KI_ERROR_INIT;
+    ki__error_copy(&error, &r->shared.reason);
     ki_watch_failure failure =
         describe(r, health->reason_operation, &error, until > now ? until - now : 0);
     log_failure(r, KI_LOG_WARNING, "requests still failing", &failure);

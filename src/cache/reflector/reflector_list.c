@@ -73,6 +73,7 @@ void ki__reflector_list_failed(ki_reflector *r, const ki_error *error, const ki_
 static void fail_with(ki_reflector *r, int code)
 {
     ki_error error;
+    ki__error_init(&error);
     (void)ki__error_code(&error, code);
     ki__reflector_list_failed(r, &error, NULL);
 }
@@ -87,6 +88,7 @@ static void on_object(const ki_object *object, void *user)
     /* Of lists only this is checked, as in client-go: what has no key cannot be kept. */
     int code = 0;
     ki_error error;
+    ki__error_init(&error);
     if (ki_object_key(object)[0] != '\0') {
         code = ki__reflector_collect(r, object, ki__collect_append, &error);
     } else {
@@ -149,6 +151,7 @@ static void on_end(const char *version, const ki_error *error, const ki_object *
         r->paginated = true;
     }
     ki_error failure;
+    ki__error_init(&failure);
     int code = ki__reflector_complete(r, version, &failure);
     if (ki__reflector_is_stopping(r)) {
         return;

@@ -201,7 +201,8 @@ void ki__reflector_fail(ki_reflector *r, ki__then then, const ki_error *error,
 {
     ki_watch_operation operation = ki__reflector_operation(r);
     uint64_t delay = wait_for(r, then, error);
-    ki_error kept = *error;
+    ki_error kept = KI_ERROR_INIT;
+    ki__error_copy(&kept, error);
     ki_object *kept_status = ki_object_ref(status);
     wait_until(r, then, later(ki__engine_now(r->engine), delay));
     ki__reflector_report(r, operation, &kept, kept_status, delay);
@@ -211,7 +212,8 @@ void ki__reflector_fail(ki_reflector *r, ki__then then, const ki_error *error,
 void ki__reflector_fail_at_once(ki_reflector *r, ki_reflector_state next, const ki_error *error)
 {
     ki_watch_operation operation = ki__reflector_operation(r);
-    ki_error kept = *error;
+    ki_error kept = KI_ERROR_INIT;
+    ki__error_copy(&kept, error);
     ki__reflector_go(r, next);
     ki__reflector_report(r, operation, &kept, NULL, 0);
 }
@@ -286,6 +288,7 @@ void ki__reflector_apply_pause(ki_reflector *r)
 static void give_up(ki_reflector *r, bool overdue)
 {
     ki_error error;
+    ki__error_init(&error);
     (void)ki__error_set(&error, -ETIMEDOUT, "timeout: no data from the source");
     switch (r->state) {
     case KI_REFLECTOR_STREAMING:

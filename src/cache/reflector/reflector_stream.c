@@ -48,6 +48,7 @@ static bool ends_initial_events(const ki_object *bookmark)
 static void complete(ki_reflector *r, const ki_object *bookmark)
 {
     ki_error error;
+    ki__error_init(&error);
     int code = ki__reflector_complete(r, ki_object_resource_version(bookmark), &error);
     if (ki__reflector_is_stopping(r)) {
         return;
@@ -90,6 +91,7 @@ void ki__reflector_stream_event(ki_reflector *r, ki_watch_event_type type, const
         return;
     }
     ki_error error;
+    ki__error_init(&error);
     int code = ki__reflector_collect(r, object, ki__collect_put, &error);
     if (code < 0 && !ki__reflector_is_stopping(r)) {
         ki__reflector_stream_ended(r, &error, NULL);
@@ -113,6 +115,7 @@ void ki__reflector_stream_skipped(ki_reflector *r, ki_watch_event_type type, con
     }
     if (code < 0) {
         ki_error error;
+        ki__error_init(&error);
         (void)ki__error_code(&error, code);
         ki__reflector_stream_ended(r, &error, NULL);
     }
@@ -156,6 +159,7 @@ static void give_up_streaming(ki_reflector *r, const ki_error *error)
 void ki__reflector_stream_idle(ki_reflector *r, const char *why)
 {
     ki_error error;
+    ki__error_init(&error);
     (void)ki__error_set(&error, KI_ERR_UNSUPPORTED, "%s", why);
     give_up_streaming(r, &error);
 }
@@ -180,6 +184,7 @@ static void cut_short(ki_reflector *r, const ki_error *error)
 static void closed(ki_reflector *r, const ki_error *error)
 {
     ki_error ended;
+    ki__error_init(&ended);
     uint64_t lived = ki__engine_now(r->engine) - r->began;
     if (r->events != 0 || lived >= KI__WATCH_SHORT_NS) {
         if (error == NULL) {

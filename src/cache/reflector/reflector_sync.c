@@ -116,13 +116,14 @@ int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error
     }
     ki__collect_pack(&r->found);
     const ki_replacement list = {
+        .size = sizeof(list),
         .objects = r->found.objects,
         .object_count = r->found.count,
         .unread = r->found.unread,
         .unread_count = r->found.unread_count,
         .resource_version = version,
     };
-    *error = KI_ERROR_INIT;
+    ki__error_clear(error);
     code = r->target.replace(&list, r->target.user, error);
     if (code < 0) {
         if (error->code == 0) {
@@ -151,6 +152,7 @@ static bool is_expected(const char *expected, const char *found)
 bool ki__reflector_is_usable(ki_reflector *r, ki_watch_event_type type, const ki_object *object)
 {
     ki_error error;
+    ki__error_init(&error);
     const char *key = ki_object_key(object);
     if (ki__wire_is_table(ki_object_api_version(object), ki_object_kind(object))) {
         (void)ki__error_set(&error, KI_ERR_UNSUPPORTED,

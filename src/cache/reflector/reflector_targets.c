@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "cache/queue/delta_queue.h"
 #include "cache/store/version.h"
 
@@ -68,10 +69,13 @@ static void queue_destroy(void *user)
     (void)ki_queue_unref(user);
 }
 
-ki_reflector_target ki_reflector_target_queue(ki_queue *queue)
+int ki_reflector_target_queue(ki_queue *queue, ki_reflector_target *ret_target)
 {
-    return (ki_reflector_target){
-        .transform = queue != NULL && queue->transform != NULL ? queue_transform : NULL,
+    KI__REQUIRE(queue, NULL);
+    KI__REQUIRE_SIZED(ki_reflector_target, ret_target, NULL);
+    const ki_reflector_target target = {
+        .size = sizeof(target),
+        .transform = queue->transform != NULL ? queue_transform : NULL,
         .add = queue_add,
         .update = queue_update,
         .remove = queue_remove,
@@ -82,6 +86,7 @@ ki_reflector_target ki_reflector_target_queue(ki_queue *queue)
         .user = ki_queue_ref(queue),
         .destroy = queue_destroy,
     };
+    return KI__GIVE(ki_reflector_target, ret_target, &target);
 }
 
 /* ---- a store ---- */
@@ -154,9 +159,12 @@ static void store_destroy(void *user)
     (void)ki_store_unref(user);
 }
 
-ki_reflector_target ki_reflector_target_store(ki_store *store)
+int ki_reflector_target_store(ki_store *store, ki_reflector_target *ret_target)
 {
-    return (ki_reflector_target){
+    KI__REQUIRE(store, NULL);
+    KI__REQUIRE_SIZED(ki_reflector_target, ret_target, NULL);
+    const ki_reflector_target target = {
+        .size = sizeof(target),
         .add = store_add,
         .update = store_add,
         .remove = store_remove,
@@ -167,4 +175,5 @@ ki_reflector_target ki_reflector_target_store(ki_store *store)
         .user = ki_store_ref(store),
         .destroy = store_destroy,
     };
+    return KI__GIVE(ki_reflector_target, ret_target, &target);
 }

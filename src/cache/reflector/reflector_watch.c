@@ -100,6 +100,7 @@ void ki__reflector_watch_ended(ki_reflector *r, const ki_error *error, const ki_
         ended_with(r, error, status, in_stream, worked);
     } else if (empty) {
         ki_error nothing;
+        ki__error_init(&nothing);
         (void)ki__error_set(&nothing, KI_ERR_UNSUPPORTED, "watch ended immediately without events");
         ki__reflector_fail(r, KI__THEN_LIST, &nothing, NULL);
     } else {
@@ -142,6 +143,7 @@ static age age_of(ki_reflector *r, ki_watch_event_type type, const ki_object *ob
 static void refuse_old(ki_reflector *r, const ki_object *object)
 {
     ki_error error;
+    ki__error_init(&error);
     (void)ki__error_set(&error, KI_ERR_STALE, "stale watch event: resourceVersion ");
     ki__error_add(&error, ki_str_from(ki_object_resource_version(object)));
     ki__error_add(&error, ki_str_from("; already seen "));
@@ -276,7 +278,7 @@ static void watch_event(ki_reflector *r, ki_watch_event_type type, const ki_obje
         return;
     }
     ki_error error;
-    ki__error_clear(&error);
+    ki__error_init(&error);
     int code = is == NEW ? tell(r, type, object, &error) : 0;
     if (goes_on_after(r, code, ki_object_key(object), &error)) {
         advance(r, type, ki_object_resource_version(object), KI__ORIGIN_EVENT);
@@ -318,6 +320,7 @@ static void watch_skipped(ki_reflector *r, ki_watch_event_type type, const char 
 static void on_error_event(ki_reflector *r, const ki_error *error, const ki_object *status)
 {
     ki_error unknown;
+    ki__error_init(&unknown);
     if (error == NULL) {
         (void)ki__error_set(&unknown, KI_ERR_STATUS, "watch: ERROR event without a reason");
         error = &unknown;
@@ -433,6 +436,7 @@ static void on_end(const ki_list_meta *meta, const ki_error *error, const ki_obj
 int ki__reflector_open_watch(ki_reflector *r, ki_list_options *options, ki_error *error)
 {
     const ki_source_sink sink = {
+        .size = sizeof(sink),
         .on_event = on_event,
         .on_skipped = on_skipped,
         .on_alive = on_alive,

@@ -98,6 +98,7 @@ static void end_with(ki_retry_watcher *w, const ki_error *error, const ki_object
 static void end_with_internal(ki_retry_watcher *w, const char *why)
 {
     ki_error error;
+    ki__error_init(&error);
     (void)ki__error_set(&error, KI_ERR_STATUS, "%s", why);
     error.http_code = 500;
     error.reason = KI_REASON_INTERNAL_ERROR;
@@ -136,6 +137,7 @@ static void on_event(ki_watch_event_type type, const ki_object *object, const ki
     }
     if (type == KI_WATCH_EVENT_ERROR) {
         ki_error unknown;
+        ki__error_init(&unknown);
         (void)ki__error_set(&unknown, KI_ERR_STATUS, "retry watcher: ERROR event without a reason");
         error = error != NULL ? error : &unknown;
         /* As client-go: inside the stream only a version that is too old is the end. */
@@ -206,6 +208,7 @@ static void on_end(const ki_list_meta *meta, const ki_error *error, const ki_obj
 static void begin(ki_retry_watcher *w)
 {
     const ki_source_sink sink = {
+        .size = sizeof(sink),
         .on_event = on_event,
         .on_skipped = on_skipped,
         .on_alive = on_alive,
@@ -317,11 +320,15 @@ int ki_retry_watcher_start(const ki_retry_watcher_options *options, ki_retry_wat
     KI__REQUIRE(options, error);
     KI__REQUIRE(ret_watcher, error);
     ki_retry_watcher_options o = {0};
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_retry_watcher_options, &o, options, error);
     if (r < 0) {
         return r;
     }
     r = check_options(&o, error);
+    ki_source source;
+    if (r >= 0) {
+        r = KI__TAKE(ki_source, &source, o.source, error);
+    }
     if (r < 0) {
         return r;
     }
@@ -334,7 +341,7 @@ int ki_retry_watcher_start(const ki_retry_watcher_options *options, ki_retry_wat
     ki__refs_init(&w->refs);
     w->engine = ki_engine_ref(o.engine);
     w->alloc = alloc;
-    w->source = *o.source;
+    w->source = source;
     w->options = o;
     r = init_parts(w, error);
     if (r < 0) {

@@ -24,7 +24,9 @@ ki__index_def *ki__index_def_new(const ki_alloc *alloc, const ki_index *index)
     char *name = memcpy(def + 1, index->name, name_size);
     ki__refs_init(&def->refs);
     def->alloc = alloc;
-    def->index = (ki_index){.name = name, .values = index->values, .user = index->user};
+    def->index = *index; /* ours: see ki_store_add_indexes() */
+    def->index.name = name;
+    def->index.destroy = NULL; /* until it is adopted */
     def->of_key = ki__index_is_of_key(index);
     return def;
 }

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "cache/store/index.h"
 #include "object/object.h"
 
@@ -20,9 +21,12 @@ static int namespace_values(const ki_object *object, ki_index_values *values, vo
     return ki_index_values_add(values, ki__object_namespace(object));
 }
 
-ki_index ki_index_by_namespace(void)
+int ki_index_by_namespace(ki_index *ret_index)
 {
-    return (ki_index){.name = KI_INDEX_NAMESPACE, .values = namespace_values};
+    KI__REQUIRE_SIZED(ki_index, ret_index, NULL);
+    const ki_index index = {
+        .size = sizeof(index), .name = KI_INDEX_NAMESPACE, .values = namespace_values};
+    return KI__GIVE(ki_index, ret_index, &index);
 }
 
 bool ki__index_is_of_key(const ki_index *index)
@@ -84,7 +88,7 @@ int ki_index_by_label(const char *name, const char *label, const ki_alloc *alloc
 {
     KI__REQUIRE(name, NULL);
     KI__REQUIRE(label, NULL);
-    KI__REQUIRE(ret_index, NULL);
+    KI__REQUIRE_SIZED(ki_index, ret_index, NULL);
     alloc = ki__alloc_or_default(alloc);
     size_t size = strlen(label) + 1;
     struct by_label *by = ki__alloc(alloc, sizeof(*by) + size);
@@ -93,8 +97,8 @@ int ki_index_by_label(const char *name, const char *label, const ki_alloc *alloc
     }
     by->alloc = alloc;
     memcpy(by->label, label, size);
-    *ret_index = (ki_index){name, label_values, by, label_destroy};
-    return 0;
+    const ki_index index = {sizeof(index), name, label_values, by, label_destroy};
+    return KI__GIVE(ki_index, ret_index, &index);
 }
 
 struct by_path {
@@ -148,15 +152,15 @@ int ki_index_by_path(const char *name, const ki_path *path, const ki_alloc *allo
 {
     KI__REQUIRE(name, NULL);
     KI__REQUIRE(path, NULL);
-    KI__REQUIRE(ret_index, NULL);
+    KI__REQUIRE_SIZED(ki_index, ret_index, NULL);
     alloc = ki__alloc_or_default(alloc);
     struct by_path *by = ki__alloc(alloc, sizeof(*by));
     if (by == NULL) {
         return -ENOMEM;
     }
     *by = (struct by_path){alloc, ki_path_ref(path)};
-    *ret_index = (ki_index){name, path_values, by, path_destroy};
-    return 0;
+    const ki_index index = {sizeof(index), name, path_values, by, path_destroy};
+    return KI__GIVE(ki_index, ret_index, &index);
 }
 
 void ki_index_done(ki_index *index)
@@ -167,5 +171,5 @@ void ki_index_done(ki_index *index)
     if (index->destroy != NULL) {
         index->destroy(index->user);
     }
-    *index = (ki_index){0};
+    (void)KI__GIVE(ki_index, index, &(ki_index){0});
 }

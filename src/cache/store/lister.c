@@ -48,7 +48,10 @@ static int not_found(const ki_lister *lister, ki_str name_space, ki_str name, ki
     if (error == NULL) {
         return KI_ERR_STATUS;
     }
-    *error = (ki_error){.code = KI_ERR_STATUS, .http_code = 404, .reason = KI_REASON_NOT_FOUND};
+    ki__error_clear(error);
+    error->code = KI_ERR_STATUS;
+    error->http_code = 404;
+    error->reason = KI_REASON_NOT_FOUND;
     add_resource(error, lister->resource);
     ki__error_add(error, ki_str_from("\""));
     ki__error_add(error, name);

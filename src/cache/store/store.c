@@ -65,7 +65,7 @@ int ki_store_new(const ki_store_options *options, ki_store **ret_store, ki_error
 {
     KI__REQUIRE(ret_store, error);
     ki_store_options o;
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_store_options, &o, options, error);
     if (r < 0) {
         return r;
     }
@@ -242,10 +242,17 @@ static int check_index(const ki_snapshot *version, const ki_index *index, ki_err
 }
 
 /* Gives the version being built one more index, empty. */
-static int define_index(ki_txn *txn, const ki_index *index, ki_error *error)
+static int define_index(ki_txn *txn, const ki_index *theirs, ki_error *error)
 {
     ki_store *store = txn->store;
-    int r = check_index(txn->next, index, error);
+    if (theirs == NULL) {
+        return ki__error_null(error, "indexes[]");
+    }
+    ki_index index;
+    int r = KI__TAKE(ki_index, &index, theirs, error);
+    if (r >= 0) {
+        r = check_index(txn->next, &index, error);
+    }
     if (r < 0) {
         return r;
     }
@@ -255,7 +262,7 @@ static int define_index(ki_txn *txn, const ki_index *index, ki_error *error)
         return ki__error_code(error, -ENOMEM);
     }
     store->writers = writers;
-    ki__index_def *def = ki__index_def_new(store->alloc, index);
+    ki__index_def *def = ki__index_def_new(store->alloc, &index);
     if (def == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
@@ -287,7 +294,8 @@ static int fill_indexes(ki_txn *txn, size_t first_index, ki_error *error)
     return 0;
 }
 
-int ki_store_add_indexes(ki_store *store, const ki_index *indexes, size_t count, ki_error *error)
+int ki_store_add_indexes(ki_store *store, const ki_index *const *indexes, size_t count,
+                         ki_error *error)
 {
     KI__REQUIRE(store, error);
     if (count != 0) {
@@ -300,7 +308,7 @@ int ki_store_add_indexes(ki_store *store, const ki_index *indexes, size_t count,
     }
     size_t before = txn->base->index_count;
     for (size_t i = 0; r >= 0 && i < count; i++) {
-        r = define_index(txn, &indexes[i], error);
+        r = define_index(txn, indexes[i], error);
     }
     if (r >= 0) {
         r = fill_indexes(txn, before, error);
@@ -309,7 +317,7 @@ int ki_store_add_indexes(ki_store *store, const ki_index *indexes, size_t count,
         cut_writers(store, before);
     }
     for (size_t i = 0; r >= 0 && i < count; i++) {
-        ki__index_def_adopt(txn->next->indexes[before + i].def, &indexes[i]);
+        ki__index_def_adopt(txn->next->indexes[before + i].def, indexes[i]);
     }
     return ki__txn_finish(txn, r);
 }

@@ -152,7 +152,7 @@ static void on_signal(void *user)
 /* Reads everything from the server, and compares. */
 static int compare(demo *d, demo_check *ret_check, size_t *ret_wrong, ki_error *error)
 {
-    ki_response answers[DEMO_RESOURCES];
+    ki_response answers[DEMO_RESOURCES] = {{0}};
     int r = 0;
     memset(answers, 0, sizeof(answers));
     *ret_check = (demo_check){0};

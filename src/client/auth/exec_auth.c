@@ -130,7 +130,10 @@ static int take_output(ki__exec_auth *auth, ki_str output, ki_error *error)
 static void on_end(ki__exec_plugin *plugin, const ki_error *error, ki_str output)
 {
     ki__exec_auth *auth = KI__CONTAINER_OF(plugin, ki__exec_auth, plugin);
-    ki_error failure = error != NULL ? *error : KI_ERROR_INIT;
+    ki_error failure = KI_ERROR_INIT;
+    if (error != NULL) {
+        ki__error_copy(&failure, error);
+    }
     int r = failure.code;
     if (r == 0) {
         r = take_output(auth, output, &failure);
@@ -221,7 +224,7 @@ int ki__exec_auth_get(ki__exec_auth *auth, ki_error *error)
             return 0;
         }
         if (error != NULL) {
-            *error = auth->failure;
+            ki__error_copy(error, &auth->failure);
         }
         return auth->failure.code;
     }
@@ -239,7 +242,7 @@ int ki__exec_auth_get(ki__exec_auth *auth, ki_error *error)
         return 0;
     }
     if (error != NULL) {
-        *error = auth->failure;
+        ki__error_copy(error, &auth->failure);
     }
     return r;
 }

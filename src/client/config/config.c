@@ -26,7 +26,7 @@ int ki__config_options_read(const ki_config_options *options, ki_config_options 
                             ki_error *error)
 {
     ki_config_options ours;
-    int r = ki__options_take(&ours, sizeof(ours), options, error);
+    int r = KI__TAKE(ki_config_options, &ours, options, error);
     if (r < 0) {
         return r;
     }
@@ -88,10 +88,11 @@ ki_config *ki__config_new(const ki_alloc *alloc)
         .cluster_name = "",
         .user_name = "",
         .proxy_url = none,
-        .tls = {none, "", none, "", none, "", "", false},
-        .credentials = {none, "", "", none},
-        .impersonation = {.user = "", .uid = ""},
-        .exec = {.api_version = "",
+        .tls = {sizeof(ki_config_tls), none, "", none, "", none, "", "", false},
+        .credentials = {sizeof(ki_config_credentials), none, "", "", none},
+        .impersonation = {.size = sizeof(ki_config_impersonation), .user = "", .uid = ""},
+        .exec = {.size = sizeof(ki_config_exec),
+                 .api_version = "",
                  .command = "",
                  .cluster_config = none,
                  .install_hint = "",
@@ -185,9 +186,9 @@ int ki__config_set_server(ki_config *config, const ki__url *url)
 
 const char *ki__config_variable(const ki_config_options *options, const char *name)
 {
-    const char *value = options->environment.get != NULL
-                            ? options->environment.get(name, options->environment.user)
-                            : secure_getenv(name);
+    const ki_config_environment *from = options->environment;
+    const char *value =
+        from != NULL && from->get != NULL ? from->get(name, from->user) : secure_getenv(name);
     return value != NULL && *value != '\0' ? value : NULL;
 }
 

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "client/curl/curl_state.h"
 
 enum { URL_MAX = 4 << 20, METHOD_MAX = 32, BODY_MAX = 64 << 20 };
@@ -235,17 +236,26 @@ static int wait_for_turn(ki__curl_call *call, ki__throttle *throttle,
     return ki__throttle_enter(throttle, request, &call->turn, error);
 }
 
-static int start(ki__curl *curl, ki__throttle *throttle, const ki_http_request *request,
-                 const ki_http_sink *sink, void **ret_call, ki_error *error)
+static int start(ki__curl *curl, ki__throttle *throttle, const ki_http_request *their_request,
+                 const ki_http_sink *their_sink, void **ret_call, ki_error *error)
 {
-    int r = check_request(request, error);
+    ki_http_request taken;
+    const ki_http_request *request = &taken;
+    ki_http_sink sink;
+    int r = KI__TAKE(ki_http_request, &taken, their_request, error);
+    if (r >= 0) {
+        r = KI__TAKE(ki_http_sink, &sink, their_sink, error);
+    }
+    if (r >= 0) {
+        r = check_request(request, error);
+    }
     if (r < 0) {
         return r;
     }
     if (curl->freed) {
         return ki__error_code(error, KI_ERR_STOPPED);
     }
-    ki__curl_call *call = make(curl, request, sink);
+    ki__curl_call *call = make(curl, request, &sink);
     if (call == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
@@ -350,7 +360,7 @@ static void hand_over(ki__curl_call *call)
     int r = ki__curl_request_setup(call, &call->failure);
     if (r == -EAGAIN) {
         ki__curl_call_set_state(call, KI__CURL_WAITING);
-        call->failure = KI_ERROR_INIT;
+        ki__error_clear(&call->failure);
     } else if (r == 0) {
         give_to_libcurl(call);
     }

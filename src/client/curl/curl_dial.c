@@ -399,7 +399,7 @@ static void let_others_go(ki__curl_call *call, const ki_error *error)
             continue;
         }
         if (error != NULL) {
-            other->failure = *error;
+            ki__error_copy(&other->failure, error);
         } else {
             other->dial->state = DIAL_READY;
         }

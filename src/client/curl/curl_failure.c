@@ -145,7 +145,7 @@ static bool has_words(const ki__curl_call *call)
 void ki__curl_failure(const ki__curl_call *call, ki_error *error)
 {
     if (call->failure.code != 0) {
-        *error = call->failure;
+        ki__error_copy(error, &call->failure);
         return;
     }
     const char *what = NULL;

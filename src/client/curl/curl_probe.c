@@ -99,9 +99,13 @@ static void on_end(const ki_error *error, void *user)
 
 static void probe(ki__curl *curl)
 {
-    static const ki_http_request request = {.method = "OPTIONS", .path = "/", .query = ""};
-    const ki_http_sink sink = {
-        .on_response = on_response, .on_body = on_body, .on_end = on_end, .user = curl};
+    static const ki_http_request request = {
+        .size = sizeof(request), .method = "OPTIONS", .path = "/", .query = ""};
+    const ki_http_sink sink = {.size = sizeof(sink),
+                               .on_response = on_response,
+                               .on_body = on_body,
+                               .on_end = on_end,
+                               .user = curl};
     ki_http_request with_limit = request;
     with_limit.idle_timeout_ns = half(curl);
     void *call = NULL;

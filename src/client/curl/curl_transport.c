@@ -324,6 +324,7 @@ void ki__curl_free(ki__curl *curl)
 ki_transport ki__curl_table(ki__curl *curl)
 {
     return (ki_transport){
+        .size = sizeof(ki_transport),
         .start = ki__curl_call_start,
         .cancel = ki__curl_call_cancel,
         .pause = ki__curl_call_pause,

@@ -159,7 +159,10 @@ static void serve(ki__discovery_cache *cache, uint64_t time, const ki_discovery 
         waiter *w = KI__CONTAINER_OF(link, waiter, link);
         if (w->since <= time) {
             w->discovery = ki_discovery_ref(discovery);
-            w->error = error != NULL ? *error : KI_ERROR_INIT;
+            ki__error_clear(&w->error);
+            if (error != NULL) {
+                ki__error_copy(&w->error, error);
+            }
             ki__list_remove(link);
             ki__list_push_back(&cache->serving, link);
         }

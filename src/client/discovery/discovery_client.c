@@ -80,7 +80,7 @@ static void on_told(const ki_discovery *discovery, const ki_error *error, void *
     ki_loop *loop = v->client->loop; /* which runs this, and so will be here */
     v->discovery = ki_discovery_ref(discovery);
     if (error != NULL) {
-        v->error = *error;
+        ki__error_copy(&v->error, error);
     }
     atomic_store(&v->is_told, true); /* now it may be gone */
     ki__loop_changed(loop);
@@ -127,7 +127,7 @@ static int wait_for(ki_client *client, uint64_t since, ki_discovery **ret_discov
     }
     if (v.discovery == NULL) {
         if (error != NULL) {
-            *error = v.error;
+            ki__error_copy(error, &v.error);
         }
         return v.error.code;
     }
@@ -220,7 +220,7 @@ static int resolve(ki_client *client, const char *name, ki_resource **ret_resour
         int again = discover(client, before(now, MISS_AGE_NS), &second, &failure);
         if (again < 0) {
             r = again;
-            *error = failure;
+            ki__error_copy(error, &failure);
         } else if (second != first) {
             r = find(second, name, ret_resource, error);
         }
@@ -240,7 +240,7 @@ int ki_client_resolve(ki_client *client, const char *name, ki_resource **ret_res
     ki_error failure = KI_ERROR_INIT;
     int r = resolve(client, name, ret_resource, &failure);
     if (r < 0 && error != NULL) {
-        *error = failure;
+        ki__error_copy(error, &failure);
     }
     return r;
 }

@@ -131,7 +131,7 @@ static void fail(ki__discovery_fetch *fetch, int r, const ki_error *error)
     if (!fetch->failed) {
         fetch->failed = true;
         if (error != NULL && error->code != 0) {
-            fetch->error = *error;
+            ki__error_copy(&fetch->error, error);
         } else {
             (void)ki__error_code(&fetch->error, r);
         }
@@ -150,7 +150,8 @@ static void finish(ki__discovery_fetch *fetch)
     }
     ki__discovery_told told = fetch->told;
     void *user = fetch->user;
-    ki_error error = fetch->error;
+    ki_error error = KI_ERROR_INIT;
+    ki__error_copy(&error, &fetch->error);
     ki__discovery_fetch_end(fetch);
     told(discovery, discovery != NULL ? NULL : &error, user);
     (void)ki_discovery_unref(discovery);

@@ -178,7 +178,8 @@ static void event_object(const ki_column *c, const ki_object *event, int64_t now
 {
     (void)c;
     (void)now_s;
-    ki_reference about = ki_event_involved(event);
+    ki_reference about = KI_OPTIONS_INIT(ki_reference);
+    (void)ki_event_involved(event, &about);
     for (size_t i = 0; i < about.kind.len; i++) {
         char letter = about.kind.ptr[i];
         ki__out_char(out, ki__to_lower(letter));

@@ -296,8 +296,7 @@ void ki_edit_set_condition(ki_edit *edit, const ki_condition *condition)
 {
     ki_condition c;
     if (!is_ready(edit, condition, "condition") ||
-        ki__options_take(&c, sizeof(c), condition, &edit->error) < 0 ||
-        !check_condition(edit, &c)) {
+        KI__TAKE(ki_condition, &c, condition, &edit->error) < 0 || !check_condition(edit, &c)) {
         return;
     }
     uint32_t map = find_condition(edit, c.type);

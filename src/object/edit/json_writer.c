@@ -23,7 +23,7 @@ int ki_json_new(const ki_json_options *options, ki_json **ret_json, ki_error *er
 {
     KI__REQUIRE(ret_json, error);
     ki_json_options o = {0};
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_json_options, &o, options, error);
     if (r < 0) {
         return r;
     }
@@ -360,6 +360,7 @@ void ki_json_member(ki_json *json, const ki_value *name, const ki_value *value)
 void ki_json_raw(ki_json *json, const char *name, const char *text)
 {
     ki_error error;
+    ki__error_init(&error);
     if (!ki__json_begin(json, name)) {
         return;
     }
@@ -416,7 +417,7 @@ static int check_complete(const ki_json *json, ki_error *error)
 {
     if (json->out.error < 0) {
         if (error != NULL) {
-            *error = json->failure;
+            ki__error_copy(error, &json->failure);
         }
         return json->out.error;
     }

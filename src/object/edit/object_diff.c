@@ -82,7 +82,10 @@ static int record(differ *d, ki_diff_type type, const ki_value *before, const ki
     r = r < 0 ? r : ki_buf_add(&diff->paths, ki_buf_text(&d->path), d->path.len + 1);
     if (r == 0) {
         diff->changes[diff->count++] = (change){
-            .shown = {.type = type, .before = *before, .after = *after},
+            .shown = {.size = sizeof(ki_diff_change),
+                      .type = type,
+                      .before = *before,
+                      .after = *after},
             .path = at,
         };
     }
@@ -316,7 +319,7 @@ static int read_options(const ki_diff_options *options, ki_diff_options *ret_opt
                         ki_error *error)
 {
     ki_diff_options o;
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_diff_options, &o, options, error);
     if (r < 0) {
         return r;
     }

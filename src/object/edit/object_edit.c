@@ -39,7 +39,7 @@ int ki_edit_new(const ki_object *object, const ki_edit_options *options, ki_edit
     KI__REQUIRE(ret_edit, error);
     ki_edit_options o;
     ki_object_options object_options;
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_edit_options, &o, options, error);
     if (r == 0) {
         object_options = (ki_object_options){
             .size = sizeof(object_options), .alloc = o.alloc, .max_bytes = o.max_bytes};
@@ -158,7 +158,7 @@ static int check(const ki_edit *edit, ki_error *error)
 {
     if (edit->error.code < 0) {
         if (error != NULL) {
-            *error = edit->error;
+            ki__error_copy(error, &edit->error);
         }
         return edit->error.code;
     }

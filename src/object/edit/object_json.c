@@ -16,7 +16,7 @@ int ki__object_json_options(const ki_object_options *options, ki_object_options 
                             ki_error *error)
 {
     ki_object_options o;
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_object_options, &o, options, error);
     if (r < 0) {
         return r;
     }
