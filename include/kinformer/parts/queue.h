@@ -95,7 +95,8 @@ typedef struct ki_queue_options {
     int (*transform)(const ki_object *object, ki_object **ret_object, void *user);
     void *transform_user;
 
-    const ki_error_hook *on_error; /* is told which objects of a list were left out; copied; NULL:
+    /** Receives an error for each object of a list that is left out; copied. NULL: none. */
+    const ki_error_hook *on_error;
 
     /** Maximum number of queued deltas; above it, KI_ERR_LIMIT is returned. 0: 2^24. This is a last
      *  resort: producers should check ki_queue_count() or ki_queue_bytes() and pause, because the
