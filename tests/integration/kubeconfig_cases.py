@@ -137,7 +137,7 @@ case("impersonation", config(user="as: jane, as-uid: '7', as-groups: [a, b], "
 case("impersonation without a user", config(user="as-groups: [a]"))
 case("impersonation uid without a user", config(user="as-uid: '7'"))
 case("auth provider", config(user="auth-provider: {name: gcp}"),
-     stricter="authentication providers are not supported")
+     stricter="auth providers are not supported")
 
 # Plugins.
 case("exec", plugin("command: get-token, args: [a, 'b c'], env: [{name: X, value: z}], "
@@ -168,8 +168,8 @@ case("no such cluster", config().replace("cluster: c,", "cluster: d,"),
 case("no such user", config().replace("user: u", "user: w"), stricter="no user")
 case("server missing", config(server=None), stricter="server: is missing")
 case("server empty", config(server=""), stricter="server: is missing")
-case("empty file", "", stricter="nothing is configured")  # kubectl tries localhost:8080
-case("file missing", {"other": config()}, stricter="nothing is configured")
+case("empty file", "", stricter="no configuration")  # kubectl tries localhost:8080
+case("file missing", {"other": config()}, stricter="no configuration")
 
 # Not a kubeconfig.
 case("not YAML", "a: b: c\n")
@@ -186,7 +186,7 @@ case("bad base64 of a key", config(user=f"client-certificate-data: {data(PEM)}, 
 case("an alias", config(user="token: &t abc, username: *t").replace(", username: *t", ""),
      stricter="anchors and aliases")
 case("a plain y is true in YAML 1.1", config(user="token: y"), looser=True)
-case("a key twice", config(user="token: a, token: b"), stricter="stands here twice")
+case("a key twice", config(user="token: a, token: b"), stricter="duplicate key")
 
 # Several files.
 A, B = "current-context: a\n", "current-context: b\n"

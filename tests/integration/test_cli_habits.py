@@ -80,7 +80,7 @@ class CommandLine(Served):
             self.assertEqual(self.call(*words, "-o", "name"), expected, words)
         for words, text in ((("-o", "name", "get", "cm"), "unknown option -o"),
                             (("--nope", "get"), "unknown option --nope"),
-                            (("-n", "shop", "gte", "cm"), 'is it "get"?'),
+                            (("-n", "shop", "gte", "cm"), 'did you mean "get"?'),
                             (("-n",), "-n")):
             code, _, err = self.call(*words)
             self.assertEqual(code, 2)
