@@ -118,7 +118,7 @@ typedef struct ki_response {
 KI_API void ki_response_done(ki_response *answer);
 
 /** Makes a request and waits for its response. If no thread runs the loop at this time, the caller
- *  runs it until the response has arrived or another thread calls ki_loop_run(). `ret_answer` may
+ *  runs it until the response has arrived or another thread starts to run it. `ret_answer` may
  *  be NULL; it is also set on failure (see `object` there), and must be released with
  *  ki_response_done() in any case.
  *  Thread: any except the loop's thread.  Blocks: yes.
