@@ -39,8 +39,8 @@ typedef int (*ki_transform)(const ki_object *object, ki_object **ret_object, voi
 
 /** Called for every failed attempt to list or watch, on the loop: including attempts that are
  *  retried automatically, but not for a watch that the server had accepted and that is resumed at
- *  once, nor for a fallback from a streaming list to a list. Failures are logged with or without
- *  it. */
+ *  once, nor for a fallback (from a streaming list to a list, or to a list without a
+ *  resourceVersion). Failures are logged with or without it. */
 typedef void (*ki_watch_error_handler)(ki_informer *informer, const ki_watch_failure *failure,
                                        void *user);
 
