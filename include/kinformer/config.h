@@ -153,7 +153,7 @@ KI_API bool ki_config_is_in_cluster(const ki_config *config);
 /** TLS settings. Of data (PEM) and file, only one is set. Without a CA, those of the system are
  *  used. All empty for an http:// server. */
 typedef struct ki_config_tls {
-    size_t size; /* of what the library gives */
+    size_t size; /* of the struct in the library */
     ki_str ca_data;
     const char *ca_file;
     ki_str cert_data; /* the client's certificate ... */
@@ -171,7 +171,7 @@ KI_API const ki_config_tls *ki_config_get_tls(const ki_config *config);
  *  is used until the file has been read. All empty for an http:// server, except with
  *  `loopback_credentials`. */
 typedef struct ki_config_credentials {
-    size_t size;  /* of what the library gives */
+    size_t size;  /* of the struct in the library */
     ki_str token; /* a secret */
     const char *token_file;
     const char *username;
@@ -190,7 +190,7 @@ typedef struct ki_config_extra {
 
 /** Impersonation settings. */
 typedef struct ki_config_impersonation {
-    size_t size;      /* of what the library gives */
+    size_t size;      /* of the struct in the library */
     const char *user; /* "": no impersonation, and the other members are empty */
     const char *uid;
     const char *const *groups;
@@ -209,7 +209,7 @@ typedef enum ki_config_interactive {
     KI_CONFIG_INTERACTIVE_MAX
 } ki_config_interactive;
 
-/** A variable of the environment. Later versions add no members. */
+/** An environment variable. Later versions add no members. */
 typedef struct ki_config_variable {
     const char *name;
     ki_str value; /* may be a secret */
@@ -226,7 +226,7 @@ typedef enum ki_config_trust {
 
 /** A credential plugin. The client decides whether it may run. */
 typedef struct ki_config_exec {
-    size_t size;             /* of what the library gives */
+    size_t size;             /* of the struct in the library */
     const char *api_version; /* client.authentication.k8s.io/v1 or /v1beta1 */
     const char *command;     /* absolute if it contains a '/', otherwise searched in $PATH */
     const char *const *args; /* without the command; may contain secrets */

@@ -21,7 +21,7 @@ typedef enum ki_diff_type {
 
 /** One difference. Read it only through the pointer from ki_diff_at(): the struct may grow. */
 typedef struct ki_diff_change {
-    size_t size; /* of what the library gives */
+    size_t size; /* of the struct in the library */
     ki_diff_type type;
     const char *path; /* such as spec.containers[name=web].image or metadata.labels['a.b/c'] */
     ki_value before;  /* KI_TYPE_NONE if the value was added */
@@ -33,8 +33,8 @@ typedef struct ki_diff_options {
     const ki_alloc *alloc; /* NULL: the default; must outlive the diff */
     uint32_t max_changes;  /* 0: 1,000; at most 1,000,000 */
     uint32_t max_depth;    /* deeper values are reported as a whole; 0: 64; at most 1,024 */
-    const char *const
-        *skip; /* paths to omit, with everything below, spelled as in ki_diff_change */
+    /** Paths to omit, with everything below, spelled as in ki_diff_change. */
+    const char *const *skip;
     size_t skip_count;
 } ki_diff_options;
 

@@ -54,8 +54,8 @@ typedef struct ki_informer_options {
     const char *field_selector;  /* NULL: every object */
     uint32_t resync_ms;          /* period after which all objects are delivered again; 0: never */
 
-    const ki_index *const
-        *indexes; /* as those of ki_store_options, besides the index by namespace */
+    /** As in ki_store_options, in addition to the index by namespace. */
+    const ki_index *const *indexes;
     size_t index_count;
     bool no_namespace_index;
 

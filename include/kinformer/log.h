@@ -27,7 +27,7 @@ typedef struct ki_log_field {
 
 /** A log record. Everything it points to is valid during the call only. */
 typedef struct ki_log_record {
-    size_t size; /* of what the library gives */
+    size_t size; /* of the struct in the library */
     ki_log_level level;
     const char *component; /* such as "reflector" */
     const char *message;   /* constant text; variable data is in the fields */
@@ -50,7 +50,7 @@ KI_API const char *ki_log_level_name(ki_log_level level);
 /** A failure that no caller is waiting for: of a handler, an index function, or an undecodable
  *  object. Everything it points to is valid during the call only. */
 typedef struct ki_report {
-    size_t size;           /* of what the library gives */
+    size_t size;           /* of the struct in the library */
     const char *component; /* such as "reflector" */
     const char *name;      /* name of the instance, such as "pods"; "" if it has none */
     ki_str key; /* of the object, as sent by the server: may contain any bytes; empty if unknown or

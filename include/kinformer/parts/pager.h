@@ -27,7 +27,7 @@ typedef struct ki_pager ki_pager;
 
 /** The result of a list. Valid during the callback only. */
 typedef struct ki_pager_result {
-    size_t size;                /* of what the library gives */
+    size_t size;                /* of the struct in the library */
     const ki_replacement *list; /* NULL on failure; without objects if `on_object` received them */
     const ki_error *error;      /* NULL on success */
     const ki_object *status;    /* the Status that `error` was made from, or NULL */

@@ -51,7 +51,7 @@ typedef struct ki_replacement {
 } ki_replacement;
 
 typedef struct ki_delta {
-    size_t size; /* of what the library gives */
+    size_t size; /* of the struct in the library */
     ki_delta_type type;
     /** Of KI_DELTA_DELETED: the deletion itself was missed. The object is its last known state and
      *  may be out of date. */
@@ -95,8 +95,7 @@ typedef struct ki_queue_options {
     int (*transform)(const ki_object *object, ki_object **ret_object, void *user);
     void *transform_user;
 
-    /** Receives an error for each object of a list that is left out; copied. NULL: none. */
-    const ki_error_hook *on_error;
+    const ki_error_hook *on_error; /* for objects of a list that were skipped; copied; NULL: none */
 
     /** Maximum number of queued deltas; above it, KI_ERR_LIMIT is returned. 0: 2^24. This is a last
      *  resort: producers should check ki_queue_count() or ki_queue_bytes() and pause, because the
@@ -164,9 +163,8 @@ KI_API KI_NODISCARD int ki_queue_bookmark(ki_queue *queue, const char *resource_
 
 /** A batch of popped deltas, borrowed until the process function returns. */
 typedef struct ki_deltas {
-    size_t size; /* of what the library gives */
-    const ki_delta
-        *deltas; /* the first: ki_deltas_at() finds the others, of whatever size they are */
+    size_t size;            /* of the struct in the library */
+    const ki_delta *deltas; /* the first; the others, whose size may differ: ki_deltas_at() */
     size_t count;
     bool is_initial; /* the queue was not yet synced when they were popped */
     /** Of ki_delta_fifo: set after a list with older resourceVersions, as from a server restored
@@ -175,8 +173,8 @@ typedef struct ki_deltas {
     const char *set_back;
 } ki_deltas;
 
-/** Delta number `index`, from 0 to count - 1.
- *  Owner: as the deltas.  Thread: any.  Blocks: no.  Since: 0.1 */
+/** Returns delta number `index`, from 0 to count - 1.
+ *  Owner: valid as long as the deltas.  Thread: any.  Blocks: no.  Since: 0.1 */
 static inline const ki_delta *ki_deltas_at(const ki_deltas *deltas, size_t index)
 {
     const void *at = (const char *)deltas->deltas + index * deltas->deltas->size;

@@ -26,7 +26,7 @@ typedef struct ki_simple_informer_options {
     /** The store to update, kept by reference. It must have no transform function, and no other
      *  writer should use it. NULL: the informer creates its own, with `indexes`. */
     ki_store *store;
-    const ki_index *const *indexes; /* as those of ki_store_options; only without `store` */
+    const ki_index *const *indexes; /* as in ki_store_options; only without `store` */
     size_t index_count;
 
     ki_queue_kind queue;

@@ -11,7 +11,7 @@
 
 KI_BEGIN_DECLS
 
-/** A header. Later versions add no members. */
+/** An HTTP header. Later versions add no members. */
 typedef struct ki_http_header {
     ki_str name; /* compared case-insensitively */
     ki_str value;
