@@ -225,6 +225,8 @@ typedef struct ki_apiserver_stats {
 /** Fills `ret_stats` with the counters of the server.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API int ki_apiserver_get_stats(ki_apiserver *server, ki_apiserver_stats *ret_stats);
 
+KI_AUTO_DEFINE(ki_apiserver, ki_apiserver_unref)
+
 KI_END_DECLS
 
 #endif

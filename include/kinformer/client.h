@@ -125,6 +125,8 @@ KI_API const ki_transport *ki_client_transport(const ki_client *client);
 KI_API KI_NODISCARD int ki_client_factory(ki_client *client, const ki_factory_options *options,
                                           ki_factory **ret_factory, ki_error *error);
 
+KI_AUTO_DEFINE(ki_client, ki_client_close)
+
 KI_END_DECLS
 
 #endif

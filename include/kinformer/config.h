@@ -245,6 +245,8 @@ typedef struct ki_config_exec {
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const ki_config_exec *ki_config_get_exec(const ki_config *config);
 
+KI_AUTO_DEFINE(ki_config, ki_config_unref)
+
 KI_END_DECLS
 
 #endif

@@ -68,6 +68,8 @@ KI_API KI_NODISCARD int ki_controller_run_worker(ki_controller *controller);
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_controller_work_one(ki_controller *controller);
 
+KI_AUTO_DEFINE(ki_controller, ki_controller_unref)
+
 KI_END_DECLS
 
 #endif

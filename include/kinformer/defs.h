@@ -25,6 +25,22 @@
 #define KI_PRINTF(format_index, first_arg)
 #endif
 
+/* Handles that are released at the end of their block, with gcc and clang:
+ *   KI_AUTO(ki_object) pod = ki_informer_get(pods, "shop", "web");
+ * declares a `ki_object *`, for which ki_object_unref() is called, also on `return`. Always
+ * initialise it. All types with an unref function have this. A client is closed
+ * (ki_client_close()). KI_AUTO_DEFINE() is how a header says which function releases a type. */
+#if defined(__GNUC__)
+#define KI_AUTO(type) __attribute__((cleanup(type##_release_auto))) type *
+#define KI_AUTO_DEFINE(type, release)                     \
+    static inline void type##_release_auto(type **handle) \
+    {                                                     \
+        (void)release(*handle);                           \
+    }
+#else
+#define KI_AUTO_DEFINE(type, release)
+#endif
+
 /* Options structs. Each begins with `size`, its size when the program was compiled; in all other
  * members zero means the default. Two ways to create one:
  *   ki_object_options options = KI_OPTIONS_INIT(ki_object_options);    C and C++; then set members

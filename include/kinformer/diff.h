@@ -83,6 +83,8 @@ KI_API bool ki_diff_is_complete(const ki_diff *diff);
 KI_API KI_NODISCARD int ki_object_merge_patch(const ki_object *before, const ki_object *after,
                                               ki_buf *out, ki_error *error);
 
+KI_AUTO_DEFINE(ki_diff, ki_diff_unref)
+
 KI_END_DECLS
 
 #endif

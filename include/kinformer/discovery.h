@@ -118,6 +118,8 @@ KI_API KI_NODISCARD int ki_discovery_find_kind(const ki_discovery *discovery,
                                                const char *api_version, const char *kind,
                                                const ki_resource **ret_resource, ki_error *error);
 
+KI_AUTO_DEFINE(ki_discovery, ki_discovery_unref)
+
 KI_END_DECLS
 
 #endif

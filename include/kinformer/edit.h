@@ -144,6 +144,8 @@ KI_API KI_NODISCARD int ki_edit_merge_patch(const ki_edit *edit, ki_buf *out, ki
  *  Errors: as ki_edit_object();  KI_ERR_INVALID  the object has no resourceVersion. */
 KI_API KI_NODISCARD int ki_edit_json_patch(const ki_edit *edit, ki_buf *out, ki_error *error);
 
+KI_AUTO_DEFINE(ki_edit, ki_edit_unref)
+
 KI_END_DECLS
 
 #endif

@@ -106,6 +106,8 @@ KI_API KI_NODISCARD int ki_factory_wait_for_sync_of(ki_factory *factory,
                                                     const ki_resource *resource,
                                                     uint32_t timeout_ms, ki_error *error);
 
+KI_AUTO_DEFINE(ki_factory, ki_factory_unref)
+
 KI_END_DECLS
 
 #endif

@@ -8,6 +8,37 @@
 
 KI_BEGIN_DECLS
 
+typedef enum ki_change_type {
+    KI_CHANGE_ADDED,
+    KI_CHANGE_UPDATED,
+    KI_CHANGE_DELETED,
+    KI_CHANGE_SYNC, /* a resync: the object is unchanged */
+    KI_CHANGE_TYPE_MAX
+} ki_change_type;
+
+/** One change of one object. All of it is borrowed for the call: ki_object_ref() keeps an object.
+ */
+typedef struct ki_change {
+    size_t size; /* of this struct, as the library knows it */
+    ki_change_type type;
+    /** The object as it is now; of a deletion the final state, or the last known one. */
+    const ki_object *object;
+    /** The state that was delivered last: NULL of an addition, `object` of a resync. */
+    const ki_object *old;
+    bool initial; /* of an addition: it existed when the informer or the handler started */
+    /** Of a deletion that was not observed: `object` is the last known state. */
+    bool final_state_unknown;
+    /** Events that were merged into this one, because the handler was behind (see registration.h),
+     * and events before it that cancelled each other out. */
+    uint64_t merged;
+} ki_change;
+
+/** "added", "updated", "deleted" or "sync".
+ *  Owner: static.  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API const char *ki_change_name(const ki_change *change);
+
+typedef void (*ki_change_fn)(const ki_change *change, void *user);
+
 /** A table of callbacks; each may be NULL. They run by default on threads that handlers share; see
  *  `delivery` in registration.h. Objects are borrowed for the call: use ki_object_ref() to keep
  *  one. No lock is held. The callbacks of one handler are called one at a time. When one is called,
@@ -43,6 +74,9 @@ typedef struct ki_handler {
      *  before the next event of any object. If `object` is not NULL, the callback that follows is
      *  called even if the handler is removed here, as with `filter`. */
     void (*on_merged)(const ki_object *object, uint64_t merged, void *user);
+
+    /** Receives every change, in place of the five callbacks above, which are not called then. */
+    ki_change_fn on_change;
 
     /** Selects the objects to deliver; NULL: all. An object that starts to match is delivered to
      *  on_add(), one that no longer matches to on_delete() with its old state. The deletion of an

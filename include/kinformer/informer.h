@@ -140,6 +140,28 @@ KI_API KI_NODISCARD int ki_informer_add_handler(ki_informer *informer, const ki_
                                                 ki_registration **ret_registration,
                                                 ki_error *error);
 
+/** ki_informer_add_handler() with one function for all changes, until the informer stops. `options`
+ *  may be NULL. To remove it earlier, or to filter, use ki_informer_add_handler() with `on_change`.
+ *  Blocks: no.  Errors: as ki_informer_add_handler().  Since: 0.1 */
+KI_API KI_NODISCARD int ki_informer_on_change(ki_informer *informer, ki_change_fn fn, void *user,
+                                              const ki_handler_options *options, ki_error *error);
+
+/** The object of this name in the store; NULL if there is none. `name_space` is NULL or "" for
+ *  objects without namespace.
+ *  Owner: caller; release with ki_object_unref().  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API ki_object *ki_informer_get(const ki_informer *informer, const char *name_space,
+                                  const char *name);
+
+/** The objects in the store of a namespace (NULL or "": of all) that a label selector, such as
+ *  "app=web,tier!=db", selects (NULL or "": all). For a selector that is used often, parse it once
+ *  and use ki_lister_list().
+ *  Owner:  *ret_list: caller; release with ki_list_unref(). In no particular order: ki_list_sort().
+ *  Thread: any.  Blocks: no.
+ *  Errors: as ki_selector_parse();  -ENOMEM.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_informer_list(const ki_informer *informer, const char *name_space,
+                                         const char *selector, ki_list **ret_list, ki_error *error);
+
 /** Returns the store, for reading; only the informer writes to it.  Owner: borrowed.  Since: 0.1 */
 KI_API ki_store *ki_informer_store(const ki_informer *informer);
 
@@ -179,6 +201,8 @@ KI_API KI_NODISCARD int ki_informer_last_sync_resource_version(ki_informer *info
  *  Blocks: no.  Errors: -EINVAL  invalid `size`.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_informer_get_health(ki_informer *informer, ki_health *health,
                                                ki_error *ret_reason);
+
+KI_AUTO_DEFINE(ki_informer, ki_informer_unref)
 
 KI_END_DECLS
 

@@ -158,6 +158,8 @@ KI_API void ki_json_owner_reference(ki_json *json, const ki_object *owner, bool 
 KI_API void ki_json_format(ki_json *json, const char *name, const char *format, ...)
     KI_PRINTF(3, 4);
 
+KI_AUTO_DEFINE(ki_json, ki_json_unref)
+
 KI_END_DECLS
 
 #endif

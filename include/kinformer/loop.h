@@ -139,6 +139,8 @@ KI_API const ki_random *ki_random_system(void);
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API int64_t ki_clock_now_ns(const ki_clock *clock);
 
+KI_AUTO_DEFINE(ki_loop, ki_loop_unref)
+
 KI_END_DECLS
 
 #endif

@@ -164,6 +164,8 @@ KI_API KI_NODISCARD int ki_object_write_json(const ki_object *object, ki_buf *ou
 KI_API KI_NODISCARD int ki_object_write_protobuf(const ki_object *object, ki_buf *out,
                                                  ki_error *error);
 
+KI_AUTO_DEFINE(ki_object, ki_object_unref)
+
 KI_END_DECLS
 
 #endif

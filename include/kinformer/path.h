@@ -101,6 +101,8 @@ KI_API KI_NODISCARD int ki_object_get_bool(const ki_object *object, const ki_pat
 /** Returns whether an object has a value at the path. */
 KI_API bool ki_object_has(const ki_object *object, const ki_path *path);
 
+KI_AUTO_DEFINE(ki_path, ki_path_unref)
+
 KI_END_DECLS
 
 #endif

@@ -118,6 +118,8 @@ KI_API KI_NODISCARD int ki_registration_dispatch(ki_registration *registration, 
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_registration_run(ki_registration *registration);
 
+KI_AUTO_DEFINE(ki_registration, ki_registration_unref)
+
 KI_END_DECLS
 
 #endif

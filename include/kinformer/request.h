@@ -224,6 +224,8 @@ KI_API KI_NODISCARD int ki_client_retry_on_conflict(ki_client *client,
                                                     int (*attempt)(void *user, ki_error *error),
                                                     void *user, ki_error *error);
 
+KI_AUTO_DEFINE(ki_call, ki_call_unref)
+
 KI_END_DECLS
 
 #endif

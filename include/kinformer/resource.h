@@ -79,6 +79,8 @@ KI_API const ki_resource *ki_resource_builtin(const char *group, const char *ver
  *  Since: 0.1 */
 KI_API const ki_resource *ki_resource_builtin_of_kind(const char *api_version, const char *kind);
 
+KI_AUTO_DEFINE(ki_resource, ki_resource_unref)
+
 KI_END_DECLS
 
 #endif

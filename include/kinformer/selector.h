@@ -92,6 +92,9 @@ KI_API KI_NODISCARD int ki_field_selector_requires(const ki_field_selector *sele
  *  Errors: KI_ERR_LIMIT or -ENOMEM from `out`, which is then unchanged.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_field_selector_print(const ki_field_selector *selector, ki_buf *out);
 
+KI_AUTO_DEFINE(ki_selector, ki_selector_unref)
+KI_AUTO_DEFINE(ki_field_selector, ki_field_selector_unref)
+
 KI_END_DECLS
 
 #endif

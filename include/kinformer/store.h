@@ -180,6 +180,9 @@ KI_API KI_NODISCARD int ki_snapshot_list_like(const ki_snapshot *snapshot, const
                                               const ki_object *object, ki_list **ret_list,
                                               ki_error *error);
 
+KI_AUTO_DEFINE(ki_store, ki_store_unref)
+KI_AUTO_DEFINE(ki_snapshot, ki_snapshot_unref)
+
 KI_END_DECLS
 
 #endif

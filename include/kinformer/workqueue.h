@@ -207,6 +207,8 @@ typedef struct ki_workqueue_stats {
  *  Blocks: no.  Since: 0.1 */
 KI_API int ki_workqueue_get_stats(ki_workqueue *queue, ki_workqueue_stats *ret_stats);
 
+KI_AUTO_DEFINE(ki_workqueue, ki_workqueue_unref)
+
 KI_END_DECLS
 
 #endif

@@ -41,6 +41,8 @@ SOME = {
     "ki_factory_release": {"informer"},
     "ki_fifo_new": {"options"},
     "ki_informer_add_handler": {"options"},
+    "ki_informer_list": {"name_space"},
+    "ki_informer_on_change": {"options"},
     "ki_informer_set_transform": {"transform"},
     "ki_informer_set_watch_error_handler": {"on_watch_error"},
     "ki_value_iter_next": {"ret_key"},

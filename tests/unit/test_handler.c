@@ -19,7 +19,8 @@ static void tell(const ki_handler *handler, ki__note note, const char *old, cons
     ki_object *b = test_thing(NULL, object);
     note.old = a;
     note.object = b;
-    ki__handler_tell(handler, &note, hook);
+    uint64_t left_out = 0;
+    ki__handler_tell(handler, &note, &left_out, hook);
     ki_object_unref(a);
     ki_object_unref(b);
 }
@@ -131,6 +132,62 @@ static void an_error_of_a_handler_goes_to_the_hook(void **state)
     test_said(&log, "+a@1 [handler a EPIPE] +b@1 +c@1");
 }
 
+static void log_change(const ki_change *change, void *user)
+{
+    test_log *log = user;
+    char text[160];
+    assert_int_equal(change->size, sizeof(*change));
+    (void)snprintf(text, sizeof(text), "%s %s@%s<%s%s%s%s; ", ki_change_name(change),
+                   ki_object_key(change->object), ki_object_resource_version(change->object),
+                   change->old != NULL ? ki_object_resource_version(change->old) : "none",
+                   change->initial ? " initial" : "", change->final_state_unknown ? " unseen" : "",
+                   change->merged != 0 ? " merged" : "");
+    test_say(log, text);
+}
+
+static void on_change_receives_every_change_in_place_of_the_others(void **state)
+{
+    (void)state;
+    test_log log = {.len = 0};
+    ki_handler handler = test_log_handler(&log);
+    handler.on_change = log_change;
+    tell(&handler, (ki__note){.type = KI__NOTE_ADD}, NULL, "a@1", &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_ADD, .is_initial = true}, NULL, "b@1", &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_UPDATE, .merged = 2}, "a@1", "a@2", &nowhere);
+    test_said(&log, "added a@1<none; added b@1<none initial; updated a@2<1 merged;");
+    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@2", "a@3", &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_DELETE, .final_state_unknown = true}, "b@1", "b@1",
+         &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_SYNC}, NULL, "c@4", &nowhere);
+    test_said(&log, "deleted a@3<2; deleted b@1<1 unseen; sync c@4<4;");
+}
+
+static void on_change_is_filtered_as_the_others_are(void **state)
+{
+    (void)state;
+    test_log log = {.len = 0};
+    const ki_handler handler = {.on_change = log_change, .filter = is_late, .user = &log};
+    const ki__note update = {.type = KI__NOTE_UPDATE};
+    tell(&handler, update, "a@5", "a@6", &nowhere);
+    tell(&handler, update, "a@1", "a@6", &nowhere);
+    tell(&handler, update, "a@6", "a@1", &nowhere);
+    tell(&handler, update, "a@1", "a@2", &nowhere);
+    test_said(&log, "updated a@6<5; added a@6<none; deleted a@6<6;");
+    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@5", "a@1", &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@1", "a@5", &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_SYNC}, NULL, "a@1", &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_ADD}, NULL, "a@1", &nowhere);
+    test_said(&log, "deleted a@1<5;");
+}
+
+static void a_change_without_a_known_type_has_a_name_too(void **state)
+{
+    (void)state;
+    const ki_change change = {.size = sizeof(change), .type = KI_CHANGE_TYPE_MAX};
+    assert_string_equal(ki_change_name(&change), "unknown");
+    assert_string_equal(ki_change_name(NULL), "unknown");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +198,9 @@ int main(void)
         cmocka_unit_test(an_update_across_a_filter_is_an_addition_or_a_deletion),
         cmocka_unit_test(a_deletion_is_told_even_if_the_final_state_is_filtered),
         cmocka_unit_test(an_error_of_a_handler_goes_to_the_hook),
+        cmocka_unit_test(on_change_receives_every_change_in_place_of_the_others),
+        cmocka_unit_test(on_change_is_filtered_as_the_others_are),
+        cmocka_unit_test(a_change_without_a_known_type_has_a_name_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,6 +107,9 @@ KI_API void ki_engine_task_post(ki_engine_task *task);
  *  Thread: any, but the task must not be posted concurrently.  Blocks: no.  Since: 0.1 */
 KI_API ki_engine_task *ki_engine_task_unref(ki_engine_task *task);
 
+KI_AUTO_DEFINE(ki_engine, ki_engine_unref)
+KI_AUTO_DEFINE(ki_engine_task, ki_engine_task_unref)
+
 KI_END_DECLS
 
 #endif

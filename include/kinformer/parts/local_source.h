@@ -65,6 +65,8 @@ KI_API KI_NODISCARD int ki_local_source_remove(ki_local_source *source, const ki
  *  Blocks: no.  Errors: -EINVAL  error->code is not negative.  Since: 0.1 */
 KI_API int ki_local_source_fail(ki_local_source *source, const ki_error *error);
 
+KI_AUTO_DEFINE(ki_local_source, ki_local_source_unref)
+
 KI_END_DECLS
 
 #endif

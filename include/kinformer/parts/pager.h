@@ -76,6 +76,8 @@ KI_API void ki_pager_pause(ki_pager *pager, bool paused);
 KI_API ki_pager *ki_pager_ref(ki_pager *pager);
 KI_API ki_pager *ki_pager_unref(ki_pager *pager);
 
+KI_AUTO_DEFINE(ki_pager, ki_pager_unref)
+
 KI_END_DECLS
 
 #endif

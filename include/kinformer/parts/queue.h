@@ -235,6 +235,8 @@ KI_API bool ki_queue_has_synced(const ki_queue *queue);
 KI_API size_t ki_queue_count(const ki_queue *queue);
 KI_API size_t ki_queue_bytes(const ki_queue *queue);
 
+KI_AUTO_DEFINE(ki_queue, ki_queue_unref)
+
 KI_END_DECLS
 
 #endif

@@ -157,6 +157,8 @@ KI_API KI_NODISCARD int ki_reflector_last_sync_resource_version(ki_reflector *re
 KI_API int ki_reflector_get_health(ki_reflector *reflector, ki_health *health,
                                    ki_error *ret_reason);
 
+KI_AUTO_DEFINE(ki_reflector, ki_reflector_unref)
+
 KI_END_DECLS
 
 #endif

@@ -55,6 +55,8 @@ KI_API void ki_retry_watcher_stop(ki_retry_watcher *watcher);
 KI_API ki_retry_watcher *ki_retry_watcher_ref(ki_retry_watcher *watcher);
 KI_API ki_retry_watcher *ki_retry_watcher_unref(ki_retry_watcher *watcher);
 
+KI_AUTO_DEFINE(ki_retry_watcher, ki_retry_watcher_unref)
+
 KI_END_DECLS
 
 #endif

@@ -91,6 +91,8 @@ KI_API void ki_simple_informer_stop(ki_simple_informer *informer);
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API bool ki_simple_informer_has_synced(const ki_simple_informer *informer);
 
+KI_AUTO_DEFINE(ki_simple_informer, ki_simple_informer_unref)
+
 KI_END_DECLS
 
 #endif

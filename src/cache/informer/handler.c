@@ -6,85 +6,128 @@
 #include "base/error.h"
 #include "object/object.h"
 
+const char *ki_change_name(const ki_change *change)
+{
+    static const char *const names[KI_CHANGE_TYPE_MAX] = {
+        [KI_CHANGE_ADDED] = "added",
+        [KI_CHANGE_UPDATED] = "updated",
+        [KI_CHANGE_DELETED] = "deleted",
+        [KI_CHANGE_SYNC] = "sync",
+    };
+    bool known = change != NULL && (unsigned)change->type < KI_CHANGE_TYPE_MAX;
+    return known ? names[change->type] : "unknown";
+}
+
 static bool is_wanted(const ki_handler *handler, const ki_object *object)
 {
     return handler->filter == NULL || handler->filter(object, handler->user);
 }
 
-/* Number of events that were merged into the one being delivered. */
-static void call_merged(const ki_handler *h, const ki_object *object, uint64_t merged)
+/* ---- which change a note is for a handler ---- */
+
+static ki_change change_to(ki_change_type type, const ki_object *old, const ki__note *note)
 {
-    if (merged != 0 && h->on_merged != NULL) {
-        h->on_merged(object, merged, h->user);
-    }
+    return (ki_change){
+        .size = sizeof(ki_change),
+        .type = type,
+        .object = note->object,
+        .old = old,
+        .merged = note->merged,
+    };
 }
 
-static int call_add(const ki_handler *h, const ki_object *object, const ki__note *note)
-{
-    bool is_initial = note->type == KI__NOTE_ADD && note->is_initial;
-    call_merged(h, object, note->merged);
-    return h->on_add != NULL ? h->on_add(object, is_initial, h->user) : 0;
-}
-
-static int call_update(const ki_handler *h, const ki_object *old_object, const ki__note *note)
-{
-    const ki_object *object = note->object;
-    call_merged(h, object, note->merged);
-    return h->on_update != NULL ? h->on_update(old_object, object, h->user) : 0;
-}
-
-static int call_delete(const ki_handler *h, const ki_object *object, const ki__note *note)
-{
-    bool final_state_unknown = note->type == KI__NOTE_DELETE && note->final_state_unknown;
-    call_merged(h, object, note->merged);
-    return h->on_delete != NULL ? h->on_delete(object, final_state_unknown, h->user) : 0;
-}
-
-static int call_sync(const ki_handler *h, const ki__note *note)
-{
-    if (h->on_sync == NULL) {
-        return call_update(h, note->object, note);
-    }
-    call_merged(h, note->object, note->merged);
-    return h->on_sync(note->object, h->user);
-}
-
-static int tell_update(const ki_handler *h, const ki__note *note)
+static bool find_update(const ki_handler *h, const ki__note *note, ki_change *ret_change)
 {
     bool old_wanted = is_wanted(h, note->old);
-    if (is_wanted(h, note->object)) {
-        return old_wanted ? call_update(h, note->old, note) : call_add(h, note->object, note);
+    bool wanted = is_wanted(h, note->object);
+    if (wanted && old_wanted) {
+        *ret_change = change_to(KI_CHANGE_UPDATED, note->old, note);
+    } else if (wanted) {
+        *ret_change = change_to(KI_CHANGE_ADDED, NULL, note);
+    } else {
+        *ret_change = change_to(KI_CHANGE_DELETED, note->old, note);
+        ret_change->object = note->old;
     }
-    return old_wanted ? call_delete(h, note->old, note) : 0;
+    return wanted || old_wanted;
 }
 
-static int tell(const ki_handler *h, const ki__note *note)
+/* Whether the handler wants it at all. */
+static bool find_change(const ki_handler *h, const ki__note *note, ki_change *ret_change)
 {
     switch (note->type) {
     case KI__NOTE_ADD:
-        return is_wanted(h, note->object) ? call_add(h, note->object, note) : 0;
+        *ret_change = change_to(KI_CHANGE_ADDED, NULL, note);
+        ret_change->initial = note->is_initial;
+        return is_wanted(h, note->object);
     case KI__NOTE_UPDATE:
-        return tell_update(h, note);
+        return find_update(h, note, ret_change);
     case KI__NOTE_DELETE:
-        /* The handler received `old`, whatever the final state is. */
-        return is_wanted(h, note->old) ? call_delete(h, note->object, note) : 0;
+        /* The handler received `old`, whatever the final state looks like. */
+        *ret_change = change_to(KI_CHANGE_DELETED, note->old, note);
+        ret_change->final_state_unknown = note->final_state_unknown;
+        return is_wanted(h, note->old);
     case KI__NOTE_SYNC:
-        if (!is_wanted(h, note->object)) {
-            return 0;
-        }
-        return call_sync(h, note);
+        *ret_change = change_to(KI_CHANGE_SYNC, note->object, note);
+        return is_wanted(h, note->object);
+    }
+    return false;
+}
+
+/* ---- calling ---- */
+
+static int call_update(const ki_handler *h, const ki_change *change)
+{
+    return h->on_update != NULL ? h->on_update(change->old, change->object, h->user) : 0;
+}
+
+static int call_one_of_five(const ki_handler *h, const ki_change *change)
+{
+    const ki_object *object = change->object;
+    if (change->merged != 0 && h->on_merged != NULL) {
+        h->on_merged(object, change->merged, h->user);
+    }
+    switch (change->type) {
+    case KI_CHANGE_ADDED:
+        return h->on_add != NULL ? h->on_add(object, change->initial, h->user) : 0;
+    case KI_CHANGE_UPDATED:
+        return call_update(h, change);
+    case KI_CHANGE_DELETED:
+        return h->on_delete != NULL ? h->on_delete(object, change->final_state_unknown, h->user)
+                                    : 0;
+    case KI_CHANGE_SYNC:
+        return h->on_sync != NULL ? h->on_sync(object, h->user) : call_update(h, change);
+    case KI_CHANGE_TYPE_MAX:
+        break;
     }
     return 0;
 }
 
-void ki__handler_tell_left_out(const ki_handler *handler, uint64_t left_out)
+void ki__handler_tell_left_out(const ki_handler *handler, uint64_t *left_out)
 {
-    call_merged(handler, NULL, left_out);
+    uint64_t merged = *left_out;
+    if (handler->on_change != NULL) {
+        return;
+    }
+    *left_out = 0;
+    if (merged != 0 && handler->on_merged != NULL) {
+        handler->on_merged(NULL, merged, handler->user);
+    }
 }
 
-int ki__handler_tell(const ki_handler *handler, const ki__note *note, const ki_error_hook *hook)
+int ki__handler_tell(const ki_handler *handler, const ki__note *note, uint64_t *left_out,
+                     const ki_error_hook *hook)
 {
-    int r = tell(handler, note);
+    ki_change change;
+    if (!find_change(handler, note, &change)) {
+        return 0;
+    }
+    if (handler->on_change != NULL) {
+        change.merged += *left_out;
+        *left_out = 0;
+        handler->on_change(&change, handler->user);
+        return 0;
+    }
+    int r = call_one_of_five(handler, &change);
     if (r < 0 && hook->report != NULL) {
         ki_error error = KI_ERROR_INIT;
         (void)ki__error_set(&error, r, "a handler failed for object %s: %s",

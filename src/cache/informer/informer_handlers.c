@@ -190,6 +190,15 @@ int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
     return 0;
 }
 
+int ki_informer_on_change(ki_informer *informer, ki_change_fn fn, void *user,
+                          const ki_handler_options *options, ki_error *error)
+{
+    KI__REQUIRE(informer, error);
+    KI__REQUIRE(fn, error);
+    const ki_handler handler = {.on_change = fn, .user = user};
+    return ki_informer_add_handler(informer, &handler, options, NULL, error);
+}
+
 /* ---- going ---- */
 
 static ki_registration *take_handler(ki_informer *informer)

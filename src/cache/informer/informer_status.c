@@ -125,6 +125,39 @@ ki_lister ki_informer_lister(const ki_informer *informer)
     return ki_lister_of(informer->store, informer->options.resource);
 }
 
+/* ---- reading ---- */
+
+ki_object *ki_informer_get(const ki_informer *informer, const char *name_space, const char *name)
+{
+    ki_object *object = NULL;
+    if (informer == NULL || name == NULL) {
+        return NULL;
+    }
+    const ki_lister lister = ki_informer_lister(informer);
+    int r = ki_lister_get(&lister, name_space, name, &object, NULL);
+    return r < 0 ? NULL : object;
+}
+
+int ki_informer_list(const ki_informer *informer, const char *name_space, const char *selector,
+                     ki_list **ret_list, ki_error *error)
+{
+    KI__REQUIRE(informer, error);
+    KI__REQUIRE(ret_list, error);
+    ki_selector *parsed = NULL;
+    int r = 0;
+    if (selector != NULL && selector[0] != '\0') {
+        r = ki_selector_parse(ki_str_from(selector), ki__engine_alloc(informer->engine), &parsed,
+                              error);
+    }
+    if (r < 0) {
+        return r;
+    }
+    const ki_lister lister = ki_informer_lister(informer);
+    r = ki_lister_list(&lister, name_space, parsed, ret_list);
+    (void)ki_selector_unref(parsed);
+    return r < 0 ? ki__error_code(error, r) : 0;
+}
+
 const ki_resource *ki_informer_resource(const ki_informer *informer)
 {
     return informer->options.resource;

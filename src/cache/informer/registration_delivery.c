@@ -66,13 +66,14 @@ static size_t call_for_each(ki_registration *reg, const ki__hand *hand)
 {
     ki_error_hook hook = {.size = sizeof(hook), .report = report_failure, .user = reg};
     size_t count = 0;
+    reg->left_out += hand->left_out;
     if (!ki__registration_is_removed(reg)) {
-        ki__handler_tell_left_out(&reg->handler, hand->left_out);
+        ki__handler_tell_left_out(&reg->handler, &reg->left_out);
     }
     while (count < hand->count && !ki__registration_is_removed(reg)) {
         const ki__note *note = &hand->notes[count++];
         atomic_store_explicit(&reg->in_hand, hand->count - count, memory_order_relaxed);
-        if (ki__handler_tell(&reg->handler, note, &hook) < 0) {
+        if (ki__handler_tell(&reg->handler, note, &reg->left_out, &hook) < 0) {
             count_one(&reg->failed);
         }
         count_one(&reg->delivered);

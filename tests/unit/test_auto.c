@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* KI_AUTO: every type is released at the end of the block. What takes an allocator is made with one
+ * that knows what is left; the rest is for the sanitizer. */
+#include <string.h>
+
+#include <kinformer/apiserver.h>
+#include <kinformer/kinformer.h>
+#include <kinformer/parts/engine.h>
+#include <kinformer/parts/local_source.h>
+#include <kinformer/parts/pager.h>
+#include <kinformer/parts/queue.h>
+#include <kinformer/parts/reflector.h>
+#include <kinformer/parts/retry_watcher.h>
+#include <kinformer/parts/simple_informer.h>
+#include <kinformer/parts/store_write.h>
+
+#include "support/objects.h"
+#include "support/test.h"
+#include "support/world.h"
+
+static void NULL_is_fine_for_every_type(void **state)
+{
+    (void)state;
+#define NONE(type)                          \
+    do {                                    \
+        KI_AUTO(type) type##_handle = NULL; \
+        assert_null(type##_handle);         \
+    } while (0)
+    NONE(ki_apiserver);
+    NONE(ki_call);
+    NONE(ki_client);
+    NONE(ki_config);
+    NONE(ki_controller);
+    NONE(ki_diff);
+    NONE(ki_discovery);
+    NONE(ki_edit);
+    NONE(ki_engine);
+    NONE(ki_engine_task);
+    NONE(ki_factory);
+    NONE(ki_field_selector);
+    NONE(ki_informer);
+    NONE(ki_json);
+    NONE(ki_list);
+    NONE(ki_local_source);
+    NONE(ki_loop);
+    NONE(ki_object);
+    NONE(ki_pager);
+    NONE(ki_path);
+    NONE(ki_queue);
+    NONE(ki_reflector);
+    NONE(ki_registration);
+    NONE(ki_resource);
+    NONE(ki_retry_watcher);
+    NONE(ki_selector);
+    NONE(ki_simple_informer);
+    NONE(ki_snapshot);
+    NONE(ki_store);
+    NONE(ki_workqueue);
+#undef NONE
+}
+
+static int read_store(const ki_alloc *alloc)
+{
+    KI_AUTO(ki_store) store = NULL;
+    KI_AUTO(ki_list) list = NULL;
+    KI_AUTO(ki_object) pod = test_pod(alloc, "shop", "web", 1, "g");
+    int r = ki_store_new(KI_OPTIONS(ki_store_options, .alloc = alloc), &store, NULL);
+    if (r < 0) {
+        return r;
+    }
+    assert_int_equal(ki_store_add(store, pod, NULL), 0);
+    KI_AUTO(ki_snapshot) snapshot = ki_store_snapshot(store);
+    assert_int_equal(ki_snapshot_count(snapshot), 1);
+    r = ki_store_list(store, &list);
+    return r < 0 ? r : (int)ki_list_count(list);
+}
+
+static void what_is_read_is_released(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    assert_int_equal(read_store(&alloc.table), 1);
+    test_alloc_done(&alloc);
+}
+
+static void what_is_parsed_is_released(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    {
+        KI_AUTO(ki_selector) labels = NULL;
+        KI_AUTO(ki_field_selector) fields = NULL;
+        KI_AUTO(ki_path) path = NULL;
+        KI_AUTO(ki_resource) widgets = NULL;
+        KI_AUTO(ki_config) config = NULL;
+        assert_int_equal(ki_selector_parse(ki_str_from("a=b"), &alloc.table, &labels, NULL), 0);
+        assert_int_equal(ki_field_selector_parse(ki_str_from("a=b"), &alloc.table, &fields, NULL),
+                         0);
+        assert_int_equal(ki_path_compile("spec.a", &alloc.table, &path, NULL), 0);
+        ki_resource_options resource = KI_OPTIONS_INIT(ki_resource_options);
+        resource.version = "v1";
+        resource.resource = "widgets";
+        resource.kind = "Widget";
+        resource.alloc = &alloc.table;
+        assert_int_equal(ki_resource_new(&resource, &widgets, NULL), 0);
+        ki_config_options options = KI_OPTIONS_INIT(ki_config_options);
+        options.text = ki_str_from("{clusters: [{name: c, cluster: {server: 'http://a'}}],"
+                                   " contexts: [{name: x, context: {cluster: c, user: u}}],"
+                                   " users: [{name: u, user: {}}], current-context: x}");
+        options.alloc = &alloc.table;
+        assert_int_equal(ki_config_load(&options, &config, NULL), 0);
+        assert_true(alloc.live_blocks >= 5);
+    }
+    test_alloc_done(&alloc);
+}
+
+static void what_is_written_is_released(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    {
+        KI_AUTO(ki_object) before = test_pod(&alloc.table, "shop", "web", 1, "g");
+        KI_AUTO(ki_object) after = test_pod(&alloc.table, "shop", "web", 2, "h");
+        KI_AUTO(ki_json) json = NULL;
+        KI_AUTO(ki_edit) edit = NULL;
+        KI_AUTO(ki_diff) diff = NULL;
+        assert_int_equal(
+            ki_json_new(KI_OPTIONS(ki_json_options, .alloc = &alloc.table), &json, NULL), 0);
+        assert_int_equal(
+            ki_edit_new(before, KI_OPTIONS(ki_edit_options, .alloc = &alloc.table), &edit, NULL),
+            0);
+        assert_int_equal(ki_object_diff(before, after,
+                                        KI_OPTIONS(ki_diff_options, .alloc = &alloc.table), &diff,
+                                        NULL),
+                         0);
+        assert_true(alloc.live_blocks >= 5);
+    }
+    test_alloc_done(&alloc);
+}
+
+static void what_runs_on_an_engine_is_released(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_world world;
+    test_alloc_init(&alloc);
+    test_world_init(&world);
+    {
+        KI_AUTO(ki_engine) engine = NULL;
+        KI_AUTO(ki_local_source) source = NULL;
+        KI_AUTO(ki_informer) informer = NULL;
+        KI_AUTO(ki_queue) queue = NULL;
+        KI_AUTO(ki_simple_informer) simple = NULL;
+        ki_engine_options options = test_world_engine_options(&world, &alloc.table);
+        assert_int_equal(ki_engine_new(&options, &engine, NULL), 0);
+        assert_int_equal(ki_local_source_new(KI_OPTIONS(ki_local_source_options, .engine = engine),
+                                             &source, NULL),
+                         0);
+        ki_source table = ki_local_source_table(source);
+        assert_int_equal(
+            ki_informer_new(KI_OPTIONS(ki_informer_options, .engine = engine, .source = &table),
+                            &informer, NULL),
+            0);
+        assert_int_equal(
+            ki_fifo_new(KI_OPTIONS(ki_queue_options, .alloc = &alloc.table), &queue, NULL), 0);
+        assert_int_equal(
+            ki_simple_informer_new(KI_OPTIONS(ki_simple_informer_options, .alloc = &alloc.table),
+                                   &simple, NULL),
+            0);
+    }
+    test_alloc_done(&alloc);
+}
+
+static int do_nothing(ki_str key, uint64_t *retry_after_ns, ki_error *error, void *user)
+{
+    (void)key;
+    (void)retry_after_ns;
+    (void)error;
+    (void)user;
+    return 0;
+}
+
+static void what_works_is_released(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    {
+        KI_AUTO(ki_workqueue) queue = NULL;
+        KI_AUTO(ki_controller) controller = NULL;
+        assert_int_equal(ki_workqueue_new(KI_OPTIONS(ki_workqueue_options, .alloc = &alloc.table,
+                                                     .clock = ki_clock_system()),
+                                          &queue, NULL),
+                         0);
+        assert_int_equal(ki_controller_new(KI_OPTIONS(ki_controller_options, .alloc = &alloc.table,
+                                                      .queue = queue, .reconcile = do_nothing),
+                                           &controller, NULL),
+                         0);
+    }
+    test_alloc_done(&alloc);
+}
+
+/* The client is closed: its thread has ended, else something would still be allocated. */
+static void a_client_is_closed(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    {
+        KI_AUTO(ki_apiserver) server = NULL;
+        assert_int_equal(ki_apiserver_new(NULL, &server, NULL), 0);
+        KI_AUTO(ki_client) client = NULL;
+        KI_AUTO(ki_factory) factory = NULL;
+        ki_client_options options = KI_OPTIONS_INIT(ki_client_options);
+        options.alloc = &alloc.table;
+        assert_int_equal(ki_apiserver_client(server, &options, &client, NULL), 0);
+        assert_int_equal(ki_client_factory(client, NULL, &factory, NULL), 0);
+    }
+    test_alloc_done(&alloc);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(NULL_is_fine_for_every_type),
+        cmocka_unit_test(what_is_read_is_released),
+        cmocka_unit_test(what_is_parsed_is_released),
+        cmocka_unit_test(what_is_written_is_released),
+        cmocka_unit_test(what_runs_on_an_engine_is_released),
+        cmocka_unit_test(what_works_is_released),
+        cmocka_unit_test(a_client_is_closed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
