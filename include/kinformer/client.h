@@ -4,8 +4,11 @@
  * discovery.h).
  *
  *   ki_client *client = NULL;
- *   r = ki_client_new(NULL, &client, &error);       as kubectl would, on its own thread
- *   r = ki_client_factory(client, NULL, &factory, &error);
+ *   ki_informer *pods = NULL;
+ *   r = ki_client_new(NULL, &client, &error);       as kubectl would, on a thread of its own
+ *   r = ki_client_informer(client, KI_CORE_V1_PODS, NULL, &pods, &error);
+ *   r = ki_informer_on_change(pods, fn, user, NULL, &error);
+ *   r = ki_client_start(client, &error);
  *
  * Credentials are kept current: files are read again, plugins are run again. */
 #ifndef KINFORMER_CLIENT_H
@@ -85,22 +88,48 @@ typedef struct ki_client_options {
 KI_API KI_NODISCARD int ki_client_new(const ki_client_options *options, ki_client **ret_client,
                                       ki_error *error);
 
-/** Takes and releases references. Informers and factories of the client hold one, and so do
- *  requests, until they have ended and their call is released. Releasing the last one closes all
- *  connections; if the client has its own thread, that exits too. If another thread runs the loop,
- *  it waits until that has released the client. ki_client_unref() always returns NULL; both accept
- *  NULL.
+/** Takes and releases references. Releasing the last one stops the informers of
+ *  ki_client_informer(). When these have stopped, and factories, sources and requests that use the
+ *  client have ended, all connections are closed; if the client has its own thread, that exits too.
+ *  If another thread runs the loop, it waits until that has released the client. ki_client_unref()
+ *  always returns NULL; both accept NULL.
  *  Thread: any, including callbacks.  Blocks: ki_client_unref() may, as described.  Since: 0.1 */
 KI_API ki_client *ki_client_ref(ki_client *client);
 KI_API ki_client *ki_client_unref(ki_client *client);
 
 /** Releases the client and waits until its thread has exited. As ki_client_unref(), but if the
- *  client has its own thread, it waits for it: until informers that are being stopped and requests
- *  that are being ended have released the client, and handlers have received their last event. For
- *  the end of a program: a thread that closes connections during process exit may use libraries
- *  that are already unloaded. Always returns NULL; accepts NULL.
+ *  client has its own thread, it waits for it: informers have stopped, handlers have received their
+ *  last event, and requests have ended. For the end of a program: a thread that closes connections
+ *  during process exit may use libraries that are already unloaded. References to the client's
+ *  informers may be released before or after. Other references to the client, and factories, must
+ *  be released before; it waits for them. Always returns NULL; accepts NULL.
  *  Thread: any except the loop's thread and those of handlers.  Blocks: yes.  Since: 0.1 */
 KI_API ki_client *ki_client_close(ki_client *client);
+
+/** Returns an informer of the client. Without `options` (NULL) it is shared: each resource has one,
+ *  which every call returns. With options (selectors, a namespace, indexes, a resync period and so
+ *  on) each call creates another one; `engine` and `source` in them must be NULL. Start it with
+ *  ki_client_start(). It runs until the client ends, even if it is released; one with options can be
+ *  stopped before that with ki_informer_stop().
+ *  Owner:  caller; release with ki_informer_unref().  Thread: any.  Blocks: no.
+ *  Errors: as ki_factory_informer_with().
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_client_informer(ki_client *client, const ki_resource *resource,
+                                           const ki_informer_options *options,
+                                           ki_informer **ret_informer, ki_error *error);
+
+/** Starts the client's informers that are not started. Call it again after creating more.
+ *  Thread: any.  Blocks: no.  Errors: -ENOMEM.  Since: 0.1 */
+KI_API KI_NODISCARD int ki_client_start(ki_client *client, ki_error *error);
+
+/** Waits until the client's started informers and their handlers have synced. `timeout_ms` 0 returns
+ *  immediately, UINT32_MAX waits forever. The message of `error` names the informer that is furthest
+ *  behind, and its latest failure.
+ *  Thread: any; on the client's thread or inside a callback, only with `timeout_ms` 0.  Blocks: yes.
+ *  Errors: as ki_factory_wait_for_sync().
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_client_wait_for_sync(ki_client *client, uint32_t timeout_ms,
+                                                ki_error *error);
 
 /** Returns the configuration of a client.
  *  Owner: borrowed.  Thread: any.  Blocks: no.  Since: 0.1 */

@@ -52,6 +52,8 @@ typedef struct ki_informer_options {
     const char *name;            /* for logs and reports; NULL: that of the resource */
     const char *label_selector;  /* NULL: every object */
     const char *field_selector;  /* NULL: every object */
+    const char *name_space;      /* only objects of this namespace; NULL or "": of all. Only for
+                                    informers of a client or factory: with `source` NULL */
     uint32_t resync_ms;          /* period after which all objects are delivered again; 0: never */
 
     /** As in ki_store_options, in addition to the index by namespace. */

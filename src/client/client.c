@@ -81,12 +81,12 @@ static int open_curl(ki_client *client, const making *m)
 
 static void take_reference(void *user)
 {
-    (void)ki_client_ref(user);
+    ki__client_hold(user);
 }
 
 static void drop_reference(void *user)
 {
-    (void)ki_client_unref(user);
+    ki__client_release(user);
 }
 
 static int start_call(const ki_http_request *request, const ki_http_sink *sink, void *user,
@@ -152,14 +152,14 @@ static void on_stop(ki__stop_hook *hook)
     ki_client *client = KI__CONTAINER_OF(hook, ki_client, stop_hook);
     bool calls = ki__calls_close(client);
     if (calls) {
-        (void)ki_client_ref(client); /* the calls of discovery are dropped, perhaps the last ones */
+        ki__client_hold(client); /* the calls of discovery are dropped, perhaps the last ones */
     }
     ki_error error = KI_ERROR_INIT;
     (void)ki__error_set(&error, KI_ERR_STOPPED, KI__STOPPED_BEFORE_ANSWER);
     bool waiters = ki__discovery_cache_close(&client->discovery, &error);
     if (calls) {
         calls = ki__calls_close(client);
-        (void)ki_client_unref(client);
+        ki__client_release(client);
     }
     if (waiters) {
         ki__discovery_cache_tell(&client->discovery);
@@ -238,6 +238,19 @@ static int open_client(ki_client *client, const ki_client_options *o, ki_error *
     return r;
 }
 
+static int init_locks(ki_client *client)
+{
+    int r = ki__mutex_init(&client->calls.lock);
+    if (r < 0) {
+        return r;
+    }
+    r = ki__mutex_init(&client->lock);
+    if (r < 0) {
+        ki__mutex_done(&client->calls.lock);
+    }
+    return r;
+}
+
 int ki_client_new(const ki_client_options *options, ki_client **ret_client, ki_error *error)
 {
     KI__REQUIRE(ret_client, error);
@@ -252,7 +265,7 @@ int ki_client_new(const ki_client_options *options, ki_client **ret_client, ki_e
     if (client == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
-    r = ki__mutex_init(&client->calls.lock);
+    r = init_locks(client);
     if (r < 0) {
         ki__free(alloc, client);
         return ki__error_code(error, r);
@@ -260,7 +273,8 @@ int ki_client_new(const ki_client_options *options, ki_client **ret_client, ki_e
     ki__list_init(&client->calls.list);
     ki__list_init(&client->stop_hook.link);
     client->stop_hook.run = on_stop;
-    ki__refs_init(&client->refs);
+    ki__refs_init(&client->users);
+    ki__refs_init(&client->parts);
     client->timeout_ms = o.request_timeout_ms != 0 ? o.request_timeout_ms : KI_REQUEST_TIMEOUT_MS;
     client->alloc = alloc;
     client->pid = getpid();
@@ -286,24 +300,21 @@ int ki_client_new(const ki_client_options *options, ki_client **ret_client, ki_e
 
 /* ---- the end ---- */
 
-ki_client *ki_client_ref(ki_client *client)
+void ki__client_hold(ki_client *client)
 {
-    if (client != NULL) {
-        ki__refs_take(&client->refs);
-    }
-    return client;
+    ki__refs_take(&client->parts);
 }
 
-ki_client *ki_client_unref(ki_client *client)
+void ki__client_release(ki_client *client)
 {
-    if (client == NULL || !ki__refs_drop(&client->refs)) {
-        return NULL;
+    if (!ki__refs_drop(&client->parts)) {
+        return;
     }
     ki_loop *loop = client->loop;
     if (client->pid != getpid()) {
         /* A child of fork(): connections, plugins and locks are the parent's. The memory stays. */
         (void)ki_loop_unref(loop);
-        return NULL;
+        return;
     }
     if (loop != NULL) {
         ki__loop_call(loop, close_inside, client);
@@ -312,9 +323,26 @@ ki_client *ki_client_unref(ki_client *client)
         }
     }
     (void)ki_config_unref(client->config);
+    ki__mutex_done(&client->lock);
     ki__mutex_done(&client->calls.lock);
     ki__free(client->alloc, client);
     (void)ki_loop_unref(loop);
+}
+
+ki_client *ki_client_ref(ki_client *client)
+{
+    if (client != NULL) {
+        ki__refs_take(&client->users);
+    }
+    return client;
+}
+
+ki_client *ki_client_unref(ki_client *client)
+{
+    if (client != NULL && ki__refs_drop(&client->users)) {
+        ki__client_stop_informers(client);
+        ki__client_release(client);
+    }
     return NULL;
 }
 

@@ -27,8 +27,12 @@ typedef struct ki__calls {
     bool stopped;  /* the loop was, and has ended them: there are no new ones */
 } ki__calls;
 
+/* Two counts: `users` are the references of the program; with the last of them the client's
+ * informers stop. `parts` are the things that need its memory: the users together, and whatever
+ * uses the transport or the loop, such as those informers until they have stopped. */
 struct ki_client {
-    ki__refs refs;
+    ki__refs users;
+    ki__refs parts;
     const ki_alloc *alloc;
     const ki_config *config;
     ki_loop *loop;
@@ -36,6 +40,9 @@ struct ki_client {
     ki_engine *engine;   /* of the loop */
     pid_t pid;           /* of who made it: a child of fork() only lets go */
     uint32_t timeout_ms; /* of requests that name none */
+
+    ki__mutex lock;
+    ki_factory *factory; /* of the client's informers, from the first on; with the lock held */
 
     ki__discovery_cache discovery; /* what the server has */
     ki__calls calls;
@@ -47,6 +54,13 @@ struct ki_client {
     ki__throttle *throttle;
     ki_transport transport; /* of `curl`, with the throttle and the references of the client */
 };
+
+/** One more that needs the client's memory; the last one to let go frees it. */
+void ki__client_hold(ki_client *client);
+void ki__client_release(ki_client *client);
+
+/** Stops the client's informers: nobody can ask for one any more. */
+void ki__client_stop_informers(ki_client *client);
 
 /** Prepares `discovery`; that ends with ki__discovery_cache_done(). 0 or -errno. */
 int ki__client_init_discovery(ki_client *client);

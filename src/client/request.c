@@ -29,7 +29,7 @@ ki_call *ki_call_unref(ki_call *call)
     ki_response_done(&call->answer);
     ki__request_call_done(&call->request);
     ki__free(client->alloc, call);
-    (void)ki_client_unref(client);
+    ki__client_release(client);
     return NULL;
 }
 
@@ -173,7 +173,8 @@ int ki__call_start(ki_client *client, const ki_request *request, bool at_once, k
         return ki__error_code(error, -ENOMEM);
     }
     ki__refs_init(&call->refs);
-    call->client = ki_client_ref(client);
+    ki__client_hold(client);
+    call->client = client;
     call->at_once = at_once;
     call->done = done;
     call->user = user;

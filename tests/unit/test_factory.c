@@ -508,7 +508,32 @@ static void bad_options_and_failures_are_told(void **state)
     end(&f);
 }
 
-static void a_transport_is_kept_by_factory_and_informers(void **state)
+static void options_make_an_informer_of_its_own(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    ki_informer *pods = informer_of(&f, KI_CORE_V1_PODS);
+    ki_informer *own = NULL;
+    ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
+    assert_int_equal(ki_factory_informer_with(f.factory, KI_CORE_V1_PODS, &options, &own, NULL), 0);
+    assert_ptr_not_equal(own, pods);
+    assert_ptr_equal(informer_of(&f, KI_CORE_V1_PODS), pods);
+    assert_int_equal(ki_factory_start(f.factory, NULL), 0);
+    test_world_settle(f.engine);
+    assert_int_equal(ki_factory_wait_for_sync(f.factory, 0, NULL), 0);
+    assert_true(ki_informer_has_synced(own));
+    (void)ki_informer_ref(own);
+    ki_informer_stop(own);
+    assert_int_equal(ki_factory_wait_for_sync(f.factory, 0, NULL), 0);
+    assert_int_equal(ki_factory_start(f.factory, NULL), 0);
+    (void)ki_informer_unref(own); /* only the run holds it now */
+    test_world_settle(f.engine);
+    assert_int_equal(f.destroyed, 1);
+    end(&f);
+}
+
+static void a_transport_is_kept_until_the_informers_have_stopped(void **state)
 {
     (void)state;
     fixture f;
@@ -527,7 +552,17 @@ static void a_transport_is_kept_by_factory_and_informers(void **state)
     (void)ki_informer_ref(informer);
     (void)ki_factory_unref(factory);
     test_world_settle(f.engine);
+    assert_int_equal(transport.users, 0); /* it never ran, and cannot any more */
+    (void)ki_informer_unref(informer);
+    assert_int_equal(ki_factory_new(&options, &factory, NULL), 0);
+    assert_int_equal(ki_factory_informer(factory, KI_CORE_V1_PODS, &informer, NULL), 0);
+    (void)ki_informer_ref(informer);
+    assert_int_equal(ki_factory_start(factory, NULL), 0);
+    test_world_settle(f.engine);
+    (void)ki_factory_unref(factory);
     assert_int_equal(transport.users, 1);
+    test_world_settle(f.engine);
+    assert_int_equal(transport.users, 0);
     (void)ki_informer_unref(informer);
     test_world_settle(f.engine);
     fake_transport_done(&transport);
@@ -631,7 +666,8 @@ int main(void)
         cmocka_unit_test(the_namespace_is_for_what_lives_in_one),
         cmocka_unit_test(options_and_requests_can_be_changed),
         cmocka_unit_test(bad_options_and_failures_are_told),
-        cmocka_unit_test(a_transport_is_kept_by_factory_and_informers),
+        cmocka_unit_test(options_make_an_informer_of_its_own),
+        cmocka_unit_test(a_transport_is_kept_until_the_informers_have_stopped),
         cmocka_unit_test(what_is_asked_for_is_the_factorys_choice),
         cmocka_unit_test(every_allocation_may_fail),
     };

@@ -2,47 +2,15 @@
 /* The factory. Its lock keeps the list of informers and is never held while something is called
  * that may call back: informers are made before they are entered, and taken out before they are
  * stopped. */
+#include "cache/informer/factory.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include <kinformer/factory.h>
-
 #include "base/alloc.h"
-#include "base/engine.h"
 #include "base/error.h"
-#include "base/list.h"
 #include "base/options.h"
-#include "base/refs.h"
-#include "base/sync.h"
-#include "base/time_units.h"
-#include "cache/informer/informer.h"
 #include "cache/informer/tweaked_source.h"
-
-enum { NAMESPACE_MAX = 253 };
-
-/* What was done with an informer. */
-enum { STARTED = 1, FAILED = 2, STOPPED = 4 };
-
-typedef struct entry {
-    ki__list link;
-    ki_informer *informer;
-    const ki_resource *resource;
-    size_t users;   /* those who asked and did not release */
-    unsigned marks; /* of the above */
-} entry;
-
-struct ki_factory {
-    ki__refs refs;
-    ki_engine *engine;
-    const ki_alloc *alloc;
-    ki_factory_options options;
-    ki_transport transport;
-    ki__mutex lock;
-    ki__list entries;
-    size_t count;
-    bool stopped;
-    char name_space[NAMESPACE_MAX + 1];
-};
 
 /* ---- making and freeing ---- */
 
@@ -61,8 +29,8 @@ static int check_options(const ki_factory_options *options, ki_factory_options *
         return ki__error_set(error, -EINVAL,
                              "factory: exactly one of transport and make_source must be set");
     }
-    if (ki_str_from(o.name_space).len > NAMESPACE_MAX) {
-        return ki__error_set(error, -EINVAL, "name_space: longer than %d bytes", NAMESPACE_MAX);
+    if (ki_str_from(o.name_space).len > KI__NAMESPACE_MAX) {
+        return ki__error_set(error, -EINVAL, "name_space: longer than %d bytes", KI__NAMESPACE_MAX);
     }
     *ret_options = o;
     return o.transport != NULL ? KI__TAKE(ki_transport, ret_transport, o.transport, error) : 0;
@@ -116,12 +84,7 @@ ki_factory *ki_factory_ref(ki_factory *factory)
     return factory;
 }
 
-static entry *entry_at(ki__list *link)
-{
-    return KI__CONTAINER_OF(link, entry, link);
-}
-
-static void free_entry(ki_factory *factory, entry *e)
+static void free_entry(ki_factory *factory, ki__factory_entry *e)
 {
     (void)ki_informer_unref(e->informer);
     (void)ki_resource_unref(e->resource);
@@ -137,7 +100,7 @@ ki_factory *ki_factory_unref(ki_factory *factory)
     ki_factory_stop(factory);
     ki__list *link;
     while ((link = ki__list_pop_front(&factory->entries)) != NULL) {
-        free_entry(factory, entry_at(link));
+        free_entry(factory, ki__factory_entry_at(link));
     }
     ki_engine *engine = factory->engine;
     ki_transport transport = factory->transport;
@@ -152,29 +115,28 @@ ki_factory *ki_factory_unref(ki_factory *factory)
 
 /* ---- informers ---- */
 
-static bool is_same(const ki_resource *a, const ki_resource *b)
+bool ki__factory_is_same(const ki_resource *a, const ki_resource *b)
 {
     return a == b || (strcmp(ki_resource_name(a), ki_resource_name(b)) == 0 &&
                       strcmp(ki_resource_api_version(a), ki_resource_api_version(b)) == 0);
 }
 
 /* With the lock held. */
-static entry *find(ki_factory *factory, const ki_resource *resource)
+static ki__factory_entry *find(ki_factory *factory, const ki_resource *resource)
 {
     KI__LIST_FOR_EACH (link, &factory->entries) {
-        entry *e = entry_at(link);
-        if (is_same(e->resource, resource)) {
+        ki__factory_entry *e = ki__factory_entry_at(link);
+        if (!e->is_own && ki__factory_is_same(e->resource, resource)) {
             return e;
         }
     }
     return NULL;
 }
 
-static int make_source(ki_factory *factory, const ki_resource *resource, ki_source *ret_source,
-                       ki_error *error)
+static int make_source(ki_factory *factory, const ki_resource *resource, const char *name_space,
+                       ki_source *ret_source, ki_error *error)
 {
     const ki_factory_options *o = &factory->options;
-    const char *name_space = ki_resource_is_namespaced(resource) ? factory->name_space : "";
     ki_source given = KI_OPTIONS_INIT(ki_source); /* the program may write its own size into it */
     ki_source source;
     int r;
@@ -210,15 +172,34 @@ static int make_source(ki_factory *factory, const ki_resource *resource, ki_sour
     return 0;
 }
 
+/* With these options, but for what is the factory's to say. */
 static int make_informer(ki_factory *factory, const ki_resource *resource,
-                         ki_informer **ret_informer, ki_error *error)
+                         ki_informer_options *options, ki_informer **ret_informer, ki_error *error)
 {
-    const ki_factory_options *o = &factory->options;
+    const char *name_space = options->name_space;
     ki_source source;
-    int r = make_source(factory, resource, &source, error);
+    if (name_space == NULL || name_space[0] == '\0') {
+        name_space = ki_resource_is_namespaced(resource) ? factory->name_space : "";
+    }
+    int r = make_source(factory, resource, name_space, &source, error);
     if (r < 0) {
         return r;
     }
+    options->engine = factory->engine;
+    options->resource = resource;
+    options->source = &source;
+    options->name_space = NULL; /* the source has it */
+    r = ki_informer_new(options, ret_informer, error);
+    if (r < 0 && source.destroy != NULL) {
+        source.destroy(source.user);
+    }
+    return r;
+}
+
+static int make_shared(ki_factory *factory, const ki_resource *resource,
+                       ki__factory_entry *ret_entry, ki_error *error)
+{
+    const ki_factory_options *o = &factory->options;
     ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
     options.resync_ms = o->resync_ms;
     options.transform = o->transform;
@@ -226,41 +207,96 @@ static int make_informer(ki_factory *factory, const ki_resource *resource,
     if (o->configure != NULL) {
         o->configure(resource, &options, o->user);
     }
-    options.engine = factory->engine;
-    options.resource = resource;
-    options.source = &source;
-    r = ki_informer_new(&options, ret_informer, error);
-    if (r < 0 && source.destroy != NULL) {
-        source.destroy(source.user);
-    }
-    return r;
+    return make_informer(factory, resource, &options, &ret_entry->informer, error);
 }
 
-/* A reference to the informer for one more user; NULL if there is none. */
-static ki_informer *use_existing(ki_factory *factory, const ki_resource *resource,
-                                 bool *ret_stopped)
+static int make_own(ki_factory *factory, const ki_resource *resource,
+                    const ki_informer_options *given, ki__factory_entry *ret_entry, ki_error *error)
 {
-    ki_informer *informer = NULL;
-    *ret_stopped = ki__engine_is_inherited(factory->engine);
-    if (*ret_stopped) {
-        return NULL;
+    ki_informer_options o = {0};
+    int r = KI__TAKE(ki_informer_options, &o, given, error);
+    if (r < 0) {
+        return r;
+    }
+    if (o.engine != NULL || o.source != NULL) {
+        return ki__error_set(error, -EINVAL, "%s: must be NULL: the factory has its own",
+                             o.engine != NULL ? "engine" : "source");
+    }
+    if (o.resource != NULL && !ki__factory_is_same(o.resource, resource)) {
+        return ki__error_set(error, -EINVAL, "resource: the options name another one");
+    }
+    bool has_namespace = o.name_space != NULL && o.name_space[0] != '\0';
+    if (has_namespace && !ki_resource_is_namespaced(resource)) {
+        return ki__error_set(error, -EINVAL, "name_space: %s have none",
+                             ki_resource_name(resource));
+    }
+    o.resync_ms = o.resync_ms != 0 ? o.resync_ms : factory->options.resync_ms;
+    if (o.transform == NULL) {
+        o.transform = factory->options.transform;
+        o.transform_user = factory->options.transform_user;
+    }
+    ret_entry->is_own = true;
+    return make_informer(factory, resource, &o, &ret_entry->informer, error);
+}
+
+static bool was_stopped(ki_factory *factory)
+{
+    if (ki__engine_is_inherited(factory->engine)) {
+        return true;
     }
     ki__mutex_lock(&factory->lock);
-    entry *e = find(factory, resource);
+    bool stopped = factory->stopped;
+    ki__mutex_unlock(&factory->lock);
+    return stopped;
+}
+
+/* The informer for one more user; NULL if there is none. */
+static ki_informer *use_existing(ki_factory *factory, const ki_resource *resource)
+{
+    ki_informer *informer = NULL;
+    ki__mutex_lock(&factory->lock);
+    ki__factory_entry *e = find(factory, resource);
     if (e != NULL && !factory->stopped) {
         e->users++;
         informer = e->informer;
     }
-    *ret_stopped = factory->stopped;
     ki__mutex_unlock(&factory->lock);
     return informer;
 }
 
+/* An own informer that was stopped by itself, taken out of the factory; NULL if there is none. */
+static ki__factory_entry *take_stopped(ki_factory *factory)
+{
+    ki__factory_entry *stopped = NULL;
+    ki__mutex_lock(&factory->lock);
+    KI__LIST_FOR_EACH (link, &factory->entries) {
+        ki__factory_entry *e = ki__factory_entry_at(link);
+        if (stopped == NULL && e->is_own && ki__informer_was_stopped(e->informer)) {
+            stopped = e;
+        }
+    }
+    stopped = factory->stopped ? NULL : stopped; /* else the others were stopped as well */
+    if (stopped != NULL) {
+        ki__list_remove(&stopped->link);
+        factory->count--;
+    }
+    ki__mutex_unlock(&factory->lock);
+    return stopped;
+}
+
+void ki__factory_drop_stopped(ki_factory *factory)
+{
+    ki__factory_entry *e;
+    while ((e = take_stopped(factory)) != NULL) {
+        free_entry(factory, e);
+    }
+}
+
 /* Enters a new informer, unless somebody else was faster; what is entered then. */
-static ki_informer *enter(ki_factory *factory, entry *e)
+static ki_informer *enter(ki_factory *factory, ki__factory_entry *e)
 {
     ki__mutex_lock(&factory->lock);
-    entry *there = find(factory, e->resource);
+    ki__factory_entry *there = e->is_own ? NULL : find(factory, e->resource);
     if (factory->stopped) {
         there = NULL;
     } else if (there == NULL) {
@@ -279,26 +315,48 @@ static ki_informer *enter(ki_factory *factory, entry *e)
     return informer;
 }
 
+/* A new informer, with options of its own or shared by all who ask; NULL there if the factory was
+ * stopped. */
+static int add_informer(ki_factory *factory, const ki_resource *resource,
+                        const ki_informer_options *options, ki_informer **ret_informer,
+                        ki_error *error)
+{
+    ki__factory_drop_stopped(factory); /* so that they do not pile up */
+    ki__factory_entry *e = ki__alloc_zero(factory->alloc, sizeof(*e));
+    if (e == NULL) {
+        return ki__error_code(error, -ENOMEM);
+    }
+    int r = options != NULL ? make_own(factory, resource, options, e, error)
+                            : make_shared(factory, resource, e, error);
+    if (r < 0) {
+        ki__free(factory->alloc, e);
+        return r;
+    }
+    e->resource = ki_resource_ref(resource);
+    *ret_informer = enter(factory, e);
+    return 0;
+}
+
 int ki_factory_informer(ki_factory *factory, const ki_resource *resource,
                         ki_informer **ret_informer, ki_error *error)
+{
+    return ki_factory_informer_with(factory, resource, NULL, ret_informer, error);
+}
+
+int ki_factory_informer_with(ki_factory *factory, const ki_resource *resource,
+                             const ki_informer_options *options, ki_informer **ret_informer,
+                             ki_error *error)
 {
     KI__REQUIRE(factory, error);
     KI__REQUIRE(resource, error);
     KI__REQUIRE(ret_informer, error);
-    bool stopped;
-    ki_informer *informer = use_existing(factory, resource, &stopped);
+    bool stopped = was_stopped(factory);
+    ki_informer *informer = options == NULL && !stopped ? use_existing(factory, resource) : NULL;
     if (informer == NULL && !stopped) {
-        entry *e = ki__alloc_zero(factory->alloc, sizeof(*e));
-        if (e == NULL) {
-            return ki__error_code(error, -ENOMEM);
-        }
-        int r = make_informer(factory, resource, &e->informer, error);
+        int r = add_informer(factory, resource, options, &informer, error);
         if (r < 0) {
-            ki__free(factory->alloc, e);
             return r;
         }
-        e->resource = ki_resource_ref(resource);
-        informer = enter(factory, e);
     }
     if (informer == NULL) {
         return ki__error_set(error, KI_ERR_STOPPED, "the factory is stopped");
@@ -312,13 +370,13 @@ void ki_factory_release(ki_factory *factory, ki_informer *informer)
     if (factory == NULL) {
         return;
     }
-    entry *unused = NULL;
+    ki__factory_entry *unused = NULL;
     if (ki__engine_is_inherited(factory->engine)) {
         return;
     }
     ki__mutex_lock(&factory->lock);
     KI__LIST_FOR_EACH (link, &factory->entries) {
-        entry *e = entry_at(link);
+        ki__factory_entry *e = ki__factory_entry_at(link);
         if (e->informer == informer && --e->users == 0) {
             ki__list_remove(&e->link);
             factory->count--;
@@ -340,7 +398,7 @@ static ki_informer *next_without(ki_factory *factory, unsigned mark)
     ki_informer *informer = NULL;
     ki__mutex_lock(&factory->lock);
     KI__LIST_FOR_EACH (link, &factory->entries) {
-        entry *e = entry_at(link);
+        ki__factory_entry *e = ki__factory_entry_at(link);
         if (informer == NULL && (e->marks & mark) == 0) {
             e->marks |= mark;
             informer = ki_informer_ref(e->informer);
@@ -356,9 +414,9 @@ static bool mark_failed(ki_factory *factory, const ki_informer *informer)
     bool found = false;
     ki__mutex_lock(&factory->lock);
     KI__LIST_FOR_EACH (link, &factory->entries) {
-        entry *e = entry_at(link);
+        ki__factory_entry *e = ki__factory_entry_at(link);
         if (e->informer == informer) {
-            e->marks |= FAILED;
+            e->marks |= KI__FACTORY_FAILED;
             found = true;
         }
     }
@@ -371,23 +429,12 @@ static void forget_failures(ki_factory *factory)
 {
     ki__mutex_lock(&factory->lock);
     KI__LIST_FOR_EACH (link, &factory->entries) {
-        entry *e = entry_at(link);
-        if ((e->marks & FAILED) != 0) {
-            e->marks &= ~(unsigned)(STARTED | FAILED);
+        ki__factory_entry *e = ki__factory_entry_at(link);
+        if ((e->marks & KI__FACTORY_FAILED) != 0) {
+            e->marks &= ~(unsigned)(KI__FACTORY_STARTED | KI__FACTORY_FAILED);
         }
     }
     ki__mutex_unlock(&factory->lock);
-}
-
-static bool was_stopped(ki_factory *factory)
-{
-    if (ki__engine_is_inherited(factory->engine)) {
-        return true;
-    }
-    ki__mutex_lock(&factory->lock);
-    bool stopped = factory->stopped;
-    ki__mutex_unlock(&factory->lock);
-    return stopped;
 }
 
 int ki_factory_start(ki_factory *factory, ki_error *error)
@@ -397,8 +444,9 @@ int ki_factory_start(ki_factory *factory, ki_error *error)
     if (was_stopped(factory)) {
         return ki__error_set(error, KI_ERR_STOPPED, "the factory is stopped");
     }
+    ki__factory_drop_stopped(factory);
     ki_informer *informer;
-    while ((informer = next_without(factory, STARTED)) != NULL) {
+    while ((informer = next_without(factory, KI__FACTORY_STARTED)) != NULL) {
         ki_error problem = KI_ERROR_INIT;
         int r = ki_informer_start(informer, &problem);
         bool failed = r < 0 && r != KI_ERR_EXISTS; /* someone may have started it directly */
@@ -423,7 +471,7 @@ void ki_factory_stop(ki_factory *factory)
     factory->stopped = true; /* no entry comes any more */
     ki__mutex_unlock(&factory->lock);
     ki_informer *informer;
-    while ((informer = next_without(factory, STOPPED)) != NULL) {
+    while ((informer = next_without(factory, KI__FACTORY_STOPPED)) != NULL) {
         ki_informer_stop(informer);
         (void)ki_informer_unref(informer);
     }
@@ -434,138 +482,8 @@ bool ki_factory_is_stopped(ki_factory *factory)
     ki__mutex_lock(&factory->lock);
     bool stopped = factory->stopped;
     KI__LIST_FOR_EACH (link, &factory->entries) {
-        stopped = stopped && ki_informer_is_stopped(entry_at(link)->informer);
+        stopped = stopped && ki_informer_is_stopped(ki__factory_entry_at(link)->informer);
     }
     ki__mutex_unlock(&factory->lock);
     return stopped;
-}
-
-/* ---- waiting ---- */
-
-/* References to the informers that were started; of one resource, or of all if it is NULL. */
-static int started_ones(ki_factory *factory, const ki_resource *resource,
-                        ki_informer ***ret_informers, size_t *ret_count)
-{
-    size_t count = 0;
-    ki__mutex_lock(&factory->lock);
-    ki_informer **informers =
-        ki__alloc_array(factory->alloc, factory->count, sizeof(ki_informer *));
-    KI__LIST_FOR_EACH (link, &factory->entries) {
-        entry *e = entry_at(link);
-        bool wanted = resource == NULL || is_same(e->resource, resource);
-        if (informers != NULL && wanted && (e->marks & STARTED) != 0) {
-            informers[count++] = ki_informer_ref(e->informer);
-        }
-    }
-    ki__mutex_unlock(&factory->lock);
-    if (informers == NULL) {
-        return -ENOMEM;
-    }
-    *ret_informers = informers;
-    *ret_count = count;
-    return 0;
-}
-
-/* What is left of the time, for the next that is waited for. */
-static uint32_t time_left(const ki_factory *factory, uint64_t deadline)
-{
-    uint64_t now = ki__engine_now(factory->engine);
-    uint64_t left = now < deadline ? deadline - now : 0;
-    uint64_t left_ms = left / KI__MS_NS + (left % KI__MS_NS != 0);
-    return left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX;
-}
-
-/* Whether `a` is further behind than `b`: without a list rather than with one, and of those the one
- * that has failed for longest. */
-static bool is_further_behind(const ki__informer_lag *a, const ki__informer_lag *b)
-{
-    if (a->synced || b->synced) {
-        return !a->synced;
-    }
-    if (a->has_list != b->has_list) {
-        return !a->has_list;
-    }
-    if ((a->failed_attempts != 0) != (b->failed_attempts != 0)) {
-        return a->failed_attempts != 0;
-    }
-    return a->failing_since < b->failing_since;
-}
-
-static int explain_timeout(ki_informer *const *informers, size_t count, ki_error *error)
-{
-    ki_informer *furthest = informers[0];
-    ki__informer_lag lag = ki__informer_lag_of(furthest);
-    size_t behind = lag.synced ? 0 : 1;
-    for (size_t i = 1; i < count; i++) {
-        ki__informer_lag next = ki__informer_lag_of(informers[i]);
-        behind += next.synced ? 0 : 1;
-        if (is_further_behind(&next, &lag)) {
-            furthest = informers[i];
-            lag = next;
-        }
-    }
-    (void)ki__informer_explain_wait(furthest, -ETIMEDOUT, error);
-    if (behind > 1 && error != NULL) {
-        ki_error all;
-        ki__error_init(&all);
-        (void)ki__error_set(&all, -ETIMEDOUT, "%zu of %zu informers not synced; ", behind, count);
-        ki__error_add(&all, ki_str_from(error->message));
-        all.http_code = error->http_code;
-        all.reason = error->reason;
-        ki__error_copy(error, &all);
-    }
-    return -ETIMEDOUT;
-}
-
-static int wait_for_all(ki_factory *factory, ki_informer *const *informers, size_t count,
-                        uint32_t timeout_ms, ki_error *error)
-{
-    uint64_t now = ki__engine_now(factory->engine);
-    uint64_t deadline = timeout_ms == UINT32_MAX ? UINT64_MAX : now + timeout_ms * KI__MS_NS;
-    for (size_t i = 0; i < count; i++) {
-        int r = ki_informer_wait_for_sync(informers[i], time_left(factory, deadline), error);
-        if (r < 0) {
-            return r == -ETIMEDOUT ? explain_timeout(informers, count, error) : r;
-        }
-    }
-    return 0;
-}
-
-static int wait_for(ki_factory *factory, const ki_resource *resource, uint32_t timeout_ms,
-                    ki_error *error)
-{
-    ki_informer **informers;
-    size_t count;
-    if (ki__engine_is_inherited(factory->engine)) {
-        return ki__error_code(error, KI_ERR_STOPPED);
-    }
-    int r = started_ones(factory, resource, &informers, &count);
-    if (r < 0) {
-        return ki__error_code(error, r);
-    }
-    if (resource != NULL && count == 0) {
-        r = ki__error_set(error, KI_ERR_NOT_FOUND, "no informer for %s was started",
-                          ki_resource_name(resource));
-    } else {
-        r = wait_for_all(factory, informers, count, timeout_ms, error);
-    }
-    for (size_t i = 0; i < count; i++) {
-        (void)ki_informer_unref(informers[i]);
-    }
-    ki__free(factory->alloc, informers);
-    return r;
-}
-
-int ki_factory_wait_for_sync(ki_factory *factory, uint32_t timeout_ms, ki_error *error)
-{
-    KI__REQUIRE(factory, error);
-    return wait_for(factory, NULL, timeout_ms, error);
-}
-
-int ki_factory_wait_for_sync_of(ki_factory *factory, const ki_resource *resource,
-                                uint32_t timeout_ms, ki_error *error)
-{
-    KI__REQUIRE(factory, error);
-    KI__REQUIRE(resource, error);
-    return wait_for(factory, resource, timeout_ms, error);
 }

@@ -15,9 +15,11 @@ void ki__informer_hold(ki_informer *informer)
     ki__refs_take(&informer->parts);
 }
 
-static void free_source(ki_informer *informer)
+void ki__informer_free_source(ki_informer *informer)
 {
-    if (informer->has_source && informer->source.destroy != NULL) {
+    bool has = informer->has_source;
+    informer->has_source = false;
+    if (has && informer->source.destroy != NULL) {
         informer->source.destroy(informer->source.user);
     }
 }
@@ -35,7 +37,7 @@ static void free_informer(ki_informer *informer)
     (void)ki_queue_unref(informer->queue);
     (void)ki_store_unref(informer->store);
     (void)ki_resource_unref(informer->options.resource);
-    free_source(informer);
+    ki__informer_free_source(informer);
     ki__cond_done(&informer->changed);
     ki__mutex_done(&informer->lock);
     ki__free(ki__engine_alloc(engine), informer);
@@ -94,6 +96,9 @@ static int check_options(const ki_informer_options *options, ki_informer_options
         o.source->cancel == NULL) {
         return ki__error_set(error, -EINVAL,
                              "informer: engine and source (list, watch, cancel) must be set");
+    }
+    if (o.name_space != NULL) {
+        return ki__error_set(error, -EINVAL, "name_space: must be NULL with a source");
     }
     if ((unsigned)o.queue >= KI_QUEUE_KIND_MAX) {
         return ki__error_set(error, -EINVAL, "queue: unknown kind of queue");

@@ -73,6 +73,12 @@ struct ki_informer {
 void ki__informer_hold(ki_informer *informer);
 void ki__informer_release(ki_informer *informer);
 
+/** Releases the source, if the reflector did not get it. Only when it is stopped, and once. */
+void ki__informer_free_source(ki_informer *informer);
+
+/** Whether ki_informer_stop() was called, finished or not. */
+bool ki__informer_was_stopped(ki_informer *informer);
+
 /** How far behind an informer is that has not synced, for comparison with others. */
 typedef struct ki__informer_lag {
     bool has_list; /* in the store */

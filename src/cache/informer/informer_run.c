@@ -186,8 +186,17 @@ void ki_informer_stop(ki_informer *informer)
         ki_reflector_stop(informer->reflector);
     } else if (before == KI__INFORMER_NEW) {
         ki_queue_close(informer->queue);
+        ki__informer_free_source(informer); /* which may hold more: a client waits for its end */
     }
     ki__informer_stop_handlers(informer);
+}
+
+bool ki__informer_was_stopped(ki_informer *informer)
+{
+    ki__mutex_lock(&informer->lock);
+    bool stopped = informer->state >= KI__INFORMER_STOPPING;
+    ki__mutex_unlock(&informer->lock);
+    return stopped;
 }
 
 bool ki_informer_is_stopped(ki_informer *informer)

@@ -37,6 +37,17 @@ static void take_back(ki_reflector *r)
     }
 }
 
+/* The source has no call any more and gets none. Whoever still holds the reflector does not need
+ * it, and it may hold more: a client waits for its end. */
+static void release_source(ki_reflector *r)
+{
+    ki_source source = r->source;
+    r->source = (ki_source){0};
+    if (source.destroy != NULL) {
+        source.destroy(source.user);
+    }
+}
+
 static void finish(ki_reflector *r)
 {
     ki__reflector_drop_call(r);
@@ -46,6 +57,7 @@ static void finish(ki_reflector *r)
     ki__reflector_set_state(r, KI_REFLECTOR_STOPPED);
     ki__reflector_check(r);
     take_back(r); /* one that comes later finds the state: see ki_reflector_stop() */
+    release_source(r);
     if (r->options.on_stopped != NULL) {
         r->options.on_stopped(r, r->options.user);
     }
@@ -429,7 +441,7 @@ ki_reflector *ki_reflector_unref(ki_reflector *reflector)
         return NULL;
     }
     ki_engine *engine = reflector->engine;
-    ki_source source = reflector->source;
+    ki_source source = reflector->source; /* of one that never ran */
     ki_reflector_target target = reflector->target;
     free_parts(reflector);
     ki__mutex_done(&reflector->shared.lock);

@@ -39,12 +39,12 @@ static void end(ki_call *call, bool is_done, void *user)
 
 static void take_client(void *user)
 {
-    (void)ki_client_ref(user);
+    ki__client_hold(user);
 }
 
 static void drop_client(void *user)
 {
-    (void)ki_client_unref(user);
+    ki__client_release(user);
 }
 
 int ki__client_init_discovery(ki_client *client)
