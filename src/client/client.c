@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client: configuration, credentials, transport and throttle on one loop, under one reference
- * count. Everything that uses the loop is created and freed inside it, on whichever thread. */
+/* The client: configuration, credentials, transport and throttle on one loop. Everything that uses
+ * the loop is created and freed inside it, on whichever thread. */
 #include "client/client.h"
 
 #include <errno.h>
