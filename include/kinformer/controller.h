@@ -11,10 +11,43 @@
 #include <kinformer/alloc.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
+#include <kinformer/handler.h>
+#include <kinformer/informer.h>
+#include <kinformer/resource.h>
 #include <kinformer/str.h>
 #include <kinformer/workqueue.h>
 
 KI_BEGIN_DECLS
+
+/* From changes to keys */
+
+typedef struct ki_enqueue_options {
+    size_t size; /* see KI_OPTIONS_INIT */
+
+    /** Add the key of the object's owner instead of its own: of the owner reference with
+     *  `controller: true`, if it has this resource's group and kind. After a change of the owner,
+     *  both keys are added. */
+    const ki_resource *owner;
+
+    /** Or: adds any keys itself. If an add fails for want of memory, the change is reported (see
+     *  on_report of ki_loop_options); a map function that must not miss a key has to look at the
+     *  results of ki_workqueue_add(). Runs as a handler with the default delivery. */
+    void (*map)(const ki_change *change, ki_workqueue *queue, void *user);
+    void *user;
+} ki_enqueue_options;
+
+/** Adds the key of the object to a work queue for every change of an informer, initial additions
+ *  and resyncs included. `options` may be NULL. A key that cannot be added for want of memory, or
+ *  because the queue has too many, is reported (see on_report of ki_loop_options) and is retried
+ *  with the next change. After the queue was shut down, changes are ignored.
+ *  Owner:  holds a reference to the queue until the informer has stopped.
+ *  Thread: any.  Blocks: no.
+ *  Errors: -EINVAL  owner and map;  as ki_informer_add_handler().
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_informer_enqueue(ki_informer *informer, ki_workqueue *queue,
+                                            const ki_enqueue_options *options, ki_error *error);
+
+/* Controllers */
 
 typedef struct ki_controller ki_controller;
 

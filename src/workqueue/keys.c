@@ -121,7 +121,7 @@ static ki__work_entry *entry_make(ki_workqueue *queue, size_t room)
     return entry;
 }
 
-int ki__workqueue_learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work_entry **ret_entry)
+static int learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work_entry **ret_entry)
 {
     if (queue->clock != NULL) {
         int r = ki__deadlines_reserve(&queue->delayed, queue->key_count + 1);
@@ -150,6 +150,13 @@ int ki__workqueue_learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work
     add_key(queue, entry);
     *ret_entry = entry;
     return 0;
+}
+
+int ki__workqueue_learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work_entry **ret_entry)
+{
+    int r = learn(queue, hash, key, ret_entry);
+    queue->failed_adds += r < 0;
+    return r;
 }
 
 void ki__workqueue_rest(ki_workqueue *queue, ki__work_entry *entry)

@@ -229,6 +229,14 @@ int ki_workqueue_add(ki_workqueue *queue, ki_str key)
     return ki__workqueue_add(queue, key, false);
 }
 
+uint64_t ki__workqueue_failed_adds(ki_workqueue *queue)
+{
+    ki__mutex_lock(&queue->lock);
+    uint64_t failed = queue->failed_adds;
+    ki__mutex_unlock(&queue->lock);
+    return failed;
+}
+
 /* Working */
 
 /* Takes the first of the line. `now_ns` is the time if it is known already, else 0. */

@@ -80,6 +80,7 @@ struct ki_workqueue {
     bool shutting_down;
     bool wake_wanted; /* a try_get found nothing, and nobody was woken since */
     uint64_t adds;
+    uint64_t failed_adds; /* for want of memory, or with too many keys */
     uint64_t retries;
     uint64_t started_sum_ns; /* of those in processing, modulo 2^64 */
     ki_durations latency;
@@ -149,6 +150,9 @@ static inline bool ki__workqueue_step(ki_workqueue *queue, ki__work_entry *entry
 
 /** As ki_workqueue_add(), counted as a retry or not. Takes the lock; the rest wants it held. */
 int ki__workqueue_add(ki_workqueue *queue, ki_str key, bool is_retry);
+
+/** Number of keys that could not be added for want of memory or space. Takes the lock. */
+uint64_t ki__workqueue_failed_adds(ki_workqueue *queue);
 
 static inline uint64_t ki__workqueue_now(const ki_workqueue *queue)
 {

@@ -43,6 +43,7 @@ SOME = {
     "ki_factory_release": {"informer"},
     "ki_fifo_new": {"options"},
     "ki_informer_add_handler": {"options"},
+    "ki_informer_enqueue": {"options"},
     "ki_informer_list": {"name_space"},
     "ki_informer_on_change": {"options"},
     "ki_informer_set_transform": {"transform"},
