@@ -25,6 +25,18 @@ typedef struct ki_random {
     void *user;
 } ki_random;
 
+/** Returns the clock of the system: the default where a clock is an option.
+ *  Owner: static.  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API const ki_clock *ki_clock_system(void);
+/** Returns the random source of the system: the default where one is an option.
+ *  Owner: static.  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API const ki_random *ki_random_system(void);
+
+/** Returns the current time of a clock in nanoseconds since 1970; NULL: that of the system. For
+ *  times in objects, see ki_json_time() and ki_time_text().
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API int64_t ki_clock_now_ns(const ki_clock *clock);
+
 KI_END_DECLS
 
 #endif

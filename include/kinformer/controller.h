@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The controller: takes keys from a work queue and reconciles them, with one worker or many.
  *
- * It starts no threads. Each worker thread calls ki_controller_run_worker(); an event loop calls
- * ki_controller_work_one(). The queue ensures that no two workers have the same key.
+ * ki_controller_start() starts threads for the workers. A program with its own threads calls
+ * ki_controller_run_worker() on each; an event loop calls ki_controller_work_one(). The queue
+ * ensures that no two workers have the same key.
  *
  * Thread: any, for every function here. */
 #ifndef KINFORMER_CONTROLLER_H
@@ -50,11 +51,12 @@ KI_API KI_NODISCARD int ki_informer_enqueue(ki_informer *informer, ki_workqueue 
 /* Controllers */
 
 typedef struct ki_controller ki_controller;
+typedef struct ki_client ki_client; /* <kinformer/client.h> */
 
 typedef struct ki_controller_options {
     size_t size;           /* see KI_OPTIONS_INIT */
     const ki_alloc *alloc; /* NULL: the default; must outlive the controller */
-    ki_workqueue *queue;   /* must have a limiter and a clock; the controller takes a reference */
+    ki_workqueue *queue;   /* required; the controller takes a reference */
 
     /** Reconciles `key` (borrowed; NUL-terminated). Result:
      *    0 or more                     success: the failure count of the key is reset;
@@ -78,7 +80,7 @@ typedef struct ki_controller_options {
 /** Creates a controller.
  *  Owner:  caller; release with ki_controller_unref(). On success only, it owns `user`.
  *  Blocks: no.
- *  Errors: -EINVAL  no options, no queue, a queue without limiter, or no reconcile function;
+ *  Errors: -EINVAL  no queue or no reconcile function;
  *          -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_controller_new(const ki_controller_options *options,
@@ -88,6 +90,24 @@ KI_API KI_NODISCARD int ki_controller_new(const ki_controller_options *options,
  *  Blocks: no.  Since: 0.1 */
 KI_API ki_controller *ki_controller_ref(ki_controller *controller);
 KI_API ki_controller *ki_controller_unref(ki_controller *controller);
+
+/** Starts the informers of a client that are not started, and threads for the workers, named
+ *  "ki-worker-1" and so on, which begin when these informers have synced. `client` may be NULL:
+ *  they begin at once. The client must live until the controller is closed. End them with
+ *  ki_controller_close().
+ *  Blocks: no.
+ *  Errors: -EINVAL  workers is 0 or above 10,000;  KI_ERR_EXISTS  started before;
+ *          KI_ERR_STOPPED  the queue is shut down;  -EAGAIN  no more threads;
+ *          as ki_client_start();  -ENOMEM. No worker runs then.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_controller_start(ki_controller *controller, ki_client *client,
+                                            uint32_t workers, ki_error *error);
+
+/** Shuts the queue down, waits until the threads of ki_controller_start() have ended, and releases
+ *  the controller: ki_controller_unref(). Queued keys are processed first, delayed keys are
+ *  dropped. Inside `reconcile` it does not wait. Always returns NULL; accepts NULL.
+ *  Blocks: yes.  Since: 0.1 */
+KI_API ki_controller *ki_controller_close(ki_controller *controller);
 
 /** Processes keys until the queue is shut down and empty.
  *  Blocks: until then.
@@ -101,7 +121,7 @@ KI_API KI_NODISCARD int ki_controller_run_worker(ki_controller *controller);
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_controller_work_one(ki_controller *controller);
 
-KI_AUTO_DEFINE(ki_controller, ki_controller_unref)
+KI_AUTO_DEFINE(ki_controller, ki_controller_close)
 
 KI_END_DECLS
 

@@ -28,8 +28,9 @@
 /* Handles that are released at the end of their block, with gcc and clang:
  *   KI_AUTO(ki_object) pod = ki_informer_get(pods, "shop", "web");
  * declares a `ki_object *`, for which ki_object_unref() is called, also on `return`. Always
- * initialise it. All types with an unref function have this. A client is closed
- * (ki_client_close()). KI_AUTO_DEFINE() is how a header says which function releases a type. */
+ * initialise it. All types with an unref function have this. Clients and
+ * controllers are closed: ki_client_close(), ki_controller_close(). KI_AUTO_DEFINE() is how a
+ * header says which function releases a type. */
 #if defined(__GNUC__)
 #define KI_AUTO(type) __attribute__((cleanup(type##_release_auto))) type *
 #define KI_AUTO_DEFINE(type, release)                     \

@@ -127,18 +127,6 @@ KI_API int ki_loop_timeout(ki_loop *loop);
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_loop_dispatch(ki_loop *loop);
 
-/** Returns the clock of the system, for engines without a loop.
- *  Owner: static.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API const ki_clock *ki_clock_system(void);
-/** Returns the random source of the system, for engines without a loop.
- *  Owner: static.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API const ki_random *ki_random_system(void);
-
-/** Returns the current time of a clock in nanoseconds since 1970; NULL: that of the system. For
- *  times in objects, see ki_json_time() and ki_time_text().
- *  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API int64_t ki_clock_now_ns(const ki_clock *clock);
-
 KI_AUTO_DEFINE(ki_loop, ki_loop_unref)
 
 KI_END_DECLS

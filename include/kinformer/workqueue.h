@@ -13,9 +13,6 @@
  * event loop polls instead: ki_workqueue_try_get(), the wake function of the options, and
  * ki_workqueue_next_deadline(). Both can be combined.
  *
- * Delays and measured times require a clock (options). Without one, ki_workqueue_add_after() and
- * ki_workqueue_add_rate_limited() return KI_ERR_UNSUPPORTED; everything else works.
- *
  * Memory: a known key takes about 80 bytes in addition to its text. Keys that are neither queued,
  * delayed nor processed are not known.  Thread: any, for every function here. */
 #ifndef KINFORMER_WORKQUEUE_H
@@ -35,15 +32,15 @@ typedef struct ki_workqueue ki_workqueue;
 typedef struct ki_workqueue_options {
     size_t size;             /* see KI_OPTIONS_INIT */
     const ki_alloc *alloc;   /* NULL: the default; must outlive the queue */
-    const ki_random *random; /* hash seed; NULL: from addresses, which an attacker may guess */
+    const ki_random *random; /* hash seed; NULL: that of the system */
 
     /** For delays and measured times; must outlive the queue. Timed waits in ki_workqueue_get()
      *  require that monotonic_ns is CLOCK_MONOTONIC; ki_workqueue_try_get() works with any clock.
-     *  NULL: no delays. */
+     *  NULL: that of the system. */
     const ki_clock *clock;
 
     /** For ki_workqueue_add_rate_limited(); copied, and owned by the queue on success. NULL:
-     *  ki_rate_limiter_default() with a clock, none without. */
+     *  ki_rate_limiter_default(). */
     const ki_rate_limiter *limiter;
 
     /** Called when ki_workqueue_try_get(), which found nothing before, may now find a key, or must
@@ -61,8 +58,8 @@ typedef struct ki_workqueue_options {
 
 /** Creates an empty queue. `options` may be NULL.
  *  Owner:  caller; release with ki_workqueue_unref() when no thread waits in it.  Blocks: no.
- *  Errors: -EINVAL  a limiter or measure_times without a clock, a limiter with a missing function,
- *                   or a limit above its maximum;  -ENOMEM, -E2BIG.
+ *  Errors: -EINVAL  a limiter with a missing function, or a limit above its maximum;
+ *          -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_workqueue_new(const ki_workqueue_options *options,
                                          ki_workqueue **ret_queue, ki_error *error);
@@ -97,7 +94,7 @@ KI_API KI_NODISCARD int ki_workqueue_add_rate_limited(ki_workqueue *queue, ki_st
  *  Independent of ki_workqueue_done().  Blocks: no.  Since: 0.1 */
 KI_API void ki_workqueue_forget(ki_workqueue *queue, ki_str key);
 
-/** Returns how often the key was added with rate limit since it was forgotten; 0 without a limiter.
+/** Returns how often the key was added with rate limit since it was forgotten.
  *  Blocks: no.  Since: 0.1 */
 KI_API uint32_t ki_workqueue_requeues(ki_workqueue *queue, ki_str key);
 

@@ -2,7 +2,7 @@
 /* The informers of a client: those of a factory that it makes for itself with the first. The
  * factory uses the client's transport as any other does, and so needs the client; it ends with the
  * last reference of the program, so nothing goes around in a circle. */
-#include <errno.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "client/client.h"
@@ -23,9 +23,13 @@ static int take_factory(ki_client *client, bool make, ki_factory **ret_factory, 
 
 void ki__client_stop_informers(ki_client *client)
 {
-    /* The last reference: nobody else is here, and in a child of fork() a lock may be held. */
+    if (client->pid != getpid()) {
+        return; /* a child of fork(): the lock may be held, and the memory stays anyway */
+    }
+    ki__mutex_lock(&client->lock);
     ki_factory *factory = client->factory;
     client->factory = NULL;
+    ki__mutex_unlock(&client->lock);
     ki_factory_stop(factory);
     (void)ki_factory_unref(factory);
 }

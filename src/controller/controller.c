@@ -2,23 +2,15 @@
 /* The controller: what a worker does with a key. A key is done only after it was added again, so no
  * other worker has it meanwhile; and adding a key that is being processed cannot fail, so none is
  * lost. */
-#include <errno.h>
+#include "controller/controller.h"
 
-#include <kinformer/controller.h>
+#include <errno.h>
 
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/process.h"
-#include "base/refs.h"
-#include "workqueue/workqueue_state.h"
-
-struct ki_controller {
-    ki__refs refs;
-    uint64_t process;              /* that made it */
-    ki_controller_options options; /* with a reference to the queue */
-};
 
 int ki_controller_new(const ki_controller_options *options, ki_controller **ret_controller,
                       ki_error *error)
@@ -33,13 +25,15 @@ int ki_controller_new(const ki_controller_options *options, ki_controller **ret_
     if (o.queue == NULL || o.reconcile == NULL) {
         return ki__error_set(error, -EINVAL, "controller: queue and reconcile must be set");
     }
-    if (o.queue->limiter.when == NULL) {
-        return ki__error_set(error, -EINVAL, "controller: the queue must have a clock");
-    }
     o.alloc = ki__alloc_or_default(o.alloc);
-    ki_controller *controller = ki__alloc(o.alloc, sizeof(*controller));
+    ki_controller *controller = ki__alloc_zero(o.alloc, sizeof(*controller));
     if (controller == NULL) {
         return ki__error_code(error, -ENOMEM);
+    }
+    r = ki__mutex_init(&controller->lock);
+    if (r < 0) {
+        ki__free(o.alloc, controller);
+        return ki__error_code(error, r);
     }
     ki__refs_init(&controller->refs);
     controller->process = ki__process();
@@ -63,12 +57,16 @@ ki_controller *ki_controller_unref(ki_controller *controller)
         ki__is_inherited(controller->process)) {
         return NULL;
     }
-    const ki_controller_options *o = &controller->options;
-    (void)ki_workqueue_unref(o->queue);
-    if (o->destroy != NULL) {
-        o->destroy(o->user);
+    const ki_controller_options o = controller->options;
+    if (controller->workers != NULL) {
+        controller->free_workers(controller->workers);
     }
-    ki__free(o->alloc, controller);
+    ki__mutex_done(&controller->lock);
+    ki__free(o.alloc, controller);
+    (void)ki_workqueue_unref(o.queue);
+    if (o.destroy != NULL) {
+        o.destroy(o.user); /* last: the program may free the allocator now */
+    }
     return NULL;
 }
 

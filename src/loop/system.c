@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The system's clock and randomness. */
+/* The system's clock and randomness: the one place where they are read. */
 #include <errno.h>
 #include <sys/random.h>
 #include <time.h>
 
-#include <kinformer/loop.h>
+#include <kinformer/clock.h>
 
 #include "base/time_units.h"
 

@@ -90,9 +90,6 @@ int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ns)
     if (delay_ns == 0) {
         return ki__workqueue_add(queue, key, true);
     }
-    if (queue->clock == NULL) {
-        return KI_ERR_UNSUPPORTED;
-    }
     if (key.len > queue->max_key_bytes) {
         return KI_ERR_LIMIT;
     }
@@ -104,9 +101,6 @@ int ki_workqueue_add_rate_limited(ki_workqueue *queue, ki_str key)
     KI__REQUIRE(queue, NULL);
     KI__REQUIRE_OWN(queue->process, NULL);
     const ki_rate_limiter *limiter = &queue->limiter;
-    if (limiter->when == NULL) {
-        return KI_ERR_UNSUPPORTED;
-    }
     if (key.len > queue->max_key_bytes) {
         return KI_ERR_LIMIT;
     }

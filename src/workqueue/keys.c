@@ -123,17 +123,15 @@ static ki__work_entry *entry_make(ki_workqueue *queue, size_t room)
 
 static int learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work_entry **ret_entry)
 {
-    if (queue->clock != NULL) {
-        int r = ki__deadlines_reserve(&queue->delayed, queue->key_count + 1);
-        if (r < 0) {
-            return r;
-        }
+    int r = ki__deadlines_reserve(&queue->delayed, queue->key_count + 1);
+    if (r < 0) {
+        return r;
     }
     ki__work_entry *entry = entry_make(queue, key.len + 1);
     if (entry == NULL) {
         return -ENOMEM;
     }
-    int r = reserve_key(queue);
+    r = reserve_key(queue);
     if (r < 0) {
         ki__free(queue->alloc, entry);
         return r;

@@ -27,12 +27,6 @@ static const uint64_t clock_slack_ns = KI__SECOND_NS;
 static int check_options(const ki_workqueue_options *o, ki_rate_limiter *ret_limiter,
                          ki_error *error)
 {
-    if (o->clock == NULL && o->limiter != NULL) {
-        return ki__error_set(error, -EINVAL, "clock: required by limiter");
-    }
-    if (o->clock == NULL && o->measure_times) {
-        return ki__error_set(error, -EINVAL, "clock: required by measure_times");
-    }
     if (o->max_keys > keys_max || o->max_key_bytes > KEY_BYTES_MAX) {
         return ki__error_set(error, -EINVAL, "max_keys or max_key_bytes is too large");
     }
@@ -94,6 +88,8 @@ int ki_workqueue_new(const ki_workqueue_options *options, ki_workqueue **ret_que
     if (r < 0) {
         return r;
     }
+    o.clock = o.clock != NULL ? o.clock : ki_clock_system();
+    o.random = o.random != NULL ? o.random : ki_random_system();
     ki_workqueue *queue = ki__alloc_zero(ki__alloc_or_default(o.alloc), sizeof(*queue));
     if (queue == NULL) {
         return ki__error_code(error, -ENOMEM);
@@ -105,7 +101,7 @@ int ki_workqueue_new(const ki_workqueue_options *options, ki_workqueue **ret_que
     }
     if (o.limiter != NULL) {
         queue->limiter = limiter;
-    } else if (o.clock != NULL) {
+    } else {
         ki_rate_limiter_options limits = KI_OPTIONS_INIT(ki_rate_limiter_options);
         limits.alloc = o.alloc;
         limits.random = o.random;

@@ -50,8 +50,8 @@ struct ki_workqueue {
     ki__refs refs;
     uint64_t process; /* that made it */
     const ki_alloc *alloc;
-    const ki_clock *clock;   /* may be NULL */
-    ki_rate_limiter limiter; /* its functions are NULL if there is none */
+    const ki_clock *clock;
+    ki_rate_limiter limiter;
     void (*wake)(void *user);
     void *wake_user;
     size_t max_key_bytes;

@@ -37,6 +37,7 @@ SOME = {
     "ki_client_update_status": {"ret_object"},
     "ki_config_in_cluster": {"options"},
     "ki_config_load": {"options"},
+    "ki_controller_start": {"client"},
     "ki_delta_fifo_new": {"options"},
     "ki_edit_new": {"object", "options"},
     "ki_factory_informer_with": {"options"},

@@ -290,7 +290,6 @@ static void options_that_make_no_sense_are_refused_with_a_reason(void **state)
     ki_rate_limiter empty = {0};
     ki_workqueue_options cases[] = {
         {.limiter = &empty},
-        {.measure_times = true},
         {.clock = &clock.table, .limiter = &empty},
         {.max_keys = ((size_t)1 << 30) + 1},
         {.max_key_bytes = 65536},

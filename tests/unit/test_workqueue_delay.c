@@ -185,18 +185,22 @@ static void a_key_of_the_far_future_costs_nothing_and_does_not_come(void **state
     ki_workqueue_unref(f.queue);
 }
 
-static void without_a_clock_only_delays_are_refused(void **state)
+static void without_a_clock_the_systems_is_used(void **state)
 {
     (void)state;
     ki_workqueue *queue = NULL;
+    ki_work work;
     assert_int_equal(ki_workqueue_new(NULL, &queue, NULL), 0);
     ki_str key = ki_str_from("a");
-    assert_int_equal(ki_workqueue_add_after(queue, key, 1), KI_ERR_UNSUPPORTED);
-    assert_int_equal(ki_workqueue_add_rate_limited(queue, key), KI_ERR_UNSUPPORTED);
-    assert_int_equal(ki_workqueue_requeues(queue, key), 0);
-    ki_workqueue_forget(queue, key);
-    assert_int_equal(ki_workqueue_add_after(queue, key, 0), 1);
-    assert_int_equal(ki_workqueue_next_deadline(queue), 0);
+    const ki_clock *clock = ki_clock_system();
+    uint64_t before = clock->monotonic_ns(clock->user);
+    assert_int_equal(ki_workqueue_add_after(queue, key, 20 * MS_NS), 1);
+    assert_int_equal(ki_workqueue_try_get(queue, &work), 0);
+    assert_int_equal(ki_workqueue_get(queue, &work), 1);
+    assert_true(clock->monotonic_ns(clock->user) - before >= 20 * MS_NS);
+    assert_int_equal(ki_workqueue_add_rate_limited(queue, key), 1);
+    assert_int_equal(ki_workqueue_requeues(queue, key), 1);
+    ki_workqueue_done(queue, &work);
     ki_workqueue_unref(queue);
 }
 
@@ -457,9 +461,10 @@ static void a_limiter_stays_the_callers_when_there_is_no_queue(void **state)
     ki_rate_limiter limiter = {0,          own_when,    own_forget, own_requeues,
                                own_unused, own_destroy, &own};
     ki_workqueue *queue = NULL;
-    assert_int_equal(
-        ki_workqueue_new(KI_OPTIONS(ki_workqueue_options, .limiter = &limiter), &queue, NULL),
-        -EINVAL);
+    assert_int_equal(ki_workqueue_new(KI_OPTIONS(ki_workqueue_options, .limiter = &limiter,
+                                                 .max_key_bytes = 65536),
+                                      &queue, NULL),
+                     -EINVAL);
     assert_int_equal(own.destroyed, 0);
     ki_rate_limiter_done(&limiter);
     assert_int_equal(own.destroyed, 1);
@@ -475,7 +480,7 @@ int main(void)
         cmocka_unit_test(a_delay_stands_beside_adding_and_working),
         cmocka_unit_test(shutting_down_drops_delayed_keys_but_not_those_that_are_due),
         cmocka_unit_test(a_key_of_the_far_future_costs_nothing_and_does_not_come),
-        cmocka_unit_test(without_a_clock_only_delays_are_refused),
+        cmocka_unit_test(without_a_clock_the_systems_is_used),
         cmocka_unit_test(a_queue_without_delayed_keys_reads_no_clock),
         cmocka_unit_test(the_next_deadline_says_when_to_look_again),
         cmocka_unit_test(a_poller_is_woken_once_for_each_time_it_found_nothing),

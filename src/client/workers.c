@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The worker threads of a controller. Each holds the controller until its end, and the client until
+ * its informers have synced. Threads begin together: if one cannot be started, those before it end
+ * without having worked. */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/digits.h"
+#include "base/error.h"
+#include "base/process.h"
+#include "client/client.h"
+#include "controller/controller.h"
+#include "loop/wakeup.h"
+
+enum { WORKERS_MAX = 10000, LOOK_MS = 50 };
+
+typedef enum start_signal { SIGNAL_NONE, SIGNAL_WORK, SIGNAL_END } start_signal;
+
+typedef struct worker {
+    struct workers *all;
+    pthread_t thread;
+    unsigned number;
+} worker;
+
+typedef struct workers {
+    const ki_alloc *alloc;
+    ki_controller *controller; /* which has this */
+    ki_client *client;         /* held by each worker until informers have synced; or NULL */
+    ki__mutex lock;
+    ki__cond changed;
+    start_signal signal; /* with the lock held */
+    bool joined;
+    size_t count;
+    worker list[];
+} workers;
+
+/* ---- a thread ---- */
+
+/* The controller whose worker this thread is, or NULL. */
+static _Thread_local const ki_controller *works_for;
+
+static void name_thread(unsigned number)
+{
+    char name[16] = "ki-worker-";
+    char room[KI__DIGITS_SIZE];
+    ki_str digits = ki__digits(number % WORKERS_MAX, room);
+    memcpy(name + strlen(name), digits.ptr, digits.len + 1);
+    ki__thread_name(name);
+}
+
+static bool may_work(workers *w)
+{
+    ki__mutex_lock(&w->lock);
+    while (w->signal == SIGNAL_NONE) {
+        ki__cond_wait(&w->changed, &w->lock);
+    }
+    bool work = w->signal == SIGNAL_WORK;
+    ki__mutex_unlock(&w->lock);
+    return work;
+}
+
+/* Until the informers have synced, will not, or nobody wants to know any more. */
+static void wait_for_sync(const workers *w)
+{
+    int r = -ETIMEDOUT;
+    while (r == -ETIMEDOUT && !ki_workqueue_is_shutting_down(w->controller->options.queue)) {
+        r = ki_client_wait_for_sync(w->client, LOOK_MS, NULL);
+    }
+}
+
+static void *run(void *arg)
+{
+    const worker *me = arg;
+    workers *w = me->all;
+    ki_controller *controller = w->controller;
+    name_thread(me->number);
+    works_for = controller;
+    bool work = may_work(w);
+    if (work && w->client != NULL) {
+        wait_for_sync(w);
+    }
+    if (w->client != NULL) {
+        ki__client_release(w->client);
+    }
+    if (work) {
+        int r = ki_controller_run_worker(controller);
+        (void)r; /* 0, or the queue's clock is not one to wait by */
+    }
+    (void)ki_controller_unref(controller); /* and with it perhaps `w` */
+    return NULL;
+}
+
+/* ---- all of them ---- */
+
+static void free_workers(void *arg)
+{
+    workers *w = arg;
+    for (size_t i = 0; i < w->count && !w->joined; i++) {
+        (void)pthread_detach(w->list[i].thread); /* the last of them may be this thread */
+    }
+    ki__cond_done(&w->changed);
+    ki__mutex_done(&w->lock);
+    ki__free(w->alloc, w);
+}
+
+static void join(workers *w)
+{
+    for (size_t i = 0; i < w->count && !w->joined; i++) {
+        (void)pthread_join(w->list[i].thread, NULL);
+    }
+    w->joined = true;
+}
+
+static void let_go(workers *w, start_signal what)
+{
+    ki__mutex_lock(&w->lock);
+    w->signal = what;
+    ki__cond_wake_all(&w->changed);
+    ki__mutex_unlock(&w->lock);
+}
+
+static int make(ki_controller *controller, ki_client *client, uint32_t count, workers **ret_workers)
+{
+    const ki_alloc *alloc = controller->options.alloc;
+    workers *w = ki__alloc_zero(alloc, sizeof(*w) + count * sizeof(w->list[0]));
+    if (w == NULL) {
+        return -ENOMEM;
+    }
+    int r = ki__mutex_init(&w->lock);
+    if (r < 0) {
+        ki__free(alloc, w);
+        return r;
+    }
+    r = ki__cond_init(&w->changed);
+    if (r < 0) {
+        ki__mutex_done(&w->lock);
+        ki__free(alloc, w);
+        return r;
+    }
+    w->alloc = alloc;
+    w->controller = controller;
+    w->client = client;
+    *ret_workers = w;
+    return 0;
+}
+
+static int start_one(workers *w)
+{
+    worker *next = &w->list[w->count];
+    *next = (worker){.all = w, .number = (unsigned)w->count + 1};
+    (void)ki_controller_ref(w->controller);
+    if (w->client != NULL) {
+        ki__client_hold(w->client);
+    }
+    int r = ki__thread_start(run, next, false, &next->thread);
+    if (r < 0) {
+        if (w->client != NULL) {
+            ki__client_release(w->client); /* the caller has another */
+        }
+        (void)ki_controller_unref(w->controller);
+        return r;
+    }
+    w->count++;
+    return 0;
+}
+
+/* With the controller's lock held. */
+static int start(ki_controller *controller, ki_client *client, uint32_t count, ki_error *error)
+{
+    if (controller->workers != NULL) {
+        return ki__error_set(error, KI_ERR_EXISTS, "the controller was started before");
+    }
+    if (ki_workqueue_is_shutting_down(controller->options.queue)) {
+        return ki__error_set(error, KI_ERR_STOPPED, "the work queue is shut down");
+    }
+    workers *w = NULL;
+    int r = make(controller, client, count, &w);
+    if (r < 0) {
+        return ki__error_code(error, r);
+    }
+    while (r == 0 && w->count < count) {
+        r = start_one(w);
+    }
+    if (r == 0 && client != NULL) {
+        r = ki_client_start(client, error);
+    } else if (r < 0) {
+        r = ki__error_set(error, r, "cannot start a worker thread: %s", ki_error_text(r));
+    }
+    if (r < 0) {
+        let_go(w, SIGNAL_END);
+        join(w);
+        free_workers(w);
+        return r;
+    }
+    controller->free_workers = free_workers;
+    controller->workers = w;
+    let_go(w, SIGNAL_WORK);
+    return 0;
+}
+
+int ki_controller_start(ki_controller *controller, ki_client *client, uint32_t count,
+                        ki_error *error)
+{
+    KI__REQUIRE(controller, error);
+    KI__REQUIRE_OWN(controller->process, error);
+    if (count == 0 || count > WORKERS_MAX) {
+        return ki__error_set(error, -EINVAL, "workers: must be 1 to %d", WORKERS_MAX);
+    }
+    if (works_for == controller) {
+        return ki__error_set(error, KI_ERR_EXISTS, "called on a worker of this controller");
+    }
+    ki__mutex_lock(&controller->lock);
+    int r = start(controller, client, count, error);
+    ki__mutex_unlock(&controller->lock);
+    return r;
+}
+
+ki_controller *ki_controller_close(ki_controller *controller)
+{
+    if (controller == NULL || ki__is_inherited(controller->process)) {
+        return ki_controller_unref(controller);
+    }
+    ki_workqueue_shut_down(controller->options.queue);
+    if (works_for != controller) { /* else it, or who waits for it, would wait forever */
+        ki__mutex_lock(&controller->lock);
+        if (controller->workers != NULL) {
+            join(controller->workers);
+        }
+        ki__mutex_unlock(&controller->lock);
+    }
+    return ki_controller_unref(controller);
+}
