@@ -164,7 +164,7 @@ int ki_informer_enqueue(ki_informer *informer, ki_workqueue *queue,
     KI__REQUIRE(informer, error);
     KI__REQUIRE(queue, error);
     ki_enqueue_options o = {0};
-    int r = ki__options_take(&o, sizeof(o), options, error);
+    int r = KI__TAKE(ki_enqueue_options, &o, options, error);
     if (r < 0) {
         return r;
     }
