@@ -67,7 +67,8 @@ int ki__options_take(void *ours, size_t our_size, size_t first_size, const char 
 {
     int r = ki__options_read(ours, our_size, first_size, theirs);
     if (r == -E2BIG) {
-        (void)ki__error_set(error, r, "%s: members are set that this library does not know", name);
+        (void)ki__error_set(error, r, "%s: unknown members are set (struct newer than the library)",
+                            name);
     } else if (r < 0) {
         (void)ki__error_set(error, r, WRONG_SIZE, name);
     }
