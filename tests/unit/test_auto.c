@@ -159,7 +159,8 @@ static void what_runs_on_an_engine_is_released(void **state)
         assert_int_equal(ki_local_source_new(KI_OPTIONS(ki_local_source_options, .engine = engine),
                                              &source, NULL),
                          0);
-        ki_source table = ki_local_source_table(source);
+        ki_source table = {0};
+        assert_int_equal(ki_local_source_table(source, &table), 0);
         assert_int_equal(
             ki_informer_new(KI_OPTIONS(ki_informer_options, .engine = engine, .source = &table),
                             &informer, NULL),

@@ -46,7 +46,8 @@ static void begin_with(fixture *f, ki_workqueue_options queue)
     assert_int_equal(ki_local_source_new(KI_OPTIONS(ki_local_source_options, .engine = f->engine),
                                          &f->source, NULL),
                      0);
-    ki_source table = ki_local_source_table(f->source);
+    ki_source table = {0};
+    assert_int_equal(ki_local_source_table(f->source, &table), 0);
     assert_int_equal(ki_informer_new(KI_OPTIONS(ki_informer_options, .engine = f->engine,
                                                 .source = &table, .resync_ms = 60000),
                                      &f->informer, NULL),
