@@ -7,7 +7,6 @@
 
 #include <kinformer/informer.h>
 #include <kinformer/parts/source.h>
-#include <kinformer/parts/watch_event.h>
 #include <kinformer/status.h>
 
 #include "base/engine.h"
