@@ -9,79 +9,42 @@
 
 #define INDEX_OWNER "owner"
 
-/* Compiled once, read from any number of objects, on any thread. */
-typedef struct paths {
-    ki_path *size;
-    ki_path *owner;
-    ki_path *colours;
-    ki_path *ready;
-} paths;
-
-static int compile_paths(paths *p, ki_error *error)
-{
-    int r = ki_path_compile(".spec.size", NULL, &p->size, error);
-    r = r < 0 ? r : ki_path_compile(".spec.owner", NULL, &p->owner, error);
-    r = r < 0 ? r : ki_path_compile(".spec.colours[*]", NULL, &p->colours, error);
-    return r < 0 ? r
-                 : ki_path_compile(".status.conditions[?(@.type==\"Ready\")].status", NULL,
-                                   &p->ready, error);
-}
-
-static void free_paths(paths *p)
-{
-    ki_path_unref(p->size);
-    ki_path_unref(p->owner);
-    ki_path_unref(p->colours);
-    ki_path_unref(p->ready);
-}
-
 /* ---- reading ---- */
 
-static int count_colours(const ki_object *widget, const paths *p)
-{
-    ki_value root = ki_object_root(widget);
-    ki_path_iter *iter = NULL;
-    ki_value colour;
-    int count = 0;
-    if (ki_path_iter_begin(p->colours, &root, &iter) < 0) {
-        return 0;
-    }
-    while (ki_path_iter_next(iter, &colour) > 0) {
-        count++;
-    }
-    ki_path_iter_end(iter);
-    return count;
-}
-
 /* Custom resources may contain anything: any field may be missing or have an unexpected type. */
-static int print_widget(const char *sign, const ki_object *widget, const paths *p)
+static int print_widget(const char *sign, const ki_object *widget)
 {
-    int64_t size = 0;
+    int64_t size = ki_object_int64_or(widget, "spec.size", -1);
+    ki_value colours = ki_object_at(widget, "spec.colours");
     char ready[16];
-    if (ki_object_get_int64(widget, p->size, &size) < 0) {
+    if (size < 0) {
         return printf("%s %s has no size\n", sign, ki_object_key(widget));
     }
-    bool known = ki_object_get_string(widget, p->ready, ready, sizeof(ready)) >= 0;
-    return printf("%s %s size %lld, colours %d, ready %s\n", sign, ki_object_key(widget),
-                  (long long)size, count_colours(widget, p), known ? ready : "Unknown");
+    return printf("%s %s size %lld, colours %zu, ready %s\n", sign, ki_object_key(widget),
+                  (long long)size, ki_value_count(&colours),
+                  ki_object_string_or(widget, "status.conditions[type=Ready].status", "Unknown",
+                                      ready, sizeof(ready)));
 }
 
 static int on_add(const ki_object *widget, bool is_initial, void *user)
 {
     (void)is_initial;
-    return print_widget("+", widget, user);
+    (void)user;
+    return print_widget("+", widget);
 }
 
 static int on_update(const ki_object *old, const ki_object *widget, void *user)
 {
     (void)old;
-    return print_widget("~", widget, user);
+    (void)user;
+    return print_widget("~", widget);
 }
 
 static int on_delete(const ki_object *widget, bool final_state_unknown, void *user)
 {
     (void)final_state_unknown;
-    return print_widget("-", widget, user);
+    (void)user;
+    return print_widget("-", widget);
 }
 
 /* Called for each failed list and watch. The informer retries automatically, with delays of up to a
@@ -121,12 +84,21 @@ static int make_resource(ki_resource **ret_resource, ki_error *error)
     return ki_resource_new(&options, ret_resource, error);
 }
 
-static int prepare(ki_informer *widgets, const paths *p, bool *told, ki_error *error)
+/* A path that is read from every object is compiled once; the index keeps it. */
+static int make_index(ki_index *ret_index, ki_error *error)
+{
+    ki_path *owner = NULL;
+    int r = ki_path_compile("spec.owner", NULL, &owner, error);
+    r = r < 0 ? r : ki_index_by_path(INDEX_OWNER, owner, NULL, ret_index);
+    ki_path_unref(owner);
+    return r;
+}
+
+static int prepare(ki_informer *widgets, bool *told, ki_error *error)
 {
     ki_handler handler = {.on_add = on_add, .on_update = on_update, .on_delete = on_delete};
     ki_index index = KI_OPTIONS_INIT(ki_index);
-    handler.user = (void *)(uintptr_t)p;
-    int r = ki_index_by_path(INDEX_OWNER, p->owner, NULL, &index);
+    int r = make_index(&index, error);
     r = r < 0 ? r : ki_informer_add_indexes(widgets, (const ki_index *[]){&index}, 1, error);
     r = r < 0 ? r : ki_informer_set_watch_error_handler(widgets, on_watch_error, told);
     return r < 0 ? r : ki_informer_add_handler(widgets, &handler, NULL, NULL, error);
@@ -139,15 +111,13 @@ int main(void)
     ki_client *client = NULL;
     ki_factory *factory = NULL;
     ki_informer *widgets = NULL;
-    paths p = {0};
     bool told = false;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    int r = compile_paths(&p, &error);
-    r = r < 0 ? r : make_resource(&resource, &error);
+    int r = make_resource(&resource, &error);
     r = r < 0 ? r : ki_client_new(NULL, &client, &error);
     r = r < 0 ? r : ki_client_factory(client, NULL, &factory, &error);
     r = r < 0 ? r : ki_factory_informer(factory, resource, &widgets, &error);
-    r = r < 0 ? r : prepare(widgets, &p, &told, &error);
+    r = r < 0 ? r : prepare(widgets, &told, &error);
     r = r < 0 ? r : ki_factory_start(factory, &error);
     if (r < 0) {
         fprintf(stderr, "%s: %s\n", ki_error_name(r), error.message);
@@ -156,8 +126,7 @@ int main(void)
         print_owners(widgets);
     }
     ki_factory_unref(factory);
-    ki_client_close(client); /* the handler uses the paths until then */
+    ki_client_close(client);
     ki_resource_unref(resource);
-    free_paths(&p);
     return r < 0;
 }

@@ -10,55 +10,33 @@
 
 #include <kinformer/kinformer.h>
 
-enum { POD_BYTES = 65536 };
-
 /* ---- a small cache ---- */
-
-/* Adds `before` and then "name":value, if the map has it. */
-static int add_member(const ki_value *map, const char *before, const char *name, ki_buf *out)
-{
-    ki_value value;
-    if (ki_value_member(map, ki_str_from(name), &value) < 0) {
-        return 0;
-    }
-    int r = ki_buf_add_text(out, before);
-    r = r < 0 ? r : ki_buf_add_char(out, '"');
-    r = r < 0 ? r : ki_buf_add_text(out, name);
-    r = r < 0 ? r : ki_buf_add_text(out, "\":");
-    return r < 0 ? r : ki_value_write_json(&value, out);
-}
-
-static int write_small(const ki_object *pod, ki_buf *out)
-{
-    static const char *const kept[] = {"namespace", "uid", "resourceVersion", "labels"};
-    ki_value root = ki_object_root(pod);
-    ki_value metadata;
-    ki_value status;
-    int r = ki_value_member(&root, ki_str_from("metadata"), &metadata);
-    r = r < 0 ? r : ki_buf_add_text(out, "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":");
-    r = r < 0 ? r : add_member(&metadata, "{", "name", out);
-    for (size_t i = 0; r >= 0 && i < sizeof(kept) / sizeof(kept[0]); i++) {
-        r = add_member(&metadata, ",", kept[i], out);
-    }
-    r = r < 0 ? r : ki_buf_add_char(out, '}');
-    if (r >= 0 && ki_value_member(&root, ki_str_from("status"), &status) >= 0) {
-        r = ki_buf_add_text(out, ",\"status\":{\"phase\":\"\"");
-        r = r < 0 ? r : add_member(&status, ",", "podIP", out);
-        r = r < 0 ? r : ki_buf_add_char(out, '}');
-    }
-    return r < 0 ? r : ki_buf_add_char(out, '}');
-}
 
 /* Called for each pod before it is stored; returns a smaller object to store instead. Name,
  * namespace, uid and resourceVersion must be kept. */
 static int keep_little(const ki_object *pod, ki_object **ret_pod, void *user)
 {
     (void)user;
-    ki_buf json;
-    ki_buf_init(&json, NULL, POD_BYTES);
-    int r = write_small(pod, &json);
-    r = r < 0 ? r : ki_object_from_json(ki_buf_text(&json), json.len, NULL, ret_pod, NULL);
-    ki_buf_done(&json);
+    ki_value labels = ki_object_labels(pod);
+    ki_value address = ki_object_at(pod, "status.podIP");
+    ki_json *j = NULL;
+    int r = ki_json_new(NULL, &j, NULL);
+    ki_json_begin_map(j, NULL);
+    ki_json_string(j, "apiVersion", "v1");
+    ki_json_string(j, "kind", "Pod");
+    ki_json_begin_map(j, "metadata");
+    ki_json_string(j, "namespace", ki_object_namespace(pod));
+    ki_json_string(j, "name", ki_object_name(pod));
+    ki_json_string(j, "uid", ki_object_uid(pod));
+    ki_json_string(j, "resourceVersion", ki_object_resource_version(pod));
+    ki_json_value(j, "labels", &labels); /* without labels: no member */
+    ki_json_end(j);
+    ki_json_begin_map(j, "status");
+    ki_json_value(j, "podIP", &address);
+    ki_json_end(j);
+    ki_json_end(j);
+    r = r < 0 ? r : ki_json_object(j, ret_pod, NULL); /* reports the first error of all calls */
+    ki_json_unref(j);
     return r;
 }
 

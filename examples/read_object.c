@@ -27,16 +27,18 @@ static int add(ki_store *store, const char *json, ki_error *error)
     return r;
 }
 
-static void print_images(ki_store *store, const ki_selector *selector, const ki_path *image)
+static void print_images(ki_store *store, const ki_selector *selector)
 {
     ki_snapshot *snapshot = ki_store_snapshot(store); /* one state; does not block writers */
     ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
     const ki_object *pod;
-    char text[128];
+    char image[128];
     while ((pod = ki_snapshot_iter_next(&iter)) != NULL) {
-        if (ki_selector_matches(selector, pod) &&
-            ki_object_get_string(pod, image, text, sizeof(text)) >= 0) {
-            printf("%s runs %s\n", ki_object_key(pod), text);
+        if (ki_selector_matches(selector, pod)) {
+            printf("%s of tier %.*s runs %s\n", ki_object_key(pod),
+                   KI_STR_ARG(ki_object_label(pod, "tier")),
+                   ki_object_string_or(pod, "spec.containers[0].image", "nothing", image,
+                                       sizeof(image)));
         }
     }
     ki_snapshot_unref(snapshot);
@@ -46,7 +48,6 @@ int main(void)
 {
     ki_error error = KI_ERROR_INIT;
     ki_store *store = NULL;
-    ki_path *image = NULL;
     ki_selector *front = NULL;
 
     int r = ki_store_new(NULL, &store, &error);
@@ -54,19 +55,15 @@ int main(void)
         r = add(store, pods[i], &error);
     }
     if (r >= 0) {
-        r = ki_path_compile(".spec.containers[0].image", NULL, &image, &error);
-    }
-    if (r >= 0) {
         r = ki_selector_parse(ki_str_from("tier in (front, edge)"), NULL, &front, &error);
     }
     if (r >= 0) {
-        print_images(store, front, image);
+        print_images(store, front);
     } else {
         fprintf(stderr, "%s: %s\n", ki_error_name(r), error.message);
     }
 
     ki_selector_unref(front);
-    ki_path_unref(image);
     ki_store_unref(store);
     return r < 0 ? 1 : 0;
 }

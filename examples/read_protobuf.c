@@ -26,19 +26,10 @@ static int make_protobuf(ki_buf *out, ki_error *error)
     return r;
 }
 
-static int print(const ki_object *pod, const char *text, ki_error *error)
+static void print(const ki_object *pod, const char *path)
 {
-    ki_path *path = NULL;
-    char value[128];
-    int r = ki_path_compile(text, NULL, &path, error);
-    if (r >= 0) {
-        r = ki_object_get_string(pod, path, value, sizeof(value));
-    }
-    if (r >= 0) {
-        printf("%s: %s\n", text, value);
-    }
-    ki_path_unref(path);
-    return r;
+    char text[128];
+    printf("%s: %s\n", path, ki_object_string_or(pod, path, "none", text, sizeof(text)));
 }
 
 int main(void)
@@ -60,7 +51,7 @@ int main(void)
         r = ki_object_from_protobuf(bytes.data, bytes.len, NULL, &pod, &error);
     }
     for (size_t i = 0; r >= 0 && i < sizeof(paths) / sizeof(paths[0]); i++) {
-        r = print(pod, paths[i], &error);
+        print(pod, paths[i]);
     }
     if (r < 0) {
         fprintf(stderr, "%s: %s\n", ki_error_name(r), error.message);

@@ -38,9 +38,9 @@ typedef char team_name[64];
 
 static bool team_of(const ki_object *name_space, team_name team)
 {
-    ki_value label;
-    return ki_object_label(name_space, ki_str_from(TEAM_LABEL), &label) >= 0 &&
-           ki_value_get_string(&label, team, sizeof(team_name)) > 0;
+    ki_str label = ki_object_label(name_space, TEAM_LABEL);
+    snprintf(team, sizeof(team_name), "%.*s", KI_STR_ARG(label));
+    return label.len != 0;
 }
 
 /* A namespace that is being deleted is no member: nothing can be created in it any more. */
@@ -93,24 +93,13 @@ static int find_wanted(const ki_snapshot *namespaces, const ki_object *name_spac
     return r < 0 ? r : 1;
 }
 
-static bool has(const ki_value *map, const char *name, ki_str text)
-{
-    ki_value value;
-    return ki_value_member(map, ki_str_from(name), &value) >= 0 && ki_value_equals(&value, text);
-}
-
 static bool is_as_wanted(const ki_object *config, const wanted *w)
 {
-    ki_value root = ki_object_root(config);
-    ki_value labels = ki_object_labels(config);
-    ki_value data;
-    size_t count;
-    return has(&labels, MANAGER_LABEL, ki_str_from(MANAGER)) &&
-           ki_value_member(&root, ki_str_from("data"), &data) >= 0 &&
-           ki_value_count(&data, &count) >= 0 && count == 3 &&
-           has(&data, "namespace", ki_str_from(w->name_space)) &&
-           has(&data, "team", ki_str_from(w->team)) &&
-           has(&data, "members", ki_buf_str(&w->members));
+    ki_value data = ki_object_at(config, "data");
+    return ki_object_label_is(config, MANAGER_LABEL, MANAGER) && ki_value_count(&data) == 3 &&
+           ki_object_equals(config, "data.namespace", w->name_space) &&
+           ki_object_equals(config, "data.team", w->team) &&
+           ki_object_equals(config, "data.members", ki_buf_text(&w->members));
 }
 
 /* ---- writing it ---- */
@@ -135,14 +124,12 @@ static int ask(namespace_config *c, ki_request request, ki_object **ret_object, 
 /* Members of `data` that are not wanted, each as ,"key":null. */
 static int write_removals(const ki_object *current, ki_buf *out)
 {
-    ki_value root = ki_object_root(current);
-    ki_value data;
+    ki_value data = ki_object_at(current, "data");
     ki_value key;
     ki_value value;
     ki_value_iter iter;
     int r = 0;
-    if (ki_value_member(&root, ki_str_from("data"), &data) < 0 ||
-        ki_value_iter_begin(&data, &iter) < 0) {
+    if (ki_value_iter_begin(&data, &iter) < 0) {
         return 0; /* it has none */
     }
     while (r >= 0 && ki_value_iter_next(&iter, &key, &value) > 0) {

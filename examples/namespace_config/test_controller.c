@@ -94,26 +94,10 @@ static void put_namespace(cluster *c, const char *name, const char *team)
 
 /* ---- what a test waits for ---- */
 
-static bool has_text(const ki_object *object, const char *path, const char *text)
-{
-    char found[512];
-    ki_path *compiled = NULL;
-    ki_error error = KI_ERROR_INIT;
-    must(ki_path_compile(path, NULL, &compiled, &error), &error);
-    bool same = ki_object_get_string(object, compiled, found, sizeof(found)) >= 0 &&
-                ki_str_eq_text(ki_str_from(found), text);
-    ki_path_unref(compiled);
-    return same;
-}
-
 static size_t count_data(const ki_object *object)
 {
-    ki_value root = ki_object_root(object);
-    ki_value data;
-    size_t count = 0;
-    bool counted = ki_value_member(&root, ki_str_from("data"), &data) >= 0 &&
-                   ki_value_count(&data, &count) >= 0;
-    return counted ? count : 0;
+    ki_value data = ki_object_at(object, "data");
+    return ki_value_count(&data);
 }
 
 /* `members` NULL: there must be none. */
@@ -128,8 +112,9 @@ static bool config_is(cluster *c, const char *name_space, const char *team, cons
         return members == NULL;
     }
     bool same = members != NULL && count_data(config) == 3 &&
-                has_text(config, ".data.namespace", name_space) &&
-                has_text(config, ".data.team", team) && has_text(config, ".data.members", members);
+                ki_object_equals(config, ".data.namespace", name_space) &&
+                ki_object_equals(config, ".data.team", team) &&
+                ki_object_equals(config, ".data.members", members);
     ki_object_unref(config);
     return same;
 }

@@ -115,11 +115,22 @@ KI_API ki_value ki_object_annotations(const ki_object *object);
 KI_API ki_value ki_object_owner_references(const ki_object *object);
 KI_API ki_value ki_object_finalizers(const ki_object *object);
 
-/** Gets the value of a label or an annotation.
- *  Errors: KI_ERR_NOT_FOUND;  KI_ERR_TYPE  it is not a string. */
-KI_API KI_NODISCARD int ki_object_label(const ki_object *object, ki_str name, ki_value *ret_value);
-KI_API KI_NODISCARD int ki_object_annotation(const ki_object *object, ki_str name,
-                                             ki_value *ret_value);
+/** Returns the value of a label, a view into the object; "" if there is no such label. `name` is the
+ *  plain name, such as "app.kubernetes.io/name", not a path. Label values consist of letters, digits
+ *  and "-_.", which servers never store encoded. If an object from elsewhere has an encoded value
+ *  (see ki_value_string()), the result is "". */
+KI_API ki_str ki_object_label(const ki_object *object, const char *name);
+/** Returns whether an object has a label. */
+KI_API bool ki_object_has_label(const ki_object *object, const char *name);
+/** Returns whether a label has this value, when decoded; false if there is no such label. */
+KI_API bool ki_object_label_is(const ki_object *object, const char *name, const char *value);
+
+/** Returns the value of an annotation, a string; KI_TYPE_NONE if there is no such annotation. It is
+ *  not a view because annotations often contain JSON, which JSON objects store with escapes: see
+ *  ki_value_string_or(), ki_value_copy_string() and ki_value_equals_text(). */
+KI_API ki_value ki_object_annotation(const ki_object *object, const char *name);
+/** Returns whether an object has an annotation. */
+KI_API bool ki_object_has_annotation(const ki_object *object, const char *name);
 
 /** An owner reference. Strings are views into the object; encoded or absent ones are empty. */
 typedef struct ki_owner {
@@ -163,6 +174,23 @@ KI_API KI_NODISCARD int ki_object_write_json(const ki_object *object, ki_buf *ou
  *          KI_ERR_LIMIT or -ENOMEM.  On failure `out` is unchanged. */
 KI_API KI_NODISCARD int ki_object_write_protobuf(const ki_object *object, ki_buf *out,
                                                  ki_error *error);
+
+/* Fields by path. ki_object_at() is ki_value_at() of the whole object; the others are the functions
+ * of the same name for that value; see value.h.
+ *
+ *   int64_t replicas = ki_object_int64_or(deployment, "spec.replicas", 1);
+ *   bool running = ki_object_equals(pod, "status.phase", "Running");
+ *   char node[64];
+ *   puts(ki_object_string_or(pod, "spec.nodeName", "none", node, sizeof(node)));
+ *
+ * Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API ki_value ki_object_at(const ki_object *object, const char *path);
+KI_API int64_t ki_object_int64_or(const ki_object *object, const char *path, int64_t otherwise);
+KI_API double ki_object_double_or(const ki_object *object, const char *path, double otherwise);
+KI_API bool ki_object_bool_or(const ki_object *object, const char *path, bool otherwise);
+KI_API const char *ki_object_string_or(const ki_object *object, const char *path,
+                                       const char *otherwise, char *text, size_t size);
+KI_API bool ki_object_equals(const ki_object *object, const char *path, const char *text);
 
 KI_AUTO_DEFINE(ki_object, ki_object_unref)
 

@@ -65,6 +65,7 @@ KI_API KI_NODISCARD int ki_value_get_string(const ki_value *value, char *text, s
 /** Returns whether a value is a string with exactly these bytes when decoded. Never fails.
  *  Since: 0.1 */
 KI_API bool ki_value_equals(const ki_value *value, ki_str text);
+KI_API bool ki_value_equals_text(const ki_value *value, const char *text);
 
 /** Reads an integer. 1e3 and 2.0 are integers; 2.5 is not.
  *  Errors: KI_ERR_TYPE  not a number;  KI_ERR_RANGE  not an integer, or beyond int64.  Since:
@@ -92,9 +93,32 @@ KI_API KI_NODISCARD int ki_value_member(const ki_value *map, ki_str name, ki_val
 KI_API KI_NODISCARD int ki_value_element(const ki_value *list, int64_t index,
                                          ki_value *ret_element);
 
-/** Counts the elements of a list or the members of a map. Iterates over it.
- *  Errors: KI_ERR_TYPE.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_value_count(const ki_value *container, size_t *ret_count);
+/** Returns the first value at a path (path.h) below a value. Examples of paths:
+ *  "status.nodeInfo.kubeletVersion", "spec.containers[0].image",
+ *  "status.conditions[type=Ready].status", "metadata.annotations['example.com/hash']".
+ *
+ *  Never fails: the result is KI_TYPE_NONE if there is no such value, if the path is invalid, and if
+ *  it has over 512 bytes or 16 conditions. Allocates only where ki_path_first() does, so nothing for
+ *  paths like these; if an allocation fails, the result is KI_TYPE_NONE as well. The path is parsed
+ *  by each call. To read many objects, or to check a path that comes from a user, compile it once
+ *  with ki_path_compile().  Since: 0.1 */
+KI_API ki_value ki_value_at(const ki_value *value, const char *path);
+
+/** Return a value as a C type, or `otherwise` where the function without "_or" would fail: the value
+ *  is absent, null, of another type, or does not fit.  Since: 0.1 */
+KI_API int64_t ki_value_int64_or(const ki_value *value, int64_t otherwise);
+KI_API double ki_value_double_or(const ki_value *value, double otherwise);
+KI_API bool ki_value_bool_or(const ki_value *value, bool otherwise);
+
+/** Copies a string, decoded and NUL-terminated, to `text` of `size` bytes, and returns `text`; or
+ *  returns `otherwise`, which may be NULL, and leaves `text` unchanged: also if the string has `size`
+ *  bytes or more. For strings of any length see ki_value_copy_string().  Since: 0.1 */
+KI_API const char *ki_value_string_or(const ki_value *value, const char *otherwise, char *text,
+                                      size_t size);
+
+/** Returns the number of elements of a list or members of a map; 0 for other values. Iterates over
+ *  it.  Since: 0.1 */
+KI_API size_t ki_value_count(const ki_value *container);
 
 /** Begins an iteration over a list or a map. It needs no release.
  *  Errors: KI_ERR_TYPE  neither a list nor a map.  Since: 0.1 */

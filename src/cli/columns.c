@@ -209,8 +209,9 @@ void cli_columns_add_first(cli_columns *columns, const char *title)
 
 static void put_label(const char *label, const ki_object *object, ki_buf *out)
 {
+    ki_value labels = ki_object_labels(object);
     ki_value value;
-    if (ki_object_label(object, ki_str_from(label), &value) == 0) {
+    if (ki_value_member(&labels, ki_str_from(label), &value) == 0) {
         cli_put_value(out, &value, false);
     }
 }
@@ -243,9 +244,9 @@ static void put_labels(const ki_object *object, ki_buf *out)
     ki_value key;
     ki_value value;
     ki_value_iter iter;
-    size_t count = 0;
-    if (ki_value_type(&labels) != KI_TYPE_MAP || ki_value_count(&labels, &count) < 0 ||
-        count == 0 || ki_value_iter_begin(&labels, &iter) < 0) {
+    size_t count = ki_value_count(&labels);
+    if (ki_value_type(&labels) != KI_TYPE_MAP || count == 0 ||
+        ki_value_iter_begin(&labels, &iter) < 0) {
         return;
     }
     char **texts = calloc(count, sizeof(*texts));

@@ -135,10 +135,9 @@ static bool meets(const cli_condition *c, const ki_object *object)
 
 static bool has_label(const cli_selection *s, const ki_object *object)
 {
-    ki_value value;
     return s->label == NULL ||
-           (ki_object_label(object, ki_str_from(s->label), &value) == 0 &&
-            (s->label_value == NULL || ki_value_equals(&value, ki_str_from(s->label_value))));
+           (s->label_value != NULL ? ki_object_label_is(object, s->label, s->label_value)
+                                   : ki_object_has_label(object, s->label));
 }
 
 bool cli_selection_has(const cli_selection *s, const cli_words *names, const ki_object *object)

@@ -89,10 +89,7 @@ bool ki_pod_is_ready(const ki_object *pod)
 size_t ki_pod_container_count(const ki_object *pod)
 {
     ki_value containers = value_in(pod, "spec", "containers");
-    size_t count = 0;
-    bool counted =
-        ki_value_type(&containers) == KI_TYPE_LIST && ki_value_count(&containers, &count) == 0;
-    return counted ? count : 0;
+    return ki_value_type(&containers) == KI_TYPE_LIST ? ki_value_count(&containers) : 0;
 }
 
 size_t ki_pod_ready_count(const ki_object *pod)

@@ -181,37 +181,48 @@ ki_value ki_object_finalizers(const ki_object *object)
     return value_at(object, object->finalizers);
 }
 
-static int string_member(const ki_value *map, ki_str name, ki_value *ret_value)
+/* The member of labels or annotations; of KI_TYPE_NONE if there is none that is a string. */
+static ki_value string_member(const ki_value *map, const char *name)
 {
-    ki_value value;
-    if (map->ops == NULL) {
-        return KI_ERR_NOT_FOUND;
-    }
-    int r = ki_value_member(map, name, &value);
-    if (r < 0) {
-        return r;
-    }
-    if (ki_value_type(&value) != KI_TYPE_STRING) {
-        return KI_ERR_TYPE;
-    }
-    *ret_value = value;
-    return 0;
+    ki_value value = ki__value_child(map, name);
+    return ki_value_type(&value) == KI_TYPE_STRING ? value : (ki_value){0};
 }
 
-int ki_object_label(const ki_object *object, ki_str name, ki_value *ret_value)
+static ki_value label_value(const ki_object *object, const char *name)
 {
-    KI__REQUIRE(object, NULL);
-    KI__REQUIRE(ret_value, NULL);
     ki_value labels = ki_object_labels(object);
-    return string_member(&labels, name, ret_value);
+    return string_member(&labels, name);
 }
 
-int ki_object_annotation(const ki_object *object, ki_str name, ki_value *ret_value)
+ki_str ki_object_label(const ki_object *object, const char *name)
 {
-    KI__REQUIRE(object, NULL);
-    KI__REQUIRE(ret_value, NULL);
+    ki_value value = label_value(object, name);
+    ki_str text;
+    return ki_value_string(&value, &text) == 0 && text.len != 0 ? text : ki_str_from("");
+}
+
+bool ki_object_has_label(const ki_object *object, const char *name)
+{
+    ki_value value = label_value(object, name);
+    return ki_value_type(&value) == KI_TYPE_STRING;
+}
+
+bool ki_object_label_is(const ki_object *object, const char *name, const char *value)
+{
+    ki_value found = label_value(object, name);
+    return ki_value_equals_text(&found, value);
+}
+
+ki_value ki_object_annotation(const ki_object *object, const char *name)
+{
     ki_value annotations = ki_object_annotations(object);
-    return string_member(&annotations, name, ret_value);
+    return string_member(&annotations, name);
+}
+
+bool ki_object_has_annotation(const ki_object *object, const char *name)
+{
+    ki_value value = ki_object_annotation(object, name);
+    return ki_value_type(&value) == KI_TYPE_STRING;
 }
 
 int ki_object_controller(const ki_object *object, ki_owner *ret_owner)

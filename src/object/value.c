@@ -157,6 +157,11 @@ bool ki_value_equals(const ki_value *value, ki_str text)
     return ki_value_type(value) == KI_TYPE_STRING && ops_of(value)->equals(value, text);
 }
 
+bool ki_value_equals_text(const ki_value *value, const char *text)
+{
+    return ki_value_equals(value, ki_str_from(text));
+}
+
 int ki_value_int64(const ki_value *value, int64_t *ret_number)
 {
     KI__REQUIRE(value, NULL);
@@ -198,6 +203,30 @@ int ki_value_bool(const ki_value *value, bool *ret_flag)
     return 0;
 }
 
+int64_t ki_value_int64_or(const ki_value *value, int64_t otherwise)
+{
+    int64_t number = otherwise;
+    return ki_value_int64(value, &number) == 0 ? number : otherwise;
+}
+
+double ki_value_double_or(const ki_value *value, double otherwise)
+{
+    double number = otherwise;
+    return ki_value_double(value, &number) == 0 ? number : otherwise;
+}
+
+bool ki_value_bool_or(const ki_value *value, bool otherwise)
+{
+    bool flag = otherwise;
+    return ki_value_bool(value, &flag) == 0 ? flag : otherwise;
+}
+
+const char *ki_value_string_or(const ki_value *value, const char *otherwise, char *text,
+                               size_t size)
+{
+    return size != 0 && ki_value_get_string(value, text, size) >= 0 ? text : otherwise;
+}
+
 int ki_value_member(const ki_value *map, ki_str name, ki_value *ret_member)
 {
     KI__REQUIRE(map, NULL);
@@ -216,12 +245,7 @@ int ki_value_element(const ki_value *list, int64_t index, ki_value *ret_element)
         return KI_ERR_TYPE;
     }
     if (index < 0) {
-        size_t count;
-        int r = ki_value_count(list, &count);
-        if (r < 0) {
-            return r;
-        }
-        index += (int64_t)count;
+        index += (int64_t)ki_value_count(list);
         if (index < 0) {
             return KI_ERR_NOT_FOUND;
         }
@@ -241,22 +265,18 @@ int ki_value_element(const ki_value *list, int64_t index, ki_value *ret_element)
     return KI_ERR_NOT_FOUND;
 }
 
-int ki_value_count(const ki_value *container, size_t *ret_count)
+size_t ki_value_count(const ki_value *container)
 {
-    KI__REQUIRE(container, NULL);
-    KI__REQUIRE(ret_count, NULL);
     ki_value_iter iter;
-    int r = ki_value_iter_begin(container, &iter);
-    if (r < 0) {
-        return r;
-    }
     ki_value value;
     size_t count = 0;
+    if (ki_value_iter_begin(container, &iter) < 0) {
+        return 0;
+    }
     while (ki_value_iter_next(&iter, NULL, &value) > 0) {
         count++;
     }
-    *ret_count = count;
-    return 0;
+    return count;
 }
 
 int ki_value_iter_begin(const ki_value *container, ki_value_iter *ret_iter)

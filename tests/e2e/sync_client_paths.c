@@ -50,7 +50,6 @@ static int print_content(const ki_value *value)
     int64_t number = 0;
     double real = 0;
     bool flag = false;
-    size_t count = 0;
     int r = 0;
     switch (ki_value_type(value)) {
     case KI_TYPE_STRING:
@@ -71,8 +70,7 @@ static int print_content(const ki_value *value)
         break;
     case KI_TYPE_LIST:
     case KI_TYPE_MAP:
-        r = ki_value_count(value, &count);
-        printf("%zu", count);
+        printf("%zu", ki_value_count(value));
         break;
     case KI_TYPE_NULL:
     case KI_TYPE_NONE:

@@ -125,8 +125,7 @@ static void read_accessors(const ki_object *object)
     (void)ki_object_deletion_time(object);
     ki_owner owner = {0};
     (void)!ki_object_controller(object, &owner);
-    ki_value label;
-    (void)!ki_object_label(object, ki_str_from("app"), &label);
+    (void)ki_object_label(object, "app");
 }
 
 /* ---- the incremental scanner ---- */

@@ -88,12 +88,11 @@ static void visit_children(const ki_path *path, const ki__path_step *step, uint8
 {
     ki_value_iter iter;
     ki_value child;
-    size_t count;
     bool list = ki_value_type(value) == KI_TYPE_LIST;
     if ((step->kind != KI__PATH_ALL && !list) || ki_value_iter_begin(value, &iter) < 0) {
         return;
     }
-    must(ki_value_count(value, &count) == 0);
+    size_t count = ki_value_count(value);
     int64_t from = step->from < 0 ? step->from + (int64_t)count : step->from;
     int64_t to = step->to < 0 ? step->to + (int64_t)count : step->to;
     from = from < 0 ? 0 : from;

@@ -115,14 +115,12 @@ static bool is_current(ki_informer *informer, const int *values)
     for (int i = 0; i < PODS && same; i++) {
         char key[32];
         char label[16] = "";
-        ki_value value;
         snprintf(key, sizeof(key), "default/o%d", i);
         const ki_object *object = ki_snapshot_get(snapshot, ki_str_from(key));
         same = (object != NULL) == (values[i] != 0);
         if (same && object != NULL) {
             expected++;
-            same = ki_object_label(object, ki_str_from("v"), &value) == 0 &&
-                   ki_value_get_string(&value, label, sizeof(label)) > 0 &&
+            same = ki_object_string_or(object, "metadata.labels.v", NULL, label, sizeof(label)) &&
                    strtol(label, NULL, 10) == values[i];
         }
     }

@@ -79,9 +79,8 @@ static void check_i10_exact(sim_informer *informer, const ki_snapshot *snapshot,
 static bool is_value_of(const char *index, const ki_object *object, ki_str value)
 {
     if (strcmp(index, "app") == 0) {
-        ki_value label;
-        return ki_object_label(object, ki_str_from("app"), &label) == 0 &&
-               ki_value_equals(&label, value);
+        return ki_object_has_label(object, "app") &&
+               ki_str_eq(ki_object_label(object, "app"), value);
     }
     return ki_str_eq_text(value, ki_object_namespace(object));
 }

@@ -57,12 +57,8 @@ static bool is_visible(const told *t, const ki_object *object)
 
 static bool same_label(const ki_object *a, const ki_object *b, const char *label)
 {
-    ki_value x;
-    ki_value y;
-    ki_str text;
-    return ki_object_label(a, ki_str_from(label), &x) == 0 &&
-           ki_object_label(b, ki_str_from(label), &y) == 0 && ki_value_string(&x, &text) == 0 &&
-           ki_value_equals(&y, text);
+    return ki_object_has_label(a, label) && ki_object_has_label(b, label) &&
+           ki_str_eq(ki_object_label(a, label), ki_object_label(b, label));
 }
 
 /* I3: what is told was so on the server, */

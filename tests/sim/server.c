@@ -46,9 +46,7 @@ int sim_key_of(const char *key)
 
 bool sim_has_label_a(const ki_object *object)
 {
-    ki_value value;
-    return ki_object_label(object, ki_str_from("app"), &value) == 0 &&
-           ki_value_equals(&value, ki_str_from("a"));
+    return ki_object_label_is(object, "app", "a");
 }
 
 /* ---- the record ---- */

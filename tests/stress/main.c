@@ -72,9 +72,7 @@ uint64_t version_of(const ki_object *object)
 
 bool passes_filter(const ki_object *object)
 {
-    ki_value value;
-    return ki_object_label(object, ki_str_from("odd"), &value) >= 0 &&
-           ki_value_equals(&value, ki_str_from("1"));
+    return ki_object_label_is(object, "odd", "1");
 }
 
 ki_object *make_object(dice *d, unsigned int resource, size_t slot)

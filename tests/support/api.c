@@ -269,9 +269,7 @@ static void add_event(char *text, const char *line, size_t len)
         (void)snprintf(number_text, sizeof(number_text), "%d", (int)number);
         add_word(text, "ERROR ", number_text, "", "");
     } else {
-        ki_value end;
-        bool is_end =
-            ki_object_annotation(object, ki_str_from("k8s.io/initial-events-end"), &end) == 0;
+        bool is_end = ki_object_has_annotation(object, "k8s.io/initial-events-end");
         char version[64];
         (void)snprintf(version, sizeof(version), "@%s%s", ki_object_resource_version(object),
                        is_end ? "!" : "");

@@ -50,20 +50,16 @@ ki_object *test_pod(const ki_alloc *alloc, const char *name_space, const char *n
 int test_group_values(const ki_object *object, ki_index_values *values, void *user)
 {
     (void)user;
-    ki_value value;
-    ki_str text;
-    if (ki_object_label(object, ki_str_from("group"), &value) < 0) {
+    if (!ki_object_has_label(object, "group")) {
         return 0;
     }
-    int r = ki_value_string(&value, &text);
-    return r < 0 ? r : ki_index_values_add(values, text);
+    return ki_index_values_add(values, ki_object_label(object, "group"));
 }
 
 static bool has_group(const ki_object *object, ki_str group)
 {
-    ki_value value;
-    return ki_object_label(object, ki_str_from("group"), &value) >= 0 &&
-           ki_value_equals(&value, group);
+    return ki_object_has_label(object, "group") &&
+           ki_str_eq(ki_object_label(object, "group"), group);
 }
 
 static size_t check_value(const ki_snapshot *snapshot, const char *index, ki_str value,
@@ -89,9 +85,8 @@ void test_check_snapshot(const ki_snapshot *snapshot, const char *group_index)
     size_t count = 0;
     size_t grouped = 0;
     while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
-        ki_value value;
         assert_ptr_equal(ki_snapshot_get(snapshot, ki_str_from(ki_object_key(object))), object);
-        grouped += ki_object_label(object, ki_str_from("group"), &value) >= 0;
+        grouped += ki_object_has_label(object, "group");
         count++;
     }
     assert_null(ki_snapshot_iter_next(&iter));

@@ -90,10 +90,7 @@ static inline bool same_value(const ki_value *a, const ki_value *b, same_report 
         ki_value left_key;
         ki_value left_value;
         ki_value right_value;
-        size_t left_count = 0;
-        size_t right_count = 0;
-        same = ki_value_count(a, &left_count) == 0 && ki_value_count(b, &right_count) == 0 &&
-               left_count == right_count && ki_value_iter_begin(a, &left) == 0 &&
+        same = ki_value_count(a) == ki_value_count(b) && ki_value_iter_begin(a, &left) == 0 &&
                ki_value_iter_begin(b, &right) == 0;
         while (same && ki_value_iter_next(&left, &left_key, &left_value) > 0) {
             ki_value again;

@@ -158,11 +158,11 @@ int test_trace_list(const ki__wire_options *options, ki_str body, test_cutter cu
 
 static bool ends_initial_events(const ki__watch_event *event)
 {
-    ki_value value;
-    return event->type == KI_WATCH_EVENT_BOOKMARK && event->item.object != NULL &&
-           ki_object_annotation(event->item.object, ki_str_from("k8s.io/initial-events-end"),
-                                &value) == 0 &&
-           ki_value_equals(&value, ki_str_from("true"));
+    if (event->type != KI_WATCH_EVENT_BOOKMARK || event->item.object == NULL) {
+        return false;
+    }
+    ki_value value = ki_object_annotation(event->item.object, "k8s.io/initial-events-end");
+    return ki_value_equals_text(&value, "true");
 }
 
 static void say_event(ki_buf *trace, ki__watch_event *event, counts *c)

@@ -121,8 +121,7 @@ static void failures_say_the_same_in_both_encodings(void **state)
 
 static bool ends_initial_events(const ki_object *object)
 {
-    ki_value value;
-    return ki_object_annotation(object, ki_str_from("k8s.io/initial-events-end"), &value) == 0;
+    return ki_object_has_annotation(object, "k8s.io/initial-events-end");
 }
 
 /* Pulls what there is of a watch and decodes it. */

@@ -355,9 +355,7 @@ static int to_group_t(const ki_object *object, ki_object **ret_object, void *use
 
 static int count_sync(const ki_object *object, void *user)
 {
-    ki_value label;
-    assert_int_equal(ki_object_label(object, ki_str_from("group"), &label), 0);
-    assert_true(ki_value_equals(&label, ki_str_from("t")));
+    assert_true(ki_object_label_is(object, "group", "t"));
     ++*(int *)user;
     return 0;
 }

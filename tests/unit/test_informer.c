@@ -534,10 +534,8 @@ static void count_watch_error(ki_informer *informer, const ki_watch_failure *fai
 
 static bool is_in_group(fixture *f, const char *key, const char *group)
 {
-    ki_value label;
     ki_object *object = ki_store_get(ki_informer_store(f->informer), ki_str_from(key));
-    bool is = ki_object_label(object, ki_str_from("group"), &label) == 0 &&
-              ki_value_equals(&label, ki_str_from(group));
+    bool is = ki_object_label_is(object, "group", group);
     (void)ki_object_unref(object);
     return is;
 }

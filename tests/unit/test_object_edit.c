@@ -470,7 +470,6 @@ static void check_record(const golden_record *record, void *user)
     ki_object *edited = NULL;
     ki_edit *edit = NULL;
     ki_diff *diff = NULL;
-    ki_value value;
     assert_int_equal(
         ki_object_from_protobuf(record->protobuf.ptr, record->protobuf.len, NULL, &object, NULL),
         0);
@@ -482,8 +481,8 @@ static void check_record(const golden_record *record, void *user)
     ki_object_unref(edited);
     ki_edit_set_annotation(edit, "example.com/edited", "yes");
     assert_int_equal(ki_edit_object(edit, &edited, NULL), 0);
-    assert_int_equal(ki_object_annotation(edited, ki_str_from("example.com/edited"), &value), 0);
-    assert_true(ki_value_equals(&value, ki_str_from("yes")));
+    ki_value value = ki_object_annotation(edited, "example.com/edited");
+    assert_true(ki_value_equals_text(&value, "yes"));
     assert_int_equal(ki_object_diff(object, edited, NULL, &diff, NULL), 0);
     assert_int_equal(ki_diff_count(diff), 1);
     assert_memory_equal(ki_diff_at(diff, 0)->path, "metadata", 8);

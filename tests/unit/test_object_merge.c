@@ -121,10 +121,8 @@ static void values_are_patches_too(void **state)
     ki_object *merged = NULL;
     ki_value root = ki_object_root(patch);
     ki_value none = {0};
-    ki_value label;
     assert_int_equal(ki_object_merge_value(object, KI_PATCH_MERGE, &root, NULL, &merged, NULL), 0);
-    assert_int_equal(ki_object_label(merged, ki_str_from("a"), &label), 0);
-    assert_true(ki_value_equals(&label, ki_str_from("b")));
+    assert_true(ki_object_label_is(merged, "a", "b"));
     ki_object_unref(merged);
     assert_int_equal(ki_object_merge_value(object, KI_PATCH_MERGE, &none, NULL, &merged, NULL),
                      KI_ERR_TYPE);
@@ -203,12 +201,11 @@ static ki_object *annotated(const ki_object *object, ki_patch_type type)
 {
     ki_object *merged = NULL;
     ki_error error = KI_ERROR_INIT;
-    ki_value value;
     int r = ki_object_merge(object, type, ki_str_from(annotate), NULL, &merged, &error);
     if (r < 0) {
         fail_msg("%s: %s", ki_object_kind(object), error.message);
     }
-    assert_int_equal(ki_object_annotation(merged, ki_str_from("example.com/merged"), &value), 0);
+    assert_true(ki_object_has_annotation(merged, "example.com/merged"));
     assert_int_equal(ki_object_encoding(merged), KI_ENCODING_JSON);
     return merged;
 }

@@ -99,6 +99,146 @@ static void getters_read_what_the_path_leads_to(void **state)
     ki_object_unref(object);
 }
 
+/* ---- paths used once ---- */
+
+/* The pod in both encodings: what reads from one reads from the other. */
+static void both(const char *json, ki_object *ret_pods[2])
+{
+    ki_buf bytes;
+    ki_buf_init(&bytes, NULL, 1 << 20);
+    ret_pods[0] = test_json(json);
+    assert_int_equal(ki_object_write_protobuf(ret_pods[0], &bytes, NULL), 0);
+    assert_int_equal(ki_object_from_protobuf(bytes.data, bytes.len, NULL, &ret_pods[1], NULL), 0);
+    ki_buf_done(&bytes);
+}
+
+static const char rich_pod[] =
+    "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"web-0\",\"labels\":{"
+    "\"app.kubernetes.io/name\":\"web\",\"empty\":\"\"},\"annotations\":{\"example.com/json\":"
+    "\"{\\\"a\\\":1}\"},\"creationTimestamp\":\"2026-01-31T12:00:00Z\"},\"spec\":{\"nodeName\":"
+    "\"n\\u0031\",\"priority\":7,\"hostNetwork\":true,\"containers\":[{\"name\":\"a\",\"image\":"
+    "\"x:1\"},{\"name\":\"b\",\"image\":\"y:2\"}]},\"status\":{\"conditions\":[{\"type\":"
+    "\"Initialized\",\"status\":\"True\"},{\"type\":\"Ready\",\"status\":\"False\"}]}}";
+
+static void fields_are_read_by_the_text_of_their_path(void **state)
+{
+    (void)state;
+    ki_object *pods[2];
+    char text[32];
+    both(rich_pod, pods);
+    for (int i = 0; i < 2; i++) {
+        const ki_object *o = pods[i];
+        assert_int_equal(ki_object_int64_or(o, "spec.priority", -1), 7);
+        assert_int_equal(ki_object_int64_or(o, "spec.nodeName", -1), -1);
+        assert_int_equal(ki_object_int64_or(o, "spec.missing.below", -1), -1);
+        assert_true(ki_object_double_or(o, ".spec.priority", 0.5) == 7.0);
+        assert_true(ki_object_double_or(o, ".spec.missing", 0.5) == 0.5);
+        assert_true(ki_object_bool_or(o, "{.spec.hostNetwork}", false));
+        assert_true(ki_object_bool_or(o, "spec.hostPID", true)); /* absent: the default */
+        assert_ptr_equal(ki_object_string_or(o, "spec.nodeName", "none", text, 3), text);
+        assert_string_equal(text, "n1"); /* was stored with an escape */
+        assert_string_equal(ki_object_string_or(o, "spec.nodeName", "none", text, 2), "none");
+        assert_null(ki_object_string_or(o, "spec.nodeName", NULL, text, 0));
+        assert_string_equal(text, "n1");
+        assert_string_equal(ki_object_string_or(o, "spec.containers[-1].image", "", text, 9),
+                            "y:2");
+        assert_string_equal(ki_object_string_or(o, "metadata.creationTimestamp", "", text, 32),
+                            "2026-01-31T12:00:00Z"); /* protobuf stores seconds */
+        assert_true(ki_object_equals(o, "status.conditions[type=Ready].status", "False"));
+        assert_true(ki_object_equals(o, "status.conditions[?(@.type!='Ready')].status", "True"));
+        assert_true(ki_object_equals(o, "metadata.labels['app.kubernetes.io/name']", "web"));
+        assert_false(ki_object_equals(o, "spec.nodeName", "n2"));
+        assert_false(ki_object_equals(o, "spec.missing", "")); /* nothing is not "" */
+        ki_value containers = ki_object_at(o, "spec.containers");
+        ki_value image = ki_value_at(&containers, "[name=b].image");
+        assert_true(ki_value_equals_text(&image, "y:2"));
+        ki_value all = ki_object_at(o, "$"); /* the object itself */
+        assert_int_equal(ki_value_type(&all), KI_TYPE_MAP);
+        ki_object_unref(pods[i]);
+    }
+}
+
+static void labels_are_views_and_annotations_values(void **state)
+{
+    (void)state;
+    ki_object *pods[2];
+    char text[32];
+    both(rich_pod, pods);
+    for (int i = 0; i < 2; i++) {
+        const ki_object *o = pods[i];
+        assert_str(ki_object_label(o, "app.kubernetes.io/name"), "web");
+        assert_non_null(ki_object_label(o, "missing").ptr); /* for %.*s */
+        assert_int_equal(ki_object_label(o, "missing").len, 0);
+        assert_false(ki_object_has_label(o, "missing"));
+        assert_true(ki_object_has_label(o, "empty"));
+        assert_str(ki_object_label(o, "empty"), "");
+        assert_true(ki_object_label_is(o, "empty", ""));
+        assert_false(ki_object_label_is(o, "missing", ""));
+        assert_true(ki_object_label_is(o, "app.kubernetes.io/name", "web"));
+        assert_false(ki_object_label_is(o, "app.kubernetes.io/name", "we"));
+        assert_false(ki_object_has_label(o, "web\",\"empty")); /* names are no JSON */
+        ki_value note = ki_object_annotation(o, "example.com/json");
+        assert_string_equal(ki_value_string_or(&note, "", text, sizeof(text)), "{\"a\":1}");
+        assert_true(ki_object_has_annotation(o, "example.com/json"));
+        ki_value none = ki_object_annotation(o, "example.com/none");
+        assert_int_equal(ki_value_type(&none), KI_TYPE_NONE);
+        assert_false(ki_object_has_annotation(o, "example.com/none"));
+        ki_object_unref(pods[i]);
+    }
+    ki_object *odd = test_json("{\"metadata\":{\"labels\":{\"a\":\"x\\u0031\",\"b\":\"y\"}}}");
+    assert_str(ki_object_label(odd, "a"), ""); /* there is no view of what is encoded */
+    assert_true(ki_object_has_label(odd, "a"));
+    assert_true(ki_object_label_is(odd, "a", "x1"));
+    assert_str(ki_object_label(odd, "b"), "y");
+    ki_object_unref(odd);
+    ki_object *bare = test_json("{}");
+    assert_false(ki_object_has_label(bare, "a"));
+    assert_str(ki_object_label(bare, "a"), "");
+    assert_false(ki_object_has_annotation(bare, "a"));
+    ki_object_unref(bare);
+}
+
+static void no_path_and_no_value_read_as_nothing(void **state)
+{
+    (void)state;
+    ki_object *object = test_json(pod);
+    ki_value none = {0};
+    char longest[514];
+    ki_value found[] = {
+        ki_object_at(object, ".spec["),
+        ki_object_at(object, ""),
+        ki_object_at(object, NULL),
+        ki_object_at(NULL, ".spec"),
+        ki_value_at(NULL, ".spec"),
+        ki_value_at(&none, ".spec"),
+        ki_object_at(object, "spec.nodeName[0]"),
+        ki_object_at(object, ".spec.containers[?(@.a==1||@.a==1||@.a==1||@.a==1||@.a==1||@.a==1)]"),
+    };
+    for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++) {
+        assert_int_equal(ki_value_type(&found[i]), KI_TYPE_NONE);
+    }
+    assert_int_equal(ki_value_int64_or(&none, 5), 5);
+    assert_true(ki_value_double_or(NULL, 0.5) == 0.5);
+    assert_true(ki_value_bool_or(&none, true));
+    assert_string_equal(ki_value_string_or(&none, "x", longest, sizeof(longest)), "x");
+    assert_false(ki_value_equals_text(&none, NULL));
+    memset(longest, ' ', sizeof(longest) - 1); /* blanks may stand around a path */
+    memcpy(longest, ".spec.priority", 14);
+    longest[512] = '\0';
+    assert_int_equal(ki_object_int64_or(object, longest, -1), 7);
+    longest[512] = ' ';
+    longest[513] = '\0';
+    assert_int_equal(ki_object_int64_or(object, longest, -1), -1); /* over 512 bytes */
+    char steps[300];
+    memset(steps, 0, sizeof(steps));
+    for (size_t i = 0; i < 65; i++) {
+        memcpy(steps + 3 * i, "[0]", 3);
+    }
+    none = ki_object_at(object, steps); /* more steps than there may be */
+    assert_int_equal(ki_value_type(&none), KI_TYPE_NONE);
+    ki_object_unref(object);
+}
+
 static void first_allocates_nothing_without_descent(void **state)
 {
     (void)state;
@@ -268,6 +408,9 @@ int main(void)
         cmocka_unit_test(text_is_kept_and_references_are_counted),
         cmocka_unit_test(failing_leaves_the_output_alone),
         cmocka_unit_test(getters_read_what_the_path_leads_to),
+        cmocka_unit_test(fields_are_read_by_the_text_of_their_path),
+        cmocka_unit_test(labels_are_views_and_annotations_values),
+        cmocka_unit_test(no_path_and_no_value_read_as_nothing),
         cmocka_unit_test(first_allocates_nothing_without_descent),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(decoding_may_fail),

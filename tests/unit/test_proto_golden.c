@@ -217,9 +217,8 @@ static void visit_leaves(trail *t, const ki_value *there)
     ki_value child;
     size_t before = t->path.len;
     size_t index = 0;
-    size_t count = 0;
     bool leaf = ki_value_iter_begin(there, &iter) < 0;
-    if (leaf || (ki_value_count(there, &count) == 0 && count == 0)) {
+    if (leaf || ki_value_count(there) == 0) {
         check_path(t, there);
         return;
     }

@@ -464,9 +464,7 @@ static void maps_are_found_by_key_the_first_counts(void **state)
         "1:{11:{1:'a' 2:'1'} 11:{2:'2' 1:'b'} 11:{1:'a' 2:'3'} 11:{2:'4'} 11:{1:'c'}} 11:'x'");
     ki_value labels = ki_object_labels(pod);
     ki_value value;
-    size_t count;
-    assert_int_equal(ki_value_count(&labels, &count), 0);
-    assert_int_equal(count, 5);
+    assert_int_equal(ki_value_count(&labels), 5);
     static const char *const found[][2] = {{"a", "1"}, {"b", "2"}, {"", "4"}, {"c", ""}};
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(ki_value_member(&labels, ki_str_from(found[i][0]), &value), 0);

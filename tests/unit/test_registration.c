@@ -89,9 +89,7 @@ static void on_merged(const ki_object *object, uint64_t merged, void *user)
 static bool in_group_g(const ki_object *object, void *user)
 {
     (void)user;
-    ki_value group;
-    return ki_object_label(object, ki_str_from("group"), &group) == 0 &&
-           ki_value_equals(&group, ki_str_from("g"));
+    return ki_object_label_is(object, "group", "g");
 }
 
 static void on_synced(void *user)

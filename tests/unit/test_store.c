@@ -422,12 +422,8 @@ static void a_fickle_index_function_does_no_harm(void **state)
 static int many_values(const ki_object *object, ki_index_values *values, void *user)
 {
     (void)user;
-    ki_str group = {0};
-    ki_value value;
-    int r = ki_object_label(object, ki_str_from("group"), &value);
-    if (r >= 0) {
-        r = ki_value_string(&value, &group);
-    }
+    ki_str group = ki_object_label(object, "group");
+    int r = ki_object_has_label(object, "group") ? 0 : KI_ERR_NOT_FOUND;
     for (size_t i = 0; r >= 0 && i < group.len; i++) {
         r = ki_index_values_add(values, ki_str_make(group.ptr + i, 1));
     }

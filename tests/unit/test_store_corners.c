@@ -193,16 +193,11 @@ static void find_pair(uint32_t *ret_first, uint32_t *ret_second)
 static int both_values(const ki_object *object, ki_index_values *values, void *user)
 {
     (void)user;
-    ki_value value;
-    ki_str text;
     int r = ki_index_values_add(values, ki_str_from(ki_object_name(object)));
-    if (r >= 0) {
-        r = ki_object_label(object, ki_str_from("group"), &value);
+    if (r >= 0 && !ki_object_has_label(object, "group")) {
+        r = KI_ERR_NOT_FOUND;
     }
-    if (r >= 0) {
-        r = ki_value_string(&value, &text);
-    }
-    return r < 0 ? r : ki_index_values_add(values, text);
+    return r < 0 ? r : ki_index_values_add(values, ki_object_label(object, "group"));
 }
 
 static void check_both(ki_store *store, const char *value, size_t expected)

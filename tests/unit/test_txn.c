@@ -16,9 +16,8 @@ enum { OBJECTS = 1000 };
 /* As test_group_values(), but objects without a group are refused. */
 static int must_have_group(const ki_object *object, ki_index_values *values, void *user)
 {
-    ki_value value;
-    int r = ki_object_label(object, ki_str_from("group"), &value);
-    return r < 0 ? r : test_group_values(object, values, user);
+    bool has = ki_object_has_label(object, "group");
+    return has ? test_group_values(object, values, user) : KI_ERR_NOT_FOUND;
 }
 
 /* An object shares its group with two others in variant 0, with none in 1, with all in 2. */
@@ -314,12 +313,8 @@ enum { KEYS = 6, LETTERS = 12 };
 static int letter_values(const ki_object *object, ki_index_values *values, void *user)
 {
     (void)user;
-    ki_value value;
-    ki_str text = {0};
-    int r = ki_object_label(object, ki_str_from("group"), &value);
-    if (r >= 0) {
-        r = ki_value_string(&value, &text);
-    }
+    ki_str text = ki_object_label(object, "group");
+    int r = ki_object_has_label(object, "group") ? 0 : KI_ERR_NOT_FOUND;
     for (size_t i = 0; r >= 0 && i < text.len; i++) {
         r = ki_index_values_add(values, ki_str_make(text.ptr + i, 1));
     }

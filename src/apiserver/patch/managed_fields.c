@@ -142,13 +142,12 @@ int ki__managers_read(ki__managers *managers, const ki_value *list)
 bool ki__managers_is_reset(const ki_value *list)
 {
     ki_value only;
-    size_t count;
-    if (ki_value_type(list) != KI_TYPE_LIST || ki_value_count(list, &count) < 0 || count > 1) {
+    size_t count = ki_value_count(list);
+    if (ki_value_type(list) != KI_TYPE_LIST || count > 1) {
         return false;
     }
-    return count == 0 ||
-           (ki_value_element(list, 0, &only) == 0 && ki_value_type(&only) == KI_TYPE_MAP &&
-            ki_value_count(&only, &count) == 0 && count == 0);
+    return count == 0 || (ki_value_element(list, 0, &only) == 0 &&
+                          ki_value_type(&only) == KI_TYPE_MAP && ki_value_count(&only) == 0);
 }
 
 /* ---- writing ---- */

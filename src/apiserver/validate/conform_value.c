@@ -455,7 +455,6 @@ int ki__conform_value(ki__conform_walk *w, const ki__structural_node *n, const k
                       uint32_t *matches)
 {
     kind k = kind_of(value);
-    size_t count = 0;
     int r = check_type(w, n, &k, matches);
     if (r == 0) {
         r = check_enumeration(w, n, value);
@@ -474,12 +473,10 @@ int ki__conform_value(ki__conform_walk *w, const ki__structural_node *n, const k
         return check_number(w, n, &k);
     case KI_TYPE_LIST:
         *matches += 1;
-        r = ki_value_count(value, &count);
-        return r < 0 ? r : check_size(w, count, n->min_items, n->max_items, " items");
+        return check_size(w, ki_value_count(value), n->min_items, n->max_items, " items");
     case KI_TYPE_MAP:
-        r = ki_value_count(value, &count);
-        return r < 0 ? r
-                     : check_size(w, count, n->min_properties, n->max_properties, " properties");
+        return check_size(w, ki_value_count(value), n->min_properties, n->max_properties,
+                          " properties");
     default:
         *matches -= 1; /* there is none for booleans */
         return 0;

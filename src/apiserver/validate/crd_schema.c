@@ -165,13 +165,11 @@ static int check_pattern(checker *c, uint32_t node)
 static int check_list(checker *c, uint32_t node)
 {
     const ki__structural_node *n = &c->schema->nodes[node];
-    size_t keys = 0;
     int r = 0;
     if (n->types == KI__STRUCTURAL_ARRAY && n->items == 0 && !n->below_logic) {
         r = add(c, node, KI__INVALID_REQUIRED, "items", (ki_str){0}, "must be specified");
     }
-    if (r == 0 && n->list == KI__STRUCTURAL_MAP &&
-        (ki_value_count(&n->keys, &keys) < 0 || keys == 0)) {
+    if (r == 0 && n->list == KI__STRUCTURAL_MAP && ki_value_count(&n->keys) == 0) {
         r = add(c, node, KI__INVALID_REQUIRED, "x-kubernetes-list-map-keys", (ki_str){0},
                 "must not be empty if x-kubernetes-list-type is map");
     }
@@ -183,7 +181,6 @@ static int check_node(checker *c, uint32_t node)
     const ki__structural_node *n = &c->schema->nodes[node];
     ki_value properties = ki__value_child(&n->source, "properties");
     ki_value reference = ki__value_child(&n->source, "$ref");
-    size_t count = 0;
     int r = check_type(c, node);
     r = r < 0 ? r : check_pattern(c, node);
     r = r < 0 ? r : check_list(c, node);
@@ -192,8 +189,7 @@ static int check_node(checker *c, uint32_t node)
                 "uniqueItems cannot be set to true since the runtime complexity becomes "
                 "quadratic");
     }
-    if (r == 0 && n->more != KI__STRUCTURAL_MORE_UNSAID &&
-        ki_value_count(&properties, &count) == 0 && count != 0 &&
+    if (r == 0 && n->more != KI__STRUCTURAL_MORE_UNSAID && ki_value_count(&properties) != 0 &&
         n->more == KI__STRUCTURAL_MORE_ALLOWED) {
         r = add(c, node, KI__INVALID_FORBIDDEN, "additionalProperties", (ki_str){0},
                 "additionalProperties and properties are mutual exclusive");

@@ -303,8 +303,7 @@ static int read_node(ki__structural *s, uint32_t node)
 {
     read_scalars(&s->nodes[node]);
     ki_value rules = ki__value_child(&s->nodes[node].source, "x-kubernetes-validations");
-    size_t rule_count = 0;
-    s->has_rules = s->has_rules || (ki_value_count(&rules, &rule_count) == 0 && rule_count != 0);
+    s->has_rules = s->has_rules || ki_value_count(&rules) != 0;
     uint32_t child = 0;
     int r = read_format(s, node);
     r = r < 0 ? r : read_pattern(s, node);

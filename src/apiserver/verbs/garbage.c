@@ -227,9 +227,7 @@ static size_t count_references(const ki_object *object)
     size_t count = 0;
     if (object != NULL) {
         ki_value list = ki_object_owner_references(object);
-        if (ki_value_count(&list, &count) < 0) {
-            count = 0;
-        }
+        count = ki_value_count(&list);
     }
     return count;
 }

@@ -260,8 +260,7 @@ int ki__api_check_schema(ki__api_exchange *x, const ki_object *object)
 bool ki__api_has_finalizers(const ki_object *object)
 {
     ki_value finalizers = ki_object_finalizers(object);
-    size_t count = 0;
-    return ki_value_count(&finalizers, &count) == 0 && count != 0;
+    return ki_value_count(&finalizers) != 0;
 }
 
 int ki__api_remove(ki__api_model *model, ki__api_type *type, ki_object *object,

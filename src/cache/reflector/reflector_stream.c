@@ -40,9 +40,8 @@ void ki__reflector_stream_begin(ki_reflector *r)
 
 static bool ends_initial_events(const ki_object *bookmark)
 {
-    ki_value value;
-    return ki_object_annotation(bookmark, ki_str_from(END_ANNOTATION), &value) == 0 &&
-           ki_value_equals(&value, ki_str_from("true"));
+    ki_value value = ki_object_annotation(bookmark, END_ANNOTATION);
+    return ki_value_equals_text(&value, "true");
 }
 
 static void complete(ki_reflector *r, const ki_object *bookmark)

@@ -72,9 +72,9 @@ struct by_label {
 static int label_values(const ki_object *object, ki_index_values *values, void *user)
 {
     const struct by_label *by = user;
-    ki_value value;
-    int r = ki_object_label(object, ki_str_from(by->label), &value);
-    return r < 0 ? 0 : add_string(values, &value, by->alloc);
+    ki_value labels = ki_object_labels(object);
+    ki_value value = ki__value_child(&labels, by->label);
+    return ki_value_type(&value) != KI_TYPE_STRING ? 0 : add_string(values, &value, by->alloc);
 }
 
 static void label_destroy(void *user)

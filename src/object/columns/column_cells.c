@@ -45,8 +45,7 @@ static int64_t number_at(const ki_object *object, const char *path, int64_t othe
 static size_t count_at(const ki_object *object, const char *path)
 {
     ki_value value = ki__cell_value_at(object, path);
-    size_t count;
-    return ki_value_count(&value, &count) == 0 ? count : 0;
+    return ki_value_count(&value);
 }
 
 /* ---- texts ---- */

@@ -113,9 +113,7 @@ static void ingress_ports(const ki_column *c, const ki_object *ingress, int64_t 
 {
     (void)now_s;
     ki_value tls = ki__cell_value_at(ingress, c->path);
-    size_t count = 0;
-    bool any = ki_value_count(&tls, &count) == 0 && count != 0;
-    ki__out_text(out, any ? "80, 443" : "80");
+    ki__out_text(out, ki_value_count(&tls) != 0 ? "80, 443" : "80");
 }
 
 /* ---- nodes ---- */

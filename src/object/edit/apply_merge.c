@@ -307,11 +307,10 @@ void ki__merge_drop_emptied(ki__tree *tree, uint32_t root)
     while (node != KI__TREE_NONE) { /* in the order of the text: what this empties stays */
         const ki__tree_node *n = ki__tree_at(tree, node);
         ki_value source = ki__tree_value(tree, node);
-        size_t count = 0;
         uint32_t next = n->first;
         uint32_t up = node;
         bool emptied = (n->type == KI_TYPE_MAP || n->type == KI_TYPE_LIST) &&
-                       next == KI__TREE_NONE && ki_value_count(&source, &count) == 0 && count != 0;
+                       next == KI__TREE_NONE && ki_value_count(&source) != 0;
         while (next == KI__TREE_NONE && up != root) {
             next = ki__tree_at(tree, up)->next;
             up = ki__tree_at(tree, up)->parent;

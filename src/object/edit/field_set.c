@@ -342,17 +342,16 @@ static int add_path(reader *r)
 /* A member: the path itself if it is ".", or has nothing in it; else what is below it. */
 static int read_member(reader *r, const ki_value *key, const ki_value *value)
 {
-    size_t count;
     ki_buf_clear(&r->name);
     int code = ki_value_copy_string(key, &r->name);
-    if (code < 0 || ki_value_type(value) != KI_TYPE_MAP || ki_value_count(value, &count) < 0) {
+    if (code < 0 || ki_value_type(value) != KI_TYPE_MAP) {
         return code < 0 ? code : KI_ERR_INVALID;
     }
     if (ki_str_eq_text(ki_buf_str(&r->name), ".")) {
         return r->path.len != 0 ? add_path(r) : 0;
     }
     code = add_element(ki_buf_str(&r->name), &r->path);
-    if (code > 0 && count == 0) {
+    if (code > 0 && ki_value_count(value) == 0) {
         code = add_path(r);
     } else if (code > 0 && r->depth == KI__FIELD_DEPTH_MAX) {
         code = KI_ERR_LIMIT;

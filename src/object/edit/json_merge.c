@@ -216,9 +216,7 @@ static int same_step(walk *w, const ki_value *a, const ki_value *b, bool *ret_sa
     if (type != KI_TYPE_MAP && type != KI_TYPE_LIST) {
         return same_scalar(w, a, b, ret_same);
     }
-    size_t left;
-    size_t right;
-    *ret_same = ki_value_count(a, &left) == 0 && ki_value_count(b, &right) == 0 && left == right;
+    *ret_same = ki_value_count(a) == ki_value_count(b);
     int r = *ret_same ? push(w, *a, *b) : 0;
     if (r == 0 && *ret_same) {
         frame *f = &w->frames[w->depth - 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths as things to own, and the getters that read an object through one. */
+/* Paths as things to own or to use once, and the getters that read an object through one. */
 #include "object/path/path.h"
 
 #include <errno.h>
@@ -109,6 +109,83 @@ const char *ki_path_text(const ki_path *path)
 {
     return path->text.ptr;
 }
+
+/* ---- paths to use once: on the stack, whole ---- */
+
+#define ONCE_BYTES_MAX 512
+#define ONCE_TERMS_MAX 16
+
+ki_value ki_value_at(const ki_value *value, const char *path)
+{
+    ki__path_step steps[KI__PATH_STEPS_MAX];
+    ki__path_term terms[ONCE_TERMS_MAX];
+    char names[ONCE_BYTES_MAX];
+    ki_value found = {0};
+    ki_str text = ki_str_make(path, path != NULL ? strnlen(path, ONCE_BYTES_MAX + 1) : 0);
+    if (value == NULL || text.len == 0 || text.len > ONCE_BYTES_MAX) {
+        return found;
+    }
+    ki_path once = {
+        .alloc = ki__alloc_or_default(NULL),
+        .text = text,
+        .steps = steps,
+        .step_cap = steps_at_most(text),
+        .terms = terms,
+        .term_cap = terms_at_most(text),
+        .names = names,
+    };
+    if (once.term_cap > ONCE_TERMS_MAX) {
+        return found;
+    }
+    memset(steps, 0, once.step_cap * sizeof(steps[0]));
+    memset(terms, 0, once.term_cap * sizeof(terms[0]));
+    if (ki__path_parse(&once, NULL) >= 0) {
+        (void)!ki_path_first(&once, value, &found); /* nothing found stays nothing */
+    }
+    return found;
+}
+
+ki_value ki_object_at(const ki_object *object, const char *path)
+{
+    if (object == NULL) {
+        return (ki_value){0};
+    }
+    ki_value root = ki_object_root(object);
+    return ki_value_at(&root, path);
+}
+
+int64_t ki_object_int64_or(const ki_object *object, const char *path, int64_t otherwise)
+{
+    ki_value value = ki_object_at(object, path);
+    return ki_value_int64_or(&value, otherwise);
+}
+
+double ki_object_double_or(const ki_object *object, const char *path, double otherwise)
+{
+    ki_value value = ki_object_at(object, path);
+    return ki_value_double_or(&value, otherwise);
+}
+
+bool ki_object_bool_or(const ki_object *object, const char *path, bool otherwise)
+{
+    ki_value value = ki_object_at(object, path);
+    return ki_value_bool_or(&value, otherwise);
+}
+
+const char *ki_object_string_or(const ki_object *object, const char *path, const char *otherwise,
+                                char *text, size_t size)
+{
+    ki_value value = ki_object_at(object, path);
+    return ki_value_string_or(&value, otherwise, text, size);
+}
+
+bool ki_object_equals(const ki_object *object, const char *path, const char *text)
+{
+    ki_value value = ki_object_at(object, path);
+    return ki_value_equals_text(&value, text);
+}
+
+/* ---- getters ---- */
 
 int ki_object_get(const ki_object *object, const ki_path *path, ki_value *ret_value)
 {

@@ -176,9 +176,8 @@ static int read_operator(const reader *rd, const ki_value *value, ki__operator *
 
 static int read_values(reader *rd, const ki_value *values, ki__operator op)
 {
-    size_t count = 0;
-    if (!is_absent(values) &&
-        (ki_value_type(values) != KI_TYPE_LIST || ki_value_count(values, &count) < 0)) {
+    size_t count = ki_value_count(values);
+    if (!is_absent(values) && ki_value_type(values) != KI_TYPE_LIST) {
         return wrong_type(rd, "list", values);
     }
     bool wanted = op == KI__OP_IN || op == KI__OP_NOT_IN;
