@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WORKERS_MAX = 64, REQUEST_TIMEOUT_MS = 10000, RESYNC_MS = 600000 };
+enum { WORKERS_MAX = 64, RESYNC_MS = 600000 };
 #define MS_NS UINT64_C(1000000)
 #define INDEX_TEAM "team"
 #define CONFIG_BYTES ((size_t)512 * 1024)
@@ -104,136 +104,41 @@ static bool is_as_wanted(const ki_object *config, const wanted *w)
 
 /* ---- writing it ---- */
 
-/* One request, with a timeout that suits a worker. */
-static int ask(namespace_config *c, ki_request request, ki_object **ret_object, ki_error *error)
+/* All of `data` is managed here; everything else of the object is left to others. */
+static void fill(ki_edit *edit, void *user)
 {
-    ki_response answer = {0};
-    request.size = sizeof(request);
-    request.resource = KI_CORE_V1_CONFIGMAPS;
-    /* The name of a created object is in the object. */
-    request.name = request.verb == KI_VERB_CREATE ? "" : CONFIG_NAME;
-    request.timeout_ms = REQUEST_TIMEOUT_MS;
-    int r = ki_client_do(c->client, &request, &answer, error);
-    if (r >= 0 && ret_object != NULL) {
-        *ret_object = ki_object_ref(answer.object);
-    }
-    ki_response_done(&answer);
-    return r;
+    const wanted *w = user;
+    ki_edit_set_label(edit, MANAGER_LABEL, MANAGER);
+    ki_edit_remove(edit, "data");
+    ki_edit_set_string(edit, "data.namespace", w->name_space);
+    ki_edit_set_string(edit, "data.team", w->team);
+    ki_edit_set_string(edit, "data.members", ki_buf_text(&w->members));
 }
 
-/* Members of `data` that are not wanted, each as ,"key":null. */
-static int write_removals(const ki_object *current, ki_buf *out)
+/* `config` is the cached object. NULL: it is read from the server first, since one without our
+ * label is not in the cache. */
+static int keep(namespace_config *c, wanted *w, const ki_object *config, ki_error *error)
 {
-    ki_value data = ki_object_at(current, "data");
-    ki_value key;
-    ki_value value;
-    ki_value_iter iter;
-    int r = 0;
-    if (ki_value_iter_begin(&data, &iter) < 0) {
-        return 0; /* it has none */
-    }
-    while (r >= 0 && ki_value_iter_next(&iter, &key, &value) > 0) {
-        if (ki_value_equals(&key, ki_str_from("namespace")) ||
-            ki_value_equals(&key, ki_str_from("team")) ||
-            ki_value_equals(&key, ki_str_from("members"))) {
-            continue;
-        }
-        r = ki_buf_add_char(out, ',');
-        r = r < 0 ? r : ki_value_write_json(&key, out);
-        r = r < 0 ? r : ki_buf_add_text(out, ":null");
-    }
-    return r;
-}
-
-/* The ConfigMap as JSON. With `current` it is a merge patch that makes it of that one, and that the
- * server refuses as a conflict if it is not the current one any more. It leaves alone what others
- * may have set besides, such as annotations. Names, labels and versions need no escapes in JSON. */
-static int write_config(const wanted *w, const ki_object *current, ki_buf *out)
-{
-    char text[2048];
-    int len = snprintf(text, sizeof(text),
-                       "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{"
-                       "\"name\":\"%s\",\"namespace\":\"%s\",\"resourceVersion\":\"%s\","
-                       "\"labels\":{\"%s\":\"%s\"}},"
-                       "\"data\":{\"namespace\":\"%s\",\"team\":\"%s\",\"members\":\"",
-                       CONFIG_NAME, w->name_space,
-                       current != NULL ? ki_object_resource_version(current) : "", MANAGER_LABEL,
-                       MANAGER, w->name_space, w->team);
-    if (len < 0 || (size_t)len >= sizeof(text)) {
-        return KI_ERR_LIMIT;
-    }
-    int r = ki_buf_add(out, text, (size_t)len);
-    r = r < 0 ? r : ki_buf_add_str(out, ki_buf_str(&w->members));
-    r = r < 0 ? r : ki_buf_add_char(out, '"');
-    r = r < 0 || current == NULL ? r : write_removals(current, out);
-    return r < 0 ? r : ki_buf_add_text(out, "}}");
-}
-
-typedef struct attempt {
-    namespace_config *c;
-    const wanted *wanted;
-    ki_object *current; /* what is there, as far as we know; NULL: ask */
-} attempt;
-
-static int write_to_server(attempt *a, ki_error *error)
-{
-    ki_buf json;
-    ki_request request = {.verb = a->current != NULL ? KI_VERB_PATCH : KI_VERB_CREATE,
-                          .patch_type = KI_PATCH_MERGE,
-                          .name_space = a->wanted->name_space,
-                          .field_manager = MANAGER};
-    ki_buf_init(&json, NULL, CONFIG_BYTES);
-    int r = write_config(a->wanted, a->current, &json);
-    if (r >= 0) {
-        request.body = ki_buf_str(&json);
-        r = ask(a->c, request, NULL, error);
-    }
-    ki_buf_done(&json);
-    if (r >= 0) {
-        atomic_fetch_add(a->current != NULL ? &a->c->updated : &a->c->created, 1);
-    }
-    return r;
-}
-
-/* Called again, a few times, if another client wrote between the read and the write. */
-static int try_to_write(void *user, ki_error *error)
-{
-    attempt *a = user;
-    if (a->current == NULL) { /* or it has no label of ours and is not cached */
-        ki_request request = {.verb = KI_VERB_GET, .name_space = a->wanted->name_space};
-        int r = ask(a->c, request, &a->current, error);
-        if (r < 0 && !ki_error_is_not_found(error)) {
-            return r;
-        }
-    }
-    int r =
-        a->current != NULL && is_as_wanted(a->current, a->wanted) ? 0 : write_to_server(a, error);
-    a->current = ki_object_unref(a->current); /* stale, or changed by the write */
-    return r;
-}
-
-/* Takes over `config`, what the cache has; NULL if that is nothing. */
-static int keep(namespace_config *c, const wanted *w, ki_object *config, ki_error *error)
-{
-    attempt a = {.c = c, .wanted = w, .current = config};
-    int r = 0;
-    if (config == NULL || !is_as_wanted(config, w)) {
-        r = ki_client_retry_on_conflict(c->client, try_to_write, &a, error);
-    }
-    ki_object_unref(a.current);
+    int r = ki_client_create_or_patch(c->client, KI_CORE_V1_CONFIGMAPS, w->name_space, CONFIG_NAME,
+                                      config, fill, w, NULL, error);
+    atomic_fetch_add(&c->created, r == KI_WRITTEN_CREATED);
+    atomic_fetch_add(&c->updated, r == KI_WRITTEN_PATCHED);
     return r;
 }
 
 /* Deletes what the cache has, if it still is the same on the server. */
 static int drop(namespace_config *c, const ki_object *config, ki_error *error)
 {
-    ki_request request = {.verb = KI_VERB_DELETE,
-                          .name_space = ki_object_namespace(config),
-                          .uid = ki_object_uid(config),
-                          .if_version = ki_object_resource_version(config)};
-    int r = ask(c, request, NULL, error);
+    const ki_request request = {.size = sizeof(request),
+                                .verb = KI_VERB_DELETE,
+                                .resource = KI_CORE_V1_CONFIGMAPS,
+                                .name_space = ki_object_namespace(config),
+                                .name = CONFIG_NAME,
+                                .uid = ki_object_uid(config),
+                                .if_version = ki_object_resource_version(config)};
+    int r = ki_client_do(c->client, &request, NULL, error);
     if (r < 0 && ki_error_is_not_found(error)) {
-        return 0; /* someone was faster */
+        return 0; /* already deleted */
     }
     atomic_fetch_add(&c->deleted, r >= 0);
     return r;
@@ -257,7 +162,6 @@ static int reconcile_namespace(namespace_config *c, const ki_snapshot *namespace
     int r = find_wanted(namespaces, name_space, &w);
     if (r > 0) {
         r = keep(c, &w, config, error);
-        config = NULL;
     } else if (r == 0 && config != NULL) {
         r = drop(c, config, error);
     }

@@ -60,6 +60,7 @@ static int make_client(const settings *s, ki_client **ret_client, ki_error *erro
     options.user_agent = MANAGER "/1.0";
     options.qps = s->qps; /* the default, 5 in a second, is for programs that only watch */
     options.burst = s->qps < 1 ? 0 : (uint32_t)s->qps * 2;
+    options.request_timeout_ms = 10000; /* a server that hangs should not hold a worker for long */
     return ki_client_new(&options, ret_client, error);
 }
 

@@ -56,5 +56,6 @@
 #include <kinformer/value.h>
 #include <kinformer/version.h>
 #include <kinformer/workqueue.h>
+#include <kinformer/write.h>
 
 #endif

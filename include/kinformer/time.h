@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times as text in the format of objects (RFC 3339, UTC). For the current time, see
- * ki_clock_now_ns(). */
+/* Times as text in the format of objects (RFC 3339, UTC). */
 #ifndef KINFORMER_TIME_H
 #define KINFORMER_TIME_H
 
@@ -18,6 +17,10 @@ KI_API const char *ki_time_text(int64_t realtime_ns, char text[KI_TIME_TEXT_SIZE
 /** Formats nanoseconds since 1970 with microseconds: "2026-01-31T12:00:00.000000Z"
  *  (metav1.MicroTime). As ki_time_text().  Since: 0.1 */
 KI_API const char *ki_time_micro_text(int64_t realtime_ns, char text[KI_TIME_TEXT_SIZE]);
+
+/** Formats the current time, as ki_time_text().
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API const char *ki_time_now_text(char text[KI_TIME_TEXT_SIZE]);
 
 KI_END_DECLS
 

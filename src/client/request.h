@@ -37,6 +37,12 @@ struct ki_call {
 int ki__call_start(ki_client *client, const ki_request *request, bool at_once, ki_call_done done,
                    void *user, ki_call **ret_call, ki_error *error);
 
+/** Makes attempts, with a rest between them, until one succeeds or its failure is not to be tried
+ *  again: five at most. The rest is as ki_client_retry_on_conflict(). */
+int ki__client_retry(ki_client *client, int (*attempt)(void *user, ki_error *error),
+                     bool (*again)(const ki_error *failure, void *user), void *user,
+                     ki_error *error);
+
 /** Refuses new calls. Whether any are under way. */
 bool ki__calls_close(ki_client *client);
 /** Ends those with KI_ERR_STOPPED; there is at least one. Inside the loop, but not inside a

@@ -196,11 +196,10 @@ static void rest(ki_client *client)
     }
 }
 
-int ki_client_retry_on_conflict(ki_client *client, int (*attempt)(void *user, ki_error *error),
-                                void *user, ki_error *error)
+int ki__client_retry(ki_client *client, int (*attempt)(void *user, ki_error *error),
+                     bool (*again)(const ki_error *failure, void *user), void *user,
+                     ki_error *error)
 {
-    KI__REQUIRE(client, error);
-    KI__REQUIRE(attempt, error);
     if (ki__engine_is_inside(client->engine)) {
         return refuse_inside(error);
     }
@@ -212,7 +211,7 @@ int ki_client_retry_on_conflict(ki_client *client, int (*attempt)(void *user, ki
         }
         failure = KI_ERROR_INIT;
         r = attempt(user, &failure);
-        if (r >= 0 || !ki_error_is_conflict(&failure)) {
+        if (r >= 0 || !again(&failure, user)) {
             break;
         }
     }
@@ -220,4 +219,18 @@ int ki_client_retry_on_conflict(ki_client *client, int (*attempt)(void *user, ki
         ki__error_copy(error, &failure);
     }
     return r;
+}
+
+static bool is_conflict(const ki_error *failure, void *user)
+{
+    (void)user;
+    return ki_error_is_conflict(failure);
+}
+
+int ki_client_retry_on_conflict(ki_client *client, int (*attempt)(void *user, ki_error *error),
+                                void *user, ki_error *error)
+{
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(attempt, error);
+    return ki__client_retry(client, attempt, is_conflict, user, error);
 }

@@ -48,11 +48,12 @@ class Examples(e2e.Case):
         self.cluster.apply(objects.namespace("shop"))
         code, lines = self.run_example("write_objects")
         self.assertEqual(code, 0)
-        self.assertEqual([lines[0], lines[-1]], ["changed, attempt 2", "deleted"])
-        data = {what: json.loads(text) for what, text in (line.split(": ", 1)
-                                                          for line in lines[1:-1])}
-        self.assertEqual(data, {"patched": {"sky": "blue", "sea": "deep"},
-                                "applied": {"sky": "blue", "sea": "deep", "sun": "yellow"}})
+        what, data = lines[4].split(": ", 1)
+        self.assertEqual([*lines[:4], what, *lines[5:]],
+                         ["sky grey: created, attempt 1", "sky blue: patched, attempt 2",
+                          "sky blue: unchanged, attempt 1", "labelled: summer", "applied",
+                          "deleted"])
+        self.assertEqual(json.loads(data), {"sky": "blue", "sea": "green", "sun": "yellow"})
 
     def known_to_kubectl(self):
         """What each name means, as kubectl shows it; names of several resources are left out."""

@@ -179,7 +179,7 @@ def write(request, store, where):
         return store.update(key, value)
     if "apply" in request.headers.get("content-type", "") and key not in store.objects:
         return store.create(key, value)
-    return store.put(key, merge(json.loads(json.dumps(store.get(key))), value))
+    return store.update(key, merge(json.loads(json.dumps(store.get(key))), value))
 
 
 def handle(request, store):

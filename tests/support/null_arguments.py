@@ -24,7 +24,9 @@ SOME = {
     "ki_apiserver_set_faults": {"faults"},
     "ki_buf_add_text": {"text"},
     "ki_client_apply": {"ret_object"},
+    "ki_client_apply_json": {"ret_object"},
     "ki_client_create": {"ret_object"},
+    "ki_client_create_or_patch": {"name_space", "current", "ret_object"},
     "ki_client_delete": {"name_space"},
     "ki_client_do": {"ret_answer"},
     "ki_client_factory": {"options"},
@@ -33,6 +35,7 @@ SOME = {
     "ki_client_list": {"name_space", "options"},
     "ki_client_new": {"options"},
     "ki_client_patch": {"name_space", "ret_object"},
+    "ki_client_patch_edit": {"subresource", "ret_object"},
     "ki_client_update": {"ret_object"},
     "ki_client_update_status": {"ret_object"},
     "ki_config_in_cluster": {"options"},
@@ -133,7 +136,7 @@ def functions(folder):
 
 def is_function(kind):
     return "(*" in kind or kind in ("ki_queue_process", "ki_call_done", "ki_transform",
-                                    "ki_watch_error_handler")
+                                    "ki_watch_error_handler", "ki_mutate")
 
 
 def is_pointer(kind):
