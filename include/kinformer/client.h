@@ -5,7 +5,7 @@
  *
  *   ki_client *client = NULL;
  *   ki_informer *pods = NULL;
- *   r = ki_client_new(NULL, &client, &error);       as kubectl would, on a thread of its own
+ *   r = ki_client_new(NULL, &client, &error);       as kubectl would, on its own thread
  *   r = ki_client_informer(client, KI_CORE_V1_PODS, NULL, &pods, &error);
  *   r = ki_informer_on_change(pods, fn, user, NULL, &error);
  *   r = ki_client_start(client, &error);
@@ -110,7 +110,7 @@ KI_API ki_client *ki_client_close(ki_client *client);
  *  which every call returns. With options (selectors, a namespace, indexes, a resync period and so
  *  on) each call creates another one; `engine` and `source` in them must be NULL. Start it with
  *  ki_client_start(). It runs until the client ends, even if it is released; one with options can
- *  be stopped before that with ki_informer_stop().
+ *  be stopped earlier with ki_informer_stop().
  *  Owner:  caller; release with ki_informer_unref().  Thread: any.  Blocks: no.
  *  Errors: as ki_factory_informer_with().
  *  Since:  0.1 */
@@ -122,10 +122,10 @@ KI_API KI_NODISCARD int ki_client_informer(ki_client *client, const ki_resource 
  *  Thread: any.  Blocks: no.  Errors: -ENOMEM.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_client_start(ki_client *client, ki_error *error);
 
-/** Waits until the client's started informers and their handlers have synced. `timeout_ms` 0
- *  returns immediately, UINT32_MAX waits forever. The message of `error` names the informer that is
+/** Waits until the client's started informers and their handlers have synced. A `timeout_ms` of 0
+ *  only checks, UINT32_MAX waits forever. The message of `error` names the informer that is
  *  furthest behind, and its latest failure.
- *  Thread: any; on the client's thread or inside a callback, only with `timeout_ms` 0.
+ *  Thread: any; on the client's thread and inside callbacks only with a `timeout_ms` of 0.
  *  Blocks: yes.
  *  Errors: as ki_factory_wait_for_sync().
  *  Since:  0.1 */

@@ -26,24 +26,24 @@ typedef struct ki_enqueue_options {
     size_t size; /* see KI_OPTIONS_INIT */
 
     /** Add the key of the object's owner instead of its own: of the owner reference with
-     *  `controller: true`, if it has this resource's group and kind. After a change of the owner,
+     *  `controller: true`, if it has the group and kind of this resource. If the owner has changed,
      *  both keys are added. */
     const ki_resource *owner;
 
-    /** Or: adds any keys itself. If an add fails for want of memory, the change is reported (see
-     *  on_report of ki_loop_options); a map function that must not miss a key has to look at the
-     *  results of ki_workqueue_add(). Runs as a handler with the default delivery. */
+    /** Alternatively, adds any keys itself. If an add fails because memory is exhausted, the change
+     *  is reported (see on_report of ki_loop_options); a map function that must not miss a key has
+     *  to check the results of ki_workqueue_add(). Runs as a handler with the default delivery. */
     void (*map)(const ki_change *change, ki_workqueue *queue, void *user);
     void *user;
 } ki_enqueue_options;
 
-/** Adds the key of the object to a work queue for every change of an informer, initial additions
- *  and resyncs included. `options` may be NULL. A key that cannot be added for want of memory, or
- *  because the queue has too many, is reported (see on_report of ki_loop_options) and is retried
- *  with the next change. After the queue was shut down, changes are ignored.
- *  Owner:  holds a reference to the queue until the informer has stopped.
+/** Adds the key of the object to a work queue for every change of an informer, including initial
+ *  additions and resyncs. `options` may be NULL. A key that cannot be added, because memory is
+ *  exhausted or the queue has too many keys, is reported (see on_report of ki_loop_options) and
+ *  retried with the next change. Changes after the queue was shut down are ignored.
+ *  Owner:  it holds a reference to the queue until the informer has stopped.
  *  Thread: any.  Blocks: no.
- *  Errors: -EINVAL  owner and map;  as ki_informer_add_handler().
+ *  Errors: -EINVAL  both owner and map are set;  as ki_informer_add_handler().
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_informer_enqueue(ki_informer *informer, ki_workqueue *queue,
                                             const ki_enqueue_options *options, ki_error *error);
@@ -91,20 +91,20 @@ KI_API KI_NODISCARD int ki_controller_new(const ki_controller_options *options,
 KI_API ki_controller *ki_controller_ref(ki_controller *controller);
 KI_API ki_controller *ki_controller_unref(ki_controller *controller);
 
-/** Starts the informers of a client that are not started, and threads for the workers, named
- *  "ki-worker-1" and so on, which begin when these informers have synced. `client` may be NULL:
- *  they begin at once. The client must live until the controller is closed. End them with
- *  ki_controller_close().
+/** Starts worker threads and the client's informers that are not started. The threads, named
+ *  "ki-worker-1" and so on, begin to process keys when these informers have synced; at once if
+ *  `client` is NULL. The client must remain valid until the controller is closed. End the threads
+ *  with ki_controller_close().
  *  Blocks: no.
- *  Errors: -EINVAL  workers is 0 or above 10,000;  KI_ERR_EXISTS  started before;
- *          KI_ERR_STOPPED  the queue is shut down;  -EAGAIN  no more threads;
- *          as ki_client_start();  -ENOMEM. No worker runs then.
+ *  Errors: -EINVAL  workers is 0 or above 10,000;  KI_ERR_EXISTS  already started;
+ *          KI_ERR_STOPPED  the queue is shut down;  -EAGAIN  too many threads;
+ *          as ki_client_start();  -ENOMEM. After an error no worker runs.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_controller_start(ki_controller *controller, ki_client *client,
                                             uint32_t workers, ki_error *error);
 
-/** Shuts the queue down, waits until the threads of ki_controller_start() have ended, and releases
- *  the controller: ki_controller_unref(). Queued keys are processed first, delayed keys are
+/** Shuts the queue down, waits until the threads of ki_controller_start() have exited, and releases
+ *  the controller as ki_controller_unref() does. Queued keys are processed first, delayed keys are
  *  dropped. Inside `reconcile` it does not wait. Always returns NULL; accepts NULL.
  *  Blocks: yes.  Since: 0.1 */
 KI_API ki_controller *ki_controller_close(ki_controller *controller);

@@ -25,12 +25,12 @@
 #define KI_PRINTF(format_index, first_arg)
 #endif
 
-/* Handles that are released at the end of their block, with gcc and clang:
+/* Handles that are released automatically at the end of their block, with gcc and clang:
  *   KI_AUTO(ki_object) pod = ki_informer_get(pods, "shop", "web");
- * declares a `ki_object *`, for which ki_object_unref() is called, also on `return`. Always
- * initialise it. All types with an unref function have this. Clients and
- * controllers are closed: ki_client_close(), ki_controller_close(). KI_AUTO_DEFINE() is how a
- * header says which function releases a type. */
+ * declares a `ki_object *` and calls ki_object_unref() for it, also on `return`. Always initialize
+ * it. Available for all types with an unref function. Clients and controllers are closed:
+ * ki_client_close(), ki_controller_close(). In headers, KI_AUTO_DEFINE() sets the function that
+ * releases a type. */
 #if defined(__GNUC__)
 #define KI_AUTO(type) __attribute__((cleanup(type##_release_auto))) type *
 #define KI_AUTO_DEFINE(type, release)                     \

@@ -67,13 +67,16 @@ KI_API ki_factory *ki_factory_unref(ki_factory *factory);
 KI_API KI_NODISCARD int ki_factory_informer(ki_factory *factory, const ki_resource *resource,
                                             ki_informer **ret_informer, ki_error *error);
 
-/** An informer with options of its own, such as selectors, which starts and stops with the others;
- *  each call makes a new one. `options` NULL: as ki_factory_informer(). `engine` and `source` in it
- *  must be NULL; `name_space`, `resync_ms` and `transform` are the factory's if they are zero; what
- *  `configure` says does not apply.
- *  Owner:  as ki_factory_informer(). Once it was stopped, by ki_informer_stop() as well, the
- * factory releases it. Blocks: no. Errors: as ki_factory_informer();  -EINVAL  engine or source,
- * another resource, or a namespace for a resource without namespaces. Since:  0.1 */
+/** Creates an informer with its own options, such as selectors, which starts and stops with the
+ *  others; each call creates another one. If `options` is NULL, as ki_factory_informer(). `engine`
+ *  and `source` in it must be NULL; `name_space`, `resync_ms` and `transform` are those of the
+ *  factory if they are zero; `configure` is not called.
+ *  Owner:  as ki_factory_informer(). Once it was stopped, also by ki_informer_stop(), the factory
+ *          releases it.
+ *  Blocks: no.
+ *  Errors: as ki_factory_informer();  -EINVAL  engine or source is set, another resource, or a
+ *          namespace for a cluster-scoped resource.
+ *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_factory_informer_with(ki_factory *factory, const ki_resource *resource,
                                                  const ki_informer_options *options,
                                                  ki_informer **ret_informer, ki_error *error);

@@ -16,24 +16,23 @@ typedef enum ki_change_type {
     KI_CHANGE_TYPE_MAX
 } ki_change_type;
 
-/** One change of one object. All of it is borrowed for the call: ki_object_ref() keeps an object.
- */
+/** One change of one object. Borrowed for the call: use ki_object_ref() to keep an object. */
 typedef struct ki_change {
-    size_t size; /* of this struct, as the library knows it */
+    size_t size; /* the size of this struct in the library */
     ki_change_type type;
-    /** The object as it is now; of a deletion the final state, or the last known one. */
+    /** The current object; for a deletion the final state, or the last known one. */
     const ki_object *object;
-    /** The state that was delivered last: NULL of an addition, `object` of a resync. */
+    /** The last delivered state: NULL for an addition, `object` for a resync. */
     const ki_object *old;
-    bool initial; /* of an addition: it existed when the informer or the handler started */
-    /** Of a deletion that was not observed: `object` is the last known state. */
+    bool initial; /* for an addition: it existed when the informer or the handler started */
+    /** For a deletion that was missed: `object` is the last known state. */
     bool final_state_unknown;
-    /** Events that were merged into this one, because the handler was behind (see registration.h),
-     * and events before it that cancelled each other out. */
+    /** Number of events merged into this one because the handler was behind (see registration.h),
+     *  and of earlier events that cancelled out. */
     uint64_t merged;
 } ki_change;
 
-/** "added", "updated", "deleted" or "sync".
+/** Returns the name of a change: "added", "updated", "deleted" or "sync".
  *  Owner: static.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const char *ki_change_name(const ki_change *change);
 
@@ -75,7 +74,7 @@ typedef struct ki_handler {
      *  called even if the handler is removed here, as with `filter`. */
     void (*on_merged)(const ki_object *object, uint64_t merged, void *user);
 
-    /** Receives every change, in place of the five callbacks above, which are not called then. */
+    /** Receives every change instead of the five callbacks above, which are then not called. */
     ki_change_fn on_change;
 
     /** Selects the objects to deliver; NULL: all. An object that starts to match is delivered to

@@ -142,22 +142,23 @@ KI_API KI_NODISCARD int ki_informer_add_handler(ki_informer *informer, const ki_
                                                 ki_registration **ret_registration,
                                                 ki_error *error);
 
-/** ki_informer_add_handler() with one function for all changes, until the informer stops. `options`
- *  may be NULL. To remove it earlier, or to filter, use ki_informer_add_handler() with `on_change`.
+/** Adds a handler with one function for all changes, until the informer stops. `options` may be
+ *  NULL. To remove it earlier, or to filter, use ki_informer_add_handler() with `on_change`.
  *  Blocks: no.  Errors: as ki_informer_add_handler().  Since: 0.1 */
 KI_API KI_NODISCARD int ki_informer_on_change(ki_informer *informer, ki_change_fn fn, void *user,
                                               const ki_handler_options *options, ki_error *error);
 
-/** The object of this name in the store; NULL if there is none. `name_space` is NULL or "" for
- *  objects without namespace.
+/** Gets an object from the store by name; NULL if there is none. `name_space` is NULL or "" for
+ *  cluster-scoped objects.
  *  Owner: caller; release with ki_object_unref().  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API ki_object *ki_informer_get(const ki_informer *informer, const char *name_space,
                                   const char *name);
 
-/** The objects in the store of a namespace (NULL or "": of all) that a label selector, such as
- *  "app=web,tier!=db", selects (NULL or "": all). For a selector that is used often, parse it once
- *  and use ki_lister_list().
- *  Owner:  *ret_list: caller; release with ki_list_unref(). In no particular order: ki_list_sort().
+/** Lists the objects in the store of a namespace (NULL or "": of all) that a label selector, such
+ *  as "app=web,tier!=db", matches (NULL or "": all). For a selector that is used often, parse it
+ *  once and use ki_lister_list().
+ *  Owner:  caller; release *ret_list with ki_list_unref(). The order is unspecified: see
+ *          ki_list_sort().
  *  Thread: any.  Blocks: no.
  *  Errors: as ki_selector_parse();  -ENOMEM.
  *  Since:  0.1 */

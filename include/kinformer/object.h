@@ -115,18 +115,18 @@ KI_API ki_value ki_object_annotations(const ki_object *object);
 KI_API ki_value ki_object_owner_references(const ki_object *object);
 KI_API ki_value ki_object_finalizers(const ki_object *object);
 
-/** Returns the value of a label, a view into the object; "" if there is no such label. `name` is the
- *  plain name, such as "app.kubernetes.io/name", not a path. Label values consist of letters, digits
- *  and "-_.", which servers never store encoded. If an object from elsewhere has an encoded value
- *  (see ki_value_string()), the result is "". */
+/** Returns the value of a label as a view into the object; "" if the label does not exist. `name`
+ *  is the plain name, such as "app.kubernetes.io/name", not a path. Label values consist of
+ *  letters, digits and "-_.", which servers never store encoded. If an object from elsewhere has an
+ *  encoded value (see ki_value_string()), the result is "". */
 KI_API ki_str ki_object_label(const ki_object *object, const char *name);
 /** Returns whether an object has a label. */
 KI_API bool ki_object_has_label(const ki_object *object, const char *name);
-/** Returns whether a label has this value, when decoded; false if there is no such label. */
+/** Returns whether a label has this value when decoded; false if the label does not exist. */
 KI_API bool ki_object_label_is(const ki_object *object, const char *name, const char *value);
 
-/** Returns the value of an annotation, a string; KI_TYPE_NONE if there is no such annotation. It is
- *  not a view because annotations often contain JSON, which JSON objects store with escapes: see
+/** Returns the value of an annotation, a string; KI_TYPE_NONE if it does not exist. It is not a
+ *  view because annotations often contain JSON, which JSON objects store with escapes: see
  *  ki_value_string_or(), ki_value_copy_string() and ki_value_equals_text(). */
 KI_API ki_value ki_object_annotation(const ki_object *object, const char *name);
 /** Returns whether an object has an annotation. */
@@ -175,8 +175,8 @@ KI_API KI_NODISCARD int ki_object_write_json(const ki_object *object, ki_buf *ou
 KI_API KI_NODISCARD int ki_object_write_protobuf(const ki_object *object, ki_buf *out,
                                                  ki_error *error);
 
-/* Fields by path. ki_object_at() is ki_value_at() of the whole object; the others are the functions
- * of the same name for that value; see value.h.
+/* Read fields by path. ki_object_at() is ki_value_at() of the whole object; the others are the
+ * functions of the same name for that value; see value.h.
  *
  *   int64_t replicas = ki_object_int64_or(deployment, "spec.replicas", 1);
  *   bool running = ki_object_equals(pod, "status.phase", "Running");

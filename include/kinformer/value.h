@@ -97,22 +97,22 @@ KI_API KI_NODISCARD int ki_value_element(const ki_value *list, int64_t index,
  *  "status.nodeInfo.kubeletVersion", "spec.containers[0].image",
  *  "status.conditions[type=Ready].status", "metadata.annotations['example.com/hash']".
  *
- *  Never fails: the result is KI_TYPE_NONE if there is no such value, if the path is invalid, and if
- *  it has over 512 bytes or 16 conditions. Allocates only where ki_path_first() does, so nothing for
+ *  Never fails: the result is KI_TYPE_NONE if there is no value, if the path is invalid, and if it
+ *  has over 512 bytes or 16 conditions. Allocates only where ki_path_first() does, so nothing for
  *  paths like these; if an allocation fails, the result is KI_TYPE_NONE as well. The path is parsed
- *  by each call. To read many objects, or to check a path that comes from a user, compile it once
- *  with ki_path_compile().  Since: 0.1 */
+ *  by each call. To read many objects, or to validate a path from a user, compile it once with
+ *  ki_path_compile().  Since: 0.1 */
 KI_API ki_value ki_value_at(const ki_value *value, const char *path);
 
-/** Return a value as a C type, or `otherwise` where the function without "_or" would fail: the value
- *  is absent, null, of another type, or does not fit.  Since: 0.1 */
+/** Return a value as a C type, or `otherwise` where the function without "_or" would fail: the
+ *  value is absent, null, of another type, or out of range.  Since: 0.1 */
 KI_API int64_t ki_value_int64_or(const ki_value *value, int64_t otherwise);
 KI_API double ki_value_double_or(const ki_value *value, double otherwise);
 KI_API bool ki_value_bool_or(const ki_value *value, bool otherwise);
 
 /** Copies a string, decoded and NUL-terminated, to `text` of `size` bytes, and returns `text`; or
- *  returns `otherwise`, which may be NULL, and leaves `text` unchanged: also if the string has `size`
- *  bytes or more. For strings of any length see ki_value_copy_string().  Since: 0.1 */
+ *  returns `otherwise`, which may be NULL, and leaves `text` unchanged: also if the string has
+ *  `size` bytes or more. For strings of any length, see ki_value_copy_string().  Since: 0.1 */
 KI_API const char *ki_value_string_or(const ki_value *value, const char *otherwise, char *text,
                                       size_t size);
 

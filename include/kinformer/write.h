@@ -12,8 +12,8 @@
  *   r = ki_client_create_or_patch(client, KI_CORE_V1_CONFIGMAPS, "web", "shop", cached, fill,
  *                                 website, NULL, &error);
  *
- * *ret_object is owned by the caller; release it with ki_object_unref(). `ret_object` may be NULL.
- * Thread: any but that of the loop.  Blocks: yes.
+ * The caller owns *ret_object; release it with ki_object_unref(). `ret_object` may be NULL.
+ * Thread: any except the loop's thread.  Blocks: yes.
  * Errors: those of ki_client_do(), and those named below. */
 #ifndef KINFORMER_WRITE_H
 #define KINFORMER_WRITE_H
@@ -28,7 +28,7 @@
 
 KI_BEGIN_DECLS
 
-/** What a write did. */
+/** The effect of a write. */
 typedef enum ki_written {
     KI_WRITTEN_NOTHING, /* no difference: nothing was sent */
     KI_WRITTEN_CREATED,
@@ -40,18 +40,18 @@ typedef enum ki_written {
  *  apiVersion, kind, name and namespace. May be called several times, each time with a new edit. */
 typedef void (*ki_mutate)(ki_edit *edit, void *user);
 
-/** Brings an object to the state that `mutate` sets: creates it, sends the smallest merge patch, or
- *  nothing. controller-runtime: CreateOrPatch.
+/** Creates or patches an object so that it is as `mutate` sets it: creates it, sends the smallest
+ *  merge patch, or sends nothing. controller-runtime: CreateOrPatch.
  *
  *  `current` is the object as last seen, for example in a cache; NULL: it is read first. The patch
- *  applies only if the server still has that version. If the object was changed, created or deleted
- *  by others meanwhile, it is read again, and `mutate` is called with the new state: at most five
- *  attempts, with a little over 10 ms between them.
+ *  applies only if the server still has that version. If another client has changed, created or
+ *  deleted the object meanwhile, it is read again, and `mutate` is called with the new state: at
+ *  most five attempts, with a little over 10 ms between them.
  *
  *  For resources with the subresource "status", servers ignore changes of the status here: see
  *  ki_client_patch_edit(). `name_space` may be NULL: that of the configuration, or none for
- *  resources without namespaces. *ret_object is the object from the server, or `current` if nothing
- *  was sent.
+ *  cluster-scoped resources. *ret_object is the object from the server, or `current` if nothing was
+ *  sent.
  *  Returns: a ki_written.
  *  Errors:  those of the edit;  a conflict (ki_error_is_conflict()) after the last attempt.
  *  Since:   0.1 */
@@ -62,10 +62,10 @@ KI_API KI_NODISCARD int ki_client_create_or_patch(ki_client *client, const ki_re
                                                   ki_error *error);
 
 /** Sends the changes of an edit, which started from an object of the server, as the smallest merge
- *  patch; nothing if there are no changes. `subresource` is "status" to write the status, NULL or ""
- *  for the object. If the edit has the option lock_version and the object has changed on the server,
- *  that responds with a conflict. *ret_object is the object from the server, or the one that the
- *  edit started from if nothing was sent.
+ *  patch; nothing if there are no changes. `subresource` is "status" to write the status, NULL or
+ *  "" for the object. If the edit has the option lock_version and the object has changed on the
+ *  server, the response is a conflict. *ret_object is the object from the server, or the one that
+ *  the edit started from if nothing was sent.
  *  Returns: KI_WRITTEN_PATCHED or KI_WRITTEN_NOTHING.
  *  Errors:  those of the edit;  KI_ERR_INVALID  it did not start from an object with a name.
  *  Since:   0.1 */
@@ -74,7 +74,7 @@ KI_API KI_NODISCARD int ki_client_patch_edit(ki_client *client, const ki_resourc
                                              ki_object **ret_object, ki_error *error);
 
 /** Applies the text of a JSON writer by server-side apply, as ki_client_apply(). It has only the
- *  fields that `field_manager` is to own; with `force` they are taken from other managers.
+ *  fields that `field_manager` owns; with `force` they are taken over from other managers.
  *  Returns: 0.
  *  Errors:  those of the writer (ki_json_object()).
  *  Since:   0.1 */
