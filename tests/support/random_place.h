@@ -131,13 +131,12 @@ static inline void place_to_element(random_place *place, size_t index, size_t co
 /* One step further down at random; false if there is none. */
 static inline bool place_step_down(random_place *place, uint64_t *seed)
 {
-    size_t count = 0;
+    size_t count = ki_value_count(&place->value);
     ki_value_iter iter;
     ki_value key;
     ki_value value;
     char name[PLACE_NAME_MAX];
-    if (ki_value_count(&place->value, &count) < 0 || count == 0 ||
-        place->count == PLACE_STEPS_MAX - 1) {
+    if (count == 0 || place->count == PLACE_STEPS_MAX - 1) {
         return false;
     }
     size_t index = (size_t)place_below(seed, count);
@@ -216,10 +215,8 @@ static inline bool place_same_elements(const ki_value *a, const ki_value *b, siz
 {
     ki_value x;
     ki_value y;
-    size_t left = 0;
-    size_t right = 0;
-    bool same = ki_value_count(a, &left) == 0 && ki_value_count(b, &right) == 0 &&
-                left == right + (gone ? 1 : 0);
+    size_t left = ki_value_count(a);
+    bool same = left == ki_value_count(b) + (gone ? 1 : 0);
     for (size_t i = 0; same && i < left; i++) {
         size_t j = gone && i > but ? i - 1 : i;
         same = i == but || (ki_value_element(a, (int64_t)i, &x) == 0 &&
@@ -242,12 +239,11 @@ static inline bool place_same_but(const ki_object *before, const ki_object *afte
         const place_step *step = &place->steps[i];
         bool last = i + 1 == place->count;
         bool is_new = ki_value_type(&a) == KI_TYPE_NONE || ki_value_type(&a) == KI_TYPE_NULL;
-        size_t count = 0;
         if (step->index != SIZE_MAX) {
             same = place_same_elements(&a, &b, step->index, gone && last);
         } else {
             same = (is_new || place_same_members(&a, &b, step->name)) &&
-                   (is_new ? ki_value_count(&b, &count) == 0 && count == (gone && last ? 0 : 1)
+                   (is_new ? ki_value_count(&b) == (gone && last ? 0 : 1)
                            : place_same_members(&b, &a, step->name));
         }
         a = is_new ? none : place_child(&a, step);

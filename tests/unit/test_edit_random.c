@@ -244,7 +244,6 @@ static void append_something(trial *t)
     ki_object *after = NULL;
     ki_value found;
     ki_value last;
-    size_t count = 0;
     size_t old = 0;
     ki_type type = ki_value_type(&place.value);
     if (type == KI_TYPE_MAP) {
@@ -259,10 +258,10 @@ static void append_something(trial *t)
     begin(t);
     ki_edit_append_string(t->edit, place.path, "last");
     found = finish(t, &place, false, &after);
-    bool right = ki_value_count(&found, &count) == 0 && ki_value_element(&found, -1, &last) == 0 &&
-                 ki_value_equals(&last, ki_str_from("last"));
+    bool right =
+        ki_value_element(&found, -1, &last) == 0 && ki_value_equals(&last, ki_str_from("last"));
     if (type == KI_TYPE_LIST) {
-        right = right && ki_value_count(&place.value, &old) == 0;
+        old = ki_value_count(&place.value);
         for (size_t i = 0; right && i < old; i++) {
             ki_value a;
             ki_value b;
@@ -270,7 +269,7 @@ static void append_something(trial *t)
                     ki_value_element(&found, (int64_t)i, &b) == 0 && same_value(&a, &b, NULL);
         }
     }
-    if (!right || count != old + 1) {
+    if (!right || ki_value_count(&found) != old + 1) {
         complain(t, after, "not appended");
     }
     ki_object_unref(after);
@@ -312,19 +311,11 @@ static void change_entry(trial *t, bool label)
         (label ? ki_edit_set_label : ki_edit_set_annotation)(t->edit, name, "v\n");
     }
     ki_value found = finish(t, &place, gone, &after);
-    ki_value read = {0};
-    if (!gone && (!ki_value_equals(&found, ki_str_from("v\n")) ||
-                  (label && (ki_object_label(after, ki_str_from(name), &read) < 0 ||
-                             !ki_value_equals(&read, ki_str_from("v\n")))))) {
+    if (!gone && (!ki_value_equals_text(&found, "v\n") ||
+                  (label && !ki_object_label_is(after, name, "v\n")))) {
         complain(t, after, "another value is there");
     }
     ki_object_unref(after);
-}
-
-static size_t count_of(const ki_value *list)
-{
-    size_t count = 0;
-    return ki_value_count(list, &count) == 0 ? count : 0;
 }
 
 static void change_finalizers(trial *t)
@@ -337,7 +328,8 @@ static void change_finalizers(trial *t)
     ki_edit_add_finalizer(t->edit, "example.com/f");
     ki_edit_add_finalizer(t->edit, "example.com/f");
     ki_value found = finish(t, &place, false, &after);
-    if (count_of(&found) != count_of(&place.value) + 1 || ki_value_element(&found, -1, &last) < 0 ||
+    if (ki_value_count(&found) != ki_value_count(&place.value) + 1 ||
+        ki_value_element(&found, -1, &last) < 0 ||
         !ki_value_equals(&last, ki_str_from("example.com/f"))) {
         complain(t, after, "not added once");
     }
@@ -345,7 +337,7 @@ static void change_finalizers(trial *t)
     /* And away again: nothing is left but maybe an empty list. */
     ki_edit_remove_finalizer(t->edit, "example.com/f");
     found = finish(t, &place, false, &after);
-    if (count_of(&found) != count_of(&place.value)) {
+    if (ki_value_count(&found) != ki_value_count(&place.value)) {
         complain(t, after, "not removed");
     }
     ki_object_unref(after);
@@ -366,7 +358,8 @@ static void change_owners(trial *t)
     ki_edit_add_owner(t->edit, owner, false);
     ki_edit_add_owner(t->edit, owner, false);
     ki_value found = finish(t, &place, false, &after);
-    if (count_of(&found) != count_of(&place.value) + 1 || ki_value_element(&found, -1, &last) < 0 ||
+    if (ki_value_count(&found) != ki_value_count(&place.value) + 1 ||
+        ki_value_element(&found, -1, &last) < 0 ||
         ki_value_member(&last, ki_str_from("uid"), &uid) < 0 ||
         !ki_value_equals(&uid, ki_str_from("u-1"))) {
         complain(t, after, "not added once");
@@ -374,7 +367,7 @@ static void change_owners(trial *t)
     ki_object_unref(after);
     ki_edit_remove_owner(t->edit, "u-1");
     found = finish(t, &place, false, &after);
-    if (count_of(&found) != count_of(&place.value)) {
+    if (ki_value_count(&found) != ki_value_count(&place.value)) {
         complain(t, after, "not removed");
     }
     ki_object_unref(after);
@@ -406,7 +399,7 @@ static void change_conditions(trial *t)
     char status[PLACE_NAME_MAX] = "True";
     ki_value old = {0};
     ki_value value;
-    size_t count = count_of(&place.value);
+    size_t count = ki_value_count(&place.value);
     size_t index = count != 0 ? (size_t)place_below(&t->seed, count) : 0;
     if (ki_value_element(&place.value, (int64_t)index, &value) == 0 &&
         ki_value_member(&value, ki_str_from("type"), &old) == 0) {
@@ -429,7 +422,7 @@ static void change_conditions(trial *t)
     begin(t);
     ki_edit_set_condition(t->edit, &condition);
     ki_value found = finish(t, &place, false, &after);
-    size_t now = count_of(&found);
+    size_t now = ki_value_count(&found);
     size_t at = 0;
     for (bool is_it = false; !is_it; at += is_it ? 0 : 1) { /* the first of the type */
         assert_int_equal(ki_value_element(&found, (int64_t)at, &value), 0);
