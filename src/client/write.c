@@ -24,7 +24,7 @@ static int send_patch(ki_client *client, const ki_resource *resource, const ki_o
                       ki_error *error)
 {
     ki_request request = KI_OPTIONS_INIT(ki_request);
-    ki_response answer;
+    ki_response answer = KI_OPTIONS_INIT(ki_response);
     request.verb = KI_VERB_PATCH;
     request.resource = resource;
     request.name_space = ki_object_namespace(object);
@@ -84,7 +84,7 @@ typedef struct writing {
 static int read_current(writing *w, ki_error *error)
 {
     ki_request request = KI_OPTIONS_INIT(ki_request);
-    ki_response answer;
+    ki_response answer = KI_OPTIONS_INIT(ki_response);
     request.verb = KI_VERB_GET;
     request.resource = w->resource;
     request.name_space = w->name_space;

@@ -65,7 +65,7 @@ static ki_str group_of(ki_str api_version)
 
 static int add_owner(const enqueuer *e, const ki_object *object)
 {
-    ki_owner owner;
+    ki_owner owner = KI_OPTIONS_INIT(ki_owner);
     if (object == NULL || ki_object_controller(object, &owner) < 0 ||
         !ki_str_eq_text(owner.kind, ki_resource_kind(e->owner)) ||
         !ki_str_eq_text(group_of(owner.api_version), ki_resource_group(e->owner))) {
