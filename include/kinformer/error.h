@@ -33,7 +33,8 @@ KI_BEGIN_DECLS
     X(CUT, -5018, "truncated")                                           \
     X(STALE, -5019, "older than a previous version")                     \
     X(TLS, -5020, "the server's certificate is not accepted")            \
-    X(DENIED, -5021, "not allowed by the options")
+    X(DENIED, -5021, "not allowed by the options")                       \
+    X(CALLBACK, -5022, "a callback failed")
 
 typedef enum ki_error_code {
 #define KI_ERROR_ENUM(name, code, text) KI_ERR_##name = (code),

@@ -148,6 +148,13 @@ KI_API KI_NODISCARD int ki_informer_add_handler(ki_informer *informer, const ki_
 KI_API KI_NODISCARD int ki_informer_on_change(ki_informer *informer, ki_change_fn fn, void *user,
                                               const ki_handler_options *options, ki_error *error);
 
+/** Reports a failure of a callback that returns nothing, such as on_change, to on_report of
+ *  ki_loop_options, or to the log without one. `object` is the one that the callback received; it
+ *  may be NULL. A NULL `error` is ignored.
+ *  Thread: any, also inside callbacks.  Blocks: no.  Since: 0.1 */
+KI_API void ki_informer_report_failure(ki_informer *informer, const ki_object *object,
+                                       const ki_error *error);
+
 /** Gets an object from the store by name; NULL if there is none. `name_space` is NULL or "" for
  *  cluster-scoped objects.
  *  Owner: caller; release with ki_object_unref().  Thread: any.  Blocks: no.  Since: 0.1 */

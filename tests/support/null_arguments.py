@@ -50,6 +50,7 @@ SOME = {
     "ki_informer_enqueue": {"options"},
     "ki_informer_list": {"name_space"},
     "ki_informer_on_change": {"options"},
+    "ki_informer_report_failure": {"object"},
     "ki_informer_set_transform": {"transform"},
     "ki_informer_set_watch_error_handler": {"on_watch_error"},
     "ki_value_iter_next": {"ret_key"},

@@ -199,6 +199,15 @@ int ki_informer_on_change(ki_informer *informer, ki_change_fn fn, void *user,
     return ki_informer_add_handler(informer, &handler, options, NULL, error);
 }
 
+void ki_informer_report_failure(ki_informer *informer, const ki_object *object,
+                                const ki_error *error)
+{
+    if (informer != NULL && error != NULL) {
+        ki_str key = ki_str_from(object != NULL ? ki_object_key(object) : NULL);
+        ki__engine_report(informer->engine, "handler", informer->options.name, key, error);
+    }
+}
+
 /* ---- going ---- */
 
 static ki_registration *take_handler(ki_informer *informer)
