@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-C_SUFFIXES = (".c", ".h", ".cc", ".cpp")
+C_SUFFIXES = (".c", ".h", ".cc", ".cpp", ".hpp")
 
 # In this order: comments and literals first, so that nothing inside them is taken for code.
 _TOKEN = re.compile(r"""

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Controllers in C++. Include <kinformer/kinformer.hpp>. */
+#ifndef KINFORMER_CPP_CONTROLLER_HPP
+#define KINFORMER_CPP_CONTROLLER_HPP
+
+#include <kinformer/cpp/client.hpp>
+
+namespace ki
+{
+
+/** Options of a controller. */
+struct controller_options {
+    /** Called for every failure, on the worker's thread. */
+    std::function<void(std::string_view key, const ki::error &failure, uint32_t failures,
+                       bool given_up)>
+        on_error;
+    uint32_t max_retries = 0; /* then the key is dropped until it is added again; 0: no limit */
+};
+
+/** Processes the keys of a queue with a function, reconcile(std::string_view key), which may return
+ *
+ *    nothing                     success;
+ *    std::chrono::nanoseconds    success; above zero, the key is processed again after that time
+ *                                (any duration that converts, such as 5s);
+ *    ki::result of one of them   the same, or a failure.
+ *
+ *  If it throws, the key is retried after the delay of the queue's rate limiter, as after any
+ *  failure, and on_error receives the exception as a ki::error: with its code and message, -ENOMEM
+ *  for std::bad_alloc, else KI_ERR_CALLBACK with the message of the exception.
+ *
+ *  Has one owner: the destructor shuts the queue down and waits for the workers
+ *  (ki_controller_close()). Declare it after the client and after all that its function uses. */
+class controller : public unique<ki_controller, ki_controller_close>
+{
+  public:
+    using unique::unique;
+
+    template <typename Reconcile,
+              typename = std::enable_if_t<std::is_invocable_v<Reconcile &, std::string_view>>>
+    controller(const workqueue &queue, Reconcile reconcile, controller_options options = {})
+        : controller(try_new(queue, std::move(reconcile), std::move(options)).value())
+    {
+    }
+    template <typename Reconcile>
+    static result<controller> try_new(const workqueue &queue, Reconcile reconcile,
+                                      controller_options options = {})
+    {
+        using state = controller_state<Reconcile>;
+        auto held = std::unique_ptr<state>(new state{std::move(reconcile), std::move(options)});
+        auto o = ki::options<ki_controller_options>();
+        o.queue = queue.get();
+        o.reconcile = state::call;
+        o.on_error = held->options.on_error ? state::failed : nullptr;
+        o.max_retries = held->options.max_retries;
+        o.user = held.get();
+        o.destroy = detail::destroy<state>;
+        auto made = detail::make<controller>(
+            [&](ki_controller **ret, ki_error *e) { return ki_controller_new(&o, ret, e); });
+        if (made) {
+            (void)held.release(); /* destroyed by the controller */
+        }
+        return made;
+    }
+
+    /** Starts the client's informers, and workers that begin when these have synced. */
+    void start(client &with, uint32_t workers = 1)
+    {
+        try_start(with, workers).value();
+    }
+    result<void> try_start(client &with, uint32_t workers = 1)
+    {
+        return detail::run(
+            [&](ki_error *e) { return ki_controller_start(get(), with.get(), workers, e); });
+    }
+    /** Starts workers at once. */
+    void start(uint32_t workers = 1)
+    {
+        try_start(workers).value();
+    }
+    result<void> try_start(uint32_t workers = 1)
+    {
+        return detail::run(
+            [&](ki_error *e) { return ki_controller_start(get(), nullptr, workers, e); });
+    }
+    /** Processes keys on the caller's thread until the queue is shut down. */
+    void run_worker()
+    {
+        detail::check(ki_controller_run_worker(get())).value();
+    }
+    /** Processes one key, if one is available now. */
+    bool work_one()
+    {
+        return try_work_one().value();
+    }
+    result<bool> try_work_one()
+    {
+        int r = ki_controller_work_one(get());
+        if (r < 0) {
+            return ki::error(r);
+        }
+        return r > 0;
+    }
+    /** Shuts the queue down and waits for the workers. */
+    void close() noexcept
+    {
+        reset();
+    }
+
+  private:
+    template <typename Reconcile> struct controller_state {
+        Reconcile reconcile;
+        controller_options options;
+
+        static int call(ki_str key, uint64_t *retry_after_ns, ki_error *error, void *user) noexcept
+        {
+            auto *self = static_cast<controller_state *>(user);
+            return detail::guard(
+                [&] {
+                    using returned = std::invoke_result_t<Reconcile &, std::string_view>;
+                    if constexpr (std::is_void_v<returned>) {
+                        self->reconcile(view(key));
+                        return 0;
+                    } else {
+                        return take(self->reconcile(view(key)), retry_after_ns, error);
+                    }
+                },
+                [&](const ki::error &e) { (void)e.fill(error); });
+        }
+        static int take(std::chrono::nanoseconds after, uint64_t *retry_after_ns, ki_error *)
+        {
+            if (after.count() > 0) {
+                *retry_after_ns = static_cast<uint64_t>(after.count());
+            }
+            return 0;
+        }
+        static int take(const result<void> &done, uint64_t *, ki_error *error)
+        {
+            return done ? 0 : done.error().fill(error);
+        }
+        template <typename Duration>
+        static int take(const result<Duration> &done, uint64_t *retry_after_ns, ki_error *error)
+        {
+            return done ? take(*done, retry_after_ns, error) : done.error().fill(error);
+        }
+        static void failed(ki_str key, const ki_error *error, uint32_t failures, bool given_up,
+                           void *user) noexcept
+        {
+            auto *self = static_cast<controller_state *>(user);
+            (void)detail::guard(
+                [&] {
+                    const ki::error failure(error->code, *error);
+                    self->options.on_error(view(key), failure, failures, given_up);
+                    return 0;
+                },
+                [](const ki::error &) {});
+        }
+    };
+};
+
+} // namespace ki
+
+#endif

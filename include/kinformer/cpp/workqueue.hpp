@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Work queues in C++. Include <kinformer/kinformer.hpp>. */
+#ifndef KINFORMER_CPP_WORKQUEUE_HPP
+#define KINFORMER_CPP_WORKQUEUE_HPP
+
+#include <kinformer/cpp/base.hpp>
+
+namespace ki
+{
+
+/** Keys to be processed, each by one worker at a time. */
+class workqueue : public shared<ki_workqueue, ki_workqueue_ref, ki_workqueue_unref>
+{
+  public:
+    using shared::shared;
+
+    explicit workqueue(const ki_workqueue_options *options = nullptr)
+        : workqueue(try_new(options).value())
+    {
+    }
+    static result<workqueue> try_new(const ki_workqueue_options *options = nullptr)
+    {
+        return detail::make<workqueue>(
+            [&](ki_workqueue **ret, ki_error *e) { return ki_workqueue_new(options, ret, e); });
+    }
+
+    void add(std::string_view key)
+    {
+        try_add(key).value();
+    }
+    result<void> try_add(std::string_view key)
+    {
+        return detail::check(ki_workqueue_add(get(), str(key)));
+    }
+    void add_after(std::string_view key, std::chrono::nanoseconds delay)
+    {
+        try_add_after(key, delay).value();
+    }
+    result<void> try_add_after(std::string_view key, std::chrono::nanoseconds delay)
+    {
+        const auto ns = delay.count() > 0 ? static_cast<uint64_t>(delay.count()) : 0;
+        return detail::check(ki_workqueue_add_after(get(), str(key), ns));
+    }
+    void add_rate_limited(std::string_view key)
+    {
+        try_add_rate_limited(key).value();
+    }
+    result<void> try_add_rate_limited(std::string_view key)
+    {
+        return detail::check(ki_workqueue_add_rate_limited(get(), str(key)));
+    }
+    void forget(std::string_view key) noexcept
+    {
+        ki_workqueue_forget(get(), str(key));
+    }
+    size_t size() const noexcept
+    {
+        return ki_workqueue_count(get());
+    }
+    void shut_down() noexcept
+    {
+        ki_workqueue_shut_down(get());
+    }
+};
+
+} // namespace ki
+
+#endif
