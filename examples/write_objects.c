@@ -108,7 +108,7 @@ static int run(ki_client *client, ki_error *error)
     if (r >= 0) {
         r = ki_client_get(client, KI_CORE_V1_CONFIGMAPS, "shop", "colours", &object, NULL, error);
         ki_object_unref(object);
-        if (r < 0 && ki_error_is_not_found(error)) {
+        if (r == KI_ERR_NOT_FOUND) {
             printf("deleted\n");
             r = 0;
         }

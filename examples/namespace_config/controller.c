@@ -137,7 +137,7 @@ static int drop(namespace_config *c, const ki_object *config, ki_error *error)
                                 .uid = ki_object_uid(config),
                                 .if_version = ki_object_resource_version(config)};
     int r = ki_client_do(c->client, &request, NULL, error);
-    if (r < 0 && ki_error_is_not_found(error)) {
+    if (r == KI_ERR_NOT_FOUND) {
         return 0; /* already deleted */
     }
     atomic_fetch_add(&c->deleted, r >= 0);

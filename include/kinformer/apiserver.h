@@ -161,7 +161,7 @@ KI_API KI_NODISCARD int ki_apiserver_apply(ki_apiserver *server, const ki_object
 /** Deletes an object as a request would: an object with finalizers is only marked. `name_space` is
  *  "" for cluster-scoped resources.
  *  Thread: any.  Blocks: no.
- *  Errors: KI_ERR_STATUS  with HTTP code and reason, such as 404;  -ENOMEM.  Since: 0.1 */
+ *  Errors: KI_ERR_NOT_FOUND;  KI_ERR_STATUS  with HTTP code and reason;  -ENOMEM.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource,
                                             const char *name_space, const char *name,
                                             ki_error *error);
@@ -169,7 +169,7 @@ KI_API KI_NODISCARD int ki_apiserver_delete(ki_apiserver *server, const ki_resou
 /** Gets the current state of an object, regardless of faults and lag, for comparison in tests.
  *  `name_space` is "" for cluster-scoped resources.
  *  Owner:  caller; release with ki_object_unref().  Thread: any.  Blocks: no.
- *  Errors: KI_ERR_STATUS  with HTTP code and reason: 404 if it does not exist;  -EINVAL  no name;
+ *  Errors: KI_ERR_NOT_FOUND;  KI_ERR_STATUS  with HTTP code and reason;  -EINVAL  no name;
  *          -ENOMEM.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_apiserver_get(ki_apiserver *server, const ki_resource *resource,
@@ -179,7 +179,7 @@ KI_API KI_NODISCARD int ki_apiserver_get(ki_apiserver *server, const ki_resource
 /** Lists the current objects of a resource, sorted by key, regardless of faults and lag.
  *  `name_space` is "" for all of them; `label_selector` may be NULL.
  *  Owner:  caller; release with ki_list_unref().  Thread: any.  Blocks: no.
- *  Errors: KI_ERR_STATUS  unknown resource or invalid selector;  -ENOMEM.
+ *  Errors: KI_ERR_NOT_FOUND  unknown resource;  KI_ERR_STATUS  invalid selector;  -ENOMEM.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_apiserver_list(ki_apiserver *server, const ki_resource *resource,
                                           const char *name_space, const char *label_selector,

@@ -35,9 +35,8 @@ KI_API ki_lister ki_lister_at(ki_snapshot *snapshot, const ki_resource *resource
 /** Gets an object by name. `name_space` is NULL or "" for cluster-scoped objects. Allocates
  *  nothing.
  *  Owner:  caller; release *ret_object with ki_object_unref().
- *  Errors: KI_ERR_STATUS  not found: ki_error_is_not_found() is true for `error`, and its message
- *                         is
- *          that of an API server: deployments.apps "web" not found in namespace "shop".
+ *  Errors: KI_ERR_NOT_FOUND  with http_code 404 in `error`, and the message of an API server:
+ *          deployments.apps "web" not found in namespace "shop".
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_lister_get(const ki_lister *lister, const char *name_space,
                                       const char *name, ki_object **ret_object, ki_error *error);

@@ -3,12 +3,12 @@
  * track of objects permanently, use an informer.
  *
  *   r = ki_client_get(client, KI_CORE_V1_PODS, "default", "web", &pod, NULL, &error);
- *   if (r < 0 && ki_error_is_not_found(&error)) ...
+ *   if (r == KI_ERR_NOT_FOUND) ...
  *
  * A request either waits for its response (ki_client_do() and the short forms) or passes it to a
  * callback on the loop (ki_client_call()). Requests that the server asks to retry later are
  * retried, up to ten times; the last response is the result. If the server refuses the request, it
- * is an error of KI_ERR_STATUS with its Status (see status.h). */
+ * is an error with its Status (see status.h). */
 #ifndef KINFORMER_REQUEST_H
 #define KINFORMER_REQUEST_H
 
@@ -122,7 +122,9 @@ KI_API void ki_response_done(ki_response *answer);
  *  be NULL; it is also set on failure (see `object` there), and must be released with
  *  ki_response_done() in any case.
  *  Thread: any except the loop's thread.  Blocks: yes.
- *  Errors: KI_ERR_STATUS   the server refused the request: see status.h;
+ *  Errors: KI_ERR_NOT_FOUND  the server has no such object or resource (404);
+ *          KI_ERR_EXISTS   the object to be created already exists;
+ *          KI_ERR_STATUS   the server refused the request for another reason: see status.h;
  *          KI_ERR_INVALID, -EINVAL  invalid names; missing or conflicting members;
  *          -ETIMEDOUT;  KI_ERR_TLS, -ECONNREFUSED and so on: no connection;
  *          KI_ERR_LIMIT    the response is too large;  KI_ERR_SYNTAX and so on: it is undecodable;

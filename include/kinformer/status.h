@@ -13,10 +13,12 @@ KI_BEGIN_DECLS
 /** Returns whether an object is a Status (apiVersion v1 or meta.k8s.io/v1).  Since: 0.1 */
 KI_API bool ki_object_is_status(const ki_object *object);
 
-/** Converts a Status to an error: code KI_ERR_STATUS, with HTTP code, reason, message and
- *  retryAfterSeconds. Returns that code, or 0 and leaves `error` unchanged if the Status is
- *  Success. A message that does not fit is truncated and ends with "..."; control characters in it
- *  become blanks or '?'. Members of the wrong type count as absent.
+/** Converts a Status to an error with HTTP code, reason, message and retryAfterSeconds. The code of
+ *  the error is KI_ERR_NOT_FOUND for the reason NotFound, or for 404 with an unknown reason;
+ *  KI_ERR_EXISTS for AlreadyExists; KI_ERR_STATUS otherwise. Returns that code, or 0 and leaves
+ *  `error` unchanged if the Status is Success. A message that does not fit is truncated and ends
+ *  with "..."; control characters in it become blanks or '?'. Members of the wrong type count as
+ *  absent.
  *  Errors (besides): KI_ERR_INVALID  not a Status.
  *  Since:  0.1 */
 KI_API int ki_status_to_error(const ki_object *status, ki_error *error);
@@ -24,7 +26,7 @@ KI_API int ki_status_to_error(const ki_object *status, ki_error *error);
 /** Creates the error for an HTTP response without a decodable Status: the reason for the HTTP code,
  *  and a message with verb, resource and name (each may be NULL) and the text of the body,
  *  truncated and with control characters replaced. `verb` is the HTTP method: 409 means
- *  AlreadyExists for "POST" and Conflict for others. Returns KI_ERR_STATUS.
+ *  AlreadyExists for "POST" and Conflict for others. Returns the code of the error.
  *  Since:  0.1 */
 KI_API int ki_status_from_http(int http_code, const char *verb, const char *resource,
                                const char *name, ki_str body, uint32_t retry_after_s,
@@ -51,9 +53,10 @@ KI_API KI_NODISCARD int ki_status_cause_at(const ki_object *status, size_t index
 KI_API bool ki_status_has_cause(const ki_object *status, const char *type);
 
 /* Return whether an error has the reason that the function is named after; the predicates of
- * apimachinery's api/errors. True only for KI_ERR_STATUS errors: by reason, or by HTTP code if the
- * reason is unknown; those marked (*) only by reason, those marked (+) by HTTP code, whatever the
- * reason is.  Since: 0.1 */
+ * apimachinery's api/errors. True only for errors that a server reported: by reason, or by HTTP
+ * code if the reason is unknown; those marked (*) only by reason, those marked (+) by HTTP code,
+ * whatever the reason is. The first two are also true for any error with the code KI_ERR_NOT_FOUND
+ * or KI_ERR_EXISTS.  Since: 0.1 */
 KI_API bool ki_error_is_not_found(const ki_error *error);
 KI_API bool ki_error_is_already_exists(const ki_error *error); /* (*) */
 KI_API bool ki_error_is_conflict(const ki_error *error);

@@ -54,4 +54,12 @@ int ki__error_null(ki_error *error, const char *argument);
  *  is valid. */
 void ki__error_add(ki_error *error, ki_str text);
 
+/** Whether an API server reported this error, or a lister in its words. */
+static inline bool ki__error_is_status(const ki_error *error)
+{
+    return error->code == KI_ERR_STATUS ||
+           ((error->code == KI_ERR_NOT_FOUND || error->code == KI_ERR_EXISTS) &&
+            (error->http_code != 0 || error->reason != KI_REASON_UNKNOWN));
+}
+
 #endif

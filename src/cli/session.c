@@ -229,7 +229,7 @@ int cli_session_open(cli_session *s, const cli_flags *flags, const char *const *
 /* Retrying does not help, so it is reported. Once synced, any failure may be transient. */
 static bool is_final(const ki_error *error)
 {
-    if (error->code == KI_ERR_STATUS) {
+    if (error->code == KI_ERR_STATUS || error->code == KI_ERR_NOT_FOUND) {
         return ki_error_is_forbidden(error) || ki_error_is_unauthorized(error) ||
                ki_error_is_not_found(error) || ki_error_is_bad_request(error) ||
                ki_error_is_method_not_supported(error) || ki_error_is_invalid(error);

@@ -93,7 +93,7 @@ static int read_current(writing *w, ki_error *error)
     int r = ki_client_do(w->client, &request, &answer, error);
     if (r >= 0) {
         w->current = ki_object_ref(answer.object);
-    } else if (ki_error_is_not_found(error)) {
+    } else if (r == KI_ERR_NOT_FOUND) {
         w->missing = true;
         r = 0;
     }
@@ -164,9 +164,8 @@ static int attempt(void *user, ki_error *error)
     r = created ? create(w, error) : patch(w, error);
     if (r < 0) {
         w->current = ki_object_unref(w->current);
-        w->missing = !created && ki_error_is_not_found(error);
-        w->overtaken = w->missing || ki_error_is_conflict(error) ||
-                       (created && ki_error_is_already_exists(error));
+        w->missing = !created && r == KI_ERR_NOT_FOUND;
+        w->overtaken = w->missing || ki_error_is_conflict(error) || (created && r == KI_ERR_EXISTS);
     }
     return r;
 }

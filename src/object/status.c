@@ -48,6 +48,21 @@ static void add_message(ki_error *error, const ki_value *status)
     }
 }
 
+/* A reason that is known has the last word; a server too new or too old for ours has its code. */
+static int code_of(ki_reason reason, int http_code)
+{
+    switch (reason) {
+    case KI_REASON_NOT_FOUND:
+        return KI_ERR_NOT_FOUND;
+    case KI_REASON_ALREADY_EXISTS:
+        return KI_ERR_EXISTS;
+    case KI_REASON_UNKNOWN:
+        return http_code == 404 ? KI_ERR_NOT_FOUND : KI_ERR_STATUS;
+    default:
+        return KI_ERR_STATUS;
+    }
+}
+
 int ki_status_to_error(const ki_object *status, ki_error *error)
 {
     KI__REQUIRE(status, error);
@@ -59,16 +74,18 @@ int ki_status_to_error(const ki_object *status, ki_error *error)
     if (ki_value_equals(&outcome, ki_str_from("Success"))) {
         return 0;
     }
+    ki_reason reason = reason_of(&root);
+    int http_code = ki__value_child_count(&root, "code");
     if (error != NULL) {
         ki_value details = ki__value_child(&root, "details");
         ki__error_clear(error);
-        error->code = KI_ERR_STATUS;
-        error->http_code = ki__value_child_count(&root, "code");
-        error->reason = reason_of(&root);
+        error->code = code_of(reason, http_code);
+        error->http_code = http_code;
+        error->reason = reason;
         error->retry_after_s = (uint32_t)ki__value_child_count(&details, "retryAfterSeconds");
         add_message(error, &root);
     }
-    return KI_ERR_STATUS;
+    return code_of(reason, http_code);
 }
 
 static ki_value string_member(const ki_value *map, const char *name)
@@ -166,20 +183,24 @@ static const struct response *find_response(int http_code)
     return NULL;
 }
 
-static void begin_message(ki_error *error, int http_code, bool is_post)
+static ki_reason reason_of_http(int http_code, bool is_post)
+{
+    const struct response *response = find_response(http_code);
+    if (response == NULL) {
+        return http_code >= 500 ? KI_REASON_INTERNAL_ERROR : KI_REASON_UNKNOWN;
+    }
+    return http_code == 409 && is_post ? KI_REASON_ALREADY_EXISTS : response->reason;
+}
+
+static void begin_message(ki_error *error, int code, int http_code)
 {
     const struct response *response = find_response(http_code);
     if (response != NULL) {
-        (void)ki__error_set(error, KI_ERR_STATUS, "%s", response->text);
-        bool exists = http_code == 409 && is_post;
-        error->reason = exists ? KI_REASON_ALREADY_EXISTS : response->reason;
+        (void)ki__error_set(error, code, "%s", response->text);
     } else if (http_code >= 500) {
-        (void)ki__error_set(error, KI_ERR_STATUS, "the server failed with status code %d",
-                            http_code);
-        error->reason = KI_REASON_INTERNAL_ERROR;
+        (void)ki__error_set(error, code, "the server failed with status code %d", http_code);
     } else {
-        (void)ki__error_set(error, KI_ERR_STATUS, "the server responded with status code %d",
-                            http_code);
+        (void)ki__error_set(error, code, "the server responded with status code %d", http_code);
     }
 }
 
@@ -217,10 +238,13 @@ static void add_request(ki_error *error, const char *verb, const char *resource,
 int ki_status_from_http(int http_code, const char *verb, const char *resource, const char *name,
                         ki_str body, uint32_t retry_after_s, ki_error *error)
 {
+    ki_reason reason = reason_of_http(http_code, verb != NULL && strcmp(verb, "POST") == 0);
+    int code = code_of(reason, http_code);
     if (error == NULL) {
-        return KI_ERR_STATUS;
+        return code;
     }
-    begin_message(error, http_code, verb != NULL && strcmp(verb, "POST") == 0);
+    begin_message(error, code, http_code);
+    error->reason = reason;
     error->http_code = http_code;
     error->retry_after_s = retry_after_s;
     add_request(error, verb, resource, name);
@@ -229,22 +253,21 @@ int ki_status_from_http(int http_code, const char *verb, const char *resource, c
         ki__error_add(error, ki_str_from(": "));
         ki__error_add(error, body);
     }
-    return KI_ERR_STATUS;
+    return code;
 }
 
 /* ---- questions ---- */
 
 static bool has_reason(const ki_error *error, ki_reason reason)
 {
-    return error != NULL && error->code == KI_ERR_STATUS && error->reason == reason;
+    return error != NULL && ki__error_is_status(error) && error->reason == reason;
 }
 
 static bool has_code(const ki_error *error, int http_code)
 {
-    return error != NULL && error->code == KI_ERR_STATUS && error->http_code == http_code;
+    return error != NULL && ki__error_is_status(error) && error->http_code == http_code;
 }
 
-/* A reason that is known has the last word; a server too new or too old for ours has its code. */
 static bool has_reason_or_code(const ki_error *error, ki_reason reason, int http_code)
 {
     return has_reason(error, reason) ||
@@ -253,12 +276,14 @@ static bool has_reason_or_code(const ki_error *error, ki_reason reason, int http
 
 bool ki_error_is_not_found(const ki_error *error)
 {
-    return has_reason_or_code(error, KI_REASON_NOT_FOUND, 404);
+    return (error != NULL && error->code == KI_ERR_NOT_FOUND) ||
+           has_reason_or_code(error, KI_REASON_NOT_FOUND, 404);
 }
 
 bool ki_error_is_already_exists(const ki_error *error)
 {
-    return has_reason(error, KI_REASON_ALREADY_EXISTS);
+    return (error != NULL && error->code == KI_ERR_EXISTS) ||
+           has_reason(error, KI_REASON_ALREADY_EXISTS);
 }
 
 bool ki_error_is_conflict(const ki_error *error)
@@ -348,7 +373,7 @@ bool ki_error_is_store_read_error(const ki_error *error)
 
 bool ki_error_suggests_delay(const ki_error *error, uint32_t *ret_seconds)
 {
-    if (error == NULL || error->code != KI_ERR_STATUS) {
+    if (error == NULL || !ki__error_is_status(error)) {
         return false;
     }
     if (error->retry_after_s == 0 && error->reason != KI_REASON_SERVER_TIMEOUT) {

@@ -123,7 +123,7 @@ static void on_body(ki_str bytes, void *user)
     int r = ki__reader_body(&call->reader, bytes, &error);
     if (r > 0) {
         complete(call);
-    } else if (r < 0 && error.code == KI_ERR_STATUS) {
+    } else if (r < 0 && ki__error_is_status(&error)) {
         complete(call); /* of a list; the reader has the Status */
     } else if (r < 0) {
         error.http_code = call->last_status;

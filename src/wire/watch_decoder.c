@@ -165,7 +165,7 @@ static void end_error(ki__watch_decoder *decoder, ki__watch_event *ret_event)
     ki_error *error = &ret_event->item.error;
     ki_object *status = decoder->object;
     decoder->object = NULL;
-    if (status == NULL || ki_status_to_error(status, error) != KI_ERR_STATUS) {
+    if (status == NULL || ki_status_to_error(status, error) >= 0 || !ki__error_is_status(error)) {
         const char *why = decoder->why.code != 0 ? decoder->why.message : "no Status";
         (void)ki__error_set(error, KI_ERR_INVALID, "undecodable ERROR event: %s", why);
         status = ki_object_unref(status);

@@ -55,7 +55,8 @@ static uint64_t decode(const uint8_t *bytes, size_t len, const ki__wire_options 
     if (r < 0) {
         must(error.code == r);
         add_error(&hash, &error);
-        must((r == KI_ERR_STATUS) <= (ki__list_decoder_status(&decoder) != NULL));
+        must((r == KI_ERR_STATUS || r == KI_ERR_NOT_FOUND || r == KI_ERR_EXISTS) <=
+             (ki__list_decoder_status(&decoder) != NULL));
     }
     ki__list_info info = ki__list_decoder_info(&decoder);
     add_text(&hash, info.kind);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as the answer to WATCH, in either encoding. However they are cut, the events, what was
  * set aside and why, and the end must be the same; and each event has what it promises. */
+#include "base/error.h"
 #include "fuzz/wire_summary.h"
 #include "wire/watch_decoder.h"
 
@@ -10,7 +11,7 @@ static void check_event(const ki__watch_event *event)
     must((unsigned)event->type <= KI_WATCH_EVENT_MAX);
     if (event->type == KI_WATCH_EVENT_ERROR) {
         must(event->item.error.code < 0);
-        must((event->item.error.code == KI_ERR_STATUS) == (object != NULL));
+        must(ki__error_is_status(&event->item.error) == (object != NULL));
     } else if (object == NULL) {
         must(event->item.error.code < 0 && event->item.error.code <= KI_ERR_FIRST);
     } else if (event->type == KI_WATCH_EVENT_BOOKMARK) {

@@ -298,7 +298,7 @@ static void reads_are_of_the_present_and_without_faults(void **state)
     ki_object_unref(object);
     must(ki_apiserver_delete(server, KI_CORE_V1_PODS, "x", "b", &error), &error);
     assert_int_equal(ki_apiserver_get(server, KI_CORE_V1_PODS, "x", "b", &object, &error),
-                     KI_ERR_STATUS);
+                     KI_ERR_NOT_FOUND);
     assert_true(ki_error_is_not_found(&error));
     assert_int_equal(ki_apiserver_get(server, KI_CORE_V1_PODS, "x", "", &object, &error), -EINVAL);
     assert_int_equal(ki_apiserver_list(server, KI_CORE_V1_PODS, "", "a b", &list, &error),

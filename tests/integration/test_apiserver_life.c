@@ -316,7 +316,7 @@ static void objects_are_applied_and_deleted_directly(void **state)
         KI_ERR_NOT_FOUND);
     assert_int_equal(ki_apiserver_delete(s.server, KI_CORE_V1_PODS, "new", "p", &error), 0);
     assert_int_equal(ki_apiserver_delete(s.server, KI_CORE_V1_PODS, "new", "p", &error),
-                     KI_ERR_STATUS);
+                     KI_ERR_NOT_FOUND);
     assert_int_equal(error.http_code, 404);
     serving_end(&s);
 }
@@ -486,7 +486,7 @@ static void *write_many(void *user)
         (void)apply(server, text, NULL);
         if (i % 10 == 0) {
             int r = ki_apiserver_delete(server, KI_CORE_V1_CONFIGMAPS, "default", "m1", NULL);
-            assert_true(r == 0 || r == KI_ERR_STATUS);
+            assert_true(r == 0 || r == KI_ERR_NOT_FOUND);
             r = ki_apiserver_set_faults(server, i % 20 == 0 ? "latency=1ms" : "", NULL);
             assert_int_equal(r, 0);
             (void)ki_apiserver_version(server);

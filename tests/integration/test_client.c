@@ -36,7 +36,7 @@ static int get(ki_client *client, ki_error *error)
 static void expect_not_found(ki_client *client)
 {
     ki_error error = KI_ERROR_INIT;
-    assert_int_equal(get(client, &error), KI_ERR_STATUS);
+    assert_int_equal(get(client, &error), KI_ERR_NOT_FOUND);
     assert_true(ki_error_is_not_found(&error));
 }
 
@@ -397,7 +397,7 @@ static void answers_come_on_the_loop(void **state)
         assert_int_equal(ki_client_call(c.client, &request, on_done, &w, &w.call, NULL), 0);
         clienting_until(&c, &w.done);
         assert_int_equal(w.dones, 2);
-        assert_int_equal(w.code, KI_ERR_STATUS);
+        assert_int_equal(w.code, KI_ERR_NOT_FOUND);
         assert_int_equal(w.http_code, 404);
         assert_int_equal(w.sync, KI_ERR_BUSY);
         ki_call_cancel(w.call); /* late */

@@ -63,7 +63,7 @@ static void a_get(void **state)
     request.resource = KI_APPS_V1_DEPLOYMENTS;
     ki_error error = KI_ERROR_INIT;
     ki_response answer = {0};
-    assert_int_equal(ki_client_do(c.client, &request, &answer, &error), KI_ERR_STATUS);
+    assert_int_equal(ki_client_do(c.client, &request, &answer, &error), KI_ERR_NOT_FOUND);
     assert_true(ki_error_is_not_found(&error));
     assert_int_equal(answer.http_code, 404);
     assert_true(ki_object_is_status(answer.object));
@@ -87,7 +87,7 @@ static void a_life(void **state)
                      "\"namespace\":\"shop\"},\"data\":{\"k\":\"v\"}}\n");
     ki_error error = KI_ERROR_INIT;
     assert_int_equal(ki_client_create(c.client, KI_CORE_V1_CONFIGMAPS, object, NULL, NULL, &error),
-                     KI_ERR_STATUS);
+                     KI_ERR_EXISTS);
     assert_true(ki_error_is_already_exists(&error));
 
     ki_object *changed = NULL;
@@ -109,7 +109,7 @@ static void a_life(void **state)
     expect_asked(&c, "DELETE /api/v1/namespaces/shop/configmaps/a\n" PROTO TYPE_JSON
                      "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\"}\n");
     assert_int_equal(ki_client_delete(c.client, KI_CORE_V1_CONFIGMAPS, "shop", "a", NULL, &error),
-                     KI_ERR_STATUS);
+                     KI_ERR_NOT_FOUND);
     assert_true(ki_error_is_not_found(&error));
     (void)ki_object_unref(object);
     (void)ki_object_unref(made);
@@ -149,7 +149,7 @@ static void writes_with_all_their_options(void **state)
     request.uid = "u\"1";
     request.if_version = "5";
     request.dry_run = true;
-    assert_int_equal(ki_client_do(c.client, &request, NULL, NULL), KI_ERR_STATUS);
+    assert_int_equal(ki_client_do(c.client, &request, NULL, NULL), KI_ERR_NOT_FOUND);
     expect_asked(&c, "DELETE /api/v1/nodes/n1\n" PROTO TYPE_JSON
                      "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"gracePeriodSeconds\":0,"
                      "\"preconditions\":{\"uid\":\"u\\\"1\",\"resourceVersion\":\"5\"},"
@@ -674,7 +674,7 @@ static void broken_connections_are_asked_again_if_nothing_can_have_changed(void 
     for (size_t i = 0; i < 2; i++) {
         ki_error error = KI_ERROR_INIT;
         clienting_answer(&c, breaks[i]);
-        assert_int_equal(get(&c, &error), KI_ERR_STATUS); /* 404 */
+        assert_int_equal(get(&c, &error), KI_ERR_NOT_FOUND); /* 404 */
         assert_int_equal(error.http_code, 404);
         assert_int_equal(count_asked(&c), 2);
         clienting_answer(&c, breaks[i]);

@@ -509,7 +509,7 @@ static void the_store_has_a_change_before_the_handler_hears_of_it(void **state)
     assert_string_equal(ki_object_resource_version(object), "1");
     (void)ki_object_unref(object);
     ki_error error = KI_ERROR_INIT;
-    assert_int_equal(ki_lister_get(&lister, "ns", "x", &object, &error), KI_ERR_STATUS);
+    assert_int_equal(ki_lister_get(&lister, "ns", "x", &object, &error), KI_ERR_NOT_FOUND);
     assert_true(ki_error_is_not_found(&error));
     assert_string_equal(ki_informer_name(f.informer), "pods");
     assert_null(ki_informer_resource(f.informer));

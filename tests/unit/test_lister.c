@@ -128,7 +128,7 @@ static void get_allocates_nothing(void **state)
     ki_object_unref(object);
     assert_int_equal(ki_lister_get_key(&pods, ki_str_from("shop/web"), &object, &error), 0);
     ki_object_unref(object);
-    assert_int_equal(ki_lister_get(&pods, "shop", "db", &object, &error), KI_ERR_STATUS);
+    assert_int_equal(ki_lister_get(&pods, "shop", "db", &object, &error), KI_ERR_NOT_FOUND);
     ki_lister_iter iter = ki_lister_iter_begin(&pods, "shop", NULL);
     assert_non_null(ki_lister_iter_next(&iter));
     ki_lister_iter_end(&iter);
@@ -140,8 +140,8 @@ static void get_allocates_nothing(void **state)
 /* What `r` and `error` must be for an object that is not there. */
 static void check_not_found(int r, const ki_error *error, const char *message)
 {
-    assert_int_equal(r, KI_ERR_STATUS);
-    assert_int_equal(error->code, KI_ERR_STATUS);
+    assert_int_equal(r, KI_ERR_NOT_FOUND);
+    assert_int_equal(error->code, KI_ERR_NOT_FOUND);
     assert_int_equal(error->http_code, 404);
     assert_int_equal(error->reason, KI_REASON_NOT_FOUND);
     assert_true(ki_error_is_not_found(error));
@@ -168,7 +168,7 @@ static void what_is_not_there_is_not_found_by_resource_and_name(void **state)
     check_not_found(r, &error, "pods \"db\" not found in namespace \"blog\"");
     r = ki_lister_get_key(&pods, ki_str_from("web"), &object, &error);
     check_not_found(r, &error, "pods \"web\" not found");
-    assert_int_equal(ki_lister_get(&pods, "shop", "x", &object, NULL), KI_ERR_STATUS);
+    assert_int_equal(ki_lister_get(&pods, "shop", "x", &object, NULL), KI_ERR_NOT_FOUND);
     assert_ptr_equal(object, &object); /* untouched */
     ki_store_unref(store);
 }
@@ -194,8 +194,8 @@ static void names_that_no_object_has_are_not_found(void **state)
     char name[4096];
     memset(name, 'n', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
-    assert_int_equal(ki_lister_get(&pods, "shop", name, &object, &error), KI_ERR_STATUS);
-    assert_int_equal(ki_lister_get(&pods, name, "web", &object, &error), KI_ERR_STATUS);
+    assert_int_equal(ki_lister_get(&pods, "shop", name, &object, &error), KI_ERR_NOT_FOUND);
+    assert_int_equal(ki_lister_get(&pods, name, "web", &object, &error), KI_ERR_NOT_FOUND);
     assert_true(ki_error_is_not_found(&error));
     assert_int_equal(strncmp(error.message, "pods \"web\" not found in", 23), 0);
     ki_store_unref(store);

@@ -240,7 +240,7 @@ static void a_change_of_class_is_logged_at_once(void **state)
     reflecting_settle(&r);
     assert_int_equal(r.log_lines, 2);
     expect_line(&r, "W request failed: operation=streaming list");
-    expect_part(&r, "class=not found code=KI_ERR_STATUS error=no such thing");
+    expect_part(&r, "class=not found code=KI_ERR_NOT_FOUND error=no such thing");
     assert_int_equal(reflecting_health(&r).reason_class, KI_FAILURE_NOT_FOUND);
     wait_it_out(&r);
     fake_end_status(&r.source, 401, "Unauthorized", "who?");
@@ -499,6 +499,12 @@ static void every_error_has_a_class(void **state)
         {{.code = KI_ERR_STATUS, .http_code = 401}, KI_FAILURE_AUTHENTICATION, "authentication"},
         {{.code = KI_ERR_STATUS, .http_code = 403}, KI_FAILURE_FORBIDDEN, "forbidden"},
         {{.code = KI_ERR_STATUS, .http_code = 404}, KI_FAILURE_NOT_FOUND, "not found"},
+        {{.code = KI_ERR_NOT_FOUND, .http_code = 404}, KI_FAILURE_NOT_FOUND, "not found"},
+        {{.code = KI_ERR_NOT_FOUND, .reason = KI_REASON_NOT_FOUND},
+         KI_FAILURE_NOT_FOUND,
+         "not found"},
+        {{.code = KI_ERR_NOT_FOUND}, KI_FAILURE_RESPONSE, "response"},
+        {{.code = KI_ERR_EXISTS, .http_code = 409}, KI_FAILURE_REJECTED, "rejected"},
         {{.code = KI_ERR_STATUS, .http_code = 410}, KI_FAILURE_EXPIRED, "expired"},
         {{.code = KI_ERR_STATUS, .http_code = 429}, KI_FAILURE_THROTTLED, "throttled"},
         {{.code = KI_ERR_STATUS, .http_code = 500}, KI_FAILURE_SERVER, "server"},

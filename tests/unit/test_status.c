@@ -55,6 +55,16 @@ static ki_object *parse(const char *json)
     return object;
 }
 
+/* What "not found" and "already exists" are called, whoever says so. */
+static int code_of(const ki_error *error)
+{
+    bool unknown = error->reason == KI_REASON_UNKNOWN;
+    if (error->reason == KI_REASON_NOT_FOUND || (unknown && error->http_code == 404)) {
+        return KI_ERR_NOT_FOUND;
+    }
+    return error->reason == KI_REASON_ALREADY_EXISTS ? KI_ERR_EXISTS : KI_ERR_STATUS;
+}
+
 /* The error of {"kind":"Status","apiVersion":"v1",<rest>}; checks what is true of all of them. */
 static ki_error error_of(const char *rest)
 {
@@ -66,9 +76,10 @@ static ki_error error_of(const char *rest)
     free(json);
     ki_error error = KI_ERROR_INIT;
     memset(&error, 0x5a, sizeof(error)); /* as if used before */
-    assert_int_equal(ki_status_to_error(status, &error), KI_ERR_STATUS);
-    assert_int_equal(ki_status_to_error(status, NULL), KI_ERR_STATUS);
-    assert_int_equal(error.code, KI_ERR_STATUS);
+    int code = ki_status_to_error(status, &error);
+    assert_int_equal(code, code_of(&error));
+    assert_int_equal(ki_status_to_error(status, NULL), code);
+    assert_int_equal(error.code, code);
     assert_int_equal(error.offset, 0);
     assert_int_equal(error.line, 0);
     assert_int_equal(error.column, 0);
@@ -255,8 +266,11 @@ static void http_answers_agree_with_apimachinery(void **state)
         int r = ki_status_from_http(golden_responses[i].code, golden_responses[i].verb, "pods",
                                     "web", ki_str_from("body"), 7, &error);
         uint32_t seconds = 0;
-        assert_int_equal(r, KI_ERR_STATUS);
-        assert_int_equal(error.code, KI_ERR_STATUS);
+        assert_int_equal(r, code_of(&error));
+        assert_int_equal(error.code, r);
+        assert_int_equal(ki_status_from_http(golden_responses[i].code, golden_responses[i].verb,
+                                             NULL, NULL, ki_str_from(""), 0, NULL),
+                         r);
         assert_int_equal(error.http_code, golden_responses[i].code);
         assert_string_equal(ki_reason_text(error.reason), golden_responses[i].reason);
         assert_int_equal(mask_of(&error), golden_responses[i].mask);
@@ -286,6 +300,30 @@ static void http_messages_say_what_is_known(void **state)
     assert_string_equal(error.message,
                         "the server denied access to the requested resource (pods): no");
     assert_int_equal(ki_status_from_http(500, NULL, NULL, NULL, ki_str_from(NULL), 0, NULL),
+                     KI_ERR_STATUS);
+}
+
+static void not_found_and_exists_are_codes_of_their_own(void **state)
+{
+    (void)state;
+    const ki_error found = {.code = KI_ERR_NOT_FOUND}; /* of discovery, say: no server said so */
+    assert_true(ki_error_is_not_found(&found));
+    assert_false(ki_error_is_already_exists(&found));
+    assert_false(ki_error_is_conflict(&found));
+    const ki_error exists = {.code = KI_ERR_EXISTS};
+    assert_true(ki_error_is_already_exists(&exists));
+    assert_false(ki_error_is_not_found(&exists));
+    const ki_error own = {.code = KI_ERR_STATUS, .http_code = 404}; /* a source of a program */
+    assert_true(ki_error_is_not_found(&own));
+    const ki_error path = {.code = KI_ERR_TYPE, .http_code = 404, .reason = KI_REASON_NOT_FOUND};
+    assert_false(ki_error_is_not_found(&path));
+    assert_false(ki_error_is_not_found(NULL));
+    assert_false(ki_error_is_already_exists(NULL));
+    assert_int_equal(ki_status_from_http(404, "GET", NULL, NULL, ki_str_from(""), 0, NULL),
+                     KI_ERR_NOT_FOUND);
+    assert_int_equal(ki_status_from_http(409, "POST", NULL, NULL, ki_str_from(""), 0, NULL),
+                     KI_ERR_EXISTS);
+    assert_int_equal(ki_status_from_http(409, "PUT", NULL, NULL, ki_str_from(""), 0, NULL),
                      KI_ERR_STATUS);
 }
 
@@ -583,6 +621,7 @@ int main(void)
         cmocka_unit_test(delays_agree_with_apimachinery),
         cmocka_unit_test(http_answers_agree_with_apimachinery),
         cmocka_unit_test(http_messages_say_what_is_known),
+        cmocka_unit_test(not_found_and_exists_are_codes_of_their_own),
         cmocka_unit_test(http_bodies_are_made_fit_to_print),
         cmocka_unit_test(long_messages_end_with_a_whole_character),
         cmocka_unit_test(control_characters_of_a_status_are_replaced),

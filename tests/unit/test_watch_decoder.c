@@ -132,8 +132,11 @@ static void an_error_event_of_any_code_is_what_the_http_code_is(void **state)
                        "{'kind':'Status','apiVersion':'v1','status':'Failure','message':'m',"
                        "'reason':'%s','code':%d}",
                        name, codes[reason]);
+        const char *code = reason == KI_REASON_NOT_FOUND        ? "NOT_FOUND"
+                           : reason == KI_REASON_ALREADY_EXISTS ? "EXISTS"
+                                                                : "STATUS";
         char expected[300];
-        (void)snprintf(expected, sizeof(expected), "failed KI_ERR_STATUS %d %s at 0: m\n",
+        (void)snprintf(expected, sizeof(expected), "failed KI_ERR_%s %d %s at 0: m\n", code,
                        codes[reason], name);
         ki_buf body;
         ki_buf_init(&body, NULL, SIZE_MAX);
@@ -142,9 +145,9 @@ static void an_error_event_of_any_code_is_what_the_http_code_is(void **state)
         ki_buf_done(&body);
         (void)snprintf(text, sizeof(text), "{'type':'ERROR','object':%s}", status);
         (void)snprintf(expected, sizeof(expected),
-                       "ERROR status failed KI_ERR_STATUS %d %s at 0: m\n"
+                       "ERROR status failed KI_ERR_%s %d %s at 0: m\n"
                        "complete objects=0 aside=0\n",
-                       codes[reason], name);
+                       code, codes[reason], name);
         watch_is(&plain, text, expected);
     }
 }

@@ -7,6 +7,8 @@
  * The code of an error, whether it is returned or passed to on_end or on_event, determines what the
  * reflector does next. It never gives up. A wait is a backoff of 0.8 s to 60 s, or `retry_after_s`
  * if that is longer, up to 75 s. "Resume" means a watch from the last resourceVersion.
+ * A code "with 404" has that http_code, or a reason that belongs to it; KI_ERR_NOT_FOUND without
+ * either is a refusal.
  *
  *   code                            after a list     after a streaming list       after a watch
  *   connection: any -errno for      wait, list       if it had events or lasted   resume; at once
@@ -22,9 +24,9 @@
  *   KI_ERR_STATUS with 410, or      list at once     stream at once without a     wait, list
  *     "too large" version           without a        version; the second time
  *                                   version, once    list
- *   final: KI_ERR_STATUS with 401   wait, list       wait, stream                 wait, list
- *     or 404, KI_ERR_TLS,
- *     KI_ERR_DENIED
+ *   final: KI_ERR_STATUS with 401,  wait, list       wait, stream                 wait, list
+ *     KI_ERR_NOT_FOUND with 404,
+ *     KI_ERR_TLS, KI_ERR_DENIED
  *   refusal: every other code,      wait, list       list at once: a fallback,    wait, list
  *     including any other                            not reported as a failure
  *     KI_ERR_STATUS

@@ -6,6 +6,7 @@
 
 #include <kinformer/status.h>
 
+#include "base/error.h"
 #include "cache/reflector/reflector.h"
 #include "object/value.h"
 
@@ -71,7 +72,9 @@ ki__trouble ki__reflector_classify(const ki_error *error, const ki_object *statu
 {
     switch (error->code) {
     case KI_ERR_STATUS:
-        return classify_status(error, status);
+    case KI_ERR_NOT_FOUND:
+    case KI_ERR_EXISTS:
+        return ki__error_is_status(error) ? classify_status(error, status) : KI__TROUBLE_OTHER;
     case -ECONNREFUSED:
         return KI__TROUBLE_REFUSED;
     case KI_ERR_TLS:

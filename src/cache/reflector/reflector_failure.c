@@ -83,7 +83,9 @@ ki_failure_class ki_failure_classify(const ki_error *error)
     case 0:
         return KI_FAILURE_NONE;
     case KI_ERR_STATUS:
-        return classify_status(error);
+    case KI_ERR_NOT_FOUND:
+    case KI_ERR_EXISTS:
+        return ki__error_is_status(error) ? classify_status(error) : KI_FAILURE_RESPONSE;
     case KI_ERR_TLS:
         return KI_FAILURE_TLS;
     case KI_ERR_DENIED:

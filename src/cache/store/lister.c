@@ -46,10 +46,10 @@ static void add_resource(ki_error *error, const ki_resource *resource)
 static int not_found(const ki_lister *lister, ki_str name_space, ki_str name, ki_error *error)
 {
     if (error == NULL) {
-        return KI_ERR_STATUS;
+        return KI_ERR_NOT_FOUND;
     }
     ki__error_clear(error);
-    error->code = KI_ERR_STATUS;
+    error->code = KI_ERR_NOT_FOUND;
     error->http_code = 404;
     error->reason = KI_REASON_NOT_FOUND;
     add_resource(error, lister->resource);
@@ -61,7 +61,7 @@ static int not_found(const ki_lister *lister, ki_str name_space, ki_str name, ki
         ki__error_add(error, name_space);
         ki__error_add(error, ki_str_from("\""));
     }
-    return KI_ERR_STATUS;
+    return KI_ERR_NOT_FOUND;
 }
 
 static ki_object *find(const ki_lister *lister, ki_str key)

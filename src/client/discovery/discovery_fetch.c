@@ -206,7 +206,7 @@ static void take_list(ki__discovery_fetch *fetch, bool core, const ki_response *
 
 static bool concerns_all(const ki_error *error)
 {
-    return error->code != KI_ERR_STATUS && error->code != -ETIMEDOUT;
+    return !ki__error_is_status(error) && error->code != -ETIMEDOUT;
 }
 
 static void take_version(ki__discovery_fetch *fetch, size_t number, const ki_response *answer,
