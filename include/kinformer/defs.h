@@ -42,8 +42,9 @@
 #define KI_AUTO_DEFINE(type, release)
 #endif
 
-/* Options structs. Each begins with `size`, its size when the program was compiled; in all other
- * members zero means the default. Two ways to create one:
+/* Structs that programs fill or read: options, tables of callbacks, results, ki_error. Each begins
+ * with `size`, its size when the program was compiled. In all other members of options zero means
+ * the default. Structs that the library fills must be initialised as well. Two ways to create one:
  *   ki_object_options options = KI_OPTIONS_INIT(ki_object_options);    C and C++; then set members
  *   KI_OPTIONS(ki_object_options, .max_bytes = 4096)                   C: a pointer to a temporary,
  *                                                                      valid in its block

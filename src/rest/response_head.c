@@ -87,7 +87,8 @@ void ki__http_explain(const ki__http_head *head, ki_error *error)
     if (head->markup && error->code != -ENOMEM) {
         (void)ki__error_set(error, error->code, "%s", html_text);
     } else if (error->code == KI_ERR_SYNTAX) {
-        ki_error decoder = *error;
+        ki_error decoder = KI_ERROR_INIT;
+        ki__error_copy(&decoder, error);
         (void)ki__error_set(error, decoder.code,
                             "the response is not valid JSON: at byte %zu: ", decoder.offset);
         ki__error_add(error, ki_str_from(decoder.message));

@@ -8,6 +8,8 @@
 
 #include <kinformer/parts/engine.h>
 
+#include "support/by_value.h"
+
 #define TEST_MS UINT64_C(1000000)
 #define TEST_SECOND UINT64_C(1000000000)
 

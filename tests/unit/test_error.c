@@ -296,6 +296,42 @@ static void message_the_c_library_refuses_falls_back(void **state)
     assert_string_equal(error.message, ki_error_text(KI_ERR_LIMIT));
 }
 
+/* Errors of programs that know less, and of those that know more. */
+static void copies_stay_within_both_sizes(void **state)
+{
+    (void)state;
+    struct {
+        ki_error error;
+        uint64_t behind;
+    } theirs;
+    const size_t sizes[] = {0, sizeof(ki_error), sizeof(theirs), 1, SIZE_MAX};
+    ki_error ours = KI_ERROR_INIT;
+    (void)ki__error_set(&ours, -EPIPE, "it broke");
+    ours.line = 7;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        memset(&theirs, 0x5a, sizeof(theirs));
+        theirs.error.size = sizes[i];
+        ki__error_copy(&theirs.error, &ours);
+        assert_int_equal(theirs.error.size, sizes[i]);
+        assert_int_equal(theirs.error.code, -EPIPE);
+        assert_int_equal(theirs.error.line, 7);
+        assert_string_equal(theirs.error.message, "it broke");
+        assert_int_equal(theirs.behind, UINT64_C(0x5a5a5a5a5a5a5a5a));
+        ki_error back = KI_ERROR_INIT;
+        ki__error_copy(&back, &theirs.error);
+        assert_int_equal(back.size, sizeof(back));
+        assert_string_equal(back.message, "it broke");
+        ki__error_clear(&theirs.error);
+        assert_int_equal(theirs.error.size, sizes[i]);
+        assert_int_equal(theirs.error.code, 0);
+        assert_string_equal(theirs.error.message, "");
+        assert_int_equal(theirs.behind, UINT64_C(0x5a5a5a5a5a5a5a5a));
+    }
+    ki__error_copy(NULL, &ours);
+    ki__error_copy(&ours, &ours);
+    assert_string_equal(ours.message, "it broke");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +352,7 @@ int main(void)
         cmocka_unit_test(messages_that_just_fit_are_not_cut),
         cmocka_unit_test(bytes_that_are_not_utf8_are_cut_anywhere),
         cmocka_unit_test(message_the_c_library_refuses_falls_back),
+        cmocka_unit_test(copies_stay_within_both_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,6 @@
 #include <kinformer/status.h>
 
 #include "base/engine.h"
-#include "support/by_value.h"
 #include "support/objects.h"
 #include "support/test.h"
 #include "support/world.h"
@@ -1007,9 +1006,9 @@ static void bad_options_are_refused(void **state)
     options = options_of(&f, &source);
     options.queue = (ki_queue_kind)9;
     assert_int_equal(ki_informer_new(&options, &informer, NULL), -EINVAL);
-    ki_index twice[2] = {test_index_by_namespace(), test_index_by_namespace()};
+    const ki_index twice = test_index_by_namespace();
     options = options_of(&f, &source);
-    options.indexes = (const ki_index *[]){&twice[0], &twice[1]};
+    options.indexes = (const ki_index *[]){&twice, &twice};
     options.index_count = 2;
     assert_int_equal(ki_informer_new(&options, &informer, NULL), KI_ERR_EXISTS);
     assert_null(informer);

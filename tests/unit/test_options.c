@@ -127,14 +127,43 @@ static void refusal_touches_nothing(void **state)
     }
 }
 
-static void struct_may_hold_its_size_alone(void **state)
+static void struct_smaller_than_the_first_is_refused(void **state)
 {
     (void)state;
-    const size_t theirs = sizeof(theirs);
+    const struct options_1 theirs = {.size = sizeof(theirs) - 1, .resync_ms = 1};
     struct options_2 ours;
-    dirty(&ours);
-    assert_int_equal(read_options(&ours, &theirs), 0);
-    check(&ours, 0, NULL, 0);
+    ki_error error = KI_ERROR_INIT;
+    assert_int_equal(read_options(&ours, &theirs), -EINVAL);
+    assert_int_equal(ki__options_check(&theirs, sizeof(theirs), "ki_x", "ret_x", &error), -EINVAL);
+    assert_string_equal(error.message, "ki_x: unsupported size; was the struct initialised?");
+    assert_int_equal(ki__options_check(NULL, sizeof(theirs), "ki_x", "ret_x", &error), -EINVAL);
+    assert_string_equal(error.message, "ret_x: must not be NULL");
+    assert_int_equal(ki__options_check(&(size_t){0}, sizeof(theirs), "ki_x", "ret_x", NULL), 0);
+}
+
+static void what_is_given_fits_the_struct_of_the_caller(void **state)
+{
+    (void)state;
+    const struct options_2 ours = {
+        .size = sizeof(ours), .resync_ms = 1, .name = "a", .queue_max = 2};
+    size_t first = sizeof(struct options_1);
+    struct options_3 theirs;
+    memset(&theirs, 0x5a, sizeof(theirs));
+    theirs.size = 0; /* the first version */
+    assert_int_equal(ki__options_give(&theirs, &ours, sizeof(ours), first), 0);
+    assert_int_equal(theirs.size, 0);
+    assert_int_equal(theirs.resync_ms, 1);
+    assert_int_equal(theirs.queue_max, UINT64_C(0x5a5a5a5a5a5a5a5a));
+    theirs.size = sizeof(struct options_2);
+    assert_int_equal(ki__options_give(&theirs, &ours, sizeof(ours), first), 0);
+    assert_string_equal(theirs.name, "a");
+    assert_int_equal(theirs.newest, UINT64_C(0x5a5a5a5a5a5a5a5a));
+    theirs.size = sizeof(theirs);
+    assert_int_equal(ki__options_give(&theirs, &ours, sizeof(ours), first), 0);
+    assert_int_equal(theirs.queue_max, 2);
+    assert_int_equal(theirs.newest, 0); /* nothing that we know of */
+    theirs.size = 1;
+    assert_int_equal(ki__options_give(&theirs, &ours, sizeof(ours), first), -EINVAL);
 }
 
 int main(void)
@@ -146,7 +175,8 @@ int main(void)
         cmocka_unit_test(size_of_zero_is_the_first_version),
         cmocka_unit_test(newer_struct_is_fine_while_new_members_are_unset),
         cmocka_unit_test(refusal_touches_nothing),
-        cmocka_unit_test(struct_may_hold_its_size_alone),
+        cmocka_unit_test(struct_smaller_than_the_first_is_refused),
+        cmocka_unit_test(what_is_given_fits_the_struct_of_the_caller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,11 +139,18 @@ static void health_fits_the_struct_of_the_caller(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_sync(&r);
-    ki_health health = {.size = offsetof(ki_health, synced)};
-    assert_int_equal(ki_reflector_get_health(r.reflector, &health, NULL), 0);
-    assert_int_equal(health.state, KI_REFLECTOR_WATCHING);
-    assert_false(health.synced); /* beyond what they have */
-    health.size = 1;
+    struct {
+        ki_health health;
+        uint64_t later;
+    } newer = {.health.size = sizeof(newer), .later = 1};
+    assert_int_equal(ki_reflector_get_health(r.reflector, &newer.health, NULL), 0);
+    assert_int_equal(newer.health.state, KI_REFLECTOR_WATCHING);
+    assert_int_equal(newer.later, 0); /* not known here */
+    newer.health.size = 0;
+    newer.later = 1;
+    assert_int_equal(ki_reflector_get_health(r.reflector, &newer.health, NULL), 0);
+    assert_int_equal(newer.later, 1);
+    ki_health health = {.size = 1};
     assert_int_equal(ki_reflector_get_health(r.reflector, &health, NULL), -EINVAL);
     health.size = SIZE_MAX;
     assert_int_equal(ki_reflector_get_health(r.reflector, &health, NULL), -EINVAL);

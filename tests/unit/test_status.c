@@ -518,6 +518,7 @@ static void causes_are_read_in_place(void **state)
         }
     }
     memset(&cause, 0x5a, sizeof(cause));
+    cause.size = sizeof(cause);
     ki_status_cause before = cause;
     assert_int_equal(ki_status_cause_at(status, 4, &cause), KI_ERR_NOT_FOUND);
     assert_int_equal(ki_status_cause_at(status, SIZE_MAX, &cause), KI_ERR_NOT_FOUND);
