@@ -79,12 +79,11 @@ typedef struct counter {
     _Atomic uint64_t value;
 } counter;
 
-static int count_add(const ki_object *object, bool is_initial, void *user)
+static void count_add(const ki_object *object, bool is_initial, void *user)
 {
     (void)object;
     (void)is_initial;
     atomic_fetch_add(&((counter *)user)->value, 1);
-    return 0;
 }
 
 static void *run_handler(void *user)
@@ -153,13 +152,12 @@ static void run_listener(bench_samples *s, unsigned rounds)
 
 /* ---- BenchmarkAddWithSlowHandlers ---- */
 
-static int sleep_in_update(const ki_object *old_object, const ki_object *object, void *user)
+static void sleep_in_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     (void)old_object;
     (void)object;
     (void)user;
     (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    return 0;
 }
 
 static void *process(void *user)

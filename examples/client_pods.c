@@ -6,28 +6,25 @@
 
 #include <kinformer/kinformer.h>
 
-static int on_add(const ki_object *pod, bool is_initial, void *user)
+static void on_add(const ki_object *pod, bool is_initial, void *user)
 {
     (void)is_initial;
     (void)user;
     printf("+ %s\n", ki_object_key(pod));
-    return 0;
 }
 
-static int on_update(const ki_object *old_pod, const ki_object *pod, void *user)
+static void on_update(const ki_object *old_pod, const ki_object *pod, void *user)
 {
     (void)old_pod;
     (void)user;
     printf("~ %s\n", ki_object_key(pod));
-    return 0;
 }
 
-static int on_delete(const ki_object *pod, bool final_state_unknown, void *user)
+static void on_delete(const ki_object *pod, bool final_state_unknown, void *user)
 {
     (void)final_state_unknown;
     (void)user;
     printf("- %s\n", ki_object_key(pod));
-    return 0;
 }
 
 static int print_web(ki_informer *pods, ki_error *error)

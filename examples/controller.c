@@ -2,10 +2,9 @@
 /* A controller with three workers that reconciles Deployments; "shop/db" fails twice, and
  * "shop/cache" requests another run after a while. */
 #include <errno.h>
-#include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
 
 #include <kinformer/kinformer.h>
 
@@ -23,15 +22,8 @@ typedef struct cluster {
     ki_controller *controller;
     deployment deployments[DEPLOYMENTS];
     atomic_int left;
+    sem_t all_done;
 } cluster;
-
-static uint64_t monotonic_ns(void *user)
-{
-    (void)user;
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
 
 static int reconcile(ki_str key, uint64_t *retry_after_ns, ki_error *error, void *user)
 {
@@ -52,43 +44,25 @@ static int reconcile(ki_str key, uint64_t *retry_after_ns, ki_error *error, void
         return 0;
     }
     if (atomic_fetch_sub(&c->left, 1) == 1) {
-        ki_workqueue_shut_down(c->queue); /* everything is done: the workers may end */
+        sem_post(&c->all_done);
     }
     return 0;
 }
 
-static void *work(void *user)
-{
-    cluster *c = user;
-    if (ki_controller_run_worker(c->controller) < 0) {
-        fprintf(stderr, "a worker failed\n");
-    }
-    return NULL;
-}
-
 static int run(cluster *c, ki_error *error)
 {
-    static const ki_clock clock = {.monotonic_ns = monotonic_ns};
-    int r = ki_workqueue_new(KI_OPTIONS(ki_workqueue_options, .clock = &clock), &c->queue, error);
-    if (r >= 0) {
-        r = ki_controller_new(
-            KI_OPTIONS(ki_controller_options, .queue = c->queue, .reconcile = reconcile, .user = c),
-            &c->controller, error);
-    }
+    int r = ki_workqueue_new(NULL, &c->queue, error);
+    r = r < 0 ? r
+              : ki_controller_new(KI_OPTIONS(ki_controller_options, .queue = c->queue,
+                                             .reconcile = reconcile, .user = c),
+                                  &c->controller, error);
     for (size_t i = 0; r >= 0 && i < 2 * DEPLOYMENTS; i++) { /* each twice: it is queued once */
         r = ki_workqueue_add(c->queue, ki_str_from(c->deployments[i % DEPLOYMENTS].key));
     }
-    pthread_t workers[WORKERS];
-    size_t started = 0;
-    while (r >= 0 && started < WORKERS) {
-        r = -pthread_create(&workers[started], NULL, work, c);
-        started += r == 0;
-    }
-    if (r < 0 && started != 0) {
-        ki_workqueue_shut_down(c->queue);
-    }
-    while (started != 0) {
-        (void)pthread_join(workers[--started], NULL);
+    /* A client here would start its informers, and the workers would begin when they are synced. */
+    r = r < 0 ? r : ki_controller_start(c->controller, NULL, WORKERS, error);
+    if (r >= 0) {
+        sem_wait(&c->all_done);
     }
     return r;
 }
@@ -100,14 +74,15 @@ int main(void)
                                  {.key = "shop/cache", .looks = 1}},
                  .left = DEPLOYMENTS};
     ki_error error = KI_ERROR_INIT;
+    sem_init(&c.all_done, 0, 0);
     int r = run(&c, &error);
+    ki_controller_close(c.controller); /* waits for the workers */
+    ki_workqueue_unref(c.queue);
     if (r < 0) {
         fprintf(stderr, "%s: %s\n", ki_error_name(r), error.message);
     }
     for (size_t i = 0; r >= 0 && i < DEPLOYMENTS; i++) {
         printf("%s: %d\n", c.deployments[i].key, c.deployments[i].tries);
     }
-    ki_controller_unref(c.controller);
-    ki_workqueue_unref(c.queue);
     return r < 0 ? 1 : 0;
 }

@@ -12,39 +12,40 @@
 /* ---- reading ---- */
 
 /* Custom resources may contain anything: any field may be missing or have an unexpected type. */
-static int print_widget(const char *sign, const ki_object *widget)
+static void print_widget(const char *sign, const ki_object *widget)
 {
     int64_t size = ki_object_int64_or(widget, "spec.size", -1);
     ki_value colours = ki_object_at(widget, "spec.colours");
     char ready[16];
     if (size < 0) {
-        return printf("%s %s has no size\n", sign, ki_object_key(widget));
+        printf("%s %s has no size\n", sign, ki_object_key(widget));
+        return;
     }
-    return printf("%s %s size %lld, colours %zu, ready %s\n", sign, ki_object_key(widget),
-                  (long long)size, ki_value_count(&colours),
-                  ki_object_string_or(widget, "status.conditions[type=Ready].status", "Unknown",
-                                      ready, sizeof(ready)));
+    printf("%s %s size %lld, colours %zu, ready %s\n", sign, ki_object_key(widget), (long long)size,
+           ki_value_count(&colours),
+           ki_object_string_or(widget, "status.conditions[type=Ready].status", "Unknown", ready,
+                               sizeof(ready)));
 }
 
-static int on_add(const ki_object *widget, bool is_initial, void *user)
+static void on_add(const ki_object *widget, bool is_initial, void *user)
 {
     (void)is_initial;
     (void)user;
-    return print_widget("+", widget);
+    print_widget("+", widget);
 }
 
-static int on_update(const ki_object *old, const ki_object *widget, void *user)
+static void on_update(const ki_object *old, const ki_object *widget, void *user)
 {
     (void)old;
     (void)user;
-    return print_widget("~", widget);
+    print_widget("~", widget);
 }
 
-static int on_delete(const ki_object *widget, bool final_state_unknown, void *user)
+static void on_delete(const ki_object *widget, bool final_state_unknown, void *user)
 {
     (void)final_state_unknown;
     (void)user;
-    return print_widget("-", widget);
+    print_widget("-", widget);
 }
 
 /* Called for each failed list and watch. The informer retries automatically, with delays of up to a

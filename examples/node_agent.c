@@ -43,32 +43,34 @@ static int keep_little(const ki_object *pod, ki_object **ret_pod, void *user)
 /* ---- what the agent does ---- */
 
 /* Handlers run on the loop, since there are no threads: they must not block. */
-static int print_pod(const char *sign, const ki_object *pod)
+static void print_pod(const char *sign, const ki_object *pod)
 {
     ki_str address = ki_pod_ip(pod);
     address = address.len != 0 ? address : ki_str_from("without an address");
-    return printf("%s %s %.*s\n", sign, ki_object_key(pod), KI_STR_ARG(address));
+    printf("%s %s %.*s\n", sign, ki_object_key(pod), KI_STR_ARG(address));
 }
 
-static int on_add(const ki_object *pod, bool is_initial, void *user)
+static void on_add(const ki_object *pod, bool is_initial, void *user)
 {
     (void)is_initial;
     (void)user;
-    return print_pod("+", pod);
+    print_pod("+", pod);
 }
 
-static int on_update(const ki_object *old, const ki_object *pod, void *user)
+static void on_update(const ki_object *old, const ki_object *pod, void *user)
 {
     (void)user;
     bool same = ki_str_eq(ki_pod_ip(old), ki_pod_ip(pod));
-    return same ? 0 : print_pod("~", pod);
+    if (!same) {
+        print_pod("~", pod);
+    }
 }
 
-static int on_delete(const ki_object *pod, bool final_state_unknown, void *user)
+static void on_delete(const ki_object *pod, bool final_state_unknown, void *user)
 {
     (void)final_state_unknown;
     (void)user;
-    return print_pod("-", pod);
+    print_pod("-", pod);
 }
 
 /* ---- a loop of one's own ---- */

@@ -2,7 +2,6 @@
 /* A reflector on its own: it keeps a store synced with a source that the program fills itself. Here
  * that is a house with a few devices, without an API server. */
 #include <stdio.h>
-#include <time.h>
 
 #include <kinformer/kinformer.h>
 #include <kinformer/parts/engine.h>
@@ -68,37 +67,11 @@ static int reflect(ki_engine *engine, ki_local_source *house, ki_store *store, k
     return r;
 }
 
-static uint64_t monotonic_ns(void *user)
-{
-    (void)user;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static int64_t realtime_ns(void *user)
-{
-    (void)user;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static int fill(void *bytes, size_t len, void *user)
-{
-    (void)user;
-    FILE *random = fopen("/dev/urandom", "rb");
-    size_t got = random != NULL ? fread(bytes, 1, len, random) : 0;
-    return random == NULL || fclose(random) != 0 || got != len ? -1 : 0;
-}
-
 int main(void)
 {
-    ki_clock clock = {.monotonic_ns = monotonic_ns, .realtime_ns = realtime_ns};
-    ki_random random = {.fill = fill};
     ki_engine_options options = KI_OPTIONS_INIT(ki_engine_options);
-    options.clock = &clock;
-    options.random = &random;
+    options.clock = ki_clock_system();
+    options.random = ki_random_system();
     ki_engine *engine = NULL;
     ki_local_source *house = NULL;
     ki_store *store = NULL;

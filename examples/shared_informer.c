@@ -85,24 +85,21 @@ static void delete_db(source *s)
 
 /* ---- the handlers ---- */
 
-static int on_add(const ki_object *pod, bool is_initial, void *user)
+static void on_add(const ki_object *pod, bool is_initial, void *user)
 {
     printf("%s: + %s%s\n", (const char *)user, ki_object_key(pod), is_initial ? " (initial)" : "");
-    return 0;
 }
 
-static int on_update(const ki_object *old_pod, const ki_object *pod, void *user)
+static void on_update(const ki_object *old_pod, const ki_object *pod, void *user)
 {
     printf("%s: ~ %s %s -> %s\n", (const char *)user, ki_object_key(pod),
            ki_object_resource_version(old_pod), ki_object_resource_version(pod));
-    return 0;
 }
 
-static int on_delete(const ki_object *pod, bool final_state_unknown, void *user)
+static void on_delete(const ki_object *pod, bool final_state_unknown, void *user)
 {
     (void)final_state_unknown;
     printf("%s: - %s\n", (const char *)user, ki_object_key(pod));
-    return 0;
 }
 
 static int add_handler(ki_informer *informer, const char *name, ki_error *error)

@@ -8,26 +8,23 @@
 #include <kinformer/parts/queue.h>
 #include <kinformer/parts/simple_informer.h>
 
-static int on_add(const ki_object *pod, bool is_initial, void *user)
+static void on_add(const ki_object *pod, bool is_initial, void *user)
 {
     (void)user;
     printf("+ %s%s\n", ki_object_key(pod), is_initial ? " (initial)" : "");
-    return 0;
 }
 
-static int on_update(const ki_object *old_pod, const ki_object *pod, void *user)
+static void on_update(const ki_object *old_pod, const ki_object *pod, void *user)
 {
     (void)user;
     printf("~ %s %s -> %s\n", ki_object_key(pod), ki_object_resource_version(old_pod),
            ki_object_resource_version(pod));
-    return 0;
 }
 
-static int on_delete(const ki_object *pod, bool final_state_unknown, void *user)
+static void on_delete(const ki_object *pod, bool final_state_unknown, void *user)
 {
     (void)user;
     printf("- %s%s\n", ki_object_key(pod), final_state_unknown ? " (final state unknown)" : "");
-    return 0;
 }
 
 static ki_object *pod(const char *name, const char *uid, int version)

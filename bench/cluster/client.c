@@ -65,26 +65,23 @@ static void take(program *p, const ki_object *object)
     tell_if_reached(p);
 }
 
-static int on_add(const ki_object *object, bool is_initial, void *user)
+static void on_add(const ki_object *object, bool is_initial, void *user)
 {
     if (!is_initial) {
         take(user, object);
     }
-    return 0;
 }
 
-static int on_update(const ki_object *old_object, const ki_object *object, void *user)
+static void on_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     (void)old_object;
     take(user, object);
-    return 0;
 }
 
-static int on_delete(const ki_object *object, bool final_state_unknown, void *user)
+static void on_delete(const ki_object *object, bool final_state_unknown, void *user)
 {
     (void)final_state_unknown;
     take(user, object);
-    return 0;
 }
 
 /* ---- commands ---- */

@@ -81,21 +81,19 @@ static void demo_cancel(void *call, void *user)
     ((demo *)user)->listing = false;
 }
 
-static int demo_on_add(const ki_object *pod, bool is_initial, void *user)
+static void demo_on_add(const ki_object *pod, bool is_initial, void *user)
 {
     (void)is_initial;
     (void)user;
     printf("+ %s\n", ki_object_key(pod));
-    return 0;
 }
 
-static int demo_on_update(const ki_object *old_pod, const ki_object *pod, void *user)
+static void demo_on_update(const ki_object *old_pod, const ki_object *pod, void *user)
 {
     demo *d = user;
     printf("~ %s %s -> %s\n", ki_object_key(pod), ki_object_resource_version(old_pod),
            ki_object_resource_version(pod));
     d->finished(d);
-    return 0;
 }
 
 /* Something happens at the source: web changes. */

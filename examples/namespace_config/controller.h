@@ -10,6 +10,8 @@
 #ifndef NAMESPACE_CONFIG_CONTROLLER_H
 #define NAMESPACE_CONFIG_CONTROLLER_H
 
+#include <stdatomic.h>
+
 #include <kinformer/kinformer.h>
 
 #define TEAM_LABEL "example.com/team"
@@ -18,30 +20,25 @@
 #define MANAGER_LABEL "app.kubernetes.io/managed-by"
 #define MANAGER "namespace-config"
 
-typedef struct namespace_config namespace_config;
+typedef struct namespace_config {
+    ki_client *client; /* must live longer */
+    ki_informer *namespaces;
+    ki_informer *configs;
+    ki_workqueue *queue;
+    ki_controller *controller;
+    atomic_bool ending;
+    atomic_ulong created, updated, deleted, failed;
+} namespace_config;
 
-typedef struct namespace_config_stats {
-    unsigned long created;
-    unsigned long updated;
-    unsigned long deleted;
-    unsigned long failed; /* tries that were repeated later */
-} namespace_config_stats;
+/** Starts it, with worker threads; with none, namespace_config_reconcile_all() does the work. End it
+ *  with namespace_config_stop(), also after a failure. */
+int namespace_config_start(namespace_config *c, ki_client *client, uint32_t workers,
+                           ki_error *error);
 
-/** Tells of a try that failed; the namespace is tried again. Called on the workers' threads. */
-typedef void (*namespace_config_failure)(const char *name_space, const ki_error *error,
-                                         uint32_t failures);
+/** Brings all namespaces to the desired state, on this thread. */
+int namespace_config_reconcile_all(namespace_config *c, ki_error *error);
 
-/** Starts it. `on_failure` may be NULL. Release with namespace_config_stop(). */
-int namespace_config_start(ki_client *client, unsigned workers, namespace_config_failure on_failure,
-                           namespace_config **ret_controller, ki_error *error);
-
-/** Ends it: waits for the requests that are under way, but begins no other. Always returns NULL;
- *  NULL is fine. */
-namespace_config *namespace_config_stop(namespace_config *c);
-
-/** Whether nothing is left to do, as far as is known. */
-bool namespace_config_is_settled(namespace_config *c);
-
-namespace_config_stats namespace_config_read_stats(namespace_config *c);
+/** Waits for requests in progress, but starts no other. */
+void namespace_config_stop(namespace_config *c);
 
 #endif

@@ -43,27 +43,23 @@ typedef void (*ki_change_fn)(const ki_change *change, void *user);
  *  one. No lock is held. The callbacks of one handler are called one at a time. When one is called,
  *  the store already contains the change, and possibly later ones.
  *
- *  Callbacks must not throw C++ exceptions or call longjmp() (see engine.h).
- *
- *  All except on_merged() return 0 or more, or an error. Errors are counted, and reported to
- *  `on_report` in the options of the loop (of a simple informer, to its `on_error`) or, without
- *  one, logged; they have no other effect. */
+ *  Callbacks must not throw C++ exceptions or call longjmp() (see engine.h). */
 typedef struct ki_handler {
     size_t size; /* see KI_OPTIONS_INIT */
     /** An object was added. `is_initial`: it existed when the informer or the handler started. */
-    int (*on_add)(const ki_object *object, bool is_initial, void *user);
+    void (*on_add)(const ki_object *object, bool is_initial, void *user);
 
     /** An object has changed. `old_object` is the last state delivered to this handler. An
      *  object that was deleted and recreated with the same name is delivered as on_delete() and
      *  on_add(). */
-    int (*on_update)(const ki_object *old_object, const ki_object *object, void *user);
+    void (*on_update)(const ki_object *old_object, const ki_object *object, void *user);
 
     /** An object was deleted. `object` is normally its final state. If the deletion was missed,
      *  `final_state_unknown` is true and `object` is its last known state. */
-    int (*on_delete)(const ki_object *object, bool final_state_unknown, void *user);
+    void (*on_delete)(const ki_object *object, bool final_state_unknown, void *user);
 
     /** A resync: the object is unchanged. NULL: on_update(object, object) is called instead. */
-    int (*on_sync)(const ki_object *object, void *user);
+    void (*on_sync)(const ki_object *object, void *user);
 
     /** Events were merged because the handler was behind (see registration.h). Called before the
      *  callback for the resulting event, for example on_update() of `object`; `merged` is the

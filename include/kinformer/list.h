@@ -17,12 +17,12 @@ typedef struct ki_list ki_list;
 
 /** Frees a list. Always returns NULL; accepts NULL. */
 KI_API ki_list *ki_list_unref(ki_list *list);
-/** Returns the number of objects in a list. */
+/** Returns the number of objects in a list; 0 for NULL. */
 KI_API size_t ki_list_count(const ki_list *list);
 /** Returns object number `position`, from 0; NULL after the last. Borrowed from the list. */
 KI_API const ki_object *ki_list_at(const ki_list *list, size_t position);
 /** Iterates over a list: KI_LIST_FOR_EACH (pod, list) { printf("%s\n", ki_object_key(pod)); }.
- *  `break` and `continue` work as usual. `list` is evaluated for each object. */
+ *  `break` and `continue` work as usual. `list` may be NULL, and is evaluated for each object. */
 #define KI_LIST_FOR_EACH(object, list)                                                     \
     for (size_t object##_at = 0, object##_next = 1;                                        \
          object##_next != 0 && object##_at < ki_list_count(list); object##_at++)           \

@@ -64,7 +64,6 @@ typedef struct ki_handler_options {
 typedef struct ki_registration_stats {
     size_t size;        /* see KI_OPTIONS_INIT */
     uint64_t delivered; /* events that are finished, including those that the filter rejected */
-    uint64_t failed;    /* events whose callback returned an error */
     uint64_t merged;    /* events merged into others, not delivered separately */
     size_t waiting;     /* events in the queue */
 } ki_registration_stats;

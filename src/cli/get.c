@@ -235,26 +235,23 @@ static void show_event(const cli_target *target, const char *type, const ki_obje
     }
 }
 
-static int on_add(const ki_object *object, bool is_initial, void *user)
+static void on_add(const ki_object *object, bool is_initial, void *user)
 {
     if (!is_initial) {
         show_event(user, "ADDED", object);
     }
-    return 0;
 }
 
-static int on_update(const ki_object *old_object, const ki_object *object, void *user)
+static void on_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     (void)old_object;
     show_event(user, "MODIFIED", object);
-    return 0;
 }
 
-static int on_delete(const ki_object *object, bool final_state_unknown, void *user)
+static void on_delete(const ki_object *object, bool final_state_unknown, void *user)
 {
     (void)final_state_unknown;
     show_event(user, "DELETED", object);
-    return 0;
 }
 
 /* ---- the command ---- */

@@ -86,35 +86,25 @@ typedef struct running {
 
 /* ---- what happens to objects ---- */
 
-static int note(cli_target *target, const ki_object *object, cli_change_type type)
+static void on_change(const ki_change *change, void *user)
 {
+    static const cli_change_type types[KI_CHANGE_TYPE_MAX] = {
+        [KI_CHANGE_ADDED] = CLI_CHANGE_ADD,
+        [KI_CHANGE_UPDATED] = CLI_CHANGE_UPDATE,
+        [KI_CHANGE_DELETED] = CLI_CHANGE_DELETE,
+        [KI_CHANGE_SYNC] = CLI_CHANGE_SYNC,
+    };
+    const cli_target *target = user;
     running *r = target->user;
-    const char *key = ki_object_key(object);
-    cli_changes_note(&r->changes, key, type, object);
-    return ki_workqueue_add(r->queue, ki_str_from(key));
-}
-
-static int on_add(const ki_object *object, bool is_initial, void *user)
-{
-    (void)is_initial;
-    return note(user, object, CLI_CHANGE_ADD);
-}
-
-static int on_update(const ki_object *old_object, const ki_object *object, void *user)
-{
-    (void)old_object;
-    return note(user, object, CLI_CHANGE_UPDATE);
-}
-
-static int on_delete(const ki_object *object, bool final_state_unknown, void *user)
-{
-    (void)final_state_unknown;
-    return note(user, object, CLI_CHANGE_DELETE);
-}
-
-static int on_sync(const ki_object *object, void *user)
-{
-    return note(user, object, CLI_CHANGE_SYNC);
+    const char *key = ki_object_key(change->object);
+    cli_changes_note(&r->changes, key, types[change->type], change->object);
+    int added = ki_workqueue_add(r->queue, ki_str_from(key));
+    if (added == -ENOMEM) {
+        cli_fail_memory(); /* as everywhere in this program */
+    }
+    if (added < 0 && added != KI_ERR_STOPPED) {
+        cli_say("%s: cannot be queued: %s", key, ki_error_text(added));
+    }
 }
 
 /* ---- a run ---- */
@@ -497,8 +487,7 @@ static void make_workers(running *r)
 static int control(running *r, cli_call *call)
 {
     cli_session *session = &r->session;
-    ki_handler handler = {
-        .on_add = on_add, .on_update = on_update, .on_delete = on_delete, .on_sync = on_sync};
+    ki_handler handler = {.on_change = on_change};
     ki_error error = KI_ERROR_INIT;
     int code = cli_session_open(session, &call->flags, call->operands.items, 1);
     if (code != CLI_OK || session->events.signal != 0) {

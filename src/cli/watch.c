@@ -262,7 +262,7 @@ static void show(const cli_target *target, const event *e)
     }
 }
 
-static int on_add(const ki_object *object, bool is_initial, void *user)
+static void on_add(const ki_object *object, bool is_initial, void *user)
 {
     const cli_target *target = user;
     const watching *w = target->user;
@@ -270,21 +270,18 @@ static int on_add(const ki_object *object, bool is_initial, void *user)
         event e = {"ADDED", "+", CLI_COLOR_GREEN, is_initial, false, NULL, object};
         show(target, &e);
     }
-    return 0;
 }
 
-static int on_update(const ki_object *old_object, const ki_object *object, void *user)
+static void on_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     event e = {"MODIFIED", "~", CLI_COLOR_YELLOW, false, false, old_object, object};
     show(user, &e);
-    return 0;
 }
 
-static int on_delete(const ki_object *object, bool final_state_unknown, void *user)
+static void on_delete(const ki_object *object, bool final_state_unknown, void *user)
 {
     event e = {"DELETED", "-", CLI_COLOR_RED, false, final_state_unknown, NULL, object};
     show(user, &e);
-    return 0;
 }
 
 /* ---- the command ---- */

@@ -62,7 +62,7 @@ ki_list *ki_list_unref(ki_list *list)
 
 size_t ki_list_count(const ki_list *list)
 {
-    return list->count;
+    return list != NULL ? list->count : 0;
 }
 
 const ki_object *ki_list_at(const ki_list *list, size_t position)

@@ -60,25 +60,22 @@ static void tell_object(char what, const follower *f, const ki_object *object, c
     fflush(stdout);
 }
 
-static int on_add(const ki_object *object, bool is_initial, void *user)
+static void on_add(const ki_object *object, bool is_initial, void *user)
 {
     tell_object('+', user, object, is_initial ? "initial" : "live");
-    return 0;
 }
 
-static int on_update(const ki_object *old_object, const ki_object *object, void *user)
+static void on_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     char before[LINE];
     snprintf(before, sizeof(before), "%s/%s", ki_object_uid(old_object),
              ki_object_resource_version(old_object));
     tell_object('~', user, object, before);
-    return 0;
 }
 
-static int on_delete(const ki_object *object, bool final_state_unknown, void *user)
+static void on_delete(const ki_object *object, bool final_state_unknown, void *user)
 {
     tell_object('-', user, object, final_state_unknown ? "unknown" : "known");
-    return 0;
 }
 
 static void on_synced(void *user)

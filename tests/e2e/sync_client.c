@@ -119,22 +119,19 @@ static void tell_object(char what, const watched *w, const ki_object *object, co
     fflush(stdout);
 }
 
-static int on_add(const ki_object *object, bool is_initial, void *user)
+static void on_add(const ki_object *object, bool is_initial, void *user)
 {
     tell_object('+', user, object, is_initial ? "initial" : "live");
-    return 0;
 }
 
-static int on_update(const ki_object *old_object, const ki_object *object, void *user)
+static void on_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     tell_object('~', user, object, ki_object_resource_version(old_object));
-    return 0;
 }
 
-static int on_delete(const ki_object *object, bool final_state_unknown, void *user)
+static void on_delete(const ki_object *object, bool final_state_unknown, void *user)
 {
     tell_object('-', user, object, final_state_unknown ? "unknown" : "known");
-    return 0;
 }
 
 static void on_synced(void *user)

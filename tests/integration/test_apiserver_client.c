@@ -464,7 +464,7 @@ static void fields_of_a_newer_server_are_counted(void **state)
 }
 
 /* A callback that returns when the test allows it. */
-static int wait_for_gate(const ki_object *object, bool is_initial, void *user)
+static void wait_for_gate(const ki_object *object, bool is_initial, void *user)
 {
     atomic_bool *open = user;
     (void)object;
@@ -472,7 +472,6 @@ static int wait_for_gate(const ki_object *object, bool is_initial, void *user)
     while (!atomic_load(open)) {
         usleep(1000);
     }
-    return 0;
 }
 
 static void threads_of_handlers_are_limited_by_the_client(void **state)

@@ -585,20 +585,18 @@ typedef struct heard {
     atomic_int deletes;
 } heard;
 
-static int on_add(const ki_object *object, bool is_initial, void *user)
+static void on_add(const ki_object *object, bool is_initial, void *user)
 {
     (void)object;
     (void)is_initial;
     atomic_fetch_add(&((heard *)user)->adds, 1);
-    return 0;
 }
 
-static int on_delete(const ki_object *object, bool unknown, void *user)
+static void on_delete(const ki_object *object, bool unknown, void *user)
 {
     (void)object;
     (void)unknown;
     atomic_fetch_add(&((heard *)user)->deletes, 1);
-    return 0;
 }
 
 static void make_pod(ki_client *client, const char *name)

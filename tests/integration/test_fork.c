@@ -52,7 +52,7 @@ typedef struct fixture {
 
 /* ---- the parent ---- */
 
-static int on_update(const ki_object *old_object, const ki_object *object, void *user)
+static void on_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     fixture *f = user;
     (void)old_object;
@@ -61,7 +61,7 @@ static int on_update(const ki_object *old_object, const ki_object *object, void 
         abort();
     }
     f->heard++;
-    return ki_workqueue_add(f->queue, ki_str_from(ki_object_key(object)));
+    assert_true(ki_workqueue_add(f->queue, ki_str_from(ki_object_key(object))) >= 0);
 }
 
 static void on_destroy(void *user)

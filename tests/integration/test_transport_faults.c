@@ -503,7 +503,7 @@ typedef struct slow {
     _Atomic bool over; /* the last version was told */
 } slow;
 
-static int on_update(const ki_object *before, const ki_object *after, void *user)
+static void on_update(const ki_object *before, const ki_object *after, void *user)
 {
     slow *s = user;
     (void)before;
@@ -512,7 +512,6 @@ static int on_update(const ki_object *before, const ki_object *after, void *user
     }
     s->told++;
     s->over = strcmp(ki_object_resource_version(after), "3011") == 0;
-    return 0;
 }
 
 /* A program that does not get on with its work does not keep its server waiting. */

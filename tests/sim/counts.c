@@ -44,7 +44,6 @@ static const struct {
     [SIM_COUNT_ADDED_INSIDE] = {"handlers added in a callback", 700},
     [SIM_COUNT_STOPPED_INSIDE] = {"stops in a callback", 170},
     [SIM_COUNT_MERGED] = {"merged events", 35000},
-    [SIM_COUNT_FAILED_CALLBACKS] = {"callbacks that failed", 16000},
     [SIM_COUNT_RESTARTED_CLIENTS] = {"clients that began anew", 2300},
     [SIM_COUNT_PROTOBUF] = {"answers in protobuf", 13000},
     [SIM_COUNT_WORKED] = {"keys worked on", 10000},

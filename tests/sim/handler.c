@@ -97,10 +97,9 @@ static void act(sim_handler *handler)
     }
 }
 
-static int called(sim_handler *handler, sim_callback callback, const ki_object *old,
-                  const ki_object *object, bool flag)
+static void called(sim_handler *handler, sim_callback callback, const ki_object *old,
+                   const ki_object *object, bool flag)
 {
-    sim *s = handler->owner->s;
     sim_check_callback(handler, callback, old, object, flag);
     handler->inside = true;
     if (handler->feeds) {
@@ -108,29 +107,26 @@ static int called(sim_handler *handler, sim_callback callback, const ki_object *
     }
     act(handler);
     handler->inside = false;
-    bool failed = sim_once_in(s, SIM_CLIENT, 30);
-    s->counts[SIM_COUNT_FAILED_CALLBACKS] += failed;
-    return failed ? -EIO : 0;
 }
 
-static int on_add(const ki_object *object, bool is_initial, void *user)
+static void on_add(const ki_object *object, bool is_initial, void *user)
 {
-    return called(user, SIM_ADD, NULL, object, is_initial);
+    called(user, SIM_ADD, NULL, object, is_initial);
 }
 
-static int on_update(const ki_object *old, const ki_object *object, void *user)
+static void on_update(const ki_object *old, const ki_object *object, void *user)
 {
-    return called(user, SIM_UPDATE, old, object, false);
+    called(user, SIM_UPDATE, old, object, false);
 }
 
-static int on_delete(const ki_object *object, bool final_state_unknown, void *user)
+static void on_delete(const ki_object *object, bool final_state_unknown, void *user)
 {
-    return called(user, SIM_DELETE, NULL, object, final_state_unknown);
+    called(user, SIM_DELETE, NULL, object, final_state_unknown);
 }
 
-static int on_sync(const ki_object *object, void *user)
+static void on_sync(const ki_object *object, void *user)
 {
-    return called(user, SIM_SYNC, object, object, false);
+    called(user, SIM_SYNC, object, object, false);
 }
 
 static void on_merged(const ki_object *object, uint64_t merged, void *user)

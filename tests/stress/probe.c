@@ -128,7 +128,7 @@ static void set_seen(probe *p, seen *s, const ki_object *object, bool present)
     pthread_mutex_unlock(&p->lock);
 }
 
-static int on_add(const ki_object *object, bool is_initial, void *user)
+static void on_add(const ki_object *object, bool is_initial, void *user)
 {
     probe *p = user;
     (void)is_initial;
@@ -143,10 +143,9 @@ static int on_add(const ki_object *object, bool is_initial, void *user)
     }
     set_seen(p, s, object, true);
     leave(p, object);
-    return 0;
 }
 
-static int on_update(const ki_object *old_object, const ki_object *object, void *user)
+static void on_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     probe *p = user;
     enter(p, "update");
@@ -166,10 +165,9 @@ static int on_update(const ki_object *old_object, const ki_object *object, void 
     }
     set_seen(p, s, object, true);
     leave(p, object);
-    return 0;
 }
 
-static int on_delete(const ki_object *object, bool final_state_unknown, void *user)
+static void on_delete(const ki_object *object, bool final_state_unknown, void *user)
 {
     probe *p = user;
     enter(p, "delete");
@@ -185,10 +183,9 @@ static int on_delete(const ki_object *object, bool final_state_unknown, void *us
     }
     set_seen(p, s, object, false);
     leave(p, NULL);
-    return 0;
 }
 
-static int on_sync(const ki_object *object, void *user)
+static void on_sync(const ki_object *object, void *user)
 {
     probe *p = user;
     enter(p, "resync");
@@ -199,7 +196,6 @@ static int on_sync(const ki_object *object, void *user)
     }
     pthread_mutex_unlock(&p->lock);
     leave(p, NULL);
-    return 0;
 }
 
 static bool filter(const ki_object *object, void *user)

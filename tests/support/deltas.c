@@ -196,17 +196,16 @@ void test_pops(ki_queue *queue, size_t max_keys, const char *expected)
 
 /* Handlers */
 
-static int log_add(const ki_object *object, bool is_initial, void *user)
+static void log_add(const ki_object *object, bool is_initial, void *user)
 {
     test_log *log = user;
     log->calls++;
     test_say(log, "+");
     say_object(log, object);
     test_say(log, is_initial ? "! " : " ");
-    return log->answer;
 }
 
-static int log_update(const ki_object *old_object, const ki_object *object, void *user)
+static void log_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     test_log *log = user;
     log->calls++;
@@ -216,27 +215,24 @@ static int log_update(const ki_object *old_object, const ki_object *object, void
     test_say(log, ">");
     test_say(log, ki_object_resource_version(object));
     test_say(log, " ");
-    return log->answer;
 }
 
-static int log_delete(const ki_object *object, bool final_state_unknown, void *user)
+static void log_delete(const ki_object *object, bool final_state_unknown, void *user)
 {
     test_log *log = user;
     log->calls++;
     test_say(log, "-");
     say_object(log, object);
     test_say(log, final_state_unknown ? "? " : " ");
-    return log->answer;
 }
 
-static int log_sync(const ki_object *object, void *user)
+static void log_sync(const ki_object *object, void *user)
 {
     test_log *log = user;
     log->calls++;
     test_say(log, "=");
     say_object(log, object);
     test_say(log, " ");
-    return log->answer;
 }
 
 static void log_destroy(void *user)

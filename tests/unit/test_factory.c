@@ -353,11 +353,10 @@ static int to_group_t(const ki_object *object, ki_object **ret_object, void *use
     return 0;
 }
 
-static int count_sync(const ki_object *object, void *user)
+static void count_sync(const ki_object *object, void *user)
 {
     assert_true(ki_object_label_is(object, "group", "t"));
     ++*(int *)user;
-    return 0;
 }
 
 static void its_informers_transform_and_resync_as_it_says(void **state)

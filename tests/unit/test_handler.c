@@ -9,18 +9,15 @@
 #include "support/objects.h"
 #include "support/test.h"
 
-static const ki_error_hook nowhere;
-
 /* The objects are those with these specs, NULL for none. */
-static void tell(const ki_handler *handler, ki__note note, const char *old, const char *object,
-                 const ki_error_hook *hook)
+static void tell(const ki_handler *handler, ki__note note, const char *old, const char *object)
 {
     ki_object *a = old != NULL ? test_thing(NULL, old) : NULL;
     ki_object *b = test_thing(NULL, object);
     note.old = a;
     note.object = b;
     uint64_t left_out = 0;
-    ki__handler_tell(handler, &note, &left_out, hook);
+    ki__handler_tell(handler, &note, &left_out);
     ki_object_unref(a);
     ki_object_unref(b);
 }
@@ -30,13 +27,12 @@ static void every_kind_of_note_has_its_callback(void **state)
     (void)state;
     test_log log = {.len = 0};
     const ki_handler handler = test_log_handler(&log);
-    tell(&handler, (ki__note){.type = KI__NOTE_ADD}, NULL, "a@1", &nowhere);
-    tell(&handler, (ki__note){.type = KI__NOTE_ADD, .is_initial = true}, NULL, "b@1", &nowhere);
-    tell(&handler, (ki__note){.type = KI__NOTE_UPDATE}, "a@1", "a@2", &nowhere);
-    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@2", "a@3", &nowhere);
-    tell(&handler, (ki__note){.type = KI__NOTE_DELETE, .final_state_unknown = true}, "b@1", "b@1",
-         &nowhere);
-    tell(&handler, (ki__note){.type = KI__NOTE_SYNC}, "c@4", "c@4", &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_ADD}, NULL, "a@1");
+    tell(&handler, (ki__note){.type = KI__NOTE_ADD, .is_initial = true}, NULL, "b@1");
+    tell(&handler, (ki__note){.type = KI__NOTE_UPDATE}, "a@1", "a@2");
+    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@2", "a@3");
+    tell(&handler, (ki__note){.type = KI__NOTE_DELETE, .final_state_unknown = true}, "b@1", "b@1");
+    tell(&handler, (ki__note){.type = KI__NOTE_SYNC}, "c@4", "c@4");
     test_said(&log, "+a@1 +b@1! ~a@1>2 -a@3 -b@1? =c@4");
 }
 
@@ -46,7 +42,7 @@ static void a_sync_is_an_update_for_who_has_no_callback_for_it(void **state)
     test_log log = {.len = 0};
     ki_handler handler = test_log_handler(&log);
     handler.on_sync = NULL;
-    tell(&handler, (ki__note){.type = KI__NOTE_SYNC}, "c@4", "c@4", &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_SYNC}, "c@4", "c@4");
     test_said(&log, "~c@4>4");
 }
 
@@ -55,7 +51,7 @@ static void callbacks_may_be_missing(void **state)
     (void)state;
     const ki_handler handler = {.user = NULL};
     for (int type = KI__NOTE_ADD; type <= KI__NOTE_SYNC; type++) {
-        tell(&handler, (ki__note){.type = (ki__note_type)type}, "a@1", "a@2", &nowhere);
+        tell(&handler, (ki__note){.type = (ki__note_type)type}, "a@1", "a@2");
     }
 }
 
@@ -75,12 +71,12 @@ static void a_filter_hides_objects(void **state)
     const ki__note add = {.type = KI__NOTE_ADD, .is_initial = true};
     const ki__note sync = {.type = KI__NOTE_SYNC};
     const ki__note deletion = {.type = KI__NOTE_DELETE, .final_state_unknown = true};
-    tell(&handler, add, NULL, "a@1", &nowhere);
-    tell(&handler, add, NULL, "b@5", &nowhere);
-    tell(&handler, sync, "a@1", "a@1", &nowhere);
-    tell(&handler, sync, "b@5", "b@5", &nowhere);
-    tell(&handler, deletion, "a@1", "a@1", &nowhere);
-    tell(&handler, deletion, "b@5", "b@5", &nowhere);
+    tell(&handler, add, NULL, "a@1");
+    tell(&handler, add, NULL, "b@5");
+    tell(&handler, sync, "a@1", "a@1");
+    tell(&handler, sync, "b@5", "b@5");
+    tell(&handler, deletion, "a@1", "a@1");
+    tell(&handler, deletion, "b@5", "b@5");
     test_said(&log, "+b@5! =b@5 -b@5?");
 }
 
@@ -91,10 +87,10 @@ static void an_update_across_a_filter_is_an_addition_or_a_deletion(void **state)
     ki_handler handler = test_log_handler(&log);
     handler.filter = is_late;
     const ki__note update = {.type = KI__NOTE_UPDATE};
-    tell(&handler, update, "a@5", "a@6", &nowhere);
-    tell(&handler, update, "a@1", "a@6", &nowhere);
-    tell(&handler, update, "a@6", "a@1", &nowhere);
-    tell(&handler, update, "a@1", "a@2", &nowhere);
+    tell(&handler, update, "a@5", "a@6");
+    tell(&handler, update, "a@1", "a@6");
+    tell(&handler, update, "a@6", "a@1");
+    tell(&handler, update, "a@1", "a@2");
     test_said(&log, "~a@5>6 +a@6 -a@6");
 }
 
@@ -105,31 +101,9 @@ static void a_deletion_is_told_even_if_the_final_state_is_filtered(void **state)
     test_log log = {.len = 0};
     ki_handler handler = test_log_handler(&log);
     handler.filter = is_late;
-    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@5", "a@1", &nowhere);
-    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@1", "a@5", &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@5", "a@1");
+    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@1", "a@5");
     test_said(&log, "-a@1");
-}
-
-static void report(const char *component, ki_str key, const ki_error *error, void *user)
-{
-    test_log *log = user;
-    char text[160];
-    (void)snprintf(text, sizeof(text), "[%s %.*s %s] ", component, KI_STR_ARG(key),
-                   ki_error_name(error->code));
-    test_say(log, text);
-}
-
-static void an_error_of_a_handler_goes_to_the_hook(void **state)
-{
-    (void)state;
-    test_log log = {.answer = -EPIPE};
-    const ki_handler handler = test_log_handler(&log);
-    const ki_error_hook hook = {.report = report, .user = &log};
-    tell(&handler, (ki__note){.type = KI__NOTE_ADD}, NULL, "a@1", &hook);
-    tell(&handler, (ki__note){.type = KI__NOTE_ADD}, NULL, "b@1", &nowhere);
-    log.answer = 1;
-    tell(&handler, (ki__note){.type = KI__NOTE_ADD}, NULL, "c@1", &hook);
-    test_said(&log, "+a@1 [handler a EPIPE] +b@1 +c@1");
 }
 
 static void log_change(const ki_change *change, void *user)
@@ -151,14 +125,13 @@ static void on_change_receives_every_change_in_place_of_the_others(void **state)
     test_log log = {.len = 0};
     ki_handler handler = test_log_handler(&log);
     handler.on_change = log_change;
-    tell(&handler, (ki__note){.type = KI__NOTE_ADD}, NULL, "a@1", &nowhere);
-    tell(&handler, (ki__note){.type = KI__NOTE_ADD, .is_initial = true}, NULL, "b@1", &nowhere);
-    tell(&handler, (ki__note){.type = KI__NOTE_UPDATE, .merged = 2}, "a@1", "a@2", &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_ADD}, NULL, "a@1");
+    tell(&handler, (ki__note){.type = KI__NOTE_ADD, .is_initial = true}, NULL, "b@1");
+    tell(&handler, (ki__note){.type = KI__NOTE_UPDATE, .merged = 2}, "a@1", "a@2");
     test_said(&log, "added a@1<none; added b@1<none initial; updated a@2<1 merged;");
-    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@2", "a@3", &nowhere);
-    tell(&handler, (ki__note){.type = KI__NOTE_DELETE, .final_state_unknown = true}, "b@1", "b@1",
-         &nowhere);
-    tell(&handler, (ki__note){.type = KI__NOTE_SYNC}, NULL, "c@4", &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@2", "a@3");
+    tell(&handler, (ki__note){.type = KI__NOTE_DELETE, .final_state_unknown = true}, "b@1", "b@1");
+    tell(&handler, (ki__note){.type = KI__NOTE_SYNC}, NULL, "c@4");
     test_said(&log, "deleted a@3<2; deleted b@1<1 unseen; sync c@4<4;");
 }
 
@@ -168,15 +141,15 @@ static void on_change_is_filtered_as_the_others_are(void **state)
     test_log log = {.len = 0};
     const ki_handler handler = {.on_change = log_change, .filter = is_late, .user = &log};
     const ki__note update = {.type = KI__NOTE_UPDATE};
-    tell(&handler, update, "a@5", "a@6", &nowhere);
-    tell(&handler, update, "a@1", "a@6", &nowhere);
-    tell(&handler, update, "a@6", "a@1", &nowhere);
-    tell(&handler, update, "a@1", "a@2", &nowhere);
+    tell(&handler, update, "a@5", "a@6");
+    tell(&handler, update, "a@1", "a@6");
+    tell(&handler, update, "a@6", "a@1");
+    tell(&handler, update, "a@1", "a@2");
     test_said(&log, "updated a@6<5; added a@6<none; deleted a@6<6;");
-    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@5", "a@1", &nowhere);
-    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@1", "a@5", &nowhere);
-    tell(&handler, (ki__note){.type = KI__NOTE_SYNC}, NULL, "a@1", &nowhere);
-    tell(&handler, (ki__note){.type = KI__NOTE_ADD}, NULL, "a@1", &nowhere);
+    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@5", "a@1");
+    tell(&handler, (ki__note){.type = KI__NOTE_DELETE}, "a@1", "a@5");
+    tell(&handler, (ki__note){.type = KI__NOTE_SYNC}, NULL, "a@1");
+    tell(&handler, (ki__note){.type = KI__NOTE_ADD}, NULL, "a@1");
     test_said(&log, "deleted a@1<5;");
 }
 
@@ -197,7 +170,6 @@ int main(void)
         cmocka_unit_test(a_filter_hides_objects),
         cmocka_unit_test(an_update_across_a_filter_is_an_addition_or_a_deletion),
         cmocka_unit_test(a_deletion_is_told_even_if_the_final_state_is_filtered),
-        cmocka_unit_test(an_error_of_a_handler_goes_to_the_hook),
         cmocka_unit_test(on_change_receives_every_change_in_place_of_the_others),
         cmocka_unit_test(on_change_is_filtered_as_the_others_are),
         cmocka_unit_test(a_change_without_a_known_type_has_a_name_too),

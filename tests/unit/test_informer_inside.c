@@ -77,35 +77,31 @@ static void heard(fixture *f, place where)
     pass(f, where);
 }
 
-static int on_add(const ki_object *object, bool is_initial, void *user)
+static void on_add(const ki_object *object, bool is_initial, void *user)
 {
     (void)object;
     (void)is_initial;
     heard(user, ON_ADD);
-    return KI_ERR_INVALID; /* leads to a report */
 }
 
-static int on_update(const ki_object *old_object, const ki_object *object, void *user)
+static void on_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     (void)old_object;
     (void)object;
     heard(user, ON_UPDATE);
-    return 0;
 }
 
-static int on_delete(const ki_object *object, bool final_state_unknown, void *user)
+static void on_delete(const ki_object *object, bool final_state_unknown, void *user)
 {
     (void)object;
     (void)final_state_unknown;
     heard(user, ON_DELETE);
-    return 0;
 }
 
-static int on_sync(const ki_object *object, void *user)
+static void on_sync(const ki_object *object, void *user)
 {
     (void)object;
     heard(user, ON_SYNC);
-    return 0;
 }
 
 static bool filter(const ki_object *object, void *user)
@@ -361,12 +357,11 @@ static void in_each_place(deed what)
 
 /* ---- what is done there ---- */
 
-static int hear_nothing(const ki_object *object, bool is_initial, void *user)
+static void hear_nothing(const ki_object *object, bool is_initial, void *user)
 {
     (void)object;
     (void)is_initial;
     (void)user;
-    return 0;
 }
 
 static void nothing(void *user)

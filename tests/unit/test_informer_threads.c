@@ -313,7 +313,7 @@ static void leave(book *b)
     assert_true(atomic_exchange(&b->inside, false));
 }
 
-static int book_add(const ki_object *object, bool is_initial, void *user)
+static void book_add(const ki_object *object, bool is_initial, void *user)
 {
     book *b = user;
     enter(b);
@@ -321,20 +321,18 @@ static int book_add(const ki_object *object, bool is_initial, void *user)
     assert_false(b->synced && is_initial);
     *place_of(b, object) = version_of(object);
     leave(b);
-    return 0;
 }
 
-static int book_update(const ki_object *old_object, const ki_object *object, void *user)
+static void book_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     book *b = user;
     enter(b);
     assert_int_equal(*place_of(b, object), version_of(old_object));
     *place_of(b, object) = version_of(object);
     leave(b);
-    return 0;
 }
 
-static int book_delete(const ki_object *object, bool final_state_unknown, void *user)
+static void book_delete(const ki_object *object, bool final_state_unknown, void *user)
 {
     book *b = user;
     (void)final_state_unknown;
@@ -342,7 +340,6 @@ static int book_delete(const ki_object *object, bool final_state_unknown, void *
     assert_int_not_equal(*place_of(b, object), 0);
     *place_of(b, object) = 0;
     leave(b);
-    return 0;
 }
 
 static void book_synced(void *user)

@@ -118,7 +118,7 @@ typedef struct ear {
     pthread_t thread;
 } ear;
 
-static int ear_add(const ki_object *object, bool is_initial, void *user)
+static void ear_add(const ki_object *object, bool is_initial, void *user)
 {
     (void)object;
     (void)is_initial;
@@ -131,7 +131,6 @@ static int ear_add(const ki_object *object, bool is_initial, void *user)
         pthread_cond_wait(&e->changed, &e->lock);
     }
     pthread_mutex_unlock(&e->lock);
-    return 0;
 }
 
 static void ear_destroy(void *user)
@@ -350,7 +349,7 @@ typedef struct leaver {
     atomic_int wrong;
 } leaver;
 
-static int leaver_add(const ki_object *object, bool is_initial, void *user)
+static void leaver_add(const ki_object *object, bool is_initial, void *user)
 {
     leaver *l = user;
     (void)object;
@@ -358,7 +357,6 @@ static int leaver_add(const ki_object *object, bool is_initial, void *user)
     l->late += atomic_load(&l->removed);
     l->wrong += atomic_load(&l->over);
     l->heard++;
-    return 0;
 }
 
 /* What registration.h promises: no lock could give more without waiting. */
@@ -408,7 +406,7 @@ typedef struct one {
 
 static atomic_int all_heard;
 
-static int one_add(const ki_object *object, bool is_initial, void *user)
+static void one_add(const ki_object *object, bool is_initial, void *user)
 {
     one *o = user;
     (void)is_initial;
@@ -421,7 +419,6 @@ static int one_add(const ki_object *object, bool is_initial, void *user)
     atomic_fetch_add(&o->heard, 1);
     atomic_fetch_sub(&o->inside, 1);
     atomic_fetch_add(&all_heard, 1);
-    return 0;
 }
 
 static void one_destroy(void *user)

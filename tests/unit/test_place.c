@@ -68,7 +68,7 @@ static bool engine_says_so(void)
 
 /* ---- a handler ---- */
 
-static int jump_in_add(const ki_object *object, bool is_initial, void *user)
+static void jump_in_add(const ki_object *object, bool is_initial, void *user)
 {
     (void)object;
     (void)is_initial;

@@ -157,17 +157,16 @@ static void is_told(struct model *m, const ki_object *object, const ki_object *n
     }
 }
 
-static int on_add(const ki_object *object, bool is_initial, void *user)
+static void on_add(const ki_object *object, bool is_initial, void *user)
 {
     struct model *m = user;
     assert_null(m->told[key_of(object)]);
     assert_true(!is_initial || !ki_simple_informer_has_synced(m->informer));
     m->events[0]++;
     is_told(m, object, object);
-    return 0;
 }
 
-static int on_update(const ki_object *old_object, const ki_object *object, void *user)
+static void on_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     struct model *m = user;
     const ki_object *last = m->told[key_of(object)];
@@ -177,10 +176,9 @@ static int on_update(const ki_object *old_object, const ki_object *object, void 
     assert_true(number_of(object) > number_of(last));
     m->events[1]++;
     is_told(m, object, object);
-    return 0;
 }
 
-static int on_delete(const ki_object *object, bool final_state_unknown, void *user)
+static void on_delete(const ki_object *object, bool final_state_unknown, void *user)
 {
     struct model *m = user;
     const ki_object *last = m->told[key_of(object)];
@@ -193,10 +191,9 @@ static int on_delete(const ki_object *object, bool final_state_unknown, void *us
     }
     m->events[2]++;
     is_told(m, object, NULL);
-    return 0;
 }
 
-static int on_sync(const ki_object *object, void *user)
+static void on_sync(const ki_object *object, void *user)
 {
     struct model *m = user;
     const ki_object *last = m->told[key_of(object)];
@@ -204,7 +201,6 @@ static int on_sync(const ki_object *object, void *user)
     assert_string_equal(ki_object_resource_version(last), ki_object_resource_version(object));
     m->events[3]++;
     is_told(m, object, object);
-    return 0;
 }
 
 /* Runs */

@@ -26,7 +26,6 @@ typedef struct fixture {
     int destroyed;
     int wakes;
     int reports;
-    int result; /* what the handler returns */
     char heard[256];
     void (*inside)(struct fixture *f); /* done in each callback */
     ki_object *a[4];                   /* in group g */
@@ -49,34 +48,30 @@ static void hear(fixture *f, const char *what, const ki_object *object)
     }
 }
 
-static int on_add(const ki_object *object, bool is_initial, void *user)
+static void on_add(const ki_object *object, bool is_initial, void *user)
 {
     fixture *f = user;
     hear(f, is_initial ? "*" : "+", object);
-    return f->result;
 }
 
-static int on_update(const ki_object *old_object, const ki_object *object, void *user)
+static void on_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     fixture *f = user;
     say(f, "~", old_object);
     f->heard[strlen(f->heard) - 1] = '>';
     hear(f, "", object);
-    return f->result;
 }
 
-static int on_delete(const ki_object *object, bool final_state_unknown, void *user)
+static void on_delete(const ki_object *object, bool final_state_unknown, void *user)
 {
     fixture *f = user;
     hear(f, final_state_unknown ? "?" : "-", object);
-    return f->result;
 }
 
-static int on_sync(const ki_object *object, void *user)
+static void on_sync(const ki_object *object, void *user)
 {
     fixture *f = user;
     hear(f, "=", object);
-    return f->result;
 }
 
 static void on_merged(const ki_object *object, uint64_t merged, void *user)
@@ -363,21 +358,6 @@ static void callbacks_may_all_be_missing(void **state)
     push(&f, KI__NOTE_DELETE, f.a[1], f.a[1]);
     test_world_settle(f.engine);
     assert_int_equal(test_registration_stats(f.reg).delivered, 4);
-    end(&f);
-}
-
-static void a_failure_is_reported_and_stops_nothing(void **state)
-{
-    (void)state;
-    fixture f;
-    begin(&f, KI_DELIVERY_LOOP);
-    f.result = KI_ERR_INVALID;
-    push(&f, KI__NOTE_ADD, NULL, f.a[0]);
-    push(&f, KI__NOTE_DELETE, f.a[0], f.a[1]);
-    test_world_settle(f.engine);
-    expect(&f, "+0 -1 ");
-    assert_int_equal(f.reports, 2);
-    assert_int_equal(test_registration_stats(f.reg).failed, 2);
     end(&f);
 }
 
@@ -721,7 +701,7 @@ static void wait_for(threads *t, const bool *flag)
     pthread_mutex_unlock(&t->lock);
 }
 
-static int block_in_add(const ki_object *object, bool is_initial, void *user)
+static void block_in_add(const ki_object *object, bool is_initial, void *user)
 {
     threads *t = user;
     (void)object;
@@ -729,7 +709,6 @@ static int block_in_add(const ki_object *object, bool is_initial, void *user)
     set(t, &t->inside);
     wait_for(t, &t->may_end);
     assert_false(t->removed);
-    return 0;
 }
 
 static void *run_thread(void *user)
@@ -776,16 +755,15 @@ static void removing_and_waiting_returns_after_the_running_callback(void **state
     end(&f);
 }
 
-static int push_once_more(const ki_object *object, bool is_initial, void *user)
+static void push_once_more(const ki_object *object, bool is_initial, void *user)
 {
     threads *t = user;
     (void)is_initial;
     if (strcmp(ki_object_resource_version(object), "0") == 0) {
         push(t->f, KI__NOTE_ADD, NULL, t->f->a[1]);
-        return 0;
+        return;
     }
     set(t, strcmp(ki_object_resource_version(object), "1") == 0 ? &t->inside : &t->may_end);
-    return 0;
 }
 
 static void a_thread_that_runs_is_woken_each_time_it_waits(void **state)
@@ -924,23 +902,21 @@ typedef struct follower {
     uint64_t told;
 } follower;
 
-static int follow_add(const ki_object *object, bool is_initial, void *user)
+static void follow_add(const ki_object *object, bool is_initial, void *user)
 {
     follower *w = user;
     (void)is_initial;
     assert_null(w->last);
     w->last = object;
     w->told++;
-    return 0;
 }
 
-static int follow_update(const ki_object *old_object, const ki_object *object, void *user)
+static void follow_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     follower *w = user;
     assert_ptr_equal(w->last, old_object);
     w->last = object;
     w->told++;
-    return 0;
 }
 
 static void *follow(void *user)
@@ -1160,7 +1136,6 @@ int main(void)
         cmocka_unit_test(a_filter_turns_changes_into_coming_and_going),
         cmocka_unit_test(without_on_sync_a_resync_is_an_update_to_itself),
         cmocka_unit_test(callbacks_may_all_be_missing),
-        cmocka_unit_test(a_failure_is_reported_and_stops_nothing),
         cmocka_unit_test(a_batch_that_is_shared_is_told_in_order),
         cmocka_unit_test(unchanged_objects_of_a_batch_are_for_those_who_asked),
         cmocka_unit_test(a_dispatch_of_few_takes_no_more_of_a_batch),

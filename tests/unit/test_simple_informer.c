@@ -303,7 +303,7 @@ static void nothing_happens_after_a_stop(void **state)
     end(&f);
 }
 
-static int stop_inside(const ki_object *object, bool is_initial, void *user)
+static void stop_inside(const ki_object *object, bool is_initial, void *user)
 {
     struct fixture *f = user;
     (void)is_initial;
@@ -311,7 +311,6 @@ static int stop_inside(const ki_object *object, bool is_initial, void *user)
     ki_simple_informer_stop(f->informer);
     assert_int_equal(ki_simple_informer_step(f->informer, false, NULL), KI_ERR_STOPPED);
     f->informer = ki_simple_informer_unref(f->informer); /* and gone, as soon as this returns */
-    return 0;
 }
 
 static void destroy_inside(void *user)
@@ -332,7 +331,7 @@ static void a_handler_may_stop_and_release_the_informer(void **state)
     test_said(&f.log, "a");
 }
 
-static int step_inside(const ki_object *object, bool is_initial, void *user)
+static void step_inside(const ki_object *object, bool is_initial, void *user)
 {
     struct fixture *f = user;
     (void)is_initial;
@@ -341,7 +340,6 @@ static int step_inside(const ki_object *object, bool is_initial, void *user)
         ki_store_get(ki_simple_informer_store(f->informer), ki_str_from(ki_object_key(object)));
     assert_ptr_equal(stored, object);
     ki_object_unref(stored);
-    return 0;
 }
 
 static void a_handler_may_read_the_store_but_not_step(void **state)
@@ -408,25 +406,22 @@ static void live_told(struct live *l, const ki_object *object, bool is_there, bo
     l->view[key] = is_there ? l->uids[key] : NULL;
 }
 
-static int live_add(const ki_object *object, bool is_initial, void *user)
+static void live_add(const ki_object *object, bool is_initial, void *user)
 {
     (void)is_initial;
     live_told(user, object, true, false);
-    return 0;
 }
 
-static int live_update(const ki_object *old_object, const ki_object *object, void *user)
+static void live_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     (void)old_object;
     live_told(user, object, true, true);
-    return 0;
 }
 
-static int live_delete(const ki_object *object, bool final_state_unknown, void *user)
+static void live_delete(const ki_object *object, bool final_state_unknown, void *user)
 {
     (void)final_state_unknown;
     live_told(user, object, false, true);
-    return 0;
 }
 
 static void live_list(struct live *l)

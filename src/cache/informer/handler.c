@@ -3,9 +3,6 @@
  * FilteringResourceEventHandler in client-go's controller.go. */
 #include "cache/informer/handler.h"
 
-#include "base/error.h"
-#include "object/object.h"
-
 const char *ki_change_name(const ki_change *change)
 {
     static const char *const names[KI_CHANGE_TYPE_MAX] = {
@@ -75,12 +72,14 @@ static bool find_change(const ki_handler *h, const ki__note *note, ki_change *re
 
 /* ---- calling ---- */
 
-static int call_update(const ki_handler *h, const ki_change *change)
+static void call_update(const ki_handler *h, const ki_change *change)
 {
-    return h->on_update != NULL ? h->on_update(change->old, change->object, h->user) : 0;
+    if (h->on_update != NULL) {
+        h->on_update(change->old, change->object, h->user);
+    }
 }
 
-static int call_one_of_five(const ki_handler *h, const ki_change *change)
+static void call_one_of_five(const ki_handler *h, const ki_change *change)
 {
     const ki_object *object = change->object;
     if (change->merged != 0 && h->on_merged != NULL) {
@@ -88,18 +87,28 @@ static int call_one_of_five(const ki_handler *h, const ki_change *change)
     }
     switch (change->type) {
     case KI_CHANGE_ADDED:
-        return h->on_add != NULL ? h->on_add(object, change->initial, h->user) : 0;
+        if (h->on_add != NULL) {
+            h->on_add(object, change->initial, h->user);
+        }
+        return;
     case KI_CHANGE_UPDATED:
-        return call_update(h, change);
+        call_update(h, change);
+        return;
     case KI_CHANGE_DELETED:
-        return h->on_delete != NULL ? h->on_delete(object, change->final_state_unknown, h->user)
-                                    : 0;
+        if (h->on_delete != NULL) {
+            h->on_delete(object, change->final_state_unknown, h->user);
+        }
+        return;
     case KI_CHANGE_SYNC:
-        return h->on_sync != NULL ? h->on_sync(object, h->user) : call_update(h, change);
+        if (h->on_sync != NULL) {
+            h->on_sync(object, h->user);
+        } else {
+            call_update(h, change);
+        }
+        return;
     case KI_CHANGE_TYPE_MAX:
-        break;
+        return;
     }
-    return 0;
 }
 
 void ki__handler_tell_left_out(const ki_handler *handler, uint64_t *left_out)
@@ -114,25 +123,17 @@ void ki__handler_tell_left_out(const ki_handler *handler, uint64_t *left_out)
     }
 }
 
-int ki__handler_tell(const ki_handler *handler, const ki__note *note, uint64_t *left_out,
-                     const ki_error_hook *hook)
+void ki__handler_tell(const ki_handler *handler, const ki__note *note, uint64_t *left_out)
 {
     ki_change change;
     if (!find_change(handler, note, &change)) {
-        return 0;
+        return;
     }
     if (handler->on_change != NULL) {
         change.merged += *left_out;
         *left_out = 0;
         handler->on_change(&change, handler->user);
-        return 0;
+    } else {
+        call_one_of_five(handler, &change);
     }
-    int r = call_one_of_five(handler, &change);
-    if (r < 0 && hook->report != NULL) {
-        ki_error error = KI_ERROR_INIT;
-        (void)ki__error_set(&error, r, "a handler failed for object %s: %s",
-                            ki_object_key(note->object), ki_error_text(r));
-        hook->report("handler", ki__object_key(note->object), &error, hook->user);
-    }
-    return r;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Telling a handler. */
+/* Calls the callbacks of a handler. */
 #ifndef KI_CACHE_INFORMER_HANDLER_H
 #define KI_CACHE_INFORMER_HANDLER_H
 
@@ -7,11 +7,9 @@
 
 #include "cache/informer/apply_deltas.h"
 
-/** Calls what a note means to this handler, its filter considered. An error of the handler is
- *  reported to the hook, and returned. `left_out`: events before it that cancelled each other out;
- *  on_change() receives their number, which is 0 then. */
-int ki__handler_tell(const ki_handler *handler, const ki__note *note, uint64_t *left_out,
-                     const ki_error_hook *hook);
+/** Calls the callback for a notification, after the handler's filter. `left_out`: number of events
+ *  before it that cancelled out; on_change() receives it, and it becomes 0 then. */
+void ki__handler_tell(const ki_handler *handler, const ki__note *note, uint64_t *left_out);
 
 /** Reports events that cancelled each other out to on_merged(), and sets their number to 0; for a
  *  handler with on_change() they are part of the next change. */

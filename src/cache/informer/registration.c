@@ -174,7 +174,6 @@ ki_registration_stats ki__registration_stats(ki_registration *registration)
     ki_registration_stats stats = {
         .size = sizeof(stats),
         .delivered = atomic_load_explicit(&registration->delivered, memory_order_relaxed),
-        .failed = atomic_load_explicit(&registration->failed, memory_order_relaxed),
     };
     ki__mutex_lock(&registration->lock);
     stats.merged = registration->merged;

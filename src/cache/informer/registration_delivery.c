@@ -48,12 +48,6 @@ bool ki__registration_is_calling(const void *user)
 
 /* ---- calling the handler ---- */
 
-static void report_failure(const char *component, ki_str key, const ki_error *error, void *user)
-{
-    ki_registration *reg = user;
-    ki__engine_report(reg->engine, component, reg->name, key, error);
-}
-
 /* For a counter with one writer. */
 static void count_one(_Atomic uint64_t *counter)
 {
@@ -64,7 +58,6 @@ static void count_one(_Atomic uint64_t *counter)
 /* Calls the handler for each notification, as long as it is not removed. The number of calls. */
 static size_t call_for_each(ki_registration *reg, const ki__hand *hand)
 {
-    ki_error_hook hook = {.size = sizeof(hook), .report = report_failure, .user = reg};
     size_t count = 0;
     reg->left_out += hand->left_out;
     if (!ki__registration_is_removed(reg)) {
@@ -73,9 +66,7 @@ static size_t call_for_each(ki_registration *reg, const ki__hand *hand)
     while (count < hand->count && !ki__registration_is_removed(reg)) {
         const ki__note *note = &hand->notes[count++];
         atomic_store_explicit(&reg->in_hand, hand->count - count, memory_order_relaxed);
-        if (ki__handler_tell(&reg->handler, note, &reg->left_out, &hook) < 0) {
-            count_one(&reg->failed);
-        }
+        ki__handler_tell(&reg->handler, note, &reg->left_out);
         count_one(&reg->delivered);
     }
     return count;

@@ -82,7 +82,6 @@ struct ki_registration {
     size_t may_batch; /* delivers only makes more room */
     /* Written by who delivers only: */
     _Atomic uint64_t delivered;
-    _Atomic uint64_t failed;
     uint64_t left_out;      /* events that cancelled each other out, for the next change */
     _Atomic size_t in_hand; /* notifications that were taken out, and whose turn has not come */
     char name[];

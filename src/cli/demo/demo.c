@@ -59,28 +59,25 @@ static void note(const cli_target *target, const ki_object *object)
     }
 }
 
-static int on_add(const ki_object *object, bool is_initial, void *user)
+static void on_add(const ki_object *object, bool is_initial, void *user)
 {
     row_of(user)->adds++;
     row_of(user)->initial += is_initial;
     note(user, object);
-    return 0;
 }
 
-static int on_update(const ki_object *old_object, const ki_object *object, void *user)
+static void on_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     (void)old_object;
     row_of(user)->updates++;
     note(user, object);
-    return 0;
 }
 
-static int on_delete(const ki_object *object, bool final_state_unknown, void *user)
+static void on_delete(const ki_object *object, bool final_state_unknown, void *user)
 {
     (void)final_state_unknown;
     row_of(user)->deletes++;
     note(user, object);
-    return 0;
 }
 
 static void on_synced(cli_target *target)
