@@ -30,8 +30,8 @@ typedef struct namespace_config {
     atomic_ulong created, updated, deleted, failed;
 } namespace_config;
 
-/** Starts it, with worker threads; with none, namespace_config_reconcile_all() does the work. End it
- *  with namespace_config_stop(), also after a failure. */
+/** Starts it, with worker threads; with none, namespace_config_reconcile_all() does the work. End
+ *  it with namespace_config_stop(), also after a failure. */
 int namespace_config_start(namespace_config *c, ki_client *client, uint32_t workers,
                            ki_error *error);
 

@@ -60,7 +60,7 @@ enum {
     KI__FIRST_SIZE_ki_reference = 88,
     KI__FIRST_SIZE_ki_reflector_options = 208,
     KI__FIRST_SIZE_ki_reflector_target = 96,
-    KI__FIRST_SIZE_ki_registration_stats = 40,
+    KI__FIRST_SIZE_ki_registration_stats = 32,
     KI__FIRST_SIZE_ki_replacement = 48,
     KI__FIRST_SIZE_ki_replicas = 32,
     KI__FIRST_SIZE_ki_report = 56,

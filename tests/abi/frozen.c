@@ -55,6 +55,7 @@
 #include <kinformer/value.h>
 #include <kinformer/version.h>
 #include <kinformer/workqueue.h>
+#include <kinformer/write.h>
 
 #include "base/first_sizes.h"
 
@@ -64,12 +65,12 @@
 
 /* clang-format off */
 #define SIZED(type, bytes, last, at)                                                         \
-    _Static_assert(sizeof(type) == (bytes) + KI_GROWN, #type ": its size has changed: see tools/check-abi");      \
+    _Static_assert(sizeof(type) == (bytes) + KI_GROWN, #type ": new size, see tools/check-abi"); \
     _Static_assert((bytes) >= KI__FIRST_SIZE(type), #type ": smaller than in 0.1");          \
     _Static_assert(offsetof(type, size) == 0, #type ": its size must come first");           \
     _Static_assert(offsetof(type, last) == (at), #type ": its members have moved");
 #define FIXED(type, bytes, last, at)                                                \
-    _Static_assert(sizeof(type) == (bytes), #type ": its size has changed: see tools/check-abi");        \
+    _Static_assert(sizeof(type) == (bytes), #type ": new size, see tools/check-abi");            \
     _Static_assert(offsetof(type, last) == (at), #type ": its members have moved");
 #define VALUE(name, number) _Static_assert((name) == (number), #name ": its value has changed");
 
@@ -133,7 +134,7 @@ SIZED(ki_rate_limiter_options, 32, max_keys, 24)
 SIZED(ki_reference, 88, uid, 72)
 SIZED(ki_reflector_options, 208, internal_error_retry_ns, 200)
 SIZED(ki_reflector_target, 96, transform, 88)
-SIZED(ki_registration_stats, 40, waiting, 32)
+SIZED(ki_registration_stats, 32, waiting, 24)
 SIZED(ki_replacement, 48, resource_version, 40)
 SIZED(ki_replicas, 32, observed, 28)
 SIZED(ki_report, 56, suppressed, 48)
@@ -180,6 +181,7 @@ VALUE(KI_ERR_CUT, -5018)
 VALUE(KI_ERR_STALE, -5019)
 VALUE(KI_ERR_TLS, -5020)
 VALUE(KI_ERR_DENIED, -5021)
+VALUE(KI_ERR_CALLBACK, -5022)
 VALUE(KI_REASON_UNKNOWN, 0)
 VALUE(KI_REASON_UNAUTHORIZED, 1)
 VALUE(KI_REASON_FORBIDDEN, 2)
@@ -453,6 +455,9 @@ VALUE(KI_CAN_UPDATE, 16)
 VALUE(KI_CAN_PATCH, 32)
 VALUE(KI_CAN_DELETE, 64)
 VALUE(KI_CAN_DELETE_COLLECTION, 128)
+VALUE(KI_WRITTEN_NOTHING, 0)
+VALUE(KI_WRITTEN_CREATED, 1)
+VALUE(KI_WRITTEN_PATCHED, 2)
 VALUE(KI_CELL_NAME, 0)
 VALUE(KI_CELL_TEXT, 1)
 VALUE(KI_CELL_NUMBER, 2)
