@@ -304,6 +304,9 @@ static void live(fixture *f)
     settle(f);
     say(f, KI_WATCH_EVENT_MODIFIED, "a", 11);
     say(f, KI_WATCH_EVENT_DELETED, "b", 12);
+    f->fail_index = true; /* leads to a report */
+    say(f, KI_WATCH_EVENT_ADDED, "bad", 13);
+    f->fail_index = false;
     test_world_advance(&f->world, f->engine, 3 * TEST_SECOND); /* a resync */
     settle(f);
     if (f->source.open) {

@@ -523,11 +523,6 @@ static void errors_go_to_the_hook_and_the_rest_goes_on(void **state)
     (void)state;
     struct fixture f;
     const ki_error_hook hook = {.report = report, .user = &f.log};
-    begin(&f, (ki_simple_informer_options){.on_error = &hook});
-    f.log.answer = -EPIPE;
-    check(&f, "=a@1,b@2#3", "+a@1! [handler a EPIPE] +b@2! [handler b EPIPE]");
-    assert_true(ki_simple_informer_has_synced(f.informer));
-    end(&f);
     begin(&f, (ki_simple_informer_options){.on_error = &hook, .transform = refuse});
     assert_int_equal(test_put(f.queue, NULL, "=a@1#2"), 1);
     check(&f, "", "[queue a KI_ERR_TYPE]");
