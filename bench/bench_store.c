@@ -587,7 +587,7 @@ static void counted_free(void *block, void *user)
 static void run_memory(size_t objects, size_t per_ns)
 {
     size_t taken = 0;
-    ki_alloc counting = {counted_alloc, counted_realloc, counted_free, &taken};
+    ki_alloc counting = {0, counted_alloc, counted_realloc, counted_free, &taken, NULL};
     env e;
     env_init(&e, objects, per_ns, &counting);
     bench_line_begin("store", "kinformer", "memory");
