@@ -262,7 +262,7 @@ static void run_add_after(bench_samples *s, unsigned rounds)
             char key[24];
             int len = snprintf(key, sizeof(key), "%zu", i);
             check(ki_workqueue_add_after(queue, ki_str_make(key, (size_t)len),
-                                         bench_random(&random) % (10 * minute_ns)),
+                                         bench_random(&random) % 600000),
                   "add_after");
         }
         now += 11 * minute_ns;

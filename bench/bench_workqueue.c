@@ -115,8 +115,8 @@ static void run_add_after(void *user, uint64_t count)
     for (; count != 0; count--) {
         ki_workqueue *queue = make_queue(&fake_clock);
         for (size_t i = 0; i < DELAYED; i++) {
-            uint64_t delay_ns = bench_random(&random) % (10 * minute_ns);
-            check(ki_workqueue_add_after(queue, keys[i], delay_ns), "add_after");
+            uint64_t delay_ms = bench_random(&random) % 600000;
+            check(ki_workqueue_add_after(queue, keys[i], delay_ms), "add_after");
         }
         fake_ns += 11 * minute_ns;
         ki_work work;
@@ -138,7 +138,7 @@ static void run_retry(void *user, uint64_t count)
         ki_work work;
         int r;
         while ((r = ki_workqueue_try_get(queue, &work)) == 0) {
-            fake_ns = ki_workqueue_next_deadline(queue);
+            fake_ns += (uint64_t)ki_workqueue_timeout(queue) * 1000000;
         }
         check(r, "get");
         check(ki_workqueue_add_rate_limited(queue, work.key), "add_rate_limited");

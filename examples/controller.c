@@ -25,7 +25,7 @@ typedef struct cluster {
     sem_t all_done;
 } cluster;
 
-static int reconcile(ki_str key, uint64_t *retry_after_ns, ki_error *error, void *user)
+static int reconcile(ki_str key, uint64_t *retry_after_ms, ki_error *error, void *user)
 {
     (void)error; /* could say more about a failure */
     cluster *c = user;
@@ -40,7 +40,7 @@ static int reconcile(ki_str key, uint64_t *retry_after_ns, ki_error *error, void
     }
     if (d->looks > 0) {
         d->looks--;
-        *retry_after_ns = 20000000; /* runs again after 20 ms */
+        *retry_after_ms = 20; /* runs again after that time */
         return 0;
     }
     if (atomic_fetch_sub(&c->left, 1) == 1) {

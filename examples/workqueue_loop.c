@@ -32,10 +32,10 @@ static int run(ki_workqueue *queue, const bool *woken)
 {
     int r = ki_workqueue_add(queue, ki_str_from("shop/web"));
     if (r >= 0) {
-        r = ki_workqueue_add_after(queue, ki_str_from("shop/db"), 30000000);
+        r = ki_workqueue_add_after(queue, ki_str_from("shop/db"), 30);
     }
     if (r >= 0) {
-        r = ki_workqueue_add_after(queue, ki_str_from("shop/cache"), 10000000);
+        r = ki_workqueue_add_after(queue, ki_str_from("shop/cache"), 10);
     }
     if (r < 0) {
         return r;
@@ -43,11 +43,11 @@ static int run(ki_workqueue *queue, const bool *woken)
     printf("woken: %s\n", *woken ? "yes" : "no");
     for (;;) {
         work_on_all(queue);
-        uint64_t deadline_ns = ki_workqueue_next_deadline(queue);
-        if (deadline_ns == UINT64_MAX) {
+        int timeout_ms = ki_workqueue_timeout(queue);
+        if (timeout_ms < 0) {
             return 0; /* a real loop sleeps until it is woken */
         }
-        now_ns = deadline_ns; /* a real loop sleeps until then, or until it is woken */
+        now_ns += (uint64_t)timeout_ms * 1000000; /* a real loop sleeps, or until it is woken */
     }
 }
 

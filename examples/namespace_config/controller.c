@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#define MS_NS UINT64_C(1000000)
 #define INDEX_TEAM "team"
 #define TEXT_BYTES ((size_t)1 << 20)
 
@@ -97,9 +96,9 @@ static int drop(namespace_config *c, const ki_object *config, ki_error *error)
 /* ---- reconciling ---- */
 
 /* Called by the controller for a key, never on two threads for the same key. */
-static int reconcile(ki_str key, uint64_t *retry_after_ns, ki_error *error, void *user)
+static int reconcile(ki_str key, uint64_t *retry_after_ms, ki_error *error, void *user)
 {
-    (void)retry_after_ns;
+    (void)retry_after_ms;
     namespace_config *c = user;
     KI_AUTO(ki_object) name_space = ki_informer_get(c->namespaces, NULL, key.ptr);
     KI_AUTO(ki_object) config = ki_informer_get(c->configs, key.ptr, CONFIG_NAME);
@@ -132,11 +131,11 @@ static void on_error(ki_str key, const ki_error *error, uint32_t failures, bool 
 int namespace_config_reconcile_all(namespace_config *c, ki_error *error)
 {
     KI_AUTO(ki_list) all = NULL;
-    uint64_t retry_after_ns = 0;
+    uint64_t retry_after_ms = 0;
     int r = ki_informer_list(c->namespaces, NULL, NULL, &all, error);
     for (size_t i = 0; r >= 0 && i < ki_list_count(all); i++) {
         const char *name = ki_object_name(ki_list_at(all, i));
-        r = reconcile(ki_str_from(name), &retry_after_ns, error, c);
+        r = reconcile(ki_str_from(name), &retry_after_ms, error, c);
     }
     return r;
 }
@@ -180,7 +179,7 @@ static int make_queue(namespace_config *c, ki_error *error)
 {
     ki_rate_limiter limiter = {0};
     /* Retry after at most 30 s, even if the server was unavailable for hours. */
-    int r = ki_rate_limiter_exponential(10 * MS_NS, 30000 * MS_NS, NULL, &limiter);
+    int r = ki_rate_limiter_exponential(10, 30000, NULL, &limiter);
     r = r < 0 ? r
               : ki_workqueue_new(KI_OPTIONS(ki_workqueue_options, .limiter = &limiter), &c->queue,
                                  error);

@@ -74,11 +74,11 @@ typedef struct ki_apiserver_options {
     size_t max_history_bytes; /* 256 MiB: of the objects in these changes, approximately */
 
     /* Times. 0: the default given here. */
-    uint64_t request_timeout_ns; /* 30 s: for receiving a request, from its first line */
-    uint64_t idle_timeout_ns;  /* 120 s: without a request, or with a response that the client does
+    uint32_t request_timeout_ms; /* 30 s: for receiving a request, from its first line */
+    uint32_t idle_timeout_ms;  /* 120 s: without a request, or with a response that the client does
                                   not read */
-    uint64_t bookmark_ns;      /* 1 min: between the bookmarks of a watch */
-    uint64_t watch_timeout_ns; /* 30 min: for watches without a timeout of their own */
+    uint32_t bookmark_ms;      /* 1 min: between the bookmarks of a watch */
+    uint32_t watch_timeout_ms; /* 30 min: for watches without a timeout of their own */
 } ki_apiserver_options;
 
 /** Creates a server that listens when the call returns. `options` may be NULL.

@@ -60,11 +60,11 @@ typedef struct ki_controller_options {
 
     /** Reconciles `key` (borrowed; NUL-terminated). Result:
      *    0 or more                     success: the failure count of the key is reset;
-     *    the same, *retry_after_ns set  success, and the key is processed again after that time;
+     *    the same, *retry_after_ms set  success, and the key is processed again after that time;
      *    negative                      failure: the key is retried after the delay of the limiter.
      *  A failure may store its details in `error`. Called concurrently by all workers, but never
      *  twice at the same time for one key, and with no lock held. */
-    int (*reconcile)(ki_str key, uint64_t *retry_after_ns, ki_error *error, void *user);
+    int (*reconcile)(ki_str key, uint64_t *retry_after_ms, ki_error *error, void *user);
 
     /** Called for every failure, on the worker's thread, while the worker still has the key.
      *  `failures` is the failure count of the key, including this one; `given_up` is whether the

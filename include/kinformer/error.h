@@ -81,14 +81,14 @@ typedef enum ki_reason {
 
 /** Details of a failure. Set by the function that failed; unchanged on success. */
 typedef struct ki_error {
-    size_t size;            /* see KI_OPTIONS_INIT; any that cannot be right counts as 0 */
-    int code;               /* the code that the function returned */
-    int http_code;          /* of a Status or a response; 0 if none */
-    ki_reason reason;       /* of a Status; KI_REASON_UNKNOWN if none or not in the table */
-    uint32_t retry_after_s; /* of a Status or a Retry-After header; 0 if none */
-    size_t offset;          /* in bytes from the start of the input */
-    uint32_t line;          /* of that position, from 1; 0 if unknown */
-    uint32_t column;        /* in bytes, from 1; 0 if unknown */
+    size_t size;             /* see KI_OPTIONS_INIT; any that cannot be right counts as 0 */
+    int code;                /* the code that the function returned */
+    int http_code;           /* of a Status or a response; 0 if none */
+    ki_reason reason;        /* of a Status; KI_REASON_UNKNOWN if none or not in the table */
+    uint32_t retry_after_ms; /* of a Status or a Retry-After header; 0 if none */
+    size_t offset;           /* in bytes from the start of the input */
+    uint32_t line;           /* of that position, from 1; 0 if unknown */
+    uint32_t column;         /* in bytes, from 1; 0 if unknown */
     char message[KI_ERROR_MESSAGE_SIZE]; /* for users; NUL-terminated. Truncated between characters
                                             if too long; it then ends with "..." */
 } ki_error;

@@ -73,12 +73,11 @@ typedef struct ki_watch_failure {
     const ki_object *status; /* the server's Status; NULL if it sent none */
     const char *url;         /* of the request, without query and credentials; "" if unknown */
     uint64_t attempt;        /* consecutive failed attempts, including this one: from 1 */
-    uint64_t failing_ns;     /* time since the first of them */
-    uint64_t retry_delay_ns; /* time until the next attempt; 0: at once */
+    uint64_t failing_ms;     /* since the first of them */
+    uint64_t retry_delay_ms; /* until the next attempt; 0: at once */
 } ki_watch_failure;
 
-/** The state of an informer or a reflector. Times are monotonic nanoseconds of the client's clock,
- *  0 for never. */
+/** The state of an informer or a reflector, at the time of the call. */
 typedef struct ki_health {
     size_t size; /* see KI_OPTIONS_INIT */
     ki_reflector_state state;
@@ -91,14 +90,15 @@ typedef struct ki_health {
     ki_failure_class reason_class; /* KI_FAILURE_NONE if there is none */
     ki_watch_operation reason_operation;
     uint64_t failed_attempts; /* consecutive, up to now */
-    uint64_t failing_since;   /* the first of them; 0 if there is none */
+    uint64_t failing_ms;      /* since the first of them; 0 if there is none */
 
-    uint64_t since;         /* start of the current state */
-    uint64_t backoff_until; /* end of a backoff; otherwise 0 */
-    uint64_t last_sync;     /* when the last list was completed */
-    uint64_t last_event;
-    uint64_t last_bookmark;
-    uint64_t last_byte; /* last data from the source */
+    uint64_t state_ms;       /* in the current state */
+    uint64_t retry_delay_ms; /* until the end of a backoff; otherwise 0 */
+    /* Time since something happened; UINT64_MAX if it never did. */
+    uint64_t since_sync_ms; /* a list was completed */
+    uint64_t since_event_ms;
+    uint64_t since_bookmark_ms;
+    uint64_t since_byte_ms; /* data from the source */
 
     uint64_t streams;       /* requests for streaming lists */
     uint64_t lists;         /* requests for lists in pages */

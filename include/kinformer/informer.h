@@ -71,7 +71,7 @@ typedef struct ki_informer_options {
     bool no_streaming;
     bool allow_stale_start;
     uint32_t page_size;
-    uint64_t min_watch_timeout_ns;
+    uint32_t min_watch_timeout_ms;
 
     /** For debugging: keeps a checksum of each object and reports objects whose memory was
      *  modified, when they are replaced or deleted and at each resync. */

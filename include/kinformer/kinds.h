@@ -127,8 +127,8 @@ KI_API int ki_event_involved(const ki_object *event, ki_reference *ret_reference
 
 /** Returns the holder of a lease: a string, or a value of KI_TYPE_NONE. */
 KI_API ki_value ki_lease_holder(const ki_object *lease);
-/** Returns spec.leaseDurationSeconds of a lease. */
-KI_API int32_t ki_lease_duration_s(const ki_object *lease);
+/** Returns spec.leaseDurationSeconds of a lease in milliseconds; 0 if absent. */
+KI_API uint32_t ki_lease_duration_ms(const ki_object *lease);
 
 /* CustomResourceDefinitions.  Since: 0.1 */
 

@@ -11,6 +11,12 @@
  *   Errors:  the codes it may return; see <kinformer/error.h>. Outputs (ret_x) are set on success
  *            only.
  *   Since:   the first release with it.
+ *
+ * Durations are in milliseconds; their names end in _ms. Points in time are nanoseconds of a clock
+ * (clock.h); their names end in _ns. They are monotonic, or since 1970 where they become text in
+ * objects (time.h). Times that are read from objects are seconds since 1970. Headers in parts/ have
+ * durations in nanoseconds (_ns), too.
+ *
  * A pointer may be NULL where stated, and wherever a `const ki_alloc *` (the default allocator) or
  * a `ki_error *` (no details) is passed. Functions that return int reject any other NULL with
  * -EINVAL, before anything else, and name it: "client: must not be NULL". */

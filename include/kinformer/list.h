@@ -40,8 +40,8 @@ typedef struct ki_list_options {
     const char *resource_version;
     const char *resource_version_match; /* "NotOlderThan", "Exact" or "" */
     const char *continue_token;
-    uint32_t limit;           /* 0: none */
-    uint32_t timeout_seconds; /* of a watch; 0: the server's default */
+    uint32_t limit;      /* 0: none */
+    uint32_t timeout_ms; /* of a watch, rounded up to seconds; 0: the server's default */
     bool allow_bookmarks;
     bool send_initial_events;
 } ki_list_options;

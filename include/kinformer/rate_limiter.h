@@ -20,8 +20,8 @@ KI_BEGIN_DECLS
 
 typedef struct ki_rate_limiter {
     size_t size; /* see KI_OPTIONS_INIT */
-    /** Counts one more failure of `key` and returns how long it must wait, in nanoseconds. `now_ns`
-     *  is monotonic time. */
+    /** Counts one more failure of `key` and returns how long it must wait, in milliseconds.
+     *  `now_ns` is the monotonic time. */
     uint64_t (*when)(ki_str key, uint64_t now_ns, void *user);
     /** Resets the failure count of a key that succeeded or was given up. */
     void (*forget)(ki_str key, void *user);
@@ -43,31 +43,31 @@ typedef struct ki_rate_limiter_options {
     size_t max_keys;         /* limit of keys with a failure count; 0: 2^20; maximum: 2^30 */
 } ki_rate_limiter_options;
 
-/* Creating limiters. Times are in nanoseconds. `options` may be NULL.
+/* Creating limiters. `options` may be NULL.
  * Owner:  caller, until ownership of *ret_limiter is passed on; release with
  *         ki_rate_limiter_done().
  * Thread: any.  Blocks: no.
  * Errors: -EINVAL  an invalid argument, as described below;  -ENOMEM, -E2BIG.
  * Since:  0.1 */
 
-/** Creates a limiter with exponential backoff per key: `base_ns` after the first failure, twice as
- *  long after each further one, at most `max_ns`. A key whose failures cannot be counted because
- *  memory is exhausted waits `max_ns`. client-go: ItemExponentialFailureRateLimiter; the default of
+/** Creates a limiter with exponential backoff per key: `base_ms` after the first failure, twice as
+ *  long after each further one, at most `max_ms`. A key whose failures cannot be counted because
+ *  memory is exhausted waits `max_ms`. client-go: ItemExponentialFailureRateLimiter; the default of
  *  its item based limiter is 1 ms to 1000 s. */
-KI_API KI_NODISCARD int ki_rate_limiter_exponential(uint64_t base_ns, uint64_t max_ns,
+KI_API KI_NODISCARD int ki_rate_limiter_exponential(uint64_t base_ms, uint64_t max_ms,
                                                     const ki_rate_limiter_options *options,
                                                     ki_rate_limiter *ret_limiter);
 
-/** Creates a limiter with two delays per key: `fast_ns` for the first `fast_count` failures, then
- *  `slow_ns`, which is also used for keys that cannot be counted. client-go:
+/** Creates a limiter with two delays per key: `fast_ms` for the first `fast_count` failures, then
+ *  `slow_ms`, which is also used for keys that cannot be counted. client-go:
  *  ItemFastSlowRateLimiter. */
-KI_API KI_NODISCARD int ki_rate_limiter_fast_slow(uint64_t fast_ns, uint64_t slow_ns,
+KI_API KI_NODISCARD int ki_rate_limiter_fast_slow(uint64_t fast_ms, uint64_t slow_ms,
                                                   uint32_t fast_count,
                                                   const ki_rate_limiter_options *options,
                                                   ki_rate_limiter *ret_limiter);
 
-/** Creates a token bucket for all keys together: `burst` tokens, refilled by one token per
- *  `interval_ns`. Each call of `when` takes a token; without tokens, the key waits for the next
+/** Creates a token bucket for all keys together: `burst` tokens, refilled by `qps` tokens
+ *  per second. Each call of `when` takes a token; without tokens, the key waits for the next
  *  free one, behind all earlier keys. Keys are not distinguished: forget does nothing, requeues is
  *  always 0.
  *
@@ -75,8 +75,8 @@ KI_API KI_NODISCARD int ki_rate_limiter_fast_slow(uint64_t fast_ns, uint64_t slo
  *  Therefore rate limit only retries, never events of a watch, or set a maximum with
  *  ki_rate_limiter_with_max_wait(). In client-go this also happens with a single key that is added
  *  repeatedly; here, the token taken for a key that is already delayed is released (`unused`).
- *  client-go: BucketRateLimiter. -EINVAL: `interval_ns` or `burst` is 0. */
-KI_API KI_NODISCARD int ki_rate_limiter_bucket(uint64_t interval_ns, uint32_t burst,
+ *  client-go: BucketRateLimiter. -EINVAL: `qps` is below 0.001 or above 10^9, or `burst` is 0. */
+KI_API KI_NODISCARD int ki_rate_limiter_bucket(double qps, uint32_t burst,
                                                const ki_rate_limiter_options *options,
                                                ki_rate_limiter *ret_limiter);
 
@@ -87,10 +87,10 @@ KI_API KI_NODISCARD int ki_rate_limiter_max_of(const ki_rate_limiter *const *lim
                                                const ki_rate_limiter_options *options,
                                                ki_rate_limiter *ret_limiter);
 
-/** Creates a limiter that limits the waits of another to `max_ns`; it owns `limiter` on success.
+/** Creates a limiter that limits the waits of another to `max_ms`; it owns `limiter` on success.
  *  client-go: WithMaxWaitRateLimiter. -EINVAL: a function is missing. */
 KI_API KI_NODISCARD int ki_rate_limiter_with_max_wait(const ki_rate_limiter *limiter,
-                                                      uint64_t max_ns,
+                                                      uint64_t max_ms,
                                                       const ki_rate_limiter_options *options,
                                                       ki_rate_limiter *ret_limiter);
 

@@ -78,8 +78,8 @@ typedef struct ki_request {
 
     /* For deletions. */
     ki_propagation propagation;
-    bool at_once;           /* grace period of 0 seconds */
-    uint32_t grace_seconds; /* 0: the server's default */
+    bool at_once;           /* no grace period */
+    uint32_t grace_ms;      /* grace period, rounded up to seconds; 0: the server's default */
     const char *uid;        /* precondition: the object has this uid */
     const char *if_version; /* precondition: the object has this resourceVersion */
 

@@ -29,7 +29,7 @@ KI_API int ki_status_to_error(const ki_object *status, ki_error *error);
  *  AlreadyExists for "POST" and Conflict for others. Returns the code of the error.
  *  Since:  0.1 */
 KI_API int ki_status_from_http(int http_code, const char *verb, const char *resource,
-                               const char *name, ki_str body, uint32_t retry_after_s,
+                               const char *name, ki_str body, uint32_t retry_after_ms,
                                ki_error *error);
 
 /** Returns the complete message of a Status, a string, which may be truncated in an error;
@@ -77,10 +77,10 @@ KI_API bool ki_error_is_too_many_requests(const ki_error *error);        /* (+) 
 KI_API bool ki_error_is_request_entity_too_large(const ki_error *error); /* (+) */
 KI_API bool ki_error_is_store_read_error(const ki_error *error);         /* (*) */
 
-/** Returns whether the server requests a delay before the next attempt, and how many seconds: it
- *  sent a time, or the reason is ServerTimeout, which requests a delay even of 0 seconds.
- *  ret_seconds may be NULL and is set only if true.  Since: 0.1 */
-KI_API bool ki_error_suggests_delay(const ki_error *error, uint32_t *ret_seconds);
+/** Returns whether the server requests a delay before the next attempt, and how many milliseconds:
+ *  it sent a time, or the reason is ServerTimeout, which requests a delay even of 0. ret_ms may be
+ *  NULL and is set only if true.  Since: 0.1 */
+KI_API bool ki_error_suggests_delay(const ki_error *error, uint32_t *ret_ms);
 
 KI_END_DECLS
 

@@ -11,7 +11,7 @@
  *
  * The queue starts no threads. A worker that waits in ki_workqueue_get() also serves the timers. An
  * event loop polls instead: ki_workqueue_try_get(), the wake function of the options, and
- * ki_workqueue_next_deadline(). Both can be combined.
+ * ki_workqueue_timeout(). Both can be combined.
  *
  * Memory: a known key takes about 80 bytes in addition to its text. Keys that are neither queued,
  * delayed nor processed are not known.  Thread: any, for every function here. */
@@ -44,7 +44,7 @@ typedef struct ki_workqueue_options {
     const ki_rate_limiter *limiter;
 
     /** Called when ki_workqueue_try_get(), which found nothing before, may now find a key, or must
-     *  be called earlier than ki_workqueue_next_deadline() returned: once, until try_get finds
+     *  be called earlier than ki_workqueue_timeout() returned: once, until try_get finds
      *  nothing again. Called on the thread that calls add, done or shut_down, with no lock held; it
      *  must not block, and may call any function here. NULL: none. */
     void (*wake)(void *user);
@@ -82,9 +82,9 @@ KI_API ki_workqueue *ki_workqueue_unref(ki_workqueue *queue);
 /** Adds a key. Returns 1, or 0 if it was already queued. */
 KI_API KI_NODISCARD int ki_workqueue_add(ki_workqueue *queue, ki_str key);
 
-/** Adds a key after `delay_ns`, or earlier if it already has an earlier delay; 0 adds it at once.
+/** Adds a key after `delay_ms`, or earlier if it already has an earlier delay; 0 adds it at once.
  *  Returns 1 if this changed anything, otherwise 0. Counts as a retry. */
-KI_API KI_NODISCARD int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ns);
+KI_API KI_NODISCARD int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ms);
 
 /** Adds a key after the delay of the limiter. The limiter counts this as a failure of the key, so
  *  use it for retries only: see ki_rate_limiter_bucket(). */
@@ -134,10 +134,10 @@ KI_API KI_NODISCARD int ki_workqueue_next(ki_workqueue *queue, ki_work *work);
  *  Blocks: no.  Since: 0.1 */
 KI_API size_t ki_workqueue_count(ki_workqueue *queue);
 
-/** Returns when to call ki_workqueue_try_get() again, in time of the options' clock: 0 if a key is
- *  available or the queue is shut down and empty, UINT64_MAX if no key is delayed.
+/** Returns the number of milliseconds until ki_workqueue_try_get() should be called again at the
+ *  latest: 0 if a key is available or the queue is shut down and empty, -1 if no key is delayed.
  *  Blocks: no.  Since: 0.1 */
-KI_API uint64_t ki_workqueue_next_deadline(ki_workqueue *queue);
+KI_API int ki_workqueue_timeout(ki_workqueue *queue);
 
 /* Shutting down */
 
@@ -175,29 +175,29 @@ KI_API bool ki_workqueue_is_drained(ki_workqueue *queue, ki_drain until);
 
 #define KI_DURATION_BUCKETS 11
 
-/** A histogram of durations. Bucket i counts durations up to 10^(i+1) ns and above those of the
- *  previous bucket, the last one all longer ones: the bounds of client-go's metrics. */
+/** A histogram of durations. Bucket 0 counts durations of up to 10 ns, each further one those of up
+ *  to ten times more, the last one all longer ones: the bounds of client-go's metrics. */
 typedef struct ki_durations {
     uint64_t count;
-    uint64_t sum_ns;
-    uint64_t max_ns;
+    double sum_ms;
+    double max_ms;
     uint64_t buckets[KI_DURATION_BUCKETS];
 } ki_durations;
 
 /** Statistics of a queue; in brackets the metric of client-go. Times are 0 without
  *  measure_times. */
 typedef struct ki_workqueue_stats {
-    size_t size;                 /* see KI_OPTIONS_INIT */
-    uint64_t depth;              /* queued keys, including those added while processed [depth] */
-    uint64_t queued;             /* keys that can be taken now: ki_workqueue_count() */
-    uint64_t processing;         /* taken and not done */
-    uint64_t delayed;            /* keys whose delay has not elapsed */
-    uint64_t adds;               /* adds that queued a key [adds_total] */
-    uint64_t retries;            /* calls of add_after and add_rate_limited [retries_total] */
-    ki_durations latency;        /* from add to get [queue_duration_seconds] */
-    ki_durations work;           /* from get to done [work_duration_seconds] */
-    uint64_t unfinished_ns;      /* sum over the keys being processed [unfinished_work_seconds] */
-    uint64_t longest_running_ns; /* maximum of these [longest_running_processor_seconds] */
+    size_t size;               /* see KI_OPTIONS_INIT */
+    uint64_t depth;            /* queued keys, including those added while processed [depth] */
+    uint64_t queued;           /* keys that can be taken now: ki_workqueue_count() */
+    uint64_t processing;       /* taken and not done */
+    uint64_t delayed;          /* keys whose delay has not elapsed */
+    uint64_t adds;             /* adds that queued a key [adds_total] */
+    uint64_t retries;          /* calls of add_after and add_rate_limited [retries_total] */
+    ki_durations latency;      /* from add to get [queue_duration_seconds] */
+    ki_durations work;         /* from get to done [work_duration_seconds] */
+    double unfinished_ms;      /* sum over the keys being processed [unfinished_work_seconds] */
+    double longest_running_ms; /* maximum of these [longest_running_processor_seconds] */
 } ki_workqueue_stats;
 
 /** Fills the statistics, up to `size` bytes (0: the struct of version 0.1).

@@ -47,9 +47,9 @@ void ki__backoff_reset(ki__backoff *backoff)
     backoff->step_ns = backoff->initial_ns;
 }
 
-uint64_t ki__backoff_asked(ki_engine *engine, uint32_t seconds)
+uint64_t ki__backoff_asked(ki_engine *engine, uint32_t ms)
 {
-    seconds = seconds < KI__RETRY_AFTER_MAX_S ? seconds : KI__RETRY_AFTER_MAX_S;
-    uint64_t ns = seconds * KI__SECOND_NS;
+    ms = ms < KI__RETRY_AFTER_MAX_MS ? ms : KI__RETRY_AFTER_MAX_MS;
+    uint64_t ns = ki__ms_to_ns(ms);
     return ns != 0 ? ns + ki__engine_random(engine, ns / 4) : 0;
 }

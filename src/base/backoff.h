@@ -32,10 +32,10 @@ uint64_t ki__backoff_next(ki__backoff *backoff, ki_engine *engine);
 /** What was waited for has come: the next wait is the first of a row again. */
 void ki__backoff_reset(ki__backoff *backoff);
 
-/** How long to wait if a server asks for so many seconds: no less, up to a quarter more, so that
- *  not all who were told the same come at once; but a minute at most, and that quarter, as nobody
- *  is to keep a cache from its server for longer. Inside ki_engine_run() only. */
-#define KI__RETRY_AFTER_MAX_S 60
-uint64_t ki__backoff_asked(ki_engine *engine, uint32_t seconds);
+/** How long to wait if a server asks for so many milliseconds: no less, and up to a quarter more,
+ *  so that clients with the same response do not all retry at once; at most a minute and that
+ * quarter, as nobody is to keep a cache from its server for longer. Inside ki_engine_run() only. */
+#define KI__RETRY_AFTER_MAX_MS 60000
+uint64_t ki__backoff_asked(ki_engine *engine, uint32_t ms);
 
 #endif

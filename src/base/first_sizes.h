@@ -11,7 +11,7 @@
 /* clang-format off */
 enum {
     KI__FIRST_SIZE_ki_alloc = 48,
-    KI__FIRST_SIZE_ki_apiserver_options = 160,
+    KI__FIRST_SIZE_ki_apiserver_options = 144,
     KI__FIRST_SIZE_ki_apiserver_stats = 48,
     KI__FIRST_SIZE_ki_change = 48,
     KI__FIRST_SIZE_ki_client_options = 120,
@@ -41,7 +41,7 @@ enum {
     KI__FIRST_SIZE_ki_http_request = 80,
     KI__FIRST_SIZE_ki_http_sink = 40,
     KI__FIRST_SIZE_ki_index = 40,
-    KI__FIRST_SIZE_ki_informer_options = 152,
+    KI__FIRST_SIZE_ki_informer_options = 144,
     KI__FIRST_SIZE_ki_json_options = 32,
     KI__FIRST_SIZE_ki_list_meta = 32,
     KI__FIRST_SIZE_ki_list_options = 64,

@@ -256,8 +256,7 @@ static void succeeded(running *r, worker *w)
     double seconds;
     ki_workqueue_forget(r->queue, w->work.key);
     if (!w->child.passing && read_answer(ki_buf_str(&w->child.printed), &seconds)) {
-        (void)!ki_workqueue_add_after(r->queue, w->work.key,
-                                      (uint64_t)(seconds * (double)CLI_SECOND_NS));
+        (void)!ki_workqueue_add_after(r->queue, w->work.key, (uint64_t)(seconds * 1000));
         return;
     }
     print_rest(r, w);
@@ -409,7 +408,8 @@ static uint64_t next_wake(running *r)
         }
     }
     if (!r->ending && busy_count(r) < r->worker_count) {
-        uint64_t queue = ki_workqueue_next_deadline(r->queue);
+        int ms = ki_workqueue_timeout(r->queue);
+        uint64_t queue = ms < 0 ? UINT64_MAX : cli_now_ns() + (uint64_t)ms * CLI_MS_NS;
         next = queue < next ? queue : next;
     }
     if (r->resume_ns < next && cli_now_ns() < r->resume_ns) {

@@ -51,12 +51,12 @@ static const cli_gauge *measure(const cli_target *target, const ki_health *healt
 
 /* ---- the picture ---- */
 
-static void put_since(ki_buf *out, uint64_t then, uint64_t now)
+static void put_since(ki_buf *out, uint64_t ms)
 {
-    if (then == 0) {
+    if (ms == UINT64_MAX) {
         cli_put(out, "never");
     } else {
-        cli_put_age(out, (int64_t)((now > then ? now - then : 0) / CLI_SECOND_NS));
+        cli_put_age(out, (int64_t)(ms / 1000));
     }
 }
 
@@ -68,7 +68,7 @@ static const cli_heading headings[] = {
     {"RELISTS", true, true, false},   {"WHY", true, false, false},
 };
 
-static void put_row(cli_table *table, const cli_target *target, uint64_t now)
+static void put_row(cli_table *table, const cli_target *target)
 {
     ki_health health = cli_follow_health(target);
     const ki_health *r = &health;
@@ -86,7 +86,7 @@ static void put_row(cli_table *table, const cli_target *target, uint64_t now)
     }
     cli_putf(cli_table_cell(table), "%.1f", gauge->rate);
     cli_put_count(cli_table_cell(table), health.queued + health.handlers_waiting);
-    put_since(cli_table_cell(table), r->last_sync, now);
+    put_since(cli_table_cell(table), r->since_sync_ms);
     if (wide) {
         cli_put_count(cli_table_cell(table), r->relists);
         cli_put_escaped(cli_table_cell(table), ki_str_from(why));
@@ -112,7 +112,7 @@ static void put_picture(topping *t, ki_buf *out)
     cli_table_init_headed(&table, headings, sizeof(headings) / sizeof(headings[0]),
                           cli_term_width());
     for (size_t i = 0; i < t->session.target_count; i++) {
-        put_row(&table, &t->session.targets[i], now);
+        put_row(&table, &t->session.targets[i]);
     }
     cli_table_print(&table, out);
     cli_table_done(&table);
@@ -131,7 +131,7 @@ static void put_time(ki_buf *out)
     }
 }
 
-static void put_line(ki_buf *out, const cli_target *target, uint64_t now)
+static void put_line(ki_buf *out, const cli_target *target)
 {
     ki_health health = cli_follow_health(target);
     const ki_health *r = &health;
@@ -143,7 +143,7 @@ static void put_line(ki_buf *out, const cli_target *target, uint64_t now)
              (unsigned long long)r->events);
     cli_putf(out, " rate=%.1f lag=%zu relists=%llu listed=", gauge->rate,
              health.queued + health.handlers_waiting, (unsigned long long)r->relists);
-    put_since(out, r->last_sync, now);
+    put_since(out, r->since_sync_ms);
     ki_error reason = cli_follow_reason(target);
     if (reason.code != 0) {
         cli_put(out, " reason=");
@@ -162,7 +162,7 @@ static void on_tick(void *user)
         cli_term_show(ki_buf_str(&out));
     } else {
         for (size_t i = 0; i < t->session.target_count; i++) {
-            put_line(&out, &t->session.targets[i], cli_now_ns());
+            put_line(&out, &t->session.targets[i]);
         }
         cli_term_out(ki_buf_str(&out));
     }

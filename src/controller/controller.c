@@ -93,15 +93,15 @@ static void retry(const ki_controller_options *o, ki_str key, int r, ki_error *e
  */
 static void work_on(const ki_controller_options *o, const ki_work *work)
 {
-    uint64_t retry_after_ns = 0;
+    uint64_t retry_after_ms = 0;
     ki_error error = KI_ERROR_INIT;
-    int r = o->reconcile(work->key, &retry_after_ns, &error, o->user);
+    int r = o->reconcile(work->key, &retry_after_ms, &error, o->user);
     if (r < 0) {
         retry(o, work->key, r, &error);
     } else {
         ki_workqueue_forget(o->queue, work->key);
-        if (retry_after_ns != 0) {
-            r = ki_workqueue_add_after(o->queue, work->key, retry_after_ns);
+        if (retry_after_ms != 0) {
+            r = ki_workqueue_add_after(o->queue, work->key, retry_after_ms);
             ki_assert(r >= 0 || r == KI_ERR_STOPPED);
         }
     }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "base/time_units.h"
 #include "object/proto/proto_value.h"
 #include "object/text/base64.h"
 #include "object/value.h"
@@ -380,10 +381,10 @@ ki_value ki_lease_holder(const ki_object *lease)
     return string_in(lease, "spec", "holderIdentity");
 }
 
-int32_t ki_lease_duration_s(const ki_object *lease)
+uint32_t ki_lease_duration_ms(const ki_object *lease)
 {
     ki_value spec = part_of(lease, "spec");
-    return ki__value_child_count(&spec, "leaseDurationSeconds");
+    return ki__seconds_to_ms((uint64_t)ki__value_child_count(&spec, "leaseDurationSeconds"));
 }
 
 /* ---- definitions ---- */

@@ -8,6 +8,7 @@
 #include "base/ascii.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/time_units.h"
 #include "object/value.h"
 
 bool ki_object_is_status(const ki_object *object)
@@ -82,7 +83,8 @@ int ki_status_to_error(const ki_object *status, ki_error *error)
         error->code = code_of(reason, http_code);
         error->http_code = http_code;
         error->reason = reason;
-        error->retry_after_s = (uint32_t)ki__value_child_count(&details, "retryAfterSeconds");
+        int32_t seconds = ki__value_child_count(&details, "retryAfterSeconds");
+        error->retry_after_ms = ki__seconds_to_ms((uint64_t)seconds);
         add_message(error, &root);
     }
     return code_of(reason, http_code);
@@ -236,7 +238,7 @@ static void add_request(ki_error *error, const char *verb, const char *resource,
 }
 
 int ki_status_from_http(int http_code, const char *verb, const char *resource, const char *name,
-                        ki_str body, uint32_t retry_after_s, ki_error *error)
+                        ki_str body, uint32_t retry_after_ms, ki_error *error)
 {
     ki_reason reason = reason_of_http(http_code, verb != NULL && strcmp(verb, "POST") == 0);
     int code = code_of(reason, http_code);
@@ -246,7 +248,7 @@ int ki_status_from_http(int http_code, const char *verb, const char *resource, c
     begin_message(error, code, http_code);
     error->reason = reason;
     error->http_code = http_code;
-    error->retry_after_s = retry_after_s;
+    error->retry_after_ms = retry_after_ms;
     add_request(error, verb, resource, name);
     body = ki__trim(body, " \t\r\n");
     if (body.len != 0) {
@@ -371,16 +373,16 @@ bool ki_error_is_store_read_error(const ki_error *error)
     return has_reason(error, KI_REASON_STORE_READ_ERROR);
 }
 
-bool ki_error_suggests_delay(const ki_error *error, uint32_t *ret_seconds)
+bool ki_error_suggests_delay(const ki_error *error, uint32_t *ret_ms)
 {
     if (error == NULL || !ki__error_is_status(error)) {
         return false;
     }
-    if (error->retry_after_s == 0 && error->reason != KI_REASON_SERVER_TIMEOUT) {
+    if (error->retry_after_ms == 0 && error->reason != KI_REASON_SERVER_TIMEOUT) {
         return false;
     }
-    if (ret_seconds != NULL) {
-        *ret_seconds = error->retry_after_s;
+    if (ret_ms != NULL) {
+        *ret_ms = error->retry_after_ms;
     }
     return true;
 }

@@ -7,6 +7,7 @@
 #include "base/ascii.h"
 #include "base/digits.h"
 #include "base/error.h"
+#include "base/time_units.h"
 #include "rest/http.h"
 
 enum { NAME_MAX_BYTES = 253 };
@@ -143,7 +144,7 @@ int ki__http_query(const ki_list_options *o, bool watch, ki_buf *out, ki_error *
     ki__http_add_parameter(out, "resourceVersionMatch", o->resource_version_match, &r);
     ki__http_add_parameter(out, "sendInitialEvents", watch && o->send_initial_events ? "true" : "",
                            &r);
-    add_number(out, "timeoutSeconds", o->timeout_seconds, &r);
+    add_number(out, "timeoutSeconds", ki__ms_to_seconds(o->timeout_ms), &r);
     ki__http_add_parameter(out, "watch", watch ? "true" : "", &r);
     if (r == KI_ERR_LIMIT) {
         return ki__error_set(error, r, "query longer than %zu bytes", out->max);

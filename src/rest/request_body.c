@@ -3,6 +3,7 @@
 #include "rest/request_body.h"
 
 #include "base/digits.h"
+#include "base/time_units.h"
 #include "object/json/json_write.h"
 
 /* ---- objects ---- */
@@ -63,8 +64,8 @@ int ki__body_of_deletion(const ki_request *q, ki_buf *out)
     };
     writer w = {.out = out};
     put(&w, "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\"");
-    if (q->at_once || q->grace_seconds != 0) {
-        put_number(&w, ",\"gracePeriodSeconds\":", q->grace_seconds);
+    if (q->at_once || q->grace_ms != 0) {
+        put_number(&w, ",\"gracePeriodSeconds\":", ki__ms_to_seconds(q->grace_ms));
     }
     if (has(q->uid) || has(q->if_version)) {
         put(&w, ",\"preconditions\":{");

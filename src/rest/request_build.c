@@ -52,7 +52,7 @@ static const char *const member_names[MEMBER_MAX] = {
     [DRY_RUN] = "dry_run",
     [SELECTION] = "list options (selectors, limit)",
     [VERSION] = "resource_version",
-    [DELETION] = "delete options (grace_seconds, propagation)",
+    [DELETION] = "delete options (grace_ms, propagation)",
     [CONDITION] = "preconditions (uid, resource_version)",
     [JSON] = "json",
     [PATH] = "path",
@@ -70,7 +70,7 @@ static uint32_t list_members(const ki_list_options *o)
 {
     bool selection = has(o->label_selector) || has(o->field_selector) ||
                      has(o->resource_version_match) || has(o->continue_token) || o->limit != 0 ||
-                     o->timeout_seconds != 0 || o->allow_bookmarks || o->send_initial_events;
+                     o->timeout_ms != 0 || o->allow_bookmarks || o->send_initial_events;
     return (selection ? BIT(SELECTION) : 0) | (has(o->resource_version) ? BIT(VERSION) : 0);
 }
 
@@ -88,8 +88,7 @@ static uint32_t given(const ki_request *q)
         [VALIDATION] = has(q->field_validation),
         [FORCE] = q->force,
         [DRY_RUN] = q->dry_run,
-        [DELETION] =
-            q->propagation != KI_PROPAGATION_DEFAULT || q->at_once || q->grace_seconds != 0,
+        [DELETION] = q->propagation != KI_PROPAGATION_DEFAULT || q->at_once || q->grace_ms != 0,
         [CONDITION] = has(q->uid) || has(q->if_version),
         [JSON] = q->json,
         [PATH] = has(q->path),
@@ -171,8 +170,8 @@ static int check_values(const ki_request *q, ki_error *error)
     if ((unsigned)q->patch_type >= KI_PATCH_MAX || (unsigned)q->propagation >= KI_PROPAGATION_MAX) {
         return ki__error_set(error, -EINVAL, "patch_type or propagation: unknown value");
     }
-    if (q->at_once && q->grace_seconds != 0) {
-        return ki__error_set(error, -EINVAL, "at_once and grace_seconds are mutually exclusive");
+    if (q->at_once && q->grace_ms != 0) {
+        return ki__error_set(error, -EINVAL, "at_once and grace_ms are mutually exclusive");
     }
     return 0;
 }

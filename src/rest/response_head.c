@@ -8,6 +8,7 @@
 
 #include "base/ascii.h"
 #include "base/error.h"
+#include "base/time_units.h"
 #include "rest/http.h"
 #include "wire/media_type.h"
 
@@ -162,8 +163,8 @@ ki_object *ki__http_failure(const ki__http_head *head, ki_str body, const char *
     ki_object *status = read_status(head, body, alloc);
     if (status == NULL || ki_status_to_error(status, error) >= 0) {
         body.len = body.len < BODY_SHOWN_MAX ? body.len : BODY_SHOWN_MAX;
-        (void)ki_status_from_http(head->status, method, resource, name, body, head->retry_after_s,
-                                  error);
+        (void)ki_status_from_http(head->status, method, resource, name, body,
+                                  ki__seconds_to_ms(head->retry_after_s), error);
         if (head->status >= 300 && head->status <= 399 && head->location[0] != '\0') {
             (void)ki__error_set(error, error->code,
                                 "the server redirects to %s (HTTP %d), and redirects are not "
@@ -174,8 +175,8 @@ ki_object *ki__http_failure(const ki__http_head *head, ki_str body, const char *
     if (error->http_code == 0) {
         error->http_code = head->status;
     }
-    if (error->retry_after_s == 0) {
-        error->retry_after_s = head->retry_after_s;
+    if (error->retry_after_ms == 0) {
+        error->retry_after_ms = ki__seconds_to_ms(head->retry_after_s);
     }
     return status;
 }

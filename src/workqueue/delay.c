@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/process.h"
+#include "base/time_units.h"
 #include "workqueue/workqueue_state.h"
 
 size_t ki__workqueue_release_due(ki_workqueue *queue, uint64_t *now_ns)
@@ -83,10 +84,8 @@ out:
     return r;
 }
 
-int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ns)
+int ki__workqueue_add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ns)
 {
-    KI__REQUIRE(queue, NULL);
-    KI__REQUIRE_OWN(queue->process, NULL);
     if (delay_ns == 0) {
         return ki__workqueue_add(queue, key, true);
     }
@@ -94,6 +93,13 @@ int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ns)
         return KI_ERR_LIMIT;
     }
     return add_later(queue, key, ki__workqueue_now(queue), delay_ns);
+}
+
+int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ms)
+{
+    KI__REQUIRE(queue, NULL);
+    KI__REQUIRE_OWN(queue->process, NULL);
+    return ki__workqueue_add_after(queue, key, ki__ms_to_ns(delay_ms));
 }
 
 int ki_workqueue_add_rate_limited(ki_workqueue *queue, ki_str key)
@@ -105,7 +111,7 @@ int ki_workqueue_add_rate_limited(ki_workqueue *queue, ki_str key)
         return KI_ERR_LIMIT;
     }
     uint64_t now_ns = ki__workqueue_now(queue);
-    uint64_t delay_ns = limiter->when(key, now_ns, limiter->user);
+    uint64_t delay_ns = ki__ms_to_ns(limiter->when(key, now_ns, limiter->user));
     int r = delay_ns == 0 ? ki__workqueue_add(queue, key, true)
                           : add_later(queue, key, now_ns, delay_ns);
     if (r <= 0 && limiter->unused != NULL) {
@@ -129,7 +135,7 @@ uint32_t ki_workqueue_requeues(ki_workqueue *queue, ki_str key)
     return queue->limiter.requeues != NULL ? queue->limiter.requeues(key, queue->limiter.user) : 0;
 }
 
-uint64_t ki_workqueue_next_deadline(ki_workqueue *queue)
+uint64_t ki__workqueue_next_deadline(ki_workqueue *queue)
 {
     uint64_t now_ns = 0;
     ki__mutex_lock(&queue->lock);
@@ -140,4 +146,16 @@ uint64_t ki_workqueue_next_deadline(ki_workqueue *queue)
     }
     ki__mutex_unlock(&queue->lock);
     return next_ns;
+}
+
+int ki_workqueue_timeout(ki_workqueue *queue)
+{
+    KI__REQUIRE(queue, NULL);
+    uint64_t next_ns = ki__workqueue_next_deadline(queue);
+    if (next_ns == 0 || next_ns == UINT64_MAX) {
+        return next_ns == 0 ? 0 : -1;
+    }
+    uint64_t now_ns = ki__workqueue_now(queue);
+    uint64_t left_ms = next_ns > now_ns ? ki__ns_to_ms(next_ns - now_ns) : 0;
+    return left_ms < INT32_MAX ? (int)left_ms : INT32_MAX;
 }

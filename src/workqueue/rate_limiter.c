@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rate limiters for themselves: exponential, fast and slow, bucket. client-go:
- * default_rate_limiters.go. All in whole nanoseconds; whatever would overflow is the most there is.
- */
+ * default_rate_limiters.go. Whatever would overflow is the most there is. */
 #include <errno.h>
 
 #include <kinformer/rate_limiter.h>
@@ -10,9 +9,12 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/process.h"
+#include "base/time_units.h"
 #include "workqueue/failures.h"
 #include "workqueue/workqueue_state.h"
 
+static const double qps_min = 0.001;
+static const double qps_max = 1e9;
 static const size_t keys_default = (size_t)1 << 20;
 static const size_t keys_max = (size_t)1 << 30;
 
@@ -59,8 +61,8 @@ typedef struct counter {
     const ki_alloc *alloc;
     uint64_t process; /* that made it */
     ki__failures failures;
-    uint64_t first_ns; /* base, or fast */
-    uint64_t last_ns;  /* max, or slow */
+    uint64_t first_ms; /* base, or fast */
+    uint64_t last_ms;  /* max, or slow */
     uint32_t fast_count;
 } counter;
 
@@ -69,20 +71,20 @@ static uint64_t exponential_when(ki_str key, uint64_t now_ns, void *user)
     (void)now_ns;
     counter *c = user;
     uint32_t before = ki__failures_add(&c->failures, key);
-    if (c->first_ns == 0 && before != UINT32_MAX) {
+    if (c->first_ms == 0 && before != UINT32_MAX) {
         return 0;
     }
-    if (before >= 64 || c->first_ns > c->last_ns >> before) {
-        return c->last_ns;
+    if (before >= 64 || c->first_ms > c->last_ms >> before) {
+        return c->last_ms;
     }
-    return c->first_ns << before;
+    return c->first_ms << before;
 }
 
 static uint64_t fast_slow_when(ki_str key, uint64_t now_ns, void *user)
 {
     (void)now_ns;
     counter *c = user;
-    return ki__failures_add(&c->failures, key) < c->fast_count ? c->first_ns : c->last_ns;
+    return ki__failures_add(&c->failures, key) < c->fast_count ? c->first_ms : c->last_ms;
 }
 
 static void counter_forget(ki_str key, void *user)
@@ -130,7 +132,7 @@ static int counter_new(const ki_rate_limiter_options *options, counter **ret_cou
     return 0;
 }
 
-int ki_rate_limiter_exponential(uint64_t base_ns, uint64_t max_ns,
+int ki_rate_limiter_exponential(uint64_t base_ms, uint64_t max_ms,
                                 const ki_rate_limiter_options *options,
                                 ki_rate_limiter *ret_limiter)
 {
@@ -140,8 +142,8 @@ int ki_rate_limiter_exponential(uint64_t base_ns, uint64_t max_ns,
     if (r < 0) {
         return r;
     }
-    c->first_ns = base_ns;
-    c->last_ns = max_ns;
+    c->first_ms = base_ms;
+    c->last_ms = max_ms;
     const ki_rate_limiter limiter = {
         .size = sizeof(limiter),
         .when = exponential_when,
@@ -153,7 +155,7 @@ int ki_rate_limiter_exponential(uint64_t base_ns, uint64_t max_ns,
     return KI__GIVE(ki_rate_limiter, ret_limiter, &limiter);
 }
 
-int ki_rate_limiter_fast_slow(uint64_t fast_ns, uint64_t slow_ns, uint32_t fast_count,
+int ki_rate_limiter_fast_slow(uint64_t fast_ms, uint64_t slow_ms, uint32_t fast_count,
                               const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
 {
     KI__REQUIRE_SIZED(ki_rate_limiter, ret_limiter, NULL);
@@ -162,8 +164,8 @@ int ki_rate_limiter_fast_slow(uint64_t fast_ns, uint64_t slow_ns, uint32_t fast_
     if (r < 0) {
         return r;
     }
-    c->first_ns = fast_ns;
-    c->last_ns = slow_ns;
+    c->first_ms = fast_ms;
+    c->last_ms = slow_ms;
     c->fast_count = fast_count;
     const ki_rate_limiter limiter = {
         .size = sizeof(limiter),
@@ -202,7 +204,7 @@ static uint64_t bucket_when(ki_str key, uint64_t now_ns, void *user)
     b->full_ns = add_up(b->full_ns > now_ns ? b->full_ns : now_ns, b->interval_ns);
     uint64_t fill_ns = b->full_ns - now_ns;
     ki__mutex_unlock(&b->lock);
-    return fill_ns > b->whole_ns ? fill_ns - b->whole_ns : 0;
+    return fill_ns > b->whole_ns ? ki__ns_to_ms(fill_ns - b->whole_ns) : 0;
 }
 
 static void bucket_unused(ki_str key, void *user)
@@ -237,10 +239,9 @@ static void bucket_destroy(void *user)
     ki__free(b->alloc, b);
 }
 
-int ki_rate_limiter_bucket(uint64_t interval_ns, uint32_t burst,
-                           const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
+int ki__rate_limiter_bucket(uint64_t interval_ns, uint32_t burst,
+                            const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
 {
-    KI__REQUIRE_SIZED(ki_rate_limiter, ret_limiter, NULL);
     ki_rate_limiter_options o;
     int r = ki__rate_limiter_options(options, &o);
     if (r < 0) {
@@ -274,4 +275,15 @@ int ki_rate_limiter_bucket(uint64_t interval_ns, uint32_t burst,
         .user = b,
     };
     return KI__GIVE(ki_rate_limiter, ret_limiter, &limiter);
+}
+
+int ki_rate_limiter_bucket(double qps, uint32_t burst, const ki_rate_limiter_options *options,
+                           ki_rate_limiter *ret_limiter)
+{
+    KI__REQUIRE_SIZED(ki_rate_limiter, ret_limiter, NULL);
+    if (!(qps >= qps_min && qps <= qps_max)) { /* nor not a number */
+        return -EINVAL;
+    }
+    uint64_t interval_ns = (uint64_t)((double)KI__SECOND_NS / qps);
+    return ki__rate_limiter_bucket(interval_ns, burst, options, ret_limiter);
 }

@@ -8,14 +8,13 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "base/time_units.h"
 #include "workqueue/workqueue_state.h"
 
 enum { LIMITERS_MAX = 64 };
 
 typedef struct group {
     const ki_alloc *alloc;
-    uint64_t max_ns;
+    uint64_t max_ms;
     size_t count;
     ki_rate_limiter limiters[];
 } group;
@@ -23,12 +22,12 @@ typedef struct group {
 static uint64_t group_when(ki_str key, uint64_t now_ns, void *user)
 {
     const group *g = user;
-    uint64_t longest_ns = 0;
+    uint64_t longest_ms = 0;
     for (size_t i = 0; i < g->count; i++) {
-        uint64_t wait_ns = g->limiters[i].when(key, now_ns, g->limiters[i].user);
-        longest_ns = wait_ns > longest_ns ? wait_ns : longest_ns;
+        uint64_t wait_ms = g->limiters[i].when(key, now_ns, g->limiters[i].user);
+        longest_ms = wait_ms > longest_ms ? wait_ms : longest_ms;
     }
-    return longest_ns < g->max_ns ? longest_ns : g->max_ns;
+    return longest_ms < g->max_ms ? longest_ms : g->max_ms;
 }
 
 static void group_forget(ki_str key, void *user)
@@ -69,7 +68,7 @@ static void group_destroy(void *user)
     ki__free(g->alloc, g);
 }
 
-static int group_new(const ki_rate_limiter *const *limiters, size_t count, uint64_t max_ns,
+static int group_new(const ki_rate_limiter *const *limiters, size_t count, uint64_t max_ms,
                      const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
 {
     ki_rate_limiter_options o;
@@ -84,7 +83,7 @@ static int group_new(const ki_rate_limiter *const *limiters, size_t count, uint6
     if (g == NULL) {
         return -ENOMEM;
     }
-    *g = (group){.alloc = o.alloc, .max_ns = max_ns, .count = count};
+    *g = (group){.alloc = o.alloc, .max_ms = max_ms, .count = count};
     for (size_t i = 0; r >= 0 && i < count; i++) {
         r = ki__rate_limiter_take(&g->limiters[i], limiters[i], NULL);
     }
@@ -112,13 +111,13 @@ int ki_rate_limiter_max_of(const ki_rate_limiter *const *limiters, size_t count,
     return group_new(limiters, count, UINT64_MAX, options, ret_limiter);
 }
 
-int ki_rate_limiter_with_max_wait(const ki_rate_limiter *limiter, uint64_t max_ns,
+int ki_rate_limiter_with_max_wait(const ki_rate_limiter *limiter, uint64_t max_ms,
                                   const ki_rate_limiter_options *options,
                                   ki_rate_limiter *ret_limiter)
 {
     KI__REQUIRE(limiter, NULL);
     KI__REQUIRE_SIZED(ki_rate_limiter, ret_limiter, NULL);
-    return group_new(&limiter, 1, max_ns, options, ret_limiter);
+    return group_new(&limiter, 1, max_ms, options, ret_limiter);
 }
 
 int ki_rate_limiter_default(const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter)
@@ -126,9 +125,9 @@ int ki_rate_limiter_default(const ki_rate_limiter_options *options, ki_rate_limi
     KI__REQUIRE_SIZED(ki_rate_limiter, ret_limiter, NULL);
     ki_rate_limiter both[2] = {KI_OPTIONS_INIT(ki_rate_limiter), KI_OPTIONS_INIT(ki_rate_limiter)};
     const ki_rate_limiter *const limiters[] = {&both[0], &both[1]};
-    int r = ki_rate_limiter_exponential(5 * KI__MS_NS, 1000 * KI__SECOND_NS, options, &both[0]);
+    int r = ki_rate_limiter_exponential(5, 1000000, options, &both[0]);
     if (r >= 0) {
-        r = ki_rate_limiter_bucket(100 * KI__MS_NS, 100, options, &both[1]);
+        r = ki_rate_limiter_bucket(10, 100, options, &both[1]);
     }
     if (r >= 0) {
         r = ki_rate_limiter_max_of(limiters, 2, options, ret_limiter);

@@ -5,7 +5,13 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "base/time_units.h"
 #include "workqueue/workqueue_state.h"
+
+static double to_ms(uint64_t ns)
+{
+    return (double)ns / (double)KI__MS_NS;
+}
 
 void ki__durations_observe(ki_durations *durations, uint64_t from_ns, uint64_t to_ns)
 {
@@ -17,10 +23,9 @@ void ki__durations_observe(ki_durations *durations, uint64_t from_ns, uint64_t t
     }
     durations->buckets[i]++;
     durations->count++;
-    durations->sum_ns += took_ns;
-    if (took_ns > durations->max_ns) {
-        durations->max_ns = took_ns;
-    }
+    double took_ms = to_ms(took_ns);
+    durations->sum_ms += took_ms;
+    durations->max_ms = took_ms > durations->max_ms ? took_ms : durations->max_ms;
 }
 
 static void running(const ki_workqueue *queue, uint64_t now_ns, ki_workqueue_stats *stats)
@@ -30,8 +35,9 @@ static void running(const ki_workqueue *queue, uint64_t now_ns, ki_workqueue_sta
         return;
     }
     const ki__work_entry *oldest = KI__CONTAINER_OF(first, const ki__work_entry, link);
-    stats->unfinished_ns = queue->processing_len * now_ns - queue->started_sum_ns;
-    stats->longest_running_ns = now_ns > oldest->started_ns ? now_ns - oldest->started_ns : 0;
+    stats->unfinished_ms = to_ms(queue->processing_len * now_ns - queue->started_sum_ns);
+    stats->longest_running_ms =
+        to_ms(now_ns > oldest->started_ns ? now_ns - oldest->started_ns : 0);
 }
 
 int ki_workqueue_get_stats(ki_workqueue *queue, ki_workqueue_stats *ret_stats)

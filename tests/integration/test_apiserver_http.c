@@ -206,7 +206,7 @@ static void a_watch_ends_at_its_timeout_with_a_bookmark(void **state)
     serving s;
     exchange e;
     ki_apiserver_options options = KI_OPTIONS_INIT(ki_apiserver_options);
-    options.bookmark_ns = 200 * MS;
+    options.bookmark_ms = 200;
     serving_begin(&s, &options);
     watch(&s, &e, "watch=1&timeoutSeconds=1&allowWatchBookmarks=true&resourceVersion=1");
     transporting_until(&s.t, &e.ended);
@@ -551,7 +551,7 @@ static void hostile_requests_are_refused(void **state)
     };
     serving s;
     ki_apiserver_options options = KI_OPTIONS_INIT(ki_apiserver_options);
-    options.request_timeout_ns = 400 * MS;
+    options.request_timeout_ms = 400;
     serving_begin(&s, &options);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         bool closed;
@@ -615,7 +615,7 @@ static void slow_clients_are_cut_off(void **state)
     };
     serving s;
     ki_apiserver_options options = KI_OPTIONS_INIT(ki_apiserver_options);
-    options.request_timeout_ns = 500 * MS;
+    options.request_timeout_ms = 500;
     serving_begin(&s, &options);
     for (size_t i = 0; i < 3; i++) {
         int fd = serving_connect(&s);
@@ -638,7 +638,7 @@ static void clients_that_read_nothing_are_cut_off(void **state)
     serving s;
     ki_buf body;
     ki_apiserver_options options = KI_OPTIONS_INIT(ki_apiserver_options);
-    options.idle_timeout_ns = 500 * MS;
+    options.idle_timeout_ms = 500;
     serving_begin(&s, &options);
     ki_buf_init(&body, NULL, 8 << 20);
     test_add(&body, "{'data':{'k':'", 1);

@@ -158,7 +158,7 @@ static void writes_with_all_their_options(void **state)
     request = request_of(KI_VERB_DELETE_COLLECTION);
     request.name_space = "n";
     request.list = KI_OPTIONS(ki_list_options, .label_selector = "a=b");
-    request.grace_seconds = 30;
+    request.grace_ms = 29001; /* up to the next second */
     request.propagation = KI_PROPAGATION_ORPHAN;
     ki_response answer = {0};
     assert_int_equal(ki_client_do(c.client, &request, &answer, NULL), 0);
@@ -651,7 +651,7 @@ static void without_a_time_it_is_not_asked_again(void **state)
     clienting_answer(&c, "{'status': 429, 'headers': {'Retry-After': '1'}}");
     ki_error error = KI_ERROR_INIT;
     assert_int_equal(ki_client_do(c.client, &request, NULL, &error), KI_ERR_STATUS);
-    assert_int_equal(error.retry_after_s, 1);
+    assert_int_equal(error.retry_after_ms, 1000);
     assert_int_equal(count_asked(&c), 1);
     /* Nor if the answer would come too late. */
     request.no_retry = false;

@@ -31,12 +31,12 @@ typedef struct fixture {
     bool close_inside;
 } fixture;
 
-static int reconcile(ki_str key, uint64_t *retry_after_ns, ki_error *error, void *user)
+static int reconcile(ki_str key, uint64_t *retry_after_ms, ki_error *error, void *user)
 {
     fixture *f = user;
     char name[16] = "";
     (void)key;
-    (void)retry_after_ns;
+    (void)retry_after_ms;
     (void)error;
     (void)pthread_getname_np(pthread_self(), name, sizeof(name));
     atomic_fetch_add(&f->others, strncmp(name, "ki-worker-", 10) != 0);

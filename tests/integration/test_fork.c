@@ -73,10 +73,10 @@ static void on_destroy(void *user)
     f->destroyed++;
 }
 
-static int reconcile(ki_str key, uint64_t *retry_after_ns, ki_error *error, void *user)
+static int reconcile(ki_str key, uint64_t *retry_after_ms, ki_error *error, void *user)
 {
     (void)key;
-    (void)retry_after_ns;
+    (void)retry_after_ms;
     (void)error;
     (void)user;
     return 0;

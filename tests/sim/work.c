@@ -8,6 +8,7 @@
 #include <kinformer/rate_limiter.h>
 
 #include "sim/sim.h"
+#include "workqueue/workqueue_state.h"
 
 #define WORK_MAX_NS SIM_SECOND
 #define LATER_MAX_NS (30 * SIM_SECOND)
@@ -63,7 +64,7 @@ static void put_back(sim_work *work, ki_str key)
     if (outcome < 2) {
         uint64_t delay = outcome == 0 ? 0 : sim_draw_skewed(s, SIM_CLIENT, SIM_MS, LATER_MAX_NS);
         r = outcome == 0 ? ki_workqueue_add_rate_limited(work->queue, key)
-                         : ki_workqueue_add_after(work->queue, key, delay);
+                         : ki__workqueue_add_after(work->queue, key, delay);
         delay = r == 0 ? 0 : delay; /* it comes earlier anyway */
         bool earlier = *promise == 0 || s->now + delay < *promise;
         *promise = r >= 0 && earlier ? s->now + delay : *promise;
@@ -120,7 +121,7 @@ static void on_poll(sim *s, void *arg, uint64_t tag)
             }
         }
     }
-    uint64_t next = ki_workqueue_next_deadline(work->queue);
+    uint64_t next = ki__workqueue_next_deadline(work->queue);
     if (r == 0 && next != UINT64_MAX && next > s->now) {
         work->poll_at = next;
         sim_at(s, next, on_poll, work, next);
@@ -146,7 +147,7 @@ void sim_work_start(sim_informer *informer)
     ki_rate_limiter_options limits = KI_OPTIONS_INIT(ki_rate_limiter_options);
     limits.alloc = &s->client_alloc;
     limits.random = &s->entropy;
-    int r = ki_rate_limiter_exponential(5 * SIM_MS, SIM_MINUTE, &limits, &limiter);
+    int r = ki_rate_limiter_exponential(5, SIM_MINUTE / SIM_MS, &limits, &limiter);
     if (r == 0) {
         options.limiter = &limiter;
         r = ki_workqueue_new(&options, &work->queue, NULL);

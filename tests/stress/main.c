@@ -257,7 +257,7 @@ static void begin_world(world *w, dice *d)
     ki_apiserver_options server = KI_OPTIONS_INIT(ki_apiserver_options);
     server.any_namespace = true;
     server.tls = roll(d, 3) == 0;
-    server.bookmark_ns = 500000000;
+    server.bookmark_ms = 500;
     must(ki_apiserver_new(&server, &w->server, &error), &error, "ki_apiserver_new");
     must(ki_apiserver_load(w->server, ki_str_from(definition), NULL, &error), &error,
          "ki_apiserver_load");

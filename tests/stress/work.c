@@ -92,7 +92,7 @@ void work_act(work *w, dice *d)
     int r = 0;
     switch (roll(d, 8)) {
     case 0:
-        r = ki_workqueue_add_after(w->queue, name, roll(d, 2000000));
+        r = ki_workqueue_add_after(w->queue, name, roll(d, 3));
         break;
     case 1:
         r = ki_workqueue_add_rate_limited(w->queue, name);

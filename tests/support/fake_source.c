@@ -72,7 +72,7 @@ static int begin(fake_source *f, bool watch, const ki_list_options *o, const ki_
         .bookmarks = o->allow_bookmarks,
         .initial = o->send_initial_events,
         .limit = o->limit,
-        .timeout = o->timeout_seconds,
+        .timeout = o->timeout_ms / 1000,
     };
     copy(request->version, sizeof(request->version), o->resource_version);
     copy(request->match, sizeof(request->match), o->resource_version_match);

@@ -100,7 +100,7 @@ int wq_add(ki_workqueue *queue, const char *key)
 
 int wq_add_after(ki_workqueue *queue, const char *key, uint64_t delay_ns)
 {
-    return checked(queue, ki_workqueue_add_after(queue, ki_str_from(key), delay_ns));
+    return checked(queue, ki__workqueue_add_after(queue, ki_str_from(key), delay_ns));
 }
 
 int wq_add_rate_limited(ki_workqueue *queue, const char *key)

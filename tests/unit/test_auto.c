@@ -175,10 +175,10 @@ static void what_runs_on_an_engine_is_released(void **state)
     test_alloc_done(&alloc);
 }
 
-static int do_nothing(ki_str key, uint64_t *retry_after_ns, ki_error *error, void *user)
+static int do_nothing(ki_str key, uint64_t *retry_after_ms, ki_error *error, void *user)
 {
     (void)key;
-    (void)retry_after_ns;
+    (void)retry_after_ms;
     (void)error;
     (void)user;
     return 0;

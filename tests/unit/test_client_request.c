@@ -144,8 +144,8 @@ static void members_that_are_missing_or_too_many(void **state)
     q = request_of(KI_VERB_DELETE);
     q.name = "o";
     q.at_once = true;
-    q.grace_seconds = 1;
-    expect_refused(&q, -EINVAL, "at_once and grace_seconds are mutually exclusive");
+    q.grace_ms = 1;
+    expect_refused(&q, -EINVAL, "at_once and grace_ms are mutually exclusive");
     q = request_of(KI_VERB_DELETE_COLLECTION);
     expect_refused(&q, -EINVAL, "name_space must be set");
     q = request_of(KI_VERB_RAW);

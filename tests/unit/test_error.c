@@ -153,7 +153,7 @@ static void set_clears_what_was_there_before(void **state)
     assert_string_equal(error.message, "bad key \"a/b/c\": 3");
     assert_int_equal(error.http_code, 0);
     assert_int_equal(error.reason, KI_REASON_UNKNOWN);
-    assert_int_equal(error.retry_after_s, 0);
+    assert_int_equal(error.retry_after_ms, 0);
     assert_int_equal(error.offset, 0);
     assert_int_equal(error.line, 0);
     assert_int_equal(error.column, 0);

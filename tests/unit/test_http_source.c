@@ -301,11 +301,11 @@ static void the_query_of_a_watch(void **state)
     f.list.resource_version_match = "NotOlderThan";
     f.list.allow_bookmarks = true;
     f.list.send_initial_events = true;
-    f.list.timeout_seconds = 4294967295;
+    f.list.timeout_ms = 4294967295;
     const fake_asked *request = asked(&f, true);
     assert_string_equal(request->query, "allowWatchBookmarks=true&resourceVersion=10"
                                         "&resourceVersionMatch=NotOlderThan&sendInitialEvents=true"
-                                        "&timeoutSeconds=4294967295&watch=true");
+                                        "&timeoutSeconds=4294968&watch=true");
     assert_true(request->stream);
     assert_false(request->later_page);
     assert_int_equal(request->idle_timeout_ns, 77);
@@ -817,7 +817,7 @@ static void a_long_retry_after_is_left_to_the_caller(void **state)
 {
     (void)state;
     const char *const waits[] = {"11", "86400", "99999999999999999999"};
-    const uint32_t seconds[] = {11, 86400, UINT32_MAX};
+    const uint32_t ms[] = {11000, 86400000, UINT32_MAX};
     for (size_t i = 0; i < 3; i++) {
         fixture f;
         begin(&f);
@@ -826,7 +826,7 @@ static void a_long_retry_after_is_left_to_the_caller(void **state)
         fake_body_text(&f.transport, "{'kind':'Status','apiVersion':'v1','code':429}");
         fake_over(&f.transport, 0);
         expect(&f, "failed");
-        assert_int_equal(f.error.retry_after_s, seconds[i]);
+        assert_int_equal(f.error.retry_after_ms, ms[i]);
         assert_true(ki_error_is_too_many_requests(&f.error));
         end(&f);
     }

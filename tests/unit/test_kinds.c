@@ -562,13 +562,13 @@ static void an_event_is_about_an_object_in_both_groups(void **state)
 static void check_lease(const ki_object *lease)
 {
     assert_value(ki_lease_holder(lease), "node-7_a&b");
-    assert_int_equal(ki_lease_duration_s(lease), 15);
+    assert_int_equal(ki_lease_duration_ms(lease), 15000);
 }
 
 static void check_free_lease(const ki_object *lease)
 {
     assert_none(ki_lease_holder(lease));
-    assert_int_equal(ki_lease_duration_s(lease), 0);
+    assert_int_equal(ki_lease_duration_ms(lease), 0);
 }
 
 static void a_lease_has_a_holder_or_none(void **state)

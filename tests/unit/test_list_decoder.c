@@ -251,7 +251,7 @@ static void the_status_can_be_asked_for_its_causes(void **state)
     assert_null(ki__list_decoder_status(&decoder));
     assert_int_equal(ki__list_decoder_feed(&decoder, body.data, body.len, &taken, &item, &error),
                      KI_ERR_STATUS);
-    assert_int_equal(error.retry_after_s, 1);
+    assert_int_equal(error.retry_after_ms, 1000);
     const ki_object *status = ki__list_decoder_status(&decoder);
     assert_true(ki_status_has_cause(status, "ResourceVersionTooLarge"));
     ki__list_decoder_done(&decoder);

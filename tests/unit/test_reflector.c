@@ -163,25 +163,26 @@ static void health_tells_what_it_waits_for(void **state)
     reflecting r;
     reflecting_init(&r);
     reflecting_sync_by_list(&r);
-    uint64_t since = reflecting_health(&r).since;
-    assert_true(since == r.world.now);
+    assert_int_equal(reflecting_health(&r).state_ms, 0);
+    assert_int_equal(reflecting_health(&r).since_sync_ms, 0);
+    assert_true(reflecting_health(&r).since_bookmark_ms == UINT64_MAX); /* never */
     reflecting_advance(&r, 5 * TEST_SECOND);
-    assert_true(reflecting_health(&r).since == since);
+    assert_int_equal(reflecting_health(&r).state_ms, 5000);
+    assert_int_equal(reflecting_health(&r).since_sync_ms, 5000);
     fake_end_status(&r.source, 403, "Forbidden", "you may not");
     reflecting_settle(&r);
     ki_health health = reflecting_health(&r);
-    assert_true(health.since == r.world.now);
+    assert_int_equal(health.state_ms, 0);
     assert_int_equal(health.state, KI_REFLECTOR_BACKOFF);
     assert_int_equal(health.next, KI_REFLECTOR_LISTING);
-    assert_in_range(health.backoff_until, r.world.now + 800 * TEST_MS,
-                    r.world.now + 1600 * TEST_MS);
+    assert_in_range(health.retry_delay_ms, 800, 1600);
     assert_int_equal(reflecting_reason(&r).reason, KI_REASON_FORBIDDEN);
     assert_string_equal(reflecting_reason(&r).message, "you may not");
     assert_true(health.synced); /* what was there stays */
-    reflecting_advance(&r, health.backoff_until - r.world.now);
+    reflecting_advance(&r, health.retry_delay_ms * TEST_MS);
     health = reflecting_health(&r);
     assert_int_equal(health.state, KI_REFLECTOR_LISTING);
-    assert_int_equal(health.backoff_until, 0);
+    assert_int_equal(health.retry_delay_ms, 0);
     assert_int_equal(reflecting_reason(&r).http_code, 403); /* until it is over */
     reflecting_done(&r);
 }
@@ -722,7 +723,7 @@ static void the_waits_of_many_reflectors_spread(void **state)
         reflecting_start(r);
         fake_end_error(&r->source, -ECONNREFUSED);
         reflecting_settle(r);
-        uint64_t wait = reflecting_health(r).backoff_until - r->world.now;
+        uint64_t wait = reflecting_health(r).retry_delay_ms * TEST_MS;
         least = wait < least ? wait : least;
         most = wait > most ? wait : most;
         reflecting_done(r);

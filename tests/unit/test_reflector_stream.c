@@ -424,7 +424,7 @@ static void expect_fallback(reflecting *r)
     assert_false(fake_last(&r->source)->watch);
     assert_int_equal(reflecting_health(r).fallbacks, 1);
     assert_int_equal(r->failure.operation, KI_OPERATION_STREAMING_LIST); /* and it is reported */
-    assert_int_equal(r->failure.retry_delay_ns, 0);
+    assert_int_equal(r->failure.retry_delay_ms, 0);
     assert_int_equal(r->reports, 0);
 }
 
@@ -452,15 +452,15 @@ static void a_stream_that_is_not_accepted_has_three_minutes(void **state)
     reflecting_init(&r);
     reflecting_start(&r);
     for (size_t i = 1; i <= 2; i++) {
-        reflecting_advance(&r, 180 * TEST_SECOND - 1);
+        reflecting_advance(&r, 180 * TEST_SECOND - TEST_MS);
         reflecting_expect_state(&r, KI_REFLECTOR_STREAMING, "");
         assert_int_equal(r.source.count, i);
-        reflecting_advance(&r, 1);
+        reflecting_advance(&r, TEST_MS);
         assert_int_equal(r.errors, i);
         assert_int_equal(r.error.code, -ETIMEDOUT);
         if (i == 1) { /* the wait after the first time */
             reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "");
-            reflecting_advance(&r, r.failure.retry_delay_ns);
+            reflecting_advance(&r, r.failure.retry_delay_ms * TEST_MS);
         }
     }
     expect_fallback(&r); /* after the second time */

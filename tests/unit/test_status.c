@@ -151,7 +151,7 @@ static void a_failure_becomes_an_error(void **state)
                               "\"retryAfterSeconds\":3},\"code\":404");
     assert_int_equal(error.http_code, 404);
     assert_int_equal(error.reason, KI_REASON_NOT_FOUND);
-    assert_int_equal(error.retry_after_s, 3);
+    assert_int_equal(error.retry_after_ms, 3000);
     assert_string_equal(error.message, "pods \"web\" not found");
     assert_true(ki_error_is_not_found(&error));
 }
@@ -184,7 +184,7 @@ static void members_of_wrong_types_count_as_absent(void **state)
         ki_error error = error_of(cases[i]);
         assert_int_equal(error.http_code, 0);
         assert_int_equal(error.reason, KI_REASON_UNKNOWN);
-        assert_int_equal(error.retry_after_s, 0);
+        assert_int_equal(error.retry_after_ms, 0);
         assert_string_equal(error.message, "the API server answered with an error");
         assert_int_equal(mask_of(&error), 0);
     }
@@ -195,10 +195,10 @@ static void numbers_too_large_are_held_down(void **state)
     (void)state;
     ki_error error = error_of("\"code\":4294967700,\"details\":{\"retryAfterSeconds\":4294967296}");
     assert_int_equal(error.http_code, INT32_MAX);
-    assert_int_equal(error.retry_after_s, INT32_MAX);
+    assert_int_equal(error.retry_after_ms, UINT32_MAX);
     error = error_of("\"code\":1e99,\"details\":{\"retryAfterSeconds\":1e99}");
     assert_int_equal(error.http_code, 0);
-    assert_int_equal(error.retry_after_s, 0);
+    assert_int_equal(error.retry_after_ms, 0);
 }
 
 static void predicates_agree_with_apimachinery(void **state)
@@ -222,20 +222,20 @@ static void predicates_agree_with_apimachinery(void **state)
 static void predicates_are_false_for_other_errors(void **state)
 {
     (void)state;
-    uint32_t seconds = 77;
+    uint32_t ms = 77;
     assert_int_equal(mask_of(NULL), 0);
-    assert_false(ki_error_suggests_delay(NULL, &seconds));
+    assert_false(ki_error_suggests_delay(NULL, &ms));
     for (size_t c = 0; c < GOLDEN_CODES; c++) {
         for (int reason = 0; reason < KI_REASON_MAX; reason++) {
             ki_error error = {.code = KI_ERR_SYNTAX,
                               .http_code = golden_codes[c],
                               .reason = (ki_reason)reason,
-                              .retry_after_s = 9};
+                              .retry_after_ms = 9};
             assert_int_equal(mask_of(&error), 0);
-            assert_false(ki_error_suggests_delay(&error, &seconds));
+            assert_false(ki_error_suggests_delay(&error, &ms));
         }
     }
-    assert_int_equal(seconds, 77);
+    assert_int_equal(ms, 77);
 }
 
 static void delays_agree_with_apimachinery(void **state)
@@ -247,13 +247,14 @@ static void delays_agree_with_apimachinery(void **state)
                        "\"reason\":\"%s\",\"details\":{\"retryAfterSeconds\":%d}",
                        golden_delays[i].reason, golden_delays[i].retry_after_s);
         ki_error error = error_of(rest);
-        uint32_t seconds = 77;
+        uint32_t ms = 77;
         assert_int_equal(ki_error_suggests_delay(&error, NULL), golden_delays[i].delay);
-        assert_int_equal(ki_error_suggests_delay(&error, &seconds), golden_delays[i].delay);
+        assert_int_equal(ki_error_suggests_delay(&error, &ms), golden_delays[i].delay);
         if (!golden_delays[i].delay) {
-            assert_int_equal(seconds, 77);
+            assert_int_equal(ms, 77);
         } else { /* a time before now is no time at all */
-            assert_int_equal(seconds, golden_delays[i].delay_s < 0 ? 0 : golden_delays[i].delay_s);
+            int64_t expected = golden_delays[i].delay_s * INT64_C(1000);
+            assert_int_equal(ms, expected < 0 ? 0 : expected < UINT32_MAX ? expected : UINT32_MAX);
         }
     }
 }
@@ -264,8 +265,8 @@ static void http_answers_agree_with_apimachinery(void **state)
     for (size_t i = 0; i < sizeof(golden_responses) / sizeof(golden_responses[0]); i++) {
         ki_error error = {.code = 1, .offset = 5, .line = 5, .message = "before"};
         int r = ki_status_from_http(golden_responses[i].code, golden_responses[i].verb, "pods",
-                                    "web", ki_str_from("body"), 7, &error);
-        uint32_t seconds = 0;
+                                    "web", ki_str_from("body"), 7000, &error);
+        uint32_t ms = 0;
         assert_int_equal(r, code_of(&error));
         assert_int_equal(error.code, r);
         assert_int_equal(ki_status_from_http(golden_responses[i].code, golden_responses[i].verb,
@@ -274,8 +275,8 @@ static void http_answers_agree_with_apimachinery(void **state)
         assert_int_equal(error.http_code, golden_responses[i].code);
         assert_string_equal(ki_reason_text(error.reason), golden_responses[i].reason);
         assert_int_equal(mask_of(&error), golden_responses[i].mask);
-        assert_int_equal(ki_error_suggests_delay(&error, &seconds), golden_responses[i].delay);
-        assert_int_equal(seconds, golden_responses[i].delay_s);
+        assert_int_equal(ki_error_suggests_delay(&error, &ms), golden_responses[i].delay);
+        assert_int_equal(ms, golden_responses[i].delay_s * 1000);
         assert_int_equal(error.offset, 0);
         assert_int_equal(error.line, 0);
         assert_non_null(strstr(error.message, " pods web): body"));
@@ -295,7 +296,7 @@ static void http_messages_say_what_is_known(void **state)
                         "the server responded with status code 418 (get pods): short and stout");
     (void)ki_status_from_http(502, NULL, NULL, "", ki_str_from(" \n"), 0, &error);
     assert_string_equal(error.message, "the server failed with status code 502");
-    assert_int_equal(error.retry_after_s, 0);
+    assert_int_equal(error.retry_after_ms, 0);
     (void)ki_status_from_http(403, NULL, "pods", NULL, ki_str_from("no"), 0, &error);
     assert_string_equal(error.message,
                         "the server denied access to the requested resource (pods): no");

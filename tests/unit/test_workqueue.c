@@ -258,7 +258,7 @@ static void memory_is_bounded_and_given_back(void **state)
             int len = snprintf(key, sizeof(key), "namespace-%d/pod-%d", i % 10, i);
             ki_str name = ki_str_make(key, (size_t)len);
             int r = i % 2 == 0 ? ki_workqueue_add(queue, name)
-                               : ki_workqueue_add_after(queue, name, (uint64_t)i);
+                               : ki__workqueue_add_after(queue, name, (uint64_t)i);
             assert_int_equal(r, 1);
         }
         assert_true(alloc.live_bytes < (size_t)KEYS * 240);
@@ -335,7 +335,7 @@ static int use_all(const ki_alloc *alloc, void *user)
     ki_work work;
     while (added != 0) {
         assert_int_equal(ki_workqueue_try_get(queue, &work), 1);
-        assert_true(ki_workqueue_add_after(queue, work.key, S_NS) >= 0);
+        assert_true(ki__workqueue_add_after(queue, work.key, S_NS) >= 0);
         assert_true(ki_workqueue_add_rate_limited(queue, work.key) >= 0);
         assert_true(ki_workqueue_add(queue, work.key) >= 0);
         ki_workqueue_done(queue, &work);
@@ -345,7 +345,7 @@ static int use_all(const ki_alloc *alloc, void *user)
         added--;
     }
     if (r >= 0) {
-        r = ki_workqueue_add_after(queue, ki_str_from("later"), 1);
+        r = ki__workqueue_add_after(queue, ki_str_from("later"), 1);
     }
     ki_workqueue_shut_down(queue);
     wq_check(queue);

@@ -147,8 +147,8 @@ static void shutting_down_drops_delayed_keys_but_not_those_that_are_due(void **s
     fake_clock_advance(&f.clock, 10);
     ki_workqueue_shut_down(f.queue);
     wq_check(f.queue);
-    assert_int_equal(ki_workqueue_add_after(f.queue, ki_str_from("x"), 1), KI_ERR_STOPPED);
-    assert_int_equal(ki_workqueue_add_after(f.queue, ki_str_from("x"), 0), KI_ERR_STOPPED);
+    assert_int_equal(ki__workqueue_add_after(f.queue, ki_str_from("x"), 1), KI_ERR_STOPPED);
+    assert_int_equal(ki__workqueue_add_after(f.queue, ki_str_from("x"), 0), KI_ERR_STOPPED);
     assert_int_equal(ki_workqueue_add_rate_limited(f.queue, ki_str_from("x")), KI_ERR_STOPPED);
     assert_int_equal(wq_stats(f.queue).retries, 3);
     ki_workqueue_done(f.queue, &work);
@@ -173,15 +173,15 @@ static void a_key_of_the_far_future_costs_nothing_and_does_not_come(void **state
     assert_int_equal(wq_stats(f.queue).delayed, 4);
     fake_clock_advance(&f.clock, UINT64_MAX / 4);
     wq_take_none(f.queue);
-    assert_true(ki_workqueue_next_deadline(f.queue) > UINT64_MAX / 2);
-    assert_true(ki_workqueue_next_deadline(f.queue) < UINT64_MAX); /* it is not lost */
+    assert_true(ki__workqueue_next_deadline(f.queue) > UINT64_MAX / 2);
+    assert_true(ki__workqueue_next_deadline(f.queue) < UINT64_MAX); /* it is not lost */
     ki_workqueue_shut_down(f.queue);
     assert_int_equal(wq_stats(f.queue).delayed, 0);
     ki_workqueue_unref(f.queue);
 
     open_queue(&f);
     (void)wq_add_after(f.queue, "a", UINT64_MAX - atomic_load(&f.clock.now_ns));
-    assert_int_equal(ki_workqueue_next_deadline(f.queue), UINT64_MAX - 1);
+    assert_int_equal(ki__workqueue_next_deadline(f.queue), UINT64_MAX - 1);
     ki_workqueue_unref(f.queue);
 }
 
@@ -194,7 +194,7 @@ static void without_a_clock_the_systems_is_used(void **state)
     ki_str key = ki_str_from("a");
     const ki_clock *clock = ki_clock_system();
     uint64_t before = clock->monotonic_ns(clock->user);
-    assert_int_equal(ki_workqueue_add_after(queue, key, 20 * MS_NS), 1);
+    assert_int_equal(ki__workqueue_add_after(queue, key, 20 * MS_NS), 1);
     assert_int_equal(ki_workqueue_try_get(queue, &work), 0);
     assert_int_equal(ki_workqueue_get(queue, &work), 1);
     assert_true(clock->monotonic_ns(clock->user) - before >= 20 * MS_NS);
@@ -223,17 +223,17 @@ static void the_next_deadline_says_when_to_look_again(void **state)
     fixture f;
     open_queue(&f);
     uint64_t now_ns = atomic_load(&f.clock.now_ns);
-    assert_int_equal(ki_workqueue_next_deadline(f.queue), UINT64_MAX);
+    assert_int_equal(ki__workqueue_next_deadline(f.queue), UINT64_MAX);
     (void)wq_add_after(f.queue, "a", 20);
-    assert_int_equal(ki_workqueue_next_deadline(f.queue), now_ns + 20);
+    assert_int_equal(ki__workqueue_next_deadline(f.queue), now_ns + 20);
     (void)wq_add_after(f.queue, "b", 10);
-    assert_int_equal(ki_workqueue_next_deadline(f.queue), now_ns + 10);
+    assert_int_equal(ki__workqueue_next_deadline(f.queue), now_ns + 10);
     fake_clock_advance(&f.clock, 10);
-    assert_int_equal(ki_workqueue_next_deadline(f.queue), 0);
+    assert_int_equal(ki__workqueue_next_deadline(f.queue), 0);
     take_and_be_done(&f, "b");
-    assert_int_equal(ki_workqueue_next_deadline(f.queue), now_ns + 20);
+    assert_int_equal(ki__workqueue_next_deadline(f.queue), now_ns + 20);
     ki_workqueue_shut_down(f.queue);
-    assert_int_equal(ki_workqueue_next_deadline(f.queue), 0); /* to be told KI_ERR_STOPPED */
+    assert_int_equal(ki__workqueue_next_deadline(f.queue), 0); /* to be told KI_ERR_STOPPED */
     ki_workqueue_unref(f.queue);
 }
 
@@ -284,6 +284,29 @@ static void a_poller_is_woken_when_the_queue_is_drained(void **state)
     ki_workqueue_unref(f.queue);
 }
 
+static void programs_count_in_milliseconds(void **state)
+{
+    (void)state;
+    fixture f;
+    open_queue(&f);
+    uint64_t now_ns = atomic_load(&f.clock.now_ns);
+    assert_int_equal(ki_workqueue_timeout(f.queue), -1);
+    assert_int_equal(ki_workqueue_add_after(f.queue, ki_str_from("a"), 20), 1);
+    assert_int_equal(ki__workqueue_next_deadline(f.queue), now_ns + 20 * MS_NS);
+    assert_int_equal(ki_workqueue_timeout(f.queue), 20);
+    fake_clock_advance(&f.clock, 20 * MS_NS - 1);
+    assert_int_equal(ki_workqueue_timeout(f.queue), 1); /* rounded up: never too early */
+    fake_clock_advance(&f.clock, 1);
+    assert_int_equal(ki_workqueue_timeout(f.queue), 0);
+    take_and_be_done(&f, "a");
+    assert_int_equal(ki_workqueue_add_after(f.queue, ki_str_from("b"), UINT64_MAX), 1);
+    assert_int_equal(ki_workqueue_timeout(f.queue), INT32_MAX);
+    ki_workqueue_shut_down(f.queue);
+    assert_int_equal(ki_workqueue_timeout(f.queue), 0); /* to get KI_ERR_STOPPED */
+    assert_int_equal(ki_workqueue_timeout(NULL), -EINVAL);
+    ki_workqueue_unref(f.queue);
+}
+
 /* Rate limiting */
 
 static void rate_limited_keys_wait_longer_each_time_until_forgotten(void **state)
@@ -291,12 +314,12 @@ static void rate_limited_keys_wait_longer_each_time_until_forgotten(void **state
     (void)state;
     fixture f;
     ki_rate_limiter limiter = {0};
-    assert_int_equal(ki_rate_limiter_exponential(MS_NS, S_NS, NULL, &limiter), 0);
+    assert_int_equal(ki_rate_limiter_exponential(1, 1000, NULL, &limiter), 0);
     open_with(&f, &(ki_workqueue_options){.limiter = &limiter});
     uint64_t now_ns = atomic_load(&f.clock.now_ns);
     /* As client-go's TestRateLimitingQueue has it: the second add asks the limiter, too. */
     assert_int_equal(wq_add_rate_limited(f.queue, "one"), 1);
-    assert_int_equal(ki_workqueue_next_deadline(f.queue), now_ns + MS_NS);
+    assert_int_equal(ki__workqueue_next_deadline(f.queue), now_ns + MS_NS);
     assert_int_equal(wq_add_rate_limited(f.queue, "one"), 0);
     assert_int_equal(ki_workqueue_requeues(f.queue, ki_str_from("one")), 2);
     assert_int_equal(wq_add_rate_limited(f.queue, "two"), 1);
@@ -305,11 +328,11 @@ static void rate_limited_keys_wait_longer_each_time_until_forgotten(void **state
     take_and_be_done(&f, "one");
     take_and_be_done(&f, "two");
     (void)wq_add_rate_limited(f.queue, "one");
-    assert_int_equal(ki_workqueue_next_deadline(f.queue), now_ns + MS_NS + 4 * MS_NS);
+    assert_int_equal(ki__workqueue_next_deadline(f.queue), now_ns + MS_NS + 4 * MS_NS);
     ki_workqueue_forget(f.queue, ki_str_from("two"));
     assert_int_equal(ki_workqueue_requeues(f.queue, ki_str_from("two")), 0);
     (void)wq_add_rate_limited(f.queue, "two");
-    assert_int_equal(ki_workqueue_next_deadline(f.queue), now_ns + 2 * MS_NS);
+    assert_int_equal(ki__workqueue_next_deadline(f.queue), now_ns + 2 * MS_NS);
     assert_int_equal(wq_stats(f.queue).retries, 5);
     ki_workqueue_unref(f.queue);
 }
@@ -321,7 +344,7 @@ static void the_limiter_by_default_is_that_of_controllers(void **state)
     open_queue(&f);
     uint64_t now_ns = atomic_load(&f.clock.now_ns);
     (void)wq_add_rate_limited(f.queue, "a");
-    assert_int_equal(ki_workqueue_next_deadline(f.queue), now_ns + 5 * MS_NS);
+    assert_int_equal(ki__workqueue_next_deadline(f.queue), now_ns + 5 * MS_NS);
     ki_workqueue_unref(f.queue);
 }
 
@@ -332,7 +355,7 @@ static void one_key_added_at_twice_the_rate_of_a_bucket_is_served_at_its_rate(vo
     (void)state;
     fixture f;
     ki_rate_limiter bucket = {0};
-    assert_int_equal(ki_rate_limiter_bucket(200 * MS_NS, 1, NULL, &bucket), 0);
+    assert_int_equal(ki_rate_limiter_bucket(5, 1, NULL, &bucket), 0);
     open_with(&f, &(ki_workqueue_options){.limiter = &bucket});
     uint64_t last_ns = atomic_load(&f.clock.now_ns);
     size_t served = 0;
@@ -362,8 +385,8 @@ static void with_a_longest_wait_every_key_is_served_within_it(void **state)
     fixture f;
     ki_rate_limiter bucket = {0};
     ki_rate_limiter bounded = {0};
-    assert_int_equal(ki_rate_limiter_bucket(100 * MS_NS, 1, NULL, &bucket), 0);
-    assert_int_equal(ki_rate_limiter_with_max_wait(&bucket, 2 * S_NS, NULL, &bounded), 0);
+    assert_int_equal(ki_rate_limiter_bucket(10, 1, NULL, &bucket), 0);
+    assert_int_equal(ki_rate_limiter_with_max_wait(&bucket, 2000, NULL, &bounded), 0);
     open_with(&f, &(ki_workqueue_options){.limiter = &bounded});
     enum { KEYS = 500 };
     static uint64_t added_ns[KEYS];
@@ -439,14 +462,15 @@ static void a_program_can_give_its_own_limiter(void **state)
     fixture f;
     open_with(&f, &(ki_workqueue_options){.limiter = &limiter, .max_key_bytes = 3});
     (void)wq_add_rate_limited(f.queue, "abc");
-    assert_int_equal(ki_workqueue_next_deadline(f.queue), atomic_load(&f.clock.now_ns) + 7);
+    assert_int_equal(ki__workqueue_next_deadline(f.queue),
+                     atomic_load(&f.clock.now_ns) + 7 * MS_NS);
     assert_int_equal(own.unused, 0);
     (void)wq_add_rate_limited(f.queue, "abc");
     assert_int_equal(own.unused, 1);
     ki_workqueue_forget(f.queue, ki_str_from("abc"));
     assert_int_equal(ki_workqueue_requeues(f.queue, ki_str_from("abc")), 5);
     assert_int_equal(ki_workqueue_add_rate_limited(f.queue, ki_str_from("long")), KI_ERR_LIMIT);
-    assert_int_equal(ki_workqueue_add_after(f.queue, ki_str_from("long"), 1), KI_ERR_LIMIT);
+    assert_int_equal(ki__workqueue_add_after(f.queue, ki_str_from("long"), 1), KI_ERR_LIMIT);
     assert_int_equal(own.asked, 2);
     assert_int_equal(own.forgotten, 1);
     assert_int_equal(own.destroyed, 0);
@@ -485,6 +509,7 @@ int main(void)
         cmocka_unit_test(the_next_deadline_says_when_to_look_again),
         cmocka_unit_test(a_poller_is_woken_once_for_each_time_it_found_nothing),
         cmocka_unit_test(a_poller_is_woken_when_the_queue_is_drained),
+        cmocka_unit_test(programs_count_in_milliseconds),
         cmocka_unit_test(rate_limited_keys_wait_longer_each_time_until_forgotten),
         cmocka_unit_test(the_limiter_by_default_is_that_of_controllers),
         cmocka_unit_test(one_key_added_at_twice_the_rate_of_a_bucket_is_served_at_its_rate),

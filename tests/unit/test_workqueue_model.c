@@ -134,7 +134,7 @@ static void step_add_after(run *r)
     when_ns = when_ns / KEYS * KEYS + key;
     uint64_t now_ns = atomic_load(&r->clock.now_ns);
     uint64_t delay_ns = when_ns > now_ns ? when_ns - now_ns : 0;
-    int answer = ki_workqueue_add_after(r->queue, name_of(r, key), delay_ns);
+    int answer = ki__workqueue_add_after(r->queue, name_of(r, key), delay_ns);
     if (refused(r, key, answer)) {
         return;
     }

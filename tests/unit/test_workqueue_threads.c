@@ -82,8 +82,8 @@ static void *produce(void *user)
         size_t number = (size_t)(test_random(&random) % KEYS);
         char key = (char)('a' + (char)number);
         atomic_fetch_add(&c->changes[number], 1);
-        int r = i % 4 == 0 ? ki_workqueue_add_after(c->queue, ki_str_make(&key, 1),
-                                                    test_random(&random) % (200 * 1000))
+        int r = i % 4 == 0 ? ki__workqueue_add_after(c->queue, ki_str_make(&key, 1),
+                                                     test_random(&random) % (200 * 1000))
                            : ki_workqueue_add(c->queue, ki_str_make(&key, 1));
         assert_true(r >= 0);
     }

@@ -20,7 +20,7 @@ struct controller_options {
 /** Processes the keys of a queue with a function, reconcile(std::string_view key), which may return
  *
  *    nothing                     success;
- *    std::chrono::nanoseconds    success; above zero, the key is processed again after that time
+ *    std::chrono::milliseconds   success; above zero, the key is processed again after that time
  *                                (any duration that converts, such as 5s);
  *    ki::result of one of them   the same, or a failure.
  *
@@ -111,7 +111,7 @@ class controller : public unique<ki_controller, ki_controller_close>
         Reconcile reconcile;
         controller_options options;
 
-        static int call(ki_str key, uint64_t *retry_after_ns, ki_error *error, void *user) noexcept
+        static int call(ki_str key, uint64_t *retry_after_ms, ki_error *error, void *user) noexcept
         {
             auto *self = static_cast<controller_state *>(user);
             return detail::guard(
@@ -121,15 +121,15 @@ class controller : public unique<ki_controller, ki_controller_close>
                         self->reconcile(view(key));
                         return 0;
                     } else {
-                        return take(self->reconcile(view(key)), retry_after_ns, error);
+                        return take(self->reconcile(view(key)), retry_after_ms, error);
                     }
                 },
                 [&](const ki::error &e) { (void)e.fill(error); });
         }
-        static int take(std::chrono::nanoseconds after, uint64_t *retry_after_ns, ki_error *)
+        static int take(std::chrono::milliseconds after, uint64_t *retry_after_ms, ki_error *)
         {
             if (after.count() > 0) {
-                *retry_after_ns = static_cast<uint64_t>(after.count());
+                *retry_after_ms = static_cast<uint64_t>(after.count());
             }
             return 0;
         }
@@ -138,9 +138,9 @@ class controller : public unique<ki_controller, ki_controller_close>
             return done ? 0 : done.error().fill(error);
         }
         template <typename Duration>
-        static int take(const result<Duration> &done, uint64_t *retry_after_ns, ki_error *error)
+        static int take(const result<Duration> &done, uint64_t *retry_after_ms, ki_error *error)
         {
-            return done ? take(*done, retry_after_ns, error) : done.error().fill(error);
+            return done ? take(*done, retry_after_ms, error) : done.error().fill(error);
         }
         static void failed(ki_str key, const ki_error *error, uint32_t failures, bool given_up,
                            void *user) noexcept

@@ -132,7 +132,7 @@ class error : public std::runtime_error
         if (details.code == code) {
             http_code_ = details.http_code;
             reason_ = details.reason;
-            retry_after_s_ = details.retry_after_s;
+            retry_after_ms_ = details.retry_after_ms;
             line_ = details.line;
             column_ = details.column;
         }
@@ -164,9 +164,9 @@ class error : public std::runtime_error
     {
         return reason_;
     }
-    std::chrono::seconds retry_after() const noexcept
+    std::chrono::milliseconds retry_after() const noexcept
     {
-        return std::chrono::seconds(retry_after_s_);
+        return std::chrono::milliseconds(retry_after_ms_);
     }
     /** Place in the text that was parsed, from 1; 0 without one. */
     uint32_t line() const noexcept
@@ -220,7 +220,7 @@ class error : public std::runtime_error
             ret->code = code_;
             ret->http_code = http_code_;
             ret->reason = reason_;
-            ret->retry_after_s = retry_after_s_;
+            ret->retry_after_ms = retry_after_ms_;
             ret->line = line_;
             ret->column = column_;
             copy_message(what(), ret);
@@ -257,7 +257,7 @@ class error : public std::runtime_error
     int code_;
     int http_code_ = 0;
     ki_reason reason_ = KI_REASON_UNKNOWN;
-    uint32_t retry_after_s_ = 0;
+    uint32_t retry_after_ms_ = 0;
     uint32_t line_ = 0;
     uint32_t column_ = 0;
     std::shared_ptr<const ki_object> status_;

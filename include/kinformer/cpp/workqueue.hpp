@@ -32,14 +32,14 @@ class workqueue : public shared<ki_workqueue, ki_workqueue_ref, ki_workqueue_unr
     {
         return detail::check(ki_workqueue_add(get(), str(key)));
     }
-    void add_after(std::string_view key, std::chrono::nanoseconds delay)
+    void add_after(std::string_view key, std::chrono::milliseconds delay)
     {
         try_add_after(key, delay).value();
     }
-    result<void> try_add_after(std::string_view key, std::chrono::nanoseconds delay)
+    result<void> try_add_after(std::string_view key, std::chrono::milliseconds delay)
     {
-        const auto ns = delay.count() > 0 ? static_cast<uint64_t>(delay.count()) : 0;
-        return detail::check(ki_workqueue_add_after(get(), str(key), ns));
+        const auto ms = delay.count() > 0 ? static_cast<uint64_t>(delay.count()) : 0;
+        return detail::check(ki_workqueue_add_after(get(), str(key), ms));
     }
     void add_rate_limited(std::string_view key)
     {

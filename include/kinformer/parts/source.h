@@ -5,7 +5,7 @@
  * need their own table for that: see local_source.h.
  *
  * The code of an error, whether it is returned or passed to on_end or on_event, determines what the
- * reflector does next. It never gives up. A wait is a backoff of 0.8 s to 60 s, or `retry_after_s`
+ * reflector does next. It never gives up. A wait is a backoff of 0.8 s to 60 s, or `retry_after_ms`
  * if that is longer, up to 75 s. "Resume" means a watch from the last resourceVersion.
  * A code "with 404" has that http_code, or a reason that belongs to it; KI_ERR_NOT_FOUND without
  * either is a refusal.

@@ -18,6 +18,8 @@
 enum {
     CONNECTIONS_MAX = 1000,
     TOKEN_MAX = 4096,
+    REQUEST_TIMEOUT_MS = 30000,
+    IDLE_TIMEOUT_MS = 120000,
     PEM_MAX = 64 * 1024,
 };
 
@@ -89,11 +91,6 @@ static void on_change(void *user)
 
 /* ---- making ---- */
 
-static int64_t ms_of(uint64_t ns)
-{
-    return ns != 0 ? (int64_t)((ns + KI__MS_NS - 1) / KI__MS_NS) : 0;
-}
-
 static void decide(const ki__api_point *point, ki__api_plan *plan, void *user)
 {
     ki_apiserver *server = user;
@@ -115,8 +112,8 @@ static int make_model(ki_apiserver *server, const ki_apiserver_options *o, ki_er
     };
     server->faults = (ki__api_faults){decide, server};
     const ki__api_server_options options = {
-        .bookmark_ms = ms_of(o->bookmark_ns),
-        .watch_timeout_s = (ms_of(o->watch_timeout_ns) + 999) / 1000,
+        .bookmark_ms = o->bookmark_ms,
+        .watch_timeout_s = ki__ms_to_seconds(o->watch_timeout_ms),
         .faults = &server->faults,
         .tracks_fields = true,
     };
@@ -319,8 +316,9 @@ int ki_apiserver_new(const ki_apiserver_options *options, ki_apiserver **ret_ser
     server->log = o.log;
     server->listen_fd = -1;
     server->request_timeout_ns =
-        o.request_timeout_ns != 0 ? o.request_timeout_ns : 30 * KI__SECOND_NS;
-    server->idle_timeout_ns = o.idle_timeout_ns != 0 ? o.idle_timeout_ns : 120 * KI__SECOND_NS;
+        ki__ms_to_ns(o.request_timeout_ms != 0 ? o.request_timeout_ms : REQUEST_TIMEOUT_MS);
+    server->idle_timeout_ns =
+        ki__ms_to_ns(o.idle_timeout_ms != 0 ? o.idle_timeout_ms : IDLE_TIMEOUT_MS);
     ki_buf_init(&server->token, alloc, TOKEN_MAX);
     ki_buf_init(&server->identity.ca, alloc, PEM_MAX);
     ki_buf_init(&server->identity.certificate, alloc, PEM_MAX);

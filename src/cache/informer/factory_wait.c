@@ -53,7 +53,7 @@ static bool is_further_behind(const ki__informer_lag *a, const ki__informer_lag 
     if ((a->failed_attempts != 0) != (b->failed_attempts != 0)) {
         return a->failed_attempts != 0;
     }
-    return a->failing_since < b->failing_since;
+    return a->failing_ms > b->failing_ms;
 }
 
 static int explain_timeout(ki_informer *const *informers, size_t count, ki_error *error)

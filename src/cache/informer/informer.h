@@ -84,7 +84,7 @@ typedef struct ki__informer_lag {
     bool has_list; /* in the store */
     bool synced;   /* with its handlers */
     uint64_t failed_attempts;
-    uint64_t failing_since;
+    uint64_t failing_ms;
 } ki__informer_lag;
 
 ki__informer_lag ki__informer_lag_of(ki_informer *informer);

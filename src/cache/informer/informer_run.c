@@ -124,7 +124,7 @@ static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, k
     options.no_streaming = o->no_streaming;
     options.allow_stale_start = o->allow_stale_start;
     options.page_size = o->page_size;
-    options.min_watch_timeout_ns = o->min_watch_timeout_ns;
+    options.min_watch_timeout_ns = ki__ms_to_ns(o->min_watch_timeout_ms);
     int r = ki_reflector_new(&options, ret_reflector, error);
     if (r < 0) {
         target.destroy(target.user);

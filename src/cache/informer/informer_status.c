@@ -72,7 +72,7 @@ ki__informer_lag ki__informer_lag_of(ki_informer *informer)
         .has_list = informer->synced,
         .synced = all_have_synced(informer),
         .failed_attempts = health.failed_attempts,
-        .failing_since = health.failing_since,
+        .failing_ms = health.failing_ms,
     };
     ki__mutex_unlock(&informer->lock);
     return lag;

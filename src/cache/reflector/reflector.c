@@ -201,12 +201,35 @@ int ki_reflector_last_sync_resource_version(ki_reflector *reflector, char *text,
     return fits ? (int)len : KI_ERR_LIMIT;
 }
 
+static uint64_t ms_since(uint64_t then, uint64_t now)
+{
+    return then == 0 ? UINT64_MAX : now > then ? (now - then) / KI__MS_NS : 0;
+}
+
+/* With the lock held. */
+static ki_health health_at(const ki_reflector *r, uint64_t now)
+{
+    ki_health health = r->shared.health;
+    uint64_t until = r->shared.times.backoff_until;
+    uint64_t failing = r->shared.times.failing;
+    health.failing_ms = failing != 0 ? ms_since(failing, now) : 0;
+    health.state_ms = ms_since(r->shared.times.state, now);
+    health.retry_delay_ms = until > now ? ki__ns_to_ms(until - now) : 0;
+    health.since_sync_ms = ms_since(r->shared.times.sync, now);
+    health.since_event_ms = ms_since(r->shared.times.event, now);
+    health.since_bookmark_ms = ms_since(r->shared.times.bookmark, now);
+    health.since_byte_ms = ms_since(r->shared.times.byte, now);
+    return health;
+}
+
 int ki_reflector_get_health(ki_reflector *reflector, ki_health *health, ki_error *ret_reason)
 {
     KI__REQUIRE(reflector, NULL);
     KI__REQUIRE(health, NULL);
+    uint64_t now = ki__engine_now(reflector->engine);
     ki__mutex_lock(&reflector->shared.lock);
-    int r = KI__GIVE(ki_health, health, &reflector->shared.health);
+    const ki_health current = health_at(reflector, now);
+    int r = KI__GIVE(ki_health, health, &current);
     if (r >= 0 && ret_reason != NULL) {
         ki__error_copy(ret_reason, &reflector->shared.reason);
     }
@@ -239,7 +262,7 @@ void ki__reflector_note(ki_reflector *r, uint64_t *time, uint64_t *counter)
 void ki__reflector_note_bytes(ki_reflector *r, size_t bytes)
 {
     ki__mutex_lock(&r->shared.lock);
-    r->shared.health.last_byte = r->alive;
+    r->shared.times.byte = r->alive;
     r->shared.health.bytes += bytes;
     r->shared.health.arrived = r->found.count - r->found.gaps;
     ki__mutex_unlock(&r->shared.lock);

@@ -141,7 +141,16 @@ struct ki_reflector {
         bool started;
         bool paused;
         char version[KI__VERSION_MAX + 1];
-        ki_health health;
+        ki_health health; /* without its times */
+        struct {          /* monotonic; 0: never */
+            uint64_t failing;
+            uint64_t state;
+            uint64_t backoff_until;
+            uint64_t sync;
+            uint64_t event;
+            uint64_t bookmark;
+            uint64_t byte;
+        } times;
         ki_error reason; /* of the last failure; code 0: none */
     } shared;
 };

@@ -163,8 +163,8 @@ static void log_failure(const ki_reflector *r, ki_log_level level, const char *m
         {"code", ki_str_from(ki_error_name(error->code))},
         {"error", ki_str_from(error->message)},
         {"attempt", ki__digits(failure->attempt, attempt)},
-        {"failing_for", seconds(failure->failing_ns, failing)},
-        {"retry_in", seconds(failure->retry_delay_ns, retry)},
+        {"failing_for", seconds(ki__ms_to_ns(failure->failing_ms), failing)},
+        {"retry_in", seconds(ki__ms_to_ns(failure->retry_delay_ms), retry)},
         {"http_status",
          ki__digits((uint64_t)(responded ? error->http_code : 0), status)}, /* last */
     };
@@ -207,8 +207,8 @@ static ki_watch_failure describe(const ki_reflector *r, ki_watch_operation opera
         .error = error,
         .url = r->source.url != NULL ? r->source.url : "",
         .attempt = r->failing.attempts,
-        .failing_ns = ki__engine_now(r->engine) - r->failing.since,
-        .retry_delay_ns = delay_ns,
+        .failing_ms = (ki__engine_now(r->engine) - r->failing.since) / KI__MS_NS,
+        .retry_delay_ms = ki__ns_to_ms(delay_ns),
     };
 }
 
@@ -238,7 +238,7 @@ void ki__reflector_report(ki_reflector *r, ki_watch_operation operation, const k
     ki__mutex_lock(&r->shared.lock);
     r->shared.health.failures++;
     r->shared.health.failed_attempts = r->failing.attempts;
-    r->shared.health.failing_since = r->failing.since;
+    r->shared.times.failing = r->failing.since;
     ki__mutex_unlock(&r->shared.lock);
     ki_watch_failure failure = describe(r, operation, error, delay_ns);
     failure.status = status;
@@ -262,7 +262,7 @@ void ki__reflector_on_reminder(ki__timer *timer)
     }
     const ki_health *health = &r->shared.health; /* written by this thread only */
     uint64_t now = ki__engine_now(r->engine);
-    uint64_t until = health->backoff_until;
+    uint64_t until = r->shared.times.backoff_until;
     ki_error error = KI_ERROR_INIT;
     ki__error_copy(&error, &r->shared.reason);
     ki_watch_failure failure =
@@ -291,7 +291,7 @@ void ki__reflector_recovered(ki_reflector *r)
         health->reason_class = KI_FAILURE_NONE;
     }
     health->failed_attempts = 0;
-    health->failing_since = 0;
+    r->shared.times.failing = 0;
     ki__mutex_unlock(&r->shared.lock);
     if (r->failing.logged != KI_FAILURE_NONE) {
         ki__timer_cancel(&r->reminder);

@@ -74,10 +74,12 @@ static void publish(ki_reflector *r)
     uint64_t now = ki__engine_now(r->engine);
     ki__mutex_lock(&r->shared.lock);
     ki_health *health = &r->shared.health;
-    health->since = health->state != r->state ? now : health->since;
+    if (health->state != r->state) {
+        r->shared.times.state = now;
+    }
     health->state = r->state;
     health->next = next;
-    health->backoff_until = 0;
+    r->shared.times.backoff_until = 0;
     health->arrived = 0;                             /* it was cleared just now */
     health->answered = ki__reflector_is_answered(r); /* a stream that continues as a watch */
     ki__mutex_unlock(&r->shared.lock);
@@ -169,7 +171,7 @@ static uint64_t wait_for(ki_reflector *r, ki__then then, const ki_error *error)
 {
     uint64_t delay =
         ki__backoff_next(then == KI__THEN_WATCH ? &r->rewatch : &r->backoff, r->engine);
-    uint64_t asked = ki__backoff_asked(r->engine, error != NULL ? error->retry_after_s : 0);
+    uint64_t asked = ki__backoff_asked(r->engine, error != NULL ? error->retry_after_ms : 0);
     return delay > asked ? delay : asked;
 }
 
@@ -180,7 +182,7 @@ static void wait_until(ki_reflector *r, ki__then then, uint64_t until)
     ki__reflector_set_state(r, KI_REFLECTOR_BACKOFF);
     ki__timer_set(&r->wait, until);
     ki__mutex_lock(&r->shared.lock);
-    r->shared.health.backoff_until = until;
+    r->shared.times.backoff_until = until;
     r->shared.health.backoffs++;
     ki__mutex_unlock(&r->shared.lock);
 }

@@ -52,7 +52,7 @@ static void note_sync(ki_reflector *r, size_t count)
     health->relists += health->syncs != 0;
     health->syncs++;
     health->synced = true;
-    health->last_sync = now;
+    r->shared.times.sync = now;
     health->listed = count;
     ki__mutex_unlock(&r->shared.lock);
     ki__reflector_recovered(r);

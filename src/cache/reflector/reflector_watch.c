@@ -235,7 +235,7 @@ static void on_bookmark(ki_reflector *r, const ki_object *object)
 {
     const char *version = ki_object_resource_version(object);
     int order;
-    ki__reflector_note(r, &r->shared.health.last_bookmark, &r->shared.health.bookmarks);
+    ki__reflector_note(r, &r->shared.times.bookmark, &r->shared.health.bookmarks);
     if (version[0] == '\0' || ki__reflector_is_stopping(r)) {
         return;
     }
@@ -260,7 +260,7 @@ static void watch_event(ki_reflector *r, ki_watch_event_type type, const ki_obje
         on_bookmark(r, object);
         return;
     }
-    ki__reflector_note(r, &r->shared.health.last_event, &r->shared.health.events);
+    ki__reflector_note(r, &r->shared.times.event, &r->shared.health.events);
     if (ki__reflector_is_stopping(r)) {
         return; /* by the log */
     }
@@ -295,7 +295,7 @@ static void watch_skipped(ki_reflector *r, ki_watch_event_type type, const char 
     ki_error error = KI_ERROR_INIT;
     int code = 0;
     bool may_be_deletion = type == KI_WATCH_EVENT_DELETED || (size_t)type >= KI_WATCH_EVENT_MAX;
-    ki__reflector_note(r, &r->shared.health.last_event, &r->shared.health.events);
+    ki__reflector_note(r, &r->shared.times.event, &r->shared.health.events);
     if (ki__reflector_is_stopping(r)) {
         return;
     }
@@ -449,7 +449,7 @@ int ki__reflector_open_watch(ki_reflector *r, ki_list_options *options, ki_error
     r->limit = seconds * KI__SECOND_NS + LIMIT_SLACK_NS;
     options->label_selector = r->options.label_selector;
     options->field_selector = r->options.field_selector;
-    options->timeout_seconds = (uint32_t)seconds;
+    options->timeout_ms = ki__seconds_to_ms(seconds);
     options->allow_bookmarks = true;
     int code = r->source.watch(options, &sink, r->source.user, &r->call, error);
     if (code < 0) {

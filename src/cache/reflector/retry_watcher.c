@@ -106,11 +106,11 @@ static void end_with_internal(ki_retry_watcher *w, const char *why)
 }
 
 /* A second after the last one began, and no sooner than was requested. */
-static void watch_again(ki_retry_watcher *w, uint32_t delay_s)
+static void watch_again(ki_retry_watcher *w, uint32_t delay_ms)
 {
     drop_call(w);
     uint64_t now = ki__engine_now(w->engine);
-    uint64_t delay = ki__backoff_asked(w->engine, delay_s);
+    uint64_t delay = ki__backoff_asked(w->engine, delay_ms);
     uint64_t soonest = w->began + KI__SECOND_NS;
     ki__timer_set(&w->again, now + delay > soonest ? now + delay : soonest);
 }
@@ -122,7 +122,7 @@ static void failed(ki_retry_watcher *w, const ki_error *error, const ki_object *
     if (refused || too_old) {
         end_with(w, error, status);
     } else {
-        watch_again(w, error->retry_after_s);
+        watch_again(w, error->retry_after_ms);
     }
 }
 
@@ -144,7 +144,7 @@ static void on_event(ki_watch_event_type type, const ki_object *object, const ki
         if (ki_error_is_gone(error) || ki_error_is_resource_expired(error)) {
             end_with(w, error, object);
         } else {
-            watch_again(w, error->retry_after_s);
+            watch_again(w, error->retry_after_ms);
         }
         return;
     }

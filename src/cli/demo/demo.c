@@ -112,9 +112,11 @@ static void on_round(void *user)
     demo_acts_run(d);
     demo_controller_run(d);
     demo_story_follow(d);
-    uint64_t queue = ki_workqueue_next_deadline(d->controller.queue);
-    uint64_t soon = cli_now_ns() + CHANGE_NS;
-    d->session.events.wake_ns = queue > soon || queue == 0 ? soon : queue;
+    int ms = ki_workqueue_timeout(d->controller.queue);
+    uint64_t now = cli_now_ns();
+    uint64_t soon = now + CHANGE_NS;
+    uint64_t queue = ms > 0 ? now + (uint64_t)ms * CLI_MS_NS : soon;
+    d->session.events.wake_ns = queue > soon ? soon : queue;
     if (d->changing && demo_changing_seconds(d) >= d->options->seconds) {
         cli_session_end(&d->session);
     }

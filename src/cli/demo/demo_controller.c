@@ -13,7 +13,7 @@
 #include "cli/text.h"
 
 /* So long changes of one namespace gather before they are looked at. */
-#define GATHER_NS (200 * CLI_MS_NS)
+#define GATHER_MS 200
 
 int demo_controller_open(demo *d, ki_error *error)
 {
@@ -45,7 +45,7 @@ void demo_controller_note(demo *d, const ki_object *pod)
 {
     demo_controller *c = &d->controller;
     c->events++;
-    (void)!ki_workqueue_add_after(c->queue, ki_str_from(ki_object_namespace(pod)), GATHER_NS);
+    (void)!ki_workqueue_add_after(c->queue, ki_str_from(ki_object_namespace(pod)), GATHER_MS);
 }
 
 /* How many pods a namespace has, and how many of them run, as the cache says. */
