@@ -12,7 +12,7 @@
     {group, version, name, singular, kind, group "/" version, short_names, namespaced, true}
 /* clang-format on */
 
-const ki_resource ki__builtin_resources[KI_BUILTIN_MAX] = {
+static const ki__resource_facts facts[KI_BUILTIN_MAX] = {
     [KI_BUILTIN_CORE_V1_BINDINGS] = CORE("v1", "bindings", "binding", "Binding", true, NONE()),
     [KI_BUILTIN_CORE_V1_COMPONENTSTATUSES] =
         CORE("v1", "componentstatuses", "componentstatus", "ComponentStatus", false, SHORT("cs")),
@@ -440,6 +440,500 @@ const ki_resource ki__builtin_resources[KI_BUILTIN_MAX] = {
     [KI_BUILTIN_STORAGEMIGRATION_V1BETA1_STORAGEVERSIONMIGRATIONS] =
         GROUP("storagemigration.k8s.io", "v1beta1", "storageversionmigrations",
               "storageversionmigration", "StorageVersionMigration", false, NONE()),
+};
+
+const ki_resource ki_core_v1_bindings = {&facts[KI_BUILTIN_CORE_V1_BINDINGS]};
+const ki_resource ki_core_v1_componentstatuses = {&facts[KI_BUILTIN_CORE_V1_COMPONENTSTATUSES]};
+const ki_resource ki_core_v1_configmaps = {&facts[KI_BUILTIN_CORE_V1_CONFIGMAPS]};
+const ki_resource ki_core_v1_endpoints = {&facts[KI_BUILTIN_CORE_V1_ENDPOINTS]};
+const ki_resource ki_core_v1_events = {&facts[KI_BUILTIN_CORE_V1_EVENTS]};
+const ki_resource ki_core_v1_limitranges = {&facts[KI_BUILTIN_CORE_V1_LIMITRANGES]};
+const ki_resource ki_core_v1_namespaces = {&facts[KI_BUILTIN_CORE_V1_NAMESPACES]};
+const ki_resource ki_core_v1_nodes = {&facts[KI_BUILTIN_CORE_V1_NODES]};
+const ki_resource ki_core_v1_persistentvolumeclaims = {
+    &facts[KI_BUILTIN_CORE_V1_PERSISTENTVOLUMECLAIMS]};
+const ki_resource ki_core_v1_persistentvolumes = {&facts[KI_BUILTIN_CORE_V1_PERSISTENTVOLUMES]};
+const ki_resource ki_core_v1_pods = {&facts[KI_BUILTIN_CORE_V1_PODS]};
+const ki_resource ki_core_v1_podtemplates = {&facts[KI_BUILTIN_CORE_V1_PODTEMPLATES]};
+const ki_resource ki_core_v1_replicationcontrollers = {
+    &facts[KI_BUILTIN_CORE_V1_REPLICATIONCONTROLLERS]};
+const ki_resource ki_core_v1_resourcequotas = {&facts[KI_BUILTIN_CORE_V1_RESOURCEQUOTAS]};
+const ki_resource ki_core_v1_secrets = {&facts[KI_BUILTIN_CORE_V1_SECRETS]};
+const ki_resource ki_core_v1_serviceaccounts = {&facts[KI_BUILTIN_CORE_V1_SERVICEACCOUNTS]};
+const ki_resource ki_core_v1_services = {&facts[KI_BUILTIN_CORE_V1_SERVICES]};
+const ki_resource ki_admissionregistration_v1_mutatingadmissionpolicies = {
+    &facts[KI_BUILTIN_ADMISSIONREGISTRATION_V1_MUTATINGADMISSIONPOLICIES]};
+const ki_resource ki_admissionregistration_v1_mutatingadmissionpolicybindings = {
+    &facts[KI_BUILTIN_ADMISSIONREGISTRATION_V1_MUTATINGADMISSIONPOLICYBINDINGS]};
+const ki_resource ki_admissionregistration_v1_mutatingwebhookconfigurations = {
+    &facts[KI_BUILTIN_ADMISSIONREGISTRATION_V1_MUTATINGWEBHOOKCONFIGURATIONS]};
+const ki_resource ki_admissionregistration_v1_validatingadmissionpolicies = {
+    &facts[KI_BUILTIN_ADMISSIONREGISTRATION_V1_VALIDATINGADMISSIONPOLICIES]};
+const ki_resource ki_admissionregistration_v1_validatingadmissionpolicybindings = {
+    &facts[KI_BUILTIN_ADMISSIONREGISTRATION_V1_VALIDATINGADMISSIONPOLICYBINDINGS]};
+const ki_resource ki_admissionregistration_v1_validatingwebhookconfigurations = {
+    &facts[KI_BUILTIN_ADMISSIONREGISTRATION_V1_VALIDATINGWEBHOOKCONFIGURATIONS]};
+const ki_resource ki_admissionregistration_v1beta1_mutatingadmissionpolicies = {
+    &facts[KI_BUILTIN_ADMISSIONREGISTRATION_V1BETA1_MUTATINGADMISSIONPOLICIES]};
+const ki_resource ki_admissionregistration_v1beta1_mutatingadmissionpolicybindings = {
+    &facts[KI_BUILTIN_ADMISSIONREGISTRATION_V1BETA1_MUTATINGADMISSIONPOLICYBINDINGS]};
+const ki_resource ki_admissionregistration_v1beta1_mutatingwebhookconfigurations = {
+    &facts[KI_BUILTIN_ADMISSIONREGISTRATION_V1BETA1_MUTATINGWEBHOOKCONFIGURATIONS]};
+const ki_resource ki_admissionregistration_v1beta1_validatingadmissionpolicies = {
+    &facts[KI_BUILTIN_ADMISSIONREGISTRATION_V1BETA1_VALIDATINGADMISSIONPOLICIES]};
+const ki_resource ki_admissionregistration_v1beta1_validatingadmissionpolicybindings = {
+    &facts[KI_BUILTIN_ADMISSIONREGISTRATION_V1BETA1_VALIDATINGADMISSIONPOLICYBINDINGS]};
+const ki_resource ki_admissionregistration_v1beta1_validatingwebhookconfigurations = {
+    &facts[KI_BUILTIN_ADMISSIONREGISTRATION_V1BETA1_VALIDATINGWEBHOOKCONFIGURATIONS]};
+const ki_resource ki_admissionregistration_v1alpha1_mutatingadmissionpolicies = {
+    &facts[KI_BUILTIN_ADMISSIONREGISTRATION_V1ALPHA1_MUTATINGADMISSIONPOLICIES]};
+const ki_resource ki_admissionregistration_v1alpha1_mutatingadmissionpolicybindings = {
+    &facts[KI_BUILTIN_ADMISSIONREGISTRATION_V1ALPHA1_MUTATINGADMISSIONPOLICYBINDINGS]};
+const ki_resource ki_admissionregistration_v1alpha1_validatingadmissionpolicies = {
+    &facts[KI_BUILTIN_ADMISSIONREGISTRATION_V1ALPHA1_VALIDATINGADMISSIONPOLICIES]};
+const ki_resource ki_admissionregistration_v1alpha1_validatingadmissionpolicybindings = {
+    &facts[KI_BUILTIN_ADMISSIONREGISTRATION_V1ALPHA1_VALIDATINGADMISSIONPOLICYBINDINGS]};
+const ki_resource ki_apiextensions_v1_customresourcedefinitions = {
+    &facts[KI_BUILTIN_APIEXTENSIONS_V1_CUSTOMRESOURCEDEFINITIONS]};
+const ki_resource ki_apiextensions_v1beta1_customresourcedefinitions = {
+    &facts[KI_BUILTIN_APIEXTENSIONS_V1BETA1_CUSTOMRESOURCEDEFINITIONS]};
+const ki_resource ki_apiregistration_v1_apiservices = {
+    &facts[KI_BUILTIN_APIREGISTRATION_V1_APISERVICES]};
+const ki_resource ki_apiregistration_v1beta1_apiservices = {
+    &facts[KI_BUILTIN_APIREGISTRATION_V1BETA1_APISERVICES]};
+const ki_resource ki_apps_v1_controllerrevisions = {&facts[KI_BUILTIN_APPS_V1_CONTROLLERREVISIONS]};
+const ki_resource ki_apps_v1_daemonsets = {&facts[KI_BUILTIN_APPS_V1_DAEMONSETS]};
+const ki_resource ki_apps_v1_deployments = {&facts[KI_BUILTIN_APPS_V1_DEPLOYMENTS]};
+const ki_resource ki_apps_v1_replicasets = {&facts[KI_BUILTIN_APPS_V1_REPLICASETS]};
+const ki_resource ki_apps_v1_statefulsets = {&facts[KI_BUILTIN_APPS_V1_STATEFULSETS]};
+const ki_resource ki_apps_v1beta2_controllerrevisions = {
+    &facts[KI_BUILTIN_APPS_V1BETA2_CONTROLLERREVISIONS]};
+const ki_resource ki_apps_v1beta2_daemonsets = {&facts[KI_BUILTIN_APPS_V1BETA2_DAEMONSETS]};
+const ki_resource ki_apps_v1beta2_deployments = {&facts[KI_BUILTIN_APPS_V1BETA2_DEPLOYMENTS]};
+const ki_resource ki_apps_v1beta2_replicasets = {&facts[KI_BUILTIN_APPS_V1BETA2_REPLICASETS]};
+const ki_resource ki_apps_v1beta2_statefulsets = {&facts[KI_BUILTIN_APPS_V1BETA2_STATEFULSETS]};
+const ki_resource ki_apps_v1beta1_controllerrevisions = {
+    &facts[KI_BUILTIN_APPS_V1BETA1_CONTROLLERREVISIONS]};
+const ki_resource ki_apps_v1beta1_deployments = {&facts[KI_BUILTIN_APPS_V1BETA1_DEPLOYMENTS]};
+const ki_resource ki_apps_v1beta1_statefulsets = {&facts[KI_BUILTIN_APPS_V1BETA1_STATEFULSETS]};
+const ki_resource ki_authentication_v1_selfsubjectreviews = {
+    &facts[KI_BUILTIN_AUTHENTICATION_V1_SELFSUBJECTREVIEWS]};
+const ki_resource ki_authentication_v1_tokenreviews = {
+    &facts[KI_BUILTIN_AUTHENTICATION_V1_TOKENREVIEWS]};
+const ki_resource ki_authentication_v1beta1_selfsubjectreviews = {
+    &facts[KI_BUILTIN_AUTHENTICATION_V1BETA1_SELFSUBJECTREVIEWS]};
+const ki_resource ki_authentication_v1beta1_tokenreviews = {
+    &facts[KI_BUILTIN_AUTHENTICATION_V1BETA1_TOKENREVIEWS]};
+const ki_resource ki_authentication_v1alpha1_selfsubjectreviews = {
+    &facts[KI_BUILTIN_AUTHENTICATION_V1ALPHA1_SELFSUBJECTREVIEWS]};
+const ki_resource ki_authorization_v1_localsubjectaccessreviews = {
+    &facts[KI_BUILTIN_AUTHORIZATION_V1_LOCALSUBJECTACCESSREVIEWS]};
+const ki_resource ki_authorization_v1_selfsubjectaccessreviews = {
+    &facts[KI_BUILTIN_AUTHORIZATION_V1_SELFSUBJECTACCESSREVIEWS]};
+const ki_resource ki_authorization_v1_selfsubjectrulesreviews = {
+    &facts[KI_BUILTIN_AUTHORIZATION_V1_SELFSUBJECTRULESREVIEWS]};
+const ki_resource ki_authorization_v1_subjectaccessreviews = {
+    &facts[KI_BUILTIN_AUTHORIZATION_V1_SUBJECTACCESSREVIEWS]};
+const ki_resource ki_authorization_v1beta1_localsubjectaccessreviews = {
+    &facts[KI_BUILTIN_AUTHORIZATION_V1BETA1_LOCALSUBJECTACCESSREVIEWS]};
+const ki_resource ki_authorization_v1beta1_selfsubjectaccessreviews = {
+    &facts[KI_BUILTIN_AUTHORIZATION_V1BETA1_SELFSUBJECTACCESSREVIEWS]};
+const ki_resource ki_authorization_v1beta1_selfsubjectrulesreviews = {
+    &facts[KI_BUILTIN_AUTHORIZATION_V1BETA1_SELFSUBJECTRULESREVIEWS]};
+const ki_resource ki_authorization_v1beta1_subjectaccessreviews = {
+    &facts[KI_BUILTIN_AUTHORIZATION_V1BETA1_SUBJECTACCESSREVIEWS]};
+const ki_resource ki_autoscaling_v2_horizontalpodautoscalers = {
+    &facts[KI_BUILTIN_AUTOSCALING_V2_HORIZONTALPODAUTOSCALERS]};
+const ki_resource ki_autoscaling_v1_horizontalpodautoscalers = {
+    &facts[KI_BUILTIN_AUTOSCALING_V1_HORIZONTALPODAUTOSCALERS]};
+const ki_resource ki_batch_v1_cronjobs = {&facts[KI_BUILTIN_BATCH_V1_CRONJOBS]};
+const ki_resource ki_batch_v1_jobs = {&facts[KI_BUILTIN_BATCH_V1_JOBS]};
+const ki_resource ki_batch_v1beta1_cronjobs = {&facts[KI_BUILTIN_BATCH_V1BETA1_CRONJOBS]};
+const ki_resource ki_certificates_v1_certificatesigningrequests = {
+    &facts[KI_BUILTIN_CERTIFICATES_V1_CERTIFICATESIGNINGREQUESTS]};
+const ki_resource ki_certificates_v1_clustertrustbundles = {
+    &facts[KI_BUILTIN_CERTIFICATES_V1_CLUSTERTRUSTBUNDLES]};
+const ki_resource ki_certificates_v1_podcertificaterequests = {
+    &facts[KI_BUILTIN_CERTIFICATES_V1_PODCERTIFICATEREQUESTS]};
+const ki_resource ki_certificates_v1beta1_certificatesigningrequests = {
+    &facts[KI_BUILTIN_CERTIFICATES_V1BETA1_CERTIFICATESIGNINGREQUESTS]};
+const ki_resource ki_certificates_v1beta1_clustertrustbundles = {
+    &facts[KI_BUILTIN_CERTIFICATES_V1BETA1_CLUSTERTRUSTBUNDLES]};
+const ki_resource ki_certificates_v1beta1_podcertificaterequests = {
+    &facts[KI_BUILTIN_CERTIFICATES_V1BETA1_PODCERTIFICATEREQUESTS]};
+const ki_resource ki_certificates_v1alpha1_clustertrustbundles = {
+    &facts[KI_BUILTIN_CERTIFICATES_V1ALPHA1_CLUSTERTRUSTBUNDLES]};
+const ki_resource ki_coordination_v1_leases = {&facts[KI_BUILTIN_COORDINATION_V1_LEASES]};
+const ki_resource ki_coordination_v1beta1_leasecandidates = {
+    &facts[KI_BUILTIN_COORDINATION_V1BETA1_LEASECANDIDATES]};
+const ki_resource ki_coordination_v1beta1_leases = {&facts[KI_BUILTIN_COORDINATION_V1BETA1_LEASES]};
+const ki_resource ki_coordination_v1alpha2_leasecandidates = {
+    &facts[KI_BUILTIN_COORDINATION_V1ALPHA2_LEASECANDIDATES]};
+const ki_resource ki_discovery_v1_endpointslices = {&facts[KI_BUILTIN_DISCOVERY_V1_ENDPOINTSLICES]};
+const ki_resource ki_discovery_v1beta1_endpointslices = {
+    &facts[KI_BUILTIN_DISCOVERY_V1BETA1_ENDPOINTSLICES]};
+const ki_resource ki_events_v1_events = {&facts[KI_BUILTIN_EVENTS_V1_EVENTS]};
+const ki_resource ki_events_v1beta1_events = {&facts[KI_BUILTIN_EVENTS_V1BETA1_EVENTS]};
+const ki_resource ki_extensions_v1beta1_daemonsets = {
+    &facts[KI_BUILTIN_EXTENSIONS_V1BETA1_DAEMONSETS]};
+const ki_resource ki_extensions_v1beta1_deployments = {
+    &facts[KI_BUILTIN_EXTENSIONS_V1BETA1_DEPLOYMENTS]};
+const ki_resource ki_extensions_v1beta1_ingresses = {
+    &facts[KI_BUILTIN_EXTENSIONS_V1BETA1_INGRESSES]};
+const ki_resource ki_extensions_v1beta1_networkpolicies = {
+    &facts[KI_BUILTIN_EXTENSIONS_V1BETA1_NETWORKPOLICIES]};
+const ki_resource ki_extensions_v1beta1_replicasets = {
+    &facts[KI_BUILTIN_EXTENSIONS_V1BETA1_REPLICASETS]};
+const ki_resource ki_flowcontrol_v1_flowschemas = {&facts[KI_BUILTIN_FLOWCONTROL_V1_FLOWSCHEMAS]};
+const ki_resource ki_flowcontrol_v1_prioritylevelconfigurations = {
+    &facts[KI_BUILTIN_FLOWCONTROL_V1_PRIORITYLEVELCONFIGURATIONS]};
+const ki_resource ki_flowcontrol_v1beta3_flowschemas = {
+    &facts[KI_BUILTIN_FLOWCONTROL_V1BETA3_FLOWSCHEMAS]};
+const ki_resource ki_flowcontrol_v1beta3_prioritylevelconfigurations = {
+    &facts[KI_BUILTIN_FLOWCONTROL_V1BETA3_PRIORITYLEVELCONFIGURATIONS]};
+const ki_resource ki_flowcontrol_v1beta2_flowschemas = {
+    &facts[KI_BUILTIN_FLOWCONTROL_V1BETA2_FLOWSCHEMAS]};
+const ki_resource ki_flowcontrol_v1beta2_prioritylevelconfigurations = {
+    &facts[KI_BUILTIN_FLOWCONTROL_V1BETA2_PRIORITYLEVELCONFIGURATIONS]};
+const ki_resource ki_flowcontrol_v1beta1_flowschemas = {
+    &facts[KI_BUILTIN_FLOWCONTROL_V1BETA1_FLOWSCHEMAS]};
+const ki_resource ki_flowcontrol_v1beta1_prioritylevelconfigurations = {
+    &facts[KI_BUILTIN_FLOWCONTROL_V1BETA1_PRIORITYLEVELCONFIGURATIONS]};
+const ki_resource ki_internal_v1alpha1_storageversions = {
+    &facts[KI_BUILTIN_INTERNAL_V1ALPHA1_STORAGEVERSIONS]};
+const ki_resource ki_lifecycle_v1alpha1_evictionrequests = {
+    &facts[KI_BUILTIN_LIFECYCLE_V1ALPHA1_EVICTIONREQUESTS]};
+const ki_resource ki_lifecycle_v1alpha1_evictions = {
+    &facts[KI_BUILTIN_LIFECYCLE_V1ALPHA1_EVICTIONS]};
+const ki_resource ki_networking_v1_ingressclasses = {
+    &facts[KI_BUILTIN_NETWORKING_V1_INGRESSCLASSES]};
+const ki_resource ki_networking_v1_ingresses = {&facts[KI_BUILTIN_NETWORKING_V1_INGRESSES]};
+const ki_resource ki_networking_v1_ipaddresses = {&facts[KI_BUILTIN_NETWORKING_V1_IPADDRESSES]};
+const ki_resource ki_networking_v1_networkpolicies = {
+    &facts[KI_BUILTIN_NETWORKING_V1_NETWORKPOLICIES]};
+const ki_resource ki_networking_v1_servicecidrs = {&facts[KI_BUILTIN_NETWORKING_V1_SERVICECIDRS]};
+const ki_resource ki_networking_v1beta1_ingressclasses = {
+    &facts[KI_BUILTIN_NETWORKING_V1BETA1_INGRESSCLASSES]};
+const ki_resource ki_networking_v1beta1_ingresses = {
+    &facts[KI_BUILTIN_NETWORKING_V1BETA1_INGRESSES]};
+const ki_resource ki_networking_v1beta1_ipaddresses = {
+    &facts[KI_BUILTIN_NETWORKING_V1BETA1_IPADDRESSES]};
+const ki_resource ki_networking_v1beta1_servicecidrs = {
+    &facts[KI_BUILTIN_NETWORKING_V1BETA1_SERVICECIDRS]};
+const ki_resource ki_node_v1_runtimeclasses = {&facts[KI_BUILTIN_NODE_V1_RUNTIMECLASSES]};
+const ki_resource ki_node_v1beta1_runtimeclasses = {&facts[KI_BUILTIN_NODE_V1BETA1_RUNTIMECLASSES]};
+const ki_resource ki_node_v1alpha1_runtimeclasses = {
+    &facts[KI_BUILTIN_NODE_V1ALPHA1_RUNTIMECLASSES]};
+const ki_resource ki_policy_v1_poddisruptionbudgets = {
+    &facts[KI_BUILTIN_POLICY_V1_PODDISRUPTIONBUDGETS]};
+const ki_resource ki_policy_v1beta1_poddisruptionbudgets = {
+    &facts[KI_BUILTIN_POLICY_V1BETA1_PODDISRUPTIONBUDGETS]};
+const ki_resource ki_rbac_v1_clusterrolebindings = {&facts[KI_BUILTIN_RBAC_V1_CLUSTERROLEBINDINGS]};
+const ki_resource ki_rbac_v1_clusterroles = {&facts[KI_BUILTIN_RBAC_V1_CLUSTERROLES]};
+const ki_resource ki_rbac_v1_rolebindings = {&facts[KI_BUILTIN_RBAC_V1_ROLEBINDINGS]};
+const ki_resource ki_rbac_v1_roles = {&facts[KI_BUILTIN_RBAC_V1_ROLES]};
+const ki_resource ki_rbac_v1beta1_clusterrolebindings = {
+    &facts[KI_BUILTIN_RBAC_V1BETA1_CLUSTERROLEBINDINGS]};
+const ki_resource ki_rbac_v1beta1_clusterroles = {&facts[KI_BUILTIN_RBAC_V1BETA1_CLUSTERROLES]};
+const ki_resource ki_rbac_v1beta1_rolebindings = {&facts[KI_BUILTIN_RBAC_V1BETA1_ROLEBINDINGS]};
+const ki_resource ki_rbac_v1beta1_roles = {&facts[KI_BUILTIN_RBAC_V1BETA1_ROLES]};
+const ki_resource ki_rbac_v1alpha1_clusterrolebindings = {
+    &facts[KI_BUILTIN_RBAC_V1ALPHA1_CLUSTERROLEBINDINGS]};
+const ki_resource ki_rbac_v1alpha1_clusterroles = {&facts[KI_BUILTIN_RBAC_V1ALPHA1_CLUSTERROLES]};
+const ki_resource ki_rbac_v1alpha1_rolebindings = {&facts[KI_BUILTIN_RBAC_V1ALPHA1_ROLEBINDINGS]};
+const ki_resource ki_rbac_v1alpha1_roles = {&facts[KI_BUILTIN_RBAC_V1ALPHA1_ROLES]};
+const ki_resource ki_resource_v1_deviceclasses = {&facts[KI_BUILTIN_RESOURCE_V1_DEVICECLASSES]};
+const ki_resource ki_resource_v1_devicetaintrules = {
+    &facts[KI_BUILTIN_RESOURCE_V1_DEVICETAINTRULES]};
+const ki_resource ki_resource_v1_resourceclaims = {&facts[KI_BUILTIN_RESOURCE_V1_RESOURCECLAIMS]};
+const ki_resource ki_resource_v1_resourceclaimtemplates = {
+    &facts[KI_BUILTIN_RESOURCE_V1_RESOURCECLAIMTEMPLATES]};
+const ki_resource ki_resource_v1_resourceslices = {&facts[KI_BUILTIN_RESOURCE_V1_RESOURCESLICES]};
+const ki_resource ki_resource_v1beta2_deviceclasses = {
+    &facts[KI_BUILTIN_RESOURCE_V1BETA2_DEVICECLASSES]};
+const ki_resource ki_resource_v1beta2_devicetaintrules = {
+    &facts[KI_BUILTIN_RESOURCE_V1BETA2_DEVICETAINTRULES]};
+const ki_resource ki_resource_v1beta2_resourceclaims = {
+    &facts[KI_BUILTIN_RESOURCE_V1BETA2_RESOURCECLAIMS]};
+const ki_resource ki_resource_v1beta2_resourceclaimtemplates = {
+    &facts[KI_BUILTIN_RESOURCE_V1BETA2_RESOURCECLAIMTEMPLATES]};
+const ki_resource ki_resource_v1beta2_resourceslices = {
+    &facts[KI_BUILTIN_RESOURCE_V1BETA2_RESOURCESLICES]};
+const ki_resource ki_resource_v1beta1_deviceclasses = {
+    &facts[KI_BUILTIN_RESOURCE_V1BETA1_DEVICECLASSES]};
+const ki_resource ki_resource_v1beta1_resourceclaims = {
+    &facts[KI_BUILTIN_RESOURCE_V1BETA1_RESOURCECLAIMS]};
+const ki_resource ki_resource_v1beta1_resourceclaimtemplates = {
+    &facts[KI_BUILTIN_RESOURCE_V1BETA1_RESOURCECLAIMTEMPLATES]};
+const ki_resource ki_resource_v1beta1_resourceslices = {
+    &facts[KI_BUILTIN_RESOURCE_V1BETA1_RESOURCESLICES]};
+const ki_resource ki_resource_v1alpha3_devicetaintrules = {
+    &facts[KI_BUILTIN_RESOURCE_V1ALPHA3_DEVICETAINTRULES]};
+const ki_resource ki_resource_v1alpha3_resourcepoolstatusrequests = {
+    &facts[KI_BUILTIN_RESOURCE_V1ALPHA3_RESOURCEPOOLSTATUSREQUESTS]};
+const ki_resource ki_scheduling_v1_priorityclasses = {
+    &facts[KI_BUILTIN_SCHEDULING_V1_PRIORITYCLASSES]};
+const ki_resource ki_scheduling_v1beta1_podgroups = {
+    &facts[KI_BUILTIN_SCHEDULING_V1BETA1_PODGROUPS]};
+const ki_resource ki_scheduling_v1beta1_priorityclasses = {
+    &facts[KI_BUILTIN_SCHEDULING_V1BETA1_PRIORITYCLASSES]};
+const ki_resource ki_scheduling_v1beta1_workloads = {
+    &facts[KI_BUILTIN_SCHEDULING_V1BETA1_WORKLOADS]};
+const ki_resource ki_scheduling_v1alpha3_compositepodgroups = {
+    &facts[KI_BUILTIN_SCHEDULING_V1ALPHA3_COMPOSITEPODGROUPS]};
+const ki_resource ki_scheduling_v1alpha3_podgroups = {
+    &facts[KI_BUILTIN_SCHEDULING_V1ALPHA3_PODGROUPS]};
+const ki_resource ki_scheduling_v1alpha3_workloads = {
+    &facts[KI_BUILTIN_SCHEDULING_V1ALPHA3_WORKLOADS]};
+const ki_resource ki_scheduling_v1alpha2_podgroups = {
+    &facts[KI_BUILTIN_SCHEDULING_V1ALPHA2_PODGROUPS]};
+const ki_resource ki_scheduling_v1alpha2_workloads = {
+    &facts[KI_BUILTIN_SCHEDULING_V1ALPHA2_WORKLOADS]};
+const ki_resource ki_storage_v1_csidrivers = {&facts[KI_BUILTIN_STORAGE_V1_CSIDRIVERS]};
+const ki_resource ki_storage_v1_csinodes = {&facts[KI_BUILTIN_STORAGE_V1_CSINODES]};
+const ki_resource ki_storage_v1_csistoragecapacities = {
+    &facts[KI_BUILTIN_STORAGE_V1_CSISTORAGECAPACITIES]};
+const ki_resource ki_storage_v1_storageclasses = {&facts[KI_BUILTIN_STORAGE_V1_STORAGECLASSES]};
+const ki_resource ki_storage_v1_volumeattachments = {
+    &facts[KI_BUILTIN_STORAGE_V1_VOLUMEATTACHMENTS]};
+const ki_resource ki_storage_v1_volumeattributesclasses = {
+    &facts[KI_BUILTIN_STORAGE_V1_VOLUMEATTRIBUTESCLASSES]};
+const ki_resource ki_storage_v1beta1_csidrivers = {&facts[KI_BUILTIN_STORAGE_V1BETA1_CSIDRIVERS]};
+const ki_resource ki_storage_v1beta1_csinodes = {&facts[KI_BUILTIN_STORAGE_V1BETA1_CSINODES]};
+const ki_resource ki_storage_v1beta1_csistoragecapacities = {
+    &facts[KI_BUILTIN_STORAGE_V1BETA1_CSISTORAGECAPACITIES]};
+const ki_resource ki_storage_v1beta1_storageclasses = {
+    &facts[KI_BUILTIN_STORAGE_V1BETA1_STORAGECLASSES]};
+const ki_resource ki_storage_v1beta1_volumeattachments = {
+    &facts[KI_BUILTIN_STORAGE_V1BETA1_VOLUMEATTACHMENTS]};
+const ki_resource ki_storage_v1beta1_volumeattributesclasses = {
+    &facts[KI_BUILTIN_STORAGE_V1BETA1_VOLUMEATTRIBUTESCLASSES]};
+const ki_resource ki_storage_v1alpha1_csistoragecapacities = {
+    &facts[KI_BUILTIN_STORAGE_V1ALPHA1_CSISTORAGECAPACITIES]};
+const ki_resource ki_storage_v1alpha1_volumeattachments = {
+    &facts[KI_BUILTIN_STORAGE_V1ALPHA1_VOLUMEATTACHMENTS]};
+const ki_resource ki_storage_v1alpha1_volumeattributesclasses = {
+    &facts[KI_BUILTIN_STORAGE_V1ALPHA1_VOLUMEATTRIBUTESCLASSES]};
+const ki_resource ki_storagemigration_v1_storageversionmigrations = {
+    &facts[KI_BUILTIN_STORAGEMIGRATION_V1_STORAGEVERSIONMIGRATIONS]};
+const ki_resource ki_storagemigration_v1beta1_storageversionmigrations = {
+    &facts[KI_BUILTIN_STORAGEMIGRATION_V1BETA1_STORAGEVERSIONMIGRATIONS]};
+
+const ki_resource *const ki__builtin_resources[KI_BUILTIN_MAX] = {
+    [KI_BUILTIN_CORE_V1_BINDINGS] = &ki_core_v1_bindings,
+    [KI_BUILTIN_CORE_V1_COMPONENTSTATUSES] = &ki_core_v1_componentstatuses,
+    [KI_BUILTIN_CORE_V1_CONFIGMAPS] = &ki_core_v1_configmaps,
+    [KI_BUILTIN_CORE_V1_ENDPOINTS] = &ki_core_v1_endpoints,
+    [KI_BUILTIN_CORE_V1_EVENTS] = &ki_core_v1_events,
+    [KI_BUILTIN_CORE_V1_LIMITRANGES] = &ki_core_v1_limitranges,
+    [KI_BUILTIN_CORE_V1_NAMESPACES] = &ki_core_v1_namespaces,
+    [KI_BUILTIN_CORE_V1_NODES] = &ki_core_v1_nodes,
+    [KI_BUILTIN_CORE_V1_PERSISTENTVOLUMECLAIMS] = &ki_core_v1_persistentvolumeclaims,
+    [KI_BUILTIN_CORE_V1_PERSISTENTVOLUMES] = &ki_core_v1_persistentvolumes,
+    [KI_BUILTIN_CORE_V1_PODS] = &ki_core_v1_pods,
+    [KI_BUILTIN_CORE_V1_PODTEMPLATES] = &ki_core_v1_podtemplates,
+    [KI_BUILTIN_CORE_V1_REPLICATIONCONTROLLERS] = &ki_core_v1_replicationcontrollers,
+    [KI_BUILTIN_CORE_V1_RESOURCEQUOTAS] = &ki_core_v1_resourcequotas,
+    [KI_BUILTIN_CORE_V1_SECRETS] = &ki_core_v1_secrets,
+    [KI_BUILTIN_CORE_V1_SERVICEACCOUNTS] = &ki_core_v1_serviceaccounts,
+    [KI_BUILTIN_CORE_V1_SERVICES] = &ki_core_v1_services,
+    [KI_BUILTIN_ADMISSIONREGISTRATION_V1_MUTATINGADMISSIONPOLICIES] =
+        &ki_admissionregistration_v1_mutatingadmissionpolicies,
+    [KI_BUILTIN_ADMISSIONREGISTRATION_V1_MUTATINGADMISSIONPOLICYBINDINGS] =
+        &ki_admissionregistration_v1_mutatingadmissionpolicybindings,
+    [KI_BUILTIN_ADMISSIONREGISTRATION_V1_MUTATINGWEBHOOKCONFIGURATIONS] =
+        &ki_admissionregistration_v1_mutatingwebhookconfigurations,
+    [KI_BUILTIN_ADMISSIONREGISTRATION_V1_VALIDATINGADMISSIONPOLICIES] =
+        &ki_admissionregistration_v1_validatingadmissionpolicies,
+    [KI_BUILTIN_ADMISSIONREGISTRATION_V1_VALIDATINGADMISSIONPOLICYBINDINGS] =
+        &ki_admissionregistration_v1_validatingadmissionpolicybindings,
+    [KI_BUILTIN_ADMISSIONREGISTRATION_V1_VALIDATINGWEBHOOKCONFIGURATIONS] =
+        &ki_admissionregistration_v1_validatingwebhookconfigurations,
+    [KI_BUILTIN_ADMISSIONREGISTRATION_V1BETA1_MUTATINGADMISSIONPOLICIES] =
+        &ki_admissionregistration_v1beta1_mutatingadmissionpolicies,
+    [KI_BUILTIN_ADMISSIONREGISTRATION_V1BETA1_MUTATINGADMISSIONPOLICYBINDINGS] =
+        &ki_admissionregistration_v1beta1_mutatingadmissionpolicybindings,
+    [KI_BUILTIN_ADMISSIONREGISTRATION_V1BETA1_MUTATINGWEBHOOKCONFIGURATIONS] =
+        &ki_admissionregistration_v1beta1_mutatingwebhookconfigurations,
+    [KI_BUILTIN_ADMISSIONREGISTRATION_V1BETA1_VALIDATINGADMISSIONPOLICIES] =
+        &ki_admissionregistration_v1beta1_validatingadmissionpolicies,
+    [KI_BUILTIN_ADMISSIONREGISTRATION_V1BETA1_VALIDATINGADMISSIONPOLICYBINDINGS] =
+        &ki_admissionregistration_v1beta1_validatingadmissionpolicybindings,
+    [KI_BUILTIN_ADMISSIONREGISTRATION_V1BETA1_VALIDATINGWEBHOOKCONFIGURATIONS] =
+        &ki_admissionregistration_v1beta1_validatingwebhookconfigurations,
+    [KI_BUILTIN_ADMISSIONREGISTRATION_V1ALPHA1_MUTATINGADMISSIONPOLICIES] =
+        &ki_admissionregistration_v1alpha1_mutatingadmissionpolicies,
+    [KI_BUILTIN_ADMISSIONREGISTRATION_V1ALPHA1_MUTATINGADMISSIONPOLICYBINDINGS] =
+        &ki_admissionregistration_v1alpha1_mutatingadmissionpolicybindings,
+    [KI_BUILTIN_ADMISSIONREGISTRATION_V1ALPHA1_VALIDATINGADMISSIONPOLICIES] =
+        &ki_admissionregistration_v1alpha1_validatingadmissionpolicies,
+    [KI_BUILTIN_ADMISSIONREGISTRATION_V1ALPHA1_VALIDATINGADMISSIONPOLICYBINDINGS] =
+        &ki_admissionregistration_v1alpha1_validatingadmissionpolicybindings,
+    [KI_BUILTIN_APIEXTENSIONS_V1_CUSTOMRESOURCEDEFINITIONS] =
+        &ki_apiextensions_v1_customresourcedefinitions,
+    [KI_BUILTIN_APIEXTENSIONS_V1BETA1_CUSTOMRESOURCEDEFINITIONS] =
+        &ki_apiextensions_v1beta1_customresourcedefinitions,
+    [KI_BUILTIN_APIREGISTRATION_V1_APISERVICES] = &ki_apiregistration_v1_apiservices,
+    [KI_BUILTIN_APIREGISTRATION_V1BETA1_APISERVICES] = &ki_apiregistration_v1beta1_apiservices,
+    [KI_BUILTIN_APPS_V1_CONTROLLERREVISIONS] = &ki_apps_v1_controllerrevisions,
+    [KI_BUILTIN_APPS_V1_DAEMONSETS] = &ki_apps_v1_daemonsets,
+    [KI_BUILTIN_APPS_V1_DEPLOYMENTS] = &ki_apps_v1_deployments,
+    [KI_BUILTIN_APPS_V1_REPLICASETS] = &ki_apps_v1_replicasets,
+    [KI_BUILTIN_APPS_V1_STATEFULSETS] = &ki_apps_v1_statefulsets,
+    [KI_BUILTIN_APPS_V1BETA2_CONTROLLERREVISIONS] = &ki_apps_v1beta2_controllerrevisions,
+    [KI_BUILTIN_APPS_V1BETA2_DAEMONSETS] = &ki_apps_v1beta2_daemonsets,
+    [KI_BUILTIN_APPS_V1BETA2_DEPLOYMENTS] = &ki_apps_v1beta2_deployments,
+    [KI_BUILTIN_APPS_V1BETA2_REPLICASETS] = &ki_apps_v1beta2_replicasets,
+    [KI_BUILTIN_APPS_V1BETA2_STATEFULSETS] = &ki_apps_v1beta2_statefulsets,
+    [KI_BUILTIN_APPS_V1BETA1_CONTROLLERREVISIONS] = &ki_apps_v1beta1_controllerrevisions,
+    [KI_BUILTIN_APPS_V1BETA1_DEPLOYMENTS] = &ki_apps_v1beta1_deployments,
+    [KI_BUILTIN_APPS_V1BETA1_STATEFULSETS] = &ki_apps_v1beta1_statefulsets,
+    [KI_BUILTIN_AUTHENTICATION_V1_SELFSUBJECTREVIEWS] = &ki_authentication_v1_selfsubjectreviews,
+    [KI_BUILTIN_AUTHENTICATION_V1_TOKENREVIEWS] = &ki_authentication_v1_tokenreviews,
+    [KI_BUILTIN_AUTHENTICATION_V1BETA1_SELFSUBJECTREVIEWS] =
+        &ki_authentication_v1beta1_selfsubjectreviews,
+    [KI_BUILTIN_AUTHENTICATION_V1BETA1_TOKENREVIEWS] = &ki_authentication_v1beta1_tokenreviews,
+    [KI_BUILTIN_AUTHENTICATION_V1ALPHA1_SELFSUBJECTREVIEWS] =
+        &ki_authentication_v1alpha1_selfsubjectreviews,
+    [KI_BUILTIN_AUTHORIZATION_V1_LOCALSUBJECTACCESSREVIEWS] =
+        &ki_authorization_v1_localsubjectaccessreviews,
+    [KI_BUILTIN_AUTHORIZATION_V1_SELFSUBJECTACCESSREVIEWS] =
+        &ki_authorization_v1_selfsubjectaccessreviews,
+    [KI_BUILTIN_AUTHORIZATION_V1_SELFSUBJECTRULESREVIEWS] =
+        &ki_authorization_v1_selfsubjectrulesreviews,
+    [KI_BUILTIN_AUTHORIZATION_V1_SUBJECTACCESSREVIEWS] = &ki_authorization_v1_subjectaccessreviews,
+    [KI_BUILTIN_AUTHORIZATION_V1BETA1_LOCALSUBJECTACCESSREVIEWS] =
+        &ki_authorization_v1beta1_localsubjectaccessreviews,
+    [KI_BUILTIN_AUTHORIZATION_V1BETA1_SELFSUBJECTACCESSREVIEWS] =
+        &ki_authorization_v1beta1_selfsubjectaccessreviews,
+    [KI_BUILTIN_AUTHORIZATION_V1BETA1_SELFSUBJECTRULESREVIEWS] =
+        &ki_authorization_v1beta1_selfsubjectrulesreviews,
+    [KI_BUILTIN_AUTHORIZATION_V1BETA1_SUBJECTACCESSREVIEWS] =
+        &ki_authorization_v1beta1_subjectaccessreviews,
+    [KI_BUILTIN_AUTOSCALING_V2_HORIZONTALPODAUTOSCALERS] =
+        &ki_autoscaling_v2_horizontalpodautoscalers,
+    [KI_BUILTIN_AUTOSCALING_V1_HORIZONTALPODAUTOSCALERS] =
+        &ki_autoscaling_v1_horizontalpodautoscalers,
+    [KI_BUILTIN_BATCH_V1_CRONJOBS] = &ki_batch_v1_cronjobs,
+    [KI_BUILTIN_BATCH_V1_JOBS] = &ki_batch_v1_jobs,
+    [KI_BUILTIN_BATCH_V1BETA1_CRONJOBS] = &ki_batch_v1beta1_cronjobs,
+    [KI_BUILTIN_CERTIFICATES_V1_CERTIFICATESIGNINGREQUESTS] =
+        &ki_certificates_v1_certificatesigningrequests,
+    [KI_BUILTIN_CERTIFICATES_V1_CLUSTERTRUSTBUNDLES] = &ki_certificates_v1_clustertrustbundles,
+    [KI_BUILTIN_CERTIFICATES_V1_PODCERTIFICATEREQUESTS] =
+        &ki_certificates_v1_podcertificaterequests,
+    [KI_BUILTIN_CERTIFICATES_V1BETA1_CERTIFICATESIGNINGREQUESTS] =
+        &ki_certificates_v1beta1_certificatesigningrequests,
+    [KI_BUILTIN_CERTIFICATES_V1BETA1_CLUSTERTRUSTBUNDLES] =
+        &ki_certificates_v1beta1_clustertrustbundles,
+    [KI_BUILTIN_CERTIFICATES_V1BETA1_PODCERTIFICATEREQUESTS] =
+        &ki_certificates_v1beta1_podcertificaterequests,
+    [KI_BUILTIN_CERTIFICATES_V1ALPHA1_CLUSTERTRUSTBUNDLES] =
+        &ki_certificates_v1alpha1_clustertrustbundles,
+    [KI_BUILTIN_COORDINATION_V1_LEASES] = &ki_coordination_v1_leases,
+    [KI_BUILTIN_COORDINATION_V1BETA1_LEASECANDIDATES] = &ki_coordination_v1beta1_leasecandidates,
+    [KI_BUILTIN_COORDINATION_V1BETA1_LEASES] = &ki_coordination_v1beta1_leases,
+    [KI_BUILTIN_COORDINATION_V1ALPHA2_LEASECANDIDATES] = &ki_coordination_v1alpha2_leasecandidates,
+    [KI_BUILTIN_DISCOVERY_V1_ENDPOINTSLICES] = &ki_discovery_v1_endpointslices,
+    [KI_BUILTIN_DISCOVERY_V1BETA1_ENDPOINTSLICES] = &ki_discovery_v1beta1_endpointslices,
+    [KI_BUILTIN_EVENTS_V1_EVENTS] = &ki_events_v1_events,
+    [KI_BUILTIN_EVENTS_V1BETA1_EVENTS] = &ki_events_v1beta1_events,
+    [KI_BUILTIN_EXTENSIONS_V1BETA1_DAEMONSETS] = &ki_extensions_v1beta1_daemonsets,
+    [KI_BUILTIN_EXTENSIONS_V1BETA1_DEPLOYMENTS] = &ki_extensions_v1beta1_deployments,
+    [KI_BUILTIN_EXTENSIONS_V1BETA1_INGRESSES] = &ki_extensions_v1beta1_ingresses,
+    [KI_BUILTIN_EXTENSIONS_V1BETA1_NETWORKPOLICIES] = &ki_extensions_v1beta1_networkpolicies,
+    [KI_BUILTIN_EXTENSIONS_V1BETA1_REPLICASETS] = &ki_extensions_v1beta1_replicasets,
+    [KI_BUILTIN_FLOWCONTROL_V1_FLOWSCHEMAS] = &ki_flowcontrol_v1_flowschemas,
+    [KI_BUILTIN_FLOWCONTROL_V1_PRIORITYLEVELCONFIGURATIONS] =
+        &ki_flowcontrol_v1_prioritylevelconfigurations,
+    [KI_BUILTIN_FLOWCONTROL_V1BETA3_FLOWSCHEMAS] = &ki_flowcontrol_v1beta3_flowschemas,
+    [KI_BUILTIN_FLOWCONTROL_V1BETA3_PRIORITYLEVELCONFIGURATIONS] =
+        &ki_flowcontrol_v1beta3_prioritylevelconfigurations,
+    [KI_BUILTIN_FLOWCONTROL_V1BETA2_FLOWSCHEMAS] = &ki_flowcontrol_v1beta2_flowschemas,
+    [KI_BUILTIN_FLOWCONTROL_V1BETA2_PRIORITYLEVELCONFIGURATIONS] =
+        &ki_flowcontrol_v1beta2_prioritylevelconfigurations,
+    [KI_BUILTIN_FLOWCONTROL_V1BETA1_FLOWSCHEMAS] = &ki_flowcontrol_v1beta1_flowschemas,
+    [KI_BUILTIN_FLOWCONTROL_V1BETA1_PRIORITYLEVELCONFIGURATIONS] =
+        &ki_flowcontrol_v1beta1_prioritylevelconfigurations,
+    [KI_BUILTIN_INTERNAL_V1ALPHA1_STORAGEVERSIONS] = &ki_internal_v1alpha1_storageversions,
+    [KI_BUILTIN_LIFECYCLE_V1ALPHA1_EVICTIONREQUESTS] = &ki_lifecycle_v1alpha1_evictionrequests,
+    [KI_BUILTIN_LIFECYCLE_V1ALPHA1_EVICTIONS] = &ki_lifecycle_v1alpha1_evictions,
+    [KI_BUILTIN_NETWORKING_V1_INGRESSCLASSES] = &ki_networking_v1_ingressclasses,
+    [KI_BUILTIN_NETWORKING_V1_INGRESSES] = &ki_networking_v1_ingresses,
+    [KI_BUILTIN_NETWORKING_V1_IPADDRESSES] = &ki_networking_v1_ipaddresses,
+    [KI_BUILTIN_NETWORKING_V1_NETWORKPOLICIES] = &ki_networking_v1_networkpolicies,
+    [KI_BUILTIN_NETWORKING_V1_SERVICECIDRS] = &ki_networking_v1_servicecidrs,
+    [KI_BUILTIN_NETWORKING_V1BETA1_INGRESSCLASSES] = &ki_networking_v1beta1_ingressclasses,
+    [KI_BUILTIN_NETWORKING_V1BETA1_INGRESSES] = &ki_networking_v1beta1_ingresses,
+    [KI_BUILTIN_NETWORKING_V1BETA1_IPADDRESSES] = &ki_networking_v1beta1_ipaddresses,
+    [KI_BUILTIN_NETWORKING_V1BETA1_SERVICECIDRS] = &ki_networking_v1beta1_servicecidrs,
+    [KI_BUILTIN_NODE_V1_RUNTIMECLASSES] = &ki_node_v1_runtimeclasses,
+    [KI_BUILTIN_NODE_V1BETA1_RUNTIMECLASSES] = &ki_node_v1beta1_runtimeclasses,
+    [KI_BUILTIN_NODE_V1ALPHA1_RUNTIMECLASSES] = &ki_node_v1alpha1_runtimeclasses,
+    [KI_BUILTIN_POLICY_V1_PODDISRUPTIONBUDGETS] = &ki_policy_v1_poddisruptionbudgets,
+    [KI_BUILTIN_POLICY_V1BETA1_PODDISRUPTIONBUDGETS] = &ki_policy_v1beta1_poddisruptionbudgets,
+    [KI_BUILTIN_RBAC_V1_CLUSTERROLEBINDINGS] = &ki_rbac_v1_clusterrolebindings,
+    [KI_BUILTIN_RBAC_V1_CLUSTERROLES] = &ki_rbac_v1_clusterroles,
+    [KI_BUILTIN_RBAC_V1_ROLEBINDINGS] = &ki_rbac_v1_rolebindings,
+    [KI_BUILTIN_RBAC_V1_ROLES] = &ki_rbac_v1_roles,
+    [KI_BUILTIN_RBAC_V1BETA1_CLUSTERROLEBINDINGS] = &ki_rbac_v1beta1_clusterrolebindings,
+    [KI_BUILTIN_RBAC_V1BETA1_CLUSTERROLES] = &ki_rbac_v1beta1_clusterroles,
+    [KI_BUILTIN_RBAC_V1BETA1_ROLEBINDINGS] = &ki_rbac_v1beta1_rolebindings,
+    [KI_BUILTIN_RBAC_V1BETA1_ROLES] = &ki_rbac_v1beta1_roles,
+    [KI_BUILTIN_RBAC_V1ALPHA1_CLUSTERROLEBINDINGS] = &ki_rbac_v1alpha1_clusterrolebindings,
+    [KI_BUILTIN_RBAC_V1ALPHA1_CLUSTERROLES] = &ki_rbac_v1alpha1_clusterroles,
+    [KI_BUILTIN_RBAC_V1ALPHA1_ROLEBINDINGS] = &ki_rbac_v1alpha1_rolebindings,
+    [KI_BUILTIN_RBAC_V1ALPHA1_ROLES] = &ki_rbac_v1alpha1_roles,
+    [KI_BUILTIN_RESOURCE_V1_DEVICECLASSES] = &ki_resource_v1_deviceclasses,
+    [KI_BUILTIN_RESOURCE_V1_DEVICETAINTRULES] = &ki_resource_v1_devicetaintrules,
+    [KI_BUILTIN_RESOURCE_V1_RESOURCECLAIMS] = &ki_resource_v1_resourceclaims,
+    [KI_BUILTIN_RESOURCE_V1_RESOURCECLAIMTEMPLATES] = &ki_resource_v1_resourceclaimtemplates,
+    [KI_BUILTIN_RESOURCE_V1_RESOURCESLICES] = &ki_resource_v1_resourceslices,
+    [KI_BUILTIN_RESOURCE_V1BETA2_DEVICECLASSES] = &ki_resource_v1beta2_deviceclasses,
+    [KI_BUILTIN_RESOURCE_V1BETA2_DEVICETAINTRULES] = &ki_resource_v1beta2_devicetaintrules,
+    [KI_BUILTIN_RESOURCE_V1BETA2_RESOURCECLAIMS] = &ki_resource_v1beta2_resourceclaims,
+    [KI_BUILTIN_RESOURCE_V1BETA2_RESOURCECLAIMTEMPLATES] =
+        &ki_resource_v1beta2_resourceclaimtemplates,
+    [KI_BUILTIN_RESOURCE_V1BETA2_RESOURCESLICES] = &ki_resource_v1beta2_resourceslices,
+    [KI_BUILTIN_RESOURCE_V1BETA1_DEVICECLASSES] = &ki_resource_v1beta1_deviceclasses,
+    [KI_BUILTIN_RESOURCE_V1BETA1_RESOURCECLAIMS] = &ki_resource_v1beta1_resourceclaims,
+    [KI_BUILTIN_RESOURCE_V1BETA1_RESOURCECLAIMTEMPLATES] =
+        &ki_resource_v1beta1_resourceclaimtemplates,
+    [KI_BUILTIN_RESOURCE_V1BETA1_RESOURCESLICES] = &ki_resource_v1beta1_resourceslices,
+    [KI_BUILTIN_RESOURCE_V1ALPHA3_DEVICETAINTRULES] = &ki_resource_v1alpha3_devicetaintrules,
+    [KI_BUILTIN_RESOURCE_V1ALPHA3_RESOURCEPOOLSTATUSREQUESTS] =
+        &ki_resource_v1alpha3_resourcepoolstatusrequests,
+    [KI_BUILTIN_SCHEDULING_V1_PRIORITYCLASSES] = &ki_scheduling_v1_priorityclasses,
+    [KI_BUILTIN_SCHEDULING_V1BETA1_PODGROUPS] = &ki_scheduling_v1beta1_podgroups,
+    [KI_BUILTIN_SCHEDULING_V1BETA1_PRIORITYCLASSES] = &ki_scheduling_v1beta1_priorityclasses,
+    [KI_BUILTIN_SCHEDULING_V1BETA1_WORKLOADS] = &ki_scheduling_v1beta1_workloads,
+    [KI_BUILTIN_SCHEDULING_V1ALPHA3_COMPOSITEPODGROUPS] =
+        &ki_scheduling_v1alpha3_compositepodgroups,
+    [KI_BUILTIN_SCHEDULING_V1ALPHA3_PODGROUPS] = &ki_scheduling_v1alpha3_podgroups,
+    [KI_BUILTIN_SCHEDULING_V1ALPHA3_WORKLOADS] = &ki_scheduling_v1alpha3_workloads,
+    [KI_BUILTIN_SCHEDULING_V1ALPHA2_PODGROUPS] = &ki_scheduling_v1alpha2_podgroups,
+    [KI_BUILTIN_SCHEDULING_V1ALPHA2_WORKLOADS] = &ki_scheduling_v1alpha2_workloads,
+    [KI_BUILTIN_STORAGE_V1_CSIDRIVERS] = &ki_storage_v1_csidrivers,
+    [KI_BUILTIN_STORAGE_V1_CSINODES] = &ki_storage_v1_csinodes,
+    [KI_BUILTIN_STORAGE_V1_CSISTORAGECAPACITIES] = &ki_storage_v1_csistoragecapacities,
+    [KI_BUILTIN_STORAGE_V1_STORAGECLASSES] = &ki_storage_v1_storageclasses,
+    [KI_BUILTIN_STORAGE_V1_VOLUMEATTACHMENTS] = &ki_storage_v1_volumeattachments,
+    [KI_BUILTIN_STORAGE_V1_VOLUMEATTRIBUTESCLASSES] = &ki_storage_v1_volumeattributesclasses,
+    [KI_BUILTIN_STORAGE_V1BETA1_CSIDRIVERS] = &ki_storage_v1beta1_csidrivers,
+    [KI_BUILTIN_STORAGE_V1BETA1_CSINODES] = &ki_storage_v1beta1_csinodes,
+    [KI_BUILTIN_STORAGE_V1BETA1_CSISTORAGECAPACITIES] = &ki_storage_v1beta1_csistoragecapacities,
+    [KI_BUILTIN_STORAGE_V1BETA1_STORAGECLASSES] = &ki_storage_v1beta1_storageclasses,
+    [KI_BUILTIN_STORAGE_V1BETA1_VOLUMEATTACHMENTS] = &ki_storage_v1beta1_volumeattachments,
+    [KI_BUILTIN_STORAGE_V1BETA1_VOLUMEATTRIBUTESCLASSES] =
+        &ki_storage_v1beta1_volumeattributesclasses,
+    [KI_BUILTIN_STORAGE_V1ALPHA1_CSISTORAGECAPACITIES] = &ki_storage_v1alpha1_csistoragecapacities,
+    [KI_BUILTIN_STORAGE_V1ALPHA1_VOLUMEATTACHMENTS] = &ki_storage_v1alpha1_volumeattachments,
+    [KI_BUILTIN_STORAGE_V1ALPHA1_VOLUMEATTRIBUTESCLASSES] =
+        &ki_storage_v1alpha1_volumeattributesclasses,
+    [KI_BUILTIN_STORAGEMIGRATION_V1_STORAGEVERSIONMIGRATIONS] =
+        &ki_storagemigration_v1_storageversionmigrations,
+    [KI_BUILTIN_STORAGEMIGRATION_V1BETA1_STORAGEVERSIONMIGRATIONS] =
+        &ki_storagemigration_v1beta1_storageversionmigrations,
 };
 
 const uint16_t ki__builtin_by_name[KI_BUILTIN_MAX] = {

@@ -20,6 +20,7 @@
 
 typedef struct custom_resource {
     ki_resource resource; /* first: a ki_resource that is not built in is one of these */
+    ki__resource_facts facts;
     const ki_alloc *alloc;
     ki__refs refs;
 } custom_resource;
@@ -168,19 +169,20 @@ static custom_resource *build(const ki_resource_options *options, size_t short_c
     }
     const char **short_names = (const char **)(custom + 1);
     char *next = (char *)(short_names + pointers);
-    ki_resource *resource = &custom->resource;
-    resource->group = put(&next, options->group);
-    resource->version = put(&next, options->version);
-    resource->name = put(&next, options->resource);
-    resource->singular =
+    ki__resource_facts *facts = &custom->facts;
+    custom->resource.facts = facts;
+    facts->group = put(&next, options->group);
+    facts->version = put(&next, options->version);
+    facts->name = put(&next, options->resource);
+    facts->singular =
         options->singular != NULL ? put(&next, options->singular) : put_lower(&next, options->kind);
-    resource->kind = put(&next, options->kind);
-    resource->api_version = put_api_version(&next, options->group, options->version);
+    facts->kind = put(&next, options->kind);
+    facts->api_version = put_api_version(&next, options->group, options->version);
     for (size_t i = 0; i < short_count; i++) {
         short_names[i] = put(&next, options->short_names[i]);
     }
-    resource->short_names = short_count != 0 ? short_names : NULL;
-    resource->namespaced = !options->cluster_scoped;
+    facts->short_names = short_count != 0 ? short_names : NULL;
+    facts->namespaced = !options->cluster_scoped;
     custom->alloc = alloc;
     ki__refs_init(&custom->refs);
     return custom;
@@ -222,7 +224,7 @@ static custom_resource *custom_of(const ki_resource *resource)
 
 ki_resource *ki_resource_ref(const ki_resource *resource)
 {
-    if (resource != NULL && !resource->builtin) {
+    if (resource != NULL && !resource->facts->builtin) {
         ki__refs_take(&custom_of(resource)->refs);
     }
     return (ki_resource *)(uintptr_t)resource;
@@ -230,7 +232,7 @@ ki_resource *ki_resource_ref(const ki_resource *resource)
 
 ki_resource *ki_resource_unref(const ki_resource *resource)
 {
-    if (resource != NULL && !resource->builtin) {
+    if (resource != NULL && !resource->facts->builtin) {
         custom_resource *custom = custom_of(resource);
         if (ki__refs_drop(&custom->refs)) {
             ki__free(custom->alloc, custom);
@@ -241,61 +243,61 @@ ki_resource *ki_resource_unref(const ki_resource *resource)
 
 const char *ki_resource_group(const ki_resource *resource)
 {
-    return resource->group;
+    return resource->facts->group;
 }
 
 const char *ki_resource_version(const ki_resource *resource)
 {
-    return resource->version;
+    return resource->facts->version;
 }
 
 const char *ki_resource_name(const ki_resource *resource)
 {
-    return resource->name;
+    return resource->facts->name;
 }
 
 const char *ki_resource_singular(const ki_resource *resource)
 {
-    return resource->singular;
+    return resource->facts->singular;
 }
 
 const char *ki_resource_kind(const ki_resource *resource)
 {
-    return resource->kind;
+    return resource->facts->kind;
 }
 
 const char *ki_resource_api_version(const ki_resource *resource)
 {
-    return resource->api_version;
+    return resource->facts->api_version;
 }
 
 bool ki_resource_is_namespaced(const ki_resource *resource)
 {
-    return resource->namespaced;
+    return resource->facts->namespaced;
 }
 
 bool ki_resource_has_protobuf(const ki_resource *resource)
 {
-    return ki__schema_of_kind(ki_str_from(resource->api_version), ki_str_from(resource->kind)) !=
-           NULL;
+    return ki__schema_of_kind(ki_str_from(resource->facts->api_version),
+                              ki_str_from(resource->facts->kind)) != NULL;
 }
 
 const char *ki_resource_short_name(const ki_resource *resource, size_t index)
 {
-    if (resource->short_names == NULL) {
+    if (resource->facts->short_names == NULL) {
         return NULL;
     }
     for (size_t i = 0; i < index; i++) { /* stops at the end, however far off `index` is */
-        if (resource->short_names[i] == NULL) {
+        if (resource->facts->short_names[i] == NULL) {
             return NULL;
         }
     }
-    return resource->short_names[index];
+    return resource->facts->short_names[index];
 }
 
 const ki_resource *ki_resource_builtin_at(size_t index)
 {
-    return index < KI_BUILTIN_MAX ? &ki__builtin_resources[index] : NULL;
+    return index < KI_BUILTIN_MAX ? ki__builtin_resources[index] : NULL;
 }
 
 /* What is looked for; `group` is NULL in a search by apiVersion and kind. */
@@ -308,14 +310,14 @@ typedef struct lookup {
 static int compare(const lookup *wanted, const ki_resource *resource)
 {
     if (wanted->group == NULL) {
-        int order = strcmp(wanted->version, resource->api_version);
-        return order != 0 ? order : strcmp(wanted->name, resource->kind);
+        int order = strcmp(wanted->version, resource->facts->api_version);
+        return order != 0 ? order : strcmp(wanted->name, resource->facts->kind);
     }
-    int order = strcmp(wanted->group, resource->group);
+    int order = strcmp(wanted->group, resource->facts->group);
     if (order == 0) {
-        order = strcmp(wanted->version, resource->version);
+        order = strcmp(wanted->version, resource->facts->version);
     }
-    return order != 0 ? order : strcmp(wanted->name, resource->name);
+    return order != 0 ? order : strcmp(wanted->name, resource->facts->name);
 }
 
 static const ki_resource *find(const lookup *wanted, const uint16_t *order)
@@ -324,7 +326,7 @@ static const ki_resource *find(const lookup *wanted, const uint16_t *order)
     size_t high = KI_BUILTIN_MAX;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const ki_resource *resource = &ki__builtin_resources[order[middle]];
+        const ki_resource *resource = ki__builtin_resources[order[middle]];
         int c = compare(wanted, resource);
         if (c == 0) {
             return resource;

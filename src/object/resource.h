@@ -6,7 +6,7 @@
 
 #include <kinformer/resource.h>
 
-struct ki_resource {
+typedef struct ki__resource_facts {
     const char *group; /* "" for core; no text here is NULL */
     const char *version;
     const char *name;
@@ -16,10 +16,18 @@ struct ki_resource {
     const char *const *short_names; /* ends with NULL; NULL if there are none */
     bool namespaced;
     bool builtin; /* constant data: not counted, never freed */
-};
+} ki__resource_facts;
 
-/* Indexed by ki_builtin. */
-extern const ki_resource ki__builtin_resources[KI_BUILTIN_MAX];
+/* A program that uses KI_CORE_V1_PODS may have a copy of that object instead of the library's (a
+ * copy relocation), and then the library uses it too. So this struct can never grow, and the
+ * library knows the objects only by their symbols. */
+struct ki_resource {
+    const ki__resource_facts *facts;
+};
+_Static_assert(sizeof(ki_resource) == sizeof(void *), "part of the ABI");
+
+/* By ki_builtin. */
+extern const ki_resource *const ki__builtin_resources[KI_BUILTIN_MAX];
 
 /* The same in two orders, each by bytes: of group, version and name; of apiVersion and kind. */
 extern const uint16_t ki__builtin_by_name[KI_BUILTIN_MAX];

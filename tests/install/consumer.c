@@ -5,6 +5,8 @@
 
 #include <kinformer/kinformer.h>
 
+static const ki_resource *const resources[] = {KI_CORE_V1_PODS, KI_APPS_V1_DEPLOYMENTS};
+
 int main(void)
 {
     static const char json[] = "{\"kind\": \"Pod\", \"metadata\": {\"name\": \"a\"}}";
@@ -17,6 +19,8 @@ int main(void)
         return 1;
     }
     int same = strcmp(ki_object_key(pod), "a") == 0 && ki_version_num() == KI_VERSION_NUM;
+    same = same && resources[0] == ki_resource_builtin("", "v1", "pods") &&
+           strcmp(ki_resource_kind(resources[1]), "Deployment") == 0;
     ki_object_unref(pod);
     puts(ki_version());
     return same ? 0 : 1;

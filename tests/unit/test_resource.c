@@ -615,9 +615,26 @@ static void threads_share_references(void **state)
     test_alloc_done(&alloc);
 }
 
+static void built_in_resources_are_constants(void **state)
+{
+    (void)state;
+    static const struct {
+        const ki_resource *resource;
+        const char *kind;
+    } table[] = {{KI_CORE_V1_PODS, "Pod"}, {KI_STORAGE_V1_STORAGECLASSES, "StorageClass"}};
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        assert_string_equal(ki_resource_kind(table[i].resource), table[i].kind);
+        assert_ptr_equal(ki_resource_ref(table[i].resource), table[i].resource);
+        assert_null(ki_resource_unref(table[i].resource));
+    }
+    assert_ptr_equal(KI_CORE_V1_PODS, ki_resource_builtin_at(KI_BUILTIN_CORE_V1_PODS));
+    assert_ptr_equal(KI_CORE_V1_PODS, ki_resource_builtin("", "v1", "pods"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(built_in_resources_are_constants),
         cmocka_unit_test(built_ins_say_what_the_api_reference_says),
         cmocka_unit_test(each_short_name_that_people_type_is_there),
         cmocka_unit_test(macros_are_the_table),

@@ -13,6 +13,8 @@ _ATTRIBUTES = re.compile(r"\b(?:KI_API|KI_NODISCARD|extern|static|inline)\b"
                          r"|\bKI_(?:PRINTF|DEPRECATED)\([^)]*\)")
 _IGNORED = re.compile(r"(?:_Static_assert|static_assert)\b|KI_[A-Z0-9_]+\(|(?:struct|union) \w+$"
                       r"|static inline [^(]*\bki__\w+\s*\(")
+# The objects behind the constants of built-in resources have no pages: programs use the constants.
+_RESOURCE = re.compile(r"KI_API extern const ki_resource ki_\w+$")
 _DEFINE = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?\s*(.*)", re.DOTALL)
 _DIRECTIVES = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
 _ROW = re.compile(r"\bX\(((?:\"(?:\\.|[^\"\\])*\"|[^()\"])*)\)")
@@ -181,6 +183,8 @@ class Reader:
     def declaration(self, item):
         text = squeeze(csource.strip_comments(item.text))
         self.end_attached(item)
+        if _RESOURCE.match(text):
+            return
         if text.startswith("KI_API") or text.startswith("static inline") and \
                 not _IGNORED.match(text):
             self.function(item)

@@ -115,8 +115,8 @@ static int make_resource(const ki__discovery_builder *builder, size_t number,
     const char *group = ki__discovery_builder_text(builder, builder->versions[number].group);
     const char *version = ki__discovery_builder_text(builder, builder->versions[number].version);
     const ki_resource *builtin = ki_resource_builtin(group, version, row->name);
-    if (builtin != NULL && strcmp(builtin->kind, row->kind) == 0 &&
-        builtin->namespaced == row->namespaced) {
+    if (builtin != NULL && strcmp(builtin->facts->kind, row->kind) == 0 &&
+        builtin->facts->namespaced == row->namespaced) {
         *ret_resource = builtin;
         return 0;
     }
@@ -164,17 +164,18 @@ static int add_names(ki__discovery_builder *builder, ki__discovery_draft *draft,
                      const ki__discovery_row *row)
 {
     const ki_resource *resource = draft->resource;
-    const char *singular =
-        resource->builtin && row->singular[0] != '\0' ? row->singular : resource->singular;
-    bool custom = !resource->builtin;
-    int r = add_name(builder, draft, resource->name, KI__FORM_NAME);
-    if (r == 0 && strcmp(singular, resource->name) != 0) {
+    const char *singular = resource->facts->builtin && row->singular[0] != '\0'
+                               ? row->singular
+                               : resource->facts->singular;
+    bool custom = !resource->facts->builtin;
+    int r = add_name(builder, draft, resource->facts->name, KI__FORM_NAME);
+    if (r == 0 && strcmp(singular, resource->facts->name) != 0) {
         r = add_name(builder, draft, singular, KI__FORM_NAME);
     }
     if (r == 0) {
-        r = add_name(builder, draft, resource->kind, KI__FORM_KIND);
+        r = add_name(builder, draft, resource->facts->kind, KI__FORM_KIND);
     }
-    const char *const *short_names = custom ? resource->short_names : row->short_names;
+    const char *const *short_names = custom ? resource->facts->short_names : row->short_names;
     for (size_t i = 0; r == 0 && short_names != NULL && short_names[i] != NULL; i++) {
         r = add_name(builder, draft, short_names[i], KI__FORM_SHORT);
     }
@@ -238,7 +239,7 @@ static int by_name(const void *a, const void *b)
     if (left->rank != right->rank) {
         return left->rank < right->rank ? -1 : 1;
     }
-    int order = strcmp(left->resource->name, right->resource->name);
+    int order = strcmp(left->resource->facts->name, right->resource->facts->name);
     if (order == 0) {
         order = left->order < right->order ? -1 : left->order > right->order;
     }
@@ -263,7 +264,7 @@ static void drop_doubles(ki__discovery_builder *builder)
     size_t kept = 0;
     for (size_t i = 0; i < builder->draft_count; i++) {
         if (kept != 0 && drafts[kept - 1].rank == drafts[i].rank &&
-            strcmp(drafts[kept - 1].resource->name, drafts[i].resource->name) == 0) {
+            strcmp(drafts[kept - 1].resource->facts->name, drafts[i].resource->facts->name) == 0) {
             ki_resource_unref(drafts[i].resource);
             builder->left_out++;
         } else {
