@@ -206,7 +206,7 @@ static ki_workqueue *make_queue(const ki_clock *clock)
     return queue;
 }
 
-static void use_queue(ki_workqueue *queue, const ki_str *keys)
+static void use_queue(ki_workqueue *queue, const char *const *keys)
 {
     for (size_t i = 0; i < KEYS; i++) {
         ki_work work;
@@ -220,10 +220,10 @@ static void use_queue(ki_workqueue *queue, const ki_str *keys)
 static void run_queue(bench_samples *s, unsigned rounds)
 {
     static char texts[KEYS][16];
-    ki_str keys[KEYS];
+    const char *keys[KEYS];
     for (size_t i = 0; i < KEYS; i++) {
         (void)snprintf(texts[i], sizeof(texts[i]), "key-%zu", i);
-        keys[i] = ki_str_from(texts[i]);
+        keys[i] = texts[i];
     }
     while (s->count < rounds) {
         bench_samples_begin(s);
@@ -260,10 +260,8 @@ static void run_add_after(bench_samples *s, unsigned rounds)
         bench_samples_begin(s);
         for (size_t i = 0; i < DELAYED; i++) {
             char key[24];
-            int len = snprintf(key, sizeof(key), "%zu", i);
-            check(ki_workqueue_add_after(queue, ki_str_make(key, (size_t)len),
-                                         bench_random(&random) % 600000),
-                  "add_after");
+            (void)snprintf(key, sizeof(key), "%zu", i);
+            check(ki_workqueue_add_after(queue, key, bench_random(&random) % 600000), "add_after");
         }
         now += 11 * minute_ns;
         for (size_t i = 0; i < DELAYED; i++) {

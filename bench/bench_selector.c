@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < MATCHES; i++) {
         match *m = &matches[i];
         m->object = object;
-        if (ki_selector_parse(ki_str_from(m->text), NULL, &m->selector, &error) < 0) {
+        if (ki_selector_parse(m->text, NULL, &m->selector, &error) < 0) {
             bench_fail("%s: %s", m->text, error.message);
         }
         cases[i] = (bench_case){.bench = "selector",

@@ -134,13 +134,13 @@ static void read_object(const ki_object *object)
 static uint64_t run_get(worker *w)
 {
     w->held = ki_store_refresh(w->e->store, w->held);
-    read_object(ki_snapshot_get(w->held, random_key(w)));
+    read_object(ki_snapshot_get(w->held, random_key(w).ptr));
     return 1;
 }
 
 static uint64_t run_get_ref(worker *w)
 {
-    ki_object *object = ki_store_get(w->e->store, random_key(w));
+    ki_object *object = ki_store_get(w->e->store, random_key(w).ptr);
     read_object(object);
     (void)ki_object_unref(object);
     return 1;
@@ -149,7 +149,7 @@ static uint64_t run_get_ref(worker *w)
 static uint64_t run_lookup(worker *w)
 {
     w->held = ki_store_refresh(w->e->store, w->held);
-    if (ki_snapshot_get(w->held, random_key(w)) == NULL) {
+    if (ki_snapshot_get(w->held, random_key(w).ptr) == NULL) {
         bench_fail("lookup: an object is missing");
     }
     return 1;
@@ -216,7 +216,7 @@ static ki_str random_namespace(worker *w)
 static uint64_t run_by_index(worker *w)
 {
     ki_list *list = NULL;
-    check(ki_store_by_index(w->e->store, KI_INDEX_NAMESPACE, random_namespace(w), &list),
+    check(ki_store_by_index(w->e->store, KI_INDEX_NAMESPACE, random_namespace(w).ptr, &list),
           "by_index");
     visit_list(list, 1, "by_index");
     return 1;
@@ -385,7 +385,7 @@ static void env_init(env *e, size_t count, size_t per_ns, const ki_alloc *alloc)
                                   .indexes = (const ki_index *[]){&by_namespace}, .index_count = 1),
                        &e->store, NULL),
           "store");
-    check(ki_selector_parse(ki_str_from("tier=edge"), NULL, &e->selector, NULL), "selector");
+    check(ki_selector_parse("tier=edge", NULL, &e->selector, NULL), "selector");
     check(ki_store_replace(e->store, (const ki_object *const *)e->objects[0], count, "1", NULL),
           "replace");
 }

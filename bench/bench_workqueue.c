@@ -39,16 +39,16 @@ static uint64_t fake_now(void *user)
 static uint64_t fake_ns = 1;
 static const ki_clock fake_clock = {.monotonic_ns = fake_now, .user = &fake_ns};
 
-static ki_str *make_keys(const char *prefix, size_t count)
+static const char **make_keys(const char *prefix, size_t count)
 {
-    ki_str *keys = calloc(count, sizeof(*keys));
+    const char **keys = calloc(count, sizeof(*keys));
     key_text *texts = calloc(count, sizeof(*texts));
     if (keys == NULL || texts == NULL) {
         bench_fail("out of memory");
     }
     for (size_t i = 0; i < count; i++) {
         (void)snprintf(texts[i], sizeof(texts[i]), "%s-%zu", prefix, i);
-        keys[i] = ki_str_from(texts[i]);
+        keys[i] = texts[i];
     }
     return keys;
 }
@@ -69,7 +69,7 @@ static void get_and_be_done(ki_workqueue *queue)
 
 static void run_add_get_done(void *user, uint64_t count)
 {
-    const ki_str *keys = user;
+    const char *const *keys = user;
     ki_workqueue *queue = make_queue(NULL);
     for (uint64_t i = 0, key = 0; i < count; i++) {
         check(ki_workqueue_add(queue, keys[key]), "add");
@@ -81,7 +81,7 @@ static void run_add_get_done(void *user, uint64_t count)
 
 static void run_add_next(void *user, uint64_t count)
 {
-    const ki_str *keys = user;
+    const char *const *keys = user;
     ki_workqueue *queue = make_queue(NULL);
     ki_work work = {{NULL, 0}, NULL};
     for (uint64_t i = 0, key = 0; i < count; i++) {
@@ -94,7 +94,7 @@ static void run_add_next(void *user, uint64_t count)
 
 static void run_burst(void *user, uint64_t count)
 {
-    const ki_str *keys = user;
+    const char *const *keys = user;
     ki_workqueue *queue = make_queue(NULL);
     for (; count != 0; count--) {
         for (size_t i = 0; i < BURST; i++) {
@@ -109,7 +109,7 @@ static void run_burst(void *user, uint64_t count)
 
 static void run_add_after(void *user, uint64_t count)
 {
-    const ki_str *keys = user;
+    const char *const *keys = user;
     const uint64_t minute_ns = 60 * UINT64_C(1000000000);
     uint64_t random = 1;
     for (; count != 0; count--) {
@@ -129,7 +129,7 @@ static void run_add_after(void *user, uint64_t count)
 
 static void run_retry(void *user, uint64_t count)
 {
-    const ki_str *keys = user;
+    const char *const *keys = user;
     ki_workqueue *queue = make_queue(&fake_clock);
     for (size_t i = 0; i < FEW; i++) {
         check(ki_workqueue_add(queue, keys[i]), "add");
@@ -149,7 +149,7 @@ static void run_retry(void *user, uint64_t count)
 
 static void run_short(const char *row, unsigned rounds, unsigned ms)
 {
-    ki_str *keys = make_keys("key", DELAYED);
+    const char **keys = make_keys("key", DELAYED);
     bench_case cases[] = {
         {.row = "add_get_done", .run = run_add_get_done},
         {.row = "add_next", .run = run_add_next},
@@ -173,7 +173,7 @@ static void run_short(const char *row, unsigned rounds, unsigned ms)
 typedef struct worker {
     _Alignas(128) _Atomic uint64_t ops;
     _Alignas(128) ki_workqueue *queue;
-    ki_str *keys;
+    const char **keys;
     pthread_t thread;
 } worker;
 

@@ -5,6 +5,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <kinformer/kinformer.h>
 
@@ -25,12 +26,12 @@ typedef struct cluster {
     sem_t all_done;
 } cluster;
 
-static int reconcile(ki_str key, uint64_t *retry_after_ms, ki_error *error, void *user)
+static int reconcile(const char *key, uint64_t *retry_after_ms, ki_error *error, void *user)
 {
     (void)error; /* could say more about a failure */
     cluster *c = user;
     deployment *d = c->deployments;
-    while (!ki_str_eq_text(key, d->key)) {
+    while (strcmp(key, d->key) != 0) {
         d++;
     }
     d->tries++;
@@ -57,7 +58,7 @@ static int run(cluster *c, ki_error *error)
                                              .reconcile = reconcile, .user = c),
                                   &c->controller, error);
     for (size_t i = 0; r >= 0 && i < 2 * DEPLOYMENTS; i++) { /* each twice: it is queued once */
-        r = ki_workqueue_add(c->queue, ki_str_from(c->deployments[i % DEPLOYMENTS].key));
+        r = ki_workqueue_add(c->queue, c->deployments[i % DEPLOYMENTS].key);
     }
     /* A client here would start its informers, and the workers would begin when they are synced. */
     r = r < 0 ? r : ki_controller_start(c->controller, NULL, WORKERS, error);

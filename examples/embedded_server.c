@@ -31,13 +31,13 @@ static int watch_maps(ki_client *client, ki_apiserver *server, ki_error *error)
     r = r < 0 ? r : ki_factory_start(factory, error);
     r = r < 0 ? r : ki_factory_wait_for_sync(factory, 10000, error);
     if (r >= 0) {
-        ki_object *map = ki_store_get(ki_informer_store(maps), ki_str_from("shop/colours"));
+        ki_object *map = ki_store_get(ki_informer_store(maps), "shop/colours");
         printf("the cache has %s\n", ki_object_key(map));
         ki_object_unref(map);
         r = ki_apiserver_delete(server, KI_CORE_V1_CONFIGMAPS, "shop", "colours", error);
     }
     for (int i = 0; r >= 0 && i < 1000; i++) { /* the change is delivered in a moment */
-        ki_object *map = ki_store_get(ki_informer_store(maps), ki_str_from("shop/colours"));
+        ki_object *map = ki_store_get(ki_informer_store(maps), "shop/colours");
         if (map == NULL) {
             puts("deleted");
             break;

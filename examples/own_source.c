@@ -29,7 +29,7 @@ static int put(ki_local_source *house, const char *name, const char *state, int 
 static void show(ki_store *store, ki_reflector *reflector)
 {
     ki_health health = KI_OPTIONS_INIT(ki_health);
-    ki_object *lamp = ki_store_get(store, ki_str_from("lamp"));
+    ki_object *lamp = ki_store_get(store, "lamp");
     if (lamp != NULL && ki_reflector_get_health(reflector, &health, NULL) == 0) {
         printf("%s; the lamp is at version %s\n", ki_reflector_state_name(health.state),
                ki_object_resource_version(lamp));

@@ -55,7 +55,7 @@ int main(void)
         r = add(store, pods[i], &error);
     }
     if (r >= 0) {
-        r = ki_selector_parse(ki_str_from("tier in (front, edge)"), NULL, &front, &error);
+        r = ki_selector_parse("tier in (front, edge)", NULL, &front, &error);
     }
     if (r >= 0) {
         print_images(store, front);

@@ -118,7 +118,7 @@ static int print_web(ki_informer *informer, ki_error *error)
     ki_lister lister = ki_informer_lister(informer);
     ki_selector *selector = NULL;
     ki_list *web = NULL;
-    int r = ki_selector_parse(ki_str_from("app=web"), NULL, &selector, error);
+    int r = ki_selector_parse("app=web", NULL, &selector, error);
     if (r == 0) {
         r = ki_lister_list(&lister, "shop", selector, &web);
     }

@@ -23,19 +23,19 @@ static void work_on_all(ki_workqueue *queue)
 {
     ki_work work;
     while (ki_workqueue_try_get(queue, &work) == 1) {
-        printf("at %2llu ms: %s\n", (unsigned long long)(now_ns / 1000000), work.key.ptr);
+        printf("at %2llu ms: %s\n", (unsigned long long)(now_ns / 1000000), work.key);
         ki_workqueue_done(queue, &work);
     }
 }
 
 static int run(ki_workqueue *queue, const bool *woken)
 {
-    int r = ki_workqueue_add(queue, ki_str_from("shop/web"));
+    int r = ki_workqueue_add(queue, "shop/web");
     if (r >= 0) {
-        r = ki_workqueue_add_after(queue, ki_str_from("shop/db"), 30);
+        r = ki_workqueue_add_after(queue, "shop/db", 30);
     }
     if (r >= 0) {
-        r = ki_workqueue_add_after(queue, ki_str_from("shop/cache"), 10);
+        r = ki_workqueue_add_after(queue, "shop/cache", 10);
     }
     if (r < 0) {
         return r;

@@ -11,30 +11,33 @@
 
 /* ---- what should be ---- */
 
-/* "" if there is none. A namespace that is being deleted is no member: nothing can be created in it
- * any more. */
-static ki_str team_of(const ki_object *name_space)
+typedef char team_name[64]; /* the value of a label has at most 63 bytes */
+
+/* Whether a namespace is a member of a team. One that is being deleted is none: nothing can be
+ * created in it any more. */
+static bool is_member(const ki_object *name_space, team_name team)
 {
-    bool deleting = ki_object_is_deleting(name_space);
-    return deleting ? ki_str_from("") : ki_object_label(name_space, TEAM_LABEL);
+    ki_str label = ki_object_label(name_space, TEAM_LABEL);
+    (void)snprintf(team, sizeof(team_name), "%.*s", KI_STR_ARG(label));
+    return label.len != 0 && !ki_object_is_deleting(name_space);
 }
 
 /* An index function: adds the values under which an object is found. */
 static int index_team(const ki_object *name_space, ki_index_values *values, void *user)
 {
     (void)user;
-    ki_str team = team_of(name_space);
-    return team.len != 0 ? ki_index_values_add(values, team) : 0;
+    team_name team;
+    return is_member(name_space, team) ? ki_index_values_add(values, ki_str_from(team)) : 0;
 }
 
-static int list_team(ki_informer *namespaces, ki_str team, ki_list **ret_list)
+static int list_team(ki_informer *namespaces, const char *team, ki_list **ret_list)
 {
     const ki_lister lister = ki_informer_lister(namespaces);
     return ki_lister_by_index(&lister, INDEX_TEAM, team, NULL, ret_list);
 }
 
 /* The names of all members, sorted: the same state must always give the same text. */
-static int join_members(ki_informer *namespaces, ki_str team, ki_buf *out)
+static int join_members(ki_informer *namespaces, const char *team, ki_buf *out)
 {
     KI_AUTO(ki_list) members = NULL;
     int r = list_team(namespaces, team, &members);
@@ -52,7 +55,7 @@ static int join_members(ki_informer *namespaces, ki_str team, ki_buf *out)
 
 typedef struct wanted {
     const char *name_space;
-    char team[64]; /* the value of a label has at most 63 bytes */
+    team_name team;
     ki_buf members;
 } wanted;
 
@@ -96,36 +99,33 @@ static int drop(namespace_config *c, const ki_object *config, ki_error *error)
 /* ---- reconciling ---- */
 
 /* Called by the controller for a key, never on two threads for the same key. */
-static int reconcile(ki_str key, uint64_t *retry_after_ms, ki_error *error, void *user)
+static int reconcile(const char *key, uint64_t *retry_after_ms, ki_error *error, void *user)
 {
     (void)retry_after_ms;
     namespace_config *c = user;
-    KI_AUTO(ki_object) name_space = ki_informer_get(c->namespaces, NULL, key.ptr);
-    KI_AUTO(ki_object) config = ki_informer_get(c->configs, key.ptr, CONFIG_NAME);
+    KI_AUTO(ki_object) name_space = ki_informer_get(c->namespaces, NULL, key);
+    KI_AUTO(ki_object) config = ki_informer_get(c->configs, key, CONFIG_NAME);
     if (atomic_load(&c->ending) || name_space == NULL || ki_object_is_deleting(name_space)) {
         return 0; /* stopping: skip the queued keys; deleted: it is emptied anyway */
     }
-    ki_str team = team_of(name_space);
-    if (team.len == 0) {
+    wanted w = {.name_space = key};
+    if (!is_member(name_space, w.team)) {
         return config != NULL ? drop(c, config, error) : 0;
     }
-    wanted w = {.name_space = key.ptr};
-    (void)snprintf(w.team, sizeof(w.team), "%.*s", KI_STR_ARG(team));
     ki_buf_init(&w.members, NULL, TEXT_BYTES);
-    int r = join_members(c->namespaces, team, &w.members);
+    int r = join_members(c->namespaces, w.team, &w.members);
     r = r < 0 ? r : keep(c, &w, config, error);
     ki_buf_done(&w.members);
     return r;
 }
 
-static void on_error(ki_str key, const ki_error *error, uint32_t failures, bool given_up,
+static void on_error(const char *key, const ki_error *error, uint32_t failures, bool given_up,
                      void *user)
 {
     (void)given_up; /* it never does */
     namespace_config *c = user;
     atomic_fetch_add(&c->failed, 1);
-    fprintf(stderr, "%s: %s (failure %u; will retry)\n", key.ptr, error->message,
-            (unsigned)failures);
+    fprintf(stderr, "%s: %s (failure %u; will retry)\n", key, error->message, (unsigned)failures);
 }
 
 int namespace_config_reconcile_all(namespace_config *c, ki_error *error)
@@ -135,7 +135,7 @@ int namespace_config_reconcile_all(namespace_config *c, ki_error *error)
     int r = ki_informer_list(c->namespaces, NULL, NULL, &all, error);
     for (size_t i = 0; r >= 0 && i < ki_list_count(all); i++) {
         const char *name = ki_object_name(ki_list_at(all, i));
-        r = reconcile(ki_str_from(name), &retry_after_ms, error, c);
+        r = reconcile(name, &retry_after_ms, error, c);
     }
     return r;
 }
@@ -144,14 +144,16 @@ int namespace_config_reconcile_all(namespace_config *c, ki_error *error)
 
 static void add(ki_workqueue *queue, const char *name)
 {
-    int r = ki_workqueue_add(queue, ki_str_from(name));
+    int r = ki_workqueue_add(queue, name);
     (void)r; /* the library reports keys for which there is no memory */
 }
 
 static void add_team(ki_workqueue *queue, const ki_object *name_space, ki_informer *namespaces)
 {
     KI_AUTO(ki_list) members = NULL;
-    if (name_space != NULL && list_team(namespaces, team_of(name_space), &members) >= 0) {
+    team_name team;
+    if (name_space != NULL && is_member(name_space, team) &&
+        list_team(namespaces, team, &members) >= 0) {
         KI_LIST_FOR_EACH (member, members) {
             add(queue, ki_object_name(member));
         }

@@ -64,12 +64,12 @@ typedef struct ki_controller_options {
      *    negative                      failure: the key is retried after the delay of the limiter.
      *  A failure may store its details in `error`. Called concurrently by all workers, but never
      *  twice at the same time for one key, and with no lock held. */
-    int (*reconcile)(ki_str key, uint64_t *retry_after_ms, ki_error *error, void *user);
+    int (*reconcile)(const char *key, uint64_t *retry_after_ms, ki_error *error, void *user);
 
     /** Called for every failure, on the worker's thread, while the worker still has the key.
      *  `failures` is the failure count of the key, including this one; `given_up` is whether the
      *  controller gives up on it. NULL: none. */
-    void (*on_error)(ki_str key, const ki_error *error, uint32_t failures, bool given_up,
+    void (*on_error)(const char *key, const ki_error *error, uint32_t failures, bool given_up,
                      void *user);
 
     void *user;

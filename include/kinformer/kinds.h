@@ -90,17 +90,18 @@ KI_API ki_str ki_namespace_phase(const ki_object *name_space);
 
 /** Returns the string that a ConfigMap has under `key` in its data.
  *  Errors: KI_ERR_NOT_FOUND;  KI_ERR_TYPE  not a string. */
-KI_API KI_NODISCARD int ki_configmap_get(const ki_object *config_map, ki_str key,
+KI_API KI_NODISCARD int ki_configmap_get(const ki_object *config_map, const char *key,
                                          ki_value *ret_value);
 
 /** Appends the content that a ConfigMap has under `key`, in its data or, decoded, in its
  *  binaryData.
  *  Errors: KI_ERR_NOT_FOUND;  KI_ERR_TYPE  not a string;  KI_ERR_INVALID  not valid base64;
  *          KI_ERR_LIMIT or -ENOMEM from `out`, which is unchanged after any error. */
-KI_API KI_NODISCARD int ki_configmap_copy(const ki_object *config_map, ki_str key, ki_buf *out);
+KI_API KI_NODISCARD int ki_configmap_copy(const ki_object *config_map, const char *key,
+                                          ki_buf *out);
 
 /** Appends the content that a Secret has under `key`, decoded.  Errors: as ki_configmap_copy(). */
-KI_API KI_NODISCARD int ki_secret_copy(const ki_object *secret, ki_str key, ki_buf *out);
+KI_API KI_NODISCARD int ki_secret_copy(const ki_object *secret, const char *key, ki_buf *out);
 
 /* Events, of v1 and of events.k8s.io/v1.  Since: 0.1 */
 

@@ -42,7 +42,7 @@ KI_API KI_NODISCARD int ki_lister_get(const ki_lister *lister, const char *name_
                                       const char *name, ki_object **ret_object, ki_error *error);
 
 /** Gets an object by key, "namespace/name" or "name". As ki_lister_get().  Since: 0.1 */
-KI_API KI_NODISCARD int ki_lister_get_key(const ki_lister *lister, ki_str key,
+KI_API KI_NODISCARD int ki_lister_get_key(const ki_lister *lister, const char *key,
                                           ki_object **ret_object, ki_error *error);
 
 /** Lists the objects of a namespace (NULL or "": of all) that a selector matches (NULL: all).
@@ -56,8 +56,9 @@ KI_API KI_NODISCARD int ki_lister_list(const ki_lister *lister, const char *name
 
 /** Lists the objects that an index has under a value and a selector matches (NULL: all).
  *  Owner:  as ki_lister_list().  Errors: KI_ERR_UNKNOWN_INDEX, -ENOMEM.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_lister_by_index(const ki_lister *lister, const char *index, ki_str value,
-                                           const ki_selector *selector, ki_list **ret_list);
+KI_API KI_NODISCARD int ki_lister_by_index(const ki_lister *lister, const char *index,
+                                           const char *value, const ki_selector *selector,
+                                           ki_list **ret_list);
 
 /** An iterator over the objects that ki_lister_list() would return, without creating a list. Its
  *  members are private. */

@@ -22,7 +22,7 @@ typedef struct ki_selector ki_selector;
  *          KI_ERR_INVALID  an invalid label key or value, with its position;
  *          KI_ERR_LIMIT    over 64 KiB of text, as given or as printed;  -ENOMEM.
  *  Since:  0.1 */
-KI_API KI_NODISCARD int ki_selector_parse(ki_str text, const ki_alloc *alloc,
+KI_API KI_NODISCARD int ki_selector_parse(const char *text, const ki_alloc *alloc,
                                           ki_selector **ret_selector, ki_error *error);
 
 /** Creates a selector from a metav1.LabelSelector value (matchLabels and matchExpressions). A value
@@ -66,7 +66,7 @@ typedef struct ki_field_selector ki_field_selector;
 /** Parses a field selector, such as "spec.nodeName=n1,status.phase!=Running". "" matches
  *  everything. In a value, ',', '=' and '\' are escaped with a backslash.
  *  Owner, Errors: as ki_selector_parse(), but any path and value is valid.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_field_selector_parse(ki_str text, const ki_alloc *alloc,
+KI_API KI_NODISCARD int ki_field_selector_parse(const char *text, const ki_alloc *alloc,
                                                 ki_field_selector **ret_selector, ki_error *error);
 
 /** Takes and releases references. ki_field_selector_unref() always returns NULL; both accept NULL.
@@ -84,8 +84,8 @@ KI_API bool ki_field_selector_matches(const ki_field_selector *selector, const k
 
 /** Returns the value that `field` must have for an object to match.
  *  Errors: KI_ERR_NOT_FOUND  no term requires a value.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_field_selector_requires(const ki_field_selector *selector, ki_str field,
-                                                   ki_str *ret_value);
+KI_API KI_NODISCARD int ki_field_selector_requires(const ki_field_selector *selector,
+                                                   const char *field, ki_str *ret_value);
 
 /** Appends a field selector in text form: terms sorted, values escaped. Parsing the text results in
  *  the same selector.

@@ -104,14 +104,14 @@ KI_API ki_snapshot *ki_store_snapshot(ki_store *store);
 KI_API ki_snapshot *ki_store_refresh(ki_store *store, ki_snapshot *held);
 
 /** Returns the object with this key as a new reference, or NULL if there is none. */
-KI_API ki_object *ki_store_get(ki_store *store, ki_str key);
+KI_API ki_object *ki_store_get(ki_store *store, const char *key);
 
 /** Lists all objects.  Owner: caller; release with ki_list_unref().  Errors: -ENOMEM. */
 KI_API KI_NODISCARD int ki_store_list(ki_store *store, ki_list **ret_list);
 
 /** Lists the objects that an index has under a value.
  *  Owner: caller; release with ki_list_unref().  Errors: KI_ERR_UNKNOWN_INDEX, -ENOMEM. */
-KI_API KI_NODISCARD int ki_store_by_index(ki_store *store, const char *index, ki_str value,
+KI_API KI_NODISCARD int ki_store_by_index(ki_store *store, const char *index, const char *value,
                                           ki_list **ret_list);
 
 /* Snapshots. Returned objects and strings are borrowed and valid while the snapshot is held.
@@ -128,7 +128,7 @@ KI_API const char *ki_snapshot_resource_version(const ki_snapshot *snapshot);
 /** Returns the number of objects. */
 KI_API size_t ki_snapshot_count(const ki_snapshot *snapshot);
 /** Returns the object with this key; NULL if there is none. */
-KI_API const ki_object *ki_snapshot_get(const ki_snapshot *snapshot, ki_str key);
+KI_API const ki_object *ki_snapshot_get(const ki_snapshot *snapshot, const char *key);
 
 /** An iterator over objects of a snapshot, which must be held meanwhile. It must not be used by two
  *  threads at once and needs no release. Its members are private. */

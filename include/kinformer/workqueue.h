@@ -71,7 +71,7 @@ KI_API KI_NODISCARD int ki_workqueue_new(const ki_workqueue_options *options,
 KI_API ki_workqueue *ki_workqueue_ref(ki_workqueue *queue);
 KI_API ki_workqueue *ki_workqueue_unref(ki_workqueue *queue);
 
-/* Adding. The bytes of the key are copied and may have any value.
+/* Adding. The key is copied; it may be any text.
  * Blocks: no.
  * Errors: KI_ERR_STOPPED  the queue is shut down; the key is not added;
  *         KI_ERR_LIMIT    max_keys or max_key_bytes;  -ENOMEM.
@@ -80,30 +80,31 @@ KI_API ki_workqueue *ki_workqueue_unref(ki_workqueue *queue);
  * Since:  0.1 */
 
 /** Adds a key. Returns 1, or 0 if it was already queued. */
-KI_API KI_NODISCARD int ki_workqueue_add(ki_workqueue *queue, ki_str key);
+KI_API KI_NODISCARD int ki_workqueue_add(ki_workqueue *queue, const char *key);
 
 /** Adds a key after `delay_ms`, or earlier if it already has an earlier delay; 0 adds it at once.
  *  Returns 1 if this changed anything, otherwise 0. Counts as a retry. */
-KI_API KI_NODISCARD int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ms);
+KI_API KI_NODISCARD int ki_workqueue_add_after(ki_workqueue *queue, const char *key,
+                                               uint64_t delay_ms);
 
 /** Adds a key after the delay of the limiter. The limiter counts this as a failure of the key, so
  *  use it for retries only: see ki_rate_limiter_bucket(). */
-KI_API KI_NODISCARD int ki_workqueue_add_rate_limited(ki_workqueue *queue, ki_str key);
+KI_API KI_NODISCARD int ki_workqueue_add_rate_limited(ki_workqueue *queue, const char *key);
 
 /** Resets the failure count of a key in the limiter: the next retry has a short delay again.
  *  Independent of ki_workqueue_done().  Blocks: no.  Since: 0.1 */
-KI_API void ki_workqueue_forget(ki_workqueue *queue, ki_str key);
+KI_API void ki_workqueue_forget(ki_workqueue *queue, const char *key);
 
 /** Returns how often the key was added with rate limit since it was forgotten.
  *  Blocks: no.  Since: 0.1 */
-KI_API uint32_t ki_workqueue_requeues(ki_workqueue *queue, ki_str key);
+KI_API uint32_t ki_workqueue_requeues(ki_workqueue *queue, const char *key);
 
 /* Processing */
 
 /** A key to process, from get to done. */
 typedef struct ki_work {
-    ki_str key;  /* NUL-terminated; valid until done */
-    void *entry; /* private; NULL after done */
+    const char *key; /* valid until done */
+    void *entry;     /* private; NULL after done */
 } ki_work;
 
 /** Waits for a key and takes it: returns 1. Keys are taken in the order in which they were queued.

@@ -98,7 +98,7 @@ static void on_change(const ki_change *change, void *user)
     running *r = target->user;
     const char *key = ki_object_key(change->object);
     cli_changes_note(&r->changes, key, types[change->type], change->object);
-    int added = ki_workqueue_add(r->queue, ki_str_from(key));
+    int added = ki_workqueue_add(r->queue, key);
     if (added == -ENOMEM) {
         cli_fail_memory(); /* as everywhere in this program */
     }
@@ -166,7 +166,7 @@ static bool find_object(running *r, worker *w)
 {
     ki_object *last = NULL;
     ki_store *store = ki_informer_store(r->session.targets[0].informer);
-    w->type = cli_changes_take(&r->changes, w->work.key.ptr, &last);
+    w->type = cli_changes_take(&r->changes, w->work.key, &last);
     w->object = ki_store_get(store, w->work.key);
     if (w->object != NULL) {
         (void)ki_object_unref(last);
@@ -275,7 +275,7 @@ static void failed(running *r, worker *w, const char *how)
         ki_workqueue_forget(r->queue, w->work.key);
         return;
     }
-    cli_changes_put_back(&r->changes, w->work.key.ptr, w->type, w->object);
+    cli_changes_put_back(&r->changes, w->work.key, w->type, w->object);
     (void)!ki_workqueue_add_rate_limited(r->queue, w->work.key); /* fails at the end only */
 }
 

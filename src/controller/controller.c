@@ -70,7 +70,7 @@ ki_controller *ki_controller_unref(ki_controller *controller)
     return NULL;
 }
 
-static void retry(const ki_controller_options *o, ki_str key, int r, ki_error *error)
+static void retry(const ki_controller_options *o, const char *key, int r, ki_error *error)
 {
     uint32_t failures = ki_workqueue_requeues(o->queue, key);
     failures += failures != UINT32_MAX; /* this one */
@@ -110,7 +110,7 @@ static void work_on(const ki_controller_options *o, const ki_work *work)
 int ki_controller_run_worker(ki_controller *controller)
 {
     KI__REQUIRE(controller, NULL);
-    ki_work work = {{NULL, 0}, NULL};
+    ki_work work = {NULL, NULL};
     int r;
     while ((r = ki_workqueue_next(controller->options.queue, &work)) >= 0) {
         work_on(&controller->options, &work);

@@ -293,12 +293,13 @@ static int add_bytes(ki_buf *out, const ki_value *value)
     return r;
 }
 
-int ki_configmap_get(const ki_object *config_map, ki_str key, ki_value *ret_value)
+int ki_configmap_get(const ki_object *config_map, const char *key, ki_value *ret_value)
 {
     KI__REQUIRE(config_map, NULL);
+    KI__REQUIRE(key, NULL);
     KI__REQUIRE(ret_value, NULL);
     ki_value value;
-    int r = entry_of(config_map, "data", key, &value);
+    int r = entry_of(config_map, "data", ki_str_from(key), &value);
     if (r == 0 && ki_value_type(&value) != KI_TYPE_STRING) {
         r = KI_ERR_TYPE;
     }
@@ -308,25 +309,27 @@ int ki_configmap_get(const ki_object *config_map, ki_str key, ki_value *ret_valu
     return r;
 }
 
-int ki_configmap_copy(const ki_object *config_map, ki_str key, ki_buf *out)
+int ki_configmap_copy(const ki_object *config_map, const char *key, ki_buf *out)
 {
     KI__REQUIRE(config_map, NULL);
+    KI__REQUIRE(key, NULL);
     KI__REQUIRE(out, NULL);
     ki_value value;
     int r = ki_configmap_get(config_map, key, &value);
     if (r != KI_ERR_NOT_FOUND) {
         return r < 0 ? r : ki_value_copy_string(&value, out);
     }
-    r = entry_of(config_map, "binaryData", key, &value);
+    r = entry_of(config_map, "binaryData", ki_str_from(key), &value);
     return r < 0 ? r : add_bytes(out, &value);
 }
 
-int ki_secret_copy(const ki_object *secret, ki_str key, ki_buf *out)
+int ki_secret_copy(const ki_object *secret, const char *key, ki_buf *out)
 {
     KI__REQUIRE(secret, NULL);
+    KI__REQUIRE(key, NULL);
     KI__REQUIRE(out, NULL);
     ki_value value;
-    int r = entry_of(secret, "data", key, &value);
+    int r = entry_of(secret, "data", ki_str_from(key), &value);
     return r < 0 ? r : add_bytes(out, &value);
 }
 

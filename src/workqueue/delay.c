@@ -84,55 +84,60 @@ out:
     return r;
 }
 
-int ki__workqueue_add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ns)
+int ki__workqueue_add_after(ki_workqueue *queue, const char *key, uint64_t delay_ns)
 {
+    ki_str text = ki_str_from(key);
     if (delay_ns == 0) {
-        return ki__workqueue_add(queue, key, true);
+        return ki__workqueue_add(queue, text, true);
     }
-    if (key.len > queue->max_key_bytes) {
+    if (text.len > queue->max_key_bytes) {
         return KI_ERR_LIMIT;
     }
-    return add_later(queue, key, ki__workqueue_now(queue), delay_ns);
+    return add_later(queue, text, ki__workqueue_now(queue), delay_ns);
 }
 
-int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ms)
+int ki_workqueue_add_after(ki_workqueue *queue, const char *key, uint64_t delay_ms)
 {
     KI__REQUIRE(queue, NULL);
+    KI__REQUIRE(key, NULL);
     KI__REQUIRE_OWN(queue->process, NULL);
     return ki__workqueue_add_after(queue, key, ki__ms_to_ns(delay_ms));
 }
 
-int ki_workqueue_add_rate_limited(ki_workqueue *queue, ki_str key)
+int ki_workqueue_add_rate_limited(ki_workqueue *queue, const char *key)
 {
     KI__REQUIRE(queue, NULL);
+    KI__REQUIRE(key, NULL);
     KI__REQUIRE_OWN(queue->process, NULL);
+    ki_str text = ki_str_from(key);
     const ki_rate_limiter *limiter = &queue->limiter;
-    if (key.len > queue->max_key_bytes) {
+    if (text.len > queue->max_key_bytes) {
         return KI_ERR_LIMIT;
     }
     uint64_t now_ns = ki__workqueue_now(queue);
-    uint64_t delay_ns = ki__ms_to_ns(limiter->when(key, now_ns, limiter->user));
-    int r = delay_ns == 0 ? ki__workqueue_add(queue, key, true)
-                          : add_later(queue, key, now_ns, delay_ns);
+    uint64_t delay_ns = ki__ms_to_ns(limiter->when(text, now_ns, limiter->user));
+    int r = delay_ns == 0 ? ki__workqueue_add(queue, text, true)
+                          : add_later(queue, text, now_ns, delay_ns);
     if (r <= 0 && limiter->unused != NULL) {
-        limiter->unused(key, limiter->user);
+        limiter->unused(text, limiter->user);
     }
     return r;
 }
 
-void ki_workqueue_forget(ki_workqueue *queue, ki_str key)
+void ki_workqueue_forget(ki_workqueue *queue, const char *key)
 {
-    if (queue == NULL || ki__is_inherited(queue->process)) {
+    if (queue == NULL || key == NULL || ki__is_inherited(queue->process)) {
         return;
     }
     if (queue->limiter.forget != NULL) {
-        queue->limiter.forget(key, queue->limiter.user);
+        queue->limiter.forget(ki_str_from(key), queue->limiter.user);
     }
 }
 
-uint32_t ki_workqueue_requeues(ki_workqueue *queue, ki_str key)
+uint32_t ki_workqueue_requeues(ki_workqueue *queue, const char *key)
 {
-    return queue->limiter.requeues != NULL ? queue->limiter.requeues(key, queue->limiter.user) : 0;
+    const ki_rate_limiter *limiter = &queue->limiter;
+    return limiter->requeues != NULL ? limiter->requeues(ki_str_from(key), limiter->user) : 0;
 }
 
 uint64_t ki__workqueue_next_deadline(ki_workqueue *queue)

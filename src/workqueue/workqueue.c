@@ -218,11 +218,12 @@ out:
     return r;
 }
 
-int ki_workqueue_add(ki_workqueue *queue, ki_str key)
+int ki_workqueue_add(ki_workqueue *queue, const char *key)
 {
     KI__REQUIRE(queue, NULL);
+    KI__REQUIRE(key, NULL);
     KI__REQUIRE_OWN(queue->process, NULL);
-    return ki__workqueue_add(queue, key, false);
+    return ki__workqueue_add(queue, ki_str_from(key), false);
 }
 
 uint64_t ki__workqueue_failed_adds(ki_workqueue *queue)
@@ -245,7 +246,7 @@ static void take(ki_workqueue *queue, uint64_t now_ns, ki_work *ret_work)
         queue->started_sum_ns += entry->started_ns;
         ki__durations_observe(&queue->latency, entry->added_ns, entry->started_ns);
     }
-    *ret_work = (ki_work){{entry->bytes, entry->len}, entry};
+    *ret_work = (ki_work){entry->bytes, entry};
 }
 
 /* What get and try_get do alike: 1, 0 if there is nothing now, or KI_ERR_STOPPED. */
@@ -366,7 +367,7 @@ static void lock_and_be_done(ki_workqueue *queue, ki_work *work)
 {
     ki__work_entry *entry = work->entry;
     uint64_t now_ns = queue->measure_times ? ki__workqueue_now(queue) : 0;
-    *work = (ki_work){{NULL, 0}, NULL};
+    *work = (ki_work){NULL, NULL};
     ki__mutex_lock(&queue->lock);
     if (entry != NULL && done_locked(queue, entry, now_ns) && queue->wake != NULL) {
         ki__workqueue_unlock_and_wake(queue);
@@ -384,7 +385,7 @@ void ki_workqueue_done(ki_workqueue *queue, ki_work *work)
         return;
     }
     uint64_t now_ns = queue->measure_times ? ki__workqueue_now(queue) : 0;
-    *work = (ki_work){{NULL, 0}, NULL};
+    *work = (ki_work){NULL, NULL};
     ki__mutex_lock(&queue->lock);
     if (done_locked(queue, entry, now_ns)) {
         ki__workqueue_unlock_and_wake(queue);

@@ -186,7 +186,7 @@ int ki__rate_limiter_options(const ki_rate_limiter_options *theirs, ki_rate_limi
 
 /** ki_workqueue_add_after() and ki_workqueue_timeout() in nanoseconds. The latter is a time of the
  *  clock: 0 for now, UINT64_MAX if no key is delayed. */
-int ki__workqueue_add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ns);
+int ki__workqueue_add_after(ki_workqueue *queue, const char *key, uint64_t delay_ns);
 uint64_t ki__workqueue_next_deadline(ki_workqueue *queue);
 
 /** ki_rate_limiter_bucket() with one token each `interval_ns`. */

@@ -155,7 +155,7 @@ SIZED(ki_transport, 64, user, 56)
 FIXED(ki_value, 40, detail, 32)
 FIXED(ki_value_iter, 64, detail, 48)
 SIZED(ki_watch_failure, 64, retry_delay_ms, 56)
-FIXED(ki_work, 24, entry, 16)
+FIXED(ki_work, 16, entry, 8)
 SIZED(ki_workqueue_options, 80, measure_times, 72)
 SIZED(ki_workqueue_stats, 296, longest_running_ms, 288)
 

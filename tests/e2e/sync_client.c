@@ -253,7 +253,7 @@ static void obey_path(program *p, char *line)
     }
     ki_object *object = NULL;
     ki_lister lister = ki_informer_lister(w->informer);
-    int r = ki_lister_get_key(&lister, ki_str_from(key), &object, NULL);
+    int r = ki_lister_get_key(&lister, key, &object, NULL);
     flockfile(stdout); /* handlers tell of events meanwhile */
     if (r == 0) {
         r = tell_path(object, path);

@@ -3,6 +3,9 @@
  * is accepted again, prints the same and matches the same; what is rejected must say where. */
 #include <kinformer/selector.h>
 
+#include "object/selector/field_selector.h"
+#include "object/selector/selector.h"
+
 static void must(bool condition)
 {
     if (!condition) {
@@ -38,7 +41,7 @@ static void label_selector(ki_str text)
 {
     ki_selector *first = NULL;
     ki_error error = KI_ERROR_INIT;
-    int r = ki_selector_parse(text, NULL, &first, &error);
+    int r = ki__selector_parse(text, NULL, &first, &error);
     if (r < 0) {
         check_error(r, &error, text.len);
         return;
@@ -49,7 +52,7 @@ static void label_selector(ki_str text)
     ki_buf_init(&again, NULL, SIZE_MAX);
     must(ki_selector_print(first, &printed) == 0);
     ki_selector *second = NULL;
-    must(ki_selector_parse(ki_buf_str(&printed), NULL, &second, NULL) == 0);
+    must(ki__selector_parse(ki_buf_str(&printed), NULL, &second, NULL) == 0);
     must(ki_selector_print(second, &again) == 0);
     must(ki_str_eq(ki_buf_str(&printed), ki_buf_str(&again)));
     must(ki_selector_is_everything(first) == ki_selector_is_everything(second));
@@ -66,7 +69,7 @@ static void field_selector(ki_str text)
 {
     ki_field_selector *first = NULL;
     ki_error error = KI_ERROR_INIT;
-    int r = ki_field_selector_parse(text, NULL, &first, &error);
+    int r = ki__field_selector_parse(text, NULL, &first, &error);
     if (r < 0) {
         check_error(r, &error, text.len);
         return;
@@ -77,7 +80,7 @@ static void field_selector(ki_str text)
     ki_buf_init(&again, NULL, SIZE_MAX);
     must(ki_field_selector_print(first, &printed) == 0);
     ki_field_selector *second = NULL;
-    must(ki_field_selector_parse(ki_buf_str(&printed), NULL, &second, NULL) == 0);
+    must(ki__field_selector_parse(ki_buf_str(&printed), NULL, &second, NULL) == 0);
     must(ki_field_selector_print(second, &again) == 0);
     must(ki_str_eq(ki_buf_str(&printed), ki_buf_str(&again)));
     for (size_t i = 0; i < SAMPLES; i++) {

@@ -116,7 +116,7 @@ static bool is_current(ki_informer *informer, const int *values)
         char key[32];
         char label[16] = "";
         snprintf(key, sizeof(key), "default/o%d", i);
-        const ki_object *object = ki_snapshot_get(snapshot, ki_str_from(key));
+        const ki_object *object = ki_snapshot_get(snapshot, key);
         same = (object != NULL) == (values[i] != 0);
         if (same && object != NULL) {
             expected++;
@@ -339,7 +339,7 @@ static ki_health health_of(ki_informer *informer)
 static void expect_incomplete(ki_informer *informer, const char *key)
 {
     ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(informer));
-    const ki_object *object = ki_snapshot_get(snapshot, ki_str_from(key));
+    const ki_object *object = ki_snapshot_get(snapshot, key);
     ki_buf json;
     ki_buf_init(&json, NULL, 65536);
     assert_non_null(object);
@@ -399,7 +399,7 @@ static void follow_a_newer_server(bool no_streaming)
 static void expect_whole(ki_informer *informer, const char *key)
 {
     ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(informer));
-    const ki_object *object = ki_snapshot_get(snapshot, ki_str_from(key));
+    const ki_object *object = ki_snapshot_get(snapshot, key);
     ki_value value;
     assert_non_null(object);
     assert_true(ki_object_is_complete(object));

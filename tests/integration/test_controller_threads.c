@@ -31,7 +31,7 @@ typedef struct fixture {
     bool close_inside;
 } fixture;
 
-static int reconcile(ki_str key, uint64_t *retry_after_ms, ki_error *error, void *user)
+static int reconcile(const char *key, uint64_t *retry_after_ms, ki_error *error, void *user)
 {
     fixture *f = user;
     char name[16] = "";
@@ -142,7 +142,7 @@ static void what_waits_is_worked_on_before_the_end(void **state)
     for (int i = 0; i < 100; i++) {
         char key[16];
         (void)snprintf(key, sizeof(key), "k%d", i);
-        assert_int_equal(ki_workqueue_add(f.queue, ki_str_from(key)), 1);
+        assert_int_equal(ki_workqueue_add(f.queue, key), 1);
     }
     assert_int_equal(ki_controller_start(f.controller, NULL, 4, NULL), 0);
     f.controller = ki_controller_close(f.controller);
@@ -157,7 +157,7 @@ static void a_controller_may_be_closed_by_its_own_worker(void **state)
     fixture f;
     begin(&f);
     f.close_inside = true;
-    assert_int_equal(ki_workqueue_add(f.queue, ki_str_from("a")), 1);
+    assert_int_equal(ki_workqueue_add(f.queue, "a"), 1);
     assert_int_equal(ki_controller_start(f.controller, NULL, 2, NULL), 0);
     wait_for(&f.reconciled, 1);
     assert_true(ki_workqueue_is_shutting_down(f.queue));
@@ -172,7 +172,7 @@ static void released_workers_end_with_the_queue(void **state)
     begin(&f);
     assert_int_equal(ki_controller_start(f.controller, NULL, 2, NULL), 0);
     f.controller = ki_controller_unref(f.controller);
-    assert_int_equal(ki_workqueue_add(f.queue, ki_str_from("a")), 1);
+    assert_int_equal(ki_workqueue_add(f.queue, "a"), 1);
     wait_for(&f.reconciled, 1);
     ki_workqueue_shut_down(f.queue);
     wait_for(&f.destroyed, 1);
@@ -203,7 +203,7 @@ static void threads_that_cannot_all_be_started_end_again(void **state)
     struct rlimit before;
     ki_error error = KI_ERROR_INIT;
     begin(&f);
-    assert_int_equal(ki_workqueue_add(f.queue, ki_str_from("a")), 1);
+    assert_int_equal(ki_workqueue_add(f.queue, "a"), 1);
     assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
     assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){UINT64_C(1) << 30, before.rlim_max}), 0);
     int r = ki_controller_start(f.controller, NULL, 10000, &error); /* stacks do not fit */

@@ -61,7 +61,7 @@ static void on_update(const ki_object *old_object, const ki_object *object, void
         abort();
     }
     f->heard++;
-    assert_true(ki_workqueue_add(f->queue, ki_str_from(ki_object_key(object))) >= 0);
+    assert_true(ki_workqueue_add(f->queue, ki_object_key(object)) >= 0);
 }
 
 static void on_destroy(void *user)
@@ -73,7 +73,7 @@ static void on_destroy(void *user)
     f->destroyed++;
 }
 
-static int reconcile(ki_str key, uint64_t *retry_after_ms, ki_error *error, void *user)
+static int reconcile(const char *key, uint64_t *retry_after_ms, ki_error *error, void *user)
 {
     (void)key;
     (void)retry_after_ms;
@@ -257,7 +257,7 @@ static int no_process(const ki_deltas *deltas, void *user)
 
 static bool is_refused_by_queues(fixture *f)
 {
-    static const ki_str key = {"k", 1};
+    static const char key[] = "k";
     ki_work taken = {0};
     ki_txn *txn = NULL;
     ki_workqueue_done(f->queue, &taken);
@@ -269,7 +269,7 @@ static bool is_refused_by_queues(fixture *f)
            ki_workqueue_try_get(f->queue, &taken) == KI_ERR_STOPPED &&
            ki_workqueue_next(f->queue, &taken) == KI_ERR_STOPPED &&
            ki_queue_add(f->deltas, f->object, NULL) == KI_ERR_STOPPED &&
-           ki_queue_delete_key(f->deltas, key, NULL) == KI_ERR_STOPPED &&
+           ki_queue_delete_key(f->deltas, ki_str_from(key), NULL) == KI_ERR_STOPPED &&
            ki_queue_bookmark(f->deltas, "1", NULL) == KI_ERR_STOPPED &&
            ki_queue_resync(f->deltas, NULL) == KI_ERR_STOPPED &&
            ki_queue_pop(f->deltas, 0, no_process, NULL) == KI_ERR_STOPPED &&

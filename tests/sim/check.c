@@ -29,7 +29,7 @@ static int find_difference(const sim_informer *informer, const ki_snapshot *snap
     for (int key = 0; key < SIM_KEYS; key++) {
         char text[16];
         sim_key_text(key, text);
-        const ki_object *has = ki_snapshot_get(snapshot, ki_str_from(text));
+        const ki_object *has = ki_snapshot_get(snapshot, text);
         const ki_object *must = sim_record_at(s, informer->type, key, rv);
         if (must != NULL && (!sim_in_scope(informer, must) || is_poison(s, key))) {
             must = NULL;
@@ -66,7 +66,7 @@ static void check_i10_exact(sim_informer *informer, const ki_snapshot *snapshot,
     if (key >= 0) {
         char text[16];
         sim_key_text(key, text);
-        const ki_object *has = ki_snapshot_get(snapshot, ki_str_from(text));
+        const ki_object *has = ki_snapshot_get(snapshot, text);
         const ki_object *must = sim_record_at(informer->s, informer->type, key, rv);
         sim_violation(informer->s, "I10",
                       "%s of informer %d at version %llu: %s is at %s, on the servers at %s", what,
@@ -102,8 +102,7 @@ static void check_i9_index(sim_informer *informer, const ki_snapshot *snapshot)
                 sim_violation(informer->s, "I9", "index %s has a value without objects", name);
             }
             while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
-                const ki_object *stored =
-                    ki_snapshot_get(snapshot, ki_str_from(ki_object_key(object)));
+                const ki_object *stored = ki_snapshot_get(snapshot, ki_object_key(object));
                 if (stored != object || !is_value_of(name, object, value)) {
                     sim_violation(informer->s, "I9", "index %s has %s, which is not so", name,
                                   ki_object_key(object));
@@ -129,7 +128,7 @@ static const char *compare_view(const sim_handler *handler, const ki_snapshot *s
     for (int key = 0; key < SIM_KEYS; key++) {
         char text[16];
         sim_key_text(key, text);
-        const ki_object *has = ki_snapshot_get(snapshot, ki_str_from(text));
+        const ki_object *has = ki_snapshot_get(snapshot, text);
         const ki_object *view = handler->view[key];
         if (has != NULL && !sim_handler_wants(handler, has)) {
             has = NULL;

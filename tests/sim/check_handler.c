@@ -138,8 +138,8 @@ static void check_i5_resync(const told *t)
 /* I6: the store is never behind. */
 static void check_i6_store_first(const told *t)
 {
-    ki_object *stored = ki_store_get(ki_informer_store(t->informer->informer),
-                                     ki_str_from(ki_object_key(t->object)));
+    ki_object *stored =
+        ki_store_get(ki_informer_store(t->informer->informer), ki_object_key(t->object));
     uint64_t stored_rv = stored != NULL ? sim_rv(stored) : 0;
     size_t waiting = t->handler->registration != NULL
                          ? test_registration_stats(t->handler->registration).waiting

@@ -218,7 +218,7 @@ static void compare(const bench *b)
     ki_snapshot *snapshot = ki_store_snapshot(b->store);
     for (int i = 0; i < OBJECTS; i++) {
         const char name[] = {(char)('a' + i), '\0'};
-        const ki_object *has = ki_snapshot_get(snapshot, ki_str_from(name));
+        const ki_object *has = ki_snapshot_get(snapshot, name);
         const ki_object *must = b->server[i];
         check(b, (has == NULL) == (must == NULL) && (has == NULL || sim_rv(has) == sim_rv(must)),
               "the store is not as the server");

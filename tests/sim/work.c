@@ -42,7 +42,7 @@ void sim_work_add(sim_work *work, int key)
 {
     char text[16];
     sim_key_text(key, text);
-    int r = ki_workqueue_add(work->queue, ki_str_from(text));
+    int r = ki_workqueue_add(work->queue, text);
     if (r < 0 && r != KI_ERR_STOPPED && r != -ENOMEM) {
         sim_violation(work->owner->s, "I14", "a key is refused: %s", ki_error_name(r));
     }
@@ -55,11 +55,11 @@ void sim_work_add(sim_work *work, int key)
 /* ---- working ---- */
 
 /* What failed can always be put back, memory or not. */
-static void put_back(sim_work *work, ki_str key)
+static void put_back(sim_work *work, const char *key)
 {
     sim *s = work->owner->s;
     uint32_t outcome = s->healed ? 5 : sim_draw(s, SIM_CLIENT, 6);
-    uint64_t *promise = &work->promise[sim_key_of(key.ptr)];
+    uint64_t *promise = &work->promise[sim_key_of(key)];
     int r = 0;
     if (outcome < 2) {
         uint64_t delay = outcome == 0 ? 0 : sim_draw_skewed(s, SIM_CLIENT, SIM_MS, LATER_MAX_NS);
@@ -80,7 +80,7 @@ static void on_done(sim *s, void *arg, uint64_t tag)
 {
     sim_work *work = arg;
     ki_work *held = &work->held[tag];
-    int key = sim_key_of(held->key.ptr);
+    int key = sim_key_of(held->key);
     put_back(work, held->key);
     work->working[key] = false;
     ki_workqueue_done(work->queue, held);
@@ -92,10 +92,9 @@ static void begin(sim_work *work, int worker)
 {
     sim_informer *informer = work->owner;
     sim *s = informer->s;
-    int key = sim_key_of(work->held[worker].key.ptr);
+    int key = sim_key_of(work->held[worker].key);
     if (key < 0 || work->working[key]) {
-        sim_violation(s, "I14", "key %.*s is worked on twice at once",
-                      (int)work->held[worker].key.len, work->held[worker].key.ptr);
+        sim_violation(s, "I14", "key %s is worked on twice at once", work->held[worker].key);
     }
     ki_object *object = ki_store_get(ki_informer_store(informer->informer), work->held[worker].key);
     work->working[key] = true;

@@ -74,8 +74,7 @@ static void enter(probe *p, const char *what)
 
 static void check_store(probe *p, const ki_object *object)
 {
-    ki_object *stored =
-        ki_store_get(ki_informer_store(p->informer), ki_str_from(ki_object_key(object)));
+    ki_object *stored = ki_store_get(ki_informer_store(p->informer), ki_object_key(object));
     if (stored != NULL && version_of(stored) < version_of(object)) {
         violation("I6: %s: the store has version %llu, a handler received %llu",
                   ki_object_key(object), (unsigned long long)version_of(stored),

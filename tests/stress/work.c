@@ -35,9 +35,9 @@ static void *run_worker(void *argument)
     ki_work item = {0};
     int r;
     while ((r = ki_workqueue_next(w->queue, &item)) > 0) {
-        size_t number = (size_t)strtoul(item.key.ptr + 1, NULL, 10);
+        size_t number = (size_t)strtoul(item.key + 1, NULL, 10);
         if (number >= KEYS) {
-            violation("work queue: unknown key %s", item.key.ptr);
+            violation("work queue: unknown key %s", item.key);
         }
         key *k = &w->keys[number];
         if (atomic_exchange(&k->busy, true)) {
@@ -86,7 +86,7 @@ work *work_start(void)
 void work_act(work *w, dice *d)
 {
     key *k = &w->keys[roll(d, KEYS)];
-    ki_str name = ki_str_from(k->name);
+    const char *name = k->name;
     ki_workqueue_stats stats = {.size = sizeof(stats)};
     uint64_t count = atomic_fetch_add(&k->added, 1) + 1;
     int r = 0;

@@ -71,7 +71,7 @@ static size_t check_value(const ki_snapshot *snapshot, const char *index, ki_str
     size_t count = 0;
     while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
         assert_true(has_group(object, value));
-        assert_ptr_equal(ki_snapshot_get(snapshot, ki_str_from(ki_object_key(object))), object);
+        assert_ptr_equal(ki_snapshot_get(snapshot, ki_object_key(object)), object);
         count++;
     }
     assert_int_equal(count, expected);
@@ -85,7 +85,7 @@ void test_check_snapshot(const ki_snapshot *snapshot, const char *group_index)
     size_t count = 0;
     size_t grouped = 0;
     while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
-        assert_ptr_equal(ki_snapshot_get(snapshot, ki_str_from(ki_object_key(object))), object);
+        assert_ptr_equal(ki_snapshot_get(snapshot, ki_object_key(object)), object);
         grouped += ki_object_has_label(object, "group");
         count++;
     }

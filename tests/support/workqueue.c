@@ -95,25 +95,24 @@ static int checked(ki_workqueue *queue, int r)
 
 int wq_add(ki_workqueue *queue, const char *key)
 {
-    return checked(queue, ki_workqueue_add(queue, ki_str_from(key)));
+    return checked(queue, ki_workqueue_add(queue, key));
 }
 
 int wq_add_after(ki_workqueue *queue, const char *key, uint64_t delay_ns)
 {
-    return checked(queue, ki__workqueue_add_after(queue, ki_str_from(key), delay_ns));
+    return checked(queue, ki__workqueue_add_after(queue, key, delay_ns));
 }
 
 int wq_add_rate_limited(ki_workqueue *queue, const char *key)
 {
-    return checked(queue, ki_workqueue_add_rate_limited(queue, ki_str_from(key)));
+    return checked(queue, ki_workqueue_add_rate_limited(queue, key));
 }
 
 ki_work wq_take(ki_workqueue *queue, const char *key)
 {
-    ki_work work = {{NULL, 0}, NULL};
+    ki_work work = {NULL, NULL};
     assert_int_equal(ki_workqueue_try_get(queue, &work), 1);
-    assert_string_equal(work.key.ptr, key);
-    assert_int_equal(work.key.len, strlen(key));
+    assert_string_equal(work.key, key);
     wq_check(queue);
     return work;
 }

@@ -83,7 +83,7 @@ static inline ki_selector *parse_valid(const char *text)
 {
     ki_selector *selector = NULL;
     ki_error error = KI_ERROR_INIT;
-    if (ki_selector_parse(ki_str_from(text), NULL, &selector, &error) != 0) {
+    if (ki_selector_parse(text, NULL, &selector, &error) != 0) {
         fail_msg("%s: at %zu: %s", text, error.offset, error.message);
     }
     return selector;

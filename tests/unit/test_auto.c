@@ -95,9 +95,8 @@ static void what_is_parsed_is_released(void **state)
         KI_AUTO(ki_path) path = NULL;
         KI_AUTO(ki_resource) widgets = NULL;
         KI_AUTO(ki_config) config = NULL;
-        assert_int_equal(ki_selector_parse(ki_str_from("a=b"), &alloc.table, &labels, NULL), 0);
-        assert_int_equal(ki_field_selector_parse(ki_str_from("a=b"), &alloc.table, &fields, NULL),
-                         0);
+        assert_int_equal(ki_selector_parse("a=b", &alloc.table, &labels, NULL), 0);
+        assert_int_equal(ki_field_selector_parse("a=b", &alloc.table, &fields, NULL), 0);
         assert_int_equal(ki_path_compile("spec.a", &alloc.table, &path, NULL), 0);
         ki_resource_options resource = KI_OPTIONS_INIT(ki_resource_options);
         resource.version = "v1";
@@ -175,7 +174,7 @@ static void what_runs_on_an_engine_is_released(void **state)
     test_alloc_done(&alloc);
 }
 
-static int do_nothing(ki_str key, uint64_t *retry_after_ms, ki_error *error, void *user)
+static int do_nothing(const char *key, uint64_t *retry_after_ms, ki_error *error, void *user)
 {
     (void)key;
     (void)retry_after_ms;

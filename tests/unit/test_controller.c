@@ -28,10 +28,10 @@ typedef struct world {
     int destroyed;
 } world;
 
-static int reconcile(ki_str key, uint64_t *retry_after_ms, ki_error *error, void *user)
+static int reconcile(const char *key, uint64_t *retry_after_ms, ki_error *error, void *user)
 {
     world *w = user;
-    assert_int_equal(key.ptr[key.len], '\0');
+    assert_non_null(key);
     assert_int_equal(*retry_after_ms, 0);
     w->reconciled++;
     *retry_after_ms = w->retry_after_ms;
@@ -42,11 +42,11 @@ static int reconcile(ki_str key, uint64_t *retry_after_ms, ki_error *error, void
     return w->result;
 }
 
-static void on_error(ki_str key, const ki_error *error, uint32_t failures, bool given_up,
+static void on_error(const char *key, const ki_error *error, uint32_t failures, bool given_up,
                      void *user)
 {
     world *w = user;
-    assert_str(key, "a");
+    assert_string_equal(key, "a");
     w->errors++;
     w->given_up += given_up;
     w->failures = failures;
@@ -94,11 +94,11 @@ static void success_forgets_the_failures(void **state)
     w.result = -EIO;
     (void)wq_add(w.queue, "a");
     assert_int_equal(ki_controller_work_one(w.controller), 1);
-    assert_int_equal(ki_workqueue_requeues(w.queue, ki_str_from("a")), 1);
+    assert_int_equal(ki_workqueue_requeues(w.queue, "a"), 1);
     fake_clock_advance(&w.clock, 5 * MS_NS);
     w.result = 7; /* anything from 0 on */
     assert_int_equal(ki_controller_work_one(w.controller), 1);
-    assert_int_equal(ki_workqueue_requeues(w.queue, ki_str_from("a")), 0);
+    assert_int_equal(ki_workqueue_requeues(w.queue, "a"), 0);
     fake_clock_advance(&w.clock, 3600 * S_NS);
     assert_int_equal(ki_controller_work_one(w.controller), 0);
     assert_int_equal(w.reconciled, 2);
@@ -156,7 +156,7 @@ static void retry_after_forgets_and_comes_at_that_time(void **state)
     w.result = 0;
     w.retry_after_ms = 90000;
     assert_int_equal(ki_controller_work_one(w.controller), 1);
-    assert_int_equal(ki_workqueue_requeues(w.queue, ki_str_from("a")), 0);
+    assert_int_equal(ki_workqueue_requeues(w.queue, "a"), 0);
     fake_clock_advance(&w.clock, 90 * S_NS - 1);
     assert_int_equal(ki_controller_work_one(w.controller), 0);
     fake_clock_advance(&w.clock, 1);
@@ -229,7 +229,7 @@ static int run_with(const ki_alloc *alloc, void *user)
                               &w.controller, NULL);
     }
     if (r >= 0) {
-        r = ki_workqueue_add(w.queue, ki_str_from("a"));
+        r = ki_workqueue_add(w.queue, "a");
     }
     if (r >= 0) { /* from here on memory or not, the key is not lost */
         for (int i = 0; i < 3; i++) {
@@ -263,11 +263,11 @@ typedef struct team {
     ki_workqueue *queue;
 } team;
 
-static int team_reconcile(ki_str key, uint64_t *retry_after_ms, ki_error *error, void *user)
+static int team_reconcile(const char *key, uint64_t *retry_after_ms, ki_error *error, void *user)
 {
     (void)error;
     team *t = user;
-    size_t number = (size_t)(key.ptr[0] - '0') * 10 + (size_t)(key.ptr[1] - '0');
+    size_t number = (size_t)(key[0] - '0') * 10 + (size_t)(key[1] - '0');
     assert_false(atomic_exchange(&t->busy[number], true));
     int tries = atomic_fetch_add(&t->tries[number], 1) + 1;
     *retry_after_ms = tries == FAILURES ? 1 : 0; /* the last retry is one that was asked for */

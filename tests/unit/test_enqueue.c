@@ -124,7 +124,7 @@ static void expect(fixture *f, const char *want)
     ki_work work;
     while (ki_workqueue_try_get(f->queue, &work) == 1) {
         size_t len = strlen(keys);
-        (void)snprintf(keys + len, sizeof(keys) - len, "%.*s ", KI_STR_ARG(work.key));
+        (void)snprintf(keys + len, sizeof(keys) - len, "%s ", work.key);
         ki_workqueue_done(f->queue, &work);
     }
     assert_string_equal(keys, want);
@@ -204,8 +204,8 @@ static void add_two(const ki_change *change, ki_workqueue *queue, void *user)
     (void)snprintf(key, sizeof(key), "%s %s", ki_change_name(change),
                    ki_object_name(change->object));
     int *failed = user;
-    *failed += ki_workqueue_add(queue, ki_str_from(key)) < 0;
-    *failed += ki_workqueue_add(queue, ki_str_from("all")) < 0;
+    *failed += ki_workqueue_add(queue, key) < 0;
+    *failed += ki_workqueue_add(queue, "all") < 0;
 }
 
 static void a_function_adds_what_it_likes(void **state)

@@ -529,7 +529,7 @@ static void count_watch_error(ki_informer *informer, const ki_watch_failure *fai
 
 static bool is_in_group(fixture *f, const char *key, const char *group)
 {
-    ki_object *object = ki_store_get(ki_informer_store(f->informer), ki_str_from(key));
+    ki_object *object = ki_store_get(ki_informer_store(f->informer), key);
     bool is = ki_object_label_is(object, "group", group);
     (void)ki_object_unref(object);
     return is;
@@ -895,7 +895,7 @@ static void handlers_come_and_go_inside_callbacks(void **state)
 
 static void scribble(fixture *f)
 {
-    ki_object *a = ki_store_get(ki_informer_store(f->informer), ki_str_from("ns/a"));
+    ki_object *a = ki_store_get(ki_informer_store(f->informer), "ns/a");
     char *bytes = (char *)(uintptr_t)ki_object_bytes(a).ptr;
     char *text = strstr(bytes, "group");
     assert_non_null(text);

@@ -562,7 +562,7 @@ static void after_the_stop_the_store_stays_as_it_is(void **state)
     f->what = stop;
     say(f, KI_WATCH_EVENT_MODIFIED, "a", 11);
     assert_true(f->done > 0);
-    ki_object *a = ki_store_get(ki_informer_store(f->informer), ki_str_from("default/a"));
+    ki_object *a = ki_store_get(ki_informer_store(f->informer), "default/a");
     assert_string_equal(ki_object_resource_version(a), "1");
     (void)ki_object_unref(a);
     end(f);
@@ -715,10 +715,10 @@ static void its_options_reach_the_source_and_the_store(void **state)
     assert_string_equal(fake_last(&f->source)->fields, "spec.nodeName=n");
     ki_list *list = NULL;
     ki_store *store = ki_informer_store(f->informer);
-    assert_int_equal(ki_store_by_index(store, "name", ki_str_from("a"), &list), 0);
+    assert_int_equal(ki_store_by_index(store, "name", "a", &list), 0);
     assert_int_equal(ki_list_count(list), 1);
     (void)ki_list_unref(list);
-    assert_int_equal(ki_store_by_index(store, KI_INDEX_NAMESPACE, ki_str_from("default"), &list),
+    assert_int_equal(ki_store_by_index(store, KI_INDEX_NAMESPACE, "default", &list),
                      KI_ERR_UNKNOWN_INDEX);
     end(f);
     test_free(f);
@@ -757,7 +757,7 @@ static void a_flood_holds_the_source_back_until_it_is_done_with(void **state)
     assert_true(f->source.paused);
     settle(f);
     assert_false(f->source.paused);
-    ki_object *a = ki_store_get(ki_informer_store(f->informer), ki_str_from("default/a"));
+    ki_object *a = ki_store_get(ki_informer_store(f->informer), "default/a");
     assert_string_equal(ki_object_resource_version(a), "5099");
     (void)ki_object_unref(a);
     end(f);

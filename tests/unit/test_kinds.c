@@ -388,7 +388,7 @@ static void a_namespace_has_a_phase(void **state)
 
 /* ---- data ---- */
 
-typedef int (*copy_function)(const ki_object *object, ki_str key, ki_buf *out);
+typedef int (*copy_function)(const ki_object *object, const char *key, ki_buf *out);
 
 /* What is copied goes behind what is there, and into exactly the room it needs. */
 static void check_copy(copy_function copy, const ki_object *object, const char *key,
@@ -397,14 +397,14 @@ static void check_copy(copy_function copy, const ki_object *object, const char *
     ki_buf out;
     ki_buf_init(&out, NULL, len + 2);
     assert_int_equal(ki_buf_add_text(&out, "<>"), 0);
-    assert_int_equal(copy(object, ki_str_from(key), &out), 0);
+    assert_int_equal(copy(object, key, &out), 0);
     assert_int_equal(out.len, len + 2);
     assert_memory_equal(out.data, "<>", 2);
     assert_memory_equal(out.data + 2, bytes, len);
     ki_buf_done(&out);
     if (len != 0) {
         ki_buf_init(&out, NULL, len - 1);
-        assert_int_equal(copy(object, ki_str_from(key), &out), KI_ERR_LIMIT);
+        assert_int_equal(copy(object, key, &out), KI_ERR_LIMIT);
         assert_int_equal(out.len, 0);
         ki_buf_done(&out);
     }
@@ -415,7 +415,7 @@ static void check_no_copy(copy_function copy, const ki_object *object, const cha
     ki_buf out;
     ki_buf_init(&out, NULL, 100);
     assert_int_equal(ki_buf_add_text(&out, "<>"), 0);
-    assert_int_equal(copy(object, ki_str_from(key), &out), r);
+    assert_int_equal(copy(object, key, &out), r);
     assert_string_equal(ki_buf_text(&out), "<>");
     ki_buf_done(&out);
 }
@@ -423,9 +423,9 @@ static void check_no_copy(copy_function copy, const ki_object *object, const cha
 static void check_config_map(const ki_object *map)
 {
     ki_value value;
-    assert_int_equal(ki_configmap_get(map, ki_str_from("a.conf"), &value), 0);
+    assert_int_equal(ki_configmap_get(map, "a.conf", &value), 0);
     assert_value(value, "one\ntwo");
-    assert_int_equal(ki_configmap_get(map, ki_str_from("logo"), &value), KI_ERR_NOT_FOUND);
+    assert_int_equal(ki_configmap_get(map, "logo", &value), KI_ERR_NOT_FOUND);
     check_copy(ki_configmap_copy, map, "a.conf", "one\ntwo", 7);
     check_copy(ki_configmap_copy, map, "empty", "", 0);
     check_copy(ki_configmap_copy, map, "logo", "\0\1\377", 3);
@@ -494,11 +494,11 @@ static int copy_data(const ki_alloc *alloc, void *user)
 {
     ki_buf out;
     ki_buf_init(&out, alloc, 1000);
-    int r = ki_secret_copy(user, ki_str_from("escaped"), &out);
+    int r = ki_secret_copy(user, "escaped", &out);
     size_t first = out.len;
     assert_int_equal(first, r == 0 ? 3 : 0);
     if (r == 0) {
-        r = ki_configmap_copy(user, ki_str_from("long"), &out);
+        r = ki_configmap_copy(user, "long", &out);
         assert_int_equal(out.len, r == 0 ? 3 + 64 : first);
     }
     ki_buf_done(&out);

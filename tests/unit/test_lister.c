@@ -48,7 +48,7 @@ static ki_store *filled_store(bool by_namespace)
 static ki_selector *select(const char *text)
 {
     ki_selector *selector = NULL;
-    assert_int_equal(ki_selector_parse(ki_str_from(text), NULL, &selector, NULL), 0);
+    assert_int_equal(ki_selector_parse(text, NULL, &selector, NULL), 0);
     return selector;
 }
 
@@ -126,7 +126,7 @@ static void get_allocates_nothing(void **state)
     ki_error error = KI_ERROR_INIT;
     assert_int_equal(ki_lister_get(&pods, "shop", "web", &object, &error), 0);
     ki_object_unref(object);
-    assert_int_equal(ki_lister_get_key(&pods, ki_str_from("shop/web"), &object, &error), 0);
+    assert_int_equal(ki_lister_get_key(&pods, "shop/web", &object, &error), 0);
     ki_object_unref(object);
     assert_int_equal(ki_lister_get(&pods, "shop", "db", &object, &error), KI_ERR_NOT_FOUND);
     ki_lister_iter iter = ki_lister_iter_begin(&pods, "shop", NULL);
@@ -164,9 +164,9 @@ static void what_is_not_there_is_not_found_by_resource_and_name(void **state)
     check_not_found(r, &error, "deployments.apps \"x\" not found");
     r = ki_lister_get(&any, NULL, "x", &object, &error);
     check_not_found(r, &error, "\"x\" not found");
-    r = ki_lister_get_key(&pods, ki_str_from("blog/db"), &object, &error);
+    r = ki_lister_get_key(&pods, "blog/db", &object, &error);
     check_not_found(r, &error, "pods \"db\" not found in namespace \"blog\"");
-    r = ki_lister_get_key(&pods, ki_str_from("web"), &object, &error);
+    r = ki_lister_get_key(&pods, "web", &object, &error);
     check_not_found(r, &error, "pods \"web\" not found");
     assert_int_equal(ki_lister_get(&pods, "shop", "x", &object, NULL), KI_ERR_NOT_FOUND);
     assert_ptr_equal(object, &object); /* untouched */
@@ -187,9 +187,9 @@ static void names_that_no_object_has_are_not_found(void **state)
     assert_int_equal(ki_lister_get(&pods, "shop", NULL, &object, &error), -EINVAL);
     r = ki_lister_get(&pods, NULL, "a\nb\x01", &object, &error);
     check_not_found(r, &error, "pods \"a b?\" not found");
-    r = ki_lister_get_key(&pods, ki_str_from("a/b/c"), &object, &error);
+    r = ki_lister_get_key(&pods, "a/b/c", &object, &error);
     check_not_found(r, &error, "pods \"a/b/c\" not found");
-    r = ki_lister_get_key(&pods, ki_str_make(NULL, 0), &object, &error);
+    r = ki_lister_get_key(&pods, "", &object, &error);
     check_not_found(r, &error, "pods \"\" not found");
     char name[4096];
     memset(name, 'n', sizeof(name) - 1);
@@ -305,15 +305,13 @@ static void by_index_is_by_value_and_selector(void **state)
     };
     ki_list *list = NULL;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        assert_int_equal(ki_lister_by_index(&pods, cases[i].index, ki_str_from(cases[i].value),
-                                            cases[i].selector, &list),
-                         0);
+        assert_int_equal(
+            ki_lister_by_index(&pods, cases[i].index, cases[i].value, cases[i].selector, &list), 0);
         assert_string_equal(keys_of(list), cases[i].keys);
     }
     list = NULL;
-    assert_int_equal(ki_lister_by_index(&pods, "x", ki_str_from("a"), NULL, &list),
-                     KI_ERR_UNKNOWN_INDEX);
-    assert_int_equal(ki_lister_by_index(&pods, "x", ki_str_from("a"), ki_selector_nothing(), &list),
+    assert_int_equal(ki_lister_by_index(&pods, "x", "a", NULL, &list), KI_ERR_UNKNOWN_INDEX);
+    assert_int_equal(ki_lister_by_index(&pods, "x", "a", ki_selector_nothing(), &list),
                      KI_ERR_UNKNOWN_INDEX);
     assert_null(list);
     ki_selector_unref(front);
@@ -343,7 +341,7 @@ static void a_lister_of_a_snapshot_reads_one_state(void **state)
     ki_object *object = NULL;
     assert_int_equal(ki_lister_get(&then, "shop", "web", &object, NULL), 0);
     ki_object_unref(object);
-    assert_int_equal(ki_lister_get_key(&then, ki_str_from("node"), &object, NULL), 0);
+    assert_int_equal(ki_lister_get_key(&then, "node", &object, NULL), 0);
     ki_object_unref(object);
     check_list(&then, "shop", NULL, "shop/cache shop/db shop/web");
     ki_error error = KI_ERROR_INIT;
@@ -461,7 +459,7 @@ static int list_all_ways(const ki_alloc *alloc, void *user)
         r = ki_lister_list(&pods, "shop", back, &lists[1]);
     }
     if (r >= 0) {
-        r = ki_lister_by_index(&pods, "group", ki_str_from("back"), back, &lists[2]);
+        r = ki_lister_by_index(&pods, "group", "back", back, &lists[2]);
     }
     for (size_t i = 0; i < 3; i++) {
         assert_true(lists[i] == NULL || ki_list_count(lists[i]) == (i == 0 ? 8 : 2));

@@ -369,7 +369,7 @@ static void the_bytes_stay_as_they_came(void **state)
 static bool matches(const ki_object *object, const char *text)
 {
     ki_selector *selector;
-    assert_int_equal(ki_selector_parse(ki_str_from(text), NULL, &selector, NULL), 0);
+    assert_int_equal(ki_selector_parse(text, NULL, &selector, NULL), 0);
     bool fits = ki_selector_matches(selector, object);
     ki_value labels = ki_object_labels(object);
     assert_int_equal(ki_selector_matches_labels(selector, &labels), fits);
@@ -394,8 +394,7 @@ static void selectors_match_labels_and_fields(void **state)
     assert_false(matches(odd, "n>1"));
     ki_field_selector *fields;
     assert_int_equal(
-        ki_field_selector_parse(ki_str_from("spec.nodeName=node-1,metadata.name=web-0"), NULL,
-                                &fields, NULL),
+        ki_field_selector_parse("spec.nodeName=node-1,metadata.name=web-0", NULL, &fields, NULL),
         0);
     assert_true(ki_field_selector_matches(fields, pod));
     assert_false(ki_field_selector_matches(fields, bare));

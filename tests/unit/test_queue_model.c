@@ -146,8 +146,7 @@ static void is_told(struct model *m, const ki_object *object, const ki_object *n
     unsigned key = key_of(object);
     ki_object_unref(m->told[key]);
     m->told[key] = ki_object_ref(now);
-    ki_object *stored =
-        ki_store_get(ki_simple_informer_store(m->informer), ki_str_from(ki_object_key(object)));
+    ki_object *stored = ki_store_get(ki_simple_informer_store(m->informer), ki_object_key(object));
     if (stored != NULL) {
         assert_true(number_of(stored) >= number_of(object));
     }
@@ -234,7 +233,7 @@ static void come_to_rest(struct model *m)
     size_t count = 0;
     for (unsigned key = 0; key < KEYS; key++) {
         const char name[] = {(char)('a' + key), '\0'};
-        const ki_object *stored = ki_snapshot_get(snapshot, ki_str_from(name));
+        const ki_object *stored = ki_snapshot_get(snapshot, name);
         assert_int_equal(stored != NULL, m->server[key] != NULL);
         assert_int_equal(m->told[key] != NULL, m->server[key] != NULL);
         if (stored != NULL) {

@@ -863,7 +863,7 @@ static void good_server(fake_source *source, const fake_request *request, void *
 static void check_store(ki_store *store)
 {
     ki_snapshot *snapshot = ki_store_snapshot(store);
-    const ki_object *a = ki_snapshot_get(snapshot, ki_str_from("default/a"));
+    const ki_object *a = ki_snapshot_get(snapshot, "default/a");
     assert_non_null(a);
     assert_string_equal(ki_object_resource_version(a), "11");
     assert_int_equal(ki_snapshot_count(snapshot), 1);

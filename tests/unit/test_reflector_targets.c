@@ -12,11 +12,6 @@
 #include "support/fake_source.h"
 #include "support/test.h"
 
-static ki_str key_of(const char *name)
-{
-    return ki_str_from(name);
-}
-
 static int with(int (*tell)(const ki_object *object, void *user, ki_error *error), void *user,
                 ki_object *object)
 {
@@ -81,7 +76,7 @@ static int fill_store(const ki_alloc *alloc, void *user)
     }
     if (r == 0) {
         expect_store(store, "10", 2);
-        ki_object *c = ki_store_get(store, key_of("default/c")); /* as it was */
+        ki_object *c = ki_store_get(store, "default/c"); /* as it was */
         assert_non_null(c);
         assert_string_equal(ki_object_resource_version(c), "7");
         (void)ki_object_unref(c);

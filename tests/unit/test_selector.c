@@ -4,6 +4,7 @@
  * threads: yes */
 #include <pthread.h>
 
+#include "object/selector/selector.h"
 #include "unit/selector_cases.h"
 #include "unit/selector_labels.h"
 
@@ -48,7 +49,7 @@ static void check_rejected(ki_str text, int code, size_t offset)
 {
     ki_selector *selector = NULL;
     ki_error error = KI_ERROR_INIT;
-    int r = ki_selector_parse(text, NULL, &selector, &error);
+    int r = ki__selector_parse(text, NULL, &selector, &error);
     if (r != code || error.code != code || error.offset != offset) {
         fail_msg("%.*s: gave %s at %zu (%s), expected %s at %zu", KI_STR_ARG(text),
                  r < 0 ? ki_error_name(r) : "0", error.offset, error.message, ki_error_name(code),
@@ -57,7 +58,7 @@ static void check_rejected(ki_str text, int code, size_t offset)
     check_place(text, offset, &error);
     assert_true(error.message[0] != '\0');
     assert_null(selector);
-    assert_int_equal(ki_selector_parse(text, NULL, &selector, NULL), code);
+    assert_int_equal(ki__selector_parse(text, NULL, &selector, NULL), code);
 }
 
 static void rejected_texts_point_at_the_place(void **state)
@@ -96,7 +97,7 @@ static void messages_say_what_is_expected_and_what_was_found(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         ki_selector *selector = NULL;
         ki_error error = KI_ERROR_INIT;
-        assert_true(ki_selector_parse(ki_str_from(cases[i].text), NULL, &selector, &error) < 0);
+        assert_true(ki_selector_parse(cases[i].text, NULL, &selector, &error) < 0);
         assert_string_equal(error.message, cases[i].message);
     }
 }
@@ -116,10 +117,10 @@ static void text_need_not_be_terminated(void **state)
 {
     (void)state;
     ki_selector *selector = NULL;
-    assert_int_equal(ki_selector_parse(ki_str_make("a=bcd", 3), NULL, &selector, NULL), 0);
+    assert_int_equal(ki__selector_parse(ki_str_make("a=bcd", 3), NULL, &selector, NULL), 0);
     check_printed(selector, "a=b", "a=b");
     ki_selector_unref(selector);
-    assert_int_equal(ki_selector_parse(ki_str_make(NULL, 0), NULL, &selector, NULL), 0);
+    assert_int_equal(ki__selector_parse(ki_str_make(NULL, 0), NULL, &selector, NULL), 0);
     assert_true(ki_selector_is_everything(selector));
     ki_selector_unref(selector);
 }
@@ -169,7 +170,7 @@ static void lengths_are_limited(void **state)
     memset(prefix + 253, '/', 1);
     memset(prefix + 254, 'k', 64);
     ki_selector *selector = NULL;
-    assert_int_equal(ki_selector_parse(ki_str_make(prefix, 254 + 63), NULL, &selector, NULL), 0);
+    assert_int_equal(ki__selector_parse(ki_str_make(prefix, 254 + 63), NULL, &selector, NULL), 0);
     ki_selector_unref(selector);
     check_rejected(ki_str_make(prefix, 254 + 64), KI_ERR_INVALID, 254 + 63);
 }
@@ -184,14 +185,14 @@ static void text_is_limited_to_64_kib(void **state)
     ki_selector_unref(selector);
     free(text);
     text = repeat(" ", 65536, " ");
-    assert_int_equal(ki_selector_parse(ki_str_make(text, 65536), NULL, &selector, NULL), 0);
+    assert_int_equal(ki__selector_parse(ki_str_make(text, 65536), NULL, &selector, NULL), 0);
     ki_selector_unref(selector);
     check_rejected(ki_str_make(text, 65537), KI_ERR_LIMIT, 65536);
     free(text);
     /* Each of these prints with one more blank. */
     text = repeat("a in(),", 65536 / 7, "b");
     ki_error error = KI_ERROR_INIT;
-    assert_int_equal(ki_selector_parse(ki_str_from(text), NULL, &selector, &error), KI_ERR_LIMIT);
+    assert_int_equal(ki_selector_parse(text, NULL, &selector, &error), KI_ERR_LIMIT);
     assert_string_equal(error.message, "normalized selector longer than 65536 bytes");
     free(text);
 }
@@ -382,7 +383,7 @@ static void the_last_unref_frees(void **state)
     test_alloc_init(&alloc);
     ki_selector *selector = NULL;
     ki_str text = ki_str_from("a=b,c in (d,e),!f");
-    assert_int_equal(ki_selector_parse(text, &alloc.table, &selector, NULL), 0);
+    assert_int_equal(ki__selector_parse(text, &alloc.table, &selector, NULL), 0);
     assert_int_equal(alloc.calls, 1); /* one block */
     assert_ptr_equal(ki_selector_ref(selector), selector);
     assert_null(ki_selector_unref(selector));
@@ -419,7 +420,7 @@ static void threads_share_a_selector(void **state)
     test_alloc_init(&alloc);
     ki_object *object = labels_object("{\"a\":\"b\"}");
     ki_selector *selector = NULL;
-    assert_int_equal(ki_selector_parse(ki_str_from("a=b"), &alloc.table, &selector, NULL), 0);
+    assert_int_equal(ki_selector_parse("a=b", &alloc.table, &selector, NULL), 0);
     shared s = {selector, object};
     pthread_t threads[3];
     for (size_t i = 0; i < 3; i++) {
@@ -460,7 +461,7 @@ static int parse_and_print(const ki_alloc *alloc, void *user)
     ki_error error = KI_ERROR_INIT;
     ki_str text =
         ki_str_from("a=b,c in (d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,z),!f,g>1,h!=");
-    int r = ki_selector_parse(text, alloc, &selector, &error);
+    int r = ki__selector_parse(text, alloc, &selector, &error);
     if (r < 0) {
         assert_int_equal(error.code, r);
         assert_null(selector);

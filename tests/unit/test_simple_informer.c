@@ -177,7 +177,7 @@ static void a_deletion_by_a_list_reaches_the_indexes(void **state)
         ki_store *store = ki_simple_informer_store(f.informer);
         ki_snapshot *snapshot = ki_store_snapshot(store);
         size_t count;
-        assert_null(ki_snapshot_get(snapshot, ki_str_from("a")));
+        assert_null(ki_snapshot_get(snapshot, "a"));
         assert_int_equal(
             ki_snapshot_find_count(snapshot, KI_INDEX_NAMESPACE, ki_str_from(""), &count), 0);
         assert_int_equal(count, 1);
@@ -231,8 +231,7 @@ static void a_store_can_be_given(void **state)
         assert_ptr_equal(ki_simple_informer_store(f.informer), store);
         check(&f, "=a@2#3", i == 0 ? "-old@1? +a@2!" : "+a@2! -old@1?");
         end(&f);
-        assert_non_null(old = ki_object_unref(old) == NULL ? ki_store_get(store, ki_str_from("a"))
-                                                           : NULL);
+        assert_non_null(old = ki_object_unref(old) == NULL ? ki_store_get(store, "a") : NULL);
         ki_object_unref(old);
         ki_store_unref(store);
     }
@@ -337,7 +336,7 @@ static void step_inside(const ki_object *object, bool is_initial, void *user)
     (void)is_initial;
     assert_int_equal(ki_simple_informer_step(f->informer, false, NULL), KI_ERR_BUSY);
     ki_object *stored = /* the store has it before the handler is told */
-        ki_store_get(ki_simple_informer_store(f->informer), ki_str_from(ki_object_key(object)));
+        ki_store_get(ki_simple_informer_store(f->informer), ki_object_key(object));
     assert_ptr_equal(stored, object);
     ki_object_unref(stored);
 }
@@ -491,8 +490,7 @@ static void a_server_may_go_on_meanwhile(void **state)
         assert_true(l.sane);
         for (unsigned i = 0; i < LIVE_KEYS; i++) {
             const char name[] = {(char)('a' + i), '\0'};
-            ki_object *stored =
-                ki_store_get(ki_simple_informer_store(l.f.informer), ki_str_from(name));
+            ki_object *stored = ki_store_get(ki_simple_informer_store(l.f.informer), name);
             assert_int_equal(stored != NULL, l.server[i] != NULL);
             assert_int_equal(l.view[i] != NULL, l.server[i] != NULL);
             if (stored != NULL) {

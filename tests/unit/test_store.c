@@ -8,6 +8,7 @@
 #include <kinformer/parts/store_write.h>
 #include <kinformer/store.h>
 
+#include "cache/store/version.h"
 #include "support/by_value.h"
 #include "support/objects.h"
 #include "support/test.h"
@@ -39,7 +40,7 @@ static void add(ki_store *store, const char *name_space, const char *name, unsig
 static size_t count_of(ki_store *store, const char *index, const char *value)
 {
     ki_list *list;
-    assert_int_equal(ki_store_by_index(store, index, ki_str_from(value), &list), 0);
+    assert_int_equal(ki_store_by_index(store, index, value, &list), 0);
     size_t count = ki_list_count(list);
     ki_list_unref(list);
     return count;
@@ -59,13 +60,13 @@ static void an_empty_store_has_nothing(void **state)
     (void)state;
     ki_store *store = NULL;
     assert_int_equal(ki_store_new(NULL, &store, NULL), 0);
-    assert_null(ki_store_get(store, ki_str_from("a")));
+    assert_null(ki_store_get(store, "a"));
     ki_list *list;
     assert_int_equal(ki_store_list(store, &list), 0);
     assert_int_equal(ki_list_count(list), 0);
     assert_null(ki_list_at(list, 0));
     ki_list_unref(list);
-    assert_int_equal(ki_store_by_index(store, "x", ki_str_from(""), &list), KI_ERR_UNKNOWN_INDEX);
+    assert_int_equal(ki_store_by_index(store, "x", "", &list), KI_ERR_UNKNOWN_INDEX);
     assert_int_equal(ki_store_delete(store, ki_str_from("a"), NULL, NULL), 0);
     ki_store_unref(store);
 }
@@ -76,7 +77,7 @@ static void adding_again_updates(void **state)
     ki_store *store = new_store(NULL);
     add(store, "shop", "web", 5, "a");
     add(store, "shop", "web", 6, "b");
-    ki_object *object = ki_store_get(store, ki_str_from("shop/web"));
+    ki_object *object = ki_store_get(store, "shop/web");
     assert_string_equal(ki_object_resource_version(object), "6");
     ki_object_unref(object);
     assert_int_equal(count_of(store, "group", "a"), 0);
@@ -93,7 +94,7 @@ static void deleting_removes_from_every_index(void **state)
     add(store, "shop", "db", 6, "a");
     assert_int_equal(ki_store_delete(store, ki_str_from("shop/web"), "9", NULL), 1);
     assert_int_equal(ki_store_delete(store, ki_str_from("shop/web"), NULL, NULL), 0);
-    assert_null(ki_store_get(store, ki_str_from("shop/web")));
+    assert_null(ki_store_get(store, "shop/web"));
     assert_int_equal(count_of(store, "group", "a"), 1);
     assert_int_equal(count_of(store, KI_INDEX_NAMESPACE, "shop"), 1);
     check_version(store, "9", 1);
@@ -111,8 +112,8 @@ static void keys_with_a_nul_are_not_mistaken(void **state)
     (void)state;
     ki_store *store = new_store(NULL);
     add(store, "", "web", 5, "a");
-    assert_null(ki_store_get(store, ki_str_make("web\0x", 5)));
-    assert_null(ki_store_get(store, ki_str_make("web", 2)));
+    assert_null(ki__store_get(store, ki_str_make("web\0x", 5)));
+    assert_null(ki__store_get(store, ki_str_make("web", 2)));
     ki_store_unref(store);
 }
 
@@ -155,8 +156,8 @@ static void replace_is_one_version(void **state)
     assert_int_equal(ki_store_replace(store, list, 3, "20", NULL), 0);
     ki_snapshot *after = ki_store_snapshot(store);
     assert_int_equal(ki_snapshot_version(after), ki_snapshot_version(before) + 1);
-    assert_ptr_equal(ki_snapshot_get(after, ki_str_from("shop/comes")), twice);
-    assert_null(ki_snapshot_get(after, ki_str_from("shop/goes")));
+    assert_ptr_equal(ki_snapshot_get(after, "shop/comes"), twice);
+    assert_null(ki_snapshot_get(after, "shop/goes"));
     assert_int_equal(count_of(store, "group", "a"), 0);
     assert_int_equal(count_of(store, "group", "c"), 0);
     assert_int_equal(count_of(store, "group", "d"), 1);
@@ -164,7 +165,7 @@ static void replace_is_one_version(void **state)
     /* The version before is as it was. */
     assert_int_equal(ki_snapshot_count(before), 2);
     assert_string_equal(ki_snapshot_resource_version(before), "2");
-    assert_non_null(ki_snapshot_get(before, ki_str_from("shop/goes")));
+    assert_non_null(ki_snapshot_get(before, "shop/goes"));
     test_check_snapshot(before, "group");
     ki_snapshot_unref(before);
     ki_snapshot_unref(after);
@@ -230,7 +231,7 @@ static void transactions_are_one_version_or_none(void **state)
         assert_int_equal(ki_txn_delete(txn, ki_str_from("shop/old"), "30", NULL), 1);
         assert_ptr_equal(ki_txn_get(txn, ki_str_from("shop/one")), one);
         assert_null(ki_txn_get(txn, ki_str_from("shop/old")));
-        assert_null(ki_store_get(store, ki_str_from("shop/one"))); /* nobody sees it yet */
+        assert_null(ki_store_get(store, "shop/one")); /* nobody sees it yet */
         if (end == 0) {
             ki_txn_abort(txn);
             check_version(store, "1", 1);
@@ -412,7 +413,7 @@ static void a_fickle_index_function_does_no_harm(void **state)
         for (unsigned v = 0; v < 7; v++) {
             (void)snprintf(name, sizeof(name), "%u", v);
             ki_list *list;
-            assert_int_equal(ki_store_by_index(store, "fickle", ki_str_from(name), &list), 0);
+            assert_int_equal(ki_store_by_index(store, "fickle", name, &list), 0);
             ki_list_unref(list);
         }
     }
@@ -568,8 +569,8 @@ static void the_transform_function_decides_what_is_stored(void **state)
     assert_int_equal(ki_store_new(&options, &store, NULL), 0);
     add(store, "shop", "web", 4, "a");
     add(store, "shop", "db", 5, "a");
-    assert_null(ki_store_get(store, ki_str_from("shop/web")));
-    ki_object *made = ki_store_get(store, ki_str_from("x/made"));
+    assert_null(ki_store_get(store, "shop/web"));
+    ki_object *made = ki_store_get(store, "x/made");
     assert_non_null(made);
     fail_with = -EPROTO;
     assert_int_equal(ki_store_add(store, made, NULL), -EPROTO);

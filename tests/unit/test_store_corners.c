@@ -59,7 +59,7 @@ static void a_full_store_can_be_replaced(void **state)
     assert_int_equal(count(store), 3);
     assert_int_equal(ki_store_replace(store, list + 5, 6, "3", NULL), KI_ERR_LIMIT); /* four keys */
     assert_int_equal(count(store), 3);
-    ki_object *there = ki_store_get(store, ki_str_from("a/n5"));
+    ki_object *there = ki_store_get(store, "a/n5");
     assert_ptr_equal(there, objects[11]);
     ki_object_unref(there);
     assert_int_equal(ki_store_add(store, objects[0], NULL),
@@ -228,7 +228,7 @@ static void keys_and_values_of_one_hash_are_told_apart(void **state)
         assert_int_equal(ki_store_add(store, first, NULL), 0);
         check_both(store, names[0], 1);
         check_both(store, names[1], 1);
-        assert_null(ki_store_get(store, ki_str_from(names[1])));
+        assert_null(ki_store_get(store, names[1]));
         assert_int_equal(ki_store_delete(store, ki_str_from(names[1]), NULL, NULL), 0);
         ki_object *second = test_pod(NULL, "", names[1], 2, names[1]);
         assert_int_equal(ki_store_add(store, second, NULL), 0);
@@ -239,10 +239,10 @@ static void keys_and_values_of_one_hash_are_told_apart(void **state)
         check_both(store, names[0], 1);
         check_both(store, names[1], 1);
         assert_int_equal(ki_store_delete(store, ki_str_from(names[round]), NULL, NULL), 1);
-        ki_object *there = ki_store_get(store, ki_str_from(names[1 - round]));
+        ki_object *there = ki_store_get(store, names[1 - round]);
         assert_ptr_equal(there, round == 0 ? second : changed);
         ki_object_unref(there);
-        assert_null(ki_store_get(store, ki_str_from(names[round])));
+        assert_null(ki_store_get(store, names[round]));
         check_both(store, names[round], 0);
         check_both(store, names[1 - round], 1);
         assert_int_equal(ki_store_replace(store, NULL, 0, "9", NULL), 0);
@@ -412,7 +412,7 @@ static void a_list_of_nothing_takes_next_to_nothing(void **state)
     }
     size_t bytes = alloc.live_bytes;
     ki_list *list;
-    assert_int_equal(ki_store_by_index(store, KI_INDEX_NAMESPACE, ki_str_from("none"), &list), 0);
+    assert_int_equal(ki_store_by_index(store, KI_INDEX_NAMESPACE, "none", &list), 0);
     assert_int_equal(ki_list_count(list), 0);
     assert_true(alloc.live_bytes < bytes + 100);
     ki_list_unref(list);
@@ -614,7 +614,7 @@ static void what_a_fickle_index_function_left_behind_does_no_harm(void **state)
         assert_non_null(ki_list_at(list, i));
     }
     ki_list_unref(list);
-    assert_int_equal(ki_store_by_index(store, "moody", ki_str_from("old"), &list), 0);
+    assert_int_equal(ki_store_by_index(store, "moody", "old", &list), 0);
     assert_int_equal(ki_list_count(list), 70);
     ki_list_unref(list);
     ki_snapshot_unref(snapshot);

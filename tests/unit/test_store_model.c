@@ -85,7 +85,7 @@ static void check(const struct model *m, const ki_snapshot *snapshot, const sign
     size_t count = 0;
     size_t in_namespace = 0;
     for (unsigned key = 0; key < m->keys; key++) {
-        ki_str name = ki_str_from(ki_object_key(object_of(m, key, 0)));
+        const char *name = ki_object_key(object_of(m, key, 0));
         const ki_object *expected = model[key] != GONE ? object_of(m, key, model[key]) : NULL;
         assert_ptr_equal(ki_snapshot_get(snapshot, name), expected);
         count += expected != NULL;

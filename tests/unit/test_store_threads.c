@@ -92,7 +92,7 @@ static bool is_whole(const ki_snapshot *snapshot)
         const ki_object *object = ki_snapshot_iter_next(&iter);
         if (object == NULL || ki_snapshot_iter_next(&iter) != NULL ||
             strcmp(ki_object_resource_version(object), version) != 0 ||
-            ki_snapshot_get(snapshot, ki_str_from(ki_object_key(object))) != object) {
+            ki_snapshot_get(snapshot, ki_object_key(object)) != object) {
             return false;
         }
     }
@@ -115,7 +115,7 @@ static void *reader(void *user)
         }
         ki_snapshot_unref(now);
         ki_list *list;
-        ki_object *object = ki_store_get(s->store, ki_str_from("a/o3"));
+        ki_object *object = ki_store_get(s->store, "a/o3");
         good = good && object != NULL && ki_store_list(s->store, &list) == 0;
         if (!good) {
             atomic_fetch_add(&s->failures, 1);

@@ -83,7 +83,7 @@ static void check(ki_store *store, const struct objects *objects, ki_object *con
     size_t count = 0;
     ki_snapshot *snapshot = ki_store_snapshot(store);
     for (unsigned i = 0; i < OBJECTS; i++) {
-        assert_ptr_equal(ki_snapshot_get(snapshot, key_of(objects, i)), model[i]);
+        assert_ptr_equal(ki__snapshot_get(snapshot, key_of(objects, i)), model[i]);
         count += model[i] != NULL;
     }
     assert_int_equal(ki_snapshot_count(snapshot), count);

@@ -104,14 +104,14 @@ static void next_is_done_and_get_in_one(void **state)
     ki_workqueue *queue = new_queue();
     (void)wq_add(queue, "a");
     (void)wq_add(queue, "b");
-    ki_work work = {{NULL, 0}, NULL};
+    ki_work work = {NULL, NULL};
     assert_int_equal(ki_workqueue_next(queue, &work), 1);
-    assert_str(work.key, "a");
+    assert_string_equal(work.key, "a");
     (void)wq_add(queue, "a");
     assert_int_equal(ki_workqueue_next(queue, &work), 1);
-    assert_str(work.key, "b");
+    assert_string_equal(work.key, "b");
     assert_int_equal(ki_workqueue_next(queue, &work), 1);
-    assert_str(work.key, "a");
+    assert_string_equal(work.key, "a");
     ki_workqueue_shut_down(queue);
     assert_int_equal(ki_workqueue_next(queue, &work), KI_ERR_STOPPED);
     assert_null(work.entry);
@@ -120,24 +120,26 @@ static void next_is_done_and_get_in_one(void **state)
     ki_workqueue_unref(queue);
 }
 
-static void keys_are_bytes_up_to_a_limit(void **state)
+static void keys_are_text_up_to_a_limit(void **state)
 {
     (void)state;
     ki_workqueue *queue = NULL;
     assert_int_equal(
         ki_workqueue_new(KI_OPTIONS(ki_workqueue_options, .max_key_bytes = 300), &queue, NULL), 0);
-    char bytes[301] = {0};
     for (size_t len = 0; len <= 300; len += len < 3 ? 1 : 99) {
-        ki_str key = {len != 0 ? bytes : NULL, len};
+        char key[301] = {0};
+        memset(key, '\xff', len);
         assert_int_equal(ki_workqueue_add(queue, key), 1);
         ki_work work;
         assert_int_equal(ki_workqueue_get(queue, &work), 1);
-        assert_true(ki_str_eq(work.key, key));
+        assert_string_equal(work.key, key);
         wq_check(queue);
         ki_workqueue_done(queue, &work);
         wq_check(queue);
     }
-    assert_int_equal(ki_workqueue_add(queue, ki_str_make(bytes, 301)), KI_ERR_LIMIT);
+    char long_key[302] = {0};
+    memset(long_key, 'a', 301);
+    assert_int_equal(ki_workqueue_add(queue, long_key), KI_ERR_LIMIT);
     assert_int_equal(ki_workqueue_count(queue), 0);
     ki_workqueue_unref(queue);
 }
@@ -150,12 +152,12 @@ static void max_keys_counts_what_waits_and_is_worked_on(void **state)
         ki_workqueue_new(KI_OPTIONS(ki_workqueue_options, .max_keys = 2), &queue, NULL), 0);
     (void)wq_add(queue, "a");
     (void)wq_add(queue, "b");
-    assert_int_equal(ki_workqueue_add(queue, ki_str_from("c")), KI_ERR_LIMIT);
+    assert_int_equal(ki_workqueue_add(queue, "c"), KI_ERR_LIMIT);
     ki_work work = wq_take(queue, "a");
-    assert_int_equal(ki_workqueue_add(queue, ki_str_from("c")), KI_ERR_LIMIT);
+    assert_int_equal(ki_workqueue_add(queue, "c"), KI_ERR_LIMIT);
     assert_int_equal(wq_add(queue, "a"), 1); /* known: always possible */
     ki_workqueue_done(queue, &work);
-    assert_int_equal(ki_workqueue_add(queue, ki_str_from("c")), KI_ERR_LIMIT);
+    assert_int_equal(ki_workqueue_add(queue, "c"), KI_ERR_LIMIT);
     work = wq_take(queue, "b");
     ki_workqueue_done(queue, &work);
     assert_int_equal(wq_add(queue, "c"), 1); /* in the place of b, which is kept but idle */
@@ -173,14 +175,14 @@ static void a_queue_that_is_shut_down_takes_nothing_and_hands_out_the_rest(void 
     assert_false(ki_workqueue_is_shutting_down(queue));
     ki_workqueue_shut_down(queue);
     assert_true(ki_workqueue_is_shutting_down(queue));
-    assert_int_equal(ki_workqueue_add(queue, ki_str_from("c")), KI_ERR_STOPPED);
-    assert_int_equal(ki_workqueue_add(queue, ki_str_from("a")), KI_ERR_STOPPED);
+    assert_int_equal(ki_workqueue_add(queue, "c"), KI_ERR_STOPPED);
+    assert_int_equal(ki_workqueue_add(queue, "a"), KI_ERR_STOPPED);
     ki_work b = wq_take(queue, "b");
     ki_work none;
     assert_int_equal(ki_workqueue_try_get(queue, &none), KI_ERR_STOPPED);
     ki_workqueue_done(queue, &work); /* was added again before: put back even now */
     assert_int_equal(ki_workqueue_get(queue, &work), 1);
-    assert_str(work.key, "a");
+    assert_string_equal(work.key, "a");
     ki_workqueue_done(queue, &work);
     ki_workqueue_done(queue, &b);
     assert_int_equal(ki_workqueue_get(queue, &none), KI_ERR_STOPPED);
@@ -255,10 +257,9 @@ static void memory_is_bounded_and_given_back(void **state)
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < KEYS; i++) {
             char key[32];
-            int len = snprintf(key, sizeof(key), "namespace-%d/pod-%d", i % 10, i);
-            ki_str name = ki_str_make(key, (size_t)len);
-            int r = i % 2 == 0 ? ki_workqueue_add(queue, name)
-                               : ki__workqueue_add_after(queue, name, (uint64_t)i);
+            (void)snprintf(key, sizeof(key), "namespace-%d/pod-%d", i % 10, i);
+            int r = i % 2 == 0 ? ki_workqueue_add(queue, key)
+                               : ki__workqueue_add_after(queue, key, (uint64_t)i);
             assert_int_equal(r, 1);
         }
         assert_true(alloc.live_bytes < (size_t)KEYS * 240);
@@ -327,8 +328,8 @@ static int use_all(const ki_alloc *alloc, void *user)
     size_t added = 0;
     for (int i = 0; i < 40 && r >= 0; i++) {
         char key[80];
-        int len = snprintf(key, sizeof(key), "%0*d", 1 + i * 2 % 70, i);
-        r = ki_workqueue_add(queue, ki_str_make(key, (size_t)len));
+        (void)snprintf(key, sizeof(key), "%0*d", 1 + i * 2 % 70, i);
+        r = ki_workqueue_add(queue, key);
         added += r == 1;
         wq_check(queue);
     }
@@ -345,7 +346,7 @@ static int use_all(const ki_alloc *alloc, void *user)
         added--;
     }
     if (r >= 0) {
-        r = ki__workqueue_add_after(queue, ki_str_from("later"), 1);
+        r = ki__workqueue_add_after(queue, "later", 1);
     }
     ki_workqueue_shut_down(queue);
     wq_check(queue);
@@ -368,7 +369,7 @@ int main(void)
         cmocka_unit_test(a_key_that_comes_again_goes_behind_those_that_wait),
         cmocka_unit_test(done_twice_does_nothing),
         cmocka_unit_test(next_is_done_and_get_in_one),
-        cmocka_unit_test(keys_are_bytes_up_to_a_limit),
+        cmocka_unit_test(keys_are_text_up_to_a_limit),
         cmocka_unit_test(max_keys_counts_what_waits_and_is_worked_on),
         cmocka_unit_test(a_queue_that_is_shut_down_takes_nothing_and_hands_out_the_rest),
         cmocka_unit_test(drained_is_when_nothing_waits_or_for_idle_when_nothing_is_worked_on),

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "support/fake_clock.h"
 #include "support/test.h"
@@ -147,9 +148,9 @@ static void shutting_down_drops_delayed_keys_but_not_those_that_are_due(void **s
     fake_clock_advance(&f.clock, 10);
     ki_workqueue_shut_down(f.queue);
     wq_check(f.queue);
-    assert_int_equal(ki__workqueue_add_after(f.queue, ki_str_from("x"), 1), KI_ERR_STOPPED);
-    assert_int_equal(ki__workqueue_add_after(f.queue, ki_str_from("x"), 0), KI_ERR_STOPPED);
-    assert_int_equal(ki_workqueue_add_rate_limited(f.queue, ki_str_from("x")), KI_ERR_STOPPED);
+    assert_int_equal(ki__workqueue_add_after(f.queue, "x", 1), KI_ERR_STOPPED);
+    assert_int_equal(ki__workqueue_add_after(f.queue, "x", 0), KI_ERR_STOPPED);
+    assert_int_equal(ki_workqueue_add_rate_limited(f.queue, "x"), KI_ERR_STOPPED);
     assert_int_equal(wq_stats(f.queue).retries, 3);
     ki_workqueue_done(f.queue, &work);
     take_and_be_done(&f, "due");
@@ -191,7 +192,7 @@ static void without_a_clock_the_systems_is_used(void **state)
     ki_workqueue *queue = NULL;
     ki_work work;
     assert_int_equal(ki_workqueue_new(NULL, &queue, NULL), 0);
-    ki_str key = ki_str_from("a");
+    const char *key = "a";
     const ki_clock *clock = ki_clock_system();
     uint64_t before = clock->monotonic_ns(clock->user);
     assert_int_equal(ki__workqueue_add_after(queue, key, 20 * MS_NS), 1);
@@ -291,7 +292,7 @@ static void programs_count_in_milliseconds(void **state)
     open_queue(&f);
     uint64_t now_ns = atomic_load(&f.clock.now_ns);
     assert_int_equal(ki_workqueue_timeout(f.queue), -1);
-    assert_int_equal(ki_workqueue_add_after(f.queue, ki_str_from("a"), 20), 1);
+    assert_int_equal(ki_workqueue_add_after(f.queue, "a", 20), 1);
     assert_int_equal(ki__workqueue_next_deadline(f.queue), now_ns + 20 * MS_NS);
     assert_int_equal(ki_workqueue_timeout(f.queue), 20);
     fake_clock_advance(&f.clock, 20 * MS_NS - 1);
@@ -299,7 +300,7 @@ static void programs_count_in_milliseconds(void **state)
     fake_clock_advance(&f.clock, 1);
     assert_int_equal(ki_workqueue_timeout(f.queue), 0);
     take_and_be_done(&f, "a");
-    assert_int_equal(ki_workqueue_add_after(f.queue, ki_str_from("b"), UINT64_MAX), 1);
+    assert_int_equal(ki_workqueue_add_after(f.queue, "b", UINT64_MAX), 1);
     assert_int_equal(ki_workqueue_timeout(f.queue), INT32_MAX);
     ki_workqueue_shut_down(f.queue);
     assert_int_equal(ki_workqueue_timeout(f.queue), 0); /* to get KI_ERR_STOPPED */
@@ -321,16 +322,16 @@ static void rate_limited_keys_wait_longer_each_time_until_forgotten(void **state
     assert_int_equal(wq_add_rate_limited(f.queue, "one"), 1);
     assert_int_equal(ki__workqueue_next_deadline(f.queue), now_ns + MS_NS);
     assert_int_equal(wq_add_rate_limited(f.queue, "one"), 0);
-    assert_int_equal(ki_workqueue_requeues(f.queue, ki_str_from("one")), 2);
+    assert_int_equal(ki_workqueue_requeues(f.queue, "one"), 2);
     assert_int_equal(wq_add_rate_limited(f.queue, "two"), 1);
-    assert_int_equal(ki_workqueue_requeues(f.queue, ki_str_from("two")), 1);
+    assert_int_equal(ki_workqueue_requeues(f.queue, "two"), 1);
     fake_clock_advance(&f.clock, MS_NS);
     take_and_be_done(&f, "one");
     take_and_be_done(&f, "two");
     (void)wq_add_rate_limited(f.queue, "one");
     assert_int_equal(ki__workqueue_next_deadline(f.queue), now_ns + MS_NS + 4 * MS_NS);
-    ki_workqueue_forget(f.queue, ki_str_from("two"));
-    assert_int_equal(ki_workqueue_requeues(f.queue, ki_str_from("two")), 0);
+    ki_workqueue_forget(f.queue, "two");
+    assert_int_equal(ki_workqueue_requeues(f.queue, "two"), 0);
     (void)wq_add_rate_limited(f.queue, "two");
     assert_int_equal(ki__workqueue_next_deadline(f.queue), now_ns + 2 * MS_NS);
     assert_int_equal(wq_stats(f.queue).retries, 5);
@@ -401,10 +402,7 @@ static void with_a_longest_wait_every_key_is_served_within_it(void **state)
         }
         ki_work work;
         while (ki_workqueue_try_get(f.queue, &work) == 1) {
-            size_t number = 0;
-            for (size_t i = 0; i < work.key.len; i++) {
-                number = number * 10 + (size_t)(work.key.ptr[i] - '0');
-            }
+            size_t number = (size_t)strtoul(work.key, NULL, 10);
             assert_true(now_ns - added_ns[number] <= 2 * S_NS + 50 * MS_NS);
             ki_workqueue_done(f.queue, &work);
             served++;
@@ -467,10 +465,10 @@ static void a_program_can_give_its_own_limiter(void **state)
     assert_int_equal(own.unused, 0);
     (void)wq_add_rate_limited(f.queue, "abc");
     assert_int_equal(own.unused, 1);
-    ki_workqueue_forget(f.queue, ki_str_from("abc"));
-    assert_int_equal(ki_workqueue_requeues(f.queue, ki_str_from("abc")), 5);
-    assert_int_equal(ki_workqueue_add_rate_limited(f.queue, ki_str_from("long")), KI_ERR_LIMIT);
-    assert_int_equal(ki__workqueue_add_after(f.queue, ki_str_from("long"), 1), KI_ERR_LIMIT);
+    ki_workqueue_forget(f.queue, "abc");
+    assert_int_equal(ki_workqueue_requeues(f.queue, "abc"), 5);
+    assert_int_equal(ki_workqueue_add_rate_limited(f.queue, "long"), KI_ERR_LIMIT);
+    assert_int_equal(ki__workqueue_add_after(f.queue, "long", 1), KI_ERR_LIMIT);
     assert_int_equal(own.asked, 2);
     assert_int_equal(own.forgotten, 1);
     assert_int_equal(own.destroyed, 0);

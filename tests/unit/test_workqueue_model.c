@@ -119,7 +119,7 @@ static bool refused(run *r, size_t key, int answer)
 static void step_add(run *r)
 {
     size_t key = any_key(r);
-    int answer = ki_workqueue_add(r->queue, name_of(r, key));
+    int answer = ki_workqueue_add(r->queue, r->names[key]);
     if (!refused(r, key, answer)) {
         assert_int_equal(answer, model_add(&r->m, key));
     }
@@ -134,7 +134,7 @@ static void step_add_after(run *r)
     when_ns = when_ns / KEYS * KEYS + key;
     uint64_t now_ns = atomic_load(&r->clock.now_ns);
     uint64_t delay_ns = when_ns > now_ns ? when_ns - now_ns : 0;
-    int answer = ki__workqueue_add_after(r->queue, name_of(r, key), delay_ns);
+    int answer = ki__workqueue_add_after(r->queue, r->names[key], delay_ns);
     if (refused(r, key, answer)) {
         return;
     }
@@ -152,7 +152,7 @@ static void step_add_after(run *r)
 static void step_get(run *r)
 {
     model *m = &r->m;
-    ki_work work = {{NULL, 0}, NULL};
+    ki_work work = {NULL, NULL};
     int answer = ki_workqueue_try_get(r->queue, &work);
     model_release(r);
     if (m->line_len == 0) {
@@ -162,7 +162,7 @@ static void step_get(run *r)
     size_t key = m->line[0];
     memmove(m->line, m->line + 1, --m->line_len * sizeof(m->line[0]));
     assert_int_equal(answer, 1);
-    assert_str(work.key, r->names[key]);
+    assert_string_equal(work.key, r->names[key]);
     assert_false(m->processing[key]); /* never two workers on one key */
     m->processing[key] = true;
     m->dirty[key] = false;

@@ -80,11 +80,11 @@ static void *produce(void *user)
     uint64_t random = (uint64_t)(uintptr_t)&random;
     for (size_t i = 0; i < ROUNDS; i++) {
         size_t number = (size_t)(test_random(&random) % KEYS);
-        char key = (char)('a' + (char)number);
+        const char key[] = {(char)('a' + (char)number), '\0'};
         atomic_fetch_add(&c->changes[number], 1);
-        int r = i % 4 == 0 ? ki__workqueue_add_after(c->queue, ki_str_make(&key, 1),
-                                                     test_random(&random) % (200 * 1000))
-                           : ki_workqueue_add(c->queue, ki_str_make(&key, 1));
+        int r = i % 4 == 0
+                    ? ki__workqueue_add_after(c->queue, key, test_random(&random) % (200 * 1000))
+                    : ki_workqueue_add(c->queue, key);
         assert_true(r >= 0);
     }
     return NULL;
@@ -92,7 +92,7 @@ static void *produce(void *user)
 
 static void work_on(crowd *c, const ki_work *work)
 {
-    size_t number = (size_t)(work->key.ptr[0] - 'a');
+    size_t number = (size_t)(work->key[0] - 'a');
     assert_false(atomic_exchange(&c->busy[number], true));
     atomic_store(&c->seen[number], atomic_load(&c->changes[number]));
     if (atomic_fetch_add(&c->works, 1) % 16 == 0) {
@@ -115,7 +115,7 @@ static void *work_by_get(void *user)
 static void *work_by_next(void *user)
 {
     crowd *c = user;
-    ki_work work = {{NULL, 0}, NULL};
+    ki_work work = {NULL, NULL};
     while (ki_workqueue_next(c->queue, &work) == 1) {
         work_on(c, &work);
     }
@@ -170,7 +170,7 @@ static void *get_one(void *user)
     s->r = ki_workqueue_get(s->queue, &work);
     if (s->r == 1) {
         s->got_ns = real_ns(NULL);
-        s->key = work.key.ptr[0];
+        s->key = work.key[0];
         sleep_ms(s->work_ms);
         ki_workqueue_done(s->queue, &work);
     }
@@ -442,7 +442,7 @@ static void *race_produce(void *user)
     for (int i = 0; i < 50; i++) {
         char key[8];
         (void)snprintf(key, sizeof(key), "%d", i);
-        if (ki_workqueue_add(r->queue, ki_str_from(key)) == 1) {
+        if (ki_workqueue_add(r->queue, key) == 1) {
             atomic_fetch_add(&r->added, 1);
         }
     }
@@ -452,7 +452,7 @@ static void *race_produce(void *user)
 static void *race_work(void *user)
 {
     race *r = user;
-    ki_work work = {{NULL, 0}, NULL};
+    ki_work work = {NULL, NULL};
     while (ki_workqueue_next(r->queue, &work) == 1) {
         atomic_fetch_add(&r->worked, 1);
     }
@@ -505,7 +505,7 @@ static void *loop_feed(void *user)
     for (int i = 0; i < ROUNDS; i++) {
         char key[12];
         (void)snprintf(key, sizeof(key), "%d", i);
-        assert_int_equal(ki_workqueue_add(l->queue, ki_str_from(key)), 1);
+        assert_int_equal(ki_workqueue_add(l->queue, key), 1);
     }
     ki_workqueue_shut_down(l->queue);
     return NULL;

@@ -111,7 +111,8 @@ class controller : public unique<ki_controller, ki_controller_close>
         Reconcile reconcile;
         controller_options options;
 
-        static int call(ki_str key, uint64_t *retry_after_ms, ki_error *error, void *user) noexcept
+        static int call(const char *key, uint64_t *retry_after_ms, ki_error *error,
+                        void *user) noexcept
         {
             auto *self = static_cast<controller_state *>(user);
             return detail::guard(
@@ -142,7 +143,7 @@ class controller : public unique<ki_controller, ki_controller_close>
         {
             return done ? take(*done, retry_after_ms, error) : done.error().fill(error);
         }
-        static void failed(ki_str key, const ki_error *error, uint32_t failures, bool given_up,
+        static void failed(const char *key, const ki_error *error, uint32_t failures, bool given_up,
                            void *user) noexcept
         {
             auto *self = static_cast<controller_state *>(user);

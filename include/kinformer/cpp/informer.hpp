@@ -267,9 +267,9 @@ class informer : public shared<ki_informer, ki_informer_ref, ki_informer_unref>
         return object(ki_informer_get(get(), name_space.c_str(), name.c_str()));
     }
     /** The object with a key, "namespace/name" or "name"; null if there is none. */
-    object find(std::string_view key) const noexcept
+    object find(const text &key) const noexcept
     {
-        return object(ki_store_get(ki_informer_store(get()), str(key)));
+        return object(ki_store_get(ki_informer_store(get()), key.c_str()));
     }
     /** Objects of a namespace ("": of all) by label selector, such as "app=web". */
     ki::list list(const text &name_space = nullptr, const text &selector = nullptr) const

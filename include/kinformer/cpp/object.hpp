@@ -335,14 +335,14 @@ class selector : public shared<const ki_selector, ki_selector_ref, ki_selector_u
     selector() noexcept : shared(ki_selector_everything())
     {
     }
-    explicit selector(std::string_view spelling) : selector(try_parse(spelling).value())
+    explicit selector(const text &spelling) : selector(try_parse(spelling).value())
     {
     }
-    static result<selector> try_parse(std::string_view spelling)
+    static result<selector> try_parse(const text &spelling)
     {
         return detail::make<selector>([&](const ki_selector **ret, ki_error *e) {
             ki_selector *made = nullptr;
-            int r = ki_selector_parse(str(spelling), nullptr, &made, e);
+            int r = ki_selector_parse(spelling.c_str(), nullptr, &made, e);
             *ret = made;
             return r;
         });
@@ -359,14 +359,14 @@ class field_selector
 {
   public:
     using shared::shared;
-    explicit field_selector(std::string_view spelling) : field_selector(try_parse(spelling).value())
+    explicit field_selector(const text &spelling) : field_selector(try_parse(spelling).value())
     {
     }
-    static result<field_selector> try_parse(std::string_view spelling)
+    static result<field_selector> try_parse(const text &spelling)
     {
         return detail::make<field_selector>([&](const ki_field_selector **ret, ki_error *e) {
             ki_field_selector *made = nullptr;
-            int r = ki_field_selector_parse(str(spelling), nullptr, &made, e);
+            int r = ki_field_selector_parse(spelling.c_str(), nullptr, &made, e);
             *ret = made;
             return r;
         });

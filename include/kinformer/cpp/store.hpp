@@ -73,9 +73,9 @@ class snapshot : public detail::snapshot_handle
         return ki_snapshot_resource_version(get());
     }
     /** The object with a key, "namespace/name" or "name"; null if there is none. */
-    object_ref find(std::string_view key) const noexcept
+    object_ref find(const text &key) const noexcept
     {
-        return ki_snapshot_get(get(), str(key));
+        return ki_snapshot_get(get(), key.c_str());
     }
     snapshot_range::iterator begin() const noexcept
     {
@@ -112,9 +112,9 @@ class store : public shared<ki_store, ki_store_ref, ki_store_unref>
         return ki::snapshot(ki_store_snapshot(get()));
     }
     /** The object with a key; null if there is none. */
-    object find(std::string_view key) const noexcept
+    object find(const text &key) const noexcept
     {
-        return object(ki_store_get(get(), str(key)));
+        return object(ki_store_get(get(), key.c_str()));
     }
     list all() const
     {
@@ -125,14 +125,14 @@ class store : public shared<ki_store, ki_store_ref, ki_store_unref>
         return detail::make<list>(
             [&](ki_list **ret, ki_error *) { return ki_store_list(get(), ret); });
     }
-    list by_index(const text &index, std::string_view value) const
+    list by_index(const text &index, const text &value) const
     {
         return try_by_index(index, value).value();
     }
-    result<list> try_by_index(const text &index, std::string_view value) const
+    result<list> try_by_index(const text &index, const text &value) const
     {
         return detail::make<list>([&](ki_list **ret, ki_error *) {
-            return ki_store_by_index(get(), index.c_str(), str(value), ret);
+            return ki_store_by_index(get(), index.c_str(), value.c_str(), ret);
         });
     }
 };

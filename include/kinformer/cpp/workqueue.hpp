@@ -24,34 +24,34 @@ class workqueue : public shared<ki_workqueue, ki_workqueue_ref, ki_workqueue_unr
             [&](ki_workqueue **ret, ki_error *e) { return ki_workqueue_new(options, ret, e); });
     }
 
-    void add(std::string_view key)
+    void add(const text &key)
     {
         try_add(key).value();
     }
-    result<void> try_add(std::string_view key)
+    result<void> try_add(const text &key)
     {
-        return detail::check(ki_workqueue_add(get(), str(key)));
+        return detail::check(ki_workqueue_add(get(), key.c_str()));
     }
-    void add_after(std::string_view key, std::chrono::milliseconds delay)
+    void add_after(const text &key, std::chrono::milliseconds delay)
     {
         try_add_after(key, delay).value();
     }
-    result<void> try_add_after(std::string_view key, std::chrono::milliseconds delay)
+    result<void> try_add_after(const text &key, std::chrono::milliseconds delay)
     {
         const auto ms = delay.count() > 0 ? static_cast<uint64_t>(delay.count()) : 0;
-        return detail::check(ki_workqueue_add_after(get(), str(key), ms));
+        return detail::check(ki_workqueue_add_after(get(), key.c_str(), ms));
     }
-    void add_rate_limited(std::string_view key)
+    void add_rate_limited(const text &key)
     {
         try_add_rate_limited(key).value();
     }
-    result<void> try_add_rate_limited(std::string_view key)
+    result<void> try_add_rate_limited(const text &key)
     {
-        return detail::check(ki_workqueue_add_rate_limited(get(), str(key)));
+        return detail::check(ki_workqueue_add_rate_limited(get(), key.c_str()));
     }
-    void forget(std::string_view key) noexcept
+    void forget(const text &key) noexcept
     {
-        ki_workqueue_forget(get(), str(key));
+        ki_workqueue_forget(get(), key.c_str());
     }
     size_t size() const noexcept
     {

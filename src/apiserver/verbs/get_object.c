@@ -87,7 +87,7 @@ int ki__api_read_selectors(ki__api_exchange *x)
     ki_error error = KI_ERROR_INIT;
     if (x->route.labels[0] != '\0' && x->labels == NULL) {
         ki_selector *labels;
-        int r = ki_selector_parse(ki_str_from(x->route.labels), x->alloc, &labels, &error);
+        int r = ki_selector_parse(x->route.labels, x->alloc, &labels, &error);
         if (r < 0) {
             return fail_selector(x, r, "labelSelector", &error);
         }
@@ -95,7 +95,7 @@ int ki__api_read_selectors(ki__api_exchange *x)
     }
     if (x->route.fields[0] != '\0' && x->fields == NULL) {
         ki_field_selector *fields;
-        int r = ki_field_selector_parse(ki_str_from(x->route.fields), x->alloc, &fields, &error);
+        int r = ki_field_selector_parse(x->route.fields, x->alloc, &fields, &error);
         if (r < 0) {
             return fail_selector(x, r, "fieldSelector", &error);
         }

@@ -97,7 +97,7 @@ static ki_object *find(const char *key, void *user)
 {
     const ki_queue *queue = user;
     const ki_informer *informer = KI__CONTAINER_OF(queue->consumer, const ki_informer, task);
-    return ki_store_get(informer->store, ki_str_from(key));
+    return ki_store_get(informer->store, key);
 }
 
 static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, ki_error *error)

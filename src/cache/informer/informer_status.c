@@ -146,8 +146,7 @@ int ki_informer_list(const ki_informer *informer, const char *name_space, const 
     ki_selector *parsed = NULL;
     int r = 0;
     if (selector != NULL && selector[0] != '\0') {
-        r = ki_selector_parse(ki_str_from(selector), ki__engine_alloc(informer->engine), &parsed,
-                              error);
+        r = ki_selector_parse(selector, ki__engine_alloc(informer->engine), &parsed, error);
     }
     if (r < 0) {
         return r;

@@ -22,6 +22,7 @@
 #include "cache/queue/delta_queue.h"
 #include "cache/queue/delta_table.h"
 #include "cache/store/keyset.h"
+#include "cache/store/version.h"
 #include "object/key.h"
 #include "object/object.h"
 #include "wire/pages.h"
@@ -155,7 +156,7 @@ static const ki_object *last_known(delta_fifo *f, ki_str key, ki_object **ret_he
     if (delta != NULL) {
         return is_deletion(delta) ? NULL : delta->object;
     }
-    *ret_held = f->known != NULL ? ki_store_get(f->known, key) : NULL;
+    *ret_held = f->known != NULL ? ki__store_get(f->known, key) : NULL;
     return *ret_held;
 }
 

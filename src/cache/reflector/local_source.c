@@ -471,7 +471,7 @@ static int put_locked(ki_local_source *source, const ki_object *object, ki_error
     if (r < 0) {
         return r;
     }
-    ki_object *before = ki_store_get(source->store, ki_str_from(ki_object_key(object)));
+    ki_object *before = ki_store_get(source->store, ki_object_key(object));
     bool known = before != NULL;
     (void)ki_object_unref(before);
     if (!known && source->count >= source->max_objects) {

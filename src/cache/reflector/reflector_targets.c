@@ -120,7 +120,7 @@ static int replace_with_unread(ki_store *store, const ki_replacement *list, ki_e
     ki_snapshot *snapshot = ki_store_snapshot(store);
     size_t count = 0;
     for (size_t i = 0; i < list->unread_count; i++) {
-        const ki_object *object = ki_snapshot_get(snapshot, list->unread[i]);
+        const ki_object *object = ki__snapshot_get(snapshot, list->unread[i]);
         if (object != NULL) {
             objects[count++] = object;
         }
@@ -151,7 +151,7 @@ static int store_bookmark(const char *resource_version, void *user, ki_error *er
 
 static ki_object *store_find(const char *key, void *user)
 {
-    return ki_store_get(user, ki_str_from(key));
+    return ki_store_get(user, key);
 }
 
 static void store_destroy(void *user)

@@ -67,9 +67,9 @@ static int not_found(const ki_lister *lister, ki_str name_space, ki_str name, ki
 static ki_object *find(const ki_lister *lister, ki_str key)
 {
     if (lister->snapshot != NULL) {
-        return ki_object_ref(ki_snapshot_get(lister->snapshot, key));
+        return ki_object_ref(ki__snapshot_get(lister->snapshot, key));
     }
-    return ki_store_get(lister->store, key);
+    return ki__store_get(lister->store, key);
 }
 
 /* The object of this name; NULL also for names that no object can have, as those with a '/', which
@@ -99,17 +99,20 @@ int ki_lister_get(const ki_lister *lister, const char *name_space, const char *n
     return 0;
 }
 
-int ki_lister_get_key(const ki_lister *lister, ki_str key, ki_object **ret_object, ki_error *error)
+int ki_lister_get_key(const ki_lister *lister, const char *key, ki_object **ret_object,
+                      ki_error *error)
 {
     KI__REQUIRE(lister, error);
+    KI__REQUIRE(key, error);
     KI__REQUIRE(ret_object, error);
-    ki_object *object = find(lister, key);
+    ki_str text = ki_str_from(key);
+    ki_object *object = find(lister, text);
     if (object == NULL) {
         ki_str name_space;
         ki_str name;
-        if (ki_key_split(key, &name_space, &name) < 0) {
+        if (ki_key_split(text, &name_space, &name) < 0) {
             name_space = ki_str_make(NULL, 0);
-            name = key;
+            name = text;
         }
         return not_found(lister, name_space, name, error);
     }
@@ -238,14 +241,15 @@ int ki_lister_list(const ki_lister *lister, const char *name_space, const ki_sel
     return list_all(&iter, ret_list);
 }
 
-int ki_lister_by_index(const ki_lister *lister, const char *index, ki_str value,
+int ki_lister_by_index(const ki_lister *lister, const char *index, const char *value,
                        const ki_selector *selector, ki_list **ret_list)
 {
     KI__REQUIRE(lister, NULL);
     KI__REQUIRE(index, NULL);
+    KI__REQUIRE(value, NULL);
     KI__REQUIRE(ret_list, NULL);
     ki_lister_iter iter = begin(lister, selector);
-    int r = ki_snapshot_iter_find(iter.held, index, value, &iter.walk);
+    int r = ki_snapshot_iter_find(iter.held, index, ki_str_from(value), &iter.walk);
     if (r < 0) {
         ki_lister_iter_end(&iter);
         return r;

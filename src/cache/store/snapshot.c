@@ -55,10 +55,15 @@ size_t ki_snapshot_count(const ki_snapshot *snapshot)
     return snapshot->keys.count;
 }
 
-const ki_object *ki_snapshot_get(const ki_snapshot *snapshot, ki_str key)
+const ki_object *ki__snapshot_get(const ki_snapshot *snapshot, ki_str key)
 {
     uint32_t id = ki__version_find(snapshot, ki__key_hash(snapshot->store, key), key);
     return id != KI__TABLE_NONE ? ki__vec_get(&snapshot->objects, id).ptr : NULL;
+}
+
+const ki_object *ki_snapshot_get(const ki_snapshot *snapshot, const char *key)
+{
+    return ki__snapshot_get(snapshot, ki_str_from(key));
 }
 
 const char *ki_snapshot_index_name(const ki_snapshot *snapshot, size_t position)
@@ -381,12 +386,17 @@ int ki_snapshot_list_like(const ki_snapshot *snapshot, const char *index, const 
 
 /* Reading the present */
 
-ki_object *ki_store_get(ki_store *store, ki_str key)
+ki_object *ki__store_get(ki_store *store, ki_str key)
 {
     ki_snapshot *snapshot = ki__version_acquire(store);
-    ki_object *object = ki_object_ref(ki_snapshot_get(snapshot, key));
+    ki_object *object = ki_object_ref(ki__snapshot_get(snapshot, key));
     ki__version_release(snapshot);
     return object;
+}
+
+ki_object *ki_store_get(ki_store *store, const char *key)
+{
+    return ki__store_get(store, ki_str_from(key));
 }
 
 int ki_store_list(ki_store *store, ki_list **ret_list)
@@ -400,14 +410,15 @@ int ki_store_list(ki_store *store, ki_list **ret_list)
     return r;
 }
 
-int ki_store_by_index(ki_store *store, const char *index, ki_str value, ki_list **ret_list)
+int ki_store_by_index(ki_store *store, const char *index, const char *value, ki_list **ret_list)
 {
     KI__REQUIRE(store, NULL);
     KI__REQUIRE(index, NULL);
+    KI__REQUIRE(value, NULL);
     KI__REQUIRE(ret_list, NULL);
     ki_snapshot *snapshot = ki__version_acquire(store);
     ki_snapshot_iter iter;
-    int r = ki_snapshot_iter_find(snapshot, index, value, &iter);
+    int r = ki_snapshot_iter_find(snapshot, index, ki_str_from(value), &iter);
     if (r >= 0) {
         r = ki_snapshot_list(&iter, ret_list);
     }

@@ -113,7 +113,7 @@ void ki_txn_abort(ki_txn *txn)
 
 const ki_object *ki_txn_get(const ki_txn *txn, ki_str key)
 {
-    return ki_snapshot_get(txn->next, key);
+    return ki__snapshot_get(txn->next, key);
 }
 
 /* Resource versions */

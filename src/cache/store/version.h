@@ -145,4 +145,8 @@ static inline ki_snapshot_iter ki__snapshot_none(const ki_snapshot *snapshot)
  */
 const ki_object *ki__snapshot_peek(const ki_snapshot_iter *iter, uint32_t ahead);
 
+/** The public functions of these names, for text of a known length. */
+const ki_object *ki__snapshot_get(const ki_snapshot *snapshot, ki_str key);
+ki_object *ki__store_get(ki_store *store, ki_str key);
+
 #endif

@@ -99,8 +99,7 @@ void demo_check_compare(const char *label, ki_list *server, const ki_snapshot *c
     ki_snapshot_iter iter = ki_snapshot_iter_all(cache);
     check->objects += ki_list_count(server);
     for (size_t i = 0; (object = ki_list_at(server, i)) != NULL; i++) {
-        compare_one(label, ki_snapshot_get(cache, ki_str_from(ki_object_key(object))), object,
-                    check);
+        compare_one(label, ki_snapshot_get(cache, ki_object_key(object)), object, check);
     }
     ki_list_sort(server);
     while ((object = ki_snapshot_iter_next(&iter)) != NULL) {

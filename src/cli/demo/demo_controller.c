@@ -45,11 +45,11 @@ void demo_controller_note(demo *d, const ki_object *pod)
 {
     demo_controller *c = &d->controller;
     c->events++;
-    (void)!ki_workqueue_add_after(c->queue, ki_str_from(ki_object_namespace(pod)), GATHER_MS);
+    (void)!ki_workqueue_add_after(c->queue, ki_object_namespace(pod), GATHER_MS);
 }
 
 /* How many pods a namespace has, and how many of them run, as the cache says. */
-static void count_pods(demo *d, ki_str name_space, uint64_t *ret_pods, uint64_t *ret_running)
+static void count_pods(demo *d, const char *name_space, uint64_t *ret_pods, uint64_t *ret_running)
 {
     ki_snapshot *pods =
         ki_store_snapshot(ki_informer_store(d->session.targets[DEMO_PODS].informer));
@@ -57,7 +57,7 @@ static void count_pods(demo *d, ki_str name_space, uint64_t *ret_pods, uint64_t 
     const ki_object *pod;
     *ret_pods = 0;
     *ret_running = 0;
-    if (ki_snapshot_iter_find(pods, KI_INDEX_NAMESPACE, name_space, &iter) == 0) {
+    if (ki_snapshot_iter_find(pods, KI_INDEX_NAMESPACE, ki_str_from(name_space), &iter) == 0) {
         while ((pod = ki_snapshot_iter_next(&iter)) != NULL) {
             ki_value phase;
             ++*ret_pods;
@@ -71,16 +71,10 @@ static void count_pods(demo *d, ki_str name_space, uint64_t *ret_pods, uint64_t 
 /* ---- a run ---- */
 
 /* The object of a namespace as the cache has it; NULL: it has none. */
-static ki_object *find_count(demo *d, ki_str name_space)
+static ki_object *find_count(demo *d, const char *name_space)
 {
-    ki_buf key;
-    cli_text_init(&key);
-    cli_put_str(&key, name_space);
-    cli_put(&key, "/" DEMO_COUNT_NAME);
-    ki_store *store = ki_informer_store(d->session.targets[DEMO_PODCOUNTS].informer);
-    ki_object *object = ki_store_get(store, ki_buf_str(&key));
-    ki_buf_done(&key);
-    return object;
+    return ki_informer_get(d->session.targets[DEMO_PODCOUNTS].informer, name_space,
+                           DEMO_COUNT_NAME);
 }
 
 static bool says(const ki_object *count, const char *member, uint64_t number)
@@ -124,9 +118,9 @@ static int write_count(demo_call *call, const ki_object *known, uint64_t pods, u
     cli_text_init(&json);
     cli_putf(&json,
              "{\"apiVersion\":\"example.com/v1\",\"kind\":\"PodCount\",\"metadata\":{\"name\":"
-             "\"" DEMO_COUNT_NAME "\",\"namespace\":\"%.*s\",\"resourceVersion\":\"%s\"},"
+             "\"" DEMO_COUNT_NAME "\",\"namespace\":\"%s\",\"resourceVersion\":\"%s\"},"
              "\"status\":{\"pods\":%llu,\"running\":%llu}}",
-             KI_STR_ARG(call->work.key), known != NULL ? ki_object_resource_version(known) : "",
+             call->work.key, known != NULL ? ki_object_resource_version(known) : "",
              (unsigned long long)pods, (unsigned long long)running);
     int r = ki_object_from_json(json.data, json.len, NULL, &object, NULL);
     request.verb = known != NULL ? KI_VERB_UPDATE : KI_VERB_CREATE;

@@ -211,10 +211,17 @@ static int make_room(pass *p, const ki_alloc *alloc)
     return 0;
 }
 
-int ki_field_selector_parse(ki_str text, const ki_alloc *alloc, ki_field_selector **ret_selector,
-                            ki_error *error)
+int ki_field_selector_parse(const char *text, const ki_alloc *alloc,
+                            ki_field_selector **ret_selector, ki_error *error)
 {
+    KI__REQUIRE(text, error);
     KI__REQUIRE(ret_selector, error);
+    return ki__field_selector_parse(ki_str_from(text), alloc, ret_selector, error);
+}
+
+int ki__field_selector_parse(ki_str text, const ki_alloc *alloc, ki_field_selector **ret_selector,
+                             ki_error *error)
+{
     if (text.len > FIELD_SELECTOR_TEXT_MAX) {
         return ki__error_at(error, KI_ERR_LIMIT, text, FIELD_SELECTOR_TEXT_MAX,
                             "selector longer than %d bytes", FIELD_SELECTOR_TEXT_MAX);
@@ -270,13 +277,15 @@ bool ki_field_selector_is_everything(const ki_field_selector *selector)
     return selector->count == 0;
 }
 
-int ki_field_selector_requires(const ki_field_selector *selector, ki_str field, ki_str *ret_value)
+int ki_field_selector_requires(const ki_field_selector *selector, const char *field,
+                               ki_str *ret_value)
 {
     KI__REQUIRE(selector, NULL);
+    KI__REQUIRE(field, NULL);
     KI__REQUIRE(ret_value, NULL);
     for (uint32_t i = 0; i < selector->count; i++) {
         const ki__field_term *term = &selector->terms[i];
-        if (!term->negated && ki_str_eq(term->path, field)) {
+        if (!term->negated && ki_str_eq_text(term->path, field)) {
             *ret_value = term->value;
             return 0;
         }

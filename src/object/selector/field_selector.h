@@ -30,4 +30,8 @@ struct ki_field_selector {
     ki__field_term terms[];
 };
 
+/** The public function of this name, for text of a known length. */
+int ki__field_selector_parse(ki_str text, const ki_alloc *alloc, ki_field_selector **ret_selector,
+                             ki_error *error);
+
 #endif

@@ -90,4 +90,8 @@ bool ki__selector_read_int64(ki_str text, int64_t *ret_number);
 enum { KI__SHOWN_SIZE = 48 };
 const char *ki__selector_show(ki_str text, char out[KI__SHOWN_SIZE]);
 
+/** The public function of this name, for text of a known length. */
+int ki__selector_parse(ki_str text, const ki_alloc *alloc, ki_selector **ret_selector,
+                       ki_error *error);
+
 #endif

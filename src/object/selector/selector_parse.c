@@ -286,10 +286,17 @@ static int parse(const void *source, ki__selector_builder *builder, ki_error *er
     }
 }
 
-int ki_selector_parse(ki_str text, const ki_alloc *alloc, ki_selector **ret_selector,
+int ki_selector_parse(const char *text, const ki_alloc *alloc, ki_selector **ret_selector,
                       ki_error *error)
 {
+    KI__REQUIRE(text, error);
     KI__REQUIRE(ret_selector, error);
+    return ki__selector_parse(ki_str_from(text), alloc, ret_selector, error);
+}
+
+int ki__selector_parse(ki_str text, const ki_alloc *alloc, ki_selector **ret_selector,
+                       ki_error *error)
+{
     if (text.len > KI__SELECTOR_TEXT_MAX) {
         return ki__error_at(error, KI_ERR_LIMIT, text, KI__SELECTOR_TEXT_MAX,
                             "selector longer than %d bytes", KI__SELECTOR_TEXT_MAX);
