@@ -5,6 +5,8 @@
 
 #include <kinformer/alloc.h>
 
+#include "base/shared.h"
+
 /** `alloc`, or the default table if it is NULL. */
 static inline const ki_alloc *ki__alloc_or_default(const ki_alloc *alloc)
 {
@@ -13,19 +15,19 @@ static inline const ki_alloc *ki__alloc_or_default(const ki_alloc *alloc)
 
 /** `size` bytes, not cleared; NULL if there is no memory. A size of 0 gives a block nevertheless.
  */
-void *ki__alloc(const ki_alloc *alloc, size_t size);
+KI__SHARED void *ki__alloc(const ki_alloc *alloc, size_t size);
 
 /** The same, all zeros. */
-void *ki__alloc_zero(const ki_alloc *alloc, size_t size);
+KI__SHARED void *ki__alloc_zero(const ki_alloc *alloc, size_t size);
 
 /** `count` elements of `size` bytes, not cleared; NULL also when the product does not fit. */
-void *ki__alloc_array(const ki_alloc *alloc, size_t count, size_t size);
+KI__SHARED void *ki__alloc_array(const ki_alloc *alloc, size_t count, size_t size);
 
 /** Resizes `block`, which may be NULL; NULL leaves it as it was. */
 void *ki__realloc_array(const ki_alloc *alloc, void *block, size_t count, size_t size);
 
 /** Frees `block`, which may be NULL. */
-void ki__free(const ki_alloc *alloc, void *block);
+KI__SHARED void ki__free(const ki_alloc *alloc, void *block);
 
 /** Says that much more will be taken, in blocks of a few KiB, and kept: to be called every 64 KiB.
  *  Outside the main thread, glibc's heap grows by no more than what each block needs, with a system
@@ -40,6 +42,7 @@ void ki__alloc_trim(const ki_alloc *alloc);
 
 /** Reserves space for at least `need` elements in the array *block of *cap elements, growing by
  *  doubling. 0, or -ENOMEM with everything as it was. */
-int ki__array_reserve(const ki_alloc *alloc, void **block, size_t *cap, size_t need, size_t size);
+KI__SHARED int ki__array_reserve(const ki_alloc *alloc, void **block, size_t *cap, size_t need,
+                                 size_t size);
 
 #endif

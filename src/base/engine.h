@@ -10,6 +10,7 @@
 #include "base/heap.h"
 #include "base/list.h"
 #include "base/pool.h"
+#include "base/shared.h"
 
 /* ---- timers: inside ki_engine_run() only ---- */
 
@@ -23,14 +24,14 @@ typedef struct ki__timer {
 
 /** Takes room in the engine for a timer; -ENOMEM, KI_ERR_LIMIT or KI_ERR_STOPPED. Ends with
  * ki__timer_done(). Any thread may call these two, as long as nobody else uses the timer. */
-int ki__timer_init(ki__timer *timer, ki_engine *engine, void (*fire)(ki__timer *timer));
+KI__SHARED int ki__timer_init(ki__timer *timer, ki_engine *engine, void (*fire)(ki__timer *timer));
 /** Also fine for one that is zeroed. */
-void ki__timer_done(ki__timer *timer);
+KI__SHARED void ki__timer_done(ki__timer *timer);
 
 /** Sets it, or sets it again, to fire once at `deadline`; UINT64_MAX: never. */
-void ki__timer_set(ki__timer *timer, uint64_t deadline);
+KI__SHARED void ki__timer_set(ki__timer *timer, uint64_t deadline);
 /** Sets it to fire `delay_ns` from now. */
-void ki__timer_set_after(ki__timer *timer, uint64_t delay_ns);
+KI__SHARED void ki__timer_set_after(ki__timer *timer, uint64_t delay_ns);
 void ki__timer_cancel(ki__timer *timer);
 bool ki__timer_is_set(const ki__timer *timer);
 
@@ -42,16 +43,16 @@ typedef struct ki__task {
     void (*run)(struct ki__task *task);
 } ki__task;
 
-void ki__task_init(ki__task *task, void (*run)(ki__task *task));
+KI__SHARED void ki__task_init(ki__task *task, void (*run)(ki__task *task));
 
 /** Has the task run inside ki_engine_run(), once, in the order of posting. While it waits, posting
  *  it again does nothing; from inside its own run it may be posted again. Whether it was posted by
  *  this call. Calls the owner's `wake`, unless this thread is inside the engine. */
-bool ki__engine_post(ki_engine *engine, ki__task *task);
+KI__SHARED bool ki__engine_post(ki_engine *engine, ki__task *task);
 
 /** Has it not run after all. Whether it was posted and will not run now; if not, it may be running
  *  at this moment. */
-bool ki__engine_unpost(ki_engine *engine, ki__task *task);
+KI__SHARED bool ki__engine_unpost(ki_engine *engine, ki__task *task);
 
 /* ---- the rest of the world ---- */
 
@@ -67,7 +68,7 @@ void ki__engine_leave(ki_engine *engine, uintptr_t before);
 
 /** Whether it belongs to a parent of this process: nothing may be done with it. Then posting does
  *  nothing, and a timer cannot be made. */
-bool ki__engine_is_inherited(const ki_engine *engine);
+KI__SHARED bool ki__engine_is_inherited(const ki_engine *engine);
 
 /** KI__REQUIRE_OWN() for what runs on an engine. */
 #define KI__REQUIRE_OWN_ENGINE(engine, error)               \
@@ -78,8 +79,8 @@ bool ki__engine_is_inherited(const ki_engine *engine);
     } while (0)
 
 const ki_alloc *ki__engine_alloc(const ki_engine *engine);
-const ki_clock *ki__engine_clock(const ki_engine *engine);
-const ki_random *ki__engine_entropy(const ki_engine *engine);
+KI__SHARED const ki_clock *ki__engine_clock(const ki_engine *engine);
+KI__SHARED const ki_random *ki__engine_entropy(const ki_engine *engine);
 ki__pool *ki__engine_pool(const ki_engine *engine); /* NULL if it can start no threads */
 const ki_log *ki__engine_log(const ki_engine *engine);
 uint64_t ki__engine_now(const ki_engine *engine); /* monotonic */

@@ -9,6 +9,8 @@
 
 #include <kinformer/error.h>
 
+#include "base/shared.h"
+
 /** An error of our own that says nothing, with any bytes in it before. Only the head is written,
  * not the space for text: for errors on the stack of what runs once for each object. */
 static inline void ki__error_init(ki_error *error)
@@ -23,21 +25,21 @@ void ki__error_clear(ki_error *error);
 /** Copies what `from` says: the one way to do so. Each may be the program's, so older or newer than
  *  this library: nothing is read or written beyond their sizes, and the size of `to` stays. A NULL
  *  `to` is fine. */
-void ki__error_copy(ki_error *to, const ki_error *from);
+KI__SHARED void ki__error_copy(ki_error *to, const ki_error *from);
 
 /** Clears `error` and sets code (less than 0) and message. The message may be made of the old one:
  *  ki__error_set(error, r, "reading the file: %s", error->message). */
-int ki__error_set(ki_error *error, int code, const char *format, ...) KI_PRINTF(3, 4);
+KI__SHARED int ki__error_set(ki_error *error, int code, const char *format, ...) KI_PRINTF(3, 4);
 
 /** The same for a place `offset` bytes into `text`, of which line and column are counted here. */
-int ki__error_at(ki_error *error, int code, ki_str text, size_t offset, const char *format, ...)
-    KI_PRINTF(5, 6);
+KI__SHARED int ki__error_at(ki_error *error, int code, ki_str text, size_t offset,
+                            const char *format, ...) KI_PRINTF(5, 6);
 
 /** Sets the code with its own text from the table, for failures that need no more words. */
-int ki__error_code(ki_error *error, int code);
+KI__SHARED int ki__error_code(ki_error *error, int code);
 
 /** -EINVAL for an argument that is NULL and must not be: "name: must not be NULL". */
-int ki__error_null(ki_error *error, const char *argument);
+KI__SHARED int ki__error_null(ki_error *error, const char *argument);
 
 /** The first lines of public functions: returns -EINVAL if the argument is NULL. `error` is that of
  *  the function, or NULL if it has none. */

@@ -7,6 +7,8 @@
 #include <kinformer/clock.h>
 #include <kinformer/str.h>
 
+#include "base/shared.h"
+
 typedef struct ki__hash_key {
     uint64_t k0;
     uint64_t k1;
@@ -15,7 +17,7 @@ typedef struct ki__hash_key {
 /** A key from `random`. Without one (NULL), or if it fails, the key is mixed from the address
  * `salt` and those of code and stack, which differ from process to process where addresses are
  *  randomised; then it is better than no key, but it can be guessed. */
-ki__hash_key ki__hash_key_make(const ki_random *random, const void *salt);
+KI__SHARED ki__hash_key ki__hash_key_make(const ki_random *random, const void *salt);
 
 /** The hash of `len` bytes; `bytes` may be NULL if there are none. */
 uint64_t ki__hash(ki__hash_key key, const void *bytes, size_t len);

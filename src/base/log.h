@@ -5,6 +5,8 @@
 
 #include <kinformer/log.h>
 
+#include "base/shared.h"
+
 /** Whether a record of that level would be logged; check before building costly fields. */
 static inline bool ki__log_wants(const ki_log *log, ki_log_level level)
 {
@@ -12,8 +14,8 @@ static inline bool ki__log_wants(const ki_log *log, ki_log_level level)
 }
 
 /** Hands a record to the hook if it wants the level. `fields` may be NULL if there are none. */
-void ki__log_write(const ki_log *log, ki_log_level level, const char *component,
-                   const char *message, const ki_log_field *fields, size_t field_count);
+KI__SHARED void ki__log_write(const ki_log *log, ki_log_level level, const char *component,
+                              const char *message, const ki_log_field *fields, size_t field_count);
 
 /* The message as the key of a field of its own, and the fields behind it. KI__LOG calls it with one
  * empty argument at the end, for C11 wants something to stand for the dots. */

@@ -8,6 +8,7 @@
 #include <kinformer/str.h>
 
 #include "base/hash.h"
+#include "base/shared.h"
 
 typedef struct ki__map_slot {
     ki_str key;
@@ -25,22 +26,23 @@ typedef struct ki__map {
 } ki__map;
 
 /** An empty map for up to `max` entries (not 0). Allocates nothing. */
-void ki__map_init(ki__map *map, const ki_alloc *alloc, ki__hash_key hash_key, size_t max);
+KI__SHARED void ki__map_init(ki__map *map, const ki_alloc *alloc, ki__hash_key hash_key,
+                             size_t max);
 
 /** Frees the table, not the values. */
-void ki__map_done(ki__map *map);
+KI__SHARED void ki__map_done(ki__map *map);
 
 /** The value of `key`, or NULL. */
-void *ki__map_get(const ki__map *map, ki_str key);
+KI__SHARED void *ki__map_get(const ki__map *map, ki_str key);
 
 /** Sets the value (not NULL) of `key`. *ret_old, if requested, is what stood there, or NULL.
  *  -ENOMEM or KI_ERR_LIMIT leave the map as it was; replacing a value cannot fail. The key is
  *  borrowed from now on in place of the old one. */
-int ki__map_set(ki__map *map, ki_str key, void *value, void **ret_old);
+KI__SHARED int ki__map_set(ki__map *map, ki_str key, void *value, void **ret_old);
 
 /** Removes `key` and gives its value, or NULL if it was not there. A table that has become far too
  *  large gives memory back, if there is memory for the smaller one. */
-void *ki__map_remove(ki__map *map, ki_str key);
+KI__SHARED void *ki__map_remove(ki__map *map, ki_str key);
 
 /* For callers that use one key several times, or keep its hash: `hash` is ki__map_hash() of the
  * key in this map. */
@@ -59,6 +61,6 @@ void ki__map_remove_hashed(ki__map *map, uint64_t hash, const void *value);
 
 /** Walks the entries in no particular order: start with *position 0; NULL ends it. The map must not
  *  change meanwhile. */
-void *ki__map_next(const ki__map *map, size_t *position);
+KI__SHARED void *ki__map_next(const ki__map *map, size_t *position);
 
 #endif

@@ -14,6 +14,7 @@
 #include <kinformer/error.h>
 
 #include "base/first_sizes.h"
+#include "base/shared.h"
 
 /** Copies the caller's struct into ours of `our_size` bytes. Both begin with a size_t `size`;
  * theirs says how much they have (0: `first_size`, the struct as it was in 0.1), ours becomes
@@ -25,16 +26,16 @@ int ki__options_read(void *ours, size_t our_size, size_t first_size, const void 
 /** Fills the caller's struct from ours: as much as both have. Its `size` says how much it has (0:
  *  `first_size`) and stays as it is; members that this library does not know become zero. -EINVAL
  *  if that size cannot be right; then nothing is written. */
-int ki__options_give(void *theirs, const void *ours, size_t our_size, size_t first_size);
+KI__SHARED int ki__options_give(void *theirs, const void *ours, size_t our_size, size_t first_size);
 
 /** ki__options_read() with a message on failure, which names the struct. */
-int ki__options_take(void *ours, size_t our_size, size_t first_size, const char *name,
-                     const void *theirs, ki_error *error);
+KI__SHARED int ki__options_take(void *ours, size_t our_size, size_t first_size, const char *name,
+                                const void *theirs, ki_error *error);
 
 /** Checks a struct that is to be filled later: -EINVAL, with a message, if it is NULL or its size
  *  cannot be right. ki__options_give() cannot fail after this. */
-int ki__options_check(const void *theirs, size_t first_size, const char *name, const char *argument,
-                      ki_error *error);
+KI__SHARED int ki__options_check(const void *theirs, size_t first_size, const char *name,
+                                 const char *argument, ki_error *error);
 
 /** These for a public struct by its type: KI__TAKE(ki_handler, &ours, theirs, error). */
 #define KI__TAKE(type, ours, theirs, error)                                                  \

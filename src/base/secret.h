@@ -6,8 +6,10 @@
 #include <kinformer/alloc.h>
 #include <kinformer/str.h>
 
+#include "base/shared.h"
+
 /** Zeros over the bytes, also if nobody reads them any more. NULL is allowed if `len` is 0. */
-void ki__wipe(void *bytes, size_t len);
+KI__SHARED void ki__wipe(void *bytes, size_t len);
 
 /** Blocks that are freed together. */
 typedef struct ki__secrets {
@@ -16,10 +18,10 @@ typedef struct ki__secrets {
 } ki__secrets;
 
 /** Allocates nothing. */
-void ki__secrets_init(ki__secrets *secrets, const ki_alloc *alloc);
+KI__SHARED void ki__secrets_init(ki__secrets *secrets, const ki_alloc *alloc);
 
 /** Wipes and frees everything. */
-void ki__secrets_done(ki__secrets *secrets);
+KI__SHARED void ki__secrets_done(ki__secrets *secrets);
 
 /** `size` bytes aligned for any type, all zeros; NULL if there is no memory. */
 void *ki__secrets_take(ki__secrets *secrets, size_t size);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/assert.h"
+#include "base/shared.h"
 
 /* What is called most is inline. Errors other than at creation can only mean misuse of ours. */
 
@@ -18,13 +19,13 @@ typedef struct ki__mutex {
 } ki__mutex;
 
 /** A lock that is not recursive. 0 or -errno. */
-int ki__mutex_init(ki__mutex *mutex);
+KI__SHARED int ki__mutex_init(ki__mutex *mutex);
 /** The same for a lock that several threads want all the time, for a moment each: whoever finds it
  *  taken looks again for a while before going to sleep, where the C library can do that. It costs
  *  a little more when nobody else wants it. */
 int ki__mutex_init_sought(ki__mutex *mutex);
 /** Nobody may hold it. */
-void ki__mutex_done(ki__mutex *mutex);
+KI__SHARED void ki__mutex_done(ki__mutex *mutex);
 
 static inline void ki__mutex_lock(ki__mutex *mutex)
 {

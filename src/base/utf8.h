@@ -6,8 +6,10 @@
 
 #include <kinformer/str.h>
 
+#include "base/shared.h"
+
 /** The length of the character at the start of `text`, which is not empty; 0 if there is none. */
-size_t ki__utf8_length(ki_str text);
+KI__SHARED size_t ki__utf8_length(ki_str text);
 
 bool ki__utf8_valid(ki_str text);
 

@@ -7,6 +7,7 @@
 #include <kinformer/loop.h>
 
 #include "base/list.h"
+#include "base/shared.h"
 
 /* Part of the thing that uses it. All of this is for the thread that runs the loop, or while nobody
  * does. */
@@ -19,8 +20,8 @@ typedef struct ki__watch {
 } ki__watch;
 
 /** Watches a descriptor for epoll's events, EPOLLIN and so on. -errno. */
-int ki__watch_add(ki__watch *watch, ki_loop *loop, int fd, uint32_t events,
-                  void (*ready)(ki__watch *watch, uint32_t events));
+KI__SHARED int ki__watch_add(ki__watch *watch, ki_loop *loop, int fd, uint32_t events,
+                             void (*ready)(ki__watch *watch, uint32_t events));
 /** The same for a descriptor that somebody else may close first: a duplicate is watched. */
 int ki__watch_add_dup(ki__watch *watch, ki_loop *loop, int fd, uint32_t events,
                       void (*ready)(ki__watch *watch, uint32_t events));
@@ -28,7 +29,7 @@ int ki__watch_add_dup(ki__watch *watch, ki_loop *loop, int fd, uint32_t events,
 int ki__watch_change(ki__watch *watch, uint32_t events);
 /** Ends it, also from inside `ready` of this or any other: it is not called any more. Fine for one
  *  that was never added. The descriptor must still be open, unless a duplicate is watched. */
-void ki__watch_remove(ki__watch *watch);
+KI__SHARED void ki__watch_remove(ki__watch *watch);
 
 /** Calls `run` as if inside the loop, where nothing else on it runs meanwhile, and returns when
  *  that has: here and now if this is the thread that runs it, or if nobody does, also if it was

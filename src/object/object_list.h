@@ -7,6 +7,8 @@
 #include <kinformer/alloc.h>
 #include <kinformer/list.h>
 
+#include "base/shared.h"
+
 struct ki_list {
     void *owner; /* NULL: the objects are references of the list's own */
     void (*release_owner)(void *owner);
@@ -20,8 +22,8 @@ struct ki_list {
 ki_list *ki__list_new(const ki_alloc *alloc, size_t max);
 
 /** A list of objects that are in no store. 0 or -ENOMEM. */
-int ki__list_of(const ki_alloc *alloc, const ki_object *const *objects, size_t count,
-                ki_list **ret_list);
+KI__SHARED int ki__list_of(const ki_alloc *alloc, const ki_object *const *objects, size_t count,
+                           ki_list **ret_list);
 
 /** Frees the space that a list does not use. It may move. */
 ki_list *ki__list_fit(ki_list *list);

@@ -7,6 +7,8 @@
 
 #include <kinformer/value.h>
 
+#include "base/shared.h"
+
 typedef struct ki__value_ops {
     ki_type (*type)(const ki_value *value);
 
@@ -44,7 +46,7 @@ size_t ki__value_prefix(const ki_value *value, char *out, size_t size);
 /* Members for readers to whom absent, null and of a wrong type are one. */
 
 /** The member `name`; of KI_TYPE_NONE if there is none, or `map` is not a map. */
-ki_value ki__value_child(const ki_value *map, const char *name);
+KI__SHARED ki_value ki__value_child(const ki_value *map, const char *name);
 
 /** A string that is stored plain; empty if it is not. */
 ki_str ki__value_child_text(const ki_value *map, const char *name);
@@ -53,7 +55,7 @@ ki_str ki__value_child_text(const ki_value *map, const char *name);
 int32_t ki__value_child_count(const ki_value *map, const char *name);
 
 /** Whether it is true. */
-bool ki__value_child_flag(const ki_value *map, const char *name);
+KI__SHARED bool ki__value_child_flag(const ki_value *map, const char *name);
 
 /** Whether it is the string `text`. */
 bool ki__value_child_is(const ki_value *map, const char *name, const char *text);

@@ -64,14 +64,14 @@
 #endif
 
 /* clang-format off */
-#define SIZED(type, bytes, last, at)                                                         \
-    _Static_assert(sizeof(type) == (bytes) + KI_GROWN, #type ": new size, see tools/check-abi"); \
-    _Static_assert((bytes) >= KI__FIRST_SIZE(type), #type ": smaller than in 0.1");          \
-    _Static_assert(offsetof(type, size) == 0, #type ": its size must come first");           \
-    _Static_assert(offsetof(type, last) == (at), #type ": its members have moved");
-#define FIXED(type, bytes, last, at)                                                \
-    _Static_assert(sizeof(type) == (bytes), #type ": new size, see tools/check-abi");            \
-    _Static_assert(offsetof(type, last) == (at), #type ": its members have moved");
+#define SIZED(type, bytes, last, at)                                                      \
+    _Static_assert(sizeof(type) == (bytes) + KI_GROWN, #type ": size: see check-abi");    \
+    _Static_assert((bytes) >= KI__FIRST_SIZE(type), #type ": smaller than in 0.1");       \
+    _Static_assert(offsetof(type, size) == 0, #type ": its size must come first");        \
+    _Static_assert(offsetof(type, last) == (at), #type ": members moved: see check-abi");
+#define FIXED(type, bytes, last, at)                                                      \
+    _Static_assert(sizeof(type) == (bytes), #type ": it must not change its size");       \
+    _Static_assert(offsetof(type, last) == (at), #type ": members moved: see check-abi");
 #define VALUE(name, number) _Static_assert((name) == (number), #name ": its value has changed");
 
 #if defined(__LP64__)

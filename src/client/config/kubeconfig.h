@@ -4,6 +4,7 @@
 #ifndef KI_CLIENT_CONFIG_KUBECONFIG_H
 #define KI_CLIENT_CONFIG_KUBECONFIG_H
 
+#include "base/shared.h"
 #include "client/config/config.h"
 #include "client/config/yaml_reader.h"
 
@@ -97,7 +98,7 @@ int ki__kubeconfig_validate(const ki__kubeconfig *kubeconfig, const ki__kubeconf
 
 /** Writes a node as JSON into `secrets`. KI_ERR_UNSUPPORTED for numbers that JSON has not, with the
  *  line in *ret_line;  -ENOMEM. */
-int ki__yaml_to_json(const ki__yaml *yaml, uint32_t node, ki__secrets *secrets, ki_str *ret_json,
-                     uint32_t *ret_line);
+KI__SHARED int ki__yaml_to_json(const ki__yaml *yaml, uint32_t node, ki__secrets *secrets,
+                                ki_str *ret_json, uint32_t *ret_line);
 
 #endif

@@ -10,6 +10,7 @@
 #include <kinformer/str.h>
 
 #include "base/secret.h"
+#include "base/shared.h"
 
 enum {
     KI__YAML_DEPTH_MAX = 128,   /* whoever reads it: as deep as JSON objects may be */
@@ -56,10 +57,10 @@ typedef struct ki__yaml {
 /** Reads a text with at most `max_depth` mappings and sequences in each other, which is at most
  *  KI__YAML_DEPTH_MAX. The result is complete or empty; release it with ki__yaml_done() on success.
  *  The message of an error does not tell where; line, column and offset do. */
-int ki__yaml_read(ki_str text, size_t max_depth, const ki_alloc *alloc, ki__yaml *ret_yaml,
-                  ki_error *error);
+KI__SHARED int ki__yaml_read(ki_str text, size_t max_depth, const ki_alloc *alloc,
+                             ki__yaml *ret_yaml, ki_error *error);
 
-void ki__yaml_done(ki__yaml *yaml);
+KI__SHARED void ki__yaml_done(ki__yaml *yaml);
 
 static inline const ki__yaml_node *ki__yaml_at(const ki__yaml *yaml, uint32_t node)
 {
@@ -70,7 +71,7 @@ static inline const ki__yaml_node *ki__yaml_at(const ki__yaml *yaml, uint32_t no
 ki__yaml_type ki__yaml_type_of(const ki__yaml_node *scalar);
 
 /** Whether a node is a scalar that means nothing at all. */
-bool ki__yaml_is_null(const ki__yaml_node *node);
+KI__SHARED bool ki__yaml_is_null(const ki__yaml_node *node);
 
 /** Whether a scalar of type bool is true. */
 bool ki__yaml_is_true(const ki__yaml_node *scalar);

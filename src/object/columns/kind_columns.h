@@ -5,8 +5,10 @@
 
 #include <kinformer/parts/columns.h>
 
+#include "base/shared.h"
+
 /** The type in the column definitions of a table: "string", "integer", "boolean" or "date". Real
  *  servers call some columns of numbers strings. */
-const char *ki__column_table_type(const ki_column *column);
+KI__SHARED const char *ki__column_table_type(const ki_column *column);
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef KI_OBJECT_EDIT_FIELD_LAYOUT_H
 #define KI_OBJECT_EDIT_FIELD_LAYOUT_H
 
+#include "base/shared.h"
 #include "object/edit/field_set.h"
 #include "object/edit/json_tree.h"
 #include "object/edit/merge_type.h"
@@ -37,9 +38,10 @@ typedef struct ki__layout {
  *  is a value. The paths are in `text`, which outlives the layout, as does the tree.
  *  Errors: KI_ERR_INVALID  an element without keys, or one that is there twice, if strict: *ret_bad
  *          is the path;  KI_ERR_LIMIT, -ENOMEM. The layout must be released in each case. */
-int ki__layout_init(ki__layout *layout, ki__tree *tree, uint32_t root, const ki__merge_type *type,
-                    bool strict, ki__field_text *text, ki_str *ret_bad);
-void ki__layout_done(ki__layout *layout);
+KI__SHARED int ki__layout_init(ki__layout *layout, ki__tree *tree, uint32_t root,
+                               const ki__merge_type *type, bool strict, ki__field_text *text,
+                               ki_str *ret_bad);
+KI__SHARED void ki__layout_done(ki__layout *layout);
 
 /** Appends the element that tells one of a list apart: "k:{...}" or "v:...". 1, or 0 if it has
  *  none.
@@ -47,10 +49,10 @@ void ki__layout_done(ki__layout *layout);
 int ki__layout_add_element(ki__tree *tree, uint32_t node, const ki__merge_type *list, ki_buf *buf);
 
 /** What has to be owned of an object that is applied. */
-int ki__layout_to_set(const ki__layout *layout, ki__field_set *set);
+KI__SHARED int ki__layout_to_set(const ki__layout *layout, ki__field_set *set);
 
 /** What is new or other in `now`, and what is only in `old`; both sets are empty before. */
-int ki__layout_compare(ki__layout *old, ki__layout *now, const ki__tree *tree,
-                       ki__field_set *changed, ki__field_set *removed);
+KI__SHARED int ki__layout_compare(ki__layout *old, ki__layout *now, const ki__tree *tree,
+                                  ki__field_set *changed, ki__field_set *removed);
 
 #endif

@@ -12,6 +12,7 @@
 #include <kinformer/error.h>
 #include <kinformer/value.h>
 
+#include "base/shared.h"
 #include "object/edit/json_out.h"
 
 enum {
@@ -32,8 +33,8 @@ typedef struct ki__field_text {
     size_t bytes; /* of all paths */
 } ki__field_text;
 
-void ki__field_text_init(ki__field_text *text, const ki_alloc *alloc);
-void ki__field_text_done(ki__field_text *text);
+KI__SHARED void ki__field_text_init(ki__field_text *text, const ki_alloc *alloc);
+KI__SHARED void ki__field_text_done(ki__field_text *text);
 /** Copies a path.  Errors: KI_ERR_LIMIT  too much text;  -ENOMEM. */
 int ki__field_text_add(ki__field_text *text, ki_str path, ki_str *ret_path);
 
@@ -41,10 +42,10 @@ int ki__field_text_add(ki__field_text *text, ki_str path, ki_str *ret_path);
 int ki__field_path_compare(ki_str a, ki_str b);
 
 /** Whether `path` is `above`, or is below it. */
-bool ki__field_path_is_in(ki_str path, ki_str above);
+KI__SHARED bool ki__field_path_is_in(ki_str path, ki_str above);
 
 /** Appends a path as people read it: .spec.containers[name="web"].image */
-void ki__field_path_write(ki_str path, ki__out *out);
+KI__SHARED void ki__field_path_write(ki_str path, ki__out *out);
 
 /** A set. Its paths are views of text that outlives it. Zeroed but for `alloc`, it is empty. */
 typedef struct ki__field_set {
@@ -54,25 +55,25 @@ typedef struct ki__field_set {
     size_t cap;
 } ki__field_set;
 
-void ki__field_set_init(ki__field_set *set, const ki_alloc *alloc);
-void ki__field_set_done(ki__field_set *set);
+KI__SHARED void ki__field_set_init(ki__field_set *set, const ki_alloc *alloc);
+KI__SHARED void ki__field_set_done(ki__field_set *set);
 
 /** Adds a path.  Errors: KI_ERR_LIMIT, -ENOMEM. Fast if it comes after all others. */
 int ki__field_set_add(ki__field_set *set, ki_str path);
 /** Adds all of another set.  Errors: KI_ERR_LIMIT, -ENOMEM, with the set as it was. */
-int ki__field_set_unite(ki__field_set *set, const ki__field_set *other);
+KI__SHARED int ki__field_set_unite(ki__field_set *set, const ki__field_set *other);
 /** Takes away what is in another set. */
-void ki__field_set_subtract(ki__field_set *set, const ki__field_set *other);
+KI__SHARED void ki__field_set_subtract(ki__field_set *set, const ki__field_set *other);
 
-bool ki__field_set_has(const ki__field_set *set, ki_str path);
+KI__SHARED bool ki__field_set_has(const ki__field_set *set, ki_str path);
 /** Whether there is something below a path. */
 bool ki__field_set_has_below(const ki__field_set *set, ki_str path);
 
 /** Reads FieldsV1 into an empty set.
  *  Errors: KI_ERR_INVALID  it is none;  KI_ERR_LIMIT, -ENOMEM. */
-int ki__field_set_read(ki__field_set *set, const ki_value *fields, ki__field_text *text);
+KI__SHARED int ki__field_set_read(ki__field_set *set, const ki_value *fields, ki__field_text *text);
 
 /** Appends a set as FieldsV1. */
-void ki__field_set_write(const ki__field_set *set, ki__out *out);
+KI__SHARED void ki__field_set_write(const ki__field_set *set, ki__out *out);
 
 #endif

@@ -11,30 +11,33 @@
 #include <kinformer/object.h>
 #include <kinformer/value.h>
 
+#include "base/shared.h"
 #include "object/edit/json_out.h"
 
 /** Appends the members of `map` that are not named in `skip`, which ends with NULL. A value that is
  *  not a map has no members. */
-void ki__json_copy_members(const ki_value *map, const char *const *skip, ki__out *out);
+KI__SHARED void ki__json_copy_members(const ki_value *map, const char *const *skip, ki__out *out);
 
 /** Appends the object with the member at a path of `steps` names set to `json`. Maps that are
  *  missing on the way are made.
  *  Errors: KI_ERR_TYPE  something on the way is not a map;  KI_ERR_LIMIT, -ENOMEM. */
-int ki__json_set(const ki_object *object, const char *const *path, size_t steps, ki_str json,
-                 ki_buf *buf);
+KI__SHARED int ki__json_set(const ki_object *object, const char *const *path, size_t steps,
+                            ki_str json, ki_buf *buf);
 
 /** Appends the object without the member at a path; one that is not there is no error. */
-int ki__json_remove(const ki_object *object, const char *const *path, size_t steps, ki_buf *buf);
+KI__SHARED int ki__json_remove(const ki_object *object, const char *const *path, size_t steps,
+                               ki_buf *buf);
 
 /** Appends `target` as changed by a merge patch (RFC 7386). `target` may be of KI_TYPE_NONE. Takes
  *  64 bytes of memory for each member of the maps that are open at a time, besides the output.
  *  Errors: KI_ERR_LIMIT  from `buf`;  -ENOMEM. */
-int ki__json_merge(const ki_value *target, const ki_value *patch, const ki_alloc *alloc,
-                   ki_buf *buf);
+KI__SHARED int ki__json_merge(const ki_value *target, const ki_value *patch, const ki_alloc *alloc,
+                              ki_buf *buf);
 
 /** Whether both mean the same: the order of members, white space and escapes do not matter. A value
  *  of KI_TYPE_NONE is the same as another of these only. Memory as ki__json_merge().
  *  Errors: -ENOMEM. */
-int ki__json_same(const ki_value *a, const ki_value *b, const ki_alloc *alloc, bool *ret_same);
+KI__SHARED int ki__json_same(const ki_value *a, const ki_value *b, const ki_alloc *alloc,
+                             bool *ret_same);
 
 #endif

@@ -21,6 +21,8 @@
 #include <kinformer/str.h>
 #include <kinformer/value.h>
 
+#include "base/shared.h"
+
 enum { KI__OUT_DEPTH_MAX = 128 }; /* what readers of objects accept by default */
 
 typedef struct ki__out {
@@ -72,32 +74,32 @@ static inline int ki__out_commit(ki__out *out)
 
 /* ---- text as it is ---- */
 
-void ki__out_char(ki__out *out, char c);
-void ki__out_text(ki__out *out, const char *text);
-void ki__out_str(ki__out *out, ki_str text);
+KI__SHARED void ki__out_char(ki__out *out, char c);
+KI__SHARED void ki__out_text(ki__out *out, const char *text);
+KI__SHARED void ki__out_str(ki__out *out, ki_str text);
 
 /** C strings one after the other, up to NULL. */
-void ki__out_texts(ki__out *out, ...);
-void ki__out_vtexts(ki__out *out, va_list texts);
+KI__SHARED void ki__out_texts(ki__out *out, ...);
+KI__SHARED void ki__out_vtexts(ki__out *out, va_list texts);
 
 /** A number in decimal. */
-void ki__out_u64(ki__out *out, uint64_t number);
-void ki__out_i64(ki__out *out, int64_t number);
+KI__SHARED void ki__out_u64(ki__out *out, uint64_t number);
+KI__SHARED void ki__out_i64(ki__out *out, int64_t number);
 
 /** "[3]", as paths of fields have it. */
-void ki__out_index(ki__out *out, uint64_t index);
+KI__SHARED void ki__out_index(ki__out *out, uint64_t index);
 
 /** Seconds since 1970 as RFC 3339 in UTC, without quotes. Years 0 to 9999; others are clamped. */
 void ki__out_time(ki__out *out, int64_t seconds);
 
 /** Base64 with padding. */
-void ki__out_base64(ki__out *out, ki_str bytes);
+KI__SHARED void ki__out_base64(ki__out *out, ki_str bytes);
 
 /** A string as Go's %q formats it, for messages that real servers format so. */
-void ki__out_quoted(ki__out *out, ki_str text);
+KI__SHARED void ki__out_quoted(ki__out *out, ki_str text);
 
 /** The content of a string value. KI_ERR_TYPE if it is not a string. */
-void ki__out_content(ki__out *out, const ki_value *value);
+KI__SHARED void ki__out_content(ki__out *out, const ki_value *value);
 
 /** Text as the content of a JSON string, with escapes and without quotes. What is not UTF-8 becomes
  *  U+FFFD, byte by byte. */
@@ -121,18 +123,18 @@ bool ki__out_is_named(const ki__out *out);
 bool ki__out_is_complete(const ki__out *out);
 
 /** The comma before a value or a name that is appended as text, if one is required. */
-void ki__put_comma(ki__out *out);
+KI__SHARED void ki__put_comma(ki__out *out);
 
 /** Opens a map or a list; ki__put_end() closes the innermost one. */
-void ki__put_map(ki__out *out);
-void ki__put_list(ki__out *out);
-void ki__put_end(ki__out *out);
+KI__SHARED void ki__put_map(ki__out *out);
+KI__SHARED void ki__put_list(ki__out *out);
+KI__SHARED void ki__put_end(ki__out *out);
 
 /** The name of the member that comes next. Plain ASCII without quotes: not input. */
-void ki__put_name(ki__out *out, const char *name);
+KI__SHARED void ki__put_name(ki__out *out, const char *name);
 
 /** The same for any name, and for one of an object. */
-void ki__put_name_str(ki__out *out, ki_str name);
+KI__SHARED void ki__put_name_str(ki__out *out, ki_str name);
 void ki__put_name_value(ki__out *out, const ki_value *name);
 
 /** A name or a string in parts: these, then ki__out_*(), which have to write valid content of a
@@ -143,9 +145,9 @@ void ki__put_begin_string(ki__out *out);
 void ki__put_end_string(ki__out *out);
 
 /** A string. What is not UTF-8 becomes U+FFFD, byte by byte. */
-void ki__put_string(ki__out *out, ki_str text);
-void ki__put_u64(ki__out *out, uint64_t number);
-void ki__put_i64(ki__out *out, int64_t number);
+KI__SHARED void ki__put_string(ki__out *out, ki_str text);
+KI__SHARED void ki__put_u64(ki__out *out, uint64_t number);
+KI__SHARED void ki__put_i64(ki__out *out, int64_t number);
 
 /** KI_ERR_RANGE if it is not finite. */
 void ki__put_double(ki__out *out, double number);
@@ -154,16 +156,16 @@ void ki__put_bool(ki__out *out, bool flag);
 void ki__put_null(ki__out *out);
 
 /** A string with a time, as ki__out_time() formats it. */
-void ki__put_time(ki__out *out, int64_t seconds);
+KI__SHARED void ki__put_time(ki__out *out, int64_t seconds);
 
 /** A value of an object, of either encoding. */
-void ki__put_value(ki__out *out, const ki_value *value);
+KI__SHARED void ki__put_value(ki__out *out, const ki_value *value);
 
 /** A value that is JSON already, or several with commas between them; nothing if it is empty. */
-void ki__put_json(ki__out *out, ki_str json);
+KI__SHARED void ki__put_json(ki__out *out, ki_str json);
 
 /** A member whose value is a string. */
-void ki__put_member(ki__out *out, const char *name, const char *text);
-void ki__put_member_str(ki__out *out, const char *name, ki_str text);
+KI__SHARED void ki__put_member(ki__out *out, const char *name, const char *text);
+KI__SHARED void ki__put_member_str(ki__out *out, const char *name, ki_str text);
 
 #endif

@@ -8,6 +8,7 @@
 #include <kinformer/buf.h>
 #include <kinformer/value.h>
 
+#include "base/shared.h"
 #include "object/json/json_value.h"
 
 enum { KI__TREE_NONE = 0, KI__TREE_NODES_MAX = 1 << 20, KI__TREE_STEPS_MAX = 1 << 26 };
@@ -34,8 +35,8 @@ typedef struct ki__tree {
     uint32_t steps; /* that are left: looking for things costs them, so that no input takes long */
 } ki__tree;
 
-void ki__tree_init(ki__tree *tree, const ki_alloc *alloc);
-void ki__tree_done(ki__tree *tree);
+KI__SHARED void ki__tree_init(ki__tree *tree, const ki_alloc *alloc);
+KI__SHARED void ki__tree_done(ki__tree *tree);
 
 static inline ki__tree_node *ki__tree_at(const ki__tree *tree, uint32_t node)
 {
@@ -43,21 +44,21 @@ static inline ki__tree_node *ki__tree_at(const ki__tree *tree, uint32_t node)
 }
 
 /** The name of a member, valid until the next one is added. */
-ki_str ki__tree_name(const ki__tree *tree, uint32_t node);
+KI__SHARED ki_str ki__tree_name(const ki__tree *tree, uint32_t node);
 
 /* What follows that adds nodes: KI_ERR_LIMIT if there are too many; -ENOMEM. Nodes that are taken
  * out are not used again. */
 
 /** Copies a value, which becomes a node in no parent. */
-int ki__tree_add(ki__tree *tree, const ki_value *value, uint32_t *ret_node);
+KI__SHARED int ki__tree_add(ki__tree *tree, const ki_value *value, uint32_t *ret_node);
 /** Copies a node with all that is below it. */
-int ki__tree_copy(ki__tree *tree, uint32_t node, uint32_t *ret_node);
+KI__SHARED int ki__tree_copy(ki__tree *tree, uint32_t node, uint32_t *ret_node);
 /** The same without children that `keep` refuses. `keep` must not add nodes. */
 typedef bool (*ki__tree_keep)(ki__tree *tree, uint32_t child, const void *user);
 int ki__tree_copy_if(ki__tree *tree, uint32_t node, ki__tree_keep keep, const void *user,
                      uint32_t *ret_node);
 /** An empty map or list. */
-int ki__tree_new(ki__tree *tree, ki_type type, uint32_t *ret_node);
+KI__SHARED int ki__tree_new(ki__tree *tree, ki_type type, uint32_t *ret_node);
 
 /** The next one after a node in its parent, or none: also if no steps are left. */
 static inline uint32_t ki__tree_next(ki__tree *tree, uint32_t node)
@@ -73,13 +74,13 @@ static inline bool ki__tree_is_spent(const ki__tree *tree)
 }
 
 /** The member of a map, or none: also if it is no map. */
-uint32_t ki__tree_get(ki__tree *tree, uint32_t map, ki_str name);
+KI__SHARED uint32_t ki__tree_get(ki__tree *tree, uint32_t map, ki_str name);
 /** Puts a node into a map, in the place of the member of that name, or as the last one. */
-int ki__tree_set(ki__tree *tree, uint32_t map, ki_str name, uint32_t node);
+KI__SHARED int ki__tree_set(ki__tree *tree, uint32_t map, ki_str name, uint32_t node);
 /** Puts a node into a list before another; none: at the end. */
-void ki__tree_insert(ki__tree *tree, uint32_t list, uint32_t before, uint32_t node);
+KI__SHARED void ki__tree_insert(ki__tree *tree, uint32_t list, uint32_t before, uint32_t node);
 /** Takes a node out of its parent. */
-void ki__tree_remove(ki__tree *tree, uint32_t node);
+KI__SHARED void ki__tree_remove(ki__tree *tree, uint32_t node);
 
 /** What a node was made of: changes below it are not seen. Not for those of ki__tree_new(). */
 static inline ki_value ki__tree_value(const ki__tree *tree, uint32_t node)
@@ -97,6 +98,6 @@ bool ki__tree_is_integer(const ki__tree *tree, uint32_t node);
 bool ki__tree_same_scalar(const ki__tree *tree, uint32_t a, uint32_t b);
 
 /** Appends a node as JSON. */
-int ki__tree_write(const ki__tree *tree, uint32_t node, ki_buf *buf);
+KI__SHARED int ki__tree_write(const ki__tree *tree, uint32_t node, ki_buf *buf);
 
 #endif

@@ -9,6 +9,7 @@
 #include <kinformer/buf.h>
 #include <kinformer/value.h>
 
+#include "base/shared.h"
 #include "object/proto/schema.h"
 
 enum { KI__MERGE_KEYS_MAX = 5 };
@@ -49,10 +50,10 @@ typedef struct ki__merge_type {
 enum { KI__MERGE_STEP_BYTES = 32 };
 
 /** The type of whole objects of a built-in kind. */
-ki__merge_type ki__merge_type_builtin(ki_str api_version, ki_str kind);
+KI__SHARED ki__merge_type ki__merge_type_builtin(ki_str api_version, ki_str kind);
 /** The same of a custom one, with its OpenAPI schema, which may be of KI_TYPE_NONE. It outlives the
  *  type. */
-ki__merge_type ki__merge_type_custom(ki_value schema);
+KI__SHARED ki__merge_type ki__merge_type_custom(ki_value schema);
 
 /** What follows takes steps, if the type has some. Without any left it continues, with meaningless
  *  results. */

@@ -8,6 +8,7 @@
 #include <kinformer/error.h>
 #include <kinformer/object.h>
 
+#include "base/shared.h"
 #include "object/edit/json_tree.h"
 
 /** How a strategic merge patch treats a field, if not as usual: maps are merged, lists replaced. */
@@ -23,13 +24,14 @@ extern const size_t ki__patch_rule_count;
 /** Appends the result of applying a list of operations to `target`.
  *  Errors: KI_ERR_INVALID  an operation that is none, cannot be done, or a test that fails: the
  *          message tells which;  KI_ERR_LIMIT  too many, or too large;  -ENOMEM. */
-int ki__json_patch(const ki_value *target, const ki_value *operations, const ki_alloc *alloc,
-                   ki_buf *out, ki_error *error);
+KI__SHARED int ki__json_patch(const ki_value *target, const ki_value *operations,
+                              const ki_alloc *alloc, ki_buf *out, ki_error *error);
 
 /** Appends the result of applying a strategic merge patch to an object of a built-in kind.
  *  Errors: KI_ERR_INVALID  a patch that cannot be applied: the message names the path;
  *          KI_ERR_LIMIT, -ENOMEM. */
-int ki__strategic_merge(const ki_value *target, const ki_value *patch, ki_str api_version,
-                        ki_str kind, const ki_alloc *alloc, ki_buf *out, ki_error *error);
+KI__SHARED int ki__strategic_merge(const ki_value *target, const ki_value *patch,
+                                   ki_str api_version, ki_str kind, const ki_alloc *alloc,
+                                   ki_buf *out, ki_error *error);
 
 #endif

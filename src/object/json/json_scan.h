@@ -8,6 +8,8 @@
 #include <kinformer/error.h>
 #include <kinformer/str.h>
 
+#include "base/shared.h"
+
 enum { KI__JSON_MAX_DEPTH = 1024, KI__JSON_CHUNK = 4096 };
 
 typedef struct ki__json_scan {
@@ -23,17 +25,18 @@ typedef struct ki__json_scan {
     uint64_t special[KI__JSON_CHUNK / 64 + 1];
 } ki__json_scan;
 
-void ki__json_scan_init(ki__json_scan *scan, ki_str text, uint32_t max_depth, ki_error *error);
+KI__SHARED void ki__json_scan_init(ki__json_scan *scan, ki_str text, uint32_t max_depth,
+                                   ki_error *error);
 
 /** Refuses the text at `p`. Always NULL. */
 const char *ki__json_scan_fail(ki__json_scan *scan, const char *p, int code, const char *format,
                                ...) KI_PRINTF(4, 5);
 
 /** The first place at or after `p` that is not white space; maybe the end. Never NULL. */
-const char *ki__json_scan_space(const ki__json_scan *scan, const char *p);
+KI__SHARED const char *ki__json_scan_space(const ki__json_scan *scan, const char *p);
 
 /** Checks one whole value that begins at `p` (no white space) and gives the place after it. */
-const char *ki__json_scan_value(ki__json_scan *scan, const char *p);
+KI__SHARED const char *ki__json_scan_value(ki__json_scan *scan, const char *p);
 
 /** Opens the map that begins at `p` with '{', and gives the place of its first member, or of '}'.
  */

@@ -5,6 +5,7 @@
 #ifndef KI_OBJECT_JSON_JSON_SKIP_H
 #define KI_OBJECT_JSON_JSON_SKIP_H
 
+#include "base/shared.h"
 #include "object/json/json_simd.h"
 
 enum { KI__JSON_PADDING = 64 };
@@ -40,6 +41,6 @@ static inline const char *ki__json_string_end(const char *p)
 }
 
 /** The place after the value that begins at `p`. */
-const char *ki__json_skip_value(const char *p);
+KI__SHARED const char *ki__json_skip_value(const char *p);
 
 #endif

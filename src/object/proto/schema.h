@@ -11,6 +11,7 @@
 
 #include <kinformer/str.h>
 
+#include "base/shared.h"
 #include "object/proto/schema_tables.h"
 
 /* What a field holds; of a list, what each element is, and of a map, each value. Those from
@@ -78,10 +79,10 @@ typedef struct ki__schema_kind {
 
 enum { KI__SCHEMA_SLOTS_MAX = 64, KI__SCHEMA_INLINE_DEPTH_MAX = 2 };
 
-extern const char ki__schema_names[];
-extern const ki__schema_field ki__schema_fields[];
-extern const ki__schema_message ki__schema_messages[];
-extern const size_t ki__schema_message_count;
+KI__SHARED extern const char ki__schema_names[];
+KI__SHARED extern const ki__schema_field ki__schema_fields[];
+KI__SHARED extern const ki__schema_message ki__schema_messages[];
+KI__SHARED extern const size_t ki__schema_message_count;
 extern const ki__schema_kind ki__schema_kinds[]; /* by apiVersion, then kind, in byte order */
 extern const size_t ki__schema_kind_count;
 
@@ -111,9 +112,10 @@ static inline const ki__schema_field *ki__schema_field_by_number(const ki__schem
 
 /** The field that JSON shows as member `name` of a message: its own, or one of those inline in it.
  */
-const ki__schema_field *ki__schema_field_by_name(const ki__schema_message *message, ki_str name);
+KI__SHARED const ki__schema_field *ki__schema_field_by_name(const ki__schema_message *message,
+                                                            ki_str name);
 
 /** The message of a kind, or NULL if the tables do not know it. */
-const ki__schema_message *ki__schema_of_kind(ki_str api_version, ki_str kind);
+KI__SHARED const ki__schema_message *ki__schema_of_kind(ki_str api_version, ki_str kind);
 
 #endif

@@ -6,6 +6,8 @@
 #include <kinformer/buf.h>
 #include <kinformer/str.h>
 
+#include "base/shared.h"
+
 /** The length of the text for `len` bytes. */
 static inline size_t ki__base64_length(size_t len)
 {
@@ -23,9 +25,9 @@ int ki__base64_decode(ki_str text, char *out, size_t *ret_len);
 
 /** Appends base64url without padding.
  *  Errors: KI_ERR_LIMIT or -ENOMEM from `out`, which may then have some of it. */
-int ki__base64url_encode(ki_str bytes, ki_buf *out);
+KI__SHARED int ki__base64url_encode(ki_str bytes, ki_buf *out);
 
 /** The other way. KI_ERR_SYNTAX if it is not base64url as ki__base64url_encode() writes it. */
-int ki__base64url_decode(ki_str text, ki_buf *out);
+KI__SHARED int ki__base64url_decode(ki_str text, ki_buf *out);
 
 #endif

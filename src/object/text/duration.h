@@ -5,9 +5,11 @@
 
 #include <kinformer/str.h>
 
+#include "base/shared.h"
+
 /** Nanoseconds. Units: ns, us (also with the micro sign or a Greek mu), ms, s, m, h. What is
  *  smaller than a nanosecond is cut.
  *  Errors: KI_ERR_INVALID  no duration;  KI_ERR_RANGE  it does not fit. */
-int ki__duration_read(ki_str text, int64_t *ret_nanoseconds);
+KI__SHARED int ki__duration_read(ki_str text, int64_t *ret_nanoseconds);
 
 #endif

@@ -6,8 +6,10 @@
 
 #include <kinformer/str.h>
 
+#include "base/shared.h"
+
 /** Seconds since 1970, the fraction cut. KI_ERR_INVALID if the text is no such time. */
-int ki__rfc3339_read(ki_str text, int64_t *ret_seconds);
+KI__SHARED int ki__rfc3339_read(ki_str text, int64_t *ret_seconds);
 
 /** The same with the fraction in nanoseconds, from 0 to 999,999,999; further digits are cut. */
 int ki__rfc3339_read_nanos(ki_str text, int64_t *ret_seconds, int32_t *ret_nanos);
