@@ -6,4 +6,11 @@
 
 #define KI__SHARED __attribute__((visibility("default")))
 
+/** For tables: libkinformer itself reads them directly, as if they were not exported. */
+#ifdef KI__LIBKINFORMER
+#define KI__SHARED_TABLE __attribute__((visibility("protected")))
+#else
+#define KI__SHARED_TABLE
+#endif
+
 #endif

@@ -79,10 +79,10 @@ typedef struct ki__schema_kind {
 
 enum { KI__SCHEMA_SLOTS_MAX = 64, KI__SCHEMA_INLINE_DEPTH_MAX = 2 };
 
-KI__SHARED extern const char ki__schema_names[];
-KI__SHARED extern const ki__schema_field ki__schema_fields[];
-KI__SHARED extern const ki__schema_message ki__schema_messages[];
-KI__SHARED extern const size_t ki__schema_message_count;
+KI__SHARED_TABLE extern const char ki__schema_names[];
+KI__SHARED_TABLE extern const ki__schema_field ki__schema_fields[];
+KI__SHARED_TABLE extern const ki__schema_message ki__schema_messages[];
+KI__SHARED_TABLE extern const size_t ki__schema_message_count;
 extern const ki__schema_kind ki__schema_kinds[]; /* by apiVersion, then kind, in byte order */
 extern const size_t ki__schema_kind_count;
 
