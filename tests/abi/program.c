@@ -465,8 +465,8 @@ static void use_workqueue(void)
     CHECK(ki_rate_limiter_max_of(limiters, 2, NULL, &both) == 0);
     ki_workqueue_options options = {.clock = ki_clock_system(), .limiter = &both};
     CHECK(ki_workqueue_new(&options, &queue, NULL) == 0);
-    CHECK(ki_workqueue_add(queue, ki_str_from("a")) == 1);
-    CHECK(ki_workqueue_requeues(queue, ki_str_from("a")) == 3);
+    CHECK(ki_workqueue_add(queue, "a") == 1);
+    CHECK(ki_workqueue_requeues(queue, "a") == 3);
     ki_workqueue_stats stats = {0};
     CHECK(ki_workqueue_get_stats(queue, &stats) == 0 && stats.adds == 1);
     ki_workqueue_unref(queue);
@@ -512,7 +512,7 @@ static void read_objects(void)
     ki_object_unref(status);
     CHECK(ki_object_from_json("{", 1, NULL, &pod, &error) < 0 && error.line == 1);
     CHECK(ki_status_from_http(500, "GET", "pods", "p", ki_str_from("no"), 1, &error) < 0);
-    CHECK(error.retry_after_s == 1);
+    CHECK(error.retry_after_ms == 1);
 }
 
 static const char *variable(const char *name, void *user)
