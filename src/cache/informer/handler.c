@@ -22,49 +22,45 @@ static bool is_wanted(const ki_handler *handler, const ki_object *object)
 
 /* ---- which change a note is for a handler ---- */
 
-static ki_change change_to(ki_change_type type, const ki_object *old, const ki__note *note)
-{
-    return (ki_change){
-        .size = sizeof(ki_change),
-        .type = type,
-        .object = note->object,
-        .old = old,
-        .merged = note->merged,
-    };
-}
+/* Each fills in what a change of its type differs in, in place: copying a whole ki_change right
+ * after its members were stored would make the processor wait for these stores. */
 
-static bool find_update(const ki_handler *h, const ki__note *note, ki_change *ret_change)
+static bool find_update(const ki_handler *h, const ki__note *note, ki_change *change)
 {
     bool old_wanted = is_wanted(h, note->old);
     bool wanted = is_wanted(h, note->object);
     if (wanted && old_wanted) {
-        *ret_change = change_to(KI_CHANGE_UPDATED, note->old, note);
+        change->type = KI_CHANGE_UPDATED;
+        change->old = note->old;
     } else if (wanted) {
-        *ret_change = change_to(KI_CHANGE_ADDED, NULL, note);
+        change->type = KI_CHANGE_ADDED;
     } else {
-        *ret_change = change_to(KI_CHANGE_DELETED, note->old, note);
-        ret_change->object = note->old;
+        change->type = KI_CHANGE_DELETED;
+        change->old = note->old;
+        change->object = note->old;
     }
     return wanted || old_wanted;
 }
 
-/* Whether the handler wants it at all. */
-static bool find_change(const ki_handler *h, const ki__note *note, ki_change *ret_change)
+/* Returns whether the handler wants the change. */
+static bool find_change(const ki_handler *h, const ki__note *note, ki_change *change)
 {
     switch (note->type) {
     case KI__NOTE_ADD:
-        *ret_change = change_to(KI_CHANGE_ADDED, NULL, note);
-        ret_change->initial = note->is_initial;
+        change->type = KI_CHANGE_ADDED;
+        change->initial = note->is_initial;
         return is_wanted(h, note->object);
     case KI__NOTE_UPDATE:
-        return find_update(h, note, ret_change);
+        return find_update(h, note, change);
     case KI__NOTE_DELETE:
         /* The handler received `old`, whatever the final state looks like. */
-        *ret_change = change_to(KI_CHANGE_DELETED, note->old, note);
-        ret_change->final_state_unknown = note->final_state_unknown;
+        change->type = KI_CHANGE_DELETED;
+        change->old = note->old;
+        change->final_state_unknown = note->final_state_unknown;
         return is_wanted(h, note->old);
     case KI__NOTE_SYNC:
-        *ret_change = change_to(KI_CHANGE_SYNC, note->object, note);
+        change->type = KI_CHANGE_SYNC;
+        change->old = note->object;
         return is_wanted(h, note->object);
     }
     return false;
@@ -125,7 +121,11 @@ void ki__handler_tell_left_out(const ki_handler *handler, uint64_t *left_out)
 
 void ki__handler_tell(const ki_handler *handler, const ki__note *note, uint64_t *left_out)
 {
-    ki_change change;
+    ki_change change = {
+        .size = sizeof(change),
+        .object = note->object,
+        .merged = note->merged,
+    };
     if (!find_change(handler, note, &change)) {
         return;
     }
