@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The default allocator table and the checked calls through any table. This is the one file of the
- * library that may call malloc. */
+/* The default allocator and checked allocation through any allocator table. No other file of the
+ * library may call malloc. */
 #include "base/alloc.h"
 
 #include <errno.h>
@@ -51,8 +51,8 @@ const ki_alloc *ki_alloc_default(void)
     return &table;
 }
 
-/* The block stays below the size from which glibc maps blocks apart, and below the one from which
- * it gives a heap's end back to the system. */
+/* AHEAD_BYTES is below glibc's mmap threshold (a larger block would be mapped separately) and below
+ * its trim threshold (freeing it would shrink the heap again). */
 void ki__alloc_ahead(const ki_alloc *alloc)
 {
     enum { AHEAD_BYTES = 96 << 10, PAGE_BYTES = 4 << 10 };
@@ -60,7 +60,7 @@ void ki__alloc_ahead(const ki_alloc *alloc)
     char *block = alloc == ki_alloc_default() ? malloc(AHEAD_BYTES) : NULL;
     if (block != NULL) {
         size_t skip = -(uintptr_t)block % PAGE_BYTES;
-        /* Kernels before 5.14 refuse: then the pages come one by one. */
+        /* Kernels before 5.14 reject this; the pages are then faulted in one by one. */
         (void)madvise(block + skip, AHEAD_BYTES - PAGE_BYTES, MADV_POPULATE_WRITE);
         free(block);
     }

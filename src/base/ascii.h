@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes of ASCII characters, whatever the locale is; bytes from 0x80 on are in none of them. */
+/* ASCII character classes, independent of the locale. Bytes from 0x80 on belong to no class. */
 #ifndef KI_BASE_ASCII_H
 #define KI_BASE_ASCII_H
 
@@ -23,7 +23,7 @@ static inline bool ki__is_hex(char c)
     return ki__is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/** The value of a hexadecimal digit; -1 if it is none. */
+/** Value of a hexadecimal digit; -1 if `c` is not one. */
 static inline int ki__hex_value(char c)
 {
     if (ki__is_digit(c)) {
@@ -32,7 +32,7 @@ static inline int ki__hex_value(char c)
     return ki__is_hex(c) ? (c | 0x20) - 'a' + 10 : -1;
 }
 
-/** White space of JSON. */
+/** JSON white space. */
 static inline bool ki__is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
@@ -43,7 +43,7 @@ static inline char ki__to_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/** Whether both are the same but for the case of letters. */
+/** ASCII case-insensitive comparison. */
 static inline bool ki__str_eq_nocase(ki_str a, ki_str b)
 {
     bool same = a.len == b.len;
@@ -53,7 +53,7 @@ static inline bool ki__str_eq_nocase(ki_str a, ki_str b)
     return same;
 }
 
-/** The text without the bytes at both ends that are in `blanks`. */
+/** Strips the bytes in `blanks` from both ends of the text. */
 static inline ki_str ki__trim(ki_str text, const char *blanks)
 {
     while (text.len != 0 && text.ptr[0] != '\0' && strchr(blanks, text.ptr[0]) != NULL) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assertions about our own code, kept in every build. Never about input: input gets an error. */
+/* Assertions about our own code, kept in every build. Never about input: that yields an error. */
 #ifndef KI_BASE_ASSERT_H
 #define KI_BASE_ASSERT_H
 
-/* A broken invariant stops the process at the place where it broke, before it does harm. */
+/* A violated invariant aborts the process at once, before it can do damage. */
 #define ki_assert(condition)                     \
     do {                                         \
         if (__builtin_expect(!(condition), 0)) { \

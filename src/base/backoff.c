@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backoff as client-go's reflector has it: 0.8 s, 1.6 s, ... 25.6 s, 30 s, each with up to as much
- * again by chance. It starts again after two minutes in which nobody requested one. client-go since
- * 0.36 starts again two minutes after it last did so, even if everything fails all the time; the
- * older meaning is the one that spares a server in trouble. */
+/* Exponential backoff as in client-go's reflector: 0.8 s, 1.6 s, ... 25.6 s, 30 s, each plus up to
+ * 100% jitter. The sequence restarts after two minutes without a backoff. Since 0.36 client-go
+ * restarts it two minutes after the last restart, even if every attempt fails; the older behaviour
+ * is kept because it is gentler to an overloaded server. */
 #include "base/backoff.h"
 
 #include "base/time_units.h"
 
-/* So that doubling cannot wrap around, nor a deadline. */
+/* Keeps doubling and deadlines from overflowing. */
 #define LONGEST_NS (UINT64_C(1) << 60)
 
 static uint64_t or_default(uint64_t given, uint64_t otherwise)

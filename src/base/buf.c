@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The growable buffer. Invariant: data is NULL and len and cap are 0, or len < cap <= max + 1 and
- * data[len] is NUL, save between ki_buf_reserve() and ki_buf_commit(). */
+/* The growable buffer. Invariant: either data is NULL and len and cap are 0, or len < cap <= max +
+ * 1 and data[len] is NUL, except between ki_buf_reserve() and ki_buf_commit(). */
 #include <errno.h>
 #include <string.h>
 

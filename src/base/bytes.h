@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading numbers from bytes, wherever they stand and whatever the machine's own order is; and
- * comparing bytes. */
+/* Unaligned little-endian loads, independent of the machine's byte order, and comparison of short
+ * byte strings. */
 #ifndef KI_BASE_BYTES_H
 #define KI_BASE_BYTES_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** Eight bytes at `p`, the first of them the lowest. */
+/** Loads 8 bytes at `p`, little-endian. */
 static inline uint64_t ki__load_le64(const void *p)
 {
     uint64_t word;
@@ -19,7 +19,7 @@ static inline uint64_t ki__load_le64(const void *p)
     return word;
 }
 
-/** Four bytes, likewise. */
+/** Loads 4 bytes at `p`, little-endian. */
 static inline uint32_t ki__load_le32(const void *p)
 {
     uint32_t word;
@@ -30,7 +30,7 @@ static inline uint32_t ki__load_le32(const void *p)
     return word;
 }
 
-/** Whether `len` bytes are the same. For keys, which are short: inline, by words. */
+/** Compares `len` bytes for equality. For short keys: inline, a word at a time. */
 static inline bool ki__bytes_eq(const void *a, const void *b, size_t len)
 {
     const unsigned char *p = a;
@@ -43,7 +43,7 @@ static inline bool ki__bytes_eq(const void *a, const void *b, size_t len)
             return false;
         }
     }
-    return ki__load_le64(p + len - 8) == ki__load_le64(q + len - 8); /* some may be read twice */
+    return ki__load_le64(p + len - 8) == ki__load_le64(q + len - 8); /* may overlap */
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A heap with four children to a node: half as deep as with two, and the four stand together.
- * Invariant: slots[i].deadline->position == i + 1, and no slot is earlier than its parent. */
+/* A 4-ary heap: half as deep as a binary one, and siblings are adjacent in memory. Invariant:
+ * slots[i].deadline->position == i + 1, and no slot is earlier than its parent. */
 #include "base/deadlines.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ void ki__deadlines_trim(ki__deadlines *deadlines, size_t count)
     }
     void *slots =
         ki__realloc_array(deadlines->alloc, deadlines->slots, cap, sizeof(*deadlines->slots));
-    if (slots != NULL) { /* else it stays as it is */
+    if (slots != NULL) { /* otherwise keep the larger table */
         deadlines->slots = slots;
         deadlines->cap = cap;
     }
@@ -56,7 +56,7 @@ static void place(ki__deadlines *deadlines, size_t i, ki__deadline_slot slot)
     slot.deadline->position = i + 1;
 }
 
-/* Puts `slot` at `i` or as far above as it belongs. */
+/* Moves `slot` from `i` up to its position. */
 static void sift_up(ki__deadlines *deadlines, size_t i, ki__deadline_slot slot)
 {
     while (i > 0) {
@@ -82,7 +82,7 @@ static size_t earliest_child(const ki__deadlines *deadlines, size_t first)
     return best;
 }
 
-/* The same away from the top. */
+/* Moves `slot` from `i` down to its position. */
 static void sift_down(ki__deadlines *deadlines, size_t i, ki__deadline_slot slot)
 {
     while (CHILDREN * i + 1 < deadlines->count) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers in decimal, without printf and scanf and the locale behind them. */
+/* Decimal numbers without printf and scanf, so independent of the locale. */
 #ifndef KI_BASE_DIGITS_H
 #define KI_BASE_DIGITS_H
 
@@ -8,10 +8,10 @@
 
 #include <kinformer/str.h>
 
-/** Space for the digits of any 64-bit number, and a NUL. */
+/** Buffer size for the digits of any 64-bit number and a NUL. */
 enum { KI__DIGITS_SIZE = 21 };
 
-/** The digits of `number`. They stand in `room`, with a NUL after the last one. */
+/** Formats `number` into `room`, NUL-terminated; the result points into `room`. */
 static inline ki_str ki__digits(uint64_t number, char room[static KI__DIGITS_SIZE])
 {
     size_t at = KI__DIGITS_SIZE - 1;
@@ -23,7 +23,7 @@ static inline ki_str ki__digits(uint64_t number, char room[static KI__DIGITS_SIZ
     return ki_str_make(room + at, KI__DIGITS_SIZE - 1 - at);
 }
 
-/** Decimal digits and nothing else, within 64 bits. */
+/** Parses a 64-bit number: decimal digits only. False on other characters or overflow. */
 static inline bool ki__digits_read(ki_str text, uint64_t *ret_number)
 {
     uint64_t number = 0;

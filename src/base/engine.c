@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engine. One lock keeps the heap of timers, the line of tasks and the rate of reports; it is
- * never held while something is called. Space for a timer is taken when the timer is made, so that
- * setting it cannot fail; tasks are links in a list, so that posting them cannot. */
+/* The engine. One lock protects the timer heap, the task queue and the report rate limit; it is
+ * never held during a callback. Heap space for a timer is reserved when the timer is created, so
+ * that setting it cannot fail; tasks are intrusive list links, so that posting cannot fail. */
 #include "base/engine.h"
 
 #include <errno.h>
@@ -26,13 +26,13 @@ struct ki_engine {
     uint64_t process;
     ki_engine_options options;
     ki__pool *pool; /* or NULL */
-    bool running;   /* only the thread that runs it looks at it; so for the next two */
+    bool running;   /* this and the next two: only the thread that runs the engine */
     ki__place runs_at;
     bool left;                /* a callback never returned, and that was logged */
-    _Atomic uintptr_t inside; /* the thread that is inside, as this_thread() names it; or 0 */
+    _Atomic uintptr_t inside; /* this_thread() of the thread inside the engine; 0 if none */
     ki__mutex lock;
     ki__heap timers;
-    size_t timer_count; /* made, whether set or not */
+    size_t timer_count; /* created, whether set or not */
     uint64_t timer_order;
     ki__list tasks;
     uint64_t random_state;
@@ -41,10 +41,10 @@ struct ki_engine {
     uint64_t suppressed;
 };
 
-/* ---- inside ---- */
+/* ---- current thread ---- */
 
-/* A name for this thread that no other thread has while this one lives. In a shared library the
- * address of a variable of the thread costs a function call, the thread pointer does not. */
+/* An identifier of this thread, unique while it lives. In a shared library, taking the address of a
+ * thread-local variable costs a function call; reading the thread pointer does not. */
 static uintptr_t this_thread(void)
 {
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
@@ -55,8 +55,8 @@ static uintptr_t this_thread(void)
 #endif
 }
 
-/* Only this thread ever stores its own name, so no order is needed: it reads what it stored itself,
- * or that somebody else is inside, or nobody. */
+/* Only this thread ever stores its own identifier, so relaxed order suffices: the load yields this
+ * thread's own store, another thread's identifier, or 0. */
 bool ki__engine_is_inside(const ki_engine *engine)
 {
     return atomic_load_explicit(&engine->inside, memory_order_relaxed) == this_thread();
@@ -74,7 +74,7 @@ void ki__engine_leave(ki_engine *engine, uintptr_t before)
     atomic_store_explicit(&engine->inside, before, memory_order_relaxed);
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static bool timer_before(const ki__heap_node *a, const ki__heap_node *b)
 {
@@ -223,7 +223,7 @@ void ki__timer_set(ki__timer *timer, uint64_t deadline)
         timer->deadline = deadline;
         timer->order = engine->timer_order++;
         int r = ki__heap_push(&engine->timers, &timer->node);
-        ki_assert(r == 0); /* there is space for every timer that was made */
+        ki_assert(r == 0); /* space was reserved for every timer */
     }
     ki__mutex_unlock(&engine->lock);
 }
@@ -255,14 +255,13 @@ void ki__task_init(ki__task *task, void (*run)(ki__task *task))
     task->run = run;
 }
 
-/* No wake-up is sent from inside: this thread has not looked at the tasks for the last time. Inside
- * ki_engine_run() either the task is run before that returns, or it returns `max_steps`, which
- * requires the caller to look again; a loop that has entered looks at ki_engine_deadline() after it
- * has left. Another thread always sends one, also while somebody is inside, who may just have seen
- * an empty list. */
+/* No wake-up is needed if this thread is inside the engine, since it will check the tasks again:
+ * ki_engine_run() runs the task before it returns, or returns `max_steps`, which requires the
+ * caller to check again; a loop that called ki__engine_enter() checks ki_engine_deadline() after
+ * leaving. Other threads always send one: the thread inside may just have seen an empty list. */
 bool ki__engine_post(ki_engine *engine, ki__task *task)
 {
-    /* Once the lock is released the task may run, and free the last reference to the engine. */
+    /* Once the lock is released the task may run and release the last reference to the engine. */
     void (*wake)(void *user) = engine->options.wake;
     void *wake_user = engine->options.wake_user;
     if (ki__engine_is_inherited(engine)) {
@@ -299,7 +298,7 @@ bool ki__engine_unpost(ki_engine *engine, ki__task *task)
 
 /* ---- running ---- */
 
-/* With the lock held. */
+/* Requires the lock. */
 static uint64_t first_deadline(const ki_engine *engine)
 {
     ki__heap_node *first = ki__heap_peek(&engine->timers);
@@ -317,7 +316,7 @@ uint64_t ki_engine_deadline(ki_engine *engine)
     return deadline;
 }
 
-/* The first task, or NULL, and the time of the first timer. */
+/* Removes and returns the first task, or NULL, and the time of the first timer. */
 static ki__task *take_task(ki_engine *engine, uint64_t *ret_deadline)
 {
     ki__mutex_lock(&engine->lock);
@@ -331,8 +330,8 @@ static ki__task *take_task(ki_engine *engine, uint64_t *ret_deadline)
     return task;
 }
 
-/* Runs the first timer if it is due. `deadline` is that of the one which was first a moment ago:
- * mostly it says that there is no need to look. */
+/* Runs the first timer if it is due. `deadline` is the one that was first a moment ago; it usually
+ * avoids taking the lock. */
 static bool run_timer(ki_engine *engine, uint64_t deadline)
 {
     uint64_t now = deadline != UINT64_MAX ? ki__engine_now(engine) : 0;
@@ -354,7 +353,7 @@ static bool run_timer(ki_engine *engine, uint64_t deadline)
     return timer != NULL;
 }
 
-/* It is running already: inside a callback, or because one was left. */
+/* The engine is already running: called from inside a callback, or a callback never returned. */
 static void refuse_run(ki_engine *engine, ki__place here)
 {
     if (engine->left || !ki__place_is_left(engine->runs_at, here)) {
@@ -365,7 +364,7 @@ static void refuse_run(ki_engine *engine, ki__place here)
             "a callback exited by an exception or longjmp(); the engine is stopped");
 }
 
-/* Tasks and timers take turns, so that neither can keep the other from its turn. */
+/* Alternates between tasks and timers, so that neither can starve the other. */
 size_t ki_engine_run(ki_engine *engine, size_t max_steps)
 {
     size_t steps = 0;
@@ -379,7 +378,7 @@ size_t ki_engine_run(ki_engine *engine, size_t max_steps)
         return 0;
     }
     max_steps = max_steps != 0 ? max_steps : STEPS_DEFAULT;
-    (void)ki_engine_ref(engine); /* the last user may let go inside */
+    (void)ki_engine_ref(engine); /* a callback may release the last reference */
     engine->running = true;
     engine->runs_at = place;
     uintptr_t before = ki__engine_enter(engine);
@@ -401,7 +400,7 @@ size_t ki_engine_run(ki_engine *engine, size_t max_steps)
     return steps;
 }
 
-/* ---- the rest of the world ---- */
+/* ---- environment ---- */
 
 const ki_alloc *ki__engine_alloc(const ki_engine *engine)
 {
@@ -449,7 +448,7 @@ static uint64_t next_random(ki_engine *engine)
 uint64_t ki__engine_random(ki_engine *engine, uint64_t limit)
 {
     ki_assert(limit != 0);
-    return next_random(engine) % limit; /* for jitter, the bias does not matter */
+    return next_random(engine) % limit; /* modulo bias does not matter for jitter */
 }
 
 ki__hash_key ki__engine_hash_key(ki_engine *engine)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Timers and tasks on an engine. Both are part of the thing that uses them; setting and posting
- * never fail, so that whatever must be done can always be requested. */
+/* Timers and tasks on an engine. Both are embedded in the struct that uses them; setting a timer
+ * and posting a task never fail. */
 #ifndef KI_BASE_ENGINE_H
 #define KI_BASE_ENGINE_H
 
@@ -16,21 +16,21 @@
 
 typedef struct ki__timer {
     ki__heap_node node;
-    ki_engine *engine; /* not counted: the owner of the timer holds the engine */
+    ki_engine *engine; /* not counted: the timer's owner holds a reference */
     uint64_t deadline;
-    uint64_t order; /* of two with one deadline, the one set first fires first */
+    uint64_t order; /* timers with the same deadline fire in the order in which they were set */
     void (*fire)(struct ki__timer *timer);
 } ki__timer;
 
-/** Takes room in the engine for a timer; -ENOMEM, KI_ERR_LIMIT or KI_ERR_STOPPED. Ends with
- * ki__timer_done(). Any thread may call these two, as long as nobody else uses the timer. */
+/** Reserves space in the engine for a timer; -ENOMEM, KI_ERR_LIMIT or KI_ERR_STOPPED. Undo with
+ *  ki__timer_done(). Thread: any for these two, as long as no other thread uses the timer. */
 KI__SHARED int ki__timer_init(ki__timer *timer, ki_engine *engine, void (*fire)(ki__timer *timer));
-/** Also fine for one that is zeroed. */
+/** A zeroed timer is allowed. */
 KI__SHARED void ki__timer_done(ki__timer *timer);
 
-/** Sets it, or sets it again, to fire once at `deadline`; UINT64_MAX: never. */
+/** Sets or resets the timer to fire once at `deadline`; UINT64_MAX: never. */
 KI__SHARED void ki__timer_set(ki__timer *timer, uint64_t deadline);
-/** Sets it to fire `delay_ns` from now. */
+/** Sets the timer to fire `delay_ns` from now. */
 KI__SHARED void ki__timer_set_after(ki__timer *timer, uint64_t delay_ns);
 void ki__timer_cancel(ki__timer *timer);
 bool ki__timer_is_set(const ki__timer *timer);
@@ -45,32 +45,32 @@ typedef struct ki__task {
 
 KI__SHARED void ki__task_init(ki__task *task, void (*run)(ki__task *task));
 
-/** Has the task run inside ki_engine_run(), once, in the order of posting. While it waits, posting
- *  it again does nothing; from inside its own run it may be posted again. Whether it was posted by
- *  this call. Calls the owner's `wake`, unless this thread is inside the engine. */
+/** Queues the task to run once inside ki_engine_run(), in FIFO order. No effect while it is already
+ *  queued; it may post itself again while it runs. Returns true if this call queued it. Calls the
+ *  owner's `wake`, unless this thread is inside the engine. */
 KI__SHARED bool ki__engine_post(ki_engine *engine, ki__task *task);
 
-/** Has it not run after all. Whether it was posted and will not run now; if not, it may be running
- *  at this moment. */
+/** Removes a task from the queue. Returns true if it was queued and will not run; otherwise it may
+ *  be running at this moment. */
 KI__SHARED bool ki__engine_unpost(ki_engine *engine, ki__task *task);
 
-/* ---- the rest of the world ---- */
+/* ---- environment ---- */
 
-/** Whether this thread is inside ki_engine_run() of it, or has entered it: what waits for the
- * engine here waits forever. */
+/** Whether this thread is inside ki_engine_run(), or has entered the engine: waiting for the engine
+ *  here would deadlock. */
 bool ki__engine_is_inside(const ki_engine *engine);
 
-/** For an owner that makes callbacks of its own around ki_engine_run(): between these two calls
- * this thread is inside, so that what it posts sends no wake-up. Afterwards the owner looks at
- *  ki_engine_deadline(). One thread at a time; leaving takes what entering returned. */
+/** For an owner that runs callbacks of its own around ki_engine_run(): between these two calls this
+ *  thread counts as inside, so that tasks it posts send no wake-up. The owner must check
+ *  ki_engine_deadline() afterwards. One thread at a time; `before` is the result of entering. */
 uintptr_t ki__engine_enter(ki_engine *engine);
 void ki__engine_leave(ki_engine *engine, uintptr_t before);
 
-/** Whether it belongs to a parent of this process: nothing may be done with it. Then posting does
- *  nothing, and a timer cannot be made. */
+/** Whether the engine belongs to a parent process (after fork()) and must not be used: posting is a
+ *  no-op, and timers cannot be created. */
 KI__SHARED bool ki__engine_is_inherited(const ki_engine *engine);
 
-/** KI__REQUIRE_OWN() for what runs on an engine. */
+/** KI__REQUIRE_OWN() for objects that run on an engine. */
 #define KI__REQUIRE_OWN_ENGINE(engine, error)               \
     do {                                                    \
         if (ki__engine_is_inherited(engine)) {              \
@@ -81,18 +81,19 @@ KI__SHARED bool ki__engine_is_inherited(const ki_engine *engine);
 const ki_alloc *ki__engine_alloc(const ki_engine *engine);
 KI__SHARED const ki_clock *ki__engine_clock(const ki_engine *engine);
 KI__SHARED const ki_random *ki__engine_entropy(const ki_engine *engine);
-ki__pool *ki__engine_pool(const ki_engine *engine); /* NULL if it can start no threads */
+ki__pool *ki__engine_pool(const ki_engine *engine); /* NULL if it cannot start threads */
 const ki_log *ki__engine_log(const ki_engine *engine);
 uint64_t ki__engine_now(const ki_engine *engine); /* monotonic */
 
-/** A number below `limit` (not 0), from a generator that was seeded with the engine's randomness:
- *  for jitter, not for secrets. Inside ki_engine_run() only. */
+/** A pseudorandom number below `limit` (not 0), from a generator seeded by the engine's random
+ *  source: for jitter, not for secrets. Inside ki_engine_run() only. */
 uint64_t ki__engine_random(ki_engine *engine, uint64_t limit);
 
-/** A key for a hash table, seeded alike. Any thread. */
+/** A hash table key from the engine's random source. Any thread. */
 ki__hash_key ki__engine_hash_key(ki_engine *engine);
 
-/** Tells of a failure that nobody waits for, within the rate. Any thread. `name` may be NULL. */
+/** Reports a failure that no caller waits for, subject to the rate limit. `name` may be NULL. Any
+ *  thread. */
 void ki__engine_report(ki_engine *engine, const char *component, const char *name, ki_str key,
                        const ki_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tasks for programs: one of the engine's own with a count of references, so that it can be freed
- * at any moment, posted or not. */
+/* Public engine tasks: an internal task with a reference count, so that it can be released at any
+ * time, posted or not. */
 #include <errno.h>
 #include <stdatomic.h>
 
@@ -71,7 +71,7 @@ ki_engine_task *ki_engine_task_unref(ki_engine_task *task)
     if (task != NULL) {
         atomic_store(&task->freed, true);
         if (ki__engine_unpost(task->engine, &task->task)) {
-            unref(task); /* that of the posting */
+            unref(task); /* the engine's reference */
         }
         unref(task);
     }

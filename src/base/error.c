@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Error codes, reasons and their texts, from the tables of <kinformer/error.h> and the one of
- * errnos below. Invariant: a filled ki_error has a terminated message that is never cut inside a
- * UTF-8 sequence, and shows it if it is cut. */
+/* Error codes, reasons and their texts, from the tables in <kinformer/error.h> and the errno table
+ * below. Invariant: a filled ki_error has a NUL-terminated message that is never truncated inside a
+ * UTF-8 sequence and ends in "..." if it was truncated. */
 #include "base/error.h"
 
 #include <errno.h>
@@ -13,9 +13,9 @@
 #include "base/first_sizes.h"
 #include "base/utf8.h"
 
-/* The errnos that files, sockets, processes and threads give us, in our own words: the C library's
- * differ from system to system, and only glibc can tell the names.
- * X(name, whether trying again may help, text) */
+/* The errnos of files, sockets, processes and threads, with texts of our own: those of the C
+ * library differ between systems, and only glibc provides the names.
+ * X(name, whether a retry may help, text) */
 #define ERRNO_MAP(X)                                              \
     X(E2BIG, false, "the argument is too large, or too new")      \
     X(EACCES, false, "permission denied")                         \
@@ -162,8 +162,8 @@ ki_reason ki_reason_from(ki_str text)
     return KI_REASON_UNKNOWN;
 }
 
-/* How much of a message that was cut after `len` bytes may stay, so that it does not end inside a
- * UTF-8 sequence. What is not UTF-8 stays as it is. */
+/* The length to keep of a message truncated after `len` bytes, so that it does not end inside a
+ * UTF-8 sequence. Invalid UTF-8 is kept. */
 static size_t whole_characters(const char *message, size_t len)
 {
     size_t start = len;
@@ -178,10 +178,10 @@ static size_t whole_characters(const char *message, size_t len)
     return len - start < follow ? start - 1 : len;
 }
 
-enum { ROOM = KI_ERROR_MESSAGE_SIZE - 1, MARK_LEN = 3 }; /* for text, without the NUL */
+enum { ROOM = KI_ERROR_MESSAGE_SIZE - 1, MARK_LEN = 3 }; /* message capacity, without the NUL */
 static const char cut_mark[] = "...";
 
-/* Marks a message of `len` bytes as cut. */
+/* Marks a message of `len` bytes as truncated. */
 static void mark_cut(char *message, size_t len)
 {
     size_t most = ROOM - MARK_LEN;
@@ -189,20 +189,20 @@ static void mark_cut(char *message, size_t len)
            sizeof(cut_mark));
 }
 
-/* Marks are at the very end, less a character that was cut with them. */
+/* The mark is at the very end, up to 3 bytes earlier if a character was dropped. */
 static bool is_cut(const char *message, size_t len)
 {
     return len >= ROOM - 3 && memcmp(message + len - MARK_LEN, cut_mark, MARK_LEN) == 0;
 }
 
-/* The message is made aside first: an error's own message may be among the arguments. */
+/* Formats into a local buffer first: the arguments may include the error's own message. */
 KI_PRINTF(3, 0)
 static void error_vset(ki_error *error, int code, const char *format, va_list args)
 {
     char message[sizeof(error->message)];
     int len = vsnprintf(message, sizeof(message), format, args);
     if (len < 0) {
-        /* More than INT_MAX bytes: the C library gives up instead of cutting. */
+        /* More than INT_MAX bytes: vsnprintf fails instead of truncating. */
         (void)snprintf(message, sizeof(message), "%s", ki_error_text(code));
     } else if ((size_t)len >= sizeof(message)) {
         mark_cut(message, ROOM);
@@ -225,14 +225,14 @@ int ki__error_set(ki_error *error, int code, const char *format, ...)
     return code;
 }
 
-/* How much there is of an error that we know; at least the struct of 0.1. */
+/* The size of an error that both sides know; at least that of the 0.1 struct. */
 static size_t known_size(const ki_error *error)
 {
     size_t size = error->size < sizeof(*error) ? error->size : sizeof(*error);
     return size > KI__FIRST_SIZE(ki_error) ? size : KI__FIRST_SIZE(ki_error);
 }
 
-/* Members after the message. */
+/* Copies the members after the message. */
 static void copy_tail(ki_error *to, const void *from, size_t from_size)
 {
     size_t first = KI__FIRST_SIZE(ki_error);
@@ -270,7 +270,7 @@ static uint32_t clamp_u32(size_t n)
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* A place beyond the end of the text is its end. */
+/* Sets line and column. An offset beyond the end of the text means its end. */
 static void locate(ki_error *error, ki_str text, size_t offset)
 {
     size_t end = offset < text.len ? offset : text.len;
@@ -311,7 +311,7 @@ int ki__error_code(ki_error *error, int code)
     return ki__error_set(error, code, "%s", ki_error_text(code));
 }
 
-/* What stands for the character of `len` bytes at `p`, or NUL if it may stay. */
+/* Replacement for the character of `len` bytes at `p`; NUL if it may stay. */
 static char replacement(const char *p, size_t len)
 {
     unsigned char first = (unsigned char)p[0];

@@ -11,38 +11,38 @@
 
 #include "base/shared.h"
 
-/** An error of our own that says nothing, with any bytes in it before. Only the head is written,
- * not the space for text: for errors on the stack of what runs once for each object. */
+/** Initializes an error that may hold any bytes. Writes only the head, not the message buffer: for
+ *  errors on the stack in per-object code. */
 static inline void ki__error_init(ki_error *error)
 {
     memset(error, 0, offsetof(ki_error, message) + 1);
     error->size = sizeof(*error);
 }
 
-/** Empties an error, a caller's or ours; its `size` stays. */
+/** Clears an error, a caller's or ours; its `size` is kept. */
 void ki__error_clear(ki_error *error);
 
-/** Copies what `from` says: the one way to do so. Each may be the program's, so older or newer than
- *  this library: nothing is read or written beyond their sizes, and the size of `to` stays. A NULL
- *  `to` is fine. */
+/** The only way to copy an error. Either side may belong to the program, so be older or newer than
+ *  this library: nothing is read or written beyond its size, and the size of `to`, which may be
+ *  NULL, is kept. */
 KI__SHARED void ki__error_copy(ki_error *to, const ki_error *from);
 
-/** Clears `error` and sets code (less than 0) and message. The message may be made of the old one:
- *  ki__error_set(error, r, "reading the file: %s", error->message). */
+/** Clears `error` and sets code (less than 0) and message. The arguments may include the old
+ *  message: ki__error_set(error, r, "reading the file: %s", error->message). */
 KI__SHARED int ki__error_set(ki_error *error, int code, const char *format, ...) KI_PRINTF(3, 4);
 
-/** The same for a place `offset` bytes into `text`, of which line and column are counted here. */
+/** Like ki__error_set(), with line and column of the byte `offset` of `text`. */
 KI__SHARED int ki__error_at(ki_error *error, int code, ki_str text, size_t offset,
                             const char *format, ...) KI_PRINTF(5, 6);
 
-/** Sets the code with its own text from the table, for failures that need no more words. */
+/** Sets the code and its generic text from the table. */
 KI__SHARED int ki__error_code(ki_error *error, int code);
 
-/** -EINVAL for an argument that is NULL and must not be: "name: must not be NULL". */
+/** -EINVAL for a NULL argument: "name: must not be NULL". */
 KI__SHARED int ki__error_null(ki_error *error, const char *argument);
 
-/** The first lines of public functions: returns -EINVAL if the argument is NULL. `error` is that of
- *  the function, or NULL if it has none. */
+/** For the first lines of public functions: returns -EINVAL if the argument is NULL. `error` is
+ *  that of the function, or NULL if it has none. */
 #define KI__REQUIRE(argument, error)                   \
     do {                                               \
         if ((argument) == NULL) {                      \
@@ -50,13 +50,11 @@ KI__SHARED int ki__error_null(ki_error *error, const char *argument);
         }                                              \
     } while (0)
 
-/** Appends text of unknown origin to the message, as far as whole characters fit, and "..." if not
- *  all of them do: blanks stand for
- *  line ends and tabs, '?' for other control characters and for what is not UTF-8. A NULL `error`
- *  is valid. */
+/** Appends untrusted text to the message, in whole characters, with "..." if truncated. Line ends
+ *  and tabs become spaces; other control characters and invalid UTF-8 become '?'. */
 void ki__error_add(ki_error *error, ki_str text);
 
-/** Whether an API server reported this error, or a lister in its words. */
+/** Whether this is an error reported by an API server, or by a lister in the same terms. */
 static inline bool ki__error_is_status(const ki_error *error)
 {
     return error->code == KI_ERR_STATUS ||

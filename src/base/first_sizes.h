@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sizes of public structs in 0.1: what a `size` of 0 stands for, and the least that any other
- * may be. Written by tools/check-abi --refresh before 0.1; it must not change after that. Only
- * structs that come later get a line. */
+/* Sizes of the public structs in 0.1: the meaning of a `size` of 0, and the minimum for any other
+ * value. Written by tools/check-abi --refresh before 0.1; existing lines must not change
+ * afterwards, and structs added later get a line. */
 #ifndef KI_BASE_FIRST_SIZES_H
 #define KI_BASE_FIRST_SIZES_H
 
@@ -83,7 +83,7 @@ enum {
 /* clang-format on */
 #define KI__FIRST_SIZE(type) ((size_t)KI__FIRST_SIZE_##type)
 #else
-#define KI__FIRST_SIZE(type) (sizeof(type)) /* of other systems there is no library yet */
+#define KI__FIRST_SIZE(type) (sizeof(type)) /* no release for other systems yet */
 #endif
 
 #endif

@@ -27,9 +27,8 @@ static inline void sip_round(struct sip *s)
     s->v2 = rotl(s->v2, 32);
 }
 
-/* The last `left` bytes, less than eight, of the `len` that end at `end`. If there are eight in
- * all, they are the upper ones of the last eight; else four and four that overlap, or one by one.
- */
+/* The last `left` bytes (less than 8) of the `len` bytes that end at `end`. With at least 8 bytes
+ * in total, shifts the last 8; otherwise two overlapping 4-byte loads, or single bytes. */
 static inline uint64_t load_tail(const unsigned char *end, size_t left, size_t len)
 {
     if (left == 0) {

@@ -34,7 +34,7 @@ static void place(ki__heap *heap, size_t i, ki__heap_node *node)
     node->position = i + 1;
 }
 
-/* Moves `node` from `i` towards the top as far as it belongs; gives where it came to rest. */
+/* Moves `node` from `i` up to its position; returns that position. */
 static size_t sift_up(ki__heap *heap, size_t i, ki__heap_node *node)
 {
     while (i > 0 && heap->before(node, heap->nodes[(i - 1) / 2])) {
@@ -45,7 +45,7 @@ static size_t sift_up(ki__heap *heap, size_t i, ki__heap_node *node)
     return i;
 }
 
-/* The same away from the top. */
+/* Moves `node` from `i` down to its position. */
 static void sift_down(ki__heap *heap, size_t i, ki__heap_node *node)
 {
     for (;;) {
@@ -92,7 +92,7 @@ ki__heap_node *ki__heap_peek(const ki__heap *heap)
     return heap->count != 0 ? heap->nodes[0] : NULL;
 }
 
-/* Where `node` is; a node of another heap is found out here. */
+/* Index of `node`; asserts that it is in this heap. */
 static size_t index_of(const ki__heap *heap, const ki__heap_node *node)
 {
     size_t i = node->position - 1;

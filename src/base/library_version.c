@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the library that is linked says of itself, for programs built with another version. */
+/* The version of the linked library, for programs built against another one. */
 #include <kinformer/version.h>
 
 #define TEXT_OF(x) #x

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way to the log hook. It prints nothing itself and keeps no state. */
+/* Calls the log hook. Prints nothing itself and keeps no state. */
 #include "base/log.h"
 
 static const char *const level_names[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing to a log hook that may not be there. */
+/* Writing to an optional log hook. */
 #ifndef KI_BASE_LOG_H
 #define KI_BASE_LOG_H
 
@@ -13,16 +13,16 @@ static inline bool ki__log_wants(const ki_log *log, ki_log_level level)
     return log != NULL && log->write != NULL && level <= log->level;
 }
 
-/** Hands a record to the hook if it wants the level. `fields` may be NULL if there are none. */
+/** Passes a record to the hook if its level is enabled. `fields` may be NULL if there are none. */
 KI__SHARED void ki__log_write(const ki_log *log, ki_log_level level, const char *component,
                               const char *message, const ki_log_field *fields, size_t field_count);
 
-/* The message as the key of a field of its own, and the fields behind it. KI__LOG calls it with one
- * empty argument at the end, for C11 wants something to stand for the dots. */
+/* The message as the key of a field of its own, followed by the fields. KI__LOG passes an empty
+ * last argument because C11 requires at least one for the ellipsis. */
 #define KI__LOG_FIELDS(message, ...) {(message), {NULL, 0}}, __VA_ARGS__
 
 /** KI__LOG(log, KI_LOG_INFO, "reflector", "synced", {"resource", name}): component, message, and
- *  any number of fields. Nothing but `log` and the level is evaluated if nobody listens. */
+ *  any number of fields. If the level is disabled, only `log` and the level are evaluated. */
 #define KI__LOG(log, log_level, component, ...)                                               \
     do {                                                                                      \
         if (ki__log_wants((log), (log_level))) {                                              \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Open addressing with linear probing; removal shifts later entries back, so there are no
- * tombstones and a map that shrinks stays fast. Invariant: count <= 3/4 of cap. */
+ * tombstones and a shrinking map stays fast. Invariant: count <= 3/4 of cap. */
 #include "base/map.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ void ki__map_done(ki__map *map)
     map->count = 0;
 }
 
-/* The slot that holds the key, or the free one where it would go. */
+/* The slot that holds the key, or the free one for it. */
 static size_t find_slot(const ki__map *map, uint64_t hash, ki_str key)
 {
     size_t mask = map->cap - 1;
@@ -53,7 +53,7 @@ void *ki__map_get(const ki__map *map, ki_str key)
     return map->count != 0 ? ki__map_get_hashed(map, ki__map_hash(map, key), key) : NULL;
 }
 
-/* The first free slot from the home of `hash` on. */
+/* The first free slot starting at the home slot of `hash`. */
 static size_t find_free(const ki__map_slot *slots, size_t cap, uint64_t hash)
 {
     size_t i = (size_t)hash & (cap - 1);
@@ -63,7 +63,7 @@ static size_t find_free(const ki__map_slot *slots, size_t cap, uint64_t hash)
     return i;
 }
 
-/* Moves all entries to a table of `cap` slots. */
+/* Rehashes all entries into a table of `cap` slots. */
 static int resize(ki__map *map, size_t cap)
 {
     ki__map_slot *slots = ki__alloc_array(map->alloc, cap, sizeof(*slots));
@@ -127,7 +127,7 @@ int ki__map_set(ki__map *map, ki_str key, void *value, void **ret_old)
 static void remove_slot(ki__map *map, size_t hole)
 {
     size_t mask = map->cap - 1;
-    /* Move back every later entry of the run that the hole would hide from its own home. */
+    /* Shift back each later entry of the run that the hole would cut off from its home slot. */
     for (size_t i = (hole + 1) & mask; map->slots[i].value != NULL; i = (i + 1) & mask) {
         size_t home = (size_t)map->slots[i].hash & mask;
         if (((i - home) & mask) >= ((i - hole) & mask)) {
@@ -137,8 +137,8 @@ static void remove_slot(ki__map *map, size_t hole)
     }
     map->slots[hole].value = NULL;
     map->count--;
-    /* Half full afterwards, it is as far from growing again as from shrinking more, so a count that
-     * goes up and down does not make the table do so. Without memory it stays as it is. */
+    /* Shrinking to half full leaves hysteresis in both directions, so that a fluctuating count does
+     * not resize repeatedly. If out of memory, the table is kept. */
     if (map->cap > MAP_FIRST_CAP && map->count < map->cap / 4) {
         (void)resize(map, map->cap / 2);
     }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One reader and one writer for all sized structs, so that every one of them keeps the same promise
- * about older and newer callers. Invariant: what comes out is a whole struct of ours, or nothing
- * was written.
- */
+/* One reader and one writer for all sized structs, so that each has the same compatibility with
+ * older and newer callers. Invariant: the result is a complete struct of this version, or nothing
+ * is written. */
 #include "base/options.h"
 
 #include <errno.h>
@@ -11,8 +10,8 @@
 #include "base/assert.h"
 #include "base/error.h"
 
-/* No public struct will be larger. A caller's `size` beyond this was never set, and reading that
- * many bytes of the caller's memory would only crash. */
+/* No public struct will be larger. A larger `size` was never initialized, and reading that many
+ * bytes of the caller's memory could crash. */
 enum { OPTIONS_SIZE_MAX = 4096 };
 
 #define WRONG_SIZE "%s: unsupported size; was the struct initialised?"
@@ -23,7 +22,7 @@ int ki__options_read(void *ours, size_t our_size, size_t first_size, const void 
     ki_assert(our_size <= OPTIONS_SIZE_MAX);
     size_t their_size = 0;
     if (theirs != NULL) {
-        memcpy(&their_size, theirs, sizeof(their_size)); /* every such struct begins with it */
+        memcpy(&their_size, theirs, sizeof(their_size)); /* all such structs begin with it */
         if (their_size == 0) {
             their_size = first_size;
         }
@@ -56,7 +55,7 @@ int ki__options_give(void *theirs, const void *ours, size_t our_size, size_t fir
         return -EINVAL;
     }
     size_t common = their_size < our_size ? their_size : our_size;
-    size_t head = sizeof(their_size); /* `size` stays as it is */
+    size_t head = sizeof(their_size); /* `size` is kept */
     memcpy((unsigned char *)theirs + head, (const unsigned char *)ours + head, common - head);
     memset((unsigned char *)theirs + common, 0, their_size - common);
     return 0;

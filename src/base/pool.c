@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pool. One lock protects all of it; it is never held while a job runs or a thread is started.
+/* The thread pool. One lock protects all of it; it is never held while a job runs or a thread is
+ * started.
  *
  * No wake-up is wasted: a post wakes one idle thread, unless one is already being woken, and a
- * thread that takes a job wakes the next if more are queued. The thread that has been idle for the
- * shortest time is woken first, so that superfluous threads time out.
+ * thread that takes a job wakes the next if more are queued. The most recently idle thread is woken
+ * first, so that surplus threads time out.
  *
  * While jobs are queued and no thread is idle, one thread watches instead of working: it checks
  * every few milliseconds whether the first job is still queued, and if so becomes a worker; then a
  * thread that takes a job and leaves others queued starts the next watcher. If no job has ended
- * between two checks, the threads are blocked rather than busy: the number that is added doubles
+ * between two checks, the threads are blocked rather than busy: the number of added threads doubles
  * each time. */
 #include "base/pool.h"
 
@@ -26,16 +27,16 @@
 #define LOOK_FULL_NS (100 * KI__MS_NS)
 #define IDLE_NS (10 * KI__SECOND_NS)
 #define LOG_AGAIN_NS (60 * KI__SECOND_NS)
-enum { LOOKS = 2 }; /* while jobs end, so many looks pass before a thread is added */
+enum { LOOKS = 2 }; /* checks before a thread is added while jobs still complete */
 
 /* Kept until the pool is freed: threads are woken without the lock. */
 typedef struct worker {
-    ki__list link; /* among the idle or the unused */
+    ki__list link; /* in `idle` or `unused` */
     struct worker *next;
     ki__pool *pool;
     ki__cond wake;
-    bool chosen;  /* not idle any more, but to look for a job */
-    bool watcher; /* what it begins as */
+    bool chosen;  /* woken: no longer idle, looks for a job */
+    bool watcher; /* starts as the watcher */
 } worker;
 
 struct ki__pool {
@@ -43,30 +44,30 @@ struct ki__pool {
     ki__pool_options options;
     ki__mutex lock;
     ki__list jobs;
-    _Atomic size_t waiting; /* jobs; written with the lock held */
-    uint64_t posts;         /* in all */
-    uint64_t ends;          /* of jobs, in all */
+    _Atomic size_t waiting; /* queued jobs; written with the lock held */
+    uint64_t posts;         /* total */
+    uint64_t ends;          /* completed jobs, total */
     size_t users;
-    size_t threads; /* also those that are being started, and the watcher */
+    size_t threads; /* including those being started, and the watcher */
     ki__list idle;
     ki__list unused; /* workers without a thread */
-    worker *workers; /* all */
-    size_t starting; /* of the threads, those that were not there yet; without the watcher */
-    bool searching;  /* a thread is on its way to the jobs */
-    bool watching;   /* there is a watcher, or it is being started */
-    size_t growth;   /* how many threads the watcher adds next */
-    bool known_full; /* the watcher could add none */
+    worker *workers; /* all of them */
+    size_t starting; /* threads being started, without the watcher */
+    bool searching;  /* a thread was woken or started and has not reached the jobs yet */
+    bool watching;   /* a watcher runs or is being started */
+    size_t growth;   /* number of threads that the watcher adds next */
+    bool known_full; /* the watcher could not add a thread */
     uint64_t full;
-    uint64_t logged_at; /* that it is full; 0: never */
+    uint64_t logged_at; /* when a full pool was last logged; 0: never */
 };
 
-/* Whom to call up once the lock is released; at most one of the two. */
+/* The thread to wake or start once the lock is released; at most one is set. */
 typedef struct summons {
     worker *wake;
     worker *start;
 } summons;
 
-/* ---- making and freeing ---- */
+/* ---- creation and release ---- */
 
 int ki__pool_new(const ki__pool_options *options, ki__pool **ret_pool)
 {
@@ -109,14 +110,14 @@ void ki__pool_unref(ki__pool *pool)
     ki__free(alloc, pool);
 }
 
-/* ---- calling up threads ---- */
+/* ---- waking and starting threads ---- */
 
 static uint64_t now(const ki__pool *pool)
 {
     return pool->options.clock->monotonic_ns(pool->options.clock->user);
 }
 
-/* Whether it is time to log that threads are short, again. With the lock held. */
+/* Rate limit for logging that the pool is full or a thread failed to start. Requires the lock. */
 static bool may_log(ki__pool *pool)
 {
     uint64_t at = now(pool);
@@ -125,7 +126,7 @@ static bool may_log(ki__pool *pool)
     return may;
 }
 
-/* A worker for one more thread, or NULL. With the lock held. */
+/* A worker for one more thread, or NULL on failure. Requires the lock. */
 static worker *recruit(ki__pool *pool, bool watcher)
 {
     ki__list *link = ki__list_pop_front(&pool->unused);
@@ -151,7 +152,7 @@ static worker *recruit(ki__pool *pool, bool watcher)
     return w;
 }
 
-/* With the lock held. */
+/* Requires the lock. */
 static void dismiss(ki__pool *pool, worker *w)
 {
     pool->threads--;
@@ -181,12 +182,12 @@ static int start(ki__pool *pool, worker *w)
                     "cannot start another thread; events of handlers may be delayed",
                     {"error", ki_str_from(ki_error_text(r))});
         }
-        ki__pool_unref(pool); /* the caller has another */
+        ki__pool_unref(pool); /* not the last: the caller holds one */
     }
     return r;
 }
 
-/* For the jobs that wait. With the lock held. */
+/* Selects a thread for the queued jobs. Requires the lock. */
 static summons summon(ki__pool *pool)
 {
     summons s = {NULL, NULL};
@@ -198,7 +199,7 @@ static summons summon(ki__pool *pool)
         s.wake = KI__CONTAINER_OF(link, worker, link);
         s.wake->chosen = true;
         pool->searching = true;
-    } else if (pool->threads == 0) { /* starting the first has failed */
+    } else if (pool->threads == 0) { /* the first thread failed to start */
         s.start = recruit(pool, false);
         pool->searching = s.start != NULL;
     } else if (!pool->watching) {
@@ -208,7 +209,7 @@ static summons summon(ki__pool *pool)
     return s;
 }
 
-/* Without the lock. */
+/* Called without the lock. */
 static void call_up(ki__pool *pool, summons s)
 {
     if (s.wake != NULL) {
@@ -218,10 +219,10 @@ static void call_up(ki__pool *pool, summons s)
     }
 }
 
-/* ---- what a thread does ---- */
+/* ---- threads ---- */
 
-/* The first job is still there after a look, and no thread can be added. With the lock held, but
- * for the time of logging. */
+/* The first job is still queued after a check, and no thread can be added. Requires the lock, which
+ * is released while logging. */
 static void note_full(ki__pool *pool)
 {
     if (pool->known_full) {
@@ -237,7 +238,7 @@ static void note_full(ki__pool *pool)
     }
 }
 
-/* Starts workers, without the lock. */
+/* Starts workers; the lock is released meanwhile. */
 static void grow(ki__pool *pool, size_t count)
 {
     bool started = true;
@@ -253,11 +254,11 @@ static void grow(ki__pool *pool, size_t count)
 
 static bool is_full(const ki__pool *pool)
 {
-    return pool->threads - 1 >= pool->options.limit; /* one is the watcher */
+    return pool->threads - 1 >= pool->options.limit; /* minus the watcher */
 }
 
-/* Some jobs have waited since the last look. How many threads to add, the watcher among them. With
- * the lock held. */
+/* Jobs have been queued since the last check. Returns the number of threads to add, including the
+ * watcher itself. Requires the lock. */
 static size_t threads_to_add(ki__pool *pool, bool blocked)
 {
     size_t limit = pool->options.limit;
@@ -271,8 +272,8 @@ static size_t threads_to_add(ki__pool *pool, bool blocked)
     return add < room ? add : room;
 }
 
-/* Watches until the thread is needed for work, or no job waits. Whether it is to stay. With the
- * lock held. */
+/* Watches until the thread is needed as a worker, or no job is queued. Returns whether the thread
+ * continues. Requires the lock. */
 static bool watch(ki__pool *pool, worker *w)
 {
     size_t add = 0;
@@ -302,11 +303,11 @@ static bool watch(ki__pool *pool, worker *w)
     } else {
         grow(pool, add - 1);
     }
-    pool->watching = false; /* not before: the next would not know what this one has started */
+    pool->watching = false; /* only now, so that the next watcher counts the new threads */
     return add != 0 || pool->threads <= pool->options.limit;
 }
 
-/* The first job, out of the list, or NULL. With the lock held. */
+/* Removes and returns the first job, or NULL. Requires the lock. */
 static ki__job *take(ki__pool *pool)
 {
     ki__list *link = ki__list_pop_front(&pool->jobs);
@@ -319,18 +320,18 @@ static ki__job *take(ki__pool *pool)
     return job;
 }
 
-/* With the lock held, but for the time of the job. */
+/* Requires the lock, which is released while the job runs. */
 static void run(ki__pool *pool, ki__job *job)
 {
     summons s = summon(pool);
     ki__mutex_unlock(&pool->lock);
     call_up(pool, s);
-    job->run(job); /* which may be the end of it */
+    job->run(job); /* may free the job */
     ki__mutex_lock(&pool->lock);
     pool->ends++;
 }
 
-/* Whether it is to continue; if not, no job waits. With the lock held. */
+/* Returns whether the thread continues; if not, no job is queued. Requires the lock. */
 static bool wait_for_job(ki__pool *pool, worker *w)
 {
     uint64_t until = now(pool) + IDLE_NS;
@@ -341,7 +342,7 @@ static bool wait_for_job(ki__pool *pool, worker *w)
         if (!woken && !w->chosen && pool->threads > 1) {
             break;
         }
-        until = woken ? until : UINT64_MAX; /* the last stays */
+        until = woken ? until : UINT64_MAX; /* the last thread does not time out */
     }
     if (!w->chosen) {
         ki__list_remove(&w->link);

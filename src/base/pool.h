@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pool of threads for work that may block. Jobs are part of the thing that posts them, so posting
- * never fails, and start in the order of posting.
+/* A thread pool for jobs that may block. Jobs are embedded in the struct that posts them, so
+ * posting never fails; they start in FIFO order.
  *
- * The pool starts a thread only while all that it has are busy and a job has waited for some
- * milliseconds, so that many short jobs share a few threads and a job that blocks delays the others
- * for no longer than that. Up to a limit: then jobs wait until another ends, which is counted and
- * logged. A thread that finds nothing to do for some seconds ends; one stays for as long as the
- * pool has users, so that an event never depends on a thread that cannot be started. */
+ * A thread is added only while all threads are busy and a job has been queued for some
+ * milliseconds: many short jobs share a few threads, and a blocking job delays the others by no
+ * more than that. At the limit jobs stay queued until another ends, which is counted and logged. A
+ * thread that is idle for some seconds ends; one stays while the pool has users, so that the
+ * delivery of an event never depends on starting a thread. */
 #ifndef KI_BASE_POOL_H
 #define KI_BASE_POOL_H
 
@@ -22,46 +22,45 @@ typedef struct ki__pool ki__pool;
 typedef struct ki__job {
     ki__list link;
     bool posted;
-    uint64_t number; /* of the post */
+    uint64_t number; /* sequence number of the post */
     void (*run)(struct ki__job *job);
 } ki__job;
 
 typedef struct ki__pool_options {
     const ki_alloc *alloc;
-    const ki_clock *clock; /* whose monotonic time is CLOCK_MONOTONIC's */
+    const ki_clock *clock; /* its monotonic time must be CLOCK_MONOTONIC */
     const ki_log *log;     /* or NULL */
     const ki_threads *threads;
-    size_t limit; /* most jobs at once; 0: KI__POOL_LIMIT; a thread more watches them */
+    size_t limit; /* concurrent jobs; 0: KI__POOL_LIMIT; the watcher is one more thread */
 } ki__pool_options;
 
 enum { KI__POOL_LIMIT = 256 };
 
 typedef struct ki__pool_stats {
-    size_t threads; /* that there are, idle ones included */
-    uint64_t full;  /* how often jobs had to wait because the limit was reached */
+    size_t threads; /* current number, including idle ones */
+    uint64_t full;  /* how often jobs stayed queued because of the limit */
 } ki__pool_stats;
 
-/** With one reference. -ENOMEM, -errno. */
+/** Creates a pool with one reference. -ENOMEM, -errno. */
 int ki__pool_new(const ki__pool_options *options, ki__pool **ret_pool);
-/** NULL is allowed. Threads hold the pool as well, so this never waits for them. */
+/** NULL is allowed. Threads hold references too, so this never waits for them. */
 void ki__pool_unref(ki__pool *pool);
 
-/** Before the first post: one more user. Starts a thread if there is none; -errno if it cannot. */
+/** Adds a user; call before the first post. Starts a thread if there is none, or returns -errno. */
 int ki__pool_enter(ki__pool *pool);
-/** One user less. Threads end after the last, as soon as they have nothing to do. */
+/** Removes a user. After the last one, threads end as soon as they are idle. */
 void ki__pool_leave(ki__pool *pool);
 
 void ki__job_init(ki__job *job, void (*run)(ki__job *job));
 
-/** Has the job run once, on some thread. While it waits, posting it again does nothing. Whether it
- *  was posted by this call. Any thread. */
+/** Queues the job to run once, on some thread. No effect while it is already queued. Returns true
+ *  if this call queued it. Any thread. */
 bool ki__pool_post(ki__pool *pool, ki__job *job);
 
-/** Has it not run after all. Whether it was posted and will not run now. */
+/** Removes a job from the queue. Returns true if it was queued and will not run. */
 bool ki__pool_unpost(ki__pool *pool, ki__job *job);
 
-/** Whether jobs wait, so that a long-running one should yield to others. Takes no lock.
- */
+/** Whether jobs are queued, so that a long-running one should yield. Takes no lock. */
 bool ki__pool_is_wanted(const ki__pool *pool);
 
 ki__pool_stats ki__pool_get_stats(ki__pool *pool);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forks are counted in the child. A number of our own rather than the process id: that may be the
- * same in a child (in another namespace, or once numbers are reused), and costs a system call. */
+/* Counts forks in the child. The process id would not do: it may be the same in a child (in another
+ * namespace, or after reuse), and reading it costs a system call. */
 #include "base/process.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counting references from any thread. */
+/* Atomic reference counts. */
 #ifndef KI_BASE_REFS_H
 #define KI_BASE_REFS_H
 
@@ -13,21 +13,21 @@ typedef struct ki__refs {
     _Atomic uint32_t count;
 } ki__refs;
 
-/** One reference, the maker's. */
+/** Starts with one reference, the creator's. */
 static inline void ki__refs_init(ki__refs *refs)
 {
     atomic_init(&refs->count, 1);
 }
 
-/** One more, for someone who has one. */
+/** Adds a reference; the caller must already hold one. */
 static inline void ki__refs_take(ki__refs *refs)
 {
     uint32_t before = atomic_fetch_add_explicit(&refs->count, 1, memory_order_relaxed);
     ki_assert(before != 0 && before != UINT32_MAX);
 }
 
-/** One less. Whether it was the last: the caller then frees, and sees all that others did before.
- */
+/** Drops a reference. Returns whether it was the last: the caller then frees the object, and sees
+ *  all earlier writes by other holders. */
 static inline bool ki__refs_drop(ki__refs *refs)
 {
     uint32_t before = atomic_fetch_sub_explicit(&refs->count, 1, memory_order_acq_rel);

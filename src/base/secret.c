@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: bytes once handed out stay in their block until ki__secrets_done() has wiped it. */
+/* Invariant: allocated bytes stay in their block until ki__secrets_done() has wiped it. */
 #include "base/secret.h"
 
 #include <stdalign.h>
@@ -10,7 +10,7 @@ enum { BLOCK_BYTES = 4096 };
 
 typedef struct ki__secrets_block {
     struct ki__secrets_block *before;
-    size_t size; /* of the bytes */
+    size_t size; /* of `bytes` */
     size_t used;
     alignas(max_align_t) char bytes[];
 } ki__secrets_block;

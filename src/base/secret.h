@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory for secrets: wiped before it is freed, and never moved, so that no copy stays behind. */
+/* Memory for secrets: wiped before it is freed, and never moved, so that no copies remain. */
 #ifndef KI_BASE_SECRET_H
 #define KI_BASE_SECRET_H
 
@@ -8,10 +8,10 @@
 
 #include "base/shared.h"
 
-/** Zeros over the bytes, also if nobody reads them any more. NULL is allowed if `len` is 0. */
+/** Zeroes the bytes; not optimized away. NULL is allowed if `len` is 0. */
 KI__SHARED void ki__wipe(void *bytes, size_t len);
 
-/** Blocks that are freed together. */
+/** An arena: blocks that are freed together. */
 typedef struct ki__secrets {
     const ki_alloc *alloc;
     struct ki__secrets_block *last;
@@ -23,13 +23,13 @@ KI__SHARED void ki__secrets_init(ki__secrets *secrets, const ki_alloc *alloc);
 /** Wipes and frees everything. */
 KI__SHARED void ki__secrets_done(ki__secrets *secrets);
 
-/** `size` bytes aligned for any type, all zeros; NULL if there is no memory. */
+/** Allocates `size` zeroed bytes aligned for any type; NULL if out of memory. */
 void *ki__secrets_take(ki__secrets *secrets, size_t size);
 
-/** `count` elements; NULL also when the product does not fit. */
+/** Allocates `count` elements; NULL also if the product overflows. */
 void *ki__secrets_take_array(ki__secrets *secrets, size_t count, size_t size);
 
-/** A terminated copy of the text, or NULL. */
+/** A NUL-terminated copy of the text, or NULL. */
 char *ki__secrets_copy(ki__secrets *secrets, ki_str text);
 
 #endif

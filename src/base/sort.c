@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A heap sort. The C library's qsort may allocate, and may be quadratic on input made for it. */
+/* Heapsort. The C library's qsort may allocate, and may be quadratic on crafted input. */
 #include "base/sort.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static void swap(unsigned char *a, unsigned char *b, size_t size)
     }
 }
 
-/* Makes a heap, its greatest on top, of the tree at `root` whose two subtrees are heaps. */
+/* Restores the max-heap at `root`, whose two subtrees are heaps. */
 static void sift_down(const array *a, size_t root, size_t count)
 {
     while (root < count / 2) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locks over pthread. */
+/* Locks on top of pthreads. */
 #include "base/sync.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ int ki__mutex_init_sought(ki__mutex *mutex)
     if (r == 0) {
         r = pthread_mutex_init(&mutex->handle, &attributes);
     }
-    (void)pthread_mutexattr_destroy(&attributes); /* of no consequence: it holds nothing */
+    (void)pthread_mutexattr_destroy(&attributes); /* cannot fail for a valid object */
     return -r;
 #else
     return ki__mutex_init(mutex);
@@ -46,7 +46,7 @@ int ki__cond_init(ki__cond *cond)
     if (r == 0) {
         r = pthread_cond_init(&cond->handle, &attributes);
     }
-    (void)pthread_condattr_destroy(&attributes); /* of no consequence: it holds nothing */
+    (void)pthread_condattr_destroy(&attributes); /* cannot fail for a valid object */
     return -r;
 }
 
@@ -62,7 +62,7 @@ void ki__cond_wait(ki__cond *cond, ki__mutex *mutex)
 
 bool ki__cond_wait_until(ki__cond *cond, ki__mutex *mutex, uint64_t deadline_ns)
 {
-    if (deadline_ns > (uint64_t)INT64_MAX) { /* in 292 years, which not every system can say */
+    if (deadline_ns > (uint64_t)INT64_MAX) { /* 292 years: not every system can represent it */
         ki__cond_wait(cond, mutex);
         return true;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locks. The pure layers use these and no thread call: nothing here starts a thread or reads a
- * clock. With a single thread no lock ever waits; only the waits on conditions do, for another
- * thread or for a time that the caller names. */
+/* Mutexes and condition variables. The sans-IO layers use these and no other thread functions:
+ * nothing here starts a thread or reads a clock. In a single-threaded program no lock blocks; only
+ * condition waits do. */
 #ifndef KI_BASE_SYNC_H
 #define KI_BASE_SYNC_H
 
@@ -12,19 +12,18 @@
 #include "base/assert.h"
 #include "base/shared.h"
 
-/* What is called most is inline. Errors other than at creation can only mean misuse of ours. */
+/* The hot functions are inline. Errors other than at creation can only mean a bug of ours. */
 
 typedef struct ki__mutex {
     pthread_mutex_t handle;
 } ki__mutex;
 
-/** A lock that is not recursive. 0 or -errno. */
+/** Creates a non-recursive lock. 0 or -errno. */
 KI__SHARED int ki__mutex_init(ki__mutex *mutex);
-/** The same for a lock that several threads want all the time, for a moment each: whoever finds it
- *  taken looks again for a while before going to sleep, where the C library can do that. It costs
- *  a little more when nobody else wants it. */
+/** Like ki__mutex_init(), for a contended lock that is held only briefly: lockers spin for a while
+ *  before they sleep, if the C library supports it. Slightly slower without contention. */
 int ki__mutex_init_sought(ki__mutex *mutex);
-/** Nobody may hold it. */
+/** Must not be locked. */
 KI__SHARED void ki__mutex_done(ki__mutex *mutex);
 
 static inline void ki__mutex_lock(ki__mutex *mutex)
@@ -43,12 +42,12 @@ typedef struct ki__cond {
 
 /** 0 or -errno. */
 int ki__cond_init(ki__cond *cond);
-/** Nobody may wait on it. */
+/** Must have no waiters. */
 void ki__cond_done(ki__cond *cond);
-/** Gives the locked mutex up until woken, which may also happen for no reason. */
+/** Releases the locked mutex until woken; spurious wake-ups are possible. */
 void ki__cond_wait(ki__cond *cond, ki__mutex *mutex);
-/** The same, but until `deadline_ns` of CLOCK_MONOTONIC at most; UINT64_MAX: no deadline. Whether
- *  it was woken, for a reason or none; false: the deadline is past. */
+/** Like ki__cond_wait(), with an absolute CLOCK_MONOTONIC deadline; UINT64_MAX: none. Returns true
+ *  if woken, also spuriously; false if the deadline has passed. */
 bool ki__cond_wait_until(ki__cond *cond, ki__mutex *mutex, uint64_t deadline_ns);
 void ki__cond_wake_one(ki__cond *cond);
 void ki__cond_wake_all(ki__cond *cond);

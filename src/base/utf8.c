@@ -13,7 +13,8 @@ size_t ki__utf8_length(ki_str text)
     if (p[0] < 0xc2 || p[0] > 0xf4 || len > text.len) {
         return 0;
     }
-    /* The bounds of the second byte keep out what is overlong, surrogates and what is too large. */
+    /* The bounds of the second byte exclude overlong encodings, surrogates and code points beyond
+     * U+10FFFF. */
     unsigned char low = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
     unsigned char high = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
     for (size_t i = 1; i < len; i++) {
@@ -26,7 +27,7 @@ size_t ki__utf8_length(ki_str text)
     return len;
 }
 
-/* How many bytes from `p` on are ASCII. */
+/* Number of ASCII bytes starting at `p`. */
 static size_t ascii_length(const char *p, const char *end)
 {
     static const uint64_t tops = UINT64_C(0x8080808080808080);
@@ -43,7 +44,7 @@ static size_t ascii_length(const char *p, const char *end)
     return (size_t)(p - start);
 }
 
-/* How many bytes from `p` on are well-formed. */
+/* Number of well-formed bytes starting at `p`. */
 static size_t valid_length(const char *p, const char *end)
 {
     const char *start = p;
