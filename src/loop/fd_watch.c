@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptors that a loop watches. */
+/* File descriptors watched by a loop. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ int ki__watch_add(ki__watch *watch, ki_loop *loop, int fd, uint32_t events,
 int ki__watch_add_dup(ki__watch *watch, ki_loop *loop, int fd, uint32_t events,
                       void (*ready)(ki__watch *watch, uint32_t events_ready))
 {
-    int own = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* 0 to 2 are the program's, also if it closed them */
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* 0 to 2 are the program's, even if closed */
     if (own < 0) {
         return -errno;
     }
@@ -50,10 +50,10 @@ int ki__watch_change(ki__watch *watch, uint32_t events)
     return 0;
 }
 
-/* epoll registers open files, not descriptors: once the descriptor is closed, a registration whose
- * file lives on, as it does in a child of fork(), can never be removed, and returns a pointer to
- * freed memory. So a failure to remove one is fatal. In the child itself the set is the parent's.
- */
+/* epoll registers open file descriptions, not descriptors: once the descriptor is closed, a
+ * registration whose description is still open elsewhere, as in a child of fork(), can never be
+ * removed, and keeps reporting a pointer to freed memory. So a failure to remove one is fatal. In
+ * the child itself the epoll set belongs to the parent. */
 static void unregister(const ki_loop *loop, int fd)
 {
     if (ki__engine_is_inherited(loop->engine) ||

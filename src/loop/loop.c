@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop: an epoll set with an eventfd, for wake-ups, and a timerfd, for the engine's next
- * deadline; so that the one descriptor of the set is all that an external loop has to poll. The
- * eventfd belongs to the engine as well, which may outlive the loop and be posted to even then.
+/* The loop: an epoll set with an eventfd for wake-ups and a timerfd for the engine's next deadline,
+ * so that an external loop has to poll only the epoll descriptor. The eventfd also belongs to the
+ * engine, which may outlive the loop and be posted to even then.
  *
- * Two counts: `users` have the loop, and the last of them stops it; `parts` need its memory: the
- * users together, and the thread. */
+ * Two reference counts: `users` hold the loop, and the last of them stops it; `parts` keep its
+ * memory: one for all users together, one for the thread. */
 #include <errno.h>
 #include <string.h>
 #include <sys/timerfd.h>
@@ -21,7 +21,7 @@
 enum { STEPS_DEFAULT = 1000, SLICE = 8 };
 #define DISPATCH_NS (10 * KI__MS_NS)
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static void wake(void *user)
 {
@@ -43,7 +43,7 @@ static void drain(ki__watch *watch, uint32_t events)
     } while (got < 0 && errno == EINTR);
 }
 
-/* See ki__wakeup_send() for why in this order. */
+/* ki__wakeup_send() explains why the order matters. */
 static void drain_wakeup(ki__watch *watch, uint32_t events)
 {
     drain(watch, events);
@@ -201,14 +201,13 @@ int ki_loop_fd(ki_loop *loop)
 
 /* ---- one dispatch ---- */
 
-/* Sets the timer to the engine's next deadline. */
 void ki__loop_arm(ki_loop *loop)
 {
     uint64_t deadline = ki_engine_deadline(loop->engine);
     if (deadline == loop->armed) {
         return;
     }
-    /* All zeros would mean never, so what is due is set to the first instant there was. */
+    /* Zero disarms a timerfd, so a deadline of 0 becomes 1 ns. */
     uint64_t at = deadline == UINT64_MAX ? 0 : deadline == 0 ? 1 : deadline;
     struct itimerspec spec = {.it_value.tv_sec = (time_t)(at / KI__SECOND_NS),
                               .it_value.tv_nsec = (long)(at % KI__SECOND_NS)};
@@ -217,8 +216,8 @@ void ki__loop_arm(ki_loop *loop)
     }
 }
 
-/* As many steps as there may be, or as there is time for: descriptors wait meanwhile, and so does
- * the program that we are part of. */
+/* Limited by steps and by time: descriptors, and an external loop that embeds this one, wait
+ * meanwhile. */
 static size_t run_engine(ki_loop *loop)
 {
     uint64_t until = ki__engine_now(loop->engine) + DISPATCH_NS;
@@ -232,9 +231,9 @@ static size_t run_engine(ki_loop *loop)
     return done;
 }
 
-/* Descriptors first, then the engine: what they bring may make something due. Tasks that this
- * thread posts meanwhile wake nobody: the engine runs after all callbacks, and for what it leaves
- * undone the timer is set, so that the descriptor of the loop is readable when this returns. */
+/* Descriptors first, then the engine, since they may make timers or tasks due. Tasks posted by this
+ * thread meanwhile send no wake-up: the engine runs after all callbacks, and if it leaves work
+ * undone the timer is armed, so that the loop's descriptor is readable when this returns. */
 int ki__loop_dispatch_once(ki_loop *loop, int timeout_ms)
 {
     int count = epoll_wait(loop->epoll, loop->events, KI__LOOP_EVENTS, timeout_ms);
@@ -262,7 +261,7 @@ bool ki__loop_is_mine(const ki_loop *loop)
     return loop->runner != KI__RUNNER_NOBODY && pthread_equal(loop->runner_thread, pthread_self());
 }
 
-/* Has a helper give way. */
+/* Makes a helper stop running the loop. */
 static void send_helper_away(ki_loop *loop)
 {
     loop->wanted++;
@@ -271,7 +270,7 @@ static void send_helper_away(ki_loop *loop)
         ki__cond_wait(&loop->changed, &loop->lock);
     }
     loop->wanted--;
-    ki__cond_wake_all(&loop->changed); /* waiters that want to run it may do so now */
+    ki__cond_wake_all(&loop->changed); /* threads waiting to run the loop may proceed */
 }
 
 int ki__loop_take_over(ki_loop *loop, ki__runner as)
@@ -317,9 +316,9 @@ int ki_loop_dispatch(ki_loop *loop)
     KI__REQUIRE(loop, NULL);
     int r = take_over(loop, KI__RUNNER_ONE_DISPATCH);
     if (r < 0) {
-        return r == -EAGAIN ? 0 : r; /* all is being done at this moment */
+        return r == -EAGAIN ? 0 : r; /* the helper does the work at this moment */
     }
-    (void)ki_loop_ref(loop); /* a callback may release the last */
+    (void)ki_loop_ref(loop); /* a callback may release the last reference */
     r = ki__loop_dispatch_once(loop, 0);
     give_up(loop);
     (void)ki_loop_unref(loop);
@@ -338,7 +337,7 @@ int ki_loop_timeout(ki_loop *loop)
     return left < INT32_MAX ? (int)left : INT32_MAX;
 }
 
-/* ---- running forever ---- */
+/* ---- running permanently ---- */
 
 bool ki__loop_is_stopped(ki_loop *loop)
 {
@@ -430,7 +429,7 @@ int ki_loop_join(ki_loop *loop)
 {
     KI__REQUIRE(loop, NULL);
     if (ki__engine_is_inherited(loop->engine)) {
-        return 0; /* the threads are not in this process */
+        return 0; /* the threads do not exist in this process */
     }
     int r = join_thread(loop);
     if (r == 0) {
@@ -439,9 +438,9 @@ int ki_loop_join(ki_loop *loop)
     return r;
 }
 
-/* ---- the end ---- */
+/* ---- release ---- */
 
-/* On its own thread nobody can wait for the thread: it ends by itself. */
+/* The loop's own thread cannot be joined by itself: it is detached and ends on its own. */
 static bool leave_thread(ki_loop *loop)
 {
     ki__mutex_lock(&loop->lock);
@@ -460,15 +459,15 @@ ki_loop *ki_loop_unref(ki_loop *loop)
         return NULL;
     }
     if (ki__engine_is_inherited(loop->engine)) {
-        /* A child of fork() has no thread, and a lock may be held by one of the parent's. Closing
-         * its descriptors does nothing to those of the parent. The memory stays. */
+        /* A child of fork() does not have the thread, and a lock may be held by a thread of the
+         * parent. Closing the descriptors does not affect the parent's. The memory is leaked. */
         close_descriptors(loop);
         return NULL;
     }
     ki_loop_stop(loop);
     if (!leave_thread(loop)) {
         int r = join_thread(loop);
-        ki_assert(r == 0); /* whoever else waits would have a reference */
+        ki_assert(r == 0); /* any other joining thread would hold a reference */
     }
     ki__loop_release(loop);
     return NULL;

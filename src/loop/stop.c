@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stopping a loop, and the hooks of users that must end something then.
+/* Stopping a loop, and the stop hooks of its users.
  *
  * Invariant: if the loop is stopped and no thread runs it, every hook has run. Hooks run when the
- * loop is given up; if no thread runs it, ki_loop_stop() takes it over for them. A hook cannot be
- * added to a stopped loop. */
+ * runner gives up the loop; if no thread runs it, ki_loop_stop() takes it over for them. A hook
+ * cannot be added to a stopped loop. */
 #include "base/engine.h"
 #include "loop/state.h"
 
@@ -23,8 +23,8 @@ void ki__loop_remove_stop_hook(ki_loop *loop, ki__stop_hook *hook)
     ki__mutex_unlock(&loop->lock);
 }
 
-/* With the lock held, which is given up for each of them. A hook may be freed by what it does.
- * Callbacks in it are inside the engine, so that they cannot wait for what the loop would do. */
+/* Requires the lock, which is released for each hook. A hook may free itself. The thread counts as
+ * inside the engine, so that callbacks of a hook cannot wait for the loop. */
 static void run_hooks(ki_loop *loop)
 {
     ki__list *link;
@@ -63,16 +63,16 @@ void ki__loop_give_up(ki_loop *loop)
     ki__cond_wake_all(&loop->changed);
 }
 
-/* With the lock held. */
+/* Requires the lock. */
 static void stop(ki_loop *loop)
 {
     while (loop->runs_no_callbacks && !ki__loop_is_mine(loop)) {
-        ki__cond_wait(&loop->changed, &loop->lock); /* or the hooks would be left to that thread */
+        ki__cond_wait(&loop->changed, &loop->lock); /* or that thread would run the hooks */
     }
     loop->stopped = true;
     ki__cond_wake_all(&loop->changed);
     if (loop->runner != KI__RUNNER_NOBODY || ki__list_is_empty(&loop->stop_hooks)) {
-        return; /* the runner gives it up, and runs the hooks */
+        return; /* the runner gives up the loop and runs the hooks */
     }
     if (ki__engine_is_inside(loop->engine)) { /* the program runs the engine without the loop */
         (void)ki__engine_post(loop->engine, &loop->stop_task);
@@ -86,7 +86,7 @@ static void stop(ki_loop *loop)
 void ki_loop_stop(ki_loop *loop)
 {
     if (loop == NULL || ki__engine_is_inherited(loop->engine)) {
-        return; /* the eventfd is also the parent's */
+        return; /* the eventfd is shared with the parent */
     }
     ki__refs_take(&loop->parts); /* a hook may release the caller's reference */
     ki__mutex_lock(&loop->lock);

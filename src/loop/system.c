@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The system's clock and randomness: the one place where they are read. */
+/* The system's clocks and random source: the only place where they are read. */
 #include <errno.h>
 #include <sys/random.h>
 #include <time.h>

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From outside of a loop: running a function inside it, and waiting for something that happens
- * there. Both work regardless of which thread runs the loop, also if none does or the one that does
- * ends meanwhile: then a waiter takes it over. */
+/* Called from outside the loop: running a function inside it, and waiting for something that
+ * happens there. Both work regardless of which thread runs the loop; if none does, or the runner
+ * ends meanwhile, a waiter takes over. */
 #include <errno.h>
 
 #include "base/engine.h"
 #include "loop/state.h"
 
-/* ---- having something done ---- */
+/* ---- calling a function inside the loop ---- */
 
 typedef struct errand {
     ki_loop *loop;
     ki__task task;
     void (*run)(void *arg);
     void *arg;
-    bool done; /* under the lock of the loop */
+    bool done; /* protected by the loop's lock */
 } errand;
 
 static void run_errand(ki__task *task)
@@ -23,12 +23,12 @@ static void run_errand(ki__task *task)
     ki_loop *loop = e->loop;
     e->run(e->arg);
     ki__mutex_lock(&loop->lock);
-    e->done = true; /* now it may be gone */
+    e->done = true; /* from here on the waiter may free it */
     ki__cond_wake_all(&loop->changed);
     ki__mutex_unlock(&loop->lock);
 }
 
-/* With the lock held, while nobody runs the loop, stopped or not. */
+/* Requires the lock; no thread runs the loop, which may be stopped. */
 static void run_here(ki_loop *loop, void (*run)(void *arg), void *arg)
 {
     loop->runner = KI__RUNNER_HELPER;
@@ -39,7 +39,7 @@ static void run_here(ki_loop *loop, void (*run)(void *arg), void *arg)
     ki__loop_give_up(loop);
 }
 
-/* With the lock held, which is given up for a while. */
+/* Requires the lock, which is released temporarily. */
 static void have_it_run(ki_loop *loop, errand *e)
 {
     ki__mutex_unlock(&loop->lock);
@@ -100,8 +100,8 @@ void ki__loop_changed(ki_loop *loop)
     ki__mutex_unlock(&loop->lock);
 }
 
-/* Runs it until there is no need any more, or somebody wants to do so forever. With the lock held,
- * which is given up meanwhile. */
+/* Runs the loop until `is_done`, or another thread needs to run it permanently. Requires the lock,
+ * which is released meanwhile. */
 static void help(ki_loop *loop, bool (*is_done)(const void *arg), const void *arg)
 {
     ki__mutex_unlock(&loop->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waking and threads. Threads are detached and counted; each holds the count until its very end. */
+/* Wake-ups and threads. Threads are detached and counted; each holds a reference until it ends. */
 #include "loop/wakeup.h"
 
 #include <errno.h>
@@ -19,15 +19,15 @@ struct ki__wakeup {
     ki__refs refs;
     const ki_alloc *alloc;
     int fd;
-    atomic_bool pending; /* the eventfd is readable, or somebody is about to write to it */
+    atomic_bool pending; /* the eventfd is readable, or a thread is about to write to it */
     ki_threads threads;
     ki__mutex lock;
     ki__cond changed;
-    size_t running;   /* threads */
-    unsigned started; /* in all */
+    size_t running;   /* number of threads */
+    unsigned started; /* total */
 };
 
-/* What a thread is to do. */
+/* Argument of a thread. */
 typedef struct job {
     ki__wakeup *wakeup;
     void (*run)(void *arg);
@@ -47,7 +47,7 @@ int ki__thread_start(void *(*run)(void *arg), void *arg, bool detached, void *re
         return -r;
     }
     int kind = detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE;
-    (void)pthread_attr_setdetachstate(&attributes, kind); /* a valid kind is set without fail */
+    (void)pthread_attr_setdetachstate(&attributes, kind); /* cannot fail for a valid kind */
     (void)sigfillset(&all);
     r = pthread_sigmask(SIG_SETMASK, &all, &before);
     if (r == 0) {
@@ -60,7 +60,7 @@ int ki__thread_start(void *(*run)(void *arg), void *arg, bool detached, void *re
 
 void ki__thread_name(const char *name)
 {
-    (void)pthread_setname_np(pthread_self(), name); /* the thread does as well without */
+    (void)pthread_setname_np(pthread_self(), name); /* optional: failure is harmless */
 }
 
 static void free_wakeup(ki__wakeup *wakeup)
@@ -73,8 +73,8 @@ static void free_wakeup(ki__wakeup *wakeup)
     ki__free(wakeup->alloc, wakeup);
 }
 
-/* A waiter for the threads holds a reference, so this one's goes under the lock: once the wait
- * is over, no thread touches anything any more. */
+/* The thread's reference is dropped under the lock (waiters for the threads hold their own): once
+ * the wait is over, no thread touches anything. */
 static void end_job(job *j)
 {
     ki__wakeup *wakeup = j->wakeup;
@@ -91,7 +91,7 @@ static void end_job(job *j)
 
 static void *run_job(void *arg)
 {
-    enum { NUMBERS = 10000 }; /* as many as fit into a name */
+    enum { NUMBERS = 10000 }; /* as many as fit into a thread name */
     job *j = arg;
     char name[16] = "ki-handler-";
     char room[KI__DIGITS_SIZE];
@@ -133,7 +133,7 @@ void ki__wakeup_wait_for_threads(ki__wakeup *wakeup)
     ki__mutex_unlock(&wakeup->lock);
 }
 
-/* ---- making, waking ---- */
+/* ---- creation, waking ---- */
 
 static int init_locks(ki__wakeup *wakeup)
 {
@@ -189,19 +189,21 @@ int ki__wakeup_fd(const ki__wakeup *wakeup)
     return wakeup->fd;
 }
 
-/* One write() is enough for any number of wake-ups until the loop has read it.
+/* One write() suffices for any number of wake-ups until the loop has read it.
  *
- * Why none is lost. `pending` is set before the write, and cleared after the read and before the
- * loop looks for work; all three are steps of one atomic variable, which have one order.
- *  - Our exchange comes after the clearing: it finds false, and we write.
- *  - It comes before the clearing, and finds true: the loop looks for work after that, and sees
- *    what was in place before our exchange, since the clearing, an exchange too, reads what we
- *    wrote, or what an exchange after ours did (a release sequence).
- *  - And the clearing does come: whoever found false writes. Until it has, nobody reads, since the
- *    eventfd is empty: what was written before was read before `pending` was cleared. For the same
- *    reason a read never takes a write away whose `pending` stays set. Were the clearing before the
- *    read, a write between them could be taken so, and all later ones would be held back.
- * A full eventfd is readable as well, so there is no failure of write() that matters. */
+ * Why no wake-up is lost: `pending` is set before the write, and cleared after the read and before
+ * the loop looks for work. All these are operations on one atomic variable, so they have a single
+ * modification order.
+ *  - Our exchange comes after the clearing: it returns false, and we write.
+ *  - It comes before the clearing and returns true: the loop looks for work afterwards and sees
+ *    everything stored before our exchange, since the clearing, an exchange too, reads our value
+ *    or that of a later exchange (a release sequence).
+ *  - And the clearing does happen: the thread whose exchange returned false writes. Until it has,
+ *    nobody reads, since the eventfd is empty: earlier writes were read before `pending` was
+ *    cleared. For the same reason a read never consumes a write whose `pending` stays set. If the
+ *    clearing came before the read, a write between the two could be consumed that way, and all
+ *    later ones would be suppressed.
+ * A full eventfd is readable as well, so no failure of write() matters. */
 void ki__wakeup_send(ki__wakeup *wakeup)
 {
     uint64_t one = 1;
