@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of event types, as they stand on the wire. */
+/* The names of watch event types on the wire. */
 #include "wire/event.h"
 
 static const char *const names[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes of one value that may arrive in pieces. What lies whole in a piece is never copied;
- * what does not is put together here, up to a maximum. */
+/* Assembles one value from the chunks in which it arrives. A value contained in one chunk is not
+ * copied; others are accumulated in a buffer, up to a maximum. */
 #ifndef KI_WIRE_GATHER_H
 #define KI_WIRE_GATHER_H
 
@@ -8,14 +8,14 @@
 
 enum { KI__GATHER_KEPT_MAX = 256 << 10 };
 
-/** What was fed to a stream in one call. */
+/** The bytes of one feed call. */
 typedef struct ki__piece {
     const char *bytes;
-    uint64_t start; /* of it, counted as the stream counts */
+    uint64_t start; /* stream offset of the first byte */
 } ki__piece;
 
-/** Adds the part of the value from `start` to `end` that lies in the piece, as far as the buffer
- *  has no more than `max` bytes then. 0 or -ENOMEM. */
+/** Appends the part of the value [start, end) contained in the chunk, up to `max` bytes in the
+ *  buffer. 0 or -ENOMEM. */
 static inline int ki__gather_add(ki_buf *buf, const ki__piece *piece, uint64_t start, uint64_t end,
                                  size_t max)
 {
@@ -25,8 +25,8 @@ static inline int ki__gather_add(ki_buf *buf, const ki__piece *piece, uint64_t s
     return len != 0 ? ki_buf_add(buf, piece->bytes + (from - piece->start), len) : 0;
 }
 
-/** The bytes of the value, of which the piece has the end; no more than the first `max`. They are
- *  valid until the buffer is cleared or the piece is gone. 0 or -ENOMEM. */
+/** Returns the bytes of the value, whose end is in this chunk; at most the first `max`. Valid until
+ *  the buffer is cleared or the chunk is gone. 0 or -ENOMEM. */
 static inline int ki__gather_take(ki_buf *buf, const ki__piece *piece, uint64_t start, uint64_t end,
                                   size_t max, ki_str *ret_bytes)
 {
@@ -43,7 +43,7 @@ static inline int ki__gather_take(ki_buf *buf, const ki__piece *piece, uint64_t 
     return 0;
 }
 
-/** Makes ready for the next value. One that was large does not hold its memory forever. */
+/** Prepares for the next value. Frees the buffer if a large value made it grow. */
 static inline void ki__gather_clear(ki_buf *buf)
 {
     if (buf->cap > KI__GATHER_KEPT_MAX) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers of HTTP, as transports give them. */
+/* HTTP headers as passed by transports. */
 #include <kinformer/parts/transport.h>
 
 #include "base/ascii.h"

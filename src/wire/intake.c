@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where bytes become objects. Keeps the promise that one bad object is never more than that: only
- * a lack of memory is an error of the whole. */
+/* Decodes bytes into objects. One invalid object never fails the whole list or watch: only running
+ * out of memory does. */
 #include "wire/intake.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ void ki__intake_init(ki__intake *intake, const ki__wire_options *options)
         .expected_kind = options->expected_kind,
         .expected_api_version = options->expected_api_version,
     };
-    ki_buf_init(&intake->gathered, alloc, SIZE_MAX); /* who gathers has a limit each time */
+    ki_buf_init(&intake->gathered, alloc, SIZE_MAX); /* each gather call has its own limit */
     ki_buf_init(&intake->key, alloc, TEXT_MAX);
     ki_buf_init(&intake->resource_version, alloc, TEXT_MAX);
 }

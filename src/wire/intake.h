@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes of one object in, an object out; or, if they are not good, why and whose they are. What
- * lists and watches share. */
+/* Decodes the bytes of one object; if they are invalid, reports the reason and the object's
+ * identity. Shared by lists and watches. */
 #ifndef KI_WIRE_INTAKE_H
 #define KI_WIRE_INTAKE_H
 
@@ -8,67 +8,66 @@
 #include <kinformer/error.h>
 #include <kinformer/object.h>
 
-/** How a list or a watch is decoded. Text is borrowed and must outlive the decoder. */
+/** How a list or a watch is decoded. Strings are borrowed and must outlive the decoder. */
 typedef struct ki__wire_options {
     ki_encoding encoding;
     const ki_alloc *alloc;            /* NULL: the default; must outlive the objects */
-    size_t max_bytes;                 /* of an item or an event; 0: 16 MiB; at most 1 GiB */
+    size_t max_bytes;                 /* per item or event; 0: 16 MiB; at most 1 GiB */
     uint32_t max_depth;               /* as in ki_object_options */
-    const char *default_kind;         /* for objects that do not tell, nor their list; or NULL */
-    const char *default_api_version;  /* the same */
-    const char *expected_kind;        /* objects that tell another are skipped; NULL: any */
-    const char *expected_api_version; /* the same */
+    const char *default_kind;         /* for objects without a kind if the list has none; or NULL */
+    const char *default_api_version;  /* likewise */
+    const char *expected_kind;        /* objects of another kind are skipped; NULL: any */
+    const char *expected_api_version; /* likewise */
 } ki__wire_options;
 
-/** One object, or what is known of one that was skipped. */
+/** One object, or what is known about a skipped one. */
 typedef struct ki__wire_item {
-    ki_object *object;            /* the caller's; NULL: skipped */
-    const char *key;              /* if skipped: "" where it is unknown. Valid until the */
-    const char *resource_version; /* next call. The same */
-    ki_error error;               /* if skipped: why. Offsets are within the item */
+    ki_object *object;            /* owned by the caller; NULL: skipped */
+    const char *key;              /* if skipped; "" if unknown; valid until the next call */
+    const char *resource_version; /* likewise */
+    ki_error error;               /* if skipped: why; offsets are relative to the item */
 } ki__wire_item;
 
 typedef struct ki__intake {
     ki_encoding encoding;
-    ki_object_options options; /* the list decoder sets the default kind as it learns it */
+    ki_object_options options; /* the list decoder sets the default kind once it is known */
     const char *expected_kind;
     const char *expected_api_version;
     ki_buf gathered; /* see gather.h */
-    ki_buf key;      /* of what was skipped last */
+    ki_buf key;      /* of the last skipped object */
     ki_buf resource_version;
 } ki__intake;
 
 void ki__intake_init(ki__intake *intake, const ki__wire_options *options);
 void ki__intake_done(ki__intake *intake);
 
-/** Whether there is a kind that is expected, and this is another. */
+/** Whether a kind is expected and this is another one. */
 bool ki__intake_is_unexpected(const ki__intake *intake, const char *api_version, const char *kind);
 
-/** Sets *ret_object if the bytes are good. What is wrong with the bytes is in *ret_why then, whose
- *  code is 0 if nothing is.
- *  Errors: -ENOMEM, which is no fault of the bytes, and others of its kind. */
+/** Sets *ret_object if the bytes are valid; otherwise *ret_why says why not (code 0 if valid).
+ *  Errors: -ENOMEM and others that are not caused by the bytes. */
 int ki__intake_read(ki__intake *intake, ki_str bytes, ki_object **ret_object, ki_error *ret_why,
                     ki_error *error);
 
-/** Checks what every object of a list, and every event but a bookmark, must have: a key, and the
- *  kind that is expected. 0, or the code with `why` filled. */
+/** Validates what every object of a list and every event except bookmarks must have: a key, and the
+ *  expected kind. 0, or the code with `why` filled. */
 int ki__intake_check(const ki__intake *intake, const ki_object *object, ki_error *why);
 
-/** Remembers whose the bytes are that could not be read, of which there may be less than all; or
- *  whose an object is. 0 or -ENOMEM. */
+/** Records the identity (key, resourceVersion) of undecodable bytes, possibly truncated, or of an
+ *  object. 0 or -ENOMEM. */
 int ki__intake_note_bytes(ki__intake *intake, ki_str bytes);
 int ki__intake_note_object(ki__intake *intake, const ki_object *object);
 
-/** Forgets it. */
+/** Clears the recorded identity. */
 void ki__intake_note_none(ki__intake *intake);
 
-/** Sets aside what was noted. */
+/** Fills an item that was skipped, with the recorded identity. */
 void ki__intake_skipped(const ki__intake *intake, const ki_error *why, ki__wire_item *ret_item);
 
-/** Appends what something says that it is, "Pod of v1", to an error. Never trusted as it stands. */
+/** Appends a kind to an error, as in "Pod of v1". The text is untrusted and is sanitized. */
 void ki__wire_error_add_kind(ki_error *error, const char *api_version, const char *kind);
 
-/** Whether it is a Table of meta.k8s.io, which stands for objects but has none. */
+/** Whether this is a meta.k8s.io Table, which has rows instead of objects. */
 bool ki__wire_is_table(const char *api_version, const char *kind);
 
 /** The error for a Table. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An array of references, and for streams a map of where each key stands in it. What is taken out
- * leaves a gap, so that the places of the others stay right; gaps are closed when half of the array
- * is gaps, so that a server that adds and deletes without end costs no more than what there is. */
+/* An array of references and, for streaming lists, a map from key to array position. Removal leaves
+ * a gap, so that the other positions stay valid; the array is compacted when half of it is gaps, so
+ * that a server that adds and deletes forever costs no more memory than the live objects. */
 #include "wire/list_collector.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ void ki__collect_clear(ki__collect *collect)
     ki__collect_init(collect, collect->alloc, key, collect->max);
 }
 
-/* The place of a key in one of the arrays, from 1; 0 if it has none. */
+/* Position of a key in one of the arrays, from 1; 0 if absent. */
 static size_t place_of(const ki__map *places, ki_str key)
 {
     return (size_t)(uintptr_t)ki__map_get(places, key);
@@ -67,7 +67,7 @@ void ki__collect_pack(ki__collect *collect)
             continue;
         }
         collect->objects[kept++] = object;
-        /* There are gaps only among what came by put, so that each of them has a place. */
+        /* Only entries added by put leave gaps, so each has a position. */
         int r = set_place(&collect->places, ki_str_from(ki_object_key(object)), kept);
         ki_assert(r == 0);
     }
@@ -99,7 +99,7 @@ int ki__collect_append(ki__collect *collect, const ki_object *object)
     return r;
 }
 
-/* The last one takes its place. */
+/* The last entry moves into the gap. */
 static void remove_unread(ki__collect *collect, ki_str key)
 {
     size_t place = remove_place(&collect->unread_places, key);
@@ -111,7 +111,7 @@ static void remove_unread(ki__collect *collect, ki_str key)
     if (place - 1 != collect->unread_count) {
         collect->unread[place - 1] = last;
         int r = set_place(&collect->unread_places, last, place);
-        ki_assert(r == 0); /* it had a place */
+        ki_assert(r == 0); /* replacing an existing entry cannot fail */
     }
     free_text(collect, gone);
 }
@@ -126,7 +126,7 @@ int ki__collect_put(ki__collect *collect, const ki_object *object)
     }
     bool is_new = place == 0;
     place = is_new ? collect->count + 1 : place;
-    /* Now the map borrows the key of the object that comes, and no more that of the one it had. */
+    /* From here on the map borrows the key of the new object instead of the old one's. */
     r = set_place(&collect->places, key, place);
     if (r < 0) {
         return r;
@@ -146,7 +146,7 @@ void ki__collect_remove(ki__collect *collect, const char *key)
     ki_str view = ki_str_from(key);
     size_t place = remove_place(&collect->places, view);
     remove_unread(collect, view);
-    if (place != 0) { /* last, for `key` may be the object's own */
+    if (place != 0) { /* last, since `key` may belong to the object */
         const ki_object *object = collect->objects[place - 1];
         collect->objects[place - 1] = NULL;
         collect->gaps++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of the list decoder that does not depend on the encoding. */
+/* The encoding-independent part of the list decoder. */
 #include "wire/list_decoder.h"
 
 #include <errno.h>
@@ -95,7 +95,7 @@ const ki_object *ki__list_decoder_status(const ki__list_decoder *decoder)
     return decoder->status;
 }
 
-/* ---- for the parts ---- */
+/* ---- for the JSON and protobuf parts ---- */
 
 static size_t text_max(ki__list_text which)
 {
@@ -117,7 +117,7 @@ int ki__list_set_text(ki__list_decoder *decoder, ki__list_text which, ki_str tex
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 
-/* The length of the kind without "List" at its end; 0 if it does not end so. */
+/* Length of the kind without the suffix "List"; 0 if it has none. */
 static size_t item_kind_len(const ki__list_decoder *decoder)
 {
     const ki_buf *kind = &decoder->text[KI__LIST_KIND];
@@ -147,7 +147,7 @@ int ki__list_identify(ki__list_decoder *decoder, ki_error *error)
     }
     size_t len = item_kind_len(decoder);
     if (len == 0) {
-        return 0; /* items tell themselves, or the options do */
+        return 0; /* items have their own kind, or the options do */
     }
     int r = ki__list_set_text(decoder, KI__LIST_ITEM_KIND, ki_str_make(kind, len), error);
     if (r < 0) {
@@ -177,7 +177,7 @@ int ki__list_refuse(const ki__list_decoder *decoder, ki_error *error)
     return KI_ERR_INVALID;
 }
 
-/* One whole item: sets *ret_object, or records its key and the reason. */
+/* Decodes one complete item: sets *ret_object, or records its key and the reason. */
 static int read_item(ki__intake *intake, ki_str bytes, ki_object **ret_object, ki_error *ret_why,
                      ki_error *error)
 {
@@ -248,5 +248,5 @@ int ki__list_take_status(ki__list_decoder *decoder, ki_str bytes, ki_error *erro
         return ki__error_set(error, why.code, "Status instead of the list: %s", why.message);
     }
     r = ki_status_to_error(decoder->status, error);
-    return r < 0 ? r : ki__list_refuse(decoder, error); /* a success, but no list */
+    return r < 0 ? r : ki__list_refuse(decoder, error); /* a Status of success, but no list */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists in JSON. The scanner enters the map at the top and its list "items"; every other member
- * comes as one value, in any order. Of members that nobody knows only the extent is looked at. */
+/* JSON lists. The scanner enters the top-level map and its list "items"; every other member arrives
+ * as one value, in any order. Unknown members are skipped without decoding. */
 #include <errno.h>
 
 #include "base/error.h"
@@ -11,7 +11,7 @@
 #include "wire/list_parts.h"
 
 typedef enum list_member {
-    MEMBER_NONE, /* the next thing is a name */
+    MEMBER_NONE, /* expects a name */
     MEMBER_KIND,
     MEMBER_API_VERSION,
     MEMBER_METADATA,
@@ -19,7 +19,8 @@ typedef enum list_member {
     MEMBER_OTHER,
 } list_member;
 
-/* A name of ours with every character escaped, and its quotes; and a text the same way. */
+/* Raw size of the longest known name and the longest string: every character escaped, plus
+ * quotes. */
 enum { NAME_BYTES_MAX = 80, STRING_BYTES_MAX = 6 * KI__LIST_TEXT_BYTES_MAX + 2, NULL_BYTES = 5 };
 
 static bool has_seen(const ki__list_decoder *decoder, list_member member)
@@ -29,13 +30,13 @@ static bool has_seen(const ki__list_decoder *decoder, list_member member)
 
 void ki__list_json_init(ki__list_decoder *decoder)
 {
-    /* Items are limited when they are whole, so that one that is too large can be skipped. */
+    /* Items are limited once complete, so that an oversized one can be skipped. */
     ki__json_stream_init(&decoder->json, UINT64_MAX, INT32_MAX);
     ki__json_stream_enter(&decoder->json, 1);
     decoder->may_be_status = true;
 }
 
-/* ---- the beginning of the body, in case that it is a Status ---- */
+/* ---- start of the body, in case it is a Status ---- */
 
 static int keep_head(ki__list_decoder *decoder, const char *bytes, size_t len, ki_error *error)
 {
@@ -97,7 +98,7 @@ static int take_name(ki__list_decoder *decoder, ki_str quoted, bool whole, ki_er
     return 0;
 }
 
-/* A text of the list from a value that was checked; null is as good as none. */
+/* Stores a list string from a validated value; null means absent. */
 static int take_text(ki__list_decoder *decoder, ki__list_text which, const ki_value *value,
                      ki_error *error)
 {
@@ -138,12 +139,12 @@ static int take_metadata(ki__list_decoder *decoder, const ki_value *metadata, ki
     }
     if (r == 0 && ki_value_member(metadata, ki_str_from("remainingItemCount"), &member) == 0 &&
         ki_value_int64(&member, &decoder->remaining_item_count) < 0) {
-        decoder->remaining_item_count = -1; /* it is an estimate, not worth an error */
+        decoder->remaining_item_count = -1; /* only an estimate: not worth an error */
     }
     return r;
 }
 
-/* Values are read in place, which needs some readable bytes after them: hence the copy. */
+/* Values are decoded in place, which requires readable padding after them: hence the copy. */
 static int take_small_value(ki__list_decoder *decoder, ki_str text, ki_error *error)
 {
     static const char padding[KI__JSON_PADDING];
@@ -183,7 +184,7 @@ static int take_member(ki__list_decoder *decoder, ki_str text, bool whole, ki_er
         return 0;
     }
     if (decoder->member == MEMBER_ITEMS) {
-        /* Go writes null for a list that it never made. */
+        /* Go encodes a nil slice as null. */
         return ki_str_eq_text(text, "null")
                    ? 0
                    : ki__error_set(error, KI_ERR_INVALID, "list: items is not a list");
@@ -203,7 +204,7 @@ static int take_member(ki__list_decoder *decoder, ki_str text, bool whole, ki_er
 
 /* ---- events ---- */
 
-/* How many bytes are wanted of the name or value at hand. */
+/* Number of bytes to keep of the current name or value. */
 static size_t bytes_wanted(const ki__list_decoder *decoder)
 {
     if (decoder->in_items) {
@@ -243,7 +244,7 @@ static int on_begin(ki__list_decoder *decoder, const ki__json_event *event, ki_e
     return ki__list_identify(decoder, error);
 }
 
-/* The map at the top is over. */
+/* End of the top-level map. */
 static int on_whole(ki__list_decoder *decoder, ki_error *error)
 {
     if (ki__list_is_status(decoder)) {
@@ -289,7 +290,7 @@ static int on_text(ki__list_decoder *decoder, const ki__piece *piece, const ki__
     }
     ki__gather_clear(&decoder->intake.gathered);
     if (r < 0 && r != -ENOMEM) {
-        error->offset += (size_t)event->start; /* from the beginning of the body */
+        error->offset += (size_t)event->start; /* relative to the start of the body */
         error->line = 0;
         error->column = 0;
     }
@@ -320,7 +321,7 @@ static int on_event(ki__list_decoder *decoder, const ki__piece *piece, const ki_
                : on_text(decoder, piece, event, error);
 }
 
-/* All bytes were taken: keeps those of what is not over. */
+/* All bytes are consumed: keeps those of an incomplete value. */
 static int keep_rest(ki__list_decoder *decoder, const ki__piece *piece, ki_error *error)
 {
     uint64_t start;

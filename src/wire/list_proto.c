@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists in protobuf: "k8s" and a NUL, then a runtime.Unknown whose content is the list. Its type
- * stands in front of the content, or there would be no telling a list from something else. */
+/* Protobuf lists: "k8s" and a NUL, then a runtime.Unknown with the list as its content. The type
+ * must precede the content; otherwise a list could not be distinguished from other objects. */
 #include <errno.h>
 
 #include "base/error.h"
 #include "wire/list_parts.h"
 #include "wire/media_type.h"
 
-/* Fields of runtime.Unknown; of every list; of TypeMeta; of ListMeta. */
+/* Field numbers of runtime.Unknown, of every list, of TypeMeta and of ListMeta. */
 enum { UNKNOWN_TYPE = 1, UNKNOWN_RAW = 2, UNKNOWN_CONTENT_ENCODING = 3, UNKNOWN_CONTENT_TYPE = 4 };
 enum { LIST_METADATA = 1, LIST_ITEMS = 2 };
 enum { TYPE_API_VERSION = 1, TYPE_KIND = 2 };
 enum { META_RESOURCE_VERSION = 2, META_CONTINUE = 3, META_REMAINING = 4 };
 
-enum { SEEN_METADATA = 8 }; /* a bit that no field of the envelope has */
+enum { SEEN_METADATA = 8 }; /* a bit that no field of the envelope uses */
 enum { TYPE_BYTES_MAX = 4 * KI__LIST_TEXT_BYTES_MAX };
 
 static const char magic[4] = "k8s";
@@ -32,13 +32,13 @@ static int see(ki__list_decoder *decoder, unsigned bit, ki_error *error)
     return 0;
 }
 
-/* Something that we know, and read as a text, a message or a number, is something else. */
+/* A known field with another wire type than expected. */
 static int fail_wire_type(ki_error *error)
 {
     return ki__error_set(error, KI_ERR_INVALID, "list: wrong wire type");
 }
 
-/* ---- small messages, whole ---- */
+/* ---- small messages, decoded whole ---- */
 
 typedef int (*field_taker)(ki__list_decoder *decoder, const ki__proto_event *event, ki_str text,
                            ki_error *error);
@@ -105,12 +105,12 @@ static int take_metadata(ki__list_decoder *decoder, const ki__proto_event *event
 
 /* ---- the envelope ---- */
 
-/* The type is known: decides what to do with the content. */
+/* The type is known: decides how to decode the content. */
 static int identify(ki__list_decoder *decoder, ki_error *error)
 {
     int r = ki__list_identify(decoder, error);
     if (r < 0 || ki__list_is_status(decoder)) {
-        return r; /* the content of a Status comes as a whole */
+        return r; /* the content of a Status arrives as one value */
     }
     if (!ki__list_says_list(decoder)) {
         return ki__list_refuse(decoder, error);
@@ -156,7 +156,7 @@ static int take_field(ki__list_decoder *decoder, const ki__proto_event *event, k
     }
 }
 
-/* How many bytes are wanted of a value. */
+/* Number of bytes to keep of a value. */
 static size_t bytes_wanted(const ki__list_decoder *decoder, const ki__proto_event *event)
 {
     size_t max = decoder->intake.options.max_bytes;
@@ -216,10 +216,10 @@ static int on_event(ki__list_decoder *decoder, const ki__piece *piece, const ki_
     case KI__PROTO_BEGIN:
         return see(decoder, event->number, error);
     case KI__PROTO_END:
-        decoder->complete = true; /* what may follow says only how the content was encoded */
+        decoder->complete = true; /* only encoding information may follow */
         return 0;
     case KI__PROTO_NUMBER:
-    case KI__PROTO_FIXED: /* items that are passed over would be taken for none */
+    case KI__PROTO_FIXED: /* a skipped item would be taken for no item */
         return is_known(event) ? fail_wire_type(error) : 0;
     case KI__PROTO_OVER:
         return 0;
@@ -231,7 +231,7 @@ static int on_event(ki__list_decoder *decoder, const ki__piece *piece, const ki_
                : on_field(decoder, piece, event, error);
 }
 
-/* All bytes were taken: keeps those of what is not over. */
+/* All bytes are consumed: keeps those of an incomplete value. */
 static int keep_rest(ki__list_decoder *decoder, const ki__piece *piece, ki_error *error)
 {
     ki__proto_event event;
@@ -243,7 +243,7 @@ static int keep_rest(ki__list_decoder *decoder, const ki__piece *piece, ki_error
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 
-/* Takes the magic bytes, which the offsets of the stream do not count. */
+/* Consumes the magic bytes, which stream offsets do not include. */
 static int take_magic(ki__list_decoder *decoder, const char *bytes, size_t len, size_t *taken,
                       ki_error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Media types (RFC 9110, section 8.3.1), as far as they matter here: the type without its
- * parameters, in any case. */
+/* Media types (RFC 9110, section 8.3.1): only the type itself, case-insensitive, without its
+ * parameters. */
 #include "wire/media_type.h"
 
 #include "base/ascii.h"

@@ -9,9 +9,9 @@
 #define KI__MEDIA_TYPE_JSON "application/json"
 #define KI__MEDIA_TYPE_PROTOBUF "application/vnd.kubernetes.protobuf"
 
-/** The encoding of a body with this Content-Type. Parameters such as ";stream=watch" are not looked
- *  at; none at all (NULL, or blank) means JSON, as it does to client-go.
- *  Errors: KI_ERR_UNSUPPORTED  something else. */
+/** The encoding of a body with this Content-Type. Parameters such as ";stream=watch" are ignored;
+ *  NULL or blank means JSON, as in client-go.
+ *  Errors: KI_ERR_UNSUPPORTED  any other type. */
 int ki__media_type_encoding(const char *content_type, ki_encoding *ret_encoding, ki_error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The set is open addressing over hashes, at most half full. A server that finds two keys of one
- * hash spoils nothing but the count of its own pages. */
+/* An open-addressing set of hashes, at most half full. A server that finds hash collisions only
+ * affects the page count of its own list. */
 #include "wire/page_progress.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ void ki__progress_reset(ki__progress *progress)
     ki__progress_init(progress, progress->alloc, progress->hash_key);
 }
 
-/* Whether the hash is new; there must be a free slot. */
+/* Inserts a hash; false if present. There must be a free slot. */
 static bool insert(uint64_t *slots, size_t cap, uint64_t hash)
 {
     size_t at = (size_t)hash & (cap - 1);

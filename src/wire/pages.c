@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver: one list request of the source at a time. */
+/* Requests the pages of a list from the source, one at a time. */
 #include "wire/pages.h"
 
 #include "base/assert.h"
@@ -118,8 +118,8 @@ void ki__pages_pause(ki__pages *pages, bool paused)
     }
 }
 
-/* Does what the rules say; `error` and `status` are of a failure. A next page that the source
- * refuses at once is a page that failed, so that the verdict on it comes in the next round. */
+/* Acts on the verdict; `error` and `status` are those of a failure. A next page that the source
+ * rejects at once counts as a failed page, with its verdict in the next iteration. */
 static void follow(ki__pages *pages, ki__paging_verdict verdict, const ki_error *error,
                    const ki_object *status)
 {
@@ -136,7 +136,7 @@ static void follow(ki__pages *pages, ki__paging_verdict verdict, const ki_error 
         case KI__PAGING_RESTART:
             pages->sink->on_restart(pages->user);
             if (!pages->active) {
-                return; /* cancelled from in there */
+                return; /* cancelled by the callback */
             }
             break;
         case KI__PAGING_NEXT:

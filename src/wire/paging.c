@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As client-go's tools/pager: later pages carry the token alone, neither resourceVersion nor match;
- * the resourceVersion of the list is that of the first page; a token that expired means one list of
- * everything at once, from the original resourceVersion. Two things are checked that client-go does
- * not check: pages of two different resourceVersions are never combined, and a server cannot make
- * us request pages without end that bring nothing new. */
+/* Like client-go's tools/pager: later pages carry only the token, neither resourceVersion nor
+ * match; the resourceVersion of the list is that of the first page; an expired token falls back to
+ * one full list from the original resourceVersion. Two checks go beyond client-go: pages with
+ * different resourceVersions are never combined, and a server cannot cause an endless sequence of
+ * pages without new objects. */
 #include "wire/paging.h"
 
 #include <string.h>
@@ -72,7 +72,7 @@ ki__paging_verdict ki__paging_fail(ki__paging *paging, const ki_error *error)
     return paging->later && expired && paging->may_restart ? restart(paging) : KI__PAGING_FAILED;
 }
 
-/* The first page sets the resourceVersion of the list; the others must have the same. */
+/* The first page sets the resourceVersion of the list; later ones must match it. */
 static int take_version(ki__paging *paging, const char *version, ki_error *error)
 {
     size_t len = strlen(version);
@@ -93,7 +93,7 @@ static int take_version(ki__paging *paging, const char *version, ki_error *error
     return KI_ERR_STALE;
 }
 
-/* The token for the next page, which must lead on. */
+/* Stores the token for the next page after checking for progress. */
 static int take_token(ki__paging *paging, const char *token, ki_error *error)
 {
     int r = ki__progress_next_page(&paging->progress, ki_str_from(token), error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads as far as it can and trusts nothing: the incremental scanners stop at invalid bytes, and
- * only what they reported until then is used. */
+/* Best-effort decoding of untrusted bytes: the incremental scanners stop at invalid bytes, and only
+ * what they reported until then is used. */
 #include "wire/peek.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ enum { TEXT_MAX = 1024 };
 typedef struct found {
     struct {
         unsigned times;
-        bool plain; /* can be a C string; only then the rest means something */
+        bool plain; /* a valid C string; otherwise the rest is meaningless */
         size_t len;
         char text[TEXT_MAX];
     } strings[WANTED_MAX];
@@ -56,7 +56,7 @@ static void take_json(found *f, wanted which, ki_str value)
     char *text = f->strings[which].text;
     f->strings[which].times++;
     if (value.ptr[0] != '"' || ki__json_check(value, 1, NULL) < 0) {
-        f->strings[which].plain = ki_str_eq_text(value, "null"); /* the same as absent */
+        f->strings[which].plain = ki_str_eq_text(value, "null"); /* null means absent */
         return;
     }
     size_t len = ki__json_decode(ki_str_make(value.ptr + 1, value.len - 2), text, TEXT_MAX);
@@ -93,7 +93,7 @@ static void peek_json(ki_str bytes, found *f)
 
 /* ---- protobuf ---- */
 
-/* Fields of Unknown, of every kind, and of ObjectMeta. */
+/* Field numbers of Unknown, of every kind, and of ObjectMeta. */
 enum { UNKNOWN_RAW = 2, KIND_METADATA = 1 };
 enum { META_NAME = 1, META_NAMESPACE = 3, META_RESOURCE_VERSION = 6 };
 
@@ -111,7 +111,7 @@ static wanted wanted_of_number(uint32_t number)
     }
 }
 
-/* Only what is fit to print: Go puts any bytes into protobuf strings. */
+/* Accepts printable text only: Go allows any bytes in protobuf strings. */
 static void take_proto(found *f, wanted which, ki_str value)
 {
     f->strings[which].times++;
@@ -136,7 +136,7 @@ static void peek_proto(ki_str bytes, found *f)
     }
     ki__proto_stream stream;
     ki__proto_event event;
-    uint32_t depth = envelope ? 2 : 1; /* of the members of metadata */
+    uint32_t depth = envelope ? 2 : 1; /* of the fields of metadata */
     ki__proto_stream_init(&stream, UINT64_MAX);
     stream.enter[0] = envelope ? UNKNOWN_RAW : KIND_METADATA;
     stream.enter[1] = envelope ? KIND_METADATA : 0;
@@ -156,9 +156,9 @@ static void peek_proto(ki_str bytes, found *f)
     }
 }
 
-/* ---- both ---- */
+/* ---- common ---- */
 
-/* Whether it was told once, or not at all. Empty text is as good as none. */
+/* Whether the value is certain: present once, or absent. Empty means absent. */
 static bool is_known(const found *f, wanted which, ki_str *ret_text)
 {
     *ret_text = ki_str_make(f->strings[which].text, f->strings[which].len);

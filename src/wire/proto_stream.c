@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state machine behind proto_stream.h. Invariant: the value at hand ends within the innermost
- * open message, and each message within the one around it. */
+/* The state machine of proto_stream.h. Invariant: the current value ends within the innermost open
+ * message, and each message within the enclosing one. */
 #include "wire/proto_stream.h"
 
 #include "base/error.h"
 
 typedef enum stream_state {
     STATE_TAG,    /* between fields, or in a tag */
-    STATE_NUMBER, /* in a varint that is a value */
-    STATE_LENGTH, /* in the length of a value */
-    STATE_VALUE,  /* in a value that comes as one event */
-    STATE_FIXED,  /* in a number of fixed size */
-    STATE_OVER,   /* the whole message was read */
+    STATE_NUMBER, /* in a varint value */
+    STATE_LENGTH, /* in the length prefix of a value */
+    STATE_VALUE,  /* in a value reported as one event */
+    STATE_FIXED,  /* in a fixed-size number */
+    STATE_OVER,   /* end of the message */
 } stream_state;
 
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 enum { TAG_BYTES_MAX = 5, VARINT_BYTES_MAX = 10 };
 
-/* The bytes at hand. */
+/* The current chunk. */
 typedef struct input {
     const char *p;
     const char *end;
@@ -51,7 +51,7 @@ static int give(const ki__proto_stream *stream, ki__proto_event_type type,
     return 1;
 }
 
-/* Reads a varint of up to `max` bytes: 1 when it is whole, 0 when bytes are missing. */
+/* Decodes a varint of up to `max` bytes: 1 when complete, 0 if more bytes are needed. */
 static int step_varint(ki__proto_stream *stream, input *in, unsigned max, ki_error *error)
 {
     for (;;) {
@@ -203,7 +203,7 @@ static int step(ki__proto_stream *stream, input *in, ki__proto_event *ret_event,
     return 0;
 }
 
-/* Whether the next step can do something without a byte more. */
+/* Whether the next step can proceed without more bytes. */
 static bool is_due(const ki__proto_stream *stream)
 {
     if (stream->state == STATE_VALUE || stream->state == STATE_FIXED) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All texts of some options in one block of memory. */
+/* Copies all strings of some options into one block. */
 #include "wire/source_options.h"
 
 #include <errno.h>

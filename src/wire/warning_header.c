@@ -22,12 +22,12 @@ static size_t skip_blanks(ki_str *s)
         count++;
     }
     if (count != 0) {
-        skip(s, count); /* there may be no text at all to skip in */
+        skip(s, count); /* `ptr` may be NULL */
     }
     return count;
 }
 
-/* Three digits, and a blank. */
+/* Three digits and a blank. */
 static int take_code(ki_str *s)
 {
     const char *c = s->ptr;
@@ -40,7 +40,7 @@ static int take_code(ki_str *s)
     return skip_blanks(s) != 0 ? code : KI_ERR_SYNTAX;
 }
 
-/* Who warns: a host or a name; there are no blanks in it. */
+/* The agent (host or name), without blanks. */
 static int take_agent(ki_str *s)
 {
     size_t len = 0;
@@ -52,8 +52,7 @@ static int take_agent(ki_str *s)
     return len != 0 && skip_blanks(s) != 0 ? 0 : KI_ERR_SYNTAX;
 }
 
-/* A quoted string; its bytes, up to `size` of them, without the backslashes, go to `out`, which may
- * be NULL. */
+/* Decodes a quoted string: writes up to `size` unescaped bytes to `out`, which may be NULL. */
 static int take_quoted(ki_str *s, char *out, size_t size, size_t *ret_len)
 {
     size_t len = 0;
@@ -77,8 +76,8 @@ static int take_quoted(ki_str *s, char *out, size_t size, size_t *ret_len)
     return 0;
 }
 
-/* Characters of two and three bytes that act on what shows them: C1 controls, separators of lines,
- * marks and overrides of direction. */
+/* Characters of up to three bytes that affect the display: C1 controls, line separators,
+ * bidirectional marks and overrides. */
 static bool is_active(const char *c, size_t len)
 {
     unsigned char a = (unsigned char)c[0];
@@ -125,7 +124,7 @@ static int take_warning(ki_str *s, ki__warning *w)
     w->len = 0;
     clean(w, ki_str_make(raw, len));
     if (skip_blanks(s) != 0 && s->len != 0 && s->ptr[0] == '"') {
-        if (take_quoted(s, NULL, 0, &len) < 0) { /* its date */
+        if (take_quoted(s, NULL, 0, &len) < 0) { /* the optional date */
             return KI_ERR_SYNTAX;
         }
         (void)skip_blanks(s);

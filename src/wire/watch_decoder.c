@@ -70,7 +70,7 @@ int ki__watch_decoder_finish(ki__watch_decoder *decoder, ki_error *error)
     return 0;
 }
 
-/* ---- for the parts ---- */
+/* ---- for the JSON and protobuf parts ---- */
 
 void ki__watch_begin(ki__watch_decoder *decoder)
 {
@@ -113,7 +113,7 @@ int ki__watch_take_object(ki__watch_decoder *decoder, const ki__piece *piece, ui
         if (r < 0) {
             return r;
         }
-        decoder->object = object; /* there was none before: a second one spoils the event */
+        decoder->object = object; /* was NULL: a second object invalidates the event */
     }
     if (r == 0 && decoder->why.code != 0 && decoder->object == NULL && !decoder->noted) {
         r = ki__intake_note_bytes(intake, bytes);
@@ -140,7 +140,7 @@ int ki__watch_fail_size(ki__watch_decoder *decoder, ki_error *error)
 
 /* ---- the end of an event ---- */
 
-/* Whether the event can be given out; else it is spoilt. */
+/* Whether the event can be reported; if not, `why` is set. */
 static bool is_good(ki__watch_decoder *decoder)
 {
     ki_error *why = &decoder->why;
@@ -159,7 +159,7 @@ static bool is_good(ki__watch_decoder *decoder)
     return why->code == 0;
 }
 
-/* An ERROR event always has an error, whatever the server put into it. */
+/* An ERROR event always yields an error, whatever its object is. */
 static void end_error(ki__watch_decoder *decoder, ki__watch_event *ret_event)
 {
     ki_error *error = &ret_event->item.error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches in JSON: maps with "type" and "object", in any order, one after the other with or without
+/* JSON watches: a sequence of maps with "type" and "object", in any order, with or without white
  * space between them. */
 #include <errno.h>
 
@@ -9,7 +9,7 @@
 #include "wire/event.h"
 #include "wire/watch_parts.h"
 
-/* A name or a type of ours with every character escaped, and its quotes. */
+/* Raw size of the longest known name or type, with every character escaped, plus quotes. */
 enum { SHORT_BYTES_MAX = 80 };
 
 void ki__watch_json_init(ki__watch_decoder *decoder)
@@ -36,7 +36,7 @@ static void take_name(ki__watch_decoder *decoder, ki_str quoted, bool whole)
     ki__watch_see(decoder, (ki__watch_member)decoder->member);
 }
 
-/* A type that is too long, or no string, is none of ours; that it is not, the end will tell. */
+/* A type that is too long or not a string is unknown; ki__watch_end() reports that. */
 static void take_type(ki__watch_decoder *decoder, ki_str value, bool whole)
 {
     char name[SHORT_BYTES_MAX];
@@ -53,7 +53,7 @@ static void take_type(ki__watch_decoder *decoder, ki_str value, bool whole)
     decoder->type = ki__event_type_from(ki_str_make(name, len));
 }
 
-/* How many bytes are wanted of the name or value at hand. */
+/* Number of bytes to keep of the current name or value. */
 static size_t bytes_wanted(const ki__watch_decoder *decoder)
 {
     switch ((ki__watch_member)decoder->member) {
@@ -128,7 +128,7 @@ static int on_event(ki__watch_decoder *decoder, const ki__piece *piece, const ki
     return on_value(decoder, piece, event, error);
 }
 
-/* All bytes were taken: keeps those of what is not over. */
+/* All bytes are consumed: keeps those of an incomplete value. */
 static int keep_rest(ki__watch_decoder *decoder, const ki__piece *piece, ki_error *error)
 {
     uint64_t start;
@@ -140,7 +140,7 @@ static int keep_rest(ki__watch_decoder *decoder, const ki__piece *piece, ki_erro
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 
-/* How many of the bytes the event at hand may still take. */
+/* Number of bytes that the current event may still use. */
 static size_t room_for_event(const ki__watch_decoder *decoder, size_t len)
 {
     uint64_t used = decoder->inside ? decoder->json.offset - decoder->event_start : 0;

@@ -6,16 +6,16 @@
 #include "wire/gather.h"
 #include "wire/watch_decoder.h"
 
-/* The parts of an event, in `seen`. */
+/* The members of an event: bits in `seen`. */
 typedef enum ki__watch_member {
-    KI__WATCH_NONE, /* JSON: the next thing is a name */
+    KI__WATCH_NONE, /* JSON: expects a name */
     KI__WATCH_TYPE,
     KI__WATCH_OBJECT,
-    KI__WATCH_RAW, /* protobuf: the bytes of it */
+    KI__WATCH_RAW, /* protobuf: the bytes of the object */
     KI__WATCH_OTHER,
 } ki__watch_member;
 
-/** The parts for each encoding. As the functions of watch_decoder.h, but `error` is never NULL. */
+/** The parts for each encoding. As in watch_decoder.h, but `error` is never NULL. */
 void ki__watch_json_init(ki__watch_decoder *decoder);
 int ki__watch_json_feed(ki__watch_decoder *decoder, const char *bytes, size_t len,
                         size_t *ret_taken, ki__watch_event *ret_event, ki_error *error);
@@ -27,21 +27,20 @@ int ki__watch_proto_finish(ki__watch_decoder *decoder, ki_error *error);
 /** An event begins. */
 void ki__watch_begin(ki__watch_decoder *decoder);
 
-/** A part of it begins; one that was there before spoils the event. */
+/** A member of the event begins; a duplicate invalidates the event. */
 void ki__watch_see(ki__watch_decoder *decoder, ki__watch_member member);
 
-/** What is wrong with the event at hand, which is skipped for it. The first reason counts.
- */
+/** Marks the current event as invalid, so that it is skipped. The first reason is kept. */
 void ki__watch_spoil(ki__watch_decoder *decoder, const ki_error *why);
 
-/** Its object ends in this piece. 0 or -ENOMEM. */
+/** The object ends in this chunk. 0 or -ENOMEM. */
 int ki__watch_take_object(ki__watch_decoder *decoder, const ki__piece *piece, uint64_t start,
                           uint64_t end, ki_error *error);
 
-/** It is over: 1 with *ret_event, or the code. */
+/** The event is complete: 1 with *ret_event, or an error code. */
 int ki__watch_end(ki__watch_decoder *decoder, ki__watch_event *ret_event, ki_error *error);
 
-/** Fails for an event over the limit; the object may have begun. */
+/** Returns the error for an event over the limit; its object may be incomplete. */
 int ki__watch_fail_size(ki__watch_decoder *decoder, ki_error *error);
 
 #endif

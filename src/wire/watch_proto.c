@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches in protobuf: four bytes of length, the highest first, then a WatchEvent without an
- * envelope, whose object has one. What is wrong within a frame spoils that event alone. */
+/* Protobuf watches: a 4-byte big-endian length, then a WatchEvent without an envelope, whose object
+ * has one. An error within a frame affects only that event. */
 #include <errno.h>
 
 #include "base/error.h"
 #include "wire/event.h"
 #include "wire/watch_parts.h"
 
-/* Fields of WatchEvent, and of RawExtension. */
+/* Field numbers of WatchEvent and of RawExtension. */
 enum { EVENT_TYPE = 1, EVENT_OBJECT = 2 };
 enum { EXTENSION_RAW = 1 };
 
@@ -23,7 +23,7 @@ static bool is_type(const ki__proto_event *event)
     return event->depth == 0 && event->number == EVENT_TYPE;
 }
 
-/* How many bytes are wanted of a value. */
+/* Number of bytes to keep of a value. */
 static size_t bytes_wanted(const ki__watch_decoder *decoder, const ki__proto_event *event)
 {
     return is_object(event) ? decoder->intake.options.max_bytes
@@ -33,7 +33,7 @@ static size_t bytes_wanted(const ki__watch_decoder *decoder, const ki__proto_eve
 
 /* ---- frames ---- */
 
-/* Takes bytes of the length in front of an event; 1 once it is whole. */
+/* Reads the length prefix of an event; 1 once it is complete. */
 static int take_header(ki__watch_decoder *decoder, const char *bytes, size_t len, size_t *taken,
                        ki_error *error)
 {
@@ -66,7 +66,7 @@ static int end_frame(ki__watch_decoder *decoder, ki__watch_event *ret_event, ki_
     return ki__watch_end(decoder, ret_event, error);
 }
 
-/* Passes over what is left of an event that makes no sense. */
+/* Skips the rest of an undecodable event. */
 static int skip_frame(ki__watch_decoder *decoder, size_t len, size_t *taken,
                       ki__watch_event *ret_event, ki_error *error)
 {
@@ -120,7 +120,7 @@ static int on_event(ki__watch_decoder *decoder, const ki__piece *piece,
     return end_frame(decoder, ret_event, error);
 }
 
-/* All bytes were taken: keeps those of what is not over. */
+/* All bytes are consumed: keeps those of an incomplete value. */
 static int keep_rest(ki__watch_decoder *decoder, const ki__piece *piece, ki_error *error)
 {
     ki__proto_event event;
@@ -132,7 +132,7 @@ static int keep_rest(ki__watch_decoder *decoder, const ki__piece *piece, ki_erro
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 
-/* Reads on in the frame: 1 with an event, 0 when bytes are missing. */
+/* Continues decoding the frame: 1 with an event, 0 if more bytes are needed. */
 static int read_frame(ki__watch_decoder *decoder, const char *bytes, size_t len, size_t *taken,
                       ki__watch_event *ret_event, ki_error *error)
 {
