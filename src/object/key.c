@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys and resource versions. A key that was joined always splits into the same two parts. */
+/* Keys and resourceVersions. Splitting a joined key always yields the original two parts. */
 #include "object/key.h"
 
 #include <kinformer/error.h>
@@ -50,7 +50,7 @@ int ki_key_split(ki_str key, ki_str *ret_namespace, ki_str *ret_name)
     return 0;
 }
 
-/* Whether eight bytes are digits: their upper halves are 3, also with 6 more. */
+/* Whether all eight bytes are ASCII digits: the high nibble is 3, also after adding 6. */
 static bool are_digits(uint64_t word)
 {
     const uint64_t upper = UINT64_C(0xf0f0f0f0f0f0f0f0);
@@ -63,7 +63,7 @@ static bool has_order(ki_str version)
     if (version.len == 0 || version.ptr[0] == '0') {
         return false;
     }
-    /* Asked for every event, so eight bytes at a time; the last eight may overlap those before. */
+    /* Called for every event, so eight bytes at a time; the last eight may overlap earlier ones. */
     size_t i = 0;
     bool other = false;
     for (; i + 8 <= version.len; i += 8) {
@@ -84,7 +84,7 @@ int ki_resource_version_compare(ki_str a, ki_str b, int *ret_order)
     if (!has_order(a) || !has_order(b)) {
         return KI_ERR_INVALID;
     }
-    if (a.len != b.len) { /* without leading zeros the longer number is the larger one */
+    if (a.len != b.len) { /* without leading zeros the longer number is larger */
         *ret_order = a.len < b.len ? -1 : 1;
         return 0;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs ask most often of the common kinds. Every function is a few steps through members
- * of the object, where absent, null and of a wrong type are one. */
+/* Convenience accessors for common kinds. Each follows a few members of the object; absent, null
+ * and wrongly typed members are treated alike. */
 #include <kinformer/kinds.h>
 
 #include "base/error.h"
@@ -10,7 +10,7 @@
 #include "object/text/base64.h"
 #include "object/value.h"
 
-enum { TEXT_MAX = 1 << 30 }; /* no object is larger, nor a text in it */
+enum { TEXT_MAX = 1 << 30 }; /* upper bound for the size of objects, so of any string in one */
 
 static ki_value part_of(const ki_object *object, const char *part)
 {
@@ -36,7 +36,7 @@ static ki_value string_in(const ki_object *object, const char *part, const char 
     return ki_value_type(&value) == KI_TYPE_STRING ? value : (ki_value){0};
 }
 
-/* Begins a walk over a list; over nothing if it is none. */
+/* Iterates over a list; over nothing if it is not a list. */
 static ki_value_iter elements_of(const ki_value *list)
 {
     ki_value_iter iter;
@@ -110,7 +110,7 @@ int64_t ki_pod_restarts(const ki_object *pod)
     ki_value statuses = value_in(pod, "status", "containerStatuses");
     ki_value_iter iter = elements_of(&statuses);
     ki_value status;
-    int64_t count = 0; /* an object has no space for enough containers to overflow it */
+    int64_t count = 0; /* bounded by the size of an object: cannot overflow */
     while (ki_value_iter_next(&iter, NULL, &status) > 0) {
         count += ki__value_child_count(&status, "restartCount");
     }
@@ -130,7 +130,7 @@ bool ki_node_is_unschedulable(const ki_object *node)
 
 /* ---- workloads ---- */
 
-/* The members of status with the counts. */
+/* The names of the counts in status. */
 typedef struct count_names {
     const char *desired; /* NULL: spec.replicas */
     const char *total;
@@ -186,7 +186,7 @@ static const count_names replica_set_names = {
     .total = "replicas",
     .ready = "readyReplicas",
     .available = "availableReplicas",
-    .updated = "replicas", /* its template never changes */
+    .updated = "replicas", /* the template of a ReplicaSet never changes */
 };
 
 static const count_names daemon_set_names = {
@@ -251,7 +251,7 @@ static int entry_of(const ki_object *object, const char *part, ki_str key, ki_va
 {
     ki_value map = part_of(object, part);
     int r = ki_value_member(&map, key, ret_value);
-    return r == KI_ERR_TYPE ? KI_ERR_NOT_FOUND : r; /* no such part is no such entry */
+    return r == KI_ERR_TYPE ? KI_ERR_NOT_FOUND : r; /* a missing map means a missing entry */
 }
 
 static int add_decoded(ki_buf *out, ki_str text)
@@ -263,17 +263,17 @@ static int add_decoded(ki_buf *out, ki_str text)
         r = ki_buf_reserve(out, len, &room);
     }
     if (r == 0) {
-        (void)ki__base64_decode(text, room, &len); /* as just now */
+        (void)ki__base64_decode(text, room, &len); /* was validated above */
         ki_buf_commit(out, len);
     }
     return r;
 }
 
-/* Bytes, which JSON shows in base64, and protobuf holds as they are. */
+/* Appends bytes: base64 in JSON, raw in protobuf. */
 static int add_bytes(ki_buf *out, const ki_value *value)
 {
     if (ki_value_type(value) == KI_TYPE_NULL) {
-        return 0; /* how Go writes an empty value that was never set */
+        return 0; /* Go encodes a nil byte slice as null */
     }
     if (value->ops == &ki__proto_value_ops && ki__proto_shape_of(value) == KI__PROTO_BASE64) {
         return ki_buf_add_str(out, ki__proto_bytes_of(value));
@@ -335,7 +335,7 @@ int ki_secret_copy(const ki_object *secret, const char *key, ki_buf *out)
 
 /* ---- events ---- */
 
-/* events.k8s.io has its own names for the same members. */
+/* events.k8s.io uses other names for the same members. */
 static ki_value either(const ki_object *object, const char *name, const char *other)
 {
     ki_value root = ki_object_root(object);
@@ -390,7 +390,7 @@ uint32_t ki_lease_duration_ms(const ki_object *lease)
     return ki__seconds_to_ms((uint64_t)ki__value_child_count(&spec, "leaseDurationSeconds"));
 }
 
-/* ---- definitions ---- */
+/* ---- CustomResourceDefinitions ---- */
 
 static ki_str stored_version(const ki_value *spec)
 {

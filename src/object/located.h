@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is found in the bytes of an object while they are checked, whatever their encoding. */
+/* Result of validating the bytes of an object, independent of the encoding. */
 #ifndef KI_OBJECT_LOCATED_H
 #define KI_OBJECT_LOCATED_H
 
 #include <kinformer/str.h>
 
-/* Text that identifies an object. */
+/* Strings that identify an object. */
 typedef enum ki__identity {
     KI__IDENTITY_NAMESPACE,
     KI__IDENTITY_NAME,
@@ -16,7 +16,7 @@ typedef enum ki__identity {
     KI__IDENTITY_MAX
 } ki__identity;
 
-/* Values that are only remembered by their place. */
+/* Values of which only the offset is kept. */
 typedef enum ki__place {
     KI__PLACE_LABELS,
     KI__PLACE_ANNOTATIONS,
@@ -25,21 +25,21 @@ typedef enum ki__place {
     KI__PLACE_CREATION,
     KI__PLACE_DELETION,
     KI__PLACE_GENERATION,
-    KI__PLACE_METADATA, /* the last three are for JSON */
+    KI__PLACE_METADATA, /* the last three: JSON only */
     KI__PLACE_SPEC,
     KI__PLACE_STATUS,
     KI__PLACE_MAX
 } ki__place;
 
-enum { KI__IDENTITY_BYTES_MAX = 1024 }; /* decoded, for each identity */
+enum { KI__IDENTITY_BYTES_MAX = 1024 }; /* decoded, per string */
 
 typedef struct ki__located {
-    ki_str identity[KI__IDENTITY_MAX];       /* raw: of JSON, between the quotes; NULL if absent */
-    uint16_t identity_len[KI__IDENTITY_MAX]; /* decoded; it differs from raw if that is encoded */
+    ki_str identity[KI__IDENTITY_MAX];       /* raw; JSON: between the quotes; NULL if absent */
+    uint16_t identity_len[KI__IDENTITY_MAX]; /* decoded; differs from raw if escaped */
     uint32_t place[KI__PLACE_MAX]; /* offsets in the bytes; 0 if absent, or null in metadata */
 } ki__located;
 
-/** What the bytes do not say is taken from the options, where nothing is encoded. */
+/** Falls back to the (plain) text from the options if the bytes have no value. */
 static inline void ki__located_default(ki__located *located, ki__identity which, const char *text)
 {
     ki_str fallback = ki_str_from(text);

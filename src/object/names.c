@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One walk serves every kind of name: they differ in the bytes they allow, in their length and in
- * what joins their parts. Behaves as apimachinery's api/validate/content. */
+/* One checker for all kinds of names, which differ in allowed characters, maximum length and
+ * separator. Behaves like apimachinery's api/validate/content. */
 #include "object/names.h"
 
 #define RULE_LABEL_NAME \
@@ -11,7 +11,7 @@
     "lower case letters, digits, '-' and '.' are allowed, with a letter or digit at each end" \
     " and beside each '.'"
 
-/* What a byte may be, by bit. */
+/* Character classes, as bits. */
 enum { END = 1, MIDDLE = 2, DNS_END = 4, DNS_MIDDLE = 8 };
 
 static unsigned int classes(char c)
@@ -31,8 +31,8 @@ static unsigned int classes(char c)
 /* A kind of name. */
 typedef struct kind {
     unsigned int end;    /* class of the first and last byte */
-    unsigned int middle; /* class of those between */
-    bool dots;           /* '.' may join parts, which are each of this kind */
+    unsigned int middle; /* class of the bytes in between */
+    bool dots;           /* may consist of parts separated by '.' */
     size_t max;
     const char *rule;
     const char *rule_max;

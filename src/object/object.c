@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making objects, from any encoding. Identity strings are copied out, decoded and terminated;
- * everything else stays where it is in the bytes. */
+/* Creating objects from any encoding. Identity strings are copied, decoded and NUL-terminated;
+ * everything else stays in the encoded bytes. */
 #include "object/object.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static int read_options(const ki_object_options *options, ki_object_options *ret
     return 0;
 }
 
-/* Where the identity strings go in the block. Each is limited, so no sum here overflows. */
+/* Offsets of the identity strings in the block. Each string is limited, so no sum overflows. */
 typedef struct layout {
     uint16_t at[KI__IDENTITY_MAX];
     uint16_t near_len;
@@ -63,7 +63,7 @@ static const ki__identity far_identity[] = {
 };
 enum { FAR_COUNT = sizeof(far_identity) / sizeof(far_identity[0]) };
 
-/* Takes space for a string and what ends it. */
+/* Reserves space for a string and its terminator. */
 static uint16_t take_room(uint16_t *end, uint16_t len)
 {
     uint16_t at = *end;
@@ -81,7 +81,7 @@ static layout plan_strings(const ki__located *located)
     plan.at[KI__IDENTITY_NAME] = take_room(&plan.near_len, len[KI__IDENTITY_NAME]);
     plan.at[KI__IDENTITY_RESOURCE_VERSION] =
         take_room(&plan.near_len, len[KI__IDENTITY_RESOURCE_VERSION]);
-    (void)take_room(&plan.far_len, 0); /* the empty string, which all that are empty share */
+    (void)take_room(&plan.far_len, 0); /* the empty string, shared by all empty ones */
     for (size_t i = 0; i < FAR_COUNT; i++) {
         ki__identity which = far_identity[i];
         plan.at[which] = len[which] != 0 ? take_room(&plan.far_len, len[which]) : 0;
@@ -97,7 +97,7 @@ static void put_text(const ki_object *object, char *place, const ki__located *lo
 {
     ki_str raw = located->identity[which];
     size_t len = located->identity_len[which];
-    if (len != raw.len) { /* encoded; its length was found before */
+    if (len != raw.len) { /* escaped; its decoded length is known */
         (void)(object->encoding == KI_ENCODING_JSON ? ki__json_decode(raw, place, len)
                                                     : ki__utf8_repair(raw, place, len));
     } else if (len != 0) {
@@ -139,11 +139,11 @@ static void fill_header(ki_object *object, const ki__located *located, const lay
     object->api_version = plan->at[KI__IDENTITY_API_VERSION];
 }
 
-/* Bytes as they came, and what is put into them. */
+/* The received bytes and an insertion. */
 typedef struct content {
     ki_str bytes;
     ki_str more;
-    size_t at; /* where `more` goes */
+    size_t at; /* insertion offset of `more` */
 } content;
 
 static void put_content(char *place, const content *c)
@@ -160,7 +160,7 @@ static void put_content(char *place, const content *c)
     }
 }
 
-/* Makes the block, with all that the encodings share filled in. NULL if there is no memory. */
+/* Allocates the block and fills in everything common to all encodings. NULL if out of memory. */
 static ki_object *make_block(const content *c, ki_encoding encoding, const ki__located *located,
                              const ki_alloc *alloc)
 {
@@ -195,11 +195,11 @@ static int check_bytes(const char *bytes, size_t len, const ki_object_options *o
 
 /* ---- JSON ---- */
 
-/* Items of a list leave kind and apiVersion to it. Alone they must have them: whoever reads or
- * sends them does not know the list. They become the first members. */
+/* List items leave kind and apiVersion to the list. A standalone object must have them, since its
+ * readers do not know the list. They are inserted as the first members. */
 enum { IDENTIFY_BYTES = 2 * (KI__IDENTITY_BYTES_MAX + sizeof("\"apiVersion\":\"\",")) };
 
-/* Whether it is the same in JSON; names of kinds and versions always are. */
+/* Whether the text needs no JSON escapes; kinds and apiVersions never do. */
 static bool is_plain(ki_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -227,7 +227,7 @@ static void add_member(char *to, size_t *len, const ki__located *located, ki__id
     }
 }
 
-/* What is to be put into the map, in `room`, and where. */
+/* Builds the insertion in `room` and determines its offset. */
 static content identify(ki_str bytes, const ki_object_options *o, ki__located *located, char *room)
 {
     size_t len = 0;
@@ -238,9 +238,9 @@ static content identify(ki_str bytes, const ki_object_options *o, ki__located *l
         return (content){.bytes = bytes};
     }
     const char *open = memchr(bytes.ptr, '{', bytes.len);
-    uint32_t blanks = (uint32_t)(open - bytes.ptr); /* that are before it are left out */
+    uint32_t blanks = (uint32_t)(open - bytes.ptr); /* leading blanks, which are dropped */
     const char *first = open + 1 + strspn(open + 1, " \t\r\n");
-    len -= *first == '}'; /* no comma if nothing follows */
+    len -= *first == '}'; /* no comma before '}' */
     for (size_t i = 0; i < KI__PLACE_MAX; i++) {
         if (located->place[i] != 0) {
             located->place[i] += (uint32_t)len - blanks;
@@ -327,7 +327,7 @@ ki_object *ki_object_ref(const ki_object *object)
     if (object == NULL) {
         return NULL;
     }
-    /* An object is constant but for its count; so callers hold it const and ref it all the same. */
+    /* Objects are constant except for the reference count, so callers can ref a const pointer. */
     ki_object *mutable = (ki_object *)(uintptr_t)object;
     ki__refs_take(&mutable->refs);
     return mutable;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The block that an object is: this header, the key and the resource version, the bytes as they
- * came, then the rest of the identity as C strings. The key stands next to what a store reads and
- * counts at every look-up, mostly in one cache line; the others come last so that there is always
- * something readable after the bytes. */
+/* Memory layout of an object, one block: this header, the key and the resourceVersion, the received
+ * bytes, then the other identity strings as C strings. The key is next to the members that a store
+ * accesses at every lookup, usually in one cache line; the other strings come last, so that there
+ * are always readable bytes after the content. */
 #ifndef KI_OBJECT_OBJECT_H
 #define KI_OBJECT_OBJECT_H
 
@@ -14,17 +14,17 @@
 #include "object/json/json_value.h"
 #include "object/proto/proto_locate.h"
 
-/* Header and strings of a usual object must stay below 200 bytes: mind the size. */
+/* Keep it small: header and strings of a typical object must stay below 200 bytes. */
 struct ki_object {
     const ki_alloc *alloc;
     union {
-        ki__json_shortcuts shortcuts; /* of JSON */
-        ki__proto_body body;          /* of protobuf */
+        ki__json_shortcuts shortcuts; /* JSON */
+        ki__proto_body body;          /* protobuf */
     };
     uint32_t labels; /* offsets in the bytes from here on; 0: absent */
     union {
-        uint32_t labels_flat;  /* of JSON: their length, if they are a flat map; else 0 */
-        uint32_t metadata_end; /* of protobuf */
+        uint32_t labels_flat;  /* JSON: their length if they are a flat map; else 0 */
+        uint32_t metadata_end; /* protobuf */
     };
     uint32_t annotations;
     uint32_t owner_references;
@@ -33,33 +33,33 @@ struct ki_object {
     uint32_t deletion;
     uint32_t generation;
     uint32_t len;        /* of the bytes */
-    uint16_t name_space; /* offsets in the far strings, which begin with an empty one */
+    uint16_t name_space; /* offsets in the far strings, which start with an empty one */
     uint16_t uid;
     uint16_t kind;
     uint16_t api_version;
-    ki__refs refs;             /* from here on: what a store touches */
-    uint16_t name;             /* offset in the near strings, which begin with the key */
-    uint16_t resource_version; /* the same; it follows the key */
+    ki__refs refs;             /* from here on: accessed by a store */
+    uint16_t name;             /* offset in the near strings, which start with the key */
+    uint16_t resource_version; /* likewise; it follows the key */
     uint16_t near_len;
     uint8_t encoding;
     char near_strings[];
 };
 
-/** The bytes as they came. */
+/** The received bytes. */
 static inline const char *ki__object_bytes(const ki_object *object)
 {
     return object->near_strings + object->near_len;
 }
 
-/** The strings after them. */
+/** The strings after the bytes. */
 static inline const char *ki__object_far_strings(const ki_object *object)
 {
     return ki__object_bytes(object) + object->len;
 }
 
-/** The size of the block. Sizes come in steps of at most a 64th, less what malloc keeps before each
- *  block: so the block of an object that was replaced fits a next one that is a little longer.
- *  Without that, a cache whose objects had all changed once or twice took a fifth more memory. */
+/** The size of the block, rounded up in steps of at most 1/64, minus malloc's header: the freed
+ *  block of a replaced object then fits a slightly longer successor. Without this, a cache whose
+ *  objects had all changed once or twice needed a fifth more memory. */
 static inline size_t ki__object_size(size_t near_len, size_t len, size_t far_len)
 {
     enum { LEAST_STEP = 16, KEPT_BY_MALLOC = 8 };
@@ -74,24 +74,24 @@ static inline ki_str ki__object_key(const ki_object *object)
     return ki_str_make(object->near_strings, (size_t)object->resource_version - 1);
 }
 
-/** The namespace of an object that has a name, from its key. */
+/** The namespace of an object that has a name, taken from its key. */
 static inline ki_str ki__object_namespace(const ki_object *object)
 {
     return ki_str_make(object->near_strings, object->name != 0 ? (size_t)object->name - 1 : 0);
 }
 
-/** Whether both are the same state of one object. That the versions are the same does not do: a
- *  server that was set back counts again from there, and one that was updated may show the same
- *  object with more in it. */
+/** Whether both are the same state of one object. Comparing resourceVersions is not enough: a
+ *  server restored from a backup reuses them, and an upgraded one may return more fields of an
+ *  unchanged object. */
 bool ki__object_is_same_state(const ki_object *a, const ki_object *b);
 
-/* Labels by the short way, for keys and values that are valid as such. Less than 0 if this object
- * does not keep its labels so that there is one: then ask ki_object_labels(). */
+/* Fast label lookup, for valid label keys and values. Less than 0 if the labels of this object are
+ * not stored in a suitable form: use ki_object_labels() then. */
 
-/** 1 with *ret_text set, or 0 if there is no label of that name. */
+/** 1 with *ret_text, or 0 if there is no such label. */
 int ki__object_label_text(const ki_object *object, ki_str name, ki_str *ret_text);
 
-/** 1 if there is a label of that name and it is `text`; else 0. */
+/** 1 if the label exists and equals `text`; else 0. */
 int ki__object_label_is(const ki_object *object, ki_str name, ki_str text);
 
 #endif

@@ -40,7 +40,7 @@ ki_list *ki__list_fit(ki_list *list)
 {
     size_t size = sizeof(*list) + list->count * sizeof(list->objects[0]);
     ki_list *smaller = ki__realloc_array(list->alloc, list, 1, size);
-    return smaller != NULL ? smaller : list; /* too large is good enough */
+    return smaller != NULL ? smaller : list; /* keep the larger block */
 }
 
 ki_list *ki_list_unref(ki_list *list)

@@ -49,13 +49,13 @@ static bool is_json(const ki_object *object)
     return object->encoding == KI_ENCODING_JSON;
 }
 
-/* The rest of the metadata from `offset` on. */
+/* The metadata bytes from `offset` on. */
 static ki_str metadata_at(const ki_object *object, uint32_t offset)
 {
     return ki_str_make(ki__object_bytes(object) + offset, object->metadata_end - offset);
 }
 
-/* The field that stands at `offset` in the metadata of a protobuf object, as a value. */
+/* The protobuf field at `offset` in the metadata, as a value. */
 static ki_value proto_value_at(const ki_object *object, uint32_t offset)
 {
     const ki__schema_message *message = &ki__schema_messages[object->body.message];
@@ -93,11 +93,11 @@ static int64_t time_at(const ki_object *object, uint32_t offset)
     int64_t seconds = 0;
     if (offset != 0 && !is_json(object)) {
         ki__proto_item item = ki__proto_item_at(metadata_at(object, offset).ptr);
-        (void)ki__proto_time(item.payload, &seconds); /* is one, or it had no place */
+        (void)ki__proto_time(item.payload, &seconds); /* was validated */
         return seconds;
     }
     ki_value value = value_at(object, offset);
-    char text[64]; /* a time that does not fit is none */
+    char text[64]; /* a longer string is not a valid time */
     int len = ki_value_get_string(&value, text, sizeof(text));
     if (len < 0 || ki__rfc3339_read(ki_str_make(text, (size_t)len), &seconds) < 0) {
         return 0;
@@ -181,7 +181,7 @@ ki_value ki_object_finalizers(const ki_object *object)
     return value_at(object, object->finalizers);
 }
 
-/* The member of labels or annotations; of KI_TYPE_NONE if there is none that is a string. */
+/* The string member of labels or annotations; KI_TYPE_NONE if absent or not a string. */
 static ki_value string_member(const ki_value *map, const char *name)
 {
     ki_value value = ki__value_child(map, name);
@@ -270,12 +270,12 @@ ki_str ki_object_bytes(const ki_object *object)
     return ki_str_make(ki__object_bytes(object), object->len);
 }
 
-/* The bytes that tell one state of an object from another, in one encoding: all but what says of
- * which kind it is, which a list leaves out and a watch does not. */
+/* The bytes that determine the state of an object, in one encoding: everything but its kind, which
+ * lists omit and watches include. */
 static ki_str content_of(const ki_object *object)
 {
     const char *bytes = ki__object_bytes(object);
-    if (is_json(object)) { /* apiVersion and kind stand before metadata, wherever they stand */
+    if (is_json(object)) { /* apiVersion and kind come before metadata, if present */
         size_t from = object->shortcuts.metadata;
         return ki_str_make(bytes + from, object->len - from);
     }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resource descriptors: looking the built-in ones up, and making custom ones. A custom one is one
- * block of memory, the descriptor followed by its short names and all its text. The rules for names
- * are those a CustomResourceDefinition must keep, so whatever a server can serve can be described.
- */
+/* Resource descriptors: lookup of built-in ones, and creation of custom ones. A custom descriptor
+ * is one block: the struct followed by its short names and all its strings. Names follow the rules
+ * for CustomResourceDefinitions, so that every resource a server can serve can be described. */
 #include "object/resource.h"
 
 #include <errno.h>
@@ -19,7 +18,7 @@
 #define SHORT_NAMES_MAX 64
 
 typedef struct custom_resource {
-    ki_resource resource; /* first: a ki_resource that is not built in is one of these */
+    ki_resource resource; /* first member: every ki_resource that is not built-in is one of these */
     ki__resource_facts facts;
     const ki_alloc *alloc;
     ki__refs refs;
@@ -35,7 +34,7 @@ static int bad_name(ki_error *error, const char *what, ki_str text, size_t offse
     return ki__error_at(error, KI_ERR_INVALID, text, offset, "%s: %s", what, why);
 }
 
-/* A label of RFC 1035: a letter, then letters, digits and '-', not '-' at the end. */
+/* An RFC 1035 label: a letter, then letters, digits and '-', not ending in '-'. */
 static int check_label(const char *what, const char *name, bool mixed_case, ki_error *error)
 {
     ki_str text = ki_str_from(name);
@@ -111,7 +110,7 @@ static int check_short_names(const char *const *short_names, size_t *ret_count, 
     return 0;
 }
 
-/* Copies text behind what *next has already taken. Its room was counted by text_size(). */
+/* Copies a string to *next and advances it. text_size() has counted the space. */
 static const char *put(char **next, const char *text)
 {
     size_t size = strlen(text) + 1;
@@ -141,8 +140,7 @@ static const char *put_api_version(char **next, const char *group, const char *v
     return copy;
 }
 
-/* Every name is at most KI__DNS_SUBDOMAIN_MAX bytes and their number is limited: no sum here
- * overflows. */
+/* Each name is at most KI__DNS_SUBDOMAIN_MAX bytes and their number is limited: no overflow. */
 static size_t text_size(const ki_resource_options *options, size_t short_count)
 {
     size_t group = strlen(options->group) + 1;
@@ -216,7 +214,7 @@ int ki_resource_new(const ki_resource_options *options, ki_resource **ret_resour
     return 0;
 }
 
-/* Only the count changes behind a const pointer, and only in blocks that build() made. */
+/* Only the reference count changes behind a const pointer, and only in blocks made by build(). */
 static custom_resource *custom_of(const ki_resource *resource)
 {
     return (custom_resource *)(uintptr_t)resource;
@@ -287,7 +285,7 @@ const char *ki_resource_short_name(const ki_resource *resource, size_t index)
     if (resource->facts->short_names == NULL) {
         return NULL;
     }
-    for (size_t i = 0; i < index; i++) { /* stops at the end, however far off `index` is */
+    for (size_t i = 0; i < index; i++) { /* stops at the end, also for an index out of range */
         if (resource->facts->short_names[i] == NULL) {
             return NULL;
         }
@@ -300,7 +298,7 @@ const ki_resource *ki_resource_builtin_at(size_t index)
     return index < KI_BUILTIN_MAX ? ki__builtin_resources[index] : NULL;
 }
 
-/* What is looked for; `group` is NULL in a search by apiVersion and kind. */
+/* Search key; `group` is NULL in a search by apiVersion and kind. */
 typedef struct lookup {
     const char *group;
     const char *version;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Status objects to errors, and the questions that apimachinery's api/errors answers. What a server
- * says is hostile: nothing of it is trusted to be of the right type or size, or fit to print. */
+/* Conversion of Status objects to errors, and the predicates of apimachinery's api/errors. A Status
+ * is untrusted: its members may have any type or size, and its text is sanitized. */
 #include <errno.h>
 
 #include <kinformer/status.h>
@@ -22,7 +22,7 @@ bool ki_object_is_status(const ki_object *object)
 
 static ki_reason reason_of(const ki_value *status)
 {
-    char text[64]; /* more than the longest reason needs */
+    char text[64]; /* longer than any known reason */
     ki_value value = ki__value_child(status, "reason");
     int len = ki_value_get_string(&value, text, sizeof(text));
     return len > 0 ? ki_reason_from(ki_str_make(text, (size_t)len)) : KI_REASON_UNKNOWN;
@@ -30,7 +30,7 @@ static ki_reason reason_of(const ki_value *status)
 
 static void add_string(ki_error *error, const ki_value *value)
 {
-    char text[2 * sizeof(error->message) + 1]; /* twice, since some characters shrink */
+    char text[2 * sizeof(error->message) + 1]; /* twice the size, since some characters shrink */
     ki__error_add(error, ki_str_make(text, ki__value_prefix(value, text, sizeof(text))));
 }
 
@@ -49,7 +49,7 @@ static void add_message(ki_error *error, const ki_value *status)
     }
 }
 
-/* A reason that is known has the last word; a server too new or too old for ours has its code. */
+/* A known reason takes precedence; otherwise the HTTP code decides. */
 static int code_of(ki_reason reason, int http_code)
 {
     switch (reason) {
@@ -121,7 +121,7 @@ int ki_status_cause_at(const ki_object *status, size_t index, ki_status_cause *r
     KI__REQUIRE_SIZED(ki_status_cause, ret_cause, NULL);
     ki_value causes = causes_of(status);
     ki_value cause;
-    int64_t at = (int64_t)index; /* less than 0 beyond what an object could have */
+    int64_t at = (int64_t)index; /* negative if too large */
     if (at < 0 || ki_value_element(&causes, at, &cause) < 0) {
         return KI_ERR_NOT_FOUND;
     }
@@ -151,7 +151,7 @@ bool ki_status_has_cause(const ki_object *status, const char *type)
     return false;
 }
 
-/* ---- answers without a Status ---- */
+/* ---- responses without a Status ---- */
 
 static const struct response {
     int code;
@@ -258,7 +258,7 @@ int ki_status_from_http(int http_code, const char *verb, const char *resource, c
     return code;
 }
 
-/* ---- questions ---- */
+/* ---- predicates ---- */
 
 static bool has_reason(const ki_error *error, ki_reason reason)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reading API: checks types, and leaves the rest to the table of the value's encoding. */
+/* The value API: checks types and dispatches to the table of the value's encoding. */
 #include "object/value.h"
 
 #include <kinformer/error.h>
@@ -78,7 +78,7 @@ int ki_value_get_string(const ki_value *value, char *text, size_t size)
         return KI_ERR_LIMIT;
     }
     if (r < 0) {
-        (void)ops_of(value)->decode(value, text, len); /* the same length again */
+        (void)ops_of(value)->decode(value, text, len); /* the length is the same again */
     } else if (len != 0) {
         memcpy(text, plain.ptr, len);
     }
@@ -86,7 +86,7 @@ int ki_value_get_string(const ki_value *value, char *text, size_t size)
     return (int)len;
 }
 
-/* The length of valid UTF-8 without a last character that was cut. */
+/* Length of valid UTF-8 without a truncated last character. */
 static size_t whole_characters(const char *text, size_t len)
 {
     size_t start = len;
@@ -297,7 +297,7 @@ int ki_value_iter_next(ki_value_iter *iter, ki_value *ret_key, ki_value *ret_val
     KI__REQUIRE(iter, NULL);
     KI__REQUIRE(ret_value, NULL);
     if (iter->container.ops == NULL) {
-        return 0; /* a zeroed walk is over */
+        return 0; /* a zeroed iterator is at the end */
     }
     return ops_of(&iter->container)->iter_next(iter, ret_key, ret_value);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an encoding implements so that <kinformer/value.h> can read it. The reading API, paths and
- * selectors go through this table alone: a new encoding is a new table. Input was checked when the
- * object was made, so nothing here meets malformed bytes. */
+/* The interface that an encoding implements for <kinformer/value.h>. The value API, paths and
+ * selectors use only this table: a new encoding is a new table. Bytes are validated when the object
+ * is created, so malformed input never gets here. */
 #ifndef KI_OBJECT_VALUE_H
 #define KI_OBJECT_VALUE_H
 
@@ -12,52 +12,52 @@
 typedef struct ki__value_ops {
     ki_type (*type)(const ki_value *value);
 
-    /* The next three are called for strings only. */
+    /* Strings only (the next three). */
     int (*string)(const ki_value *value, ki_str *ret_text); /* or KI_ERR_NOT_PLAIN */
     size_t (*decode)(const ki_value *value, char *out,
-                     size_t size); /* the length; writes the first `size` bytes, or all */
+                     size_t size); /* returns the length; writes at most `size` bytes */
     bool (*equals)(const ki_value *value, ki_str text);
 
-    /* For numbers only. */
+    /* Numbers only. */
     int (*number_text)(const ki_value *value, ki_str *ret_text); /* or KI_ERR_NOT_PLAIN */
     int (*int64)(const ki_value *value, int64_t *ret_number);
     int (*real)(const ki_value *value, double *ret_number);
 
-    /* For booleans only. */
+    /* Booleans only. */
     bool (*boolean)(const ki_value *value);
 
-    /* For maps only: the first member of that name, or KI_ERR_NOT_FOUND, or KI_ERR_NO_SCHEMA if the
-     * map has members whose names nobody knows. */
+    /* Maps only: the first member of that name, KI_ERR_NOT_FOUND, or KI_ERR_NO_SCHEMA if the map
+     * has members of unknown names. */
     int (*member)(const ki_value *map, ki_str name, ki_value *ret_member);
 
-    /* For lists and maps only. `iter` comes with its container set. Its `next` is a place in the
-     * bytes of the object that goes forward with the walk, at the end behind the last child: paths
-     * measure by it what they read. */
+    /* Lists and maps only. `iter` has its container set. `next` is a position in the bytes of the
+     * object that only advances, at the end past the last child: paths use it to measure the bytes
+     * they read. */
     void (*iter_init)(ki_value_iter *iter);
     int (*iter_next)(ki_value_iter *iter, ki_value *ret_key, ki_value *ret_value);
 
     int (*write_json)(const ki_value *value, ki_buf *out);
 } ki__value_ops;
 
-/** The beginning of a string, decoded: as many whole characters as `size` bytes hold. Returns how
- *  many bytes that is, 0 for what is not a string. No NUL is added. */
+/** Decodes the start of a string: as many whole characters as fit into `size` bytes. Returns their
+ *  length, 0 if it is not a string. No NUL is added. */
 size_t ki__value_prefix(const ki_value *value, char *out, size_t size);
 
-/* Members for readers to whom absent, null and of a wrong type are one. */
+/* Member access that treats absent, null and wrongly typed members alike. */
 
-/** The member `name`; of KI_TYPE_NONE if there is none, or `map` is not a map. */
+/** The member `name`; KI_TYPE_NONE if absent, or `map` is not a map. */
 KI__SHARED ki_value ki__value_child(const ki_value *map, const char *name);
 
-/** A string that is stored plain; empty if it is not. */
+/** A string stored without escapes; otherwise empty. */
 ki_str ki__value_child_text(const ki_value *map, const char *name);
 
-/** A number from 0 to INT32_MAX, which more counts as; 0 if it is none. */
+/** A count, clamped to INT32_MAX; 0 if negative or not an integer. */
 int32_t ki__value_child_count(const ki_value *map, const char *name);
 
-/** Whether it is true. */
+/** Whether the member is true. */
 KI__SHARED bool ki__value_child_flag(const ki_value *map, const char *name);
 
-/** Whether it is the string `text`. */
+/** Whether the member is the string `text`. */
 bool ki__value_child_is(const ki_value *map, const char *name, const char *text);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Brackets of JSON, 64 bytes at a time: which bytes are in strings follows from the quotes before
- * them. Only valid text gives sense, but any bytes are safe. */
+/* Finds JSON brackets 64 bytes at a time: the quotes so far determine which bytes are inside
+ * strings. Meaningful only for valid text, but memory-safe for any bytes. */
 #ifndef KI_OBJECT_JSON_JSON_BLOCK_H
 #define KI_OBJECT_JSON_JSON_BLOCK_H
 
 #include "object/json/json_simd.h"
 
-/** What one block hands to the next. All zero at the start, outside of any string. */
+/** State carried from one block to the next. All zero at the start, outside of any string. */
 typedef struct ki__json_block {
     uint64_t escaped;   /* 1 if the first byte of the next block is escaped */
     uint64_t in_string; /* all ones if the next block begins inside a string */
 } ki__json_block;
 
-/* The bytes after a backslash that is not itself escaped. `len` bytes of the block count. Escapes
+/* Mask of the bytes that follow an unescaped backslash. `len` bytes of the block are text. Escapes
  * are rare, so the loop seldom runs. */
 static inline uint64_t ki__json_block_escaped(ki__json_block *block, uint64_t slashes, size_t len)
 {
@@ -32,7 +32,8 @@ static inline uint64_t ki__json_block_escaped(ki__json_block *block, uint64_t sl
     return escaped;
 }
 
-/* Bit i is the parity of bits 0 to i: set from an opening quote on, up to the closing one. */
+/* Prefix XOR: bit i is the parity of bits 0 to i, so it is set from an opening up to the closing
+ * quote. */
 static inline uint64_t ki__json_parity(uint64_t mask)
 {
     mask ^= mask << 1;
@@ -44,8 +45,8 @@ static inline uint64_t ki__json_parity(uint64_t mask)
     return mask;
 }
 
-/** The brackets outside of strings in the 64 bytes at `p`. If only `len` of them are text, the rest
- *  must be 0. `len` is not 0. */
+/** Masks of the brackets outside of strings in the 64 bytes at `p`. If only `len` of them (not 0)
+ *  are text, the rest must be 0. */
 static inline void ki__json_block_brackets(ki__json_block *block, const char *p, size_t len,
                                            uint64_t *ret_open, uint64_t *ret_close)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The exact conversion writes digits x 10^power as N / M x 2^power with N = digits x 5^power or
- * M = 5^-power, both integers, and divides bit by bit. Everything is bounded by the digits kept and
- * by the range of double, so the integers have a fixed size. */
+/* The exact conversion writes digits x 10^power as N / M x 2^power with N = digits x 5^power or M =
+ * 5^-power, both integers, and divides bit by bit. The number of digits and the range of double
+ * bound both, so the integers have a fixed size. */
 #include "object/json/json_decimal.h"
 
 #include <float.h>
@@ -10,10 +10,10 @@
 
 #include "object/text/big.h"
 
-/* ---- reading ---- */
+/* ---- parsing ---- */
 
-/* Exponents beyond this are clamped. Texts have less than 2^30 digits, so no digit can make up for
- * what the clamp takes. */
+/* Exponents are clamped to this. Texts have less than 2^30 digits, so the digits cannot compensate
+ * for the clamping. */
 static const int64_t POWER_MAX = INT64_C(1) << 40;
 
 static int64_t read_exponent(const char *p, const char *end)
@@ -72,7 +72,7 @@ void ki__decimal_read(ki__decimal *number, ki_str text)
 bool ki__decimal_to_double_fast(const ki__decimal *number, double *ret_value)
 {
     /* Each of these is exact as a double, and so is any integer of up to 15 digits: one division or
-     * multiplication then rounds once, to the nearest. That needs arithmetic in double itself. */
+     * multiplication then rounds once, to nearest. Requires arithmetic in double precision. */
     static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -95,7 +95,7 @@ bool ki__decimal_to_double_fast(const ki__decimal *number, double *ret_value)
     return true;
 }
 
-/* ---- the exact way ---- */
+/* ---- exact conversion ---- */
 
 static void big_from_digits(ki__big *b, const ki__decimal *number)
 {
@@ -105,8 +105,8 @@ static void big_from_digits(ki__big *b, const ki__decimal *number)
     }
 }
 
-/* quotient x 2^power, plus a little less than one unit of it if `rest`, as the nearest double. The
- * quotient has its 63rd or 64th bit set. */
+/* Rounds quotient x 2^power, plus less than one unit if `rest`, to the nearest double. The quotient
+ * has bit 62 or 63 set. */
 static int round_to_double(uint64_t quotient, bool rest, int64_t power, double *ret_value)
 {
     int64_t bits = 64 - __builtin_clzll(quotient);
@@ -116,13 +116,13 @@ static int round_to_double(uint64_t quotient, bool rest, int64_t power, double *
         *ret_value = 0;
         return 0;
     }
-    int64_t drop = bits - keep; /* 10 at least; 64 at most */
+    int64_t drop = bits - keep; /* 10 to 64 */
     uint64_t half = UINT64_C(1) << (drop - 1);
     uint64_t kept = drop < 64 ? quotient >> drop : 0;
     bool above_half = (quotient & half) != 0 && ((quotient & (half - 1)) != 0 || rest);
     bool tie = (quotient & half) != 0 && !above_half;
     kept += above_half || (tie && (kept & 1) != 0);
-    /* As bits of a double: carries out of the mantissa run into the exponent, which is right. */
+    /* As bits of a double: a carry out of the mantissa correctly increments the exponent. */
     int64_t biased = exponent >= -1022 ? exponent + 1022 : 0;
     uint64_t as_bits = ((uint64_t)biased << 52) + kept;
     if (biased > 2046 || as_bits >= UINT64_C(0x7ff) << 52) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A name stands between two quotes that are as far apart as it is long, and few places in a map
- * have quotes that far apart: those are found many bytes at a time, and only they are compared. */
+/* A name of known length is enclosed by two quotes at a fixed distance, and few positions in a map
+ * match that: these candidates are found with SIMD, and only they are compared. */
 #include "object/json/json_flat.h"
 
 #include "object/json/json_skip.h"
 
-/* `p` is at a string. The place after it, or NULL if it has an escape or is no string. */
+/* Skips the string at `p`. NULL if it has an escape or is not a string. */
 static inline const char *skip_plain(const char *p)
 {
     if (*p != '"') {
@@ -47,7 +47,7 @@ static inline uint32_t half_at(const char *p)
     return half;
 }
 
-/* What memcmp() would say, without a call for what is so short. Words may overlap. */
+/* memcmp() without a function call, for short names. Words may overlap. */
 static inline bool same_bytes(const char *a, const char *b, size_t len)
 {
     if (len >= 8) {
@@ -65,9 +65,8 @@ static inline bool same_bytes(const char *a, const char *b, size_t len)
     return len == 0 || (a[0] == b[0] && a[len / 2] == b[len / 2] && a[len - 1] == b[len - 1]);
 }
 
-/* There are quotes at `p` and `name.len` bytes after it: whether they hold `name`, and as a name.
- * Without escapes every quote begins or ends a string, and one that a letter or digit follows
- * begins one. */
+/* Whether the quotes at `p` and after `name.len` bytes enclose `name`, as a member name. Without
+ * escapes every quote starts or ends a string, and one followed by a letter or digit starts one. */
 static inline bool is_name(const char *p, ki_str name)
 {
     return same_bytes(p + 1, name.ptr, name.len) && *ki__json_skip_space(p + name.len + 2) == ':';
@@ -78,7 +77,7 @@ static inline const char *find(const char *p, size_t len, ki_str name)
     if (len < name.len + 2) {
         return NULL;
     }
-    const char *last = p + len - (name.len + 2); /* where its first quote may stand at most */
+    const char *last = p + len - (name.len + 2); /* last possible position of the opening quote */
     for (; p <= last; p += 32) {
         uint32_t found = ki__json_quote_pairs_32(p, p + 1 + name.len);
         for (; found != 0; found &= found - 1) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks the two levels where names matter, the top and metadata, member by member, and hands every
- * value below to the checking pass. Keeps the promise that no name stands twice on these levels. */
+/* Parses the two levels whose names matter, the root and metadata, member by member, and validates
+ * all values below with json_scan.h. Guarantees that no name is duplicated on these levels. */
 #include "object/json/json_locate.h"
 
 #include <kinformer/value.h>
@@ -9,7 +9,7 @@
 #include "object/json/json_string.h"
 #include "object/json/json_value.h"
 
-/* Names that nobody made for it do not even collide once. */
+/* Real names do not collide even once; more are an attack. */
 enum { COLLISIONS_MAX = 16 };
 
 typedef enum field_kind { FIELD_IDENTITY, FIELD_PLACE, FIELD_METADATA } field_kind;
@@ -19,7 +19,7 @@ typedef struct known_field {
     size_t name_len;
     field_kind kind;
     unsigned index; /* a ki__identity or a ki__place */
-    ki_type type;   /* what it must be, or null; KI_TYPE_NONE: anything */
+    ki_type type;   /* required type (null is allowed); KI_TYPE_NONE: any */
 } known_field;
 
 #define NAME(text) (text), sizeof(text) - 1
@@ -51,8 +51,8 @@ typedef struct name_level {
     const known_field *fields;
     size_t field_count;
     bool top;
-    const char *path;     /* in front of the names in messages */
-    const char *too_many; /* the message for that */
+    const char *path;     /* prefix of the names in messages */
+    const char *too_many; /* message for too many members */
 } name_level;
 
 static const name_level top_level = {
@@ -74,18 +74,17 @@ static const name_level metadata_level = {
 typedef struct locate {
     ki__json_scan scan;
     ki__located *located;
-    size_t collisions; /* names that differ but have one hash */
+    size_t collisions; /* different names with the same hash */
     size_t member_count;
     struct {
-        uint32_t hash;               /* of the name, decoded, and its level */
+        uint32_t hash;               /* of the decoded name and its level */
         uint32_t offset;             /* of the name, after its quote */
-    } members[KI__JSON_MEMBERS_MAX]; /* of both levels; written before they are read */
+    } members[KI__JSON_MEMBERS_MAX]; /* both levels; written before read */
 } locate;
 
 /* ---- names ---- */
 
-/* Every round maps different hashes to different ones, so the same name never has the same hash on
- * both levels. */
+/* Each round is a bijection, so the same name never has the same hash on both levels. */
 static uint32_t hash_name(const name_level *level, ki_str name)
 {
     ki__json_pieces pieces;
@@ -99,7 +98,7 @@ static uint32_t hash_name(const name_level *level, ki_str name)
     return hash;
 }
 
-/* The name, checked before, that begins at `p`, after its quote. */
+/* The validated name at `p`, which is after the opening quote. */
 static ki_str name_at(const char *p)
 {
     const char *end = p;
@@ -109,7 +108,7 @@ static ki_str name_at(const char *p)
     return ki_str_make(p, (size_t)(end - p));
 }
 
-/* Enough of a name for a message, never half a character. */
+/* A prefix of a name for a message, in whole characters. */
 static ki_str short_name(ki_str name)
 {
     size_t len = name.len < 64 ? name.len : 64;
@@ -119,8 +118,8 @@ static ki_str short_name(ki_str name)
     return ki_str_make(name.ptr, len);
 }
 
-/* Remembers a name, which must be new on its level. Both the count of names and that of names that
- * must be compared byte by byte are bounded, so this costs little, whoever chose the names. */
+/* Records a name, which must be new on its level. The number of names and the number of bytewise
+ * comparisons are bounded, so untrusted names cannot make this slow. */
 static const char *add_name(locate *l, const name_level *level, ki_str name)
 {
     const char *start = l->scan.start;
@@ -162,7 +161,7 @@ static const known_field *find_field(const name_level *level, ki_str name)
 
 /* ---- values ---- */
 
-/* An identity becomes a C string: it must be short and must not have a NUL. */
+/* Identities become C strings: they must be short and without NUL. */
 static const char *check_identity(locate *l, const name_level *level, const known_field *field,
                                   ki_str raw)
 {
@@ -185,7 +184,7 @@ static const char *check_identity(locate *l, const name_level *level, const know
     return raw.ptr;
 }
 
-/* Keeps what is to be kept of the field whose value, already checked, is from `p` to `after`. */
+/* Stores what is needed of a field whose validated value is [p, after). */
 static const char *keep_field(locate *l, const name_level *level, const known_field *field,
                               const char *p, const char *after)
 {
@@ -212,8 +211,8 @@ static const char *keep_field(locate *l, const name_level *level, const known_fi
 
 static const char *locate_map(locate *l, const name_level *level, const char *p);
 
-/* The value at `p`, of a known field or of none (NULL). Only the top level has metadata, so this
- * and locate_map() call each other once and no deeper. */
+/* The value at `p`, of a known field or of an unknown one (NULL). Only the root has metadata, so
+ * the recursion with locate_map() is one level deep. */
 static const char *locate_value(locate *l, const name_level *level, const known_field *field,
                                 const char *p)
 {
@@ -227,7 +226,7 @@ static const char *locate_value(locate *l, const name_level *level, const known_
     return keep_field(l, level, field, p, after);
 }
 
-/* The map that begins at `p`; the result is after its closing bracket. */
+/* The map at `p`; returns the position after its closing bracket. */
 static const char *locate_map(locate *l, const name_level *level, const char *p)
 {
     p = ki__json_scan_open_map(&l->scan, p);

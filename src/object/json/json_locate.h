@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks the JSON text of a whole object and finds its metadata, in the same pass. */
+/* Validates the JSON text of an object and locates its metadata, in one pass. */
 #ifndef KI_OBJECT_JSON_JSON_LOCATE_H
 #define KI_OBJECT_JSON_JSON_LOCATE_H
 
@@ -7,9 +7,9 @@
 
 #include "object/located.h"
 
-enum { KI__JSON_MEMBERS_MAX = 512 }; /* at the top and in metadata together */
+enum { KI__JSON_MEMBERS_MAX = 512 }; /* in the root and metadata together */
 
-/** 0, or the code with `error` filled. The text has at most 4 GiB. */
+/** 0, or the code with `error` filled. The text must not exceed 4 GiB. */
 int ki__json_locate(ki_str text, uint32_t max_depth, ki__located *ret_located, ki_error *error);
 
 #endif

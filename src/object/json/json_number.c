@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A number is read as a sign, decimal digits and a power of ten. int64 is exact from there. A
- * double is, if mantissa and power are both exact as doubles, one rounded operation; otherwise the
- * digits become a fraction of two large integers, whose quotient is rounded once. */
+/* Numbers are parsed into sign, decimal digits and a power of ten. From there int64 is exact. A
+ * double takes one rounded operation if mantissa and power are exact as doubles; otherwise the
+ * digits become a fraction of two big integers, whose quotient is rounded once. */
 #include "object/json/json_number.h"
 
 #include <kinformer/error.h>
@@ -16,7 +16,7 @@ int ki__json_int64(ki_str text, int64_t *ret_number)
         *ret_number = 0;
         return 0;
     }
-    /* No trailing zero among the digits, so a negative power means a fraction. */
+    /* The digits have no trailing zero, so a negative power means a fraction. */
     if (number.power < 0 || number.count > 19 || number.power > 19 - (int64_t)number.count) {
         return KI_ERR_RANGE;
     }

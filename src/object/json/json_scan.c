@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checking pass. Strings, where most bytes are, go a block at a time; all else is a small state
- * machine whose stack is one bit for each open map or list. */
+/* The validator. Strings, where most bytes are, are scanned a block at a time; the rest is a small
+ * state machine whose stack is one bit per open map or list. */
 #include "object/json/json_scan.h"
 
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static const char *fail_syntax(ki__json_scan *scan, const char *p, const char *m
 
 static inline const char *skip_space(const char *p, const char *end)
 {
-    /* Most texts have none, and one comparison tells. */
+    /* Usually there is none, and one comparison suffices. */
     while (p != end && (unsigned char)*p <= ' ' &&
            (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')) {
         p++;
@@ -145,7 +145,7 @@ static inline bool is_hex(unsigned c)
     return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
-/* `p` is at the backslash. A surrogate without its partner is let through: it reads as U+FFFD. */
+/* `p` is at the backslash. A lone surrogate is accepted: it decodes to U+FFFD. */
 static const char *scan_escape(ki__json_scan *scan, const char *p)
 {
     const char *escape = p;
@@ -179,7 +179,7 @@ static const char *scan_escape(ki__json_scan *scan, const char *p)
     }
 }
 
-/* Whatever in a string is not plain: `p` is at a backslash, a control character or beyond ASCII. */
+/* Any special byte in a string: `p` is at a backslash, a control character or a non-ASCII byte. */
 static const char *scan_special(ki__json_scan *scan, const char *p)
 {
     if (*p == '\\') {
@@ -198,8 +198,8 @@ static const char *scan_special(ki__json_scan *scan, const char *p)
     return p;
 }
 
-/* Looks at the chunk that begins with the 64 bytes at `p`. What is beyond the end of the text
- * counts as special, so that no search passes it. */
+/* Classifies the chunk starting with the 64 bytes at `p`. Bytes beyond the end of the text count as
+ * special, so that no search passes it. */
 static __attribute__((noinline)) void look_at_chunk(ki__json_scan *scan, const char *p)
 {
     size_t i = 0;
@@ -218,9 +218,9 @@ static __attribute__((noinline)) void look_at_chunk(ki__json_scan *scan, const c
     }
 }
 
-/* The first byte at or after `p` that is not plain, or the end. To look at whole chunks first keeps
- * the vector work free of branches that depend on the text; what remains for each string is to pick
- * 64 bits and find the lowest. */
+/* The first special byte at or after `p`, or the end. Classifying whole chunks first keeps the SIMD
+ * code free of data-dependent branches; per string it remains to fetch 64 bits and find the lowest
+ * bit. */
 static inline const char *find_special(ki__json_scan *scan, const char *p)
 {
     for (;;) {
@@ -238,7 +238,7 @@ static inline const char *find_special(ki__json_scan *scan, const char *p)
     }
 }
 
-/* The rest of a string, from something in it that is not plain. */
+/* The rest of a string, from its first special byte on. */
 static __attribute__((noinline)) const char *scan_string_rest(ki__json_scan *scan, const char *p)
 {
     for (;;) {
@@ -256,7 +256,7 @@ static __attribute__((noinline)) const char *scan_string_rest(ki__json_scan *sca
     }
 }
 
-/* `p` is after the opening quote; the result is after the closing one. */
+/* `p` is after the opening quote; returns the position after the closing one. */
 static inline const char *scan_string(ki__json_scan *scan, const char *p)
 {
     p = find_special(scan, p);
@@ -300,7 +300,7 @@ static inline bool in_map(const ki__json_scan *scan)
     return (scan->maps[scan->depth / 64] >> (scan->depth % 64) & 1) != 0;
 }
 
-/* Opens what begins at `p`; the result is at its first element or at its closing bracket. */
+/* Opens the map or list at `p`; returns the position of its first element or closing bracket. */
 static inline const char *open_container(ki__json_scan *scan, const char *p)
 {
     if (scan->depth == scan->max_depth) {
@@ -316,8 +316,8 @@ static inline const char *open_container(ki__json_scan *scan, const char *p)
     return skip_space(p + 1, scan->end);
 }
 
-/* After a value: closes all that ends here, down to depth `base`, and gives the place of the next
- * value, or that after the last bracket with depth == base. */
+/* After a value: closes all containers that end here, down to depth `base`, and returns the
+ * position of the next value, or after the last bracket with depth == base. */
 static inline const char *after_value(ki__json_scan *scan, const char *p, uint32_t base)
 {
     while (scan->depth != base) {
@@ -421,7 +421,7 @@ void ki__json_scan_init(ki__json_scan *scan, ki_str text, uint32_t max_depth, ki
     scan->code = 0;
     scan->depth = 0;
     scan->max_depth = max_depth;
-    scan->maps[0] = 0; /* the rest is written before it is read */
+    scan->maps[0] = 0; /* the rest is written before read */
     look_at_chunk(scan, scan->start);
 }
 

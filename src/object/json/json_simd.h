@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking at a block of bytes at once. This is the only file that knows vector instructions: SSE2
- * where x86-64 has it, NEON on 64-bit ARM, plain 64-bit words elsewhere or when KI_JSON_PORTABLE is
- * defined. Blocks need not be aligned, and exactly as many bytes are read as the name says.
+/* Classification of blocks of bytes. This is the only file with vector instructions: SSE2 on
+ * x86-64, NEON on 64-bit ARM, plain 64-bit words elsewhere or if KI_JSON_PORTABLE is defined.
+ * Blocks need not be aligned, and exactly as many bytes are read as the name says.
  *
- * All variants give the same functions:
+ * All variants provide the same functions:
  *   ki__json_special_64(p)  bit i is set if byte i ends a run of plain text in a string: a quote, a
- *                           backslash, a control character or anything that is not ASCII
- *   ki__json_quotes_32(p)   the same for quotes and backslashes only
+ *                           backslash, a control character or a non-ASCII byte
+ *   ki__json_quotes_32(p)   likewise for quotes and backslashes only
  *   ki__json_quote_pairs_32(p, q)  bit i is set if there is a quote at both p + i and q + i
- *   ki__json_masks_64(p)    for each byte, whether it is a quote, a backslash, opens or closes
- *   ki__json_bits(mask)     how many bits are set */
+ *   ki__json_masks_64(p)    masks of quotes, backslashes, opening and closing brackets
+ *   ki__json_bits(mask)     population count */
 #ifndef KI_OBJECT_JSON_JSON_SIMD_H
 #define KI_OBJECT_JSON_JSON_SIMD_H
 
@@ -39,7 +39,7 @@ typedef struct ki__json_masks {
 
 static inline unsigned ki__json_bits(uint64_t mask)
 {
-    /* Plain x86-64 has no instruction for it, and calls a slow function. */
+    /* Baseline x86-64 has no popcnt; the builtin would call a slow function. */
     mask -= mask >> 1 & UINT64_C(0x5555555555555555);
     mask = (mask & UINT64_C(0x3333333333333333)) + (mask >> 2 & UINT64_C(0x3333333333333333));
     mask = (mask + (mask >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
@@ -50,13 +50,13 @@ static inline unsigned ki__json_bits(uint64_t mask)
 
 #define KI__JSON_EACH(byte) (UINT64_C(0x0101010101010101) * (uint64_t)(byte))
 
-/* From the top bit of each byte to a bit for each byte. */
+/* Gathers the top bit of each byte into one byte. */
 static inline uint64_t ki__json_gather(uint64_t tops)
 {
     return (tops >> 7) * UINT64_C(0x0102040810204080) >> 56;
 }
 
-/* The top bit of each byte that is `c`; the others are 0. No carry crosses a byte. */
+/* Sets the top bit of each byte equal to `c`; all other bits are 0. No carry crosses a byte. */
 static inline uint64_t ki__json_equal(uint64_t word, char c)
 {
     uint64_t low = KI__JSON_EACH(0x7f);
@@ -64,7 +64,7 @@ static inline uint64_t ki__json_equal(uint64_t word, char c)
     return ~(((other & low) + low) | other | low);
 }
 
-/* The top bit of each byte that is a control character or not ASCII. */
+/* Sets the top bit of each byte that is a control character or non-ASCII. */
 static inline uint64_t ki__json_unusual(uint64_t word)
 {
     uint64_t low = KI__JSON_EACH(0x7f);
@@ -110,7 +110,7 @@ static inline ki__json_masks ki__json_masks_64(const char *p)
     ki__json_masks m = {0};
     for (unsigned i = 0; i < 8; i++) {
         uint64_t word = ki__load_le64(p + 8 * i);
-        uint64_t folded = word | KI__JSON_EACH(0x20); /* [ becomes {, and ] becomes } */
+        uint64_t folded = word | KI__JSON_EACH(0x20); /* maps [ to { and ] to } */
         m.quote |= ki__json_gather(ki__json_equal(word, '"')) << (8 * i);
         m.slash |= ki__json_gather(ki__json_equal(word, '\\')) << (8 * i);
         m.open |= ki__json_gather(ki__json_equal(folded, '{')) << (8 * i);
@@ -121,7 +121,7 @@ static inline ki__json_masks ki__json_masks_64(const char *p)
 
 #else
 
-/* What both vector units must give for 16 bytes: a vector, its bytes compared, and masks. */
+/* The primitives of both vector units, for 16 bytes: load, compare, mask. */
 #if defined(KI__JSON_NEON)
 
 typedef uint8x16_t ki__json_vector;
@@ -136,7 +136,7 @@ static inline ki__json_vector ki__json_equal(ki__json_vector v, char c)
     return vceqq_u8(v, vdupq_n_u8((uint8_t)c));
 }
 
-/* Compared as signed bytes, what is not ASCII is negative and so also below 0x20. */
+/* Signed comparison: non-ASCII bytes are negative, so also below 0x20. */
 static inline ki__json_vector ki__json_unusual(ki__json_vector v)
 {
     return vcltq_s8(vreinterpretq_s8_u8(v), vdupq_n_s8(0x20));
@@ -180,7 +180,7 @@ static inline ki__json_vector ki__json_equal(ki__json_vector v, char c)
     return _mm_cmpeq_epi8(v, _mm_set1_epi8(c));
 }
 
-/* Compared as signed bytes, what is not ASCII is negative and so also below 0x20. */
+/* Signed comparison: non-ASCII bytes are negative, so also below 0x20. */
 static inline ki__json_vector ki__json_unusual(ki__json_vector v)
 {
     return _mm_cmplt_epi8(v, _mm_set1_epi8(0x20));
@@ -247,7 +247,7 @@ static inline ki__json_masks ki__json_masks_64(const char *p)
     ki__json_masks m = {0};
     for (unsigned i = 0; i < 4; i++) {
         ki__json_vector v = ki__json_load(p + 16 * i);
-        ki__json_vector folded = ki__json_fold(v); /* [ becomes {, and ] becomes } */
+        ki__json_vector folded = ki__json_fold(v); /* maps [ to { and ] to } */
         m.quote |= (uint64_t)ki__json_mask(ki__json_equal(v, '"')) << (16 * i);
         m.slash |= (uint64_t)ki__json_mask(ki__json_equal(v, '\\')) << (16 * i);
         m.open |= (uint64_t)ki__json_mask(ki__json_equal(folded, '{')) << (16 * i);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Skipping maps and lists: in valid text the brackets match, so a count is all it takes. */
+/* Skipping maps and lists: brackets match in valid text, so counting them suffices. */
 #include "object/json/json_skip.h"
 
 #include "object/json/json_block.h"
 
-/* The place of the bracket that brings *depth to 0, or 64 if there is none in this block. */
+/* Position of the bracket that brings *depth to 0, or 64 if it is not in this block. */
 static inline unsigned find_last_close(uint64_t open, uint64_t close, uint64_t *depth)
 {
     for (uint64_t left = open | close; left != 0; left &= left - 1) {
@@ -27,7 +27,7 @@ static const char *skip_container(const char *p)
         uint64_t close;
         ki__json_block_brackets(&block, p, 64, &open, &close);
         uint64_t closing = ki__json_bits(close);
-        if (closing < depth) { /* fewer than are open, so none of them is the last */
+        if (closing < depth) { /* fewer than are open, so the last one is not here */
             depth += ki__json_bits(open) - closing;
             continue;
         }
@@ -47,8 +47,8 @@ const char *ki__json_skip_value(const char *p)
     case '[':
         return skip_container(p);
     default:
-        /* Letters, digits, signs and the point are all that numbers and literals are made of; the
-         * text is a map, so something else always follows. */
+        /* Numbers and literals consist of letters, digits, signs and the point; the text is a map,
+         * so another character always follows. */
         while ((*p >= '+' && *p <= '9' && *p != ',') || (*p >= 'A' && *p <= 'z' && *p != ']')) {
             p++;
         }

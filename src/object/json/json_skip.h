@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding the way in JSON that was checked before. Nothing here looks for errors or for the end:
- * the text must be valid, and KI__JSON_PADDING bytes after it must be readable, as they are in the
- * block of an object. */
+/* Navigation in validated JSON. No function checks for errors or for the end: the text must be
+ * valid, and KI__JSON_PADDING bytes after it must be readable, as in the block of an object. */
 #ifndef KI_OBJECT_JSON_JSON_SKIP_H
 #define KI_OBJECT_JSON_JSON_SKIP_H
 
@@ -12,7 +11,7 @@ enum { KI__JSON_PADDING = 64 };
 
 static inline const char *ki__json_skip_space(const char *p)
 {
-    while ((unsigned char)*p <= ' ') { /* nothing else that low stands outside of strings */
+    while ((unsigned char)*p <= ' ') { /* no other byte outside of strings is that low */
         p++;
     }
     return p;
@@ -28,7 +27,7 @@ static inline const char *ki__json_find_quote(const char *p)
     return p + __builtin_ctz(mask);
 }
 
-/** `p` is inside a string, or after its opening quote; the result is its closing quote. */
+/** `p` is inside a string, after its opening quote; returns its closing quote. */
 static inline const char *ki__json_string_end(const char *p)
 {
     for (;;) {
@@ -40,7 +39,7 @@ static inline const char *ki__json_string_end(const char *p)
     }
 }
 
-/** The place after the value that begins at `p`. */
+/** The position after the value at `p`. */
 KI__SHARED const char *ki__json_skip_value(const char *p);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state machine behind json_stream.h. Each step takes bytes for one state and either ends it or
- * runs out of bytes; nothing a step decides depends on where the input was cut. */
+/* The state machine of json_stream.h. Each step consumes bytes for one state and either leaves it
+ * or runs out of bytes; no decision depends on where the input was split. */
 #include "object/json/json_stream.h"
 
 #include "base/assert.h"
 #include "base/error.h"
 
 typedef enum stream_state {
-    STATE_TOP,          /* between values at the top */
-    STATE_VALUE,        /* a value must follow */
+    STATE_TOP,          /* between top-level values */
+    STATE_VALUE,        /* expects a value */
     STATE_VALUE_OR_END, /* after [ */
     STATE_NAME,         /* after a comma in a map */
     STATE_NAME_OR_END,  /* after { */
@@ -16,10 +16,10 @@ typedef enum stream_state {
     STATE_COMMA_OR_END, /* after a value */
     STATE_IN_STRING,    /* a name or a value */
     STATE_IN_WORD,      /* a number, true, false or null */
-    STATE_IN_CONTAINER, /* a map or a list that is passed over */
+    STATE_IN_CONTAINER, /* a map or a list that is skipped */
 } stream_state;
 
-/* The bytes at hand. */
+/* The current chunk. */
 typedef struct input {
     const char *p;
     const char *end;
@@ -63,7 +63,7 @@ static int fail_size(ki__json_stream *stream, ki_error *error)
     return fail(stream, stream->offset, KI_ERR_LIMIT, "the value is too large", error);
 }
 
-/* How many of the bytes at hand the token may still take. */
+/* Number of bytes of the chunk that the token may still use. */
 static size_t room_for_token(const ki__json_stream *stream, const input *in)
 {
     size_t left = (size_t)(in->end - in->p);
@@ -88,7 +88,7 @@ static void value_is_over(ki__json_stream *stream)
     stream->state = stream->depth == 0 ? STATE_TOP : STATE_COMMA_OR_END;
 }
 
-/* The token at hand ends before the next byte. */
+/* The current token ends before the next byte. */
 static int give_token(ki__json_stream *stream, ki__json_event *ret_event)
 {
     if (stream->is_name) {
@@ -139,7 +139,7 @@ static int step_word(ki__json_stream *stream, input *in, ki__json_event *ret_eve
     return is_word(*in->p) ? fail_size(stream, error) : give_token(stream, ret_event);
 }
 
-/* Counts brackets one by one. *ret_at is the place of the last one if it is here, or 64. */
+/* Counts brackets one by one. *ret_at is the position of the last one if it is here, or 64. */
 static int count_brackets(ki__json_stream *stream, uint64_t open, uint64_t close, unsigned *ret_at,
                           ki_error *error)
 {
@@ -183,7 +183,7 @@ static int step_container(ki__json_stream *stream, input *in, ki__json_event *re
     unsigned at = 64;
     if (closing < stream->skip_depth &&
         stream->depth + stream->skip_depth + opening <= stream->max_depth) {
-        stream->skip_depth += opening - closing; /* not the end, nor too deep, in any order */
+        stream->skip_depth += opening - closing; /* neither the end nor too deep, in any order */
     } else {
         int r = count_brackets(stream, open, close, &at, error);
         if (r < 0) {
@@ -244,7 +244,7 @@ static int begin_value(ki__json_stream *stream, input *in, ki__json_event *ret_e
         if (stream->depth < stream->enter) {
             return enter_container(stream, in, ret_event, error);
         }
-        begin_token(stream, c, STATE_IN_CONTAINER, false); /* which also counts this bracket */
+        begin_token(stream, c, STATE_IN_CONTAINER, false); /* counts this bracket too */
         stream->block = (ki__json_block){0};
         stream->skip_depth = 0;
         return 0;
@@ -319,7 +319,7 @@ static int step_structure(ki__json_stream *stream, input *in, ki__json_event *re
     case STATE_IN_CONTAINER:
         break;
     }
-    ki_assert(false); /* the states of tokens have steps of their own */
+    ki_assert(false); /* token states have steps of their own */
     return 0;
 }
 

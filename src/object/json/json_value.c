@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading JSON values in place. All text here was checked when its object was made. In a value,
- * `schema` points to the shortcuts if the value is the root of an object and is NULL otherwise. For
- * a root, `detail` is how many bytes of text come before it; else it is the length of a map that is
- * known to be flat, or 0. */
+/* Reading JSON values in place. All text was validated when its object was created. In a value,
+ * `schema` points to the shortcuts if it is the root of an object and is NULL otherwise. For a
+ * root, `detail` is the number of bytes before it; otherwise the length of a map known to be flat,
+ * or 0. */
 #include "object/json/json_value.h"
 
 #include <kinformer/error.h>
@@ -45,7 +45,7 @@ static size_t json_decode(const ki_value *value, char *out, size_t size)
     return ki__json_decode(raw_string(place(value)), out, size);
 }
 
-/* Whether the string at `p` reads as `text`. *ret_after is the place after it. */
+/* Whether the string at `p` decodes to `text`. *ret_after is the position after it. */
 static inline bool string_is(const char *p, ki_str text, const char **ret_after)
 {
     const char *end = ki__json_find_quote(p + 1);
@@ -93,7 +93,7 @@ static bool json_bool(const ki_value *value)
 
 /* ---- maps and lists ---- */
 
-/* Whether the shortcuts say where the member `name` of a root stands, or that there is none (0). */
+/* Whether the shortcuts cover the member `name` of a root; *ret_offset is 0 if it is absent. */
 static bool find_shortcut(const ki__json_shortcuts *shortcuts, ki_str name, uint32_t *ret_offset)
 {
     if (ki_str_eq_text(name, "spec")) {
@@ -108,13 +108,13 @@ static bool find_shortcut(const ki__json_shortcuts *shortcuts, ki_str name, uint
     return true;
 }
 
-/* `p` is after the name of a member; the result is its value. */
+/* `p` is after a member name; returns its value. */
 static inline const char *after_colon(const char *p)
 {
     return ki__json_skip_space(ki__json_skip_space(p) + 1);
 }
 
-/* `p` is at a value; the result is the next name or value, or the closing bracket. */
+/* `p` is at a value; returns the next name or value, or the closing bracket. */
 static inline const char *next_item(const char *p)
 {
     p = ki__json_skip_space(ki__json_skip_value(p));
@@ -154,8 +154,8 @@ static int json_member(const ki_value *map, ki_str name, ki_value *ret_member)
     return KI_ERR_NOT_FOUND;
 }
 
-/* `next` is the value that was handed out last and detail[0] is 1; or, at the start and at the end,
- * it is the next name, value or closing bracket and detail[0] is 0. */
+/* Either `next` is the last returned value and detail[0] is 1; or, at the start and the end, it is
+ * the next name, value or closing bracket and detail[0] is 0. */
 static void json_iter_init(ki_value_iter *iter)
 {
     iter->next = ki__json_skip_space(place(&iter->container) + 1);

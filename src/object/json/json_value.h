@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON values: the table behind <kinformer/value.h> for JSON. A value is the place where it begins
- * and how many bytes of text there are from there on, not how long it is: nobody skips a value
- * before it must be passed. */
+/* The JSON implementation of <kinformer/value.h>. A value is its start and the number of text bytes
+ * from there on, not its length: values are skipped lazily. */
 #ifndef KI_OBJECT_JSON_JSON_VALUE_H
 #define KI_OBJECT_JSON_JSON_VALUE_H
 
@@ -9,15 +8,15 @@
 
 extern const ki__value_ops ki__json_value_ops;
 
-/** Where members of a whole object stand, so that reading them need not look for them. Offsets from
- *  the start of the text, 0 if absent. */
+/** Offsets of members of an object from the start of the text, so that no search is needed; 0 if
+ *  absent. */
 typedef struct ki__json_shortcuts {
     uint32_t metadata;
     uint32_t spec;
     uint32_t status;
 } ki__json_shortcuts;
 
-/** The type of the value that begins at `p`: its first byte tells. */
+/** The type of the value at `p`, determined by its first byte. */
 static inline ki_type ki__json_type_at(const char *p)
 {
     switch (*p) {
@@ -37,13 +36,13 @@ static inline ki_type ki__json_type_at(const char *p)
     }
 }
 
-/** The value that begins at `p` in checked text that ends at `end`. */
+/** The value at `p` in validated text that ends at `end`. */
 static inline ki_value ki__json_value_at(const char *p, const char *end)
 {
     return (ki_value){.ops = &ki__json_value_ops, .bytes = p, .len = (size_t)(end - p)};
 }
 
-/** The whole of a checked text that is a map. `shortcuts` must live as long as the text. */
+/** A validated text that is a map. `shortcuts` must live as long as the text. */
 ki_value ki__json_root(ki_str text, const ki__json_shortcuts *shortcuts);
 
 #endif

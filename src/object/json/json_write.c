@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strings that are mostly plain: they are looked through in words, and copied at once. */
+/* JSON strings are mostly plain: they are scanned a word at a time and copied in runs. */
 #include "object/json/json_write.h"
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/utf8.h"
 
-/* How many bytes from `p` on need no escape and are ASCII. */
+/* Number of ASCII bytes starting at `p` that need no escape. */
 static size_t plain_length(const char *p, const char *end)
 {
     static const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -16,8 +16,8 @@ static size_t plain_length(const char *p, const char *end)
         uint64_t word = ki__load_le64(p);
         uint64_t quote = word ^ (ones * '"');
         uint64_t slash = word ^ (ones * '\\');
-        /* A byte below 0x20, or a zero in one of the two, borrows into the top bit; what is wrong
-         * there because of a borrow comes after a byte that is rightly found. */
+        /* A byte below 0x20, or a zero byte in either word, borrows into its top bit. A borrow can
+         * cause false positives only in bytes after a true one. */
         uint64_t found = ((word - ones * 0x20) | (quote - ones) | (slash - ones) | word) & tops;
         if (found != 0) {
             p += (size_t)__builtin_ctzll(found) / 8;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths as things to own or to use once, and the getters that read an object through one. */
+/* Compiled and one-time paths, and the getters that read an object through a path. */
 #include "object/path/path.h"
 
 #include <errno.h>
@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* The most steps that `text` can make: each begins with a dot or a bracket, the first may do
- * without, a comma makes one more member and perhaps the union around, and [key=value] is a filter
- * with a step in it. */
+/* Upper bound for the steps of `text`: each starts with a dot or a bracket, except possibly the
+ * first; a comma adds a member and perhaps the union around it; [key=value] is a filter with a step
+ * in it. */
 static uint8_t steps_at_most(ki_str text)
 {
     size_t count = 1;
@@ -31,8 +31,8 @@ static uint8_t terms_at_most(ki_str text)
     return (uint8_t)(count < KI__PATH_TERMS_MAX ? count : KI__PATH_TERMS_MAX);
 }
 
-/* A path with space for all that `text` can hold, in one block: the strictest alignment comes
- * first, the bytes of the text and of the names last. */
+/* A path with capacity for everything in `text`, in one block: the strictest alignment first, the
+ * bytes of the text and of the names last. */
 static ki_path *path_new(ki_str text, const ki_alloc *alloc)
 {
     uint8_t step_cap = steps_at_most(text);
@@ -52,7 +52,7 @@ static ki_path *path_new(ki_str text, const ki_alloc *alloc)
     if (text.len != 0) {
         memcpy(copy, text.ptr, text.len);
     }
-    path->text = ki_str_make(copy, text.len); /* the block was cleared: a NUL follows */
+    path->text = ki_str_make(copy, text.len); /* NUL-terminated: the block is zeroed */
     path->names = copy + text.len + 1;
     ki__refs_init(&path->refs);
     return path;
@@ -88,7 +88,7 @@ ki_path *ki_path_ref(const ki_path *path)
     if (path == NULL) {
         return NULL;
     }
-    ki_path *shared = (ki_path *)(uintptr_t)path; /* all but the count is constant */
+    ki_path *shared = (ki_path *)(uintptr_t)path; /* everything but the count is constant */
     ki__refs_take(&shared->refs);
     return shared;
 }
@@ -110,7 +110,7 @@ const char *ki_path_text(const ki_path *path)
     return path->text.ptr;
 }
 
-/* ---- paths to use once: on the stack, whole ---- */
+/* ---- one-time paths: entirely on the stack ---- */
 
 #define ONCE_BYTES_MAX 512
 #define ONCE_TERMS_MAX 16
@@ -140,7 +140,7 @@ ki_value ki_value_at(const ki_value *value, const char *path)
     memset(steps, 0, once.step_cap * sizeof(steps[0]));
     memset(terms, 0, once.term_cap * sizeof(terms[0]));
     if (ki__path_parse(&once, NULL) >= 0) {
-        (void)!ki_path_first(&once, value, &found); /* nothing found stays nothing */
+        (void)!ki_path_first(&once, value, &found); /* `found` stays KI_TYPE_NONE on failure */
     }
     return found;
 }

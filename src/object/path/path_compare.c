@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The comparisons of filters. Numbers compare as numbers, exactly where both are integral; strings
- * byte by byte; booleans and nulls only for being equal. Between different types, and for lists and
- * maps, nothing but != holds. */
+/* Comparisons in filters. Numbers compare by value, exactly if both are integers; strings bytewise;
+ * booleans and nulls only for equality. For different types, lists and maps, only != is true. */
 #include <kinformer/buf.h>
 
 #include "object/path/path.h"
 
-/* No object is larger, and no string is longer decoded than encoded. */
+/* Upper bound for the size of objects; decoded strings are never longer than encoded ones. */
 #define DECODED_MAX ((size_t)1 << 30)
 
-/* Where the left side stands to the right one. */
+/* Result of comparing left with right. */
 typedef enum order { LESS, EQUAL, GREATER, UNEQUAL } order;
 
 void ki__path_operand_from(const ki_value *value, ki__path_operand *ret_operand)
@@ -33,7 +32,7 @@ void ki__path_operand_from(const ki_value *value, ki__path_operand *ret_operand)
         break;
     }
     if (r < 0) {
-        operand.type = KI_TYPE_NONE; /* a number beyond all others: it compares with nothing */
+        operand.type = KI_TYPE_NONE; /* an out-of-range number: compares with nothing */
     }
     *ret_operand = operand;
 }
@@ -43,8 +42,8 @@ static order order_of(bool less, bool equal)
     return less ? LESS : equal ? EQUAL : GREATER;
 }
 
-/* An integer against a number that is none: a fraction, or one beyond all integers, to which the
- * nearest double of the largest integer would seem equal. */
+/* Compares an integer with a fraction or a number beyond the range of integers, which could seem
+ * equal to the double nearest to the largest integer. */
 static order order_mixed(int64_t integer, double real)
 {
     return order_of(real >= 0x1p63 || (double)integer < real, false);
@@ -70,7 +69,7 @@ static order order_texts(ki_str left, ki_str right)
     return order_of(r < 0, r == 0);
 }
 
-/* The text of a string, decoded into `buf` if it must be. */
+/* The text of a string, decoded into `buf` if necessary. */
 static int text_of(const ki__path_operand *operand, ki_buf *buf, ki_str *ret_text)
 {
     if (operand->encoded == NULL) {
@@ -105,7 +104,7 @@ static int order_decoded(const ki__path_operand *left, const ki__path_operand *r
     return r;
 }
 
-/* Encoded strings are decoded only where the table of their encoding cannot tell by itself. */
+/* Strings with escapes are decoded only if the encoding cannot compare them itself. */
 static int order_strings(ki__path_op op, const ki__path_operand *left,
                          const ki__path_operand *right, const ki_alloc *alloc, order *ret_order)
 {
@@ -167,7 +166,7 @@ int ki__path_compare(ki__path_op op, const ki__path_operand *left, const ki__pat
             found = EQUAL;
             break;
         default:
-            break; /* lists and maps are not compared */
+            break; /* lists and maps are not comparable */
         }
     }
     if (r < 0) {

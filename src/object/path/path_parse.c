@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The grammar of a path outside its filters. It follows k8s.io/client-go/util/jsonpath and
- * kubectl's relaxed spelling, and is stricter where those let a slip of the pen pass as a field
- * that no object has. It differs on purpose in one place: a name in quotes is one name, whatever
- * dots it holds. */
+/* The grammar of a path without its filters. Follows k8s.io/client-go/util/jsonpath and kubectl's
+ * relaxed syntax, but rejects typos that those accept as a field that no object has. One deliberate
+ * difference: a quoted name is a single name, even with dots. */
 #include "object/path/path_parse.h"
 
 #include <string.h>
@@ -45,7 +44,7 @@ int ki__path_add_step(ki__path_parser *parser, ki__path_kind kind, ki__path_step
     if (path->step_count == KI__PATH_STEPS_MAX) {
         (void)ki__error_at(parser->error, KI_ERR_LIMIT, path->text, parser->at,
                            "more than %d steps", KI__PATH_STEPS_MAX);
-        return KI_ERR_LIMIT; /* so that compilers see that ret_step is set on success */
+        return KI_ERR_LIMIT; /* lets compilers see that ret_step is set on success */
     }
     ki_assert(path->step_count < path->step_cap);
     ki__path_step *step = &path->steps[path->step_count++];
@@ -78,7 +77,7 @@ static void add_byte(ki__path_parser *parser, char c)
     path->names[path->names_len++] = c;
 }
 
-/* Bytes that end a bare name. Each may be part of it behind a backslash. */
+/* Bytes that end a bare name. Each may be part of it if escaped with a backslash. */
 static bool ends_name(char c)
 {
     return (unsigned char)c <= ' ' || c == 0x7f || strchr(".,[]$@{}()'\"?*!=<>&|", c) != NULL;
@@ -104,7 +103,7 @@ static int parse_name(ki__path_parser *parser, ki_str *ret_name)
     return 0;
 }
 
-/* What stands behind a dot: a name, or '*'. */
+/* After a dot: a name, or '*'. */
 static int parse_field(ki__path_parser *parser)
 {
     ki__path_step *step;
@@ -125,8 +124,8 @@ static int parse_field(ki__path_parser *parser)
     return 0;
 }
 
-/* Behind a backslash: n, r and t are the usual control characters, anything that is no letter or
- * digit is itself. */
+/* After a backslash: n, r and t are control characters; any other byte that is not a letter or
+ * digit stands for itself. */
 static bool unescape(char c, char *ret_c)
 {
     static const char letters[] = "nrt";
@@ -166,7 +165,7 @@ int ki__path_parse_quoted(ki__path_parser *parser, ki_str *ret_text)
     return 0;
 }
 
-/* An integer, which may have a minus sign. */
+/* An integer with an optional minus sign. */
 static int parse_integer(ki__path_parser *parser, int64_t *ret_number)
 {
     size_t at = parser->at;
@@ -175,7 +174,7 @@ static int parse_integer(ki__path_parser *parser, int64_t *ret_number)
     if (!ki__is_digit(ki__path_peek(parser))) {
         return ki__path_expected(parser, "a digit");
     }
-    int64_t number = 0; /* kept negative: that side has one number more */
+    int64_t number = 0; /* negative, since INT64_MIN has no positive counterpart */
     for (; ki__is_digit(ki__path_peek(parser)); parser->at++) {
         int digit = ki__path_peek(parser) - '0';
         if (__builtin_mul_overflow(number, 10, &number) ||
@@ -190,7 +189,7 @@ static int parse_integer(ki__path_parser *parser, int64_t *ret_number)
     return 0;
 }
 
-/* A bound of a slice, which may be left away, and then *number stays as it is. */
+/* An optional bound of a slice; if omitted, *number is unchanged. */
 static int parse_bound(ki__path_parser *parser, int64_t *number)
 {
     char c = ki__path_skip_blanks(parser);
@@ -202,7 +201,7 @@ static int parse_bound(ki__path_parser *parser, int64_t *number)
     return r;
 }
 
-/* [n], [from:to] or [from:to:by]: all but the first colon may be left away. */
+/* [n], [from:to] or [from:to:by]: everything but the first colon is optional. */
 static int parse_index_or_slice(ki__path_parser *parser, ki__path_step *step)
 {
     step->to = INT64_MAX;
@@ -231,7 +230,7 @@ static int parse_index_or_slice(ki__path_parser *parser, ki__path_step *step)
     return r;
 }
 
-/* One of the things between the commas of a bracket. */
+/* One member between the commas of a bracket. */
 static int parse_member(ki__path_parser *parser, ki__path_step **ret_step)
 {
     ki__path_step *step;
@@ -256,7 +255,7 @@ static int parse_member(ki__path_parser *parser, ki__path_step **ret_step)
     return r;
 }
 
-/* The rest of a union whose first member was read; a comma comes next. */
+/* The rest of a union after its first member; a comma comes next. */
 static int parse_union(ki__path_parser *parser, ki__path_step **step)
 {
     ki__path_step *all;
@@ -281,7 +280,7 @@ static int parse_union(ki__path_parser *parser, ki__path_step **step)
     return 0;
 }
 
-/* The inside of a bracket that is no filter, and its end. */
+/* The inside of a bracket that is not a filter, and the closing bracket. */
 static int parse_bracket(ki__path_parser *parser)
 {
     ki__path_step *step;
@@ -303,7 +302,7 @@ static int parse_bracket(ki__path_parser *parser)
     return 0;
 }
 
-/* Behind "..": a bare name or '*' may follow at once; all else is a step of its own. */
+/* After "..": a bare name or '*' may follow directly; anything else is a step of its own. */
 static int parse_descend(ki__path_parser *parser)
 {
     ki__path_step *step;
@@ -368,8 +367,8 @@ int ki__path_parse_step(ki__path_parser *parser)
     return parse_field(parser);
 }
 
-/* The words of kubectl's templates look like bare names; as a field, `range` has to stand alone or
- * before a dot, and `end` has to stand outside braces. */
+/* Keywords of kubectl's templates look like bare names; `range` is a field only if alone or before
+ * a dot, and `end` only outside braces. */
 static bool at_template_word(const ki__path_parser *parser, bool braced)
 {
     const char *rest = parser->path->text.ptr + parser->at;
@@ -391,8 +390,8 @@ static int template_error(const ki__path_parser *parser, size_t at)
                          "{...}, or range and end are not paths");
 }
 
-/* What may come before the first dot or bracket: '$' or '@', or a name that needs no dot. A single
- * dot is the root as well. */
+/* The optional start before the first dot or bracket: '$', '@', or a name without a dot. A single
+ * dot means the root as well. */
 static int parse_start(ki__path_parser *parser, bool braced)
 {
     char c = ki__path_skip_blanks(parser);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The grammar of a filter: [?(term)], or terms with && and || between them, where && binds closer
- * and there are no parentheses. A term compares a path with a literal or with another path, or is a
- * path alone. A literal on the left is moved to the right here, so that there is one case less to
- * evaluate. */
+/* The grammar of a filter: [?(term)], or terms combined with && and ||, where && binds tighter and
+ * there are no parentheses. A term compares a path with a literal or with another path, or is a
+ * path alone. A literal on the left is moved to the right during parsing, so evaluation has a case
+ * less. */
 #include <string.h>
 
 #include "base/assert.h"
@@ -10,7 +10,7 @@
 #include "object/json/json_number.h"
 #include "object/path/path_parse.h"
 
-/* A new term, or NULL at the limit. */
+/* Adds a term; NULL at the limit. */
 static ki__path_term *add_term(ki__path_parser *parser)
 {
     ki_path *path = parser->path;
@@ -25,7 +25,7 @@ static ki__path_term *add_term(ki__path_parser *parser)
     return term;
 }
 
-/* A path from the element at hand: '@' may be left away before a dot or a bracket. */
+/* A path relative to the current element: '@' is optional before a dot or a bracket. */
 static int parse_operand_path(ki__path_parser *parser, uint8_t *ret_first)
 {
     parser->at += ki__path_peek(parser) == '@';
@@ -51,13 +51,13 @@ static bool parse_word(ki__path_parser *parser, const char *word)
     return true;
 }
 
-/* The length of the digits at `p`. */
+/* Number of digits at `p`. */
 static size_t digits(const char *p)
 {
     return strspn(p, "0123456789");
 }
 
-/* The length of the JSON number at `p`, or 0. */
+/* Length of the JSON number at `p`, or 0. */
 static size_t number_length(const char *p)
 {
     const char *begin = p;
@@ -102,8 +102,8 @@ static int parse_number(ki__path_parser *parser, ki__path_operand *ret_literal)
     return 0;
 }
 
-/* One side of a term: a path, whose first step goes to *ret_first and which leaves the literal
- * without a type, or a literal. */
+/* One operand of a term: a path, whose first step is stored in *ret_first and which leaves the
+ * literal without a type, or a literal. */
 static int parse_operand(ki__path_parser *parser, uint8_t *ret_first, ki__path_operand *ret_literal)
 {
     char c = ki__path_skip_blanks(parser);
@@ -135,11 +135,11 @@ static int parse_operand(ki__path_parser *parser, uint8_t *ret_first, ki__path_o
     return ki__path_expected(parser, "'@', text in quotes, a number, true or false");
 }
 
-/* The operator at the next byte, or KI__PATH_EXISTS if none stands there. */
+/* The operator at the next byte, or KI__PATH_EXISTS if there is none. */
 static int parse_operator(ki__path_parser *parser, ki__path_op *ret_op)
 {
     static const struct {
-        const char *text; /* longer ones before their beginnings */
+        const char *text; /* longer ones before their prefixes */
         ki__path_op op;
     } operators[] = {
         {"==", KI__PATH_EQ}, {"!=", KI__PATH_NE}, {"<=", KI__PATH_LE},
@@ -162,7 +162,7 @@ static int parse_operator(ki__path_parser *parser, ki__path_op *ret_op)
     return ki__path_expected(parser, "==, !=, <, <=, >, >=, &&, || or ')'");
 }
 
-/* The operator that says the same with its sides exchanged. */
+/* The equivalent operator with the operands swapped. */
 static ki__path_op mirrored(ki__path_op op)
 {
     switch (op) {
@@ -182,8 +182,8 @@ static ki__path_op mirrored(ki__path_op op)
     return op;
 }
 
-/* Both sides are paths. Only the left one may lead to several values, of which any may do; so each
- * value of one side is compared once. */
+/* Both operands are paths. Only the left one may yield several values, any of which may match; so
+ * each value is compared once. */
 static void order_paths(ki__path_parser *parser, ki__path_term *term, bool left_many,
                         bool right_many, ki__path_op *op)
 {
@@ -196,7 +196,7 @@ static void order_paths(ki__path_parser *parser, ki__path_term *term, bool left_
     parser->path->multiplies = parser->path->multiplies || left_many || right_many;
 }
 
-/* The right side of a term, once the left one and the operator were read. */
+/* The right operand, after the left one and the operator. */
 static int parse_comparison(ki__path_parser *parser, ki__path_term *term, bool left_many,
                             const ki__path_operand *left, ki__path_op *op)
 {
@@ -282,7 +282,7 @@ static int parse_terms(ki__path_parser *parser)
 int ki__path_parse_filter(ki__path_parser *parser)
 {
     ki__path_step *step;
-    uint8_t *tail = parser->tail; /* the terms build chains of their own */
+    uint8_t *tail = parser->tail; /* terms build chains of their own */
     int r = ki__path_add_step(parser, KI__PATH_FILTER, &step);
     if (r < 0) {
         return r;
@@ -312,7 +312,7 @@ int ki__path_parse_filter(ki__path_parser *parser)
     return 0;
 }
 
-/* [key=value]: the elements whose member is this string. */
+/* [key=value]: the elements whose member `key` is this string. */
 int ki__path_parse_keyed(ki__path_parser *parser)
 {
     ki__path_step *step;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walking a path: a machine that goes down step by step and, where a way ends, back to the last
- * place that had another. A place with a choice is a frame; there are never more frames than the
- * path has such steps, because a step has one frame at a time. The sides of a filter's terms are
- * walked by the same machine on top of the filter's frame, and cut off once a term holds. So
- * nothing here recurses, neither on the document nor on the path.
+/* Path evaluation: a state machine that descends step by step and backtracks to the last choice
+ * when a branch ends. A choice is a frame; there are never more frames than steps with a choice,
+ * because a step has one frame at a time. The operands of a filter's terms are evaluated by the
+ * same machine on top of the filter's frame, and dropped once a term is true. So there is no
+ * recursion, neither on the document nor on the path.
  *
- * The open lists and maps of all descents (`..`) share one stack: a descent further down the path
- * begins where one further up stands, so together they are never deeper than the document.
+ * The open lists and maps of all recursive descents (`..`) share one stack: a later descent starts
+ * at the current position of an earlier one, so together they are never deeper than the document.
  *
- * What a walk may read is limited, because a few descents or unions in a row can reach every value
- * in very many ways. */
+ * The bytes read by an evaluation are limited, because several descents or unions in a row can
+ * reach every value in very many ways. */
 #include <errno.h>
 
 #include "base/alloc.h"
@@ -17,55 +17,55 @@
 #include "base/error.h"
 #include "object/path/path.h"
 
-#define DEPTH_MAX 1024  /* as deep as objects may be */
+#define DEPTH_MAX 1024  /* maximum depth of objects */
 #define INLINE_FRAMES 8 /* enough to find the first value without an allocation */
 #define NOT_TESTING SIZE_MAX
 
-/* The work of a walk is counted in bytes gone over; a visit of a value costs as much as these. */
+/* Cost is counted in bytes skipped; a visit of a value costs as much as this many. */
 #define VISIT_COST 64
 #define BUDGET_BASE ((uint64_t)64 << 20)
-#define BUDGET_TIMES 256 /* the whole object, so many times */
+#define BUDGET_TIMES 256 /* times the size of the whole object */
 
 typedef struct frame {
-    uint8_t step;       /* whose frame it is */
-    uint8_t member;     /* of a union the member at work, otherwise the step itself */
-    bool begun;         /* the member, or the descent, has given something already */
-    size_t depth;       /* the shared stack below this belongs to others */
-    ki_value node;      /* what the step applies to; of a descent, what it gave last */
+    uint8_t step;       /* index of its step */
+    uint8_t member;     /* current member of a union; otherwise the step itself */
+    bool begun;         /* the member or descent has yielded a value */
+    size_t depth;       /* entries of the shared stack below this belong to others */
+    ki_value node;      /* input of the step; for a descent, the last value it yielded */
     ki_value_iter iter; /* over the children of the node */
-    int64_t index;      /* of a slice: the element that comes next */
-    int64_t wanted;     /* the element to give next */
-    int64_t end;        /* and the one to stop before */
+    int64_t index;      /* slice: index of the next element */
+    int64_t wanted;     /* slice: next element to yield */
+    int64_t end;        /* slice: end, exclusive */
 } frame;
 
 typedef struct walk {
     const ki_path *path;
-    ki_value value;   /* where the walk stands */
-    uint8_t at;       /* the step to take from there */
+    ki_value value;   /* current value */
+    uint8_t at;       /* next step from there */
     bool begun;       /* the first value was requested */
-    bool right;       /* on the right side of a term */
-    bool no_schema;   /* a way ended at fields that no schema tells */
-    uint8_t term;     /* the term that is tested */
-    size_t testing;   /* the frame of its filter */
-    ki_value element; /* the element it is tested on */
-    ki_value left;    /* what its left side led to */
-    uint64_t budget;  /* what may still be read */
-    uint64_t longest; /* no single move can take more */
+    bool right;       /* evaluating the right operand of a term */
+    bool no_schema;   /* a branch ended at fields without a schema */
+    uint8_t term;     /* current term */
+    size_t testing;   /* frame of its filter */
+    ki_value element; /* element it is tested on */
+    ki_value left;    /* value of its left operand */
+    uint64_t budget;  /* remaining cost */
+    uint64_t longest; /* upper bound for the cost of a single move */
     size_t count;     /* frames in use */
-    frame *frames;    /* space for path->frame_count */
-    size_t depth;     /* lists and maps that descents have open */
+    frame *frames;    /* capacity: path->frame_count */
+    size_t depth;     /* lists and maps opened by descents */
     size_t depth_cap;
     ki_value_iter *open;
 } walk;
 
 struct ki_path_iter {
     walk walk;
-    int failure; /* once it failed, it fails forever */
-    bool found;  /* it gave something */
+    int failure; /* sticky error code */
+    bool found;  /* it has yielded a value */
     frame frames[];
 };
 
-/* What a move of the machine came to; a failure is negative. */
+/* Result of a move; errors are negative. */
 enum { GO_BACK, GO_DOWN, FOUND, OVER };
 
 static void walk_init(walk *w, const ki_path *path, const ki_value *root, frame *frames)
@@ -74,7 +74,7 @@ static void walk_init(walk *w, const ki_path *path, const ki_value *root, frame 
     w->path = path;
     w->value = *root;
     w->at = path->first;
-    w->begun = ki_value_type(root) == KI_TYPE_NONE; /* nothing in nothing */
+    w->begun = ki_value_type(root) == KI_TYPE_NONE; /* no value: nothing to find */
     w->right = false;
     w->no_schema = false;
     w->testing = NOT_TESTING;
@@ -101,7 +101,7 @@ static int charge(walk *w, uint64_t cost)
     return 0;
 }
 
-/* The next child, at the price of the bytes between it and the last. */
+/* The next child; charges for the bytes between it and the previous one. */
 static int next_child(walk *w, ki_value_iter *iter, ki_value *ret_value)
 {
     uintptr_t before = (uintptr_t)iter->next;
@@ -112,7 +112,7 @@ static int next_child(walk *w, ki_value_iter *iter, ki_value *ret_value)
     return charged < 0 ? charged : r;
 }
 
-/* How many children a list or a map has. */
+/* Number of children of a list or a map. */
 static int count_children(walk *w, const ki_value *container, int64_t *ret_count)
 {
     ki_value_iter iter;
@@ -126,8 +126,8 @@ static int count_children(walk *w, const ki_value *container, int64_t *ret_count
     return r;
 }
 
-/* A lookup in `value` costs no more than passing it, and the frame that led there will pass it.
- * Where it may be looked into more often than it is passed, it is paid here, each time. */
+/* A lookup in `value` costs no more than skipping it, which the parent frame pays for. If a value
+ * may be searched more often than it is skipped, each lookup is charged here. */
 static int charge_lookup(walk *w, const ki_value *value)
 {
     int64_t count;
@@ -138,7 +138,7 @@ static int charge_lookup(walk *w, const ki_value *value)
     return r == KI_ERR_TYPE ? 0 : r;
 }
 
-/* The one value that a field or an index leads to: 1, or 0 if there is none. */
+/* The single value of a field or an index: 1, or 0 if there is none. */
 static int look_up(walk *w, const ki__path_step *step, const ki_value *value, ki_value *ret_value)
 {
     int r = charge_lookup(w, value);
@@ -187,8 +187,7 @@ static int next_in_slice(walk *w, frame *f, const ki__path_step *step)
     return 0;
 }
 
-/* The next value that one member of a union gives, or a slice or '*' that stands alone: 1, or 0
- * after the last. */
+/* The next value of a union member, or of a slice or '*' on its own: 1, or 0 after the last. */
 static int next_of_member(walk *w, frame *f, const ki__path_step *step)
 {
     bool begun = f->begun;
@@ -200,7 +199,7 @@ static int next_of_member(walk *w, frame *f, const ki__path_step *step)
     bool slice = step->kind == KI__PATH_SLICE;
     if (!begun) {
         if (slice && ki_value_type(&f->node) != KI_TYPE_LIST) {
-            f->iter = (ki_value_iter){0}; /* is over */
+            f->iter = (ki_value_iter){0}; /* empty iterator */
         } else if (ki_value_iter_begin(&f->node, &f->iter) < 0) {
             return 0;
         }
@@ -229,7 +228,7 @@ static int next_of_union(walk *w, frame *f)
 
 /* ---- descents ---- */
 
-/* Opens what the descent gave last, if it is a list or a map. */
+/* Opens the last value of the descent, if it is a list or a map. */
 static int open_node(walk *w, const ki_value *node)
 {
     ki_value_iter iter;
@@ -249,7 +248,7 @@ static int open_node(walk *w, const ki_value *node)
     return 0;
 }
 
-/* The node itself first, then what is in it: each before what is in it. */
+/* Pre-order: a node before its descendants. */
 static int next_of_descent(walk *w, frame *f)
 {
     w->at = w->path->steps[f->step].next;
@@ -282,7 +281,7 @@ static int begin_term(walk *w, uint8_t term)
     return 1;
 }
 
-/* The first term after the alternative that `term` belongs to, or none. */
+/* The first term of the next alternative after that of `term`, or none. */
 static uint8_t next_alternative(const ki_path *path, uint8_t term)
 {
     while (path->terms[term].and_next) {
@@ -291,7 +290,7 @@ static uint8_t next_alternative(const ki_path *path, uint8_t term)
     return path->terms[term].last ? KI__PATH_NONE : (uint8_t)(term + 1);
 }
 
-/* Comes here when an element was used up, and when a term of the one at hand did not hold. */
+/* Called when an element is done, and when a term of the current one is false. */
 static int next_of_filter(walk *w, frame *f)
 {
     const ki__path_step *step = &w->path->steps[f->step];
@@ -311,7 +310,7 @@ static int next_of_filter(walk *w, frame *f)
     return begin_term(w, step->inner);
 }
 
-/* At the end of one side of a term. */
+/* At the end of one operand of a term. */
 static int test(walk *w)
 {
     const ki__path_term *term = &w->path->terms[w->term];
@@ -337,12 +336,12 @@ static int test(walk *w)
     if (r <= 0) {
         return r < 0 ? r : GO_BACK;
     }
-    /* It holds: whatever other ways its sides had do not matter any more. */
+    /* The term is true: drop the remaining branches of its operands. */
     frame *f = &w->frames[w->testing];
     w->count = w->testing + 1;
     w->depth = f->depth;
     if (term->and_next) {
-        (void)begin_term(w, (uint8_t)(w->term + 1)); /* never fails */
+        (void)begin_term(w, (uint8_t)(w->term + 1)); /* cannot fail */
         return GO_DOWN;
     }
     w->testing = NOT_TESTING;
@@ -353,7 +352,7 @@ static int test(walk *w)
 
 /* ---- the machine ---- */
 
-/* Makes the frame of a step that has a choice; going back to it then gives its first value. */
+/* Pushes the frame of a step with a choice; backtracking to it yields its first value. */
 static int push_frame(walk *w, const ki__path_step *step)
 {
     ki_assert(w->count < w->path->frame_count);
@@ -410,7 +409,7 @@ static int move_back(walk *w)
 {
     while (w->count > 0) {
         frame *f = &w->frames[w->count - 1];
-        w->right = false; /* right sides have no frames */
+        w->right = false; /* right operands have no frames */
         int r = next_of_frame(w, f);
         if (r != 0) {
             return r < 0 ? r : GO_DOWN;
@@ -420,7 +419,7 @@ static int move_back(walk *w)
     return OVER;
 }
 
-/* The next value: 1, 0 after the last, or a failure. */
+/* The next value: 1, 0 after the last, or an error. */
 static int walk_next(walk *w)
 {
     int r = w->begun ? GO_BACK : GO_DOWN;
