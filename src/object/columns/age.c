@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ages as kubectl shows them; the rules are those of HumanDuration() in k8s.io/apimachinery. */
+/* Ages as printed by kubectl; the rules are those of HumanDuration() in k8s.io/apimachinery. */
 #include <kinformer/parts/columns.h>
 
 #include "base/error.h"
 #include "object/edit/json_out.h"
 
-/* A large unit, and a small one unless there is none of it. */
+/* A large unit, followed by a small one unless that is 0. */
 static int add_two(ki_buf *buf, int64_t seconds, int64_t large, char large_unit, int64_t small,
                    char small_unit)
 {

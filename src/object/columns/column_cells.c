@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells that any kind may have, by paths. Those of single kinds are in kind_cells.c. */
+/* Generic cells, defined by paths. Those of single kinds are in kind_cells.c. */
 #include "object/columns/column_cells.h"
 
 #include "object/columns/cell_values.h"
@@ -48,7 +48,7 @@ static size_t count_at(const ki_object *object, const char *path)
     return ki_value_count(&value);
 }
 
-/* ---- texts ---- */
+/* ---- text ---- */
 
 ki_value_iter ki__cell_walk(const ki_value *value, ki_type type)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells that one kind has, where <kinformer/kinds.h> and paths do not suffice. */
+/* Cells of single kinds, where <kinformer/kinds.h> and paths do not suffice. */
 #include <kinformer/kinds.h>
 
 #include "base/ascii.h"
@@ -18,7 +18,7 @@ static void pod_ready(const ki_column *c, const ki_object *pod, int64_t now_s, k
     ki__out_u64(out, ki_pod_container_count(pod));
 }
 
-/* Why the first container that does not run waits or has ended; a string, or none. */
+/* Why the first container that is not running is waiting or terminated; a string, or none. */
 static ki_value container_reason(const ki_object *pod)
 {
     ki_value statuses = ki__cell_value_at(pod, "status.containerStatuses");
@@ -81,7 +81,7 @@ static void external_ip(const ki_column *c, const ki_object *service, int64_t no
     }
 }
 
-/* "80/TCP", or "443:30443/TCP" with a port of the nodes */
+/* "80/TCP", or "443:30443/TCP" with a node port */
 static void add_port(const ki_value *port, ki__out *out)
 {
     ki_value protocol = ki__value_child(port, "protocol");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which columns the common built-in kinds have. The only such table: servers' tables, the command
- * and programs use it. How their cells are computed is in column_cells.c and kind_cells.c. */
+/* The columns of the common built-in kinds. The only such table: servers' tables, the command and
+ * programs use it. The cells are computed in column_cells.c and kind_cells.c. */
 #include "object/columns/kind_columns.h"
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server needs of columns besides <kinformer/parts/columns.h>. */
+/* Column information for servers, in addition to <kinformer/parts/columns.h>. */
 #ifndef KI_OBJECT_COLUMNS_KIND_COLUMNS_H
 #define KI_OBJECT_COLUMNS_KIND_COLUMNS_H
 
@@ -7,8 +7,8 @@
 
 #include "base/shared.h"
 
-/** The type in the column definitions of a table: "string", "integer", "boolean" or "date". Real
- *  servers call some columns of numbers strings. */
+/** The type in a table's column definitions: "string", "integer", "boolean" or "date". Real servers
+ *  declare some numeric columns as strings. */
 KI__SHARED const char *ki__column_table_type(const ki_column *column);
 
 #endif

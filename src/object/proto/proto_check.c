@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One pass over all fields, with a frame for each message that is open. The small messages that
- * stand for times, quantities and entries of maps come in one form nearly always: that form is
- * known by a glance, and only another one gets a frame.
+/* Validation in one pass over all fields, with a stack frame per open message. The small messages
+ * for times, quantities and map entries nearly always have the same form, which is recognized
+ * without a frame.
  *
- * Two readers stand here. check_field() knows every rule and every error. In front of it is
- * check_plain(), which takes what servers send nearly always and leaves all else to it. */
+ * There are two parsers. check_field() implements every rule and error. check_plain() is a fast
+ * path for what servers nearly always send, and falls back to check_field() for everything else. */
 #include "object/proto/proto_check.h"
 
 #include <errno.h>
@@ -14,20 +14,20 @@
 #include "object/proto/proto_wire.h"
 
 enum {
-    FRAMES_INLINE = 24, /* deeper than any usual object */
+    FRAMES_INLINE = 24, /* deeper than typical objects */
     NO_FIELD = 0xff,
-    UNORDERED = 0xff, /* as the least index: no index is that great */
+    UNORDERED = 0xff, /* as `least`: larger than any index */
 };
 
 typedef struct frame {
     const char *end;
-    const ki__schema_field *fields; /* by number */
-    uint64_t seen;                  /* a bit for the index of each field that stood here */
-    uint16_t count;                 /* of the fields */
-    uint16_t depth;                 /* of the maps and lists that JSON would have open here */
-    uint8_t least;                  /* no field before this index comes, if they are in order */
-    uint8_t last;                   /* once they are not: the index of the field before */
-    const ki__schema_field *field;  /* whose message this is; NULL for the whole */
+    const ki__schema_field *fields; /* sorted by number */
+    uint64_t seen;                  /* a bit per field index that occurred */
+    uint16_t count;                 /* number of fields */
+    uint16_t depth;                 /* nesting depth of the equivalent JSON */
+    uint8_t least;                  /* while fields are in order: no smaller index follows */
+    uint8_t last;                   /* once they are not: index of the previous field */
+    const ki__schema_field *field;  /* field of this message; NULL for the root */
 } frame;
 
 typedef struct check {
@@ -36,7 +36,7 @@ typedef struct check {
     int code; /* of the failure */
     frame *top;
     frame *frames;
-    frame *last_frame; /* no more without growing */
+    frame *last_frame; /* last one without reallocation */
     frame inline_frames[FRAMES_INLINE];
 } check;
 
@@ -51,7 +51,7 @@ static const uint8_t wire_of_type[KI__SCHEMA_TYPE_MAX] = {
     [KI__SCHEMA_OR_BOOL] = KI__WIRE_BYTES,    [KI__SCHEMA_OR_LIST] = KI__WIRE_BYTES,
 };
 
-/* What the messages that the tables do not tell hold. */
+/* Fields of the messages that are not in the tables. */
 static const ki__schema_field time_fields[] = {
     {.number = 1, .type = KI__SCHEMA_INT64},
     {.number = 2, .type = KI__SCHEMA_INT32},
@@ -67,7 +67,7 @@ static const ki__schema_field int_or_string_fields[] = {
     {.number = 3, .type = KI__SCHEMA_STRING},
 };
 
-/* Entries of maps, by the type of the value. */
+/* Map entries, by value type. */
 #define ENTRY(t) [t] = {{.number = 1, .type = KI__SCHEMA_STRING}, {.number = 2, .type = (t)}}
 static const ki__schema_field entry_fields[KI__SCHEMA_TYPE_MAX][2] = {
     ENTRY(KI__SCHEMA_STRING),   ENTRY(KI__SCHEMA_BYTES),    ENTRY(KI__SCHEMA_BOOL),
@@ -80,7 +80,7 @@ static const ki__schema_field entry_fields[KI__SCHEMA_TYPE_MAX][2] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* ---- failures ---- */
+/* ---- errors ---- */
 
 static void refuse(check *c, const char *p, int code, const ki__schema_field *field,
                    const char *what)
@@ -98,7 +98,7 @@ static void refuse(check *c, const char *p, int code, const ki__schema_field *fi
     }
 }
 
-/* Refuses the bytes at `p`. Always NULL. */
+/* Rejects the bytes at `p`. Always returns NULL. */
 static inline const char *fail(check *c, const char *p, int code, const ki__schema_field *field,
                                const char *what)
 {
@@ -140,7 +140,7 @@ static const char *read_number(check *c, const char *p, const ki__schema_field *
     return after != NULL ? after : fail_number(c, p, field);
 }
 
-/* The place after a length; what it measures is within the message. */
+/* Reads a length, which must lie within the message; returns the position after it. */
 static inline const char *read_len(check *c, const char *p, const ki__schema_field *field,
                                    size_t *ret_len)
 {
@@ -190,8 +190,8 @@ static const char *read_long_tag(check *c, const char *p, uint32_t *ret_tag)
 
 /* ---- fields ---- */
 
-/* The index of field `number`, or NO_FIELD. Numbers grow, from 1 on, so a field is at the index
- * that fits without gaps, and mostly it is, or before. */
+/* Index of field `number`, or NO_FIELD. Numbers ascend from 1, so a field is at index number - 1 if
+ * there are no gaps, which is the usual case, or before. */
 static inline size_t find_field(const ki__schema_field *fields, size_t count, size_t number)
 {
     if (number - 1 < count && fields[number - 1].number == number) {
@@ -209,14 +209,14 @@ static inline bool is_run(const ki__schema_field *field)
     return (field->flags & (KI__SCHEMA_REPEATED | KI__SCHEMA_MAP)) != 0;
 }
 
-/* Notes a field that comes in order. The next of a list or map may be the same again. */
+/* Records a field that is in order. In a list or map the same field may follow again. */
 static inline void mark(frame *f, size_t index, bool run)
 {
     f->seen |= UINT64_C(1) << index;
     f->least = (uint8_t)(index + (run ? 0 : 1));
 }
 
-/* Notes that what comes next is not the next of a list or map. */
+/* Records that the current list or map, if any, has ended. */
 static void end_run(frame *f)
 {
     if (f->least == UNORDERED) {
@@ -226,7 +226,7 @@ static void end_run(frame *f)
     }
 }
 
-/* Notes a field, which must be a new one or the next of a list or map. */
+/* Records a field, which must be new or continue a list or map. */
 static const char *check_order(check *c, const char *p, const ki__schema_field *field)
 {
     frame *f = c->top;
@@ -271,7 +271,7 @@ static const char *skip_unknown(check *c, const char *p, const char *after, uint
 
 /* ---- messages ---- */
 
-/* Makes a frame on top of the others, with all but its fields set. */
+/* Pushes a frame; sets everything but its fields. */
 static frame *push(check *c, const ki__schema_field *field, const char *end, uint32_t depth)
 {
     size_t used = (size_t)(c->top - c->frames) + 1;
@@ -311,7 +311,7 @@ static const char *open_fields(check *c, const char *p, size_t len, const ki__sc
     return p;
 }
 
-/* Of an entry of a map, the field is that of the map, which knows the message. */
+/* For a map entry, use the field of the map, which has the message type. */
 static const char *open_message(check *c, const char *p, size_t len, const ki__schema_field *field,
                                 uint32_t depth)
 {
@@ -322,8 +322,8 @@ static const char *open_message(check *c, const char *p, size_t len, const ki__s
     return open_fields(c, p, len, field, ki__proto_fields(message), message->field_count, depth);
 }
 
-/* How deep the members of a message are: one deeper than its field, or two in a list, or the same
- * if they are shown in its place. Lists and maps of plain values do not count. */
+/* JSON depth of the members of a message: one deeper than its field, two in a list, or the same if
+ * inlined. Lists and maps of scalars do not count. */
 static inline uint32_t depth_in(const frame *f, const ki__schema_field *field)
 {
     unsigned flags = field->flags;
@@ -331,7 +331,7 @@ static inline uint32_t depth_in(const frame *f, const ki__schema_field *field)
 }
 _Static_assert(KI__SCHEMA_REPEATED == 1 && KI__SCHEMA_INLINE == 4, "they are counted as bits");
 
-/* A message that JSON shows as a map. */
+/* A message that is a map in JSON. */
 static const char *open_map(check *c, const char *p, size_t len, const ki__schema_field *field)
 {
     uint32_t depth = depth_in(c->top, field);
@@ -341,7 +341,7 @@ static const char *open_map(check *c, const char *p, size_t len, const ki__schem
     return open_message(c, p, len, field, depth);
 }
 
-/* Whether a message is nothing but field 1 with a text or bytes. */
+/* Whether a message consists only of field 1 with a string or bytes. */
 static inline bool is_plain_text(const char *p, size_t len)
 {
     if (len < 2 || *p != (1 << KI__WIRE_BITS | KI__WIRE_BYTES)) {
@@ -355,15 +355,15 @@ static inline bool is_plain_text(const char *p, size_t len)
     return after != NULL && inner == (uint64_t)(p + len - after);
 }
 
-/* Whether a message is the seconds of a time of today, and 0 nanoseconds. */
+/* Whether a message is a present-day time in seconds with 0 nanoseconds. */
 static inline bool is_plain_time(const char *p, size_t len)
 {
     return len == 8 &&
            (ki__load_le64(p) & UINT64_C(0xffff8080808080ff)) == UINT64_C(0x0010008080808008);
 }
 
-/* Whether an entry is a key and a value, both short enough for a length of one byte, or the value
- * of two. The value is a text, or a message that holds nothing else. */
+/* Whether an entry is a key and a value, with a one-byte length for the key and up to two bytes for
+ * the value. The value is a string, or a message with only a string. */
 static inline bool is_plain_entry(const char *p, size_t len, ki__schema_type type)
 {
     if (len < 4 || *p != (1 << KI__WIRE_BITS | KI__WIRE_BYTES)) {
@@ -388,7 +388,7 @@ static inline bool is_plain_entry(const char *p, size_t len, ki__schema_type typ
            (type == KI__SCHEMA_QUANTITY && is_plain_text(p + at, value));
 }
 
-/* The content of a field that is a message: where to continue, in it or after it. */
+/* The payload of a message field: returns where to continue, inside or after it. */
 static const char *check_special(check *c, const char *p, size_t len, const ki__schema_field *field)
 {
     uint32_t depth = c->top->depth;
@@ -410,7 +410,7 @@ static const char *check_special(check *c, const char *p, size_t len, const ki__
                            depth);
     case KI__SCHEMA_ITEMS:
         return open_fields(c, p, len, field, items_fields, COUNT(items_fields), depth);
-    default: /* those whose table is just what they hold */
+    default: /* types whose table has exactly their fields */
         return open_message(c, p, len, field, depth);
     }
 }
@@ -431,8 +431,8 @@ static const char *check_content(check *c, const char *p, size_t len, const ki__
                                              : check_special(c, p, len, field);
 }
 
-/* Checks the field at `p`, which is not the end: gives the place after it, or that of its content,
- * which then has a frame. */
+/* Validates the field at `p`, which is before the end: returns the position after it, or that of
+ * its payload, which then has a frame. */
 static const char *check_field(check *c, const char *p)
 {
     const char *at = p;
@@ -472,10 +472,9 @@ static const char *check_field(check *c, const char *p)
     }
 }
 
-/* ---- the plain way ---- */
+/* ---- fast path ---- */
 
-/* The index of the field whose tag, of one or two bytes, is at *p, which becomes the place after
- * it; NO_FIELD for any other. */
+/* Index of the field whose one- or two-byte tag is at *p, which is advanced; NO_FIELD otherwise. */
 static inline size_t plain_field(const ki__schema_field *fields, size_t count, const char **p,
                                  const char *end)
 {
@@ -491,7 +490,8 @@ static inline size_t plain_field(const ki__schema_field *fields, size_t count, c
     return find_field(fields, count, number >> KI__WIRE_BITS);
 }
 
-/* The place after a length of one or two bytes, or NULL; what it measures is before `end`. */
+/* Reads a one- or two-byte length of bytes before `end`; returns the position after it, or NULL if
+ * longer. */
 static inline const char *plain_len(const char *p, const char *end, size_t *ret_len)
 {
     if (p == end) {
@@ -508,7 +508,7 @@ static inline const char *plain_len(const char *p, const char *end, size_t *ret_
     return len <= (size_t)(end - p) ? p : NULL;
 }
 
-/* The place after the payload of a field that needs no frame, or NULL. */
+/* Position after the payload of a field that needs no frame, or NULL. */
 static inline const char *skip_plain(const ki__schema_field *field, unsigned wire, const char *p,
                                      const char *end)
 {
@@ -539,7 +539,7 @@ static inline const char *skip_plain(const ki__schema_field *field, unsigned wir
     return plain ? p + len : NULL;
 }
 
-/* The frame for the content of a field that is a message; NULL if that is not plain. */
+/* Pushes a frame for the payload of a message field; NULL if the slow path is needed. */
 static inline frame *open_plain(const check *c, frame *f, const ki__schema_field *field,
                                 const char *end)
 {
@@ -560,7 +560,7 @@ static inline frame *open_plain(const check *c, frame *f, const ki__schema_field
     return f;
 }
 
-/* Goes on from `p` until there is a field that is not plain, or the end of it all. */
+/* Validates fields from `p` on until one needs the slow path, or the message ends. */
 static const char *check_plain(check *c, const char *p)
 {
     frame *f = c->top;
@@ -619,7 +619,7 @@ static int check_all(check *c, const char *p)
 int ki__proto_check(ki__proto_checked *checked, ki_str bytes, const ki__schema_field *fields,
                     size_t count, ki_error *error)
 {
-    check c; /* not cleared: frames are filled when they are made */
+    check c; /* not zeroed: frames are initialized when pushed */
     c.checked = checked;
     c.error = error;
     c.code = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Validates a whole protobuf message once, so that readers never meet malformed bytes. */
+/* Validates a complete protobuf message once, so that readers never encounter malformed bytes. */
 #ifndef KI_OBJECT_PROTO_PROTO_CHECK_H
 #define KI_OBJECT_PROTO_PROTO_CHECK_H
 
@@ -9,17 +9,16 @@
 #include "object/proto/schema.h"
 
 typedef struct ki__proto_checked {
-    const char *start;     /* offsets in errors count from here */
-    const ki_alloc *alloc; /* for messages that nest deeper than usual */
-    uint32_t max_depth;    /* maps and lists within each other, as JSON shows them */
-    bool complete;         /* false once a field was met that the tables do not know */
+    const char *start;     /* base of offsets in errors */
+    const ki_alloc *alloc; /* for unusually deep messages */
+    uint32_t max_depth;    /* nesting depth of the equivalent JSON */
+    bool complete;         /* false once an unknown field was found */
 } ki__proto_checked;
 
-/** Checks `bytes` as a message with these `count` fields, which stand by number. What holds
- *  afterwards:
- *  - every tag, number and length is whole, and every length lies within its message;
- *  - there are no groups, and every field has the wire type that its type asks for;
- *  - a field that is no list or map stands once, and all of a list or map stand together. */
+/** Validates `bytes` as a message with these `count` fields, sorted by number. Guarantees:
+ *  - every tag, number and length is complete, and every length lies within its message;
+ *  - there are no groups, and every field has the wire type of its type;
+ *  - a field other than a list or map occurs once, and lists and maps are contiguous. */
 int ki__proto_check(ki__proto_checked *checked, ki_str bytes, const ki__schema_field *fields,
                     size_t count, ki_error *error);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a protobuf field is in JSON: the types that JSON shows as something else, and which fields
- * it shows at all. The rules are those of the Go types that the tables were made from. */
+/* JSON representation of protobuf fields: types with a special form, and which fields JSON
+ * includes. The rules are those of the Go types from which the tables were generated. */
 #include "object/json/json_scan.h"
 #include "object/json/json_skip.h"
 #include "object/json/json_value.h"
 #include "object/proto/proto_value.h"
 #include "object/proto/proto_wire.h"
 
-/* JSON in protobuf is checked when it is read. */
+/* JSON embedded in protobuf is validated when read. */
 enum { EMBEDDED_DEPTH = 128 };
 
-/* The first second of year 1: Go's time that is none. */
+/* The first second of year 1: Go's zero time. */
 #define ZERO_TIME INT64_C(-62135596800)
 
 static const ki__schema_field items_field = {
@@ -24,7 +24,7 @@ static ki_str at_end(ki_str payload)
     return ki_str_make(payload.ptr + payload.len, 0);
 }
 
-/* The payload of a field of a message; empty if it is absent. */
+/* The payload of a field of a message; empty if absent. */
 static ki_str part(ki_str message, uint32_t number)
 {
     ki__proto_item item;
@@ -77,7 +77,7 @@ static ki_value quantity_of(ki_str payload)
     return ki__proto_make(KI__PROTO_TEXT, text.len != 0 ? text : ki_str_make("0", 1), NULL);
 }
 
-/* Go refuses to write any other type. */
+/* Go refuses to encode any other type. */
 static ki_value int_or_string_of(ki_str payload)
 {
     switch (ki__proto_number(part(payload, 1))) {
@@ -90,8 +90,8 @@ static ki_value int_or_string_of(ki_str payload)
     }
 }
 
-/* The JSON text that it holds. Numbers and literals end where the bytes do, which their reader must
- * be told; everything else has an end of its own. What is no JSON is just bytes. */
+/* The embedded JSON text. Numbers and literals end with the bytes, so their reader needs the
+ * length; other values delimit themselves. Invalid JSON is treated as bytes. */
 static ki_value raw_of(ki_str payload)
 {
     ki_str raw = part(payload, 1);
@@ -167,7 +167,7 @@ ki_value ki__proto_value_of(const ki__schema_field *field, ki_str payload)
         return ki__proto_make(KI__PROTO_INT32, payload, NULL);
     case KI__SCHEMA_INT64:
         return ki__proto_make(KI__PROTO_INT64, payload, NULL);
-    case KI__SCHEMA_DOUBLE: /* JSON has no infinities, nor what is no number */
+    case KI__SCHEMA_DOUBLE: /* JSON has neither infinities nor NaN */
         return is_finite(ki__proto_double(payload))
                    ? ki__proto_make(KI__PROTO_DOUBLE, payload, NULL)
                    : null_at(payload);
@@ -197,9 +197,9 @@ ki_value ki__proto_value_of(const ki__schema_field *field, ki_str payload)
     return null_at(payload);
 }
 
-/* ---- what is shown ---- */
+/* ---- visibility ---- */
 
-/* Whether it is what Go leaves out as empty: "", 0, false, or a list of nothing. */
+/* Whether Go omits it as empty: "", 0, false, or an empty list. */
 static bool is_empty(const ki__schema_field *field, ki_str payload)
 {
     switch ((ki__schema_type)field->type) {
@@ -220,7 +220,7 @@ static bool is_empty(const ki__schema_field *field, ki_str payload)
     }
 }
 
-/* Whether it is Go's zero value. Of plain messages those count that hold nothing at all. */
+/* Whether it is Go's zero value. A plain message is zero only if it has no bytes. */
 static bool is_zero(const ki__schema_field *field, ki_str payload)
 {
     if (field->type == KI__SCHEMA_TIME || field->type == KI__SCHEMA_MICRO_TIME) {

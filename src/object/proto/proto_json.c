@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Protobuf values written as JSON: a walk over the value with a stack of what is open, so that
- * nothing recurses. What it writes is what the reading functions show, member by member. */
+/* Encodes protobuf values as JSON: iterative, with a stack of open lists and maps instead of
+ * recursion. The output matches the value API, member by member. */
 #include <kinformer/error.h>
 
 #include "base/alloc.h"
@@ -15,10 +15,10 @@ enum { OPEN_INLINE = 24 }; /* deeper than most objects */
 
 typedef struct writer {
     ki_buf *out;
-    ki_value_iter *open; /* lists and maps, the innermost last */
+    ki_value_iter *open; /* lists and maps, innermost last */
     size_t depth;
     size_t cap;
-    ki_value_iter *heap; /* where they are when there are many */
+    ki_value_iter *heap; /* the stack if it exceeds inline_open */
     ki_value_iter inline_open[OPEN_INLINE];
 } writer;
 
@@ -29,7 +29,7 @@ static int add_string(ki_buf *out, const ki_value *value)
     if (ki__proto_shape_of(value) == KI__PROTO_TEXT) {
         return ki_buf_add_json_string(out, ki__proto_bytes_of(value));
     }
-    /* Times, durations and base64 have nothing to escape. */
+    /* Times, durations and base64 need no escapes. */
     int r = 0;
     size_t len = ki__proto_decode(value, NULL, 0);
     char *room = ki__json_write_quotes(out, len, &r);
@@ -53,7 +53,7 @@ static int add_number(ki_buf *out, const ki_value *value)
         return ki_buf_add(out, text,
                           ki__format_double(ki__proto_double(ki__proto_bytes_of(value)), text));
     default:
-        (void)ki__proto_int64_of(value, &number); /* never fails for integers */
+        (void)ki__proto_int64_of(value, &number); /* cannot fail for integers */
         return ki_buf_add(out, text, ki__format_int64(number, text));
     }
 }
@@ -86,7 +86,7 @@ static int open_container(writer *w, const ki_value *value, char bracket)
 static int add_value(writer *w, const ki_value *value)
 {
     if (value->ops != &ki__proto_value_ops) {
-        return ki_value_write_json(value, w->out); /* JSON as it stands in the bytes */
+        return ki_value_write_json(value, w->out); /* embedded JSON, copied as is */
     }
     switch (ki_value_type(value)) {
     case KI_TYPE_BOOL:
@@ -104,7 +104,7 @@ static int add_value(writer *w, const ki_value *value)
     }
 }
 
-/* The next child of the innermost list or map, or its end. */
+/* Writes the next child of the innermost list or map, or its end. */
 static int add_next(writer *w)
 {
     ki_buf *out = w->out;
@@ -117,7 +117,7 @@ static int add_next(writer *w)
         return ki_buf_add_char(out, map ? '}' : ']');
     }
     int r = 0;
-    char last = out->data[out->len - 1]; /* nothing that is written ends with an opening bracket */
+    char last = out->data[out->len - 1]; /* no written value ends with an opening bracket */
     if (last != '{' && last != '[') {
         r = ki_buf_add_char(out, ',');
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* To the byte what Go writes: of a message that stands for one value every field, even if it is 0,
- * but nothing at all for the zero time. */
+/* Byte for byte what Go encodes: all fields of a message that represents one value, even if 0, but
+ * nothing for the zero time. */
 #include "object/proto/proto_leaf.h"
 
 #include <kinformer/error.h>
@@ -13,10 +13,10 @@
 #include "object/text/rfc3339.h"
 #include "object/value.h"
 
-/* 0001-01-01T00:00:00Z, which in Go means that there is no time. */
+/* 0001-01-01T00:00:00Z: Go's zero time. */
 static const int64_t ZERO_TIME_SECONDS = INT64_C(-62135596800);
 
-/* Texts longer than these are refused; those that mean something are much shorter. */
+/* Longer strings are rejected; valid ones are much shorter. */
 enum { TIME_MAX = 63, DURATION_MAX = 127, QUANTITY_MAX = 255 };
 
 static int put_string(ki__proto_out *out, uint32_t number, const ki_value *value)
@@ -130,7 +130,7 @@ static int put_duration(ki__proto_out *out, uint32_t number, const ki_value *val
     return r;
 }
 
-/* The text of a quantity, for which JSON may have a number; false if it is none. */
+/* The text of a quantity, which may be a number in JSON; false if invalid. */
 static bool read_quantity(const ki_value *value, char *room, size_t size, ki_str *ret_text)
 {
     ki_str text;
@@ -145,8 +145,7 @@ static bool read_quantity(const ki_value *value, char *room, size_t size, ki_str
     return ki__quantity_valid(text);
 }
 
-/* {string 1}. The text is taken as it is; the API server brings it to one form, which takes
- * arithmetic, and writes that to everybody. */
+/* {string 1}. The text is kept as is; the API server canonicalizes it, which needs arithmetic. */
 static int put_quantity(ki__proto_out *out, uint32_t number, const ki_value *value)
 {
     char room[QUANTITY_MAX + 1];
@@ -211,7 +210,7 @@ static int put_bool(ki__proto_out *out, uint32_t number, const ki_value *value)
     return ki__proto_out_varint(out, number, flag);
 }
 
-/* A string, or bytes that JSON shows as one. */
+/* A string, or bytes that are base64 in JSON. */
 static int put_text_of(ki__proto_out *out, uint32_t number, const ki_value *value, bool base64)
 {
     if (value == NULL) {
@@ -269,7 +268,7 @@ static int put(ki__proto_out *out, uint32_t number, ki__schema_type type, const 
     case KI__SCHEMA_TYPE_MAX:
         break;
     }
-    ki_assert(false); /* no leaf */
+    ki_assert(false); /* not a leaf */
     return KI_ERR_INVALID;
 }
 

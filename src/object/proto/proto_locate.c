@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The envelope around a protobuf object (runtime.Unknown), what kind it names, and where the
- * metadata of the message in it stands. Everything is checked before it is read. */
+/* The envelope of a protobuf object (runtime.Unknown), its kind, and the position of the metadata
+ * in its message. Everything is validated before it is read. */
 #include "object/proto/proto_locate.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static int fail(locate *l, const char *p, int code, const char *what)
 
 /* ---- identity ---- */
 
-/* An identity becomes a C string: it must be short and must not have a NUL. */
+/* Identities become C strings: they must be short and without NUL. */
 static int keep_identity(locate *l, ki__identity which, uint16_t name, ki_str raw)
 {
     static const char prefix[] = "metadata.";
@@ -119,7 +119,7 @@ static int read_envelope(locate *l, ki_str envelope)
 
 /* ---- metadata ---- */
 
-/* Remembers where a field stands: of a list or map, the first of it. */
+/* Records the position of a field; of a list or map, its first element. */
 static void keep_place(locate *l, ki__place which, const char *p)
 {
     uint32_t *place = &l->located->common.place[which];
@@ -227,8 +227,9 @@ static int read_known(locate *l, const ki__schema_message *message)
     return r;
 }
 
-/* Most kinds have their metadata in field 1, as this one, which has nothing else. If the bytes fit,
- * it is taken for that; an unknown kind is never refused for what its fields may be. */
+/* In most kinds metadata is field 1, as in PartialObjectMetadata, which has no other fields. If the
+ * bytes are valid as such, they are decoded that way; an unknown kind is never rejected for its
+ * fields. */
 static int read_unknown(locate *l)
 {
     int r = ki__proto_check(&l->checked, l->body, NULL, 0, l->error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks the bytes of a whole protobuf object and finds its metadata. */
+/* Validates the bytes of a protobuf object and locates its metadata. */
 #ifndef KI_OBJECT_PROTO_PROTO_LOCATE_H
 #define KI_OBJECT_PROTO_PROTO_LOCATE_H
 
@@ -10,25 +10,25 @@
 
 enum { KI__PROTO_UNKNOWN = UINT16_MAX };
 
-/** What an object keeps of where its message is. */
+/** Location of the message in an object. */
 typedef struct ki__proto_body {
     uint32_t at; /* offset in the bytes */
     uint32_t len;
-    uint16_t message; /* in the tables, or KI__PROTO_UNKNOWN */
-    bool complete;    /* the tables know the kind and every field in it */
+    uint16_t message; /* index in the tables, or KI__PROTO_UNKNOWN */
+    bool complete;    /* the tables know the kind and all its fields */
 } ki__proto_body;
 
 typedef struct ki__proto_located {
-    ki__located common; /* places are those of tags; lists and maps, of their first */
+    ki__located common; /* offsets of tags; of lists and maps, the first one */
     ki__proto_body body;
-    uint32_t metadata_end; /* offset of the place after metadata; 0 if there is none */
+    uint32_t metadata_end; /* end offset of metadata; 0 if absent */
 } ki__proto_located;
 
-/** The field with the metadata in the message of a kind, or NULL. It is the first but for one. */
+/** The metadata field of a kind's message, or NULL. It is the first field in all kinds but one. */
 const ki__schema_field *ki__proto_metadata_field(const ki__schema_message *message);
 
-/** 0, or the code with `error` filled. `options` are complete: nothing in them means a default. The
- *  kind and apiVersion of the options are in the result if the bytes have none. */
+/** 0, or the code with `error` filled. `options` have their defaults filled in. Kind and apiVersion
+ *  come from the options if the bytes have none. */
 int ki__proto_locate(ki_str bytes, const ki_object_options *options, ki__proto_located *ret_located,
                      ki_error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages as maps. Members come as they stand on the wire, those of inline messages in their
- * place, and then those that JSON shows although they are absent. Each is found by its slot, of
- * which a walk keeps a mask; two levels of inline messages are all there are. */
+/* Messages as maps. Members are in wire order, those of inlined messages in place, followed by
+ * absent fields that JSON includes nevertheless. Each has a slot, and an iterator keeps a bit mask
+ * of slots; messages are inlined at most two levels deep. */
 #include <kinformer/error.h>
 
 #include "object/object.h"
@@ -41,7 +41,7 @@ static const ki__schema_field *own_field(const ki__schema_message *message, ki_s
     return NULL;
 }
 
-/* The next inline field of a message at or after index *i. */
+/* The next inlined field of a message at or after index *i. */
 static const ki__schema_field *next_inline(const ki__schema_message *message, size_t *i)
 {
     const ki__schema_field *fields = ki__proto_fields(message);
@@ -54,7 +54,8 @@ static const ki__schema_field *next_inline(const ki__schema_message *message, si
     return NULL;
 }
 
-/* The fields that lead to a member: inline ones, then its own. How many; 0 if there is none. */
+/* Finds the fields that lead to a member: inlined ones, then its own. Returns their number; 0 if
+ * there is no such member. */
 static size_t find_way(const ki__schema_message *message, ki_str name,
                        const ki__schema_field *way[static LEVELS + 1])
 {
@@ -62,7 +63,7 @@ static size_t find_way(const ki__schema_message *message, ki_str name,
     if (way[0] != NULL) {
         return 1;
     }
-    /* Nothing is inline in most messages: those have as many slots as fields. */
+    /* Most messages inline nothing: they have as many slots as fields. */
     for (size_t i = 0; message->slot_count != message->field_count &&
                        (way[0] = next_inline(message, &i)) != NULL;) {
         const ki__schema_message *inner = ki__proto_message(way[0]);
@@ -80,7 +81,7 @@ static size_t find_way(const ki__schema_message *message, ki_str name,
     return 0;
 }
 
-/* Whether a message or one inline in it holds a field that the tables do not know. */
+/* Whether a message, or one inlined in it, has a field unknown to the tables. */
 static bool has_unknown(const ki__schema_message *message, ki_str bytes)
 {
     struct {
@@ -165,15 +166,15 @@ int ki__proto_message_member(const ki_value *map, ki_str name, ki_value *ret_mem
     return 0;
 }
 
-/* ---- walks ---- */
+/* ---- iterators ---- */
 
-/* In a walk detail[0] is the mask of slots that were there, and detail[1] are the ends of the open
- * inline messages, as offsets in the container. */
+/* In an iterator, detail[0] is the mask of slots seen, and detail[1] holds the ends of the open
+ * inlined messages, as offsets in the container. */
 
 typedef struct place {
     const ki__schema_message *message;
     const char *end;
-    unsigned slot; /* of its first field */
+    unsigned slot; /* slot of its first field */
 } place;
 
 static uint32_t end_offset(const ki_value_iter *iter, unsigned level)
@@ -203,7 +204,7 @@ static void enter(ki_value_iter *iter, ki__proto_detail *detail, size_t index, c
     detail->inline_at[detail->level++] = (uint8_t)index;
 }
 
-/* The place after a list or map of which `p` is after the first element. */
+/* Position after a list or map; `p` is after its first element. */
 static const char *run_end(uint32_t number, const char *p, const char *end)
 {
     while (p != end) {
@@ -216,7 +217,7 @@ static const char *run_end(uint32_t number, const char *p, const char *end)
     return p;
 }
 
-/* The next field on the wire that JSON shows: NULL after the last. */
+/* The next field on the wire that JSON includes; NULL after the last. */
 static const ki__schema_field *next_on_wire(ki_value_iter *iter, ki__proto_detail *detail,
                                             ki_value *ret_value)
 {
@@ -256,7 +257,7 @@ static const ki__schema_field *next_on_wire(ki_value_iter *iter, ki__proto_detai
     }
 }
 
-/* The field of a slot; NULL if it belongs to an inline message that Go would have no members of. */
+/* The field of a slot; NULL if it belongs to an inlined message that is nil in Go. */
 static const ki__schema_field *field_of_slot(const ki__schema_message *message, unsigned slot,
                                              uint64_t seen)
 {
@@ -282,7 +283,7 @@ static const ki__schema_field *field_of_slot(const ki__schema_message *message, 
     }
 }
 
-/* The next field that JSON shows although it is absent: NULL after the last. */
+/* The next absent field that JSON includes; NULL after the last. */
 static const ki__schema_field *next_absent(const ki_value_iter *iter, ki__proto_detail *detail,
                                            ki_value *ret_value)
 {
@@ -307,7 +308,7 @@ void ki__proto_message_iter_init(ki_value_iter *iter)
     memcpy(&iter->container.detail, &detail, sizeof(detail));
 }
 
-/* The name of the next member, an offset in the names of the tables; 0 after the last. */
+/* The name of the next member, as an offset in ki__schema_names; 0 after the last. */
 static uint16_t next_member(ki_value_iter *iter, ki__proto_detail *detail, ki_value *ret_value)
 {
     const ki__schema_field *field = NULL;

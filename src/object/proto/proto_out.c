@@ -8,7 +8,7 @@
 
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, HEAD_MAX = 5 + 10 };
 
-/* All offsets, with the lengths in place, have 32 bits. */
+/* Keeps all offsets, including the inserted lengths, within 32 bits. */
 static const size_t BYTES_MAX = UINT32_MAX / 2;
 
 static size_t put_varint(char *out, uint64_t value)
@@ -77,7 +77,7 @@ void ki__proto_out_close(ki__proto_out *out, uint32_t message)
 {
     ki__proto_length *length = &out->lengths[message];
     size_t written = out->buf->len - out->start - length->at;
-    /* A message that is too long to count is refused when all are done. */
+    /* An overlong message is rejected by ki__proto_out_finish(). */
     length->bytes = (uint32_t)written + (out->grown - length->bytes);
     out->grown += varint_size(length->bytes);
 }
@@ -128,8 +128,8 @@ int ki__proto_out_finish(ki__proto_out *out)
         return r;
     }
     char *bytes = out->buf->data + out->start;
-    size_t from = written;            /* what is before it has not moved yet, */
-    size_t to = written + out->grown; /* and this is where it will end */
+    size_t from = written;            /* bytes before this have not been moved yet */
+    size_t to = written + out->grown; /* final position of `from` */
     for (uint32_t i = out->count; i-- > 0;) {
         const ki__proto_length *length = &out->lengths[i];
         size_t len = from - length->at;

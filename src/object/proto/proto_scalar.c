@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strings, numbers and booleans of protobuf. Strings may hold any bytes on the wire; what is no
- * UTF-8 reads as U+FFFD, as in Go's JSON. */
+/* Protobuf strings, numbers and booleans. Strings may hold any bytes on the wire; invalid UTF-8 is
+ * decoded as U+FFFD, as in Go's JSON. */
 #include <kinformer/error.h>
 
 #include "base/utf8.h"
@@ -25,7 +25,7 @@ int ki__proto_string(const ki_value *value, ki_str *ret_text)
     return 0;
 }
 
-/* A time or a duration as text. */
+/* Formats a time or a duration. */
 static size_t format(const ki_value *value, char out[static FORMATTED_MAX])
 {
     ki_str payload = ki__proto_bytes_of(value);
@@ -66,7 +66,7 @@ size_t ki__proto_decode(const ki_value *value, char *out, size_t size)
     return len;
 }
 
-/* The same for raw bytes that are no UTF-8: character by character. */
+/* Compares invalid UTF-8, replaced with U+FFFD, character by character. */
 static bool repaired_is(ki_str raw, ki_str text)
 {
     static const char replacement[] = "\xef\xbf\xbd";
@@ -83,7 +83,7 @@ static bool repaired_is(ki_str raw, ki_str text)
     return text.len == 0;
 }
 
-/* Repairing makes text longer, and changes nothing before the first byte that is not ASCII. */
+/* Repairing only lengthens the text, and changes nothing before the first non-ASCII byte. */
 bool ki__proto_text_is(ki_str raw, ki_str text)
 {
     if (raw.len == text.len) {
@@ -143,7 +143,7 @@ int ki__proto_number_text(const ki_value *value, ki_str *ret_text)
     return 0;
 }
 
-/* A double counts as what JSON shows of it, which is not all of its digits from 2^53 on. */
+/* A double counts as its JSON text, which from 2^53 on does not have all digits. */
 static int int64_from_double(double number, int64_t *ret_number)
 {
     char text[KI__DOUBLE_TEXT_MAX];

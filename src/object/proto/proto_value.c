@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of protobuf values, and in it lists and maps: runs of one field, read in place. A run
- * ends with the message it stands in, or with the first field of another number. */
+/* The value table for protobuf, with its lists and maps: runs of one field, read in place. A run
+ * ends with its message, or at the first field with another number. */
 #include "object/proto/proto_value.h"
 
 #include <kinformer/error.h>
@@ -27,7 +27,7 @@ static bool is_message(const ki_value *map)
     return ki__proto_shape_of(map) >= KI__PROTO_MESSAGE;
 }
 
-/* An entry of a map: key and value, in any order, each maybe absent. */
+/* A map entry: key and value, in any order, each optional. */
 static void read_entry(ki_str entry, ki_str *ret_key, ki_str *ret_value)
 {
     const char *end = entry.ptr + entry.len;

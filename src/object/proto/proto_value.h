@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Protobuf values: the table behind <kinformer/value.h> for protobuf. A value is what JSON would
- * show; its shape says how its bytes are to be read. Text of JSON inside protobuf is handed out as
- * values of JSON. All bytes were checked when their object was made. */
+/* The protobuf implementation of <kinformer/value.h>. A value is its JSON equivalent; its shape
+ * determines how its bytes are decoded. Embedded JSON is returned as JSON values. All bytes were
+ * validated when the object was created. */
 #ifndef KI_OBJECT_PROTO_PROTO_VALUE_H
 #define KI_OBJECT_PROTO_PROTO_VALUE_H
 
@@ -12,7 +12,7 @@
 
 extern const ki__value_ops ki__proto_value_ops;
 
-/* How the bytes of a value are to be read. For scalars they are the payload of the field, empty for
+/* How the bytes of a value are decoded. For scalars they are the payload of the field, empty for
  * the zero value. */
 typedef enum ki__proto_shape {
     KI__PROTO_NULL,
@@ -20,26 +20,26 @@ typedef enum ki__proto_shape {
     KI__PROTO_INT32,
     KI__PROTO_INT64,
     KI__PROTO_DOUBLE,
-    KI__PROTO_NUMBER, /* a number of JSON, which may have another one right behind it */
+    KI__PROTO_NUMBER, /* a JSON number not followed by a delimiter */
     KI__PROTO_TEXT,
-    KI__PROTO_BASE64, /* any bytes */
+    KI__PROTO_BASE64, /* arbitrary bytes */
     KI__PROTO_TIME,
     KI__PROTO_MICRO_TIME,
     KI__PROTO_DURATION,
-    KI__PROTO_LIST,    /* from the first tag on, up to the end of the message it stands in; */
-    KI__PROTO_MAP,     /* so is this; `schema` is the field */
+    KI__PROTO_LIST,    /* from the first tag to the end of the enclosing message; */
+    KI__PROTO_MAP,     /* likewise; `schema` is the field */
     KI__PROTO_MESSAGE, /* `schema` is the message */
-    KI__PROTO_ROOT,    /* a message that also has kind and apiVersion; `schema` is the object */
+    KI__PROTO_ROOT,    /* a message with kind and apiVersion; `schema` is the object */
     KI__PROTO_SHAPE_MAX
 } ki__proto_shape;
 
-/* What is in the `detail` of a value; of the container of a walk also how far it is. */
+/* The `detail` of a value; for the container of an iterator also its position. */
 typedef struct ki__proto_detail {
     uint8_t shape;
-    uint8_t phase;        /* of the walk */
-    uint8_t level;        /* inline messages that are open */
-    uint8_t inline_at[2]; /* the index of the field of each */
-    uint8_t slot;         /* the next that is looked at for a field that is absent */
+    uint8_t phase;        /* of the iterator */
+    uint8_t level;        /* number of open inlined messages */
+    uint8_t inline_at[2]; /* field index of each */
+    uint8_t slot;         /* next slot to check for absent fields */
     uint8_t unused[2];
 } ki__proto_detail;
 _Static_assert(sizeof(ki__proto_detail) == sizeof(((ki_value *)NULL)->detail), "fits");
@@ -75,19 +75,19 @@ static inline ki_value ki__proto_make(ki__proto_shape shape, ki_str bytes, const
 /** The list or map whose first tag is at `tag`, in a message that ends at `end`. */
 ki_value ki__proto_run(const ki__schema_field *field, const char *tag, const char *end);
 
-/** What a field holds; of a list or map, one element or value. Empty bytes give its zero value. */
+/** The value of a field; for lists and maps, of one element. An empty payload is the zero value. */
 ki_value ki__proto_value_of(const ki__schema_field *field, ki_str payload);
 
-/** Whether JSON shows a field, no list or map, that is there with this payload. */
+/** Whether JSON includes a present field, not a list or map, with this payload. */
 bool ki__proto_is_shown(const ki__schema_field *field, ki_str payload);
 
-/** Whether JSON shows a field that is not there, and as what; `at` becomes its place. */
+/** Whether JSON includes an absent field, and its value; `at` becomes its position. */
 bool ki__proto_absent(const ki__schema_field *field, const char *at, ki_value *ret_value);
 
-/** The seconds of a time; false if it is none, which JSON shows as null. */
+/** The seconds of a time; false for the zero time, which is null in JSON. */
 bool ki__proto_time(ki_str payload, int64_t *ret_seconds);
 
-/* ---- scalars (proto_scalar.c): the members of the table of the same name ---- */
+/* ---- scalars (proto_scalar.c): the table's functions of the same name ---- */
 
 int ki__proto_string(const ki_value *value, ki_str *ret_text);
 size_t ki__proto_decode(const ki_value *value, char *out, size_t size);
@@ -97,7 +97,7 @@ int ki__proto_int64_of(const ki_value *value, int64_t *ret_number);
 int ki__proto_double_of(const ki_value *value, double *ret_number);
 bool ki__proto_bool(const ki_value *value);
 
-/** Whether raw bytes of a string read as `text`. */
+/** Whether the raw bytes of a string decode to `text`. */
 bool ki__proto_text_is(ki_str raw, ki_str text);
 
 /* ---- messages (proto_message.c) ---- */
@@ -108,8 +108,8 @@ int ki__proto_message_iter_next(ki_value_iter *iter, ki_value *ret_key, ki_value
 
 /* ---- maps (proto_value.c) ---- */
 
-/** The value of key `name` in the map whose first tag is at `tag`, raw; false if there is none. For
- *  names that are valid UTF-8. */
+/** The raw value of key `name` in the map whose first tag is at `tag`; false if absent. `name` must
+ *  be valid UTF-8. */
 bool ki__proto_map_find(const char *tag, const char *end, ki_str name, ki_str *ret_payload);
 
 /** Appends any value as JSON (proto_json.c). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The protobuf wire format. What is here reads bytes that were checked when their object was made,
- * so that it need not look for ends; ki__proto_varint_in() alone is for bytes that were not. */
+/* The protobuf wire format. These functions read validated bytes and do not check for the end,
+ * except ki__proto_varint_in(), which is for unvalidated bytes. */
 #ifndef KI_OBJECT_PROTO_PROTO_WIRE_H
 #define KI_OBJECT_PROTO_PROTO_WIRE_H
 
@@ -14,15 +14,15 @@ typedef enum ki__wire {
     KI__WIRE_VARINT,
     KI__WIRE_FIXED64,
     KI__WIRE_BYTES,
-    KI__WIRE_GROUP,     /* refused, */
-    KI__WIRE_GROUP_END, /* as is this */
+    KI__WIRE_GROUP,     /* rejected */
+    KI__WIRE_GROUP_END, /* rejected */
     KI__WIRE_FIXED32,
 } ki__wire;
 
 enum { KI__WIRE_BITS = 3, KI__WIRE_MASK = 7, KI__VARINT_MAX = 10, KI__TAG_MAX = 5 };
 
-/** The number at `p` of bytes that end at `end`, and the place after it; NULL if it does not end
- *  within `max` bytes or before `end`. What is beyond 64 bits is dropped, as Go does. */
+/** Decodes the varint at `p` in bytes that end at `end`; returns the position after it, or NULL if
+ *  it does not end within `max` bytes or before `end`. Bits beyond 64 are dropped, as in Go. */
 static inline const char *ki__proto_varint_in(const char *p, const char *end, int max,
                                               uint64_t *ret_number)
 {
@@ -38,7 +38,7 @@ static inline const char *ki__proto_varint_in(const char *p, const char *end, in
     return NULL;
 }
 
-/** The number at *p, which becomes the place after it. */
+/** Decodes the varint at *p and advances *p. */
 static inline uint64_t ki__proto_varint(const char **p)
 {
     const char *at = *p;
@@ -55,11 +55,11 @@ static inline uint64_t ki__proto_varint(const char **p)
 /** One field on the wire. */
 typedef struct ki__proto_item {
     uint32_t number;
-    ki_str payload;    /* of a number: its own bytes */
-    const char *after; /* where the next field begins */
+    ki_str payload;    /* of a varint: its encoded bytes */
+    const char *after; /* start of the next field */
 } ki__proto_item;
 
-/** The field that begins at `p`. */
+/** The field at `p`. */
 static inline ki__proto_item ki__proto_item_at(const char *p)
 {
     uint32_t tag = (uint32_t)ki__proto_varint(&p);
@@ -88,7 +88,7 @@ static inline ki__proto_item ki__proto_item_at(const char *p)
     };
 }
 
-/** Finds field `number` in a message: where its first tag stands, or NULL. */
+/** Finds field `number` in a message: returns the position of its first tag, or NULL. */
 static inline const char *ki__proto_find(ki_str message, uint32_t number, ki__proto_item *ret_item)
 {
     const char *end = message.ptr + message.len;
@@ -103,14 +103,14 @@ static inline const char *ki__proto_find(ki_str message, uint32_t number, ki__pr
     return NULL;
 }
 
-/** A number from the payload of its field, 0 if that is empty. */
+/** Decodes a number from the payload of its field; 0 if empty. */
 static inline uint64_t ki__proto_number(ki_str payload)
 {
     const char *p = payload.ptr;
     return payload.len != 0 ? ki__proto_varint(&p) : 0;
 }
 
-/* Conversions that C leaves to the compiler for numbers that do not fit. */
+/* Conversions that are implementation-defined in C for values out of range. */
 static inline int64_t ki__proto_int64(uint64_t number)
 {
     int64_t out;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON objects as protobuf, through the schema tables, to the byte as Go encodes what it decodes
- * from the same JSON: fields by number; those that are not pointers, lists or maps even when they
- * are zero; maps by key. A stack of frames takes the place of recursion. Invariant: the frames are
- * the path of what is being written, and all types are checked before a frame is pushed. */
+/* Encodes JSON objects as protobuf, by the schema tables, byte for byte as Go encodes what it
+ * decodes from the same JSON: fields sorted by number; those other than pointers, lists and maps
+ * even if zero; maps sorted by key. A stack of frames replaces recursion. Invariant: the frames are
+ * the path of the current value, and types are validated before a frame is pushed. */
 #include <errno.h>
 
 #include "base/alloc.h"
@@ -19,9 +19,9 @@
 
 enum { FRAMES_MAX = 1024, INLINE_MAX = 8 };
 
-/* Places of values in the text. Nothing but the whole object begins at 0. */
+/* Offsets of values in the text. Only the object itself is at 0. */
 static const uint32_t ABSENT = 0;
-static const uint32_t TRUE = UINT32_MAX; /* no text, but as if it were there */
+static const uint32_t TRUE = UINT32_MAX; /* not in the text: an implicit true */
 
 static const uint32_t NO_MESSAGE = UINT32_MAX;
 
@@ -29,16 +29,16 @@ typedef enum frame_kind { FRAME_MESSAGE, FRAME_LIST, FRAME_MAP } frame_kind;
 
 typedef struct frame {
     frame_kind kind;
-    bool wrapper;                      /* a message whose fields JSON does not name */
-    bool entry_open;                   /* of a map */
-    uint32_t message_id;               /* to close in the output at the end; NO_MESSAGE: none */
-    uint32_t entry_id;                 /* of a map: the open entry */
+    bool wrapper;                      /* a message whose fields have no names in JSON */
+    bool entry_open;                   /* maps */
+    uint32_t message_id;               /* message to close at the end; NO_MESSAGE: none */
+    uint32_t entry_id;                 /* maps: the open entry */
     uint32_t next;                     /* field, element or entry */
     uint32_t first;                    /* slot or entry */
-    uint32_t taken;                    /* slots or entries to give back */
-    const ki__schema_message *message; /* of a message */
-    const ki__schema_field *field;     /* of a list or map */
-    ki_value_iter iter;                /* of a list */
+    uint32_t taken;                    /* slots or entries to release */
+    const ki__schema_message *message; /* messages */
+    const ki__schema_field *field;     /* lists and maps */
+    ki_value_iter iter;                /* lists */
 } frame;
 
 typedef struct entry {
@@ -54,7 +54,7 @@ typedef struct writer {
     frame *frames;
     size_t frame_count;
     size_t frame_cap;
-    uint32_t *slots; /* of all open messages: the place of each member that the tables know */
+    uint32_t *slots; /* of all open messages: offset of each known member */
     size_t slot_count;
     size_t slot_cap;
     entry *entries; /* of all open maps */
@@ -86,7 +86,7 @@ static void add_step(ki_error *error, const writer *w, const frame *f)
     ki__error_add(error, ki_str_from("]"));
 }
 
-/* What would be right in the place where the frames stand. */
+/* Fails with what is expected at the path of the frames. */
 static int fail_needed(const writer *w, uint32_t at, const char *needed)
 {
     int r = ki__error_at(w->error, KI_ERR_INVALID, w->text, at, "%s is needed at ", needed);
@@ -118,13 +118,13 @@ static ki_type type_at(const writer *w, uint32_t at)
     return ki__json_type_at(w->text.ptr + at);
 }
 
-/* null counts as absent, as it does in Go. */
+/* null means absent, as in Go. */
 static bool is_none(const writer *w, uint32_t at)
 {
     return at == ABSENT || (at != TRUE && type_at(w, at) == KI_TYPE_NULL);
 }
 
-/* The name of a member as it stands between its quotes. */
+/* The raw member name between its quotes. */
 static ki_str raw_key(const ki_value *key)
 {
     const char *raw = (const char *)key->bytes + 1;
@@ -171,7 +171,7 @@ static int pop(writer *w)
 
 /* ---- messages ---- */
 
-/* Takes slots for a message and what is inline in it, all absent. */
+/* Reserves slots for a message and those inlined in it, all absent. */
 static int take_slots(writer *w, uint32_t count)
 {
     void *slots = w->slots;
@@ -186,7 +186,7 @@ static int take_slots(writer *w, uint32_t count)
     return 0;
 }
 
-/* The names of all members by slot; 0 for what has none. */
+/* The names of all members by slot; 0 if none. */
 static void collect_names(const ki__schema_message *message, uint16_t names[KI__SCHEMA_SLOTS_MAX])
 {
     struct {
@@ -206,8 +206,8 @@ static void collect_names(const ki__schema_message *message, uint16_t names[KI__
     }
 }
 
-/* The slot of a member, or `count`. Members mostly come in the order of the tables, so the search
- * begins behind the last one found. */
+/* The slot of a member, or `count`. Members mostly come in table order, so the search starts after
+ * the previous match. */
 static uint32_t find_slot(const uint16_t *names, uint32_t count, uint32_t from, ki_str key)
 {
     bool encoded = ki__json_raw_is_encoded(key);
@@ -221,8 +221,8 @@ static uint32_t find_slot(const uint16_t *names, uint32_t count, uint32_t from, 
     return count;
 }
 
-/* Finds all members of a map at once. Those that the tables do not know are dropped, as a Go server
- * does; of two with one name the first counts. */
+/* Locates all members of a map at once. Unknown members are dropped, as in a Go server; of
+ * duplicates the first counts. */
 static void fill_slots(const writer *w, const ki__schema_message *message, uint32_t *slots,
                        const ki_value *map)
 {
@@ -243,7 +243,7 @@ static void fill_slots(const writer *w, const ki__schema_message *message, uint3
     }
 }
 
-/* Opens a message as field `number`, with the members of `map`, or none if that is NULL. */
+/* Opens a message as field `number`, with the members of `map`, or none if NULL. */
 static int open_members(writer *w, uint32_t number, const ki__schema_message *message,
                         const ki_value *map)
 {
@@ -272,7 +272,7 @@ static int open_message(writer *w, uint32_t number, const ki__schema_message *me
     return open_members(w, number, message, &map);
 }
 
-/* The members are among the slots of the message around it. */
+/* The members are among the slots of the enclosing message. */
 static int open_inline(writer *w, const ki__schema_field *field, uint32_t first)
 {
     frame f = {.kind = FRAME_MESSAGE, .first = first + field->slot};
@@ -281,7 +281,7 @@ static int open_inline(writer *w, const ki__schema_field *field, uint32_t first)
     return r < 0 ? r : push(w, f);
 }
 
-/* A message with two fields of which JSON shows just one, whose type tells which. */
+/* A message with two fields of which JSON has only one, determined by the type of its value. */
 static int open_wrapper(writer *w, const ki__schema_field *field, uint32_t number, uint32_t at)
 {
     frame f = {.kind = FRAME_MESSAGE, .wrapper = true};
@@ -326,7 +326,7 @@ static int open_list(writer *w, const ki__schema_field *field, uint32_t message_
     return push(w, f);
 }
 
-/* A message around a list of strings. */
+/* A message that wraps a list of strings. */
 static int open_items(writer *w, uint32_t number, uint32_t at)
 {
     static const ki__schema_field strings = {
@@ -391,7 +391,7 @@ static int open_map(writer *w, const ki__schema_field *field, uint32_t at)
 
 /* ---- steps ---- */
 
-/* One value: of a field that has one, of a list or of a map. */
+/* Writes one value: of a field, a list element or a map entry. */
 static int write_value(writer *w, const ki__schema_field *field, uint32_t number, uint32_t at)
 {
     ki__schema_type type = (ki__schema_type)field->type;
@@ -436,7 +436,7 @@ static int step_message(writer *w)
     if ((field->flags & KI__SCHEMA_MAP) != 0) {
         return none ? 0 : open_map(w, field, at);
     }
-    /* What Go may hold as nil. */
+    /* May be nil in Go. */
     if (none && ((field->flags & KI__SCHEMA_POINTER) != 0 || field->type == KI__SCHEMA_BYTES ||
                  field->type == KI__SCHEMA_ITEMS)) {
         return 0;
@@ -483,7 +483,7 @@ static int step_map(writer *w)
     const entry *e = &w->entries[f->first + f->next];
     f->next++;
     if (f->next > 1 && ki__json_raw_same(e[-1].key, e->key)) {
-        return 0; /* of two with one key the first counts */
+        return 0; /* of duplicate keys the first counts */
     }
     int r = check(w, ki__proto_out_open(&w->out, f->field->number, &f->entry_id));
     if (r < 0) {
@@ -510,7 +510,7 @@ static int step(writer *w)
     return step_map(w);
 }
 
-/* ---- the whole ---- */
+/* ---- object ---- */
 
 static const char magic[] = {'k', '8', 's', '\0'};
 
@@ -534,7 +534,7 @@ static int open_envelope(writer *w, const ki_object *object)
     return check(w, r);
 }
 
-/* How the object is encoded, beyond protobuf, and its content type: both empty. */
+/* contentEncoding and contentType: both empty. */
 static int close_envelope(writer *w)
 {
     int r = ki__proto_out_bytes(&w->out, 3, ki_str_from(""));

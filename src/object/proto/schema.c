@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Searches in the schema tables. */
+/* Lookup in the schema tables. */
 #include "object/proto/schema.h"
 
-/* There are thousands of rows; a wider one would be a mistake. */
+/* The tables have thousands of rows, so their size matters. */
 _Static_assert(sizeof(ki__schema_field) == 8, "a field is 8 bytes");
 _Static_assert(sizeof(ki__schema_message) == 4, "a message is 4 bytes");
 _Static_assert(sizeof(ki__schema_kind) == 6, "a kind is 6 bytes");
@@ -10,7 +10,7 @@ _Static_assert(sizeof(ki__schema_kind) == 6, "a kind is 6 bytes");
 const ki__schema_field *ki__schema_field_search(const ki__schema_message *message, uint32_t number)
 {
     const ki__schema_field *fields = ki__schema_fields + message->first_field;
-    /* Numbers grow by at least one, so the field is not after the index that fits without gaps. */
+    /* Numbers ascend, so the field is at index number - 1 or before. */
     size_t i = number < message->field_count ? number : message->field_count;
     while (i > 0 && fields[i - 1].number > number) {
         i--;

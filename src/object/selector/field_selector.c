@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Field selectors: their text and their life. Accepts what apimachinery's fields.ParseSelector
+/* Field selectors: parsing and reference counts. Accepts what apimachinery's fields.ParseSelector
  * accepts:
  *
  *   selector = [ term ] *( "," [ term ] )
  *   term     = path ( "=" / "==" / "!=" ) value
  *
- * In a value \\ stands for \, \, for a comma and \= for =, which may not stand there bare. A path
- * ends at the first operator, has no escapes and may even be empty; but a comma after a backslash
- * does not end its term. Blanks are as good as other bytes. Terms with nothing before and after the
- * operator are passed over.
+ * In a value, backslash, comma and = must be escaped with a backslash. A path ends at the first
+ * operator, has no escapes and may even be empty; but an escaped comma does not end its term.
+ * Blanks are ordinary characters. Terms with nothing on either side of the operator are skipped.
  *
- * Terms are kept sorted by their printed text. apimachinery sorts them by their source, so that
- * terms with == may come out of it in another order; ours is the same however a term was spelt. */
+ * Terms are sorted by their printed text. apimachinery sorts them by their source, so that terms
+ * with == may come in another order; ours does not depend on the spelling. */
 #include "object/selector/field_selector.h"
 
 #include <errno.h>
@@ -27,7 +26,7 @@ enum { FIELD_SELECTOR_TEXT_MAX = 65536 };
 
 static ki_field_selector everything;
 
-/* A term as it stands in the source. */
+/* A term of the source. */
 typedef struct source_term {
     ki_str path;
     ki_str value;  /* escaped */
@@ -35,7 +34,7 @@ typedef struct source_term {
     bool negated;
 } source_term;
 
-/* A pass over the source: the first one, without a selector, only checks and counts. */
+/* A pass over the source: the first one, without a selector, only validates and counts. */
 typedef struct pass {
     ki_str text;
     ki_error *error;
@@ -46,7 +45,7 @@ typedef struct pass {
     size_t bytes_max;
 } pass;
 
-/* Where the term that starts at `start` ends: at a bare comma or at the end of the text. */
+/* The end of the term that starts at `start`: an unescaped comma or the end of the text. */
 static size_t term_end(ki_str text, size_t start)
 {
     size_t i = start;
@@ -78,7 +77,7 @@ static int split_term(const pass *p, size_t start, size_t end, source_term *ret_
                         "expected '=', '==' or '!=' and a value");
 }
 
-/* Checks a value and counts its backslashes that do not stand for themselves. */
+/* Validates a value and counts its escapes. */
 static int check_value(const pass *p, const source_term *term, size_t *ret_escapes)
 {
     const char *value = term->value.ptr;
@@ -161,7 +160,7 @@ static int add_term(pass *p, size_t start, size_t end)
         return r;
     }
     if (term.path.len == 0 && term.value.len == 0) {
-        return 0; /* says nothing, with != neither */
+        return 0; /* empty: no condition, also with != */
     }
     if (p->selector != NULL) {
         keep_term(p, &term, escapes != 0);
@@ -192,12 +191,12 @@ static int compare_terms(const void *a, const void *b)
     return ki_str_cmp(((const ki__field_term *)a)->text, ((const ki__field_term *)b)->text);
 }
 
-/* Ends the first pass and reserves space for the second. */
+/* Ends the first pass and allocates the selector for the second. */
 static int make_room(pass *p, const ki_alloc *alloc)
 {
     size_t head = sizeof(ki_field_selector) + p->terms * sizeof(ki__field_term);
     alloc = ki__alloc_or_default(alloc);
-    p->selector = ki__alloc_zero(alloc, head + p->bytes); /* small, as the text is limited */
+    p->selector = ki__alloc_zero(alloc, head + p->bytes); /* small, since the text is limited */
     if (p->selector == NULL) {
         return -ENOMEM;
     }
@@ -246,7 +245,7 @@ int ki__field_selector_parse(ki_str text, const ki_alloc *alloc, ki_field_select
     return 0;
 }
 
-/* Only the count of references ever changes, and only here. */
+/* Only the reference count ever changes, and only here. */
 static ki_field_selector *writable(const ki_field_selector *selector)
 {
     return (ki_field_selector *)(uintptr_t)selector;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the fields of an object match a field selector. What has no text of its own (what is
- * absent, null, a map or a list) counts as "". Nothing is allocated. */
+/* Matches the fields of an object against a field selector. Absent fields, null, maps and lists
+ * count as "". Allocates nothing. */
 #include "object/selector/field_selector.h"
 #include "object/text/text_format.h"
 
@@ -16,7 +16,7 @@ static bool number_is(const ki_value *value, ki_str text)
     if (ki_value_number_text(value, &own) == 0) {
         return ki_str_eq(own, text);
     }
-    /* An encoding that keeps no text. Kubernetes has no fields with fractions to select by. */
+    /* An encoding without a text. Kubernetes has no selectable fields with fractions. */
     int64_t number;
     return ki_value_int64(value, &number) == 0 && int64_is(number, text);
 }
@@ -41,7 +41,7 @@ static bool value_is(const ki_value *value, ki_str text)
     return text.len == 0;
 }
 
-/* The value at a dotted path, of KI_TYPE_NONE if there is none. */
+/* The value at a dotted path; KI_TYPE_NONE if absent. */
 static ki_value find(const ki_object *object, ki_str path)
 {
     ki_value value = ki_object_root(object);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Label selectors: their life, how they are built and how they are printed. Invariant: what a
- * selector prints is no longer than what ki_selector_parse() takes, and parses to the same. */
+/* Label selectors: reference counts, building and printing. Invariant: the printed text of a
+ * selector is within the limit of ki_selector_parse(), and parses to an equal selector. */
 #include "object/selector/selector.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 static ki_selector everything;
 static ki_selector nothing = {.nothing = true};
 
-/* How each operator is printed: before the key, after it, and after the values. */
+/* How each operator is printed: text before the key, after it, and after the values. */
 static const struct {
     const char *before;
     const char *after;
@@ -43,7 +43,7 @@ const ki_selector *ki_selector_nothing(void)
     return &nothing;
 }
 
-/* Only the count of references of a selector ever changes, and only here. */
+/* Only the reference count ever changes, and only here. */
 static ki_selector *writable(const ki_selector *selector)
 {
     return (ki_selector *)(uintptr_t)selector;
@@ -216,14 +216,14 @@ void ki__selector_builder_end(ki__selector_builder *builder, bool distinct)
     }
 }
 
-/* Ends the counting and reserves space for what was counted. */
+/* Ends the first pass and allocates the selector for the second. */
 static int builder_alloc(ki__selector_builder *builder, const ki_alloc *alloc)
 {
     ki_assert(builder->selector == NULL);
     size_t head = sizeof(ki_selector) + builder->requirements * sizeof(ki__requirement);
     size_t size = head + builder->values * sizeof(ki_str) + builder->bytes;
     alloc = ki__alloc_or_default(alloc);
-    ki_selector *selector = ki__alloc_zero(alloc, size); /* the limit of the text keeps it small */
+    ki_selector *selector = ki__alloc_zero(alloc, size); /* small, since the text is limited */
     if (selector == NULL) {
         return -ENOMEM;
     }
@@ -241,7 +241,7 @@ static int builder_alloc(ki__selector_builder *builder, const ki_alloc *alloc)
     return 0;
 }
 
-/* Whether `b` is a label that the map had named before, in `a`: of several the first counts. */
+/* Whether `b` is a duplicate of the label `a` of the map: the first one counts. */
 static bool repeats(const ki__requirement *a, const ki__requirement *b)
 {
     return a->label && b->label && ki_str_eq(a->key, b->key);
@@ -305,7 +305,7 @@ bool ki__selector_read_int64(ki_str text, int64_t *ret_number)
         }
         number = number * 10 + digit;
     }
-    /* Negating as unsigned also serves the one number that has no positive counterpart. */
+    /* Negating as unsigned also handles INT64_MIN. */
     *ret_number = (int64_t)(negative ? 0 - number : number);
     return true;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether labels match a selector: one look into the map for each requirement, which is cheaper
- * than handing out every label, since selectors ask for few. Nothing is allocated, and nothing is
- * decoded unless a label is stored with escapes. */
+/* Matches labels against a selector: one lookup per requirement, which is cheaper than iterating
+ * over all labels, since selectors have few requirements. Allocates nothing, and decodes only
+ * labels stored with escapes. */
 #include "object/names.h"
 #include "object/object.h"
 #include "object/selector/selector.h"
 
-/* Whether it asks for a label to be, or not to be, among its values. */
+/* Whether it requires a label to be, or not to be, one of its values. */
 static bool has_values(ki__operator op)
 {
     return op != KI__OP_EXISTS && op != KI__OP_NOT_EXISTS && op != KI__OP_GREATER &&
@@ -18,7 +18,7 @@ static bool excludes_values(ki__operator op)
     return op == KI__OP_NOT_EQUALS || op == KI__OP_NOT_IN;
 }
 
-/* Whether the sorted values hold `text`. */
+/* Binary search for `text` in the sorted values. */
 static bool holds(const ki__requirement *requirement, ki_str text)
 {
     uint32_t low = 0;
@@ -38,7 +38,7 @@ static bool holds(const ki__requirement *requirement, ki_str text)
     return false;
 }
 
-/* A label that is there, as plain text. */
+/* An existing label, as plain text. */
 static bool matches_text(const ki__requirement *requirement, ki_str text)
 {
     ki__operator op = requirement->op;
@@ -55,7 +55,7 @@ static bool matches_text(const ki__requirement *requirement, ki_str text)
     return op == KI__OP_GREATER ? number > requirement->number : number < requirement->number;
 }
 
-/* A label that is there but is no text, or none that any value could be. */
+/* An existing label that is not a string, or not a valid label value. */
 static bool matches_other(const ki__requirement *requirement)
 {
     return requirement->op == KI__OP_EXISTS || excludes_values(requirement->op);
@@ -72,7 +72,7 @@ static bool matches_label(const ki__requirement *requirement, const ki_value *la
     if (ki_value_string(label, &text) == 0) {
         return matches_text(requirement, text);
     }
-    /* Stored with escapes, or no string. What is too long here is no valid value. */
+    /* Stored with escapes, or not a string. If too long, it is not a valid value. */
     char room[KI__LABEL_VALUE_MAX + 1];
     int r = ki_value_get_string(label, room, sizeof(room));
     return r >= 0 ? matches_text(requirement, ki_str_make(room, (size_t)r))
@@ -94,7 +94,7 @@ bool ki_selector_matches_labels(const ki_selector *selector, const ki_value *lab
     return !selector->nothing;
 }
 
-/* 1, 0, or less than 0 if there is no short way to the labels of the object. */
+/* 1, 0, or less than 0 if there is no fast path to the object's labels. */
 static int matches_shortly(const ki__requirement *requirement, const ki_object *object)
 {
     ki_str text;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of label selectors. Accepts what apimachinery's labels.Parse accepts, except NUL bytes,
- * which there end the text:
+/* Parser of label selectors. Accepts what apimachinery's labels.Parse accepts, except NUL bytes,
+ * which end the text there:
  *
  *   selector    = [ requirement *( "," requirement ) ]
  *   requirement = "!" key / key / key ( "=" / "==" / "!=" / ">" / "<" ) [ value ]
  *               / key ( "in" / "notin" ) "(" [ value ] *( "," [ value ] ) ")"
  *
- * Blanks may stand between tokens. A word is whatever has no blank and no symbol in it; `in` and
- * `notin` are operators only where one is due. */
+ * Blanks are allowed between tokens. A word is any sequence without blanks and symbols; `in` and
+ * `notin` are operators only where one is expected. */
 #include "base/ascii.h"
 #include "base/error.h"
 #include "object/names.h"
@@ -29,7 +29,7 @@ typedef enum token {
 
 typedef struct parser {
     ki_str text;
-    size_t start; /* of the token that comes next */
+    size_t start; /* of the current token */
     size_t end;
     token token;
     ki__selector_builder *builder;
@@ -111,7 +111,7 @@ static int invalid(const parser *p, const char *what, const ki__names_fault *fau
                         "not a valid label %s: %s", what, fault->rule);
 }
 
-/* What the builder refuses is a selector too long to print. */
+/* The builder fails only if the selector is too long to print. */
 static int refused(const parser *p, int r)
 {
     return r < 0 ? ki__error_at(p->error, r, p->text, p->start,
@@ -128,7 +128,7 @@ static int add_value(parser *p, ki_str value)
     return refused(p, ki__selector_builder_add_value(p->builder, value));
 }
 
-/* The value after = and the like, which may be missing. */
+/* The optional value after = and the like. */
 static int parse_one_value(parser *p, ki__operator op)
 {
     ki_str value = ki_str_make("", 0);
@@ -149,8 +149,7 @@ static int parse_one_value(parser *p, ki__operator op)
     return r;
 }
 
-/* The values after in and notin. What is between two commas, or a comma and a parenthesis, or the
- * parentheses, may be missing: that is the value "". */
+/* The values after in and notin. An empty position between delimiters is the value "". */
 static int parse_values(parser *p)
 {
     if (p->token != TOKEN_OPEN) {
@@ -187,7 +186,7 @@ static int parse_operator(parser *p, ki__operator *ret_op)
     case TOKEN_COMMA:
     case TOKEN_END:
         *ret_op = KI__OP_EXISTS;
-        return 0; /* which belongs to what follows */
+        return 0; /* the token belongs to what follows */
     case TOKEN_EQUALS:
         *ret_op = KI__OP_EQUALS;
         break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The selector of a metav1.LabelSelector. As in every Kubernetes object, null stands for what is
- * absent, and members that nobody knows are passed over. */
+/* Builds a selector from a metav1.LabelSelector. As in every Kubernetes object, null means absent,
+ * and unknown members are ignored. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -8,18 +8,18 @@
 #include "object/selector/selector.h"
 #include "object/value.h"
 
-/* A pass over the value, and the place where it is. */
+/* A pass over the value, with the current position for errors. */
 typedef struct reader {
     ki__selector_builder *builder;
     ki_error *error;
-    const char *list;   /* matchLabels or matchExpressions; NULL at the top */
+    const char *list;   /* matchLabels or matchExpressions; NULL at the root */
     const char *member; /* of an expression, or NULL */
     ki_str label;       /* the key in matchLabels, if in_label */
     bool in_label;
     bool in_expression;
     bool in_value;
-    size_t expression; /* the index in matchExpressions */
-    size_t value;      /* the index in values */
+    size_t expression; /* index in matchExpressions */
+    size_t value;      /* index in values */
 } reader;
 
 static void place_text(const reader *rd, char *text, size_t size)
@@ -53,7 +53,7 @@ static int wrong_type(const reader *rd, const char *expected, const ki_value *va
                          expected, ki_type_name(ki_value_type(value)));
 }
 
-/* What the builder refuses is a selector too long to print. */
+/* The builder fails only if the selector is too long to print. */
 static int refused(const reader *rd, int r)
 {
     return r < 0 ? ki__error_set(rd->error, r, "normalized selector longer than %d bytes",
@@ -67,7 +67,7 @@ static bool is_absent(const ki_value *value)
     return type == KI_TYPE_NONE || type == KI_TYPE_NULL;
 }
 
-/* Text of up to `size` - 1 bytes; what is absent is "". Nothing longer is valid anywhere here. */
+/* Reads a string of up to `size` - 1 bytes; absent means "". Longer ones are never valid here. */
 static int read_text(const reader *rd, const ki_value *value, char *room, size_t size,
                      ki_str *ret_text)
 {
@@ -98,7 +98,7 @@ static int invalid_name(const reader *rd, const char *what, const ki__names_faul
 static int read_key(reader *rd, const ki_value *value, char *room, ki_str *ret_key)
 {
     if (rd->in_label && ki_value_string(value, &rd->label) < 0) {
-        rd->label = ki_str_make("", 0); /* shown only if it is too long even to be decoded */
+        rd->label = ki_str_make("", 0); /* used only if it is too long to be decoded */
     }
     int r = read_text(rd, value, room, KI__LABEL_KEY_MAX + 1, ret_key);
     if (r < 0) {

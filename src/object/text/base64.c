@@ -42,8 +42,8 @@ static int value_of(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* The end of a text from its first '=' on, after `count` characters of a group: all padding that
- * the group needs, and nothing else. */
+/* Whether the text from its first '=' on, after `count` characters of a group, is exactly the
+ * padding that the group needs. */
 static bool padding_fits(const char *p, const char *end, int count)
 {
     for (; p != end; p++) {
@@ -63,7 +63,7 @@ int ki__base64_decode(ki_str text, char *out, size_t *ret_len)
     const char *end = text.len != 0 ? text.ptr + text.len : NULL;
     size_t len = 0;
     uint32_t bits = 0;
-    int count = 0; /* characters of the group so far */
+    int count = 0; /* characters of the current group */
     for (const char *p = text.len != 0 ? text.ptr : NULL; p != end; p++) {
         int value = value_of(*p);
         if (value < 0) {
@@ -77,7 +77,7 @@ int ki__base64_decode(ki_str text, char *out, size_t *ret_len)
             break;
         }
         bits = bits << 6 | (uint32_t)value;
-        /* What is complete is written at once: never beyond the characters already read. */
+        /* Complete bytes are written at once: never beyond the characters already read. */
         if (++count >= 2) {
             if (out != NULL) {
                 out[len] = (char)(bits >> (8 - 2 * count));
@@ -93,7 +93,7 @@ int ki__base64_decode(ki_str text, char *out, size_t *ret_len)
     return 0;
 }
 
-/* ---- for URLs ---- */
+/* ---- base64url ---- */
 
 static const char url_alphabet[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -130,7 +130,7 @@ int ki__base64url_decode(ki_str text, ki_buf *out)
             word = word << 6 | (uint32_t)(at - url_alphabet);
         }
         if ((have == 2 && (word & 0xffff) != 0) || (have == 3 && (word & 0xff) != 0)) {
-            return KI_ERR_SYNTAX; /* two texts for the same bytes */
+            return KI_ERR_SYNTAX; /* not canonical */
         }
         const char bytes[3] = {(char)(word >> 16), (char)(word >> 8), (char)word};
         r = ki_buf_add(out, bytes, have - 1);

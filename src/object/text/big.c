@@ -22,7 +22,7 @@ void ki__big_multiply_add(ki__big *b, uint32_t factor, uint32_t addend)
 void ki__big_multiply_power_of_5(ki__big *b, int64_t power)
 {
     for (; power >= 13; power -= 13) {
-        ki__big_multiply_add(b, 1220703125U, 0); /* 5^13, the largest that fits */
+        ki__big_multiply_add(b, 1220703125U, 0); /* 5^13, the largest power below 2^32 */
     }
     for (; power > 0; power--) {
         ki__big_multiply_add(b, 5, 0);

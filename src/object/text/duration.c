@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums up are done below 2^63, which a negative duration may reach and a positive may not. A
- * fraction goes through double, as in Go, so that the same text gives the same nanoseconds. */
+/* Sums are at most 2^63, which only a negative duration may reach. A fraction is computed in
+ * double, as in Go, so that the same text yields the same nanoseconds. */
 #include "object/text/duration.h"
 
 #include <kinformer/error.h>
@@ -17,7 +17,7 @@ static ki_str after(ki_str text, size_t len)
     return ki_str_make(text.ptr + len, text.len - len);
 }
 
-/* The digits of a whole number. */
+/* The digits of an integer. */
 static int take_whole(ki_str *text, uint64_t *ret_number)
 {
     uint64_t number = 0;
@@ -34,7 +34,7 @@ static int take_whole(ki_str *text, uint64_t *ret_number)
     return 0;
 }
 
-/* The digits after a point: number / *ret_scale. Those that do not fit are cut. */
+/* The digits after a point: number / *ret_scale. Digits that do not fit are dropped. */
 static uint64_t take_fraction(ki_str *text, double *ret_scale)
 {
     uint64_t number = 0;
@@ -52,8 +52,7 @@ static uint64_t take_fraction(ki_str *text, double *ret_scale)
     return number;
 }
 
-/* The unit that begins the text, in nanoseconds: it reaches up to the next number. 0 if there is no
- * such unit. */
+/* Parses the unit at the start of the text, up to the next number. Nanoseconds, or 0 if unknown. */
 static uint64_t take_unit(ki_str *text)
 {
     static const struct {
@@ -134,7 +133,7 @@ int ki__duration_read(ki_str text, int64_t *ret_nanoseconds)
         if (r < 0) {
             return r;
         }
-        sum += term; /* both are 2^63 at most */
+        sum += term; /* both are at most 2^63 */
         if (sum > LIMIT || sum < term) {
             return KI_ERR_RANGE;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Durations as Go spells them: numbers with units, such as 1h30m, 1.5s, -2h45.7m or 0. */
+/* Durations in Go's syntax: numbers with units, such as 1h30m, 1.5s, -2h45.7m or 0. */
 #ifndef KI_OBJECT_TEXT_DURATION_H
 #define KI_OBJECT_TEXT_DURATION_H
 
@@ -7,9 +7,9 @@
 
 #include "base/shared.h"
 
-/** Nanoseconds. Units: ns, us (also with the micro sign or a Greek mu), ms, s, m, h. What is
- *  smaller than a nanosecond is cut.
- *  Errors: KI_ERR_INVALID  no duration;  KI_ERR_RANGE  it does not fit. */
+/** Parses into nanoseconds. Units: ns, us (also with the micro sign or a Greek mu), ms, s, m, h.
+ *  Fractions of a nanosecond are truncated.
+ *  Errors: KI_ERR_INVALID  not a duration;  KI_ERR_RANGE  out of range. */
 KI__SHARED int ki__duration_read(ki_str text, int64_t *ret_nanoseconds);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "object/text/quantity.h"
 
-enum { EXPONENT_DIGITS_MAX = 18 }; /* what surely fits into 64 bits, as it must in Go */
+enum { EXPONENT_DIGITS_MAX = 18 }; /* certain to fit into 64 bits, as Go requires */
 
 static size_t count_digits(ki_str text)
 {

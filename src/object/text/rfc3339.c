@@ -3,7 +3,7 @@
 
 #include <kinformer/error.h>
 
-/* Reads numbers and marks from the front of `left`; any mismatch clears `ok` for good. */
+/* Reads numbers and separators from the front of `left`; a mismatch clears `ok` permanently. */
 typedef struct reader {
     ki_str left;
     bool ok;
@@ -78,12 +78,12 @@ static int64_t days_in_month(int64_t year, int64_t month)
     return days[month - 1] + (month == 2 && is_leap(year) ? 1 : 0);
 }
 
-/* Days from 1970-01-01. Years are 0 to 9999. */
+/* Days since 1970-01-01. Years are 0 to 9999. */
 static int64_t days_since_epoch(int64_t year, int64_t month, int64_t day)
 {
     int64_t days = year * 365 + day - 1;
     if (year > 0) {
-        int64_t past = year - 1; /* the last year that is over; year 0 was a leap year */
+        int64_t past = year - 1; /* last complete year; year 0 was a leap year */
         days += past / 4 - past / 100 + past / 400 + 1;
     }
     for (int64_t m = 1; m < month; m++) {

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Doubles as text. All numbers between the two points half-way to the neighbours read back as the
- * same double; of those, the decimal with the fewest digits is taken, and of several the nearest.
- * Value and distances are held as exact fractions of one large denominator, and digits are drawn
- * from them until what is left is within the distance. */
+/* Formats doubles. All numbers between the midpoints to the two neighbours parse as the same
+ * double; of these the decimal with the fewest digits is chosen, and of several the nearest. Value
+ * and distances are exact fractions with a common big denominator; digits are generated until the
+ * remainder is within the distance. */
 #include "base/assert.h"
 #include "object/text/big.h"
 #include "object/text/text_format.h"
 
 enum { DIGITS_MAX = 17 };
 
-/* 0.digits x 10^point; no zeros in front or at the end. */
+/* 0.digits x 10^point; no leading or trailing zeros. */
 typedef struct decimal {
     int count;
     int point;
     char digits[DIGITS_MAX + 1];
 } decimal;
 
-/* A double above 0 as mantissa x 2^exponent. */
+/* A positive double as mantissa x 2^exponent. */
 typedef struct parts {
     uint64_t mantissa;
     int exponent;
-    bool near_below; /* at a power of two the neighbour below is half as far */
+    bool near_below; /* power of two: the lower neighbour is half as far */
 } parts;
 
 static parts parts_of(uint64_t bits)
@@ -37,14 +37,13 @@ static parts parts_of(uint64_t bits)
     };
 }
 
-/* value / unit is the number; above / unit and below / unit are how far the points half-way to its
- * neighbours are. */
+/* value / unit is the number; above / unit and below / unit are the distances to the midpoints. */
 typedef struct fractions {
     ki__big value;
     ki__big unit;
     ki__big above;
     ki__big below;
-    bool inclusive; /* those points read back as this number: its mantissa is even */
+    bool inclusive; /* the midpoints parse as this number: its mantissa is even */
 } fractions;
 
 static void big_set(ki__big *b, uint64_t number)
@@ -76,7 +75,7 @@ static void fractions_init(fractions *f, const parts *number)
     f->inclusive = number->mantissa % 2 == 0;
 }
 
-/* Whether the number, with all up to the point above it, is at least 1. */
+/* Whether the number plus the upper distance is at least 1. */
 static bool reaches_unit(const fractions *f)
 {
     ki__big sum = f->value;
@@ -96,11 +95,11 @@ static void times_ten(fractions *f)
     ki__big_multiply_add(&f->below, 10, 0);
 }
 
-/* Scales it down to below 1; gives the power of ten that was taken out. */
+/* Scales the number to below 1; returns the power of ten divided out. */
 static int scale(fractions *f, const parts *number)
 {
-    /* The logarithm of the power of two in it, rounded down, so that the rest is one step or two.
-     * 1292913986 is 2^32 times the logarithm of 2. */
+    /* log10 of its power of two, rounded down, so that one or two steps remain. 1292913986 is
+     * log10(2) x 2^32. */
     int bits = number->exponent + 63 - __builtin_clzll(number->mantissa);
     int64_t product = (int64_t)bits * INT64_C(1292913986);
     int point = (int)(product >= 0 ? product >> 32 : -((-product >> 32) + 1));
@@ -143,7 +142,7 @@ static void shortest(decimal *d, const parts *number)
         low = within_below(&f);
         high = reaches_unit(&f);
     } while (!low && !high);
-    /* Both this digit and the next are near enough, or just one of them. */
+    /* This digit, the next one, or both are close enough. */
     bool up = high;
     if (low && high) {
         ki__big_shift_left(&f.value, 1);
@@ -164,7 +163,7 @@ static char *put_digits(char *out, const decimal *d, int first, int end)
     return out;
 }
 
-/* With an exponent: 1e+21, 1.5e-7. */
+/* Exponent notation: 1e+21, 1.5e-7. */
 static char *put_exponent(char *out, const decimal *d)
 {
     out = put_digits(out, d, 0, 1);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Integers, times and durations. Every int64 has a text: what Go computes modulo 2^64, this does
- * too. */
+/* Formats integers, times and durations. Like Go, computes modulo 2^64, so that every int64 has a
+ * text. */
 #include "object/text/text_format.h"
 
 #include <string.h>
 
 #include "base/digits.h"
 
-/* Writes the decimal digits of `number`, at least `width` of them. */
+/* Writes `number` in decimal, zero-padded to `width` digits. */
 static char *put_digits(char *out, uint64_t number, size_t width)
 {
     char room[KI__DIGITS_SIZE];
@@ -41,8 +41,8 @@ size_t ki__format_int64(int64_t number, char out[static KI__INT64_TEXT_MAX])
 
 enum { DAY_SECONDS = 86400, DAYS_IN_400_YEARS = 146097 };
 
-/* Go counts from the first of March of this many years before year 0, so that every int64 is at or
- * after it, modulo 2^64. It is a multiple of 400 years. */
+/* Like Go, counts from the 1st of March of this many years before year 0, so that every int64 is at
+ * or after it, modulo 2^64. A multiple of 400 years. */
 static const int64_t YEARS_BEFORE_0 = INT64_C(292277022400);
 
 typedef struct date {
@@ -51,18 +51,18 @@ typedef struct date {
     uint32_t day;
 } date;
 
-/* Years that begin in March have their leap day last, and so all months before it at fixed days. */
+/* Years that start in March have the leap day last, so that all months start at fixed days. */
 static date date_of(uint64_t days)
 {
     uint64_t cycles = days / DAYS_IN_400_YEARS;
     uint32_t rest = (uint32_t)(days % DAYS_IN_400_YEARS);
-    uint32_t century = rest / 36524 < 4 ? rest / 36524 : 3; /* the last has a day more */
+    uint32_t century = rest / 36524 < 4 ? rest / 36524 : 3; /* the last century has an extra day */
     rest -= century * 36524;
     uint32_t four = rest / 1461;
     rest -= four * 1461;
     uint32_t year = rest / 365 < 4 ? rest / 365 : 3;
     rest -= year * 365;
-    /* From March, months have 31, 30, 31, 30, 31 days, again and again: 153 in five. */
+    /* From March on, month lengths repeat 31, 30, 31, 30, 31: 153 days in five months. */
     uint32_t month = (rest * 5 + 2) / 153;
     uint64_t years = cycles * 400 + century * 100 + four * 4 + year + (month >= 10);
     return (date){
@@ -72,10 +72,10 @@ static date date_of(uint64_t days)
     };
 }
 
-/* All but the zone. */
+/* Everything but the zone. */
 static char *put_time(char *out, int64_t seconds)
 {
-    /* 719468 days from the first of March of year 0 to 1970. */
+    /* 719468 days from the 1st of March of year 0 to 1970. */
     uint64_t since =
         (uint64_t)seconds +
         ((uint64_t)YEARS_BEFORE_0 / 400 * DAYS_IN_400_YEARS + UINT64_C(719468)) * DAY_SECONDS;
@@ -115,7 +115,7 @@ size_t ki__format_micro_time(int64_t seconds, int32_t nanos, char out[static KI_
 
 /* ---- durations ---- */
 
-/* number / 10^places with the zeros at the end of the fraction left out. */
+/* number / 10^places without trailing zeros. */
 static char *put_fraction(char *out, uint64_t number, size_t places)
 {
     uint64_t unit = 1;
@@ -151,7 +151,7 @@ static char *put_duration(char *out, uint64_t nanoseconds)
         return put_text(put_digits(out, nanoseconds, 1), "ns");
     }
     if (nanoseconds < 1000000) {
-        return put_text(put_fraction(out, nanoseconds, 3), "\xc2\xb5s"); /* the micro sign */
+        return put_text(put_fraction(out, nanoseconds, 3), "\xc2\xb5s"); /* micro sign */
     }
     if (nanoseconds < 1000000000) {
         return put_text(put_fraction(out, nanoseconds, 6), "ms");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers, times and durations as text, to the byte as Go's JSON shows them, whatever the locale
- * is. All write to `out` without a NUL and give back the length, which is never more than the room
- * named in the signature. */
+/* Formats numbers, times and durations byte for byte as Go's JSON does, independent of the locale.
+ * All functions write to `out` without a NUL and return the length, which is at most the size in
+ * the signature. */
 #ifndef KI_OBJECT_TEXT_TEXT_FORMAT_H
 #define KI_OBJECT_TEXT_TEXT_FORMAT_H
 
@@ -16,15 +16,15 @@ enum {
 
 size_t ki__format_int64(int64_t number, char out[static KI__INT64_TEXT_MAX]);
 
-/** The shortest text that reads back as the same double, with an exponent below 1e-6 and from 1e21
- *  on. Infinities and what is no number, which JSON cannot tell, give "null". */
+/** The shortest text that parses as the same double; exponent notation below 1e-6 and from 1e21 on.
+ *  Infinities and NaN, which JSON cannot represent, yield "null". */
 size_t ki__format_double(double number, char out[static KI__DOUBLE_TEXT_MAX]);
 
 /** Seconds since 1970 as 2026-01-31T12:00:00Z. Years below 0 have a minus sign, those beyond 9999
- *  as many digits as they need. */
+ *  as many digits as needed. */
 size_t ki__format_time(int64_t seconds, char out[static KI__TIME_TEXT_MAX]);
 
-/** The same with six digits of the second. `nanos` is cut to microseconds, towards 0, and may be
+/** Likewise with six fractional digits. `nanos` is truncated to microseconds, towards 0, and may be
  *  negative or more than a second. */
 size_t ki__format_micro_time(int64_t seconds, int32_t nanos, char out[static KI__TIME_TEXT_MAX]);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of times that count nanoseconds. Every int64 of them is in the years 1677 to 2262, so
- * the text always has the usual length. */
+/* Formats times in nanoseconds. Every int64 is in the years 1677 to 2262, so the length is
+ * fixed. */
 #include <string.h>
 
 #include <kinformer/time.h>
@@ -9,7 +9,7 @@
 #include "base/time_units.h"
 #include "object/text/text_format.h"
 
-/* The second that a time is in, and what of it has passed. */
+/* Splits a time into seconds and nonnegative nanoseconds. */
 static int64_t split(int64_t realtime_ns, int32_t *ret_nanos)
 {
     int64_t seconds = realtime_ns / (int64_t)KI__SECOND_NS;
