@@ -88,7 +88,7 @@ bool ki__object_is_same_state(const ki_object *a, const ki_object *b);
 /* Fast label lookup, for valid label keys and values. Less than 0 if the labels of this object are
  * not stored in a suitable form: use ki_object_labels() then. */
 
-/** 1 with *ret_text, or 0 if there is no such label. */
+/** 1 with *ret_text, or 0 if the label does not exist. */
 int ki__object_label_text(const ki_object *object, ki_str name, ki_str *ret_text);
 
 /** 1 if the label exists and equals `text`; else 0. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is to be merged stands on a list of work: pairs of a node and the node that is applied to
- * it. */
+/* Server-side apply merge, without recursion: a work list holds pairs of a live node and the node
+ * applied to it. */
 #include "object/edit/apply_merge.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ typedef struct job {
 typedef struct merger {
     ki__tree *tree;
     const ki_alloc *alloc;
-    ki__field_text text; /* of elements */
+    ki__field_text text; /* of path elements */
     job *jobs;
     size_t count;
     size_t cap;
@@ -39,19 +39,19 @@ static int push(merger *m, uint32_t target, uint32_t config, const ki__merge_typ
     return r;
 }
 
-/* Whether a node is merged with the one that is applied, not replaced by it. */
+/* Whether a node is merged with the applied one rather than replaced by it. */
 static bool is_merged(const merger *m, uint32_t target, uint32_t config, const ki__merge_type *type)
 {
     return target != KI__TREE_NONE && at(m, target)->type == at(m, config)->type &&
            !ki__merge_type_is_whole(type, at(m, config)->type);
 }
 
-/* A copy of what is applied, without the members that are null. */
+/* Copies an applied node, without members that are null. */
 static int copy(merger *m, uint32_t node, uint32_t *ret_copy)
 {
     int r = ki__tree_copy(m->tree, node, ret_copy);
     uint32_t child = r == 0 ? *ret_copy : (uint32_t)KI__TREE_NONE;
-    while (child != KI__TREE_NONE) { /* in the order of the text */
+    while (child != KI__TREE_NONE) { /* in document order */
         uint32_t next = at(m, child)->first;
         uint32_t up = child;
         while (next == KI__TREE_NONE && up != *ret_copy) {
@@ -84,7 +84,7 @@ static int merge_member(merger *m, uint32_t map, uint32_t config, const ki__merg
         return 0;
     }
     uint32_t made;
-    int r = copy(m, config, &made); /* with its name */
+    int r = copy(m, config, &made); /* including its name */
     if (r == 0 && old != KI__TREE_NONE) {
         ki__tree_insert(m->tree, map, old, made);
         ki__tree_remove(m->tree, old);
@@ -109,10 +109,10 @@ static int merge_maps(merger *m, const job *j)
 
 /* An element of one of the two lists. */
 typedef struct element {
-    ki_str name; /* what tells it apart; empty: nothing does */
+    ki_str name; /* its path element; empty if it has no key */
     uint32_t node;
-    size_t place;   /* in its list */
-    size_t partner; /* the place of the first one of this name in the other list; SIZE_MAX: none */
+    size_t place;   /* index in its list */
+    size_t partner; /* index of the first of this name in the other list; SIZE_MAX: none */
     bool done;
 } element;
 
@@ -131,7 +131,7 @@ static int compare_places(const void *a, const void *b)
     return left->place < right->place ? -1 : left->place > right->place;
 }
 
-/* The elements of a list, in its order. *ret_elements must be freed. */
+/* The elements of a list, in order. The caller frees *ret_elements. */
 static int read_elements(merger *m, uint32_t list, const ki__merge_type *type,
                          element **ret_elements, size_t *ret_count)
 {
@@ -164,7 +164,7 @@ static int read_elements(merger *m, uint32_t list, const ki__merge_type *type,
     return 0;
 }
 
-/* Gives each element of two lists, of which both are sorted by name for this, its partner. */
+/* Links the elements of two lists that have the same name; sorts both by name. */
 static void find_partners(element *a, size_t a_count, element *b, size_t b_count)
 {
     ki__sort(a, a_count, sizeof(*a), compare_elements);
@@ -182,7 +182,7 @@ static void find_partners(element *a, size_t a_count, element *b, size_t b_count
     ki__sort(b, b_count, sizeof(*b), compare_places);
 }
 
-/* Puts an element that is applied at the end of the list, merged with its partner. */
+/* Appends an applied element to the list, merged with its partner. */
 static int put_applied(merger *m, const job *j, element *applied, const element *live)
 {
     applied->done = true;
@@ -211,8 +211,8 @@ static size_t next_shared(const element *applied, size_t count, size_t from)
     return from;
 }
 
-/* Both in one order: elements that both have come in the order in which they are applied. Others
- * that were there come as early as that allows, and new ones where they were applied. */
+/* Merges both lists into one order: elements in both are in the applied order. Elements only in the
+ * live list come as early as that allows, and new ones where they were applied. */
 static int put_all(merger *m, const job *j, element *live, size_t live_count, element *applied,
                    size_t applied_count)
 {
@@ -222,7 +222,7 @@ static int put_all(merger *m, const job *j, element *live, size_t live_count, el
         bool both = l < live_count && a < applied_count;
         if (both && live[l].partner != SIZE_MAX && live[l].partner != a && shared < applied_count &&
             live[l].partner != shared) {
-            l++; /* another comes first; this one is put when it is its turn */
+            l++; /* another one comes first; this one is appended in its turn */
             continue;
         }
         if (l < live_count && live[l].partner == SIZE_MAX) {
@@ -230,7 +230,7 @@ static int put_all(merger *m, const job *j, element *live, size_t live_count, el
             continue;
         }
         if (l < live_count && (applied[live[l].partner].done || live[l].partner == a)) {
-            l++; /* it is put, or is now */
+            l++; /* already appended, or appended below */
         }
         if (a < applied_count) {
             r = put_applied(m, j, &applied[a], live);
@@ -277,11 +277,11 @@ int ki__merge_objects(ki__tree *tree, uint32_t target, uint32_t config, const ki
     return r == 0 && ki__tree_is_spent(tree) ? KI_ERR_LIMIT : r;
 }
 
-/* ---- taking out ---- */
+/* ---- pruning ---- */
 
 enum { BELOW_LAST = 1, GONE = 2 };
 
-/* A field that the kind has counts as owned if something in it is. */
+/* A field defined by the kind counts as owned if anything below it is. */
 static bool counts_in(const ki__field_set *set, const ki__layout_item *item)
 {
     return ki__field_set_has(set, item->path) ||
@@ -291,7 +291,7 @@ static bool counts_in(const ki__field_set *set, const ki__layout_item *item)
 static bool is_owned(const ki__layout_item *item, const ki__field_set *const *owned, size_t count)
 {
     if (ki_str_eq_text(item->path, "f:metadata")) {
-        return true; /* the name in it, which sets do not tell, is everybody's */
+        return true; /* it has the name, which field sets omit and every manager shares */
     }
     for (size_t i = 0; i < count; i++) {
         if (counts_in(owned[i], item)) {
@@ -304,7 +304,7 @@ static bool is_owned(const ki__layout_item *item, const ki__field_set *const *ow
 void ki__merge_drop_emptied(ki__tree *tree, uint32_t root)
 {
     uint32_t node = ki__tree_at(tree, root)->first;
-    while (node != KI__TREE_NONE) { /* in the order of the text: what this empties stays */
+    while (node != KI__TREE_NONE) { /* in document order: parents emptied by this are kept */
         const ki__tree_node *n = ki__tree_at(tree, node);
         ki_value source = ki__tree_value(tree, node);
         uint32_t next = n->first;
@@ -332,7 +332,7 @@ int ki__merge_prune(ki__tree *tree, const ki__layout *layout, const ki__field_se
     if (marks == NULL) {
         return -ENOMEM;
     }
-    for (size_t i = 0; i < layout->count; i++) { /* what is above comes first */
+    for (size_t i = 0; i < layout->count; i++) { /* parents come first */
         const ki__layout_item *item = &layout->items[i];
         bool in_last = counts_in(last, item);
         uint8_t above = item->parent != KI__LAYOUT_NONE ? marks[item->parent] : 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Changes of an edit that know what they change: labels, annotations, finalizers, owner references
- * and conditions. */
+/* Edits of labels, annotations, finalizers, owner references and conditions. */
 #include "base/error.h"
 #include "base/options.h"
 #include "base/time_units.h"
@@ -13,7 +12,7 @@ static const char *const finalizers[] = {"metadata", "finalizers"};
 static const char *const owner_references[] = {"metadata", "ownerReferences"};
 static const char *const conditions[] = {"status", "conditions"};
 
-/* Whether a change can be made with these arguments; what is NULL is recorded. */
+/* Whether an edit with this argument can proceed; a NULL argument is recorded as an error. */
 static bool is_ready(ki_edit *edit, const void *argument, const char *name)
 {
     if (!ki__object_edit_is_open(edit)) {
@@ -109,14 +108,14 @@ void ki_edit_remove_finalizer(ki_edit *edit, const char *name)
 
 /* ---- owner references ---- */
 
-/* "apps/v1" is of the group "apps", "v1" of "". */
+/* "apps/v1" is in the group "apps", "v1" in "". */
 static ki_str group_of(ki_str api_version)
 {
     const char *slash = api_version.len != 0 ? memchr(api_version.ptr, '/', api_version.len) : NULL;
     return ki_str_make(api_version.ptr, slash != NULL ? (size_t)(slash - api_version.ptr) : 0);
 }
 
-/* Whether an apiVersion is of a group, however it is spelt. */
+/* Whether the node is an apiVersion in this group. */
 static bool is_of_group(ki_edit *edit, uint32_t version, ki_str group)
 {
     char text[512];
@@ -138,7 +137,7 @@ static bool refers_to(ki_edit *edit, uint32_t reference, const ki_object *owner)
                                      ki_str_from(ki_object_name(owner)));
 }
 
-/* The namespace that the object has now, which may have been set by the edit. */
+/* Whether the object is in this namespace now; the edit may have set it. */
 static bool is_in_namespace(ki_edit *edit, ki_str name)
 {
     uint32_t metadata = member(edit, edit->root, "metadata");
@@ -167,7 +166,7 @@ static bool check_owner(ki_edit *edit, const ki_object *owner)
     return true;
 }
 
-/* Finds the reference that is replaced. False, with the failure, if there is another controller. */
+/* Finds the reference to replace. False, with an error, if there is another controller. */
 static bool find_reference(ki_edit *edit, uint32_t list, const ki_object *owner, bool controller,
                            uint32_t *ret_old)
 {
@@ -263,7 +262,7 @@ static void set_text(ki_edit *edit, uint32_t map, const char *name, const char *
     }
 }
 
-/* A member from the text that was begun with ki__object_edit_text(). */
+/* Sets a member from the text started with ki__object_edit_text(). */
 static void set_taken(ki_edit *edit, uint32_t map, const char *name, const ki__out *out)
 {
     uint32_t node = ki__object_edit_take(edit, out);
@@ -272,7 +271,7 @@ static void set_taken(ki_edit *edit, uint32_t map, const char *name, const ki__o
     }
 }
 
-/* The condition of a type; an empty one if there is none. */
+/* The condition of a type; an empty one is added if there is none. */
 static uint32_t find_condition(ki_edit *edit, const char *type)
 {
     uint32_t list = ki__object_edit_container(edit, conditions, KI_TYPE_LIST, true);

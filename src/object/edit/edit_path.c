@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Changes of an edit at a path, and at places that have a fixed path. */
+/* Edits at a path, and at fixed paths. */
 #include "base/digits.h"
 #include "base/error.h"
 #include "base/utf8.h"
@@ -7,14 +7,14 @@
 #include "object/json/json_scan.h"
 #include "object/path/path.h"
 
-/* Where a path leads. */
+/* The target of a path. */
 typedef struct place {
     uint32_t parent;
-    uint32_t node; /* none: it is missing */
+    uint32_t node; /* none if missing */
     const ki__path_step *last;
 } place;
 
-/* ---- failures ---- */
+/* ---- errors ---- */
 
 static bool fail(ki_edit *edit, int code, const char *path, const char *why)
 {
@@ -25,7 +25,7 @@ static bool fail(ki_edit *edit, int code, const char *path, const char *why)
     return false;
 }
 
-/* A step, counted from 1, leads into something that has nothing of the kind. */
+/* Step `number`, from 1, applies to a value of the wrong type. */
 static bool fail_type(ki_edit *edit, const char *path, size_t number, ki_type found, ki_type wanted)
 {
     char room[KI__DIGITS_SIZE];
@@ -40,7 +40,7 @@ static bool fail_type(ki_edit *edit, const char *path, size_t number, ki_type fo
 
 /* ---- paths ---- */
 
-/* The member and its value that an element is found by, if the filter is that simple. */
+/* The key and value of a filter of the form [key=value]; false for any other. */
 static bool read_key(const ki_path *path, const ki__path_step *filter, ki_str *ret_name,
                      ki_str *ret_text)
 {
@@ -63,7 +63,7 @@ static bool is_simple(const ki_path *path, const ki__path_step *step)
            (step->kind == KI__PATH_FILTER && read_key(path, step, &name, &text));
 }
 
-/* Compiles a path that leads to one place. NULL, with the failure in the edit, if it is none. */
+/* Compiles a path that leads to a single value. NULL, with an error in the edit, if it does not. */
 static ki_path *compile(ki_edit *edit, const char *text)
 {
     ki_path *path = NULL;
@@ -72,7 +72,7 @@ static ki_path *compile(ki_edit *edit, const char *text)
         (void)ki__error_null(&edit->error, "path");
         return NULL;
     }
-    if (!ki__utf8_valid(ki_str_from(text))) { /* its names would be written as others */
+    if (!ki__utf8_valid(ki_str_from(text))) { /* its names would be altered when written */
         (void)fail(edit, KI_ERR_SYNTAX, text, "not valid UTF-8");
         return NULL;
     }
@@ -102,7 +102,7 @@ static uint32_t element_at(ki_edit *edit, uint32_t list, int64_t index)
     uint32_t node = back ? edit->tree.nodes[list].last : edit->tree.nodes[list].first;
     for (uint64_t left = back ? (uint64_t) - (index + 1) : (uint64_t)index;
          left != 0 && node != KI__TREE_NONE; left--) {
-        uint32_t after = ki__tree_next(&edit->tree, node); /* for its cost */
+        uint32_t after = ki__tree_next(&edit->tree, node); /* charges a step */
         node = back ? edit->tree.nodes[node].prev : after;
     }
     return node;
@@ -118,7 +118,7 @@ static uint32_t element_with(ki_edit *edit, uint32_t list, ki_str name, ki_str t
     return node;
 }
 
-/* Takes one step from `parent`: *ret_node is none if there is nothing. */
+/* Takes one step from `parent`: *ret_node is none if the child is missing. */
 static bool take_step(ki_edit *edit, const ki_path *path, const ki__path_step *step, size_t number,
                       uint32_t parent, uint32_t *ret_node)
 {
@@ -134,13 +134,13 @@ static bool take_step(ki_edit *edit, const ki_path *path, const ki__path_step *s
     } else if (step->kind == KI__PATH_INDEX) {
         *ret_node = element_at(edit, parent, step->from);
     } else {
-        (void)read_key(path, step, &name, &text); /* was looked at before */
+        (void)read_key(path, step, &name, &text); /* was validated by compile() */
         *ret_node = element_with(edit, parent, name, text);
     }
     return true;
 }
 
-/* Puts a node where a step leads from `parent`, in the place of `old`. */
+/* Stores a node at the target of a path, replacing the existing one. */
 static bool put(ki_edit *edit, const ki_path *path, const place *at, uint32_t node)
 {
     if (at->last->kind == KI__PATH_FIELD) {
@@ -161,8 +161,8 @@ static bool is_missing(const ki_edit *edit, uint32_t node)
     return node == KI__TREE_NONE || edit->tree.nodes[node].type == KI_TYPE_NULL;
 }
 
-/* Follows a path. What is missing on the way is created, or else ends it: then 0. 1 with *at set;
- * -1, with the failure in the edit. */
+/* Follows a path, creating missing parents if `create`. 1 with *at set; 0 if something is missing;
+ * -1 with an error in the edit. */
 static int follow(ki_edit *edit, const ki_path *path, bool create, place *at)
 {
     *at = (place){.node = edit->root};
@@ -189,7 +189,7 @@ static int follow(ki_edit *edit, const ki_path *path, bool create, place *at)
     return 1;
 }
 
-/* ---- what changes are made of ---- */
+/* ---- nodes ---- */
 
 static uint32_t node_of_json(ki_edit *edit, const char *path, ki_str json)
 {
@@ -260,7 +260,7 @@ static void append(ki_edit *edit, ki_path *path, uint32_t node)
     ki_path_unref(path);
 }
 
-/* ---- the API ---- */
+/* ---- API ---- */
 
 void ki_edit_set_string(ki_edit *edit, const char *path, const char *text)
 {
@@ -361,7 +361,7 @@ void ki_edit_remove_string(ki_edit *edit, const char *path, const char *text)
     ki_path_unref(compiled);
 }
 
-/* ---- fixed places ---- */
+/* ---- fixed paths ---- */
 
 void ki__object_edit_remove_strings(ki_edit *edit, uint32_t list, ki_str text)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Laying out walks the tree along its links; the types and the lengths of the path on the way are
- * kept for each level. */
+/* Traverses the tree along its links; type and path length are kept per level. */
 #include "object/edit/field_layout.h"
 
 #include <errno.h>
@@ -21,7 +20,7 @@ typedef struct walk {
     ki__field_text *text;
     bool strict;
     ki_buf path;
-    level *levels; /* of the node at hand, those above it, and the root */
+    level *levels; /* of the current node and its ancestors */
     size_t depth;
     size_t cap;
     ki_str bad;
@@ -29,7 +28,7 @@ typedef struct walk {
 
 /* ---- elements ---- */
 
-/* A scalar as JSON, spelt in one way. */
+/* Appends a scalar as canonical JSON. */
 static void add_scalar(const ki_value *value, ki__out *out)
 {
     int64_t number;
@@ -57,7 +56,7 @@ static int add_keys(ki__tree *tree, uint32_t node, const ki__merge_type *list, k
 {
     ki_str keys[KI__MERGE_KEYS_MAX];
     size_t count = ki__merge_type_keys(list, keys);
-    bool any = false; /* besides those that it does not have */
+    bool any = false; /* a key that is present, not a default */
     ki__out_text(out, "k:{");
     for (size_t i = 0; i < count && out->error == 0; i++) {
         uint32_t child = ki__tree_get(tree, node, keys[i]);
@@ -94,9 +93,9 @@ int ki__layout_add_element(ki__tree *tree, uint32_t node, const ki__merge_type *
     return out.error < 0 ? out.error : 1;
 }
 
-/* ---- laying out ---- */
+/* ---- layout ---- */
 
-/* What only the server writes, at the top and in metadata: nobody owns it. */
+/* Fields written only by the server, at the root and in metadata: they have no owner. */
 static bool is_own(const walk *w, ki_str name)
 {
     static const char *const top[] = {"apiVersion", "kind", NULL};
@@ -113,7 +112,7 @@ static bool is_own(const walk *w, ki_str name)
     return false;
 }
 
-/* Appends the element of a node to the path. 1; 0 if the node is left out. */
+/* Appends the path element of a node. 1; 0 if the node is omitted. */
 static int add_to_path(walk *w, uint32_t node)
 {
     const level *above = &w->levels[w->depth - 1];
@@ -186,7 +185,7 @@ static int open_level(walk *w, const ki__merge_type *type)
     return r;
 }
 
-/* Lays out one node. *ret_open: what is in it comes next. */
+/* Adds one node. *ret_open: visit its children next. */
 static int visit(walk *w, uint32_t node, bool *ret_open)
 {
     const level *above = &w->levels[w->depth - 1];
@@ -241,7 +240,7 @@ static int compare_items(const void *a, const void *b)
     return order != 0 ? order : left->node < right->node ? -1 : left->node > right->node ? 1 : 0;
 }
 
-/* Sorts, leaves one of those with the same path, and finds what each is in. */
+/* Sorts the items, removes duplicates, and determines their parents. */
 static int finish(walk *w)
 {
     ki__layout *layout = w->layout;
@@ -313,7 +312,7 @@ int ki__layout_to_set(const ki__layout *layout, ki__field_set *set)
     return r;
 }
 
-/* ---- comparing ---- */
+/* ---- comparison ---- */
 
 static bool is_zero(const ki__tree *tree, uint32_t node)
 {
@@ -324,7 +323,7 @@ static bool is_zero(const ki__tree *tree, uint32_t node)
                      ki_str_eq_text(n->text, "false") || n->type == KI_TYPE_NULL;
 }
 
-/* Something that only one side has. Where Go shows it on the other as well, only what it holds can
+/* An item on one side only. If Go includes it on the other side as well, only its contents can
  * differ. */
 static int take_single(const ki__layout *layout, ki__layout_item *item, const ki__tree *tree,
                        ki__field_set *missing, ki__field_set *changed)

@@ -65,7 +65,7 @@ int ki__field_path_compare(ki_str a, ki_str b)
     while (i < len && a.ptr[i] == b.ptr[i]) {
         i++;
     }
-    if (i < len) { /* the separator wraps around, to the lowest */
+    if (i < len) { /* the separator, 0xff, wraps around to 0: it sorts first */
         return (unsigned char)(a.ptr[i] + 1) < (unsigned char)(b.ptr[i] + 1) ? -1 : 1;
     }
     return a.len < b.len ? -1 : a.len > b.len ? 1 : 0;
@@ -77,7 +77,7 @@ bool ki__field_path_is_in(ki_str path, ki_str above)
            (path.len == above.len || (unsigned char)path.ptr[above.len] == KI__FIELD_SEPARATOR);
 }
 
-/* Takes the first element off a path. */
+/* Removes and returns the first element of a path. */
 static ki_str take_element(ki_str *path)
 {
     const char *end = memchr(path->ptr, KI__FIELD_SEPARATOR, path->len);
@@ -88,7 +88,7 @@ static ki_str take_element(ki_str *path)
     return element;
 }
 
-/* {"name":"web"} as name="web". */
+/* Writes {"name":"web"} as name="web". */
 static void write_key(ki_str json, ki__out *out)
 {
     ki__json_scan scan;
@@ -151,7 +151,7 @@ static int reserve(ki__field_set *set, size_t count)
     return r;
 }
 
-/* How many paths come before this one. */
+/* Number of paths that sort before this one. */
 static size_t count_before(const ki__field_set *set, ki_str path)
 {
     size_t low = 0;
@@ -191,7 +191,7 @@ int ki__field_set_unite(ki__field_set *set, const ki__field_set *other)
     if (r < 0 || other->count == 0) {
         return r;
     }
-    /* From the end, into the room behind; then what is too much of it is closed. */
+    /* Merge from the end into the free space behind, then close the gap left by duplicates. */
     size_t total = set->count + other->count;
     size_t i = set->count;
     size_t j = other->count;
@@ -237,7 +237,7 @@ bool ki__field_set_has_below(const ki__field_set *set, ki_str path)
     return at < set->count && ki__field_path_is_in(set->paths[at], path);
 }
 
-/* ---- reading FieldsV1 ---- */
+/* ---- parsing FieldsV1 ---- */
 
 typedef struct member {
     ki_str name;
@@ -249,7 +249,7 @@ static int compare_members(const void *a, const void *b)
     return ki_str_cmp(((const member *)a)->name, ((const member *)b)->name);
 }
 
-/* Writes the members of a key in their order, without white space. */
+/* Writes the members of a key sorted, without white space. */
 static int add_key(ki_str json, ki_buf *path)
 {
     member members[KI__FIELD_KEYS_MAX];
@@ -282,7 +282,7 @@ static int add_key(ki_str json, ki_buf *path)
     for (size_t i = 0; i < count && out.error == 0; i++) {
         ki__put_comma(&out);
         ki__out_char(&out, '"');
-        ki__out_str(&out, members[i].name); /* encoded already */
+        ki__out_str(&out, members[i].name); /* already escaped */
         ki__out_text(&out, "\":");
         ki__put_json(&out, members[i].value);
     }
@@ -290,7 +290,8 @@ static int add_key(ki_str json, ki_buf *path)
     return out.error;
 }
 
-/* Appends the element that a name is. 1; 0 for a kind that is not known, as future ones may be. */
+/* Appends the path element for a name. 1; 0 for an unknown element type, as future versions may
+ * have. */
 static int add_element(ki_str name, ki_buf *path)
 {
     char kind = (char)(name.len >= 2 && name.ptr[1] == ':' ? name.ptr[0] : '\0');
@@ -323,7 +324,7 @@ typedef struct reader {
     ki_buf name;
     size_t depth;
     ki_value_iter iters[KI__FIELD_DEPTH_MAX];
-    size_t lens[KI__FIELD_DEPTH_MAX]; /* of the path of each */
+    size_t lens[KI__FIELD_DEPTH_MAX]; /* path length at each level */
 } reader;
 
 static int add_path(reader *r)
@@ -339,7 +340,7 @@ static int add_path(reader *r)
     return code;
 }
 
-/* A member: the path itself if it is ".", or has nothing in it; else what is below it. */
+/* A member: the path itself if it is "." or an empty map; otherwise the paths below it. */
 static int read_member(reader *r, const ki_value *key, const ki_value *value)
 {
     ki_buf_clear(&r->name);
@@ -417,7 +418,7 @@ int ki__field_set_read(ki__field_set *set, const ki_value *fields, ki__field_tex
     return code;
 }
 
-/* ---- writing it ---- */
+/* ---- writing FieldsV1 ---- */
 
 static size_t count_elements(ki_str path)
 {
@@ -428,7 +429,7 @@ static size_t count_elements(ki_str path)
     return count;
 }
 
-/* How many elements two paths begin with in common. */
+/* Number of leading elements that two paths have in common. */
 static size_t count_common(ki_str a, ki_str b)
 {
     size_t common = 0;
@@ -438,7 +439,7 @@ static size_t count_common(ki_str a, ki_str b)
     return common;
 }
 
-/* The rest of a path, from the element `from` on; all maps stay open. */
+/* Writes the path from element `from` on; leaves all maps open. */
 static void open_elements(ki_str path, size_t from, ki__out *out)
 {
     for (size_t i = 0; path.len != 0 && out->error == 0; i++) {
@@ -458,7 +459,7 @@ void ki__field_set_write(const ki__field_set *set, ki__out *out)
         ki_str path = set->paths[i];
         size_t common = count_common(last, path);
         size_t open = count_elements(last);
-        if (common == open && open != 0) { /* below the last one, which is a field as well */
+        if (common == open && open != 0) { /* below the last path, which is itself in the set */
             ki__out_text(out, "\".\":{}");
         }
         for (; open > common; open--) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing patches: a walk over two maps at once. The members of each pair of maps are gone through
- * twice: those of the new one for what is added or different, those of the old one for what is
- * gone. A map of a merge patch is opened before it is known whether anything is different in it,
- * and taken back if nothing was. */
+/* Creates patches by traversing two maps in parallel. The members of each pair of maps are visited
+ * in two passes: those of the new map for additions and changes, those of the old map for removals.
+ * A map of a merge patch is written before it is known whether it has any changes, and removed
+ * again if it has none. */
 #include "object/edit/json_diff.h"
 
 #include <kinformer/error.h>
@@ -18,10 +18,10 @@ typedef struct frame {
     ki__member_run old_members;
     ki__member_run new_members;
     ki_value_iter iter;
-    bool removing;   /* the walk is over the old map */
-    size_t start;    /* merge patch: of the output, before the name of this map */
-    size_t inside;   /* the same, after its bracket */
-    size_t path_len; /* operations: of its pointer */
+    bool removing;   /* second pass, over the old map */
+    size_t start;    /* merge patch: output length before the name of this map */
+    size_t inside;   /* merge patch: output length after its bracket */
+    size_t path_len; /* JSON patch: length of its pointer */
 } frame;
 
 typedef struct differ {
@@ -31,7 +31,7 @@ typedef struct differ {
     size_t depth;
     size_t cap;
     ki__members members; /* of all frames */
-    ki_buf path;         /* operations: the pointer to the member at hand */
+    ki_buf path;         /* JSON patch: pointer to the current member */
     ki__out *out;
 } differ;
 
@@ -40,14 +40,14 @@ static bool is_map(const ki_value *value)
     return ki_value_type(value) == KI_TYPE_MAP;
 }
 
-/* In a merge patch null is the same as nothing. */
+/* In a merge patch null means absent. */
 static bool is_absent(const differ *d, const ki_value *value)
 {
     ki_type type = ki_value_type(value);
     return type == KI_TYPE_NONE || (type == KI_TYPE_NULL && d->form == KI__DIFF_MERGE_PATCH);
 }
 
-/* ---- the stack ---- */
+/* ---- stack ---- */
 
 static int push(differ *d, const ki_value *before, const ki_value *after, size_t start)
 {
@@ -87,7 +87,7 @@ static void pop(differ *d)
 
 /* ---- output ---- */
 
-/* Appends a name to the pointer of the map that is open. */
+/* Sets the pointer to a member of the open map. */
 static int set_path(differ *d, const ki_value *key)
 {
     ki_str name;
@@ -141,7 +141,7 @@ static int put_remove(differ *d, const ki_value *key)
     return d->out->error;
 }
 
-/* ---- the walk ---- */
+/* ---- traversal ---- */
 
 static int open_member(differ *d, const ki_value *key, const ki_value *before,
                        const ki_value *after)
@@ -188,7 +188,7 @@ static int step(differ *d)
               : ki__members_find(&d->members, f->removing ? f->new_members : f->old_members, &key,
                                  &other);
     if (r < 0 || first.bytes != value.bytes || is_absent(d, &value)) {
-        return r < 0 ? r : 0; /* not the first of its name, or nothing */
+        return r < 0 ? r : 0; /* a duplicate name, or absent */
     }
     if (f->removing) {
         return is_absent(d, &other) ? put_remove(d, &key) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patches made from two states of a value. */
+/* Creates patches from two states of a value. */
 #ifndef KI_OBJECT_EDIT_JSON_DIFF_H
 #define KI_OBJECT_EDIT_JSON_DIFF_H
 
@@ -9,8 +9,8 @@
 #include "object/edit/json_out.h"
 
 typedef enum ki__diff_form {
-    KI__DIFF_MERGE_PATCH, /* a map; null counts as absent */
-    KI__DIFF_OPERATIONS,  /* of a JSON patch, with commas before them where `out` needs one */
+    KI__DIFF_MERGE_PATCH, /* a map; null means absent */
+    KI__DIFF_OPERATIONS,  /* operations of a JSON patch, after a comma if `out` needs one */
 } ki__diff_form;
 
 /** Appends the patch that turns one map into another. Lists are replaced as a whole.

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copying members, and setting and removing one by its path: all of them copy the text around the
- * place that changes. */
+/* Copies members, and sets or removes one by path: the text around the change is copied. */
 #include "object/edit/json_edit.h"
 
 #include <kinformer/error.h>
@@ -34,10 +33,10 @@ void ki__json_copy_members(const ki_value *map, const char *const *skip, ki__out
     }
 }
 
-/* ---- by path ---- */
+/* ---- paths ---- */
 
-/* Follows the path as far as there are members. *ret_value is the last one found, or the root; the
- * result is how many steps were found, or KI_ERR_TYPE. */
+/* Follows the path as far as it exists. *ret_value is the last member found, or the root; returns
+ * the number of steps found, or KI_ERR_TYPE. */
 static int follow(const ki_object *object, const char *const *path, size_t steps,
                   ki_value *ret_value)
 {
@@ -57,7 +56,7 @@ static int follow(const ki_object *object, const char *const *path, size_t steps
     return (int)found;
 }
 
-/* The text from one place to another, of which the object has both. */
+/* Appends a range of the object's text. */
 static void add_range(ki__out *out, const char *from, const char *to)
 {
     ki__out_str(out, ki_str_make(from, (size_t)(to - from)));
@@ -98,20 +97,20 @@ int ki__json_set(const ki_object *object, const char *const *path, size_t steps,
     }
     bool empty = *ki__json_skip_space(place + 1) == '}';
     add_range(&out, text.ptr, after - 1);
-    ki__out_text(&out, empty ? "" : ","); /* white space may stand before it */
+    ki__out_text(&out, empty ? "" : ","); /* white space may precede it */
     add_nested(&out, path + found, steps - (size_t)found, json);
     add_range(&out, after - 1, text.ptr + text.len);
     return out.error;
 }
 
-/* Where the member begins and ends, with the one comma that goes with it. */
+/* The range of a member, including the comma to remove with it. */
 static bool member_range(const ki_value *map, const char *name, const char **ret_from,
                          const char **ret_to)
 {
     ki_value_iter iter;
     ki_value key;
     ki_value value;
-    const char *before = NULL; /* the end of the member before it */
+    const char *before = NULL; /* end of the previous member */
     if (ki_value_iter_begin(map, &iter) < 0) {
         return false;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ki_json_format(): reads the format token by token and appends values with the functions that a
- * program would call, so that limits, checks and places of errors are the same. Arguments are only
- * ever written as whole values or as escaped parts of strings. */
+/* ki_json_format(): parses the format token by token and appends values with the same functions as
+ * a program would, so that limits, validation and error positions are the same. Arguments are only
+ * written as complete values or as escaped parts of strings, so they cannot inject JSON. */
 #include <stdarg.h>
 
 #include "base/ascii.h"
@@ -9,7 +9,7 @@
 #include "object/edit/json_writer.h"
 #include "object/json/json_scan.h"
 
-/* What may come next. */
+/* Parser state: what may come next. */
 typedef enum expected {
     EXPECT_VALUE,
     EXPECT_VALUE_OR_END, /* after [ */
@@ -21,9 +21,9 @@ typedef enum expected {
 
 typedef struct format {
     ki_json *json;
-    const char *p;       /* the next byte */
-    const char *token;   /* where errors are: the token or conversion in progress */
-    uint32_t base_depth; /* of the writer, before the value */
+    const char *p;       /* next byte */
+    const char *token;   /* error position: the current token or conversion */
+    uint32_t base_depth; /* depth of the writer before the value */
     expected next;
     va_list args;
 } format;
@@ -57,11 +57,11 @@ typedef struct argument {
     double real;
 } argument;
 
-/* How it is passed. */
+/* The C type of the argument. */
 typedef enum source { AS_NOTHING, AS_INT, AS_LONG, AS_LONG_LONG, AS_MAX, AS_SIZE } source;
 
 static const struct {
-    const char *spelling; /* none begins another */
+    const char *spelling; /* no entry is a prefix of another */
     kind kind;
     source source;
 } conversions[] = {
@@ -88,7 +88,7 @@ static int64_t take_signed(format *f, source from)
     case AS_MAX:
         return va_arg(f->args, intmax_t);
     case AS_SIZE:
-        return va_arg(f->args, ptrdiff_t); /* as wide as size_t */
+        return va_arg(f->args, ptrdiff_t); /* same width as size_t */
     case AS_NOTHING:
     case AS_INT:
         break;
@@ -114,7 +114,7 @@ static uint64_t take_unsigned(format *f, source from)
     return va_arg(f->args, unsigned int);
 }
 
-/* As with printf(), a bounded text ends before its first NUL, which need not be there. */
+/* As in printf(), the precision bounds the text, which then need not be NUL-terminated. */
 static void take_text(format *f, source from, argument *a)
 {
     bool is_bounded = from == AS_INT;
@@ -150,7 +150,7 @@ static void take(format *f, source from, argument *a)
     }
 }
 
-/* Passes the conversion at `p` and takes its argument. */
+/* Parses the conversion at `p` and fetches its argument. */
 static bool next_argument(format *f, argument *ret_argument)
 {
     f->token = f->p;
@@ -196,18 +196,18 @@ static void add_argument(format *f)
     }
 }
 
-/* An escape keeps its spelling; the whole string is checked later. */
+/* Escapes are copied; the complete string is validated later. */
 static void add_escape(format *f)
 {
     if (f->p[1] == '\0') {
-        f->p++; /* the string has no end, which is found next */
+        f->p++; /* unterminated, which is detected next */
     } else {
         ki__out_str(&f->json->out, f->p[1] == '\'' ? ki_str_from("'") : ki_str_make(f->p, 2));
         f->p += 2;
     }
 }
 
-/* The content of what begins at `p` with a quote, and passes it. */
+/* Appends the content of the quoted string at `p` and skips it. */
 static void add_quoted(format *f)
 {
     const char *start = f->p;
@@ -236,7 +236,7 @@ static void add_quoted(format *f)
         return;
     }
     f->p++;
-    if (is_escaped) { /* checked with its quotes */
+    if (is_escaped) { /* validated including its quotes */
         ki_buf *buf = &f->json->buf;
         ki__out_char(&f->json->out, '"');
         ki_str string = ki_str_make(buf->data + content - 1, buf->len - content + 1);
@@ -247,7 +247,7 @@ static void add_quoted(format *f)
     }
 }
 
-/* Bytes of names without quotes. */
+/* Length of an unquoted name. */
 static size_t bare_length(const char *p)
 {
     size_t len = 0;
@@ -337,7 +337,7 @@ static void put_argument(format *f)
 static void put_literal(format *f)
 {
     size_t len = bare_length(f->p);
-    len += f->p[len] == '+' ? 1 + bare_length(f->p + len + 1) : 0; /* of an exponent */
+    len += f->p[len] == '+' ? 1 + bare_length(f->p + len + 1) : 0; /* sign of an exponent */
     ki_str text = ki_str_make(f->p, len);
     if (len == 0 || ki__json_check(text, 0, NULL) < 0) {
         refuse(f, len == 0 ? "expected a value" : "expected a value; strings need quotes");
@@ -391,7 +391,7 @@ static void read_end(format *f)
     ended_value(f);
 }
 
-/* Reads one token, or a name with its colon. */
+/* Parses one token, or a name with its colon. */
 static void step(format *f)
 {
     bool is_end = *f->p == '}' || *f->p == ']';
@@ -428,7 +428,7 @@ static void step(format *f)
     }
 }
 
-/* Adds the place in the format to the failure. */
+/* Adds the position in the format to the error. */
 static void locate(format *f, const char *text)
 {
     ki_error *failure = &f->json->failure;

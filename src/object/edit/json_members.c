@@ -41,7 +41,7 @@ int ki__members_text(ki__members *members, const ki_value *string, ki_str *ret_t
     return r;
 }
 
-/* Of members with one name the first in the text comes first: it is the one that counts. */
+/* Of duplicate names the first in the text sorts first: it is the one that counts. */
 static int compare_members(const void *a, const void *b)
 {
     const ki__member *x = a;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Members of maps, sorted by their decoded names, so that a walk over two values finds a member of
- * the other one in log n steps. They are kept like a stack: those of the map that was opened last
- * are dropped first. */
+/* Members of maps, sorted by decoded name, so that a parallel traversal of two values finds a
+ * member of the other one in log n steps. They form a stack: those of the last opened map are
+ * dropped first. */
 #ifndef KI_OBJECT_EDIT_JSON_MEMBERS_H
 #define KI_OBJECT_EDIT_JSON_MEMBERS_H
 
@@ -11,7 +11,7 @@
 
 typedef struct ki__member {
     ki_str name;
-    char *owned; /* the text of the name, if it is stored encoded; else NULL */
+    char *owned; /* the decoded name, if it has escapes; else NULL */
     ki_value value;
 } ki__member;
 
@@ -26,7 +26,7 @@ typedef struct ki__members {
     ki__member *items;
     size_t count;
     size_t cap;
-    ki_buf name; /* the name at hand, if it is stored encoded */
+    ki_buf name; /* the current name, if it has escapes */
 } ki__members;
 
 void ki__members_init(ki__members *members, const ki_alloc *alloc);
@@ -35,21 +35,20 @@ void ki__members_done(ki__members *members);
 /** Drops all but the first `count`. */
 void ki__members_drop(ki__members *members, size_t count);
 
-/** The text of a string, decoded; valid until the next call of any function here.
+/** The decoded text of a string; valid until the next call of any function here.
  *  Errors: KI_ERR_TYPE, -ENOMEM. */
 int ki__members_text(ki__members *members, const ki_value *string, ki_str *ret_text);
 
-/** Adds one, whose name is the string `key`.  Errors: -ENOMEM. */
+/** Adds a member named by the string `key`. Errors: -ENOMEM. */
 int ki__members_add(ki__members *members, const ki_value *key, const ki_value *value);
 
-/** Sorts those that were added after the first `from`. Of several with one name, the first in the
- *  text comes first. */
+/** Sorts the members after the first `from`. Duplicate names keep the order of the text. */
 ki__member_run ki__members_sort(ki__members *members, size_t from);
 
-/** Adds the members of a map and sorts them; none of what is not a map.  Errors: -ENOMEM. */
+/** Adds the members of a map, sorted; none if it is not a map. Errors: -ENOMEM. */
 int ki__members_add_map(ki__members *members, const ki_value *map, ki__member_run *ret_run);
 
-/** The first member with the name `key`: 1, 0 if there is none.  Errors: -ENOMEM. */
+/** The first member named `key`: 1, or 0 if there is none. Errors: -ENOMEM. */
 int ki__members_find(ki__members *members, ki__member_run run, const ki_value *key,
                      ki_value *ret_member);
 

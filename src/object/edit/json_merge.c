@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Merge patches (RFC 7386) and comparing values: two walks over two values at once, each with a
- * stack of its own. The members of each map that names are looked up in are sorted once, so that
- * neither takes more than n log n steps for each level of depth. */
+/* Merge patches (RFC 7386) and comparison of values: both traverse two values in parallel with an
+ * explicit stack. The members of a map are sorted once before lookups, so that neither takes more
+ * than n log n steps per level of depth. */
 #include <kinformer/error.h>
 
 #include "base/alloc.h"
@@ -10,13 +10,13 @@
 #include "object/edit/json_members.h"
 
 typedef struct frame {
-    ki_value left;               /* what is changed or compared; a map, a list or nothing */
-    ki_value right;              /* the patch, or what it is compared with */
-    ki__member_run left_members; /* merging only */
+    ki_value left;               /* target or left operand; a map, a list or none */
+    ki_value right;              /* the patch, or the right operand */
+    ki__member_run left_members; /* merge only */
     ki__member_run right_members;
     ki_value_iter iter;
-    ki_value_iter other; /* comparing lists: the walk over the right one */
-    bool second;         /* merging: the walk is over the patch */
+    ki_value_iter other; /* comparison of lists: iterator over the right one */
+    bool second;         /* merge: second pass, over the patch */
 } frame;
 
 typedef struct walk {
@@ -24,7 +24,7 @@ typedef struct walk {
     frame *frames;
     size_t depth;
     size_t cap;
-    ki__members members; /* of all frames, those of the deepest last */
+    ki__members members; /* of all frames, the deepest last */
 } walk;
 
 static void walk_init(walk *w, const ki_alloc *alloc)
@@ -39,7 +39,7 @@ static void walk_done(walk *w)
     ki__free(w->alloc, w->frames);
 }
 
-/* ---- the stack ---- */
+/* ---- stack ---- */
 
 static int push(walk *w, ki_value left, ki_value right)
 {
@@ -61,14 +61,14 @@ static void pop(walk *w)
     ki__members_drop(&w->members, w->frames[--w->depth].right_members.from);
 }
 
-/* Begins a walk over what is known to be a map or a list. */
+/* Starts an iterator; the value must be a map or a list. */
 static void begin(const ki_value *container, ki_value_iter *iter)
 {
     int r = ki_value_iter_begin(container, iter);
     ki_assert(r == 0);
 }
 
-/* ---- merging ---- */
+/* ---- merge ---- */
 
 static int open_map(walk *w, const ki_value *target, const ki_value *patch, ki__out *out)
 {
@@ -88,7 +88,7 @@ static int open_map(walk *w, const ki_value *target, const ki_value *patch, ki__
     return out->error;
 }
 
-/* Writes a name, and the value if it is whole; a map of the patch is opened instead. */
+/* Writes a name, and the value if it is final; a map of the patch is opened instead. */
 static int put(walk *w, const ki_value *key, const ki_value *target, const ki_value *patch,
                ki__out *out)
 {
@@ -114,14 +114,14 @@ static int merge_member(walk *w, const ki_value *key, const ki_value *value, ki_
         return removed ? 0 : put(w, key, value, r > 0 ? &patch : NULL, out);
     }
     if (patch.bytes != value->bytes || ki_value_type(value) == KI_TYPE_NULL) {
-        return 0; /* named before; or there is nothing to remove */
+        return 0; /* a duplicate, or nothing to remove */
     }
     ki_value old;
     r = ki__members_find(&w->members, f->left_members, key, &old);
     return r != 0 ? (r < 0 ? r : 0) : put(w, key, &none, value, out);
 }
 
-/* The end of a map: continues with the patch, or closes it. */
+/* End of a map: continues with the patch, or closes the map. */
 static int end_map(walk *w, ki__out *out)
 {
     frame *f = &w->frames[w->depth - 1];
@@ -157,7 +157,7 @@ int ki__json_merge(const ki_value *target, const ki_value *patch, const ki_alloc
     return r;
 }
 
-/* ---- comparing ---- */
+/* ---- comparison ---- */
 
 static bool same_number(const ki_value *a, const ki_value *b)
 {
@@ -205,7 +205,7 @@ static int same_scalar(walk *w, const ki_value *a, const ki_value *b, bool *ret_
     return 0;
 }
 
-/* Compares two values, but only opens those that have children. */
+/* Compares two values; pushes containers instead of descending. */
 static int same_step(walk *w, const ki_value *a, const ki_value *b, bool *ret_same)
 {
     ki_type type = ki_value_type(a);
@@ -226,7 +226,7 @@ static int same_step(walk *w, const ki_value *a, const ki_value *b, bool *ret_sa
     return r;
 }
 
-/* One child of the value on top of the stack. */
+/* Compares one child of the value on top of the stack. */
 static int same_child(walk *w, bool *ret_same)
 {
     frame *f = &w->frames[w->depth - 1];

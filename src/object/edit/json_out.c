@@ -9,7 +9,7 @@
 #include "object/text/base64.h"
 #include "object/text/text_format.h"
 
-/* ---- text as it is ---- */
+/* ---- raw text ---- */
 
 static void add(ki__out *out, const char *bytes, size_t len)
 {
@@ -113,7 +113,7 @@ void ki__out_double(ki__out *out, double number)
     add(out, text, ki__format_double(number, text));
 }
 
-/* ---- strings as Go formats them ---- */
+/* ---- strings quoted as in Go ---- */
 
 static void add_hex(ki__out *out, const char *before, unsigned int number, unsigned int digits)
 {
@@ -126,7 +126,7 @@ static void add_hex(ki__out *out, const char *before, unsigned int number, unsig
 
 static void quote_ascii(ki__out *out, unsigned char c)
 {
-    static const char short_forms[] = "abtnvfr"; /* of the bytes 7 to 13 */
+    static const char short_forms[] = "abtnvfr"; /* for bytes 7 to 13 */
     if (c == '"' || c == '\\') {
         ki__out_char(out, '\\');
         ki__out_char(out, (char)c);
@@ -152,7 +152,7 @@ void ki__out_quoted(ki__out *out, ki_str text)
             len = 1;
         } else if (len == 1) {
             quote_ascii(out, c);
-        } else if (c == 0xc2 && second < 0xa1) { /* controls and no-break space of Latin-1 */
+        } else if (c == 0xc2 && second < 0xa1) { /* Latin-1 controls and no-break space */
             add_hex(out, "\\u", second, 4);
         } else {
             add(out, text.ptr, len);
@@ -164,14 +164,14 @@ void ki__out_quoted(ki__out *out, ki_str text)
 
 /* ---- JSON ---- */
 
-/* The last byte of the text; NUL if it is empty. */
+/* The last byte of the text; NUL if empty. */
 static char last_byte(const ki__out *out)
 {
     return out->buf->len > out->start ? out->buf->data[out->buf->len - 1] : '\0';
 }
 
-/* Whether this byte ends a value: a string, a map, a list, a number, true, false or null. Before
- * the first value or name of a map or list, and after a name, other bytes stand. */
+/* Whether this byte ends a value: a string, map, list, number, true, false or null. The bytes
+ * before the first value of a container, and after a name, are different ones. */
 static bool ends_value(char c)
 {
     return c == '"' || c == '}' || c == ']' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
@@ -199,7 +199,7 @@ void ki__put_comma(ki__out *out)
     }
 }
 
-/* Before a value. In a map, the last byte shows whether it has a name. */
+/* Before a value. In a map, the last byte shows whether there is a name. */
 static void begin_value(ki__out *out)
 {
     char last = last_byte(out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON patches, as API servers apply them. They accept more than RFC 6902 does: "replace" sets a
- * member that is missing, a missing "value" is null, a member that is missing passes a test for
- * null, and negative indexes count from the end of a list. */
+/* JSON patches, as applied by API servers. They accept more than RFC 6902: "replace" sets a missing
+ * member, a missing "value" is null, a missing member passes a test for null, and negative indexes
+ * count from the end of a list. */
 #include <errno.h>
 
 #include "base/digits.h"
@@ -16,16 +16,16 @@ typedef struct patcher {
     uint32_t root;
     const ki_alloc *alloc;
     size_t number;  /* of the operation, from 1 */
-    const char *op; /* its name, as soon as that is known; else NULL */
-    ki_str path;    /* the same of its path */
+    const char *op; /* operation name; NULL until known */
+    ki_str path;    /* operation path, likewise */
     ki_error *error;
 } patcher;
 
-/* Where a pointer leads. A negative index is one more from the end for what is added. */
+/* The target of a pointer. A negative index refers to one position later when adding. */
 typedef struct place {
-    uint32_t parent; /* none: it is the root */
-    uint32_t node;   /* none: there is nothing yet */
-    uint32_t before; /* in a list, for what is added */
+    uint32_t parent; /* none: the target is the root */
+    uint32_t node;   /* none: missing */
+    uint32_t before; /* lists: where to insert */
     char name[STEP_MAX];
     size_t name_len;
 } place;
@@ -44,7 +44,7 @@ static int refuse(const patcher *p, const char *why)
 
 /* ---- pointers ---- */
 
-/* One step of a pointer, decoded; false if it is none. */
+/* Decodes one step of a pointer; false if invalid. */
 static bool read_step(ki_str *rest, place *at)
 {
     at->name_len = 0;
@@ -75,7 +75,7 @@ static bool read_index(ki_str digits, uint64_t *ret_index)
            ki__digits_read(digits, ret_index);
 }
 
-/* From the end: -1 is the last element, and what is added there goes after it. */
+/* From the end: -1 is the last element, or the position after it when adding. */
 static bool step_back(patcher *p, place *at, uint64_t index)
 {
     uint32_t element = KI__TREE_NONE;
@@ -118,7 +118,7 @@ static bool step_into_list(patcher *p, place *at)
     return index == 0;
 }
 
-/* Follows a pointer; all but its last step must be there. */
+/* Follows a pointer; all steps but the last must exist. */
 static bool follow(patcher *p, ki_str pointer, place *at)
 {
     *at = (place){.node = p->root};
@@ -203,11 +203,11 @@ static int do_move(patcher *p, place *from, ki_str to, bool copies)
         return refuse(p, "cannot be moved into itself");
     }
     ki__tree_remove(&p->tree, node);
-    p->tree.nodes[node].name_len = 0; /* it gets another one */
+    p->tree.nodes[node].name_len = 0; /* it gets another name */
     return follow(p, to, &at) ? put(p, &at, node) : refuse(p, "path does not exist");
 }
 
-/* Whether what is there means the same as the value. */
+/* Compares the target with the value. */
 static int do_test(patcher *p, const place *at, const ki_value *value)
 {
     if (at->node == KI__TREE_NONE) {
@@ -236,7 +236,7 @@ static int do_test(patcher *p, const place *at, const ki_value *value)
     return r < 0 || same ? r : refuse(p, "test failed");
 }
 
-/* ---- all of them ---- */
+/* ---- execution ---- */
 
 static int read_pointer(patcher *p, const ki_value *operation, const char *name, ki_buf *out)
 {
@@ -250,7 +250,7 @@ static int read_pointer(patcher *p, const ki_value *operation, const char *name,
     return ki_value_copy_string(&value, out);
 }
 
-/* The text is padded, as values of JSON are. */
+/* Padded, as required for JSON values. */
 static const char null_text[] = "null                                                            ";
 
 static int run(patcher *p, const ki_value *operation, ki_buf *path, ki_buf *from)

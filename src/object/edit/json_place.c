@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a ki_json stands, as text for errors: spec.containers[2].name. Names come from the text
- * itself. The path is built from its end, so that of one that is too long the innermost part is
- * kept, which says most. */
+/* The current position of a ki_json as a path for error messages: spec.containers[2].name. Names
+ * are taken from the text written so far. The path is built from its end, so that truncation keeps
+ * the innermost, most informative part. */
 #include "base/ascii.h"
 #include "base/digits.h"
 #include "base/error.h"
@@ -11,7 +11,7 @@ enum { PATH_SIZE = 384, NAME_SHOWN = 96 };
 
 typedef struct path {
     char text[PATH_SIZE];
-    size_t at; /* where it begins */
+    size_t at; /* start of the path */
     bool is_cut;
 } path;
 
@@ -35,7 +35,7 @@ static bool is_plain(ki_str name)
     return plain;
 }
 
-/* `name` is as in the text, with escapes. */
+/* `name` is raw, with escapes. */
 static void prepend_name(path *p, ki_str name, bool is_first)
 {
     if (name.len <= NAME_SHOWN && is_plain(name)) {
@@ -56,7 +56,7 @@ static void prepend_index(path *p, uint32_t index)
     prepend(p, ki_str_from("["));
 }
 
-/* What leads from container `level` to a value in it: all of it, or nothing. */
+/* Prepends the step from the container at `level` to a value in it; nothing if it does not fit. */
 static void prepend_step(path *p, const ki_json *json, uint32_t level, uint32_t name_at,
                          uint32_t name_len, uint32_t index)
 {

@@ -39,7 +39,7 @@ ki_str ki__tree_name(const ki__tree *tree, uint32_t node)
 
 int ki__tree_new(ki__tree *tree, ki_type type, uint32_t *ret_node)
 {
-    size_t count = tree->count != 0 ? tree->count : 1; /* the first one is none */
+    size_t count = tree->count != 0 ? tree->count : 1; /* index 0 is KI__TREE_NONE */
     if (count >= KI__TREE_NODES_MAX) {
         return KI_ERR_LIMIT;
     }
@@ -149,13 +149,13 @@ static int copy_one(ki__tree *tree, uint32_t node, uint32_t *ret_copy)
         const ki__tree_node *from = ki__tree_at(tree, node);
         ki__tree_node *to = ki__tree_at(tree, *ret_copy);
         to->text = from->text;
-        to->name = from->name; /* names are never changed */
+        to->name = from->name; /* names are immutable */
         to->name_len = from->name_len;
     }
     return r;
 }
 
-/* The first one from `child` on that is kept. */
+/* The first sibling from `child` on that is kept. */
 static uint32_t first_kept(ki__tree *tree, uint32_t child, ki__tree_keep keep, const void *user)
 {
     while (keep != NULL && child != KI__TREE_NONE && !keep(tree, child, user)) {
@@ -285,7 +285,7 @@ bool ki__tree_is_text(const ki__tree *tree, uint32_t node, ki_str text)
 static bool same_string(ki_str a, ki_str b)
 {
     if (!ki__json_raw_is_encoded(a) && !ki__json_raw_is_encoded(b)) {
-        return false; /* they are spelt differently */
+        return false; /* both plain, and their texts differ */
     }
     return ki__json_raw_same(ki_str_make(a.ptr + 1, a.len - 2), ki_str_make(b.ptr + 1, b.len - 2));
 }
@@ -332,7 +332,7 @@ bool ki__tree_same_scalar(const ki__tree *tree, uint32_t a, uint32_t b)
            (left->type == KI_TYPE_NUMBER && same_number(tree, a, b));
 }
 
-/* A scalar, or the beginning of a map or list. */
+/* Writes a scalar, or the start of a map or list. */
 static void begin(const ki__tree *tree, uint32_t node, bool named, ki__out *out)
 {
     const ki__tree_node *n = ki__tree_at(tree, node);
@@ -352,7 +352,7 @@ int ki__tree_write(const ki__tree *tree, uint32_t node, ki_buf *buf)
 {
     ki__out out = ki__out_to(buf);
     uint32_t at = node;
-    bool opened = true; /* `at` was just begun; else it is over */
+    bool opened = true; /* `at` was just started; otherwise it is complete */
     begin(tree, node, false, &out);
     while (out.error == 0) {
         const ki__tree_node *n = ki__tree_at(tree, at);

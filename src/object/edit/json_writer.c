@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public JSON writer. json_out.h writes and checks; this adds names with each value, the place
- * and the words of errors, copies of values, and results. Invariant: without a failure, the text is
- * the beginning of a valid document; a failed call appends nothing. */
+/* The public JSON writer. json_out.h writes and checks; this adds names with each value, error
+ * positions and messages, copies of values, and results. Invariant: without an error, the text is a
+ * prefix of a valid document; a failed call appends nothing. */
 #include "object/edit/json_writer.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum { BYTES_DEFAULT = 16 << 20, BYTES_MAX = 1 << 30 };
 
-/* ---- the writer ---- */
+/* ---- creation ---- */
 
 int ki_json_new(const ki_json_options *options, ki_json **ret_json, ki_error *error)
 {
@@ -62,7 +62,7 @@ void ki_json_reset(ki_json *json)
     }
 }
 
-/* ---- failures ---- */
+/* ---- errors ---- */
 
 void ki__json_fail(ki_json *json, int code, const char *why)
 {
@@ -73,7 +73,7 @@ void ki__json_fail(ki_json *json, int code, const char *why)
     }
 }
 
-/* For failures of json_out.h; `misuse` says what KI_ERR_INVALID is about. */
+/* Converts an error of json_out.h; `misuse` is the message for KI_ERR_INVALID. */
 static void fail_as_out(ki_json *json, const char *misuse)
 {
     switch (json->out.error) {
@@ -102,7 +102,7 @@ void ki__json_begin_name(ki_json *json)
     ki__put_begin_name(&json->out);
 }
 
-/* After a name: notes where it is. */
+/* Records the position of the name just written. */
 static void note_name(ki_json *json)
 {
     if (json->out.error < 0) {
@@ -113,7 +113,7 @@ static void note_name(ki_json *json)
     }
     json->name_mark = json->value_mark;
     json->name_at = (uint32_t)json->name_mark + (json->buf.data[json->name_mark] == ',') + 1;
-    json->name_len = (uint32_t)json->buf.len - 2 - json->name_at; /* less quote and colon */
+    json->name_len = (uint32_t)json->buf.len - 2 - json->name_at; /* minus quote and colon */
 }
 
 void ki__json_end_name(ki_json *json)
@@ -298,14 +298,14 @@ void ki_json_micro_time(ki_json *json, const char *name, int64_t realtime_ns)
     ki_json_string(json, name, ki_time_micro_text(realtime_ns, text));
 }
 
-/* ---- values that are there already ---- */
+/* ---- existing values ---- */
 
 static uint32_t depth_left(const ki_json *json)
 {
     return KI__OUT_DEPTH_MAX - json->out.depth;
 }
 
-/* An object may be as deep as the limits that it was read with. */
+/* An object may be deeper than this writer's limit. */
 static void check_depth(ki_json *json, const ki_value *value)
 {
     ki_type type = ki_value_type(value);
@@ -317,7 +317,7 @@ static void check_depth(ki_json *json, const ki_value *value)
     }
 }
 
-/* Takes back the name of a member that is absent. */
+/* Removes the name of an absent member. */
 static void omit(ki_json *json)
 {
     if (ki__out_is_named(&json->out)) {

@@ -12,8 +12,8 @@ static void take_steps(const ki__merge_type *type, size_t bytes)
     }
 }
 
-/* The member of a map in the schema of a type. Everything before it is gone through: a schema can
- * be large, and is used for each field of an object. */
+/* The member of a map in the schema of a type. The lookup is linear: a schema can be large and is
+ * used for each field of an object, so the bytes skipped are charged. */
 static ki_value member(const ki__merge_type *type, const ki_value *map, ki_str name)
 {
     ki_value_iter iter;
@@ -53,7 +53,7 @@ static const ki__merge_rule *find_rule(const ki__schema_field *field)
     return found ? &ki__merge_rules[low] : NULL;
 }
 
-/* ---- types of objects ---- */
+/* ---- object types ---- */
 
 ki__merge_type ki__merge_type_builtin(ki_str api_version, ki_str kind)
 {
@@ -65,7 +65,7 @@ ki__merge_type ki__merge_type_custom(ki_value schema)
     return (ki__merge_type){.schema = schema, .is_root = true};
 }
 
-/* ---- types inside ---- */
+/* ---- nested types ---- */
 
 static ki__merge_type type_of_field(const ki__schema_field *field)
 {
@@ -122,7 +122,7 @@ ki__merge_type ki__merge_type_element(const ki__merge_type *list)
     };
 }
 
-/* ---- how ---- */
+/* ---- merge strategy ---- */
 
 static bool is_text(const ki__merge_type *type, const char *name, const char *text)
 {
@@ -187,7 +187,7 @@ size_t ki__merge_type_keys(const ki__merge_type *list, ki_str keys[KI__MERGE_KEY
 
 bool ki__merge_type_key_default(const ki__merge_type *list, ki_str key, ki_value *ret_value)
 {
-    /* The only key of a built-in kind that has one. The text is padded, as values of JSON are. */
+    /* The only key with a default in the built-in kinds. Padded, as required for JSON values. */
     static const char tcp[] = "\"TCP\"                                                            ";
     if (list->rule != NULL) {
         *ret_value = ki__json_value_at(tcp, tcp + 5);

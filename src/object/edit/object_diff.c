@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Differences as paths with both values: a walk over two objects at once, with a stack of its own.
- * Members of maps, and elements of lists that have a key, are sorted once for each pair, so that
- * no pair of objects takes more than n log n steps for each level of depth. */
+/* Differences as paths with both values: traverses two objects in parallel with an explicit stack.
+ * Map members and keyed list elements are sorted once per pair, so that no pair of objects takes
+ * more than n log n steps per level of depth. */
 #include <errno.h>
 
 #include <kinformer/diff.h>
@@ -17,12 +17,12 @@
 enum { CHANGES_DEFAULT = 1000, CHANGES_MAX = 1000000, DEPTH_DEFAULT = 64, DEPTH_MAX = 1024 };
 #define PATH_BYTES_MAX ((size_t)8 << 20)
 
-/* Members that may identify elements of a list, best first. */
+/* Members that may be the key of list elements, best first. */
 static const char *const keys[] = {"name", "type", "key", "uid", "ip"};
 
 typedef struct change {
-    ki_diff_change shown; /* its path is set when all are known */
-    size_t path;          /* offset in the text of all paths */
+    ki_diff_change shown; /* its path is set at the end */
+    size_t path;          /* offset in `paths` */
 } change;
 
 struct ki_diff {
@@ -32,7 +32,7 @@ struct ki_diff {
     change *changes;
     size_t count;
     size_t cap;
-    ki_buf paths; /* C strings, one after the other */
+    ki_buf paths; /* consecutive C strings */
     bool complete;
 };
 
@@ -46,12 +46,12 @@ typedef struct frame {
     ki_value before;
     ki_value after;
     frame_kind kind;
-    const char *key; /* of a keyed list */
+    const char *key; /* keyed: name of the key */
     ki__member_run old_members;
     ki__member_run new_members;
     ki_value_iter iter;
-    ki_value_iter other; /* indexed: the walk over the old one */
-    bool removing;       /* not indexed: the walk is over the old one */
+    ki_value_iter other; /* indexed: iterator over the old list */
+    bool removing;       /* not indexed: second pass, over the old value */
     uint64_t index;      /* indexed: of the next element */
     size_t path_len;
 } frame;
@@ -64,7 +64,7 @@ typedef struct differ {
     size_t depth;
     size_t cap;
     ki__members members; /* of all frames */
-    ki_buf path;         /* of what is compared */
+    ki_buf path;         /* of the current value */
 } differ;
 
 /* ---- results ---- */
@@ -104,7 +104,7 @@ static bool is_skipped(const differ *d)
 
 /* ---- lists ---- */
 
-/* The member of an element that may tell it apart; of KI_TYPE_NONE if it has none. */
+/* The member of an element that may be its key; KI_TYPE_NONE if it has none. */
 static ki_value key_of(const ki_value *element, const char *key)
 {
     ki_value value;
@@ -128,7 +128,7 @@ static bool is_list_of_maps(const ki_value *list)
     return true;
 }
 
-/* Sorts the elements of a list by a key: 1, or 0 if one has none, or two have the same. */
+/* Sorts the elements of a list by a key: 1, or 0 if a key is missing or a duplicate. */
 static int add_list(differ *d, const ki_value *list, const char *key, ki__member_run *ret_run)
 {
     ki_value_iter iter;
@@ -154,7 +154,7 @@ static int add_list(differ *d, const ki_value *list, const char *key, ki__member
     return 1;
 }
 
-/* Finds the key of two lists, and sorts their elements by it. */
+/* Chooses the key of two lists, and sorts their elements by it. */
 static int choose_key(differ *d, frame *f)
 {
     size_t from = d->members.count;
@@ -177,7 +177,7 @@ static int choose_key(differ *d, frame *f)
     return ki_value_iter_begin(&f->before, &f->other);
 }
 
-/* ---- the walk ---- */
+/* ---- traversal ---- */
 
 static int push(differ *d, const ki_value *before, const ki_value *after)
 {
@@ -285,7 +285,7 @@ static int step_named(differ *d, frame *f)
     int found = r < 0 ? r
                       : ki__members_find(&d->members, f->removing ? f->new_members : f->old_members,
                                          &key, &other);
-    bool ignored = first.bytes != value.bytes; /* another of that name counts */
+    bool ignored = first.bytes != value.bytes; /* a duplicate name: the first one counts */
     if (found < 0 || ignored || (f->removing && found > 0)) {
         return found < 0 ? found : 0;
     }
@@ -313,7 +313,7 @@ static int walk(differ *d)
     return r == KI_ERR_LIMIT ? 0 : r;
 }
 
-/* ---- the API ---- */
+/* ---- API ---- */
 
 static int read_options(const ki_diff_options *options, ki_diff_options *ret_options,
                         ki_error *error)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Edits from beginning to end: what they are made of, and their results. Invariant: whatever is in
- * the tree is valid JSON, so a result fails for its size, depth or metadata only. */
+/* Edits: creation, nodes and results. Invariant: the tree is always valid JSON, so a result can
+ * only fail because of size, depth or metadata. */
 #include "object/edit/object_edit.h"
 
 #include <errno.h>
@@ -15,10 +15,10 @@
 
 struct ki__object_edit_piece {
     struct ki__object_edit_piece *next;
-    char bytes[]; /* with the padding that readers of JSON need */
+    char bytes[]; /* with the padding required for JSON values */
 };
 
-/* ---- begin and end ---- */
+/* ---- creation and release ---- */
 
 static int start(ki_edit *edit, const ki_object *object, ki_error *error)
 {
@@ -184,7 +184,7 @@ int ki_edit_object(const ki_edit *edit, ki_object **ret_object, ki_error *error)
     return r;
 }
 
-/* Appends what leads from the object at the start to the one that was made. */
+/* Appends the patch from the original object to the edited one. */
 static int add_patch(const ki_edit *edit, ki__diff_form form, ki__out *out, ki_error *error)
 {
     ki_object *object = NULL;
@@ -200,8 +200,8 @@ static int add_patch(const ki_edit *edit, ki__diff_form form, ki__out *out, ki_e
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 
-/* Appends a merge patch with the resourceVersion put into it: merging the one patch into the other
- * keeps the nulls of the first. */
+/* Appends a merge patch with the resourceVersion added: merging one patch into the other keeps the
+ * nulls of the first. */
 static int add_version(const ki_edit *edit, ki_str patch, ki__out *out, ki_error *error)
 {
     const ki_alloc *alloc = edit->object_options.alloc;
@@ -246,7 +246,7 @@ int ki_edit_merge_patch(const ki_edit *edit, ki_buf *out, ki_error *error)
     ki_buf_init(&patch, edit->object_options.alloc, out->max);
     ki__out text = ki__out_to(edit->lock_version ? &patch : out);
     int r = add_patch(edit, KI__DIFF_MERGE_PATCH, &text, error);
-    (void)ki__out_commit(&text); /* the same failure */
+    (void)ki__out_commit(&text); /* already in `r` */
     bool changed = r == 0 && text.buf->len - text.start > strlen("{}");
     if (r == 0 && edit->lock_version) {
         ki__out locked = ki__out_to(out);
@@ -256,7 +256,7 @@ int ki_edit_merge_patch(const ki_edit *edit, ki_buf *out, ki_error *error)
             ki__out_text(&locked, "{}");
             r = locked.error < 0 ? ki__error_code(error, locked.error) : 0;
         }
-        (void)ki__out_commit(&locked); /* the same failure */
+        (void)ki__out_commit(&locked); /* already in `r` */
     }
     ki_buf_done(&patch);
     return r < 0 ? r : changed;
@@ -290,6 +290,6 @@ int ki_edit_json_patch(const ki_edit *edit, ki_buf *out, ki_error *error)
     if (r == 0 && text.error < 0) {
         r = ki__error_code(error, text.error);
     }
-    (void)ki__out_commit(&text); /* the same failure */
+    (void)ki__out_commit(&text); /* already in `r` */
     return r < 0 ? r : changed;
 }

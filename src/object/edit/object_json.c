@@ -34,7 +34,7 @@ int ki__object_json_options(const ki_object_options *options, ki_object_options 
     return 0;
 }
 
-/* Puts words in front of a message and keeps its place. */
+/* Prefixes the message of an error and keeps its position. */
 static int explain(ki_error *error, int code, const char *what)
 {
     if (error != NULL) {
@@ -63,7 +63,7 @@ int ki__object_to_json(const ki_object *object, const ki_object_options *options
     }
     ki_buf text;
     ki_object_options o = *options;
-    /* A depth that protobuf allows for a list of plain values is one more in JSON. */
+    /* JSON may be one level deeper: lists of scalars do not count in protobuf. */
     o.max_depth = KI__JSON_MAX_DEPTH;
     ki_buf_init(&text, o.alloc, o.max_bytes);
     int r = ki_object_write_json(object, &text);

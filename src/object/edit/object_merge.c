@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public side of patches. Both objects and patches are JSON before anything is merged. */
+/* The public patch functions. Objects and patches are converted to JSON before they are merged. */
 #include <errno.h>
 
 #include <kinformer/merge.h>
@@ -41,7 +41,7 @@ static int check_type(const ki_object *object, ki_patch_type type, const ki_valu
     return 0;
 }
 
-/* Appends what the patch makes of the object. */
+/* Appends the result of the patch. */
 static int patch_text(const ki_object *object, ki_patch_type type, const ki_value *patch,
                       const ki_alloc *alloc, ki_buf *out, ki_error *error)
 {
@@ -70,7 +70,7 @@ static int patch_text(const ki_object *object, ki_patch_type type, const ki_valu
     return r < 0 ? ki__error_set(error, r, "%s: %s", name_of(type), ki_error_text(r)) : 0;
 }
 
-/* The patch is JSON. */
+/* The patch must be JSON. */
 static int merge(const ki_object *object, ki_patch_type type, const ki_value *patch,
                  const ki_object_options *options, ki_object **ret_object, ki_error *error)
 {

@@ -3,7 +3,7 @@
 
 #include "base/ascii.h"
 
-/* Whether a text needs no quotes, neither as a name nor as a value; `more` may be in it besides. */
+/* Whether a text needs no quotes as a name or value; the characters in `more` are allowed too. */
 static bool is_plain(ki_str text, const char *more)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -36,7 +36,7 @@ static void put_quoted(ki__out *out, ki_str text)
         case '\t':
             ki__out_text(out, "\\t");
             break;
-        case '\0': /* no path can have it */
+        case '\0': /* not possible in a path */
             ki__out_text(out, "\xef\xbf\xbd");
             break;
         default:

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strategic merge patches: lists that are merged, and the order of what is in them. Elements are
- * either scalars, of which each is there once, or maps that are told apart by one of their members,
- * the merge key. Afterwards elements that the patch names are in its order, and the others in the
- * order in which they were; of one of each that were both there before, the one that was further
- * ahead goes first, else the one of the patch. */
+/* Strategic merge patches: merged lists and the order of their elements. Elements are either unique
+ * scalars, or maps identified by one of their members, the merge key. In the result, elements in
+ * the patch are in its order, and the others in their previous order; between one of each, the one
+ * that came first before the patch does so again if both existed, otherwise the patch's element
+ * comes first. */
 #include <errno.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "object/edit/strategic.h"
 
-/* Some elements of a list. */
+/* Elements of a list. */
 typedef struct nodes {
     uint32_t *at;
     size_t count;
 } nodes;
 
-/* An element that gets a place. */
+/* An element to be sorted. */
 typedef struct item {
     uint32_t node;
-    size_t server; /* its place before the patch; SIZE_MAX: none */
-    size_t patch;  /* the same in the order of the patch */
+    size_t server; /* index before the patch; SIZE_MAX: none */
+    size_t patch;  /* index in the patch's order; likewise */
 } item;
 
 static int take_nodes(ki__strategic *s, uint32_t list, nodes *ret_nodes)
@@ -48,8 +48,8 @@ static void spend(ki__strategic *s, size_t steps)
 
 /* ---- elements ---- */
 
-/* Whether all elements of both are of one type, which is neither null nor a list; none if there are
- * no elements. */
+/* All elements of both must have the same type, neither null nor a list; KI_TYPE_NONE if there are
+ * none. */
 static int check_elements(ki__strategic *s, uint32_t blamed, const nodes *a, const nodes *b,
                           ki_type *ret_type)
 {
@@ -68,13 +68,13 @@ static int check_elements(ki__strategic *s, uint32_t blamed, const nodes *a, con
     return 0;
 }
 
-/* The value that tells an element apart: the element itself, or its merge key. */
+/* The identity of an element: the element itself, or its merge key. */
 static uint32_t value_of(ki__strategic *s, uint32_t element, ki_str key)
 {
     return key.len == 0 ? element : ki__tree_get(&s->tree, element, key);
 }
 
-/* Every element must have its merge key, which is a scalar. */
+/* Every element must have a merge key, which must be a scalar. */
 static int check_keys(ki__strategic *s, uint32_t blamed, const nodes *elements, ki_str key)
 {
     for (size_t i = 0; key.len != 0 && i < elements->count; i++) {
@@ -102,7 +102,7 @@ static bool is_same(ki__strategic *s, uint32_t a, uint32_t b, ki_str key)
            ki__tree_same_scalar(&s->tree, left, right);
 }
 
-/* The first one from `e` on that is told apart as `like` is. */
+/* The first element from `e` on with the same identity as `like`. */
 static uint32_t find_from(ki__strategic *s, uint32_t e, uint32_t like, ki_str key)
 {
     while (e != KI__TREE_NONE && !is_same(s, e, like, key)) {
@@ -137,12 +137,12 @@ static size_t index_of(ki__strategic *s, const nodes *order, uint32_t like, ki_s
         if (value != KI__TREE_NONE && ki__tree_same_scalar(&s->tree, value, wanted)) {
             return i;
         }
-        spend(s, 2); /* it takes longer than a step in a list */
+        spend(s, 2); /* costs more than a list step */
     }
     return SIZE_MAX;
 }
 
-/* Sorts a run of items, as stable as Go does: what has no place goes before what has one. */
+/* Stable insertion sort, as in Go: items without a position come first. */
 static void sort_items(ki__strategic *s, item *items, size_t count, bool by_patch)
 {
     for (size_t i = 1; i < count; i++) {
@@ -160,7 +160,7 @@ static void sort_items(ki__strategic *s, item *items, size_t count, bool by_patc
     }
 }
 
-/* Puts items back into their list: `named` ones from the front of the array, and the others. */
+/* Puts items back into their list, merging the first `named` ones with the others. */
 static void put_items(ki__strategic *s, uint32_t list, const item *items, size_t count,
                       size_t named)
 {
@@ -177,7 +177,7 @@ static void put_items(ki__strategic *s, uint32_t list, const item *items, size_t
     }
 }
 
-/* Brings the elements of a list into order; `server` has those from before the patch. */
+/* Sorts the elements of a list; `server` has those from before the patch. */
 static int order_elements(ki__strategic *s, uint32_t list, const nodes *server, const nodes *patch,
                           ki_str key)
 {
@@ -197,7 +197,7 @@ static int order_elements(ki__strategic *s, uint32_t list, const nodes *server, 
         items[made.patch != SIZE_MAX ? named++ : --others] = made;
         ki__tree_remove(&s->tree, all.at[i]);
     }
-    for (size_t i = named, j = all.count; r == 0 && i + 1 < j; i++) { /* they came in backwards */
+    for (size_t i = named, j = all.count; r == 0 && i + 1 < j; i++) { /* collected in reverse */
         item swapped = items[i];
         items[i] = items[--j];
         items[j] = swapped;
@@ -243,8 +243,8 @@ static int merge_scalars(ki__strategic *s, uint32_t list, const nodes *patch)
     return r;
 }
 
-/* Does what elements with $patch say and takes them out of `patch`. Sets *ret_replaces if the list
- * is to be replaced. */
+/* Applies elements with $patch and removes them from `patch`. Sets *ret_replaces if one of them
+ * replaces the list. */
 static int apply_marks(ki__strategic *s, uint32_t list, nodes *patch, ki_str key,
                        bool *ret_replaces)
 {
@@ -301,7 +301,7 @@ static int replace_elements(ki__strategic *s, uint32_t list, const nodes *patch)
     return r;
 }
 
-/* Lists of maps. `server` becomes what is left of the list before elements are added. */
+/* Lists of maps. `server` is what remains of the list before elements are added. */
 static int merge_keyed(ki__strategic *s, uint32_t list, uint32_t blamed, nodes *patch,
                        const ki__strategic_list *about)
 {
@@ -354,10 +354,9 @@ int ki__strategic_merge_list(ki__strategic *s, uint32_t list, uint32_t patch,
     return r;
 }
 
-/* ---- an order that the patch gives ---- */
+/* ---- $setElementOrder ---- */
 
-/* Elements of the patch must be in the order that it gives, one after the other; those to delete do
- * not count. */
+/* The elements of the patch must be in the given order; those to be deleted are ignored. */
 static int check_order(ki__strategic *s, uint32_t blamed, const nodes *patch, const nodes *order,
                        ki_str key)
 {
@@ -384,7 +383,7 @@ static int check_order(ki__strategic *s, uint32_t blamed, const nodes *patch, co
     return 0;
 }
 
-/* The list of the member `field`: merged with that of the patch, or a copy of that. */
+/* The list in the member `field`: merged with the patch's, or a copy of that. */
 static int merge_ordered(ki__strategic *s, uint32_t map, ki_str field, uint32_t patch,
                          const ki__strategic_list *about, uint32_t *ret_list)
 {
@@ -403,8 +402,8 @@ static int merge_ordered(ki__strategic *s, uint32_t map, ki_str field, uint32_t 
     return r < 0 ? r : ki__tree_set(&s->tree, map, ki__tree_name(&s->tree, copy), copy);
 }
 
-/* Elements that the patch adds get the places of those that it deletes, at the end: so it is in Go,
- * where both are changes to one array. */
+/* Elements added by the patch take the positions of deleted ones, at the end: the same result as in
+ * Go, where both modify one array. */
 static void reuse_places(ki__strategic *s, uint32_t list, nodes *server, const nodes *patch,
                          ki_str key)
 {
@@ -425,7 +424,7 @@ static void reuse_places(ki__strategic *s, uint32_t list, nodes *server, const n
     *server = left;
 }
 
-/* The lists of an order, each as it is before anything is merged. */
+/* The lists involved, each as it is before merging. */
 static int order_nodes(ki__strategic *s, uint32_t map, ki_str field, uint32_t patch,
                        uint32_t blamed, const ki__strategic_list *about, nodes lists[3])
 {

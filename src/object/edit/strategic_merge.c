@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strategic merge patches: maps and directives. Pairs of a map and the map of the patch that
- * changes it wait in a queue, so that nothing recurses. Which lists are merged, and by which key,
- * is in the tags of the published Go types (ki__patch_rules). The rules are those of
- * apimachinery's strategicpatch, down to what it refuses; but no directive stays in the result. */
+/* Strategic merge patches: maps and directives. Pairs of a map and its patch are queued, so that
+ * there is no recursion. Which lists are merged, and by which key, comes from the tags of the
+ * published Go types (ki__patch_rules). The rules are those of apimachinery's strategicpatch,
+ * including what it rejects; but no directive stays in the result. */
 #include <errno.h>
 
 #include "base/alloc.h"
@@ -16,8 +16,8 @@ static const char delete_prefix[] = "$deleteFromPrimitiveList";
 
 /* ---- helpers ---- */
 
-/* The path of a node of the patch, for messages: "spec.containers[2]". Only the innermost steps of
- * one that is deep. */
+/* Appends the path of a patch node to the error, as "spec.containers[2]"; of a deep one only the
+ * innermost steps. */
 static void name_place(ki__strategic *s, uint32_t node)
 {
     enum { STEPS_MAX = 16 };
@@ -92,8 +92,8 @@ static bool begins(ki_str name, const char *prefix)
     return name.len >= len && memcmp(name.ptr, prefix, len) == 0;
 }
 
-/* The field that "$setElementOrder/field" or "$deleteFromPrimitiveList/field" is about; false if
- * there is no slash. */
+/* The field of "$setElementOrder/field" or "$deleteFromPrimitiveList/field"; false if there is
+ * none. */
 static bool named_field(ki_str name, const char *prefix, ki_str *ret_field)
 {
     size_t len = strlen(prefix);
@@ -104,7 +104,7 @@ static bool named_field(ki_str name, const char *prefix, ki_str *ret_field)
     return true;
 }
 
-/* ---- what the types say ---- */
+/* ---- types ---- */
 
 static const ki__patch_rule *find_rule(const ki__schema_field *field)
 {
@@ -135,8 +135,8 @@ static const ki__schema_message *message_of(const ki__schema_field *field, unsig
     return fits ? &ki__schema_messages[field->message] : NULL;
 }
 
-/* How a field that is a list is patched; refuses fields that the type does not have, or that are no
- * lists. What a pointer leads to can be a list in JSON. */
+/* How a list field is patched; rejects fields that the type lacks or that are not lists. A pointer
+ * field can be a list in JSON. */
 static int about_list(ki__strategic *s, const ki__schema_message *type, ki_str name, uint32_t node,
                       ki__strategic_list *ret_about)
 {
@@ -195,7 +195,7 @@ int ki__strategic_copy(ki__strategic *s, uint32_t node, unsigned drop, uint32_t 
     return ki__tree_copy_if(&s->tree, node, keep, &drop, ret_copy);
 }
 
-/* Sets a member of a map to a copy of the member of the same name of the patch. */
+/* Sets a member of a map to a copy of the patch's member of the same name. */
 static int set_copy(ki__strategic *s, uint32_t map, uint32_t patch, unsigned drop)
 {
     ki_str name = ki__tree_name(&s->tree, patch);
@@ -203,7 +203,7 @@ static int set_copy(ki__strategic *s, uint32_t map, uint32_t patch, unsigned dro
     uint32_t old = ki__tree_get(&s->tree, map, name);
     int r = ki__strategic_copy(s, patch, drop, &copy);
     if (r == 0 && copy != KI__TREE_NONE) {
-        /* The copy has the name already, so that none is added. */
+        /* The copy already has the name, so no name is added. */
         return ki__tree_set(&s->tree, map, ki__tree_name(&s->tree, copy), copy);
     }
     if (r == 0 && old != KI__TREE_NONE) {
@@ -214,7 +214,7 @@ static int set_copy(ki__strategic *s, uint32_t map, uint32_t patch, unsigned dro
 
 /* ---- directives ---- */
 
-/* $patch: the map becomes what the patch has, or empty. */
+/* $patch: replaces the map with the contents of the patch, or clears it. */
 static int replace_map(ki__strategic *s, uint32_t map, uint32_t patch, uint32_t mark)
 {
     bool replaces = ki__tree_is_text(&s->tree, mark, ki_str_from("replace"));
@@ -241,7 +241,7 @@ static bool is_listed(ki__strategic *s, uint32_t list, ki_str text)
     return e != KI__TREE_NONE;
 }
 
-/* $retainKeys: members that it does not name are removed; the patch may set no others. */
+/* $retainKeys: removes members that are not listed; the patch must not set others. */
 static int retain_keys(ki__strategic *s, uint32_t map, uint32_t patch, uint32_t keys)
 {
     if (s->tree.nodes[keys].type != KI_TYPE_LIST) {
@@ -268,7 +268,7 @@ static int retain_keys(ki__strategic *s, uint32_t map, uint32_t patch, uint32_t 
     return 0;
 }
 
-/* The first member of the patch that is an order of a list. */
+/* The first $setElementOrder member of the patch. */
 static uint32_t find_order(ki__strategic *s, uint32_t patch)
 {
     uint32_t p = first_child(s, patch);
@@ -278,7 +278,7 @@ static uint32_t find_order(ki__strategic *s, uint32_t patch)
     return p;
 }
 
-/* $setElementOrder of a list, which is merged before: both are then taken out of the patch. */
+/* $setElementOrder: merges and sorts the list; both members are then removed from the patch. */
 static int set_order(ki__strategic *s, const ki__strategic_pair *pair, uint32_t order)
 {
     ki_str field;
@@ -350,7 +350,7 @@ static int merge_member(ki__strategic *s, const ki__strategic_pair *pair, uint32
     return set_copy(s, pair->map, patch, KI__STRATEGIC_DROP_MARKED | KI__STRATEGIC_DROP_NULLS);
 }
 
-/* Merges the members of a patch: those to delete from lists, or all others. */
+/* Merges the members of a patch: either deletions from lists, or all others. */
 static int merge_members(ki__strategic *s, const ki__strategic_pair *pair, bool deletes)
 {
     int r = 0;

@@ -124,8 +124,8 @@ static int parse_field(ki__path_parser *parser)
     return 0;
 }
 
-/* After a backslash: n, r and t are control characters; any other byte that is not a letter or
- * digit stands for itself. */
+/* After a backslash: n, r and t are control characters; any other byte except letters and digits is
+ * literal. */
 static bool unescape(char c, char *ret_c)
 {
     static const char letters[] = "nrt";

@@ -55,7 +55,7 @@ static const ki__schema_field *next_inline(const ki__schema_message *message, si
 }
 
 /* Finds the fields that lead to a member: inlined ones, then its own. Returns their number; 0 if
- * there is no such member. */
+ * the member is unknown. */
 static size_t find_way(const ki__schema_message *message, ki_str name,
                        const ki__schema_field *way[static LEVELS + 1])
 {
