@@ -14,7 +14,7 @@ all: ## build the library (build/release)
 
 test: ## install missing packages, build, and run every test: plain, ASan+UBSan, TSan
 	@tools/setup test
-	@tools/run-tests
+	@tools/run-tests $(if $(CI),--rerun)
 
 SEEDS ?= 100000
 FROM ?= 1
@@ -53,7 +53,7 @@ TESTS ?=
 
 test-e2e: ## end-to-end tests on a real API server; TESTS="words in names of tests"
 	@tools/setup test
-	@tools/run-e2e $(TESTS)
+	@tools/run-e2e $(if $(CI),--rerun) $(TESTS)
 
 oracle: ## kinformer and client-go on a real API server, under faults; MINUTES=10
 	@tools/setup test
