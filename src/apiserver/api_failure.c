@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The vocabulary of failures. Codes, reasons, details and causes are those of a real server, since
- * clients decide by them; the sentences are our own but for the few that old clients look for. */
+/* Failure texts. Codes, reasons, details and causes are those of kube-apiserver, because clients
+ * act on them; the messages are our own except for the few that old clients match. */
 #include "apiserver/api_failure.h"
 
 #include "base/digits.h"
@@ -31,7 +31,7 @@ void ki__api_failure_clear(ki__api_failure *failure)
     ki_buf_clear(&failure->message);
 }
 
-/* A message that is cut at its limit is good enough. */
+/* A truncated message is acceptable. */
 static int uncut(int r)
 {
     return r == KI_ERR_LIMIT ? 0 : r;
@@ -94,7 +94,7 @@ int ki__api_fail_too_large(ki__api_failure *failure, uint64_t wanted, uint64_t c
     failure->causes[0] =
         (ki__api_cause){"ResourceVersionTooLarge", "Too large resource version", NULL};
     failure->cause_count = 1;
-    /* Old clients know it by these words alone. */
+    /* Old clients recognize it by this message only. */
     return ki__api_fail(failure, 504, KI_REASON_TIMEOUT,
                         "Too large resource version: ", ki__digits(wanted, rooms[0]).ptr,
                         ", current: ", ki__digits(current, rooms[1]).ptr, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A failed request, to be sent as a Status: as a whole response or inside a watch. */
+/* A failed request, sent as a Status: as the whole response or as an event of a watch. */
 #ifndef KI_APISERVER_API_FAILURE_H
 #define KI_APISERVER_API_FAILURE_H
 
@@ -11,7 +11,7 @@
 
 enum { KI__API_CAUSES_MAX = 6 };
 
-/** One of details.causes. Static text. */
+/** One entry of details.causes. Static text. */
 typedef struct ki__api_cause {
     const char *reason; /* such as "FieldValueForbidden" */
     const char *message;
@@ -19,52 +19,53 @@ typedef struct ki__api_cause {
 } ki__api_cause;
 
 typedef struct ki__api_failure {
-    int code; /* HTTP; 0: it has not failed */
+    int code; /* HTTP status; 0: not failed */
     ki_reason reason;
     ki_buf message;
-    const char *name; /* of the object; NULL: none; these outlive the failure */
+    const char *name; /* of the object; NULL: none; these strings outlive the failure */
     const char *group;
-    const char *kind; /* the resource, or the kind for Invalid, as servers have it */
+    const char *kind; /* the resource, or the kind if the reason is Invalid, as in kube-apiserver */
     ki__api_cause causes[KI__API_CAUSES_MAX];
     size_t cause_count;
-    ki_buf more_causes; /* as JSON, with commas between them */
+    ki_buf more_causes; /* as JSON, comma-separated */
     uint32_t retry_after_s;
-    ki_buf token; /* to continue with, for a list that expired */
+    ki_buf token; /* continue token for an expired list */
 } ki__api_failure;
 
 void ki__api_failure_init(ki__api_failure *failure, const ki_alloc *alloc);
 void ki__api_failure_done(ki__api_failure *failure);
 
-/** Forgets it: the request continues. */
+/** Clears the failure; the request continues. */
 void ki__api_failure_clear(ki__api_failure *failure);
 
-/** Sets code, reason and message, which is the C strings up to NULL. 0, or -ENOMEM. */
+/** Sets code, reason and message; the message is the concatenation of the C strings up to NULL. 0
+ *  or -ENOMEM. */
 int ki__api_fail(ki__api_failure *failure, int code, ki_reason reason, ...);
 
-/* The common ones. Each gives 0, or -ENOMEM. */
+/* Common failures. Each returns 0 or -ENOMEM. */
 int ki__api_fail_not_found(ki__api_failure *failure, const ki__api_type *type, const char *name);
 int ki__api_fail_exists(ki__api_failure *failure, const ki__api_type *type, const char *name);
 int ki__api_fail_conflict(ki__api_failure *failure, const ki__api_type *type, const char *name,
                           const char *why);
-/** 504 with the cause that clients look for. */
+/** 504 with the cause that clients check for. */
 int ki__api_fail_too_large(ki__api_failure *failure, uint64_t wanted, uint64_t current);
 
-/** 422 for an object `name` of a type, or for the options if `type` is NULL: the beginning of the
- *  message, after which the errors are added. */
+/** 422 for object `name` of a type, or for the request options if `type` is NULL. Sets the start of
+ *  the message; errors are appended to it. */
 int ki__api_fail_invalid(ki__api_failure *failure, const ki__api_type *type, const char *name);
 
-/** 422 for a field, of the object `name` of a type, or of the options if `type` is NULL. Called
- *  again, it adds another cause. */
+/** 422 for a field of object `name` of a type, or of the request options if `type` is NULL. Each
+ *  further call adds a cause. */
 int ki__api_fail_field(ki__api_failure *failure, const ki__api_type *type, const char *name,
                        const ki__api_cause *cause);
 
-/** The same for an option of the request that must not be set. */
+/** The same for a request option that must not be set. */
 int ki__api_forbid_option(ki__api_failure *failure, const char *option, const char *message);
 
 /** Appends the Status as JSON. */
 int ki__api_failure_write(const ki__api_failure *failure, ki_buf *buf);
 
-/** Appends a Status of success for an object that was deleted. */
+/** Appends a Status that reports the deletion of an object. */
 int ki__api_success_write(const ki__api_type *type, const ki_object *object, ki_buf *buf);
 
 #endif

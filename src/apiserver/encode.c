@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON, and the choice between it and protobuf. */
+/* JSON encoding, and dispatch between JSON and protobuf. */
 #include "apiserver/encode.h"
 
 #include "apiserver/discovery/table_response.h"
@@ -12,7 +12,7 @@ static bool is_proto(const ki__api_exchange *x)
     return x->encoding == KI_ENCODING_PROTOBUF;
 }
 
-/* A table of one row. */
+/* A Table with one row. */
 static void add_table(ki__api_exchange *x, const ki_object *object, ki__out *out)
 {
     ki__out_texts(out,
@@ -30,7 +30,7 @@ static void add_table(ki__api_exchange *x, const ki_object *object, ki__out *out
     x->columns_told = x->columns_told || out->error == 0;
 }
 
-/* JSON of an object without its beginning, which was written already. */
+/* JSON of an object without its first members, which were already written. */
 static void add_rest(const ki__api_exchange *x, ki_str rest, ki__out *out)
 {
     if (!x->plan.unknown_field) {
@@ -41,7 +41,7 @@ static void add_rest(const ki__api_exchange *x, ki_str rest, ki__out *out)
     ki__out_text(out, ",\"" KI__API_UNKNOWN_NAME "\":\"" KI__API_UNKNOWN_VALUE "\"}");
 }
 
-/* A stored object as JSON; in the requested version, if it is stored in another one. */
+/* A stored object as JSON, converted to the requested version if it is stored in another one. */
 static void add_object(ki__api_exchange *x, const ki_object *object, ki__out *out)
 {
     if (x->form == KI__API_FORM_TABLE) {
@@ -162,7 +162,7 @@ int ki__api_encode_json(ki__api_exchange *x, ki_str json)
     if (r == 0) {
         ki__api_form form = x->form;
         bool unknown_field = x->plan.unknown_field;
-        x->form = KI__API_FORM_OBJECT; /* a Status is always one */
+        x->form = KI__API_FORM_OBJECT; /* a Status is never a Table */
         x->plan.unknown_field = false;
         r = ki__api_encode_object(x, object);
         x->plan.unknown_field = unknown_field;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Protobuf on the wire. A list is the magic, then an envelope {1: {1: apiVersion, 2: kind}, 2: the
- * list, 3: "", 4: ""}; the list is {1: metadata, 2: item, 2: item, ...}. Lengths stand before what
- * they measure, so all items are measured first and made once more when they are sent: a list is
- * never held as a whole. An event is its length in four bytes, then {1: type, 2: {1: object}}. */
+/* Protobuf encoding. A list is the magic, then an envelope {1: {1: apiVersion, 2: kind}, 2: list,
+ * 3: "", 4: ""}; the list is {1: metadata, 2: item, 2: item, ...}. Since lengths precede the data,
+ * all items are encoded once to measure them and again to send them, so a list is never held in
+ * memory as a whole. An event is a four-byte length followed by {1: type, 2: {1: object}}. */
 #include <kinformer/error.h>
 
 #include "apiserver/encode.h"
@@ -32,7 +32,7 @@ static uint64_t varint_len(uint64_t number)
     return len;
 }
 
-/* The tag and the length of what follows. */
+/* A tag and the length of the field. */
 static void add_head(ki__out *out, int tag, uint64_t len)
 {
     ki__out_char(out, (char)tag);
@@ -45,7 +45,7 @@ static void add_field(ki__out *out, int tag, ki_str bytes)
     ki__out_str(out, bytes);
 }
 
-/* Where the message inside the envelope of an object stands: its tag, and in *ret_item the rest. */
+/* Finds the message inside an object's envelope: returns its tag, and the rest in *ret_item. */
 static const char *find_message(ki_str envelope, ki__proto_item *ret_item)
 {
     ki_str fields = ki_str_make(envelope.ptr + 4, envelope.len - 4);
@@ -63,7 +63,7 @@ static ki_str message_of(ki_str envelope)
 
 /* ---- objects ---- */
 
-/* The envelope again, with the unknown field at the end of the message. */
+/* Copies the envelope with the unknown field appended to the message. */
 static void add_with_unknown(ki__out *out, ki_str envelope)
 {
     const uint64_t tag = (uint64_t)KI__API_UNKNOWN_NUMBER << 3 | 2;
@@ -81,7 +81,7 @@ static void add_with_unknown(ki__out *out, ki_str envelope)
     ki__out_str(out, ki_str_make(item.after, rest));
 }
 
-/* Appends an object in its envelope; all or nothing. */
+/* Appends an object in its envelope; leaves the buffer unchanged on failure. */
 static int write_object(const ki__api_exchange *x, const ki_object *object, ki_buf *buf)
 {
     ki__out out = ki__out_to(buf);
@@ -131,7 +131,7 @@ static int write_type(const ki__api_exchange *x, ki_buf *buf)
     return out.error;
 }
 
-/* The bytes that all items will take. */
+/* Total encoded size of all items. */
 static int measure(const ki__api_exchange *x, uint64_t *ret_len)
 {
     ki_buf scratch;
@@ -193,7 +193,7 @@ int ki__api_proto_list_item(ki__api_exchange *x)
 
 int ki__api_proto_list_end(ki__api_exchange *x)
 {
-    const char end[] = {TAG_3, 0, TAG_4, 0}; /* neither encoding nor type of content */
+    const char end[] = {TAG_3, 0, TAG_4, 0}; /* contentEncoding and contentType, both empty */
     return ki_buf_add(&x->out, end, sizeof(end));
 }
 

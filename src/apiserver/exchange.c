@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of an exchange: what is requested, what shall go wrong with it, the verb, and handing
- * the answer out in pieces. */
+/* Life cycle of an exchange: parse the request, plan its faults, run the verb, hand out the
+ * response in pieces. */
 #include "apiserver/exchange.h"
 
 #include <errno.h>
@@ -19,11 +19,11 @@
 
 #define CHUNK_BYTES ((size_t)16 << 10)
 
-/* Dependents that one request works off at most, and one pull. What is left continues with the
- * next: nobody sees that it waits. */
+/* Limits of garbage collection per request and per pull. The rest is done by later calls, which
+ * clients do not notice. */
 enum { GARBAGE_AT_ONCE = 1000, GARBAGE_PER_PULL = 100 };
 
-/* ---- what is requested ---- */
+/* ---- parsing the request ---- */
 
 static int fail_method(ki__api_exchange *x)
 {
@@ -57,7 +57,7 @@ static bool find_verb(const ki__api_exchange *x, ki_str method, ki__api_verb *re
     return false;
 }
 
-/* Only lists span namespaces, and only GET, PUT and PATCH are for a status. */
+/* Only lists span namespaces; a status supports only GET, PUT and PATCH. */
 static bool is_allowed(const ki__api_exchange *x)
 {
     const ki__api_route *route = &x->route;
@@ -105,7 +105,7 @@ static int negotiate(ki__api_exchange *x)
                         "none of the accepted media types can be served", NULL);
 }
 
-/* ---- what goes wrong ---- */
+/* ---- faults ---- */
 
 int ki__api_fail_as_planned(ki__api_exchange *x)
 {
@@ -168,7 +168,7 @@ static int run_verb(ki__api_exchange *x)
     return fail_method(x);
 }
 
-/* A failure is the whole answer, whatever was begun. */
+/* A failure replaces whatever has been written so far. */
 static int answer_failure(ki__api_exchange *x)
 {
     ki_buf status;
@@ -207,7 +207,7 @@ static int prepare(ki__api_exchange *x)
 
 static int start(ki__api_exchange *x)
 {
-    int r = ki__garbage_run(x->model, GARBAGE_AT_ONCE); /* what is left of it */
+    int r = ki__garbage_run(x->model, GARBAGE_AT_ONCE); /* left over from earlier requests */
     r = r < 0 ? r : prepare(x);
     if (r == 0 && x->failure.code == 0 && !x->plan.refuse) {
         r = x->route.is_resource ? run_verb(x) : ki__api_do_path(x);
@@ -243,7 +243,7 @@ static ki__api_exchange *make(ki__api_server *server)
     return x;
 }
 
-/* Hands it out, or frees it. */
+/* Returns the exchange, or frees it on failure. */
 static int made(ki__api_exchange *x, int r, ki__api_exchange **ret_exchange)
 {
     if (r < 0) {
@@ -325,7 +325,7 @@ const char *ki__api_exchange_warning(const ki__api_exchange *x, size_t index)
 
 /* ---- pulling ---- */
 
-/* Tries again what waits for a version to come. 1 if it waits no longer. */
+/* Retries a read that waits for a resourceVersion. 1 if it no longer waits. */
 static int wake(ki__api_exchange *x)
 {
     int r = x->failure.code == 0 ? run_verb(x) : 0;
@@ -335,7 +335,7 @@ static int wake(ki__api_exchange *x)
     return r < 0 ? r : x->stage != KI__API_STAGE_FRESH;
 }
 
-/* Adds more to `out`: 1 if there may be more at once, 0 if not. */
+/* Appends to `out`: 1 if more may be available immediately, 0 if not. */
 static int fill(ki__api_exchange *x)
 {
     switch (x->stage) {
@@ -403,7 +403,7 @@ int ki__api_exchange_next(ki__api_exchange *x, size_t max, ki_str *ret_bytes)
         int r = x->stage == KI__API_STAGE_WATCH ? ki__garbage_run(x->model, GARBAGE_PER_PULL) : 0;
         r = r < 0 ? r : fill_chunk(x);
         if (r < 0 && x->out.len == x->sent) {
-            return r; /* what was made before it failed is handed out first */
+            return r; /* bytes produced before the failure are handed out first */
         }
     }
     return (int)hand_out(x, max, ret_bytes);

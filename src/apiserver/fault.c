@@ -58,7 +58,8 @@ void ki__api_rules_decide(const ki__api_point *point, ki__api_plan *plan, void *
         if (!fits(rule, point)) {
             continue;
         }
-        uint64_t number = draw(&rules->random) % 1000000; /* drawn always: rules do not interfere */
+        uint64_t number = draw(&rules->random) %
+                          1000000; /* always drawn, so that rules do not influence each other */
         bool due = rule->seen++ >= rule->skip && (rule->times == 0 || rule->used < rule->times);
         if (due && number < rule->rate) {
             rule->used++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One pass over the text: rules end at ';' and at the ends of lines, words at ','. Each word is
- * looked up in one table, which says how its value is read and where it goes. */
+/* Parses the text in one pass: rules end at ';' and at line ends, words at ','. A single table maps
+ * each word to its value parser and its destination. */
 #include "apiserver/fault_text.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ typedef struct reader {
     ki_str text;
     ki__api_fault_set *set;
     ki__api_rule *rule;
-    bool does; /* the rule says what goes wrong */
+    bool does; /* the rule has an effect */
     ki_error *error;
 } reader;
 
@@ -42,7 +42,7 @@ static bool read_ms(ki_str value, uint64_t *ret_ms)
     return true;
 }
 
-/* "10%", "0.5%" or "0.25", in a million. */
+/* "10%", "0.5%" or "0.25" as parts per million. */
 static bool read_rate(ki_str value, uint32_t *ret_rate)
 {
     bool percent = value.len != 0 && value.ptr[value.len - 1] == '%';
@@ -110,7 +110,7 @@ static bool read_seconds(ki_str value, uint32_t *ret_seconds)
     return true;
 }
 
-/* The resource stays in the copy of the text, where what follows it becomes its end. */
+/* The resource name stays in the copy of the text, NUL-terminated in place. */
 static bool read_resource(const reader *r, ki_str value)
 {
     char *name = r->set->names + (value.ptr - r->text.ptr);
@@ -147,7 +147,7 @@ static int take_flag(reader *r, ki_str word)
     return refuse(r, word, "unknown fault");
 }
 
-/* What a rule does. 1 if the name is known. */
+/* Parses the effect of a rule. 1 if the name is known. */
 static int take_effect(reader *r, ki_str name, ki_str value, bool *ret_ok)
 {
     ki__api_plan *plan = &r->rule->plan;
@@ -203,7 +203,8 @@ static int take_word(reader *r, ki_str word)
 
 /* ---- rules ---- */
 
-/* Up to one of the separators; what follows it stays in *rest, whose pointer is NULL at the end. */
+/* Splits at the first of two separators; the remainder stays in *rest, whose pointer is NULL at the
+ * end. */
 static ki_str cut(ki_str *rest, char separator, char other)
 {
     size_t len = 0;

@@ -16,16 +16,16 @@ typedef struct ki__api_fault_set {
     ki__api_rules rules;
     uint64_t lag_ns; /* of the whole server */
     const ki_alloc *alloc;
-    char *text;  /* as it came */
-    char *names; /* a copy that rules point into */
+    char *text;  /* verbatim */
+    char *names; /* a copy that the rules point into */
 } ki__api_fault_set;
 
-/** Reads rules. Release with ki__api_fault_set_done() on success.
+/** Parses rules. Release with ki__api_fault_set_done() on success.
  *  Errors: KI_ERR_INVALID  with the offset in `error`;  KI_ERR_LIMIT, -ENOMEM. */
 int ki__api_fault_set_read(ki_str text, uint64_t seed, const ki_alloc *alloc,
                            ki__api_fault_set *ret_set, ki_error *error);
 
-/** Fine for one that is zeroed. */
+/** A zeroed set is allowed. */
 void ki__api_fault_set_done(ki__api_fault_set *set);
 
 #endif

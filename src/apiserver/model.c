@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The objects and the log. A write first reserves space everywhere, then changes everything, so it
- * happens wholly or not at all. */
+/* Objects and change log. A write first reserves all memory, then applies the change, so it is
+ * atomic. */
 #include "apiserver/model.h"
 
 #include <errno.h>
@@ -115,7 +115,7 @@ ki_object *ki__api_key_at(const ki__api_key *key, uint64_t rv)
 {
     size_t low = 0;
     size_t high = key->count;
-    while (low < high) { /* how many versions are not newer than rv */
+    while (low < high) { /* number of versions up to rv */
         size_t middle = low + (high - low) / 2;
         if (key->versions[middle].rv <= rv) {
             low = middle + 1;
@@ -155,7 +155,7 @@ const ki__api_entry *ki__api_model_entry(const ki__api_model *model, uint64_t se
     return i < model->count ? &model->entries[model->first + (size_t)i] : NULL;
 }
 
-/* ---- forgetting ---- */
+/* ---- compaction ---- */
 
 static void remove_key(const ki__api_model *model, ki__api_key *key)
 {
@@ -168,7 +168,7 @@ static void remove_key(const ki__api_model *model, ki__api_key *key)
     free_key(model->alloc, key);
 }
 
-/* Drops the versions of a key that are older than `rv`, and the one at `rv` if it is a deletion. */
+/* Drops versions of a key older than `rv`, and the one at `rv` if it is a deletion. */
 static void trim_key(const ki__api_model *model, ki__api_key *key, uint64_t rv)
 {
     size_t drop = 0;
@@ -198,7 +198,7 @@ static uint64_t lowest_needed(const ki__api_model *model)
     return lowest;
 }
 
-/* The limit of the history goes before what servers that lag would need: they jump forward. */
+/* The history limit takes precedence over lagging servers: they are advanced. */
 static void push_readers(ki__api_model *model)
 {
     KI__LIST_FOR_EACH (link, &model->readers) {
@@ -208,7 +208,7 @@ static void push_readers(ki__api_model *model)
     }
 }
 
-/* How many of the oldest changes are beyond the limits. */
+/* Number of oldest changes beyond the limits. */
 static size_t count_excess(const ki__api_model *model)
 {
     size_t excess = 0;
@@ -221,7 +221,7 @@ static size_t count_excess(const ki__api_model *model)
     return excess;
 }
 
-/* Drops what no version that can be requested needs. */
+/* Drops versions that no allowed request can need. */
 static void trim(ki__api_model *model)
 {
     KI__LIST_FOR_EACH (link, &model->readers) {
@@ -253,7 +253,8 @@ static int reserve_entry(ki__api_model *model)
     if (model->first + model->count < model->cap) {
         return 0;
     }
-    if (model->first > model->count) { /* more than half of the room is before the first */
+    if (model->first >
+        model->count) { /* more than half of the array is unused space before the first entry */
         memmove(model->entries, model->entries + model->first,
                 model->count * sizeof(*model->entries));
         model->first = 0;
@@ -275,7 +276,7 @@ static int reserve_version(const ki__api_model *model, ki__api_key *key)
     return r;
 }
 
-/* A key with space for its first version, in no type yet. */
+/* Creates a key with space for its first version; not yet added to a type. */
 static int new_key(const ki__api_model *model, ki__api_type *type, ki_str text,
                    ki__api_key **ret_key)
 {
@@ -378,7 +379,7 @@ void ki__api_model_skip(ki__api_model *model, uint64_t versions)
     tell(model);
 }
 
-/* ---- going forward and back ---- */
+/* ---- advance and restore ---- */
 
 void ki__api_model_compact(ki__api_model *model, uint64_t rv)
 {

@@ -4,7 +4,7 @@
 #include "base/ascii.h"
 #include "wire/media_type.h"
 
-/* Takes what stands before the next `separator` out of *rest; at the end *rest is empty. */
+/* Removes and returns the text before the next `separator` of *rest; at the end *rest is empty. */
 static ki_str take(ki_str *rest, char separator)
 {
     const char *at = rest->len != 0 ? memchr(rest->ptr, separator, rest->len) : NULL;
@@ -34,7 +34,8 @@ ki_str ki__api_request_header(const ki__api_request *request, const char *name)
     return ki_str_make(NULL, 0);
 }
 
-/* The form that parameters ask for. False if it is none of ours, or they say "not this" (q=0). */
+/* Parses the form requested by media type parameters. False if it is unsupported, or excluded
+ * (q=0). */
 static bool read_parameters(ki_str parameters, ki__api_form *ret_form)
 {
     *ret_form = KI__API_FORM_OBJECT;

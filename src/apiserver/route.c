@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The target is copied once and decoded in place: what is decoded is never longer, and each part
- * ends where a separator stood, so every part becomes a C string where it is. */
+/* The target is copied once and decoded in place: decoding never makes it longer, and each
+ * separator is replaced by NUL, so every part is a C string in that copy. */
 #include "apiserver/route.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "base/ascii.h"
 #include "base/digits.h"
 
-enum { SEGMENTS_MAX = 9 }; /* one more than the longest path of a resource has */
+enum { SEGMENTS_MAX = 9 }; /* one more than the longest resource path has */
 
 static int bad(ki__api_failure *failure, const char *what)
 {
@@ -18,8 +18,8 @@ static int bad(ki__api_failure *failure, const char *what)
 
 /* ---- decoding ---- */
 
-/* Decodes `len` bytes in place and ends them with NUL. False if they are not well encoded, or hold
- * a NUL, which no name or value has. */
+/* Percent-decodes `len` bytes in place and NUL-terminates them. False if they are badly encoded or
+ * contain a NUL, which no name or value may. */
 static bool decode(char *text, size_t len, bool plus_is_space)
 {
     char *out = text;
@@ -45,7 +45,7 @@ static bool decode(char *text, size_t len, bool plus_is_space)
     return true;
 }
 
-/* Cuts the text at the first `separator`: ends it there and gives what follows, or NULL. */
+/* Splits the text at the first `separator`: terminates it there and returns the rest, or NULL. */
 static char *cut(char *text, char separator)
 {
     char *at = strchr(text, separator);
@@ -58,7 +58,7 @@ static char *cut(char *text, char separator)
 
 /* ---- the path ---- */
 
-/* "/a/b/c" into its segments. 0 if there are too many or one is empty. */
+/* Splits "/a/b/c" into segments. 0 if there are too many or one is empty. */
 static size_t split(char *path, const char *segments[SEGMENTS_MAX])
 {
     size_t count = 0;
@@ -73,7 +73,7 @@ static size_t split(char *path, const char *segments[SEGMENTS_MAX])
     return count;
 }
 
-/* What follows the version: [namespaces/x/]resource[/name[/subresource]]. */
+/* After the version: [namespaces/x/]resource[/name[/subresource]]. */
 static bool read_rest(ki__api_route *route, const char *const *segments, size_t count)
 {
     if (count >= 3 && strcmp(segments[0], "namespaces") == 0) {
@@ -94,7 +94,7 @@ static bool read_rest(ki__api_route *route, const char *const *segments, size_t 
     return true;
 }
 
-/* Reads the path of a resource. Whatever else it is, is a path for whoever knows it. */
+/* Parses a resource path. Other paths are left to ki__api_do_path(). */
 static void read_path(ki__api_route *route, const char *const *segments, size_t count)
 {
     if (count >= 3 && strcmp(segments[0], "api") == 0) {
@@ -121,7 +121,7 @@ static bool has_slash(const ki__api_route *route)
 
 /* ---- the query ---- */
 
-/* As servers read booleans: anything but "false" and "0" is true, the empty text included. */
+/* Booleans as in kube-apiserver: all values but "false" and "0" are true, including "". */
 static bool is_true(const char *value)
 {
     static const char no[] = "false";
@@ -187,7 +187,7 @@ static int read_query(ki__api_route *route, char *query, ki__api_failure *failur
         {.name = "limit", .number = &route->limit},
         {.name = "timeoutSeconds", .number = &route->timeout_s},
     };
-    uint32_t seen = 0; /* a bit for each of them */
+    uint32_t seen = 0; /* one bit per parameter */
     int r = 0;
     for (size_t count = 0; query != NULL && r == 0 && failure->code == 0; count++) {
         char *next = cut(query, '&');
@@ -210,7 +210,7 @@ static int read_query(ki__api_route *route, char *query, ki__api_failure *failur
     return r;
 }
 
-/* ---- all of it ---- */
+/* ---- the target ---- */
 
 static int read_target(ki__api_route *route, char *target, ki__api_failure *failure)
 {
@@ -219,7 +219,7 @@ static int read_target(ki__api_route *route, char *target, ki__api_failure *fail
     route->path = target;
     size_t len = strlen(target);
     char *parts = route->block + len + 1 + (query != NULL ? strlen(query) + 1 : 0);
-    memcpy(parts, target, len + 1); /* the path stays as it is beside its parts */
+    memcpy(parts, target, len + 1); /* the whole path is kept besides its parts */
     size_t count = target[0] == '/' ? split(parts + 1, segments) : 0;
     read_path(route, segments, count);
     if (route->is_resource && has_slash(route)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parses the target of a request: /api/v1/namespaces/x/pods/y/status?watch=1&limit=5,
- * percent-decoded, with its numbers. Targets are untrusted: any bytes give a route or a failure to
- * send to the client. */
+/* Parses the target of a request: /api/v1/namespaces/x/pods/y/status?watch=1&limit=5, with
+ * percent-decoding and numbers. Targets are untrusted: any bytes give either a route or a failure
+ * to send to the client. */
 #ifndef KI_APISERVER_ROUTE_H
 #define KI_APISERVER_ROUTE_H
 
@@ -17,9 +17,9 @@ enum {
 
 typedef enum ki__api_flag { KI__API_UNSET, KI__API_FALSE, KI__API_TRUE } ki__api_flag;
 
-/** Text is never NULL, lives in the route, and is "" where the target has none. */
+/** Strings are never NULL, live in the route, and are "" if absent. */
 typedef struct ki__api_route {
-    bool is_resource; /* else `path` is something like /version, and only the query is read */
+    bool is_resource; /* otherwise `path` is e.g. /version, and only the query is parsed */
     const char *path; /* decoded, without the query */
     const char *group;
     const char *version;
@@ -27,7 +27,7 @@ typedef struct ki__api_route {
     const char *name_space;
     const char *name;
     const char *subresource;
-    /* The query. Of a parameter that comes twice, the first counts; unknown ones are ignored. */
+    /* The query. The first occurrence of a parameter counts; unknown ones are ignored. */
     bool watch;
     bool bookmarks;
     ki__api_flag send_initial;
@@ -37,20 +37,20 @@ typedef struct ki__api_route {
     const char *labels;
     const char *fields;
     const char *dry_run;
-    const char *propagation;        /* what to do with dependents of what is deleted */
-    ki__api_flag orphan_dependents; /* the same, as it was said before */
-    const char *include_object;     /* of the rows of a table */
-    const char *field_validation;   /* what to do with unknown fields */
-    const char *field_manager;      /* who writes */
-    ki__api_flag force;             /* also what others own */
+    const char *propagation;        /* propagationPolicy */
+    ki__api_flag orphan_dependents; /* the deprecated orphanDependents */
+    const char *include_object;     /* of Table rows */
+    const char *field_validation;   /* policy for unknown fields */
+    const char *field_manager;      /* the writer */
+    ki__api_flag force;             /* take ownership of conflicting fields */
     int64_t limit;                  /* 0: none */
     int64_t timeout_s;              /* 0: none */
     const ki_alloc *alloc;
     char *block;
 } ki__api_route;
 
-/** Reads a target. 0 with either the route, or failure->code set; -ENOMEM. In each case the route
- *  must be released. */
+/** Parses a target. 0 with either the route or failure->code set; -ENOMEM. The route must be
+ *  released in each case. */
 int ki__api_route_init(ki__api_route *route, ki_str target, const ki_alloc *alloc,
                        ki__api_failure *failure);
 

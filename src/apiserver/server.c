@@ -60,7 +60,7 @@ void ki__api_server_advance(ki__api_server *server, uint64_t rv)
     ki__api_model_advance(server->model, &server->reader, rv);
 }
 
-/* The version before the last `window` changes that the server has seen. */
+/* The version before the last `window` changes that the server has applied. */
 static uint64_t window_start(const ki__api_server *server)
 {
     const ki__api_model *model = server->model;
@@ -77,7 +77,7 @@ uint64_t ki__api_server_oldest(const ki__api_server *server)
     const ki__api_model *model = server->model;
     uint64_t oldest = server->options.window != 0 ? window_start(server) : model->compacted;
     oldest = oldest < model->floor ? model->floor : oldest;
-    /* A restored model may have less than the server once had. */
+    /* A restored model may be behind the server's position. */
     uint64_t expired =
         server->expired < server->reader.applied ? server->expired : server->reader.applied;
     return oldest < expired ? expired : oldest;

@@ -11,29 +11,29 @@
 #include "apiserver/fault.h"
 #include "apiserver/model.h"
 
-/** What a server does with sendInitialEvents. */
+/** Support for sendInitialEvents. */
 typedef enum ki__api_watch_list {
     KI__API_WATCH_LIST_ON,
-    KI__API_WATCH_LIST_OFF,     /* refuses it with 422 */
-    KI__API_WATCH_LIST_IGNORED, /* takes it for a plain watch */
+    KI__API_WATCH_LIST_OFF,     /* rejected with 422 */
+    KI__API_WATCH_LIST_IGNORED, /* ignored: a plain watch */
 } ki__api_watch_list;
 
 enum { KI__API_NEVER = -1 };
 
 typedef struct ki__api_server_options {
-    int64_t bookmark_ms;      /* between bookmarks; 0: a minute; KI__API_NEVER: none */
-    int64_t last_bookmark_ms; /* one more so long before a watch ends; 0: 2 s; KI__API_NEVER */
-    int64_t fresh_wait_ms;    /* how long to wait for a version that is to come; 0: 3 s */
-    int64_t watch_timeout_s;  /* of watches that name none; 0: half an hour */
-    size_t window;            /* changes a watch can go back; 0: to where the model is compacted */
-    size_t watches_max;       /* open at once; 0: 4096 */
+    int64_t bookmark_ms;      /* interval of bookmarks; 0: one minute; KI__API_NEVER: none */
+    int64_t last_bookmark_ms; /* an extra one before a watch ends; 0: 2 s; KI__API_NEVER: none */
+    int64_t fresh_wait_ms;    /* how long reads wait for a future version; 0: 3 s */
+    int64_t watch_timeout_s;  /* of watches without timeoutSeconds; 0: half an hour */
+    size_t window; /* number of changes in the watch history; 0: back to the compacted version */
+    size_t watches_max; /* open at once; 0: 4096 */
     ki__api_watch_list watch_list;
-    bool lags;                    /* continues by ki__api_server_advance() alone */
-    bool expired_as_answer;       /* a watch that is too old gets 410 as its answer, not inside */
-    bool no_cache;                /* lists at "0" are cut into pages as well */
+    bool lags;                    /* advances only by ki__api_server_advance() */
+    bool expired_as_answer;       /* an expired watch gets HTTP 410 instead of an ERROR event */
+    bool no_cache;                /* lists at "0" are paginated as well */
     bool no_inconsistent_token;   /* an expired list cannot be continued at all */
-    bool whole_objects;           /* objects are written as they come, status included */
-    bool tracks_fields;           /* managedFields are kept for all that is created */
+    bool whole_objects;           /* objects are stored as sent, including status */
+    bool tracks_fields;           /* managedFields are kept for all created objects */
     const ki__api_faults *faults; /* NULL: none; outlives the server */
 } ki__api_server_options;
 
@@ -41,7 +41,7 @@ typedef struct ki__api_server {
     ki__api_model *model;
     ki__api_server_options options;
     ki__api_reader reader;
-    uint64_t expired; /* watches from before this version are refused */
+    uint64_t expired; /* watches from older versions are rejected */
     ki__list watches; /* open ones */
     size_t watch_count;
 } ki__api_server;
@@ -50,22 +50,22 @@ typedef struct ki__api_server {
 int ki__api_server_new(ki__api_model *model, const ki__api_server_options *options,
                        ki__api_server **ret_server);
 
-/** No exchange may be left. Always NULL; NULL is allowed. */
+/** All exchanges must have been freed. Always returns NULL; NULL is allowed. */
 ki__api_server *ki__api_server_free(ki__api_server *server);
 
-/** The version the server has got to. */
+/** The version that the server has reached. */
 uint64_t ki__api_server_version(const ki__api_server *server);
 
-/** Lets a server that lags see the changes up to `rv`, or to the head if that is less. */
+/** Advances a lagging server to `rv`, at most to the head. */
 void ki__api_server_advance(ki__api_server *server, uint64_t rv);
 
 /** The oldest version that a watch may start from. */
 uint64_t ki__api_server_oldest(const ki__api_server *server);
 
-/** Forgets the history for watches, as a restart does; open watches continue. */
+/** Expires the watch history, as a restart does; open watches continue. */
 void ki__api_server_expire(ki__api_server *server);
 
-/** Ends all open watches: the next pull gives KI__API_END, or KI__API_CUT if `cut`. */
+/** Ends all open watches: the next pull returns KI__API_END, or KI__API_CUT if `cut`. */
 void ki__api_server_drop_watches(ki__api_server *server, bool cut);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which resources there are and how they are served. The built-in ones are found in the tables of
- * object/ when a request first names them; what else they need stands here. */
+/* The served resources and their options. Built-in resources are looked up in the tables of object/
+ * on first use; their options are defined here. */
 #include <errno.h>
 
 #include <kinformer/error.h>
@@ -11,7 +11,8 @@
 
 #define TYPES_MAX 1024
 
-/* Built-in resources with a status of its own, whatever the version; and which count changes. */
+/* Built-in resources with a status subresource, in any version, and whether they have a
+ * generation. */
 static const struct served {
     const char *group;
     const char *name;
@@ -87,8 +88,7 @@ static ki__api_type *find(const ki__api_model *model, const char *group, const c
     return NULL;
 }
 
-/* A place for one more: that of one that was removed and left nothing in the history, or a new one.
- */
+/* A slot for one more type: that of a removed one without history, or a new one. */
 static int find_place(ki__api_model *model, ki__api_type **ret_type)
 {
     for (size_t i = 0; i < model->type_count; i++) {
@@ -172,7 +172,7 @@ int ki__api_model_type(ki__api_model *model, const char *group, const char *vers
 
 /* ---- custom resources ---- */
 
-/* Reads the schema that objects of a type are checked by. */
+/* Compiles the schema that validates objects of a type. */
 static int read_schema(const ki__api_model *model, ki__api_type *type)
 {
     ki_value source;

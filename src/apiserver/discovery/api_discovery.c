@@ -25,7 +25,7 @@ static bool read_digits(const char **p, uint64_t *ret_number)
     return *p != from;
 }
 
-/* v<major>[alpha|beta<minor>] as one number, of which a greater one is preferred; 0: not such. */
+/* v<major>[alpha|beta<minor>] as one number; a greater one is preferred. 0: not of this form. */
 static uint64_t rank_of(const char *version)
 {
     uint64_t major;
@@ -64,7 +64,7 @@ static int add_offer(ki__api_catalog *catalog, const ki__api_offer *offer)
     return r;
 }
 
-/* Groups in the order of their first resource, which the built-in ones have from their table. */
+/* Groups are ordered by their first resource; that of built-in groups is its index in the table. */
 static size_t first_of_group(const ki__api_catalog *catalog, const char *group)
 {
     size_t i = 0;
@@ -75,7 +75,7 @@ static size_t first_of_group(const ki__api_catalog *catalog, const char *group)
     return i;
 }
 
-/* Moves the last offer to where it belongs. Their number is small. */
+/* Moves the last offer to its sorted position. Linear: catalogs are small. */
 static void settle(ki__api_catalog *catalog)
 {
     size_t i = catalog->count - 1;
@@ -143,7 +143,7 @@ static int catalog_init(ki__api_catalog *catalog, const ki__api_model *model)
     return r;
 }
 
-/* ---- pieces ---- */
+/* ---- helpers ---- */
 
 static bool same_group(const ki__api_offer *a, const ki__api_offer *b)
 {
@@ -155,7 +155,7 @@ static bool same_version(const ki__api_offer *a, const ki__api_offer *b)
     return strcmp(ki_resource_api_version(a->resource), ki_resource_api_version(b->resource)) == 0;
 }
 
-/* The first offer of the next group, or version. */
+/* Index of the first offer of the next group or version. */
 static size_t after(const ki__api_catalog *catalog, size_t i,
                     bool (*same)(const ki__api_offer *a, const ki__api_offer *b))
 {
@@ -178,7 +178,7 @@ static const char *verbs_of(const ki_resource *resource)
 
 #define SUBRESOURCE_VERBS "[\"get\",\"patch\",\"update\"]"
 
-/* What `kubectl get all` means. */
+/* Resources of the category "all", which `kubectl get all` lists. */
 static bool is_in_all(const ki_resource *resource)
 {
     static const char *const names[][2] = {
@@ -202,7 +202,7 @@ static bool is_in_all(const ki_resource *resource)
     return false;
 }
 
-/* Short names and categories, which both forms write alike. */
+/* Short names and categories; the same in both formats. */
 static void write_names(const ki__api_offer *offer, ki__out *out)
 {
     const char *name;
@@ -223,7 +223,7 @@ static void write_names(const ki__api_offer *offer, ki__out *out)
     }
 }
 
-/* ---- the aggregated form ---- */
+/* ---- aggregated discovery ---- */
 
 static void write_kind(const char *name, const char *group, const char *version, const char *kind,
                        ki__out *out)
@@ -308,7 +308,7 @@ static int write_aggregated(const ki__api_catalog *catalog, bool core, ki_buf *b
     return out.error;
 }
 
-/* ---- the form of old ---- */
+/* ---- legacy discovery ---- */
 
 static void write_group(const ki__api_catalog *catalog, size_t i, bool alone, ki__out *out)
 {
@@ -369,7 +369,7 @@ static int write_resources(const ki__api_catalog *catalog, size_t i, ki_buf *buf
     ki__out out = ki__out_to(buf);
     size_t end = after(catalog, i, same_version);
     const ki_resource *first = catalog->offers[i].resource;
-    /* Of the core group, servers leave the apiVersion out for clients of long ago. */
+    /* For the core group, servers omit apiVersion for the sake of very old clients. */
     const char *own = ki_resource_group(first)[0] != '\0' ? "\"apiVersion\":\"v1\"," : "";
     ki__out_texts(&out, "{\"kind\":\"APIResourceList\",", own, "\"groupVersion\":\"",
                   ki_resource_api_version(first), "\",\"resources\":[", NULL);
@@ -383,7 +383,7 @@ static int write_resources(const ki__api_catalog *catalog, size_t i, ki_buf *buf
 
 /* ---- paths ---- */
 
-/* The first offer of a group, or of an apiVersion; the count if there is none. */
+/* Index of the first offer of a group or an apiVersion; the count if there is none. */
 static size_t find(const ki__api_catalog *catalog, const char *text,
                    const char *(*of)(const ki_resource *resource))
 {
@@ -394,7 +394,7 @@ static size_t find(const ki__api_catalog *catalog, const char *text,
     return i;
 }
 
-/* Whether the client asks for the aggregated form. */
+/* Whether the client accepts aggregated discovery. */
 static bool wants_aggregated(const ki__api_exchange *x)
 {
     ki_str accept = ki__api_request_header(x->request, "accept");
@@ -448,7 +448,7 @@ static int fail_path(ki__api_exchange *x)
                         "the server could not find the requested resource", NULL);
 }
 
-/* Of a group, or of a version of it. */
+/* Writes one group, or one version of it. */
 static int write_part(ki__api_exchange *x, const ki__api_catalog *catalog, const char *rest,
                       bool core)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server says of itself: its groups, versions and resources, in the form of old and in the
- * aggregated one; its version; that it is well; its OpenAPI documents. */
+/* Discovery: groups, versions and resources, in the legacy and the aggregated format; the server
+ * version; health checks; OpenAPI documents. */
 #ifndef KI_APISERVER_DISCOVERY_API_DISCOVERY_H
 #define KI_APISERVER_DISCOVERY_API_DISCOVERY_H
 
@@ -9,13 +9,13 @@
 /** One listed resource. */
 typedef struct ki__api_offer {
     const ki_resource *resource;
-    const ki__api_type *type; /* NULL: a built-in one that nobody has requested yet */
+    const ki__api_type *type; /* NULL: a built-in resource that has not been requested yet */
     ki__api_type_options options;
 } ki__api_offer;
 
-/** All of them, by group, version and name: the core group first, then the built-in groups, then
- *  others; of each group the version that is preferred first. Built-in versions that are alpha or
- *  beta are served but not told of, as usual servers do not have them. */
+/** All resources by group, version and name: the core group first, then the built-in groups, then
+ *  the others; within a group the preferred version first. Built-in alpha and beta versions are
+ *  served but not listed, since typical servers have them disabled. */
 typedef struct ki__api_catalog {
     ki__api_offer *offers;
     size_t count;
@@ -23,15 +23,15 @@ typedef struct ki__api_catalog {
     const ki_alloc *alloc;
 } ki__api_catalog;
 
-/** Whether version `a` of a group goes before `b`: v2, v1, v1beta2, v1alpha1, others. */
+/** Whether version `a` of a group sorts before `b`: v2, v1, v1beta2, v1alpha1, others. */
 bool ki__api_version_before(const char *a, const char *b);
 
-/** Answers a path that is not of a resource; 404 if there is nothing. 0, or -ENOMEM. */
+/** Handles a non-resource path; 404 if it is unknown. 0 or -ENOMEM. */
 int ki__api_do_path(ki__api_exchange *x);
 
 /* ---- openapi.c ---- */
 
-/** Answers /openapi/... ; `rest` is what follows. */
+/** Handles /openapi/...; `rest` is the path after that prefix. */
 int ki__api_do_openapi(ki__api_exchange *x, const ki__api_catalog *catalog, const char *rest);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenAPI v3, as far as clients need it: which kinds there are, that patches may ask for field
- * validation, and the fields and types of the built-in kinds, out of the same tables that protobuf
- * is read with. There are no descriptions in it. Custom resources show the schema that their
- * definition has. */
+/* OpenAPI v3, as far as clients need it: the available kinds, fieldValidation as a parameter of
+ * patches, and the fields and types of the built-in kinds, from the tables of the protobuf decoder.
+ * No descriptions. Custom resources have the schema of their definition. */
 #include <errno.h>
 
 #include <kinformer/error.h>
@@ -16,7 +15,7 @@
 typedef struct writer {
     ki__api_exchange *x;
     ki__out *out;
-    uint8_t *state; /* of each message: 0, WANTED or WRITTEN */
+    uint8_t *state; /* per message: 0, WANTED or WRITTEN */
 } writer;
 
 enum { WANTED = 1, WRITTEN = 2 };
@@ -64,7 +63,7 @@ static void write_paths_of(const ki_resource *resource, ki__out *out)
 
 /* ---- schemas of built-in kinds ---- */
 
-/* The name of the schema of a message. Clients show what stands after the last dot. */
+/* The schema name of a message. Clients display the part after the last dot. */
 static void write_ref(writer *w, uint16_t message)
 {
     if (w->state[message] == 0) {
@@ -112,7 +111,7 @@ static void write_field(writer *w, const ki__schema_field *field)
     ki__out_text(w->out, list || map ? "}" : "");
 }
 
-/* The fields of a message and of those that JSON shows in its place. */
+/* The fields of a message, including those of messages that JSON inlines. */
 static void write_fields(writer *w, const ki__schema_message *message)
 {
     const ki__schema_message *stack[KI__SCHEMA_INLINE_DEPTH_MAX + 1] = {message};
@@ -167,7 +166,7 @@ static void write_kind(writer *w, const ki_resource *resource)
     ki__out_text(w->out, "]}");
 }
 
-/* Writing one may want others. */
+/* Writing a schema may reference further ones. */
 static void write_wanted(writer *w)
 {
     bool more = true;

@@ -10,7 +10,7 @@
 #include "object/text/rfc3339.h"
 #include "object/value.h"
 
-#define TEXT_MAX ((size_t)1 << 30) /* no object is larger, nor a text in it */
+#define TEXT_MAX ((size_t)1 << 30) /* upper bound for any object and any string in it */
 
 /* ---- the object of a row ---- */
 
@@ -43,7 +43,7 @@ static void write_object(const ki__api_exchange *x, const ki_object *object, ki_
 
 /* ---- columns of definitions ---- */
 
-/* Whether the definition of a type names columns. */
+/* Whether the definition of a type has additionalPrinterColumns. */
 static bool custom_columns(const ki__api_type *type, ki_value_iter *ret_iter)
 {
     ki_value version;
@@ -67,7 +67,7 @@ static void write_column(const char *name, const char *type, const char *format,
     ki__put_end(out);
 }
 
-/* A member that is a string and fits into `room`, or `otherwise`. */
+/* A string member that fits into the buffer, or `otherwise`. */
 static const char *member_text(const ki_value *map, const char *name, const char *otherwise,
                                char *room, size_t size)
 {
@@ -88,7 +88,7 @@ static void write_custom_column(const ki_value *column, ki__out *out)
                  member_text(column, "type", "string", type, sizeof(type)), "", priority, out);
 }
 
-/* A date is shown as its age. */
+/* Dates are shown as ages. */
 static void write_custom_value(const ki_value *value, bool date, int64_t now, ki__out *out)
 {
     char text[64];
@@ -122,7 +122,7 @@ static void write_custom_cell(const ki__api_exchange *x, const ki_value *column,
     bool date = ki_value_equals(&type, ki_str_from("date"));
     if (r == 0) {
         write_custom_value(&value, date, now, out);
-    } else if (r != -ENOMEM) { /* a path that leads nowhere, or is none, is an empty cell */
+    } else if (r != -ENOMEM) { /* an invalid path, or one without a match, gives an empty cell */
         ki__put_json(out, ki_str_from(date ? "\"<unknown>\"" : "null"));
     } else {
         ki__out_fail(out, r);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects as rows of a table, as `kubectl get` shows them: the columns that a real server has for
- * the common kinds, those that its definition names for a custom resource, else name and age. */
+/* Objects as rows of a Table, the format of `kubectl get`: kube-apiserver's columns for common
+ * kinds, additionalPrinterColumns for custom resources, otherwise name and age. */
 #ifndef KI_APISERVER_DISCOVERY_TABLE_RESPONSE_H
 #define KI_APISERVER_DISCOVERY_TABLE_RESPONSE_H
 
 #include "apiserver/exchange.h"
 #include "object/edit/json_out.h"
 
-/** Appends the columns of the exchange's type as a list. */
+/** Appends the column definitions of the exchange's type as a JSON list. */
 void ki__api_table_columns(const ki__api_exchange *x, ki__out *out);
 
-/** Appends the row of an object, with as much of the object as is requested. */
+/** Appends the row of an object, including the parts of the object requested by includeObject. */
 void ki__api_table_row(const ki__api_exchange *x, const ki_object *object, ki__out *out);
 
-/** Appends the metadata of an object, as an object of its own. */
+/** Appends an object as PartialObjectMetadata. */
 void ki__api_table_metadata(const ki_object *object, ki__out *out);
 
 #endif

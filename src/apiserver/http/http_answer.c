@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a complete request to its answer: an exchange is made and its beginning pulled. An answer
- * that is all there is sent with its length; any other in chunks, as it is made. */
+/* Turns a complete request into a response: creates an exchange and pulls its first bytes. A
+ * response that is complete by then is sent with Content-Length, any other one chunked, as it is
+ * generated. */
 #include <errno.h>
 #include <sys/socket.h>
 
@@ -11,8 +12,8 @@
 
 enum {
     HEADERS_MAX = 100,
-    HEAD_BYTES = 16 * 1024,  /* gathered before the answer begins */
-    BLOCK_BYTES = 32 * 1024, /* handed to libmicrohttpd at once */
+    HEAD_BYTES = 16 * 1024,  /* buffered before the response begins */
+    BLOCK_BYTES = 32 * 1024, /* passed to libmicrohttpd per call */
 };
 
 /* ---- the request ---- */
@@ -37,7 +38,7 @@ static enum MHD_Result add_header(void *user, enum MHD_ValueKind kind, const cha
     return MHD_YES;
 }
 
-/* Takes as long for any token of the same length. */
+/* Constant-time comparison for tokens of equal length. */
 static bool same_secret(ki_str a, ki_str b)
 {
     unsigned char differs = a.len == b.len ? 0 : 1;
@@ -59,8 +60,8 @@ static bool is_allowed(const ki_apiserver *server, const ki__api_request *reques
     return same_secret(ki_str_make(value.ptr + 7, value.len - 7), ki_buf_str(&server->token));
 }
 
-/* The model reads JSON only. What is YAML by its type, and does not look like JSON, becomes that.
- */
+/* The model accepts only JSON. A body with a YAML content type that does not look like JSON is
+ * converted. */
 static int read_yaml(ki__http_connection *c, header_list *list, ki__api_request *request)
 {
     static const char json[] = "application/json";
@@ -166,13 +167,13 @@ void ki__http_pull(ki__http_connection *c)
         return;
     }
     int r = ki__api_exchange_next(c->exchange, BLOCK_BYTES, &c->ready);
-    c->result = r >= 0 ? (ki__api_result)r : KI__API_CUT; /* no memory: the client tries again */
+    c->result = r >= 0 ? (ki__api_result)r : KI__API_CUT; /* out of memory: the client retries */
     if (c->result != KI__API_DATA) {
         c->ready = ki_str_make(NULL, 0);
     }
 }
 
-/* Gathers the beginning. */
+/* Buffers the start of the response. */
 static void gather(ki__http_connection *c)
 {
     for (;;) {
@@ -181,7 +182,7 @@ static void gather(ki__http_connection *c)
             return;
         }
         if (ki_buf_add_str(&c->head, c->ready) < 0) {
-            return; /* it is sent from where it is */
+            return; /* sent without a copy */
         }
         c->ready = ki_str_make(NULL, 0);
     }
@@ -203,7 +204,7 @@ static ssize_t end_broken(ki__http_connection *c)
     return MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
-/* More of an answer that is made while it is sent. */
+/* libmicrohttpd's callback for more body bytes. */
 static ssize_t on_more(void *user, uint64_t position, char *out, size_t max)
 {
     (void)position;
@@ -241,9 +242,10 @@ static ssize_t on_more(void *user, uint64_t position, char *out, size_t max)
     return end_broken(c);
 }
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
-/* 299 - "text", with what would end the text escaped and what no header may have replaced. */
+/* 299 - "text", with quotes and backslashes escaped and bytes that headers must not contain
+ * replaced. */
 static bool add_warning(const ki__http_connection *c, struct MHD_Response *response,
                         const char *warning)
 {
@@ -287,7 +289,7 @@ static bool add_headers(const ki__http_connection *c, struct MHD_Response *respo
 
 static enum MHD_Result respond(ki__http_connection *c)
 {
-    /* The content stays where it is until the request is completed. */
+    /* The content stays valid until the request is completed. */
     static char nothing[1];
     struct MHD_Response *response =
         c->result == KI__API_END
@@ -307,7 +309,7 @@ static enum MHD_Result respond(ki__http_connection *c)
     return result;
 }
 
-/* Closing sends a reset, as if nobody had been there. */
+/* Closing sends a reset, as if no server were listening. */
 static void refuse(const ki__http_connection *c)
 {
     const struct linger at_once = {.l_onoff = 1, .l_linger = 0};

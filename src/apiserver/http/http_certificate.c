@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Certificates for one run of the server: an authority whose key is forgotten at once, and a
- * certificate that it signed, for this machine by its names and addresses. */
+/* Certificates for one run of the server: a CA whose key is discarded immediately, and a server
+ * certificate signed by it for the names and addresses of this machine. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <gnutls/gnutls.h>
@@ -30,7 +30,7 @@ static int make_key(gnutls_x509_privkey_t *ret_key)
     return g < 0 ? g : gnutls_x509_privkey_generate(*ret_key, GNUTLS_PK_ECDSA, bits, 0);
 }
 
-/* Makes the name one of its own, so that the authorities of two servers are not taken for one. */
+/* Makes the CA's name unique, so that clients do not confuse the CAs of two servers. */
 static int add_mark(gnutls_x509_crt_t crt, const unsigned char serial[16])
 {
     static const char hex[] = "0123456789abcdef";
@@ -42,7 +42,7 @@ static int add_mark(gnutls_x509_crt_t crt, const unsigned char serial[16])
                                          sizeof(text));
 }
 
-/* What both certificates have. */
+/* Fields common to both certificates. */
 static int begin(const maker *m, const char *name, gnutls_x509_privkey_t key,
                  gnutls_x509_crt_t *ret_crt)
 {
@@ -50,7 +50,7 @@ static int begin(const maker *m, const char *name, gnutls_x509_privkey_t key,
     if (m->random->fill(serial, sizeof(serial), m->random->user) < 0) {
         return GNUTLS_E_RANDOM_FAILED;
     }
-    serial[0] = (unsigned char)((serial[0] & 0x7f) | 0x40); /* positive, and of full length */
+    serial[0] = (unsigned char)((serial[0] & 0x7f) | 0x40); /* positive, full length */
     int g = gnutls_x509_crt_init(ret_crt);
     gnutls_x509_crt_t crt = g < 0 ? NULL : *ret_crt;
     g = g < 0 ? g : gnutls_x509_crt_set_version(crt, 3);
@@ -92,7 +92,7 @@ static int add_name(gnutls_x509_crt_t crt, const char *name)
                                                 (unsigned)strlen(name), GNUTLS_FSAN_APPEND);
 }
 
-/* The names that the server goes by. */
+/* Subject alternative names. */
 static int add_names(gnutls_x509_crt_t crt, const ki_apiserver *server)
 {
     char host[KI__HTTP_URL_MAX];
@@ -124,7 +124,7 @@ static int make_certificate(maker *m, const ki_apiserver *server)
                  : gnutls_x509_crt_sign2(m->certificate, m->ca, m->ca_key, GNUTLS_DIG_SHA256, 0);
 }
 
-/* Takes what GnuTLS gave out. */
+/* Takes ownership of GnuTLS output. */
 static int take(int g, gnutls_datum_t *datum, ki_buf *out)
 {
     if (g < 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests need besides the server: a client of it, and reads that take no way over a socket, so
- * that no fault befalls them and they never lag. */
+/* Helpers for tests: a client of the server, and direct reads of the model that bypass the socket,
+ * faults and lag. */
 #include <errno.h>
 
 #include <kinformer/client.h>
@@ -78,7 +78,7 @@ int ki_apiserver_get(ki_apiserver *server, const ki_resource *resource, const ch
     return r;
 }
 
-/* An object as the version that was requested shows it. */
+/* Converts a stored object to the requested version. */
 static int show(const ki__api_exchange *x, ki_object *stored, ki_object **ret_object)
 {
     if (x->shown == x->type) {
@@ -99,7 +99,7 @@ static int show(const ki__api_exchange *x, ki_object *stored, ki_object **ret_ob
     return r;
 }
 
-/* All that the answer holds, before any of it is written. */
+/* Builds the whole list before any of it is written to the output. */
 static int take_items(const ki__api_exchange *x, ki_list **ret_list)
 {
     size_t count = 0;

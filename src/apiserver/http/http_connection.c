@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections: their requests are gathered here, and here they are suspended and resumed.
+/* Connections: they collect requests here, and are suspended and resumed here.
  *
- * libmicrohttpd does not look at a suspended connection at all, so meanwhile the loop watches its
- * socket for the client to leave. Every state but waiting has a time limit: a client that is too
- * slow is cut off by shutting its socket down, which libmicrohttpd then finds. */
+ * libmicrohttpd ignores a suspended connection entirely, so the loop watches its socket for a
+ * disconnect. Every state except waiting has a timeout: slow clients are disconnected by shutting
+ * down the socket, which libmicrohttpd then detects. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -13,7 +13,8 @@
 #include "base/assert.h"
 #include "base/digits.h"
 
-/* If a body is too large, this much more is read, so that the client receives the response. */
+/* If a body is too large, up to this much more of it is read, so that the client receives the
+ * response. */
 #define PASS_OVER_MAX ((uint64_t)8 << 20)
 
 static ki__http_connection *connection_of(struct MHD_Connection *mhd)
@@ -23,8 +24,8 @@ static ki__http_connection *connection_of(struct MHD_Connection *mhd)
     return info != NULL ? info->socket_context : NULL;
 }
 
-/* libmicrohttpd forgets a connection that ends right after it was resumed, since nothing happens on
- * its socket any more. Those with a timeout of their own it looks at every time it runs. */
+/* libmicrohttpd loses a connection that ends right after it was resumed, since its socket has no
+ * further events. Connections with a timeout of their own are checked on every run. */
 void ki__http_mark_ended(ki__http_connection *c)
 {
     (void)MHD_set_connection_option(c->mhd, MHD_CONNECTION_OPTION_TIMEOUT, 60u);
@@ -48,7 +49,7 @@ void ki__http_break(ki__http_connection *c)
     }
 }
 
-/* The client left. Outside of ki_engine_run(). */
+/* The client disconnected. Runs outside ki_engine_run(). */
 static void on_hangup(ki__watch *watch, uint32_t events)
 {
     (void)events;
@@ -66,7 +67,7 @@ void ki__http_wait(ki__http_connection *c)
     ki__list_remove(&c->link);
     ki__list_push_back(&c->server->waiting, &c->link);
     MHD_suspend_connection(c->mhd);
-    /* If it cannot be watched, a client that left is found when there is something to send. */
+    /* If the socket cannot be watched, a disconnect is detected on the next send. */
     (void)ki__watch_add(&c->hangup, c->server->loop, c->fd, EPOLLRDHUP, on_hangup);
     ki__timer_set(&c->timer, ki__api_exchange_deadline(c->exchange));
 }
@@ -82,7 +83,7 @@ void ki__http_resume(ki__http_connection *c)
     MHD_resume_connection(c->mhd);
 }
 
-/* Whether it can continue; it was resumed then. */
+/* Resumes the connection if it can continue; returns whether it did. */
 static bool poll_one(ki__http_connection *c)
 {
     ki__http_pull(c);
@@ -110,14 +111,14 @@ static void on_timer(ki__timer *timer)
     ki__mutex_lock(&server->lock);
     if (c->state != KI__HTTP_WAITING) {
         ki__http_break(c);
-    } else if (!c->gone) { /* else it is due already */
+    } else if (!c->gone) { /* otherwise it is already due */
         (void)poll_one(c);
     }
     ki__http_wake(server);
     ki__mutex_unlock(&server->lock);
 }
 
-/* ---- connections come and go ---- */
+/* ---- opening and closing ---- */
 
 static ki__http_connection *open_connection(ki_apiserver *server, struct MHD_Connection *mhd)
 {
@@ -160,7 +161,7 @@ void ki__http_on_connection(void *user, struct MHD_Connection *mhd, void **socke
 {
     ((ki_apiserver *)user)->active = true;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        *socket_context = open_connection(user, mhd); /* NULL: its first request ends it */
+        *socket_context = open_connection(user, mhd); /* NULL: its first request closes it */
     } else if (*socket_context != NULL) {
         close_connection(*socket_context);
         *socket_context = NULL;
@@ -169,7 +170,7 @@ void ki__http_on_connection(void *user, struct MHD_Connection *mhd, void **socke
 
 /* ---- requests ---- */
 
-/* The first line has come: the target as it was sent, before anything is decoded. */
+/* The request line was received: the raw target, before decoding. */
 void *ki__http_on_target(void *user, const char *target, struct MHD_Connection *mhd)
 {
     ((ki_apiserver *)user)->active = true;
@@ -182,7 +183,7 @@ void *ki__http_on_target(void *user, const char *target, struct MHD_Connection *
     set_limit(c, c->server->request_timeout_ns);
     size_t len = strlen(target);
     c->target_end = target + len;
-    len = len <= KI__API_TARGET_MAX ? len : KI__API_TARGET_MAX + 1; /* that is found too long */
+    len = len <= KI__API_TARGET_MAX ? len : KI__API_TARGET_MAX + 1; /* rejected later as too long */
     c->failed = ki_buf_add(&c->target, target, len) < 0;
     return c;
 }
@@ -201,9 +202,9 @@ static void take_body(ki__http_connection *c, const char *bytes, size_t len)
     }
 }
 
-/* libmicrohttpd hands the target out as text that ends at a NUL; the version stands behind it in
- * the same buffer, where the blank between them was made another. A version from elsewhere, as that
- * of a request without one, says nothing. */
+/* libmicrohttpd passes the target as a NUL-terminated string; the HTTP version follows it in the
+ * same buffer, where the space between them was overwritten with another NUL. A version pointer
+ * from elsewhere, as for a request without one, proves nothing. */
 static bool has_nul(const char *target_end, const char *version)
 {
     uintptr_t from = (uintptr_t)target_end;
@@ -211,8 +212,8 @@ static bool has_nul(const char *target_end, const char *version)
     return to > from + 1 && to - from <= KI__HTTP_CONNECTION_BYTES;
 }
 
-/* The head of a request is here. Whether its answer is known by that: of a body that is larger than
- * anything we pass over, not a byte is read. */
+/* The request head is complete. Returns whether it already determines the response: a body larger
+ * than PASS_OVER_MAX is not read at all. */
 static bool take_head(ki__http_connection *c, const char *version)
 {
     const char *length = MHD_lookup_connection_value(c->mhd, MHD_HEADER_KIND, "Content-Length");

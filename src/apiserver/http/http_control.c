@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes wrong, changed while the server runs: from the program, or by requests to
- * /kinformer/..., which no real server has. And the lag of a server that is behind on purpose. */
+/* Changes faults while the server runs: from the program, or by requests to /kinformer/..., which
+ * no real server has. Also implements the lag of a server that is deliberately behind. */
 #include <errno.h>
 
 #include "apiserver/http/http_server.h"
@@ -39,7 +39,7 @@ int ki_apiserver_set_faults(ki_apiserver *server, const char *faults, ki_error *
     return r;
 }
 
-/* ---- the lag ---- */
+/* ---- lag ---- */
 
 void ki__http_follow(ki_apiserver *server)
 {
@@ -61,7 +61,7 @@ void ki__http_on_lag(ki__timer *timer)
     ki__mutex_unlock(&server->lock);
 }
 
-/* ---- at once ---- */
+/* ---- immediate faults ---- */
 
 static void expire(ki_apiserver *server)
 {
@@ -74,7 +74,7 @@ static void drop(ki_apiserver *server)
     ki__api_server_drop_watches(server->server, false);
 }
 
-/* All but the one whose request asks for it: that has no exchange yet. */
+/* Cuts all connections except the one that requested it, which has no exchange yet. */
 static void cut(ki_apiserver *server)
 {
     ki__list *const lists[] = {&server->busy, &server->waiting};
@@ -119,7 +119,7 @@ void ki_apiserver_cut(ki_apiserver *server)
     locked(server, cut);
 }
 
-/* ---- by requests ---- */
+/* ---- by request ---- */
 
 #define PREFIX "/kinformer/"
 

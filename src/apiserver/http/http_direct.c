@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server from inside the program: requests to the model that take no way over a socket and that
- * no fault befalls, and the kubeconfig. */
+/* The server from inside the program: requests to the model that bypass the socket and all faults,
+ * and the kubeconfig. */
 #include <errno.h>
 
 #include <kinformer/status.h>
@@ -91,7 +91,7 @@ static void add_encoded(ki__out *out, const char *text)
     }
 }
 
-/* The path of a resource, and of an object if it has a name. */
+/* The path of a resource, or of an object if the question has a name. */
 static int write_target(const ki__http_question *question, ki_buf *buf)
 {
     const ki_resource *resource = question->resource;
@@ -131,7 +131,7 @@ int ki__http_ask(ki_apiserver *server, const ki__http_question *question,
     return r;
 }
 
-/* The same for a request whose answer does not matter. */
+/* The same, ignoring the response body. */
 static int request(ki_apiserver *server, const char *method, const ki_resource *resource,
                    const char *name_space, const char *name, ki_str body, int expected,
                    ki_error *error)
@@ -145,7 +145,7 @@ static int request(ki_apiserver *server, const char *method, const ki_resource *
 
 /* ---- writing ---- */
 
-/* The resource whose objects are of this kind: registered, or built in. */
+/* The resource for an object's kind: registered, or built in. */
 static const ki_resource *resource_of(const ki_apiserver *server, const ki_object *object)
 {
     const ki__api_model *model = server->model;
@@ -174,8 +174,7 @@ static int make_namespace(ki_apiserver *server, const char *name_space, ki_error
     return r < 0 ? r : 0;
 }
 
-/* An object as it came may have a version, which a new one must not have and which an old one would
- * be compared with. */
+/* Removes the resourceVersion, which is not allowed on create and would be compared on update. */
 static int without_version(const ki_object *object, ki_buf *out)
 {
     static const char *const paths[][2] = {{"metadata", "resourceVersion"}, {"metadata", "uid"}};
@@ -257,7 +256,7 @@ int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const
     return r < 0 ? r : 0;
 }
 
-/* ---- telling ---- */
+/* ---- state ---- */
 
 uint64_t ki_apiserver_version(ki_apiserver *server)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps web pages out. A browser on the same machine reaches a server on loopback, and does for any
- * page what needs no permission: requests whose answer the page does not see, and, if the page's
- * own name is made to lead here (DNS rebinding), all others as well. Such requests differ from
- * those of kubectl, client-go and curl: by their Host in the second case, by Origin and
- * Sec-Fetch-Site in the first, or by a body that does not say what it is, which is all that old
- * browsers show.
+/* Protects against web pages. A browser on the same machine can reach a server on loopback, and
+ * lets any page send simple requests, whose responses the page cannot read, and with DNS rebinding
+ * all other requests as well. Such requests differ from those of kubectl, client-go and curl: by
+ * Host in the case of DNS rebinding, otherwise by Origin and Sec-Fetch-Site or, in old browsers,
+ * only by a body without Content-Type.
  *
- * With a token nothing of this is asked: no page has it, and a browser adds none by itself. */
+ * None of this is checked if the server requires a token: pages do not have it, and browsers do not
+ * add one on their own. */
 #include <arpa/inet.h>
 #include <errno.h>
 
@@ -28,8 +28,7 @@ static bool ends_with(ki_str text, const char *end)
                                                ki_str_from(end));
 }
 
-/* The host of "host:port", "[host]:port" or either without a port; a dot at its end does not count.
- */
+/* The host of "host:port", "[host]:port" or either without a port; a trailing dot is ignored. */
 static ki_str name_of(ki_str host)
 {
     const char *end = host.len != 0 ? memchr(host.ptr, ']', host.len) : NULL;
@@ -63,8 +62,8 @@ static address_kind kind_of(ki_str name)
     return NO_ADDRESS;
 }
 
-/* A number is no name that somebody else could have lead here; but only who listens on all of them
- * has to take them all. */
+/* An IP address cannot be rebound by DNS, but only a server that listens on all addresses has to
+ * accept any of them. */
 static bool is_ours(const ki_apiserver *server, ki_str name)
 {
     address_kind kind = kind_of(name);
@@ -121,7 +120,7 @@ int ki__http_allow_hosts(ki_apiserver *server, const char *const *hosts, ki_erro
 
 /* ---- requests ---- */
 
-/* Whether `origin` is the scheme and the host of this request itself. */
+/* Whether `origin` equals scheme and host of this request. */
 static bool is_same_origin(const ki_apiserver *server, ki_str origin, ki_str host)
 {
     size_t scheme = (size_t)(strstr(server->url, "://") - server->url) + 3;

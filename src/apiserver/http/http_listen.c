@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The socket that the server listens on. Addresses are numbers: nothing is looked up. */
+/* The listening socket. Addresses must be numeric: no name resolution. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -91,7 +91,7 @@ static int open_socket(const address *at, socklen_t len, int *ret_fd)
     return 0;
 }
 
-/* Clients on this machine reach a server that listens everywhere by the loopback address. */
+/* A server that listens on all addresses is reached locally through loopback. */
 static int write_url(int fd, bool tls, ki_buf *buf, bool *ret_everywhere)
 {
     address at = {0};

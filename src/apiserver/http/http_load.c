@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many objects from one text: JSON values one after the other, or YAML documents. Lists are taken
- * apart. */
+/* Loads many objects from one text: concatenated JSON values or YAML documents. Lists are split
+ * into their items. */
 #include <errno.h>
 
 #include "apiserver/http/http_server.h"
@@ -52,7 +52,7 @@ static int apply(loader *l, const ki_object *object)
     return r;
 }
 
-/* The items of a list of one kind have none of their own. */
+/* The items of a typed list have no kind of their own. */
 static int apply_items(loader *l, const ki_object *list, const ki_value *items)
 {
     ki_value_iter iter;
@@ -99,8 +99,8 @@ static int take(loader *l, ki_str json)
     return r;
 }
 
-/* The same for what stands at an offset of the text. Errors tell that place: of others, inside of
- * the object, only JSON would know. */
+/* The same for an object at an offset of the text, which errors report: positions inside the object
+ * are only known for JSON. */
 static int take_at(loader *l, ki_str json, size_t offset)
 {
     int r = take(l, json);
@@ -123,7 +123,7 @@ static int take_at(loader *l, ki_str json, size_t offset)
 
 /* ---- YAML ---- */
 
-/* A line "---" begins a document: nothing else may stand there, not even in a block of text. */
+/* A line "---" starts a document, even inside a block scalar. */
 static bool is_separator(ki_str rest)
 {
     if (rest.len < 3 || memcmp(rest.ptr, "---", 3) != 0) {
@@ -133,7 +133,8 @@ static bool is_separator(ki_str rest)
            rest.ptr[3] == '\t';
 }
 
-/* Takes one document off *rest, the separator before it included. *ret_lines is how many it has. */
+/* Removes one document from *rest, including the separator before it. *ret_lines is its number of
+ * lines. */
 static ki_str next_document(ki_str *rest, uint32_t *ret_lines)
 {
     size_t i = 0;
@@ -178,7 +179,7 @@ int ki__http_yaml_to_json(const ki_alloc *alloc, ki_str document, uint32_t line,
     return r;
 }
 
-/* Where the content of a document begins: behind its separator, comments and empty lines. */
+/* Offset of the content of a document: after the separator, comments and empty lines. */
 static size_t skip_to_content(ki_str document)
 {
     size_t i = 0;
@@ -210,7 +211,7 @@ static int take_yaml(loader *l, ki_str document, uint32_t line)
     return r;
 }
 
-/* All documents from an offset on. */
+/* All documents starting at an offset. */
 static int load_yaml(loader *l, size_t from)
 {
     ki_str rest = ki_str_make(l->text.ptr + from, l->text.len - from);
@@ -230,7 +231,7 @@ static int load_yaml(loader *l, size_t from)
 
 /* ---- JSON ---- */
 
-/* Whether a text begins as JSON does: YAML can as well ({a: b}), but hardly with quotes. */
+/* Whether a text begins like JSON: YAML flow maps do as well ({a: b}), but rarely with quotes. */
 static bool looks_like_json(ki_str text)
 {
     size_t i = 1;
@@ -241,8 +242,8 @@ static bool looks_like_json(ki_str text)
            (i >= text.len || text.ptr[i] == '"' || text.ptr[i] == '}');
 }
 
-/* What cannot be read as JSON may still be YAML: a map in braces, or what follows "---". If it is
- * neither, the error tells why it is not what it looks like. */
+/* Text that is not valid JSON may still be YAML: a flow map, or documents after "---". If it is
+ * neither, the error is that of the format it looks like. */
 static int load_other(loader *l, size_t at, const ki_error *in_json)
 {
     ki_str rest = ki_str_make(l->text.ptr + at, l->text.len - at);
@@ -257,7 +258,7 @@ static int load_other(loader *l, size_t at, const ki_error *in_json)
     return in_json->code;
 }
 
-/* Values one after the other. */
+/* Concatenated values. */
 static int load_json(loader *l)
 {
     ki__json_scan scan;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of the embedded server, and libmicrohttpd on the loop: its epoll descriptor is watched
- * by the loop's, its next time limit is a timer, and the one task is all that enters it. */
+/* Life cycle of the embedded server, and libmicrohttpd on the loop: the loop watches
+ * libmicrohttpd's epoll descriptor, a timer represents its next timeout, and a single task makes
+ * all calls into it. */
 #include "apiserver/http/http_server.h"
 
 #include <errno.h>
@@ -29,7 +30,8 @@ static void set_timer(ki_apiserver *server)
 {
     MHD_UNSIGNED_LONG_LONG ms;
     if (MHD_get_timeout(server->daemon, &ms) != MHD_YES) {
-        /* While it has connections it is asked now and then, should it have forgotten one. */
+        /* Polled periodically while there are connections, in case libmicrohttpd lost track of
+         * one. */
         ki__timer_set_after(&server->timer,
                             ki__list_is_empty(&server->busy) ? UINT64_MAX : KI__SECOND_NS);
     } else if (ms == 0) {
@@ -59,8 +61,8 @@ static void run(ki__task *task)
         ki__http_follow(server);
         server->active = ki__http_poll_waiting(server) || server->active;
     }
-    /* Some of what it did may continue at once, and not all of that does it tell by its timeout: a
-     * connection that ended is to be cleaned up, and then another may be accepted. */
+    /* Further work may be possible immediately without libmicrohttpd's timeout saying so: a closed
+     * connection has to be cleaned up before another one can be accepted. */
     if (server->active) {
         ki__http_wake(server);
     } else {
@@ -81,7 +83,7 @@ static void on_ready(ki__watch *watch, uint32_t events)
     ki__http_wake(KI__CONTAINER_OF(watch, ki_apiserver, watch));
 }
 
-/* With the lock. */
+/* Called with the lock held. */
 static void on_change(void *user)
 {
     ki_apiserver *server = user;
@@ -89,7 +91,7 @@ static void on_change(void *user)
     ki__http_wake(server);
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static void decide(const ki__api_point *point, ki__api_plan *plan, void *user)
 {
@@ -175,7 +177,7 @@ static int start_daemon(ki_apiserver *server, const ki_apiserver_options *o, ki_
         MHD_OPTION_LISTEN_SOCKET, server->listen_fd,                           /* */
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections,                    /* */
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)KI__HTTP_CONNECTION_BYTES, /* */
-        MHD_OPTION_CONNECTION_TIMEOUT, 0u, /* ours are stricter */             /* */
+        MHD_OPTION_CONNECTION_TIMEOUT, 0u, /* our own timeouts are stricter */ /* */
         MHD_OPTION_NOTIFY_CONNECTION, ki__http_on_connection, server,          /* */
         MHD_OPTION_NOTIFY_COMPLETED, ki__http_on_completed, server,            /* */
         MHD_OPTION_URI_LOG_CALLBACK, ki__http_on_target, server,               /* */
@@ -186,7 +188,7 @@ static int start_daemon(ki_apiserver *server, const ki_apiserver_options *o, ki_
         int r = errno > 0 ? -errno : -EIO;
         return ki__error_set(error, r, "cannot start libmicrohttpd: %s", ki_error_text(r));
     }
-    server->listen_fd = -1; /* it is the daemon's now */
+    server->listen_fd = -1; /* now owned by the daemon */
     return 0;
 }
 
@@ -247,15 +249,16 @@ static int make(ki_apiserver *server, const ki_apiserver_options *o, ki_error *e
     return r;
 }
 
-/* ---- the end ---- */
+/* ---- destruction ---- */
 
-/* While nobody runs the loop, or on its thread. Also for what was made in part. */
+/* Only while no thread runs the loop, or on the loop's thread. Also for partially initialized
+ * servers. */
 static void destroy(ki_apiserver *server)
 {
     if (server->own_loop) {
         ki_loop_stop(server->loop);
         int r = ki_loop_join(server->loop);
-        ki_assert(r == 0); /* nothing of ours calls back on that thread */
+        ki_assert(r == 0); /* we make no callbacks on that thread */
     }
     ki__watch_remove(&server->watch);
     if (server->engine != NULL) {

@@ -21,7 +21,7 @@
 
 enum {
     KI__HTTP_URL_MAX = 80,
-    KI__HTTP_CONNECTION_BYTES = 160 * 1024, /* a target of 64 KiB fits, as do headers beside it */
+    KI__HTTP_CONNECTION_BYTES = 160 * 1024, /* holds a target of 64 KiB plus headers */
 };
 
 /** PEM, for the server and for its clients. Empty without TLS. */
@@ -39,35 +39,34 @@ struct ki_apiserver {
     ki_engine *engine;
     bool own_loop;
     char url[KI__HTTP_URL_MAX];
-    bool everywhere; /* it listens on all addresses of the machine */
+    bool everywhere; /* listens on all addresses of the machine */
     ki_buf token;
-    ki_buf
-        allowed_hosts; /* names that clients may call it by besides its own; each ends with NUL */
+    ki_buf allowed_hosts; /* additional accepted Host names; each NUL-terminated */
     ki__http_identity identity;
     uint64_t request_timeout_ns;
     uint64_t idle_timeout_ns;
     uint64_t seed;
 
-    ki__mutex lock; /* of all that follows */
+    ki__mutex lock; /* protects all members below */
     ki__api_model *model;
-    ki__api_server *server; /* what clients talk to */
-    ki__api_server *direct; /* for this process: without faults */
+    ki__api_server *server; /* serves clients */
+    ki__api_server *direct; /* serves this process: without faults */
     ki__api_faults faults;
     ki__api_fault_set fault_set;
-    uint64_t due_version; /* with a lag: what the server has got to when lag_timer fires */
-    bool lag_set;         /* it is on its way */
+    uint64_t due_version; /* with a lag: the version that the server reaches when lag_timer fires */
+    bool lag_set;         /* lag_timer is set */
 
     struct MHD_Daemon *daemon;
     int listen_fd;
-    ki__watch watch;     /* of the daemon's own epoll descriptor */
-    ki__timer timer;     /* of the daemon's time limits */
-    ki__timer lag_timer; /* when a server that lags continues */
-    ki__task task;       /* all that enters libmicrohttpd */
-    bool changed;        /* the model, since the waiting ones were looked at */
-    bool active;         /* libmicrohttpd called something of ours; see run() */
-    ki__list busy;       /* connections that libmicrohttpd has */
-    ki__list waiting;    /* those that are suspended until something happens */
-    ki__list due;        /* those of them that something happened to */
+    ki__watch watch;     /* the daemon's epoll descriptor */
+    ki__timer timer;     /* the daemon's next timeout */
+    ki__timer lag_timer; /* when a lagging server advances */
+    ki__task task;       /* the only caller of libmicrohttpd */
+    bool changed;        /* the model changed since waiting connections were last checked */
+    bool active;         /* libmicrohttpd invoked a callback; see run() */
+    ki__list busy;       /* connections being processed by libmicrohttpd */
+    ki__list waiting;    /* suspended connections */
+    ki__list due;        /* suspended connections that can continue */
     size_t open_connections;
     uint64_t connections;
     uint64_t requests;
@@ -75,8 +74,8 @@ struct ki_apiserver {
 
 typedef enum ki__http_state {
     KI__HTTP_IDLE,    /* no request yet */
-    KI__HTTP_READING, /* a request is on its way */
-    KI__HTTP_WAITING, /* suspended: the answer waits for something */
+    KI__HTTP_READING, /* receiving a request */
+    KI__HTTP_WAITING, /* suspended: the response is not available yet */
     KI__HTTP_SENDING,
 } ki__http_state;
 
@@ -86,36 +85,36 @@ typedef struct ki__http_connection {
     struct MHD_Connection *mhd;
     int fd;
     ki__http_state state;
-    ki__timer timer;  /* for a client that is too slow, or the deadline of the exchange */
-    ki__watch hangup; /* while it is suspended, for nobody else looks at the socket then */
-    bool gone;        /* the client is, or this is to be broken */
+    ki__timer timer;  /* timeout of a slow client, or the deadline of the exchange */
+    ki__watch hangup; /* watches the socket while suspended */
+    bool gone;        /* the client disconnected, or the connection is to be broken */
 
     /* The request. */
     ki_buf target;
     ki_buf body;
-    const char *target_end; /* where the text of the target ends in libmicrohttpd's buffer */
-    bool malformed;         /* a NUL byte is in the target */
-    bool failed;            /* there was no memory for it */
-    bool too_large;         /* the body; the rest of it is passed over */
+    const char *target_end; /* end of the target in libmicrohttpd's buffer */
+    bool malformed;         /* the target contains a NUL byte */
+    bool failed;            /* out of memory */
+    bool too_large;         /* the body is too large; the rest of it is discarded */
     uint64_t passed_over;
 
-    /* The answer. */
+    /* The response. */
     ki__api_exchange *exchange;
-    ki__api_result result; /* what the last pull said */
-    ki_str ready;          /* bytes of it that were not sent yet */
-    ki_buf head;           /* the beginning of the answer, gathered to see whether it is all */
+    ki__api_result result; /* result of the last pull */
+    ki_str ready;          /* pulled bytes that have not been sent */
+    ki_buf head;           /* the start of the response, buffered to see whether it is complete */
     size_t head_sent;
 } ki__http_connection;
 
 /* ---- http_server.c ---- */
 
-/** Has the daemon run soon. Any thread. */
+/** Schedules a run of the daemon. Any thread. */
 static inline void ki__http_wake(ki_apiserver *server)
 {
     (void)ki__engine_post(server->engine, &server->task);
 }
 
-/* ---- http_connection.c: what libmicrohttpd calls ---- */
+/* ---- http_connection.c: libmicrohttpd callbacks ---- */
 
 void ki__http_on_connection(void *user, struct MHD_Connection *mhd, void **socket_context,
                             enum MHD_ConnectionNotificationCode code);
@@ -127,58 +126,60 @@ enum MHD_Result ki__http_on_request(void *user, struct MHD_Connection *mhd, cons
 void ki__http_on_completed(void *user, struct MHD_Connection *mhd, void **request_context,
                            enum MHD_RequestTerminationCode code);
 
-/** Looks at all that wait: which of them can continue? Whether any can. */
+/** Checks all suspended connections; returns whether any can continue. */
 bool ki__http_poll_waiting(ki_apiserver *server);
 
-/** Has a connection that waits continue. */
+/** Resumes a suspended connection. */
 void ki__http_resume(ki__http_connection *c);
 
-/** Tells libmicrohttpd that a connection is about to be closed from our side. */
+/** Marks a connection that the server is about to close, so that libmicrohttpd cleans it up. */
 void ki__http_mark_ended(ki__http_connection *c);
 
-/** Breaks a connection, whatever it is doing. Any thread, with the lock. */
+/** Breaks a connection in any state. Any thread, with the lock held. */
 void ki__http_break(ki__http_connection *c);
 
 /* ---- http_answer.c ---- */
 
-/** Pulls the exchange once, if there is nothing that was pulled before. */
+/** Pulls the exchange once, unless pulled bytes are still pending. */
 void ki__http_pull(ki__http_connection *c);
 
-/** Answers the request that is complete: with a response, or later. MHD_NO: by closing. */
+/** Handles a complete request: queues a response now or later. MHD_NO: closes the connection. */
 enum MHD_Result ki__http_answer(ki__http_connection *c, const char *method);
 
-/** Frees the exchange and forgets the request. */
+/** Frees the exchange and clears the request. */
 void ki__http_reset(ki__http_connection *c);
 
-/** Suspends it until the exchange can continue. */
+/** Suspends the connection until the exchange can continue. */
 void ki__http_wait(ki__http_connection *c);
 
-/* ---- http_control.c: /kinformer/..., what no real server has ---- */
+/* ---- http_control.c: /kinformer/..., not part of the Kubernetes API ---- */
 
 bool ki__http_is_control(ki_str target);
 
-/** Does what a request asks for and makes its answer. 0, -ENOMEM. */
+/** Executes a control request and creates its response. 0 or -ENOMEM. */
 int ki__http_control(ki_apiserver *server, const ki__api_request *request,
                      ki__api_exchange **ret_exchange);
 
-/** Sets the faults. With the lock. */
+/** Sets the faults. The lock must be held. */
 int ki__http_set_faults(ki_apiserver *server, ki_str text, ki_error *error);
 
-/** The model changed: lets the server that clients talk to see it, now or later. With the lock. */
+/** Call after the model changed: makes the change visible to clients, now or after the lag. The
+ *  lock must be held. */
 void ki__http_follow(ki_apiserver *server);
 void ki__http_on_lag(ki__timer *timer);
 
 /* ---- http_load.c ---- */
 
-/** Appends a YAML document as JSON; nothing if it is empty. `line` is how many came before it.
- *  Errors: those of ki__yaml_read();  KI_ERR_UNSUPPORTED  a number that JSON has not;  KI_ERR_LIMIT
- *          or -ENOMEM from `out`. */
+/** Appends a YAML document as JSON; nothing if it is empty. `line` is the number of lines before
+ *  it.
+ *  Errors: those of ki__yaml_read();  KI_ERR_UNSUPPORTED  a number that JSON cannot represent;
+ *          KI_ERR_LIMIT or -ENOMEM from `out`. */
 int ki__http_yaml_to_json(const ki_alloc *alloc, ki_str document, uint32_t line, ki_buf *out,
                           ki_error *error);
 
 /* ---- http_direct.c ---- */
 
-/** A request of this process. Text may be NULL for "". */
+/** A request from this process. A NULL string means "". */
 typedef struct ki__http_question {
     const char *method;
     const ki_resource *resource;
@@ -186,45 +187,45 @@ typedef struct ki__http_question {
     const char *name;
     const char *label_selector;
     ki_str body;
-    int expected; /* a status besides 2xx that is no failure; 0: none */
+    int expected; /* a status outside 2xx that is not a failure; 0: none */
 } ki__http_question;
 
-/** Makes a request that no fault befalls, with the lock. Its status, or a failure; *ret_exchange is
- *  set if it is none. */
+/** Makes a request without faults; the lock must be held. Returns its HTTP status or an error;
+ *  *ret_exchange is set on success. */
 int ki__http_ask(ki_apiserver *server, const ki__http_question *question,
                  ki__api_exchange **ret_exchange, ki_error *error);
 
-/** Appends the rest of an answer.  Errors: KI_ERR_STATUS, KI_ERR_LIMIT, -ENOMEM. */
+/** Appends the rest of a response.  Errors: KI_ERR_STATUS, KI_ERR_LIMIT, -ENOMEM. */
 int ki__http_read_answer(ki__api_exchange *x, ki_buf *out, ki_error *error);
 
-/** ki_apiserver_apply() with the lock. */
+/** ki_apiserver_apply() with the lock held. */
 int ki__http_apply(ki_apiserver *server, const ki_object *object, ki_error *error);
 
 /* ---- http_listen.c ---- */
 
-/** Opens the socket that `text` tells; sets its URL, its descriptor and `everywhere`.
+/** Opens the socket for the address in `text`; sets the URL, the descriptor and `everywhere`.
  *  Errors: KI_ERR_INVALID  not an address and a port;  -errno. */
 int ki__http_listen(ki_apiserver *server, const char *text, bool tls, ki_error *error);
 
-/** The host of a URL that it has set, without brackets. */
+/** The host of a URL set by ki__http_listen(), without brackets. */
 void ki__http_host_of(const char *url, char host[KI__HTTP_URL_MAX]);
 
 /* ---- http_guard.c ---- */
 
-/** What the server is called on its own machine; ends with NULL. */
+/** Names of the server on its own machine; NULL-terminated. */
 extern const char *const ki__http_own_names[];
 
-/** Takes the option allowed_hosts.  Errors: KI_ERR_INVALID, KI_ERR_LIMIT, -ENOMEM. */
+/** Sets the option allowed_hosts.  Errors: KI_ERR_INVALID, KI_ERR_LIMIT, -ENOMEM. */
 int ki__http_allow_hosts(ki_apiserver *server, const char *const *hosts, ki_error *error);
 
-/** Makes the answer to a request that a web page may have sent; otherwise *ret_exchange stays as it
- *  is. 0, -ENOMEM. */
+/** Creates the response to a request that may come from a web page; otherwise *ret_exchange is
+ *  unchanged. 0 or -ENOMEM. */
 int ki__http_guard(const ki_apiserver *server, const ki__api_request *request,
                    ki__api_exchange **ret_exchange);
 
 /* ---- http_certificate.c ---- */
 
-/** Makes an authority and a certificate for this machine and the host of the URL. */
+/** Creates a CA and a certificate for this machine and the host of the URL. */
 int ki__http_make_identity(const ki_apiserver *server, ki__http_identity *identity,
                            ki_error *error);
 

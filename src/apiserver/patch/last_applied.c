@@ -8,7 +8,7 @@
 #include "object/edit/json_edit.h"
 #include "object/value.h"
 
-#define TEXT_MAX ((size_t)256 << 10) /* of all annotations, on a real server */
+#define TEXT_MAX ((size_t)256 << 10) /* limit of all annotations in kube-apiserver */
 #define OBJECT_MAX ((size_t)1 << 30)
 
 static const char *const path[] = {"metadata", "annotations",

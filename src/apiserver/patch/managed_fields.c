@@ -77,7 +77,7 @@ void ki__managers_drop_empty(ki__managers *managers)
 
 /* ---- reading ---- */
 
-/* A text that may be missing, and must fit. */
+/* Copies an optional string; false if it does not fit. */
 static bool read_text(const ki_value *map, const char *name, char *text, size_t size)
 {
     ki_value value = ki__value_child(map, name);
@@ -113,7 +113,7 @@ static int read_entry(ki__managers *managers, const ki_value *entry)
         return KI_ERR_INVALID;
     }
     ki__manager *old = ki__managers_find(managers, &like);
-    if (old != NULL) { /* the last one counts */
+    if (old != NULL) { /* the last one wins */
         old->fields.count = 0;
         ki__managers_drop_empty(managers);
     }
@@ -203,7 +203,7 @@ int ki__managers_write(ki__managers *managers, ki_buf *buf)
     return out.error;
 }
 
-/* ---- too many ---- */
+/* ---- limit ---- */
 
 static size_t count_updating(const ki__managers *managers)
 {
@@ -214,7 +214,7 @@ static size_t count_updating(const ki__managers *managers)
     return count;
 }
 
-/* The first manager at or after `from` that updates with this version of the API; NULL: none. */
+/* The first manager at or after `from` that updates with this apiVersion; NULL: none. */
 static ki__manager *next_updating(ki__managers *managers, size_t from, const char *api_version)
 {
     for (size_t i = from; i < managers->count; i++) {
@@ -228,7 +228,7 @@ static ki__manager *next_updating(ki__managers *managers, size_t from, const cha
 
 int ki__managers_limit(ki__managers *managers)
 {
-    /* The oldest come first, so two of one version become one, which is then the oldest again. */
+    /* Sorted by age, so two managers of one version become one, which is the oldest again. */
     size_t from = 0;
     while (count_updating(managers) > KI__MANAGERS_UPDATING_MAX) {
         ki__sort(managers->items, managers->count, sizeof(*managers->items), compare_managers);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both kinds of writes compare the object as it was with what it becomes. What changed belongs to
- * the writer then, and what was removed to nobody. */
+/* Updates and applies both compare the old object with the new one. The writer then owns what
+ * changed; removed fields have no owner. */
 #include "apiserver/patch/server_side_apply.h"
 
 #include <errno.h>
@@ -10,14 +10,14 @@
 #include "object/edit/apply_merge.h"
 #include "object/edit/field_layout.h"
 
-/* The objects of a write, and what is different in them. */
+/* The objects of a write, and their differences. */
 typedef struct work {
     const ki__apply_write *write;
     ki__managers *managers;
     ki__tree tree;
-    uint32_t old;    /* nodes; none: there was nothing */
-    uint32_t now;    /* the same as `old` at first, for one that is applied to */
-    uint32_t config; /* what is applied */
+    uint32_t old;    /* nodes; none: no object */
+    uint32_t now;    /* initially equal to `old` for an apply */
+    uint32_t config; /* the applied configuration */
     ki__field_set changed;
     ki__field_set removed;
 } work;
@@ -48,7 +48,7 @@ static int add_node(work *w, const ki_value *value, uint32_t *ret_node)
 
 /* ---- sets ---- */
 
-/* Leaves only what the write can change. */
+/* Keeps only fields that the write can change. */
 static void keep_part(ki__field_set *set, ki__apply_part part)
 {
     static const char status[] = "f:status";
@@ -79,7 +79,7 @@ static int compare(work *w, uint32_t old, uint32_t now)
     return r == 0 && ki__tree_is_spent(&w->tree) ? KI_ERR_LIMIT : r;
 }
 
-/* Takes what changed and what is gone from all but one. */
+/* Removes changed and removed fields from all managers except the writer. */
 static void take_from_others(work *w, const ki__manager *writer)
 {
     for (size_t i = 0; i < w->managers->count; i++) {
@@ -135,7 +135,8 @@ int ki__apply_update(const ki__apply_write *write, const ki_value *old, const ki
 
 /* ---- applying ---- */
 
-/* What is there and has no owners is somebody's: whoever changes it shall know. */
+/* Fields of an object without managedFields are assigned to a pseudo manager, so that changing them
+ * is a conflict. */
 static int own_before_first(work *w)
 {
     ki__manager who = w->write->who;
@@ -145,7 +146,7 @@ static int own_before_first(work *w)
     return r < 0 ? r : own_changes(w, &who);
 }
 
-/* The object is given without its managedFields, which are passed separately. */
+/* The object is passed without its managedFields, which are a separate argument. */
 static void forget_owners(work *w)
 {
     uint32_t metadata = ki__tree_get(&w->tree, w->now, ki_str_from("metadata"));
@@ -178,7 +179,7 @@ static int read_config(work *w, ki__field_set *set, ki_error *error)
     return r;
 }
 
-/* Takes out what the manager applied before, and nobody owns now. */
+/* Removes fields that the manager applied before and that no manager owns now. */
 static int prune(work *w, const ki__field_set *last)
 {
     ki__layout layout;
@@ -224,7 +225,7 @@ static int find_conflicts(const work *w, const ki__manager *writer, ki__apply_co
     return r;
 }
 
-/* The object as it becomes, with `set` as what the manager owns from now on; `last` is what it
+/* Computes the new object; `set` are the fields that the manager owns from now on, `last` those it
  * owned before. */
 static int merge(work *w, ki__field_set *set, ki__field_set *last, ki__manager **ret_writer)
 {
@@ -258,7 +259,7 @@ static int finish(work *w, ki__manager *writer, ki__apply_conflicts *conflicts, 
         return r;
     }
     if (w->changed.count != 0 || w->removed.count != 0) {
-        set_time(writer, who); /* else it stays, even if there is none */
+        set_time(writer, who); /* otherwise it stays, even if unset */
     }
     take_from_others(w, writer);
     ki__managers_drop_empty(w->managers);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who owns the fields of what a request writes: managedFields for updates, and applying with its
- * conflicts. As on a real server, an object without managedFields stays without when it is updated,
- * and gets them when it is applied to. */
+/* Field ownership for requests: managedFields of updates, and applies with their conflicts. As in
+ * kube-apiserver, updating an object without managedFields does not add them; applying to it
+ * does. */
 #include <errno.h>
 
 #include "apiserver/negotiate.h"
@@ -15,7 +15,7 @@
 #include "object/edit/json_out.h"
 #include "object/value.h"
 
-/* ---- who writes ---- */
+/* ---- the writer ---- */
 
 static const char *subresource(const ki__api_exchange *x)
 {
@@ -27,7 +27,7 @@ static bool is_scale(const ki__api_exchange *x)
     return strcmp(subresource(x), "scale") == 0;
 }
 
-/* The manager is named, or is the program that asks, without its version. */
+/* The manager is the fieldManager parameter, or the program in User-Agent without its version. */
 static void name_manager(const ki__api_exchange *x, ki__manager *who)
 {
     ki_str agent = ki__api_request_header(x->request, "user-agent");
@@ -61,7 +61,7 @@ static void describe_write(const ki__api_exchange *x, bool applies, ki__apply_wr
         .force = x->route.force == KI__API_TRUE,
         .who = {.applies = applies, .has_time = true, .time = ki__api_model_seconds(x->model)},
     };
-    /* The subresource has no times: what it tells the object leaves those alone. */
+    /* Writes through scale do not change times. */
     write->who.has_time = !is_scale(x);
     name_manager(x, &write->who);
     copy_text(write->who.api_version, sizeof(write->who.api_version),
@@ -118,7 +118,7 @@ static ki_value managed_fields(const ki_object *object)
     return ki__value_child(&metadata, "managedFields");
 }
 
-/* Reads the owners that an object has; what cannot be used is as if it was not there. */
+/* Decodes the managedFields of an object; unusable ones count as absent. */
 static int read_managers(const ki_value *list, ki__managers *managers)
 {
     const ki_alloc *alloc = managers->alloc;
@@ -138,7 +138,8 @@ static int keep_managers(ki__api_exchange *x, ki__managers *managers)
     return ki__managers_write(managers, &x->managed);
 }
 
-/* Those of the body, if it is not a part of an object and says something; else those that were. */
+/* Those of the body, unless it is a partial object or has none; otherwise those of the old
+ * object. */
 static int find_managers(const ki__api_exchange *x, const ki_value *in_body, const ki_value *in_old,
                          ki__managers *managers)
 {
@@ -152,7 +153,7 @@ static int find_managers(const ki__api_exchange *x, const ki_value *in_body, con
     return r < 0 || managers->count != 0 ? r : read_managers(in_old, managers);
 }
 
-/* Whether the owners are none of the server's business: they are as they come. */
+/* Whether ownership is not tracked: managedFields are stored as sent. */
 static bool is_untracked(const ki__api_exchange *x, const ki_value *in_body, const ki_value *in_old,
                          bool is_new)
 {
@@ -164,7 +165,7 @@ static bool is_untracked(const ki__api_exchange *x, const ki_value *in_body, con
     return !x->server->options.tracks_fields && (is_new || !has_old);
 }
 
-/* Whether somebody owns what a scale changes. If not, it has no owners, and so gets none. */
+/* Whether any manager owns the field that a scale changes. If not, scaling adds none. */
 static bool has_scale_owner(const ki__managers *managers)
 {
     static const char path[] = "f:spec\xff"
@@ -197,7 +198,7 @@ int ki__api_track(ki__api_exchange *x, const ki_object *body, const ki_object *o
         r = ki__apply_update(&write, &before, &now, &managers);
     }
     r = r < 0 ? r : keep_managers(x, &managers);
-    if (r == KI_ERR_LIMIT) { /* too much to keep: nobody owns anything */
+    if (r == KI_ERR_LIMIT) { /* too large to track: drop all owners */
         ki__buf_truncate(&x->managed, 0);
         x->managed_known = true;
         r = 0;
@@ -208,7 +209,7 @@ int ki__api_track(ki__api_exchange *x, const ki_object *body, const ki_object *o
 
 /* ---- conflicts ---- */
 
-/* "kubectl-edit" using apps/v1 at 2026-01-01T00:00:00Z, as real servers say it. */
+/* "kubectl-edit" using apps/v1 at 2026-01-01T00:00:00Z, in kube-apiserver's words. */
 static void write_owner(const ki__manager *m, ki__out *out)
 {
     ki__put_string(out, ki_str_from(m->name));
@@ -236,10 +237,10 @@ static int add_cause(ki__api_failure *failure, const ki_buf *owner, const ki_buf
     ki__put_end(&out);
     ki_buf_done(&text);
     int r = ki__out_commit(&out);
-    return r == KI_ERR_LIMIT ? 0 : r; /* that many are enough */
+    return r == KI_ERR_LIMIT ? 0 : r; /* enough of them */
 }
 
-/* One conflict in the message: in one line if it is the only one. */
+/* Adds one conflict to the message: on the same line if it is the only one. */
 static void add_message(const ki__apply_conflicts *conflicts, size_t i, const ki_buf *owner,
                         const ki_buf *path, ki__out *out)
 {
@@ -272,7 +273,8 @@ static int fail_conflicts(ki__api_exchange *x, const ki__managers *managers,
         ki__out path_out = ki__out_to(&path);
         write_owner(&managers->items[conflicts->items[i].manager], &owner_out);
         ki__field_path_write(conflicts->items[i].path, &path_out);
-        bool failed = owner_out.error == -ENOMEM || path_out.error == -ENOMEM; /* others: cut */
+        bool failed =
+            owner_out.error == -ENOMEM || path_out.error == -ENOMEM; /* others: truncated */
         r = failed ? -ENOMEM : add_cause(&x->failure, &owner, &path);
         add_message(conflicts, i, &owner, &path, &out);
     }
@@ -283,7 +285,7 @@ static int fail_conflicts(ki__api_exchange *x, const ki__managers *managers,
 
 /* ---- applying ---- */
 
-/* What real servers check of an object before it is applied. */
+/* kube-apiserver's checks of an object to apply. */
 static int check_config(ki__api_exchange *x, const ki_object *config, const ki_object *old)
 {
     ki_value managed = managed_fields(config);
@@ -332,8 +334,8 @@ static int apply(ki__api_exchange *x, const ki__apply_write *write, const ki_obj
     return r;
 }
 
-/* kubectl may apply what it has applied without the server's help before: then it is its own, and
- * the annotation that it did that with goes along. */
+/* If kubectl used client-side apply before, the fields in its annotation are its own, and the
+ * annotation is updated along with the object. */
 static int apply_kubectl(ki__api_exchange *x, ki__apply_write *write, const ki_object *config,
                          const ki_object *old, ki__managers *managers,
                          ki__apply_conflicts *conflicts, ki_object **ret_object, ki_error *error)

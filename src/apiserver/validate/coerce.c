@@ -11,11 +11,11 @@
 
 enum { PATH_MAX_BYTES = 1024, UNKNOWN_BYTES = 64 << 10 };
 
-/* A part of the object that is still to be looked at. */
+/* A value that has not been visited yet. */
 typedef struct task {
     uint32_t at;   /* in the tree */
-    uint32_t node; /* of the schema; 0: none, so nothing in it is known */
-    bool keeps;    /* what is unknown */
+    uint32_t node; /* of the schema; 0: none, so all fields are unknown */
+    bool keeps;    /* preserves unknown fields */
 } task;
 
 typedef struct worker {
@@ -28,7 +28,7 @@ typedef struct worker {
     bool changed;
 } worker;
 
-/* ---- what was unknown ---- */
+/* ---- unknown fields ---- */
 
 void ki__unknown_init(ki__unknown *unknown, const ki_alloc *alloc)
 {
@@ -54,7 +54,7 @@ const char *ki__unknown_next(const ki__unknown *unknown, const char *last)
     return best;
 }
 
-/* Appends one step of a path. */
+/* Appends one path element. */
 static void write_step(const ki__tree *tree, uint32_t at, ki__out *out)
 {
     uint32_t parent = tree->nodes[at].parent;
@@ -91,7 +91,7 @@ static int write_path(worker *w, uint32_t at, ki_buf *buf)
         write_step(&w->tree, steps[--count], &out);
     }
     ki__free(w->tree.alloc, steps);
-    return out.error == KI_ERR_LIMIT ? 0 : out.error; /* a long path is cut */
+    return out.error == KI_ERR_LIMIT ? 0 : out.error; /* a long path is truncated */
 }
 
 static int remove_unknown(worker *w, uint32_t at)
@@ -111,7 +111,7 @@ static int remove_unknown(worker *w, uint32_t at)
     return r == KI_ERR_LIMIT ? 0 : r;
 }
 
-/* ---- walking ---- */
+/* ---- traversal ---- */
 
 static int push(worker *w, uint32_t at, uint32_t node, bool keeps)
 {
@@ -139,7 +139,7 @@ static bool is_wrong_null(const worker *w, uint32_t at, uint32_t node)
     return node != 0 && w->tree.nodes[at].type == KI_TYPE_NULL && !w->schema->nodes[node].nullable;
 }
 
-/* Puts the default of a schema into the place of a null. */
+/* Replaces a null by the schema's default. */
 static int replace_null(worker *w, uint32_t at, uint32_t node, uint32_t *ret_at)
 {
     uint32_t made;
@@ -189,7 +189,7 @@ static bool is_metadata_field(ki_str name)
     return false;
 }
 
-/* The metadata of the object, or of one inside it: what no object has is removed. */
+/* Metadata of the object or of an embedded one: removes unknown members. */
 static int prune_metadata(worker *w, uint32_t at)
 {
     int r = 0;
@@ -204,7 +204,7 @@ static int prune_metadata(worker *w, uint32_t at)
     return r;
 }
 
-/* One member of a map. */
+/* Handles one member of a map. */
 static int coerce_member(worker *w, const task *t, uint32_t at)
 {
     const ki__structural_node *n = &w->schema->nodes[t->node];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server makes of a custom resource before it looks whether it is valid: fields that the
- * schema does not know are removed, nulls that may not be are removed, and what is missing gets its
- * default. */
+/* Preprocessing of custom resources before validation: prunes fields unknown to the schema, removes
+ * nulls of non-nullable fields, and sets defaults. */
 #ifndef KI_APISERVER_VALIDATE_COERCE_H
 #define KI_APISERVER_VALIDATE_COERCE_H
 
@@ -12,20 +11,19 @@
 
 enum { KI__UNKNOWN_MAX = 100 };
 
-/** Paths of fields that were removed, such as "spec.replicsa". */
+/** Paths of the removed fields, such as "spec.replicsa". */
 typedef struct ki__unknown {
-    ki_buf texts; /* each with a NUL */
-    size_t count; /* more than KI__UNKNOWN_MAX are not kept */
+    ki_buf texts; /* each NUL-terminated */
+    size_t count; /* at most KI__UNKNOWN_MAX are kept */
 } ki__unknown;
 
 void ki__unknown_init(ki__unknown *unknown, const ki_alloc *alloc);
 void ki__unknown_done(ki__unknown *unknown);
 
-/** The path that comes next in the order of bytes after `last`, which is NULL at first; NULL at the
- *  end. */
+/** The next path after `last` in byte order; pass NULL first. NULL at the end. */
 const char *ki__unknown_next(const ki__unknown *unknown, const char *last);
 
-/** Makes the object that is meant; it is the same one if nothing changes.
+/** Returns the pruned and defaulted object; the same object if nothing changes.
  *  Errors: KI_ERR_LIMIT  too large;  -ENOMEM. */
 int ki__coerce(const ki__structural *schema, ki_object *object, size_t max_bytes,
                ki__unknown *unknown, ki_object **ret_object);

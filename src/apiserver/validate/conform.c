@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk: a stack of frames, each of which is a value looked at by one node of the schema. When a
- * frame ends, the one below decides what its errors mean: those of a member count, those of an
- * alternative only if no other one fits. Which alternative was meant, and so whose errors are
- * reported, is decided as by a real server: the one that most of the checks passed. */
+/* The traversal: a stack of frames, each of which validates one value against one schema node. When
+ * a frame ends, its parent decides about its errors: those of a member count, those of an
+ * alternative only if no other alternative matches. If none matches, the errors of the alternative
+ * that passed the most checks are reported, as in kube-apiserver. */
 #include "apiserver/validate/conform.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "object/edit/json_out.h"
 #include "object/json/json_skip.h"
 
-/* What a frame is to the one below it. */
+/* Relation of a frame to its parent. */
 typedef enum frame_role { ROLE_MEMBER, ROLE_ELEMENT, ROLE_BRANCH, ROLE_NOT } frame_role;
 
 typedef enum frame_phase {
@@ -29,15 +29,15 @@ typedef enum frame_phase {
     PHASE_END,
 } frame_phase;
 
-/* The alternatives that were looked at so far. */
+/* State of the alternatives checked so far. */
 typedef struct choice {
     size_t next;
-    size_t valid; /* how many fit */
-    size_t base;  /* where their errors begin */
-    size_t best;  /* errors of the best one that does not fit; they are kept from `base` on */
+    size_t valid; /* number of matching ones */
+    size_t base;  /* index of their first error */
+    size_t best;  /* number of errors of the best non-matching one; kept from `base` */
     bool has_best;
     uint32_t best_matches;
-    uint32_t first_matches; /* of the first that fits */
+    uint32_t first_matches; /* of the first matching one */
 } choice;
 
 struct ki__conform_frame {
@@ -46,8 +46,8 @@ struct ki__conform_frame {
     frame_phase phase;
     ki_value value;
     ki_value key;  /* of a member */
-    size_t path;   /* the length of the path without it */
-    size_t errors; /* kept before it */
+    size_t path;   /* length of the path without this frame */
+    size_t errors; /* number of errors before this frame */
     size_t left_out;
     size_t texts;
     size_t failures;
@@ -114,7 +114,7 @@ static int add_choice_error(ki__conform_walk *w, const char *text, const char *m
     return r;
 }
 
-/* Takes errors back, to where the frame began. */
+/* Removes the errors added since the frame began. */
 static void drop_errors(ki__conform_walk *w, const ki__conform_frame *f)
 {
     w->errors->count = f->errors;
@@ -147,8 +147,7 @@ static int push(ki__conform_walk *w, uint32_t node, frame_role role, const ki_va
     return r;
 }
 
-/* What the value of a frame was before, by the way to it: of KI_TYPE_NONE if that cannot be told,
- * as for elements of lists. */
+/* The old value at the path of a frame; KI_TYPE_NONE if it cannot be identified, as in lists. */
 static ki_value find_old(ki__conform_walk *w, const ki_value *root, size_t depth)
 {
     ki_value old = *root;
@@ -171,7 +170,7 @@ static ki_value find_old(ki__conform_walk *w, const ki_value *root, size_t depth
     return old;
 }
 
-/* Whether a value that fails is as it was, and so may stay. */
+/* Whether an invalid value is unchanged and therefore accepted. */
 static int is_unchanged(ki__conform_walk *w, const ki_value *old_root, bool *ret_unchanged)
 {
     const ki__conform_frame *f = &w->frames[w->depth - 1];
@@ -190,7 +189,7 @@ static int is_unchanged(ki__conform_walk *w, const ki_value *old_root, bool *ret
 
 /* ---- alternatives ---- */
 
-/* Keeps the errors of an alternative in the place of those of the best one before. */
+/* Replaces the errors of the best alternative so far by those of this one. */
 static void keep_best(ki__conform_walk *w, choice *c, const ki__conform_frame *child)
 {
     ki__invalid *list = w->errors;
@@ -257,7 +256,7 @@ static int end_choice(ki__conform_walk *w, ki__conform_frame *f, size_t count)
     return r;
 }
 
-/* The next alternative of a group, or the end of it. */
+/* Starts the next alternative of a group, or ends the group. */
 static int step_choice(ki__conform_walk *w, ki__conform_frame *f, ki__structural_branch which)
 {
     const ki__structural_node *n = &w->schema->nodes[f->node];
@@ -308,7 +307,7 @@ static int step_self(ki__conform_walk *w, ki__conform_frame *f)
     return r;
 }
 
-/* Begins the members or elements. */
+/* Starts the members or elements. */
 static int step_open(ki__conform_walk *w, ki__conform_frame *f)
 {
     const ki__structural_node *n = &w->schema->nodes[f->node];
@@ -400,7 +399,7 @@ static int step_element(ki__conform_walk *w, ki__conform_frame *f, const ki_valu
                : push(w, w->schema->nodes[f->node].items, ROLE_ELEMENT, value, NULL, path);
 }
 
-/* What is required and was not there. */
+/* Reports missing required members. */
 static int end_children(ki__conform_walk *w, ki__conform_frame *f)
 {
     const ki__structural_node *n = &w->schema->nodes[f->node];
@@ -440,7 +439,7 @@ static int step_children(ki__conform_walk *w, ki__conform_frame *f)
                                                    : step_element(w, f, &value);
 }
 
-/* The frame on top is over: the one below takes what it found. */
+/* Ends the top frame and passes its result to its parent. */
 static int step_end(ki__conform_walk *w, const ki_value *old)
 {
     ki__conform_frame *child = &w->frames[w->depth - 1];

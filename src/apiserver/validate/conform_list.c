@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists that are sets or maps: nothing in them may be there twice. Elements, or their keys, are
- * written down in one form, sorted, and compared with their neighbours. */
+/* Lists of type set or map: rejects duplicates. Elements, or their keys, are serialized in
+ * canonical form, sorted, and compared with their neighbors. */
 #include <errno.h>
 
 #include <kinformer/error.h>
@@ -14,7 +14,7 @@ enum { KEYS_MAX = 16 };
 
 typedef struct entry {
     const char *text;
-    size_t at; /* of the text, until all are written */
+    size_t at; /* offset in the text, until all are written */
     size_t len;
     size_t index;
 } entry;
@@ -42,7 +42,7 @@ static int compare_keys(const void *a, const void *b)
     return ki_str_cmp(*(const ki_str *)a, *(const ki_str *)b);
 }
 
-/* Keys are plain names; others would be no fields. */
+/* Keys are plain names; no field has any other name. */
 static void read_keys(lister *l, const ki_value *keys)
 {
     ki_value_iter iter;
@@ -56,7 +56,7 @@ static void read_keys(lister *l, const ki_value *keys)
     ki__sort(l->keys, l->key_count, sizeof(l->keys[0]), compare_keys);
 }
 
-/* {"name":"a"}, as errors show it. */
+/* {"name":"a"}, the form in errors. */
 static void write_keys(const lister *l, const ki_value *element, ki__out *out)
 {
     ki__put_map(out);
@@ -89,7 +89,7 @@ static int add_entry(lister *l, const ki_alloc *alloc, bool map, const ki_value 
     return out.error;
 }
 
-/* An error for the element `index` of the list at hand. */
+/* Adds an error for element `index` of the current list. */
 static int add_error(ki__conform_walk *w, ki__invalid_reason reason, size_t index, ki_str shown,
                      const char *detail)
 {
@@ -100,7 +100,7 @@ static int add_error(ki__conform_walk *w, ki__invalid_reason reason, size_t inde
     return r;
 }
 
-/* Of those that are equal, the second is the error. */
+/* The second of two equal elements is the error. */
 static int report(ki__conform_walk *w, lister *l)
 {
     int r = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One value by one node. As on a real server, a value of a wrong type is still looked at by the
- * checks for the type that it has. */
+/* Validates one value against one node. As in kube-apiserver, a value of a wrong type still gets
+ * the checks for its actual type. */
 #include <errno.h>
 
 #include <kinformer/error.h>
@@ -17,23 +17,23 @@
 
 #define LARGEST 1.7976931348623157e308
 
-/* How a value is seen by the checks. */
+/* Classification of a value for the checks. */
 typedef struct kind {
-    const char *name;   /* as schemas call its type */
-    const char *format; /* of numbers */
+    const char *name;   /* type name in schemas */
+    const char *format; /* for numbers */
     unsigned int bit;
-    bool whole;   /* a number without a fraction that fits an int64 */
-    bool literal; /* and was written as one */
+    bool whole;   /* a number without fraction that fits an int64 */
+    bool literal; /* written as an integer */
     int64_t integer;
     double number;
-    ki_str digits; /* as it was written */
+    ki_str digits; /* as written */
 } kind;
 
 static kind number_kind(const ki_value *value)
 {
     kind k = {"number", "float64", .bit = KI__STRUCTURAL_NUMBER};
     bool read = ki_value_number_text(value, &k.digits) == 0;
-    if (ki_value_double(value, &k.number) < 0) { /* beyond all bounds */
+    if (ki_value_double(value, &k.number) < 0) { /* out of range */
         k.number = read && k.digits.len != 0 && k.digits.ptr[0] == '-' ? -LARGEST : LARGEST;
     }
     k.whole = ki_value_int64(value, &k.integer) == 0;
@@ -247,7 +247,7 @@ static int check_string(ki__conform_walk *w, const ki__structural_node *n, const
 
 /* ---- numbers ---- */
 
-/* `text`: what the value should be, before the bound. */
+/* `text` precedes the bound in the message. */
 static int add_bound(ki__conform_walk *w, const kind *k, const char *text,
                      const ki__structural_bound *bound)
 {
@@ -266,7 +266,7 @@ static int add_bound(ki__conform_walk *w, const kind *k, const char *text,
     return r;
 }
 
-/* Whether a number is one of two that are nearly integers, as real servers see it. */
+/* Whether a number is close enough to an integer, by kube-apiserver's rule. */
 static bool is_integral(double number)
 {
     double limit = 9007199254740991.0;
@@ -305,7 +305,7 @@ static bool is_below(const kind *k, const ki__structural_bound *minimum)
     return minimum->exclusive ? k->number <= minimum->number : k->number < minimum->number;
 }
 
-/* Integers beyond their format. */
+/* Checks integers against the range of their format. */
 static int check_range(ki__conform_walk *w, const ki__structural_node *n, const kind *k)
 {
     bool small = ki_str_eq_text(n->format, "int32");
@@ -363,7 +363,7 @@ static int is_one(ki__conform_walk *w, const ki_value *value, const ki_value *al
 {
     ki_type type = ki_value_type(value);
     *ret_same = false;
-    if (type != ki_value_type(allowed) || type == KI_TYPE_NULL) { /* null never is */
+    if (type != ki_value_type(allowed) || type == KI_TYPE_NULL) { /* null never matches */
         return 0;
     }
     if (type == KI_TYPE_NUMBER) {
@@ -373,7 +373,7 @@ static int is_one(ki__conform_walk *w, const ki_value *value, const ki_value *al
     return ki__json_same(value, allowed, w->alloc, ret_same);
 }
 
-/* A value in quotes, whatever it is. */
+/* A value of any type in quotes. */
 static void write_allowed(const ki_value *allowed, const ki_alloc *alloc, ki__out *out)
 {
     ki_buf text;
@@ -462,7 +462,7 @@ int ki__conform_value(ki__conform_walk *w, const ki__structural_node *n, const k
     if (r < 0 || k.bit == 0) {
         return r;
     }
-    /* The checks that apply: this one, alternatives, the enumeration, and that of the type. */
+    /* Checks that apply: this one, alternatives, enum, and the one of the type. */
     *matches += 5;
     switch (ki_value_type(value)) {
     case KI_TYPE_STRING:
@@ -478,12 +478,12 @@ int ki__conform_value(ki__conform_walk *w, const ki__structural_node *n, const k
         return check_size(w, ki_value_count(value), n->min_properties, n->max_properties,
                           " properties");
     default:
-        *matches -= 1; /* there is none for booleans */
+        *matches -= 1; /* none for booleans */
         return 0;
     }
 }
 
-/* ---- objects within objects ---- */
+/* ---- embedded objects ---- */
 
 static int add_at(ki__conform_walk *w, const char *name, ki__invalid_reason reason, ki_str shown,
                   const char *detail)

@@ -11,7 +11,7 @@
 
 enum { NAME_SIZE = 64, GROUP_SIZE = 254, SHORT_NAMES_MAX = 16 };
 
-/* What a definition says, read into text. */
+/* Names from a definition, as C strings. */
 typedef struct names {
     char group[GROUP_SIZE];
     char plural[NAME_SIZE];
@@ -61,7 +61,7 @@ static bool read_short_names(names *n)
     return true;
 }
 
-/* NULL, or the field that is wrong. */
+/* Returns NULL, or the invalid field. */
 static const char *read_names(const ki_object *definition, names *n)
 {
     ki_value root = ki_object_root(definition);
@@ -106,14 +106,14 @@ static int make_resource(const names *n, const char *version, const ki_alloc *al
     return ki_resource_new(&options, ret_resource, NULL);
 }
 
-/* Whether a type was made by the definition of this name. */
+/* Whether a type was created by the definition with this name. */
 static bool is_of(const ki__api_type *type, const ki_object *definition)
 {
     return type->definition != NULL && !type->removed &&
            strcmp(ki_object_name(type->definition), ki_object_name(definition)) == 0;
 }
 
-/* Where the objects are already, whatever versions there are now. */
+/* The type that already stores the objects, regardless of the current versions. */
 static ki__api_type *find_store(const ki__api_model *model, const ki_object *definition)
 {
     for (size_t i = 0; i < model->type_count; i++) {
@@ -152,7 +152,7 @@ static bool is_builtin_group(const char *group)
     return false;
 }
 
-/* One of them is stored, and all have valid names. */
+/* Exactly one version is stored, and all names are valid. */
 static int check_versions(const ki__api_model *model, const names *n, bool *ret_ok)
 {
     ki_value_iter iter;
@@ -225,7 +225,7 @@ static void write_condition(const ki__api_model *model, const char *type, const 
     ki__put_end(out);
 }
 
-/* The names as the definition has them, with what the server adds. */
+/* The names of the definition, with the server's defaults. */
 static void write_accepted(const names *n, ki__out *out)
 {
     ki_value list_kind = ki__value_child(&n->names, "listKind");
@@ -300,7 +300,7 @@ static int serve_version(ki__api_model *model, const names *n, const ki_value *v
     return r;
 }
 
-/* Serves the versions that are stored, or those that are not. */
+/* Serves either the storage version or all others. */
 static int serve_some(ki__api_model *model, const names *n, ki_object *definition, bool stored,
                       ki__api_type **store)
 {
@@ -329,7 +329,7 @@ int ki__api_crd_serve(ki__api_model *model, ki_object *definition)
         ki__api_type *type = model->types[i];
         ki_value version;
         if (is_of(type, definition) && type != store && type->definition != definition) {
-            type->removed = true; /* the definition names it no more */
+            type->removed = true; /* no longer in the definition */
         } else if (type == store) {
             ki_object_unref(type->definition);
             type->definition = ki_object_ref(definition);
@@ -354,7 +354,7 @@ int ki__api_crd_remove(ki__api_model *model, const ki_object *definition)
         size_t count = store->count;
         r = object != NULL ? ki__api_remove(model, store, object, NULL) : 0;
         ki_object_unref(object);
-        /* A write may have dropped keys of the past: then begin again, with less to do. */
+        /* A write may have dropped expired keys: restart, with less to do. */
         i = store->count < count ? 0 : i + 1;
     }
     return r;

@@ -16,7 +16,7 @@ typedef struct checker {
     ki_buf path;
 } checker;
 
-/* ---- where a node stands ---- */
+/* ---- paths of nodes ---- */
 
 static const char *const branch_names[] = {
     [KI__STRUCTURAL_ANY_OF] = "anyOf",
@@ -77,7 +77,7 @@ static void write_step(const checker *c, uint32_t node, ki__out *out)
     }
 }
 
-/* Adds an error for a member of the schema at a node. `value` as it is shown. */
+/* Adds an error for a member of a schema node. `value` is printed as it is. */
 static int add(checker *c, uint32_t node, ki__invalid_reason reason, const char *name, ki_str value,
                const char *detail)
 {
@@ -213,7 +213,7 @@ static int check_schema(checker *c, ki_object *definition, const ki_value *sourc
     c->schema = schema;
     notes->rules = notes->rules || schema->has_rules;
     notes->patterns = notes->patterns || schema->has_unmatched;
-    /* Looking for the place of an error takes time: those beyond the limit are not looked for. */
+    /* Computing the path of an error is expensive: skipped for errors beyond the limit. */
     for (uint32_t i = KI__STRUCTURAL_ROOT;
          i < schema->count && r == 0 && c->errors->count < KI__INVALID_MAX; i++) {
         r = check_node(c, i);
@@ -222,8 +222,8 @@ static int check_schema(checker *c, ki_object *definition, const ki_value *sourc
     return r;
 }
 
-/* Whether all versions have one schema: then errors are of spec.validation, as inside of a real
- * server, which keeps it there. */
+/* Whether all versions have the same schema: errors are then reported for spec.validation, since
+ * kube-apiserver stores it there internally. */
 static int is_shared(const ki_value *versions, const ki_alloc *alloc, bool *ret_shared)
 {
     ki_value_iter iter;

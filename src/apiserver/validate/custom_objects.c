@@ -103,7 +103,6 @@ static ki_value root_of(const ki_object *object)
     return object != NULL ? ki_object_root(object) : (ki_value){0};
 }
 
-/* Whether an object has a finalizer. */
 static bool has_finalizer(const ki_object *object, ki_str finalizer)
 {
     ki_value list = object != NULL ? ki_object_finalizers(object) : (ki_value){0};
@@ -120,7 +119,7 @@ static bool has_finalizer(const ki_object *object, ki_str finalizer)
     return false;
 }
 
-/* Finalizers without a domain may be of anybody. */
+/* Finalizer names without a domain may collide. */
 static int warn_finalizer(ki__api_exchange *x, ki_str name)
 {
     if (ki_str_eq_text(name, "kubernetes") || ki_str_eq_text(name, KI__FINALIZER_ORPHAN) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each format is a function over the text. They follow go-openapi's, which are more generous than
- * the RFCs here and there: a duration may be "3 days", an IPv4 address may have leading zeros. */
+/* Each format is a function of the string. They follow go-openapi, which is more lenient than the
+ * RFCs in places: a duration may be "3 days", an IPv4 address may have leading zeros. */
 #include "apiserver/validate/formats.h"
 
 #include "apiserver/validate/name_rules.h"
@@ -31,8 +31,8 @@ static size_t find(ki_str text, char c)
     return at != NULL ? (size_t)(at - text.ptr) : text.len;
 }
 
-/* Compares the text with a shape: 0 a digit, x a hexadecimal one, anything else itself. A '?' after
- * it: it may be missing. */
+/* Matches the text against a shape: 0 is a digit, x a hexadecimal digit, anything else itself. A
+ * '?' after it makes it optional. */
 static bool has_shape(ki_str text, const char *shape)
 {
     size_t at = 0;
@@ -123,7 +123,7 @@ static bool begins_lower(ki_str text, const char *word)
     return text.len >= len && equals_lower(cut(text, 0, len), word);
 }
 
-/* A unit, written out or not: the long forms may continue ("minutes"). */
+/* A unit, abbreviated or not: long forms may have a suffix ("minutes"). */
 static bool is_unit(ki_str unit)
 {
     static const char *const exact[] = {"ns", "us", "\xc2\xb5s", "ms", "s", "m",
@@ -163,7 +163,7 @@ static bool is_go_unit(ki_str unit)
     return false;
 }
 
-/* As Go's time.ParseDuration takes it: "1h2.5m". How large it is does not matter. */
+/* As in Go's time.ParseDuration: "1h2.5m". The range is not checked. */
 static bool is_go_duration(ki_str text)
 {
     size_t at = text.len != 0 && (text.ptr[0] == '-' || text.ptr[0] == '+') ? 1 : 0;
@@ -198,7 +198,7 @@ static bool is_duration(ki_str text)
     if (is_go_duration(text)) {
         return true;
     }
-    /* Any number with a unit after it will do, whatever is around them. */
+    /* Any number followed by a unit matches, whatever surrounds it. */
     for (size_t at = 0; at < text.len;) {
         if (!ki__is_digit(text.ptr[at])) {
             at++;
@@ -317,7 +317,7 @@ static bool is_mac(ki_str text)
     return (text.len + 1) % (digits + 1) == 0 && (bytes == 6 || bytes == 8 || bytes == 20);
 }
 
-/* A character outside of ASCII counts as a letter: that needs no tables. */
+/* Non-ASCII characters count as letters, which needs no tables. */
 static bool is_host_byte(char c)
 {
     return ki__is_letter(c) || ki__is_digit(c) || (unsigned char)c >= 0x80;
@@ -342,7 +342,7 @@ static bool is_top_level(char c)
     return ki__is_letter(c) || (unsigned char)c >= 0x80;
 }
 
-/* A single label has its dash, if any, after the first character; a domain ends with letters. */
+/* A single label has its dash, if any, after the first character; a domain ends in letters. */
 static bool is_hostname(ki_str text)
 {
     size_t start = 0;
@@ -410,7 +410,7 @@ static bool is_port(ki_str host)
     return literal || colon == host.len || colon + 1 == end;
 }
 
-/* As Go's url.ParseRequestURI takes it: a URL with a scheme, or an absolute path. */
+/* As in Go's url.ParseRequestURI: a URL with a scheme, or an absolute path. */
 static bool is_uri(ki_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -429,7 +429,7 @@ static bool is_uri(ki_str text)
     }
     ki_str path = cut(rest, 0, find(rest, '?'));
     if (path.len == 0 || path.ptr[0] != '/') {
-        return schemed; /* what has no path is opaque */
+        return schemed; /* opaque if it has no path */
     }
     if (!schemed || rest.len < 2 || rest.ptr[1] != '/') {
         return has_good_escapes(path);
@@ -548,7 +548,8 @@ static bool is_ssn(ki_str text)
            (text.ptr[6] == '-' || text.ptr[6] == ' ') && all(cut(text, 7, 11), ki__is_digit);
 }
 
-/* The digits of a text, up to `max`; how many there are. `last`: an X may stand at the end. */
+/* Extracts at most `max` digits of a text and returns their number. `isbn`: the last may be an
+ * X. */
 static size_t digits_of(ki_str text, bool isbn, unsigned char *digits, size_t max)
 {
     size_t count = 0;
@@ -601,7 +602,7 @@ static bool is_isbn(ki_str text)
     return is_isbn10(text) || is_isbn13(text);
 }
 
-/* How many digits the cards that begin so have; 0: there are none. */
+/* Number of digits of credit card numbers with this prefix; 0: none. */
 static size_t card_digits(const unsigned char *d, size_t count)
 {
     unsigned int two = d[0] * 10u + d[1];
@@ -642,7 +643,7 @@ static bool is_atom_byte(char c)
            memchr("!#$%&'*+-/=?^_`{|}~", c, 19) != NULL;
 }
 
-/* Atoms with dots between them. */
+/* Atoms separated by dots. */
 static bool is_dot_atom(ki_str text)
 {
     size_t start = 0;
@@ -688,7 +689,7 @@ static bool is_anything(ki_str text)
     return true;
 }
 
-/* By their names without dashes. */
+/* By name without dashes. */
 static const struct {
     const char *name;
     bool (*matches)(ki_str text);

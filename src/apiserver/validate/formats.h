@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The formats of strings that schemas of custom resources may name. Others are ignored, as by a
- * real server. */
+/* String formats in schemas of custom resources. Unknown formats are ignored, as in
+ * kube-apiserver. */
 #ifndef KI_APISERVER_VALIDATE_FORMATS_H
 #define KI_APISERVER_VALIDATE_FORMATS_H
 
@@ -9,7 +9,7 @@
 /** Whether strings are checked for this format. */
 bool ki__format_is_known(ki_str format);
 
-/** Whether a string is of a format that is known. */
+/** Whether a string matches a known format. */
 bool ki__format_matches(ki_str format, ki_str text);
 
 #endif

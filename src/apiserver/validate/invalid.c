@@ -41,7 +41,7 @@ static ki_str text_at(const ki__invalid *list, size_t at, size_t len)
     return ki_str_make(len != 0 ? list->texts.data + at : "", len);
 }
 
-/* Whether one of those before it is the same. */
+/* Whether an earlier item is equal. */
 static bool is_repeated(const ki__invalid *list, const ki__invalid_item *item)
 {
     ki_str field = text_at(list, item->field, item->field_len);
@@ -107,7 +107,7 @@ int ki__invalid_add_text(ki__invalid *list, ki__invalid_reason reason, const cha
     ki__out out = ki__out_to(&quoted);
     ki__out_quoted(&out, value);
     int r = out.error;
-    if (r == 0 || r == KI_ERR_LIMIT) { /* a value that is too long is cut */
+    if (r == 0 || r == KI_ERR_LIMIT) { /* a long value is truncated */
         r = ki__invalid_add(list, reason, ki_str_from(field), ki_buf_str(&quoted),
                             ki_str_from(detail));
     }
@@ -115,9 +115,9 @@ int ki__invalid_add_text(ki__invalid *list, ki__invalid_reason reason, const cha
     return r;
 }
 
-/* ---- how values are shown ---- */
+/* ---- formatting values ---- */
 
-/* JSON without white space outside of strings, as Go writes it. */
+/* JSON without insignificant white space, as Go writes it. */
 static void write_compact(ki_str json, ki__out *out)
 {
     bool inside = false;
@@ -208,7 +208,7 @@ int ki__invalid_fail(ki__invalid *list, ki__api_failure *failure, const ki__api_
     ki__out out = ki__out_to(&failure->message);
     ki__out_fail(&out, r);
     add_messages(list, &out);
-    r = out.error == KI_ERR_LIMIT ? 0 : out.error; /* a message that is cut will do */
+    r = out.error == KI_ERR_LIMIT ? 0 : out.error; /* a truncated message is acceptable */
     for (size_t i = 0; i < list->count && r == 0; i++) {
         r = add_cause(list, &list->items[i], &failure->more_causes);
     }

@@ -9,7 +9,7 @@
 #include "object/edit/json_out.h"
 #include "object/value.h"
 
-/* What the parts of one check share: two texts that are used again and again. */
+/* State of one check; both texts are scratch buffers. */
 typedef struct checker {
     const char *base;
     bool kube;
@@ -18,7 +18,7 @@ typedef struct checker {
     ki__invalid *errors;
 } checker;
 
-/* A string, decoded, valid until the next call; "" for what is none. */
+/* Decodes a string, valid until the next call; "" for other types. */
 static int read_text(const ki_value *value, ki_buf *out, ki_str *ret_text)
 {
     ki_buf_clear(out);
@@ -57,7 +57,7 @@ static int check_labels(checker *c, const ki_value *labels)
     return r;
 }
 
-/* A key is looked at in lower case, and shown as it is. */
+/* A key is checked in lower case, and printed as it is. */
 static int check_annotation_key(checker *c, ki_str key)
 {
     ki_buf lower;
@@ -99,7 +99,7 @@ static int check_annotations(checker *c, const ki_value *annotations)
 
 /* ---- owner references ---- */
 
-/* The version is what follows the slash, or all of it. */
+/* The version is the part after the slash, or the whole string. */
 static bool has_version(ki_str api_version)
 {
     const char *slash = api_version.len != 0 ? memchr(api_version.ptr, '/', api_version.len) : NULL;
@@ -123,7 +123,7 @@ static int check_owner_member(checker *c, const ki_value *owner, const char *nam
                                       version ? "version must not be empty" : "must not be empty");
 }
 
-/* An error that shows a whole value. */
+/* Adds an error that prints a value. */
 static int add_shown(checker *c, const char *name, const ki_value *value, const char *detail)
 {
     ki_buf_clear(&c->text);
@@ -296,8 +296,8 @@ int ki__metadata_check_common(const ki_value *metadata, const char *base, bool k
     return r;
 }
 
-/* Whether finalizers of a resource need a domain: the groups that are served by libraries of their
- * own do not ask for it. */
+/* Whether finalizers of a resource need a domain: API groups served by separate libraries do not
+ * require it. */
 static bool is_kube(const ki__api_type *type)
 {
     const char *group = ki_resource_group(type->resource);
@@ -350,7 +350,7 @@ static bool has_finalizer(const ki_value *list, ki_str finalizer)
     return false;
 }
 
-/* No finalizers can be added to what is being deleted. */
+/* No finalizers can be added while an object is being deleted. */
 static int check_new_finalizers(const ki_object *object, const ki_object *old, ki__invalid *errors)
 {
     ki_value now = ki_object_finalizers(object);
@@ -389,8 +389,7 @@ static int check_new_finalizers(const ki_object *object, const ki_object *old, k
     return r;
 }
 
-/* What only the server sets: a value that it did not set is refused, and one that is left out is
- * kept. */
+/* Fields set only by the server: a different value is rejected, an absent one is kept. */
 static int check_immutable(const ki_object *object, const ki_object *old, const char *name,
                            ki__invalid *errors)
 {
@@ -436,7 +435,7 @@ int ki__metadata_check_types(ki__api_exchange *x, const ki_object *object)
     if (x->type->builtin || ki_value_type(&metadata) == KI_TYPE_NONE) {
         return 0;
     }
-    /* The metadata of every kind are of one type: that of a small built-in kind is as good. */
+    /* All kinds have the same metadata type, so any small built-in kind will do. */
     size_t max = 2 * x->model->options.object_bytes_max + 4096;
     ki_object_options options = {.size = sizeof(options), .alloc = x->alloc, .max_bytes = max};
     ki_error error = KI_ERROR_INIT;

@@ -32,7 +32,7 @@
 /* Built-in resources whose names are not DNS subdomains. */
 static const struct {
     const char *group;
-    const char *resource; /* NULL: all of the group */
+    const char *resource; /* NULL: all resources of the group */
     ki__name_rule rule;
 } exceptions[] = {
     {"", "namespaces", KI__NAME_LABEL},
@@ -41,7 +41,7 @@ static const struct {
     {"rbac.authorization.k8s.io", NULL, KI__NAME_PATH},
     {"policy", NULL, KI__NAME_PATH},
     {"apiregistration.k8s.io", NULL, KI__NAME_PATH},
-    {"apiextensions.k8s.io", NULL, KI__NAME_PATH}, /* it is compared with the names instead */
+    {"apiextensions.k8s.io", NULL, KI__NAME_PATH}, /* compared with spec.names instead */
     {"certificates.k8s.io", "clustertrustbundles", KI__NAME_PATH},
     {"networking.k8s.io", "ipaddresses", KI__NAME_PATH},
     {"internal.apiserver.k8s.io", NULL, KI__NAME_PATH},
@@ -105,7 +105,7 @@ static bool matches_subdomain(ki_str name)
     return true;
 }
 
-/* Whether it is the name part of a qualified name, whatever its length. */
+/* Whether it has the characters of the name part of a qualified name; length is not checked. */
 static bool matches_part(ki_str name)
 {
     if (name.len == 0 || !is_alphanumeric(name.ptr[0]) ||
@@ -189,7 +189,7 @@ int ki__name_check(ki__name_rule rule, ki_str name, bool prefix, const char *fie
     if (!prefix || name.len < 2 || name.ptr[name.len - 1] != '-') {
         return check_dns(rule, name, name, field, errors);
     }
-    /* A prefix may end with a dash: as on a real server, the last two characters count as one
+    /* A prefix may end with a dash: as in kube-apiserver, the last two characters count as one
      * letter. */
     ki_buf masked;
     ki_buf_init(&masked, errors->alloc, name.len);

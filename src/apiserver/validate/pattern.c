@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code is laid out so that each part of an expression is one block, entered at its first
- * instruction and left after its last, with jumps relative to where they stand. So a block can be
- * moved and copied, which is what repetition does with it, and no tree is needed. */
+/* Each part of an expression is one block of code, entered at its first instruction and left after
+ * its last, with relative jumps. Blocks can therefore be moved and copied, which is how repetition
+ * works, and no syntax tree is needed. */
 #include "apiserver/validate/pattern.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ int ki__pattern_emit(ki__pattern *p, ki__pattern_op op, uint32_t value)
     return r;
 }
 
-/* Puts an instruction before the block that begins at `at` and ends with the code. */
+/* Inserts an instruction before the block from `at` to the end of the code. */
 static int insert(ki__pattern *p, size_t at, ki__pattern_op op, int32_t jump)
 {
     int r = ki__pattern_emit(p, op, 0);
@@ -61,7 +61,7 @@ static int emit_jump(ki__pattern *p, ki__pattern_op op, size_t to)
     return r;
 }
 
-/* The block from `at` to the end, any number of times. */
+/* Repeats the block from `at` to the end any number of times. */
 static int star(ki__pattern *p, size_t at)
 {
     int r = insert(p, at, KI__PATTERN_SPLIT, 0);
@@ -95,10 +95,10 @@ int ki__pattern_repeat(ki__pattern *p, size_t at, uint32_t least, uint32_t most)
     for (uint32_t i = 1; i < least && r == 0; i++) {
         r = copy(p, at, len);
     }
-    if (most == KI__PATTERN_NO_MOST) { /* the last one again and again */
+    if (most == KI__PATTERN_NO_MOST) { /* the last one repeats */
         return r < 0 ? r : emit_jump(p, KI__PATTERN_SPLIT, p->count - len);
     }
-    size_t first = at; /* of those that may be left out */
+    size_t first = at; /* start of the optional copies */
     if (least != 0 && most > least) {
         first = p->count;
         r = r < 0 ? r : copy(p, at, len);
@@ -108,7 +108,7 @@ int ki__pattern_repeat(ki__pattern *p, size_t at, uint32_t least, uint32_t most)
         for (uint32_t i = least + 1; i < most && r == 0; i++) {
             r = copy(p, first, len + 1);
         }
-        /* Each leads to the next; leaving one out leaves out the rest. */
+        /* Each optional copy contains the next: skipping one skips the rest. */
         for (size_t i = first; r == 0 && i < p->count; i += len + 1) {
             p->code[i].jump = (int32_t)(p->count - i);
         }
@@ -148,13 +148,13 @@ ki__pattern *ki__pattern_free(ki__pattern *p)
     return NULL;
 }
 
-/* ---- running it ---- */
+/* ---- execution ---- */
 
 typedef struct machine {
     const ki__pattern *p;
-    uint32_t *now;   /* where the threads are that look at this character */
+    uint32_t *now;   /* program counters of the threads at this character */
     uint32_t *next;  /* and at the next one */
-    uint32_t *marks; /* by instruction: 1 + the position in the text where it was reached last */
+    uint32_t *marks; /* by instruction: 1 + the text position where it was last reached */
     uint32_t *stack;
     size_t next_count;
     bool matched;
@@ -167,7 +167,7 @@ static bool is_word(uint32_t c)
            ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_');
 }
 
-/* The character at a place, and how long it is; what is no UTF-8 is U+FFFD. */
+/* The character at an offset and its length; U+FFFD for invalid UTF-8. */
 static uint32_t decode(ki_str text, size_t at, size_t *ret_len)
 {
     ki_str rest = ki_str_make(text.ptr + at, text.len - at);
@@ -189,7 +189,7 @@ static uint32_t decode(ki_str text, size_t at, size_t *ret_len)
     }
 }
 
-/* Whether an empty match of this kind is possible at a place. */
+/* Whether an empty-width assertion holds at an offset. */
 static bool holds(ki__pattern_op op, ki_str text, size_t at)
 {
     bool before = at != 0 && is_word((unsigned char)text.ptr[at - 1]);
@@ -216,7 +216,8 @@ static bool take_step(machine *m)
     return *m->steps != 0;
 }
 
-/* Puts a thread, and all that it becomes without a character, into the next list. */
+/* Adds a thread, and all threads reachable from it without consuming a character, to the next
+ * list. */
 static bool add_thread(machine *m, uint32_t pc, ki_str text, size_t at)
 {
     size_t depth = 0;
@@ -265,7 +266,7 @@ static bool in_class(const ki__pattern *p, const ki__pattern_step *step, uint32_
     const ki__pattern_range *ranges = p->ranges + step->value;
     size_t low = 0;
     size_t high = step->count;
-    while (low < high) { /* how many begin at c or before */
+    while (low < high) { /* number of ranges that begin at or before c */
         size_t middle = low + (high - low) / 2;
         if (ranges[middle].from <= c) {
             low = middle + 1;
@@ -322,7 +323,7 @@ int ki__pattern_match(const ki__pattern *p, ki_str text, uint32_t *steps)
     if (text.len >= UINT32_MAX) {
         return KI_ERR_LIMIT;
     }
-    /* The stack: each instruction is marked once at a place, and leaves at most two on it. */
+    /* Stack size: each instruction is marked once per position and pushes at most two. */
     uint32_t *block = ki__alloc_array(p->alloc, 5 * count + 2, sizeof(*block));
     if (block == NULL) {
         return -ENOMEM;

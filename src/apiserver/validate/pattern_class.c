@@ -41,7 +41,7 @@ static int add_range(ki__pattern_class *class, uint32_t from, uint32_t to)
     return r;
 }
 
-/* The part of a range within another, moved by a distance. */
+/* Adds the intersection of a range with [low, high], shifted by an offset. */
 static int add_moved(ki__pattern_class *class, uint32_t from, uint32_t to, char low, char high,
                      int distance)
 {
@@ -70,7 +70,7 @@ static int compare(const void *a, const void *b)
     return left->from < right->from ? -1 : left->from > right->from;
 }
 
-/* Sorts the ranges from `first` on, and joins those that touch. */
+/* Sorts the ranges from `first` on, and merges adjacent ones. */
 static void tidy(ki__pattern *p, size_t first)
 {
     size_t count = p->range_count - first;
@@ -90,7 +90,7 @@ static void tidy(ki__pattern *p, size_t first)
     p->range_count = first + kept + 1;
 }
 
-/* Adds all that is not in the ranges from `first` on, in their place. */
+/* Replaces the ranges from `first` on by their complement. */
 static int invert(ki__pattern_class *class, size_t first)
 {
     ki__pattern *p = class->p;
@@ -157,14 +157,14 @@ static int add_pairs(ki__pattern_class *class, const char *pairs, bool negated)
     int r = 0;
     for (size_t i = 0; pairs[i] != '\0' && r == 0; i += 2) {
         uint32_t from = (unsigned char)pairs[i];
-        from = from == 1 ? 0 : from; /* no text can have the NUL */
+        from = from == 1 ? 0 : from; /* no text contains NUL */
         r = negated ? add_range(class, from, (unsigned char)pairs[i + 1])
                     : ki__pattern_class_add(class, from, (unsigned char)pairs[i + 1]);
     }
     return r == 0 && negated ? invert(class, first) : r;
 }
 
-/* \d, \S and so on: 1, or 0 if the letter is another one. */
+/* \d, \S and so on: 1, or 0 for another letter. */
 static int add_perl(ki__pattern_class *class, char letter)
 {
     char lower = (char)(letter | 0x20);
@@ -179,7 +179,7 @@ static int add_perl(ki__pattern_class *class, char letter)
     return r < 0 ? r : 1;
 }
 
-/* [:alpha:] and [:^alpha:]: 1, or 0 if there is none here. */
+/* [:alpha:] and [:^alpha:]: 1, or 0 if there is none at this position. */
 static int read_posix(ki__pattern_class *class, ki_str text, size_t *at, ki__pattern_fault *fault)
 {
     size_t start = *at;
@@ -208,7 +208,7 @@ static int read_posix(ki__pattern_class *class, ki_str text, size_t *at, ki__pat
 
 /* ---- escapes ---- */
 
-/* What follows \x: two digits, or any number in braces. */
+/* The part after \x: two digits, or any number in braces. */
 static bool read_hex(ki_str text, size_t *at, uint32_t *ret_rune)
 {
     size_t i = *at;
@@ -231,7 +231,8 @@ static bool read_hex(ki_str text, size_t *at, uint32_t *ret_rune)
     return true;
 }
 
-/* A number in octal: one digit other than 0 alone would refer to a group, which is not possible. */
+/* An octal number: a single digit other than 0 would be a backreference, which RE2 does not
+ * have. */
 static bool read_octal(ki_str text, size_t *at, uint32_t *ret_rune)
 {
     size_t i = *at;
@@ -327,7 +328,7 @@ static int read_range(ki__pattern_class *class, ki_str text, size_t *at, ki__pat
         (*at)++;
         size_t end = *at;
         r = read_item(class, text, at, fault, &to);
-        if (r == 1) { /* a class is not the end of a range */
+        if (r == 1) { /* a class cannot end a range */
             return ki__pattern_fail(fault, "invalid escape sequence", end, *at - end);
         }
         if (r == 0 && to < from) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading an expression from left to right, with a stack of the groups that are open. */
+/* Parses an expression from left to right, with a stack of open groups. */
 #include <errno.h>
 
 #include <kinformer/error.h>
@@ -14,14 +14,14 @@ enum { NO_ATOM = KI__PATTERN_CODE_MAX + 1 };
 typedef struct flags {
     bool fold;  /* i */
     bool lines; /* m */
-    bool dots;  /* s: a dot takes line feeds too */
+    bool dots;  /* s: a dot matches line feeds too */
 } flags;
 
 typedef struct group {
     size_t start;       /* where its code begins */
-    size_t alternative; /* where the code of the last alternative begins */
+    size_t alternative; /* where the code of the current alternative begins */
     size_t chain;
-    flags outside; /* that hold again after it */
+    flags outside; /* flags to restore after the group */
 } group;
 
 typedef struct reader {
@@ -30,11 +30,11 @@ typedef struct reader {
     ki__pattern *p;
     ki__pattern_fault *fault;
     flags flags;
-    group *groups; /* the first is the whole */
+    group *groups; /* the first is the whole expression */
     size_t depth;
     size_t cap;
-    size_t atom;     /* where the last one begins, which can be repeated */
-    size_t repeated; /* where the repetition of the atom begins in the text; 0: none */
+    size_t atom;     /* start of the last atom, which can be repeated */
+    size_t repeated; /* offset of its repetition operator in the text; 0: none */
 } reader;
 
 int ki__pattern_fail(ki__pattern_fault *fault, const char *what, size_t at, size_t len)
@@ -183,7 +183,7 @@ static int open_named(reader *d, size_t prefix)
     return open_group(d, d->flags);
 }
 
-/* (?i) and (?i: with the flags i, m, s and U, which may be taken back after a dash. */
+/* (?i) and (?i: with the flags i, m, s and U; flags after a dash are cleared. */
 static int read_flags(reader *d)
 {
     size_t start = d->at;
@@ -206,7 +206,7 @@ static int read_flags(reader *d)
             now.dots = on;
             any = true;
             break;
-        case 'U': /* which of several matches is found does not matter here */
+        case 'U': /* only whether there is a match matters */
             any = true;
             break;
         case '-':
@@ -222,7 +222,7 @@ static int read_flags(reader *d)
                 return fail(d, "invalid or unsupported Perl syntax", start, d->at - start);
             }
             d->flags = now;
-            d->repeated = 0; /* and what was before can still be repeated */
+            d->repeated = 0; /* the previous atom can still be repeated */
             return c == ':' ? open_group(d, outside) : 0;
         default:
             d->at--;
@@ -288,7 +288,7 @@ static bool read_number(const reader *d, size_t *at, uint32_t *ret_number)
     return *at != start && !(d->text.ptr[start] == '0' && *at > start + 1);
 }
 
-/* {2}, {2,} or {2,5}; anything else is taken as it is. */
+/* {2}, {2,} or {2,5}; anything else is literal. */
 static bool read_count(const reader *d, size_t *at, uint32_t *least, uint32_t *most)
 {
     size_t i = *at + 1;
@@ -314,7 +314,7 @@ static bool read_count(const reader *d, size_t *at, uint32_t *least, uint32_t *m
 static int repeat(reader *d, size_t start, uint32_t least, uint32_t most)
 {
     if (d->at < d->text.len && d->text.ptr[d->at] == '?') {
-        d->at++; /* as few as possible: the same, if only a match is requested */
+        d->at++; /* non-greedy: no difference if only a match is needed */
     }
     if (d->repeated != 0) {
         return fail(d, "invalid nested repetition operator", d->repeated - 1,
@@ -347,7 +347,7 @@ static int read_repetition(reader *d, char c)
     return repeat(d, start, least, most);
 }
 
-/* ---- the whole ---- */
+/* ---- the expression ---- */
 
 static int read_one(reader *d)
 {

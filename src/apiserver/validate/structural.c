@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes are read in the order in which they were found, so that nothing recurses: reading one
- * appends those below it. */
+/* Nodes are processed breadth-first, so nothing recurses: processing one appends its children. */
 #include "apiserver/validate/structural.h"
 
 #include <errno.h>
@@ -34,7 +33,7 @@ static ki__structural_bound read_bound(const ki_value *map, const char *name, co
     return bound;
 }
 
-/* A string that lives as long as the schema; "" for what is none. */
+/* A string that lives as long as the schema; "" for other types. */
 static int read_text(ki__structural *s, const ki_value *value, ki_str *ret_text)
 {
     *ret_text = ki_str_from("");
@@ -82,7 +81,7 @@ static int add_node(ki__structural *s, const ki_value *source, uint32_t parent,
     return r;
 }
 
-/* The schema under a name, if there is one. */
+/* The schema of a member, if present. */
 static int add_child(ki__structural *s, uint32_t parent, const char *name,
                      ki__structural_place place, uint32_t *ret_node)
 {
@@ -111,7 +110,7 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : left->node < right->node ? 1 : left->node > right->node ? -1 : 0;
 }
 
-/* Sorts the names of a node, joins what is known of each, and numbers those that are required. */
+/* Sorts the names of a node, merges entries of equal names, and numbers the required ones. */
 static void finish_properties(ki__structural *s, uint32_t node)
 {
     ki__structural_node *n = &s->nodes[node];
@@ -232,7 +231,7 @@ static unsigned int read_type(const ki_value *source)
     return KI__STRUCTURAL_UNKNOWN;
 }
 
-/* Formats are for types: what does not go with its type is ignored. */
+/* Formats belong to types: one that does not match its type is ignored. */
 static int read_format(ki__structural *s, uint32_t node)
 {
     ki_value value = ki__value_child(&s->nodes[node].source, "format");
@@ -318,7 +317,7 @@ static int read_node(ki__structural *s, uint32_t node)
     return r < 0 ? r : read_branches(s, node, "allOf", KI__STRUCTURAL_ALL_OF);
 }
 
-/* ---- the whole ---- */
+/* ---- the schema ---- */
 
 int ki__structural_new(ki_object *definition, const ki_value *schema, const ki_alloc *alloc,
                        ki__structural **ret_schema)

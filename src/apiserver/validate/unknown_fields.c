@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields that a built-in kind does not have, found by the schema tables: what
- * fieldValidation=Strict refuses, and with it a misspelt name. */
+/* Finds fields that a built-in kind does not have, such as misspelled names, by the schema tables:
+ * fieldValidation=Strict rejects them. */
 #include <errno.h>
 
 #include "apiserver/verbs/write_common.h"
@@ -12,11 +12,11 @@ enum { LEVELS_MAX = 64, NAME_SIZE = 256 };
 
 typedef struct level {
     ki_value_iter iter;
-    const ki__schema_message *message; /* of each element, if this is a list or a map of them */
-    bool of_message;                   /* this is such a message itself: its members are fields */
+    const ki__schema_message *message; /* of each element, if this is a list or a map of messages */
+    bool of_message;                   /* this value is a message: its members are fields */
     bool list;
-    size_t index;  /* of the element at hand */
-    ki_value name; /* of the member at hand */
+    size_t index;  /* of the current element */
+    ki_value name; /* of the current member */
 } level;
 
 /* "spec.containers[0].imagee" */
@@ -46,8 +46,7 @@ static int fail(ki__api_exchange *x, const level *levels, size_t depth)
     return r;
 }
 
-/* Opens what may have fields below it. What does not have the type that it should have is found
- * elsewhere. */
+/* Descends into a value that may have fields. Type mismatches are reported elsewhere. */
 static void open_value(level *levels, size_t *depth, const ki_value *value,
                        const ki__schema_message *message, bool of_message)
 {
@@ -75,7 +74,7 @@ static int step(ki__api_exchange *x, level *levels, size_t *depth)
     }
     bool type = *depth == 1 && (ki_value_equals(&top->name, ki_str_from("kind")) ||
                                 ki_value_equals(&top->name, ki_str_from("apiVersion")));
-    char name[NAME_SIZE]; /* none is longer */
+    char name[NAME_SIZE]; /* longer than any field name */
     const ki__schema_field *field = ki_value_get_string(&top->name, name, sizeof(name)) >= 0
                                         ? ki__schema_field_by_name(top->message, ki_str_from(name))
                                         : NULL;

@@ -10,9 +10,9 @@
 #include "object/json/json_skip.h"
 #include "object/value.h"
 
-/* Metadata that only the server writes, besides the name. */
+/* Metadata written only by the server, besides the name. */
 static const char *const own_metadata[] = {
-    "managedFields", /* the first one, which is not always its own */
+    "managedFields", /* must be first: skipped if managedFields are not tracked */
     "name",
     "namespace",
     "uid",
@@ -115,7 +115,7 @@ static void write_status(const ki__api_parts *parts, ki__out *out)
     }
 }
 
-/* How much of the object will be its managedFields. */
+/* Size of the object's managedFields. */
 static size_t managed_len(const ki__api_parts *parts)
 {
     if (parts->managed != NULL) {
@@ -132,7 +132,7 @@ static size_t managed_len(const ki__api_parts *parts)
 
 int ki__api_compose(const ki__api_model *model, const ki__api_parts *parts, ki_object **ret_object)
 {
-    /* What the server adds must not make an object too large that was not. */
+    /* The server's additions must not make a valid object too large. */
     size_t max = model->options.object_bytes_max + 4096 + managed_len(parts);
     ki_object_options options = {.size = sizeof(options), .alloc = model->alloc, .max_bytes = max};
     ki_buf json;
@@ -184,7 +184,7 @@ int ki__api_make_uid(const ki__api_model *model, char uid[KI__API_UID_SIZE])
 
 int ki__api_make_suffix(const ki__api_model *model, char suffix[KI__API_SUFFIX_LEN])
 {
-    /* No vowels, so no words; nothing that looks like another. */
+    /* No vowels, so no words; no characters that are easily confused. */
     static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
     unsigned char bytes[KI__API_SUFFIX_LEN];
     if (model->random->fill(bytes, sizeof(bytes), model->random->user) < 0) {

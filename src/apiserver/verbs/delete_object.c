@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DELETE of one object and of all that are selected. */
+/* DELETE of one object, and of a collection. */
 #include <errno.h>
 
 #include "apiserver/encode.h"
@@ -8,7 +8,7 @@
 #include "apiserver/verbs/write_common.h"
 #include "object/value.h"
 
-/* Whether a precondition of the DeleteOptions holds; one that is absent does. */
+/* Whether a precondition of the DeleteOptions holds; an absent one does. */
 static bool holds(const ki_object *options, const char *name, const char *actual)
 {
     ki_value root = ki_object_root(options);
@@ -38,11 +38,11 @@ static int check_options(ki__api_exchange *x, const ki_object *options, const ki
         return 0;
     }
     int r = ki__api_fail_conflict(&x->failure, x->type, x->route.name, why);
-    x->failure.kind = ki_resource_kind(x->type->resource); /* as real servers have it here */
+    x->failure.kind = ki_resource_kind(x->type->resource); /* as in kube-apiserver */
     return r;
 }
 
-/* Makes the answer first, since afterwards nothing may fail. */
+/* Builds the response first, since nothing may fail after the deletion. */
 static int answer_gone(ki__api_exchange *x, const ki_object *object)
 {
     ki_buf status;
@@ -70,7 +70,7 @@ static int fail_policy(ki__api_exchange *x, const char *policy, bool both)
     return r < 0 ? r : ki__invalid_fail(&x->invalid, &x->failure, NULL, "");
 }
 
-/* The policy of a request: in the body, or in the target if there is none. */
+/* The propagation policy: from the body, otherwise from the query. */
 static int read_policy(ki__api_exchange *x, const ki_object *options, ki__api_policy *ret_policy)
 {
     static const char *const names[] = {
@@ -87,7 +87,7 @@ static int read_policy(ki__api_exchange *x, const ki_object *options, ki__api_po
         bool value = false;
         if (ki_value_type(&text) == KI_TYPE_STRING &&
             ki_value_get_string(&text, policy, sizeof(policy)) < 0) {
-            policy[0] = '?'; /* too long for any */
+            policy[0] = '?'; /* longer than any policy */
         }
         if (ki_value_bool(&flag, &value) == 0) {
             orphan = value ? KI__API_TRUE : KI__API_FALSE;
@@ -150,7 +150,7 @@ int ki__api_do_delete(ki__api_exchange *x)
     if (r < 0 || x->failure.code != 0) {
         return r;
     }
-    ki_object_ref(object); /* writing may drop it from the history */
+    ki_object_ref(object); /* the write may drop it from the history */
     r = delete_one(x, object, policy, dry_run);
     ki_object_unref(object);
     if (r == 0 && x->failure.code == 0 && !dry_run) {
@@ -160,7 +160,7 @@ int ki__api_do_delete(ki__api_exchange *x)
     return r;
 }
 
-/* Deletes the items of a list one by one, and puts into their place how they are now. */
+/* Deletes list items one by one, and replaces each by its new state. */
 static int delete_items(ki__api_exchange *x, ki__api_policy policy)
 {
     int r = 0;
@@ -189,7 +189,7 @@ int ki__api_do_delete_collection(ki__api_exchange *x)
     }
     ki_object_unref(options);
     if (r == 0 && x->failure.code == 0) {
-        x->route.rv = ""; /* what is deleted is what there is now */
+        x->route.rv = ""; /* deletes the current objects */
         r = ki__api_do_list(x);
     }
     if (r < 0 || x->failure.code != 0 || dry_run) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The index and the tasks. */
+/* Index of dependents, and task queue. */
 #include "apiserver/verbs/garbage.h"
 
 #include <errno.h>
@@ -103,7 +103,7 @@ static int add_dependent(ki__garbage *g, const char *uid, ki__api_key *key)
     return r;
 }
 
-/* The one that was added last is found first. */
+/* Searches backwards: recently added ones first. */
 static void remove_dependent(ki__garbage *g, const char *uid, const ki__api_key *key)
 {
     ki__garbage_owner *owner = ki__garbage_find(g, uid);
@@ -159,7 +159,7 @@ static int add_references(ki__garbage *g, ki__api_key *key, const ki_object *obj
     return r;
 }
 
-/* Whether both name the same owners in the same words: then there is nothing to do. */
+/* Whether both have byte-identical owner references, so that the index need not change. */
 static bool same_references(const ki_object *a, const ki_object *b)
 {
     if (a == NULL || b == NULL) {
@@ -279,7 +279,7 @@ static bool was_removed(const ki__garbage *g, const char *uid)
     return false;
 }
 
-/* An object is gone: its dependents follow, and owners may have waited for it. */
+/* After a removal: its dependents follow, and its owners may have been waiting for it. */
 static void note_removal(ki__garbage *g, ki__api_key *key, ki_object *last)
 {
     const char *uid = ki_object_uid(last);
@@ -304,7 +304,8 @@ static void note_removal(ki__garbage *g, ki__api_key *key, ki_object *last)
     }
 }
 
-/* An object is there: it may wait for its dependents, or have come too late. */
+/* After a write: the object may start to wait for its dependents, or its owner may be gone
+ * already. */
 static void note_state(ki__garbage *g, ki__api_key *key, const ki_object *before, ki_object *object)
 {
     ki_value list = ki_object_owner_references(object);

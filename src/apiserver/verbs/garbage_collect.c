@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Working off the tasks of garbage collection. An owner is looked up by what a reference says of
- * it, and must have its uid, as a real collector does it. A dependent with an owner that stays
- * loses its references to the others; one without such an owner is deleted. */
+/* Processes garbage collection tasks. An owner is looked up by the kind and name of the reference
+ * and must have its uid, as in the real garbage collector. A dependent with a remaining owner loses
+ * its references to the others; one without is deleted. */
 #include <errno.h>
 
 #include <kinformer/error.h>
@@ -14,16 +14,16 @@
 #include "object/edit/json_edit.h"
 #include "object/value.h"
 
-/* What an owner is to one that depends on it. */
+/* State of an owner for its dependents. */
 typedef enum standing {
     STANDING_ABSENT,
-    STANDING_WAITS, /* it is deleted once its dependents are */
+    STANDING_WAITS, /* it is deleted after its dependents */
     STANDING_SOLID,
 } standing;
 
-/* ---- who owns what ---- */
+/* ---- owners ---- */
 
-/* Whether a reference speaks of objects of this type. The version does not matter. */
+/* Whether a reference refers to this type. The version is ignored. */
 static bool is_of_type(const ki_value *reference, const ki__api_type *type)
 {
     ki_value kind = ki__value_child(reference, "kind");
@@ -41,8 +41,7 @@ static bool is_of_type(const ki_value *reference, const ki__api_type *type)
     return strncmp(text, group, len) == 0 && text[len] == '/';
 }
 
-/* The owner that a reference of an object in a namespace speaks of; borrowed; NULL: it is not
- * there. */
+/* The owner that a reference in a namespace refers to; borrowed; NULL: it does not exist. */
 static int find_owner(ki__api_model *model, const ki_value *reference, const char *name_space,
                       ki__api_type **ret_type, ki_object **ret_owner)
 {
@@ -91,7 +90,7 @@ static int look_up(ki__api_model *model, const ki_value *reference, const char *
 
 /* ---- writing ---- */
 
-/* Writes a state of an object; without finalizers, one that is being deleted is gone. */
+/* Writes a new state; removes the object if it is being deleted and has no finalizers left. */
 static int store(ki__api_model *model, ki__api_type *type, ki_object *old, ki_buf *json)
 {
     ki_object_options options = {
@@ -113,7 +112,7 @@ static int store(ki__api_model *model, ki__api_type *type, ki_object *old, ki_bu
     return r;
 }
 
-/* Sets a list of the metadata, or removes it if it is empty, and stores the object. */
+/* Sets a list in the metadata, or removes it if empty, and stores the object. */
 static int store_list(ki__api_model *model, ki__api_type *type, ki_object *object, const char *name,
                       const ki_buf *list)
 {
@@ -128,7 +127,7 @@ static int store_list(ki__api_model *model, ki__api_type *type, ki_object *objec
     return r;
 }
 
-/* Removes the references to owners that do not stay; if `uid` is not NULL, those to that owner. */
+/* Removes references to owners that do not remain or, if `uid` is not NULL, those to that owner. */
 static int release(ki__api_model *model, ki__api_type *type, ki_object *object, const char *uid)
 {
     ki_value references = ki_object_owner_references(object);
@@ -188,8 +187,8 @@ static int remove_finalizer(ki__api_model *model, ki__api_type *type, ki_object 
 
 /* ---- one dependent ---- */
 
-/* Whether one of the dependents of an object waits for its own: a circle, which would wait forever
- * if this one did too. */
+/* Whether a dependent of an object waits for its own dependents: a cycle, which would never end if
+ * this object waited too. */
 static bool is_in_circle(const ki__api_model *model, const ki__garbage_owner *owner)
 {
     for (size_t i = 0; i < owner->count; i++) {
@@ -239,7 +238,7 @@ static int collect(ki__api_model *model, ki__api_type *type, ki_object *object)
                : delete_dependent(model, type, object, found[STANDING_WAITS] != 0);
 }
 
-/* Whether an owner has to wait for one of its dependents. */
+/* Whether a dependent blocks the deletion of its owner. */
 static bool is_blocking(const ki_object *object, const char *uid)
 {
     ki_value references = ki_object_owner_references(object);
@@ -262,7 +261,7 @@ static bool is_blocking(const ki_object *object, const char *uid)
 
 /* ---- tasks ---- */
 
-/* The next dependent of the owner of the first task, with a reference; NULL: that was the last. */
+/* The next dependent of the owner in the first task, as a new reference; NULL after the last. */
 static ki_object *next_dependent(ki__api_model *model, ki__api_key **ret_key)
 {
     ki__garbage *g = model->garbage;
@@ -290,7 +289,7 @@ static int step_gone(ki__api_model *model)
     return r;
 }
 
-/* The object of the first task as it is now, with a reference; NULL: it is gone. */
+/* The current state of the first task's object, as a new reference; NULL: it is gone. */
 static ki_object *current(ki__api_model *model, const ki__garbage_task *task)
 {
     ki_object *now =
@@ -299,7 +298,7 @@ static ki_object *current(ki__api_model *model, const ki__garbage_task *task)
     return same ? ki_object_ref(now) : NULL;
 }
 
-/* An owner in the foreground: those that block it are deleted first. */
+/* Foreground deletion: blocking dependents are deleted first. */
 static int step_foreground(ki__api_model *model, ki__api_type *type, ki_object *owner)
 {
     ki__garbage *g = model->garbage;
@@ -327,7 +326,7 @@ static int step_foreground(ki__api_model *model, ki__api_type *type, ki_object *
     return r;
 }
 
-/* An owner whose dependents stay: they forget it. */
+/* Orphaning: removes the references from its dependents. */
 static int step_orphan(ki__api_model *model, ki__api_type *type, ki_object *owner)
 {
     ki__api_key *key;
@@ -363,7 +362,7 @@ static int step_owner(ki__api_model *model)
     return r;
 }
 
-/* One that is gone may be what its owner waited for. */
+/* The removed object may be the one that its owner waited for. */
 static int wake_owner(ki__api_model *model)
 {
     ki__garbage *g = model->garbage;
@@ -431,11 +430,11 @@ int ki__garbage_run(ki__api_model *model, size_t limit)
             r = step_check(model);
             break;
         }
-        if (r < 0 && r != -ENOMEM) { /* it cannot be done: an object has become too large */
+        if (r < 0 && r != -ENOMEM) { /* not possible: an object became too large */
             ki__garbage_pop(g);
             r = 0;
         } else if (r < 0) {
-            g->tasks[g->first].next = next; /* the same one again */
+            g->tasks[g->first].next = next; /* process this one again */
         }
     }
     g->running = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What reads have in common: versions, selectors, waiting until a server has caught up; and GET. */
+/* Common to all reads: versions, selectors, waiting until a server has caught up; and GET. */
 #include <errno.h>
 
 #include "apiserver/encode.h"
@@ -15,7 +15,8 @@ int ki__api_read_rv(ki__api_exchange *x, uint64_t *ret_rv)
     if (x->route.rv[0] == '\0' || ki__digits_read(ki_str_from(x->route.rv), ret_rv)) {
         return 0;
     }
-    /* Real servers tell a list what is wrong, and take the same for a failure of theirs else. */
+    /* For a list, kube-apiserver reports the error; otherwise it responds with an internal
+     * error. */
     bool list = x->verb == KI__API_LIST;
     return ki__api_fail(&x->failure, list ? 400 : 500,
                         list ? KI_REASON_BAD_REQUEST : KI_REASON_UNKNOWN, "resourceVersion: \"",
@@ -59,7 +60,8 @@ static int fail_selector(ki__api_exchange *x, int r, const char *which, const ki
     return ki__api_fail(&x->failure, 400, KI_REASON_BAD_REQUEST, which, ": ", error->message, NULL);
 }
 
-/* Custom resources can be selected by name and namespace only, unless they say otherwise. */
+/* Custom resources can be selected by name and namespace only, unless their definition says
+ * otherwise. */
 static bool knows_fields(const ki__api_exchange *x)
 {
     if (x->type->options.any_field) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LIST: which version it is of, as the API concepts of Kubernetes define it by resourceVersion,
- * resourceVersionMatch, limit and continue; and the page of objects at that version. A list holds
- * its objects from the start, so nothing that happens while it is pulled changes it. */
+/* LIST: selects the version by resourceVersion, resourceVersionMatch, limit and continue, as
+ * defined in the Kubernetes API concepts, and the page of objects at that version. A list
+ * references its objects from the start, so concurrent writes do not affect it. */
 #include <errno.h>
 
 #include "apiserver/encode.h"
@@ -9,12 +9,12 @@
 #include "apiserver/token.h"
 #include "apiserver/verbs/write_common.h"
 
-/* ---- which version ---- */
+/* ---- version ---- */
 
 typedef struct page {
     uint64_t at;     /* the version */
     uint64_t limit;  /* 0: all */
-    bool continues;  /* after a token */
+    bool continues;  /* follows a continue token */
     bool consistent; /* the next token keeps the version */
     ki__api_token token;
 } page;
@@ -49,7 +49,7 @@ static int check_options(ki__api_exchange *x)
     return r;
 }
 
-/* 410 for a list that cannot continue, with a token that gives up on its version if allowed. */
+/* 410 for a list that cannot continue, with a token for an inconsistent continuation if enabled. */
 static int fail_token(ki__api_exchange *x, const ki__api_token *token)
 {
     int r = ki__api_fail(&x->failure, 410, KI_REASON_EXPIRED,
@@ -123,7 +123,7 @@ static int resolve(ki__api_exchange *x, page *p)
         p->at = x->plan.stale ? x->server->reader.applied : x->model->head;
     } else if (rv == 0) {
         p->at = x->server->reader.applied;
-        p->limit = x->server->options.no_cache ? p->limit : 0; /* a cache gives all it has */
+        p->limit = x->server->options.no_cache ? p->limit : 0; /* a watch cache ignores the limit */
     } else if (strcmp(route->rv_match, "Exact") == 0 ||
                (route->rv_match[0] == '\0' && p->limit != 0)) {
         r = resolve_exact(x, rv, p);
@@ -137,7 +137,7 @@ static int resolve(ki__api_exchange *x, page *p)
     return r < 0 ? r : x->failure.code == 0;
 }
 
-/* ---- which objects ---- */
+/* ---- objects ---- */
 
 static void drop_items(ki__api_exchange *x)
 {
@@ -146,7 +146,7 @@ static void drop_items(ki__api_exchange *x)
     }
 }
 
-/* Where the page begins. */
+/* Index of the first key of the page. */
 static size_t first_key(const ki__api_exchange *x, const page *p, ki_str prefix)
 {
     bool exact;
@@ -155,7 +155,7 @@ static size_t first_key(const ki__api_exchange *x, const page *p, ki_str prefix)
     return p->continues && exact ? i + 1 : i;
 }
 
-/* Counts what is left from key `i` on, and writes the token for it. */
+/* Counts the remaining objects from key `i` on, and writes the continue token. */
 static int end_page(ki__api_exchange *x, const page *p, size_t i, ki_str last)
 {
     uint64_t left = 0;
@@ -241,7 +241,7 @@ static int fill(ki__api_exchange *x)
 int ki__api_list_fill(ki__api_exchange *x)
 {
     int r = fill(x);
-    if (r < 0 && r != -ENOMEM) { /* something that the client's encoding cannot say */
+    if (r < 0 && r != -ENOMEM) { /* not representable in the client's encoding */
         x->broken = true;
         x->stage = KI__API_STAGE_END;
         return 0;

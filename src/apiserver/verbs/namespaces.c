@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the namespace controller and the admission of a real cluster do, at once and in the same
+/* The namespace controller and admission of a real cluster, executed synchronously within the
  * request. */
 #include "apiserver/verbs/namespaces.h"
 
@@ -21,7 +21,7 @@ static int create_one(ki__api_model *model, ki__api_type *type, const char *name
     ki_object *body;
     ki_object_options options = {.size = sizeof(options), .alloc = model->alloc};
     if (ki__api_model_get(type, ki_str_from(name), model->head) != NULL) {
-        return 0; /* an earlier call came this far */
+        return 0; /* an earlier call got this far */
     }
     int r = ki_object_from_json(empty, sizeof(empty) - 1, &options, &body, NULL);
     if (r < 0) {
@@ -104,7 +104,7 @@ static bool is_within(ki_str key, ki_str name_space)
            memcmp(key.ptr, name_space.ptr, name_space.len) == 0;
 }
 
-/* Deletes the objects of one resource in a namespace. *left is set if some wait for finalizers. */
+/* Deletes the objects of one resource in a namespace. Sets *left if some wait for finalizers. */
 static int sweep_type(ki__api_model *model, ki__api_type *type, ki_str name_space, bool *left)
 {
     int r = 0;
@@ -121,7 +121,7 @@ static int sweep_type(ki__api_model *model, ki__api_type *type, ki_str name_spac
             ki_object_unref(object);
             *left = *left || !gone;
         }
-        /* A write may have dropped keys of the past: then begin again, with less to do. */
+        /* A write may have dropped expired keys: restart, with less to do. */
         i = type->count < count ? 0 : i + 1;
     }
     return r;

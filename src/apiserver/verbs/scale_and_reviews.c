@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is made of an object or a request for the moment and never stored: the Scale of a workload,
- * and reviews, which ask whether something is allowed. It always is. */
+/* Virtual resources that are never stored: the Scale of a workload, and access reviews, which
+ * always allow. */
 #include <errno.h>
 
 #include "apiserver/encode.h"
@@ -22,7 +22,7 @@ static int64_t number(const ki_object *object, const char *part, int64_t otherwi
     return ki_value_int64(&replicas, &count) == 0 ? count : otherwise;
 }
 
-/* The selector as text: only its matchLabels, or the plain map of a ReplicationController. */
+/* The selector as text: only matchLabels, or the plain map of a ReplicationController. */
 static void write_selector(const ki_object *object, ki__out *out)
 {
     ki_value root = ki_object_root(object);
@@ -111,7 +111,7 @@ static int answer_scale(ki__api_exchange *x)
     return r;
 }
 
-/* The object with the replicas, and if it has one also the version, that the scale asks for. */
+/* The object with the replicas and, if present, the resourceVersion of the scale. */
 static int scaled(ki__api_exchange *x, const ki_object *scale, const ki_object *old,
                   ki_object **ret_object)
 {
@@ -146,7 +146,7 @@ static int scaled(ki__api_exchange *x, const ki_object *scale, const ki_object *
     return ki__api_fail_write(x, r);
 }
 
-/* A scale that is applied is an object with nothing but its replicas that is. */
+/* Applying a scale applies an object that has only spec.replicas. */
 static int apply_scale(ki__api_exchange *x, const ki_object *scale, const ki_object *old,
                        ki_object **ret_object)
 {
@@ -190,7 +190,7 @@ static int change_scale(ki__api_exchange *x, const ki_object *body, ki_object *o
         r = scaled(x, patched != NULL ? patched : body, old, &object);
     }
     if (r == 0 && x->failure.code == 0) {
-        x->route.subresource = ""; /* from here on it is a change of the object itself */
+        x->route.subresource = ""; /* from here on an update of the object itself */
         r = ki__api_update_object(x, object, old);
     }
     if (r == 0 && x->failure.code == 0) {
@@ -215,7 +215,7 @@ int ki__api_do_scale(ki__api_exchange *x)
         r = ki__api_find_target(x, &old);
     }
     if (r == 0 && x->failure.code == 0) {
-        old = ki_object_ref(old); /* writing may drop it from the history */
+        old = ki_object_ref(old); /* the write may drop it from the history */
         r = change_scale(x, body, old);
         ki_object_unref(old);
     }

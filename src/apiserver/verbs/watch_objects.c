@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* WATCH: the objects there are, if they are requested, as ADDED; then each change after the version
- * that is requested, in the order of the log, as far as the server has got; bookmarks between them.
+/* WATCH: existing objects as ADDED, if requested; then each change after the requested version in
+ * log order, up to the server's position; bookmarks in between.
  *
- * To a watch with selectors, an object that begins to match is ADDED, and one that ceases to match
- * is DELETED: as it was, with the version of the change. */
+ * For a watch with selectors, an object that starts to match is ADDED, and one that no longer
+ * matches is DELETED, in its previous state with the version of the change. */
 #include <errno.h>
 
 #include "apiserver/encode.h"
@@ -45,7 +45,7 @@ static int check_options(ki__api_exchange *x)
     return r;
 }
 
-/* A watch that begins with an ERROR event, as servers answer what they find out late. */
+/* A watch that starts with an ERROR event, for errors that servers detect late. */
 static int end_inside(ki__api_exchange *x)
 {
     ki_buf status;
@@ -99,7 +99,7 @@ static void set_timers(ki__api_exchange *x)
     ki__api_watch *watch = &x->watch;
     uint64_t now = ki__api_model_now(x->model);
     int64_t timeout_s = x->route.timeout_s > 0 ? x->route.timeout_s : options->watch_timeout_s;
-    timeout_s = timeout_s < 86400 ? timeout_s : 86400; /* a day, so that nothing overflows */
+    timeout_s = timeout_s < 86400 ? timeout_s : 86400; /* one day, to rule out overflow */
     watch->end_at = after_ms(now, timeout_s * 1000);
     watch->drop_at =
         x->plan.drop_after_ms != 0 ? now + x->plan.drop_after_ms * KI__MS_NS : UINT64_MAX;
@@ -113,7 +113,7 @@ static void set_timers(ki__api_exchange *x)
     }
 }
 
-/* Begins to send changes after `rv`. */
+/* Starts to send changes after `rv`. */
 static void open_watch(ki__api_exchange *x, uint64_t rv)
 {
     ki__api_watch *watch = &x->watch;
@@ -147,7 +147,7 @@ void ki__api_watch_close(ki__api_exchange *x)
     }
 }
 
-/* A watch of the changes after a version. */
+/* A watch of changes after a version. */
 static int watch_from(ki__api_exchange *x, uint64_t rv)
 {
     uint64_t oldest = ki__api_server_oldest(x->server);
@@ -159,7 +159,7 @@ static int watch_from(ki__api_exchange *x, uint64_t rv)
     return 0;
 }
 
-/* A watch that begins with the objects there are. */
+/* A watch that starts with the existing objects. */
 static int watch_all(ki__api_exchange *x, uint64_t at)
 {
     int r = take_initial(x, at);
@@ -170,8 +170,8 @@ static int watch_all(ki__api_exchange *x, uint64_t at)
     return r;
 }
 
-/* A streaming list: the objects as the server has them, which is not older than `rv`, and the end
- * told when it has got to what is newest now, if nothing older will do. */
+/* A streaming list: the server's objects, not older than `rv`; the final bookmark follows when the
+ * server has reached the current head, if the request requires that. */
 static int watch_list(ki__api_exchange *x, uint64_t rv)
 {
     int r = ki__api_is_fresh(x, rv);
@@ -229,9 +229,9 @@ int ki__api_do_watch(ki__api_exchange *x)
     return start(x, rv);
 }
 
-/* ---- going on ---- */
+/* ---- events ---- */
 
-/* The version up to which everything was sent. */
+/* The version up to which everything has been sent. */
 static uint64_t seen(const ki__api_exchange *x)
 {
     return x->watch.hold.applied;
@@ -257,7 +257,7 @@ static int send_bookmark(ki__api_exchange *x, bool end)
     return r;
 }
 
-/* A deletion that does not say of what. In protobuf even nothing has a kind. */
+/* A DELETED event without object data. In protobuf even that has a kind. */
 static int send_bare(ki__api_exchange *x)
 {
     const ki_resource *resource = x->shown->resource;
@@ -315,7 +315,7 @@ static int send_change(ki__api_exchange *x, const ki__api_entry *entry)
     return 0;
 }
 
-/* The next change that the server has got to: 1, or 0 if there is none. */
+/* Sends the next change that the server has applied: 1, or 0 if there is none. */
 static int next_change(ki__api_exchange *x)
 {
     ki__api_watch *watch = &x->watch;
@@ -326,7 +326,7 @@ static int next_change(ki__api_exchange *x)
         return 0;
     }
     if (watch->tell_end && watch->hold.applied < watch->end_after && watch->end_after < entry->rv) {
-        watch->hold.applied = watch->end_after; /* versions without a change lie between */
+        watch->hold.applied = watch->end_after; /* versions in between have no changes */
         return 1;
     }
     int r = entry->rv > watch->after ? send_change(x, entry) : 0;
@@ -347,7 +347,7 @@ static int send_due_bookmark(ki__api_exchange *x, uint64_t now)
     if (due == NULL) {
         return 0;
     }
-    /* None before the end of the initial events, nor for a version the client is past already. */
+    /* No bookmark before the end of the initial events, nor for a version the client has passed. */
     bool sound = !watch->tell_end && x->server->reader.applied >= watch->after;
     int r = sound ? send_bookmark(x, false) : 0;
     if (r == 0) {
@@ -369,7 +369,7 @@ static int fill(ki__api_exchange *x)
     uint64_t now = ki__api_model_now(x->model);
     if (watch->dropped || watch->epoch != x->model->epoch || now >= watch->drop_at ||
         now >= watch->end_at ||
-        watch->sequence < x->model->sequence) { /* the last one: too slow for the history */
+        watch->sequence < x->model->sequence) { /* the last condition: too slow for the history */
         end_watch(x);
         return 0;
     }
@@ -389,7 +389,7 @@ static int fill(ki__api_exchange *x)
     if (r != 0 || (watch->tell_end && seen(x) != before)) {
         return r < 0 ? r : 1;
     }
-    if (x->shown->removed) { /* all of it was told; there will be no more */
+    if (x->shown->removed) { /* all changes were sent; there will be no more */
         end_watch(x);
         return 0;
     }
@@ -399,7 +399,7 @@ static int fill(ki__api_exchange *x)
 int ki__api_watch_fill(ki__api_exchange *x)
 {
     int r = fill(x);
-    if (r < 0 && r != -ENOMEM) { /* something that the client's encoding cannot say */
+    if (r < 0 && r != -ENOMEM) { /* not representable in the client's encoding */
         x->broken = true;
         end_watch(x);
         return 0;

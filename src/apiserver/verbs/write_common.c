@@ -25,7 +25,7 @@ static int fail_body(ki__api_exchange *x, int r, const ki_error *error)
                         "the body is not an object: ", error->message, NULL);
 }
 
-/* Which patch a content type is. */
+/* The patch type of a content type. */
 static bool find_patch(ki__api_exchange *x, ki_str type)
 {
     static const struct {
@@ -46,7 +46,7 @@ static bool find_patch(ki__api_exchange *x, ki_str type)
     return false;
 }
 
-/* Whether the content type can be read, for a patch or for an object. */
+/* Whether the content type is supported for a patch or an object. */
 static bool is_readable(ki__api_exchange *x)
 {
     ki_str header = ki__api_request_header(x->request, "content-type");
@@ -68,7 +68,7 @@ static int fail_type(ki__api_exchange *x)
     return ki__api_fail(&x->failure, 415, KI_REASON_UNSUPPORTED_MEDIA_TYPE, text, NULL);
 }
 
-/* Protobuf is kept as the JSON that it means. */
+/* Protobuf is converted to JSON. */
 static int read_protobuf(const ki__api_exchange *x, const ki_object_options *options,
                          ki_object **ret_object, ki_error *error)
 {
@@ -88,7 +88,7 @@ static int read_protobuf(const ki__api_exchange *x, const ki_object_options *opt
     return r;
 }
 
-/* A list is no object, but may be a member of one. */
+/* A JSON patch is a list, not an object, so it becomes a member of one. */
 static int read_operations(const ki__api_exchange *x, ki_object_options *options,
                            ki_object **ret_object, ki_error *error)
 {
@@ -146,10 +146,10 @@ static int check_same(ki__api_exchange *x, const char *what, const char *in_body
 static int check_identity(ki__api_exchange *x, const ki_object *body)
 {
     const ki_resource *resource = x->shown->resource;
-    /* A patch may have been made into an object of the version that is kept. */
+    /* A patched object may have the storage version. */
     bool kept =
         strcmp(ki_object_api_version(body), ki_resource_api_version(x->type->resource)) == 0;
-    bool namespaced = ki_resource_is_namespaced(resource); /* others ignore a namespace */
+    bool namespaced = ki_resource_is_namespaced(resource); /* other resources ignore a namespace */
     const struct {
         const char *what;
         const char *in_body;
@@ -309,7 +309,7 @@ static int mark(ki__api_model *model, ki__api_type *type, ki_object *object, ki_
     return 0;
 }
 
-/* What of the finalizers of garbage collection an object has once a policy was applied. */
+/* The garbage collection finalizers of an object after a policy was applied. */
 typedef struct gc_finalizers {
     bool orphan;
     bool foreground;
@@ -340,7 +340,7 @@ static bool is_gc_finalizer(const ki_value *finalizer)
            ki_value_equals(finalizer, ki_str_from(KI__FINALIZER_FOREGROUND));
 }
 
-/* How many finalizers an object has besides those. */
+/* Number of other finalizers. */
 static size_t count_others(const ki_object *object)
 {
     ki_value finalizers = ki_object_finalizers(object);
@@ -364,7 +364,7 @@ bool ki__api_deletion_waits(const ki__api_model *model, const ki__api_type *type
            wanted.orphan || wanted.foreground;
 }
 
-/* Writes the finalizers of an object with those of a policy as a list. */
+/* Writes an object's finalizers, with those of a policy, as a list. */
 static int write_finalizers(const ki_object *object, gc_finalizers wanted, ki_buf *buf)
 {
     ki_value finalizers = ki_object_finalizers(object);
@@ -387,8 +387,8 @@ static int write_finalizers(const ki_object *object, gc_finalizers wanted, ki_bu
     return out.error;
 }
 
-/* The object with the finalizers that a policy gives it: *ret_object; the same one if it has them.
- */
+/* The object with the finalizers of a policy: *ret_object; the same object if it has them
+ * already. */
 static int apply_policy(const ki__api_model *model, ki_object *object, ki__api_policy policy,
                         ki_object **ret_object)
 {

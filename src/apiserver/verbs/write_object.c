@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CREATE, UPDATE and PATCH. A patch is the update that it leads to; each checks everything, makes
- * the object, and then writes once. */
+/* CREATE, UPDATE and PATCH. A patch is an update with the patched object; each request validates
+ * everything, composes the object, and then writes once. */
 #include <errno.h>
 
 #include "apiserver/validate/crd.h"
@@ -18,7 +18,8 @@
 
 enum { NAME_TRIES = 8, GENERATED_BASE_MAX = 58 };
 
-/* Fails for the metadata. If there is a schema to look at the rest by, errors wait for its. */
+/* Fails for metadata errors. If the object has a schema, they are reported together with its
+ * errors. */
 static int fail_metadata(ki__api_exchange *x, const char *name)
 {
     return x->shown->schema == NULL ? ki__invalid_fail(&x->invalid, &x->failure, x->type, name) : 0;
@@ -26,7 +27,7 @@ static int fail_metadata(ki__api_exchange *x, const char *name)
 
 /* ---- create ---- */
 
-/* A name out of metadata.generateName that is not taken; "" if none was found. */
+/* An unused name from metadata.generateName; "" if none was found. */
 static int generate_name(ki__api_exchange *x, const ki_object *body, ki_buf *name)
 {
     ki_value root = ki_object_root(body);
@@ -66,14 +67,14 @@ static int check_new(ki__api_exchange *x, const ki_object *body, const ki_buf *n
     r = r < 0 ? r : fail_metadata(x, ki_buf_text(name));
     if (r == 0 && x->failure.code == 0 && ki_object_resource_version(body)[0] != '\0' &&
         x->verb == KI__API_CREATE) {
-        /* Real servers take it for a failure of theirs. */
+        /* kube-apiserver treats this as an internal error. */
         r = ki__api_fail(&x->failure, 500, KI_REASON_UNKNOWN,
                          "resourceVersion must not be set on an object to be created", NULL);
     }
     return r;
 }
 
-/* The status that the server gives to what is made; appended to `out`. NULL: none of its own. */
+/* The initial status set by the server, appended to `out`. NULL: none. */
 static int status_of(const ki__api_exchange *x, const ki_object *body, ki_buf *out,
                      const char **ret_json)
 {
@@ -120,7 +121,7 @@ static int compose_new(ki__api_exchange *x, const ki_object *body, const char *n
     return r;
 }
 
-/* A definition must define something, by schemas that are structural. */
+/* A definition must be valid and have structural schemas. */
 static int check_definition(ki__api_exchange *x, ki_object *definition, const char *name)
 {
     ki__crd_notes notes;
@@ -216,7 +217,7 @@ int ki__api_do_create(ki__api_exchange *x)
 
 /* ---- update ---- */
 
-/* Fails for one field of the metadata that cannot be as it is. */
+/* Fails for one invalid field of the metadata. */
 static int fail_field(ki__api_exchange *x, const char *field, const char *value, const char *why)
 {
     int r = ki__invalid_add_text(&x->invalid, KI__INVALID_VALUE, field, ki_str_from(value), why);
@@ -228,7 +229,7 @@ static int check_old(ki__api_exchange *x, const ki_object *body, const ki_object
     const char *rv = ki_object_resource_version(body);
     const char *uid = ki_object_uid(body);
     if (rv[0] == '\0' && !x->type->builtin &&
-        !x->server->options.whole_objects) { /* custom resources insist on it */
+        !x->server->options.whole_objects) { /* custom resources require it */
         int r = fail_field(x, "metadata.resourceVersion", "", "must be specified for an update");
         x->failure.kind = ki_resource_name(x->type->resource);
         return r;
@@ -242,7 +243,7 @@ static int check_old(ki__api_exchange *x, const ki_object *body, const ki_object
     }
     uint64_t version;
     if (rv[0] != '\0' && !ki__digits_read(ki_str_from(rv), &version)) {
-        /* Real servers take it for a failure of theirs. */
+        /* kube-apiserver treats this as an internal error. */
         return ki__api_fail(&x->failure, 500, KI_REASON_UNKNOWN,
                             "metadata.resourceVersion: not a number: ", rv, NULL);
     }
@@ -254,7 +255,7 @@ static int check_old(ki__api_exchange *x, const ki_object *body, const ki_object
     return 0;
 }
 
-/* What an update may not do to the metadata. A status has none of its own. */
+/* Metadata changes that an update must not make. A status has no metadata of its own. */
 static int check_metadata(ki__api_exchange *x, const ki_object *body, const ki_object *old)
 {
     if (x->route.subresource[0] != '\0') {
@@ -265,7 +266,7 @@ static int check_metadata(ki__api_exchange *x, const ki_object *body, const ki_o
     return r < 0 ? r : fail_metadata(x, x->route.name);
 }
 
-/* Whether anything but metadata differs, and the status if that is a subresource. */
+/* Whether anything but metadata differs, ignoring the status if it is a subresource. */
 static int content_differs(const ki__api_exchange *x, const ki_object *a, const ki_object *b,
                            bool *ret_differs)
 {
@@ -299,8 +300,8 @@ static int content_differs(const ki__api_exchange *x, const ki_object *a, const 
     return r;
 }
 
-/* The object as it shall be, but with the version of the old one: *ret_object; and whether there is
- * anything to write. */
+/* The updated object, still with the old resourceVersion: *ret_object; and whether anything
+ * changed. */
 static int make_update(ki__api_exchange *x, const ki_object *body, const ki_object *old,
                        ki_object **ret_object, bool *ret_changed)
 {
@@ -334,7 +335,7 @@ static int make_update(ki__api_exchange *x, const ki_object *body, const ki_obje
     return 0;
 }
 
-/* Writes the update; one that takes the last finalizer of what is being deleted removes it. */
+/* Writes the update; removing the last finalizer of an object being deleted removes the object. */
 static int store_update(ki__api_exchange *x, ki_object *object, ki_object *old)
 {
     ki_object *stamped = NULL;
@@ -389,7 +390,7 @@ int ki__api_update_object(ki__api_exchange *x, const ki_object *body, ki_object 
     return r;
 }
 
-/* What a patch makes of the old object, as text. */
+/* The patched object as text. */
 static int patch_text(ki__api_exchange *x, const ki_object *patch, const ki_object *old,
                       ki_buf *out, ki_error *error)
 {
@@ -410,7 +411,7 @@ static int patch_text(ki__api_exchange *x, const ki_object *patch, const ki_obje
 int ki__api_patch_object(ki__api_exchange *x, const ki_object *patch, const ki_object *old,
                          ki_object **ret_object)
 {
-    /* With the managedFields, which do not count for the limit that it has when it is stored. */
+    /* Includes managedFields, which do not count toward the limit of stored objects. */
     size_t max = 2 * x->model->options.object_bytes_max + 4096;
     ki_object_options options = {.size = sizeof(options), .alloc = x->alloc, .max_bytes = max};
     ki_error error = KI_ERROR_INIT;
@@ -438,7 +439,7 @@ static int create_applied(ki__api_exchange *x, const ki_object *object)
     return r;
 }
 
-/* The object that a request changes. *ret_old is NULL if one that is applied is not there. */
+/* The object to change. *ret_old is NULL for an apply if it does not exist. */
 static int find_old(ki__api_exchange *x, ki_object **ret_old)
 {
     int r = ki__api_find_target(x, ret_old);
@@ -450,7 +451,7 @@ static int find_old(ki__api_exchange *x, ki_object **ret_old)
     return r;
 }
 
-/* What the request makes of the old object: *ret_object, or NULL if that is the body itself. */
+/* The new object: *ret_object, or NULL if it is the body itself. */
 static int make_new(ki__api_exchange *x, const ki_object *body, const ki_object *old,
                     ki_object **ret_object)
 {
@@ -471,7 +472,7 @@ int ki__api_do_update(ki__api_exchange *x)
     r = r < 0 || x->failure.code != 0 ? r : ki__api_check_options(x);
     r = r < 0 || x->failure.code != 0 ? r : find_old(x, &old);
     if (r == 0 && x->failure.code == 0) {
-        old = ki_object_ref(old); /* writing may drop it from the history */
+        old = ki_object_ref(old); /* the write may drop it from the history */
         r = make_new(x, body, old, &made);
         if (r == 0 && x->failure.code == 0) {
             r = ki__api_coerce(x, made != NULL ? made : body, &meant);
