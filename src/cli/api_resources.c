@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kinformer api-resources`: the resources that the server has, in the columns of kubectl. */
+/* `kinformer api-resources`: the resources of the server, in kubectl's columns. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -47,10 +47,10 @@ typedef enum resources_format { FORMAT_TABLE, FORMAT_WIDE, FORMAT_NAME } resourc
 typedef struct entry {
     const ki_resource *resource;
     uint32_t verbs;
-    size_t place; /* in discovery */
+    size_t place; /* index in discovery */
 } entry;
 
-/* In the order in which servers name them. */
+/* In the order used by servers. */
 static const struct {
     const char *name;
     uint32_t bit;
@@ -65,9 +65,9 @@ static const struct {
     {"watch", KI_CAN_WATCH},
 };
 
-/* ---- which of them ---- */
+/* ---- selection ---- */
 
-/* The next word of "a,b,c"; *text moves behind it. Whether there was one. */
+/* The next word of "a,b,c"; advances *text. Whether there was one. */
 static bool next_word(const char **text, char word[WORD_MAX])
 {
     if (*text == NULL || **text == '\0') {
@@ -114,7 +114,7 @@ static bool has_categories(const ki_discovery *discovery, const ki_resource *res
     return true;
 }
 
-/* Only the version that the server prefers, as kubectl shows it: the first one of its group. */
+/* Only the server's preferred version, as in kubectl: the first one of its group. */
 static bool is_preferred(const ki_discovery *discovery, size_t place)
 {
     const ki_resource *resource = ki_discovery_at(discovery, place, NULL);

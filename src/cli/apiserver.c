@@ -18,7 +18,7 @@
 
 enum { PIECE = 65536, OWN_FILE_MAX = 1 << 20 };
 
-/* What our kubeconfigs have and those of people have not. */
+/* Present in our kubeconfigs, and in no hand-written one. */
 #define MARK "\"name\":\"kinformer\""
 
 typedef struct apiserver_options {
@@ -65,7 +65,7 @@ typedef struct serving {
 
 /* ---- files ---- */
 
-/* Appends what can be read; 0 or -errno. */
+/* Reads to the end of the file; 0 or -errno. */
 static int read_all(int fd, ki_buf *out)
 {
     char piece[PIECE];
@@ -111,9 +111,9 @@ static int load(serving *s, const char *path, ki_error *error)
     return r;
 }
 
-/* Whether a file that is there may be replaced: ours, and empty or written by this command. Nothing
- * is followed, so that a token never ends up in a file of somebody else. *ret_none: there is none.
- */
+/* Whether an existing file may be replaced: it is owned by this user, and empty or written by this
+ * command. Symbolic links are not followed, so that a token never ends up in another user's file.
+ * *ret_none: the file does not exist. */
 static int check_old(const char *path, bool *ret_none, ki_error *error)
 {
     struct stat about;
@@ -157,17 +157,19 @@ static int write_all(int fd, ki_str text)
     return 0;
 }
 
-/* Puts a complete file in its place, at once; where none was, none that came meanwhile is lost. */
+/* Renames a complete file into place, atomically; if `none`, without overwriting a file created
+ * meanwhile. */
 static int put_in_place(const char *from, const char *to, bool none)
 {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, none ? RENAME_NOREPLACE : 0) == 0) {
         return 0;
     }
-    bool lacks_flag = none && (errno == EINVAL || errno == ENOSYS); /* some file systems do */
+    bool lacks_flag =
+        none && (errno == EINVAL || errno == ENOSYS); /* not supported by some file systems */
     return lacks_flag && rename(from, to) == 0 ? 0 : -errno;
 }
 
-/* Writes a new file that only we can read, beside its place, and then moves it there. */
+/* Writes a new file readable only by this user in the same directory, then renames it. */
 static int write_beside(const char *path, bool none, ki_str text)
 {
     ki_buf name;
@@ -232,7 +234,7 @@ static int open_server(serving *s, ki_error *error)
     wanted.listen = s->options->listen;
     wanted.tls = s->options->tls;
     wanted.token = s->options->token;
-    wanted.allowed_hosts = s->options->allowed_hosts.items; /* ends with NULL, if there are any */
+    wanted.allowed_hosts = s->options->allowed_hosts.items; /* NULL-terminated, if there are any */
     wanted.faults = ki_buf_text(&faults);
     wanted.seed = s->options->seed;
     wanted.any_namespace = s->options->any_namespace;

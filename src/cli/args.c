@@ -41,7 +41,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* A number at *text, which moves behind it. */
+/* Parses a number at *text; advances *text. */
 static int read_number(const char **text, uint64_t *ret_number)
 {
     uint64_t number = 0;
@@ -58,7 +58,7 @@ static int read_number(const char **text, uint64_t *ret_number)
     return 0;
 }
 
-/* Milliseconds of the unit at *text, which moves behind it; 0 if it is none. */
+/* Parses a unit at *text, in milliseconds; advances *text. 0 if there is none. */
 static uint64_t read_unit(const char **text)
 {
     static const struct {
@@ -148,7 +148,7 @@ static int set_value(const cli_option *option, void *member, const char *value)
     case CLI_ARG_DURATION:
         return cli_args_duration(value, member);
     case CLI_ARG_REST:
-        cli_words_add(member, value); /* what follows it: see take() */
+        cli_words_add(member, value); /* the words after it: see take() */
         return 0;
     case CLI_ARG_MAX:
         break;
@@ -162,7 +162,7 @@ static bool needs_value(const cli_option *option)
            option->type != CLI_ARG_OPTIONAL;
 }
 
-/* What the values of an option are like, for somebody who gave it another. */
+/* Describes the valid values of an option, for the error message. */
 static const char *values_of(const cli_option *option)
 {
     switch (option->type) {
@@ -175,7 +175,7 @@ static const char *values_of(const cli_option *option)
     }
 }
 
-/* Gives an option its value: that after '=', or the next word. */
+/* Sets an option to the value after '=', or to the next word. */
 static int take(reading *reads, const cli_option *option, void *target, const char *value)
 {
     bool attached = value != NULL;
@@ -199,7 +199,7 @@ static int take(reading *reads, const cli_option *option, void *target, const ch
 
 /* ---- names ---- */
 
-/* How many letters must be put in, taken out or changed to make one of the other. */
+/* Edit distance: insertions, deletions and changes of letters. */
 static size_t distance(const char *a, const char *b)
 {
     size_t row[NAME_MAX_LEN + 2];
@@ -228,7 +228,7 @@ static size_t distance(const char *a, const char *b)
 const char *cli_args_nearest(const char *text, const char *const *names)
 {
     const char *nearest = NULL;
-    size_t least = strlen(text) / 3 + 2; /* that much must be the same */
+    size_t least = strlen(text) / 3 + 2; /* this many must match */
     for (; *names != NULL; names++) {
         size_t found = distance(text, *names);
         bool begins = strlen(text) >= 3 && strncmp(text, *names, strlen(text)) == 0;
@@ -292,7 +292,7 @@ static const cli_option *find_letter(const reading *reads, char letter, void **r
     return NULL;
 }
 
-/* -abc: flags up to one that has a value, which is the rest of the word, if there is one. */
+/* -abc: flags up to one with a value, which is the rest of the word, if any. */
 static int read_letters(reading *reads, const char *letters)
 {
     for (; *letters != '\0'; letters++) {
@@ -315,7 +315,7 @@ static int read_letters(reading *reads, const char *letters)
     return 0;
 }
 
-/* The words after "--": those of the option that takes the rest, else operands. */
+/* The words after "--": values of the CLI_ARG_REST option, or operands. */
 static void take_after_dashes(reading *reads)
 {
     for (size_t i = 0; i < reads->set_count; i++) {

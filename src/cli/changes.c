@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happened last to each key. */
+/* The last change of each key. */
 #include "cli/changes.h"
 
 #include <search.h>
@@ -48,7 +48,7 @@ static record *make(cli_changes *changes, const char *key)
     return e;
 }
 
-/* What two changes are together. */
+/* Merges two changes. */
 static cli_change_type merged(cli_change_type first, cli_change_type then)
 {
     if (first == CLI_CHANGE_ADD && then != CLI_CHANGE_DELETE) {
@@ -62,7 +62,7 @@ static cli_change_type merged(cli_change_type first, cli_change_type then)
 
 static record *find(const cli_changes *changes, const char *key)
 {
-    union { /* a key to compare with is not changed */
+    union { /* the lookup does not modify the key */
         const char *from;
         char *to;
     } name = {key};

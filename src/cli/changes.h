@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happened last to each key that waits to be worked on, and the last state of objects that are
- * gone. A key is known until it was worked on with success. */
+/* The last change of each key that waits to be processed, and the last state of deleted objects. An
+ * entry is kept until the key was processed successfully. */
 #ifndef KI_CLI_CHANGES_H
 #define KI_CLI_CHANGES_H
 
@@ -13,7 +13,7 @@ typedef struct cli_changes {
 } cli_changes;
 
 typedef enum cli_change_type {
-    CLI_CHANGE_NONE, /* nothing is known */
+    CLI_CHANGE_NONE, /* no entry */
     CLI_CHANGE_ADD,
     CLI_CHANGE_UPDATE,
     CLI_CHANGE_SYNC,
@@ -24,16 +24,16 @@ typedef enum cli_change_type {
 /** "add", "update", "sync", "delete". */
 const char *cli_change_name(cli_change_type type);
 
-/** Notes what happened. `object` is kept for a deletion only. What is not worked on yet merges: an
- *  addition stays one, whatever changes after it, until a deletion. */
+/** Records a change. `object` is kept only for a deletion. Unprocessed changes are merged: an
+ *  addition remains one until a deletion. */
 void cli_changes_note(cli_changes *changes, const char *key, cli_change_type type,
                       const ki_object *object);
 
-/** Takes what is known of a key. *ret_object (a reference, or NULL) is the last state of what is
- *  gone. */
+/** Takes the entry of a key. *ret_object (a reference, or NULL) is the last state of a deleted
+ *  object. */
 cli_change_type cli_changes_take(cli_changes *changes, const char *key, ki_object **ret_object);
 
-/** Puts back what was taken, behind which other things may have happened since. */
+/** Puts an entry back; it is merged with changes recorded since. */
 void cli_changes_put_back(cli_changes *changes, const char *key, cli_change_type type,
                           const ki_object *object);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands beside the loop. Both pipes are nonblocking: a command may read its input or not, and
- * print any amount. Invariant: both pipes are watched before the command is started, so that a
- * command that runs is always one that can be served. */
+/* Child processes alongside the loop. Both pipes are nonblocking: a command may ignore its input,
+ * and print any amount. Invariant: both pipes are watched before the command is started, so that a
+ * running command can always be served. */
 #include "cli/child.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ static void give_input(void *user)
             return;
         }
         if (n < 0) {
-            break; /* it does not want to know */
+            break; /* the command does not read it */
         }
         child->given += (size_t)n;
     }
@@ -101,7 +101,7 @@ static void keep(cli_child *child, const char *bytes, size_t len)
     }
 }
 
-/* Some of it: others have their turn even while a command prints without end. */
+/* Reads a limited amount, so that a command that prints without end does not block the loop. */
 static void take_output(void *user)
 {
     cli_child *child = user;
@@ -119,8 +119,8 @@ static void take_output(void *user)
     }
 }
 
-/* What is in the pipe now: what the command itself printed last. Children that it left behind may
- * hold the other end, and are not waited for. */
+/* Reads the current content of the pipe: the command's own last output. Its children may still hold
+ * the other end, and are not waited for. */
 static void take_last_output(cli_child *child)
 {
     char piece[PIECE];
@@ -149,7 +149,7 @@ static int set_attributes(const cli_child *child, posix_spawnattr_t *attributes)
     sigset_t defaults;
     short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
     (void)sigemptyset(&defaults);
-    (void)sigaddset(&defaults, SIGPIPE); /* which we ignore */
+    (void)sigaddset(&defaults, SIGPIPE); /* we ignore it */
     int r = posix_spawnattr_setflags(attributes, flags);
     if (r == 0) {
         r = posix_spawnattr_setpgroup(attributes, 0);
@@ -160,7 +160,7 @@ static int set_attributes(const cli_child *child, posix_spawnattr_t *attributes)
     return r == 0 ? posix_spawnattr_setsigdefault(attributes, &defaults) : r;
 }
 
-/* 0 or an errno, as posix_spawn() has it. */
+/* 0 or a positive errno, as posix_spawn(). */
 static int spawn(cli_child *child, const char *const *argv, const char *const *environment,
                  int input, int output)
 {
@@ -183,7 +183,7 @@ static int spawn(cli_child *child, const char *const *argv, const char *const *e
         r = set_attributes(child, &attributes);
     }
     if (r == 0) {
-        /* It takes what is not const, and does not change it. */
+        /* posix_spawn() takes non-const pointers, but does not modify the strings. */
         union {
             const char *const *from;
             char *const *to;
@@ -259,7 +259,7 @@ bool cli_child_is_shortage(int code)
     case -ENOMEM:
     case -EMFILE:
     case -ENFILE:
-    case -ENOSPC: /* of watched descriptors */
+    case -ENOSPC: /* of epoll watches */
         return true;
     default:
         return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns: their titles, and what stands in them. */
+/* Columns: their titles and cell values. */
 #include "cli/columns.h"
 
 #include <stdlib.h>
@@ -35,9 +35,9 @@ void cli_columns_done(cli_columns *columns)
     columns->count = 0;
 }
 
-/* ---- those of a person ---- */
+/* ---- custom columns ---- */
 
-/* Where the column that begins at `text` ends: at a comma that no bracket or quote is around. */
+/* Length of the column at `text`: up to a comma outside brackets and quotes. */
 static size_t length_of(const char *text)
 {
     size_t depth = 0;
@@ -100,7 +100,7 @@ int cli_columns_parse(const char *text, cli_columns *ret_columns, ki_error *erro
     return 0;
 }
 
-/* ---- those of a resource ---- */
+/* ---- computed columns ---- */
 
 static char *upper_case(ki_str text)
 {
@@ -137,7 +137,7 @@ void cli_columns_of(const ki_resource *resource, bool with_namespace, bool wide,
     }
 }
 
-/* ---- those of the server ---- */
+/* ---- the server's columns ---- */
 
 void cli_columns_of_rows(const cli_rows *rows, bool with_namespace, bool wide,
                          cli_columns *ret_columns)
@@ -166,7 +166,7 @@ void cli_columns_show_kind(cli_columns *columns, const ki_resource *resource)
     }
 }
 
-/* ---- more of them ---- */
+/* ---- additional columns ---- */
 
 void cli_columns_add_label(cli_columns *columns, const char *label)
 {
@@ -237,7 +237,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* In the order of their names, as kubectl has them: "app=web,tier=front". */
+/* Sorted by name, as in kubectl: "app=web,tier=front". */
 static void put_labels(const ki_object *object, ki_buf *out)
 {
     ki_value labels = ki_object_labels(object);
@@ -312,7 +312,7 @@ void cli_put_summary(ki_buf *out, const ki_resource *resource, const ki_object *
     ki_buf_done(&text);
 }
 
-/* A cell of the server, in one line: only the first one of its text, as kubectl shows it. */
+/* A cell of the server's table: only the first line of its text, as in kubectl. */
 static void put_cell(const ki_object *row, size_t index, ki_buf *out)
 {
     ki_value cell = cli_rows_cell(row, index);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands: what each of them is, in one table that dispatch, help and completion read. */
+/* The table of commands, used by dispatch, help and completion. */
 #ifndef KI_CLI_COMMAND_H
 #define KI_CLI_COMMAND_H
 
@@ -8,7 +8,7 @@
 
 typedef struct cli_command cli_command;
 
-/** One call of a command, as the command line says. */
+/** One invocation of a command. */
 typedef struct cli_call {
     const cli_command *command;
     cli_flags flags;
@@ -20,29 +20,29 @@ struct cli_command {
     const char *name;
     const char *operands; /* as in the help: "RESOURCE..." */
     const char *summary;  /* one line */
-    const char *about;    /* some more */
+    const char *about;    /* longer description */
     const char *examples; /* lines */
     const cli_option *options;
     size_t option_count;
-    size_t options_size;                 /* of the struct that they are in */
-    void (*options_done)(void *options); /* NULL: it holds nothing */
-    bool connects;                       /* takes the options that choose a server */
+    size_t options_size;                 /* size of the options struct */
+    void (*options_done)(void *options); /* NULL: nothing to release */
+    bool connects;                       /* accepts the connection options */
     bool names_resources;                /* its operands are resources */
     size_t operands_min;
     size_t operands_max;
-    /** Does it; gives the exit code. */
+    /** Runs the command; returns the exit code. */
     int (*run)(cli_call *call);
 };
 
-/** All of them; ends with NULL. */
+/** All commands; NULL-terminated. */
 extern const cli_command *const cli_commands[];
 
 const cli_command *cli_command_find(const char *name);
 
-/** The help of a command; of all, for NULL. */
+/** Prints the help of a command; NULL: the general help. */
 void cli_help_print(const cli_command *command);
 
-/** A complaint about the command line, with where to find help. Gives CLI_USAGE. */
+/** Reports a usage error and how to get help. Returns CLI_USAGE. */
 int cli_usage_error(const cli_command *command, const ki_error *error);
 
 extern const cli_command cli_command_version;
@@ -53,7 +53,7 @@ extern const cli_command cli_command_run;
 extern const cli_command cli_command_top;
 extern const cli_command cli_command_api_resources;
 extern const cli_command cli_command_completion;
-extern const cli_command cli_command_apiserver; /* these two if it was built */
+extern const cli_command cli_command_apiserver; /* these two are optional in the build */
 extern const cli_command cli_command_demo;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one loop of the command. epoll waits for the library's descriptor, which stands for all of
- * its sockets and timers, for signals, and for pipes of children. */
+/* The command's event loop. epoll waits for the library's descriptor, which covers all of its
+ * sockets and timers, for signals, and for pipes of child processes. */
 #include "cli/command_loop.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 enum { EVENTS = 16 };
 
-/* What epoll gives for the two that are always there. */
+/* epoll tags of the two permanent descriptors. */
 static int library_tag;
 static int signal_tag;
 
@@ -107,8 +107,8 @@ static void take_signals(cli_loop *loop)
     }
 }
 
-/* A descriptor of ours that one event ended may still be among the events of the same round; so one
- * of ours a round is enough. */
+/* An event may remove a descriptor of ours that has another event in the same round; so only one of
+ * ours is dispatched per round. */
 static void dispatch(cli_loop *loop, const struct epoll_event *events, int count)
 {
     bool ours = false;

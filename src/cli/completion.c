@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kinformer completion`: scripts for shells, made from the same tables as the help. */
+/* `kinformer completion`: shell scripts generated from the tables of the help. */
 #include <string.h>
 
 #include "cli/command.h"
@@ -7,7 +7,7 @@
 #include "cli/term.h"
 #include "cli/text.h"
 
-/* What a shell offers where a resource is wanted: names, which need no server. */
+/* Completions for resources: names that are known without a server. */
 #define RESOURCES                                                                               \
     "all pods nodes services configmaps secrets events namespaces endpoints serviceaccounts "   \
     "persistentvolumes persistentvolumeclaims deployments replicasets statefulsets daemonsets " \
@@ -38,7 +38,7 @@ static bool takes_file(const cli_option *option)
     return takes_word(option) && strncmp(option->value, "FILE", strlen("FILE")) == 0;
 }
 
-/* Whether what it takes is one of a few words, such as auto|always|never. */
+/* Whether the value is one of a few words, such as auto|always|never. */
 static bool takes_choice(const cli_option *option)
 {
     return takes_word(option) && option->value[0] >= 'a' && option->value[0] <= 'z';
@@ -58,7 +58,7 @@ static void put_commands(ki_buf *out)
     }
 }
 
-/* What a shell offers for the operands of a command; nothing: whatever the shell likes. */
+/* Completions for the operands of a command; nothing: the shell's default. */
 static void put_operands(const cli_command *command, ki_buf *out)
 {
     if (command->names_resources) {
@@ -76,8 +76,8 @@ static bool has_operands(const cli_command *command)
            command == &cli_command_help;
 }
 
-/* The options of all commands whose value is the next word, for a `case`, with this between them:
- * they may stand before the command. */
+/* The common options whose value is the next word, joined by `between` for a `case`: they may
+ * precede the command. */
 static void put_leading(ki_buf *out, const char *between)
 {
     const char *bar = "";
@@ -154,7 +154,7 @@ static void put_bash(ki_buf *out)
 
 /* ---- zsh ---- */
 
-/* In single quotes, with what zsh reads into descriptions escaped. */
+/* In single quotes, escaping characters that zsh interprets in descriptions. */
 static void put_zsh_text(ki_buf *out, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -167,13 +167,13 @@ static void put_zsh_text(ki_buf *out, const char *text)
     }
 }
 
-/* What comes behind the name of an option that takes something. */
+/* The part after the name of an option that takes a value. */
 static void put_zsh_value(const cli_option *option, ki_buf *out)
 {
     cli_put(out, option->type == CLI_ARG_REST ? ":*::" : ":");
     put_zsh_text(out, option->value);
     if (option->type == CLI_ARG_REST) {
-        cli_put(out, ":_normal"); /* a command, and what that takes */
+        cli_put(out, ":_normal"); /* a command and its arguments */
     } else if (takes_choice(option)) {
         cli_put(out, ":(");
         put_choices(option, out);

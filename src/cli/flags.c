@@ -13,7 +13,7 @@
 #include "cli/term.h"
 #include "cli/text.h"
 
-enum { QPS = 50, BURST = 300 }; /* those of kubectl */
+enum { QPS = 50, BURST = 300 }; /* as in kubectl */
 
 #define AT(member) offsetof(cli_flags, member)
 
@@ -69,7 +69,7 @@ static void write_record(const ki_log_record *record, void *user)
     const cli_flags *flags = user;
     if (flags->verbose == 0 && record->level == KI_LOG_WARNING &&
         strcmp(record->component, "reflector") == 0) {
-        return; /* follow.c reports failed requests in fewer words */
+        return; /* follow.c reports failed requests more briefly */
     }
     cli_text_init(&line);
     cli_putf(&line, "kinformer: %s: %s: %s", ki_log_level_name(record->level), record->component,
@@ -94,7 +94,8 @@ ki_log cli_flags_log(const cli_flags *flags)
 
 /* ---- the client ---- */
 
-/* The library names options by the members of ki_config_options; people know them by our own. */
+/* The library names options by members of ki_config_options; users know the command's option
+ * names. */
 static void name_own_option(ki_error *error)
 {
     static const struct {
@@ -154,7 +155,8 @@ int cli_flags_config(const cli_flags *flags, const ki_log *log, const ki_config 
     options.log = log;
     int r = ki_config_load(&options, &config, error);
     if (r < 0) {
-        error->code = r == KI_ERR_NOT_FOUND ? KI_ERR_INVALID : r; /* no thing of the cluster */
+        error->code = r == KI_ERR_NOT_FOUND ? KI_ERR_INVALID
+                                            : r; /* the missing item is not a cluster resource */
         name_own_option(error);
         return r;
     }
@@ -188,8 +190,8 @@ static bool has_word(const cli_words *names, const char *word)
     return false;
 }
 
-/* What was said counts. Else plugins of a file that nobody else can have written may run: who can
- * write it acts as this user anyway. */
+/* Explicit settings take precedence. Otherwise plugins may run if only this user can have written
+ * the file: anyone who can write it can already act as this user. */
 static ki_exec_policy policy_of(const cli_words *names, const ki_config *config)
 {
     const ki_config_exec *plugin = ki_config_get_exec(config);
@@ -233,7 +235,7 @@ static void explain_plugin(const ki_config_exec *plugin, const cli_words *names,
     }
 }
 
-/* KI_ERR_DENIED in words of this program. */
+/* Explains KI_ERR_DENIED in terms of the command's options. */
 static void explain_denied(const ki_config *config, const cli_words *names, ki_error *error)
 {
     const ki_config_exec *plugin = ki_config_get_exec(config);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options that all commands share, spelt as kubectl spells them, and the client they make. */
+/* Options common to all commands, with kubectl's names, and the client they configure. */
 #ifndef KI_CLI_FLAGS_H
 #define KI_CLI_FLAGS_H
 
@@ -16,7 +16,7 @@ typedef struct cli_flags {
     uint32_t verbose;
     const char *color;
 
-    /* For those that talk to a server. */
+    /* For commands that connect to a server. */
     const char *kubeconfig;
     const char *context;
     const char *cluster;
@@ -38,8 +38,8 @@ typedef struct cli_flags {
     cli_words allow_exec;
     uint32_t request_timeout_ms; /* 0: none */
 
-    /** No option: a command that brings its own server sets it, and then nothing of what the user
-     *  has configured counts, nor is there a limit on requests. NULL: none. */
+    /** Not an option: set by commands with their own server; the user's configuration is then
+     *  ignored, and there is no rate limit. NULL: none. */
     const char *own_kubeconfig;
 } cli_flags;
 
@@ -53,15 +53,15 @@ void cli_flags_done(cli_flags *flags);
 /** The log requested by -v, on standard error. Warnings and errors are always printed. */
 ki_log cli_flags_log(const cli_flags *flags);
 
-/** The configuration that the options choose, and a client of it on `loop`. Errors are fit to be
- *  shown: they name what to type.
+/** The configuration selected by the options, and a client of it on `loop`. Error messages name the
+ *  options.
  *  Owner: ki_client_unref(), ki_config_unref(); `log` must outlive both. */
 KI_NODISCARD int cli_flags_config(const cli_flags *flags, const ki_log *log,
                                   const ki_config **ret_config, ki_error *error);
 KI_NODISCARD int cli_flags_client(const cli_flags *flags, const ki_config *config, ki_loop *loop,
                                   ki_client **ret_client, ki_error *error);
 
-/** The namespace to look at: that of the options, or of the configuration; "": all. */
+/** The namespace: that of the options, or of the configuration; "": all. */
 const char *cli_flags_namespace(const cli_flags *flags, const ki_config *config);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Outages of informers. All of it is read from the informer's health, a moment ago and now, so that
- * failures which pass between two looks are not worth a line.
+/* Outages of informers, derived from two successive readings of the informer's health; failures
+ * that pass in between are not reported.
  *
  * WELL -> FAILING -> RECONNECTED -> WELL: an accepted watch alone does not prove that the cache is
- * current, for a server whose storage hangs accepts watches too, and one that has compacted its
- * history says so in the stream. */
+ * current, since a server with a hanging storage accepts watches too, and one that has compacted
+ * its history reports that in the stream. */
 #include "cli/follow.h"
 
 #include <string.h>
@@ -14,9 +14,7 @@
 #include "cli/term.h"
 #include "cli/text.h"
 
-#define ACCEPTED_NS                                                                   \
-    (CLI_SECOND_NS / 2) /* a watch that is accepted and lives so long is a connection \
-                         */
+#define ACCEPTED_NS (CLI_SECOND_NS / 2) /* a watch accepted for this long counts as connected */
 
 ki_health cli_follow_health(const cli_target *target)
 {
@@ -38,15 +36,15 @@ ki_error cli_follow_reason(const cli_target *target)
     return reason;
 }
 
-/* ---- what is new ---- */
+/* ---- news ---- */
 
-/* Whether the watch under way is accepted; notes since when, and what had arrived before it. */
+/* Whether the current watch is accepted; records since when, and the events received before it. */
 static bool is_accepted(cli_follow *follow, const ki_health *now)
 {
     uint64_t arrived = now->events + now->bookmarks;
     bool accepted = now->state == KI_REFLECTOR_WATCHING && now->answered;
     bool another = follow->accepted_ns != 0 && follow->watches != now->watches;
-    if (!accepted || another) { /* if another: the end of the one before was not seen */
+    if (!accepted || another) { /* another watch: the end of the previous one was not observed */
         follow->arrived = arrived;
     }
     if (!accepted) {
@@ -94,13 +92,13 @@ cli_news cli_follow_look(cli_target *target, const ki_health *now)
         }
         return failing && now->reason_class != follow->failure ? begin_failing(follow, now)
                                                                : CLI_NEWS_NONE;
-    case CLI_FOLLOW_RECONNECTED: /* the reason may be there for a while */
+    case CLI_FOLLOW_RECONNECTED: /* the failure may persist in the health for a while */
         return failing && !accepted ? begin_failing(follow, now) : CLI_NEWS_NONE;
     }
     return CLI_NEWS_NONE;
 }
 
-/* Seconds since the beginning of the outage. */
+/* Seconds since the start of the outage. */
 static double seconds_of_outage(const cli_follow *follow)
 {
     return (double)(cli_now_ns() - follow->failed_ns) / (double)CLI_SECOND_NS;
@@ -108,12 +106,12 @@ static double seconds_of_outage(const cli_follow *follow)
 
 double cli_follow_seconds_to_connect(const cli_follow *follow)
 {
-    /* A watch that was resumed at once is accepted before the outage is seen. */
+    /* A watch that was resumed immediately is accepted before the outage is noticed. */
     bool later = follow->accepted_ns > follow->failed_ns;
     return later ? (double)(follow->accepted_ns - follow->failed_ns) / (double)CLI_SECOND_NS : 0;
 }
 
-/* ---- a version that is gone ---- */
+/* ---- removed API versions ---- */
 
 static bool is_unknown(const ki_discovery *discovery, const char *api_version)
 {
@@ -126,8 +124,8 @@ static bool is_unknown(const ki_discovery *discovery, const char *api_version)
     return false;
 }
 
-/* Appends the versions that the server has of a resource; false if the one at hand is among them,
- * or may be. */
+/* Appends the versions of a resource that the server has; false if the current one is, or may be,
+ * among them. */
 static bool put_versions(ki_buf *out, const ki_discovery *discovery, const ki_resource *resource)
 {
     const ki_resource *other;
@@ -171,7 +169,7 @@ static void on_discovered(const ki_discovery *discovery, const ki_error *error, 
     ki_buf versions;
     target->follow.asking = false;
     if (health.reason_class != KI_FAILURE_NOT_FOUND) {
-        return; /* it has passed, or is reported otherwise */
+        return; /* transient, or reported elsewhere */
     }
     cli_text_init(&versions);
     if (error != NULL || !put_versions(&versions, discovery, target->resource)) {
@@ -185,7 +183,7 @@ static void on_discovered(const ki_discovery *discovery, const ki_error *error, 
     ki_buf_done(&versions);
 }
 
-/* 404 of something that was there: discovery knows whether its version is gone. */
+/* 404 for a resource that existed before: discovery shows whether its version was removed. */
 static void explain_not_found(cli_target *target, const ki_health *now)
 {
     cli_follow *follow = &target->follow;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is measured of an informer again and again. */
+/* Periodic measurements of an informer. */
 #include "cli/gauge.h"
 
 #include "cli/command_loop.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kinformer get`: objects once, from a cache that has synced, so that indexes can be asked; with
- * --watch also what changes. Tables are the server's own: their cache holds rows (rows.h). */
+/* `kinformer get`: prints objects from a synced cache, so that indexes can be used; with --watch
+ * also subsequent changes. Tables are the server's own: their cache holds rows (rows.h). */
 #include "cli/get.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static const cli_option options[] = {
 
 /* ---- the command line ---- */
 
-/* Cuts a copy of the text at commas. */
+/* Splits a copy of the text at commas. */
 static void cut_words(const char *text, char **ret_copy, cli_words *words)
 {
     char *copy = strdup(text);
@@ -71,7 +71,7 @@ static void read_label_columns(cli_get *g)
     ki_buf_done(&all);
 }
 
-/* kubectl takes "{.a.b}", ".a.b" and "a.b". */
+/* kubectl accepts "{.a.b}", ".a.b" and "a.b". */
 static int read_sort_path(cli_get *g, ki_error *error)
 {
     const char *text = g->options->sort_by;
@@ -155,7 +155,7 @@ static int read_command_line(cli_get *g, const cli_call *call, ki_error *error)
 
 /* ---- targets ---- */
 
-/* metadata.name=..., with what was requested besides. */
+/* metadata.name=..., combined with the user's field selector. */
 static void select_name(cli_get_target *mine, cli_target *target)
 {
     const char *asked = target->session->flags->field_selector;
@@ -174,7 +174,7 @@ static void select_name(cli_get_target *mine, cli_target *target)
     target->field_selector = ki_buf_text(&mine->selector);
 }
 
-/* The names of objects of this target: all that stand alone, or those behind its resource. */
+/* The object names for this target: all separate names, or those after its resource. */
 static void take_names(const cli_get *g, const cli_call *call, cli_target *target)
 {
     cli_get_target *mine = target->user;
@@ -278,7 +278,7 @@ static void on_tick(void *user)
     }
 }
 
-/* What is there, and then, if requested, what changes. */
+/* Prints the objects and then, with --watch, their changes. */
 static int show(cli_get *g)
 {
     int code = CLI_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kinformer get` from inside: get.c has the command line and the run, get_show.c the output. */
+/* Internals of `kinformer get`: get.c has the command line and the run, get_show.c the output. */
 #ifndef KI_CLI_GET_H
 #define KI_CLI_GET_H
 
@@ -26,11 +26,11 @@ typedef struct cli_get_options {
 
 typedef struct cli_get cli_get;
 
-/** What is got of one resource; `user` of its target. */
+/** State of one resource; `user` of its target. */
 typedef struct cli_get_target {
     cli_get *get;
-    cli_words names; /* of objects; none: all */
-    ki_buf selector; /* of fields, for a single name */
+    cli_words names; /* of objects; empty: all */
+    ki_buf selector; /* field selector for a single name */
     cli_rows rows;   /* used for tables */
 } cli_get_target;
 
@@ -39,36 +39,36 @@ struct cli_get {
     const cli_get_options *options;
     cli_output output;
     cli_selection selection;
-    cli_words types;         /* resources, as they were named */
-    cli_words label_columns; /* of -L, one by one */
-    char *texts[2];          /* that the words are cut from */
+    cli_words types;         /* resources, as given */
+    cli_words label_columns; /* of -L, split */
+    char *texts[2];          /* backing store of the words */
     cli_get_target *targets; /* as many as the session has */
     ki_path *sort_by;
-    bool several; /* one object alone is no list */
+    bool several; /* not a single object, which would not be printed as a list */
 
-    /* Of a watch. */
-    bool live; /* what there was has been shown */
+    /* For --watch. */
+    bool live; /* the initial objects were printed */
     cli_table table;
     cli_columns columns;          /* of `table` */
-    const cli_get_target *headed; /* whose columns they are; NULL: nobody's yet */
-    uint64_t headed_changes;      /* how often those had changed */
-    bool any;                     /* something was shown */
+    const cli_get_target *headed; /* the target they belong to; NULL: none yet */
+    uint64_t headed_changes;      /* its column version at that time */
+    bool any;                     /* something was printed */
     ki_buf line;
 };
 
-/** Whether it is shown in the columns of a table. */
+/** Whether the output is a table. */
 static inline bool cli_get_is_table(const cli_get *get)
 {
     return get->output.format == CLI_FORMAT_COLUMNS || get->output.format == CLI_FORMAT_WIDE;
 }
 
-/** Shows the objects there are. Gives the exit code. */
+/** Prints the current objects. Returns the exit code. */
 int cli_get_show_all(cli_get *get);
 
-/** Shows one object, as it comes in a watch. `type` is that of the event. */
+/** Prints an object of a watch event of this type. */
 void cli_get_show_event(cli_get *get, const cli_target *target, const char *type,
                         const ki_object *object);
-/** Prints rows that were not printed yet. */
+/** Prints pending rows. */
 void cli_get_flush(cli_get *get);
 
 #endif

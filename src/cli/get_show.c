@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `kinformer get` prints. Tables have the rows and cells of kubectl's. */
+/* Output of `kinformer get`. Tables have the rows and cells of kubectl's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,8 +81,8 @@ static void show_jsonpath(const cli_get *g, const cli_found *all, ki_buf *out)
 
 /* ---- tables ---- */
 
-/* Whether objects of the target, or of one before it, are in namespaces: kubectl, once it has the
- * column, keeps it. */
+/* Whether this target or an earlier one is namespaced: kubectl keeps the namespace column once it
+ * has it. */
 static bool has_namespaces(const cli_get *g, const cli_target *target)
 {
     const cli_target *at = g->session.targets;
@@ -92,7 +92,7 @@ static bool has_namespaces(const cli_get *g, const cli_target *target)
     return ki_resource_is_namespaced(at->resource);
 }
 
-/* The columns of a target: those of the server, or ours if it sent no table. */
+/* The columns of a target: those of the server, or computed ones if it sent no table. */
 static void columns_of(const cli_get *g, const cli_target *target, cli_columns *ret_columns)
 {
     const cli_get_target *mine = target->user;
@@ -117,7 +117,7 @@ static void columns_of(const cli_get *g, const cli_target *target, cli_columns *
     }
 }
 
-/* kubectl's columns have at least six characters with the gap behind them. */
+/* kubectl's columns are at least six characters wide including the gap. */
 static void begin_table(cli_table *table, const cli_columns *columns, bool with_head)
 {
     cli_table_init(table, columns->count);
@@ -141,9 +141,9 @@ static void show_table(const cli_get *g, const cli_columns *columns, const cli_f
     cli_table_done(&table);
 }
 
-/* ---- what there is ---- */
+/* ---- current objects ---- */
 
-/* The formats that show one resource after the other. */
+/* Formats that print resources one after the other. */
 static void show(const cli_get *g, const cli_target *target, const cli_found *all, ki_buf *out)
 {
     if (cli_get_is_table(g)) {
@@ -161,7 +161,7 @@ static void show(const cli_get *g, const cli_target *target, const cli_found *al
     }
 }
 
-/* The formats that show all of them together. */
+/* Formats that print all resources together. */
 static void show_together(const cli_get *g, const cli_found *all, ki_buf *out)
 {
     if (g->output.format == CLI_FORMAT_JSON) {
@@ -173,7 +173,7 @@ static void show_together(const cli_get *g, const cli_found *all, ki_buf *out)
     }
 }
 
-/* Says which of the named objects are not there. */
+/* Reports named objects that do not exist. */
 static int check_names(const cli_target *target, const cli_found *all)
 {
     const cli_get_target *mine = target->user;
@@ -207,7 +207,7 @@ static int by_place(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* Tables are in the order of the server, unless another was requested. */
+/* Tables keep the server's order, unless --sort-by is given. */
 static int arrange(const cli_get *g, const cli_get_target *mine, cli_found *all, ki_error *error)
 {
     if (mine->rows.column_count != 0 && g->selection.label == NULL && all->count != 0) {
@@ -216,7 +216,7 @@ static int arrange(const cli_get *g, const cli_get_target *mine, cli_found *all,
     return g->sort_by != NULL ? cli_found_sort(all, g->sort_by, error) : 0;
 }
 
-/* One resource, as a part of all. */
+/* Prints one resource of several. */
 static int show_target(cli_get *g, const cli_target *target, cli_found *everything, ki_buf *out)
 {
     const cli_get_target *mine = target->user;
@@ -279,7 +279,7 @@ void cli_get_flush(cli_get *g)
     }
 }
 
-/* The titles, at first, and when the rows to come have other columns than those before. */
+/* Prints titles initially, and whenever the columns change. */
 static void take_columns(cli_get *g, const cli_target *target)
 {
     const cli_get_target *mine = target->user;

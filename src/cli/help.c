@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kinformer help`, and --help of every command, from the tables. */
+/* `kinformer help`, and --help of every command, generated from the tables. */
 #include <string.h>
 
 #include "cli/command.h"

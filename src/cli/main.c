@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command `kinformer`: finds out which command is meant, reads its options and runs it. */
+/* The program `kinformer`: selects a command, parses its options and runs it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -110,7 +110,7 @@ static int run_command(const cli_command *command, const char *const *words)
     return code;
 }
 
-/* What was written must have arrived; that nobody reads it is no failure. */
+/* Output must have been written; a closed pipe is not a failure. */
 static int finish(int code)
 {
     int r = cli_term_flush();
@@ -121,13 +121,13 @@ static int finish(int code)
     return code;
 }
 
-/* Standard streams that are closed at the start become /dev/null: else their numbers would go to
- * descriptors of the library, and our text into them. */
+/* Closed standard streams become /dev/null: otherwise the library's descriptors could get their
+ * numbers, and our output would be written to them. */
 static void open_standard_streams(void)
 {
     int fd = 0;
     while (fd >= 0 && fd <= STDERR_FILENO) {
-        fd = open("/dev/null", O_RDWR); /* the lowest number that is free */
+        fd = open("/dev/null", O_RDWR); /* the lowest free number */
     }
     if (fd < 0) {
         exit(CLI_FAILED);
@@ -135,7 +135,7 @@ static void open_standard_streams(void)
     (void)close(fd);
 }
 
-/* The word that names the command: the first operand. Options may stand before it. */
+/* The command name: the first operand. Options may precede it. */
 static int find_command(const char *const *words, size_t *ret_place)
 {
     cli_flags flags = {0};

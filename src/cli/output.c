@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* -o: how objects are shown. */
+/* -o: output formats. */
 #include "cli/output.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "cli/text.h"
 
 static const struct {
-    const char *name; /* with '=' if a value follows */
+    const char *name; /* ends with '=' if it takes a value */
     cli_format format;
 } formats[] = {
     {"wide", CLI_FORMAT_WIDE},

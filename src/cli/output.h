@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* -o: how objects are shown. */
+/* -o: output formats. */
 #ifndef KI_CLI_OUTPUT_H
 #define KI_CLI_OUTPUT_H
 
@@ -30,15 +30,15 @@ typedef struct cli_output {
     cli_columns columns;    /* of CLI_FORMAT_CUSTOM */
 } cli_output;
 
-/** Reads what -o says; NULL is columns.
- *  Owner: cli_output_done().  Errors: KI_ERR_INVALID and so on, for a person. */
+/** Parses -o; NULL means columns.
+ *  Owner: cli_output_done().  Errors: KI_ERR_INVALID etc., with a message for the user. */
 KI_NODISCARD int cli_output_parse(const char *text, cli_output *ret_output, ki_error *error);
 void cli_output_done(cli_output *output);
 
-/** "pod/web", "deployment.apps/web", as kubectl names objects. */
+/** Appends a name in kubectl's form: "pod/web", "deployment.apps/web". */
 void cli_put_name(ki_buf *out, const ki_resource *resource, const ki_object *object);
 
-/** A resource as people name it: "pods", "deployments.apps". */
+/** Appends a resource name as used on the command line: "pods", "deployments.apps". */
 void cli_put_resource(ki_buf *out, const ki_resource *resource);
 
 #endif

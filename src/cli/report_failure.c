@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the command says and returns when something fails. */
+/* Failure messages and exit codes. */
 #include "cli/report_failure.h"
 
 #include <errno.h>

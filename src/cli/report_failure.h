@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the command says and returns when something fails. */
+/* Failure messages and exit codes. */
 #ifndef KI_CLI_REPORT_FAILURE_H
 #define KI_CLI_REPORT_FAILURE_H
 
@@ -28,14 +28,14 @@ int cli_fail(ki_error *error, int code, const char *format, ...) KI_PRINTF(3, 4)
 
 _Noreturn void cli_fail_memory(void);
 
-/** What the process returns for an error of a request or of an informer. */
+/** The exit code for an error of a request or of an informer. */
 int cli_exit_code(const ki_error *error);
 
-/** Says on standard error what failed, escaped, in one line: "kinformer: ..." */
+/** Prints a line to standard error, escaped: "kinformer: ..." */
 void cli_say(const char *format, ...) KI_PRINTF(1, 2);
 void cli_say_error(const ki_error *error);
 
-/** What there is to say of an error. */
+/** The message of an error. */
 const char *cli_error_text(const ki_error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of the server's tables: a transport around the client's. Invariant: a call is freed exactly
- * once, by its end or by cancel(); if that happens inside one of our callbacks, when that returns.
- */
+/* Rows of the server's tables: a transport that wraps the client's. Invariant: a call is freed
+ * exactly once, by its end or by cancel(); inside one of our callbacks it is freed when that
+ * returns. */
 #include "cli/rows.h"
 
 #include <stdlib.h>
@@ -19,10 +19,10 @@ typedef struct row_call {
     ki_http_sink sink;
     void *inner;
     bool stream;
-    bool passes; /* no success: the answer is not for us */
+    bool passes; /* not a success: pass the response through */
     bool busy;   /* inside a callback */
     bool closed;
-    ki_buf body; /* what came and was not converted yet */
+    ki_buf body; /* received and not converted yet */
     ki_buf converted;
 } row_call;
 
@@ -75,7 +75,7 @@ void cli_rows_done(cli_rows *rows)
     drop_columns(rows);
 }
 
-/* A title in upper case, as far as it is ASCII. */
+/* A title in upper case (ASCII only). */
 static char *title_of(const ki_value *definition)
 {
     ki_buf text;
@@ -122,7 +122,7 @@ static bool is_same(const cli_rows *rows, const cli_row_column *columns, size_t 
     return same;
 }
 
-/* Only the first table of a watch has definitions; without any, those of before hold. */
+/* Only the first table of a watch has column definitions; later ones keep them. */
 static int take_columns(cli_rows *rows, const ki_value *table, ki_error *error)
 {
     cli_row_column columns[CLI_TABLE_COLUMNS];
@@ -156,7 +156,7 @@ static int take_columns(cli_rows *rows, const ki_value *table, ki_error *error)
 }
 
 /* The object of a row with its cells. Its kind is left to the decoder, which knows the resource:
- * that of metadata alone is PartialObjectMetadata. */
+ * the kind of bare metadata is PartialObjectMetadata. */
 static void put_row(cli_rows *rows, const ki_value *row, ki_buf *out)
 {
     ki_value cells = member(row, "cells");
@@ -294,7 +294,7 @@ static void leave(row_call *call)
     }
 }
 
-/* Ends the call for its owner. */
+/* Reports the end of the call to its owner. */
 static void end_call(row_call *call, const ki_error *error)
 {
     call->closed = true;
@@ -316,7 +316,7 @@ static void give(row_call *call)
     }
 }
 
-/* The lines that are complete, each of them an event. */
+/* Converts complete lines, each of which is an event. */
 static int convert_lines(row_call *call, ki_error *error)
 {
     size_t done = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kinformer run`: a controller whose reconcile function is a command. The work queue sees to it
- * that no two runs have the same key; commands run beside the loop, as many at once as there are
- * workers. */
+/* `kinformer run`: a controller whose reconcile function is a command. The work queue ensures that
+ * no two runs have the same key; commands run alongside the loop, at most one per worker at a
+ * time. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static const cli_option options[] = {
 
 struct running;
 
-/* One that can run. */
+/* Slot of one running command. */
 typedef struct worker {
     struct running *owner;
     cli_child child;
@@ -78,13 +78,13 @@ typedef struct running {
     cli_changes changes;
     worker *workers;
     size_t worker_count;
-    const worker *mid_line; /* has printed a part of a line and runs; NULL: none */
-    bool ending;            /* nothing new is started */
-    uint64_t resume_ns;     /* nothing is started before, for lack of resources */
+    const worker *mid_line; /* a running worker that has printed part of a line; NULL: none */
+    bool ending;            /* shutting down: nothing new is started */
+    uint64_t resume_ns;     /* nothing is started before, due to a resource shortage */
     uint64_t given_up;
 } running;
 
-/* ---- what happens to objects ---- */
+/* ---- events ---- */
 
 static void on_change(const ki_change *change, void *user)
 {
@@ -107,7 +107,7 @@ static void on_change(const ki_change *change, void *user)
     }
 }
 
-/* ---- a run ---- */
+/* ---- starting a command ---- */
 
 static void add_variable(cli_words *words, const char *name, const char *value)
 {
@@ -123,7 +123,8 @@ static void add_variable(cli_words *words, const char *name, const char *value)
     cli_words_add(words, copy);
 }
 
-/* Ours first, so that they count, then those we were started with; the former are ours to free. */
+/* Our variables first, so that they take precedence, then the inherited ones; only the former are
+ * to be freed. */
 static size_t make_environment(const running *r, const worker *w, cli_words *ret_words)
 {
     char attempt[32];
@@ -161,7 +162,7 @@ static void release(running *r, worker *w)
     ki_workqueue_done(r->queue, &w->work);
 }
 
-/* The object of a key as it is now, or its last state. False: there is nothing to tell of it. */
+/* The current object of a key, or its last state. False: there is nothing to process. */
 static bool find_object(running *r, worker *w)
 {
     ki_object *last = NULL;
@@ -171,16 +172,16 @@ static bool find_object(running *r, worker *w)
     if (w->object != NULL) {
         (void)ki_object_unref(last);
         if (w->type == CLI_CHANGE_NONE || w->type == CLI_CHANGE_DELETE) {
-            w->type = CLI_CHANGE_UPDATE; /* it asked to come again; or it is there again */
+            w->type = CLI_CHANGE_UPDATE; /* requeued on request, or recreated */
         }
         return true;
     }
     w->object = last;
     w->type = CLI_CHANGE_DELETE;
-    return last != NULL; /* else a deletion is on its way to us, or was told */
+    return last != NULL; /* otherwise the deletion is still to come, or was processed */
 }
 
-/* ---- how it ended ---- */
+/* ---- results ---- */
 
 /* {"retryAfterSeconds": N} and nothing else. */
 static bool read_answer(ki_str printed, double *ret_seconds)
@@ -200,8 +201,8 @@ static bool read_answer(ki_str printed, double *ret_seconds)
     return found;
 }
 
-/* Standard output belongs to the workers in turn, a line at a time. Only a line that is longer than
- * what is kept may still be under way when another worker's turn comes. */
+/* Workers share standard output line by line. Only a line longer than the kept output may be
+ * incomplete when another worker prints. */
 static void print(running *r, const worker *w, ki_str text)
 {
     if (text.len == 0) {
@@ -224,7 +225,7 @@ static void print_rest(running *r, worker *w)
     }
 }
 
-/* Of a command that prints more than is kept: whole lines, and longer ones piece by piece. */
+/* For a command that prints more than is kept: whole lines, and longer ones piece by piece. */
 static void pass_output(void *user)
 {
     worker *w = user;
@@ -276,7 +277,7 @@ static void failed(running *r, worker *w, const char *how)
         return;
     }
     cli_changes_put_back(&r->changes, w->work.key, w->type, w->object);
-    (void)!ki_workqueue_add_rate_limited(r->queue, w->work.key); /* fails at the end only */
+    (void)!ki_workqueue_add_rate_limited(r->queue, w->work.key); /* fails only during shutdown */
 }
 
 static void ended(running *r, worker *w, int status)
@@ -304,10 +305,10 @@ static void on_child(void *user)
     }
 }
 
-/* ---- how it begins ---- */
+/* ---- scheduling ---- */
 
-/* Too few processes, descriptors or memory: this run has failed, and nothing is started for a
- * moment. Anything else, such as no such command, would not pass. */
+/* Out of processes, descriptors or memory: this run fails, and nothing is started for a moment.
+ * Other errors, such as a missing command, are permanent. */
 static void not_started(running *r, worker *w, const ki_error *error)
 {
     if (cli_child_is_shortage(error->code)) {
@@ -320,7 +321,7 @@ static void not_started(running *r, worker *w, const ki_error *error)
     release(r, w);
 }
 
-/* JSON would lack fields of it, which a command that writes it back would delete. */
+/* Its JSON would lack fields, which a command that writes it back would delete. */
 static void refuse_incomplete(running *r, worker *w)
 {
     cli_say("%s: not passed to %s: it has fields without a schema in this version of kinformer",
@@ -330,7 +331,7 @@ static void refuse_incomplete(running *r, worker *w)
     release(r, w);
 }
 
-/* Starts the command for a key that was got. */
+/* Starts the command for a key taken from the queue. */
 static void start(running *run, worker *w)
 {
     cli_words environment = {0};
@@ -340,7 +341,7 @@ static void start(running *run, worker *w)
         release(run, w);
         return;
     }
-    if (!ki_object_is_complete(w->object)) { /* only of a server that sends no JSON when asked */
+    if (!ki_object_is_complete(w->object)) { /* only if the server does not support JSON */
         refuse_incomplete(run, w);
         return;
     }
@@ -438,8 +439,8 @@ static void on_round(void *user)
     }
 }
 
-/* Whatever the reason: nothing new is started, and commands that run get SIGTERM and some time.
- * What is left then, or at another signal, is killed by cli_child_done(). */
+/* Graceful shutdown: nothing new is started, and running commands get SIGTERM and some time. The
+ * remaining ones are killed by cli_child_done(), at the latest on another signal. */
 static void wind_down(running *r)
 {
     cli_loop *loop = &r->session.events;
@@ -455,7 +456,7 @@ static void wind_down(running *r)
         if (now >= until) {
             break;
         }
-        /* It fails if nobody reads our output any more, which does not matter here. */
+        /* Fails if standard output was closed, which does not matter here. */
         (void)!cli_loop_run(loop, (uint32_t)((until - now) / CLI_MS_NS) + 1);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --stats: what it took. */
+/* --stats: resource usage. */
 #include "cli/run_stats.h"
 
 #include <stdio.h>
@@ -22,10 +22,10 @@ typedef struct sums {
 } sums;
 
 typedef struct costs {
-    double sync_s; /* below 0: it has not synced */
+    double sync_s; /* negative: not synced */
     double run_s;
     double cpu_s;
-    uint64_t memory; /* bytes that are resident */
+    uint64_t memory; /* resident bytes */
     uint64_t peak;
 } costs;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --stats: what it took. */
+/* --stats: resource usage. */
 #ifndef KI_CLI_RUN_STATS_H
 #define KI_CLI_RUN_STATS_H
 
@@ -11,15 +11,15 @@
             "print statistics to standard error at the end; =json: as JSON" \
     }
 
-/** Says on standard error what the session took so far: lines, or one of JSON. `format` is what
- *  --stats says; NULL: nothing is said. */
+/** Prints the resource usage of the session to standard error, as text or as one line of JSON.
+ *  `format` is the value of --stats; NULL: prints nothing. */
 void cli_stats_print(const cli_session *session, const char *format);
 
-/** What the process has taken so far: CPU time, and memory that is resident. */
+/** CPU time and resident memory of the process. */
 double cli_stats_cpu_seconds(void);
 uint64_t cli_stats_memory(void);
 
-/** Whether --stats can be that. */
+/** Whether `format` is a valid value of --stats. */
 bool cli_stats_is_format(const char *format);
 
 #endif

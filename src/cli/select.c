@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selecting objects of a cache. */
+/* Selects objects of a cache. */
 #include "cli/select.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static int read_condition(cli_selection *s, const char *text, ki_error *error)
     }
     cli_condition *c = &s->conditions[s->condition_count++];
     c->text = copy_of(text);
-    char *equals = strrchr(c->text, '='); /* a filter in the path has others */
+    char *equals = strrchr(c->text, '='); /* a filter in the path may contain others */
     if (equals == NULL || equals == c->text) {
         return cli_fail(error, KI_ERR_INVALID, "--where: expected PATH=VALUE, not \"%s\"", text);
     }
@@ -75,7 +75,7 @@ int cli_selection_prepare(const cli_selection *s, cli_target *target, ki_error *
     ki_index index = {0};
     int r = 0;
     for (size_t i = 0; r == 0 && i < s->condition_count; i++) {
-        /* The text of the path is its name; the same path twice is one index. */
+        /* The path is the index name; a repeated path shares one index. */
         int made = ki_index_by_path(s->conditions[i].text, s->conditions[i].path, NULL, &index);
         r = cli_session_add_index(target, made, &index, error);
         r = r == KI_ERR_EXISTS ? 0 : r;
@@ -154,9 +154,9 @@ bool cli_selection_has(const cli_selection *s, const cli_words *names, const ki_
     return named && has_label(s, object);
 }
 
-/* ---- finding ---- */
+/* ---- lookup ---- */
 
-/* What is looked for, and where it goes. */
+/* Criteria and destination. */
 typedef struct finding {
     const cli_selection *selection;
     const cli_words *names;
@@ -188,7 +188,7 @@ static int by_text(const void *a, const void *b)
     return ki_str_cmp(*(const ki_str *)a, *(const ki_str *)b);
 }
 
-/* All values of the label, one after the other. */
+/* Iterates over all values of the label. */
 static void take_groups(const finding *f, ki_snapshot *snapshot)
 {
     ki_str *values = NULL;

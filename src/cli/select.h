@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which objects of a cache are shown: those with some names, those that meet --where, those with
- * the label of --by-label. */
+/* Selects objects of a cache: by name, by --where, by the label of --by-label. */
 #ifndef KI_CLI_SELECT_H
 #define KI_CLI_SELECT_H
 
@@ -14,7 +13,7 @@ enum { CLI_CONDITIONS_MAX = 16 };
 
 /** One --where. */
 typedef struct cli_condition {
-    char *text; /* the path; the value behind it in the same block */
+    char *text; /* the path; its value follows in the same block */
     const char *value;
     ki_path *path;
 } cli_condition;
@@ -26,17 +25,18 @@ typedef struct cli_selection {
     const char *label_value; /* NULL: any */
 } cli_selection;
 
-/** Reads the values of the options; `by_label` may be NULL.
- *  Owner: cli_selection_done(), on failure too.  Errors: KI_ERR_INVALID and so on, for a person. */
+/** Parses the option values; `by_label` may be NULL.
+ *  Owner: cli_selection_done(), on failure too.  Errors: KI_ERR_INVALID etc., with a message for
+ *  the user. */
 KI_NODISCARD int cli_selection_parse(cli_selection *selection, const cli_words *where,
                                      const char *by_label, ki_error *error);
 void cli_selection_done(cli_selection *selection);
 
-/** Adds the indexes that it needs to the informer of a target. */
+/** Adds the required indexes to the informer of a target. */
 KI_NODISCARD int cli_selection_prepare(const cli_selection *selection, cli_target *target,
                                        ki_error *error);
 
-/** Whether an object is one of them. `names` are those of objects; none: all. */
+/** Whether an object is selected. `names` are object names; empty: all. */
 bool cli_selection_has(const cli_selection *selection, const cli_words *names,
                        const ki_object *object);
 
@@ -50,19 +50,19 @@ typedef struct cli_found {
 void cli_found_add(cli_found *found, const ki_object *object);
 void cli_found_done(cli_found *found);
 
-/** Adds those of a target that are selected, through its indexes: by key, with --by-label by its
+/** Adds the selected objects of a target, using its indexes: sorted by key; with --by-label by its
  *  values first. */
 void cli_selection_find(const cli_selection *selection, const cli_words *names,
                         const cli_target *target, cli_found *found);
 
-/** Sorts by the values at a path as kubectl's --sort-by does: numbers and quantities by their size,
- *  other text in its natural order (p2 before p10), objects without a value first.
+/** Sorts by the values at a path as kubectl's --sort-by does: numbers and quantities by value,
+ *  other text in natural order (p2 before p10), objects without a value first.
  *  Errors: KI_ERR_NOT_FOUND  no object has a value there. */
 KI_NODISCARD int cli_found_sort(cli_found *found, const ki_path *path, ki_error *error);
 
-/** Which of two texts comes first, as cli_found_sort() has it: below, above, or 0. */
+/** Compares two texts as cli_found_sort() does: negative, positive, or 0. */
 int cli_natural_order(ki_str a, ki_str b);
-/** Such as "500m" or "2Gi". Whether it is one. */
+/** Parses a quantity such as "500m" or "2Gi"; false if it is not one. */
 bool cli_read_quantity(ki_str text, double *ret_number);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session. Nothing here waits anywhere but in the one loop, so that signals and the time limit
- * always count. */
+/* A session. Nothing here blocks outside the event loop, so that signals and the timeout always
+ * take effect. */
 #include "cli/session.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static void report(const ki_report *report, void *user)
     }
 }
 
-/* Says why it ends, unless the library has just reported that. */
+/* Reports why the session ends, unless the library has just reported it. */
 static int end_with(const cli_session *s, const ki_error *error)
 {
     bool said = s->reported.code == error->code &&
@@ -108,7 +108,7 @@ static int add_resource(cli_session *s, const ki_resource *resource, ki_error *e
     ki_buf label;
     for (size_t i = 0; i < s->target_count; i++) {
         if (s->targets[i].resource == resource) {
-            return 0; /* it was named twice */
+            return 0; /* duplicate operand */
         }
     }
     if (s->target_count == CLI_TARGETS_MAX) {
@@ -137,8 +137,8 @@ static bool is_in_category(const cli_session *s, const ki_resource *resource, co
     return false;
 }
 
-/* All resources of a category, such as "all"; of each the preferred version, which is the first.
- * How many there are. */
+/* Adds all resources of a category, such as "all", each in its preferred version, which is the
+ * first. Returns their number. */
 static int add_category(cli_session *s, const char *name, ki_error *error)
 {
     const ki_resource *resource;
@@ -217,7 +217,7 @@ int cli_session_open(cli_session *s, const cli_flags *flags, const char *const *
     }
     if (r < 0) {
         if (s->events.signal != 0) {
-            return CLI_OK; /* nothing was wrong; cli_session_run() ends at once */
+            return CLI_OK; /* nothing failed; cli_session_run() returns immediately */
         }
         return end_with(s, &error);
     }
@@ -237,7 +237,7 @@ static bool is_final(const ki_error *error)
     return error->code == KI_ERR_TLS || error->code == KI_ERR_INVALID;
 }
 
-/* The whole message of a Status that does not fit into its error; NULL if the error has it all. */
+/* The full message of a Status that was truncated in its error; NULL if it was not. */
 static char *text_of(const ki_error *error, const ki_object *status)
 {
     ki_value message = ki_status_message(status);
@@ -340,7 +340,7 @@ int cli_session_start(cli_session *s, const ki_handler *handler,
     ki_factory_options options = KI_OPTIONS_INIT(ki_factory_options);
     options.name_space = cli_flags_namespace(s->flags, s->config);
     options.resync_ms = s->resync_ms;
-    options.json_if_incomplete = true; /* no output lacks a field */
+    options.json_if_incomplete = true; /* output must not lack fields */
     options.configure = configure;
     options.user = s;
     s->on_synced = on_synced;
@@ -429,7 +429,7 @@ int cli_session_run(cli_session *s, uint32_t timeout_ms)
 
 /* ---- closing ---- */
 
-/* Lets informers end in order, if that is not asking too much. */
+/* Stops informers gracefully, within a time limit. */
 static void stop_informers(cli_session *s)
 {
     struct timespec pause = {.tv_nsec = 1000000};

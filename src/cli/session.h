@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session: a server, the resources that were named, and an informer of each, on one loop. */
+/* A session: a server, the named resources, and an informer for each, on one loop. */
 #ifndef KI_CLI_SESSION_H
 #define KI_CLI_SESSION_H
 
@@ -17,7 +17,7 @@ enum { CLI_TARGETS_MAX = 64 };
 
 typedef struct cli_session cli_session;
 
-/** How an informer is, as far as it was reported; see follow.h. */
+/** State of an informer as last reported; see follow.h. */
 typedef enum cli_follow_state {
     CLI_FOLLOW_WELL,
     CLI_FOLLOW_FAILING,
@@ -26,11 +26,11 @@ typedef enum cli_follow_state {
 
 typedef struct cli_follow {
     cli_follow_state state;
-    ki_failure_class failure; /* that was reported last */
-    bool asking;              /* discovery, what the server still serves */
-    uint64_t failed_ns;       /* when the last outage began */
-    uint64_t accepted_ns;     /* when the watch under way was first seen accepted; 0: not yet */
-    uint64_t watches;         /* which one that is */
+    ki_failure_class failure; /* last reported */
+    bool asking;              /* a discovery request is in progress */
+    uint64_t failed_ns;       /* start of the last outage */
+    uint64_t accepted_ns;     /* when the current watch was first seen accepted; 0: not yet */
+    uint64_t watches;         /* number of that watch */
     uint64_t arrived;         /* events and bookmarks before it */
     uint64_t syncs;
     uint64_t relists;
@@ -44,10 +44,10 @@ typedef struct cli_target {
     char *label; /* "pods", "deployments.apps" */
     ki_informer *informer;
     ki_registration *registration;
-    bool synced; /* the handler was told of all that was there */
+    bool synced; /* all initial objects were delivered to the handler */
     cli_follow follow;
-    void *user;                 /* the command's */
-    const char *field_selector; /* in the place of that of the flags; NULL: none */
+    void *user;                 /* of the command */
+    const char *field_selector; /* replaces that of the flags; NULL: none */
 } cli_target;
 
 struct cli_session {
@@ -63,26 +63,27 @@ struct cli_session {
     size_t target_count;
     size_t synced_count;
     uint64_t started_ns;
-    uint64_t synced_ns;       /* when all had synced; 0 before */
-    ki_error failure;         /* why it cannot continue, if that is so */
-    char *failure_text;       /* the server's message in full; NULL: that of `failure` does */
-    const cli_target *failed; /* whose failure it is, if its message does not say so; or NULL */
-    ki_error reported;        /* what the library reported last */
+    uint64_t synced_ns;       /* when all targets had synced; 0: not yet */
+    ki_error failure;         /* why the session cannot continue, if so */
+    char *failure_text;       /* the server's full message; NULL: use that of `failure` */
+    const cli_target *failed; /* the failed target, if the message does not name it; or NULL */
+    ki_error reported;        /* last report of the library */
     void (*on_synced)(cli_target *target);
 
-    /* To be set before the start, if wanted. */
-    bool stays;         /* also if the server refuses the first list */
-    uint32_t resync_ms; /* handlers hear of all objects that often; 0: never */
-    uint32_t page_size; /* lists come in pages of so many objects; 0: as the library does */
-    int (*prepare)(cli_target *target, ki_error *error); /* its informer, before it starts */
-    /** Makes the source of a target; NULL: objects from the server. */
+    /* Optional settings, before the start. */
+    bool stays;         /* keep running if the server rejects the first list */
+    uint32_t resync_ms; /* resync period of handlers; 0: none */
+    uint32_t page_size; /* list page size; 0: the library's default */
+    int (*prepare)(cli_target *target,
+                   ki_error *error); /* called for its informer before the start */
+    /** Creates the source of a target; NULL: objects from the server. */
     int (*make_source)(cli_target *target, const char *name_space, ki_source *ret_source,
                        ki_error *error);
 };
 
-/** Connects, and finds the resources: each word names one, a category such as "all", or several
- * with commas between them. Says what is wrong. Gives an exit code; CLI_OK: continue. In any case
- * cli_session_close(). */
+/** Connects and resolves the resources: each word is a resource, a category such as "all", or a
+ *  comma-separated list. Reports failures. Returns an exit code; CLI_OK: continue. Call
+ *  cli_session_close() in any case. */
 int cli_session_open(cli_session *session, const cli_flags *flags, const char *const *names,
                      size_t name_count);
 
@@ -92,22 +93,22 @@ int cli_session_open(cli_session *session, const cli_flags *flags, const char *c
 KI_NODISCARD int cli_session_start(cli_session *session, const ki_handler *handler,
                                    void (*on_synced)(cli_target *target), ki_error *error);
 
-/** Adds an index to the informer of a target, for `prepare`. `made` is what making the index gave.
- */
+/** Adds an index to the informer of a target, for `prepare`. `made` is the result of creating the
+ *  index. */
 KI_NODISCARD int cli_session_add_index(cli_target *target, int made, ki_index *index,
                                        ki_error *error);
 
-/** Runs until something ends it. Gives the exit code, having said what went wrong. A signal is a
- *  fine end. `timeout_ms`: for the first sync; 0: none. */
+/** Runs until the session ends. Reports failures and returns the exit code. A signal is a regular
+ *  end. `timeout_ms`: for the first sync; 0: none. */
 int cli_session_run(cli_session *session, uint32_t timeout_ms);
 
-/** Ends it with success. */
+/** Ends the session successfully. */
 void cli_session_end(cli_session *session);
 
 bool cli_session_is_synced(const cli_session *session);
 
-/** The exit code of a command that shows all objects: CLI_SKIPPED, having said how many, in place
- * of CLI_OK if objects were skipped. */
+/** The exit code of a command that prints all objects: CLI_SKIPPED, after reporting their number,
+ *  instead of CLI_OK if objects were skipped. */
 int cli_session_result(const cli_session *session, int code);
 
 void cli_session_close(cli_session *session);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --sort-by: the order of kubectl, in which equal objects keep their places. */
+/* --sort-by: kubectl's order, a stable sort. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +11,10 @@ typedef enum key_type { KEY_NONE, KEY_BOOL, KEY_NUMBER, KEY_TEXT } key_type;
 
 typedef struct key {
     ki_object *object;
-    size_t place; /* before */
+    size_t place; /* original position */
     key_type type;
     double number;
-    bool is_quantity; /* `number` is one, and `text` its text */
+    bool is_quantity; /* `text` is the quantity `number` */
     char *text;
     size_t len;
 } key;
@@ -26,7 +26,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* How many digits there are, without leading zeros, which *at is moved behind. */
+/* Number of digits without leading zeros; advances *at past the zeros. */
 static size_t digits(ki_str text, size_t *at)
 {
     size_t count = 0;
@@ -67,7 +67,7 @@ int cli_natural_order(ki_str a, ki_str b)
     return a_ends == (j == b.len) ? ki_str_cmp(a, b) : a_ends ? -1 : 1;
 }
 
-/* The factor of a suffix; 0 if it is none. */
+/* The factor of a suffix; 0 if it is unknown. */
 static double suffix_factor(const char *suffix)
 {
     static const struct {
@@ -87,7 +87,7 @@ static double suffix_factor(const char *suffix)
     return 0;
 }
 
-/* Digits with at most one dot, and an exponent that is followed by digits. */
+/* Digits with at most one dot, and an exponent followed by digits. */
 static size_t number_length(const char *text)
 {
     size_t at = *text == '-' || *text == '+' ? 1 : 0;
@@ -125,7 +125,7 @@ bool cli_read_quantity(ki_str text, double *ret_number)
         return false;
     }
     copy[len] = '\0';
-    *ret_number = strtod(copy, NULL) * factor; /* the locale sets only LC_CTYPE */
+    *ret_number = strtod(copy, NULL) * factor; /* only LC_CTYPE is localized */
     return true;
 }
 
@@ -207,7 +207,8 @@ static int compare(const void *left, const void *right)
     return order;
 }
 
-/* Text is compared as quantities only if all of it is: the order has to be one of the whole. */
+/* Text is compared as quantities only if all values are quantities, to keep the order
+ * consistent. */
 static void unify(key *keys, size_t count)
 {
     bool all = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Templates: a list of parts, walked with a stack of ranges. */
+/* Templates: a list of parts, evaluated with a stack of ranges. */
 #include "cli/template.h"
 
 #include <stdlib.h>
@@ -16,16 +16,16 @@ typedef enum part_type { PART_TEXT, PART_PATH, PART_RANGE, PART_END } part_type;
 
 typedef struct part {
     part_type type;
-    size_t from; /* of a text, in `texts` */
+    size_t from; /* of a text: offset in `texts` */
     size_t len;
     ki_path *path; /* of a path or a range */
-    size_t end;    /* of a range: where its end is */
+    size_t end;    /* of a range: index of its end */
 } part;
 
 struct cli_template {
     part parts[PARTS_MAX];
     size_t count;
-    size_t open[RANGES_MAX]; /* ranges without their end so far */
+    size_t open[RANGES_MAX]; /* ranges not closed yet */
     size_t open_count;
     ki_buf texts;
 };
@@ -68,7 +68,7 @@ static int add_path(cli_template *t, part_type type, ki_str text, ki_error *erro
     return r;
 }
 
-/* {"text"} with the escapes of Go's strings that people use. */
+/* {"text"} with the common escapes of Go strings. */
 static int add_quoted(cli_template *t, ki_str text, ki_error *error)
 {
     part *p = add(t, PART_TEXT, error);
@@ -119,7 +119,7 @@ static ki_str trimmed(ki_str text)
     return text;
 }
 
-/* What stands between braces. */
+/* The content of a pair of braces. */
 static int add_inner(cli_template *t, ki_str text, ki_error *error)
 {
     static const char range[] = "range ";
@@ -140,7 +140,7 @@ static int add_inner(cli_template *t, ki_str text, ki_error *error)
     return add_path(t, PART_PATH, text, error);
 }
 
-/* The brace that ends what begins at `at`; quotes hide braces. NULL: there is none. */
+/* The closing brace; braces in quotes are ignored. NULL: there is none. */
 static const char *closing(const char *at)
 {
     char quote = '\0';
@@ -215,7 +215,7 @@ void cli_template_free(cli_template *t)
     free(t);
 }
 
-/* ---- using it ---- */
+/* ---- evaluation ---- */
 
 typedef struct range {
     size_t begin;
@@ -261,7 +261,7 @@ void cli_template_put(const cli_template *t, const ki_value *root, bool raw, ki_
         case PART_RANGE:
             ranges[++depth] = (range){.begin = at, .iter = iter_of(p->path, &now->value)};
             now = &ranges[depth];
-            at = p->end - 1; /* its end looks for the first value */
+            at = p->end - 1; /* its end moves to the first value */
             break;
         case PART_END:
             if (ki_path_iter_next(now->iter, &now->value) > 0) {

@@ -9,13 +9,13 @@
 
 typedef struct cli_template cli_template;
 
-/** Text without any brace is one path.
+/** Text without any brace is a single path.
  *  Owner: cli_template_free().  Errors: KI_ERR_SYNTAX and those of ki_path_compile(). */
 KI_NODISCARD int cli_template_parse(const char *text, cli_template **ret_template, ki_error *error);
 void cli_template_free(cli_template *template);
 
-/** Appends what the template makes of a value. Values of one path have blanks between them; they
- *  are escaped, unless `raw`. */
+/** Appends the evaluated template. Multiple values of one path are separated by spaces; they are
+ *  escaped, unless `raw`. */
 void cli_template_put(const cli_template *template, const ki_value *root, bool raw, ki_buf *out);
 
 #endif

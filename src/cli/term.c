@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Standard output and standard error. Both may be the same terminal, so that a line of progress is
- * taken away before anything else is written. */
+/* Standard output and standard error. Both may be the same terminal, so a progress line is cleared
+ * before anything else is written. */
 #include "cli/term.h"
 
 #include <errno.h>
@@ -17,11 +17,11 @@ static struct {
     bool out_terminal;
     bool error_terminal;
     bool color;
-    bool progress;         /* a line of progress is shown */
-    bool screen;           /* the other screen is shown */
-    bool keys;             /* single keys arrive on standard input */
-    int failure;           /* of writing, once it has failed */
-    struct termios before; /* what the terminal was set to, while `keys` */
+    bool progress;         /* a progress line is displayed */
+    bool screen;           /* the alternate screen is active */
+    bool keys;             /* unbuffered key input is active */
+    int failure;           /* first write error */
+    struct termios before; /* original terminal settings, while `keys` */
 } term;
 
 static bool wants_color(void)
@@ -129,8 +129,8 @@ int cli_term_flush(void)
 void cli_term_show(ki_str lines)
 {
     size_t left = cli_term_height();
-    /* Without wrapping, so that a line is a line however narrow the terminal is. Each is cleared
-     * when its turn comes: clearing all of them first would flicker. */
+    /* Without wrapping, so that each line stays one line on narrow terminals. Lines are cleared one
+     * by one: clearing the whole screen first would flicker. */
     write_to(stdout, ki_str_from(term.screen ? "" : "\033[?1049h\033[?25l\033[?7l"));
     write_to(stdout, ki_str_from("\033[H"));
     term.screen = true;
@@ -186,7 +186,7 @@ void cli_term_leave(void)
 
 void cli_term_note(ki_str text)
 {
-    (void)cli_term_flush(); /* so that both streams are in order; a failure is seen later */
+    (void)cli_term_flush(); /* keeps both streams in order; a failure is detected later */
     clear_progress();
     write_to(stderr, text);
     (void)fflush(stderr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two streams that the command writes to, and the terminal behind them, if there is one. */
+/* The command's output streams, and the terminal they are connected to, if any. */
 #ifndef KI_CLI_TERM_H
 #define KI_CLI_TERM_H
 
@@ -16,40 +16,39 @@ typedef enum cli_color {
     CLI_COLOR_MAX
 } cli_color;
 
-/** To be called once. `color` is "always", "never", or "auto": on a terminal, unless $NO_COLOR is
- *  set or $TERM is dumb.  Errors: KI_ERR_INVALID  another word. */
+/** Call once. `color` is "always", "never", or "auto": on a terminal, unless $NO_COLOR is set or
+ *  $TERM is dumb.  Errors: KI_ERR_INVALID  another word. */
 int cli_term_init(const char *color);
 
 bool cli_term_out_is_terminal(void);
 bool cli_term_error_is_terminal(void);
-/** Columns and lines of the terminal now; 80 and 24 if that is not known. */
+/** Current columns and lines of the terminal; 80 and 24 if unknown. */
 size_t cli_term_width(void);
 size_t cli_term_height(void);
-/** What switches a colour on for standard output; "" if there are none. */
+/** The escape sequence of a color for standard output; "" if colors are off. */
 const char *cli_term_color(cli_color color);
-/** What ends it. */
+/** The sequence that resets it. */
 const char *cli_term_plain(void);
 
 /** Writes to standard output, buffered. */
 void cli_term_out(ki_str text);
-/** Writes out what is buffered: 0, or -errno; -EPIPE if nobody reads any more. */
+/** Flushes the buffer: 0, or -errno; -EPIPE if the reader is gone. */
 int cli_term_flush(void);
 
-/** Fills the screen of the terminal behind standard output with lines, in the place of those
- * before, and cuts what does not fit. The first time the terminal's other screen is taken; leaving
- * it brings back what was there before. */
+/** Replaces the screen content of the terminal on standard output by these lines, truncated to fit.
+ *  The first call switches to the alternate screen; leaving restores the previous content. */
 void cli_term_show(ki_str lines);
 /** Undoes cli_term_show() and cli_term_take_keys(). */
 void cli_term_leave(void);
 
-/** Has single keys arrive on standard input, without echo, if it and standard output are a terminal
- *  and this process is in its foreground. Ctrl-C and the like stay signals. Whether they do. */
+/** Enables unbuffered key input without echo, if standard input and output are a terminal and this
+ *  process is in the foreground. Ctrl-C etc. remain signals. Whether it is enabled. */
 bool cli_term_take_keys(void);
 
-/** Writes whole lines to standard error, at once. A line of progress makes way for them. */
+/** Writes whole lines to standard error, unbuffered. A progress line is cleared first. */
 void cli_term_note(ki_str text);
-/** Shows a line of progress on the terminal behind standard error, in the place of the one before;
- *  "" takes it away. Without a terminal it does nothing. */
+/** Shows a progress line on the terminal of standard error, replacing the previous one; "" clears
+ *  it. No effect without a terminal. */
 void cli_term_progress(ki_str text);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text for people. Invariant: nothing that came from a cluster leaves here with a byte that a
- * terminal would obey. */
+/* Text output. Invariant: nothing received from a cluster is printed with bytes that a terminal
+ * would interpret. */
 #include "cli/text.h"
 
 #include <stdio.h>
@@ -166,7 +166,7 @@ void cli_text_cut(ki_buf *out, size_t from, size_t columns)
 
 /* ---- JSON ---- */
 
-/* One character of a string, and what it takes in `text`. */
+/* One character of a string; returns its length in `text`. */
 static size_t put_json_char(ki_buf *out, ki_str text)
 {
     uint32_t code = REPLACEMENT;
@@ -184,7 +184,7 @@ static size_t put_json_char(ki_buf *out, ki_str text)
     return len != 0 ? len : 1;
 }
 
-/* A string with its quotes, at the beginning of `text`; how many bytes it has there. */
+/* A string with its quotes at the start of `text`; returns its length there. */
 static size_t put_json_string(ki_buf *out, ki_str text)
 {
     size_t at = 1;
@@ -216,7 +216,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Whether the map or list that begins at `at` has nothing in it. */
+/* Whether the map or list at `at` is empty. */
 static bool is_empty(ki_str json, size_t at)
 {
     for (at++; at < json.len; at++) {
@@ -230,7 +230,7 @@ static bool is_empty(ki_str json, size_t at)
 void cli_put_json(ki_buf *out, ki_str json, unsigned int indent)
 {
     size_t depth = 0;
-    bool empty = false; /* the container that was opened last, and is still open */
+    bool empty = false; /* the innermost open container is empty */
     for (size_t at = 0; at < json.len;) {
         char c = json.ptr[at];
         if (c == '"') {

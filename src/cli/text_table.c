@@ -50,7 +50,7 @@ static void end_cell(cli_table *table)
     if (width > table->widths[column]) {
         table->widths[column] = width;
     }
-    cli_put_str(&table->rows, ki_str_make("", 1)); /* its NUL */
+    cli_put_str(&table->rows, ki_str_make("", 1)); /* NUL */
 }
 
 void cli_table_row(cli_table *table, cli_color color)
@@ -77,7 +77,7 @@ ki_buf *cli_table_line(cli_table *table)
 void cli_table_end_row(cli_table *table)
 {
     if (table->in_line) {
-        cli_put_str(&table->rows, ki_str_make("", 1)); /* its NUL */
+        cli_put_str(&table->rows, ki_str_make("", 1)); /* NUL */
         table->in_line = false;
         return;
     }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kinformer top`: how the caches are, again and again: a picture on a terminal, lines elsewhere.
- */
+/* `kinformer top`: periodic status of the caches: full screen on a terminal, lines elsewhere. */
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -49,7 +48,7 @@ static const cli_gauge *measure(const cli_target *target, const ki_health *healt
     return gauge;
 }
 
-/* ---- the picture ---- */
+/* ---- full screen ---- */
 
 static void put_since(ki_buf *out, uint64_t ms)
 {
@@ -180,7 +179,7 @@ static void on_key(void *user)
     char keys[64];
     ssize_t n = read(STDIN_FILENO, keys, sizeof(keys));
     if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) {
-        cli_loop_unwatch(&t->session.events, &t->keys); /* nobody types any more */
+        cli_loop_unwatch(&t->session.events, &t->keys); /* end of input */
     }
     for (ssize_t i = 0; i < n; i++) {
         if (keys[i] == 'q' || keys[i] == 'Q') {
@@ -193,7 +192,7 @@ static void take_keys(topping *t)
 {
     t->keys = (cli_fd){.fd = STDIN_FILENO, .ready = on_key, .user = t};
     if (cli_term_take_keys()) {
-        (void)!cli_loop_watch(&t->session.events, &t->keys, EPOLLIN); /* without it: Ctrl-C */
+        (void)!cli_loop_watch(&t->session.events, &t->keys, EPOLLIN); /* on failure: use Ctrl-C */
     }
 }
 
@@ -202,7 +201,7 @@ static void take_keys(topping *t)
 static int top(topping *t, cli_call *call)
 {
     cli_session *session = &t->session;
-    ki_handler handler = {0}; /* nobody needs to hear of anything */
+    ki_handler handler = {0}; /* no callbacks needed */
     ki_error error = KI_ERROR_INIT;
     const char *const usual[] = {DEFAULT_RESOURCES};
     bool named = call->operands.count != 0;

@@ -47,9 +47,9 @@ typedef struct watching {
     ki_buf line;
 } watching;
 
-/* ---- lines for people ---- */
+/* ---- text output ---- */
 
-/* A value in a line: what has blanks in it is in quotes, and nothing is long. */
+/* A value in one line: quoted if it contains spaces, and truncated. */
 static void put_short(ki_buf *out, const ki_value *value)
 {
     size_t begin = out->len;
@@ -68,7 +68,7 @@ static void put_short(ki_buf *out, const ki_value *value)
     cli_text_cut(out, begin, CHANGE_WIDTH);
 }
 
-/* Where changes go: into one cell, or, on a terminal, where that is too narrow, a line each. */
+/* Destination of changes: one cell or, on a narrow terminal, one line each. */
 typedef struct telling {
     ki_buf *out;
     cli_table *lines; /* NULL: `out` */
@@ -153,7 +153,7 @@ static void put_head(watching *w)
     cli_table_end_row(&w->table);
 }
 
-/* How wide a line gets with this in its last column. */
+/* Line width with this text in the last column. */
 static size_t width_with(const cli_table *table, ki_str text)
 {
     size_t width = cli_text_width(text);
@@ -216,7 +216,7 @@ typedef struct event {
     const char *sign;
     cli_color color;
     bool initial;
-    bool unknown; /* the final state */
+    bool unknown; /* the final state is unknown */
     const ki_object *before;
     const ki_object *object;
 } event;
@@ -309,7 +309,7 @@ static void on_tick(void *user)
     }
 }
 
-/* So that the columns of the first lines are as wide as those of later ones. */
+/* Gives the first lines the column widths of later ones. */
 static void widen(watching *w, const char *kind)
 {
     size_t *width = &w->table.widths[KIND_COLUMN];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* YAML output. Invariant: no string becomes a value of another type, whichever of YAML 1.1 and 1.2
- * its reader follows: what could be a number, a time, a boolean, null or syntax is in quotes.
+/* YAML output. Invariant: a string never parses as another type, under YAML 1.1 and 1.2 alike: text
+ * that could be a number, a time, a boolean, null or syntax is quoted.
  *
- * Containers are walked with a stack of our own; nothing here recurses on input. */
+ * Containers are traversed with an explicit stack; nothing here recurses on input. */
 #include "cli/yaml.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 enum {
     STEP = 2,
-    SIMPLE_KEY_MAX = 128, /* bytes; readers need not accept simple keys of over 1,024 characters */
+    SIMPLE_KEY_MAX = 128, /* bytes; parsers need not accept simple keys of over 1,024 characters */
     NONCHARACTER = 0xfffe
 };
 
@@ -32,7 +32,7 @@ static bool is_one_of(ki_str text, const char *const *words)
     return false;
 }
 
-/* What YAML 1.1 reads as something else than a string. */
+/* Whether YAML 1.1 parses it as something other than a string. */
 static bool is_word(ki_str text)
 {
     static const char *const words[] = {"null", "true", "false", "yes",   "no", "on",
@@ -52,7 +52,7 @@ static bool begins_with_year(ki_str text)
            is_digit(text.ptr[2]) && is_digit(text.ptr[3]) && text.ptr[4] == '-';
 }
 
-/* Whether a reader might take it for a number or a time. An address with its several dots is
+/* Whether a parser might read it as a number or a time. An IP address with several dots is
  * neither. */
 static bool is_number_like(ki_str text)
 {
@@ -80,7 +80,7 @@ static bool is_number_like(ki_str text)
     return other || dots < 2;
 }
 
-/* Whether the first characters mean something in YAML. */
+/* Whether it begins with YAML syntax. */
 static bool begins_as_syntax(ki_str text)
 {
     char c = text.ptr[0];
@@ -91,7 +91,7 @@ static bool begins_as_syntax(ki_str text)
     return strchr("?:,[]{}#&*!|>'\"%@` \t", c) != NULL || strncmp(text.ptr, "...", 3) == 0;
 }
 
-/* Whether a character can stand in YAML as it is; a line feed and a tab are handled elsewhere. */
+/* Whether a character may appear unescaped in YAML; line feed and tab are handled elsewhere. */
 static bool is_printable(uint32_t code)
 {
     return !cli_text_is_harmful(code) && (code & NONCHARACTER) != NONCHARACTER;
@@ -166,7 +166,7 @@ static void put_blanks(ki_buf *out, size_t count)
     }
 }
 
-/* Lines as they are, below the line with the bar. */
+/* Verbatim lines of a literal block. */
 static void put_literal(ki_buf *out, ki_str text, size_t indent)
 {
     size_t breaks = 0;
@@ -174,7 +174,7 @@ static void put_literal(ki_buf *out, ki_str text, size_t indent)
         breaks++;
     }
     cli_put(out, breaks == 0 ? "|-" : breaks == 1 ? "|" : "|+");
-    size_t end = breaks == 0 ? text.len : text.len - 1; /* our caller ends the last line */
+    size_t end = breaks == 0 ? text.len : text.len - 1; /* the caller ends the last line */
     for (size_t at = 0; at <= end;) {
         const char *next = at < end ? memchr(text.ptr + at, '\n', end - at) : NULL;
         size_t len = next != NULL ? (size_t)(next - text.ptr) - at : end - at;
@@ -202,7 +202,7 @@ static void put_string(ki_buf *out, ki_str text, bool is_key, size_t indent)
 
 /* ---- other scalars ---- */
 
-/* YAML 1.1 knows a float by its dot, and an exponent by its sign: 1e3 becomes 1.0e+3. */
+/* YAML 1.1 requires a dot in floats and a sign in exponents: 1e3 becomes 1.0e+3. */
 static void put_number(ki_buf *out, const ki_value *value)
 {
     ki_buf json;
@@ -241,7 +241,7 @@ static void put_scalar(ki_buf *out, const ki_value *value, size_t indent)
 typedef struct frame {
     ki_value_iter iter;
     bool is_map;
-    bool in_line; /* its next line has begun: it follows "- " */
+    bool in_line; /* its next line has begun after "- " */
     size_t indent;
 } frame;
 
@@ -278,7 +278,7 @@ static bool is_empty(const ki_value *container)
            ki_value_iter_next(&iter, NULL, &value) <= 0;
 }
 
-/* The name and its colon. A long name needs a question mark, and lines of its own. */
+/* A key and its colon. A long key needs the explicit form with a question mark. */
 static void put_key(ki_buf *out, const ki_value *key, size_t indent)
 {
     ki_buf text;
@@ -296,7 +296,7 @@ static void put_key(ki_buf *out, const ki_value *key, size_t indent)
     ki_buf_done(&text);
 }
 
-/* A value behind "name:" or "-": in the line, or as a container of its own. */
+/* A value after "name:" or "-": inline, or as a nested container. */
 static void put_value(ki_buf *out, stack *frames, const ki_value *value, bool in_map, size_t indent)
 {
     ki_type type = ki_value_type(value);
@@ -355,7 +355,8 @@ void cli_put_yaml(ki_buf *out, const ki_value *value, size_t indent, bool in_ite
 
 void cli_put_object_yaml(ki_buf *out, const ki_object *object, size_t indent, bool in_item)
 {
-    /* JSON has the kind of list items and of protobuf objects, which are outside of their bytes. */
+    /* The JSON includes the kind of list items and of protobuf objects, which is not in their
+     * bytes. */
     ki_object_options limits = KI_OPTIONS_INIT(ki_object_options);
     ki_object *whole = NULL;
     ki_buf json;

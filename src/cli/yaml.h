@@ -8,8 +8,8 @@
 #include <kinformer/value.h>
 
 /** Appends a value as YAML that parses back to the same JSON, under YAML 1.1 and 1.2 alike. Members
- *  keep their order. Harmful characters (see cli_put_escaped()) are written as escapes. Each line
- *  has `indent` blanks in front; with `in_item` the first one has none, as it follows "- ". */
+ *  keep their order. Harmful characters (see cli_put_escaped()) are escaped. Each line is indented
+ *  by `indent` spaces; with `in_item` except for the first, which follows "- ". */
 void cli_put_yaml(ki_buf *out, const ki_value *value, size_t indent, bool in_item);
 
 /** The same for an object, with its kind and apiVersion. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kinformer demo`: informers, an index and a work queue on an API server in memory, on which
- * objects come and go and much goes wrong; at the end everything is compared. Exit code 0 says that
- * all was equal, and nothing else does. */
+/* `kinformer demo`: informers, an index and a work queue on an in-memory API server with changing
+ * objects and many faults; at the end all caches are compared with the server. The exit code is 0
+ * only if everything is equal. */
 #include "cli/demo/demo.h"
 
 #include <errno.h>
@@ -133,7 +133,7 @@ static void on_tick(void *user)
     }
 }
 
-/* The first one only ends the changes: whoever has seen enough still learns how it ended. */
+/* The first signal only ends the changes, so that the final comparison still takes place. */
 static void on_signal(void *user)
 {
     demo *d = user;
@@ -148,7 +148,7 @@ static void on_signal(void *user)
 
 /* ---- the end ---- */
 
-/* Reads everything from the server, and compares. */
+/* Reads everything from the server and compares it with the caches. */
 static int compare(demo *d, demo_check *ret_check, size_t *ret_wrong, ki_error *error)
 {
     ki_response answers[DEMO_RESOURCES] = {{0}};
@@ -172,8 +172,8 @@ static int compare(demo *d, demo_check *ret_check, size_t *ret_wrong, ki_error *
     return r;
 }
 
-/* Lets informers and controller catch up, and compares again and again until all is equal or the
- * time is over. */
+/* Lets informers and controller catch up, and repeats the comparison until everything is equal or
+ * the time limit passes. */
 static int settle(demo *d, demo_result *ret_result, ki_error *error)
 {
     uint64_t began = cli_now_ns();
@@ -194,7 +194,7 @@ static int settle(demo *d, demo_result *ret_result, ki_error *error)
     }
 }
 
-/* ---- the beginning ---- */
+/* ---- startup ---- */
 
 static int prepare(cli_target *target, ki_error *error)
 {
@@ -252,7 +252,7 @@ static void tell_beginning(demo *d)
     ki_buf_done(&count);
 }
 
-/* The whole of it; what went wrong is in `error`. */
+/* Runs the demo; failures are in `error`. */
 static int play(demo *d, cli_call *call, demo_result *ret_result, ki_error *error)
 {
     const char *const names[] = {NAMES};
@@ -295,7 +295,7 @@ static int run_demo(demo *d, cli_call *call)
     ki_error error = KI_ERROR_INIT;
     demo_result result = {0};
     int r = play(d, call, &result, &error);
-    if (d->session.started_ns == 0) { /* there was nothing to see */
+    if (d->session.started_ns == 0) { /* nothing was displayed */
         if (r != KI_ERR_STOPPED) {
             cli_say_error(&error);
         }
@@ -305,7 +305,7 @@ static int run_demo(demo *d, cli_call *call)
     result.why = r < 0 ? cli_error_text(&error) : NULL;
     demo_summary_print(d, &result);
     int written = cli_term_flush();
-    if (written < 0 && written != -EPIPE) { /* who looks on reads nothing of it there */
+    if (written < 0 && written != -EPIPE) { /* EPIPE: the viewer closed the output */
         cli_say("cannot write: %s", strerror(-written));
     }
     bool fine = r == 0 && demo_check_is_equal(&result.check) && result.wrong == 0 && d->query.right;

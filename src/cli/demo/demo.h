@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kinformer demo`: what its parts know of each other. One thread runs all of it but the server,
- * which has one of its own and is reached through a socket. */
+/* `kinformer demo`: shared state of its parts. Everything runs on one thread, except for the
+ * server, which has its own thread and is reached through a socket. */
 #ifndef KI_CLI_DEMO_DEMO_H
 #define KI_CLI_DEMO_DEMO_H
 
@@ -29,7 +29,7 @@ enum {
 enum { DEMO_LINES = 256, DEMO_LINE_MAX = 160, DEMO_BARS = 256, DEMO_CALLS = 4 };
 
 #define DEMO_NODE_INDEX "node"
-/** The node whose pods are requested, and that fails. */
+/** The node whose pods are queried, and that fails. */
 enum { DEMO_NODE = 7 };
 
 typedef struct demo demo;
@@ -42,35 +42,35 @@ typedef struct demo_options {
     uint32_t wait_ms;
 } demo_options;
 
-/** What is kept of one informer. */
+/** State of one informer. */
 typedef struct demo_row {
     cli_gauge gauge;
     uint64_t adds;
     uint64_t updates;
     uint64_t deletes;
-    uint64_t initial;         /* of the adds: what was there at the start */
-    uint64_t differences;     /* that new lists brought, so far */
-    bool relisted;            /* that is to be told, when all of it has come through */
-    uint64_t bars[DEMO_BARS]; /* what was told in each half of a second; the last is under way */
+    uint64_t initial;         /* adds that belong to the initial list */
+    uint64_t differences;     /* found by relists so far */
+    bool relisted;            /* to be reported once all of it was delivered */
+    uint64_t bars[DEMO_BARS]; /* events per half second; the last is in progress */
     size_t bar_count;
-    uint64_t bar_told; /* that is counted in them */
+    uint64_t bar_told; /* events counted in them */
 } demo_row;
 
-/** One thing that happened. */
+/** One line of the event log. */
 typedef struct demo_line {
     double seconds;
     cli_color color;
     char text[DEMO_LINE_MAX];
 } demo_line;
 
-/** A run of the controller that waits for its answer. */
+/** A reconcile of the controller that waits for a response. */
 typedef struct demo_call {
     demo *demo;
     ki_call *call; /* NULL: none */
     ki_work work;
 } demo_call;
 
-/** The controller: keeps a PodCount in each namespace that says how many pods are there. */
+/** The controller: maintains a PodCount object in each namespace with its number of pods. */
 typedef struct demo_controller {
     ki_workqueue *queue;
     ki_path *phase;
@@ -81,23 +81,23 @@ typedef struct demo_controller {
     uint64_t failures;
 } demo_controller;
 
-/** An answer of the index. */
+/** A query of the index. */
 typedef struct demo_query {
     char node[DEMO_NAME_MAX];
     size_t found;
     size_t all;
-    bool right;          /* looking at all has always found the same */
-    double index_us;     /* how long that took */
-    double scan_us;      /* how long it takes to look at all */
-    uint64_t scanned_ns; /* the last time; that is not done as often */
+    bool right;          /* a full scan has always found the same */
+    double index_us;     /* duration of the query */
+    double scan_us;      /* duration of a full scan */
+    uint64_t scanned_ns; /* last scan; scans are less frequent than queries */
 } demo_query;
 
-/** How it ended. */
+/** The final result. */
 typedef struct demo_result {
     demo_check check;
-    size_t wrong;        /* namespaces in which the controller has not done what it should */
+    size_t wrong;        /* number of namespaces with a wrong PodCount */
     uint64_t settled_ns; /* from the last change to the comparison */
-    const char *why;     /* what kept it from being compared; NULL: nothing did */
+    const char *why;     /* why there was no comparison; NULL: there was */
 } demo_result;
 
 struct demo {
@@ -112,95 +112,96 @@ struct demo {
     demo_query query;
     ki_path *node_path;
     ki_buf scratch;
-    ki_error failure; /* of a change; it ends the demo */
+    ki_error failure; /* of a change; ends the demo */
 
     uint64_t began_ns;
-    uint64_t settling_ns; /* since when it waits for the caches; 0: not yet */
-    double changed_s;     /* how long objects have changed; 0: they still do */
-    bool interrupted;     /* by whoever looks on */
-    uint64_t loaded;      /* objects */
+    uint64_t settling_ns; /* when it started to wait for the caches; 0: not yet */
+    double changed_s;     /* duration of the changes; 0: not ended */
+    bool interrupted;     /* by the user */
+    uint64_t loaded;      /* number of objects */
 
     /* Changes. */
     uint64_t created;
     uint64_t updated;
     uint64_t deleted;
     uint64_t began_changing_ns; /* 0: not yet */
-    uint64_t changing_ns;       /* when the last ones were made */
-    double owed;                /* changes that are due */
+    uint64_t changing_ns;       /* time of the last ones */
+    double owed;                /* number of changes due */
     bool changing;
 
-    /* What goes wrong. */
-    size_t act; /* the next one */
+    /* Faults. */
+    size_t act; /* index of the next one */
     uint64_t cuts;
-    bool away; /* it refuses connections */
+    bool away; /* the server refuses connections */
 
     /* Output of the demo. */
     demo_line lines[DEMO_LINES];
     size_t line_count;
-    size_t printed; /* lines; where there is no picture */
-    size_t resumed; /* informers that took up again and were not told of */
+    size_t printed; /* number of lines printed without a terminal */
+    size_t resumed; /* informers that resumed and were not reported yet */
     double resumed_s;
-    uint64_t reconnects; /* of all informers, when that was looked at last */
-    size_t ended;        /* watches that ended and were started again, and were not told of */
-    uint64_t ended_ns;   /* the last of them */
+    uint64_t reconnects; /* of all informers at the last check */
+    size_t ended;        /* watches that ended and were restarted, not reported yet */
+    uint64_t ended_ns;   /* time of the last of them */
     uint64_t bars;       /* see demo_row */
     uint64_t shown_ns;
 };
 
-/** Seconds since the demo began, and since objects began to change. */
+/** Seconds since the demo started, and since objects started to change. */
 double demo_seconds(const demo *d);
 double demo_changing_seconds(const demo *d);
-/** A line of the story. */
+/** Adds a line to the event log. */
 void demo_tell(demo *d, cli_color color, const char *format, ...) KI_PRINTF(3, 4);
 
 /* demo_churn.c */
 
-/** How many changes there were so far. */
+/** Number of changes so far. */
 uint64_t demo_churn_count(const demo *d);
-/** Puts the first objects on the server. */
+/** Creates the initial objects on the server. */
 KI_NODISCARD int demo_churn_load(demo *d, ki_error *error);
 /** Makes the changes that are due. */
 void demo_churn_run(demo *d);
-/** A node ends: its pods go, and others come in their place elsewhere. How many. */
+/** Drains a node: deletes its pods and creates replacements on other nodes. Returns their
+ *  number. */
 size_t demo_churn_drain(demo *d, size_t node);
 
 /* demo_acts.c */
 
-/** Has happen to the server what is due. */
+/** Injects the faults that are due. */
 void demo_acts_run(demo *d);
-/** Ends whatever goes wrong. */
+/** Ends all faults. */
 void demo_acts_end(demo *d);
 
 /* demo_controller.c */
 
 KI_NODISCARD int demo_controller_open(demo *d, ki_error *error);
 void demo_controller_close(demo *d);
-/** A pod of this namespace has come, changed or gone. */
+/** Call when a pod of this namespace was added, changed or deleted. */
 void demo_controller_note(demo *d, const ki_object *pod);
-/** Works on what waits. */
+/** Processes the queued keys. */
 void demo_controller_run(demo *d);
-/** In how many namespaces it has not done what it should, by what the server has. */
+/** Number of namespaces with a wrong PodCount, by the server's state. */
 size_t demo_controller_wrong(const ki_list *pods, const ki_list *counts);
 
 /* demo_story.c */
 
-/** Looks what has become of the informers. */
+/** Checks the informers for news. */
 void demo_story_follow(demo *d);
-/** Asks the index which pods are on the node of the query, and looks at all pods as well. */
+/** Queries the index for the pods of the node, and scans all pods for comparison. */
 void demo_story_query(demo *d);
-/** Counts how busy the informers are. */
+/** Records the activity of the informers. */
 void demo_story_bars(demo *d);
 
 /* demo_view.c */
 
-/** Shows it: a picture on a terminal, lines elsewhere. */
+/** Updates the display: full screen on a terminal, lines elsewhere. */
 void demo_view_show(demo *d);
-/** Shows it for the last time. */
+/** Updates the display for the last time. */
 void demo_view_end(demo *d);
 
 /* demo_summary.c */
 
-/** Says what there was to see, and whether all was equal. */
+/** Prints a summary and the result of the comparison. */
 void demo_summary_print(demo *d, const demo_result *result);
 
 #endif

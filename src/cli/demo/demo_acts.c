@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes wrong in the demo, and when. */
+/* The faults of the demo and their schedule. */
 #include "cli/demo/demo.h"
 #include "cli/report_failure.h"
 
-/* How many seconds the server is gone. */
+/* Duration of the outage in seconds. */
 static double outage(const demo *d)
 {
     double seconds = 0.08 * d->options->seconds;
@@ -52,8 +52,8 @@ static void fail_node(demo *d)
 }
 
 typedef struct act {
-    double part;                    /* of the whole time */
-    double (*later)(const demo *d); /* seconds after that; NULL: none */
+    double part;                    /* fraction of the total time */
+    double (*later)(const demo *d); /* additional seconds; NULL: none */
     void (*play)(demo *d);
 } act;
 
@@ -77,8 +77,8 @@ void demo_acts_run(demo *d)
 
 void demo_acts_end(demo *d)
 {
-    if (d->away) { /* else what goes wrong is not of our doing, and stays */
-        (void)!ki_apiserver_set_faults(d->server, "", NULL); /* none: nothing that could fail */
+    if (d->away) { /* otherwise the faults are not ours, and stay */
+        (void)!ki_apiserver_set_faults(d->server, "", NULL); /* clearing the faults cannot fail */
         d->away = false;
     }
 }

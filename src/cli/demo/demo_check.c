@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a cache equals what the server has. */
+/* Compares a cache with the server. */
 #include "cli/demo/demo_check.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "cli/diff.h"
 #include "cli/text.h"
 
-/* What keeps two objects of one key from being equal. */
+/* The differences of two objects with the same key. */
 typedef struct finding {
     ki_buf text; /* the first field that differs */
     bool found;
@@ -49,7 +49,7 @@ static void compare_content(const char *label, const ki_object *mine, const ki_o
     finding f = {.found = false};
     cli_text_init(&f.text);
     if (!cli_diff(mine, theirs, take_change, &f) && !f.found) {
-        f.found = true; /* not all of it was looked at */
+        f.found = true; /* the comparison was incomplete */
         cli_put(&f.text, "too large to compare");
     }
     if (f.found) {

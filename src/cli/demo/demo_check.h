@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a cache equals what the server has. It reads the server by itself, and shares nothing
- * with informers but the reading of objects. */
+/* Compares a cache with the server. It reads the server with its own requests, and shares only the
+ * object decoder with informers. */
 #ifndef KI_CLI_DEMO_DEMO_CHECK_H
 #define KI_CLI_DEMO_DEMO_CHECK_H
 
@@ -8,25 +8,25 @@
 #include <kinformer/request.h>
 #include <kinformer/store.h>
 
-/** What was found, over all calls with the same struct. */
+/** Result, accumulated over all calls with the same struct. */
 typedef struct demo_check {
-    size_t objects;   /* of the server */
-    size_t missing;   /* that the cache has not */
-    size_t extra;     /* that the server has not */
-    size_t replaced;  /* of another uid */
-    size_t stale;     /* of another resourceVersion */
-    size_t different; /* all of that is equal, but the content is not */
-    char first[256];  /* what is wrong with the first one; escaped */
+    size_t objects;   /* on the server */
+    size_t missing;   /* not in the cache */
+    size_t extra;     /* not on the server */
+    size_t replaced;  /* different uid */
+    size_t stale;     /* different resourceVersion */
+    size_t different; /* all of that is equal, but not the content */
+    char first[256];  /* description of the first difference; escaped */
 } demo_check;
 
 bool demo_check_is_equal(const demo_check *check);
 
-/** Compares key, uid, resourceVersion and content of all objects, in both directions. What the
- *  server has may be in another encoding. Sorts the list. */
+/** Compares key, uid, resourceVersion and content of all objects, in both directions. The server's
+ *  objects may be in another encoding. Sorts the list. */
 void demo_check_compare(const char *label, ki_list *server, const ki_snapshot *cache,
                         demo_check *check);
 
-/** All objects of a resource, by one plain request for JSON: `list` of the answer.
+/** Reads all objects of a resource with a single JSON request: `list` of the response.
  *  Owner: ki_response_done(), in any case.  Thread: not inside the loop.  Blocks: yes. */
 KI_NODISCARD int demo_check_read(ki_client *client, const ki_resource *resource,
                                  ki_response *ret_answer, ki_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of the demo are created, changed and deleted on the server itself, as if by other
- * clients; informers receive the changes only through their connections. */
+/* Creates, changes and deletes the objects of the demo directly on the server, like other clients;
+ * informers receive the changes only through their connections. */
 #include <string.h>
 
 #include "cli/command_loop.h"
@@ -14,7 +14,7 @@ uint64_t demo_churn_count(const demo *d)
     return d->created + d->updated + d->deleted;
 }
 
-/* Puts what is in `scratch` on the server. */
+/* Applies the object in `scratch`. */
 static int apply(demo *d, ki_error *error)
 {
     ki_object *object = NULL;
@@ -111,7 +111,7 @@ static int change_map(demo *d)
     return apply(d, &d->failure);
 }
 
-/* One goes and one comes. */
+/* Deletes one and creates another. */
 static int exchange_map(demo *d)
 {
     size_t position = demo_world_random(&d->world, d->world.map_count);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The controller of the demo: in each namespace it keeps an object of a custom resource that says
- * how many pods are there. Its keys are namespaces, so that many events become few runs. It reads
- * the caches and writes to the server, which may refuse, be away, or know more than the caches do:
- * then the key comes again. */
+/* The controller of the demo: maintains a custom resource object in each namespace with its number
+ * of pods. Its keys are namespaces, so that many events result in few reconciles. It reads the
+ * caches and writes to the server, which may refuse, be unreachable, or be ahead of the caches:
+ * then the key is retried. */
 #include <string.h>
 
 #include <kinformer/rate_limiter.h>
@@ -12,7 +12,7 @@
 #include "cli/report_failure.h"
 #include "cli/text.h"
 
-/* So long changes of one namespace gather before they are looked at. */
+/* Delay that merges changes of one namespace. */
 #define GATHER_MS 200
 
 int demo_controller_open(demo *d, ki_error *error)
@@ -48,7 +48,7 @@ void demo_controller_note(demo *d, const ki_object *pod)
     (void)!ki_workqueue_add_after(c->queue, ki_object_namespace(pod), GATHER_MS);
 }
 
-/* How many pods a namespace has, and how many of them run, as the cache says. */
+/* Number of pods in a namespace and how many of them run, from the cache. */
 static void count_pods(demo *d, const char *name_space, uint64_t *ret_pods, uint64_t *ret_running)
 {
     ki_snapshot *pods =
@@ -68,9 +68,9 @@ static void count_pods(demo *d, const char *name_space, uint64_t *ret_pods, uint
     (void)ki_snapshot_unref(pods);
 }
 
-/* ---- a run ---- */
+/* ---- reconcile ---- */
 
-/* The object of a namespace as the cache has it; NULL: it has none. */
+/* The PodCount of a namespace in the cache; NULL: none. */
 static ki_object *find_count(demo *d, const char *name_space)
 {
     return ki_informer_get(d->session.targets[DEMO_PODCOUNTS].informer, name_space,
@@ -86,13 +86,14 @@ static bool says(const ki_object *count, const char *member, uint64_t number)
            ki_value_int64(&value, &said) == 0 && said == (int64_t)number;
 }
 
-/* Gives the key back: done with, or to come again. */
+/* Marks the key as done, and requeues it on failure. */
 static void finish(demo_call *call, int result)
 {
     demo_controller *c = &call->demo->controller;
     if (result < 0) {
         c->failures++;
-        (void)!ki_workqueue_add_rate_limited(c->queue, call->work.key); /* fails at the end only */
+        (void)!ki_workqueue_add_rate_limited(c->queue,
+                                             call->work.key); /* fails only during shutdown */
     } else {
         ki_workqueue_forget(c->queue, call->work.key);
     }
@@ -144,7 +145,7 @@ static void reconcile(demo_call *call)
     ki_object *known = find_count(d, call->work.key);
     d->controller.runs++;
     if (known != NULL && says(known, "pods", pods) && says(known, "running", running)) {
-        finish(call, 0); /* it is as it should be */
+        finish(call, 0); /* up to date */
     } else {
         int r = write_count(call, known, pods, running);
         if (r < 0) {
@@ -158,7 +159,7 @@ void demo_controller_run(demo *d)
 {
     demo_controller *c = &d->controller;
     if (!cli_session_is_synced(&d->session)) {
-        return; /* what the caches do not know yet would be written wrong */
+        return; /* caches that are behind would lead to a wrong count */
     }
     for (size_t i = 0; i < DEMO_CALLS; i++) {
         demo_call *call = &c->calls[i];
@@ -169,7 +170,7 @@ void demo_controller_run(demo *d)
     }
 }
 
-/* ---- whether it did it right ---- */
+/* ---- verification ---- */
 
 size_t demo_controller_wrong(const ki_list *pods, const ki_list *counts)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens to the informers of the demo, in one line each, and what the index knows. */
+/* Reports events of the informers in one line each, and queries the index. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define MICROSECOND_NS 1e3
 #define BAR_NS (500 * CLI_MS_NS)
 #define SCAN_NS CLI_SECOND_NS
-#define GATHER_NS (300 * CLI_MS_NS) /* so long things of one kind become one line */
+#define GATHER_NS (300 * CLI_MS_NS) /* events of one kind within this time share a line */
 
 double demo_seconds(const demo *d)
 {
@@ -28,7 +28,7 @@ double demo_changing_seconds(const demo *d)
 void demo_tell(demo *d, cli_color color, const char *format, ...)
 {
     va_list args;
-    if (d->line_count == DEMO_LINES) { /* the oldest one goes */
+    if (d->line_count == DEMO_LINES) { /* drop the oldest one */
         memmove(&d->lines[0], &d->lines[1], (DEMO_LINES - 1) * sizeof(d->lines[0]));
         d->line_count--;
         d->printed -= d->printed > 0 ? 1 : 0;
@@ -42,14 +42,14 @@ void demo_tell(demo *d, cli_color color, const char *format, ...)
 
 /* ---- informers ---- */
 
-/* All that a new list brought has come through the queue and the handler. */
+/* Whether all differences of a relist were delivered to the handler. */
 static bool has_settled(const ki_health *health)
 {
     return health->queued == 0 && health->handlers_waiting == 0;
 }
 
-/* Handlers receive the initial objects, events, and differences found by a relist; so what is none
- * of the first two is the last. */
+/* Handlers receive the initial objects, watch events, and differences found by a relist; so the
+ * rest after subtracting the first two are differences. */
 static uint64_t differences_of(const demo_row *row, const ki_health *health)
 {
     uint64_t calls = row->adds + row->updates + row->deletes;
@@ -92,7 +92,7 @@ static void tell_resumed(demo *d)
     d->resumed_s = 0;
 }
 
-/* Watches that merely ended are no trouble to anybody; but one may wonder. */
+/* Watches that merely ended are normal; reported for information. */
 static void tell_reconnects(demo *d, uint64_t reconnects)
 {
     uint64_t now = cli_now_ns();
@@ -114,11 +114,11 @@ static void follow(demo *d, cli_target *target, demo_row *row, bool *lost)
     bool reconnected = target->follow.state == CLI_FOLLOW_RECONNECTED;
     switch (cli_follow_look(target, &health)) {
     case CLI_NEWS_NONE:
-    case CLI_NEWS_FAILING: /* the server's line says so */
+    case CLI_NEWS_FAILING: /* covered by the server's own line */
         break;
     case CLI_NEWS_RECONNECTED:
     case CLI_NEWS_SYNCED:
-        if (!reconnected) { /* else it was counted then */
+        if (!reconnected) { /* otherwise already counted */
             double seconds = cli_follow_seconds_to_connect(&target->follow);
             d->resumed_s = seconds > d->resumed_s ? seconds : d->resumed_s;
             d->resumed++;
@@ -142,7 +142,7 @@ void demo_story_follow(demo *d)
         follow(d, &d->session.targets[i], &d->rows[i], &lost);
         reconnects += cli_follow_health(&d->session.targets[i]).reconnects;
     }
-    if (lost || d->resumed != 0) { /* these are told otherwise */
+    if (lost || d->resumed != 0) { /* reported separately */
         d->reconnects = reconnects;
         d->ended = 0;
     } else {
@@ -193,7 +193,7 @@ void demo_story_query(demo *d)
     (void)ki_snapshot_unref(pods);
 }
 
-/* ---- how busy they are ---- */
+/* ---- activity ---- */
 
 static void add_bar(demo_row *row)
 {

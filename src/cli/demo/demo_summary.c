@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of the demo: what there was to see, in plain words. */
+/* Summary at the end of the demo. */
 #include <errno.h> /* program_invocation_name */
 
 #include "cli/demo/demo.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the demo shows: a picture on a terminal, lines elsewhere. */
+/* Display of the demo: full screen on a terminal, lines elsewhere. */
 #include <string.h>
 
 #include "cli/command_loop.h"
@@ -9,8 +9,8 @@
 #include "cli/text.h"
 #include "cli/text_table.h"
 
-enum { FIXED_LINES = 9 };            /* besides the rows and the story */
-#define LINES_NS (2 * CLI_SECOND_NS) /* between two lines that only count */
+enum { FIXED_LINES = 9 };            /* besides the rows and the event log */
+#define LINES_NS (2 * CLI_SECOND_NS) /* between two lines of counters */
 
 /* ---- the table ---- */
 
@@ -28,7 +28,7 @@ static const cli_heading headings[] = {
     {"EVENTS OVER TIME", false, false, false},
 };
 
-/* How busy it was, the latest at the right: `most_bars` half seconds at most. */
+/* The activity, latest at the right: at most `most_bars` half seconds. */
 static void put_bars(ki_buf *out, const demo_row *row, size_t most_bars)
 {
     static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -39,7 +39,8 @@ static void put_bars(ki_buf *out, const demo_row *row, size_t most_bars)
     }
     for (size_t i = from; i < row->bar_count; i++) {
         uint64_t height = 0;
-        while (height * height * most < 64 * row->bars[i]) { /* by its root: a peak hides less */
+        while (height * height * most <
+               64 * row->bars[i]) { /* square root scale, so that peaks hide less */
             height++;
         }
         cli_put(out, bars[height]);
@@ -68,7 +69,7 @@ static void put_row(demo *d, cli_table *table, size_t which, bool wide, size_t b
     cli_table_end_row(table);
 }
 
-/* How many columns are left for the bars: what all others take is known once they are there. */
+/* Number of columns left for the bars; the width of the others must be known. */
 static size_t room_for_bars(const cli_table *table)
 {
     size_t used = 0;
@@ -81,7 +82,7 @@ static size_t room_for_bars(const cli_table *table)
 static void put_table(demo *d, ki_buf *out, size_t width)
 {
     size_t bars = 1;
-    for (int pass = 0; pass < 2; pass++) { /* the first tells how wide columns are */
+    for (int pass = 0; pass < 2; pass++) { /* the first pass determines the column widths */
         cli_table table;
         cli_table_init_headed(&table, headings, sizeof(headings) / sizeof(headings[0]), width);
         for (size_t i = 0; i < d->session.target_count; i++) {
@@ -110,7 +111,7 @@ static void put_head(demo *d, ki_buf *out)
              cli_term_color(CLI_COLOR_DIM), cli_term_plain());
 }
 
-/* One line of a picture, cut at its width. */
+/* One screen line, truncated to its width. */
 static void put_cut(ki_buf *out, const ki_buf *text, size_t width, cli_color color)
 {
     size_t begin;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cluster of the demo: a shop with its applications, on some nodes. What an object looks like
- * follows from a few numbers, so that each can be written again at any time. */
+/* The cluster of the demo: a shop with its applications on a number of nodes. Objects are generated
+ * from a few numbers, so that each can be regenerated at any time. */
 #include "cli/demo/demo_world.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ static const char *const apps[APPS] = {"web",   "api",     "worker", "cache", "q
 
 /* ---- numbers ---- */
 
-/* A number that looks like chance (splitmix64). */
+/* Pseudo-random mix (splitmix64). */
 static uint64_t mix(uint64_t number)
 {
     uint64_t z = number + UINT64_C(0x9e3779b97f4a7c15);
@@ -148,7 +148,7 @@ const char *demo_world_namespace_of_map(const demo_map *map)
     return demo_world_namespace((size_t)map->number);
 }
 
-/* "web", and "web-2" where a namespace has a second one. */
+/* "web", or "web-2" for the second one of a namespace. */
 static void name_deployment(size_t position, char name[DEMO_NAME_MAX])
 {
     size_t which = position / DEMO_NAMESPACES;
@@ -159,11 +159,11 @@ static void name_deployment(size_t position, char name[DEMO_NAME_MAX])
     }
 }
 
-/* Five letters and digits as generated names have them; others for each number, up to 27^5. */
+/* Five characters as in generated names; unique for numbers up to 27^5. */
 static void put_letters(uint64_t number, char text[LETTERS + 1])
 {
     static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
-    uint64_t rest = number * 7654321; /* has no factor in common with 27 */
+    uint64_t rest = number * 7654321; /* coprime to 27 */
     for (size_t i = 0; i < LETTERS; i++) {
         text[i] = letters[rest % (sizeof(letters) - 1)];
         rest /= sizeof(letters) - 1;
@@ -280,7 +280,7 @@ void demo_world_put_node(const demo_world *world, size_t position, ki_buf *out)
     cli_put(out, "]}}");
 }
 
-/* The part of a container that deployments and pods have in common. */
+/* The container fields common to deployments and pods. */
 static void put_container(const char *app, const char *name_space, uint32_t revision, ki_buf *out)
 {
     cli_putf(out,
