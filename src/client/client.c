@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client: configuration, credentials, transport and throttle on one loop. Everything that uses
- * the loop is created and freed inside it, on whichever thread. */
+/* The client: configuration, credentials, transport and rate limiter on one loop. Everything that
+ * uses the loop is created and freed inside it, on any thread. */
 #include "client/client.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 enum { URL_MAX_BYTES = 1 << 20 };
 
-/* ---- what is allowed ---- */
+/* ---- policy ---- */
 
 static int check_policy(const ki_config *config, const ki_client_options *o, ki_error *error)
 {
@@ -28,7 +28,7 @@ static int check_policy(const ki_config *config, const ki_client_options *o, ki_
                              "insecure-skip-tls-verify in the configuration requires the client "
                              "option allow_insecure");
     }
-    return 0; /* whether plugins may run is looked at where one is needed */
+    return 0; /* plugins are checked where one is needed */
 }
 
 static int check_options(const ki_client_options *options, ki_client_options *ret_options,
@@ -99,7 +99,8 @@ static int start_call(const ki_http_request *request, const ki_http_sink *sink, 
 static void set_table(ki_client *client)
 {
     client->transport = ki__curl_table(client->curl);
-    client->transport.start = start_call; /* the others know libcurl's transport by their call */
+    client->transport.start =
+        start_call; /* the rest of the table takes a call of libcurl's transport */
     client->transport.ref = take_reference;
     client->transport.unref = drop_reference;
     client->transport.user = client;
@@ -145,14 +146,14 @@ static void close_inside(void *arg)
 }
 
 /* The loop was stopped: pending calls end. Calls and waiters hold the client, the last of them
- * until it is notified: a waiting thread may then release the client. So nothing here uses it at
- * the end, and without calls and waiters another thread may be about to close it. */
+ * until it is notified: a waiting thread may then release the client. So the client is not accessed
+ * afterwards, and without calls and waiters another thread may be about to close it. */
 static void on_stop(ki__stop_hook *hook)
 {
     ki_client *client = KI__CONTAINER_OF(hook, ki_client, stop_hook);
     bool calls = ki__calls_close(client);
     if (calls) {
-        ki__client_hold(client); /* the calls of discovery are dropped, perhaps the last ones */
+        ki__client_hold(client); /* ending the discovery calls may drop the last reference */
     }
     ki_error error = KI_ERROR_INIT;
     (void)ki__error_set(&error, KI_ERR_STOPPED, KI__STOPPED_BEFORE_ANSWER);
@@ -169,7 +170,7 @@ static void on_stop(ki__stop_hook *hook)
     }
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static int take_loop(ki_client *client, const ki_client_options *o, ki_error *error)
 {
@@ -298,7 +299,7 @@ int ki_client_new(const ki_client_options *options, ki_client **ret_client, ki_e
     return 0;
 }
 
-/* ---- the end ---- */
+/* ---- destruction ---- */
 
 void ki__client_hold(ki_client *client)
 {
@@ -312,7 +313,8 @@ void ki__client_release(ki_client *client)
     }
     ki_loop *loop = client->loop;
     if (client->pid != getpid()) {
-        /* A child of fork(): connections, plugins and locks are the parent's. The memory stays. */
+        /* In a child of fork(), connections, plugins and locks belong to the parent. The memory is
+         * leaked. */
         (void)ki_loop_unref(loop);
         return;
     }
@@ -356,13 +358,13 @@ ki_client *ki_client_close(ki_client *client)
     (void)ki_client_unref(client);
     if (wait) {
         int r = ki_loop_join(loop);
-        (void)r; /* inside the loop nobody can wait for it, and somebody else may do so already */
+        (void)r; /* fails inside the loop, or if another thread joins it */
     }
     (void)ki_loop_unref(loop);
     return NULL;
 }
 
-/* ---- what it is made of ---- */
+/* ---- accessors ---- */
 
 const ki_config *ki_client_config(const ki_client *client)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client, for the files that make requests with it. Except for its calls and the discovery
- * cache, it does not change after it was created. */
+/* The client, for the files that make requests. Immutable after creation, except for its calls and
+ * the discovery cache. */
 #ifndef KI_CLIENT_CLIENT_H
 #define KI_CLIENT_CLIENT_H
 
@@ -19,32 +19,32 @@
 
 #define KI__STOPPED_BEFORE_ANSWER "the loop was stopped before the response arrived"
 
-/* Calls under way. Tasks of calls are posted with the lock held; otherwise it is never held while
- * something is called. */
+/* Pending calls. Their tasks are posted with the lock held; otherwise it is never held across
+ * calls. */
 typedef struct ki__calls {
     ki__mutex lock;
-    ki__list list; /* from their start until they end, which is inside the loop */
-    bool stopped;  /* the loop was, and has ended them: there are no new ones */
+    ki__list list; /* from start to end; they end inside the loop */
+    bool stopped;  /* the loop was stopped and has ended all calls: no new ones */
 } ki__calls;
 
-/* Two counts: `users` are the references of the program; with the last of them the client's
- * informers stop. `parts` are the things that need its memory: the users together, and whatever
- * uses the transport or the loop, such as those informers until they have stopped. */
+/* Two counts: `users` are the references of the program; dropping the last one stops the client's
+ * informers. `parts` keep the memory alive: one for all users together, and one for each user of
+ * the transport or the loop, such as those informers until they have stopped. */
 struct ki_client {
     ki__refs users;
     ki__refs parts;
     const ki_alloc *alloc;
     const ki_config *config;
     ki_loop *loop;
-    bool own_loop;       /* which ends with the client */
+    bool own_loop;       /* it ends with the client */
     ki_engine *engine;   /* of the loop */
-    pid_t pid;           /* of who made it: a child of fork() only lets go */
-    uint32_t timeout_ms; /* of requests that name none */
+    pid_t pid;           /* of the creating process: a child of fork() only drops references */
+    uint32_t timeout_ms; /* of requests without a timeout */
 
     ki__mutex lock;
-    ki_factory *factory; /* of the client's informers, from the first on; with the lock held */
+    ki_factory *factory; /* of the client's informers; protected by the lock */
 
-    ki__discovery_cache discovery; /* what the server has */
+    ki__discovery_cache discovery; /* resources of the server */
     ki__calls calls;
     ki__stop_hook stop_hook;
 
@@ -52,17 +52,17 @@ struct ki_client {
     ki__credentials *credentials;
     ki__curl *curl;
     ki__throttle *throttle;
-    ki_transport transport; /* of `curl`, with the throttle and the references of the client */
+    ki_transport transport; /* of `curl`, with rate limit and references of the client */
 };
 
-/** One more that needs the client's memory; the last one to let go frees it. */
+/** Takes a reference to the client's memory; the last release frees it. */
 void ki__client_hold(ki_client *client);
 void ki__client_release(ki_client *client);
 
-/** Stops the client's informers: nobody can ask for one any more. */
+/** Stops the client's informers: no further ones can be created. */
 void ki__client_stop_informers(ki_client *client);
 
-/** Prepares `discovery`; that ends with ki__discovery_cache_done(). 0 or -errno. */
+/** Initializes `discovery`; release with ki__discovery_cache_done(). 0 or -errno. */
 int ki__client_init_discovery(ki_client *client);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The informers of a client: those of a factory that it makes for itself with the first. The
- * factory uses the client's transport as any other does, and so needs the client; it ends with the
- * last reference of the program, so nothing goes around in a circle. */
+/* The informers of a client: those of a factory created with the first one. The factory holds the
+ * client through the transport, like any other user; it ends with the last reference of the
+ * program, so there is no reference cycle. */
 #include <unistd.h>
 
 #include "base/error.h"
 #include "client/client.h"
 
-/* A reference to the factory, which is made if there is none and `make` says so; NULL there
- * otherwise. */
+/* A reference to the factory, which is created if needed and `make` is set; otherwise NULL. */
 static int take_factory(ki_client *client, bool make, ki_factory **ret_factory, ki_error *error)
 {
     int r = 0;
@@ -24,7 +23,7 @@ static int take_factory(ki_client *client, bool make, ki_factory **ret_factory, 
 void ki__client_stop_informers(ki_client *client)
 {
     if (client->pid != getpid()) {
-        return; /* a child of fork(): the lock may be held, and the memory stays anyway */
+        return; /* a child of fork(): the lock may be held, and the memory is leaked anyway */
     }
     ki__mutex_lock(&client->lock);
     ki_factory *factory = client->factory;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of a client: references, cancelling from any thread, and the result for a callback or for a
- * waiting thread. The task carries start and cancel into the loop; everything else happens there.
- * Attempts, retries and the deadline are in rest/request_call.c. */
+/* Calls of a client: references, cancelling from any thread, and delivery of the result to a
+ * callback or a waiting thread. The task carries start and cancel into the loop; everything else
+ * happens there. Attempts, retries and the deadline are in rest/request_call.c. */
 #include "client/request.h"
 
 #include <errno.h>
@@ -33,23 +33,23 @@ ki_call *ki_call_unref(ki_call *call)
     return NULL;
 }
 
-/* ---- the end ---- */
+/* ---- completion ---- */
 
-/* From here on nothing comes any more. The reference that it had on itself is the caller's now. */
+/* No callbacks from here on. The call's reference to itself passes to the caller. */
 static void close_call(ki_call *call)
 {
     ki_client *client = call->client;
     ki__request_call_close(&call->request);
     atomic_store(&call->over, true);
     ki__mutex_lock(&client->calls.lock);
-    ki__list_remove(&call->link); /* so the task is not posted any more */
+    ki__list_remove(&call->link); /* so the task cannot be posted any more */
     ki__mutex_unlock(&client->calls.lock);
     if (ki__engine_unpost(client->engine, &call->task)) {
-        (void)ki_call_unref(call); /* of the posting */
+        (void)ki_call_unref(call); /* of the posted task */
     }
 }
 
-/* The outcome. The call may be gone after it. */
+/* Delivers the result. The call may be gone afterwards. */
 static void on_ended(ki__request_call *request, ki_response *answer, const ki_error *error)
 {
     ki_call *call = KI__CONTAINER_OF(request, ki_call, request);
@@ -62,14 +62,14 @@ static void on_ended(ki__request_call *request, ki_response *answer, const ki_er
         (void)ki_call_unref(call);
         return;
     }
-    ki_loop *loop = call->client->loop; /* which is running, and so will be here */
+    ki_loop *loop = call->client->loop; /* it is running, so it stays valid */
     call->answer = *answer;
     call->result = error != NULL ? error->code : 0;
     ki__error_clear(&call->error);
     if (error != NULL) {
         ki__error_copy(&call->error, error);
     }
-    (void)ki_call_unref(call); /* never the last: somebody waits for this */
+    (void)ki_call_unref(call); /* never the last: a waiter has one */
     atomic_store(&call->ended, true);
     ki__loop_changed(loop);
 }
@@ -93,7 +93,7 @@ bool ki__calls_close(ki_client *client)
     return any;
 }
 
-/* Each in the list holds the client, and only this thread ends them. */
+/* Each call in the list holds the client, and only this thread ends them. */
 void ki__calls_stop(ki_client *client)
 {
     ki__calls *calls = &client->calls;
@@ -128,10 +128,10 @@ static void work(ki__task *task)
     } else if (call->request.state == KI__REQUEST_NEW) {
         begin(call);
     }
-    (void)ki_call_unref(call); /* of the posting */
+    (void)ki_call_unref(call); /* of the posted task */
 }
 
-/* With the lock of the calls held, while it is in their list. */
+/* Requires the lock; the call must be in the list. */
 static void post(ki_call *call)
 {
     (void)ki_call_ref(call);
@@ -140,7 +140,7 @@ static void post(ki_call *call)
     }
 }
 
-/* Puts it into the list and has it begin. False if the loop was stopped. */
+/* Adds it to the list and starts it. False if the loop was stopped. */
 static bool admit(ki_call *call, ki_call **ret_call)
 {
     ki__calls *calls = &call->client->calls;
@@ -149,7 +149,7 @@ static bool admit(ki_call *call, ki_call **ret_call)
     if (admitted) {
         ki__list_push_back(&calls->list, &call->link);
         if (ret_call != NULL) {
-            *ret_call = ki_call_ref(call); /* the other one is its own */
+            *ret_call = ki_call_ref(call); /* the other reference is its own */
         }
         post(call);
     }
@@ -211,7 +211,7 @@ void ki_call_cancel(ki_call *call)
     if (atomic_load(&call->over)) {
         return;
     }
-    bool inside = ki__engine_is_inside(client->engine); /* perhaps in a callback of this */
+    bool inside = ki__engine_is_inside(client->engine); /* possibly in a callback of this call */
     if (!inside && ki__loop_try_call(client->loop, ki__call_drop, call)) {
         return;
     }

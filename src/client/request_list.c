@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ki_client_list(): a whole list, page by page with the rules of wire/paging.h, each page a
+/* ki_client_list(): a complete list, page by page with the rules of wire/paging.h, each page a
  * blocking request. */
 #include <kinformer/request.h>
 
@@ -15,10 +15,10 @@ enum { OBJECTS_MAX = 5000000 };
 
 typedef struct listing {
     ki_client *client;
-    ki_request request; /* without the list options, which `paging` has */
+    ki_request request; /* without list options, which are in `paging` */
     ki__paging paging;
     ki__collect found;
-    uint64_t unread;   /* undecodable objects of all pages */
+    uint64_t unread;   /* undecodable objects on all pages */
     ki_object *status; /* of the page that failed */
 } listing;
 
@@ -55,7 +55,7 @@ static ki__paging_verdict take_page(listing *l, const ki_response *page, ki_erro
     return ki__paging_take(&l->paging, &meta, error);
 }
 
-/* Requests the page at hand. */
+/* Requests the current page. */
 static ki__paging_verdict read_page(listing *l, ki_error *error)
 {
     ki_request request = l->request;

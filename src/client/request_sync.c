@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocking requests, their short forms, and retries of conflicting writes. */
+/* Blocking requests, their convenience forms, and retries of conflicting writes. */
 #include <errno.h>
 #include <time.h>
 
@@ -62,9 +62,9 @@ int ki_client_do(ki_client *client, const ki_request *request, ki_response *ret_
     return r;
 }
 
-/* ---- short forms ---- */
+/* ---- convenience functions ---- */
 
-/* Does it, and gives the object of the answer, or the Status of a refusal. */
+/* Returns the object of the response, or the Status of a failure. */
 static int do_for_object(ki_client *client, const ki_request *request, ki_object **ret_object,
                          ki_object **reterr_status, ki_error *error)
 {
@@ -187,7 +187,7 @@ int ki_client_delete(ki_client *client, const ki_resource *resource, const char 
 
 /* ---- conflicts ---- */
 
-/* Ten milliseconds, and up to a tenth more. */
+/* Ten milliseconds plus up to ten percent jitter. */
 static void rest(ki_client *client)
 {
     uint64_t ns = BETWEEN_NS + ki__engine_random(client->engine, BETWEEN_NS / 10);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The worker threads of a controller. Each holds the controller until its end, and the client until
+/* The worker threads of a controller. Each holds the controller until it ends, and the client until
  * its informers have synced. Threads begin together: if one cannot be started, those before it end
  * without having worked. */
 #include <errno.h>
@@ -26,11 +26,11 @@ typedef struct worker {
 
 typedef struct workers {
     const ki_alloc *alloc;
-    ki_controller *controller; /* which has this */
+    ki_controller *controller; /* it owns this */
     ki_client *client;         /* held by each worker until informers have synced; or NULL */
     ki__mutex lock;
     ki__cond changed;
-    start_signal signal; /* with the lock held */
+    start_signal signal; /* protected by the lock */
     bool joined;
     size_t count;
     worker list[];
@@ -38,7 +38,7 @@ typedef struct workers {
 
 /* ---- a thread ---- */
 
-/* The controller whose worker this thread is, or NULL. */
+/* The controller of this worker thread, or NULL. */
 static _Thread_local const ki_controller *works_for;
 
 static void name_thread(unsigned number)
@@ -61,7 +61,7 @@ static bool may_work(workers *w)
     return work;
 }
 
-/* Until the informers have synced, will not, or nobody wants to know any more. */
+/* Returns when the informers have synced, have failed, or the controller was stopped. */
 static void wait_for_sync(const workers *w)
 {
     int r = -ETIMEDOUT;
@@ -86,9 +86,9 @@ static void *run(void *arg)
     }
     if (work) {
         int r = ki_controller_run_worker(controller);
-        (void)r; /* 0, or the queue's clock is not one to wait by */
+        (void)r; /* 0, or the queue's clock does not support waiting */
     }
-    (void)ki_controller_unref(controller); /* and with it perhaps `w` */
+    (void)ki_controller_unref(controller); /* which may free `w` */
     return NULL;
 }
 
@@ -98,7 +98,7 @@ static void free_workers(void *arg)
 {
     workers *w = arg;
     for (size_t i = 0; i < w->count && !w->joined; i++) {
-        (void)pthread_detach(w->list[i].thread); /* the last of them may be this thread */
+        (void)pthread_detach(w->list[i].thread); /* the last one may be this thread */
     }
     ki__cond_done(&w->changed);
     ki__mutex_done(&w->lock);
@@ -166,7 +166,7 @@ static int start_one(workers *w)
     return 0;
 }
 
-/* With the controller's lock held. */
+/* Requires the controller's lock. */
 static int start(ki_controller *controller, ki_client *client, uint32_t count, ki_error *error)
 {
     if (controller->workers != NULL) {
@@ -223,7 +223,7 @@ ki_controller *ki_controller_close(ki_controller *controller)
         return ki_controller_unref(controller);
     }
     ki_workqueue_shut_down(controller->options.queue);
-    if (works_for != controller) { /* else it, or who waits for it, would wait forever */
+    if (works_for != controller) { /* otherwise it would wait for itself */
         ki__mutex_lock(&controller->lock);
         if (controller->workers != NULL) {
             join(controller->workers);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing in one call. A patch carries the resourceVersion that it was made from, so whatever else
- * happened to the object in between shows as a conflict, and the change is made again from the
- * current state: nothing that others wrote is lost, also not in lists, which a merge patch replaces
- * as a whole. */
+/* Writes in one call. A patch carries the resourceVersion it was made from, so any change in
+ * between is a conflict, and the change is made again from the current state: no other write is
+ * lost, even in lists, which a merge patch replaces as a whole. */
 #include <string.h>
 
 #include <kinformer/request.h>
@@ -14,7 +13,7 @@
 #include "client/request.h"
 #include "object/edit/object_edit.h"
 
-/* No patch that a server accepts is larger. */
+/* Above the limit of any server. */
 #define PATCH_MAX_BYTES ((size_t)16 << 20)
 
 /* ---- patches ---- */
@@ -73,14 +72,14 @@ typedef struct writing {
     const char *name;
     ki_mutate mutate;
     void *user;
-    ki_object *current; /* NULL: not known */
+    ki_object *current; /* NULL: unknown */
     bool missing;       /* known not to exist */
-    bool overtaken;     /* the last attempt failed for what others have done */
+    bool overtaken;     /* the last attempt failed because of another client's write */
     int written;
     ki_object *result;
 } writing;
 
-/* As JSON: protobuf of a newer server may have fields that an edit would lose. */
+/* As JSON: protobuf of a newer server may have unknown fields that an edit would lose. */
 static int read_current(writing *w, ki_error *error)
 {
     ki_request request = KI_OPTIONS_INIT(ki_request);
@@ -144,7 +143,7 @@ static int patch(writing *w, ki_error *error)
         r = ki_client_patch_edit(w->client, w->resource, edit, "", &w->result, error);
         w->written = r;
     }
-    if (r == KI_WRITTEN_NOTHING) { /* as it was given, in its own encoding */
+    if (r == KI_WRITTEN_NOTHING) { /* as given, in its own encoding */
         (void)ki_object_unref(w->result);
         w->result = ki_object_ref(w->current);
     }
@@ -176,7 +175,7 @@ static bool is_overtaken(const ki_error *error, void *user)
     return ((writing *)user)->overtaken;
 }
 
-/* Whether `current` can be changed here: fields that cannot be read would be lost. */
+/* Whether `current` can be edited here: undecoded fields would be lost. */
 static int check_current(const writing *w, const ki_object *current, ki_error *error)
 {
     if (strcmp(ki_object_name(current), w->name) != 0 ||
@@ -236,7 +235,7 @@ int ki_client_apply_json(ki_client *client, const ki_resource *resource, ki_json
     return r;
 }
 
-/* ---- the time ---- */
+/* ---- time ---- */
 
 const char *ki_time_now_text(char text[KI_TIME_TEXT_SIZE])
 {

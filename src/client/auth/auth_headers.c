@@ -73,7 +73,7 @@ static int make_authorization(ki__auth_headers *headers, const ki_config *config
 
 /* ---- impersonation ---- */
 
-/* Bytes of a name of a header; '%' is not one of them here, since it begins an escape. */
+/* Characters of a header name, except '%', which starts an escape here. */
 static bool is_plain(char c)
 {
     static const char marks[] = "!#$&'*+-.^_`|~";
@@ -81,7 +81,7 @@ static bool is_plain(char c)
            (c != '\0' && strchr(marks, c) != NULL);
 }
 
-/* The key as part of a header's name, with what cannot be there as %XX, as client-go does it. */
+/* The key as part of a header name, with other bytes percent-encoded as in client-go. */
 static char *extra_name(ki__auth_headers *headers, const char *key)
 {
     static const char digits[] = "0123456789ABCDEF";
@@ -116,7 +116,7 @@ static size_t count_headers(const ki_config_impersonation *who)
     return count;
 }
 
-/* There is space for it. */
+/* Space was reserved. */
 static int add(ki__auth_headers *headers, const char *name, const char *text, ki_error *error)
 {
     ki_str value = ki_str_from(text);

@@ -3,10 +3,10 @@
  * and its certificates.
  *
  * Invariant: `generation` changes whenever the credentials of requests change, so that a 401 only
- * invalidates the credentials that it was about.
+ * invalidates the credentials that were rejected.
  *
- * Failures are reported to the program, which may release everything in its callback; so calls from
- * outside are counted in `inside`, and the last one frees. */
+ * Failures are reported to the program, which may release everything in its callback; so external
+ * calls are counted in `inside`, and the last one frees. */
 #include "client/auth/credentials.h"
 
 #include <errno.h>
@@ -25,16 +25,16 @@ struct ki__credentials {
     ki_loop *loop;
     ki_engine *engine;
     const ki_config *config;
-    ki__curl *curl; /* who is told of changes, or NULL */
+    ki__curl *curl; /* notified of changes, or NULL */
     pid_t pid;
     unsigned inside;
-    bool freed; /* meanwhile */
+    bool freed; /* while a call was active */
     uint64_t generation;
     ki__auth_headers headers;
     bool has_token_file;
     ki__token_file token_file;
     ki__tls_files files;
-    ki__timer timer; /* looks at them */
+    ki__timer timer; /* checks the files */
     ki__task task;   /* sets it for the first time */
     bool has_exec;
     ki__exec_auth exec;
@@ -61,7 +61,7 @@ static void report(ki__credentials *credentials, const ki_error *error)
 
 /* ---- certificates ---- */
 
-/* What the transport would be given with these files, and these of a plugin. */
+/* The TLS settings of the transport with these files and this plugin certificate. */
 static ki__curl_tls make_tls(const ki__credentials *credentials, const ki__tls_set *set,
                              ki_str certificate, ki_str key)
 {
@@ -120,7 +120,7 @@ static void begin_looking(ki__task *task)
     ki__timer_set_after(&credentials->timer, KI__TLS_LOOK_NS);
 }
 
-/* A transport without requests is not looked after by them. */
+/* Certificate files are checked only while a transport is attached. */
 void ki__credentials_attach(ki__credentials *credentials, ki__curl *curl)
 {
     credentials->curl = curl;
@@ -212,7 +212,7 @@ static int give_headers(ki__curl_headers *out, uint64_t *ret_generation, void *u
     return r;
 }
 
-/* Inside libcurl: only a note is made. */
+/* Called inside libcurl: only records it. */
 static void on_refused(uint64_t generation, void *user)
 {
     ki__credentials *credentials = user;
@@ -232,9 +232,9 @@ ki__curl_auth ki__credentials_auth(ki__credentials *credentials)
     return (ki__curl_auth){.headers = give_headers, .refused = on_refused, .user = credentials};
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
-/* A token beside the file serves until the file can be read. */
+/* The configured token is used until the file can be read. */
 static int open_token_file(ki__credentials *credentials, ki_error *error)
 {
     const char *path = ki_config_get_credentials(credentials->config)->token_file;
@@ -330,7 +330,7 @@ static void destroy(ki__credentials *credentials)
 
 void ki__credentials_free(ki__credentials *credentials)
 {
-    /* In a child of fork() the plugin is a process of the parent's. */
+    /* In a child of fork(), the plugin is a process of the parent. */
     if (credentials == NULL || credentials->pid != getpid()) {
         return;
     }

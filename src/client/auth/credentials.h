@@ -16,19 +16,19 @@
 
 typedef struct ki__credentials ki__credentials;
 
-/** What counts of the options: the exec group. Files are read now, so that what cannot be right is
- *  known at once. The configuration is kept by reference, the loop is borrowed. */
+/** Only the exec group of the options is used. Files are read immediately, so that permanent errors
+ *  are reported early. Takes a reference to the configuration; borrows the loop. */
 int ki__credentials_new(ki_loop *loop, const ki_config *config, const ki_client_options *options,
                         ki__credentials **ret_credentials, ki_error *error);
 
-/** Ends plugins that run. NULL is allowed. In a child of fork() it only forgets. */
+/** Kills running plugins. NULL is allowed. In a child of fork() it releases nothing. */
 void ki__credentials_free(ki__credentials *credentials);
 
-/** For ki__curl_options: what is there now, borrowed until the next change, and the hook. */
+/** For ki__curl_options: the current settings, borrowed until the next change, and the hook. */
 ki__curl_tls ki__credentials_tls(const ki__credentials *credentials);
 ki__curl_auth ki__credentials_auth(ki__credentials *credentials);
 
-/** From now on the transport is notified of changes; NULL: no longer. */
+/** Notifies the transport of changes from now on; NULL: no longer. */
 void ki__credentials_attach(ki__credentials *credentials, ki__curl *curl);
 
 #endif

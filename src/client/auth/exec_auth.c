@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scheduling of plugin runs. Invariant: there is always a pause between two runs, whatever the
- * clock, the server and the plugin do. */
+/* Scheduling of plugin runs. Invariant: there is always a pause between two runs, regardless of the
+ * clock, the server and the plugin. */
 #include "client/auth/exec_auth.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 
 enum { INFO_MAX = 8 << 20 };
 #define TIMEOUT_NS (60 * KI__SECOND_NS)
-#define FAILED_NS KI__SECOND_NS      /* the first pause after a failure */
+#define FAILED_NS KI__SECOND_NS      /* initial backoff after a failure */
 #define GOOD_NS (5 * KI__SECOND_NS)  /* the pause after a success */
-#define LONG_NS (60 * KI__SECOND_NS) /* the longest of both */
+#define LONG_NS (60 * KI__SECOND_NS) /* the maximum of both */
 #define CALM_NS (180 * KI__SECOND_NS)
 
 bool ki__exec_auth_is_wanted(const ki_config *config)
@@ -39,7 +39,7 @@ static void secret_done(ki__exec_secret *secret)
     *secret = (ki__exec_secret){0};
 }
 
-/* ---- what came of a run ---- */
+/* ---- results ---- */
 
 static bool is_expired(const ki__exec_auth *auth, const ki__exec_secret *secret)
 {
@@ -53,7 +53,7 @@ static uint64_t doubled(uint64_t pause_ns)
     return pause_ns < LONG_NS / 2 ? pause_ns * 2 : LONG_NS;
 }
 
-/* What comes again and again is requested less and less often. */
+/* Repeated runs are scheduled less and less often. */
 static void set_pause(ki__exec_auth *auth, bool good)
 {
     uint64_t now = ki__engine_now(auth->engine);
@@ -68,7 +68,7 @@ static void set_pause(ki__exec_auth *auth, bool good)
     auth->next = now + auth->pause_ns;
 }
 
-/* Says which plugin it was; `text` is why. */
+/* Adds the plugin's name; `text` is the reason. */
 static void set_failure(ki__exec_auth *auth, int code, const char *text)
 {
     bool named = strstr(text, auth->command.path) != NULL;
@@ -98,7 +98,7 @@ static int check_certificate(ki__exec_auth *auth, const ki__exec_credential *cre
                                       error);
 }
 
-/* Takes the place of what was there, if it is good. */
+/* Replaces the current credential if the output is valid. */
 static int take_output(ki__exec_auth *auth, ki_str output, ki_error *error)
 {
     ki__exec_credential credential;
@@ -161,7 +161,7 @@ static int find_terminal(const ki__exec_auth *auth, bool *ret_terminal, ki_error
     return 0;
 }
 
-/* The environment variable for the plugin, with its name in front. */
+/* The environment variable for the plugin, as NAME=value. */
 static int write_info(const ki__exec_auth *auth, bool terminal, ki_buf *out)
 {
     static const char name[] = "KUBERNETES_EXEC_INFO=";
@@ -237,7 +237,7 @@ int ki__exec_auth_get(ki__exec_auth *auth, ki_error *error)
     set_failure(auth, r, failure.message);
     auth->failed = true;
     auth->refused = false;
-    if (usable) { /* then nobody else hears of it */
+    if (usable) { /* otherwise the request gets the error */
         ki__engine_report(auth->engine, "credentials", NULL, ki_str_make(NULL, 0), &auth->failure);
         return 0;
     }
@@ -252,7 +252,7 @@ void ki__exec_auth_refused(ki__exec_auth *auth)
     auth->refused = auth->has;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 int ki__exec_auth_init(ki__exec_auth *auth, ki_loop *loop, const ki_config *config,
                        const ki_client_options *options, const ki__exec_listener *listener,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands of plugins. An untrusted kubeconfig may name any program, so nothing is run that the
- * program did not allow, that other users of this machine could have replaced, or that depends on
+/* Commands of plugins. An untrusted kubeconfig may name any program, so nothing is run unless the
+ * program allowed it, or if other users of this machine could have replaced it, or if it depends on
  * the working directory. */
 #include "client/auth/exec_command.h"
 
@@ -25,7 +25,7 @@ static int fail(ki_error *error, int code, const char *text, const char *path)
     return code;
 }
 
-/* ---- where it is ---- */
+/* ---- lookup ---- */
 
 static bool is_program(const char *path)
 {
@@ -33,8 +33,7 @@ static bool is_program(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
 }
 
-/* What $PATH leads to, in `secrets`, or NULL. Entries that depend on the working folder do not
- * count. */
+/* Searches $PATH; the result is in `secrets`, or NULL. Relative entries are ignored. */
 static int find(const char *name, ki__secrets *secrets, const char **ret_path)
 {
     const char *entry = getenv("PATH");
@@ -84,12 +83,12 @@ static int resolve(ki__exec_command *command, const ki_config_exec *exec, ki_err
     return command->path != NULL ? 0 : not_found(exec, error);
 }
 
-/* ---- whether it may be run ---- */
+/* ---- permission ---- */
 
 static int is_allowed(const ki__exec_command *command, const char *const *allowed,
                       bool *ret_allowed, ki_error *error)
 {
-    ki__secrets secrets; /* for what is looked at on the way */
+    ki__secrets secrets; /* for intermediate strings */
     int r = 0;
     ki__secrets_init(&secrets, command->secrets.alloc);
     *ret_allowed = false;
@@ -126,9 +125,9 @@ static int check_policy(const ki__exec_command *command, const ki_client_options
     return allowed ? 0 : ki__error_set(error, -EINVAL, "exec_policy: unknown value");
 }
 
-/* Whether somebody else could put another program in its place: by writing the folder that it is
- * in, sticky or not, as /tmp is; or one further up, where sticky is enough to keep what is ours.
- * `scratch` has space for it. */
+/* Whether another user could replace the program: by write access to its directory, even if sticky
+ * like /tmp; or to a directory further up, where the sticky bit is sufficient protection. `scratch`
+ * is large enough. */
 static bool is_in_shared_folder(const char *path, char *scratch)
 {
     struct stat info;
@@ -149,7 +148,7 @@ static bool is_in_shared_folder(const char *path, char *scratch)
     return false;
 }
 
-/* Makes the path that of what it is a link to. Whether it is one. */
+/* Replaces the path by the target of a symbolic link. Whether it is one. */
 static bool follow(char *path, char *scratch)
 {
     ssize_t len = readlink(path, scratch, PATH_MAX);
@@ -162,7 +161,7 @@ static bool follow(char *path, char *scratch)
     return true;
 }
 
-/* The place that is named, those that links lead to, and where it is in the end. */
+/* Checks the given path, each symbolic link, and the final path. */
 static bool is_unsafe(const char *path, char *at, char *scratch)
 {
     struct stat info;
@@ -182,7 +181,7 @@ static bool is_unsafe(const char *path, char *at, char *scratch)
 
 static int check_place(const ki__exec_command *command, ki_error *error)
 {
-    ki__secrets memory; /* two paths are too much for the stack */
+    ki__secrets memory; /* two paths are too large for the stack */
     ki__secrets_init(&memory, command->secrets.alloc);
     char *at = ki__secrets_take(&memory, PATH_MAX);
     char *scratch = ki__secrets_take(&memory, PATH_MAX);
@@ -212,7 +211,7 @@ int ki__exec_command_check(const ki__exec_command *command, ki_error *error)
     return check_place(command, error);
 }
 
-/* ---- what it is given ---- */
+/* ---- arguments and environment ---- */
 
 static int copy_arguments(ki__exec_command *command, const ki_config_exec *exec)
 {
@@ -236,7 +235,8 @@ static size_t name_length(const char *variable)
     return sign != NULL ? (size_t)(sign - variable) : strlen(variable);
 }
 
-/* Whether one of that name is among the first `count`, the place for the information included. */
+/* Whether one of the first `count` variables, including the slot for KUBERNETES_EXEC_INFO, has this
+ * name. */
 static bool has_variable(const ki__exec_command *command, size_t count, const char *name,
                          size_t len)
 {
@@ -262,7 +262,7 @@ static char *join(ki__secrets *secrets, const ki_config_variable *variable)
     return text;
 }
 
-/* The last of those that are configured under one name counts; then what the process has. */
+/* The last configured value of a name takes precedence; then the environment of the process. */
 static int copy_variables(ki__exec_command *command, const ki_config_exec *exec, size_t count)
 {
     char **list = command->environment;
@@ -279,7 +279,7 @@ static int copy_variables(ki__exec_command *command, const ki_config_exec *exec,
             return -ENOMEM;
         }
     }
-    size_t configured = n; /* those of the process may come twice; it is their own affair */
+    size_t configured = n; /* duplicates in the process environment are kept */
     for (size_t i = 0; i < count; i++) {
         if (has_variable(command, configured, environ[i], name_length(environ[i]))) {
             continue;
@@ -306,7 +306,7 @@ static int copy_environment(ki__exec_command *command, const ki_config_exec *exe
     return command->environment != NULL ? copy_variables(command, exec, count) : -ENOMEM;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 int ki__exec_command_init(ki__exec_command *command, const ki_alloc *alloc,
                           const ki_config_exec *exec, const ki_client_options *options,

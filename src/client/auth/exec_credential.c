@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes and reads ExecCredential objects. Invariant: no byte of a plugin's output gets into an
+/* Encodes and decodes ExecCredential objects. Invariant: no byte of a plugin's output gets into an
  * error; all of it may be secret. */
 #include "client/auth/exec_credential.h"
 
@@ -18,7 +18,7 @@
 
 enum { DEPTH_MAX = 64, NAMES_BYTES = 512 };
 
-/* ---- what it is told ---- */
+/* ---- input ---- */
 
 static void put_member(ki__out *out, const char *name, ki_str value)
 {
@@ -74,7 +74,7 @@ static void put_cluster(ki__out *out, const ki__exec_info *info)
     ki__put_end(out);
 }
 
-/* A character becomes six at most. */
+/* An escaped character takes at most six bytes. */
 int ki__exec_info_reserve(const ki__exec_info *info, size_t more, ki_buf *out)
 {
     char *room;
@@ -114,14 +114,14 @@ int ki__exec_info_write(const ki__exec_info *info, ki_buf *buf)
     return out.error;
 }
 
-/* ---- what it answers ---- */
+/* ---- output ---- */
 
 static int fail(ki_error *error, int code, const char *text)
 {
     return ki__error_set(error, code, "%s", text);
 }
 
-/* The map that the text is. */
+/* Parses the text as a map. */
 static int read_root(ki_str output, ki_value *ret_root, ki_error *error)
 {
     ki_error failure = KI_ERROR_INIT;
@@ -137,7 +137,7 @@ static int read_root(ki_str output, ki_value *ret_root, ki_error *error)
                : fail(error, KI_ERR_TYPE, "output is not a JSON object");
 }
 
-/* A string; absent and null are empty. No NUL may be in it, since it becomes a C string later. */
+/* A string; "" if absent or null. Must not contain NUL, since it becomes a C string later. */
 static int read_text(const ki_value *map, const char *name, ki__secrets *secrets, ki_str *ret_text,
                      ki_error *error)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes of plugins. A run ends when the process has exited, which a pidfd reports, and its
- * standard output is closed. A daemon that the plugin left behind may hold that open; so after the
- * exit there is only a short grace time.
+/* Plugin processes. A run ends when the process has exited, which a pidfd reports, and its standard
+ * output is closed. A daemon left behind by the plugin may hold that open; so after the exit there
+ * is only a short grace period.
  *
- * Invariant: `pid` is not 0 as long as the process has not been reaped. It is signalled only then,
- * so that a reused number is never signalled. If the program reaps our children (SIGCHLD ignored,
- * or waitpid() for all), the status is lost, but not the output. */
+ * Invariant: `pid` is not 0 as long as the process has not been reaped. It is signaled only then,
+ * so that a reused pid is never signaled. If the program reaps our children (SIGCHLD ignored, or
+ * waitpid() for all), the status is lost, but not the output. */
 #include "client/auth/exec_plugin.h"
 
 #include <errno.h>
@@ -24,12 +24,12 @@
 
 enum {
     FIRST_BYTES = 16 << 10,
-    READS = 8, /* in a row, before others have their turn */
+    READS = 8, /* in a row, to keep the loop responsive */
     DONE_PATIENCE_MS = 2000,
     STATUS_UNKNOWN = -1
 };
 #define GRACE_NS (100 * KI__MS_NS)
-#define POLL_NS (20 * KI__MS_NS) /* where there are no pidfds */
+#define POLL_NS (20 * KI__MS_NS) /* without pidfds */
 
 static void close_fd(int *fd)
 {
@@ -41,7 +41,7 @@ static void close_fd(int *fd)
 
 /* ---- starting ---- */
 
-/* Both ends beyond the first three descriptors, which the program may have closed. */
+/* Avoids descriptors 0 to 2, which the program may have closed. */
 static int open_pipe(int ends[2])
 {
     int pair[2];
@@ -89,7 +89,7 @@ static int fill_attributes(posix_spawnattr_t *attributes, const ki__exec_run *ru
     (void)sigemptyset(&none);
     (void)sigfillset(&all);
     int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-    flags |= run->terminal ? 0 : POSIX_SPAWN_SETPGROUP; /* 0, so it leads one of its own */
+    flags |= run->terminal ? 0 : POSIX_SPAWN_SETPGROUP; /* pgroup 0: a group of its own */
     int r = posix_spawnattr_setsigmask(attributes, &none);
     if (r == 0) {
         r = posix_spawnattr_setsigdefault(attributes, &all);
@@ -123,7 +123,7 @@ static void on_out(ki__watch *watch, uint32_t events);
 static void stop(ki__exec_plugin *plugin, int code, const char *text);
 static void set_timer(ki__exec_plugin *plugin);
 
-/* Without pidfds, or without space for one, the timer looks instead. */
+/* Without a pidfd, a timer polls instead. */
 static void watch_pid(ki__exec_plugin *plugin)
 {
 #ifdef SYS_pidfd_open
@@ -179,7 +179,7 @@ static void close_output(ki__exec_plugin *plugin)
     }
 }
 
-/* The owner may be done with the plugin in here. */
+/* The callback may destroy the plugin. */
 static void tell(ki__exec_plugin *plugin, const ki_error *error)
 {
     ki_str output = ki_str_make(plugin->bytes, plugin->len);
@@ -195,7 +195,7 @@ static void tell(ki__exec_plugin *plugin, const ki_error *error)
     ki__secrets_done(&secrets);
 }
 
-/* It is gone, and all that it wrote was read. */
+/* The process has exited, and all output was read. */
 static void finish(ki__exec_plugin *plugin)
 {
     ki_error error = KI_ERROR_INIT;
@@ -213,7 +213,7 @@ static void finish(ki__exec_plugin *plugin)
     tell(plugin, error.code < 0 ? &error : NULL);
 }
 
-/* Whether it was; then nothing of the plugin is touched any more. */
+/* Whether the run ended; then the plugin must not be accessed any more. */
 static bool finish_if_over(ki__exec_plugin *plugin)
 {
     bool over = !plugin->told && plugin->exited && plugin->out < 0;
@@ -223,7 +223,7 @@ static bool finish_if_over(ki__exec_plugin *plugin)
     return over;
 }
 
-/* While it is ours, its number is nobody else's. */
+/* The pid cannot be reused before it is reaped. */
 static void kill_it(const ki__exec_plugin *plugin)
 {
     if (plugin->pid > 0) {
@@ -231,7 +231,7 @@ static void kill_it(const ki__exec_plugin *plugin)
     }
 }
 
-/* Ends the run now. The process goes when it goes. */
+/* Ends the run immediately, without waiting for the process. */
 static void stop(ki__exec_plugin *plugin, int code, const char *text)
 {
     ki_error error = KI_ERROR_INIT;
@@ -240,7 +240,7 @@ static void stop(ki__exec_plugin *plugin, int code, const char *text)
     tell(plugin, &error);
 }
 
-/* Whether it is gone. */
+/* Whether the process has exited. */
 static bool reap(ki__exec_plugin *plugin)
 {
     int status = 0;
@@ -261,9 +261,10 @@ static bool reap(ki__exec_plugin *plugin)
     return true;
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
-/* Space for one more byte at least; -ENOMEM. What grows is copied, and all is wiped in the end. */
+/* Reserves space for at least one more byte; -ENOMEM. Growing copies; all buffers are wiped at the
+ * end. */
 static int make_room(ki__exec_plugin *plugin)
 {
     if (plugin->len < plugin->cap) {
@@ -283,7 +284,7 @@ static int make_room(ki__exec_plugin *plugin)
     return 0;
 }
 
-/* Reads what is there. Whether the output came to its end, and the run did not. */
+/* Reads available output. Whether end of file was reached and the run has not ended. */
 static bool read_output(ki__exec_plugin *plugin)
 {
     for (size_t i = 0; i < READS; i++) {
@@ -320,7 +321,7 @@ static void on_out(ki__watch *watch, uint32_t events)
     }
 }
 
-/* Whether it reported the end. */
+/* Whether the end was reported. */
 static bool look_for_end(ki__exec_plugin *plugin)
 {
     if (!reap(plugin)) {
@@ -358,7 +359,7 @@ static void on_timer(ki__timer *timer)
     uint64_t now = ki__engine_now(ki_loop_engine(plugin->loop));
     if (!plugin->told && now >= plugin->end) {
         if (plugin->exited) {
-            finish(plugin); /* whoever holds the pipe is not the plugin */
+            finish(plugin); /* another process holds the pipe */
         } else {
             stop(plugin, -ETIMEDOUT, "timeout; killed");
         }
@@ -367,7 +368,7 @@ static void on_timer(ki__timer *timer)
     set_timer(plugin);
 }
 
-/* ---- making and freeing ---- */
+/* ---- creation and destruction ---- */
 
 int ki__exec_plugin_init(ki__exec_plugin *plugin, ki_loop *loop,
                          void (*on_end)(ki__exec_plugin *plugin, const ki_error *error,
@@ -384,7 +385,7 @@ int ki__exec_plugin_init(ki__exec_plugin *plugin, ki_loop *loop,
     return r;
 }
 
-/* A process that was killed is gone in no time, unless the kernel holds it in a driver. */
+/* A killed process exits quickly, unless it is blocked in the kernel. */
 static void wait_until_gone(ki__exec_plugin *plugin)
 {
     struct pollfd fd = {.fd = plugin->pid_fd, .events = POLLIN};

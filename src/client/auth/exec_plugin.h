@@ -17,25 +17,25 @@ enum { KI__EXEC_OUTPUT_MAX = 1 << 20 };
 
 typedef struct ki__exec_run {
     const char *path;         /* absolute */
-    char *const *argv;        /* ends with NULL, like the next */
+    char *const *argv;        /* NULL-terminated, like the next */
     char *const *environment; /* "NAME=value" */
     uint64_t timeout_ns;
-    bool terminal;     /* has our standard input, and stays in our process group to read from it */
-    bool shows_errors; /* has our standard error; else what it writes there is thrown away */
+    bool terminal; /* inherits our standard input, and stays in our process group to read from it */
+    bool shows_errors; /* inherits our standard error; otherwise /dev/null */
 } ki__exec_run;
 
-/** Part of the thing that uses it. Its members are private. */
+/** Embedded in its user. Members are private. */
 typedef struct ki__exec_plugin {
     ki_loop *loop;
     void (*on_end)(struct ki__exec_plugin *plugin, const ki_error *error, ki_str output);
-    pid_t pid;    /* 0: none, or it is gone */
-    bool group;   /* it leads one */
-    bool told;    /* on_end was called for it; it only has to go */
-    bool exited;  /* and what it ended with is known by `status`, unless that is -1 */
+    pid_t pid;    /* 0: not running or reaped */
+    bool group;   /* it leads a process group */
+    bool told;    /* on_end was called; only the exit is pending */
+    bool exited;  /* its exit status is `status`, unless that is -1 */
     int status;   /* of waitpid() */
-    int pid_fd;   /* -1: the system has none */
-    int out;      /* the pipe; -1: it came to its end */
-    uint64_t end; /* when patience ends, monotonic */
+    int pid_fd;   /* -1: not supported */
+    int out;      /* the pipe; -1: end of file */
+    uint64_t end; /* deadline, monotonic */
     ki__watch pid_watch;
     ki__watch out_watch;
     ki__timer timer;
@@ -45,21 +45,21 @@ typedef struct ki__exec_plugin {
     size_t cap;
 } ki__exec_plugin;
 
-/** `on_end` is called once for each run that was started, on the thread of the loop: with what was
- *  written, behind which there are KI__JSON_PADDING bytes of zero, if the program ended well; else
- *  with an error. Both are borrowed for the call, in which it may be done with. -ENOMEM. */
+/** `on_end` is called once for each started run, on the thread of the loop: with the output,
+ *  followed by KI__JSON_PADDING zero bytes, if the program succeeded; otherwise with an error. Both
+ *  are borrowed for the call, in which the plugin may be destroyed. -ENOMEM. */
 int ki__exec_plugin_init(ki__exec_plugin *plugin, ki_loop *loop,
                          void (*on_end)(ki__exec_plugin *plugin, const ki_error *error,
                                         ki_str output));
 
-/** Kills what runs, and waits until it is gone, though not forever. Allowed if zeroed. */
+/** Kills a running process and waits for it, with a time limit. Allowed if zeroed. */
 void ki__exec_plugin_done(ki__exec_plugin *plugin);
 
-/** Starts a run; nothing of it is kept.
- *  Errors: KI_ERR_BUSY  the last one is not gone yet;  -errno. */
+/** Starts a run; keeps no pointers to it.
+ *  Errors: KI_ERR_BUSY  the previous process has not exited;  -errno. */
 int ki__exec_plugin_start(ki__exec_plugin *plugin, const ki__exec_run *run, ki_error *error);
 
-/** Whether on_end is still to come. */
+/** Whether on_end is pending. */
 bool ki__exec_plugin_is_running(const ki__exec_plugin *plugin);
 
 #endif

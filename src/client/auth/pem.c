@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PEM (RFC 7468) and as much DER (X.690) as it takes to find the public half of a key in a
- * certificate (RFC 5280) and in a key (RFC 8017 for RSA, RFC 5915 for curves, RFC 5958 around
- * them). Invariant: nothing is read outside of the text, and what was decoded is wiped. */
+/* PEM (RFC 7468) and enough DER (X.690) to find the public key in a certificate (RFC 5280) and in a
+ * private key (RFC 8017 for RSA, RFC 5915 for curves, RFC 5958 around them). Invariant: nothing is
+ * read outside the text, and decoded data is wiped. */
 #include "client/auth/pem.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ static bool ends_with(ki_str text, const char *end)
     return text.len >= len && memcmp(text.ptr + text.len - len, end, len) == 0;
 }
 
-/* What is between the lines of BEGIN and END, decoded. */
+/* Decodes the base64 between the BEGIN and END lines. */
 static int decode(ki_str body, ki__secrets *secrets, ki_str *ret_der)
 {
     char *bytes = ki__secrets_take(secrets, body.len + 1);
@@ -57,7 +57,7 @@ static int decode(ki_str body, ki__secrets *secrets, ki_str *ret_der)
     return r;
 }
 
-/* The next block of the text: 1, 0 if there is none, KI_ERR_INVALID if it is not whole. */
+/* The next block of the text: 1, 0 if there is none, KI_ERR_INVALID if it is truncated. */
 static int next_block(ki_str *text, ki__secrets *secrets, block *ret_block)
 {
     static const char begin[] = "-----BEGIN ";
@@ -84,7 +84,7 @@ static int next_block(ki_str *text, ki__secrets *secrets, block *ret_block)
         memcmp(text->ptr + ret_block->label.len, "-----", 5) != 0) {
         return KI_ERR_INVALID;
     }
-    if (find(body, "ENCRYPTED") != NULL) { /* the old way, in a header of the block */
+    if (find(body, "ENCRYPTED") != NULL) { /* legacy encryption: a header inside the block */
         ret_block->label = ki_str_from("ENCRYPTED PRIVATE KEY");
         ret_block->der = ki_str_make(NULL, 0);
         return 1;
@@ -93,7 +93,7 @@ static int next_block(ki_str *text, ki__secrets *secrets, block *ret_block)
     return r < 0 ? r : 1;
 }
 
-/* The first block whose label ends so; as next_block(). */
+/* The first block whose label has this suffix; results as next_block(). */
 static int find_block(ki_str text, const char *label, ki__secrets *secrets, block *ret_block)
 {
     int r;
@@ -105,7 +105,7 @@ static int find_block(ki_str text, const char *label, ki__secrets *secrets, bloc
 
 /* ---- DER ---- */
 
-/* Takes the next element of `from`; false if there is none that is whole. */
+/* Takes the next element of `from`; false if there is none or it is truncated. */
 static bool take(ki_str *from, int *ret_tag, ki_str *ret_content)
 {
     const unsigned char *bytes = (const unsigned char *)from->ptr;
@@ -138,16 +138,16 @@ static bool take_as(ki_str *from, int tag, ki_str *ret_content)
     return take(from, &found, ret_content) && found == tag;
 }
 
-/* The public half: what kind of key it is, as far as that is known, and its bytes. */
+/* The public key: its algorithm, if known, and its bytes. */
 typedef struct half {
-    ki_str algorithm; /* an OID; empty if it is not known */
-    ki_str bytes;     /* the modulus of RSA, the point of a curve; empty if it is not there */
+    ki_str algorithm; /* an OID; empty if unknown */
+    ki_str bytes;     /* RSA modulus or curve point; empty if absent */
 } half;
 
 static const char RSA[] = "\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01";
 static const char CURVE[] = "\x2a\x86\x48\xce\x3d\x02\x01";
 
-/* Of a sequence that begins with the modulus. */
+/* From a sequence that begins with the modulus. */
 static bool read_modulus(ki_str sequence, half *ret_half)
 {
     ret_half->algorithm = ki_str_from(RSA);
@@ -167,7 +167,7 @@ static bool read_certificate(ki_str der, half *ret_half)
     if (!take_as(&der, SEQUENCE, &certificate) || !take_as(&certificate, SEQUENCE, &signed_part)) {
         return false;
     }
-    if (!take(&signed_part, &tag, &skipped) || /* the version, if it is there */
+    if (!take(&signed_part, &tag, &skipped) || /* optional version */
         (tag == CONTEXT_0 && !take_as(&signed_part, INTEGER, &skipped))) {
         return false;
     }
@@ -181,7 +181,7 @@ static bool read_certificate(ki_str der, half *ret_half)
         bits.len < 2) {
         return false;
     }
-    bits = ki_str_make(bits.ptr + 1, bits.len - 1); /* how many bits are not used: none */
+    bits = ki_str_make(bits.ptr + 1, bits.len - 1); /* number of unused bits: 0 */
     if (!ki_str_eq_text(ret_half->algorithm, RSA)) {
         ret_half->bytes = bits;
         return true;
@@ -198,7 +198,7 @@ static bool read_rsa_key(ki_str der, half *ret_half)
            read_modulus(key, ret_half);
 }
 
-/* The point may be left out. */
+/* The point is optional. */
 static bool read_curve_key(ki_str der, half *ret_half)
 {
     ki_str key;
@@ -235,7 +235,7 @@ static bool read_key(const block *key, half *ret_half)
         return read_curve_key(der, ret_half);
     }
     if (!ki_str_eq_text(key->label, "PRIVATE KEY")) {
-        return true; /* of a kind that we do not know */
+        return true; /* an unknown algorithm */
     }
     if (!take_as(&der, SEQUENCE, &whole) || !take_as(&whole, INTEGER, &part) ||
         !take_as(&whole, SEQUENCE, &part) || !take_as(&part, OID, &ret_half->algorithm) ||
@@ -249,7 +249,7 @@ static bool read_key(const block *key, half *ret_half)
 
 /* ---- the checks ---- */
 
-/* The part of a point that stands in both ways to write it, of which one is shorter. */
+/* The coordinate that both encodings of a point, compressed and uncompressed, contain. */
 static ki_str first_coordinate(ki_str point)
 {
     size_t len = point.len - 1;
@@ -261,7 +261,7 @@ static bool go_together(const half *certificate, const half *key)
 {
     if (certificate->algorithm.len != 0 && key->algorithm.len != 0 &&
         !ki_str_eq(certificate->algorithm, key->algorithm)) {
-        /* RSA keys may have certificates that allow them less (RSASSA-PSS). */
+        /* Certificates of RSA keys may restrict them (RSASSA-PSS). */
         return !ki_str_eq_text(certificate->algorithm, CURVE) &&
                !ki_str_eq_text(key->algorithm, CURVE);
     }

@@ -11,9 +11,7 @@
 #include "client/config/file.h"
 
 enum { FILE_MAX = 1 << 20, TRIES = 3 };
-#define RETRY_NS                                                                     \
-    UINT64_C(5000000000) /* after a failure: somebody may be about to write the rest \
-                          */
+#define RETRY_NS UINT64_C(5000000000) /* retry after a failure: the files may be incomplete */
 
 static const char *const names[KI__TLS_PARTS] = {"CA file", "client certificate file",
                                                  "client key file"};
@@ -86,7 +84,7 @@ static int read_all(const ki__tls_files *files, ki__tls_set *set, ki_error *erro
     return 0;
 }
 
-/* All of one moment, as far as that can be known. */
+/* Reads a consistent set, as far as that can be verified. */
 static int read_stable(const ki__tls_files *files, ki__tls_set *set, ki_error *error)
 {
     struct stat after[KI__TLS_PARTS];
@@ -140,7 +138,7 @@ static int load(const ki__tls_files *files, ki__tls_set *set, ki_error *error)
     return r;
 }
 
-/* ---- making, and looking again ---- */
+/* ---- creation and checks ---- */
 
 int ki__tls_files_init(ki__tls_files *files, ki_engine *engine, const ki_config *config,
                        ki_error *error)
@@ -153,7 +151,7 @@ int ki__tls_files_init(ki__tls_files *files, ki_engine *engine, const ki_config 
         .looked_at = ki__engine_now(engine),
     };
     if (tls->cert_file[0] == '\0' && tls->cert_data.len == 0) {
-        files->paths[KI__TLS_KEY] = ""; /* a key without a certificate is passed over */
+        files->paths[KI__TLS_KEY] = ""; /* a key without a certificate is ignored */
         files->data[KI__TLS_KEY] = ki_str_make(NULL, 0);
     }
     return load(files, &files->set, error);

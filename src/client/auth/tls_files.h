@@ -23,19 +23,21 @@ typedef struct ki__tls_set {
 } ki__tls_set;
 
 typedef struct ki__tls_files {
-    ki_engine *engine;                /* not counted */
-    const char *paths[KI__TLS_PARTS]; /* borrowed; "" if it is not a file */
+    ki_engine *engine;                /* borrowed reference */
+    const char *paths[KI__TLS_PARTS]; /* borrowed; "" if not a file */
     ki_str data[KI__TLS_PARTS];       /* borrowed */
-    ki__tls_set set;                  /* what is good */
-    uint64_t looked_at;               /* monotonic */
-    bool failed;                      /* then */
+    ki__tls_set set;                  /* the last valid set */
+    uint64_t looked_at;               /* last check, monotonic */
+    bool failed;                      /* the last check failed */
 } ki__tls_files;
 
-#define KI__TLS_LOOK_NS (60 * KI__SECOND_NS) /* between two looks */
+#define KI__TLS_LOOK_NS (60 * KI__SECOND_NS) /* between two checks */
 
-/** Reads them. The configuration must outlive it. Also fine to be done with after a failure.
- *  Errors: -errno;  KI_ERR_LIMIT;  KI_ERR_INVALID  no PEM, or certificate and key do not go
- *  together;  -ENOMEM. */
+/** Reads the files. The configuration must outlive it. Call ki__tls_files_done() after a failure
+ *  too.
+ *  Errors: -errno;  KI_ERR_LIMIT;  KI_ERR_INVALID  invalid PEM, or certificate and key do not
+ *  match;
+ *          -ENOMEM. */
 int ki__tls_files_init(ki__tls_files *files, ki_engine *engine, const ki_config *config,
                        ki_error *error);
 void ki__tls_files_done(ki__tls_files *files);
@@ -43,13 +45,13 @@ void ki__tls_files_done(ki__tls_files *files);
 /** Whether any is a file. */
 bool ki__tls_files_has_any(const ki__tls_files *files);
 
-/** Looks, if the last look was long enough ago. 1: *ret_set has others, which the caller then makes
- *  those that are good by ki__tls_files_take(), or is done with. Failures are reported. */
+/** Checks the files, if the last check was long enough ago. 1: *ret_set is a new set, which the
+ *  caller activates with ki__tls_files_take() or releases. Failures are reported. */
 int ki__tls_files_look(ki__tls_files *files, ki__tls_set *ret_set);
 void ki__tls_files_take(ki__tls_files *files, ki__tls_set *set);
 void ki__tls_set_done(ki__tls_set *set);
 
-/** Those of the last look could not be used after all: look again soon. */
+/** The set of the last check could not be used: check again soon. */
 void ki__tls_files_failed(ki__tls_files *files, const ki_error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens in files. Invariant: the value is empty or a valid header value, and what was read from
- * the file is wiped, valid or not. */
+/* Tokens in files. Invariant: the value is empty or a valid header value, and data read from the
+ * file is wiped, valid or not. */
 #include "client/auth/token_file.h"
 
 #include <errno.h>
@@ -14,8 +14,7 @@
 
 enum { TOKEN_MAX = 64 << 10 };
 #define MAX_AGE_NS (50 * KI__SECOND_NS)
-#define MIN_AGE_NS \
-    (5 * KI__SECOND_NS) /* a server that refuses everything makes us read no faster */
+#define MIN_AGE_NS (5 * KI__SECOND_NS) /* minimum interval, for servers that reject everything */
 
 static int fail(const ki__token_file *file, int code, const char *text, ki_error *error)
 {
@@ -24,7 +23,7 @@ static int fail(const ki__token_file *file, int code, const char *text, ki_error
     return code;
 }
 
-/* Reads the file into the two, which are the caller's to wipe. */
+/* Reads the file into both buffers; the caller wipes them. */
 static int load(const ki__token_file *file, ki__secrets *secrets, ki_str *ret_value,
                 ki_error *error)
 {
@@ -45,7 +44,7 @@ static int load(const ki__token_file *file, ki__secrets *secrets, ki_str *ret_va
                    : 0;
 }
 
-/* 1 if the value is another one now. */
+/* 1 if the value has changed. */
 static int renew(ki__token_file *file, ki_error *error)
 {
     ki__secrets secrets;

@@ -10,25 +10,25 @@
 #include "base/secret.h"
 
 typedef struct ki__token_file {
-    ki_engine *engine;    /* not counted */
+    ki_engine *engine;    /* borrowed reference */
     const char *path;     /* borrowed */
     ki__secrets secrets;  /* the value */
-    ki_str authorization; /* "Bearer ..."; empty as long as nothing could be read */
-    uint64_t read_at;     /* when we last tried, monotonic */
-    bool failed;          /* then */
-    bool refused;         /* since then */
+    ki_str authorization; /* "Bearer ..."; empty until the file could be read */
+    uint64_t read_at;     /* last attempt, monotonic */
+    bool failed;          /* the last attempt failed */
+    bool refused;         /* rejected since then */
 } ki__token_file;
 
-/** Reads it. On failure there is no value; whether that matters is for the caller to say, and
- *  ki__token_file_look() will try again.
- *  Errors: -errno;  KI_ERR_LIMIT, KI_ERR_INVALID  the file holds no token;  -ENOMEM. */
+/** Reads the file. After a failure there is no value, and ki__token_file_look() retries; the caller
+ *  decides whether the failure is fatal.
+ *  Errors: -errno;  KI_ERR_LIMIT, KI_ERR_INVALID  no token in the file;  -ENOMEM. */
 int ki__token_file_init(ki__token_file *file, ki_engine *engine, const char *path, ki_error *error);
 void ki__token_file_done(ki__token_file *file);
 
-/** Reads it again if it is time; whether the value is another one now. Failures are reported. */
+/** Rereads the file if it is due; whether the value changed. Failures are reported. */
 bool ki__token_file_look(ki__token_file *file);
 
-/** The server did not accept the value. */
+/** The server rejected the value. */
 void ki__token_file_refused(ki__token_file *file);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handle: creation, reference counting, reading. Invariant: everything a configuration points
+/* The handle: creation, reference counting, accessors. Invariant: everything a configuration points
  * to is in its own memory, which is wiped before it is freed. */
 #include "client/config/config.h"
 
@@ -12,9 +12,9 @@
 #include "base/error.h"
 #include "base/options.h"
 
-enum { LABEL_BYTES_MAX = 100 }; /* of a path in an error, which has 255 in all */
+enum { LABEL_BYTES_MAX = 100 }; /* of a path in an error message, which has 255 bytes */
 
-/* Text that is "" counts as not given. */
+/* Empty strings count as not set. */
 static void drop_empty(const char **text)
 {
     if (*text != NULL && **text == '\0') {
@@ -103,7 +103,7 @@ ki_config *ki__config_new(const ki_alloc *alloc)
     return config;
 }
 
-/* The one place where a const handle is written to: its count may change, nothing else does. */
+/* The only write through a const handle: its reference count. */
 static ki_config *counted(const ki_config *config)
 {
     return (ki_config *)(uintptr_t)config;
@@ -147,7 +147,7 @@ int ki__config_set_str(ki_config *config, ki_str *text, ki_str value)
     return 0;
 }
 
-/* Appends to text that has room. */
+/* Appends to a buffer that is large enough. */
 static void append(char *out, size_t *len, ki_str text)
 {
     if (text.len != 0) {
@@ -171,7 +171,7 @@ int ki__config_set_server(ki_config *config, const ki__url *url)
         append(server, &len, ki_str_from(":"));
         append(server, &len, url->port);
     }
-    /* One slash before each segment, and none at the end. */
+    /* One slash before each segment, and no trailing slash. */
     size_t at = 0;
     for (size_t i = 0; i < url->path.len; i++) {
         bool last = i + 1 == url->path.len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A configuration under construction, shared by the files that create one. */
+/* A configuration under construction, shared by the files that build one. */
 #ifndef KI_CLIENT_CONFIG_CONFIG_H
 #define KI_CLIENT_CONFIG_CONFIG_H
 
@@ -12,7 +12,7 @@
 struct ki_config {
     ki__refs refs;
     const ki_alloc *alloc;
-    ki__secrets secrets; /* all text and all arrays */
+    ki__secrets secrets; /* all strings and arrays */
     const char *server;
     const char *path_prefix;
     const char *name_space;
@@ -29,28 +29,28 @@ struct ki_config {
     ki_config_exec exec;
 };
 
-/** Options as they were given, and the empty texts among them as NULL. -EINVAL, -E2BIG. */
+/** Copies the options, with empty strings as NULL. -EINVAL, -E2BIG. */
 int ki__config_options_read(const ki_config_options *options, ki_config_options *ret_options,
                             ki_error *error);
 
-/** A configuration in which nothing is set. NULL if there is no memory. */
+/** An empty configuration. NULL if out of memory. */
 ki_config *ki__config_new(const ki_alloc *alloc);
 
-/** Copies of text into the configuration. -ENOMEM. */
+/** Copies strings into the configuration. -ENOMEM. */
 int ki__config_set_text(ki_config *config, const char **text, ki_str value);
 int ki__config_set_str(ki_config *config, ki_str *text, ki_str value);
 
 /** Sets server and path prefix. -ENOMEM. */
 int ki__config_set_server(ki_config *config, const ki__url *url);
 
-/** A variable of the environment; NULL also if it is empty. */
+/** An environment variable; NULL also if it is empty. */
 const char *ki__config_variable(const ki_config_options *options, const char *name);
 
-/** Whether the text can be the value of a header: no control characters. */
+/** Whether the text is a valid header value: no control characters. */
 bool ki__config_is_header_value(ki_str text);
 
-/** Fills `error`: "file:line: " and the pieces of text, up to a NULL. A `file` of NULL is left out,
- *  and a line of 0. Pieces may be of unknown origin, but never secrets. Returns `code`. */
+/** Sets `error`: "file:line: " and the strings up to NULL. `file` NULL and line 0 are omitted.
+ *  Strings may be untrusted, but never secret. Returns `code`. */
 int ki__config_error(ki_error *error, int code, const char *file, uint32_t line, ...)
     __attribute__((sentinel));
 

@@ -9,8 +9,8 @@
 
 enum { FIRST_BYTES = 4096 };
 
-/* The descriptor of a regular file of at most `max` bytes, and its size. Not to wait for a writer
- * of a FIFO, it is opened without blocking; for regular files that changes nothing. */
+/* Opens a regular file of at most `max` bytes; returns its descriptor and size. Opened nonblocking,
+ * to avoid waiting for the writer of a FIFO; no effect on regular files. */
 static int open_regular(const char *path, size_t max, size_t *ret_size, ki__file_info *ret_info)
 {
     int fd;
@@ -30,18 +30,18 @@ static int open_regular(const char *path, size_t max, size_t *ret_size, ki__file
         r = KI_ERR_LIMIT;
     }
     if (r < 0) {
-        (void)close(fd); /* it was only read from */
+        (void)close(fd); /* opened for reading only */
         return r;
     }
     *ret_size = (size_t)info.st_size;
     ret_info->others_read = (info.st_mode & S_IROTH) != 0;
     ret_info->others_write = (info.st_mode & S_IWOTH) != 0;
-    ret_info->group_write = (info.st_mode & S_IWGRP) != 0; /* with an ACL: its mask */
+    ret_info->group_write = (info.st_mode & S_IWGRP) != 0; /* with an ACL: the mask */
     ret_info->foreign = info.st_uid != 0 && info.st_uid != geteuid();
     return fd;
 }
 
-/* Reads to the end, or until `cap` bytes are there. */
+/* Reads up to end of file or `cap` bytes. */
 static int read_some(int fd, char *bytes, size_t cap, size_t *len)
 {
     while (*len < cap) {
@@ -57,7 +57,7 @@ static int read_some(int fd, char *bytes, size_t cap, size_t *len)
     return 0;
 }
 
-/* The file may be longer now than it said; a smaller block stays in `secrets` until all goes. */
+/* The file may have grown; a block that was too small stays in `secrets` until that is released. */
 static int read_all(int fd, size_t size, size_t max, ki__secrets *secrets, ki_str *ret_text)
 {
     size_t cap = size < FIRST_BYTES ? FIRST_BYTES : size + 1;
@@ -124,8 +124,8 @@ const char *ki__file_error_text(int code)
     }
 }
 
-/* Appends the segments of `path` to the clean absolute path in `out`, which is `*len` bytes long;
- * the root is of length 0 here. */
+/* Appends the segments of `path` to the clean absolute path in `out`, which has `*len` bytes; the
+ * root has length 0 here. */
 static void add_segments(ki_str path, char *out, size_t *len)
 {
     size_t at = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small files of configuration and credentials, and paths to them. Only regular files are opened,
- * nothing is inherited by other programs, and what is read is wiped when it is freed. */
+/* Small configuration and credential files, and their paths. Only regular files are opened,
+ * descriptors are close-on-exec, and file contents are wiped when freed. */
 #ifndef KI_CLIENT_CONFIG_FILE_H
 #define KI_CLIENT_CONFIG_FILE_H
 
@@ -11,29 +11,28 @@
 
 /** Information about an opened file. */
 typedef struct ki__file_info {
-    bool others_read; /* everybody may read it */
+    bool others_read; /* world-readable */
     bool others_write;
     bool group_write;
-    bool foreign; /* owned by a user who is neither root nor the effective one of the process */
+    bool foreign; /* owned by neither root nor the effective user */
 } ki__file_info;
 
-/** The content of a file, terminated, in `secrets`.
+/** Reads a file, NUL-terminated, into `secrets`.
  *  Errors: -errno;  KI_ERR_INVALID  not a regular file;  KI_ERR_LIMIT  more than `max` bytes. */
 int ki__file_read(const char *path, size_t max, ki__secrets *secrets, ki_str *ret_text,
                   ki__file_info *ret_info);
 
-/** Whether ki__file_read() would be able to begin; the same errors. */
+/** Whether ki__file_read() could open the file; the same errors. */
 int ki__file_check(const char *path, size_t max, ki__file_info *ret_info);
 
-/** A few words for an error of the two. */
+/** A short text for an error of the two. */
 const char *ki__file_error_text(int code);
 
-/** The absolute folder that a file is in, in `secrets`. -ENOMEM, or -errno of the working folder.
- */
+/** The absolute directory of a file, in `secrets`. -ENOMEM, or -errno of getcwd(). */
 int ki__file_folder(const char *path, ki__secrets *secrets, const char **ret_folder);
 
-/** A path as seen from a folder, which is absolute: cleaned of "." and ".." by its text alone, as
- *  Go does it. NULL if there is no memory. */
+/** Joins a path to an absolute directory and cleans it of "." and ".." lexically, as Go does. NULL
+ *  if out of memory. */
 char *ki__file_join(const char *folder, ki_str path, ki__secrets *secrets);
 
 #endif

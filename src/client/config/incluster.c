@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The in-cluster configuration of a pod: two variables and three files. */
+/* The in-cluster configuration of a pod: two environment variables and three files. */
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -128,7 +128,7 @@ static int set_credentials(const ki_config_options *options, const char *token_f
                                        ki_str_from(options->token_file));
 }
 
-/* A pod without the file of CAs is odd, but then the CAs of the system can still decide. */
+/* A pod without the CA file is unusual; the system's CAs are used then. */
 static int set_ca(const ki_config_options *options, const char *ca_file, ki_config *config)
 {
     if (options->ca_file == NULL) {

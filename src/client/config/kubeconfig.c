@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From kubeconfig files to a configuration. Credentials and TLS are taken over only for servers
- * that get them: those of https, as in client-go. */
+/* Builds a configuration from kubeconfig files. Credentials and TLS settings are only used for
+ * https servers, as in client-go. */
 #include "client/config/kubeconfig.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "client/config/file.h"
 
-/* The extension of a cluster that is meant for exec plugins. */
+/* The cluster extension for exec plugins. */
 #define EXEC_EXTENSION "client.authentication.k8s.io/exec"
 
 static ki_str text_of(const ki__yaml *yaml, uint32_t node)
@@ -19,7 +19,7 @@ static ki_str text_of(const ki__yaml *yaml, uint32_t node)
     return text ? n->text : ki_str_make("", 0);
 }
 
-/* A list of strings, checked before. */
+/* Copies a list of strings, whose type was checked. */
 static int copy_strings(ki_config *config, const ki__yaml *yaml, uint32_t list,
                         const char *const **ret_strings, size_t *ret_count)
 {
@@ -111,7 +111,7 @@ static int fill_impersonation(const ki__kubeconfig *kubeconfig, const ki__kubeco
     return r;
 }
 
-/* They are sent in headers. */
+/* These are sent in headers. */
 static int check_impersonation(const ki_config *config, const ki__kubeconfig_choice *choice,
                                ki_error *error)
 {
@@ -193,8 +193,8 @@ static int fill_variables(ki_config *config, const ki__yaml *yaml, uint32_t list
     return 0;
 }
 
-/* Whether a character of a hint may do something to a terminal: controls but for white space, and
- * those that are not seen or turn the direction of text. */
+/* Whether a character of a hint is unsafe on a terminal: controls except white space, invisible
+ * characters and those that change the text direction. */
 static bool is_unsafe(uint32_t c)
 {
     return (c < 0x20 && !(c >= 0x09 && c <= 0x0d)) || (c >= 0x7f && c < 0xa0) || c == 0xad ||
@@ -212,7 +212,7 @@ static uint32_t code_of(ki_str character)
     return code;
 }
 
-/* "U+001B" in place of unsafe characters. */
+/* Writes "U+001B" instead of an unsafe character. */
 static size_t put_code(uint32_t code, char *out)
 {
     static const char hex[] = "0123456789ABCDEF";
@@ -307,7 +307,7 @@ static int fill_exec(const ki__kubeconfig_choice *choice, ki_config *config, ki_
     return fill_cluster_config(&choice->cluster, config, error);
 }
 
-/* The namespace of the pod is also used for files without one. */
+/* Files without a namespace use the pod's. */
 static int fill_namespace(const ki__kubeconfig *kubeconfig, const ki__kubeconfig_choice *choice,
                           ki_config *config)
 {
@@ -333,7 +333,7 @@ static int fill_names(const ki__kubeconfig_choice *choice, ki_config *config)
                  : ki__config_set_text(config, &config->user_name, ki_str_from(choice->user.name));
 }
 
-/* Copies what was chosen. */
+/* Copies the chosen settings. */
 static int fill(const ki__kubeconfig *kubeconfig, const ki__kubeconfig_choice *choice,
                 const ki__url *url, ki_config *config, ki_error *error)
 {
@@ -359,7 +359,7 @@ static int fill(const ki__kubeconfig *kubeconfig, const ki__kubeconfig_choice *c
     return r;
 }
 
-/* 1: the files say nothing at all. */
+/* 1: no file configures anything. */
 static int load_files(const ki_config_options *options, ki__kubeconfig *kubeconfig,
                       ki_config *config, ki_error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types of all fields of a kubeconfig, by tables that mirror client-go's v1.Config. Go rejects
- * a file with a field of a wrong type anywhere, and so does this. Unknown fields are ignored. null
- * means an absent value. Invariant: after this check every known field has its type, or is null. */
+/* Checks the types of all kubeconfig fields by tables that mirror client-go's v1.Config. Like Go,
+ * this rejects a file with a wrongly typed field anywhere. Unknown fields are ignored. null means
+ * absent. Invariant: after this check every known field has its type, or is null. */
 #include <errno.h>
 
 #include "base/alloc.h"
@@ -14,21 +14,21 @@
 typedef enum field_type {
     FIELD_STRING,
     FIELD_BOOL,
-    FIELD_DATA,        /* a string in base64 */
+    FIELD_DATA,        /* a base64 string */
     FIELD_STRINGS,     /* a list of strings */
-    FIELD_STRING_MAP,  /* of strings */
-    FIELD_STRINGS_MAP, /* of lists of strings */
+    FIELD_STRING_MAP,  /* a map of strings */
+    FIELD_STRINGS_MAP, /* a map of lists of strings */
     FIELD_STRUCT,
-    FIELD_STRUCTS, /* a list of them */
-    FIELD_NAMED,   /* the same; no `name` twice */
-    FIELD_ENTRIES, /* the same; as many as the options allow */
+    FIELD_STRUCTS, /* a list of structs */
+    FIELD_NAMED,   /* the same; `name` must be unique */
+    FIELD_ENTRIES, /* the same; limited by the options */
     FIELD_ANY
 } field_type;
 
 typedef struct field {
     const char *name; /* NULL ends a table */
     field_type type;
-    const struct field *fields; /* of structs */
+    const struct field *fields; /* for structs */
 } field;
 
 static const field extension_fields[] = {
@@ -129,16 +129,16 @@ static const field config_fields[] = {
     {NULL, FIELD_ANY, NULL},
 };
 
-/* A struct that waits to be looked at, and the way to it. */
+/* A struct that has not been checked yet, and its path. */
 typedef struct step {
     uint32_t node;
-    uint32_t parent; /* the number of another step; its own for the first */
-    uint32_t index;  /* in a list; NO_INDEX if it is in none */
+    uint32_t parent; /* index of another step; its own for the first */
+    uint32_t index;  /* in a list; NO_INDEX if not in a list */
     const char *name;
     const field *fields;
 } step;
 
-enum { WAY_MAX = 8 }; /* more steps than any way through the tables has */
+enum { WAY_MAX = 8 }; /* more than the depth of the tables */
 #define NO_INDEX UINT32_MAX
 
 typedef struct checker {
@@ -165,7 +165,7 @@ static void add_index(ki_error *error, uint32_t index)
     ki__error_add(error, ki_str_from("]"));
 }
 
-/* "file:line: users[1].user.token: " and the words. */
+/* "file:line: users[1].user.token: " and the message. */
 static int fail_at(const checker *c, int code, const step *in, const char *name, uint32_t node,
                    const char *what)
 {
@@ -259,7 +259,7 @@ static int check_map(const checker *c, const step *in, const char *name, uint32_
     return r;
 }
 
-/* Lets a struct wait for its turn. */
+/* Adds a struct to the work list. */
 static int push(checker *c, size_t parent, const field *f, uint32_t index, uint32_t node)
 {
     step next = {
@@ -284,7 +284,7 @@ static int push(checker *c, size_t parent, const field *f, uint32_t index, uint3
     return 0;
 }
 
-/* Whether a name is a string is for its own check. */
+/* The type of a name is checked separately. */
 static ki_str name_of(const checker *c, uint32_t item)
 {
     uint32_t name = ki__yaml_get(c->yaml, item, "name");
@@ -402,7 +402,7 @@ static int check_fields(checker *c, size_t in)
     return 0;
 }
 
-/* An empty file is a kubeconfig too, and one that does not say what it is. */
+/* An empty file is a valid kubeconfig, and so is one without a kind. */
 static int check_kind(const checker *c, uint32_t root)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selects context, cluster and user, and applies the options: client-go's rules of merging and
- * overriding, setting by setting. */
+/* Selects context, cluster and user, and applies the options: client-go's rules for merging and
+ * overriding, per setting. */
 #include <errno.h>
 
 #include "base/error.h"
@@ -19,7 +19,7 @@ int ki__kubeconfig_fail(ki_error *error, int code, const ki__setting *setting, c
                             "\": ", setting->field, ": ", what, NULL);
 }
 
-/* A string, or "" for null and for what is not there; its type was checked. */
+/* A string, or "" for null and absent values; its type was checked. */
 static ki_str text_of(const ki__yaml *yaml, uint32_t node)
 {
     const ki__yaml_node *n = ki__yaml_at(yaml, node);
@@ -33,8 +33,8 @@ static const char *list_of(const char *what)
     return what[0] == 'u' ? "users" : what[1] == 'l' ? "clusters" : "contexts";
 }
 
-/* The entry of a name in the list "clusters", "users" or "contexts": of the first file that has it.
- */
+/* Looks up an entry by name in "clusters", "users" or "contexts": the first file that has it
+ * wins. */
 static ki__kubeconfig_entry find(const ki__kubeconfig *kubeconfig, const char *what, ki_str name)
 {
     ki__kubeconfig_entry entry = {.what = what, .name = ""};
@@ -57,7 +57,7 @@ static ki__kubeconfig_entry find(const ki__kubeconfig *kubeconfig, const char *w
     return entry;
 }
 
-/* What an entry says for a field; nothing if there is no entry. */
+/* A field of an entry; not set if there is no entry. */
 static ki__setting read_field(const ki__kubeconfig_entry *entry, const char *field)
 {
     ki__setting setting = {.field = field, .text = {"", 0}, .entry = entry};
@@ -95,7 +95,7 @@ static int read_data(ki__kubeconfig *kubeconfig, const ki__kubeconfig_entry *ent
     return 0;
 }
 
-/* A path in a file is seen from the folder of that file. */
+/* A path is relative to the directory of its file. */
 static int read_path(ki__kubeconfig *kubeconfig, const ki__kubeconfig_entry *entry,
                      const char *field, ki__setting *ret_setting, ki_error *error)
 {
@@ -116,7 +116,7 @@ static ki__setting option(const char *field, const char *text)
     return (ki__setting){.field = field, .text = ki_str_from(text != NULL ? text : "")};
 }
 
-/* An option, if given, in place of the setting. */
+/* Replaces the setting by an option, if given. */
 static void override(ki__setting *setting, const char *field, const char *text)
 {
     if (text != NULL) {
@@ -124,7 +124,7 @@ static void override(ki__setting *setting, const char *field, const char *text)
     }
 }
 
-/* The name of the context, and who says so. */
+/* The name of the context, and its origin. */
 static ki__setting context_name(const ki__kubeconfig *kubeconfig, ki__kubeconfig_entry *top)
 {
     ki__setting setting = {.field = "current-context", .text = {"", 0}};
@@ -160,7 +160,7 @@ static int choose_context(const ki__kubeconfig *kubeconfig, ki__kubeconfig_choic
     return 0;
 }
 
-/* The cluster or user that the context or an option names; without a name there is none. */
+/* The cluster or user named by the context or an option; none without a name. */
 static int choose_entry(const ki__kubeconfig *kubeconfig, const ki__kubeconfig_choice *choice,
                         const char *what, const char *chosen, ki__kubeconfig_entry *ret_entry,
                         ki_error *error)
@@ -218,7 +218,7 @@ static int choose_cluster(ki__kubeconfig *kubeconfig, ki__kubeconfig_choice *cho
     return 0;
 }
 
-/* The program of an exec plugin is a path only if it has a '/'. */
+/* The program of an exec plugin is a path only if it contains a '/'. */
 static int choose_exec(ki__kubeconfig *kubeconfig, ki__kubeconfig_choice *choice, ki_error *error)
 {
     if (choice->user.file == NULL) {
@@ -259,7 +259,7 @@ static int choose_exec(ki__kubeconfig *kubeconfig, ki__kubeconfig_choice *choice
     return 0;
 }
 
-/* An option for certificate or key takes the place of data and file. */
+/* An option for certificate or key replaces both data and file. */
 static int choose_certificate(ki__kubeconfig *kubeconfig, ki__kubeconfig_choice *choice,
                               ki_error *error)
 {
@@ -305,7 +305,7 @@ static int choose_user(ki__kubeconfig *kubeconfig, ki__kubeconfig_choice *choice
     }
     choice->token = read_field(user, "token");
     if (options->token != NULL || options->token_file != NULL) {
-        /* client-go keeps the file of the user beside a token that was given, and prefers it. */
+        /* client-go keeps the user's tokenFile next to a given token, and prefers it. */
         choice->token = option("option token", options->token);
         choice->token_file = option("option token_file", options->token_file);
     }

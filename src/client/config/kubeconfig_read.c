@@ -9,13 +9,13 @@
 #include "client/config/file.h"
 #include "client/config/kubeconfig.h"
 
-/* Paths that were found, before any was read. */
+/* Paths to read. */
 typedef struct path_list {
     ki_str paths[KI_CONFIG_FILES];
     size_t count;
 } path_list;
 
-/* Once each; empty ones are passed over. */
+/* Skips duplicates and empty paths. */
 static int add_path(path_list *list, ki_str path, ki_error *error)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -46,8 +46,8 @@ static int split_paths(path_list *list, ki_str text, ki_error *error)
     return r;
 }
 
-/* $HOME/.kube/config. Without $HOME there is none: client-go would look in the working folder,
- * where anybody may have put a file. */
+/* $HOME/.kube/config. None without $HOME: client-go would use the working directory, where any user
+ * may have placed a file. */
 static int add_home(path_list *list, ki__kubeconfig *kubeconfig, ki_error *error)
 {
     static const char tail[] = "/.kube/config";
@@ -83,7 +83,7 @@ static int find_paths(path_list *list, ki__kubeconfig *kubeconfig, ki_error *err
                             : add_home(list, kubeconfig, error);
 }
 
-/* Reads a text as file number `count`, and counts it. */
+/* Parses a text as the next file. */
 static int add_text(ki__kubeconfig *kubeconfig, const char *label, const char *folder, ki_str text,
                     ki_error *error)
 {
@@ -105,7 +105,7 @@ static int add_text(ki__kubeconfig *kubeconfig, const char *label, const char *f
     return ki__kubeconfig_check(file, options->max_entries, options->alloc, error);
 }
 
-/* By what was seen of the open file: its path may lead to another one later. */
+/* Based on the open file: its path may refer to another one later. */
 static ki_config_trust trust_of(const ki__file_info *info)
 {
     if (info->foreign) {
@@ -114,7 +114,7 @@ static ki_config_trust trust_of(const ki__file_info *info)
     return info->group_write || info->others_write ? KI_CONFIG_TRUST_SHARED : KI_CONFIG_TRUST_OWN;
 }
 
-/* 1 if the file was read, 0 if it is missing and may be. */
+/* 1 if the file was read, 0 if it is missing and optional. */
 static int add_file(ki__kubeconfig *kubeconfig, ki_str path, ki_error *error)
 {
     const ki_config_options *options = kubeconfig->options;
@@ -154,7 +154,8 @@ static int read_files(ki__kubeconfig *kubeconfig, const path_list *list, ki_erro
         }
     }
     if (list->count != 0 && kubeconfig->count == 0) {
-        const char *server = kubeconfig->options->server; /* who names one may need no file */
+        const char *server =
+            kubeconfig->options->server; /* with an explicit server no file is needed */
         bool needed = server == NULL || server[0] == '\0';
         KI__LOG(kubeconfig->options->log, needed ? KI_LOG_WARNING : KI_LOG_INFO, "config",
                 "no kubeconfig file found", {"first", list->paths[0]});

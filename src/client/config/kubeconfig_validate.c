@@ -36,8 +36,8 @@ static int check_file(const ki__kubeconfig *kubeconfig, const ki__setting *setti
     return 0;
 }
 
-/* Certificate and key: one of file and data each, and not one without the other. A key without a
- * certificate is passed over, as in client-go. */
+/* Certificate and key: not both file and data, and no certificate without a key. A key without a
+ * certificate is ignored, as in client-go. */
 static int check_certificate(const ki__kubeconfig *kubeconfig, const ki__kubeconfig_choice *choice,
                              ki_error *error)
 {
@@ -116,7 +116,7 @@ static int check_exec(const ki__kubeconfig_choice *choice, ki_error *error)
     return check_variables(choice, error);
 }
 
-/* Headers are made of these. */
+/* These are sent in headers. */
 static int check_headers(const ki__kubeconfig_choice *choice, ki_error *error)
 {
     const ki__setting *settings[] = {
@@ -136,7 +136,7 @@ static int check_headers(const ki__kubeconfig_choice *choice, ki_error *error)
     return 0;
 }
 
-/* One way to say who we are. */
+/* Only one authentication method. */
 static int check_methods(const ki__kubeconfig_choice *choice, ki_error *error)
 {
     const ki__setting *basic = is_set(&choice->username) ? &choice->username : &choice->password;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: accepted URLs contain visible ASCII only, so they can be used in a request as they
- * are. */
+/* Invariant: accepted URLs contain visible ASCII only, so they can be used in a request
+ * verbatim. */
 #include "client/config/url.h"
 
 #include "base/ascii.h"
@@ -42,7 +42,7 @@ static bool equals_ignoring_case(ki_str text, const char *lower)
     return true;
 }
 
-/* Where `c` is first, or the length. */
+/* Index of the first of these characters, or the length. */
 static size_t index_of(ki_str text, const char *any)
 {
     size_t i = 0;
@@ -57,7 +57,7 @@ static ki_str skip(ki_str text, size_t len)
     return ki_str_make(text.ptr + len, text.len - len);
 }
 
-/* Letters and digits, what else is allowed, and percent-encoded bytes. */
+/* Only letters, digits, the given characters and percent-encoded bytes. */
 static bool is_made_of(ki_str text, const char *more)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -112,7 +112,7 @@ static bool is_port(ki_str port)
     return port.len == 0 || (number >= 1 && number <= 65535);
 }
 
-/* No "." and "..": where they lead is told differently on the way. */
+/* Rejects "." and "..": intermediaries resolve them differently. */
 static bool has_dot_segment(ki_str path)
 {
     while (path.len != 0) {

@@ -12,23 +12,23 @@ typedef enum ki__url_scheme {
     KI__URL_SCHEME_MAX
 } ki__url_scheme;
 
-/** All parts are views into the text. */
+/** All parts are views of the text. */
 typedef struct ki__url {
     ki__url_scheme scheme;
     ki_str user; /* before the '@'; may be a secret */
-    ki_str host; /* with its brackets, if it is an IPv6 address */
+    ki_str host; /* with brackets if it is an IPv6 address */
     ki_str port;
     ki_str path;
 } ki__url;
 
-/** NULL, or what is wrong: static text that holds nothing of the URL. Query and fragment are passed
- *  over. Without "://" it is a host, or host and port, to be reached by http. */
+/** NULL, or the error: static text without any part of the URL. Query and fragment are ignored.
+ *  Without "://" it is a host, or host and port, for http. */
 const char *ki__url_parse(ki_str text, ki__url *ret_url);
 
 /** "http", "https" or "socks5". */
 const char *ki__url_scheme_name(ki__url_scheme scheme);
 
-/** Whether the host is this machine by its very text: localhost, 127.x.y.z or [::1]. */
+/** Whether the host is literally this machine: localhost, 127.x.y.z or [::1]. */
 bool ki__url_is_loopback(const ki__url *url);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts part of a tree to JSON, in two passes, one to measure and one to write, so that the text
- * never moves. */
+/* Converts a subtree to JSON in two passes, to measure and to write, so that the text is never
+ * reallocated. */
 #include <errno.h>
 
 #include "client/config/kubeconfig.h"
 
 typedef struct writer {
-    char *out; /* NULL while it is measured */
+    char *out; /* NULL in the measuring pass */
     size_t len;
 } writer;
 
 typedef struct level {
-    uint32_t node; /* a list or a map that is open */
-    uint32_t next; /* child to write */
+    uint32_t node; /* an open list or map */
+    uint32_t next; /* next child to write */
     bool value;    /* it is the value of a key */
 } level;
 
@@ -43,8 +43,8 @@ static void put_string(writer *w, ki_str text)
     put(w, "\"", 1);
 }
 
-/* Whether a number of the core schema is one of JSON: no '+', no zeros before it, no other base,
- * digits on both sides of a '.', neither infinite nor not a number. */
+/* Whether a number of the core schema is valid JSON: no '+', leading zeros or other bases, digits
+ * on both sides of a '.', neither infinite nor NaN. */
 static bool is_json_number(ki_str text)
 {
     size_t at = text.ptr[0] == '-' ? 1 : 0;
@@ -84,7 +84,7 @@ static int put_scalar(writer *w, const ki__yaml_node *node)
     return 0;
 }
 
-/* What stands before a child: nothing before the first, a colon between key and value. */
+/* Separator before a child: none before the first, a colon between key and value. */
 static void put_separator(writer *w, const ki__yaml *yaml, level *l)
 {
     if (l->value) {
@@ -144,7 +144,7 @@ int ki__yaml_to_json(const ki__yaml *yaml, uint32_t node, ki__secrets *secrets, 
         return -ENOMEM;
     }
     w = (writer){.out = out};
-    (void)write_node(&w, yaml, node, ret_line); /* it went well before */
+    (void)write_node(&w, yaml, node, ret_line); /* the first pass succeeded */
     *ret_json = ki_str_make(out, w.len);
     return 0;
 }

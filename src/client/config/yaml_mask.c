@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: in a masked text, the letter never stands where it was not put. */
+/* Invariant: in a masked text, the mask letter appears only in masked positions. */
 #include "client/config/yaml_mask.h"
 
 #include "base/ascii.h"
 
-/* Letters that are no hexadecimal digit and begin no escape. */
+/* Letters that are not hexadecimal digits and start no escape. */
 static const char letters[] = "kqzjwyhgGHIJKMOQRSTVWXYZilmops";
 
 static bool is_alphanumeric(char c)
@@ -12,7 +12,7 @@ static bool is_alphanumeric(char c)
     return ki__is_digit(c) || ki__is_letter(c);
 }
 
-/* How many hexadecimal digits an escape with this letter has; -1 if it is none with letters. */
+/* Number of hexadecimal digits of an escape with this letter; -1 if it has none. */
 static int escape_digits(char c)
 {
     switch (c) {
@@ -27,9 +27,9 @@ static int escape_digits(char c)
     }
 }
 
-/* How many letters and digits after the backslash at `at` belong to an escape, and what it stands
- * for if that is told by digits. Quotes are not looked at: where a backslash is no escape, letters
- * that stay do no harm. */
+/* Number of letters and digits after the backslash at `at` that belong to an escape, and its code
+ * point if it is numeric. Quotes are not tracked: where a backslash is not an escape, unmasked
+ * letters do no harm. */
 static size_t escape_length(ki_str text, size_t at, uint32_t *ret_code)
 {
     *ret_code = 0;
@@ -68,7 +68,7 @@ static bool begins_block(char c)
     return c == '|' || c == '>';
 }
 
-/* Whether the digit at `at` may be the indentation in the head of a block scalar. */
+/* Whether the digit at `at` may be the indentation indicator of a block scalar. */
 static bool may_indent(ki_str text, size_t at)
 {
     const char *p = text.ptr + at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From libyaml's events to a tree. Invariants: no recursion, neither here nor when the tree is
- * freed; nothing is taken from an event before its tag and anchor were looked at; libyaml gets the
- * masked text only, and its words in errors are constants. */
+/* Builds a tree from libyaml's events. Invariants: no recursion, neither here nor when the tree is
+ * freed; tag and anchor of an event are checked before anything else; libyaml gets the masked text
+ * only, and its error messages are constants. */
 #include "client/config/yaml_reader.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 #include "base/utf8.h"
 #include "client/config/yaml_mask.h"
 
-enum { FEW_KEYS = 12 }; /* are compared each with each */
+enum { FEW_KEYS = 12 }; /* compared pairwise */
 
-/* A place in the text: libyaml counts characters, we need bytes. */
+/* A position in the text: libyaml counts characters, we need bytes. */
 typedef struct place {
     size_t characters;
     size_t bytes;
@@ -24,7 +24,7 @@ typedef struct place {
 
 typedef struct open_node {
     uint32_t node;
-    uint32_t last; /* child, or none */
+    uint32_t last; /* last child, or none */
 } open_node;
 
 typedef struct reader {
@@ -56,7 +56,7 @@ static int no_memory(reader *r)
     return ki__error_code(r->error, -ENOMEM);
 }
 
-/* Goes on to a character further back. */
+/* Advances to a later character. */
 static bool advance(reader *r, size_t characters)
 {
     if (characters < r->at.characters) {
@@ -70,7 +70,7 @@ static bool advance(reader *r, size_t characters)
     return r->at.characters == characters;
 }
 
-/* The length of the line break at the start of `text`, or 0: those that libyaml knows. */
+/* The length of the line break at the start of `text`, or 0: those recognized by libyaml. */
 static size_t break_length(ki_str text)
 {
     if (text.ptr[0] == '\n' || text.ptr[0] == '\r') {
@@ -84,7 +84,7 @@ static size_t break_length(ki_str text)
     return separator ? 3 : 0;
 }
 
-/* The part of the text that a scalar's value was made of. */
+/* The part of the text that contains a scalar. */
 static bool source_of(reader *r, const yaml_event_t *event, size_t *ret_from, size_t *ret_to)
 {
     if (!advance(r, event->start_mark.index)) {
@@ -97,7 +97,7 @@ static bool source_of(reader *r, const yaml_event_t *event, size_t *ret_from, si
     size_t to = r->at.bytes;
     yaml_scalar_style_t style = event->data.scalar.style;
     if (style == YAML_LITERAL_SCALAR_STYLE || style == YAML_FOLDED_SCALAR_STYLE) {
-        /* The head of a block may end with a comment. */
+        /* A block scalar header may end with a comment. */
         while (from < to && break_length(ki_str_make(r->text.ptr + from, to - from)) == 0) {
             from++;
         }
@@ -126,7 +126,7 @@ static int copy_value(reader *r, const yaml_event_t *event, ki_str *ret_text)
     return 0;
 }
 
-/* Whether what comes next in the open node is a key. */
+/* Whether the next node of the open container is a key. */
 static bool expects_key(const reader *r)
 {
     if (r->depth == 0) {
@@ -166,7 +166,7 @@ static int add_node(reader *r, const ki__yaml_node *node, yaml_mark_t mark, uint
     yaml->nodes = nodes;
     uint32_t number = (uint32_t)yaml->count++;
     yaml->nodes[number] = *node;
-    yaml->nodes[number].line = (uint32_t)mark.line + 1; /* fits: a text is not that large */
+    yaml->nodes[number].line = (uint32_t)mark.line + 1; /* fits: texts are limited */
     yaml->nodes[number].column = (uint32_t)mark.column + 1;
     link_to_parent(r, number);
     *ret_number = number;
@@ -244,7 +244,7 @@ static int compare_keys(const void *a, const void *b)
     return order != 0 ? order : (left < right ? -1 : 1);
 }
 
-/* The first key, among `count` in their order, that stands twice; or NULL. */
+/* A duplicate among `count` keys, which may get sorted; or NULL. */
 static const ki__yaml_node *find_twice(const ki__yaml_node **keys, size_t count)
 {
     if (count > FEW_KEYS) {
@@ -323,7 +323,7 @@ static int on_event(reader *r, const yaml_event_t *event)
     return 0;
 }
 
-/* What libyaml found; its words hold nothing of the text. */
+/* libyaml's error; its message contains no part of the text. */
 static int parser_failure(reader *r, const yaml_parser_t *parser)
 {
     if (parser->error == YAML_MEMORY_ERROR) {

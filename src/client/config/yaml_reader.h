@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One YAML document as a tree of nodes in an array, for configuration files and objects: core
- * schema, no tags, no anchors or aliases, no merge keys, no key twice, only scalars as keys. JSON
- * is such YAML. */
+/* Parses one YAML document to a tree of nodes in an array, for configuration files and objects:
+ * core schema, no tags, anchors, aliases or merge keys, no duplicate keys, only scalar keys. JSON
+ * is a subset. */
 #ifndef KI_CLIENT_CONFIG_YAML_READER_H
 #define KI_CLIENT_CONFIG_YAML_READER_H
 
@@ -13,10 +13,10 @@
 #include "base/shared.h"
 
 enum {
-    KI__YAML_DEPTH_MAX = 128,   /* whoever reads it: as deep as JSON objects may be */
-    KI__YAML_CONFIG_DEPTH = 32, /* of configuration files */
+    KI__YAML_DEPTH_MAX = 128,   /* upper limit: as deep as JSON objects */
+    KI__YAML_CONFIG_DEPTH = 32, /* for configuration files */
     KI__YAML_NODES_MAX = 256 * 1024,
-    KI__YAML_NONE = 0 /* the number of no node */
+    KI__YAML_NONE = 0 /* null node number */
 };
 
 typedef enum ki__yaml_kind {
@@ -25,7 +25,7 @@ typedef enum ki__yaml_kind {
     KI__YAML_MAPPING   /* its children are a key, its value, a key, ... */
 } ki__yaml_kind;
 
-/** What a scalar is by the core schema. */
+/** Type of a scalar by the core schema. */
 typedef enum ki__yaml_type {
     KI__YAML_NULL,
     KI__YAML_BOOL,
@@ -35,28 +35,28 @@ typedef enum ki__yaml_type {
 } ki__yaml_type;
 
 typedef struct ki__yaml_node {
-    ki_str text; /* of a scalar; terminated, in `secrets` */
+    ki_str text; /* of a scalar; NUL-terminated, in `secrets` */
     uint32_t line;
     uint32_t column;
-    uint32_t child; /* the first, or none */
-    uint32_t next;  /* after this one in its parent, or none */
-    uint32_t count; /* of children */
+    uint32_t child; /* first child, or none */
+    uint32_t next;  /* next sibling, or none */
+    uint32_t count; /* number of children */
     ki__yaml_kind kind;
-    bool quoted; /* then it is a string, whatever it looks like */
+    bool quoted; /* a string regardless of its content */
 } ki__yaml_node;
 
 typedef struct ki__yaml {
-    ki__yaml_node *nodes; /* number 0 is none */
+    ki__yaml_node *nodes; /* number 0 is unused */
     size_t count;
     size_t cap;
-    uint32_t root; /* none if the text has no document */
+    uint32_t root; /* none if there is no document */
     const ki_alloc *alloc;
     ki__secrets secrets; /* the text of all scalars */
 } ki__yaml;
 
-/** Reads a text with at most `max_depth` mappings and sequences in each other, which is at most
+/** Parses a text with at most `max_depth` nested mappings and sequences, which is at most
  *  KI__YAML_DEPTH_MAX. The result is complete or empty; release it with ki__yaml_done() on success.
- *  The message of an error does not tell where; line, column and offset do. */
+ *  The error message has no location; line, column and offset do. */
 KI__SHARED int ki__yaml_read(ki_str text, size_t max_depth, const ki_alloc *alloc,
                              ki__yaml *ret_yaml, ki_error *error);
 
@@ -70,13 +70,13 @@ static inline const ki__yaml_node *ki__yaml_at(const ki__yaml *yaml, uint32_t no
 /** The type of a scalar. */
 ki__yaml_type ki__yaml_type_of(const ki__yaml_node *scalar);
 
-/** Whether a node is a scalar that means nothing at all. */
+/** Whether a node is a null scalar. */
 KI__SHARED bool ki__yaml_is_null(const ki__yaml_node *node);
 
 /** Whether a scalar of type bool is true. */
 bool ki__yaml_is_true(const ki__yaml_node *scalar);
 
-/** The value of a key, or none: also if `node` is none or no mapping. */
+/** The value of a key, or none: also if `node` is none or not a mapping. */
 uint32_t ki__yaml_get(const ki__yaml *yaml, uint32_t node, const char *key);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What scalars are, by the core schema of YAML 1.2, and finding values by their keys. */
+/* Types of scalars by the core schema of YAML 1.2, and lookup by key. */
 #include "base/ascii.h"
 #include "client/config/yaml_reader.h"
 
@@ -18,7 +18,7 @@ static bool is_sign(char c)
     return c == '-' || c == '+';
 }
 
-/* How many characters from the start on are digits. */
+/* Number of leading digits. */
 static size_t digits(ki_str text)
 {
     size_t len = 0;

@@ -12,12 +12,11 @@
 #include "client/curl/curl_state.h"
 
 enum { INTERIM_MAX = 3, RATIO_MAX = 100 };
-/* What a server may legitimately send can be packed a thousand times smaller: one tenant's
- * ConfigMap of blanks must not end everybody's list. So only large answers are held to the ratio.
- */
+/* Legitimate responses can compress to a thousandth of their size: one tenant's ConfigMap of spaces
+ * must not fail every list. So only large responses are held to the ratio. */
 #define RATIO_FROM (UINT64_C(256) << 20)
 
-/* Ends the transfer, from inside libcurl. */
+/* Aborts the transfer from inside libcurl. */
 #define REFUSE(call, ...) ((void)ki__error_set(&(call)->failure, __VA_ARGS__), (size_t)0)
 
 static bool is_blank(char c)
@@ -78,7 +77,7 @@ static size_t take_field(ki__curl_call *call, ki_str line, size_t len)
     return r < 0 ? REFUSE(call, r, "cannot store the response headers: %s", ki_error_text(r)) : len;
 }
 
-/* The text at *at, which is moved behind it. */
+/* The C string at *at; advances *at. */
 static ki_str next_text(const char **at)
 {
     ki_str text = ki_str_make(*at, strlen(*at));
@@ -101,8 +100,8 @@ static int make_fields(ki__curl_call *call)
     return 0;
 }
 
-/* The value of a header that may have one of two values, and may not come twice; NULL if it is
- * absent or one of them. */
+/* The value of a header that may have one of two values, and only once; NULL if it is absent or
+ * valid. */
 static const ki_str *other_than(const ki__curl_call *call, const char *name, const char *value,
                                 const char *or_value)
 {
@@ -120,7 +119,7 @@ static const ki_str *other_than(const ki__curl_call *call, const char *name, con
     return NULL;
 }
 
-/* A value as it may stand in a message: cut, and plain ASCII. */
+/* A value for a message: truncated, printable ASCII only. */
 static void printable(ki_str value, char *room, size_t size)
 {
     size_t len = value.len < size - 1 ? value.len : size - 1;
@@ -140,7 +139,7 @@ static size_t refuse_coding(ki__curl_call *call, const char *header, ki_str valu
         ki__curl_asks_for_gzip(call) ? "only gzip was requested" : "which was not requested");
 }
 
-/* Finds out how the body is encoded. */
+/* Determines the content encoding of the body. */
 static size_t take_coding(ki__curl_call *call, size_t len)
 {
     const ki_str *other = other_than(call, "transfer-encoding", "chunked", "identity");
@@ -212,7 +211,7 @@ size_t ki__curl_on_header(char *bytes, size_t size, size_t count, void *user)
         return REFUSE(call, KI_ERR_LIMIT, "headers of the server's response are too large");
     }
     if (call->responded) {
-        return len; /* trailers tell us nothing */
+        return len; /* trailers are ignored */
     }
     ki_str line = ki_str_make(bytes, len);
     while (line.len != 0 && (line.ptr[line.len - 1] == '\n' || line.ptr[line.len - 1] == '\r')) {
@@ -230,16 +229,15 @@ size_t ki__curl_on_header(char *bytes, size_t size, size_t count, void *user)
 
 /* ---- turns ----
  *
- * libcurl reads for as long as there is something to read. A server that sends faster than the
- * sinks take it in would have the loop to itself, and all timers would wait for it. So a call that
- * has had its turn is held, and continues in the next run of the task. What libcurl swallows
- * without a call of ours cannot be held like that, but whoever sends so much of it is up to no
- * good. */
+ * libcurl reads for as long as there is data. A server that sends faster than the sinks process it
+ * would monopolize the loop, and all timers would be late. So a call that has used up its turn is
+ * paused, and continues in the next run of the task. Data that libcurl consumes without a callback
+ * cannot be paused like that, but only a malicious server sends that much of it. */
 
 #define TURN_BYTES (UINT64_C(1) << 20)
 #define TURN_NS (5 * KI__MS_NS)
 #define FLOOD_NS KI__SECOND_NS
-#define FLOOD_READS 200 /* a handshake on a machine that is busy otherwise takes long, but few */
+#define FLOOD_READS 200 /* a handshake on a busy machine takes long, but needs few reads */
 
 void ki__curl_begin_turn(ki__curl *curl)
 {
@@ -273,8 +271,8 @@ int ki__curl_on_progress(void *user, curl_off_t down_total, curl_off_t down, cur
     return 1;
 }
 
-/* PINGs that are answered keep libcurl from saying anything else. Its words for people to read are
- * of no interest, only that it still reads; headers with credentials pass by here, too. */
+/* While libcurl answers PINGs, this is the only callback it makes. Its debug messages are ignored,
+ * only the fact that it reads is used; headers with credentials pass through here, too. */
 int ki__curl_on_debug(CURL *easy, curl_infotype type, char *bytes, size_t len, void *user)
 {
     (void)easy;
@@ -294,13 +292,13 @@ static bool is_bomb(const ki__curl_call *call)
            call->body_bytes / RATIO_MAX > ki__gzip_taken(call->gzip);
 }
 
-/* Counts bytes, and hands them on. Whether there may be more. */
+/* Counts bytes and delivers them. Whether more may follow. */
 static bool give_body(ki__curl_call *call, ki_str bytes)
 {
     uint64_t max = call->kind == KI__CURL_STREAM ? UINT64_MAX : call->curl->options.max_body_bytes;
     call->body_bytes += bytes.len;
     if (call->body_bytes > max ||
-        (call->gzip != NULL && ki__gzip_taken(call->gzip) > max)) { /* members may be empty */
+        (call->gzip != NULL && ki__gzip_taken(call->gzip) > max)) { /* empty members count too */
         (void)REFUSE(call, KI_ERR_LIMIT, "the server's response is too large");
         return false;
     }
@@ -315,7 +313,7 @@ static bool give_body(ki__curl_call *call, ki_str bytes)
     return call->state != KI__CURL_CLOSED;
 }
 
-/* Whether libcurl must keep what it brings: the sink has paused, or it is the others' turn. */
+/* Whether libcurl must keep the data: the sink has paused, or the turn is used up. */
 static bool must_hold(ki__curl_call *call)
 {
     if (!call->paused && !turn_is_over(call->curl)) {
@@ -328,9 +326,10 @@ static bool must_hold(ki__curl_call *call)
     return true;
 }
 
-/* libcurl takes all of a piece back, or nothing; a piece may inflate to a thousand times its size.
- * So when a call is held in the middle of one, libcurl takes it back and brings it again later, and
- * what was inflated of it is passed over then. It may come in other pieces, but it is the same. */
+/* A write callback accepts all of a chunk or nothing, and a chunk may inflate to a thousand times
+ * its size. So when a call is paused in the middle of one, libcurl keeps the chunk and delivers it
+ * again later, and the part already inflated is skipped. The boundaries of chunks may differ then,
+ * the data does not. */
 static size_t take_compressed(ki__curl_call *call, const char *bytes, size_t len)
 {
     ki__curl *curl = call->curl;

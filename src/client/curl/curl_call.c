@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One request from its start to its end. Except for copying the request, everything is done by the
- * task, one step at a time: credentials, passing it to libcurl, pausing, reporting the end,
- * freeing. */
+/* One request from start to end. Except for copying the request, everything is done by the task,
+ * one step at a time: credentials, passing it to libcurl, pausing, reporting the end, freeing. */
 #include <errno.h>
 #include <string.h>
 
@@ -59,7 +58,7 @@ void ki__curl_call_free(ki__curl_call *call)
     ki__throttle_leave(&call->turn);
     if (call->added) {
         CURLMcode code = curl_multi_remove_handle(curl->multi, call->easy);
-        ki_assert(code == CURLM_OK); /* it was added, and we are not inside libcurl */
+        ki_assert(code == CURLM_OK); /* it was added, and this is not a libcurl callback */
     }
     curl_easy_cleanup(call->easy); /* NULL is allowed */
     ki__curl_dial_free(call);
@@ -90,7 +89,7 @@ static void set_idle(ki__curl_call *call)
     ki__timer_set(&call->idle, deadline >= call->last_byte ? deadline : UINT64_MAX);
 }
 
-/* The timer is not moved by every byte; it is set again when it fires too early. */
+/* The timer is not rearmed for every byte; if it fires too early, it is set again. */
 static void on_idle(ki__timer *timer)
 {
     ki__curl_call *call = KI__CONTAINER_OF(timer, ki__curl_call, idle);
@@ -112,7 +111,7 @@ static void on_idle(ki__timer *timer)
 
 /* ---- starting ---- */
 
-/* What may stand in a request line. */
+/* Characters allowed in a request line. */
 static bool is_url_text(const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -142,7 +141,7 @@ static int check_request(const ki_http_request *request, ki_error *error)
     return 0;
 }
 
-/* The name that is to be verified is the host of the URL; see set_connect_to(). */
+/* The name to verify is the host of the URL; see set_connect_to(). */
 static int make_url(ki__curl_call *call, const ki_http_request *request)
 {
     const ki__curl_target *target = &call->curl->target;
@@ -210,7 +209,7 @@ static ki__curl_call *make(ki__curl *curl, const ki_http_request *request, const
     return call;
 }
 
-/* The rate limit lets it begin. */
+/* The rate limiter lets it start. */
 static void go(ki__curl_call *call)
 {
     call->last_byte = ki__engine_now(call->curl->engine);
@@ -223,13 +222,13 @@ static void on_turn(ki__throttle_waiter *turn)
     go(KI__CONTAINER_OF(turn, ki__curl_call, turn));
 }
 
-/* The path is without the prefix of the server's URL, and without the query. */
+/* The path is without the prefix of the server's URL and without the query. */
 static int wait_for_turn(ki__curl_call *call, ki__throttle *throttle,
                          const ki_http_request *request, ki_error *error)
 {
     size_t len = strlen(request->path);
     size_t query = request->query != NULL ? strlen(request->query) : 0;
-    size_t behind = query != 0 ? query + 1 : 0; /* with its '?' */
+    size_t behind = query != 0 ? query + 1 : 0; /* including '?' */
     call->turn.go = on_turn;
     call->turn.method = ki_buf_str(&call->method);
     call->turn.path = ki_str_make(call->url.data + call->url.len - behind - len, len);
@@ -306,7 +305,8 @@ void ki__curl_call_pause(void *opaque, bool paused, void *user)
         return;
     }
     call->paused = paused;
-    call->last_byte = ki__engine_now(call->curl->engine); /* what was not read was not missed */
+    call->last_byte =
+        ki__engine_now(call->curl->engine); /* the idle time does not include the pause */
     set_idle(call);
     if (!paused && call->kind == KI__CURL_STREAM) {
         ki__curl_probe_later(call->curl);
@@ -316,7 +316,7 @@ void ki__curl_call_pause(void *opaque, bool paused, void *user)
 
 /* ---- steps, by the task ---- */
 
-/* Tells the end, and frees. */
+/* Reports the end, and frees the call. */
 static void finish(ki__curl_call *call)
 {
     ki_error error = KI_ERROR_INIT;
@@ -366,7 +366,7 @@ static void hand_over(ki__curl_call *call)
     }
 }
 
-/* Before there is an answer libcurl has nothing to hold; the body is held when it comes. */
+/* Before a response libcurl has nothing to pause; the body is paused when it arrives. */
 static void hold_or_go_on(ki__curl_call *call)
 {
     if (!call->responded || call->paused == call->held) {
@@ -377,7 +377,7 @@ static void hold_or_go_on(ki__curl_call *call)
     CURLcode code = curl_easy_pause(call->easy, call->paused ? CURLPAUSE_RECV : CURLPAUSE_CONT);
     if (code != CURLE_OK && call->failure.code == 0) {
         call->result =
-            code; /* what it brought when it continued was refused, or could not be kept */
+            code; /* the data delivered on resuming was rejected or could not be stored */
         ki__curl_call_end(call);
     }
 }
@@ -385,7 +385,7 @@ static void hold_or_go_on(ki__curl_call *call)
 void ki__curl_call_step(ki__curl_call *call)
 {
     if (ki__throttle_is_waiting(&call->turn)) {
-        return; /* it was paused, or resumed */
+        return; /* it was paused or resumed */
     }
     bool good = call->failure.code == 0;
     if (good && call->state == KI__CURL_DONE && ki__curl_dial_wanted(call)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of certificates. Invariant: secrets are overwritten before their memory is freed, on every
+/* Sets of certificates. Invariant: secrets are wiped before their memory is freed, on every
  * path. */
 #include <errno.h>
 #include <string.h>
@@ -37,7 +37,7 @@ void ki__curl_certs_unref(ki__curl_certs *certs)
     ki__free(certs->alloc, certs);
 }
 
-/* In one piece, so that no copy is left behind by growing. */
+/* In one allocation, so that growing leaves no copy behind. */
 static int copy_whole(ki_buf *buf, ki_str bytes)
 {
     char *room;

@@ -31,11 +31,11 @@
 
 enum { ADDRESSES_MAX = 16 };
 #define STAGGER_NS (250 * KI__MS_NS)
-#define PATIENCE_NS (5000 * KI__MS_NS) /* with a connection on which no response comes */
+#define PATIENCE_NS (5000 * KI__MS_NS) /* for a response on a new connection */
 
 typedef enum dial_state {
-    DIAL_COLLECTING, /* libcurl names the addresses */
-    DIAL_WAITING,    /* for another call to connect */
+    DIAL_COLLECTING, /* libcurl reports the addresses */
+    DIAL_WAITING,    /* another call is connecting */
     DIAL_CONNECTING,
     DIAL_READY /* libcurl may have the call again */
 } dial_state;
@@ -45,7 +45,7 @@ typedef enum attempt_state { ATTEMPT_NOT_YET, ATTEMPT_PENDING, ATTEMPT_FAILED } 
 /* One address. */
 typedef struct attempt {
     attempt_state state;
-    int error; /* why it failed */
+    int error; /* result of a failed attempt */
     int fd;    /* while it is pending */
     bool ready;
     ki__watch watch;
@@ -58,20 +58,20 @@ typedef struct attempt {
 
 struct ki__curl_dial {
     dial_state state;
-    bool refused; /* libcurl was, and may have to be woken for the next address */
+    bool refused; /* libcurl was refused a socket, and may have to be woken for the next address */
     ki__curl_call *call;
     ki__timer timer;
-    uint64_t deadline;            /* of all together */
+    uint64_t deadline;            /* of all attempts together */
     uint64_t next_at;             /* when the next address is tried */
-    int family;                   /* of the last one: families take turns */
-    struct sockaddr_storage peer; /* where the last connection of the call was made to, */
-    socklen_t peer_len;           /* 0: nowhere yet, */
-    uint64_t connected_at;        /* and when */
+    int family;                   /* of the last attempt: families alternate */
+    struct sockaddr_storage peer; /* address of the call's last connection, */
+    socklen_t peer_len;           /* 0: none yet, */
+    uint64_t connected_at;        /* and its time */
     size_t count;
     attempt attempts[ADDRESSES_MAX];
 };
 
-/* ---- the addresses, inside libcurl ---- */
+/* ---- addresses, inside libcurl ---- */
 
 static void on_timer(ki__timer *timer)
 {
@@ -108,7 +108,7 @@ static bool has_address(const ki__curl_dial *dial, const struct curl_sockaddr *a
     return false;
 }
 
-/* What is beyond the limit is not tried. */
+/* Addresses beyond the limit are not tried. */
 static void note_address(ki__curl_call *call, const struct curl_sockaddr *address)
 {
     ki__curl_dial *dial = dial_of(call);
@@ -142,13 +142,13 @@ curl_socket_t ki__curl_dial_socket(ki__curl_call *call, const struct curl_sockad
     return CURL_SOCKET_BAD;
 }
 
-/* libcurl 7.88 continues to the next address when it runs the call again, and sets no timer for it.
- * What is continued after a pause is run at once. */
+/* libcurl 7.88 moves to the next address when it runs the call again, without setting a timer.
+ * Unpausing runs the call immediately. */
 void ki__curl_dial_nudge(ki__curl_call *call)
 {
     if (call->dial != NULL && call->dial->refused) {
         call->dial->refused = false;
-        (void)curl_easy_pause(call->easy, CURLPAUSE_ALL); /* nothing can come yet */
+        (void)curl_easy_pause(call->easy, CURLPAUSE_ALL); /* no data can arrive yet */
         (void)curl_easy_pause(call->easy, CURLPAUSE_CONT);
     }
 }
@@ -216,7 +216,7 @@ static void begin_attempt(attempt *a)
     }
 }
 
-/* The one that connected; NULL if none has yet. */
+/* The established attempt; NULL if there is none yet. */
 static attempt *look(ki__curl_dial *dial)
 {
     for (size_t i = 0; i < dial->count; i++) {
@@ -246,7 +246,7 @@ static size_t count_pending(const ki__curl_dial *dial)
     return count;
 }
 
-/* The entry of an address; NULL if it has none. */
+/* The entry of an address; NULL if there is none. */
 static ki__curl_shunned *find_shunned(ki__curl *curl, const struct sockaddr_storage *address,
                                       socklen_t len)
 {
@@ -259,7 +259,7 @@ static ki__curl_shunned *find_shunned(ki__curl *curl, const struct sockaddr_stor
     return NULL;
 }
 
-/* No response came on the call's own connection: its address is tried last from now on. */
+/* No response arrived on the call's own connection: its address is tried last from now on. */
 static void shun(ki__curl_call *call)
 {
     ki__curl *curl = call->curl;
@@ -277,7 +277,7 @@ static void shun(ki__curl_call *call)
 }
 
 /* Whether `a` is tried before `b`: addresses that never failed come first, then those that failed
- * longest ago; of equals the one of the last connection, then families take turns. */
+ * longest ago; among equals the address of the last connection, then families alternate. */
 static bool comes_before(const ki__curl_dial *dial, const attempt *a, const attempt *b)
 {
     ki__curl *curl = dial->call->curl;
@@ -308,13 +308,13 @@ static attempt *choose(ki__curl_dial *dial)
     return best;
 }
 
-/* Other addresses would meet with the same. */
+/* Local errors, which would affect other addresses too. */
 static bool is_ours(int error)
 {
     return error == -EMFILE || error == -ENFILE || error == -ENOMEM || error == -ENOBUFS;
 }
 
-/* Tries the next addresses, as long as they fail at once. */
+/* Tries the next addresses, as long as they fail immediately. */
 static void go_on(ki__curl_dial *dial, uint64_t now)
 {
     attempt *a;
@@ -331,7 +331,7 @@ static void go_on(ki__curl_dial *dial, uint64_t now)
     }
 }
 
-/* ---- the end of it ---- */
+/* ---- results ---- */
 
 static void add_address(const attempt *a, ki_error *error)
 {
@@ -344,8 +344,8 @@ static void add_address(const attempt *a, ki_error *error)
     ki__error_add(error, ki_str_from(": "));
 }
 
-/* A code that says what to do about it: for want of descriptors or memory, that; else what became
- * of the first address. */
+/* The error code that determines the reaction: a shortage of descriptors or memory, otherwise the
+ * error of the first address. */
 static int code_of(const ki__curl_dial *dial)
 {
     for (size_t i = 0; i < dial->count; i++) {
@@ -385,7 +385,7 @@ static void drop_attempts(ki__curl_dial *dial)
     ki__timer_cancel(&dial->timer);
 }
 
-/* The call connects no more: those that waited for it fail with it, or are looked at again. */
+/* The call no longer connects: its waiters fail with it, or are scheduled again. */
 static void let_others_go(ki__curl_call *call, const ki_error *error)
 {
     ki__curl *curl = call->curl;
@@ -412,7 +412,7 @@ static void take_winner(ki__curl_call *call, attempt *a, uint64_t now)
     ki__curl *curl = call->curl;
     ki__curl_dial *dial = call->dial;
     ki__watch_remove(&a->watch);
-    a->state = ATTEMPT_NOT_YET; /* so that its descriptor stays */
+    a->state = ATTEMPT_NOT_YET; /* keeps its descriptor open */
     call->socket = a->fd;
     memcpy(&curl->good, &a->address, a->len);
     curl->good_len = a->len;
@@ -421,14 +421,14 @@ static void take_winner(ki__curl_call *call, attempt *a, uint64_t now)
     dial->connected_at = now;
     drop_attempts(dial);
     dial->state = DIAL_READY;
-    /* What is left of the time is for the proxy and TLS. */
+    /* The rest of the time is for the proxy and TLS. */
     long left = (long)((dial->deadline > now ? dial->deadline - now : 0) / KI__MS_NS);
     (void)curl_easy_setopt(call->easy, CURLOPT_CONNECTTIMEOUT_MS, left != 0 ? left : 1L);
 }
 
 /* ---- steps, by the task ---- */
 
-/* Whether it can share a connection that another call makes. */
+/* Whether it can share a connection made by another call. */
 static bool may_share(const ki__curl_call *call)
 {
     return call->curl->target.https && ki__curl_wants_http2(call) && !call->curl->no_sharing;
@@ -494,7 +494,7 @@ void ki__curl_dial_added(ki__curl_call *call)
     let_others_go(call, NULL);
 }
 
-/* Whether the call had a connection of its own, and it or who cancelled it gave up waiting. */
+/* Whether the call had its own connection, and timed out or was cancelled while waiting on it. */
 static bool is_unanswered(const ki__curl_call *call)
 {
     const ki__curl_dial *dial = call->dial;

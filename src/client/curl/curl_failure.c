@@ -19,7 +19,7 @@ static int system_code(const ki__curl_call *call, int otherwise)
     return otherwise;
 }
 
-/* Without regard to the case of letters; what else it takes for the same does not matter here. */
+/* Case-insensitive substring; other equivalences do not matter here. */
 static bool says(const ki__curl_call *call, const char *words)
 {
     size_t len = strlen(words);
@@ -35,14 +35,14 @@ static bool says(const ki__curl_call *call, const char *words)
     return false;
 }
 
-/* A connection that was there and broke. With TLS the reason is in the words only. */
+/* An established connection broke. With TLS only the message has the reason. */
 static int broken_code(const ki__curl_call *call)
 {
     if (says(call, "reset")) {
         return -ECONNRESET;
     }
     if (says(call, "alert") || says(call, "nghttp2")) {
-        return -EPROTO; /* TLS: the server does not want us; HTTP/2: it is none */
+        return -EPROTO; /* TLS: rejected by the server; HTTP/2: protocol error */
     }
     int r = system_code(call, -EPIPE);
     switch (r) {
@@ -77,12 +77,12 @@ static int connect_code(const ki__curl_call *call)
     return system_code(call, -ECONNREFUSED);
 }
 
-/* What libcurl's results mean. */
+/* Mapping of libcurl's results. */
 typedef struct meaning {
     CURLcode result;
-    const char *what; /* with the server's name in it */
+    const char *what; /* format for the server's name */
     int code;
-    int (*code_of)(const ki__curl_call *call); /* in place of `code`, if there is one */
+    int (*code_of)(const ki__curl_call *call); /* replaces `code` if not NULL */
 } meaning;
 
 static const meaning meanings[] = {
@@ -108,7 +108,7 @@ static const meaning meanings[] = {
     {CURLE_PARTIAL_FILE, "response of %s is truncated", -EPIPE, NULL},
     {CURLE_HTTP2, "connection to %s lost", 0, http2_code},
     {CURLE_HTTP2_STREAM, "connection to %s lost", 0, http2_code},
-    /* Not by our callbacks: those say why. */
+    /* Not from our callbacks: those set a failure. */
     {CURLE_WRITE_ERROR, "cannot receive the response of %s", -EPROTO, NULL},
     {CURLE_OUT_OF_MEMORY, "out of memory for the connection to %s", -ENOMEM, NULL},
 };
@@ -126,8 +126,8 @@ static int code_of(const ki__curl_call *call, const char **ret_what)
     return -EPROTO;
 }
 
-/* Whether libcurl's own words say more. Some repeat the sentence, and some are about its callbacks,
- * which are ours. */
+/* Whether libcurl's message adds information. Some only repeat ours, and some are about its
+ * callbacks, which are ours. */
 static bool has_words(const ki__curl_call *call)
 {
     switch (call->result) {

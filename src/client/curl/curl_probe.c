@@ -20,7 +20,7 @@
 
 enum {
     HARM_MAX = 3,
-    REST = 30, /* times `dead_after_ns` */
+    REST = 30, /* multiple of `dead_after_ns` */
 };
 
 static uint64_t half(const ki__curl *curl)
@@ -29,8 +29,8 @@ static uint64_t half(const ki__curl *curl)
     return ns != 0 ? ns : 1;
 }
 
-/* Whether the call says something about its connection: somebody waits for its bytes, and others
- * may share it. Before an answer it is not known which HTTP it is. */
+/* Whether the call is relevant for its connection: data is expected, and the connection may be
+ * shared. The HTTP version is unknown before the response. */
 static bool counts(const ki__curl_call *call)
 {
     if (call->kind != KI__CURL_STREAM || call->state != KI__CURL_RUNNING || call->paused) {
@@ -61,9 +61,9 @@ static void on_body(ki_str bytes, void *user)
     (void)user;
 }
 
-/* Whether the connection broke for being asked: soon after it. What we ended for its silence, what
- * TCP found dead, and what broke any other way while nothing got through was not the fault of the
- * question. */
+/* Whether the probe broke the connection: it ended soon after it. Connections that we closed as
+ * silent, that TCP found dead, or that broke otherwise while nothing got through are not attributed
+ * to the probe. */
 static bool is_harm(const ki__curl *curl, const ki_error *error)
 {
     return error != NULL && error->code != -ETIMEDOUT && error->code != -ENOMEM &&
@@ -116,9 +116,9 @@ static void probe(ki__curl *curl)
     }
 }
 
-/* ---- when ---- */
+/* ---- schedule ---- */
 
-/* Asks what has to be asked, and says when to look again. */
+/* Sends the probes that are due, and returns the time of the next check. */
 static uint64_t look(ki__curl *curl, uint64_t now)
 {
     uint64_t next = UINT64_MAX;
@@ -132,7 +132,7 @@ static uint64_t look(ki__curl *curl, uint64_t now)
         uint64_t since = s == NULL ? now : s->probed > s->last_input ? s->probed : s->last_input;
         uint64_t due = since + half(curl);
         if (due <= now && !curl->probing) {
-            s->probed = now; /* since is not now, so there is one */
+            s->probed = now; /* s is not NULL here: its `since` is not `now` */
             silent = true;
         }
         if (due <= now) {

@@ -105,7 +105,7 @@ static bool name_matches(ki_str entry, ki_str host)
            ki__str_eq_nocase(entry, ki_str_make(host.ptr + host.len - entry.len, entry.len));
 }
 
-/* Takes ":port" off an entry; an IPv6 address with one has brackets. */
+/* Removes ":port" from an entry; an IPv6 address with a port has brackets. */
 static ki_str take_port(ki_str *entry)
 {
     const char *colon = memrchr(entry->ptr, ':', entry->len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets libcurl's options of a request. Everything that libcurl would otherwise take from the
+/* Sets libcurl's options for a request. Everything that libcurl would otherwise take from the
  * environment, or do by default, is set here: proxies, redirects, protocols, roots. */
 #include <errno.h>
 #include <netinet/in.h>
@@ -16,7 +16,7 @@ enum { LINE_MAX_BYTES = 1 << 20, READ_BYTES = 64 << 10, KEEPALIVE_PROBES = 3, ID
 
 struct ki__curl_headers {
     ki__curl_call *call;
-    bool secret; /* one was added that only the server may see */
+    bool secret; /* a header was added that only the server may see */
 };
 
 /* ---- headers ---- */
@@ -68,7 +68,7 @@ static int add_header(ki__curl_call *call, ki_str name, ki_str value)
         return -EINVAL;
     }
     ki_buf_init(&line, call->curl->alloc, LINE_MAX_BYTES);
-    /* In one piece, so that growing leaves no copy of a secret behind. */
+    /* In one allocation, so that growing leaves no copy of a secret behind. */
     char *room;
     int r = ki_buf_reserve(&line, name.len + value.len + 2, &room);
     if (r == 0) {
@@ -76,7 +76,8 @@ static int add_header(ki__curl_call *call, ki_str name, ki_str value)
         r = ki_buf_add_str(&line, name);
     }
     if (r == 0) {
-        r = ki_buf_add_text(&line, value.len != 0 ? ": " : ";"); /* as libcurl wants an empty one */
+        r = ki_buf_add_text(&line,
+                            value.len != 0 ? ": " : ";"); /* libcurl's syntax for an empty value */
     }
     if (r == 0) {
         r = ki_buf_add_str(&line, value);
@@ -98,7 +99,7 @@ int ki__curl_header_add(ki__curl_headers *headers, const char *name, ki_str valu
 {
     if ((headers->call->own_headers & KI__CURL_OWN_AUTHORIZATION) != 0 &&
         ki__str_eq_nocase(ki_str_from(name), ki_str_from("authorization"))) {
-        return 0; /* the request has the last word, as in client-go */
+        return 0; /* the request takes precedence, as in client-go */
     }
     headers->secret = headers->secret || is_secret(ki_str_from(name));
     return add_header(headers->call, ki_str_from(name), value);
@@ -160,7 +161,7 @@ static int ask_credentials(ki__curl_call *call, ki_error *error)
     return r;
 }
 
-/* Headers of ours; those that are empty keep libcurl from adding its own. */
+/* Our own headers; empty ones suppress libcurl's defaults. */
 static int add_own_headers(ki__curl_call *call)
 {
     int r = 0;
@@ -203,11 +204,11 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_s
 static void set_number(int fd, int level, int name, uint64_t number)
 {
     int value = number < INT32_MAX ? (int)number : INT32_MAX;
-    (void)setsockopt(fd, level, name, &value, sizeof(value)); /* a Unix socket has none of them */
+    (void)setsockopt(fd, level, name, &value, sizeof(value)); /* no effect on Unix sockets */
 }
 
-/* A peer that is gone is found out in `dead_after_ns`, whether there is something to send or not:
- * probes after half of it, and an end if nothing is acknowledged. */
+/* A dead peer is detected within `dead_after_ns`, with or without data to send: keepalive probes
+ * after half of it, and failure if nothing is acknowledged. */
 void ki__curl_tune_socket(const ki__curl *curl, int fd)
 {
     uint64_t ms = curl->options.dead_after_ns / KI__MS_NS;
@@ -221,7 +222,7 @@ void ki__curl_tune_socket(const ki__curl *curl, int fd)
     set_number(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
-/* Only a Unix socket is still to be connected; see curl_dial.c. */
+/* Only a Unix socket is not connected yet; see curl_dial.c. */
 static int say_if_connected(void *user, curl_socket_t fd, curlsocktype purpose)
 {
     int family = AF_UNSPEC;
@@ -234,7 +235,7 @@ static int say_if_connected(void *user, curl_socket_t fd, curlsocktype purpose)
 
 /* ---- libcurl's options ---- */
 
-/* The first failure of several settings. */
+/* Records the first failure of several settings. */
 #define SET(call, ...)                                                    \
     do {                                                                  \
         if ((call)->result == CURLE_OK) {                                 \
@@ -249,7 +250,7 @@ static void set_where(ki__curl_call *call)
     SET(call, CURLOPT_PATH_AS_IS, 1L);
     SET(call, CURLOPT_PROTOCOLS_STR, "http,https");
     SET(call, CURLOPT_FOLLOWLOCATION, 0L);
-    /* An empty one keeps libcurl from looking into the environment. */
+    /* An empty string keeps libcurl from using the environment. */
     SET(call, CURLOPT_PROXY, ki_buf_text(&curl->target.proxy));
     SET(call, CURLOPT_NOPROXY, "");
     SET(call, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
@@ -260,18 +261,18 @@ static void set_where(ki__curl_call *call)
     long connect_ms = (long)(curl->options.connect_timeout_ns / KI__MS_NS);
     SET(call, CURLOPT_CONNECTTIMEOUT_MS, connect_ms != 0 ? connect_ms : 1L);
     SET(call, CURLOPT_NOSIGNAL, 1L);
-    SET(call, CURLOPT_QUICK_EXIT, 1L); /* nobody waits for a look-up that is not wanted any more */
+    SET(call, CURLOPT_QUICK_EXIT, 1L); /* do not wait for an abandoned name lookup */
     SET(call, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     SET(call, CURLOPT_OPENSOCKETDATA, (void *)call);
     SET(call, CURLOPT_SOCKOPTFUNCTION, say_if_connected);
-    SET(call, CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, 1L); /* it only names the addresses */
+    SET(call, CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, 1L); /* it only reports the addresses */
     if (curl->resolve != NULL) {
         SET(call, CURLOPT_RESOLVE, curl->resolve);
     }
     SET(call, CURLOPT_MAXAGE_CONN, (long)IDLE_CONN_S);
 }
 
-/* What is left of the body. */
+/* The rest of the body. */
 static size_t read_body(char *room, size_t size, size_t count, void *user)
 {
     ki__curl_call *call = user;
@@ -301,7 +302,7 @@ static void set_body(ki__curl_call *call)
     SET(call, CURLOPT_READFUNCTION, read_body);
     SET(call, CURLOPT_READDATA, (void *)call);
     SET(call, CURLOPT_SEEKFUNCTION, refuse_to_rewind);
-    if (call->body.len == 0) { /* nothing is there to be rewound: it has a connection to itself */
+    if (call->body.len == 0) { /* no rewind without a body: use a connection of its own */
         SET(call, CURLOPT_FRESH_CONNECT, 1L);
         SET(call, CURLOPT_FORBID_REUSE, 1L);
     }
@@ -318,10 +319,10 @@ bool ki__curl_wants_http2(const ki__curl_call *call)
     return http == KI__CURL_HTTP_2 || (http == KI__CURL_HTTP_AUTO && call->kind != KI__CURL_PLAIN);
 }
 
-/* libcurl keeps connections to one host together and remembers of all of them that they cannot be
- * shared, once one is of HTTP/1.1: each watch after a list would get one of its own. The scope of
- * an address is part of what it knows a host by, and means something for link-local ones of IPv6
- * alone, so it keeps the two apart. */
+/* libcurl groups connections by host and, once one of them is HTTP/1.1, treats the whole group as
+ * not shareable: each watch after a list would get its own connection. The scope of an address is
+ * part of that key, and has a meaning only for link-local IPv6 addresses, so it separates the
+ * two. */
 static void set_pool(ki__curl_call *call, bool two)
 {
     const char *authority = ki_buf_text(&call->curl->target.authority);
@@ -352,7 +353,7 @@ static void set_what(ki__curl_call *call)
     SET(call, CURLOPT_PIPEWAIT, two && call->curl->target.https ? 1L : 0L);
     set_pool(call, two);
     if (two && call->kind != KI__CURL_PLAIN) {
-        /* What no stream is on is not kept: it would be probed in their place. */
+        /* Idle connections are not kept: they would be probed instead of those with streams. */
         SET(call, CURLOPT_FORBID_REUSE, 1L);
     }
     SET(call, CURLOPT_USERAGENT, ki_buf_text(&call->curl->user_agent));
@@ -378,7 +379,7 @@ static void set_answer(ki__curl_call *call)
     SET(call, CURLOPT_HTTP09_ALLOWED, 0L);
 }
 
-/* The connection keeps copies, so new certificates never meet old connections. */
+/* The connection keeps copies, so new certificates never apply to old connections. */
 static void set_blob(ki__curl_call *call, CURLoption option, ki_buf *bytes)
 {
     struct curl_blob blob = {.data = bytes->data, .len = bytes->len, .flags = CURL_BLOB_NOCOPY};
@@ -390,8 +391,9 @@ static void set_blob(ki__curl_call *call, CURLoption option, ki_buf *bytes)
 static void set_tls(ki__curl_call *call)
 {
     ki__curl_certs *certs = call->certs;
-    /* libcurl would put a watch that could go by HTTP/2 on a connection that a list left behind. It
-     * does not where TLS differs, so it differs here, if only in that the newest is named. */
+    /* libcurl would put a watch that could use HTTP/2 on an idle HTTP/1.1 connection of a list. It
+     * does not if TLS settings differ, so they differ here: the highest TLS version is named
+     * explicitly. */
     long newest =
         ki__curl_wants_http2(call) ? CURL_SSLVERSION_MAX_TLSv1_3 : CURL_SSLVERSION_MAX_DEFAULT;
     SET(call, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2 | newest);
@@ -399,7 +401,7 @@ static void set_tls(ki__curl_call *call)
     SET(call, CURLOPT_SSL_VERIFYHOST, certs->insecure ? 0L : 2L);
     SET(call, CURLOPT_SSL_SESSIONID_CACHE, 0L);
     if (certs->ca.len != 0 || certs->ca_file.len != 0) {
-        /* Else libcurl would trust its folder of roots besides the CA that was given. */
+        /* Otherwise libcurl would trust its CA directory in addition to the given CA. */
         SET(call, CURLOPT_CAPATH, (char *)NULL);
         SET(call, CURLOPT_CAINFO, certs->ca_file.len != 0 ? certs->ca_file.data : NULL);
         set_blob(call, CURLOPT_CAINFO_BLOB, &certs->ca);
@@ -413,7 +415,7 @@ static void set_tls(ki__curl_call *call)
 }
 
 /* libcurl verifies the host of the URL. If another name is to be verified, that is the URL's host
- * (ki__curl_call_start), and this is where the connection goes in truth. */
+ * (ki__curl_call_start), and this is the real destination. */
 static int set_connect_to(ki__curl_call *call)
 {
     const ki__curl_target *target = &call->curl->target;
@@ -441,7 +443,7 @@ static int set_connect_to(ki__curl_call *call)
     return r;
 }
 
-/* Those of this moment: they may be newer than the request, which may have waited for them. */
+/* The current certificates: they may be newer than the request, which may have waited for them. */
 static void take_certs(ki__curl_call *call)
 {
     if (call->certs != call->curl->certs) {

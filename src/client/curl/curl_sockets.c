@@ -14,7 +14,7 @@
 
 enum { IDLE_CONNECTIONS = 16 };
 
-/* Known once it is connected, or about to be. */
+/* Known once it is connected or connecting. */
 static long port_of(const ki__curl_socket *s)
 {
     struct sockaddr_storage address = {0};
@@ -78,7 +78,7 @@ static int add_socket(ki__curl *curl, int fd, uint32_t events)
     s->last_input = ki__engine_now(curl->engine);
     ki__list_init(&s->ready_link);
     ki__list_push_back(&curl->sockets, &s->link);
-    /* libcurl may close it before it says CURL_POLL_REMOVE. */
+    /* libcurl may close it before CURL_POLL_REMOVE. */
     int r = ki__watch_add_dup(&s->watch, curl->loop, fd, events, on_ready);
     if (r == 0 && curl_multi_assign(curl->multi, fd, s) != CURLM_OK) {
         r = -ENOMEM;
@@ -89,7 +89,7 @@ static int add_socket(ki__curl *curl, int fd, uint32_t events)
     return r;
 }
 
-/* libcurl wants a socket watched, or not any more. */
+/* libcurl's socket callback: start, change or stop watching. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *socket_user)
 {
     (void)easy;
@@ -154,7 +154,7 @@ int ki__curl_open_multi(ki__curl *curl)
     return 0;
 }
 
-/* The callbacks are taken off first: this may be where timers must not be set. */
+/* Callbacks are removed first: timers may not be allowed here. */
 void ki__curl_close_multi(ki__curl *curl)
 {
     if (curl->multi == NULL) {
@@ -223,7 +223,8 @@ ki__curl_socket *ki__curl_socket_of(const ki__curl_call *call)
     return NULL;
 }
 
-/* A program that did not run the loop for a while finds everything late, also what has come. */
+/* After the program did not run the loop for a while, all deadlines have passed, even if data is
+ * available. */
 static bool has_input(int fd)
 {
     struct pollfd in = {.fd = fd, .events = POLLIN};

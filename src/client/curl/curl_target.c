@@ -30,7 +30,7 @@ static int url_failure(CURLUcode code, const char *what, ki_error *error)
                          curl_url_strerror(code));
 }
 
-/* One part of a URL; nothing if it is not there. */
+/* One part of a URL; empty if absent. */
 static int get_part(CURLU *url, CURLUPart part, unsigned flags, const char *what, ki_buf *buf,
                     ki_error *error)
 {
@@ -130,7 +130,7 @@ static int read_server(ki__curl_target *target, const char *text, ki_error *erro
     return 0;
 }
 
-/* "proxy:3128" is an HTTP proxy, as for others. */
+/* "proxy:3128" is an HTTP proxy, as for other programs. */
 static int read_proxy(ki__curl_target *target, const char *text, ki_error *error)
 {
     static const char *const known[] = {"http", "https", "socks5", "socks5h"};
@@ -174,8 +174,8 @@ static const char *from_environment(const char *upper, const char *low)
     return value != NULL ? value : "";
 }
 
-/* As Go does: this machine is never reached through a proxy of the environment, and HTTP_PROXY is
- * not believed in a CGI program, where it is a header of a request. */
+/* As in Go: loopback is never reached through a proxy of the environment, and HTTP_PROXY is ignored
+ * in CGI programs, where it is a request header. */
 static int find_proxy(ki__curl_target *target, const ki__curl_options *o, ki_error *error)
 {
     if (o->proxy != NULL || !o->environment || o->unix_socket != NULL) {

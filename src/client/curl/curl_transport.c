@@ -21,7 +21,7 @@ enum { TEXT_MAX = 4096, ROUNDS = 16 };
 
 /* ---- the task ---- */
 
-/* Ends every call and begins with a fresh libcurl; for when it could not have what it needs. */
+/* Ends every call and restarts with a new multi handle, after a resource could not be provided. */
 static void begin_anew(ki__curl *curl)
 {
     KI__LIST_FOR_EACH (link, &curl->calls) {
@@ -72,7 +72,7 @@ static void wake_waiting(ki__curl *curl)
     }
 }
 
-/* libcurl looks up names on a thread, and a thread of a library takes no signals. */
+/* libcurl resolves names on a thread, and threads of a library must not receive signals. */
 static void block_signals(sigset_t *ret_before)
 {
     sigset_t all;
@@ -101,7 +101,7 @@ static void step_all(ki__curl *curl)
         ki__curl_call_step(KI__CONTAINER_OF(link, ki__curl_call, todo_link));
     }
     if (!ki__list_is_empty(&curl->todo) && curl->multi != NULL) {
-        ki_engine_task_post(curl->task); /* others want to run, too */
+        ki_engine_task_post(curl->task); /* lets other tasks run */
     }
 }
 
@@ -130,9 +130,9 @@ static void on_timer(ki__timer *timer)
     ki_engine_task_post(curl->task);
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
-/* What the User-Agent calls this machine, in the words of Go, which API servers' logs know. */
+/* The platform in the User-Agent, in Go's terms, which API server logs use. */
 #if defined(__x86_64__)
 #define ARCHITECTURE "amd64"
 #elif defined(__aarch64__)
@@ -153,7 +153,7 @@ static void on_timer(ki__timer *timer)
 
 static int global_result;
 
-/* Counted by libcurl, which is safe against other threads that do the same (since 7.84). */
+/* libcurl counts references, which is thread-safe since 7.84. */
 static void init_libcurl(void)
 {
     CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -275,7 +275,7 @@ int ki__curl_new(const ki__curl_options *options, ki__curl **ret_curl, ki_error 
     return 0;
 }
 
-/* ---- the end ---- */
+/* ---- destruction ---- */
 
 static void destroy(ki__curl *curl)
 {
@@ -302,8 +302,8 @@ void ki__curl_free(ki__curl *curl)
     if (curl == NULL || curl->freed) {
         return;
     }
-    /* In a child of fork() the connections are the parent's: a word of farewell on them would end
-     * the parent's sessions. */
+    /* In a child of fork() the connections are the parent's: closing them properly would end the
+     * parent's sessions. */
     if (curl->pid != getpid()) {
         return;
     }
@@ -319,7 +319,7 @@ void ki__curl_free(ki__curl *curl)
     }
 }
 
-/* ---- the rest ---- */
+/* ---- interface ---- */
 
 ki_transport ki__curl_table(ki__curl *curl)
 {
@@ -341,7 +341,7 @@ int ki__curl_set_tls(ki__curl *curl, const ki__curl_tls *tls, ki_error *error)
         return r;
     }
     if (!ki_str_eq(ki_buf_str(&certs->server_name), ki_buf_str(&curl->certs->server_name))) {
-        ki__curl_certs_unref(certs); /* URLs of requests have it already */
+        ki__curl_certs_unref(certs); /* URLs of requests already contain it */
         return ki__error_set(error, -EINVAL, "the TLS server name cannot be changed");
     }
     ki__curl_certs_unref(curl->certs);

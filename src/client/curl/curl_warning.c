@@ -20,7 +20,7 @@ static bool was_told(ki__curl_warnings *seen, uint64_t hash)
     return false;
 }
 
-/* Whether there is space for one more in this minute. */
+/* Whether another one may be logged in this minute. */
 static bool is_in_rate(ki__curl *curl)
 {
     ki__curl_warnings *seen = &curl->warnings;

@@ -13,11 +13,11 @@
 
 enum { WINDOW_BITS = 15, GZIP_ONLY = 16 };
 
-/* Where in the data the next byte is. */
+/* The position of the next byte. */
 typedef enum place {
-    PLACE_START,   /* before the first byte of all */
+    PLACE_START,   /* before the first byte */
     PLACE_INSIDE,  /* of a member */
-    PLACE_BETWEEN, /* behind a whole member, and maybe before another */
+    PLACE_BETWEEN, /* after a complete member, possibly before another */
     PLACE_BROKEN
 } place;
 
@@ -25,7 +25,7 @@ struct ki__gzip {
     const ki_alloc *alloc;
     z_stream stream;
     place place;
-    uint64_t members; /* whole ones */
+    uint64_t members; /* complete ones */
     uint64_t taken;
 };
 
@@ -39,7 +39,7 @@ static void give_memory(voidpf user, voidpf block)
     ki__free(user, block);
 }
 
-/* zlib's hook has no const. */
+/* zlib's hook takes a non-const pointer. */
 static voidpf without_const(const ki_alloc *alloc)
 {
     union {
@@ -72,7 +72,7 @@ int ki__gzip_new(const ki_alloc *alloc, ki__gzip **ret_gzip)
 void ki__gzip_free(ki__gzip *gzip)
 {
     if (gzip != NULL) {
-        (void)inflateEnd(&gzip->stream); /* fails for what was never begun only */
+        (void)inflateEnd(&gzip->stream); /* fails only if never initialized */
         ki__free(gzip->alloc, gzip);
     }
 }
@@ -94,7 +94,7 @@ static int fail(ki__gzip *gzip, int result, ki_error *error)
                          gzip->stream.msg != NULL ? gzip->stream.msg : "no reason given");
 }
 
-/* One call of zlib. */
+/* One call of inflate(). */
 static int step(ki__gzip *gzip, ki_str *in, uInt *ret_made)
 {
     uInt offered = in->len < UINT_MAX ? (uInt)in->len : UINT_MAX;
@@ -133,7 +133,7 @@ int ki__gzip_feed(ki__gzip *gzip, ki_str *in, char *room, size_t size, size_t *r
             gzip->members++;
             gzip->place = PLACE_BETWEEN;
         } else if (r == Z_BUF_ERROR || (r == Z_OK && in->len == 0 && len < size)) {
-            break; /* it needs more input */
+            break; /* needs more input */
         } else if (r != Z_OK) {
             return fail(gzip, r, error);
         }

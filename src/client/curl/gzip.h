@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inflates gzip as it arrives, in pieces of any size, any number of members one after the other
- * (RFC 1952). Pure: bytes in, bytes out. No call produces more than it was given space for, however
- * well the data is compressed; limits on the total are the caller's. */
+/* Streaming gzip decompression, in pieces of any size, with any number of concatenated members (RFC
+ * 1952). Pure: bytes in, bytes out. No call produces more than the given space, regardless of the
+ * compression ratio; limits on the total are up to the caller. */
 #ifndef KI_CLIENT_CURL_GZIP_H
 #define KI_CLIENT_CURL_GZIP_H
 
@@ -11,24 +11,24 @@
 
 typedef struct ki__gzip ki__gzip;
 
-/** Takes about 45 KiB from `alloc`, which must outlive it; most of it on the first use. -ENOMEM. */
+/** Uses about 45 KiB from `alloc`, which must outlive it; most of it on the first use. -ENOMEM. */
 int ki__gzip_new(const ki_alloc *alloc, ki__gzip **ret_gzip);
 /** NULL is allowed. */
 void ki__gzip_free(ki__gzip *gzip);
 
 /** Inflates from the front of *in, which is advanced, into `room`. If *ret_len is `size`, there may
- *  be more to come of what was taken: call it again, also with nothing left in *in. Else *in is
- *  empty now. After an error only ki__gzip_free() is left.
- *  Errors: -EBADMSG  not gzip, damaged, or bytes after the last member that are no other;
+ *  be more output: call it again, even with an empty *in. Otherwise *in is empty now. After an
+ *  error only ki__gzip_free() is allowed.
+ *  Errors: -EBADMSG  not gzip, corrupt, or garbage after the last member;
  *          -ENOMEM */
 int ki__gzip_feed(ki__gzip *gzip, ki_str *in, char *room, size_t size, size_t *ret_len,
                   ki_error *error);
 
-/** Whether the data may end here: after a whole member, or before the first byte.
+/** Whether the data may end here: after a complete member, or before the first byte.
  *  Errors: -EBADMSG  truncated */
 int ki__gzip_finish(const ki__gzip *gzip, ki_error *error);
 
-/** Bytes taken so far. */
+/** Compressed bytes consumed so far. */
 uint64_t ki__gzip_taken(const ki__gzip *gzip);
 
 #endif

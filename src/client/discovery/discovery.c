@@ -9,10 +9,10 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* The longest name that can be anything: two labels, a subdomain, two dots. */
+/* Upper bound of any name: two labels, a subdomain, two dots. */
 enum { NAME_MAX_LEN = 63 + 1 + 63 + 1 + 253 };
 
-/* Only the count changes behind a const pointer. */
+/* Only the reference count changes behind a const pointer. */
 static ki_discovery *counted(const ki_discovery *discovery)
 {
     return (ki_discovery *)(uintptr_t)discovery;
@@ -136,14 +136,14 @@ size_t ki__discovery_names_of(const ki_discovery *discovery, ki_str text, size_t
     return low;
 }
 
-/* ---- finding ---- */
+/* ---- lookup ---- */
 
-/* What is looked for; an empty version or group is any. */
+/* Search criteria; an empty version or group matches any. */
 typedef struct query {
     ki_str word;
     ki_str version;
     ki_str group;
-    bool prefix; /* `group` is the beginning of one */
+    bool prefix; /* `group` is a prefix */
 } query;
 
 static bool is_of(const ki_resource *resource, const query *wanted)
@@ -160,7 +160,7 @@ static bool is_of(const ki_resource *resource, const query *wanted)
            memcmp(group.ptr, wanted->group.ptr, wanted->group.len) == 0;
 }
 
-/* The names of one spelling stand in the order in which they are preferred, so the first counts. */
+/* Equal names are sorted by preference, so the first one wins. */
 static const ki_resource *find(const ki_discovery *discovery, const query *wanted)
 {
     size_t end;
@@ -174,7 +174,7 @@ static const ki_resource *find(const ki_discovery *discovery, const query *wante
     return NULL;
 }
 
-/* Cuts at the first '.': what is before it, and what is after in *rest. Whether there was one. */
+/* Splits at the first '.': the part before it, and the rest in *rest. Whether there was one. */
 static bool cut_dot(ki_str *rest, ki_str *ret_before)
 {
     const char *dot = rest->len != 0 ? memchr(rest->ptr, '.', rest->len) : NULL;
@@ -201,7 +201,7 @@ static const ki_resource *find_spelling(const ki_discovery *discovery, ki_str na
     if (resource == NULL) {
         resource = find(discovery, &wanted);
     }
-    if (resource == NULL) { /* only now: a group of that very name goes first */
+    if (resource == NULL) { /* last resort: an exact group name has precedence */
         wanted.prefix = true;
         resource = find(discovery, &wanted);
     }

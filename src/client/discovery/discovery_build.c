@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects the resources of a server. Names are kept in lower case in one block of text, by offset,
- * since the block moves as it grows; they become pointers when it is complete. */
+/* Collects the resources of a server. Names are kept in lower case in one text block, by offset,
+ * since the block moves as it grows; offsets become pointers at the end. */
 #include "client/discovery/discovery_build.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ void ki__discovery_builder_done(ki__discovery_builder *builder)
     ki_buf_init(&builder->text, builder->alloc, KI__DISCOVERY_TEXT_MAX);
 }
 
-/* Copies text, in lower case and with a NUL, to the block. */
+/* Copies text, in lower case and NUL-terminated, to the block. */
 static int keep(ki__discovery_builder *builder, ki_str text, uint32_t *ret_offset)
 {
     char *room;
@@ -74,7 +74,7 @@ static bool is_named(const ki__discovery_builder *builder, ki_str group, ki_str 
 int ki__discovery_builder_version(ki__discovery_builder *builder, ki_str group, ki_str version,
                                   ki__discovery_state state, size_t *ret_number)
 {
-    /* Both become parts of paths: nothing else than names may pass. */
+    /* Both become parts of paths: only valid names are accepted. */
     bool valid = group.len == 0 || ki__names_dns_subdomain(group, NULL);
     if (!valid || !ki__names_dns_label(version, NULL) || is_named(builder, group, version)) {
         int r = ki__discovery_builder_leave_out(builder);
@@ -100,7 +100,7 @@ int ki__discovery_builder_version(ki__discovery_builder *builder, ki_str group, 
     return 0;
 }
 
-/* Its place among all: core before the others, whichever was named first. */
+/* Sort key: core before all others, then by order of appearance. */
 static uint32_t rank_of(const ki__discovery_builder *builder, size_t number)
 {
     bool core = ki__discovery_builder_text(builder, builder->versions[number].group)[0] == '\0';
@@ -131,7 +131,7 @@ static int make_resource(const ki__discovery_builder *builder, size_t number,
                                    .alloc = builder->alloc};
     ki_resource *made = NULL;
     int r = ki_resource_new(&options, &made, NULL);
-    if (r == KI_ERR_INVALID) { /* what only helps to find it need not be right to use it */
+    if (r == KI_ERR_INVALID) { /* an invalid singular or short name does not make it unusable */
         options.singular = NULL;
         options.short_names = NULL;
         r = ki_resource_new(&options, &made, NULL);
@@ -158,8 +158,8 @@ static int add_name(ki__discovery_builder *builder, ki__discovery_draft *draft, 
     return r;
 }
 
-/* The names are the server's, also for built-in resources: an older server may have given one of
- * theirs to a custom resource. */
+/* The server's names, also for built-in resources: an older server may use one of theirs for a
+ * custom resource. */
 static int add_names(ki__discovery_builder *builder, ki__discovery_draft *draft,
                      const ki__discovery_row *row)
 {
@@ -182,7 +182,7 @@ static int add_names(ki__discovery_builder *builder, ki__discovery_draft *draft,
     return r;
 }
 
-/* One behind the other, and an empty one at the end. */
+/* Concatenated, ending with an empty one. */
 static int keep_categories(ki__discovery_builder *builder, const char *const *categories,
                            uint32_t *ret_offset)
 {
@@ -230,7 +230,7 @@ int ki__discovery_builder_add(ki__discovery_builder *builder, size_t number,
     return 0;
 }
 
-/* ---- the end ---- */
+/* ---- completion ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -256,7 +256,7 @@ static int by_place(const void *a, const void *b)
     return left->order < right->order ? -1 : left->order > right->order;
 }
 
-/* Of resources that a group version has twice, the first counts. */
+/* The first of duplicate resources in a group version wins. */
 static void drop_doubles(ki__discovery_builder *builder)
 {
     ki__discovery_draft *drafts = builder->drafts;
@@ -275,7 +275,7 @@ static void drop_doubles(ki__discovery_builder *builder)
     ki__sort(drafts, kept, sizeof(*drafts), by_place);
 }
 
-/* "group/version", or the version alone for core. */
+/* "group/version", or only the version for core. */
 static int keep_failure(ki__discovery_builder *builder, const ki__discovery_version *version,
                         uint32_t *ret_offset)
 {
@@ -305,7 +305,7 @@ static size_t count_failures(const ki__discovery_builder *builder)
     return count;
 }
 
-/* Puts "group/version" of what failed behind the names, and the offsets where `group` was. */
+/* Appends "group/version" of each failure to the text, and stores the offset in `group`. */
 static int keep_failures(ki__discovery_builder *builder)
 {
     for (size_t i = 0; i < builder->version_count; i++) {
@@ -376,7 +376,7 @@ int ki__discovery_builder_finish(ki__discovery_builder *builder, ki_discovery **
     ki_buf_init(&builder->text, alloc, KI__DISCOVERY_TEXT_MAX);
     fill_names(builder, discovery);
     discovery->left_out = builder->left_out;
-    builder->draft_count = 0; /* their references went over */
+    builder->draft_count = 0; /* their references were moved */
     ki__discovery_builder_done(builder);
     *ret_discovery = discovery;
     return 0;

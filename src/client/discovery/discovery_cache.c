@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One discovery at a time. Any thread queues callers; everything else happens inside the loop. A
- * discovery serves callers that asked before it started, or that accept an older result; for the
- * others the next one starts.
+ * discovery serves callers that were queued before it started, or that accept an older result; for
+ * the others the next one starts.
  *
- * Invariant: callers are notified by the task alone, or once the loop was stopped; never from the
- * end of a request, and the last one as the last action. So a waiter on another thread finds
- * nothing under way here when it continues, and may release the client. */
+ * Invariant: callers are notified only by the task, or once the loop was stopped; never from the
+ * completion of a request, and the last one as the last action. So a waiter on another thread finds
+ * nothing in progress here when it continues, and may release the client. */
 #include "client/discovery/discovery_cache.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@ typedef struct waiter {
     uint64_t since;
     ki__discovery_told told;
     void *user;
-    bool holds;              /* the asker */
-    ki_discovery *discovery; /* what he will be told: this, or the error */
+    bool holds;              /* has a reference to the asker */
+    ki_discovery *discovery; /* the result to deliver: this, or the error */
     ki_error error;
 } waiter;
 
@@ -33,7 +33,7 @@ int ki__discovery_cache_init(ki__discovery_cache *cache, ki_engine *engine,
         return r;
     }
     cache->asker = *asker;
-    cache->engine = engine; /* tells that all this is here */
+    cache->engine = engine; /* marks it as initialized */
     ki__task_init(&cache->task, work);
     ki__list_init(&cache->waiting);
     ki__list_init(&cache->serving);
@@ -64,7 +64,7 @@ ki_discovery *ki__discovery_cache_known(ki__discovery_cache *cache, uint64_t sin
 
 /* ---- waiting ---- */
 
-/* The caller does not need the cache any more, if this was the last reference of the waiter. */
+/* Releasing the waiter's reference may free the owner of the cache. */
 static void free_waiter(const ki_alloc *alloc, const ki__discovery_asker *asker, waiter *w)
 {
     bool holds = w->holds;
@@ -103,7 +103,7 @@ int ki__discovery_cache_ask(ki__discovery_cache *cache, uint64_t since, bool hol
     return 0;
 }
 
-/* Whether somebody waits for more than what is known; for the others the task is posted. */
+/* Whether a waiter needs a new discovery; for the others the task is posted. */
 static bool is_reading_needed(ki__discovery_cache *cache)
 {
     bool needed = false;
@@ -202,8 +202,7 @@ static void fetch(ki__discovery_cache *cache)
     }
 }
 
-/* Tells the first of those who are served. Whether there are more; if not, the cache may be gone.
- */
+/* Notifies the first served waiter. Whether there are more; if not, the cache may be gone. */
 static bool tell_one(ki__discovery_cache *cache)
 {
     const ki__discovery_asker asker = cache->asker;
@@ -213,22 +212,21 @@ static bool tell_one(ki__discovery_cache *cache)
         return false;
     }
     waiter *w = KI__CONTAINER_OF(link, waiter, link);
-    /* Who holds nothing holds it elsewhere, and may let go as soon as he is told. */
+    /* A caller without a reference here has its own, and may drop it once notified. */
     bool more = !ki__list_is_empty(&cache->serving);
     w->told(w->discovery, w->discovery != NULL ? NULL : &w->error, w->user);
     if (w->holds) {
-        more = !ki__list_is_empty(&cache->serving); /* he may have had others withdrawn */
+        more = !ki__list_is_empty(&cache->serving); /* the callback may have withdrawn others */
     }
     free_waiter(alloc, &asker, w);
     return more;
 }
 
-/* Waiters that are added while others are notified wait for the next run, so that the loop is not
- * blocked. */
+/* Waiters added during notification wait for the next run, so that the loop is not blocked. */
 static void work(ki__task *task)
 {
     ki__discovery_cache *cache = KI__CONTAINER_OF(task, ki__discovery_cache, task);
-    if (cache->known != NULL) { /* which only this thread changes */
+    if (cache->known != NULL) { /* only changed by this thread */
         serve(cache, cache->known_since, cache->known, NULL);
     }
     if (cache->fetch == NULL && is_reading_needed(cache)) {

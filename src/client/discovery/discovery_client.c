@@ -9,10 +9,9 @@
 #include "client/request.h"
 #include "loop/loop.h"
 
-enum { REQUEST_TIMEOUT_MS = 32000 }; /* client-go's; also how long one group version may hang */
+enum { REQUEST_TIMEOUT_MS = 32000 }; /* client-go's; also the limit for one group version */
 #define MAX_AGE_NS (600 * KI__SECOND_NS)
-#define MISS_AGE_NS \
-    (2 * KI__SECOND_NS) /* what is newer is not read again for a name that is not in it */
+#define MISS_AGE_NS (2 * KI__SECOND_NS) /* a newer result is not refreshed for an unknown name */
 
 /* ---- the asker ---- */
 
@@ -27,7 +26,7 @@ static int get(const char *path, const char *accept, bool at_once, ki_call_done 
     return ki__call_start(user, &request, at_once, done, done_user, ret_call, error);
 }
 
-/* At once: nothing of the call may be under way when those who asked continue. */
+/* Synchronous: no part of the call may be in progress when waiters continue. */
 static void end(ki_call *call, bool is_done, void *user)
 {
     (void)user;
@@ -56,7 +55,7 @@ int ki__client_init_discovery(ki_client *client)
 
 /* ---- waiting ---- */
 
-/* What `age_ns` before `now` was; the beginning of time if there was none. */
+/* `age_ns` before `now`; 0 if that is before the start of the clock. */
 static uint64_t before(uint64_t now, uint64_t age_ns)
 {
     return now > age_ns ? now - age_ns : 0;
@@ -77,12 +76,12 @@ static bool is_told(const void *arg)
 static void on_told(const ki_discovery *discovery, const ki_error *error, void *user)
 {
     visitor *v = user;
-    ki_loop *loop = v->client->loop; /* which runs this, and so will be here */
+    ki_loop *loop = v->client->loop; /* it is running this, so it stays valid */
     v->discovery = ki_discovery_ref(discovery);
     if (error != NULL) {
         ki__error_copy(&v->error, error);
     }
-    atomic_store(&v->is_told, true); /* now it may be gone */
+    atomic_store(&v->is_told, true); /* from here on it may be gone */
     ki__loop_changed(loop);
 }
 
@@ -103,7 +102,7 @@ static int refuse_inside(ki_error *error)
                          "would block the loop thread: use ki_client_discover_start()");
 }
 
-/* Waits for what was read at `since` or later. */
+/* Waits for a discovery from `since` or later. */
 static int wait_for(ki_client *client, uint64_t since, ki_discovery **ret_discovery,
                     ki_error *error)
 {
@@ -196,7 +195,7 @@ static int find(const ki_discovery *discovery, const char *name, ki_resource **r
     return r;
 }
 
-/* What was known before serves if it has the name and the server cannot be asked. */
+/* An older result is used if it has the name and the server is unreachable. */
 static int find_in_old(ki_client *client, int failure, const char *name, ki_resource **ret_resource)
 {
     const ki_discovery *old = ki__discovery_cache_known(&client->discovery, 0);
@@ -215,7 +214,7 @@ static int resolve(ki_client *client, const char *name, ki_resource **ret_resour
         return find_in_old(client, r, name, ret_resource);
     }
     r = find(first, name, ret_resource, error);
-    if (r == KI_ERR_NOT_FOUND) { /* it may have come since */
+    if (r == KI_ERR_NOT_FOUND) { /* it may have been added since */
         ki_error failure = KI_ERROR_INIT;
         int again = discover(client, before(now, MISS_AGE_NS), &second, &failure);
         if (again < 0) {

@@ -22,7 +22,7 @@ typedef struct question {
     struct ki__discovery_fetch *fetch;
     ki_call *call; /* NULL: free */
     subject what;
-    size_t number; /* of the group version */
+    size_t number; /* index of the group version */
 } question;
 
 struct ki__discovery_fetch {
@@ -33,16 +33,16 @@ struct ki__discovery_fetch {
     void *user;
     ki__discovery_builder builder;
     question slots[KI__DISCOVERY_PARALLEL];
-    size_t lists_missing; /* of the two */
-    bool one_missing;     /* the server has none of the one */
-    size_t next;          /* the group version to look at next */
-    ki_error error;       /* what ended it */
+    size_t lists_missing; /* pending, of the two */
+    bool one_missing;     /* the server does not have one of them */
+    size_t next;          /* next group version to check */
+    ki_error error;       /* the reason it ended */
     bool failed;
 };
 
 static void on_answer(ki_call *call, const ki_response *answer, const ki_error *error, void *user);
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static question *free_slot(ki__discovery_fetch *fetch)
 {
@@ -74,12 +74,12 @@ static int ask(ki__discovery_fetch *fetch, question *slot, const char *path, ki_
 
 static int ask_for_list(ki__discovery_fetch *fetch, subject what, ki_error *error)
 {
-    question *slot = &fetch->slots[what]; /* the first to be asked: all slots are free */
+    question *slot = &fetch->slots[what]; /* the first requests: all slots are free */
     slot->what = what;
     return ask(fetch, slot, what == SUBJECT_API ? "/api" : "/apis", error);
 }
 
-/* Group and version were found to be names when they were added. */
+/* Group and version were validated when they were added. */
 static int ask_for_version(ki__discovery_fetch *fetch, question *slot, size_t number,
                            ki_error *error)
 {
@@ -104,7 +104,7 @@ static int ask_for_version(ki__discovery_fetch *fetch, question *slot, size_t nu
     return r;
 }
 
-/* ---- the end ---- */
+/* ---- completion ---- */
 
 static void end_calls(ki__discovery_fetch *fetch)
 {
@@ -157,7 +157,7 @@ static void finish(ki__discovery_fetch *fetch)
     (void)ki_discovery_unref(discovery);
 }
 
-/* Asks for what is still wanted, or ends if nothing is. */
+/* Requests what is still missing, or completes. */
 static void go_on(ki__discovery_fetch *fetch)
 {
     const ki__discovery_builder *builder = &fetch->builder;
@@ -180,9 +180,9 @@ static void go_on(ki__discovery_fetch *fetch)
     }
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
-/* A server that has only one of the two lists is accepted: one that serves a single group, say. */
+/* A server with only one of the two lists is accepted, e.g. one that serves a single group. */
 static void take_list(ki__discovery_fetch *fetch, bool core, const ki_response *answer,
                       const ki_error *error)
 {

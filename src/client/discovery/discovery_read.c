@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads APIGroupDiscoveryList (v2 and v2beta1, which have the same structure) and the three older
- * lists: APIVersions, APIGroupList, APIResourceList. Invalid entries are skipped; another document
- * is never treated as an empty list of groups. */
+/* Decodes APIGroupDiscoveryList (v2 and v2beta1, which have the same structure) and the three
+ * legacy lists: APIVersions, APIGroupList, APIResourceList. Invalid entries are skipped; another
+ * document is never treated as an empty list of groups. */
 #include "client/discovery/discovery_read.h"
 
 #include <string.h>
@@ -11,13 +11,13 @@
 #include "rest/http.h"
 
 enum {
-    NAME_SIZE = 64,       /* of a label, with its NUL */
-    PATH_SIZE = 256,      /* of a name that may have a subresource behind it */
-    SHORT_NAMES_MAX = 16, /* more than that nobody types */
+    NAME_SIZE = 64,       /* of a label, including NUL */
+    PATH_SIZE = 256,      /* of a name with an optional subresource */
+    SHORT_NAMES_MAX = 16, /* more are ignored */
     VERSION_SIZE = 64
 };
 
-/* The names of a resource, copied out of the JSON. */
+/* Names of a resource, copied from the JSON. */
 typedef struct names {
     char name[PATH_SIZE];
     char kind[NAME_SIZE];
@@ -28,7 +28,7 @@ typedef struct names {
     const char *category_list[SHORT_NAMES_MAX + 1];
 } names;
 
-/* Where the two forms of a resource keep the same things. */
+/* Member names of the two formats. */
 typedef struct layout {
     const char *name;
     const char *singular;
@@ -48,7 +48,7 @@ static const struct {
     {"delete", KI_CAN_DELETE}, {"deletecollection", KI_CAN_DELETE_COLLECTION},
 };
 
-/* A walk over a list; over nothing if it is none. */
+/* Iterates over a list; empty if it is not one. */
 static ki_value_iter walk(const ki_value *parent, const char *member, bool *ret_any)
 {
     ki_value_iter iter = {0};
@@ -57,7 +57,8 @@ static ki_value_iter walk(const ki_value *parent, const char *member, bool *ret_
     return iter;
 }
 
-/* Copies a string; what is absent or null is "". Whether it is one that fits, with no NUL in it. */
+/* Copies a string; "" if absent or null. False if it has another type, is too long or contains
+ * NUL. */
 static bool copy_value(const ki_value *value, char *text, size_t size)
 {
     ki_type type = ki_value_type(value);
@@ -107,8 +108,7 @@ static void read_words(const ki_value *resource, const char *member, char texts[
     list[count] = NULL;
 }
 
-/* Whether there is a kind: an aggregated resource has none if it can do nothing itself and only has
- * subresources. */
+/* Whether there is a kind: an aggregated resource that only has subresources has none. */
 static bool read_kind(const ki_value *resource, const layout *form, names *out, bool *ret_valid)
 {
     ki_value parent = *resource;
@@ -170,7 +170,7 @@ static int read_all(ki__discovery_builder *builder, size_t number, const ki_valu
 
 /* ---- groups ---- */
 
-/* Group versions that cannot be are only counted. */
+/* Invalid group versions are only counted. */
 static int name_version(ki__discovery_builder *builder, const char *group, const char *version,
                         ki__discovery_state state, size_t *ret_number)
 {
@@ -185,7 +185,7 @@ static int read_aggregated_version(ki__discovery_builder *builder, const char *g
     size_t number = 0;
     bool stale = ki__value_child_is(version, "freshness", "Stale");
     if (!copy_text(version, "version", text, sizeof(text))) {
-        text[0] = '\0'; /* which is none */
+        text[0] = '\0'; /* an invalid name */
     }
     int r = name_version(builder, group, text, stale ? KI__DISCOVERY_FAILED : KI__DISCOVERY_KNOWN,
                          &number);
@@ -205,7 +205,8 @@ static int read_aggregated(ki__discovery_builder *builder, bool core, const ki_v
         char group[PATH_SIZE];
         ki_value metadata = ki__value_child(&item, "metadata");
         if (!copy_text(&metadata, "name", group, sizeof(group)) || core != (group[0] == '\0')) {
-            r = ki__discovery_builder_leave_out(builder); /* each path has groups of its own */
+            r = ki__discovery_builder_leave_out(
+                builder); /* core and other groups have separate paths */
             continue;
         }
         bool any_version;
@@ -280,7 +281,7 @@ static int read_group_list(ki__discovery_builder *builder, const ki_value *root)
     return r;
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 static int read_json(const ki__discovery_builder *builder, ki_str body, ki_object **ret_object,
                      ki_error *error)

@@ -9,9 +9,9 @@
 enum {
     SUGGESTIONS = 3,
     LABEL_MAX = 63,
-    BAND = 2,       /* most differences that still count as near */
+    BAND = 2,       /* maximum edit distance of a suggestion */
     FAR = BAND + 2, /* more than any score */
-    PREFIX_MIN = 3  /* bytes of a name that others may begin with */
+    PREFIX_MIN = 3  /* minimum length of a prefix match */
 };
 
 typedef struct suggestions {
@@ -20,8 +20,8 @@ typedef struct suggestions {
     int score; /* of all of them: only the best are kept */
 } suggestions;
 
-/* The number of letters to change, add, drop or swap with the next one to make `b` of `a`; more
- * than BAND counts as FAR. Only places that are BAND apart at most can matter. */
+/* Edit distance with transpositions; above BAND it is FAR. Only positions at most BAND apart
+ * matter. */
 static int distance(ki_str a, ki_str b)
 {
     size_t gap = a.len > b.len ? a.len - b.len : b.len - a.len;
@@ -55,7 +55,7 @@ static int distance(ki_str a, ki_str b)
     return rows[a.len % 3][b.len];
 }
 
-/* How far a name is from the word: a few letters, or else it begins with it. */
+/* Distance of a name to the word: the edit distance, or a prefix match. */
 static int score_of(ki_str word, ki_str name)
 {
     int letters = distance(word, name);
