@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The source that lists and watches a resource of an API server through a transport. Invariant: a
- * call is freed exactly once, when it is closed, or, if that happens inside a callback of the
- * transport, when that callback returns. */
+ * call is freed exactly once, when it is closed or, inside a callback of the transport, when that
+ * callback returns. */
 #include "rest/http_source.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ static void free_call(ki__http_call *call)
     source->calls--;
 }
 
-/* The sink is not called after this. */
+/* The sink is not called afterwards. */
 static void close_call(ki__http_call *call)
 {
     void *exchange = call->exchange;
@@ -132,7 +132,7 @@ static int begin(ki__http_source *source, bool watch, const ki_list_options *opt
     call->source = source;
     call->sink = taken;
     call->watch = watch;
-    /* A server that asks for a longer wait is reported instead, so that the caller decides. */
+    /* Longer waits requested by the server are reported instead, so that the caller decides. */
     call->retry = (ki__retry){
         .kind = watch ? KI__RETRY_WATCH : KI__RETRY_READ,
         .longest_s = RETRY_AFTER_MAX_S,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HTTP source, for its own files:
+/* Internals of the HTTP source:
  *
- *   http_source.c         the ki_source table; begins and ends calls
+ *   http_source.c         the ki_source table; starts and ends calls
  *   http_source_answer.c  decodes responses, reports or retries failures
  *   not_found.c           explains a 404 */
 #ifndef KI_REST_HTTP_SOURCE_H
@@ -21,19 +21,19 @@ typedef struct ki__http_source {
     ki_source_http_options options; /* its pointers are no longer valid */
     ki_buf path;
     ki_buf url;             /* with the server, for logs */
-    size_t calls;           /* that are open */
+    size_t calls;           /* number of open calls */
     bool served;            /* a request for the resource has succeeded */
     ki_error missing;       /* the explanation of its last 404; code 0: unknown */
     uint64_t missing_until; /* when that expires */
 } ki__http_source;
 
-/* What the body of a response is. */
+/* Content of a response body. */
 typedef enum ki__http_body {
-    KI__HTTP_NOTHING, /* no response yet, or it is ignored */
+    KI__HTTP_NOTHING, /* no response yet, or ignored */
     KI__HTTP_LIST,
     KI__HTTP_EVENTS,
-    KI__HTTP_FAILURE, /* of a response that is not 2xx */
-    KI__HTTP_GROUP,   /* the document of the resource's group, after a 404 */
+    KI__HTTP_FAILURE, /* of a response outside 2xx */
+    KI__HTTP_GROUP,   /* the APIGroup document of the resource, after a 404 */
 } ki__http_body;
 
 typedef struct ki__http_call {
@@ -43,19 +43,19 @@ typedef struct ki__http_call {
     bool later_page;
     bool paused;
     bool busy;   /* inside a callback of the transport: freed when it returns */
-    bool closed; /* ended or cancelled: the sink is not called any more */
+    bool closed; /* ended or cancelled: no further calls of the sink */
     ki_buf query;
-    void *exchange; /* of the transport; NULL while it waits for a retry */
+    void *exchange; /* of the transport; NULL while waiting for a retry */
     ki__timer again;
     ki__retry retry;
     ki__http_head head;
     ki__http_body body;
-    union { /* by `body` */
+    union { /* selected by `body` */
         ki__list_decoder list;
         ki__watch_decoder events;
-        ki_buf failure; /* of the last two */
+        ki_buf failure; /* for the last two */
     };
-    ki_error not_found; /* the 404, while the group's document is fetched */
+    ki_error not_found; /* the 404, while the APIGroup is fetched */
     ki_object *not_found_status;
 } ki__http_call;
 
@@ -63,20 +63,20 @@ typedef struct ki__http_call {
 
 /** Sends the request, for the first time or again. */
 int ki__http_send(ki__http_call *call, ki_error *error);
-/** Drops what there is of a response. */
+/** Discards a partial response. */
 void ki__http_drop_body(ki__http_call *call);
 /** Closes the call and calls on_end(). */
 void ki__http_end(ki__http_call *call, const ki_list_meta *meta, const ki_error *error,
                   const ki_object *status);
 
-/** Last in every callback of the transport or timer, which begin with setting `busy`. */
+/** Must end every callback of the transport or timer; these begin with setting `busy`. */
 void ki__http_leave(ki__http_call *call);
 
 /* ---- not_found.c ---- */
 
-/** Ends a call that got a 404: later, if the group's document is fetched first. */
+/** Ends a call that got a 404; asynchronously, if the APIGroup is fetched first. */
 void ki__http_end_not_found(ki__http_call *call, const ki_error *error, const ki_object *status);
-/** The document of the group is complete, or `error` says why not. */
+/** The APIGroup is complete, or `error` has the reason. */
 void ki__http_group_ended(ki__http_call *call, const ki_error *error);
 
 /* ---- http_source_answer.c ---- */

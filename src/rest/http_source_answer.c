@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Responses of the source: objects, events, or an error. Bodies are decoded incrementally; at most
- * one object is held. Failures that are retried here, before they are reported: see
- * rest/retry.h. */
+ * one object is buffered. Some failures are retried before they are reported: see rest/retry.h. */
 #include <errno.h>
 
 #include <kinformer/status.h>
@@ -12,7 +11,7 @@
 
 /* ---- retries ---- */
 
-/* Sends the request again after a while, in place of reporting what failed. */
+/* Sends the request again after a delay, instead of reporting the failure. */
 static void send_later(ki__http_call *call, uint64_t delay_ns, const ki_error *error,
                        const ki_object *status)
 {
@@ -35,7 +34,7 @@ void ki__http_on_again(ki__timer *timer)
     ki__http_leave(call);
 }
 
-/* ---- the head of an answer ---- */
+/* ---- the head of a response ---- */
 
 static void begin_body(ki__http_call *call)
 {
@@ -65,7 +64,7 @@ static void on_response(int status, const ki_http_header *headers, size_t header
     call->busy = true;
     int r = ki__http_read_head(status, headers, header_count, &call->head, &error);
     if (call->body == KI__HTTP_GROUP) {
-        /* Its body is kept as that of a failure. */
+        /* The body is buffered like that of a failure. */
     } else if (!ki__http_is_success(&call->head)) {
         call->body = KI__HTTP_FAILURE;
         ki_buf_init(&call->failure, call->source->alloc, KI__HTTP_FAILURE_MAX);
@@ -81,10 +80,10 @@ static void on_response(int status, const ki_http_header *headers, size_t header
     ki__http_leave(call);
 }
 
-/* ---- its body ---- */
+/* ---- the body ---- */
 
-/* Whether the call has ended because of an object with fields without a schema: requests use JSON
- * from now on, and the caller repeats this one. */
+/* Whether the call ended because an object has fields without a schema: requests use JSON from now
+ * on, and the caller repeats this one. */
 static bool ends_incomplete(ki__http_call *call, ki_watch_event_type type,
                             const ki__wire_item *item)
 {
@@ -101,7 +100,7 @@ static bool ends_incomplete(ki__http_call *call, ki_watch_event_type type,
     source->options.json_only = true;
     ki__engine_report(source->engine, "source", ki_resource_name(source->resource),
                       ki_str_from(ki_object_key(item->object)), &error);
-    ki__http_end(call, NULL, &error, NULL); /* does nothing if the report led to a cancel */
+    ki__http_end(call, NULL, &error, NULL); /* no effect if the report led to a cancel */
     return true;
 }
 
@@ -137,7 +136,7 @@ static void give_event(ki__http_call *call, ki__watch_event *event)
     item->object = ki_object_unref(item->object);
 }
 
-/* Feeds the decoder one object or event. 1 if there may be more in the rest of `bytes`. */
+/* Decodes one object or event. 1 if the rest of `bytes` may have more. */
 static int feed(ki__http_call *call, ki_str *bytes, ki_error *error)
 {
     size_t taken = 0;
@@ -185,8 +184,8 @@ static void decode(ki__http_call *call, ki_str bytes)
 
 static void end_failure(ki__http_call *call);
 
-/* Keeps what comes. What is too long, or too much for our memory, is not waited for: the code says
- * enough, and it may have no end. */
+/* Buffers the body. Does not wait for more than the limit or the memory allows: the status code is
+ * sufficient, and the body may be endless. */
 static void keep_failure(ki__http_call *call, ki_str bytes)
 {
     ki_buf *failure = &call->failure;
@@ -223,7 +222,7 @@ static void on_body(ki_str bytes, void *user)
     ki__http_leave(call);
 }
 
-/* ---- its end ---- */
+/* ---- the end ---- */
 
 static void end_failure(ki__http_call *call)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a list or watch got a 404. The server's message does not say whether the whole group, the
- * version, or the resource in it is not served; the group's document at /apis/GROUP does. It is
- * fetched before the call ends with its error, whose message then names the available versions. If
- * the document cannot be read, the error is left as it was.
+/* Explains why a list or watch got a 404. The server's message does not say whether the group, the
+ * version, or the resource is not served; the APIGroup document at /apis/GROUP does. It is fetched
+ * before the call ends, and the error message then names the available versions. If the document is
+ * undecodable, the error is unchanged.
  *
- * A document is cached for a while, so that a resource that stays missing costs one request for
- * each attempt and not two. */
+ * The result is cached for a while, so that a missing resource costs one request per attempt, not
+ * two. */
 #include <string.h>
 
 #include <kinformer/status.h>
@@ -16,10 +16,10 @@
 #include "rest/http_source.h"
 
 #define KEPT_NS (300 * KI__SECOND_NS)
-#define PATIENCE_NS (10 * KI__SECOND_NS) /* without a byte */
+#define PATIENCE_NS (10 * KI__SECOND_NS) /* idle timeout */
 enum { GROUP_PATH_MAX = 512, VERSIONS_SHOWN = 8, VERSION_SIZE = 64 };
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static const char *does_not_serve(const ki__http_source *source)
 {
@@ -42,7 +42,7 @@ static void say_no_resource(ki__http_source *source)
     ki__error_add(why, ki_str_from(ki_resource_api_version(source->resource)));
 }
 
-/* Begins with "available", continues with each version. */
+/* Starts with "available", continues with each version. */
 static void say_version(ki__http_source *source, const char *version, size_t index)
 {
     ki_error *why = &source->missing;
@@ -54,7 +54,7 @@ static void say_version(ki__http_source *source, const char *version, size_t ind
     ki__error_add(why, ki_str_from(version));
 }
 
-/* ---- what the group's document says ---- */
+/* ---- the APIGroup document ---- */
 
 static void read_versions(ki__http_source *source, const ki_object *group)
 {
@@ -130,7 +130,7 @@ static int ask(ki__http_call *call)
     return r;
 }
 
-/* Ends the call with the error that it had, in better words if there are any. */
+/* Ends the call with its error, explained if possible. */
 static void conclude(ki__http_call *call)
 {
     ki_error error = KI_ERROR_INIT;

@@ -23,15 +23,15 @@ struct ki_pager {
     ki_engine *engine;
     const ki_alloc *alloc;
     ki_source source;
-    ki_pager_options options; /* its pointers to other options are not valid any more */
-    char *text;               /* of the next */
+    ki_pager_options options; /* its pointers to other options are no longer valid */
+    char *text;               /* backing store of the next */
     ki_list_options list;
     ki__task task;
     atomic_bool cancelled;
     atomic_bool paused;
     /* Inside ki_engine_run() only. */
     bool begun;
-    bool ended; /* and so is the reference that it had on itself */
+    bool ended; /* its own reference has been dropped */
     ki__pages pages;
     ki__collect found;
 };
@@ -58,7 +58,7 @@ ki_pager *ki_pager_unref(ki_pager *pager)
     return NULL;
 }
 
-/* Drops the collected objects, and its reference on itself. */
+/* Drops the collected objects and its own reference. */
 static void finish(ki_pager *pager)
 {
     pager->ended = true;
@@ -104,7 +104,7 @@ static void on_object(const ki_object *object, void *user)
 {
     ki_pager *pager = user;
     if (atomic_load(&pager->cancelled)) {
-        return; /* the task that ends it is on its way */
+        return; /* the task that ends it is posted */
     }
     if (pager->options.on_object != NULL) {
         pager->options.on_object(pager, object, pager->options.user);
@@ -169,7 +169,7 @@ static void work(ki__task *task)
 {
     ki_pager *pager = KI__CONTAINER_OF(task, ki_pager, task);
     if (pager->ended) {
-        /* A call that came too late. */
+        /* A late call. */
     } else if (atomic_load(&pager->cancelled)) {
         ki__pages_cancel(&pager->pages);
         finish(pager);
@@ -178,10 +178,10 @@ static void work(ki__task *task)
     } else {
         ki__pages_pause(&pager->pages, atomic_load(&pager->paused));
     }
-    (void)ki_pager_unref(pager); /* of the posting */
+    (void)ki_pager_unref(pager); /* of the posted task */
 }
 
-/* The task holds a reference while it waits. */
+/* A posted task holds a reference. */
 static void post(ki_pager *pager)
 {
     (void)ki_pager_ref(pager);

@@ -35,7 +35,7 @@ static int add_encoded(ki_buf *out, const char *text)
 
 /* ---- the path ---- */
 
-/* client-go refuses the same names: they would change the path. */
+/* client-go rejects the same names: they would change the path. */
 static int check_name(const char *what, const char *name, ki_error *error)
 {
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
@@ -51,7 +51,7 @@ static int check_name(const char *what, const char *name, ki_error *error)
     return 0;
 }
 
-/* Those that are not "". */
+/* Appends the nonempty segments. */
 static int add_segments(ki_buf *out, const char *const *segments, size_t count)
 {
     int r = 0;
@@ -66,7 +66,7 @@ static int add_segments(ki_buf *out, const char *const *segments, size_t count)
     return r;
 }
 
-/* The names that the caller gave. */
+/* Checks the names given by the caller. */
 static int check_names(const ki_resource *resource, const char *name_space, const char *name,
                        const char *subresource, ki_error *error)
 {
@@ -130,7 +130,7 @@ static void add_number(ki_buf *out, const char *name, uint32_t value, int *r)
     }
 }
 
-/* In the order of the names, as Go writes them. */
+/* Sorted by name, as in Go. */
 int ki__http_query(const ki_list_options *o, bool watch, ki_buf *out, ki_error *error)
 {
     int r = 0;
@@ -152,7 +152,7 @@ int ki__http_query(const ki_list_options *o, bool watch, ki_buf *out, ki_error *
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 
-/* ---- the header ---- */
+/* ---- Accept ---- */
 
 #define JSON "application/json"
 #define PROTOBUF "application/vnd.kubernetes.protobuf"

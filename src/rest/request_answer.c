@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decodes responses. Objects are buffered until complete, lists are decoded as they arrive, and of
- * a failed response no more is buffered than a Status needs. */
+/* Decodes responses. Objects are buffered until complete, lists are decoded incrementally, and a
+ * failed response is buffered only as far as needed for its Status. */
 #include "rest/request_answer.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ struct ki_response_memory {
     ki_buf content_type;
 };
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 void ki_response_done(ki_response *answer)
 {
@@ -150,7 +150,7 @@ static int take_item(ki__reader *reader, ki__wire_item *item, ki_error *error)
                  : 0;
 }
 
-/* A Status that says success stands for the list where the list is not what was requested. */
+/* A successful Status replaces the list if that was not requested. */
 static bool is_enough(const ki__reader *reader)
 {
     const ki_object *status = ki__list_decoder_status(&reader->list);
@@ -173,7 +173,7 @@ static int decode(ki__reader *reader, ki_str bytes, ki_error *error)
     return r < 0 && is_enough(reader) ? 1 : r;
 }
 
-/* What is too long is not waited for: the code says enough, and it may have no end. */
+/* Does not wait for a longer body: the status code is sufficient, and the body may be endless. */
 static int keep_failure(ki__reader *reader, ki_str bytes)
 {
     ki_buf *kept = &reader->bytes;
@@ -293,7 +293,7 @@ static int give_failure(ki__reader *reader, ki_response *answer, ki_error *error
                          resource, ki_buf_text(&built->name), reader->alloc, error);
     if (built->expect == KI__EXPECT_BYTES) {
         int r = give_bytes(reader, answer, NULL);
-        (void)r; /* the failure says more than that there is no memory for its text */
+        (void)r; /* the failure is more important than running out of memory for its text */
     }
     return error->code;
 }

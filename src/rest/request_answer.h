@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The response to a client's request, decoded as it arrives into a ki_response: an object, a
- * list, bytes, or an error. One reader for each attempt. */
+/* Decodes the response to a client's request incrementally into a ki_response: an object, a list,
+ * bytes, or an error. One reader per attempt. */
 #ifndef KI_REST_REQUEST_ANSWER_H
 #define KI_REST_REQUEST_ANSWER_H
 
@@ -11,9 +11,9 @@
 
 typedef enum ki__reader_state {
     KI__READER_NOTHING, /* no head yet */
-    KI__READER_BYTES,   /* kept until it is whole */
+    KI__READER_BYTES,   /* buffered until complete */
     KI__READER_LIST,
-    KI__READER_FAILURE /* of a response that is not 2xx */
+    KI__READER_FAILURE /* of a response outside 2xx */
 } ki__reader_state;
 
 typedef struct ki__reader {
@@ -31,13 +31,13 @@ typedef struct ki__reader {
     uint64_t unread;
 } ki__reader;
 
-/** `on_unread` may be NULL. Ends with ki__reader_done(). */
+/** `on_unread` may be NULL. Release with ki__reader_done(). */
 void ki__reader_init(ki__reader *reader, const ki_alloc *alloc, const ki__built *built,
                      void (*on_unread)(const char *key, const ki_error *error, void *user),
                      void *user);
 void ki__reader_done(ki__reader *reader);
 
-/** Status and headers. Errors: KI_ERR_UNSUPPORTED, -ENOMEM; then the rest is not needed. */
+/** Status and headers. Errors: KI_ERR_UNSUPPORTED, -ENOMEM; the rest is not needed then. */
 int ki__reader_head(ki__reader *reader, int status, const ki_http_header *headers,
                     size_t header_count, ki_error *error);
 
@@ -45,9 +45,9 @@ int ki__reader_head(ki__reader *reader, int status, const ki_http_header *header
  *  Errors: KI_ERR_LIMIT, -ENOMEM, those of a list. */
 int ki__reader_body(ki__reader *reader, ki_str bytes, ki_error *error);
 
-/** The response is complete, or complete enough. *ret_answer is set, in case of failure too.
- *  Errors: KI_ERR_STATUS  the server refused;  KI_ERR_CUT and so on: it cannot be read;  -ENOMEM.
- */
+/** The response is complete, or sufficiently so. *ret_answer is set, on failure too.
+ *  Errors: KI_ERR_STATUS  the server rejected the request;  KI_ERR_CUT etc.  undecodable;
+ *  -ENOMEM. */
 int ki__reader_finish(ki__reader *reader, ki_response *ret_answer, ki_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies in JSON. */
+/* JSON bodies of requests. */
 #include "rest/request_body.h"
 
 #include "base/digits.h"
@@ -18,7 +18,7 @@ int ki__body_of_object(const ki_object *object, ki_buf *out)
 
 /* ---- deletions ---- */
 
-/* Everything after the first failure is left out. */
+/* Writes nothing after the first error. */
 typedef struct writer {
     ki_buf *out;
     int result;

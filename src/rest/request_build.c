@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds requests, by two tables: the members that each verb accepts and requires, and the names of
- * the members. Members that a verb does not support are rejected, as ignoring them silently would
- * hide mistakes. */
+/* Builds requests from two tables: the members that each verb accepts and requires, and the names
+ * of the members. Members that a verb does not support are rejected, since ignoring them silently
+ * would hide mistakes. */
 #include "rest/request_build.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ static uint32_t list_members(const ki_list_options *o)
     return (selection ? BIT(SELECTION) : 0) | (has(o->resource_version) ? BIT(VERSION) : 0);
 }
 
-/* Which members are set. */
+/* Bit mask of the members that are set. */
 static uint32_t given(const ki_request *q)
 {
     const bool set[MEMBER_MAX] = {
@@ -107,10 +107,10 @@ typedef struct verb {
     const char *name;
     const char *method;
     uint32_t takes;
-    uint32_t needs; /* of them */
+    uint32_t needs; /* subset of them */
     ki__expect expect;
-    bool named;  /* the path leads to an object */
-    bool writes; /* it has an object, or JSON in its place */
+    bool named;  /* the path names an object */
+    bool writes; /* takes an object, or JSON instead */
     bool patch;
 } verb;
 
@@ -178,7 +178,7 @@ static int check_values(const ki_request *q, ki_error *error)
 
 /* ---- the path ---- */
 
-/* Whether the path ends with the name of an object. */
+/* Whether the path ends with an object name. */
 static bool is_named(const verb *v, const ki_request *q)
 {
     return v->named || has(q->subresource);
@@ -197,7 +197,7 @@ static const char *name_of(const ki_request *q)
     return or_empty(q->name);
 }
 
-/* Lists go over all namespaces if none is named; whatever is about one object is in one. */
+/* Lists cover all namespaces by default; requests for one object need a namespace. */
 static const char *name_space_of(const verb *v, const ki_request *q, const char *otherwise)
 {
     if (has(q->name_space) || !ki_resource_is_namespaced(q->resource)) {
@@ -234,7 +234,7 @@ static int build_path(ki__built *built, const verb *v, const ki_request *q, cons
 
 /* ---- the query ---- */
 
-/* The dry run of a deletion stands in its body. */
+/* The dry run of a deletion is in its body. */
 static int build_query(ki__built *built, const verb *v, const ki_request *q, ki_error *error)
 {
     bool deletes = (v->takes & BIT(DELETION)) != 0;
@@ -300,7 +300,7 @@ static int build_head(ki__built *built, const verb *v, const ki_request *q, ki_e
     return 0;
 }
 
-/* ---- all together ---- */
+/* ---- the request ---- */
 
 static int build_raw(ki__built *built, const ki_request *q, ki_error *error)
 {

@@ -7,7 +7,7 @@
 #include <kinformer/parts/transport.h>
 #include <kinformer/request.h>
 
-/* What a successful response contains. */
+/* Content of a successful response. */
 typedef enum ki__expect {
     KI__EXPECT_OBJECT,
     KI__EXPECT_OBJECT_OR_NOTHING,
@@ -18,34 +18,34 @@ typedef enum ki__expect {
 
 typedef struct ki__built {
     const ki_alloc *alloc;
-    const ki_resource *resource; /* counted; NULL for a raw one */
+    const ki_resource *resource; /* a reference; NULL for a raw request */
     ki_buf method;
     ki_buf path;
     ki_buf query;
     ki_buf accept;
     ki_buf content_type; /* empty without a body */
-    ki_buf body;         /* may be a Secret: wiped in the end */
+    ki_buf body;         /* may be a Secret: wiped when released */
     ki_buf name;         /* of the object, for messages */
     ki__expect expect;
-    bool whole; /* the answer is of the kind of the resource, no subresource */
-    bool safe;  /* nothing changes if it is made twice */
+    bool whole; /* the response has the kind of the resource, not of a subresource */
+    bool safe;  /* idempotent */
     bool no_retry;
     bool later_page;
-    uint32_t timeout_ms; /* 0: that of the client; UINT32_MAX: none */
+    uint32_t timeout_ms; /* 0: the client's; UINT32_MAX: none */
 } ki__built;
 
-/** Builds it. `name_space` is that of the configuration. Ends with ki__built_done(), also after a
- *  failure.
- *  Errors: -EINVAL         members are missing, too many, or have no such value;
- *          KI_ERR_INVALID  a name that cannot be;
- *          KI_ERR_LIMIT    over 64 MiB;  those of writing the object;  -ENOMEM, -E2BIG. */
+/** Builds the request. `name_space` is that of the configuration. Call ki__built_done() after a
+ *  failure too.
+ *  Errors: -EINVAL         members are missing, not supported, or invalid;
+ *          KI_ERR_INVALID  an invalid name;
+ *          KI_ERR_LIMIT    over 64 MiB;  those of encoding the object;  -ENOMEM, -E2BIG. */
 int ki__built_make(ki__built *built, const ki_alloc *alloc, const ki_request *request,
                    const char *name_space, ki_error *error);
 void ki__built_done(ki__built *built);
 
 enum { KI__BUILT_HEADERS = 2 };
 
-/** The request for a transport, which borrows from `built` and `headers`. */
+/** The request for a transport; borrows from `built` and `headers`. */
 ki_http_request ki__built_request(const ki__built *built,
                                   ki_http_header headers[KI__BUILT_HEADERS]);
 

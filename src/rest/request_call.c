@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state machine of a call. Invariant: nothing of a call is touched after ended(). */
+/* The state machine of a call. Invariant: a call is not accessed after ended(). */
 #include "rest/request_call.h"
 
 #include <errno.h>
@@ -102,7 +102,7 @@ static void on_response(int status, const ki_http_header *headers, size_t header
     }
 }
 
-/* All has come that is needed. */
+/* Everything needed was received. */
 static void complete(ki__request_call *call)
 {
     ki_response answer;
@@ -124,7 +124,7 @@ static void on_body(ki_str bytes, void *user)
     if (r > 0) {
         complete(call);
     } else if (r < 0 && ki__error_is_status(&error)) {
-        complete(call); /* of a list; the reader has the Status */
+        complete(call); /* a list; the reader has the Status */
     } else if (r < 0) {
         error.http_code = call->last_status;
         ki__request_call_fail(call, &error);
@@ -136,7 +136,8 @@ static void on_end(const ki_error *error, void *user)
     ki__request_call *call = user;
     uint64_t delay_ns;
     call->exchange = NULL;
-    bool refused = call->reader.state == KI__READER_FAILURE; /* which says more than a cut */
+    bool refused =
+        call->reader.state == KI__READER_FAILURE; /* more informative than a broken connection */
     if (error == NULL || refused) {
         complete(call);
     } else if (call->reader.head.status == 0 &&
@@ -184,7 +185,7 @@ void ki__request_call_begin(ki__request_call *call, const ki_transport *transpor
     send_request(call);
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static ki__retry_kind kind_of(const ki__built *built)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Status and headers of a response, and the error of a failed one. Nothing in it is trusted:
- * numbers saturate, text is truncated. */
+/* Status and headers of a response, and the error of a failed one. All of it is untrusted: numbers
+ * saturate, text is truncated. */
 #include <errno.h>
 #include <string.h>
 
@@ -30,15 +30,15 @@ static void read_retry_after(ki__http_head *head, ki_str value)
     head->retry_after_s = head->has_retry_after ? seconds : 0;
 }
 
-/* Where a redirect leads, as it may be shown: without a user and password, a query and a fragment,
- * any of which may hold a secret, and in plain ASCII. */
+/* The target of a redirect in printable form: without user and password, query and fragment, any of
+ * which may be secret, and in plain ASCII. */
 static void read_location(ki__http_head *head, ki_str value)
 {
     size_t end = 0;
     while (end < value.len && value.ptr[end] != '?' && value.ptr[end] != '#') {
         end++;
     }
-    size_t host = 0; /* behind "scheme://" */
+    size_t host = 0; /* after "scheme://" */
     for (size_t i = 0; i + 1 < end && host == 0; i++) {
         host = value.ptr[i] == '/' && value.ptr[i + 1] == '/' ? i + 2 : 0;
     }
@@ -110,7 +110,7 @@ void ki__http_explain_body(ki_str body, ki_error *error)
 
 static int read_content_type(ki__http_head *head, ki_str value, ki_error *error)
 {
-    char text[256]; /* a longer one has its parameters truncated, or is unknown anyway */
+    char text[256]; /* longer ones have truncated parameters, or are unknown anyway */
     size_t len = value.len < sizeof(text) ? value.len : sizeof(text) - 1;
     if (len != 0) {
         memcpy(text, value.ptr, len);
@@ -138,7 +138,7 @@ bool ki__http_is_success(const ki__http_head *head)
     return head->status >= 200 && head->status <= 299;
 }
 
-/* NULL if there is none, or no memory for it. */
+/* NULL if there is none, or out of memory. */
 static ki_object *read_status(const ki__http_head *head, ki_str body, const ki_alloc *alloc)
 {
     ki_object_options options = KI_OPTIONS_INIT(ki_object_options);

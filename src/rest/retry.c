@@ -8,7 +8,7 @@
 
 enum { RETRIES_MAX = 10 };
 
-/* Ten requests in a row without a pause help no server in trouble: a second at least. */
+/* At least a second: ten requests without a pause do not help an overloaded server. */
 static bool decide(ki__retry *retry, ki_engine *engine, uint32_t after_s, uint64_t *ret_delay_ns)
 {
     bool too_long = retry->longest_s != 0 && after_s > retry->longest_s;
@@ -33,7 +33,7 @@ bool ki__retry_response(ki__retry *retry, ki_engine *engine, const ki__http_head
            decide(retry, engine, head->retry_after_s, ret_delay_ns);
 }
 
-/* -EPIPE is what Go calls a probable EOF. */
+/* -EPIPE is a probable EOF in Go's terms. */
 static bool is_worth_another(ki__retry_kind kind, int code)
 {
     switch (kind) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bucket is a time: when it would be full if no more tokens were taken. A token costs one
- * interval; it is available as long as the bucket is full no later than `burst` intervals from
+/* The bucket is represented by a time: when it would be full if no more tokens were taken. A token
+ * costs one interval; one is available if the bucket is full no later than `burst` intervals from
  * now. */
 #include "rest/throttle.h"
 
@@ -14,25 +14,25 @@
 #include "base/time_units.h"
 
 enum { WAITING_MAX = 1 << 16, BURST_DEFAULT = 10, QPS_DEFAULT = 5 };
-#define LOG_AFTER_NS KI__SECOND_NS        /* a wait that people ask about */
-#define LOG_EVERY_NS (10 * KI__SECOND_NS) /* at most */
-#define FILL_MAX_NS (UINT64_C(1) << 61)   /* a bucket that takes some seventy years */
+#define LOG_AFTER_NS KI__SECOND_NS        /* a noticeable wait */
+#define LOG_EVERY_NS (10 * KI__SECOND_NS) /* log rate limit */
+#define FILL_MAX_NS (UINT64_C(1) << 61)   /* about seventy years */
 
 struct ki__throttle {
     const ki_alloc *alloc;
     ki_engine *engine;
-    uint64_t interval; /* between two tokens, in ns; 0: no limit */
+    uint64_t interval; /* nanoseconds per token; 0: no limit */
     uint64_t most;     /* of a full bucket */
     uint64_t full_at;
-    ki__timer timer; /* when the first in line may go */
+    ki__timer timer; /* when the first waiter may start */
     ki__list line;
     size_t line_count;
-    uint64_t quiet_until; /* of the log */
+    uint64_t quiet_until; /* no log messages before */
 };
 
 /* ---- the bucket ---- */
 
-/* When the next token is there; a time that is past, if there is one. */
+/* The time of the next token; in the past if one is available. */
 static uint64_t next_token(const ki__throttle *throttle)
 {
     uint64_t room = throttle->most - throttle->interval;
@@ -52,7 +52,7 @@ static bool take_token(ki__throttle *throttle)
     return true;
 }
 
-/* ---- the line ---- */
+/* ---- the queue ---- */
 
 static void wait_for_first(ki__throttle *throttle)
 {
@@ -127,7 +127,7 @@ static void on_timer(ki__timer *timer)
     wait_for_first(throttle);
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static int set_rate(ki__throttle *throttle, double qps, uint32_t burst, ki_error *error)
 {
@@ -139,7 +139,7 @@ static int set_rate(ki__throttle *throttle, double qps, uint32_t burst, ki_error
         return 0;
     }
     double interval = (double)KI__SECOND_NS / qps;
-    if (!(interval * burst < (double)FILL_MAX_NS)) { /* NaN included */
+    if (!(interval * burst < (double)FILL_MAX_NS)) { /* also if NaN */
         return ki__error_set(error, -EINVAL, "qps: too small for this burst");
     }
     throttle->interval = (uint64_t)interval;
