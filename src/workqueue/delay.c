@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Delayed keys: by a time, or by the rate limiter. client-go: delaying_queue.go,
+/* Delayed keys: by a duration, or by the rate limiter. client-go: delaying_queue.go,
  * rate_limiting_queue.go. There is no timer: every call that looks for keys first adds those that
  * are due. */
 #include "base/assert.h"
@@ -36,7 +36,7 @@ void ki__workqueue_drop_delayed(ki_workqueue *queue)
     ki__deadlines_done(&queue->delayed);
 }
 
-/* Sets the time of an entry, or leaves an earlier one. 1 if it is new, else 0. */
+/* Sets the time of an entry, or keeps an earlier one. 1 if it is new, otherwise 0. */
 static int delay_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t when_ns)
 {
     if (ki__deadline_is_set(&entry->delay) &&
@@ -47,12 +47,12 @@ static int delay_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t when
     ki__workqueue_rouse(queue, entry);
     ki__deadlines_put(&queue->delayed, &entry->delay, when_ns);
     if (when_ns < before_ns && queue->waiters != 0) {
-        ki__cond_wake_one(&queue->ready); /* it now has to wake earlier */
+        ki__cond_wake_one(&queue->ready); /* it must wake up earlier now */
     }
     return 1;
 }
 
-/* The key is to come at `now_ns` and `delay_ns` more. */
+/* Delays the key until `now_ns` + `delay_ns`. */
 static int add_later(ki_workqueue *queue, ki_str key, uint64_t now_ns, uint64_t delay_ns)
 {
     uint64_t when_ns;

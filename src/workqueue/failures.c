@@ -42,7 +42,7 @@ void ki__failures_done(ki__failures *failures)
     ki__mutex_done(&failures->lock);
 }
 
-/* An entry for a key that has none, or NULL. */
+/* Creates the entry of a new key, or returns NULL. */
 static failure *learn(ki__failures *failures, uint64_t hash, ki_str key)
 {
     if (failures->keys.count == failures->keys.max) {

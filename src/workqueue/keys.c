@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The entries of a work queue and their states. Invariant: `delayed` has space for all entries, so
- * a known key can always be delayed. */
+/* The entries of a work queue and their states. Invariant: `delayed` has capacity for all entries,
+ * so a known key can always be delayed. */
 #include <errno.h>
 #include <string.h>
 
@@ -10,13 +10,13 @@
 #include "workqueue/workqueue_state.h"
 
 enum {
-    IDLE_MAX = 256, /* entries that are kept */
-    ROOM_STEP = 32, /* so that one entry can be used again for another key */
+    IDLE_MAX = 256, /* idle entries kept */
+    ROOM_STEP = 32, /* so that entries can be reused for other keys */
     ROOM_KEPT = 256,
     BUCKETS_MIN = 64,
 };
 
-/* ---- the table: entries are chained, and no bucket has more than one on average ---- */
+/* ---- the hash table: chained entries, load factor at most 1 ---- */
 
 ki__work_entry *ki__workqueue_find(const ki_workqueue *queue, uint64_t hash, ki_str key)
 {
@@ -54,7 +54,7 @@ static int resize(ki_workqueue *queue, size_t count)
     return 0;
 }
 
-/* Reserves space for one more. KI_ERR_LIMIT or -ENOMEM. */
+/* Reserves capacity for one more. KI_ERR_LIMIT or -ENOMEM. */
 static int reserve_key(ki_workqueue *queue)
 {
     if (queue->key_count >= queue->max_keys) {
@@ -74,8 +74,7 @@ static void add_key(ki_workqueue *queue, ki__work_entry *entry)
     queue->key_count++;
 }
 
-/* A table that has become far too large gives memory back, if there is memory for the smaller one.
- */
+/* Shrinks a table that has become far too large, if there is memory for the smaller one. */
 static void remove_key(ki_workqueue *queue, const ki__work_entry *entry)
 {
     ki__work_entry **at = &queue->buckets[entry->hash & (queue->bucket_count - 1)];
@@ -92,7 +91,7 @@ static void remove_key(ki_workqueue *queue, const ki__work_entry *entry)
 
 /* ---- entries ---- */
 
-/* Takes the entry that is idle longest out of the table: nobody knows it any more. */
+/* Removes the least recently used idle entry from the table. */
 static ki__work_entry *evict(ki_workqueue *queue)
 {
     ki__work_entry *entry = KI__CONTAINER_OF(queue->idle.next, ki__work_entry, link);
@@ -101,8 +100,7 @@ static ki__work_entry *evict(ki_workqueue *queue)
     return entry;
 }
 
-/* An entry with space for `room` bytes: one that is kept, if there are enough of those, or a new
- * one. */
+/* An entry with space for `room` bytes: a kept one, if there are enough, or a new one. */
 static ki__work_entry *entry_make(ki_workqueue *queue, size_t room)
 {
     if (queue->idle_len == IDLE_MAX ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rate limiters for themselves: exponential, fast and slow, bucket. client-go:
- * default_rate_limiters.go. Whatever would overflow is the most there is. */
+/* Basic rate limiters: exponential, fast and slow, bucket. client-go: default_rate_limiters.go.
+ * Overflows saturate. */
 #include <errno.h>
 
 #include <kinformer/rate_limiter.h>
@@ -55,11 +55,11 @@ void ki_rate_limiter_done(ki_rate_limiter *limiter)
     (void)KI__GIVE(ki_rate_limiter, limiter, &(ki_rate_limiter){0});
 }
 
-/* By the failures of the key */
+/* By failures of the key */
 
 typedef struct counter {
     const ki_alloc *alloc;
-    uint64_t process; /* that made it */
+    uint64_t process; /* creating process */
     ki__failures failures;
     uint64_t first_ms; /* base, or fast */
     uint64_t last_ms;  /* max, or slow */
@@ -109,7 +109,7 @@ static void counter_destroy(void *user)
     ki__free(c->alloc, c);
 }
 
-/* A limiter that counts, with all but its times. */
+/* Creates a failure counting limiter, without its durations. */
 static int counter_new(const ki_rate_limiter_options *options, counter **ret_counter)
 {
     ki_rate_limiter_options o;
@@ -178,16 +178,16 @@ int ki_rate_limiter_fast_slow(uint64_t fast_ms, uint64_t slow_ms, uint32_t fast_
     return KI__GIVE(ki_rate_limiter, ret_limiter, &limiter);
 }
 
-/* The bucket. It is kept as the time at which it is full again: a token costs one interval, and a
- * caller that finds this time more than a whole bucket ahead waits for the difference. */
+/* The bucket, represented by the time at which it is full again: a token costs one interval, and if
+ * this time is more than a whole bucket ahead, the caller waits for the difference. */
 
 typedef struct bucket {
     const ki_alloc *alloc;
-    uint64_t process; /* that made it */
+    uint64_t process; /* creating process */
     ki__mutex lock;
     uint64_t interval_ns;
-    uint64_t whole_ns; /* that a whole bucket takes to fill */
-    uint64_t full_ns;  /* guarded by lock */
+    uint64_t whole_ns; /* time to fill a whole bucket */
+    uint64_t full_ns;  /* protected by lock */
 } bucket;
 
 static uint64_t add_up(uint64_t a, uint64_t b)
@@ -281,7 +281,7 @@ int ki_rate_limiter_bucket(double qps, uint32_t burst, const ki_rate_limiter_opt
                            ki_rate_limiter *ret_limiter)
 {
     KI__REQUIRE_SIZED(ki_rate_limiter, ret_limiter, NULL);
-    if (!(qps >= qps_min && qps <= qps_max)) { /* nor not a number */
+    if (!(qps >= qps_min && qps <= qps_max)) { /* also if NaN */
         return -EINVAL;
     }
     uint64_t interval_ns = (uint64_t)((double)KI__SECOND_NS / qps);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Combined rate limiters: the longest delay of several, and a bounded delay; and the default of
+/* Combined rate limiters: the maximum of several delays, and a bounded delay; and the default of
  * controllers. */
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The work queue: add, get, done. client-go: util/workqueue/queue.go.
  *
- * Wake-ups: a key that is queued wakes one waiter. A waiter sleeps until the first delayed key is
- * due, unless another one does so already (timer_ns); when that one leaves with a key while others
+ * Wake-ups: queueing a key wakes one waiter. A waiter sleeps until the first delayed key is due,
+ * unless another waiter already does (timer_ns); when that one leaves with a key while others
  * sleep, it wakes one of them to take over the deadline. Signals are sent with the lock held, so
  * that a waiter for the drain may free the queue right after. */
 #include <errno.h>
@@ -21,7 +21,7 @@ enum { KEY_BYTES_DEFAULT = 1024, KEY_BYTES_MAX = 65535 };
 static const size_t keys_default = (size_t)1 << 24;
 static const size_t keys_max = (size_t)1 << 30;
 
-/* A clock that is this far behind when its time should have come is another one than it must be. */
+/* If the clock is this far behind after a timed wait, it is not the required clock. */
 static const uint64_t clock_slack_ns = KI__SECOND_NS;
 
 static int check_options(const ki_workqueue_options *o, ki_rate_limiter *ret_limiter,
@@ -236,7 +236,7 @@ uint64_t ki__workqueue_failed_adds(ki_workqueue *queue)
 
 /* Working */
 
-/* Takes the first of the line. `now_ns` is the time if it is known already, else 0. */
+/* Takes the first queued key. `now_ns` is the time if known, otherwise 0. */
 static void take(ki_workqueue *queue, uint64_t now_ns, ki_work *ret_work)
 {
     ki__work_entry *entry = KI__CONTAINER_OF(queue->line.next, ki__work_entry, link);
@@ -249,7 +249,7 @@ static void take(ki_workqueue *queue, uint64_t now_ns, ki_work *ret_work)
     *ret_work = (ki_work){entry->bytes, entry};
 }
 
-/* What get and try_get do alike: 1, 0 if there is nothing now, or KI_ERR_STOPPED. */
+/* Common part of get and try_get: 1, 0 if nothing is available, or KI_ERR_STOPPED. */
 static int take_if_any(ki_workqueue *queue, ki_work *ret_work)
 {
     uint64_t now_ns = 0;
@@ -264,14 +264,15 @@ static int take_if_any(ki_workqueue *queue, ki_work *ret_work)
     return 1;
 }
 
-/* Sleeps until there may be something to get. *slack_ns is how much later than the clock says the
- * system is to wake us; it is set when we were woken too early, for a clock of coarse steps. */
+/* Sleeps until there may be work. *slack_ns is added to the wake-up time; it is set after waking up
+ * too early, for clocks with coarse steps. */
 static int wait_for_work(ki_workqueue *queue, uint64_t *slack_ns)
 {
     uint64_t next_ns = ki__deadlines_next(&queue->delayed);
     queue->waiters++;
     if (next_ns >= queue->timer_ns) {
-        ki__cond_wait(&queue->ready, &queue->lock); /* somebody else keeps the time, or none */
+        ki__cond_wait(&queue->ready,
+                      &queue->lock); /* another waiter has the deadline, or there is none */
         queue->waiters--;
         return 0;
     }
@@ -293,7 +294,7 @@ static int wait_for_work(ki_workqueue *queue, uint64_t *slack_ns)
     return *slack_ns > clock_slack_ns ? KI_ERR_UNSUPPORTED : 0;
 }
 
-/* Gets with the lock held, waiting if need be. */
+/* Gets a key with the lock held, waiting if necessary. */
 static int get_locked(ki_workqueue *queue, ki_work *ret_work)
 {
     uint64_t slack_ns = 0;
@@ -305,7 +306,7 @@ static int get_locked(ki_workqueue *queue, ki_work *ret_work)
         }
     }
     if (queue->waiters != 0 && ki__deadlines_next(&queue->delayed) < queue->timer_ns) {
-        ki__cond_wake_one(&queue->ready); /* to keep the time in our place */
+        ki__cond_wake_one(&queue->ready); /* to take over the deadline */
     }
     return r;
 }
@@ -341,7 +342,7 @@ static bool is_drained(const ki_workqueue *queue, ki_drain until)
            (until == KI_DRAIN_IDLE || queue->line_len == 0);
 }
 
-/* Ends the work on an entry. Whether those who poll have to know. */
+/* Ends the processing of an entry. Whether pollers must be notified. */
 static bool done_locked(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns)
 {
     if (queue->measure_times) {
@@ -354,7 +355,8 @@ static bool done_locked(ki_workqueue *queue, ki__work_entry *entry, uint64_t now
     } else if (!ki__deadline_is_set(&entry->delay)) {
         ki__workqueue_rest(queue, entry);
     }
-    bool drained = is_drained(queue, KI_DRAIN_IDLE); /* if not for one, then not for the other */
+    bool drained =
+        is_drained(queue, KI_DRAIN_IDLE); /* if not idle, not drained in the other sense either */
     if (drained) {
         queue->wake_wanted = true;
         ki__cond_wake_all(&queue->drained);
@@ -415,7 +417,7 @@ size_t ki_workqueue_count(ki_workqueue *queue)
     return len;
 }
 
-/* Ending */
+/* Shutdown */
 
 static void begin_shut_down(ki_workqueue *queue)
 {
@@ -423,7 +425,7 @@ static void begin_shut_down(ki_workqueue *queue)
         return;
     }
     uint64_t now_ns = 0;
-    (void)ki__workqueue_release_due(queue, &now_ns); /* what was due has been added before this */
+    (void)ki__workqueue_release_due(queue, &now_ns); /* keys due before this call count as added */
     queue->shutting_down = true;
     ki__workqueue_drop_delayed(queue);
     ki__cond_wake_all(&queue->ready);
@@ -453,7 +455,7 @@ int ki_workqueue_shut_down_with_drain(ki_workqueue *queue, ki_drain until)
     ki__mutex_lock(&queue->lock);
     begin_shut_down(queue);
     uint64_t shut_downs = queue->shut_downs;
-    ki__workqueue_unlock_and_wake(queue); /* those who poll have to know now */
+    ki__workqueue_unlock_and_wake(queue); /* notifies pollers */
     ki__mutex_lock(&queue->lock);
     queue->drainers++;
     while (!is_drained(queue, until) && queue->shut_downs == shut_downs) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a work queue. Every known key has one entry, found by one look into a hash table,
- * and what is the matter with the key is its state:
+/* Internals of a work queue. Every known key has one entry, found by one hash table lookup, with
+ * the state of the key:
  *
- *   state              where its link is     becomes, on        add     get         done
- *   idle               in `idle`, if not delayed                queued  -           -
- *   queued             in `line`                                -       processing  -
- *   processing         in `processing`                          dirty   -           idle
- *   processing, dirty  in `processing`                          -       -           queued
+ *   state              its link is in               transition on:  add     get         done
+ *   idle               `idle`, if not delayed                       queued  -           -
+ *   queued             `line`                                       -       processing  -
+ *   processing         `processing`                                 dirty   -           idle
+ *   processing, dirty  `processing`                                 -       -           queued
  *
- * Beside that a key may be delayed: then it is in `delayed`, and gets an add when its time comes. A
- * few keys that are idle and not delayed are kept, for most keys come again: a queue in steady use
- * asks for no memory and changes no table. */
+ * In addition a key may be delayed: it is in `delayed` then, and is added when its time comes. A
+ * few keys that are idle and not delayed are kept, since most keys return: a queue in steady use
+ * neither allocates nor changes the table. */
 #ifndef KI_WORKQUEUE_WORKQUEUE_STATE_H
 #define KI_WORKQUEUE_WORKQUEUE_STATE_H
 
@@ -34,21 +34,21 @@ typedef enum ki__work_state {
 typedef enum ki__work_event { WORK_ADD, WORK_GET, WORK_DONE, WORK_EVENT_MAX } ki__work_event;
 
 typedef struct ki__work_entry {
-    ki__list link; /* as the table above says */
+    ki__list link; /* see the table above */
     struct ki__work_entry *next_in_bucket;
     ki__deadline delay;
     uint64_t hash;
-    uint64_t added_ns;   /* when it came to wait; only if times are measured */
-    uint64_t started_ns; /* when it was got; likewise */
-    uint32_t room;       /* for the key and its zero byte */
+    uint64_t added_ns;   /* time of queueing; only if times are measured */
+    uint64_t started_ns; /* time of get; likewise */
+    uint32_t room;       /* capacity for the key and its NUL */
     uint16_t len;
     uint8_t state; /* ki__work_state */
-    char bytes[];  /* the key and a zero byte */
+    char bytes[];  /* the key, NUL-terminated */
 } ki__work_entry;
 
 struct ki_workqueue {
     ki__refs refs;
-    uint64_t process; /* that made it */
+    uint64_t process; /* creating process */
     const ki_alloc *alloc;
     const ki_clock *clock;
     ki_rate_limiter limiter;
@@ -57,30 +57,30 @@ struct ki_workqueue {
     size_t max_key_bytes;
     bool measure_times;
 
-    ki__mutex lock; /* of all that follows; no function of the user's but the clock runs with it */
-    ki__cond ready; /* waited for in get */
+    ki__mutex lock; /* protects all members below; held during no callback except the clock */
+    ki__cond ready; /* signaled for get */
     ki__cond drained;
-    ki__work_entry **buckets; /* the entries by their hashes */
+    ki__work_entry **buckets; /* hash table of entries */
     size_t bucket_count;      /* 0 or a power of two */
     size_t key_count;
     size_t max_keys;
     ki__hash_key hash_key;
     ki__list line;
-    ki__list processing; /* in the order of get, so the first one runs longest */
-    ki__list idle;       /* the one that is idle longest first */
+    ki__list processing; /* in the order of get, so the first one has run longest */
+    ki__list idle;       /* least recently used first */
     ki__deadlines delayed;
     size_t idle_len;
     size_t line_len;
     size_t processing_len;
-    size_t dirty_len;    /* of those in processing */
-    size_t waiters;      /* in get */
-    size_t drainers;     /* in shut_down_with_drain */
-    uint64_t timer_ns;   /* the earliest time that one of the waiters wakes at by itself */
+    size_t dirty_len;    /* number of dirty ones in processing */
+    size_t waiters;      /* number of threads in get */
+    size_t drainers;     /* number of threads in shut_down_with_drain */
+    uint64_t timer_ns;   /* earliest timed wake-up of a waiter */
     uint64_t shut_downs; /* calls of shut_down, each of which releases the drainers */
     bool shutting_down;
-    bool wake_wanted; /* a try_get found nothing, and nobody was woken since */
+    bool wake_wanted; /* a try_get found nothing, and there was no wake-up since */
     uint64_t adds;
-    uint64_t failed_adds; /* for want of memory, or with too many keys */
+    uint64_t failed_adds; /* out of memory, or too many keys */
     uint64_t retries;
     uint64_t started_sum_ns; /* of those in processing, modulo 2^64 */
     ki_durations latency;
@@ -92,21 +92,21 @@ static inline uint64_t ki__workqueue_hash(const ki_workqueue *queue, ki_str key)
     return ki__hash_str(queue->hash_key, key);
 }
 
-/* keys.c: entries; with the lock held */
+/* keys.c: entries; the lock must be held */
 
-/** The entry of `key`, or NULL if it is not known. */
+/** The entry of `key`, or NULL if it is unknown. */
 ki__work_entry *ki__workqueue_find(const ki_workqueue *queue, uint64_t hash, ki_str key);
-/** A new entry for a key that is not known: idle, not delayed, and not in `idle`, so it has to
- *  become something. -ENOMEM or KI_ERR_LIMIT. */
+/** Creates the entry of a new key: idle, not delayed, and not in `idle`, so the caller must change
+ *  its state. -ENOMEM or KI_ERR_LIMIT. */
 int ki__workqueue_learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work_entry **ret_entry);
-/** Puts an entry that is idle and not delayed among those that are kept, or ends it. */
+/** Keeps an entry that is idle and not delayed for reuse, or frees it. */
 void ki__workqueue_rest(ki_workqueue *queue, ki__work_entry *entry);
-/** Ends all entries. */
+/** Frees all entries. */
 void ki__workqueue_unlearn_all(ki_workqueue *queue);
-/** The table above, by state and event; WORK_STATE_MAX stands for what cannot be. */
+/** The table above, by state and event; WORK_STATE_MAX marks impossible transitions. */
 extern const uint8_t ki__work_next[WORK_STATE_MAX][WORK_EVENT_MAX];
 
-/** Takes an entry out of `idle`, if it is there, because something is to become of it. */
+/** Removes an entry from `idle`, if it is there, before its state changes. */
 static inline void ki__workqueue_rouse(ki_workqueue *queue, ki__work_entry *entry)
 {
     if (entry->state == WORK_IDLE && !ki__list_is_empty(&entry->link)) {
@@ -115,9 +115,9 @@ static inline void ki__workqueue_rouse(ki_workqueue *queue, ki__work_entry *entr
     }
 }
 
-/** Moves an entry on as the table says; the event must be possible. Whether it waits now and did
- *  not before, which is when a waiter has something to get. Inline, as the event is known to the
- *  compiler where it is called. */
+/** Changes the state of an entry by the table; the event must be possible. Whether it is newly
+ *  queued, so that a waiter has something to get. Inline, as the event is a constant at each
+ *  call. */
 static inline bool ki__workqueue_step(ki_workqueue *queue, ki__work_entry *entry,
                                       ki__work_event event)
 {
@@ -148,10 +148,11 @@ static inline bool ki__workqueue_step(ki_workqueue *queue, ki__work_entry *entry
 
 /* workqueue.c */
 
-/** As ki_workqueue_add(), counted as a retry or not. Takes the lock; the rest wants it held. */
+/** As ki_workqueue_add(), counted as a retry or not. Takes the lock; the functions below require
+ *  it. */
 int ki__workqueue_add(ki_workqueue *queue, ki_str key, bool is_retry);
 
-/** Number of keys that could not be added for want of memory or space. Takes the lock. */
+/** Number of keys that could not be added: out of memory, or queue full. Takes the lock. */
 uint64_t ki__workqueue_failed_adds(ki_workqueue *queue);
 
 static inline uint64_t ki__workqueue_now(const ki_workqueue *queue)
@@ -159,18 +160,19 @@ static inline uint64_t ki__workqueue_now(const ki_workqueue *queue)
     return queue->clock->monotonic_ns(queue->clock->user);
 }
 
-/** Adds an entry. 1, or 0 if it was waiting already. `now_ns` matters if times are measured. */
+/** Adds an entry. 1, or 0 if it was already queued. `now_ns` is used if times are measured. */
 int ki__workqueue_add_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns);
-/** Lets waiters know that there are `count` keys more to get. */
+/** Wakes waiters for `count` new keys. */
 void ki__workqueue_wake_waiters(ki_workqueue *queue, size_t count);
-/** Lets the lock go and calls the wake function, if somebody polls and waits for that. */
+/** Unlocks and calls the wake function, if a poller is waiting for it. */
 void ki__workqueue_unlock_and_wake(ki_workqueue *queue);
 
-/* delay.c; with the lock held */
+/* delay.c; the lock must be held */
 
-/** Adds what is due; how many keys that made wait. *now_ns is read unless it is set already. */
+/** Adds the keys that are due; returns how many are newly queued. *now_ns is read unless it is
+ *  set. */
 size_t ki__workqueue_release_due(ki_workqueue *queue, uint64_t *now_ns);
-/** Forgets all delays. */
+/** Drops all delays. */
 void ki__workqueue_drop_delayed(ki_workqueue *queue);
 
 /* workqueue_stats.c */
@@ -179,17 +181,17 @@ void ki__durations_observe(ki_durations *durations, uint64_t from_ns, uint64_t t
 
 /* rate_limiter.c */
 
-/** Copies a limiter of the program's. -EINVAL also if a function is missing; -E2BIG. */
+/** Copies a limiter of the program. -EINVAL also if a function is missing; -E2BIG. */
 int ki__rate_limiter_take(ki_rate_limiter *ours, const ki_rate_limiter *theirs, ki_error *error);
-/** Reads the options, with allocator and max_keys filled in. */
+/** Copies the options, with defaults for allocator and max_keys. */
 int ki__rate_limiter_options(const ki_rate_limiter_options *theirs, ki_rate_limiter_options *ours);
 
-/** ki_workqueue_add_after() and ki_workqueue_timeout() in nanoseconds. The latter is a time of the
- *  clock: 0 for now, UINT64_MAX if no key is delayed. */
+/** ki_workqueue_add_after() and ki_workqueue_timeout() in nanoseconds. The latter is an absolute
+ *  time: 0 for now, UINT64_MAX if no key is delayed. */
 int ki__workqueue_add_after(ki_workqueue *queue, const char *key, uint64_t delay_ns);
 uint64_t ki__workqueue_next_deadline(ki_workqueue *queue);
 
-/** ki_rate_limiter_bucket() with one token each `interval_ns`. */
+/** ki_rate_limiter_bucket() with one token per `interval_ns`. */
 int ki__rate_limiter_bucket(uint64_t interval_ns, uint32_t burst,
                             const ki_rate_limiter_options *options, ki_rate_limiter *ret_limiter);
 
