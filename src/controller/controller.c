@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The controller: what a worker does with a key. A key is done only after it was added again, so no
- * other worker has it meanwhile; and adding a key that is being processed cannot fail, so none is
- * lost. */
+/* The controller: what a worker does with a key. A key is marked done only after it was added
+ * again, so no other worker has it meanwhile; and adding a key that is being processed cannot fail,
+ * so none is lost. */
 #include "controller/controller.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ ki_controller *ki_controller_unref(ki_controller *controller)
     ki__free(o.alloc, controller);
     (void)ki_workqueue_unref(o.queue);
     if (o.destroy != NULL) {
-        o.destroy(o.user); /* last: the program may free the allocator now */
+        o.destroy(o.user); /* last: the program may free the allocator in it */
     }
     return NULL;
 }
@@ -73,7 +73,7 @@ ki_controller *ki_controller_unref(ki_controller *controller)
 static void retry(const ki_controller_options *o, const char *key, int r, ki_error *error)
 {
     uint32_t failures = ki_workqueue_requeues(o->queue, key);
-    failures += failures != UINT32_MAX; /* this one */
+    failures += failures != UINT32_MAX; /* including this one */
     bool give_up = o->max_retries != 0 && failures > o->max_retries;
     if (o->on_error != NULL) {
         if (error->code != r) {
@@ -86,11 +86,10 @@ static void retry(const ki_controller_options *o, const char *key, int r, ki_err
         return;
     }
     r = ki_workqueue_add_rate_limited(o->queue, key);
-    ki_assert(r >= 0 || r == KI_ERR_STOPPED); /* shut down: nothing is tried again */
+    ki_assert(r >= 0 || r == KI_ERR_STOPPED); /* shut down: no retries */
 }
 
-/* Reconciles a key and sees to it that it comes again if it must. The caller is done with it then.
- */
+/* Reconciles a key and requeues it if necessary. The caller marks it as done. */
 static void work_on(const ki_controller_options *o, const ki_work *work)
 {
     uint64_t retry_after_ms = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a controller is, for whoever starts threads for it: this module starts none. */
+/* Internals of a controller, for code that starts its threads: this module starts none. */
 #ifndef KI_CONTROLLER_CONTROLLER_H
 #define KI_CONTROLLER_CONTROLLER_H
 
@@ -9,8 +9,8 @@
 #include "base/sync.h"
 
 struct ki_controller {
-    ki__refs refs;                 /* of the program, and of each thread */
-    uint64_t process;              /* that made it */
+    ki__refs refs;                 /* of the program and of each thread */
+    uint64_t process;              /* creating process */
     ki_controller_options options; /* with a reference to the queue */
     ki__mutex lock;                /* held while threads are started or joined */
     void *workers;                 /* the threads, or NULL */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Changes of an informer as keys in a work queue.
+/* Enqueues keys for changes of an informer.
  *
- * A key can only fail to be added for want of memory, or because the queue is full. The change is
- * then kept, for which there is space from the start, is reported, and is tried again before each
- * of the changes that follow. What does not fit there either is reported as dropped. Adding a key
- * twice does no harm, so nothing is lost by trying all keys of a change again. */
+ * Adding a key fails only if out of memory or if the queue is full. The change is then kept in
+ * preallocated space, reported, and retried before each of the following changes. Changes beyond
+ * that space are reported as dropped. Adding a key twice is harmless, so all keys of a change are
+ * retried. */
 #include <errno.h>
 
 #include <kinformer/controller.h>
@@ -20,7 +20,7 @@
 
 enum { KEPT_MAX = 64, KEY_MAX = 2 * KI__IDENTITY_BYTES_MAX + 1 };
 
-/* What a change names: for one whose keys could not be added. */
+/* The objects of a change whose keys could not be added. */
 typedef struct change_objects {
     const ki_object *object;
     const ki_object *old;
@@ -28,7 +28,7 @@ typedef struct change_objects {
 
 typedef struct enqueuer {
     const ki_alloc *alloc;
-    ki_informer *informer; /* lives longer than its handlers */
+    ki_informer *informer; /* outlives its handlers */
     ki_workqueue *queue;   /* a reference */
     const ki_resource *owner;
     void (*map)(const ki_change *change, ki_workqueue *queue, void *user);
@@ -54,7 +54,7 @@ static int add_key(const enqueuer *e, ki_str key)
         return 0;
     }
     int r = ki__workqueue_add(e->queue, key, false);
-    return r < 0 && r != KI_ERR_STOPPED ? r : 0; /* shut down: nobody wants the key any more */
+    return r < 0 && r != KI_ERR_STOPPED ? r : 0; /* shut down: the key is not needed */
 }
 
 static ki_str group_of(ki_str api_version)
@@ -72,7 +72,7 @@ static int add_owner(const enqueuer *e, const ki_object *object)
         return 0;
     }
     bool namespaced = ki_resource_is_namespaced(e->owner);
-    char room[KEY_MAX + 1]; /* with the NUL that a buffer keeps: it never needs to grow */
+    char room[KEY_MAX + 1]; /* with the buffer's NUL: never grows */
     ki_buf key = {.data = room, .cap = sizeof(room), .max = KEY_MAX};
     int r =
         ki_key_join(ki_str_from(namespaced ? ki_object_namespace(object) : ""), owner.name, &key);
@@ -89,7 +89,7 @@ static int add_all(const enqueuer *e, const change_objects *change)
     return r < 0 ? r : of_old;
 }
 
-/* ---- what could not be added ---- */
+/* ---- failed adds ---- */
 
 static void release(const change_objects *change)
 {
@@ -135,8 +135,8 @@ static void on_change(const ki_change *change, void *user)
     }
 }
 
-/* What a map function adds is its own affair, but failures that it does not look at must not pass
- * unnoticed. One of another thread may be taken for one of its own. */
+/* A map function adds keys itself, but failures that it ignores must be reported. A failure on
+ * another thread may be attributed to it. */
 static void on_change_map(const ki_change *change, void *user)
 {
     const enqueuer *e = user;
@@ -186,7 +186,7 @@ int ki_informer_enqueue(ki_informer *informer, ki_workqueue *queue,
         .on_change = o.map != NULL ? on_change_map : on_change, .user = e, .destroy = destroy};
     ki_handler_options how = KI_OPTIONS_INIT(ki_handler_options);
     how.name = "enqueue";
-    /* Adding a key takes less than waking a thread for it; a map function may do anything. */
+    /* Adding a key is cheaper than waking a thread; but a map function may do anything. */
     how.delivery = o.map != NULL ? KI_DELIVERY_DEFAULT : KI_DELIVERY_LOOP;
     r = ki_informer_add_handler(informer, &handler, &how, NULL, error);
     if (r < 0) {
