@@ -23,17 +23,17 @@
 #include "object/key.h"
 #include "object/object.h"
 
-enum { NOTES_KEPT = 1 << 12 }; /* room that is kept from batch to batch */
+enum { NOTES_KEPT = 1 << 12 }; /* capacity kept from batch to batch */
 
-/* One batch on its way. */
+/* A batch being applied. */
 typedef struct work {
     ki__applier *applier;
     ki_txn *txn;
-    const char *resource_version; /* of the store when all is done; NULL: as before */
+    const char *resource_version; /* of the store afterwards; NULL: unchanged */
     bool is_initial;
-    bool listed; /* all of a list, or set back: only then the version may go back */
+    bool listed; /* a complete list, or a reset: only then the version may decrease */
     bool changed;
-    const uint32_t *hashes; /* of a list: those of its keys */
+    const uint32_t *hashes; /* for a list: hashes of its keys */
 } work;
 
 int ki__applier_init(ki__applier *applier, ki_store *store, const ki_alloc *alloc, ki_error *error)
@@ -53,7 +53,7 @@ void ki__applier_done(ki__applier *applier)
     (void)ki_store_unref(applier->store);
 }
 
-/* Notes */
+/* Notifications */
 
 static int add_note(work *w, const ki__note *note)
 {
@@ -85,7 +85,7 @@ static int note_unseen_deletion(work *w, const ki_object *old)
                        });
 }
 
-/* Whether two objects of one name are known not to be the same object. */
+/* Whether two objects with the same name are known to be different objects. */
 static bool is_another(const ki_object *a, const ki_object *b)
 {
     const char *uid = ki_object_uid(a);
@@ -113,7 +113,7 @@ static int note_update(work *w, const ki_object *old, const ki_object *object)
 
 /* Single objects */
 
-/* Transient errors end the batch, others skip the object. */
+/* Transient errors fail the batch, others skip the object. */
 static int skip(work *w, ki_str key, const ki_error *problem, ki_error *error)
 {
     ki__applier *applier = w->applier;
@@ -189,7 +189,7 @@ static int take_missing(work *w, ki__listed *listed, ki_error *error)
     return r;
 }
 
-/* Prefetches what the object at `i` of the list needs. */
+/* Prefetches data for the list object at `i`. */
 static void look_ahead(work *w, ki__warmer *warmer, const ki_replacement *all, size_t i)
 {
     if (i < all->object_count) {
@@ -231,7 +231,7 @@ static int replace_all(work *w, const ki_replacement *all, ki_error *error)
 
 /* Batches */
 
-/* The newest counts: a ki_delta_fifo gives them in the order of keys. */
+/* The newest version wins: a ki_delta_fifo returns deltas by key. */
 static void note_version(work *w, const char *version)
 {
     if (version != NULL && version[0] != '\0' &&
@@ -252,7 +252,7 @@ static int set_version(work *w, ki_error *error)
     return ki_txn_set_resource_version(w->txn, version, error);
 }
 
-/* `hash` is that of the key of its object. */
+/* `hash` is that of its object's key. */
 static int apply_one(work *w, const ki_delta *delta, uint32_t hash, ki_error *error)
 {
     switch (delta->type) {
@@ -260,7 +260,8 @@ static int apply_one(work *w, const ki_delta *delta, uint32_t hash, ki_error *er
     case KI_DELTA_UPDATED:
         note_version(w, ki_object_resource_version(delta->object));
         return put(w, delta->object, hash, error);
-    case KI_DELTA_REPLACED: /* in the order of a list, not of versions; and updates came since */
+    case KI_DELTA_REPLACED: /* in list order, not version order; and updates may have been queued
+                               since */
         return put(w, delta->object, hash, error);
     case KI_DELTA_DELETED:
         if (delta->final_state_unknown) {
@@ -274,7 +275,7 @@ static int apply_one(work *w, const ki_delta *delta, uint32_t hash, ki_error *er
         w->listed = true;
         note_version(w, delta->replaced->resource_version);
         return replace_all(w, delta->replaced, error);
-    case KI_DELTA_SYNC_ALL: { /* a note without an object: ki__apply_next() makes more of it */
+    case KI_DELTA_SYNC_ALL: { /* a notification without an object: expanded by ki__apply_next() */
         int r = add_note(w, &(ki__note){.type = KI__NOTE_SYNC});
         return r < 0 ? ki__error_code(error, r) : 0;
     }
@@ -287,14 +288,14 @@ static int apply_one(work *w, const ki_delta *delta, uint32_t hash, ki_error *er
     return ki__error_code(error, -EINVAL);
 }
 
-/* 0 if it has no object, and so no need of it. */
+/* 0 for deltas without an object, which do not need it. */
 static uint32_t hash_of(const work *w, const ki_delta *delta)
 {
     return delta->object != NULL ? ki__key_hash(w->applier->store, ki__object_key(delta->object))
                                  : 0;
 }
 
-/* The hash for the delta at `i`; asks for what it will need. */
+/* The hash for the delta at `i`; prefetches data for later ones. */
 static uint32_t hash_ahead(const work *w, ki__warmer *warmer, const ki_deltas *deltas, size_t i)
 {
     if (i >= deltas->count) {
@@ -309,7 +310,7 @@ static int apply_many(work *w, const ki_deltas *deltas, ki_error *error)
 {
     int r = 0;
     ki__warmer warmer;
-    uint32_t hashes[KI__WARM_AHEAD]; /* of the next so many */
+    uint32_t hashes[KI__WARM_AHEAD]; /* of the next deltas */
     ki__warmer_init(&warmer, w->applier->before);
     for (size_t i = 0; i < KI__WARM_AHEAD; i++) {
         hashes[i] = hash_ahead(w, &warmer, deltas, i);
@@ -327,7 +328,7 @@ static int apply_all(work *w, const ki_deltas *deltas, ki_error *error)
     int r = deltas->count == 1
                 ? apply_one(w, ki_deltas_at(deltas, 0), hash_of(w, ki_deltas_at(deltas, 0)), error)
                 : apply_many(w, deltas, error);
-    if (deltas->set_back != NULL) { /* the versions of some deltas are of before */
+    if (deltas->set_back != NULL) { /* some deltas have earlier versions */
         w->resource_version = deltas->set_back;
         w->listed = true;
     }

@@ -13,42 +13,42 @@ typedef enum ki__note_type {
     KI__NOTE_ADD,
     KI__NOTE_UPDATE,
     KI__NOTE_DELETE,
-    KI__NOTE_SYNC, /* `object` is as it was */
+    KI__NOTE_SYNC, /* `object` is unchanged */
 } ki__note_type;
 
-/** What happened to an object in the store. Objects are borrowed; see ki__apply(). */
+/** A change of an object in the store. Objects are borrowed; see ki__apply(). */
 typedef struct ki__note {
-    const ki_object *old;    /* what the store had; NULL in additions */
-    const ki_object *object; /* of a deletion: its final state, or the last known, which is `old` */
+    const ki_object *old;    /* the previous object; NULL in additions */
+    const ki_object *object; /* of a deletion: its final state, or the last known one, `old` */
     ki__note_type type;
     bool is_initial;          /* of an addition: part of the first list */
-    bool final_state_unknown; /* of a deletion: it was not seen */
-    bool same_version;        /* of an update: uid and resource version have not changed */
-    uint32_t merged;          /* in the queue of a handler: how many others went into it */
+    bool final_state_unknown; /* of a deletion: the DELETED event was missed */
+    bool same_version;        /* of an update: uid and resourceVersion are unchanged */
+    uint32_t merged;          /* in a handler's queue: number of notifications merged into it */
 } ki__note;
 
 typedef struct ki__applier {
     ki_store *store; /* a reference */
     const ki_alloc *alloc;
     ki_error_hook on_error;
-    bool keep_same_version; /* make notes of updates that change no version */
-    uint64_t skipped;       /* objects of committed batches that the store did not take */
+    bool keep_same_version; /* notify of updates with an unchanged version */
+    uint64_t skipped;       /* objects of committed batches that the store rejected */
 
-    /* the batch at hand */
+    /* the current batch */
     bool committed;
-    ki__asides asides; /* reported when it ends, if it was committed */
+    ki__asides asides; /* reported at its end, if it was committed */
     size_t aside_count;
     ki_txn *txn;         /* prepared and not committed, or NULL */
-    ki_snapshot *before; /* holds the old objects */
+    ki_snapshot *before; /* keeps the old objects alive */
     ki__note *notes;
     size_t note_count;
     size_t note_cap;
-    size_t same_count;     /* of them: updates that change no version, */
-    size_t sync_count;     /* resyncs of one object, */
-    size_t sync_all_count; /* and of all */
-    size_t next;           /* note to give */
-    bool syncing;          /* in the middle of the walk that the next note stands for */
-    ki_snapshot_iter iter; /* of that walk */
+    size_t same_count;     /* number of notifications with an unchanged version, */
+    size_t sync_count;     /* of resyncs of one object, */
+    size_t sync_all_count; /* and of resyncs of all objects */
+    size_t next;           /* next notification to return */
+    bool syncing;          /* inside the iteration of a resync of all objects */
+    ki_snapshot_iter iter; /* of that iteration */
 } ki__applier;
 
 /** -EINVAL if the store has a transform function: stored objects would differ from queued ones. */
@@ -64,7 +64,7 @@ int ki__apply_prepare(ki__applier *applier, const ki_deltas *deltas, ki_error *e
 /** Publishes the version. Cannot fail. */
 void ki__apply_commit(ki__applier *applier);
 
-/** Both of them. */
+/** Prepares and commits. */
 int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error);
 
 /** Number of notifications for a handler that receives unchanged objects and resyncs, or not. A
@@ -74,10 +74,11 @@ size_t ki__apply_count(const ki__applier *applier, bool same_version, bool sync)
 /** The next notification, in the order of delivery; false after the last. */
 bool ki__apply_next(ki__applier *applier, ki__note *ret_note);
 
-/** The same, but a resync of all is one note, without an object: it is about those in `before`. */
+/** The same, but a resync of all objects is a single notification without an object: it covers the
+ *  objects in `before`. */
 bool ki__apply_next_whole(ki__applier *applier, ki__note *ret_note);
 
-/** Begins again with the first note. */
+/** Restarts with the first notification. */
 void ki__apply_rewind(ki__applier *applier);
 
 /** Releases the batch, and drops its version if it was not committed. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The factory. Its lock keeps the list of informers and is never held while something is called
- * that may call back: informers are made before they are entered, and taken out before they are
- * stopped. */
+/* The factory. Its lock protects the list of informers and is never held during calls that may call
+ * back: informers are created before they are added to the list, and removed from it before they
+ * are stopped. */
 #include "cache/informer/factory.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "base/options.h"
 #include "cache/informer/tweaked_source.h"
 
-/* ---- making and freeing ---- */
+/* ---- creation and destruction ---- */
 
 static int check_options(const ki_factory_options *options, ki_factory_options *ret_options,
                          ki_transport *ret_transport, ki_error *error)
@@ -121,7 +121,7 @@ bool ki__factory_is_same(const ki_resource *a, const ki_resource *b)
                       strcmp(ki_resource_api_version(a), ki_resource_api_version(b)) == 0);
 }
 
-/* With the lock held. */
+/* Requires the lock. */
 static ki__factory_entry *find(ki_factory *factory, const ki_resource *resource)
 {
     KI__LIST_FOR_EACH (link, &factory->entries) {
@@ -137,7 +137,7 @@ static int make_source(ki_factory *factory, const ki_resource *resource, const c
                        ki_source *ret_source, ki_error *error)
 {
     const ki_factory_options *o = &factory->options;
-    ki_source given = KI_OPTIONS_INIT(ki_source); /* the program may write its own size into it */
+    ki_source given = KI_OPTIONS_INIT(ki_source); /* the program may set its own size */
     ki_source source;
     int r;
     if (o->make_source != NULL) {
@@ -172,7 +172,7 @@ static int make_source(ki_factory *factory, const ki_resource *resource, const c
     return 0;
 }
 
-/* With these options, but for what is the factory's to say. */
+/* With these options, except for those that the factory determines. */
 static int make_informer(ki_factory *factory, const ki_resource *resource,
                          ki_informer_options *options, ki_informer **ret_informer, ki_error *error)
 {
@@ -250,7 +250,7 @@ static bool was_stopped(ki_factory *factory)
     return stopped;
 }
 
-/* The informer for one more user; NULL if there is none. */
+/* The existing informer, for one more user; NULL if there is none. */
 static ki_informer *use_existing(ki_factory *factory, const ki_resource *resource)
 {
     ki_informer *informer = NULL;
@@ -264,7 +264,8 @@ static ki_informer *use_existing(ki_factory *factory, const ki_resource *resourc
     return informer;
 }
 
-/* An own informer that was stopped by itself, taken out of the factory; NULL if there is none. */
+/* Removes a private informer that was stopped individually from the factory; NULL if there is
+ * none. */
 static ki__factory_entry *take_stopped(ki_factory *factory)
 {
     ki__factory_entry *stopped = NULL;
@@ -275,7 +276,7 @@ static ki__factory_entry *take_stopped(ki_factory *factory)
             stopped = e;
         }
     }
-    stopped = factory->stopped ? NULL : stopped; /* else the others were stopped as well */
+    stopped = factory->stopped ? NULL : stopped; /* otherwise the others were stopped as well */
     if (stopped != NULL) {
         ki__list_remove(&stopped->link);
         factory->count--;
@@ -292,7 +293,7 @@ void ki__factory_drop_stopped(ki_factory *factory)
     }
 }
 
-/* Enters a new informer, unless somebody else was faster; what is entered then. */
+/* Adds a new informer, unless another thread was faster; returns the one in the list. */
 static ki_informer *enter(ki_factory *factory, ki__factory_entry *e)
 {
     ki__mutex_lock(&factory->lock);
@@ -315,13 +316,12 @@ static ki_informer *enter(ki_factory *factory, ki__factory_entry *e)
     return informer;
 }
 
-/* A new informer, with options of its own or shared by all who ask; NULL there if the factory was
- * stopped. */
+/* Creates an informer, private with its own options, or shared; NULL if the factory was stopped. */
 static int add_informer(ki_factory *factory, const ki_resource *resource,
                         const ki_informer_options *options, ki_informer **ret_informer,
                         ki_error *error)
 {
-    ki__factory_drop_stopped(factory); /* so that they do not pile up */
+    ki__factory_drop_stopped(factory); /* so that they do not accumulate */
     ki__factory_entry *e = ki__alloc_zero(factory->alloc, sizeof(*e));
     if (e == NULL) {
         return ki__error_code(error, -ENOMEM);
@@ -392,7 +392,7 @@ void ki_factory_release(ki_factory *factory, ki_informer *informer)
 
 /* ---- starting and stopping ---- */
 
-/* A reference to the next informer without this mark, which it has from here on; or NULL. */
+/* A reference to the next informer without this mark, and sets the mark; or NULL. */
 static ki_informer *next_without(ki_factory *factory, unsigned mark)
 {
     ki_informer *informer = NULL;
@@ -408,7 +408,7 @@ static ki_informer *next_without(ki_factory *factory, unsigned mark)
     return informer;
 }
 
-/* Whether it is one of the factory's still: one that was released meanwhile has not failed. */
+/* Whether it still belongs to the factory: one that was released meanwhile has not failed. */
 static bool mark_failed(ki_factory *factory, const ki_informer *informer)
 {
     bool found = false;
@@ -424,7 +424,7 @@ static bool mark_failed(ki_factory *factory, const ki_informer *informer)
     return found;
 }
 
-/* Those that failed may be tried again by the next call. */
+/* Allows the next call to retry failed informers. */
 static void forget_failures(ki_factory *factory)
 {
     ki__mutex_lock(&factory->lock);
@@ -449,7 +449,7 @@ int ki_factory_start(ki_factory *factory, ki_error *error)
     while ((informer = next_without(factory, KI__FACTORY_STARTED)) != NULL) {
         ki_error problem = KI_ERROR_INIT;
         int r = ki_informer_start(informer, &problem);
-        bool failed = r < 0 && r != KI_ERR_EXISTS; /* someone may have started it directly */
+        bool failed = r < 0 && r != KI_ERR_EXISTS; /* it may have been started directly */
         if (failed && mark_failed(factory, informer)) {
             if (result == 0 && error != NULL) {
                 ki__error_copy(error, &problem);
@@ -468,7 +468,7 @@ void ki_factory_stop(ki_factory *factory)
         return;
     }
     ki__mutex_lock(&factory->lock);
-    factory->stopped = true; /* no entry comes any more */
+    factory->stopped = true; /* no entries are added from here on */
     ki__mutex_unlock(&factory->lock);
     ki_informer *informer;
     while ((informer = next_without(factory, KI__FACTORY_STOPPED)) != NULL) {

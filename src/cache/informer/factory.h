@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a factory, which two files share:
+/* Internals of a factory:
  *
- *   factory.c       making, informers, starting and stopping
+ *   factory.c       creation, informers, starting and stopping
  *   factory_wait.c  waiting until informers have synced */
 #ifndef KI_CACHE_INFORMER_FACTORY_H
 #define KI_CACHE_INFORMER_FACTORY_H
@@ -17,16 +17,16 @@
 
 enum { KI__NAMESPACE_MAX = 253 };
 
-/* What was done with an informer. */
+/* State of an informer in the factory. */
 enum { KI__FACTORY_STARTED = 1, KI__FACTORY_FAILED = 2, KI__FACTORY_STOPPED = 4 };
 
 typedef struct ki__factory_entry {
     ki__list link;
     ki_informer *informer;
     const ki_resource *resource;
-    bool is_own;    /* made with options: for whoever asked, and nobody else */
-    size_t users;   /* those who asked and did not release */
-    unsigned marks; /* of the above */
+    bool is_own;    /* created with options: not shared with other callers */
+    size_t users;   /* number of callers that have not released it */
+    unsigned marks; /* KI__FACTORY_... */
 } ki__factory_entry;
 
 struct ki_factory {
@@ -47,10 +47,10 @@ static inline ki__factory_entry *ki__factory_entry_at(ki__list *link)
     return KI__CONTAINER_OF(link, ki__factory_entry, link);
 }
 
-/** Whether two resources are the same one of the server. */
+/** Whether two resources are the same resource of the server. */
 bool ki__factory_is_same(const ki_resource *a, const ki_resource *b);
 
-/** Releases own informers that were stopped by themselves. */
+/** Releases private informers that were stopped individually. */
 void ki__factory_drop_stopped(ki_factory *factory);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting until the informers of a factory have synced, and which of them is furthest behind. */
+/* Waits until the informers of a factory have synced, and finds the one that is furthest behind. */
 #include <errno.h>
 
 #include "base/alloc.h"
@@ -7,7 +7,7 @@
 #include "base/time_units.h"
 #include "cache/informer/factory.h"
 
-/* References to the informers that were started; of one resource, or of all if it is NULL. */
+/* References to the started informers; of one resource, or of all if it is NULL. */
 static int started_ones(ki_factory *factory, const ki_resource *resource,
                         ki_informer ***ret_informers, size_t *ret_count)
 {
@@ -31,7 +31,7 @@ static int started_ones(ki_factory *factory, const ki_resource *resource,
     return 0;
 }
 
-/* What is left of the time, for the next that is waited for. */
+/* Remaining time for the next one. */
 static uint32_t time_left(const ki_factory *factory, uint64_t deadline)
 {
     uint64_t now = ki__engine_now(factory->engine);
@@ -40,8 +40,8 @@ static uint32_t time_left(const ki_factory *factory, uint64_t deadline)
     return left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX;
 }
 
-/* Whether `a` is further behind than `b`: without a list rather than with one, and of those the one
- * that has failed for longest. */
+/* Whether `a` is further behind than `b`: those without a list first, then the one that has failed
+ * longest. */
 static bool is_further_behind(const ki__informer_lag *a, const ki__informer_lag *b)
 {
     if (a->synced || b->synced) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which callback of a handler a note becomes; the counterpart of ResourceEventHandlerFuncs and
+/* Maps notifications to callbacks of a handler; the counterpart of ResourceEventHandlerFuncs and
  * FilteringResourceEventHandler in client-go's controller.go. */
 #include "cache/informer/handler.h"
 
@@ -20,10 +20,10 @@ static bool is_wanted(const ki_handler *handler, const ki_object *object)
     return handler->filter == NULL || handler->filter(object, handler->user);
 }
 
-/* ---- which change a note is for a handler ---- */
+/* ---- notification to change ---- */
 
-/* Each fills in what a change of its type differs in, in place: copying a whole ki_change right
- * after its members were stored would make the processor wait for these stores. */
+/* Each sets the members specific to its type, in place: copying a whole ki_change right after its
+ * members were stored would stall the processor on these stores. */
 
 static bool find_update(const ki_handler *h, const ki__note *note, ki_change *change)
 {
@@ -42,7 +42,7 @@ static bool find_update(const ki_handler *h, const ki__note *note, ki_change *ch
     return wanted || old_wanted;
 }
 
-/* Returns whether the handler wants the change. */
+/* Returns whether the handler receives the change. */
 static bool find_change(const ki_handler *h, const ki__note *note, ki_change *change)
 {
     switch (note->type) {
@@ -53,7 +53,7 @@ static bool find_change(const ki_handler *h, const ki__note *note, ki_change *ch
     case KI__NOTE_UPDATE:
         return find_update(h, note, change);
     case KI__NOTE_DELETE:
-        /* The handler received `old`, whatever the final state looks like. */
+        /* The handler received `old`, regardless of the final state. */
         change->type = KI_CHANGE_DELETED;
         change->old = note->old;
         change->final_state_unknown = note->final_state_unknown;
@@ -66,7 +66,7 @@ static bool find_change(const ki_handler *h, const ki__note *note, ki_change *ch
     return false;
 }
 
-/* ---- calling ---- */
+/* ---- callbacks ---- */
 
 static void call_update(const ki_handler *h, const ki_change *change)
 {

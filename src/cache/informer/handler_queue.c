@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue of a handler: a snapshot that is walked, batches that are shared, and a ring for the
- * rest. What merges is in handler_queue_merge.c. */
+/* The queue of a handler: a snapshot being iterated, shared batches, and a ring for the rest.
+ * Merging is in handler_queue_merge.c. */
 #include "cache/informer/handler_queue.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ void ki__handler_queue_init(ki__handler_queue *queue, const ki_alloc *alloc, ki_
     ki__map_init(&queue->last, alloc, hash_key, KEYS_MAX);
 }
 
-/* ---- what is shared ---- */
+/* ---- shared batches ---- */
 
 static ki__notes **shared_at(const ki__handler_queue *queue, size_t position)
 {
@@ -45,7 +45,7 @@ static int grow_shared(ki__handler_queue *queue)
     return 0;
 }
 
-/* Takes up to `max` notes from the first batch, and the batch itself with its last one. */
+/* Takes up to `max` notifications from the first batch, and drops the batch with its last one. */
 static const ki__note *take_shared(ki__handler_queue *queue, size_t max, size_t *ret_count,
                                    ki__notes **ret_notes)
 {
@@ -78,8 +78,8 @@ void ki__handler_queue_share(ki__handler_queue *queue, ki__notes *notes)
 
 static void append(ki__handler_queue *queue, const ki__note *note);
 
-/* Makes notes of the queue's own of all that is shared; there is space for them. They came before a
- * resync that waits, as nothing is shared while one does. */
+/* Converts all shared notifications to own ones; space was reserved. They precede a queued resync,
+ * since nothing is shared while one is queued. */
 static void unshare(ki__handler_queue *queue)
 {
     queue->resync_at += queue->shared_left;
@@ -115,9 +115,9 @@ int ki__handler_queue_reserve_shared(ki__handler_queue *queue, size_t count)
     return r < 0 ? r : 1;
 }
 
-/* ---- room ---- */
+/* ---- capacity ---- */
 
-/* Moves what waits into a ring of `cap` places, without what was left out. */
+/* Moves pending notifications to a ring of `cap` slots, without dropped ones. */
 static int move_ring(ki__handler_queue *queue, size_t cap)
 {
     ki__note *ring = ki__alloc_array(queue->alloc, cap, sizeof(*ring));
@@ -153,7 +153,7 @@ static int make_room(ki__handler_queue *queue, size_t count)
         return -ENOMEM;
     }
     size_t cap = queue->cap != 0 ? queue->cap : RING_MIN;
-    while (cap < live || cap - live < count + live / 2) { /* moving must pay */
+    while (cap < live || cap - live < count + live / 2) { /* only if moving pays off */
         cap *= 2;
     }
     return move_ring(queue, cap);
@@ -172,7 +172,7 @@ int ki__handler_queue_reserve(ki__handler_queue *queue, size_t count)
     return r;
 }
 
-/* Gives memory back after a flood. */
+/* Frees memory after a burst. */
 static void after_pop(ki__handler_queue *queue)
 {
     if (queue->indexed && queue->count <= queue->limit / 2) {
@@ -251,7 +251,7 @@ void ki__handler_queue_push(ki__handler_queue *queue, const ki__note *note)
     ki__merge_index_add(queue, queue->head + queue->count - 1);
 }
 
-/* Objects of the walk are borrowed from the snapshot, which the hand holds. */
+/* Objects of the iteration are borrowed from the snapshot, which the hand holds. */
 static size_t take_from_walk(ki__handler_queue *queue, size_t max, ki__hand *hand)
 {
     size_t count = 0;
@@ -266,12 +266,12 @@ static size_t take_from_walk(ki__handler_queue *queue, size_t max, ki__hand *han
     }
     hand->snapshot = queue->walk_left != 0 ? ki_snapshot_ref(queue->snapshot) : queue->snapshot;
     if (queue->walk_left == 0) {
-        queue->snapshot = NULL; /* nobody may come for what is not there */
+        queue->snapshot = NULL; /* not left to the next take, which may never come */
     }
     return count;
 }
 
-/* Takes the first place of the ring; 0 if it was left out. */
+/* Takes the first slot of the ring; 0 if it was dropped. */
 static size_t take_from_ring(ki__handler_queue *queue, ki__hand *hand)
 {
     size_t number = queue->head;

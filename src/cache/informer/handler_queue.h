@@ -28,34 +28,34 @@
 #include "base/map.h"
 #include "cache/informer/notes.h"
 
-/** Its members are private. */
+/** Members are private. */
 typedef struct ki__handler_queue {
     const ki_alloc *alloc;
     size_t limit;
     ki__note *ring;
     size_t cap;            /* 0 or a power of two */
-    size_t count;          /* places in use, those left out as well */
-    size_t dead;           /* those left out */
-    size_t head;           /* number of the first in the ring; numbers only rise */
-    size_t initial_count;  /* initial adds in the ring */
-    uint64_t merged;       /* in all */
-    uint64_t left_out;     /* of them: those that went into nothing, since the last take */
-    ki_snapshot *snapshot; /* that is being walked, or NULL */
+    size_t count;          /* slots in use, including dropped ones */
+    size_t dead;           /* dropped ones */
+    size_t head;           /* number of the first in the ring; numbers only increase */
+    size_t initial_count;  /* number of initial adds in the ring */
+    uint64_t merged;       /* total */
+    uint64_t left_out;     /* of them: events that cancelled out since the last take */
+    ki_snapshot *snapshot; /* being iterated, or NULL */
     ki_snapshot_iter walk;
-    size_t walk_left;     /* objects of the walk that are still to come */
-    bool walk_is_initial; /* they are initial adds, and not a resync */
-    ki_snapshot *resync;  /* that waits, or NULL */
-    size_t resync_at;     /* number of the note before which it comes */
-    size_t reserved;      /* places that are promised */
-    ki__notes **shared;   /* batches, in a ring; only as long as nothing behind them waits */
+    size_t walk_left;     /* remaining objects of the iteration */
+    bool walk_is_initial; /* they are initial adds rather than a resync */
+    ki_snapshot *resync;  /* queued resync, or NULL */
+    size_t resync_at;     /* number of the notification it precedes */
+    size_t reserved;      /* reserved slots */
+    ki__notes **shared;   /* ring of batches; only while nothing is queued after them */
     size_t shared_cap;    /* 0 or a power of two */
     size_t shared_count;
     size_t shared_head; /* position of the first */
-    size_t shared_at;   /* the next note of the first */
-    size_t shared_left; /* notes in all of them */
+    size_t shared_at;   /* index of the next notification in the first */
+    size_t shared_left; /* notifications in all of them */
     size_t shared_initial;
-    bool indexed;    /* `last` holds the last waiting note of every key in the ring */
-    size_t index_at; /* from this count on, an index is made */
+    bool indexed;    /* `last` holds the last pending notification of every key in the ring */
+    size_t index_at; /* count from which on an index is built */
     ki__map last;    /* key to number + 1 */
 } ki__handler_queue;
 
@@ -63,7 +63,7 @@ typedef struct ki__handler_queue {
 void ki__handler_queue_init(ki__handler_queue *queue, const ki_alloc *alloc, ki__hash_key hash_key,
                             size_t limit);
 
-/** Forgets all that waits and frees everything. The queue may be used again. */
+/** Drops all pending notifications and frees everything. The queue may be used again. */
 void ki__handler_queue_done(ki__handler_queue *queue);
 
 /** Delivers all objects of a snapshot as initial adds, before all else. Nothing may have been
@@ -80,47 +80,46 @@ int ki__handler_queue_reserve(ki__handler_queue *queue, size_t count);
 /** Queues a notification, for which space was reserved. Takes its own references. */
 void ki__handler_queue_push(ki__handler_queue *queue, const ki__note *note);
 
-/** All that was to be pushed is: nothing is promised any more. */
+/** Ends a reservation after all pushes. */
 void ki__handler_queue_unreserve(ki__handler_queue *queue);
 
 /** Reserves space for a shared batch. 1: it can be shared; 0: not, but there is space for its
  *  notifications; -ENOMEM has no effect. Only the last reservation of this and the above counts. */
 int ki__handler_queue_reserve_shared(ki__handler_queue *queue, size_t count);
 
-/** How many notes, in how many batches, can be shared at least, as long as nothing else is queued.
- */
+/** Minimum number of notifications and batches that can be shared while nothing else is queued. */
 void ki__handler_queue_shareable(const ki__handler_queue *queue, size_t *ret_notes,
                                  size_t *ret_batches);
 
-/** Queues a batch, which can be shared, as one of the two above said. Takes a reference. */
+/** Queues a batch that can be shared, as determined by one of the above. Takes a reference. */
 void ki__handler_queue_share(ki__handler_queue *queue, ki__notes *notes);
 
-/** Notes that were taken out: the next `count`, either all initial or none of them. */
+/** Dequeued notifications: the next `count`, either all initial or none of them. */
 enum { KI__HAND_MAX = 64, KI__HAND_OWN = 16 };
 typedef struct ki__hand {
     const ki__note *notes;
     size_t count;
-    uint64_t left_out; /* events that were merged before them and are part of none */
-    /* private: what holds their objects */
-    bool owns; /* the one note has references of its own */
+    uint64_t left_out; /* events that cancelled out before them */
+    /* private: owners of their objects */
+    bool owns; /* the single notification has its own references */
     ki__notes *shared;
     ki_snapshot *snapshot;
     ki__note own[KI__HAND_OWN];
 } ki__hand;
 
-/** Takes up to `max` notifications out, not 0; false if there are none. Notifications that may
- *  merge are taken one at a time. End it with ki__hand_done(), which needs no lock. */
+/** Dequeues up to `max` notifications, not 0; false if there are none. Notifications that may be
+ *  merged are taken one at a time. Release with ki__hand_done(), which needs no lock. */
 bool ki__handler_queue_take(ki__handler_queue *queue, size_t max, ki__hand *ret_hand);
 void ki__hand_done(ki__hand *hand);
 
-/** How many notes wait. Asked several times for each event. */
+/** Number of pending notifications. Called several times per event. */
 static inline size_t ki__handler_queue_len(const ki__handler_queue *queue)
 {
     size_t resync = queue->resync != NULL ? ki_snapshot_count(queue->resync) : 0;
     return queue->walk_left + queue->shared_left + queue->count - queue->dead + resync;
 }
 
-/** How many of them are initial adds. */
+/** Number of pending initial adds. */
 size_t ki__handler_queue_initial(const ki__handler_queue *queue);
 
 #endif

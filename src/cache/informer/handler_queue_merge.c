@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Merging of notifications in the queue of a handler: which two of one key become one, and the
  * index of the last one of each key. Notifications have increasing numbers, so the index stays
- * valid when the ring moves. The index exists only while more are queued than the limit allows.
- * Without memory for it nothing is merged: merging saves memory, and is not needed for
- * correctness. */
+ * valid when the ring moves. The index exists only while the queue exceeds the limit. Without
+ * memory for it nothing is merged: merging saves memory, and is not needed for correctness. */
 #include "cache/informer/handler_queue_merge.h"
 
 #include <kinformer/error.h>
@@ -19,17 +18,17 @@ void ki__merge_index_drop(ki__handler_queue *queue)
     queue->indexed = false;
 }
 
-/* Map values are pointers, and NULL is none. */
+/* Map values are pointers; NULL means absent. */
 static int index_note(ki__handler_queue *queue, const ki_object *object, size_t number)
 {
     void *value = (void *)(uintptr_t)(number + 1);
     if (value == NULL) {
-        return KI_ERR_LIMIT; /* after so many that numbers start again */
+        return KI_ERR_LIMIT; /* numbers have wrapped around */
     }
     return ki__map_set(&queue->last, ki__object_key(object), value, NULL);
 }
 
-/* Tries again later, but not each time: making an index costs a step for each that waits. */
+/* Retries later, but not each time: building an index is linear in the queue length. */
 static void put_off_index(ki__handler_queue *queue)
 {
     ki__merge_index_drop(queue);
@@ -61,7 +60,7 @@ void ki__merge_index_add(ki__handler_queue *queue, size_t number)
     }
 }
 
-/* Whether the last waiting note of the object's key is known, and which it is. */
+/* Whether the last pending notification of the object's key is known, and its number. */
 static bool find_last(const ki__handler_queue *queue, const ki_object *object, size_t *ret_number)
 {
     if (!queue->indexed) {
@@ -82,21 +81,21 @@ void ki__merge_index_forget(ki__handler_queue *queue, const ki__note *note, size
 
 /* ---- merging ---- */
 
-/* Takes a waiting note out from between others. */
+/* Drops a pending notification in the middle of the ring. */
 static void leave_out(ki__handler_queue *queue, size_t number)
 {
     ki__note *waiting = ki__handler_queue_at(queue, number);
     ki__merge_index_forget(queue, waiting, number);
     queue->initial_count -= waiting->is_initial;
-    queue->merged += 2; /* it, and the delete that it goes with */
+    queue->merged += 2; /* it and the delete that cancels it */
     queue->left_out += 2 + (uint64_t)waiting->merged;
     ki__note_unref(waiting);
     *waiting = (ki__note){0};
     queue->dead++;
 }
 
-/* Puts a newer object into a waiting note. Its key is the same, but the index must borrow it from
- * the object that stays; putting a key again cannot fail. */
+/* Replaces the object of a pending notification. Its key is equal, but the index must borrow it
+ * from the object that stays; replacing an existing key cannot fail. */
 static void renew(ki__handler_queue *queue, size_t number, const ki_object *object)
 {
     ki__note *waiting = ki__handler_queue_at(queue, number);
@@ -109,7 +108,7 @@ static void renew(ki__handler_queue *queue, size_t number, const ki_object *obje
     (void)ki_object_unref(before);
 }
 
-/* Whether the note went into one that waits. */
+/* Whether the notification was merged into a pending one. */
 bool ki__merge(ki__handler_queue *queue, const ki__note *note)
 {
     size_t number;
@@ -127,7 +126,7 @@ bool ki__merge(ki__handler_queue *queue, const ki__note *note)
         renew(queue, number, note->object);
         waiting->same_version = waiting->same_version && note->same_version;
         return true;
-    case KI__NOTE_SYNC: /* there is news of the object anyway */
+    case KI__NOTE_SYNC: /* there is a pending notification anyway */
         if (!pending && waiting->type != KI__NOTE_SYNC) {
             return false;
         }

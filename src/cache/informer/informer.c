@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making and freeing a shared informer. */
+/* Creation and destruction of a shared informer. */
 #include "cache/informer/informer.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ void ki__informer_free_source(ki_informer *informer)
     }
 }
 
-/* Frees what there is of one, also if making it failed in the middle. */
+/* Also frees a partially created one. */
 static void free_informer(ki_informer *informer)
 {
     ki_engine *engine = informer->engine;
@@ -63,15 +63,15 @@ ki_informer *ki_informer_unref(ki_informer *informer)
 {
     if (informer != NULL && ki__refs_drop(&informer->users) &&
         !ki__engine_is_inherited(informer->engine)) {
-        ki_informer_stop(informer); /* if it never ran; else the run has a reference */
+        ki_informer_stop(informer); /* if it never ran; otherwise the run has a reference */
         ki__informer_release(informer);
     }
     return NULL;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
-/* Copies of the text in the options, one behind the other. */
+/* Copies the strings of the options into one block. */
 static const char *keep_text(char **place, const char *text)
 {
     ki_str str = ki_str_from(text);
@@ -148,8 +148,8 @@ static int allocate(const ki_informer_options *o, ki_informer **ret_informer)
     return 0;
 }
 
-/* The program's indexes last: what is given to a store is only released by it, not by a failure
- * that comes later. */
+/* Indexes of the program are added last: the store takes ownership, which a later failure could not
+ * undo. */
 static int make_store(ki_informer *informer, const ki_informer_options *o, ki_error *error)
 {
     ki_index namespace_index = KI_OPTIONS_INIT(ki_index);
@@ -207,7 +207,7 @@ static int make_parts(ki_informer *informer, const ki_informer_options *o, ki_er
     if (r < 0) {
         return r;
     }
-    informer->applier.keep_same_version = true; /* each handler says whether it wants them */
+    informer->applier.keep_same_version = true; /* each handler selects whether it receives them */
     informer->applier.on_error = hook_of(informer);
     r = ki__timer_init(&informer->retry, informer->engine, ki__informer_retry);
     if (r < 0) {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a shared informer, which some files share:
+/* Internals of a shared informer:
  *
- *   informer.c           making and freeing
+ *   informer.c           creation and destruction
  *   informer_run.c       starting and stopping
- *   informer_work.c      deltas into the store and to the handlers
- *   informer_handlers.c  handlers, and when they resync
- *   informer_status.c    having synced, health, and what else can be asked
+ *   informer_work.c      deltas to the store and the handlers
+ *   informer_handlers.c  handlers and resyncs
+ *   informer_status.c    sync, health and other queries
  *
- * Locks: `lock` keeps the handlers and the state, and makes publishing a version and queueing its
- * notifications one step. It is never held while something of the program's is called.
- * Registrations have locks of their own, which come after this one.
+ * Locks: `lock` protects the handlers and the state, and makes publishing a version and queueing
+ * its notifications atomic. It is never held during callbacks. Registrations have locks of their
+ * own, which come after this one in the lock order.
  *
- * Two counts: `users` are those who have the informer; with the last of them it stops, if it was
- * never started. `parts` are the things that need its memory: the users together, and each
- * registration. The run is a user until the reflector has stopped, and takes the task back then. */
+ * Two counts: `users` are references of the program; dropping the last one stops an informer that
+ * was never started. `parts` keep the memory alive: one for all users together, and one for each
+ * registration. The run is a user until the reflector has stopped, and withdraws the task then. */
 #ifndef KI_CACHE_INFORMER_INFORMER_H
 #define KI_CACHE_INFORMER_INFORMER_H
 
@@ -32,76 +32,76 @@
 typedef enum ki__informer_state {
     KI__INFORMER_NEW,
     KI__INFORMER_STARTED,
-    KI__INFORMER_STOPPING, /* the reflector was requested to stop */
-    KI__INFORMER_STOPPED,  /* and has; handlers may still be in their last callback */
+    KI__INFORMER_STOPPING, /* the reflector was asked to stop */
+    KI__INFORMER_STOPPED,  /* the reflector has stopped; handlers may be in their last callback */
 } ki__informer_state;
 
 struct ki_informer {
     ki__refs users;
     ki__refs parts;
     ki_engine *engine;
-    ki_informer_options options; /* text in it is at `text` or empty */
-    ki_source source;            /* until the reflector has it */
+    ki_informer_options options; /* its strings are in `text` or empty */
+    ki_source source;            /* until it is passed to the reflector */
     bool has_source;
     ki_store *store;
     ki_queue *queue;
     ki__applier applier;     /* inside the engine only, like the next five */
-    ki__mutations mutations; /* if requested */
+    ki__mutations mutations; /* if enabled */
     ki__task task;
     ki__timer retry;
-    bool paused; /* the reflector was asked to hold back */
+    bool paused; /* the reflector was paused */
     bool retrying;
-    ki__wake_list wakes; /* handlers for which something was queued */
+    ki__wake_list wakes; /* handlers with new notifications */
 
     ki__mutex lock;
-    ki__cond changed; /* state, synced, or a registration */
+    ki__cond changed; /* signals state, synced, or a registration */
     ki__informer_state state;
-    ki_reflector *reflector; /* from the start on */
+    ki_reflector *reflector; /* set by the start */
     bool synced;
     ki__list handlers; /* seats of registrations that are not removed */
     size_t handler_count;
-    size_t unfinished;  /* registrations that are not over, those that are removed too */
-    uint64_t resync_ms; /* how often the reflector asks; the least of what is wanted */
+    size_t unfinished;  /* number of registrations that are not over, including removed ones */
+    uint64_t resync_ms; /* resync period of the reflector: the minimum of the handlers' periods */
     uint64_t applied;
     uint64_t skipped;
     uint64_t mutation_count;
-    uint64_t merged_before; /* by handlers that are gone */
+    uint64_t merged_before; /* by removed handlers */
     char text[];
 };
 
-/** One more that needs the memory; the last one to let go frees it. */
+/** Takes a reference to the memory; the last release frees it. */
 void ki__informer_hold(ki_informer *informer);
 void ki__informer_release(ki_informer *informer);
 
-/** Releases the source, if the reflector did not get it. Only when it is stopped, and once. */
+/** Releases the source, if it was not passed to the reflector. Only once stopped, and once. */
 void ki__informer_free_source(ki_informer *informer);
 
-/** Whether ki_informer_stop() was called, finished or not. */
+/** Whether ki_informer_stop() was called, completed or not. */
 bool ki__informer_was_stopped(ki_informer *informer);
 
-/** How far behind an informer is that has not synced, for comparison with others. */
+/** How far behind an unsynced informer is, for comparison with others. */
 typedef struct ki__informer_lag {
     bool has_list; /* in the store */
-    bool synced;   /* with its handlers */
+    bool synced;   /* including its handlers */
     uint64_t failed_attempts;
     uint64_t failing_ms;
 } ki__informer_lag;
 
 ki__informer_lag ki__informer_lag_of(ki_informer *informer);
-/** Sets the error of a wait that ended with `code`, and returns that. */
+/** Sets the error of a wait that ended with `code`, and returns `code`. */
 int ki__informer_explain_wait(ki_informer *informer, int code, ki_error *error);
 
 /* informer_work.c */
 
-/** The task that empties the queue; it is posted only while the informer runs. */
+/** The task that empties the queue; posted only while the informer runs. */
 void ki__informer_run_task(ki__task *task);
 void ki__informer_retry(ki__timer *timer);
 
 /* informer_handlers.c */
 
-/** Decides who takes part in a resync that is due; whether anyone does. */
+/** Selects the handlers for a resync that is due; false if there are none. */
 bool ki__informer_should_resync(ki_informer *informer);
-/** Ends all registrations; no new ones come any more. */
+/** Ends all registrations; no new ones are accepted. */
 void ki__informer_stop_handlers(ki_informer *informer);
 
 #endif

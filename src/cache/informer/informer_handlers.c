@@ -14,14 +14,14 @@ static ki__registration_seat *seat_at(ki__list *link)
     return KI__CONTAINER_OF(link, ki__registration_seat, link);
 }
 
-/* ---- what registrations tell ---- */
+/* ---- callbacks of registrations ---- */
 
 static void on_removed(ki_registration *registration, void *user)
 {
     ki_informer *informer = user;
     ki__registration_seat *seat = ki__registration_seat_of(registration);
     ki__mutex_lock(&informer->lock);
-    bool mine = !ki__list_is_empty(&seat->link); /* else the stop has it already */
+    bool mine = !ki__list_is_empty(&seat->link); /* otherwise removed by the stop */
     if (mine) {
         ki__list_remove(&seat->link);
         informer->handler_count--;
@@ -58,8 +58,8 @@ static void on_release(void *user)
 
 /* ---- resyncs ---- */
 
-/* What becomes of the period that a handler wants, or has, when the informer asks every `check`
- * milliseconds: 0 is never. */
+/* The effective period of a handler if the informer resyncs every `check` milliseconds: 0 is
+ * never. */
 static uint64_t resync_period(uint64_t wanted, uint64_t check)
 {
     if (wanted == 0 || check == 0) {
@@ -75,7 +75,7 @@ static void set_resync(ki_informer *informer, ki__registration_seat *seat)
     seat->next_resync = ki__engine_now(informer->engine) + period * KI__MS_NS;
 }
 
-/* What a handler requested comes to. Without the lock: it logs. */
+/* Computes the handler's effective period. Called without the lock, since it logs. */
 static void read_wish(const ki_informer *informer, ki__registration_seat *seat)
 {
     uint64_t wanted = seat->wanted_ms == 0                 ? informer->options.resync_ms
@@ -90,13 +90,13 @@ static void read_wish(const ki_informer *informer, ki__registration_seat *seat)
     seat->wanted_ms = wanted;
 }
 
-/* A handler may ask to resync more often than the informer did, as long as it has not started. */
+/* A handler may request a shorter period than the informer's, as long as that has not started. */
 static void plan_resync(ki_informer *informer, ki__registration_seat *seat)
 {
     uint64_t wanted = seat->wanted_ms;
     bool lower = wanted != 0 && wanted < informer->resync_ms;
     if (lower && informer->state == KI__INFORMER_NEW) {
-        informer->resync_ms = wanted; /* the others want no less, so nothing changes for them */
+        informer->resync_ms = wanted; /* no effect on the others, whose periods are not shorter */
     }
     set_resync(informer, seat);
 }
@@ -118,9 +118,9 @@ bool ki__informer_should_resync(ki_informer *informer)
     return any;
 }
 
-/* ---- coming ---- */
+/* ---- adding ---- */
 
-/* With the lock held: from here on everything is delivered to it. Whether it has to be woken. */
+/* Requires the lock: from here on everything is delivered to it. Whether it has to be woken. */
 static bool admit(ki_informer *informer, ki_registration *registration)
 {
     bool wake = false;
@@ -208,7 +208,7 @@ void ki_informer_report_failure(ki_informer *informer, const ki_object *object,
     }
 }
 
-/* ---- going ---- */
+/* ---- removing ---- */
 
 static ki_registration *take_handler(ki_informer *informer)
 {

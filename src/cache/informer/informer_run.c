@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting and stopping a shared informer, and settings that are allowed before the start. */
+/* Starting and stopping a shared informer, and settings allowed before the start. */
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/time_units.h"
@@ -64,7 +64,7 @@ static void on_watch_error(ki_reflector *reflector, const ki_watch_failure *fail
     informer->options.on_watch_error(informer, failure, informer->options.watch_error_user);
 }
 
-/* The reflector has ended; nothing comes into the queue any more. */
+/* The reflector has stopped; nothing is queued from here on. */
 static void on_stopped(ki_reflector *reflector, void *user)
 {
     ki_informer *informer = user;
@@ -72,15 +72,16 @@ static void on_stopped(ki_reflector *reflector, void *user)
     ki_queue_close(informer->queue);
     ki__timer_cancel(&informer->retry);
     (void)ki__engine_unpost(informer->engine, &informer->task);
-    ki__wake_list_send_all(&informer->wakes); /* for which the task was posted, perhaps */
+    ki__wake_list_send_all(&informer->wakes); /* the task may have been posted for these */
     ki__mutex_lock(&informer->lock);
     informer->state = KI__INFORMER_STOPPED;
     ki__cond_wake_all(&informer->changed);
     ki__mutex_unlock(&informer->lock);
-    (void)ki_informer_unref(informer); /* that of the run */
+    (void)ki_informer_unref(informer); /* the run's */
 }
 
-/* Which kind events must be of: that of the resource, unless the source cuts all to metadata. */
+/* The expected kind of events: that of the resource, unless the source reduces objects to
+ * metadata. */
 static void set_expected(const ki_informer *informer, ki_reflector_options *options)
 {
     const ki_resource *resource = informer->options.resource;
@@ -132,7 +133,7 @@ static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, k
     return r;
 }
 
-/* With the lock held. */
+/* Requires the lock. */
 static int start_locked(ki_informer *informer, ki_error *error)
 {
     if (informer->state != KI__INFORMER_NEW) {
@@ -145,7 +146,7 @@ static int start_locked(ki_informer *informer, ki_error *error)
     }
     informer->has_source = false;
     informer->state = KI__INFORMER_STARTED;
-    (void)ki_informer_ref(informer); /* of the run, until on_stopped() */
+    (void)ki_informer_ref(informer); /* the run's, until on_stopped() */
     return 0;
 }
 
@@ -160,7 +161,7 @@ int ki_informer_start(ki_informer *informer, ki_error *error)
     ki__mutex_unlock(&informer->lock);
     if (r == 0) {
         r = ki_reflector_start(informer->reflector);
-        ki_assert(r == 0 || r == KI_ERR_STOPPED); /* someone else has stopped it already */
+        ki_assert(r == 0 || r == KI_ERR_STOPPED); /* stopped by another thread */
         r = r < 0 ? ki__error_code(error, r) : 0;
     }
     return r;
@@ -186,7 +187,7 @@ void ki_informer_stop(ki_informer *informer)
         ki_reflector_stop(informer->reflector);
     } else if (before == KI__INFORMER_NEW) {
         ki_queue_close(informer->queue);
-        ki__informer_free_source(informer); /* which may hold more: a client waits for its end */
+        ki__informer_free_source(informer); /* it may hold more: a client waits for its release */
     }
     ki__informer_stop_handlers(informer);
 }

@@ -7,7 +7,7 @@
 #include "base/time_units.h"
 #include "cache/informer/informer.h"
 
-/* ---- having synced ---- */
+/* ---- sync ---- */
 
 bool ki_informer_has_synced(ki_informer *informer)
 {
@@ -17,7 +17,7 @@ bool ki_informer_has_synced(ki_informer *informer)
     return synced;
 }
 
-/* With the lock held. */
+/* Requires the lock. */
 static bool all_have_synced(ki_informer *informer)
 {
     bool synced = informer->synced;
@@ -113,7 +113,7 @@ int ki_informer_wait_for_sync(ki_informer *informer, uint32_t timeout_ms, ki_err
     return r < 0 ? ki__informer_explain_wait(informer, r, error) : r;
 }
 
-/* ---- parts and health ---- */
+/* ---- accessors and health ---- */
 
 ki_store *ki_informer_store(const ki_informer *informer)
 {
@@ -186,7 +186,7 @@ int ki_informer_last_sync_resource_version(ki_informer *informer, char *text, si
     return r;
 }
 
-/* With the lock held. */
+/* Requires the lock. */
 static void count_handlers(ki_informer *informer, ki_health *h)
 {
     h->handlers = informer->handler_count;

@@ -11,8 +11,8 @@
 #include "object/object.h"
 
 #define RETRY_NS (100 * KI__MS_NS)
-/* The reflector pauses while so many deltas are left after a batch, until no more than so many are.
- */
+/* The reflector is paused when this many deltas remain after a batch, and resumed at the second
+ * limit. */
 enum { PAUSE_AT = 3 * KI_QUEUE_BATCH, GO_ON_AT = KI_QUEUE_BATCH };
 
 /* ---- from the queue to the store and the handlers ---- */
@@ -23,7 +23,7 @@ static bool is_first_list(const ki_deltas *deltas)
            ki_deltas_at(deltas, 0)->type == KI_DELTA_REPLACED_ALL;
 }
 
-/* With the lock held. A handler that has received nothing yet gets a first list as a snapshot. */
+/* Requires the lock. A handler that has received nothing yet gets a first list as a snapshot. */
 static int make_room(ki_informer *informer, const ki__notes *notes, bool first_list)
 {
     int r = 0;
@@ -37,7 +37,7 @@ static int make_room(ki_informer *informer, const ki__notes *notes, bool first_l
     return r;
 }
 
-/* With the lock held; cannot fail. */
+/* Requires the lock; cannot fail. */
 static void publish(ki_informer *informer, ki__notes *notes, bool first_list)
 {
     ki__apply_commit(&informer->applier);
@@ -102,7 +102,7 @@ static int spread(ki_informer *informer, bool first_list)
         return r;
     }
     ki__mutex_lock(&informer->lock);
-    bool stopped = informer->state != KI__INFORMER_STARTED; /* then the store stays as it is */
+    bool stopped = informer->state != KI__INFORMER_STARTED; /* then the store is left unchanged */
     r = stopped ? KI_ERR_STOPPED : make_room(informer, notes, first_list);
     if (r == 0) {
         publish(informer, notes, first_list);
@@ -129,7 +129,8 @@ static int process(const ki_deltas *deltas, void *user)
     return r < 0 ? KI_POP_AGAIN : KI_POP_DONE;
 }
 
-/* The first list is in the store: handlers that have nothing left of it have synced as well. */
+/* After the first list is in the store: handlers without pending initial notifications have synced
+ * as well. */
 static void look_whether_synced(ki_informer *informer)
 {
     if (informer->synced || !ki_queue_has_synced(informer->queue)) {
@@ -172,7 +173,7 @@ static void pause(ki_informer *informer, bool paused)
     }
 }
 
-/* The length is read without the lock: all that changes it runs inside this engine. */
+/* The length is read without the lock: it changes only inside this engine. */
 static void work(ki_informer *informer)
 {
     if (informer->queue->length >= PAUSE_AT) {
@@ -181,7 +182,7 @@ static void work(ki_informer *informer)
     int r = ki_queue_poll(informer->queue, 0, process, informer);
     look_whether_synced(informer);
     if (ki__wake_list_hold(&informer->wakes, r > 0 ? (size_t)r : 0)) {
-        /* It runs after all that the engine has to do now, which may bring more. */
+        /* Runs after all current work of the engine, which may queue more. */
         ki__queue_post_consumer(informer->queue);
     }
     size_t left = informer->queue->length;

@@ -13,9 +13,9 @@ void ki__note_unref(ki__note *note)
     note->object = NULL;
 }
 
-/* Whether every handler receives the same at the same position: resyncs and unchanged objects are
- * only for handlers that requested them, and `on_synced` of a handler may come between initial
- * notifications and others. */
+/* Whether every handler receives the same notifications at the same position: resyncs and unchanged
+ * objects are only for handlers that requested them, and `on_synced` of a handler may come between
+ * initial notifications and others. */
 static bool is_for_all(const ki__applier *applier)
 {
     const ki__note *notes = applier->notes;

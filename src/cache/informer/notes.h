@@ -10,12 +10,12 @@
 typedef struct ki__notes {
     ki__refs refs;
     const ki_alloc *alloc;
-    bool is_initial; /* all of them are initial additions, or none is */
+    bool is_initial; /* all of them are initial adds, or none is */
     size_t count;
     ki__note notes[]; /* each with references to its objects */
 } ki__notes;
 
-/** The notes of the batch at hand, in *ret_notes; NULL there if they are none to share: none at
+/** The notifications of the current batch in *ret_notes; NULL if they cannot be shared: none at
  *  all, a list or a resync, or not the same for all handlers. 0 or -ENOMEM. */
 int ki__notes_new(const ki__applier *applier, ki__notes **ret_notes);
 
@@ -23,7 +23,7 @@ ki__notes *ki__notes_ref(ki__notes *notes);
 /** Always returns NULL; NULL is allowed. */
 ki__notes *ki__notes_unref(ki__notes *notes);
 
-/** Releases the references of one note. */
+/** Releases the references of one notification. */
 void ki__note_unref(ki__note *note);
 
 #endif

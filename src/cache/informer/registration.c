@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A registration: creation, queries, removal and destruction. The handler is destroyed by the
- * thread that finds it removed, while no thread delivers and none is inside the program's
- * wake(). */
+ * thread that finds it removed, while no thread delivers or is inside the program's wake(). */
 #include <errno.h>
 
 #include "base/alloc.h"
@@ -12,7 +11,7 @@
 
 enum { LIMIT_DEFAULT = 1024, NAME_MAX_BYTES = 256 };
 
-/* ---- making and freeing ---- */
+/* ---- creation and destruction ---- */
 
 static int init_locks(ki_registration *reg)
 {
@@ -159,7 +158,7 @@ ki_registration *ki__registration_of_seat(ki__registration_seat *seat)
     return KI__CONTAINER_OF(seat, ki_registration, seat);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 bool ki_registration_has_synced(ki_registration *registration)
 {
@@ -225,7 +224,7 @@ void ki__registration_finish(ki_registration *registration)
     reg->owner.over(reg->owner.user);
 }
 
-/* Whether it was this call that removed it; never in a child of fork(), which only has a copy. */
+/* Whether this call removed it; never in a child of fork(), which only has a copy. */
 static bool set_removed(ki_registration *reg)
 {
     if (ki__engine_is_inherited(reg->engine)) {
@@ -247,7 +246,7 @@ void ki_registration_remove(ki_registration *registration)
     if (registration == NULL) {
         return;
     }
-    (void)ki_registration_ref(registration); /* the owner may have the last */
+    (void)ki_registration_ref(registration); /* the owner may drop the last one */
     if (set_removed(registration)) {
         ki__registration_finish(registration);
         registration->owner.removed(registration, registration->owner.user);
@@ -263,7 +262,7 @@ int ki_registration_remove_wait(ki_registration *registration)
         return KI_ERR_BUSY;
     }
     if (ki__engine_is_inherited(registration->engine)) {
-        return 0; /* its threads are not here */
+        return 0; /* its threads do not exist here */
     }
     ki__mutex_lock(&registration->lock);
     while (registration->life != KI__REG_OVER) {

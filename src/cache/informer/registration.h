@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One handler of an informer: its queue, and delivery to it. An informer queues notifications (a
- * ki__note each: what happened to one object) from inside its engine; callbacks run where the
- * `delivery` of the options says, with no lock held. */
+ * ki__note each: a change of one object) from inside its engine; callbacks run where the `delivery`
+ * option says, with no lock held. */
 #ifndef KI_CACHE_INFORMER_REGISTRATION_H
 #define KI_CACHE_INFORMER_REGISTRATION_H
 
@@ -11,68 +11,68 @@
 #include "base/list.h"
 #include "cache/informer/handler_queue.h"
 
-/* What an informer does about its registrations. */
+/* Callbacks of the informer. */
 typedef struct ki__registration_owner {
-    /** The handler was removed: forget the registration, of which the owner has a reference. Called
-     *  on any thread, with no lock held, at most once. */
+    /** The handler was removed: drop the owner's reference. Called on any thread, with no lock
+     *  held, at most once. */
     void (*removed)(ki_registration *registration, void *user);
     /** It has synced. Called on any thread, with no lock held, at most once. */
     void (*synced)(void *user);
-    /** Removed or stopped, and the handler was destroyed. Called alike, once. */
+    /** Removed or stopped, and the handler was destroyed. Called likewise, once. */
     void (*over)(void *user);
-    /** The registration does not need its owner any more. Called once, if it was made. */
+    /** The registration no longer needs its owner. Called once, if creation succeeded. */
     void (*release)(void *user);
     void *user;
 } ki__registration_owner;
 
-/** A registration that is not removed, with one reference, the caller's. The handler, with its
- *  `destroy`, is the registration's on success only. */
+/** Creates a registration with one reference, the caller's. Takes ownership of the handler, with
+ *  its `destroy`, on success only. */
 int ki__registration_new(ki_engine *engine, const ki_handler *handler,
                          const ki_handler_options *options, const ki__registration_owner *owner,
                          ki_registration **ret_registration, ki_error *error);
 
-/** Makes sure that there is a thread for one that is called on threads; nothing for the others. To
- *  be done before anything is queued. -errno. */
+/** Ensures that there is a thread for delivery on threads; no effect otherwise. Call before
+ *  anything is queued. -errno. */
 int ki__registration_start(ki_registration *registration);
 
-/** Undoes the making of one that nobody else has: the handler stays the caller's. */
+/** Undoes the creation of an unshared one: the caller keeps the handler. */
 void ki__registration_abandon(ki_registration *registration, bool started);
 
-/** The owner's links and resync settings, for its use alone. */
+/** The owner's links and resync settings. */
 typedef struct ki__registration_seat {
     ki__list link;
     ki__list wake_link;
-    uint64_t wanted_ms; /* as requested; then what that comes to; 0: never */
-    uint64_t resync_ms; /* as it is; 0: never */
+    uint64_t wanted_ms; /* as requested; then the effective period; 0: never */
+    uint64_t resync_ms; /* current period; 0: never */
     uint64_t next_resync;
     bool syncing; /* takes part in the current resync */
 } ki__registration_seat;
 
-/** What ki_registration_get_stats() gives. */
+/** For ki_registration_get_stats(). */
 ki_registration_stats ki__registration_stats(ki_registration *registration);
 
 ki__registration_seat *ki__registration_seat_of(ki_registration *registration);
 ki_registration *ki__registration_of_seat(ki__registration_seat *seat);
 
-/* Queueing; see handler_queue.h. A registration that was removed takes and forgets everything.
- * True: ki__registration_wake() must be called for it, with no lock held, now or a little later.
- */
+/* Queueing; see handler_queue.h. A removed registration drops everything. True: call
+ * ki__registration_wake() for it, with no lock held, now or slightly later. */
 
 /** Whether nothing was ever queued, so that begin is possible. */
 bool ki__registration_is_fresh(ki_registration *registration);
-/** Has all objects of a snapshot delivered as initial additions. The reference becomes its own. */
+/** Delivers all objects of a snapshot as initial adds. Takes ownership of the reference. */
 bool ki__registration_begin(ki_registration *registration, ki_snapshot *snapshot);
-/** Reserves space for what concerns it in a batch. `notes` are the batch to be shared, or NULL. */
+/** Reserves space for its notifications of a batch. `notes` is the batch to be shared, or NULL. */
 int ki__registration_reserve_batch(ki_registration *registration, const ki__applier *applier,
                                    const ki__notes *notes);
-/** Queues what concerns it in that batch. */
+/** Queues its notifications of that batch. */
 bool ki__registration_push_batch(ki_registration *registration, ki__applier *applier,
                                  ki__notes *notes);
-/** The owner has synced: what is queued as initial is all there will be. If that is nothing, it has
- *  synced by this, and synced() of the owner is not called. Once. */
+/** The owner has synced: no further initial notifications will be queued. If none are pending, it
+ *  has synced by this, and synced() of the owner is not called. Once. */
 bool ki__registration_owner_synced(ki_registration *registration);
 
-/** Has somebody deliver: see registration_wake.c. For one of the above that returned true. */
+/** Wakes the delivering thread: see registration_wake.c. For one of the above that returned
+ *  true. */
 void ki__registration_wake(ki_registration *registration);
 
 /** Whether this thread is inside a callback of a registration whose owner has this `user`. */

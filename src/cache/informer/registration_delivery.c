@@ -13,7 +13,7 @@
 
 enum { STEP_EVENTS = KI__HAND_MAX };
 
-/* ---- the calls on this thread ---- */
+/* ---- callbacks on this thread ---- */
 
 static _Thread_local const ki__handler_call *calls;
 
@@ -48,14 +48,14 @@ bool ki__registration_is_calling(const void *user)
 
 /* ---- calling the handler ---- */
 
-/* For a counter with one writer. */
+/* For a counter with a single writer. */
 static void count_one(_Atomic uint64_t *counter)
 {
     uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
     atomic_store_explicit(counter, before + 1, memory_order_relaxed);
 }
 
-/* Calls the handler for each notification, as long as it is not removed. The number of calls. */
+/* Calls the handler for each notification, until it is removed. Returns the number of calls. */
 static size_t call_for_each(ki_registration *reg, const ki__hand *hand)
 {
     size_t count = 0;
@@ -72,7 +72,7 @@ static size_t call_for_each(ki_registration *reg, const ki__hand *hand)
     return count;
 }
 
-/* With the lock held, but for the time of the call. */
+/* Requires the lock, which is released during the call. */
 static size_t call_on_synced(ki_registration *reg)
 {
     ki__handler_call call;
@@ -85,12 +85,12 @@ static size_t call_on_synced(ki_registration *reg)
     return 1;
 }
 
-/* The same for events, up to `max`. */
+/* The same for up to `max` events. */
 static size_t call_for_some(ki_registration *reg, size_t max)
 {
     ki__hand hand;
     if (!ki__handler_queue_take(&reg->queue, max, &hand)) {
-        return 0; /* those that wait were all left out */
+        return 0; /* all pending ones were dropped */
     }
     bool initial = hand.notes[0].is_initial;
     if (initial) {
@@ -113,8 +113,8 @@ static size_t call_for_some(ki_registration *reg, size_t max)
 
 /* ---- delivering ---- */
 
-/* Notifies the owner if the registration has synced and the owner was not notified yet. With the
- * lock held, except during the call. */
+/* Notifies the owner if the registration has synced and the owner was not notified yet. Requires
+ * the lock, which is released during the call. */
 static void notify_owner(ki_registration *reg)
 {
     bool soon = reg->sync == KI__REG_CATCHING_UP || reg->sync == KI__REG_SYNCED;
@@ -126,11 +126,11 @@ static void notify_owner(ki_registration *reg)
     }
 }
 
-/* When deliver() ends: after so many calls; when nothing is left, or enough was delivered and other
- * handlers wait for the thread; when the handler is removed. */
+/* When deliver() ends: after a number of calls; when the queue is empty, or enough was delivered
+ * and other handlers wait for the thread; when the handler is removed. */
 typedef enum stay { STAY_FOR_SOME, STAY_WHILE_UNDISTURBED, STAY_FOR_EVER } stay;
 
-/* Whether to make another call, if there is one to make. */
+/* Whether to make another call, if anything is pending. */
 static bool goes_on(ki_registration *reg, stay how, size_t count, size_t max)
 {
     if (ki__registration_is_removed(reg)) {
@@ -140,8 +140,8 @@ static bool goes_on(ki_registration *reg, stay how, size_t count, size_t max)
            (how == STAY_WHILE_UNDISTURBED && !ki__pool_is_wanted(ki__engine_pool(reg->engine)));
 }
 
-/* Somebody delivers already: another thread, a callback of this one, or nobody any more. With the
- * lock held, which it gives up. */
+/* Delivery is not possible: another thread or an outer callback of this one delivers, or the
+ * handler is removed. Requires the lock, and releases it. */
 static int refuse_delivery(ki_registration *reg, ki__place here)
 {
     bool left = !reg->left_logged && ki__place_is_left(reg->delivers_at, here);
@@ -159,7 +159,7 @@ static int refuse_delivery(ki_registration *reg, ki__place here)
     return KI_ERR_BUSY;
 }
 
-/* With the lock held, but for the calls. The number of them. */
+/* Requires the lock, which is released during the calls. Returns their number. */
 static size_t deliver_locked(ki_registration *reg, size_t max, stay how)
 {
     size_t count = 0;
@@ -178,8 +178,9 @@ static size_t deliver_locked(ki_registration *reg, size_t max, stay how)
     return count;
 }
 
-/* Up to `max` callbacks, or more as `how` says; 0: those that wait now. The number of them, or
- * KI_ERR_BUSY. *ret_wake: something is left, and ki__registration_wake() must be called. */
+/* Makes up to `max` callbacks, or more depending on `how`; 0: those pending now. Returns their
+ * number, or KI_ERR_BUSY. *ret_wake: something is left, and ki__registration_wake() must be
+ * called. */
 static int deliver(ki_registration *reg, size_t max, stay how, bool *ret_wake)
 {
     ki__place place = KI__PLACE_HERE(calls);
@@ -191,7 +192,7 @@ static int deliver(ki_registration *reg, size_t max, stay how, bool *ret_wake)
     ki__registration_set_wake(reg, KI__REG_ASLEEP);
     reg->delivers_at = place;
     if (max == 0) {
-        size_t all = ki__handler_queue_len(&reg->queue) + 1; /* the one more is on_synced() */
+        size_t all = ki__handler_queue_len(&reg->queue) + 1; /* plus on_synced() */
         max = all < INT32_MAX ? all : INT32_MAX;
     }
     size_t count = deliver_locked(reg, max, how);
@@ -208,7 +209,7 @@ static int deliver(ki_registration *reg, size_t max, stay how, bool *ret_wake)
     return (int)(count < INT32_MAX ? count : INT32_MAX);
 }
 
-/* What was posted has the reference that is released here. */
+/* Releases the reference of the posted task. */
 static void run_posted(ki_registration *reg, stay how)
 {
     bool wake = false;
@@ -229,7 +230,7 @@ void ki__registration_run_job(ki__job *job)
     run_posted(KI__CONTAINER_OF(job, ki_registration, job), STAY_WHILE_UNDISTURBED);
 }
 
-/* What the functions for callers have in common. */
+/* Common part of the functions for callers. */
 static int deliver_for_caller(ki_registration *reg, size_t max, stay how)
 {
     if (reg->options.delivery != KI_DELIVERY_CALLER) {
@@ -238,7 +239,7 @@ static int deliver_for_caller(ki_registration *reg, size_t max, stay how)
     if (ki__engine_is_inherited(reg->engine)) {
         return KI_ERR_STOPPED;
     }
-    (void)ki_registration_ref(reg); /* a callback may give the caller's away */
+    (void)ki_registration_ref(reg); /* a callback may drop the caller's */
     bool wake = false;
     int r = deliver(reg, max, how, &wake);
     bool stopped = r == 0 && ki__registration_is_removed(reg);
@@ -259,5 +260,5 @@ int ki_registration_run(ki_registration *registration)
 {
     KI__REQUIRE(registration, NULL);
     int r = deliver_for_caller(registration, SIZE_MAX, STAY_FOR_EVER);
-    return r < 0 ? r : KI_ERR_STOPPED; /* nothing else ends it */
+    return r < 0 ? r : KI_ERR_STOPPED; /* the only reason it ends */
 }

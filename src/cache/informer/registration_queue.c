@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queueing for a handler: what an informer does with its registrations when a batch is applied.
- * Whatever is queued says whether somebody has to be woken for it: see registration_wake.c. */
+/* Queueing for a handler when a batch is applied. Each function returns whether a thread must be
+ * woken: see registration_wake.c. */
 #include "base/assert.h"
 #include "cache/informer/registration_state.h"
 
@@ -31,8 +31,8 @@ bool ki__registration_begin(ki_registration *registration, ki_snapshot *snapshot
     return wake;
 }
 
-/* Reserves space for notifications of its own; then nothing is shared until they were delivered.
- * With the lock held. */
+/* Reserves space for own notifications; then nothing is shared until they were delivered. Requires
+ * the lock. */
 static int reserve(ki_registration *reg, size_t count)
 {
     reg->may_share = 0;
@@ -48,7 +48,7 @@ static bool concerns(const ki_registration *reg, const ki__note *note)
     return !note->same_version || reg->options.deliver_unchanged;
 }
 
-/* With the lock held. */
+/* Requires the lock. */
 static int reserve_shared(ki_registration *reg, size_t count)
 {
     int r = ki__handler_queue_reserve_shared(&reg->queue, count);
@@ -85,7 +85,7 @@ int ki__registration_reserve_batch(ki_registration *registration, const ki__appl
     return r < 0 ? r : 0;
 }
 
-/* With the lock held. */
+/* Requires the lock. */
 static void push_each(ki_registration *reg, ki__applier *applier)
 {
     ki__note note;

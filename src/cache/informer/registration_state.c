@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The states of a registration. Every change goes through a setter, which knows the table of what
- * may follow what; those that change with every event are inline, in registration_state.h. */
+/* The states of a registration. Every change goes through a setter, which has the transition table;
+ * those that change with every event are inline, in registration_state.h. */
 #include "cache/informer/registration_state.h"
 
 #include "base/assert.h"
 
 #define A(name) (1U << KI__REG_##name)
 
-/* One that was never shown to anybody goes from active to over: see ki__registration_abandon(). */
+/* One that was never published goes from active to over: see ki__registration_abandon(). */
 static const unsigned int lives[] = {
     [KI__REG_ACTIVE] = A(REMOVED) | A(OVER),
     [KI__REG_REMOVED] = A(DESTROYING),
@@ -40,7 +40,7 @@ void ki__registration_set_sync(ki_registration *registration, ki__reg_sync sync)
     registration->sync = sync;
 }
 
-/* One that was removed stays as it is: nothing more is delivered to it. */
+/* A removed one does not change: nothing more is delivered to it. */
 bool ki__registration_look_at_sync(ki_registration *registration)
 {
     ki_registration *reg = registration;

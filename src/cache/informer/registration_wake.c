@@ -16,7 +16,7 @@
 
 #include "cache/informer/registration_state.h"
 
-/* How long threads sleep on: until so many deltas have come, or so many batches. */
+/* Limits for delaying wake-ups: number of deltas, or of batches. */
 enum { HOLD_DELTAS_MAX = 256, HOLD_BATCHES_MAX = 8 };
 
 /* ---- one registration ---- */
@@ -44,7 +44,7 @@ bool ki__registration_claim_wake(ki_registration *registration)
     return true;
 }
 
-/* Has the engine, or a thread, deliver. What is posted holds a reference. */
+/* Posts delivery to the engine or a thread. A posted task holds a reference. */
 static void post(ki_registration *reg)
 {
     ki__refs_take(&reg->refs);
@@ -52,7 +52,7 @@ static void post(ki_registration *reg)
                       ? ki__pool_post(ki__engine_pool(reg->engine), &reg->job)
                       : ki__engine_post(reg->engine, &reg->task);
     if (!posted) {
-        (void)ki_registration_unref(reg); /* it is posted, and has a reference, already */
+        (void)ki_registration_unref(reg); /* already posted, with its own reference */
     }
 }
 
@@ -85,18 +85,18 @@ void ki__registration_wake(ki_registration *registration)
     ki_registration *reg = registration;
     if (reg->options.delivery != KI_DELIVERY_CALLER) {
         post(reg);
-        if (ki__registration_is_removed(reg)) { /* by somebody who came too early to find it */
+        if (ki__registration_is_removed(reg)) { /* by a thread that came before it was posted */
             ki__registration_withdraw(reg);
         }
         return;
     }
-    ki__cond_wake_all(&reg->changed); /* without the lock, so that who is woken can have it */
+    ki__cond_wake_all(&reg->changed); /* after unlocking, so that the woken thread can lock */
     if (has_wake_hook(reg)) {
         call_wake_hook(reg);
     }
 }
 
-/* ---- those of an informer ---- */
+/* ---- registrations of an informer ---- */
 
 void ki__wake_list_init(ki__wake_list *list)
 {
@@ -106,8 +106,8 @@ void ki__wake_list_init(ki__wake_list *list)
     list->batches = 0;
 }
 
-/* What runs on the engine is posted at once, so that it has its turn before the next batch; a hook
- * of the program's is called at once, since nobody knows what it is for. */
+/* Delivery on the engine is posted immediately, so that it runs before the next batch; a hook of
+ * the program is called immediately, since its purpose is unknown. */
 static bool may_sleep_on(const ki_registration *reg)
 {
     return reg->options.delivery != KI_DELIVERY_LOOP && !has_wake_hook(reg);

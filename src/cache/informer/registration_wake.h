@@ -3,7 +3,7 @@
  * whether a registration has to be woken (registration.h); an informer queues with its lock held,
  * so it collects those in a list and wakes them after releasing it.
  *
- * Threads are not woken for a while when batch follows batch, as a wake-up costs more than
+ * While batches follow each other closely, wake-ups are delayed, since one costs more than
  * delivering a hundred events: see ki__wake_list_hold(). Inside the engine only. */
 #ifndef KI_CACHE_INFORMER_REGISTRATION_WAKE_H
 #define KI_CACHE_INFORMER_REGISTRATION_WAKE_H
@@ -12,9 +12,9 @@
 
 typedef struct ki__wake_list {
     ki__list now;   /* seats; each holds a reference */
-    ki__list later; /* the same, of threads that may sleep on */
-    size_t deltas;  /* how many came since the first was put into `later`, */
-    size_t batches; /* and in how many batches */
+    ki__list later; /* the same, for threads whose wake-up may be delayed */
+    size_t deltas;  /* number since the first was added to `later`, */
+    size_t batches; /* and their number of batches */
 } ki__wake_list;
 
 void ki__wake_list_init(ki__wake_list *list);
@@ -22,13 +22,13 @@ void ki__wake_list_init(ki__wake_list *list);
 /** Adds one that has to be woken. */
 void ki__wake_list_add(ki__wake_list *list, ki_registration *registration);
 
-/** Wakes those that must not wait; to be called after each batch, with no lock held. */
+/** Sends wake-ups that must not be delayed; call after each batch, with no lock held. */
 void ki__wake_list_send(ki__wake_list *list);
-/** Wakes all. The same. */
+/** Sends all wake-ups. The same. */
 void ki__wake_list_send_all(ki__wake_list *list);
 
-/** After a batch of so many deltas, or none: wakes all, unless more may come soon. Whether some
- *  sleep on: then this must be called again when the engine has done what it has at hand. */
+/** After a batch of `deltas`, or none: sends all wake-ups, unless more may come soon. Whether some
+ *  are delayed: then call this again when the engine has finished its current work. */
 bool ki__wake_list_hold(ki__wake_list *list, size_t deltas);
 
 #endif

@@ -2,8 +2,8 @@
 /* An informer that is not shared: queue, store and handler, one step at a time. The counterpart of
  * NewInformer and processLoop in client-go's controller.go.
  *
- * A batch for which there is no memory goes back into the queue, and the next step takes a single
- * key, as less may fit where more did not. */
+ * A batch for which there is no memory is put back into the queue, and the next step takes a single
+ * key, which may fit. */
 #include <errno.h>
 #include <stdatomic.h>
 
@@ -21,7 +21,7 @@
 struct ki_simple_informer {
     const ki_alloc *alloc;
     ki__refs refs;
-    uint64_t process; /* that made it */
+    uint64_t process; /* creating process */
     ki_queue *queue;
     ki_store *store;
     ki_handler handler;
@@ -29,14 +29,14 @@ struct ki_simple_informer {
     size_t batch_keys;
     atomic_bool stopped;
 
-    /* the step under way */
+    /* the current step */
     ki__applier applier;
-    bool one_by_one; /* there was no memory for more */
-    int failure;     /* why the batch went back, or 0 */
+    bool one_by_one; /* out of memory for more */
+    int failure;     /* why the batch was put back, or 0 */
     ki_error error;
 };
 
-/* Making and ending */
+/* Creation and destruction */
 
 static int make_store(ki_simple_informer *informer, const ki_simple_informer_options *o,
                       ki_error *error)
@@ -76,7 +76,7 @@ static int make_queue(ki_simple_informer *informer, const ki_simple_informer_opt
     return ki_delta_fifo_new(&options, &informer->queue, error);
 }
 
-/* Makes the parts. The indexes come last: then they are the store's, and nothing can fail. */
+/* Creates the parts. Indexes are added last: the store owns them then, and nothing can fail. */
 static int make(ki_simple_informer *informer, const ki_simple_informer_options *o, ki_error *error)
 {
     int r = make_store(informer, o, error);
@@ -174,7 +174,7 @@ ki_store *ki_simple_informer_store(const ki_simple_informer *informer)
     return informer->store;
 }
 
-/* Working */
+/* Processing */
 
 static int process(const ki_deltas *deltas, void *user)
 {
@@ -194,7 +194,7 @@ static int process(const ki_deltas *deltas, void *user)
     return KI_POP_DONE;
 }
 
-/* One step of an informer that is held. */
+/* One step; the caller holds a reference. */
 static int step(ki_simple_informer *informer, bool wait, ki_error *error)
 {
     size_t keys = informer->one_by_one ? 1 : informer->batch_keys;
@@ -218,7 +218,7 @@ int ki_simple_informer_step(ki_simple_informer *informer, bool wait, ki_error *e
     if (atomic_load(&informer->stopped)) {
         return ki__error_code(error, KI_ERR_STOPPED);
     }
-    (void)ki_simple_informer_ref(informer); /* the handler may give the last reference back */
+    (void)ki_simple_informer_ref(informer); /* the handler may drop the last reference */
     int r = step(informer, wait, error);
     (void)ki_simple_informer_unref(informer);
     return r;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each is one block: of a long list all may be skipped, and most of an error is space for text. */
+/* Each is one block: all objects of a long list may be skipped, and an error is mostly unused
+ * space. */
 #include "cache/informer/skipped_objects.h"
 
 #include <errno.h>
@@ -13,8 +14,8 @@ enum { ERROR_HEAD = offsetof(ki_error, message) };
 struct ki__aside {
     struct ki__aside *next;
     size_t key_len;
-    size_t error_len; /* the message and its end included */
-    char bytes[];     /* the beginning of the error, as long as it says something; the key */
+    size_t error_len; /* including the message and its NUL */
+    char bytes[];     /* the error, truncated after its message; the key */
 };
 
 int ki__asides_add(ki__asides *asides, const ki_alloc *alloc, ki_str key, const ki_error *error)

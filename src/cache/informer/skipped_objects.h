@@ -10,16 +10,16 @@
 
 typedef struct ki__aside ki__aside;
 
-/** Zero is an empty one. */
+/** Zeroed: empty. */
 typedef struct ki__asides {
-    ki__aside *first; /* in the order in which they came */
+    ki__aside *first; /* in order of arrival */
     ki__aside *last;
 } ki__asides;
 
 /** Copies both. 0 or -ENOMEM. */
 int ki__asides_add(ki__asides *asides, const ki_alloc *alloc, ki_str key, const ki_error *error);
 
-/** Takes all out, and reports each if `hook` is not NULL. */
+/** Removes all, and reports each if `hook` is not NULL. */
 void ki__asides_end(ki__asides *asides, const ki_alloc *alloc, const ki_error_hook *hook);
 
 #endif

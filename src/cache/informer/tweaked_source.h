@@ -9,8 +9,8 @@
 
 typedef void (*ki__tweak)(const ki_resource *resource, ki_list_options *options, void *user);
 
-/** Puts a source that calls `tweak` in the place of *source; on failure, -ENOMEM, that stays as it
- *  is. The resource is kept by reference. */
+/** Replaces *source by one that calls `tweak`; unchanged on failure (-ENOMEM). Takes a reference to
+ *  the resource. */
 int ki__tweak_source(ki_source *source, const ki_alloc *alloc, const ki_resource *resource,
                      ki__tweak tweak, void *user);
 

@@ -11,7 +11,7 @@
  * queued as the first.
  *
  * Deltas are popped by key, and the newest version among them is that of the store, unless a list
- * goes back in time. Then the last version that was added counts, once the queue is empty. */
+ * goes back in time. Then it is the last version that was added, once the queue is empty. */
 #include <errno.h>
 #include <string.h>
 
@@ -27,11 +27,11 @@
 #include "object/object.h"
 #include "wire/pages.h"
 
-/* After a list that went back in time, until all of it is done. */
+/* State after a list that went back in time, until all of it is processed. */
 typedef struct set_back {
-    char last[KI__VERSION_MAX + 1];  /* version that was put in */
-    char batch[KI__VERSION_MAX + 1]; /* the same, when what is in flight was taken */
-    bool renewed;                    /* another list went back since then */
+    char last[KI__VERSION_MAX + 1];  /* last version added */
+    char batch[KI__VERSION_MAX + 1]; /* the same, when the deltas in flight were popped */
+    bool renewed;                    /* another list has gone back since then */
 } set_back;
 
 typedef struct delta_fifo {
@@ -43,7 +43,7 @@ typedef struct delta_fifo {
 
 static delta_fifo *delta_fifo_of(ki_queue *queue)
 {
-    return (delta_fifo *)queue; /* base is its first member */
+    return (delta_fifo *)queue; /* base is the first member */
 }
 
 static const ki_delta *newest(const ki__delta_entry *entry)
@@ -56,7 +56,7 @@ static bool is_deletion(const ki_delta *delta)
     return delta != NULL && delta->type == KI_DELTA_DELETED;
 }
 
-/* Going back in time */
+/* Lists that go back in time */
 
 static bool has_newer(const ki__delta_line *line, const char *version)
 {
@@ -90,7 +90,7 @@ static int begin_set_back(delta_fifo *f)
     return 0;
 }
 
-/* Notes the version of what is put in. */
+/* Records the version of an added delta. */
 static void note_version(delta_fifo *f, const char *version)
 {
     size_t len = strlen(version);
@@ -99,7 +99,7 @@ static void note_version(delta_fifo *f, const char *version)
     }
 }
 
-/* With what was taken, all that was put in is done. */
+/* Call when the last queued delta is popped. */
 static void take_set_back(delta_fifo *f)
 {
     if (f->set_back != NULL) {
@@ -118,10 +118,11 @@ static void finish_set_back(delta_fifo *f, bool again)
     f->base.batch_set_back = NULL;
 }
 
-/* Putting in */
+/* Adding */
 
-/* Adds a delta for which there is room. Of two deletions in a row the older is kept, unless its
- * final state is unknown; true if the delta was taken over, false if the older stays. */
+/* Adds a delta for which space was reserved. Of two consecutive deletions the older is kept, unless
+ * its final state is unknown; true if ownership of the delta was taken, false if the older one is
+ * kept. */
 static bool add(delta_fifo *f, const ki_delta *delta)
 {
     ki__delta_entry *entry = NULL;
@@ -144,8 +145,8 @@ static bool add(delta_fifo *f, const ki_delta *delta)
     return true;
 }
 
-/* What is known of a key: the newest that is queued or in flight, or else what the store has, held
- * by *ret_held. NULL if it is unknown, or deleted already. */
+/* The last known object of a key: the newest queued or in flight, otherwise the one in the store,
+ * referenced by *ret_held. NULL if it is unknown or deleted. */
 static const ki_object *last_known(delta_fifo *f, ki_str key, ki_object **ret_held)
 {
     *ret_held = NULL;
@@ -160,7 +161,7 @@ static const ki_object *last_known(delta_fifo *f, ki_str key, ki_object **ret_he
     return *ret_held;
 }
 
-/* Whether a deletion means anything: something of the key is queued, in flight or known. */
+/* Whether a deletion has an effect: the key is queued, in flight or known. */
 static bool is_worth_deleting(delta_fifo *f, ki_str key)
 {
     ki_object *held;
@@ -199,7 +200,7 @@ static int delta_fifo_push_key(ki_queue *queue, char *copy)
         bool added = add(f, &(ki_delta){.type = KI_DELTA_DELETED,
                                         .final_state_unknown = true,
                                         .object = ki_object_ref(object)});
-        ki_assert(added); /* the last that is known is no deletion */
+        ki_assert(added); /* the last known state is not a deletion */
     }
     (void)ki_object_unref(held);
     return r < 0 ? r : 0; /* the copy is not needed */
@@ -207,7 +208,7 @@ static int delta_fifo_push_key(ki_queue *queue, char *copy)
 
 /* Lists and resyncs */
 
-/* Objects that a list or a resync makes deltas of, as found in the queue and in the store. */
+/* Objects for the deltas of a list or a resync, found in the queue and in the store. */
 typedef struct found {
     const ki_alloc *alloc;
     const ki_object **objects; /* borrowed from the queue and the snapshot */
@@ -238,8 +239,8 @@ static int found_add(found *list, const ki_object *object)
     return r;
 }
 
-/* Adds the known objects that are neither queued nor in flight, nor among `listed` if that is not
- * NULL. */
+/* Adds the known objects that are neither queued nor in flight nor, if `listed` is not NULL, in the
+ * list. */
 static int find_known(delta_fifo *f, const ki__keyset *listed, found *list)
 {
     if (list->known == NULL) {
@@ -259,8 +260,8 @@ static int find_known(delta_fifo *f, const ki__keyset *listed, found *list)
     return r;
 }
 
-/* Adds what the queue has and the list has not, in the order of the queue: first what is in flight,
- * unless the key is queued as well, then what waits. What ends with a deletion is gone already. */
+/* Adds queued objects that are not in the list, in queue order: first those in flight, unless the
+ * key is queued as well, then the queued ones. Keys whose last delta is a deletion are skipped. */
 static int find_queued(delta_fifo *f, const ki__keyset *listed, found *list)
 {
     const ki__delta_line *lines[] = {&f->table.in_flight, &f->table.queued};
@@ -278,7 +279,7 @@ static int find_queued(delta_fifo *f, const ki__keyset *listed, found *list)
     return 0;
 }
 
-/* All that the list did not name goes, as far as it is queued or known. */
+/* Finds all queued or known objects that are missing in the list. */
 static int find_missing(delta_fifo *f, const ki_replacement *all, found *list)
 {
     ki__keyset listed;
@@ -318,7 +319,7 @@ static void add_found(delta_fifo *f, const found *list, ki_delta_type type)
         bool added = add(f, &(ki_delta){.type = type,
                                         .final_state_unknown = type == KI_DELTA_DELETED,
                                         .object = ki_object_ref(list->objects[i])});
-        ki_assert(added); /* nothing that ends with a deletion was found */
+        ki_assert(added); /* keys that end with a deletion were not found */
     }
 }
 
@@ -365,7 +366,7 @@ static int delta_fifo_resync(ki_queue *queue)
     return r;
 }
 
-/* Taking out */
+/* Popping */
 
 static size_t delta_fifo_count_initial(ki_queue *queue)
 {
@@ -376,7 +377,7 @@ static size_t delta_fifo_count_initial(ki_queue *queue)
     return f->table.queued.count;
 }
 
-/* How many keys from the first on make a batch of up to `max`, and how many deltas they have. */
+/* Number of keys for a batch of up to `max`, and their number of deltas. */
 static size_t measure_batch(const delta_fifo *f, size_t max, size_t *ret_deltas)
 {
     const ki__delta_entry *first = f->table.queued.first;
@@ -399,7 +400,7 @@ static int delta_fifo_take(ki_queue *queue, size_t max_keys)
     size_t deltas;
     size_t keys = measure_batch(f, max_keys, &deltas);
     int r = ki__queue_reserve_batch(queue, deltas);
-    if (r < 0 && keys > 1) { /* without memory for more, one by one */
+    if (r < 0 && keys > 1) { /* out of memory for more: one by one */
         keys = measure_batch(f, 1, &deltas);
         r = ki__queue_reserve_batch(queue, deltas);
     }

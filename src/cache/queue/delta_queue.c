@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of a queue that is common to both kinds: adding with the transform function, popping,
- * the rule of "has synced", closing. The counterpart of the common part of client-go's
- * delta_fifo.go and the_real_fifo.go.
+/* Common part of both kinds of queue: adding with the transform function, popping, sync state,
+ * closing. The counterpart of the common part of client-go's delta_fifo.go and the_real_fifo.go.
  *
- * Invariants: `synced` is set once populated and initial_left is 0, and stays; while `popping`, the
- * batch holds the references of the popped deltas. */
+ * Invariants: `synced` is set once populated and initial_left is 0, and stays set; while `popping`,
+ * the batch holds the references of the popped deltas. */
 #include "cache/queue/delta_queue.h"
 
 #include <errno.h>
@@ -23,9 +22,9 @@
 #include "object/object.h"
 
 enum {
-    TEXT_MAX = 1024,      /* of resource versions, as in the store */
+    TEXT_MAX = 1024,      /* of resourceVersions, as in the store */
     KEY_MAX = 2049,       /* two names of 1024 bytes, as in objects, and a '/' */
-    BATCH_KEPT = 1 << 12, /* space for a batch that is kept from pop to pop */
+    BATCH_KEPT = 1 << 12, /* capacity kept from pop to pop */
 };
 #define MAX_DELTAS_DEFAULT ((size_t)1 << 24)
 
@@ -54,7 +53,7 @@ ki_str ki_delta_key(const ki_delta *delta)
     return ki_str_from(delta->type == KI_DELTA_DELETED ? delta->key : NULL);
 }
 
-/* Life of a queue */
+/* Creation and destruction */
 
 int ki__queue_new(const ki__queue_kind *kind, size_t size, const ki_queue_options *options,
                   ki_queue **ret_queue, ki_error *error)
@@ -118,7 +117,8 @@ ki_queue *ki_queue_unref(ki_queue *queue)
 
 /* Deltas */
 
-/* ki_object_memory() looks at the far end of the object, which costs more than all else here. */
+/* An estimate: ki_object_memory() would touch the far end of the object, which costs more than
+ * everything else here. */
 size_t ki__queue_size_of(const ki_object *object)
 {
     return sizeof(*object) + object->near_len + object->len;
@@ -159,7 +159,7 @@ void ki__delta_release(const ki_queue *queue, const ki_delta *delta)
     } else if (delta->type == KI_DELTA_REPLACED_ALL) {
         ki__list_block_free(queue->alloc, ki__list_block_of(delta));
     } else if (delta->type == KI_DELTA_BOOKMARK || delta->type == KI_DELTA_DELETED) {
-        ki__free(queue->alloc, (void *)(uintptr_t)delta->key); /* the same as resource_version */
+        ki__free(queue->alloc, (void *)(uintptr_t)delta->key); /* same member as resource_version */
     }
 }
 
@@ -169,7 +169,7 @@ int ki__queue_reserve_batch(ki_queue *queue, size_t count)
                              sizeof(*queue->batch));
 }
 
-/* Putting in */
+/* Adding */
 
 static int error_full(const ki_queue *queue, int r, ki_error *error)
 {
@@ -187,7 +187,7 @@ static void check_synced(ki_queue *queue)
     }
 }
 
-/* Something was put in; the lock is held. */
+/* Call after adding; requires the lock. */
 static void wake(ki_queue *queue)
 {
     if (queue->waiting) {
@@ -195,7 +195,7 @@ static void wake(ki_queue *queue)
     }
 }
 
-/* Queues a delta, which it takes over; `begins` says whether this is content. */
+/* Queues a delta, taking ownership; `begins`: it counts as content. */
 static int push(ki_queue *queue, const ki_delta *delta, bool begins, ki_error *error)
 {
     ki__mutex_lock(&queue->lock);
@@ -241,7 +241,7 @@ static int push_object(ki_queue *queue, ki_delta_type type, const ki_object *obj
     ki_object *made = NULL;
     r = ki__transform(queue->transform, queue->transform_user, object, &made, error);
     if (r < 0 && type == KI_DELTA_DELETED) {
-        made = ki_object_ref(object); /* nothing would make up for a deletion that is lost */
+        made = ki_object_ref(object); /* a lost deletion could not be recovered */
     } else if (r < 0) {
         return r;
     }
@@ -272,7 +272,7 @@ int ki_queue_delete(ki_queue *queue, const ki_object *object, ki_error *error)
     return push_object(queue, KI_DELTA_DELETED, object, error);
 }
 
-/* A copy of a text that ends up in a delta. */
+/* Copies a string for use in a delta. */
 static int copy_text(const ki_queue *queue, ki_str text, size_t max, char **ret_copy,
                      ki_error *error)
 {
@@ -392,9 +392,9 @@ int ki__queue_replace(ki_queue *queue, const ki_replacement *replacement, ki_err
     return replace(queue, replacement, NULL, error);
 }
 
-/* Taking out */
+/* Popping */
 
-/* Pops a batch: the number of deltas, 0 if there are none. */
+/* Pops a batch: returns the number of deltas, 0 if there are none. */
 static int take(ki_queue *queue, size_t max_keys, bool wait)
 {
     while (queue->length == 0 && !queue->closed && wait) {
@@ -413,7 +413,7 @@ static int take(ki_queue *queue, size_t max_keys, bool wait)
     return (int)queue->batch_count;
 }
 
-/* Ends what take() began. */
+/* Ends a take(). */
 static void finish(ki_queue *queue, bool again)
 {
     ki__mutex_lock(&queue->lock);
@@ -433,7 +433,7 @@ static void finish(ki_queue *queue, bool again)
     }
 }
 
-/* What the only consumer does. */
+/* Consumes a batch; only one consumer at a time. */
 static int consume(ki_queue *queue, size_t max_keys, bool wait, ki_queue_process process,
                    void *user)
 {
@@ -464,7 +464,7 @@ static int pop(ki_queue *queue, size_t max_keys, bool wait, ki_queue_process pro
     if (atomic_exchange_explicit(&queue->popping, true, memory_order_acquire)) {
         return KI_ERR_BUSY;
     }
-    (void)ki_queue_ref(queue); /* the process function may give the last reference back */
+    (void)ki_queue_ref(queue); /* the process function may drop the last reference */
     int r = consume(queue, max_keys != 0 ? max_keys : KI_QUEUE_BATCH, wait, process, user);
     atomic_store_explicit(&queue->popping, false, memory_order_release);
     (void)ki_queue_unref(queue);
@@ -498,9 +498,9 @@ void ki_queue_close(ki_queue *queue)
     ki__mutex_unlock(&queue->lock);
 }
 
-/* Asking */
+/* Queries */
 
-/* A lock is part of what a const function may use. */
+/* The lock may be taken through a const pointer. */
 static ki_queue *locked(const ki_queue *queue)
 {
     ki_queue *mutable = (ki_queue *)(uintptr_t)queue;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The common part of both kinds of queue, and the functions that each kind implements.
+/* Common part of both kinds of queue, and the functions that each kind implements.
  *
- * Locking: the members under "lock" with the lock held; those of the consumer by the one thread
- * that has set `popping`, without it. Callbacks of the user (transform, process, error hook) run
- * with no lock held. */
+ * Locking: members under "lock" require the lock; those of the consumer belong to the one thread
+ * that has set `popping`. Callbacks of the user (transform, process, error hook) run with no lock
+ * held. */
 #ifndef KI_CACHE_QUEUE_DELTA_QUEUE_H
 #define KI_CACHE_QUEUE_DELTA_QUEUE_H
 
@@ -17,33 +17,33 @@
 #include "base/sync.h"
 #include "cache/queue/transform.h"
 
-/** A list in a queue: one block, with a reference to each object. The objects that were left out
- *  stand behind the others, as their keys are borrowed. */
+/** A list in a queue: one block, with a reference to each object. Skipped objects are at the end of
+ *  the array, as their keys are borrowed. */
 typedef struct ki__list_block {
-    ki_replacement view; /* what the consumer sees */
-    size_t held;         /* objects, those left out as well */
-    size_t bytes;        /* what it counts for in ki_queue_bytes() */
-    ki_str *unread; /* the keys, their text and the resource version: one more block, or NULL */
+    ki_replacement view; /* visible to the consumer */
+    size_t held;         /* number of objects, including skipped ones */
+    size_t bytes;        /* its share of ki_queue_bytes() */
+    ki_str *unread;      /* the keys, their text and the resourceVersion: one more block, or NULL */
     ki_object *objects[];
 } ki__list_block;
 
-/** What a kind does; all with the lock held, but `done`. */
+/** Functions of a kind; all require the lock, except `done`. */
 typedef struct ki__queue_kind {
-    /** Takes over `delta` and returns 1; or returns 0 if there is no need of it, or an error. */
+    /** Takes ownership of `delta` and returns 1; or returns 0 if it is not needed, or an error. */
     int (*push)(ki_queue *queue, const ki_delta *delta);
-    /** Deletes by key. `copy` is the key in memory that the queue takes over if it returns 1. */
+    /** Deletes by key. Takes ownership of `copy`, a copy of the key, if it returns 1. */
     int (*push_key)(ki_queue *queue, char *copy);
-    /** Makes the list the content. Takes what it needs of the block out of it: what is left there
-     *  is the caller's to free. */
+    /** Replaces the content with the list. Takes what it needs out of the block; the caller frees
+     *  the rest. */
     int (*replace)(ki_queue *queue, ki__list_block **block);
     int (*resync)(ki_queue *queue);
-    /** How many of the deltas queued now belong to the first list. */
+    /** Number of queued deltas that belong to the first list. */
     size_t (*count_initial)(ki_queue *queue);
-    /** Moves deltas to queue->batch, at least one; the queue has some. */
+    /** Moves at least one delta to queue->batch; the queue is not empty. */
     int (*take)(ki_queue *queue, size_t max_keys);
-    /** The batch is processed, or goes back. Returns how much it takes off initial_left. */
+    /** The batch was processed, or is put back. Returns the decrement of initial_left. */
     size_t (*finish)(ki_queue *queue, bool again);
-    /** Frees all that is its own. */
+    /** Frees the members of this kind. */
     void (*done)(ki_queue *queue);
 } ki__queue_kind;
 
@@ -52,7 +52,7 @@ struct ki_queue {
     const ki_alloc *alloc;
     ki__hash_key hash_key;
     ki__refs refs;
-    uint64_t process; /* that made it */
+    uint64_t process; /* creating process */
     ki__transform_function transform;
     void *transform_user;
     ki_error_hook on_error;
@@ -62,12 +62,12 @@ struct ki_queue {
 
     /* lock */
     ki__mutex lock;
-    ki__cond ready; /* for the consumer: something was put in, or the queue was closed */
+    ki__cond ready; /* for the consumer: something was added, or the queue was closed */
     bool closed;
-    bool populated;      /* something was put in that begins the content */
-    bool waiting;        /* the consumer waits */
-    size_t initial_left; /* of the first list, what has not been processed */
-    size_t length;       /* deltas that wait */
+    bool populated;      /* content was added */
+    bool waiting;        /* the consumer is waiting */
+    size_t initial_left; /* unprocessed deltas of the first list */
+    size_t length;       /* number of queued deltas */
     size_t bytes;        /* of their objects */
 
     /* A task that empties the queue, for ki_reflector_target_queue(); inside its engine only. */
@@ -83,11 +83,11 @@ struct ki_queue {
 };
 
 /** As ki_queue_add(), ki_queue_update() and ki_queue_delete(), by `type`, and ki_queue_replace(),
- *  for objects that went through the transform function before. */
+ *  for already transformed objects. */
 int ki__queue_put(ki_queue *queue, ki_delta_type type, const ki_object *object, ki_error *error);
 int ki__queue_replace(ki_queue *queue, const ki_replacement *replacement, ki_error *error);
 
-/** Has the task that empties the queue run, if there is one and it is not posted. It clears
+/** Posts the task that empties the queue, if there is one and it is not posted. It clears
  *  `consumer_posted` when it runs. Inside its engine only. */
 static inline void ki__queue_post_consumer(ki_queue *queue)
 {
@@ -97,33 +97,33 @@ static inline void ki__queue_post_consumer(ki_queue *queue)
     }
 }
 
-/** Makes a queue of `size` bytes, which begins with a struct ki_queue; the rest is zero. */
+/** Creates a queue of `size` bytes, which begins with a struct ki_queue; the rest is zeroed. */
 int ki__queue_new(const ki__queue_kind *kind, size_t size, const ki_queue_options *options,
                   ki_queue **ret_queue, ki_error *error);
 
 /** Whether `more` deltas may be added: 0 or KI_ERR_LIMIT. */
 int ki__queue_check_room(const ki_queue *queue, size_t more);
 
-/** Counts a delta as waiting, or no longer. */
+/** Counts a delta as queued, or no longer. */
 void ki__queue_count(ki_queue *queue, const ki_delta *delta);
 void ki__queue_uncount(ki_queue *queue, const ki_delta *delta);
 
-/** About the memory of an object. */
+/** Approximate memory of an object. */
 size_t ki__queue_size_of(const ki_object *object);
 
 /** Reserves space for `count` deltas in the batch. 0 or -ENOMEM. */
 int ki__queue_reserve_batch(ki_queue *queue, size_t count);
 
-/** Releases what a delta holds. */
+/** Releases the references of a delta. */
 void ki__delta_release(const ki_queue *queue, const ki_delta *delta);
 
 /** NULL is allowed. */
 void ki__list_block_free(const ki_alloc *alloc, ki__list_block *block);
 
-/** The block whose view a KI_DELTA_REPLACED_ALL shows. */
+/** The block of a KI_DELTA_REPLACED_ALL. */
 static inline ki__list_block *ki__list_block_of(const ki_delta *delta)
 {
-    return (ki__list_block *)(uintptr_t)delta->replaced; /* the view is its first member */
+    return (ki__list_block *)(uintptr_t)delta->replaced; /* the view is the first member */
 }
 
 #endif

@@ -16,7 +16,7 @@
 #include "object/object.h"
 
 enum { LIST_TEXT_MAX = 1024 };
-/* As many as a store may hold, or as an array can have. */
+/* As many as a store or an array can hold. */
 #define LIST_OBJECTS_MAX                                                               \
     (SIZE_MAX / 4 / sizeof(void *) < ((size_t)1 << 30) ? SIZE_MAX / 4 / sizeof(void *) \
                                                        : (size_t)1 << 30)
@@ -33,7 +33,7 @@ void ki__list_block_free(const ki_alloc *alloc, ki__list_block *block)
     ki__free(alloc, block);
 }
 
-/* Fills the array: from the front what can be queued, from the back what is left out. */
+/* Fills the array: accepted objects from the front, skipped ones from the back. */
 static int add_objects(const ki_queue *queue, const ki_replacement *list,
                        ki__transform_function transform, ki__list_block *block,
                        size_t *ret_left_out, ki_error *error)
@@ -79,7 +79,7 @@ static int add_objects(const ki_queue *queue, const ki_replacement *list,
     return 0;
 }
 
-/* The bytes that texts take behind the array of unread keys, and how many keys these are. */
+/* Size of the strings after the array of unread keys, and number of keys. */
 static int measure_texts(const ki_replacement *list, size_t left_out, size_t *ret_keys,
                          size_t *ret_bytes, ki_error *error)
 {
@@ -103,7 +103,7 @@ static int measure_texts(const ki_replacement *list, size_t left_out, size_t *re
     return 0;
 }
 
-/* Copies the unread keys and the resource version. */
+/* Copies the unread keys and the resourceVersion. */
 static int add_texts(const ki_queue *queue, const ki_replacement *list, ki__list_block *block,
                      size_t left_out, ki_error *error)
 {

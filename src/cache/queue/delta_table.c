@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chains in buckets, through the entries themselves: nothing is hashed twice, and taking an entry
- * out needs no look-up. Buckets double when there are as many entries; if there is no memory for
- * that, the chains get longer and nothing else. */
+/* Chained hash table with intrusive links: nothing is hashed twice, and removing an entry needs no
+ * lookup. The number of buckets doubles when it equals the number of entries; if out of memory, the
+ * chains just get longer. */
 #include "cache/queue/delta_table.h"
 
 #include <errno.h>
@@ -99,7 +99,7 @@ static void rehash_line(const ki__delta_table *table, const ki__delta_line *line
     }
 }
 
-/* Makes the buckets right for `count` entries. */
+/* Resizes the buckets for `count` entries. */
 static int grow(ki__delta_table *table, size_t count)
 {
     size_t wanted = table->bucket_count != 0 ? table->bucket_count : FIRST_BUCKETS;
@@ -157,7 +157,7 @@ static void unlink_from_bucket(ki__delta_table *table, ki__delta_entry *entry)
     *link = entry->next_in_bucket;
 }
 
-/* Spare parts */
+/* Free lists */
 
 static void spare_node(ki__delta_table *table, ki__delta_node *node)
 {

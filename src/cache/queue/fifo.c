@@ -2,8 +2,8 @@
 /* ki_fifo: every delta in the order of arrival; the counterpart of client-go's the_real_fifo.go in
  * its atomic mode. A ring of deltas.
  *
- * Invariant: the ring has space for the deltas that wait and, in front of them, for those that are
- * being processed, so that these can always go back. */
+ * Invariant: the ring has space for the queued deltas and, in front of them, for those in flight,
+ * so that these can always be put back. */
 #include <errno.h>
 #include <string.h>
 
@@ -20,15 +20,15 @@ typedef struct fifo {
     ki_queue base;
     ki_delta *ring;
     size_t cap;       /* 0 or a power of two */
-    size_t head;      /* where the first delta stands */
-    size_t in_flight; /* deltas that are being processed: the slots before the head are theirs */
-    bool initial;     /* those belong to the first list */
+    size_t head;      /* index of the first delta */
+    size_t in_flight; /* number of deltas being processed: they own the slots before the head */
+    bool initial;     /* those in flight belong to the first list */
     ki__keyset keys;  /* of the batch that is being popped */
 } fifo;
 
 static fifo *fifo_of(ki_queue *queue)
 {
-    return (fifo *)queue; /* base is its first member */
+    return (fifo *)queue; /* base is the first member */
 }
 
 static ki_delta *slot(const fifo *f, size_t position)
@@ -81,7 +81,7 @@ static int fifo_replace(ki_queue *queue, ki__list_block **block)
                       &(ki_delta){.type = KI_DELTA_REPLACED_ALL, .replaced = &(*block)->view});
     }
     if (r >= 0) {
-        *block = NULL; /* it is the queue's */
+        *block = NULL; /* now owned by the queue */
     }
     return r;
 }
@@ -115,11 +115,11 @@ static bool is_batchable(const ki_delta *delta)
     return false;
 }
 
-/* How many deltas from the first on make a batch of up to `max`. */
+/* Number of deltas for a batch of up to `max` keys. */
 static size_t measure_batch(fifo *f, size_t max)
 {
     if (max == 1 || !is_batchable(slot(f, 0)) || ki__keyset_reset(&f->keys, max) < 0) {
-        return 1; /* without memory for more, one by one */
+        return 1; /* out of memory for more: one by one */
     }
     size_t count = 0;
     while (count < max) {
@@ -137,7 +137,7 @@ static int fifo_take(ki_queue *queue, size_t max_keys)
     fifo *f = fifo_of(queue);
     size_t max = max_keys < queue->length ? max_keys : queue->length;
     if (queue->initial_left != 0 && max > queue->initial_left) {
-        max = queue->initial_left; /* what came after the first list is not initial */
+        max = queue->initial_left; /* later deltas are not initial */
     }
     size_t count = measure_batch(f, max);
     int r = ki__queue_reserve_batch(queue, count);
@@ -172,11 +172,11 @@ static size_t fifo_finish(ki_queue *queue, bool again)
             ki__queue_count(queue, &queue->batch[i - 1]);
         }
         if (!f->initial && queue->initial_left != 0) {
-            queue->initial_left += count; /* the first list came meanwhile, and is behind them */
+            queue->initial_left += count; /* the first list was queued meanwhile, after them */
         }
         return 0;
     }
-    if (queue->length == 0 && f->cap > RING_KEPT) { /* do not keep what a burst has needed */
+    if (queue->length == 0 && f->cap > RING_KEPT) { /* release the memory of a burst */
         ki__free(queue->alloc, f->ring);
         f->ring = NULL;
         f->cap = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A source that the program fills. Objects are in a store, so a list is an iteration over a
- * snapshot, and the last changes are in a ring, from which watches are served. Invariant: the ring
- * holds every change since version `floor`, in order; a watch from before that is expired.
+ * snapshot; recent changes are in a ring, from which watches are served. Invariant: the ring holds
+ * every change since version `floor`, in order; watches from older versions are expired.
  *
  * Calls exist only inside ki_engine_run(). The task serves one of them at a time, at most a batch
  * of events, and is posted again while there is more to send. Members under the lock may be changed
@@ -39,15 +39,15 @@ struct ki_local_source {
     ki__task task;
     ki__list calls; /* inside ki_engine_run() only */
 
-    ki__mutex lock; /* of the rest */
+    ki__mutex lock; /* protects the rest */
     ki_store *store;
     size_t count;
-    bool listed;                       /* somebody did: from now on versions must rise */
-    ki_error failure;                  /* what every call ends with; code 0: none */
+    bool listed;                       /* after the first list versions must increase */
+    ki_error failure;                  /* ends every call; code 0: none */
     change *history;                   /* change n is at n % history_max */
-    uint64_t first;                    /* the oldest that is there */
-    uint64_t next;                     /* the number of the next */
-    char version[KI__VERSION_MAX + 1]; /* of the last change; "" before all */
+    uint64_t first;                    /* number of the oldest retained change */
+    uint64_t next;                     /* number of the next change */
+    char version[KI__VERSION_MAX + 1]; /* of the last change; "" initially */
     char floor[KI__VERSION_MAX + 1];   /* of the last change that is not in the history */
     char url[];
 };
@@ -56,17 +56,17 @@ typedef struct call {
     ki__list link;
     ki_local_source *source;
     ki_source_sink sink;
-    bool accepted; /* and that was said */
+    bool accepted; /* acceptance was reported */
     bool paused;
-    bool busy;             /* its sink is being called: freed when that returns */
+    bool busy;             /* inside a callback of its sink: freed when that returns */
     bool closed;           /* ended or cancelled */
     ki_snapshot *snapshot; /* of a list; NULL: it is a watch */
     ki_snapshot_iter iter;
-    uint64_t next;                     /* of a watch: the change to be sent */
+    uint64_t next;                     /* of a watch: next change to send */
     char version[KI__VERSION_MAX + 1]; /* of a list */
 } call;
 
-/* As ki_resource_version_compare(), where "" and "0" come before all others. */
+/* As ki_resource_version_compare(); "" and "0" sort first. */
 static int compare(const char *a, const char *b, int *ret_order)
 {
     bool a_none = a[0] == '\0' || strcmp(a, "0") == 0;
@@ -112,7 +112,7 @@ ki_local_source *ki_local_source_unref(ki_local_source *source)
     return NULL;
 }
 
-/* While the task waits, it holds a reference. */
+/* A posted task holds a reference. */
 static void post(ki_local_source *source)
 {
     (void)ki_local_source_ref(source);
@@ -149,7 +149,7 @@ static void fill_expired(ki_error *error)
     error->reason = KI_REASON_EXPIRED;
 }
 
-/* A batch of the list, and its end. */
+/* Sends a batch of the list, and its end. */
 static void serve_list(call *c)
 {
     const ki_object *object = NULL;
@@ -169,7 +169,7 @@ static void serve_list(call *c)
     }
 }
 
-/* 1 with the next change of a watch, 0 if there is none, KI_ERR_STATUS if it is gone. */
+/* 1 with the next change of a watch, 0 if there is none, KI_ERR_STATUS if it has expired. */
 static int take_change(call *c, change *ret_change)
 {
     ki_local_source *source = c->source;
@@ -234,7 +234,7 @@ static void serve(call *c)
     }
 }
 
-/* The next call that something can be said to; it goes to the end of the line. */
+/* The next call with something to send; moves it to the end of the list. */
 static call *next_call(ki_local_source *source)
 {
     call *found = NULL;
@@ -260,9 +260,9 @@ static void run(ki__task *task)
     call *c = next_call(source);
     if (c != NULL) {
         serve(c);
-        post(source); /* until nobody is left */
+        post(source); /* until no call is left */
     }
-    (void)ki_local_source_unref(source); /* of the posting */
+    (void)ki_local_source_unref(source); /* of the posted task */
 }
 
 /* ---- the table ---- */
@@ -316,7 +316,7 @@ static int begin_list(const ki_list_options *options, const ki_source_sink *sink
     return 0;
 }
 
-/* With the lock held. The number of the first change after a version. */
+/* Requires the lock. The number of the first change after a version. */
 static int find_change(const ki_local_source *source, const char *version, uint64_t *ret_number,
                        ki_error *error)
 {
@@ -412,7 +412,7 @@ int ki_local_source_table(ki_local_source *source, ki_source *ret_source)
 
 /* ---- changes ---- */
 
-/* With the lock held. Whether a change to this object may come now, and its version. */
+/* Requires the lock. Whether a change of this object is allowed now, and its version. */
 static int check_change(const ki_local_source *source, const ki_object *object, bool *ret_newer,
                         ki_error *error)
 {
@@ -440,10 +440,10 @@ static int check_change(const ki_local_source *source, const ki_object *object, 
 static void copy_version(char *to, const ki_object *object)
 {
     const char *version = ki_object_resource_version(object);
-    memcpy(to, version, strlen(version) + 1); /* objects see to its length */
+    memcpy(to, version, strlen(version) + 1); /* objects limit its length */
 }
 
-/* With the lock held. Cannot fail. What nobody can have listed yet needs no history. */
+/* Requires the lock. Cannot fail. Before the first list no history is needed. */
 static void note_change(ki_local_source *source, ki_watch_event_type type, const ki_object *object,
                         bool newer)
 {
@@ -549,7 +549,7 @@ int ki_local_source_fail(ki_local_source *source, const ki_error *error)
     return 0;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static int make_store(ki_local_source *source, ki_error *error)
 {

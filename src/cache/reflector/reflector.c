@@ -19,7 +19,7 @@
 
 /* ---- the task ---- */
 
-/* While it waits, it holds a reference. */
+/* A posted task holds a reference. */
 void ki__reflector_post(ki_reflector *r)
 {
     (void)ki_reflector_ref(r);
@@ -28,8 +28,8 @@ void ki__reflector_post(ki_reflector *r)
     }
 }
 
-/* Takes back a posting that came while it stopped or after that: with nothing left to do it must
- * not hold the reflector, as nobody may run the engine any more. The caller has a reference. */
+/* Withdraws a task posted during or after the stop: it must not hold the reflector, as the engine
+ * may not be run any more. The caller has a reference. */
 static void take_back(ki_reflector *r)
 {
     if (ki__engine_unpost(r->engine, &r->task)) {
@@ -37,8 +37,8 @@ static void take_back(ki_reflector *r)
     }
 }
 
-/* The source has no call any more and gets none. Whoever still holds the reflector does not need
- * it, and it may hold more: a client waits for its end. */
+/* The source has no calls and gets no further ones. Released early, since it may hold more: a
+ * client waits for its release. */
 static void release_source(ki_reflector *r)
 {
     ki_source source = r->source;
@@ -56,7 +56,7 @@ static void finish(ki_reflector *r)
     r->last_object = ki_object_unref(r->last_object);
     ki__reflector_set_state(r, KI_REFLECTOR_STOPPED);
     ki__reflector_check(r);
-    take_back(r); /* one that comes later finds the state: see ki_reflector_stop() */
+    take_back(r); /* a later one sees the state: see ki_reflector_stop() */
     release_source(r);
     if (r->options.on_stopped != NULL) {
         r->options.on_stopped(r, r->options.user);
@@ -113,13 +113,13 @@ static void work(ki__task *task)
 {
     ki_reflector *r = KI__CONTAINER_OF(task, ki_reflector, task);
     if (r->state == KI_REFLECTOR_STOPPED) {
-        /* A call that came too late. */
+        /* A late call. */
     } else if (ki__reflector_is_stopping(r)) {
         finish(r);
     } else {
         step(r);
     }
-    (void)ki_reflector_unref(r); /* of the posting */
+    (void)ki_reflector_unref(r); /* of the posted task */
 }
 
 /* ---- from any thread ---- */
@@ -150,14 +150,15 @@ void ki_reflector_stop(ki_reflector *reflector)
     if (reflector == NULL || ki__engine_is_inherited(reflector->engine)) {
         return;
     }
-    ki__mutex_lock(&reflector->shared.lock); /* so that it is either started before, or never */
+    ki__mutex_lock(
+        &reflector->shared.lock); /* so that it is started either before the stop or never */
     atomic_store(&reflector->stopping, true);
     ki__mutex_unlock(&reflector->shared.lock);
     ki__reflector_post(reflector);
     ki__mutex_lock(&reflector->shared.lock);
     bool stopped = reflector->shared.health.state == KI_REFLECTOR_STOPPED;
     ki__mutex_unlock(&reflector->shared.lock);
-    if (stopped) { /* by a task that was posted before and saw that it is to stop */
+    if (stopped) { /* by an earlier task that saw the stop flag */
         take_back(reflector);
     }
 }
@@ -206,7 +207,7 @@ static uint64_t ms_since(uint64_t then, uint64_t now)
     return then == 0 ? UINT64_MAX : now > then ? (now - then) / KI__MS_NS : 0;
 }
 
-/* With the lock held. */
+/* Requires the lock. */
 static ki_health health_at(const ki_reflector *r, uint64_t now)
 {
     ki_health health = r->shared.health;
@@ -237,7 +238,7 @@ int ki_reflector_get_health(ki_reflector *reflector, ki_health *health, ki_error
     return r;
 }
 
-/* ---- what the phases note ---- */
+/* ---- recording by the phases ---- */
 
 void ki__reflector_count(ki_reflector *r, uint64_t *counter)
 {
@@ -271,7 +272,7 @@ void ki__reflector_note_bytes(ki_reflector *r, size_t bytes)
 void ki__reflector_set_version(ki_reflector *r, const char *version, ki__origin origin)
 {
     size_t len = strlen(version);
-    ki_assert(len <= KI__VERSION_MAX); /* objects and pages see to it */
+    ki_assert(len <= KI__VERSION_MAX); /* objects and pages ensure it */
     memcpy(r->version, version, len + 1);
     r->origin = origin;
     ki__mutex_lock(&r->shared.lock);
@@ -302,7 +303,7 @@ void ki__reflector_note_object(ki_reflector *r, const ki_object *object)
     }
 }
 
-/* ---- making and freeing ---- */
+/* ---- creation and destruction ---- */
 
 static int check_options(const ki_reflector_options *o, ki_error *error)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reflector from inside: one struct, and the phases that share it.
+/* Internals of the reflector: one struct, and the phases that share it.
  *
- *   reflector.c         making, starting, stopping, and what other threads may ask
- *   reflector_state.c   the states, and the one way from each to the next
- *   reflector_error.c   what kinds of failure there are
+ *   reflector.c         creation, starting, stopping, and queries of other threads
+ *   reflector_state.c   states and transitions
+ *   reflector_error.c   classification of failures
  *   reflector_failure.c reporting of failed attempts
- *   reflector_sync.c    handing a complete list to the target
- *   reflector_stream.c  all objects as the first events of a watch
- *   reflector_list.c    all objects in pages
- *   reflector_watch.c   what changes
+ *   reflector_sync.c    passing a complete list to the target
+ *   reflector_stream.c  streaming lists: all objects as the first events of a watch
+ *   reflector_list.c    paginated lists
+ *   reflector_watch.c   watches
  *
- * Nothing here recurses: a phase that ends picks the next state, and the task begins it. */
+ * Nothing here recurses: a phase that ends selects the next state, and the task starts it. */
 #ifndef KI_CACHE_REFLECTOR_REFLECTOR_H
 #define KI_CACHE_REFLECTOR_REFLECTOR_H
 
@@ -26,18 +26,18 @@
 #include "wire/list_collector.h"
 #include "wire/pages.h"
 
-#define KI__WATCH_SHORT_NS KI__SECOND_NS /* a watch that ended sooner says nothing good */
+#define KI__WATCH_SHORT_NS KI__SECOND_NS /* a shorter watch is no success */
 
-/* What an error means to a reflector. */
+/* Classification of errors. */
 typedef enum ki__trouble {
-    KI__TROUBLE_BUSY,      /* 429: the server asks to wait */
-    KI__TROUBLE_REFUSED,   /* nobody is there */
+    KI__TROUBLE_BUSY,      /* 429: the server requests a delay */
+    KI__TROUBLE_REFUSED,   /* connection refused */
     KI__TROUBLE_NETWORK,   /* the connection broke */
-    KI__TROUBLE_EXPIRED,   /* 410: the resource version is too old */
-    KI__TROUBLE_TOO_LARGE, /* the server does not know the resource version yet */
+    KI__TROUBLE_EXPIRED,   /* 410: the resourceVersion is too old */
+    KI__TROUBLE_TOO_LARGE, /* the server has not reached the resourceVersion yet */
     KI__TROUBLE_INTERNAL,  /* 500 */
-    KI__TROUBLE_MEMORY,    /* ours, or whatever else may pass by itself */
-    KI__TROUBLE_FINAL,     /* any other request would get the same: 401, 404, no trust */
+    KI__TROUBLE_MEMORY,    /* ours, or another transient condition */
+    KI__TROUBLE_FINAL, /* repeating the request does not help: 401, 404, untrusted certificate */
     KI__TROUBLE_OTHER
 } ki__trouble;
 
@@ -82,57 +82,57 @@ typedef enum ki__watches {
 
 struct ki_reflector {
     ki__refs refs;
-    /* Never change. */
+    /* Constant. */
     ki_engine *engine;
     const ki_alloc *alloc;
     ki_source source;
     ki_reflector_target target;
-    ki_reflector_options options; /* text is ours, in one block; times without zeros */
+    ki_reflector_options options; /* strings are copies in one block; durations with defaults */
     char *text;
 
     /* Inside ki_engine_run() only. */
     ki__task task;
-    ki__timer wait;     /* of a backoff */
-    ki__timer watchdog; /* of a phase */
+    ki__timer wait;     /* for a backoff */
+    ki__timer watchdog; /* for a phase */
     ki__timer resync;
-    ki__timer proof;    /* of an accepted watch: when it has lived long enough to count as good */
-    ki__timer reminder; /* of a row of failures that was logged: when to log it again */
+    ki__timer proof;    /* for an accepted watch: when it has lasted long enough to count as good */
+    ki__timer reminder; /* for a logged outage: when to log it again */
     struct {
-        uint64_t attempts;       /* that failed in a row */
-        uint64_t since;          /* when the first did */
-        ki_failure_class logged; /* the class of the last line in the log; NONE: no line yet */
+        uint64_t attempts;       /* consecutive failed attempts */
+        uint64_t since;          /* time of the first of them */
+        ki_failure_class logged; /* class of the last logged failure; NONE: not logged yet */
     } failing;
-    ki__timer trim; /* memory is released then */
+    ki__timer trim; /* releases memory */
     ki_reflector_state state;
     ki__attempt attempt;
-    ki__then then; /* of BACKOFF */
+    ki__then then; /* what follows BACKOFF */
     ki__ask ask;
     ki__origin origin;
     ki__streaming streaming;
     ki__watches watches;
-    bool paused;         /* options passed to the source */
-    bool paginated;      /* a list of version "0" came in pages: the server has no cache */
+    bool paused;         /* the source is paused */
+    bool paginated;      /* a list of version "0" was paginated: the server has no watch cache */
     bool reencoded;      /* the source has changed to another encoding */
     ki__backoff backoff; /* before a list */
-    ki__backoff rewatch; /* before a watch is resumed; starts again when one made progress */
-    void *call;          /* of STREAMING and WATCHING */
-    ki__pages pages;     /* of LISTING */
+    ki__backoff rewatch; /* before a watch is resumed; reset by progress */
+    void *call;          /* for STREAMING and WATCHING */
+    ki__pages pages;     /* for LISTING */
     ki__collect found;
-    size_t collected;  /* bytes of it since memory was last requested ahead */
+    size_t collected;  /* bytes of it since the last preallocation */
     size_t released;   /* bytes freed by lists, between blocks that stay, since the last trim */
-    uint64_t began;    /* when the present call did */
-    uint64_t deadline; /* when it must be over */
-    uint64_t limit;    /* of a watch: when the server is to end it, and a little more */
-    uint64_t alive;    /* its last byte that may be part of something useful */
-    uint64_t progress; /* its last useful event */
-    uint64_t events;   /* of it */
+    uint64_t began;    /* start of the current call */
+    uint64_t deadline; /* end of its time limit */
+    uint64_t limit;    /* of a watch: when the server should end it, plus slack */
+    uint64_t alive;    /* time of its last byte that may be part of something useful */
+    uint64_t progress; /* time of its last useful event */
+    uint64_t events;   /* number of its events */
     uint64_t no_streaming_until;
-    uint64_t first_internal; /* when the present series of 500s began */
+    uint64_t first_internal; /* start of the current series of 500s */
     uint64_t last_internal;
-    ki_watch_event_type last_type;     /* with the next: the event that was told last, */
+    ki_watch_event_type last_type;     /* with the next: the last delivered event, */
     const ki_object *last_object;      /* or NULL */
-    char asked[KI__VERSION_MAX + 1];   /* the version of the list at hand; "": the very latest */
-    char version[KI__VERSION_MAX + 1]; /* the same as in `shared`, to read without the lock */
+    char asked[KI__VERSION_MAX + 1];   /* the version of the current list; "": the latest */
+    char version[KI__VERSION_MAX + 1]; /* copy of the one in `shared`, readable without the lock */
 
     /* Any thread. */
     atomic_bool stopping;
@@ -141,7 +141,7 @@ struct ki_reflector {
         bool started;
         bool paused;
         char version[KI__VERSION_MAX + 1];
-        ki_health health; /* without its times */
+        ki_health health; /* without times */
         struct {          /* monotonic; 0: never */
             uint64_t failing;
             uint64_t state;
@@ -157,20 +157,21 @@ struct ki_reflector {
 
 /* ---- reflector.c ---- */
 
-/** Has the task run. */
+/** Posts the task. */
 void ki__reflector_post(ki_reflector *r);
 /** Increments a counter of the health. */
 void ki__reflector_count(ki_reflector *r, uint64_t *counter);
-/** Sets a time of the health to now, and counts. Ends a row of failures. */
+/** Sets a time of the health to now, and counts. Ends a series of failures. */
 void ki__reflector_note(ki_reflector *r, uint64_t *time, uint64_t *counter);
-/** Bytes came. */
+/** Records received bytes. */
 void ki__reflector_note_bytes(ki_reflector *r, size_t bytes);
 void ki__reflector_set_version(ki_reflector *r, const char *version, ki__origin origin);
-/** Tells the engine of something that was left out, and counts it as skipped. */
+/** Reports a skipped object to the engine and counts it. */
 void ki__reflector_skipped(ki_reflector *r, const char *key, const ki_error *error);
-/** An object arrived: counts it if the schema tables do not know all of it; the first is logged. */
+/** Records an object: counts it if it has fields unknown to the schema tables; the first is
+ *  logged. */
 void ki__reflector_note_object(ki_reflector *r, const ki_object *object);
-/** Whether it was requested to stop: then no callback is called any more. */
+/** Whether a stop was requested: no further callbacks then. */
 static inline bool ki__reflector_is_stopping(const ki_reflector *r)
 {
     return atomic_load_explicit(&r->stopping, memory_order_acquire);
@@ -178,37 +179,37 @@ static inline bool ki__reflector_is_stopping(const ki_reflector *r)
 
 /* ---- reflector_state.c ---- */
 
-/** To another state, or to the same for another call. Only as the table allows. */
+/** Changes to another state, or to the same for another call; asserts that the table allows it. */
 void ki__reflector_set_state(ki_reflector *r, ki_reflector_state state);
 /** Changes the state of the request; asserts that its table allows the transition. */
 void ki__reflector_set_attempt(ki_reflector *r, ki__attempt attempt);
-/** Whether the current request was answered and has not ended. */
+/** Whether the server has responded to the current request, which has not ended. */
 static inline bool ki__reflector_is_answered(const ki_reflector *r)
 {
     return r->call != NULL && r->attempt == KI__ATTEMPT_ANSWERED;
 }
-/** Trusts nothing: stops the process if what must always hold does not. */
+/** Asserts all invariants. */
 void ki__reflector_check(const ki_reflector *r);
-/** Drops the present call and has the task begin this phase. */
+/** Drops the current call and lets the task start this phase. */
 void ki__reflector_go(ki_reflector *r, ki_reflector_state state);
-/** The same for whichever way to list is right now. */
+/** The same with a streaming or a paginated list, whichever is appropriate. */
 void ki__reflector_go_sync(ki_reflector *r);
-/** Drops the present call and waits; then lists or watches. `error` is the reason, or NULL; it is
+/** Drops the current call and waits; then lists or watches. `error` is the reason, or NULL; it is
  *  not reported as a failed attempt. */
 void ki__reflector_back_off(ki_reflector *r, ki__then then, const ki_error *error);
-/** The same for an attempt that failed, which is reported. Nothing of the reflector may be touched
- *  after it but by ki__reflector_check(): the program may have stopped it. */
+/** The same for a failed attempt, which is reported. Afterwards the reflector must not be accessed
+ *  except by ki__reflector_check(): the program may have stopped it. */
 void ki__reflector_fail(ki_reflector *r, ki__then then, const ki_error *error,
                         const ki_object *status);
-/** The same, but the next phase begins without a wait. */
+/** The same, but the next phase starts without a delay. */
 void ki__reflector_fail_at_once(ki_reflector *r, ki_reflector_state next, const ki_error *error);
-/** Cancels whatever is under way, and the timers that belong to it. */
+/** Cancels the current call and its timers. */
 void ki__reflector_drop_call(ki_reflector *r);
-/** A call begins now: sets its times. `limit_ns` is how long it may take in all. */
+/** Sets the times of a call that starts now. `limit_ns` is its time limit. */
 void ki__reflector_begin_call(ki_reflector *r, uint64_t limit_ns);
-/** Sets the watchdog to the next time when something may be wrong. */
+/** Sets the watchdog to the next deadline. */
 void ki__reflector_watch_over(ki_reflector *r);
-/** Tells the source of the call whether to hold back. */
+/** Pauses or resumes the source of the call. */
 void ki__reflector_apply_pause(ki_reflector *r);
 void ki__reflector_on_wait(ki__timer *timer);
 void ki__reflector_on_watchdog(ki__timer *timer);
@@ -216,24 +217,25 @@ void ki__reflector_on_watchdog(ki__timer *timer);
 /* ---- reflector_error.c ---- */
 
 ki__trouble ki__reflector_classify(const ki_error *error, const ki_object *status);
-/** Whether a watch that got a 500 may just be resumed. */
+/** Whether a watch that got a 500 may simply be resumed. */
 bool ki__reflector_may_retry_internal(ki_reflector *r);
 /** Whether the error says that the source has changed to another encoding, for the first time; then
- *  the same request is made again at once. */
+ *  the same request is repeated immediately. */
 bool ki__reflector_reencode(ki_reflector *r, const ki_error *error);
 
 /* ---- reflector_failure.c ---- */
 
-/** What the present phase is for. */
+/** The operation of the current phase. */
 ki_watch_operation ki__reflector_operation(const ki_reflector *r);
-/** Notes the reason in the health, without a report. */
+/** Records the reason in the health, without a report. */
 void ki__reflector_note_reason(ki_reflector *r, const ki_error *error);
-/** Logs, for debugging, an error that is no failure: it only leads to another request at once. */
+/** Logs, for debugging, an error that is not a failure: it only leads to another request
+ *  immediately. */
 void ki__reflector_log_routine(const ki_reflector *r, const char *message, const ki_error *error);
-/** Counts, logs and reports a failed attempt. The program may stop the reflector in there. */
+/** Counts, logs and reports a failed attempt. The program may stop the reflector inside. */
 void ki__reflector_report(ki_reflector *r, ki_watch_operation operation, const ki_error *error,
                           const ki_object *status, uint64_t delay_ns);
-/** Ends a row of failures, if there is one. */
+/** Ends a series of failures, if there is one. */
 void ki__reflector_recovered(ki_reflector *r);
 /** The watch was accepted. */
 void ki__reflector_await_proof(ki_reflector *r);
@@ -242,23 +244,23 @@ void ki__reflector_on_reminder(ki__timer *timer);
 
 /* ---- reflector_sync.c ---- */
 
-/** The list in `found` is complete at `version`: gives it to the target. 0, or an error that says
- *  why the list does not count. */
+/** The list in `found` is complete at `version`: passes it to the target. 0, or an error with the
+ *  reason for rejecting the list. */
 int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error);
 
 typedef int (*ki__collector)(ki__collect *collect, const ki_object *object);
 
-/** Transforms an object of a list and collects it, or, if that is the same, the one that the target
- *  has. What cannot be transformed is skipped and counts as unread. `collect` is one of those of
+/** Transforms an object of a list and collects it or, if it is unchanged, the one that the target
+ *  has. Objects for which that fails are skipped and count as unread. `collect` is one of those of
  *  list_collector.h.
- *  Errors: those of list_collector.h;  of the transform function, those that may pass. */
+ *  Errors: those of list_collector.h;  transient ones of the transform function. */
 int ki__reflector_collect(ki_reflector *r, const ki_object *object, ki__collector collect,
                           ki_error *error);
-/** Gives memory back to the system some time after a list. */
+/** Returns memory to the system some time after a list. */
 void ki__reflector_on_trim(ki__timer *timer);
-/** Resyncs the target, if that is wanted now. */
+/** Resyncs the target, if due. */
 void ki__reflector_on_resync(ki__timer *timer);
-/** Whether the event is of a kind that we want, and has a key. If not, it was skipped. */
+/** Whether the event has an expected kind and a key. If not, it was skipped. */
 bool ki__reflector_is_usable(ki_reflector *r, ki_watch_event_type type, const ki_object *object);
 
 /* ---- reflector_stream.c ---- */
@@ -266,11 +268,11 @@ bool ki__reflector_is_usable(ki_reflector *r, ki_watch_event_type type, const ki
 void ki__reflector_stream_begin(ki_reflector *r);
 void ki__reflector_stream_event(ki_reflector *r, ki_watch_event_type type, const ki_object *object);
 void ki__reflector_stream_skipped(ki_reflector *r, ki_watch_event_type type, const char *key);
-/** The request failed, or an ERROR event came; `error` is NULL if the stream just ended. */
+/** The request failed, or an ERROR event arrived; `error` is NULL if the stream ended normally. */
 void ki__reflector_stream_ended(ki_reflector *r, const ki_error *error, const ki_object *status);
 /** A list completed: the next truncated streaming list is retried again. */
 void ki__reflector_trust_streaming(ki_reflector *r);
-/** It brings nothing any more, or does not come to an end. */
+/** It makes no progress, or does not end. */
 void ki__reflector_stream_idle(ki_reflector *r, const char *why);
 
 /* ---- reflector_list.c ---- */
@@ -281,12 +283,12 @@ void ki__reflector_list_failed(ki_reflector *r, const ki_error *error, const ki_
 
 /* ---- reflector_watch.c ---- */
 
-/** Asks the source to watch; the answers go to the phase that is present then. */
+/** Starts a watch of the source; its callbacks go to the current phase. */
 int ki__reflector_open_watch(ki_reflector *r, ki_list_options *options, ki_error *error);
 void ki__reflector_watch_begin(ki_reflector *r);
-/** The stream that is open becomes the watch. */
+/** The open stream becomes the watch. */
 void ki__reflector_follow_watch(ki_reflector *r);
-/** The watch is over, by an ERROR event if `in_stream`; `error` is NULL if it just ended. */
+/** The watch has ended, by an ERROR event if `in_stream`; `error` is NULL if it ended normally. */
 void ki__reflector_watch_ended(ki_reflector *r, const ki_error *error, const ki_object *status,
                                bool in_stream);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classification of errors. A Status has the same meaning as the response to a request and as an
- * event of a watch. */
+/* Classification of errors. A Status has the same meaning in a response and in a watch event. */
 #include <errno.h>
 #include <string.h>
 
@@ -10,13 +9,11 @@
 #include "cache/reflector/reflector.h"
 #include "object/value.h"
 
-#define INTERNAL_WINDOW_NS                                                \
-    (60 * KI__SECOND_NS) /* so long without a 500, and they are forgotten \
-                          */
+#define INTERNAL_WINDOW_NS (60 * KI__SECOND_NS) /* a series of 500s ends after this time */
 #define TOO_LARGE_CAUSE "ResourceVersionTooLarge"
 #define TOO_LARGE_TEXT "Too large resource version"
 
-/* Whether a cause has the text as its message, as servers of 1.17 and 1.18 said it. */
+/* Whether a cause has this message, as in servers of 1.17 and 1.18. */
 static bool has_cause_message(const ki_object *status, const char *text)
 {
     if (!ki_object_is_status(status)) {
@@ -114,7 +111,7 @@ bool ki__reflector_reencode(ki_reflector *r, const ki_error *error)
     if (error->code != KI_ERR_NO_SCHEMA || r->reencoded) {
         return false;
     }
-    r->reencoded = true; /* a source that never ends to change fails like any other */
+    r->reencoded = true; /* a second change fails like any other error */
     ki__reflector_log_routine(r, "encoding changed; repeating the request", error);
     ki__reflector_go(r, r->state);
     return true;

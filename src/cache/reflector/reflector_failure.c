@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reporting of failed attempts: to the program's callback each of them, to the log only what is
- * new.
+/* Reporting of failed attempts: all of them to the program's callback, only news to the log.
  *
- * A row of failures begins with the first and ends when a list is complete, an event or bookmark
- * arrives, or a watch that was accepted has lived for 5 s. The log gets a line at WARNING for the
- * first failure of a row and for each change of its class, one each minute while the row lasts, and
- * one when it is over, at WARNING too: a log at that level must not show an outage without its end.
- * The attempts in between are logged at DEBUG. An expired watch is routine, as client-go has it: a
- * line at INFO, and no part of an outage. */
+ * A series of failures begins with the first and ends when a list is complete, an event or bookmark
+ * arrives, or an accepted watch has lasted for 5 s. The log gets a line at WARNING for the first
+ * failure of a series and for each change of its class, one per minute while it lasts, and one at
+ * its end, also at WARNING: a log at that level must not show an outage without its end. The
+ * attempts in between are logged at DEBUG. An expired watch is routine, as in client-go: a line at
+ * INFO, and not part of an outage. */
 #include <errno.h>
 
 #include <kinformer/status.h>
@@ -19,7 +18,7 @@
 #include "cache/reflector/reflector.h"
 
 #define REMINDER_NS (60 * KI__SECOND_NS)
-#define PROOF_NS (5 * KI__SECOND_NS) /* a watch that lives so long is one that works */
+#define PROOF_NS (5 * KI__SECOND_NS) /* a watch that lasts this long works */
 
 /* ---- names and classes ---- */
 
@@ -180,7 +179,7 @@ void ki__reflector_log_routine(const ki_reflector *r, const char *message, const
             {"error", ki_str_from(error->message)});
 }
 
-/* The level and the text for a failure, and what is known of the row from now on. */
+/* Chooses level and text for a failure, and updates the state of the series. */
 static void log_next(ki_reflector *r, const ki_watch_failure *failure)
 {
     ki_failure_class class = failure->failure_class;
@@ -248,7 +247,7 @@ void ki__reflector_report(ki_reflector *r, ki_watch_operation operation, const k
     }
 }
 
-/* ---- while it lasts, and its end ---- */
+/* ---- reminders and the end ---- */
 
 void ki__reflector_on_reminder(ki__timer *timer)
 {
@@ -258,7 +257,7 @@ void ki__reflector_on_reminder(ki__timer *timer)
     }
     ki__timer_set_after(timer, REMINDER_NS);
     if (ki__reflector_is_answered(r)) {
-        return; /* the next attempt is under way, and looks good */
+        return; /* the next attempt is in progress, and looks good */
     }
     const ki_health *health = &r->shared.health; /* written by this thread only */
     uint64_t now = ki__engine_now(r->engine);
@@ -306,7 +305,7 @@ void ki__reflector_await_proof(ki_reflector *r)
     ki__timer_set_after(&r->proof, PROOF_NS);
 }
 
-/* The list that came before this watch was worth it, too. */
+/* The list before this watch has proven useful, too. */
 void ki__reflector_on_proof(ki__timer *timer)
 {
     ki_reflector *r = KI__CONTAINER_OF(timer, ki_reflector, proof);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All objects in pages. Which version is requested, and how large a page is, follows client-go: the
- * last version that is known, so that the list is never older and the server's cache can answer;
- * none, for the latest, if the server does not have that one any more, or not yet. */
+/* Paginated lists. The requested version and the page size follow client-go: the last known
+ * version, so that the list is never older and the watch cache can serve it; none, for the latest,
+ * if the server no longer has that version, or not yet. */
 #include <errno.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static const char *version_to_ask(const ki_reflector *r)
     return r->version;
 }
 
-/* With a version, a server answers from its cache only if everything is requested at once. */
+/* With a version, servers use their watch cache only if everything is requested at once. */
 static uint32_t page_size(const ki_reflector *r, const char *version)
 {
     if (r->options.page_size != 0) {
@@ -32,13 +32,13 @@ static uint32_t page_size(const ki_reflector *r, const char *version)
 void ki__reflector_list_begin(ki_reflector *r)
 {
     const char *version = version_to_ask(r);
-    memcpy(r->asked, version, strlen(version) + 1); /* it must outlive the version we have */
+    memcpy(r->asked, version, strlen(version) + 1); /* it must outlive the current version */
     const ki_list_options options = {
         .size = sizeof(options),
         .label_selector = r->options.label_selector,
         .field_selector = r->options.field_selector,
         .resource_version = r->asked,
-        /* The server refuses one without a version. */
+        /* Servers reject it without a version. */
         .resource_version_match = r->asked[0] == '\0' ? "" : "NotOlderThan",
         .limit = page_size(r, r->asked),
     };
@@ -68,7 +68,7 @@ void ki__reflector_list_failed(ki_reflector *r, const ki_error *error, const ki_
     ki__reflector_fail(r, KI__THEN_LIST, error, status);
 }
 
-/* ---- what the pages bring ---- */
+/* ---- callbacks of the pages ---- */
 
 static void fail_with(ki_reflector *r, int code)
 {
@@ -85,7 +85,7 @@ static void on_object(const ki_object *object, void *user)
         return;
     }
     ki__reflector_note_object(r, object);
-    /* Of lists only this is checked, as in client-go: what has no key cannot be kept. */
+    /* The only check of list objects, as in client-go: objects without a key cannot be stored. */
     int code = 0;
     ki_error error;
     ki__error_init(&error);

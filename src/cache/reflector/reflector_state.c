@@ -10,8 +10,8 @@
 
 #define A(name) (1U << KI_REFLECTOR_##name)
 
-/* From the first list on it is in one of the middle four until it stops. A watch that may continue
- * from where it was stays in WATCHING; what needs a new list goes through BACKOFF, always. */
+/* From the first list on it is in one of the middle four until it stops. A watch that can be
+ * resumed stays in WATCHING; a relist always goes through BACKOFF. */
 static const struct {
     const char *name;
     unsigned int next;
@@ -40,7 +40,7 @@ const char *ki_reflector_state_name(ki_reflector_state state)
     return (size_t)state < KI_REFLECTOR_STATE_MAX ? states[state].name : "unknown";
 }
 
-/* `a` + `b`, or never. */
+/* `a` + `b`, saturating. */
 static uint64_t later(uint64_t a, uint64_t b)
 {
     return b < UINT64_MAX - a ? a + b : UINT64_MAX;
@@ -58,7 +58,7 @@ static ki_reflector_state way_to_list(const ki_reflector *r)
     return may_stream(r) ? KI_REFLECTOR_STREAMING : KI_REFLECTOR_LISTING;
 }
 
-/* Whether a watch is under way, or will be resumed again. */
+/* Whether a watch is in progress, or will be resumed. */
 static bool is_in_step(const ki_reflector *r, ki_reflector_state state)
 {
     return state == KI_REFLECTOR_WATCHING ||
@@ -80,7 +80,7 @@ static void publish(ki_reflector *r)
     health->state = r->state;
     health->next = next;
     r->shared.times.backoff_until = 0;
-    health->arrived = 0;                             /* it was cleared just now */
+    health->arrived = 0;                             /* it was just cleared */
     health->answered = ki__reflector_is_answered(r); /* a stream that continues as a watch */
     ki__mutex_unlock(&r->shared.lock);
 }
@@ -107,7 +107,7 @@ void ki__reflector_set_attempt(ki_reflector *r, ki__attempt attempt)
     r->attempt = attempt;
 }
 
-/* ---- what always holds ---- */
+/* ---- invariants ---- */
 
 static void check_call(const ki_reflector *r)
 {
@@ -117,7 +117,7 @@ static void check_call(const ki_reflector *r)
     ki_assert(r->call == NULL || streams);
     ki_assert(!r->pages.active || lists);
     ki_assert(!has_call || r->attempt >= KI__ATTEMPT_SENT);
-    if (!ki__reflector_is_stopping(r)) { /* else whatever came in between is left as it is */
+    if (!ki__reflector_is_stopping(r)) { /* otherwise intermediate states are allowed */
         ki_assert((streams || lists) == (has_call || r->attempt == KI__ATTEMPT_DUE));
         ki_assert(ki__timer_is_set(&r->wait) == (r->state == KI_REFLECTOR_BACKOFF));
     }
@@ -138,7 +138,7 @@ void ki__reflector_check(const ki_reflector *r)
     }
 }
 
-/* ---- from one to the next ---- */
+/* ---- transitions ---- */
 
 void ki__reflector_drop_call(ki_reflector *r)
 {
@@ -196,7 +196,7 @@ void ki__reflector_back_off(ki_reflector *r, ki__then then, const ki_error *erro
     wait_until(r, then, until);
 }
 
-/* The program is notified last, so that the health it may read in its callback is that of the wait.
+/* The program is notified last, so that the health visible in its callback is that of the backoff.
  * Data that dropping the call may free is kept until then. */
 void ki__reflector_fail(ki_reflector *r, ki__then then, const ki_error *error,
                         const ki_object *status)
@@ -224,7 +224,7 @@ void ki__reflector_on_wait(ki__timer *timer)
 {
     ki_reflector *r = KI__CONTAINER_OF(timer, ki_reflector, wait);
     if (ki__reflector_is_stopping(r)) {
-        return; /* the task that ends it is on its way; so in all that come from outside */
+        return; /* the task that ends it is posted; likewise in all external callbacks */
     }
     if (r->then == KI__THEN_WATCH) {
         ki__reflector_go(r, KI_REFLECTOR_WATCHING);
@@ -234,7 +234,7 @@ void ki__reflector_on_wait(ki__timer *timer)
     ki__reflector_check(r);
 }
 
-/* ---- the times of a call ---- */
+/* ---- timing of a call ---- */
 
 static uint64_t watchdog_time(const ki_reflector *r)
 {
@@ -316,7 +316,7 @@ static void give_up(ki_reflector *r, bool overdue)
     }
 }
 
-/* It is not set again with each byte: it looks, when it fires, whether one came. */
+/* Not rearmed with each byte: when it fires, it checks whether one was received. */
 void ki__reflector_on_watchdog(ki__timer *timer)
 {
     ki_reflector *r = KI__CONTAINER_OF(timer, ki_reflector, watchdog);

@@ -36,7 +36,7 @@ void ki__reflector_stream_begin(ki_reflector *r)
     }
 }
 
-/* ---- its events ---- */
+/* ---- events ---- */
 
 static bool ends_initial_events(const ki_object *bookmark)
 {
@@ -60,13 +60,13 @@ static void complete(ki_reflector *r, const ki_object *bookmark)
     ki__reflector_follow_watch(r);
 }
 
-/* Only what may be an initial event shows that there are any left. */
+/* Only events that may be initial ones count as progress. */
 static void note_progress(ki_reflector *r, ki_watch_event_type type)
 {
     if (type == KI_WATCH_EVENT_ADDED) {
         r->progress = ki__engine_now(r->engine);
     }
-    r->alive = r->progress; /* the bytes that came since were of this event */
+    r->alive = r->progress; /* bytes since then belong to this event */
 }
 
 void ki__reflector_stream_event(ki_reflector *r, ki_watch_event_type type, const ki_object *object)
@@ -120,7 +120,7 @@ void ki__reflector_stream_skipped(ki_reflector *r, ki_watch_event_type type, con
     }
 }
 
-/* ---- its end ---- */
+/* ---- the end ---- */
 
 void ki__reflector_trust_streaming(ki_reflector *r)
 {
@@ -135,8 +135,8 @@ static void note_fallback(ki_reflector *r, const ki_error *error)
     ki__reflector_count(r, &r->shared.health.fallbacks);
 }
 
-/* The server refuses to stream, which is no failure: a list follows at once, and if that fails too,
- * its error is the one that matters. */
+/* The server rejects streaming, which is not a failure: a list follows immediately, and if that
+ * fails too, its error is reported. */
 static void fall_back(ki_reflector *r, const ki_error *error)
 {
     note_fallback(r, error);
@@ -144,7 +144,7 @@ static void fall_back(ki_reflector *r, const ki_error *error)
     ki__reflector_go(r, KI_REFLECTOR_LISTING);
 }
 
-/* Streams come to no end here: a failed attempt, and the next is a list. */
+/* Streams never complete here: a failed attempt, followed by a list. */
 static void give_up_streaming(ki_reflector *r, const ki_error *error)
 {
     uint64_t now = ki__engine_now(r->engine);
@@ -163,8 +163,8 @@ void ki__reflector_stream_idle(ki_reflector *r, const char *why)
     give_up_streaming(r, &error);
 }
 
-/* It lived, and ended before its time. The first time, it is tried again: at once if the server had
- * accepted it, else after a wait, for then it may be that nobody is there. */
+/* The stream ended too early. The first time it is retried: immediately if the server had accepted
+ * it, otherwise after a backoff, since the server may be unreachable. */
 static void cut_short(ki_reflector *r, const ki_error *error)
 {
     if (r->streaming == KI__STREAMING_CUT) {
@@ -179,7 +179,7 @@ static void cut_short(ki_reflector *r, const ki_error *error)
     }
 }
 
-/* It was cut, or ended in order, before the bookmark came; `error` may be NULL. */
+/* It was truncated, or ended normally, before the bookmark; `error` may be NULL. */
 static void closed(ki_reflector *r, const ki_error *error)
 {
     ki_error ended;
@@ -222,7 +222,7 @@ void ki__reflector_stream_ended(ki_reflector *r, const ki_error *error, const ki
     case KI__TROUBLE_EXPIRED:
     case KI__TROUBLE_TOO_LARGE:
         if (r->ask == KI__ASK_LATEST) {
-            /* The latest was requested. A server whose cache lags, or cannot be filled, may still
+            /* The latest was requested. A server whose watch cache lags, or is not ready, may still
              * list; if not, its response has the reason. */
             fall_back(r, error);
         } else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handing a complete list to the target, and the checks before it. Invariant: the version of the
- * target never goes back, except when the server's latest state itself is older, for example after
- * a restored backup, which is reported. Also the timers that follow a list: resync, and releasing
+/* Passes a complete list to the target, after some checks. Invariant: the version of the target
+ * never goes back, except when the server's latest state itself is older, for example after a
+ * restored backup, which is reported. Also the timers that follow a list: resync, and releasing
  * memory. */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "wire/intake.h"
 
 enum { AHEAD_EVERY = 64 << 10, TRIM_BYTES = 1 << 20 };
-#define TRIM_AFTER_NS KI__SECOND_NS /* then handlers have released most of what they replaced */
+#define TRIM_AFTER_NS KI__SECOND_NS /* handlers have released most replaced objects by then */
 
 static void fill_stale(const ki_reflector *r, const char *version, const char *what,
                        ki_error *error)
@@ -37,7 +37,7 @@ static int check_age(ki_reflector *r, const char *version, ki_error *error)
         ki__engine_report(r->engine, "reflector", r->options.name, ki_str_from(""), &report);
         return 0;
     }
-    /* If the server has nothing newer, it says so when asked for the latest. */
+    /* A list of the latest shows whether the server has anything newer. */
     r->ask = KI__ASK_LATEST;
     ki__reflector_count(r, &r->shared.health.anomalies);
     fill_stale(r, version, "stale list", error);
@@ -58,8 +58,8 @@ static void note_sync(ki_reflector *r, size_t count)
     ki__reflector_recovered(r);
 }
 
-/* An object that the target is to have. Memory that is freed between blocks that stay is counted:
- * an object before it was transformed, and one that a list replaces. */
+/* Collects an object for the target. Counts memory freed between blocks that stay: objects before
+ * the transformation, and those replaced by a list. */
 static int gather(ki_reflector *r, const ki_object *object, ki__collector collect)
 {
     ki_object *known = NULL;
@@ -174,7 +174,7 @@ bool ki__reflector_is_usable(ki_reflector *r, ki_watch_event_type type, const ki
     return false;
 }
 
-/* What the target has is delivered once more; a queue that cannot take that gets a new list. */
+/* Delivers the content of the target again; a queue that cannot do that gets a relist. */
 void ki__reflector_on_resync(ki__timer *timer)
 {
     ki_reflector *r = KI__CONTAINER_OF(timer, ki_reflector, resync);

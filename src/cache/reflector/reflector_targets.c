@@ -13,8 +13,8 @@
 
 /* ---- a queue ---- */
 
-/* The reflector transforms objects before they come here: the queue must not do it again. After
- * whatever was put in, the task that empties the queue is posted, if it has one. */
+/* Objects are already transformed here: the queue must not do it again. After each addition the
+ * task that empties the queue is posted, if there is one. */
 static int put_in(ki_queue *queue, int r)
 {
     if (r >= 0) {
@@ -108,7 +108,7 @@ static int store_remove_key(const char *key, void *user, ki_error *error)
     return ki_store_delete(user, ki_str_from(key), NULL, error);
 }
 
-/* The list, and before it what it could not read, as the store has it. */
+/* The list, preceded by its undecodable objects as they are in the store. */
 static int replace_with_unread(ki_store *store, const ki_replacement *list, ki_error *error)
 {
     const ki_alloc *alloc = store->alloc;

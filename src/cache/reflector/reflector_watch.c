@@ -14,23 +14,23 @@
 #include "cache/queue/transform.h"
 #include "cache/reflector/reflector.h"
 
-#define LIMIT_SLACK_NS (30 * KI__SECOND_NS) /* for a server that ends a watch in its own time */
+#define LIMIT_SLACK_NS (30 * KI__SECOND_NS) /* tolerance for servers that end a watch late */
 
 static bool has_version(const ki_reflector *r)
 {
     return r->version[0] != '\0' && strcmp(r->version, "0") != 0;
 }
 
-/* Without a version there is no "from where it was". */
+/* Without a version it cannot be resumed. */
 static ki__then way_back(const ki_reflector *r)
 {
     return has_version(r) ? KI__THEN_WATCH : KI__THEN_LIST;
 }
 
-/* ---- how it ends ---- */
+/* ---- the end ---- */
 
-/* From where it was. Many of them in a row, each over in no time, are spread out. `error` is NULL
- * if the watch ended in order. */
+/* Resumes the watch. Many short watches in a row are spread out. `error` is NULL if the watch ended
+ * normally. */
 static void take_up(ki_reflector *r, const ki_error *error)
 {
     bool quick = ki__engine_now(r->engine) - r->began < KI__WATCH_SHORT_NS;
@@ -94,7 +94,7 @@ void ki__reflector_watch_ended(ki_reflector *r, const ki_error *error, const ki_
     uint64_t lived = ki__engine_now(r->engine) - r->began;
     bool empty = r->events == 0 && lived < KI__WATCH_SHORT_NS;
     if (error != NULL) {
-        /* One that was never accepted has not lived, however long that took. */
+        /* A watch that was never accepted has not worked, regardless of its duration. */
         bool worked =
             r->events != 0 || (r->attempt == KI__ATTEMPT_ANSWERED && lived >= KI__WATCH_SHORT_NS);
         ended_with(r, error, status, in_stream, worked);
@@ -108,9 +108,9 @@ void ki__reflector_watch_ended(ki_reflector *r, const ki_error *error, const ki_
     }
 }
 
-/* ---- its events ---- */
+/* ---- events ---- */
 
-/* What the version of an event says. */
+/* Relation of an event's version to the current one. */
 typedef enum age { NEW, AGAIN, OLD } age;
 
 static bool was_last(const ki_reflector *r, ki_watch_event_type type, const ki_object *object)
@@ -119,7 +119,7 @@ static bool was_last(const ki_reflector *r, ki_watch_event_type type, const ki_o
            strcmp(ki_object_key(r->last_object), ki_object_key(object)) == 0;
 }
 
-/* Several events may have one version: etcd drops all objects of a lease at once. */
+/* Several events may share a version: etcd deletes all objects of a lease at once. */
 static age age_of(ki_reflector *r, ki_watch_event_type type, const ki_object *object)
 {
     int order;
@@ -139,7 +139,7 @@ static age age_of(ki_reflector *r, ki_watch_event_type type, const ki_object *ob
     return from_event && known ? AGAIN : NEW;
 }
 
-/* A server that lags behind, or a bookmark that promised too much: a list puts it right. */
+/* A lagging server, or a bookmark that was too high: relist. */
 static void refuse_old(ki_reflector *r, const ki_object *object)
 {
     ki_error error;
@@ -155,7 +155,7 @@ static void refuse_old(ki_reflector *r, const ki_object *object)
     }
 }
 
-/* Initial events of a watch from no version are in no order: their versions say nothing. */
+/* Initial events of a watch without a version are unordered: their versions mean nothing. */
 static void advance(ki_reflector *r, ki_watch_event_type type, const char *version,
                     ki__origin origin)
 {
@@ -169,7 +169,7 @@ static void advance(ki_reflector *r, ki_watch_event_type type, const char *versi
         return;
     }
     if (strcmp(version, r->version) != 0) {
-        ki__backoff_reset(&r->rewatch); /* watches that bring something are worth taking up soon */
+        ki__backoff_reset(&r->rewatch); /* watches with progress are resumed soon */
     }
     ki__reflector_set_version(r, version, origin);
 }
@@ -201,7 +201,7 @@ static int tell(ki_reflector *r, ki_watch_event_type type, const ki_object *obje
     }
     ki_object *made = NULL;
     int code = ki__transform(target->transform, target->user, object, &made, error);
-    if (code >= 0 || type == KI_WATCH_EVENT_DELETED) { /* a deletion must not be lost to it */
+    if (code >= 0 || type == KI_WATCH_EVENT_DELETED) { /* a deletion must not be lost */
         code = ki__reflector_is_stopping(r)
                    ? 0
                    : tell_target(r, type, made != NULL ? made : object, error);
@@ -210,8 +210,8 @@ static int tell(ki_reflector *r, ki_watch_event_type type, const ki_object *obje
     return code;
 }
 
-/* What the target did not take comes again later, if that can help; else it is reported. Whether
- * the watch continues. */
+/* An event that the target rejected is delivered again later, if that can help; otherwise it is
+ * reported. Whether the watch continues. */
 static bool goes_on_after(ki_reflector *r, int code, const char *key, ki_error *error)
 {
     if (code >= 0) {
@@ -262,13 +262,13 @@ static void watch_event(ki_reflector *r, ki_watch_event_type type, const ki_obje
     }
     ki__reflector_note(r, &r->shared.times.event, &r->shared.health.events);
     if (ki__reflector_is_stopping(r)) {
-        return; /* by the log */
+        return; /* stopped by the log callback */
     }
     if (!ki__reflector_is_usable(r, type, object)) {
         bool lost = type == KI_WATCH_EVENT_DELETED && ki_object_key(object)[0] == '\0';
         if (lost && !ki__reflector_is_stopping(r)) {
             ki__reflector_back_off(r, KI__THEN_LIST,
-                                   NULL); /* whatever it was, a list does not have it */
+                                   NULL); /* a relist resolves a possible deletion */
         }
         return;
     }
@@ -288,7 +288,7 @@ static void watch_event(ki_reflector *r, ki_watch_event_type type, const ki_obje
     }
 }
 
-/* An event that could not be read. A deletion must not be lost, nor what might be one. */
+/* An undecodable event. Deletions, or possible ones, must not be lost. */
 static void watch_skipped(ki_reflector *r, ki_watch_event_type type, const char *key,
                           const char *version)
 {
@@ -309,13 +309,14 @@ static void watch_skipped(ki_reflector *r, ki_watch_event_type type, const char 
     bool older =
         ki_resource_version_compare(ki_str_from(version), ki_str_from(r->version), &order) == 0 &&
         order < 0;
-    bool fits = strnlen(version, KI__VERSION_MAX + 1) <= KI__VERSION_MAX; /* no object has it, so */
+    bool fits =
+        strnlen(version, KI__VERSION_MAX + 1) <= KI__VERSION_MAX; /* no object has a longer one */
     if (goes_on_after(r, code, key, &error) && !older && fits) {
         advance(r, type, version, KI__ORIGIN_EVENT);
     }
 }
 
-/* ---- what the source calls, for streams and watches alike ---- */
+/* ---- callbacks of the source, for streams and watches ---- */
 
 static void on_error_event(ki_reflector *r, const ki_error *error, const ki_object *status)
 {
@@ -332,7 +333,7 @@ static void on_error_event(ki_reflector *r, const ki_error *error, const ki_obje
     }
 }
 
-/* From the first sign of life on, a stream has less time to bring something. */
+/* From the first byte on, a stream has a shorter time limit for progress. */
 static void note_accepted(ki_reflector *r)
 {
     if (r->attempt == KI__ATTEMPT_SENT) {
@@ -380,7 +381,7 @@ static void on_skipped(ki_watch_event_type type, const char *key, const char *re
     }
     note_accepted(r);
     if (error->code == -ENOMEM) {
-        on_error_event(r, error, NULL); /* not its own fault: it is to come again */
+        on_error_event(r, error, NULL); /* not its own fault: retried */
         ki__reflector_check(r);
         return;
     }
@@ -431,7 +432,7 @@ static void on_end(const ki_list_meta *meta, const ki_error *error, const ki_obj
     ki__reflector_check(r);
 }
 
-/* ---- how it begins ---- */
+/* ---- the start ---- */
 
 int ki__reflector_open_watch(ki_reflector *r, ki_list_options *options, ki_error *error)
 {

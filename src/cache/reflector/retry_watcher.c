@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The retry watcher, as client-go's tools/watch. One thing is different: there a 410 that answers
- * the request itself is retried forever, although it can never succeed; here it ends the watcher
- * as the same 410 inside the stream does. */
+/* The retry watcher, as in client-go's tools/watch. One difference: there a 410 response to the
+ * request itself is retried forever, although it can never succeed; here it ends the watcher like
+ * the same 410 inside the stream. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -24,17 +24,17 @@ struct ki_retry_watcher {
     ki_engine *engine;
     const ki_alloc *alloc;
     ki_source source;
-    ki_retry_watcher_options options; /* its pointers to other options are not valid any more */
-    char *text;                       /* of the next */
+    ki_retry_watcher_options options; /* its pointers to other options are no longer valid */
+    char *text;                       /* backing store of the next */
     ki_list_options list;
     ki__task task;
     atomic_bool stopping;
     /* Inside ki_engine_run() only. */
     ki__timer again;
     void *call;
-    uint64_t began; /* when the last watch did */
+    uint64_t began; /* start of the last watch */
     bool begun;
-    bool ended; /* and so is the reference that it had on itself */
+    bool ended; /* its own reference has been dropped */
     char version[KI__VERSION_MAX + 1];
 };
 
@@ -69,7 +69,7 @@ static void drop_call(ki_retry_watcher *w)
     }
 }
 
-/* The caller must not use the watcher after it. */
+/* The caller must not access the watcher afterwards. */
 static void finish(ki_retry_watcher *w)
 {
     drop_call(w);
@@ -86,7 +86,7 @@ static bool is_stopping(const ki_retry_watcher *w)
     return atomic_load(&w->stopping);
 }
 
-/* ---- going on, or not ---- */
+/* ---- retrying or ending ---- */
 
 static void end_with(ki_retry_watcher *w, const ki_error *error, const ki_object *status)
 {
@@ -105,7 +105,7 @@ static void end_with_internal(ki_retry_watcher *w, const char *why)
     end_with(w, &error, NULL);
 }
 
-/* A second after the last one began, and no sooner than was requested. */
+/* A second after the last one began, and not before the requested delay. */
 static void watch_again(ki_retry_watcher *w, uint32_t delay_ms)
 {
     drop_call(w);
@@ -126,21 +126,21 @@ static void failed(ki_retry_watcher *w, const ki_error *error, const ki_object *
     }
 }
 
-/* ---- what the source calls ---- */
+/* ---- callbacks of the source ---- */
 
 static void on_event(ki_watch_event_type type, const ki_object *object, const ki_error *error,
                      void *user)
 {
     ki_retry_watcher *w = user;
     if (is_stopping(w)) {
-        return; /* the task that ends it is on its way */
+        return; /* the task that ends it is posted */
     }
     if (type == KI_WATCH_EVENT_ERROR) {
         ki_error unknown;
         ki__error_init(&unknown);
         (void)ki__error_set(&unknown, KI_ERR_STATUS, "retry watcher: ERROR event without a reason");
         error = error != NULL ? error : &unknown;
-        /* As client-go: inside the stream only a version that is too old is the end. */
+        /* As in client-go: inside the stream only an expired version is final. */
         if (ki_error_is_gone(error) || ki_error_is_resource_expired(error)) {
             end_with(w, error, object);
         } else {
@@ -157,7 +157,7 @@ static void on_event(ki_watch_event_type type, const ki_object *object, const ki
         end_with_internal(w, "retry watcher: event with an object without resourceVersion");
         return;
     }
-    /* First, for the watcher may be over after the call; and what is given was given. */
+    /* Set first, since the watcher may end during the callback; the event counts as delivered. */
     memcpy(w->version, version, strlen(version) + 1);
     if (type != KI_WATCH_EVENT_BOOKMARK) {
         w->options.on_event(w, type, object, NULL, w->options.user);
@@ -173,7 +173,7 @@ static void on_skipped(ki_watch_event_type type, const char *key, const char *re
         return;
     }
     if (error->code == -ENOMEM) {
-        watch_again(w, 0); /* and it comes once more */
+        watch_again(w, 0); /* it will be sent again */
         return;
     }
     size_t len = strlen(resource_version);
@@ -240,17 +240,17 @@ static void work(ki__task *task)
 {
     ki_retry_watcher *w = KI__CONTAINER_OF(task, ki_retry_watcher, task);
     if (w->ended) {
-        /* A call that came too late. */
+        /* A late call. */
     } else if (is_stopping(w)) {
         finish(w);
     } else if (!w->begun) {
         w->begun = true;
         begin(w);
     }
-    (void)ki_retry_watcher_unref(w); /* of the posting */
+    (void)ki_retry_watcher_unref(w); /* of the posted task */
 }
 
-/* The task holds a reference while it waits. */
+/* A posted task holds a reference. */
 static void post(ki_retry_watcher *w)
 {
     (void)ki_retry_watcher_ref(w);
@@ -268,7 +268,7 @@ void ki_retry_watcher_stop(ki_retry_watcher *watcher)
     post(watcher);
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static int check_options(const ki_retry_watcher_options *o, ki_error *error)
 {

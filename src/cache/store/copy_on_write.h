@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copy on write for the versioned structures of the store.
  *
- * Every block of such a structure begins with the number of the version that made it, its birth. An
- * edit builds one version: blocks born in it are its own and are changed in place; older blocks
- * belong to versions that readers may hold, so they are copied first and the old ones become
- * garbage of the version before. A block is reachable from exactly the versions from its birth to
- * the one it is garbage of: that is what decides when it may be freed. */
+ * Every block of such a structure begins with the number of the version that created it, its birth.
+ * An edit builds one version: it owns the blocks born in it and changes them in place; older blocks
+ * belong to versions that readers may hold, so they are copied first and the originals become
+ * garbage of the previous version. A block is reachable from exactly the versions from its birth to
+ * the one whose garbage it is: that determines when it may be freed. */
 #ifndef KI_CACHE_STORE_COPY_ON_WRITE_H
 #define KI_CACHE_STORE_COPY_ON_WRITE_H
 
 #include <kinformer/alloc.h>
 
-/** What every copied-on-write block begins with. */
+/** Header of every copy-on-write block. */
 typedef struct ki__block {
     uint64_t birth;
 } ki__block;
 
 #define KI__GARBAGE_BLOCK UINT32_MAX
 
-/** One thing that the version has and the next one has not. */
+/** One item that the version has and the next one does not. */
 typedef struct ki__garbage_item {
     void *ptr;
-    uint32_t id; /* KI__GARBAGE_BLOCK, or ptr is the object that stood at this id */
+    uint32_t id; /* KI__GARBAGE_BLOCK, or ptr is the object that was at this id */
 } ki__garbage_item;
 
-/** A piece of a garbage list. The first piece lies inside the version itself. */
+/** A chunk of a garbage list. The first chunk is embedded in the version. */
 typedef struct ki__garbage_chunk {
     struct ki__garbage_chunk *next;
-    void *block; /* the allocation that the chunk lies in */
+    void *block; /* the allocation that contains the chunk */
     uint32_t count;
     uint32_t cap;
     ki__garbage_item *items;
@@ -36,7 +36,7 @@ typedef struct ki__garbage_chunk {
 typedef struct ki__edit {
     const ki_alloc *alloc;
     uint64_t number;            /* of the version being built */
-    ki__garbage_chunk *garbage; /* of the version before; chunks are added at the front */
+    ki__garbage_chunk *garbage; /* of the previous version; chunks are prepended */
 } ki__edit;
 
 /** Whether the edit may change the block in place. */
@@ -45,20 +45,20 @@ static inline bool ki__edit_owns(const ki__edit *edit, const void *block)
     return ((const ki__block *)block)->birth == edit->number;
 }
 
-/** A new block of `size` bytes, cleared, born in this edit; NULL if there is no memory. */
+/** Allocates a zeroed block of `size` bytes, born in this edit; NULL if out of memory. */
 void *ki__edit_new(const ki__edit *edit, size_t size);
 
 /** Reserves space for one more garbage item, so that ki__edit_discard() cannot fail. */
 int ki__edit_reserve(ki__edit *edit);
 
-/** Notes garbage in the room that was reserved. */
+/** Records garbage in the reserved space. */
 void ki__edit_discard(ki__edit *edit, void *ptr, uint32_t id);
 
-/** Takes back the note that the object at `id` is garbage; it must be there. */
+/** Reverts the garbage item of the object at `id`, which must exist. */
 void ki__edit_restore(ki__edit *edit, const void *ptr, uint32_t id);
 
-/** A copy of `block`, `size` bytes of it in a block of `new_size`, the rest cleared; the old one is
- *  freed if the edit owns it and becomes garbage otherwise. NULL changes nothing. */
+/** Copies `size` bytes of `block` to a block of `new_size`, zeroing the rest; the old one is freed
+ *  if the edit owns it and becomes garbage otherwise. NULL (out of memory) has no effect. */
 void *ki__edit_copy(ki__edit *edit, void *block, size_t size, size_t new_size);
 
 #endif

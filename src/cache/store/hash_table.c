@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linear hashing (Litwin, 1980): with n buckets, p the largest power of two not above n, a hash
- * goes to bucket (hash mod 2p), or (hash mod p) if there is no such bucket yet. Growing splits
- * bucket n - p into itself and the new bucket n; shrinking does the reverse. Both only make the
- * table faster, so both may be skipped when there is no memory. */
+ * maps to bucket (hash mod 2p), or (hash mod p) if that bucket does not exist yet. Growing splits
+ * bucket n - p into itself and the new bucket n; shrinking does the reverse. Both only improve
+ * performance, so both may be skipped when out of memory. */
 #include "cache/store/hash_table.h"
 
 #include <errno.h>
@@ -12,9 +12,9 @@
 #include "base/assert.h"
 
 enum {
-    LOAD_MAX = 8,    /* entries a bucket, on average, above which the table grows */
+    LOAD_MAX = 8,    /* average entries per bucket above which the table grows */
     LOAD_MIN = 2,    /* and below which it shrinks */
-    BUCKET_STEP = 4, /* buckets have space for multiples of this */
+    BUCKET_STEP = 4, /* bucket capacities are multiples of this */
 };
 
 static size_t bucket_size(uint32_t cap)
@@ -27,7 +27,7 @@ static uint32_t largest_power(uint32_t count)
     return UINT32_C(1) << (31 - __builtin_clz(count));
 }
 
-/* Makes the bucket in *slot the edit's own, with space for `more` further entries. */
+/* Makes the bucket in *slot owned by the edit, with space for `more` further entries. */
 static int own_bucket(ki__edit *edit, ki__slot *slot, uint32_t more)
 {
     ki__bucket *bucket = slot->ptr;
@@ -58,7 +58,7 @@ static int touch_bucket(ki__edit *edit, ki__table *table, uint32_t number, uint3
     return r < 0 ? r : own_bucket(edit, *ret_slot, more);
 }
 
-/* Frees a bucket of the edit's own if nothing is left in it. */
+/* Frees an owned bucket if it is empty. */
 static void drop_if_empty(const ki__edit *edit, ki__table *table, uint32_t number)
 {
     ki__slot *slot = ki__vec_touched(edit, &table->buckets, number);
@@ -70,7 +70,7 @@ static void drop_if_empty(const ki__edit *edit, ki__table *table, uint32_t numbe
     }
 }
 
-/* Splits one bucket, if there is memory for it. */
+/* Splits one bucket; skipped if out of memory. */
 static void grow(ki__edit *edit, ki__table *table)
 {
     uint32_t added = table->bucket_count;
@@ -105,7 +105,7 @@ static void grow(ki__edit *edit, ki__table *table)
     drop_if_empty(edit, table, added); /* at most one of the two was empty */
 }
 
-/* Merges the last bucket into the one it was split from, if there is memory for it. */
+/* Merges the last bucket into the one it was split from; skipped if out of memory. */
 static void shrink(ki__edit *edit, ki__table *table)
 {
     uint32_t last = table->bucket_count - 1;

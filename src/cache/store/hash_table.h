@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A persistent hash table from 32-bit hashes to 32-bit ids, copied on write: linear hashing over a
- * persistent array of small buckets. It grows and shrinks by one bucket at a time. Equality of keys
- * is the user's business. */
+ * persistent array of small buckets. It grows and shrinks by one bucket at a time. The user
+ * compares keys. */
 #ifndef KI_CACHE_STORE_HASH_TABLE_H
 #define KI_CACHE_STORE_HASH_TABLE_H
 
@@ -14,11 +14,11 @@
 
 typedef struct ki__table {
     ki__vec buckets;
-    uint32_t bucket_count; /* 0 while nothing was ever inserted */
+    uint32_t bucket_count; /* 0 until the first insertion */
     uint32_t count;        /* entries */
 } ki__table;
 
-/** Entries whose hashes go to the same place. */
+/** Entries with the same bucket number. */
 typedef struct ki__bucket {
     uint64_t birth; /* a ki__block */
     uint32_t count;
@@ -37,11 +37,11 @@ static inline uint32_t ki__table_bucket_of(const ki__table *table, uint32_t hash
     return wide < table->bucket_count ? wide : hash & (power - 1);
 }
 
-/** Whether the thing with this id has this key. */
+/** Whether the item with this id has this key. */
 typedef bool (*ki__table_equals)(const void *context, uint32_t id, ki_str key);
 
-/** The id of the entry with this hash and key, or KI__TABLE_NONE. Inline, so that `equals` becomes
- *  part of it: every look-up in a store is one of these. */
+/** The id of the entry with this hash and key, or KI__TABLE_NONE. Inline, so that `equals` can be
+ *  inlined: every lookup in a store uses this. */
 static inline uint32_t ki__table_find(const ki__table *table, uint32_t hash, ki_str key,
                                       ki__table_equals equals, const void *context)
 {
@@ -57,13 +57,13 @@ static inline uint32_t ki__table_find(const ki__table *table, uint32_t hash, ki_
     return KI__TABLE_NONE;
 }
 
-/** Inserts an entry that is not there. -ENOMEM leaves the entries as they were. */
+/** Inserts an entry that does not exist. -ENOMEM leaves the entries unchanged. */
 int ki__table_insert(ki__edit *edit, ki__table *table, uint32_t hash, uint32_t id);
 
 /** Prepares the removal of an entry with this hash, so that it cannot fail. */
 int ki__table_touch(ki__edit *edit, ki__table *table, uint32_t hash);
 
-/** Removes an entry that is there and was inserted or touched in this edit. */
+/** Removes an existing entry that was inserted or touched in this edit. */
 void ki__table_remove(ki__edit *edit, ki__table *table, uint32_t hash, uint32_t id);
 
 /** Frees all blocks born at or after `birth`. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taking only lowers free_count and raises next, and releasing appends behind what the
- * transaction began with; so aborting needs no more than the old counts. */
+/* Taking only decreases free_count and increases next, and releasing appends after the initial
+ * part; so rolling back only needs the old counts. */
 #include "cache/store/ids.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant: every posting in the state has at least one id; a value without objects is gone. */
+/* Invariant: every posting in the state has at least one id; values without objects are removed. */
 #include "cache/store/index.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/sort.h"
 
-/* VALUES_MAX is for the bytes of all values of an object, and for their number: they may be empty.
- */
+/* VALUES_MAX limits the total size of an object's values, and also their number: they may be
+ * empty. */
 enum { VALUE_MAX = 64 * 1024, VALUES_MAX = 1024 * 1024 };
 
 ki__index_def *ki__index_def_new(const ki_alloc *alloc, const ki_index *index)
@@ -24,7 +24,7 @@ ki__index_def *ki__index_def_new(const ki_alloc *alloc, const ki_index *index)
     char *name = memcpy(def + 1, index->name, name_size);
     ki__refs_init(&def->refs);
     def->alloc = alloc;
-    def->index = *index; /* ours: see ki_store_add_indexes() */
+    def->index = *index; /* a copy: see ki_store_add_indexes() */
     def->index.name = name;
     def->index.destroy = NULL; /* until it is adopted */
     def->of_key = ki__index_is_of_key(index);
@@ -115,7 +115,7 @@ static int compare_values(const void *a, const void *b)
     return ki__index_value_compare(a, b);
 }
 
-/* Sorts the values and drops those that are there twice. */
+/* Sorts the values and removes duplicates. */
 static void normalize(ki_index_values *values)
 {
     for (size_t i = 0; i < values->count; i++) {
@@ -177,7 +177,7 @@ const ki__posting *ki__index_find(const ki__index_state *state, uint32_t hash, k
     return number != KI__TABLE_NONE ? ki__vec_get(&state->postings, number).ptr : NULL;
 }
 
-/* Adds a posting for a value that is not there yet. */
+/* Adds a posting for a new value. */
 static int add_value(ki__edit *edit, ki__index_state *state, ki__ids *ids,
                      const ki__index_value *value, uint32_t id)
 {
@@ -245,7 +245,7 @@ void ki__index_remove(ki__edit *edit, ki__index_state *state, ki__ids *ids,
 {
     uint32_t number = find_number(state, value->hash, value->text);
     if (number == KI__TABLE_NONE) {
-        return; /* an index function that changed its mind: nothing to take away */
+        return; /* the index function is not deterministic: nothing to remove */
     }
     ki__slot *slot = ki__vec_touched(edit, &state->postings, number);
     ki__posting *posting = slot->ptr;

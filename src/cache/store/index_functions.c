@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Index functions ready made: by namespace, by label, by path. */
+/* Predefined index functions: by namespace, by label, by path. */
 #include <errno.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #include "cache/store/index.h"
 #include "object/object.h"
 
-/* Text that is stored encoded is decoded into a buffer of at most this size: longer values could
- * not be indexed anyway. */
+/* Encoded text is decoded into a buffer of at most this size: longer values could not be indexed
+ * anyway. */
 enum { TEXT_MAX = 64 * 1024 };
 
 static int namespace_values(const ki_object *object, ki_index_values *values, void *user)
@@ -51,7 +51,7 @@ static int add_string(ki_index_values *values, const ki_value *value, const ki_a
     return r;
 }
 
-/* Numbers and booleans, as JSON writes them. */
+/* Numbers and booleans, in JSON syntax. */
 static int add_scalar(ki_index_values *values, const ki_value *value, const ki_alloc *alloc)
 {
     ki_buf text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Open addressing with linear probing, at most half full. Nothing is ever removed. Keys are those
- * of objects and so never longer than a uint32_t tells. */
+ * of objects, so their length fits into uint32_t. */
 #include "cache/store/keyset.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ int ki__keyset_reset(ki__keyset *set, size_t count)
     return 0;
 }
 
-/* The slot that holds the key, or the free one where it would go. */
+/* The slot of the key, or the free slot for it. */
 static ki__keyset_slot *find_slot(const ki__keyset *set, uint32_t hash, ki_str key)
 {
     for (size_t i = hash & set->mask;; i = (i + 1) & set->mask) {

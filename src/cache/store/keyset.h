@@ -17,20 +17,20 @@ typedef struct ki__keyset_slot {
 
 typedef struct ki__keyset {
     ki__keyset_slot *slots;
-    size_t mask; /* of the slots in use for the present content: their number less one */
+    size_t mask; /* number of slots in use for the current content, minus one */
     size_t cap;
     ki__hash_key hash_key;
     const ki_alloc *alloc;
 } ki__keyset;
 
-/** An empty set without room. Allocates nothing. */
+/** An empty set without capacity. Allocates nothing. */
 void ki__keyset_init(ki__keyset *set, const ki_alloc *alloc, ki__hash_key hash_key);
 void ki__keyset_done(ki__keyset *set);
 
-/** Empties the set and reserves space for `count` keys. 0, or -ENOMEM with the set as it was. */
+/** Clears the set and reserves space for `count` keys. 0, or -ENOMEM without effect. */
 int ki__keyset_reset(ki__keyset *set, size_t count);
 
-/** Adds a key, for which there must be room; whether it is new. */
+/** Adds a key, for which space was reserved; whether it is new. */
 bool ki__keyset_add(ki__keyset *set, ki_str key);
 
 /** Only after ki__keyset_reset(). */

@@ -23,7 +23,7 @@ static void name(ki__listed *listed, uint32_t hash, ki_str key)
     *word |= bit;
 }
 
-/* Hashes the key of an object of the list and asks for what the look-up will need. */
+/* Hashes the key of a list object and prefetches data for its lookup. */
 static void look_ahead(ki__listed *listed, ki__warmer *warmer, const ki_replacement *all, size_t i)
 {
     if (i < all->object_count) {

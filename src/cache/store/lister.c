@@ -11,11 +11,11 @@
 #include "object/object.h"
 #include "object/object_list.h"
 
-/* No key of an object is longer. */
+/* Maximum length of an object's key. */
 enum { KEY_MAX = 2 * KI__IDENTITY_BYTES_MAX + 1 };
 
-/* How many objects before its turn one is fetched into the cache, and then its labels. Objects lie
- * anywhere in memory, and without this a search mostly waits for them. */
+/* Prefetch distances, in objects, for an object and for its labels. Objects are scattered in
+ * memory, and without this a search mostly waits for them. */
 enum { OBJECTS_AHEAD = 16, LABELS_AHEAD = 8 };
 
 ki_lister ki_lister_of(ki_store *store, const ki_resource *resource)
@@ -72,11 +72,11 @@ static ki_object *find(const ki_lister *lister, ki_str key)
     return ki__store_get(lister->store, key);
 }
 
-/* The object of this name; NULL also for names that no object can have, as those with a '/', which
- * must not be taken for a key. */
+/* The object with this name; NULL also for names that no object can have, such as those with a '/',
+ * which must not be mistaken for a key. */
 static ki_object *find_name(const ki_lister *lister, ki_str name_space, ki_str name)
 {
-    char room[KEY_MAX + 1]; /* with the NUL that a buffer keeps: it never needs to grow */
+    char room[KEY_MAX + 1]; /* with the buffer's NUL: never grows */
     ki_buf key = {.data = room, .cap = sizeof(room), .max = KEY_MAX};
     if (ki_key_join(name_space, name, &key) < 0) {
         return NULL;
@@ -120,9 +120,9 @@ int ki_lister_get_key(const ki_lister *lister, const char *key, ki_object **ret_
     return 0;
 }
 
-/* Walks */
+/* Iteration */
 
-/* A walk over all objects, and what is to be asked of each. */
+/* An iteration over all objects, with the checks for each. */
 static ki_lister_iter begin(const ki_lister *lister, const ki_selector *selector)
 {
     ki_snapshot *held = lister->snapshot != NULL ? ki_snapshot_ref(lister->snapshot)
@@ -148,7 +148,8 @@ ki_lister_iter ki_lister_iter_begin(const ki_lister *lister, const char *name_sp
     return iter;
 }
 
-/* Always inline: what only fetches is nothing to do in the eyes of gcc, and left away. */
+/* Always inline: otherwise gcc treats a function that only prefetches as having no effect, and
+ * drops the call. */
 static inline __attribute__((always_inline)) void fetch_object(const ki_object *object)
 {
     if (object != NULL) {
@@ -161,7 +162,7 @@ static inline __attribute__((always_inline)) void fetch_labels(const ki_object *
 {
     if (object != NULL) {
         const char *labels = ki__object_bytes(object) + object->labels;
-        for (size_t i = 0; i < 4; i++) { /* lines, which is where usual labels end */
+        for (size_t i = 0; i < 4; i++) { /* cache lines; labels usually fit */
             __builtin_prefetch(labels + i * 64);
         }
     }
@@ -199,7 +200,7 @@ void ki_lister_iter_end(ki_lister_iter *iter)
 
 /* Lists */
 
-/* Keeps what is wanted. */
+/* Keeps matching objects. */
 static ki_list *filter(ki_list *list, const ki_lister_iter *iter)
 {
     size_t count = list->count;
@@ -217,7 +218,7 @@ static ki_list *filter(ki_list *list, const ki_lister_iter *iter)
     return list->count < count / 2 ? ki__list_fit(list) : list;
 }
 
-/* The whole walk as a list, and its end. */
+/* Collects the rest of the iteration as a list, and ends it. */
 static int list_all(ki_lister_iter *iter, ki_list **ret_list)
 {
     ki_list *list = NULL;

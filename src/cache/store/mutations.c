@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each entry holds a reference, so that the memory that is looked at is still the object's. */
+/* Each entry holds a reference, so that the checked memory still belongs to the object. */
 #include "cache/store/mutations.h"
 
 #include "base/alloc.h"
@@ -65,7 +65,7 @@ bool ki__mutations_put(ki__mutations *mutations, const ki_object *object)
     *e = (entry){.object = ki_object_ref(object), .checksum = checksum(mutations, object)};
     if (ki__map_set(&mutations->entries, key, e, &before) < 0) {
         free_entry(mutations, e);
-        before = NULL; /* a key that was there is replaced without fail */
+        before = NULL; /* replacing an existing key cannot fail */
     }
     return drop(mutations, before);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For debugging: stores a checksum of each object in a store, and reports objects that were changed
- * in memory since. Objects are immutable; this finds programs that write to them nevertheless. */
+/* For debugging: stores a checksum of each object in a store, and reports objects that were
+ * modified in memory since. Objects are immutable; this finds programs that write to them
+ * nevertheless. */
 #ifndef KI_CACHE_STORE_MUTATIONS_H
 #define KI_CACHE_STORE_MUTATIONS_H
 
@@ -18,14 +19,14 @@ typedef struct ki__mutations {
 void ki__mutations_init(ki__mutations *mutations, const ki_alloc *alloc, ki__hash_key hash_key);
 void ki__mutations_done(ki__mutations *mutations);
 
-/** The object came into the store, in the place of what had its key. Whether what was remembered
- *  under the key, if anything, is as it was. Without memory the new one is not remembered. */
+/** Call when an object was stored, replacing the one with the same key. Whether the previous
+ *  object, if recorded, is unmodified. If out of memory, the new one is not recorded. */
 bool ki__mutations_put(ki__mutations *mutations, const ki_object *object);
 
-/** The object with this key went. As above. */
+/** Call when the object with this key was removed. As above. */
 bool ki__mutations_remove(ki__mutations *mutations, ki_str key);
 
-/** The next object that has changed; NULL after the last. Begin with *position 0. */
+/** The next modified object; NULL after the last. Start with *position 0. */
 const ki_object *ki__mutations_next(const ki__mutations *mutations, size_t *position);
 
 #endif

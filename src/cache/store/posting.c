@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 
-/* Above this many ids, copying the array costs more than the paths of a bitmap. */
+/* Above this number of ids, copying the array costs more than copying the paths of a bitmap. */
 enum { ARRAY_MAX = 4096 };
 
 static size_t posting_size(uint32_t cap, uint32_t value_len)
@@ -31,13 +31,13 @@ ki__posting *ki__posting_new(const ki__edit *edit, ki_str value, uint32_t hash)
     return posting;
 }
 
-/* Where `id` stands in the array, or would stand. */
+/* Index of `id` in the array, or where it would be inserted. */
 static uint32_t array_find(const ki__posting *posting, uint32_t id)
 {
     uint32_t low = 0;
     uint32_t high = posting->count;
     if (high != 0 && posting->ids[high - 1] < id) {
-        return high; /* ids mostly come in order */
+        return high; /* ids mostly arrive in order */
     }
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -55,8 +55,8 @@ static bool array_has(const ki__posting *posting, uint32_t at, uint32_t id)
     return at < posting->count && posting->ids[at] == id;
 }
 
-/* Makes the posting the edit's own, with an array of `cap` ids, which holds those that are there;
- * 0 drops the array. */
+/* Makes the posting owned by the edit, with an array of `cap` ids including the current ones; 0
+ * drops the array. */
 static int rebuild(ki__edit *edit, ki__posting **posting, uint32_t cap)
 {
     ki__posting *old = *posting;
@@ -102,7 +102,7 @@ static int bits_add(ki__edit *edit, ki__posting *posting, uint32_t id)
     return 1;
 }
 
-/* Turns the array of an owned posting into a bitmap. */
+/* Converts the array of an owned posting to a bitmap. */
 static int to_bits(ki__edit *edit, ki__posting **posting)
 {
     ki__posting *from = *posting;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each call takes the newest object its first step, and those before it a further one, four objects
- * apart. Every step reads only what the step before has requested. */
+/* Each call performs the first step for the newest object, and the next step for earlier ones, four
+ * objects apart. Every step reads only what the previous step has prefetched. */
 #include "cache/store/prefetch.h"
 
 #include <string.h>
@@ -40,13 +40,13 @@ static void ask_for_bucket(const ki__bucket *bucket)
     }
 }
 
-/* The far end of an object, where its uid is. */
+/* The far end of an object, which holds its uid. */
 static void ask_for_uid(const ki_object *object)
 {
     if (object != NULL) {
         const char *uid = ki_object_uid(object);
         __builtin_prefetch(uid);
-        __builtin_prefetch(uid + UID_LEN); /* it may stand in two cache lines */
+        __builtin_prefetch(uid + UID_LEN); /* it may span two cache lines */
     }
 }
 

@@ -7,25 +7,24 @@
 
 #include "cache/store/version.h"
 
-enum { KI__WARM_AHEAD = 16 }; /* how far ahead to be, in objects; a power of two */
+enum { KI__WARM_AHEAD = 16 }; /* prefetch distance in objects; a power of two */
 
 typedef struct ki__warmer {
     const ki_snapshot *version;
     size_t next;
     struct {
-        const ki_object *object; /* that will be written */
+        const ki_object *object; /* to be written */
         const ki__bucket *bucket;
         const ki__slot *slot;
-        const ki_object *old; /* that it will replace, most likely */
+        const ki_object *old; /* the one it will most likely replace */
         uint32_t hash;
     } ahead[KI__WARM_AHEAD];
 } ki__warmer;
 
-/** Begins looking ahead in a version, which must be held. */
+/** Starts prefetching in a version, which must be held. */
 void ki__warmer_init(ki__warmer *warmer, const ki_snapshot *version);
 
-/** Announces an object that will be written, put or removed, and the hash of its key. NULL is
- *  allowed. */
+/** Announces an object to be stored or removed, with the hash of its key. NULL is allowed. */
 void ki__warmer_add(ki__warmer *warmer, const ki_object *object, uint32_t hash);
 
 #endif

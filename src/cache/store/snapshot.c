@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a store: snapshots, walks and lists. */
+/* Reading a store: snapshots, iteration and lists. */
 #include <errno.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ const char *ki_snapshot_index_name(const ki_snapshot *snapshot, size_t position)
     return position < snapshot->index_count ? snapshot->indexes[position].def->index.name : NULL;
 }
 
-/* The number of an index, or -1. */
+/* Index number by name, or -1. */
 static int index_number(const ki_snapshot *snapshot, const char *index)
 {
     for (size_t i = 0; i < snapshot->index_count; i++) {
@@ -95,8 +95,8 @@ static int find_posting(const ki_snapshot *snapshot, const char *index, ki_str v
     return 0;
 }
 
-/* Walks: `leaf` holds the objects of the block at hand, `bits` those of them still to come, and
- * `position` is the next block. `set` limits the walk to a posting; NULL means all objects. */
+/* Iteration: `leaf` holds the objects of the current block, `bits` the remaining ones of them, and
+ * `position` is the next block. `set` limits the iteration to a posting; NULL means all objects. */
 
 ki_snapshot_iter ki_snapshot_iter_all(const ki_snapshot *snapshot)
 {
@@ -128,8 +128,7 @@ static uint64_t used_slots(const ki__vec_node *leaf)
     return bits;
 }
 
-/* The leaf of the first block from *block on that the walk has to look at, and which of its slots;
- * NULL at the end. */
+/* The leaf of the first relevant block from *block on, and its relevant slots; NULL at the end. */
 static const ki__vec_node *find_block(const ki_snapshot_iter *iter, uint64_t *block, uint64_t *bits)
 {
     const ki__vec *objects = &iter->snapshot->objects;
@@ -143,12 +142,12 @@ static const ki__vec_node *find_block(const ki_snapshot_iter *iter, uint64_t *bl
     const ki__vec_node *leaf = NULL;
     while (leaf == NULL && (*bits = ki__posting_next_block(iter->set, block)) != 0) {
         leaf = ki__vec_leaf(objects, (uint32_t)(*block * 64));
-        *block += leaf == NULL; /* nothing there: an index function has changed its mind */
+        *block += leaf == NULL; /* empty: the index function is not deterministic */
     }
     return leaf;
 }
 
-/* Moves on to the next block that has objects; false at the end. */
+/* Advances to the next block with objects; false at the end. */
 static bool next_block(ki_snapshot_iter *iter)
 {
     while (iter->bits == 0) {
@@ -253,7 +252,7 @@ static ki_list *new_list(const ki_snapshot *snapshot, size_t max)
     return list;
 }
 
-/* How many objects a walk can give at the most. */
+/* Upper bound of the remaining objects. */
 static size_t most_left(const ki_snapshot_iter *iter)
 {
     const ki__posting *set = iter->set;
@@ -266,10 +265,10 @@ static size_t most_left(const ki_snapshot_iter *iter)
 static void add_object(ki_list *list, const ki_object *object)
 {
     list->objects[list->count] = object;
-    list->count += object != NULL; /* or an index function has changed its mind */
+    list->count += object != NULL; /* NULL if the index function is not deterministic */
 }
 
-/* Adds the objects of a leaf whose bits are set. */
+/* Appends the objects of a leaf whose bits are set. */
 static void add_leaf(ki_list *list, const ki__vec_node *leaf, uint64_t bits)
 {
     if (bits == UINT64_MAX) {
@@ -299,8 +298,8 @@ int ki_snapshot_list(ki_snapshot_iter *iter, ki_list **ret_list)
     return 0;
 }
 
-/* One bit for each object under any of the values, in an array of `words` words. There is nothing
- * behind them, but for what an index function left that changed its mind. */
+/* Sets a bit for each object with any of the values, in an array of `words` words. There are none
+ * beyond, except stale ones of a nondeterministic index function. */
 static void gather(const ki__index_state *state, const ki_index_values *values, uint64_t *set,
                    size_t words)
 {
@@ -384,7 +383,7 @@ int ki_snapshot_list_like(const ki_snapshot *snapshot, const char *index, const 
     return r;
 }
 
-/* Reading the present */
+/* Reading the current version */
 
 ki_object *ki__store_get(ki_store *store, ki_str key)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making and ending a store, and the writes that are one version each; the counterpart of
+/* Creation and destruction of a store, and writes that create one version each; the counterpart of
  * client-go's tools/cache/store.go and thread_safe_store.go. */
 #include <errno.h>
 #include <string.h>
@@ -13,14 +13,14 @@
 
 #define OBJECTS_MAX (UINT32_C(1) << 30)
 
-/* Life of a store */
+/* Creation and destruction */
 
 void ki__store_hold(ki_store *store)
 {
     ki__refs_take(&store->refs);
 }
 
-/* Frees what the writer has for the indexes from number `count` on. */
+/* Frees the writer's data for the indexes from number `count` on. */
 static void cut_writers(ki_store *store, size_t count)
 {
     while (store->writer_count > count) {
@@ -54,7 +54,7 @@ ki_store *ki_store_ref(ki_store *store)
 ki_store *ki_store_unref(ki_store *store)
 {
     if (store == NULL || !ki__refs_drop(&store->handles) || ki__is_inherited(store->process)) {
-        return NULL; /* a writer of the parent may have been in the middle of something */
+        return NULL; /* the parent's writer may have been in the middle of a change */
     }
     ki__version_close(store);
     ki__store_drop(store);
@@ -88,7 +88,7 @@ int ki_store_new(const ki_store_options *options, ki_store **ret_store, ki_error
     ki__refs_init(&store->refs);
     size_t max = o.max_objects != 0 && o.max_objects < OBJECTS_MAX ? o.max_objects : OBJECTS_MAX;
     store->max_objects = (uint32_t)max;
-    /* Numbers of objects that go are not free before the version is done, so there are more. */
+    /* Ids of removed objects are not free before the version is complete, so more are needed. */
     ki__ids_init(&store->ids, alloc, UINT32_MAX);
     ki_snapshot *first = ki__version_new(store, NULL, 0);
     if (first == NULL) {
@@ -144,8 +144,8 @@ int ki_store_bookmark(ki_store *store, const char *resource_version, ki_error *e
     return ki__txn_finish(txn, ki_txn_set_resource_version(txn, resource_version, error));
 }
 
-/* Removes what the base has and the new content has not. `seen` has a bit for each id of the new.
- */
+/* Removes objects of the base that are not in the new content. `seen` has a bit for each id of the
+ * new content. */
 static int remove_unseen(ki_txn *txn, const uint64_t *seen, ki_error *error)
 {
     uint64_t first = 0;
@@ -163,13 +163,13 @@ static int remove_unseen(ki_txn *txn, const uint64_t *seen, ki_error *error)
     return 0;
 }
 
-/* Puts the new content beside what is there. `seen` gets a bit for each id of it. */
+/* Adds the new content to the current one. Sets a bit in `seen` for each of its ids. */
 static int put_all(ki_txn *txn, const ki_object *const *objects, size_t count, uint64_t *seen,
                    ki_error *error)
 {
     uint32_t max = txn->max_objects;
     uint32_t kept = 0;
-    txn->max_objects = UINT32_MAX; /* what is there still counts, but will go */
+    txn->max_objects = UINT32_MAX; /* the old content still counts, but will be removed */
     for (size_t i = 0; i < count; i++) {
         uint32_t id;
         int r = ki__txn_put(txn, objects[i], &id, error);
@@ -241,7 +241,7 @@ static int check_index(const ki_snapshot *version, const ki_index *index, ki_err
     return 0;
 }
 
-/* Gives the version being built one more index, empty. */
+/* Adds an empty index to the version being built. */
 static int define_index(ki_txn *txn, const ki_index *theirs, ki_error *error)
 {
     ki_store *store = txn->store;
@@ -274,7 +274,7 @@ static int define_index(ki_txn *txn, const ki_index *theirs, ki_error *error)
     return 0;
 }
 
-/* Fills the indexes from number `first_index` on with the objects that are there. */
+/* Adds the existing objects to the indexes from number `first_index` on. */
 static int fill_indexes(ki_txn *txn, size_t first_index, ki_error *error)
 {
     uint64_t first = 0;

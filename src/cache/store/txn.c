@@ -84,7 +84,7 @@ int ki_store_begin(ki_store *store, ki_txn **ret_txn, ki_error *error)
     KI__REQUIRE(ret_txn, error);
     int r = ki__txn_begin(store, 0, ret_txn, error);
     if (r >= 0) {
-        (void)ki_store_ref(store); /* the store stays until the transaction ends */
+        (void)ki_store_ref(store); /* the transaction keeps the store alive */
         ki__version_set_writer(store, KI__WRITER_OPEN);
     }
     return r;
@@ -116,9 +116,10 @@ const ki_object *ki_txn_get(const ki_txn *txn, ki_str key)
     return ki__snapshot_get(txn->next, key);
 }
 
-/* Resource versions */
+/* resourceVersions */
 
-/* Memory for a text that is too long for the version itself; NULL in *ret_text if it is not. */
+/* Allocates memory for a string that does not fit into the version itself; otherwise NULL in
+ * *ret_text. */
 static int prepare_text(ki_txn *txn, const char *text, char **ret_text, ki_error *error)
 {
     size_t len = strlen(text);
@@ -136,7 +137,7 @@ static int prepare_text(ki_txn *txn, const char *text, char **ret_text, ki_error
     return 0;
 }
 
-/* Makes `text` the resource version, in the memory that prepare_text() gave. */
+/* Sets the resourceVersion to `text`, using the memory of prepare_text(). */
 static void set_text(ki_txn *txn, const char *text, char *memory)
 {
     ki_snapshot *next = txn->next;
@@ -163,7 +164,7 @@ int ki_txn_set_resource_version(ki_txn *txn, const char *resource_version, ki_er
 
 /* Changing one object */
 
-/* Undoes what prepare_indexes() has added. */
+/* Undoes the additions of prepare_indexes(). */
 static void unprepare_indexes(ki_txn *txn, uint32_t id)
 {
     for (size_t i = 0; i < txn->next->index_count; i++) {
@@ -182,8 +183,8 @@ static void swap_values(ki_index_values *values, size_t from, size_t to)
     values->values[to] = value;
 }
 
-/* Adds the object under the values that are new to it and prepares the removal of those it loses.
- * On return the first `added` of new_values are those added, and old_values are those to remove. */
+/* Adds the object to its new values and prepares the removal from values that it loses. On return
+ * the first `added` of new_values are those added, and old_values are those to remove. */
 static int prepare_index(ki_txn *txn, ki__index_writer *writer, ki__index_state *state, uint32_t id)
 {
     ki_index_values *old_values = &writer->old_values;
@@ -216,7 +217,7 @@ static int prepare_index(ki_txn *txn, ki__index_writer *writer, ki__index_state 
 }
 
 /* Computes the index values of both objects (NULL for none), and does all index work that can fail.
- * On failure nothing is changed. */
+ * No effect on failure. */
 static int prepare_indexes(ki_txn *txn, const ki_object *old_object, const ki_object *new_object,
                            uint32_t id, ki_error *error)
 {
@@ -232,7 +233,7 @@ static int prepare_indexes(ki_txn *txn, const ki_object *old_object, const ki_ob
         if (def->of_key && old_object != NULL && new_object != NULL) {
             writer->old_values.count = 0;
             writer->new_values.count = 0;
-            continue; /* both have the same key, so they have the same values */
+            continue; /* equal keys, so equal values */
         }
         r = ki__index_values_of(&writer->old_values, def, old_object, error);
         if (r >= 0) {
@@ -252,7 +253,7 @@ static int prepare_indexes(ki_txn *txn, const ki_object *old_object, const ki_ob
     return r;
 }
 
-/* Removes the object from the values it has lost. */
+/* Removes the object from values that it has lost. */
 static void finish_indexes(ki_txn *txn, uint32_t id)
 {
     for (size_t i = 0; i < txn->next->index_count; i++) {
@@ -264,20 +265,19 @@ static void finish_indexes(ki_txn *txn, uint32_t id)
     }
 }
 
-/* Releases an object that the transaction no longer has at `id`. Space for the note is reserved.
- */
+/* Releases an object that the transaction removes from `id`. Garbage space was reserved. */
 static void let_go(ki_txn *txn, const ki_object *object, uint32_t id)
 {
     void *in_base = ki__vec_get(&txn->base->objects, id).ptr;
     if (in_base == object) {
         ki__edit_discard(&txn->edit, in_base, id);
     } else {
-        (void)ki_object_unref(object); /* came in with this transaction: nobody has seen it */
+        (void)ki_object_unref(object); /* added in this transaction: not visible to others */
     }
 }
 
-/* The reference that the slot at `id` is to hold. One that the base holds there already, and that
- * was to be let go, is kept instead of taking another. */
+/* The reference for the slot at `id`. If the base already holds the object there and was about to
+ * release it, that reference is kept instead. */
 static void *keep(ki_txn *txn, const ki_object *object, uint32_t id)
 {
     void *in_base = ki__vec_get(&txn->base->objects, id).ptr;
@@ -305,7 +305,7 @@ static int insert(ki_txn *txn, const ki_object *object, uint32_t hash, uint32_t 
         return ki__error_code(error, r);
     }
     r = prepare_indexes(txn, NULL, object, id, error);
-    if (r >= 0) { /* not before: index functions may look up keys, and there is no object yet */
+    if (r >= 0) { /* not earlier: index functions may look up keys, and there is no object yet */
         r = ki__table_insert(&txn->edit, &next->keys, hash, id);
         if (r < 0) {
             unprepare_indexes(txn, id);
@@ -365,8 +365,8 @@ int ki__txn_check_key(const ki_object *object, ki_error *error)
     return 0;
 }
 
-/* Stores an object as it is; its key was checked, `hash` is that of it. *ret_old is what stood in
- * its place, or NULL. */
+/* Stores an object without transformation; its key was checked, `hash` is that of it. *ret_old is
+ * the replaced object, or NULL. */
 static int put(ki_txn *txn, const ki_object *object, uint32_t hash, uint32_t *ret_id,
                const ki_object **ret_old, ki_error *error)
 {
@@ -452,7 +452,7 @@ int ki__txn_remove(ki_txn *txn, uint32_t id, ki_error *error)
     if (r < 0) {
         return ki__error_code(error, r);
     }
-    let_go(txn, object, id); /* before anything else uses the room for garbage */
+    let_go(txn, object, id); /* before the reserved garbage space is used otherwise */
     slot->ptr = NULL;
     finish_indexes(txn, id);
     ki__table_remove(&txn->edit, &next->keys, hash, id);
@@ -487,7 +487,7 @@ int ki_txn_add(ki_txn *txn, const ki_object *object, ki_error *error)
     if (r < 0) {
         return r;
     }
-    /* With a transform function the object may be what is replaced, with no other reference. */
+    /* With a transform function the object may be the replaced one, without any other reference. */
     ki_object *held = txn->store->transform != NULL ? ki_object_ref(object) : NULL;
     uint32_t id;
     r = ki__txn_put(txn, object, &id, error);
@@ -512,7 +512,7 @@ int ki_txn_delete(ki_txn *txn, ki_str key, const char *resource_version, ki_erro
         return r;
     }
     uint32_t id = ki__version_find(txn->next, ki__key_hash(txn->store, key), key);
-    ki_object *held = NULL; /* `resource_version` may lie in the object */
+    ki_object *held = NULL; /* `resource_version` may point into the object */
     if (id != KI__TABLE_NONE) {
         held = ki_object_ref(ki__vec_get(&txn->next->objects, id).ptr);
         r = ki__txn_remove(txn, id, error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariants: a parent is never older than its children, so whatever an edit owns hangs on nodes it
- * owns; all leaves are at the same depth. */
+/* Invariants: a parent is never older than its children, so everything that an edit owns is
+ * reachable through nodes it owns; all leaves are at the same depth. */
 #include "cache/store/vec.h"
 
 #include <errno.h>
@@ -8,10 +8,10 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 
-/* 64^6 passes the largest id. */
+/* 64^6 exceeds the largest id. */
 enum { MAX_HEIGHT = 6 };
 
-/* How far an id is shifted to find its slot in a node `level` levels above the leaves. */
+/* Shift of an id to get its slot in a node `level` levels above the leaves. */
 static uint32_t shift_of(uint32_t level)
 {
     return KI__VEC_BITS * level;
@@ -40,12 +40,12 @@ const ki__vec_node *ki__vec_next_leaf(const ki__vec *vec, uint64_t *id)
             *id = at;
             return node;
         }
-        at = ((at >> shift_of(level)) + 1) << shift_of(level); /* past the part that is empty */
+        at = ((at >> shift_of(level)) + 1) << shift_of(level); /* skips the empty part */
     }
     return NULL;
 }
 
-/* Makes the node at *ref the edit's own, creating it if there is none. */
+/* Makes the node at *ref owned by the edit, creating it if there is none. */
 static int own(ki__edit *edit, ki__vec_node **ref)
 {
     if (*ref == NULL) {
@@ -63,7 +63,7 @@ static int own(ki__edit *edit, ki__vec_node **ref)
     return 0;
 }
 
-/* Adds levels on top until there is space for `id`. */
+/* Adds levels at the top until there is space for `id`. */
 static int grow(ki__edit *edit, ki__vec *vec, uint32_t id)
 {
     if (vec->root == NULL) {
@@ -166,9 +166,9 @@ void ki__vec_free(const ki_alloc *alloc, const ki__vec *vec, uint64_t birth,
 {
     struct {
         ki__vec_node *node;
-        uint32_t next; /* the slot to visit next */
+        uint32_t next; /* next slot to visit */
     } stack[MAX_HEIGHT + 1];
-    uint32_t first = 0; /* the id of the first slot below the node at hand */
+    uint32_t first = 0; /* id of the first slot below the current node */
     uint32_t depth = 0;
 
     if (vec->root == NULL || vec->root->birth < birth) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A persistent array: slots by number, in a tree of nodes with 64 slots each, copied on write. What
- * was never set is empty (all zero); parts that are empty take no memory. */
+/* A persistent array: slots by number, in a tree of nodes with 64 slots each, copied on write.
+ * Slots that were never set are empty (all zero); empty parts take no memory. */
 #ifndef KI_CACHE_STORE_VEC_H
 #define KI_CACHE_STORE_VEC_H
 
@@ -10,12 +10,12 @@ enum { KI__VEC_BITS = 6, KI__VEC_WIDTH = 1 << KI__VEC_BITS };
 
 typedef union ki__slot {
     struct ki__vec_node *child; /* in inner nodes */
-    void *ptr;                  /* in leaves, as the user of the array likes */
+    void *ptr;                  /* in leaves, for the user of the array */
     uint64_t bits;
 } ki__slot;
 
 typedef struct ki__vec_node {
-    uint64_t birth; /* a ki__block; never less than the births below it */
+    uint64_t birth; /* a ki__block; never less than that of its children */
     ki__slot slots[KI__VEC_WIDTH];
 } ki__vec_node;
 
@@ -47,22 +47,22 @@ static inline ki__slot ki__vec_get(const ki__vec *vec, uint32_t id)
     return leaf != NULL ? leaf->slots[id % KI__VEC_WIDTH] : (ki__slot){.bits = 0};
 }
 
-/** The first leaf at or after the one that would hold *id; sets *id to the number of its first
- * slot. NULL if there is none. */
+/** The first leaf at or after the one that would hold *id; sets *id to its first slot. NULL if
+ *  there is none. */
 const ki__vec_node *ki__vec_next_leaf(const ki__vec *vec, uint64_t *id);
 
-/** Makes everything on the way to slot `id` the edit's own and gives the slot to write to, valid
- *  until the array changes elsewhere. On -ENOMEM the content is as it was. */
+/** Makes the path to slot `id` owned by the edit and returns the slot for writing, valid until
+ *  another slot changes. -ENOMEM leaves the content unchanged. */
 int ki__vec_touch(ki__edit *edit, ki__vec *vec, uint32_t id, ki__slot **ret_slot);
 
-/** The slot of an `id` that this edit has touched, to write to. */
+/** The slot of an `id` that this edit has touched, for writing. */
 ki__slot *ki__vec_touched(const ki__edit *edit, const ki__vec *vec, uint32_t id);
 
-/** Frees what has become empty on the way to a touched slot. */
+/** Frees nodes that became empty on the path to a touched slot. */
 void ki__vec_prune(const ki__edit *edit, ki__vec *vec, uint32_t id);
 
-/** Frees all nodes born at or after `birth`, and hands each slot in such leaves to `release` (if
- * not NULL) first. */
+/** Frees all nodes born at or after `birth`, after passing each slot in such leaves to `release`
+ *  (if not NULL). */
 void ki__vec_free(const ki_alloc *alloc, const ki__vec *vec, uint64_t birth,
                   void (*release)(ki__slot slot, uint32_t id, void *user), void *user);
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a reader gets hold of the current version without a lock, and how old versions are freed.
+/* How readers acquire the current version without a lock, and how old versions are freed.
  *
- * Acquiring must read the pointer and count the hold in one step, or the version could be freed in
- * between. So the pointer and a count of acquisitions share one word, and acquiring is one
- * fetch-and-add. When the writer swaps in the next version it gets that count and moves it into the
- * version's own count, which releases have been lowering meanwhile. A large bias keeps that count
- * from reaching zero while the version is current.
+ * Acquiring must read the pointer and count the reference atomically, or the version could be freed
+ * in between. So the pointer and a count of acquisitions share one word, and acquiring is one
+ * fetch-and-add. When the writer swaps in the next version it gets that count and adds it to the
+ * version's own count, which releases have been decrementing meanwhile. A large bias keeps that
+ * count from reaching zero while the version is current.
  *
- * Only addresses below 2^48 fit into the word. Others (with tags in their upper bits, as of MTE,
- * LAM and HWASan, or of 52 bits and more) are published beside it, under a lock: the word then says
- * so, and acquiring takes the lock as well. Which way it goes is decided for each version.
+ * Only addresses below 2^48 fit into the word. Others (with tags in their upper bits, as with MTE,
+ * LAM and HWASan, or of 52 bits and more) are published separately, under a lock: the word is then
+ * a marker, and acquiring takes the lock as well. This is decided for each version.
  *
- * A version whose count is zero is dead. Whoever finds that pushes it on a stack and collects,
- * unless someone is collecting already, or a writer is at work, which collects when it is done:
- * they will find it there, and nobody waits. Collecting a version frees those parts of its garbage
- * that the next older version alive does not have, and leaves the others to that one. */
+ * A version whose count is zero is dead. The thread that finds it dead pushes it on a stack and
+ * collects, unless another thread is collecting, or a writer is active, which collects when it is
+ * done: these will find it there, so nobody waits. Collecting a version frees those parts of its
+ * garbage that the next older live version does not have, and passes the others to that one. */
 #include "cache/store/version.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ enum { COUNT_BITS = 19, ADDRESS_BITS = 3 };
 #define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)
 #define COUNT_FOLD (UINT64_C(1) << (COUNT_BITS - 2))
 
-/* The word while the version is published beside it, or this and what was added to it. */
+/* Marker for a version that is published separately; acquisitions may have been added to it. */
 #define WIDE (UINT64_MAX << 40)
 #define WIDE_FOLD (UINT64_C(1) << 30)
 
@@ -61,7 +61,7 @@ static bool fits(const ki_snapshot *version)
 #endif
 }
 
-/* Publishes a version, or NULL, and returns the word before. Only the writer does that. */
+/* Publishes a version, or NULL, and returns the previous word. Only for the writer. */
 static uint64_t swap(ki_store *store, ki_snapshot *version)
 {
     bool fit = fits(version);
@@ -75,8 +75,8 @@ static uint64_t swap(ki_store *store, ki_snapshot *version)
     return word;
 }
 
-/* Holds the version beside the word; NULL if there is none any more. It is current, so its count
- * cannot reach zero meanwhile. */
+/* Acquires a separately published version; NULL if there is none any more. It is current, so its
+ * count cannot reach zero meanwhile. */
 static ki_snapshot *acquire_wide(ki_store *store)
 {
     ki_snapshot *version = NULL;
@@ -86,7 +86,7 @@ static ki_snapshot *acquire_wide(ki_store *store)
         version = atomic_load(&store->wide);
         atomic_fetch_add(&version->refs, 1);
         if (word - WIDE >= WIDE_FOLD) {
-            atomic_store(&store->current, WIDE); /* before it overflows; it counts nothing */
+            atomic_store(&store->current, WIDE); /* avoids overflow; the count is unused */
         }
     }
     ki__mutex_unlock(&store->wide_lock);
@@ -139,7 +139,7 @@ static void release_object(ki__slot slot, uint32_t id, void *user)
     }
 }
 
-/* Frees what the version has and `older` has not; all of it if that is NULL. */
+/* Frees what the version has and `older` does not; everything if that is NULL. */
 static void free_content(ki_snapshot *version, ki_snapshot *older)
 {
     const ki_alloc *alloc = version->store->alloc;
@@ -151,7 +151,7 @@ static void free_content(ki_snapshot *version, ki_snapshot *older)
     ki__vec_free(alloc, &version->objects, birth, release_object, older);
 }
 
-/* Frees what the version itself holds, but not its block. */
+/* Frees the version's own members, but not its block. */
 static void free_parts(ki_snapshot *version)
 {
     for (size_t i = 0; i < version->index_count; i++) {
@@ -182,7 +182,7 @@ static void free_item(const ki_alloc *alloc, const ki__garbage_item *item)
     }
 }
 
-/* Whether the item found room in the foremost chunk of `older`. */
+/* Whether the item fits into the first chunk of `older`. */
 static bool move_item(ki_snapshot *older, const ki__garbage_item *item)
 {
     ki__garbage_chunk *chunk = older->garbage;
@@ -193,8 +193,8 @@ static bool move_item(ki_snapshot *older, const ki__garbage_item *item)
     return true;
 }
 
-/* Frees the garbage of a chunk that `older` does not need, and leaves it the rest: item by item
- * while there is room, so that a chunk is not kept for the sake of one item, then as a chunk. */
+/* Frees the garbage in a chunk that `older` does not need, and passes the rest to it: item by item
+ * while there is space, so that a chunk is not kept for one item, then as a chunk. */
 static void sift_chunk(const ki_alloc *alloc, ki__garbage_chunk *chunk, ki_snapshot *older)
 {
     uint32_t kept = 0;
@@ -215,14 +215,14 @@ static void sift_chunk(const ki_alloc *alloc, ki__garbage_chunk *chunk, ki_snaps
     }
 }
 
-/* Takes a dead version out of the row and frees it as far as the older ones allow. */
+/* Unlinks a dead version and frees it as far as older versions allow. */
 static void collect_version(ki_snapshot *version)
 {
     ki_store *store = version->store;
     ki_snapshot *older = version->older;
     ki_snapshot *newer = version->newer;
     if (newer == NULL && older != NULL) {
-        version->last_and_dead = true; /* shares with the older ones: goes after them */
+        version->last_and_dead = true; /* shares data with older ones: freed after them */
         return;
     }
     if (older != NULL) {
@@ -242,17 +242,17 @@ static void collect_version(ki_snapshot *version)
     }
     ki__store_drop(store);
     if (older == NULL && newer != NULL && newer->last_and_dead) {
-        collect_version(newer); /* it has no newer one: this goes one level deep */
+        collect_version(newer); /* it has no newer one: recursion is one level deep */
     }
 }
 
-/* Whether a writer is at work that will collect when it is done. */
+/* Whether there is an active writer, which will collect when it is done. */
 static bool writer_collects(ki_store *store)
 {
     return atomic_load(&store->writer) == KI__WRITER_AT_WORK;
 }
 
-/* Puts the versions from `first` to `last`, in a row by next_dead, on the stack. */
+/* Pushes the versions from `first` to `last`, linked by next_dead, on the stack. */
 static void push_dead(ki_store *store, ki_snapshot *first, ki_snapshot *last)
 {
     last->next_dead = atomic_load(&store->dead);
@@ -260,8 +260,8 @@ static void push_dead(ki_store *store, ki_snapshot *first, ki_snapshot *last)
     }
 }
 
-/* Collects versions in a row by next_dead. A reader stops, and puts the rest back, as soon as there
- * is a writer: that one frees faster, and a reader has other things to do than tidy up after it. */
+/* Collects versions linked by next_dead. A reader stops, and puts the rest back, as soon as there
+ * is a writer: that one frees faster, and readers should not be delayed by cleanup. */
 static void collect_row(ki_store *store, ki_snapshot *version, bool writer)
 {
     while (version != NULL) {
@@ -279,12 +279,12 @@ static void collect_row(ki_store *store, ki_snapshot *version, bool writer)
     }
 }
 
-/* Collects what is on the stack, and what comes meanwhile. */
+/* Collects the versions on the stack, including those pushed meanwhile. */
 static void collect(ki_store *store, bool writer)
 {
     while (atomic_load(&store->dead) != NULL && (writer || !writer_collects(store))) {
         if (atomic_exchange(&store->collecting, true)) {
-            return; /* whoever is at it will look again */
+            return; /* the collecting thread will check again */
         }
         collect_row(store, atomic_exchange(&store->dead, NULL), writer);
         atomic_store(&store->collecting, false);
@@ -294,28 +294,28 @@ static void collect(ki_store *store, bool writer)
 void ki__version_set_writer(ki_store *store, ki__writer writer)
 {
     atomic_store(&store->writer, writer);
-    collect(store, false); /* what readers have left to this writer */
+    collect(store, false); /* versions that readers left to this writer */
 }
 
 void ki__version_release(ki_snapshot *version)
 {
     if (atomic_fetch_sub_explicit(&version->refs, 1, memory_order_acq_rel) == 1) {
         ki_store *store = version->store;
-        ki__store_hold(store); /* as soon as it is on the stack, another may free it */
+        ki__store_hold(store); /* once it is on the stack, another thread may free it */
         push_dead(store, version, version);
         collect(store, false);
         ki__store_drop(store);
     }
 }
 
-/* Turns the count for a current version into that for one of the past. Called for someone who has a
- * handle of the store, so that stays. */
+/* Converts the count of a current version to that of a past one. The caller has a handle of the
+ * store, which keeps it alive. */
 static void retire(ki_snapshot *version, uint64_t word)
 {
     ki_store *store = version->store;
     int64_t change = (is_wide(word) ? 0 : (int64_t)(word & COUNT_MASK)) - BIAS;
     if (atomic_fetch_add(&version->refs, change) + change != 0) {
-        return; /* readers have it */
+        return; /* readers hold it */
     }
     if (atomic_exchange(&store->collecting, true)) {
         push_dead(store, version, version);
@@ -364,7 +364,7 @@ ki_snapshot *ki__version_new(ki_store *store, const ki_snapshot *base, size_t in
     if (version == NULL) {
         return NULL;
     }
-    /* All is zero but the space for garbage, which is written before it is read. */
+    /* Zero everything except the garbage space, which is written before it is read. */
     size_t used = offsetof(ki_snapshot, store);
     memset((char *)version + used, 0, size - used);
     version->first_garbage = (ki__garbage_chunk){
@@ -403,7 +403,7 @@ void ki__version_abandon(ki_snapshot *version, ki_snapshot *base)
 {
     ki_store *store = version->store;
     free_content(version, base);
-    /* What the base was going to lose it keeps. */
+    /* The base keeps everything that was to become its garbage. */
     while (base->garbage != &base->first_garbage) {
         ki__garbage_chunk *next = base->garbage->next;
         ki__free(store->alloc, base->garbage->block);

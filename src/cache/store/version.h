@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Versions of a store, and how they come and go. A ki_snapshot is a version.
+/* Versions of a store and their lifetime. A ki_snapshot is a version.
  *
- * Who may touch what: `current`, `wide`, `dead`, `collecting` and the counts are atomic and
- * anyone's. The content of a version never changes once it is published. Links and garbage belong
+ * Ownership: `current`, `wide`, `dead`, `collecting` and the counts are atomic and accessible to
+ * any thread. The content of a version is immutable once it is published. Links and garbage belong
  * to the writer while the version is being built or current, and to the collector from then on. */
 #ifndef KI_CACHE_STORE_VERSION_H
 #define KI_CACHE_STORE_VERSION_H
@@ -21,7 +21,7 @@
 #include "cache/store/index.h"
 #include "cache/store/vec.h"
 
-/* Space for the garbage of a usual update, and for a usual resource version. */
+/* Inline space for the garbage of a typical update, and for a typical resourceVersion. */
 enum { KI__VERSION_GARBAGE = 12, KI__VERSION_TEXT = 48 };
 
 struct ki_snapshot {
@@ -32,13 +32,13 @@ struct ki_snapshot {
     uint64_t number;
     ki__vec objects;        /* from ids to objects */
     ki__table keys;         /* from the hashes of keys to ids */
-    char *resource_version; /* text, or memory of its own if that is too small */
+    char *resource_version; /* `text`, or separately allocated if that is too small */
     char text[KI__VERSION_TEXT];
-    ki__garbage_chunk *garbage; /* what this version has and the next has not */
-    struct ki_snapshot *older;  /* the neighbours that are still there */
+    ki__garbage_chunk *garbage; /* what this version has and the next does not */
+    struct ki_snapshot *older;  /* the existing neighbors */
     struct ki_snapshot *newer;
     struct ki_snapshot *next_dead;
-    bool last_and_dead; /* the store is gone; waits for the older ones */
+    bool last_and_dead; /* the store is gone; waits for older versions */
     size_t index_count;
     struct {
         ki__index_def *def;
@@ -46,29 +46,29 @@ struct ki_snapshot {
     } indexes[];
 };
 
-/** What the writer needs for each index besides the state. */
+/** The writer's data for each index, in addition to the state. */
 typedef struct ki__index_writer {
-    ki__ids ids; /* numbers of the values */
+    ki__ids ids; /* ids of the values */
     ki_index_values old_values;
     ki_index_values new_values;
-    size_t added; /* of new_values, how many the operation at hand has put into the index */
+    size_t added; /* number of new_values that the current operation has added to the index */
 } ki__index_writer;
 
 struct ki_txn {
     ki_store *store;
     ki_snapshot *base;    /* the current version */
     ki_snapshot *next;    /* the one being built */
-    bool preparing;       /* index functions are being called */
-    uint32_t max_objects; /* that `next` may hold; replacing holds more for a while */
+    bool preparing;       /* inside index functions */
+    uint32_t max_objects; /* limit for `next`; higher while the content is replaced */
     ki__edit edit;
 };
 
-/** There is one writer at a time. While it is at work, which is never for long, readers leave dead
+/** There is one writer at a time. While it is active, which is never for long, readers leave dead
  *  versions to it. */
 typedef enum ki__writer {
     KI__WRITER_NONE,
     KI__WRITER_AT_WORK,
-    KI__WRITER_OPEN, /* a transaction in the hands of the user */
+    KI__WRITER_OPEN, /* a transaction held by the user */
 } ki__writer;
 
 struct ki_store {
@@ -77,52 +77,52 @@ struct ki_store {
     int (*transform)(const ki_object *object, ki_object **ret_object, void *user);
     void *transform_user;
     uint32_t max_objects;
-    uint64_t process; /* that made it */
+    uint64_t process; /* creating process */
 
-    /* Anyone. */
+    /* Any thread. */
     ki__refs handles;            /* references of users */
-    ki__refs refs;               /* handles together, and each version, hold one */
+    ki__refs refs;               /* one for all handles together, and one per version */
     _Atomic(uint64_t) current;   /* version and count of acquisitions: see version.c */
     _Atomic(ki_snapshot *) wide; /* the current version if it does not fit in there; or NULL */
     ki__mutex wide_lock;
-    _Atomic(ki_snapshot *) dead; /* versions that nobody holds, not yet collected */
-    atomic_bool collecting;      /* someone is at it */
+    _Atomic(ki_snapshot *) dead; /* unreferenced versions, not yet collected */
+    atomic_bool collecting;      /* a thread is collecting */
     atomic_int writer;           /* a ki__writer */
 
     /* The writer only. */
     ki_txn txn;
-    ki__ids ids; /* numbers of the objects */
+    ki__ids ids; /* ids of the objects */
     ki__index_writer *writers;
     size_t writer_count;
 };
 
-/** The current version, held. */
+/** Acquires the current version. */
 ki_snapshot *ki__version_acquire(ki_store *store);
 
-/** The current version, not held: to compare with, and for the writer, as only the writer replaces
- *  it. */
+/** The current version without a reference: for comparison, and for the writer, which is the only
+ *  one to replace it. */
 ki_snapshot *ki__version_current(ki_store *store);
 
-/** Gives one hold back. */
+/** Releases a reference. */
 void ki__version_release(ki_snapshot *version);
 
-/** A version after `base` with the same content and space for `index_count` indexes, of which it
- *  has those of `base`; the very first if `base` is NULL. NULL if there is no memory. */
+/** Creates a version after `base` with the same content and space for `index_count` indexes,
+ *  including those of `base`; the first version if `base` is NULL. NULL if out of memory. */
 ki_snapshot *ki__version_new(ki_store *store, const ki_snapshot *base, size_t index_count);
 
 /** Publishes `version` in place of `base`. NULL for the first, which has no base. */
 void ki__version_publish(ki_snapshot *version, ki_snapshot *base);
 
-/** Frees a version that was never published and all that was born in it. */
+/** Frees a version that was never published and everything born in it. */
 void ki__version_abandon(ki_snapshot *version, ki_snapshot *base);
 
-/** Says what the writer does now; collects what readers have left to it, unless it is at work. */
+/** Sets the writer's state; collects what readers have left to it, unless it is active. */
 void ki__version_set_writer(ki_store *store, ki__writer writer);
 
-/** Takes the current version out of the store, for good. */
+/** Removes the current version from the store, permanently. */
 void ki__version_close(ki_store *store);
 
-/** One of the store's own references, which its versions and its handles hold. */
+/** Takes an internal reference to the store, as held by its versions and handles. */
 void ki__store_hold(ki_store *store);
 void ki__store_drop(ki_store *store);
 
@@ -134,18 +134,18 @@ static inline uint32_t ki__key_hash(const ki_store *store, ki_str key)
 /** The id of the object with this key in a version, or KI__TABLE_NONE. */
 uint32_t ki__version_find(const ki_snapshot *version, uint32_t hash, ki_str key);
 
-/** A walk over nothing: it is at its end. */
+/** An iteration at its end. */
 static inline ki_snapshot_iter ki__snapshot_none(const ki_snapshot *snapshot)
 {
     ki_snapshot_iter iter = {.snapshot = snapshot, .position = UINT64_MAX};
-    return iter; /* behind everything */
+    return iter; /* past the end */
 }
 
-/** An object that the walk will come to, about `ahead` after the next; NULL if there is none near.
- */
+/** An object that the iteration will reach about `ahead` steps after the next; NULL if there is
+ *  none nearby. */
 const ki_object *ki__snapshot_peek(const ki_snapshot_iter *iter, uint32_t ahead);
 
-/** The public functions of these names, for text of a known length. */
+/** The public functions of these names, for strings of known length. */
 const ki_object *ki__snapshot_get(const ki_snapshot *snapshot, ki_str key);
 ki_object *ki__store_get(ki_store *store, ki_str key);
 
