@@ -2,6 +2,7 @@
 /* Accessors of an object. Objects are immutable, so all of them are thread-safe. */
 #include "base/error.h"
 #include "base/options.h"
+#include "base/utf8.h"
 #include "object/json/json_flat.h"
 #include "object/json/json_skip.h"
 #include "object/object.h"
@@ -194,11 +195,25 @@ static ki_value label_value(const ki_object *object, const char *name)
     return string_member(&labels, name);
 }
 
+/* Finds a label without a value on the way. Returns 1, 0 if it does not exist, or KI_ERR_NOT_PLAIN
+ * if only its value can tell: it is escaped, not a string, or not UTF-8. */
+static int find_label(const ki_object *object, ki_str name, ki_str *ret_text)
+{
+    if (is_json(object) && !ki__json_flat_can_find(name)) {
+        return KI_ERR_NOT_PLAIN;
+    }
+    int r = ki__object_label_text(object, name, ret_text);
+    return r == 1 && !is_json(object) && !ki__utf8_valid(*ret_text) ? KI_ERR_NOT_PLAIN : r;
+}
+
 ki_str ki_object_label(const ki_object *object, const char *name)
 {
-    ki_value value = label_value(object, name);
-    ki_str text;
-    return ki_value_string(&value, &text) == 0 && text.len != 0 ? text : ki_str_from("");
+    ki_str text = ki_str_from("");
+    if (find_label(object, ki_str_from(name), &text) < 0) {
+        ki_value value = label_value(object, name);
+        (void)!ki_value_string(&value, &text);
+    }
+    return text.len != 0 ? text : ki_str_from("");
 }
 
 bool ki_object_has_label(const ki_object *object, const char *name)
