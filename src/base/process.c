@@ -4,25 +4,27 @@
 #include "base/process.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <unistd.h>
 
+_Atomic uint64_t ki__process_number;
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static _Atomic uint64_t forks;
-static bool counted; /* written once */
 
 static void count_fork(void)
 {
-    atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ki__process_number, 1, memory_order_relaxed);
 }
 
 static void count_forks(void)
 {
-    counted = pthread_atfork(NULL, NULL, count_fork) == 0;
+    if (pthread_atfork(NULL, NULL, count_fork) == 0) {
+        atomic_store_explicit(&ki__process_number, 1, memory_order_relaxed);
+    }
 }
 
 uint64_t ki__process(void)
 {
     (void)pthread_once(&once, count_forks); /* cannot fail */
-    return counted ? atomic_load_explicit(&forks, memory_order_relaxed) : (uint64_t)getpid();
+    uint64_t number = atomic_load_explicit(&ki__process_number, memory_order_relaxed);
+    return number != 0 ? number : (uint64_t)getpid();
 }

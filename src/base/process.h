@@ -5,6 +5,7 @@
 #ifndef KI_BASE_PROCESS_H
 #define KI_BASE_PROCESS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,10 +14,14 @@
 /** A number that differs between a process and its children. No system call. Any thread. */
 uint64_t ki__process(void);
 
+/* The result of ki__process() once it was called; 0 if forks cannot be counted. */
+extern _Atomic uint64_t ki__process_number;
+
 /** Whether an object created when ki__process() was `process` belongs to a parent process. */
 static inline bool ki__is_inherited(uint64_t process)
 {
-    return process != ki__process();
+    uint64_t number = atomic_load_explicit(&ki__process_number, memory_order_relaxed);
+    return process != number && (number != 0 || process != ki__process());
 }
 
 /** Returns KI_ERR_STOPPED from the enclosing function if it is called in a child of the process
