@@ -20,8 +20,10 @@
 #include <kinformer/informer.h>
 #include <kinformer/object.h>
 #include <kinformer/parts/engine.h>
+#include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/source.h>
 #include <kinformer/parts/watch_event.h>
+#include <kinformer/registration.h>
 
 #include "support/bench.h"
 #include "support/pod.h"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/encoding.h>
 #include <kinformer/object.h>
 
 #include "peers.h"

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/buf.h>
+#include <kinformer/encoding.h>
 #include <kinformer/object.h>
 #include <kinformer/path.h>
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/index.h>
 #include <kinformer/object.h>
 #include <kinformer/parts/queue.h>
 #include <kinformer/parts/simple_informer.h>

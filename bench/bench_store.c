@@ -27,6 +27,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <kinformer/index.h>
 #include <kinformer/lister.h>
 #include <kinformer/object.h>
 #include <kinformer/parts/store_write.h>
@@ -184,9 +185,10 @@ static uint64_t run_list(worker *w)
 static uint64_t run_walk(worker *w)
 {
     ki_snapshot *snapshot = ki_store_snapshot(w->e->store);
-    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_begin(snapshot);
+    const ki_object *object;
     size_t visited = 0;
-    while (ki_snapshot_iter_next(&iter) != NULL) {
+    while (ki_snapshot_iter_next(&iter, &object) > 0) {
         visited++;
     }
     expect(visited, w->e->count, "walk");
@@ -226,9 +228,11 @@ static uint64_t run_find(worker *w)
 {
     ki_snapshot *snapshot = ki_store_snapshot(w->e->store);
     ki_snapshot_iter iter;
-    check(ki_snapshot_iter_find(snapshot, KI_INDEX_NAMESPACE, random_namespace(w), &iter), "find");
+    check(ki_snapshot_iter_by_index(snapshot, KI_INDEX_NAMESPACE, random_namespace(w), &iter),
+          "find");
+    const ki_object *object;
     size_t visited = 0;
-    while (ki_snapshot_iter_next(&iter) != NULL) {
+    while (ki_snapshot_iter_next(&iter, &object) > 0) {
         visited++;
     }
     expect(visited, 1, "find");
@@ -276,8 +280,9 @@ static uint64_t run_lister_walk(worker *w)
 {
     ki_lister lister = lister_of(w);
     ki_lister_iter iter = ki_lister_iter_begin(&lister, NULL, w->e->selector);
+    const ki_object *object;
     size_t visited = 0;
-    while (ki_lister_iter_next(&iter) != NULL) {
+    while (ki_lister_iter_next(&iter, &object) > 0) {
         visited++;
     }
     expect(visited, 1, "lister_walk");

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <kinformer/worker.h>
 #include <kinformer/workqueue.h>
 
 #include "support/bench.h"

@@ -3,6 +3,7 @@
  * and a patch of a status. Labels of the owner are copied, whatever encoding it has. */
 #include <stdio.h>
 
+#include <kinformer/encoding.h>
 #include <kinformer/kinformer.h>
 
 static const char website_json[] =

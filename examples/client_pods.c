@@ -51,7 +51,7 @@ static int follow(ki_factory *factory, ki_error *error)
 {
     ki_handler handler = {.on_add = on_add, .on_update = on_update, .on_delete = on_delete};
     ki_informer *pods = NULL;
-    int r = ki_factory_informer(factory, KI_CORE_V1_PODS, &pods, error);
+    int r = ki_factory_informer(factory, KI_CORE_V1_PODS, NULL, &pods, error);
     if (r == 0) {
         r = ki_informer_add_handler(pods, &handler, NULL, NULL, error);
     }

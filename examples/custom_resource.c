@@ -5,7 +5,10 @@
  * pressed, and then the number of widgets per owner. */
 #include <stdio.h>
 
+#include <kinformer/health.h>
+#include <kinformer/index.h>
 #include <kinformer/kinformer.h>
+#include <kinformer/path.h>
 
 #define INDEX_OWNER "owner"
 
@@ -64,10 +67,11 @@ static void on_watch_error(ki_informer *informer, const ki_watch_failure *failur
 static void print_owners(ki_informer *widgets)
 {
     ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(widgets));
-    uint32_t position = 0;
+    ki_index_iter owners;
     ki_str owner;
     size_t count;
-    while (ki_snapshot_next_value(snapshot, INDEX_OWNER, &position, &owner, &count) > 0) {
+    int r = ki_index_iter_begin(snapshot, INDEX_OWNER, &owners);
+    while (r == 0 && ki_index_iter_next(&owners, &owner, &count) > 0) {
         printf("%.*s owns %zu\n", KI_STR_ARG(owner), count);
     }
     ki_snapshot_unref(snapshot);
@@ -95,13 +99,12 @@ static int make_index(ki_index *ret_index, ki_error *error)
     return r;
 }
 
-static int prepare(ki_informer *widgets, bool *told, ki_error *error)
+static int prepare(ki_informer *widgets, ki_error *error)
 {
     ki_handler handler = {.on_add = on_add, .on_update = on_update, .on_delete = on_delete};
     ki_index index = KI_OPTIONS_INIT(ki_index);
     int r = make_index(&index, error);
     r = r < 0 ? r : ki_informer_add_indexes(widgets, (const ki_index *[]){&index}, 1, error);
-    r = r < 0 ? r : ki_informer_set_watch_error_handler(widgets, on_watch_error, told);
     return r < 0 ? r : ki_informer_add_handler(widgets, &handler, NULL, NULL, error);
 }
 
@@ -113,12 +116,15 @@ int main(void)
     ki_factory *factory = NULL;
     ki_informer *widgets = NULL;
     bool told = false;
+    ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
+    options.on_watch_error = on_watch_error;
+    options.watch_error_user = &told;
     setvbuf(stdout, NULL, _IOLBF, 0);
     int r = make_resource(&resource, &error);
     r = r < 0 ? r : ki_client_new(NULL, &client, &error);
     r = r < 0 ? r : ki_client_factory(client, NULL, &factory, &error);
-    r = r < 0 ? r : ki_factory_informer(factory, resource, &widgets, &error);
-    r = r < 0 ? r : prepare(widgets, &told, &error);
+    r = r < 0 ? r : ki_factory_informer(factory, resource, &options, &widgets, &error);
+    r = r < 0 ? r : prepare(widgets, &error);
     r = r < 0 ? r : ki_factory_start(factory, &error);
     if (r < 0) {
         fprintf(stderr, "%s: %s\n", ki_error_name(r), error.message);

@@ -4,7 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/buf.h>
+#include <kinformer/diff.h>
+#include <kinformer/encoding.h>
 #include <kinformer/kinformer.h>
+#include <kinformer/merge.h>
 
 static const char website[] =
     "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Website\",\"metadata\":{\"name\":\"shop\","

@@ -27,7 +27,7 @@ static int watch_maps(ki_client *client, ki_apiserver *server, ki_error *error)
     ki_factory *factory = NULL;
     ki_informer *maps = NULL;
     int r = ki_client_factory(client, NULL, &factory, error);
-    r = r < 0 ? r : ki_factory_informer(factory, KI_CORE_V1_CONFIGMAPS, &maps, error);
+    r = r < 0 ? r : ki_factory_informer(factory, KI_CORE_V1_CONFIGMAPS, NULL, &maps, error);
     r = r < 0 ? r : ki_factory_start(factory, error);
     r = r < 0 ? r : ki_factory_wait_for_sync(factory, 10000, error);
     if (r >= 0) {

@@ -3,6 +3,7 @@
  * up a pod that does not exist. */
 #include <stdio.h>
 
+#include <kinformer/kinds.h>
 #include <kinformer/kinformer.h>
 
 enum { SYNC_MS = 30000 };

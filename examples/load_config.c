@@ -3,6 +3,7 @@
  * uses $KUBECONFIG, ~/.kube/config, or the pod that the program runs in. */
 #include <stdio.h>
 
+#include <kinformer/config.h>
 #include <kinformer/kinformer.h>
 
 static const char kubeconfig[] = "apiVersion: v1\n"

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <kinformer/kinds.h>
 #include <kinformer/kinformer.h>
+#include <kinformer/loop.h>
 
 /* ---- a small cache ---- */
 
@@ -102,7 +104,7 @@ static int begin(agent *a, ki_error *error)
     factory.transform = keep_little;
     factory.user = a;
     r = r < 0 ? r : ki_client_factory(a->client, &factory, &a->factory, error);
-    r = r < 0 ? r : ki_factory_informer(a->factory, KI_CORE_V1_PODS, &pods, error);
+    r = r < 0 ? r : ki_factory_informer(a->factory, KI_CORE_V1_PODS, NULL, &pods, error);
     r = r < 0 ? r : ki_informer_add_handler(pods, &handler, NULL, NULL, error);
     return r < 0 ? r : ki_factory_start(a->factory, error);
 }

@@ -30,10 +30,10 @@ static int add(ki_store *store, const char *json, ki_error *error)
 static void print_images(ki_store *store, const ki_selector *selector)
 {
     ki_snapshot *snapshot = ki_store_snapshot(store); /* one state; does not block writers */
-    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_begin(snapshot);
     const ki_object *pod;
     char image[128];
-    while ((pod = ki_snapshot_iter_next(&iter)) != NULL) {
+    while (ki_snapshot_iter_next(&iter, &pod) > 0) {
         if (ki_selector_matches(selector, pod)) {
             printf("%s of tier %.*s runs %s\n", ki_object_key(pod),
                    KI_STR_ARG(ki_object_label(pod, "tier")),

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/buf.h>
+#include <kinformer/encoding.h>
 #include <kinformer/kinformer.h>
 
 static const char json[] =

@@ -3,6 +3,7 @@
  * $KUBECONFIG, ~/.kube/config or a pod. */
 #include <stdio.h>
 
+#include <kinformer/discovery.h>
 #include <kinformer/kinformer.h>
 
 static int show(ki_client *client, const char *name)
@@ -36,8 +37,8 @@ static int show_watchable(ki_client *client)
         watchable += (verbs & KI_CAN_LIST) != 0 && (verbs & KI_CAN_WATCH) != 0;
     }
     printf("%zu resources, %zu can be watched\n", ki_discovery_count(discovery), watchable);
-    for (size_t i = 0; ki_discovery_failure(discovery, i) != NULL; i++) {
-        printf("discovery failed for %s\n", ki_discovery_failure(discovery, i));
+    for (size_t i = 0; ki_discovery_failure_at(discovery, i) != NULL; i++) {
+        printf("discovery failed for %s\n", ki_discovery_failure_at(discovery, i));
     }
     ki_discovery_unref(discovery);
     return 0;

@@ -6,6 +6,7 @@
 
 #include <kinformer/kinformer.h>
 #include <kinformer/parts/engine.h>
+#include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/source.h>
 #include <kinformer/parts/watch_event.h>
 

@@ -3,7 +3,9 @@
  * real loop would sleep, this one says so and sets it on. */
 #include <stdio.h>
 
+#include <kinformer/clock.h>
 #include <kinformer/kinformer.h>
+#include <kinformer/worker.h>
 
 static uint64_t now_ns = 1;
 

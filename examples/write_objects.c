@@ -3,6 +3,7 @@
  * it, applies fields to it, and deletes it. */
 #include <stdio.h>
 
+#include <kinformer/buf.h>
 #include <kinformer/kinformer.h>
 
 /* ---- to be as it should ---- */

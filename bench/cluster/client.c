@@ -10,7 +10,11 @@
 #include <string.h>
 #include <time.h>
 
+#include <kinformer/config.h>
+#include <kinformer/encoding.h>
+#include <kinformer/health.h>
 #include <kinformer/kinformer.h>
+#include <kinformer/registration.h>
 
 #define MARKS 65536 /* of the last events; a power of two */
 #define LINE 256
@@ -105,7 +109,7 @@ static void tell_memory(const program *p)
     ki_lister lister = ki_informer_lister(p->informer);
     ki_lister_iter iter = ki_lister_iter_begin(&lister, NULL, NULL);
     const ki_object *object;
-    while ((object = ki_lister_iter_next(&iter)) != NULL) {
+    while (ki_lister_iter_next(&iter, &object) > 0) {
         count++;
         bytes += ki_object_bytes(object).len;
         memory += ki_object_memory(object);
@@ -187,7 +191,7 @@ static int sync_pods(program *p, ki_error *error)
                               KI_OPTIONS(ki_factory_options, .configure = configure, .user = p),
                               &p->factory, error);
     if (r == 0) {
-        r = ki_factory_informer(p->factory, KI_CORE_V1_PODS, &p->informer, error);
+        r = ki_factory_informer(p->factory, KI_CORE_V1_PODS, NULL, &p->informer, error);
     }
     if (r == 0) {
         r = ki_informer_add_handler(p->informer, &handler, NULL, &p->registration, error);

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include <kinformer/kinformer.h>
+#include <kinformer/loop.h>
 #include <kinformer/parts/engine.h>
+#include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/source.h>
 #include <kinformer/parts/watch_event.h>
 

@@ -6,6 +6,10 @@
 
 #include <stdio.h>
 
+#include <kinformer/buf.h>
+#include <kinformer/index.h>
+#include <kinformer/rate_limiter.h>
+
 #define INDEX_TEAM "team"
 #define TEXT_BYTES ((size_t)1 << 20)
 

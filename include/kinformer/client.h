@@ -14,17 +14,18 @@
 #ifndef KINFORMER_CLIENT_H
 #define KINFORMER_CLIENT_H
 
-#include <kinformer/config.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/factory.h>
 #include <kinformer/informer.h>
-#include <kinformer/loop.h>
+#include <kinformer/log.h>
 #include <kinformer/resource.h>
 
 KI_BEGIN_DECLS
 
 typedef struct ki_client ki_client;
+typedef struct ki_config ki_config; /* <kinformer/config.h> */
+typedef struct ki_loop ki_loop;     /* <kinformer/loop.h> */
 
 /** Whether programs named by a configuration may be run to get credentials. An untrusted kubeconfig
  *  could name any program. */
@@ -112,7 +113,7 @@ KI_API ki_client *ki_client_close(ki_client *client);
  *  ki_client_start(). It runs until the client ends, even if it is released; one with options can
  *  be stopped earlier with ki_informer_stop().
  *  Owner:  caller; release with ki_informer_unref().  Thread: any.  Blocks: no.
- *  Errors: as ki_factory_informer_with().
+ *  Errors: as ki_factory_informer().
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_client_informer(ki_client *client, const ki_resource *resource,
                                            const ki_informer_options *options,
@@ -131,21 +132,6 @@ KI_API KI_NODISCARD int ki_client_start(ki_client *client, ki_error *error);
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_client_wait_for_sync(ki_client *client, uint32_t timeout_ms,
                                                 ki_error *error);
-
-/** Returns the configuration of a client.
- *  Owner: borrowed.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API const ki_config *ki_client_config(const ki_client *client);
-/** Returns the loop of a client, from its options or its own.
- *  Owner: borrowed.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API ki_loop *ki_client_loop(const ki_client *client);
-/** Returns the engine of a client's loop.
- *  Owner: borrowed.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API ki_engine *ki_client_engine(const ki_client *client);
-
-/** Returns the transport of a client, for sources. A reference taken with its `ref` keeps the
- *  client.
- *  Owner: borrowed.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API const ki_transport *ki_client_transport(const ki_client *client);
 
 /** Creates a factory on this client: ki_factory_new() with engine and transport set. `options` may
  *  be NULL.

@@ -10,7 +10,6 @@
 #ifndef KINFORMER_CONFIG_H
 #define KINFORMER_CONFIG_H
 
-#include <kinformer/alloc.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/log.h>
@@ -19,6 +18,7 @@
 KI_BEGIN_DECLS
 
 typedef struct ki_config ki_config;
+typedef struct ki_client ki_client; /* <kinformer/client.h> */
 
 #define KI_CONFIG_FILE_BYTES (1024 * 1024) /* default limit for one file */
 #define KI_CONFIG_ENTRIES 1000 /* default limit for clusters, users and contexts in a file */
@@ -126,6 +126,10 @@ KI_API ki_config *ki_config_unref(const ki_config *config);
 
 /* Reading a configuration. Results are valid as long as the configuration; settings that are not
  * configured are "", and a ki_str is NUL-terminated too.  Thread: any.  Blocks: no.  Since: 0.1 */
+
+/** Returns the configuration of a client.
+ *  Owner: borrowed.  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API const ki_config *ki_client_config(const ki_client *client);
 
 /** Returns the URL of the server, "https://host:port" or "http://host:port", with the port only if
  *  it was configured. */

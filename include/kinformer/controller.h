@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The controller: takes keys from a work queue and reconciles them, with one worker or many.
  *
- * ki_controller_start() starts threads for the workers. A program with its own threads calls
- * ki_controller_run_worker() on each; an event loop calls ki_controller_work_one(). The queue
- * ensures that no two workers have the same key.
+ * ki_controller_start() starts threads for the workers. Programs with their own threads or event
+ * loop run workers there (worker.h). The queue ensures that no two workers have the same key.
  *
  * Thread: any, for every function here. */
 #ifndef KINFORMER_CONTROLLER_H
 #define KINFORMER_CONTROLLER_H
 
-#include <kinformer/alloc.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/handler.h>
@@ -108,18 +106,6 @@ KI_API KI_NODISCARD int ki_controller_start(ki_controller *controller, ki_client
  *  dropped. Inside `reconcile` it does not wait. Always returns NULL; accepts NULL.
  *  Blocks: yes.  Since: 0.1 */
 KI_API ki_controller *ki_controller_close(ki_controller *controller);
-
-/** Processes keys until the queue is shut down and empty.
- *  Blocks: until then.
- *  Errors: KI_ERR_UNSUPPORTED  as ki_workqueue_get(). Returns 0 at the normal end.
- *  Since:  0.1 */
-KI_API KI_NODISCARD int ki_controller_run_worker(ki_controller *controller);
-
-/** Processes one key if one is available: returns 1, or 0 if there was none.
- *  Blocks: only as long as the reconcile function.
- *  Errors: KI_ERR_STOPPED  the queue is shut down and empty.
- *  Since:  0.1 */
-KI_API KI_NODISCARD int ki_controller_work_one(ki_controller *controller);
 
 KI_AUTO_DEFINE(ki_controller, ki_controller_close)
 

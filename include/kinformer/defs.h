@@ -25,6 +25,13 @@
 #define KI_PRINTF(format_index, first_arg)
 #endif
 
+/* Types that many functions refer to and few programs use themselves; each has a header to include
+ * by name: <kinformer/alloc.h>, <kinformer/buf.h>, <kinformer/clock.h>. */
+typedef struct ki_alloc ki_alloc;
+typedef struct ki_buf ki_buf;
+typedef struct ki_clock ki_clock;
+typedef struct ki_random ki_random;
+
 /* Handles that are released automatically at the end of their block, with gcc and clang:
  *   KI_AUTO(ki_object) pod = ki_informer_get(pods, "shop", "web");
  * declares a `ki_object *` and calls ki_object_unref() for it, also on `return`. Always initialize

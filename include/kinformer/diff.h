@@ -3,7 +3,6 @@
 #ifndef KINFORMER_DIFF_H
 #define KINFORMER_DIFF_H
 
-#include <kinformer/alloc.h>
 #include <kinformer/buf.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>

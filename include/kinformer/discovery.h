@@ -31,7 +31,7 @@ typedef enum ki_verb_set {
 
 /** Fetches the resources of the server, or returns the cached result if it is not older than
  *  `max_age_ms`; 0: always fetch. Concurrent callers share one fetch. A group whose server does not
- *  respond is omitted and named by ki_discovery_failure(); the other groups are available.
+ *  respond is omitted and named by ki_discovery_failure_at(); the other groups are available.
  *  Owner:  caller; release with ki_discovery_unref().
  *  Thread: any except the loop's thread.  Blocks: yes.
  *  Errors: as ki_client_do();
@@ -90,8 +90,8 @@ KI_API uint32_t ki_discovery_verbs(const ki_discovery *discovery, const ki_resou
 /** Returns category number `index` of a resource, such as "all", in lower case; NULL after the
  *  last, or if the resource is not in this discovery.
  *  Owner: borrowed.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API const char *ki_discovery_category(const ki_discovery *discovery, const ki_resource *resource,
-                                         size_t index);
+KI_API const char *ki_discovery_category_at(const ki_discovery *discovery,
+                                            const ki_resource *resource, size_t index);
 
 /** Returns the number of resources and group versions skipped because of invalid or duplicate
  *  names.  Since: 0.1 */
@@ -99,7 +99,7 @@ KI_API size_t ki_discovery_left_out(const ki_discovery *discovery);
 
 /** Returns API group version number `index` that could not be fetched, such as
  *  "metrics.k8s.io/v1beta1"; NULL after the last.  Since: 0.1 */
-KI_API const char *ki_discovery_failure(const ki_discovery *discovery, size_t index);
+KI_API const char *ki_discovery_failure_at(const ki_discovery *discovery, size_t index);
 
 /** Finds the resource that `name` refers to: RESOURCE.VERSION.GROUP, or RESOURCE.GROUP, or
  *  RESOURCE. GROUP may be a prefix if no group has exactly that name. RESOURCE is a plural or

@@ -28,9 +28,6 @@
 #ifndef KINFORMER_EDIT_H
 #define KINFORMER_EDIT_H
 
-#include <kinformer/alloc.h>
-#include <kinformer/buf.h>
-#include <kinformer/clock.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/object.h>
@@ -40,6 +37,14 @@
 KI_BEGIN_DECLS
 
 typedef struct ki_edit ki_edit;
+
+/** Formats of patches, for ki_client_patch() and ki_object_merge(). */
+typedef enum ki_patch_type {
+    KI_PATCH_MERGE,     /* RFC 7386 */
+    KI_PATCH_STRATEGIC, /* Kubernetes strategic merge; built-in kinds only */
+    KI_PATCH_JSON,      /* RFC 6902, and further forms that API servers accept */
+    KI_PATCH_MAX
+} ki_patch_type;
 
 typedef struct ki_edit_options {
     size_t size;           /* see KI_OPTIONS_INIT */

@@ -118,13 +118,12 @@ KI_API const char *ki_error_text(int code);
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API bool ki_error_is_retriable(int code);
 
-/** Returns the text of a reason as the API server spells it; "" for KI_REASON_UNKNOWN.
- *  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API const char *ki_reason_text(ki_reason reason);
-
-/** Returns the reason with this text; KI_REASON_UNKNOWN if there is none.
- *  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API ki_reason ki_reason_from(ki_str text);
+/** Return whether an error means that the object does not exist, already exists, or has changed
+ *  since it was read (a conflict): the reason of the server, or the codes KI_ERR_NOT_FOUND and
+ *  KI_ERR_EXISTS. For other reasons see status.h.  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API bool ki_error_is_not_found(const ki_error *error);
+KI_API bool ki_error_is_already_exists(const ki_error *error);
+KI_API bool ki_error_is_conflict(const ki_error *error);
 
 KI_END_DECLS
 

@@ -46,40 +46,27 @@ typedef struct ki_factory_options {
     void *user; /* for make_source, configure and tweak */
 } ki_factory_options;
 
-/** Creates a factory without informers.
- *  Owner:  caller; release with ki_factory_unref().  Blocks: no.
- *  Errors: -EINVAL  no engine, or not exactly one of transport and make_source;  -ENOMEM, -E2BIG.
- *  Since:  0.1 */
-KI_API KI_NODISCARD int ki_factory_new(const ki_factory_options *options, ki_factory **ret_factory,
-                                       ki_error *error);
-
 /** Takes and releases references. Releasing the last one stops the factory. ki_factory_unref()
  *  always returns NULL; both accept NULL.  Blocks: no.  Since: 0.1 */
 KI_API ki_factory *ki_factory_ref(ki_factory *factory);
 KI_API ki_factory *ki_factory_unref(ki_factory *factory);
 
-/** Returns the informer of a resource; the first call creates it, later calls return the same one.
+/** Returns an informer of the factory. Without `options` (NULL) it is shared: each resource has
+ *  one, which every call returns. With options, such as selectors, each call creates another one,
+ *  which starts and stops with the others: `engine` and `source` in them must be NULL;
+ *  `name_space`, `resync_ms` and `transform` are those of the factory if they are zero; `configure`
+ *  is not called.
  *  Owner:  the caller is a user of the informer until ki_factory_release(). The informer is valid
- *          that long, and as long as the factory; ki_informer_ref() keeps it beyond.
+ *          that long, and as long as the factory; ki_informer_ref() keeps it beyond. The factory
+ *          releases an informer with options once it was stopped, also by ki_informer_stop().
  *  Blocks: no.
- *  Errors: KI_ERR_STOPPED;  as ki_informer_new() and ki_source_http_new(), or make_source.
+ *  Errors: KI_ERR_STOPPED;  as ki_informer_new() and ki_source_http_new(), or make_source;
+ *          -EINVAL  the options have an engine, a source, another resource, or a namespace for a
+ *          cluster-scoped resource.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_factory_informer(ki_factory *factory, const ki_resource *resource,
+                                            const ki_informer_options *options,
                                             ki_informer **ret_informer, ki_error *error);
-
-/** Creates an informer with its own options, such as selectors, which starts and stops with the
- *  others; each call creates another one. If `options` is NULL, as ki_factory_informer(). `engine`
- *  and `source` in it must be NULL; `name_space`, `resync_ms` and `transform` are those of the
- *  factory if they are zero; `configure` is not called.
- *  Owner:  as ki_factory_informer(). Once it was stopped, also by ki_informer_stop(), the factory
- *          releases it.
- *  Blocks: no.
- *  Errors: as ki_factory_informer();  -EINVAL  engine or source is set, another resource, or a
- *          namespace for a cluster-scoped resource.
- *  Since:  0.1 */
-KI_API KI_NODISCARD int ki_factory_informer_with(ki_factory *factory, const ki_resource *resource,
-                                                 const ki_informer_options *options,
-                                                 ki_informer **ret_informer, ki_error *error);
 
 /** Releases an informer of the factory that the caller no longer uses. When its last user has
  *  released it, the informer is stopped and removed; a later ki_factory_informer() creates a new
@@ -112,13 +99,6 @@ KI_API bool ki_factory_is_stopped(ki_factory *factory);
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_factory_wait_for_sync(ki_factory *factory, uint32_t timeout_ms,
                                                  ki_error *error);
-
-/** Waits until the informer of one resource and its handlers have synced. As
- *  ki_factory_wait_for_sync().
- *  Errors (besides): KI_ERR_NOT_FOUND  no informer of the resource was started.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_factory_wait_for_sync_of(ki_factory *factory,
-                                                    const ki_resource *resource,
-                                                    uint32_t timeout_ms, ki_error *error);
 
 KI_AUTO_DEFINE(ki_factory, ki_factory_unref)
 

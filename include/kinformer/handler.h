@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handlers: callbacks for objects that are added, changed and deleted. */
+/* Handlers: callbacks for objects that are added, changed and deleted. Each handler has its own
+ * queue and receives events in order, one at a time; a slow handler does not delay others.
+ *
+ * By default (KI_DELIVERY_THREAD) handlers share the threads of their loop. A handler uses a thread
+ * only while it has events, and keeps it until its queue is empty or other handlers wait for a
+ * thread. When all threads are busy and an event has waited for 5 ms, more threads are started, up
+ * to `handler_threads` of the options of the client, loop or engine (default 256). At that limit
+ * events wait until a callback returns: a warning is logged, and ki_health counts it. Threads that
+ * are idle for 10 s exit; one remains while there are such handlers.
+ *
+ * The queue is bounded. Up to its limit it keeps every event. Beyond the limit, changes of an
+ * object that is already queued are merged into one: the handler still receives each object's
+ * addition, its change from the last delivered state to the current one, and its deletion, but not
+ * every step between. An object that was created and deleted while the handler was behind is not
+ * delivered at all. on_merged() receives the number of merged events, and they are counted. */
 #ifndef KINFORMER_HANDLER_H
 #define KINFORMER_HANDLER_H
 
@@ -27,8 +41,8 @@ typedef struct ki_change {
     bool initial; /* for an addition: it existed when the informer or the handler started */
     /** For a deletion that was missed: `object` is the last known state. */
     bool final_state_unknown;
-    /** Number of events merged into this one because the handler was behind (see registration.h),
-     *  and of earlier events that cancelled out. */
+    /** Number of events merged into this one because the handler was behind (see above), and of
+     *  earlier events that cancelled out. */
     uint64_t merged;
 } ki_change;
 
@@ -39,9 +53,9 @@ KI_API const char *ki_change_name(const ki_change *change);
 typedef void (*ki_change_fn)(const ki_change *change, void *user);
 
 /** A table of callbacks; each may be NULL. They run by default on threads that handlers share; see
- *  `delivery` in registration.h. Objects are borrowed for the call: use ki_object_ref() to keep
- *  one. No lock is held. The callbacks of one handler are called one at a time. When one is called,
- *  the store already contains the change, and possibly later ones.
+ *  ki_delivery. Objects are borrowed for the call: use ki_object_ref() to keep one. No lock is
+ *  held. The callbacks of one handler are called one at a time. When one is called, the store
+ *  already contains the change, and possibly later ones.
  *
  *  Callbacks must not throw C++ exceptions or call longjmp() (see engine.h). */
 typedef struct ki_handler {
@@ -61,7 +75,7 @@ typedef struct ki_handler {
     /** A resync: the object is unchanged. NULL: on_update(object, object) is called instead. */
     void (*on_sync)(const ki_object *object, void *user);
 
-    /** Events were merged because the handler was behind (see registration.h). Called before the
+    /** Events were merged because the handler was behind (see above). Called before the
      *  callback for the resulting event, for example on_update() of `object`; `merged` is the
      *  number of other events of the same object that were merged into it. `object` is NULL if the
      *  merged events cancelled out (the object was created and deleted while the handler was
@@ -85,6 +99,45 @@ typedef struct ki_handler {
      *  that removed the handler or stopped the informer. May be NULL. */
     void (*destroy)(void *user);
 } ki_handler;
+
+/** A handler on an informer; see registration.h. */
+typedef struct ki_registration ki_registration;
+
+/** Where the callbacks of a handler run. */
+typedef enum ki_delivery {
+    KI_DELIVERY_DEFAULT, /* as KI_DELIVERY_THREAD if the loop has threads, otherwise
+                            KI_DELIVERY_LOOP */
+    KI_DELIVERY_LOOP,    /* on the loop, interleaved with all other work: they must not block */
+    KI_DELIVERY_CALLER,  /* inside ki_registration_dispatch() or ki_registration_run() */
+    KI_DELIVERY_THREAD,  /* on a shared thread, not always the same one; they may block */
+} ki_delivery;
+
+/** Never resync. */
+#define KI_RESYNC_NEVER UINT32_MAX
+
+typedef struct ki_handler_options {
+    size_t size;      /* see KI_OPTIONS_INIT */
+    const char *name; /* for reports; copied; NULL: "" */
+    ki_delivery delivery;
+    /** 0: as the informer; KI_RESYNC_NEVER; otherwise at least 1,000. Has no effect if the informer
+     *  itself never resyncs. */
+    uint32_t resync_ms;
+    size_t queue_limit; /* 0: 1,024 */
+
+    /** Deliver unchanged objects of a relist too, as updates from the object to itself. */
+    bool deliver_unchanged;
+
+    /** Called once, in order with the events, after all initial objects have been delivered. */
+    void (*on_synced)(void *user);
+
+    /** With KI_DELIVERY_CALLER: called when there are events to dispatch, on any thread with no
+     *  lock held; once until the next dispatch, which must not happen inside it. If that dispatch
+     *  returns KI_ERR_BUSY, wake() is called again when the running one ends with events left. It
+     *  counts as a callback for removal and `destroy`. NULL: none. */
+    void (*wake)(void *user);
+
+    void *user; /* for the two above */
+} ki_handler_options;
 
 KI_END_DECLS
 

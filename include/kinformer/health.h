@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state and the failures of an informer, as reported by ki_informer_get_health() and
- * on_watch_error. */
+/* The state and the failures of an informer: ki_informer_get_health(), and what on_watch_error of
+ * its options receives. */
 #ifndef KINFORMER_HEALTH_H
 #define KINFORMER_HEALTH_H
 
@@ -9,6 +9,8 @@
 #include <kinformer/object.h>
 
 KI_BEGIN_DECLS
+
+typedef struct ki_informer ki_informer; /* <kinformer/informer.h> */
 
 typedef enum ki_reflector_state {
     KI_REFLECTOR_NEW,       /* not started */
@@ -137,6 +139,27 @@ typedef struct ki_health {
     uint64_t handler_threads_full; /* how often events waited because all threads were busy and
                                       `handler_threads` of the options allowed no more */
 } ki_health;
+
+/** Fills `health`, whose `size` must be set, and `reason` (may be NULL) with the last failure; its
+ *  code is 0 if there is none.
+ *  Thread: any.  Blocks: no.  Errors: -EINVAL  invalid `size`.  Since: 0.1 */
+KI_API KI_NODISCARD int ki_informer_get_health(ki_informer *informer, ki_health *health,
+                                               ki_error *ret_reason);
+
+/** Copies the resourceVersion that the reflector has received all changes up to, "" before the
+ *  first list, to `text` of `size` bytes. Returns its length.
+ *  Thread: any.  Blocks: no.
+ *  Errors: KI_ERR_LIMIT  it does not fit, including the NUL.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_informer_last_sync_resource_version(ki_informer *informer, char *text,
+                                                               size_t size);
+
+/** Reports a failure of a callback that returns nothing, such as on_change, to on_report of
+ *  ki_loop_options, or to the log without one. `object` is the one that the callback received; it
+ *  may be NULL. A NULL `error` is ignored.
+ *  Thread: any, also inside callbacks.  Blocks: no.  Since: 0.1 */
+KI_API void ki_informer_report_failure(ki_informer *informer, const ki_object *object,
+                                       const ki_error *error);
 
 KI_END_DECLS
 

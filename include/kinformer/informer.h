@@ -3,8 +3,8 @@
  *
  * A reflector lists and watches the source and adds changes to a queue; each batch of the queue
  * becomes one version of the store, and is queued for every handler, in order. All of this runs on
- * the loop. Callbacks of handlers run by default on threads that handlers share; `delivery` in
- * registration.h selects this per handler. All functions may be called on any thread, including
+ * the loop. Callbacks of handlers run by default on threads that handlers share; ki_delivery in
+ * handler.h selects this per handler. All functions may be called on any thread, including
  * callbacks, unless stated otherwise. */
 #ifndef KINFORMER_INFORMER_H
 #define KINFORMER_INFORMER_H
@@ -12,18 +12,18 @@
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/handler.h>
-#include <kinformer/health.h>
 #include <kinformer/lister.h>
 #include <kinformer/queue_kind.h>
-#include <kinformer/registration.h>
 #include <kinformer/resource.h>
 #include <kinformer/store.h>
 
 KI_BEGIN_DECLS
 
 typedef struct ki_informer ki_informer;
-typedef struct ki_engine ki_engine; /* <kinformer/parts/engine.h> */
-typedef struct ki_source ki_source; /* <kinformer/parts/source.h> */
+typedef struct ki_engine ki_engine;               /* <kinformer/parts/engine.h> */
+typedef struct ki_source ki_source;               /* <kinformer/parts/source.h> */
+typedef struct ki_index ki_index;                 /* <kinformer/index.h> */
+typedef struct ki_watch_failure ki_watch_failure; /* <kinformer/health.h> */
 
 /** Stores the object to keep instead in *ret_object (a reference; ki_object_ref(object) to keep
  *  it). It must have the same key, and should have the same uid and resourceVersion, by which a
@@ -77,14 +77,6 @@ typedef struct ki_informer_options {
      *  modified, when they are replaced or deleted and at each resync. */
     bool check_mutations;
 } ki_informer_options;
-
-/** Creates an informer; does not start it.
- *  Owner:  caller; release with ki_informer_unref(). On success it owns the source and the indexes.
- *  Blocks: no.
- *  Errors: -EINVAL  engine or source is missing;  as ki_store_new(), ki_reflector_new();  -ENOMEM.
- *  Since:  0.1 */
-KI_API KI_NODISCARD int ki_informer_new(const ki_informer_options *options,
-                                        ki_informer **ret_informer, ki_error *error);
 
 /** Takes and releases references. A started informer stays alive until it has stopped, even
  *  without references. ki_informer_unref() always returns NULL; both accept NULL.
@@ -148,13 +140,6 @@ KI_API KI_NODISCARD int ki_informer_add_handler(ki_informer *informer, const ki_
 KI_API KI_NODISCARD int ki_informer_on_change(ki_informer *informer, ki_change_fn fn, void *user,
                                               const ki_handler_options *options, ki_error *error);
 
-/** Reports a failure of a callback that returns nothing, such as on_change, to on_report of
- *  ki_loop_options, or to the log without one. `object` is the one that the callback received; it
- *  may be NULL. A NULL `error` is ignored.
- *  Thread: any, also inside callbacks.  Blocks: no.  Since: 0.1 */
-KI_API void ki_informer_report_failure(ki_informer *informer, const ki_object *object,
-                                       const ki_error *error);
-
 /** Gets an object from the store by name; NULL if there is none. `name_space` is NULL or "" for
  *  cluster-scoped objects.
  *  Owner: caller; release with ki_object_unref().  Thread: any.  Blocks: no.  Since: 0.1 */
@@ -189,28 +174,6 @@ KI_API const char *ki_informer_name(const ki_informer *informer);
 KI_API KI_NODISCARD int ki_informer_add_indexes(ki_informer *informer,
                                                 const ki_index *const *indexes, size_t count,
                                                 ki_error *error);
-
-/** Sets the transform function, as the options do, before the informer is started.
- *  Blocks: no.  Errors: KI_ERR_EXISTS  the informer was already started.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_informer_set_transform(ki_informer *informer, ki_transform transform,
-                                                  void *user);
-/** Sets the watch error handler, as the options do, before the informer is started.
- *  Blocks: no.  Errors: KI_ERR_EXISTS  the informer was already started.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_informer_set_watch_error_handler(ki_informer *informer,
-                                                            ki_watch_error_handler on_watch_error,
-                                                            void *user);
-
-/** Copies the resourceVersion that the reflector has received all changes up to, "" before the
- *  first list, to `text` of `size` bytes. Returns its length.
- *  Blocks: no.  Errors: KI_ERR_LIMIT  it does not fit, including the NUL.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_informer_last_sync_resource_version(ki_informer *informer, char *text,
-                                                               size_t size);
-
-/** Fills `health`, whose `size` must be set, and `reason` (may be NULL) with the last failure; its
- *  code is 0 if there is none.
- *  Blocks: no.  Errors: -EINVAL  invalid `size`.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_informer_get_health(ki_informer *informer, ki_health *health,
-                                               ki_error *ret_reason);
 
 KI_AUTO_DEFINE(ki_informer, ki_informer_unref)
 

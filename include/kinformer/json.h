@@ -30,7 +30,6 @@
 #ifndef KINFORMER_JSON_H
 #define KINFORMER_JSON_H
 
-#include <kinformer/alloc.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/object.h>

@@ -4,7 +4,6 @@
 #ifndef KINFORMER_KEY_H
 #define KINFORMER_KEY_H
 
-#include <kinformer/buf.h>
 #include <kinformer/defs.h>
 #include <kinformer/str.h>
 

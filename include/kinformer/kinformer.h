@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that an application needs. Its building blocks (engine, transport, source, reflector,
- * queues, transactions and others) are in <kinformer/parts/...>, for programs that assemble their
- * own informers.
+/* What most applications need: client, factory, informers, handlers, reading and writing objects,
+ * work queue and controller. The headers are in three groups:
+ *   <kinformer/kinformer.h>   this one, with all that it includes;
+ *   <kinformer/NAME.h>        more for applications, to include by name: kinds.h (fields of common
+ *                             kinds), index.h, path.h, config.h, discovery.h, health.h and others.
+ *                             Where a header mentions another, as in "see path.h", and that is not
+ *                             in the list below, include it by name;
+ *   <kinformer/parts/...>     building blocks (engine, transport, source, reflector, queues,
+ *                             transactions and others), for programs that assemble their own
+ *                             informers.
  *
  * Conventions. The comment of a function, of its group, or at the head of its header states:
  *   Owner:   who owns a result, and how to release it.
@@ -17,48 +24,42 @@
  * objects (time.h). Times that are read from objects are seconds since 1970. Headers in parts/ have
  * durations in nanoseconds (_ns), too.
  *
+ * Iteration. What is counted is read by number, from 0: ki_list_count() and ki_list_at(), whose
+ * result is NULL after the last; all functions with an index end in _at. Everything else has an
+ * iterator, a struct of the caller:
+ *   r = ki_value_iter_begin(&map, &iter);
+ *   while (r == 0 && ki_value_iter_next(&iter, &name, &value) > 0) ...
+ * The functions that begin an iteration fill the iterator, or return it if they cannot fail. Those
+ * that end in _iter_next return 1 with the outputs set, 0 at the end, or an error. An iterator
+ * that holds something has a function that ends in _iter_end; the others need no release.
+ *
  * A pointer may be NULL where stated, and wherever a `const ki_alloc *` (the default allocator) or
  * a `ki_error *` (no details) is passed. Functions that return int reject any other NULL with
  * -EINVAL, before anything else, and name it: "client: must not be NULL". */
 #ifndef KINFORMER_KINFORMER_H
 #define KINFORMER_KINFORMER_H
 
-#include <kinformer/alloc.h>
-#include <kinformer/buf.h>
 #include <kinformer/builtin_resources.h>
 #include <kinformer/client.h>
-#include <kinformer/clock.h>
-#include <kinformer/config.h>
 #include <kinformer/controller.h>
 #include <kinformer/defs.h>
-#include <kinformer/diff.h>
-#include <kinformer/discovery.h>
 #include <kinformer/edit.h>
 #include <kinformer/error.h>
 #include <kinformer/factory.h>
 #include <kinformer/handler.h>
-#include <kinformer/health.h>
 #include <kinformer/informer.h>
 #include <kinformer/json.h>
 #include <kinformer/key.h>
-#include <kinformer/kinds.h>
 #include <kinformer/list.h>
 #include <kinformer/lister.h>
 #include <kinformer/log.h>
-#include <kinformer/loop.h>
-#include <kinformer/merge.h>
 #include <kinformer/object.h>
-#include <kinformer/path.h>
 #include <kinformer/queue_kind.h>
-#include <kinformer/rate_limiter.h>
-#include <kinformer/registration.h>
 #include <kinformer/request.h>
 #include <kinformer/resource.h>
 #include <kinformer/selector.h>
-#include <kinformer/status.h>
 #include <kinformer/store.h>
 #include <kinformer/str.h>
-#include <kinformer/time.h>
 #include <kinformer/value.h>
 #include <kinformer/version.h>
 #include <kinformer/workqueue.h>

@@ -75,8 +75,9 @@ typedef struct ki_lister_iter {
 KI_API ki_lister_iter ki_lister_iter_begin(const ki_lister *lister, const char *name_space,
                                            const ki_selector *selector);
 
-/** Returns the next object; NULL at the end. Borrowed until the iteration is ended.  Since: 0.1 */
-KI_API const ki_object *ki_lister_iter_next(ki_lister_iter *iter);
+/** Returns the next object: 1 with *ret_object set, 0 at the end. It is borrowed until the
+ *  iteration is ended.  Since: 0.1 */
+KI_API int ki_lister_iter_next(ki_lister_iter *iter, const ki_object **ret_object);
 
 /** Ends an iteration. Ending it twice is allowed.  Since: 0.1 */
 KI_API void ki_lister_iter_end(ki_lister_iter *iter);

@@ -9,7 +9,7 @@
  *                     is readable, it calls ki_loop_dispatch().
  *
  * Handlers run by default on threads that they share, so that a slow handler does not delay others
- * (see registration.h). With `no_threads` in the options, no thread is started, and handlers run on
+ * (see handler.h). With `no_threads` in the options, no thread is started, and handlers run on
  * the loop. Threads are named "ki-loop", and "ki-handler-" with a number.
  *
  * Callbacks must return: they must not throw C++ exceptions, call longjmp() or exit their thread;
@@ -31,8 +31,6 @@
 #ifndef KINFORMER_LOOP_H
 #define KINFORMER_LOOP_H
 
-#include <kinformer/alloc.h>
-#include <kinformer/clock.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/log.h>
@@ -41,6 +39,7 @@ KI_BEGIN_DECLS
 
 typedef struct ki_loop ki_loop;
 typedef struct ki_engine ki_engine; /* <kinformer/parts/engine.h> */
+typedef struct ki_client ki_client; /* <kinformer/client.h> */
 
 typedef struct ki_loop_options {
     size_t size;             /* see KI_OPTIONS_INIT */
@@ -76,6 +75,10 @@ KI_API KI_NODISCARD int ki_loop_new(const ki_loop_options *options, ki_loop **re
  *  Thread: any.  Blocks: ki_loop_unref() may, as described.  Since: 0.1 */
 KI_API ki_loop *ki_loop_ref(ki_loop *loop);
 KI_API ki_loop *ki_loop_unref(ki_loop *loop);
+
+/** Returns the loop of a client, from its options or its own.
+ *  Owner: borrowed.  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API ki_loop *ki_client_loop(const ki_client *client);
 
 /** Returns the engine of the loop, for the parts in <kinformer/parts/engine.h> and its users.
  *  Owner: borrowed.  Thread: any.  Blocks: no.  Since: 0.1 */

@@ -4,19 +4,13 @@
 #define KINFORMER_MERGE_H
 
 #include <kinformer/defs.h>
+#include <kinformer/edit.h>
 #include <kinformer/error.h>
 #include <kinformer/object.h>
 #include <kinformer/str.h>
 #include <kinformer/value.h>
 
 KI_BEGIN_DECLS
-
-typedef enum ki_patch_type {
-    KI_PATCH_MERGE,     /* RFC 7386 */
-    KI_PATCH_STRATEGIC, /* Kubernetes strategic merge; built-in kinds only */
-    KI_PATCH_JSON,      /* RFC 6902, and further forms that API servers accept */
-    KI_PATCH_MAX
-} ki_patch_type;
 
 /** Applies a patch to an object in either encoding. The result is a new object, encoded as JSON;
  *  `object` is not modified. Only JSON syntax and the object's metadata are validated: an API

@@ -31,7 +31,6 @@
 #ifndef KINFORMER_PATH_H
 #define KINFORMER_PATH_H
 
-#include <kinformer/alloc.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/object.h>

@@ -11,8 +11,6 @@
 #ifndef KINFORMER_RATE_LIMITER_H
 #define KINFORMER_RATE_LIMITER_H
 
-#include <kinformer/alloc.h>
-#include <kinformer/clock.h>
 #include <kinformer/defs.h>
 #include <kinformer/str.h>
 

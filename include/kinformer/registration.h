@@ -1,19 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registrations: a handler on an informer. Each has its own queue and receives events in order, one
- * at a time; a slow handler does not delay others.
- *
- * By default (KI_DELIVERY_THREAD) handlers share the threads of their loop. A handler uses a thread
- * only while it has events, and keeps it until its queue is empty or other handlers wait for a
- * thread. When all threads are busy and an event has waited for 5 ms, more threads are started, up
- * to `handler_threads` of the options of the client, loop or engine (default 256). At that limit
- * events wait until a callback returns: a warning is logged, and ki_health counts it. Threads that
- * are idle for 10 s exit; one remains while there are such handlers.
- *
- * The queue is bounded. Up to its limit it keeps every event. Beyond the limit, changes of an
- * object that is already queued are merged into one: the handler still receives each object's
- * addition, its change from the last delivered state to the current one, and its deletion, but not
- * every step between. An object that was created and deleted while the handler was behind is not
- * delivered at all. on_merged() receives the number of merged events, and they are counted. */
+/* Registrations: a handler on an informer, returned by ki_informer_add_handler(). For programs that
+ * remove handlers, dispatch their events on own threads, or read their counters. */
 #ifndef KINFORMER_REGISTRATION_H
 #define KINFORMER_REGISTRATION_H
 
@@ -22,44 +9,6 @@
 #include <kinformer/handler.h>
 
 KI_BEGIN_DECLS
-
-typedef struct ki_registration ki_registration;
-
-/** Where the callbacks of a handler run. */
-typedef enum ki_delivery {
-    KI_DELIVERY_DEFAULT, /* as KI_DELIVERY_THREAD if the loop has threads, otherwise
-                            KI_DELIVERY_LOOP */
-    KI_DELIVERY_LOOP,    /* on the loop, interleaved with all other work: they must not block */
-    KI_DELIVERY_CALLER,  /* inside ki_registration_dispatch() or ki_registration_run() */
-    KI_DELIVERY_THREAD,  /* on a shared thread, not always the same one; they may block */
-} ki_delivery;
-
-/** Never resync. */
-#define KI_RESYNC_NEVER UINT32_MAX
-
-typedef struct ki_handler_options {
-    size_t size;      /* see KI_OPTIONS_INIT */
-    const char *name; /* for reports; copied; NULL: "" */
-    ki_delivery delivery;
-    /** 0: as the informer; KI_RESYNC_NEVER; otherwise at least 1,000. Has no effect if the informer
-     *  itself never resyncs. */
-    uint32_t resync_ms;
-    size_t queue_limit; /* 0: 1,024 */
-
-    /** Deliver unchanged objects of a relist too, as updates from the object to itself. */
-    bool deliver_unchanged;
-
-    /** Called once, in order with the events, after all initial objects have been delivered. */
-    void (*on_synced)(void *user);
-
-    /** With KI_DELIVERY_CALLER: called when there are events to dispatch, on any thread with no
-     *  lock held; once until the next dispatch, which must not happen inside it. If that dispatch
-     *  returns KI_ERR_BUSY, wake() is called again when the running one ends with events left. It
-     *  counts as a callback for removal and `destroy`. NULL: none. */
-    void (*wake)(void *user);
-
-    void *user; /* for the two above */
-} ki_handler_options;
 
 typedef struct ki_registration_stats {
     size_t size;        /* see KI_OPTIONS_INIT */

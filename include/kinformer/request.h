@@ -5,18 +5,17 @@
  *   r = ki_client_get(client, KI_CORE_V1_PODS, "default", "web", &pod, NULL, &error);
  *   if (r == KI_ERR_NOT_FOUND) ...
  *
- * A request either waits for its response (ki_client_do() and the short forms) or passes it to a
- * callback on the loop (ki_client_call()). Requests that the server asks to retry later are
- * retried, up to ten times; the last response is the result. If the server refuses the request, it
- * is an error with its Status (see status.h). */
+ * A request waits for its response; see call.h for requests that pass it to a callback. Requests
+ * that the server asks to retry later are retried, up to ten times; the last response is the
+ * result. If the server refuses the request, it is an error with its Status (see status.h). */
 #ifndef KINFORMER_REQUEST_H
 #define KINFORMER_REQUEST_H
 
 #include <kinformer/client.h>
 #include <kinformer/defs.h>
+#include <kinformer/edit.h>
 #include <kinformer/error.h>
 #include <kinformer/list.h>
-#include <kinformer/merge.h>
 #include <kinformer/object.h>
 #include <kinformer/resource.h>
 #include <kinformer/str.h>
@@ -134,35 +133,6 @@ KI_API void ki_response_done(ki_response *answer);
 KI_API KI_NODISCARD int ki_client_do(ki_client *client, const ki_request *request,
                                      ki_response *ret_answer, ki_error *error);
 
-typedef struct ki_call ki_call;
-
-/** Receives the response, once, on the loop (see also ki_loop_stop()). `answer` is valid during the
- *  call only (take references to its content); `error` is NULL on success. */
-typedef void (*ki_call_done)(ki_call *call, const ki_response *answer, const ki_error *error,
-                             void *user);
-
-/** Starts a request; `done` receives its response, never from inside this call. `ret_call` may be
- *  NULL. If the loop is stopped before the response, `done` receives KI_ERR_STOPPED (see
- *  ki_loop_stop()).
- *  Owner:  caller; release *ret_call with ki_call_unref(); the request continues without it.
- *  Thread: any, including callbacks.  Blocks: no.
- *  Errors: those of ki_client_do() that are known before anything is sent.
- *  Since:  0.1 */
-KI_API KI_NODISCARD int ki_client_call(ki_client *client, const ki_request *request,
-                                       ki_call_done done, void *user, ki_call **ret_call,
-                                       ki_error *error);
-
-/** Cancels a call: `done` is not called any more, not even if the loop is stopped, unless it is
- *  running on another thread at this moment. The server may still process a request that was sent.
- *  Thread: any, including callbacks.  Blocks: no.  Since: 0.1 */
-KI_API void ki_call_cancel(ki_call *call);
-
-/** Takes and releases references; a call holds its client. ki_call_unref() always returns NULL;
- *  both accept NULL.
- *  Thread: any.  Blocks: no, but see ki_client_unref().  Since: 0.1 */
-KI_API ki_call *ki_call_ref(ki_call *call);
-KI_API ki_call *ki_call_unref(ki_call *call);
-
 /* Short forms of ki_client_do(), with its errors. The caller owns returned objects: release them
  * with ki_object_unref(). `ret_object` may be NULL, except for ki_client_get().
  *
@@ -225,8 +195,6 @@ KI_API KI_NODISCARD int ki_client_delete(ki_client *client, const ki_resource *r
 KI_API KI_NODISCARD int ki_client_retry_on_conflict(ki_client *client,
                                                     int (*attempt)(void *user, ki_error *error),
                                                     void *user, ki_error *error);
-
-KI_AUTO_DEFINE(ki_call, ki_call_unref)
 
 KI_END_DECLS
 

@@ -5,7 +5,6 @@
 #ifndef KINFORMER_RESOURCE_H
 #define KINFORMER_RESOURCE_H
 
-#include <kinformer/alloc.h>
 #include <kinformer/builtin_resources.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
@@ -52,32 +51,12 @@ KI_API const char *ki_resource_group(const ki_resource *resource);
 KI_API const char *ki_resource_version(const ki_resource *resource);
 /** Returns the plural name of a resource, such as "pods". */
 KI_API const char *ki_resource_name(const ki_resource *resource);
-/** Returns the singular name of a resource, such as "pod". */
-KI_API const char *ki_resource_singular(const ki_resource *resource);
 /** Returns the kind of a resource, such as "Pod". */
 KI_API const char *ki_resource_kind(const ki_resource *resource);
 /** Returns the apiVersion of a resource, such as "v1" or "apps/v1". */
 KI_API const char *ki_resource_api_version(const ki_resource *resource);
 /** Returns whether the objects of a resource are in namespaces. */
 KI_API bool ki_resource_is_namespaced(const ki_resource *resource);
-/** Returns whether the library can decode this kind from protobuf: most built-in kinds. Custom
- *  resources have only JSON. */
-KI_API bool ki_resource_has_protobuf(const ki_resource *resource);
-/** Returns short name number `index`, from 0; NULL after the last. */
-KI_API const char *ki_resource_short_name(const ki_resource *resource, size_t index);
-
-/** Returns built-in resource number `index`, from 0; NULL after the last.  Since: 0.1 */
-KI_API const ki_resource *ki_resource_builtin_at(size_t index);
-
-/** Returns the built-in resource with this group ("" for core), version and plural name; NULL if
- *  none.
- *  Since: 0.1 */
-KI_API const ki_resource *ki_resource_builtin(const char *group, const char *version,
-                                              const char *name);
-
-/** Returns the built-in resource whose objects have this apiVersion and kind; NULL if none.
- *  Since: 0.1 */
-KI_API const ki_resource *ki_resource_builtin_of_kind(const char *api_version, const char *kind);
 
 KI_AUTO_DEFINE(ki_resource, ki_resource_unref)
 

@@ -55,11 +55,8 @@ KI_API bool ki_status_has_cause(const ki_object *status, const char *type);
 /* Return whether an error has the reason that the function is named after; the predicates of
  * apimachinery's api/errors. True only for errors that a server reported: by reason, or by HTTP
  * code if the reason is unknown; those marked (*) only by reason, those marked (+) by HTTP code,
- * whatever the reason is. The first two are also true for any error with the code KI_ERR_NOT_FOUND
- * or KI_ERR_EXISTS.  Since: 0.1 */
-KI_API bool ki_error_is_not_found(const ki_error *error);
-KI_API bool ki_error_is_already_exists(const ki_error *error); /* (*) */
-KI_API bool ki_error_is_conflict(const ki_error *error);
+ * whatever the reason is. ki_error_is_not_found(), ki_error_is_already_exists() (*) and
+ * ki_error_is_conflict() are in error.h.  Since: 0.1 */
 KI_API bool ki_error_is_invalid(const ki_error *error);
 KI_API bool ki_error_is_gone(const ki_error *error);
 KI_API bool ki_error_is_resource_expired(const ki_error *error); /* (*) */
@@ -76,6 +73,14 @@ KI_API bool ki_error_is_internal_error(const ki_error *error);
 KI_API bool ki_error_is_too_many_requests(const ki_error *error);        /* (+) */
 KI_API bool ki_error_is_request_entity_too_large(const ki_error *error); /* (+) */
 KI_API bool ki_error_is_store_read_error(const ki_error *error);         /* (*) */
+
+/** Returns the text of a reason as the API server spells it; "" for KI_REASON_UNKNOWN.
+ *  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API const char *ki_reason_text(ki_reason reason);
+
+/** Returns the reason with this text; KI_REASON_UNKNOWN if there is none.
+ *  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API ki_reason ki_reason_from(ki_str text);
 
 /** Returns whether the server requests a delay before the next attempt, and how many milliseconds:
  *  it sent a time, or the reason is ServerTimeout, which requests a delay even of 0. ret_ms may be

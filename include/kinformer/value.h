@@ -5,7 +5,6 @@
 #ifndef KINFORMER_VALUE_H
 #define KINFORMER_VALUE_H
 
-#include <kinformer/buf.h>
 #include <kinformer/defs.h>
 #include <kinformer/str.h>
 
@@ -75,10 +74,6 @@ KI_API KI_NODISCARD int ki_value_int64(const ki_value *value, int64_t *ret_numbe
 /** Reads a number, rounded to the nearest double. The result does not depend on the locale.
  *  Errors: KI_ERR_TYPE  not a number;  KI_ERR_RANGE  beyond the largest double.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_value_double(const ki_value *value, double *ret_number);
-
-/** Returns the text of a number as the server wrote it.
- *  Errors: KI_ERR_TYPE  not a number;  KI_ERR_NOT_PLAIN  the encoding has no text.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_value_number_text(const ki_value *value, ki_str *ret_text);
 
 /** Reads a boolean.  Errors: KI_ERR_TYPE.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_value_bool(const ki_value *value, bool *ret_flag);

@@ -10,24 +10,21 @@
  * it, does not cancel the delay.
  *
  * The queue starts no threads. A worker that waits in ki_workqueue_get() also serves the timers. An
- * event loop polls instead: ki_workqueue_try_get(), the wake function of the options, and
- * ki_workqueue_timeout(). Both can be combined.
+ * event loop polls instead (worker.h). Both can be combined. Statistics are in workqueue_stats.h.
  *
  * Memory: a known key takes about 80 bytes in addition to its text. Keys that are neither queued,
  * delayed nor processed are not known.  Thread: any, for every function here. */
 #ifndef KINFORMER_WORKQUEUE_H
 #define KINFORMER_WORKQUEUE_H
 
-#include <kinformer/alloc.h>
-#include <kinformer/clock.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
-#include <kinformer/rate_limiter.h>
 #include <kinformer/str.h>
 
 KI_BEGIN_DECLS
 
 typedef struct ki_workqueue ki_workqueue;
+typedef struct ki_rate_limiter ki_rate_limiter; /* <kinformer/rate_limiter.h> */
 
 typedef struct ki_workqueue_options {
     size_t size;             /* see KI_OPTIONS_INIT */
@@ -116,10 +113,6 @@ typedef struct ki_work {
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_workqueue_get(ki_workqueue *queue, ki_work *ret_work);
 
-/** Takes a key without waiting: returns 1, or 0 if there is none now.
- *  Blocks: no.  Errors: KI_ERR_STOPPED  as ki_workqueue_get().  Since: 0.1 */
-KI_API KI_NODISCARD int ki_workqueue_try_get(ki_workqueue *queue, ki_work *ret_work);
-
 /** Marks a key as done. If it was added meanwhile, it is queued again, also in a queue that is shut
  *  down. Clears `work`; a second call has no effect.
  *  Blocks: no.  Since: 0.1 */
@@ -134,11 +127,6 @@ KI_API KI_NODISCARD int ki_workqueue_next(ki_workqueue *queue, ki_work *work);
  *  being processed, do not count. The result may be outdated at once.
  *  Blocks: no.  Since: 0.1 */
 KI_API size_t ki_workqueue_count(ki_workqueue *queue);
-
-/** Returns the number of milliseconds until ki_workqueue_try_get() should be called again at the
- *  latest: 0 if a key is available or the queue is shut down and empty, -1 if no key is delayed.
- *  Blocks: no.  Since: 0.1 */
-KI_API int ki_workqueue_timeout(ki_workqueue *queue);
 
 /* Shutting down */
 
@@ -167,43 +155,6 @@ KI_API KI_NODISCARD int ki_workqueue_shut_down_with_drain(ki_workqueue *queue, k
 
 /** Returns whether the queue is shut down.  Blocks: no.  Since: 0.1 */
 KI_API bool ki_workqueue_is_shutting_down(ki_workqueue *queue);
-
-/** Returns whether the queue is shut down and drained, for callers that must not block. The wake
- *  function is called when this may have changed.  Blocks: no.  Since: 0.1 */
-KI_API bool ki_workqueue_is_drained(ki_workqueue *queue, ki_drain until);
-
-/* Statistics */
-
-#define KI_DURATION_BUCKETS 11
-
-/** A histogram of durations. Bucket 0 counts durations of up to 10 ns, each further one those of up
- *  to ten times more, the last one all longer ones: the bounds of client-go's metrics. */
-typedef struct ki_durations {
-    uint64_t count;
-    double sum_ms;
-    double max_ms;
-    uint64_t buckets[KI_DURATION_BUCKETS];
-} ki_durations;
-
-/** Statistics of a queue; in brackets the metric of client-go. Times are 0 without
- *  measure_times. */
-typedef struct ki_workqueue_stats {
-    size_t size;               /* see KI_OPTIONS_INIT */
-    uint64_t depth;            /* queued keys, including those added while processed [depth] */
-    uint64_t queued;           /* keys that can be taken now: ki_workqueue_count() */
-    uint64_t processing;       /* taken and not done */
-    uint64_t delayed;          /* keys whose delay has not elapsed */
-    uint64_t adds;             /* adds that queued a key [adds_total] */
-    uint64_t retries;          /* calls of add_after and add_rate_limited [retries_total] */
-    ki_durations latency;      /* from add to get [queue_duration_seconds] */
-    ki_durations work;         /* from get to done [work_duration_seconds] */
-    double unfinished_ms;      /* sum over the keys being processed [unfinished_work_seconds] */
-    double longest_running_ms; /* maximum of these [longest_running_processor_seconds] */
-} ki_workqueue_stats;
-
-/** Fills the statistics, up to `size` bytes (0: the struct of version 0.1).
- *  Blocks: no.  Since: 0.1 */
-KI_API int ki_workqueue_get_stats(ki_workqueue *queue, ki_workqueue_stats *ret_stats);
 
 KI_AUTO_DEFINE(ki_workqueue, ki_workqueue_unref)
 

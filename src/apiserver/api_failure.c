@@ -3,6 +3,8 @@
  * act on them; the messages are our own except for the few that old clients match. */
 #include "apiserver/api_failure.h"
 
+#include <kinformer/status.h>
+
 #include "base/digits.h"
 #include "object/edit/json_out.h"
 

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+#include <kinformer/field_selector.h>
+#include <kinformer/resource_table.h>
 #include <kinformer/status.h>
 
 #include "apiserver/discovery/api_discovery.h"

@@ -5,6 +5,8 @@
 #ifndef KI_APISERVER_EXCHANGE_H
 #define KI_APISERVER_EXCHANGE_H
 
+#include <kinformer/encoding.h>
+#include <kinformer/field_selector.h>
 #include <kinformer/object.h>
 #include <kinformer/selector.h>
 #include <kinformer/str.h>

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include <kinformer/encoding.h>
 #include <kinformer/error.h>
 
 #include "apiserver/verbs/garbage.h"

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include <kinformer/error.h>
+#include <kinformer/resource_table.h>
 
 #include "apiserver/model.h"
 #include "base/alloc.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Error codes, reasons and their texts, from the tables in <kinformer/error.h> and the errno table
- * below. Invariant: a filled ki_error has a NUL-terminated message that is never truncated inside a
- * UTF-8 sequence and ends in "..." if it was truncated. */
+/* Error codes and their texts, from the table in <kinformer/error.h> and the errno table below.
+ * Invariant: a filled ki_error has a NUL-terminated message that is never truncated inside a UTF-8
+ * sequence and ends in "..." if it was truncated. */
 #include "base/error.h"
 
 #include <errno.h>
@@ -138,28 +138,6 @@ bool ki_error_is_retriable(int code)
     default:
         return false;
     }
-}
-
-static const char *const reasons[] = {
-#define REASON_TEXT(name, text, code) [KI_REASON_##name] = (text),
-    KI_REASON_MAP(REASON_TEXT)
-#undef REASON_TEXT
-};
-_Static_assert(sizeof(reasons) / sizeof(reasons[0]) == KI_REASON_MAX, "a text for each reason");
-
-const char *ki_reason_text(ki_reason reason)
-{
-    return (size_t)reason < KI_REASON_MAX ? reasons[reason] : "";
-}
-
-ki_reason ki_reason_from(ki_str text)
-{
-    for (size_t i = KI_REASON_UNKNOWN + 1; i < KI_REASON_MAX; i++) {
-        if (ki_str_eq_text(text, reasons[i])) {
-            return (ki_reason)i;
-        }
-    }
-    return KI_REASON_UNKNOWN;
 }
 
 /* The length to keep of a message truncated after `len` bytes, so that it does not end inside a

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include <kinformer/resource_table.h>
+
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/report_failure.h"
@@ -103,7 +105,7 @@ static bool has_categories(const ki_discovery *discovery, const ki_resource *res
     while (next_word(&wanted, word)) {
         const char *category;
         bool found = false;
-        for (size_t i = 0; (category = ki_discovery_category(discovery, resource, i)) != NULL;
+        for (size_t i = 0; (category = ki_discovery_category_at(discovery, resource, i)) != NULL;
              i++) {
             found = found || strcasecmp(category, word) == 0;
         }
@@ -198,7 +200,7 @@ static void put_row(cli_table *table, const ki_discovery *discovery, const entry
     cli_table_row(table, CLI_COLOR_NONE);
     cli_put(cli_table_cell(table), ki_resource_name(resource));
     ki_buf *cell = cli_table_cell(table);
-    for (size_t i = 0; (word = ki_resource_short_name(resource, i)) != NULL; i++) {
+    for (size_t i = 0; (word = ki_resource_short_name_at(resource, i)) != NULL; i++) {
         cli_put(cell, i != 0 ? "," : "");
         cli_put(cell, word);
     }
@@ -208,7 +210,7 @@ static void put_row(cli_table *table, const ki_discovery *discovery, const entry
     if (wide) {
         put_verbs(e->verbs, cli_table_cell(table));
         cell = cli_table_cell(table);
-        for (size_t i = 0; (word = ki_discovery_category(discovery, resource, i)) != NULL; i++) {
+        for (size_t i = 0; (word = ki_discovery_category_at(discovery, resource, i)) != NULL; i++) {
             cli_put(cell, i != 0 ? "," : "");
             cli_put_escaped(cell, ki_str_from(word));
         }
@@ -273,7 +275,7 @@ static int show(const cli_session *session, const resources_options *o, resource
     free(entries);
     const char *failed;
     int code = CLI_OK;
-    for (size_t i = 0; (failed = ki_discovery_failure(discovery, i)) != NULL; i++) {
+    for (size_t i = 0; (failed = ki_discovery_failure_at(discovery, i)) != NULL; i++) {
         cli_say("%s: discovery failed", failed);
         code = CLI_FAILED;
     }

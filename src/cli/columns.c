@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <kinformer/resource_table.h>
+
 #include "cli/report_failure.h"
 #include "cli/text.h"
 

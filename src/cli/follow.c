@@ -116,7 +116,7 @@ double cli_follow_seconds_to_connect(const cli_follow *follow)
 static bool is_unknown(const ki_discovery *discovery, const char *api_version)
 {
     const char *failed;
-    for (size_t i = 0; (failed = ki_discovery_failure(discovery, i)) != NULL; i++) {
+    for (size_t i = 0; (failed = ki_discovery_failure_at(discovery, i)) != NULL; i++) {
         if (strcmp(failed, api_version) == 0) {
             return true;
         }

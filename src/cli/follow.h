@@ -5,6 +5,8 @@
 #ifndef KI_CLI_FOLLOW_H
 #define KI_CLI_FOLLOW_H
 
+#include <kinformer/health.h>
+
 #include "cli/session.h"
 
 /** News of an informer. */

@@ -2,18 +2,20 @@
 /* Periodic measurements of an informer. */
 #include "cli/gauge.h"
 
+#include <kinformer/encoding.h>
+
 #include "cli/command_loop.h"
 
 static void weigh(cli_gauge *gauge, ki_store *store)
 {
     ki_snapshot *snapshot = ki_store_snapshot(store);
     if (ki_snapshot_version(snapshot) != gauge->version) {
-        ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
+        ki_snapshot_iter iter = ki_snapshot_iter_begin(snapshot);
         const ki_object *object;
         gauge->memory = 0;
         gauge->bytes = 0;
         gauge->version = ki_snapshot_version(snapshot);
-        while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
+        while (ki_snapshot_iter_next(&iter, &object) > 0) {
             gauge->memory += ki_object_memory(object);
             gauge->bytes += ki_object_bytes(object).len;
         }

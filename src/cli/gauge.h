@@ -3,6 +3,8 @@
 #ifndef KI_CLI_GAUGE_H
 #define KI_CLI_GAUGE_H
 
+#include <kinformer/health.h>
+
 #include "cli/session.h"
 #include "cli/term.h"
 

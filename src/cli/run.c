@@ -8,10 +8,13 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include <kinformer/encoding.h>
 #include <kinformer/path.h>
 #include <kinformer/rate_limiter.h>
 #include <kinformer/store.h>
+#include <kinformer/worker.h>
 #include <kinformer/workqueue.h>
+#include <kinformer/workqueue_stats.h>
 
 #include "cli/changes.h"
 #include "cli/child.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/index.h>
 #include <kinformer/lister.h>
 #include <kinformer/store.h>
 
@@ -173,7 +174,7 @@ static void take_walk(const finding *f, ki_snapshot_iter *iter)
     const ki_object *object;
     cli_found *found = f->found;
     size_t from = found->count;
-    while ((object = ki_snapshot_iter_next(iter)) != NULL) {
+    while (ki_snapshot_iter_next(iter, &object) > 0) {
         if (cli_selection_has(f->selection, f->names, object)) {
             cli_found_add(found, object);
         }
@@ -193,9 +194,10 @@ static void take_groups(const finding *f, ki_snapshot *snapshot)
 {
     ki_str *values = NULL;
     size_t count = 0;
-    uint32_t position = 0;
+    ki_index_iter groups;
     ki_str value;
-    while (ki_snapshot_next_value(snapshot, LABEL_INDEX, &position, &value, NULL) > 0) {
+    int r = ki_index_iter_begin(snapshot, LABEL_INDEX, &groups);
+    while (r == 0 && ki_index_iter_next(&groups, &value, NULL) > 0) {
         ki_str *more = realloc(values, (count + 1) * sizeof(*values));
         if (more == NULL) {
             cli_fail_memory();
@@ -208,7 +210,7 @@ static void take_groups(const finding *f, ki_snapshot *snapshot)
     }
     for (size_t i = 0; i < count; i++) {
         ki_snapshot_iter iter;
-        if (ki_snapshot_iter_find(snapshot, LABEL_INDEX, values[i], &iter) == 0) {
+        if (ki_snapshot_iter_by_index(snapshot, LABEL_INDEX, values[i], &iter) == 0) {
             take_walk(f, &iter);
         }
     }
@@ -220,7 +222,7 @@ void cli_selection_find(const cli_selection *s, const cli_words *names, const cl
 {
     const finding f = {s, names, found};
     ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(target->informer));
-    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_begin(snapshot);
     int r = 0;
     if (s->label != NULL && s->label_value == NULL) {
         take_groups(&f, snapshot);
@@ -228,10 +230,10 @@ void cli_selection_find(const cli_selection *s, const cli_words *names, const cl
         return;
     }
     if (s->label != NULL) {
-        r = ki_snapshot_iter_find(snapshot, LABEL_INDEX, ki_str_from(s->label_value), &iter);
+        r = ki_snapshot_iter_by_index(snapshot, LABEL_INDEX, ki_str_from(s->label_value), &iter);
     } else if (s->condition_count != 0) {
         const cli_condition *c = &s->conditions[0];
-        r = ki_snapshot_iter_find(snapshot, c->text, ki_str_from(c->value), &iter);
+        r = ki_snapshot_iter_by_index(snapshot, c->text, ki_str_from(c->value), &iter);
     }
     if (r == 0) {
         take_walk(&f, &iter);

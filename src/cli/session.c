@@ -9,6 +9,9 @@
 #include <strings.h>
 #include <time.h>
 
+#include <kinformer/index.h>
+#include <kinformer/parts/shared_informer.h>
+#include <kinformer/registration.h>
 #include <kinformer/status.h>
 
 #include "cli/follow.h"
@@ -129,7 +132,8 @@ static int add_resource(cli_session *s, const ki_resource *resource, ki_error *e
 static bool is_in_category(const cli_session *s, const ki_resource *resource, const char *name)
 {
     const char *category;
-    for (size_t i = 0; (category = ki_discovery_category(s->discovery, resource, i)) != NULL; i++) {
+    for (size_t i = 0; (category = ki_discovery_category_at(s->discovery, resource, i)) != NULL;
+         i++) {
         if (strcasecmp(category, name) == 0) {
             return true;
         }
@@ -316,7 +320,7 @@ static int start_target(cli_session *s, cli_target *target, const ki_handler *ha
     options.delivery = KI_DELIVERY_LOOP;
     options.on_synced = handler_synced;
     options.user = target;
-    int r = ki_factory_informer(s->factory, target->resource, &target->informer, error);
+    int r = ki_factory_informer(s->factory, target->resource, NULL, &target->informer, error);
     if (r == 0 && s->prepare != NULL) {
         r = s->prepare(target, error);
     }

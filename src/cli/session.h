@@ -6,6 +6,7 @@
 #include <kinformer/client.h>
 #include <kinformer/discovery.h>
 #include <kinformer/factory.h>
+#include <kinformer/health.h>
 #include <kinformer/informer.h>
 #include <kinformer/parts/source.h>
 

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <kinformer/buf.h>
+#include <kinformer/config.h>
+#include <kinformer/parts/shared_informer.h>
 
 #include "base/alloc.h"
 #include "base/engine.h"

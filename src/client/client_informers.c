@@ -44,7 +44,7 @@ int ki_client_informer(ki_client *client, const ki_resource *resource,
     ki_informer *informer = NULL;
     int r = take_factory(client, true, &factory, error);
     if (r == 0) {
-        r = ki_factory_informer_with(factory, resource, options, &informer, error);
+        r = ki_factory_informer(factory, resource, options, &informer, error);
     }
     if (r == 0) {
         *ret_informer = ki_informer_ref(informer);

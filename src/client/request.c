@@ -6,6 +6,9 @@
 
 #include <errno.h>
 
+#include <kinformer/call.h>
+#include <kinformer/config.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "loop/loop.h"

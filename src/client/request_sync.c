@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <time.h>
 
+#include <kinformer/call.h>
 #include <kinformer/status.h>
 
 #include "base/error.h"

@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include <kinformer/worker.h>
+
 #include "base/alloc.h"
 #include "base/digits.h"
 #include "base/error.h"

@@ -7,6 +7,7 @@
  * retried. */
 #include <errno.h>
 
+#include <kinformer/buf.h>
 #include <kinformer/controller.h>
 #include <kinformer/key.h>
 

@@ -2,6 +2,7 @@
 /* Keys and resourceVersions. Splitting a joined key always yields the original two parts. */
 #include "object/key.h"
 
+#include <kinformer/buf.h>
 #include <kinformer/error.h>
 #include <kinformer/key.h>
 

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+#include <kinformer/encoding.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"

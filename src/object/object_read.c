@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Accessors of an object. Objects are immutable, so all of them are thread-safe. */
+#include <kinformer/encoding.h>
+
 #include "base/error.h"
 #include "base/options.h"
 #include "base/utf8.h"

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/resource_table.h>
+
 #include "base/alloc.h"
 #include "base/ascii.h"
 #include "base/error.h"
@@ -280,7 +282,7 @@ bool ki_resource_has_protobuf(const ki_resource *resource)
                               ki_str_from(resource->facts->kind)) != NULL;
 }
 
-const char *ki_resource_short_name(const ki_resource *resource, size_t index)
+const char *ki_resource_short_name_at(const ki_resource *resource, size_t index)
 {
     if (resource->facts->short_names == NULL) {
         return NULL;

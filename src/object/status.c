@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conversion of Status objects to errors, and the predicates of apimachinery's api/errors. A Status
- * is untrusted: its members may have any type or size, and its text is sanitized. */
+/* Conversion of Status objects to errors, texts of reasons, and the predicates of apimachinery's
+ * api/errors. A Status is untrusted: its members may have any type or size, and its text is
+ * sanitized. */
 #include <errno.h>
 
 #include <kinformer/status.h>
@@ -10,6 +11,28 @@
 #include "base/options.h"
 #include "base/time_units.h"
 #include "object/value.h"
+
+static const char *const reasons[] = {
+#define REASON_TEXT(name, text, code) [KI_REASON_##name] = (text),
+    KI_REASON_MAP(REASON_TEXT)
+#undef REASON_TEXT
+};
+_Static_assert(sizeof(reasons) / sizeof(reasons[0]) == KI_REASON_MAX, "a text for each reason");
+
+const char *ki_reason_text(ki_reason reason)
+{
+    return (size_t)reason < KI_REASON_MAX ? reasons[reason] : "";
+}
+
+ki_reason ki_reason_from(ki_str text)
+{
+    for (size_t i = KI_REASON_UNKNOWN + 1; i < KI_REASON_MAX; i++) {
+        if (ki_str_eq_text(text, reasons[i])) {
+            return (ki_reason)i;
+        }
+    }
+    return KI_REASON_UNKNOWN;
+}
 
 bool ki_object_is_status(const ki_object *object)
 {

@@ -2,6 +2,8 @@
 /* The value API: checks types and dispatches to the table of the value's encoding. */
 #include "object/value.h"
 
+#include <kinformer/buf.h>
+#include <kinformer/encoding.h>
 #include <kinformer/error.h>
 
 #include "base/assert.h"

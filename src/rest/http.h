@@ -16,6 +16,7 @@
 #define KI_REST_HTTP_H
 
 #include <kinformer/buf.h>
+#include <kinformer/encoding.h>
 #include <kinformer/object.h>
 #include <kinformer/parts/source.h>
 #include <kinformer/parts/transport.h>

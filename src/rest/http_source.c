@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/resource_table.h>
+
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"

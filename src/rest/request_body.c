@@ -2,6 +2,8 @@
 /* JSON bodies of requests. */
 #include "rest/request_body.h"
 
+#include <kinformer/encoding.h>
+
 #include "base/digits.h"
 #include "base/time_units.h"
 #include "object/json/json_write.h"

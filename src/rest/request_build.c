@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/resource_table.h>
+
 #include "base/error.h"
 #include "base/options.h"
 #include "base/secret.h"

@@ -5,6 +5,7 @@
 #define KI_WIRE_INTAKE_H
 
 #include <kinformer/buf.h>
+#include <kinformer/encoding.h>
 #include <kinformer/error.h>
 #include <kinformer/object.h>
 

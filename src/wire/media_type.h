@@ -3,6 +3,7 @@
 #ifndef KI_WIRE_MEDIA_TYPE_H
 #define KI_WIRE_MEDIA_TYPE_H
 
+#include <kinformer/encoding.h>
 #include <kinformer/error.h>
 #include <kinformer/object.h>
 

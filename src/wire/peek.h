@@ -5,6 +5,7 @@
 #define KI_WIRE_PEEK_H
 
 #include <kinformer/buf.h>
+#include <kinformer/encoding.h>
 #include <kinformer/object.h>
 
 /** Stores the key and the resourceVersion found in the bytes; each buffer stays empty if the value

@@ -2,6 +2,8 @@
 /* Delayed keys: by a duration, or by the rate limiter. client-go: delaying_queue.go,
  * rate_limiting_queue.go. There is no timer: every call that looks for keys first adds those that
  * are due. */
+#include <kinformer/worker.h>
+
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/process.h"

@@ -7,6 +7,7 @@
  * that a waiter for the drain may free the queue right after. */
 #include <errno.h>
 
+#include <kinformer/worker.h>
 #include <kinformer/workqueue.h>
 
 #include "base/alloc.h"

@@ -14,7 +14,9 @@
 #ifndef KI_WORKQUEUE_WORKQUEUE_STATE_H
 #define KI_WORKQUEUE_WORKQUEUE_STATE_H
 
+#include <kinformer/rate_limiter.h>
 #include <kinformer/workqueue.h>
+#include <kinformer/workqueue_stats.h>
 
 #include "base/assert.h"
 #include "base/deadlines.h"

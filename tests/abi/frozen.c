@@ -14,6 +14,7 @@
 #include <kinformer/diff.h>
 #include <kinformer/discovery.h>
 #include <kinformer/edit.h>
+#include <kinformer/encoding.h>
 #include <kinformer/error.h>
 #include <kinformer/factory.h>
 #include <kinformer/handler.h>
@@ -55,6 +56,7 @@
 #include <kinformer/value.h>
 #include <kinformer/version.h>
 #include <kinformer/workqueue.h>
+#include <kinformer/workqueue_stats.h>
 #include <kinformer/write.h>
 
 #include "base/first_sizes.h"

@@ -9,16 +9,25 @@
 #include <string.h>
 
 #include <kinformer/apiserver.h>
+#include <kinformer/config.h>
+#include <kinformer/diff.h>
+#include <kinformer/index.h>
+#include <kinformer/kinds.h>
 #include <kinformer/kinformer.h>
 #include <kinformer/parts/engine.h>
 #include <kinformer/parts/local_source.h>
 #include <kinformer/parts/pager.h>
 #include <kinformer/parts/queue.h>
 #include <kinformer/parts/reflector.h>
+#include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/simple_informer.h>
 #include <kinformer/parts/source.h>
 #include <kinformer/parts/store_write.h>
 #include <kinformer/parts/transport.h>
+#include <kinformer/rate_limiter.h>
+#include <kinformer/registration.h>
+#include <kinformer/status.h>
+#include <kinformer/workqueue_stats.h>
 
 #define CHECK(condition)                                                    \
     do {                                                                    \
@@ -562,7 +571,7 @@ static void use_factory(world *w)
     ki_informer *informer = NULL;
     ki_factory_options options = {.engine = w->engine, .make_source = source_of, .user = &own};
     CHECK(ki_factory_new(&options, &factory, NULL) == 0);
-    CHECK(ki_factory_informer(factory, KI_CORE_V1_PODS, &informer, NULL) == 0);
+    CHECK(ki_factory_informer(factory, KI_CORE_V1_PODS, NULL, &informer, NULL) == 0);
     ki_factory_unref(factory);
 }
 

@@ -21,7 +21,11 @@
 #include <string.h>
 #include <time.h>
 
+#include <kinformer/config.h>
+#include <kinformer/encoding.h>
+#include <kinformer/health.h>
 #include <kinformer/kinformer.h>
+#include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/source.h>
 
 #include "telling.h"
@@ -99,7 +103,7 @@ static void dump(const follower *f)
     ki_lister lister = ki_informer_lister(f->informer);
     ki_lister_iter iter = ki_lister_iter_begin(&lister, NULL, NULL);
     const ki_object *object;
-    while ((object = ki_lister_iter_next(&iter)) != NULL) {
+    while (ki_lister_iter_next(&iter, &object) > 0) {
         bool json = ki_object_encoding(object) == KI_ENCODING_JSON;
         tell_object('=', f, object, json ? "json" : "protobuf");
     }

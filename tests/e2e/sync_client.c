@@ -42,8 +42,15 @@
 #include <string.h>
 #include <time.h>
 
+#include <kinformer/buf.h>
+#include <kinformer/config.h>
+#include <kinformer/discovery.h>
+#include <kinformer/encoding.h>
+#include <kinformer/health.h>
 #include <kinformer/kinformer.h>
+#include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/source.h>
+#include <kinformer/status.h>
 
 #include "sync_client_paths.h"
 #include "telling.h"
@@ -194,7 +201,7 @@ static void for_each_object(program *p, void (*function)(const watched *w, const
         ki_lister lister = ki_informer_lister(p->watched[i].informer);
         ki_lister_iter iter = ki_lister_iter_begin(&lister, NULL, NULL);
         const ki_object *object;
-        while ((object = ki_lister_iter_next(&iter)) != NULL) {
+        while (ki_lister_iter_next(&iter, &object) > 0) {
             function(&p->watched[i], object);
         }
         ki_lister_iter_end(&iter);
@@ -396,7 +403,7 @@ static void configure(const ki_resource *resource, ki_informer_options *options,
 
 static int add_informer(program *p, watched *w, ki_error *error)
 {
-    int r = ki_factory_informer(p->factory, w->resource, &w->informer, error);
+    int r = ki_factory_informer(p->factory, w->resource, NULL, &w->informer, error);
     if (r < 0) {
         return r;
     }

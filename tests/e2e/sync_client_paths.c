@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 
+#include <kinformer/buf.h>
+#include <kinformer/path.h>
+
 enum { MAX_TEXT = 16 << 20 };
 
 bool unhex(const char *hex, char *text, size_t size)

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <kinformer/resource_table.h>
+
 enum { NAME = 512 };
 
 static void write_log(const ki_log_record *record, void *user)

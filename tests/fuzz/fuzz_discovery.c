@@ -70,8 +70,8 @@ static void check(const ki_discovery *discovery, ki_str word)
         check_resource(discovery, i);
     }
     must(ki_discovery_at(discovery, count, NULL) == NULL);
-    for (size_t i = 0; ki_discovery_failure(discovery, i) != NULL; i++) {
-        must(ki_discovery_failure(discovery, i)[0] != '\0');
+    for (size_t i = 0; ki_discovery_failure_at(discovery, i) != NULL; i++) {
+        must(ki_discovery_failure_at(discovery, i)[0] != '\0');
     }
     ki_buf name;
     ki_buf_init(&name, NULL, SIZE_MAX);

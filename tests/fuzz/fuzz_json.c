@@ -2,6 +2,8 @@
 /* Any bytes as a JSON object. What is accepted must be readable through every function, and must be
  * the same again after being written and read. The incremental scanner must see the same in one
  * piece and in many. */
+#include <kinformer/buf.h>
+#include <kinformer/encoding.h>
 #include <kinformer/object.h>
 
 #include "object/json/json_scan.h"

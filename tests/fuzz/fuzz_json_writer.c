@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <kinformer/encoding.h>
 #include <kinformer/json.h>
 
 #include "object/json/json_scan.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/encoding.h>
 #include <kinformer/object.h>
 
 #include "apiserver/patch/server_side_apply.h"

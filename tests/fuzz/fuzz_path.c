@@ -4,6 +4,7 @@
  * and it must give the same values as the plain recursive reading of the same steps below. */
 #include <stdlib.h>
 
+#include <kinformer/encoding.h>
 #include <kinformer/path.h>
 
 #include "object/path/path.h"

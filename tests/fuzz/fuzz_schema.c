@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <kinformer/encoding.h>
 #include <kinformer/error.h>
 
 #include "apiserver/validate/coerce.h"

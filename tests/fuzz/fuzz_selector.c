@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a label selector and as a field selector. What is accepted must print as text that
  * is accepted again, prints the same and matches the same; what is rejected must say where. */
+#include <kinformer/buf.h>
+#include <kinformer/field_selector.h>
 #include <kinformer/selector.h>
 
 #include "object/selector/field_selector.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <kinformer/kinformer.h>
+#include <kinformer/resource_table.h>
 
 static const ki_resource *const resources[] = {KI_CORE_V1_PODS, KI_APPS_V1_DEPLOYMENTS};
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <kinformer/buf.h>
+#include <kinformer/encoding.h>
 #include <kinformer/object.h>
 
 #include "support/golden.h"

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/buf.h>
+#include <kinformer/encoding.h>
 #include <kinformer/object.h>
 
 #include "object/json/json_scan.h"

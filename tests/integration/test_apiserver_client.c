@@ -12,7 +12,10 @@
 
 #include <kinformer/apiserver.h>
 #include <kinformer/client.h>
+#include <kinformer/config.h>
+#include <kinformer/encoding.h>
 #include <kinformer/factory.h>
+#include <kinformer/health.h>
 #include <kinformer/request.h>
 #include <kinformer/status.h>
 #include <kinformer/store.h>
@@ -80,8 +83,8 @@ static void begin_with(world *w, const ki_apiserver_options *options, ki_client_
                            KI_OPTIONS(ki_factory_options, .json_if_incomplete = w->whole),
                            &w->factory, &error),
          &error);
-    must(ki_factory_informer(w->factory, KI_CORE_V1_PODS, &w->pods, &error), &error);
-    must(ki_factory_informer(w->factory, w->widget, &w->widgets, &error), &error);
+    must(ki_factory_informer(w->factory, KI_CORE_V1_PODS, NULL, &w->pods, &error), &error);
+    must(ki_factory_informer(w->factory, w->widget, NULL, &w->widgets, &error), &error);
 }
 
 static void begin(world *w, const ki_apiserver_options *options)

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include <kinformer/builtin_resources.h>
+#include <kinformer/call.h>
+#include <kinformer/config.h>
 #include <kinformer/discovery.h>
 #include <kinformer/informer.h>
 #include <kinformer/status.h>
@@ -631,7 +633,7 @@ static void an_informer_follows_what_the_client_writes(void **state)
     wrong.transport = ki_client_transport(c.client);
     assert_int_equal(ki_client_factory(c.client, &wrong, &factory, NULL), -EINVAL);
     assert_int_equal(ki_client_factory(c.client, NULL, &factory, NULL), 0);
-    assert_int_equal(ki_factory_informer(factory, KI_CORE_V1_PODS, &pods, NULL), 0);
+    assert_int_equal(ki_factory_informer(factory, KI_CORE_V1_PODS, NULL, &pods, NULL), 0);
     assert_int_equal(ki_informer_add_handler(pods, &handler, NULL, NULL, NULL), 0);
     assert_int_equal(ki_factory_start(factory, NULL), 0);
     assert_int_equal(ki_factory_wait_for_sync(factory, 20000, NULL), 0);
@@ -709,7 +711,7 @@ static void an_informer_of_a_server_with_tls_goes_on_after_cuts(void **state)
     ki_handler handler = {.on_add = on_add, .on_delete = on_delete, .user = &h};
     do_there(client, "add=a");
     assert_int_equal(ki_client_factory(client, NULL, &factory, NULL), 0);
-    assert_int_equal(ki_factory_informer(factory, KI_CORE_V1_PODS, &pods, NULL), 0);
+    assert_int_equal(ki_factory_informer(factory, KI_CORE_V1_PODS, NULL, &pods, NULL), 0);
     assert_int_equal(ki_informer_add_handler(pods, &handler, NULL, NULL, NULL), 0);
     assert_int_equal(ki_factory_start(factory, NULL), 0);
     assert_int_equal(ki_factory_wait_for_sync(factory, 20000, NULL), 0);

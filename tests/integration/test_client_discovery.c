@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <kinformer/config.h>
 #include <kinformer/discovery.h>
 
 #include "support/transporting.h"
@@ -216,7 +217,7 @@ static void legacy_discovery_is_parallel_and_not_throttled(void **state)
     }
     ki_discovery *discovery = NULL;
     assert_int_equal(ki_client_discover(f.client, 60000, &discovery, NULL), 0);
-    assert_string_equal(ki_discovery_failure(discovery, 0), "custom.metrics.k8s.io/v1beta1");
+    assert_string_equal(ki_discovery_failure_at(discovery, 0), "custom.metrics.k8s.io/v1beta1");
     ki_discovery_unref(discovery);
     end(&f);
 }
@@ -231,9 +232,9 @@ static void one_group_that_fails_does_not_hide_the_others(void **state)
     ki_discovery *discovery = NULL;
     ki_error error = KI_ERROR_INIT;
     assert_int_equal(ki_client_discover(f.client, 0, &discovery, &error), 0);
-    assert_string_equal(ki_discovery_failure(discovery, 0), "metrics.k8s.io/v1beta1");
-    assert_string_equal(ki_discovery_failure(discovery, 1), "custom.metrics.k8s.io/v1beta1");
-    assert_null(ki_discovery_failure(discovery, 2));
+    assert_string_equal(ki_discovery_failure_at(discovery, 0), "metrics.k8s.io/v1beta1");
+    assert_string_equal(ki_discovery_failure_at(discovery, 1), "custom.metrics.k8s.io/v1beta1");
+    assert_null(ki_discovery_failure_at(discovery, 2));
     ki_discovery_unref(discovery);
     expect(&f, "widgets", "Widget");
     ki_resource *resource = NULL;

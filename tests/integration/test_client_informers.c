@@ -10,6 +10,7 @@
 
 #include <kinformer/apiserver.h>
 #include <kinformer/client.h>
+#include <kinformer/parts/engine.h>
 
 #include "support/test.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <kinformer/builtin_resources.h>
+#include <kinformer/encoding.h>
 #include <kinformer/status.h>
 
 #include "support/clienting.h"

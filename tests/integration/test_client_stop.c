@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <kinformer/builtin_resources.h>
+#include <kinformer/call.h>
 #include <kinformer/discovery.h>
 
 #include "support/clienting.h"

@@ -7,6 +7,8 @@
 
 #include <kinformer/apiserver.h>
 #include <kinformer/builtin_resources.h>
+#include <kinformer/clock.h>
+#include <kinformer/encoding.h>
 #include <kinformer/request.h>
 #include <kinformer/status.h>
 #include <kinformer/time.h>

@@ -12,6 +12,7 @@
 #include <kinformer/apiserver.h>
 #include <kinformer/client.h>
 #include <kinformer/controller.h>
+#include <kinformer/worker.h>
 
 #include "support/test.h"
 

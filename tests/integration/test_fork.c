@@ -13,11 +13,16 @@
 #include <unistd.h>
 
 #include <kinformer/apiserver.h>
+#include <kinformer/call.h>
+#include <kinformer/config.h>
+#include <kinformer/discovery.h>
 #include <kinformer/kinformer.h>
 #include <kinformer/parts/engine.h>
 #include <kinformer/parts/local_source.h>
 #include <kinformer/parts/queue.h>
 #include <kinformer/parts/store_write.h>
+#include <kinformer/registration.h>
+#include <kinformer/worker.h>
 
 #include "support/test.h"
 
@@ -173,7 +178,8 @@ static void begin_client(fixture *f)
     client.config = f->config;
     assert_int_equal(ki_client_new(&client, &f->client, NULL), 0);
     assert_int_equal(ki_client_factory(f->client, NULL, &f->factory, NULL), 0);
-    assert_int_equal(ki_factory_informer(f->factory, KI_CORE_V1_CONFIGMAPS, &f->informer, NULL), 0);
+    assert_int_equal(
+        ki_factory_informer(f->factory, KI_CORE_V1_CONFIGMAPS, NULL, &f->informer, NULL), 0);
     for (size_t i = 0; i < HANDLERS; i++) {
         ki_handler handler = {.on_update = on_update, .destroy = on_destroy, .user = f};
         assert_int_equal(
@@ -320,7 +326,8 @@ static bool is_refused(fixture *f)
            ki_informer_wait_for_sync(f->informer, 1, NULL) == KI_ERR_STOPPED &&
            ki_factory_start(f->factory, NULL) == KI_ERR_STOPPED &&
            ki_factory_wait_for_sync(f->factory, 1, NULL) == KI_ERR_STOPPED &&
-           ki_factory_informer(f->factory, KI_CORE_V1_PODS, &informer, NULL) == KI_ERR_STOPPED &&
+           ki_factory_informer(f->factory, KI_CORE_V1_PODS, NULL, &informer, NULL) ==
+               KI_ERR_STOPPED &&
            ki_client_new(&options, &client, NULL) == KI_ERR_STOPPED && is_refused_by_queues(f) &&
            is_refused_by_servers(f);
 }

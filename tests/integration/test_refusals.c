@@ -6,6 +6,7 @@
 
 #include <kinformer/apiserver.h>
 #include <kinformer/client.h>
+#include <kinformer/config.h>
 #include <kinformer/request.h>
 #include <kinformer/status.h>
 

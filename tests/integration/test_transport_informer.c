@@ -10,6 +10,7 @@
 
 #include <kinformer/builtin_resources.h>
 #include <kinformer/informer.h>
+#include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/source.h>
 
 #include "support/transporting.h"
@@ -99,9 +100,9 @@ static void describe(fixture *f, char *text, size_t size)
     ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(f->informer));
     char names[16][32];
     size_t count = 0;
-    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_begin(snapshot);
     const ki_object *pod;
-    while ((pod = ki_snapshot_iter_next(&iter)) != NULL && count < 16) {
+    while (ki_snapshot_iter_next(&iter, &pod) > 0 && count < 16) {
         snprintf(names[count++], 32, "%.12s=v%.12s ", ki_object_name(pod),
                  ki_object_resource_version(pod));
     }

@@ -14,7 +14,9 @@
 #include <kinformer/apiserver.h>
 #include <kinformer/builtin_resources.h>
 #include <kinformer/client.h>
+#include <kinformer/config.h>
 #include <kinformer/factory.h>
+#include <kinformer/health.h>
 
 #include "support/test.h"
 
@@ -105,7 +107,7 @@ static void begin(world *w, const char *server)
                            KI_OPTIONS(ki_factory_options, .configure = configure, .user = w),
                            &w->factory, &error),
          &error);
-    must(ki_factory_informer(w->factory, KI_CORE_V1_PODS, &w->pods, &error), &error);
+    must(ki_factory_informer(w->factory, KI_CORE_V1_PODS, NULL, &w->pods, &error), &error);
     must(ki_factory_start(w->factory, &error), &error);
 }
 

@@ -89,19 +89,20 @@ static bool is_value_of(const char *index, const ki_object *object, ki_str value
 static void check_i9_index(sim_informer *informer, const ki_snapshot *snapshot)
 {
     const char *name;
-    for (size_t i = 0; (name = ki_snapshot_index_name(snapshot, i)) != NULL; i++) {
-        uint32_t position = 0;
+    for (size_t i = 0; (name = ki_snapshot_index_name_at(snapshot, i)) != NULL; i++) {
+        ki_index_iter values;
         size_t total = 0;
         ki_str value;
         size_t count;
-        while (ki_snapshot_next_value(snapshot, name, &position, &value, &count) > 0) {
+        int r = ki_index_iter_begin(snapshot, name, &values);
+        while (r == 0 && ki_index_iter_next(&values, &value, &count) > 0) {
             ki_snapshot_iter iter;
             size_t found = 0;
             const ki_object *object;
-            if (count == 0 || ki_snapshot_iter_find(snapshot, name, value, &iter) < 0) {
+            if (count == 0 || ki_snapshot_iter_by_index(snapshot, name, value, &iter) < 0) {
                 sim_violation(informer->s, "I9", "index %s has a value without objects", name);
             }
-            while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
+            while (ki_snapshot_iter_next(&iter, &object) > 0) {
                 const ki_object *stored = ki_snapshot_get(snapshot, ki_object_key(object));
                 if (stored != object || !is_value_of(name, object, value)) {
                     sim_violation(informer->s, "I9", "index %s has %s, which is not so", name,

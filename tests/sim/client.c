@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/index.h>
+#include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/source.h>
 
 #include "sim/sim.h"

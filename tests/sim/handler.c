@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include <kinformer/registration.h>
+
 #include "sim/sim.h"
 
 static void on_dispatch(sim *s, void *arg, uint64_t tag);
@@ -254,9 +256,9 @@ static void note_initial(sim_handler *handler)
 
 void sim_handler_note_initial(sim_handler *handler, const ki_snapshot *snapshot)
 {
-    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_begin(snapshot);
     const ki_object *object;
-    while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
+    while (ki_snapshot_iter_next(&iter, &object) > 0) {
         int key = sim_key_of(ki_object_key(object));
         /* A list that went by keys is not to be told from what came right after it. */
         const sim_informer *owner = handler->owner;

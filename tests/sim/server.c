@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/resource_table.h>
+
 #include "sim/sim.h"
 
 /* ---- names and versions ---- */

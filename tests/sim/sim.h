@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include <kinformer/clock.h>
+#include <kinformer/health.h>
 #include <kinformer/informer.h>
 #include <kinformer/parts/engine.h>
 #include <kinformer/parts/transport.h>

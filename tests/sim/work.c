@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <kinformer/rate_limiter.h>
+#include <kinformer/worker.h>
 
 #include "sim/sim.h"
 #include "workqueue/workqueue_state.h"

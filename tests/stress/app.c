@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <kinformer/call.h>
+#include <kinformer/health.h>
+#include <kinformer/index.h>
+
 #include "stress.h"
 
 enum { CALLS = 16 };
@@ -155,8 +159,8 @@ static ki_informer *get_informer(app *a, unsigned int resource)
 {
     ki_error error = KI_ERROR_INIT;
     ki_informer *informer = NULL;
-    must(ki_factory_informer(a->factory, a->world->resources[resource], &informer, &error), &error,
-         "ki_factory_informer");
+    must(ki_factory_informer(a->factory, a->world->resources[resource], NULL, &informer, &error),
+         &error, "ki_factory_informer");
     must(ki_factory_start(a->factory, &error), &error, "ki_factory_start");
     return informer;
 }
@@ -320,17 +324,18 @@ static void read_snapshot(app *a, unsigned int resource, dice *d)
 {
     ki_informer *informer = take_informer(a, resource);
     ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(informer));
-    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_begin(snapshot);
     size_t count = 0;
     size_t by_namespace = 0;
-    for (const ki_object *o; (o = ki_snapshot_iter_next(&iter)) != NULL; count++) {
+    for (const ki_object *o; ki_snapshot_iter_next(&iter, &o) > 0; count++) {
         (void)slot_of(ki_object_key(o));
     }
     for (unsigned int i = 0; i < NAMESPACES; i++) {
         char name[8];
         size_t found = 0;
         (void)snprintf(name, sizeof(name), "ns%u", i);
-        if (ki_snapshot_find_count(snapshot, KI_INDEX_NAMESPACE, ki_str_from(name), &found) == 0) {
+        if (ki_snapshot_count_by_index(snapshot, KI_INDEX_NAMESPACE, ki_str_from(name), &found) ==
+            0) {
             by_namespace += found;
         }
     }
@@ -516,10 +521,10 @@ void app_act(app *a, dice *d)
 static bool store_equals(ki_informer *informer, const truth *objects, bool explain)
 {
     ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(informer));
-    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_begin(snapshot);
     uint64_t stored[OBJECTS] = {0};
     bool equal = true;
-    for (const ki_object *o; (o = ki_snapshot_iter_next(&iter)) != NULL;) {
+    for (const ki_object *o; ki_snapshot_iter_next(&iter, &o) > 0;) {
         stored[slot_of(ki_object_key(o))] = version_of(o);
     }
     for (size_t i = 0; i < OBJECTS; i++) {

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <kinformer/config.h>
+
 #include "stress.h"
 
 enum { ACTORS = 4, PUMPS = 2, ROUND_MS = 6000 };

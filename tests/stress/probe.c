@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/registration.h>
+
 #include "stress.h"
 
 /* The last that was received of one object. The version stays when the object goes. */

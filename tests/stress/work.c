@@ -3,6 +3,9 @@
  * accepted is followed by a get. */
 #include <stdlib.h>
 
+#include <kinformer/clock.h>
+#include <kinformer/workqueue_stats.h>
+
 #include "stress.h"
 
 enum { WORKERS = 2 };

@@ -3,6 +3,7 @@
 #ifndef KI_SUPPORT_BY_VALUE_H
 #define KI_SUPPORT_BY_VALUE_H
 
+#include <kinformer/index.h>
 #include <kinformer/registration.h>
 #include <kinformer/store.h>
 

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <kinformer/config.h>
+
 static void note_log(const ki_log_record *record, void *user)
 {
     clienting *c = user;

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include <kinformer/builtin_resources.h>
+#include <kinformer/health.h>
+#include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/source.h>
 
 enum { PATIENCE_MS = 40000, PODS = 16, POD_TEXT = 32 };
@@ -40,8 +42,9 @@ void following_open(following *f, transporting *t, ki__curl *curl, const followi
     informer_options.source = &source;
     informer_options.resource = KI_CORE_V1_PODS;
     informer_options.no_streaming = options->no_streaming;
+    informer_options.on_watch_error = on_watch_error;
+    informer_options.watch_error_user = f;
     assert_int_equal(ki_informer_new(&informer_options, &f->informer, &error), 0);
-    assert_int_equal(ki_informer_set_watch_error_handler(f->informer, on_watch_error, f), 0);
     assert_int_equal(ki_informer_start(f->informer, &error), 0);
 }
 
@@ -65,9 +68,9 @@ void following_describe(following *f, char *text, size_t size)
     ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(f->informer));
     char pods[PODS][POD_TEXT];
     size_t count = 0;
-    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_begin(snapshot);
     const ki_object *pod;
-    while ((pod = ki_snapshot_iter_next(&iter)) != NULL && count < PODS) {
+    while (ki_snapshot_iter_next(&iter, &pod) > 0 && count < PODS) {
         snprintf(pods[count++], POD_TEXT, "%.12s=%.12s ", ki_object_name(pod),
                  ki_object_resource_version(pod));
     }

@@ -43,16 +43,15 @@ SOME = {
     "ki_controller_start": {"client"},
     "ki_delta_fifo_new": {"options"},
     "ki_edit_new": {"object", "options"},
-    "ki_factory_informer_with": {"options"},
+    "ki_factory_informer": {"options"},
     "ki_factory_release": {"informer"},
     "ki_fifo_new": {"options"},
+    "ki_index_iter_next": {"ret_value", "ret_count"},
     "ki_informer_add_handler": {"options"},
     "ki_informer_enqueue": {"options"},
     "ki_informer_list": {"name_space"},
     "ki_informer_on_change": {"options"},
     "ki_informer_report_failure": {"object"},
-    "ki_informer_set_transform": {"transform"},
-    "ki_informer_set_watch_error_handler": {"on_watch_error"},
     "ki_value_iter_next": {"ret_key"},
     # A writer records what is wrong with the other arguments, and reports it at the end.
     "ki_json_base64": {"name"},
@@ -88,7 +87,6 @@ SOME = {
     "ki_rate_limiter_max_of": {"options"},
     "ki_rate_limiter_with_max_wait": {"options"},
     "ki_simple_informer_new": {"options"},
-    "ki_snapshot_next_value": {"ret_value", "ret_count"},
     "ki_status_from_http": {"verb", "resource", "name"},
     "ki_store_bookmark": {"resource_version"},
     "ki_store_delete": {"resource_version"},
@@ -179,8 +177,8 @@ def write_calls(result, name, parameters, out):
 def main(folder, output):
     known = list(functions(folder))
     out = ["/* Made by null_arguments.py. */\n\n"]
-    out += [f"#include <kinformer/parts/{header.name}>\n"
-            for header in sorted(Path(folder, "parts").glob("*.h"))]
+    out += [f"#include <kinformer/{header.relative_to(folder)}>\n"
+            for header in sorted(Path(folder).rglob("*.h"))]
     for function in known:
         write_calls(*function, out)
     out.append("static const struct {\n    const char *name;\n    void (*call)(ki_error *error);\n"

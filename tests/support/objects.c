@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/index.h>
+
 #include "support/test.h"
 
 static ki_object *make(const ki_alloc *alloc, const char *json, size_t len)
@@ -66,10 +68,10 @@ static size_t check_value(const ki_snapshot *snapshot, const char *index, ki_str
                           size_t expected)
 {
     ki_snapshot_iter iter;
-    assert_int_equal(ki_snapshot_iter_find(snapshot, index, value, &iter), 0);
+    assert_int_equal(ki_snapshot_iter_by_index(snapshot, index, value, &iter), 0);
     const ki_object *object;
     size_t count = 0;
-    while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
+    while (ki_snapshot_iter_next(&iter, &object) > 0) {
         assert_true(has_group(object, value));
         assert_ptr_equal(ki_snapshot_get(snapshot, ki_object_key(object)), object);
         count++;
@@ -80,25 +82,26 @@ static size_t check_value(const ki_snapshot *snapshot, const char *index, ki_str
 
 void test_check_snapshot(const ki_snapshot *snapshot, const char *group_index)
 {
-    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_begin(snapshot);
     const ki_object *object;
     size_t count = 0;
     size_t grouped = 0;
-    while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
+    while (ki_snapshot_iter_next(&iter, &object) > 0) {
         assert_ptr_equal(ki_snapshot_get(snapshot, ki_object_key(object)), object);
         grouped += ki_object_has_label(object, "group");
         count++;
     }
-    assert_null(ki_snapshot_iter_next(&iter));
+    assert_int_equal(ki_snapshot_iter_next(&iter, &object), 0);
     assert_int_equal(count, ki_snapshot_count(snapshot));
     if (group_index == NULL) {
         return;
     }
-    uint32_t position = 0;
+    ki_index_iter values;
     ki_str value;
     size_t in_value;
     size_t in_index = 0;
-    while (ki_snapshot_next_value(snapshot, group_index, &position, &value, &in_value) > 0) {
+    assert_int_equal(ki_index_iter_begin(snapshot, group_index, &values), 0);
+    while (ki_index_iter_next(&values, &value, &in_value) > 0) {
         assert_true(in_value > 0);
         in_index += check_value(snapshot, group_index, value, in_value);
     }

@@ -3,6 +3,7 @@
 #ifndef TESTS_SUPPORT_OBJECTS_H
 #define TESTS_SUPPORT_OBJECTS_H
 
+#include <kinformer/index.h>
 #include <kinformer/object.h>
 #include <kinformer/store.h>
 

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include <kinformer/encoding.h>
+
 #include "support/test.h"
 
 #define PROTO_MAX ((size_t)1 << 24)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/status.h>
+
 #include "support/test.h"
 
 /* ---- cutting ---- */

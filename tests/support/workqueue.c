@@ -2,6 +2,7 @@
 #include "support/workqueue.h"
 
 #include <kinformer/error.h>
+#include <kinformer/worker.h>
 
 #include "support/test.h"
 #include "workqueue/workqueue_state.h"

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/encoding.h>
+
 #include "apiserver/patch/server_side_apply.h"
 #include "base/alloc.h"
 #include "support/objects.h"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/index.h>
 #include <kinformer/parts/queue.h>
 
 #include "cache/informer/apply_deltas.h"
@@ -133,16 +134,16 @@ static void check_store(struct bench *b, const char *objects, const char *resour
 {
     char text[256] = "";
     ki_snapshot *snapshot = ki_store_snapshot(b->store);
-    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
+    ki_snapshot_iter iter = ki_snapshot_iter_begin(snapshot);
     const ki_object *object;
-    while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
+    while (ki_snapshot_iter_next(&iter, &object) > 0) {
         size_t len = strlen(text);
         (void)snprintf(text + len, sizeof(text) - len, "%s%s@%s", len > 0 ? " " : "",
                        ki_object_key(object), ki_object_resource_version(object));
         size_t indexed; /* and the index agrees */
-        assert_int_equal(ki_snapshot_find_count(snapshot, "version",
-                                                ki_str_from(ki_object_resource_version(object)),
-                                                &indexed),
+        assert_int_equal(ki_snapshot_count_by_index(snapshot, "version",
+                                                    ki_str_from(ki_object_resource_version(object)),
+                                                    &indexed),
                          0);
         assert_true(indexed > 0);
     }

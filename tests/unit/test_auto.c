@@ -4,6 +4,11 @@
 #include <string.h>
 
 #include <kinformer/apiserver.h>
+#include <kinformer/call.h>
+#include <kinformer/config.h>
+#include <kinformer/diff.h>
+#include <kinformer/discovery.h>
+#include <kinformer/field_selector.h>
 #include <kinformer/kinformer.h>
 #include <kinformer/parts/engine.h>
 #include <kinformer/parts/local_source.h>
@@ -11,8 +16,10 @@
 #include <kinformer/parts/queue.h>
 #include <kinformer/parts/reflector.h>
 #include <kinformer/parts/retry_watcher.h>
+#include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/simple_informer.h>
 #include <kinformer/parts/store_write.h>
+#include <kinformer/path.h>
 
 #include "support/objects.h"
 #include "support/test.h"

@@ -2,6 +2,8 @@
 /* Columns, tables and templates. */
 #include <locale.h>
 
+#include <kinformer/resource_table.h>
+
 #include "cli/columns.h"
 #include "cli/output.h"
 #include "cli/template.h"

@@ -2,6 +2,7 @@
 /* The objects of the demo: that they are what they are in every encoding, and no two are one. */
 #include <stdlib.h>
 
+#include <kinformer/encoding.h>
 #include <kinformer/object.h>
 
 #include "cli/demo/demo_world.h"

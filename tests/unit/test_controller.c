@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <kinformer/controller.h>
+#include <kinformer/worker.h>
 
 #include "support/fake_clock.h"
 #include "support/test.h"

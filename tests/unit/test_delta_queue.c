@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/encoding.h>
 #include <kinformer/parts/queue.h>
 #include <kinformer/parts/store_write.h>
 

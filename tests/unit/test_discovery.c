@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <kinformer/discovery.h>
+#include <kinformer/resource_table.h>
 
 #include "support/discovering.h"
 #include "support/test.h"
@@ -182,8 +183,8 @@ static void legacy_discovery_gives_the_same(void **state)
         assert_int_equal(ki_resource_is_namespaced(a), ki_resource_is_namespaced(b));
         assert_int_equal(verbs[0], verbs[1]);
     }
-    assert_string_equal(ki_discovery_failure(other, 0), "custom.metrics.k8s.io/v1beta1");
-    assert_null(ki_discovery_failure(other, 1));
+    assert_string_equal(ki_discovery_failure_at(other, 0), "custom.metrics.k8s.io/v1beta1");
+    assert_null(ki_discovery_failure_at(other, 1));
     assert_int_equal(ki_discovery_left_out(other), 0);
     ki_discovery_unref(one);
     ki_discovery_unref(other);
@@ -234,7 +235,7 @@ static void built_in_resources_are_the_constants(void **state)
     assert_null(ki_resource_builtin("example.com", "v1", "widgets"));
     const ki_resource *widget = found(discovery, "widget");
     assert_false(ki_resource_has_protobuf(widget));
-    assert_string_equal(ki_resource_short_name(widget, 1), "wdg");
+    assert_string_equal(ki_resource_short_name_at(widget, 1), "wdg");
     assert_string_equal(ki_resource_kind(widget), "Widget");
     assert_true(ki_resource_is_namespaced(widget));
     assert_false(ki_resource_is_namespaced(found(discovery, "gadgets")));

@@ -303,8 +303,8 @@ static void legacy_group_versions_are_asked_for_eight_at_a_time(void **state)
     assert_int_equal(f.asked, 2 + 17);
     assert_int_equal(h.times, 1);
     assert_non_null(h.discovery);
-    assert_string_equal(ki_discovery_failure(h.discovery, 0), "custom.metrics.k8s.io/v1beta1");
-    assert_null(ki_discovery_failure(h.discovery, 1));
+    assert_string_equal(ki_discovery_failure_at(h.discovery, 0), "custom.metrics.k8s.io/v1beta1");
+    assert_null(ki_discovery_failure_at(h.discovery, 1));
     const ki_resource *resource = NULL;
     assert_int_equal(ki_discovery_find(h.discovery, "hpa", &resource, NULL), 0);
     assert_string_equal(ki_resource_version(resource), "v2");
@@ -333,8 +333,9 @@ static void one_group_version_that_fails_is_named_and_the_rest_is_there(void **s
         ask_now(&h, &f);
         answer_all(&f);
         assert_non_null(h.discovery);
-        assert_string_equal(ki_discovery_failure(h.discovery, 0), "autoscaling/v2");
-        assert_string_equal(ki_discovery_failure(h.discovery, 1), "custom.metrics.k8s.io/v1beta1");
+        assert_string_equal(ki_discovery_failure_at(h.discovery, 0), "autoscaling/v2");
+        assert_string_equal(ki_discovery_failure_at(h.discovery, 1),
+                            "custom.metrics.k8s.io/v1beta1");
         const ki_resource *resource = NULL;
         assert_int_equal(ki_discovery_find(h.discovery, "hpa", &resource, NULL), 0);
         assert_string_equal(ki_resource_version(resource), "v1"); /* what is left */

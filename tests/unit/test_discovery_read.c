@@ -111,12 +111,12 @@ static void categories_are_kept_in_order(void **state)
                        "'categories':['All',7,'','shop']},"
                        "{'resource':'gadgets','responseKind':{'kind':'Gadget'},'verbs':['list']}]");
     const ki_resource *widget = ki_discovery_at(discovery, 0, NULL);
-    assert_string_equal(ki_discovery_category(discovery, widget, 0), "all");
-    assert_string_equal(ki_discovery_category(discovery, widget, 1), "shop");
-    assert_null(ki_discovery_category(discovery, widget, 2));
-    assert_null(ki_discovery_category(discovery, widget, 99));
-    assert_null(ki_discovery_category(discovery, ki_discovery_at(discovery, 1, NULL), 0));
-    assert_null(ki_discovery_category(discovery, NULL, 0));
+    assert_string_equal(ki_discovery_category_at(discovery, widget, 0), "all");
+    assert_string_equal(ki_discovery_category_at(discovery, widget, 1), "shop");
+    assert_null(ki_discovery_category_at(discovery, widget, 2));
+    assert_null(ki_discovery_category_at(discovery, widget, 99));
+    assert_null(ki_discovery_category_at(discovery, ki_discovery_at(discovery, 1, NULL), 0));
+    assert_null(ki_discovery_category_at(discovery, NULL, 0));
     ki_discovery_unref(discovery);
     end(&t);
 }
@@ -134,7 +134,7 @@ static void an_empty_server_has_nothing(void **state)
         const ki_discovery *discovery = finish(&t);
         assert_int_equal(ki_discovery_count(discovery), 0);
         assert_null(ki_discovery_at(discovery, 0, NULL));
-        assert_null(ki_discovery_failure(discovery, 0));
+        assert_null(ki_discovery_failure_at(discovery, 0));
         assert_int_equal(ki_discovery_left_out(discovery), 0);
         const ki_resource *resource = NULL;
         assert_int_equal(ki_discovery_find(discovery, "pods", &resource, &t.error),
@@ -417,10 +417,10 @@ static void stale_and_unread_group_versions_are_named(void **state)
                      0);
     assert_int_equal(groups(&t, true, "{'kind':'APIVersions','versions':['v1']}"), 0);
     const ki_discovery *discovery = finish(&t);
-    assert_string_equal(ki_discovery_failure(discovery, 0), "example.com/v2");
-    assert_string_equal(ki_discovery_failure(discovery, 1), "v1");
-    assert_null(ki_discovery_failure(discovery, 2));
-    assert_null(ki_discovery_failure(discovery, SIZE_MAX));
+    assert_string_equal(ki_discovery_failure_at(discovery, 0), "example.com/v2");
+    assert_string_equal(ki_discovery_failure_at(discovery, 1), "v1");
+    assert_null(ki_discovery_failure_at(discovery, 2));
+    assert_null(ki_discovery_failure_at(discovery, SIZE_MAX));
     const ki_resource *resource = NULL;
     assert_int_equal(ki_discovery_find(discovery, "widgets", &resource, NULL), 0);
     assert_string_equal(ki_resource_version(resource), "v1");

@@ -6,6 +6,7 @@
 
 #include <kinformer/diff.h>
 #include <kinformer/edit.h>
+#include <kinformer/encoding.h>
 #include <kinformer/json.h>
 #include <kinformer/merge.h>
 

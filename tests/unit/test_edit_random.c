@@ -8,6 +8,7 @@
 
 #include <kinformer/diff.h>
 #include <kinformer/edit.h>
+#include <kinformer/encoding.h>
 #include <kinformer/merge.h>
 #include <kinformer/path.h>
 

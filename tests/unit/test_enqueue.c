@@ -7,6 +7,8 @@
 
 #include <kinformer/controller.h>
 #include <kinformer/parts/local_source.h>
+#include <kinformer/parts/shared_informer.h>
+#include <kinformer/worker.h>
 
 #include "support/objects.h"
 #include "support/test.h"

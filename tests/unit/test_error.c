@@ -5,6 +5,8 @@
 #include <string.h>
 #include <wchar.h>
 
+#include <kinformer/status.h>
+
 #include "base/error.h"
 #include "support/test.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <kinformer/factory.h>
+#include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/source.h>
 #include <kinformer/parts/watch_event.h>
 
@@ -192,7 +193,7 @@ static void end(fixture *f)
 static ki_informer *informer_of(fixture *f, const ki_resource *resource)
 {
     ki_informer *informer = NULL;
-    assert_int_equal(ki_factory_informer(f->factory, resource, &informer, NULL), 0);
+    assert_int_equal(ki_factory_informer(f->factory, resource, NULL, &informer, NULL), 0);
     return informer;
 }
 
@@ -249,14 +250,11 @@ static void starting_again_starts_what_is_new(void **state)
     assert_int_equal(ki_factory_wait_for_sync(f.factory, 0, NULL), 0);
     assert_true(ki_informer_has_synced(pods));
     ki_informer *nodes = informer_of(&f, KI_CORE_V1_NODES);
-    assert_int_equal(ki_factory_wait_for_sync_of(f.factory, KI_CORE_V1_NODES, 0, &error),
-                     KI_ERR_NOT_FOUND);
     assert_int_equal(ki_factory_start(f.factory, NULL), 0);
-    assert_int_equal(ki_factory_wait_for_sync_of(f.factory, KI_CORE_V1_NODES, 0, &error),
-                     -ETIMEDOUT);
+    assert_int_equal(ki_informer_wait_for_sync(nodes, 0, &error), -ETIMEDOUT);
     test_world_settle(f.engine);
     assert_true(ki_informer_has_synced(nodes));
-    assert_int_equal(ki_factory_wait_for_sync_of(f.factory, KI_CORE_V1_NODES, 0, NULL), 0);
+    assert_int_equal(ki_informer_wait_for_sync(nodes, 0, NULL), 0);
     assert_int_equal(ki_factory_start(f.factory, NULL), 0);
     end(&f);
 }
@@ -279,7 +277,7 @@ static void a_wait_in_vain_says_why(void **state)
     assert_int_equal(ki_factory_wait_for_sync(f.factory, 0, &error), -ETIMEDOUT);
     assert_string_equal(error.message,
                         "pods not synced: timed out: a handler has not processed the initial list");
-    (void)informer_of(&f, KI_CORE_V1_NODES);
+    ki_informer *nodes = informer_of(&f, KI_CORE_V1_NODES);
     (void)informer_of(&f, KI_CORE_V1_SERVICES);
     f.refused = "nodes";
     f.silent = true;
@@ -292,14 +290,13 @@ static void a_wait_in_vain_says_why(void **state)
     assert_int_equal(error.http_code, 403);
     assert_int_equal(error.reason, KI_REASON_FORBIDDEN);
     test_world_advance(&f.world, f.engine, 10 * TEST_SECOND);
-    assert_int_equal(ki_factory_wait_for_sync_of(f.factory, KI_CORE_V1_NODES, 0, &error),
-                     -ETIMEDOUT);
+    assert_int_equal(ki_informer_wait_for_sync(nodes, 0, &error), -ETIMEDOUT);
     assert_string_equal(error.message, "nodes not synced: timed out: list keeps failing: you may "
                                        "not list these");
     f.refused = NULL;
     f.silent = false;
     test_world_advance(&f.world, f.engine, 240 * TEST_SECOND);
-    assert_int_equal(ki_factory_wait_for_sync_of(f.factory, KI_CORE_V1_NODES, 0, &error), 0);
+    assert_int_equal(ki_informer_wait_for_sync(nodes, 0, &error), 0);
     end(&f);
 }
 
@@ -402,9 +399,9 @@ static void a_stopped_factory_stays_stopped(void **state)
     assert_true(ki_factory_is_stopped(f.factory));
     assert_true(ki_informer_is_stopped(pods));
     ki_informer *informer = NULL;
-    assert_int_equal(ki_factory_informer(f.factory, KI_CORE_V1_PODS, &informer, NULL),
+    assert_int_equal(ki_factory_informer(f.factory, KI_CORE_V1_PODS, NULL, &informer, NULL),
                      KI_ERR_STOPPED);
-    assert_int_equal(ki_factory_informer(f.factory, KI_CORE_V1_NODES, &informer, NULL),
+    assert_int_equal(ki_factory_informer(f.factory, KI_CORE_V1_NODES, NULL, &informer, NULL),
                      KI_ERR_STOPPED);
     assert_int_equal(ki_factory_start(f.factory, NULL), KI_ERR_STOPPED);
     assert_int_equal(ki_factory_wait_for_sync(f.factory, 0, NULL), KI_ERR_STOPPED);
@@ -497,7 +494,7 @@ static void bad_options_and_failures_are_told(void **state)
     assert_int_equal(ki_factory_new(&options, &factory, NULL), -EINVAL);
     f.fail = KI_ERR_UNSUPPORTED;
     ki_informer *informer = NULL;
-    assert_int_equal(ki_factory_informer(f.factory, KI_CORE_V1_PODS, &informer, NULL),
+    assert_int_equal(ki_factory_informer(f.factory, KI_CORE_V1_PODS, NULL, &informer, NULL),
                      KI_ERR_UNSUPPORTED);
     assert_null(informer);
     assert_null(ki_factory_ref(NULL));
@@ -513,7 +510,7 @@ static void options_make_an_informer_of_its_own(void **state)
     ki_informer *pods = informer_of(&f, KI_CORE_V1_PODS);
     ki_informer *own = NULL;
     ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
-    assert_int_equal(ki_factory_informer_with(f.factory, KI_CORE_V1_PODS, &options, &own, NULL), 0);
+    assert_int_equal(ki_factory_informer(f.factory, KI_CORE_V1_PODS, &options, &own, NULL), 0);
     assert_ptr_not_equal(own, pods);
     assert_ptr_equal(informer_of(&f, KI_CORE_V1_PODS), pods);
     assert_int_equal(ki_factory_start(f.factory, NULL), 0);
@@ -544,7 +541,7 @@ static void a_transport_is_kept_until_the_informers_have_stopped(void **state)
     ki_informer *informer = NULL;
     assert_int_equal(ki_factory_new(&options, &factory, NULL), 0);
     assert_int_equal(transport.users, 1);
-    assert_int_equal(ki_factory_informer(factory, KI_CORE_V1_PODS, &informer, NULL), 0);
+    assert_int_equal(ki_factory_informer(factory, KI_CORE_V1_PODS, NULL, &informer, NULL), 0);
     assert_int_equal(transport.users, 2);
     (void)ki_informer_ref(informer);
     (void)ki_factory_unref(factory);
@@ -552,7 +549,7 @@ static void a_transport_is_kept_until_the_informers_have_stopped(void **state)
     assert_int_equal(transport.users, 0); /* it never ran, and cannot any more */
     (void)ki_informer_unref(informer);
     assert_int_equal(ki_factory_new(&options, &factory, NULL), 0);
-    assert_int_equal(ki_factory_informer(factory, KI_CORE_V1_PODS, &informer, NULL), 0);
+    assert_int_equal(ki_factory_informer(factory, KI_CORE_V1_PODS, NULL, &informer, NULL), 0);
     (void)ki_informer_ref(informer);
     assert_int_equal(ki_factory_start(factory, NULL), 0);
     test_world_settle(f.engine);
@@ -593,7 +590,7 @@ static void what_is_asked_for_is_the_factorys_choice(void **state)
         ki_factory *factory = NULL;
         ki_informer *informer = NULL;
         assert_int_equal(ki_factory_new(&options, &factory, NULL), 0);
-        assert_int_equal(ki_factory_informer(factory, KI_CORE_V1_PODS, &informer, NULL), 0);
+        assert_int_equal(ki_factory_informer(factory, KI_CORE_V1_PODS, NULL, &informer, NULL), 0);
         assert_int_equal(ki_factory_start(factory, NULL), 0);
         test_world_settle(f.engine);
         const char *accept = fake_transport_last(&transport)->accept;
@@ -622,7 +619,7 @@ static int scenario(const ki_alloc *alloc, void *user)
     const ki_resource *resources[] = {KI_CORE_V1_PODS, KI_CORE_V1_NODES};
     for (size_t i = 0; r == 0 && i < 2; i++) {
         ki_informer *informer;
-        r = ki_factory_informer(f.factory, resources[i], &informer, NULL);
+        r = ki_factory_informer(f.factory, resources[i], NULL, &informer, NULL);
     }
     if (r == 0) {
         r = ki_factory_start(f.factory, NULL);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/index.h>
+
 #include "base/alloc.h"
 #include "cache/store/index.h"
 #include "support/edits.h"

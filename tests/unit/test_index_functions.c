@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/path.h>
+
 #include "cache/store/index.h"
 #include "support/by_value.h"
 #include "support/objects.h"

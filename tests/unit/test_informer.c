@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/encoding.h>
+#include <kinformer/health.h>
 #include <kinformer/informer.h>
+#include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/source.h>
 #include <kinformer/status.h>
 
@@ -256,6 +259,19 @@ static ki_informer_options options_of(fixture *f, const ki_source *source)
     options.source = source;
     options.name = "pods";
     return options;
+}
+
+/* With callbacks, each of which may be NULL. */
+static void begin_calling(fixture *f, ki_transform transform, ki_watch_error_handler on_watch_error)
+{
+    begin_engine(f);
+    ki_source source = source_of(f);
+    ki_informer_options options = options_of(f, &source);
+    options.transform = transform;
+    options.transform_user = f;
+    options.on_watch_error = on_watch_error;
+    options.watch_error_user = f;
+    assert_int_equal(ki_informer_new(&options, &f->informer, NULL), 0);
 }
 
 static void begin_with(fixture *f, ki_queue_kind queue, uint32_t resync_ms)
@@ -539,15 +555,13 @@ static void a_transform_changes_what_is_kept(void **state)
 {
     (void)state;
     fixture f;
-    begin(&f);
-    assert_int_equal(ki_informer_set_transform(f.informer, to_group_t, &f), 0);
+    begin_calling(&f, to_group_t, NULL);
     start(&f);
     say_pod(&f, KI_WATCH_EVENT_ADDED, "a", 1, "g");
     end_list(&f, "1");
     assert_true(is_in_group(&f, "ns/a", "t"));
     say_pod(&f, KI_WATCH_EVENT_ADDED, "b", 2, "g");
     assert_true(is_in_group(&f, "ns/b", "t"));
-    assert_int_equal(ki_informer_set_transform(f.informer, NULL, NULL), KI_ERR_EXISTS);
     end(&f);
 }
 
@@ -555,10 +569,8 @@ static void requests_that_fail_are_told_to_who_asked_for_it(void **state)
 {
     (void)state;
     fixture f;
-    begin(&f);
-    assert_int_equal(ki_informer_set_watch_error_handler(f.informer, count_watch_error, &f), 0);
+    begin_calling(&f, NULL, count_watch_error);
     start(&f);
-    assert_int_equal(ki_informer_set_watch_error_handler(f.informer, NULL, NULL), KI_ERR_EXISTS);
     ki_error forbidden = {.code = KI_ERR_STATUS, .http_code = 403, .reason = KI_REASON_FORBIDDEN};
     f.call.open = false;
     f.call.sink.on_end(NULL, &forbidden, NULL, f.call.sink.user);

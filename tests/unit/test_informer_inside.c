@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/health.h>
 #include <kinformer/informer.h>
 #include <kinformer/parts/queue.h>
+#include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/store_write.h>
 
 #include "support/by_value.h"
@@ -415,11 +417,7 @@ static void use_the_informer(fixture *f)
     assert_int_equal(ki_informer_get_health(informer, &health, NULL), 0);
     assert_string_equal(ki_informer_name(informer), "pods");
     assert_null(ki_informer_resource(informer));
-    int r = ki_informer_set_transform(informer, transform, f);
-    assert_true(r == 0 || r == KI_ERR_EXISTS);
-    r = ki_informer_set_watch_error_handler(informer, on_watch_error, f);
-    assert_true(r == 0 || r == KI_ERR_EXISTS);
-    r = ki_informer_add_indexes(informer, NULL, 0, NULL);
+    int r = ki_informer_add_indexes(informer, NULL, 0, NULL);
     assert_true(r == 0 || r == KI_ERR_BUSY || r == KI_ERR_STOPPED);
     ki_lister lister = ki_informer_lister(informer);
     ki_list *list = NULL;

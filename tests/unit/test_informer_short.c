@@ -6,6 +6,7 @@
 
 #include <kinformer/informer.h>
 #include <kinformer/parts/local_source.h>
+#include <kinformer/parts/shared_informer.h>
 
 #include "support/objects.h"
 #include "support/test.h"

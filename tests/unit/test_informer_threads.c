@@ -10,10 +10,13 @@
 #include <time.h>
 
 #include <kinformer/factory.h>
+#include <kinformer/health.h>
 #include <kinformer/informer.h>
 #include <kinformer/parts/engine.h>
+#include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/source.h>
 #include <kinformer/parts/watch_event.h>
+#include <kinformer/registration.h>
 
 #include "support/objects.h"
 #include "support/test.h"
@@ -644,7 +647,7 @@ static void *use_factory(void *user)
     for (unsigned i = 0; i < 50; i++) {
         const ki_resource *resource = i % 2 == 0 ? KI_CORE_V1_PODS : KI_CORE_V1_NODES;
         ki_informer *informer = NULL;
-        int r = ki_factory_informer(factory, resource, &informer, NULL);
+        int r = ki_factory_informer(factory, resource, NULL, &informer, NULL);
         if (r == KI_ERR_STOPPED) {
             break;
         }

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <float.h>
 
+#include <kinformer/clock.h>
+#include <kinformer/encoding.h>
 #include <kinformer/error.h>
 #include <kinformer/json.h>
 #include <kinformer/loop.h>

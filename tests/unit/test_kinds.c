@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/encoding.h>
 #include <kinformer/kinds.h>
 
 #include "support/objects.h"

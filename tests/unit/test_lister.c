@@ -74,11 +74,13 @@ static void check_walk(const ki_lister *lister, const char *name_space, const ki
     ki_list *list;
     assert_int_equal(ki_lister_list(lister, name_space, selector, &list), 0);
     ki_lister_iter iter = ki_lister_iter_begin(lister, name_space, selector);
+    const ki_object *object;
     for (size_t i = 0; i < ki_list_count(list); i++) {
-        assert_ptr_equal(ki_lister_iter_next(&iter), ki_list_at(list, i));
+        assert_int_equal(ki_lister_iter_next(&iter, &object), 1);
+        assert_ptr_equal(object, ki_list_at(list, i));
     }
-    assert_null(ki_lister_iter_next(&iter));
-    assert_null(ki_lister_iter_next(&iter));
+    assert_int_equal(ki_lister_iter_next(&iter, &object), 0);
+    assert_int_equal(ki_lister_iter_next(&iter, &object), 0);
     ki_lister_iter_end(&iter);
     ki_list_unref(list);
 }
@@ -130,7 +132,8 @@ static void get_allocates_nothing(void **state)
     ki_object_unref(object);
     assert_int_equal(ki_lister_get(&pods, "shop", "db", &object, &error), KI_ERR_NOT_FOUND);
     ki_lister_iter iter = ki_lister_iter_begin(&pods, "shop", NULL);
-    assert_non_null(ki_lister_iter_next(&iter));
+    const ki_object *pod;
+    assert_int_equal(ki_lister_iter_next(&iter, &pod), 1);
     ki_lister_iter_end(&iter);
     assert_int_equal(alloc.failures, 0);
     ki_store_unref(store);
@@ -361,12 +364,15 @@ static void a_walk_stays_in_one_state_and_may_end_early(void **state)
     ki_lister_iter iter = ki_lister_iter_begin(&pods, "shop", NULL);
     assert_int_equal(ki_store_replace(store, NULL, 0, "9", NULL), 0);
     ki_store_unref(store);
-    const ki_object *first = ki_lister_iter_next(&iter);
+    const ki_object *first;
+    const ki_object *second;
+    assert_int_equal(ki_lister_iter_next(&iter, &first), 1);
     assert_string_equal(ki_object_namespace(first), "shop");
-    assert_string_equal(ki_object_namespace(ki_lister_iter_next(&iter)), "shop");
+    assert_int_equal(ki_lister_iter_next(&iter, &second), 1);
+    assert_string_equal(ki_object_namespace(second), "shop");
     assert_string_equal(ki_object_namespace(first), "shop"); /* still there */
     ki_lister_iter_end(&iter);
-    assert_null(ki_lister_iter_next(&iter));
+    assert_int_equal(ki_lister_iter_next(&iter, &second), 0);
     ki_lister_iter_end(&iter);
 }
 

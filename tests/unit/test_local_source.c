@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/health.h>
 #include <kinformer/informer.h>
 #include <kinformer/parts/local_source.h>
+#include <kinformer/parts/shared_informer.h>
 #include <kinformer/status.h>
 
 #include "support/test.h"

@@ -10,9 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/health.h>
 #include <kinformer/informer.h>
+#include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/source.h>
 #include <kinformer/parts/watch_event.h>
+#include <kinformer/registration.h>
 
 #include "base/engine.h"
 #include "loop/loop.h"

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/encoding.h>
+
 #include "cache/store/mutations.h"
 #include "support/objects.h"
 #include "support/test.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/encoding.h>
 #include <kinformer/object.h>
 
 #include "support/test.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tells one state of an object from another is the same in a list and in a watch. */
 #include <kinformer/buf.h>
+#include <kinformer/encoding.h>
 
 #include "object/object.h"
 #include "support/objects.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <kinformer/diff.h>
+#include <kinformer/encoding.h>
 #include <kinformer/merge.h>
 #include <kinformer/path.h>
 

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/clock.h>
 #include <kinformer/diff.h>
 #include <kinformer/edit.h>
+#include <kinformer/encoding.h>
 #include <kinformer/kinds.h>
 #include <kinformer/merge.h>
 #include <kinformer/path.h>

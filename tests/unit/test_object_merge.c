@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/encoding.h>
 #include <kinformer/merge.h>
 
 #include "support/golden.h"

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include <kinformer/encoding.h>
+
 #include "support/path.h"
 #include "support/test.h"
 

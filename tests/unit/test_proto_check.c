@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/encoding.h>
+
 #include "object/proto/proto_check.h"
 #include "support/proto.h"
 #include "support/test.h"

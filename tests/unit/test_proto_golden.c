@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/encoding.h>
 #include <kinformer/object.h>
 #include <kinformer/path.h>
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/encoding.h>
+#include <kinformer/field_selector.h>
 #include <kinformer/object.h>
 #include <kinformer/path.h>
 #include <kinformer/selector.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include <kinformer/encoding.h>
 #include <kinformer/error.h>
 #include <kinformer/object.h>
 

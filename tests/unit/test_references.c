@@ -3,6 +3,11 @@
  * held const or not where const is taken; tools/check-abi checks that no type is missing.
  */
 #include <kinformer/apiserver.h>
+#include <kinformer/call.h>
+#include <kinformer/config.h>
+#include <kinformer/diff.h>
+#include <kinformer/discovery.h>
+#include <kinformer/field_selector.h>
 #include <kinformer/kinformer.h>
 #include <kinformer/parts/engine.h>
 #include <kinformer/parts/local_source.h>
@@ -11,6 +16,8 @@
 #include <kinformer/parts/reflector.h>
 #include <kinformer/parts/retry_watcher.h>
 #include <kinformer/parts/simple_informer.h>
+#include <kinformer/path.h>
+#include <kinformer/registration.h>
 
 #include "support/test.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <kinformer/resource.h>
+#include <kinformer/resource_table.h>
 
 #include "support/test.h"
 
@@ -233,7 +234,7 @@ static void built_ins_say_what_the_api_reference_says(void **state)
         assert_int_equal(ki_resource_is_namespaced(resource), facts[i].namespaced);
         for (size_t n = 0; n < 3; n++) {
             const char *expected = n < 2 ? facts[i].short_names[n] : NULL;
-            const char *found = ki_resource_short_name(resource, n);
+            const char *found = ki_resource_short_name_at(resource, n);
             assert_int_equal(found != NULL, expected != NULL);
             if (expected != NULL) {
                 assert_string_equal(found, expected);
@@ -253,7 +254,7 @@ static void each_short_name_that_people_type_is_there(void **state)
                 continue;
             }
             seen++;
-            const char *short_name = ki_resource_short_name(resource, 0);
+            const char *short_name = ki_resource_short_name_at(resource, 0);
             assert_non_null(short_name);
             assert_string_equal(short_name, well_known[i][1]);
         }
@@ -364,11 +365,11 @@ static void custom_resources_hold_copies(void **state)
     assert_string_equal(ki_resource_kind(resource), "CronTab");
     assert_string_equal(ki_resource_api_version(resource), "stable.example.com/v1alpha1");
     assert_true(ki_resource_is_namespaced(resource));
-    assert_string_equal(ki_resource_short_name(resource, 0), "ct");
-    assert_string_equal(ki_resource_short_name(resource, 1), "crons");
-    assert_null(ki_resource_short_name(resource, 2));
-    assert_null(ki_resource_short_name(resource, 3));
-    assert_null(ki_resource_short_name(resource, SIZE_MAX));
+    assert_string_equal(ki_resource_short_name_at(resource, 0), "ct");
+    assert_string_equal(ki_resource_short_name_at(resource, 1), "crons");
+    assert_null(ki_resource_short_name_at(resource, 2));
+    assert_null(ki_resource_short_name_at(resource, 3));
+    assert_null(ki_resource_short_name_at(resource, SIZE_MAX));
     assert_ptr_equal(ki_resource_ref(resource), resource);
     assert_null(ki_resource_unref(resource));
     assert_string_equal(ki_resource_name(resource), "crontabs");
@@ -388,7 +389,7 @@ static void a_custom_resource_without_group_is_in_core(void **state)
     assert_string_equal(ki_resource_api_version(resource), "v1");
     assert_string_equal(ki_resource_singular(resource), "thingy");
     assert_false(ki_resource_is_namespaced(resource));
-    assert_null(ki_resource_short_name(resource, 0));
+    assert_null(ki_resource_short_name_at(resource, 0));
     ki_resource_unref(resource);
 }
 
@@ -399,7 +400,7 @@ static void each_built_in_could_be_made_at_run_time(void **state)
         const ki_resource *from = ki_resource_builtin_at(i);
         const char *short_names[4] = {NULL};
         for (size_t n = 0; n < 3; n++) {
-            short_names[n] = ki_resource_short_name(from, n);
+            short_names[n] = ki_resource_short_name_at(from, n);
         }
         ki_resource *resource = NULL;
         int r = ki_resource_new(
@@ -561,7 +562,7 @@ static int make_use_and_release(const ki_alloc *alloc, void *user)
         assert_int_equal(error.code, r);
         return r;
     }
-    assert_string_equal(ki_resource_short_name(resource, 1), "wi");
+    assert_string_equal(ki_resource_short_name_at(resource, 1), "wi");
     ki_resource_unref(resource);
     return 0;
 }

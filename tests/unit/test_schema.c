@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include <kinformer/resource.h>
+#include <kinformer/resource_table.h>
 
 #include "object/proto/schema.h"
 #include "support/golden.h"

@@ -179,7 +179,7 @@ static void a_deletion_by_a_list_reaches_the_indexes(void **state)
         size_t count;
         assert_null(ki_snapshot_get(snapshot, "a"));
         assert_int_equal(
-            ki_snapshot_find_count(snapshot, KI_INDEX_NAMESPACE, ki_str_from(""), &count), 0);
+            ki_snapshot_count_by_index(snapshot, KI_INDEX_NAMESPACE, ki_str_from(""), &count), 0);
         assert_int_equal(count, 1);
         ki_snapshot_unref(snapshot);
         end(&f);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <kinformer/parts/store_write.h>
+#include <kinformer/path.h>
 #include <kinformer/store.h>
 
 #include "cache/store/version.h"
@@ -100,8 +101,11 @@ static void deleting_removes_from_every_index(void **state)
     check_version(store, "9", 1);
     assert_int_equal(ki_store_delete(store, ki_str_from("shop/db"), NULL, NULL), 1);
     ki_snapshot *snapshot = ki_store_snapshot(store);
-    uint32_t position = 0;
-    assert_int_equal(ki_snapshot_next_value(snapshot, "group", &position, NULL, NULL), 0);
+    ki_index_iter iter;
+    assert_int_equal(ki_index_iter_begin(snapshot, "no such", &iter), KI_ERR_UNKNOWN_INDEX);
+    assert_int_equal(ki_index_iter_begin(snapshot, "group", &iter), 0);
+    assert_int_equal(ki_index_iter_next(&iter, NULL, NULL), 0);
+    assert_int_equal(ki_index_iter_next(&iter, NULL, NULL), 0);
     ki_snapshot_unref(snapshot);
     check_version(store, "9", 0);
     ki_store_unref(store);
@@ -457,7 +461,7 @@ static void an_object_may_have_many_values(void **state)
     assert_string_equal(ki_object_key(ki_list_at(list, 1)), "a/two");
     ki_list_unref(list);
     size_t count;
-    assert_int_equal(ki_snapshot_find_count(snapshot, "letters", ki_str_from("e"), &count), 0);
+    assert_int_equal(ki_snapshot_count_by_index(snapshot, "letters", ki_str_from("e"), &count), 0);
     assert_int_equal(count, 2);
     assert_int_equal(ki_snapshot_list_like(snapshot, "x", like, &list, NULL), KI_ERR_UNKNOWN_INDEX);
     ki_object_unref(like);
@@ -499,9 +503,9 @@ static void indexes_can_be_added_over_objects(void **state)
     assert_int_equal(ki_store_add_indexes(store, (const ki_index *[]){&nameless}, 1, &error),
                      -EINVAL);
     ki_snapshot *after = ki_store_snapshot(store);
-    assert_string_equal(ki_snapshot_index_name(after, 0), "group");
-    assert_null(ki_snapshot_index_name(after, 1));
-    assert_null(ki_snapshot_index_name(before, 0)); /* older versions do not have it */
+    assert_string_equal(ki_snapshot_index_name_at(after, 0), "group");
+    assert_null(ki_snapshot_index_name_at(after, 1));
+    assert_null(ki_snapshot_index_name_at(before, 0)); /* older versions do not have it */
     test_check_snapshot(after, "group");
     ki_snapshot_unref(before);
     ki_store_unref(store);
@@ -537,9 +541,10 @@ static void ready_made_indexes_find_labels_and_paths(void **state)
     assert_int_equal(count_of(store, "port", "http"), 1);
     assert_int_equal(count_of(store, "port", "true"), 1);
     ki_snapshot *snapshot = ki_store_snapshot(store);
-    uint32_t position = 0;
+    ki_index_iter iter;
     size_t values = 0;
-    while (ki_snapshot_next_value(snapshot, "port", &position, NULL, NULL) > 0) {
+    assert_int_equal(ki_index_iter_begin(snapshot, "port", &iter), 0);
+    while (ki_index_iter_next(&iter, NULL, NULL) > 0) {
         values++;
     }
     assert_int_equal(values, 3);

@@ -204,7 +204,7 @@ static void check_both(ki_store *store, const char *value, size_t expected)
 {
     ki_snapshot *snapshot = ki_store_snapshot(store);
     size_t found = 0;
-    assert_int_equal(ki_snapshot_find_count(snapshot, "both", ki_str_from(value), &found), 0);
+    assert_int_equal(ki_snapshot_count_by_index(snapshot, "both", ki_str_from(value), &found), 0);
     assert_int_equal(found, expected);
     ki_snapshot_unref(snapshot);
 }
@@ -483,7 +483,8 @@ static void several_indexes_are_added_together_or_not_at_all(void **state)
         for (unsigned n = 0; n < 2; n++) {
             size_t found = 0;
             assert_int_equal(
-                ki_snapshot_find_count(snapshot, indexes[n].name, ki_str_from(name), &found), 0);
+                ki_snapshot_count_by_index(snapshot, indexes[n].name, ki_str_from(name), &found),
+                0);
             assert_int_equal(found, 1);
         }
     }

@@ -94,7 +94,7 @@ static void check(const struct model *m, const ki_snapshot *snapshot, const sign
     assert_int_equal(ki_snapshot_count(snapshot), count);
     size_t found;
     assert_int_equal(
-        ki_snapshot_find_count(snapshot, KI_INDEX_NAMESPACE, ki_str_from("ns1"), &found), 0);
+        ki_snapshot_count_by_index(snapshot, KI_INDEX_NAMESPACE, ki_str_from("ns1"), &found), 0);
     assert_int_equal(found, in_namespace);
     char text[16];
     (void)snprintf(text, sizeof(text), "%u", version);

@@ -86,11 +86,13 @@ static bool is_whole(const ki_snapshot *snapshot)
         char group[16];
         (void)snprintf(group, sizeof(group), "g%u", i);
         ki_snapshot_iter iter;
-        if (ki_snapshot_iter_find(snapshot, "group", ki_str_from(group), &iter) < 0) {
+        if (ki_snapshot_iter_by_index(snapshot, "group", ki_str_from(group), &iter) < 0) {
             return false;
         }
-        const ki_object *object = ki_snapshot_iter_next(&iter);
-        if (object == NULL || ki_snapshot_iter_next(&iter) != NULL ||
+        const ki_object *object;
+        const ki_object *more;
+        if (ki_snapshot_iter_next(&iter, &object) != 1 ||
+            ki_snapshot_iter_next(&iter, &more) != 0 ||
             strcmp(ki_object_resource_version(object), version) != 0 ||
             ki_snapshot_get(snapshot, ki_object_key(object)) != object) {
             return false;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <kinformer/informer.h>
+#include <kinformer/parts/shared_informer.h>
 
 #include "cache/queue/transform.h"
 #include "support/fake_transport.h"

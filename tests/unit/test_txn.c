@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/index.h>
 #include <kinformer/store.h>
 
 #include "cache/store/version.h"
@@ -351,11 +352,11 @@ static void check_letters(const ki_snapshot *snapshot, const unsigned *model)
     for (unsigned i = 0; i < LETTERS; i++) {
         char letter = (char)('a' + i);
         ki_snapshot_iter iter;
-        assert_int_equal(ki_snapshot_iter_find(snapshot, "letters", ki_str_make(&letter, 1), &iter),
-                         0);
+        assert_int_equal(
+            ki_snapshot_iter_by_index(snapshot, "letters", ki_str_make(&letter, 1), &iter), 0);
         unsigned found = 0;
         const ki_object *object;
-        while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
+        while (ki_snapshot_iter_next(&iter, &object) > 0) {
             found |= 1U << (ki_object_name(object)[1] - '0');
         }
         for (unsigned key = 0; key < KEYS; key++) {

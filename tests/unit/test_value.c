@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/encoding.h>
 #include <kinformer/object.h>
 #include <kinformer/value.h>
 

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include <kinformer/worker.h>
+
 #include "support/fake_clock.h"
 #include "support/test.h"
 #include "support/workqueue.h"

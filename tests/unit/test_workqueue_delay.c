@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <kinformer/worker.h>
+
 #include "support/fake_clock.h"
 #include "support/test.h"
 #include "support/workqueue.h"

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/worker.h>
+
 #include "support/fake_clock.h"
 #include "support/test.h"
 #include "support/workqueue.h"

@@ -12,9 +12,10 @@ INTRODUCTION = """\
 Every public function, with one line from its contract. The whole contract is in the header, in the
 manual pages (`man ki_version`, after `make install`) and in the HTML reference (`make docs`).
 
-There are two tiers, by where a header lies. `<kinformer/kinformer.h>` includes what applications
-need. The headers in `<kinformer/parts/>` are for programs that put the library together in their
-own way; each is included by its name.
+There are three groups of headers. `<kinformer/kinformer.h>` includes what most applications need.
+The other headers in `<kinformer/>` are for applications, too; a program includes those that it uses
+by name. The headers in `<kinformer/parts/>` are building blocks for programs that put the library
+together in their own way; they are included by name as well.
 """
 
 

@@ -244,8 +244,11 @@ def tiers(library):
     shown = [one for one in library.headers if one.items or one.constants]
     server = [one for one in shown if one.stem == "apiserver"]
     parts = [one for one in shown if one.is_part]
-    first = [one for one in shown if one not in server and one not in parts]
-    rows = (("Applications: <kinformer/kinformer.h>", first),
-            ("Parts: <kinformer/parts/...>", parts),
+    rest = [one for one in shown if one not in server and one not in parts]
+    common = [one for one in rest if one.umbrella]
+    named = [one for one in rest if not one.umbrella]
+    rows = (("Applications: <kinformer/kinformer.h>", common),
+            ("More for applications, included by name: <kinformer/...>", named),
+            ("Building blocks: <kinformer/parts/...>", parts),
             ("The embedded API server: <kinformer/apiserver.h>", server))
     return [(title, headers) for title, headers in rows if headers]

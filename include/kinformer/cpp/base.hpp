@@ -7,6 +7,7 @@
 #include <new>
 #include <vector>
 
+#include <kinformer/buf.h>
 #include <kinformer/cpp/error.hpp>
 
 namespace ki

@@ -3,8 +3,12 @@
 #ifndef KINFORMER_CPP_CLIENT_HPP
 #define KINFORMER_CPP_CLIENT_HPP
 
+#include <kinformer/call.h>
+#include <kinformer/config.h>
 #include <kinformer/cpp/informer.hpp>
 #include <kinformer/cpp/write.hpp>
+#include <kinformer/discovery.h>
+#include <kinformer/loop.h>
 
 namespace ki
 {
@@ -56,7 +60,7 @@ class factory : public shared<ki_factory, ki_factory_ref, ki_factory_unref>
     result<ki::informer> try_informer(const resource &of)
     {
         return detail::make<ki::informer>([&](ki_informer **ret, ki_error *e) {
-            int r = ki_factory_informer(get(), of.get(), ret, e);
+            int r = ki_factory_informer(get(), of.get(), NULL, ret, e);
             (void)ki_informer_ref(r < 0 ? nullptr : *ret);
             return r;
         });

@@ -4,6 +4,7 @@
 #define KINFORMER_CPP_CONTROLLER_HPP
 
 #include <kinformer/cpp/client.hpp>
+#include <kinformer/worker.h>
 
 namespace ki
 {

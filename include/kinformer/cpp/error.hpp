@@ -18,6 +18,7 @@
 #include <utility>
 
 #include <kinformer/kinformer.h>
+#include <kinformer/status.h>
 
 #if defined(__cpp_exceptions) || defined(_CPPUNWIND)
 #define KI_CPP_EXCEPTIONS 1

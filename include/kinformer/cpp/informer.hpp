@@ -5,6 +5,8 @@
 
 #include <kinformer/cpp/store.hpp>
 #include <kinformer/cpp/workqueue.hpp>
+#include <kinformer/health.h>
+#include <kinformer/registration.h>
 
 namespace ki
 {

@@ -7,6 +7,12 @@
 #include <iterator>
 
 #include <kinformer/cpp/value.hpp>
+#include <kinformer/diff.h>
+#include <kinformer/encoding.h>
+#include <kinformer/field_selector.h>
+#include <kinformer/kinds.h>
+#include <kinformer/merge.h>
+#include <kinformer/path.h>
 
 namespace ki
 {

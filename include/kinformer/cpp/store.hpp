@@ -4,6 +4,7 @@
 #define KINFORMER_CPP_STORE_HPP
 
 #include <kinformer/cpp/object.hpp>
+#include <kinformer/index.h>
 
 namespace ki
 {
@@ -20,8 +21,10 @@ class snapshot_walk
     }
     bool next(object_ref *ret) noexcept
     {
-        *ret = ki_snapshot_iter_next(&iter_);
-        return static_cast<bool>(*ret);
+        const ki_object *object = nullptr;
+        bool found = ki_snapshot_iter_next(&iter_, &object) > 0;
+        *ret = object;
+        return found;
     }
 
   private:
@@ -79,7 +82,7 @@ class snapshot : public detail::snapshot_handle
     }
     snapshot_range::iterator begin() const noexcept
     {
-        return snapshot_range::iterator(detail::snapshot_walk(ki_snapshot_iter_all(get())));
+        return snapshot_range::iterator(detail::snapshot_walk(ki_snapshot_iter_begin(get())));
     }
     detail::end_of_walk end() const noexcept
     {
@@ -93,7 +96,7 @@ class snapshot : public detail::snapshot_handle
     result<snapshot_range> try_by_index(const text &index, std::string_view value) const
     {
         ki_snapshot_iter iter;
-        int r = ki_snapshot_iter_find(get(), index.c_str(), str(value), &iter);
+        int r = ki_snapshot_iter_by_index(get(), index.c_str(), str(value), &iter);
         if (r < 0) {
             return ki::error(r);
         }

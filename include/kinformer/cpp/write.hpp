@@ -3,6 +3,7 @@
 #ifndef KINFORMER_CPP_WRITE_HPP
 #define KINFORMER_CPP_WRITE_HPP
 
+#include <kinformer/clock.h>
 #include <kinformer/cpp/object.hpp>
 
 namespace ki

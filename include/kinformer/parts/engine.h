@@ -23,8 +23,9 @@
 KI_BEGIN_DECLS
 
 typedef struct ki_engine ki_engine;
+typedef struct ki_client ki_client; /* <kinformer/client.h> */
 
-/** Starts the threads that handlers share; see registration.h. Requires a clock whose monotonic
+/** Starts the threads that handlers share; see handler.h. Requires a clock whose monotonic
  *  time is CLOCK_MONOTONIC. */
 typedef struct ki_threads {
     size_t size; /* see KI_OPTIONS_INIT */
@@ -74,6 +75,10 @@ KI_API KI_NODISCARD int ki_engine_new(const ki_engine_options *options, ki_engin
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API ki_engine *ki_engine_ref(ki_engine *engine);
 KI_API ki_engine *ki_engine_unref(ki_engine *engine);
+
+/** Returns the engine of a client's loop.
+ *  Owner: borrowed.  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API ki_engine *ki_client_engine(const ki_client *client);
 
 /** Returns when ki_engine_run() must be called, in monotonic nanoseconds of the engine's clock: 0
  *  for immediately, UINT64_MAX for not before `wake` is called.

@@ -10,6 +10,7 @@
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
 #include <kinformer/handler.h>
+#include <kinformer/index.h>
 #include <kinformer/parts/queue.h>
 #include <kinformer/store.h>
 

@@ -11,6 +11,7 @@
 #include <kinformer/clock.h>
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
+#include <kinformer/index.h>
 #include <kinformer/object.h>
 #include <kinformer/store.h>
 #include <kinformer/str.h>

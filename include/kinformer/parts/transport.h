@@ -11,6 +11,8 @@
 
 KI_BEGIN_DECLS
 
+typedef struct ki_client ki_client; /* <kinformer/client.h> */
+
 /** An HTTP header. Later versions add no members. */
 typedef struct ki_http_header {
     ki_str name; /* compared case-insensitively */
@@ -71,6 +73,11 @@ typedef struct ki_transport {
 /** Returns the value of a header; empty with a NULL `ptr` if there is no header with this name.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API ki_str ki_http_header_find(const ki_http_header *headers, size_t count, const char *name);
+
+/** Returns the transport of a client, for sources. A reference taken with its `ref` keeps the
+ *  client.
+ *  Owner: borrowed.  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API const ki_transport *ki_client_transport(const ki_client *client);
 
 KI_END_DECLS
 

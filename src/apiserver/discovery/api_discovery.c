@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include <kinformer/resource_table.h>
+
 #include "apiserver/negotiate.h"
 #include "base/alloc.h"
 #include "base/sort.h"
@@ -206,10 +208,10 @@ static bool is_in_all(const ki_resource *resource)
 static void write_names(const ki__api_offer *offer, ki__out *out)
 {
     const char *name;
-    if (ki_resource_short_name(offer->resource, 0) != NULL) {
+    if (ki_resource_short_name_at(offer->resource, 0) != NULL) {
         ki__put_name(out, "shortNames");
         ki__put_list(out);
-        for (size_t i = 0; (name = ki_resource_short_name(offer->resource, i)) != NULL; i++) {
+        for (size_t i = 0; (name = ki_resource_short_name_at(offer->resource, i)) != NULL; i++) {
             ki__put_string(out, ki_str_from(name));
         }
         ki__put_end(out);

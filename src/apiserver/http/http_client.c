@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include <kinformer/client.h>
+#include <kinformer/config.h>
 
 #include "apiserver/http/http_server.h"
 #include "apiserver/verbs/compose.h"

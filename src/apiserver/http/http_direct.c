@@ -3,6 +3,7 @@
  * and the kubeconfig. */
 #include <errno.h>
 
+#include <kinformer/resource_table.h>
 #include <kinformer/status.h>
 
 #include "apiserver/http/http_server.h"

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include <kinformer/resource_table.h>
+
 #include "apiserver/verbs/write_common.h"
 #include "base/ascii.h"
 #include "object/edit/json_edit.h"

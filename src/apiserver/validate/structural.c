@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include <kinformer/buf.h>
+#include <kinformer/encoding.h>
 #include <kinformer/error.h>
 
 #include "apiserver/validate/formats.h"

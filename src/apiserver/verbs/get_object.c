@@ -2,6 +2,8 @@
 /* Common to all reads: versions, selectors, waiting until a server has caught up; and GET. */
 #include <errno.h>
 
+#include <kinformer/field_selector.h>
+
 #include "apiserver/encode.h"
 #include "apiserver/exchange.h"
 #include "apiserver/verbs/write_common.h"

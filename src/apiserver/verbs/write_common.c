@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include <kinformer/resource_table.h>
+
 #include "apiserver/negotiate.h"
 #include "apiserver/validate/crd.h"
 #include "apiserver/validate/metadata.h"

@@ -402,11 +402,11 @@ bool ki__apply_next(ki__applier *applier, ki__note *ret_note)
             return true;
         }
         if (!applier->syncing) {
-            applier->iter = ki_snapshot_iter_all(applier->before);
+            applier->iter = ki_snapshot_iter_begin(applier->before);
             applier->syncing = true;
         }
-        const ki_object *object = ki_snapshot_iter_next(&applier->iter);
-        if (object != NULL) {
+        const ki_object *object;
+        if (ki_snapshot_iter_next(&applier->iter, &object) > 0) {
             *ret_note = (ki__note){.type = KI__NOTE_SYNC, .old = object, .object = object};
             return true;
         }

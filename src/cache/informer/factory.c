@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/parts/shared_informer.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
@@ -115,7 +117,8 @@ ki_factory *ki_factory_unref(ki_factory *factory)
 
 /* ---- informers ---- */
 
-bool ki__factory_is_same(const ki_resource *a, const ki_resource *b)
+/* Whether two resources are the same one of the server. */
+static bool is_same(const ki_resource *a, const ki_resource *b)
 {
     return a == b || (strcmp(ki_resource_name(a), ki_resource_name(b)) == 0 &&
                       strcmp(ki_resource_api_version(a), ki_resource_api_version(b)) == 0);
@@ -126,7 +129,7 @@ static ki__factory_entry *find(ki_factory *factory, const ki_resource *resource)
 {
     KI__LIST_FOR_EACH (link, &factory->entries) {
         ki__factory_entry *e = ki__factory_entry_at(link);
-        if (!e->is_own && ki__factory_is_same(e->resource, resource)) {
+        if (!e->is_own && is_same(e->resource, resource)) {
             return e;
         }
     }
@@ -222,7 +225,7 @@ static int make_own(ki_factory *factory, const ki_resource *resource,
         return ki__error_set(error, -EINVAL, "%s: must be NULL: the factory has its own",
                              o.engine != NULL ? "engine" : "source");
     }
-    if (o.resource != NULL && !ki__factory_is_same(o.resource, resource)) {
+    if (o.resource != NULL && !is_same(o.resource, resource)) {
         return ki__error_set(error, -EINVAL, "resource: the options name another one");
     }
     bool has_namespace = o.name_space != NULL && o.name_space[0] != '\0';
@@ -338,14 +341,8 @@ static int add_informer(ki_factory *factory, const ki_resource *resource,
 }
 
 int ki_factory_informer(ki_factory *factory, const ki_resource *resource,
-                        ki_informer **ret_informer, ki_error *error)
-{
-    return ki_factory_informer_with(factory, resource, NULL, ret_informer, error);
-}
-
-int ki_factory_informer_with(ki_factory *factory, const ki_resource *resource,
-                             const ki_informer_options *options, ki_informer **ret_informer,
-                             ki_error *error)
+                        const ki_informer_options *options, ki_informer **ret_informer,
+                        ki_error *error)
 {
     KI__REQUIRE(factory, error);
     KI__REQUIRE(resource, error);

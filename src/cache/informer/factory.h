@@ -47,9 +47,6 @@ static inline ki__factory_entry *ki__factory_entry_at(ki__list *link)
     return KI__CONTAINER_OF(link, ki__factory_entry, link);
 }
 
-/** Whether two resources are the same resource of the server. */
-bool ki__factory_is_same(const ki_resource *a, const ki_resource *b);
-
 /** Releases private informers that were stopped individually. */
 void ki__factory_drop_stopped(ki_factory *factory);
 

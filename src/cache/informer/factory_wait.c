@@ -7,9 +7,8 @@
 #include "base/time_units.h"
 #include "cache/informer/factory.h"
 
-/* References to the started informers; of one resource, or of all if it is NULL. */
-static int started_ones(ki_factory *factory, const ki_resource *resource,
-                        ki_informer ***ret_informers, size_t *ret_count)
+/* References to the started informers. */
+static int started_ones(ki_factory *factory, ki_informer ***ret_informers, size_t *ret_count)
 {
     size_t count = 0;
     ki__mutex_lock(&factory->lock);
@@ -17,8 +16,7 @@ static int started_ones(ki_factory *factory, const ki_resource *resource,
         ki__alloc_array(factory->alloc, factory->count, sizeof(ki_informer *));
     KI__LIST_FOR_EACH (link, &factory->entries) {
         ki__factory_entry *e = ki__factory_entry_at(link);
-        bool wanted = resource == NULL || ki__factory_is_same(e->resource, resource);
-        if (informers != NULL && wanted && (e->marks & KI__FACTORY_STARTED) != 0) {
+        if (informers != NULL && (e->marks & KI__FACTORY_STARTED) != 0) {
             informers[count++] = ki_informer_ref(e->informer);
         }
     }
@@ -96,42 +94,23 @@ static int wait_for_all(ki_factory *factory, ki_informer *const *informers, size
     return 0;
 }
 
-static int wait_for(ki_factory *factory, const ki_resource *resource, uint32_t timeout_ms,
-                    ki_error *error)
+int ki_factory_wait_for_sync(ki_factory *factory, uint32_t timeout_ms, ki_error *error)
 {
+    KI__REQUIRE(factory, error);
     ki_informer **informers;
     size_t count;
     if (ki__engine_is_inherited(factory->engine)) {
         return ki__error_code(error, KI_ERR_STOPPED);
     }
     ki__factory_drop_stopped(factory);
-    int r = started_ones(factory, resource, &informers, &count);
+    int r = started_ones(factory, &informers, &count);
     if (r < 0) {
         return ki__error_code(error, r);
     }
-    if (resource != NULL && count == 0) {
-        r = ki__error_set(error, KI_ERR_NOT_FOUND, "no informer for %s was started",
-                          ki_resource_name(resource));
-    } else {
-        r = wait_for_all(factory, informers, count, timeout_ms, error);
-    }
+    r = wait_for_all(factory, informers, count, timeout_ms, error);
     for (size_t i = 0; i < count; i++) {
         (void)ki_informer_unref(informers[i]);
     }
     ki__free(factory->alloc, informers);
     return r;
-}
-
-int ki_factory_wait_for_sync(ki_factory *factory, uint32_t timeout_ms, ki_error *error)
-{
-    KI__REQUIRE(factory, error);
-    return wait_for(factory, NULL, timeout_ms, error);
-}
-
-int ki_factory_wait_for_sync_of(ki_factory *factory, const ki_resource *resource,
-                                uint32_t timeout_ms, ki_error *error)
-{
-    KI__REQUIRE(factory, error);
-    KI__REQUIRE(resource, error);
-    return wait_for(factory, resource, timeout_ms, error);
 }

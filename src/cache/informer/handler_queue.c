@@ -194,7 +194,7 @@ static void after_pop(ki__handler_queue *queue)
 static void begin_walk(ki__handler_queue *queue, ki_snapshot *snapshot, bool is_initial)
 {
     queue->snapshot = snapshot;
-    queue->walk = ki_snapshot_iter_all(snapshot);
+    queue->walk = ki_snapshot_iter_begin(snapshot);
     queue->walk_left = ki_snapshot_count(snapshot);
     queue->walk_is_initial = is_initial;
 }
@@ -256,7 +256,8 @@ static size_t take_from_walk(ki__handler_queue *queue, size_t max, ki__hand *han
 {
     size_t count = 0;
     for (; count < max && count < KI__HAND_OWN && queue->walk_left != 0; queue->walk_left--) {
-        const ki_object *object = ki_snapshot_iter_next(&queue->walk);
+        const ki_object *object = NULL;
+        (void)ki_snapshot_iter_next(&queue->walk, &object);
         ki_assert(object != NULL);
         hand->own[count++] = (ki__note){
             .type = queue->walk_is_initial ? KI__NOTE_ADD : KI__NOTE_SYNC,

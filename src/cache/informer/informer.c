@@ -4,6 +4,9 @@
 
 #include <errno.h>
 
+#include <kinformer/index.h>
+#include <kinformer/parts/shared_informer.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"

@@ -23,33 +23,6 @@ int ki_informer_add_indexes(ki_informer *informer, const ki_index *const *indexe
     return ki_store_add_indexes(informer->store, indexes, count, error);
 }
 
-int ki_informer_set_transform(ki_informer *informer, ki_transform set, void *user)
-{
-    KI__REQUIRE(informer, NULL);
-    ki__mutex_lock(&informer->lock);
-    bool is_new = informer->state == KI__INFORMER_NEW;
-    if (is_new) {
-        informer->options.transform = set;
-        informer->options.transform_user = user;
-    }
-    ki__mutex_unlock(&informer->lock);
-    return is_new ? 0 : KI_ERR_EXISTS;
-}
-
-int ki_informer_set_watch_error_handler(ki_informer *informer, ki_watch_error_handler set,
-                                        void *user)
-{
-    KI__REQUIRE(informer, NULL);
-    ki__mutex_lock(&informer->lock);
-    bool is_new = informer->state == KI__INFORMER_NEW;
-    if (is_new) {
-        informer->options.on_watch_error = set;
-        informer->options.watch_error_user = user;
-    }
-    ki__mutex_unlock(&informer->lock);
-    return is_new ? 0 : KI_ERR_EXISTS;
-}
-
 /* ---- starting ---- */
 
 static bool should_resync(void *user)

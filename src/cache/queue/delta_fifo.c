@@ -246,10 +246,10 @@ static int find_known(delta_fifo *f, const ki__keyset *listed, found *list)
     if (list->known == NULL) {
         return 0;
     }
-    ki_snapshot_iter iter = ki_snapshot_iter_all(list->known);
+    ki_snapshot_iter iter = ki_snapshot_iter_begin(list->known);
     const ki_object *object;
     int r = 0;
-    while (r >= 0 && (object = ki_snapshot_iter_next(&iter)) != NULL) {
+    while (r >= 0 && ki_snapshot_iter_next(&iter, &object) > 0) {
         ki_str key = ki__object_key(object);
         if ((listed == NULL || !ki__keyset_has(listed, key)) &&
             ki__delta_table_find(&f->table, key, false) == NULL &&

@@ -152,15 +152,16 @@ static void fill_expired(ki_error *error)
 /* Sends a batch of the list, and its end. */
 static void serve_list(call *c)
 {
-    const ki_object *object = NULL;
+    bool at_end = false;
     for (int i = 0; i < BATCH && !c->closed; i++) {
-        object = ki_snapshot_iter_next(&c->iter);
-        if (object == NULL) {
+        const ki_object *object;
+        at_end = ki_snapshot_iter_next(&c->iter, &object) == 0;
+        if (at_end) {
             break;
         }
         c->sink.on_event(KI_WATCH_EVENT_ADDED, object, NULL, c->sink.user);
     }
-    if (object == NULL && !c->closed) {
+    if (at_end && !c->closed) {
         const ki_list_meta meta = {.size = sizeof(meta),
                                    .resource_version = c->version,
                                    .continue_token = "",
@@ -311,7 +312,7 @@ static int begin_list(const ki_list_options *options, const ki_source_sink *sink
     c->snapshot = ki_store_snapshot(source->store);
     memcpy(c->version, source->version, sizeof(c->version));
     ki__mutex_unlock(&source->lock);
-    c->iter = ki_snapshot_iter_all(c->snapshot);
+    c->iter = ki_snapshot_iter_begin(c->snapshot);
     enter(c, ret_call);
     return 0;
 }

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/index.h>
+
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"

@@ -5,6 +5,7 @@
 #define KI_CACHE_STORE_INDEX_H
 
 #include <kinformer/buf.h>
+#include <kinformer/index.h>
 #include <kinformer/store.h>
 
 #include "base/hash.h"

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/index.h>
+#include <kinformer/path.h>
 #include <kinformer/store.h>
 
 #include "base/alloc.h"

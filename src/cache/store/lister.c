@@ -127,7 +127,7 @@ static ki_lister_iter begin(const ki_lister *lister, const ki_selector *selector
 {
     ki_snapshot *held = lister->snapshot != NULL ? ki_snapshot_ref(lister->snapshot)
                                                  : ki_store_snapshot(lister->store);
-    ki_lister_iter iter = {.walk = ki_snapshot_iter_all(held), .held = held};
+    ki_lister_iter iter = {.walk = ki_snapshot_iter_begin(held), .held = held};
     if (selector != NULL && !ki_selector_is_everything(selector)) {
         iter.selector = selector;
     }
@@ -142,7 +142,7 @@ ki_lister_iter ki_lister_iter_begin(const ki_lister *lister, const char *name_sp
     if (selector != NULL && ki_selector_is_nothing(selector)) {
         iter.walk = ki__snapshot_none(iter.held);
     } else if (space.len != 0 &&
-               ki_snapshot_iter_find(iter.held, KI_INDEX_NAMESPACE, space, &iter.walk) < 0) {
+               ki_snapshot_iter_by_index(iter.held, KI_INDEX_NAMESPACE, space, &iter.walk) < 0) {
         iter.name_space = space;
     }
     return iter;
@@ -176,17 +176,23 @@ static bool wanted(const ki_lister_iter *iter, const ki_object *object)
     return iter->selector == NULL || ki_selector_matches(iter->selector, object);
 }
 
-const ki_object *ki_lister_iter_next(ki_lister_iter *iter)
+int ki_lister_iter_next(ki_lister_iter *iter, const ki_object **ret_object)
 {
+    KI__REQUIRE(iter, NULL);
+    KI__REQUIRE(ret_object, NULL);
     const ki_object *object;
+    int r;
     do {
         if (iter->selector != NULL) {
             fetch_object(ki__snapshot_peek(&iter->walk, OBJECTS_AHEAD));
             fetch_labels(ki__snapshot_peek(&iter->walk, LABELS_AHEAD));
         }
-        object = ki_snapshot_iter_next(&iter->walk);
-    } while (object != NULL && !wanted(iter, object));
-    return object;
+        r = ki_snapshot_iter_next(&iter->walk, &object);
+    } while (r > 0 && !wanted(iter, object));
+    if (r > 0) {
+        *ret_object = object;
+    }
+    return r;
 }
 
 void ki_lister_iter_end(ki_lister_iter *iter)
@@ -222,7 +228,7 @@ static ki_list *filter(ki_list *list, const ki_lister_iter *iter)
 static int list_all(ki_lister_iter *iter, ki_list **ret_list)
 {
     ki_list *list = NULL;
-    int r = ki_snapshot_list(&iter->walk, &list);
+    int r = ki__snapshot_list(&iter->walk, &list);
     if (r >= 0 && (iter->selector != NULL || iter->name_space.len != 0)) {
         list = filter(list, iter);
     }
@@ -250,7 +256,7 @@ int ki_lister_by_index(const ki_lister *lister, const char *index, const char *v
     KI__REQUIRE(value, NULL);
     KI__REQUIRE(ret_list, NULL);
     ki_lister_iter iter = begin(lister, selector);
-    int r = ki_snapshot_iter_find(iter.held, index, ki_str_from(value), &iter.walk);
+    int r = ki_snapshot_iter_by_index(iter.held, index, ki_str_from(value), &iter.walk);
     if (r < 0) {
         ki_lister_iter_end(&iter);
         return r;

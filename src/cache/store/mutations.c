@@ -2,6 +2,8 @@
 /* Each entry holds a reference, so that the checked memory still belongs to the object. */
 #include "cache/store/mutations.h"
 
+#include <kinformer/encoding.h>
+
 #include "base/alloc.h"
 #include "object/object.h"
 

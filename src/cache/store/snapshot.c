@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/index.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "cache/store/version.h"
@@ -66,7 +68,7 @@ const ki_object *ki_snapshot_get(const ki_snapshot *snapshot, const char *key)
     return ki__snapshot_get(snapshot, ki_str_from(key));
 }
 
-const char *ki_snapshot_index_name(const ki_snapshot *snapshot, size_t position)
+const char *ki_snapshot_index_name_at(const ki_snapshot *snapshot, size_t position)
 {
     return position < snapshot->index_count ? snapshot->indexes[position].def->index.name : NULL;
 }
@@ -98,13 +100,13 @@ static int find_posting(const ki_snapshot *snapshot, const char *index, ki_str v
 /* Iteration: `leaf` holds the objects of the current block, `bits` the remaining ones of them, and
  * `position` is the next block. `set` limits the iteration to a posting; NULL means all objects. */
 
-ki_snapshot_iter ki_snapshot_iter_all(const ki_snapshot *snapshot)
+ki_snapshot_iter ki_snapshot_iter_begin(const ki_snapshot *snapshot)
 {
     return (ki_snapshot_iter){.snapshot = snapshot};
 }
 
-int ki_snapshot_iter_find(const ki_snapshot *snapshot, const char *index, ki_str value,
-                          ki_snapshot_iter *ret_iter)
+int ki_snapshot_iter_by_index(const ki_snapshot *snapshot, const char *index, ki_str value,
+                              ki_snapshot_iter *ret_iter)
 {
     KI__REQUIRE(snapshot, NULL);
     KI__REQUIRE(index, NULL);
@@ -163,17 +165,20 @@ static bool next_block(ki_snapshot_iter *iter)
     return true;
 }
 
-const ki_object *ki_snapshot_iter_next(ki_snapshot_iter *iter)
+int ki_snapshot_iter_next(ki_snapshot_iter *iter, const ki_object **ret_object)
 {
+    KI__REQUIRE(iter, NULL);
+    KI__REQUIRE(ret_object, NULL);
     while (next_block(iter)) {
         const ki__vec_node *leaf = iter->leaf;
         uint32_t i = (uint32_t)__builtin_ctzll(iter->bits);
         iter->bits &= iter->bits - 1;
         if (leaf->slots[i].ptr != NULL) {
-            return leaf->slots[i].ptr;
+            *ret_object = leaf->slots[i].ptr;
+            return 1;
         }
     }
-    return NULL;
+    return 0;
 }
 
 const ki_object *ki__snapshot_peek(const ki_snapshot_iter *iter, uint32_t ahead)
@@ -186,8 +191,8 @@ const ki_object *ki__snapshot_peek(const ki_snapshot_iter *iter, uint32_t ahead)
     return i < KI__VEC_WIDTH && (iter->bits >> i & 1) != 0 ? leaf->slots[i].ptr : NULL;
 }
 
-int ki_snapshot_find_count(const ki_snapshot *snapshot, const char *index, ki_str value,
-                           size_t *ret_count)
+int ki_snapshot_count_by_index(const ki_snapshot *snapshot, const char *index, ki_str value,
+                               size_t *ret_count)
 {
     KI__REQUIRE(snapshot, NULL);
     KI__REQUIRE(index, NULL);
@@ -200,18 +205,24 @@ int ki_snapshot_find_count(const ki_snapshot *snapshot, const char *index, ki_st
     return r;
 }
 
-int ki_snapshot_next_value(const ki_snapshot *snapshot, const char *index, uint32_t *position,
-                           ki_str *ret_value, size_t *ret_count)
+int ki_index_iter_begin(const ki_snapshot *snapshot, const char *index, ki_index_iter *ret_iter)
 {
     KI__REQUIRE(snapshot, NULL);
     KI__REQUIRE(index, NULL);
-    KI__REQUIRE(position, NULL);
+    KI__REQUIRE(ret_iter, NULL);
     int number = index_number(snapshot, index);
     if (number < 0) {
         return KI_ERR_UNKNOWN_INDEX;
     }
-    const ki__vec *postings = &snapshot->indexes[number].state.postings;
-    uint64_t at = *position;
+    *ret_iter = (ki_index_iter){.snapshot = snapshot, .index = (uint32_t)number};
+    return 0;
+}
+
+int ki_index_iter_next(ki_index_iter *iter, ki_str *ret_value, size_t *ret_count)
+{
+    KI__REQUIRE(iter, NULL);
+    const ki__vec *postings = &iter->snapshot->indexes[iter->index].state.postings;
+    uint64_t at = iter->position;
     for (;;) {
         uint64_t first = at;
         const ki__vec_node *leaf = ki__vec_next_leaf(postings, &first);
@@ -223,7 +234,7 @@ int ki_snapshot_next_value(const ki_snapshot *snapshot, const char *index, uint3
             if (posting == NULL) {
                 continue;
             }
-            *position = (uint32_t)at + 1;
+            iter->position = (uint32_t)at + 1;
             if (ret_value != NULL) {
                 *ret_value = ki__posting_value(posting);
             }
@@ -282,10 +293,8 @@ static void add_leaf(ki_list *list, const ki__vec_node *leaf, uint64_t bits)
     }
 }
 
-int ki_snapshot_list(ki_snapshot_iter *iter, ki_list **ret_list)
+int ki__snapshot_list(ki_snapshot_iter *iter, ki_list **ret_list)
 {
-    KI__REQUIRE(iter, NULL);
-    KI__REQUIRE(ret_list, NULL);
     ki_list *list = new_list(iter->snapshot, most_left(iter));
     if (list == NULL) {
         return -ENOMEM;
@@ -403,8 +412,8 @@ int ki_store_list(ki_store *store, ki_list **ret_list)
     KI__REQUIRE(store, NULL);
     KI__REQUIRE(ret_list, NULL);
     ki_snapshot *snapshot = ki__version_acquire(store);
-    ki_snapshot_iter iter = ki_snapshot_iter_all(snapshot);
-    int r = ki_snapshot_list(&iter, ret_list);
+    ki_snapshot_iter iter = ki_snapshot_iter_begin(snapshot);
+    int r = ki__snapshot_list(&iter, ret_list);
     ki__version_release(snapshot);
     return r;
 }
@@ -417,9 +426,9 @@ int ki_store_by_index(ki_store *store, const char *index, const char *value, ki_
     KI__REQUIRE(ret_list, NULL);
     ki_snapshot *snapshot = ki__version_acquire(store);
     ki_snapshot_iter iter;
-    int r = ki_snapshot_iter_find(snapshot, index, ki_str_from(value), &iter);
+    int r = ki_snapshot_iter_by_index(snapshot, index, ki_str_from(value), &iter);
     if (r >= 0) {
-        r = ki_snapshot_list(&iter, ret_list);
+        r = ki__snapshot_list(&iter, ret_list);
     }
     ki__version_release(snapshot);
     return r;

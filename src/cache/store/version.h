@@ -145,6 +145,10 @@ static inline ki_snapshot_iter ki__snapshot_none(const ki_snapshot *snapshot)
  *  none nearby. */
 const ki_object *ki__snapshot_peek(const ki_snapshot_iter *iter, uint32_t ahead);
 
+/** Lists the remaining objects of an iteration.
+ *  Owner: caller; release with ki_list_unref().  Errors: -ENOMEM. */
+int ki__snapshot_list(ki_snapshot_iter *iter, ki_list **ret_list);
+
 /** The public functions of these names, for strings of known length. */
 const ki_object *ki__snapshot_get(const ki_snapshot *snapshot, ki_str key);
 ki_object *ki__store_get(ki_store *store, ki_str key);

@@ -11,6 +11,9 @@
 #include <string.h>
 #include <time.h>
 
+#include <kinformer/index.h>
+#include <kinformer/worker.h>
+
 #include "cli/command.h"
 #include "cli/command_loop.h"
 #include "cli/follow.h"

@@ -5,6 +5,7 @@
 #define KI_CLI_DEMO_DEMO_H
 
 #include <kinformer/apiserver.h>
+#include <kinformer/call.h>
 #include <kinformer/path.h>
 #include <kinformer/request.h>
 #include <kinformer/workqueue.h>

@@ -96,13 +96,13 @@ void demo_check_compare(const char *label, ki_list *server, const ki_snapshot *c
                         demo_check *check)
 {
     const ki_object *object;
-    ki_snapshot_iter iter = ki_snapshot_iter_all(cache);
+    ki_snapshot_iter iter = ki_snapshot_iter_begin(cache);
     check->objects += ki_list_count(server);
     for (size_t i = 0; (object = ki_list_at(server, i)) != NULL; i++) {
         compare_one(label, ki_snapshot_get(cache, ki_object_key(object)), object, check);
     }
     ki_list_sort(server);
-    while ((object = ki_snapshot_iter_next(&iter)) != NULL) {
+    while (ki_snapshot_iter_next(&iter, &object) > 0) {
         if (!has_key(server, ki_object_key(object))) {
             note(check, &check->extra, label, object, "not on the server");
         }

@@ -5,7 +5,9 @@
  * then the key is retried. */
 #include <string.h>
 
+#include <kinformer/call.h>
 #include <kinformer/rate_limiter.h>
+#include <kinformer/worker.h>
 
 #include "cli/command_loop.h"
 #include "cli/demo/demo.h"
@@ -57,8 +59,8 @@ static void count_pods(demo *d, const char *name_space, uint64_t *ret_pods, uint
     const ki_object *pod;
     *ret_pods = 0;
     *ret_running = 0;
-    if (ki_snapshot_iter_find(pods, KI_INDEX_NAMESPACE, ki_str_from(name_space), &iter) == 0) {
-        while ((pod = ki_snapshot_iter_next(&iter)) != NULL) {
+    if (ki_snapshot_iter_by_index(pods, KI_INDEX_NAMESPACE, ki_str_from(name_space), &iter) == 0) {
+        while (ki_snapshot_iter_next(&iter, &pod) > 0) {
             ki_value phase;
             ++*ret_pods;
             *ret_running += ki_object_get(pod, d->controller.phase, &phase) == 0 &&

@@ -157,10 +157,10 @@ void demo_story_follow(demo *d)
 
 static size_t scan(const demo *d, const ki_snapshot *pods)
 {
-    ki_snapshot_iter iter = ki_snapshot_iter_all(pods);
+    ki_snapshot_iter iter = ki_snapshot_iter_begin(pods);
     const ki_object *pod;
     size_t found = 0;
-    while ((pod = ki_snapshot_iter_next(&iter)) != NULL) {
+    while (ki_snapshot_iter_next(&iter, &pod) > 0) {
         ki_value node;
         found += ki_object_get(pod, d->node_path, &node) == 0 &&
                  ki_value_equals(&node, ki_str_from(d->query.node));
@@ -176,8 +176,9 @@ void demo_story_query(demo *d)
     ki_snapshot *pods = ki_store_snapshot(store);
     ki_snapshot_iter iter;
     size_t found = 0;
-    if (ki_snapshot_iter_find(pods, DEMO_NODE_INDEX, ki_str_from(query->node), &iter) == 0) {
-        while (ki_snapshot_iter_next(&iter) != NULL) {
+    if (ki_snapshot_iter_by_index(pods, DEMO_NODE_INDEX, ki_str_from(query->node), &iter) == 0) {
+        const ki_object *pod;
+        while (ki_snapshot_iter_next(&iter, &pod) > 0) {
             found++;
         }
     }

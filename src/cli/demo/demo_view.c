@@ -2,6 +2,8 @@
 /* Display of the demo: full screen on a terminal, lines elsewhere. */
 #include <string.h>
 
+#include <kinformer/workqueue_stats.h>
+
 #include "cli/command_loop.h"
 #include "cli/demo/demo.h"
 #include "cli/follow.h"

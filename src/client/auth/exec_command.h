@@ -4,6 +4,7 @@
 #define KI_CLIENT_AUTH_EXEC_COMMAND_H
 
 #include <kinformer/client.h>
+#include <kinformer/config.h>
 
 #include "base/secret.h"
 

@@ -69,8 +69,8 @@ uint32_t ki_discovery_verbs(const ki_discovery *discovery, const ki_resource *re
     return 0;
 }
 
-const char *ki_discovery_category(const ki_discovery *discovery, const ki_resource *resource,
-                                  size_t index)
+const char *ki_discovery_category_at(const ki_discovery *discovery, const ki_resource *resource,
+                                     size_t index)
 {
     for (size_t i = 0; i < discovery->count; i++) {
         if (discovery->entries[i].resource != resource) {
@@ -85,7 +85,7 @@ const char *ki_discovery_category(const ki_discovery *discovery, const ki_resour
     return NULL;
 }
 
-const char *ki_discovery_failure(const ki_discovery *discovery, size_t index)
+const char *ki_discovery_failure_at(const ki_discovery *discovery, size_t index)
 {
     return index < discovery->failure_count ? discovery->failures[index] : NULL;
 }

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/resource_table.h>
+
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "object/names.h"

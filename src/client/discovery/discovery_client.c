@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include <kinformer/call.h>
+
 #include "base/error.h"
 #include "base/time_units.h"
 #include "client/client.h"

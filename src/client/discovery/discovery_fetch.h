@@ -4,6 +4,7 @@
 #ifndef KI_CLIENT_DISCOVERY_DISCOVERY_FETCH_H
 #define KI_CLIENT_DISCOVERY_DISCOVERY_FETCH_H
 
+#include <kinformer/call.h>
 #include <kinformer/discovery.h>
 #include <kinformer/log.h>
 #include <kinformer/request.h>

@@ -3,6 +3,8 @@
  * programs use it. The cells are computed in column_cells.c and kind_cells.c. */
 #include "object/columns/kind_columns.h"
 
+#include <kinformer/resource_table.h>
+
 #include "base/error.h"
 #include "object/columns/column_cells.h"
 

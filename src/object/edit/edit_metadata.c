@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Edits of labels, annotations, finalizers, owner references and conditions. */
+#include <kinformer/clock.h>
+
 #include "base/error.h"
 #include "base/options.h"
 #include "base/time_units.h"

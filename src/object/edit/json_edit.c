@@ -2,6 +2,7 @@
 /* Copies members, and sets or removes one by path: the text around the change is copied. */
 #include "object/edit/json_edit.h"
 
+#include <kinformer/encoding.h>
 #include <kinformer/error.h>
 
 #include "object/edit/json_out.h"

@@ -2,6 +2,7 @@
 /* Merge patches (RFC 7386) and comparison of values: both traverse two values in parallel with an
  * explicit stack. The members of a map are sorted once before lookups, so that neither takes more
  * than n log n steps per level of depth. */
+#include <kinformer/encoding.h>
 #include <kinformer/error.h>
 
 #include "base/alloc.h"

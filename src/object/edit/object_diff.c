@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include <kinformer/diff.h>
+#include <kinformer/encoding.h>
 
 #include "base/alloc.h"
 #include "base/error.h"

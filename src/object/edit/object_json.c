@@ -3,6 +3,9 @@
 
 #include <errno.h>
 
+#include <kinformer/buf.h>
+#include <kinformer/encoding.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"

@@ -5,6 +5,7 @@
  * or 0. */
 #include "object/json/json_value.h"
 
+#include <kinformer/buf.h>
 #include <kinformer/error.h>
 
 #include "object/json/json_flat.h"

@@ -3,6 +3,7 @@
  * nothing for the zero time. */
 #include "object/proto/proto_leaf.h"
 
+#include <kinformer/encoding.h>
 #include <kinformer/error.h>
 
 #include "base/assert.h"

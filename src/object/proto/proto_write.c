@@ -5,6 +5,8 @@
  * the path of the current value, and types are validated before a frame is pushed. */
 #include <errno.h>
 
+#include <kinformer/encoding.h>
+
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"

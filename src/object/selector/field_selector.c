@@ -16,6 +16,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/field_selector.h>
+
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"

@@ -4,6 +4,7 @@
 #ifndef KI_OBJECT_SELECTOR_FIELD_SELECTOR_H
 #define KI_OBJECT_SELECTOR_FIELD_SELECTOR_H
 
+#include <kinformer/field_selector.h>
 #include <kinformer/selector.h>
 
 #include "base/refs.h"

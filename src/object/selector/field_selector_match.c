@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matches the fields of an object against a field selector. Absent fields, null, maps and lists
  * count as "". Allocates nothing. */
+#include <kinformer/encoding.h>
+
 #include "object/selector/field_selector.h"
 #include "object/text/text_format.h"
 
