@@ -11,8 +11,8 @@ import csource
 # Plain values, which later versions may not add members to. All other structs begin with `size`.
 FIXED = {
     "ki_buf", "ki_config_extra", "ki_config_variable", "ki_durations", "ki_http_header",
-    "ki_lister", "ki_lister_iter", "ki_log_field", "ki_snapshot_iter", "ki_str", "ki_value",
-    "ki_value_iter", "ki_work",
+    "ki_index_iter", "ki_lister", "ki_lister_iter", "ki_log_field", "ki_snapshot_iter", "ki_str",
+    "ki_value", "ki_value_iter", "ki_work",
 }
 _STRUCT = re.compile(r"^typedef struct (ki_\w+) \{\n(.*?)^\} \1;", re.DOTALL | re.MULTILINE)
 
