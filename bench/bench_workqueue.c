@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <kinformer/clock.h>
 #include <kinformer/worker.h>
 #include <kinformer/workqueue.h>
 

@@ -116,14 +116,13 @@ int main(void)
     ki_factory *factory = NULL;
     ki_informer *widgets = NULL;
     bool told = false;
-    ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
-    options.on_watch_error = on_watch_error;
-    options.watch_error_user = &told;
+    const ki_informer_options *options = KI_OPTIONS(
+        ki_informer_options, .on_watch_error = on_watch_error, .watch_error_user = &told);
     setvbuf(stdout, NULL, _IOLBF, 0);
     int r = make_resource(&resource, &error);
     r = r < 0 ? r : ki_client_new(NULL, &client, &error);
     r = r < 0 ? r : ki_client_factory(client, NULL, &factory, &error);
-    r = r < 0 ? r : ki_factory_informer(factory, resource, &options, &widgets, &error);
+    r = r < 0 ? r : ki_factory_informer(factory, resource, options, &widgets, &error);
     r = r < 0 ? r : prepare(widgets, &error);
     r = r < 0 ? r : ki_factory_start(factory, &error);
     if (r < 0) {

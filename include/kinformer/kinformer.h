@@ -24,14 +24,13 @@
  * objects (time.h). Times that are read from objects are seconds since 1970. Headers in parts/ have
  * durations in nanoseconds (_ns), too.
  *
- * Iteration. What is counted is read by number, from 0: ki_list_count() and ki_list_at(), whose
- * result is NULL after the last; all functions with an index end in _at. Everything else has an
- * iterator, a struct of the caller:
- *   r = ki_value_iter_begin(&map, &iter);
- *   while (r == 0 && ki_value_iter_next(&iter, &name, &value) > 0) ...
- * The functions that begin an iteration fill the iterator, or return it if they cannot fail. Those
- * that end in _iter_next return 1 with the outputs set, 0 at the end, or an error. An iterator
- * that holds something has a function that ends in _iter_end; the others need no release.
+ * Iteration. Lists and tables are read by number, from 0, with functions that end in _at, such as
+ * ki_list_at(); after the last, they return NULL (or KI_ERR_NOT_FOUND). KI_LIST_FOR_EACH() is a
+ * loop over a list. Everything else has an iterator: r = ki_value_iter_begin(&map, &iter); while (r
+ * == 0 && ki_value_iter_next(&iter, &name, &value) > 0) ... The function that begins an iteration
+ * fills the iterator, or returns it if it cannot fail. The one that ends in _iter_next returns 1
+ * with the outputs set, 0 at the end, or an error. Only an iterator that holds something has a
+ * function that ends in _iter_end.
  *
  * A pointer may be NULL where stated, and wherever a `const ki_alloc *` (the default allocator) or
  * a `ki_error *` (no details) is passed. Functions that return int reject any other NULL with
