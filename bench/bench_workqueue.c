@@ -85,7 +85,7 @@ static void run_add_next(void *user, uint64_t count)
 {
     const char *const *keys = user;
     ki_workqueue *queue = make_queue(NULL);
-    ki_work work = {{NULL, 0}, NULL};
+    ki_work work = {NULL, NULL};
     for (uint64_t i = 0, key = 0; i < count; i++) {
         check(ki_workqueue_add(queue, keys[key]), "add");
         check(ki_workqueue_next(queue, &work), "next");
