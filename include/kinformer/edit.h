@@ -88,6 +88,21 @@ KI_API void ki_edit_append_value(ki_edit *edit, const char *path, const ki_value
 /** Removes all elements equal to this string from the list at a path, which may be missing. */
 KI_API void ki_edit_remove_string(ki_edit *edit, const char *path, const char *text);
 
+/* ---- a part of the object ----  Since: 0.1 */
+
+/** Merges a map into the object, such as the desired state of the fields that a controller manages:
+ *
+ *    ki_edit_merge_format(edit, "{spec: {replicas: %d, template: {spec: {containers: "
+ *                               "[{name: 'web', image: %s}]}}}}", replicas, image);
+ *
+ *  Fields that are not in it keep their values, which includes defaults set by the server; null
+ *  removes a field. As in server-side apply, maps are merged by member, and lists of built-in kinds
+ *  by element where the API defines keys (containers by name, ports by port and protocol) or sets:
+ *  other elements are kept. All other lists are replaced. The format is that of ki_json_format().
+ *  Errors: KI_ERR_TYPE  not a map;  those of ki_json_format(). */
+KI_API void ki_edit_merge_json(ki_edit *edit, ki_str json);
+KI_API void ki_edit_merge_format(ki_edit *edit, const char *format, ...) KI_PRINTF(2, 3);
+
 /* ---- metadata ----  Since: 0.1 */
 
 /** Sets or removes a label or an annotation. Removing one that does not exist has no effect. */

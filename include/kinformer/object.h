@@ -100,6 +100,9 @@ KI_API ki_value ki_object_annotation(const ki_object *object, const char *name);
 /** Returns whether an object has an annotation. */
 KI_API bool ki_object_has_annotation(const ki_object *object, const char *name);
 
+/** Returns whether an object has a finalizer. */
+KI_API bool ki_object_has_finalizer(const ki_object *object, const char *name);
+
 /** An owner reference. Strings are views into the object; encoded or absent ones are empty. */
 typedef struct ki_owner {
     size_t size; /* see KI_OPTIONS_INIT */

@@ -242,6 +242,20 @@ bool ki_object_has_annotation(const ki_object *object, const char *name)
     return ki_value_type(&value) == KI_TYPE_STRING;
 }
 
+bool ki_object_has_finalizer(const ki_object *object, const char *name)
+{
+    ki_value finalizers = ki_object_finalizers(object);
+    ki_value_iter iter;
+    ki_value one;
+    bool found = false;
+    if (name != NULL && ki_value_iter_begin(&finalizers, &iter) == 0) {
+        while (!found && ki_value_iter_next(&iter, NULL, &one) > 0) {
+            found = ki_value_equals_text(&one, name);
+        }
+    }
+    return found;
+}
+
 int ki_object_controller(const ki_object *object, ki_owner *ret_owner)
 {
     KI__REQUIRE(object, NULL);

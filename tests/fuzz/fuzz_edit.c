@@ -93,6 +93,9 @@ static void change(ki_edit *edit, const ki_object *object, char which, const cha
     case 'A':
         ki_edit_append_json(edit, path, ki_str_from("{\"name\":[null]}"));
         break;
+    case 'm':
+        ki_edit_merge_json(edit, ki_str_from(path));
+        break;
     case 'V':
         ki_edit_append_value(edit, path, &root);
         break;

@@ -255,6 +255,7 @@ static void objects_are_changed()
 
     CHECK(ki::edit(pod).set("spec.priority", 9).merge_patch() == R"({"spec":{"priority":9}})");
     CHECK(ki::edit(pod).set("spec.priority", 7).merge_patch() == "{}");
+    CHECK(ki::edit(pod).merge(R"({"spec": {"priority": 7}})").merge_patch() == "{}");
     CHECK(ki::edit(pod).try_json_patch().error().code() == KI_ERR_INVALID); /* no version */
     ki::edit wrong(pod);
     wrong.set("spec[", 1).set("spec.priority", 9);

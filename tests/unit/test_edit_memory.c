@@ -170,7 +170,7 @@ static void writers_may_run_out_of_memory(void **state)
 
 /* ---- ki_edit ---- */
 
-enum { EDITS = 19 };
+enum { EDITS = 21 };
 
 static void edit_metadata(ki_edit *edit, size_t which)
 {
@@ -198,6 +198,13 @@ static void edit_metadata(ki_edit *edit, size_t which)
         break;
     case 17:
         ki_edit_remove_owner(edit, "v");
+        break;
+    case 18:
+        ki_edit_merge_json(edit, ki_str_from("{\"kind\":\"Pod\",\"spec\":{\"containers\":["
+                                             "{\"name\":\"d\",\"x\":[null,{}]}]}}"));
+        break;
+    case 19:
+        ki_edit_merge_format(edit, "{metadata: {labels: {%s: %s}}, list: [%d]}", LONG, LONG, 1);
         break;
     default:
         ki_edit_set_condition(edit, KI_OPTIONS(ki_condition, .type = LONG, .status = "False",

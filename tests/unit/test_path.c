@@ -117,8 +117,11 @@ static void both(const char *json, ki_object *ret_pods[2])
 static const char rich_pod[] =
     "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"web-0\",\"labels\":{"
     "\"app.kubernetes.io/name\":\"web\",\"empty\":\"\"},\"annotations\":{\"example.com/json\":"
-    "\"{\\\"a\\\":1}\"},\"creationTimestamp\":\"2026-01-31T12:00:00Z\"},\"spec\":{\"nodeName\":"
-    "\"n\\u0031\",\"priority\":7,\"hostNetwork\":true,\"containers\":[{\"name\":\"a\",\"image\":"
+    "\"{\\\"a\\\":1}\"},\"creationTimestamp\":\"2026-01-31T12:00:00Z\",\"finalizers\":[\"example."
+    "com/a\","
+    "\"example.com\\/"
+    "b\"]},\"spec\":{\"nodeName\":\"n\\u0031\",\"priority\":7,\"hostNetwork\":true,\"containers\":["
+    "{\"name\":\"a\",\"image\":"
     "\"x:1\"},{\"name\":\"b\",\"image\":\"y:2\"}]},\"status\":{\"conditions\":[{\"type\":"
     "\"Initialized\",\"status\":\"True\"},{\"type\":\"Ready\",\"status\":\"False\"}]}}";
 
@@ -185,6 +188,8 @@ static void labels_are_views_and_annotations_values(void **state)
         ki_value none = ki_object_annotation(o, "example.com/none");
         assert_int_equal(ki_value_type(&none), KI_TYPE_NONE);
         assert_false(ki_object_has_annotation(o, "example.com/none"));
+        assert_true(ki_object_has_finalizer(o, "example.com/b"));
+        assert_false(ki_object_has_finalizer(o, "example.com"));
         ki_object_unref(pods[i]);
     }
     ki_object *odd = test_json("{\"metadata\":{\"labels\":{\"a\":\"x\\u0031\",\"b\":\"y\"}}}");
@@ -197,6 +202,7 @@ static void labels_are_views_and_annotations_values(void **state)
     assert_false(ki_object_has_label(bare, "a"));
     assert_str(ki_object_label(bare, "a"), "");
     assert_false(ki_object_has_annotation(bare, "a"));
+    assert_false(ki_object_has_finalizer(bare, "a"));
     ki_object_unref(bare);
 }
 

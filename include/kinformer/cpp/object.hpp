@@ -94,14 +94,9 @@ template <typename Self> class object_reads
     {
         return ki_object_annotation(c(), annotation_name.c_str());
     }
-    bool has_finalizer(std::string_view finalizer) const
+    bool has_finalizer(const text &finalizer) const noexcept
     {
-        for (const value &one : finalizers()) {
-            if (one == finalizer) {
-                return true;
-            }
-        }
-        return false;
+        return ki_object_has_finalizer(c(), finalizer.c_str());
     }
     /** Whether the condition of a type, such as "Ready", is "True". */
     bool condition_is_true(const text &type) const noexcept

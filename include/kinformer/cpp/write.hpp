@@ -222,6 +222,14 @@ class edit : public unique<ki_edit, ki_edit_unref>
         return *this;
     }
 
+    /** Merges a map into the object, as server-side apply does: other fields, and other elements of
+     *  lists that have keys, are kept. See ki_edit_merge_json(). */
+    edit &merge(std::string_view json_text)
+    {
+        ki_edit_merge_json(get(), str(json_text));
+        return *this;
+    }
+
     edit &label(const text &name, const text &v)
     {
         ki_edit_set_label(get(), name.c_str(), v.c_str());

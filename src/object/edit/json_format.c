@@ -437,7 +437,7 @@ static void locate(format *f, const char *text)
                        "%s (at offset %zu of the format)", failure->message, offset);
 }
 
-void ki_json_format(ki_json *json, const char *name, const char *text, ...)
+void ki__json_vformat(ki_json *json, const char *name, const char *text, va_list arguments)
 {
     format f = {.json = json, .p = text, .next = EXPECT_VALUE};
     if (!ki__json_begin(json, name)) {
@@ -448,7 +448,7 @@ void ki_json_format(ki_json *json, const char *name, const char *text, ...)
         return;
     }
     f.base_depth = json->out.depth;
-    va_start(f.args, text);
+    va_copy(f.args, arguments);
     skip_space(&f);
     while (!failed(&f) && (*f.p != '\0' || f.next != EXPECT_NOTHING)) {
         step(&f);
@@ -458,4 +458,12 @@ void ki_json_format(ki_json *json, const char *name, const char *text, ...)
     if (failed(&f)) {
         locate(&f, text);
     }
+}
+
+void ki_json_format(ki_json *json, const char *name, const char *text, ...)
+{
+    va_list arguments;
+    va_start(arguments, text);
+    ki__json_vformat(json, name, text, arguments);
+    va_end(arguments);
 }

@@ -5,6 +5,8 @@
 #ifndef KI_OBJECT_EDIT_JSON_WRITER_H
 #define KI_OBJECT_EDIT_JSON_WRITER_H
 
+#include <stdarg.h>
+
 #include <kinformer/json.h>
 
 #include "object/edit/json_out.h"
@@ -43,6 +45,9 @@ void ki__json_end_string(ki_json *json);
 void ki__json_begin_name(ki_json *json);
 void ki__json_end_name(ki_json *json);
 void ki__json_add_text(ki_json *json, ki_str text);
+
+/** ki_json_format() with its arguments in a list. */
+void ki__json_vformat(ki_json *json, const char *name, const char *text, va_list arguments);
 
 /** Sets `error`, which may be NULL, to `path: why`; the path is that of the current value, or of
  *  the innermost open map or list. Returns `code`. */
