@@ -195,6 +195,15 @@ KI_API KI_NODISCARD int ki_apiserver_list(ki_apiserver *server, const ki_resourc
 KI_API KI_NODISCARD int ki_apiserver_load(ki_apiserver *server, ki_str objects, size_t *ret_count,
                                           ki_error *error);
 
+/** Applies the objects of a file, such as a manifest with custom resource definitions. As
+ *  ki_apiserver_load(); messages begin with the path.
+ *  Thread: any.  Blocks: for reading the file.
+ *  Errors: as ki_apiserver_load();  -ENOENT and so on  the error of the system for this file;
+ *          KI_ERR_INVALID  not a regular file.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_apiserver_load_file(ki_apiserver *server, const char *path,
+                                               size_t *ret_count, ki_error *error);
+
 /** Returns the resourceVersion of the last write.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API uint64_t ki_apiserver_version(ki_apiserver *server);

@@ -55,6 +55,21 @@ class apiserver : public shared<ki_apiserver, ki_apiserver_ref, ki_apiserver_unr
         }
         return count;
     }
+    /** Objects of a file. Returns their number. */
+    size_t load_file(const text &path)
+    {
+        return try_load_file(path).value();
+    }
+    result<size_t> try_load_file(const text &path)
+    {
+        size_t count = 0;
+        ki_error failure = KI_ERROR_INIT;
+        int r = ki_apiserver_load_file(get(), path.c_str(), &count, &failure);
+        if (r < 0) {
+            return ki::error(r, failure);
+        }
+        return count;
+    }
     /** The current state of an object, whatever faults are set. */
     ki::object get(const resource &of, const text &name_space, const text &name) const
     {
@@ -65,6 +80,24 @@ class apiserver : public shared<ki_apiserver, ki_apiserver_ref, ki_apiserver_unr
         return detail::make<ki::object>([&](ki_object **ret, ki_error *e) {
             return ki_apiserver_get(get(), of.get(), name_space.c_str(), name.c_str(), ret, e);
         });
+    }
+    /** Deletes an object as a request would: one with finalizers is only marked. */
+    void remove(const resource &of, const text &name_space, const text &name)
+    {
+        try_remove(of, name_space, name).value();
+    }
+    result<void> try_remove(const resource &of, const text &name_space, const text &name)
+    {
+        return detail::run([&](ki_error *e) {
+            return ki_apiserver_delete(get(), of.get(), name_space.c_str(), name.c_str(), e);
+        });
+    }
+    /** Counters, such as the number of requests. */
+    ki_apiserver_stats stats() const noexcept
+    {
+        auto s = options<ki_apiserver_stats>();
+        (void)ki_apiserver_get_stats(get(), &s);
+        return s;
     }
     /** Faults to inject; see ki_apiserver_set_faults(). */
     void set_faults(const text &faults)

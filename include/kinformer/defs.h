@@ -49,6 +49,17 @@ typedef struct ki_random ki_random;
 #define KI_AUTO_DEFINE(type, release)
 #endif
 
+/* Returns the result of a call from the function if it is negative, an error. For functions whose
+ * handles are KI_AUTO():
+ *   KI_TRY(ki_client_start(client, error)); */
+#define KI_TRY(call)                \
+    do {                            \
+        int ki_try_result = (call); \
+        if (ki_try_result < 0) {    \
+            return ki_try_result;   \
+        }                           \
+    } while (0)
+
 /* Structs that programs fill or read: options, tables of callbacks, results, ki_error. Each begins
  * with `size`, its size when the program was compiled. In all other members of options zero means
  * the default. Structs that the library fills must be initialised as well. Two ways to create one:

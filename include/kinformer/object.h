@@ -117,6 +117,9 @@ typedef struct ki_owner {
  *  Errors: KI_ERR_NOT_FOUND. */
 KI_API KI_NODISCARD int ki_object_controller(const ki_object *object, ki_owner *ret_owner);
 
+/** Returns whether `owner` is the controller of an object, by uid. apimachinery: IsControlledBy. */
+KI_API bool ki_object_is_controlled_by(const ki_object *object, const ki_object *owner);
+
 /** Returns the whole object as a value. */
 KI_API ki_value ki_object_root(const ki_object *object);
 

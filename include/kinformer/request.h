@@ -186,6 +186,12 @@ KI_API KI_NODISCARD int ki_client_delete(ki_client *client, const ki_resource *r
                                          const char *name_space, const char *name,
                                          ki_object **reterr_status, ki_error *error);
 
+/** Deletes this object, in whatever version; if the server has another one of its name, with another
+ *  uid, the response is a conflict. */
+KI_API KI_NODISCARD int ki_client_delete_object(ki_client *client, const ki_resource *resource,
+                                                const ki_object *object, ki_object **reterr_status,
+                                                ki_error *error);
+
 /** Retries a change after conflicts: calls `attempt`, which reads, changes and writes an object,
  *  until it returns something other than a conflict (ki_error_is_conflict() of its error), at most
  *  five times, with slightly more than 10 ms between them. Returns the result of the last call.

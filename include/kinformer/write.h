@@ -49,7 +49,7 @@ typedef void (*ki_mutate)(ki_edit *edit, void *user);
  *  most five attempts, with a little over 10 ms between them.
  *
  *  For resources with the subresource "status", servers ignore changes of the status here: see
- *  ki_client_patch_edit(). `name_space` may be NULL: that of the configuration, or none for
+ *  ki_client_modify(). `name_space` may be NULL: that of the configuration, or none for
  *  cluster-scoped resources. *ret_object is the object from the server, or `current` if nothing was
  *  sent.
  *  Returns: a ki_written.
@@ -60,6 +60,19 @@ KI_API KI_NODISCARD int ki_client_create_or_patch(ki_client *client, const ki_re
                                                   const ki_object *current, ki_mutate mutate,
                                                   void *user, ki_object **ret_object,
                                                   ki_error *error);
+
+/** Patches an existing object so that it is as `mutate` sets it: sends the smallest merge patch, or
+ *  nothing. `object` is the object as last seen, for example in a cache; if it has changed on the
+ *  server meanwhile, it is read again as by ki_client_create_or_patch(). `subresource` is "status"
+ *  to write the status, NULL or "" for the object.
+ *  Returns: KI_WRITTEN_PATCHED or KI_WRITTEN_NOTHING.
+ *  Errors:  those of ki_client_create_or_patch();
+ *           KI_ERR_NOT_FOUND  the object was deleted, even if there is a new one with its name.
+ *  Since:   0.1 */
+KI_API KI_NODISCARD int ki_client_modify(ki_client *client, const ki_resource *resource,
+                                         const ki_object *object, const char *subresource,
+                                         ki_mutate mutate, void *user, ki_object **ret_object,
+                                         ki_error *error);
 
 /** Sends the changes of an edit, which started from an object of the server, as the smallest merge
  *  patch; nothing if there are no changes. `subresource` is "status" to write the status, NULL or

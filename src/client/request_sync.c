@@ -186,6 +186,21 @@ int ki_client_delete(ki_client *client, const ki_resource *resource, const char 
     return do_for_object(client, &request, NULL, reterr_status, error);
 }
 
+int ki_client_delete_object(ki_client *client, const ki_resource *resource, const ki_object *object,
+                            ki_object **reterr_status, ki_error *error)
+{
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(resource, error);
+    KI__REQUIRE(object, error);
+    ki_request request = KI_OPTIONS_INIT(ki_request);
+    request.verb = KI_VERB_DELETE;
+    request.resource = resource;
+    request.name_space = ki_object_namespace(object);
+    request.name = ki_object_name(object);
+    request.uid = ki_object_uid(object);
+    return do_for_object(client, &request, NULL, reterr_status, error);
+}
+
 /* ---- conflicts ---- */
 
 /* Ten milliseconds plus up to ten percent jitter. */

@@ -63,13 +63,15 @@ int ki_client_patch_edit(ki_client *client, const ki_resource *resource, const k
     return r;
 }
 
-/* ---- create or patch ---- */
+/* ---- create or patch, and modify ---- */
 
 typedef struct writing {
     ki_client *client;
     const ki_resource *resource;
     const char *name_space;
     const char *name;
+    const char *subresource;
+    const ki_object *only; /* no other object of this name is meant, and none is created */
     ki_mutate mutate;
     void *user;
     ki_object *current; /* NULL: unknown */
@@ -90,9 +92,12 @@ static int read_current(writing *w, ki_error *error)
     request.name = w->name;
     request.json = true;
     int r = ki_client_do(w->client, &request, &answer, error);
-    if (r >= 0) {
+    if (r >= 0 && w->only != NULL &&
+        strcmp(ki_object_uid(answer.object), ki_object_uid(w->only)) != 0) {
+        r = ki__error_set(error, KI_ERR_NOT_FOUND, "%s: was deleted, and created again", w->name);
+    } else if (r >= 0) {
         w->current = ki_object_ref(answer.object);
-    } else if (r == KI_ERR_NOT_FOUND) {
+    } else if (r == KI_ERR_NOT_FOUND && w->only == NULL) {
         w->missing = true;
         r = 0;
     }
@@ -140,7 +145,7 @@ static int patch(writing *w, ki_error *error)
     int r = start_edit(w, w->current, &edit, error);
     if (r == 0) {
         w->mutate(edit, w->user);
-        r = ki_client_patch_edit(w->client, w->resource, edit, "", &w->result, error);
+        r = ki_client_patch_edit(w->client, w->resource, edit, w->subresource, &w->result, error);
         w->written = r;
     }
     if (r == KI_WRITTEN_NOTHING) { /* as given, in its own encoding */
@@ -163,7 +168,7 @@ static int attempt(void *user, ki_error *error)
     r = created ? create(w, error) : patch(w, error);
     if (r < 0) {
         w->current = ki_object_unref(w->current);
-        w->missing = !created && r == KI_ERR_NOT_FOUND;
+        w->missing = !created && r == KI_ERR_NOT_FOUND && w->only == NULL;
         w->overtaken = w->missing || ki_error_is_conflict(error) || (created && r == KI_ERR_EXISTS);
     }
     return r;
@@ -185,6 +190,24 @@ static int check_current(const writing *w, const ki_object *current, ki_error *e
     return ki_object_is_complete(current) && ki_object_resource_version(current)[0] != '\0';
 }
 
+/* All that both have in common. `current` may be NULL. */
+static int write_object(writing *w, const ki_object *current, ki_object **ret_object,
+                        ki_error *error)
+{
+    int r = current != NULL ? check_current(w, current, error) : 0;
+    if (r < 0) {
+        return r;
+    }
+    w->current = r > 0 ? ki_object_ref(current) : NULL;
+    r = ki__client_retry(w->client, attempt, is_overtaken, w, error);
+    if (r >= 0 && ret_object != NULL) {
+        *ret_object = ki_object_ref(w->result);
+    }
+    (void)ki_object_unref(w->result);
+    (void)ki_object_unref(w->current);
+    return r < 0 ? r : w->written;
+}
+
 int ki_client_create_or_patch(ki_client *client, const ki_resource *resource,
                               const char *name_space, const char *name, const ki_object *current,
                               ki_mutate mutate, void *user, ki_object **ret_object, ki_error *error)
@@ -201,18 +224,28 @@ int ki_client_create_or_patch(ki_client *client, const ki_resource *resource,
         .mutate = mutate,
         .user = user,
     };
-    int r = current != NULL ? check_current(&w, current, error) : 0;
-    if (r < 0) {
-        return r;
-    }
-    w.current = r > 0 ? ki_object_ref(current) : NULL;
-    r = ki__client_retry(client, attempt, is_overtaken, &w, error);
-    if (r >= 0 && ret_object != NULL) {
-        *ret_object = ki_object_ref(w.result);
-    }
-    (void)ki_object_unref(w.result);
-    (void)ki_object_unref(w.current);
-    return r < 0 ? r : w.written;
+    return write_object(&w, current, ret_object, error);
+}
+
+int ki_client_modify(ki_client *client, const ki_resource *resource, const ki_object *object,
+                     const char *subresource, ki_mutate mutate, void *user, ki_object **ret_object,
+                     ki_error *error)
+{
+    KI__REQUIRE(client, error);
+    KI__REQUIRE(resource, error);
+    KI__REQUIRE(object, error);
+    KI__REQUIRE(mutate, error);
+    writing w = {
+        .client = client,
+        .resource = resource,
+        .name_space = ki_object_namespace(object),
+        .name = ki_object_name(object),
+        .subresource = subresource,
+        .only = object,
+        .mutate = mutate,
+        .user = user,
+    };
+    return write_object(&w, object, ret_object, error);
 }
 
 /* ---- apply ---- */

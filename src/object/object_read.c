@@ -282,6 +282,14 @@ int ki_object_controller(const ki_object *object, ki_owner *ret_owner)
     return KI_ERR_NOT_FOUND;
 }
 
+bool ki_object_is_controlled_by(const ki_object *object, const ki_object *owner)
+{
+    ki_owner controller = {.size = sizeof(controller)};
+    const char *uid = ki_object_uid(owner);
+    return uid[0] != '\0' && ki_object_controller(object, &controller) == 0 &&
+           ki_str_eq_text(controller.uid, uid);
+}
+
 ki_value ki_object_root(const ki_object *object)
 {
     if (is_json(object)) {

@@ -470,6 +470,44 @@ static void what_cannot_be_loaded_is_told_with_its_place(void **state)
     serving_end(&s);
 }
 
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void files_are_loaded(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/ki-load-XXXXXX";
+    serving s;
+    size_t loaded = 99;
+    ki_error error = KI_ERROR_INIT;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    (void)close(fd);
+    serving_begin(&s, NULL);
+    write_file(path, yaml);
+    assert_int_equal(ki_apiserver_load_file(s.server, path, &loaded, &error), 0);
+    assert_int_equal(loaded, 2);
+    assert_int_equal(serving_ask(&s, "GET", MAPS "/a", "", ""), 200);
+    write_file(path, "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":"
+                     "\"x\"}}\n{\"a\":}");
+    assert_int_equal(ki_apiserver_load_file(s.server, path, &loaded, &error), KI_ERR_SYNTAX);
+    assert_memory_equal(error.message, path, strlen(path));
+    assert_int_equal(error.line, 2);
+    assert_int_equal(loaded, 1);
+    assert_int_equal(ki_apiserver_load_file(s.server, "/tmp", &loaded, &error), KI_ERR_INVALID);
+    assert_string_equal(error.message, "/tmp: not a regular file");
+    assert_int_equal(loaded, 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(ki_apiserver_load_file(s.server, path, NULL, NULL), -ENOENT);
+    assert_int_equal(ki_apiserver_load_file(s.server, NULL, NULL, NULL), -EINVAL);
+    serving_end(&s);
+}
+
 /* ---- threads and memory ---- */
 
 enum { WRITERS = 4, WRITES = 100 };
@@ -619,6 +657,7 @@ int main(void)
         cmocka_unit_test(braces_are_json_or_yaml),
         cmocka_unit_test(yaml_may_be_as_deep_as_objects),
         cmocka_unit_test(what_cannot_be_loaded_is_told_with_its_place),
+        cmocka_unit_test(files_are_loaded),
         cmocka_unit_test(threads_write_while_clients_watch),
         cmocka_unit_test(memory_may_run_out_anywhere),
         cmocka_unit_test(memory_may_run_out_while_it_answers),

@@ -248,6 +248,115 @@ static void what_cannot_be_written_is_not_sent(void **state)
     end(&w);
 }
 
+/* Modifies an object that is there, or was. */
+static int modify(world *w, const ki_object *object, const char *plan, ki_object **ret_object,
+                  ki_error *error)
+{
+    change c = {.w = w, .plan = plan};
+    int r = ki_client_modify(w->client, KI_CORE_V1_CONFIGMAPS, object, NULL, set_colour, &c,
+                             ret_object, error);
+    assert_int_equal(c.calls, strlen(plan));
+    return r;
+}
+
+static void an_object_is_modified(void **state)
+{
+    (void)state;
+    world w;
+    ki_object *made = NULL;
+    ki_object *same = NULL;
+    begin(&w);
+    load(&w, "\"colour\":\"red\"");
+    ki_object *old = on_server(&w);
+    assert_int_equal(modify(&w, old, "-", &made, NULL), KI_WRITTEN_PATCHED);
+    expect_data(&w, "{\"colour\":\"blue\"}");
+    uint64_t version = ki_apiserver_version(w.server);
+    assert_int_equal(modify(&w, made, "-", &same, NULL), KI_WRITTEN_NOTHING);
+    assert_ptr_equal(same, made);
+    assert_int_equal(ki_apiserver_version(w.server), version);
+    /* An old state, and one that others change at the same time: nothing of them is lost. */
+    load(&w, "\"colour\":\"red\",\"size\":\"7\"");
+    assert_int_equal(modify(&w, old, "--", NULL, NULL), KI_WRITTEN_PATCHED);
+    expect_data(&w, "{\"colour\":\"blue\",\"size\":\"7\"}");
+    assert_int_equal(modify(&w, old, "cc-", NULL, NULL), KI_WRITTEN_PATCHED);
+    expect_data(&w, "{\"other\":\"2\",\"colour\":\"blue\"}");
+    ki_object_unref(old);
+    ki_object_unref(made);
+    ki_object_unref(same);
+    end(&w);
+}
+
+/* Nothing is created, and an object with the name of one that was deleted is another one. */
+static void a_deleted_object_is_not_modified(void **state)
+{
+    (void)state;
+    world w;
+    ki_error error = KI_ERROR_INIT;
+    begin(&w);
+    load(&w, "\"colour\":\"red\"");
+    ki_object *old = on_server(&w);
+    assert_int_equal(modify(&w, old, "d", NULL, &error), KI_ERR_NOT_FOUND);
+    assert_int_equal(modify(&w, old, "-", NULL, &error), KI_ERR_NOT_FOUND);
+    assert_null(on_server(&w));
+    load(&w, "\"colour\":\"red\"");
+    assert_int_equal(modify(&w, old, "-", NULL, &error), KI_ERR_NOT_FOUND);
+    assert_string_equal(error.message, "a: was deleted, and created again");
+    expect_data(&w, "{\"colour\":\"red\"}");
+    ki_object_unref(old);
+    end(&w);
+}
+
+static void only_this_object_is_deleted(void **state)
+{
+    (void)state;
+    world w;
+    ki_error error = KI_ERROR_INIT;
+    begin(&w);
+    load(&w, "\"colour\":\"red\"");
+    ki_object *old = on_server(&w);
+    load(&w, "\"colour\":\"blue\""); /* another version */
+    assert_int_equal(ki_client_delete_object(w.client, KI_CORE_V1_CONFIGMAPS, old, NULL, &error),
+                     0);
+    assert_null(on_server(&w));
+    assert_int_equal(ki_client_delete_object(w.client, KI_CORE_V1_CONFIGMAPS, old, NULL, &error),
+                     KI_ERR_NOT_FOUND);
+    load(&w, "\"colour\":\"red\"");
+    assert_int_equal(ki_client_delete_object(w.client, KI_CORE_V1_CONFIGMAPS, old, NULL, &error),
+                     KI_ERR_STATUS);
+    assert_true(ki_error_is_conflict(&error));
+    expect_data(&w, "{\"colour\":\"red\"}");
+    ki_object_unref(old);
+    end(&w);
+}
+
+static void set_phase(ki_edit *edit, void *user)
+{
+    ki_edit_set_string(edit, "status.phase", user);
+    ki_edit_set_condition(edit, KI_OPTIONS(ki_condition, .type = "A", .status = "True"));
+}
+
+static void a_status_is_modified(void **state)
+{
+    (void)state;
+    static const char pod[] =
+        "{kind: Pod, apiVersion: v1, metadata: {name: p, namespace: default}}";
+    world w;
+    ki_error error = KI_ERROR_INIT;
+    ki_object *old = NULL;
+    ki_object *made = NULL;
+    begin(&w);
+    must(ki_apiserver_load(w.server, ki_str_from(pod), NULL, &error), &error);
+    must(ki_apiserver_get(w.server, KI_CORE_V1_PODS, "default", "p", &old, &error), &error);
+    assert_int_equal(ki_client_modify(w.client, KI_CORE_V1_PODS, old, "status", set_phase,
+                                      (void *)"Running", &made, &error),
+                     KI_WRITTEN_PATCHED);
+    assert_true(ki_object_equals(made, "status.phase", "Running"));
+    assert_true(ki_object_equals(made, "status.conditions[type=A].status", "True"));
+    ki_object_unref(old);
+    ki_object_unref(made);
+    end(&w);
+}
+
 static void an_edit_is_sent_as_a_patch(void **state)
 {
     (void)state;
@@ -372,6 +481,10 @@ int main(void)
         cmocka_unit_test(fields_of_a_newer_server_stay),
         cmocka_unit_test(it_gives_up_after_five_races),
         cmocka_unit_test(what_cannot_be_written_is_not_sent),
+        cmocka_unit_test(an_object_is_modified),
+        cmocka_unit_test(a_deleted_object_is_not_modified),
+        cmocka_unit_test(only_this_object_is_deleted),
+        cmocka_unit_test(a_status_is_modified),
         cmocka_unit_test(an_edit_is_sent_as_a_patch),
         cmocka_unit_test(json_is_applied),
         cmocka_unit_test(now_is_a_text),

@@ -337,6 +337,8 @@ static void requests_are_made()
         client.patch(maps, "default", "a", KI_PATCH_MERGE, R"({"data":{"k":"p"}})");
     CHECK(patched.at("data.k") == "p");
     CHECK(client.patch(maps, ki::edit(patched)).what == KI_WRITTEN_NOTHING);
+    const auto modified = client.modify(maps, made, [](ki::edit &e) { e.set("data.k", "m"); });
+    CHECK(modified.what == KI_WRITTEN_PATCHED && modified.object.at("data.k") == "m");
     CHECK(client.patch(maps, ki::edit(patched).set("data.k", "e")).object.at("data.k") == "e");
     ki::json applied;
     applied.begin_map().add("kind", "ConfigMap").add("apiVersion", "v1").begin_map("metadata");

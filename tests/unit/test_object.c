@@ -56,6 +56,13 @@ static void accessors_give_the_metadata(void **state)
     assert_str(owner.api_version, "apps/v1");
     assert_str(owner.kind, "ReplicaSet");
     assert_str(owner.uid, "77");
+    ki_object *owners[3] = {make("{\"metadata\":{\"uid\":\"77\"}}"),
+                            make("{\"metadata\":{\"uid\":\"7\"}}"), make("{}")};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(ki_object_is_controlled_by(object, owners[i]), i == 0);
+        assert_false(ki_object_is_controlled_by(owners[i], object));
+        ki_object_unref(owners[i]);
+    }
     value = ki_object_finalizers(object);
     assert_int_equal(ki_value_type(&value), KI_TYPE_LIST);
     assert_str(ki_object_bytes(object), pod);

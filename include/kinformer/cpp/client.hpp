@@ -170,6 +170,17 @@ class client : public unique<ki_client, ki_client_close>
             return ki_client_informer(get(), of.get(), options, ret, e);
         });
     }
+    /** An informer of the objects that a label selector, such as "app=web", matches. */
+    ki::informer informer(const resource &of, const text &selector)
+    {
+        return try_informer(of, selector).value();
+    }
+    result<ki::informer> try_informer(const resource &of, const text &selector)
+    {
+        auto o = options<ki_informer_options>();
+        o.label_selector = selector.c_str();
+        return try_informer(of, &o);
+    }
     /** Starts the informers that are not started. */
     void start()
     {
@@ -343,6 +354,22 @@ class client : public unique<ki_client, ki_client_close>
         return {};
     }
 
+    /** Deletes this object: a conflict if there is another one of its name. */
+    void remove(const resource &of, object_ref o)
+    {
+        try_remove(of, o).value();
+    }
+    result<void> try_remove(const resource &of, object_ref o)
+    {
+        ki_object *status = nullptr;
+        ki_error failure = KI_ERROR_INIT;
+        int r = ki_client_delete_object(get(), of.get(), o.get(), &status, &failure);
+        if (r < 0) {
+            return ki::error(r, failure, status);
+        }
+        return {};
+    }
+
     /** Makes sure that an object exists and is as `mutate`, called as mutate(ki::edit &), makes it:
      *  creates it, sends the smallest patch, or nothing. `current` is the object as far as it is
      *  known, such as from a cache. `mutate` may be called several times. If it throws, nothing is
@@ -361,6 +388,28 @@ class client : public unique<ki_client, ki_client_close>
         auto done = write([&](ki_object **ret, ki_error *e) {
             return ki_client_create_or_patch(get(), of.get(), name_space.c_str(), name.c_str(),
                                              current.get(), mutation<Mutate>::call, &m, ret, e);
+        });
+        m.rethrow();
+        return done;
+    }
+
+    /** Changes an existing object, or a subresource of it such as "status", as `mutate` does: sends
+     *  the smallest patch, or nothing. If it has changed on the server meanwhile, it is read again.
+     *  Otherwise as create_or_patch(). */
+    template <typename Mutate>
+    written modify(const resource &of, object_ref o, Mutate &&mutate,
+                   const text &subresource = nullptr)
+    {
+        return try_modify(of, o, mutate, subresource).value();
+    }
+    template <typename Mutate>
+    result<written> try_modify(const resource &of, object_ref o, Mutate &&mutate,
+                               const text &subresource = nullptr)
+    {
+        mutation<Mutate> m{mutate, nullptr};
+        auto done = write([&](ki_object **ret, ki_error *e) {
+            return ki_client_modify(get(), of.get(), o.get(), subresource.c_str(),
+                                    mutation<Mutate>::call, &m, ret, e);
         });
         m.rethrow();
         return done;

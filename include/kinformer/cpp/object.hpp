@@ -20,6 +20,7 @@ namespace ki
 /* ---- objects ---- */
 
 class object;
+class object_ref;
 
 namespace detail
 {
@@ -64,6 +65,9 @@ template <typename Self> class object_reads
     {
         return ki_object_is_deleting(c());
     }
+
+    /** Whether the owner is its controller. */
+    inline bool is_controlled_by(const object_ref &owner) const noexcept;
 
     value labels() const noexcept
     {
@@ -198,6 +202,12 @@ class object : public shared<ki_object, ki_object_ref, ki_object_unref>,
 
 inline object_ref::object_ref(const object &o) noexcept : object_(o.get())
 {
+}
+
+template <typename Self>
+inline bool detail::object_reads<Self>::is_controlled_by(const object_ref &owner) const noexcept
+{
+    return ki_object_is_controlled_by(c(), owner.get());
 }
 
 inline object error::status() const noexcept
@@ -389,6 +399,11 @@ class resource : public shared<const ki_resource, ki_resource_ref, ki_resource_u
     explicit resource(const ki_resource_options &options) : resource(try_new(options).value())
     {
     }
+    /** A custom resource in namespaces: ki::resource("example.com", "v1", "websites", "Website"). */
+    resource(const text &group, const text &version, const text &plural, const text &kind)
+        : resource(custom(group, version, plural, kind))
+    {
+    }
     static result<resource> try_new(const ki_resource_options &options)
     {
         ki_resource *made = nullptr;
@@ -409,6 +424,18 @@ class resource : public shared<const ki_resource, ki_resource_ref, ki_resource_u
     std::string_view kind() const noexcept
     {
         return ki_resource_kind(get());
+    }
+
+  private:
+    static resource custom(const text &group, const text &version, const text &plural,
+                           const text &kind)
+    {
+        auto o = options<ki_resource_options>();
+        o.group = group.c_str();
+        o.version = version.c_str();
+        o.resource = plural.c_str();
+        o.kind = kind.c_str();
+        return try_new(o).value();
     }
 };
 

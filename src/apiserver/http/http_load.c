@@ -6,11 +6,12 @@
 #include "apiserver/http/http_server.h"
 #include "base/ascii.h"
 #include "base/error.h"
+#include "client/config/file.h"
 #include "client/config/kubeconfig.h"
 #include "client/config/yaml_reader.h"
 #include "object/json/json_scan.h"
 
-enum { DEPTH_MAX = 128 };
+enum { DEPTH_MAX = 128, FILE_BYTES_MAX = 1 << 30 };
 
 typedef struct loader {
     ki_apiserver *server;
@@ -295,5 +296,45 @@ int ki_apiserver_load(ki_apiserver *server, ki_str objects, size_t *ret_count, k
     if (ret_count != NULL) {
         *ret_count = l.count;
     }
+    return r;
+}
+
+/* Sets the error to the one of a file that was read. */
+static void blame_file(ki_error *error, const char *path, const ki_error *why)
+{
+    (void)ki__error_set(error, why->code, "%s: %s", path, why->message);
+    if (error != NULL) {
+        error->http_code = why->http_code;
+        error->reason = why->reason;
+        error->offset = why->offset;
+        error->line = why->line;
+        error->column = why->column;
+    }
+}
+
+int ki_apiserver_load_file(ki_apiserver *server, const char *path, size_t *ret_count,
+                           ki_error *error)
+{
+    KI__REQUIRE(server, error);
+    KI__REQUIRE(path, error);
+    ki__secrets content;
+    ki__file_info info;
+    ki_str text = {0};
+    size_t count = 0;
+    ki_error why = KI_ERROR_INIT;
+    ki__secrets_init(&content, server->alloc);
+    int r = ki__file_read(path, FILE_BYTES_MAX, &content, &text, &info);
+    if (r < 0) {
+        (void)ki__error_set(&why, r, "%s", ki__file_error_text(r));
+    } else {
+        r = ki_apiserver_load(server, text, &count, &why);
+    }
+    if (r < 0) {
+        blame_file(error, path, &why);
+    }
+    if (ret_count != NULL) {
+        *ret_count = count;
+    }
+    ki__secrets_done(&content);
     return r;
 }

@@ -8,6 +8,7 @@
 #include <kinformer/str.h>
 
 #include "base/secret.h"
+#include "base/shared.h"
 
 /** Information about an opened file. */
 typedef struct ki__file_info {
@@ -19,14 +20,14 @@ typedef struct ki__file_info {
 
 /** Reads a file, NUL-terminated, into `secrets`.
  *  Errors: -errno;  KI_ERR_INVALID  not a regular file;  KI_ERR_LIMIT  more than `max` bytes. */
-int ki__file_read(const char *path, size_t max, ki__secrets *secrets, ki_str *ret_text,
-                  ki__file_info *ret_info);
+KI__SHARED int ki__file_read(const char *path, size_t max, ki__secrets *secrets, ki_str *ret_text,
+                             ki__file_info *ret_info);
 
 /** Whether ki__file_read() could open the file; the same errors. */
 int ki__file_check(const char *path, size_t max, ki__file_info *ret_info);
 
 /** A short text for an error of the two. */
-const char *ki__file_error_text(int code);
+KI__SHARED const char *ki__file_error_text(int code);
 
 /** The absolute directory of a file, in `secrets`. -ENOMEM, or -errno of getcwd(). */
 int ki__file_folder(const char *path, ki__secrets *secrets, const char **ret_folder);

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Three informers fill one work queue with keys of Websites: changes of a Website add its own key,
+ * those of a ConfigMap or a Deployment the key of their owner. Workers take a key, compare the
+ * desired and the actual state, and write the difference; if there is none, they send nothing. */
+#include "controller.h"
+
+#include <stdio.h>
+
+enum { WORKERS = 4, PAGE_BYTES = 60001 /* 15,000 characters in UTF-8 */ };
+
+/* ---- the desired state ---- */
+
+static void fill_config(ki_edit *edit, void *user)
+{
+    const ki_object *website = user;
+    ki_value html = ki_object_at(website, "spec.html");
+    ki_edit_add_owner(edit, website, true);
+    ki_edit_set_label(edit, MANAGER_LABEL, MANAGER);
+    ki_edit_remove(edit, "data");
+    ki_edit_set_value(edit, "data['index.html']", &html);
+}
+
+/* Merged into what is there: fields that are not named here keep the defaults of the server. The
+ * hash makes the Deployment replace its pods when the page changes. */
+static void fill_deployment(ki_edit *edit, void *user)
+{
+    const ki_object *website = user;
+    const char *name = ki_object_name(website);
+    char page[PAGE_BYTES];
+    char image[256];
+    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+    for (const char *p = ki_object_string_or(website, "spec.html", "", page, sizeof(page)); *p;
+         p++) {
+        hash = (hash ^ (unsigned char)*p) * 0x100000001b3;
+    }
+    ki_edit_add_owner(edit, website, true);
+    ki_edit_set_label(edit, MANAGER_LABEL, MANAGER);
+    ki_edit_merge_format(
+        edit,
+        "{spec: {replicas: %jd, selector: {matchLabels: {website: %s}}, template: {"
+        "  metadata: {labels: {website: %s}, annotations: {" HASH_ANNOTATION ": '%ju'}},"
+        "  spec: {containers: [{name: 'web', image: %s, ports: [{containerPort: 80}],"
+        "    volumeMounts: [{name: 'page', mountPath: '/usr/share/nginx/html'}]}],"
+        "  volumes: [{name: 'page', configMap: {name: %s}}]}}}}",
+        (intmax_t)ki_object_int64_or(website, "spec.replicas", 1), name, name, (uintmax_t)hash,
+        ki_object_string_or(website, "spec.image", "nginx:1.29", image, sizeof(image)), name);
+}
+
+static void set_finalizer(ki_edit *edit, void *user)
+{
+    const ki_object *website = user;
+    (ki_object_is_deleting(website) ? ki_edit_remove_finalizer : ki_edit_add_finalizer)(edit,
+                                                                                        FINALIZER);
+}
+
+/* Ready once the Deployment has as many replicas as it should have, of the current page. */
+static void fill_status(ki_edit *edit, void *user)
+{
+    const ki_object *const *objects = user; /* the Website and its Deployment */
+    const ki_object *deployment = objects[1];
+    int64_t wanted = ki_object_int64_or(deployment, "spec.replicas", 1);
+    int64_t ready = ki_object_int64_or(deployment, "status.readyReplicas", 0);
+    int64_t observed = ki_object_int64_or(deployment, "status.observedGeneration", 0);
+    bool is_ready = ready >= wanted && observed >= ki_object_generation(deployment);
+    char message[64];
+    snprintf(message, sizeof(message), "%d of %d replicas ready", (int)ready, (int)wanted);
+    ki_edit_set_int64(edit, "status.observedGeneration", ki_object_generation(objects[0]));
+    ki_edit_set_int64(edit, "status.readyReplicas", ready);
+    ki_edit_set_condition(edit, KI_OPTIONS(ki_condition, .type = "Ready", .message = message,
+                                           .status = is_ready ? "True" : "False",
+                                           .reason = is_ready ? "Serving" : "Waiting"));
+}
+
+/* ---- writing it ---- */
+
+/* Creates or corrects a child of a Website. */
+static int keep(website_controller *c, ki_informer *children, ki_mutate fill, ki_object *website,
+                ki_object **ret_child, ki_error *error)
+{
+    KI_AUTO(ki_object) cached = ki_store_get(ki_informer_store(children), ki_object_key(website));
+    return ki_client_create_or_patch(c->client, ki_informer_resource(children),
+                                     ki_object_namespace(website), ki_object_name(website), cached,
+                                     fill, website, ret_child, error);
+}
+
+/* Deletes a child, which the cache may not have yet; an object of others is kept. */
+static int drop(website_controller *c, ki_informer *children, const ki_object *website,
+                ki_error *error)
+{
+    const ki_resource *resource = ki_informer_resource(children);
+    KI_AUTO(ki_object) child = NULL;
+    int r = ki_client_get(c->client, resource, ki_object_namespace(website),
+                          ki_object_name(website), &child, NULL, error);
+    if (r >= 0 && ki_object_is_controlled_by(child, website)) {
+        r = ki_client_delete_object(c->client, resource, child, NULL, error);
+    }
+    return r == KI_ERR_NOT_FOUND ? 0 : r;
+}
+
+/* ---- reconciling ---- */
+
+static int clean_up(website_controller *c, ki_object *website, ki_error *error)
+{
+    if (!ki_object_has_finalizer(website, FINALIZER)) {
+        return 0;
+    }
+    KI_TRY(drop(c, c->deployments, website, error));
+    KI_TRY(drop(c, c->configs, website, error));
+    int r = ki_client_modify(c->client, c->resource, website, NULL, set_finalizer, website, NULL,
+                             error);
+    return r == KI_ERR_NOT_FOUND ? 0 : r; /* done before; the cache is behind */
+}
+
+static int bring_about(website_controller *c, ki_object *cached, ki_error *error)
+{
+    KI_AUTO(ki_object) website = NULL;
+    KI_AUTO(ki_object) deployment = NULL;
+    KI_TRY(ki_client_modify(c->client, c->resource, cached, NULL, set_finalizer, cached, &website,
+                            error));
+    KI_TRY(keep(c, c->configs, fill_config, website, NULL, error));
+    KI_TRY(keep(c, c->deployments, fill_deployment, website, &deployment, error));
+    return ki_client_modify(c->client, c->resource, website, "status", fill_status,
+                            (const ki_object *[]){website, deployment}, NULL, error);
+}
+
+/* Called by the controller for a key, never on two threads for the same key. */
+static int reconcile(const char *key, uint64_t *retry_after_ms, ki_error *error, void *user)
+{
+    (void)retry_after_ms;
+    website_controller *c = user;
+    KI_AUTO(ki_object) website = ki_store_get(ki_informer_store(c->websites), key);
+    int r = website == NULL                  ? 0
+            : ki_object_is_deleting(website) ? clean_up(c, website, error)
+                                             : bring_about(c, website, error);
+    atomic_fetch_add(&c->reconciled, 1);
+    return r;
+}
+
+static void on_error(const char *key, const ki_error *error, uint32_t failures, bool given_up,
+                     void *user)
+{
+    atomic_fetch_add(&((website_controller *)user)->failed, 1);
+    fprintf(stderr, "%s: %s (failure %u; %s)\n", key, error->message, (unsigned)failures,
+            given_up ? "giving up" : "will retry");
+}
+
+/* ---- starting and ending ---- */
+
+/* Creates an informer whose changes add the keys of Websites, or of those that own the objects. */
+static int follow(website_controller *c, const ki_resource *resource, const ki_resource *owner,
+                  ki_informer **ret_informer, ki_error *error)
+{
+    const char *selector = owner != NULL ? MANAGER_LABEL "=" MANAGER : NULL;
+    KI_TRY(ki_client_informer(c->client, resource,
+                              KI_OPTIONS(ki_informer_options, .label_selector = selector),
+                              ret_informer, error));
+    return ki_informer_enqueue(*ret_informer, c->queue,
+                               KI_OPTIONS(ki_enqueue_options, .owner = owner), error);
+}
+
+int website_controller_start(website_controller *c, ki_client *client, ki_error *error)
+{
+    *c = (website_controller){.client = client};
+    KI_TRY(ki_resource_new(KI_OPTIONS(ki_resource_options, .group = "example.com", .version = "v1",
+                                      .resource = "websites", .kind = "Website"),
+                           &c->resource, error));
+    KI_TRY(ki_workqueue_new(NULL, &c->queue, error));
+    KI_TRY(follow(c, c->resource, NULL, &c->websites, error));
+    KI_TRY(follow(c, KI_CORE_V1_CONFIGMAPS, c->resource, &c->configs, error));
+    KI_TRY(follow(c, KI_APPS_V1_DEPLOYMENTS, c->resource, &c->deployments, error));
+    KI_TRY(ki_controller_new(KI_OPTIONS(ki_controller_options, .queue = c->queue, .user = c,
+                                        .reconcile = reconcile, .on_error = on_error),
+                             &c->controller, error));
+    return ki_controller_start(c->controller, client, WORKERS, error);
+}
+
+void website_controller_stop(website_controller *c)
+{
+    ki_controller_close(c->controller);
+    ki_workqueue_unref(c->queue);
+    ki_informer_unref(c->deployments);
+    ki_informer_unref(c->configs);
+    ki_informer_unref(c->websites);
+    ki_resource_unref(c->resource);
+}

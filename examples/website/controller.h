@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A controller for a custom resource: a Website (crd.yaml) is a page and the number of servers that
+ * serve it. For each the controller maintains a ConfigMap with the page and a Deployment of web
+ * servers that mount it, both named as the Website and owned by it:
+ *
+ *   spec:   {html: "<h1>Shop</h1>", replicas: 2, image: "nginx:1.29"}
+ *   status: {observedGeneration: 1, readyReplicas: 2, conditions: [{type: Ready, status: "True"}]}
+ *
+ * What others change in them is restored. A finalizer ensures that both are deleted before the
+ * Website is. main.c makes a program of it; test_controller.c tests it. controller.hpp is the same
+ * in C++. */
+#ifndef WEBSITE_CONTROLLER_H
+#define WEBSITE_CONTROLLER_H
+
+#include <stdatomic.h>
+
+#include <kinformer/kinformer.h>
+
+#define FINALIZER "example.com/website"
+#define HASH_ANNOTATION "example.com/hash"
+/* Marks what is ours; the caches hold no other ConfigMaps and Deployments. */
+#define MANAGER_LABEL "app.kubernetes.io/managed-by"
+#define MANAGER "website-controller"
+
+typedef struct website_controller {
+    ki_client *client;     /* must live longer */
+    ki_resource *resource; /* Websites */
+    ki_informer *websites;
+    ki_informer *configs;
+    ki_informer *deployments;
+    ki_workqueue *queue;
+    ki_controller *controller;
+    atomic_ulong reconciled;
+    atomic_ulong failed;
+} website_controller;
+
+/** Starts it. End it with website_controller_stop(), also after a failure. */
+int website_controller_start(website_controller *c, ki_client *client, ki_error *error);
+
+/** Waits for requests in progress. */
+void website_controller_stop(website_controller *c);
+
+#endif
