@@ -26,6 +26,5 @@ int main(void)
         (void)sigwait(&ends, &signal_number);
     }
     website_controller_stop(&controller);
-    printf("reconciled %lu, failed %lu\n", controller.reconciled, controller.failed);
     return r < 0;
 }

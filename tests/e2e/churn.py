@@ -99,12 +99,12 @@ class Writer:
 
 
 class Churn:
-    """`more`: writers besides the usual ones."""
+    """`more`: writers besides the usual ones, of which there are so many."""
 
-    def __init__(self, cluster, seed, per_second, more=()):
+    def __init__(self, cluster, seed, per_second, more=(), writers=THREADS):
         self.stop = threading.Event()
-        self.writers = [*(Writer(cluster, f"{seed}-{i}", per_second / THREADS)
-                          for i in range(THREADS)), *more]
+        self.writers = [*(Writer(cluster, f"{seed}-{i}", per_second / writers)
+                          for i in range(writers)), *more]
         self.threads = [threading.Thread(target=writer.run, args=(self.stop,), daemon=True)
                         for writer in self.writers]
 

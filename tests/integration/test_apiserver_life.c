@@ -499,8 +499,9 @@ static void files_are_loaded(void **state)
     assert_memory_equal(error.message, path, strlen(path));
     assert_int_equal(error.line, 2);
     assert_int_equal(loaded, 1);
-    assert_int_equal(ki_apiserver_load_file(s.server, "/tmp", &loaded, &error), KI_ERR_INVALID);
-    assert_string_equal(error.message, "/tmp: not a regular file");
+    assert_int_equal(ki_apiserver_load_file(s.server, "/dev/null", &loaded, &error),
+                     KI_ERR_INVALID);
+    assert_string_equal(error.message, "/dev/null: not a regular file");
     assert_int_equal(loaded, 0);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(ki_apiserver_load_file(s.server, path, NULL, NULL), -ENOENT);

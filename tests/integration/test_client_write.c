@@ -331,7 +331,7 @@ static void only_this_object_is_deleted(void **state)
 
 static void set_phase(ki_edit *edit, void *user)
 {
-    ki_edit_set_string(edit, "status.phase", user);
+    ki_edit_set_string(edit, "status.phase", user == NULL ? "Running" : "Failed");
     ki_edit_set_condition(edit, KI_OPTIONS(ki_condition, .type = "A", .status = "True"));
 }
 
@@ -347,9 +347,9 @@ static void a_status_is_modified(void **state)
     begin(&w);
     must(ki_apiserver_load(w.server, ki_str_from(pod), NULL, &error), &error);
     must(ki_apiserver_get(w.server, KI_CORE_V1_PODS, "default", "p", &old, &error), &error);
-    assert_int_equal(ki_client_modify(w.client, KI_CORE_V1_PODS, old, "status", set_phase,
-                                      (void *)"Running", &made, &error),
-                     KI_WRITTEN_PATCHED);
+    assert_int_equal(
+        ki_client_modify(w.client, KI_CORE_V1_PODS, old, "status", set_phase, NULL, &made, &error),
+        KI_WRITTEN_PATCHED);
     assert_true(ki_object_equals(made, "status.phase", "Running"));
     assert_true(ki_object_equals(made, "status.conditions[type=A].status", "True"));
     ki_object_unref(old);
