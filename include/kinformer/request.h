@@ -186,8 +186,8 @@ KI_API KI_NODISCARD int ki_client_delete(ki_client *client, const ki_resource *r
                                          const char *name_space, const char *name,
                                          ki_object **reterr_status, ki_error *error);
 
-/** Deletes this object, in whatever version; if the server has another one of its name, with another
- *  uid, the response is a conflict. */
+/** Deletes this object, whatever its current version. If the server has another object with its
+ *  name, but another uid, the response is a conflict. */
 KI_API KI_NODISCARD int ki_client_delete_object(ki_client *client, const ki_resource *resource,
                                                 const ki_object *object, ki_object **reterr_status,
                                                 ki_error *error);

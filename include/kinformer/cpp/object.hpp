@@ -399,7 +399,7 @@ class resource : public shared<const ki_resource, ki_resource_ref, ki_resource_u
     explicit resource(const ki_resource_options &options) : resource(try_new(options).value())
     {
     }
-    /** A custom resource in namespaces: ki::resource("example.com", "v1", "websites", "Website"). */
+    /** A custom resource in namespaces: resource("example.com", "v1", "websites", "Website"). */
     resource(const text &group, const text &version, const text &plural, const text &kind)
         : resource(custom(group, version, plural, kind))
     {
