@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <kinformer/apiserver.h>
+#include <kinformer/merge.h>
 
 #include "controller.h"
 
