@@ -10,9 +10,10 @@ import csource
 
 # Plain values, which later versions may not add members to. All other structs begin with `size`.
 FIXED = {
-    "ki_buf", "ki_config_extra", "ki_config_variable", "ki_durations", "ki_http_header",
-    "ki_index_iter", "ki_lister", "ki_lister_iter", "ki_log_field", "ki_snapshot_iter", "ki_str",
-    "ki_value", "ki_value_iter", "ki_work",
+    "ki_buf", "ki_bytes", "ki_config_extra", "ki_config_variable", "ki_durations", "ki_http_header",
+    "ki_index_iter", "ki_int_or_string", "ki_lister", "ki_lister_iter", "ki_log_field",
+    "ki_quantity", "ki_snapshot_iter", "ki_str", "ki_text", "ki_timestamp", "ki_value",
+    "ki_value_iter", "ki_work",
 }
 _STRUCT = re.compile(r"^typedef struct (ki_\w+) \{\n(.*?)^\} \1;", re.DOTALL | re.MULTILINE)
 
@@ -54,7 +55,7 @@ def structs(path, text):
 
 
 def read_headers(root=csource.ROOT):
-    return csource.read_tree(root, ["include"], [".h"])
+    return csource.hand_written(csource.read_tree(root, ["include"], [".h"]))
 
 
 def all_structs(headers):

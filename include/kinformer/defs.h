@@ -18,10 +18,12 @@
 #if defined(__GNUC__)
 #define KI_API __attribute__((visibility("default")))
 #define KI_NODISCARD __attribute__((warn_unused_result))
+#define KI_DEPRECATED __attribute__((deprecated))
 #define KI_PRINTF(format_index, first_arg) __attribute__((format(printf, format_index, first_arg)))
 #else
 #define KI_API
 #define KI_NODISCARD
+#define KI_DEPRECATED
 #define KI_PRINTF(format_index, first_arg)
 #endif
 

@@ -111,7 +111,9 @@ NEVER = {"ki_selector_print": {"selector"}, "ki_field_selector_print": {"selecto
 
 DECLARATION = re.compile(r"KI_API\s+(?:KI_NODISCARD\s+)?(int|void)\s+(ki_\w+)"
                          r"\(((?:[^()]|\([^()]*\))*)\)\s*;")
-VALUES = {"ki_str": 'ki_str_from("a")', "bool": "false", "char": "'a'", "size_t": "1"}
+VALUES = {"ki_str": 'ki_str_from("a")', "bool": "false", "char": "'a'", "size_t": "1",
+          "ki_text": '(ki_text){"a", 1, NULL}', "ki_bytes": '(ki_bytes){"a", 1, NULL}',
+          "ki_quantity": '(ki_quantity){{"1", 1, NULL}}'}
 
 
 def split(parameters):

@@ -12,6 +12,7 @@ import (
 )
 
 const usage = `usage: gen-schema tables [--check]
+       gen-schema views [--check]
        gen-schema vectors [--check | --random COUNT --dir FOLDER]
        gen-schema wire [--check]
        gen-schema verify FILE...
@@ -25,6 +26,8 @@ func main() {
 	switch {
 	case len(args) >= 1 && args[0] == "tables":
 		tables(args[1:])
+	case len(args) >= 1 && args[0] == "views":
+		views(args[1:])
 	case len(args) >= 1 && args[0] == "vectors":
 		vectors(args[1:])
 	case len(args) >= 1 && args[0] == "wire":

@@ -11,7 +11,7 @@
 enum { LEVELS = KI__SCHEMA_INLINE_DEPTH_MAX };
 enum { PHASE_KIND, PHASE_API_VERSION, PHASE_WIRE, PHASE_ABSENT };
 
-static const ki__schema_message *message_of(const ki_value *map)
+const ki__schema_message *ki__proto_message_of(const ki_value *map)
 {
     static const ki__schema_message nothing = {0};
     if (ki__proto_shape_of(map) == KI__PROTO_MESSAGE) {
@@ -126,19 +126,9 @@ static int find_type_member(const ki_value *root, ki_str name, ki_value *ret_mem
     return 0;
 }
 
-int ki__proto_message_member(const ki_value *map, ki_str name, ki_value *ret_member)
+int ki__proto_message_read(ki_str bytes, const ki__schema_field *const *way, size_t count,
+                           ki_value *ret_member)
 {
-    ki_str bytes = ki__proto_bytes_of(map);
-    const ki__schema_message *message = message_of(map);
-    const ki__schema_field *way[LEVELS + 1];
-    size_t count = name.len != 0 ? find_way(message, name, way) : 0;
-    if (count == 0) {
-        if (ki__proto_shape_of(map) == KI__PROTO_ROOT &&
-            find_type_member(map, name, ret_member) == 0) {
-            return 0;
-        }
-        return has_unknown(message, bytes) ? KI_ERR_NO_SCHEMA : KI_ERR_NOT_FOUND;
-    }
     ki__proto_item item;
     for (size_t i = 0; i + 1 < count; i++) {
         if (ki__proto_find(bytes, way[i]->number, &item) != NULL) {
@@ -166,6 +156,22 @@ int ki__proto_message_member(const ki_value *map, ki_str name, ki_value *ret_mem
     return 0;
 }
 
+int ki__proto_message_member(const ki_value *map, ki_str name, ki_value *ret_member)
+{
+    ki_str bytes = ki__proto_bytes_of(map);
+    const ki__schema_message *message = ki__proto_message_of(map);
+    const ki__schema_field *way[LEVELS + 1];
+    size_t count = name.len != 0 ? find_way(message, name, way) : 0;
+    if (count == 0) {
+        if (ki__proto_shape_of(map) == KI__PROTO_ROOT &&
+            find_type_member(map, name, ret_member) == 0) {
+            return 0;
+        }
+        return has_unknown(message, bytes) ? KI_ERR_NO_SCHEMA : KI_ERR_NOT_FOUND;
+    }
+    return ki__proto_message_read(bytes, way, count, ret_member);
+}
+
 /* ---- iterators ---- */
 
 /* In an iterator, detail[0] is the mask of slots seen, and detail[1] holds the ends of the open
@@ -185,7 +191,7 @@ static uint32_t end_offset(const ki_value_iter *iter, unsigned level)
 static place place_of(const ki_value_iter *iter, const ki__proto_detail *detail)
 {
     const char *start = iter->container.bytes;
-    place at = {message_of(&iter->container), start + iter->container.len, 0};
+    place at = {ki__proto_message_of(&iter->container), start + iter->container.len, 0};
     for (unsigned i = 0; i < detail->level; i++) {
         const ki__schema_field *field = ki__proto_fields(at.message) + detail->inline_at[i];
         at.message = ki__proto_message(field);
@@ -287,7 +293,7 @@ static const ki__schema_field *field_of_slot(const ki__schema_message *message, 
 static const ki__schema_field *next_absent(const ki_value_iter *iter, ki__proto_detail *detail,
                                            ki_value *ret_value)
 {
-    const ki__schema_message *message = message_of(&iter->container);
+    const ki__schema_message *message = ki__proto_message_of(&iter->container);
     uint64_t seen = iter->detail[0];
     while (detail->slot < message->slot_count) {
         unsigned slot = detail->slot++;

@@ -102,6 +102,14 @@ bool ki__proto_text_is(ki_str raw, ki_str text);
 
 /* ---- messages (proto_message.c) ---- */
 
+/** The message of a map that is one; without fields if its kind is not known. */
+const ki__schema_message *ki__proto_message_of(const ki_value *map);
+
+/** What is at the end of a way of fields, all inline but for the last, in a message of `bytes`.
+ *  KI_ERR_NOT_FOUND if JSON does not show it. */
+int ki__proto_message_read(ki_str bytes, const ki__schema_field *const *way, size_t count,
+                           ki_value *ret_member);
+
 int ki__proto_message_member(const ki_value *map, ki_str name, ki_value *ret_member);
 void ki__proto_message_iter_init(ki_value_iter *iter);
 int ki__proto_message_iter_next(ki_value_iter *iter, ki_value *ret_key, ki_value *ret_value);

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fields of views: in protobuf by number, in JSON by name. What a field reads as is what values and
+ * paths read: the schema tables decide, not the program, which may have been compiled with other
+ * ones. So a wrong number or type cannot do more than give a default. */
+#include "object/view.h"
+
+#include <kinformer/encoding.h>
+#include <kinformer/error.h>
+
+#include "base/error.h"
+#include "object/object.h"
+#include "object/proto/proto_value.h"
+#include "object/proto/proto_wire.h"
+#include "object/text/duration.h"
+#include "object/text/rfc3339.h"
+
+enum { NUMBER_BITS = 8, NUMBER_MASK = 0xff, LENGTH_SHIFT = 24, TIME_TEXT_MAX = 63 };
+
+ki_value ki_view_root(const ki_object *object, const char *api_version, const char *kind)
+{
+    bool same = object != NULL && strcmp(ki_object_kind(object), kind) == 0 &&
+                (api_version == NULL || strcmp(ki_object_api_version(object), api_version) == 0);
+    return same ? ki_object_root(object) : (ki_value){0};
+}
+
+/* A field of a message by its number, and those of the inline messages around it. */
+static int proto_field(const ki_value *view, uint32_t field, ki_value *ret_value)
+{
+    const ki__schema_field *way[KI__SCHEMA_INLINE_DEPTH_MAX + 1];
+    const ki__schema_message *message = ki__proto_message_of(view);
+    uint32_t numbers[KI__SCHEMA_INLINE_DEPTH_MAX + 1];
+    size_t count = 0;
+    for (unsigned shift = LENGTH_SHIFT; shift != 0;) {
+        shift -= NUMBER_BITS;
+        uint32_t number = field >> shift & NUMBER_MASK;
+        if (number != 0) {
+            numbers[count++] = number;
+        }
+    }
+    ki_str bytes = ki__proto_bytes_of(view);
+    for (size_t i = 0; i < count; i++) {
+        way[i] = ki__schema_field_by_number(message, numbers[i]);
+        bool last = i + 1 == count;
+        if (way[i] == NULL || ((way[i]->flags & KI__SCHEMA_INLINE) != 0) == last) {
+            ki__proto_item item; /* of a newer or an older API */
+            return ki__proto_find(bytes, numbers[i], &item) != NULL ? KI_ERR_NO_SCHEMA
+                                                                    : KI_ERR_NOT_FOUND;
+        }
+        message = ki__proto_message(way[i]);
+    }
+    return ki__proto_message_read(bytes, way, count, ret_value);
+}
+
+static int find(const ki_value *view, uint32_t field, const char *name, ki_value *ret_value)
+{
+    if (field == 0) {
+        *ret_value = *view;
+        return view->ops != NULL ? 0 : KI_ERR_NOT_FOUND;
+    }
+    if (view->ops == &ki__proto_value_ops) {
+        return ki__proto_shape_of(view) >= KI__PROTO_MESSAGE ? proto_field(view, field, ret_value)
+                                                             : KI_ERR_TYPE;
+    }
+    return ki_value_member(view, ki_str_make(name, field >> LENGTH_SHIFT), ret_value);
+}
+
+int ki_view_get(const ki_value *view, uint32_t field, const char *name, ki_value *ret_value)
+{
+    KI__REQUIRE(view, NULL);
+    KI__REQUIRE(name, NULL);
+    KI__REQUIRE(ret_value, NULL);
+    ki_value value;
+    int r = view->ops != NULL ? find(view, field, name, &value) : KI_ERR_NOT_FOUND;
+    if (r == 0) {
+        *ret_value = value;
+    }
+    return r;
+}
+
+bool ki_view_has(const ki_value *view, uint32_t field, const char *name)
+{
+    ki_value value;
+    return find(view, field, name, &value) == 0 && ki_value_type(&value) != KI_TYPE_NULL;
+}
+
+ki_value ki_view_child(const ki_value *view, uint32_t field, const char *name)
+{
+    ki_value value;
+    return find(view, field, name, &value) == 0 ? value : (ki_value){0};
+}
+
+/* ---- scalars ---- */
+
+ki_text ki_view_text(const ki_value *view, uint32_t field, const char *name, const char *otherwise)
+{
+    ki_value value;
+    ki_text text;
+    if (find(view, field, name, &value) == 0 && ki__text_of(&value, &text)) {
+        return text;
+    }
+    return otherwise != NULL ? (ki_text){otherwise, strlen(otherwise), NULL}
+                             : (ki_text){"", 0, NULL};
+}
+
+bool ki_view_bool(const ki_value *view, uint32_t field, const char *name, bool otherwise)
+{
+    ki_value value;
+    return find(view, field, name, &value) == 0 ? ki_value_bool_or(&value, otherwise) : otherwise;
+}
+
+int32_t ki_view_int32(const ki_value *view, uint32_t field, const char *name, int32_t otherwise)
+{
+    int64_t number = ki_view_int64(view, field, name, otherwise);
+    return number >= INT32_MIN && number <= INT32_MAX ? (int32_t)number : otherwise;
+}
+
+int64_t ki_view_int64(const ki_value *view, uint32_t field, const char *name, int64_t otherwise)
+{
+    ki_value value;
+    return find(view, field, name, &value) == 0 ? ki_value_int64_or(&value, otherwise) : otherwise;
+}
+
+double ki_view_double(const ki_value *view, uint32_t field, const char *name, double otherwise)
+{
+    ki_value value;
+    return find(view, field, name, &value) == 0 ? ki_value_double_or(&value, otherwise) : otherwise;
+}
+
+ki_bytes ki_view_bytes(const ki_value *view, uint32_t field, const char *name)
+{
+    ki_value value;
+    ki_bytes bytes;
+    return find(view, field, name, &value) == 0 && ki__bytes_of(&value, &bytes)
+               ? bytes
+               : (ki_bytes){"", 0, NULL};
+}
+
+ki_quantity ki_view_quantity(const ki_value *view, uint32_t field, const char *name)
+{
+    ki_value value;
+    ki_quantity quantity = {{"", 0, NULL}};
+    ki_str number;
+    if (find(view, field, name, &value) == 0 && !ki__text_of(&value, &quantity.text) &&
+        ki_value_number_text(&value, &number) == 0) { /* JSON may have a number */
+        quantity.text = (ki_text){number.ptr, number.len, NULL};
+    }
+    return quantity;
+}
+
+ki_int_or_string ki_view_int_or_string(const ki_value *view, uint32_t field, const char *name)
+{
+    ki_value value;
+    ki_int_or_string out = {false, 0, {"", 0, NULL}};
+    if (find(view, field, name, &value) == 0) {
+        out.is_string = ki__text_of(&value, &out.text);
+        out.number = out.is_string ? 0 : ki_view_int32(&value, 0, NULL, 0);
+    }
+    return out;
+}
+
+/* ---- times ---- */
+
+/* The numbers of a time in protobuf. */
+static ki_timestamp proto_time(const ki_value *value)
+{
+    enum { NANOS = 1000000000 };
+    ki_str payload = ki__proto_bytes_of(value);
+    ki__proto_item item;
+    ki_timestamp time = {0, 0};
+    if (ki__proto_find(payload, 1, &item) != NULL) {
+        time.seconds = ki__proto_int64(ki__proto_number(item.payload));
+    }
+    if (ki__proto_shape_of(value) == KI__PROTO_MICRO_TIME &&
+        ki__proto_find(payload, 2, &item) != NULL) {
+        int32_t nanos = ki__proto_int32(ki__proto_number(item.payload));
+        nanos -= nanos % 1000; /* JSON shows microseconds */
+        time.nanos = (nanos % NANOS + NANOS) % NANOS;
+        /* Seconds may be any number; beyond all years, the sum is of no use but must be defined. */
+        time.seconds =
+            ki__proto_int64((uint64_t)time.seconds + (uint64_t)((nanos - time.nanos) / NANOS));
+    }
+    return time;
+}
+
+/* A string that is stored as text, without escapes; empty if it is not. */
+static ki_str short_text(const ki_value *value, char *room, size_t size)
+{
+    int len = ki_value_get_string(value, room, size);
+    return ki_str_make(room, len > 0 ? (size_t)len : 0);
+}
+
+ki_timestamp ki_view_time(const ki_value *view, uint32_t field, const char *name)
+{
+    char room[TIME_TEXT_MAX + 1];
+    ki_value value;
+    ki_timestamp time = {0, 0};
+    if (find(view, field, name, &value) < 0) {
+        return time;
+    }
+    if (value.ops == &ki__proto_value_ops && (ki__proto_shape_of(&value) == KI__PROTO_TIME ||
+                                              ki__proto_shape_of(&value) == KI__PROTO_MICRO_TIME)) {
+        return proto_time(&value);
+    }
+    ki_str text = short_text(&value, room, sizeof(room));
+    return ki__rfc3339_read_nanos(text, &time.seconds, &time.nanos) == 0 ? time
+                                                                         : (ki_timestamp){0, 0};
+}
+
+int64_t ki_view_duration(const ki_value *view, uint32_t field, const char *name)
+{
+    char room[TIME_TEXT_MAX + 1];
+    ki_value value;
+    int64_t nanoseconds = 0;
+    if (find(view, field, name, &value) < 0) {
+        return 0;
+    }
+    if (value.ops == &ki__proto_value_ops && ki__proto_shape_of(&value) == KI__PROTO_DURATION) {
+        return ki__proto_int64(ki__proto_number(ki__proto_bytes_of(&value)));
+    }
+    ki_str text = short_text(&value, room, sizeof(room));
+    return ki__duration_read(text, &nanoseconds) == 0 ? nanoseconds : 0;
+}
+
+/* ---- lists and maps ---- */
+
+ki_value ki_view_find(const ki_value *list, uint32_t field, const char *name, const char *key)
+{
+    ki_value_iter iter;
+    ki_value element;
+    ki_value value;
+    ki_str wanted = ki_str_from(key);
+    if (ki_value_type(list) != KI_TYPE_LIST || ki_value_iter_begin(list, &iter) < 0) {
+        return (ki_value){0};
+    }
+    while (ki_value_iter_next(&iter, NULL, &element) > 0) {
+        if (find(&element, field, name, &value) == 0 && ki_value_equals(&value, wanted)) {
+            return element;
+        }
+    }
+    return (ki_value){0};
+}
+
+ki_value ki_view_element(const ki_value *list, size_t index)
+{
+    ki_value element;
+    return index <= INT64_MAX && ki_value_element(list, (int64_t)index, &element) == 0
+               ? element
+               : (ki_value){0};
+}
+
+ki_value ki_view_entry(const ki_value *map, const char *key)
+{
+    ki_value entry;
+    return ki_value_member(map, ki_str_from(key), &entry) == 0 ? entry : (ki_value){0};
+}
