@@ -193,6 +193,9 @@ KI_API ki_int_or_string ki_view_int_or_string(const ki_value *view, uint32_t fie
 KI_API ki_value ki_view_find(const ki_value *list, uint32_t field, const char *name,
                              const char *key);
 
+/** Returns the next element of a list: as ki_value_iter_next(), but false at the end.  Since: 0.1 */
+KI_API bool ki_view_next(ki_value_iter *iter, ki_value *ret_element);
+
 /** Returns element `index` of a list, or the value of a key in a map; KI_TYPE_NONE if there is
  *  none.  Since: 0.1 */
 KI_API ki_value ki_view_element(const ki_value *list, size_t index);
@@ -246,7 +249,7 @@ KI_API ki_value ki_view_entry(const ki_value *map, const char *key);
     static inline bool T##_list_next(T##_list_iter *iter, T *ret_item)    \
     {                                                                     \
         ki_value element;                                                 \
-        bool more = ki_value_iter_next(&iter->walk, NULL, &element) > 0;  \
+        bool more = ki_view_next(&iter->walk, &element);                  \
         if (more) {                                                       \
             *ret_item = ki_from_##T(&element);                            \
         }                                                                 \

@@ -8,6 +8,7 @@
 #include <kinformer/error.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "object/object.h"
 #include "object/proto/proto_value.h"
 #include "object/proto/proto_wire.h"
@@ -16,11 +17,27 @@
 
 enum { NUMBER_BITS = 8, NUMBER_MASK = 0xff, LENGTH_SHIFT = 24, TIME_TEXT_MAX = 63 };
 
+/* For short strings. */
+static inline bool same_text(const char *a, const char *b)
+{
+    while (*a == *b && *a != '\0') {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
 ki_value ki_view_root(const ki_object *object, const char *api_version, const char *kind)
 {
-    bool same = object != NULL && strcmp(ki_object_kind(object), kind) == 0 &&
-                (api_version == NULL || strcmp(ki_object_api_version(object), api_version) == 0);
-    return same ? ki_object_root(object) : (ki_value){0};
+    if (object == NULL) {
+        return (ki_value){0};
+    }
+    const char *strings = ki__object_far_strings(object);
+    if (!same_text(strings + object->kind, kind) ||
+        (api_version != NULL && !same_text(strings + object->api_version, api_version))) {
+        return (ki_value){0};
+    }
+    return ki_object_root(object);
 }
 
 /* A field of a message by its number, and those of the inline messages around it. */
@@ -51,7 +68,55 @@ static int proto_field(const ki_value *view, uint32_t field, ki_value *ret_value
     return ki__proto_message_read(bytes, way, count, ret_value);
 }
 
-static int find(const ki_value *view, uint32_t field, const char *name, ki_value *ret_value)
+/* A field that is on the wire. */
+typedef struct hit {
+    const ki__schema_field *field;
+    const char *tag;
+    const char *end; /* of the message */
+    ki_str payload;
+} hit;
+
+/* The short way for most reads: a field of a protobuf message, or of one inline in it, that is
+ * there. If it is not taken, find() knows why. */
+static inline bool hit_field(const ki_value *view, uint32_t field, hit *ret_hit)
+{
+    enum { TWICE_INLINE = NUMBER_MASK << 2 * NUMBER_BITS };
+    if (view->ops != &ki__proto_value_ops || (field & TWICE_INLINE) != 0 ||
+        ki__proto_shape_of(view) < KI__PROTO_MESSAGE) {
+        return false;
+    }
+    const ki__schema_message *message = ki__proto_message_of(view);
+    ki_str bytes = ki__proto_bytes_of(view);
+    ki__proto_item item;
+    uint32_t outer = field >> NUMBER_BITS & NUMBER_MASK;
+    if (outer != 0) {
+        const ki__schema_field *holder = ki__schema_field_by_number(message, outer);
+        if (holder == NULL || (holder->flags & KI__SCHEMA_INLINE) == 0 ||
+            ki__proto_find(bytes, outer, &item) == NULL) {
+            return false;
+        }
+        message = ki__proto_message(holder);
+        bytes = item.payload;
+    }
+    ret_hit->field = ki__schema_field_by_number(message, field & NUMBER_MASK);
+    ret_hit->tag = ki__proto_find(bytes, field & NUMBER_MASK, &item);
+    if (ret_hit->field == NULL || ret_hit->tag == NULL) {
+        return false;
+    }
+    ret_hit->end = bytes.ptr + bytes.len;
+    ret_hit->payload = item.payload;
+    return true;
+}
+
+/* Whether it is a single value of a type. */
+static inline bool is_single(const hit *h, ki__schema_type type)
+{
+    enum { OTHERS = KI__SCHEMA_REPEATED | KI__SCHEMA_MAP | KI__SCHEMA_INLINE };
+    return h->field->type == type && (h->field->flags & OTHERS) == 0;
+}
+
+__attribute__((noinline)) static int find(const ki_value *view, uint32_t field, const char *name,
+                                          ki_value *ret_value)
 {
     if (field == 0) {
         *ret_value = *view;
@@ -86,6 +151,15 @@ bool ki_view_has(const ki_value *view, uint32_t field, const char *name)
 ki_value ki_view_child(const ki_value *view, uint32_t field, const char *name)
 {
     ki_value value;
+    hit h;
+    if (hit_field(view, field, &h)) {
+        if ((h.field->flags & (KI__SCHEMA_REPEATED | KI__SCHEMA_MAP)) != 0) {
+            return ki__proto_run(h.field, h.tag, h.end);
+        }
+        if (h.payload.len != 0 && is_single(&h, KI__SCHEMA_MESSAGE)) {
+            return ki__proto_make(KI__PROTO_MESSAGE, h.payload, ki__proto_message(h.field));
+        }
+    }
     return find(view, field, name, &value) == 0 ? value : (ki_value){0};
 }
 
@@ -95,6 +169,12 @@ ki_text ki_view_text(const ki_value *view, uint32_t field, const char *name, con
 {
     ki_value value;
     ki_text text;
+    hit h;
+    /* Not empty, so that JSON shows it in any case. */
+    if (hit_field(view, field, &h) && h.payload.len != 0 && is_single(&h, KI__SCHEMA_STRING)) {
+        return (ki_text){h.payload.ptr, h.payload.len,
+                         ki__utf8_valid(h.payload) ? NULL : &ki__proto_value_ops};
+    }
     if (find(view, field, name, &value) == 0 && ki__text_of(&value, &text)) {
         return text;
     }
@@ -117,6 +197,16 @@ int32_t ki_view_int32(const ki_value *view, uint32_t field, const char *name, in
 int64_t ki_view_int64(const ki_value *view, uint32_t field, const char *name, int64_t otherwise)
 {
     ki_value value;
+    hit h;
+    if (hit_field(view, field, &h)) {
+        uint64_t number = ki__proto_number(h.payload);
+        if (ki__proto_int32(number) != 0 && is_single(&h, KI__SCHEMA_INT32)) {
+            return ki__proto_int32(number);
+        }
+        if (number != 0 && is_single(&h, KI__SCHEMA_INT64)) {
+            return ki__proto_int64(number);
+        }
+    }
     return find(view, field, name, &value) == 0 ? ki_value_int64_or(&value, otherwise) : otherwise;
 }
 
@@ -238,6 +328,27 @@ ki_value ki_view_find(const ki_value *list, uint32_t field, const char *name, co
         }
     }
     return (ki_value){0};
+}
+
+bool ki_view_next(ki_value_iter *iter, ki_value *ret_element)
+{
+    const ki_value *list = &iter->container;
+    const ki__schema_field *field = list->schema;
+    if (list->ops != &ki__proto_value_ops || ki__proto_shape_of(list) != KI__PROTO_LIST ||
+        field->type != KI__SCHEMA_MESSAGE) {
+        return ki_value_iter_next(iter, NULL, ret_element) > 0;
+    }
+    const char *p = iter->next; /* the short way */
+    if (p == (const char *)list->bytes + list->len) {
+        return false;
+    }
+    ki__proto_item item = ki__proto_item_at(p);
+    if (item.number != field->number) {
+        return false;
+    }
+    *ret_element = ki__proto_make(KI__PROTO_MESSAGE, item.payload, ki__proto_message(field));
+    iter->next = item.after;
+    return true;
 }
 
 ki_value ki_view_element(const ki_value *list, size_t index)

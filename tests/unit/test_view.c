@@ -124,6 +124,29 @@ static void unknown_fields_differ_from_absent_ones(void **state)
     ki_object_unref(object);
 }
 
+/* The same in both encodings; an empty string of protobuf is an absent one. */
+static void absent_fields_have_the_default_of_the_api(void **state)
+{
+    (void)state;
+    ki_object *objects[] = {
+        from_json("{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"spec\":{\"ports\":[{\"port\":1},"
+                  "{\"port\":2,\"protocol\":\"UDP\"}]}}"),
+        test_proto_object("v1", "Service", "2:{1:{2:'' 3:1} 1:{2:'UDP' 3:2}}"),
+    };
+    for (size_t i = 0; i < 2; i++) {
+        ki_core_v1_ServicePort_list ports = ki_core_v1_ServiceSpec_ports(
+            ki_core_v1_Service_spec(ki_core_v1_Service_of(objects[i])));
+        ki_core_v1_ServicePort first = ki_core_v1_ServicePort_list_at(ports, 0);
+        check_text(ki_core_v1_ServicePort_protocol(first), KI_CORE_V1_Protocol_TCP);
+        assert_false(ki_core_v1_ServicePort_has_protocol(first));
+        assert_int_equal(ki_core_v1_ServicePort_port(first), 1);
+        ki_core_v1_ServicePort second = ki_core_v1_ServicePort_list_at(ports, 1);
+        check_text(ki_core_v1_ServicePort_protocol(second), KI_CORE_V1_Protocol_UDP);
+        assert_false(ki_view_exists(ki_core_v1_ServicePort_list_at(ports, 2)));
+        ki_object_unref(objects[i]);
+    }
+}
+
 /* ---- strings ---- */
 
 static void escapes_are_decoded(void **state)
@@ -277,6 +300,7 @@ int main(void)
         cmocka_unit_test(kinds_of_every_group_may_have_any_version),
         cmocka_unit_test(wrong_types_read_as_absent),
         cmocka_unit_test(unknown_fields_differ_from_absent_ones),
+        cmocka_unit_test(absent_fields_have_the_default_of_the_api),
         cmocka_unit_test(escapes_are_decoded),
         cmocka_unit_test(times_have_fractions),
         cmocka_unit_test(names_that_c_does_not_allow),
