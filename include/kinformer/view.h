@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Typed views: fields of objects by C functions instead of by path, checked by the compiler and
  * read in place. The views of the built-in kinds are in <kinformer/api/...>, one header for each
- * group and version; kinformer.h includes none of them.
+ * group and version; kinformer.h includes none of them. In C++, <kinformer/api/....hpp> have the
+ * same as methods.
  *
  *   ki_core_v1_Pod pod = ki_core_v1_Pod_of(object);
  *   ki_text node = ki_core_v1_PodSpec_nodeName(ki_core_v1_Pod_spec(pod));
@@ -193,7 +194,8 @@ KI_API ki_int_or_string ki_view_int_or_string(const ki_value *view, uint32_t fie
 KI_API ki_value ki_view_find(const ki_value *list, uint32_t field, const char *name,
                              const char *key);
 
-/** Returns the next element of a list: as ki_value_iter_next(), but false at the end.  Since: 0.1 */
+/** Returns the next element of a list: as ki_value_iter_next(), but false at the end.
+ *  Since: 0.1 */
 KI_API bool ki_view_next(ki_value_iter *iter, ki_value *ret_element);
 
 /** Returns element `index` of a list, or the value of a key in a map; KI_TYPE_NONE if there is

@@ -23,9 +23,10 @@ func views(args []string) {
 	var outputs []output
 	size := 0
 	for _, p := range v.packages {
-		text := v.header(p)
-		size += len(text)
-		outputs = append(outputs, output{"include/kinformer/api/" + p.name + ".h", []byte(text)})
+		name, text, classes := "include/kinformer/api/"+p.name, v.header(p), v.cppHeader(p)
+		size += len(text) + len(classes)
+		outputs = append(outputs, output{name + ".h", []byte(text)},
+			output{name + ".hpp", []byte(classes)})
 	}
 	writeOutputs(outputs, check)
 	fmt.Printf("%d headers, %d types, %d fields, %d bytes\n", len(outputs), v.types, v.fields, size)
