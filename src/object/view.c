@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of views: in protobuf by number, in JSON by name. What a field reads as is what values and
- * paths read: the schema tables decide, not the program, which may have been compiled with other
- * ones. So a wrong number or type cannot do more than give a default. */
+/* Fields of views: by number in protobuf, by name in JSON. The result is the value that paths read.
+ * Types come from the schema tables of the library, not from the program, which may have been
+ * generated from another release of the API: a number or type that does not match reads as absent.
+ */
 #include "object/view.h"
 
 #include <kinformer/encoding.h>
@@ -40,7 +41,7 @@ ki_value ki_view_root(const ki_object *object, const char *api_version, const ch
     return ki_object_root(object);
 }
 
-/* A field of a message by its number, and those of the inline messages around it. */
+/* Reads a field by its number and the numbers of the inlined messages that contain it. */
 static int proto_field(const ki_value *view, uint32_t field, ki_value *ret_value)
 {
     const ki__schema_field *way[KI__SCHEMA_INLINE_DEPTH_MAX + 1];
@@ -59,7 +60,7 @@ static int proto_field(const ki_value *view, uint32_t field, ki_value *ret_value
         way[i] = ki__schema_field_by_number(message, numbers[i]);
         bool last = i + 1 == count;
         if (way[i] == NULL || ((way[i]->flags & KI__SCHEMA_INLINE) != 0) == last) {
-            ki__proto_item item; /* of a newer or an older API */
+            ki__proto_item item; /* the program knows another release of the API */
             return ki__proto_find(bytes, numbers[i], &item) != NULL ? KI_ERR_NO_SCHEMA
                                                                     : KI_ERR_NOT_FOUND;
         }
@@ -68,7 +69,7 @@ static int proto_field(const ki_value *view, uint32_t field, ki_value *ret_value
     return ki__proto_message_read(bytes, way, count, ret_value);
 }
 
-/* A field that is on the wire. */
+/* A field that is present on the wire. */
 typedef struct hit {
     const ki__schema_field *field;
     const char *tag;
@@ -76,8 +77,8 @@ typedef struct hit {
     ki_str payload;
 } hit;
 
-/* The short way for most reads: a field of a protobuf message, or of one inline in it, that is
- * there. If it is not taken, find() knows why. */
+/* Fast path for most reads: a field that is present in a protobuf message, or in a message inlined
+ * in it. All other cases are left to find(). */
 static inline bool hit_field(const ki_value *view, uint32_t field, hit *ret_hit)
 {
     enum { TWICE_INLINE = NUMBER_MASK << 2 * NUMBER_BITS };
@@ -108,7 +109,7 @@ static inline bool hit_field(const ki_value *view, uint32_t field, hit *ret_hit)
     return true;
 }
 
-/* Whether it is a single value of a type. */
+/* Whether it is a single value of this type. */
 static inline bool is_single(const hit *h, ki__schema_type type)
 {
     enum { OTHERS = KI__SCHEMA_REPEATED | KI__SCHEMA_MAP | KI__SCHEMA_INLINE };
@@ -170,7 +171,7 @@ ki_text ki_view_text(const ki_value *view, uint32_t field, const char *name, con
     ki_value value;
     ki_text text;
     hit h;
-    /* Not empty, so that JSON shows it in any case. */
+    /* Non-empty strings are present in JSON whatever the flags are. */
     if (hit_field(view, field, &h) && h.payload.len != 0 && is_single(&h, KI__SCHEMA_STRING)) {
         return (ki_text){h.payload.ptr, h.payload.len,
                          ki__utf8_valid(h.payload) ? NULL : &ki__proto_value_ops};
@@ -250,7 +251,7 @@ ki_int_or_string ki_view_int_or_string(const ki_value *view, uint32_t field, con
 
 /* ---- times ---- */
 
-/* The numbers of a time in protobuf. */
+/* A time in protobuf: seconds and nanoseconds. */
 static ki_timestamp proto_time(const ki_value *value)
 {
     enum { NANOS = 1000000000 };
@@ -263,16 +264,16 @@ static ki_timestamp proto_time(const ki_value *value)
     if (ki__proto_shape_of(value) == KI__PROTO_MICRO_TIME &&
         ki__proto_find(payload, 2, &item) != NULL) {
         int32_t nanos = ki__proto_int32(ki__proto_number(item.payload));
-        nanos -= nanos % 1000; /* JSON shows microseconds */
+        nanos -= nanos % 1000; /* JSON has microseconds */
         time.nanos = (nanos % NANOS + NANOS) % NANOS;
-        /* Seconds may be any number; beyond all years, the sum is of no use but must be defined. */
+        /* Seconds can be any 64-bit number: the sum must not overflow. */
         time.seconds =
             ki__proto_int64((uint64_t)time.seconds + (uint64_t)((nanos - time.nanos) / NANOS));
     }
     return time;
 }
 
-/* A string that is stored as text, without escapes; empty if it is not. */
+/* A short string, decoded; empty if it does not fit or is not a string. */
 static ki_str short_text(const ki_value *value, char *room, size_t size)
 {
     int len = ki_value_get_string(value, room, size);
@@ -338,7 +339,7 @@ bool ki_view_next(ki_value_iter *iter, ki_value *ret_element)
         field->type != KI__SCHEMA_MESSAGE) {
         return ki_value_iter_next(iter, NULL, ret_element) > 0;
     }
-    const char *p = iter->next; /* the short way */
+    const char *p = iter->next;
     if (p == (const char *)list->bytes + list->len) {
         return false;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strings, bytes and quantities of views. A text that is not plain remembers the table of its
- * encoding, and is made a value again to be decoded. */
+/* Strings, bytes and quantities of views. A text that is not plain has the table of its encoding,
+ * and is converted back to a value to decode it. */
 #include <kinformer/error.h>
 
 #include "base/error.h"
@@ -11,7 +11,7 @@
 #include "object/text/quantity.h"
 #include "object/view.h"
 
-/* The string of JSON from its first quote to its last. */
+/* A JSON string without its quotes. */
 static ki_str between_quotes(const char *quote)
 {
     return ki_str_make(quote + 1, (size_t)(ki__json_string_end(quote + 1) - quote) - 1);
@@ -33,7 +33,7 @@ bool ki__text_of(const ki_value *value, ki_text *ret_text)
     } else if (ki__proto_shape_of(value) == KI__PROTO_TEXT) {
         text = ki__proto_bytes_of(value);
     } else {
-        return false; /* a time, or bytes: no text in the API */
+        return false; /* a time or bytes: not a string in the API */
     }
     *ret_text = (ki_text){text.ptr, text.len, value->ops};
     return true;
@@ -157,7 +157,7 @@ int ki_bytes_copy(ki_bytes bytes, char *out, size_t size)
 
 /* ---- quantities ---- */
 
-/* Quantities are never escaped by those who write JSON, but may be. */
+/* JSON may have escapes in a quantity, although no encoder writes them. */
 static int read_quantity(ki_quantity quantity, int shift, int64_t *ret_number, double *ret_real)
 {
     char room[KI__QUANTITY_TEXT_MAX + 1];

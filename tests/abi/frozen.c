@@ -60,6 +60,7 @@
 #include <kinformer/time.h>
 #include <kinformer/value.h>
 #include <kinformer/version.h>
+#include <kinformer/view.h>
 #include <kinformer/worker.h>
 #include <kinformer/workqueue.h>
 #include <kinformer/workqueue_stats.h>
@@ -88,6 +89,7 @@ SIZED(ki_alloc, 48, trim, 40)
 SIZED(ki_apiserver_options, 144, watch_timeout_ms, 140)
 SIZED(ki_apiserver_stats, 48, objects, 40)
 FIXED(ki_buf, 40, alloc, 32)
+FIXED(ki_bytes, 24, encoding, 16)
 SIZED(ki_change, 48, merged, 40)
 SIZED(ki_client_options, 120, http, 112)
 SIZED(ki_clock, 32, user, 24)
@@ -122,6 +124,7 @@ SIZED(ki_http_sink, 40, user, 32)
 SIZED(ki_index, 40, destroy, 32)
 FIXED(ki_index_iter, 16, position, 12)
 SIZED(ki_informer_options, 144, check_mutations, 140)
+FIXED(ki_int_or_string, 32, text, 8)
 SIZED(ki_json_options, 32, replace_invalid_utf8, 24)
 SIZED(ki_list_meta, 32, remaining, 24)
 SIZED(ki_list_options, 64, send_initial_events, 57)
@@ -136,6 +139,7 @@ SIZED(ki_object_options, 48, default_api_version, 40)
 SIZED(ki_owner, 80, controller, 72)
 SIZED(ki_pager_options, 72, max_objects, 64)
 SIZED(ki_pager_result, 40, pages, 32)
+FIXED(ki_quantity, 24, text, 0)
 SIZED(ki_queue_options, 64, max_deltas, 56)
 SIZED(ki_random, 24, user, 16)
 SIZED(ki_rate_limiter, 56, user, 48)
@@ -159,7 +163,9 @@ SIZED(ki_source_sink, 56, user, 48)
 SIZED(ki_status_cause, 128, field, 88)
 SIZED(ki_store_options, 64, transform_user, 56)
 FIXED(ki_str, 16, len, 8)
+FIXED(ki_text, 24, encoding, 16)
 SIZED(ki_threads, 24, user, 16)
+FIXED(ki_timestamp, 16, nanos, 8)
 SIZED(ki_transport, 64, user, 56)
 FIXED(ki_value, 40, detail, 32)
 FIXED(ki_value_iter, 64, detail, 48)

@@ -102,11 +102,11 @@ bool ki__proto_text_is(ki_str raw, ki_str text);
 
 /* ---- messages (proto_message.c) ---- */
 
-/** The message of a map that is one; without fields if its kind is not known. */
+/** Returns the schema of a map that is a message; one without fields if its kind is unknown. */
 const ki__schema_message *ki__proto_message_of(const ki_value *map);
 
-/** What is at the end of a way of fields, all inline but for the last, in a message of `bytes`.
- *  KI_ERR_NOT_FOUND if JSON does not show it. */
+/** Reads a field of the message `bytes`: the last field of `way`; those before it are the inlined
+ *  messages that contain it.  Errors: KI_ERR_NOT_FOUND  JSON does not have it. */
 int ki__proto_message_read(ki_str bytes, const ki__schema_field *const *way, size_t count,
                            ki_value *ret_member);
 

@@ -9,14 +9,14 @@
  *  optional suffix or exponent. Every JSON number is one. */
 bool ki__quantity_valid(ki_str text);
 
-enum { KI__QUANTITY_TEXT_MAX = 255 }; /* of those that are read; longer ones have no meaning */
+enum { KI__QUANTITY_TEXT_MAX = 255 }; /* longest text that is converted */
 
-/** A quantity times 10^shift as an integer, rounded away from 0.
- *  Errors: KI_ERR_INVALID  no quantity;  KI_ERR_RANGE  it does not fit, or has over 18 digits after
- *          the point and a binary suffix. */
+/** Reads a quantity times 10^shift as an integer, rounded away from 0.
+ *  Errors: KI_ERR_INVALID  not a quantity;  KI_ERR_RANGE  it does not fit, or has over 18 digits
+ * after the point and a binary suffix. */
 int ki__quantity_int64(ki_str text, int shift, int64_t *ret_number);
 
-/** The nearest double, or the one next to it. Errors as above. */
+/** Reads a quantity as a double, within one unit in the last place. Errors as above. */
 int ki__quantity_double(ki_str text, double *ret_number);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quantities as numbers. Decimal ones need no arithmetic: suffix and exponent move the point.
- * Binary ones are an integer, which is shifted, and 18 digits of a fraction. */
+/* Quantities as numbers. Decimal suffixes and exponents move the point in the digits. For binary
+ * suffixes, the integer is shifted and 18 digits of the fraction are multiplied. */
 #include <kinformer/error.h>
 
 #include "object/json/json_number.h"
@@ -15,7 +15,7 @@ typedef struct number {
     ki_str fraction; /* and after it */
     bool negative;
     int64_t power; /* of ten */
-    unsigned bits; /* power of two; if it is not 0, the other comes from the caller alone */
+    unsigned bits; /* power of two; then the power of ten is 0 */
 } number;
 
 static ki_str take_digits(ki_str *text)
@@ -122,7 +122,7 @@ static bool whole_of(const number *n, int64_t point, uint64_t *ret_value)
             return false;
         }
         if (*ret_value == 0 && i >= (int64_t)(n->whole.len + n->fraction.len)) {
-            break; /* 0, however large the exponent */
+            break; /* zero, whatever the exponent */
         }
     }
     return true;
