@@ -47,11 +47,12 @@ KI_API KI_NODISCARD int ki_object_from_protobuf(const char *bytes, size_t len,
 /* Thread: any.  Blocks: no.  Since: 0.1 */
 
 /** Returns whether all fields of an object can be read: false for protobuf with an unknown kind or
- *  unknown fields. Unknown fields are kept, but cannot be read and are not written as JSON. */
+ *  unknown fields. Unknown fields are kept, but cannot be read and are not written as JSON. Of a
+ *  partial object (projection.h), this is about the kept fields. */
 KI_API bool ki_object_is_complete(const ki_object *object);
 
 /** Return the bytes of an object as received, and their encoding. JSON without kind or apiVersion
- *  has those of the options as its first members. */
+ *  has those of the options as its first members. Of a partial object, only what was kept. */
 KI_API ki_str ki_object_bytes(const ki_object *object);
 KI_API ki_encoding ki_object_encoding(const ki_object *object);
 

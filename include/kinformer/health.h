@@ -134,6 +134,7 @@ typedef struct ki_health {
     size_t handlers;         /* current number */
     size_t handlers_waiting; /* queued events of the handler that is furthest behind */
     uint64_t merged;         /* events that were merged into others */
+    uint64_t suppressed;     /* updates not delivered, as they changed no kept field */
     /* Of the client or engine, for all its informers: */
     size_t handler_threads;        /* current number */
     uint64_t handler_threads_full; /* how often events waited because all threads were busy and

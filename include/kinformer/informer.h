@@ -61,6 +61,14 @@ typedef struct ki_informer_options {
     size_t index_count;
     bool no_namespace_index;
 
+    /** Which fields of objects are kept in memory, as lists of paths, such as ".spec.nodeName,
+     *  .status.phase"; NULL: all. See projection.h. Handlers, indexes and `transform` receive
+     *  partial objects. An update that changes no kept field besides resourceVersion is stored but
+     *  not delivered, and counted (`suppressed` of ki_health), unless deliver_unkept is set. */
+    const char *keep;
+    const char *drop;
+    bool deliver_unkept;
+
     ki_queue_kind queue; /* default: in order of arrival */
     ki_transform transform;
     void *transform_user;

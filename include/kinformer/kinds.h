@@ -8,6 +8,10 @@
  * escapes in JSON, and is empty if they are escaped nevertheless. Counts are between 0 and
  * INT32_MAX, as in the API.
  *
+ * Of a partial object (projection.h), functions that return an int fail with KI_ERR_NOT_KEPT if a
+ * field that they need was not kept; values are then of KI_TYPE_NONE, as ki_object_at() returns;
+ * the other functions must only be called if their fields are kept.
+ *
  * All functions are thread-safe and never block. They allocate nothing, except those that append to
  * a buffer. */
 #ifndef KINFORMER_KINDS_H

@@ -44,6 +44,10 @@ typedef struct ki_list_options {
     uint32_t timeout_ms; /* of a watch, rounded up to seconds; 0: the server's default */
     bool allow_bookmarks;
     bool send_initial_events;
+    /** Which fields of the objects are needed (projection.h); NULL: all. For sources: one that
+     *  decodes objects should apply it, as ki_object_options do; what it does not project, the
+     *  reflector projects. Must be valid until the call has ended. Requests refuse it. */
+    const ki_projection *projection;
 } ki_list_options;
 
 KI_AUTO_DEFINE(ki_list, ki_list_unref)

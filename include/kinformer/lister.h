@@ -49,13 +49,14 @@ KI_API KI_NODISCARD int ki_lister_get_key(const ki_lister *lister, const char *k
  *  Labels are not read if the selector matches everything or nothing. For a namespace, the index
  *  KI_INDEX_NAMESPACE is used; without it, the whole store is scanned.
  *  Owner:  caller; release with ki_list_unref(). The order is unspecified; see ki_list_sort().
- *  Errors: -ENOMEM.
+ *  Errors: KI_ERR_NOT_KEPT  the selector reads a label that was not kept (projection.h);  -ENOMEM.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_lister_list(const ki_lister *lister, const char *name_space,
                                        const ki_selector *selector, ki_list **ret_list);
 
 /** Lists the objects that an index has under a value and a selector matches (NULL: all).
- *  Owner:  as ki_lister_list().  Errors: KI_ERR_UNKNOWN_INDEX, -ENOMEM.  Since: 0.1 */
+ *  Owner:  as ki_lister_list().  Errors: KI_ERR_UNKNOWN_INDEX, KI_ERR_NOT_KEPT, -ENOMEM.  Since:
+ * 0.1 */
 KI_API KI_NODISCARD int ki_lister_by_index(const ki_lister *lister, const char *index,
                                            const char *value, const ki_selector *selector,
                                            ki_list **ret_list);

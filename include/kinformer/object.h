@@ -12,6 +12,7 @@
 KI_BEGIN_DECLS
 
 typedef struct ki_object ki_object;
+typedef struct ki_projection ki_projection; /* <kinformer/projection.h> */
 
 typedef struct ki_object_options {
     size_t size;                     /* see KI_OPTIONS_INIT */
@@ -20,6 +21,8 @@ typedef struct ki_object_options {
     uint32_t max_depth;              /* nested maps and lists; 0: 128; maximum: 1024 */
     const char *default_kind;        /* if the bytes have none, as in items of lists; NULL: "" */
     const char *default_api_version; /* if the bytes have none; NULL: "" */
+    const ki_projection *projection; /* which fields are kept; NULL: all. Of protobuf, fields that
+                                        are not kept are not validated */
 } ki_object_options;
 
 /** Creates an object from JSON: validates all of it (RFC 8259), locates the metadata, and keeps a

@@ -47,7 +47,8 @@ KI_API bool ki_selector_is_everything(const ki_selector *selector);
 /** Returns whether a selector matches nothing, regardless of the labels.  Since: 0.1 */
 KI_API bool ki_selector_is_nothing(const ki_selector *selector);
 
-/** Returns whether the labels of an object match.  Since: 0.1 */
+/** Returns whether the labels of an object match. Labels that were not kept of a partial object
+ *  count as absent.  Since: 0.1 */
 KI_API bool ki_selector_matches(const ki_selector *selector, const ki_object *object);
 
 /** Returns whether a map of labels matches; KI_TYPE_NONE means no labels.  Since: 0.1 */

@@ -28,6 +28,7 @@ typedef struct ki_value {
     size_t len;
     const void *schema;
     uint64_t detail;
+    const void *kept;
 } ki_value;
 
 /** An iterator over a list or a map. Its members are private. */

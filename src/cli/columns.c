@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <kinformer/projection.h>
 #include <kinformer/resource_table.h>
 
 #include "cli/report_failure.h"
@@ -227,10 +228,12 @@ static void put_path(const ki_path *path, const ki_object *object, ki_buf *out)
     if (ki_path_iter_begin(path, &root, &iter) < 0) {
         cli_fail_memory();
     }
-    while (ki_path_iter_next(iter, &value) > 0) {
+    int r;
+    while ((r = ki_path_iter_next(iter, &value)) > 0) {
         cli_put(out, out->len != begin ? "," : "");
         cli_put_value(out, &value, false);
     }
+    cli_put(out, r == KI_ERR_NOT_KEPT ? "<not kept>" : "");
     (void)ki_path_iter_end(iter);
 }
 
@@ -299,7 +302,11 @@ void cli_put_summary(ki_buf *out, const ki_resource *resource, const ki_object *
     ki_buf text;
     size_t begin = out->len;
     cli_text_init(&text);
-    for (const ki_column *c = ki_column_first(resource); c != NULL; c = ki_column_next(c)) {
+    if (ki_object_is_partial(object)) {
+        resource = NULL; /* what columns need may not be there */
+    }
+    for (const ki_column *c = resource != NULL ? ki_column_first(resource) : NULL; c != NULL;
+         c = ki_column_next(c)) {
         ki_cell_type type = ki_column_cell_type(c);
         if (ki_column_is_wide(c) || type == KI_CELL_NAME || type == KI_CELL_TIME) {
             continue;

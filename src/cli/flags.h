@@ -25,6 +25,8 @@ typedef struct cli_flags {
     bool all_namespaces;
     const char *selector;
     const char *field_selector;
+    const char *keep;
+    const char *drop;
     const char *server;
     const char *tls_server_name;
     const char *ca_file;

@@ -150,6 +150,11 @@ static int read_command_line(cli_get *g, const cli_call *call, ki_error *error)
         r = read_sort_path(g, error);
     }
     read_label_columns(g);
+    if (r == 0 && (call->flags.keep != NULL || call->flags.drop != NULL) && cli_get_is_table(g)) {
+        r = cli_fail(error, KI_ERR_INVALID,
+                     "--keep and --drop: not for tables; use -o json, yaml, name, jsonpath or "
+                     "custom-columns");
+    }
     return r;
 }
 

@@ -11,6 +11,7 @@
 
 #include <kinformer/index.h>
 #include <kinformer/parts/shared_informer.h>
+#include <kinformer/projection.h>
 #include <kinformer/registration.h>
 #include <kinformer/status.h>
 
@@ -291,6 +292,9 @@ static void configure(const ki_resource *resource, ki_informer_options *options,
     options->label_selector = s->flags->selector;
     options->field_selector =
         target->field_selector != NULL ? target->field_selector : s->flags->field_selector;
+    options->keep = s->flags->keep;
+    options->drop = s->flags->drop != NULL && strcmp(s->flags->drop, "usual") == 0 ? KI_DROP_USUAL
+                                                                                   : s->flags->drop;
     options->no_streaming = s->page_size != 0;
     options->page_size = s->page_size;
     options->on_watch_error = watch_failed;

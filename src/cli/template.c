@@ -236,10 +236,12 @@ static void put_path(const ki_path *path, const ki_value *root, bool raw, ki_buf
 {
     ki_path_iter *iter = iter_of(path, root);
     ki_value value;
-    for (bool first = true; ki_path_iter_next(iter, &value) > 0; first = false) {
+    int r;
+    for (bool first = true; (r = ki_path_iter_next(iter, &value)) > 0; first = false) {
         cli_put(out, first ? "" : " ");
         cli_put_value(out, &value, raw);
     }
+    cli_put(out, r == KI_ERR_NOT_KEPT ? "<not kept>" : "");
     (void)ki_path_iter_end(iter);
 }
 

@@ -4,6 +4,7 @@
  * lost, even in lists, which a merge patch replaces as a whole. */
 #include <string.h>
 
+#include <kinformer/projection.h>
 #include <kinformer/request.h>
 #include <kinformer/status.h>
 #include <kinformer/time.h>
@@ -187,7 +188,8 @@ static int check_current(const writing *w, const ki_object *current, ki_error *e
         (w->name_space != NULL && strcmp(ki_object_namespace(current), w->name_space) != 0)) {
         return ki__error_set(error, KI_ERR_INVALID, "current: has another name or namespace");
     }
-    return ki_object_is_complete(current) && ki_object_resource_version(current)[0] != '\0';
+    return ki_object_is_complete(current) && !ki_object_is_partial(current) &&
+           ki_object_resource_version(current)[0] != '\0';
 }
 
 /* All that both have in common. `current` may be NULL. */

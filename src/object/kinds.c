@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/time_units.h"
+#include "object/object.h"
 #include "object/proto/proto_value.h"
 #include "object/text/base64.h"
 #include "object/value.h"
@@ -30,10 +31,16 @@ static ki_str text_in(const ki_object *object, const char *part, const char *nam
     return ki__value_child_text(&map, name);
 }
 
+static ki_value only_string(const ki_value *value)
+{
+    ki_type type = ki_value_type(value);
+    return type == KI_TYPE_STRING || type == KI_TYPE_NONE ? *value : (ki_value){0};
+}
+
 static ki_value string_in(const ki_object *object, const char *part, const char *name)
 {
     ki_value value = value_in(object, part, name);
-    return ki_value_type(&value) == KI_TYPE_STRING ? value : (ki_value){0};
+    return only_string(&value);
 }
 
 /* Iterates over a list; over nothing if it is not a list. */
@@ -49,14 +56,22 @@ static ki_value_iter elements_of(const ki_value *list)
 ki_value ki_object_condition(const ki_object *object, const char *type)
 {
     ki_value conditions = value_in(object, "status", "conditions");
+    if (ki_value_type(&conditions) == KI_TYPE_NONE) {
+        return conditions;
+    }
     ki_value_iter iter = elements_of(&conditions);
     ki_value condition;
-    while (ki_value_iter_next(&iter, NULL, &condition) > 0) {
-        if (ki__value_child_is(&condition, "type", type)) {
+    int r;
+    while ((r = ki_value_iter_next(&iter, NULL, &condition)) > 0) {
+        ki_value found = ki__value_child(&condition, "type");
+        if (ki__value_is_not_kept(&found)) {
+            return found;
+        }
+        if (ki_value_equals_text(&found, type)) {
             return condition;
         }
     }
-    return (ki_value){0};
+    return ki__value_none(r);
 }
 
 bool ki_object_condition_is_true(const ki_object *object, const char *type)
@@ -161,6 +176,15 @@ static int replicas_of(const ki_object *object, const count_names *names, ki_rep
 {
     KI__REQUIRE(object, NULL);
     KI__REQUIRE_SIZED(ki_replicas, ret_replicas, NULL);
+    const char *const paths[] = {names->total,   names->ready,   names->available,
+                                 names->updated, names->desired, "observedGeneration"};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        bool in_spec = paths[i] == NULL; /* the desired number */
+        if (!ki__object_keeps(object, in_spec ? "spec" : "status",
+                              in_spec ? "replicas" : paths[i])) {
+            return KI_ERR_NOT_KEPT;
+        }
+    }
     ki_value status = part_of(object, "status");
     const ki_replicas replicas = {
         .size = sizeof(replicas),
@@ -358,7 +382,7 @@ bool ki_event_is_warning(const ki_object *event)
 ki_value ki_event_message(const ki_object *event)
 {
     ki_value message = either(event, "message", "note");
-    return ki_value_type(&message) == KI_TYPE_STRING ? message : (ki_value){0};
+    return only_string(&message);
 }
 
 int ki_event_involved(const ki_object *event, ki_reference *ret_reference)
@@ -366,6 +390,9 @@ int ki_event_involved(const ki_object *event, ki_reference *ret_reference)
     KI__REQUIRE(event, NULL);
     KI__REQUIRE_SIZED(ki_reference, ret_reference, NULL);
     ki_value object = either(event, "involvedObject", "regarding");
+    if (object.kept != NULL) { /* not kept, or not all of it */
+        return KI_ERR_NOT_KEPT;
+    }
     const ki_reference reference = {
         .size = sizeof(reference),
         .api_version = ki__value_child_text(&object, "apiVersion"),
@@ -411,6 +438,15 @@ int ki_crd_of(const ki_object *definition, ki_crd *ret_crd)
     KI__REQUIRE_SIZED(ki_crd, ret_crd, NULL);
     ki_value spec = part_of(definition, "spec");
     ki_value names = ki__value_child(&spec, "names");
+    static const char *const members[] = {"group", "names", "versions", "scope"};
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        if (!ki__object_keeps(definition, "spec", members[i])) {
+            return KI_ERR_NOT_KEPT;
+        }
+    }
+    if (!ki__object_keeps(definition, "status", "conditions")) {
+        return KI_ERR_NOT_KEPT;
+    }
     const ki_crd crd = {
         .size = sizeof(crd),
         .group = ki__value_child_text(&spec, "group"),

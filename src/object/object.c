@@ -15,8 +15,11 @@
 #include "object/json/json_locate.h"
 #include "object/json/json_skip.h"
 #include "object/json/json_string.h"
+#include "object/projection/keep_tree.h"
+#include "object/projection/proto_project.h"
 
-_Static_assert(sizeof(struct ki_object) <= 80, "an object is its bytes and little more");
+_Static_assert(offsetof(struct ki_object, near_strings) <= 76,
+               "an object is its bytes and little more");
 
 enum { BYTES_DEFAULT = 16 << 20, BYTES_MAX = 1 << 30, DEPTH_DEFAULT = 128, DEPTH_MAX = 1024 };
 
@@ -53,7 +56,8 @@ typedef struct layout {
     uint16_t near_len;
     uint16_t far_len;
 } layout;
-_Static_assert((KI__IDENTITY_MAX + 1) * (KI__IDENTITY_BYTES_MAX + 1) + KI__JSON_PADDING <=
+_Static_assert((KI__IDENTITY_MAX + 1) * (KI__IDENTITY_BYTES_MAX + 1) + KI__JSON_PADDING +
+                       sizeof(void *) <=
                    UINT16_MAX,
                "offsets of strings have 16 bits");
 
@@ -73,7 +77,7 @@ static uint16_t take_room(uint16_t *end, uint16_t len)
     return at;
 }
 
-static layout plan_strings(const ki__located *located)
+static layout plan_strings(const ki__located *located, bool partial)
 {
     const uint16_t *len = located->identity_len;
     layout plan = {0};
@@ -83,6 +87,7 @@ static layout plan_strings(const ki__located *located)
     plan.at[KI__IDENTITY_NAME] = take_room(&plan.near_len, len[KI__IDENTITY_NAME]);
     plan.at[KI__IDENTITY_RESOURCE_VERSION] =
         take_room(&plan.near_len, len[KI__IDENTITY_RESOURCE_VERSION]);
+    plan.near_len = (uint16_t)(plan.near_len + (partial ? sizeof(void *) : 0));
     (void)take_room(&plan.far_len, 0); /* the empty string, shared by all empty ones */
     for (size_t i = 0; i < FAR_COUNT; i++) {
         ki__identity which = far_identity[i];
@@ -164,9 +169,9 @@ static void put_content(char *place, const content *c)
 
 /* Allocates the block and fills in everything common to all encodings. NULL if out of memory. */
 static ki_object *make_block(const content *c, ki_encoding encoding, const ki__located *located,
-                             const ki_alloc *alloc)
+                             const ki_projection *projection, const ki_alloc *alloc)
 {
-    layout plan = plan_strings(located);
+    layout plan = plan_strings(located, projection != NULL);
     size_t len = c->bytes.len + c->more.len;
     ki_object *object = ki__alloc(alloc, ki__object_size(plan.near_len, len, plan.far_len));
     if (object == NULL) {
@@ -179,6 +184,12 @@ static ki_object *make_block(const content *c, ki_encoding encoding, const ki__l
     fill_header(object, located, &plan);
     put_strings(object, located, &plan);
     put_content(object->near_strings + object->near_len, c);
+    object->partial = projection != NULL;
+    if (projection != NULL) {
+        projection = ki_projection_ref(projection);
+        memcpy(object->near_strings + object->near_len - sizeof(projection), &projection,
+               sizeof(projection));
+    }
     return object;
 }
 
@@ -255,30 +266,51 @@ static content identify(ki_str bytes, const ki_object_options *o, ki__located *l
     };
 }
 
-int ki_object_from_json(const char *bytes, size_t len, const ki_object_options *options,
-                        ki_object **ret_object, ki_error *error)
+/* Space for what a projection keeps of `len` bytes; NULL if out of memory. */
+static char *make_room(ki_buf *scratch, size_t len)
 {
-    if (len != 0) {
-        KI__REQUIRE(bytes, error);
+    char *room;
+    ki_buf_clear(scratch);
+    return ki_buf_reserve(scratch, len != 0 ? len : 1, &room) == 0 ? room : NULL;
+}
+
+/* An invalid object is read again without projection, because the positions in errors are those in
+ * the received bytes. */
+static int locate_json(ki_str *bytes, const ki_object_options *o, ki_buf *scratch,
+                       ki__located *ret_located, ki_error *error)
+{
+    int r = 0;
+    ki_str kept = *bytes;
+    if (o->projection != NULL) {
+        char *room = make_room(scratch, bytes->len);
+        if (room == NULL) {
+            return ki__error_code(error, -ENOMEM);
+        }
+        r = ki__json_project(*bytes, o->max_depth, o->projection->root, room, &kept.len);
+        kept.ptr = room;
+        r = r < 0 ? r : ki__json_locate(kept, o->max_depth, ret_located, NULL);
+        if (r >= 0) {
+            *bytes = kept;
+            return 0;
+        }
     }
-    KI__REQUIRE(ret_object, error);
-    ki_object_options o = {0};
+    int full = ki__json_locate(*bytes, o->max_depth, ret_located, error);
+    return full < 0 || r == 0 ? full : ki__error_code(error, r);
+}
+
+static int read_json(ki_str bytes, const ki_object_options *o, ki_buf *scratch,
+                     ki_object **ret_object, ki_error *error)
+{
     ki__located located;
-    int r = read_options(options, &o, error);
-    if (r >= 0) {
-        r = check_bytes(bytes, len, &o, error);
-    }
-    if (r >= 0) {
-        r = ki__json_locate(ki_str_make(bytes, len), o.max_depth, &located, error);
-    }
+    int r = locate_json(&bytes, o, scratch, &located, error);
     if (r < 0) {
         return r;
     }
     char room[IDENTIFY_BYTES];
-    content c = identify(ki_str_make(bytes, len), &o, &located, room);
-    ki__located_default(&located, KI__IDENTITY_KIND, o.default_kind);
-    ki__located_default(&located, KI__IDENTITY_API_VERSION, o.default_api_version);
-    ki_object *object = make_block(&c, KI_ENCODING_JSON, &located, o.alloc);
+    content c = identify(bytes, o, &located, room);
+    ki__located_default(&located, KI__IDENTITY_KIND, o->default_kind);
+    ki__located_default(&located, KI__IDENTITY_API_VERSION, o->default_api_version);
+    ki_object *object = make_block(&c, KI_ENCODING_JSON, &located, o->projection, o->alloc);
     if (object == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
@@ -293,28 +325,64 @@ int ki_object_from_json(const char *bytes, size_t len, const ki_object_options *
     return 0;
 }
 
-int ki_object_from_protobuf(const char *bytes, size_t len, const ki_object_options *options,
-                            ki_object **ret_object, ki_error *error)
+/* ---- protobuf ---- */
+
+/* Projects the message alone: its kind is known, so the envelope is not kept. Of an unknown kind
+ * without readable metadata, everything is kept: its fields have no names. */
+static int project_proto(ki_str *body, const ki_object_options *o, ki_buf *scratch,
+                         const ki__proto_located *located)
 {
-    if (len != 0) {
-        KI__REQUIRE(bytes, error);
+    const ki__schema_message *message = ki__proto_guess(*body, o, located);
+    char *room = make_room(scratch, body->len);
+    if (room == NULL) {
+        return -ENOMEM;
     }
-    KI__REQUIRE(ret_object, error);
-    ki_object_options o = {0};
-    ki__proto_located located;
-    ki_str view = ki_str_make(bytes != NULL ? bytes : "", len);
-    int r = read_options(options, &o, error);
-    if (r >= 0) {
-        r = check_bytes(bytes, len, &o, error);
+    size_t len = body->len;
+    if (message == NULL) {
+        memcpy(room, body->ptr, len);
+    } else if (!ki__proto_project(*body, message, o->projection->root, room, &len)) {
+        return KI_ERR_SYNTAX;
     }
-    if (r >= 0) {
-        r = ki__proto_locate(view, &o, &located, error);
-    }
+    *body = ki_str_make(room, len);
+    return 0;
+}
+
+static int locate_proto(ki_str *bytes, const ki_object_options *o, ki_buf *scratch,
+                        ki__proto_located *ret_located, ki_error *error)
+{
+    ki_str body;
+    int r = ki__proto_open(*bytes, o, ret_located, &body, error);
     if (r < 0) {
         return r;
     }
-    ki_object *object =
-        make_block(&(content){.bytes = view}, KI_ENCODING_PROTOBUF, &located.common, o.alloc);
+    if (o->projection != NULL) {
+        ki_str kept = body;
+        ki__proto_located located = *ret_located;
+        r = project_proto(&kept, o, scratch, &located);
+        r = r < 0 ? r : ki__proto_locate(kept, kept, o, &located, NULL);
+        if (r >= 0) {
+            *ret_located = located;
+            *bytes = kept;
+            return 0;
+        }
+        if (r == -ENOMEM) {
+            return ki__error_code(error, r);
+        }
+    }
+    int full = ki__proto_locate(*bytes, body, o, ret_located, error);
+    return full < 0 || r == 0 ? full : ki__error_code(error, r);
+}
+
+static int read_proto(ki_str bytes, const ki_object_options *o, ki_buf *scratch,
+                      ki_object **ret_object, ki_error *error)
+{
+    ki__proto_located located;
+    int r = locate_proto(&bytes, o, scratch, &located, error);
+    if (r < 0) {
+        return r;
+    }
+    ki_object *object = make_block(&(content){.bytes = bytes}, KI_ENCODING_PROTOBUF,
+                                   &located.common, o->projection, o->alloc);
     if (object == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
@@ -322,6 +390,81 @@ int ki_object_from_protobuf(const char *bytes, size_t len, const ki_object_optio
     object->metadata_end = located.metadata_end;
     *ret_object = object;
     return 0;
+}
+
+/* ---- both ---- */
+
+int ki__object_read(ki_encoding encoding, ki_str bytes, const ki_object_options *options,
+                    ki_buf *scratch, ki_object **ret_object, ki_error *error)
+{
+    ki_object_options o = {0};
+    int r = read_options(options, &o, error);
+    if (r >= 0) {
+        r = check_bytes(bytes.ptr, bytes.len, &o, error);
+    }
+    if (r < 0) {
+        return r;
+    }
+    if (o.projection != NULL && o.projection->root == NULL) {
+        o.projection = NULL; /* keeps everything */
+    }
+    ki_buf own;
+    ki_buf_init(&own, o.alloc, SIZE_MAX);
+    bytes.ptr = bytes.ptr != NULL ? bytes.ptr : "";
+    scratch = scratch != NULL ? scratch : &own;
+    r = encoding == KI_ENCODING_JSON ? read_json(bytes, &o, scratch, ret_object, error)
+                                     : read_proto(bytes, &o, scratch, ret_object, error);
+    ki_buf_done(&own);
+    return r;
+}
+
+int ki_object_from_json(const char *bytes, size_t len, const ki_object_options *options,
+                        ki_object **ret_object, ki_error *error)
+{
+    if (len != 0) {
+        KI__REQUIRE(bytes, error);
+    }
+    KI__REQUIRE(ret_object, error);
+    return ki__object_read(KI_ENCODING_JSON, ki_str_make(bytes, len), options, NULL, ret_object,
+                           error);
+}
+
+int ki_object_from_protobuf(const char *bytes, size_t len, const ki_object_options *options,
+                            ki_object **ret_object, ki_error *error)
+{
+    if (len != 0) {
+        KI__REQUIRE(bytes, error);
+    }
+    KI__REQUIRE(ret_object, error);
+    return ki__object_read(KI_ENCODING_PROTOBUF, ki_str_make(bytes, len), options, NULL, ret_object,
+                           error);
+}
+
+int ki_object_project(const ki_object *object, const ki_projection *projection,
+                      ki_object **ret_object, ki_error *error)
+{
+    KI__REQUIRE(object, error);
+    KI__REQUIRE(projection, error);
+    KI__REQUIRE(ret_object, error);
+    if (projection->root == NULL || ki__object_projection(object) == projection) {
+        *ret_object = ki_object_ref(object);
+        return 0;
+    }
+    if (object->partial) {
+        return ki__error_set(error, KI_ERR_NOT_KEPT, "%s %s: is partial, with another projection",
+                             ki_object_kind(object), ki_object_key(object));
+    }
+    const ki_object_options options = {
+        .size = sizeof(options),
+        .alloc = object->alloc,
+        .max_bytes = BYTES_MAX,
+        .max_depth = DEPTH_MAX,
+        .default_kind = ki_object_kind(object),
+        .default_api_version = ki_object_api_version(object),
+        .projection = projection,
+    };
+    return ki__object_read(ki_object_encoding(object), ki_object_bytes(object), &options, NULL,
+                           ret_object, error);
 }
 
 ki_object *ki_object_ref(const ki_object *object)
@@ -342,6 +485,7 @@ ki_object *ki_object_unref(const ki_object *object)
     }
     ki_object *mutable = (ki_object *)(uintptr_t)object;
     if (ki__refs_drop(&mutable->refs)) {
+        (void)ki_projection_unref(ki__object_projection(mutable));
         ki__free(mutable->alloc, mutable);
     }
     return NULL;

@@ -2,12 +2,14 @@
 /* Memory layout of an object, one block: this header, the key and the resourceVersion, the received
  * bytes, then the other identity strings as C strings. The key is next to the members that a store
  * accesses at every lookup, usually in one cache line; the other strings come last, so that there
- * are always readable bytes after the content. */
+ * are always readable bytes after the content. A partial object has the pointer to its projection
+ * between the resourceVersion and the bytes, so that other objects need no space for it. */
 #ifndef KI_OBJECT_OBJECT_H
 #define KI_OBJECT_OBJECT_H
 
 #include <stddef.h>
 
+#include <kinformer/encoding.h>
 #include <kinformer/object.h>
 
 #include "base/refs.h"
@@ -42,6 +44,7 @@ struct ki_object {
     uint16_t resource_version; /* likewise; it follows the key */
     uint16_t near_len;
     uint8_t encoding;
+    bool partial;
     char near_strings[];
 };
 
@@ -50,6 +53,29 @@ static inline const char *ki__object_bytes(const ki_object *object)
 {
     return object->near_strings + object->near_len;
 }
+
+/** The projection of a partial object; NULL if it is not partial. */
+static inline const ki_projection *ki__object_projection(const ki_object *object)
+{
+    const ki_projection *projection = NULL;
+    if (object->partial) {
+        memcpy(&projection, ki__object_bytes(object) - sizeof(projection), sizeof(projection));
+    }
+    return projection;
+}
+
+/** Creates an object from bytes, as ki_object_from_json() and ki_object_from_protobuf() do.
+ *  `scratch`, which may be NULL, is a buffer that projections use, kept by the caller for the next
+ *  object. */
+int ki__object_read(ki_encoding encoding, ki_str bytes, const ki_object_options *options,
+                    ki_buf *scratch, ki_object **ret_object, ki_error *error);
+
+/** Whether all of a member of the object's member `part` was kept. */
+bool ki__object_keeps(const ki_object *object, const char *part, const char *name);
+
+/** KI_ERR_NOT_KEPT if an object is partial: it cannot be written to a server, or be the base of a
+ *  change. */
+int ki__object_require_whole(const ki_object *object, ki_error *error);
 
 /** The strings after the bytes. */
 static inline const char *ki__object_far_strings(const ki_object *object)
@@ -84,6 +110,10 @@ static inline ki_str ki__object_namespace(const ki_object *object)
  *  server restored from a backup reuses them, and an upgraded one may return more fields of an
  *  unchanged object. */
 bool ki__object_is_same_state(const ki_object *a, const ki_object *b);
+
+/** Whether the resourceVersion is all that differs between two states of one partial object with
+ *  the same projection. False if it has not changed. */
+bool ki__object_is_same_kept(const ki_object *old, const ki_object *object);
 
 /* Fast label lookup, for valid label keys and values. Less than 0 if the labels of this object are
  * not stored in a suitable form: use ki_object_labels() then. */

@@ -8,6 +8,7 @@
 #include "object/json/json_flat.h"
 #include "object/json/json_skip.h"
 #include "object/object.h"
+#include "object/projection/keep_tree.h"
 #include "object/proto/proto_value.h"
 #include "object/proto/proto_wire.h"
 #include "object/text/rfc3339.h"
@@ -123,10 +124,25 @@ bool ki_object_is_deleting(const ki_object *object)
     return object->deletion != 0;
 }
 
+/* The same for a map or list of metadata. */
+static ki_value part_at(const ki_object *object, uint32_t offset, const char *name)
+{
+    ki_value value = value_at(object, offset);
+    if (object->partial) {
+        const ki__keep_node *metadata = ki__object_projection(object)->metadata;
+        const ki__keep_node *node = ki__keep_step(metadata, name);
+        if (node == &ki__keep_none) {
+            return ki__value_not_kept();
+        }
+        value.kept = offset != 0 ? node : NULL;
+    }
+    return value;
+}
+
 ki_value ki_object_labels(const ki_object *object)
 {
-    ki_value labels = value_at(object, object->labels);
-    if (is_json(object)) {
+    ki_value labels = part_at(object, object->labels, "labels");
+    if (is_json(object) && labels.ops != NULL) {
         labels.detail = object->labels_flat;
     }
     return labels;
@@ -138,9 +154,16 @@ static int find_proto_label(const ki_object *object, ki_str name, ki_str *ret_te
     return ki__proto_map_find(rest.ptr, rest.ptr + rest.len, name, ret_text) ? 1 : 0;
 }
 
+/* Whether a label was not kept; it may still have a placeholder. */
+static bool drops_label(const ki_object *object, ki_str name)
+{
+    const ki__keep_node *labels = object->partial ? ki__object_projection(object)->labels : NULL;
+    return labels != NULL && ki__keep_member(labels, name) == &ki__keep_none;
+}
+
 int ki__object_label_text(const ki_object *object, ki_str name, ki_str *ret_text)
 {
-    if (object->labels == 0) {
+    if (object->labels == 0 || drops_label(object, name)) {
         return 0;
     }
     if (!is_json(object)) {
@@ -155,7 +178,7 @@ int ki__object_label_text(const ki_object *object, ki_str name, ki_str *ret_text
 
 int ki__object_label_is(const ki_object *object, ki_str name, ki_str text)
 {
-    if (object->labels == 0) {
+    if (object->labels == 0 || drops_label(object, name)) {
         return 0;
     }
     if (!is_json(object)) {
@@ -171,24 +194,25 @@ int ki__object_label_is(const ki_object *object, ki_str name, ki_str text)
 
 ki_value ki_object_annotations(const ki_object *object)
 {
-    return value_at(object, object->annotations);
+    return part_at(object, object->annotations, "annotations");
 }
 
 ki_value ki_object_owner_references(const ki_object *object)
 {
-    return value_at(object, object->owner_references);
+    return part_at(object, object->owner_references, "ownerReferences");
 }
 
 ki_value ki_object_finalizers(const ki_object *object)
 {
-    return value_at(object, object->finalizers);
+    return part_at(object, object->finalizers, "finalizers");
 }
 
 /* The string member of labels or annotations; KI_TYPE_NONE if absent or not a string. */
 static ki_value string_member(const ki_value *map, const char *name)
 {
     ki_value value = ki__value_child(map, name);
-    return ki_value_type(&value) == KI_TYPE_STRING ? value : (ki_value){0};
+    ki_type type = ki_value_type(&value);
+    return type == KI_TYPE_STRING || type == KI_TYPE_NONE ? value : (ki_value){0};
 }
 
 static ki_value label_value(const ki_object *object, const char *name)
@@ -262,6 +286,9 @@ int ki_object_controller(const ki_object *object, ki_owner *ret_owner)
     KI__REQUIRE_SIZED(ki_owner, ret_owner, NULL);
     ki_value owners = ki_object_owner_references(object);
     ki_value_iter iter;
+    if (owners.kept != NULL) { /* not all of them, which makes some members look absent */
+        return KI_ERR_NOT_KEPT;
+    }
     if (ki_value_iter_begin(&owners, &iter) < 0) {
         return KI_ERR_NOT_FOUND;
     }
@@ -290,13 +317,43 @@ bool ki_object_is_controlled_by(const ki_object *object, const ki_object *owner)
            ki_str_eq_text(controller.uid, uid);
 }
 
-ki_value ki_object_root(const ki_object *object)
+static ki_value whole(const ki_object *object)
 {
     if (is_json(object)) {
         return ki__json_root(ki_object_bytes(object), &object->shortcuts);
     }
     const char *body = ki__object_bytes(object) + object->body.at;
     return ki__proto_make(KI__PROTO_ROOT, ki_str_make(body, object->body.len), object);
+}
+
+ki_value ki_object_root(const ki_object *object)
+{
+    ki_value root = whole(object);
+    if (object->partial) {
+        root.kept = ki__object_projection(object)->root;
+    }
+    return root;
+}
+
+bool ki_object_is_partial(const ki_object *object)
+{
+    return object->partial;
+}
+
+bool ki__object_keeps(const ki_object *object, const char *part, const char *name)
+{
+    const ki__keep_node *root = object->partial ? ki__object_projection(object)->root : NULL;
+    return ki__keep_step(ki__keep_step(root, part), name) == NULL;
+}
+
+int ki__object_require_whole(const ki_object *object, ki_error *error)
+{
+    if (!object->partial) {
+        return 0;
+    }
+    return ki__error_set(error, KI_ERR_NOT_KEPT,
+                         "%s %s: is partial (keep or drop): get the whole object to change it",
+                         ki_object_kind(object), ki_object_key(object));
 }
 
 bool ki_object_is_complete(const ki_object *object)
@@ -324,9 +381,11 @@ static ki_str content_of(const ki_object *object)
 bool ki__object_is_same_state(const ki_object *a, const ki_object *b)
 {
     const char *version = ki_object_resource_version(a);
-    return a == b || (version[0] != '\0' && strcmp(version, ki_object_resource_version(b)) == 0 &&
-                      strcmp(ki_object_uid(a), ki_object_uid(b)) == 0 &&
-                      a->encoding == b->encoding && ki_str_eq(content_of(a), content_of(b)));
+    return a == b ||
+           (version[0] != '\0' && strcmp(version, ki_object_resource_version(b)) == 0 &&
+            strcmp(ki_object_uid(a), ki_object_uid(b)) == 0 && a->encoding == b->encoding &&
+            ki__object_projection(a) == ki__object_projection(b) &&
+            ki_str_eq(content_of(a), content_of(b)));
 }
 
 ki_encoding ki_object_encoding(const ki_object *object)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The value API: checks types and dispatches to the table of the value's encoding. */
+/* The value API: checks types and dispatches to the table of the value's encoding. Values of
+ * partial objects have a node of the projection (`kept`), which decides what of them can be read; a
+ * value of KI_TYPE_NONE with the node ki__keep_none stands for a field that was not kept. */
 #include "object/value.h"
 
 #include <kinformer/buf.h>
@@ -8,10 +10,37 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "object/projection/keep_tree.h"
 
 static const ki__value_ops *ops_of(const ki_value *value)
 {
     return value->ops;
+}
+
+static const ki__keep_node *node_of(const ki_value *value)
+{
+    return value->kept;
+}
+
+ki_value ki__value_not_kept(void)
+{
+    return (ki_value){.kept = &ki__keep_none};
+}
+
+bool ki__value_is_not_kept(const ki_value *value)
+{
+    return value->kept == &ki__keep_none;
+}
+
+/* The error of a function that needs another type. */
+static int mismatch(const ki_value *value)
+{
+    return ki__value_is_not_kept(value) ? KI_ERR_NOT_KEPT : KI_ERR_TYPE;
+}
+
+ki_value ki__value_none(int code)
+{
+    return code == KI_ERR_NOT_KEPT ? ki__value_not_kept() : (ki_value){0};
 }
 
 ki_type ki_value_type(const ki_value *value)
@@ -35,7 +64,7 @@ int ki_value_string(const ki_value *value, ki_str *ret_text)
     KI__REQUIRE(value, NULL);
     KI__REQUIRE(ret_text, NULL);
     if (ki_value_type(value) != KI_TYPE_STRING) {
-        return KI_ERR_TYPE;
+        return mismatch(value);
     }
     return ops_of(value)->string(value, ret_text);
 }
@@ -121,7 +150,8 @@ size_t ki__value_prefix(const ki_value *value, char *out, size_t size)
 ki_value ki__value_child(const ki_value *map, const char *name)
 {
     ki_value value;
-    return ki_value_member(map, ki_str_from(name), &value) == 0 ? value : (ki_value){0};
+    int r = ki_value_member(map, ki_str_from(name), &value);
+    return r == 0 ? value : ki__value_none(r);
 }
 
 ki_str ki__value_child_text(const ki_value *map, const char *name)
@@ -169,7 +199,7 @@ int ki_value_int64(const ki_value *value, int64_t *ret_number)
     KI__REQUIRE(value, NULL);
     KI__REQUIRE(ret_number, NULL);
     if (ki_value_type(value) != KI_TYPE_NUMBER) {
-        return KI_ERR_TYPE;
+        return mismatch(value);
     }
     return ops_of(value)->int64(value, ret_number);
 }
@@ -179,7 +209,7 @@ int ki_value_double(const ki_value *value, double *ret_number)
     KI__REQUIRE(value, NULL);
     KI__REQUIRE(ret_number, NULL);
     if (ki_value_type(value) != KI_TYPE_NUMBER) {
-        return KI_ERR_TYPE;
+        return mismatch(value);
     }
     return ops_of(value)->real(value, ret_number);
 }
@@ -189,7 +219,7 @@ int ki_value_number_text(const ki_value *value, ki_str *ret_text)
     KI__REQUIRE(value, NULL);
     KI__REQUIRE(ret_text, NULL);
     if (ki_value_type(value) != KI_TYPE_NUMBER) {
-        return KI_ERR_TYPE;
+        return mismatch(value);
     }
     return ops_of(value)->number_text(value, ret_text);
 }
@@ -199,7 +229,7 @@ int ki_value_bool(const ki_value *value, bool *ret_flag)
     KI__REQUIRE(value, NULL);
     KI__REQUIRE(ret_flag, NULL);
     if (ki_value_type(value) != KI_TYPE_BOOL) {
-        return KI_ERR_TYPE;
+        return mismatch(value);
     }
     *ret_flag = ops_of(value)->boolean(value);
     return 0;
@@ -234,9 +264,20 @@ int ki_value_member(const ki_value *map, ki_str name, ki_value *ret_member)
     KI__REQUIRE(map, NULL);
     KI__REQUIRE(ret_member, NULL);
     if (ki_value_type(map) != KI_TYPE_MAP) {
-        return KI_ERR_TYPE;
+        return mismatch(map);
     }
-    return ops_of(map)->member(map, name, ret_member);
+    if (map->kept == NULL) {
+        return ops_of(map)->member(map, name, ret_member);
+    }
+    const ki__keep_node *node = ki__keep_member(map->kept, name);
+    if (node == &ki__keep_none) {
+        return KI_ERR_NOT_KEPT;
+    }
+    int r = ops_of(map)->member(map, name, ret_member);
+    if (r == 0) {
+        ret_member->kept = node;
+    }
+    return r;
 }
 
 int ki_value_element(const ki_value *list, int64_t index, ki_value *ret_element)
@@ -244,7 +285,10 @@ int ki_value_element(const ki_value *list, int64_t index, ki_value *ret_element)
     KI__REQUIRE(list, NULL);
     KI__REQUIRE(ret_element, NULL);
     if (ki_value_type(list) != KI_TYPE_LIST) {
-        return KI_ERR_TYPE;
+        return mismatch(list);
+    }
+    if (list->kept != NULL && node_of(list)->rest == &ki__keep_none) {
+        return KI_ERR_NOT_KEPT;
     }
     if (index < 0) {
         index += (int64_t)ki_value_count(list);
@@ -287,11 +331,49 @@ int ki_value_iter_begin(const ki_value *container, ki_value_iter *ret_iter)
     KI__REQUIRE(ret_iter, NULL);
     ki_type type = ki_value_type(container);
     if (type != KI_TYPE_LIST && type != KI_TYPE_MAP) {
-        return KI_ERR_TYPE;
+        return mismatch(container);
     }
     *ret_iter = (ki_value_iter){.container = *container};
     ops_of(container)->iter_init(ret_iter);
     return 0;
+}
+
+/* The node of the member `key`. */
+static const ki__keep_node *member_node(const ki__keep_node *node, const ki_value *key)
+{
+    ki_str name;
+    if (ki_value_string(key, &name) == 0) {
+        return ki__keep_member(node, name);
+    }
+    for (uint32_t i = 0; i < node->count; i++) {
+        if (ki_value_equals(key, node->children[i].name)) {
+            return node->children[i].node;
+        }
+    }
+    return node->rest;
+}
+
+/* Members that are not kept may still be in the bytes: of protobuf, fields that are absent but have
+ * a value in JSON, or a placeholder (projection/proto_project.c). */
+static int next_kept(ki_value_iter *iter, ki_value *ret_key, ki_value *ret_value)
+{
+    const ki__keep_node *node = node_of(&iter->container);
+    bool map = ki_value_type(&iter->container) == KI_TYPE_MAP;
+    ki_value key;
+    ki_value value;
+    int r;
+    while ((r = ops_of(&iter->container)->iter_next(iter, &key, &value)) > 0) {
+        const ki__keep_node *child = map ? member_node(node, &key) : node->rest;
+        if (child != &ki__keep_none) {
+            value.kept = child;
+            *ret_value = value;
+            if (ret_key != NULL) {
+                *ret_key = key;
+            }
+            return 1;
+        }
+    }
+    return (map ? node->misses : node->rest == &ki__keep_none) ? KI_ERR_NOT_KEPT : r;
 }
 
 int ki_value_iter_next(ki_value_iter *iter, ki_value *ret_key, ki_value *ret_value)
@@ -301,6 +383,9 @@ int ki_value_iter_next(ki_value_iter *iter, ki_value *ret_key, ki_value *ret_val
     if (iter->container.ops == NULL) {
         return 0; /* a zeroed iterator is at the end */
     }
+    if (iter->container.kept != NULL) {
+        return next_kept(iter, ret_key, ret_value);
+    }
     return ops_of(&iter->container)->iter_next(iter, ret_key, ret_value);
 }
 
@@ -309,7 +394,7 @@ int ki_value_write_json(const ki_value *value, ki_buf *out)
     KI__REQUIRE(value, NULL);
     KI__REQUIRE(out, NULL);
     if (value->ops == NULL) {
-        return KI_ERR_TYPE;
+        return mismatch(value);
     }
     return ops_of(value)->write_json(value, out);
 }

@@ -43,9 +43,16 @@ typedef struct ki__value_ops {
  *  length, 0 if it is not a string. No NUL is added. */
 size_t ki__value_prefix(const ki_value *value, char *out, size_t size);
 
+/** The value of KI_TYPE_NONE for a field that was not kept. */
+ki_value ki__value_not_kept(void);
+/** Whether it is that value. */
+bool ki__value_is_not_kept(const ki_value *value);
+/** The value of KI_TYPE_NONE after a failure: that one for KI_ERR_NOT_KEPT. */
+ki_value ki__value_none(int code);
+
 /* Member access that treats absent, null and wrongly typed members alike. */
 
-/** The member `name`; KI_TYPE_NONE if absent, or `map` is not a map. */
+/** The member `name`; KI_TYPE_NONE if absent or not kept, or `map` is not a map. */
 KI__SHARED ki_value ki__value_child(const ki_value *map, const char *name);
 
 /** A string stored without escapes; otherwise empty. */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/projection.h>
 #include <kinformer/resource_table.h>
 
 #include "base/alloc.h"
@@ -50,6 +51,7 @@ static void free_call(ki__http_call *call)
     ki__timer_done(&call->again);
     ki_buf_done(&call->query);
     (void)ki_object_unref(call->not_found_status);
+    (void)ki_projection_unref(call->projection);
     ki__free(source->alloc, call);
     source->calls--;
 }
@@ -122,7 +124,9 @@ static int begin(ki__http_source *source, bool watch, const ki_list_options *opt
                  const ki_source_sink *sink, void **ret_call, ki_error *error)
 {
     ki_source_sink taken;
+    ki_list_options list;
     int r = KI__TAKE(ki_source_sink, &taken, sink, error);
+    r = r < 0 ? r : KI__TAKE(ki_list_options, &list, options, error);
     if (r < 0) {
         return r;
     }
@@ -134,6 +138,7 @@ static int begin(ki__http_source *source, bool watch, const ki_list_options *opt
     call->source = source;
     call->sink = taken;
     call->watch = watch;
+    call->projection = ki_projection_ref(list.projection);
     /* Longer waits requested by the server are reported instead, so that the caller decides. */
     call->retry = (ki__retry){
         .kind = watch ? KI__RETRY_WATCH : KI__RETRY_READ,

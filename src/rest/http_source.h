@@ -42,8 +42,9 @@ typedef struct ki__http_call {
     bool watch;
     bool later_page;
     bool paused;
-    bool busy;   /* inside a callback of the transport: freed when it returns */
-    bool closed; /* ended or cancelled: no further calls of the sink */
+    bool busy;                       /* inside a callback of the transport: freed when it returns */
+    bool closed;                     /* ended or cancelled: no further calls of the sink */
+    const ki_projection *projection; /* a reference, or NULL */
     ki_buf query;
     void *exchange; /* of the transport; NULL while waiting for a retry */
     ki__timer again;

@@ -47,6 +47,7 @@ static void begin_body(ki__http_call *call)
         .default_kind = metadata ? "PartialObjectMetadata" : ki_resource_kind(source->resource),
         .default_api_version =
             metadata ? "meta.k8s.io/v1" : ki_resource_api_version(source->resource),
+        .projection = call->projection,
     };
     if (call->watch) {
         call->body = KI__HTTP_EVENTS;

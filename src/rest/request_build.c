@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/secret.h"
+#include "object/object.h"
 #include "rest/http.h"
 #include "rest/request_body.h"
 #include "wire/media_type.h"
@@ -157,6 +158,9 @@ static int check_members(const verb *v, const ki_request *q, ki_error *error)
     if (missing != 0) {
         return ki__error_set(error, -EINVAL, "%s: requires %s", v->name, member_name(missing));
     }
+    if (q->list->projection != NULL) {
+        return ki__error_set(error, -EINVAL, "%s: must not have list.projection", v->name);
+    }
     if (v->writes && (q->object != NULL) == (q->body.len != 0)) {
         return ki__error_set(error, -EINVAL, "%s: exactly one of object and body must be set",
                              v->name);
@@ -264,7 +268,10 @@ static int build_body(ki__built *built, const verb *v, const ki_request *q, ki_e
         [KI_PATCH_JSON] = "application/json-patch+json",
     };
     const char *type = KI__MEDIA_TYPE_JSON;
-    int r = 0;
+    int r = q->object != NULL ? ki__object_require_whole(q->object, error) : 0;
+    if (r < 0) {
+        return r;
+    }
     if ((v->takes & BIT(DELETION)) != 0) {
         r = ki__body_of_deletion(q, &built->body);
     } else if (q->object != NULL) {

@@ -10,6 +10,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "object/key.h"
+#include "object/object.h"
+#include "wire/gather.h"
 #include "wire/peek.h"
 
 enum { BYTES_DEFAULT = 16 << 20, TEXT_MAX = 4096 };
@@ -28,11 +30,13 @@ void ki__intake_init(ki__intake *intake, const ki__wire_options *options)
                 .max_depth = options->max_depth,
                 .default_kind = options->default_kind,
                 .default_api_version = options->default_api_version,
+                .projection = options->projection,
             },
         .expected_kind = options->expected_kind,
         .expected_api_version = options->expected_api_version,
     };
     ki_buf_init(&intake->gathered, alloc, SIZE_MAX); /* each gather call has its own limit */
+    ki_buf_init(&intake->scratch, alloc, SIZE_MAX);  /* as long as the longest object */
     ki_buf_init(&intake->key, alloc, TEXT_MAX);
     ki_buf_init(&intake->resource_version, alloc, TEXT_MAX);
 }
@@ -40,6 +44,7 @@ void ki__intake_init(ki__intake *intake, const ki__wire_options *options)
 void ki__intake_done(ki__intake *intake)
 {
     ki_buf_done(&intake->gathered);
+    ki_buf_done(&intake->scratch);
     ki_buf_done(&intake->key);
     ki_buf_done(&intake->resource_version);
 }
@@ -55,13 +60,15 @@ bool ki__intake_is_unexpected(const ki__intake *intake, const char *api_version,
            differs(intake->expected_api_version, api_version);
 }
 
-int ki__intake_read(ki__intake *intake, ki_str bytes, ki_object **ret_object, ki_error *ret_why,
-                    ki_error *error)
+int ki__intake_read(ki__intake *intake, ki_str bytes, bool whole, ki_object **ret_object,
+                    ki_error *ret_why, ki_error *error)
 {
-    int r =
-        intake->encoding == KI_ENCODING_JSON
-            ? ki_object_from_json(bytes.ptr, bytes.len, &intake->options, ret_object, ret_why)
-            : ki_object_from_protobuf(bytes.ptr, bytes.len, &intake->options, ret_object, ret_why);
+    const ki_projection *projection = intake->options.projection;
+    intake->options.projection = whole ? NULL : projection;
+    int r = ki__object_read(intake->encoding, bytes, &intake->options, &intake->scratch, ret_object,
+                            ret_why);
+    intake->options.projection = projection;
+    ki__gather_clear(&intake->scratch);
     if (r >= 0) {
         ret_why->code = 0;
         return 0;

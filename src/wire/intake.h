@@ -19,6 +19,7 @@ typedef struct ki__wire_options {
     const char *default_api_version;  /* likewise */
     const char *expected_kind;        /* objects of another kind are skipped; NULL: any */
     const char *expected_api_version; /* likewise */
+    const ki_projection *projection;  /* of the objects; NULL: all is kept */
 } ki__wire_options;
 
 /** One object, or what is known about a skipped one. */
@@ -35,6 +36,7 @@ typedef struct ki__intake {
     const char *expected_kind;
     const char *expected_api_version;
     ki_buf gathered; /* see gather.h */
+    ki_buf scratch;  /* of projections */
     ki_buf key;      /* of the last skipped object */
     ki_buf resource_version;
 } ki__intake;
@@ -45,10 +47,11 @@ void ki__intake_done(ki__intake *intake);
 /** Whether a kind is expected and this is another one. */
 bool ki__intake_is_unexpected(const ki__intake *intake, const char *api_version, const char *kind);
 
-/** Sets *ret_object if the bytes are valid; otherwise *ret_why says why not (code 0 if valid).
+/** Sets *ret_object if the bytes are valid, without projection if `whole`; otherwise *ret_why has
+ *  the reason (code 0 if valid).
  *  Errors: -ENOMEM and others that are not caused by the bytes. */
-int ki__intake_read(ki__intake *intake, ki_str bytes, ki_object **ret_object, ki_error *ret_why,
-                    ki_error *error);
+int ki__intake_read(ki__intake *intake, ki_str bytes, bool whole, ki_object **ret_object,
+                    ki_error *ret_why, ki_error *error);
 
 /** Validates what every object of a list and every event except bookmarks must have: a key, and the
  *  expected kind. 0, or the code with `why` filled. */

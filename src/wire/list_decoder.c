@@ -182,7 +182,7 @@ static int read_item(ki__intake *intake, ki_str bytes, ki_object **ret_object, k
                      ki_error *error)
 {
     ki_object *object = NULL;
-    int r = ki__intake_read(intake, bytes, &object, ret_why, error);
+    int r = ki__intake_read(intake, bytes, false, &object, ret_why, error);
     if (r < 0) {
         return r;
     }
@@ -240,7 +240,7 @@ int ki__list_take_status(ki__list_decoder *decoder, ki_str bytes, ki_error *erro
     ki_error why = KI_ERROR_INIT;
     decoder->intake.options.default_kind = ki__list_get_text(decoder, KI__LIST_KIND);
     decoder->intake.options.default_api_version = ki__list_get_text(decoder, KI__LIST_API_VERSION);
-    int r = ki__intake_read(&decoder->intake, bytes, &decoder->status, &why, error);
+    int r = ki__intake_read(&decoder->intake, bytes, true, &decoder->status, &why, error);
     if (r < 0) {
         return r;
     }

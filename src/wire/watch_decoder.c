@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include <kinformer/projection.h>
 #include <kinformer/status.h>
 
 #include "base/error.h"
@@ -100,6 +101,13 @@ void ki__watch_see(ki__watch_decoder *decoder, ki__watch_member member)
     decoder->seen |= 1U << member;
 }
 
+/* Whether the event is one of an object: bookmarks, which have an annotation, and Status are
+ * read as a whole. */
+static bool has_projection(const ki__watch_decoder *decoder)
+{
+    return decoder->type <= KI_WATCH_EVENT_DELETED;
+}
+
 int ki__watch_take_object(ki__watch_decoder *decoder, const ki__piece *piece, uint64_t start,
                           uint64_t end, ki_error *error)
 {
@@ -109,7 +117,7 @@ int ki__watch_take_object(ki__watch_decoder *decoder, const ki__piece *piece, ui
         ki__gather_take(&intake->gathered, piece, start, end, intake->options.max_bytes, &bytes);
     if (r == 0 && decoder->why.code == 0) {
         ki_object *object = NULL;
-        r = ki__intake_read(intake, bytes, &object, &decoder->why, error);
+        r = ki__intake_read(intake, bytes, !has_projection(decoder), &object, &decoder->why, error);
         if (r < 0) {
             return r;
         }
@@ -188,6 +196,21 @@ static int end_spoilt(ki__watch_decoder *decoder, ki__watch_event *ret_event, ki
     return 1;
 }
 
+/* If the type came after the object, the whole object was read. */
+static int project_late(ki__watch_decoder *decoder, ki_error *error)
+{
+    const ki_projection *projection = decoder->intake.options.projection;
+    ki_object *object = decoder->object;
+    if (projection == NULL || !has_projection(decoder) || ki_object_is_partial(object)) {
+        return 0;
+    }
+    int r = ki_object_project(object, projection, &decoder->object, error);
+    if (r >= 0) {
+        (void)ki_object_unref(object);
+    }
+    return r;
+}
+
 int ki__watch_end(ki__watch_decoder *decoder, ki__watch_event *ret_event, ki_error *error)
 {
     ki_object *object = decoder->object;
@@ -204,8 +227,12 @@ int ki__watch_end(ki__watch_decoder *decoder, ki__watch_event *ret_event, ki_err
     if (!is_good(decoder)) {
         return end_spoilt(decoder, ret_event, error);
     }
+    int r = project_late(decoder, error);
+    if (r < 0) {
+        return r;
+    }
+    ret_event->item.object = decoder->object;
     decoder->object = NULL;
-    ret_event->item.object = object;
     ret_event->item.key = "";
     ret_event->item.resource_version = "";
     ret_event->item.error.code = 0;

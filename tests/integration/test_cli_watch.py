@@ -73,6 +73,35 @@ class Watch(Case):
         self.call("watch", "pods", "--field-selector", "status.phase=Running", "--until-synced")
         self.assertIn("fieldSelector=status.phase%3DRunning", self.server.asked[-1])
 
+    def test_keep_and_drop(self):
+        self.pod("web", image="a")
+        words = ("watch", "pods", "--until-synced", "--keep", ".status.phase,.spec.x")
+        code, out, _ = self.call(*words, "-o", "json")
+        pod = json.loads(out)["object"]
+        self.assertEqual((code, pod["status"], pod.get("spec")), (0, {"phase": "Pending"}, {}))
+        code, out, _ = self.call(*words, "-o", "custom-columns=N:.metadata.name,P:.status.phase,"
+                                 "I:.spec.containers[*].image,X:.spec.x")
+        self.assertEqual((code, out.split("\n")[1].split()),
+                         (0, ["web", "Pending", "<not", "kept>", "<none>"]))
+        code, out, _ = self.call(*words, "-o", "jsonpath={.status.phase} {.spec.containers}")
+        self.assertEqual((code, out), (0, "Pending <not kept>\n"))
+        code, out, _ = self.call("watch", "pods", "--until-synced", "--drop=usual", "-o", "json")
+        self.assertIn("containers", json.loads(out)["object"]["spec"])
+        code, _, err = self.call("watch", "pods", "--keep", ".spec.containers[0]")
+        self.assertNotEqual(code, 0)
+        self.assertIn(".spec.containers[0]: only names and [*] are allowed", err)
+        code, _, err = self.call("get", "pods", "--keep", ".spec")
+        self.assertIn("--keep and --drop: not for tables", err)
+        code, out, _ = self.call("get", "pods", "web", "--keep", ".status.phase", "-o", "json")
+        self.assertNotIn("spec", json.loads(out))
+        self.pod("web", image="b") # from now on its metadata has the same order
+        run = self.start("watch", "pods", "--keep", ".status.phase")
+        run.until("shop/web")
+        self.pod("web", image="c")
+        self.pod("web", image="c", status={"phase": "Running"})
+        self.assertRegex(run.until("~")[0], r"shop/web +status\.phase: Pending -> Running\n$")
+        self.assertEqual(run.end(), (0, [], []))
+
     def test_custom_resources_and_only_changes(self):
         self.server.put("widgets", "shop", "w", spec={"size": 1, "tags": ["a"]})
         run = self.start("watch", "wd", "--watch-only", "--no-headers")

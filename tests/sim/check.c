@@ -34,7 +34,8 @@ static int find_difference(const sim_informer *informer, const ki_snapshot *snap
         if (must != NULL && (!sim_in_scope(informer, must) || is_poison(s, key))) {
             must = NULL;
         }
-        if (has != must && !is_same(has, must)) {
+        if (has != must && (!is_same(has, must) || !sim_is_same_kept(informer, has, must) ||
+                            !sim_is_projected(informer, has))) {
             return key;
         }
     }
@@ -134,7 +135,9 @@ static const char *compare_view(const sim_handler *handler, const ki_snapshot *s
         if (has != NULL && !sim_handler_wants(handler, has)) {
             has = NULL;
         }
-        if (has != view && !is_same(has, view)) {
+        bool kept = has != NULL && view != NULL && sim_suppresses(handler->owner) &&
+                    sim_is_same_kept(handler->owner, has, view);
+        if (has != view && !is_same(has, view) && !kept) {
             static char why[96];
             (void)snprintf(why, sizeof(why), "%s: told %s, but the store has %s", text,
                            view != NULL ? ki_object_resource_version(view) : "none",

@@ -70,8 +70,12 @@ static void check_i3_true(const told *t)
     const ki_object *recorded = sim_record_at(t->s, t->informer->type, t->key, t->rv);
     if (recorded == NULL || sim_rv(recorded) != t->rv ||
         strcmp(ki_object_uid(recorded), ki_object_uid(t->object)) != 0 ||
-        !same_label(recorded, t->object, "app") || !same_label(recorded, t->object, "n")) {
+        !same_label(recorded, t->object, "app") ||
+        !sim_is_same_kept(t->informer, recorded, t->object)) {
         violated(t, "I3", "the server never had this");
+    }
+    if (!t->informer->transforms && !sim_is_projected(t->informer, t->object)) {
+        violated(t, "I17", "it has other fields than those that are kept");
     }
     if (!is_visible(t, t->object)) {
         violated(t, "I3", "it is none of those that were asked for");
@@ -94,6 +98,10 @@ static void check_i3_contiguous(const told *t)
             break;
         }
         const ki_object *before = i > 1 ? record->versions[i - 2].object : NULL;
+        if (sim_suppresses(t->informer) && before != NULL && version->object != NULL &&
+            sim_is_same_kept(t->informer, before, version->object)) {
+            continue; /* I17 */
+        }
         if (version->rv < t->rv && (is_visible(t, before) || is_visible(t, version->object))) {
             sim_trace(t->s, "version %llu was not told", (unsigned long long)version->rv);
             violated(t, "I3", "a change before it was not told");
@@ -117,13 +125,27 @@ static void check_i7_chain(const told *t)
     if (!same_uid) {
         violated(t, "I3", "it is another object than the one that was told before");
     }
+    /* What was stored meanwhile without an event has the same kept fields. */
+    bool suppresses = sim_suppresses(t->informer);
     if (t->callback != SIM_DELETE &&
-        strcmp(ki_object_resource_version(t->old), ki_object_resource_version(t->before)) != 0) {
+        strcmp(ki_object_resource_version(t->old), ki_object_resource_version(t->before)) != 0 &&
+        !(suppresses && sim_is_same_kept(t->informer, t->old, t->before))) {
         violated(t, "I7", "the old object is not the one that was told last");
     }
     if (t->callback == SIM_DELETE && t->flag && t->handler->merged == 0 &&
-        sim_rv(t->before) != t->rv) {
+        sim_rv(t->before) != t->rv &&
+        !(suppresses && sim_is_same_kept(t->informer, t->before, t->object))) {
         violated(t, "I7", "the last known state is not the one that was told last");
+    }
+}
+
+/* I17: an update that changes no kept field is not delivered, unless others were merged into it. */
+static void check_i17_suppressed(const told *t)
+{
+    if (t->callback == SIM_UPDATE && !is_resync(t) && sim_suppresses(t->informer) &&
+        t->handler->merged == 0 && t->old != NULL && sim_rv(t->old) != t->rv &&
+        sim_is_same_kept(t->informer, t->old, t->object)) {
+        violated(t, "I17", "no kept field has changed");
     }
 }
 
@@ -261,6 +283,7 @@ void sim_check_callback(sim_handler *handler, sim_callback callback, const ki_ob
     check_i7_chain(&t);
     check_i8_initial(&t);
     check_i5_resync(&t);
+    check_i17_suppressed(&t);
     check_i16_merged(&t);
     if (!t.s->byzantine) {
         check_i1_ordered(&t);

@@ -126,6 +126,10 @@ static void draw_kind(sim_informer *informer)
     informer->first_handlers = sim_draw(s, SIM_CLIENT, 4);
     informer->works = sim_once_in(s, SIM_CLIENT, 4);
     informer->transforms = (s->options.seed + (uint64_t)informer->id) % 4 == 0;
+    /* What a transform makes here is whole again. */
+    if (!informer->transforms && (s->options.seed + (uint64_t)informer->id) % 4 != 1) {
+        informer->keep = (sim_keep)((s->options.seed / 4 + (uint64_t)informer->id) % SIM_KEEP_MAX);
+    }
 }
 
 /* The same object in JSON, whatever it was in; without memory now and then. */
@@ -164,6 +168,13 @@ static int make_informer(sim_informer *informer, ki_error *error)
     options.no_streaming = informer->no_streaming;
     options.allow_stale_start = informer->stale_start;
     options.page_size = informer->page_size;
+    static const char *const keeps[SIM_KEEP_MAX] = {
+        [SIM_KEEP_NODE] = ".spec.nodeName",
+        [SIM_KEEP_LABEL] = ".spec.nodeName, .metadata.labels.app",
+        [SIM_KEEP_DELIVERS] = ".metadata.labels['app'],.spec['nodeName']",
+    };
+    options.keep = keeps[informer->keep];
+    options.deliver_unkept = informer->keep == SIM_KEEP_DELIVERS;
     options.transform = informer->transforms ? to_json : NULL;
     options.transform_user = s;
     options.check_mutations = sim_once_in(s, SIM_CLIENT, 4);
@@ -223,10 +234,11 @@ sim_informer *sim_informer_start(sim *s)
 
 void sim_informer_begin(sim *s, sim_informer *informer)
 {
-    sim_trace(s, "informer %d: type %d scope %d%s%s%s%s page %u resync %u", informer->id,
+    sim_trace(s, "informer %d: type %d scope %d%s%s%s%s keep %d page %u resync %u", informer->id,
               informer->type, (int)informer->scope, informer->deltas ? " deltas" : "",
               informer->json ? " json" : "", informer->stale_start ? " stale-start" : "",
-              informer->transforms ? " transforms" : "", informer->page_size, informer->resync_ms);
+              informer->transforms ? " transforms" : "", (int)informer->keep, informer->page_size,
+              informer->resync_ms);
     on_start(s, informer, 0);
 }
 

@@ -45,6 +45,15 @@ enum {
 
 typedef struct sim sim;
 typedef struct sim_call sim_call;
+/* The fields that an informer keeps. */
+typedef enum sim_keep {
+    SIM_KEEP_ALL,
+    SIM_KEEP_NODE,     /* the node, and all labels */
+    SIM_KEEP_LABEL,    /* the node, and one label: some updates change neither */
+    SIM_KEEP_DELIVERS, /* the same, but these updates are delivered */
+    SIM_KEEP_MAX
+} sim_keep;
+
 typedef struct sim_informer sim_informer;
 
 /** What a choice is about. Each has a row of its own, so that one more choice about the network
@@ -238,6 +247,7 @@ struct sim_informer {
     bool deltas;      /* a ki_delta_fifo */
     bool json;        /* only */
     bool transforms;  /* has a transform function */
+    sim_keep keep;    /* which fields it keeps */
     bool stale_start; /* allowed */
     bool stopping;    /* was asked to stop */
     bool over;        /* and has */
@@ -401,6 +411,14 @@ void sim_key_text(int key, char text[static 16]);
 void sim_servers_heal(sim *s);
 void sim_server_restart(sim *s, sim_server *server, uint64_t down_ns);
 bool sim_has_label_a(const ki_object *object);
+
+/** Whether two objects have the same fields as far as an informer keeps them, without their
+ *  versions. */
+bool sim_is_same_kept(const sim_informer *informer, const ki_object *a, const ki_object *b);
+/** Whether an object of the informer has what it keeps, and reports the rest as not kept. */
+bool sim_is_projected(const sim_informer *informer, const ki_object *object);
+/** Whether updates of other fields are not delivered. */
+bool sim_suppresses(const sim_informer *informer);
 
 /* ---- net.c ---- */
 

@@ -9,6 +9,7 @@
 
 #include <kinformer/apiserver.h>
 #include <kinformer/kinformer.h>
+#include <kinformer/projection.h>
 #include <kinformer/view.h>
 
 #include "support/test.h"

@@ -17,6 +17,7 @@
 #include <kinformer/parts/retry_watcher.h>
 #include <kinformer/parts/simple_informer.h>
 #include <kinformer/path.h>
+#include <kinformer/projection.h>
 #include <kinformer/registration.h>
 
 #include "support/test.h"
@@ -53,6 +54,7 @@
     X(ki_field_selector) \
     X(ki_object)         \
     X(ki_path)           \
+    X(ki_projection)     \
     X(ki_resource)       \
     X(ki_selector)
 

@@ -65,6 +65,7 @@ typedef struct ki_reflector_options {
     const char *description;           /* of the resource, for logs; NULL: the expected kind */
     const char *label_selector;        /* NULL: every object */
     const char *field_selector;        /* NULL: every object */
+    const ki_projection *projection;   /* which fields are kept; NULL: all; kept by reference */
 
     /** Events of another kind are skipped and reported. NULL: any. Lists are not checked. */
     const char *expected_kind;

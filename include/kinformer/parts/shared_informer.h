@@ -17,14 +17,16 @@ KI_BEGIN_DECLS
 /** Creates an informer; does not start it.
  *  Owner:  caller; release with ki_informer_unref(). On success it owns the source and the indexes.
  *  Thread: any.  Blocks: no.
- *  Errors: -EINVAL  engine or source is missing;  as ki_store_new(), ki_reflector_new();  -ENOMEM.
+ *  Errors: -EINVAL  engine or source is missing;  as ki_projection_new(), ki_store_new(),
+ *          ki_reflector_new();  -ENOMEM.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_informer_new(const ki_informer_options *options,
                                         ki_informer **ret_informer, ki_error *error);
 
 /** Creates a factory without informers.
  *  Owner:  caller; release with ki_factory_unref().  Thread: any.  Blocks: no.
- *  Errors: -EINVAL  no engine, or not exactly one of transport and make_source;  -ENOMEM, -E2BIG.
+ *  Errors: -EINVAL  no engine, or not exactly one of transport and make_source;
+ *          as ki_projection_new();  -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_factory_new(const ki_factory_options *options, ki_factory **ret_factory,
                                        ki_error *error);

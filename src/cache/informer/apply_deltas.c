@@ -99,6 +99,10 @@ static int note_update(work *w, const ki_object *old, const ki_object *object)
         int r = note_unseen_deletion(w, old);
         return r < 0 ? r : note_addition(w, object);
     }
+    if (w->applier->suppress && ki__object_is_same_kept(old, object)) {
+        w->applier->unkept_count++;
+        return 0;
+    }
     bool same = ki__object_is_same_state(old, object);
     if (same && !w->applier->keep_same_version) {
         return 0;
@@ -341,6 +345,7 @@ int ki__apply_prepare(ki__applier *applier, const ki_deltas *deltas, ki_error *e
     ki__apply_end(applier);
     applier->committed = false;
     applier->aside_count = 0;
+    applier->unkept_count = 0;
     int r = ki_store_begin(applier->store, &w.txn, error);
     if (r < 0) {
         return r;
@@ -366,6 +371,7 @@ void ki__apply_commit(ki__applier *applier)
     }
     applier->committed = true;
     applier->skipped += applier->aside_count;
+    applier->suppressed += applier->unkept_count;
 }
 
 int ki__apply(ki__applier *applier, const ki_deltas *deltas, ki_error *error)

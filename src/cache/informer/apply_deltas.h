@@ -32,12 +32,15 @@ typedef struct ki__applier {
     const ki_alloc *alloc;
     ki_error_hook on_error;
     bool keep_same_version; /* notify of updates with an unchanged version */
+    bool suppress;          /* do not notify of updates that change no kept field */
     uint64_t skipped;       /* objects of committed batches that the store rejected */
+    uint64_t suppressed;    /* updates of committed batches without a notification */
 
     /* the current batch */
     bool committed;
     ki__asides asides; /* reported at its end, if it was committed */
     size_t aside_count;
+    size_t unkept_count; /* updates of which no kept field changed */
     ki_txn *txn;         /* prepared and not committed, or NULL */
     ki_snapshot *before; /* keeps the old objects alive */
     ki__note *notes;

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include <kinformer/parts/shared_informer.h>
+#include <kinformer/projection.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "cache/informer/tweaked_source.h"
+#include "wire/source_options.h"
 
 /* ---- creation and destruction ---- */
 
@@ -38,6 +40,20 @@ static int check_options(const ki_factory_options *options, ki_factory_options *
     return o.transport != NULL ? KI__TAKE(ki_transport, ret_transport, o.transport, error) : 0;
 }
 
+/* Checks keep and drop, and replaces them by copies in a block. */
+static int copy_lists(ki_factory_options *o, const ki_alloc *alloc, char **ret_block,
+                      ki_error *error)
+{
+    if (o->keep == NULL && o->drop == NULL) {
+        return 0;
+    }
+    ki_projection *projection = NULL;
+    int r = ki_projection_new(o->keep, o->drop, alloc, &projection, error);
+    (void)ki_projection_unref(projection); /* each informer compiles its own */
+    const char **const texts[] = {&o->keep, &o->drop};
+    return r < 0 ? r : ki__texts_copy(alloc, texts, 2, ret_block, error);
+}
+
 int ki_factory_new(const ki_factory_options *options, ki_factory **ret_factory, ki_error *error)
 {
     KI__REQUIRE(options, error);
@@ -53,8 +69,14 @@ int ki_factory_new(const ki_factory_options *options, ki_factory **ret_factory, 
     if (factory == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
+    r = copy_lists(&o, alloc, &factory->text, error);
+    if (r < 0) {
+        ki__free(alloc, factory);
+        return r;
+    }
     r = ki__mutex_init(&factory->lock);
     if (r < 0) {
+        ki__free(alloc, factory->text);
         ki__free(alloc, factory);
         return ki__error_code(error, r);
     }
@@ -107,6 +129,7 @@ ki_factory *ki_factory_unref(ki_factory *factory)
     ki_engine *engine = factory->engine;
     ki_transport transport = factory->transport;
     ki__mutex_done(&factory->lock);
+    ki__free(factory->alloc, factory->text);
     ki__free(factory->alloc, factory);
     if (transport.unref != NULL) {
         transport.unref(transport.user);
@@ -207,6 +230,8 @@ static int make_shared(ki_factory *factory, const ki_resource *resource,
     options.resync_ms = o->resync_ms;
     options.transform = o->transform;
     options.transform_user = o->transform_user;
+    options.keep = o->keep;
+    options.drop = o->drop;
     if (o->configure != NULL) {
         o->configure(resource, &options, o->user);
     }
@@ -237,6 +262,10 @@ static int make_own(ki_factory *factory, const ki_resource *resource,
     if (o.transform == NULL) {
         o.transform = factory->options.transform;
         o.transform_user = factory->options.transform_user;
+    }
+    if (o.keep == NULL && o.drop == NULL) {
+        o.keep = factory->options.keep;
+        o.drop = factory->options.drop;
     }
     ret_entry->is_own = true;
     return make_informer(factory, resource, &o, &ret_entry->informer, error);

@@ -40,6 +40,7 @@ struct ki_factory {
     size_t count;
     bool stopped;
     char name_space[KI__NAMESPACE_MAX + 1];
+    char *text; /* of keep and drop */
 };
 
 static inline ki__factory_entry *ki__factory_entry_at(ki__list *link)

@@ -6,6 +6,7 @@
 
 #include <kinformer/index.h>
 #include <kinformer/parts/shared_informer.h>
+#include <kinformer/projection.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -40,6 +41,7 @@ static void free_informer(ki_informer *informer)
     (void)ki_queue_unref(informer->queue);
     (void)ki_store_unref(informer->store);
     (void)ki_resource_unref(informer->options.resource);
+    (void)ki_projection_unref(informer->projection);
     ki__informer_free_source(informer);
     ki__cond_done(&informer->changed);
     ki__mutex_done(&informer->lock);
@@ -197,7 +199,11 @@ static int make_queue(ki_informer *informer, ki_error *error)
 
 static int make_parts(ki_informer *informer, const ki_informer_options *o, ki_error *error)
 {
-    int r = make_store(informer, o, error);
+    int r = o->keep != NULL || o->drop != NULL
+                ? ki_projection_new(o->keep, o->drop, ki__engine_alloc(informer->engine),
+                                    &informer->projection, error)
+                : 0;
+    r = r < 0 ? r : make_store(informer, o, error);
     if (r < 0) {
         return r;
     }
@@ -210,6 +216,7 @@ static int make_parts(ki_informer *informer, const ki_informer_options *o, ki_er
     if (r < 0) {
         return r;
     }
+    informer->applier.suppress = informer->projection != NULL && !o->deliver_unkept;
     informer->applier.keep_same_version = true; /* each handler selects whether it receives them */
     informer->applier.on_error = hook_of(informer);
     r = ki__timer_init(&informer->retry, informer->engine, ki__informer_retry);
@@ -248,6 +255,8 @@ int ki_informer_new(const ki_informer_options *options, ki_informer **ret_inform
     informer->has_source = true;
     informer->options.source = NULL;
     informer->options.indexes = NULL;
+    informer->options.keep = NULL;
+    informer->options.drop = NULL;
     *ret_informer = informer;
     return 0;
 }

@@ -43,6 +43,7 @@ struct ki_informer {
     ki_informer_options options; /* its strings are in `text` or empty */
     ki_source source;            /* until it is passed to the reflector */
     bool has_source;
+    ki_projection *projection; /* NULL: everything is kept */
     ki_store *store;
     ki_queue *queue;
     ki__applier applier;     /* inside the engine only, like the next five */
@@ -64,6 +65,7 @@ struct ki_informer {
     uint64_t resync_ms; /* resync period of the reflector: the minimum of the handlers' periods */
     uint64_t applied;
     uint64_t skipped;
+    uint64_t suppressed;
     uint64_t mutation_count;
     uint64_t merged_before; /* by removed handlers */
     char text[];

@@ -89,6 +89,7 @@ static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, k
     options.name = o->name;
     options.label_selector = o->label_selector;
     options.field_selector = o->field_selector;
+    options.projection = informer->projection;
     set_expected(informer, &options);
     options.resync_period_ns = informer->resync_ms * KI__MS_NS;
     options.should_resync = should_resync;

@@ -223,6 +223,7 @@ int ki_informer_get_health(ki_informer *informer, ki_health *health, ki_error *r
     h.stopped = informer->state == KI__INFORMER_STOPPED && informer->unfinished == 0;
     h.applied = informer->applied;
     h.rejected = informer->skipped;
+    h.suppressed = informer->suppressed;
     h.mutations = informer->mutation_count;
     count_handlers(informer, &h);
     ki__mutex_unlock(&informer->lock);

@@ -43,6 +43,7 @@ static void publish(ki_informer *informer, ki__notes *notes, bool first_list)
     ki__apply_commit(&informer->applier);
     informer->applied++;
     informer->skipped = informer->applier.skipped;
+    informer->suppressed = informer->applier.suppressed;
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
             ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));

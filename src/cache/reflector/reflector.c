@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <kinformer/encoding.h>
+#include <kinformer/projection.h>
 
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -365,6 +366,7 @@ static void free_parts(ki_reflector *r)
     ki__pages_done(&r->pages);
     ki__collect_clear(&r->found);
     ki__free(r->alloc, r->text);
+    (void)ki_projection_unref(r->options.projection);
 }
 
 static int init_timers(ki_reflector *r)
@@ -435,6 +437,7 @@ int ki_reflector_new(const ki_reflector_options *options, ki_reflector **ret_ref
     r->source = source;
     r->target = target;
     r->options = o;
+    (void)ki_projection_ref(o.projection);
     code = init_parts(r, error);
     if (code == 0) {
         code = ki__mutex_init(&r->shared.lock);

@@ -250,6 +250,11 @@ int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error
 
 typedef int (*ki__collector)(ki__collect *collect, const ki_object *object);
 
+/** What is kept of an object that the source gave as a whole: *ret_object is a reference, or
+ *  unchanged if there is nothing to do. 0 or -ENOMEM. */
+int ki__reflector_project(const ki_reflector *r, const ki_object *object, ki_object **ret_object,
+                          ki_error *error);
+
 /** Transforms an object of a list and collects it or, if it is unchanged, the one that the target
  *  has. Objects for which that fails are skipped and count as unread. `collect` is one of those of
  *  list_collector.h.

@@ -41,6 +41,7 @@ void ki__reflector_list_begin(ki_reflector *r)
         /* Servers reject it without a version. */
         .resource_version_match = r->asked[0] == '\0' ? "" : "NotOlderThan",
         .limit = page_size(r, r->asked),
+        .projection = r->options.projection,
     };
     ki__reflector_count(r, &r->shared.health.lists);
     r->pages.paused = r->paused;

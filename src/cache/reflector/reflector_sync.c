@@ -5,6 +5,8 @@
  * memory. */
 #include <string.h>
 
+#include <kinformer/projection.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "cache/queue/transform.h"
@@ -80,11 +82,25 @@ static int gather(ki_reflector *r, const ki_object *object, ki__collector collec
     return code;
 }
 
+int ki__reflector_project(const ki_reflector *r, const ki_object *object, ki_object **ret_object,
+                          ki_error *error)
+{
+    const ki_projection *projection = r->options.projection;
+    return projection != NULL && !ki_object_is_partial(object)
+               ? ki_object_project(object, projection, ret_object, error)
+               : 0;
+}
+
 int ki__reflector_collect(ki_reflector *r, const ki_object *object, ki__collector collect,
                           ki_error *error)
 {
     ki_object *made = NULL;
-    int code = 0;
+    ki_object *kept = NULL;
+    int code = ki__reflector_project(r, object, &kept, error);
+    if (code < 0) {
+        return code;
+    }
+    object = kept != NULL ? kept : object;
     if (r->target.transform != NULL) {
         code = ki__transform(r->target.transform, r->target.user, object, &made, error);
     }
@@ -96,8 +112,10 @@ int ki__reflector_collect(ki_reflector *r, const ki_object *object, ki__collecto
         ki__reflector_skipped(r, ki_object_key(object), error);
         code = ki__collect_add_unread(&r->found, ki_object_key(object));
     } else {
+        (void)ki_object_unref(kept);
         return code;
     }
+    (void)ki_object_unref(kept);
     return code < 0 ? ki__error_code(error, code) : 0;
 }
 

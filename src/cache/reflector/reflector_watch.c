@@ -196,17 +196,26 @@ static int tell_target(ki_reflector *r, ki_watch_event_type type, const ki_objec
 static int tell(ki_reflector *r, ki_watch_event_type type, const ki_object *object, ki_error *error)
 {
     const ki_reflector_target *target = &r->target;
+    ki_object *kept = NULL;
+    int code = ki__reflector_project(r, object, &kept, error);
+    if (code < 0) {
+        return code; /* and comes again, as the object can be projected */
+    }
+    object = kept != NULL ? kept : object;
     if (target->transform == NULL) {
-        return tell_target(r, type, object, error);
+        code = tell_target(r, type, object, error);
+        (void)ki_object_unref(kept);
+        return code;
     }
     ki_object *made = NULL;
-    int code = ki__transform(target->transform, target->user, object, &made, error);
+    code = ki__transform(target->transform, target->user, object, &made, error);
     if (code >= 0 || type == KI_WATCH_EVENT_DELETED) { /* a deletion must not be lost */
         code = ki__reflector_is_stopping(r)
                    ? 0
                    : tell_target(r, type, made != NULL ? made : object, error);
     }
     (void)ki_object_unref(made);
+    (void)ki_object_unref(kept);
     return code;
 }
 
@@ -452,6 +461,7 @@ int ki__reflector_open_watch(ki_reflector *r, ki_list_options *options, ki_error
     options->field_selector = r->options.field_selector;
     options->timeout_ms = ki__seconds_to_ms(seconds);
     options->allow_bookmarks = true;
+    options->projection = r->options.projection;
     int code = r->source.watch(options, &sink, r->source.user, &r->call, error);
     if (code < 0) {
         r->call = NULL;

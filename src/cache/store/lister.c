@@ -10,6 +10,7 @@
 #include "object/located.h"
 #include "object/object.h"
 #include "object/object_list.h"
+#include "object/selector/selector.h"
 
 /* Maximum length of an object's key. */
 enum { KEY_MAX = 2 * KI__IDENTITY_BYTES_MAX + 1 };
@@ -224,11 +225,23 @@ static ki_list *filter(ki_list *list, const ki_lister_iter *iter)
     return list->count < count / 2 ? ki__list_fit(list) : list;
 }
 
+/* Whether the selector reads labels that were not kept; the objects of a store have the same
+ * projection. */
+static bool reads_unkept(const ki_lister_iter *iter, const ki_list *list)
+{
+    return iter->selector != NULL && list->count != 0 &&
+           ki__selector_reads_unkept(iter->selector, list->objects[0]);
+}
+
 /* Collects the rest of the iteration as a list, and ends it. */
 static int list_all(ki_lister_iter *iter, ki_list **ret_list)
 {
     ki_list *list = NULL;
     int r = ki__snapshot_list(&iter->walk, &list);
+    if (r >= 0 && reads_unkept(iter, list)) {
+        list = ki_list_unref(list);
+        r = KI_ERR_NOT_KEPT;
+    }
     if (r >= 0 && (iter->selector != NULL || iter->name_space.len != 0)) {
         list = filter(list, iter);
     }

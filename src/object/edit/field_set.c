@@ -94,7 +94,7 @@ static void write_key(ki_str json, ki__out *out)
     ki__json_scan scan;
     bool more = true;
     ki__json_scan_init(&scan, json, 2, NULL);
-    const char *p = json.len != 0 ? ki__json_scan_open_map(&scan, json.ptr) : NULL;
+    const char *p = json.len != 0 ? ki__json_scan_open(&scan, json.ptr) : NULL;
     for (bool first = true; p != NULL && more && *p != '}' && out->error == 0; first = false) {
         ki_str name;
         const char *value = ki__json_scan_name(&scan, p, &name);
@@ -106,7 +106,7 @@ static void write_key(ki_str json, ki__out *out)
         ki__out_str(out, name);
         ki__out_char(out, '=');
         ki__out_str(out, ki_str_make(value, (size_t)(p - value)));
-        p = ki__json_scan_next_member(&scan, p, &more);
+        p = ki__json_scan_next(&scan, p, &more);
     }
 }
 
@@ -258,7 +258,7 @@ static int add_key(ki_str json, ki_buf *path)
     ki__json_scan scan;
     ki__json_scan_init(&scan, json, 8, NULL);
     const char *p =
-        json.len != 0 && json.ptr[0] == '{' ? ki__json_scan_open_map(&scan, json.ptr) : NULL;
+        json.len != 0 && json.ptr[0] == '{' ? ki__json_scan_open(&scan, json.ptr) : NULL;
     more = p != NULL && *p != '}';
     while (p != NULL && more) {
         if (count == KI__FIELD_KEYS_MAX) {
@@ -269,10 +269,10 @@ static int add_key(ki_str json, ki_buf *path)
         p = value != NULL ? ki__json_scan_value(&scan, value) : NULL;
         if (p != NULL) {
             m->value = ki_str_make(value, (size_t)(p - value));
-            p = ki__json_scan_next_member(&scan, p, &more);
+            p = ki__json_scan_next(&scan, p, &more);
         }
     }
-    p = p != NULL ? ki__json_scan_close_map(&scan, p) : NULL;
+    p = p != NULL ? ki__json_scan_close(&scan, p) : NULL;
     if (p == NULL || ki__json_scan_end(&scan, p) == NULL) {
         return KI_ERR_INVALID;
     }

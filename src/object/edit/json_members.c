@@ -96,6 +96,7 @@ int ki__members_add_map(ki__members *members, const ki_value *map, ki__member_ru
             r = ki__members_add(members, &key, &value);
         }
     }
+    r = r == KI_ERR_NOT_KEPT ? 0 : r; /* the kept members count */
     *ret_run = r == 0 ? ki__members_sort(members, from) : (ki__member_run){.from = from};
     return r;
 }

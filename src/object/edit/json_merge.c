@@ -237,7 +237,7 @@ static int same_child(walk *w, bool *ret_same)
     int r = ki_value_iter_next(&f->iter, &key, &a);
     if (r <= 0) {
         pop(w);
-        return r;
+        return r == KI_ERR_NOT_KEPT ? 0 : r; /* what was kept is the same */
     }
     bool map = ki_value_type(&f->left) == KI_TYPE_MAP;
     r = map ? ki__members_find(&w->members, f->right_members, &key, &b)

@@ -14,6 +14,7 @@
 #include "object/edit/json_edit.h"
 #include "object/edit/json_members.h"
 #include "object/edit/path_text.h"
+#include "object/object.h"
 
 enum { CHANGES_DEFAULT = 1000, CHANGES_MAX = 1000000, DEPTH_DEFAULT = 64, DEPTH_MAX = 1024 };
 #define PATH_BYTES_MAX ((size_t)8 << 20)
@@ -412,6 +413,10 @@ int ki_object_merge_patch(const ki_object *before, const ki_object *after, ki_bu
     KI__REQUIRE(out, error);
     const ki_object *objects[2] = {before, after};
     for (size_t i = 0; i < 2; i++) {
+        int r = ki__object_require_whole(objects[i], error);
+        if (r < 0) {
+            return r;
+        }
         if (!ki_object_is_complete(objects[i])) {
             return ki__error_set(error, KI_ERR_NO_SCHEMA,
                                  "%s %s: has fields that the library has no schema for",

@@ -12,6 +12,7 @@
 #include "object/json/json_scan.h"
 #include "object/json/json_skip.h"
 #include "object/json/json_value.h"
+#include "object/object.h"
 
 enum { BYTES_DEFAULT = 16 << 20, BYTES_MAX = 1 << 30, DEPTH_DEFAULT = 128 };
 
@@ -55,6 +56,10 @@ static int explain(ki_error *error, int code, const char *what)
 int ki__object_to_json(const ki_object *object, const ki_object_options *options,
                        ki_object **ret_object, ki_error *error)
 {
+    int r = ki__object_require_whole(object, error);
+    if (r < 0) {
+        return r;
+    }
     if (ki_object_encoding(object) == KI_ENCODING_JSON) {
         *ret_object = ki_object_ref(object);
         return 0;
@@ -68,8 +73,9 @@ int ki__object_to_json(const ki_object *object, const ki_object_options *options
     ki_object_options o = *options;
     /* JSON may be one level deeper: lists of scalars do not count in protobuf. */
     o.max_depth = KI__JSON_MAX_DEPTH;
+    o.projection = NULL;
     ki_buf_init(&text, o.alloc, o.max_bytes);
-    int r = ki_object_write_json(object, &text);
+    r = ki_object_write_json(object, &text);
     r = r < 0 ? ki__error_code(error, r)
               : ki_object_from_json(text.data, text.len, &o, ret_object, error);
     ki_buf_done(&text);

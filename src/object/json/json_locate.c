@@ -229,7 +229,7 @@ static const char *locate_value(locate *l, const name_level *level, const known_
 /* The map at `p`; returns the position after its closing bracket. */
 static const char *locate_map(locate *l, const name_level *level, const char *p)
 {
-    p = ki__json_scan_open_map(&l->scan, p);
+    p = ki__json_scan_open(&l->scan, p);
     if (p == NULL) {
         return NULL;
     }
@@ -244,12 +244,12 @@ static const char *locate_map(locate *l, const name_level *level, const char *p)
         if (p == NULL) {
             return NULL;
         }
-        p = ki__json_scan_next_member(&l->scan, p, &more);
+        p = ki__json_scan_next(&l->scan, p, &more);
         if (p == NULL) {
             return NULL;
         }
     }
-    return ki__json_scan_close_map(&l->scan, p);
+    return ki__json_scan_close(&l->scan, p);
 }
 
 int ki__json_locate(ki_str text, uint32_t max_depth, ki__located *ret_located, ki_error *error)

@@ -382,22 +382,23 @@ const char *ki__json_scan_value(ki__json_scan *scan, const char *p)
     return p;
 }
 
-const char *ki__json_scan_open_map(ki__json_scan *scan, const char *p)
+const char *ki__json_scan_open(ki__json_scan *scan, const char *p)
 {
     return open_container(scan, p);
 }
 
-const char *ki__json_scan_next_member(ki__json_scan *scan, const char *p, bool *ret_more)
+const char *ki__json_scan_next(ki__json_scan *scan, const char *p, bool *ret_more)
 {
+    bool map = in_map(scan);
     p = skip_space(p, scan->end);
-    if (p == scan->end || (*p != ',' && *p != '}')) {
-        return fail_syntax(scan, p, "expected a comma or }");
+    if (p == scan->end || (*p != ',' && *p != (map ? '}' : ']'))) {
+        return fail_syntax(scan, p, map ? "expected a comma or }" : "expected a comma or ]");
     }
     *ret_more = *p == ',';
     return *ret_more ? skip_space(p + 1, scan->end) : p;
 }
 
-const char *ki__json_scan_close_map(ki__json_scan *scan, const char *p)
+const char *ki__json_scan_close(ki__json_scan *scan, const char *p)
 {
     scan->depth--;
     return p + 1;

@@ -38,19 +38,20 @@ KI__SHARED const char *ki__json_scan_space(const ki__json_scan *scan, const char
 /** Validates the value at `p` (no white space) and returns the position after it. */
 KI__SHARED const char *ki__json_scan_value(ki__json_scan *scan, const char *p);
 
-/** Opens the map at `p`, a '{', and returns the position of its first member, or of '}'. */
-const char *ki__json_scan_open_map(ki__json_scan *scan, const char *p);
+/** Opens the map or list at `p` and returns the position of its first member or element, or of its
+ *  closing bracket. */
+const char *ki__json_scan_open(ki__json_scan *scan, const char *p);
 
 /** Validates the member name at `p` and the colon after it, and returns the position of the value.
  *  *ret_name is the raw text between the quotes. */
 const char *ki__json_scan_name(ki__json_scan *scan, const char *p, ki_str *ret_name);
 
-/** After a member of the open map: returns the position of the next member, or of '}' with
- *  *ret_more false. */
-const char *ki__json_scan_next_member(ki__json_scan *scan, const char *p, bool *ret_more);
+/** After a child of the open map or list: returns the position of the next one, or of the closing
+ *  bracket with *ret_more false. */
+const char *ki__json_scan_next(ki__json_scan *scan, const char *p, bool *ret_more);
 
-/** Closes the open map at its '}' and returns the position after it. */
-const char *ki__json_scan_close_map(ki__json_scan *scan, const char *p);
+/** Closes the open map or list at its bracket and returns the position after it. */
+const char *ki__json_scan_close(ki__json_scan *scan, const char *p);
 
 /** Checks that only white space follows. */
 const char *ki__json_scan_end(ki__json_scan *scan, const char *p);

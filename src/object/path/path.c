@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "object/value.h"
 
 /* Upper bound for the steps of `text`: each starts with a dot or a bracket, except possibly the
  * first; a comma adds a member and perhaps the union around it; [key=value] is a filter with a step
@@ -140,7 +141,8 @@ ki_value ki_value_at(const ki_value *value, const char *path)
     memset(steps, 0, once.step_cap * sizeof(steps[0]));
     memset(terms, 0, once.term_cap * sizeof(terms[0]));
     if (ki__path_parse(&once, NULL) >= 0) {
-        (void)!ki_path_first(&once, value, &found); /* `found` stays KI_TYPE_NONE on failure */
+        int r = ki_path_first(&once, value, &found);
+        return r < 0 ? ki__value_none(r) : found;
     }
     return found;
 }

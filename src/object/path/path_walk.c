@@ -16,6 +16,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "object/path/path.h"
+#include "object/value.h"
 
 #define DEPTH_MAX 1024  /* maximum depth of objects */
 #define INLINE_FRAMES 8 /* enough to find the first value without an allocation */
@@ -45,6 +46,7 @@ typedef struct walk {
     bool begun;       /* the first value was requested */
     bool right;       /* evaluating the right operand of a term */
     bool no_schema;   /* a branch ended at fields without a schema */
+    bool not_kept;    /* a map or list had members that were not kept */
     uint8_t term;     /* current term */
     size_t testing;   /* frame of its filter */
     ki_value element; /* element it is tested on */
@@ -77,6 +79,7 @@ static void walk_init(walk *w, const ki_path *path, const ki_value *root, frame 
     w->begun = ki_value_type(root) == KI_TYPE_NONE; /* no value: nothing to find */
     w->right = false;
     w->no_schema = false;
+    w->not_kept = ki__value_is_not_kept(root);
     w->testing = NOT_TESTING;
     w->budget = BUDGET_BASE + BUDGET_TIMES * (len < UINT32_MAX ? len : UINT32_MAX);
     w->longest = len;
@@ -101,7 +104,8 @@ static int charge(walk *w, uint64_t cost)
     return 0;
 }
 
-/* The next child; charges for the bytes between it and the previous one. */
+/* The next child; charges for the bytes between it and the previous one. Members that were not kept
+ * are reported at the end of the evaluation, or at once in a filter, whose result they affect. */
 static int next_child(walk *w, ki_value_iter *iter, ki_value *ret_value)
 {
     uintptr_t before = (uintptr_t)iter->next;
@@ -109,6 +113,10 @@ static int next_child(walk *w, ki_value_iter *iter, ki_value *ret_value)
     uintptr_t after = (uintptr_t)iter->next;
     uint64_t passed = after > before ? after - before : 0;
     int charged = charge(w, VISIT_COST + (passed < w->longest ? passed : w->longest));
+    if (r == KI_ERR_NOT_KEPT && w->testing == NOT_TESTING) {
+        w->not_kept = true;
+        r = 0;
+    }
     return charged < 0 ? charged : r;
 }
 
@@ -134,11 +142,14 @@ static int charge_lookup(walk *w, const ki_value *value)
     if (!w->path->multiplies) {
         return 0;
     }
+    bool not_kept = w->not_kept;
     int r = count_children(w, value, &count);
-    return r == KI_ERR_TYPE ? 0 : r;
+    w->not_kept = not_kept;
+    return r == KI_ERR_TYPE || r == KI_ERR_NOT_KEPT ? 0 : r;
 }
 
-/* The single value of a field or an index: 1, or 0 if there is none. */
+/* The single value of a field or an index: 1, or 0 if there is none. If it was not kept, the whole
+ * evaluation fails: its result would depend on the value. */
 static int look_up(walk *w, const ki__path_step *step, const ki_value *value, ki_value *ret_value)
 {
     int r = charge_lookup(w, value);
@@ -148,7 +159,7 @@ static int look_up(walk *w, const ki__path_step *step, const ki_value *value, ki
     r = step->kind == KI__PATH_FIELD ? ki_value_member(value, step->name, ret_value)
                                      : ki_value_element(value, step->from, ret_value);
     w->no_schema = w->no_schema || r == KI_ERR_NO_SCHEMA;
-    return r >= 0;
+    return r == KI_ERR_NOT_KEPT ? r : r >= 0;
 }
 
 /* ---- lists, maps, slices and unions ---- */
@@ -427,7 +438,7 @@ static int walk_next(walk *w)
     while (r == GO_DOWN || r == GO_BACK) {
         r = r == GO_DOWN ? move_down(w) : move_back(w);
     }
-    return r < 0 ? r : r == FOUND;
+    return r == OVER && w->not_kept ? KI_ERR_NOT_KEPT : r < 0 ? r : r == FOUND;
 }
 
 int ki_path_first(const ki_path *path, const ki_value *root, ki_value *ret_value)
@@ -438,6 +449,9 @@ int ki_path_first(const ki_path *path, const ki_value *root, ki_value *ret_value
     frame inline_frames[INLINE_FRAMES];
     frame *frames = inline_frames;
     walk w;
+    if (ki__path_is_not_kept(path, root)) {
+        return KI_ERR_NOT_KEPT;
+    }
     if (path->frame_count > INLINE_FRAMES) {
         frames = ki__alloc_array(path->alloc, path->frame_count, sizeof(*frames));
         if (frames == NULL) {
@@ -470,7 +484,7 @@ int ki_path_iter_begin(const ki_path *path, const ki_value *root, ki_path_iter *
         return -ENOMEM;
     }
     walk_init(&iter->walk, path, root, iter->frames);
-    iter->failure = 0;
+    iter->failure = ki__path_is_not_kept(path, root) ? KI_ERR_NOT_KEPT : 0;
     iter->found = false;
     *ret_iter = iter;
     return 0;

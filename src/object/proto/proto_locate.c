@@ -255,8 +255,14 @@ static int read_unknown(locate *l)
     return 0;
 }
 
-int ki__proto_locate(ki_str bytes, const ki_object_options *options, ki__proto_located *ret_located,
-                     ki_error *error)
+static const ki__schema_message *message_of_kind(const ki__proto_located *located)
+{
+    return ki__schema_of_kind(located->common.identity[KI__IDENTITY_API_VERSION],
+                              located->common.identity[KI__IDENTITY_KIND]);
+}
+
+int ki__proto_open(ki_str bytes, const ki_object_options *options, ki__proto_located *ret_located,
+                   ki_str *ret_body, ki_error *error)
 {
     ki__proto_located located = {0};
     locate l = {
@@ -274,15 +280,40 @@ int ki__proto_locate(ki_str bytes, const ki_object_options *options, ki__proto_l
     }
     ki__located_default(&located.common, KI__IDENTITY_KIND, options->default_kind);
     ki__located_default(&located.common, KI__IDENTITY_API_VERSION, options->default_api_version);
-    located.body.at = (uint32_t)(l.body.len != 0 ? l.body.ptr - bytes.ptr : 0);
-    located.body.len = (uint32_t)l.body.len;
-    l.checked.complete = true;
-    const ki__schema_message *message =
-        ki__schema_of_kind(located.common.identity[KI__IDENTITY_API_VERSION],
-                           located.common.identity[KI__IDENTITY_KIND]);
-    r = message != NULL ? read_known(&l, message) : read_unknown(&l);
-    if (r >= 0) {
-        *ret_located = located;
+    *ret_located = located;
+    *ret_body = l.body;
+    return 0;
+}
+
+int ki__proto_locate(ki_str bytes, ki_str body, const ki_object_options *options,
+                     ki__proto_located *located, ki_error *error)
+{
+    locate l = {
+        .checked = {.start = bytes.ptr,
+                    .alloc = options->alloc,
+                    .max_depth = options->max_depth,
+                    .complete = true},
+        .located = located,
+        .error = error,
+        .body = body,
+    };
+    located->body.at = (uint32_t)(body.len != 0 ? body.ptr - bytes.ptr : 0);
+    located->body.len = (uint32_t)body.len;
+    const ki__schema_message *message = message_of_kind(located);
+    int r = message != NULL ? read_known(&l, message) : read_unknown(&l);
+    return r < 0 ? r : 0;
+}
+
+const ki__schema_message *ki__proto_guess(ki_str body, const ki_object_options *options,
+                                          const ki__proto_located *located)
+{
+    const ki__schema_message *message = message_of_kind(located);
+    if (message == NULL) {
+        ki__proto_located copy = *located;
+        int r = ki__proto_locate(body, body, options, &copy, NULL);
+        return r >= 0 && copy.body.message != KI__PROTO_UNKNOWN
+                   ? &ki__schema_messages[copy.body.message]
+                   : NULL;
     }
-    return r;
+    return message;
 }

@@ -27,9 +27,20 @@ typedef struct ki__proto_located {
 /** The metadata field of a kind's message, or NULL. It is the first field in all kinds but one. */
 const ki__schema_field *ki__proto_metadata_field(const ki__schema_message *message);
 
-/** 0, or the code with `error` filled. `options` have their defaults filled in. Kind and apiVersion
- *  come from the options if the bytes have none. */
-int ki__proto_locate(ki_str bytes, const ki_object_options *options, ki__proto_located *ret_located,
-                     ki_error *error);
+/** The first part: reads the envelope, if any, and determines kind and apiVersion, which come from
+ *  the options if the bytes have none. `options` have their defaults filled in. *ret_body is the
+ *  message, not yet validated. 0, or the code with `error` filled. */
+int ki__proto_open(ki_str bytes, const ki_object_options *options, ki__proto_located *ret_located,
+                   ki_str *ret_body, ki_error *error);
+
+/** The second part: validates the message, which is in `bytes`, and locates its metadata. The kind
+ *  was set by the first part. On failure *located is undefined. */
+int ki__proto_locate(ki_str bytes, ki_str body, const ki_object_options *options,
+                     ki__proto_located *located, ki_error *error);
+
+/** The message that describes the fields of a kind; if it is unknown, that of metadata if the bytes
+ *  are valid as such, or NULL. For messages that are not validated yet. */
+const ki__schema_message *ki__proto_guess(ki_str body, const ki_object_options *options,
+                                          const ki__proto_located *located);
 
 #endif

@@ -450,7 +450,7 @@ static int step_list(writer *w)
 {
     frame *f = top(w);
     ki_value value;
-    if (ki_value_iter_next(&f->iter, NULL, &value) == 0) {
+    if (ki_value_iter_next(&f->iter, NULL, &value) <= 0) {
         return pop(w);
     }
     f->next++;

@@ -44,6 +44,9 @@ struct ki_selector {
     ki__requirement requirements[];
 };
 
+/** Whether a selector reads labels that were not kept of an object, if it is partial. */
+bool ki__selector_reads_unkept(const ki_selector *selector, const ki_object *object);
+
 typedef struct ki__selector_builder {
     ki_selector *selector; /* NULL in the first pass */
     size_t requirements;   /* count so far */

@@ -4,6 +4,7 @@
  * labels stored with escapes. */
 #include "object/names.h"
 #include "object/object.h"
+#include "object/projection/keep_tree.h"
 #include "object/selector/selector.h"
 
 /* Whether it requires a label to be, or not to be, one of its values. */
@@ -92,6 +93,16 @@ bool ki_selector_matches_labels(const ki_selector *selector, const ki_value *lab
         }
     }
     return !selector->nothing;
+}
+
+bool ki__selector_reads_unkept(const ki_selector *selector, const ki_object *object)
+{
+    const ki__keep_node *labels = object->partial ? ki__object_projection(object)->labels : NULL;
+    bool unkept = false;
+    for (uint32_t i = 0; labels != NULL && !unkept && i < selector->count; i++) {
+        unkept = ki__keep_member(labels, selector->requirements[i].key) == &ki__keep_none;
+    }
+    return unkept;
 }
 
 /* 1, 0, or less than 0 if there is no fast path to the object's labels. */
