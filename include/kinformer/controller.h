@@ -72,13 +72,15 @@ typedef struct ki_controller_options {
 
     void *user;
     void (*destroy)(void *user); /* called once, when the controller is freed; may be NULL */
+    const char *name;            /* in metrics, up to 255 bytes; copied; NULL: that of the queue, or
+                                    "controller" */
     uint32_t max_retries;        /* then the key is dropped until it is added again; 0: no limit */
 } ki_controller_options;
 
 /** Creates a controller.
  *  Owner:  caller; release with ki_controller_unref(). On success only, it owns `user`.
  *  Blocks: no.
- *  Errors: -EINVAL  no queue or no reconcile function;
+ *  Errors: -EINVAL  no queue or no reconcile function;  KI_ERR_LIMIT  the name is too long;
  *          -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_controller_new(const ki_controller_options *options,

@@ -47,15 +47,17 @@ typedef struct ki_workqueue_options {
     void (*wake)(void *user);
     void *wake_user;
 
+    const char *name;     /* in metrics, up to 255 bytes; copied; NULL: that of the controller */
     size_t max_keys;      /* limit of known keys; 0: 2^24; maximum: 2^30 */
     size_t max_key_bytes; /* 0: 1024; maximum: 65535 */
     bool measure_times;   /* latency, work and running times in the statistics: reads the clock each
-                             time */
+                             time. Queues in the metrics of a client always do: see metrics.h */
 } ki_workqueue_options;
 
 /** Creates an empty queue. `options` may be NULL.
  *  Owner:  caller; release with ki_workqueue_unref() when no thread waits in it.  Blocks: no.
  *  Errors: -EINVAL  a limiter with a missing function, or a limit above its maximum;
+ *          KI_ERR_LIMIT  the name is too long;
  *          -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_workqueue_new(const ki_workqueue_options *options,

@@ -26,7 +26,8 @@ struct ki_engine {
     uint64_t process;
     ki_engine_options options;
     ki__pool *pool; /* or NULL */
-    bool running;   /* this and the next two: only the thread that runs the engine */
+    ki__list members;
+    bool running; /* this and the next two: only the thread that runs the engine */
     ki__place runs_at;
     bool left;                /* a callback never returned, and that was logged */
     _Atomic uintptr_t inside; /* this_thread() of the thread inside the engine; 0 if none */
@@ -149,6 +150,7 @@ int ki_engine_new(const ki_engine_options *options, ki_engine **ret_engine, ki_e
     ki__refs_init(&engine->refs);
     ki__heap_init(&engine->timers, o.alloc, timer_before, TIMERS_MAX);
     ki__list_init(&engine->tasks);
+    ki__list_init(&engine->members);
     *ret_engine = engine;
     return 0;
 }
@@ -175,6 +177,7 @@ ki_engine *ki_engine_unref(ki_engine *engine)
     if (engine->options.wake_destroy != NULL) {
         engine->options.wake_destroy(engine->options.wake_user);
     }
+    ki__members_disband(&engine->members);
     ki__heap_done(&engine->timers);
     ki__mutex_done(&engine->lock);
     ki__pool_unref(engine->pool);
@@ -305,6 +308,15 @@ static uint64_t first_deadline(const ki_engine *engine)
     return first != NULL ? KI__CONTAINER_OF(first, ki__timer, node)->deadline : UINT64_MAX;
 }
 
+uint64_t ki__engine_overdue(ki_engine *engine)
+{
+    uint64_t now = ki__engine_now(engine);
+    ki__mutex_lock(&engine->lock);
+    uint64_t deadline = first_deadline(engine);
+    ki__mutex_unlock(&engine->lock);
+    return now > deadline ? now - deadline : 0;
+}
+
 uint64_t ki_engine_deadline(ki_engine *engine)
 {
     if (ki__engine_is_inherited(engine)) {
@@ -415,6 +427,11 @@ const ki_clock *ki__engine_clock(const ki_engine *engine)
 const ki_random *ki__engine_entropy(const ki_engine *engine)
 {
     return engine->options.random;
+}
+
+ki__list *ki__engine_members(ki_engine *engine)
+{
+    return &engine->members;
 }
 
 ki__pool *ki__engine_pool(const ki_engine *engine)

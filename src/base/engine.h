@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/heap.h"
 #include "base/list.h"
+#include "base/members.h"
 #include "base/pool.h"
 #include "base/shared.h"
 
@@ -82,8 +83,12 @@ const ki_alloc *ki__engine_alloc(const ki_engine *engine);
 KI__SHARED const ki_clock *ki__engine_clock(const ki_engine *engine);
 KI__SHARED const ki_random *ki__engine_entropy(const ki_engine *engine);
 ki__pool *ki__engine_pool(const ki_engine *engine); /* NULL if it cannot start threads */
+ki__list *ki__engine_members(ki_engine *engine);    /* for metrics and checks */
 const ki_log *ki__engine_log(const ki_engine *engine);
 uint64_t ki__engine_now(const ki_engine *engine); /* monotonic */
+
+/** How long the first timer is overdue: the engine is not run, or a callback does not return. */
+uint64_t ki__engine_overdue(ki_engine *engine);
 
 /** A pseudorandom number below `limit` (not 0), from a generator seeded by the engine's random
  *  source: for jitter, not for secrets. Inside ki_engine_run() only. */

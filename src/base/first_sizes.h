@@ -14,6 +14,7 @@ enum {
     KI__FIRST_SIZE_ki_apiserver_options = 144,
     KI__FIRST_SIZE_ki_apiserver_stats = 48,
     KI__FIRST_SIZE_ki_change = 48,
+    KI__FIRST_SIZE_ki_check_options = 48,
     KI__FIRST_SIZE_ki_client_options = 120,
     KI__FIRST_SIZE_ki_clock = 32,
     KI__FIRST_SIZE_ki_condition = 56,
@@ -23,7 +24,7 @@ enum {
     KI__FIRST_SIZE_ki_config_impersonation = 56,
     KI__FIRST_SIZE_ki_config_options = 256,
     KI__FIRST_SIZE_ki_config_tls = 96,
-    KI__FIRST_SIZE_ki_controller_options = 64,
+    KI__FIRST_SIZE_ki_controller_options = 72,
     KI__FIRST_SIZE_ki_crd = 112,
     KI__FIRST_SIZE_ki_delta = 32,
     KI__FIRST_SIZE_ki_deltas = 40,
@@ -77,7 +78,7 @@ enum {
     KI__FIRST_SIZE_ki_threads = 24,
     KI__FIRST_SIZE_ki_transport = 64,
     KI__FIRST_SIZE_ki_watch_failure = 64,
-    KI__FIRST_SIZE_ki_workqueue_options = 80,
+    KI__FIRST_SIZE_ki_workqueue_options = 88,
     KI__FIRST_SIZE_ki_workqueue_stats = 296,
 };
 /* clang-format on */

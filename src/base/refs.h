@@ -26,6 +26,18 @@ static inline void ki__refs_take(ki__refs *refs)
     ki_assert(before != 0 && before != UINT32_MAX);
 }
 
+/** Takes a reference unless the count is 0, for weak lists that members leave before they are
+ *  freed. Returns whether it was taken. */
+static inline bool ki__refs_try_take(ki__refs *refs)
+{
+    uint32_t count = atomic_load_explicit(&refs->count, memory_order_relaxed);
+    while (count != 0 &&
+           !atomic_compare_exchange_weak_explicit(&refs->count, &count, count + 1,
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+    }
+    return count != 0;
+}
+
 /** Drops a reference. Returns whether it was the last: the caller then frees the object, and sees
  *  all earlier writes by other holders. */
 static inline bool ki__refs_drop(ki__refs *refs)

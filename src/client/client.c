@@ -76,6 +76,7 @@ static int open_curl(ki_client *client, const making *m)
         .environment = m->options->environment_proxy,
         .unix_socket = m->options->unix_socket,
         .http = http[m->options->http],
+        .stats = &client->stats,
         .no_compression = ki_config_disable_compression(client->config),
     };
     return ki__curl_new(&options, &client->curl, m->error);
@@ -321,6 +322,7 @@ void ki__client_release(ki_client *client)
         return;
     }
     if (loop != NULL) {
+        ki__members_expel(ki__engine_members(client->engine), client);
         ki__loop_call(loop, close_inside, client);
         if (client->own_loop) {
             ki_loop_stop(loop);

@@ -15,6 +15,7 @@
 #include "client/curl/curl_transport.h"
 #include "client/discovery/discovery_cache.h"
 #include "loop/loop.h"
+#include "rest/request_stats.h"
 #include "rest/throttle.h"
 
 #define KI__STOPPED_BEFORE_ANSWER "the loop was stopped before the response arrived"
@@ -52,7 +53,8 @@ struct ki_client {
     ki__credentials *credentials;
     ki__curl *curl;
     ki__throttle *throttle;
-    ki_transport transport; /* of `curl`, with rate limit and references of the client */
+    ki__request_stats stats; /* of `curl`; read by any thread */
+    ki_transport transport;  /* of `curl`, with rate limit and references of the client */
 };
 
 /** Takes a reference to the client's memory; the last release frees it. */

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/digits.h"
+#include "base/engine.h"
 #include "base/error.h"
 #include "base/process.h"
 #include "client/client.h"
@@ -198,6 +199,10 @@ static int start(ki_controller *controller, ki_client *client, uint32_t count, k
     }
     controller->free_workers = free_workers;
     controller->workers = w;
+    ki__counter_add(&controller->stats.started, count);
+    if (client != NULL) {
+        (void)ki__controller_join(controller, ki__engine_members(client->engine), client);
+    }
     let_go(w, SIGNAL_WORK);
     return 0;
 }
@@ -224,6 +229,7 @@ ki_controller *ki_controller_close(ki_controller *controller)
     if (controller == NULL || ki__is_inherited(controller->process)) {
         return ki_controller_unref(controller);
     }
+    ki__members_leave(&controller->member);
     ki_workqueue_shut_down(controller->options.queue);
     if (works_for != controller) { /* otherwise it would wait for itself */
         ki__mutex_lock(&controller->lock);

@@ -5,6 +5,7 @@
 #include "controller/controller.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include <kinformer/worker.h>
 
@@ -13,6 +14,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/process.h"
+#include "workqueue/workqueue_state.h"
 
 int ki_controller_new(const ki_controller_options *options, ki_controller **ret_controller,
                       ki_error *error)
@@ -27,8 +29,13 @@ int ki_controller_new(const ki_controller_options *options, ki_controller **ret_
     if (o.queue == NULL || o.reconcile == NULL) {
         return ki__error_set(error, -EINVAL, "controller: queue and reconcile must be set");
     }
+    ki_str name = ki_str_from(o.name);
+    if (name.len > KI__CONTROLLER_NAME_MAX) {
+        return ki__error_set(error, KI_ERR_LIMIT, "name: longer than %d bytes",
+                             KI__CONTROLLER_NAME_MAX);
+    }
     o.alloc = ki__alloc_or_default(o.alloc);
-    ki_controller *controller = ki__alloc_zero(o.alloc, sizeof(*controller));
+    ki_controller *controller = ki__alloc_zero(o.alloc, sizeof(*controller) + name.len + 1);
     if (controller == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
@@ -40,6 +47,10 @@ int ki_controller_new(const ki_controller_options *options, ki_controller **ret_
     ki__refs_init(&controller->refs);
     controller->process = ki__process();
     controller->options = o;
+    controller->options.name = controller->name;
+    if (name.len != 0) {
+        memcpy(controller->name, name.ptr, name.len);
+    }
     (void)ki_workqueue_ref(o.queue);
     *ret_controller = controller;
     return 0;
@@ -60,6 +71,7 @@ ki_controller *ki_controller_unref(ki_controller *controller)
         return NULL;
     }
     const ki_controller_options o = controller->options;
+    ki__members_leave(&controller->member);
     if (controller->workers != NULL) {
         controller->free_workers(controller->workers);
     }
@@ -72,11 +84,33 @@ ki_controller *ki_controller_unref(ki_controller *controller)
     return NULL;
 }
 
-static void retry(const ki_controller_options *o, const char *key, int r, ki_error *error)
+bool ki__controller_join(ki_controller *controller, ki__list *members, const void *owner)
 {
+    if (!ki__members_join(members, &controller->member, KI__MEMBER_CONTROLLER, owner)) {
+        return false;
+    }
+    ki__workqueue_measure(controller->options.queue);
+    return true;
+}
+
+/* ---- a key ---- */
+
+#define MS(n) (UINT64_C(1000000) * (n))
+const uint64_t ki__reconcile_bounds_ns[KI__RECONCILE_BOUNDS] = {
+    MS(5),     MS(10),    MS(25),    MS(50),    MS(100),   MS(150),   MS(200),   MS(250),
+    MS(300),   MS(350),   MS(400),   MS(450),   MS(500),   MS(600),   MS(700),   MS(800),
+    MS(900),   MS(1000),  MS(1250),  MS(1500),  MS(1750),  MS(2000),  MS(2500),  MS(3000),
+    MS(3500),  MS(4000),  MS(4500),  MS(5000),  MS(6000),  MS(7000),  MS(8000),  MS(9000),
+    MS(10000), MS(15000), MS(20000), MS(25000), MS(30000), MS(40000), MS(50000), MS(60000),
+};
+
+static void retry(ki_controller *controller, const char *key, int r, ki_error *error)
+{
+    const ki_controller_options *o = &controller->options;
     uint32_t failures = ki_workqueue_requeues(o->queue, key);
     failures += failures != UINT32_MAX; /* including this one */
     bool give_up = o->max_retries != 0 && failures > o->max_retries;
+    ki__counter_add(&controller->stats.given_up, give_up);
     if (o->on_error != NULL) {
         if (error->code != r) {
             (void)ki__error_code(error, r);
@@ -91,14 +125,36 @@ static void retry(const ki_controller_options *o, const char *key, int r, ki_err
     ki_assert(r >= 0 || r == KI_ERR_STOPPED); /* shut down: no retries */
 }
 
-/* Reconciles a key and requeues it if necessary. The caller marks it as done. */
-static void work_on(const ki_controller_options *o, const ki_work *work)
+static int call_reconcile(ki_controller *controller, const char *key, uint64_t *retry_after_ms,
+                          ki_error *error)
 {
+    const ki_controller_options *o = &controller->options;
+    ki__controller_stats *stats = &controller->stats;
+    bool timed = ki__workqueue_measures(o->queue);
+    uint64_t began_ns = timed ? ki__workqueue_now(o->queue) : 0;
+    ki__counter_add(&stats->active, 1);
+    int r = o->reconcile(key, retry_after_ms, error, o->user);
+    ki__counter_add(&stats->active, UINT64_MAX); /* one less */
+    if (timed) {
+        ki__histogram_observe(stats->times, ki__reconcile_bounds_ns, KI__RECONCILE_BOUNDS,
+                              ki__workqueue_now(o->queue) - began_ns);
+    }
+    ki__reconcile_result result = r < 0                  ? KI__RECONCILE_ERROR
+                                  : *retry_after_ms != 0 ? KI__RECONCILE_REQUEUE_AFTER
+                                                         : KI__RECONCILE_SUCCESS;
+    ki__counter_add(&stats->results[result], 1);
+    return r;
+}
+
+/* Reconciles a key and requeues it if necessary. The caller marks it as done. */
+static void work_on(ki_controller *controller, const ki_work *work)
+{
+    const ki_controller_options *o = &controller->options;
     uint64_t retry_after_ms = 0;
     ki_error error = KI_ERROR_INIT;
-    int r = o->reconcile(work->key, &retry_after_ms, &error, o->user);
+    int r = call_reconcile(controller, work->key, &retry_after_ms, &error);
     if (r < 0) {
-        retry(o, work->key, r, &error);
+        retry(controller, work->key, r, &error);
     } else {
         ki_workqueue_forget(o->queue, work->key);
         if (retry_after_ms != 0) {
@@ -113,9 +169,11 @@ int ki_controller_run_worker(ki_controller *controller)
     KI__REQUIRE(controller, NULL);
     ki_work work = {NULL, NULL};
     int r;
+    ki__counter_add(&controller->stats.workers, 1);
     while ((r = ki_workqueue_next(controller->options.queue, &work)) >= 0) {
-        work_on(&controller->options, &work);
+        work_on(controller, &work);
     }
+    ki__counter_add(&controller->stats.workers, UINT64_MAX); /* one less */
     return r == KI_ERR_STOPPED ? 0 : r;
 }
 
@@ -125,7 +183,7 @@ int ki_controller_work_one(ki_controller *controller)
     ki_work work;
     int r = ki_workqueue_try_get(controller->options.queue, &work);
     if (r == 1) {
-        work_on(&controller->options, &work);
+        work_on(controller, &work);
         ki_workqueue_done(controller->options.queue, &work);
     }
     return r;

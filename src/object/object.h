@@ -48,6 +48,12 @@ struct ki_object {
     char near_strings[];
 };
 
+/** About its memory. ki_object_memory() looks at the far end of the object, which costs more. */
+static inline size_t ki__object_footprint(const ki_object *object)
+{
+    return sizeof(*object) + object->near_len + object->len;
+}
+
 /** The received bytes. */
 static inline const char *ki__object_bytes(const ki_object *object)
 {

@@ -63,8 +63,8 @@ static void wait_for_first(ki__throttle *throttle)
 int ki__throttle_enter(ki__throttle *throttle, const ki_http_request *request,
                        ki__throttle_waiter *waiter, ki_error *error)
 {
-    bool exempt = request->stream || request->later_page;
-    if (exempt || (ki__list_is_empty(&throttle->line) && take_token(throttle))) {
+    if (ki__throttle_is_exempt(request) ||
+        (ki__list_is_empty(&throttle->line) && take_token(throttle))) {
         return 0;
     }
     if (throttle->line_count >= WAITING_MAX) {

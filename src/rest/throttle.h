@@ -46,6 +46,12 @@ int ki__throttle_enter(ki__throttle *throttle, const ki_http_request *request,
 /** Removes it from the queue, if it waits. */
 void ki__throttle_leave(ki__throttle_waiter *waiter);
 
+/** Whether it needs no token. */
+static inline bool ki__throttle_is_exempt(const ki_http_request *request)
+{
+    return request->stream || request->later_page;
+}
+
 static inline bool ki__throttle_is_waiting(const ki__throttle_waiter *waiter)
 {
     return waiter->throttle != NULL;

@@ -6,6 +6,7 @@
  * sleep, it wakes one of them to take over the deadline. Signals are sent with the lock held, so
  * that a waiter for the drain may free the queue right after. */
 #include <errno.h>
+#include <string.h>
 
 #include <kinformer/worker.h>
 #include <kinformer/workqueue.h>
@@ -30,6 +31,9 @@ static int check_options(const ki_workqueue_options *o, ki_rate_limiter *ret_lim
 {
     if (o->max_keys > keys_max || o->max_key_bytes > KEY_BYTES_MAX) {
         return ki__error_set(error, -EINVAL, "max_keys or max_key_bytes is too large");
+    }
+    if (ki_str_from(o->name).len > KI__QUEUE_NAME_MAX) {
+        return ki__error_set(error, KI_ERR_LIMIT, "name: longer than %d bytes", KI__QUEUE_NAME_MAX);
     }
     return o->limiter != NULL ? ki__rate_limiter_take(ret_limiter, o->limiter, error) : 0;
 }
@@ -66,7 +70,7 @@ static void queue_init(ki_workqueue *queue, const ki_workqueue_options *o)
     queue->wake_user = o->wake_user;
     queue->wake_wanted = true;
     queue->max_key_bytes = o->max_key_bytes != 0 ? o->max_key_bytes : KEY_BYTES_DEFAULT;
-    queue->measure_times = o->measure_times;
+    atomic_init(&queue->measure_times, o->measure_times);
     queue->timer_ns = UINT64_MAX;
     queue->hash_key = ki__hash_key_make(o->random, queue);
     queue->max_keys = o->max_keys != 0 ? o->max_keys : keys_default;
@@ -74,6 +78,10 @@ static void queue_init(ki_workqueue *queue, const ki_workqueue_options *o)
     ki__list_init(&queue->line);
     ki__list_init(&queue->processing);
     ki__list_init(&queue->idle);
+    ki_str name = ki_str_from(o->name);
+    if (name.len != 0) {
+        memcpy(queue->name, name.ptr, name.len);
+    }
 }
 
 int ki_workqueue_new(const ki_workqueue_options *options, ki_workqueue **ret_queue, ki_error *error)
@@ -91,7 +99,8 @@ int ki_workqueue_new(const ki_workqueue_options *options, ki_workqueue **ret_que
     }
     o.clock = o.clock != NULL ? o.clock : ki_clock_system();
     o.random = o.random != NULL ? o.random : ki_random_system();
-    ki_workqueue *queue = ki__alloc_zero(ki__alloc_or_default(o.alloc), sizeof(*queue));
+    ki_workqueue *queue =
+        ki__alloc_zero(ki__alloc_or_default(o.alloc), sizeof(*queue) + ki_str_from(o.name).len + 1);
     if (queue == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
@@ -136,6 +145,7 @@ ki_workqueue *ki_workqueue_unref(ki_workqueue *queue)
         return NULL;
     }
     ki_assert(queue->waiters == 0 && queue->drainers == 0);
+    ki__members_leave(&queue->member);
     ki__deadlines_done(&queue->delayed);
     ki__workqueue_unlearn_all(queue);
     ki_rate_limiter_done(&queue->limiter);
@@ -194,7 +204,7 @@ int ki__workqueue_add(ki_workqueue *queue, ki_str key, bool is_retry)
         return KI_ERR_LIMIT;
     }
     uint64_t hash = ki__workqueue_hash(queue, key);
-    uint64_t now_ns = queue->measure_times ? ki__workqueue_now(queue) : 0;
+    uint64_t now_ns = ki__workqueue_measures(queue) ? ki__workqueue_now(queue) : 0;
     ki__mutex_lock(&queue->lock);
     int r = KI_ERR_STOPPED;
     if (queue->shutting_down) {
@@ -242,7 +252,8 @@ static void take(ki_workqueue *queue, uint64_t now_ns, ki_work *ret_work)
 {
     ki__work_entry *entry = KI__CONTAINER_OF(queue->line.next, ki__work_entry, link);
     (void)ki__workqueue_step(queue, entry, WORK_GET);
-    if (queue->measure_times) {
+    entry->started_ns = 0;
+    if (ki__workqueue_measures(queue)) {
         entry->started_ns = now_ns != 0 ? now_ns : ki__workqueue_now(queue);
         queue->started_sum_ns += entry->started_ns;
         ki__durations_observe(&queue->latency, entry->added_ns, entry->started_ns);
@@ -346,7 +357,7 @@ static bool is_drained(const ki_workqueue *queue, ki_drain until)
 /* Ends the processing of an entry. Whether pollers must be notified. */
 static bool done_locked(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns)
 {
-    if (queue->measure_times) {
+    if (entry->started_ns != 0) {
         queue->started_sum_ns -= entry->started_ns;
         ki__durations_observe(&queue->work, entry->started_ns, now_ns);
     }
@@ -369,7 +380,7 @@ static bool done_locked(ki_workqueue *queue, ki__work_entry *entry, uint64_t now
 static void lock_and_be_done(ki_workqueue *queue, ki_work *work)
 {
     ki__work_entry *entry = work->entry;
-    uint64_t now_ns = queue->measure_times ? ki__workqueue_now(queue) : 0;
+    uint64_t now_ns = ki__workqueue_measures(queue) ? ki__workqueue_now(queue) : 0;
     *work = (ki_work){NULL, NULL};
     ki__mutex_lock(&queue->lock);
     if (entry != NULL && done_locked(queue, entry, now_ns) && queue->wake != NULL) {
@@ -387,7 +398,7 @@ void ki_workqueue_done(ki_workqueue *queue, ki_work *work)
     if (entry == NULL) {
         return;
     }
-    uint64_t now_ns = queue->measure_times ? ki__workqueue_now(queue) : 0;
+    uint64_t now_ns = ki__workqueue_measures(queue) ? ki__workqueue_now(queue) : 0;
     *work = (ki_work){NULL, NULL};
     ki__mutex_lock(&queue->lock);
     if (done_locked(queue, entry, now_ns)) {

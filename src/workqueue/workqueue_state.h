@@ -14,6 +14,8 @@
 #ifndef KI_WORKQUEUE_WORKQUEUE_STATE_H
 #define KI_WORKQUEUE_WORKQUEUE_STATE_H
 
+#include <stdatomic.h>
+
 #include <kinformer/rate_limiter.h>
 #include <kinformer/workqueue.h>
 #include <kinformer/workqueue_stats.h>
@@ -22,6 +24,7 @@
 #include "base/deadlines.h"
 #include "base/hash.h"
 #include "base/list.h"
+#include "base/members.h"
 #include "base/refs.h"
 #include "base/sync.h"
 
@@ -40,7 +43,7 @@ typedef struct ki__work_entry {
     struct ki__work_entry *next_in_bucket;
     ki__deadline delay;
     uint64_t hash;
-    uint64_t added_ns;   /* time of queueing; only if times are measured */
+    uint64_t added_ns;   /* time of queueing; 0 if times were not measured then */
     uint64_t started_ns; /* time of get; likewise */
     uint32_t room;       /* capacity for the key and its NUL */
     uint16_t len;
@@ -57,7 +60,8 @@ struct ki_workqueue {
     void (*wake)(void *user);
     void *wake_user;
     size_t max_key_bytes;
-    bool measure_times;
+    _Atomic bool measure_times; /* written with the lock held */
+    ki__member member;          /* for metrics */
 
     ki__mutex lock; /* protects all members below; held during no callback except the clock */
     ki__cond ready; /* signaled for get */
@@ -87,7 +91,15 @@ struct ki_workqueue {
     uint64_t started_sum_ns; /* of those in processing, modulo 2^64 */
     ki_durations latency;
     ki_durations work;
+    char name[]; /* in metrics; "" if it has none */
 };
+
+enum { KI__QUEUE_NAME_MAX = 255 };
+
+static inline bool ki__workqueue_measures(const ki_workqueue *queue)
+{
+    return atomic_load_explicit(&queue->measure_times, memory_order_relaxed);
+}
 
 static inline uint64_t ki__workqueue_hash(const ki_workqueue *queue, ki_str key)
 {
@@ -180,6 +192,8 @@ void ki__workqueue_drop_delayed(ki_workqueue *queue);
 /* workqueue_stats.c */
 
 void ki__durations_observe(ki_durations *durations, uint64_t from_ns, uint64_t to_ns);
+/** Enables measuring of times, also for keys that are queued or processed. Takes the lock. */
+void ki__workqueue_measure(ki_workqueue *queue);
 
 /* rate_limiter.c */
 

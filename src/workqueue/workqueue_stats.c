@@ -15,6 +15,9 @@ static double to_ms(uint64_t ns)
 
 void ki__durations_observe(ki_durations *durations, uint64_t from_ns, uint64_t to_ns)
 {
+    if (from_ns == 0 || to_ns == 0) {
+        return; /* times were not measured at one end */
+    }
     uint64_t took_ns = to_ns > from_ns ? to_ns - from_ns : 0;
     uint64_t bound_ns = 10;
     size_t i = 0;
@@ -40,6 +43,23 @@ static void running(const ki_workqueue *queue, uint64_t now_ns, ki_workqueue_sta
         to_ms(now_ns > oldest->started_ns ? now_ns - oldest->started_ns : 0);
 }
 
+void ki__workqueue_measure(ki_workqueue *queue)
+{
+    ki__mutex_lock(&queue->lock);
+    if (!ki__workqueue_measures(queue)) {
+        uint64_t now_ns = ki__workqueue_now(queue);
+        KI__LIST_FOR_EACH (link, &queue->line) {
+            KI__CONTAINER_OF(link, ki__work_entry, link)->added_ns = now_ns;
+        }
+        KI__LIST_FOR_EACH (link, &queue->processing) {
+            KI__CONTAINER_OF(link, ki__work_entry, link)->started_ns = now_ns;
+            queue->started_sum_ns += now_ns;
+        }
+        atomic_store_explicit(&queue->measure_times, true, memory_order_relaxed);
+    }
+    ki__mutex_unlock(&queue->lock);
+}
+
 int ki_workqueue_get_stats(ki_workqueue *queue, ki_workqueue_stats *ret_stats)
 {
     KI__REQUIRE(queue, NULL);
@@ -56,7 +76,7 @@ int ki_workqueue_get_stats(ki_workqueue *queue, ki_workqueue_stats *ret_stats)
     all.retries = queue->retries;
     all.latency = queue->latency;
     all.work = queue->work;
-    if (queue->measure_times) {
+    if (ki__workqueue_measures(queue)) {
         running(queue, ki__workqueue_now(queue), &all);
     }
     ki__mutex_unlock(&queue->lock);

@@ -7,6 +7,7 @@
 #include <kinformer/buf.h>
 #include <kinformer/builtin_resources.h>
 #include <kinformer/call.h>
+#include <kinformer/checks.h>
 #include <kinformer/client.h>
 #include <kinformer/clock.h>
 #include <kinformer/config.h>
@@ -32,6 +33,7 @@
 #include <kinformer/log.h>
 #include <kinformer/loop.h>
 #include <kinformer/merge.h>
+#include <kinformer/metrics.h>
 #include <kinformer/object.h>
 #include <kinformer/parts/columns.h>
 #include <kinformer/parts/engine.h>
@@ -92,6 +94,7 @@ SIZED(ki_apiserver_stats, 48, objects, 40)
 FIXED(ki_buf, 40, alloc, 32)
 FIXED(ki_bytes, 24, encoding, 16)
 SIZED(ki_change, 48, merged, 40)
+SIZED(ki_check_options, 48, verbose, 40)
 SIZED(ki_client_options, 120, http, 112)
 SIZED(ki_clock, 32, user, 24)
 SIZED(ki_condition, 56, transition_time_ns, 48)
@@ -103,7 +106,7 @@ SIZED(ki_config_impersonation, 56, extra_count, 48)
 SIZED(ki_config_options, 256, alloc, 248)
 SIZED(ki_config_tls, 96, insecure, 88)
 FIXED(ki_config_variable, 24, value, 8)
-SIZED(ki_controller_options, 64, max_retries, 56)
+SIZED(ki_controller_options, 72, max_retries, 64)
 SIZED(ki_crd, 112, established, 105)
 SIZED(ki_delta, 32, key, 24)
 SIZED(ki_deltas, 40, set_back, 32)
@@ -172,7 +175,7 @@ FIXED(ki_value, 48, kept, 40)
 FIXED(ki_value_iter, 72, detail, 56)
 SIZED(ki_watch_failure, 64, retry_delay_ms, 56)
 FIXED(ki_work, 16, entry, 8)
-SIZED(ki_workqueue_options, 80, measure_times, 72)
+SIZED(ki_workqueue_options, 88, measure_times, 80)
 SIZED(ki_workqueue_stats, 296, longest_running_ms, 288)
 
 VALUE(KI_ERR_LIMIT, -5000)
@@ -475,6 +478,8 @@ VALUE(KI_FAILURE_LOCAL, 11)
 VALUE(KI_WRITTEN_NOTHING, 0)
 VALUE(KI_WRITTEN_CREATED, 1)
 VALUE(KI_WRITTEN_PATCHED, 2)
+VALUE(KI_METRICS_PROMETHEUS, 0)
+VALUE(KI_METRICS_OPENMETRICS, 1)
 VALUE(KI_CELL_NAME, 0)
 VALUE(KI_CELL_TEXT, 1)
 VALUE(KI_CELL_NUMBER, 2)

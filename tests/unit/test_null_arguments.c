@@ -8,7 +8,9 @@
 #include <sys/mman.h>
 
 #include <kinformer/apiserver.h>
+#include <kinformer/checks.h>
 #include <kinformer/kinformer.h>
+#include <kinformer/metrics.h>
 #include <kinformer/projection.h>
 #include <kinformer/view.h>
 

@@ -25,6 +25,7 @@ typedef struct ki__note {
     bool final_state_unknown; /* of a deletion: the DELETED event was missed */
     bool same_version;        /* of an update: uid and resourceVersion are unchanged */
     uint32_t merged;          /* in a handler's queue: number of notifications merged into it */
+    uint32_t time_ms;         /* when it was applied: see ki__applier */
 } ki__note;
 
 typedef struct ki__applier {
@@ -37,6 +38,7 @@ typedef struct ki__applier {
     uint64_t suppressed;    /* updates of committed batches without a notification */
 
     /* the current batch */
+    uint32_t time_ms; /* set before it is prepared: monotonic, modulo 2^32; goes into its notes */
     bool committed;
     ki__asides asides; /* reported at its end, if it was committed */
     size_t aside_count;

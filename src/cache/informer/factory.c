@@ -216,6 +216,9 @@ static int make_informer(ki_factory *factory, const ki_resource *resource,
     options->source = &source;
     options->name_space = NULL; /* the source has it */
     r = ki_informer_new(options, ret_informer, error);
+    if (r >= 0) {
+        ki__members_set_owner(&(*ret_informer)->member, factory->transport.user);
+    }
     if (r < 0 && source.destroy != NULL) {
         source.destroy(source.user);
     }

@@ -191,8 +191,10 @@ static void after_pop(ki__handler_queue *queue)
 
 /* ---- the queue ---- */
 
-static void begin_walk(ki__handler_queue *queue, ki_snapshot *snapshot, bool is_initial)
+static void begin_walk(ki__handler_queue *queue, ki_snapshot *snapshot, bool is_initial,
+                       uint32_t time_ms)
 {
+    queue->walk_ms = time_ms;
     queue->snapshot = snapshot;
     queue->walk = ki_snapshot_iter_begin(snapshot);
     queue->walk_left = ki_snapshot_count(snapshot);
@@ -204,7 +206,7 @@ void ki__handler_queue_begin(ki__handler_queue *queue, ki_snapshot *snapshot)
     ki_assert(queue->count == 0 && queue->shared_count == 0);
     ki_assert(queue->snapshot == NULL && queue->resync == NULL);
     if (ki_snapshot_count(snapshot) != 0) {
-        begin_walk(queue, snapshot, true);
+        begin_walk(queue, snapshot, true, queue->time_ms);
     } else {
         (void)ki_snapshot_unref(snapshot);
     }
@@ -220,6 +222,7 @@ void ki__handler_queue_resync(ki__handler_queue *queue, ki_snapshot *snapshot)
         return;
     }
     queue->resync = snapshot;
+    queue->resync_ms = queue->time_ms;
     queue->resync_at = queue->head + queue->count;
 }
 
@@ -263,6 +266,7 @@ static size_t take_from_walk(ki__handler_queue *queue, size_t max, ki__hand *han
             .type = queue->walk_is_initial ? KI__NOTE_ADD : KI__NOTE_SYNC,
             .is_initial = queue->walk_is_initial,
             .object = object,
+            .time_ms = queue->walk_ms,
         };
     }
     hand->snapshot = queue->walk_left != 0 ? ki_snapshot_ref(queue->snapshot) : queue->snapshot;
@@ -306,7 +310,7 @@ bool ki__handler_queue_take(ki__handler_queue *queue, size_t max, ki__hand *ret_
         } else if (queue->shared_count != 0) {
             hand->notes = take_shared(queue, max, &hand->count, &hand->shared);
         } else if (queue->resync != NULL && queue->head == queue->resync_at) {
-            begin_walk(queue, queue->resync, false);
+            begin_walk(queue, queue->resync, false, queue->resync_ms);
             queue->resync = NULL;
         } else if (queue->count != 0) {
             hand->count = take_from_ring(queue, hand);
@@ -356,6 +360,23 @@ void ki__handler_queue_done(ki__handler_queue *queue)
     queue->initial_count = 0;
     queue->left_out = 0;
     queue->index_at = queue->limit;
+}
+
+bool ki__handler_queue_oldest(const ki__handler_queue *queue, uint32_t *ret_time_ms)
+{
+    if (queue->snapshot != NULL) {
+        *ret_time_ms = queue->walk_ms;
+    } else if (queue->shared_count != 0) {
+        *ret_time_ms = (*shared_at(queue, 0))->notes[queue->shared_at].time_ms;
+    } else if (queue->resync != NULL && queue->head == queue->resync_at) {
+        *ret_time_ms = queue->resync_ms;
+    } else if (queue->count != 0) {
+        *ret_time_ms =
+            ki__handler_queue_at(queue, queue->head)->time_ms; /* also if it was dropped */
+    } else {
+        return false;
+    }
+    return true;
 }
 
 size_t ki__handler_queue_initial(const ki__handler_queue *queue)

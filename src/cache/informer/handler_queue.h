@@ -32,6 +32,7 @@
 typedef struct ki__handler_queue {
     const ki_alloc *alloc;
     size_t limit;
+    uint32_t time_ms; /* set by the owner before a snapshot is queued, as in notes */
     ki__note *ring;
     size_t cap;            /* 0 or a power of two */
     size_t count;          /* slots in use, including dropped ones */
@@ -44,7 +45,9 @@ typedef struct ki__handler_queue {
     ki_snapshot_iter walk;
     size_t walk_left;     /* remaining objects of the iteration */
     bool walk_is_initial; /* they are initial adds rather than a resync */
+    uint32_t walk_ms;     /* when it was queued, as in notes */
     ki_snapshot *resync;  /* queued resync, or NULL */
+    uint32_t resync_ms;   /* likewise */
     size_t resync_at;     /* number of the notification it precedes */
     size_t reserved;      /* reserved slots */
     ki__notes **shared;   /* ring of batches; only while nothing is queued after them */
@@ -118,6 +121,9 @@ static inline size_t ki__handler_queue_len(const ki__handler_queue *queue)
     size_t resync = queue->resync != NULL ? ki_snapshot_count(queue->resync) : 0;
     return queue->walk_left + queue->shared_left + queue->count - queue->dead + resync;
 }
+
+/** Time of the first pending notification; false if there is none. */
+bool ki__handler_queue_oldest(const ki__handler_queue *queue, uint32_t *ret_time_ms);
 
 /** Number of pending initial adds. */
 size_t ki__handler_queue_initial(const ki__handler_queue *queue);

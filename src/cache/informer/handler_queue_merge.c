@@ -90,7 +90,7 @@ static void leave_out(ki__handler_queue *queue, size_t number)
     queue->merged += 2; /* it and the delete that cancels it */
     queue->left_out += 2 + (uint64_t)waiting->merged;
     ki__note_unref(waiting);
-    *waiting = (ki__note){0};
+    *waiting = (ki__note){.time_ms = waiting->time_ms};
     queue->dead++;
 }
 

@@ -32,6 +32,7 @@ void ki__informer_free_source(ki_informer *informer)
 static void free_informer(ki_informer *informer)
 {
     ki_engine *engine = informer->engine;
+    ki__members_leave(&informer->member);
     ki__timer_done(&informer->retry);
     ki__mutations_done(&informer->mutations);
     if (informer->applier.store != NULL) {
@@ -257,6 +258,8 @@ int ki_informer_new(const ki_informer_options *options, ki_informer **ret_inform
     informer->options.indexes = NULL;
     informer->options.keep = NULL;
     informer->options.drop = NULL;
+    (void)ki__members_join(ki__engine_members(informer->engine), &informer->member,
+                           KI__MEMBER_INFORMER, NULL);
     *ret_informer = informer;
     return 0;
 }

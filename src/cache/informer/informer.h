@@ -22,6 +22,7 @@
 #include <kinformer/parts/source.h>
 
 #include "base/engine.h"
+#include "base/histogram.h"
 #include "base/refs.h"
 #include "base/sync.h"
 #include "cache/informer/registration.h"
@@ -35,6 +36,9 @@ typedef enum ki__informer_state {
     KI__INFORMER_STOPPING, /* the reflector was asked to stop */
     KI__INFORMER_STOPPED,  /* the reflector has stopped; handlers may be in their last callback */
 } ki__informer_state;
+
+enum { KI__PROCESSING_BOUNDS = 12 };
+extern const uint64_t ki__processing_bounds_ns[KI__PROCESSING_BOUNDS];
 
 struct ki_informer {
     ki__refs users;
@@ -64,10 +68,14 @@ struct ki_informer {
     size_t unfinished;  /* number of registrations that are not over, including removed ones */
     uint64_t resync_ms; /* resync period of the reflector: the minimum of the handlers' periods */
     uint64_t applied;
+    uint64_t unchanged; /* unchanged objects of relists, which are not delivered by default */
     uint64_t skipped;
     uint64_t suppressed;
     uint64_t mutation_count;
     uint64_t merged_before; /* by removed handlers */
+    /* Histogram of the durations of batches. Any thread. */
+    _Atomic uint64_t processing[KI__HISTOGRAM_CELLS(KI__PROCESSING_BOUNDS)];
+    ki__member member; /* for metrics */
     char text[];
 };
 
@@ -92,6 +100,20 @@ typedef struct ki__informer_lag {
 ki__informer_lag ki__informer_lag_of(ki_informer *informer);
 /** Sets the error of a wait that ended with `code`, and returns `code`. */
 int ki__informer_explain_wait(ki_informer *informer, int code, ki_error *error);
+
+/** Statistics for metrics, in addition to the health. */
+typedef struct ki__informer_stats {
+    uint64_t relists[KI_FAILURE_CLASS_MAX]; /* by their reasons */
+    uint64_t unchanged;
+    uint64_t object_bytes; /* in the store */
+    uint64_t versions;     /* of the store */
+    uint64_t version_low; /* the last 15 digits of the store's resource version; 0 if it has none */
+    uint64_t processing[KI__HISTOGRAM_CELLS(KI__PROCESSING_BOUNDS)];
+} ki__informer_stats;
+
+void ki__informer_get_stats(ki_informer *informer, ki__informer_stats *ret_stats);
+/** Takes references to up to `room` handlers. Returns the number of handlers. */
+size_t ki__informer_get_handlers(ki_informer *informer, ki_registration **handlers, size_t room);
 
 /* informer_work.c */
 

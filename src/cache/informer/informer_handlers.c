@@ -208,6 +208,20 @@ void ki_informer_report_failure(ki_informer *informer, const ki_object *object,
     }
 }
 
+size_t ki__informer_get_handlers(ki_informer *informer, ki_registration **handlers, size_t room)
+{
+    size_t count = 0;
+    ki__mutex_lock(&informer->lock);
+    KI__LIST_FOR_EACH (link, &informer->handlers) {
+        if (count < room) {
+            handlers[count] = ki_registration_ref(ki__registration_of_seat(seat_at(link)));
+        }
+        count++;
+    }
+    ki__mutex_unlock(&informer->lock);
+    return count;
+}
+
 /* ---- removing ---- */
 
 static ki_registration *take_handler(ki_informer *informer)

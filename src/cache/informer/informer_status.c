@@ -2,10 +2,13 @@
 /* State and health of a shared informer, and waiting for its sync. */
 #include <errno.h>
 
+#include "base/digits.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/time_units.h"
 #include "cache/informer/informer.h"
+#include "cache/reflector/reflector.h"
+#include "cache/store/version.h"
 
 /* ---- sync ---- */
 
@@ -234,4 +237,36 @@ int ki_informer_get_health(ki_informer *informer, ki_health *health, ki_error *r
     h.queued_bytes = ki_queue_bytes(informer->queue);
     count_threads(informer, &h);
     return KI__GIVE(ki_health, health, &h);
+}
+
+static uint64_t low_digits(const char *version)
+{
+    enum { DIGITS = 15 };
+    ki_str text = ki_str_from(version);
+    uint64_t number = 0;
+    if (text.len > DIGITS) {
+        text = ki_str_make(text.ptr + text.len - DIGITS, DIGITS);
+    }
+    return ki__digits_read(text, &number) ? number : 0;
+}
+
+void ki__informer_get_stats(ki_informer *informer, ki__informer_stats *ret_stats)
+{
+    ki__informer_stats *stats = ret_stats;
+    *stats = (ki__informer_stats){.versions = ki__store_versions(informer->store)};
+    ki_snapshot *snapshot = ki_store_snapshot(informer->store);
+    stats->object_bytes = snapshot->object_bytes;
+    stats->version_low = low_digits(snapshot->resource_version);
+    (void)ki_snapshot_unref(snapshot);
+    for (size_t i = 0; i < KI__HISTOGRAM_CELLS(KI__PROCESSING_BOUNDS); i++) {
+        stats->processing[i] = ki__counter_read(&informer->processing[i]);
+    }
+    ki__mutex_lock(&informer->lock);
+    stats->unchanged = informer->unchanged;
+    ki_reflector *reflector = ki_reflector_ref(informer->reflector);
+    ki__mutex_unlock(&informer->lock);
+    if (reflector != NULL) {
+        ki__reflector_get_relists(reflector, stats->relists);
+        (void)ki_reflector_unref(reflector);
+    }
 }

@@ -44,6 +44,7 @@ static void publish(ki_informer *informer, ki__notes *notes, bool first_list)
     informer->applied++;
     informer->skipped = informer->applier.skipped;
     informer->suppressed = informer->applier.suppressed;
+    informer->unchanged += informer->applier.same_count;
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
             ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
@@ -114,10 +115,18 @@ static int spread(ki_informer *informer, bool first_list)
     return r;
 }
 
+#define MS(n) ((n)*KI__MS_NS)
+const uint64_t ki__processing_bounds_ns[KI__PROCESSING_BOUNDS] = {
+    MS(1),   MS(5),   MS(10),   MS(25),   MS(50),   MS(100),
+    MS(250), MS(500), MS(1000), MS(2500), MS(5000), MS(10000),
+};
+
 static int process(const ki_deltas *deltas, void *user)
 {
     ki_informer *informer = user;
     ki_error error = KI_ERROR_INIT;
+    uint64_t began = ki__engine_now(informer->engine);
+    informer->applier.time_ms = (uint32_t)(began / KI__MS_NS);
     int r = ki__apply_prepare(&informer->applier, deltas, &error);
     if (r == 0) {
         r = spread(informer, is_first_list(deltas));
@@ -127,6 +136,8 @@ static int process(const ki_deltas *deltas, void *user)
     }
     ki__apply_end(&informer->applier);
     informer->retrying = r < 0;
+    ki__histogram_observe(informer->processing, ki__processing_bounds_ns, KI__PROCESSING_BOUNDS,
+                          ki__engine_now(informer->engine) - began);
     return r < 0 ? KI_POP_AGAIN : KI_POP_DONE;
 }
 

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/time_units.h"
 #include "cache/informer/registration_state.h"
 
 enum { LIMIT_DEFAULT = 1024, NAME_MAX_BYTES = 256 };
@@ -183,6 +184,43 @@ ki_registration_stats ki__registration_stats(ki_registration *registration)
     }
     ki__mutex_unlock(&registration->lock);
     return stats;
+}
+
+/* The clock is not read for each callback: it is still the same one if none has returned since the
+ * last call. With the lock held. */
+static uint64_t running_for(ki_registration *reg, uint64_t delivered, uint64_t now_ns)
+{
+    bool calling = reg->has_hand;
+    if (!calling || reg->seen.since_ns == 0 || reg->seen.delivered != delivered) {
+        reg->seen.since_ns = calling ? now_ns : 0;
+        reg->seen.delivered = delivered;
+    }
+    return calling ? now_ns - reg->seen.since_ns : 0;
+}
+
+ki__registration_lag ki__registration_get_lag(ki_registration *registration)
+{
+    ki_registration *reg = registration;
+    ki__registration_lag lag = {
+        .name = reg->name,
+        .stats = ki__registration_stats(reg),
+        .synced = ki_registration_has_synced(reg),
+    };
+    uint64_t now_ns = ki__engine_now(reg->engine);
+    uint32_t time_ms;
+    ki__mutex_lock(&reg->lock);
+    bool waits = reg->life < KI__REG_DESTROYING && ki__handler_queue_oldest(&reg->queue, &time_ms);
+    if (reg->has_hand) {
+        time_ms = reg->hand_ms;
+        waits = true;
+    }
+    if (waits) { /* negative: set after the clock was read */
+        int32_t age_ms = (int32_t)((uint32_t)(now_ns / KI__MS_NS) - time_ms);
+        lag.oldest_ns = age_ms > 0 ? (uint64_t)age_ms * KI__MS_NS : 0;
+    }
+    lag.running_ns = running_for(reg, lag.stats.delivered, now_ns);
+    ki__mutex_unlock(&reg->lock);
+    return lag;
 }
 
 int ki_registration_get_stats(ki_registration *registration, ki_registration_stats *ret_stats)

@@ -48,6 +48,17 @@ typedef struct ki__registration_seat {
     bool syncing; /* takes part in the current resync */
 } ki__registration_seat;
 
+/** How far behind a handler is, for metrics and checks. */
+typedef struct ki__registration_lag {
+    const char *name; /* owned by the registration */
+    ki_registration_stats stats;
+    bool synced;
+    uint64_t oldest_ns;  /* age of the oldest event that is not finished; 0 if there is none */
+    uint64_t running_ns; /* in the same callback, since the first call of this that found it */
+} ki__registration_lag;
+
+ki__registration_lag ki__registration_get_lag(ki_registration *registration);
+
 /** For ki_registration_get_stats(). */
 ki_registration_stats ki__registration_stats(ki_registration *registration);
 

@@ -96,6 +96,8 @@ static size_t call_for_some(ki_registration *reg, size_t max)
     if (initial) {
         ki__registration_set_turn(reg, KI__REG_DELIVERING_INITIAL);
     }
+    reg->has_hand = true;
+    reg->hand_ms = hand.notes[0].time_ms;
     atomic_store_explicit(&reg->in_hand, hand.count, memory_order_relaxed);
     ki__mutex_unlock(&reg->lock);
     ki__handler_call call;
@@ -104,6 +106,7 @@ static size_t call_for_some(ki_registration *reg, size_t max)
     ki__hand_done(&hand);
     ki__handler_call_end(&call);
     ki__mutex_lock(&reg->lock);
+    reg->has_hand = false;
     atomic_store_explicit(&reg->in_hand, 0, memory_order_relaxed);
     if (initial) {
         ki__registration_set_turn(reg, KI__REG_DELIVERING);

@@ -2,6 +2,7 @@
 /* Queueing for a handler when a batch is applied. Each function returns whether a thread must be
  * woken: see registration_wake.c. */
 #include "base/assert.h"
+#include "base/time_units.h"
 #include "cache/informer/registration_state.h"
 
 bool ki__registration_is_fresh(ki_registration *registration)
@@ -21,6 +22,7 @@ bool ki__registration_begin(ki_registration *registration, ki_snapshot *snapshot
     if (take) {
         ki_assert(reg->sync == KI__REG_FRESH);
         ki__registration_note_queued(reg);
+        reg->queue.time_ms = (uint32_t)(ki__engine_now(reg->engine) / KI__MS_NS);
         ki__handler_queue_begin(&reg->queue, snapshot);
         wake = ki__registration_claim_wake(reg);
     }
@@ -96,6 +98,7 @@ static void push_each(ki_registration *reg, ki__applier *applier)
         }
         ki__registration_note_queued(reg);
         if (note.object == NULL) {
+            reg->queue.time_ms = applier->time_ms;
             ki__handler_queue_resync(&reg->queue, ki_snapshot_ref(applier->before));
         } else {
             ki__handler_queue_push(&reg->queue, &note);

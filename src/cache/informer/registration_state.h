@@ -84,6 +84,12 @@ struct ki_registration {
     _Atomic uint64_t delivered;
     uint64_t left_out;      /* events that cancelled each other out, for the next change */
     _Atomic size_t in_hand; /* dequeued notifications that have not been delivered yet */
+    bool has_hand;          /* dequeued notifications are being delivered; lock held */
+    uint32_t hand_ms;       /* time of the first of them; lock held */
+    struct {                /* last ki__registration_get_lag(); lock held */
+        uint64_t delivered;
+        uint64_t since_ns; /* first seen in this callback; 0: in none */
+    } seen;
     char name[];
 };
 

@@ -121,7 +121,7 @@ ki_queue *ki_queue_unref(ki_queue *queue)
  * everything else here. */
 size_t ki__queue_size_of(const ki_object *object)
 {
-    return sizeof(*object) + object->near_len + object->len;
+    return ki__object_footprint(object);
 }
 
 static size_t bytes_of(const ki_delta *delta)

@@ -226,6 +226,13 @@ static ki_health health_at(const ki_reflector *r, uint64_t now)
     return health;
 }
 
+void ki__reflector_get_relists(ki_reflector *r, uint64_t relists[static KI_FAILURE_CLASS_MAX])
+{
+    ki__mutex_lock(&r->shared.lock);
+    memcpy(relists, r->shared.relists, sizeof(r->shared.relists));
+    ki__mutex_unlock(&r->shared.lock);
+}
+
 int ki_reflector_get_health(ki_reflector *reflector, ki_health *health, ki_error *ret_reason)
 {
     KI__REQUIRE(reflector, NULL);

@@ -105,7 +105,8 @@ struct ki_reflector {
     ki__timer trim; /* releases memory */
     ki_reflector_state state;
     ki__attempt attempt;
-    ki__then then; /* what follows BACKOFF */
+    ki__then then;                  /* what follows BACKOFF */
+    ki_failure_class relist_reason; /* why the last watch ended, for the next list */
     ki__ask ask;
     ki__origin origin;
     ki__streaming streaming;
@@ -151,7 +152,8 @@ struct ki_reflector {
             uint64_t bookmark;
             uint64_t byte;
         } times;
-        ki_error reason; /* of the last failure; code 0: none */
+        ki_error reason;                        /* of the last failure; code 0: none */
+        uint64_t relists[KI_FAILURE_CLASS_MAX]; /* `relists` of the health by their reasons */
     } shared;
 };
 
@@ -176,6 +178,9 @@ static inline bool ki__reflector_is_stopping(const ki_reflector *r)
 {
     return atomic_load_explicit(&r->stopping, memory_order_acquire);
 }
+
+/** Copies `relists`. */
+void ki__reflector_get_relists(ki_reflector *r, uint64_t relists[static KI_FAILURE_CLASS_MAX]);
 
 /* ---- reflector_state.c ---- */
 

@@ -187,9 +187,19 @@ static void wait_until(ki_reflector *r, ki__then then, uint64_t until)
     ki__mutex_unlock(&r->shared.lock);
 }
 
+/* Records why a watch ends that is followed by a list. Without an error, an event could not be
+ * applied, and only a list recovers from it. */
+static void note_relist(ki_reflector *r, ki__then then, const ki_error *error)
+{
+    if (then == KI__THEN_LIST && r->state == KI_REFLECTOR_WATCHING) {
+        r->relist_reason = error != NULL ? ki_failure_classify(error) : KI_FAILURE_RESPONSE;
+    }
+}
+
 void ki__reflector_back_off(ki_reflector *r, ki__then then, const ki_error *error)
 {
     uint64_t until = later(ki__engine_now(r->engine), wait_for(r, then, error));
+    note_relist(r, then, error);
     if (error != NULL) {
         ki__reflector_note_reason(r, error);
     }
@@ -203,6 +213,7 @@ void ki__reflector_fail(ki_reflector *r, ki__then then, const ki_error *error,
 {
     ki_watch_operation operation = ki__reflector_operation(r);
     uint64_t delay = wait_for(r, then, error);
+    note_relist(r, then, error);
     ki_error kept = KI_ERROR_INIT;
     ki__error_copy(&kept, error);
     ki_object *kept_status = ki_object_ref(status);

@@ -51,7 +51,10 @@ static void note_sync(ki_reflector *r, size_t count)
     uint64_t now = ki__engine_now(r->engine);
     ki__mutex_lock(&r->shared.lock);
     ki_health *health = &r->shared.health;
-    health->relists += health->syncs != 0;
+    if (health->syncs != 0) {
+        health->relists++;
+        r->shared.relists[r->relist_reason]++;
+    }
     health->syncs++;
     health->synced = true;
     r->shared.times.sync = now;

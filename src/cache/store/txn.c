@@ -318,6 +318,7 @@ static int insert(ki_txn *txn, const ki_object *object, uint32_t hash, uint32_t 
         return r;
     }
     slot->ptr = ki_object_ref(object);
+    next->object_bytes += ki__object_footprint(object);
     *ret_id = id;
     return 0;
 }
@@ -345,6 +346,7 @@ static int overwrite(ki_txn *txn, const ki_object *object, uint32_t id, const ki
         return ki__error_code(error, r);
     }
     void *kept = keep(txn, object, id);
+    txn->next->object_bytes += ki__object_footprint(object) - ki__object_footprint(old);
     let_go(txn, old, id);
     slot->ptr = kept;
     finish_indexes(txn, id);
@@ -452,6 +454,7 @@ int ki__txn_remove(ki_txn *txn, uint32_t id, ki_error *error)
     if (r < 0) {
         return ki__error_code(error, r);
     }
+    next->object_bytes -= ki__object_footprint(object);
     let_go(txn, object, id); /* before the reserved garbage space is used otherwise */
     slot->ptr = NULL;
     finish_indexes(txn, id);

@@ -331,6 +331,7 @@ static void copy_content(ki_snapshot *version, const ki_snapshot *base)
     version->number = base->number + 1;
     version->objects = base->objects;
     version->keys = base->keys;
+    version->object_bytes = base->object_bytes;
     for (size_t i = 0; i < base->index_count; i++) {
         version->indexes[i].def = ki__index_def_ref(base->indexes[i].def);
         version->indexes[i].state = base->indexes[i].state;

@@ -38,7 +38,8 @@ struct ki_snapshot {
     struct ki_snapshot *older;  /* the existing neighbors */
     struct ki_snapshot *newer;
     struct ki_snapshot *next_dead;
-    bool last_and_dead; /* the store is gone; waits for older versions */
+    bool last_and_dead;    /* the store is gone; waits for older versions */
+    uint64_t object_bytes; /* about the memory of all objects */
     size_t index_count;
     struct {
         ki__index_def *def;
@@ -121,6 +122,12 @@ void ki__version_set_writer(ki_store *store, ki__writer writer);
 
 /** Removes the current version from the store, permanently. */
 void ki__version_close(ki_store *store);
+
+/** Number of versions that exist: the current one, and those that readers hold. */
+static inline uint32_t ki__store_versions(ki_store *store)
+{
+    return atomic_load_explicit(&store->refs.count, memory_order_relaxed) - 1;
+}
 
 /** Takes an internal reference to the store, as held by its versions and handles. */
 void ki__store_hold(ki_store *store);

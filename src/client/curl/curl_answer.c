@@ -194,6 +194,9 @@ static size_t end_head(ki__curl_call *call, size_t len)
         call->curl->no_sharing = version == CURL_HTTP_VERSION_1_1;
     }
     call->responded = true;
+    if (call->kind == KI__CURL_STREAM) {
+        ki__curl_call_count(call); /* its end says nothing about it */
+    }
     call->sink.on_response(call->status, call->fields, call->field_count, call->sink.user);
     return call->state == KI__CURL_CLOSED ? 0 : len;
 }

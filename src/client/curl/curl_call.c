@@ -52,6 +52,20 @@ void ki__curl_call_fail(ki__curl_call *call, int code, const char *text)
     }
 }
 
+void ki__curl_call_count(ki__curl_call *call)
+{
+    ki__request_stats *stats = call->curl->options.stats;
+    if (stats == NULL || call->counted || call->kind == KI__CURL_PROBE) {
+        return;
+    }
+    call->counted = true;
+    ki_str method = ki_buf_str(&call->method);
+    ki__request_stats_result(stats, method, call->responded ? call->status : 0);
+    if (call->kind == KI__CURL_PLAIN) {
+        ki__request_stats_duration(stats, method, ki__engine_now(call->curl->engine) - call->began);
+    }
+}
+
 void ki__curl_call_free(ki__curl_call *call)
 {
     ki__curl *curl = call->curl;
@@ -197,6 +211,7 @@ static ki__curl_call *make(ki__curl *curl, const ki_http_request *request, const
     call->certs = ki__curl_certs_ref(curl->certs);
     call->sink = *sink;
     call->kind = request->stream ? KI__CURL_STREAM : KI__CURL_PLAIN;
+    call->began = ki__engine_now(curl->engine);
     ki_buf_init(&call->url, curl->alloc, URL_MAX);
     ki_buf_init(&call->method, curl->alloc, METHOD_MAX);
     ki_buf_init(&call->body, curl->alloc, BODY_MAX);
@@ -213,6 +228,10 @@ static ki__curl_call *make(ki__curl *curl, const ki_http_request *request, const
 static void go(ki__curl_call *call)
 {
     call->last_byte = ki__engine_now(call->curl->engine);
+    if (call->limited && call->curl->options.stats != NULL) {
+        ki__request_stats_wait(call->curl->options.stats, ki_buf_str(&call->method),
+                               call->last_byte - call->began);
+    }
     set_idle(call);
     ki__curl_call_todo(call);
 }
@@ -229,6 +248,7 @@ static int wait_for_turn(ki__curl_call *call, ki__throttle *throttle,
     size_t len = strlen(request->path);
     size_t query = request->query != NULL ? strlen(request->query) : 0;
     size_t behind = query != 0 ? query + 1 : 0; /* including '?' */
+    call->limited = !ki__throttle_is_exempt(request);
     call->turn.go = on_turn;
     call->turn.method = ki_buf_str(&call->method);
     call->turn.path = ki_str_make(call->url.data + call->url.len - behind - len, len);
@@ -290,6 +310,9 @@ void ki__curl_call_cancel(void *opaque, void *user)
     (void)user;
     ki__curl_call *call = opaque;
     if (call->state != KI__CURL_CLOSED) {
+        if (call->added) {
+            ki__curl_call_count(call);
+        }
         ki__curl_call_set_state(call, KI__CURL_CLOSED);
         ki__throttle_leave(&call->turn);
         ki__timer_cancel(&call->idle);
@@ -327,6 +350,7 @@ static void finish(ki__curl_call *call)
     if (failed) {
         ki__curl_failure(call, &error);
     }
+    ki__curl_call_count(call);
     ki__curl_call_set_state(call, KI__CURL_CLOSED);
     ki__timer_cancel(&call->idle);
     call->sink.on_end(failed ? &error : NULL, call->sink.user);

@@ -117,6 +117,9 @@ typedef struct ki__curl_call {
     bool added;           /* added to libcurl */
     bool paused;          /* by the sink */
     bool held;            /* libcurl was paused */
+    bool limited;         /* it needs a token of the rate limit */
+    bool counted;         /* its result was */
+    uint64_t began;       /* when it was started, monotonic */
     uint64_t generation;  /* of the credentials */
 
     /* The response. */
@@ -242,9 +245,10 @@ int ki__curl_call_start(const ki_http_request *request, const ki_http_sink *sink
                         void **ret_call, ki_error *error);
 void ki__curl_call_cancel(void *opaque, void *user);
 void ki__curl_call_pause(void *opaque, bool paused, void *user);
-void ki__curl_call_free(ki__curl_call *call); /* outside of libcurl's callbacks */
-void ki__curl_call_todo(ki__curl_call *call); /* schedules the task for it */
-void ki__curl_call_step(ki__curl_call *call); /* performs the pending work; called by the task */
+void ki__curl_call_count(ki__curl_call *call); /* its result, once */
+void ki__curl_call_free(ki__curl_call *call);  /* outside of libcurl's callbacks */
+void ki__curl_call_todo(ki__curl_call *call);  /* schedules the task for it */
+void ki__curl_call_step(ki__curl_call *call);  /* performs the pending work; called by the task */
 void ki__curl_call_fail(ki__curl_call *call, int code,
                         const char *text); /* ends it asynchronously */
 

@@ -321,6 +321,11 @@ void ki__curl_free(ki__curl *curl)
 
 /* ---- interface ---- */
 
+ki_str ki__curl_host(const ki__curl *curl)
+{
+    return ki_buf_str(&curl->target.authority);
+}
+
 ki_transport ki__curl_table(ki__curl *curl)
 {
     return (ki_transport){

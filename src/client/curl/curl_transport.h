@@ -14,6 +14,7 @@
 #include <kinformer/loop.h>
 #include <kinformer/parts/transport.h>
 
+#include "rest/request_stats.h"
 #include "rest/throttle.h"
 
 typedef struct ki__curl ki__curl;
@@ -62,8 +63,9 @@ typedef struct ki__curl_options {
     const char *unix_socket; /* connect to this path; the URL's host is only a name then */
     const char *resolve;     /* for tests: "host:port:address,address", no lookup */
     ki__curl_http http;
-    bool no_probes;      /* do not probe silent HTTP/2 connections */
-    bool no_compression; /* do not request gzip, which otherwise all but streams do */
+    ki__request_stats *stats; /* where requests are counted; outlives the transport; or NULL */
+    bool no_probes;           /* do not probe silent HTTP/2 connections */
+    bool no_compression;      /* do not request gzip, which otherwise all but streams do */
 
     /* Limits. 0: the stated default. */
     uint64_t connect_timeout_ns; /* 30 s: connection, TLS and proxy; the same for a name lookup */
@@ -97,6 +99,9 @@ int ki__curl_start_throttled(ki__curl *curl, ki__throttle *throttle, const ki_ht
  *  get new connections; streams end with -ECONNRESET, so that they are restarted. Allowed inside
  *  `headers`. No effect on failure. */
 int ki__curl_set_tls(ki__curl *curl, const ki__curl_tls *tls, ki_error *error);
+
+/** Host, and port if the URL has one. Any thread. */
+ki_str ki__curl_host(const ki__curl *curl);
 
 /** Requests that wait for headers may ask for them again. Any thread. */
 void ki__curl_auth_ready(ki__curl *curl);

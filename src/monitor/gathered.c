@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Collects the parts of a client. References are taken with the lock of the members held, where
+ * nothing may be allocated, so arrays are allocated before; everything else is read without it. */
+#include "monitor/gathered.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/digits.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "client/client.h"
+
+enum { LABELS_MAX = 64 << 20, HANDLERS_MIN = 16 };
+
+/* ---- members ---- */
+
+typedef struct taking {
+    ki__gathered *g;
+    size_t informers; /* how many there are, at most */
+    size_t controllers;
+    size_t queues;
+    size_t informer_room;
+    size_t controller_room;
+    size_t queue_room;
+} taking;
+
+static bool is_of(const ki__member *member, const ki_client *client)
+{
+    return member->owner == NULL || member->owner == client;
+}
+
+/* With the lock of the members held. */
+static void take_informer(taking *t, ki__member *member)
+{
+    ki_informer *informer = KI__CONTAINER_OF(member, ki_informer, member);
+    ki__gathered *g = t->g;
+    t->informers++;
+    if (g->informer_count < t->informer_room && ki__refs_try_take(&informer->users)) {
+        g->informers[g->informer_count++].informer = informer;
+    }
+}
+
+static void add_queue(ki__gathered *g, ki_workqueue *queue, const char *name)
+{
+    g->queues[g->queue_count++] = (ki__queue_row){.queue = queue, .name = name};
+}
+
+static void take_controller(taking *t, ki__member *member)
+{
+    ki_controller *controller = KI__CONTAINER_OF(member, ki_controller, member);
+    ki__gathered *g = t->g;
+    t->controllers++;
+    t->queues++;
+    if (g->controller_count < t->controller_room && g->queue_count < t->queue_room &&
+        ki__refs_try_take(&controller->refs)) {
+        g->controllers[g->controller_count++].controller = controller;
+        ki_workqueue *queue = controller->options.queue; /* the controller has a reference */
+        add_queue(g, ki_workqueue_ref(queue),
+                  queue->name[0] != '\0' ? queue->name : ki__controller_name(controller));
+    }
+}
+
+static void take_queue(taking *t, ki__member *member)
+{
+    ki_workqueue *queue = KI__CONTAINER_OF(member, ki_workqueue, member);
+    t->queues++;
+    if (t->g->queue_count < t->queue_room && ki__refs_try_take(&queue->refs)) {
+        add_queue(t->g, queue, queue->name[0] != '\0' ? queue->name : "queue");
+    }
+}
+
+static void take_member(ki__member *member, void *user)
+{
+    static void (*const take[])(taking * t, ki__member * member) = {
+        [KI__MEMBER_INFORMER] = take_informer,
+        [KI__MEMBER_CONTROLLER] = take_controller,
+        [KI__MEMBER_QUEUE] = take_queue,
+    };
+    taking *t = user;
+    if (is_of(member, t->g->client)) {
+        take[member->kind](t, member);
+    }
+}
+
+static void release_members(ki__gathered *g)
+{
+    for (size_t i = 0; i < g->handler_count; i++) {
+        (void)ki_registration_unref(g->handlers[i].registration);
+    }
+    for (size_t i = 0; i < g->informer_count; i++) {
+        (void)ki_informer_unref(g->informers[i].informer);
+    }
+    for (size_t i = 0; i < g->queue_count; i++) {
+        (void)ki_workqueue_unref(g->queues[i].queue);
+    }
+    for (size_t i = 0; i < g->controller_count; i++) {
+        (void)ki_controller_unref(g->controllers[i].controller);
+    }
+    ki__free(g->alloc, g->handlers);
+    ki__free(g->alloc, g->informers);
+    ki__free(g->alloc, g->queues);
+    ki__free(g->alloc, g->controllers);
+    *g = (ki__gathered){.alloc = g->alloc, .client = g->client, .text = g->text};
+}
+
+static int make_room(ki__gathered *g, taking *t)
+{
+    g->informers = ki__alloc_array(g->alloc, t->informers + 1, sizeof(g->informers[0]));
+    g->controllers = ki__alloc_array(g->alloc, t->controllers + 1, sizeof(g->controllers[0]));
+    g->queues = ki__alloc_array(g->alloc, t->queues + 1, sizeof(g->queues[0]));
+    if (g->informers == NULL || g->controllers == NULL || g->queues == NULL) {
+        return -ENOMEM;
+    }
+    *t = (taking){
+        .g = g,
+        .informer_room = t->informers + 1,
+        .controller_room = t->controllers + 1,
+        .queue_room = t->queues + 1,
+    };
+    return 0;
+}
+
+/* Repeats until all fit: members may join between two visits. */
+static int take_members(ki__gathered *g)
+{
+    ki__list *members = ki__engine_members(ki_client_engine(g->client));
+    taking t = {.g = g};
+    bool all = false;
+    ki__members_visit(members, take_member, &t);
+    while (!all) {
+        release_members(g);
+        int r = make_room(g, &t);
+        if (r < 0) {
+            return r;
+        }
+        ki__members_visit(members, take_member, &t);
+        all = t.informers <= t.informer_room && t.controllers <= t.controller_room &&
+              t.queues <= t.queue_room;
+    }
+    return 0;
+}
+
+/* ---- labels ---- */
+
+int ki__label_value(ki_buf *out, const char *text)
+{
+    int r = 0;
+    ki_str rest = ki_str_from(text);
+    while (r == 0 && rest.len != 0) {
+        size_t len = ki__utf8_length(rest);
+        if (len == 0) {
+            r = ki_buf_add_text(out, "\xef\xbf\xbd");
+            len = 1;
+        } else if (rest.ptr[0] == '\n') {
+            r = ki_buf_add_text(out, "\\n");
+        } else {
+            if (rest.ptr[0] == '\\' || rest.ptr[0] == '"') {
+                r = ki_buf_add_char(out, '\\');
+            }
+            r = r < 0 ? r : ki_buf_add(out, rest.ptr, len);
+        }
+        rest = ki_str_make(rest.ptr + len, rest.len - len);
+    }
+    return r;
+}
+
+/* `before` precedes the value, such as `name="`; a `number` above 1 is appended to it. */
+static int add_label(ki_buf *out, const char *before, const char *value, size_t number)
+{
+    char room[KI__DIGITS_SIZE];
+    int r = ki_buf_add_text(out, before);
+    r = r < 0 ? r : ki__label_value(out, value);
+    if (number > 1) {
+        r = r < 0 ? r : ki_buf_add_char(out, '#');
+        r = r < 0 ? r : ki_buf_add_str(out, ki__digits(number, room));
+    }
+    return r < 0 ? r : ki_buf_add_char(out, '"');
+}
+
+static int informer_labels(ki__gathered *g, const void *of, size_t number)
+{
+    const ki__informer_row *row = of;
+    const ki_resource *resource = ki_informer_resource(row->informer);
+    ki_buf *out = &g->text;
+    int r = add_label(out, "name=\"", ki_informer_name(row->informer), number);
+    r = r < 0 ? r
+              : add_label(out, ",group=\"", resource != NULL ? ki_resource_group(resource) : "", 0);
+    r = r < 0 ? r
+              : add_label(out, ",version=\"", resource != NULL ? ki_resource_version(resource) : "",
+                          0);
+    return r < 0 ? r
+                 : add_label(out, ",resource=\"",
+                             resource != NULL ? ki_resource_name(resource) : "", 0);
+}
+
+const char *ki__handler_name(const ki__handler_row *row)
+{
+    return row->lag.name[0] != '\0' ? row->lag.name : "handler";
+}
+
+static int handler_labels(ki__gathered *g, const void *of, size_t number)
+{
+    const ki__handler_row *row = of;
+    const ki__labels *labels = &g->informers[row->informer_at].labels;
+    char *room;
+    int r = ki_buf_reserve(&g->text, labels->len, &room); /* may move what is copied */
+    if (r == 0) {
+        memcpy(room, g->text.data + labels->at, labels->len);
+        ki_buf_commit(&g->text, labels->len);
+        r = add_label(&g->text, ",handler=\"", ki__handler_name(row), number);
+    }
+    return r;
+}
+
+const char *ki__controller_name(const ki_controller *controller)
+{
+    const ki_workqueue *queue = controller->options.queue;
+    return controller->name[0] != '\0' ? controller->name
+           : queue->name[0] != '\0'    ? queue->name
+                                       : "controller";
+}
+
+static int controller_labels(ki__gathered *g, const void *of, size_t number)
+{
+    const ki__controller_row *row = of;
+    return add_label(&g->text, "controller=\"", ki__controller_name(row->controller), number);
+}
+
+/* Both labels have the name, as in controller-runtime. */
+static int queue_labels(ki__gathered *g, const void *of, size_t number)
+{
+    const ki__queue_row *row = of;
+    int r = add_label(&g->text, "name=\"", row->name, number);
+    return r < 0 ? r : add_label(&g->text, ",controller=\"", row->name, number);
+}
+
+static int write_labels(ki__gathered *g, const void *row, size_t number,
+                        int (*write)(ki__gathered *g, const void *row, size_t number),
+                        ki__labels *labels)
+{
+    labels->at = g->text.len;
+    int r = write(g, row, number);
+    labels->len = g->text.len - labels->at;
+    return r;
+}
+
+/* Writes the labels of all rows of a kind. */
+static int label_rows(ki__gathered *g, void *rows, size_t count, size_t size, size_t labels_at,
+                      int (*write)(ki__gathered *g, const void *row, size_t number))
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        char *row = (char *)rows + i * size;
+        ki__labels *labels = (ki__labels *)(void *)(row + labels_at);
+        r = write_labels(g, row, 0, write, labels);
+        labels->key_at = labels->at;
+        labels->key_len = labels->len;
+        size_t number = 1;
+        for (size_t k = 0; r == 0 && k < i; k++) {
+            const ki__labels *other =
+                (const ki__labels *)(void *)((char *)rows + k * size + labels_at);
+            number += other->key_len == labels->key_len &&
+                      memcmp(g->text.data + other->key_at, g->text.data + labels->key_at,
+                             labels->key_len) == 0;
+        }
+        if (r == 0 && number > 1) {
+            r = write_labels(g, row, number, write, labels);
+        }
+    }
+    return r;
+}
+
+#define LABEL_ROWS(g, rows, count, write)               \
+    label_rows((g), (rows), (count), sizeof((rows)[0]), \
+               (size_t)((char *)&(rows)->labels - (char *)(rows)), (write))
+
+static int label_all(ki__gathered *g)
+{
+    int r = LABEL_ROWS(g, g->informers, g->informer_count, informer_labels);
+    if (r == 0 && g->handler_count != 0) {
+        r = LABEL_ROWS(g, g->handlers, g->handler_count, handler_labels);
+    }
+    if (r == 0) {
+        r = LABEL_ROWS(g, g->controllers, g->controller_count, controller_labels);
+    }
+    return r < 0 ? r : LABEL_ROWS(g, g->queues, g->queue_count, queue_labels);
+}
+
+/* ---- numbers ---- */
+
+/* Handlers that are added between two calls are left out. */
+static int take_handlers(ki__gathered *g, size_t at)
+{
+    ki_registration *few[HANDLERS_MIN];
+    ki_registration **taken = few;
+    ki_informer *informer = g->informers[at].informer;
+    size_t room = HANDLERS_MIN;
+    size_t count = ki__informer_get_handlers(informer, taken, room);
+    int r = 0;
+    if (count > room) {
+        for (size_t i = 0; i < room; i++) {
+            (void)ki_registration_unref(taken[i]);
+        }
+        room = count;
+        taken = ki__alloc_array(g->alloc, room, sizeof(ki_registration *));
+        count = taken != NULL ? ki__informer_get_handlers(informer, taken, room) : 0;
+        r = taken != NULL ? 0 : -ENOMEM;
+    }
+    count = count < room ? count : room;
+    r = r < 0 ? r
+              : ki__array_reserve(g->alloc, (void **)&g->handlers, &g->handler_cap,
+                                  g->handler_count + count, sizeof(g->handlers[0]));
+    for (size_t i = 0; i < count; i++) {
+        if (r < 0) {
+            (void)ki_registration_unref(taken[i]);
+            continue;
+        }
+        g->handlers[g->handler_count++] =
+            (ki__handler_row){.registration = taken[i], .informer_at = at};
+    }
+    if (taken != few) {
+        ki__free(g->alloc, taken);
+    }
+    return r;
+}
+
+/* Drops stopped informers. */
+static void read_informers(ki__gathered *g)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < g->informer_count; i++) {
+        ki__informer_row row = {.informer = g->informers[i].informer};
+        row.health.size = sizeof(row.health);
+        int r = ki_informer_get_health(row.informer, &row.health, NULL);
+        ki_assert(r == 0); /* its size is right */
+        if (ki__informer_was_stopped(row.informer)) {
+            (void)ki_informer_unref(row.informer);
+            continue;
+        }
+        ki__informer_get_stats(row.informer, &row.stats);
+        g->informers[count++] = row;
+    }
+    g->informer_count = count;
+}
+
+static void read_cells(uint64_t *cells, const _Atomic uint64_t *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        cells[i] = ki__counter_read(&from[i]);
+    }
+}
+
+static void read_controller(ki__controller_row *row)
+{
+    const ki__controller_stats *stats = &row->controller->stats;
+    uint64_t started = ki__counter_read(&stats->started);
+    read_cells(row->results, stats->results, KI__RECONCILE_RESULTS);
+    read_cells(row->times, stats->times, KI__HISTOGRAM_CELLS(KI__RECONCILE_BOUNDS));
+    row->given_up = ki__counter_read(&stats->given_up);
+    row->active = ki__counter_read(&stats->active);
+    row->workers = started != 0 ? started : ki__counter_read(&stats->workers);
+}
+
+static int read_all(ki__gathered *g)
+{
+    int r = 0;
+    read_informers(g);
+    for (size_t i = 0; r == 0 && i < g->informer_count; i++) {
+        r = take_handlers(g, i);
+    }
+    for (size_t i = 0; i < g->handler_count; i++) {
+        g->handlers[i].informer = &g->informers[g->handlers[i].informer_at];
+        g->handlers[i].lag = ki__registration_get_lag(g->handlers[i].registration);
+    }
+    for (size_t i = 0; i < g->controller_count; i++) {
+        read_controller(&g->controllers[i]);
+    }
+    for (size_t i = 0; i < g->queue_count; i++) {
+        g->queues[i].stats.size = sizeof(g->queues[i].stats);
+        (void)ki_workqueue_get_stats(g->queues[i].queue, &g->queues[i].stats);
+    }
+    return r;
+}
+
+int ki__gather(ki_client *client, ki__gathered *ret_gathered)
+{
+    ki__gathered *g = ret_gathered;
+    *g = (ki__gathered){.alloc = client->alloc, .client = client};
+    ki_buf_init(&g->text, g->alloc, LABELS_MAX);
+    int r = take_members(g);
+    r = r < 0 ? r : read_all(g);
+    r = r < 0 ? r : label_all(g);
+    if (r < 0) {
+        ki__gathered_done(g);
+    }
+    return r;
+}
+
+void ki__gathered_done(ki__gathered *gathered)
+{
+    release_members(gathered);
+    ki_buf_done(&gathered->text);
+}
