@@ -17,8 +17,10 @@
  *   T_f(view)             its value; if it is absent: the default of the API where the published
  *                         types have one, else empty, 0 or false
  *   T_has_f(view)         whether it is there, and not null
- *   T_get_f(view, &value) the value as a ki_value, or why there is none: KI_ERR_NOT_FOUND, or
- *                         KI_ERR_NO_SCHEMA for a protobuf field that this library does not know
+ *   T_get_f(view, &value) the value as a ki_value, or why there is none: KI_ERR_NOT_FOUND,
+ *                         KI_ERR_NO_SCHEMA for a protobuf field that this library does not know, or
+ *                         KI_ERR_NOT_KEPT for a field that was not kept of a partial object
+ *                         (projection.h), of which the others must read kept fields only
  *   T_f_by_KEY(view, key) of lists of maps with a key, such as containers by name: the element
  * and for a type `T`:
  *   T_of(object)          of kinds: the view of an object; of an object of another kind, a view of

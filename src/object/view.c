@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "object/object.h"
+#include "object/projection/keep_tree.h"
 #include "object/proto/proto_value.h"
 #include "object/proto/proto_wire.h"
 #include "object/text/duration.h"
@@ -78,11 +79,11 @@ typedef struct hit {
 } hit;
 
 /* Fast path for most reads: a field that is present in a protobuf message, or in a message inlined
- * in it. All other cases are left to find(). */
+ * in it, of an object that is not partial. All other cases are left to find(). */
 static inline bool hit_field(const ki_value *view, uint32_t field, hit *ret_hit)
 {
     enum { TWICE_INLINE = NUMBER_MASK << 2 * NUMBER_BITS };
-    if (view->ops != &ki__proto_value_ops || (field & TWICE_INLINE) != 0 ||
+    if (view->ops != &ki__proto_value_ops || view->kept != NULL || (field & TWICE_INLINE) != 0 ||
         ki__proto_shape_of(view) < KI__PROTO_MESSAGE) {
         return false;
     }
@@ -123,11 +124,19 @@ __attribute__((noinline)) static int find(const ki_value *view, uint32_t field, 
         *ret_value = *view;
         return view->ops != NULL ? 0 : KI_ERR_NOT_FOUND;
     }
-    if (view->ops == &ki__proto_value_ops) {
-        return ki__proto_shape_of(view) >= KI__PROTO_MESSAGE ? proto_field(view, field, ret_value)
-                                                             : KI_ERR_TYPE;
+    ki_str text = ki_str_make(name, field >> LENGTH_SHIFT);
+    if (view->ops != &ki__proto_value_ops) {
+        return ki_value_member(view, text, ret_value);
     }
-    return ki_value_member(view, ki_str_make(name, field >> LENGTH_SHIFT), ret_value);
+    if (ki__proto_shape_of(view) < KI__PROTO_MESSAGE) {
+        return KI_ERR_TYPE;
+    }
+    const ki__keep_node *node = view->kept != NULL ? ki__keep_member(view->kept, text) : NULL;
+    int r = node != &ki__keep_none ? proto_field(view, field, ret_value) : KI_ERR_NOT_KEPT;
+    if (r == 0) {
+        ret_value->kept = node;
+    }
+    return r;
 }
 
 int ki_view_get(const ki_value *view, uint32_t field, const char *name, ki_value *ret_value)
@@ -136,7 +145,9 @@ int ki_view_get(const ki_value *view, uint32_t field, const char *name, ki_value
     KI__REQUIRE(name, NULL);
     KI__REQUIRE(ret_value, NULL);
     ki_value value;
-    int r = view->ops != NULL ? find(view, field, name, &value) : KI_ERR_NOT_FOUND;
+    int r = view->ops != NULL             ? find(view, field, name, &value)
+            : ki__value_is_not_kept(view) ? KI_ERR_NOT_KEPT
+                                          : KI_ERR_NOT_FOUND;
     if (r == 0) {
         *ret_value = value;
     }
@@ -161,7 +172,8 @@ ki_value ki_view_child(const ki_value *view, uint32_t field, const char *name)
             return ki__proto_make(KI__PROTO_MESSAGE, h.payload, ki__proto_message(h.field));
         }
     }
-    return find(view, field, name, &value) == 0 ? value : (ki_value){0};
+    int r = find(view, field, name, &value);
+    return r == 0 ? value : ki__value_none(r);
 }
 
 /* ---- scalars ---- */
@@ -321,22 +333,27 @@ ki_value ki_view_find(const ki_value *list, uint32_t field, const char *name, co
     ki_value value;
     ki_str wanted = ki_str_from(key);
     if (ki_value_type(list) != KI_TYPE_LIST || ki_value_iter_begin(list, &iter) < 0) {
-        return (ki_value){0};
+        return ki__value_is_not_kept(list) ? *list : (ki_value){0};
     }
-    while (ki_value_iter_next(&iter, NULL, &element) > 0) {
-        if (find(&element, field, name, &value) == 0 && ki_value_equals(&value, wanted)) {
+    int r;
+    while ((r = ki_value_iter_next(&iter, NULL, &element)) > 0) {
+        r = find(&element, field, name, &value);
+        if (r == KI_ERR_NOT_KEPT) {
+            break;
+        }
+        if (r == 0 && ki_value_equals(&value, wanted)) {
             return element;
         }
     }
-    return (ki_value){0};
+    return ki__value_none(r);
 }
 
 bool ki_view_next(ki_value_iter *iter, ki_value *ret_element)
 {
     const ki_value *list = &iter->container;
     const ki__schema_field *field = list->schema;
-    if (list->ops != &ki__proto_value_ops || ki__proto_shape_of(list) != KI__PROTO_LIST ||
-        field->type != KI__SCHEMA_MESSAGE) {
+    if (list->ops != &ki__proto_value_ops || list->kept != NULL ||
+        ki__proto_shape_of(list) != KI__PROTO_LIST || field->type != KI__SCHEMA_MESSAGE) {
         return ki_value_iter_next(iter, NULL, ret_element) > 0;
     }
     const char *p = iter->next;
@@ -355,13 +372,14 @@ bool ki_view_next(ki_value_iter *iter, ki_value *ret_element)
 ki_value ki_view_element(const ki_value *list, size_t index)
 {
     ki_value element;
-    return index <= INT64_MAX && ki_value_element(list, (int64_t)index, &element) == 0
-               ? element
-               : (ki_value){0};
+    int r =
+        index <= INT64_MAX ? ki_value_element(list, (int64_t)index, &element) : KI_ERR_NOT_FOUND;
+    return r == 0 ? element : ki__value_none(r);
 }
 
 ki_value ki_view_entry(const ki_value *map, const char *key)
 {
     ki_value entry;
-    return ki_value_member(map, ki_str_from(key), &entry) == 0 ? entry : (ki_value){0};
+    int r = ki_value_member(map, ki_str_from(key), &entry);
+    return r == 0 ? entry : ki__value_none(r);
 }

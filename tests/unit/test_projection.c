@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/api/core_v1.h>
 #include <kinformer/diff.h>
 #include <kinformer/edit.h>
 #include <kinformer/kinds.h>
@@ -478,6 +479,55 @@ static void json_errors_have_the_received_position(void **state)
     (void)ki_projection_unref(projection);
 }
 
+/* ---- typed views ---- */
+
+static void check_views(const ki_object *object)
+{
+    ki_core_v1_Pod view = ki_core_v1_Pod_of(object);
+    ki_core_v1_PodSpec spec = ki_core_v1_Pod_spec(view);
+    ki_core_v1_PodStatus status = ki_core_v1_Pod_status(view);
+    ki_value value;
+    ki_text node = ki_core_v1_PodSpec_nodeName(spec);
+    assert_true(ki_text_is(node, "n1"));
+    assert_int_equal(ki_core_v1_PodSpec_get_nodeName(spec, &value), 0);
+    assert_int_equal(ki_core_v1_PodSpec_get_hostname(spec, &value), KI_ERR_NOT_FOUND);
+    assert_int_equal(ki_core_v1_PodSpec_get_schedulerName(spec, &value), KI_ERR_NOT_KEPT);
+    assert_int_equal(ki_core_v1_Pod_get_status(view, &value), KI_ERR_NOT_KEPT);
+    assert_int_equal(ki_core_v1_PodStatus_get_phase(status, &value), KI_ERR_NOT_KEPT);
+    assert_int_equal(ki_core_v1_PodSpec_get_initContainers(spec, &value), KI_ERR_NOT_KEPT);
+    size_t count = 0;
+    KI_EACH(ki_core_v1_Container, c, ki_core_v1_PodSpec_containers(spec))
+    {
+        assert_int_equal(ki_core_v1_Container_get_name(c, &value), 0);
+        assert_int_equal(ki_core_v1_Container_get_image(c, &value), KI_ERR_NOT_KEPT);
+        count++;
+    }
+    assert_int_equal(count, 2);
+    ki_core_v1_Container b = ki_core_v1_PodSpec_containers_by_name(spec, "b");
+    assert_true(ki_view_exists(b));
+    assert_int_equal(ki_core_v1_Container_get_image(b, &value), KI_ERR_NOT_KEPT);
+}
+
+static void typed_views_know_what_was_not_kept(void **state)
+{
+    (void)state;
+    static const char keep[] = ".spec.nodeName,.spec.hostname,.spec.containers[*].name";
+    ki_object *object = pod(keep, NULL);
+    check_views(object);
+    ki_object_unref(object);
+    object = proto("1:{1:'w'} 2:{2:{1:'a' 2:'i1'} 2:{1:'b' 2:'i2'} 10:'n1' 19:'s'} 3:{1:'Running'}",
+                   keep, NULL);
+    check_views(object);
+    ki_object_unref(object);
+    object = proto("1:{1:'w'} 2:{2:{1:'a' 2:'i1'}}", ".spec.containers[*].image", NULL);
+    ki_core_v1_PodSpec spec = ki_core_v1_Pod_spec(ki_core_v1_Pod_of(object));
+    ki_core_v1_Container a = ki_core_v1_PodSpec_containers_by_name(spec, "a");
+    ki_value value;
+    assert_false(ki_view_exists(a)); /* its key was not kept */
+    assert_int_equal(ki_core_v1_Container_get_image(a, &value), KI_ERR_NOT_KEPT);
+    ki_object_unref(object);
+}
+
 /* ---- where partial objects are refused ---- */
 
 static void partial_objects_are_not_changed(void **state)
@@ -703,6 +753,7 @@ int main(void)
         cmocka_unit_test(unknown_kinds_follow_the_rules),
         cmocka_unit_test(dropped_fields_are_not_validated_kept_ones_are),
         cmocka_unit_test(json_errors_have_the_received_position),
+        cmocka_unit_test(typed_views_know_what_was_not_kept),
         cmocka_unit_test(partial_objects_are_not_changed),
         cmocka_unit_test(kept_fields_are_compared),
         cmocka_unit_test(watches_project_objects_only),
