@@ -68,3 +68,8 @@ void ki__members_visit(ki__list *members, void (*visit)(ki__member *member, void
     }
     ki__mutex_unlock(&lock);
 }
+
+void ki__members_reset_lock(void)
+{
+    lock = (ki__mutex){PTHREAD_MUTEX_INITIALIZER};
+}

@@ -40,4 +40,8 @@ void ki__members_disband(ki__list *members);
 void ki__members_visit(ki__list *members, void (*visit)(ki__member *member, void *user),
                        void *user);
 
+/** Called in the child of fork(), where the thread that held the lock may not exist. The lists of
+ *  the parent are never used there, so their state does not matter. */
+void ki__members_reset_lock(void);
+
 #endif

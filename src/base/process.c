@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "base/members.h"
+
 _Atomic uint64_t ki__process_number;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -13,6 +15,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void count_fork(void)
 {
     atomic_fetch_add_explicit(&ki__process_number, 1, memory_order_relaxed);
+    ki__members_reset_lock();
 }
 
 static void count_forks(void)

@@ -439,11 +439,52 @@ static void a_child_makes_its_own(void **state)
     (void)ki_loop_unref(loop);
 }
 
+static void make_a_queue(void)
+{
+    ki_workqueue *queue = NULL;
+    if (ki_workqueue_new(NULL, &queue, NULL) < 0) {
+        abort();
+    }
+    (void)ki_workqueue_unref(queue);
+}
+
+static void *make_queues(void *end)
+{
+    while (!atomic_load((atomic_bool *)end)) {
+        make_a_queue();
+    }
+    return NULL;
+}
+
+/* Locks of the library that belong to no object may be held at the time of the fork. */
+static void a_child_makes_its_own_while_its_parent_does(void **state)
+{
+    (void)state;
+    atomic_bool end = false;
+    pthread_t maker;
+    assert_int_equal(pthread_create(&maker, NULL, make_queues, &end), 0);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            (void)alarm(CHILD_SECONDS);
+            make_a_queue();
+            _exit(0);
+        }
+        int status = 0;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status)); /* SIGALRM: it hung */
+    }
+    atomic_store(&end, true);
+    assert_int_equal(pthread_join(maker, NULL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(children_release_what_their_busy_parent_has),
         cmocka_unit_test(a_child_makes_its_own),
+        cmocka_unit_test(a_child_makes_its_own_while_its_parent_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
