@@ -201,6 +201,9 @@ static void add_escape(format *f)
 {
     if (f->p[1] == '\0') {
         f->p++; /* unterminated, which is detected next */
+    } else if (f->p[1] == '%') {
+        f->token = f->p;
+        refuse(f, "an escaped conversion"); /* for the compiler it has an argument */
     } else {
         ki__out_str(&f->json->out, f->p[1] == '\'' ? ki_str_from("'") : ki_str_make(f->p, 2));
         f->p += 2;
