@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/digits.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/time_units.h"
@@ -18,51 +17,30 @@ enum { STALE_MS = 180000, HANDLER_MS = 300000, WORKER_MS = 600000, LOOP_MS = 600
 typedef struct checking {
     ki_check_options options;
     const ki__gathered *g;
-    ki_buf *report; /* or NULL */
+    ki__out report;
     bool passed;
-    int error; /* the first that writing met */
 } checking;
 
 /* ---- the report ---- */
-
-static void add(checking *c, ki_str text)
-{
-    if (c->error == 0 && c->report != NULL) {
-        c->error = ki_buf_add_str(c->report, text);
-    }
-}
-
-static void add_text(checking *c, const char *text)
-{
-    add(c, ki_str_from(text));
-}
 
 /* A name or a message of others: on one line. */
 static void add_line_text(checking *c, const char *text)
 {
     for (const char *rest = text; *rest != '\0';) {
         size_t len = strcspn(rest, "\r\n");
-        add(c, ki_str_make(rest, len));
-        add_text(c, rest[len] != '\0' ? " " : "");
+        ki__out_str(&c->report, ki_str_make(rest, len));
+        ki__out_text(&c->report, rest[len] != '\0' ? " " : "");
         rest += len + (rest[len] != '\0');
     }
-}
-
-static void add_number(checking *c, uint64_t number)
-{
-    char room[KI__DIGITS_SIZE];
-    add(c, ki__digits(number, room));
 }
 
 /* "handler pods/audit", with what comes before it. */
 static void add_part(checking *c, const char *mark, const char *kind, const char *name,
                      const char *inner)
 {
-    add_text(c, mark);
-    add_text(c, kind);
-    add_text(c, name[0] != '\0' ? " " : "");
+    ki__out_texts(&c->report, mark, kind, name[0] != '\0' ? " " : "", NULL);
     add_line_text(c, name);
-    add_text(c, inner[0] != '\0' ? "/" : "");
+    ki__out_text(&c->report, inner[0] != '\0' ? "/" : "");
     add_line_text(c, inner);
 }
 
@@ -70,25 +48,25 @@ static void fail(checking *c, const char *kind, const char *name, const char *in
 {
     c->passed = false;
     add_part(c, "[-]", kind, name, inner);
-    add_text(c, ": ");
+    ki__out_text(&c->report, ": ");
 }
 
 static void pass(checking *c, const char *kind, const char *name, const char *inner)
 {
     if (c->options.verbose) {
         add_part(c, "[+]", kind, name, inner);
-        add_text(c, "\n");
+        ki__out_text(&c->report, "\n");
     }
 }
 
 /* "callback running for 312 s (limit 300 s)". */
 static void add_times(checking *c, const char *what, uint64_t ms, uint32_t limit_ms)
 {
-    add_text(c, what);
-    add_number(c, ms / 1000);
-    add_text(c, " s (limit ");
-    add_number(c, limit_ms / 1000);
-    add_text(c, " s)");
+    ki__out_text(&c->report, what);
+    ki__out_u64(&c->report, ms / 1000);
+    ki__out_text(&c->report, " s (limit ");
+    ki__out_u64(&c->report, limit_ms / 1000);
+    ki__out_text(&c->report, " s)");
 }
 
 static bool is_over(uint64_t ms, uint32_t limit_ms)
@@ -104,7 +82,7 @@ static void check_loop(checking *c)
     if (is_over(ms, c->options.loop_stuck_ms)) {
         fail(c, "loop", "", "");
         add_times(c, "not running for ", ms, c->options.loop_stuck_ms);
-        add_text(c, "\n");
+        ki__out_text(&c->report, "\n");
     } else {
         pass(c, "loop", "", "");
     }
@@ -117,7 +95,7 @@ static void check_handler_runs(checking *c, const ki__handler_row *row)
     if (is_over(ms, c->options.handler_stuck_ms)) {
         fail(c, "handler", name, ki__handler_name(row));
         add_times(c, "callback running for ", ms, c->options.handler_stuck_ms);
-        add_text(c, "\n");
+        ki__out_text(&c->report, "\n");
     } else {
         pass(c, "handler", name, ki__handler_name(row));
     }
@@ -129,7 +107,7 @@ static void check_queue(checking *c, const ki__queue_row *row)
     if (is_over(ms, c->options.worker_stuck_ms)) {
         fail(c, "queue", row->name, "");
         add_times(c, "a key is being processed for ", ms, c->options.worker_stuck_ms);
-        add_text(c, "\n");
+        ki__out_text(&c->report, "\n");
     } else {
         pass(c, "queue", row->name, "");
     }
@@ -171,12 +149,12 @@ static void add_reason(checking *c, const ki__informer_row *row)
     ki_health health = KI_OPTIONS_INIT(ki_health);
     int r = ki_informer_get_health(row->informer, &health, &reason);
     if (r == 0 && reason.code != 0) {
-        add_text(c, ": ");
-        add_text(c, ki_watch_operation_name(health.reason_operation));
-        add_text(c, health.failed_attempts > 1 ? " keeps failing: " : " failed: ");
+        ki__out_text(&c->report, ": ");
+        ki__out_text(&c->report, ki_watch_operation_name(health.reason_operation));
+        ki__out_text(&c->report, health.failed_attempts > 1 ? " keeps failing: " : " failed: ");
         add_line_text(c, reason.message);
     }
-    add_text(c, "\n");
+    ki__out_text(&c->report, "\n");
 }
 
 static void check_informer(checking *c, const ki__informer_row *row)
@@ -186,10 +164,10 @@ static void check_informer(checking *c, const ki__informer_row *row)
     uint64_t ms = silent_ms(h);
     if (h->state == KI_REFLECTOR_NEW) {
         fail(c, "informer", name, "");
-        add_text(c, "not started\n");
+        ki__out_text(&c->report, "not started\n");
     } else if (!h->synced) {
         fail(c, "informer", name, "");
-        add_text(c, "not synced");
+        ki__out_text(&c->report, "not synced");
         add_reason(c, row);
     } else if (is_over(ms, c->options.stale_ms)) {
         fail(c, "informer", name, "");
@@ -206,13 +184,13 @@ static void check_handler(checking *c, const ki__handler_row *row)
     uint64_t ms = row->lag.oldest_ns / KI__MS_NS;
     if (!row->lag.synced) {
         fail(c, "handler", name, ki__handler_name(row));
-        add_text(c, "initial objects not delivered: ");
-        add_number(c, row->lag.stats.waiting);
-        add_text(c, " waiting\n");
+        ki__out_text(&c->report, "initial objects not delivered: ");
+        ki__out_u64(&c->report, row->lag.stats.waiting);
+        ki__out_text(&c->report, " waiting\n");
     } else if (is_over(ms, c->options.handler_lag_ms)) {
         fail(c, "handler", name, ki__handler_name(row));
         add_times(c, "oldest event waits for ", ms, c->options.handler_lag_ms);
-        add_text(c, "\n");
+        ki__out_text(&c->report, "\n");
     } else {
         pass(c, "handler", name, ki__handler_name(row));
     }
@@ -226,10 +204,10 @@ static void check_memory(checking *c)
     }
     if (c->options.max_bytes != 0 && bytes > c->options.max_bytes) {
         fail(c, "memory", "", "");
-        add_number(c, bytes);
-        add_text(c, " bytes of objects (limit ");
-        add_number(c, c->options.max_bytes);
-        add_text(c, ")\n");
+        ki__out_u64(&c->report, bytes);
+        ki__out_text(&c->report, " bytes of objects (limit ");
+        ki__out_u64(&c->report, c->options.max_bytes);
+        ki__out_text(&c->report, ")\n");
     } else {
         pass(c, "memory", "", "");
     }
@@ -273,13 +251,22 @@ int ki__check_options(const ki_check_options *options, ki_check_options *ret_opt
 
 int ki__check(const ki__gathered *g, const ki_check_options *options, bool ready, ki_buf *report)
 {
-    checking c = {.options = *options, .g = g, .report = report, .passed = true};
+    ki_buf nothing; /* has no space, so the first text ends the report */
+    ki_buf_init(&nothing, g->alloc, 0);
+    checking c = {
+        .options = *options,
+        .g = g,
+        .report = ki__out_to(report != NULL ? report : &nothing),
+        .passed = true,
+    };
     if (ready) {
         check_ready(&c);
     } else {
         check_live(&c);
     }
-    return c.error < 0 ? c.error : c.passed;
+    int r = report != NULL ? ki__out_commit(&c.report) : 0;
+    ki_buf_done(&nothing);
+    return r < 0 ? r : c.passed;
 }
 
 static int check(ki_client *client, const ki_check_options *options, bool ready, ki_buf *report,
@@ -292,15 +279,10 @@ static int check(ki_client *client, const ki_check_options *options, bool ready,
         return r;
     }
     KI__REQUIRE_OWN_ENGINE(client->engine, error);
-    size_t before = report != NULL ? report->len : 0;
     r = ki__gather(client, &gathered);
     if (r == 0) {
         r = ki__check(&gathered, &o, ready, report);
         ki__gathered_done(&gathered);
-    }
-    if (r < 0 && report != NULL && report->data != NULL) {
-        report->len = before;
-        report->data[before] = '\0';
     }
     return r < 0 ? ki__error_code(error, r) : r;
 }

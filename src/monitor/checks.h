@@ -9,8 +9,8 @@
 /** Copies the options, with defaults in place of zeros. */
 int ki__check_options(const ki_check_options *options, ki_check_options *ret_options,
                       ki_error *error);
-/** ki_client_check_ready() or ki_client_check_live() of what was gathered. After an error `report`,
- *  which may be NULL, may have a part of it. */
+/** ki_client_check_ready() or ki_client_check_live() of what was gathered. `report` may be NULL; it
+ *  is restored after an error. */
 int ki__check(const ki__gathered *g, const ki_check_options *options, bool ready, ki_buf *report);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/digits.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "client/client.h"
@@ -145,55 +144,45 @@ static int take_members(ki__gathered *g)
 
 /* ---- labels ---- */
 
-int ki__label_value(ki_buf *out, const char *text)
+void ki__label_value(ki__out *out, const char *text)
 {
-    int r = 0;
-    ki_str rest = ki_str_from(text);
-    while (r == 0 && rest.len != 0) {
+    for (ki_str rest = ki_str_from(text); rest.len != 0;) {
         size_t len = ki__utf8_length(rest);
         if (len == 0) {
-            r = ki_buf_add_text(out, "\xef\xbf\xbd");
+            ki__out_text(out, "\xef\xbf\xbd");
             len = 1;
         } else if (rest.ptr[0] == '\n') {
-            r = ki_buf_add_text(out, "\\n");
+            ki__out_text(out, "\\n");
         } else {
-            if (rest.ptr[0] == '\\' || rest.ptr[0] == '"') {
-                r = ki_buf_add_char(out, '\\');
-            }
-            r = r < 0 ? r : ki_buf_add(out, rest.ptr, len);
+            ki__out_text(out, rest.ptr[0] == '\\' || rest.ptr[0] == '"' ? "\\" : "");
+            ki__out_str(out, ki_str_make(rest.ptr, len));
         }
         rest = ki_str_make(rest.ptr + len, rest.len - len);
     }
-    return r;
 }
 
 /* `before` precedes the value, such as `name="`; a `number` above 1 is appended to it. */
-static int add_label(ki_buf *out, const char *before, const char *value, size_t number)
+static void add_label(ki__out *out, const char *before, const char *value, size_t number)
 {
-    char room[KI__DIGITS_SIZE];
-    int r = ki_buf_add_text(out, before);
-    r = r < 0 ? r : ki__label_value(out, value);
+    ki__out_text(out, before);
+    ki__label_value(out, value);
     if (number > 1) {
-        r = r < 0 ? r : ki_buf_add_char(out, '#');
-        r = r < 0 ? r : ki_buf_add_str(out, ki__digits(number, room));
+        ki__out_char(out, '#');
+        ki__out_u64(out, number);
     }
-    return r < 0 ? r : ki_buf_add_char(out, '"');
+    ki__out_char(out, '"');
 }
 
-static int informer_labels(ki__gathered *g, const void *of, size_t number)
+static void informer_labels(const ki__gathered *g, const void *of, size_t number, ki__out *out)
 {
+    (void)g;
     const ki__informer_row *row = of;
     const ki_resource *resource = ki_informer_resource(row->informer);
-    ki_buf *out = &g->text;
-    int r = add_label(out, "name=\"", ki_informer_name(row->informer), number);
-    r = r < 0 ? r
-              : add_label(out, ",group=\"", resource != NULL ? ki_resource_group(resource) : "", 0);
-    r = r < 0 ? r
-              : add_label(out, ",version=\"", resource != NULL ? ki_resource_version(resource) : "",
-                          0);
-    return r < 0 ? r
-                 : add_label(out, ",resource=\"",
-                             resource != NULL ? ki_resource_name(resource) : "", 0);
+    bool known = resource != NULL;
+    add_label(out, "name=\"", ki_informer_name(row->informer), number);
+    add_label(out, ",group=\"", known ? ki_resource_group(resource) : "", 0);
+    add_label(out, ",version=\"", known ? ki_resource_version(resource) : "", 0);
+    add_label(out, ",resource=\"", known ? ki_resource_name(resource) : "", 0);
 }
 
 const char *ki__handler_name(const ki__handler_row *row)
@@ -201,18 +190,18 @@ const char *ki__handler_name(const ki__handler_row *row)
     return row->lag.name[0] != '\0' ? row->lag.name : "handler";
 }
 
-static int handler_labels(ki__gathered *g, const void *of, size_t number)
+static void handler_labels(const ki__gathered *g, const void *of, size_t number, ki__out *out)
 {
     const ki__handler_row *row = of;
     const ki__labels *labels = &g->informers[row->informer_at].labels;
     char *room;
-    int r = ki_buf_reserve(&g->text, labels->len, &room); /* may move what is copied */
+    int r = ki_buf_reserve(out->buf, labels->len, &room); /* may move what is copied */
     if (r == 0) {
-        memcpy(room, g->text.data + labels->at, labels->len);
-        ki_buf_commit(&g->text, labels->len);
-        r = add_label(&g->text, ",handler=\"", ki__handler_name(row), number);
+        memcpy(room, out->buf->data + labels->at, labels->len);
+        ki_buf_commit(out->buf, labels->len);
     }
-    return r;
+    ki__out_fail(out, r);
+    add_label(out, ",handler=\"", ki__handler_name(row), number);
 }
 
 const char *ki__controller_name(const ki_controller *controller)
@@ -223,33 +212,37 @@ const char *ki__controller_name(const ki_controller *controller)
                                        : "controller";
 }
 
-static int controller_labels(ki__gathered *g, const void *of, size_t number)
+static void controller_labels(const ki__gathered *g, const void *of, size_t number, ki__out *out)
 {
+    (void)g;
     const ki__controller_row *row = of;
-    return add_label(&g->text, "controller=\"", ki__controller_name(row->controller), number);
+    add_label(out, "controller=\"", ki__controller_name(row->controller), number);
 }
 
 /* Both labels have the name, as in controller-runtime. */
-static int queue_labels(ki__gathered *g, const void *of, size_t number)
+static void queue_labels(const ki__gathered *g, const void *of, size_t number, ki__out *out)
 {
+    (void)g;
     const ki__queue_row *row = of;
-    int r = add_label(&g->text, "name=\"", row->name, number);
-    return r < 0 ? r : add_label(&g->text, ",controller=\"", row->name, number);
+    add_label(out, "name=\"", row->name, number);
+    add_label(out, ",controller=\"", row->name, number);
 }
 
-static int write_labels(ki__gathered *g, const void *row, size_t number,
-                        int (*write)(ki__gathered *g, const void *row, size_t number),
+typedef void write_row(const ki__gathered *g, const void *row, size_t number, ki__out *out);
+
+static int write_labels(ki__gathered *g, const void *row, size_t number, write_row *write,
                         ki__labels *labels)
 {
-    labels->at = g->text.len;
-    int r = write(g, row, number);
-    labels->len = g->text.len - labels->at;
-    return r;
+    ki__out out = ki__out_to(&g->text);
+    write(g, row, number, &out);
+    labels->at = out.start;
+    labels->len = g->text.len - out.start;
+    return out.error;
 }
 
 /* Writes the labels of all rows of a kind. */
 static int label_rows(ki__gathered *g, void *rows, size_t count, size_t size, size_t labels_at,
-                      int (*write)(ki__gathered *g, const void *row, size_t number))
+                      write_row *write)
 {
     int r = 0;
     for (size_t i = 0; r == 0 && i < count; i++) {

@@ -8,6 +8,7 @@
 
 #include "cache/informer/informer.h"
 #include "controller/controller.h"
+#include "object/edit/json_out.h"
 #include "workqueue/workqueue_state.h"
 
 /** Labels in their text form, in `text` of ki__gathered: name="pods",group="". Unique for each row:
@@ -79,8 +80,7 @@ static inline ki_str ki__labels_text(const ki__gathered *gathered, const ki__lab
 const char *ki__controller_name(const ki_controller *controller);
 const char *ki__handler_name(const ki__handler_row *row);
 
-/** Appends the value of a label, escaped; bytes that are not UTF-8 become U+FFFD. 0, -ENOMEM or
- *  KI_ERR_LIMIT. */
-int ki__label_value(ki_buf *out, const char *text);
+/** Appends the value of a label, escaped; bytes that are not UTF-8 become U+FFFD. */
+void ki__label_value(ki__out *out, const char *text);
 
 #endif

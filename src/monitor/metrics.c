@@ -34,7 +34,7 @@ static void write_value(ki__metrics_out *out, ki_str labels, ki__value_type type
     if (type >= KI__VALUE_MS) {
         ki__metric_seconds(out, labels, number);
     } else {
-        ki__metric_count(out, labels, NULL, number);
+        ki__metric_count(out, labels, number);
     }
 }
 
@@ -62,29 +62,24 @@ const char *ki_metrics_content_type(ki_metrics_format format)
     return (size_t)format < KI_METRICS_FORMAT_MAX ? types[format] : "";
 }
 
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
-#define VERSION TEXT(KI_VERSION_MAJOR) "." TEXT(KI_VERSION_MINOR) "." TEXT(KI_VERSION_PATCH)
-
 static void write_build(ki__metrics_out *out)
 {
     static const ki__metric build = KI__METRIC(KI__GAUGE, "kinformer_build_info",
                                                "Version of the library; the value is always 1.");
     ki__metric_begin(out, &build);
-    ki__metric_count(out, ki_str_from("version=\"" VERSION "\""), NULL, 1);
+    ki__metric_count_by(out, ki_str_from(""), "version", ki_version(), 1);
 }
 
 static int write_all(const ki__gathered *g, ki_metrics_format format, ki_buf *buf)
 {
-    ki__metrics_out out = {.buf = buf, .open = format == KI_METRICS_OPENMETRICS};
+    ki__metrics_out out = {.text = ki__out_to(buf), .open = format == KI_METRICS_OPENMETRICS};
     write_build(&out);
-    int r = ki__metrics_of_requests(&out, g);
+    ki__metrics_of_requests(&out, g);
     ki__metrics_of_informers(&out, g);
     ki__metrics_of_handlers(&out, g);
     ki__metrics_of_queues(&out, g);
     ki__metrics_of_controllers(&out, g);
-    int end = ki__metrics_end(&out);
-    return r < 0 ? r : end;
+    return ki__metrics_end(&out);
 }
 
 int ki_client_write_metrics(ki_client *client, ki_metrics_format format, ki_buf *out,
@@ -101,17 +96,9 @@ int ki_client_write_metrics(ki_client *client, ki_metrics_format format, ki_buf 
     if (r < 0) {
         return ki__error_code(error, r);
     }
-    size_t before = out->len;
     r = write_all(&gathered, format, out);
     ki__gathered_done(&gathered);
-    if (r < 0) {
-        out->len = before;
-        if (out->data != NULL) {
-            out->data[before] = '\0';
-        }
-        return ki__error_set(error, r, "metrics: %s", ki_error_text(r));
-    }
-    return 0;
+    return r < 0 ? ki__error_set(error, r, "metrics: %s", ki_error_text(r)) : 0;
 }
 
 /* ---- what to include ---- */

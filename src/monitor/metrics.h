@@ -10,8 +10,7 @@ void ki__metrics_of_informers(ki__metrics_out *out, const ki__gathered *g);
 void ki__metrics_of_handlers(ki__metrics_out *out, const ki__gathered *g);
 void ki__metrics_of_queues(ki__metrics_out *out, const ki__gathered *g);
 void ki__metrics_of_controllers(ki__metrics_out *out, const ki__gathered *g);
-/** -ENOMEM or KI_ERR_LIMIT of memory that labels need. */
-int ki__metrics_of_requests(ki__metrics_out *out, const ki__gathered *g);
+void ki__metrics_of_requests(ki__metrics_out *out, const ki__gathered *g);
 
 /* Where the value of a row is, and what it is. */
 typedef enum ki__value_type {

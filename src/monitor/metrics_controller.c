@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Metrics of work queues, controllers and requests: those of client-go
  * (component-base/metrics/prometheus/workqueue and restclient) and controller-runtime. */
-#include "base/digits.h"
 #include "base/time_units.h"
 #include "client/client.h"
 #include "monitor/metrics.h"
@@ -80,15 +79,15 @@ static void write_results(ki__metrics_out *out, const ki__gathered *g)
     static const ki__metric metric = KI__METRIC(KI__COUNTER, "controller_runtime_reconcile_total",
                                                 "Calls of reconcile, by result.");
     static const char *const results[KI__RECONCILE_RESULTS] = {
-        [KI__RECONCILE_SUCCESS] = "result=\"success\"",
-        [KI__RECONCILE_ERROR] = "result=\"error\"",
-        [KI__RECONCILE_REQUEUE_AFTER] = "result=\"requeue_after\"",
+        [KI__RECONCILE_SUCCESS] = "success",
+        [KI__RECONCILE_ERROR] = "error",
+        [KI__RECONCILE_REQUEUE_AFTER] = "requeue_after",
     };
     ki__metric_begin(out, &metric);
     for (size_t i = 0; i < g->controller_count; i++) {
         for (size_t result = 0; result < KI__RECONCILE_RESULTS; result++) {
-            ki__metric_count(out, ki__labels_text(g, &g->controllers[i].labels), results[result],
-                             g->controllers[i].results[result]);
+            ki__metric_count_by(out, ki__labels_text(g, &g->controllers[i].labels), "result",
+                                results[result], g->controllers[i].results[result]);
         }
     }
 }
@@ -116,70 +115,66 @@ void ki__metrics_of_controllers(ki__metrics_out *out, const ki__gathered *g)
 
 /* ---- requests ---- */
 
-/* Labels of a request; `status` NULL: without `code`, 0: no response. */
-static int request_labels(ki_buf *labels, const char *verb, const char *method, ki_str host,
-                          const uint32_t *status)
+/* Labels of a request; `status` NULL: without `code`, 0: no response. A failure ends `out`. */
+static ki_str request_labels(ki__metrics_out *out, ki_buf *labels, const char *verb,
+                             const char *method, ki_str host, const uint32_t *status)
 {
-    char room[KI__DIGITS_SIZE];
     ki_buf_clear(labels);
-    int r = 0;
+    ki__out text = ki__out_to(labels);
     if (status != NULL) {
-        r = ki_buf_add_text(labels, "code=\"");
-        r = r < 0 ? r
-                  : ki_buf_add_str(labels, *status != 0 ? ki__digits(*status, room)
-                                                        : ki_str_from("<error>"));
-        r = r < 0 ? r : ki_buf_add_text(labels, "\",");
+        ki__out_text(&text, "code=\"");
+        if (*status != 0) {
+            ki__out_u64(&text, *status);
+        } else {
+            ki__out_text(&text, "<error>");
+        }
+        ki__out_text(&text, "\",");
     }
-    r = r < 0 ? r : ki_buf_add_text(labels, verb);
-    r = r < 0 ? r : ki_buf_add_text(labels, method);
-    r = r < 0 ? r : ki_buf_add_text(labels, "\",host=\"");
-    r = r < 0 ? r : ki__label_value(labels, host.ptr);
-    return r < 0 ? r : ki_buf_add_char(labels, '"');
+    ki__out_texts(&text, verb, method, "\",host=\"", NULL);
+    ki__label_value(&text, host.ptr);
+    ki__out_char(&text, '"');
+    ki__out_fail(&out->text, text.error);
+    return ki_buf_str(labels);
 }
 
-static int write_request_times(ki__metrics_out *out, ki_buf *labels, ki_str host,
-                               const ki__metric *metric,
-                               _Atomic uint64_t (*from)[KI__HISTOGRAM_CELLS(KI__REQUEST_BOUNDS)])
+static void write_request_times(ki__metrics_out *out, ki_buf *labels, ki_str host,
+                                const ki__metric *metric,
+                                _Atomic uint64_t (*from)[KI__HISTOGRAM_CELLS(KI__REQUEST_BOUNDS)])
 {
     uint64_t cells[KI__HISTOGRAM_CELLS(KI__REQUEST_BOUNDS)];
-    int r = 0;
     ki__metric_begin(out, metric);
-    for (size_t method = 0; r == 0 && method < KI__METHOD_MAX; method++) {
+    for (size_t method = 0; method < KI__METHOD_MAX; method++) {
         uint64_t count = 0;
         for (size_t i = 0; i < KI__HISTOGRAM_CELLS(KI__REQUEST_BOUNDS); i++) {
             cells[i] = ki__counter_read(&from[method][i]);
             count += i <= KI__REQUEST_BOUNDS ? cells[i] : 0;
         }
         if (count != 0) {
-            r = request_labels(labels, "verb=\"", ki__http_method_names[method], host, NULL);
-            ki__metric_histogram(out, ki_buf_str(labels), ki__request_bounds_ns, NULL,
-                                 KI__REQUEST_BOUNDS, cells);
+            ki_str text =
+                request_labels(out, labels, "verb=\"", ki__http_method_names[method], host, NULL);
+            ki__metric_histogram(out, text, ki__request_bounds_ns, NULL, KI__REQUEST_BOUNDS, cells);
         }
     }
-    return r;
 }
 
-static int write_request_results(ki__metrics_out *out, ki_buf *labels, ki_str host,
-                                 const ki__request_stats *stats)
+static void write_request_results(ki__metrics_out *out, ki_buf *labels, ki_str host,
+                                  const ki__request_stats *stats)
 {
     static const ki__metric metric = KI__METRIC(KI__COUNTER, "rest_client_requests_total",
                                                 "Requests, by status code, method and host.");
-    int r = 0;
     ki__metric_begin(out, &metric);
-    for (size_t i = 0; r == 0 && i < KI__REQUEST_RESULTS; i++) {
+    for (size_t i = 0; i < KI__REQUEST_RESULTS; i++) {
         uint32_t key = atomic_load_explicit(&stats->results[i].key, memory_order_relaxed);
         if (key != 0) {
             uint32_t status = (key - 1) / KI__METHOD_MAX;
             const char *method = ki__http_method_names[(key - 1) % KI__METHOD_MAX];
-            r = request_labels(labels, "method=\"", method, host, &status);
-            ki__metric_count(out, ki_buf_str(labels), NULL,
-                             ki__counter_read(&stats->results[i].count));
+            ki_str text = request_labels(out, labels, "method=\"", method, host, &status);
+            ki__metric_count(out, text, ki__counter_read(&stats->results[i].count));
         }
     }
-    return r;
 }
 
-int ki__metrics_of_requests(ki__metrics_out *out, const ki__gathered *g)
+void ki__metrics_of_requests(ki__metrics_out *out, const ki__gathered *g)
 {
     static const ki__metric duration = KI__METRIC(
         KI__HISTOGRAM, "rest_client_request_duration_seconds",
@@ -191,9 +186,8 @@ int ki__metrics_of_requests(ki__metrics_out *out, const ki__gathered *g)
     ki_str host = ki__curl_host(g->client->curl);
     ki_buf labels;
     ki_buf_init(&labels, g->alloc, LABEL_MAX);
-    int r = write_request_results(out, &labels, host, stats);
-    r = r < 0 ? r : write_request_times(out, &labels, host, &duration, stats->durations);
-    r = r < 0 ? r : write_request_times(out, &labels, host, &wait, stats->waits);
+    write_request_results(out, &labels, host, stats);
+    write_request_times(out, &labels, host, &duration, stats->durations);
+    write_request_times(out, &labels, host, &wait, stats->waits);
     ki_buf_done(&labels);
-    return r;
 }

@@ -52,6 +52,8 @@ static const ki__column informer_columns[] = {
                        "Cached objects whose memory was modified, with check_mutations."),
     KI__COLUMN_COUNTER("kinformer_informer_unchanged_objects_total", STATS(unchanged),
                        "Objects of relists that had not changed and were not delivered."),
+    KI__COLUMN_COUNTER("kinformer_informer_suppressed_events_total", HEALTH(suppressed),
+                       "Updates that changed no kept field and were not delivered."),
     KI__COLUMN_COUNTER("kinformer_informer_anomalies_total", HEALTH(anomalies),
                        "Lists, events and bookmarks older than the current state."),
     KI__COLUMN_COUNTER("kinformer_informer_epoch_changes_total", HEALTH(epoch_changes),
@@ -107,20 +109,13 @@ static void write_states(ki__metrics_out *out, const ki__gathered *g)
     static const ki__metric metric =
         KI__METRIC(KI__GAUGE, "kinformer_informer_state",
                    "1 for the current state of the informer, 0 for the others.");
-    static const char *const labels[KI_REFLECTOR_STATE_MAX] = {
-        [KI_REFLECTOR_NEW] = "state=\"new\"",
-        [KI_REFLECTOR_STREAMING] = "state=\"streaming\"",
-        [KI_REFLECTOR_LISTING] = "state=\"listing\"",
-        [KI_REFLECTOR_WATCHING] = "state=\"watching\"",
-        [KI_REFLECTOR_BACKOFF] = "state=\"backoff\"",
-        [KI_REFLECTOR_STOPPED] = "state=\"stopped\"",
-    };
     ki__metric_begin(out, &metric);
     for (size_t i = 0; i < g->informer_count; i++) {
         const ki__informer_row *row = &g->informers[i];
         for (size_t state = 0; state < KI_REFLECTOR_STATE_MAX; state++) {
-            ki__metric_count(out, ki__labels_text(g, &row->labels), labels[state],
-                             row->health.state == (ki_reflector_state)state);
+            ki__metric_count_by(out, ki__labels_text(g, &row->labels), "state",
+                                ki_reflector_state_name((ki_reflector_state)state),
+                                row->health.state == (ki_reflector_state)state);
         }
     }
 }
@@ -134,9 +129,16 @@ static void write_requests(ki__metrics_out *out, const ki__gathered *g)
     for (size_t i = 0; i < g->informer_count; i++) {
         const ki__informer_row *row = &g->informers[i];
         ki_str labels = ki__labels_text(g, &row->labels);
-        ki__metric_count(out, labels, "operation=\"list\"", row->health.lists);
-        ki__metric_count(out, labels, "operation=\"streaming list\"", row->health.streams);
-        ki__metric_count(out, labels, "operation=\"watch\"", row->health.watches);
+        const uint64_t counts[KI_OPERATION_MAX] = {
+            [KI_OPERATION_LIST] = row->health.lists,
+            [KI_OPERATION_STREAMING_LIST] = row->health.streams,
+            [KI_OPERATION_WATCH] = row->health.watches,
+        };
+        for (size_t operation = 0; operation < KI_OPERATION_MAX; operation++) {
+            ki__metric_count_by(out, labels, "operation",
+                                ki_watch_operation_name((ki_watch_operation)operation),
+                                counts[operation]);
+        }
     }
 }
 
@@ -145,28 +147,15 @@ static void write_relists(ki__metrics_out *out, const ki__gathered *g)
     static const ki__metric metric =
         KI__METRIC(KI__COUNTER, "kinformer_informer_relists_total",
                    "Complete lists after the first, by why the watch ended.");
-    static const char *const labels[KI_FAILURE_CLASS_MAX] = {
-        [KI_FAILURE_NONE] = "reason=\"none\"",
-        [KI_FAILURE_CONNECTION] = "reason=\"connection\"",
-        [KI_FAILURE_TLS] = "reason=\"TLS\"",
-        [KI_FAILURE_AUTHENTICATION] = "reason=\"authentication\"",
-        [KI_FAILURE_FORBIDDEN] = "reason=\"forbidden\"",
-        [KI_FAILURE_NOT_FOUND] = "reason=\"not found\"",
-        [KI_FAILURE_EXPIRED] = "reason=\"expired\"",
-        [KI_FAILURE_THROTTLED] = "reason=\"throttled\"",
-        [KI_FAILURE_SERVER] = "reason=\"server\"",
-        [KI_FAILURE_REJECTED] = "reason=\"rejected\"",
-        [KI_FAILURE_RESPONSE] = "reason=\"response\"",
-        [KI_FAILURE_LOCAL] = "reason=\"local\"",
-    };
     ki__metric_begin(out, &metric);
     for (size_t i = 0; i < g->informer_count; i++) {
         const ki__informer_row *row = &g->informers[i];
         for (size_t reason = 0; reason < KI_FAILURE_CLASS_MAX; reason++) {
             bool usual = reason == KI_FAILURE_EXPIRED || reason == KI_FAILURE_CONNECTION;
             if (usual || row->stats.relists[reason] != 0) {
-                ki__metric_count(out, ki__labels_text(g, &row->labels), labels[reason],
-                                 row->stats.relists[reason]);
+                ki__metric_count_by(out, ki__labels_text(g, &row->labels), "reason",
+                                    ki_failure_class_name((ki_failure_class)reason),
+                                    row->stats.relists[reason]);
             }
         }
     }
@@ -196,9 +185,9 @@ static void write_threads(ki__metrics_out *out, const ki__gathered *g)
     if (pool != NULL) {
         ki__pool_stats stats = ki__pool_get_stats(pool);
         ki__metric_begin(out, &threads);
-        ki__metric_count(out, ki_str_from(""), NULL, stats.threads);
+        ki__metric_count(out, ki_str_from(""), stats.threads);
         ki__metric_begin(out, &full);
-        ki__metric_count(out, ki_str_from(""), NULL, stats.full);
+        ki__metric_count(out, ki_str_from(""), stats.full);
     }
 }
 

@@ -11,32 +11,14 @@
 
 /* ---- text ---- */
 
-static void add(ki__metrics_out *out, ki_str text)
-{
-    if (out->error == 0) {
-        out->error = ki_buf_add_str(out->buf, text);
-    }
-}
-
-static void add_text(ki__metrics_out *out, const char *text)
-{
-    add(out, ki_str_from(text));
-}
-
-static void add_number(ki__metrics_out *out, uint64_t number)
-{
-    char room[KI__DIGITS_SIZE];
-    add(out, ki__digits(number, room));
-}
-
 /* Seconds without zeros at the end. */
 static void add_seconds(ki__metrics_out *out, uint64_t ns)
 {
     if (ns == UINT64_MAX) {
-        add_text(out, "+Inf");
+        ki__out_text(&out->text, "+Inf");
         return;
     }
-    add_number(out, ns / KI__SECOND_NS);
+    ki__out_u64(&out->text, ns / KI__SECOND_NS);
     uint64_t rest = ns % KI__SECOND_NS;
     if (rest != 0) {
         char room[KI__DIGITS_SIZE];
@@ -45,7 +27,7 @@ static void add_seconds(ki__metrics_out *out, uint64_t ns)
             digits.len--;
         }
         room[digits.ptr - room] = '.';
-        add(out, digits);
+        ki__out_str(&out->text, digits);
     }
 }
 
@@ -68,11 +50,9 @@ static ki_str family_name(const ki__metrics_out *out)
 
 static void add_head_line(ki__metrics_out *out, const char *what, const char *text)
 {
-    add_text(out, what);
-    add(out, family_name(out));
-    add_text(out, " ");
-    add_text(out, text);
-    add_text(out, "\n");
+    ki__out_text(&out->text, what);
+    ki__out_str(&out->text, family_name(out));
+    ki__out_texts(&out->text, " ", text, "\n", NULL);
 }
 
 static void add_head(ki__metrics_out *out)
@@ -107,34 +87,41 @@ void ki__metric_begin(ki__metrics_out *out, const ki__metric *metric)
 }
 
 /* Everything of a sample before its value. */
-static void add_name(ki__metrics_out *out, const char *suffix, ki_str labels, const char *more)
+static void add_name(ki__metrics_out *out, const char *suffix, ki_str labels, const char *label,
+                     const char *text)
 {
     need_head(out);
-    add_text(out, out->metric->text);
-    add_text(out, suffix);
-    bool has_more = more != NULL && more[0] != '\0';
-    if (labels.len != 0 || has_more) {
-        add_text(out, "{");
-        add(out, labels);
-        add_text(out, labels.len != 0 && has_more ? "," : "");
-        add_text(out, more);
-        add_text(out, "}");
+    ki__out_text(&out->text, out->metric->text);
+    ki__out_text(&out->text, suffix);
+    if (labels.len != 0 || label != NULL) {
+        ki__out_char(&out->text, '{');
+        ki__out_str(&out->text, labels);
+        if (label != NULL) {
+            ki__out_texts(&out->text, labels.len != 0 ? "," : "", label, "=\"", text, "\"", NULL);
+        }
+        ki__out_char(&out->text, '}');
     }
-    add_text(out, " ");
+    ki__out_text(&out->text, " ");
 }
 
-void ki__metric_count(ki__metrics_out *out, ki_str labels, const char *more, uint64_t value)
+void ki__metric_count_by(ki__metrics_out *out, ki_str labels, const char *label, const char *text,
+                         uint64_t value)
 {
-    add_name(out, "", labels, more);
-    add_number(out, value);
-    add_text(out, "\n");
+    add_name(out, "", labels, label, text);
+    ki__out_u64(&out->text, value);
+    ki__out_char(&out->text, '\n');
+}
+
+void ki__metric_count(ki__metrics_out *out, ki_str labels, uint64_t value)
+{
+    ki__metric_count_by(out, labels, NULL, NULL, value);
 }
 
 void ki__metric_seconds(ki__metrics_out *out, ki_str labels, uint64_t ns)
 {
-    add_name(out, "", labels, NULL);
+    add_name(out, "", labels, NULL, NULL);
     add_seconds(out, ns);
-    add_text(out, "\n");
+    ki__out_char(&out->text, '\n');
 }
 
 /* ---- histograms ---- */
@@ -142,20 +129,20 @@ void ki__metric_seconds(ki__metrics_out *out, ki_str labels, uint64_t ns)
 static void add_bucket(ki__metrics_out *out, ki_str labels, const char *bound_text,
                        uint64_t bound_ns, uint64_t count)
 {
-    add_text(out, out->metric->text);
-    add_text(out, "_bucket{");
-    add(out, labels);
-    add_text(out, labels.len != 0 ? ",le=\"" : "le=\"");
+    ki__out_text(&out->text, out->metric->text);
+    ki__out_text(&out->text, "_bucket{");
+    ki__out_str(&out->text, labels);
+    ki__out_text(&out->text, labels.len != 0 ? ",le=\"" : "le=\"");
     if (bound_text != NULL) {
-        add_text(out, bound_text);
+        ki__out_text(&out->text, bound_text);
     } else {
         add_seconds(out, bound_ns);
     }
     bool whole = bound_text != NULL ? strspn(bound_text, "0123456789") == strlen(bound_text)
                                     : bound_ns % KI__SECOND_NS == 0 && bound_ns != UINT64_MAX;
-    add_text(out, out->open && whole ? ".0\"} " : "\"} ");
-    add_number(out, count);
-    add_text(out, "\n");
+    ki__out_text(&out->text, out->open && whole ? ".0\"} " : "\"} ");
+    ki__out_u64(&out->text, count);
+    ki__out_text(&out->text, "\n");
 }
 
 void ki__metric_histogram(ki__metrics_out *out, ki_str labels, const uint64_t *bounds_ns,
@@ -168,18 +155,18 @@ void ki__metric_histogram(ki__metrics_out *out, ki_str labels, const uint64_t *b
         add_bucket(out, labels, bounds_text != NULL && i < count ? bounds_text[i] : NULL,
                    i < count && bounds_ns != NULL ? bounds_ns[i] : UINT64_MAX, sum);
     }
-    add_name(out, "_sum", labels, NULL);
+    add_name(out, "_sum", labels, NULL, NULL);
     add_seconds(out, cells[count + 1]);
-    add_text(out, "\n");
-    add_name(out, "_count", labels, NULL);
-    add_number(out, sum);
-    add_text(out, "\n");
+    ki__out_text(&out->text, "\n");
+    add_name(out, "_count", labels, NULL, NULL);
+    ki__out_u64(&out->text, sum);
+    ki__out_text(&out->text, "\n");
 }
 
 int ki__metrics_end(ki__metrics_out *out)
 {
     if (out->open) {
-        add_text(out, "# EOF\n");
+        ki__out_text(&out->text, "# EOF\n");
     }
-    return out->error;
+    return ki__out_commit(&out->text);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writer for the text formats of metrics. The first error is kept and reported at the end. */
+/* Writer for the text formats of metrics, with one error check at the end. */
 #ifndef KI_MONITOR_METRICS_TEXT_H
 #define KI_MONITOR_METRICS_TEXT_H
 
 #include <kinformer/metrics.h>
+
+#include "object/edit/json_out.h"
 
 typedef enum ki__metric_type { KI__COUNTER, KI__GAUGE, KI__HISTOGRAM } ki__metric_type;
 
@@ -20,19 +22,20 @@ typedef struct ki__metric {
     }
 
 typedef struct ki__metrics_out {
-    ki_buf *buf;
+    ki__out text;
     bool open;                /* OpenMetrics */
     const ki__metric *metric; /* that samples belong to */
     bool has_head;            /* of it, which is written with the first sample */
-    int error;                /* the first */
 } ki__metrics_out;
 
 /** Begins a family; the samples that follow are of it. */
 void ki__metric_begin(ki__metrics_out *out, const ki__metric *metric);
 
-/** A sample with these labels, or none ("") and perhaps one more: `more` is written as it is, such
- *  as `state="new"`. */
-void ki__metric_count(ki__metrics_out *out, ki_str labels, const char *more, uint64_t value);
+/** A sample with these labels, or none (""). */
+void ki__metric_count(ki__metrics_out *out, ki_str labels, uint64_t value);
+/** The same with one more label, such as state="new"; its text needs no escapes. */
+void ki__metric_count_by(ki__metrics_out *out, ki_str labels, const char *label, const char *text,
+                         uint64_t value);
 /** The same for a duration; UINT64_MAX: +Inf. */
 void ki__metric_seconds(ki__metrics_out *out, ki_str labels, uint64_t ns);
 
@@ -41,7 +44,7 @@ void ki__metric_seconds(ki__metrics_out *out, ki_str labels, uint64_t ns);
 void ki__metric_histogram(ki__metrics_out *out, ki_str labels, const uint64_t *bounds_ns,
                           const char *const *bounds_text, size_t count, const uint64_t *cells);
 
-/** The end of all. 0 or the error. */
+/** The end of all: 0, or the error with the buffer restored. */
 int ki__metrics_end(ki__metrics_out *out);
 
 #endif

@@ -8,7 +8,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/digits.h"
 #include "base/error.h"
 #include "client/client.h"
 #include "monitor/checks.h"
@@ -54,42 +53,39 @@ static int send_to(const char *path, ki_str message)
 }
 
 /* The first line of a report without its mark; or how much there is. */
-static int add_status(ki_buf *message, const ki_buf *report, const ki__gathered *g)
+static void add_status(ki__out *message, const ki_buf *report, const ki__gathered *g)
 {
-    char room[KI__DIGITS_SIZE];
-    int r = ki_buf_add_text(message, "STATUS=");
+    ki__out_text(message, "STATUS=");
     if (report->len != 0) {
         const char *line = report->data + strlen("[-]");
         size_t len = strcspn(line, "\n");
-        r = r < 0 ? r : ki_buf_add(message, line, len < STATUS_MAX ? len : STATUS_MAX);
+        ki__out_str(message, ki_str_make(line, len < STATUS_MAX ? len : STATUS_MAX));
     } else {
         size_t objects = 0;
         for (size_t i = 0; i < g->informer_count; i++) {
             objects += g->informers[i].health.objects;
         }
-        r = r < 0 ? r : ki_buf_add_str(message, ki__digits(g->informer_count, room));
-        r = r < 0 ? r : ki_buf_add_text(message, " informers synced, ");
-        r = r < 0 ? r : ki_buf_add_str(message, ki__digits(objects, room));
-        r = r < 0 ? r : ki_buf_add_text(message, " objects");
+        ki__out_u64(message, g->informer_count);
+        ki__out_text(message, " informers synced, ");
+        ki__out_u64(message, objects);
+        ki__out_text(message, " objects");
     }
-    return r < 0 ? r : ki_buf_add_char(message, '\n');
+    ki__out_char(message, '\n');
 }
 
-static int make_message(const ki__gathered *g, const ki_check_options *options, ki_buf *message)
+static int make_message(const ki__gathered *g, const ki_check_options *options, ki_buf *buf)
 {
     ki_buf report;
+    ki__out message = ki__out_to(buf);
     ki_buf_init(&report, g->alloc, REPORT_MAX);
     int live = ki__check(g, options, false, &report);
     int ready = live < 0 ? live : ki__check(g, options, true, &report);
-    int r = ready < 0 ? ready : add_status(message, &report, g);
-    if (r >= 0 && ready != 0) {
-        r = ki_buf_add_text(message, "READY=1\n");
-    }
-    if (r >= 0 && live != 0) {
-        r = ki_buf_add_text(message, "WATCHDOG=1\n");
-    }
+    ki__out_fail(&message, ready);
+    add_status(&message, &report, g);
+    ki__out_text(&message, ready > 0 ? "READY=1\n" : "");
+    ki__out_text(&message, live > 0 ? "WATCHDOG=1\n" : "");
     ki_buf_done(&report);
-    return r;
+    return ki__out_commit(&message);
 }
 
 int ki_client_notify_systemd(ki_client *client, const ki_check_options *options, ki_error *error)

@@ -222,7 +222,7 @@ static ki_value label_value(const ki_object *object, const char *name)
 }
 
 /* Finds a label without a value on the way. Returns 1, 0 if it does not exist, or KI_ERR_NOT_PLAIN
- * if only its value can tell: it is escaped, not a string, or not UTF-8. */
+ * if its value must be read: it is escaped, not a string, or not UTF-8. */
 static int find_label(const ki_object *object, ki_str name, ki_str *ret_text)
 {
     if (is_json(object) && !ki__json_flat_can_find(name)) {

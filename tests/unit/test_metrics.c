@@ -30,6 +30,7 @@ typedef struct fixture {
     uint64_t again_ms;
     int index_result; /* what the function of an index returns */
     bool streams;     /* informers stream their list */
+    const char *keep;
 } fixture;
 
 /* ---- scraping ---- */
@@ -42,7 +43,7 @@ static int scrape(fixture *f)
     if (r < 0) {
         return r;
     }
-    ki__metrics_out out = {.buf = &f->text};
+    ki__metrics_out out = {.text = ki__out_to(&f->text)};
     ki__metrics_of_informers(&out, &g);
     ki__metrics_of_handlers(&out, &g);
     ki__metrics_of_queues(&out, &g);
@@ -103,6 +104,7 @@ static ki_informer *make_informer(fixture *f, fake_source *source, const char *n
     options.resource = KI_CORE_V1_PODS;
     options.name = name;
     options.no_streaming = !f->streams;
+    options.keep = f->keep;
     options.check_mutations = true;
     const ki_index index = {
         .size = sizeof(index), .name = "any", .values = index_values, .user = f};
@@ -124,9 +126,10 @@ static void on_change(const ki_change *change, void *user)
 }
 
 /* An informer that watches, with three objects, and a handler that the test dispatches. */
-static void begin(fixture *f)
+static void begin_with(fixture *f, const char *keep)
 {
     begin_bare(f);
+    f->keep = keep;
     f->source = calloc(1, sizeof(*f->source));
     assert_non_null(f->source);
     f->informer = make_informer(f, f->source, NULL);
@@ -146,6 +149,11 @@ static void begin(fixture *f)
     fake_event(f->source, KI_WATCH_EVENT_ADDED, fake_pod("c", 3));
     fake_end_list(f->source, "10", "");
     test_world_settle(f->engine);
+}
+
+static void begin(fixture *f)
+{
+    begin_with(f, NULL);
 }
 
 static void end_bare(fixture *f)
@@ -265,6 +273,19 @@ static void undecodable_and_old_objects(void **state)
     assert_metric(&f, "kinformer_informer_backoffs_total", "", 1);
     relist(&f, "20");
     assert_metric(&f, "kinformer_informer_relists_total", "reason=\"response\"", 1);
+    end(&f);
+}
+
+static void updates_of_fields_that_are_not_kept(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_with(&f, ".spec.nodeName");
+    assert_metric(&f, "kinformer_informer_suppressed_events_total", "", 0);
+    fake_event(f.source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 11));
+    settle(&f);
+    assert_metric(&f, "kinformer_informer_events_total", "", 1);
+    assert_metric(&f, "kinformer_informer_suppressed_events_total", "", 1);
     end(&f);
 }
 
@@ -741,6 +762,7 @@ int main(void)
         cmocka_unit_test(a_list_and_events),
         cmocka_unit_test(a_long_version_is_cut_to_what_a_double_holds),
         cmocka_unit_test(undecodable_and_old_objects),
+        cmocka_unit_test(updates_of_fields_that_are_not_kept),
         cmocka_unit_test(a_relist_has_a_reason),
         cmocka_unit_test(a_cut_connection_is_a_failure_until_it_is_back),
         cmocka_unit_test(changes_that_cannot_be_applied),

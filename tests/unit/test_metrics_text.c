@@ -17,20 +17,20 @@ static const char *const texts[] = {"1e-08", "10"};
 
 static int write_all(ki_buf *buf, bool open)
 {
-    ki__metrics_out out = {.buf = buf, .open = open};
+    ki__metrics_out out = {.text = ki__out_to(buf), .open = open};
     const uint64_t cells[] = {2, 1, 3, 1234567890};
     ki_str none = ki_str_from("");
     ki__metric_begin(&out, &plain); /* without a sample it is left out */
     ki__metric_begin(&out, &counter);
-    ki__metric_count(&out, ki_str_from("a=\"b\""), NULL, UINT64_MAX);
-    ki__metric_count(&out, ki_str_from("a=\"b\""), "c=\"d\"", 0);
+    ki__metric_count(&out, ki_str_from("a=\"b\""), UINT64_MAX);
+    ki__metric_count_by(&out, ki_str_from("a=\"b\""), "c", "d", 0);
     ki__metric_begin(&out, &gauge);
     ki__metric_seconds(&out, none, 0);
     ki__metric_seconds(&out, none, 1);
     ki__metric_seconds(&out, none, UINT64_C(61500000000));
     ki__metric_seconds(&out, none, UINT64_MAX);
     ki__metric_begin(&out, &plain);
-    ki__metric_count(&out, none, NULL, 7);
+    ki__metric_count(&out, none, 7);
     ki__metric_begin(&out, &histogram);
     ki__metric_histogram(&out, none, bounds, NULL, 2, cells);
     ki__metric_histogram(&out, ki_str_from("a=\"b\""), NULL, texts, 2, cells);
@@ -97,20 +97,23 @@ static void openmetrics_differs_in_heads_bounds_and_end(void **state)
     ki_buf_done(&buf);
 }
 
+static void assert_label(const char *text, const char *want)
+{
+    ki_buf buf;
+    ki_buf_init(&buf, NULL, 100);
+    ki__out out = ki__out_to(&buf);
+    ki__label_value(&out, text);
+    assert_int_equal(out.error, 0);
+    assert_string_equal(ki_buf_text(&buf), want);
+    ki_buf_done(&buf);
+}
+
 static void values_of_labels_are_escaped_and_are_utf_8(void **state)
 {
     (void)state;
-    ki_buf buf;
-    ki_buf_init(&buf, NULL, 100);
-    assert_int_equal(ki__label_value(&buf, "a\\b\"c\nd"), 0);
-    assert_string_equal(ki_buf_text(&buf), "a\\\\b\\\"c\\nd");
-    ki_buf_clear(&buf);
-    assert_int_equal(ki__label_value(&buf, "\xc3\xbc \xff\xc3"), 0);
-    assert_string_equal(ki_buf_text(&buf), "\xc3\xbc \xef\xbf\xbd\xef\xbf\xbd");
-    ki_buf_clear(&buf);
-    assert_int_equal(ki__label_value(&buf, ""), 0);
-    assert_string_equal(ki_buf_text(&buf), "");
-    ki_buf_done(&buf);
+    assert_label("a\\b\"c\nd", "a\\\\b\\\"c\\nd");
+    assert_label("\xc3\xbc \xff\xc3", "\xc3\xbc \xef\xbf\xbd\xef\xbf\xbd");
+    assert_label("", "");
 }
 
 static void a_full_buffer_is_an_error_at_any_place(void **state)

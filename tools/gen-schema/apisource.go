@@ -4,10 +4,8 @@ package main
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -46,24 +44,7 @@ func readSources(paths []string) map[string]*apiSource {
 
 func readSource(folder string) *apiSource {
 	source := &apiSource{map[string]bool{}, map[string]string{}, nil, map[string]constant{}}
-	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-	if err != nil {
-		fail("%s: %v", folder, err)
-	}
-	for _, path := range files {
-		if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".pb.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
-		if err != nil {
-			fail("%v", err)
-		}
-		for _, decl := range file.Decls {
-			if group, ok := decl.(*ast.GenDecl); ok {
-				source.readGroup(group)
-			}
-		}
-	}
+	eachGroup(folder, func(group *ast.GenDecl, _ *ast.File) { source.readGroup(group) })
 	return source
 }
 

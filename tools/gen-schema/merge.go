@@ -123,6 +123,15 @@ func readMarks(m *model) map[reflect.Type]marks {
 }
 
 func readFolder(folder string, types map[string]marks) {
+	eachGroup(folder, func(group *ast.GenDecl, file *ast.File) {
+		if group.Tok == token.TYPE {
+			readTypes(group, file.Comments, types)
+		}
+	})
+}
+
+// eachGroup visits the declarations of the hand-written sources in a folder.
+func eachGroup(folder string, visit func(group *ast.GenDecl, file *ast.File)) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
 		fail("%s: %v", folder, err)
@@ -136,8 +145,8 @@ func readFolder(folder string, types map[string]marks) {
 			fail("%v", err)
 		}
 		for _, decl := range file.Decls {
-			if group, ok := decl.(*ast.GenDecl); ok && group.Tok == token.TYPE {
-				readTypes(group, file.Comments, types)
+			if group, ok := decl.(*ast.GenDecl); ok {
+				visit(group, file)
 			}
 		}
 	}
