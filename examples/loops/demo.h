@@ -29,7 +29,7 @@ typedef struct demo {
     "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"namespace\":" \
     "\"shop\",\"name\":\"" name "\",\"resourceVersion\":\"" version "\"}}"
 
-static void demo_tell(demo *d, ki_watch_event_type type, const char *json)
+static void demo_report(demo *d, ki_watch_event_type type, const char *json)
 {
     ki_object *object = NULL;
     if (ki_object_from_json(json, strlen(json), NULL, &object, NULL) == 0) {
@@ -43,13 +43,13 @@ static void demo_speak(void *user)
     demo *d = user;
     if (d->listing) {
         d->listing = false;
-        demo_tell(d, KI_WATCH_EVENT_ADDED, DEMO_POD("web", "1"));
-        demo_tell(d, KI_WATCH_EVENT_ADDED, DEMO_POD("db", "2"));
+        demo_report(d, KI_WATCH_EVENT_ADDED, DEMO_POD("web", "1"));
+        demo_report(d, KI_WATCH_EVENT_ADDED, DEMO_POD("db", "2"));
         d->sink.on_end(&(ki_list_meta){.resource_version = "3", .continue_token = ""}, NULL, NULL,
                        d->sink.user);
     } else if (d->changes > 0) {
         d->changes--;
-        demo_tell(d, KI_WATCH_EVENT_MODIFIED, DEMO_POD("web", "4"));
+        demo_report(d, KI_WATCH_EVENT_MODIFIED, DEMO_POD("web", "4"));
     }
 }
 

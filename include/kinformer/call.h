@@ -13,9 +13,9 @@ KI_BEGIN_DECLS
 
 typedef struct ki_call ki_call;
 
-/** Receives the response, once, on the loop (see also ki_loop_stop()). `answer` is valid during the
- *  call only (take references to its content); `error` is NULL on success. */
-typedef void (*ki_call_done)(ki_call *call, const ki_response *answer, const ki_error *error,
+/** Receives the response, once, on the loop (see also ki_loop_stop()). `response` is valid during
+ *  the call only (take references to its content); `error` is NULL on success. */
+typedef void (*ki_call_done)(ki_call *call, const ki_response *response, const ki_error *error,
                              void *user);
 
 /** Starts a request; `done` receives its response, never from inside this call. `ret_call` may be

@@ -85,7 +85,7 @@ typedef struct ki_health {
     ki_reflector_state state;
     ki_reflector_state next; /* the state after a backoff; otherwise the same as `state` */
     bool synced;             /* the target has received at least one list */
-    bool answered;           /* the source has accepted the current stream or watch */
+    bool accepted;           /* the source has accepted the current stream or watch */
     bool paused;
     /** Of the last failure, until a list, an event, a bookmark, or 5 s of an accepted watch. A
      *  watch that broke and is being resumed counts as well. */

@@ -114,10 +114,10 @@ typedef struct ki_response {
 
 /** Frees the content of a response, and clears it. The response may be zeroed.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API void ki_response_done(ki_response *answer);
+KI_API void ki_response_done(ki_response *response);
 
 /** Makes a request and waits for its response. If no thread runs the loop at this time, the caller
- *  runs it until the response has arrived or another thread starts to run it. `ret_answer` may
+ *  runs it until the response has arrived or another thread starts to run it. `ret_response` may
  *  be NULL; it is also set on failure (see `object` there), and must be released with
  *  ki_response_done() in any case.
  *  Thread: any except the loop's thread.  Blocks: yes.
@@ -131,7 +131,7 @@ KI_API void ki_response_done(ki_response *answer);
  *          KI_ERR_STOPPED  the loop was stopped;  -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_client_do(ki_client *client, const ki_request *request,
-                                     ki_response *ret_answer, ki_error *error);
+                                     ki_response *ret_response, ki_error *error);
 
 /* Short forms of ki_client_do(), with its errors. The caller owns returned objects: release them
  * with ki_object_unref(). `ret_object` may be NULL, except for ki_client_get().

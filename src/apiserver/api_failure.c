@@ -91,15 +91,15 @@ int ki__api_fail_conflict(ki__api_failure *failure, const ki__api_type *type, co
 
 int ki__api_fail_too_large(ki__api_failure *failure, uint64_t wanted, uint64_t current)
 {
-    char rooms[2][KI__DIGITS_SIZE];
+    char digits[2][KI__DIGITS_SIZE];
     failure->retry_after_s = 1;
     failure->causes[0] =
         (ki__api_cause){"ResourceVersionTooLarge", "Too large resource version", NULL};
     failure->cause_count = 1;
     /* Old clients recognize it by this message only. */
     return ki__api_fail(failure, 504, KI_REASON_TIMEOUT,
-                        "Too large resource version: ", ki__digits(wanted, rooms[0]).ptr,
-                        ", current: ", ki__digits(current, rooms[1]).ptr, NULL);
+                        "Too large resource version: ", ki__digits(wanted, digits[0]).ptr,
+                        ", current: ", ki__digits(current, digits[1]).ptr, NULL);
 }
 
 int ki__api_fail_invalid(ki__api_failure *failure, const ki__api_type *type, const char *name)

@@ -19,7 +19,7 @@ static void add_table(ki__api_exchange *x, const ki_object *object, ki__out *out
                   "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{"
                   "\"resourceVersion\":\"",
                   ki_object_resource_version(object), "\"},\"columnDefinitions\":", NULL);
-    if (x->columns_told && x->verb == KI__API_WATCH) {
+    if (x->columns_sent && x->verb == KI__API_WATCH) {
         ki__out_text(out, "null");
     } else {
         ki__api_table_columns(x, out);
@@ -27,7 +27,7 @@ static void add_table(ki__api_exchange *x, const ki_object *object, ki__out *out
     ki__out_text(out, ",\"rows\":[");
     ki__api_table_row(x, object, out);
     ki__out_text(out, "]}");
-    x->columns_told = x->columns_told || out->error == 0;
+    x->columns_sent = x->columns_sent || out->error == 0;
 }
 
 /* JSON of an object without its first members, which were already written. */
@@ -96,7 +96,7 @@ int ki__api_encode_list_begin(ki__api_exchange *x)
     if (x->token.len != 0) {
         ki__put_member_str(&out, "continue", ki_buf_str(&x->token));
     }
-    if (x->tell_remaining) {
+    if (x->send_remaining) {
         ki__put_name(&out, "remainingItemCount");
         ki__put_u64(&out, x->remaining);
     }

@@ -113,7 +113,7 @@ static int write_metadata(const ki__api_exchange *x, ki_buf *buf)
     add_field(&out, TAG_1, ki_str_make(NULL, 0)); /* selfLink */
     add_field(&out, TAG_2, ki__digits(x->rv, room));
     add_field(&out, TAG_3, ki_buf_str(&x->token));
-    if (x->tell_remaining) {
+    if (x->send_remaining) {
         add_head(&out, TAG_4_NUMBER, x->remaining);
     }
     return out.error;

@@ -171,7 +171,7 @@ static int run_verb(ki__api_exchange *x)
 }
 
 /* A failure replaces whatever has been written so far. */
-static int answer_failure(ki__api_exchange *x)
+static int respond_failure(ki__api_exchange *x)
 {
     ki_buf status;
     ki_buf_init(&status, x->alloc, x->out.max);
@@ -216,7 +216,7 @@ static int start(ki__api_exchange *x)
     }
     r = r < 0 ? r : ki__garbage_run(x->model, GARBAGE_AT_ONCE);
     if (r == 0 && x->failure.code != 0) {
-        r = answer_failure(x);
+        r = respond_failure(x);
     }
     x->request = NULL;
     return r;
@@ -275,7 +275,7 @@ int ki__api_exchange_failure(ki__api_server *server, int code, ki_reason reason,
         return -ENOMEM;
     }
     int r = ki__api_fail(&x->failure, code, reason, text, NULL);
-    return made(x, r < 0 ? r : answer_failure(x), ret_exchange);
+    return made(x, r < 0 ? r : respond_failure(x), ret_exchange);
 }
 
 int ki__api_exchange_json(ki__api_server *server, ki_str json, ki__api_exchange **ret_exchange)
@@ -332,7 +332,7 @@ static int wake(ki__api_exchange *x)
 {
     int r = x->failure.code == 0 ? run_verb(x) : 0;
     if (r == 0 && x->failure.code != 0) {
-        r = answer_failure(x);
+        r = respond_failure(x);
     }
     return r < 0 ? r : x->stage != KI__API_STAGE_FRESH;
 }

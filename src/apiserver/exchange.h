@@ -110,7 +110,7 @@ typedef struct ki__api_watch {
     uint64_t changes;  /* sent so far */
     uint64_t
         end_after; /* the bookmark that ends the initial events is sent at this version or later */
-    bool tell_end; /* that bookmark has not been sent yet */
+    bool initial_end_pending; /* that bookmark has not been sent yet */
     bool dropped;
     uint64_t bookmark_at; /* deadlines; UINT64_MAX: none */
     uint64_t last_bookmark_at;
@@ -133,7 +133,7 @@ struct ki__api_exchange {
     ki__api_stage stage;
     ki_encoding encoding;
     ki__api_form form;
-    bool columns_told; /* watch of Tables: columns are sent only once */
+    bool columns_sent; /* watch of Tables: columns are sent only once */
     int status;
     const char *content_type; /* NULL: the encoding's own */
     bool broken;              /* break the connection at the end */
@@ -160,7 +160,7 @@ struct ki__api_exchange {
     const char *own_subresource; /* recorded for the writing manager; NULL: that of the route */
     ki_buf token;                /* continue token; empty: last page */
     uint64_t remaining;
-    bool tell_remaining;
+    bool send_remaining;
     ki__api_watch watch;
 };
 
@@ -212,6 +212,6 @@ int ki__api_fail_expired(ki__api_exchange *x, uint64_t rv, uint64_t oldest);
 int ki__api_fail_as_planned(ki__api_exchange *x);
 
 /** Responds with one object. */
-int ki__api_answer_object(ki__api_exchange *x, int status, const ki_object *object);
+int ki__api_respond_object(ki__api_exchange *x, int status, const ki_object *object);
 
 #endif

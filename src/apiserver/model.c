@@ -310,7 +310,7 @@ static void insert_key(ki__api_type *type, size_t at, ki__api_key *key)
     type->count++;
 }
 
-static void tell(const ki__api_model *model)
+static void notify(const ki__api_model *model)
 {
     if (model->on_change != NULL) {
         model->on_change(model->on_change_user);
@@ -369,7 +369,7 @@ int ki__api_model_write(ki__api_model *model, ki__api_type *type, ki_str key_tex
     append(model, key, change, object);
     ki__garbage_commit(model->garbage, key, before, object, deleted);
     trim(model);
-    tell(model);
+    notify(model);
     return 0;
 }
 
@@ -377,7 +377,7 @@ void ki__api_model_skip(ki__api_model *model, uint64_t versions)
 {
     model->head += versions;
     trim(model);
-    tell(model);
+    notify(model);
 }
 
 /* ---- advance and restore ---- */
@@ -421,7 +421,7 @@ int ki__api_model_restore(ki__api_model *model, uint64_t rv)
         reader->applied = reader->applied < rv ? reader->applied : rv;
     }
     trim(model);
-    tell(model);
+    notify(model);
     return 0;
 }
 
@@ -431,6 +431,6 @@ void ki__api_model_advance(ki__api_model *model, ki__api_reader *reader, uint64_
     if (rv > reader->applied) {
         reader->applied = rv;
         trim(model);
-        tell(model);
+        notify(model);
     }
 }

@@ -29,7 +29,7 @@ typedef struct ki__api_server_options {
     size_t watches_max; /* open at once; 0: 4096 */
     ki__api_watch_list watch_list;
     bool lags;                    /* advances only by ki__api_server_advance() */
-    bool expired_as_answer;       /* an expired watch gets HTTP 410 instead of an ERROR event */
+    bool expired_as_response;     /* an expired watch gets HTTP 410 instead of an ERROR event */
     bool no_cache;                /* lists at "0" are paginated as well */
     bool no_inconsistent_token;   /* an expired list cannot be continued at all */
     bool whole_objects;           /* objects are stored as sent, including status */

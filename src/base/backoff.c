@@ -47,7 +47,7 @@ void ki__backoff_reset(ki__backoff *backoff)
     backoff->step_ns = backoff->initial_ns;
 }
 
-uint64_t ki__backoff_asked(ki_engine *engine, uint32_t ms)
+uint64_t ki__backoff_requested(ki_engine *engine, uint32_t ms)
 {
     ms = ms < KI__RETRY_AFTER_MAX_MS ? ms : KI__RETRY_AFTER_MAX_MS;
     uint64_t ns = ki__ms_to_ns(ms);

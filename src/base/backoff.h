@@ -35,6 +35,6 @@ void ki__backoff_reset(ki__backoff *backoff);
  *  that clients with the same response do not all retry at once. `ms` is capped at one minute, so
  *  that no server can keep a cache disconnected for longer. Inside ki_engine_run() only. */
 #define KI__RETRY_AFTER_MAX_MS 60000
-uint64_t ki__backoff_asked(ki_engine *engine, uint32_t ms);
+uint64_t ki__backoff_requested(ki_engine *engine, uint32_t ms);
 
 #endif

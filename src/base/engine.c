@@ -177,7 +177,7 @@ ki_engine *ki_engine_unref(ki_engine *engine)
     if (engine->options.wake_destroy != NULL) {
         engine->options.wake_destroy(engine->options.wake_user);
     }
-    ki__members_disband(&engine->members);
+    ki__members_remove_all(&engine->members);
     ki__heap_done(&engine->timers);
     ki__mutex_done(&engine->lock);
     ki__pool_unref(engine->pool);

@@ -18,7 +18,7 @@ const char *ki_log_level_name(ki_log_level level)
 void ki__log_write(const ki_log *log, ki_log_level level, const char *component,
                    const char *message, const ki_log_field *fields, size_t field_count)
 {
-    if (!ki__log_wants(log, level)) {
+    if (!ki__log_accepts(log, level)) {
         return;
     }
     const ki_log_record record = {

@@ -8,7 +8,7 @@
 #include "base/shared.h"
 
 /** Whether a record of that level would be logged; check before building costly fields. */
-static inline bool ki__log_wants(const ki_log *log, ki_log_level level)
+static inline bool ki__log_accepts(const ki_log *log, ki_log_level level)
 {
     return log != NULL && log->write != NULL && level <= log->level;
 }
@@ -25,7 +25,7 @@ KI__SHARED void ki__log_write(const ki_log *log, ki_log_level level, const char 
  *  any number of fields. If the level is disabled, only `log` and the level are evaluated. */
 #define KI__LOG(log, log_level, component, ...)                                               \
     do {                                                                                      \
-        if (ki__log_wants((log), (log_level))) {                                              \
+        if (ki__log_accepts((log), (log_level))) {                                            \
             const ki_log_field ki__fields[] = {KI__LOG_FIELDS(__VA_ARGS__, )};                \
             ki__log_write((log), (log_level), (component), ki__fields[0].key, &ki__fields[1], \
                           sizeof(ki__fields) / sizeof(ki__fields[0]) - 1);                    \

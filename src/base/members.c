@@ -37,7 +37,7 @@ void ki__members_leave(ki__member *member)
     ki__mutex_unlock(&lock);
 }
 
-void ki__members_expel(ki__list *members, const void *owner)
+void ki__members_remove(ki__list *members, const void *owner)
 {
     ki__mutex_lock(&lock);
     KI__LIST_FOR_EACH (link, members) {
@@ -50,7 +50,7 @@ void ki__members_expel(ki__list *members, const void *owner)
     ki__mutex_unlock(&lock);
 }
 
-void ki__members_disband(ki__list *members)
+void ki__members_remove_all(ki__list *members)
 {
     ki__mutex_lock(&lock);
     ki__list *link;

@@ -32,9 +32,9 @@ void ki__members_set_owner(ki__member *member, const void *owner);
 /** No effect if it is in no list. */
 void ki__members_leave(ki__member *member);
 /** All members of this owner leave. */
-void ki__members_expel(ki__list *members, const void *owner);
+void ki__members_remove(ki__list *members, const void *owner);
 /** All members leave. */
-void ki__members_disband(ki__list *members);
+void ki__members_remove_all(ki__list *members);
 /** Visits the members in the order of joining. `visit` may take references with
  *  ki__refs_try_take(), and must not call anything else. */
 void ki__members_visit(ki__list *members, void (*visit)(ki__member *member, void *user),

@@ -62,10 +62,10 @@ struct ki__pool {
 };
 
 /* The thread to wake or start once the lock is released; at most one is set. */
-typedef struct summons {
+typedef struct wakeups {
     worker *wake;
     worker *start;
-} summons;
+} wakeups;
 
 /* ---- creation and release ---- */
 
@@ -127,7 +127,7 @@ static bool may_log(ki__pool *pool)
 }
 
 /* A worker for one more thread, or NULL on failure. Requires the lock. */
-static worker *recruit(ki__pool *pool, bool watcher)
+static worker *take_idle_worker(ki__pool *pool, bool watcher)
 {
     ki__list *link = ki__list_pop_front(&pool->unused);
     worker *w = link != NULL ? KI__CONTAINER_OF(link, worker, link) : NULL;
@@ -188,9 +188,9 @@ static int start(ki__pool *pool, worker *w)
 }
 
 /* Selects a thread for the queued jobs. Requires the lock. */
-static summons summon(ki__pool *pool)
+static wakeups choose_workers(ki__pool *pool)
 {
-    summons s = {NULL, NULL};
+    wakeups s = {NULL, NULL};
     if (ki__list_is_empty(&pool->jobs) || pool->searching) {
         return s;
     }
@@ -200,17 +200,17 @@ static summons summon(ki__pool *pool)
         s.wake->chosen = true;
         pool->searching = true;
     } else if (pool->threads == 0) { /* the first thread failed to start */
-        s.start = recruit(pool, false);
+        s.start = take_idle_worker(pool, false);
         pool->searching = s.start != NULL;
     } else if (!pool->watching) {
-        s.start = recruit(pool, true);
+        s.start = take_idle_worker(pool, true);
         pool->watching = s.start != NULL;
     }
     return s;
 }
 
 /* Called without the lock. */
-static void call_up(ki__pool *pool, summons s)
+static void call_up(ki__pool *pool, wakeups s)
 {
     if (s.wake != NULL) {
         ki__cond_wake_one(&s.wake->wake);
@@ -245,7 +245,7 @@ static void grow(ki__pool *pool, size_t count)
     ki__mutex_unlock(&pool->lock);
     while (started && count-- > 0) {
         ki__mutex_lock(&pool->lock);
-        worker *w = recruit(pool, false);
+        worker *w = take_idle_worker(pool, false);
         ki__mutex_unlock(&pool->lock);
         started = w != NULL && start(pool, w) == 0;
     }
@@ -323,7 +323,7 @@ static ki__job *take(ki__pool *pool)
 /* Requires the lock, which is released while the job runs. */
 static void run(ki__pool *pool, ki__job *job)
 {
-    summons s = summon(pool);
+    wakeups s = choose_workers(pool);
     ki__mutex_unlock(&pool->lock);
     call_up(pool, s);
     job->run(job); /* may free the job */
@@ -384,7 +384,7 @@ int ki__pool_enter(ki__pool *pool)
     ki__mutex_lock(&pool->lock);
     pool->users++;
     bool first = pool->threads == 0;
-    worker *w = first ? recruit(pool, false) : NULL;
+    worker *w = first ? take_idle_worker(pool, false) : NULL;
     pool->searching = pool->searching || w != NULL;
     ki__mutex_unlock(&pool->lock);
     if (!first) {
@@ -420,7 +420,7 @@ void ki__job_init(ki__job *job, void (*run_it)(ki__job *job))
 
 bool ki__pool_post(ki__pool *pool, ki__job *job)
 {
-    summons s = {NULL, NULL};
+    wakeups s = {NULL, NULL};
     ki__mutex_lock(&pool->lock);
     bool posted = !job->posted;
     if (posted) {
@@ -428,7 +428,7 @@ bool ki__pool_post(ki__pool *pool, ki__job *job)
         job->number = ++pool->posts;
         ki__list_push_back(&pool->jobs, &job->link);
         atomic_fetch_add_explicit(&pool->waiting, 1, memory_order_relaxed);
-        s = summon(pool);
+        s = choose_workers(pool);
     }
     ki__mutex_unlock(&pool->lock);
     call_up(pool, s);
@@ -448,7 +448,7 @@ bool ki__pool_unpost(ki__pool *pool, ki__job *job)
     return was_posted;
 }
 
-bool ki__pool_is_wanted(const ki__pool *pool)
+bool ki__pool_has_waiting(const ki__pool *pool)
 {
     return atomic_load_explicit(&pool->waiting, memory_order_relaxed) != 0;
 }

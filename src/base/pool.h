@@ -61,7 +61,7 @@ bool ki__pool_post(ki__pool *pool, ki__job *job);
 bool ki__pool_unpost(ki__pool *pool, ki__job *job);
 
 /** Whether jobs are queued, so that a long-running one should yield. Takes no lock. */
-bool ki__pool_is_wanted(const ki__pool *pool);
+bool ki__pool_has_waiting(const ki__pool *pool);
 
 ki__pool_stats ki__pool_get_stats(ki__pool *pool);
 

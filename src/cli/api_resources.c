@@ -132,7 +132,7 @@ static bool is_preferred(const ki_discovery *discovery, size_t place)
     return true;
 }
 
-static bool is_wanted(const resources_options *o, const ki_discovery *discovery, const entry *e)
+static bool is_selected(const resources_options *o, const ki_discovery *discovery, const entry *e)
 {
     bool namespaced = o->namespaced == NULL || strcmp(o->namespaced, "false") != 0;
     return e->verbs != 0 && is_preferred(discovery, e->place) &&
@@ -256,7 +256,7 @@ static int show(const cli_session *session, const resources_options *o, resource
     for (size_t i = 0; i < all; i++) {
         entry e = {.place = i};
         e.resource = ki_discovery_at(discovery, i, &e.verbs);
-        if (is_wanted(o, discovery, &e)) {
+        if (is_selected(o, discovery, &e)) {
             entries[count++] = e;
         }
     }

@@ -244,7 +244,7 @@ static int open_server(serving *s, ki_error *error)
     return r;
 }
 
-static void tell(const serving *s)
+static void print_address(const serving *s)
 {
     ki_buf out;
     cli_text_init(&out);
@@ -267,10 +267,10 @@ static int serve(serving *s)
         r = write_kubeconfig(s, s->options->kubeconfig_out, &error);
     }
     if (r < 0) {
-        cli_say_error(&error);
+        cli_report_error(&error);
         return CLI_FAILED;
     }
-    tell(s);
+    print_address(s);
     r = cli_term_flush();
     if (r == 0) {
         r = cli_loop_run(&s->events, 0);

@@ -292,7 +292,7 @@ static void put_computed(const ki_column *column, const ki_object *object, ki_bu
     ki_buf_done(&text);
 }
 
-static bool says_something(ki_str text)
+static bool has_content(ki_str text)
 {
     return text.len != 0 && !ki_str_eq_text(text, "<none>") && !ki_str_eq_text(text, "<unset>");
 }
@@ -313,7 +313,7 @@ void cli_put_summary(ki_buf *out, const ki_resource *resource, const ki_object *
         }
         ki_buf_clear(&text);
         compute(c, object, &text);
-        if (says_something(ki_buf_str(&text))) {
+        if (has_content(ki_buf_str(&text))) {
             cli_put(out, out->len != begin ? "  " : "");
             cli_put_escaped(out, ki_buf_str(&text));
         }

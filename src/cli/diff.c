@@ -4,7 +4,7 @@
 #include "cli/report_failure.h"
 
 bool cli_diff(const ki_object *before, const ki_object *after,
-              void (*tell)(const ki_diff_change *change, void *user), void *user)
+              void (*on_change)(const ki_diff_change *change, void *user), void *user)
 {
     static const char *const skip[] = {"metadata.resourceVersion", "metadata.managedFields"};
     const ki_diff_options options = {
@@ -17,7 +17,7 @@ bool cli_diff(const ki_object *before, const ki_object *after,
         cli_fail_memory();
     }
     for (size_t i = 0; i < ki_diff_count(diff); i++) {
-        tell(ki_diff_at(diff, i), user);
+        on_change(ki_diff_at(diff, i), user);
     }
     bool complete = ki_diff_is_complete(diff);
     (void)ki_diff_unref(diff);

@@ -9,6 +9,6 @@
  *  metadata.managedFields. Paths and values are unescaped: escape them before printing. False if a
  *  limit was reached and there are more. */
 bool cli_diff(const ki_object *before, const ki_object *after,
-              void (*tell)(const ki_diff_change *change, void *user), void *user);
+              void (*on_change)(const ki_diff_change *change, void *user), void *user);
 
 #endif

@@ -42,7 +42,7 @@ ki_error cli_follow_reason(const cli_target *target)
 static bool is_accepted(cli_follow *follow, const ki_health *now)
 {
     uint64_t arrived = now->events + now->bookmarks;
-    bool accepted = now->state == KI_REFLECTOR_WATCHING && now->answered;
+    bool accepted = now->state == KI_REFLECTOR_WATCHING && now->accepted;
     bool another = follow->accepted_ns != 0 && follow->watches != now->watches;
     if (!accepted || another) { /* another watch: the end of the previous one was not observed */
         follow->arrived = arrived;
@@ -56,17 +56,17 @@ static bool is_accepted(cli_follow *follow, const ki_health *now)
     return accepted;
 }
 
-static cli_news begin_failing(cli_follow *follow, const ki_health *now)
+static cli_sync_change begin_failing(cli_follow *follow, const ki_health *now)
 {
     if (follow->state != CLI_FOLLOW_FAILING) {
         follow->failed_ns = cli_now_ns();
     }
     follow->state = CLI_FOLLOW_FAILING;
     follow->failure = now->reason_class;
-    return CLI_NEWS_FAILING;
+    return CLI_SYNC_FAILING;
 }
 
-cli_news cli_follow_look(cli_target *target, const ki_health *now)
+cli_sync_change cli_follow_look(cli_target *target, const ki_health *now)
 {
     cli_follow *follow = &target->follow;
     bool accepted = is_accepted(follow, now);
@@ -80,22 +80,22 @@ cli_news cli_follow_look(cli_target *target, const ki_health *now)
     follow->relists = now->relists;
     if (relisted || (!well && (listed || arrived))) {
         follow->state = CLI_FOLLOW_WELL;
-        return relisted ? CLI_NEWS_RELISTED : CLI_NEWS_SYNCED;
+        return relisted ? CLI_SYNC_RELISTED : CLI_SYNC_SYNCED;
     }
     switch (follow->state) {
     case CLI_FOLLOW_WELL:
-        return failing ? begin_failing(follow, now) : CLI_NEWS_NONE;
+        return failing ? begin_failing(follow, now) : CLI_SYNC_UNCHANGED;
     case CLI_FOLLOW_FAILING:
         if (lived) {
             follow->state = CLI_FOLLOW_RECONNECTED;
-            return CLI_NEWS_RECONNECTED;
+            return CLI_SYNC_RECONNECTED;
         }
         return failing && now->reason_class != follow->failure ? begin_failing(follow, now)
-                                                               : CLI_NEWS_NONE;
+                                                               : CLI_SYNC_UNCHANGED;
     case CLI_FOLLOW_RECONNECTED: /* the failure may persist in the health for a while */
-        return failing && !accepted ? begin_failing(follow, now) : CLI_NEWS_NONE;
+        return failing && !accepted ? begin_failing(follow, now) : CLI_SYNC_UNCHANGED;
     }
-    return CLI_NEWS_NONE;
+    return CLI_SYNC_UNCHANGED;
 }
 
 /* Seconds since the start of the outage. */
@@ -146,7 +146,7 @@ static bool put_versions(ki_buf *out, const ki_discovery *discovery, const ki_re
     return true;
 }
 
-static void say_failing(const cli_target *target, const ki_health *now)
+static void report_failing(const cli_target *target, const ki_health *now)
 {
     ki_error reason = cli_follow_reason(target);
     const char *why = cli_error_text(&reason);
@@ -167,13 +167,13 @@ static void on_discovered(const ki_discovery *discovery, const ki_error *error, 
     cli_target *target = user;
     ki_health health = cli_follow_health(target);
     ki_buf versions;
-    target->follow.asking = false;
+    target->follow.lookup_running = false;
     if (health.reason_class != KI_FAILURE_NOT_FOUND) {
         return; /* transient, or reported elsewhere */
     }
     cli_text_init(&versions);
     if (error != NULL || !put_versions(&versions, discovery, target->resource)) {
-        say_failing(target, &health);
+        report_failing(target, &health);
     } else {
         cli_say("%s: the server no longer serves %s; %s%s; retrying", target->label,
                 ki_resource_api_version(target->resource),
@@ -188,13 +188,13 @@ static void explain_not_found(cli_target *target, const ki_health *now)
 {
     cli_follow *follow = &target->follow;
     ki_error error = KI_ERROR_INIT;
-    if (follow->asking) {
+    if (follow->lookup_running) {
         return;
     }
-    follow->asking =
+    follow->lookup_running =
         ki_client_discover_start(target->session->client, 0, on_discovered, target, &error) == 0;
-    if (!follow->asking) {
-        say_failing(target, now);
+    if (!follow->lookup_running) {
+        report_failing(target, now);
     }
 }
 
@@ -202,9 +202,9 @@ void cli_follow_stop(cli_session *session)
 {
     for (size_t i = 0; i < session->target_count; i++) {
         cli_target *target = &session->targets[i];
-        if (target->follow.asking) {
+        if (target->follow.lookup_running) {
             ki_client_discover_cancel(session->client, target);
-            target->follow.asking = false;
+            target->follow.lookup_running = false;
         }
     }
 }
@@ -224,20 +224,20 @@ static void check(cli_target *target)
     }
     unsigned long long objects = now->listed;
     switch (cli_follow_look(target, now)) {
-    case CLI_NEWS_NONE:
+    case CLI_SYNC_UNCHANGED:
         break;
-    case CLI_NEWS_FAILING:
+    case CLI_SYNC_FAILING:
         if (now->reason_class == KI_FAILURE_NOT_FOUND) {
             explain_not_found(target, now);
         } else {
-            say_failing(target, now);
+            report_failing(target, now);
         }
         break;
-    case CLI_NEWS_RECONNECTED:
+    case CLI_SYNC_RECONNECTED:
         cli_say("%s: reconnected after %.1f s", target->label,
                 cli_follow_seconds_to_connect(follow));
         break;
-    case CLI_NEWS_SYNCED:
+    case CLI_SYNC_SYNCED:
         if (first) {
             cli_say("%s: synced after %.1f s: %llu objects", target->label,
                     seconds_of_outage(follow), objects);
@@ -245,7 +245,7 @@ static void check(cli_target *target)
             cli_say("%s: synced after %.1f s", target->label, seconds_of_outage(follow));
         }
         break;
-    case CLI_NEWS_RELISTED:
+    case CLI_SYNC_RELISTED:
         if (outage) {
             cli_say("%s: synced after %.1f s: relisted, %llu objects", target->label,
                     seconds_of_outage(follow), objects);

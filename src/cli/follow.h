@@ -10,16 +10,16 @@
 #include "cli/session.h"
 
 /** News of an informer. */
-typedef enum cli_news {
-    CLI_NEWS_NONE,
-    CLI_NEWS_FAILING,     /* a list or watch failed, or now fails for a reason of another class */
-    CLI_NEWS_RECONNECTED, /* the server has accepted the watch; the cache may still be stale */
-    CLI_NEWS_SYNCED,      /* an event, a bookmark or the first list arrived after an outage */
-    CLI_NEWS_RELISTED,    /* the same by a relist; also without an outage */
-} cli_news;
+typedef enum cli_sync_change {
+    CLI_SYNC_UNCHANGED,
+    CLI_SYNC_FAILING,     /* a list or watch failed, or now fails for a reason of another class */
+    CLI_SYNC_RECONNECTED, /* the server has accepted the watch; the cache may still be stale */
+    CLI_SYNC_SYNCED,      /* an event, a bookmark or the first list arrived after an outage */
+    CLI_SYNC_RELISTED,    /* the same by a relist; also without an outage */
+} cli_sync_change;
 
 /** Checks one informer with this health. */
-cli_news cli_follow_look(cli_target *target, const ki_health *now);
+cli_sync_change cli_follow_look(cli_target *target, const ki_health *now);
 /** Seconds from the start of the outage until the watch was accepted. */
 double cli_follow_seconds_to_connect(const cli_follow *follow);
 

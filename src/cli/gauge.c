@@ -45,7 +45,7 @@ cli_color cli_gauge_color(const ki_health *health)
 {
     switch (health->state) {
     case KI_REFLECTOR_WATCHING:
-        return health->answered ? CLI_COLOR_GREEN : CLI_COLOR_YELLOW;
+        return health->accepted ? CLI_COLOR_GREEN : CLI_COLOR_YELLOW;
     case KI_REFLECTOR_BACKOFF:
     case KI_REFLECTOR_STOPPED:
         return CLI_COLOR_RED;

@@ -163,7 +163,7 @@ static int read_command_line(cli_get *g, const cli_call *call, ki_error *error)
 /* metadata.name=..., combined with the user's field selector. */
 static void select_name(cli_get_target *mine, cli_target *target)
 {
-    const char *asked = target->session->flags->field_selector;
+    const char *requested = target->session->flags->field_selector;
     if (mine->names.count != 1) {
         return;
     }
@@ -172,9 +172,9 @@ static void select_name(cli_get_target *mine, cli_target *target)
         cli_put(&mine->selector, strchr("\\,=", *c) != NULL ? "\\" : "");
         cli_put_char(&mine->selector, *c);
     }
-    if (asked != NULL && asked[0] != '\0') {
+    if (requested != NULL && requested[0] != '\0') {
         cli_put_char(&mine->selector, ',');
-        cli_put(&mine->selector, asked);
+        cli_put(&mine->selector, requested);
     }
     target->field_selector = ki_buf_text(&mine->selector);
 }
@@ -318,7 +318,7 @@ static int get(cli_get *g, cli_call *call)
     session->events.on_tick = on_tick;
     session->events.user = g;
     if (cli_session_start(session, &handler, on_synced, &error) < 0) {
-        cli_say_error(&error);
+        cli_report_error(&error);
         return cli_exit_code(&error);
     }
     code = cli_session_run(session, call->flags.request_timeout_ms);

@@ -191,7 +191,7 @@ static int check_names(const cli_target *target, const cli_found *all)
     return code;
 }
 
-static void say_nothing_found(const cli_get *g)
+static void report_nothing_found(const cli_get *g)
 {
     bool shows_lists = cli_get_is_table(g) || g->output.format == CLI_FORMAT_CUSTOM;
     if (shows_lists && !g->options->watch) {
@@ -225,7 +225,7 @@ static int show_target(cli_get *g, const cli_target *target, cli_found *everythi
     cli_selection_find(&g->selection, &mine->names, target, &all);
     int code = check_names(target, &all);
     if (arrange(g, mine, &all, &error) < 0) {
-        cli_say_error(&error);
+        cli_report_error(&error);
         code = CLI_FAILED;
     } else if (g->live) {
         for (size_t i = 0; i < all.count; i++) {
@@ -256,7 +256,7 @@ int cli_get_show_all(cli_get *g)
         code = shown != CLI_OK ? shown : code;
     }
     if (code == CLI_OK && everything.count == 0) {
-        say_nothing_found(g);
+        report_nothing_found(g);
     }
     if (code == CLI_OK && !g->live) {
         show_together(g, &everything, &out);

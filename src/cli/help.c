@@ -119,7 +119,7 @@ int cli_usage_error(const cli_command *command, const ki_error *error)
         cli_say("%s\nTry 'kinformer help'.", cli_error_text(error));
         return CLI_USAGE;
     }
-    cli_say_error(error);
+    cli_report_error(error);
     cli_say("try 'kinformer %s --help'", command->name);
     return CLI_USAGE;
 }

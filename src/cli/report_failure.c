@@ -90,7 +90,7 @@ void cli_say(const char *format, ...)
     free(text);
 }
 
-void cli_say_error(const ki_error *error)
+void cli_report_error(const ki_error *error)
 {
     cli_say("%s", cli_error_text(error));
 }

@@ -33,7 +33,7 @@ int cli_exit_code(const ki_error *error);
 
 /** Prints a line to standard error, escaped: "kinformer: ..." */
 void cli_say(const char *format, ...) KI_PRINTF(1, 2);
-void cli_say_error(const ki_error *error);
+void cli_report_error(const ki_error *error);
 
 /** The message of an error. */
 const char *cli_error_text(const ki_error *error);

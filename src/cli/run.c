@@ -187,19 +187,19 @@ static bool find_object(running *r, worker *w)
 /* ---- results ---- */
 
 /* {"retryAfterSeconds": N} and nothing else. */
-static bool read_answer(ki_str printed, double *ret_seconds)
+static bool read_result(ki_str printed, double *ret_seconds)
 {
-    ki_object *answer = NULL;
+    ki_object *printed_result = NULL;
     ki_value value;
     double seconds = 0;
     if (printed.len == 0 ||
-        ki_object_from_json(printed.ptr, printed.len, NULL, &answer, NULL) < 0) {
+        ki_object_from_json(printed.ptr, printed.len, NULL, &printed_result, NULL) < 0) {
         return false;
     }
-    ki_value root = ki_object_root(answer);
+    ki_value root = ki_object_root(printed_result);
     bool found = ki_value_member(&root, ki_str_from("retryAfterSeconds"), &value) == 0 &&
                  ki_value_double(&value, &seconds) == 0 && seconds >= 0;
-    (void)ki_object_unref(answer);
+    (void)ki_object_unref(printed_result);
     *ret_seconds = seconds < RETRY_SECONDS_MAX ? seconds : RETRY_SECONDS_MAX;
     return found;
 }
@@ -259,7 +259,7 @@ static void succeeded(running *r, worker *w)
 {
     double seconds;
     ki_workqueue_forget(r->queue, w->work.key);
-    if (!w->child.passing && read_answer(ki_buf_str(&w->child.printed), &seconds)) {
+    if (!w->child.passing && read_result(ki_buf_str(&w->child.printed), &seconds)) {
         (void)!ki_workqueue_add_after(r->queue, w->work.key, (uint64_t)(seconds * 1000));
         return;
     }
@@ -504,7 +504,7 @@ static int control(running *r, cli_call *call)
     session->events.user = r;
     make_workers(r);
     if (make_queue(r, &error) < 0 || cli_session_start(session, &handler, NULL, &error) < 0) {
-        cli_say_error(&error);
+        cli_report_error(&error);
         return cli_exit_code(&error);
     }
     code = cli_session_run(session, 0);

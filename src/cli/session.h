@@ -28,7 +28,7 @@ typedef enum cli_follow_state {
 typedef struct cli_follow {
     cli_follow_state state;
     ki_failure_class failure; /* last reported */
-    bool asking;              /* a discovery request is in progress */
+    bool lookup_running;      /* a discovery request is in progress */
     uint64_t failed_ns;       /* start of the last outage */
     uint64_t accepted_ns;     /* when the current watch was first seen accepted; 0: not yet */
     uint64_t watches;         /* number of that watch */

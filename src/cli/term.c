@@ -24,7 +24,7 @@ static struct {
     struct termios before; /* original terminal settings, while `keys` */
 } term;
 
-static bool wants_color(void)
+static bool use_color(void)
 {
     const char *no_color = getenv("NO_COLOR");
     const char *kind = getenv("TERM");
@@ -37,7 +37,7 @@ int cli_term_init(const char *color)
     term.out_terminal = isatty(STDOUT_FILENO) == 1;
     term.error_terminal = isatty(STDERR_FILENO) == 1;
     if (color == NULL || strcmp(color, "auto") == 0) {
-        term.color = wants_color();
+        term.color = use_color();
     } else if (strcmp(color, "always") == 0 || strcmp(color, "never") == 0) {
         term.color = strcmp(color, "always") == 0;
     } else {
@@ -147,7 +147,7 @@ void cli_term_show(ki_str lines)
     write_to(stdout, ki_str_from(left > 0 ? "\033[J" : ""));
 }
 
-static void give_keys_back(void)
+static void restore_keys(void)
 {
     if (term.keys) {
         (void)tcsetattr(STDIN_FILENO, TCSANOW, &term.before);
@@ -163,7 +163,7 @@ bool cli_term_take_keys(void)
         tcgetattr(STDIN_FILENO, &term.before) < 0) {
         return false;
     }
-    if (!registered && atexit(give_keys_back) != 0) {
+    if (!registered && atexit(restore_keys) != 0) {
         return false;
     }
     registered = true;
@@ -177,7 +177,7 @@ bool cli_term_take_keys(void)
 
 void cli_term_leave(void)
 {
-    give_keys_back();
+    restore_keys();
     if (term.screen) {
         write_to(stdout, ki_str_from("\033[?7h\033[?25h\033[?1049l"));
         term.screen = false;

@@ -218,7 +218,7 @@ static int top(topping *t, cli_call *call)
     session->events.on_tick = on_tick;
     session->events.user = t;
     if (cli_session_start(session, &handler, NULL, &error) < 0) {
-        cli_say_error(&error);
+        cli_report_error(&error);
         return cli_exit_code(&error);
     }
     take_keys(t);

@@ -69,15 +69,15 @@ static void put_short(ki_buf *out, const ki_value *value)
 }
 
 /* Destination of changes: one cell or, on a narrow terminal, one line each. */
-typedef struct telling {
+typedef struct change_output {
     ki_buf *out;
     cli_table *lines; /* NULL: `out` */
     size_t count;
-} telling;
+} change_output;
 
 static void put_change(const ki_diff_change *change, void *user)
 {
-    telling *t = user;
+    change_output *t = user;
     ki_buf *out = t->out;
     t->count++;
     if (t->lines != NULL) {
@@ -99,23 +99,23 @@ static void put_change(const ki_diff_change *change, void *user)
 }
 
 /* Whether all differences were printed. */
-static bool tell_changes(telling *t, const ki_object *before, const ki_object *after)
+static bool report_changes(change_output *t, const ki_object *before, const ki_object *after)
 {
     return cli_diff(before, after, put_change, t);
 }
 
 static void put_changes(ki_buf *out, const ki_object *before, const ki_object *after)
 {
-    telling t = {.out = out};
-    if (!tell_changes(&t, before, after)) {
+    change_output t = {.out = out};
+    if (!report_changes(&t, before, after)) {
         cli_put(out, ", and more");
     }
 }
 
 static void put_change_lines(cli_table *table, const ki_object *before, const ki_object *after)
 {
-    telling t = {.lines = table};
-    bool whole = tell_changes(&t, before, after);
+    change_output t = {.lines = table};
+    bool whole = report_changes(&t, before, after);
     if (!whole || t.count > LINES_MAX) {
         size_t left = t.count > LINES_MAX ? t.count - LINES_MAX : 0;
         cli_putf(cli_table_line(table), "and %zu more%s; -o wide shows all", left,
@@ -335,7 +335,7 @@ static int watch(watching *w, cli_call *call)
     session->events.on_tick = on_tick;
     session->events.user = w;
     if (cli_session_start(session, &handler, on_synced, &error) < 0) {
-        cli_say_error(&error);
+        cli_report_error(&error);
         return cli_exit_code(&error);
     }
     uint32_t timeout_ms = w->options->until_synced ? call->flags.request_timeout_ms : 0;

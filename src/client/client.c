@@ -159,14 +159,14 @@ static void on_stop(ki__stop_hook *hook)
         ki__client_hold(client); /* ending the discovery calls may drop the last reference */
     }
     ki_error error = KI_ERROR_INIT;
-    (void)ki__error_set(&error, KI_ERR_STOPPED, KI__STOPPED_BEFORE_ANSWER);
+    (void)ki__error_set(&error, KI_ERR_STOPPED, KI__STOPPED_BEFORE_RESPONSE);
     bool waiters = ki__discovery_cache_close(&client->discovery, &error);
     if (calls) {
         calls = ki__calls_close(client);
         ki__client_release(client);
     }
     if (waiters) {
-        ki__discovery_cache_tell(&client->discovery);
+        ki__discovery_cache_notify(&client->discovery);
     }
     if (calls) {
         ki__calls_stop(client);
@@ -322,7 +322,7 @@ void ki__client_release(ki_client *client)
         return;
     }
     if (loop != NULL) {
-        ki__members_expel(ki__engine_members(client->engine), client);
+        ki__members_remove(ki__engine_members(client->engine), client);
         ki__loop_call(loop, close_inside, client);
         if (client->own_loop) {
             ki_loop_stop(loop);

@@ -18,7 +18,7 @@
 #include "rest/request_stats.h"
 #include "rest/throttle.h"
 
-#define KI__STOPPED_BEFORE_ANSWER "the loop was stopped before the response arrived"
+#define KI__STOPPED_BEFORE_RESPONSE "the loop was stopped before the response arrived"
 
 /* Pending calls. Their tasks are posted with the lock held; otherwise it is never held across
  * calls. */

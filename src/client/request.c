@@ -29,7 +29,7 @@ ki_call *ki_call_unref(ki_call *call)
         return NULL;
     }
     ki_client *client = call->client;
-    ki_response_done(&call->answer);
+    ki_response_done(&call->response);
     ki__request_call_done(&call->request);
     ki__free(client->alloc, call);
     ki__client_release(client);
@@ -53,20 +53,20 @@ static void close_call(ki_call *call)
 }
 
 /* Delivers the result. The call may be gone afterwards. */
-static void on_ended(ki__request_call *request, ki_response *answer, const ki_error *error)
+static void on_ended(ki__request_call *request, ki_response *response, const ki_error *error)
 {
     ki_call *call = KI__CONTAINER_OF(request, ki_call, request);
     close_call(call);
     if (call->done != NULL) {
         if (!atomic_load(&call->cancelled)) {
-            call->done(call, answer, error, call->user);
+            call->done(call, response, error, call->user);
         }
-        ki_response_done(answer);
+        ki_response_done(response);
         (void)ki_call_unref(call);
         return;
     }
     ki_loop *loop = call->client->loop; /* it is running, so it stays valid */
-    call->answer = *answer;
+    call->response = *response;
     call->result = error != NULL ? error->code : 0;
     ki__error_clear(&call->error);
     if (error != NULL) {
@@ -108,7 +108,7 @@ void ki__calls_stop(ki_client *client)
         ki__mutex_unlock(&calls->lock);
         ki_call *call = KI__CONTAINER_OF(link, ki_call, link);
         ki_error error = KI_ERROR_INIT;
-        (void)ki__error_set(&error, KI_ERR_STOPPED, KI__STOPPED_BEFORE_ANSWER);
+        (void)ki__error_set(&error, KI_ERR_STOPPED, KI__STOPPED_BEFORE_RESPONSE);
         error.http_code = call->request.last_status;
         ki__request_call_fail(&call->request, &error);
     }

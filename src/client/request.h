@@ -28,7 +28,7 @@ struct ki_call {
     /* The kept result; readable once `ended`. */
     atomic_bool ended;
     int result;
-    ki_response answer;
+    ki_response response;
     ki_error error;
 };
 

@@ -25,17 +25,17 @@ static bool is_ended(const void *arg)
     return atomic_load(&((ki_call *)(uintptr_t)arg)->ended);
 }
 
-int ki_client_do(ki_client *client, const ki_request *request, ki_response *ret_answer,
+int ki_client_do(ki_client *client, const ki_request *request, ki_response *ret_response,
                  ki_error *error)
 {
     KI__REQUIRE(client, error);
     KI__REQUIRE(request, error);
     ki_call *call = NULL;
-    if (ret_answer != NULL) {
-        KI__REQUIRE_SIZED(ki_response, ret_answer, error);
+    if (ret_response != NULL) {
+        KI__REQUIRE_SIZED(ki_response, ret_response, error);
         const ki_response none = {
             .size = sizeof(none), .resource_version = "", .continue_token = "", .remaining = -1};
-        (void)KI__GIVE(ki_response, ret_answer, &none);
+        (void)KI__GIVE(ki_response, ret_response, &none);
     }
     if (ki__engine_is_inside(client->engine)) {
         return refuse_inside(error);
@@ -48,15 +48,15 @@ int ki_client_do(ki_client *client, const ki_request *request, ki_response *ret_
     if (r < 0) {
         ki__loop_call(client->loop, ki__call_drop, call);
         r = r == KI_ERR_BUSY ? refuse_inside(error)
-                             : ki__error_set(error, r, KI__STOPPED_BEFORE_ANSWER);
+                             : ki__error_set(error, r, KI__STOPPED_BEFORE_RESPONSE);
     } else {
         r = call->result;
         if (r < 0 && error != NULL) {
             ki__error_copy(error, &call->error);
         }
-        if (ret_answer != NULL) {
-            (void)KI__GIVE(ki_response, ret_answer, &call->answer);
-            call->answer = (ki_response){0};
+        if (ret_response != NULL) {
+            (void)KI__GIVE(ki_response, ret_response, &call->response);
+            call->response = (ki_response){0};
         }
     }
     (void)ki_call_unref(call);
@@ -69,14 +69,14 @@ int ki_client_do(ki_client *client, const ki_request *request, ki_response *ret_
 static int do_for_object(ki_client *client, const ki_request *request, ki_object **ret_object,
                          ki_object **reterr_status, ki_error *error)
 {
-    ki_response answer = KI_OPTIONS_INIT(ki_response);
-    int r = ki_client_do(client, request, &answer, error);
+    ki_response response = KI_OPTIONS_INIT(ki_response);
+    int r = ki_client_do(client, request, &response, error);
     ki_object **out = r < 0 ? reterr_status : ret_object;
     if (out != NULL) {
-        *out = answer.object;
-        answer.object = NULL;
+        *out = response.object;
+        response.object = NULL;
     }
-    ki_response_done(&answer);
+    ki_response_done(&response);
     return r;
 }
 

@@ -116,7 +116,7 @@ static void join(workers *w)
     w->joined = true;
 }
 
-static void let_go(workers *w, start_signal what)
+static void signal_start(workers *w, start_signal what)
 {
     ki__mutex_lock(&w->lock);
     w->signal = what;
@@ -192,7 +192,7 @@ static int start(ki_controller *controller, ki_client *client, uint32_t count, k
         r = ki__error_set(error, r, "cannot start a worker thread: %s", ki_error_text(r));
     }
     if (r < 0) {
-        let_go(w, SIGNAL_END);
+        signal_start(w, SIGNAL_END);
         join(w);
         free_workers(w);
         return r;
@@ -203,7 +203,7 @@ static int start(ki_controller *controller, ki_client *client, uint32_t count, k
     if (client != NULL) {
         (void)ki__controller_join(controller, ki__engine_members(client->engine), client);
     }
-    let_go(w, SIGNAL_WORK);
+    signal_start(w, SIGNAL_WORK);
     return 0;
 }
 

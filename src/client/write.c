@@ -24,7 +24,7 @@ static int send_patch(ki_client *client, const ki_resource *resource, const ki_o
                       ki_error *error)
 {
     ki_request request = KI_OPTIONS_INIT(ki_request);
-    ki_response answer = KI_OPTIONS_INIT(ki_response);
+    ki_response response = KI_OPTIONS_INIT(ki_response);
     request.verb = KI_VERB_PATCH;
     request.resource = resource;
     request.name_space = ki_object_namespace(object);
@@ -32,11 +32,11 @@ static int send_patch(ki_client *client, const ki_resource *resource, const ki_o
     request.subresource = subresource;
     request.patch_type = KI_PATCH_MERGE;
     request.body = patch;
-    int r = ki_client_do(client, &request, &answer, error);
+    int r = ki_client_do(client, &request, &response, error);
     if (r >= 0 && ret_object != NULL) {
-        *ret_object = ki_object_ref(answer.object);
+        *ret_object = ki_object_ref(response.object);
     }
-    ki_response_done(&answer);
+    ki_response_done(&response);
     return r < 0 ? r : KI_WRITTEN_PATCHED;
 }
 
@@ -86,23 +86,23 @@ typedef struct writing {
 static int read_current(writing *w, ki_error *error)
 {
     ki_request request = KI_OPTIONS_INIT(ki_request);
-    ki_response answer = KI_OPTIONS_INIT(ki_response);
+    ki_response response = KI_OPTIONS_INIT(ki_response);
     request.verb = KI_VERB_GET;
     request.resource = w->resource;
     request.name_space = w->name_space;
     request.name = w->name;
     request.json = true;
-    int r = ki_client_do(w->client, &request, &answer, error);
+    int r = ki_client_do(w->client, &request, &response, error);
     if (r >= 0 && w->only != NULL &&
-        strcmp(ki_object_uid(answer.object), ki_object_uid(w->only)) != 0) {
+        strcmp(ki_object_uid(response.object), ki_object_uid(w->only)) != 0) {
         r = ki__error_set(error, KI_ERR_NOT_FOUND, "%s: was deleted, and created again", w->name);
     } else if (r >= 0) {
-        w->current = ki_object_ref(answer.object);
+        w->current = ki_object_ref(response.object);
     } else if (r == KI_ERR_NOT_FOUND && w->only == NULL) {
         w->missing = true;
         r = 0;
     }
-    ki_response_done(&answer);
+    ki_response_done(&response);
     return r;
 }
 

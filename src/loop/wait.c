@@ -9,17 +9,17 @@
 
 /* ---- calling a function inside the loop ---- */
 
-typedef struct errand {
+typedef struct loop_call {
     ki_loop *loop;
     ki__task task;
     void (*run)(void *arg);
     void *arg;
     bool done; /* protected by the loop's lock */
-} errand;
+} loop_call;
 
-static void run_errand(ki__task *task)
+static void run_loop_call(ki__task *task)
 {
-    errand *e = KI__CONTAINER_OF(task, errand, task);
+    loop_call *e = KI__CONTAINER_OF(task, loop_call, task);
     ki_loop *loop = e->loop;
     e->run(e->arg);
     ki__mutex_lock(&loop->lock);
@@ -40,7 +40,7 @@ static void run_here(ki_loop *loop, void (*run)(void *arg), void *arg)
 }
 
 /* Requires the lock, which is released temporarily. */
-static void have_it_run(ki_loop *loop, errand *e)
+static void post_and_wait(ki_loop *loop, loop_call *e)
 {
     ki__mutex_unlock(&loop->lock);
     (void)ki__engine_post(loop->engine, &e->task);
@@ -68,9 +68,9 @@ void ki__loop_call(ki_loop *loop, void (*run)(void *arg), void *arg)
     if (loop->runner == KI__RUNNER_NOBODY) {
         run_here(loop, run, arg);
     } else {
-        errand e = {.loop = loop, .run = run, .arg = arg};
-        ki__task_init(&e.task, run_errand);
-        have_it_run(loop, &e);
+        loop_call e = {.loop = loop, .run = run, .arg = arg};
+        ki__task_init(&e.task, run_loop_call);
+        post_and_wait(loop, &e);
     }
     ki__mutex_unlock(&loop->lock);
 }

@@ -3,11 +3,11 @@
  * a ki_transport for bytes.
  *
  *   a request          query.c (path, query, Accept), request_build.c, request_body.c
- *   a response         response_head.c (status, headers, failures), request_answer.c, not_found.c
+ *   a response         response_head.c (status, headers, failures), request_response.c, not_found.c
  *   retries            retry.c; delays are computed by base/backoff.c
  *   rate limit         throttle.c
  *   one request        request_call.c: attempts, retries and deadline of a client's request
- *   the source         http_source.c, http_source_answer.c: lists and watches for informers
+ *   the source         http_source.c, http_source_response.c: lists and watches for informers
  *   pages              pager.c: ki_pager; the rules of pages are in wire/paging.c
  *
  * Shared by the source and a client's requests: the parts of a request, the head of a response, and

@@ -2,7 +2,7 @@
 /* Internals of the HTTP source:
  *
  *   http_source.c         the ki_source table; starts and ends calls
- *   http_source_answer.c  decodes responses, reports or retries failures
+ *   http_source_response.c  decodes responses, reports or retries failures
  *   not_found.c           explains a 404 */
 #ifndef KI_REST_HTTP_SOURCE_H
 #define KI_REST_HTTP_SOURCE_H
@@ -80,7 +80,7 @@ void ki__http_end_not_found(ki__http_call *call, const ki_error *error, const ki
 /** The APIGroup is complete, or `error` has the reason. */
 void ki__http_group_ended(ki__http_call *call, const ki_error *error);
 
-/* ---- http_source_answer.c ---- */
+/* ---- http_source_response.c ---- */
 
 extern const ki_http_sink ki__http_response_sink; /* without its user */
 void ki__http_on_again(ki__timer *timer);

@@ -26,14 +26,14 @@ static const char *does_not_serve(const ki__http_source *source)
     return source->served ? "the server no longer serves " : "the server does not serve ";
 }
 
-static void say_no_group(ki__http_source *source)
+static void report_no_group(ki__http_source *source)
 {
     ki_error *why = &source->missing;
     (void)ki__error_set(why, KI_ERR_STATUS, "%sthe API group ", does_not_serve(source));
     ki__error_add(why, ki_str_from(ki_resource_group(source->resource)));
 }
 
-static void say_no_resource(ki__http_source *source)
+static void report_no_resource(ki__http_source *source)
 {
     ki_error *why = &source->missing;
     (void)ki__error_set(why, KI_ERR_STATUS, "%s", does_not_serve(source));
@@ -43,7 +43,7 @@ static void say_no_resource(ki__http_source *source)
 }
 
 /* Starts with "available", continues with each version. */
-static void say_version(ki__http_source *source, const char *version, size_t index)
+static void add_version(ki__http_source *source, const char *version, size_t index)
 {
     ki_error *why = &source->missing;
     if (index == 0) {
@@ -74,10 +74,10 @@ static void read_versions(ki__http_source *source, const ki_object *group)
             continue;
         }
         if (strcmp(version, ours) == 0) {
-            say_no_resource(source);
+            report_no_resource(source);
             return;
         }
-        say_version(source, version, count++);
+        add_version(source, version, count++);
     }
 }
 
@@ -87,7 +87,7 @@ static void read_group(ki__http_source *source, const ki__http_head *head, ki_st
     options.alloc = source->alloc;
     ki_object *group = NULL;
     if (head->status == 404) {
-        say_no_group(source);
+        report_no_group(source);
     } else if (ki__http_is_success(head) && head->encoding == KI_ENCODING_JSON &&
                ki_object_from_json(body.ptr, body.len, &options, &group, NULL) == 0) {
         if (strcmp(ki_object_kind(group), "APIGroup") == 0) {
@@ -99,7 +99,7 @@ static void read_group(ki__http_source *source, const ki__http_head *head, ki_st
 
 /* ---- the request ---- */
 
-static int ask(ki__http_call *call)
+static int request_groups(ki__http_call *call)
 {
     const ki__http_source *source = call->source;
     const ki_transport *transport = &source->transport;
@@ -161,7 +161,7 @@ void ki__http_end_not_found(ki__http_call *call, const ki_error *error, const ki
     call->exchange = NULL;
     call->body = KI__HTTP_GROUP;
     ki_buf_init(&call->failure, source->alloc, KI__HTTP_FAILURE_MAX);
-    if (ask(call) < 0) {
+    if (request_groups(call) < 0) {
         call->exchange = NULL;
         conclude(call);
     }

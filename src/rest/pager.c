@@ -66,8 +66,8 @@ static void finish(ki_pager *pager)
     (void)ki_pager_unref(pager);
 }
 
-static void tell_end(ki_pager *pager, const char *version, const ki_error *error,
-                     const ki_object *status)
+static void call_done(ki_pager *pager, const char *version, const ki_error *error,
+                      const ki_object *status)
 {
     ki__collect_pack(&pager->found);
     const ki_replacement list = {
@@ -97,7 +97,7 @@ static void give_up(ki_pager *pager, int code)
     ki__error_init(&error);
     (void)ki__error_code(&error, code);
     ki__pages_cancel(&pager->pages);
-    tell_end(pager, NULL, &error, NULL);
+    call_done(pager, NULL, &error, NULL);
 }
 
 static void on_object(const ki_object *object, void *user)
@@ -143,7 +143,7 @@ static void on_restart(void *user)
 
 static void on_end(const char *version, const ki_error *error, const ki_object *status, void *user)
 {
-    tell_end(user, version, error, status);
+    call_done(user, version, error, status);
 }
 
 static const ki__pages_sink sink = {
@@ -161,7 +161,7 @@ static void begin(ki_pager *pager)
     pager->begun = true;
     pager->pages.paused = atomic_load(&pager->paused);
     if (ki__pages_begin(&pager->pages, &pager->list, may_restart, &error) < 0) {
-        tell_end(pager, NULL, &error, NULL);
+        call_done(pager, NULL, &error, NULL);
     }
 }
 

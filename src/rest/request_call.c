@@ -47,22 +47,22 @@ void ki__request_call_close(ki__request_call *call)
     ki__timer_cancel(&call->end_of_time);
 }
 
-static void finish(ki__request_call *call, ki_response *answer, const ki_error *error)
+static void finish(ki__request_call *call, ki_response *response, const ki_error *error)
 {
     ki__request_call_close(call);
-    call->ended(call, answer, error);
+    call->ended(call, response, error);
 }
 
 void ki__request_call_fail(ki__request_call *call, const ki_error *error)
 {
-    ki_response answer = {
-        .size = sizeof(answer),
+    ki_response response = {
+        .size = sizeof(response),
         .http_code = call->last_status,
         .resource_version = "",
         .continue_token = "",
         .remaining = -1,
     };
-    finish(call, &answer, error);
+    finish(call, &response, error);
 }
 
 static void on_end_of_time(ki__timer *timer)
@@ -105,15 +105,15 @@ static void on_response(int status, const ki_http_header *headers, size_t header
 /* Everything needed was received. */
 static void complete(ki__request_call *call)
 {
-    ki_response answer;
+    ki_response response;
     ki_error error = KI_ERROR_INIT;
     uint64_t delay_ns;
     if (ki__retry_response(&call->retry, call->engine, &call->reader.head, &delay_ns)) {
         send_later(call, delay_ns);
         return;
     }
-    int r = ki__reader_finish(&call->reader, &answer, &error);
-    finish(call, &answer, r < 0 ? &error : NULL);
+    int r = ki__reader_finish(&call->reader, &response, &error);
+    finish(call, &response, r < 0 ? &error : NULL);
 }
 
 static void on_body(ki_str bytes, void *user)
@@ -197,7 +197,7 @@ static ki__retry_kind kind_of(const ki__built *built)
 
 int ki__request_call_init(ki__request_call *call, ki_engine *engine, const ki_request *request,
                           const char *name_space, uint32_t timeout_ms,
-                          void (*ended)(ki__request_call *call, ki_response *answer,
+                          void (*ended)(ki__request_call *call, ki_response *response,
                                         const ki_error *error),
                           ki_error *error)
 {

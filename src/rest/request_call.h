@@ -10,8 +10,8 @@
 #define KI_REST_REQUEST_CALL_H
 
 #include "base/engine.h"
-#include "rest/request_answer.h"
 #include "rest/request_build.h"
+#include "rest/request_response.h"
 #include "rest/retry.h"
 
 typedef enum ki__request_state {
@@ -26,7 +26,7 @@ typedef struct ki__request_call {
     ki__built built;
     /** Receives the result, once, after the call was closed: the call may be freed inside. The
      *  callee releases the response; `error` is NULL on success. */
-    void (*ended)(struct ki__request_call *call, ki_response *answer, const ki_error *error);
+    void (*ended)(struct ki__request_call *call, ki_response *response, const ki_error *error);
     ki__request_state state;
     ki_transport transport; /* borrowed */
     void *exchange;         /* of the transport; NULL: none in progress */
@@ -42,7 +42,7 @@ typedef struct ki__request_call {
  *  failure too. Any thread. Errors: those of ki__built_make(). */
 int ki__request_call_init(ki__request_call *call, ki_engine *engine, const ki_request *request,
                           const char *name_space, uint32_t timeout_ms,
-                          void (*ended)(ki__request_call *call, ki_response *answer,
+                          void (*ended)(ki__request_call *call, ki_response *response,
                                         const ki_error *error),
                           ki_error *error);
 

@@ -15,7 +15,7 @@ static bool decide(ki__retry *retry, ki_engine *engine, uint32_t after_s, uint64
     if (retry->kind == KI__RETRY_NEVER || retry->count >= RETRIES_MAX || too_long) {
         return false;
     }
-    uint64_t delay = ki__backoff_asked(engine, ki__seconds_to_ms(after_s != 0 ? after_s : 1));
+    uint64_t delay = ki__backoff_requested(engine, ki__seconds_to_ms(after_s != 0 ? after_s : 1));
     uint64_t now = ki__engine_now(engine);
     if (retry->deadline <= now || retry->deadline - now <= delay) {
         return false;

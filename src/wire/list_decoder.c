@@ -125,7 +125,7 @@ static size_t item_kind_len(const ki__list_decoder *decoder)
     return list ? kind->len - 4 : 0;
 }
 
-bool ki__list_says_list(const ki__list_decoder *decoder)
+bool ki__list_kind_is_list(const ki__list_decoder *decoder)
 {
     return item_kind_len(decoder) != 0 ||
            ki_str_eq_text(ki_buf_str(&decoder->text[KI__LIST_KIND]), "List");

@@ -172,7 +172,7 @@ static int take_small_value(ki__list_decoder *decoder, ki_str text, ki_error *er
 static int identify(ki__list_decoder *decoder, ki_error *error)
 {
     int r = ki__list_identify(decoder, error);
-    if (r == 0 && ki__list_says_list(decoder)) {
+    if (r == 0 && ki__list_kind_is_list(decoder)) {
         drop_head(decoder);
     }
     return r;
@@ -205,7 +205,7 @@ static int take_member(ki__list_decoder *decoder, ki_str text, bool whole, ki_er
 /* ---- events ---- */
 
 /* Number of bytes to keep of the current name or value. */
-static size_t bytes_wanted(const ki__list_decoder *decoder)
+static size_t bytes_needed(const ki__list_decoder *decoder)
 {
     if (decoder->in_items) {
         return decoder->intake.options.max_bytes;
@@ -252,7 +252,7 @@ static int on_whole(ki__list_decoder *decoder, ki_error *error)
                    ? ki__list_take_status(decoder, ki_buf_str(&decoder->scratch), error)
                    : ki__error_set(error, KI_ERR_LIMIT, "the Status is too large");
     }
-    if (!has_seen(decoder, MEMBER_ITEMS) && !ki__list_says_list(decoder)) {
+    if (!has_seen(decoder, MEMBER_ITEMS) && !ki__list_kind_is_list(decoder)) {
         return ki__list_refuse(decoder, error);
     }
     drop_head(decoder);
@@ -275,7 +275,7 @@ static int on_end(ki__list_decoder *decoder, const ki__json_event *event, ki_err
 static int on_text(ki__list_decoder *decoder, const ki__piece *piece, const ki__json_event *event,
                    ki_error *error)
 {
-    size_t max = bytes_wanted(decoder);
+    size_t max = bytes_needed(decoder);
     ki_str text;
     int r = ki__gather_take(&decoder->intake.gathered, piece, event->start, event->end, max, &text);
     if (r < 0) {
@@ -329,7 +329,7 @@ static int keep_rest(ki__list_decoder *decoder, const ki__piece *piece, ki_error
         return 0;
     }
     int r = ki__gather_add(&decoder->intake.gathered, piece, start, decoder->json.offset,
-                           bytes_wanted(decoder));
+                           bytes_needed(decoder));
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 

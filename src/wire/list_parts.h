@@ -33,7 +33,7 @@ int ki__list_identify(ki__list_decoder *decoder, ki_error *error);
 bool ki__list_is_status(const ki__list_decoder *decoder);
 
 /** Whether the kind ends in "List". */
-bool ki__list_says_list(const ki__list_decoder *decoder);
+bool ki__list_kind_is_list(const ki__list_decoder *decoder);
 
 /** Returns the error for a body that is not a list. */
 int ki__list_refuse(const ki__list_decoder *decoder, ki_error *error);

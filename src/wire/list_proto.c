@@ -112,7 +112,7 @@ static int identify(ki__list_decoder *decoder, ki_error *error)
     if (r < 0 || ki__list_is_status(decoder)) {
         return r; /* the content of a Status arrives as one value */
     }
-    if (!ki__list_says_list(decoder)) {
+    if (!ki__list_kind_is_list(decoder)) {
         return ki__list_refuse(decoder, error);
     }
     if (decoder->text[KI__LIST_ITEM_KIND].len == 0) {
@@ -157,7 +157,7 @@ static int take_field(ki__list_decoder *decoder, const ki__proto_event *event, k
 }
 
 /* Number of bytes to keep of a value. */
-static size_t bytes_wanted(const ki__list_decoder *decoder, const ki__proto_event *event)
+static size_t bytes_needed(const ki__list_decoder *decoder, const ki__proto_event *event)
 {
     size_t max = decoder->intake.options.max_bytes;
     if (event->depth == 1) {
@@ -187,7 +187,7 @@ static bool is_known(const ki__proto_event *event)
 static int on_field(ki__list_decoder *decoder, const ki__piece *piece, const ki__proto_event *event,
                     ki_error *error)
 {
-    size_t max = bytes_wanted(decoder, event);
+    size_t max = bytes_needed(decoder, event);
     ki_str text;
     if (!is_known(event)) {
         return 0;
@@ -239,7 +239,7 @@ static int keep_rest(ki__list_decoder *decoder, const ki__piece *piece, ki_error
         return 0;
     }
     int r = ki__gather_add(&decoder->intake.gathered, piece, event.start, decoder->proto.offset,
-                           bytes_wanted(decoder, &event));
+                           bytes_needed(decoder, &event));
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 

@@ -66,13 +66,13 @@ void ki__progress_note_key(ki__progress *progress, ki_str key)
         return;
     }
     if (!progress->later || !make_room(progress)) {
-        progress->fruitful = true;
+        progress->has_new = true;
         return;
     }
     uint64_t hash = ki__hash_str(progress->hash_key, key);
     if (insert(progress->seen, progress->seen_cap, hash != 0 ? hash : 1)) {
         progress->seen_count++;
-        progress->fruitful = true;
+        progress->has_new = true;
     }
 }
 
@@ -93,16 +93,16 @@ static bool is_repeated(ki__progress *progress, ki_str token)
 
 int ki__progress_next_page(ki__progress *progress, ki_str token, ki_error *error)
 {
-    progress->fruitless = progress->fruitful ? 0 : progress->fruitless + 1;
-    progress->fruitful = false;
+    progress->pages_without_new = progress->has_new ? 0 : progress->pages_without_new + 1;
+    progress->has_new = false;
     progress->later = true;
     if (is_repeated(progress, token)) {
         return ki__error_set(error, KI_ERR_INVALID, "pagination loop: continue token repeated");
     }
-    if (progress->fruitless >= KI__FRUITLESS_MAX) {
+    if (progress->pages_without_new >= KI__PAGES_WITHOUT_NEW_MAX) {
         return ki__error_set(error, KI_ERR_LIMIT,
                              "pagination loop: %u pages in a row without a new object",
-                             (unsigned)progress->fruitless);
+                             (unsigned)progress->pages_without_new);
     }
     return 0;
 }

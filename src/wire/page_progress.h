@@ -12,7 +12,7 @@
 
 #include "base/hash.h"
 
-enum { KI__FRUITLESS_MAX = 100 }; /* consecutive pages without a new key */
+enum { KI__PAGES_WITHOUT_NEW_MAX = 100 }; /* consecutive pages without a new key */
 
 typedef struct ki__progress {
     const ki_alloc *alloc;
@@ -21,8 +21,8 @@ typedef struct ki__progress {
     size_t seen_count;
     size_t seen_cap; /* 0 or a power of two */
     bool later;      /* the current page is not the first */
-    bool fruitful;   /* the current page had a new key */
-    uint32_t fruitless;
+    bool has_new;    /* the current page had a new key */
+    uint32_t pages_without_new;
     /* Cycle detection (Brent): one token hash is remembered and replaced after twice as many pages,
      * so that eventually the interval exceeds the length of any cycle of tokens. */
     uint64_t tokens;

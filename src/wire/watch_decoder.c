@@ -83,7 +83,7 @@ void ki__watch_begin(ki__watch_decoder *decoder)
     ki__intake_note_none(&decoder->intake);
 }
 
-void ki__watch_spoil(ki__watch_decoder *decoder, const ki_error *why)
+void ki__watch_fail(ki__watch_decoder *decoder, const ki_error *why)
 {
     if (decoder->why.code == 0) {
         ki__error_copy(&decoder->why, why);
@@ -96,7 +96,7 @@ void ki__watch_see(ki__watch_decoder *decoder, ki__watch_member member)
         ki_error why;
         ki__error_init(&why);
         (void)ki__error_set(&why, KI_ERR_INVALID, "watch event: duplicate field");
-        ki__watch_spoil(decoder, &why);
+        ki__watch_fail(decoder, &why);
     }
     decoder->seen |= 1U << member;
 }
@@ -183,7 +183,7 @@ static void end_error(ki__watch_decoder *decoder, ki__watch_event *ret_event)
     ret_event->item.resource_version = "";
 }
 
-static int end_spoilt(ki__watch_decoder *decoder, ki__watch_event *ret_event, ki_error *error)
+static int end_failed(ki__watch_decoder *decoder, ki__watch_event *ret_event, ki_error *error)
 {
     ki_object *object = decoder->object;
     decoder->object = NULL;
@@ -225,7 +225,7 @@ int ki__watch_end(ki__watch_decoder *decoder, ki__watch_event *ret_event, ki_err
         return ki__wire_refuse_table(error);
     }
     if (!is_good(decoder)) {
-        return end_spoilt(decoder, ret_event, error);
+        return end_failed(decoder, ret_event, error);
     }
     int r = project_late(decoder, error);
     if (r < 0) {

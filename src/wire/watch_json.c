@@ -26,7 +26,7 @@ static void take_name(ki__watch_decoder *decoder, ki_str quoted, bool whole)
     ki__error_init(&why);
     decoder->member = KI__WATCH_OTHER;
     if (whole && ki__json_check(quoted, 1, &why) < 0) {
-        ki__watch_spoil(decoder, &why);
+        ki__watch_fail(decoder, &why);
     } else if (whole) {
         ki_str raw = ki_str_make(quoted.ptr + 1, quoted.len - 2);
         decoder->member = ki__json_raw_equals(raw, ki_str_from("type"))     ? KI__WATCH_TYPE
@@ -46,7 +46,7 @@ static void take_type(ki__watch_decoder *decoder, ki_str value, bool whole)
         return;
     }
     if (ki__json_check(value, 1, &why) < 0) {
-        ki__watch_spoil(decoder, &why);
+        ki__watch_fail(decoder, &why);
         return;
     }
     size_t len = ki__json_decode(ki_str_make(value.ptr + 1, value.len - 2), name, sizeof(name));
@@ -54,7 +54,7 @@ static void take_type(ki__watch_decoder *decoder, ki_str value, bool whole)
 }
 
 /* Number of bytes to keep of the current name or value. */
-static size_t bytes_wanted(const ki__watch_decoder *decoder)
+static size_t bytes_needed(const ki__watch_decoder *decoder)
 {
     switch ((ki__watch_member)decoder->member) {
     case KI__WATCH_NONE:
@@ -75,7 +75,7 @@ static int on_text(ki__watch_decoder *decoder, const ki__piece *piece, const ki_
                    ki_error *error)
 {
     ki_buf *gathered = &decoder->intake.gathered;
-    size_t max = bytes_wanted(decoder);
+    size_t max = bytes_needed(decoder);
     bool whole = event->end - event->start <= max;
     ki_str text;
     int r = ki__gather_take(gathered, piece, event->start, event->end, max, &text);
@@ -136,7 +136,7 @@ static int keep_rest(ki__watch_decoder *decoder, const ki__piece *piece, ki_erro
         return 0;
     }
     int r = ki__gather_add(&decoder->intake.gathered, piece, start, decoder->json.offset,
-                           bytes_wanted(decoder));
+                           bytes_needed(decoder));
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 

@@ -31,7 +31,7 @@ void ki__watch_begin(ki__watch_decoder *decoder);
 void ki__watch_see(ki__watch_decoder *decoder, ki__watch_member member);
 
 /** Marks the current event as invalid, so that it is skipped. The first reason is kept. */
-void ki__watch_spoil(ki__watch_decoder *decoder, const ki_error *why);
+void ki__watch_fail(ki__watch_decoder *decoder, const ki_error *why);
 
 /** The object ends in this chunk. 0 or -ENOMEM. */
 int ki__watch_take_object(ki__watch_decoder *decoder, const ki__piece *piece, uint64_t start,

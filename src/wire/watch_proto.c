@@ -24,7 +24,7 @@ static bool is_type(const ki__proto_event *event)
 }
 
 /* Number of bytes to keep of a value. */
-static size_t bytes_wanted(const ki__watch_decoder *decoder, const ki__proto_event *event)
+static size_t bytes_needed(const ki__watch_decoder *decoder, const ki__proto_event *event)
 {
     return is_object(event) ? decoder->intake.options.max_bytes
            : is_type(event) ? TYPE_BYTES_MAX
@@ -128,7 +128,7 @@ static int keep_rest(ki__watch_decoder *decoder, const ki__piece *piece, ki_erro
         return 0;
     }
     int r = ki__gather_add(&decoder->intake.gathered, piece, event.start, decoder->proto.offset,
-                           bytes_wanted(decoder, &event));
+                           bytes_needed(decoder, &event));
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 
@@ -152,7 +152,7 @@ static int read_frame(ki__watch_decoder *decoder, const char *bytes, size_t len,
             return keep_rest(decoder, &piece, error);
         }
         if (r < 0) {
-            ki__watch_spoil(decoder, &why);
+            ki__watch_fail(decoder, &why);
         } else {
             r = on_event(decoder, &piece, &event, ret_event, error);
         }

@@ -46,7 +46,7 @@ static int delay_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t when
         return 0;
     }
     uint64_t before_ns = ki__deadlines_next(&queue->delayed);
-    ki__workqueue_rouse(queue, entry);
+    ki__workqueue_wake_entry(queue, entry);
     ki__deadlines_put(&queue->delayed, &entry->delay, when_ns);
     if (when_ns < before_ns && queue->waiters != 0) {
         ki__cond_wake_one(&queue->ready); /* it must wake up earlier now */

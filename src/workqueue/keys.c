@@ -95,7 +95,7 @@ static void remove_key(ki_workqueue *queue, const ki__work_entry *entry)
 static ki__work_entry *evict(ki_workqueue *queue)
 {
     ki__work_entry *entry = KI__CONTAINER_OF(queue->idle.next, ki__work_entry, link);
-    ki__workqueue_rouse(queue, entry);
+    ki__workqueue_wake_entry(queue, entry);
     remove_key(queue, entry);
     return entry;
 }
@@ -168,7 +168,7 @@ void ki__workqueue_rest(ki_workqueue *queue, ki__work_entry *entry)
     ki__free(queue->alloc, entry);
 }
 
-void ki__workqueue_unlearn_all(ki_workqueue *queue)
+void ki__workqueue_drop_all(ki_workqueue *queue)
 {
     for (size_t i = 0; i < queue->bucket_count; i++) {
         ki__work_entry *entry = queue->buckets[i];

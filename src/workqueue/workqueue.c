@@ -68,7 +68,7 @@ static void queue_init(ki_workqueue *queue, const ki_workqueue_options *o)
     queue->clock = o->clock;
     queue->wake = o->wake;
     queue->wake_user = o->wake_user;
-    queue->wake_wanted = true;
+    queue->wake_needed = true;
     queue->max_key_bytes = o->max_key_bytes != 0 ? o->max_key_bytes : KEY_BYTES_DEFAULT;
     atomic_init(&queue->measure_times, o->measure_times);
     queue->timer_ns = UINT64_MAX;
@@ -147,7 +147,7 @@ ki_workqueue *ki_workqueue_unref(ki_workqueue *queue)
     ki_assert(queue->waiters == 0 && queue->drainers == 0);
     ki__members_leave(&queue->member);
     ki__deadlines_done(&queue->delayed);
-    ki__workqueue_unlearn_all(queue);
+    ki__workqueue_drop_all(queue);
     ki_rate_limiter_done(&queue->limiter);
     ki__cond_done(&queue->drained);
     ki__cond_done(&queue->ready);
@@ -175,8 +175,8 @@ void ki__workqueue_unlock_and_wake(ki_workqueue *queue)
 {
     void (*wake)(void *user) = NULL;
     void *wake_user = queue->wake_user;
-    if (queue->wake_wanted) {
-        queue->wake_wanted = false;
+    if (queue->wake_needed) {
+        queue->wake_needed = false;
         wake = queue->wake;
     }
     ki__mutex_unlock(&queue->lock);
@@ -342,7 +342,7 @@ int ki_workqueue_try_get(ki_workqueue *queue, ki_work *ret_work)
     ki__mutex_lock(&queue->lock);
     int r = take_if_any(queue, ret_work);
     if (r == 0) {
-        queue->wake_wanted = true;
+        queue->wake_needed = true;
     }
     ki__mutex_unlock(&queue->lock);
     return r;
@@ -370,7 +370,7 @@ static bool done_locked(ki_workqueue *queue, ki__work_entry *entry, uint64_t now
     bool drained =
         is_drained(queue, KI_DRAIN_IDLE); /* if not idle, not drained in the other sense either */
     if (drained) {
-        queue->wake_wanted = true;
+        queue->wake_needed = true;
         ki__cond_wake_all(&queue->drained);
     }
     return again || drained;

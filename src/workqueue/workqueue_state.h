@@ -84,7 +84,7 @@ struct ki_workqueue {
     uint64_t timer_ns;   /* earliest timed wake-up of a waiter */
     uint64_t shut_downs; /* calls of shut_down, each of which releases the drainers */
     bool shutting_down;
-    bool wake_wanted; /* a try_get found nothing, and there was no wake-up since */
+    bool wake_needed; /* a try_get found nothing, and there was no wake-up since */
     uint64_t adds;
     uint64_t failed_adds; /* out of memory, or too many keys */
     uint64_t retries;
@@ -116,12 +116,12 @@ int ki__workqueue_learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work
 /** Keeps an entry that is idle and not delayed for reuse, or frees it. */
 void ki__workqueue_rest(ki_workqueue *queue, ki__work_entry *entry);
 /** Frees all entries. */
-void ki__workqueue_unlearn_all(ki_workqueue *queue);
+void ki__workqueue_drop_all(ki_workqueue *queue);
 /** The table above, by state and event; WORK_STATE_MAX marks impossible transitions. */
 extern const uint8_t ki__work_next[WORK_STATE_MAX][WORK_EVENT_MAX];
 
 /** Removes an entry from `idle`, if it is there, before its state changes. */
-static inline void ki__workqueue_rouse(ki_workqueue *queue, ki__work_entry *entry)
+static inline void ki__workqueue_wake_entry(ki_workqueue *queue, ki__work_entry *entry)
 {
     if (entry->state == WORK_IDLE && !ki__list_is_empty(&entry->link)) {
         ki__list_remove(&entry->link);
@@ -150,7 +150,7 @@ static inline bool ki__workqueue_step(ki_workqueue *queue, ki__work_entry *entry
         ki__list_remove(&entry->link);
         queue->processing_len--;
     } else {
-        ki__workqueue_rouse(queue, entry);
+        ki__workqueue_wake_entry(queue, entry);
     }
     entry->state = next;
     if (next == WORK_QUEUED) {

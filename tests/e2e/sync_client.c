@@ -232,7 +232,7 @@ static void tell_health(program *p)
                "lists=%llu watches=%llu"
                " syncs=%llu relists=%llu reconnects=%llu fallbacks=%llu backoffs=%llu events=%llu"
                " bookmarks=%llu skipped=%llu anomalies=%llu epoch_changes=%llu merged=%llu\n",
-               p->watched[i].name, (int)r->state, (int)r->next, r->answered, reason.http_code,
+               p->watched[i].name, (int)r->state, (int)r->next, r->accepted, reason.http_code,
                h.synced, h.objects, (unsigned long long)r->streams, (unsigned long long)r->lists,
                (unsigned long long)r->watches, (unsigned long long)r->syncs,
                (unsigned long long)r->relists, (unsigned long long)r->reconnects,

@@ -220,7 +220,7 @@ static void start_server(sim *s, int id)
         .bookmark_ms = bookmarks[sim_draw(s, SIM_SETUP, 4)],
         .window = s->faults[SIM_WINDOW] ? 1 + sim_draw(s, SIM_SETUP, 12) : 0,
         .lags = s->faults[SIM_LAG],
-        .expired_as_answer = sim_draw(s, SIM_SETUP, 2) == 0,
+        .expired_as_response = sim_draw(s, SIM_SETUP, 2) == 0,
         .no_cache = sim_draw(s, SIM_SETUP, 2) == 0,
         .no_inconsistent_token = sim_draw(s, SIM_SETUP, 3) == 0,
         .faults = &server->faults,

@@ -31,7 +31,7 @@ SOME = {
     "ki_client_create": {"ret_object"},
     "ki_client_create_or_patch": {"name_space", "current", "ret_object"},
     "ki_client_delete": {"name_space"},
-    "ki_client_do": {"ret_answer"},
+    "ki_client_do": {"ret_response"},
     "ki_client_factory": {"options"},
     "ki_client_get": {"name_space"},
     "ki_client_informer": {"options"},

@@ -95,7 +95,7 @@ static void a_version_before_the_history_is_expired(void **state)
     (void)state;
     for (int as_answer = 0; as_answer <= 1; as_answer++) {
         test_api api;
-        const ki__api_server_options options = {.expired_as_answer = as_answer != 0};
+        const ki__api_server_options options = {.expired_as_response = as_answer != 0};
         test_api_init(&api, NULL, NULL, &options);
         test_api_pod(&api, "ns", "a", "");
         test_api_pod(&api, "ns", "b", "");

@@ -132,14 +132,14 @@ static void a_server_that_asks_for_a_time_gets_it_and_up_to_a_quarter(void **sta
         uint64_t least = UINT64_MAX;
         uint64_t most = 0;
         for (int n = 0; n < 1000; n++) {
-            uint64_t wait = ki__backoff_asked(f.engine, asked[i]);
+            uint64_t wait = ki__backoff_requested(f.engine, asked[i]);
             least = wait < least ? wait : least;
             most = wait > most ? wait : most;
         }
         assert_in_range(least, ns, ns + ns / 100);
         assert_in_range(most, ns + ns / 4 - ns / 100, ns + ns / 4);
     }
-    assert_int_equal(ki__backoff_asked(f.engine, 0), 0);
+    assert_int_equal(ki__backoff_requested(f.engine, 0), 0);
     end(&f);
 }
 

@@ -115,7 +115,7 @@ static void pods_never_run_out_and_never_pile_up(void **state)
     demo_world world;
     demo_world_init(&world, DEMO_OBJECTS_MIN, 1, 0);
     for (int i = 0; i < 200000; i++) {
-        if (demo_world_wants_pod(&world)) {
+        if (demo_world_needs_pod(&world)) {
             (void)demo_world_add_pod(&world);
         } else {
             demo_world_drop_pod(&world, demo_world_random(&world, world.pod_count));

@@ -13,16 +13,16 @@ static int setup(void **state)
     target = (cli_target){0};
     now = KI_OPTIONS_INIT(ki_health);
     now.state = KI_REFLECTOR_WATCHING;
-    now.answered = true;
+    now.accepted = true;
     now.synced = true;
     now.syncs = 1;
     now.watches = 1;
     now.events = 5;
-    assert_int_equal(cli_follow_look(&target, &now), CLI_NEWS_NONE);
+    assert_int_equal(cli_follow_look(&target, &now), CLI_SYNC_UNCHANGED);
     return 0;
 }
 
-static cli_news look(void)
+static cli_sync_change look(void)
 {
     return cli_follow_look(&target, &now);
 }
@@ -30,14 +30,14 @@ static cli_news look(void)
 static void fail_with(ki_failure_class failure)
 {
     now.state = KI_REFLECTOR_BACKOFF;
-    now.answered = false;
+    now.accepted = false;
     now.reason_class = failure;
 }
 
 static void accept_watch(void)
 {
     now.state = KI_REFLECTOR_WATCHING;
-    now.answered = true;
+    now.accepted = true;
     now.watches++;
 }
 
@@ -51,82 +51,82 @@ static void a_failure_is_reported_once_for_each_class(void **state)
 {
     (void)state;
     fail_with(KI_FAILURE_CONNECTION);
-    assert_int_equal(look(), CLI_NEWS_FAILING);
-    assert_int_equal(look(), CLI_NEWS_NONE);
+    assert_int_equal(look(), CLI_SYNC_FAILING);
+    assert_int_equal(look(), CLI_SYNC_UNCHANGED);
     fail_with(KI_FAILURE_NOT_FOUND);
-    assert_int_equal(look(), CLI_NEWS_FAILING);
-    assert_int_equal(look(), CLI_NEWS_NONE);
+    assert_int_equal(look(), CLI_SYNC_FAILING);
+    assert_int_equal(look(), CLI_SYNC_UNCHANGED);
     fail_with(KI_FAILURE_FORBIDDEN);
-    assert_int_equal(look(), CLI_NEWS_FAILING);
+    assert_int_equal(look(), CLI_SYNC_FAILING);
 }
 
 static void an_accepted_watch_is_reconnected_and_an_event_is_synced(void **state)
 {
     (void)state;
     fail_with(KI_FAILURE_CONNECTION);
-    assert_int_equal(look(), CLI_NEWS_FAILING);
+    assert_int_equal(look(), CLI_SYNC_FAILING);
     accept_watch();
-    assert_int_equal(look(), CLI_NEWS_NONE); /* it may end at once */
+    assert_int_equal(look(), CLI_SYNC_UNCHANGED); /* it may end at once */
     let_a_second_pass();
-    assert_int_equal(look(), CLI_NEWS_RECONNECTED);
-    assert_int_equal(look(), CLI_NEWS_NONE);
+    assert_int_equal(look(), CLI_SYNC_RECONNECTED);
+    assert_int_equal(look(), CLI_SYNC_UNCHANGED);
     now.reason_class = KI_FAILURE_NONE; /* after 5 s, without an event */
-    assert_int_equal(look(), CLI_NEWS_NONE);
+    assert_int_equal(look(), CLI_SYNC_UNCHANGED);
     now.bookmarks++;
-    assert_int_equal(look(), CLI_NEWS_SYNCED);
-    assert_int_equal(look(), CLI_NEWS_NONE);
+    assert_int_equal(look(), CLI_SYNC_SYNCED);
+    assert_int_equal(look(), CLI_SYNC_UNCHANGED);
 }
 
 static void an_event_at_once_is_synced(void **state)
 {
     (void)state;
     fail_with(KI_FAILURE_CONNECTION);
-    assert_int_equal(look(), CLI_NEWS_FAILING);
+    assert_int_equal(look(), CLI_SYNC_FAILING);
     accept_watch();
     now.events++;
     now.reason_class = KI_FAILURE_NONE;
-    assert_int_equal(look(), CLI_NEWS_SYNCED);
+    assert_int_equal(look(), CLI_SYNC_SYNCED);
 }
 
 static void a_watch_that_breaks_before_its_proof_is_another_outage(void **state)
 {
     (void)state;
     fail_with(KI_FAILURE_CONNECTION);
-    assert_int_equal(look(), CLI_NEWS_FAILING);
+    assert_int_equal(look(), CLI_SYNC_FAILING);
     accept_watch();
-    assert_int_equal(look(), CLI_NEWS_NONE);
+    assert_int_equal(look(), CLI_SYNC_UNCHANGED);
     let_a_second_pass();
-    assert_int_equal(look(), CLI_NEWS_RECONNECTED);
+    assert_int_equal(look(), CLI_SYNC_RECONNECTED);
     fail_with(KI_FAILURE_CONNECTION);
-    assert_int_equal(look(), CLI_NEWS_FAILING);
+    assert_int_equal(look(), CLI_SYNC_FAILING);
 }
 
 static void events_of_the_watch_before_prove_nothing(void **state)
 {
     (void)state;
     fail_with(KI_FAILURE_CONNECTION);
-    assert_int_equal(look(), CLI_NEWS_FAILING);
+    assert_int_equal(look(), CLI_SYNC_FAILING);
     accept_watch();
-    assert_int_equal(look(), CLI_NEWS_NONE);
+    assert_int_equal(look(), CLI_SYNC_UNCHANGED);
     now.watches++; /* it ended, and another is there */
     now.events++;
-    assert_int_equal(look(), CLI_NEWS_NONE);
+    assert_int_equal(look(), CLI_SYNC_UNCHANGED);
 }
 
 static void a_list_is_a_proof(void **state)
 {
     (void)state;
     fail_with(KI_FAILURE_EXPIRED);
-    assert_int_equal(look(), CLI_NEWS_FAILING);
+    assert_int_equal(look(), CLI_SYNC_FAILING);
     now.state = KI_REFLECTOR_WATCHING;
     now.reason_class = KI_FAILURE_NONE;
     now.syncs++;
     now.relists++;
-    assert_int_equal(look(), CLI_NEWS_RELISTED);
-    assert_int_equal(look(), CLI_NEWS_NONE);
+    assert_int_equal(look(), CLI_SYNC_RELISTED);
+    assert_int_equal(look(), CLI_SYNC_UNCHANGED);
     now.syncs++;
     now.relists++;
-    assert_int_equal(look(), CLI_NEWS_RELISTED); /* also without an outage */
+    assert_int_equal(look(), CLI_SYNC_RELISTED); /* also without an outage */
 }
 
 static void the_first_list_after_a_failure_is_synced(void **state)
@@ -135,12 +135,12 @@ static void the_first_list_after_a_failure_is_synced(void **state)
     target = (cli_target){0};
     now = KI_OPTIONS_INIT(ki_health);
     fail_with(KI_FAILURE_SERVER);
-    assert_int_equal(look(), CLI_NEWS_FAILING);
+    assert_int_equal(look(), CLI_SYNC_FAILING);
     now.state = KI_REFLECTOR_WATCHING;
     now.reason_class = KI_FAILURE_NONE;
     now.syncs = 1;
     now.synced = true;
-    assert_int_equal(look(), CLI_NEWS_SYNCED);
+    assert_int_equal(look(), CLI_SYNC_SYNCED);
 }
 
 static void waits_and_fallbacks_are_no_failures(void **state)
@@ -150,7 +150,7 @@ static void waits_and_fallbacks_are_no_failures(void **state)
     now.fallbacks++;
     now.reconnects++;
     now.watches++;
-    assert_int_equal(look(), CLI_NEWS_NONE);
+    assert_int_equal(look(), CLI_SYNC_UNCHANGED);
 }
 
 int main(void)

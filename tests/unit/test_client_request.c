@@ -8,8 +8,8 @@
 #include <kinformer/builtin_resources.h>
 #include <kinformer/status.h>
 
-#include "rest/request_answer.h"
 #include "rest/request_build.h"
+#include "rest/request_response.h"
 #include "support/test.h"
 
 static ki_object *object_of(const char *json)

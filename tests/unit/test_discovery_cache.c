@@ -101,7 +101,7 @@ static int begin(fixture *f, const ki_alloc *alloc)
     if (r < 0) {
         return r;
     }
-    const ki__discovery_asker asker = {
+    const ki__discovery_requester asker = {
         .get = get, .end = end_call, .ref = take, .unref = drop, .user = f};
     assert_int_equal(ki__discovery_cache_init(&f->cache, f->engine, &asker), 0);
     return 0;
@@ -234,8 +234,8 @@ static void on_told(const ki_discovery *discovery, const ki_error *error, void *
 static int ask(hearer *h, uint64_t max_age_ns)
 {
     uint64_t now = ki__engine_now(h->f->engine);
-    return ki__discovery_cache_ask(&h->f->cache, now > max_age_ns ? now - max_age_ns : 0, true,
-                                   on_told, h);
+    return ki__discovery_cache_request(&h->f->cache, now > max_age_ns ? now - max_age_ns : 0, true,
+                                       on_told, h);
 }
 
 static void ask_now(hearer *h, fixture *f)
@@ -615,7 +615,7 @@ static void a_stop_ends_the_reading_and_is_told_to_all(void **state)
         assert_true(ki__discovery_cache_close(&f.cache, &error));
         assert_int_equal(f.ended, begun != 0 ? 2 : 0);
         assert_int_equal(one.times, 0);
-        ki__discovery_cache_tell(&f.cache);
+        ki__discovery_cache_notify(&f.cache);
         assert_int_equal(one.times, 1);
         assert_int_equal(two.times, 1);
         assert_int_equal(two.error.code, KI_ERR_STOPPED);
@@ -643,7 +643,7 @@ static void one_who_is_told_may_have_the_next_withdrawn(void **state)
     hearer h[3] = {0};
     assert_int_equal(begin(&f, NULL), 0);
     h[0].f = &f;
-    assert_int_equal(ki__discovery_cache_ask(&f.cache, 0, true, withdraw_other, &h[0]), 0);
+    assert_int_equal(ki__discovery_cache_request(&f.cache, 0, true, withdraw_other, &h[0]), 0);
     ask_now(&h[1], &f);
     ask_now(&h[2], &f);
     answer_all(&f);
@@ -662,7 +662,7 @@ static void one_who_is_told_may_have_all_others_withdrawn(void **state)
     hearer h[2] = {0};
     assert_int_equal(begin(&f, NULL), 0);
     h[0].f = &f;
-    assert_int_equal(ki__discovery_cache_ask(&f.cache, 0, true, withdraw_other, &h[0]), 0);
+    assert_int_equal(ki__discovery_cache_request(&f.cache, 0, true, withdraw_other, &h[0]), 0);
     ask_now(&h[1], &f);
     answer_all(&f);
     assert_int_equal(h[0].times, 1);

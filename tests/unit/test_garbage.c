@@ -260,7 +260,7 @@ static void a_large_family_goes_step_by_step(void **state)
         test_api_get(&api, MAPS "?limit=1");
     }
     assert_int_equal(api.model->objects, 0);
-    assert_false(ki__garbage_waits(api.model->garbage));
+    assert_false(ki__garbage_is_pending(api.model->garbage));
     test_api_done(&api);
 }
 

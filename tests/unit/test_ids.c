@@ -27,7 +27,7 @@ static uint32_t take(ki__ids *ids)
 static void give(ki__ids *ids, uint32_t id)
 {
     assert_int_equal(ki__ids_reserve(ids, 1), 0);
-    ki__ids_give(ids, id);
+    ki__ids_release(ids, id);
 }
 
 static void numbers_come_from_zero_on_and_end(void **state)
@@ -224,7 +224,7 @@ static int ids_scenario(const ki_alloc *alloc, void *user)
     for (uint32_t i = 0; r >= 0 && i < MAX; i++) {
         r = ki__ids_reserve(&ids, 1);
         if (r >= 0) {
-            ki__ids_give(&ids, i);
+            ki__ids_release(&ids, i);
         }
     }
     if (r < 0) {

@@ -37,7 +37,7 @@ static void a_member_is_in_one_list_until_it_leaves(void **state)
     ki__members_leave(&member);
     assert_int_equal(count_of(&one), 0);
     assert_true(ki__members_join(&two, &member, KI__MEMBER_QUEUE, NULL));
-    ki__members_disband(&two);
+    ki__members_remove_all(&two);
     assert_false(member.joined);
     ki__members_leave(&member); /* the list is gone */
 }
@@ -52,14 +52,14 @@ static void an_owner_takes_its_members_along(void **state)
     for (size_t i = 0; i < 3; i++) {
         assert_true(ki__members_join(&list, &members[i], KI__MEMBER_INFORMER, &owners[i % 2]));
     }
-    ki__members_expel(&list, &owners[0]);
+    ki__members_remove(&list, &owners[0]);
     assert_int_equal(count_of(&list), 1);
     assert_false(members[0].joined);
     assert_true(members[1].joined);
     ki__members_set_owner(&members[1], &owners[0]);
-    ki__members_expel(&list, &owners[1]);
+    ki__members_remove(&list, &owners[1]);
     assert_int_equal(count_of(&list), 1);
-    ki__members_disband(&list);
+    ki__members_remove_all(&list);
 }
 
 static void a_reference_is_taken_only_of_what_has_some(void **state)

@@ -205,13 +205,13 @@ static void jobs_begin_in_the_order_of_posting(void **state)
     task_init(&first, &f, true);
     assert_true(ki__pool_post(f.pool, &first.job));
     wait_until(&f, &f.begun, 1);
-    assert_false(ki__pool_is_wanted(f.pool));
+    assert_false(ki__pool_has_waiting(f.pool));
     for (size_t i = 0; i < TASKS; i++) {
         task_init(&tasks[i], &f, false);
         assert_true(ki__pool_post(f.pool, &tasks[i].job));
         assert_false(ki__pool_post(f.pool, &tasks[i].job));
     }
-    assert_true(ki__pool_is_wanted(f.pool));
+    assert_true(ki__pool_has_waiting(f.pool));
     assert_true(ki__pool_unpost(f.pool, &tasks[50].job));
     assert_false(ki__pool_unpost(f.pool, &tasks[50].job));
     release(&f, 1);

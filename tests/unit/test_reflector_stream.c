@@ -71,25 +71,25 @@ static void health_tells_how_much_of_a_list_has_come_and_whether_a_watch_stands(
     reflecting r;
     reflecting_init(&r);
     reflecting_start(&r);
-    assert_false(reflecting_health(&r).answered);
+    assert_false(reflecting_health(&r).accepted);
     fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("b", 2));
     fake_alive(&r.source, 100);
     reflecting_settle(&r);
-    assert_true(reflecting_health(&r).answered);
+    assert_true(reflecting_health(&r).accepted);
     assert_int_equal(reflecting_health(&r).arrived, 2);
     fake_bookmark(&r.source, "10", true);
     reflecting_expect(&r, "=(a@1,b@2)@10");
-    assert_true(reflecting_health(&r).answered); /* the same stream goes on */
+    assert_true(reflecting_health(&r).accepted); /* the same stream goes on */
     assert_int_equal(reflecting_health(&r).arrived, 0);
     reflecting_advance(&r, UINT64_C(5000000000));
     fake_end_watch(&r.source);
     reflecting_settle(&r);
     assert_int_equal(reflecting_health(&r).state, KI_REFLECTOR_WATCHING);
-    assert_false(reflecting_health(&r).answered); /* it was asked for again */
+    assert_false(reflecting_health(&r).accepted); /* it was asked for again */
     fake_alive(&r.source, 0);
     reflecting_settle(&r);
-    assert_true(reflecting_health(&r).answered);
+    assert_true(reflecting_health(&r).accepted);
     reflecting_done(&r);
 }
 

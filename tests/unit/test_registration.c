@@ -231,7 +231,7 @@ static void push(fixture *f, ki__note_type type, const ki_object *old, const ki_
     ki__note note = {.type = (uint8_t)type, .old = old, .object = object};
     ki__applier applier = {.alloc = &f->alloc.table, .notes = &note, .note_count = 1};
     if (type == KI__NOTE_SYNC) { /* it takes part in resyncs from now on */
-        ki__registration_seat_of(f->reg)->syncing = true;
+        ki__registration_entry_of(f->reg)->syncing = true;
     }
     assert_int_equal(ki__registration_reserve_batch(f->reg, &applier, NULL), 0);
     wake_if(f, ki__registration_push_batch(f->reg, &applier, NULL));
@@ -1106,7 +1106,7 @@ static int scenario(const ki_alloc *alloc, void *user)
             list[i] = (ki__note){.type = KI__NOTE_SYNC, .object = a};
         }
         ki__applier applier = {.alloc = alloc, .notes = list, .note_count = 20};
-        ki__registration_seat_of(f.reg)->syncing = true;
+        ki__registration_entry_of(f.reg)->syncing = true;
         for (unsigned i = 0; r == 0 && i < 30; i++) {
             r = ki__registration_reserve_batch(f.reg, &applier, NULL);
             wake_if(&f, r == 0 && ki__registration_push_batch(f.reg, &applier, NULL));

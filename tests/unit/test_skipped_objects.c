@@ -19,18 +19,18 @@ static void report(const char *component, ki_str key, const ki_error *error, voi
 
 static int add_two(const ki_alloc *alloc, void *user)
 {
-    ki__asides asides = {0};
+    ki__skipped_objects asides = {0};
     ki_error error = KI_ERROR_INIT;
     (void)ki__error_set(&error, -EIO, "one");
     error.http_code = 500;
-    int r = ki__asides_add(&asides, alloc, ki_str_from("ns/a"), &error);
+    int r = ki__skipped_objects_add(&asides, alloc, ki_str_from("ns/a"), &error);
     (void)ki__error_set(&error, -EPERM, "two");
     if (r == 0) {
-        r = ki__asides_add(&asides, alloc, ki_str_make(NULL, 0), &error);
+        r = ki__skipped_objects_add(&asides, alloc, ki_str_make(NULL, 0), &error);
     }
     ki_error_hook hook = {.report = report, .user = user};
-    ki__asides_end(&asides, alloc, r == 0 && user != NULL ? &hook : NULL);
-    ki__asides_end(&asides, alloc, NULL); /* there are none any more */
+    ki__skipped_objects_end(&asides, alloc, r == 0 && user != NULL ? &hook : NULL);
+    ki__skipped_objects_end(&asides, alloc, NULL); /* there are none any more */
     return r;
 }
 

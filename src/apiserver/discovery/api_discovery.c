@@ -100,7 +100,7 @@ static void settle(ki__api_catalog *catalog)
     catalog->offers[i] = offer;
 }
 
-static bool is_told(const ki_resource *resource)
+static bool is_listed(const ki_resource *resource)
 {
     const char *group = ki_resource_group(resource);
     const char *version = ki_resource_version(resource);
@@ -122,7 +122,7 @@ static int catalog_init(ki__api_catalog *catalog, const ki__api_model *model)
     int r = 0;
     const ki_resource *resource;
     for (size_t i = 0; r == 0 && (resource = ki_resource_builtin_at(i)) != NULL; i++) {
-        if (is_told(resource)) {
+        if (is_listed(resource)) {
             const ki__api_offer offer = {.resource = resource,
                                          .options = ki__api_builtin_options(resource)};
             r = add_offer(catalog, &offer);
@@ -397,7 +397,7 @@ static size_t find(const ki__api_catalog *catalog, const char *text,
 }
 
 /* Whether the client accepts aggregated discovery. */
-static bool wants_aggregated(const ki__api_exchange *x)
+static bool accepts_aggregated(const ki__api_exchange *x)
 {
     ki_str accept = ki__api_request_header(x->request, "accept");
     return ki__api_accepts_form(accept, "apigroupdiscoverylist", "v2");
@@ -405,7 +405,7 @@ static bool wants_aggregated(const ki__api_exchange *x)
 
 static int write_api(ki__api_exchange *x, const ki__api_catalog *catalog, bool core)
 {
-    if (wants_aggregated(x)) {
+    if (accepts_aggregated(x)) {
         x->content_type = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
         return write_aggregated(catalog, core, &x->out);
     }
@@ -468,7 +468,7 @@ static int write_part(ki__api_exchange *x, const ki__api_catalog *catalog, const
     return out.error;
 }
 
-static int answer(ki__api_exchange *x, const ki__api_catalog *catalog)
+static int respond(ki__api_exchange *x, const ki__api_catalog *catalog)
 {
     const char *path = x->route.path;
     const char *rest;
@@ -516,7 +516,7 @@ int ki__api_do_path(ki__api_exchange *x)
     }
     x->out.max = OUT_MAX;
     x->status = 200;
-    r = answer(x, &catalog);
+    r = respond(x, &catalog);
     catalog_done(&catalog);
     return r;
 }

@@ -167,7 +167,7 @@ static void write_kind(writer *w, const ki_resource *resource)
 }
 
 /* Writing a schema may reference further ones. */
-static void write_wanted(writer *w)
+static void write_requested(writer *w)
 {
     bool more = true;
     while (more && w->out->error == 0) {
@@ -225,7 +225,7 @@ static int write_document(ki__api_exchange *x, const ki__api_catalog *catalog,
             }
         }
     }
-    write_wanted(&w);
+    write_requested(&w);
     ki__out_text(&out, "}}}\n");
     return out.error;
 }

@@ -66,12 +66,12 @@ int ki_apiserver_get(ki_apiserver *server, const ki_resource *resource, const ch
     ki_object_options options = {.size = sizeof(options), .alloc = server->alloc};
     ki_buf_init(&text, server->alloc, SIZE_MAX);
     ki__mutex_lock(&server->lock);
-    int r = ki__http_ask(
+    int r = ki__http_request(
         server,
-        &(ki__http_question){
+        &(ki__http_direct_request){
             .method = "GET", .resource = resource, .name_space = name_space, .name = name},
         &x, error);
-    r = r < 0 ? r : ki__http_read_answer(x, &text, error);
+    r = r < 0 ? r : ki__http_read_response(x, &text, error);
     ki__api_exchange_free(x);
     ki__mutex_unlock(&server->lock);
     r = r < 0 ? r : ki_object_from_json(text.data, text.len, &options, ret_object, error);
@@ -133,12 +133,12 @@ int ki_apiserver_list(ki_apiserver *server, const ki_resource *resource, const c
     KI__REQUIRE_OWN_ENGINE(server->engine, error);
     ki__api_exchange *x = NULL;
     ki__mutex_lock(&server->lock);
-    int r = ki__http_ask(server,
-                         &(ki__http_question){.method = "GET",
-                                              .resource = resource,
-                                              .name_space = name_space,
-                                              .label_selector = label_selector},
-                         &x, error);
+    int r = ki__http_request(server,
+                             &(ki__http_direct_request){.method = "GET",
+                                                        .resource = resource,
+                                                        .name_space = name_space,
+                                                        .label_selector = label_selector},
+                             &x, error);
     if (r >= 0) {
         r = take_items(x, ret_list);
         r = r < 0 ? ki__error_code(error, r) : 0;

@@ -243,14 +243,14 @@ enum MHD_Result ki__http_on_request(void *user, struct MHD_Connection *mhd, cons
     }
     if (c->state == KI__HTTP_READING && *request_context == c) {
         *request_context = &c->server->requests; /* the body follows */
-        return take_head(c, version) ? ki__http_answer(c, method) : MHD_YES;
+        return take_head(c, version) ? ki__http_respond(c, method) : MHD_YES;
     }
     if (*upload_data_size != 0) {
         take_body(c, upload_data, *upload_data_size);
         *upload_data_size = 0;
         return c->passed_over <= PASS_OVER_MAX ? MHD_YES : MHD_NO;
     }
-    return c->failed ? MHD_NO : ki__http_answer(c, method);
+    return c->failed ? MHD_NO : ki__http_respond(c, method);
 }
 
 void ki__http_on_completed(void *user, struct MHD_Connection *mhd, void **request_context,

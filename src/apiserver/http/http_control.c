@@ -185,7 +185,7 @@ static int change_faults(ki_apiserver *server, const ki__api_request *request, k
     return r;
 }
 
-static int tell_faults(ki_apiserver *server, ki__api_exchange **ret_exchange)
+static int respond_faults(ki_apiserver *server, ki__api_exchange **ret_exchange)
 {
     ki_buf json;
     ki_buf_init(&json, server->alloc, 8 * (size_t)KI__API_FAULT_TEXT_MAX);
@@ -217,7 +217,7 @@ static int faults(ki_apiserver *server, const ki__api_request *request,
     if (r < 0 && r != -ENOMEM) {
         return fail(server, 400, KI_REASON_BAD_REQUEST, error.message, ret_exchange);
     }
-    return r < 0 ? r : tell_faults(server, ret_exchange);
+    return r < 0 ? r : respond_faults(server, ret_exchange);
 }
 
 int ki__http_control(ki_apiserver *server, const ki__api_request *request,

@@ -17,7 +17,7 @@
 
 /* ---- requests ---- */
 
-int ki__http_read_answer(ki__api_exchange *x, ki_buf *out, ki_error *error)
+int ki__http_read_response(ki__api_exchange *x, ki_buf *out, ki_error *error)
 {
     ki_str bytes;
     int r;
@@ -39,7 +39,7 @@ static int failure_of(ki__api_exchange *x, const ki_alloc *alloc, ki_error *erro
     ki_buf text;
     ki_object *status;
     ki_buf_init(&text, alloc, 1 << 20);
-    int r = ki__http_read_answer(x, &text, error);
+    int r = ki__http_read_response(x, &text, error);
     if (r == 0) {
         r = ki_object_from_json(ki_buf_text(&text), text.len, NULL, &status, error);
     }
@@ -51,27 +51,27 @@ static int failure_of(ki__api_exchange *x, const ki_alloc *alloc, ki_error *erro
     return r;
 }
 
-static int ask(ki_apiserver *server, const ki__http_question *question, ki_str target,
-               ki__api_exchange **ret_exchange, ki_error *error)
+static int send_request(ki_apiserver *server, const ki__http_direct_request *request, ki_str target,
+                        ki__api_exchange **ret_exchange, ki_error *error)
 {
     const ki__api_header headers[] = {
         {ki_str_from("content-type"), ki_str_from(KI__MEDIA_TYPE_JSON)},
         {ki_str_from("user-agent"), ki_str_from("kinformer")},
     };
-    const ki__api_request request = {
-        .method = ki_str_from(question->method),
+    const ki__api_request sent = {
+        .method = ki_str_from(request->method),
         .target = target,
         .headers = headers,
         .header_count = 2,
-        .body = question->body,
+        .body = request->body,
     };
     ki__api_exchange *x;
-    int r = ki__api_exchange_new(server->direct, &request, &x);
+    int r = ki__api_exchange_new(server->direct, &sent, &x);
     if (r < 0) {
         return ki__error_code(error, r);
     }
     int status = ki__api_exchange_status(x);
-    if ((status >= 200 && status < 300) || status == question->expected) {
+    if ((status >= 200 && status < 300) || status == request->expected) {
         *ret_exchange = x;
         return status;
     }
@@ -93,13 +93,13 @@ static void add_encoded(ki__out *out, const char *text)
 }
 
 /* The path of a resource, or of an object if the question has a name. */
-static int write_target(const ki__http_question *question, ki_buf *buf)
+static int write_target(const ki__http_direct_request *request, ki_buf *buf)
 {
-    const ki_resource *resource = question->resource;
+    const ki_resource *resource = request->resource;
     const char *group = ki_resource_group(resource);
-    ki_str name_space = ki_str_from(question->name_space);
-    ki_str name = ki_str_from(question->name);
-    ki_str labels = ki_str_from(question->label_selector);
+    ki_str name_space = ki_str_from(request->name_space);
+    ki_str name = ki_str_from(request->name);
+    ki_str labels = ki_str_from(request->label_selector);
     ki__out out = ki__out_to(buf);
     ki__out_texts(&out, group[0] != '\0' ? "/apis/" : "/api", group, "/",
                   ki_resource_version(resource), "/", NULL);
@@ -120,14 +120,14 @@ static int write_target(const ki__http_question *question, ki_buf *buf)
     return out.error;
 }
 
-int ki__http_ask(ki_apiserver *server, const ki__http_question *question,
-                 ki__api_exchange **ret_exchange, ki_error *error)
+int ki__http_request(ki_apiserver *server, const ki__http_direct_request *request,
+                     ki__api_exchange **ret_exchange, ki_error *error)
 {
     ki_buf target;
     ki_buf_init(&target, server->alloc, TARGET_BYTES);
-    int r = write_target(question, &target);
+    int r = write_target(request, &target);
     r = r < 0 ? ki__error_code(error, r)
-              : ask(server, question, ki_buf_str(&target), ret_exchange, error);
+              : send_request(server, request, ki_buf_str(&target), ret_exchange, error);
     ki_buf_done(&target);
     return r;
 }
@@ -137,9 +137,10 @@ static int request(ki_apiserver *server, const char *method, const ki_resource *
                    const char *name_space, const char *name, ki_str body, int expected,
                    ki_error *error)
 {
-    const ki__http_question question = {method, resource, name_space, name, NULL, body, expected};
+    const ki__http_direct_request request = {method, resource, name_space, name,
+                                             NULL,   body,     expected};
     ki__api_exchange *x = NULL;
-    int r = ki__http_ask(server, &question, &x, error);
+    int r = ki__http_request(server, &request, &x, error);
     ki__api_exchange_free(x);
     return r;
 }

@@ -300,7 +300,7 @@ int ki_apiserver_load(ki_apiserver *server, ki_str objects, size_t *ret_count, k
 }
 
 /* Sets the error to the one of a file that was read. */
-static void blame_file(ki_error *error, const char *path, const ki_error *why)
+static void prefix_file(ki_error *error, const char *path, const ki_error *why)
 {
     (void)ki__error_set(error, why->code, "%s: %s", path, why->message);
     if (error != NULL) {
@@ -330,7 +330,7 @@ int ki_apiserver_load_file(ki_apiserver *server, const char *path, size_t *ret_c
         r = ki_apiserver_load(server, text, &count, &why);
     }
     if (r < 0) {
-        blame_file(error, path, &why);
+        prefix_file(error, path, &why);
     }
     if (ret_count != NULL) {
         *ret_count = count;

@@ -138,13 +138,13 @@ void ki__http_mark_ended(ki__http_connection *c);
 /** Breaks a connection in any state. Any thread, with the lock held. */
 void ki__http_break(ki__http_connection *c);
 
-/* ---- http_answer.c ---- */
+/* ---- http_response.c ---- */
 
 /** Pulls the exchange once, unless pulled bytes are still pending. */
 void ki__http_pull(ki__http_connection *c);
 
 /** Handles a complete request: queues a response now or later. MHD_NO: closes the connection. */
-enum MHD_Result ki__http_answer(ki__http_connection *c, const char *method);
+enum MHD_Result ki__http_respond(ki__http_connection *c, const char *method);
 
 /** Frees the exchange and clears the request. */
 void ki__http_reset(ki__http_connection *c);
@@ -180,7 +180,7 @@ int ki__http_yaml_to_json(const ki_alloc *alloc, ki_str document, uint32_t line,
 /* ---- http_direct.c ---- */
 
 /** A request from this process. A NULL string means "". */
-typedef struct ki__http_question {
+typedef struct ki__http_direct_request {
     const char *method;
     const ki_resource *resource;
     const char *name_space;
@@ -188,15 +188,15 @@ typedef struct ki__http_question {
     const char *label_selector;
     ki_str body;
     int expected; /* a status outside 2xx that is not a failure; 0: none */
-} ki__http_question;
+} ki__http_direct_request;
 
 /** Makes a request without faults; the lock must be held. Returns its HTTP status or an error;
  *  *ret_exchange is set on success. */
-int ki__http_ask(ki_apiserver *server, const ki__http_question *question,
-                 ki__api_exchange **ret_exchange, ki_error *error);
+int ki__http_request(ki_apiserver *server, const ki__http_direct_request *request,
+                     ki__api_exchange **ret_exchange, ki_error *error);
 
 /** Appends the rest of a response.  Errors: KI_ERR_STATUS, KI_ERR_LIMIT, -ENOMEM. */
-int ki__http_read_answer(ki__api_exchange *x, ki_buf *out, ki_error *error);
+int ki__http_read_response(ki__api_exchange *x, ki_buf *out, ki_error *error);
 
 /** ki_apiserver_apply() with the lock held. */
 int ki__http_apply(ki_apiserver *server, const ki_object *object, ki_error *error);

@@ -296,8 +296,9 @@ int ki__apply_config(const ki__apply_write *write, const ki_value *old, const ki
     return r;
 }
 
-int ki__apply_forgive(const ki__apply_write *write, const ki_value *last, const ki_value *live,
-                      ki__managers *managers, ki__apply_conflicts *conflicts)
+int ki__apply_ignore_unchanged(const ki__apply_write *write, const ki_value *last,
+                               const ki_value *live, ki__managers *managers,
+                               ki__apply_conflicts *conflicts)
 {
     work w;
     ki__field_set own;

@@ -53,7 +53,8 @@ int ki__apply_config(const ki__apply_write *write, const ki_value *old, const ki
 /** Drops conflicts about fields whose value is equal in `last`, which the client applied with
  *  client-side apply, and in `live`: the client owns these already.
  *  Errors: KI_ERR_INVALID  as for ki__apply_config();  KI_ERR_LIMIT, -ENOMEM. */
-int ki__apply_forgive(const ki__apply_write *write, const ki_value *last, const ki_value *live,
-                      ki__managers *managers, ki__apply_conflicts *conflicts);
+int ki__apply_ignore_unchanged(const ki__apply_write *write, const ki_value *last,
+                               const ki_value *live, ki__managers *managers,
+                               ki__apply_conflicts *conflicts);
 
 #endif

@@ -348,7 +348,7 @@ static int apply_kubectl(ki__api_exchange *x, ki__apply_write *write, const ki_o
     if (conflicts->count != 0) {
         ki_value then = ki_object_root(last);
         ki_value live = ki_object_root(old);
-        r = ki__apply_forgive(write, &then, &live, managers, conflicts);
+        r = ki__apply_ignore_unchanged(write, &then, &live, managers, conflicts);
         r = r == KI_ERR_INVALID ? 0 : r;
         if (r == 0 && conflicts->count == 0) {
             ki__managers_done(managers);

@@ -43,7 +43,7 @@ static int check_options(ki__api_exchange *x, const ki_object *options, const ki
 }
 
 /* Builds the response first, since nothing may fail after the deletion. */
-static int answer_gone(ki__api_exchange *x, const ki_object *object)
+static int respond_gone(ki__api_exchange *x, const ki_object *object)
 {
     ki_buf status;
     ki_buf_init(&status, x->alloc, KI__API_TARGET_MAX);
@@ -115,18 +115,18 @@ static int read_policy(ki__api_exchange *x, const ki_object *options, ki__api_po
 static int delete_one(ki__api_exchange *x, ki_object *object, ki__api_policy policy, bool dry_run)
 {
     if (dry_run) {
-        return answer_gone(x, object);
+        return respond_gone(x, object);
     }
     bool gone;
     ki_object *now = NULL;
-    bool waits = ki__api_deletion_waits(x->model, x->type, object, policy);
-    int r = waits ? 0 : answer_gone(x, object);
+    bool waits = ki__api_deletion_is_deferred(x->model, x->type, object, policy);
+    int r = waits ? 0 : respond_gone(x, object);
     r = r < 0 ? r : ki__api_delete_object(x->model, x->type, object, policy, &now, &gone);
     if (r < 0) {
         return ki__api_fail_write(x, r);
     }
     if (waits) {
-        r = ki__api_answer_object(x, 200, now);
+        r = ki__api_respond_object(x, 200, now);
     }
     ki_object_unref(now);
     return r;

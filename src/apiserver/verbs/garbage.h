@@ -79,7 +79,7 @@ void ki__garbage_commit(ki__garbage *garbage, ki__api_key *key, const ki_object 
 void ki__garbage_reset(ki__garbage *garbage);
 
 /** Whether there are tasks. */
-static inline bool ki__garbage_waits(const ki__garbage *garbage)
+static inline bool ki__garbage_is_pending(const ki__garbage *garbage)
 {
     return garbage != NULL && (garbage->count != 0 || garbage->stale) && !garbage->running;
 }

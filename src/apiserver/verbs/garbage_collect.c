@@ -412,7 +412,7 @@ static int step_check(ki__api_model *model)
 int ki__garbage_run(ki__api_model *model, size_t limit)
 {
     ki__garbage *g = model->garbage;
-    if (!ki__garbage_waits(g)) {
+    if (!ki__garbage_is_pending(g)) {
         return 0;
     }
     g->running = true;

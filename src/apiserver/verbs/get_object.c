@@ -46,10 +46,10 @@ int ki__api_is_fresh(ki__api_exchange *x, uint64_t rv)
 
 int ki__api_fail_expired(ki__api_exchange *x, uint64_t rv, uint64_t oldest)
 {
-    char rooms[2][KI__DIGITS_SIZE];
+    char digits[2][KI__DIGITS_SIZE];
     return ki__api_fail(&x->failure, 410, KI_REASON_EXPIRED,
-                        "too old resource version: ", ki__digits(rv, rooms[0]).ptr, " (",
-                        ki__digits(oldest, rooms[1]).ptr, ")", NULL);
+                        "too old resource version: ", ki__digits(rv, digits[0]).ptr, " (",
+                        ki__digits(oldest, digits[1]).ptr, ")", NULL);
 }
 
 /* ---- selectors ---- */
@@ -140,7 +140,7 @@ int ki__api_add_item(ki__api_exchange *x, ki_object *object)
 
 /* ---- GET ---- */
 
-int ki__api_answer_object(ki__api_exchange *x, int status, const ki_object *object)
+int ki__api_respond_object(ki__api_exchange *x, int status, const ki_object *object)
 {
     int r = ki__api_encode_object(x, object);
     if (r == 0) {
@@ -168,7 +168,7 @@ int ki__api_do_get(ki__api_exchange *x)
     r = ki__api_make_key(x, x->route.name, &key);
     if (r == 0) {
         const ki_object *object = ki__api_model_get(x->type, ki_buf_str(&key), at);
-        r = object != NULL ? ki__api_answer_object(x, 200, object)
+        r = object != NULL ? ki__api_respond_object(x, 200, object)
                            : ki__api_fail_not_found(&x->failure, x->type, x->route.name);
     }
     ki_buf_done(&key);

@@ -86,7 +86,7 @@ static int make_scale(const ki__api_exchange *x, const ki_object *object, ki_obj
     return r;
 }
 
-static int answer_scale(ki__api_exchange *x)
+static int respond_scale(ki__api_exchange *x)
 {
     ki_object *object;
     ki_object *scale;
@@ -194,7 +194,7 @@ static int change_scale(ki__api_exchange *x, const ki_object *body, ki_object *o
         r = ki__api_update_object(x, object, old);
     }
     if (r == 0 && x->failure.code == 0) {
-        r = answer_scale(x);
+        r = respond_scale(x);
     }
     ki_object_unref(object);
     ki_object_unref(patched);
@@ -205,7 +205,7 @@ static int change_scale(ki__api_exchange *x, const ki_object *body, ki_object *o
 int ki__api_do_scale(ki__api_exchange *x)
 {
     if (x->verb == KI__API_GET) {
-        return answer_scale(x);
+        return respond_scale(x);
     }
     ki_object *body;
     ki_object *old = NULL;

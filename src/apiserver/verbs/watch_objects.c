@@ -153,7 +153,7 @@ static int watch_from(ki__api_exchange *x, uint64_t rv)
     uint64_t oldest = ki__api_server_oldest(x->server);
     if (rv < oldest || x->plan.expire) {
         int r = ki__api_fail_expired(x, rv, oldest);
-        return r < 0 || x->server->options.expired_as_answer ? r : end_inside(x);
+        return r < 0 || x->server->options.expired_as_response ? r : end_inside(x);
     }
     open_watch(x, rv);
     return 0;
@@ -184,7 +184,7 @@ static int watch_list(ki__api_exchange *x, uint64_t rv)
     bool newest = x->route.rv[0] == '\0' && !x->plan.stale;
     uint64_t at = x->server->reader.applied;
     x->watch.end_after = newest ? x->model->head : at;
-    x->watch.tell_end = x->route.bookmarks && !x->plan.no_end_bookmark;
+    x->watch.initial_end_pending = x->route.bookmarks && !x->plan.no_end_bookmark;
     return watch_all(x, at);
 }
 
@@ -325,7 +325,8 @@ static int next_change(ki__api_exchange *x)
         watch->hold.applied = watch->hold.applied < applied ? applied : watch->hold.applied;
         return 0;
     }
-    if (watch->tell_end && watch->hold.applied < watch->end_after && watch->end_after < entry->rv) {
+    if (watch->initial_end_pending && watch->hold.applied < watch->end_after &&
+        watch->end_after < entry->rv) {
         watch->hold.applied = watch->end_after; /* versions in between have no changes */
         return 1;
     }
@@ -348,7 +349,7 @@ static int send_due_bookmark(ki__api_exchange *x, uint64_t now)
         return 0;
     }
     /* No bookmark before the end of the initial events, nor for a version the client has passed. */
-    bool sound = !watch->tell_end && x->server->reader.applied >= watch->after;
+    bool sound = !watch->initial_end_pending && x->server->reader.applied >= watch->after;
     int r = sound ? send_bookmark(x, false) : 0;
     if (r == 0) {
         bool periodic = due == &watch->bookmark_at;
@@ -379,14 +380,14 @@ static int fill(ki__api_exchange *x)
         x->item_next += r == 0 ? 1 : 0;
         return r < 0 ? r : 1;
     }
-    if (watch->tell_end && seen(x) >= watch->end_after) {
+    if (watch->initial_end_pending && seen(x) >= watch->end_after) {
         r = send_bookmark(x, true);
-        watch->tell_end = r < 0;
+        watch->initial_end_pending = r < 0;
         return r < 0 ? r : 1;
     }
     uint64_t before = seen(x);
     r = next_change(x);
-    if (r != 0 || (watch->tell_end && seen(x) != before)) {
+    if (r != 0 || (watch->initial_end_pending && seen(x) != before)) {
         return r < 0 ? r : 1;
     }
     if (x->shown->removed) { /* all changes were sent; there will be no more */

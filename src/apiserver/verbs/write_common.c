@@ -358,8 +358,8 @@ static size_t count_others(const ki_object *object)
     return count;
 }
 
-bool ki__api_deletion_waits(const ki__api_model *model, const ki__api_type *type,
-                            const ki_object *object, ki__api_policy policy)
+bool ki__api_deletion_is_deferred(const ki__api_model *model, const ki__api_type *type,
+                                  const ki_object *object, ki__api_policy policy)
 {
     gc_finalizers wanted = gc_finalizers_by(object, policy);
     return ki__api_namespaces_is_namespace(model, type) || count_others(object) != 0 ||
@@ -420,7 +420,7 @@ int ki__api_delete_object(ki__api_model *model, ki__api_type *type, ki_object *o
 {
     bool is_namespace = ki__api_namespaces_is_namespace(model, type);
     policy = is_namespace ? KI__API_POLICY_UNSAID : policy;
-    bool waits = ki__api_deletion_waits(model, type, object, policy);
+    bool waits = ki__api_deletion_is_deferred(model, type, object, policy);
     *ret_gone = !waits;
     if (!waits) {
         return ki__api_remove(model, type, object, ret_object);

@@ -82,7 +82,7 @@ int ki__api_delete_object(ki__api_model *model, ki__api_type *type, ki_object *o
                           ki__api_policy policy, ki_object **ret_object, bool *ret_gone);
 
 /** Whether deleting an object only marks it for now. */
-bool ki__api_deletion_waits(const ki__api_model *model, const ki__api_type *type,
-                            const ki_object *object, ki__api_policy policy);
+bool ki__api_deletion_is_deferred(const ki__api_model *model, const ki__api_type *type,
+                                  const ki_object *object, ki__api_policy policy);
 
 #endif

@@ -161,7 +161,7 @@ static int store_new(ki__api_exchange *x, const ki_object *body, const char *nam
         r = check_definition(x, object, name);
     }
     r = r < 0 || x->failure.code != 0 ? r : ki__api_conform(x, object, NULL, name);
-    r = r < 0 || x->failure.code != 0 ? r : ki__api_answer_object(x, 201, object);
+    r = r < 0 || x->failure.code != 0 ? r : ki__api_respond_object(x, 201, object);
     if (r == 0 && x->failure.code == 0 && !dry_run) {
         r = ki__api_crd_is(x->type) ? ki__api_crd_serve(x->model, object) : 0;
         r = r < 0 ? r : ki__api_model_write(x->model, x->type, key, KI__API_ADDED, object);
@@ -342,7 +342,7 @@ static int store_update(ki__api_exchange *x, ki_object *object, ki_object *old)
     bool gone = ki_object_is_deleting(old) && !ki__api_has_finalizers(object) &&
                 !ki__api_namespaces_is_namespace(x->model, x->type);
     int r = ki__api_restamp(x->model, x->type, object, x->model->head + 1, &stamped);
-    r = r < 0 ? r : ki__api_answer_object(x, 200, stamped);
+    r = r < 0 ? r : ki__api_respond_object(x, 200, stamped);
     if (r == 0 && gone) {
         r = ki__api_remove(x->model, x->type, old, NULL);
     } else if (r == 0) {
@@ -382,7 +382,7 @@ int ki__api_update_object(ki__api_exchange *x, const ki_object *body, ki_object 
         return r;
     }
     if (!changed || dry_run) {
-        r = ki__api_answer_object(x, 200, object);
+        r = ki__api_respond_object(x, 200, object);
     } else {
         r = ki__api_fail_write(x, store_update(x, object, old));
     }

@@ -128,8 +128,8 @@ static int skip(work *w, ki_str key, const ki_error *problem, ki_error *error)
         }
         return problem->code;
     }
-    applier->aside_count++;
-    int r = ki__asides_add(&applier->asides, applier->alloc, key, problem);
+    applier->skipped_now_count++;
+    int r = ki__skipped_objects_add(&applier->skipped_now, applier->alloc, key, problem);
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 
@@ -345,7 +345,7 @@ int ki__apply_prepare(ki__applier *applier, const ki_deltas *deltas, ki_error *e
     work w = {.applier = applier, .is_initial = deltas->is_initial};
     ki__apply_end(applier);
     applier->committed = false;
-    applier->aside_count = 0;
+    applier->skipped_now_count = 0;
     applier->unkept_count = 0;
     int r = ki_store_begin(applier->store, &w.txn, error);
     if (r < 0) {
@@ -371,7 +371,7 @@ void ki__apply_commit(ki__applier *applier)
         applier->txn = NULL;
     }
     applier->committed = true;
-    applier->skipped += applier->aside_count;
+    applier->skipped += applier->skipped_now_count;
     applier->suppressed += applier->unkept_count;
 }
 
@@ -431,8 +431,8 @@ void ki__apply_rewind(ki__applier *applier)
 
 void ki__apply_end(ki__applier *applier)
 {
-    ki__asides_end(&applier->asides, applier->alloc,
-                   applier->committed ? &applier->on_error : NULL);
+    ki__skipped_objects_end(&applier->skipped_now, applier->alloc,
+                            applier->committed ? &applier->on_error : NULL);
     ki_txn_abort(applier->txn);
     applier->txn = NULL;
     applier->before = ki_snapshot_unref(applier->before);

@@ -40,8 +40,8 @@ typedef struct ki__applier {
     /* the current batch */
     uint32_t time_ms; /* set before it is prepared: monotonic, modulo 2^32; goes into its notes */
     bool committed;
-    ki__asides asides; /* reported at its end, if it was committed */
-    size_t aside_count;
+    ki__skipped_objects skipped_now; /* reported at its end, if it was committed */
+    size_t skipped_now_count;
     size_t unkept_count; /* updates of which no kept field changed */
     ki_txn *txn;         /* prepared and not committed, or NULL */
     ki_snapshot *before; /* keeps the old objects alive */

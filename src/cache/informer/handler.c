@@ -15,7 +15,7 @@ const char *ki_change_name(const ki_change *change)
     return known ? names[change->type] : "unknown";
 }
 
-static bool is_wanted(const ki_handler *handler, const ki_object *object)
+static bool passes_filter(const ki_handler *handler, const ki_object *object)
 {
     return handler->filter == NULL || handler->filter(object, handler->user);
 }
@@ -27,19 +27,19 @@ static bool is_wanted(const ki_handler *handler, const ki_object *object)
 
 static bool find_update(const ki_handler *h, const ki__note *note, ki_change *change)
 {
-    bool old_wanted = is_wanted(h, note->old);
-    bool wanted = is_wanted(h, note->object);
-    if (wanted && old_wanted) {
+    bool old_passes = passes_filter(h, note->old);
+    bool passes = passes_filter(h, note->object);
+    if (passes && old_passes) {
         change->type = KI_CHANGE_UPDATED;
         change->old = note->old;
-    } else if (wanted) {
+    } else if (passes) {
         change->type = KI_CHANGE_ADDED;
     } else {
         change->type = KI_CHANGE_DELETED;
         change->old = note->old;
         change->object = note->old;
     }
-    return wanted || old_wanted;
+    return passes || old_passes;
 }
 
 /* Returns whether the handler receives the change. */
@@ -49,7 +49,7 @@ static bool find_change(const ki_handler *h, const ki__note *note, ki_change *ch
     case KI__NOTE_ADD:
         change->type = KI_CHANGE_ADDED;
         change->initial = note->is_initial;
-        return is_wanted(h, note->object);
+        return passes_filter(h, note->object);
     case KI__NOTE_UPDATE:
         return find_update(h, note, change);
     case KI__NOTE_DELETE:
@@ -57,11 +57,11 @@ static bool find_change(const ki_handler *h, const ki__note *note, ki_change *ch
         change->type = KI_CHANGE_DELETED;
         change->old = note->old;
         change->final_state_unknown = note->final_state_unknown;
-        return is_wanted(h, note->old);
+        return passes_filter(h, note->old);
     case KI__NOTE_SYNC:
         change->type = KI_CHANGE_SYNC;
         change->old = note->object;
-        return is_wanted(h, note->object);
+        return passes_filter(h, note->object);
     }
     return false;
 }
@@ -107,7 +107,7 @@ static void call_one_of_five(const ki_handler *h, const ki_change *change)
     }
 }
 
-void ki__handler_tell_left_out(const ki_handler *handler, uint64_t *left_out)
+void ki__handler_notify_left_out(const ki_handler *handler, uint64_t *left_out)
 {
     uint64_t merged = *left_out;
     if (handler->on_change != NULL) {
@@ -119,7 +119,7 @@ void ki__handler_tell_left_out(const ki_handler *handler, uint64_t *left_out)
     }
 }
 
-void ki__handler_tell(const ki_handler *handler, const ki__note *note, uint64_t *left_out)
+void ki__handler_notify(const ki_handler *handler, const ki__note *note, uint64_t *left_out)
 {
     ki_change change = {
         .size = sizeof(change),

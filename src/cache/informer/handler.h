@@ -9,10 +9,10 @@
 
 /** Calls the callback for a notification, after the handler's filter. `left_out`: number of events
  *  before it that cancelled out; it is passed to on_change() and reset to 0. */
-void ki__handler_tell(const ki_handler *handler, const ki__note *note, uint64_t *left_out);
+void ki__handler_notify(const ki_handler *handler, const ki__note *note, uint64_t *left_out);
 
 /** Reports events that cancelled each other out to on_merged(), and resets their number to 0; for a
  *  handler with on_change() they are part of the next change. */
-void ki__handler_tell_left_out(const ki_handler *handler, uint64_t *left_out);
+void ki__handler_notify_left_out(const ki_handler *handler, uint64_t *left_out);
 
 #endif

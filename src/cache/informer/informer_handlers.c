@@ -9,9 +9,9 @@
 
 enum { RESYNC_MIN_MS = 1000 };
 
-static ki__registration_seat *seat_at(ki__list *link)
+static ki__registration_entry *entry_at(ki__list *link)
 {
-    return KI__CONTAINER_OF(link, ki__registration_seat, link);
+    return KI__CONTAINER_OF(link, ki__registration_entry, link);
 }
 
 /* ---- callbacks of registrations ---- */
@@ -19,11 +19,11 @@ static ki__registration_seat *seat_at(ki__list *link)
 static void on_removed(ki_registration *registration, void *user)
 {
     ki_informer *informer = user;
-    ki__registration_seat *seat = ki__registration_seat_of(registration);
+    ki__registration_entry *entry = ki__registration_entry_of(registration);
     ki__mutex_lock(&informer->lock);
-    bool mine = !ki__list_is_empty(&seat->link); /* otherwise removed by the stop */
+    bool mine = !ki__list_is_empty(&entry->link); /* otherwise removed by the stop */
     if (mine) {
-        ki__list_remove(&seat->link);
+        ki__list_remove(&entry->link);
         informer->handler_count--;
         informer->merged_before += ki__registration_stats(registration).merged;
         ki__cond_wake_all(&informer->changed);
@@ -68,37 +68,37 @@ static uint64_t resync_period(uint64_t wanted, uint64_t check)
     return wanted < check ? check : wanted;
 }
 
-static void set_resync(ki_informer *informer, ki__registration_seat *seat)
+static void set_resync(ki_informer *informer, ki__registration_entry *entry)
 {
-    uint64_t period = resync_period(seat->wanted_ms, informer->resync_ms);
-    seat->resync_ms = period;
-    seat->next_resync = ki__engine_now(informer->engine) + period * KI__MS_NS;
+    uint64_t period = resync_period(entry->requested_ms, informer->resync_ms);
+    entry->resync_ms = period;
+    entry->next_resync = ki__engine_now(informer->engine) + period * KI__MS_NS;
 }
 
 /* Computes the handler's effective period. Called without the lock, since it logs. */
-static void read_wish(const ki_informer *informer, ki__registration_seat *seat)
+static void read_resync_period(const ki_informer *informer, ki__registration_entry *entry)
 {
-    uint64_t wanted = seat->wanted_ms == 0                 ? informer->options.resync_ms
-                      : seat->wanted_ms == KI_RESYNC_NEVER ? 0
-                                                           : seat->wanted_ms;
+    uint64_t wanted = entry->requested_ms == 0                 ? informer->options.resync_ms
+                      : entry->requested_ms == KI_RESYNC_NEVER ? 0
+                                                               : entry->requested_ms;
     if (wanted != 0 && wanted < RESYNC_MIN_MS) {
         KI__LOG(ki__engine_log(informer->engine), KI_LOG_WARNING, "informer",
                 "resync period below 1 s; using 1 s",
                 {"name", ki_str_from(informer->options.name)});
         wanted = RESYNC_MIN_MS;
     }
-    seat->wanted_ms = wanted;
+    entry->requested_ms = wanted;
 }
 
 /* A handler may request a shorter period than the informer's, as long as that has not started. */
-static void plan_resync(ki_informer *informer, ki__registration_seat *seat)
+static void plan_resync(ki_informer *informer, ki__registration_entry *entry)
 {
-    uint64_t wanted = seat->wanted_ms;
+    uint64_t wanted = entry->requested_ms;
     bool lower = wanted != 0 && wanted < informer->resync_ms;
     if (lower && informer->state == KI__INFORMER_NEW) {
         informer->resync_ms = wanted; /* no effect on the others, whose periods are not shorter */
     }
-    set_resync(informer, seat);
+    set_resync(informer, entry);
 }
 
 bool ki__informer_should_resync(ki_informer *informer)
@@ -107,10 +107,10 @@ bool ki__informer_should_resync(ki_informer *informer)
     bool any = false;
     ki__mutex_lock(&informer->lock);
     KI__LIST_FOR_EACH (link, &informer->handlers) {
-        ki__registration_seat *seat = seat_at(link);
-        seat->syncing = seat->resync_ms != 0 && now >= seat->next_resync;
-        if (seat->syncing) {
-            seat->next_resync = now + seat->resync_ms * KI__MS_NS;
+        ki__registration_entry *entry = entry_at(link);
+        entry->syncing = entry->resync_ms != 0 && now >= entry->next_resync;
+        if (entry->syncing) {
+            entry->next_resync = now + entry->resync_ms * KI__MS_NS;
             any = true;
         }
     }
@@ -124,8 +124,8 @@ bool ki__informer_should_resync(ki_informer *informer)
 static bool admit(ki_informer *informer, ki_registration *registration)
 {
     bool wake = false;
-    ki__registration_seat *seat = ki__registration_seat_of(registration);
-    plan_resync(informer, seat);
+    ki__registration_entry *entry = ki__registration_entry_of(registration);
+    plan_resync(informer, entry);
     ki_snapshot *snapshot = ki_store_snapshot(informer->store);
     if (ki_snapshot_count(snapshot) != 0) {
         wake = ki__registration_begin(registration, snapshot);
@@ -136,7 +136,7 @@ static bool admit(ki_informer *informer, ki_registration *registration)
         wake = ki__registration_owner_synced(registration) || wake;
     }
     (void)ki_registration_ref(registration);
-    ki__list_push_back(&informer->handlers, &seat->link);
+    ki__list_push_back(&informer->handlers, &entry->link);
     informer->handler_count++;
     informer->unfinished++;
     return wake;
@@ -163,7 +163,7 @@ int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
     if (r < 0) {
         return r;
     }
-    read_wish(informer, ki__registration_seat_of(registration));
+    read_resync_period(informer, ki__registration_entry_of(registration));
     ki__informer_hold(informer);
     r = ki__registration_start(registration);
     if (r < 0) {
@@ -214,7 +214,7 @@ size_t ki__informer_get_handlers(ki_informer *informer, ki_registration **handle
     ki__mutex_lock(&informer->lock);
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         if (count < room) {
-            handlers[count] = ki_registration_ref(ki__registration_of_seat(seat_at(link)));
+            handlers[count] = ki_registration_ref(ki__registration_of_entry(entry_at(link)));
         }
         count++;
     }
@@ -230,7 +230,7 @@ static ki_registration *take_handler(ki_informer *informer)
     ki__mutex_lock(&informer->lock);
     ki__list *link = ki__list_pop_front(&informer->handlers);
     if (link != NULL) {
-        registration = ki__registration_of_seat(seat_at(link));
+        registration = ki__registration_of_entry(entry_at(link));
         informer->handler_count--;
         informer->merged_before += ki__registration_stats(registration).merged;
     }

@@ -25,8 +25,8 @@ static bool all_have_synced(ki_informer *informer)
 {
     bool synced = informer->synced;
     KI__LIST_FOR_EACH (link, &informer->handlers) {
-        ki__registration_seat *seat = KI__CONTAINER_OF(link, ki__registration_seat, link);
-        synced = synced && ki_registration_has_synced(ki__registration_of_seat(seat));
+        ki__registration_entry *entry = KI__CONTAINER_OF(link, ki__registration_entry, link);
+        synced = synced && ki_registration_has_synced(ki__registration_of_entry(entry));
     }
     return synced;
 }
@@ -195,8 +195,8 @@ static void count_handlers(ki_informer *informer, ki_health *h)
     h->handlers = informer->handler_count;
     h->merged = informer->merged_before;
     KI__LIST_FOR_EACH (link, &informer->handlers) {
-        ki__registration_seat *seat = KI__CONTAINER_OF(link, ki__registration_seat, link);
-        ki_registration_stats stats = ki__registration_stats(ki__registration_of_seat(seat));
+        ki__registration_entry *entry = KI__CONTAINER_OF(link, ki__registration_entry, link);
+        ki_registration_stats stats = ki__registration_stats(ki__registration_of_entry(entry));
         h->merged += stats.merged;
         h->handlers_waiting =
             stats.waiting > h->handlers_waiting ? stats.waiting : h->handlers_waiting;

@@ -29,7 +29,7 @@ static int make_room(ki_informer *informer, const ki__notes *notes, bool first_l
     int r = 0;
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
-            ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
+            ki__registration_of_entry(KI__CONTAINER_OF(link, ki__registration_entry, link));
         if (r == 0 && !(first_list && ki__registration_is_fresh(registration))) {
             r = ki__registration_reserve_batch(registration, &informer->applier, notes);
         }
@@ -47,7 +47,7 @@ static void publish(ki_informer *informer, ki__notes *notes, bool first_list)
     informer->unchanged += informer->applier.same_count;
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
-            ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
+            ki__registration_of_entry(KI__CONTAINER_OF(link, ki__registration_entry, link));
         bool wake;
         if (first_list && ki__registration_is_fresh(registration)) {
             wake = ki__registration_begin(registration, ki_store_snapshot(informer->store));
@@ -152,7 +152,7 @@ static void look_whether_synced(ki_informer *informer)
     informer->synced = true;
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
-            ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, link));
+            ki__registration_of_entry(KI__CONTAINER_OF(link, ki__registration_entry, link));
         if (ki__registration_owner_synced(registration)) {
             ki__wake_list_add(&informer->wakes, registration);
         }

@@ -85,9 +85,9 @@ int ki__registration_new(ki_engine *engine, const ki_handler *handler,
     reg->handler = taken;
     reg->options = o;
     reg->owner = *owner;
-    reg->seat.wanted_ms = o.resync_ms;
-    ki__list_init(&reg->seat.link);
-    ki__list_init(&reg->seat.wake_link);
+    reg->entry.requested_ms = o.resync_ms;
+    ki__list_init(&reg->entry.link);
+    ki__list_init(&reg->entry.wake_link);
     ki__task_init(&reg->task, ki__registration_run_task);
     ki__job_init(&reg->job, ki__registration_run_job);
     ki__handler_queue_init(&reg->queue, alloc, ki__engine_hash_key(engine), o.queue_limit);
@@ -149,14 +149,14 @@ void ki__registration_abandon(ki_registration *registration, bool started)
     (void)ki_registration_unref(registration);
 }
 
-ki__registration_seat *ki__registration_seat_of(ki_registration *registration)
+ki__registration_entry *ki__registration_entry_of(ki_registration *registration)
 {
-    return &registration->seat;
+    return &registration->entry;
 }
 
-ki_registration *ki__registration_of_seat(ki__registration_seat *seat)
+ki_registration *ki__registration_of_entry(ki__registration_entry *entry)
 {
-    return KI__CONTAINER_OF(seat, ki_registration, seat);
+    return KI__CONTAINER_OF(entry, ki_registration, entry);
 }
 
 /* ---- queries ---- */

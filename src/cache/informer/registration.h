@@ -39,14 +39,14 @@ int ki__registration_start(ki_registration *registration);
 void ki__registration_abandon(ki_registration *registration, bool started);
 
 /** The owner's links and resync settings. */
-typedef struct ki__registration_seat {
+typedef struct ki__registration_entry {
     ki__list link;
     ki__list wake_link;
-    uint64_t wanted_ms; /* as requested; then the effective period; 0: never */
-    uint64_t resync_ms; /* current period; 0: never */
+    uint64_t requested_ms; /* as requested; then the effective period; 0: never */
+    uint64_t resync_ms;    /* current period; 0: never */
     uint64_t next_resync;
     bool syncing; /* takes part in the current resync */
-} ki__registration_seat;
+} ki__registration_entry;
 
 /** How far behind a handler is, for metrics and checks. */
 typedef struct ki__registration_lag {
@@ -62,8 +62,8 @@ ki__registration_lag ki__registration_get_lag(ki_registration *registration);
 /** For ki_registration_get_stats(). */
 ki_registration_stats ki__registration_stats(ki_registration *registration);
 
-ki__registration_seat *ki__registration_seat_of(ki_registration *registration);
-ki_registration *ki__registration_of_seat(ki__registration_seat *seat);
+ki__registration_entry *ki__registration_entry_of(ki_registration *registration);
+ki_registration *ki__registration_of_entry(ki__registration_entry *entry);
 
 /* Queueing; see handler_queue.h. A removed registration drops everything. True: call
  * ki__registration_wake() for it, with no lock held, now or slightly later. */

@@ -61,12 +61,12 @@ static size_t call_for_each(ki_registration *reg, const ki__hand *hand)
     size_t count = 0;
     reg->left_out += hand->left_out;
     if (!ki__registration_is_removed(reg)) {
-        ki__handler_tell_left_out(&reg->handler, &reg->left_out);
+        ki__handler_notify_left_out(&reg->handler, &reg->left_out);
     }
     while (count < hand->count && !ki__registration_is_removed(reg)) {
         const ki__note *note = &hand->notes[count++];
         atomic_store_explicit(&reg->in_hand, hand->count - count, memory_order_relaxed);
-        ki__handler_tell(&reg->handler, note, &reg->left_out);
+        ki__handler_notify(&reg->handler, note, &reg->left_out);
         count_one(&reg->delivered);
     }
     return count;
@@ -134,13 +134,13 @@ static void notify_owner(ki_registration *reg)
 typedef enum stay { STAY_FOR_SOME, STAY_WHILE_UNDISTURBED, STAY_FOR_EVER } stay;
 
 /* Whether to make another call, if anything is pending. */
-static bool goes_on(ki_registration *reg, stay how, size_t count, size_t max)
+static bool continues(ki_registration *reg, stay how, size_t count, size_t max)
 {
     if (ki__registration_is_removed(reg)) {
         return false;
     }
     return count < max ||
-           (how == STAY_WHILE_UNDISTURBED && !ki__pool_is_wanted(ki__engine_pool(reg->engine)));
+           (how == STAY_WHILE_UNDISTURBED && !ki__pool_has_waiting(ki__engine_pool(reg->engine)));
 }
 
 /* Delivery is not possible: another thread or an outer callback of this one delivers, or the
@@ -166,7 +166,7 @@ static int refuse_delivery(ki_registration *reg, ki__place here)
 static size_t deliver_locked(ki_registration *reg, size_t max, stay how)
 {
     size_t count = 0;
-    for (notify_owner(reg); goes_on(reg, how, count, max); notify_owner(reg)) {
+    for (notify_owner(reg); continues(reg, how, count, max); notify_owner(reg)) {
         if (ki__registration_must_call_on_synced(reg)) {
             count += call_on_synced(reg);
         } else if (ki__handler_queue_len(&reg->queue) != 0) {

@@ -45,7 +45,7 @@ static int reserve(ki_registration *reg, size_t count)
 static bool concerns(const ki_registration *reg, const ki__note *note)
 {
     if (note->type == KI__NOTE_SYNC) {
-        return reg->seat.syncing;
+        return reg->entry.syncing;
     }
     return !note->same_version || reg->options.deliver_unchanged;
 }
@@ -75,7 +75,7 @@ int ki__registration_reserve_batch(ki_registration *registration, const ki__appl
             r = reserve_shared(reg, notes->count);
         } else {
             bool unchanged = reg->options.deliver_unchanged;
-            r = reserve(reg, ki__apply_count(applier, unchanged, reg->seat.syncing));
+            r = reserve(reg, ki__apply_count(applier, unchanged, reg->entry.syncing));
         }
         ki__mutex_unlock(&reg->lock);
     }

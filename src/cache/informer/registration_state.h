@@ -62,7 +62,7 @@ struct ki_registration {
     ki_handler handler;
     ki_handler_options options;
     ki__registration_owner owner;
-    ki__registration_seat seat;
+    ki__registration_entry entry;
     ki__task task; /* holds a reference while posted; for delivery inside the engine */
     ki__job job;   /* the same for delivery on a thread */
     ki__mutex lock;

@@ -115,11 +115,11 @@ static bool may_sleep_on(const ki_registration *reg)
 
 void ki__wake_list_add(ki__wake_list *list, ki_registration *registration)
 {
-    ki__registration_seat *seat = ki__registration_seat_of(registration);
-    if (ki__list_is_empty(&seat->wake_link)) { /* a caller may dispatch before it is woken */
+    ki__registration_entry *entry = ki__registration_entry_of(registration);
+    if (ki__list_is_empty(&entry->wake_link)) { /* a caller may dispatch before it is woken */
         ki__refs_take(&registration->refs);
         ki__list_push_back(may_sleep_on(registration) ? &list->later : &list->now,
-                           &seat->wake_link);
+                           &entry->wake_link);
     }
 }
 
@@ -128,7 +128,7 @@ static void send(ki__list *links)
     ki__list *link;
     while ((link = ki__list_pop_front(links)) != NULL) {
         ki_registration *registration =
-            ki__registration_of_seat(KI__CONTAINER_OF(link, ki__registration_seat, wake_link));
+            ki__registration_of_entry(KI__CONTAINER_OF(link, ki__registration_entry, wake_link));
         ki__registration_wake(registration);
         (void)ki_registration_unref(registration);
     }

@@ -8,18 +8,20 @@
 #include <kinformer/error.h>
 #include <kinformer/str.h>
 
-typedef struct ki__aside ki__aside;
+typedef struct ki__skipped_object ki__skipped_object;
 
 /** Zeroed: empty. */
-typedef struct ki__asides {
-    ki__aside *first; /* in order of arrival */
-    ki__aside *last;
-} ki__asides;
+typedef struct ki__skipped_objects {
+    ki__skipped_object *first; /* in order of arrival */
+    ki__skipped_object *last;
+} ki__skipped_objects;
 
 /** Copies both. 0 or -ENOMEM. */
-int ki__asides_add(ki__asides *asides, const ki_alloc *alloc, ki_str key, const ki_error *error);
+int ki__skipped_objects_add(ki__skipped_objects *skipped, const ki_alloc *alloc, ki_str key,
+                            const ki_error *error);
 
 /** Removes all, and reports each if `hook` is not NULL. */
-void ki__asides_end(ki__asides *asides, const ki_alloc *alloc, const ki_error_hook *hook);
+void ki__skipped_objects_end(ki__skipped_objects *skipped, const ki_alloc *alloc,
+                             const ki_error_hook *hook);
 
 #endif

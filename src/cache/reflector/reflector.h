@@ -46,7 +46,7 @@ typedef enum ki__attempt {
     KI__ATTEMPT_NONE,     /* no request, or it has ended */
     KI__ATTEMPT_DUE,      /* the task will send it */
     KI__ATTEMPT_SENT,     /* no byte of the response received yet */
-    KI__ATTEMPT_ANSWERED, /* the server has responded */
+    KI__ATTEMPT_ACCEPTED, /* the server has responded */
     KI__ATTEMPT_MAX
 } ki__attempt;
 
@@ -54,10 +54,10 @@ typedef enum ki__attempt {
 typedef enum ki__then { KI__THEN_LIST, KI__THEN_WATCH } ki__then;
 
 /* Which resourceVersion a list requests. */
-typedef enum ki__ask {
-    KI__ASK_KNOWN, /* the last known one, or newer */
-    KI__ASK_LATEST /* the latest: the known one expired, or the server is behind it */
-} ki__ask;
+typedef enum ki__list_version {
+    KI__LIST_VERSION_KNOWN, /* the last known one, or newer */
+    KI__LIST_VERSION_LATEST /* the latest: the known one expired, or the server is behind it */
+} ki__list_version;
 
 /* Origin of `version`, which decides whether an event that is not newer was delivered before. */
 typedef enum ki__origin {
@@ -107,7 +107,7 @@ struct ki_reflector {
     ki__attempt attempt;
     ki__then then;                  /* what follows BACKOFF */
     ki_failure_class relist_reason; /* why the last watch ended, for the next list */
-    ki__ask ask;
+    ki__list_version list_version;
     ki__origin origin;
     ki__streaming streaming;
     ki__watches watches;
@@ -130,9 +130,9 @@ struct ki_reflector {
     uint64_t no_streaming_until;
     uint64_t first_internal; /* start of the current series of 500s */
     uint64_t last_internal;
-    ki_watch_event_type last_type;     /* with the next: the last delivered event, */
-    const ki_object *last_object;      /* or NULL */
-    char asked[KI__VERSION_MAX + 1];   /* the version of the current list; "": the latest */
+    ki_watch_event_type last_type;       /* with the next: the last delivered event, */
+    const ki_object *last_object;        /* or NULL */
+    char requested[KI__VERSION_MAX + 1]; /* the version of the current list; "": the latest */
     char version[KI__VERSION_MAX + 1]; /* copy of the one in `shared`, readable without the lock */
 
     /* Any thread. */
@@ -189,9 +189,9 @@ void ki__reflector_set_state(ki_reflector *r, ki_reflector_state state);
 /** Changes the state of the request; asserts that its table allows the transition. */
 void ki__reflector_set_attempt(ki_reflector *r, ki__attempt attempt);
 /** Whether the server has responded to the current request, which has not ended. */
-static inline bool ki__reflector_is_answered(const ki_reflector *r)
+static inline bool ki__reflector_is_accepted(const ki_reflector *r)
 {
-    return r->call != NULL && r->attempt == KI__ATTEMPT_ANSWERED;
+    return r->call != NULL && r->attempt == KI__ATTEMPT_ACCEPTED;
 }
 /** Asserts all invariants. */
 void ki__reflector_check(const ki_reflector *r);

@@ -149,7 +149,7 @@ static void log_failure(const ki_reflector *r, ki_log_level level, const char *m
     char attempt[KI__DIGITS_SIZE];
     char failing[SECONDS_SIZE];
     char retry[SECONDS_SIZE];
-    if (!ki__log_wants(log, level)) {
+    if (!ki__log_accepts(log, level)) {
         return;
     }
     const ki_error *error = failure->error;
@@ -256,7 +256,7 @@ void ki__reflector_on_reminder(ki__timer *timer)
         return;
     }
     ki__timer_set_after(timer, REMINDER_NS);
-    if (ki__reflector_is_answered(r)) {
+    if (ki__reflector_is_accepted(r)) {
         return; /* the next attempt is in progress, and looks good */
     }
     const ki_health *health = &r->shared.health; /* written by this thread only */

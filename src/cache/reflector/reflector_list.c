@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "cache/reflector/reflector.h"
 
-static const char *version_to_ask(const ki_reflector *r)
+static const char *version_to_request(const ki_reflector *r)
 {
-    if (r->ask == KI__ASK_LATEST) {
+    if (r->list_version == KI__LIST_VERSION_LATEST) {
         return "";
     }
     if (r->version[0] == '\0') {
@@ -31,16 +31,16 @@ static uint32_t page_size(const ki_reflector *r, const char *version)
 
 void ki__reflector_list_begin(ki_reflector *r)
 {
-    const char *version = version_to_ask(r);
-    memcpy(r->asked, version, strlen(version) + 1); /* it must outlive the current version */
+    const char *version = version_to_request(r);
+    memcpy(r->requested, version, strlen(version) + 1); /* it must outlive the current version */
     const ki_list_options options = {
         .size = sizeof(options),
         .label_selector = r->options.label_selector,
         .field_selector = r->options.field_selector,
-        .resource_version = r->asked,
+        .resource_version = r->requested,
         /* Servers reject it without a version. */
-        .resource_version_match = r->asked[0] == '\0' ? "" : "NotOlderThan",
-        .limit = page_size(r, r->asked),
+        .resource_version_match = r->requested[0] == '\0' ? "" : "NotOlderThan",
+        .limit = page_size(r, r->requested),
         .projection = r->options.projection,
     };
     ki__reflector_count(r, &r->shared.health.lists);
@@ -60,8 +60,8 @@ void ki__reflector_list_failed(ki_reflector *r, const ki_error *error, const ki_
     }
     ki__trouble trouble = ki__reflector_classify(error, status);
     bool version = trouble == KI__TROUBLE_EXPIRED || trouble == KI__TROUBLE_TOO_LARGE;
-    if (version && r->ask != KI__ASK_LATEST) {
-        r->ask = KI__ASK_LATEST;
+    if (version && r->list_version != KI__LIST_VERSION_LATEST) {
+        r->list_version = KI__LIST_VERSION_LATEST;
         ki__reflector_log_routine(r, "resource version not available; listing the latest", error);
         ki__reflector_go(r, KI_REFLECTOR_LISTING);
         return;
@@ -148,7 +148,7 @@ static void on_end(const char *version, const ki_error *error, const ki_object *
         ki__reflector_check(r);
         return;
     }
-    if (strcmp(r->asked, "0") == 0 && r->pages.paging.count > 1) {
+    if (strcmp(r->requested, "0") == 0 && r->pages.paging.count > 1) {
         r->paginated = true;
     }
     ki_error failure;

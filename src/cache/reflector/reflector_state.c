@@ -30,8 +30,8 @@ _Static_assert(sizeof(states) / sizeof(states[0]) == KI_REFLECTOR_STATE_MAX, "a 
 static const ki__attempt next_attempt[] = {
     [KI__ATTEMPT_NONE] = KI__ATTEMPT_DUE,
     [KI__ATTEMPT_DUE] = KI__ATTEMPT_SENT,
-    [KI__ATTEMPT_SENT] = KI__ATTEMPT_ANSWERED,
-    [KI__ATTEMPT_ANSWERED] = KI__ATTEMPT_NONE,
+    [KI__ATTEMPT_SENT] = KI__ATTEMPT_ACCEPTED,
+    [KI__ATTEMPT_ACCEPTED] = KI__ATTEMPT_NONE,
 };
 _Static_assert(sizeof(next_attempt) / sizeof(next_attempt[0]) == KI__ATTEMPT_MAX, "for each");
 
@@ -59,7 +59,7 @@ static ki_reflector_state way_to_list(const ki_reflector *r)
 }
 
 /* Whether a watch is in progress, or will be resumed. */
-static bool is_in_step(const ki_reflector *r, ki_reflector_state state)
+static bool is_synced_in(const ki_reflector *r, ki_reflector_state state)
 {
     return state == KI_REFLECTOR_WATCHING ||
            (state == KI_REFLECTOR_BACKOFF && r->then == KI__THEN_WATCH);
@@ -81,7 +81,7 @@ static void publish(ki_reflector *r)
     health->next = next;
     r->shared.times.backoff_until = 0;
     health->arrived = 0;                             /* it was just cleared */
-    health->answered = ki__reflector_is_answered(r); /* a stream that continues as a watch */
+    health->accepted = ki__reflector_is_accepted(r); /* a stream that continues as a watch */
     ki__mutex_unlock(&r->shared.lock);
 }
 
@@ -93,7 +93,7 @@ void ki__reflector_set_state(ki_reflector *r, ki_reflector_state state)
             {"to", ki_str_from(states[state].name)}, {"resource_version", ki_str_from(r->version)});
     r->state = state;
     ki__collect_clear(&r->found);
-    if (!is_in_step(r, state)) {
+    if (!is_synced_in(r, state)) {
         ki__timer_cancel(&r->resync);
     } else if (!ki__timer_is_set(&r->resync)) {
         ki__timer_set_after(&r->resync, r->options.resync_period_ns);
@@ -131,7 +131,7 @@ void ki__reflector_check(const ki_reflector *r)
     check_call(r);
     bool gathers = r->state == KI_REFLECTOR_STREAMING || r->state == KI_REFLECTOR_LISTING;
     ki_assert(gathers || (r->found.count == 0 && r->found.unread_count == 0));
-    ki_assert(!ki__timer_is_set(&r->resync) || is_in_step(r, r->state));
+    ki_assert(!ki__timer_is_set(&r->resync) || is_synced_in(r, r->state));
     if (r->state == KI_REFLECTOR_NEW || r->state == KI_REFLECTOR_STOPPED) {
         ki_assert(!ki__timer_is_set(&r->wait) && r->attempt == KI__ATTEMPT_NONE);
         ki_assert(r->last_object == NULL);
@@ -171,8 +171,9 @@ static uint64_t wait_for(ki_reflector *r, ki__then then, const ki_error *error)
 {
     uint64_t delay =
         ki__backoff_next(then == KI__THEN_WATCH ? &r->rewatch : &r->backoff, r->engine);
-    uint64_t asked = ki__backoff_asked(r->engine, error != NULL ? error->retry_after_ms : 0);
-    return delay > asked ? delay : asked;
+    uint64_t requested =
+        ki__backoff_requested(r->engine, error != NULL ? error->retry_after_ms : 0);
+    return delay > requested ? delay : requested;
 }
 
 static void wait_until(ki_reflector *r, ki__then then, uint64_t until)
@@ -251,7 +252,7 @@ static uint64_t watchdog_time(const ki_reflector *r)
 {
     uint64_t last = r->alive;
     uint64_t limit = r->options.silence_ns;
-    if (r->state == KI_REFLECTOR_STREAMING && r->attempt == KI__ATTEMPT_ANSWERED) {
+    if (r->state == KI_REFLECTOR_STREAMING && r->attempt == KI__ATTEMPT_ACCEPTED) {
         last = r->progress > r->alive ? r->progress : r->alive;
         limit = r->options.initial_idle_ns;
     }
@@ -305,7 +306,7 @@ static void give_up(ki_reflector *r, bool overdue)
     (void)ki__error_set(&error, -ETIMEDOUT, "timeout: no data from the source");
     switch (r->state) {
     case KI_REFLECTOR_STREAMING:
-        if (r->attempt != KI__ATTEMPT_ANSWERED) {
+        if (r->attempt != KI__ATTEMPT_ACCEPTED) {
             ki__reflector_stream_ended(r, &error, NULL);
             break;
         }

@@ -16,11 +16,11 @@
 
 void ki__reflector_stream_begin(ki_reflector *r)
 {
-    const char *version = r->ask == KI__ASK_LATEST ? "" : r->version;
-    memcpy(r->asked, version, strlen(version) + 1);
+    const char *version = r->list_version == KI__LIST_VERSION_LATEST ? "" : r->version;
+    memcpy(r->requested, version, strlen(version) + 1);
     ki_list_options options = {
         .size = sizeof(options),
-        .resource_version = r->asked,
+        .resource_version = r->requested,
         .resource_version_match = "NotOlderThan",
         .send_initial_events = true,
     };
@@ -172,7 +172,7 @@ static void cut_short(ki_reflector *r, const ki_error *error)
         return;
     }
     r->streaming = KI__STREAMING_CUT;
-    if (r->attempt == KI__ATTEMPT_ANSWERED) {
+    if (r->attempt == KI__ATTEMPT_ACCEPTED) {
         ki__reflector_fail_at_once(r, KI_REFLECTOR_STREAMING, error);
     } else {
         ki__reflector_fail(r, KI__THEN_LIST, error, NULL);
@@ -221,12 +221,12 @@ void ki__reflector_stream_ended(ki_reflector *r, const ki_error *error, const ki
         break;
     case KI__TROUBLE_EXPIRED:
     case KI__TROUBLE_TOO_LARGE:
-        if (r->ask == KI__ASK_LATEST) {
+        if (r->list_version == KI__LIST_VERSION_LATEST) {
             /* The latest was requested. A server whose watch cache lags, or is not ready, may still
              * list; if not, its response has the reason. */
             fall_back(r, error);
         } else {
-            r->ask = KI__ASK_LATEST;
+            r->list_version = KI__LIST_VERSION_LATEST;
             ki__reflector_log_routine(r, "resource version not available; listing the latest",
                                       error);
             ki__reflector_go(r, KI_REFLECTOR_STREAMING);

@@ -32,7 +32,7 @@ static int check_age(ki_reflector *r, const char *version, ki_error *error)
     if (!ki__version_is_older(version, r->version)) {
         return 0;
     }
-    if (r->asked[0] == '\0') {
+    if (r->requested[0] == '\0') {
         ki_error report = KI_ERROR_INIT;
         fill_stale(r, version, "the server's state went back", &report);
         ki__reflector_count(r, &r->shared.health.epoch_changes);
@@ -40,7 +40,7 @@ static int check_age(ki_reflector *r, const char *version, ki_error *error)
         return 0;
     }
     /* A list of the latest shows whether the server has anything newer. */
-    r->ask = KI__ASK_LATEST;
+    r->list_version = KI__LIST_VERSION_LATEST;
     ki__reflector_count(r, &r->shared.health.anomalies);
     fill_stale(r, version, "stale list", error);
     return KI_ERR_STALE;
@@ -153,7 +153,7 @@ int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error
         }
         return code;
     }
-    r->ask = KI__ASK_KNOWN;
+    r->list_version = KI__LIST_VERSION_KNOWN;
     r->watches = KI__WATCHES_NONE;
     ki__reflector_trust_streaming(r);
     r->last_object = ki_object_unref(r->last_object);

@@ -31,7 +31,7 @@ static ki__then way_back(const ki_reflector *r)
 
 /* Resumes the watch. Many short watches in a row are spread out. `error` is NULL if the watch ended
  * normally. */
-static void take_up(ki_reflector *r, const ki_error *error)
+static void resume(ki_reflector *r, const ki_error *error)
 {
     bool quick = ki__engine_now(r->engine) - r->began < KI__WATCH_SHORT_NS;
     if (has_version(r) && !(quick && r->watches == KI__WATCHES_QUICK)) {
@@ -48,7 +48,7 @@ static void take_up(ki_reflector *r, const ki_error *error)
     }
 }
 
-static void wait_and_take_up(ki_reflector *r, const ki_error *error, const ki_object *status)
+static void wait_and_resume(ki_reflector *r, const ki_error *error, const ki_object *status)
 {
     ki__reflector_fail(r, way_back(r), error, status);
 }
@@ -59,19 +59,19 @@ static void ended_with(ki_reflector *r, const ki_error *error, const ki_object *
     switch (ki__reflector_classify(error, status)) {
     case KI__TROUBLE_NETWORK:
         if (lived) {
-            take_up(r, error);
+            resume(r, error);
         } else {
-            wait_and_take_up(r, error, status);
+            wait_and_resume(r, error, status);
         }
         break;
     case KI__TROUBLE_REFUSED:
     case KI__TROUBLE_BUSY:
     case KI__TROUBLE_MEMORY:
-        wait_and_take_up(r, error, status);
+        wait_and_resume(r, error, status);
         break;
     case KI__TROUBLE_INTERNAL:
         if (in_stream && ki__reflector_may_retry_internal(r)) {
-            take_up(r, error);
+            resume(r, error);
         } else {
             ki__reflector_fail(r, KI__THEN_LIST, error, status);
         }
@@ -96,7 +96,7 @@ void ki__reflector_watch_ended(ki_reflector *r, const ki_error *error, const ki_
     if (error != NULL) {
         /* A watch that was never accepted has not worked, regardless of its duration. */
         bool worked =
-            r->events != 0 || (r->attempt == KI__ATTEMPT_ANSWERED && lived >= KI__WATCH_SHORT_NS);
+            r->events != 0 || (r->attempt == KI__ATTEMPT_ACCEPTED && lived >= KI__WATCH_SHORT_NS);
         ended_with(r, error, status, in_stream, worked);
     } else if (empty) {
         ki_error nothing;
@@ -104,7 +104,7 @@ void ki__reflector_watch_ended(ki_reflector *r, const ki_error *error, const ki_
         (void)ki__error_set(&nothing, KI_ERR_UNSUPPORTED, "watch ended immediately without events");
         ki__reflector_fail(r, KI__THEN_LIST, &nothing, NULL);
     } else {
-        take_up(r, NULL);
+        resume(r, NULL);
     }
 }
 
@@ -174,8 +174,8 @@ static void advance(ki_reflector *r, ki_watch_event_type type, const char *versi
     ki__reflector_set_version(r, version, origin);
 }
 
-static int tell_target(ki_reflector *r, ki_watch_event_type type, const ki_object *object,
-                       ki_error *error)
+static int deliver_to_target(ki_reflector *r, ki_watch_event_type type, const ki_object *object,
+                             ki_error *error)
 {
     const ki_reflector_target *target = &r->target;
     switch (type) {
@@ -193,7 +193,8 @@ static int tell_target(ki_reflector *r, ki_watch_event_type type, const ki_objec
     return 0;
 }
 
-static int tell(ki_reflector *r, ki_watch_event_type type, const ki_object *object, ki_error *error)
+static int deliver(ki_reflector *r, ki_watch_event_type type, const ki_object *object,
+                   ki_error *error)
 {
     const ki_reflector_target *target = &r->target;
     ki_object *kept = NULL;
@@ -203,7 +204,7 @@ static int tell(ki_reflector *r, ki_watch_event_type type, const ki_object *obje
     }
     object = kept != NULL ? kept : object;
     if (target->transform == NULL) {
-        code = tell_target(r, type, object, error);
+        code = deliver_to_target(r, type, object, error);
         (void)ki_object_unref(kept);
         return code;
     }
@@ -212,7 +213,7 @@ static int tell(ki_reflector *r, ki_watch_event_type type, const ki_object *obje
     if (code >= 0 || type == KI_WATCH_EVENT_DELETED) { /* a deletion must not be lost */
         code = ki__reflector_is_stopping(r)
                    ? 0
-                   : tell_target(r, type, made != NULL ? made : object, error);
+                   : deliver_to_target(r, type, made != NULL ? made : object, error);
     }
     (void)ki_object_unref(made);
     (void)ki_object_unref(kept);
@@ -221,7 +222,7 @@ static int tell(ki_reflector *r, ki_watch_event_type type, const ki_object *obje
 
 /* An event that the target rejected is delivered again later, if that can help; otherwise it is
  * reported. Whether the watch continues. */
-static bool goes_on_after(ki_reflector *r, int code, const char *key, ki_error *error)
+static bool continues_after(ki_reflector *r, int code, const char *key, ki_error *error)
 {
     if (code >= 0) {
         return true;
@@ -231,7 +232,7 @@ static bool goes_on_after(ki_reflector *r, int code, const char *key, ki_error *
     }
     if (ki_error_is_retriable(code)) {
         if (!ki__reflector_is_stopping(r)) {
-            wait_and_take_up(r, error, NULL);
+            wait_and_resume(r, error, NULL);
         }
         return false;
     }
@@ -258,7 +259,7 @@ static void on_bookmark(ki_reflector *r, const ki_object *object)
     if (r->target.bookmark != NULL) {
         code = r->target.bookmark(version, r->target.user, &error);
     }
-    if (goes_on_after(r, code, "", &error)) {
+    if (continues_after(r, code, "", &error)) {
         advance(r, KI_WATCH_EVENT_BOOKMARK, version, KI__ORIGIN_LIST);
     }
 }
@@ -288,8 +289,8 @@ static void watch_event(ki_reflector *r, ki_watch_event_type type, const ki_obje
     }
     ki_error error;
     ki__error_init(&error);
-    int code = is == NEW ? tell(r, type, object, &error) : 0;
-    if (goes_on_after(r, code, ki_object_key(object), &error)) {
+    int code = is == NEW ? deliver(r, type, object, &error) : 0;
+    if (continues_after(r, code, ki_object_key(object), &error)) {
         advance(r, type, ki_object_resource_version(object), KI__ORIGIN_EVENT);
         (void)ki_object_unref(r->last_object);
         r->last_object = ki_object_ref(object);
@@ -320,7 +321,7 @@ static void watch_skipped(ki_reflector *r, ki_watch_event_type type, const char 
         order < 0;
     bool fits =
         strnlen(version, KI__VERSION_MAX + 1) <= KI__VERSION_MAX; /* no object has a longer one */
-    if (goes_on_after(r, code, key, &error) && !older && fits) {
+    if (continues_after(r, code, key, &error) && !older && fits) {
         advance(r, type, version, KI__ORIGIN_EVENT);
     }
 }
@@ -346,9 +347,9 @@ static void on_error_event(ki_reflector *r, const ki_error *error, const ki_obje
 static void note_accepted(ki_reflector *r)
 {
     if (r->attempt == KI__ATTEMPT_SENT) {
-        ki__reflector_set_attempt(r, KI__ATTEMPT_ANSWERED);
+        ki__reflector_set_attempt(r, KI__ATTEMPT_ACCEPTED);
         ki__mutex_lock(&r->shared.lock);
-        r->shared.health.answered = true;
+        r->shared.health.accepted = true;
         ki__mutex_unlock(&r->shared.lock);
         ki__reflector_watch_over(r);
         if (r->state == KI_REFLECTOR_WATCHING) {

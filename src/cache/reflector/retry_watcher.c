@@ -110,7 +110,7 @@ static void watch_again(ki_retry_watcher *w, uint32_t delay_ms)
 {
     drop_call(w);
     uint64_t now = ki__engine_now(w->engine);
-    uint64_t delay = ki__backoff_asked(w->engine, delay_ms);
+    uint64_t delay = ki__backoff_requested(w->engine, delay_ms);
     uint64_t soonest = w->began + KI__SECOND_NS;
     ki__timer_set(&w->again, now + delay > soonest ? now + delay : soonest);
 }

@@ -54,7 +54,7 @@ int ki__ids_reserve(ki__ids *ids, size_t more)
     return r;
 }
 
-void ki__ids_give(ki__ids *ids, uint32_t id)
+void ki__ids_release(ki__ids *ids, uint32_t id)
 {
     ki_assert(ids->end_count < ids->cap);
     ids->free[ids->end_count++] = id;

@@ -27,11 +27,11 @@ int ki__ids_take(ki__ids *ids, uint32_t *ret_id);
 /** Reverts the last ki__ids_take(). */
 void ki__ids_untake(ki__ids *ids, uint32_t id);
 
-/** Reserves space for `more` calls of ki__ids_give(), which then cannot fail. */
+/** Reserves space for `more` calls of ki__ids_release(), which then cannot fail. */
 int ki__ids_reserve(ki__ids *ids, size_t more);
 
 /** Releases an id; it is not reused before the transaction ends. */
-void ki__ids_give(ki__ids *ids, uint32_t id);
+void ki__ids_release(ki__ids *ids, uint32_t id);
 
 /** Ends the transaction: its changes become permanent, or are reverted. */
 void ki__ids_commit(ki__ids *ids);

@@ -259,7 +259,7 @@ void ki__index_remove(ki__edit *edit, ki__index_state *state, ki__ids *ids,
     ki__posting_free(edit->alloc, posting, edit->number);
     slot->ptr = NULL;
     ki__vec_prune(edit, &state->postings, number);
-    ki__ids_give(ids, number);
+    ki__ids_release(ids, number);
 }
 
 struct free_context {

@@ -32,7 +32,7 @@ static const ki__slot *find_slot(const ki_snapshot *version, const ki__bucket *b
     return NULL;
 }
 
-static void ask_for_bucket(const ki__bucket *bucket)
+static void prefetch_bucket(const ki__bucket *bucket)
 {
     if (bucket != NULL) {
         __builtin_prefetch(bucket);
@@ -41,7 +41,7 @@ static void ask_for_bucket(const ki__bucket *bucket)
 }
 
 /* The far end of an object, which holds its uid. */
-static void ask_for_uid(const ki_object *object)
+static void prefetch_uid(const ki_object *object)
 {
     if (object != NULL) {
         const char *uid = ki_object_uid(object);
@@ -63,7 +63,7 @@ void ki__warmer_add(ki__warmer *warmer, const ki_object *object, uint32_t hash)
         uint32_t number = ki__table_bucket_of(&version->keys, hash);
         warmer->ahead[at].hash = hash;
         warmer->ahead[at].bucket = ki__vec_get(&version->keys.buckets, number).ptr;
-        ask_for_bucket(warmer->ahead[at].bucket);
+        prefetch_bucket(warmer->ahead[at].bucket);
     }
     at = (at - STRIDE) & mask;
     warmer->ahead[at].slot = find_slot(version, warmer->ahead[at].bucket, warmer->ahead[at].hash);
@@ -75,6 +75,6 @@ void ki__warmer_add(ki__warmer *warmer, const ki_object *object, uint32_t hash)
         __builtin_prefetch(&warmer->ahead[at].old->refs);
     }
     at = (at - STRIDE) & mask;
-    ask_for_uid(warmer->ahead[at].old);
-    ask_for_uid(warmer->ahead[at].object);
+    prefetch_uid(warmer->ahead[at].old);
+    prefetch_uid(warmer->ahead[at].object);
 }

@@ -266,7 +266,7 @@ static void finish_indexes(ki_txn *txn, uint32_t id)
 }
 
 /* Releases an object that the transaction removes from `id`. Garbage space was reserved. */
-static void let_go(ki_txn *txn, const ki_object *object, uint32_t id)
+static void release_object(ki_txn *txn, const ki_object *object, uint32_t id)
 {
     void *in_base = ki__vec_get(&txn->base->objects, id).ptr;
     if (in_base == object) {
@@ -347,7 +347,7 @@ static int overwrite(ki_txn *txn, const ki_object *object, uint32_t id, const ki
     }
     void *kept = keep(txn, object, id);
     txn->next->object_bytes += ki__object_footprint(object) - ki__object_footprint(old);
-    let_go(txn, old, id);
+    release_object(txn, old, id);
     slot->ptr = kept;
     finish_indexes(txn, id);
     return 0;
@@ -455,12 +455,12 @@ int ki__txn_remove(ki_txn *txn, uint32_t id, ki_error *error)
         return ki__error_code(error, r);
     }
     next->object_bytes -= ki__object_footprint(object);
-    let_go(txn, object, id); /* before the reserved garbage space is used otherwise */
+    release_object(txn, object, id); /* before the reserved garbage space is used otherwise */
     slot->ptr = NULL;
     finish_indexes(txn, id);
     ki__table_remove(&txn->edit, &next->keys, hash, id);
     ki__vec_prune(&txn->edit, &next->objects, id);
-    ki__ids_give(&txn->store->ids, id);
+    ki__ids_release(&txn->store->ids, id);
     return 0;
 }
 

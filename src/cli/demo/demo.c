@@ -94,15 +94,16 @@ static void on_synced(cli_target *target)
         }
         cli_text_init(&count);
         cli_put_count(&count, objects);
-        demo_tell(d, CLI_COLOR_GREEN, "informers: all %zu synced in %.2f s: %s objects",
-                  d->session.target_count,
-                  (double)(d->session.synced_ns - d->session.started_ns) / (double)CLI_SECOND_NS,
-                  ki_buf_text(&count));
+        demo_report(d, CLI_COLOR_GREEN, "informers: all %zu synced in %.2f s: %s objects",
+                    d->session.target_count,
+                    (double)(d->session.synced_ns - d->session.started_ns) / (double)CLI_SECOND_NS,
+                    ki_buf_text(&count));
         ki_buf_done(&count);
         d->changing = true;
         d->began_changing_ns = cli_now_ns();
         d->changing_ns = d->began_changing_ns;
-        demo_tell(d, CLI_COLOR_NONE, "cluster: starting changes, %u per second", d->options->rate);
+        demo_report(d, CLI_COLOR_NONE, "cluster: starting changes, %u per second",
+                    d->options->rate);
     }
 }
 
@@ -143,8 +144,8 @@ static void on_signal(void *user)
     if (d->session.events.signal == SIGINT && !d->interrupted && d->changing) {
         d->session.events.signal = 0;
         d->interrupted = true;
-        demo_tell(d, CLI_COLOR_YELLOW,
-                  "interrupted: ending the changes; again to exit immediately");
+        demo_report(d, CLI_COLOR_YELLOW,
+                    "interrupted: ending the changes; again to exit immediately");
     }
     cli_session_end(&d->session);
 }
@@ -154,23 +155,24 @@ static void on_signal(void *user)
 /* Reads everything from the server and compares it with the caches. */
 static int compare(demo *d, demo_check *ret_check, size_t *ret_wrong, ki_error *error)
 {
-    ki_response answers[DEMO_RESOURCES] = {{0}};
+    ki_response responses[DEMO_RESOURCES] = {{0}};
     int r = 0;
-    memset(answers, 0, sizeof(answers));
+    memset(responses, 0, sizeof(responses));
     *ret_check = (demo_check){0};
     for (size_t i = 0; r == 0 && i < DEMO_RESOURCES; i++) {
         const cli_target *target = &d->session.targets[i];
-        r = demo_check_read(d->session.client, target->resource, &answers[i], error);
+        r = demo_check_read(d->session.client, target->resource, &responses[i], error);
         if (r == 0) {
             ki_snapshot *cache = ki_store_snapshot(ki_informer_store(target->informer));
-            demo_check_compare(target->label, answers[i].list, cache, ret_check);
+            demo_check_compare(target->label, responses[i].list, cache, ret_check);
             (void)ki_snapshot_unref(cache);
         }
     }
     *ret_wrong =
-        r == 0 ? demo_controller_wrong(answers[DEMO_PODS].list, answers[DEMO_PODCOUNTS].list) : 0;
+        r == 0 ? demo_controller_wrong(responses[DEMO_PODS].list, responses[DEMO_PODCOUNTS].list)
+               : 0;
     for (size_t i = 0; i < DEMO_RESOURCES; i++) {
-        ki_response_done(&answers[i]);
+        ki_response_done(&responses[i]);
     }
     return r;
 }
@@ -181,7 +183,7 @@ static int settle(demo *d, demo_result *ret_result, ki_error *error)
 {
     uint64_t began = cli_now_ns();
     uint64_t until = began + d->options->wait_ms * CLI_MS_NS;
-    demo_tell(d, CLI_COLOR_NONE, "cluster: changes ended; comparing with the server");
+    demo_report(d, CLI_COLOR_NONE, "cluster: changes ended; comparing with the server");
     for (;;) {
         d->settling_ns = cli_now_ns();
         int r = cli_loop_run(&d->session.events, 0);
@@ -245,13 +247,13 @@ static int start_informers(demo *d, ki_error *error)
     return cli_session_start(session, &handler, on_synced, error);
 }
 
-static void tell_beginning(demo *d)
+static void report_start(demo *d)
 {
     ki_buf count;
     cli_text_init(&count);
     cli_put_count(&count, d->loaded);
-    demo_tell(d, CLI_COLOR_NONE, "server: listening on %s with %s objects",
-              ki_apiserver_url(d->server), ki_buf_text(&count));
+    demo_report(d, CLI_COLOR_NONE, "server: listening on %s with %s objects",
+                ki_apiserver_url(d->server), ki_buf_text(&count));
     ki_buf_done(&count);
 }
 
@@ -266,7 +268,7 @@ static int play(demo *d, cli_call *call, demo_result *ret_result, ki_error *erro
     call->flags.own_kubeconfig = ki_buf_text(&d->kubeconfig);
     call->flags.all_namespaces = true;
     d->began_ns = cli_now_ns();
-    tell_beginning(d);
+    report_start(d);
     if (cli_session_open(&d->session, &call->flags, names, 1) != CLI_OK) {
         return cli_fail(error, KI_ERR_STOPPED, "the informers could not start");
     }
@@ -300,7 +302,7 @@ static int run_demo(demo *d, cli_call *call)
     int r = play(d, call, &result, &error);
     if (d->session.started_ns == 0) { /* nothing was displayed */
         if (r != KI_ERR_STOPPED) {
-            cli_say_error(&error);
+            cli_report_error(&error);
         }
         return CLI_FAILED;
     }

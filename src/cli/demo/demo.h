@@ -54,7 +54,7 @@ typedef struct demo_row {
     bool relisted;            /* to be reported once all of it was delivered */
     uint64_t bars[DEMO_BARS]; /* events per half second; the last is in progress */
     size_t bar_count;
-    uint64_t bar_told; /* events counted in them */
+    uint64_t bar_events; /* events counted in them */
 } demo_row;
 
 /** One line of the event log. */
@@ -152,7 +152,7 @@ struct demo {
 double demo_seconds(const demo *d);
 double demo_changing_seconds(const demo *d);
 /** Adds a line to the event log. */
-void demo_tell(demo *d, cli_color color, const char *format, ...) KI_PRINTF(3, 4);
+void demo_report(demo *d, cli_color color, const char *format, ...) KI_PRINTF(3, 4);
 
 /* demo_churn.c */
 

@@ -14,16 +14,16 @@ static void cut(demo *d)
 {
     ki_apiserver_cut(d->server);
     d->cuts++;
-    demo_tell(d, CLI_COLOR_RED, "server: closed all connections");
+    demo_report(d, CLI_COLOR_RED, "server: closed all connections");
 }
 
 static void drop(demo *d)
 {
     ki_apiserver_drop_watches(d->server);
-    demo_tell(d, CLI_COLOR_YELLOW, "server: ended all watches, as in a graceful shutdown");
+    demo_report(d, CLI_COLOR_YELLOW, "server: ended all watches, as in a graceful shutdown");
 }
 
-static void go_away(demo *d)
+static void stop_server(demo *d)
 {
     int r = ki_apiserver_set_faults(d->server, "refuse", &d->failure);
     if (r < 0) {
@@ -34,21 +34,21 @@ static void go_away(demo *d)
     ki_apiserver_cut(d->server);
     d->cuts++;
     d->away = true;
-    demo_tell(d, CLI_COLOR_RED, "server: closed all connections and refuses new ones");
+    demo_report(d, CLI_COLOR_RED, "server: closed all connections and refuses new ones");
 }
 
 static void come_back(demo *d)
 {
     ki_apiserver_expire_history(d->server);
     demo_acts_end(d);
-    demo_tell(d, CLI_COLOR_YELLOW, "server: available again, with its history expired");
+    demo_report(d, CLI_COLOR_YELLOW, "server: available again, with its history expired");
 }
 
 static void fail_node(demo *d)
 {
     size_t moved = demo_churn_drain(d, DEMO_NODE);
-    demo_tell(d, CLI_COLOR_YELLOW, "cluster: %s failed; its %zu pods are replaced on other nodes",
-              d->query.node, moved);
+    demo_report(d, CLI_COLOR_YELLOW, "cluster: %s failed; its %zu pods are replaced on other nodes",
+                d->query.node, moved);
 }
 
 typedef struct act {
@@ -58,7 +58,7 @@ typedef struct act {
 } act;
 
 static const act acts[] = {
-    {0.15, NULL, cut},         {0.30, NULL, drop},      {0.45, NULL, go_away},
+    {0.15, NULL, cut},         {0.30, NULL, drop},      {0.45, NULL, stop_server},
     {0.45, outage, come_back}, {0.68, NULL, fail_node}, {0.82, NULL, cut},
 };
 

@@ -109,12 +109,12 @@ void demo_check_compare(const char *label, ki_list *server, const ki_snapshot *c
     }
 }
 
-int demo_check_read(ki_client *client, const ki_resource *resource, ki_response *ret_answer,
+int demo_check_read(ki_client *client, const ki_resource *resource, ki_response *ret_response,
                     ki_error *error)
 {
     ki_request request = KI_OPTIONS_INIT(ki_request);
     request.verb = KI_VERB_LIST;
     request.resource = resource;
     request.json = true;
-    return ki_client_do(client, &request, ret_answer, error);
+    return ki_client_do(client, &request, ret_response, error);
 }

@@ -29,6 +29,6 @@ void demo_check_compare(const char *label, ki_list *server, const ki_snapshot *c
 /** Reads all objects of a resource with a single JSON request: `list` of the response.
  *  Owner: ki_response_done(), in any case.  Thread: not inside the loop.  Blocks: yes. */
 KI_NODISCARD int demo_check_read(ki_client *client, const ki_resource *resource,
-                                 ki_response *ret_answer, ki_error *error);
+                                 ki_response *ret_response, ki_error *error);
 
 #endif

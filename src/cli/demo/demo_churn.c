@@ -136,7 +136,7 @@ static int change_something(demo *d)
         return change_pod(d);
     }
     if (chance < 79) {
-        return demo_world_wants_pod(&d->world)
+        return demo_world_needs_pod(&d->world)
                    ? create_pod(d)
                    : delete_pod(d, demo_world_random(&d->world, d->world.pod_count));
     }

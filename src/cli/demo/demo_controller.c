@@ -102,11 +102,12 @@ static void finish(demo_call *call, int result)
     ki_workqueue_done(c->queue, &call->work);
 }
 
-static void answered(ki_call *handle, const ki_response *answer, const ki_error *error, void *user)
+static void on_response(ki_call *handle, const ki_response *response, const ki_error *error,
+                        void *user)
 {
     demo_call *call = user;
     (void)handle;
-    (void)answer;
+    (void)response;
     call->call = ki_call_unref(call->call);
     call->demo->controller.writes += error == NULL;
     finish(call, error != NULL ? error->code : 0);
@@ -131,7 +132,7 @@ static int write_count(demo_call *call, const ki_object *known, uint64_t pods, u
     request.object = object;
     request.timeout_ms = 5000;
     if (r == 0) {
-        r = ki_client_call(d->session.client, &request, answered, call, &call->call, NULL);
+        r = ki_client_call(d->session.client, &request, on_response, call, &call->call, NULL);
     }
     (void)ki_object_unref(object);
     ki_buf_done(&json);

@@ -25,7 +25,7 @@ double demo_changing_seconds(const demo *d)
     return began != 0 ? (double)(cli_now_ns() - began) / (double)CLI_SECOND_NS : 0;
 }
 
-void demo_tell(demo *d, cli_color color, const char *format, ...)
+void demo_report(demo *d, cli_color color, const char *format, ...)
 {
     va_list args;
     if (d->line_count == DEMO_LINES) { /* drop the oldest one */
@@ -57,7 +57,7 @@ static uint64_t differences_of(const demo_row *row, const ki_health *health)
     return calls > others ? calls - others : 0;
 }
 
-static void tell_relist(demo *d, const cli_target *target, demo_row *row, const ki_health *health)
+static void report_relist(demo *d, const cli_target *target, demo_row *row, const ki_health *health)
 {
     uint64_t all = differences_of(row, health);
     uint64_t more = all > row->differences ? all - row->differences : 0;
@@ -73,27 +73,27 @@ static void tell_relist(demo *d, const cli_target *target, demo_row *row, const 
         cli_put_count(&text, more);
         cli_put(&text, more == 1 ? " difference" : " differences");
     }
-    demo_tell(d, CLI_COLOR_GREEN, "%s", ki_buf_text(&text));
+    demo_report(d, CLI_COLOR_GREEN, "%s", ki_buf_text(&text));
     ki_buf_done(&text);
     row->differences = all;
     row->relisted = false;
 }
 
-static void tell_resumed(demo *d)
+static void report_resumed(demo *d)
 {
     ki_buf took;
     cli_text_init(&took);
     cli_putf(&took, d->resumed_s < 1 ? "%.0f ms" : "%.1f s",
              d->resumed_s < 1 ? d->resumed_s * 1000 : d->resumed_s);
-    demo_tell(d, CLI_COLOR_GREEN, "informers: %zu resumed after %s without a relist", d->resumed,
-              ki_buf_text(&took));
+    demo_report(d, CLI_COLOR_GREEN, "informers: %zu resumed after %s without a relist", d->resumed,
+                ki_buf_text(&took));
     ki_buf_done(&took);
     d->resumed = 0;
     d->resumed_s = 0;
 }
 
 /* Watches that merely ended are normal; reported for information. */
-static void tell_reconnects(demo *d, uint64_t reconnects)
+static void report_reconnects(demo *d, uint64_t reconnects)
 {
     uint64_t now = cli_now_ns();
     if (reconnects != d->reconnects) {
@@ -102,8 +102,8 @@ static void tell_reconnects(demo *d, uint64_t reconnects)
         d->ended_ns = now;
     }
     if (d->ended != 0 && now - d->ended_ns >= GATHER_NS) {
-        demo_tell(d, CLI_COLOR_GREEN, "informers: resumed %zu watches that the server ended",
-                  d->ended);
+        demo_report(d, CLI_COLOR_GREEN, "informers: resumed %zu watches that the server ended",
+                    d->ended);
         d->ended = 0;
     }
 }
@@ -113,23 +113,23 @@ static void follow(demo *d, cli_target *target, demo_row *row, bool *lost)
     ki_health health = cli_follow_health(target);
     bool reconnected = target->follow.state == CLI_FOLLOW_RECONNECTED;
     switch (cli_follow_look(target, &health)) {
-    case CLI_NEWS_NONE:
-    case CLI_NEWS_FAILING: /* covered by the server's own line */
+    case CLI_SYNC_UNCHANGED:
+    case CLI_SYNC_FAILING: /* covered by the server's own line */
         break;
-    case CLI_NEWS_RECONNECTED:
-    case CLI_NEWS_SYNCED:
+    case CLI_SYNC_RECONNECTED:
+    case CLI_SYNC_SYNCED:
         if (!reconnected) { /* otherwise already counted */
             double seconds = cli_follow_seconds_to_connect(&target->follow);
             d->resumed_s = seconds > d->resumed_s ? seconds : d->resumed_s;
             d->resumed++;
         }
         break;
-    case CLI_NEWS_RELISTED:
+    case CLI_SYNC_RELISTED:
         row->relisted = true;
         break;
     }
     if (row->relisted && has_settled(&health)) {
-        tell_relist(d, target, row, &health);
+        report_relist(d, target, row, &health);
     }
     *lost = *lost || target->follow.state == CLI_FOLLOW_FAILING;
 }
@@ -146,10 +146,10 @@ void demo_story_follow(demo *d)
         d->reconnects = reconnects;
         d->ended = 0;
     } else {
-        tell_reconnects(d, reconnects);
+        report_reconnects(d, reconnects);
     }
     if (!lost && d->resumed != 0) {
-        tell_resumed(d);
+        report_resumed(d);
     }
 }
 
@@ -215,8 +215,8 @@ void demo_story_bars(demo *d)
     }
     for (size_t i = 0; i < DEMO_RESOURCES; i++) {
         demo_row *row = &d->rows[i];
-        uint64_t told = row->adds + row->updates + row->deletes - row->initial;
-        row->bars[row->bar_count - 1] += told - row->bar_told;
-        row->bar_told = told;
+        uint64_t events = row->adds + row->updates + row->deletes - row->initial;
+        row->bars[row->bar_count - 1] += events - row->bar_events;
+        row->bar_events = events;
     }
 }

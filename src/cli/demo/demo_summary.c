@@ -7,7 +7,7 @@
 #include "cli/text.h"
 
 typedef struct sums {
-    uint64_t told;
+    uint64_t events;
     uint64_t relists;
     uint64_t reconnects;
     uint64_t differences;
@@ -22,7 +22,7 @@ static sums sum_up(const demo *d)
     for (size_t i = 0; i < DEMO_RESOURCES; i++) {
         const demo_row *row = &d->rows[i];
         ki_health health = cli_follow_health(&d->session.targets[i]);
-        all.told += row->adds + row->updates + row->deletes - row->initial;
+        all.events += row->adds + row->updates + row->deletes - row->initial;
         all.relists += health.relists;
         all.reconnects += health.reconnects;
         all.differences += row->differences;
@@ -50,7 +50,7 @@ static void put_what(const demo *d, const sums *all, ki_buf *out)
              d->changed_s != 0 ? d->changed_s : demo_changing_seconds(d));
     cli_put_count(out, d->controller.writes);
     cli_put(out, " by the controller; ");
-    cli_put_count(out, all->told);
+    cli_put_count(out, all->events);
     cli_put(out, " delivered\n");
 }
 

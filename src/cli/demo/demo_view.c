@@ -72,7 +72,7 @@ static void put_row(demo *d, cli_table *table, size_t which, bool wide, size_t b
 }
 
 /* Number of columns left for the bars; the width of the others must be known. */
-static size_t room_for_bars(const cli_table *table)
+static size_t space_for_bars(const cli_table *table)
 {
     size_t used = 0;
     for (size_t i = 0; i + 1 < table->columns; i++) {
@@ -90,7 +90,7 @@ static void put_table(demo *d, ki_buf *out, size_t width)
         for (size_t i = 0; i < d->session.target_count; i++) {
             put_row(d, &table, i, width >= CLI_TABLE_WIDE, bars);
         }
-        bars = room_for_bars(&table);
+        bars = space_for_bars(&table);
         if (pass == 1) {
             cli_table_print(&table, out);
         }
@@ -205,15 +205,15 @@ static void put_picture(demo *d, ki_buf *out, size_t width, size_t room)
 static void put_counts(demo *d, ki_buf *out)
 {
     uint64_t objects = 0;
-    uint64_t told = 0;
+    uint64_t events = 0;
     for (size_t i = 0; i < DEMO_RESOURCES; i++) {
         objects += cli_follow_health(&d->session.targets[i]).objects;
-        told += d->rows[i].adds + d->rows[i].updates + d->rows[i].deletes - d->rows[i].initial;
+        events += d->rows[i].adds + d->rows[i].updates + d->rows[i].deletes - d->rows[i].initial;
     }
     cli_putf(out, "%4.1f s  caches: ", demo_seconds(d));
     cli_put_count(out, objects);
     cli_put(out, " objects; handlers received ");
-    cli_put_count(out, told);
+    cli_put_count(out, events);
     cli_put(out, " changes\n        ");
     put_queue(d, out);
     cli_put(out, "\n        ");

@@ -84,7 +84,7 @@ demo_map *demo_world_add_map(demo_world *world)
     return map;
 }
 
-bool demo_world_wants_pod(demo_world *world)
+bool demo_world_needs_pod(demo_world *world)
 {
     size_t first = world->first_pods;
     bool chance = demo_world_random(world, 2) == 0;

@@ -61,7 +61,7 @@ demo_pod *demo_world_add_pod(demo_world *world);
 demo_map *demo_world_add_map(demo_world *world);
 /** Whether the next change of the number of pods is an addition: random, but the number stays near
  *  its initial value. */
-bool demo_world_wants_pod(demo_world *world);
+bool demo_world_needs_pod(demo_world *world);
 /** Removes one; the last one takes its place. */
 void demo_world_drop_pod(demo_world *world, size_t position);
 void demo_world_drop_map(demo_world *world, size_t position);

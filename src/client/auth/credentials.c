@@ -82,7 +82,7 @@ ki__curl_tls ki__credentials_tls(const ki__credentials *credentials)
                     credentials->exec.secret.key);
 }
 
-static int tell_transport(ki__credentials *credentials, const ki__curl_tls *tls, ki_error *error)
+static int update_transport(ki__credentials *credentials, const ki__curl_tls *tls, ki_error *error)
 {
     return credentials->curl != NULL ? ki__curl_set_tls(credentials->curl, tls, error) : 0;
 }
@@ -96,7 +96,7 @@ static void look_at_files(ki__credentials *credentials)
     }
     const ki__curl_tls tls = make_tls(credentials, &set, credentials->exec.secret.certificate,
                                       credentials->exec.secret.key);
-    if (tell_transport(credentials, &tls, &error) < 0) {
+    if (update_transport(credentials, &tls, &error) < 0) {
         ki__tls_set_done(&set);
         ki__tls_files_failed(&credentials->files, &error);
         return;
@@ -138,7 +138,7 @@ static int on_certificate(ki_str certificate, ki_str key, void *user, ki_error *
 {
     ki__credentials *credentials = user;
     const ki__curl_tls tls = make_tls(credentials, &credentials->files.set, certificate, key);
-    return tell_transport(credentials, &tls, error);
+    return update_transport(credentials, &tls, error);
 }
 
 static void on_ended(bool renewed, const ki_error *error, void *user)
@@ -263,7 +263,7 @@ static int open_exec(ki__credentials *credentials, const ki_client_options *opti
         .ca = ca_of,
         .user = credentials,
     };
-    if (!ki__exec_auth_is_wanted(credentials->config)) {
+    if (!ki__exec_auth_is_configured(credentials->config)) {
         return 0;
     }
     credentials->has_exec = true;

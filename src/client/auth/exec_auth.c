@@ -19,7 +19,7 @@ enum { INFO_MAX = 8 << 20 };
 #define LONG_NS (60 * KI__SECOND_NS) /* the maximum of both */
 #define CALM_NS (180 * KI__SECOND_NS)
 
-bool ki__exec_auth_is_wanted(const ki_config *config)
+bool ki__exec_auth_is_configured(const ki_config *config)
 {
     const ki_config_credentials *credentials = ki_config_get_credentials(config);
     const ki_config_tls *tls = ki_config_get_tls(config);

@@ -61,7 +61,7 @@ typedef struct ki__exec_auth {
 } ki__exec_auth;
 
 /** Whether the configuration has a plugin and no credential that takes precedence over it. */
-bool ki__exec_auth_is_wanted(const ki_config *config);
+bool ki__exec_auth_is_configured(const ki_config *config);
 
 /** Runs nothing yet. Call ki__exec_auth_done() after a failure too. The loop and the configuration
  *  must outlive it.

@@ -159,7 +159,7 @@ int ki__exec_plugin_start(ki__exec_plugin *plugin, const ki__exec_run *run, ki_e
     }
     plugin->out = ends[0];
     plugin->group = !run->terminal;
-    plugin->told = false;
+    plugin->reported = false;
     plugin->exited = false;
     plugin->status = STATUS_UNKNOWN;
     uint64_t now = ki__engine_now(ki_loop_engine(plugin->loop));
@@ -180,12 +180,12 @@ static void close_output(ki__exec_plugin *plugin)
 }
 
 /* The callback may destroy the plugin. */
-static void tell(ki__exec_plugin *plugin, const ki_error *error)
+static void report_end(ki__exec_plugin *plugin, const ki_error *error)
 {
     ki_str output = ki_str_make(plugin->bytes, plugin->len);
     ki__secrets secrets = plugin->output;
     close_output(plugin);
-    plugin->told = true;
+    plugin->reported = true;
     plugin->bytes = NULL;
     plugin->len = 0;
     plugin->cap = 0;
@@ -210,13 +210,13 @@ static void finish(ki__exec_plugin *plugin)
     } else if (plugin->len == 0) {
         (void)ki__error_set(&error, KI_ERR_INVALID, "no output on standard output");
     }
-    tell(plugin, error.code < 0 ? &error : NULL);
+    report_end(plugin, error.code < 0 ? &error : NULL);
 }
 
 /* Whether the run ended; then the plugin must not be accessed any more. */
 static bool finish_if_over(ki__exec_plugin *plugin)
 {
-    bool over = !plugin->told && plugin->exited && plugin->out < 0;
+    bool over = !plugin->reported && plugin->exited && plugin->out < 0;
     if (over) {
         finish(plugin);
     }
@@ -237,7 +237,7 @@ static void stop(ki__exec_plugin *plugin, int code, const char *text)
     ki_error error = KI_ERROR_INIT;
     (void)ki__error_set(&error, code, "%s", text);
     kill_it(plugin);
-    tell(plugin, &error);
+    report_end(plugin, &error);
 }
 
 /* Whether the process has exited. */
@@ -327,7 +327,7 @@ static bool look_for_end(ki__exec_plugin *plugin)
     if (!reap(plugin)) {
         return false;
     }
-    if (!plugin->told && plugin->out >= 0) {
+    if (!plugin->reported && plugin->out >= 0) {
         plugin->end = ki__engine_now(ki_loop_engine(plugin->loop)) + GRACE_NS;
     }
     set_timer(plugin);
@@ -343,7 +343,7 @@ static void on_pid(ki__watch *watch, uint32_t events)
 static void set_timer(ki__exec_plugin *plugin)
 {
     uint64_t now = ki__engine_now(ki_loop_engine(plugin->loop));
-    uint64_t next = plugin->told ? UINT64_MAX : plugin->end;
+    uint64_t next = plugin->reported ? UINT64_MAX : plugin->end;
     if (plugin->pid != 0 && plugin->pid_fd < 0 && next > now + POLL_NS) {
         next = now + POLL_NS;
     }
@@ -357,7 +357,7 @@ static void on_timer(ki__timer *timer)
         return;
     }
     uint64_t now = ki__engine_now(ki_loop_engine(plugin->loop));
-    if (!plugin->told && now >= plugin->end) {
+    if (!plugin->reported && now >= plugin->end) {
         if (plugin->exited) {
             finish(plugin); /* another process holds the pipe */
         } else {
@@ -374,8 +374,8 @@ int ki__exec_plugin_init(ki__exec_plugin *plugin, ki_loop *loop,
                          void (*on_end)(ki__exec_plugin *plugin, const ki_error *error,
                                         ki_str output))
 {
-    *plugin =
-        (ki__exec_plugin){.loop = loop, .on_end = on_end, .pid_fd = -1, .out = -1, .told = true};
+    *plugin = (ki__exec_plugin){
+        .loop = loop, .on_end = on_end, .pid_fd = -1, .out = -1, .reported = true};
     ki_engine *engine = ki_loop_engine(loop);
     ki__secrets_init(&plugin->output, ki__engine_alloc(engine));
     int r = ki__timer_init(&plugin->timer, engine, on_timer);
@@ -400,7 +400,7 @@ void ki__exec_plugin_done(ki__exec_plugin *plugin)
     if (plugin->loop == NULL) {
         return;
     }
-    plugin->told = true;
+    plugin->reported = true;
     close_output(plugin);
     kill_it(plugin);
     if (plugin->pid != 0) {
@@ -417,5 +417,5 @@ void ki__exec_plugin_done(ki__exec_plugin *plugin)
 
 bool ki__exec_plugin_is_running(const ki__exec_plugin *plugin)
 {
-    return !plugin->told;
+    return !plugin->reported;
 }

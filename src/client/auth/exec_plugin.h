@@ -28,14 +28,14 @@ typedef struct ki__exec_run {
 typedef struct ki__exec_plugin {
     ki_loop *loop;
     void (*on_end)(struct ki__exec_plugin *plugin, const ki_error *error, ki_str output);
-    pid_t pid;    /* 0: not running or reaped */
-    bool group;   /* it leads a process group */
-    bool told;    /* on_end was called; only the exit is pending */
-    bool exited;  /* its exit status is `status`, unless that is -1 */
-    int status;   /* of waitpid() */
-    int pid_fd;   /* -1: not supported */
-    int out;      /* the pipe; -1: end of file */
-    uint64_t end; /* deadline, monotonic */
+    pid_t pid;     /* 0: not running or reaped */
+    bool group;    /* it leads a process group */
+    bool reported; /* on_end was called; only the exit is pending */
+    bool exited;   /* its exit status is `status`, unless that is -1 */
+    int status;    /* of waitpid() */
+    int pid_fd;    /* -1: not supported */
+    int out;       /* the pipe; -1: end of file */
+    uint64_t end;  /* deadline, monotonic */
     ki__watch pid_watch;
     ki__watch out_watch;
     ki__timer timer;

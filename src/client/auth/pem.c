@@ -303,7 +303,8 @@ static const char *pair_problem(ki_str certificate_text, ki_str key_text, ki__se
     return go_together(&shown, &held) ? NULL : "certificate and private key do not match";
 }
 
-static int answer(const char *problem, int code, ki__secrets *secrets, const char **ret_problem)
+static int release_secrets(const char *problem, int code, ki__secrets *secrets,
+                           const char **ret_problem)
 {
     ki__secrets_done(secrets);
     if (problem == NULL) {
@@ -320,7 +321,7 @@ int ki__pem_check_pair(ki_str certificate, ki_str key, const ki_alloc *alloc,
     int code;
     ki__secrets_init(&secrets, alloc);
     const char *problem = pair_problem(certificate, key, &secrets, &code);
-    return answer(problem, code, &secrets, ret_problem);
+    return release_secrets(problem, code, &secrets, ret_problem);
 }
 
 int ki__pem_check_ca(ki_str text, const ki_alloc *alloc, const char **ret_problem)
@@ -343,5 +344,5 @@ int ki__pem_check_ca(ki_str text, const ki_alloc *alloc, const char **ret_proble
     const char *problem = code < 0     ? "a PEM certificate is truncated or malformed"
                           : count == 0 ? "no PEM certificate found"
                                        : NULL;
-    return answer(problem, code, &secrets, ret_problem);
+    return release_secrets(problem, code, &secrets, ret_problem);
 }

@@ -391,7 +391,7 @@ static void hand_over(ki__curl_call *call)
 }
 
 /* Before a response libcurl has nothing to pause; the body is paused when it arrives. */
-static void hold_or_go_on(ki__curl_call *call)
+static void hold_or_continue(ki__curl_call *call)
 {
     if (!call->responded || call->paused == call->held) {
         return;
@@ -412,15 +412,15 @@ void ki__curl_call_step(ki__curl_call *call)
         return; /* it was paused or resumed */
     }
     bool good = call->failure.code == 0;
-    if (good && call->state == KI__CURL_DONE && ki__curl_dial_wanted(call)) {
+    if (good && call->state == KI__CURL_DONE && ki__curl_dial_is_needed(call)) {
         ki__curl_dial_begin(call);
     }
     if (good && call->state < KI__CURL_RUNNING) {
         hand_over(call);
     }
     if (call->state == KI__CURL_RUNNING && call->failure.code == 0) {
-        ki__curl_dial_nudge(call);
-        hold_or_go_on(call);
+        ki__curl_dial_next(call);
+        hold_or_continue(call);
     }
     if (call->state == KI__CURL_CLOSED) {
         ki__curl_call_free(call);

@@ -144,7 +144,7 @@ curl_socket_t ki__curl_dial_socket(ki__curl_call *call, const struct curl_sockad
 
 /* libcurl 7.88 moves to the next address when it runs the call again, without setting a timer.
  * Unpausing runs the call immediately. */
-void ki__curl_dial_nudge(ki__curl_call *call)
+void ki__curl_dial_next(ki__curl_call *call)
 {
     if (call->dial != NULL && call->dial->refused) {
         call->dial->refused = false;
@@ -153,7 +153,7 @@ void ki__curl_dial_nudge(ki__curl_call *call)
     }
 }
 
-bool ki__curl_dial_wanted(const ki__curl_call *call)
+bool ki__curl_dial_is_needed(const ki__curl_call *call)
 {
     return call->dial != NULL && call->dial->state == DIAL_COLLECTING && call->dial->count != 0 &&
            call->result != CURLE_OK;
@@ -247,11 +247,11 @@ static size_t count_pending(const ki__curl_dial *dial)
 }
 
 /* The entry of an address; NULL if there is none. */
-static ki__curl_shunned *find_shunned(ki__curl *curl, const struct sockaddr_storage *address,
-                                      socklen_t len)
+static ki__curl_failed_address *
+find_failed_address(ki__curl *curl, const struct sockaddr_storage *address, socklen_t len)
 {
-    for (size_t i = 0; i < KI__CURL_SHUNNED; i++) {
-        ki__curl_shunned *s = &curl->shunned[i];
+    for (size_t i = 0; i < KI__CURL_FAILED_ADDRESSES; i++) {
+        ki__curl_failed_address *s = &curl->failed_addresses[i];
         if (s->len == len && memcmp(&s->address, address, len) == 0) {
             return s;
         }
@@ -260,16 +260,16 @@ static ki__curl_shunned *find_shunned(ki__curl *curl, const struct sockaddr_stor
 }
 
 /* No response arrived on the call's own connection: its address is tried last from now on. */
-static void shun(ki__curl_call *call)
+static void note_failed_address(ki__curl_call *call)
 {
     ki__curl *curl = call->curl;
     const ki__curl_dial *dial = call->dial;
-    ki__curl_shunned *entry = find_shunned(curl, &dial->peer, dial->peer_len);
-    for (size_t i = 0; i < KI__CURL_SHUNNED && entry == NULL; i++) {
-        entry = curl->shunned[i].len == 0 ? &curl->shunned[i] : NULL;
+    ki__curl_failed_address *entry = find_failed_address(curl, &dial->peer, dial->peer_len);
+    for (size_t i = 0; i < KI__CURL_FAILED_ADDRESSES && entry == NULL; i++) {
+        entry = curl->failed_addresses[i].len == 0 ? &curl->failed_addresses[i] : NULL;
     }
     if (entry == NULL) {
-        entry = &curl->shunned[curl->failures % KI__CURL_SHUNNED];
+        entry = &curl->failed_addresses[curl->failures % KI__CURL_FAILED_ADDRESSES];
     }
     memcpy(&entry->address, &dial->peer, dial->peer_len);
     entry->len = dial->peer_len;
@@ -281,8 +281,8 @@ static void shun(ki__curl_call *call)
 static bool comes_before(const ki__curl_dial *dial, const attempt *a, const attempt *b)
 {
     ki__curl *curl = dial->call->curl;
-    const ki__curl_shunned *of_a = find_shunned(curl, &a->address, a->len);
-    const ki__curl_shunned *of_b = find_shunned(curl, &b->address, b->len);
+    const ki__curl_failed_address *of_a = find_failed_address(curl, &a->address, a->len);
+    const ki__curl_failed_address *of_b = find_failed_address(curl, &b->address, b->len);
     uint64_t failed_a = of_a != NULL ? of_a->failures : 0;
     uint64_t failed_b = of_b != NULL ? of_b->failures : 0;
     if (failed_a != failed_b) {
@@ -315,7 +315,7 @@ static bool is_ours(int error)
 }
 
 /* Tries the next addresses, as long as they fail immediately. */
-static void go_on(ki__curl_dial *dial, uint64_t now)
+static void try_next_addresses(ki__curl_dial *dial, uint64_t now)
 {
     attempt *a;
     while ((count_pending(dial) == 0 || now >= dial->next_at) && (a = choose(dial)) != NULL) {
@@ -356,7 +356,7 @@ static int code_of(const ki__curl_dial *dial)
     return dial->attempts[0].state == ATTEMPT_FAILED ? dial->attempts[0].error : -ETIMEDOUT;
 }
 
-static void tell_failure(ki__curl_call *call, bool late)
+static void report_failure(ki__curl_call *call, bool late)
 {
     const ki__curl_dial *dial = call->dial;
     ki_error *error = &call->failure;
@@ -386,7 +386,7 @@ static void drop_attempts(ki__curl_dial *dial)
 }
 
 /* The call no longer connects: its waiters fail with it, or are scheduled again. */
-static void let_others_go(ki__curl_call *call, const ki_error *error)
+static void release_waiters(ki__curl_call *call, const ki_error *error)
 {
     ki__curl *curl = call->curl;
     if (curl->dialer != call) {
@@ -431,7 +431,7 @@ static void take_winner(ki__curl_call *call, attempt *a, uint64_t now)
 /* Whether it can share a connection made by another call. */
 static bool may_share(const ki__curl_call *call)
 {
-    return call->curl->target.https && ki__curl_wants_http2(call) && !call->curl->no_sharing;
+    return call->curl->target.https && ki__curl_may_use_http2(call) && !call->curl->no_sharing;
 }
 
 void ki__curl_dial_begin(ki__curl_call *call)
@@ -468,15 +468,15 @@ bool ki__curl_dial_step(ki__curl_call *call)
     if (dial->state == DIAL_CONNECTING) {
         attempt *winner = look(dial);
         if (winner == NULL && now < dial->deadline) {
-            go_on(dial, now);
+            try_next_addresses(dial, now);
             winner = look(dial);
         }
         bool more = count_pending(dial) != 0;
         if (winner != NULL) {
             take_winner(call, winner, now);
         } else if (!more || now >= dial->deadline) {
-            tell_failure(call, more);
-            let_others_go(call, &call->failure);
+            report_failure(call, more);
+            release_waiters(call, &call->failure);
         } else {
             bool next = choose(dial) != NULL && dial->next_at < dial->deadline;
             ki__timer_set(&dial->timer, next ? dial->next_at : dial->deadline);
@@ -491,11 +491,11 @@ bool ki__curl_dial_step(ki__curl_call *call)
 
 void ki__curl_dial_added(ki__curl_call *call)
 {
-    let_others_go(call, NULL);
+    release_waiters(call, NULL);
 }
 
 /* Whether the call had its own connection, and timed out or was cancelled while waiting on it. */
-static bool is_unanswered(const ki__curl_call *call)
+static bool has_no_response(const ki__curl_call *call)
 {
     const ki__curl_dial *dial = call->dial;
     bool failed = call->result != CURLE_OK || call->failure.code != 0;
@@ -511,12 +511,12 @@ void ki__curl_dial_free(ki__curl_call *call)
     if (call->dial == NULL) {
         return;
     }
-    if (is_unanswered(call)) {
-        shun(call);
+    if (has_no_response(call)) {
+        note_failed_address(call);
     }
     drop_attempts(call->dial);
     ki__timer_done(&call->dial->timer);
     ki__free(call->curl->alloc, call->dial);
     call->dial = NULL;
-    let_others_go(call, NULL);
+    release_waiters(call, NULL);
 }

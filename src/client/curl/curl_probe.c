@@ -37,7 +37,7 @@ static bool counts(const ki__curl_call *call)
         return false;
     }
     if (!call->responded) {
-        return call->curl->target.https && ki__curl_wants_http2(call);
+        return call->curl->target.https && ki__curl_may_use_http2(call);
     }
     long version = 0;
     return curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version) == CURLE_OK &&
@@ -52,7 +52,7 @@ static void on_response(int status, const ki_http_header *headers, size_t header
     (void)status;
     (void)headers;
     (void)header_count;
-    curl->probe_harm = 0;
+    curl->harmful_probes = 0;
 }
 
 static void on_body(ki_str bytes, void *user)
@@ -64,10 +64,10 @@ static void on_body(ki_str bytes, void *user)
 /* Whether the probe broke the connection: it ended soon after it. Connections that we closed as
  * silent, that TCP found dead, or that broke otherwise while nothing got through are not attributed
  * to the probe. */
-static bool is_harm(const ki__curl *curl, const ki_error *error)
+static bool broke_connection(const ki__curl *curl, const ki_error *error)
 {
     return error != NULL && error->code != -ETIMEDOUT && error->code != -ENOMEM &&
-           ki__engine_now(curl->engine) - curl->probe_asked < half(curl) / 2;
+           ki__engine_now(curl->engine) - curl->probe_sent_ns < half(curl) / 2;
 }
 
 static void leave_silent(ki__curl *curl)
@@ -75,7 +75,7 @@ static void leave_silent(ki__curl *curl)
     KI__LIST_FOR_EACH (link, &curl->calls) {
         ki__curl_call *call = KI__CONTAINER_OF(link, ki__curl_call, link);
         if (counts(call)) {
-            (void)ki__curl_shut_silent(call, curl->probe_asked);
+            (void)ki__curl_shut_silent(call, curl->probe_sent_ns);
         }
     }
 }
@@ -87,10 +87,10 @@ static void on_end(const ki_error *error, void *user)
     if (error != NULL && error->code == -ETIMEDOUT) {
         leave_silent(curl);
     }
-    if (!is_harm(curl, error) || ++curl->probe_harm < HARM_MAX) {
+    if (!broke_connection(curl, error) || ++curl->harmful_probes < HARM_MAX) {
         return;
     }
-    curl->probe_harm = 0;
+    curl->harmful_probes = 0;
     ki__timer_set_after(&curl->silence, REST * curl->options.dead_after_ns);
     KI__LOG(curl->log, KI_LOG_WARNING, "client", "liveness probes of idle connections are paused",
             {"server", ki_buf_str(&curl->target.authority)},
@@ -109,7 +109,7 @@ static void probe(ki__curl *curl)
     ki_http_request with_limit = request;
     with_limit.idle_timeout_ns = half(curl);
     void *call = NULL;
-    curl->probe_asked = ki__engine_now(curl->engine);
+    curl->probe_sent_ns = ki__engine_now(curl->engine);
     if (ki__curl_call_start(&with_limit, &sink, curl, &call, NULL) == 0) {
         ((ki__curl_call *)call)->kind = KI__CURL_PROBE;
         curl->probing = true;

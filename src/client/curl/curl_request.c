@@ -144,7 +144,7 @@ int ki__curl_request_headers(ki__curl_call *call, const ki_http_request *request
     return 0;
 }
 
-static int ask_credentials(ki__curl_call *call, ki_error *error)
+static int get_credentials(ki__curl_call *call, ki_error *error)
 {
     const ki__curl_auth *auth = &call->curl->options.auth;
     ki__curl_headers headers = {.call = call};
@@ -168,7 +168,7 @@ static int add_own_headers(ki__curl_call *call)
     if (call->certs->server_name.len != 0 && call->curl->target.https) {
         r = add_header(call, ki_str_from("Host"), ki_buf_str(&call->curl->target.authority));
     }
-    if (r == 0 && ki__curl_asks_for_gzip(call) &&
+    if (r == 0 && ki__curl_accepts_gzip(call) &&
         (call->own_headers & KI__CURL_OWN_ACCEPT_ENCODING) == 0) {
         r = add_header(call, ki_str_from("Accept-Encoding"), ki_str_from("gzip"));
     }
@@ -223,7 +223,7 @@ void ki__curl_tune_socket(const ki__curl *curl, int fd)
 }
 
 /* Only a Unix socket is not connected yet; see curl_dial.c. */
-static int say_if_connected(void *user, curl_socket_t fd, curlsocktype purpose)
+static int on_socket_option(void *user, curl_socket_t fd, curlsocktype purpose)
 {
     int family = AF_UNSPEC;
     socklen_t len = sizeof(family);
@@ -264,7 +264,7 @@ static void set_where(ki__curl_call *call)
     SET(call, CURLOPT_QUICK_EXIT, 1L); /* do not wait for an abandoned name lookup */
     SET(call, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     SET(call, CURLOPT_OPENSOCKETDATA, (void *)call);
-    SET(call, CURLOPT_SOCKOPTFUNCTION, say_if_connected);
+    SET(call, CURLOPT_SOCKOPTFUNCTION, on_socket_option);
     SET(call, CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, 1L); /* it only reports the addresses */
     if (curl->resolve != NULL) {
         SET(call, CURLOPT_RESOLVE, curl->resolve);
@@ -308,12 +308,12 @@ static void set_body(ki__curl_call *call)
     }
 }
 
-bool ki__curl_asks_for_gzip(const ki__curl_call *call)
+bool ki__curl_accepts_gzip(const ki__curl_call *call)
 {
     return call->kind != KI__CURL_STREAM && !call->curl->options.no_compression;
 }
 
-bool ki__curl_wants_http2(const ki__curl_call *call)
+bool ki__curl_may_use_http2(const ki__curl_call *call)
 {
     ki__curl_http http = call->curl->options.http;
     return http == KI__CURL_HTTP_2 || (http == KI__CURL_HTTP_AUTO && call->kind != KI__CURL_PLAIN);
@@ -347,7 +347,7 @@ static void set_what(ki__curl_call *call)
     if (call->kind == KI__CURL_PROBE) {
         SET(call, CURLOPT_REQUEST_TARGET, "*");
     }
-    bool two = ki__curl_wants_http2(call);
+    bool two = ki__curl_may_use_http2(call);
     SET(call, CURLOPT_HTTP_VERSION,
         two ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
     SET(call, CURLOPT_PIPEWAIT, two && call->curl->target.https ? 1L : 0L);
@@ -361,7 +361,7 @@ static void set_what(ki__curl_call *call)
     SET(call, CURLOPT_HTTP_CONTENT_DECODING, 0L); /* see take_compressed() */
 }
 
-static void set_answer(ki__curl_call *call)
+static void set_response(ki__curl_call *call)
 {
     SET(call, CURLOPT_PRIVATE, (void *)call);
     SET(call, CURLOPT_ERRORBUFFER, call->text);
@@ -395,7 +395,7 @@ static void set_tls(ki__curl_call *call)
      * does not if TLS settings differ, so they differ here: the highest TLS version is named
      * explicitly. */
     long newest =
-        ki__curl_wants_http2(call) ? CURL_SSLVERSION_MAX_TLSv1_3 : CURL_SSLVERSION_MAX_DEFAULT;
+        ki__curl_may_use_http2(call) ? CURL_SSLVERSION_MAX_TLSv1_3 : CURL_SSLVERSION_MAX_DEFAULT;
     SET(call, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2 | newest);
     SET(call, CURLOPT_SSL_VERIFYPEER, certs->insecure ? 0L : 1L);
     SET(call, CURLOPT_SSL_VERIFYHOST, certs->insecure ? 0L : 2L);
@@ -454,7 +454,7 @@ static void take_certs(ki__curl_call *call)
 
 int ki__curl_request_setup(ki__curl_call *call, ki_error *error)
 {
-    int r = ask_credentials(call, error);
+    int r = get_credentials(call, error);
     if (r < 0) {
         return r;
     }
@@ -466,7 +466,7 @@ int ki__curl_request_setup(ki__curl_call *call, ki_error *error)
     }
     set_where(call);
     set_what(call);
-    set_answer(call);
+    set_response(call);
     if (call->curl->target.https) {
         set_tls(call);
     }

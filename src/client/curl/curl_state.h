@@ -62,13 +62,13 @@ typedef struct ki__curl_socket {
 typedef struct ki__curl_dial ki__curl_dial;
 
 /* An address that accepted a connection on which no response came. */
-typedef struct ki__curl_shunned {
+typedef struct ki__curl_failed_address {
     struct sockaddr_storage address;
     socklen_t len;     /* 0: none */
     uint64_t failures; /* value of the transport's `failures` when it last failed */
-} ki__curl_shunned;
+} ki__curl_failed_address;
 
-enum { KI__CURL_SHUNNED = 16 };
+enum { KI__CURL_FAILED_ADDRESSES = 16 };
 
 typedef enum ki__curl_kind {
     KI__CURL_PLAIN,  /* one response */
@@ -172,16 +172,16 @@ struct ki__curl {
     bool no_sharing;              /* no HTTP/2: each call connects for itself */
     struct sockaddr_storage good; /* address of the last connection */
     socklen_t good_len;           /* 0: none yet */
-    ki__curl_shunned shunned[KI__CURL_SHUNNED];
+    ki__curl_failed_address failed_addresses[KI__CURL_FAILED_ADDRESSES];
     uint64_t failures;          /* counts entries made in `shunned` */
     struct curl_slist *resolve; /* name resolution overrides, for tests */
 
     CURLM *multi;
     ki__timer timer; /* libcurl's */
     ki__timer silence;
-    unsigned probe_harm;  /* consecutive probes that broke a connection */
-    uint64_t probe_asked; /* start of the last probe */
-    bool probing;         /* a probe is in progress */
+    unsigned harmful_probes; /* consecutive probes that broke a connection */
+    uint64_t probe_sent_ns;  /* start of the last probe */
+    bool probing;            /* a probe is in progress */
     bool timer_due;
     bool working;        /* the task is running */
     bool freed;          /* freed while it was running */
@@ -218,13 +218,13 @@ void ki__curl_wipe(ki_buf *buf); /* wipes and frees */
 int ki__curl_request_headers(ki__curl_call *call, const ki_http_request *request, ki_error *error);
 int ki__curl_request_setup(ki__curl_call *call, ki_error *error);
 void ki__curl_headers_free(struct curl_slist *headers); /* wipes them first */
-bool ki__curl_wants_http2(const ki__curl_call *call);
-bool ki__curl_asks_for_gzip(const ki__curl_call *call);
+bool ki__curl_may_use_http2(const ki__curl_call *call);
+bool ki__curl_accepts_gzip(const ki__curl_call *call);
 void ki__curl_tune_socket(const ki__curl *curl, int fd);
 
 enum { KI__CURL_ROOM = 64 << 10 }; /* bytes inflated at a time */
 
-/* curl_answer.c: libcurl's callbacks. */
+/* curl_response.c: libcurl's callbacks. */
 size_t ki__curl_on_header(char *bytes, size_t size, size_t count, void *user);
 size_t ki__curl_on_body(char *bytes, size_t size, size_t count, void *user);
 int ki__curl_on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
@@ -266,9 +266,9 @@ void ki__curl_shut(ki__curl_call *call); /* unconditionally */
 /* curl_dial.c: TCP connections. */
 /** The connection made for the call; or none, and the address is recorded. Inside libcurl. */
 curl_socket_t ki__curl_dial_socket(ki__curl_call *call, const struct curl_sockaddr *address);
-void ki__curl_dial_nudge(ki__curl_call *call); /* makes libcurl report the next address */
+void ki__curl_dial_next(ki__curl_call *call); /* makes libcurl report the next address */
 /** Whether libcurl ended the call because it has no connection. */
-bool ki__curl_dial_wanted(const ki__curl_call *call);
+bool ki__curl_dial_is_needed(const ki__curl_call *call);
 /** Takes the call back from libcurl, and starts to connect. */
 void ki__curl_dial_begin(ki__curl_call *call);
 /** Continues. Whether libcurl may have the call again; if it failed, `failure` has the reason. */

@@ -22,7 +22,7 @@ enum { TEXT_MAX = 4096, ROUNDS = 16 };
 /* ---- the task ---- */
 
 /* Ends every call and restarts with a new multi handle, after a resource could not be provided. */
-static void begin_anew(ki__curl *curl)
+static void restart(ki__curl *curl)
 {
     KI__LIST_FOR_EACH (link, &curl->calls) {
         ki__curl_call *call = KI__CONTAINER_OF(link, ki__curl_call, link);
@@ -114,7 +114,7 @@ static void run(void *user)
     wake_waiting(curl);
     drive(curl);
     if (curl->broken < 0 && !curl->freed) {
-        begin_anew(curl);
+        restart(curl);
     }
     step_all(curl);
     curl->working = false;

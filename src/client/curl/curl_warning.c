@@ -10,7 +10,7 @@
 
 #define WINDOW_NS (60 * KI__SECOND_NS)
 
-static bool was_told(ki__curl_warnings *seen, uint64_t hash)
+static bool was_logged(ki__curl_warnings *seen, uint64_t hash)
 {
     for (size_t i = 0; i < KI__CURL_WARNINGS; i++) {
         if (seen->hashes[i] == hash) {
@@ -40,11 +40,11 @@ static bool is_in_rate(ki__curl *curl)
     return true;
 }
 
-static void tell(ki__curl *curl, const ki__warning *warning)
+static void log_warning(ki__curl *curl, const ki__warning *warning)
 {
     ki__curl_warnings *seen = &curl->warnings;
     uint64_t hash = ki__hash(seen->key, warning->text, warning->len);
-    if (warning->len == 0 || was_told(seen, hash) || !is_in_rate(curl)) {
+    if (warning->len == 0 || was_logged(seen, hash) || !is_in_rate(curl)) {
         return;
     }
     seen->hashes[seen->next] = hash;
@@ -56,7 +56,7 @@ static void tell(ki__curl *curl, const ki__warning *warning)
 void ki__curl_warn(const ki__curl_call *call)
 {
     ki__curl *curl = call->curl;
-    if (call->kind == KI__CURL_PROBE || !ki__log_wants(curl->log, KI_LOG_WARNING)) {
+    if (call->kind == KI__CURL_PROBE || !ki__log_accepts(curl->log, KI_LOG_WARNING)) {
         return;
     }
     for (size_t i = 0; i < call->field_count; i++) {
@@ -64,7 +64,7 @@ void ki__curl_warn(const ki__curl_call *call)
         ki__warning warning;
         while (ki__warning_next(&value, &warning) > 0) {
             if (warning.code == KI__WARNING_PERSISTENT) {
-                tell(curl, &warning);
+                log_warning(curl, &warning);
             }
         }
     }

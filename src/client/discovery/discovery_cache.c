@@ -16,9 +16,9 @@
 typedef struct waiter {
     ki__list link;
     uint64_t since;
-    ki__discovery_told told;
+    ki__discovery_done on_done;
     void *user;
-    bool holds;              /* has a reference to the asker */
+    bool holds;              /* has a reference to the requester */
     ki_discovery *discovery; /* the result to deliver: this, or the error */
     ki_error error;
 } waiter;
@@ -26,13 +26,13 @@ typedef struct waiter {
 static void work(ki__task *task);
 
 int ki__discovery_cache_init(ki__discovery_cache *cache, ki_engine *engine,
-                             const ki__discovery_asker *asker)
+                             const ki__discovery_requester *requester)
 {
     int r = ki__mutex_init(&cache->lock);
     if (r < 0) {
         return r;
     }
-    cache->asker = *asker;
+    cache->requester = *requester;
     cache->engine = engine; /* marks it as initialized */
     ki__task_init(&cache->task, work);
     ki__list_init(&cache->waiting);
@@ -65,29 +65,29 @@ ki_discovery *ki__discovery_cache_known(ki__discovery_cache *cache, uint64_t sin
 /* ---- waiting ---- */
 
 /* Releasing the waiter's reference may free the owner of the cache. */
-static void free_waiter(const ki_alloc *alloc, const ki__discovery_asker *asker, waiter *w)
+static void free_waiter(const ki_alloc *alloc, const ki__discovery_requester *requester, waiter *w)
 {
     bool holds = w->holds;
     (void)ki_discovery_unref(w->discovery);
     ki__free(alloc, w);
     if (holds) {
-        asker->unref(asker->user);
+        requester->unref(requester->user);
     }
 }
 
-int ki__discovery_cache_ask(ki__discovery_cache *cache, uint64_t since, bool hold,
-                            ki__discovery_told told, void *user)
+int ki__discovery_cache_request(ki__discovery_cache *cache, uint64_t since, bool hold,
+                                ki__discovery_done on_done, void *user)
 {
     waiter *w = ki__alloc_zero(ki__engine_alloc(cache->engine), sizeof(*w));
     if (w == NULL) {
         return -ENOMEM;
     }
     w->since = since;
-    w->told = told;
+    w->on_done = on_done;
     w->user = user;
     w->holds = hold;
     if (hold) {
-        cache->asker.ref(cache->asker.user);
+        cache->requester.ref(cache->requester.user);
     }
     ki__mutex_lock(&cache->lock);
     bool stopped = cache->stopped;
@@ -96,7 +96,7 @@ int ki__discovery_cache_ask(ki__discovery_cache *cache, uint64_t since, bool hol
     }
     ki__mutex_unlock(&cache->lock);
     if (stopped) {
-        free_waiter(ki__engine_alloc(cache->engine), &cache->asker, w);
+        free_waiter(ki__engine_alloc(cache->engine), &cache->requester, w);
         return KI_ERR_STOPPED;
     }
     (void)ki__engine_post(cache->engine, &cache->task);
@@ -130,7 +130,7 @@ void ki__discovery_cache_withdraw(ki__discovery_cache *cache, const void *user)
 {
     ki__list taken;
     ki__list *link;
-    const ki__discovery_asker asker = cache->asker;
+    const ki__discovery_requester requester = cache->requester;
     const ki_alloc *alloc = ki__engine_alloc(cache->engine);
     ki__list_init(&taken);
     take_of(&cache->serving, user, &taken);
@@ -143,7 +143,7 @@ void ki__discovery_cache_withdraw(ki__discovery_cache *cache, const void *user)
         cache->fetch = NULL;
     }
     while ((link = ki__list_pop_front(&taken)) != NULL) {
-        free_waiter(alloc, &asker, KI__CONTAINER_OF(link, waiter, link));
+        free_waiter(alloc, &requester, KI__CONTAINER_OF(link, waiter, link));
     }
 }
 
@@ -193,7 +193,7 @@ static void fetch(ki__discovery_cache *cache)
     cache->began = ki__engine_now(cache->engine);
     int r =
         ki__discovery_fetch_start(ki__engine_alloc(cache->engine), ki__engine_log(cache->engine),
-                                  &cache->asker, on_fetched, cache, &cache->fetch, &error);
+                                  &cache->requester, on_fetched, cache, &cache->fetch, &error);
     if (r < 0) {
         if (error.code == 0) {
             (void)ki__error_code(&error, r);
@@ -203,9 +203,9 @@ static void fetch(ki__discovery_cache *cache)
 }
 
 /* Notifies the first served waiter. Whether there are more; if not, the cache may be gone. */
-static bool tell_one(ki__discovery_cache *cache)
+static bool notify_one(ki__discovery_cache *cache)
 {
-    const ki__discovery_asker asker = cache->asker;
+    const ki__discovery_requester requester = cache->requester;
     const ki_alloc *alloc = ki__engine_alloc(cache->engine);
     ki__list *link = ki__list_pop_front(&cache->serving);
     if (link == NULL) {
@@ -214,11 +214,11 @@ static bool tell_one(ki__discovery_cache *cache)
     waiter *w = KI__CONTAINER_OF(link, waiter, link);
     /* A caller without a reference here has its own, and may drop it once notified. */
     bool more = !ki__list_is_empty(&cache->serving);
-    w->told(w->discovery, w->discovery != NULL ? NULL : &w->error, w->user);
+    w->on_done(w->discovery, w->discovery != NULL ? NULL : &w->error, w->user);
     if (w->holds) {
         more = !ki__list_is_empty(&cache->serving); /* the callback may have withdrawn others */
     }
-    free_waiter(alloc, &asker, w);
+    free_waiter(alloc, &requester, w);
     return more;
 }
 
@@ -232,7 +232,7 @@ static void work(ki__task *task)
     if (cache->fetch == NULL && is_reading_needed(cache)) {
         fetch(cache);
     }
-    ki__discovery_cache_tell(cache);
+    ki__discovery_cache_notify(cache);
 }
 
 /* ---- stopping ---- */
@@ -248,8 +248,8 @@ bool ki__discovery_cache_close(ki__discovery_cache *cache, const ki_error *error
     return !ki__list_is_empty(&cache->serving);
 }
 
-void ki__discovery_cache_tell(ki__discovery_cache *cache)
+void ki__discovery_cache_notify(ki__discovery_cache *cache)
 {
-    while (tell_one(cache)) {
+    while (notify_one(cache)) {
     }
 }

@@ -10,8 +10,8 @@
 #include "client/discovery/discovery_fetch.h"
 
 typedef struct ki__discovery_cache {
-    ki_engine *engine; /* borrowed, like the asker: all of them belong to the client */
-    ki__discovery_asker asker;
+    ki_engine *engine; /* borrowed, like the requester: all of them belong to the client */
+    ki__discovery_requester requester;
     ki__task task;
 
     /* Inside the loop only. */
@@ -29,7 +29,7 @@ typedef struct ki__discovery_cache {
 
 /** An empty cache. 0 or -errno. */
 int ki__discovery_cache_init(ki__discovery_cache *cache, ki_engine *engine,
-                             const ki__discovery_asker *asker);
+                             const ki__discovery_requester *requester);
 /** Inside the loop, without waiters. A zeroed cache is allowed. */
 void ki__discovery_cache_done(ki__discovery_cache *cache);
 
@@ -38,20 +38,20 @@ void ki__discovery_cache_done(ki__discovery_cache *cache);
 ki_discovery *ki__discovery_cache_known(ki__discovery_cache *cache, uint64_t since);
 
 /** Calls `told` inside the loop with a result of that time or later, or with an error. With `hold`
- *  the asker is referenced until then; without, the caller must hold a reference, and may drop it
- *  once notified. Any thread. -ENOMEM, KI_ERR_STOPPED. */
-int ki__discovery_cache_ask(ki__discovery_cache *cache, uint64_t since, bool hold,
-                            ki__discovery_told told, void *user);
+ *  the requester is referenced until then; without, the caller must hold a reference, and may drop
+ * it once notified. Any thread. -ENOMEM, KI_ERR_STOPPED. */
+int ki__discovery_cache_request(ki__discovery_cache *cache, uint64_t since, bool hold,
+                                ki__discovery_done on_done, void *user);
 
 /** Cancels all callbacks with this `user`. Ends the discovery if there are no other waiters. Inside
- *  the loop; the caller holds the asker. */
+ *  the loop; the caller holds the requester. */
 void ki__discovery_cache_withdraw(ki__discovery_cache *cache, const void *user);
 
 /** Ends the discovery in progress, and rejects later calls with KI_ERR_STOPPED. Whether there are
- *  waiters: ki__discovery_cache_tell() then delivers the error to them. Inside the loop, but not
- *  inside a callback; the caller holds the asker, if a request is in progress. */
+ *  waiters: ki__discovery_cache_notify() then delivers the error to them. Inside the loop, but not
+ *  inside a callback; the caller holds the requester, if a request is in progress. */
 bool ki__discovery_cache_close(ki__discovery_cache *cache, const ki_error *error);
 /** The cache may be gone afterwards. */
-void ki__discovery_cache_tell(ki__discovery_cache *cache);
+void ki__discovery_cache_notify(ki__discovery_cache *cache);
 
 #endif

@@ -15,7 +15,7 @@ enum { REQUEST_TIMEOUT_MS = 32000 }; /* client-go's; also the limit for one grou
 #define MAX_AGE_NS (600 * KI__SECOND_NS)
 #define MISS_AGE_NS (2 * KI__SECOND_NS) /* a newer result is not refreshed for an unknown name */
 
-/* ---- the asker ---- */
+/* ---- the requester ---- */
 
 static int get(const char *path, const char *accept, bool at_once, ki_call_done done,
                void *done_user, void *user, ki_call **ret_call, ki_error *error)
@@ -50,9 +50,9 @@ static void drop_client(void *user)
 
 int ki__client_init_discovery(ki_client *client)
 {
-    const ki__discovery_asker asker = {
+    const ki__discovery_requester requester = {
         .get = get, .end = end, .ref = take_client, .unref = drop_client, .user = client};
-    return ki__discovery_cache_init(&client->discovery, client->engine, &asker);
+    return ki__discovery_cache_init(&client->discovery, client->engine, &requester);
 }
 
 /* ---- waiting ---- */
@@ -67,15 +67,15 @@ typedef struct visitor {
     ki_client *client;
     ki_discovery *discovery;
     ki_error error;
-    atomic_bool is_told;
+    atomic_bool is_notified;
 } visitor;
 
-static bool is_told(const void *arg)
+static bool is_notified(const void *arg)
 {
-    return atomic_load(&((visitor *)(uintptr_t)arg)->is_told);
+    return atomic_load(&((visitor *)(uintptr_t)arg)->is_notified);
 }
 
-static void on_told(const ki_discovery *discovery, const ki_error *error, void *user)
+static void on_done(const ki_discovery *discovery, const ki_error *error, void *user)
 {
     visitor *v = user;
     ki_loop *loop = v->client->loop; /* it is running this, so it stays valid */
@@ -83,7 +83,7 @@ static void on_told(const ki_discovery *discovery, const ki_error *error, void *
     if (error != NULL) {
         ki__error_copy(&v->error, error);
     }
-    atomic_store(&v->is_told, true); /* from here on it may be gone */
+    atomic_store(&v->is_notified, true); /* from here on it may be gone */
     ki__loop_changed(loop);
 }
 
@@ -112,18 +112,18 @@ static int wait_for(ki_client *client, uint64_t since, ki_discovery **ret_discov
     if (ki__engine_is_inside(client->engine)) {
         return refuse_inside(error);
     }
-    int r = ki__discovery_cache_ask(&client->discovery, since, false, on_told, &v);
+    int r = ki__discovery_cache_request(&client->discovery, since, false, on_done, &v);
     if (r < 0) {
         return ki__error_code(error, r);
     }
-    r = ki__loop_wait(client->loop, is_told, &v);
+    r = ki__loop_wait(client->loop, is_notified, &v);
     if (r < 0) {
         ki_client_discover_cancel(client, &v);
         if (r == KI_ERR_BUSY) {
             return refuse_inside(error);
         }
-        if (!is_told(&v)) {
-            return ki__error_set(error, r, KI__STOPPED_BEFORE_ANSWER);
+        if (!is_notified(&v)) {
+            return ki__error_set(error, r, KI__STOPPED_BEFORE_RESPONSE);
         }
     }
     if (v.discovery == NULL) {
@@ -171,7 +171,7 @@ int ki_client_discover_start(ki_client *client, uint32_t max_age_ms,
         return ki__error_set(error, KI_ERR_STOPPED, "the client's loop is stopped");
     }
     uint64_t since = before(ki__engine_now(client->engine), max_age_ms * KI__MS_NS);
-    int r = ki__discovery_cache_ask(&client->discovery, since, true, done, user);
+    int r = ki__discovery_cache_request(&client->discovery, since, true, done, user);
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 

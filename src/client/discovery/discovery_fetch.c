@@ -18,21 +18,21 @@ enum { PATH_MAX_LEN = 512, HTTP_NOT_FOUND = 404 };
 
 typedef enum subject { SUBJECT_API, SUBJECT_APIS, SUBJECT_VERSION } subject;
 
-typedef struct question {
+typedef struct pending_request {
     struct ki__discovery_fetch *fetch;
     ki_call *call; /* NULL: free */
     subject what;
     size_t number; /* index of the group version */
-} question;
+} pending_request;
 
 struct ki__discovery_fetch {
     const ki_alloc *alloc;
     const ki_log *log;
-    ki__discovery_asker asker;
-    ki__discovery_told told;
+    ki__discovery_requester requester;
+    ki__discovery_done on_done;
     void *user;
     ki__discovery_builder builder;
-    question slots[KI__DISCOVERY_PARALLEL];
+    pending_request slots[KI__DISCOVERY_PARALLEL];
     size_t lists_missing; /* pending, of the two */
     bool one_missing;     /* the server does not have one of them */
     size_t next;          /* next group version to check */
@@ -40,11 +40,12 @@ struct ki__discovery_fetch {
     bool failed;
 };
 
-static void on_answer(ki_call *call, const ki_response *answer, const ki_error *error, void *user);
+static void on_response(ki_call *call, const ki_response *response, const ki_error *error,
+                        void *user);
 
 /* ---- requests ---- */
 
-static question *free_slot(ki__discovery_fetch *fetch)
+static pending_request *free_slot(ki__discovery_fetch *fetch)
 {
     for (size_t i = 0; i < KI__DISCOVERY_PARALLEL; i++) {
         if (fetch->slots[i].call == NULL) {
@@ -64,23 +65,24 @@ static bool is_idle(const ki__discovery_fetch *fetch)
     return true;
 }
 
-static int ask(ki__discovery_fetch *fetch, question *slot, const char *path, ki_error *error)
+static int send_request(ki__discovery_fetch *fetch, pending_request *slot, const char *path,
+                        ki_error *error)
 {
     bool version = slot->what == SUBJECT_VERSION;
     slot->fetch = fetch;
-    return fetch->asker.get(path, version ? "application/json" : KI__DISCOVERY_ACCEPT, version,
-                            on_answer, slot, fetch->asker.user, &slot->call, error);
+    return fetch->requester.get(path, version ? "application/json" : KI__DISCOVERY_ACCEPT, version,
+                                on_response, slot, fetch->requester.user, &slot->call, error);
 }
 
-static int ask_for_list(ki__discovery_fetch *fetch, subject what, ki_error *error)
+static int request_list(ki__discovery_fetch *fetch, subject what, ki_error *error)
 {
-    question *slot = &fetch->slots[what]; /* the first requests: all slots are free */
+    pending_request *slot = &fetch->slots[what]; /* the first requests: all slots are free */
     slot->what = what;
-    return ask(fetch, slot, what == SUBJECT_API ? "/api" : "/apis", error);
+    return send_request(fetch, slot, what == SUBJECT_API ? "/api" : "/apis", error);
 }
 
 /* Group and version were validated when they were added. */
-static int ask_for_version(ki__discovery_fetch *fetch, question *slot, size_t number,
+static int request_version(ki__discovery_fetch *fetch, pending_request *slot, size_t number,
                            ki_error *error)
 {
     const ki__discovery_version *version = &fetch->builder.versions[number];
@@ -98,7 +100,7 @@ static int ask_for_version(ki__discovery_fetch *fetch, question *slot, size_t nu
     } else {
         slot->what = SUBJECT_VERSION;
         slot->number = number;
-        r = ask(fetch, slot, ki_buf_text(&path), error);
+        r = send_request(fetch, slot, ki_buf_text(&path), error);
     }
     ki_buf_done(&path);
     return r;
@@ -112,7 +114,7 @@ static void end_calls(ki__discovery_fetch *fetch)
         ki_call *call = fetch->slots[i].call;
         fetch->slots[i].call = NULL;
         if (call != NULL) {
-            fetch->asker.end(call, false, fetch->asker.user);
+            fetch->requester.end(call, false, fetch->requester.user);
         }
     }
 }
@@ -148,28 +150,28 @@ static void finish(ki__discovery_fetch *fetch)
             fail(fetch, r, NULL);
         }
     }
-    ki__discovery_told told = fetch->told;
+    ki__discovery_done on_done = fetch->on_done;
     void *user = fetch->user;
     ki_error error = KI_ERROR_INIT;
     ki__error_copy(&error, &fetch->error);
     ki__discovery_fetch_end(fetch);
-    told(discovery, discovery != NULL ? NULL : &error, user);
+    on_done(discovery, discovery != NULL ? NULL : &error, user);
     (void)ki_discovery_unref(discovery);
 }
 
 /* Requests what is still missing, or completes. */
-static void go_on(ki__discovery_fetch *fetch)
+static void request_next(ki__discovery_fetch *fetch)
 {
     const ki__discovery_builder *builder = &fetch->builder;
     while (!fetch->failed && fetch->lists_missing == 0 && fetch->next < builder->version_count) {
-        question *slot = free_slot(fetch);
+        pending_request *slot = free_slot(fetch);
         if (slot == NULL) {
             return;
         }
         size_t number = fetch->next++;
         if (builder->versions[number].state == KI__DISCOVERY_WANTED) {
             ki_error error = KI_ERROR_INIT;
-            int r = ask_for_version(fetch, slot, number, &error);
+            int r = request_version(fetch, slot, number, &error);
             if (r < 0) {
                 fail(fetch, r, &error);
             }
@@ -183,7 +185,7 @@ static void go_on(ki__discovery_fetch *fetch)
 /* ---- responses ---- */
 
 /* A server with only one of the two lists is accepted, e.g. one that serves a single group. */
-static void take_list(ki__discovery_fetch *fetch, bool core, const ki_response *answer,
+static void take_list(ki__discovery_fetch *fetch, bool core, const ki_response *response,
                       const ki_error *error)
 {
     ki_error own = KI_ERROR_INIT;
@@ -196,11 +198,11 @@ static void take_list(ki__discovery_fetch *fetch, bool core, const ki_response *
         fail(fetch, error->code, error);
         return;
     }
-    int r = ki__discovery_read_groups(&fetch->builder, core, answer->body, &own);
+    int r = ki__discovery_read_groups(&fetch->builder, core, response->body, &own);
     if (r < 0) {
-        ki_error told = KI_ERROR_INIT;
-        (void)ki__error_set(&told, r, "the server's list of API groups: %s", own.message);
-        fail(fetch, r, &told);
+        ki_error on_done = KI_ERROR_INIT;
+        (void)ki__error_set(&on_done, r, "the server's list of API groups: %s", own.message);
+        fail(fetch, r, &on_done);
     }
 }
 
@@ -209,13 +211,13 @@ static bool concerns_all(const ki_error *error)
     return !ki__error_is_status(error) && error->code != -ETIMEDOUT;
 }
 
-static void take_version(ki__discovery_fetch *fetch, size_t number, const ki_response *answer,
+static void take_version(ki__discovery_fetch *fetch, size_t number, const ki_response *response,
                          const ki_error *error)
 {
     ki_error own = KI_ERROR_INIT;
     ki__discovery_version *version = &fetch->builder.versions[number];
     if (error == NULL) {
-        int r = ki__discovery_read_resources(&fetch->builder, number, answer->body, &own);
+        int r = ki__discovery_read_resources(&fetch->builder, number, response->body, &own);
         if (r == 0) {
             return;
         }
@@ -235,23 +237,24 @@ static void take_version(ki__discovery_fetch *fetch, size_t number, const ki_res
             {"error", ki_str_from(error->message)});
 }
 
-static void on_answer(ki_call *call, const ki_response *answer, const ki_error *error, void *user)
+static void on_response(ki_call *call, const ki_response *response, const ki_error *error,
+                        void *user)
 {
-    question *slot = user;
+    pending_request *slot = user;
     ki__discovery_fetch *fetch = slot->fetch;
     slot->call = NULL;
-    fetch->asker.end(call, true, fetch->asker.user);
+    fetch->requester.end(call, true, fetch->requester.user);
     if (slot->what == SUBJECT_VERSION) {
-        take_version(fetch, slot->number, answer, error);
+        take_version(fetch, slot->number, response, error);
     } else {
-        take_list(fetch, slot->what == SUBJECT_API, answer, error);
+        take_list(fetch, slot->what == SUBJECT_API, response, error);
     }
-    go_on(fetch);
+    request_next(fetch);
 }
 
 int ki__discovery_fetch_start(const ki_alloc *alloc, const ki_log *log,
-                              const ki__discovery_asker *asker, ki__discovery_told told, void *user,
-                              ki__discovery_fetch **ret_fetch, ki_error *error)
+                              const ki__discovery_requester *requester, ki__discovery_done on_done,
+                              void *user, ki__discovery_fetch **ret_fetch, ki_error *error)
 {
     ki__discovery_fetch *fetch = ki__alloc_zero(alloc, sizeof(*fetch));
     if (fetch == NULL) {
@@ -259,14 +262,14 @@ int ki__discovery_fetch_start(const ki_alloc *alloc, const ki_log *log,
     }
     fetch->alloc = alloc;
     fetch->log = log;
-    fetch->asker = *asker;
-    fetch->told = told;
+    fetch->requester = *requester;
+    fetch->on_done = on_done;
     fetch->user = user;
     fetch->lists_missing = 2;
     ki__discovery_builder_init(&fetch->builder, alloc);
-    int r = ask_for_list(fetch, SUBJECT_API, error);
+    int r = request_list(fetch, SUBJECT_API, error);
     if (r == 0) {
-        r = ask_for_list(fetch, SUBJECT_APIS, error);
+        r = request_list(fetch, SUBJECT_APIS, error);
     }
     if (r < 0) {
         ki__discovery_fetch_end(fetch);

@@ -219,7 +219,7 @@ static int read_aggregated(ki__discovery_builder *builder, bool core, const ki_v
     return r;
 }
 
-static int want(ki__discovery_builder *builder, const char *group, const ki_value *version)
+static int note_wanted(ki__discovery_builder *builder, const char *group, const ki_value *version)
 {
     char text[VERSION_SIZE];
     size_t number;
@@ -237,7 +237,7 @@ static int read_core_versions(ki__discovery_builder *builder, const ki_value *ro
     ki_value_iter iter = walk(root, "versions", &any);
     int r = 0;
     while (r == 0 && any && ki_value_iter_next(&iter, NULL, &version) > 0) {
-        r = want(builder, "", &version);
+        r = note_wanted(builder, "", &version);
     }
     return r;
 }
@@ -262,7 +262,7 @@ static int read_group(ki__discovery_builder *builder, const ki_value *group)
         while (r == 0 && any && ki_value_iter_next(&iter, NULL, &item) > 0) {
             ki_value version = ki__value_child(&item, "version");
             if (ki_value_equals(&version, ki_str_from(preferred)) == (round == 0)) {
-                r = want(builder, name, &version);
+                r = note_wanted(builder, name, &version);
             }
         }
     }

@@ -116,7 +116,7 @@ static void add(ki_error *error, const char *text)
     ki__error_add(error, ki_str_from(text));
 }
 
-static void tell(ki_error *error, const suggestions *near, bool with_group)
+static void add_suggestions(ki_error *error, const suggestions *near, bool with_group)
 {
     for (size_t i = 0; i < near->count; i++) {
         const char *group = ki_resource_group(near->found[i]);
@@ -145,7 +145,7 @@ int ki__discovery_not_found(const ki_discovery *discovery, const char *name, ki_
     if (!other_groups) {
         suggest_near(&near, discovery, word);
     }
-    tell(error, &near, other_groups);
+    add_suggestions(error, &near, other_groups);
     for (size_t i = 0; i < discovery->failure_count && i < SUGGESTIONS; i++) {
         add(error, i == 0 ? near.count != 0 ? " Discovery failed for: " : "; discovery failed for: "
                           : ", ");

@@ -87,8 +87,8 @@ static ki__merge_type type_of_property(const ki__merge_type *map, ki_str name)
         return (ki__merge_type){.schema = property, .named = true, .steps = map->steps};
     }
     ki_value others = member_text(map, &map->schema, "additionalProperties");
-    bool told = ki_value_type(&others) == KI_TYPE_MAP;
-    return (ki__merge_type){.schema = told ? others : (ki_value){0}, .steps = map->steps};
+    bool has_schema = ki_value_type(&others) == KI_TYPE_MAP;
+    return (ki__merge_type){.schema = has_schema ? others : (ki_value){0}, .steps = map->steps};
 }
 
 static bool has_whole(const ki__merge_type *many)

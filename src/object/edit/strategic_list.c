@@ -50,7 +50,7 @@ static void spend(ki__strategic *s, size_t steps)
 
 /* All elements of both must have the same type, neither null nor a list; KI_TYPE_NONE if there are
  * none. */
-static int check_elements(ki__strategic *s, uint32_t blamed, const nodes *a, const nodes *b,
+static int check_elements(ki__strategic *s, uint32_t reported_at, const nodes *a, const nodes *b,
                           ki_type *ret_type)
 {
     uint32_t first = KI__TREE_NONE;
@@ -61,7 +61,8 @@ static int check_elements(ki__strategic *s, uint32_t blamed, const nodes *a, con
         first = first != KI__TREE_NONE ? first : e;
         if (type == KI_TYPE_NULL || type == KI_TYPE_LIST || type != s->tree.nodes[first].type ||
             ki__tree_is_integer(&s->tree, e) != ki__tree_is_integer(&s->tree, first)) {
-            return ki__strategic_refuse(s, blamed, "elements of a merged list of different types");
+            return ki__strategic_refuse(s, reported_at,
+                                        "elements of a merged list of different types");
         }
         *ret_type = type;
     }
@@ -75,7 +76,7 @@ static uint32_t value_of(ki__strategic *s, uint32_t element, ki_str key)
 }
 
 /* Every element must have a merge key, which must be a scalar. */
-static int check_keys(ki__strategic *s, uint32_t blamed, const nodes *elements, ki_str key)
+static int check_keys(ki__strategic *s, uint32_t reported_at, const nodes *elements, ki_str key)
 {
     for (size_t i = 0; key.len != 0 && i < elements->count; i++) {
         uint32_t e = elements->at[i];
@@ -86,7 +87,7 @@ static int check_keys(ki__strategic *s, uint32_t blamed, const nodes *elements, 
                                   ? "element of a merged list is not a map with "
                               : type == KI_TYPE_NONE ? "element without its merge key "
                                                      : "element whose merge key is not a scalar: ";
-            (void)ki__strategic_refuse(s, blamed, why);
+            (void)ki__strategic_refuse(s, reported_at, why);
             ki__error_add(s->error, key);
             return KI_ERR_INVALID;
         }
@@ -302,13 +303,13 @@ static int replace_elements(ki__strategic *s, uint32_t list, const nodes *patch)
 }
 
 /* Lists of maps. `server` is what remains of the list before elements are added. */
-static int merge_keyed(ki__strategic *s, uint32_t list, uint32_t blamed, nodes *patch,
+static int merge_keyed(ki__strategic *s, uint32_t list, uint32_t reported_at, nodes *patch,
                        const ki__strategic_list *about)
 {
     nodes server = {0};
     bool replaces = false;
     if (about->key.len == 0) {
-        return ki__strategic_refuse(s, blamed, "list of maps without a merge key");
+        return ki__strategic_refuse(s, reported_at, "list of maps without a merge key");
     }
     int r = apply_marks(s, list, patch, about->key, &replaces);
     r = r == 0 && replaces ? replace_elements(s, list, patch) : r;
@@ -320,16 +321,16 @@ static int merge_keyed(ki__strategic *s, uint32_t list, uint32_t blamed, nodes *
     return r;
 }
 
-static int merge_nodes(ki__strategic *s, uint32_t list, uint32_t blamed, const nodes *server,
+static int merge_nodes(ki__strategic *s, uint32_t list, uint32_t reported_at, const nodes *server,
                        nodes *patch, const ki__strategic_list *about, bool deletes)
 {
     ki_type type;
-    int r = check_elements(s, blamed, server, patch, &type);
+    int r = check_elements(s, reported_at, server, patch, &type);
     if (r < 0 || type == KI_TYPE_NONE) {
         return r;
     }
     if (type == KI_TYPE_MAP) {
-        return merge_keyed(s, list, blamed, patch, about);
+        return merge_keyed(s, list, reported_at, patch, about);
     }
     for (size_t i = 0; deletes && i < patch->count; i++) {
         delete_same(s, list, patch->at[i], ki_str_make("", 0));
@@ -357,8 +358,8 @@ int ki__strategic_merge_list(ki__strategic *s, uint32_t list, uint32_t patch,
 /* ---- $setElementOrder ---- */
 
 /* The elements of the patch must be in the given order; those to be deleted are ignored. */
-static int check_order(ki__strategic *s, uint32_t blamed, const nodes *patch, const nodes *order,
-                       ki_str key)
+static int check_order(ki__strategic *s, uint32_t reported_at, const nodes *patch,
+                       const nodes *order, ki_str key)
 {
     size_t o = 0;
     for (size_t i = 0; i < patch->count && order->count != 0; i++) {
@@ -377,7 +378,8 @@ static int check_order(ki__strategic *s, uint32_t blamed, const nodes *patch, co
             o++;
         }
         if (o++ >= order->count) {
-            return ki__strategic_refuse(s, blamed, "order does not fit the elements of the patch");
+            return ki__strategic_refuse(s, reported_at,
+                                        "order does not fit the elements of the patch");
         }
     }
     return 0;
@@ -426,7 +428,7 @@ static void reuse_places(ki__strategic *s, uint32_t list, nodes *server, const n
 
 /* The lists involved, each as it is before merging. */
 static int order_nodes(ki__strategic *s, uint32_t map, ki_str field, uint32_t patch,
-                       uint32_t blamed, const ki__strategic_list *about, nodes lists[3])
+                       uint32_t reported_at, const ki__strategic_list *about, nodes lists[3])
 {
     nodes *server = &lists[0];
     const nodes *changes = &lists[1];
@@ -434,20 +436,20 @@ static int order_nodes(ki__strategic *s, uint32_t map, ki_str field, uint32_t pa
     uint32_t list = KI__TREE_NONE;
     ki_type type;
     ki_type order_type;
-    int r = check_order(s, blamed, changes, order, about->key);
-    r = r < 0 ? r : check_elements(s, blamed, server, changes, &type);
+    int r = check_order(s, reported_at, changes, order, about->key);
+    r = r < 0 ? r : check_elements(s, reported_at, server, changes, &type);
     if (r < 0) {
         return r;
     }
     if (type == KI_TYPE_NONE || (type == KI_TYPE_MAP) != (about->key.len != 0)) {
-        return ki__strategic_refuse(s, blamed, "order of a list that has none");
+        return ki__strategic_refuse(s, reported_at, "order of a list that has none");
     }
-    r = check_keys(s, blamed, order, about->key);
-    r = r < 0 ? r : check_keys(s, blamed, server, about->key);
+    r = check_keys(s, reported_at, order, about->key);
+    r = r < 0 ? r : check_keys(s, reported_at, server, about->key);
     for (size_t i = 0; r == 0 && about->key.len == 0 && i < order->count; i++) {
         order_type = s->tree.nodes[order->at[i]].type;
         if (order_type == KI_TYPE_MAP || order_type == KI_TYPE_LIST) {
-            r = ki__strategic_refuse(s, blamed, "order with elements that are not scalars");
+            r = ki__strategic_refuse(s, reported_at, "order with elements that are not scalars");
         }
     }
     r = r < 0 ? r : merge_ordered(s, map, field, patch, about, &list);

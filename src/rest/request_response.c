@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decodes responses. Objects are buffered until complete, lists are decoded incrementally, and a
  * failed response is buffered only as far as needed for its Status. */
-#include "rest/request_answer.h"
+#include "rest/request_response.h"
 
 #include <errno.h>
 
@@ -29,14 +29,14 @@ struct ki_response_memory {
 
 /* ---- responses ---- */
 
-void ki_response_done(ki_response *answer)
+void ki_response_done(ki_response *response)
 {
-    if (answer == NULL) {
+    if (response == NULL) {
         return;
     }
-    struct ki_response_memory *memory = answer->memory;
-    (void)ki_object_unref(answer->object);
-    (void)ki_list_unref(answer->list);
+    struct ki_response_memory *memory = response->memory;
+    (void)ki_object_unref(response->object);
+    (void)ki_list_unref(response->list);
     if (memory != NULL) {
         ki_buf_done(&memory->resource_version);
         ki_buf_done(&memory->continue_token);
@@ -44,10 +44,10 @@ void ki_response_done(ki_response *answer)
         ki_buf_done(&memory->content_type);
         ki__free(memory->alloc, memory);
     }
-    (void)KI__GIVE(ki_response, answer, &(ki_response){0});
+    (void)KI__GIVE(ki_response, response, &(ki_response){0});
 }
 
-static int make_memory(ki_response *answer, const ki_alloc *alloc)
+static int make_memory(ki_response *response, const ki_alloc *alloc)
 {
     struct ki_response_memory *memory = ki__alloc(alloc, sizeof(*memory));
     if (memory == NULL) {
@@ -58,7 +58,7 @@ static int make_memory(ki_response *answer, const ki_alloc *alloc)
     ki_buf_init(&memory->continue_token, alloc, SIZE_MAX);
     ki_buf_init(&memory->body, alloc, RAW_MAX_BYTES);
     ki_buf_init(&memory->content_type, alloc, TYPE_MAX_BYTES);
-    answer->memory = memory;
+    response->memory = memory;
     return 0;
 }
 
@@ -215,22 +215,22 @@ int ki__reader_body(ki__reader *reader, ki_str bytes, ki_error *error)
 
 /* ---- the end ---- */
 
-static int give_bytes(ki__reader *reader, ki_response *answer, ki_error *error)
+static int give_bytes(ki__reader *reader, ki_response *response, ki_error *error)
 {
-    int r = make_memory(answer, reader->alloc);
+    int r = make_memory(response, reader->alloc);
     if (r < 0) {
         return ki__error_code(error, r);
     }
-    answer->memory->body = reader->bytes;
-    answer->memory->content_type = reader->content_type;
+    response->memory->body = reader->bytes;
+    response->memory->content_type = reader->content_type;
     ki_buf_init(&reader->bytes, reader->alloc, 0);
     ki_buf_init(&reader->content_type, reader->alloc, 0);
-    answer->body = ki_buf_str(&answer->memory->body);
-    answer->content_type = ki_buf_str(&answer->memory->content_type);
+    response->body = ki_buf_str(&response->memory->body);
+    response->content_type = ki_buf_str(&response->memory->content_type);
     return 0;
 }
 
-static int give_object(ki__reader *reader, ki_response *answer, ki_error *error)
+static int give_object(ki__reader *reader, ki_response *response, ki_error *error)
 {
     const ki__built *built = reader->built;
     ki_str bytes = ki_buf_str(&reader->bytes);
@@ -244,87 +244,87 @@ static int give_object(ki__reader *reader, ki_response *answer, ki_error *error)
     options.default_kind = built->whole ? ki_resource_kind(built->resource) : NULL;
     options.default_api_version = built->whole ? ki_resource_api_version(built->resource) : NULL;
     int r = reader->head.encoding == KI_ENCODING_JSON
-                ? ki_object_from_json(bytes.ptr, bytes.len, &options, &answer->object, error)
-                : ki_object_from_protobuf(bytes.ptr, bytes.len, &options, &answer->object, error);
+                ? ki_object_from_json(bytes.ptr, bytes.len, &options, &response->object, error)
+                : ki_object_from_protobuf(bytes.ptr, bytes.len, &options, &response->object, error);
     if (r < 0) {
         ki__http_explain_body(bytes, error);
     }
-    if (r == 0 && ki_object_is_status(answer->object)) {
-        r = ki_status_to_error(answer->object, error);
+    if (r == 0 && ki_object_is_status(response->object)) {
+        r = ki_status_to_error(response->object, error);
     }
     return r;
 }
 
-static int give_list(ki__reader *reader, ki_response *answer, ki_error *error)
+static int give_list(ki__reader *reader, ki_response *response, ki_error *error)
 {
     int r = ki__list_decoder_finish(&reader->list, error);
     if (r < 0) {
-        answer->object = ki_object_ref(ki__list_decoder_status(&reader->list));
+        response->object = ki_object_ref(ki__list_decoder_status(&reader->list));
         return is_enough(reader) ? 0 : r;
     }
     ki__list_info info = ki__list_decoder_info(&reader->list);
-    r = make_memory(answer, reader->alloc);
+    r = make_memory(response, reader->alloc);
     if (r == 0) {
-        r = ki_buf_add_text(&answer->memory->resource_version, info.resource_version);
+        r = ki_buf_add_text(&response->memory->resource_version, info.resource_version);
     }
     if (r == 0) {
-        r = ki_buf_add_text(&answer->memory->continue_token, info.continue_token);
+        r = ki_buf_add_text(&response->memory->continue_token, info.continue_token);
     }
     if (r == 0) {
-        r = ki__list_of(reader->alloc, reader->found.objects, reader->found.count, &answer->list);
+        r = ki__list_of(reader->alloc, reader->found.objects, reader->found.count, &response->list);
     }
     if (r < 0) {
         return ki__error_code(error, r);
     }
-    answer->resource_version = ki_buf_text(&answer->memory->resource_version);
-    answer->continue_token = ki_buf_text(&answer->memory->continue_token);
-    answer->remaining = info.remaining_item_count;
-    answer->unread = reader->unread;
+    response->resource_version = ki_buf_text(&response->memory->resource_version);
+    response->continue_token = ki_buf_text(&response->memory->continue_token);
+    response->remaining = info.remaining_item_count;
+    response->unread = reader->unread;
     return 0;
 }
 
-static int give_failure(ki__reader *reader, ki_response *answer, ki_error *error)
+static int give_failure(ki__reader *reader, ki_response *response, ki_error *error)
 {
     const ki__built *built = reader->built;
     const char *resource =
         built->resource != NULL ? ki_resource_name(built->resource) : ki_buf_text(&built->path);
-    answer->object =
+    response->object =
         ki__http_failure(&reader->head, ki_buf_str(&reader->bytes), ki_buf_text(&built->method),
                          resource, ki_buf_text(&built->name), reader->alloc, error);
     if (built->expect == KI__EXPECT_BYTES) {
-        int r = give_bytes(reader, answer, NULL);
+        int r = give_bytes(reader, response, NULL);
         (void)r; /* the failure is more important than running out of memory for its text */
     }
     return error->code;
 }
 
-int ki__reader_finish(ki__reader *reader, ki_response *ret_answer, ki_error *error)
+int ki__reader_finish(ki__reader *reader, ki_response *ret_response, ki_error *error)
 {
-    ki_response answer = {
-        .size = sizeof(answer), .http_code = reader->head.status, .remaining = -1};
+    ki_response response = {
+        .size = sizeof(response), .http_code = reader->head.status, .remaining = -1};
     ki_error own = KI_ERROR_INIT;
     int r = 0;
-    answer.resource_version = "";
-    answer.continue_token = "";
+    response.resource_version = "";
+    response.continue_token = "";
     switch (reader->state) {
     case KI__READER_NOTHING:
         r = ki__error_set(&own, -EPIPE, "connection closed without a response");
         break;
     case KI__READER_BYTES:
-        r = reader->built->expect == KI__EXPECT_BYTES ? give_bytes(reader, &answer, &own)
-                                                      : give_object(reader, &answer, &own);
+        r = reader->built->expect == KI__EXPECT_BYTES ? give_bytes(reader, &response, &own)
+                                                      : give_object(reader, &response, &own);
         break;
     case KI__READER_LIST:
-        r = give_list(reader, &answer, &own);
+        r = give_list(reader, &response, &own);
         break;
     case KI__READER_FAILURE:
-        r = give_failure(reader, &answer, &own);
+        r = give_failure(reader, &response, &own);
         break;
     }
     if (r < 0 && error != NULL) {
         own.http_code = own.http_code != 0 ? own.http_code : reader->head.status;
         ki__error_copy(error, &own);
     }
-    *ret_answer = answer;
+    *ret_response = response;
     return r < 0 ? r : 0;
 }

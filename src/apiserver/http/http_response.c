@@ -316,7 +316,7 @@ static void refuse(const ki__http_connection *c)
     (void)setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 }
 
-enum MHD_Result ki__http_answer(ki__http_connection *c, const char *method)
+enum MHD_Result ki__http_respond(ki__http_connection *c, const char *method)
 {
     c->state = KI__HTTP_SENDING;
     ki__timer_set_after(&c->timer, c->server->idle_timeout_ns);

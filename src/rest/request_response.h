@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decodes the response to a client's request incrementally into a ki_response: an object, a list,
  * bytes, or an error. One reader per attempt. */
-#ifndef KI_REST_REQUEST_ANSWER_H
-#define KI_REST_REQUEST_ANSWER_H
+#ifndef KI_REST_REQUEST_RESPONSE_H
+#define KI_REST_REQUEST_RESPONSE_H
 
 #include "rest/http.h"
 #include "rest/request_build.h"
@@ -45,9 +45,9 @@ int ki__reader_head(ki__reader *reader, int status, const ki_http_header *header
  *  Errors: KI_ERR_LIMIT, -ENOMEM, those of a list. */
 int ki__reader_body(ki__reader *reader, ki_str bytes, ki_error *error);
 
-/** The response is complete, or sufficiently so. *ret_answer is set, on failure too.
+/** The response is complete, or sufficiently so. *ret_response is set, on failure too.
  *  Errors: KI_ERR_STATUS  the server rejected the request;  KI_ERR_CUT etc.  undecodable;
  *  -ENOMEM. */
-int ki__reader_finish(ki__reader *reader, ki_response *ret_answer, ki_error *error);
+int ki__reader_finish(ki__reader *reader, ki_response *ret_response, ki_error *error);
 
 #endif

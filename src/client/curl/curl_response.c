@@ -136,7 +136,7 @@ static size_t refuse_coding(ki__curl_call *call, const char *header, ki_str valu
     printable(value, shown, sizeof(shown));
     return REFUSE(
         call, KI_ERR_UNSUPPORTED, "the server's response has %s \"%s\", %s", header, shown,
-        ki__curl_asks_for_gzip(call) ? "only gzip was requested" : "which was not requested");
+        ki__curl_accepts_gzip(call) ? "only gzip was requested" : "which was not requested");
 }
 
 /* Determines the content encoding of the body. */
@@ -146,7 +146,7 @@ static size_t take_coding(ki__curl_call *call, size_t len)
     if (other != NULL) {
         return refuse_coding(call, "Transfer-Encoding", *other);
     }
-    other = other_than(call, "content-encoding", ki__curl_asks_for_gzip(call) ? "gzip" : "identity",
+    other = other_than(call, "content-encoding", ki__curl_accepts_gzip(call) ? "gzip" : "identity",
                        "identity");
     if (other != NULL) {
         return refuse_coding(call, "Content-Encoding", *other);
@@ -189,7 +189,7 @@ static size_t end_head(ki__curl_call *call, size_t len)
     }
     ki__curl_warn(call);
     long version = 0;
-    if (call->curl->target.https && ki__curl_wants_http2(call) &&
+    if (call->curl->target.https && ki__curl_may_use_http2(call) &&
         curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version) == CURLE_OK) {
         call->curl->no_sharing = version == CURL_HTTP_VERSION_1_1;
     }
