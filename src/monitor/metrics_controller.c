@@ -157,25 +157,30 @@ static void write_request_times(ki__metrics_out *out, ki_buf *labels, ki_str hos
     }
 }
 
-static void write_request_results(ki__metrics_out *out, ki_buf *labels, ki_str host,
-                                  const ki__request_stats *stats)
+/* `label`: how client-go calls the method here. */
+static void write_request_counts(ki__metrics_out *out, ki_buf *labels, ki_str host,
+                                 const ki__metric *metric, const char *label,
+                                 const ki__request_count *slots, size_t count)
 {
-    static const ki__metric metric = KI__METRIC(KI__COUNTER, "rest_client_requests_total",
-                                                "Requests, by status code, method and host.");
-    ki__metric_begin(out, &metric);
-    for (size_t i = 0; i < KI__REQUEST_RESULTS; i++) {
-        uint32_t key = atomic_load_explicit(&stats->results[i].key, memory_order_relaxed);
+    ki__metric_begin(out, metric);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t key = atomic_load_explicit(&slots[i].key, memory_order_relaxed);
         if (key != 0) {
             uint32_t status = (key - 1) / KI__METHOD_MAX;
             const char *method = ki__http_method_names[(key - 1) % KI__METHOD_MAX];
-            ki_str text = request_labels(out, labels, "method=\"", method, host, &status);
-            ki__metric_count(out, text, ki__counter_read(&stats->results[i].count));
+            ki_str text = request_labels(out, labels, label, method, host, &status);
+            ki__metric_count(out, text, ki__counter_read(&slots[i].count));
         }
     }
 }
 
 void ki__metrics_of_requests(ki__metrics_out *out, const ki__gathered *g)
 {
+    static const ki__metric results = KI__METRIC(KI__COUNTER, "rest_client_requests_total",
+                                                 "Requests, by status code, method and host.");
+    static const ki__metric retries =
+        KI__METRIC(KI__COUNTER, "rest_client_request_retries_total",
+                   "Retries, by the status code that led to them, verb and host.");
     static const ki__metric duration = KI__METRIC(
         KI__HISTOGRAM, "rest_client_request_duration_seconds",
         "Time that requests took, except watches, including the client-side rate limit.");
@@ -186,7 +191,10 @@ void ki__metrics_of_requests(ki__metrics_out *out, const ki__gathered *g)
     ki_str host = ki__curl_host(g->client->curl);
     ki_buf labels;
     ki_buf_init(&labels, g->alloc, LABEL_MAX);
-    write_request_results(out, &labels, host, stats);
+    write_request_counts(out, &labels, host, &results, "method=\"", stats->results,
+                         KI__REQUEST_RESULTS);
+    write_request_counts(out, &labels, host, &retries, "verb=\"", stats->retries,
+                         KI__REQUEST_RETRIES);
     write_request_times(out, &labels, host, &duration, stats->durations);
     write_request_times(out, &labels, host, &wait, stats->waits);
     ki_buf_done(&labels);

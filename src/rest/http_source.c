@@ -102,6 +102,7 @@ int ki__http_send(ki__http_call *call, ki_error *error)
         .idle_timeout_ns = call->watch ? source->options.watch_idle_timeout_ns : 0,
         .stream = call->watch,
         .later_page = call->later_page,
+        .retry_of = ki__retry_of(&call->retry),
     };
     ki_http_sink sink = ki__http_response_sink;
     sink.user = call;

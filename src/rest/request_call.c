@@ -159,8 +159,9 @@ static void send_request(ki__request_call *call)
                                .on_end = on_end,
                                .user = call};
     ki_http_header headers[KI__BUILT_HEADERS];
-    const ki_http_request request = ki__built_request(&call->built, headers);
+    ki_http_request request = ki__built_request(&call->built, headers);
     ki_error error = KI_ERROR_INIT;
+    request.retry_of = ki__retry_of(&call->retry);
     ki__reader_init(&call->reader, call->built.alloc, &call->built, on_unread, call);
     set_state(call, KI__REQUEST_SENT);
     int r = transport->start(&request, &sink, transport->user, &call->exchange, &error);

@@ -22,20 +22,30 @@ static ki__http_method method_of(ki_str method)
 }
 
 /* There is only one writer, so an unused slot stays unused until this function takes it. */
-void ki__request_stats_result(ki__request_stats *stats, ki_str method, int status)
+static void count(ki__request_count *slots, size_t slot_count, ki_str method, int status)
 {
     uint32_t wanted =
         1 + (status > 0 ? (uint32_t)status : 0) * KI__METHOD_MAX + (uint32_t)method_of(method);
     size_t i = 0;
     uint32_t key;
-    while ((key = atomic_load_explicit(&stats->results[i].key, memory_order_relaxed)) != 0 &&
-           key != wanted && i < KI__REQUEST_RESULTS - 1) {
+    while ((key = atomic_load_explicit(&slots[i].key, memory_order_relaxed)) != 0 &&
+           key != wanted && i < slot_count - 1) {
         i++;
     }
     if (key == 0) {
-        atomic_store_explicit(&stats->results[i].key, wanted, memory_order_relaxed);
+        atomic_store_explicit(&slots[i].key, wanted, memory_order_relaxed);
     }
-    ki__counter_add(&stats->results[i].count, 1);
+    ki__counter_add(&slots[i].count, 1);
+}
+
+void ki__request_stats_result(ki__request_stats *stats, ki_str method, int status)
+{
+    count(stats->results, KI__REQUEST_RESULTS, method, status);
+}
+
+void ki__request_stats_retry(ki__request_stats *stats, ki_str method, int status)
+{
+    count(stats->retries, KI__REQUEST_RETRIES, method, status);
 }
 
 void ki__request_stats_duration(ki__request_stats *stats, ki_str method, uint64_t ns)

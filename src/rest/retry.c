@@ -29,6 +29,7 @@ bool ki__retry_response(ki__retry *retry, ki_engine *engine, const ki__http_head
                         uint64_t *ret_delay_ns)
 {
     bool refused = head->status == 429 || head->status >= 500;
+    retry->status = head->status;
     return refused && head->has_retry_after &&
            decide(retry, engine, head->retry_after_s, ret_delay_ns);
 }
@@ -50,5 +51,6 @@ static bool is_worth_another(ki__retry_kind kind, int code)
 
 bool ki__retry_failure(ki__retry *retry, ki_engine *engine, int code, uint64_t *ret_delay_ns)
 {
+    retry->status = 0;
     return is_worth_another(retry->kind, code) && decide(retry, engine, 1, ret_delay_ns);
 }

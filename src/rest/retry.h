@@ -26,6 +26,7 @@ typedef struct ki__retry {
     uint32_t longest_s; /* no retry if the server requests a longer wait; 0: no limit */
     uint64_t deadline;  /* monotonic: no attempt starts later; UINT64_MAX: none */
     uint32_t count;     /* retries so far; initially 0 */
+    int status;         /* of the attempt before the last retry; 0: no response */
 } ki__retry;
 
 /** Whether to retry after a response with this head, and the delay; counts the retry. Inside
@@ -35,5 +36,11 @@ bool ki__retry_response(ki__retry *retry, ki_engine *engine, const ki__http_head
 
 /** The same after the transport failed with `code` before a response. */
 bool ki__retry_failure(ki__retry *retry, ki_engine *engine, int code, uint64_t *ret_delay_ns);
+
+/** `retry_of` of the next attempt. */
+static inline int ki__retry_of(const ki__retry *retry)
+{
+    return retry->count == 0 ? 0 : retry->status > 0 ? retry->status : -1;
+}
 
 #endif

@@ -192,6 +192,7 @@ static void refused_and_failed_requests(void **state)
          &error);
     ki_informer *pods = start_pods(&f);
     until(&f, "rest_client_requests_total", "code=\"429\"", 1);
+    until(&f, "rest_client_request_retries_total", "code=\"429\",verb=\"GET\",host=\"", 1);
     wait_for_sync(&f);
     must(ki_apiserver_set_faults(f.server, "refuse", &error), &error);
     ki_apiserver_cut(f.server);

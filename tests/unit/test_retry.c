@@ -57,6 +57,7 @@ static void responses_that_name_a_time(void **state)
         begin(&f, KI__RETRY_WRITE);
         assert_int_equal(after_response(&f, rows[i].status, true, 3), rows[i].retried);
         assert_int_equal(f.retry.count, rows[i].retried);
+        assert_int_equal(ki__retry_of(&f.retry), rows[i].retried ? rows[i].status : 0);
         if (rows[i].retried) {
             assert_delay(&f, 3);
         }
@@ -79,6 +80,7 @@ static void connections_that_broke(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         begin(&f, KI__RETRY_READ);
         assert_int_equal(after_failure(&f, rows[i].code), rows[i].read);
+        assert_int_equal(ki__retry_of(&f.retry), rows[i].read ? -1 : 0);
         if (rows[i].read) {
             assert_delay(&f, 1);
         }

@@ -16,6 +16,7 @@ struct controller_options {
                        bool given_up)>
         on_error;
     uint32_t max_retries = 0; /* then the key is dropped until it is added again; 0: no limit */
+    std::string name = {};    /* in metrics and checks; "": the name of the queue */
 };
 
 /** Processes the keys of a queue with a function, reconcile(std::string_view key), which may return
@@ -53,6 +54,7 @@ class controller : public unique<ki_controller, ki_controller_close>
         o.reconcile = state::call;
         o.on_error = held->options.on_error ? state::failed : nullptr;
         o.max_retries = held->options.max_retries;
+        o.name = held->options.name.empty() ? nullptr : held->options.name.c_str();
         o.user = held.get();
         o.destroy = detail::destroy<state>;
         auto made = detail::make<controller>(

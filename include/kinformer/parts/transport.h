@@ -31,6 +31,9 @@ typedef struct ki_http_request {
     uint64_t idle_timeout_ns; /* -ETIMEDOUT if no byte arrives for this long; 0: no limit */
     bool stream;              /* a watch: the response has no end of its own */
     bool later_page; /* a later page of a list: not subject to the client-side rate limit */
+    /** The status code of the attempt that this one repeats, for statistics; -1 if it got no
+     *  response; 0: this is the first attempt. */
+    int retry_of;
 } ki_http_request;
 
 /** The callbacks that receive the response. Called inside ki_engine_run() of the engine that the

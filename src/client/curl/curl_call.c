@@ -289,6 +289,9 @@ static int start(ki__curl *curl, ki__throttle *throttle, const ki_http_request *
     if (r == 0) {
         go(call);
     }
+    if (request->retry_of != 0 && curl->options.stats != NULL) {
+        ki__request_stats_retry(curl->options.stats, ki_buf_str(&call->method), request->retry_of);
+    }
     *ret_call = call;
     return 0;
 }
