@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { WORKERS = 4, PAGE_BYTES = 60001 /* 15,000 characters in UTF-8 */ };
+enum { WORKERS = 4, NAME_SIZE = 256, PAGE_BYTES = 60001 /* 15,000 characters in UTF-8 */ };
 
 /* ---- the desired state ---- */
 
@@ -41,7 +41,7 @@ static void fill_deployment(ki_edit *edit, void *user)
         "  metadata: {labels: {website: %s}, annotations: {" HASH_ANNOTATION ": '%ju'}},"
         "  spec: {containers: [{name: 'web', image: %s, ports: [{containerPort: 80}],"
         "    volumeMounts: [{name: 'page', mountPath: '/usr/share/nginx/html'}]}],"
-        "  volumes: [{name: 'page', configMap: {name: %s}}]}}}}",
+        "  volumes: [{name: 'page', configMap: {name: '%s" SUFFIX "'}}]}}}}",
         (intmax_t)ki_object_int64_or(website, "spec.replicas", 1), name, name, (uintmax_t)hash,
         ki_object_string_or(website, "spec.image", "nginx:1.29", image, sizeof(image)), name);
 }
@@ -77,10 +77,12 @@ static void fill_status(ki_edit *edit, void *user)
 static int keep(website_controller *c, ki_informer *children, ki_mutate fill, ki_object *website,
                 ki_object **ret_child, ki_error *error)
 {
-    KI_AUTO(ki_object) cached = ki_store_get(ki_informer_store(children), ki_object_key(website));
+    char name[NAME_SIZE];
+    snprintf(name, sizeof(name), "%s" SUFFIX, ki_object_name(website));
+    KI_AUTO(ki_object) cached = ki_informer_get(children, ki_object_namespace(website), name);
     return ki_client_create_or_patch(c->client, ki_informer_resource(children),
-                                     ki_object_namespace(website), ki_object_name(website), cached,
-                                     fill, website, ret_child, error);
+                                     ki_object_namespace(website), name, cached, fill, website,
+                                     ret_child, error);
 }
 
 /* Deletes a child, which the cache may not have yet; an object of others is kept. */
@@ -89,8 +91,10 @@ static int drop(website_controller *c, ki_informer *children, const ki_object *w
 {
     const ki_resource *resource = ki_informer_resource(children);
     KI_AUTO(ki_object) child = NULL;
-    int r = ki_client_get(c->client, resource, ki_object_namespace(website),
-                          ki_object_name(website), &child, NULL, error);
+    char name[NAME_SIZE];
+    snprintf(name, sizeof(name), "%s" SUFFIX, ki_object_name(website));
+    int r =
+        ki_client_get(c->client, resource, ki_object_namespace(website), name, &child, NULL, error);
     if (r >= 0 && ki_object_is_controlled_by(child, website)) {
         r = ki_client_delete_object(c->client, resource, child, NULL, error);
     }

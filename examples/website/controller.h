@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A controller for a custom resource: a Website (crd.yaml) is a page and the number of servers that
  * serve it. For each the controller maintains a ConfigMap with the page and a Deployment of web
- * servers that mount it, both named as the Website and owned by it:
+ * servers that mount it, both owned by it; those of the Website "shop" are named "shop-site":
  *
  *   spec:   {html: "<h1>Shop</h1>", replicas: 2, image: "nginx:1.29"}
  *   status: {observedGeneration: 1, readyReplicas: 2, conditions: [{type: Ready, status: "True"}]}
@@ -16,6 +16,7 @@
 
 #include <kinformer/kinformer.h>
 
+#define SUFFIX "-site"
 #define FINALIZER "example.com/website"
 #define HASH_ANNOTATION "example.com/hash"
 /* Marks what is ours; the caches hold no other ConfigMaps and Deployments. */

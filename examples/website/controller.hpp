@@ -20,6 +20,8 @@ struct website_controller {
 
     /* ---- the desired state ---- */
 
+    static constexpr auto child_of = [](auto &site) { return std::string(site.name()) + "-site"; };
+
     static void fill_config(ki::edit &edit, const ki::object &website)
     {
         edit.remove("data").set("data['index.html']", website.at("spec.html"));
@@ -41,7 +43,7 @@ struct website_controller {
             .set("spec.selector.matchLabels.website", website.name())
             .set("spec.template.metadata.labels.website", website.name())
             .set("spec.template.metadata.annotations['example.com/hash']", std::to_string(hash))
-            .set("spec.template.spec.volumes[name=page].configMap.name", website.name())
+            .set("spec.template.spec.volumes[name=page].configMap.name", child_of(website))
             .set("spec.template.spec.containers[name=web].image", image);
     }
 
@@ -68,14 +70,14 @@ struct website_controller {
             edit.add_owner(website).label("app.kubernetes.io/managed-by", "website-controller");
             fill(edit, website);
         };
-        const auto cached = cache.find(website.key());
-        return client.create_or_patch(of, website.name_space(), website.name(), set, cached).object;
+        const auto old = cache.get(website.name_space(), child_of(website));
+        return client.create_or_patch(of, website.name_space(), child_of(website), set, old).object;
     }
 
     /* Deletes a child, which the cache may not have yet; an object of others is kept. */
     void drop(const ki::resource &of, const ki::object &website)
     {
-        const auto child = client.try_get(of, website.name_space(), website.name());
+        const auto child = client.try_get(of, website.name_space(), child_of(website));
         if (child ? child->is_controlled_by(website) : !child.error().is_not_found()) {
             client.remove(of, child.value()); /* or throws why it was not read */
         }
@@ -94,13 +96,12 @@ struct website_controller {
     void reconcile(std::string_view key)
     {
         const ki::object website = websites.find(key);
-        const auto release = [](ki::edit &edit) { edit.remove_finalizer(finalizer); };
         if (website && !website.is_deleting()) {
             bring_about(website);
         } else if (website && website.has_finalizer(finalizer)) {
             drop(KI_APPS_V1_DEPLOYMENTS, website);
             drop(KI_CORE_V1_CONFIGMAPS, website);
-            client.modify(resource, website, release);
+            client.modify(resource, website, [](auto &edit) { edit.remove_finalizer(finalizer); });
         }
         reconciled++;
     }

@@ -13,6 +13,8 @@
 
 #define CONFIGS KI_CORE_V1_CONFIGMAPS
 #define DEPLOYMENTS KI_APPS_V1_DEPLOYMENTS
+/* The Website is "shop". Its children have another name, so that only their owner leads to it. */
+#define NAME(resource) ((resource) == websites ? "shop" : "shop-site")
 #define PAGE "data['index.html']"
 #define HASH "spec.template.metadata.annotations['" HASH_ANNOTATION "']"
 #define OWNER "metadata.ownerReferences[?(@.controller==true)].name"
@@ -31,21 +33,22 @@ static void fail(const char *condition, int line)
     exit(1);
 }
 
-/* Somebody else changes "shop" of a resource by a merge patch, including its status. */
+/* Changes the Website or a child by a merge patch, as another client would, including its status.
+ */
 static void change(const ki_resource *resource, const char *patch)
 {
     KI_AUTO(ki_object) old = NULL;
     KI_AUTO(ki_object) changed = NULL;
-    CHECK(ki_apiserver_get(server, resource, "default", "shop", &old, &error) >= 0);
+    CHECK(ki_apiserver_get(server, resource, "default", NAME(resource), &old, &error) >= 0);
     CHECK(ki_object_merge(old, KI_PATCH_MERGE, ki_str_from(patch), NULL, &changed, &error) >= 0);
     CHECK(ki_apiserver_apply(server, changed, &error) >= 0);
 }
 
-/* Whether "shop" of a resource has a text or number at a path; without a path: does not exist. */
+/* Whether the Website or a child has a text or number at a path; without a path: does not exist. */
 static bool is(const ki_resource *resource, const char *path, const char *expected)
 {
     KI_AUTO(ki_object) object = NULL;
-    int r = ki_apiserver_get(server, resource, "default", "shop", &object, &error);
+    int r = ki_apiserver_get(server, resource, "default", NAME(resource), &object, &error);
     if (r < 0 || path == NULL) {
         return r == KI_ERR_NOT_FOUND && path == NULL;
     }
@@ -115,8 +118,8 @@ static void restores_what_others_change(void)
     CHECK(becomes(CONFIGS, PAGE, "<h1>Shop</h1>\n"));
     change(DEPLOYMENTS, "{\"metadata\": {\"ownerReferences\": null}, \"spec\": {\"replicas\": 9}}");
     CHECK(becomes(DEPLOYMENTS, "spec.replicas", "2") && is(DEPLOYMENTS, OWNER, "shop"));
-    CHECK(ki_apiserver_delete(server, CONFIGS, "default", "shop", &error) >= 0);
-    CHECK(ki_apiserver_delete(server, DEPLOYMENTS, "default", "shop", &error) >= 0);
+    CHECK(ki_apiserver_delete(server, CONFIGS, "default", NAME(CONFIGS), &error) >= 0);
+    CHECK(ki_apiserver_delete(server, DEPLOYMENTS, "default", NAME(DEPLOYMENTS), &error) >= 0);
     CHECK(becomes(CONFIGS, OWNER, "shop") && becomes(DEPLOYMENTS, OWNER, "shop"));
 }
 
@@ -134,7 +137,8 @@ static void survives_all_faults_at_once(void)
     for (int i = 0; i < 30; i++) {
         change(websites, i % 2 == 0 ? "{\"spec\": {\"html\": \"a\", \"replicas\": 8}}"
                                     : "{\"spec\": {\"html\": \"b\", \"replicas\": 9}}");
-        (void)!ki_apiserver_delete(server, i % 3 ? DEPLOYMENTS : CONFIGS, "default", "shop", NULL);
+        (void)!ki_apiserver_delete(server, i % 3 ? DEPLOYMENTS : CONFIGS, "default", NAME(CONFIGS),
+                                   NULL);
         ki_apiserver_expire_history(server);
         (i % 4 ? ki_apiserver_cut : ki_apiserver_drop_watches)(server);
         usleep(20000);

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example controllers of examples/website have something to do: Websites come, change and go,
-somebody spoils what they own, and plays the part of the controller of Deployments. What the server
-should have in the end."""
+"""Work for the controllers of examples/website: creates, changes, deletes Websites, damages their
+children, and writes the status of Deployments. Computes the state that the server must reach."""
 import os
 import signal
 import subprocess
@@ -14,6 +13,7 @@ from cluster import ROOT
 FOLDER = ROOT / "examples" / "website"
 MANAGED = ("app.kubernetes.io/managed-by", "website-controller")
 HASH = "example.com/hash"
+CHILD = "-site"  # ends the names of children
 NAMES = tuple(f"site-{i}" for i in range(10))
 SITES = "/apis/example.com/v1/namespaces/default/websites"
 CONFIGS = "/api/v1/namespaces/default/configmaps"
@@ -36,7 +36,7 @@ def hash_of(text):
 
 
 class Writer(churn.Writer):
-    """Users of Websites, and somebody who means no good."""
+    """Changes Websites, and damages their children."""
 
     def step(self, number):
         name = self.random.choice(NAMES)
@@ -50,14 +50,14 @@ class Writer(churn.Writer):
         elif what == "delete":
             self.request("DELETE", f"{SITES}/{name}")
         elif what == "spoil":
-            self.request("PATCH", f"{CONFIGS}/{name}", {
+            self.request("PATCH", f"{CONFIGS}/{name}{CHILD}", {
                 "metadata": {"labels": None}, "data": {"index.html": "x", "y": "z"}}, patch=True)
-            self.request("PATCH", f"{DEPLOYMENTS}/{name}", {
+            self.request("PATCH", f"{DEPLOYMENTS}/{name}{CHILD}", {
                 "metadata": {"ownerReferences": None}, "spec": {"replicas": 7}}, patch=True)
         elif what == "drop":
-            self.request("DELETE", f"{self.random.choice((CONFIGS, DEPLOYMENTS))}/{name}")
+            self.request("DELETE", f"{self.random.choice((CONFIGS, DEPLOYMENTS))}/{name}{CHILD}")
         else:
-            self.request("PATCH", f"{DEPLOYMENTS}/{name}/status",
+            self.request("PATCH", f"{DEPLOYMENTS}/{name}{CHILD}/status",
                          {"status": {"replicas": 4, "readyReplicas": self.random.randrange(5)}},
                          patch=True)
 
@@ -95,23 +95,23 @@ def items(cluster, resource):
 
 
 def wrong(cluster):
-    """What is not as the controller should have made it, as texts."""
+    """Differences from the state that the controller must reach, as texts."""
     sites = items(cluster, "websites.example.com")
     children = [items(cluster, resource) for resource in ("configmaps", "deployments.apps")]
-    # Without an owner it is nobody's: it was spoilt, and the Website deleted, at the same time.
-    found = [f"{name}: {item['kind']} without a Website" for kind in children
-             for name, item in kind.items()
-             if name not in sites and name in NAMES and item["metadata"].get("ownerReferences")]
+    # A child without an owner is not deleted: it was damaged while its Website was deleted.
+    found = [f"{name}: {kind[name + CHILD]['kind']} without a Website" for kind in children
+             for name in NAMES if name not in sites
+             and kind.get(name + CHILD, {"metadata": {}})["metadata"].get("ownerReferences")]
     for name, site in sites.items():
-        config, deployment = (kind.get(name) for kind in children)
+        config, deployment = (kind.get(name + CHILD) for kind in children)
         if config is None or deployment is None:
             found.append(f"{name}: has no children")
-        elif what_is_made(site, config, deployment) != what_is_wanted(site, deployment):
-            found.append(f"{name}: {what_is_made(site, config, deployment)}")
+        elif actual(site, config, deployment) != expected(site, deployment):
+            found.append(f"{name}: {actual(site, config, deployment)}")
     return found
 
 
-def what_is_wanted(site, deployment):
+def expected(site, deployment):
     spec = site["spec"]
     ready = deployment.get("status", {}).get("readyReplicas", 0)
     return {"data": {"index.html": spec["html"]}, "replicas": spec["replicas"],
@@ -122,7 +122,7 @@ def what_is_wanted(site, deployment):
             "message": f"{ready} of {spec['replicas']} replicas ready"}
 
 
-def what_is_made(site, config, deployment):
+def actual(site, config, deployment):
     template = deployment["spec"]["template"]
     metadata = [child["metadata"] for child in (config, deployment)]
     status = site.get("status", {})

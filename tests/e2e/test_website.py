@@ -89,7 +89,7 @@ class Websites(e2e.Case):
         controller = self.start(program, self.account())
         self.cluster.kubectl("apply", "-f", str(sites.FOLDER / "shop.yaml"))
         self.wait_until_right()
-        self.patch("deployment shop", '{"status": {"observedGeneration": 1, "replicas": 2, '
+        self.patch("deployment shop-site", '{"status": {"observedGeneration": 1, "replicas": 2, '
                    '"readyReplicas": 2}}', "--subresource=status")
         self.wait_for("website shop", READY, "True")
         self.expect_no_writes()
@@ -98,13 +98,13 @@ class Websites(e2e.Case):
         self.patch("website shop", '{"spec": {"html": "New", "image": "x:2", "replicas": 3}}')
         self.wait_for("website shop", READY, "False")
         self.wait_until_right()
-        self.patch("configmap shop", '{"metadata": {"labels": null}, "data": {"more": "x"}}')
-        self.patch("deployment shop", '{"spec": {"replicas": 9}}')
+        self.patch("configmap shop-site", '{"metadata": {"labels": null}, "data": {"more": "x"}}')
+        self.patch("deployment shop-site", '{"spec": {"replicas": 9}}')
         self.wait_until_right()
-        self.cluster.kubectl("delete", "configmap,deployment", "shop")
+        self.cluster.kubectl("delete", "configmap,deployment", "shop-site")
         self.wait_until_right()
         self.cluster.kubectl("delete", "website", "shop")
-        self.assertEqual(self.cluster.kubectl("get", "configmap,deployment", "shop",
+        self.assertEqual(self.cluster.kubectl("get", "configmap,deployment", "shop-site",
                                               "--ignore-not-found"), "")
         self.assertTrue(controller.stop())
         with open(self.cluster.path(f"{program}.log"), encoding="utf-8") as log:
@@ -124,7 +124,7 @@ class Websites(e2e.Case):
             self.wait_until_right()
             self.expect_no_writes()
             self.assertTrue(controller.stop())
-        self.wait_for("deployment shop", "{.metadata.generation}", "1")
+        self.wait_for("deployment shop-site", "{.metadata.generation}", "1")
 
     def survive(self, program):
         """Changes and harm, and then the state that should be there."""
